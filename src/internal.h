@@ -1,0 +1,117 @@
+/* What the parts of collopt that need no MPI share beside schedules: configuration, messages to the user, selection and
+ * counters.  Read schedule.h first; call.h adds the MPI side. */
+#ifndef COLLOPT_INTERNAL_H
+#define COLLOPT_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schedule.h"
+
+/* ---- settings.c: every environment variable, one table ----------------------------------------------------- */
+
+enum collopt_log { COLLOPT_LOG_WARN, COLLOPT_LOG_DECIDE, COLLOPT_LOG_TRACE };
+enum collopt_wait { COLLOPT_WAIT_AUTO, COLLOPT_WAIT_SPIN, COLLOPT_WAIT_YIELD };
+enum collopt_gpu { COLLOPT_GPU_AUTO, COLLOPT_GPU_HOST, COLLOPT_GPU_NATIVE };
+
+struct collopt_settings {
+    bool on;                    /* COLLOPT */
+    int after;                  /* COLLOPT_AFTER: engaged at this call of the family on a communicator; 1 = the first */
+    bool pcontrol;              /* COLLOPT_PCONTROL */
+    enum collopt_log log;       /* COLLOPT_LOG */
+    const char *report;         /* COLLOPT_REPORT: file, "stderr", or NULL */
+    enum collopt_wait wait;     /* COLLOPT_WAIT */
+    enum collopt_gpu gpu;       /* COLLOPT_GPU */
+    size_t cut;                 /* COLLOPT_CUT: bytes in one message, at most */
+    size_t scratch;             /* COLLOPT_SCRATCH: bytes of scratch kept per communicator between calls */
+    int communicators;          /* COLLOPT_COMMUNICATORS: hidden communicators per process, at most */
+    const char *isa;            /* COLLOPT_ISA: NULL = best */
+    const char *force[COLLOPT_COLLECTIVES];     /* COLLOPT_ALLREDUCE ...: algorithm expression, "host", or NULL */
+    uint64_t hash;              /* of all settings that must be alike on all ranks */
+};
+
+/* Read once per process, thread-safe.  Warnings about unknown COLLOPT_ variables or values go out once, on rank 0. */
+const struct collopt_settings *collopt_settings(void);
+
+/* ---- expression.c: name[:key=value,...], nested expressions in parentheses ---------------------------------- */
+
+/* An algorithm with its parameters; what forcing, rules and the selection hand to the dispatcher. */
+struct collopt_choice {
+    const struct collopt_algorithm *algorithm;  /* NULL: the host's own collective */
+    size_t value[COLLOPT_PARAMETERS];           /* 0: not given, take the preset */
+};
+
+/* Parses TEXT for collective C.  On failure returns false and writes a sentence to MESSAGE that names what was wrong and
+ * what would be right. */
+bool collopt_parse_choice(const char *text, enum collopt_collective c, struct collopt_choice *choice,
+                          char *message, size_t size);
+/* Parses "64K", "3G", "512": bytes with K, M, G as powers of 1024; rejects signs, garbage and overflow. */
+bool collopt_parse_size(const char *text, size_t *value);
+
+/* ---- select/: which algorithm ------------------------------------------------------------------------------- */
+
+struct collopt_decision {
+    struct collopt_choice choice;       /* algorithm NULL: host */
+    char why[160];                      /* "forced by COLLOPT_ALLREDUCE", "built-in: short", ... */
+};
+
+/* Fills DECISION for P; a forced algorithm that cannot serve P gives one notice and the next choice. */
+void collopt_select(const struct collopt_problem *p, struct collopt_decision *decision);
+/* Sets P->value and P->segments for a choice. */
+void collopt_set_parameters(struct collopt_problem *p, const struct collopt_choice *choice);
+
+/* ---- log.c: what the user is told, on stderr, each line starting with "collopt: " ---------------------------- */
+
+/* True on the rank that speaks for the job (rank 0 by the launcher's variables; a process alone speaks for itself). */
+bool collopt_speaks(void);
+void collopt_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));   /* always; only where collopt_speaks() */
+void collopt_say(enum collopt_log level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- counters.c: what was run; process-wide sums, thread-safe ----------------------------------------------- */
+
+/* Messages are counted in size classes: class k holds vectors of 2^(k-1) < bytes <= 2^k; class 0 is 0 and 1 byte. */
+enum { COLLOPT_SIZE_CLASSES = 64 };
+
+enum collopt_reason {           /* why a call was passed through to the host */
+    COLLOPT_PASS_OFF,           /* switched off (COLLOPT=off, MPI_Pcontrol(0)) */
+    COLLOPT_PASS_EARLY,         /* before the COLLOPT_AFTER-th call on the communicator */
+    COLLOPT_PASS_ARGUMENTS,     /* arguments that are the host's to judge */
+    COLLOPT_PASS_INTERCOMM,
+    COLLOPT_PASS_ALONE,         /* communicator of one rank */
+    COLLOPT_PASS_REFUSED,       /* this communicator could not be engaged (cap, disagreement, GPU runtime, ...) */
+    COLLOPT_PASS_CHOSEN,        /* the host was forced or selected */
+    COLLOPT_PASS_NESTED,        /* called from inside collopt */
+    COLLOPT_PASS_UNSUPPORTED,   /* nonblocking, persistent: not implemented here */
+    COLLOPT_PASS_MEMORY,        /* no memory for a schedule */
+    COLLOPT_REASONS
+};
+extern const char *const collopt_reason_names[COLLOPT_REASONS];     /* "switched off", ... for the report */
+
+struct collopt_counter {        /* of one collective, algorithm and size class */
+    uint64_t calls;
+    uint64_t bytes;             /* of data in the input vectors */
+    double seconds, least, most;        /* total, and of one call; only when COLLOPT_REPORT is set */
+};
+
+/* Adds C (C->calls calls) to the sums of an algorithm. */
+void collopt_count(const struct collopt_algorithm *a, int size_class, const struct collopt_counter *c);
+/* NAME is the MPI name without MPI_ ("Allreduce", "Iallreduce", "Allreduce_c") and must live for ever. */
+void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t calls);
+/* Calls VISIT for each sum that is not zero; ALGORITHM NULL and NAME/REASON set for calls passed through. */
+struct collopt_sum {
+    const struct collopt_algorithm *algorithm;
+    int size_class;
+    const char *name;
+    enum collopt_reason reason;
+    struct collopt_counter counter;
+};
+void collopt_visit_sums(void (*visit)(const struct collopt_sum *sum, void *data), void *data);
+void collopt_reset_sums(void);
+
+static inline int collopt_size_class(uint64_t bytes)
+{
+    return bytes <= 1 ? 0 : 64 - __builtin_clzll(bytes - 1);
+}
+
+#endif

@@ -1,0 +1,212 @@
+/* Schedules: what one rank receives, sends, combines and copies, as data.
+ *
+ * An algorithm is a pure function (problem, rank) -> schedule.  This header has the three nouns of that
+ * sentence, the calls an algorithm writes its schedule with, and what becomes of a finished schedule: it is
+ * compiled once (in-place pass, two-operand lowering, order of posting and waiting) and bound to element
+ * offsets for a given count.  Nothing here knows of addresses, datatypes, operations or MPI.
+ *
+ * schedule.c builds, partition.c cuts vectors, compile.c turns actions into steps, bind.c gives them offsets. */
+#ifndef COLLOPT_SCHEDULE_H
+#define COLLOPT_SCHEDULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum collopt_collective {
+    COLLOPT_REDUCE,
+    COLLOPT_ALLREDUCE,
+    COLLOPT_REDUCE_SCATTER,
+    COLLOPT_REDUCE_SCATTER_BLOCK,
+    COLLOPT_SCAN,
+    COLLOPT_EXSCAN,
+    COLLOPT_COLLECTIVES
+};
+
+/* "allreduce", "reduce_scatter_block", ... */
+extern const char *const collopt_collective_names[COLLOPT_COLLECTIVES];
+
+enum { COLLOPT_PARAMETERS = 4, COLLOPT_FOLD_OPERANDS = 8 };
+
+struct collopt_topology {       /* of one communicator; alike on all its ranks */
+    int nodes;
+    const int *node;            /* [ranks] number of the node of each rank, nodes numbered by first appearance; NULL: one node */
+    bool oversubscribed;        /* some node has more ranks than usable processors */
+};
+
+/* What is to be done, as all ranks know it alike.  A decision may look at this and at nothing else. */
+struct collopt_problem {
+    enum collopt_collective collective;
+    int ranks;
+    int root;                   /* Reduce; 0 elsewhere */
+    size_t count;               /* elements in one rank's input vector (Reduce_scatter: the sum of the counts) */
+    size_t size;                /* bytes of data in one element */
+    const size_t *counts;       /* Reduce_scatter: elements for each rank; NULL where all have count / ranks */
+    bool commutative;
+    bool exact;                 /* any bracketing and any order give the same bits (integer sums, MIN, AND ...) */
+    size_t value[COLLOPT_PARAMETERS];   /* the algorithm's parameters, in its descriptor's order */
+    int segments;               /* what the algorithm's segments() answered; 1 where it has none */
+    const struct collopt_topology *topology;    /* never NULL */
+};
+
+/* ---- blocks ------------------------------------------------------------------------------------------------ */
+
+/* Parts FIRST .. FIRST+PARTS-1 of a partition of the vector.  Offsets in elements are known only when bound. */
+struct collopt_block {
+    int partition, first, parts;
+};
+
+enum { COLLOPT_WHOLE = 0 };     /* the partition every schedule has: the vector as one part */
+
+/* ---- places ------------------------------------------------------------------------------------------------ */
+
+enum {
+    COLLOPT_IN,                 /* what this rank contributes: never written */
+    COLLOPT_OUT,                /* the result, where this rank has one */
+    COLLOPT_FIRST_SLOT          /* and upwards: scratch */
+};
+
+/* One or several blocks in a place.  In a vector-like place (IN, OUT, a slot made by vector_slot) a block lies at its own
+ * offset; in a packed slot the blocks of a region lie one behind the other from the slot's start. */
+struct collopt_region {
+    int place, blocks;
+    struct collopt_block block;             /* when there is one */
+    const struct collopt_block *list;       /* when there are more; copied by the call it is given to */
+};
+
+/* ---- writing a schedule ------------------------------------------------------------------------------------ */
+
+struct collopt_schedule;
+
+/* Partitions.  All return the partition's number.  Parts differ by one element at most; the first ones are longer. */
+int collopt_partition(struct collopt_schedule *s, int parts);                              /* of the whole vector */
+int collopt_partition_counts(struct collopt_schedule *s);       /* Reduce_scatter: part r is what rank r is to get */
+int collopt_partition_block(struct collopt_schedule *s, struct collopt_block whole, int parts);
+int collopt_partition_each(struct collopt_schedule *s, int partition, int parts);  /* part i becomes i*parts ... */
+
+/* Scratch.  A vector slot holds COVER, each block at its offset in it; a packed slot holds one region at a time. */
+int collopt_vector_slot(struct collopt_schedule *s, struct collopt_block cover);
+int collopt_packed_slot(struct collopt_schedule *s);
+/* OUT where this rank has the whole vector as its result, else a vector slot over the whole vector (one per schedule). */
+int collopt_accumulator(struct collopt_schedule *s);
+
+/* Rounds are notation: messages of one round are under way together.  Strands are sequences of actions that do not wait
+ * for one another except where one touches what the other does (two trees, two directions of a ring). */
+void collopt_round(struct collopt_schedule *s);
+void collopt_strand(struct collopt_schedule *s, int strand);            /* of the actions that follow; 0 at first */
+
+void collopt_send(struct collopt_schedule *s, int peer, struct collopt_region from);
+void collopt_receive(struct collopt_schedule *s, int peer, struct collopt_region to);
+void collopt_copy(struct collopt_schedule *s, struct collopt_region to, struct collopt_region from);
+/* to = left op right; TO may be equal to either. All regions have the same blocks. LEFT holds the lower ranks. */
+void collopt_combine(struct collopt_schedule *s, struct collopt_region to, struct collopt_region left,
+                     struct collopt_region right);
+/* to = operand[0] op operand[1] op ... from left to right, 2 or more, in one pass where a kernel can. */
+void collopt_fold(struct collopt_schedule *s, struct collopt_region to, int operands,
+                  const struct collopt_region *operand);
+
+/* ---- algorithms -------------------------------------------------------------------------------------------- */
+
+enum collopt_order {
+    COLLOPT_IN_ORDER,           /* operands are combined in rank order: any operation */
+    COLLOPT_COMMUTATIVE         /* for commutative operations only */
+};
+
+struct collopt_cost {           /* of the slowest rank, one message out and one in at a time */
+    double rounds;              /* messages one behind the other on the critical path */
+    double bytes;               /* sent or received by the busiest rank, whichever is more */
+    double combined;            /* bytes of results computed by the busiest rank */
+    double scratch;             /* bytes of scratch on the neediest rank */
+};
+
+struct collopt_parameter {
+    const char *name;           /* "segment" */
+    bool bytes;                 /* takes K, M, G; else a plain number */
+    size_t least, most;
+    const char *help;
+    size_t (*preset)(const struct collopt_problem *p);     /* used when not given */
+};
+
+struct collopt_algorithm {
+    const char *name;           /* as in COLLOPT_ALLREDUCE=name */
+    const char *summary;        /* one line */
+    enum collopt_collective collective;
+    enum collopt_order order;
+    bool identical;             /* all ranks end with the same bits also where the operation rounds */
+    struct collopt_parameter parameter[COLLOPT_PARAMETERS];
+    /* Refuses only for a reason in doc/algorithms.md; NULL: always usable (order and identical are checked by the caller). */
+    bool (*usable)(const struct collopt_problem *p);
+    int (*segments)(const struct collopt_problem *p);       /* NULL: 1 */
+    void (*cost)(const struct collopt_problem *p, struct collopt_cost *c);
+    void (*build)(struct collopt_schedule *s, const struct collopt_problem *p, int rank);
+};
+
+extern const struct collopt_algorithm *const collopt_algorithms[];      /* NULL at the end; made from algorithms.mk */
+const struct collopt_algorithm *collopt_algorithm_named(enum collopt_collective c, const char *name, size_t length);
+/* May ALGORITHM serve P?  Else *why (if not NULL) says why not, as the end of a sentence. */
+bool collopt_usable(const struct collopt_algorithm *a, const struct collopt_problem *p, const char **why);
+
+/* ---- a finished schedule ----------------------------------------------------------------------------------- */
+
+enum {                          /* how it will be run; part of the cache's key */
+    COLLOPT_IN_PLACE = 1,       /* IN and OUT are the same memory (Reduce_scatter: OUT overlays the first blocks of IN) */
+    COLLOPT_TWO_OPERANDS = 2    /* combines can only do right = left op right */
+};
+
+/* Builds and compiles the schedule of one rank.  P->segments and P->value must be set.  NULL: out of memory. */
+struct collopt_schedule *collopt_schedule_new(const struct collopt_algorithm *a, const struct collopt_problem *p,
+                                              int rank, unsigned how);
+void collopt_schedule_free(struct collopt_schedule *s);
+/* How many actions copy, and the slots; for the proofs and collopt-plan. */
+void collopt_schedule_print(const struct collopt_schedule *s, FILE *to);
+
+/* ---- bound to a count -------------------------------------------------------------------------------------- */
+
+/* N elements at element offset AT of a place. */
+struct collopt_run {
+    int place;
+    size_t at, n;
+};
+
+enum collopt_step_kind {
+    COLLOPT_POST_RECEIVE,       /* start message M */
+    COLLOPT_POST_SEND,
+    COLLOPT_WAIT,               /* until message M is complete */
+    COLLOPT_RECEIVE,            /* post and wait in one */
+    COLLOPT_FOLD,               /* run[0] = run[1] op ... op run[runs-1] */
+    COLLOPT_COPY,               /* run[0] = run[1] */
+    COLLOPT_AWAIT,              /* until strand STRAND has done its steps before STEP */
+    COLLOPT_END
+};
+
+struct collopt_step {
+    enum collopt_step_kind kind;
+    int message;                /* POST_*, WAIT, RECEIVE: index of the message */
+    int strand, step;           /* AWAIT */
+    int runs;
+    const struct collopt_run *run;
+};
+
+/* One message on the wire: its runs one behind the other. */
+struct collopt_message {
+    int peer, tag;              /* the tag is the strand */
+    bool send;
+    int runs;
+    const struct collopt_run *run;
+    size_t n;                   /* elements in all */
+};
+
+struct collopt_bound {
+    int strands, messages, slots;
+    const struct collopt_step *const *strand;       /* [strands] each ends with COLLOPT_END */
+    const struct collopt_message *message;          /* [messages] */
+    const size_t *slot;         /* [slots] capacity in elements of place COLLOPT_FIRST_SLOT + i */
+    size_t steps;               /* in all */
+};
+
+/* P->count and P->counts give the offsets; a message of more than CUT elements becomes several.  NULL: out of memory. */
+struct collopt_bound *collopt_bind(const struct collopt_schedule *s, const struct collopt_problem *p, size_t cut);
+void collopt_bound_free(struct collopt_bound *b);
+
+#endif
