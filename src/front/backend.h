@@ -1,0 +1,41 @@
+/* What the front (libcollopt.so) and a backend (libcollopt-<mpi>.so) say to each other.
+ *
+ * Included by both, so it knows no mpi.h. Both tables start with their size and version: whoever is given
+ * one of another size or version refuses it. Functions are listed in the order of enum collopt_name
+ * and have the types of names.h; NULL stands for a name that is not there. */
+
+#ifndef COLLOPT_BACKEND_H
+#define COLLOPT_BACKEND_H
+
+#include <stdint.h>
+
+#include "names.h"
+
+#define COLLOPT_INTERFACE 1u        /* changes with any change of meaning below */
+
+typedef void (*collopt_function)(void);
+
+/* What the front found out about the host. It lives as long as the process. */
+struct collopt_front_table {
+    uint32_t size, version;
+    const char *library_version;                /* MPI_Get_library_version */
+    const char *library_path;                   /* the shared object that defines PMPI_Allreduce */
+    collopt_function host[COLLOPT_NAME_COUNT];  /* its own PMPI_X */
+};
+
+/* What a backend offers. */
+struct collopt_backend_table {
+    uint32_t size, version;
+    const char *mpi;                            /* "openmpi", "mpich" */
+    int unsupported;                            /* the error class that answers a name the host lacks */
+    const void *api;                            /* what include/collopt.h forwards to, see host.h; may be NULL */
+    collopt_function entry[COLLOPT_NAME_COUNT]; /* NULL: the front calls the host's function */
+};
+
+/* The one symbol that a backend exports. It makes no MPI call; NULL if the front's table is not of its
+ * version. Called once per process, before the first intercepted call goes through. */
+const struct collopt_backend_table *collopt_backend_open(const struct collopt_front_table *front);
+
+typedef const struct collopt_backend_table *collopt_backend_open_function(const struct collopt_front_table *);
+
+#endif

@@ -1,0 +1,89 @@
+/* Every MPI name that collopt intercepts, once.
+ *
+ * The enumeration, the front's MPI_X and PMPI_X, the look-up of the host's functions, the backend's
+ * tables and the test of the exported symbols are all made from COLLOPT_NAMES.
+ *
+ * A row is   N(function, id, ID, needs, parameters, arguments)
+ *
+ *     function    MPI_Allreduce; paste a P in front for the profiling name
+ *     id          Allreduce: collopt_host.Allreduce, collopt_entry_Allreduce
+ *     ID          ALLREDUCE: COLLOPT_NAME_ALLREDUCE
+ *     needs       what the host must have for it: BASE, LARGE (counts of MPI-4), PERSISTENT, PERSISTENT_LARGE,
+ *                 PERSISTENT_X (Open MPI's extension), IDUP_WITH_INFO
+ *     parameters  with their types, in parentheses
+ *     arguments   the names alone, in parentheses
+ *
+ * The types that differ between hosts are called host_type, host_op, host_comm, host_info, host_request and
+ * host_count. Define them before this file is used: the front takes words that nobody looks at, host.h
+ * the types of mpi.h.
+ *
+ * MPI_Pcontrol is variadic and has no row: COLLOPT_NAME_PCONTROL is written out where it is needed. */
+
+#ifndef COLLOPT_NAMES_H
+#define COLLOPT_NAMES_H
+
+/* What a call of each shape is given, with C the type of its counts. */
+
+#define COLLOPT_ROOTED(C) \
+    const void *in, void *out, C count, host_type type, host_op op, int root, host_comm comm
+#define COLLOPT_ROOTED_ARGS     in, out, count, type, op, root, comm
+
+#define COLLOPT_VECTOR(C) \
+    const void *in, void *out, C count, host_type type, host_op op, host_comm comm
+#define COLLOPT_VECTOR_ARGS     in, out, count, type, op, comm
+
+#define COLLOPT_SCATTERED(C) \
+    const void *in, void *out, const C *counts, host_type type, host_op op, host_comm comm
+#define COLLOPT_SCATTERED_ARGS  in, out, counts, type, op, comm
+
+#define COLLOPT_LOCAL(C) \
+    const void *in, void *out, C count, host_type type, host_op op
+#define COLLOPT_LOCAL_ARGS      in, out, count, type, op
+
+/* One collective in all its variants; nonblocking is its name after the I. */
+#define COLLOPT_VARIANTS(N, name, nonblocking, NAME, SHAPE) \
+    N(MPI_##name, name, NAME, BASE, (SHAPE(int)), (SHAPE##_ARGS)) \
+    N(MPI_##name##_c, name##_c, NAME##_C, LARGE, (SHAPE(host_count)), (SHAPE##_ARGS)) \
+    N(MPI_I##nonblocking, I##nonblocking, I##NAME, BASE, \
+      (SHAPE(int), host_request *request), (SHAPE##_ARGS, request)) \
+    N(MPI_I##nonblocking##_c, I##nonblocking##_c, I##NAME##_C, LARGE, \
+      (SHAPE(host_count), host_request *request), (SHAPE##_ARGS, request)) \
+    N(MPI_##name##_init, name##_init, NAME##_INIT, PERSISTENT, \
+      (SHAPE(int), host_info info, host_request *request), (SHAPE##_ARGS, info, request)) \
+    N(MPI_##name##_init_c, name##_init_c, NAME##_INIT_C, PERSISTENT_LARGE, \
+      (SHAPE(host_count), host_info info, host_request *request), (SHAPE##_ARGS, info, request)) \
+    N(MPIX_##name##_init, X_##name##_init, X_##NAME##_INIT, PERSISTENT_X, \
+      (SHAPE(int), host_info info, host_request *request), (SHAPE##_ARGS, info, request))
+
+/* The family: the collectives that collopt can run itself. */
+#define COLLOPT_FAMILY(N) \
+    COLLOPT_VARIANTS(N, Reduce, reduce, REDUCE, COLLOPT_ROOTED) \
+    COLLOPT_VARIANTS(N, Allreduce, allreduce, ALLREDUCE, COLLOPT_VECTOR) \
+    COLLOPT_VARIANTS(N, Reduce_scatter, reduce_scatter, REDUCE_SCATTER, COLLOPT_SCATTERED) \
+    COLLOPT_VARIANTS(N, Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, COLLOPT_VECTOR) \
+    COLLOPT_VARIANTS(N, Scan, scan, SCAN, COLLOPT_VECTOR) \
+    COLLOPT_VARIANTS(N, Exscan, exscan, EXSCAN, COLLOPT_VECTOR) \
+    N(MPI_Reduce_local, Reduce_local, REDUCE_LOCAL, BASE, (COLLOPT_LOCAL(int)), (COLLOPT_LOCAL_ARGS)) \
+    N(MPI_Reduce_local_c, Reduce_local_c, REDUCE_LOCAL_C, LARGE, (COLLOPT_LOCAL(host_count)), (COLLOPT_LOCAL_ARGS))
+
+/* Calls that collopt only listens to. */
+#define COLLOPT_SERVICES(N) \
+    N(MPI_Finalize, Finalize, FINALIZE, BASE, (void), ()) \
+    N(MPI_Comm_set_info, Comm_set_info, COMM_SET_INFO, BASE, \
+      (host_comm comm, host_info info), (comm, info)) \
+    N(MPI_Comm_dup_with_info, Comm_dup_with_info, COMM_DUP_WITH_INFO, BASE, \
+      (host_comm comm, host_info info, host_comm *made), (comm, info, made)) \
+    N(MPI_Comm_idup_with_info, Comm_idup_with_info, COMM_IDUP_WITH_INFO, IDUP_WITH_INFO, \
+      (host_comm comm, host_info info, host_comm *made, host_request *request), (comm, info, made, request))
+
+#define COLLOPT_NAMES(N)        COLLOPT_FAMILY(N) COLLOPT_SERVICES(N)
+
+#define COLLOPT_ENUMERATOR(function, id, ID, needs, parameters, arguments) COLLOPT_NAME_##ID,
+enum collopt_name {
+    COLLOPT_NAMES(COLLOPT_ENUMERATOR)
+    COLLOPT_NAME_PCONTROL,
+    COLLOPT_NAME_COUNT
+};
+#undef COLLOPT_ENUMERATOR
+
+#endif
