@@ -34,6 +34,48 @@ struct collopt_settings {
 /* Read once per process, thread-safe.  Warnings about unknown COLLOPT_ variables or values go out once, on rank 0. */
 const struct collopt_settings *collopt_settings(void);
 
+/* For tests and tools.  Reads ENVIRONMENT ("NAME=value" ..., NULL at the end) into *s and calls WARN (if not NULL) with one
+ * sentence for each thing that is wrong; returns how many were.  Texts in *s are never freed. */
+int collopt_settings_from(struct collopt_settings *s, char *const *environment, void (*warn)(const char *sentence));
+
+/* One variable: what is parsed, warned about, hashed, listed and documented is all made from these rows. */
+enum collopt_setting_kind {
+    COLLOPT_SWITCH,             /* on or off; a bool */
+    COLLOPT_WORD,               /* one of `words`, separated by |; an enum in their order */
+    COLLOPT_NUMBER,             /* least..most; an int */
+    COLLOPT_BYTES,              /* least..most, with K, M, G; a size_t */
+    COLLOPT_TEXT,               /* anything; a string or NULL */
+    COLLOPT_EXPRESSION          /* an algorithm of `collective` or host; a string or NULL */
+};
+
+enum collopt_setting_scope {
+    COLLOPT_LOCAL,              /* may differ from rank to rank */
+    COLLOPT_AGREED,             /* must be alike on all ranks */
+    COLLOPT_SET_AGREED          /* must be set on all ranks or on none */
+};
+
+struct collopt_setting_row {
+    const char *name;           /* "COLLOPT_AFTER" */
+    enum collopt_setting_kind kind;
+    enum collopt_setting_scope scope;
+    const char *values;         /* for people: "on|off", "N", "BYTES", "FILE|stderr"; of a COLLOPT_WORD the words */
+    const char *preset;         /* as text; "" where it is not set */
+    size_t least, most;
+    enum collopt_collective collective;
+    size_t field;               /* offset in struct collopt_settings */
+    const char *help;           /* one line */
+};
+
+const struct collopt_setting_row *collopt_setting_rows(int *n);
+/* The value in S as one would write it in the environment; "" where it is not set. */
+void collopt_setting_value_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text,
+                                size_t size);
+/* The index of the word nearest to WORD by edit distance; -1 if there are none. */
+int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const void *data), const void *data);
+
+/* The rank of this process by the launcher's variables; -1: none is set. */
+int collopt_launched_rank(void);
+
 /* ---- expression.c: name[:key=value,...], nested expressions in parentheses ---------------------------------- */
 
 /* An algorithm with its parameters; what forcing, rules and the selection hand to the dispatcher. */
@@ -48,6 +90,10 @@ bool collopt_parse_choice(const char *text, enum collopt_collective c, struct co
                           char *message, size_t size);
 /* Parses "64K", "3G", "512": bytes with K, M, G as powers of 1024; rejects signs, garbage and overflow. */
 bool collopt_parse_size(const char *text, size_t *value);
+/* The other way, shortest form first: 65536 is "64K". */
+void collopt_size_text(size_t value, char *text, size_t size);
+/* "ring:segment=64K", "host": parses to the same choice; returns the length as snprintf does. */
+int collopt_choice_text(const struct collopt_choice *choice, char *text, size_t size);
 
 /* ---- select/: which algorithm ------------------------------------------------------------------------------- */
 
@@ -65,10 +111,16 @@ void collopt_set_parameters(struct collopt_problem *p, const struct collopt_choi
 
 /* True on the rank that speaks for the job (rank 0 by the launcher's variables; a process alone speaks for itself). */
 bool collopt_speaks(void);
+/* Once MPI has told the rank in MPI_COMM_WORLD, that counts: launchers differ, and simulated ranks share an environment. */
+void collopt_speak_as(int rank);
+/* A message is one line and one write; line feeds and control characters in it become spaces. */
 void collopt_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));   /* always; only where collopt_speaks() */
+/* If COLLOPT_LOG is LEVEL or more.  Decisions only where collopt_speaks(); traces everywhere, as "collopt[rank]: ". */
 void collopt_say(enum collopt_log level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- counters.c: what was run; process-wide sums, thread-safe ----------------------------------------------- */
+
+/* Every thread adds to sums of its own, without a lock: cheap enough to be called for every call (a few ns). */
 
 /* Messages are counted in size classes: class k holds vectors of 2^(k-1) < bytes <= 2^k; class 0 is 0 and 1 byte. */
 enum { COLLOPT_SIZE_CLASSES = 64 };
@@ -98,7 +150,7 @@ struct collopt_counter {        /* of one collective, algorithm and size class *
 void collopt_count(const struct collopt_algorithm *a, int size_class, const struct collopt_counter *c);
 /* NAME is the MPI name without MPI_ ("Allreduce", "Iallreduce", "Allreduce_c") and must live for ever. */
 void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t calls);
-/* Calls VISIT for each sum that is not zero; ALGORITHM NULL and NAME/REASON set for calls passed through. */
+/* Calls VISIT for each sum of all threads that is not zero, once per algorithm and size class or name and reason; ALGORITHM NULL and NAME/REASON set for calls passed through. */
 struct collopt_sum {
     const struct collopt_algorithm *algorithm;
     int size_class;
@@ -106,6 +158,7 @@ struct collopt_sum {
     enum collopt_reason reason;
     struct collopt_counter counter;
 };
+/* VISIT must not count or visit. */
 void collopt_visit_sums(void (*visit)(const struct collopt_sum *sum, void *data), void *data);
 void collopt_reset_sums(void);
 
@@ -113,5 +166,22 @@ static inline int collopt_size_class(uint64_t bytes)
 {
     return bytes <= 1 ? 0 : 64 - __builtin_clzll(bytes - 1);
 }
+
+/* ---- report.c: what was run, at the end; no MPI -------------------------------------------------------------- */
+
+/* The sums of one or more processes.  How ranks combine them (finalize.c): each gathers its own; on the way up a tree a rank
+ * merges what its children have packed and packs the whole for its parent; the root writes. */
+struct collopt_report;
+
+struct collopt_report *collopt_report_gather(void);        /* this process's sums; NULL: no memory */
+void collopt_report_free(struct collopt_report *r);
+/* Writes R to BUFFER if SIZE suffices; returns the bytes it takes (ask with NULL, 0). */
+size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t size);
+/* Adds a packed report; false if the bytes are none of this version, or no memory: R is then as before. */
+bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t size);
+/* Writes to WHERE, the value of COLLOPT_REPORT: a table to "stderr", else JSON to the file WHERE, or WHERE.<rank> where the
+ * report is one rank's (RANK >= 0; -1: combined).  A file appears whole or not at all.  MPI is what MPI_Get_library_version says,
+ * RANKS the size of MPI_COMM_WORLD.  False, after a warning, if it could not be written. */
+bool collopt_report_write(const struct collopt_report *r, const char *where, const char *mpi, int ranks, int rank);
 
 #endif
