@@ -1,0 +1,198 @@
+/* Which kernels this processor can run.
+ *
+ * An instruction set is a set of compiler flags on one and the same source, reduce_tmpl.c; configure says which
+ * were built. A processor has one only if the operating system also saves its registers. */
+#include <config.h>
+
+#include "kernels.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#if defined __x86_64__ || defined __i386__
+#include <cpuid.h>
+#endif
+#if defined __aarch64__ && defined __linux__
+#include <sys/auxv.h>
+#endif
+
+static bool always(const struct collopt_processor *processor)
+{
+    (void) processor;
+    return true;
+}
+
+extern const collopt_kernel_table collopt_kernels_generic;
+
+#ifdef COLLOPT_HAVE_AVX2
+extern const collopt_kernel_table collopt_kernels_avx2;
+
+static bool has_avx2(const struct collopt_processor *processor)
+{
+    return processor->avx2 && processor->f16c;
+}
+#endif
+
+#ifdef COLLOPT_HAVE_AVX512
+extern const collopt_kernel_table collopt_kernels_avx512;
+
+static bool has_avx512(const struct collopt_processor *processor)
+{
+    return processor->avx512 && processor->avx2 && processor->f16c;
+}
+#endif
+
+#ifdef COLLOPT_HAVE_NEON
+extern const collopt_kernel_table collopt_kernels_neon;
+#endif
+
+#ifdef COLLOPT_HAVE_SVE
+extern const collopt_kernel_table collopt_kernels_sve;
+
+static bool has_sve(const struct collopt_processor *processor)
+{
+    return processor->sve;
+}
+#endif
+
+const struct collopt_isa collopt_isas[] = {
+#ifdef COLLOPT_HAVE_AVX512
+    { "avx512",  has_avx512, &collopt_kernels_avx512 },
+#endif
+#ifdef COLLOPT_HAVE_AVX2
+    { "avx2",    has_avx2,   &collopt_kernels_avx2 },
+#endif
+#ifdef COLLOPT_HAVE_SVE
+    { "sve",     has_sve,    &collopt_kernels_sve },
+#endif
+#ifdef COLLOPT_HAVE_NEON
+    { "neon",    always,     &collopt_kernels_neon },
+#endif
+    { "generic", always,     &collopt_kernels_generic },
+    { NULL,      NULL,       NULL },
+};
+
+static const struct collopt_isa *chosen;
+
+size_t collopt_stream_from;
+
+#if defined __x86_64__ || defined __i386__
+/* The register states that the operating system saves. */
+static unsigned saved_states(void)
+{
+    unsigned low, high;
+
+    __asm__ ("xgetbv" : "=a" (low), "=d" (high) : "c" (0));
+    return low;
+}
+
+static void detect_features(struct collopt_processor *processor)
+{
+    enum { YMM = 0x06, ZMM = 0xe6 };
+    const unsigned avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
+    unsigned a, b, c, d, one;
+
+    if (!__get_cpuid(1, &a, &b, &one, &d) || !(one & bit_OSXSAVE) || !(one & bit_AVX))
+        return;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        return;
+
+    unsigned saved = saved_states();
+
+    processor->avx2   = (saved & YMM) == YMM && (b & bit_AVX2);
+    processor->f16c   = (saved & YMM) == YMM && (one & bit_F16C);
+    processor->avx512 = (saved & ZMM) == ZMM && (b & avx512) == avx512;
+}
+#elif defined __aarch64__ && defined __linux__
+static void detect_features(struct collopt_processor *processor)
+{
+    enum { SVE = 1 << 22 };    /* HWCAP_SVE */
+
+    processor->sve = getauxval(AT_HWCAP) & SVE;
+}
+#else
+static void detect_features(struct collopt_processor *processor)
+{
+    (void) processor;
+}
+#endif
+
+static size_t last_level_cache(void)
+{
+    long size = 0;
+
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    if ((size = sysconf(_SC_LEVEL3_CACHE_SIZE)) <= 0)
+        size = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+    return size > 0 ? size : 0;
+}
+
+void collopt_processor_detect(struct collopt_processor *processor)
+{
+    *processor = (struct collopt_processor) { .cache = last_level_cache() };
+    detect_features(processor);
+}
+
+const struct collopt_isa *collopt_isa_best(const struct collopt_processor *processor)
+{
+    const struct collopt_isa *isa = collopt_isas;
+
+    while (!isa->usable(processor))
+        isa++;
+    return isa;
+}
+
+static const struct collopt_isa *find(const char *name)
+{
+    const struct collopt_isa *isa = collopt_isas;
+
+    while (isa->name && strcmp(isa->name, name) != 0)
+        isa++;
+    return isa->name ? isa : NULL;
+}
+
+/* "instruction set "x" is not ...; valid here: a, b" */
+static void refuse(const char *name, bool known, const struct collopt_processor *processor,
+                   char *message, size_t size)
+{
+    int at = snprintf(message, size, "instruction set \"%s\" %s; valid here: auto", name,
+                      known ? "is not supported by this processor" : "is unknown");
+
+    for (const struct collopt_isa *isa = collopt_isas; isa->name; isa++)
+        if (isa->usable(processor) && at > 0 && (size_t) at < size)
+            at += snprintf(message + at, size - at, ", %s", isa->name);
+}
+
+int collopt_kernels_init(const char *forced, char *message, size_t size)
+{
+    struct collopt_processor processor;
+
+    collopt_processor_detect(&processor);
+    collopt_stream_from = processor.cache;
+    chosen = collopt_isa_best(&processor);
+    if (!forced || !*forced || strcmp(forced, "auto") == 0)
+        return 0;
+
+    const struct collopt_isa *wanted = find(forced);
+
+    if (!wanted || !wanted->usable(&processor)) {
+        refuse(forced, wanted, &processor, message, size);
+        return -1;
+    }
+    chosen = wanted;
+    return 0;
+}
+
+const struct collopt_isa *collopt_isa_chosen(void)
+{
+    static const struct collopt_isa generic = { "generic", always, &collopt_kernels_generic };
+
+    return chosen ? chosen : &generic;
+}
+
+const char *collopt_kernels_isa(void)
+{
+    return collopt_isa_chosen()->name;
+}

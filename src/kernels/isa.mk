@@ -1,0 +1,49 @@
+# The kernels, without MPI: one source, reduce_tmpl.c, compiled once per instruction set.
+# Which sets are built is decided by COLLOPT_CHECK_ISAS (m4/collopt_isa.m4).
+#
+# -ffp-contract=off: the same bits on every instruction set, so no fused multiply-add.
+# The -f options are spelt out because the user's CFLAGS come later and may say -O2.
+
+KERNEL_SOURCES = \
+	src/kernels/kernels.c \
+	src/kernels/isa.c \
+	src/kernels/combos.h \
+	src/kernels/kernels.h
+
+KERNEL_CFLAGS = $(AM_CFLAGS) $(COLLOPT_KERNEL_CFLAGS)
+
+noinst_LTLIBRARIES += libcollopt-kernels.la libcollopt-kernels-generic.la
+
+libcollopt_kernels_la_SOURCES = $(KERNEL_SOURCES)
+libcollopt_kernels_la_LIBADD = libcollopt-kernels-generic.la
+
+libcollopt_kernels_generic_la_SOURCES = src/kernels/reduce_tmpl.c
+libcollopt_kernels_generic_la_CFLAGS = $(KERNEL_CFLAGS) -DCOLLOPT_ISA=generic
+
+if COLLOPT_HAVE_AVX2
+noinst_LTLIBRARIES += libcollopt-kernels-avx2.la
+libcollopt_kernels_la_LIBADD += libcollopt-kernels-avx2.la
+libcollopt_kernels_avx2_la_SOURCES = src/kernels/reduce_tmpl.c
+libcollopt_kernels_avx2_la_CFLAGS = $(KERNEL_CFLAGS) $(COLLOPT_AVX2_CFLAGS) -DCOLLOPT_ISA=avx2
+endif
+
+if COLLOPT_HAVE_AVX512
+noinst_LTLIBRARIES += libcollopt-kernels-avx512.la
+libcollopt_kernels_la_LIBADD += libcollopt-kernels-avx512.la
+libcollopt_kernels_avx512_la_SOURCES = src/kernels/reduce_tmpl.c
+libcollopt_kernels_avx512_la_CFLAGS = $(KERNEL_CFLAGS) $(COLLOPT_AVX512_CFLAGS) -DCOLLOPT_ISA=avx512
+endif
+
+if COLLOPT_HAVE_NEON
+noinst_LTLIBRARIES += libcollopt-kernels-neon.la
+libcollopt_kernels_la_LIBADD += libcollopt-kernels-neon.la
+libcollopt_kernels_neon_la_SOURCES = src/kernels/reduce_tmpl.c
+libcollopt_kernels_neon_la_CFLAGS = $(KERNEL_CFLAGS) $(COLLOPT_NEON_CFLAGS) -DCOLLOPT_ISA=neon
+endif
+
+if COLLOPT_HAVE_SVE
+noinst_LTLIBRARIES += libcollopt-kernels-sve.la
+libcollopt_kernels_la_LIBADD += libcollopt-kernels-sve.la
+libcollopt_kernels_sve_la_SOURCES = src/kernels/reduce_tmpl.c
+libcollopt_kernels_sve_la_CFLAGS = $(KERNEL_CFLAGS) $(COLLOPT_SVE_CFLAGS) -DCOLLOPT_ISA=sve
+endif

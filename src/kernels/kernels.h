@@ -1,0 +1,102 @@
+/* The combine kernels: every predefined operation on every predefined datatype, without MPI.
+ * doc/kernels.md says what each promises about bits; combos.h lists them. */
+#ifndef COLLOPT_KERNELS_H
+#define COLLOPT_KERNELS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "combos.h"
+
+#define COLLOPT_ENUMERATOR(name, ...) COLLOPT_##name,
+
+enum collopt_type { COLLOPT_TYPES(COLLOPT_ENUMERATOR) COLLOPT_TYPE_NONE };
+enum collopt_op   { COLLOPT_OPS(COLLOPT_ENUMERATOR) COLLOPT_OP_USER };
+
+#undef COLLOPT_ENUMERATOR
+
+#define COLLOPT_ENUMERATOR(name) COLLOPT_CLASS_##name,
+
+enum collopt_type_class { COLLOPT_CLASSES(COLLOPT_ENUMERATOR) COLLOPT_CLASS_NONE };
+
+#undef COLLOPT_ENUMERATOR
+
+/* What may be known of a type without its C definition: which values a test can put in it. */
+enum collopt_layout {
+    COLLOPT_LAYOUT_INTEGER, COLLOPT_LAYOUT_UNSIGNED, COLLOPT_LAYOUT_REAL, COLLOPT_LAYOUT_COMPLEX,
+    COLLOPT_LAYOUT_LOGICAL, COLLOPT_LAYOUT_BYTES, COLLOPT_LAYOUT_PAIR
+};
+
+#define COLLOPT_FOLD_MAX 8
+
+/* One operation on one type, n counted in elements (their extent apart), no alignment needed.
+ *
+ * combine  dst = left op right; dst is apart from both operands or exactly one of them (or both).
+ * fold     dst = operands[0] op operands[1] ... op operands[k-1], from left to right, in one pass;
+ *          2 <= k <= COLLOPT_FOLD_MAX; dst is apart from each operand or exactly that operand.
+ *          The bits are those of k-1 calls of combine.
+ *
+ * Neither writes anything but the elements of dst (the padding inside pairs stays as it was). */
+struct collopt_kernel {
+    void (*combine)(void *dst, const void *left, const void *right, size_t n);
+    void (*fold)(void *dst, const void *const *operands, int k, size_t n);
+};
+
+/* The kernels of one instruction set, indexed [operation][type]; no entry where there is no kernel. */
+typedef struct collopt_kernel collopt_kernel_table[COLLOPT_OP_USER][COLLOPT_TYPE_NONE];
+
+/* kernels.c */
+
+/* The kernel for op on type in the chosen instruction set, or NULL if there is none. */
+const struct collopt_kernel *collopt_kernel(enum collopt_op op, enum collopt_type type);
+
+/* May op be used on datatypes of this class? As the MPI standard says. */
+bool collopt_valid(enum collopt_op op, enum collopt_type_class class);
+
+const char *collopt_op_name(enum collopt_op op);          /* "sum"; "user" for COLLOPT_OP_USER */
+const char *collopt_type_name(enum collopt_type type);    /* "double"; "none" for COLLOPT_TYPE_NONE */
+enum collopt_op collopt_op_named(const char *name);       /* COLLOPT_OP_USER if there is none */
+enum collopt_type collopt_type_named(const char *name);   /* COLLOPT_TYPE_NONE if there is none */
+size_t collopt_type_size(enum collopt_type type);         /* extent of an element in bytes; 0 for none */
+enum collopt_layout collopt_type_layout(enum collopt_type type);
+
+/* isa.c */
+
+/* What a processor can do, as the operating system lets it. */
+struct collopt_processor {
+    bool avx2, f16c, avx512;    /* avx512: F, BW, DQ and VL */
+    bool sve;
+    size_t cache;               /* the last level, in bytes; 0 if unknown */
+};
+
+/* An instruction set for which kernels were built. */
+struct collopt_isa {
+    const char *name;
+    bool (*usable)(const struct collopt_processor *processor);
+    const collopt_kernel_table *kernels;
+};
+
+/* Best first; the last, "generic", runs everywhere; ends with a NULL name. */
+extern const struct collopt_isa collopt_isas[];
+
+/* Chooses the instruction set, once, before other threads use kernels: the one forced (COLLOPT_ISA) or, for
+ * NULL, "" and "auto", the best that this processor has. Returns 0; or -1 when `forced` is unknown or
+ * unusable here: `message` then says so, with the names that would do, and the best one is used. */
+int collopt_kernels_init(const char *forced, char *message, size_t size);
+
+/* The name of the chosen instruction set; "generic" before collopt_kernels_init. */
+const char *collopt_kernels_isa(void);
+
+void collopt_processor_detect(struct collopt_processor *processor);
+
+/* The first row of collopt_isas that the processor can use. */
+const struct collopt_isa *collopt_isa_best(const struct collopt_processor *processor);
+
+/* Operands from this size in bytes on are written with streaming stores; 0 for never. */
+extern size_t collopt_stream_from;
+
+/* The chosen row of collopt_isas. */
+const struct collopt_isa *collopt_isa_chosen(void);
+
+#endif
