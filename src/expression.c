@@ -1,0 +1,340 @@
+/* The grammar in which algorithms are named, everywhere the same:
+ *
+ *     expression = name [ ":" argument { "," argument } ]
+ *     argument   = key "=" ( value | "(" expression ")" )
+ *     name, key  = letters, digits and _
+ *     value      = letters, digits, _ . -
+ *
+ * The text is first cut into an expression's parts, with its nested expressions checked for form, and then held
+ * against the descriptor of the algorithm it names.  Both steps name what is wrong and what would be right. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ARGUMENTS = 8, DEPTH = 8 };
+
+struct span {
+    const char *at;
+    size_t n;
+};
+
+struct argument {
+    struct span key, value;     /* a nested expression with its parentheses */
+};
+
+struct parsed {
+    struct span name;
+    int arguments;
+    struct argument argument[ARGUMENTS];
+};
+
+struct message {
+    char *text;
+    size_t size, n;
+};
+
+/* Returns false, so that a parser can `return complain(...)`. */
+__attribute__((format(printf, 2, 3)))
+static bool complain(struct message *m, const char *format, ...)
+{
+    va_list ap;
+    int n;
+
+    if (m->n + 1 >= m->size)
+        return false;
+    va_start(ap, format);
+    n = vsnprintf(m->text + m->n, m->size - m->n, format, ap);
+    va_end(ap);
+    if (n > 0)
+        m->n += (size_t)n;
+    return false;
+}
+
+/* ---- form -------------------------------------------------------------------------------------------------- */
+
+static bool name_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool value_character(char c)
+{
+    return name_character(c) || c == '.' || c == '-' || c == '+';
+}
+
+static struct span take(const char **at, bool (*belongs)(char c))
+{
+    struct span s = { *at, 0 };
+
+    while (belongs(s.at[s.n]))
+        s.n++;
+    *at += s.n;
+    return s;
+}
+
+static bool expected(struct message *m, const char *what, const char *at)
+{
+    if (*at)
+        return complain(m, "%s expected at \"%.40s\"", what, at);
+    return complain(m, "%s expected at the end", what);
+}
+
+static bool parse(const char **at, struct parsed *e, int depth, struct message *m);
+
+static bool parse_argument(const char **at, struct argument *a, int depth, struct message *m)
+{
+    a->key = take(at, name_character);
+    if (a->key.n == 0)
+        return expected(m, "the name of a parameter", *at);
+    if (**at != '=')
+        return expected(m, "\"=\"", *at);
+    ++*at;
+    if (**at == '(') {
+        struct parsed nested;
+        const char *start = (*at)++;
+
+        if (!parse(at, &nested, depth + 1, m))
+            return false;
+        if (**at != ')')
+            return expected(m, "\")\"", *at);
+        ++*at;
+        a->value = (struct span){ start, (size_t)(*at - start) };
+        return true;
+    }
+    a->value = take(at, value_character);
+    return a->value.n > 0 || expected(m, "a value", *at);
+}
+
+/* One expression from *AT on; leaves *AT behind it. */
+static bool parse(const char **at, struct parsed *e, int depth, struct message *m)
+{
+    if (depth > DEPTH)
+        return complain(m, "more than %d nested parentheses", DEPTH);
+    e->arguments = 0;
+    e->name = take(at, name_character);
+    if (e->name.n == 0)
+        return expected(m, "the name of an algorithm", *at);
+    if (**at != ':')
+        return true;
+    do {
+        ++*at;
+        if (e->arguments == ARGUMENTS)
+            return complain(m, "more than %d parameters", ARGUMENTS);
+        if (!parse_argument(at, &e->argument[e->arguments++], depth, m))
+            return false;
+    } while (**at == ',');
+    return true;
+}
+
+/* ---- sizes ------------------------------------------------------------------------------------------------- */
+
+static const char units[] = "KMG";
+
+static bool parse_number(struct span s, bool bytes, size_t *value)
+{
+    size_t v = 0, i = 0;
+    int shift = 0;
+
+    for (; i < s.n && s.at[i] >= '0' && s.at[i] <= '9'; i++) {
+        size_t digit = (size_t)(s.at[i] - '0');
+
+        if (v > (SIZE_MAX - digit) / 10)
+            return false;
+        v = v * 10 + digit;
+    }
+    if (i == 0)
+        return false;
+    if (bytes && i == s.n - 1) {
+        const char *unit = strchr(units, s.at[i] & ~0x20);
+
+        if (!unit || !*unit)
+            return false;
+        shift = 10 * (int)(unit - units + 1);
+        i++;
+    }
+    if (i != s.n || v > SIZE_MAX >> shift)
+        return false;
+    *value = v << shift;
+    return true;
+}
+
+bool collopt_parse_size(const char *text, size_t *value)
+{
+    return parse_number((struct span){ text, strlen(text) }, true, value);
+}
+
+void collopt_size_text(size_t value, char *text, size_t size)
+{
+    int unit = 0;
+
+    while (value && unit < 3 && value % 1024 == 0) {
+        value /= 1024;
+        unit++;
+    }
+    if (unit)
+        snprintf(text, size, "%zu%c", value, units[unit - 1]);
+    else
+        snprintf(text, size, "%zu", value);
+}
+
+/* ---- meaning ----------------------------------------------------------------------------------------------- */
+
+static bool is(struct span s, const char *word)
+{
+    return strlen(word) == s.n && memcmp(s.at, word, s.n) == 0;
+}
+
+/* The names an expression for one collective may start with, "host" first: for suggestions. */
+static const char *nth_algorithm(int i, const void *data)
+{
+    enum collopt_collective c = *(const enum collopt_collective *)data;
+
+    if (i == 0)
+        return "host";
+    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
+        if ((*a)->collective == c && --i == 0)
+            return (*a)->name;
+    return NULL;
+}
+
+static const char *nth_parameter(int i, const void *data)
+{
+    return ((const struct collopt_algorithm *)data)->parameter[i].name;
+}
+
+static int parameters(const struct collopt_algorithm *a)
+{
+    int n = 0;
+
+    while (n < COLLOPT_PARAMETERS && a->parameter[n].name)
+        n++;
+    return n;
+}
+
+/* "host, ring, binomial", and the nearest to WORD where there is a choice. */
+static bool complain_list(struct message *m, struct span word, int n, const char *(*nth)(int, const void *),
+                          const void *data)
+{
+    char copy[64];
+    int nearest;
+
+    for (int i = 0; i < n; i++)
+        complain(m, "%s%s", i ? ", " : "", nth(i, data));
+    snprintf(copy, sizeof copy, "%.*s", (int)(word.n < sizeof copy ? word.n : sizeof copy - 1), word.at);
+    nearest = collopt_nearest(copy, n, nth, data);
+    if (n > 1 && nearest >= 0)
+        complain(m, "; did you mean %s?", nth(nearest, data));
+    return false;
+}
+
+static bool no_algorithm(struct message *m, struct span name, enum collopt_collective c)
+{
+    int n = 0;
+
+    while (nth_algorithm(n, &c))
+        n++;
+    complain(m, "%s has no algorithm \"%.*s\"; it has ", collopt_collective_names[c], (int)(name.n < 60 ? name.n : 60),
+             name.at);
+    return complain_list(m, name, n, nth_algorithm, &c);
+}
+
+static bool no_parameter(struct message *m, struct span key, const struct collopt_algorithm *a)
+{
+    int n = parameters(a);
+
+    if (n == 0)
+        return complain(m, "%s takes no parameters", a->name);
+    complain(m, "%s has no parameter \"%.*s\"; it has ", a->name, (int)(key.n < 60 ? key.n : 60), key.at);
+    return complain_list(m, key, n, nth_parameter, a);
+}
+
+static bool set_value(struct message *m, const struct collopt_parameter *p, struct span text, size_t *value)
+{
+    char least[24], most[24];
+
+    if (!parse_number(text, p->bytes, value))
+        return complain(m, "%s=%.*s is not a number%s", p->name, (int)(text.n < 60 ? text.n : 60), text.at,
+                        p->bytes ? " of bytes (such as 512, 64K, 1M)" : "");
+    if (*value >= p->least && *value <= p->most)
+        return true;
+    if (p->bytes) {
+        collopt_size_text(p->least, least, sizeof least);
+        collopt_size_text(p->most, most, sizeof most);
+    } else {
+        snprintf(least, sizeof least, "%zu", p->least);
+        snprintf(most, sizeof most, "%zu", p->most);
+    }
+    return complain(m, "%s=%.*s is not from %s to %s", p->name, (int)(text.n < 60 ? text.n : 60), text.at, least, most);
+}
+
+static bool set_argument(struct message *m, const struct argument *a, struct collopt_choice *choice, unsigned *given)
+{
+    for (int i = 0; i < parameters(choice->algorithm); i++) {
+        const struct collopt_parameter *p = &choice->algorithm->parameter[i];
+
+        if (!is(a->key, p->name))
+            continue;
+        if (*given & 1u << i)
+            return complain(m, "%s is given twice", p->name);
+        *given |= 1u << i;
+        return set_value(m, p, a->value, &choice->value[i]);
+    }
+    return no_parameter(m, a->key, choice->algorithm);
+}
+
+bool collopt_parse_choice(const char *text, enum collopt_collective c, struct collopt_choice *choice,
+                          char *message, size_t size)
+{
+    struct message m = { message, size, 0 };
+    struct collopt_choice result = { .algorithm = NULL };
+    struct parsed e;
+    unsigned given = 0;
+
+    if (size)
+        *message = '\0';
+    if (!parse(&text, &e, 0, &m))
+        return false;
+    if (*text)
+        return expected(&m, e.arguments ? "\",\" or the end" : "\":\" or the end", text);
+    if (is(e.name, "host")) {
+        if (e.arguments)
+            return complain(&m, "host takes no parameters");
+    } else {
+        result.algorithm = collopt_algorithm_named(c, e.name.at, e.name.n);
+        if (!result.algorithm)
+            return no_algorithm(&m, e.name, c);
+        for (int i = 0; i < e.arguments; i++)
+            if (!set_argument(&m, &e.argument[i], &result, &given))
+                return false;
+    }
+    *choice = result;
+    return true;
+}
+
+int collopt_choice_text(const struct collopt_choice *choice, char *text, size_t size)
+{
+    const struct collopt_algorithm *a = choice->algorithm;
+    int n = snprintf(text, size, "%s", a ? a->name : "host");
+    char separator = ':';
+
+    for (int i = 0; a && i < parameters(a); i++) {
+        char value[24];
+
+        if (!choice->value[i])
+            continue;
+        if (a->parameter[i].bytes)
+            collopt_size_text(choice->value[i], value, sizeof value);
+        else
+            snprintf(value, sizeof value, "%zu", choice->value[i]);
+        n += snprintf((size_t)n < size ? text + n : NULL, (size_t)n < size ? size - (size_t)n : 0, "%c%s=%s", separator,
+                      a->parameter[i].name, value);
+        separator = ',';
+    }
+    return n;
+}

@@ -1,0 +1,88 @@
+/* What the user is told: one line per message, by one write, so that lines of several ranks do not mix. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "internal.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE = 2048, UNKNOWN = -2 };
+
+static atomic_int known_rank = UNKNOWN;
+
+void collopt_speak_as(int rank)
+{
+    atomic_store_explicit(&known_rank, rank, memory_order_relaxed);
+}
+
+/* -1: not known, a process alone. */
+static int rank(void)
+{
+    int r = atomic_load_explicit(&known_rank, memory_order_relaxed);
+
+    if (r == UNKNOWN) {
+        r = collopt_launched_rank();
+        atomic_store_explicit(&known_rank, r, memory_order_relaxed);
+    }
+    return r;
+}
+
+bool collopt_speaks(void)
+{
+    return rank() <= 0;
+}
+
+static void put(const char *prefix, const char *format, va_list ap)
+{
+    char line[LINE];
+    int saved = errno;
+    int start = snprintf(line, sizeof line, "%s", prefix);
+    int rest = vsnprintf(line + start, sizeof line - (size_t)start, format, ap);
+    size_t n;
+
+    if (rest < 0)
+        return;
+    n = (size_t)start + (size_t)rest;
+    if (n > LINE - 1) {
+        n = LINE - 1;
+        memcpy(line + n - 3, "...", 3);
+    }
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)line[i] < ' ' || line[i] == 127)
+            line[i] = ' ';
+    line[n++] = '\n';
+    while (write(STDERR_FILENO, line, n) < 0 && errno == EINTR)
+        ;
+    errno = saved;
+}
+
+void collopt_warn(const char *format, ...)
+{
+    va_list ap;
+
+    if (!collopt_speaks())
+        return;
+    va_start(ap, format);
+    put("collopt: ", format, ap);
+    va_end(ap);
+}
+
+void collopt_say(enum collopt_log level, const char *format, ...)
+{
+    char prefix[32] = "collopt: ";
+    va_list ap;
+
+    if (collopt_settings()->log < level || (level < COLLOPT_LOG_TRACE && !collopt_speaks()))
+        return;
+    if (level >= COLLOPT_LOG_TRACE && rank() >= 0)
+        snprintf(prefix, sizeof prefix, "collopt[%d]: ", rank());
+    va_start(ap, format);
+    put(prefix, format, ap);
+    va_end(ap);
+}

@@ -1,0 +1,438 @@
+/* Every environment variable of collopt, in one table.
+ *
+ * The rows below are parsed, warned about, hashed, listed by collopt-info and, by a test, held against collopt(7).
+ * No other file looks at the environment. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "internal.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the table --------------------------------------------------------------------------------------------- */
+
+#define FIELD(f) .field = offsetof(struct collopt_settings, f)
+#define FORCE(NAME, c, call) \
+    { .name = "COLLOPT_" NAME, .kind = COLLOPT_EXPRESSION, .scope = COLLOPT_AGREED, .values = "ALGORITHM[:KEY=VALUE,...]|host", \
+      .preset = "", .collective = c, FIELD(force[c]), \
+      .help = "the algorithm for " call "; host: the MPI library's own" }
+
+static const struct collopt_setting_row rows[] = {
+    { .name = "COLLOPT", .kind = COLLOPT_SWITCH, .scope = COLLOPT_AGREED, .values = "on|off", .preset = "on",
+      FIELD(on), .help = "off: every call goes to the MPI library untouched" },
+    { .name = "COLLOPT_AFTER", .kind = COLLOPT_NUMBER, .scope = COLLOPT_AGREED, .values = "N", .preset = "3",
+      .least = 1, .most = 1000000000, FIELD(after),
+      .help = "engage a communicator at its N-th reduction; 1: at the first" },
+    { .name = "COLLOPT_PCONTROL", .kind = COLLOPT_SWITCH, .scope = COLLOPT_AGREED, .values = "on|off", .preset = "off",
+      FIELD(pcontrol),
+      .help = "on: MPI_Pcontrol(0) switches collopt off, 1 on, 2 on with the counters at zero" },
+    { .name = "COLLOPT_LOG", .kind = COLLOPT_WORD, .scope = COLLOPT_LOCAL, .values = "warn|decide|trace", .preset = "warn",
+      FIELD(log), .help = "decide: say once per problem what runs and why; trace: say everything" },
+    { .name = "COLLOPT_REPORT", .kind = COLLOPT_TEXT, .scope = COLLOPT_SET_AGREED, .values = "FILE|stderr", .preset = "",
+      FIELD(report), .help = "at MPI_Finalize, write what was run: JSON to FILE or a table to stderr" },
+    { .name = "COLLOPT_WAIT", .kind = COLLOPT_WORD, .scope = COLLOPT_LOCAL, .values = "auto|spin|yield", .preset = "auto",
+      FIELD(wait),
+      .help = "how to wait for a message; auto: yield the processor where ranks outnumber processors" },
+    { .name = "COLLOPT_GPU", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED, .values = "auto|host|native", .preset = "auto",
+      FIELD(gpu),
+      .help = "buffers in a process with a GPU runtime; host: always host memory; native: left to the MPI library" },
+    { .name = "COLLOPT_CUT", .kind = COLLOPT_BYTES, .scope = COLLOPT_AGREED, .values = "BYTES", .preset = "1G",
+      .least = 1, .most = INT_MAX, FIELD(cut), .help = "longest message; longer ones are cut" },
+    { .name = "COLLOPT_SCRATCH", .kind = COLLOPT_BYTES, .scope = COLLOPT_LOCAL, .values = "BYTES", .preset = "64M",
+      .least = 0, .most = SIZE_MAX, FIELD(scratch), .help = "scratch memory kept per communicator between calls" },
+    { .name = "COLLOPT_COMMUNICATORS", .kind = COLLOPT_NUMBER, .scope = COLLOPT_LOCAL, .values = "N", .preset = "256",
+      .least = 0, .most = 1000000, FIELD(communicators),
+      .help = "communicators engaged at a time, at most; each takes one more of the MPI library's" },
+    { .name = "COLLOPT_ISA", .kind = COLLOPT_TEXT, .scope = COLLOPT_LOCAL, .values = "auto|NAME", .preset = "auto",
+      FIELD(isa), .help = "instruction set of the combining loops; auto: the best this processor has" },
+    FORCE("REDUCE", COLLOPT_REDUCE, "MPI_Reduce"),
+    FORCE("ALLREDUCE", COLLOPT_ALLREDUCE, "MPI_Allreduce"),
+    FORCE("REDUCE_SCATTER", COLLOPT_REDUCE_SCATTER, "MPI_Reduce_scatter"),
+    FORCE("REDUCE_SCATTER_BLOCK", COLLOPT_REDUCE_SCATTER_BLOCK, "MPI_Reduce_scatter_block"),
+    FORCE("SCAN", COLLOPT_SCAN, "MPI_Scan"),
+    FORCE("EXSCAN", COLLOPT_EXSCAN, "MPI_Exscan"),
+};
+
+enum { ROWS = sizeof rows / sizeof *rows, SHOWN = 80 };
+
+const struct collopt_setting_row *collopt_setting_rows(int *n)
+{
+    *n = ROWS;
+    return rows;
+}
+
+/* ---- the nearest word -------------------------------------------------------------------------------------- */
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Letters to be changed, added, taken away or swapped with their neighbour, to make one of the other; case is nothing. */
+static int distance(const char *a, const char *b)
+{
+    enum { LONGEST = 64 };
+    int row[3][LONGEST + 1];
+    int *before = row[0], *above = row[1], *here = row[2];
+    int m = (int)strnlen(a, LONGEST), n = (int)strnlen(b, LONGEST);
+
+    for (int j = 0; j <= n; j++)
+        above[j] = j;
+    for (int i = 1; i <= m; i++) {
+        int *spare = before;
+
+        here[0] = i;
+        for (int j = 1; j <= n; j++) {
+            bool same = lower(a[i - 1]) == lower(b[j - 1]);
+
+            here[j] = least(above[j - 1] + !same, least(above[j], here[j - 1]) + 1);
+            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]))
+                here[j] = least(here[j], before[j - 2] + 1);
+        }
+        before = above;
+        above = here;
+        here = spare;
+    }
+    return above[n];
+}
+
+int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const void *data), const void *data)
+{
+    int nearest = -1, nearest_distance = INT_MAX;
+
+    for (int i = 0; i < n; i++) {
+        int d = distance(word, nth(i, data));
+
+        if (d < nearest_distance) {
+            nearest = i;
+            nearest_distance = d;
+        }
+    }
+    return nearest;
+}
+
+static const char *nth_name(int i, const void *data)
+{
+    (void)data;
+    return rows[i].name;
+}
+
+/* ---- words separated by | ---------------------------------------------------------------------------------- */
+
+/* The I-th word of "on|off" into WORD, which has room for every word of the table; false if there is none. */
+enum { WORD = 32, WORDS = 8 };
+
+static bool nth_word(const char *words, int i, char *word)
+{
+    size_t n;
+
+    while (i-- > 0) {
+        words = strchr(words, '|');
+        if (!words)
+            return false;
+        words++;
+    }
+    n = strcspn(words, "|");
+    snprintf(word, WORD, "%.*s", (int)n, words);
+    return true;
+}
+
+static int word_index(const char *words, const char *text)
+{
+    char word[WORD];
+
+    for (int i = 0; nth_word(words, i, word); i++)
+        if (strcmp(word, text) == 0)
+            return i;
+    return -1;
+}
+
+struct words {
+    int n;
+    char word[WORDS][WORD];
+};
+
+static const char *nth_of_words(int i, const void *data)
+{
+    return ((const struct words *)data)->word[i];
+}
+
+/* Writes "; did you mean spin?" */
+static void suggest(const char *values, const char *text, char *message, size_t size)
+{
+    struct words w = { 0 };
+
+    while (w.n < WORDS && nth_word(values, w.n, w.word[w.n]))
+        w.n++;
+    snprintf(message, size, "it takes %s; did you mean %s?", values,
+             w.word[collopt_nearest(text, w.n, nth_of_words, &w)]);
+}
+
+/* ---- one value --------------------------------------------------------------------------------------------- */
+
+/* What people write for on and off, beside those words. */
+static int switch_value(const char *text)
+{
+    static const char *const on[] = { "on", "1", "yes", "true" }, *const off[] = { "off", "0", "no", "false" };
+
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(text, on[i]) == 0)
+            return 1;
+        if (strcmp(text, off[i]) == 0)
+            return 0;
+    }
+    return -1;
+}
+
+static bool in_range(const struct collopt_setting_row *row, size_t value, char *message, size_t size)
+{
+    char from[24], to[24];
+
+    if (value >= row->least && value <= row->most)
+        return true;
+    snprintf(from, sizeof from, "%zu", row->least);
+    snprintf(to, sizeof to, "%zu", row->most);
+    if (row->kind == COLLOPT_BYTES) {
+        collopt_size_text(row->least, from, sizeof from);
+        collopt_size_text(row->most, to, sizeof to);
+    }
+    snprintf(message, size, "it takes %s to %s", from, to);
+    return false;
+}
+
+/* Sets ROW's field to TEXT; else MESSAGE says what would be right. */
+static bool set(struct collopt_settings *s, const struct collopt_setting_row *row, const char *text, char *message,
+                size_t size)
+{
+    void *field = (char *)s + row->field;
+    struct collopt_choice choice;
+    size_t value;
+    int word;
+
+    switch (row->kind) {
+    case COLLOPT_SWITCH:
+        word = switch_value(text);
+        if (word < 0) {
+            suggest(row->values, text, message, size);
+            return false;
+        }
+        *(bool *)field = word;
+        return true;
+    case COLLOPT_WORD:
+        word = word_index(row->values, text);
+        if (word < 0) {
+            suggest(row->values, text, message, size);
+            return false;
+        }
+        memcpy(field, &(unsigned){ (unsigned)word }, sizeof(unsigned));     /* whatever enum it is */
+        return true;
+    case COLLOPT_NUMBER:
+    case COLLOPT_BYTES:
+        if (!collopt_parse_size(text, &value)) {
+            snprintf(message, size, "it takes a number%s",
+                     row->kind == COLLOPT_BYTES ? " of bytes, such as 512, 64K, 1M, 2G" : "");
+            return false;
+        }
+        if (!in_range(row, value, message, size))
+            return false;
+        if (row->kind == COLLOPT_BYTES)
+            *(size_t *)field = value;
+        else
+            *(int *)field = (int)value;
+        return true;
+    case COLLOPT_EXPRESSION:
+        if (!collopt_parse_choice(text, row->collective, &choice, message, size))
+            return false;
+        break;
+    case COLLOPT_TEXT:
+        break;
+    }
+    *(const char **)field = strcmp(text, row->preset) == 0 ? NULL : strdup(text);
+    return true;
+}
+
+_Static_assert(sizeof(enum collopt_log) == sizeof(unsigned) && sizeof(enum collopt_wait) == sizeof(unsigned)
+                   && sizeof(enum collopt_gpu) == sizeof(unsigned),
+               "set() and collopt_setting_value_text() copy enums as unsigned");
+
+void collopt_setting_value_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text,
+                                size_t size)
+{
+    const void *field = (const char *)s + row->field;
+    struct collopt_choice choice;
+    char message[8];
+    const char *string;
+    unsigned word;
+
+    switch (row->kind) {
+    case COLLOPT_SWITCH:
+        snprintf(text, size, "%s", *(const bool *)field ? "on" : "off");
+        return;
+    case COLLOPT_WORD:
+        memcpy(&word, field, sizeof word);
+        if (size >= WORD)
+            nth_word(row->values, (int)word, text);
+        return;
+    case COLLOPT_NUMBER:
+        snprintf(text, size, "%d", *(const int *)field);
+        return;
+    case COLLOPT_BYTES:
+        collopt_size_text(*(const size_t *)field, text, size);
+        return;
+    case COLLOPT_EXPRESSION:
+        string = *(const char *const *)field;
+        if (string && collopt_parse_choice(string, row->collective, &choice, message, sizeof message))
+            collopt_choice_text(&choice, text, size);
+        else
+            snprintf(text, size, "%s", row->preset);
+        return;
+    case COLLOPT_TEXT:
+        string = *(const char *const *)field;
+        snprintf(text, size, "%s", string ? string : row->preset);
+        return;
+    }
+}
+
+/* ---- the environment --------------------------------------------------------------------------------------- */
+
+static const struct collopt_setting_row *row_named(const char *name, size_t n)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (strlen(rows[i].name) == n && memcmp(rows[i].name, name, n) == 0)
+            return &rows[i];
+    return NULL;
+}
+
+__attribute__((format(printf, 2, 3)))
+static void tell(void (*warn)(const char *sentence), const char *format, ...)
+{
+    char sentence[1024];
+    va_list ap;
+
+    if (!warn)
+        return;
+    va_start(ap, format);
+    vsnprintf(sentence, sizeof sentence, format, ap);
+    va_end(ap);
+    warn(sentence);
+}
+
+static void tell_unknown(void (*warn)(const char *sentence), const char *name, size_t n)
+{
+    char copy[SHOWN];
+
+    snprintf(copy, sizeof copy, "%.*s", (int)(n < SHOWN ? n : SHOWN - 1), name);
+    tell(warn, "%s is not a variable of collopt and is ignored; did you mean %s? (collopt-info lists them all)", copy,
+         rows[collopt_nearest(copy, ROWS, nth_name, NULL)].name);
+}
+
+static void tell_value(void (*warn)(const char *sentence), const struct collopt_setting_row *row, const char *value,
+                       const char *message)
+{
+    tell(warn, "%s=%.*s is not understood: %s%s %s%s", row->name, SHOWN, value, message,
+         message[strlen(message) - 1] == '?' ? "" : ";", *row->preset ? "using " : "not forced", row->preset);
+}
+
+/* FNV-1a over NAME=VALUE of everything that must be alike. */
+static uint64_t hash(const struct collopt_settings *s)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (int i = 0; i < ROWS; i++) {
+        char value[256], line[320];
+
+        if (rows[i].scope == COLLOPT_LOCAL)
+            continue;
+        collopt_setting_value_text(s, &rows[i], value, sizeof value);
+        snprintf(line, sizeof line, "%s=%s\n", rows[i].name,
+                 rows[i].scope == COLLOPT_AGREED ? value : *value ? "set" : "not set");
+        for (const char *c = line; *c; c++)
+            h = (h ^ (unsigned char)*c) * 0x100000001b3u;
+    }
+    return h;
+}
+
+int collopt_settings_from(struct collopt_settings *s, char *const *environment, void (*warn)(const char *sentence))
+{
+    static const char prefix[] = "COLLOPT_";
+    bool seen[ROWS] = { false };
+    char message[768];
+    int wrong = 0;
+
+    *s = (struct collopt_settings){ .on = true };
+    for (int i = 0; i < ROWS; i++)
+        if (*rows[i].preset)
+            set(s, &rows[i], rows[i].preset, message, sizeof message);
+    for (; environment && *environment; environment++) {
+        const char *name = *environment;
+        size_t n = strcspn(name, "=");
+        const char *value = name[n] ? name + n + 1 : "";
+        const struct collopt_setting_row *row = row_named(name, n);
+
+        if (!row) {
+            if (strncmp(name, prefix, sizeof prefix - 1) == 0) {
+                tell_unknown(warn, name, n);
+                wrong++;
+            }
+            continue;
+        }
+        if (seen[row - rows] || !*value)        /* the first one counts, as for getenv; empty is not set */
+            continue;
+        seen[row - rows] = true;
+        if (!set(s, row, value, message, sizeof message)) {
+            tell_value(warn, row, value, message);
+            wrong++;
+        }
+    }
+    s->hash = hash(s);
+    return wrong;
+}
+
+extern char **environ;
+
+static struct collopt_settings settings;
+
+static void warn(const char *sentence)
+{
+    collopt_warn("%s", sentence);
+}
+
+static void read_settings(void)
+{
+    collopt_settings_from(&settings, environ, warn);
+}
+
+const struct collopt_settings *collopt_settings(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, read_settings);
+    return &settings;
+}
+
+/* ---- the launcher's rank ----------------------------------------------------------------------------------- */
+
+int collopt_launched_rank(void)
+{
+    static const char *const variables[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
+
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *text = getenv(variables[i]);
+        size_t rank;
+
+        if (text && collopt_parse_size(text, &rank) && rank <= INT_MAX)
+            return (int)rank;
+    }
+    return -1;
+}
