@@ -1,0 +1,319 @@
+/* Binding: a compiled schedule meets a count, and its blocks become runs of elements.
+ *
+ * Blocks that turn out empty vanish here, alike on both sides of a message, since both compute the same lengths. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule_parts.h"
+
+struct binder {
+    const struct collopt_schedule *s;
+    const struct collopt_problem *p;
+    const size_t *sums;
+    size_t cut;
+    bool failed;
+    size_t *slot;
+
+    struct collopt_run *run;
+    size_t runs, run_room;
+    struct collopt_message *message;
+    size_t messages, message_room;
+    struct collopt_step *step;
+    size_t steps, step_room;
+    int *first_message;         /* [actions] of a message: its first one on the wire ... */
+    int *wire_messages;         /* [actions] ... and how many there are */
+};
+
+struct whole_bound {            /* what is freed together */
+    struct collopt_bound bound;
+    struct collopt_run *run;
+    struct collopt_message *message;
+    struct collopt_step *step;
+    const struct collopt_step **strand;
+    size_t *slot;
+};
+
+static bool grow(struct binder *b, void **list, size_t n, size_t *room, size_t size)
+{
+    if (b->failed)
+        return false;
+    if (n < *room)
+        return true;
+
+    size_t more = *room ? *room * 2 : 32;
+    void *bigger = realloc(*list, more * size);
+
+    if (!bigger) {
+        b->failed = true;
+        return false;
+    }
+    *list = bigger;
+    *room = more;
+    return true;
+}
+
+/* ---- offsets ------------------------------------------------------------------------------------------------ */
+
+static size_t offset(const struct binder *b, int partition, int part)
+{
+    return collopt_offset(b->s, b->p, b->sums, partition, part);
+}
+
+static size_t block_length(const struct binder *b, struct collopt_block q)
+{
+    return offset(b, q.partition, q.first + q.parts) - offset(b, q.partition, q.first);
+}
+
+/* Walks the runs of a span: blocks that lie one behind the other in memory are one run. */
+struct walk {
+    const struct binder *b;
+    struct span span;
+    int next;
+    size_t packed;              /* elements of the packed slot that were passed */
+    struct collopt_run run;     /* what is left of the run at hand */
+};
+
+static struct collopt_run piece_run(struct walk *w, struct piece q)
+{
+    const struct place *place = &w->b->s->place[q.place];
+    struct collopt_run r = { q.place, 0, block_length(w->b, q.block) };
+
+    if (place->kind == PLACE_PACKED) {
+        r.at = w->packed;
+        w->packed += r.n;
+    } else {
+        r.at = offset(w->b, q.block.partition, q.block.first)
+            - offset(w->b, place->cover.partition, place->cover.first);
+    }
+    return r;
+}
+
+static bool advance(struct walk *w)
+{
+    while (w->next < w->span.n) {
+        struct collopt_run r = piece_run(w, w->b->s->piece[w->span.first + w->next]);
+
+        if (w->run.n > 0 && r.n > 0 && (r.place != w->run.place || r.at != w->run.at + w->run.n)) {
+            w->packed -= w->b->s->place[r.place].kind == PLACE_PACKED ? r.n : 0;
+            return true;
+        }
+        if (w->run.n > 0)
+            w->run.n += r.n;
+        else
+            w->run = r;
+        w->next++;
+    }
+    return w->run.n > 0;
+}
+
+static struct walk walk(const struct binder *b, struct span span)
+{
+    struct walk w = { .b = b, .span = span };
+
+    advance(&w);
+    return w;
+}
+
+/* Takes N elements off the run at hand. */
+static struct collopt_run take(struct walk *w, size_t n)
+{
+    struct collopt_run r = { w->run.place, w->run.at, n };
+
+    w->run.at += n;
+    w->run.n -= n;
+    if (w->run.n == 0)
+        advance(w);
+    return r;
+}
+
+static void add_run(struct binder *b, struct collopt_run r)
+{
+    if (r.place >= COLLOPT_FIRST_SLOT && b->slot[r.place - COLLOPT_FIRST_SLOT] < r.at + r.n)
+        b->slot[r.place - COLLOPT_FIRST_SLOT] = r.at + r.n;
+    if (grow(b, (void **)&b->run, b->runs, &b->run_room, sizeof *b->run))
+        b->run[b->runs++] = r;
+}
+
+/* ---- messages and steps; run pointers are indices until the arrays stop growing ------------------------------ */
+
+static void *as_pointer(size_t index)
+{
+    return (void *)(uintptr_t)index;
+}
+
+/* One action's message: cut where it is too long for one on the wire. */
+static void bind_message(struct binder *b, int i)
+{
+    const struct action *a = &b->s->action[i];
+    struct walk w = walk(b, *collopt_region_of(b->s, a, 0));
+
+    b->first_message[i] = (int)b->messages;
+    while (w.run.n > 0 && !b->failed) {
+        struct collopt_message m = { .peer = a->peer, .tag = a->strand, .send = a->kind == ACTION_SEND,
+                                     .run = as_pointer(b->runs) };
+
+        while (w.run.n > 0 && m.n < b->cut) {
+            size_t n = w.run.n < b->cut - m.n ? w.run.n : b->cut - m.n;
+
+            add_run(b, take(&w, n));
+            m.runs++;
+            m.n += n;
+        }
+        if (grow(b, (void **)&b->message, b->messages, &b->message_room, sizeof *b->message))
+            b->message[b->messages++] = m;
+    }
+    b->wire_messages[i] = (int)b->messages - b->first_message[i];
+}
+
+static void add_step(struct binder *b, struct collopt_step q)
+{
+    if (grow(b, (void **)&b->step, b->steps, &b->step_room, sizeof *b->step))
+        b->step[b->steps++] = q;
+}
+
+/* A fold or a copy, cut where any of its operands is in two pieces. */
+static void bind_local(struct binder *b, enum collopt_step_kind kind, const struct action *a)
+{
+    struct walk w[ACTION_REGIONS];
+
+    for (int r = 0; r < a->regions; r++)
+        w[r] = walk(b, *collopt_region_of(b->s, a, r));
+    while (w[0].run.n > 0 && !b->failed) {
+        size_t n = w[0].run.n, first = b->runs;
+
+        for (int r = 1; r < a->regions; r++)
+            if (w[r].run.n < n)
+                n = w[r].run.n;
+        for (int r = 0; r < a->regions; r++)
+            add_run(b, take(&w[r], n));
+        add_step(b, (struct collopt_step){ .kind = kind, .message = -1, .runs = a->regions, .run = as_pointer(first) });
+    }
+}
+
+static void bind_instruction(struct binder *b, const struct instruction *q)
+{
+    if (q->kind == COLLOPT_FOLD || q->kind == COLLOPT_COPY) {
+        bind_local(b, q->kind, &b->s->action[q->action]);
+    } else if (q->kind == COLLOPT_AWAIT || q->kind == COLLOPT_END) {
+        add_step(b, (struct collopt_step){ .kind = q->kind, .message = -1, .strand = q->strand, .step = q->instruction });
+    } else {
+        if (q->kind != COLLOPT_WAIT)
+            bind_message(b, q->action);
+        for (int k = 0; k < b->wire_messages[q->action]; k++)
+            add_step(b, (struct collopt_step){ .kind = q->kind, .message = b->first_message[q->action] + k });
+    }
+}
+
+/* STRAND[t]: where strand t begins among the steps. */
+static void bind_strands(struct binder *b, size_t *strand)
+{
+    const struct collopt_schedule *s = b->s;
+    size_t all = 0, done = 0;
+
+    for (int t = 0; t < s->strands; t++)
+        all += s->program[t].n;
+
+    size_t *start = malloc((all + 1) * sizeof *start);          /* instruction -> step, strand by strand */
+    size_t base[s->strands];
+
+    if (!start) {
+        b->failed = true;
+        return;
+    }
+    for (int t = 0; t < s->strands; t++) {
+        strand[t] = b->steps;
+        base[t] = done;
+        for (size_t k = 0; k < s->program[t].n; k++) {
+            start[done++] = b->steps - strand[t];
+            bind_instruction(b, &s->program[t].list[k]);
+        }
+    }
+    for (size_t k = 0; k < b->steps && !b->failed; k++)
+        if (b->step[k].kind == COLLOPT_AWAIT)
+            b->step[k].step = (int)start[base[b->step[k].strand] + (size_t)b->step[k].step];
+    free(start);
+}
+
+/* ---- the whole ---------------------------------------------------------------------------------------------- */
+
+static struct collopt_bound *finish(struct binder *b, const size_t *strand)
+{
+    struct whole_bound *x = calloc(1, sizeof *x);
+    const struct collopt_step **strands = malloc((size_t)b->s->strands * sizeof *strands);
+
+    if (!x || !strands) {
+        free(x);
+        free(strands);
+        return NULL;
+    }
+    for (size_t i = 0; i < b->messages; i++)
+        b->message[i].run = b->run + (uintptr_t)b->message[i].run;
+    for (size_t i = 0; i < b->steps; i++)
+        if (b->step[i].runs > 0)
+            b->step[i].run = b->run + (uintptr_t)b->step[i].run;
+    for (int t = 0; t < b->s->strands; t++)
+        strands[t] = b->step + strand[t];
+    *x = (struct whole_bound){
+        .bound = { .strands = b->s->strands, .messages = (int)b->messages,
+                   .slots = (int)b->s->places - COLLOPT_FIRST_SLOT, .strand = strands, .message = b->message,
+                   .slot = b->slot, .steps = b->steps },
+        .run = b->run, .message = b->message, .step = b->step, .strand = strands, .slot = b->slot,
+    };
+    return &x->bound;
+}
+
+static size_t *prefix_sums(const struct collopt_problem *p)
+{
+    size_t *sums = malloc(((size_t)p->ranks + 1) * sizeof *sums);
+
+    if (!sums)
+        return NULL;
+    sums[0] = 0;
+    for (int r = 0; r < p->ranks; r++)
+        sums[r + 1] = sums[r] + p->counts[r];
+    return sums;
+}
+
+struct collopt_bound *collopt_bind(const struct collopt_schedule *s, const struct collopt_problem *p, size_t cut)
+{
+    size_t *sums = p->counts && s->counts_partition >= 0 ? prefix_sums(p) : NULL;
+    struct binder b = { .s = s, .p = p, .sums = sums, .cut = cut > 0 ? cut : 1 };
+    struct collopt_bound *bound = NULL;
+    size_t strand[s->strands];
+
+    b.failed = p->counts && s->counts_partition >= 0 && !sums;
+    b.slot = calloc(s->places - COLLOPT_FIRST_SLOT + 1, sizeof *b.slot);
+    b.first_message = calloc(2 * s->actions + 1, sizeof *b.first_message);
+    if (!b.slot || !b.first_message)
+        b.failed = true;
+    b.wire_messages = b.first_message + s->actions;
+    if (!b.failed)
+        bind_strands(&b, strand);
+    if (!b.failed)
+        bound = finish(&b, strand);
+    if (!bound) {
+        free(b.run);
+        free(b.message);
+        free(b.step);
+        free(b.slot);
+    }
+    free(b.first_message);
+    free(sums);
+    return bound;
+}
+
+void collopt_bound_free(struct collopt_bound *bound)
+{
+    struct whole_bound *x = (struct whole_bound *)bound;
+
+    if (!x)
+        return;
+    free(x->run);
+    free(x->message);
+    free(x->step);
+    free(x->strand);
+    free(x->slot);
+    free(x);
+}

@@ -1,0 +1,464 @@
+/* From actions to steps: when each receive is posted, and when each message is waited for.
+ *
+ * What a schedule means is data dependence on places.  So a receive is posted as soon as its place is free (a few
+ * rounds ahead at most), a message is waited for only when its place is next read or written, and nothing else orders
+ * the messages.  Waiting for a message at the end of its own round is always safe, as rounds are what the algorithm
+ * proved itself with; every wait placed here comes at that point or later, or is one that data dependence demands.
+ *
+ * Strands do not wait for one another, except where an action touches what an earlier one of another strand did. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule_parts.h"
+
+enum {
+    AHEAD = 3,                  /* rounds that a receive is posted before its own, at most */
+    BEHIND = 8                  /* rounds that a message may stay under way after its own */
+};
+
+struct access {                 /* of a place by an action */
+    int action, region;
+    int before;                 /* the access before this one to the same memory, or -1 */
+    bool write;
+};
+
+struct pass {
+    struct collopt_schedule *s;
+    struct access *access;
+    size_t accesses, access_room;
+    int *last;                  /* [places] latest access */
+    int *position;              /* [actions] in its strand */
+    int *strand_first;          /* [strands + 1] where the strand's actions begin in ORDER */
+    int *order;                 /* actions strand by strand */
+    int *post;                  /* [actions] receives: position before which it is posted */
+    bool *settle;               /* [actions] messages: wait at the end of the round, another strand depends on it */
+};
+
+struct depend {                 /* action NEEDER waits until strand STRAND has come to position POSITION */
+    int needer, strand, position;
+};
+
+struct dependences {
+    struct depend *list;
+    size_t n, room;
+};
+
+static bool is_message(const struct action *a)
+{
+    return a->kind == ACTION_SEND || a->kind == ACTION_RECEIVE;
+}
+
+static bool writes(const struct action *a, int region)
+{
+    return region == 0 && a->kind != ACTION_SEND;
+}
+
+/* IN and OUT share one chain: in place they are the same memory, and elsewhere they never overlap. */
+static int chain_of(int place)
+{
+    return place == COLLOPT_IN ? COLLOPT_OUT : place;
+}
+
+/* ---- the order within strands ------------------------------------------------------------------------------- */
+
+static void sort_by_strand(struct pass *w)
+{
+    struct collopt_schedule *s = w->s;
+
+    for (size_t i = 0; i < s->actions; i++)
+        w->strand_first[s->action[i].strand + 1]++;
+    for (int t = 0; t < s->strands; t++)
+        w->strand_first[t + 1] += w->strand_first[t];
+
+    int next[s->strands];
+
+    memcpy(next, w->strand_first, sizeof next);
+    for (size_t i = 0; i < s->actions; i++) {
+        int t = s->action[i].strand;
+
+        w->position[i] = next[t] - w->strand_first[t];
+        w->order[next[t]++] = (int)i;
+    }
+}
+
+static int length(const struct pass *w, int strand)
+{
+    return w->strand_first[strand + 1] - w->strand_first[strand];
+}
+
+static int action_at(const struct pass *w, int strand, int position)
+{
+    return w->order[w->strand_first[strand] + position];
+}
+
+/* The first position of the strand that belongs to a later round than action I. */
+static int next_round(const struct pass *w, int i)
+{
+    const struct action *a = &w->s->action[i];
+    int k = w->position[i] + 1;
+
+    while (k < length(w, a->strand) && w->s->action[action_at(w, a->strand, k)].round == a->round)
+        k++;
+    return k;
+}
+
+static int round_start(const struct pass *w, int i, int ahead)
+{
+    const struct action *a = &w->s->action[i];
+    int k = w->position[i];
+
+    while (k > 0 && w->s->action[action_at(w, a->strand, k - 1)].round >= a->round - ahead)
+        k--;
+    return k;
+}
+
+/* ---- dependences -------------------------------------------------------------------------------------------- */
+
+static bool conflict(const struct pass *w, const struct access *a, int action, int region)
+{
+    const struct collopt_schedule *s = w->s;
+    const struct action *b = &s->action[action];
+
+    return (a->write || writes(b, region))
+        && collopt_spans_overlap(s, *collopt_region_of(s, &s->action[a->action], a->region), *collopt_region_of(s, b, region));
+}
+
+/* Where strand-mates of action A's successor may go on: a local action is done when its step is, a message in its round. */
+static int done_at(const struct pass *w, int action)
+{
+    return is_message(&w->s->action[action]) ? next_round(w, action) : w->position[action] + 1;
+}
+
+static void depend(struct pass *w, struct dependences *d, int needer, int on)
+{
+    int strand = w->s->action[on].strand, position = done_at(w, on);
+
+    w->settle[on] = is_message(&w->s->action[on]);
+    for (size_t i = d->n; i-- > 0 && d->list[i].needer == needer;)
+        if (d->list[i].strand == strand) {
+            if (d->list[i].position < position)
+                d->list[i].position = position;
+            return;
+        }
+    if (collopt_grow(w->s, (void **)&d->list, d->n, &d->room, sizeof *d->list))
+        d->list[d->n++] = (struct depend){ needer, strand, position };
+}
+
+static void depend_on_other_strands(struct pass *w, struct dependences *d, int i, int region)
+{
+    const struct collopt_schedule *s = w->s;
+    struct span span = *collopt_region_of(s, &s->action[i], region);
+
+    for (int k = 0; k < span.n; k++)
+        for (int x = w->last[chain_of(s->piece[span.first + k].place)]; x >= 0; x = w->access[x].before)
+            if (s->action[w->access[x].action].strand != s->action[i].strand && conflict(w, &w->access[x], i, region))
+                depend(w, d, i, w->access[x].action);
+}
+
+/* The earliest position at which receive I may be posted. */
+static int earliest_post(const struct pass *w, int i)
+{
+    const struct collopt_schedule *s = w->s;
+    const struct action *a = &s->action[i];
+    struct span to = *collopt_region_of(s, a, 0);
+    int first = round_start(w, i, AHEAD), own = round_start(w, i, 0);
+
+    for (int k = 0; k < to.n; k++)
+        for (int x = w->last[chain_of(s->piece[to.first + k].place)]; x >= 0; x = w->access[x].before) {
+            const struct action *b = &s->action[w->access[x].action];
+
+            if (b->strand != a->strand)
+                continue;
+            if (b->round < a->round - AHEAD)
+                break;
+            if (!conflict(w, &w->access[x], i, 0))
+                continue;
+
+            int after = b->kind == ACTION_SEND && b->round < a->round ? next_round(w, w->access[x].action)
+                                                                       : w->position[w->access[x].action] + 1;
+
+            if (after > first)
+                first = after;
+            if (first >= own && s->strands == 1)
+                break;
+        }
+    return first;
+}
+
+/* Receives from one peer match in the order in which they are posted. */
+static int after_same_peer(const struct pass *w, int i, int first)
+{
+    const struct action *a = &w->s->action[i];
+
+    for (int k = w->position[i] - 1; k >= 0; k--) {
+        const struct action *b = &w->s->action[action_at(w, a->strand, k)];
+
+        if (b->round < a->round - 2 * AHEAD)
+            break;
+        if (b->kind == ACTION_RECEIVE && b->peer == a->peer) {
+            int post = w->post[action_at(w, a->strand, k)];
+
+            return post > first ? post : first;
+        }
+    }
+    return first;
+}
+
+static void record(struct pass *w, int i)
+{
+    struct collopt_schedule *s = w->s;
+
+    for (int r = 0; r < s->action[i].regions; r++) {
+        struct span span = *collopt_region_of(s, &s->action[i], r);
+        int chain = -1;
+
+        for (int k = 0; k < span.n; k++) {
+            if (chain == chain_of(s->piece[span.first + k].place))
+                continue;
+            chain = chain_of(s->piece[span.first + k].place);
+            if (!collopt_grow(s, (void **)&w->access, w->accesses, &w->access_room, sizeof *w->access))
+                return;
+            w->access[w->accesses] = (struct access){ i, r, w->last[chain], writes(&s->action[i], r) };
+            w->last[chain] = (int)w->accesses++;
+        }
+    }
+}
+
+static void analyse(struct pass *w, struct dependences *d)
+{
+    struct collopt_schedule *s = w->s;
+
+    for (size_t p = 0; p < s->places; p++)
+        w->last[p] = -1;
+    for (int i = 0; i < (int)s->actions && !s->failed; i++) {
+        size_t before = d->n;
+
+        for (int r = 0; s->strands > 1 && r < s->action[i].regions; r++)
+            depend_on_other_strands(w, d, i, r);
+        if (s->action[i].kind == ACTION_RECEIVE) {
+            w->post[i] = d->n > before ? w->position[i] : after_same_peer(w, i, earliest_post(w, i));
+            if (w->post[i] > w->position[i])
+                w->post[i] = w->position[i];
+        }
+        record(w, i);
+    }
+}
+
+/* ---- writing the programs ----------------------------------------------------------------------------------- */
+
+struct writer {
+    struct pass *w;
+    const struct dependences *d;
+    int strand;
+    struct program *program;
+    int *open;                  /* messages posted and not waited for, oldest first */
+    int opens;
+    int *mark;                  /* [length + 1] instruction at which a position begins */
+};
+
+static void emit(struct writer *x, struct instruction q)
+{
+    struct program *p = x->program;
+
+    if (collopt_grow(x->w->s, (void **)&p->list, p->n, &p->room, sizeof *p->list))
+        p->list[p->n++] = q;
+}
+
+static void wait_for(struct writer *x, int k)
+{
+    emit(x, (struct instruction){ .kind = COLLOPT_WAIT, .action = x->open[k] });
+    memmove(&x->open[k], &x->open[k + 1], (size_t)(x->opens - k - 1) * sizeof *x->open);
+    x->opens--;
+}
+
+/* Waits for what is under way and touches a region that is about to be read or written. */
+static void wait_for_region(struct writer *x, int i, int region)
+{
+    const struct collopt_schedule *s = x->w->s;
+    const struct action *a = &s->action[i];
+    bool write = writes(a, region);
+
+    for (int k = 0; k < x->opens;) {
+        const struct action *b = &s->action[x->open[k]];
+
+        if ((write || b->kind == ACTION_RECEIVE)
+            && collopt_spans_overlap(s, *collopt_region_of(s, a, region), *collopt_region_of(s, b, 0)))
+            wait_for(x, k);
+        else
+            k++;
+    }
+}
+
+static void wait_for_old(struct writer *x, int round)
+{
+    const struct pass *w = x->w;
+
+    for (int k = 0; k < x->opens;) {
+        int i = x->open[k], own = w->s->action[i].round;
+
+        if (own <= round - BEHIND || (w->settle[i] && own < round))
+            wait_for(x, k);
+        else
+            k++;
+    }
+}
+
+static void post(struct writer *x, int i)
+{
+    bool send = x->w->s->action[i].kind == ACTION_SEND;
+
+    wait_for_region(x, i, 0);
+    emit(x, (struct instruction){ .kind = send ? COLLOPT_POST_SEND : COLLOPT_POST_RECEIVE, .action = i });
+    x->open[x->opens++] = i;
+}
+
+static void await(struct writer *x, int i, int *coming)
+{
+    const struct dependences *d = x->d;
+
+    for (size_t k = 0; k < d->n; k++)
+        if (d->list[k].needer == i && coming[d->list[k].strand] < d->list[k].position) {
+            coming[d->list[k].strand] = d->list[k].position;
+            emit(x, (struct instruction){ .kind = COLLOPT_AWAIT, .strand = d->list[k].strand,
+                                          .instruction = d->list[k].position });
+        }
+}
+
+static void perform(struct writer *x, int i)
+{
+    const struct action *a = &x->w->s->action[i];
+
+    if (a->kind == ACTION_SEND) {
+        post(x, i);
+        return;
+    }
+    for (int r = a->regions - 1; r >= 0; r--)
+        wait_for_region(x, i, r);
+    emit(x, (struct instruction){ .kind = a->kind == ACTION_FOLD ? COLLOPT_FOLD : COLLOPT_COPY, .action = i });
+}
+
+/* Receives by the position at which they are posted; among equals in program order, so that peers match. */
+static void receives_by_post(const struct writer *x, int *first, int *list)
+{
+    const struct pass *w = x->w;
+    int n = length(w, x->strand);
+
+    memset(first, 0, (size_t)(n + 2) * sizeof *first);
+    for (int k = 0; k < n; k++)
+        if (w->s->action[action_at(w, x->strand, k)].kind == ACTION_RECEIVE)
+            first[w->post[action_at(w, x->strand, k)] + 2]++;
+    for (int k = 0; k <= n; k++)
+        first[k + 1] += first[k];
+    for (int k = 0; k < n; k++) {
+        int i = action_at(w, x->strand, k);
+
+        if (w->s->action[i].kind == ACTION_RECEIVE)
+            list[first[w->post[i] + 1]++] = i;
+    }
+}
+
+static void write_strand(struct writer *x, int *first, int *list, int *coming)
+{
+    const struct pass *w = x->w;
+    int n = length(w, x->strand);
+
+    receives_by_post(x, first, list);
+    for (int k = 0; k < n; k++) {
+        int i = action_at(w, x->strand, k);
+        const struct action *a = &w->s->action[i];
+
+        if (k > 0 && a->round != w->s->action[action_at(w, x->strand, k - 1)].round)
+            wait_for_old(x, a->round);
+        x->mark[k] = (int)x->program->n;
+        await(x, i, coming);
+        for (int r = first[k]; r < first[k + 1]; r++)
+            post(x, list[r]);
+        if (a->kind != ACTION_RECEIVE)
+            perform(x, i);
+    }
+    while (x->opens > 0)
+        wait_for(x, 0);
+    x->mark[n] = (int)x->program->n;
+    emit(x, (struct instruction){ .kind = COLLOPT_END });
+}
+
+/* A receive that is waited for before anything but sends has happened becomes one step. */
+static void fuse_receives(struct program *p)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < p->n; i++) {
+        size_t j = i + 1;
+
+        if (p->list[i].kind == COLLOPT_POST_RECEIVE) {
+            while (p->list[j].kind == COLLOPT_POST_SEND)
+                j++;
+            if (p->list[j].kind == COLLOPT_WAIT && p->list[j].action == p->list[i].action) {
+                p->list[j].kind = COLLOPT_RECEIVE;
+                continue;
+            }
+        }
+        p->list[kept++] = p->list[i];
+    }
+    p->n = kept;
+}
+
+static void write_programs(struct pass *w, const struct dependences *d)
+{
+    struct collopt_schedule *s = w->s;
+    size_t n = s->actions + 2;
+    int *room = calloc(4 * n + (size_t)s->strands * (n + 1), sizeof *room);
+    int coming[s->strands];
+
+    if (!room) {
+        s->failed = true;
+        return;
+    }
+    for (int t = 0; t < s->strands; t++) {
+        struct writer x = { .w = w, .d = d, .strand = t, .program = &s->program[t], .open = room + 3 * n,
+                            .mark = room + 4 * n + (size_t)t * (n + 1) };
+
+        memset(coming, 0, sizeof coming);
+        write_strand(&x, room, room + n + 1, coming);
+    }
+    for (int t = 0; t < s->strands && !s->failed; t++)
+        for (size_t k = 0; k < s->program[t].n; k++) {
+            struct instruction *q = &s->program[t].list[k];
+
+            if (q->kind == COLLOPT_AWAIT)
+                q->instruction = room[4 * n + (size_t)q->strand * (n + 1) + (size_t)q->instruction];
+        }
+    if (s->strands == 1 && !s->failed)
+        fuse_receives(&s->program[0]);
+    free(room);
+}
+
+void collopt_pass_compile(struct collopt_schedule *s)
+{
+    size_t n = s->actions + 1;
+    struct pass w = { .s = s };
+    struct dependences d = { 0 };
+    int *room = calloc(s->places + 3 * n + (size_t)s->strands + 1, sizeof *room);
+
+    s->program = calloc((size_t)s->strands, sizeof *s->program);
+    w.settle = calloc(n, sizeof *w.settle);
+    if (!room || !s->program || !w.settle) {
+        s->failed = true;
+    } else {
+        w.last = room;
+        w.position = room + s->places;
+        w.order = w.position + n;
+        w.post = w.order + n;
+        w.strand_first = w.post + n;
+        sort_by_strand(&w);
+        analyse(&w, &d);
+        if (!s->failed)
+            write_programs(&w, &d);
+    }
+    free(w.access);
+    free(d.list);
+    free(w.settle);
+    free(room);
+}

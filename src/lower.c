@@ -1,0 +1,138 @@
+/* The two-operand pass, for operations that can only do right = left op right (MPI_Reduce_local, user-defined operations).
+ *
+ * Every fold becomes a row of such steps.  The result is computed where the right operand lies if that value is not
+ * read again, else in a copy; the copies that remain are what the operation's form costs. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "schedule_parts.h"
+
+struct pass {
+    struct collopt_schedule *s;
+    const struct action *from;          /* the actions as they were */
+    size_t n;
+    int spare[2], spares;               /* packed slots for copies of operands that must be kept */
+};
+
+static struct action *again(struct pass *w, const struct action *like, enum action_kind kind, int regions)
+{
+    struct collopt_schedule *s = w->s;
+
+    if (!schedule_room(s, action, actions, action_room))
+        return NULL;
+    s->action[s->actions] = *like;
+    s->action[s->actions].kind = kind;
+    s->action[s->actions].regions = regions;
+    s->action[s->actions].region = (int)s->regions;
+    return &s->action[s->actions++];
+}
+
+static void region(struct pass *w, struct span span)
+{
+    struct collopt_schedule *s = w->s;
+
+    if (schedule_room(s, region, regions, region_room))
+        s->region[s->regions++] = span;
+}
+
+static void copy(struct pass *w, const struct action *like, struct span to, struct span from)
+{
+    again(w, like, ACTION_COPY, 2);
+    region(w, to);
+    region(w, from);
+}
+
+/* right = left op right */
+static void combine(struct pass *w, const struct action *like, struct span left, struct span right)
+{
+    again(w, like, ACTION_FOLD, 3);
+    region(w, right);
+    region(w, left);
+    region(w, right);
+}
+
+/* The value of a packed slot is dead when the next action that touches the slot fills it anew. */
+static bool dead_after(const struct pass *w, size_t i, struct span span)
+{
+    const struct collopt_schedule *s = w->s;
+
+    for (int k = 0; k < span.n; k++) {
+        int place = s->piece[span.first + k].place;
+
+        if (place < COLLOPT_FIRST_SLOT || s->place[place].kind != PLACE_PACKED)
+            return false;
+    }
+    for (size_t j = i + 1; j < w->n; j++)
+        for (int r = w->from[j].regions - 1; r >= 0; r--)
+            if (collopt_spans_overlap(s, *collopt_region_of(s, &w->from[j], r), span))
+                return r == 0 && w->from[j].kind != ACTION_SEND;
+    return true;
+}
+
+/* A copy of SPAN in a packed slot; two take turns, as one may still be the left operand of the next step. */
+static struct span kept_copy(struct pass *w, const struct action *like, struct span span)
+{
+    struct collopt_schedule *s = w->s;
+    int turn = w->spares++ % 2;
+    int at = (int)s->pieces;
+
+    if (w->spare[turn] < 0)
+        w->spare[turn] = collopt_packed_slot(s);
+    for (int k = 0; k < span.n; k++) {
+        if (!schedule_room(s, piece, pieces, piece_room))
+            return span;
+        s->piece[s->pieces++] = (struct piece){ w->spare[turn], s->piece[span.first + k].block };
+    }
+
+    struct span to = { at, span.n };
+
+    copy(w, like, to, span);
+    return to;
+}
+
+static struct span step(struct pass *w, size_t i, struct span to, struct span left, struct span right)
+{
+    const struct action *a = &w->from[i];
+
+    if (collopt_spans_same(w->s, right, to))
+        right = to;
+    else if (!dead_after(w, i, right))
+        right = kept_copy(w, a, right);
+    combine(w, a, left, right);
+    return right;
+}
+
+static void lower(struct pass *w, size_t i)
+{
+    const struct collopt_schedule *s = w->s;
+    const struct action *a = &w->from[i];
+    struct span to = *collopt_region_of(s, a, 0), left = *collopt_region_of(s, a, 1);
+    struct span last = *collopt_region_of(s, a, a->regions - 1);
+
+    for (int r = 2; r < a->regions - 1; r++)
+        left = step(w, i, to, left, *collopt_region_of(s, a, r));
+    if (collopt_spans_same(s, left, to) && !collopt_spans_same(s, last, to)) {
+        copy(w, a, to, step(w, i, to, left, last));
+        return;
+    }
+    if (!collopt_spans_same(s, last, to))
+        copy(w, a, to, last);
+    combine(w, a, left, to);
+}
+
+void collopt_pass_two_operands(struct collopt_schedule *s)
+{
+    struct pass w = { .s = s, .from = s->action, .n = s->actions, .spare = { -1, -1 } };
+
+    s->action = NULL;
+    s->actions = s->action_room = 0;
+    for (size_t i = 0; i < w.n && !s->failed; i++) {
+        if (w.from[i].kind == ACTION_FOLD) {
+            lower(&w, i);
+        } else if (schedule_room(s, action, actions, action_room)) {
+            s->action[s->actions++] = w.from[i];
+        }
+    }
+    free((void *)w.from);
+}

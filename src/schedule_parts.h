@@ -1,0 +1,118 @@
+/* The inside of a schedule, shared by the files that make one: schedule.c, partition.c, inplace.c, lower.c, compile.c, bind.c. */
+#ifndef COLLOPT_SCHEDULE_PARTS_H
+#define COLLOPT_SCHEDULE_PARTS_H
+
+#include "schedule.h"
+
+enum partition_kind {
+    PARTITION_WHOLE,
+    PARTITION_BLOCK,            /* PARTS even parts of block BASE */
+    PARTITION_COUNTS,           /* one part per rank, lengths from the caller's counts */
+    PARTITION_EACH              /* every part of BASE.partition in PARTS_EACH even parts */
+};
+
+struct partition {
+    enum partition_kind kind;
+    int parts, parts_each;
+    struct collopt_block base;
+};
+
+enum place_kind { PLACE_VECTOR, PLACE_PACKED, PLACE_NONE };
+
+struct place {
+    enum place_kind kind;
+    struct collopt_block cover; /* vector: the block whose start lies at offset 0 */
+};
+
+/* One block in one place; the blocks of an action's regions lie in one pool. */
+struct piece {
+    int place;
+    struct collopt_block block;
+};
+
+struct span {                   /* pieces FIRST .. FIRST+N-1 of the pool */
+    int first, n;
+};
+
+enum action_kind { ACTION_SEND, ACTION_RECEIVE, ACTION_FOLD, ACTION_COPY };
+
+enum { ACTION_REGIONS = 1 + COLLOPT_FOLD_OPERANDS };
+
+struct action {
+    enum action_kind kind;
+    int round, strand, peer;
+    int regions;                /* SEND, RECEIVE: 1; COPY: to, from; FOLD: to, operands from left to right */
+    int region;                 /* index of the first one in s->region */
+};
+
+/* What compile.c makes of the actions: the same words as bound steps, still without offsets. */
+struct instruction {
+    enum collopt_step_kind kind;
+    int action;                 /* POST_*, WAIT, RECEIVE: the message; FOLD, COPY: itself */
+    int strand, instruction;    /* AWAIT */
+};
+
+struct program {
+    struct instruction *list;
+    size_t n, room;
+};
+
+struct collopt_schedule {
+    const struct collopt_algorithm *algorithm;
+    enum collopt_collective collective;
+    int ranks, rank;
+    unsigned how;
+    bool has_out, failed;       /* failed: memory ran out; everything after is a no-op */
+
+    struct partition *partition;
+    size_t partitions, partition_room;
+    struct place *place;
+    size_t places, place_room;
+    struct piece *piece;
+    size_t pieces, piece_room;
+    struct span *region;
+    size_t regions, region_room;
+    struct action *action;
+    size_t actions, action_room;
+
+    int round, at_strand, strands;
+    int accumulator;            /* place, or -1 as long as nobody asked */
+    int counts_partition;       /* or -1 */
+    struct program *program;    /* [strands] */
+};
+
+/* Makes room for one more element of the array LIST with N used; false when memory is out. */
+#define schedule_room(s, list, n, room) \
+    collopt_grow((s), (void **)&(s)->list, (s)->n, &(s)->room, sizeof *(s)->list)
+bool collopt_grow(struct collopt_schedule *s, void **list, size_t n, size_t *room, size_t size);
+
+static inline const struct span *collopt_region_of(const struct collopt_schedule *s, const struct action *a, int i)
+{
+    return &s->region[a->region + i];
+}
+
+/* partition.c */
+size_t collopt_offset(const struct collopt_schedule *s, const struct collopt_problem *p, const size_t *sums,
+                      int partition, int part);
+bool collopt_blocks_overlap(const struct collopt_schedule *s, struct collopt_block a, struct collopt_block b);
+bool collopt_block_contains(const struct collopt_schedule *s, struct collopt_block outer, struct collopt_block inner);
+static inline bool collopt_blocks_equal(struct collopt_block a, struct collopt_block b)
+{
+    return a.partition == b.partition && a.first == b.first && a.parts == b.parts;
+}
+
+/* storage.c: which pieces are the same memory */
+bool collopt_pieces_overlap(const struct collopt_schedule *s, struct piece a, struct piece b);
+bool collopt_pieces_same(const struct collopt_schedule *s, struct piece a, struct piece b);
+bool collopt_spans_overlap(const struct collopt_schedule *s, struct span a, struct span b);
+bool collopt_spans_same(const struct collopt_schedule *s, struct span a, struct span b);
+
+/* schedule.c */
+int collopt_add_span(struct collopt_schedule *s, int n, const struct piece *piece);     /* region index */
+
+/* The passes, in their order. */
+void collopt_pass_in_place(struct collopt_schedule *s);
+void collopt_pass_two_operands(struct collopt_schedule *s);
+void collopt_pass_compile(struct collopt_schedule *s);
+
+#endif
