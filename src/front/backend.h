@@ -23,12 +23,14 @@ struct collopt_front_table {
     collopt_function host[COLLOPT_NAME_COUNT];  /* its own PMPI_X */
 };
 
+struct collopt_public;
+
 /* What a backend offers. */
 struct collopt_backend_table {
     uint32_t size, version;
     const char *mpi;                            /* "openmpi", "mpich" */
     int unsupported;                            /* the error class that answers a name the host lacks */
-    const void *api;                            /* what include/collopt.h forwards to, see host.h; may be NULL */
+    const struct collopt_public *public_table;  /* what include/collopt.h asks, see public.h */
     collopt_function entry[COLLOPT_NAME_COUNT]; /* NULL: the front calls the host's function */
 };
 

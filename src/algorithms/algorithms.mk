@@ -1,0 +1,2 @@
+# Nothing yet.
+ALGORITHM_SOURCES =
