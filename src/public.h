@@ -4,11 +4,8 @@
  *
  * public_names.c is the same file in the front and in the static archives; what differs is collopt_public_table():
  *  - the front defines it: the backend's table, found as for an MPI call, or NULL where there is no backend;
- *  - in a static archive public.c defines it (-DCOLLOPT_STATIC).
- * public.c is part of every backend, which puts &collopt_public into the table that it hands to the front.
- *
- * A weak reference does not fetch a member from an archive.  So that a static program that only asks `if (collopt_version)`
- * gets its answer, entry.c keeps a reference to collopt_public_names when COLLOPT_STATIC is defined. */
+ *  - in a static archive (-DCOLLOPT_STATIC) public_names.c does, as there is only one backend.
+ * public.c is part of every backend, which puts &collopt_public into the table that it hands to the front. */
 #ifndef COLLOPT_PUBLIC_H
 #define COLLOPT_PUBLIC_H
 
@@ -32,7 +29,5 @@ extern const struct collopt_public collopt_public;      /* public.c */
 
 /* The table of this process's backend; NULL: there is none (yet).  May be called before the first MPI call. */
 const struct collopt_public *collopt_public_table(void);
-
-extern const int collopt_public_names;                  /* public_names.c: see above */
 
 #endif

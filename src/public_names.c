@@ -7,7 +7,12 @@
 #include "collopt.h"
 #include "public.h"
 
-const int collopt_public_names = 1;
+#ifdef COLLOPT_STATIC
+const struct collopt_public *collopt_public_table(void)
+{
+    return &collopt_public;
+}
+#endif
 
 unsigned collopt_version(void)
 {
