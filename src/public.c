@@ -116,6 +116,8 @@ static uint64_t calls_passed(const char *mpi_name)
 
     if (mpi_name && strncmp(mpi_name, "MPI_", 4) == 0)
         w.name += 4;
+    else if (mpi_name && strncmp(mpi_name, "MPIX_", 5) == 0)
+        w.name += 3;            /* X_Allreduce_init */
     collopt_visit_sums(add_passed, &w);
     return w.calls;
 }

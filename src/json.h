@@ -1,0 +1,28 @@
+/* Writing JSON: for the report and for collopt-info.
+ *
+ * Written by hand, and only in this direction, because a preloaded library must not bring other libraries into a job, and
+ * the static libjansson of the distributions is not position-independent and cannot be put into ours. */
+#ifndef COLLOPT_JSON_H
+#define COLLOPT_JSON_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct collopt_json {
+    FILE *to;
+    int depth;
+    char bracket[8];            /* that closes each open level */
+    bool filled[8];             /* something was written at this level */
+};
+
+/* A value of an object has a KEY, one of an array has NULL. Levels beyond the second are written on one line. */
+void collopt_json_object(struct collopt_json *j, const char *key);
+void collopt_json_array(struct collopt_json *j, const char *key);
+void collopt_json_end(struct collopt_json *j);                          /* of the innermost object or array */
+void collopt_json_text(struct collopt_json *j, const char *key, const char *value);     /* NULL: null */
+void collopt_json_count(struct collopt_json *j, const char *key, uint64_t value);
+void collopt_json_real(struct collopt_json *j, const char *key, double value);         /* not finite: null */
+void collopt_json_flag(struct collopt_json *j, const char *key, bool value);
+
+#endif

@@ -1,0 +1,427 @@
+/* What was run: gathered from the counters, combined over ranks, and written as JSON or as a table.
+ *
+ * A record is the sum of one key: collective, algorithm and size class, or MPI name and reason. Keys are texts, so that
+ * records of different processes can be brought together. doc/report.md describes what is written. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "internal.h"
+#include "collopt.h"
+#include "json.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PASSED = -1 };
+
+struct record {
+    char what[40], how[56];     /* collective and algorithm; or MPI name and reason */
+    int64_t size_class;         /* PASSED: calls passed through */
+    uint64_t ranks;             /* that have made such calls */
+    uint64_t calls, bytes;      /* of all ranks */
+    double seconds;             /* of all ranks */
+    double least, most;         /* of one rank */
+    double call_least, call_most;       /* of one call */
+};
+
+struct collopt_report {
+    size_t records, room;
+    struct record *record;
+};
+
+/* ---- records ----------------------------------------------------------------------------------------------- */
+
+static int by_key(const void *a, const void *b)
+{
+    const struct record *x = a, *y = b;
+    int order = (x->size_class == PASSED) - (y->size_class == PASSED);
+
+    if (order == 0)
+        order = strcmp(x->what, y->what);
+    if (order == 0)
+        order = strcmp(x->how, y->how);
+    if (order == 0)
+        order = (x->size_class > y->size_class) - (x->size_class < y->size_class);
+    return order;
+}
+
+static struct record *find(const struct collopt_report *r, const struct record *key)
+{
+    for (size_t i = 0; i < r->records; i++)
+        if (by_key(&r->record[i], key) == 0)
+            return &r->record[i];
+    return NULL;
+}
+
+static bool make_room(struct collopt_report *r, size_t more)
+{
+    size_t room = r->room ? r->room : 32;
+    struct record *record;
+
+    while (room < r->records + more)
+        room *= 2;
+    if (room == r->room)
+        return true;
+    record = realloc(r->record, room * sizeof *record);
+    if (!record)
+        return false;
+    r->record = record;
+    r->room = room;
+    return true;
+}
+
+static double lower(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double higher(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Adds what another process has done. There is room. */
+static void add(struct collopt_report *r, const struct record *other)
+{
+    struct record *sum = find(r, other);
+
+    if (!sum) {
+        r->record[r->records++] = *other;
+        return;
+    }
+    sum->ranks += other->ranks;
+    sum->calls += other->calls;
+    sum->bytes += other->bytes;
+    sum->seconds += other->seconds;
+    sum->least = lower(sum->least, other->least);
+    sum->most = higher(sum->most, other->most);
+    sum->call_least = lower(sum->call_least, other->call_least);
+    sum->call_most = higher(sum->call_most, other->call_most);
+}
+
+/* ---- this process ------------------------------------------------------------------------------------------ */
+
+struct gathering {
+    struct collopt_report *report;
+    bool failed;
+};
+
+static void gather(const struct collopt_sum *s, void *data)
+{
+    struct gathering *g = data;
+    const struct collopt_counter *c = &s->counter;
+    struct record one = { .ranks = 1, .calls = c->calls, .bytes = c->bytes, .seconds = c->seconds,
+                          .least = c->seconds, .most = c->seconds, .call_least = c->least, .call_most = c->most };
+    struct record *same;
+
+    if (s->algorithm) {
+        snprintf(one.what, sizeof one.what, "%s", collopt_collective_names[s->algorithm->collective]);
+        snprintf(one.how, sizeof one.how, "%s", s->algorithm->name);
+        one.size_class = s->size_class;
+    } else {
+        snprintf(one.what, sizeof one.what, "MPI%s%s", strncmp(s->name, "X_", 2) == 0 ? "" : "_", s->name);
+        snprintf(one.how, sizeof one.how, "%s", collopt_reason_names[s->reason]);
+        one.size_class = PASSED;
+    }
+    if (!make_room(g->report, 1)) {
+        g->failed = true;
+        return;
+    }
+    same = find(g->report, &one);           /* two spellings of one name, in this process */
+    if (same) {
+        one.seconds += same->seconds;
+        one.least = one.most = one.seconds;
+        same->ranks = 0;
+        same->seconds = 0;
+        same->least = same->most = one.seconds;
+    }
+    add(g->report, &one);
+}
+
+struct collopt_report *collopt_report_gather(void)
+{
+    struct gathering g = { calloc(1, sizeof *g.report), false };
+
+    if (!g.report)
+        return NULL;
+    collopt_visit_sums(gather, &g);
+    if (g.failed) {
+        collopt_report_free(g.report);
+        return NULL;
+    }
+    return g.report;
+}
+
+void collopt_report_free(struct collopt_report *r)
+{
+    if (!r)
+        return;
+    free(r->record);
+    free(r);
+}
+
+/* ---- between processes of one job: one build, one byte order ---------------------------------------------------- */
+
+struct head {
+    char magic[16];
+    uint64_t record_size, records;
+};
+
+static const char magic[16] = "collopt-report1";
+
+size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t size)
+{
+    struct head head = { .record_size = sizeof *r->record, .records = r->records };
+    size_t bytes = r->records * sizeof *r->record;
+
+    if (size < sizeof head + bytes)
+        return sizeof head + bytes;
+    memcpy(head.magic, magic, sizeof magic);
+    memcpy(buffer, &head, sizeof head);
+    if (bytes)
+        memcpy((char *)buffer + sizeof head, r->record, bytes);
+    return sizeof head + bytes;
+}
+
+static bool terminated(const char *text, size_t size)
+{
+    return memchr(text, '\0', size) != NULL;
+}
+
+bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t size)
+{
+    const char *at = (const char *)buffer + sizeof(struct head);
+    struct record other;
+    struct head head;
+
+    if (size < sizeof head)
+        return false;
+    memcpy(&head, buffer, sizeof head);
+    if (memcmp(head.magic, magic, sizeof magic) || head.record_size != sizeof other
+        || (size - sizeof head) % sizeof other || head.records != (size - sizeof head) / sizeof other)
+        return false;
+    for (uint64_t i = 0; i < head.records; i++) {
+        memcpy(&other, at + i * sizeof other, sizeof other);
+        if (!terminated(other.what, sizeof other.what) || !terminated(other.how, sizeof other.how)
+            || other.size_class < PASSED || other.size_class > COLLOPT_SIZE_CLASSES)
+            return false;
+    }
+    if (!make_room(r, head.records))
+        return false;
+    for (uint64_t i = 0; i < head.records; i++) {
+        memcpy(&other, at + i * sizeof other, sizeof other);
+        add(r, &other);
+    }
+    return true;
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------------- */
+
+/* The vectors of a size class have FROM .. TO bytes. */
+static void class_bounds(int64_t size_class, uint64_t *from, uint64_t *to)
+{
+    *from = size_class ? (UINT64_C(1) << (size_class - 1)) + 1 : 0;
+    *to = size_class >= 64 ? UINT64_MAX : UINT64_C(1) << size_class;
+}
+
+static void spread(struct collopt_json *j, const char *key, double least, double mean, double most)
+{
+    collopt_json_object(j, key);
+    collopt_json_real(j, "min", least);
+    collopt_json_real(j, "mean", mean);
+    collopt_json_real(j, "max", most);
+    collopt_json_end(j);
+}
+
+static void json_run(struct collopt_json *j, const struct record *e)
+{
+    uint64_t from, to;
+
+    class_bounds(e->size_class, &from, &to);
+    collopt_json_object(j, NULL);
+    collopt_json_text(j, "collective", e->what);
+    collopt_json_text(j, "algorithm", e->how);
+    collopt_json_count(j, "bytes_from", from);
+    collopt_json_count(j, "bytes_to", to);
+    collopt_json_count(j, "ranks", e->ranks);
+    collopt_json_count(j, "calls", e->calls);
+    collopt_json_count(j, "bytes", e->bytes);
+    spread(j, "seconds", e->least, e->seconds / (double)e->ranks, e->most);
+    spread(j, "seconds_per_call", e->call_least, e->seconds / (double)e->calls, e->call_most);
+    collopt_json_end(j);
+}
+
+static void json_passed(struct collopt_json *j, const struct record *e)
+{
+    collopt_json_object(j, NULL);
+    collopt_json_text(j, "name", e->what);
+    collopt_json_text(j, "reason", e->how);
+    collopt_json_count(j, "ranks", e->ranks);
+    collopt_json_count(j, "calls", e->calls);
+    collopt_json_end(j);
+}
+
+static void version_text(char *text, size_t size)
+{
+    snprintf(text, size, "%d.%d.%d", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
+}
+
+static void write_json(const struct collopt_report *r, FILE *to, const char *mpi, int ranks, int rank)
+{
+    struct collopt_json j = { .to = to };
+    char version[32];
+
+    version_text(version, sizeof version);
+    collopt_json_object(&j, NULL);
+    collopt_json_text(&j, "collopt", version);
+    collopt_json_text(&j, "mpi", mpi);
+    collopt_json_count(&j, "ranks", (uint64_t)ranks);
+    collopt_json_flag(&j, "combined", rank < 0);
+    if (rank >= 0)
+        collopt_json_count(&j, "rank", (uint64_t)rank);
+    collopt_json_array(&j, "run");
+    for (size_t i = 0; i < r->records; i++)
+        if (r->record[i].size_class != PASSED)
+            json_run(&j, &r->record[i]);
+    collopt_json_end(&j);
+    collopt_json_array(&j, "passed");
+    for (size_t i = 0; i < r->records; i++)
+        if (r->record[i].size_class == PASSED)
+            json_passed(&j, &r->record[i]);
+    collopt_json_end(&j);
+    collopt_json_end(&j);
+}
+
+static void write_table(const struct collopt_report *r, FILE *to, const char *mpi, int ranks, int rank)
+{
+    const char *const line = "  %-20s %-24s %12s %12s %6s %11s %11s %11s\n";
+    char version[32];
+    bool run = false, passed = false;
+
+    version_text(version, sizeof version);
+    fprintf(to, "collopt: report of version %s on %.*s\n", version, (int)strcspn(mpi ? mpi : "", "\n"), mpi ? mpi : "");
+    if (rank < 0)
+        fprintf(to, "collopt: all %d ranks\n", ranks);
+    else
+        fprintf(to, "collopt: rank %d of %d\n", rank, ranks);
+    for (size_t i = 0; i < r->records; i++) {
+        const struct record *e = &r->record[i];
+        char size[24], calls[24], n[24], least[24], mean[24], most[24];
+        uint64_t from, bound;
+
+        if (e->size_class == PASSED)
+            continue;
+        if (!run)
+            fprintf(to, line, "collective", "algorithm", "bytes up to", "calls", "ranks", "seconds min", "mean", "max");
+        run = true;
+        class_bounds(e->size_class, &from, &bound);
+        collopt_size_text(bound, size, sizeof size);
+        snprintf(calls, sizeof calls, "%" PRIu64, e->calls);
+        snprintf(n, sizeof n, "%" PRIu64, e->ranks);
+        snprintf(least, sizeof least, "%.6f", e->least);
+        snprintf(mean, sizeof mean, "%.6f", e->seconds / (double)e->ranks);
+        snprintf(most, sizeof most, "%.6f", e->most);
+        fprintf(to, line, e->what, e->how, size, calls, n, least, mean, most);
+    }
+    if (!run)
+        fprintf(to, "  collopt ran no collective\n");
+    for (size_t i = 0; i < r->records; i++) {
+        const struct record *e = &r->record[i];
+
+        if (e->size_class != PASSED)
+            continue;
+        if (!passed)
+            fprintf(to, "  %-45s %12s %12s %6s\n", "passed through to the MPI library", "", "calls", "ranks");
+        passed = true;
+        fprintf(to, "  %-24s %-33s %12" PRIu64 " %6" PRIu64 "\n", e->what, e->how, e->calls, e->ranks);
+    }
+}
+
+static bool write_all(int file, const char *text, size_t n)
+{
+    while (n > 0) {
+        ssize_t written = write(file, text, n);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return false;
+        text += written;
+        n -= (size_t)written;
+    }
+    return true;
+}
+
+/* The file appears whole or not at all: it is written beside its place and renamed. */
+static bool write_file(const char *name, const char *text, size_t n)
+{
+    size_t size = strlen(name) + sizeof ".tmp";
+    char *beside = malloc(size);
+    int file;
+    bool done;
+
+    if (!beside)
+        return false;
+    snprintf(beside, size, "%s.tmp", name);
+    file = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    done = file >= 0 && write_all(file, text, n);
+    if (file >= 0)
+        done = close(file) == 0 && done;
+    done = done && rename(beside, name) == 0;
+    if (!done && file >= 0) {
+        int why = errno;
+
+        unlink(beside);
+        errno = why;
+    }
+    free(beside);
+    return done;
+}
+
+static bool put(const char *where, const char *text, size_t n, int rank)
+{
+    size_t size = strlen(where) + 16;
+    char *name;
+    bool done;
+
+    if (strcmp(where, "stderr") == 0)
+        return write_all(STDERR_FILENO, text, n);
+    name = malloc(size);
+    if (!name)
+        return false;
+    if (rank < 0)
+        snprintf(name, size, "%s", where);
+    else
+        snprintf(name, size, "%s.%d", where, rank);
+    done = write_file(name, text, n);
+    free(name);
+    return done;
+}
+
+bool collopt_report_write(const struct collopt_report *r, const char *where, const char *mpi, int ranks, int rank)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *to = open_memstream(&text, &n);
+    bool done = to != NULL;
+
+    if (r->records)
+        qsort(r->record, r->records, sizeof *r->record, by_key);
+    if (to) {
+        if (strcmp(where, "stderr") == 0)
+            write_table(r, to, mpi, ranks, rank);
+        else
+            write_json(r, to, mpi, ranks, rank);
+        done = fclose(to) == 0 && put(where, text, n, rank);
+    }
+    if (!done)
+        collopt_warn("the report could not be written to %s: %s", where, strerror(errno));
+    free(text);
+    return done;
+}
