@@ -8,6 +8,8 @@
 
 #include "config.h"
 
+#include <stddef.h>
+
 #include "front.h"
 
 #define EXPORT  __attribute__((visibility("default")))

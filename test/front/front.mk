@@ -1,1 +1,21 @@
-# Tests of the front.
+# The front, with a stand-in backend; and what the built libraries export.
+
+FRONT_TESTS = \
+	test/exports.sh \
+	test/front/local.sh \
+	test/front/missing.sh \
+	test/front/moved.sh \
+	test/front/silent.sh \
+	test/front/stacking.sh \
+	test/front/strange.sh
+
+TESTS += $(FRONT_TESTS)
+EXTRA_DIST += \
+	$(FRONT_TESTS) \
+	test/front/app.c \
+	test/front/backend.c \
+	test/front/common.sh \
+	test/front/loader.c \
+	test/front/strange.c \
+	test/front/stranger.c \
+	test/front/tool.c

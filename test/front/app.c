@@ -1,0 +1,93 @@
+/* An MPI program that calls what the front intercepts: three times MPI_Allreduce, the rest once. Says "app ok" on rank 0.
+ *
+ *     app [cd]     cd: leave the directory first, so that relative paths mean nothing any more */
+
+#include <dlfcn.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef int init_function(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
+
+/* A name that this host lacks; it is there only when collopt is. */
+#ifdef OPEN_MPI
+# define LACKING "MPI_Allreduce_init"
+#else
+# define LACKING "MPIX_Allreduce_init"
+#endif
+
+static int rank, ranks;
+
+static void check(int right, const char *what)
+{
+    if (right)
+        return;
+    fprintf(stderr, "app rank %d: wrong %s\n", rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* The first calls of the process come from several threads at once. */
+static void *local(void *unused)
+{
+    int one = 1, sum = 2;
+
+    (void)unused;
+    check(MPI_Reduce_local(&one, &sum, 1, MPI_INT, MPI_SUM) == MPI_SUCCESS && sum == 3, "Reduce_local");
+    return NULL;
+}
+
+static void in_threads(void)
+{
+    pthread_t thread[4];
+
+    for (int i = 0; i < 4; i++)
+        pthread_create(&thread[i], NULL, local, NULL);
+    for (int i = 0; i < 4; i++)
+        pthread_join(thread[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
+    int provided, mine, sum = 0;
+    MPI_Request request;
+    MPI_Info info;
+    MPI_Comm copy;
+
+    if (argc > 1 && strcmp(argv[1], "cd") == 0 && chdir("/"))
+        return 1;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    mine = rank + 1;
+    in_threads();
+
+    for (int i = 0; i < 3; i++) {
+        sum = 0;
+        MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        check(sum == ranks * (ranks + 1) / 2, "Allreduce");
+    }
+    MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check(sum == ranks, "Iallreduce");
+    MPI_Reduce(rank ? &mine : MPI_IN_PLACE, rank ? NULL : &mine, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    check(rank || mine == ranks * (ranks + 1) / 2, "Reduce");
+
+    MPI_Info_create(&info);
+    MPI_Comm_set_info(MPI_COMM_WORLD, info);
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &copy);
+    MPI_Comm_free(&copy);
+    MPI_Info_free(&info);
+    MPI_Pcontrol(1, "more", 2.0);
+
+    init_function *lacking = (init_function *)dlsym(RTLD_DEFAULT, LACKING);
+
+    check(!lacking || lacking(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request) != MPI_SUCCESS,
+          LACKING);
+    if (rank == 0)
+        fprintf(stderr, "app ok\n");
+    MPI_Finalize();
+    return 0;
+}

@@ -1,0 +1,58 @@
+/* A backend that only counts: every call is forwarded to the host, and rank 0 says at MPI_Finalize what came by. Like the
+ * front it knows no mpi.h, so one file serves every host. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "front/front.h"
+
+#ifndef VERSION
+# define VERSION        COLLOPT_INTERFACE
+#endif
+
+static const struct collopt_front_table *host;
+static atomic_int calls[COLLOPT_NAME_COUNT];
+
+#define SPELLED(function, id, ID, needs, parameters, arguments) #id,
+static const char *const names[] = { COLLOPT_NAMES(SPELLED) "Pcontrol" };
+
+static void note(enum collopt_name name)
+{
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
+
+    atomic_fetch_add(&calls[name], 1);
+    if (name == COLLOPT_NAME_FINALIZE && (!rank || !strcmp(rank, "0")))
+        for (int i = 0; i < COLLOPT_NAME_COUNT; i++)
+            if (calls[i])
+                fprintf(stderr, "backend %s %d\n", names[i], calls[i]);
+}
+
+#define COUNTED(function, id, ID, needs, parameters, arguments) \
+    static int counted_##id parameters \
+    { \
+        note(COLLOPT_NAME_##ID); \
+        return ((int (*) parameters)host->host[COLLOPT_NAME_##ID]) arguments; \
+    }
+COLLOPT_NAMES(COUNTED)
+
+static int counted_Pcontrol(const int level, ...)
+{
+    note(COLLOPT_NAME_PCONTROL);
+    return ((int (*)(const int, ...))host->host[COLLOPT_NAME_PCONTROL])(level);
+}
+
+#define ENTRY(function, id, ID, needs, parameters, arguments) (collopt_function)counted_##id,
+static struct collopt_backend_table table = {
+    .size = sizeof table, .version = VERSION, .mpi = "any", .unsupported = 77,
+    .entry = { COLLOPT_NAMES(ENTRY) (collopt_function)counted_Pcontrol },
+};
+
+const struct collopt_backend_table *collopt_backend_open(const struct collopt_front_table *front)
+{
+    host = front;
+    for (int i = 0; i < COLLOPT_NAME_COUNT; i++)
+        if (!front->host[i])
+            table.entry[i] = NULL;
+    return &table;
+}

@@ -1,0 +1,79 @@
+# What the tests of the front share. A test sources this, makes its programs with the functions below in a directory of
+# its own, and calls fail or ends well.
+
+set -u
+
+: "${COLLOPT_BUILD:=$PWD}" "${COLLOPT_SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}" "${CC:=cc}"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+unset LD_PRELOAD COLLOPT
+
+here=$COLLOPT_SOURCE/test/front
+front=$COLLOPT_BUILD/.libs/libcollopt.so
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+
+fail()
+{
+    echo "FAIL: $*"
+    exit 1
+}
+
+# hosts: those that collopt was built for
+hosts=
+[ -z "${OPENMPI_MPICC-}" ] || hosts="$hosts openmpi"
+[ -z "${MPICH_MPICC-}" ] || hosts="$hosts mpich"
+
+wrapper()       # HOST
+{
+    case $1 in
+    openmpi) echo "$OPENMPI_MPICC" ;;
+    mpich) echo "$MPICH_MPICC" ;;
+    esac
+}
+
+run()           # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...; everything it says goes to ./said
+{
+    host=$1 ranks=$2
+    shift 2
+    case $host in
+    openmpi) launcher=$OPENMPI_RUN ;;
+    mpich) launcher=$MPICH_RUN ;;
+    esac
+    timeout 100 $launcher -n "$ranks" env "$@" >said 2>&1 || { cat said; fail "$host $ranks $*: status $?"; }
+}
+
+expect()        # COUNT LINE: this line was said so many times
+{
+    [ "$(grep -cxF -- "$2" said)" = "$1" ] || { cat said; fail "\"$2\" not said $1 times"; }
+}
+
+expect_like()   # COUNT PATTERN
+{
+    [ "$(grep -c -- "$2" said)" = "$1" ] || { cat said; fail "\"$2\" not said $1 times"; }
+}
+
+shared()        # FILE.so SOURCE [FLAG]...
+{
+    library=$1 source=$2
+    shift 2
+    $CC -g -O2 -fPIC -shared -I"$COLLOPT_SOURCE/src" -o "$library" "$here/$source" "$@" || fail "compiling $source"
+}
+
+program()       # HOST SOURCE FILE [FLAG]...
+{
+    host=$1 source=$2 file=$3
+    shift 3
+    $(wrapper "$host") -g -O2 -o "$file" "$here/$source" "$@" || fail "compiling $source for $host"
+}
+
+# A front with stand-in backends beside it, laid out as installed: DIRECTORY/libcollopt.so and DIRECTORY/collopt/
+installation()  # DIRECTORY
+{
+    mkdir -p "$1/collopt"
+    cp "$front" "$1/libcollopt.so"
+    ln -sf libcollopt.so "$1/libcollopt.so.0"
+    for host in $hosts; do
+        shared "$1/collopt/libcollopt-$host.so" backend.c
+    done
+}

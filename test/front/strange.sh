@@ -1,0 +1,25 @@
+# An MPI that we do not know: one warning, on rank 0, and its own collectives.
+
+. "$(dirname "$0")/common.sh"
+
+installation lib
+shared libstrange.so strange.c
+$CC -o stranger "$here/stranger.c" -L. -lstrange -Wl,-rpath,"$work" -ldl || fail "compiling stranger.c"
+
+warning="this MPI library is not one that collopt knows (Strange MPI 1.0)"
+for rank in OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK SLURM_PROCID NONE; do
+    env $rank=0 LD_PRELOAD="$work/lib/libcollopt.so" ./stranger >said 2>&1 || fail "stranger: status $?"
+    expect 1 "stranger ok"
+    expect_like 1 "^collopt: $warning"
+done
+PMI_RANK=1 LD_PRELOAD=$work/lib/libcollopt.so ./stranger >said 2>&1 || fail "stranger: status $?"
+expect 1 "stranger ok"
+expect_like 0 "^collopt"
+COLLOPT=off LD_PRELOAD=$work/lib/libcollopt.so ./stranger >said 2>&1 || fail "stranger: status $?"
+expect 1 "stranger ok"
+expect_like 0 "^collopt"
+
+# What a call costs by way of the front.
+ns=$(PMI_RANK=1 LD_PRELOAD=$work/lib/libcollopt.so ./stranger cost)
+echo "a call through the front: $ns ns"
+[ "${ns%.*}" -lt 10 ] || fail "a call through the front costs $ns ns"
