@@ -49,4 +49,91 @@ static inline int log2_ceil(int n)
     return n <= 1 ? 0 : log2_floor(n - 1) + 1;
 }
 
+/* A mod N in 0 .. N-1, also for negative A. */
+static inline int modulo(int a, int n)
+{
+    return (a % n + n) % n;
+}
+
+static inline int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static inline int most(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+/* Bytes of one rank's input vector. */
+static inline double vector_bytes(const struct collopt_problem *p)
+{
+    return (double)p->count * (double)p->size;
+}
+
+/* TO = MINE and THEIRS combined, the lower ranks on the left. */
+static inline void merge(struct collopt_schedule *s, struct collopt_region to, struct collopt_region mine,
+                         struct collopt_region theirs, bool theirs_is_lower)
+{
+    if (theirs_is_lower)
+        collopt_combine(s, to, theirs, mine);
+    else
+        collopt_combine(s, to, mine, theirs);
+}
+
+/* Packed slots that take turns, so that one is filled while the one before is still read. */
+struct turns {
+    int slots, used, slot[64];
+};
+
+static inline int turn(struct collopt_schedule *s, struct turns *t)
+{
+    int i = t->used++ % t->slots;
+
+    if (t->used <= t->slots)
+        t->slot[i] = collopt_packed_slot(s);
+    return t->slot[i];
+}
+
+/* ---- row.c: many operands onto one place, from left to right, several in one pass ---------------------------- */
+
+struct collopt_row {
+    struct collopt_region to, operand[COLLOPT_FOLD_OPERANDS];
+    int operands;
+};
+
+void collopt_row_add(struct collopt_schedule *s, struct collopt_row *row, struct collopt_region operand);
+/* Combines what was added so far, so that the operands' places are free again (not the first, if it is the only one). */
+void collopt_row_flush(struct collopt_schedule *s, struct collopt_row *row);
+/* Afterwards the result is in its place. */
+void collopt_row_finish(struct collopt_schedule *s, struct collopt_row *row);
+
+/* ---- fold.c: folding p ranks to a power of two -------------------------------------------------------------- */
+
+struct collopt_fold_pairs {
+    int index;                  /* among the ranks that go on; -1: this one gave its vector to rank + 1 */
+    bool folded;                /* one of such a pair */
+};
+
+struct collopt_fold_pairs collopt_fold_pairs(int ranks, int rank);
+/* The rank that has INDEX. */
+int collopt_fold_rank(int ranks, int index);
+
+/* ---- preset.c: defaults of parameters, and the machine they are computed for --------------------------------- */
+
+enum { COLLOPT_MOST_SEGMENTS = 256 };
+
+/* The segment that makes (hops + S) (alpha + PER_BYTE * BYTES / S) least, in bytes, a power of two. */
+size_t collopt_preset_segment(double hops, double bytes, bool combined);
+/* How many segments of value[0] bytes the vector has: the segments() of all algorithms whose first parameter it is. */
+int collopt_segments(const struct collopt_problem *p);
+/* How many whole vectors of BYTES a rank may hold to have receives under way: value of a parameter "window". */
+size_t collopt_preset_window(double bytes);
+
+#define COLLOPT_SEGMENT(preset_) \
+    { .name = "segment", .bytes = true, .least = 1, .most = (size_t)1 << 40, .help = "bytes in one piece of the pipeline", \
+      .preset = preset_ }
+#define COLLOPT_WINDOW(preset_) \
+    { .name = "window", .least = 1, .most = 64, .help = "receives under way at the same time", .preset = preset_ }
+
 #endif

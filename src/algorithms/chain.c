@@ -1,0 +1,144 @@
+/* Pipelined chain with two sides: sums travel from both ends of the ranks towards the root, segment by segment.
+ *
+ * A rank above the root receives a segment from the next rank up, puts its own operand on the left and sends it down; below
+ * the root likewise upwards.  The root combines both sides and its own in one pass.  For Allreduce the root is the middle
+ * rank, and the result travels back out along the chain while later segments still come in.
+ * Cost, S segments: about D-1 + S rounds of m/S, D the longer side (a root between two sides: D-2 + 2S), m sent and combined;
+ * scratch: two segments.  Allreduce: about 2D + 3S rounds.  In rank order, any root, neighbours only.
+ * Use it for very long vectors on few ranks.  Folklore. */
+#include "config.h"
+
+#include "algorithm.h"
+
+enum { INWARD, OUTWARD };       /* strands */
+
+/* Where the sums of SEGMENT come from, and where they go; -1: none. */
+struct chain {
+    int from_below, from_above, to;
+};
+
+static struct chain links(const struct collopt_problem *p, int root, int rank)
+{
+    return (struct chain){
+        .from_below = rank > 0 && rank <= root ? rank - 1 : -1,
+        .from_above = rank >= root && rank < p->ranks - 1 ? rank + 1 : -1,
+        .to = rank < root ? rank + 1 : rank > root ? rank - 1 : -1,
+    };
+}
+
+/* At the root the segment ends in OUT, elsewhere it is sent on. */
+static void inward(struct collopt_schedule *s, struct chain c, struct turns *below, struct turns *above,
+                   struct collopt_block segment)
+{
+    struct collopt_row row = { .operands = 0 };
+
+    if (c.from_below >= 0) {
+        struct collopt_region got = at(turn(s, below), segment);
+
+        collopt_receive(s, c.from_below, got);
+        collopt_row_add(s, &row, got);
+        row.to = got;
+    }
+    collopt_row_add(s, &row, in(segment));
+    if (c.from_above >= 0) {
+        struct collopt_region got = at(turn(s, above), segment);
+
+        collopt_receive(s, c.from_above, got);
+        collopt_row_add(s, &row, got);
+        row.to = got;
+    }
+    if (c.to < 0) {
+        row.to = out(segment);
+        collopt_row_finish(s, &row);
+    } else {
+        collopt_row_flush(s, &row);
+        collopt_send(s, c.to, row.operand[0]);
+    }
+}
+
+static void outward(struct collopt_schedule *s, struct chain c, struct collopt_block segment)
+{
+    if (c.to >= 0)
+        collopt_receive(s, c.to, out(segment));
+    if (c.from_below >= 0)
+        collopt_send(s, c.from_below, out(segment));
+    if (c.from_above >= 0)
+        collopt_send(s, c.from_above, out(segment));
+}
+
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int root, int rank, bool back)
+{
+    struct chain c = links(p, root, rank);
+    struct turns below = { .slots = 2 }, above = { .slots = 2 };
+    int segments = collopt_partition(s, p->segments);
+
+    for (int j = 0; j < p->segments; j++) {
+        collopt_round(s);
+        collopt_strand(s, INWARD);
+        inward(s, c, &below, &above, block(segments, j, 1));
+        if (back) {
+            collopt_round(s);
+            collopt_strand(s, OUTWARD);
+            outward(s, c, block(segments, j, 1));
+        }
+    }
+}
+
+static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build(s, p, p->root, rank, false);
+}
+
+static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build(s, p, p->ranks / 2, rank, true);
+}
+
+static size_t segment(const struct collopt_problem *p)
+{
+    return collopt_preset_segment(p->ranks, vector_bytes(p), true);
+}
+
+static void cost_to(const struct collopt_problem *p, int root, struct collopt_cost *c)
+{
+    int below = root, above = p->ranks - 1 - root, longer = most(below, above);
+    double segment = vector_bytes(p) / p->segments;
+    bool both = below > 0 && above > 0;
+
+    *c = (struct collopt_cost){ .rounds = 0 };
+    if (longer == 0)
+        return;
+    c->rounds = both ? most(longer - (below != above) + 2 * p->segments - 1, longer + p->segments) : longer + p->segments - 1;
+    c->bytes = (both ? 2 : 1) * vector_bytes(p);
+    c->combined = c->bytes;
+    c->scratch = (both ? 2 : 1) * least(p->segments, 2) * segment;
+}
+
+static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost_to(p, p->root, c);
+}
+
+static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    int root = p->ranks / 2;
+
+    cost_to(p, root, c);
+    if (p->ranks > 2)
+        c->bytes = 2 * vector_bytes(p);
+    c->rounds += root + (p->ranks > 2);
+}
+
+const struct collopt_algorithm collopt_reduce_chain = {
+    .name = "chain", .summary = "pipelined chain from both ends to the root; very long vectors, few ranks",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
+    .cost = cost_reduce, .build = build_reduce,
+};
+
+const struct collopt_algorithm collopt_allreduce_chain = {
+    .name = "chain", .summary = "pipelined chain to the middle rank and back; very long vectors, few ranks",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
+    .cost = cost_allreduce, .build = build_allreduce,
+};

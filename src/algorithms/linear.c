@@ -1,0 +1,97 @@
+/* Linear: one rank receives from all the others and combines in rank order; for Allreduce it then sends the result to all.
+ *
+ * All receives of a window are posted at once, so that short messages overlap, and several of them are combined in one
+ * pass.  The first vector to arrive goes straight to the result.
+ * Cost: p-1 messages behind one another at the root (Allreduce: as many again), (p-1) m received and combined there,
+ * one vector of scratch for each receive in the window.  In rank order; all ranks get the root's bits.
+ * Use it for very few ranks, or for a few bytes on few ranks.  Folklore. */
+#include "config.h"
+
+#include "algorithm.h"
+
+/* The root combines the vectors of all ranks, from rank 0 upwards. */
+static void gather(struct collopt_schedule *s, const struct collopt_problem *p, int root)
+{
+    struct collopt_row row = { .to = out(whole()) };
+    struct turns tmp = { .slots = (int)p->value[0] };
+    int batch = least(COLLOPT_FOLD_OPERANDS - 1, (tmp.slots + 1) / 2);
+
+    for (int r = 0; r < p->ranks; r++) {
+        if (r == root) {
+            collopt_row_add(s, &row, in(whole()));
+            continue;
+        }
+
+        struct collopt_region place = row.operands == 0 ? row.to : at(turn(s, &tmp), whole());
+
+        if (tmp.used % batch <= 1)
+            collopt_round(s);
+        collopt_receive(s, r, place);
+        collopt_row_add(s, &row, place);
+        if (tmp.used % batch == 0)
+            collopt_row_flush(s, &row);
+    }
+    collopt_row_finish(s, &row);
+}
+
+static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    if (rank == p->root)
+        gather(s, p, p->root);
+    else
+        collopt_send(s, p->root, in(whole()));
+}
+
+static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    if (rank == 0) {
+        gather(s, p, 0);
+        collopt_round(s);
+        for (int r = 1; r < p->ranks; r++)
+            collopt_send(s, r, out(whole()));
+    } else {
+        collopt_send(s, 0, in(whole()));
+        collopt_round(s);
+        collopt_receive(s, 0, out(whole()));
+    }
+}
+
+static size_t window(const struct collopt_problem *p)
+{
+    return collopt_preset_window(vector_bytes(p));
+}
+
+static void cost_to(const struct collopt_problem *p, int root, struct collopt_cost *c)
+{
+    int into_scratch = most(p->ranks - (root == 0 ? 1 : 2), 0);
+
+    c->rounds = p->ranks - 1;
+    c->bytes = (p->ranks - 1) * vector_bytes(p);
+    c->combined = c->bytes;
+    c->scratch = least((int)p->value[0], into_scratch) * vector_bytes(p);
+}
+
+static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost_to(p, p->root, c);
+}
+
+static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost_to(p, 0, c);
+    c->rounds *= 2;
+}
+
+const struct collopt_algorithm collopt_reduce_linear = {
+    .name = "linear", .summary = "the root receives from every rank; very few ranks",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .parameter = { COLLOPT_WINDOW(window) },
+    .cost = cost_reduce, .build = build_reduce,
+};
+
+const struct collopt_algorithm collopt_allreduce_linear = {
+    .name = "linear", .summary = "rank 0 receives from every rank and sends to every rank; very few ranks",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .parameter = { COLLOPT_WINDOW(window) },
+    .cost = cost_allreduce, .build = build_allreduce,
+};

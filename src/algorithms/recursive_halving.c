@@ -1,0 +1,122 @@
+/* Recursive halving reduce-scatter: in every round partners exchange the halves of what both still hold, distance halving.
+ *
+ * A group of ranks holds the parts of its own ranks; partners half a group apart send the half that belongs to the other
+ * half of the group and combine the rest, so a window is always one stretch of the vector.  Where p is not a power of two,
+ * neighbouring pairs are folded before (the upper rank works for both) and the lower one gets its part at the end.
+ * Cost: log2 p rounds, (p-1)/p m; with folding two more rounds, m in and up to m more in work.  Scratch: 7/8 m, with folding
+ * 7/4 m.  Combines ranks that are not neighbours: commutative operations only.
+ * Use it for medium vectors on a power of two of ranks.  Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005). */
+#include "config.h"
+
+#include "algorithm.h"
+
+/* The parts that belong to indexes LO .. HI-1: folded pairs have two. */
+static struct collopt_block parts_of(int partition, int ranks, int lo, int hi)
+{
+    int folded = ranks - (1 << log2_floor(ranks));
+    int first = lo < folded ? 2 * lo : lo + folded, last = hi < folded ? 2 * hi : hi + folded;
+
+    return block(partition, first, last - first);
+}
+
+/* The last window is one rank's part, or those of a pair of which RANK is the upper. */
+static void finish(struct collopt_schedule *s, int partition, int rank, bool folded, int mine, int theirs, bool theirs_is_lower)
+{
+    struct collopt_block own = block(partition, rank, 1), other = block(partition, rank - 1, 1);
+
+    if (folded) {
+        merge(s, at(mine, other), at(mine, other), at(theirs, other), theirs_is_lower);
+        collopt_round(s);
+        collopt_send(s, rank - 1, at(mine, other));
+    }
+    merge(s, out(own), at(mine, own), at(theirs, own), theirs_is_lower);
+}
+
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct collopt_fold_pairs f = collopt_fold_pairs(p->ranks, rank);
+    int partition = collopt_partition_counts(s), group = 1 << log2_floor(p->ranks);
+    int mine = COLLOPT_IN, sum = -1;
+    struct turns tmp = { .slots = 2 };
+
+    if (f.index < 0) {
+        collopt_send(s, rank + 1, in(whole()));
+        collopt_round(s);
+        collopt_receive(s, rank + 1, out(block(partition, rank, 1)));
+        return;
+    }
+    if (f.folded) {
+        mine = sum = collopt_vector_slot(s, whole());
+        collopt_receive(s, rank - 1, at(sum, whole()));
+        collopt_combine(s, at(sum, whole()), at(sum, whole()), in(whole()));
+    }
+    for (; group > 1; group /= 2) {
+        int lo = f.index - f.index % group, mid = lo + group / 2;
+        bool upper = f.index >= mid, last = group == 2;
+        struct collopt_block low = parts_of(partition, p->ranks, lo, mid);
+        struct collopt_block high = parts_of(partition, p->ranks, mid, lo + group);
+        struct collopt_block keep = upper ? high : low, give = upper ? low : high;
+        int peer = collopt_fold_rank(p->ranks, upper ? f.index - group / 2 : f.index + group / 2), theirs;
+
+        if (last && f.folded)
+            theirs = collopt_vector_slot(s, keep);
+        else if (sum < 0)
+            theirs = sum = last ? COLLOPT_OUT : collopt_vector_slot(s, keep);
+        else
+            theirs = turn(s, &tmp);
+        collopt_round(s);
+        collopt_send(s, peer, at(mine, give));
+        collopt_receive(s, peer, at(theirs, keep));
+        if (last) {
+            finish(s, partition, rank, f.folded, mine, theirs, upper);
+            return;
+        }
+        merge(s, at(sum, keep), at(mine, keep), at(theirs, keep), upper);
+        mine = sum;
+    }
+    collopt_copy(s, out(whole()), in(whole()));
+}
+
+static void cost(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    int levels = log2_floor(p->ranks), extra = p->ranks - (1 << levels);
+    double part = vector_bytes(p) / p->ranks, m = vector_bytes(p);
+    double kept[32], combined = 0, sent = 0, slots[2] = { 0, 0 };
+
+    /* the busiest: index 0, as the pairs are the first indexes */
+    for (int k = 0; k < levels; k++) {
+        int group = 1 << (levels - k);
+        int pairs = least(group / 2, extra), far = most(least(extra, group) - group / 2, 0);
+
+        kept[k] = (group / 2 + pairs) * part;
+        combined += kept[k];
+        sent += (group / 2 + far) * part;
+    }
+    c->rounds = levels + (extra ? 2 : 0);
+    c->bytes = extra ? combined + m : combined;
+    if (extra && sent + part > c->bytes)
+        c->bytes = sent + part;
+    c->combined = combined + (extra ? m : 0);
+    for (int k = extra ? 0 : 1; k < levels - 1; k++)
+        if (kept[k] > slots[(k + !extra) % 2])
+            slots[(k + !extra) % 2] = kept[k];
+    c->scratch = slots[0] + slots[1];
+    if (extra)
+        c->scratch += m + (levels ? kept[levels - 1] : 0);
+    else if (levels >= 2)
+        c->scratch += kept[0] + (levels >= 2 ? 0 : 0);
+    if (!extra && levels >= 2)
+        c->scratch += 0;
+}
+
+const struct collopt_algorithm collopt_reduce_scatter_recursive_halving = {
+    .name = "recursive_halving", .summary = "halves exchanged over halving distances; medium vectors, a power of two of ranks",
+    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .cost = cost, .build = build,
+};
+
+const struct collopt_algorithm collopt_reduce_scatter_block_recursive_halving = {
+    .name = "recursive_halving", .summary = "halves exchanged over halving distances; medium vectors, a power of two of ranks",
+    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .cost = cost, .build = build,
+};
