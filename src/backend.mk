@@ -1,21 +1,31 @@
-# What the backends are made of.
+# What the backends are made of. The algorithms and the kernels have lists of their own.
 
 # The part without MPI: libcollopt-core.la.
 COLLOPT_CORE_SOURCES = \
+	src/bind.c \
+	src/compile.c \
+	src/counters.c \
 	src/expression.c \
 	src/inplace.c \
 	src/internal.h \
+	src/json.c \
+	src/json.h \
 	src/log.c \
 	src/lower.c \
 	src/partition.c \
+	src/public.c \
+	src/replay.c \
+	src/replay.h \
+	src/report.c \
 	src/schedule.c \
 	src/schedule.h \
 	src/schedule_parts.h \
-	src/storage.c \
-	$(ALGORITHM_SOURCES)
+	src/settings.c \
+	src/storage.c
 
 # The part with MPI: compiled for each host.
 COLLOPT_BACKEND_SOURCES = \
+	src/built.c \
 	src/host.c \
 	src/host.h
 

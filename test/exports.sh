@@ -60,6 +60,7 @@ for backend in "$COLLOPT_BUILD"/.libs/libcollopt-*.so; do
     symbols "-D --undefined-only" "$backend" >undefined
     grep -Fxf pmpi undefined >over && { echo "FAIL: $name calls these, which are ours, not the host's:"; cat over; failed=1; }
     grep '^MPI_' undefined >over && { echo "FAIL: $name calls these without P:"; cat over; failed=1; }
+    grep '^collopt_' undefined >over && { echo "FAIL: $name lacks these:"; cat over; failed=1; }
     needed "$backend" | grep -vFf allowed >over
     [ ! -s over ] || { echo "FAIL: $name needs more than libc and hwloc:"; cat over; failed=1; }
 done
@@ -76,6 +77,8 @@ MPI_Finalize
 MPI_Iscan
 MPI_Pcontrol
 MPI_Reduce_local' | subset "names that $name lacks" - found
-    symbols "--undefined-only" "$archive" | grep '^MPI_' >over && { echo "FAIL: $name calls these without P:"; cat over; failed=1; }
+    symbols "--undefined-only" "$archive" >undefined
+    grep '^MPI_' undefined >over && { echo "FAIL: $name calls these without P:"; cat over; failed=1; }
+    grep '^collopt_' undefined >over && { echo "FAIL: $name lacks these:"; cat over; failed=1; }
 done
 exit $failed
