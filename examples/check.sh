@@ -1,0 +1,37 @@
+# Every example on one MPI, $host, with collopt and without, on several numbers of ranks.  Each checks itself; beside that,
+# both runs must say the same (but for times), and collopt must have run all of its reductions.
+# Sourced by openmpi.sh and mpich.sh.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
+
+built_for "$host" || skip "collopt is not built for $host"
+fortran_for "$host" || skip "no Fortran compiler for $host"
+
+check()                 # RANKS PROGRAM [ARGUMENT]...
+{
+    ranks=$1 name=$2
+    shift 2
+    set -- "$COLLOPT_BUILD/examples/$host/$name" "$@"
+    launch "$host" "$ranks" "$@" || fail "$name on $ranks ranks without collopt: status $?"
+    grep -v '^time:' "$work/said" >"$work/without"
+    launch_collopt "$host" "$ranks" "$@" || fail "$name on $ranks ranks: status $?"
+    grep -v '^time:' "$work/said" >"$work/with"
+    cmp -s "$work/without" "$work/with" || fail "$name on $ranks ranks: without collopt it says
+    $(cat "$work/without")"
+    if [ "$ranks" -gt 1 ]; then
+        run=$(reported run '') passed=$(reported passed '')
+        [ "$run" -gt 0 ] && [ "$passed" = 0 ] || fail "$name on $ranks ranks: collopt ran $run calls and passed $passed"
+    fi
+}
+
+for source in "$COLLOPT_SOURCE"/examples/*.c "$COLLOPT_SOURCE"/examples/*.f90; do
+    name=$(basename "${source%.*}")
+    for ranks in 1 2 3 4; do
+        case $name in
+        conjugate_gradient) check $ranks "$name" 48 ;;
+        *) check $ranks "$name" ;;
+        esac
+    done
+    echo "$name: $(cat "$work/with")"
+done
+finish

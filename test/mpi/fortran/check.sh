@@ -1,0 +1,17 @@
+# family.F90 by each Fortran binding on one MPI, $host, with collopt and without.
+# Sourced by openmpi.sh and mpich.sh.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
+
+built_for "$host" || skip "collopt is not built for $host"
+fortran_for "$host" || skip "no Fortran compiler for $host"
+
+for binding in mpifh mpi mpif08; do
+    program=$COLLOPT_BUILD/test/mpi/fortran/$host/family_$binding
+    launch "$host" 2 "$program" || fail "$binding on 2 ranks without collopt: status $?"
+    for ranks in 1 2 3 4; do
+        launch_collopt "$host" $ranks "$program" || fail "$binding on $ranks ranks: status $?"
+        grep 'counted by collopt' "$work/said" || fail "$binding on $ranks ranks was not counted by collopt"
+    done
+done
+finish

@@ -1,0 +1,85 @@
+# What the tests of whole programs share (examples, Fortran, Python, hpcc): running a program on one of the hosts with
+# collopt preloaded or without, and reading the report.
+
+set -u
+
+: "${COLLOPT_BUILD:=$PWD}" "${COLLOPT_SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}"
+: "${OPENMPI_RUN:=mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1}" "${MPICH_RUN:=mpirun.mpich}"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+unset LD_PRELOAD COLLOPT
+
+library=$COLLOPT_BUILD/.libs/libcollopt.so
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+skip()
+{
+    echo "SKIP: $*"
+    exit 77
+}
+
+# Notes a failure, shows what the program said, and goes on.
+fail()
+{
+    echo "FAIL: $*"
+    [ ! -s "$work/said" ] || sed 's/^/    /' "$work/said"
+    failures=$((failures + 1))
+}
+
+finish()
+{
+    [ "$failures" = 0 ] || echo "$failures failed"
+    [ "$failures" = 0 ]
+    exit
+}
+
+# Is collopt built for this host, with a compiler for Fortran?
+built_for()             # openmpi|mpich
+{
+    case $1 in
+    openmpi) [ -n "${OPENMPI_MPICC-x}" ] ;;
+    mpich) [ -n "${MPICH_MPICC-x}" ] ;;
+    esac
+}
+
+fortran_for()
+{
+    case $1 in
+    openmpi) [ -n "${OPENMPI_MPIFC-x}" ] ;;
+    mpich) [ -n "${MPICH_MPIFC-x}" ] ;;
+    esac
+}
+
+launch()                # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...: what it says goes to $work/said
+{
+    launch_host=$1 launch_ranks=$2
+    shift 2
+    case $launch_host in
+    openmpi) launcher=$OPENMPI_RUN ;;
+    mpich) launcher=$MPICH_RUN ;;
+    esac
+    # shellcheck disable=SC2086     # the launcher has options
+    timeout "${LAUNCH_SECONDS:-120}" $launcher -n "$launch_ranks" env "$@" </dev/null >"$work/said" 2>&1
+}
+
+# The same with collopt, from the first call on, reporting to $work/report.
+launch_collopt()
+{
+    collopt_host=$1 collopt_ranks=$2
+    shift 2
+    rm -f "$work"/report*
+    launch "$collopt_host" "$collopt_ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_REPORT="$work/report" "$@"
+}
+
+# Calls in the report (one record to a line) that match a pattern; "" for all.
+reported()              # run|passed PATTERN
+{
+    [ -f "$work/report" ] || { echo 0; return; }
+    awk -v list="$1" -v pattern="$2" '
+        /"run":/ { at = "run" } /"passed":/ { at = "passed" }
+        at == list && $0 ~ pattern && match($0, /"calls": *[0-9]+/) {
+            calls = substr($0, RSTART, RLENGTH); sub(/.*: */, "", calls); sum += calls
+        }
+        END { print sum + 0 }' "$work/report"
+}
