@@ -70,7 +70,7 @@ const struct collopt_setting_row *collopt_setting_rows(int *n);
 /* The value in S as one would write it in the environment; "" where it is not set. */
 void collopt_setting_value_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text,
                                 size_t size);
-/* The index of the word nearest to WORD by edit distance; -1 if there are none. */
+/* The index of the word nearest to WORD by edit distance; -1 if none is near. */
 int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const void *data), const void *data);
 
 /* The rank of this process by the launcher's variables; -1: none is set. */

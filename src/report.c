@@ -227,7 +227,7 @@ bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t s
 static void class_bounds(int64_t size_class, uint64_t *from, uint64_t *to)
 {
     *from = size_class ? (UINT64_C(1) << (size_class - 1)) + 1 : 0;
-    *to = size_class >= 64 ? UINT64_MAX : UINT64_C(1) << size_class;
+    *to = size_class >= 63 ? INT64_MAX : UINT64_C(1) << size_class;      /* readers of JSON want signed numbers */
 }
 
 static void spread(struct collopt_json *j, const char *key, double least, double mean, double most)

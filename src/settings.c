@@ -79,26 +79,27 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-/* Letters to be changed, added, taken away or swapped with their neighbour, to make one of the other; case is nothing. */
+/* What it takes to make one of the other: letters added, taken away or swapped with their neighbour are forgotten more
+ * easily than changed ones; case is nothing. */
 static int distance(const char *a, const char *b)
 {
-    enum { LONGEST = 64 };
+    enum { LONGEST = 64, MOVED = 2, CHANGED = 3 };
     int row[3][LONGEST + 1];
     int *before = row[0], *above = row[1], *here = row[2];
     int m = (int)strnlen(a, LONGEST), n = (int)strnlen(b, LONGEST);
 
     for (int j = 0; j <= n; j++)
-        above[j] = j;
+        above[j] = j * MOVED;
     for (int i = 1; i <= m; i++) {
         int *spare = before;
 
-        here[0] = i;
+        here[0] = i * MOVED;
         for (int j = 1; j <= n; j++) {
             bool same = lower(a[i - 1]) == lower(b[j - 1]);
 
-            here[j] = least(above[j - 1] + !same, least(above[j], here[j - 1]) + 1);
+            here[j] = least(above[j - 1] + (same ? 0 : CHANGED), least(above[j], here[j - 1]) + MOVED);
             if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]))
-                here[j] = least(here[j], before[j - 2] + 1);
+                here[j] = least(here[j], before[j - 2] + MOVED);
         }
         before = above;
         above = here;
@@ -109,7 +110,7 @@ static int distance(const char *a, const char *b)
 
 int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const void *data), const void *data)
 {
-    int nearest = -1, nearest_distance = INT_MAX;
+    int nearest = -1, nearest_distance = (int)strlen(word) + 3;     /* about half its letters wrong: no suggestion */
 
     for (int i = 0; i < n; i++) {
         int d = distance(word, nth(i, data));
@@ -168,15 +169,19 @@ static const char *nth_of_words(int i, const void *data)
     return ((const struct words *)data)->word[i];
 }
 
-/* Writes "; did you mean spin?" */
+/* Writes "it takes auto|spin|yield; did you mean spin?" */
 static void suggest(const char *values, const char *text, char *message, size_t size)
 {
     struct words w = { 0 };
+    int nearest;
 
     while (w.n < WORDS && nth_word(values, w.n, w.word[w.n]))
         w.n++;
-    snprintf(message, size, "it takes %s; did you mean %s?", values,
-             w.word[collopt_nearest(text, w.n, nth_of_words, &w)]);
+    nearest = collopt_nearest(text, w.n, nth_of_words, &w);
+    if (nearest < 0)
+        snprintf(message, size, "it takes %s", values);
+    else
+        snprintf(message, size, "it takes %s; did you mean %s?", values, w.word[nearest]);
 }
 
 /* ---- one value --------------------------------------------------------------------------------------------- */
@@ -331,10 +336,12 @@ static void tell(void (*warn)(const char *sentence), const char *format, ...)
 static void tell_unknown(void (*warn)(const char *sentence), const char *name, size_t n)
 {
     char copy[SHOWN];
+    int nearest;
 
     snprintf(copy, sizeof copy, "%.*s", (int)(n < SHOWN ? n : SHOWN - 1), name);
-    tell(warn, "%s is not a variable of collopt and is ignored; did you mean %s? (collopt-info lists them all)", copy,
-         rows[collopt_nearest(copy, ROWS, nth_name, NULL)].name);
+    nearest = collopt_nearest(copy, ROWS, nth_name, NULL);
+    tell(warn, "%s is not a variable of collopt and is ignored;%s%s%s collopt-info lists them all", copy,
+         nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : rows[nearest].name, nearest < 0 ? "" : "?");
 }
 
 static void tell_value(void (*warn)(const char *sentence), const struct collopt_setting_row *row, const char *value,

@@ -1,0 +1,54 @@
+/* A registry of a few algorithms that do nothing, so that these tests say the same whatever the real one has. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "fake_registry.h"
+
+#include <string.h>
+
+const char *const collopt_collective_names[COLLOPT_COLLECTIVES] = {
+    "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan",
+};
+
+static const struct collopt_algorithm ring = {
+    .name = "ring", .summary = "round and round", .collective = COLLOPT_ALLREDUCE,
+    .parameter = { { .name = "segment", .bytes = true, .least = 8, .most = (size_t)1 << 30, .help = "bytes" } },
+};
+
+static const struct collopt_algorithm doubling = {
+    .name = "recursive_doubling", .summary = "with the rank one bit away", .collective = COLLOPT_ALLREDUCE,
+};
+
+static const struct collopt_algorithm tree = {
+    .name = "tree", .summary = "up a tree", .collective = COLLOPT_REDUCE,
+    .parameter = { { .name = "radix", .least = 2, .most = 64, .help = "children" },
+                   { .name = "segment", .bytes = true, .least = 1, .most = SIZE_MAX, .help = "bytes" } },
+};
+
+const struct collopt_algorithm *const collopt_algorithms[] = { &tree, &ring, &doubling, NULL };
+
+const struct collopt_algorithm *collopt_algorithm_named(enum collopt_collective c, const char *name, size_t length)
+{
+    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
+        if ((*a)->collective == c && strlen((*a)->name) == length && memcmp((*a)->name, name, length) == 0)
+            return *a;
+    return NULL;
+}
+
+void collopt_select(const struct collopt_problem *p, struct collopt_decision *d)
+{
+    *d = (struct collopt_decision){ .why = "built-in: fake" };
+    if (p->collective == COLLOPT_ALLREDUCE && p->commutative) {
+        d->choice.algorithm = &ring;
+        d->choice.value[0] = 65536;
+    }
+}
+
+unsigned test_random(unsigned n)
+{
+    static uint64_t state = 0x853c49e6748fea9bu;
+
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(state >> 33) % n;
+}

@@ -1,0 +1,450 @@
+/* Counters, the report made of them, and the answers to the public header. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "fake_registry.h"
+#include "collopt.h"
+#include "json.h"
+#include "public.h"
+
+#include <check.h>
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct collopt_algorithm *named(enum collopt_collective c, const char *name)
+{
+    return collopt_algorithm_named(c, name, strlen(name));
+}
+
+static void run(const char *name, int size_class, uint64_t bytes, double seconds)
+{
+    collopt_count(named(COLLOPT_ALLREDUCE, name), size_class,
+                  &(struct collopt_counter){ 1, bytes, seconds, seconds, seconds });
+}
+
+/* ---- counters ---------------------------------------------------------------------------------------------- */
+
+START_TEST(size_classes)
+{
+    static const struct {
+        uint64_t bytes;
+        int size_class;
+    } all[] = { { 0, 0 }, { 1, 0 }, { 2, 1 }, { 3, 2 }, { 4, 2 }, { 5, 3 }, { 8, 3 }, { 9, 4 }, { 1024, 10 }, { 1025, 11 },
+                { UINT64_C(1) << 32, 32 }, { (UINT64_C(1) << 32) + 1, 33 } };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        ck_assert_msg(collopt_size_class(all[i].bytes) == all[i].size_class, "%" PRIu64, all[i].bytes);
+}
+END_TEST
+
+START_TEST(sums)
+{
+    ck_assert_uint_eq(collopt_calls(NULL, NULL), 0);
+    ck_assert_uint_eq(collopt_calls_passed(NULL), 0);
+    run("ring", 20, 1 << 20, 0.5);
+    run("ring", 20, 1 << 20, 0.25);
+    run("ring", 21, 1 << 21, 1);
+    run("recursive_doubling", 3, 8, 0);
+    collopt_count(named(COLLOPT_REDUCE, "tree"), 0, &(struct collopt_counter){ .calls = 5 });
+    collopt_count(named(COLLOPT_REDUCE, "tree"), 0, &(struct collopt_counter){ .calls = 0 });
+    collopt_count_passed("Iallreduce", COLLOPT_PASS_UNSUPPORTED, 3);
+    collopt_count_passed("Allreduce", COLLOPT_PASS_EARLY, 2);
+    collopt_count_passed("Allreduce", COLLOPT_PASS_ALONE, 1);
+    collopt_count_passed("X_Allreduce_init", COLLOPT_PASS_UNSUPPORTED, 4);
+    ck_assert_uint_eq(collopt_calls("allreduce", "ring"), 3);
+    ck_assert_uint_eq(collopt_calls("allreduce", NULL), 4);
+    ck_assert_uint_eq(collopt_calls(NULL, "tree"), 5);
+    ck_assert_uint_eq(collopt_calls(NULL, NULL), 9);
+    ck_assert_uint_eq(collopt_calls("allreduce", "tree"), 0);
+    ck_assert_uint_eq(collopt_calls("nothing", NULL), 0);
+    ck_assert_uint_eq(collopt_calls_passed("MPI_Allreduce"), 3);
+    ck_assert_uint_eq(collopt_calls_passed("Iallreduce"), 3);
+    ck_assert_uint_eq(collopt_calls_passed("MPIX_Allreduce_init"), 4);
+    ck_assert_uint_eq(collopt_calls_passed("MPI_Bcast"), 0);
+    ck_assert_uint_eq(collopt_calls_passed(NULL), 10);
+    collopt_reset_sums();
+    ck_assert_uint_eq(collopt_calls(NULL, NULL), 0);
+    ck_assert_uint_eq(collopt_calls_passed(NULL), 0);
+    run("ring", 20, 10, 0.125);
+    ck_assert_uint_eq(collopt_calls("allreduce", "ring"), 1);
+}
+END_TEST
+
+static void check_one(const struct collopt_sum *s, void *data)
+{
+    ++*(int *)data;
+    ck_assert_uint_eq(s->counter.calls, 2);
+    ck_assert_uint_eq(s->counter.bytes, 30);
+    ck_assert_double_eq(s->counter.seconds, 0.75);
+    ck_assert_double_eq(s->counter.least, 0.25);
+    ck_assert_double_eq(s->counter.most, 0.5);
+    ck_assert_int_eq(s->size_class, 4);
+}
+
+START_TEST(least_and_most_start_anew)
+{
+    int visited = 0;
+
+    run("ring", 4, 1, 0.001);
+    run("ring", 4, 1, 100);
+    collopt_reset_sums();
+    run("ring", 4, 10, 0.5);
+    run("ring", 4, 20, 0.25);
+    collopt_visit_sums(check_one, &visited);
+    ck_assert_int_eq(visited, 1);
+}
+END_TEST
+
+/* More sums than the tables start with. */
+START_TEST(many_sums)
+{
+    static char name[300][8];
+
+    for (int i = 0; i < 300; i++)
+        snprintf(name[i], sizeof name[i], "n%d", i);
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 300; i++)
+            collopt_count_passed(name[i], (enum collopt_reason)(i % COLLOPT_REASONS), (uint64_t)i);
+    for (int i = 0; i < 300; i++)
+        ck_assert_msg(collopt_calls_passed(name[i]) == 3 * (uint64_t)i, "n%d", i);
+}
+END_TEST
+
+enum { THREADS = 6, CALLS = 20000 };
+
+static pthread_barrier_t counted, looked;
+
+static void *count_in_thread(void *data)
+{
+    for (int i = 0; i < CALLS; i++) {
+        run(i % 2 ? "ring" : "recursive_doubling", i % 40, 8, 0.5);
+        collopt_count_passed("Iallreduce", (enum collopt_reason)(i % COLLOPT_REASONS), 1);
+    }
+    pthread_barrier_wait(&counted);
+    if (data)                       /* some end before the sums are looked at, some after */
+        pthread_barrier_wait(&looked);
+    return NULL;
+}
+
+START_TEST(threads)
+{
+    pthread_t thread[THREADS];
+
+    pthread_barrier_init(&counted, NULL, THREADS + 1);
+    pthread_barrier_init(&looked, NULL, THREADS / 2 + 1);
+    for (int i = 0; i < THREADS; i++)
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, count_in_thread, i % 2 ? &looked : NULL), 0);
+    for (int i = 0; i < 200; i++)
+        ck_assert_uint_le(collopt_calls(NULL, NULL), THREADS * CALLS);
+    pthread_barrier_wait(&counted);
+    for (int i = 0; i < THREADS; i += 2)
+        pthread_join(thread[i], NULL);
+    ck_assert_uint_eq(collopt_calls("allreduce", "ring"), THREADS * CALLS / 2);
+    ck_assert_uint_eq(collopt_calls(NULL, NULL), THREADS * CALLS);
+    ck_assert_uint_eq(collopt_calls_passed(NULL), THREADS * CALLS);
+    pthread_barrier_wait(&looked);
+    for (int i = 1; i < THREADS; i += 2)
+        pthread_join(thread[i], NULL);
+    ck_assert_uint_eq(collopt_calls(NULL, NULL), THREADS * CALLS);
+    collopt_reset_sums();
+    ck_assert_uint_eq(collopt_calls(NULL, NULL), 0);
+}
+END_TEST
+
+/* ---- the public header ------------------------------------------------------------------------------------- */
+
+const struct collopt_public *collopt_public_table(void)
+{
+    return &collopt_public;
+}
+
+START_TEST(public_list)
+{
+    char text[64];
+
+    ck_assert_uint_eq(collopt_version(), COLLOPT_VERSION);
+    ck_assert_str_eq(collopt_collective_name(1), "allreduce");
+    ck_assert_str_eq(collopt_collective_name(COLLOPT_COLLECTIVES - 1), "exscan");
+    ck_assert_ptr_null(collopt_collective_name(COLLOPT_COLLECTIVES));
+    ck_assert_ptr_null(collopt_collective_name(-1));
+    ck_assert_int_eq(collopt_algorithm_count("allreduce"), 2);
+    ck_assert_int_eq(collopt_algorithm_count("scan"), 0);
+    ck_assert_int_eq(collopt_algorithm_count("bcast"), -1);
+    ck_assert_int_eq(collopt_algorithm_count(NULL), -1);
+    ck_assert_str_eq(collopt_algorithm_name("allreduce", 1), "recursive_doubling");
+    ck_assert_str_eq(collopt_algorithm_summary("allreduce", 0), "round and round");
+    ck_assert_ptr_null(collopt_algorithm_name("allreduce", 2));
+    ck_assert_ptr_null(collopt_algorithm_name("allreduce", -1));
+    ck_assert_ptr_null(collopt_algorithm_name("bcast", 0));
+    ck_assert_ptr_null(collopt_algorithm_summary(NULL, 0));
+    ck_assert_int_eq(collopt_explain("allreduce", 8, 1024, 1, text, sizeof text), 33);
+    ck_assert_str_eq(text, "ring:segment=64K (built-in: fake)");
+    ck_assert_int_eq(collopt_explain("allreduce", 8, 1024, 0, text, 5), 21);
+    ck_assert_str_eq(text, "host");
+    ck_assert_int_eq(collopt_explain("allreduce", 8, 1024, 0, NULL, 0), 21);
+    ck_assert_int_eq(collopt_explain("bcast", 8, 1024, 1, text, sizeof text), -1);
+    ck_assert_int_eq(collopt_explain("scan", 0, 1024, 1, text, sizeof text), -1);
+}
+END_TEST
+
+/* ---- the report -------------------------------------------------------------------------------------------- */
+
+static char *contents(const char *name)
+{
+    static char text[65536];
+    FILE *file = fopen(name, "r");
+    size_t n;
+
+    ck_assert_msg(file, "no %s", name);
+    n = fread(text, 1, sizeof text - 1, file);
+    text[n] = '\0';
+    fclose(file);
+    return text;
+}
+
+static struct collopt_report *one_rank(double seconds)
+{
+    struct collopt_report *r;
+
+    collopt_reset_sums();
+    run("ring", 20, 1 << 20, seconds);
+    run("ring", 20, 1 << 20, 2 * seconds);
+    run("recursive_doubling", 3, 8, 0.125);
+    collopt_count_passed("Iallreduce", COLLOPT_PASS_UNSUPPORTED, 3);
+    r = collopt_report_gather();
+    ck_assert_ptr_nonnull(r);
+    return r;
+}
+
+static const char combined[] =
+    "{\n"
+    "  \"collopt\": \"" "%d.%d.%d" "\",\n"
+    "  \"mpi\": \"Open \\\"MPI\\\"\\u000a4\",\n"
+    "  \"ranks\": 3,\n"
+    "  \"combined\": true,\n"
+    "  \"run\": [\n"
+    "    {\"collective\": \"allreduce\", \"algorithm\": \"recursive_doubling\", \"bytes_from\": 5, \"bytes_to\": 8, "
+    "\"ranks\": 2, \"calls\": 2, \"bytes\": 16, \"seconds\": {\"min\": 0.125, \"mean\": 0.125, \"max\": 0.125}, "
+    "\"seconds_per_call\": {\"min\": 0.125, \"mean\": 0.125, \"max\": 0.125}},\n"
+    "    {\"collective\": \"allreduce\", \"algorithm\": \"ring\", \"bytes_from\": 524289, \"bytes_to\": 1048576, "
+    "\"ranks\": 2, \"calls\": 4, \"bytes\": 4194304, \"seconds\": {\"min\": 1.5, \"mean\": 2.25, \"max\": 3}, "
+    "\"seconds_per_call\": {\"min\": 0.5, \"mean\": 1.125, \"max\": 2}}],\n"
+    "  \"passed\": [\n"
+    "    {\"name\": \"MPIX_Allreduce_init\", \"reason\": \"not implemented by collopt\", \"ranks\": 1, \"calls\": 1},\n"
+    "    {\"name\": \"MPI_Iallreduce\", \"reason\": \"not implemented by collopt\", \"ranks\": 2, \"calls\": 6}]\n"
+    "}\n";
+
+START_TEST(report_combined)
+{
+    struct collopt_report *all = one_rank(1), *other = one_rank(0.5), *last;
+    char buffer[4096], want[4096], name[] = "/tmp/collopt-report-XXXXXX";
+    size_t n;
+
+    close(mkstemp(name));
+    n = collopt_report_pack(other, NULL, 0);
+    ck_assert_uint_le(n, sizeof buffer);
+    ck_assert_uint_eq(collopt_report_pack(other, buffer, sizeof buffer), n);
+    ck_assert(collopt_report_merge(all, buffer, n));
+    collopt_reset_sums();
+    collopt_count_passed("X_Allreduce_init", COLLOPT_PASS_UNSUPPORTED, 1);
+    last = collopt_report_gather();
+    n = collopt_report_pack(last, buffer, sizeof buffer);
+    ck_assert(collopt_report_merge(all, buffer, n));
+    ck_assert(collopt_report_write(all, name, "Open \"MPI\"\n4", 3, -1));
+    snprintf(want, sizeof want, combined, COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
+    ck_assert_str_eq(contents(name), want);
+    unlink(name);
+    collopt_report_free(all);
+    collopt_report_free(other);
+    collopt_report_free(last);
+    collopt_report_free(NULL);
+}
+END_TEST
+
+/* Two literals of one name have two addresses; in the report they are one. */
+START_TEST(report_joins_names)
+{
+    static const char one[] = "Iscan", two[] = "Iscan";
+    char name[] = "/tmp/collopt-report-XXXXXX";
+    struct collopt_report *r;
+    char *text;
+
+    close(mkstemp(name));
+    collopt_count_passed(one, COLLOPT_PASS_EARLY, 1);
+    collopt_count_passed(two, COLLOPT_PASS_EARLY, 2);
+    r = collopt_report_gather();
+    ck_assert(collopt_report_write(r, name, NULL, 1, -1));
+    text = contents(name);
+    ck_assert_msg(strstr(text, "\"ranks\": 1, \"calls\": 3}]"), "%s", text);
+    ck_assert_msg(strstr(text, "\"mpi\": null"), "%s", text);
+    unlink(name);
+    collopt_report_free(r);
+}
+END_TEST
+
+START_TEST(report_of_one_rank)
+{
+    struct collopt_report *r = one_rank(1);
+    char directory[] = "/tmp/collopt-report-XXXXXX", name[64], file[80];
+    char *text;
+
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(name, sizeof name, "%s/r", directory);
+    ck_assert(collopt_report_write(r, name, "MPICH", 4, 2));
+    snprintf(file, sizeof file, "%s.2", name);
+    text = contents(file);
+    ck_assert_msg(strstr(text, "\"combined\": false,\n  \"rank\": 2,"), "%s", text);
+    unlink(file);
+    ck_assert_msg(rmdir(directory) == 0, "something was left in %s", directory);
+    ck_assert(!collopt_report_write(r, name, "MPICH", 4, 2));       /* the directory is gone */
+    collopt_report_free(r);
+}
+END_TEST
+
+START_TEST(report_empty)
+{
+    struct collopt_report *r = collopt_report_gather();
+    char name[] = "/tmp/collopt-report-XXXXXX", buffer[64];
+    char *text;
+
+    close(mkstemp(name));
+    ck_assert(collopt_report_write(r, name, "MPICH", 1, -1));
+    text = contents(name);
+    ck_assert_msg(strstr(text, "\"run\": [],\n  \"passed\": []\n}\n"), "%s", text);
+    ck_assert_uint_le(collopt_report_pack(r, buffer, sizeof buffer), sizeof buffer);
+    ck_assert(collopt_report_merge(r, buffer, collopt_report_pack(r, NULL, 0)));
+    unlink(name);
+    collopt_report_free(r);
+}
+END_TEST
+
+START_TEST(report_bytes_refused)
+{
+    struct collopt_report *r = one_rank(1);
+    char good[4096], bad[4096];
+    size_t n = collopt_report_pack(r, good, sizeof good);
+    size_t before = n;
+
+    for (size_t k = 0; k < n; k++)
+        ck_assert_msg(!collopt_report_merge(r, good, k), "%zu of %zu bytes", k, n);
+    ck_assert(!collopt_report_merge(r, good, n + 8));
+    for (int i = 0; i < 20000; i++) {
+        struct collopt_report *copy = one_rank(1);
+
+        memcpy(bad, good, n);
+        bad[test_random((unsigned)n)] = (char)test_random(256);
+        bad[test_random(40)] ^= (char)(1 << test_random(8));
+        collopt_report_merge(copy, bad, n);
+        collopt_report_free(copy);
+    }
+    ck_assert_uint_eq(collopt_report_pack(r, NULL, 0), before);
+    collopt_report_free(r);
+}
+END_TEST
+
+START_TEST(report_table)
+{
+    struct collopt_report *r = one_rank(1);
+    char name[] = "/tmp/collopt-report-XXXXXX";
+    int file = mkstemp(name), saved = dup(STDERR_FILENO);
+    bool done;
+    char *text;
+
+    dup2(file, STDERR_FILENO);
+    done = collopt_report_write(r, "stderr", "MPICH Version:\t4.0.2\nMPICH Release", 4, -1);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    close(file);
+    ck_assert(done);
+    text = contents(name);
+    unlink(name);
+    ck_assert_msg(strstr(text, "on MPICH Version:\t4.0.2\ncollopt: all 4 ranks\n"), "%s", text);
+    ck_assert_msg(strstr(text, "allreduce            ring                               1M            2      1"), "%s", text);
+    ck_assert_msg(strstr(text, "MPI_Iallreduce           not implemented by collopt"), "%s", text);
+    collopt_report_free(r);
+}
+END_TEST
+
+/* ---- JSON -------------------------------------------------------------------------------------------------- */
+
+START_TEST(json_texts)
+{
+    static const struct {
+        const char *text, *quoted;
+    } all[] = {
+        { "a\"b\\c/", "\"a\\\"b\\\\c/\"\n" }, { "\t\x01\x7f", "\"\\u0009\\u0001\\u007f\"\n" },
+        { "gr\xc3\xbc\xc3\x9f", "\"gr\xc3\xbc\xc3\x9f\"\n" }, { "\xfc", "\"\\u00fc\"\n" }, { "\xc3", "\"\\u00c3\"\n" },
+        { "\xf0\x9f\x98\x80", "\"\xf0\x9f\x98\x80\"\n" }, { "\xed\xa0\x80", "\"\\u00ed\\u00a0\\u0080\"\n" },
+        { "\xc0\x80", "\"\\u00c0\\u0080\"\n" }, { "\xe2\x82", "\"\\u00e2\\u0082\"\n" }, { "", "\"\"\n" },
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        char *text;
+        size_t n;
+        struct collopt_json j = { .to = open_memstream(&text, &n) };
+
+        collopt_json_text(&j, NULL, all[i].text);
+        putc('\n', j.to);
+        fclose(j.to);
+        ck_assert_str_eq(text, all[i].quoted);
+        free(text);
+    }
+}
+END_TEST
+
+START_TEST(json_numbers)
+{
+    char *text;
+    size_t n;
+    struct collopt_json j = { .to = open_memstream(&text, &n) };
+
+    collopt_json_array(&j, NULL);
+    collopt_json_real(&j, NULL, 1e-7);
+    collopt_json_real(&j, NULL, (double)NAN);
+    collopt_json_real(&j, NULL, -(double)INFINITY);
+    collopt_json_real(&j, NULL, -1.5e300);
+    collopt_json_count(&j, NULL, UINT64_C(1) << 62);
+    collopt_json_flag(&j, NULL, false);
+    collopt_json_text(&j, NULL, NULL);
+    collopt_json_end(&j);
+    fclose(j.to);
+    ck_assert_str_eq(text, "[\n  1e-07,\n  null,\n  null,\n  -1.5e+300,\n  4611686018427387904,\n  false,\n  null\n]\n");
+    free(text);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("counters");
+    TCase *c = tcase_create("counters");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(c, 60);
+    tcase_add_test(c, size_classes);
+    tcase_add_test(c, sums);
+    tcase_add_test(c, least_and_most_start_anew);
+    tcase_add_test(c, many_sums);
+    tcase_add_test(c, threads);
+    tcase_add_test(c, public_list);
+    tcase_add_test(c, report_combined);
+    tcase_add_test(c, report_joins_names);
+    tcase_add_test(c, report_of_one_rank);
+    tcase_add_test(c, report_empty);
+    tcase_add_test(c, report_bytes_refused);
+    tcase_add_test(c, report_table);
+    tcase_add_test(c, json_texts);
+    tcase_add_test(c, json_numbers);
+    suite_add_tcase(suite, c);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? 1 : 0;
+}
