@@ -3,10 +3,12 @@
  * A rank above the root receives a segment from the next rank up, puts its own operand on the left and sends it down; below
  * the root likewise upwards.  The root combines both sides and its own in one pass.  For Allreduce the root is the middle
  * rank, and the result travels back out along the chain while later segments still come in.
- * Cost, S segments: about D-1 + S rounds of m/S, D the longer side (a root between two sides: D-2 + 2S), m sent and combined;
- * scratch: two segments.  Allreduce: about 2D + 3S rounds.  In rank order, any root, neighbours only.
+ * Cost, S segments: D-1 + S rounds of m/S, D the longer side (a root between two sides: about D-2 + 2S and twice the bytes),
+ * m sent and combined; scratch: two segments from each side.  Allreduce: D or D+1 rounds more.  In rank order, any root, neighbours only.
  * Use it for very long vectors on few ranks.  Folklore. */
 #include "config.h"
+
+#include <stdlib.h>
 
 #include "algorithm.h"
 
@@ -108,7 +110,9 @@ static void cost_to(const struct collopt_problem *p, int root, struct collopt_co
     *c = (struct collopt_cost){ .rounds = 0 };
     if (longer == 0)
         return;
-    c->rounds = both ? most(longer - (below != above) + 2 * p->segments - 1, longer + p->segments) : longer + p->segments - 1;
+    c->rounds = longer + p->segments - 1;
+    if (both)                   /* the shorter side comes ahead, as far as there is scratch for it */
+        c->rounds += p->segments - least(abs(below - above), least(p->segments, 2));
     c->bytes = (both ? 2 : 1) * vector_bytes(p);
     c->combined = c->bytes;
     c->scratch = (both ? 2 : 1) * least(p->segments, 2) * segment;
@@ -126,7 +130,7 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
     cost_to(p, root, c);
     if (p->ranks > 2)
         c->bytes = 2 * vector_bytes(p);
-    c->rounds += root + (p->ranks > 2);
+    c->rounds += root + (p->ranks % 2 && p->ranks > 1);
 }
 
 const struct collopt_algorithm collopt_reduce_chain = {

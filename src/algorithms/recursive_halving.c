@@ -92,21 +92,21 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
         combined += kept[k];
         sent += (group / 2 + far) * part;
     }
-    c->rounds = levels + (extra ? 2 : 0);
+    *c = (struct collopt_cost){ .rounds = levels + (extra ? 2 : 0) };
     c->bytes = extra ? combined + m : combined;
     if (extra && sent + part > c->bytes)
         c->bytes = sent + part;
     c->combined = combined + (extra ? m : 0);
-    for (int k = extra ? 0 : 1; k < levels - 1; k++)
-        if (kept[k] > slots[(k + !extra) % 2])
-            slots[(k + !extra) % 2] = kept[k];
-    c->scratch = slots[0] + slots[1];
-    if (extra)
-        c->scratch += m + (levels ? kept[levels - 1] : 0);
-    else if (levels >= 2)
-        c->scratch += kept[0] + (levels >= 2 ? 0 : 0);
-    if (!extra && levels >= 2)
-        c->scratch += 0;
+    if (extra) {                /* a whole sum; the last window keeps offsets of its own */
+        c->scratch = m + kept[levels - 1];
+        for (int k = 0; k < levels - 1; k++)
+            slots[k % 2] = kept[k] > slots[k % 2] ? kept[k] : slots[k % 2];
+    } else if (levels > 1) {    /* the first window is the sum */
+        c->scratch = kept[0];
+        for (int k = 1; k < levels; k++)
+            slots[k % 2] = kept[k] > slots[k % 2] ? kept[k] : slots[k % 2];
+    }
+    c->scratch += slots[0] + slots[1];
 }
 
 const struct collopt_algorithm collopt_reduce_scatter_recursive_halving = {
