@@ -1,0 +1,185 @@
+/* Proves every algorithm of the registry, without MPI: all p of trial_ranks(), roots, counts that hurt, in place or not,
+ * three operands, two, or a mixture among the ranks, parameters so small that there are several segments, messages cut.
+ * With the words of a failure as arguments, replays that one with all programs printed. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "trial.h"
+
+enum { SMALL = 9, MEDIUM = 17, COUNTS = 8, FORMS = 2 * TRIAL_FORMS };
+
+struct walk {                   /* over the trials of one algorithm and one p */
+    struct workshop shop;
+    const struct collopt_algorithm *algorithm;
+    int ranks;
+    int trials;
+};
+
+static void prove(struct walk *w, const struct trial *t, int interleavings)
+{
+    char why[PROOF_WHY], words[TRIAL_WORDS];
+
+    trial_words(t, words);
+    if (!workshop_open(&w->shop, t, why))
+        ck_abort_msg("%s: %s", words, why);
+
+    struct proof p = workshop_proof(&w->shop);
+
+    if (!proof_holds(&p, interleavings, why))
+        ck_abort_msg("%s: %s", words, why);
+    w->trials++;
+}
+
+
+static void counts_for(int ranks, size_t counts[COUNTS])
+{
+    size_t p = (size_t)ranks;
+    const size_t all[COUNTS] = { 2 * p + 3, p, 0, 1, p - 1, p + 1, 4 * p + 4, 37 };
+
+    for (int i = 0; i < COUNTS; i++)
+        counts[i] = all[i];
+}
+
+/* All forms, counts and shapes. */
+static void prove_product(struct walk *w, int root, const size_t *value)
+{
+    size_t counts[COUNTS];
+    struct trial t = { .algorithm = w->algorithm, .ranks = w->ranks, .root = root };
+    int shapes = w->algorithm->collective == COLLOPT_REDUCE_SCATTER ? TRIAL_SHAPES : 1;
+
+    counts_for(w->ranks, counts);
+    for (int i = 0; i < COLLOPT_PARAMETERS; i++)
+        t.value[i] = value[i];
+    for (int form = 0; form < FORMS; form++) {
+        t.in_place = form % 2;
+        t.two_operands = form / 2;
+        for (int i = 0; i < COUNTS; i++)
+            for (int shape = 0; shape < shapes; shape++) {
+                t.count = counts[i];
+                t.shape = (enum trial_shape)shape;
+                t.cut = (size_t)((i + form + shape) % 4 == 0 ? 1 + (i + shape) % 3 : 0);
+                prove(w, &t, (i + shape + root) % 3 == 0 ? 4 : 1);
+            }
+    }
+}
+
+/* N trials in which forms, counts, shapes and cuts take turns at different paces. */
+static void prove_some(struct walk *w, int root, const size_t *value, int n, int turn)
+{
+    size_t counts[COUNTS];
+    struct trial t = { .algorithm = w->algorithm, .ranks = w->ranks, .root = root };
+
+    counts_for(w->ranks, counts);
+    for (int i = 0; i < COLLOPT_PARAMETERS; i++)
+        t.value[i] = value[i];
+    for (int i = 0; i < n; i++) {
+        int k = turn + i, form = (turn + i / 3) % FORMS;        /* a form stays for a while: schedules are made once for it */
+
+        t.in_place = form % 2;
+        t.two_operands = form / 2;
+        t.count = counts[(i == 0 ? turn % 2 : k) % COUNTS];
+        t.shape = (enum trial_shape)(w->algorithm->collective == COLLOPT_REDUCE_SCATTER ? (k + k / COUNTS) % TRIAL_SHAPES : 0);
+        t.cut = k % 5 == 4 ? (size_t)(1 + k % 3) : 0;
+        prove(w, &t, i == 0 && w->ranks <= 64 ? 3 : 1);
+    }
+}
+
+static void prove_ranks(const struct collopt_algorithm *a, int ranks)
+{
+    struct walk w = { .algorithm = a, .ranks = ranks };
+    size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS];
+    int root[TRIAL_ROOTS], roots = trial_roots(a, ranks, root), variants = trial_variants(a, variant);
+
+    for (int r = 0; r < roots; r++)
+        for (int v = 0; v < variants; v++) {
+            int turn = ranks * 7 + r * 5 + v * 3;
+
+            if (ranks <= SMALL && (roots == 1 || ranks <= 5))
+                prove_product(&w, root[r], variant[v]);
+            else if (ranks <= MEDIUM)
+                prove_some(&w, root[r], variant[v], 9, turn);
+            else if (ranks <= 64)
+                prove_some(&w, root[r], variant[v], roots > 1 ? 2 : 6, turn);
+            else if ((r + ranks) % roots == 0 && (v + ranks) % variants == 0)
+                prove_some(&w, root[r], variant[v], 2, turn);
+        }
+    workshop_close(&w.shop);
+}
+
+static void prove_range(int algorithm, int from, int to)
+{
+    for (int i = 0; i < trial_size_count; i++)
+        if (trial_ranks(i) >= from && trial_ranks(i) <= to)
+            prove_ranks(collopt_algorithms[algorithm], trial_ranks(i));
+}
+
+START_TEST(up_to_17_ranks)
+{
+    prove_range(_i, 1, MEDIUM);
+}
+END_TEST
+
+START_TEST(up_to_64_ranks)
+{
+    prove_range(_i, MEDIUM + 1, 64);
+}
+END_TEST
+
+START_TEST(up_to_1024_ranks)
+{
+    prove_range(_i, 65, 1024);
+}
+END_TEST
+
+static int replay_words(int words, char **word)
+{
+    struct trial t;
+    struct workshop shop = { 0 };
+    char why[PROOF_WHY];
+
+    if (!trial_read(&t, words, word))
+        return 2;
+    if (!workshop_open(&shop, &t, why)) {
+        fprintf(stderr, "%s\n", why);
+        return 2;
+    }
+
+    struct proof p = workshop_proof(&shop);
+
+    for (int r = 0; r < t.ranks; r++) {
+        collopt_schedule_print(shop.schedule[r], stdout);
+        proof_print(shop.program[r], r, stdout);
+    }
+
+    bool good = proof_holds(&p, 8, why);
+
+    printf("%s\n", good ? "proved" : why);
+    workshop_close(&shop);
+    return !good;
+}
+
+int main(int argc, char **argv)
+{
+    Suite *suite = suite_create("schedules");
+    TCase *tcase = tcase_create("proofs");
+    int algorithms = 0, failed;
+
+    if (argc > 1)
+        return replay_words(argc - 1, argv + 1);
+    while (collopt_algorithms[algorithms])
+        algorithms++;
+    tcase_set_timeout(tcase, 600);
+    tcase_add_loop_test(tcase, up_to_17_ranks, 0, algorithms);
+    tcase_add_loop_test(tcase, up_to_64_ranks, 0, algorithms);
+    tcase_add_loop_test(tcase, up_to_1024_ranks, 0, algorithms);
+    suite_add_tcase(suite, tcase);
+
+    SRunner *runner = srunner_create(suite);
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

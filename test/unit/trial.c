@@ -1,0 +1,324 @@
+/* Trials as words, and what they stand for; see trial.h. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trial.h"
+
+static const char *const shape_names[TRIAL_SHAPES] = { "even", "nearly", "first", "last", "ragged" };
+
+/* ---- words ---------------------------------------------------------------------------------------------------- */
+
+void trial_words(const struct trial *t, char words[TRIAL_WORDS])
+{
+    const struct collopt_algorithm *a = t->algorithm;
+    int n = snprintf(words, TRIAL_WORDS, "%s %s p %d root %d count %zu shape %s in_place %d two_operands %d cut %zu",
+                     collopt_collective_names[a->collective], a->name, t->ranks, t->root, t->count, shape_names[t->shape],
+                     t->in_place, t->two_operands, t->cut);
+
+    for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name && n < TRIAL_WORDS; i++)
+        n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), " %s %zu", a->parameter[i].name, t->value[i]);
+}
+
+static const struct collopt_algorithm *find(const char *collective, const char *name)
+{
+    for (int i = 0; collopt_algorithms[i]; i++)
+        if (!strcmp(collopt_collective_names[collopt_algorithms[i]->collective], collective) &&
+            !strcmp(collopt_algorithms[i]->name, name))
+            return collopt_algorithms[i];
+    return NULL;
+}
+
+static bool read_pair(struct trial *t, const char *name, const char *value)
+{
+    size_t number = strtoull(value, NULL, 10);
+    const struct {
+        const char *name;
+        int *to;
+    } integer[] = { { "p", &t->ranks }, { "root", &t->root }, { "two_operands", &t->two_operands } };
+
+    for (size_t i = 0; i < sizeof integer / sizeof *integer; i++)
+        if (!strcmp(name, integer[i].name))
+            return *integer[i].to = (int)number, true;
+    for (int i = 0; i < COLLOPT_PARAMETERS && t->algorithm->parameter[i].name; i++)
+        if (!strcmp(name, t->algorithm->parameter[i].name))
+            return t->value[i] = number, true;
+    for (int i = 0; i < TRIAL_SHAPES; i++)
+        if (!strcmp(name, "shape") && !strcmp(value, shape_names[i]))
+            return t->shape = (enum trial_shape)i, true;
+    if (!strcmp(name, "count"))
+        return t->count = number, true;
+    if (!strcmp(name, "in_place"))
+        return t->in_place = number != 0, true;
+    if (!strcmp(name, "cut"))
+        return t->cut = number, true;
+    return false;
+}
+
+bool trial_read(struct trial *t, int words, char *const *word)
+{
+    *t = (struct trial){ .algorithm = words > 1 ? find(word[0], word[1]) : NULL, .ranks = 4, .count = 8 };
+    if (!t->algorithm) {
+        fprintf(stderr, "no such algorithm; there are\n");
+        for (int i = 0; collopt_algorithms[i]; i++)
+            fprintf(stderr, "  %s %s\n", collopt_collective_names[collopt_algorithms[i]->collective],
+                    collopt_algorithms[i]->name);
+        return false;
+    }
+    for (int i = 2; i < words; i += 2)
+        if (i + 1 == words || !read_pair(t, word[i], word[i + 1])) {
+            fprintf(stderr, "\"%s\" is not understood; a trial looks like\n  allreduce ring p 7 root 0 count 13 shape even "
+                            "in_place 1 two_operands 0 cut 0\n", word[i]);
+            return false;
+        }
+    return true;
+}
+
+/* ---- the problem ------------------------------------------------------------------------------------------------- */
+
+static bool scatters(const struct collopt_algorithm *a)
+{
+    return a->collective == COLLOPT_REDUCE_SCATTER || a->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
+}
+
+static void share_out_ragged(size_t *counts, size_t ranks, size_t count)
+{
+    uint64_t random = ranks * 977 + count;
+
+    memset(counts, 0, ranks * sizeof *counts);
+    while (count > 0) {
+        random = random * 6364136223846793005u + 1442695040888963407u;
+
+        size_t rank = (random >> 33) % ranks, n = 1 + (random >> 20) % (2 * (count / ranks) + 1);
+
+        if (n > count)
+            n = count;
+        if (random >> 62)               /* three in four: zeros stay */
+            counts[rank] += n, count -= n;
+    }
+}
+
+static void share_out(struct workshop *w)
+{
+    size_t ranks = (size_t)w->t.ranks, count = w->t.count;
+
+    if (w->t.shape == TRIAL_RAGGED) {
+        share_out_ragged(w->counts, ranks, count);
+        return;
+    }
+    for (size_t r = 0; r < ranks; r++) {
+        w->counts[r] = count / ranks + (r < count % ranks);
+        if (w->t.shape == TRIAL_FIRST || w->t.shape == TRIAL_LAST)
+            w->counts[r] = r == (w->t.shape == TRIAL_FIRST ? 0 : ranks - 1) ? count : 0;
+    }
+}
+
+static void set_values(struct workshop *w)
+{
+    const struct collopt_algorithm *a = w->t.algorithm;
+    struct collopt_problem *p = &w->problem;
+
+    for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
+        p->value[i] = w->t.value[i] ? w->t.value[i] : a->parameter[i].preset(p);
+    p->segments = a->segments ? a->segments(p) : 1;
+}
+
+bool workshop_state(struct workshop *w, const struct trial *t, char why[PROOF_WHY])
+{
+    const struct collopt_algorithm *a = t->algorithm;
+    size_t ranks = (size_t)t->ranks;
+    const char *unfit;
+
+    w->t = *t;
+    if (!scatters(a) || a->collective == COLLOPT_REDUCE_SCATTER_BLOCK)
+        w->t.shape = TRIAL_EVEN;
+    if (scatters(a) && w->t.shape == TRIAL_EVEN)
+        w->t.count = (t->count + ranks - 1) / ranks * ranks;
+    w->topology = (struct collopt_topology){ .nodes = 1 };
+    w->problem = (struct collopt_problem){
+        .collective = a->collective, .ranks = t->ranks, .root = a->collective == COLLOPT_REDUCE ? t->root : 0,
+        .count = w->t.count, .size = TRIAL_SIZE, .commutative = a->order == COLLOPT_COMMUTATIVE, .exact = !a->identical,
+        .segments = 1, .topology = &w->topology,
+    };
+    free(w->counts);
+    w->counts = NULL;
+    if (scatters(a) && w->t.shape != TRIAL_EVEN) {
+        w->counts = malloc(ranks * sizeof *w->counts);
+        if (!w->counts)
+            return snprintf(why, PROOF_WHY, "no memory"), false;
+        share_out(w);
+        w->problem.counts = w->counts;
+    }
+    set_values(w);
+    if (!collopt_usable(a, &w->problem, &unfit))
+        return snprintf(why, PROOF_WHY, "not usable: %s", unfit), false;
+    return true;
+}
+
+/* ---- schedules and programs ---------------------------------------------------------------------------------------- */
+
+static void drop_programs(struct workshop *w)
+{
+    for (int r = 0; r < w->bound; r++)
+        collopt_bound_free(w->program[r]);
+    free(w->program);
+    w->program = NULL;
+    w->bound = 0;
+}
+
+static void drop_schedules(struct workshop *w)
+{
+    for (int r = 0; r < w->made; r++)
+        collopt_schedule_free(w->schedule[r]);
+    free(w->schedule);
+    free(w->how);
+    w->schedule = NULL;
+    w->how = NULL;
+    w->made = 0;
+}
+
+void workshop_close(struct workshop *w)
+{
+    drop_programs(w);
+    drop_schedules(w);
+    free(w->counts);
+    *w = (struct workshop){ 0 };
+}
+
+/* Only the root of a Reduce can be in place. */
+static unsigned how(const struct trial *t, int rank)
+{
+    bool alone = t->algorithm->collective == COLLOPT_REDUCE && rank != t->root;
+    bool two = t->two_operands == TRIAL_TWO_OPERANDS || (t->two_operands == TRIAL_MIXED && rank % 2 == 1);
+
+    return (t->in_place && !alone ? COLLOPT_IN_PLACE : 0u) | (two ? COLLOPT_TWO_OPERANDS : 0u);
+}
+
+static bool make_schedules(struct workshop *w)
+{
+    size_t ranks = (size_t)w->t.ranks;
+
+    w->schedule = calloc(ranks, sizeof *w->schedule);
+    w->how = calloc(ranks, sizeof *w->how);
+    if (!w->schedule || !w->how)
+        return false;
+    for (; w->made < w->t.ranks; w->made++) {
+        w->how[w->made] = how(&w->t, w->made);
+        w->schedule[w->made] = collopt_schedule_new(w->t.algorithm, &w->problem, w->made, w->how[w->made]);
+        if (!w->schedule[w->made])
+            return false;
+    }
+    return true;
+}
+
+static bool make_programs(struct workshop *w)
+{
+    w->program = calloc((size_t)w->t.ranks, sizeof *w->program);
+    if (!w->program)
+        return false;
+    for (; w->bound < w->t.ranks; w->bound++) {
+        w->program[w->bound] = collopt_bind(w->schedule[w->bound], &w->problem, w->t.cut ? w->t.cut : SIZE_MAX);
+        if (!w->program[w->bound])
+            return false;
+    }
+    return true;
+}
+
+/* Two trials share schedules when no more than the count and its shape is different, and the number of segments is not. */
+static bool alike(const struct trial *t, const struct collopt_problem *p, const struct workshop *w)
+{
+    return w->made && t->algorithm == w->t.algorithm && p->ranks == w->problem.ranks && p->root == w->problem.root &&
+           p->segments == w->problem.segments && t->in_place == w->t.in_place && t->two_operands == w->t.two_operands &&
+           !memcmp(p->value, w->problem.value, sizeof p->value);
+}
+
+bool workshop_open(struct workshop *w, const struct trial *t, char why[PROOF_WHY])
+{
+    struct trial trial = w->t;
+    struct collopt_problem problem = w->problem;
+
+    drop_programs(w);
+    if (!workshop_state(w, t, why)) {
+        drop_schedules(w);
+        return false;
+    }
+
+    struct workshop before = { .t = trial, .problem = problem, .made = w->made };
+
+    if (!alike(&w->t, &w->problem, &before)) {
+        drop_schedules(w);
+        if (!make_schedules(w))
+            return snprintf(why, PROOF_WHY, "no memory for the schedules"), false;
+    }
+    if (!make_programs(w))
+        return snprintf(why, PROOF_WHY, "no memory for the programs"), false;
+    return true;
+}
+
+struct proof workshop_proof(const struct workshop *w)
+{
+    const struct collopt_algorithm *a = w->t.algorithm;
+
+    return (struct proof){ .problem = &w->problem, .in_order = a->order == COLLOPT_IN_ORDER, .identical = a->identical,
+                           .how = w->how, .program = (const struct collopt_bound *const *)w->program };
+}
+
+/* ---- what is worth trying ------------------------------------------------------------------------------------------- */
+
+static void add_variant(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i, const struct collopt_parameter *q,
+                        size_t value)
+{
+    if (*n == TRIAL_VARIANTS || value < q->least || value > q->most)
+        return;
+    for (int k = 1; k < *n; k++)
+        if (variant[k][i] == value)
+            return;
+    memset(variant[*n], 0, sizeof variant[*n]);
+    variant[(*n)++][i] = value;
+}
+
+int trial_variants(const struct collopt_algorithm *a, size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS])
+{
+    int n = 1;
+
+    memset(variant[0], 0, sizeof variant[0]);
+    for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++) {
+        const struct collopt_parameter *q = &a->parameter[i];
+
+        if (q->bytes) {                 /* so small that there are several */
+            add_variant(variant, &n, i, q, TRIAL_SIZE);
+            add_variant(variant, &n, i, q, 3 * TRIAL_SIZE + 1);
+            continue;
+        }
+        add_variant(variant, &n, i, q, q->least);
+        add_variant(variant, &n, i, q, q->least + 1);
+        add_variant(variant, &n, i, q, 3);
+        add_variant(variant, &n, i, q, 5);
+    }
+    return n;
+}
+
+static const int large[] = { 100, 127, 128, 129, 255, 256, 257, 1000, 1024 };
+
+const int trial_size_count = 64 + sizeof large / sizeof *large;
+
+int trial_ranks(int i)
+{
+    return i < 64 ? i + 1 : large[i - 64];
+}
+
+int trial_roots(const struct collopt_algorithm *a, int ranks, int root[TRIAL_ROOTS])
+{
+    int n = 0, chosen[] = { 0, ranks - 1, ranks / 2, 1, ranks / 3 * 2 };
+
+    if (a->collective != COLLOPT_REDUCE)
+        return root[0] = 0, 1;
+    if (ranks > TRIAL_ROOTS) {
+        memcpy(root, chosen, sizeof chosen);
+        return (int)(sizeof chosen / sizeof *chosen);
+    }
+    while (n < ranks)
+        root[n] = n, n++;
+    return n;
+}

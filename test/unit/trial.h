@@ -1,0 +1,74 @@
+/* One case for the proofs: an algorithm, a problem, and how the schedules are made and bound.  A trial can be written as
+ * words, and read back from them, so that whatever fails can be replayed alone:
+ *
+ *     test_schedules allreduce ring p 7 root 0 count 13 shape even in_place 1 two_operands 0 cut 0
+ *
+ * All functions are in trial.c. */
+#ifndef TRIAL_H
+#define TRIAL_H
+
+#include "proof.h"
+#include "schedule.h"
+
+/* How Reduce_scatter's vector is shared out. */
+enum trial_shape {
+    TRIAL_EVEN,                 /* all alike (counts NULL); the count is rounded up to a multiple of the ranks */
+    TRIAL_NEARLY,               /* the first ones get one more */
+    TRIAL_FIRST,                /* the first rank gets all */
+    TRIAL_LAST,
+    TRIAL_RAGGED,               /* at random, with zeros */
+    TRIAL_SHAPES
+};
+
+enum { TRIAL_THREE_OPERANDS, TRIAL_TWO_OPERANDS, TRIAL_MIXED /* two on odd ranks */, TRIAL_FORMS };
+
+struct trial {
+    const struct collopt_algorithm *algorithm;
+    int ranks, root;
+    size_t count;               /* elements in the vector of one rank */
+    enum trial_shape shape;
+    bool in_place;
+    int two_operands;           /* TRIAL_THREE_OPERANDS ... */
+    size_t cut;                 /* elements in a message at most; 0: any number */
+    size_t value[COLLOPT_PARAMETERS];   /* 0: the algorithm's preset */
+};
+
+enum { TRIAL_SIZE = 8, TRIAL_WORDS = 400 };     /* bytes of an element; characters that hold any words */
+
+void trial_words(const struct trial *t, char words[TRIAL_WORDS]);
+/* False, with a sentence on stderr, if WORDS make no sense. */
+bool trial_read(struct trial *t, int words, char *const *word);
+
+/* Schedules and programs of all ranks, kept from one trial to the next where only the count has changed. */
+struct workshop {
+    struct trial t;
+    struct collopt_problem problem;
+    struct collopt_topology topology;
+    size_t *counts;
+    unsigned *how;              /* [ranks] */
+    int made;                   /* ranks that have a schedule */
+    int bound;                  /* ranks that have a program */
+    struct collopt_schedule **schedule;
+    struct collopt_bound **program;
+};
+
+/* Problem, schedules and programs for T.  False with a reason in WHY if the algorithm does not serve it, or memory is out. */
+bool workshop_open(struct workshop *w, const struct trial *t, char why[PROOF_WHY]);
+/* The problem alone. */
+bool workshop_state(struct workshop *w, const struct trial *t, char why[PROOF_WHY]);
+void workshop_close(struct workshop *w);
+struct proof workshop_proof(const struct workshop *w);
+
+/* Values worth trying for an algorithm's parameters: fills VARIANT, returns how many.  The first is all presets. */
+enum { TRIAL_VARIANTS = 16 };
+int trial_variants(const struct collopt_algorithm *a, size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS]);
+
+/* Every p that is proved: index 0 .. trial_sizes - 1. */
+extern const int trial_size_count;
+int trial_ranks(int i);
+
+/* Roots worth trying: all for p <= 17; fills ROOT, returns how many. */
+enum { TRIAL_ROOTS = 17 };
+int trial_roots(const struct collopt_algorithm *a, int ranks, int root[TRIAL_ROOTS]);
+
+#endif
