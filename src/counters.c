@@ -39,6 +39,7 @@ struct entry {
 struct shard {
     struct shard *next;
     struct entry *entry;        /* [size], open addressing, at most half full */
+    struct entry *last;         /* what the owner added to last: most often it is the next as well */
     unsigned size, used;
 };
 
@@ -133,18 +134,25 @@ static struct entry *insert(struct shard *s, const void *what, int which, bool p
     return e;
 }
 
+/* After a reset, an entry is put to zero before something is added to it. */
+static inline void refresh(struct entry *e)
+{
+    unsigned now = __atomic_load_n(&generation, __ATOMIC_RELAXED);
+
+    if (e->generation == now)
+        return;
+    set_count(&e->counter.calls, 0);
+    set_count(&e->counter.bytes, 0);
+    set_seconds(&e->counter.seconds, 0);
+    __atomic_store_n(&e->generation, now, __ATOMIC_RELEASE);
+}
+
 /* Only the entry's own thread, or anyone under the lock in `departed`. */
 static void add(struct entry *e, const struct collopt_counter *c)
 {
-    unsigned now = __atomic_load_n(&generation, __ATOMIC_RELAXED);
     struct collopt_counter *sum = &e->counter;
 
-    if (e->generation != now) {
-        set_count(&sum->calls, 0);
-        set_count(&sum->bytes, 0);
-        set_seconds(&sum->seconds, 0);
-        __atomic_store_n(&e->generation, now, __ATOMIC_RELEASE);
-    }
+    refresh(e);
     if (sum->calls == 0 || c->least < sum->least)
         set_seconds(&sum->least, c->least);
     if (sum->calls == 0 || c->most > sum->most)
@@ -215,9 +223,17 @@ static struct entry *new_entry(const void *what, int which, bool passed)
 
 static inline struct entry *entry(const void *what, int which, bool passed)
 {
-    struct entry *e = mine ? find(mine, what, which) : NULL;
+    struct shard *s = mine;
+    struct entry *e = s ? s->last : NULL;
 
-    return e && e->what ? e : new_entry(what, which, passed);
+    if (e && e->what == what && e->which == which)
+        return e;
+    e = s ? find(s, what, which) : NULL;
+    if (!e || !e->what)
+        e = new_entry(what, which, passed);
+    if (e)
+        mine->last = e;
+    return e;
 }
 
 /* ---- outside ----------------------------------------------------------------------------------------------- */
@@ -234,8 +250,10 @@ void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t ca
 {
     struct entry *e = calls ? entry(name, (int)why, true) : NULL;
 
-    if (e)
-        add(e, &(struct collopt_counter){ .calls = calls });
+    if (!e)
+        return;
+    refresh(e);
+    set_count(&e->counter.calls, e->counter.calls + calls);
 }
 
 /* Under the lock: all of FROM that counts, into TO; false: no memory. */
