@@ -64,7 +64,7 @@ program()       # HOST SOURCE FILE [FLAG]...
 {
     host=$1 source=$2 file=$3
     shift 3
-    $(wrapper "$host") -g -O2 -o "$file" "$here/$source" "$@" || fail "compiling $source for $host"
+    $(wrapper "$host") -g -O2 -I"$COLLOPT_SOURCE/include" -o "$file" "$here/$source" "$@" || fail "compiling $source for $host"
 }
 
 # A front with stand-in backends beside it, laid out as installed: DIRECTORY/libcollopt.so and DIRECTORY/collopt/

@@ -1,0 +1,47 @@
+# The backends of this build, all the ways in: preloaded, linked as collopt.pc says, and linked statically.
+
+. "$(dirname "$0")/common.sh"
+
+seen()
+{
+    expect 1 "app ok"
+    expect 1 "collopt $version saw Allreduce $1"
+    expect_like 0 "^collopt:"
+}
+
+version=$(cat "$COLLOPT_SOURCE/VERSION")
+hwloc=$(sed -n 's/^HWLOC_LIBS = //p' "$COLLOPT_BUILD/Makefile")
+linked=$(sed -n 's/^Libs: \(.*\) -L[^ ]* \(.*\)/\1 -L. \2/p' "$COLLOPT_BUILD/collopt.pc")
+ln -s "$front" libcollopt.so
+
+for host in $hosts; do
+    program $host app.c app
+    run $host 2 ./app
+    expect 1 "app ok"
+    run $host 2 LD_PRELOAD=$front ./app
+    seen 3
+    run $host 2 COLLOPT=off LD_PRELOAD=$front ./app
+    seen 0
+
+    program $host app.c linked $linked -Wl,-rpath,"${front%/*}"
+    run $host 2 ./linked
+    seen 3
+
+    program $host app.c static "$COLLOPT_BUILD/libcollopt-$host.a" $hwloc -lm
+    run $host 2 ./static
+    seen 3
+done
+
+# SMPI declares MPI_X weak, and a weak reference fetches nothing from an archive; -u does.
+if [ -n "${SMPI_MPICC-}" ]; then
+    cat >platform.xml <<'EOF'
+<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1"><cluster id="all" prefix="n" suffix="" radical="0-1" speed="10Gf" bw="10GBps" lat="1us"/></platform>
+EOF
+    printf 'n0\nn1\n' >hosts
+    $SMPI_MPICC -g -O2 -I"$COLLOPT_SOURCE/include" -o simulated "$here/app.c" \
+        -Wl,-u,MPI_Allreduce "$COLLOPT_BUILD/libcollopt-smpi.a" $hwloc -lm || fail "compiling app.c for SMPI"
+    timeout 100 $SMPI_MPIRUN -np 2 -platform platform.xml -hostfile hosts ./simulated >said 2>&1 || { cat said; fail "SMPI: status $?"; }
+    seen 3
+fi
