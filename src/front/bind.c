@@ -181,11 +181,16 @@ static collopt_function tool(const char *name, const struct collopt_mpi *mpi)
     return next && base_of((const void *)(uintptr_t)next) != mpi->base ? next : NULL;
 }
 
+/* Whatever else COLLOPT may say is judged by the backend. */
 static bool switched_off(void)
 {
+    static const char *const off[] = { "off", "0", "no", "false" };
     const char *setting = getenv("COLLOPT");
 
-    return setting && strcmp(setting, "off") == 0;
+    for (size_t i = 0; setting && i < sizeof off / sizeof *off; i++)
+        if (strcmp(setting, off[i]) == 0)
+            return true;
+    return false;
 }
 
 static void bind(struct collopt_binding *b, bool found, const struct collopt_mpi *mpi,
