@@ -108,6 +108,11 @@ void collopt_row_flush(struct collopt_schedule *s, struct collopt_row *row);
 /* Afterwards the result is in its place. */
 void collopt_row_finish(struct collopt_schedule *s, struct collopt_row *row);
 
+/* ---- workspace.c: memory while a schedule is being built ----------------------------------------------------- */
+
+/* At least BYTES bytes, to be freed by the caller; NULL: out of memory, and the schedule knows. */
+void *collopt_workspace(struct collopt_schedule *s, size_t bytes);
+
 /* ---- fold.c: folding p ranks to a power of two -------------------------------------------------------------- */
 
 struct collopt_fold_pairs {

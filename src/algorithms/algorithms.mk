@@ -5,6 +5,8 @@ ALGORITHM_SOURCES = \
 	src/algorithms/binomial.c \
 	src/algorithms/chain.c \
 	src/algorithms/chain_scan.c \
+	src/algorithms/circulant.c \
+	src/algorithms/elimination.c \
 	src/algorithms/exscan_doubling.c \
 	src/algorithms/linear.c \
 	src/algorithms/pairwise.c \
@@ -18,7 +20,8 @@ ALGORITHM_HELPERS = \
 	src/algorithms/algorithm.h \
 	src/algorithms/fold.c \
 	src/algorithms/preset.c \
-	src/algorithms/row.c
+	src/algorithms/row.c \
+	src/algorithms/workspace.c
 
 noinst_LTLIBRARIES += libcollopt-algorithms.la
 COLLOPT_CORE_LIBADD += libcollopt-algorithms.la

@@ -1,0 +1,179 @@
+/* Circulant graph: reduce-scatter in ceil(log2 p) rounds for every p, with no byte more than a ring sends.
+ *
+ * Number the parts from one's own rank: R[i] belongs to rank + i.  With skips s_q = p, s_k = ceil(s_(k+1) / 2), s_0 = 1, a
+ * round sends R[s_k .. s_(k+1)) to rank + s_k, where those are the first parts, and adds what comes from rank - s_k to
+ * one's own first parts.  The window shrinks from p parts to s_(q-1), ... to R[0].  Allgather is the way back.  Reduce
+ * numbers the ranks from the root, and a binomial tree gathers the parts.
+ * Cost: q = ceil(log2 p) rounds, (p-1)/p m sent and combined; Allreduce and Reduce twice the rounds and bytes.
+ * Scratch: 3/8 m (Allreduce), 11/8 m (Reduce_scatter, Reduce off the root).  Cyclic order: commutative operations only.
+ * First choice for medium and long vectors on any p.  Traeff, arXiv 2410.14234. */
+#include "config.h"
+
+#include "algorithm.h"
+
+enum { MOST_ROUNDS = 32 };
+
+/* skip[0] = 1 ... skip[q] = ranks; returns q. */
+static int skips(int ranks, int skip[MOST_ROUNDS])
+{
+    int q = log2_ceil(ranks);
+
+    skip[q] = ranks;
+    for (int k = q - 1; k >= 0; k--)
+        skip[k] = (skip[k + 1] + 1) / 2;
+    return q;
+}
+
+/* A rank, or its number counted from a root, among all; and how the numbers become ranks. */
+struct circle {
+    int ranks, number, root, partition;
+};
+
+static int peer(const struct circle *c, int away)
+{
+    return modulo(c->number + away + c->root, c->ranks);
+}
+
+/* Parts FROM .. TO-1 counted from one's own: one stretch or two. */
+struct stretch {
+    struct collopt_block list[2];
+};
+
+static struct collopt_region parts(const struct circle *c, int place, int from, int to, struct stretch *st)
+{
+    int first = modulo(c->number + from, c->ranks), n = to - from, head = least(n, c->ranks - first);
+
+    st->list[0] = block(c->partition, first, head);
+    st->list[1] = block(c->partition, 0, n - head);
+    return head == n ? at(place, st->list[0]) : at_list(place, 2, st->list);
+}
+
+/* Sums lie in SUM, which holds all parts; the one's own part ends in RESULT. */
+static void reduce_scatter(struct collopt_schedule *s, const struct circle *c, int sum, int result)
+{
+    int skip[MOST_ROUNDS], q = skips(c->ranks, skip);
+    struct turns tmp = { .slots = 2 };
+    struct stretch st;
+
+    for (int k = q - 1; k >= 0; k--) {
+        bool first = k == q - 1;
+        int n = skip[k + 1] - skip[k], to = k == 0 ? result : sum, got = first ? to : turn(s, &tmp);
+        int give = first || (k == q - 2 && n == 1 && c->ranks % 2) ? COLLOPT_IN : sum;
+
+        collopt_round(s);
+        collopt_send(s, peer(c, skip[k]), parts(c, give, skip[k], skip[k + 1], &st));
+        collopt_receive(s, peer(c, -skip[k]), parts(c, got, 0, n, &st));
+        collopt_combine(s, parts(c, to, 0, n, &st), parts(c, first ? COLLOPT_IN : sum, 0, n, &st), parts(c, got, 0, n, &st));
+        if (first && c->ranks % 2 && skip[k] - skip[k - 1] > 1)     /* travels with combined parts in the next round */
+            collopt_copy(s, parts(c, sum, n, n + 1, &st), parts(c, COLLOPT_IN, n, n + 1, &st));
+    }
+}
+
+static void allgather(struct collopt_schedule *s, const struct circle *c)
+{
+    int skip[MOST_ROUNDS], q = skips(c->ranks, skip);
+    struct stretch st;
+
+    for (int k = 0; k < q; k++) {
+        collopt_round(s);
+        collopt_send(s, peer(c, -skip[k]), parts(c, COLLOPT_OUT, 0, skip[k + 1] - skip[k], &st));
+        collopt_receive(s, peer(c, skip[k]), parts(c, COLLOPT_OUT, skip[k], skip[k + 1], &st));
+    }
+}
+
+/* Number 0 gets all parts; a number that is a multiple of 2^k has 2^k of them after k rounds. */
+static void gather(struct collopt_schedule *s, const struct circle *c, int place)
+{
+    int v = c->number;
+
+    for (int n = 1; n < c->ranks; n *= 2) {
+        collopt_round(s);
+        if (v & n) {
+            collopt_send(s, peer(c, -n), at(place, block(c->partition, v, least(n, c->ranks - v))));
+            return;
+        }
+        if (v + n < c->ranks)
+            collopt_receive(s, peer(c, n), at(place, block(c->partition, v + n, least(n, c->ranks - v - n))));
+    }
+}
+
+static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct circle c = { p->ranks, rank, 0, collopt_partition(s, p->ranks) };
+
+    if (p->ranks == 1)
+        collopt_copy(s, out(whole()), in(whole()));
+    reduce_scatter(s, &c, COLLOPT_OUT, COLLOPT_OUT);
+    allgather(s, &c);
+}
+
+static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct circle c = { p->ranks, rank, 0, collopt_partition_counts(s) };
+
+    if (p->ranks == 1)
+        collopt_copy(s, out(whole()), in(whole()));
+    reduce_scatter(s, &c, p->ranks > 2 ? collopt_accumulator(s) : COLLOPT_OUT, COLLOPT_OUT);
+}
+
+static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct circle c = { p->ranks, modulo(rank - p->root, p->ranks), p->root, collopt_partition(s, p->ranks) };
+    int sum = collopt_accumulator(s);
+
+    if (p->ranks == 1)
+        collopt_copy(s, out(whole()), in(whole()));
+    reduce_scatter(s, &c, sum, sum);
+    gather(s, &c, sum);
+}
+
+static void cost_of(const struct collopt_problem *p, bool back, bool sum, struct collopt_cost *c)
+{
+    int skip[MOST_ROUNDS], q = skips(p->ranks, skip);
+    double part = vector_bytes(p) / p->ranks;
+
+    c->rounds = back ? 2 * q : q;
+    c->combined = (p->ranks - 1) * part;
+    c->bytes = back ? 2 * c->combined : c->combined;
+    c->scratch = (sum ? vector_bytes(p) : 0) + (q >= 2 ? (skip[q - 1] - skip[q - 2]) * part : 0)
+                 + (q >= 3 ? (skip[q - 2] - skip[q - 3]) * part : 0);
+}
+
+static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost_of(p, true, false, c);
+}
+
+static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost_of(p, false, p->ranks > 2, c);
+}
+
+static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost_of(p, true, p->ranks > 1, c);
+}
+
+const struct collopt_algorithm collopt_allreduce_circulant = {
+    .name = "circulant", .summary = "reduce-scatter and allgather on a circulant graph; medium and long vectors, any ranks",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .cost = cost_allreduce, .build = build_allreduce,
+};
+
+const struct collopt_algorithm collopt_reduce_scatter_circulant = {
+    .name = "circulant", .summary = "fewest rounds and bytes for any number of ranks; short to long vectors",
+    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .cost = cost_reduce_scatter, .build = build_reduce_scatter,
+};
+
+const struct collopt_algorithm collopt_reduce_scatter_block_circulant = {
+    .name = "circulant", .summary = "fewest rounds and bytes for any number of ranks; short to long vectors",
+    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .cost = cost_reduce_scatter, .build = build_reduce_scatter,
+};
+
+const struct collopt_algorithm collopt_reduce_circulant = {
+    .name = "circulant", .summary = "reduce-scatter on a circulant graph and a gather; medium and long vectors",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .cost = cost_reduce, .build = build_reduce,
+};
