@@ -14,20 +14,34 @@ COLLOPT_CORE_SOURCES = \
 	src/lower.c \
 	src/partition.c \
 	src/public.c \
+	src/registry.c \
 	src/replay.c \
 	src/replay.h \
 	src/report.c \
 	src/schedule.c \
 	src/schedule.h \
 	src/schedule_parts.h \
+	src/select/select.c \
 	src/settings.c \
 	src/storage.c
 
 # The part with MPI: compiled for each host.
 COLLOPT_BACKEND_SOURCES = \
+	src/agree.c \
 	src/built.c \
+	src/call.h \
+	src/comm.c \
+	src/dispatch.c \
+	src/entry.c \
+	src/execute.c \
+	src/facts.c \
+	src/gpu.c \
 	src/host.c \
-	src/host.h
+	src/host.h \
+	src/life.c \
+	src/p2p.c \
+	src/plan.c \
+	src/wait.c
 
 # The functions of include/collopt.h: in the front and in the static archives.
 COLLOPT_PUBLIC_SOURCES = \

@@ -75,6 +75,8 @@ int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const voi
 
 /* The rank of this process by the launcher's variables; -1: none is set. */
 int collopt_launched_rank(void);
+/* How many ranks of the job the launcher put on this node; -1: it does not say. */
+int collopt_launched_local_ranks(void);
 
 /* ---- expression.c: name[:key=value,...], nested expressions in parentheses ---------------------------------- */
 

@@ -430,16 +430,29 @@ const struct collopt_settings *collopt_settings(void)
 
 /* ---- the launcher's rank ----------------------------------------------------------------------------------- */
 
+/* The number that the first of N variables holds; -1: none is set. */
+static int launched(const char *const *variables, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const char *text = getenv(variables[i]);
+        size_t value;
+
+        if (text && collopt_parse_size(text, &value) && value <= INT_MAX)
+            return (int)value;
+    }
+    return -1;
+}
+
 int collopt_launched_rank(void)
 {
     static const char *const variables[] = { "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" };
 
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
-        const char *text = getenv(variables[i]);
-        size_t rank;
+    return launched(variables, sizeof variables / sizeof *variables);
+}
 
-        if (text && collopt_parse_size(text, &rank) && rank <= INT_MAX)
-            return (int)rank;
-    }
-    return -1;
+int collopt_launched_local_ranks(void)
+{
+    static const char *const variables[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS" };
+
+    return launched(variables, sizeof variables / sizeof *variables);
 }

@@ -40,10 +40,11 @@
     const void *in, void *out, C count, host_type type, host_op op
 #define COLLOPT_LOCAL_ARGS      in, out, count, type, op
 
-/* One collective in all its variants; nonblocking is its name after the I. */
-#define COLLOPT_VARIANTS(N, name, nonblocking, NAME, SHAPE) \
+/* The variants of one collective: those that collopt runs, and those it hands on; nonblocking is its name after the I. */
+#define COLLOPT_BLOCKING_OF(N, name, nonblocking, NAME, SHAPE) \
     N(MPI_##name, name, NAME, BASE, (SHAPE(int)), (SHAPE##_ARGS)) \
-    N(MPI_##name##_c, name##_c, NAME##_C, LARGE, (SHAPE(host_count)), (SHAPE##_ARGS)) \
+    N(MPI_##name##_c, name##_c, NAME##_C, LARGE, (SHAPE(host_count)), (SHAPE##_ARGS))
+#define COLLOPT_DEFERRED_OF(N, name, nonblocking, NAME, SHAPE) \
     N(MPI_I##nonblocking, I##nonblocking, I##NAME, BASE, \
       (SHAPE(int), host_request *request), (SHAPE##_ARGS, request)) \
     N(MPI_I##nonblocking##_c, I##nonblocking##_c, I##NAME##_C, LARGE, \
@@ -55,19 +56,28 @@
     N(MPIX_##name##_init, X_##name##_init, X_##NAME##_INIT, PERSISTENT_X, \
       (SHAPE(int), host_info info, host_request *request), (SHAPE##_ARGS, info, request))
 
-/* The family: the collectives that collopt can run itself. */
-#define COLLOPT_FAMILY(N) \
-    COLLOPT_VARIANTS(N, Reduce, reduce, REDUCE, COLLOPT_ROOTED) \
-    COLLOPT_VARIANTS(N, Allreduce, allreduce, ALLREDUCE, COLLOPT_VECTOR) \
-    COLLOPT_VARIANTS(N, Reduce_scatter, reduce_scatter, REDUCE_SCATTER, COLLOPT_SCATTERED) \
-    COLLOPT_VARIANTS(N, Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, COLLOPT_VECTOR) \
-    COLLOPT_VARIANTS(N, Scan, scan, SCAN, COLLOPT_VECTOR) \
-    COLLOPT_VARIANTS(N, Exscan, exscan, EXSCAN, COLLOPT_VECTOR) \
+#define COLLOPT_COLLECTIVE_NAMES(OF, N) \
+    OF(N, Reduce, reduce, REDUCE, COLLOPT_ROOTED) \
+    OF(N, Allreduce, allreduce, ALLREDUCE, COLLOPT_VECTOR) \
+    OF(N, Reduce_scatter, reduce_scatter, REDUCE_SCATTER, COLLOPT_SCATTERED) \
+    OF(N, Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, COLLOPT_VECTOR) \
+    OF(N, Scan, scan, SCAN, COLLOPT_VECTOR) \
+    OF(N, Exscan, exscan, EXSCAN, COLLOPT_VECTOR)
+
+#define COLLOPT_BLOCKING(N)     COLLOPT_COLLECTIVE_NAMES(COLLOPT_BLOCKING_OF, N)
+#define COLLOPT_DEFERRED(N)     COLLOPT_COLLECTIVE_NAMES(COLLOPT_DEFERRED_OF, N)
+#define COLLOPT_LOCALS(N) \
     N(MPI_Reduce_local, Reduce_local, REDUCE_LOCAL, BASE, (COLLOPT_LOCAL(int)), (COLLOPT_LOCAL_ARGS)) \
     N(MPI_Reduce_local_c, Reduce_local_c, REDUCE_LOCAL_C, LARGE, (COLLOPT_LOCAL(host_count)), (COLLOPT_LOCAL_ARGS))
 
+/* The family: the collectives that collopt can run itself. */
+#define COLLOPT_FAMILY(N)       COLLOPT_BLOCKING(N) COLLOPT_DEFERRED(N) COLLOPT_LOCALS(N)
+
 /* Calls that collopt only listens to. */
 #define COLLOPT_SERVICES(N) \
+    N(MPI_Init, Init, INIT, BASE, (int *argc, char ***argv), (argc, argv)) \
+    N(MPI_Init_thread, Init_thread, INIT_THREAD, BASE, \
+      (int *argc, char ***argv, int required, int *provided), (argc, argv, required, provided)) \
     N(MPI_Finalize, Finalize, FINALIZE, BASE, (void), ()) \
     N(MPI_Comm_set_info, Comm_set_info, COMM_SET_INFO, BASE, \
       (host_comm comm, host_info info), (comm, info)) \

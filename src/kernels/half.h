@@ -1,4 +1,4 @@
-/* 16-bit reals to float and back, to the nearest, ties to even, in integer steps that vectorize.
+/* 16-bit reals to float and back, to the nearest, ties to even, in steps that vectorize.
  * NaN stays NaN (quiet, with what fits of its payload). */
 #ifndef COLLOPT_HALF_H
 #define COLLOPT_HALF_H
@@ -31,15 +31,15 @@ static inline uint16_t bfloat16_narrow(float x)
     return (bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : rounded >> 16;
 }
 
-/* The exponent is moved by 112 powers of two: up by a multiplication, which also makes subnormals
- * normal; infinity and NaN are set apart. */
+/* Normal numbers: the exponent moves up by 112. Subnormal ones: an integer times 2^-24, so that a processor
+ * told to flush subnormals still gets them right. Infinity and NaN are set apart. */
 static inline float float16_widen(uint16_t half)
 {
-    uint32_t sign = (uint32_t) (half & 0x8000) << 16, rest = (uint32_t) (half & 0x7fff) << 13;
-    uint32_t finite = float_bits(bits_float(rest) * 0x1p112f);
-    uint32_t quiet = rest > 0x0f800000 ? 0x00400000 : 0;
+    uint32_t sign = (uint32_t) (half & 0x8000) << 16, digits = half & 0x7fff, rest = digits << 13;
+    uint32_t small = float_bits((float) (int32_t) digits * 0x1p-24f), normal = rest + 0x38000000;
+    uint32_t special = rest | 0x70000000 | (digits > 0x7c00 ? 0x00400000 : 0);
 
-    return bits_float(sign | (rest >= 0x0f800000 ? rest | 0x70000000 | quiet : finite));
+    return bits_float(sign | (digits >= 0x7c00 ? special : digits < 0x0400 ? small : normal));
 }
 
 /* Normal results: rounded in the integer. Subnormal ones: adding 0.5 puts the half's last place at the float's,

@@ -75,7 +75,7 @@ const struct collopt_isa collopt_isas[] = {
 
 static const struct collopt_isa *chosen;
 
-size_t collopt_stream_from;
+size_t collopt_far_from = SIZE_MAX, collopt_stream_from;
 
 #if defined __x86_64__ || defined __i386__
 /* The register states that the operating system saves. */
@@ -118,21 +118,35 @@ static void detect_features(struct collopt_processor *processor)
 }
 #endif
 
-static size_t last_level_cache(void)
+static size_t system_size(int name)
 {
-    long size = 0;
+    long size = sysconf(name);
 
-#ifdef _SC_LEVEL3_CACHE_SIZE
-    if ((size = sysconf(_SC_LEVEL3_CACHE_SIZE)) <= 0)
-        size = sysconf(_SC_LEVEL2_CACHE_SIZE);
-#endif
     return size > 0 ? size : 0;
 }
 
 void collopt_processor_detect(struct collopt_processor *processor)
 {
-    *processor = (struct collopt_processor) { .cache = last_level_cache() };
+    size_t processors = system_size(_SC_NPROCESSORS_ONLN);
+
+    *processor = (struct collopt_processor) { 0 };
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    processor->near_cache = system_size(_SC_LEVEL2_CACHE_SIZE);
+    processor->share = system_size(_SC_LEVEL3_CACHE_SIZE) / (processors ? processors : 1);
+#endif
     detect_features(processor);
+}
+
+/* From where on a vector counts as coming from memory. Streaming begins where a core's share of the last level is
+ * certainly full: ranks on all cores are the rule, and no processor has more than some 16 MiB for each. */
+static void set_sizes(const struct collopt_processor *processor)
+{
+    enum { MIB = 1 << 20, SHARE_MAX = 16 * MIB };
+    size_t near = processor->near_cache ? processor->near_cache : MIB;
+    size_t share = processor->share < SHARE_MAX ? processor->share : SHARE_MAX;
+
+    collopt_far_from = near;
+    collopt_stream_from = share > 2 * near ? share : 2 * near;
 }
 
 const struct collopt_isa *collopt_isa_best(const struct collopt_processor *processor)
@@ -170,7 +184,7 @@ int collopt_kernels_init(const char *forced, char *message, size_t size)
     struct collopt_processor processor;
 
     collopt_processor_detect(&processor);
-    collopt_stream_from = processor.cache;
+    set_sizes(&processor);
     chosen = collopt_isa_best(&processor);
     if (!forced || !*forced || strcmp(forced, "auto") == 0)
         return 0;

@@ -67,7 +67,8 @@ enum collopt_layout collopt_type_layout(enum collopt_type type);
 struct collopt_processor {
     bool avx2, f16c, avx512;    /* avx512: F, BW, DQ and VL */
     bool sve;
-    size_t cache;               /* the last level, in bytes; 0 if unknown */
+    size_t near_cache;          /* the second level, in bytes; 0 if unknown */
+    size_t share;               /* one processor's share of the last level */
 };
 
 /* An instruction set for which kernels were built. */
@@ -93,8 +94,10 @@ void collopt_processor_detect(struct collopt_processor *processor);
 /* The first row of collopt_isas that the processor can use. */
 const struct collopt_isa *collopt_isa_best(const struct collopt_processor *processor);
 
-/* Operands from this size in bytes on are written with streaming stores; 0 for never. */
-extern size_t collopt_stream_from;
+/* Where operands together have more bytes than this, they are fetched from memory in strips, in advance; and where
+ * operands and result together have this many, a result apart from all operands is written past the caches.
+ * collopt_kernels_init sets both; 0 stands for never streaming. */
+extern size_t collopt_far_from, collopt_stream_from;
 
 /* The chosen row of collopt_isas. */
 const struct collopt_isa *collopt_isa_chosen(void);

@@ -1,9 +1,9 @@
-/* The combine kernels of one instruction set: this file is compiled once for each, with its flags and its name
+/* The combine kernels of one instruction set: this file is compiled once for each, with its flags, and its name
  * in COLLOPT_ISA.
  *
- * From below: the *_lane.h files give each operation on two values; LOOPS makes the loops over vectors of them, of two
- * and of four operands; combine() and fold() are built on those, once for all types; the table at the end has a
- * row for each combination in combos.h. */
+ * From the top: the *_lane.h and *_pair.h files say what each operation does to two values; LOOPS makes loops over
+ * vectors of two, four and eight operands of it; vector_combine() builds the rest on these loops, once for all
+ * types; the table at the end has a row for each combination in combos.h. */
 #include <config.h>
 
 #include "kernels.h"
@@ -14,6 +14,10 @@
 
 #include "half.h"
 
+#if defined __SSE2__
+#include <immintrin.h>
+#endif
+
 #ifndef COLLOPT_ISA
 #define COLLOPT_ISA generic
 #endif
@@ -21,7 +25,8 @@
 #define JOIN(a, b)   a##b
 #define PASTE(a, b)  JOIN(a, b)
 
-/* Lanes as they lie in the caller's memory: of any alignment, of any effective type. */
+/* ---- lanes: what lies in the caller's memory, of any alignment and any effective type ---- */
+
 #define LOOSE __attribute__((aligned(1), may_alias))
 
 typedef uint8_t  u8  LOOSE;
@@ -40,6 +45,8 @@ typedef long double fl LOOSE;
 typedef float _Complex       c32 LOOSE;
 typedef double _Complex      c64 LOOSE;
 typedef long double _Complex cl  LOOSE;
+
+/* ---- operations on two values ---- */
 
 #define OF(op) op##_u8
 #define LANE u8
@@ -79,27 +86,21 @@ typedef long double _Complex cl  LOOSE;
 #define LANE f16
 #define WIDEN float16_widen
 #define NARROW float16_narrow
+#define INFINITE 0x7c00
+#define HALF_NAN 0x7e00
 #include "half_lane.h"
 #define OF(op) op##_bf16
 #define LANE bf16
 #define WIDEN bfloat16_widen
 #define NARROW bfloat16_narrow
+#define INFINITE 0x7f80
+#define HALF_NAN 0x7fc0
 #include "half_lane.h"
-
-#define OF(op) op##_c32
-#define LANE c32
-#include "complex_lane.h"
-#define OF(op) op##_c64
-#define LANE c64
-#include "complex_lane.h"
-#define OF(op) op##_cl
-#define LANE cl
-#include "complex_lane.h"
 
 static inline fl SUM_fl(fl a, fl b)  { return a + b; }
 static inline fl PROD_fl(fl a, fl b) { return a * b; }
 
-/* As in real_lane.h; here only the sign can be had as an integer. */
+/* As in real_lane.h; only the sign can be had as an integer. */
 static inline fl MIN_fl(fl a, fl b)
 {
     return isunordered(a, b) ? (fl) NAN : a < b || (a == b && signbit(a)) ? a : b;
@@ -110,173 +111,472 @@ static inline fl MAX_fl(fl a, fl b)
     return isunordered(a, b) ? (fl) NAN : a > b || (a == b && signbit(b)) ? a : b;
 }
 
-#define OF(op) op##_float_int
-#define PAIR struct collopt_float_int
-#define IS_NAN(x) isnan(x)
-#include "pair_lane.h"
-#define OF(op) op##_double_int
-#define PAIR struct collopt_double_int
-#define IS_NAN(x) isnan(x)
-#include "pair_lane.h"
-#define OF(op) op##_long_int
-#define PAIR struct collopt_long_int
-#define IS_NAN(x) 0
-#include "pair_lane.h"
-#define OF(op) op##_short_int
-#define PAIR struct collopt_short_int
-#define IS_NAN(x) 0
-#include "pair_lane.h"
-#define OF(op) op##_2int
-#define PAIR struct collopt_2int
-#define IS_NAN(x) 0
-#include "pair_lane.h"
-#define OF(op) op##_long_double_int
-#define PAIR struct collopt_long_double_int
-#define IS_NAN(x) isnan(x)
-#include "pair_lane.h"
-#define OF(op) op##_2real
-#define PAIR struct collopt_2real
-#define IS_NAN(x) isnan(x)
-#include "pair_lane.h"
-#define OF(op) op##_2double
-#define PAIR struct collopt_2double
-#define IS_NAN(x) isnan(x)
-#include "pair_lane.h"
+/* ---- loops over vectors ---- */
 
-/* The loops of an operation on a lane. `size` is that of the lane. */
+/* The loops of one operation on one lane: dst = from[0] op from[1] ..., n lanes. Those of four and eight operands
+ * may be missing. */
 struct loops {
     void (*two)(void *dst, const void *const *from, size_t n);
     void (*four)(void *dst, const void *const *from, size_t n);
-    size_t size;
+    void (*eight)(void *dst, const void *const *from, size_t n);
+    size_t size;     /* of a lane */
+    bool solid;      /* all bytes of a lane are its value */
 };
 
-#define TWO(op, lane) \
+#define LOOP_TWO(op, lane) \
     static void op##_##lane##_two(void *dst, const void *const *from, size_t n) \
     { \
         const lane *a = from[0], *b = from[1]; \
         lane *d = dst; \
-\
         _Pragma("omp simd") \
         for (size_t i = 0; i < n; i++) \
             d[i] = op##_##lane(a[i], b[i]); \
     }
 
-#define FOUR(op, lane) \
+#define LOOP_FOUR(op, lane) \
+    static inline lane op##_##lane##_of_four(lane a, lane b, lane c, lane d) \
+    { \
+        return op##_##lane(op##_##lane(op##_##lane(a, b), c), d); \
+    } \
     static void op##_##lane##_four(void *dst, const void *const *from, size_t n) \
     { \
-        const lane *a = from[0], *b = from[1], *e = from[2], *f = from[3]; \
-        lane *d = dst; \
-\
+        const lane *a = from[0], *b = from[1], *c = from[2], *d = from[3]; \
+        lane *to = dst; \
         _Pragma("omp simd") \
         for (size_t i = 0; i < n; i++) \
-            d[i] = op##_##lane(op##_##lane(op##_##lane(a[i], b[i]), e[i]), f[i]); \
+            to[i] = op##_##lane##_of_four(a[i], b[i], c[i], d[i]); \
     }
 
-#define PAIR_TWO(op, lane) \
+#define LOOP_EIGHT(op, lane) \
+    static void op##_##lane##_eight(void *dst, const void *const *from, size_t n) \
+    { \
+        const lane *a = from[0], *b = from[1], *c = from[2], *d = from[3]; \
+        const lane *e = from[4], *f = from[5], *g = from[6], *h = from[7]; \
+        lane *to = dst; \
+        _Pragma("omp simd") \
+        for (size_t i = 0; i < n; i++) { \
+            lane half = op##_##lane(op##_##lane##_of_four(a[i], b[i], c[i], d[i]), e[i]); \
+            to[i] = op##_##lane##_of_four(half, f[i], g[i], h[i]); \
+        } \
+    }
+
+/* Pairs as the program declares them, field by field because the padding is the caller's. */
+#define LOOP_PAIR(op, lane) \
     static void op##_##lane##_two(void *dst, const void *const *from, size_t n) \
     { \
         const char *a = from[0], *b = from[1]; \
         char *d = dst; \
-\
         for (size_t i = 0; i < n * sizeof(pair_##lane); i += sizeof(pair_##lane)) \
             put_##lane(d + i, op##_##lane(get_##lane(a + i), get_##lane(b + i))); \
     }
 
+/* Pairs as words: whole words are written, so that what is padding in them is first taken from dst; and it may not
+ * exist behind the last pair, which goes by fields. */
+#define LOOP_WORDS(op, lane, word) \
+    static void op##_##lane##_two(void *dst, const void *const *from, size_t n) \
+    { \
+        const word *a = from[0], *b = from[1]; \
+        word *d = dst; \
+        _Pragma("omp simd") \
+        for (size_t i = 0; i < n; i++) \
+            d[i] = keep_##lane(d[i], op##_##lane(a[i], b[i])); \
+    }
+
+#define LOOPS_ROW(op, lane, size, solid) \
+    static const struct loops op##_##lane##_loops = { \
+        op##_##lane##_two, op##_##lane##_four, op##_##lane##_eight, size, solid \
+    };
+
+#define LOOPS_ROW_OF_TWO(op, lane, size, solid) \
+    static const struct loops op##_##lane##_loops = { op##_##lane##_two, NULL, NULL, size, solid };
+
 #define LOOPS(op, lane) \
-    TWO(op, lane) \
-    FOUR(op, lane) \
-    static const struct loops op##_##lane##_loops = { op##_##lane##_two, op##_##lane##_four, sizeof(lane) };
+    LOOP_TWO(op, lane) LOOP_FOUR(op, lane) LOOP_EIGHT(op, lane) LOOPS_ROW(op, lane, sizeof(lane), true)
+#define INTEGER_LOOPS(lane) \
+    LOOPS(SUM, lane)  LOOPS(LAND, lane) LOOPS(LOR, lane)  LOOPS(LXOR, lane) \
+    LOOPS(BAND, lane) LOOPS(BOR, lane)  LOOPS(BXOR, lane) LOOPS(MIN, lane) LOOPS(MAX, lane)
+#define PAIR_LOOPS(lane) \
+    LOOP_PAIR(MINLOC, lane) LOOPS_ROW_OF_TWO(MINLOC, lane, sizeof(pair_##lane), false) \
+    LOOP_PAIR(MAXLOC, lane) LOOPS_ROW_OF_TWO(MAXLOC, lane, sizeof(pair_##lane), false)
+#define WORD_LOOPS(lane, word, solid) \
+    LOOP_WORDS(MINLOC, lane, word) LOOPS_ROW_OF_TWO(MINLOC, lane, sizeof(word), solid) \
+    LOOP_WORDS(MAXLOC, lane, word) LOOPS_ROW_OF_TWO(MAXLOC, lane, sizeof(word), solid)
 
-#define PAIR_LOOPS(op, lane) \
-    PAIR_TWO(op, lane) \
-    static const struct loops op##_##lane##_loops = { op##_##lane##_two, NULL, sizeof(pair_##lane) };
+INTEGER_LOOPS(u8)
+INTEGER_LOOPS(u16)
+INTEGER_LOOPS(u32)
+INTEGER_LOOPS(u64)
+LOOPS(PROD, u16)
+LOOPS(PROD, u32)
+LOOPS(PROD, u64)
+LOOPS(MIN, i8)
+LOOPS(MAX, i8)
+LOOPS(MIN, i16)
+LOOPS(MAX, i16)
+LOOPS(MIN, i32)
+LOOPS(MAX, i32)
+LOOPS(MIN, i64)
+LOOPS(MAX, i64)
 
-#define UNSIGNED_LOOPS(lane) \
-    LOOPS(SUM, lane) LOOPS(PROD, lane) LOOPS(MIN, lane) LOOPS(MAX, lane) LOOPS(LAND, lane) \
-    LOOPS(LOR, lane) LOOPS(LXOR, lane) LOOPS(BAND, lane) LOOPS(BOR, lane) LOOPS(BXOR, lane)
-#define SIGNED_LOOPS(lane) \
-    LOOPS(MIN, lane) LOOPS(MAX, lane)
-#define REAL_LOOPS(lane) \
-    LOOPS(SUM, lane) LOOPS(PROD, lane) LOOPS(MIN, lane) LOOPS(MAX, lane)
-#define PAIR_OPS(lane) \
-    PAIR_LOOPS(MINLOC, lane) PAIR_LOOPS(MAXLOC, lane)
+/* No processor multiplies bytes: two at a time, as the halves of a 16-bit product. The last of an odd number is
+ * multiplied alone. */
+typedef u16 u8x2;
 
-UNSIGNED_LOOPS(u8)
-UNSIGNED_LOOPS(u16)
-UNSIGNED_LOOPS(u32)
-UNSIGNED_LOOPS(u64)
-SIGNED_LOOPS(i8)
-SIGNED_LOOPS(i16)
-SIGNED_LOOPS(i32)
-SIGNED_LOOPS(i64)
-REAL_LOOPS(f16)
-REAL_LOOPS(bf16)
-REAL_LOOPS(f32)
-REAL_LOOPS(f64)
-REAL_LOOPS(fl)
-LOOPS(PROD, c32)
-LOOPS(PROD, c64)
-LOOPS(PROD, cl)
-PAIR_OPS(float_int)
-PAIR_OPS(double_int)
-PAIR_OPS(long_int)
-PAIR_OPS(short_int)
-PAIR_OPS(2int)
-PAIR_OPS(long_double_int)
-PAIR_OPS(2real)
-PAIR_OPS(2double)
-
-/* n in lanes, here and below */
-static inline void combine(const struct loops *loops, void *dst, const void *left, const void *right, size_t n)
+static inline u8x2 PROD_u8x2(u8x2 a, u8x2 b)
 {
-    loops->two(dst, (const void *[]) { left, right }, n);
+    return (1u * a * b & 0x00ff) | (a >> 8) * (b & 0xff00u);
 }
 
-/* All operands of one strip: partial results stay in the first-level cache, in a strip of their own because dst
- * may be an operand that is still to be read. */
-static void fold_strip(const struct loops *loops, void *dst, const void *const *operands, int k, size_t n)
+LOOP_TWO(PROD, u8x2)
+LOOP_FOUR(PROD, u8x2)
+LOOP_EIGHT(PROD, u8x2)
+
+static void last_u8(void *dst, const void *const *from, int k, size_t n)
 {
-    _Alignas(64) char partial[4096];
-    const void *from[4] = { operands[0] };
+    u8 product = 1;
+
+    if (n % 2 == 0)
+        return;
+    for (int j = 0; j < k; j++)
+        product *= ((const u8 *) from[j])[n - 1];
+    ((u8 *) dst)[n - 1] = product;
+}
+
+static void PROD_u8_two(void *dst, const void *const *from, size_t n)
+{
+    last_u8(dst, from, 2, n);
+    PROD_u8x2_two(dst, from, n / 2);
+}
+
+static void PROD_u8_four(void *dst, const void *const *from, size_t n)
+{
+    last_u8(dst, from, 4, n);
+    PROD_u8x2_four(dst, from, n / 2);
+}
+
+static void PROD_u8_eight(void *dst, const void *const *from, size_t n)
+{
+    last_u8(dst, from, 8, n);
+    PROD_u8x2_eight(dst, from, n / 2);
+}
+
+LOOPS_ROW(PROD, u8, sizeof(u8), true)
+
+/* ---- reals ---- */
+
+LOOPS(SUM, f32)
+LOOPS(SUM, f64)
+LOOPS(PROD, f32)
+LOOPS(PROD, f64)
+
+#if defined __SSE2__
+#include "extreme_x86.h"
+EXTREME_LOOPS(MIN, f32)
+EXTREME_LOOPS(MIN, f64)
+EXTREME_LOOPS(MAX, f32)
+EXTREME_LOOPS(MAX, f64)
+#else
+LOOPS(MIN, f32)
+LOOPS(MIN, f64)
+LOOPS(MAX, f32)
+LOOPS(MAX, f64)
+#endif
+
+LOOPS(SUM, f16)
+LOOPS(PROD, f16)
+LOOPS(MIN, f16)
+LOOPS(MAX, f16)
+LOOPS(SUM, bf16)
+LOOPS(PROD, bf16)
+LOOPS(MIN, bf16)
+LOOPS(MAX, bf16)
+
+#define LONG_DOUBLE_LOOPS(op) \
+    LOOP_TWO(op, fl) LOOPS_ROW_OF_TWO(op, fl, sizeof(fl), false)
+
+LONG_DOUBLE_LOOPS(SUM)
+LONG_DOUBLE_LOOPS(PROD)
+LONG_DOUBLE_LOOPS(MIN)
+LONG_DOUBLE_LOOPS(MAX)
+
+/* ---- products of complex numbers ---- */
+
+#define OF(op) op##_c32
+#define COMPLEX c32
+#define REAL f32
+#include "complex_lane.h"
+#define OF(op) op##_c64
+#define COMPLEX c64
+#define REAL f64
+#include "complex_lane.h"
+
+static inline cl PROD_cl(cl a, cl b) { return a * b; }
+
+LOOPS_ROW_OF_TWO(PROD, c32, sizeof(c32), true)
+LOOPS_ROW_OF_TWO(PROD, c64, sizeof(c64), true)
+LOOP_TWO(PROD, cl)
+LOOPS_ROW_OF_TWO(PROD, cl, sizeof(cl), false)
+
+/* ---- pairs ---- */
+
+#define OF(op) op##_long_double_int
+#define PAIR struct collopt_long_double_int
+#define IS_NAN isnan
+#include "pair_lane.h"
+
+PAIR_LOOPS(long_double_int)
+
+#if defined __LP64__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+
+/* The float in the upper half of `word`, the rest of which is zero, as an integer: sign and magnitude become
+ * two's complement, in which both zeros are one. */
+static inline int64_t float_order(uint64_t word, int64_t nan)
+{
+    int64_t sign = (int64_t) word >> 63, magnitude = word & INT64_MAX;
+
+    return magnitude > INT64_C(0x7f800000) << 32 ? nan & ~INT64_C(0xffffffff) : (magnitude ^ sign) - sign;
+}
+
+#define OF(op) op##_float_int
+#define VALUE(word, nan) float_order((word) << 32, nan)
+#define ORDER(word)      (int64_t) ((word) >> 32 ^ 0x80000000)
+#define PADDING UINT64_C(0)
+#include "word_pair.h"
+#define OF(op) op##_2int
+#define VALUE(word, nan) (int64_t) ((word) << 32)
+#define ORDER(word)      (int64_t) ((word) >> 32 ^ 0x80000000)
+#define PADDING UINT64_C(0)
+#include "word_pair.h"
+#define OF(op) op##_short_int
+#define VALUE(word, nan) (int64_t) ((word) << 48)
+#define ORDER(word)      (int64_t) ((word) >> 32 ^ 0x80000000)
+#define PADDING UINT64_C(0xffff0000)
+#include "word_pair.h"
+#define OF(op) op##_2real
+#define VALUE(word, nan) float_order((word) << 32, nan)
+#define ORDER(word) \
+    (int64_t) ((uint64_t) float_order((word) & ~UINT64_C(0xffffffff), INT64_MAX) >> 32 ^ 0x80000000)
+#define PADDING UINT64_C(0)
+#include "word_pair.h"
+
+struct words { i64 first, second; };
+
+static inline double as_double(int64_t word)
+{
+    double x;
+
+    memcpy(&x, &word, sizeof x);
+    return x;
+}
+
+#define INDEX_INT(word)  (int64_t) ((uint64_t) (word) << 32)
+#define NEVER(value)     false
+
+#define OF(op) op##_double_int
+#define VALUE as_double
+#define INDEX INDEX_INT
+#define IS_NAN isnan
+#define PADDING ~INT64_C(0xffffffff)
+#include "wide_pair.h"
+#define OF(op) op##_long_int
+#define VALUE
+#define INDEX INDEX_INT
+#define IS_NAN NEVER
+#define PADDING ~INT64_C(0xffffffff)
+#include "wide_pair.h"
+#define OF(op) op##_2double
+#define VALUE as_double
+#define INDEX as_double
+#define IS_NAN isnan
+#define PADDING INT64_C(0)
+#include "wide_pair.h"
+
+WORD_LOOPS(float_int, u64, true)
+WORD_LOOPS(2int, u64, true)
+WORD_LOOPS(short_int, u64, false)
+WORD_LOOPS(2real, u64, true)
+WORD_LOOPS(double_int, struct words, false)
+WORD_LOOPS(long_int, struct words, false)
+WORD_LOOPS(2double, struct words, true)
+
+#else
+
+#define OF(op) op##_float_int
+#define PAIR struct collopt_float_int
+#define IS_NAN isnan
+#include "pair_lane.h"
+#define OF(op) op##_double_int
+#define PAIR struct collopt_double_int
+#define IS_NAN isnan
+#include "pair_lane.h"
+#define OF(op) op##_long_int
+#define PAIR struct collopt_long_int
+#define IS_NAN(value) false
+#include "pair_lane.h"
+#define OF(op) op##_short_int
+#define PAIR struct collopt_short_int
+#define IS_NAN(value) false
+#include "pair_lane.h"
+#define OF(op) op##_2int
+#define PAIR struct collopt_2int
+#define IS_NAN(value) false
+#include "pair_lane.h"
+#define OF(op) op##_2real
+#define PAIR struct collopt_2real
+#define IS_NAN isnan
+#include "pair_lane.h"
+#define OF(op) op##_2double
+#define PAIR struct collopt_2double
+#define IS_NAN isnan
+#include "pair_lane.h"
+
+PAIR_LOOPS(float_int)
+PAIR_LOOPS(2int)
+PAIR_LOOPS(short_int)
+PAIR_LOOPS(2real)
+PAIR_LOOPS(double_int)
+PAIR_LOOPS(long_int)
+PAIR_LOOPS(2double)
+
+#endif
+
+/* ---- vectors too long for the caches ---- */
+
+enum {
+    PARTIAL = 4096,    /* bytes of partial results, which stay in the first-level cache */
+    STRIP   = 1024,    /* bytes of each operand taken at a time from memory */
+    AHEAD   = 4096,    /* and asked for so far in advance */
+    LINE    = 64
+};
+
+static inline void prefetch(const void *const *operands, int k, size_t offset, size_t bytes)
+{
+    for (int j = 0; j < k; j++)
+        for (size_t at = 0; at < bytes; at += LINE)
+            __builtin_prefetch((const char *) operands[j] + offset + at);
+}
+
+#if defined __AVX512F__
+#define VECTOR_BYTES 64
+#define STREAM(to, from) _mm512_stream_si512((void *) (to), _mm512_loadu_si512(from))
+#elif defined __AVX__
+#define VECTOR_BYTES 32
+#define STREAM(to, from) _mm256_stream_si256((void *) (to), _mm256_loadu_si256((const void *) (from)))
+#elif defined __SSE2__
+#define VECTOR_BYTES 16
+#define STREAM(to, from) _mm_stream_si128((void *) (to), _mm_loadu_si128((const void *) (from)))
+#endif
+
+/* Writes whole lines past the caches, what is before and behind them as usual. */
+static void stream(char *to, const char *from, size_t bytes)
+{
+#ifdef STREAM
+    size_t head = -(uintptr_t) to % LINE, at;
+
+    if (head > bytes)
+        head = bytes;
+    memcpy(to, from, head);
+    for (at = head; at + LINE <= bytes; at += LINE)
+        for (size_t part = 0; part < LINE; part += VECTOR_BYTES)
+            STREAM(to + at + part, from + at + part);
+    memcpy(to + at, from + at, bytes - at);
+#else
+    memcpy(to, from, bytes);
+#endif
+}
+
+static inline void stream_end(void)
+{
+#ifdef STREAM
+    _mm_sfence();
+#endif
+}
+
+/* dst = operands[0] op ... op operands[k-1] for at most PARTIAL bytes. What is not the last result goes to a place of
+ * its own: dst may be an operand that is still to be read. */
+static inline void strip_combine(const struct loops *loops, void *dst, const void *const *operands, int k, size_t n)
+{
+    _Alignas(LINE) char partial[PARTIAL];
+    const void *from[COLLOPT_FOLD_MAX] = { operands[0] };
 
     for (int done = 1; done < k; from[0] = partial) {
-        int take = loops->four && k - done >= 3 ? 3 : 1;
-        void *to = done + take == k ? dst : partial;
+        int left = k - done, take = loops->eight && left >= 7 ? 7 : loops->four && left >= 3 ? 3 : 1;
+        void *to = take == left ? dst : partial;
 
-        for (int i = 0; i < take; i++)
-            from[1 + i] = operands[done++];
-        (take == 3 ? loops->four : loops->two)(to, from, n);
+        for (int j = 1; j <= take; j++)
+            from[j] = operands[done++];
+        (take == 7 ? loops->eight : take == 3 ? loops->four : loops->two)(to, from, n);
     }
 }
 
-static void fold(const struct loops *loops, void *dst, const void *const *operands, int k, size_t n)
+/* May dst be written past the caches? Only if it need not be read first, and whole lines can be had. */
+static bool streams(const struct loops *loops, const void *dst, const void *const *operands, int k, size_t bytes)
 {
-    const size_t strip = 4096 / loops->size;
-
-    for (size_t at = 0; at < n; at += strip) {
-        size_t offset = at * loops->size;
-        const void *here[COLLOPT_FOLD_MAX];
-
-        for (int i = 0; i < k; i++)
-            here[i] = (const char *) operands[i] + offset;
-        fold_strip(loops, (char *) dst + offset, here, k, n - at < strip ? n - at : strip);
-    }
+    if (!collopt_stream_from || bytes * (k + 1) < collopt_stream_from || !loops->solid
+        || (uintptr_t) dst % loops->size != 0)
+        return false;
+    for (int j = 0; j < k; j++)
+        if (operands[j] == dst)
+            return false;
+    return true;
 }
+
+/* The whole in strips, n lanes. From memory: operands are asked for in advance, and results may stream. */
+static void strips(const struct loops *loops, void *dst, const void *const *operands, int k, size_t n, bool far)
+{
+    const size_t size = loops->size, bytes = n * size, strip = far ? STRIP : PARTIAL;
+    const bool streaming = far && streams(loops, dst, operands, k, bytes);
+    size_t take = streaming ? strip - (uintptr_t) dst % LINE : strip;
+
+    for (size_t at = 0; at < bytes; at += take, take = strip) {
+        _Alignas(LINE) char result[STRIP];
+        const void *here[COLLOPT_FOLD_MAX];
+        char *to = (char *) dst + at;
+
+        if (take > bytes - at)
+            take = bytes - at;
+        if (far && bytes - at > AHEAD + STRIP)
+            prefetch(operands, k, at + AHEAD, STRIP);
+        for (int j = 0; j < k; j++)
+            here[j] = (const char *) operands[j] + at;
+        strip_combine(loops, streaming ? result : to, here, k, take / size);
+        if (streaming)
+            stream(to, result, take);
+    }
+    if (streaming)
+        stream_end();
+}
+
+static inline void vector_combine(const struct loops *loops, void *dst, const void *const *operands, int k, size_t n)
+{
+    bool far = n * loops->size * k > collopt_far_from;
+
+    if (k == 2 && !far)
+        loops->two(dst, operands, n);
+    else if (k == 4 && loops->four && !far)
+        loops->four(dst, operands, n);
+    else if (k == 8 && loops->eight && !far)
+        loops->eight(dst, operands, n);
+    else
+        strips(loops, dst, operands, k, n, far);
+}
+
+/* ---- the table ---- */
 
 #define KERNEL(op, type, lane, lanes) \
     static void combine_##op##_##type(void *dst, const void *left, const void *right, size_t n) \
     { \
-        combine(&op##_##lane##_loops, dst, left, right, n * lanes); \
+        vector_combine(&op##_##lane##_loops, dst, (const void *[]) { left, right }, 2, n * lanes); \
     } \
-\
     static void fold_##op##_##type(void *dst, const void *const *operands, int k, size_t n) \
     { \
-        fold(&op##_##lane##_loops, dst, operands, k, n * lanes); \
+        vector_combine(&op##_##lane##_loops, dst, operands, k, n * lanes); \
     }
 
 COLLOPT_KERNELS(KERNEL)
 
-#define ROW(op, type, lane, lanes) [COLLOPT_##op][COLLOPT_##type] = { combine_##op##_##type, fold_##op##_##type },
+#define ROW(op, type, lane, lanes) \
+    [COLLOPT_##op][COLLOPT_##type] = { combine_##op##_##type, fold_##op##_##type },
 
 extern const collopt_kernel_table PASTE(collopt_kernels_, COLLOPT_ISA);
 

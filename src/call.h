@@ -1,0 +1,171 @@
+/* The nouns of the MPI side: a call, what is known of its handles, what is kept per communicator, and a plan.
+ *
+ * The way of a call:  entry.c -> dispatch.c -> comm.c (engaged? which communicator of ours?) -> facts.c (which
+ * kernel? commutative?) -> select/ -> schedule -> plan.c -> execute.c.  Whatever stops on the way is declined and the
+ * host's own function gets the arguments untouched; nothing was written or sent by then. */
+#ifndef COLLOPT_CALL_H
+#define COLLOPT_CALL_H
+
+#include <stdatomic.h>
+
+#include "host.h"
+#include "internal.h"
+#include "kernels/kernels.h"
+
+enum { COLLOPT_DECLINED = -1 };         /* instead of an MPI error code: the host is to do it */
+
+struct collopt_call {
+    enum collopt_collective collective;
+    const char *name;           /* as counted: "Allreduce", "Allreduce_c" */
+    const void *in;
+    void *out;
+    size_t count;               /* Reduce_scatter_block: per rank, as the caller says it; Reduce_scatter: unused */
+    const int *counts;          /* Reduce_scatter */
+    const host_count *counts64; /* Reduce_scatter_c */
+    MPI_Datatype type;
+    MPI_Op op;
+    int root;
+    MPI_Comm comm;
+};
+
+/* ---- facts.c: what a datatype and an operation are ----------------------------------------------------------- */
+
+struct collopt_facts {
+    MPI_Datatype type;
+    MPI_Op op;
+    const struct collopt_kernel *kernel;        /* NULL: PMPI_Reduce_local combines */
+    size_t size;                /* bytes of data per element */
+    ptrdiff_t extent;           /* bytes from one element to the next */
+    ptrdiff_t low, high;        /* bytes that one element may occupy, gaps included, relative to its address */
+    bool dense;                 /* n elements are n * size bytes in one piece at the address */
+    bool commutative, exact;
+    bool lasting;               /* predefined type and operation: the handles will always mean this */
+    const char *op_name, *type_name;
+};
+
+/* False: not ours to judge (null, unknown or invalid handle, a pair that MPI does not allow). */
+bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f);
+
+/* ---- plan.c: a schedule bound to a count, a datatype and an operation ----------------------------------------- */
+
+struct collopt_wire {           /* one message as the host is told it */
+    int peer, tag, count, place;
+    ptrdiff_t at;               /* bytes from the place's address */
+    MPI_Datatype type;
+    bool made;                  /* TYPE is ours to free */
+    bool absolute;              /* runs in several places: TYPE is made for each call with absolute addresses */
+    const struct collopt_message *message;
+};
+
+struct collopt_plan {
+    /* what it is for */
+    enum collopt_collective collective;
+    bool in_place;
+    int root;
+    size_t count;               /* as in the call; Reduce_scatter: hash of the counts */
+    size_t *counts;             /* Reduce_scatter, else NULL */
+    struct collopt_facts facts;
+
+    /* what to do; algorithm NULL: the host's own collective */
+    const struct collopt_algorithm *algorithm;
+    const struct collopt_bound *bound;
+    struct collopt_wire *wire;  /* [bound->messages] */
+    ptrdiff_t *slot;            /* [bound->slots] bytes from the start of scratch to the slot's element 0 */
+    size_t scratch;             /* bytes */
+    char **place;               /* [COLLOPT_FIRST_SLOT + slots] addresses, set anew by each call */
+    MPI_Request *request;       /* [bound->messages] */
+    int *step;                  /* [strands] */
+    bool absolute;              /* some wire is */
+
+    uint64_t bytes;             /* of data in the input vector */
+    int size_class;
+};
+
+struct collopt_schedules;       /* of a communicator, plan.c */
+
+/* ---- comm.c: what is kept per communicator -------------------------------------------------------------------- */
+
+enum collopt_status {
+    COLLOPT_NEW,                /* not engaged yet: calls are counted */
+    COLLOPT_ENGAGED,
+    COLLOPT_REFUSED,            /* native for good */
+    COLLOPT_INTERCOMM
+};
+
+enum { COLLOPT_MEMOS = 64 };
+
+/* Comes from a pool and is never returned to the allocator, so that comm.c may look at one that has just been freed. */
+struct collopt_comm {
+    _Atomic(MPI_Comm) comm;     /* the user's; MPI_COMM_NULL when free */
+    enum collopt_status status;
+    bool busy;                  /* inside one of our calls: a nested one goes to the host */
+    bool polite;                /* waiting yields the processor */
+    int calls;                  /* of the family, while NEW */
+    int rank, ranks;
+    MPI_Comm hidden;            /* our messages travel here; MPI_COMM_NULL for a communicator of one rank */
+    struct collopt_topology topology;
+    int *node;                  /* what topology.node points to */
+
+    struct collopt_plan *memo[COLLOPT_MEMOS];
+    struct collopt_schedules *schedules;
+    char *scratch;
+    size_t scratch_size;
+    struct collopt_comm *next;  /* unused ones */
+};
+
+/* The state of a communicator, made at the first call; NULL: none can be had (the call is declined). */
+struct collopt_comm *collopt_comm_find(MPI_Comm comm);
+/* Counts the call; true when this one is the first to be served and the communicator could be engaged. Collective. */
+bool collopt_comm_engage(struct collopt_comm *c);
+/* After this no delete callback calls MPI any more. */
+void collopt_comm_shut_down(void);
+
+/* ---- plan.c --------------------------------------------------------------------------------------------------- */
+
+/* The plan that a call like this one had before, or NULL.  COUNT: call->count, or the hash of the counts.  Unless
+ * facts.lasting, renew it with the facts of today's handles; false: it does not serve them. */
+struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call, size_t count);
+bool collopt_plan_renew(struct collopt_plan *plan, const struct collopt_facts *f);
+/* A new plan for CALL, remembered; NULL: no memory. */
+struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collopt_call *call,
+                                      const struct collopt_facts *f, size_t count);
+void collopt_plan_free(struct collopt_plan *plan);
+void collopt_plans_free(struct collopt_comm *c);
+size_t collopt_counts_hash(const struct collopt_call *call, int ranks);
+
+/* ---- execute.c, p2p.c, wait.c: the only files that send or receive --------------------------------------------- */
+
+/* Runs PLAN; MPI_SUCCESS or the host's error code.  COLLOPT_DECLINED: no scratch; nothing was sent or written. */
+int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out);
+int collopt_post(struct collopt_comm *c, struct collopt_plan *plan, int message);
+int collopt_receive_now(struct collopt_comm *c, struct collopt_plan *plan, int message);
+int collopt_wait(const struct collopt_comm *c, MPI_Request *request);
+int collopt_test(MPI_Request *request, bool *done);
+void collopt_idle(const struct collopt_comm *c, unsigned *polls);       /* between two fruitless looks */
+void collopt_abandon(struct collopt_plan *plan);        /* after an error: what is still under way */
+
+/* ---- dispatch.c ------------------------------------------------------------------------------------------------ */
+
+int collopt_dispatch(const struct collopt_call *call);
+extern atomic_bool collopt_switched_on;         /* MPI_Pcontrol, where agreed; COLLOPT=off */
+
+/* ---- agree.c ---------------------------------------------------------------------------------------------------- */
+
+/* One native MIN over COMM; true if all ranks run the same version with the same settings and all say READY. */
+bool collopt_agree(MPI_Comm comm, bool ready, bool *alike);
+enum { COLLOPT_AGREED_VERSION = 1 };     /* changes with any change of what ranks do together */
+void collopt_agree_on_world(void);      /* after MPI_Init */
+bool collopt_world_agreed(void);        /* all ranks of MPI_COMM_WORLD run collopt alike */
+
+/* ---- life.c ----------------------------------------------------------------------------------------------------- */
+
+void collopt_begin(void);               /* after MPI_Init, by all ranks of MPI_COMM_WORLD */
+void collopt_prepare(void);             /* what can be done without MPI_Init: a process of sessions never calls that */
+void collopt_end(void);                 /* before MPI_Finalize */
+void collopt_control(int level);        /* MPI_Pcontrol */
+
+/* ---- gpu.c ------------------------------------------------------------------------------------------------------ */
+
+bool collopt_gpu_present(void);         /* a GPU runtime is mapped into this process */
+
+#endif

@@ -1,0 +1,368 @@
+/* What is kept per communicator: when it is engaged, the hidden communicator, its topology, its schedules.
+ *
+ * States hang on the user's communicators as an attribute whose delete callback cleans up, and that copies to no
+ * duplicate.  In front of the attribute stands a small table from handle to state, for the repeated call.  It needs no
+ * lock: states come from a pool and are never unmapped, so a stale entry leads to a state that says itself whose it is. */
+#include "config.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "call.h"
+
+enum { RECENT = 64 };
+
+static _Atomic(struct collopt_comm *) recent[RECENT];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of what is below; never held across an MPI call */
+static struct collopt_comm *unused;
+static int keyval = MPI_KEYVAL_INVALID;
+static int hidden_communicators;
+static atomic_bool shut_down;
+
+static size_t slot_of(MPI_Comm comm)
+{
+    uintptr_t x = (uintptr_t)comm;
+
+    return (x ^ x >> 8 ^ x >> 14) % RECENT;
+}
+
+/* ---- the pool of states ------------------------------------------------------------------------------------- */
+
+static struct collopt_comm *take_state(void)
+{
+    struct collopt_comm *c;
+
+    pthread_mutex_lock(&lock);
+    c = unused;
+    if (c)
+        unused = c->next;
+    pthread_mutex_unlock(&lock);
+    if (!c && !(c = calloc(1, sizeof *c)))
+        return NULL;
+    memset((char *)c + sizeof c->comm, 0, sizeof *c - sizeof c->comm);
+    c->hidden = MPI_COMM_NULL;
+    return c;
+}
+
+static void give_back(struct collopt_comm *c)
+{
+    atomic_store_explicit(&c->comm, MPI_COMM_NULL, memory_order_relaxed);
+    pthread_mutex_lock(&lock);
+    c->next = unused;
+    unused = c;
+    pthread_mutex_unlock(&lock);
+}
+
+static void clean(struct collopt_comm *c)
+{
+    collopt_plans_free(c);
+    free(c->scratch);
+    free(c->node);
+    c->scratch = NULL;
+    c->node = NULL;
+}
+
+static void free_hidden(struct collopt_comm *c)
+{
+    if (c->hidden == MPI_COMM_NULL)
+        return;
+    PMPI_Comm_free(&c->hidden);
+    pthread_mutex_lock(&lock);
+    hidden_communicators--;
+    pthread_mutex_unlock(&lock);
+}
+
+static int deleted(MPI_Comm comm, int key, void *value, void *extra)
+{
+    struct collopt_comm *c = value;
+
+    (void)comm, (void)key, (void)extra;
+    if (!atomic_load_explicit(&shut_down, memory_order_relaxed)) {
+        clean(c);               /* frees datatypes of the host, so not after MPI_Finalize */
+        free_hidden(c);
+    }
+    give_back(c);
+    return MPI_SUCCESS;
+}
+
+void collopt_comm_shut_down(void)
+{
+    atomic_store_explicit(&shut_down, true, memory_order_relaxed);
+}
+
+/* ---- from handle to state ------------------------------------------------------------------------------------ */
+
+static bool make_keyval(void)
+{
+    int made = MPI_KEYVAL_INVALID, spare = MPI_KEYVAL_INVALID;
+
+    pthread_mutex_lock(&lock);
+    bool have = keyval != MPI_KEYVAL_INVALID;
+    pthread_mutex_unlock(&lock);
+    if (have)
+        return true;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, deleted, &made, NULL))
+        return false;
+    pthread_mutex_lock(&lock);
+    if (keyval == MPI_KEYVAL_INVALID)
+        keyval = made;
+    else
+        spare = made;
+    pthread_mutex_unlock(&lock);
+    if (spare != MPI_KEYVAL_INVALID)
+        PMPI_Comm_free_keyval(&spare);
+    return true;
+}
+
+static void describe(struct collopt_comm *c, MPI_Comm comm)
+{
+    int inter = 0;
+
+    if (PMPI_Comm_test_inter(comm, &inter) || inter) {
+        c->status = COLLOPT_INTERCOMM;
+        return;
+    }
+    if (PMPI_Comm_rank(comm, &c->rank) || PMPI_Comm_size(comm, &c->ranks)) {
+        c->status = COLLOPT_REFUSED;
+        return;
+    }
+    c->topology.nodes = 1;
+}
+
+static struct collopt_comm *new_state(MPI_Comm comm)
+{
+    struct collopt_comm *c = take_state();
+
+    if (!c)
+        return NULL;
+    collopt_prepare();
+    describe(c, comm);
+    atomic_store_explicit(&c->comm, comm, memory_order_relaxed);
+    if (PMPI_Comm_set_attr(comm, keyval, c)) {
+        give_back(c);
+        return NULL;
+    }
+    return c;
+}
+
+static struct collopt_comm *look_up(MPI_Comm comm)
+{
+    struct collopt_comm *c = NULL;
+    int found = 0;
+
+#ifdef COLLOPT_HOST_MPICH
+    if (((unsigned)comm & 0x3c000000u) != 0x04000000u || ((unsigned)comm & 0xc0000000u) == 0)
+        return NULL;
+#endif
+    if (comm == MPI_COMM_NULL || !make_keyval() || PMPI_Comm_get_attr(comm, keyval, &c, &found))
+        return NULL;
+    if (!found)
+        c = new_state(comm);
+    if (c)
+        atomic_store_explicit(&recent[slot_of(comm)], c, memory_order_release);
+    return c;
+}
+
+struct collopt_comm *collopt_comm_find(MPI_Comm comm)
+{
+    struct collopt_comm *c = atomic_load_explicit(&recent[slot_of(comm)], memory_order_acquire);
+
+    if (c && atomic_load_explicit(&c->comm, memory_order_relaxed) == comm)
+        return c;
+    return look_up(comm);
+}
+
+/* ---- topology ------------------------------------------------------------------------------------------------ */
+
+enum { MASK_WORDS = 32 };       /* of 64 processors each */
+
+static void add_processors(unsigned long long *mask)
+{
+    cpu_set_t *set = CPU_ALLOC(MASK_WORDS * 64);
+    size_t size = CPU_ALLOC_SIZE(MASK_WORDS * 64);
+
+    if (set && sched_getaffinity(0, size, set) == 0) {
+        for (int i = 0; i < MASK_WORDS * 64; i++)
+            if (CPU_ISSET_S((size_t)i, size, set))
+                mask[i / 64] |= 1ull << i % 64;
+    } else {
+        long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+        for (long i = 0; i < n && i < MASK_WORDS * 64; i++)
+            mask[i / 64] |= 1ull << i % 64;
+    }
+    if (set)
+        CPU_FREE(set);
+}
+
+/* Ranks of this job that share the node: a communicator may hold a few of them only, and the others want processors too. */
+static int ranks_on_node(int of_communicator)
+{
+    int launched = collopt_launched_local_ranks();
+
+    return launched > of_communicator ? launched : of_communicator;
+}
+
+static int crowded(MPI_Comm node, bool *answer)
+{
+    unsigned long long mask[MASK_WORDS] = { 0 }, usable[MASK_WORDS];
+    int ranks, processors = 0, err;
+
+    add_processors(mask);
+    if ((err = PMPI_Comm_size(node, &ranks))
+        || (err = collopt_host.Allreduce(mask, usable, MASK_WORDS, MPI_UNSIGNED_LONG_LONG, MPI_BOR, node)))
+        return err;
+    for (int i = 0; i < MASK_WORDS; i++)
+        processors += __builtin_popcountll(usable[i]);
+    *answer = ranks_on_node(ranks) > processors;
+    return MPI_SUCCESS;
+}
+
+/* Nodes are numbered by their first rank; LEADER[r] is the lowest rank on r's node. */
+static int number_nodes(int *node, const int *leader, int ranks)
+{
+    int nodes = 0;
+
+    for (int r = 0; r < ranks; r++)
+        node[r] = leader[2 * r] == r ? nodes++ : node[leader[2 * r]];
+    return nodes;
+}
+
+static int gather_nodes(struct collopt_comm *c, MPI_Comm node, bool crowd)
+{
+    int *seen = malloc(2 * (size_t)c->ranks * sizeof *seen);
+    int mine[2] = { c->rank, crowd }, err = MPI_ERR_NO_MEM;
+
+    c->node = malloc((size_t)c->ranks * sizeof *c->node);
+    if (!(err = PMPI_Bcast(&mine[0], 1, MPI_INT, 0, node)) && seen && c->node
+        && !(err = PMPI_Allgather(mine, 2, MPI_INT, seen, 2, MPI_INT, c->hidden))) {
+        c->topology.nodes = number_nodes(c->node, seen, c->ranks);
+        c->topology.node = c->node;
+        for (int r = 0; r < c->ranks; r++)
+            c->topology.oversubscribed |= seen[2 * r + 1];
+    }
+    free(seen);
+    return err;
+}
+
+static int find_topology(struct collopt_comm *c)
+{
+    enum collopt_wait wait = collopt_settings()->wait;
+    MPI_Comm node;
+    bool crowd = false;
+    int err = PMPI_Comm_split_type(c->hidden, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &node);
+
+    if (err)
+        return err;
+    if (!(err = crowded(node, &crowd)))
+        err = gather_nodes(c, node, crowd);
+    c->polite = wait == COLLOPT_WAIT_YIELD || (wait == COLLOPT_WAIT_AUTO && crowd);
+    PMPI_Comm_free(&node);
+    return err;
+}
+
+/* ---- engaging ------------------------------------------------------------------------------------------------ */
+
+/* False when the process has as many hidden communicators as it may; hosts have few (MPICH 2046 in all). */
+static bool reserve_hidden(void)
+{
+    bool free;
+
+    pthread_mutex_lock(&lock);
+    free = hidden_communicators < collopt_settings()->communicators;
+    hidden_communicators += free;
+    pthread_mutex_unlock(&lock);
+    return free;
+}
+
+static void release_hidden(void)
+{
+    pthread_mutex_lock(&lock);
+    hidden_communicators--;
+    pthread_mutex_unlock(&lock);
+}
+
+static bool allowed_by_gpu_rule(void)
+{
+    switch (collopt_settings()->gpu) {
+    case COLLOPT_GPU_HOST:
+        return true;
+    case COLLOPT_GPU_NATIVE:
+        return false;
+    default:
+        return !collopt_gpu_present();
+    }
+}
+
+/* Not a duplicate: MPI_Comm_dup would run the user's attribute callbacks.  Errors must come back here, not to handlers. */
+static bool make_hidden(struct collopt_comm *c, MPI_Comm comm)
+{
+    if (PMPI_Comm_split(comm, 0, c->rank, &c->hidden)) {
+        c->hidden = MPI_COMM_NULL;
+        return false;
+    }
+    return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS && find_topology(c) == MPI_SUCCESS;
+}
+
+static bool engage_together(struct collopt_comm *c, MPI_Comm comm)
+{
+    bool reserved = reserve_hidden(), gpu = allowed_by_gpu_rule(), alike;
+
+    if (!collopt_agree(comm, reserved && gpu, &alike)) {
+        if (reserved)
+            release_hidden();
+        if (!alike)
+            collopt_warn("the %d ranks of a communicator run different versions of collopt or with different COLLOPT_ "
+                         "variables; it keeps the MPI library's own collectives", c->ranks);
+        else if (!gpu)
+            collopt_say(COLLOPT_LOG_DECIDE, "a GPU runtime is loaded: a communicator of %d ranks keeps the MPI library's own "
+                        "collectives (COLLOPT_GPU=host says that buffers are host memory)", c->ranks);
+        else
+            collopt_say(COLLOPT_LOG_DECIDE, "COLLOPT_COMMUNICATORS=%d reached on some rank: a communicator of %d ranks keeps the "
+                        "MPI library's own collectives", collopt_settings()->communicators, c->ranks);
+        return false;
+    }
+
+    bool made = make_hidden(c, comm);
+
+    if (collopt_agree(comm, made, &alike))
+        return true;
+    if (c->hidden != MPI_COMM_NULL)
+        PMPI_Comm_free(&c->hidden);
+    release_hidden();
+    collopt_say(COLLOPT_LOG_DECIDE, "no hidden communicator could be made: a communicator of %d ranks keeps the MPI library's own "
+                "collectives", c->ranks);
+    return false;
+}
+
+/* The user's error handler must not hear of what we try on the communicator. */
+static bool engage_quietly(struct collopt_comm *c)
+{
+    MPI_Comm comm = atomic_load_explicit(&c->comm, memory_order_relaxed);
+    MPI_Errhandler handler;
+    bool engaged;
+
+    if (PMPI_Comm_get_errhandler(comm, &handler))
+        return false;
+    PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    engaged = engage_together(c, comm);
+    PMPI_Comm_set_errhandler(comm, handler);
+    PMPI_Errhandler_free(&handler);
+    return engaged;
+}
+
+bool collopt_comm_engage(struct collopt_comm *c)
+{
+    bool engaged;
+
+    if (++c->calls < collopt_settings()->after)
+        return false;
+    c->busy = true;
+    engaged = c->ranks == 1 ? allowed_by_gpu_rule() : engage_quietly(c);
+    c->busy = false;
+    c->status = engaged ? COLLOPT_ENGAGED : COLLOPT_REFUSED;
+    return engaged;
+}

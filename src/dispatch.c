@@ -1,0 +1,171 @@
+/* From a call to its execution, or to "declined". */
+#include "config.h"
+
+#include <time.h>
+
+#include "call.h"
+
+atomic_bool collopt_switched_on = true;
+
+static int decline(const struct collopt_call *call, enum collopt_reason why)
+{
+    collopt_count_passed(call->name, why, 1);
+    return COLLOPT_DECLINED;
+}
+
+/* ---- arguments that are the host's to judge ------------------------------------------------------------------------ */
+
+static bool scatters(const struct collopt_call *call)
+{
+    return call->collective == COLLOPT_REDUCE_SCATTER;
+}
+
+static size_t count_for(const struct collopt_call *call, int rank)
+{
+    if (!scatters(call))
+        return call->count;
+    return call->counts ? (size_t)call->counts[rank] : (size_t)call->counts64[rank];
+}
+
+static bool negative(const struct collopt_call *call, int ranks)
+{
+    if (!scatters(call))
+        return call->count > SIZE_MAX / 2;      /* a negative one, converted */
+    if (!call->counts && !call->counts64)
+        return true;
+    for (int i = 0; i < ranks; i++)
+        if (count_for(call, i) > SIZE_MAX / 2)
+            return true;
+    return false;
+}
+
+static bool has_out(const struct collopt_call *call, const struct collopt_comm *c)
+{
+    return call->collective != COLLOPT_REDUCE || c->rank == call->root;
+}
+
+/* Only a derived datatype can describe data at address 0, MPI_BOTTOM in C; and where there is no data, any address will do. */
+static bool odd_buffers(const struct collopt_call *call, const struct collopt_comm *c, const struct collopt_plan *plan)
+{
+    bool may_be_null = !plan->facts.lasting || plan->bytes == 0;
+
+    if (!has_out(call, c))
+        return call->in == MPI_IN_PLACE || (call->in == NULL && !may_be_null);
+    if (call->out == MPI_IN_PLACE || (call->in == NULL && !may_be_null))
+        return true;
+    if (call->in == call->out && !may_be_null)
+        return true;
+    return call->out == NULL && !may_be_null && count_for(call, c->rank) > 0;
+}
+
+/* MPI forbids send buffer == receive buffer.  MPICH answers with an error; Open MPI takes it for "in place", programs have
+ * come to rely on it, and it may be so on one rank only, so there we must take it alike. */
+static const void *taken_in_place(const struct collopt_call *call, const struct collopt_comm *c)
+{
+#ifndef COLLOPT_HOST_MPICH
+    if (call->in == call->out && call->in != NULL && has_out(call, c))
+        return MPI_IN_PLACE;
+#endif
+    (void)c;
+    return call->in;
+}
+
+/* ---- the call -------------------------------------------------------------------------------------------------------- */
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Errors are the user's: the handler of the user's communicator hears of them. */
+static int run(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
+{
+    struct collopt_counter count = { .calls = 1, .bytes = plan->bytes };
+    bool timed = collopt_settings()->report != NULL;
+    double start = timed ? now() : 0;
+    int err;
+
+    if (!plan->algorithm)
+        return decline(call, COLLOPT_PASS_CHOSEN);
+    c->busy = true;
+    err = collopt_execute(c, plan, call->in, call->out);
+    c->busy = false;
+    if (timed)
+        count.seconds = count.least = count.most = now() - start;
+    collopt_count(plan->algorithm, plan->size_class, &count);
+    if (err != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(call->comm, err);
+    return err;
+}
+
+static struct collopt_plan *new_plan(struct collopt_comm *c, const struct collopt_call *call, const struct collopt_facts *f,
+                                     size_t count)
+{
+    struct collopt_plan *plan;
+
+    c->busy = true;
+    plan = collopt_plan_for(c, call, f, count);
+    c->busy = false;
+    return plan;
+}
+
+/* A call like no other before it, or one whose handles may mean something else by now. */
+static struct collopt_plan *learn(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call,
+                                  size_t count, enum collopt_reason *why)
+{
+    struct collopt_facts f;
+
+    *why = COLLOPT_PASS_ARGUMENTS;
+    if (call->root < 0 || call->root >= c->ranks || !collopt_facts(call->op, call->type, &f) || f.size == 0)
+        return NULL;
+    if (plan && collopt_plan_renew(plan, &f))
+        return plan;
+    *why = COLLOPT_PASS_MEMORY;
+    return new_plan(c, call, &f, count);
+}
+
+static int serve(struct collopt_comm *c, const struct collopt_call *given)
+{
+    struct collopt_call call = *given;
+    enum collopt_reason why = COLLOPT_PASS_ARGUMENTS;
+    struct collopt_plan *plan;
+    size_t count = call.count;
+
+    if (negative(&call, c->ranks))
+        return decline(given, why);
+    if (scatters(&call))
+        count = collopt_counts_hash(&call, c->ranks);
+    call.in = taken_in_place(given, c);
+    plan = collopt_plan_known(c, &call, count);
+    if (!plan || !plan->facts.lasting)
+        plan = learn(c, plan, &call, count, &why);
+    if (!plan || odd_buffers(&call, c, plan))
+        return decline(given, why);
+    return run(c, plan, &call);
+}
+
+int collopt_dispatch(const struct collopt_call *call)
+{
+    struct collopt_comm *c = collopt_comm_find(call->comm);
+
+    if (!c)
+        return decline(call, COLLOPT_PASS_ARGUMENTS);
+    if (c->busy)
+        return decline(call, COLLOPT_PASS_NESTED);
+    if (!atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
+        return decline(call, COLLOPT_PASS_OFF);
+    switch (c->status) {
+    case COLLOPT_ENGAGED:
+        return serve(c, call);
+    case COLLOPT_NEW:
+        return collopt_comm_engage(c) ? serve(c, call)
+                                      : decline(call, c->status == COLLOPT_NEW ? COLLOPT_PASS_EARLY : COLLOPT_PASS_REFUSED);
+    case COLLOPT_INTERCOMM:
+        return decline(call, COLLOPT_PASS_INTERCOMM);
+    default:
+        return decline(call, COLLOPT_PASS_REFUSED);
+    }
+}

@@ -1,0 +1,169 @@
+/* Where an MPI call enters the backend: one short function per MPI name.
+ *
+ * A call of the family is described and dispatched; if it is declined, the host gets the arguments as they came.  The
+ * nonblocking and persistent names, and those we only listen to, are handed on. */
+#include "config.h"
+
+#include "call.h"
+
+/* ---- the collectives that collopt runs ------------------------------------------------------------------------------ */
+
+#define CALL(ID, text, ...) \
+    { .collective = COLLOPT_##ID, .name = text, .in = in, .out = out, .type = type, .op = op, .comm = comm, __VA_ARGS__ }
+
+int collopt_entry_Reduce(const void *in, void *out, int count, host_type type, host_op op, int root, host_comm comm)
+{
+    struct collopt_call call = CALL(REDUCE, "Reduce", .count = (size_t)count, .root = root);
+    int err = collopt_dispatch(&call);
+
+    return err == COLLOPT_DECLINED ? collopt_host.Reduce(in, out, count, type, op, root, comm) : err;
+}
+
+int collopt_entry_Reduce_c(const void *in, void *out, host_count count, host_type type, host_op op, int root, host_comm comm)
+{
+    struct collopt_call call = CALL(REDUCE, "Reduce_c", .count = (size_t)count, .root = root);
+    int err = collopt_dispatch(&call);
+
+    return err == COLLOPT_DECLINED ? collopt_host.Reduce_c(in, out, count, type, op, root, comm) : err;
+}
+
+int collopt_entry_Allreduce(const void *in, void *out, int count, host_type type, host_op op, host_comm comm)
+{
+    struct collopt_call call = CALL(ALLREDUCE, "Allreduce", .count = (size_t)count);
+    int err = collopt_dispatch(&call);
+
+    return err == COLLOPT_DECLINED ? collopt_host.Allreduce(in, out, count, type, op, comm) : err;
+}
+
+int collopt_entry_Allreduce_c(const void *in, void *out, host_count count, host_type type, host_op op, host_comm comm)
+{
+    struct collopt_call call = CALL(ALLREDUCE, "Allreduce_c", .count = (size_t)count);
+    int err = collopt_dispatch(&call);
+
+    return err == COLLOPT_DECLINED ? collopt_host.Allreduce_c(in, out, count, type, op, comm) : err;
+}
+
+int collopt_entry_Reduce_scatter(const void *in, void *out, const int *counts, host_type type, host_op op, host_comm comm)
+{
+    struct collopt_call call = CALL(REDUCE_SCATTER, "Reduce_scatter", .counts = counts);
+    int err = collopt_dispatch(&call);
+
+    return err == COLLOPT_DECLINED ? collopt_host.Reduce_scatter(in, out, counts, type, op, comm) : err;
+}
+
+int collopt_entry_Reduce_scatter_c(const void *in, void *out, const host_count *counts, host_type type, host_op op,
+                                   host_comm comm)
+{
+    struct collopt_call call = CALL(REDUCE_SCATTER, "Reduce_scatter_c", .counts64 = counts);
+    int err = collopt_dispatch(&call);
+
+    return err == COLLOPT_DECLINED ? collopt_host.Reduce_scatter_c(in, out, counts, type, op, comm) : err;
+}
+
+int collopt_entry_Reduce_scatter_block(const void *in, void *out, int count, host_type type, host_op op, host_comm comm)
+{
+    struct collopt_call call = CALL(REDUCE_SCATTER_BLOCK, "Reduce_scatter_block", .count = (size_t)count);
+    int err = collopt_dispatch(&call);
+
+    return err == COLLOPT_DECLINED ? collopt_host.Reduce_scatter_block(in, out, count, type, op, comm) : err;
+}
+
+int collopt_entry_Reduce_scatter_block_c(const void *in, void *out, host_count count, host_type type, host_op op,
+                                         host_comm comm)
+{
+    struct collopt_call call = CALL(REDUCE_SCATTER_BLOCK, "Reduce_scatter_block_c", .count = (size_t)count);
+    int err = collopt_dispatch(&call);
+
+    return err == COLLOPT_DECLINED ? collopt_host.Reduce_scatter_block_c(in, out, count, type, op, comm) : err;
+}
+
+int collopt_entry_Scan(const void *in, void *out, int count, host_type type, host_op op, host_comm comm)
+{
+    struct collopt_call call = CALL(SCAN, "Scan", .count = (size_t)count);
+    int err = collopt_dispatch(&call);
+
+    return err == COLLOPT_DECLINED ? collopt_host.Scan(in, out, count, type, op, comm) : err;
+}
+
+int collopt_entry_Scan_c(const void *in, void *out, host_count count, host_type type, host_op op, host_comm comm)
+{
+    struct collopt_call call = CALL(SCAN, "Scan_c", .count = (size_t)count);
+    int err = collopt_dispatch(&call);
+
+    return err == COLLOPT_DECLINED ? collopt_host.Scan_c(in, out, count, type, op, comm) : err;
+}
+
+int collopt_entry_Exscan(const void *in, void *out, int count, host_type type, host_op op, host_comm comm)
+{
+    struct collopt_call call = CALL(EXSCAN, "Exscan", .count = (size_t)count);
+    int err = collopt_dispatch(&call);
+
+    return err == COLLOPT_DECLINED ? collopt_host.Exscan(in, out, count, type, op, comm) : err;
+}
+
+int collopt_entry_Exscan_c(const void *in, void *out, host_count count, host_type type, host_op op, host_comm comm)
+{
+    struct collopt_call call = CALL(EXSCAN, "Exscan_c", .count = (size_t)count);
+    int err = collopt_dispatch(&call);
+
+    return err == COLLOPT_DECLINED ? collopt_host.Exscan_c(in, out, count, type, op, comm) : err;
+}
+
+/* ---- the names that are handed on and counted -------------------------------------------------------------------------- */
+
+#define HAND_ON(function, id, ID, needs, parameters, arguments) \
+    int collopt_entry_##id parameters \
+    { \
+        collopt_count_passed(#id, COLLOPT_PASS_UNSUPPORTED, 1); \
+        return collopt_host.id arguments; \
+    }
+COLLOPT_DEFERRED(HAND_ON)
+COLLOPT_LOCALS(HAND_ON)
+
+/* ---- the names we listen to --------------------------------------------------------------------------------------------- */
+
+int collopt_entry_Init(int *argc, char ***argv)
+{
+    int err = collopt_host.Init(argc, argv);
+
+    if (err == MPI_SUCCESS)
+        collopt_begin();
+    return err;
+}
+
+int collopt_entry_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int err = collopt_host.Init_thread(argc, argv, required, provided);
+
+    if (err == MPI_SUCCESS)
+        collopt_begin();
+    return err;
+}
+
+int collopt_entry_Finalize(void)
+{
+    collopt_end();
+    return collopt_host.Finalize();
+}
+
+int collopt_entry_Pcontrol(int level)
+{
+    collopt_control(level);
+    return collopt_host.Pcontrol ? collopt_host.Pcontrol(level) : MPI_SUCCESS;
+}
+
+/* Carried so that info keys of ours can be read here: the hosts keep only those that they know themselves. */
+int collopt_entry_Comm_set_info(host_comm comm, host_info info)
+{
+    return collopt_host.Comm_set_info(comm, info);
+}
+
+int collopt_entry_Comm_dup_with_info(host_comm comm, host_info info, host_comm *made)
+{
+    return collopt_host.Comm_dup_with_info(comm, info, made);
+}
+
+int collopt_entry_Comm_idup_with_info(host_comm comm, host_info info, host_comm *made, host_request *request)
+{
+    return collopt_host.Comm_idup_with_info(comm, info, made, request);
+}

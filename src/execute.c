@@ -1,0 +1,225 @@
+/* Running a plan: the steps of each strand in turn, against the addresses of this call. */
+#include "config.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call.h"
+
+static char *address(const struct collopt_plan *plan, const struct collopt_run *r)
+{
+    return plan->place[r->place] + (ptrdiff_t)r->at * plan->facts.extent;
+}
+
+/* ---- combining and copying -------------------------------------------------------------------------------------- */
+
+/* right = left op right by the host, for operations and datatypes that we have no loop for. */
+static int combine_by_host(const struct collopt_plan *plan, char *left, char *right, size_t n)
+{
+    const struct collopt_facts *f = &plan->facts;
+
+    while (n > 0) {
+        int part = n > INT_MAX ? INT_MAX : (int)n;
+        int err = collopt_host.Reduce_local(left, right, part, f->type, f->op);
+
+        if (err)
+            return err;
+        left += part * f->extent;
+        right += part * f->extent;
+        n -= (size_t)part;
+    }
+    return MPI_SUCCESS;
+}
+
+static int fold(const struct collopt_plan *plan, const struct collopt_step *s)
+{
+    const struct collopt_kernel *kernel = plan->facts.kernel;
+    const void *operand[COLLOPT_FOLD_OPERANDS];
+
+    if (!kernel)
+        return combine_by_host(plan, address(plan, &s->run[1]), address(plan, &s->run[2]), s->run[0].n);
+    if (s->runs == 3) {
+        kernel->combine(address(plan, &s->run[0]), address(plan, &s->run[1]), address(plan, &s->run[2]), s->run[0].n);
+        return MPI_SUCCESS;
+    }
+    for (int i = 1; i < s->runs; i++)
+        operand[i - 1] = address(plan, &s->run[i]);
+    kernel->fold(address(plan, &s->run[0]), operand, s->runs - 1, s->run[0].n);
+    return MPI_SUCCESS;
+}
+
+/* Gaps between the data of elements are not ours to write, so anything but a dense type is copied by way of packing. */
+static int copy_packed(const struct collopt_facts *f, MPI_Comm comm, char *to, char *from, size_t n)
+{
+    size_t at_once = ((size_t)1 << 20) / (f->size ? f->size : 1) + 1;
+    int err = MPI_SUCCESS, room;
+    char *buffer;
+
+    if (at_once > n)
+        at_once = n;
+    if ((err = PMPI_Pack_size((int)at_once, f->type, comm, &room)))
+        return err;
+    if (!(buffer = malloc((size_t)room)))
+        return MPI_ERR_NO_MEM;
+    while (n > 0 && !err) {
+        int part = (int)(n < at_once ? n : at_once), packed = 0, unpacked = 0;
+
+        if (!(err = PMPI_Pack(from, part, f->type, buffer, room, &packed, comm)))
+            err = PMPI_Unpack(buffer, packed, &unpacked, to, part, f->type, comm);
+        from += part * f->extent;
+        to += part * f->extent;
+        n -= (size_t)part;
+    }
+    free(buffer);
+    return err;
+}
+
+static int copy(const struct collopt_comm *c, const struct collopt_plan *plan, const struct collopt_step *s)
+{
+    const struct collopt_facts *f = &plan->facts;
+    char *to = address(plan, &s->run[0]), *from = address(plan, &s->run[1]);
+    size_t n = s->run[0].n;
+
+    if (f->dense) {
+        memcpy(to, from, n * f->size);
+        return MPI_SUCCESS;
+    }
+    return copy_packed(f, c->hidden == MPI_COMM_NULL ? MPI_COMM_SELF : c->hidden, to, from, n);
+}
+
+/* ---- strands ------------------------------------------------------------------------------------------------------ */
+
+static int run_alone(struct collopt_comm *c, struct collopt_plan *plan)
+{
+    for (const struct collopt_step *s = plan->bound->strand[0];; s++) {
+        int err = MPI_SUCCESS;
+
+        switch (s->kind) {
+        case COLLOPT_POST_RECEIVE:
+        case COLLOPT_POST_SEND:
+            err = collopt_post(c, plan, s->message);
+            break;
+        case COLLOPT_WAIT:
+            err = collopt_wait(c, &plan->request[s->message]);
+            break;
+        case COLLOPT_RECEIVE:
+            err = collopt_receive_now(c, plan, s->message);
+            break;
+        case COLLOPT_FOLD:
+            err = fold(plan, s);
+            break;
+        case COLLOPT_COPY:
+            err = copy(c, plan, s);
+            break;
+        case COLLOPT_AWAIT:
+            break;
+        case COLLOPT_END:
+            return MPI_SUCCESS;
+        }
+        if (err)
+            return err;
+    }
+}
+
+/* Does what the strand can do without waiting; *moved says whether that was anything. */
+static int run_on(struct collopt_comm *c, struct collopt_plan *plan, int strand, bool *moved)
+{
+    for (;; plan->step[strand]++, *moved = true) {
+        const struct collopt_step *s = &plan->bound->strand[strand][plan->step[strand]];
+        bool done = true;
+        int err = MPI_SUCCESS;
+
+        switch (s->kind) {
+        case COLLOPT_POST_RECEIVE:
+        case COLLOPT_POST_SEND:
+            err = collopt_post(c, plan, s->message);
+            break;
+        case COLLOPT_WAIT:
+            err = collopt_test(&plan->request[s->message], &done);
+            break;
+        case COLLOPT_FOLD:
+            err = fold(plan, s);
+            break;
+        case COLLOPT_COPY:
+            err = copy(c, plan, s);
+            break;
+        case COLLOPT_AWAIT:
+            done = plan->step[s->strand] >= s->step;
+            break;
+        case COLLOPT_RECEIVE:
+        case COLLOPT_END:
+            return MPI_SUCCESS;
+        }
+        if (err || !done)
+            return err;
+    }
+}
+
+static int run_together(struct collopt_comm *c, struct collopt_plan *plan)
+{
+    const struct collopt_bound *b = plan->bound;
+    unsigned polls = 0;
+    int ended;
+
+    memset(plan->step, 0, (size_t)b->strands * sizeof *plan->step);
+    do {
+        bool moved = false;
+
+        ended = 0;
+        for (int t = 0; t < b->strands; t++) {
+            int err = run_on(c, plan, t, &moved);
+
+            if (err)
+                return err;
+            ended += b->strand[t][plan->step[t]].kind == COLLOPT_END;
+        }
+        if (moved)
+            polls = 0;
+        else
+            collopt_idle(c, &polls);
+    } while (ended < b->strands);
+    return MPI_SUCCESS;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------------------------------ */
+
+static bool make_scratch(struct collopt_comm *c, size_t size)
+{
+    enum { ALIGNMENT = 64 };
+
+    if (size <= c->scratch_size)
+        return true;
+    free(c->scratch);
+    c->scratch = aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    c->scratch_size = c->scratch ? size : 0;
+    return c->scratch != NULL;
+}
+
+static void trim_scratch(struct collopt_comm *c)
+{
+    if (c->scratch_size <= collopt_settings()->scratch)
+        return;
+    free(c->scratch);
+    c->scratch = NULL;
+    c->scratch_size = 0;
+}
+
+int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out)
+{
+    const struct collopt_bound *b = plan->bound;
+    int err;
+
+    if (!make_scratch(c, plan->scratch))
+        return MPI_ERR_NO_MEM;
+    plan->place[COLLOPT_IN] = plan->in_place ? out : (char *)in;
+    plan->place[COLLOPT_OUT] = out;
+    for (int i = 0; i < b->slots; i++)
+        plan->place[COLLOPT_FIRST_SLOT + i] = c->scratch + plan->slot[i];
+    err = b->strands == 1 ? run_alone(c, plan) : run_together(c, plan);
+    if (err)
+        collopt_abandon(plan);
+    if (c->scratch_size > 0)
+        trim_scratch(c);
+    return err;
+}

@@ -1,0 +1,73 @@
+/* Messages: the only file that sends or receives. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "call.h"
+
+/* A message in several places: its datatype holds addresses, so it is made for this call only. */
+static int absolute_type(const struct collopt_plan *plan, const struct collopt_message *m, MPI_Datatype *made)
+{
+    int err = MPI_ERR_NO_MEM, *length = malloc((size_t)m->runs * sizeof *length);
+    MPI_Aint *at = malloc((size_t)m->runs * sizeof *at);
+
+    for (int i = 0; length && at && i < m->runs; i++) {
+        length[i] = (int)m->run[i].n;
+        if ((err = PMPI_Get_address(plan->place[m->run[i].place] + (ptrdiff_t)m->run[i].at * plan->facts.extent, &at[i])))
+            break;
+    }
+    if (length && at && !err && !(err = PMPI_Type_create_hindexed(m->runs, length, at, plan->facts.type, made)))
+        err = PMPI_Type_commit(made);
+    free(length);
+    free(at);
+    return err;
+}
+
+static int start(const struct collopt_comm *c, const struct collopt_wire *w, void *at, int count, MPI_Datatype type,
+                 MPI_Request *request)
+{
+    if (w->message->send)
+        return PMPI_Isend(at, count, type, w->peer, w->tag, c->hidden, request);
+    return PMPI_Irecv(at, count, type, w->peer, w->tag, c->hidden, request);
+}
+
+int collopt_post(struct collopt_comm *c, struct collopt_plan *plan, int message)
+{
+    const struct collopt_wire *w = &plan->wire[message];
+    MPI_Datatype made;
+    int err;
+
+    if (!w->absolute)
+        return start(c, w, plan->place[w->place] + w->at, w->count, w->type, &plan->request[message]);
+    if ((err = absolute_type(plan, w->message, &made)))
+        return err;
+    err = start(c, w, MPI_BOTTOM, 1, made, &plan->request[message]);
+    PMPI_Type_free(&made);
+    return err;
+}
+
+/* Post and wait in one, where the host's own way of waiting will do. */
+int collopt_receive_now(struct collopt_comm *c, struct collopt_plan *plan, int message)
+{
+    const struct collopt_wire *w = &plan->wire[message];
+    int err;
+
+    if (!c->polite && !w->absolute)
+        return PMPI_Recv(plan->place[w->place] + w->at, w->count, w->type, w->peer, w->tag, c->hidden, MPI_STATUS_IGNORE);
+    if ((err = collopt_post(c, plan, message)))
+        return err;
+    return collopt_wait(c, &plan->request[message]);
+}
+
+/* Receives are cancelled, sends left to themselves: the communicator is in the state that the host's error left it in. */
+void collopt_abandon(struct collopt_plan *plan)
+{
+    for (int i = 0; i < plan->bound->messages; i++) {
+        if (plan->request[i] == MPI_REQUEST_NULL)
+            continue;
+        if (!plan->bound->message[i].send)
+            PMPI_Cancel(&plan->request[i]);
+        PMPI_Request_free(&plan->request[i]);
+        plan->request[i] = MPI_REQUEST_NULL;
+    }
+}

@@ -1,0 +1,334 @@
+/* Plans: a schedule bound to a count, a datatype and an operation, kept per communicator for the next call like it.
+ *
+ * Three things are remembered: the schedule (whatever the count), the plan (the schedule bound to a count, with the
+ * host's datatypes for messages in several pieces), and, for calls that go to the host, that they do.  A plan for
+ * handles of the user's own is used again only if all that was learnt of them is the same. */
+#include "config.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "call.h"
+
+enum { SCHEDULES = 64, ALIGNMENT = 64 };
+
+struct kept {                   /* a schedule and what it was built for */
+    const struct collopt_algorithm *algorithm;
+    size_t value[COLLOPT_PARAMETERS];
+    int segments, root;
+    unsigned how;
+    bool counted, commutative;
+    struct collopt_schedule *schedule;
+};
+
+struct collopt_schedules {
+    struct kept list[SCHEDULES];
+    int n, oldest;
+};
+
+/* ---- schedules ------------------------------------------------------------------------------------------------ */
+
+static bool fits(const struct kept *k, const struct collopt_algorithm *a, const struct collopt_problem *p, unsigned how)
+{
+    return k->algorithm == a && k->segments == p->segments && k->root == p->root && k->how == how
+        && k->counted == (p->counts != NULL) && k->commutative == p->commutative
+        && memcmp(k->value, p->value, sizeof k->value) == 0;
+}
+
+static const struct collopt_schedule *schedule_for(struct collopt_comm *c, const struct collopt_algorithm *a,
+                                                   const struct collopt_problem *p, unsigned how)
+{
+    struct collopt_schedules *s = c->schedules;
+
+    if (!s && !(s = c->schedules = calloc(1, sizeof *s)))
+        return NULL;
+    for (int i = 0; i < s->n; i++)
+        if (fits(&s->list[i], a, p, how))
+            return s->list[i].schedule;
+
+    struct collopt_schedule *fresh = collopt_schedule_new(a, p, c->rank, how);
+
+    if (!fresh)
+        return NULL;
+
+    struct kept *k = &s->list[s->n < SCHEDULES ? s->n++ : s->oldest++ % SCHEDULES];
+
+    collopt_schedule_free(k->schedule);
+    *k = (struct kept){ .algorithm = a, .segments = p->segments, .root = p->root, .how = how, .counted = p->counts != NULL,
+                        .commutative = p->commutative, .schedule = fresh };
+    memcpy(k->value, p->value, sizeof k->value);
+    return fresh;
+}
+
+/* ---- the messages as the host is told them ---------------------------------------------------------------------- */
+
+static int make_type(const struct collopt_message *m, const struct collopt_facts *f, MPI_Datatype *made)
+{
+    int err = MPI_ERR_NO_MEM, *length = malloc((size_t)m->runs * sizeof *length);
+    MPI_Aint *at = malloc((size_t)m->runs * sizeof *at);
+
+    for (int i = 0; length && at && i < m->runs; i++) {
+        length[i] = (int)m->run[i].n;
+        at[i] = ((MPI_Aint)m->run[i].at - (MPI_Aint)m->run[0].at) * f->extent;
+    }
+    if (length && at && !(err = PMPI_Type_create_hindexed(m->runs, length, at, f->type, made)))
+        err = PMPI_Type_commit(made);
+    free(length);
+    free(at);
+    return err;
+}
+
+static bool one_place(const struct collopt_message *m)
+{
+    for (int i = 1; i < m->runs; i++)
+        if (m->run[i].place != m->run[0].place)
+            return false;
+    return true;
+}
+
+static bool set_wire(struct collopt_plan *plan, int i)
+{
+    const struct collopt_message *m = &plan->bound->message[i];
+    struct collopt_wire *w = &plan->wire[i];
+
+    *w = (struct collopt_wire){ .peer = m->peer, .tag = m->tag, .count = (int)m->n, .place = m->run[0].place,
+                                .at = (ptrdiff_t)m->run[0].at * plan->facts.extent, .type = plan->facts.type, .message = m };
+    if (m->runs == 1)
+        return true;
+    w->count = 1;
+    if (!one_place(m)) {
+        w->absolute = plan->absolute = true;
+        return true;
+    }
+    w->made = make_type(m, &plan->facts, &w->type) == MPI_SUCCESS;
+    return w->made;
+}
+
+static bool set_wires(struct collopt_plan *plan)
+{
+    for (int i = 0; i < plan->bound->messages; i++)
+        if (!set_wire(plan, i))
+            return false;
+    return true;
+}
+
+static void free_wires(struct collopt_plan *plan)
+{
+    for (int i = 0; plan->bound && plan->wire && i < plan->bound->messages; i++)
+        if (plan->wire[i].made) {
+            PMPI_Type_free(&plan->wire[i].type);
+            plan->wire[i].made = false;
+        }
+}
+
+/* ---- scratch ----------------------------------------------------------------------------------------------------- */
+
+/* Elements keep their extent in scratch, and an operation may touch the whole of it, so a slot spans all gaps. */
+static void lay_out(struct collopt_plan *plan)
+{
+    const struct collopt_facts *f = &plan->facts;
+    size_t used = 0;
+
+    for (int i = 0; i < plan->bound->slots; i++) {
+        ptrdiff_t last = ((ptrdiff_t)plan->bound->slot[i] - 1) * f->extent;
+        ptrdiff_t from = f->low + (last < 0 ? last : 0), to = f->high + (last > 0 ? last : 0);
+
+        if (plan->bound->slot[i] == 0)
+            continue;
+        plan->slot[i] = (ptrdiff_t)used - from;
+        used += ((size_t)(to - from) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    }
+    plan->scratch = used;
+}
+
+/* ---- plans --------------------------------------------------------------------------------------------------------- */
+
+static size_t mix(size_t x)
+{
+    x ^= x >> 29;
+    x *= (size_t)0x9e3779b97f4a7c15u;
+    return x ^ x >> 32;
+}
+
+/* The counts of a Reduce_scatter, for the look-up; equality is decided by comparing them one by one. */
+size_t collopt_counts_hash(const struct collopt_call *call, int ranks)
+{
+    size_t h = 0;
+
+    for (int i = 0; i < ranks; i++)
+        h = mix(h + (call->counts ? (size_t)call->counts[i] : (size_t)call->counts64[i]) + 1);
+    return h;
+}
+
+static bool same_counts(const struct collopt_plan *plan, const struct collopt_call *call, int ranks)
+{
+    for (int i = 0; plan->counts && i < ranks; i++)
+        if (plan->counts[i] != (call->counts ? (size_t)call->counts[i] : (size_t)call->counts64[i]))
+            return false;
+    return true;
+}
+
+static struct collopt_plan **memo_of(struct collopt_comm *c, const struct collopt_call *call, size_t count)
+{
+    size_t h = count * 8 + (size_t)call->collective + ((size_t)(uintptr_t)call->type >> 3) * 31
+        + ((size_t)(uintptr_t)call->op >> 3) * 17 + (size_t)call->root * 64 + (call->in == MPI_IN_PLACE) * 7;
+
+    return &c->memo[mix(h) % COLLOPT_MEMOS];
+}
+
+static bool same_facts(const struct collopt_facts *a, const struct collopt_facts *b)
+{
+    return a->size == b->size && a->extent == b->extent && a->low == b->low && a->high == b->high && a->dense == b->dense
+        && a->commutative == b->commutative && a->kernel == b->kernel && a->exact == b->exact && a->lasting == b->lasting;
+}
+
+struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call, size_t count)
+{
+    struct collopt_plan *plan = *memo_of(c, call, count);
+
+    if (plan && plan->count == count && plan->facts.type == call->type && plan->facts.op == call->op
+        && plan->collective == call->collective && plan->root == call->root
+        && plan->in_place == (call->in == MPI_IN_PLACE) && same_counts(plan, call, c->ranks))
+        return plan;
+    return NULL;
+}
+
+bool collopt_plan_renew(struct collopt_plan *plan, const struct collopt_facts *f)
+{
+    if (!same_facts(&plan->facts, f))
+        return false;
+    for (int i = 0; plan->bound && i < plan->bound->messages; i++)
+        if (plan->wire[i].made) {
+            free_wires(plan);
+            return set_wires(plan);
+        }
+    return true;
+}
+
+static size_t input_elements(const struct collopt_comm *c, const struct collopt_call *call, const size_t *counts)
+{
+    size_t n = 0;
+
+    if (call->collective == COLLOPT_REDUCE_SCATTER_BLOCK)
+        return call->count * (size_t)c->ranks;
+    if (call->collective != COLLOPT_REDUCE_SCATTER)
+        return call->count;
+    for (int i = 0; i < c->ranks; i++)
+        n += counts[i];
+    return n;
+}
+
+static bool copy_counts(struct collopt_plan *plan, const struct collopt_call *call, int ranks)
+{
+    if (call->collective != COLLOPT_REDUCE_SCATTER)
+        return true;
+    plan->counts = malloc((size_t)ranks * sizeof *plan->counts);
+    for (int i = 0; plan->counts && i < ranks; i++)
+        plan->counts[i] = call->counts ? (size_t)call->counts[i] : (size_t)call->counts64[i];
+    return plan->counts != NULL;
+}
+
+static size_t cut_length(const struct collopt_facts *f)
+{
+    size_t n = collopt_settings()->cut / f->size;
+
+    return n == 0 ? 1 : n > INT_MAX ? INT_MAX : n;
+}
+
+static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_problem *p)
+{
+    unsigned how = (plan->in_place ? COLLOPT_IN_PLACE : 0) | (plan->facts.kernel ? 0 : COLLOPT_TWO_OPERANDS);
+    const struct collopt_schedule *s = schedule_for(c, plan->algorithm, p, how);
+    struct collopt_bound *bound = s ? collopt_bind(s, p, cut_length(&plan->facts)) : NULL;
+
+    plan->bound = bound;
+    if (!bound)
+        return false;
+    plan->wire = calloc((size_t)bound->messages + 1, sizeof *plan->wire);
+    plan->request = calloc((size_t)bound->messages + 1, sizeof *plan->request);
+    plan->slot = calloc((size_t)bound->slots + 1, sizeof *plan->slot);
+    plan->place = calloc((size_t)bound->slots + COLLOPT_FIRST_SLOT, sizeof *plan->place);
+    plan->step = calloc((size_t)bound->strands, sizeof *plan->step);
+    if (!plan->wire || !plan->request || !plan->slot || !plan->place || !plan->step)
+        return false;
+    for (int i = 0; i < bound->messages; i++)
+        plan->request[i] = MPI_REQUEST_NULL;
+    lay_out(plan);
+    return set_wires(plan);
+}
+
+static void say_decision(const struct collopt_comm *c, const struct collopt_plan *plan, const struct collopt_decision *d)
+{
+    collopt_say(COLLOPT_LOG_DECIDE, "%s, %d ranks, %llu bytes, %s of %s%s: %s (%s)",
+                collopt_collective_names[plan->collective], c->ranks, (unsigned long long)plan->bytes, plan->facts.op_name,
+                plan->facts.type_name, plan->in_place ? ", in place" : "",
+                plan->algorithm ? plan->algorithm->name : "host", d->why);
+}
+
+static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
+{
+    struct collopt_problem p = {
+        .collective = call->collective, .ranks = c->ranks, .root = call->root, .size = plan->facts.size,
+        .counts = plan->counts, .commutative = plan->facts.commutative, .exact = plan->facts.exact, .segments = 1,
+        .topology = &c->topology,
+    };
+    struct collopt_decision d;
+
+    p.count = input_elements(c, call, plan->counts);
+    plan->bytes = (uint64_t)p.count * p.size;
+    plan->size_class = collopt_size_class(plan->bytes);
+    collopt_select(&p, &d);
+    plan->algorithm = d.choice.algorithm;
+    say_decision(c, plan, &d);
+    if (!plan->algorithm)
+        return true;
+    collopt_set_parameters(&p, &d.choice);
+    return bind_plan(c, plan, &p);
+}
+
+struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collopt_call *call,
+                                      const struct collopt_facts *f, size_t count)
+{
+    struct collopt_plan **memo = memo_of(c, call, count), *plan = calloc(1, sizeof *plan);
+
+    if (!plan)
+        return NULL;
+    *plan = (struct collopt_plan){ .collective = call->collective, .in_place = call->in == MPI_IN_PLACE, .root = call->root,
+                                   .count = count, .facts = *f };
+    if (!copy_counts(plan, call, c->ranks) || !decide(c, plan, call)) {
+        collopt_plan_free(plan);
+        return NULL;
+    }
+    if (*memo)
+        collopt_plan_free(*memo);
+    *memo = plan;
+    return plan;
+}
+
+void collopt_plan_free(struct collopt_plan *plan)
+{
+    if (!plan)
+        return;
+    free_wires(plan);
+    collopt_bound_free((struct collopt_bound *)plan->bound);
+    free(plan->wire);
+    free(plan->request);
+    free(plan->slot);
+    free(plan->place);
+    free(plan->step);
+    free(plan->counts);
+    free(plan);
+}
+
+void collopt_plans_free(struct collopt_comm *c)
+{
+    for (int i = 0; i < COLLOPT_MEMOS; i++) {
+        collopt_plan_free(c->memo[i]);
+        c->memo[i] = NULL;
+    }
+    for (int i = 0; c->schedules && i < c->schedules->n; i++)
+        collopt_schedule_free(c->schedules->list[i].schedule);
+    free(c->schedules);
+    c->schedules = NULL;
+}

@@ -1,0 +1,41 @@
+/* Questions to the list of algorithms. */
+#include "config.h"
+
+#include <string.h>
+
+#include "internal.h"
+
+const struct collopt_algorithm *collopt_algorithm_named(enum collopt_collective c, const char *name, size_t length)
+{
+    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
+        if ((*a)->collective == c && strlen((*a)->name) == length && memcmp((*a)->name, name, length) == 0)
+            return *a;
+    return NULL;
+}
+
+bool collopt_usable(const struct collopt_algorithm *a, const struct collopt_problem *p, const char **why)
+{
+    const char *reason = NULL;
+
+    if (a->order == COLLOPT_COMMUTATIVE && !p->commutative)
+        reason = "it does not keep the order of the ranks and the operation does not commute";
+    else if (!a->identical && !p->exact)
+        reason = "it may leave ranks with different bits where the operation rounds";
+    else if (a->usable && !a->usable(p))
+        reason = "it has no form for these ranks";
+    if (why)
+        *why = reason;
+    return reason == NULL;
+}
+
+void collopt_set_parameters(struct collopt_problem *p, const struct collopt_choice *choice)
+{
+    const struct collopt_algorithm *a = choice->algorithm;
+
+    for (int i = 0; i < COLLOPT_PARAMETERS; i++) {
+        p->value[i] = choice->value[i];
+        if (p->value[i] == 0 && a->parameter[i].name)
+            p->value[i] = a->parameter[i].preset(p);
+    }
+    p->segments = a->segments ? a->segments(p) : 1;
+}

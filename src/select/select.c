@@ -1,0 +1,146 @@
+/* Which algorithm serves a problem: the one the user forced, else the first row of the table below that fits.
+ *
+ * The table knows bytes, ranks, whether the operation commutes and whether ranks share processors; all of them are alike on
+ * all ranks.  Rows are read from the top. */
+#include "config.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+
+enum who { ANY, COMMUTATIVE };
+enum where { EVERYWHERE, CROWDED };             /* crowded: some node has more ranks than processors */
+
+struct row {
+    enum collopt_collective collective;
+    int ranks_least, ranks_most;        /* 0: no limit */
+    size_t bytes_most;                  /* of one rank's vector; 0: no limit */
+    enum who who;
+    enum where where;
+    const char *algorithm;
+};
+
+#define K   * (size_t)1024
+#define M   * (size_t)1048576
+
+static const struct row rows[] = {
+    /* collective                 ranks     bytes   who          where       algorithm */
+    { COLLOPT_ALLREDUCE,            0, 16,   4 K,   ANY,         CROWDED,    "linear" },
+    { COLLOPT_ALLREDUCE,            2, 2,    1 M,   ANY,         EVERYWHERE, "recursive_doubling" },
+    { COLLOPT_ALLREDUCE,            0, 0,    8 K,   ANY,         EVERYWHERE, "recursive_doubling" },
+    { COLLOPT_ALLREDUCE,            0, 0,   16 M,   COMMUTATIVE, EVERYWHERE, "circulant" },
+    { COLLOPT_ALLREDUCE,            0, 8,    0,     COMMUTATIVE, EVERYWHERE, "circulant" },
+    { COLLOPT_ALLREDUCE,            0, 0,    0,     COMMUTATIVE, EVERYWHERE, "ring" },
+    { COLLOPT_ALLREDUCE,            0, 0,    0,     ANY,         EVERYWHERE, "elimination" },
+    { COLLOPT_ALLREDUCE,            0, 0,    0,     ANY,         EVERYWHERE, "rabenseifner" },
+    { COLLOPT_ALLREDUCE,            0, 0,    0,     ANY,         EVERYWHERE, "recursive_doubling" },
+
+    { COLLOPT_REDUCE,               0, 16,   4 K,   ANY,         CROWDED,    "linear" },
+    { COLLOPT_REDUCE,               2, 2,    0,     ANY,         EVERYWHERE, "linear" },
+    { COLLOPT_REDUCE,               0, 0,   16 K,   ANY,         EVERYWHERE, "binomial" },
+    { COLLOPT_REDUCE,               0, 0,    4 M,   COMMUTATIVE, EVERYWHERE, "circulant" },
+    { COLLOPT_REDUCE,               0, 0,    4 M,   ANY,         EVERYWHERE, "elimination" },
+    { COLLOPT_REDUCE,               0, 0,    0,     COMMUTATIVE, EVERYWHERE, "n_block" },
+    { COLLOPT_REDUCE,               0, 0,    0,     ANY,         EVERYWHERE, "chain" },
+    { COLLOPT_REDUCE,               0, 0,    0,     ANY,         EVERYWHERE, "binomial" },
+
+    { COLLOPT_REDUCE_SCATTER,       0, 0,   16 M,   COMMUTATIVE, EVERYWHERE, "circulant" },
+    { COLLOPT_REDUCE_SCATTER,       0, 0,    0,     COMMUTATIVE, EVERYWHERE, "ring" },
+    { COLLOPT_REDUCE_SCATTER,       0, 0,    0,     ANY,         EVERYWHERE, "pairwise" },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, 0, 0,   16 M,   COMMUTATIVE, EVERYWHERE, "circulant" },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, 0, 0,    0,     COMMUTATIVE, EVERYWHERE, "ring" },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, 0, 0,    0,     ANY,         EVERYWHERE, "pairwise" },
+
+    { COLLOPT_SCAN,                 0, 0,   64 K,   ANY,         EVERYWHERE, "recursive_doubling" },
+    { COLLOPT_SCAN,                 0, 3,    0,     ANY,         EVERYWHERE, "recursive_doubling" },
+    { COLLOPT_SCAN,                 0, 0,    0,     ANY,         EVERYWHERE, "chain" },
+    { COLLOPT_EXSCAN,               0, 0,   64 K,   ANY,         EVERYWHERE, "window_doubling" },
+    { COLLOPT_EXSCAN,               0, 3,    0,     ANY,         EVERYWHERE, "window_doubling" },
+    { COLLOPT_EXSCAN,               0, 0,    0,     ANY,         EVERYWHERE, "chain" },
+};
+
+static bool fits(const struct row *r, const struct collopt_problem *p)
+{
+    return r->collective == p->collective && p->ranks >= r->ranks_least && (r->ranks_most == 0 || p->ranks <= r->ranks_most)
+        && (r->bytes_most == 0 || p->count * p->size <= r->bytes_most) && (r->who == ANY || p->commutative)
+        && (r->where == EVERYWHERE || p->topology->oversubscribed);
+}
+
+static bool built_in(const struct collopt_problem *p, struct collopt_decision *d)
+{
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const struct collopt_algorithm *a = fits(&rows[i], p)
+            ? collopt_algorithm_named(p->collective, rows[i].algorithm, strlen(rows[i].algorithm)) : NULL;
+
+        if (!a || !collopt_usable(a, p, NULL))
+            continue;
+        d->choice = (struct collopt_choice){ .algorithm = a };
+        snprintf(d->why, sizeof d->why, "built-in table");
+        return true;
+    }
+    return false;
+}
+
+/* ---- what the user forced ------------------------------------------------------------------------------------------- */
+
+struct forced {
+    bool given;
+    struct collopt_choice choice;
+    atomic_bool refused_once;
+};
+
+static struct forced forced[COLLOPT_COLLECTIVES];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* settings.c has warned of what cannot be parsed. */
+static void read_forced(void)
+{
+    char message[256];
+
+    for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
+        const char *text = collopt_settings()->force[c];
+
+        forced[c].given = text && collopt_parse_choice(text, (enum collopt_collective)c, &forced[c].choice, message,
+                                                       sizeof message);
+    }
+}
+
+static void name_variable(enum collopt_collective c, char *name, size_t size)
+{
+    snprintf(name, size, "COLLOPT_%s", collopt_collective_names[c]);
+    for (char *s = name; *s; s++)
+        if (*s >= 'a' && *s <= 'z')
+            *s += 'A' - 'a';
+}
+
+static bool as_forced(const struct collopt_problem *p, struct collopt_decision *d)
+{
+    struct forced *f = &forced[p->collective];
+    char variable[48];
+    const char *why;
+
+    if (!f->given)
+        return false;
+    name_variable(p->collective, variable, sizeof variable);
+    if (f->choice.algorithm && !collopt_usable(f->choice.algorithm, p, &why)) {
+        if (!atomic_exchange(&f->refused_once, true))
+            collopt_warn("%s=%s cannot serve %d ranks, %zu bytes: %s; the next choice is used", variable,
+                         collopt_settings()->force[p->collective], p->ranks, p->count * p->size, why);
+        return false;
+    }
+    d->choice = f->choice;
+    snprintf(d->why, sizeof d->why, "forced by %s", variable);
+    return true;
+}
+
+void collopt_select(const struct collopt_problem *p, struct collopt_decision *d)
+{
+    pthread_once(&once, read_forced);
+    if (as_forced(p, d) || built_in(p, d))
+        return;
+    d->choice = (struct collopt_choice){ 0 };
+    snprintf(d->why, sizeof d->why, "no algorithm here can serve this");
+}
