@@ -1,1 +1,29 @@
-# Nothing yet.
+# Benches on a real MPI, built for each into bench/<mpi>/ by `make benches`.
+
+MPI_BENCHES = bench_cost bench_pairs
+
+BENCHES =
+if COLLOPT_OPENMPI
+BENCHES += $(MPI_BENCHES:%=bench/openmpi/%)
+endif
+if COLLOPT_MPICH
+BENCHES += $(MPI_BENCHES:%=bench/mpich/%)
+endif
+
+bench/openmpi/%: bench/%.c bench/bench_mpi.c bench/bench_mpi.h include/collopt.h
+	$(AM_V_at)$(MKDIR_P) bench/openmpi
+	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(OPENMPI_CPPFLAGS) -I$(srcdir)/bench $(AM_CFLAGS) -g -O2 -o $@ \
+	  $(filter %.c,$^) $(OPENMPI_LIBS) -ldl
+bench/mpich/%: bench/%.c bench/bench_mpi.c bench/bench_mpi.h include/collopt.h
+	$(AM_V_at)$(MKDIR_P) bench/mpich
+	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(MPICH_CPPFLAGS) -I$(srcdir)/bench $(AM_CFLAGS) -g -O2 -o $@ \
+	  $(filter %.c,$^) $(MPICH_LIBS) -ldl
+
+.PHONY: benches
+benches: $(BENCHES)
+
+CLEANFILES += $(BENCHES)
+EXTRA_DIST += \
+	$(MPI_BENCHES:%=bench/%.c) \
+	bench/bench_mpi.c \
+	bench/bench_mpi.h

@@ -1,0 +1,115 @@
+/* What collopt adds to a call, in ns.
+ *
+ *     mpirun -n 2 env LD_PRELOAD=libcollopt.so COLLOPT_AFTER=1 bench_cost
+ *
+ * passed through: an Allreduce on MPI_COMM_SELF, against the host's function called by its address.
+ * engaged, nothing to do: an Allreduce of no elements, which sends nothing and combines nothing.
+ * engaged: an Allreduce of one double on two ranks, against the bare messages and the sum.
+ *
+ * Both sides of a difference alternate in one run; medians. */
+#include "bench_mpi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CALLS = 2000, PAIRS = 301 };
+
+static int rank;
+static double in = 1, out;
+
+static void self(const struct bench_functions *f)
+{
+    f->allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+}
+
+static void nothing(const struct bench_functions *f)
+{
+    f->allreduce(&in, &out, 0, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+static void one(const struct bench_functions *f)
+{
+    f->allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* The messages of one(), and the sum: what any implementation on this host's messages has to pay. */
+static void bare(const struct bench_functions *f)
+{
+    MPI_Request request;
+    double theirs;
+
+    MPI_Irecv(&theirs, 1, MPI_DOUBLE, !rank, 7, MPI_COMM_WORLD, &request);
+    MPI_Send(&in, 1, MPI_DOUBLE, !rank, 7, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    out = rank ? theirs + in : in + theirs;
+    (void)f;
+}
+
+static void exchange(const struct bench_functions *f)
+{
+    double theirs;
+
+    MPI_Sendrecv(&in, 1, MPI_DOUBLE, !rank, 7, &theirs, 1, MPI_DOUBLE, !rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    out = rank ? theirs + in : in + theirs;
+    (void)f;
+}
+
+static double ns(void (*what)(const struct bench_functions *), const struct bench_functions *f)
+{
+    double start;
+
+    bench_barrier();
+    start = bench_now();
+    for (int i = 0; i < CALLS; i++)
+        what(f);
+    return (bench_now() - start) * 1e9 / CALLS;
+}
+
+/* Prints two medians, A's and B's, and their difference. */
+static void compare(const char *title, void (*a)(const struct bench_functions *), const struct bench_functions *with_a,
+                    void (*b)(const struct bench_functions *), const struct bench_functions *with_b)
+{
+    double *of_a = bench_new(PAIRS * sizeof *of_a), *of_b = bench_new(PAIRS * sizeof *of_b);
+
+    for (int i = 0; i < 3; i++) {
+        ns(a, with_a);
+        ns(b, with_b);
+    }
+    for (int i = 0; i < PAIRS; i++) {
+        of_a[i] = ns(a, with_a);
+        of_b[i] = ns(b, with_b);
+    }
+    if (rank == 0) {
+        double median_a = bench_quantile(of_a, PAIRS, 0.5), median_b = bench_quantile(of_b, PAIRS, 0.5);
+
+        printf("%-54s %8.1f %8.1f %8.1f\n", title, median_a, median_b, median_a - median_b);
+        fflush(stdout);
+    }
+    free(of_a);
+    free(of_b);
+}
+
+int main(int argc, char **argv)
+{
+    int ranks;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    bench_find_host();
+    if (ranks != 2) {
+        if (rank == 0)
+            fprintf(stderr, "bench_cost: needs two ranks\n");
+        MPI_Finalize();
+        return 2;
+    }
+    if (rank == 0)
+        printf("%-54s %8s %8s %8s\n", "ns per call", "collopt", "without", "added");
+    compare("passed through (Allreduce on MPI_COMM_SELF)", self, &bench_mpi, self, &bench_host);
+    compare("engaged, nothing to do (no elements; host beside)", nothing, &bench_mpi, nothing, &bench_host);
+    compare("engaged, one double, against Irecv + Send + Wait + sum", one, &bench_mpi, bare, NULL);
+    compare("engaged, one double, against Sendrecv + sum", one, &bench_mpi, exchange, NULL);
+    compare("engaged, one double, against the host's Allreduce", one, &bench_mpi, one, &bench_host);
+    MPI_Finalize();
+    return 0;
+}

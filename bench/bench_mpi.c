@@ -1,0 +1,155 @@
+#define _GNU_SOURCE     /* dladdr */
+#include "bench_mpi.h"
+#include "collopt.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+const struct bench_functions bench_mpi = {
+    MPI_Allreduce, MPI_Reduce, MPI_Reduce_scatter, MPI_Reduce_scatter_block, MPI_Scan, MPI_Exscan, MPI_Reduce_local,
+    MPI_Bcast, MPI_Barrier
+};
+struct bench_functions bench_host;
+
+/* ---- the host's own functions ------------------------------------------------------------------------------- */
+
+static void give_up(const char *why)
+{
+    fprintf(stderr, "bench: the MPI library's own functions cannot be found: %s\n", why ? why : "no reason given");
+    MPI_Abort(MPI_COMM_WORLD, 2);
+    exit(2);
+}
+
+/* A pointer to a function, from one to an object: by way of its bytes, as POSIX has it. */
+static void look_up(void *library, const char *name, void *function)
+{
+    void *address = dlsym(library, name);
+
+    if (!address)
+        give_up(dlerror());
+    memcpy(function, &address, sizeof address);
+}
+
+/* collopt does not intercept MPI_Comm_compare: wherever that is, the host is. */
+void bench_find_host(void)
+{
+    int (*known)(MPI_Comm, MPI_Comm, int *) = PMPI_Comm_compare;
+    void *address, *library;
+    Dl_info info;
+
+    memcpy(&address, &known, sizeof address);
+    if (!dladdr(address, &info) || !info.dli_fname)
+        give_up("no library has MPI_Comm_compare");
+    library = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+    if (!library)
+        give_up(dlerror());
+    look_up(library, "PMPI_Allreduce", &bench_host.allreduce);
+    look_up(library, "PMPI_Reduce", &bench_host.reduce);
+    look_up(library, "PMPI_Reduce_scatter", &bench_host.reduce_scatter);
+    look_up(library, "PMPI_Reduce_scatter_block", &bench_host.reduce_scatter_block);
+    look_up(library, "PMPI_Scan", &bench_host.scan);
+    look_up(library, "PMPI_Exscan", &bench_host.exscan);
+    look_up(library, "PMPI_Reduce_local", &bench_host.reduce_local);
+    look_up(library, "PMPI_Bcast", &bench_host.bcast);
+    look_up(library, "PMPI_Barrier", &bench_host.barrier);
+}
+
+/* ---- starting together -------------------------------------------------------------------------------------- */
+
+/* A dissemination barrier that yields: the host's own may take tens of milliseconds where ranks outnumber processors. */
+void bench_barrier(void)
+{
+    int rank, ranks, done;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int step = 1; step < ranks; step *= 2) {
+        MPI_Request requests[2];
+        MPI_Status statuses[2];
+
+        MPI_Irecv(NULL, 0, MPI_BYTE, (rank - step % ranks + ranks) % ranks, 77, MPI_COMM_WORLD, &requests[0]);
+        MPI_Isend(NULL, 0, MPI_BYTE, (rank + step) % ranks, 77, MPI_COMM_WORLD, &requests[1]);
+        for (int polls = 1;; polls++) {
+            MPI_Testall(2, requests, &done, statuses);
+            if (done)
+                break;
+            if (polls % 20 == 0)
+                sched_yield();
+        }
+    }
+}
+
+/* ---- time, memory, medians ---------------------------------------------------------------------------------- */
+
+double bench_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void *bench_new(size_t bytes)
+{
+    void *made = NULL;
+
+    if (posix_memalign(&made, 4096, bytes ? bytes : 1)) {
+        fprintf(stderr, "bench: no memory for %zu bytes\n", bytes);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    memset(made, 0, bytes);
+    return made;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+double bench_quantile(double *v, int n, double q)
+{
+    double at = q * (n - 1);
+    int below = (int)at;
+
+    qsort(v, (size_t)n, sizeof *v, by_value);
+    return below + 1 < n ? v[below] + (at - below) * (v[below + 1] - v[below]) : v[below];
+}
+
+const char *bench_size_text(size_t bytes, char *text, size_t size)
+{
+    static const char units[] = { 0, 'K', 'M', 'G', 0 };
+    int unit = 0;
+
+    while (bytes && bytes % 1024 == 0 && units[unit + 1]) {
+        bytes /= 1024;
+        unit++;
+    }
+    snprintf(text, size, "%zu%.1s", bytes, &units[unit]);
+    return text;
+}
+
+/* ---- what collopt ran --------------------------------------------------------------------------------------- */
+
+void bench_algorithm_start(struct bench_algorithm *a, const char *collective)
+{
+    a->collective = collective;
+    for (int i = 0; collopt_version && i < 64 && collopt_algorithm_name(collective, i); i++)
+        a->before[i] = collopt_calls(collective, collopt_algorithm_name(collective, i));
+}
+
+const char *bench_algorithm_ran(const struct bench_algorithm *a)
+{
+    if (!collopt_version)
+        return "";
+    for (int i = 0; i < 64 && collopt_algorithm_name(a->collective, i); i++)
+        if (collopt_calls(a->collective, collopt_algorithm_name(a->collective, i)) > a->before[i])
+            return collopt_algorithm_name(a->collective, i);
+    return "host";
+}
