@@ -1,1 +1,8 @@
-# Nothing yet.
+# Manual pages and documents.
+
+dist_man_MANS += \
+	doc/man/collopt.1 \
+	doc/man/collopt.3 \
+	doc/man/collopt.7 \
+	doc/man/collopt-info.1
+EXTRA_DIST += doc/report.md

@@ -1,0 +1,74 @@
+#!/bin/sh
+# collopt-info: its three forms, mistakes, and JSON that other programs can read.
+
+info=$COLLOPT_BUILD/tools/collopt-info
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+failed=0
+version=$(cat "$COLLOPT_SOURCE/VERSION")
+build=$COLLOPT_BUILD
+unset COLLOPT_SOURCE COLLOPT_BUILD
+
+fail()
+{
+    echo "FAIL: $*"
+    failed=1
+}
+
+has() # PATTERN: the last output has it
+{
+    grep -q -e "$1" "$work/out" || fail "no \"$1\" in $what"
+}
+
+what=text
+COLLOPT_WAIT=spin COLLOPT_ALLREDUCE=host "$info" >"$work/out" 2>"$work/err" || fail "status $?"
+[ -s "$work/err" ] && fail "said: $(cat "$work/err")"
+has "^collopt $version\$"
+has 'library .*/libcollopt\.so'
+has 'processors  [1-9]'
+has '^  allreduce$'
+has '^\* COLLOPT_WAIT=spin$'
+has '^\* COLLOPT_ALLREDUCE=host$'
+has '^  COLLOPT_AFTER=3$'
+if [ -f "$build/.libs/libcollopt-openmpi.so" ]; then
+    has '^  openmpi .*built with Open MPI [0-9].*libcollopt-openmpi\.so$'
+fi
+if [ -f "$build/.libs/libcollopt-mpich.so" ]; then
+    has '^  mpich .*built with MPICH [0-9].*libcollopt-mpich\.so$'
+fi
+
+what=mistakes
+COLLOPT_WAIT=spinn COLLOPT_ALREDUCE=ring "$info" >"$work/out" 2>&1 || fail "status $? for mistakes"
+has 'COLLOPT_WAIT=spinn is not understood.*did you mean spin'
+has 'COLLOPT_ALREDUCE is not a variable.*did you mean COLLOPT_ALLREDUCE'
+has '^  COLLOPT_WAIT=auto$'
+COLLOPT_AFTER=0 "$info" --check >"$work/out" 2>&1 && fail '--check finds nothing wrong'
+has 'COLLOPT_AFTER=0 is not understood'
+COLLOPT_ISA=pentium "$info" --check >"$work/out" 2>&1 && fail '--check finds nothing wrong'
+has 'pentium'
+COLLOPT_AFTER=1 "$info" --check >"$work/out" 2>&1 || fail '--check finds something wrong'
+[ -s "$work/out" ] && fail "--check said: $(cat "$work/out")"
+"$info" --nonsense >/dev/null 2>&1
+[ $? -eq 2 ] || fail 'unknown option'
+"$info" word >/dev/null 2>&1
+[ $? -eq 2 ] || fail 'a word'
+"$info" >/dev/full 2>/dev/null && fail 'a full disk goes unnoticed'
+what=--version
+"$info" --version >"$work/out"
+has "^collopt-info $version\$"
+what=--help
+"$info" --help >"$work/out"
+has '^Usage: collopt-info'
+
+what=--json
+COLLOPT_REPORT='a "b"\c' "$info" --json >"$work/out" || fail "--json: status $?"
+if command -v jq >/dev/null; then
+    jq -e --arg v "$version" '.version == $v and (.backends | type == "array") and .machine.processors >= 1
+        and (.algorithms | length > 0) and all(.algorithms[]; .name and .collective and .summary)
+        and (.variables[] | select(.name == "COLLOPT_REPORT") | .value == "a \"b\"\\c" and .set and .default == null)
+        and (.variables[] | select(.name == "COLLOPT_AFTER") | .value == "3" and (.set | not))' \
+        "$work/out" >/dev/null || fail "--json is not as it should be: $(cat "$work/out")"
+elif command -v python3 >/dev/null; then
+    python3 -m json.tool "$work/out" >/dev/null || fail '--json is not JSON'
+fi
+exit $failed

@@ -1,0 +1,43 @@
+# Tests of the tools, and of the settings, counters and reports with a small registry of their own.
+
+TESTS += \
+	test/tools/collopt.sh \
+	test/tools/collopt-info.sh \
+	test/tools/hosts.sh \
+	test/tools/pages.sh
+EXTRA_DIST += \
+	test/tools/collopt.sh \
+	test/tools/collopt-info.sh \
+	test/tools/hosts.sh \
+	test/tools/pages.sh \
+	test/tools/weak.c
+
+if COLLOPT_CHECK
+check_PROGRAMS += test/unit/test_settings test/unit/test_counters
+TESTS += test/unit/test_settings test/unit/test_counters
+
+test_unit_test_settings_SOURCES = \
+	test/unit/fake_registry.c \
+	test/unit/fake_registry.h \
+	test/unit/test_settings.c \
+	src/expression.c \
+	src/log.c \
+	src/settings.c
+test_unit_test_settings_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_settings_LDADD = $(CHECK_LIBS)
+
+test_unit_test_counters_SOURCES = \
+	test/unit/fake_registry.c \
+	test/unit/fake_registry.h \
+	test/unit/test_counters.c \
+	src/counters.c \
+	src/expression.c \
+	src/json.c \
+	src/log.c \
+	src/public.c \
+	src/public_names.c \
+	src/report.c \
+	src/settings.c
+test_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_counters_LDADD = $(CHECK_LIBS) -lm
+endif

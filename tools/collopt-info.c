@@ -1,0 +1,433 @@
+/* collopt-info: what this installation of collopt has and how it is set, without starting MPI. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "collopt.h"
+#include "internal.h"
+#include "json.h"
+#include "kernels/kernels.h"
+
+#include <dirent.h>
+#include <getopt.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifdef COLLOPT_HAVE_HWLOC
+# include <hwloc.h>
+#endif
+
+extern char **environ;
+
+/* ---- the installation -------------------------------------------------------------------------------------- */
+
+enum { BACKENDS = 8 };
+
+struct backend {
+    char path[PATH_MAX];
+    char built[128];            /* "openmpi 0.1.0 Open MPI 4.1.4" */
+};
+
+struct installation {
+    char library[PATH_MAX];     /* "" where it was not found */
+    int backends;
+    struct backend backend[BACKENDS];
+};
+
+/* A backend cannot be opened without its MPI; built.c has put what we ask for behind these words. */
+static bool read_built(const char *path, char *built, size_t size)
+{
+    static const char words[] = "collopt backend: ";
+    size_t matched = 0, n = 0;
+    FILE *file = fopen(path, "rb");
+    int c;
+
+    if (!file)
+        return false;
+    while (matched < sizeof words - 1 && (c = getc(file)) != EOF)
+        matched = c == words[matched] ? matched + 1 : c == words[0];
+    if (matched == sizeof words - 1)
+        while (n + 1 < size && (c = getc(file)) != EOF && c)
+            built[n++] = (char)c;
+    built[n] = '\0';
+    fclose(file);
+    return n > 0;
+}
+
+static void find_backends(struct installation *in, const char *directory)
+{
+    DIR *d = opendir(directory);
+    struct dirent *e;
+
+    while (d && (e = readdir(d)) && in->backends < BACKENDS) {
+        struct backend *b = &in->backend[in->backends];
+        size_t n = strlen(e->d_name);
+
+        if (strncmp(e->d_name, "libcollopt-", 11) || n < 3 || strcmp(e->d_name + n - 3, ".so"))
+            continue;
+        if (snprintf(b->path, sizeof b->path, "%s/%s", directory, e->d_name) < (int)sizeof b->path
+            && read_built(b->path, b->built, sizeof b->built))
+            in->backends++;
+    }
+    if (d)
+        closedir(d);
+}
+
+static int by_path(const void *a, const void *b)
+{
+    return strcmp(((const struct backend *)a)->path, ((const struct backend *)b)->path);
+}
+
+static bool find_in(struct installation *in, const char *libraries, const char *name, const char *backends)
+{
+    char path[PATH_MAX + 32];
+
+    snprintf(path, sizeof path, "%s/%s", libraries, name);
+    if (!realpath(path, in->library)) {
+        in->library[0] = '\0';
+        return false;
+    }
+    snprintf(path, sizeof path, "%s/%s", libraries, backends);
+    find_backends(in, path);
+    qsort(in->backend, (size_t)in->backends, sizeof *in->backend, by_path);
+    return true;
+}
+
+/* In a build tree, below the prefix wherever that was moved to, or where it was configured to be. */
+static void find_installation(struct installation *in)
+{
+    static const char prefix[] = COLLOPT_PREFIX, bindir[] = COLLOPT_BINDIR, libdir[] = COLLOPT_LIBDIR;
+    const char *below_bin = strncmp(bindir, prefix, strlen(prefix)) ? "" : bindir + strlen(prefix);
+    const char *below_lib = strncmp(libdir, prefix, strlen(prefix)) ? "" : libdir + strlen(prefix);
+    char here[PATH_MAX] = "", path[2 * PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
+    char *slash;
+
+    memset(in, 0, sizeof *in);
+    here[n > 0 ? n : 0] = '\0';
+    slash = strrchr(here, '/');
+    if (slash)
+        *slash = '\0';
+    snprintf(path, sizeof path, "%s/../.libs", here);
+    if (find_in(in, path, "libcollopt.so", "."))
+        return;
+    n = (ssize_t)strlen(here) - (ssize_t)strlen(below_bin);
+    if (n >= 0 && strcmp(here + n, below_bin) == 0) {
+        snprintf(path, sizeof path, "%.*s%s", (int)n, here, below_lib);
+        if (find_in(in, path, "libcollopt.so.0", "collopt"))
+            return;
+    }
+    find_in(in, libdir, "libcollopt.so.0", "collopt");
+}
+
+/* "openmpi", "0.1.0" or "Open MPI 4.1.4": one of the three parts of what a backend says. */
+static void built_part(const struct backend *b, int part, char *text, size_t size)
+{
+    const char *at = b->built;
+
+    for (int i = 0; i < part && *at; i++) {
+        at += strcspn(at, " ");
+        at += *at == ' ';
+    }
+    snprintf(text, size, "%.*s", part < 2 ? (int)strcspn(at, " ") : (int)strlen(at), at);
+}
+
+/* ---- the machine ------------------------------------------------------------------------------------------- */
+
+struct machine {
+    char host[256];
+    const char *isa;
+    int usable, processors, cores, packages, numa;      /* 0: not known */
+};
+
+static void look_at_machine(struct machine *m)
+{
+    cpu_set_t set;
+
+    memset(m, 0, sizeof *m);
+    gethostname(m->host, sizeof m->host - 1);
+    m->isa = collopt_kernels_isa();
+    m->processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    m->usable = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : m->processors;
+#ifdef COLLOPT_HAVE_HWLOC
+    {
+        hwloc_topology_t topology;
+
+        if (hwloc_topology_init(&topology))
+            return;
+        if (hwloc_topology_load(topology) == 0) {
+            m->processors = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PU);
+            m->cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
+            m->packages = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_PACKAGE);
+            m->numa = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
+        }
+        hwloc_topology_destroy(topology);
+    }
+#endif
+}
+
+/* ---- as text ----------------------------------------------------------------------------------------------- */
+
+static void version_text(char *text, size_t size)
+{
+    snprintf(text, size, "%d.%d.%d", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
+}
+
+static void print_installation(const struct installation *in)
+{
+    char name[32], version[32], mpi[96], text[32];
+
+    version_text(text, sizeof text);
+    printf("collopt %s\n", text);
+    printf("  library     %s\n", in->library[0] ? in->library : "not found");
+    for (int i = 0; i < in->backends; i++) {
+        const struct backend *b = &in->backend[i];
+
+        built_part(b, 0, name, sizeof name);
+        built_part(b, 1, version, sizeof version);
+        built_part(b, 2, mpi, sizeof mpi);
+        printf("  %-11s built with %s%s%s, %s\n", name, mpi, strcmp(version, text) ? "; of version " : "",
+               strcmp(version, text) ? version : "", b->path);
+    }
+    if (in->backends == 0)
+        printf("  no backends: no MPI will be made faster\n");
+}
+
+static void print_part(int n, const char *one, const char *many)
+{
+    if (n > 0)
+        printf(", %d %s", n, n == 1 ? one : many);
+}
+
+static void print_machine(const struct machine *m)
+{
+    printf("\nMachine %s\n  processors  %d usable of %d", m->host, m->usable, m->processors);
+    print_part(m->cores, "core", "cores");
+    print_part(m->packages, "package", "packages");
+    print_part(m->numa, "NUMA node", "NUMA nodes");
+    printf("\n  instructions %s\n", m->isa);
+}
+
+static void print_algorithm(const struct collopt_algorithm *a)
+{
+    printf("    %-22s %s%s\n", a->name, a->summary, a->order == COLLOPT_COMMUTATIVE ? " (commutative operations)" : "");
+    for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
+        printf("    %22s   %s=%s  %s\n", "", a->parameter[i].name, a->parameter[i].bytes ? "BYTES" : "N",
+               a->parameter[i].help ? a->parameter[i].help : "");
+}
+
+static void print_algorithms(void)
+{
+    printf("\nAlgorithms, as in COLLOPT_ALLREDUCE=NAME[:KEY=VALUE,...]\n");
+    for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
+        printf("  %s\n    %-22s the MPI library's own\n", collopt_collective_names[c], "host");
+        for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
+            if ((int)(*a)->collective == c)
+                print_algorithm(*a);
+    }
+}
+
+/* Set to something else than the default? */
+static bool is_set(const struct collopt_setting_row *row, const char *value)
+{
+    return strcmp(value, row->preset) != 0;
+}
+
+static void print_settings(const struct collopt_settings *s)
+{
+    int n;
+    const struct collopt_setting_row *rows = collopt_setting_rows(&n);
+
+    printf("\nEnvironment variables, see collopt(7); * is set here\n");
+    for (int i = 0; i < n; i++) {
+        char value[512];
+
+        collopt_setting_value_text(s, &rows[i], value, sizeof value);
+        printf("%c %s=%s\n", is_set(&rows[i], value) ? '*' : ' ', rows[i].name, value);
+        printf("      %s: %s%s%s%s\n", rows[i].values, rows[i].help, *rows[i].preset ? " (default " : "", rows[i].preset,
+               *rows[i].preset ? ")" : "");
+    }
+}
+
+/* ---- as JSON ----------------------------------------------------------------------------------------------- */
+
+static void json_installation(struct collopt_json *j, const struct installation *in)
+{
+    char text[128];
+
+    version_text(text, sizeof text);
+    collopt_json_text(j, "version", text);
+    collopt_json_text(j, "library", in->library[0] ? in->library : NULL);
+    collopt_json_array(j, "backends");
+    for (int i = 0; i < in->backends; i++) {
+        collopt_json_object(j, NULL);
+        built_part(&in->backend[i], 0, text, sizeof text);
+        collopt_json_text(j, "name", text);
+        built_part(&in->backend[i], 1, text, sizeof text);
+        collopt_json_text(j, "version", text);
+        built_part(&in->backend[i], 2, text, sizeof text);
+        collopt_json_text(j, "built_with", text);
+        collopt_json_text(j, "path", in->backend[i].path);
+        collopt_json_end(j);
+    }
+    collopt_json_end(j);
+}
+
+static void json_machine(struct collopt_json *j, const struct machine *m)
+{
+    collopt_json_object(j, "machine");
+    collopt_json_text(j, "host", m->host);
+    collopt_json_text(j, "isa", m->isa);
+    collopt_json_count(j, "usable_processors", (uint64_t)m->usable);
+    collopt_json_count(j, "processors", (uint64_t)m->processors);
+    if (m->cores > 0)
+        collopt_json_count(j, "cores", (uint64_t)m->cores);
+    if (m->packages > 0)
+        collopt_json_count(j, "packages", (uint64_t)m->packages);
+    if (m->numa > 0)
+        collopt_json_count(j, "numa_nodes", (uint64_t)m->numa);
+    collopt_json_end(j);
+}
+
+static void json_algorithm(struct collopt_json *j, const struct collopt_algorithm *a)
+{
+    collopt_json_object(j, NULL);
+    collopt_json_text(j, "collective", collopt_collective_names[a->collective]);
+    collopt_json_text(j, "name", a->name);
+    collopt_json_text(j, "summary", a->summary);
+    collopt_json_flag(j, "commutative_only", a->order == COLLOPT_COMMUTATIVE);
+    collopt_json_array(j, "parameters");
+    for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++) {
+        collopt_json_object(j, NULL);
+        collopt_json_text(j, "name", a->parameter[i].name);
+        collopt_json_flag(j, "bytes", a->parameter[i].bytes);
+        collopt_json_text(j, "meaning", a->parameter[i].help);
+        collopt_json_end(j);
+    }
+    collopt_json_end(j);
+    collopt_json_end(j);
+}
+
+static void json_settings(struct collopt_json *j, const struct collopt_settings *s)
+{
+    int n;
+    const struct collopt_setting_row *rows = collopt_setting_rows(&n);
+
+    collopt_json_array(j, "variables");
+    for (int i = 0; i < n; i++) {
+        char value[512];
+
+        collopt_setting_value_text(s, &rows[i], value, sizeof value);
+        collopt_json_object(j, NULL);
+        collopt_json_text(j, "name", rows[i].name);
+        collopt_json_text(j, "value", *value ? value : NULL);
+        collopt_json_text(j, "default", *rows[i].preset ? rows[i].preset : NULL);
+        collopt_json_flag(j, "set", is_set(&rows[i], value));
+        collopt_json_text(j, "values", rows[i].values);
+        collopt_json_text(j, "meaning", rows[i].help);
+        collopt_json_end(j);
+    }
+    collopt_json_end(j);
+}
+
+static void write_json(const struct installation *in, const struct machine *m, const struct collopt_settings *s)
+{
+    struct collopt_json j = { .to = stdout };
+
+    collopt_json_object(&j, NULL);
+    json_installation(&j, in);
+    json_machine(&j, m);
+    collopt_json_array(&j, "algorithms");
+    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
+        json_algorithm(&j, *a);
+    collopt_json_end(&j);
+    json_settings(&j, s);
+    collopt_json_end(&j);
+}
+
+/* ---- main -------------------------------------------------------------------------------------------------- */
+
+static void usage(FILE *to)
+{
+    fputs("Usage: collopt-info [OPTION]...\n"
+          "Show what this installation of collopt has, this machine, the algorithms and all\n"
+          "environment variables with their values.\n"
+          "\n"
+          "      --json      as JSON\n"
+          "      --check     only look for mistakes in the COLLOPT_ variables; exit status 1 if\n"
+          "                    there are any\n"
+          "      --help      print this help\n"
+          "      --version   print the version\n", to);
+}
+
+static void warn(const char *sentence)
+{
+    fprintf(stderr, "collopt: %s\n", sentence);
+}
+
+/* Reads the settings as a job started here would; returns how many mistakes there are. */
+static int read_settings(struct collopt_settings *s)
+{
+    int wrong = collopt_settings_from(s, environ, warn);
+    char message[256];
+
+    if (collopt_kernels_init(s->isa, message, sizeof message)) {
+        warn(message);
+        wrong++;
+    }
+    return wrong;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct option options[] = {
+        { "json", no_argument, NULL, 'j' }, { "check", no_argument, NULL, 'c' }, { "help", no_argument, NULL, 'h' },
+        { "version", no_argument, NULL, 'v' }, { NULL, 0, NULL, 0 },
+    };
+    static struct installation installation;
+    struct collopt_settings settings;
+    struct machine machine;
+    bool json = false, check = false;
+    int option, wrong;
+
+    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
+        switch (option) {
+        case 'j':
+            json = true;
+            break;
+        case 'c':
+            check = true;
+            break;
+        case 'h':
+            usage(stdout);
+            return 0;
+        case 'v':
+            printf("collopt-info %d.%d.%d\n", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
+            return 0;
+        default:
+            usage(stderr);
+            return 2;
+        }
+    if (optind < argc) {
+        usage(stderr);
+        return 2;
+    }
+    wrong = read_settings(&settings);
+    if (check)
+        return wrong ? 1 : 0;
+    find_installation(&installation);
+    look_at_machine(&machine);
+    if (json) {
+        write_json(&installation, &machine, &settings);
+    } else {
+        print_installation(&installation);
+        print_machine(&machine);
+        print_algorithms();
+        print_settings(&settings);
+    }
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}
