@@ -113,16 +113,16 @@ void collopt_row_finish(struct collopt_schedule *s, struct collopt_row *row);
 /* At least BYTES bytes, to be freed by the caller; NULL: out of memory, and the schedule knows. */
 void *collopt_workspace(struct collopt_schedule *s, size_t bytes);
 
-/* ---- fold.c: folding p ranks to a power of two -------------------------------------------------------------- */
+/* ---- fold.c: folding p ranks to fewer, such as a power of two -------------------------------------------------------------- */
 
 struct collopt_fold_pairs {
     int index;                  /* among the ranks that go on; -1: this one gave its vector to rank + 1 */
     bool folded;                /* one of such a pair */
 };
 
-struct collopt_fold_pairs collopt_fold_pairs(int ranks, int rank);
+struct collopt_fold_pairs collopt_fold_pairs(int ranks, int goal, int rank);
 /* The rank that has INDEX. */
-int collopt_fold_rank(int ranks, int index);
+int collopt_fold_rank(int ranks, int goal, int index);
 
 /* ---- preset.c: defaults of parameters, and the machine they are computed for --------------------------------- */
 
@@ -135,6 +135,9 @@ int collopt_segments(const struct collopt_problem *p);
 /* How many whole vectors of BYTES a rank may hold to have receives under way: value of a parameter "window". */
 size_t collopt_preset_window(double bytes);
 
+#define COLLOPT_RADIX(preset_) \
+    { .name = "radix", .least = 2, .most = COLLOPT_FOLD_OPERANDS, .help = "ranks that become one on each level", \
+      .preset = preset_ }
 #define COLLOPT_SEGMENT(preset_) \
     { .name = "segment", .bytes = true, .least = 1, .most = (size_t)1 << 40, .help = "bytes in one piece of the pipeline", \
       .preset = preset_ }

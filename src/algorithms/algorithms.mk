@@ -2,17 +2,18 @@
 # selection, find it by its descriptor:    const struct collopt_algorithm collopt_<collective>_<name> = {
 
 ALGORITHM_SOURCES = \
-	src/algorithms/binomial.c \
 	src/algorithms/chain.c \
 	src/algorithms/chain_scan.c \
 	src/algorithms/circulant.c \
 	src/algorithms/elimination.c \
 	src/algorithms/exscan_doubling.c \
+	src/algorithms/knomial.c \
 	src/algorithms/linear.c \
 	src/algorithms/pairwise.c \
 	src/algorithms/rabenseifner.c \
 	src/algorithms/recursive_doubling.c \
 	src/algorithms/recursive_halving.c \
+	src/algorithms/recursive_multiplying.c \
 	src/algorithms/ring.c \
 	src/algorithms/scan_doubling.c
 

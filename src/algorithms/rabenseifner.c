@@ -47,7 +47,7 @@ static void fold(struct way *w, int parts)
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    struct collopt_fold_pairs f = collopt_fold_pairs(p->ranks, rank);
+    struct collopt_fold_pairs f = collopt_fold_pairs(p->ranks, 1 << log2_floor(p->ranks), rank);
     int levels = log2_floor(p->ranks), parts = 1 << levels, first = 0;
     struct way w = { s, rank, f.index, collopt_partition(s, parts), COLLOPT_IN, { .slots = 2 } };
 
@@ -59,12 +59,12 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         int half = parts >> (k + 1), bit = f.index >> k & 1;
         struct collopt_block low = block(w.partition, first, half), high = block(w.partition, first + half, half);
 
-        exchange(&w, collopt_fold_rank(p->ranks, f.index ^ 1 << k), bit ? low : high, bit ? high : low);
+        exchange(&w, collopt_fold_rank(p->ranks, 1 << log2_floor(p->ranks), f.index ^ 1 << k), bit ? low : high, bit ? high : low);
         w.place = COLLOPT_OUT;
         first += bit ? half : 0;
     }
     for (int k = levels - 1; k >= 0 && f.index >= 0; k--) {
-        int half = parts >> (k + 1), bit = f.index >> k & 1, peer = collopt_fold_rank(p->ranks, f.index ^ 1 << k);
+        int half = parts >> (k + 1), bit = f.index >> k & 1, peer = collopt_fold_rank(p->ranks, 1 << log2_floor(p->ranks), f.index ^ 1 << k);
         int other = bit ? first - half : first + half;
 
         collopt_round(s);

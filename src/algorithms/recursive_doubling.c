@@ -11,7 +11,7 @@
 
 static void double_up(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    struct collopt_fold_pairs f = collopt_fold_pairs(p->ranks, rank);
+    struct collopt_fold_pairs f = collopt_fold_pairs(p->ranks, 1 << log2_floor(p->ranks), rank);
     struct collopt_region mine = in(whole());
     struct turns tmp = { .slots = 2 };
 
@@ -19,7 +19,7 @@ static void double_up(struct collopt_schedule *s, const struct collopt_problem *
         if (k < 0 && !f.folded)
             continue;
 
-        int peer = k < 0 ? rank - 1 : collopt_fold_rank(p->ranks, f.index ^ 1 << k);
+        int peer = k < 0 ? rank - 1 : collopt_fold_rank(p->ranks, 1 << log2_floor(p->ranks), f.index ^ 1 << k);
         struct collopt_region theirs = mine.place == COLLOPT_IN ? out(whole()) : at(turn(s, &tmp), whole());
 
         collopt_round(s);
@@ -35,7 +35,7 @@ static void double_up(struct collopt_schedule *s, const struct collopt_problem *
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    struct collopt_fold_pairs f = collopt_fold_pairs(p->ranks, rank);
+    struct collopt_fold_pairs f = collopt_fold_pairs(p->ranks, 1 << log2_floor(p->ranks), rank);
 
     if (f.index < 0) {
         collopt_send(s, rank + 1, in(whole()));

@@ -34,7 +34,7 @@ static void finish(struct collopt_schedule *s, int partition, int rank, bool fol
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    struct collopt_fold_pairs f = collopt_fold_pairs(p->ranks, rank);
+    struct collopt_fold_pairs f = collopt_fold_pairs(p->ranks, 1 << log2_floor(p->ranks), rank);
     int partition = collopt_partition_counts(s), group = 1 << log2_floor(p->ranks);
     int mine = COLLOPT_IN, sum = -1;
     struct turns tmp = { .slots = 2 };
@@ -56,7 +56,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         struct collopt_block low = parts_of(partition, p->ranks, lo, mid);
         struct collopt_block high = parts_of(partition, p->ranks, mid, lo + group);
         struct collopt_block keep = upper ? high : low, give = upper ? low : high;
-        int peer = collopt_fold_rank(p->ranks, upper ? f.index - group / 2 : f.index + group / 2), theirs;
+        int peer = collopt_fold_rank(p->ranks, 1 << log2_floor(p->ranks), upper ? f.index - group / 2 : f.index + group / 2), theirs;
 
         if (last && f.folded)
             theirs = collopt_vector_slot(s, keep);
