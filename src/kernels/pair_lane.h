@@ -4,33 +4,45 @@
  * than any number and equal to itself, so that it is found, and where. Padding is neither read nor written. */
 
 typedef PAIR OF(pair);
+typedef __typeof__(((PAIR *) NULL)->value) OF(value) LOOSE;
+typedef __typeof__(((PAIR *) NULL)->index) OF(index) LOOSE;
 
-static inline PAIR OF(get)(const char *from)
+static inline OF(value) OF(value_of)(const char *pair) { return *(const OF(value) *) (pair + offsetof(PAIR, value)); }
+static inline OF(index) OF(index_of)(const char *pair) { return *(const OF(index) *) (pair + offsetof(PAIR, index)); }
+
+static inline void OF(put)(char *to, const char *from)
 {
-    PAIR p;
-
-    memcpy(&p.value, from + offsetof(PAIR, value), sizeof p.value);
-    memcpy(&p.index, from + offsetof(PAIR, index), sizeof p.index);
-    return p;
+    if (to == from)
+        return;
+    *(OF(value) *) (to + offsetof(PAIR, value)) = OF(value_of)(from);
+    *(OF(index) *) (to + offsetof(PAIR, index)) = OF(index_of)(from);
 }
 
-static inline void OF(put)(char *to, PAIR p)
+static inline const char *OF(LOC_LOWER)(const char *left, const char *right)
 {
-    memcpy(to + offsetof(PAIR, value), &p.value, sizeof p.value);
-    memcpy(to + offsetof(PAIR, index), &p.index, sizeof p.index);
+    return OF(index_of)(right) < OF(index_of)(left) ? right : left;
 }
 
-static inline bool OF(less)(PAIR a, PAIR b)    { return !(a.value >= b.value) & !IS_NAN(b.value); }
-static inline bool OF(greater)(PAIR a, PAIR b) { return !(a.value <= b.value) & !IS_NAN(b.value); }
-
-static inline PAIR OF(MINLOC)(PAIR a, PAIR b)
+/* one value is NaN, or both */
+static inline const char *OF(LOC_NAN)(const char *left, const char *right)
 {
-    return OF(less)(b, a) | (!OF(less)(a, b) & (b.index < a.index)) ? b : a;
+    if (IS_NAN(OF(value_of)(left)) && IS_NAN(OF(value_of)(right)))
+        return OF(LOC_LOWER)(left, right);
+    return IS_NAN(OF(value_of)(left)) ? left : right;
 }
 
-static inline PAIR OF(MAXLOC)(PAIR a, PAIR b)
+static inline const char *OF(MINLOC)(const char *left, const char *right)
 {
-    return OF(greater)(b, a) | (!OF(greater)(a, b) & (b.index < a.index)) ? b : a;
+    OF(value) a = OF(value_of)(left), b = OF(value_of)(right);
+
+    return a < b ? left : b < a ? right : a == b ? OF(LOC_LOWER)(left, right) : OF(LOC_NAN)(left, right);
+}
+
+static inline const char *OF(MAXLOC)(const char *left, const char *right)
+{
+    OF(value) a = OF(value_of)(left), b = OF(value_of)(right);
+
+    return a > b ? left : b > a ? right : a == b ? OF(LOC_LOWER)(left, right) : OF(LOC_NAN)(left, right);
 }
 
 #undef PAIR

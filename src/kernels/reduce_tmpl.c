@@ -100,15 +100,23 @@ typedef long double _Complex cl  LOOSE;
 static inline fl SUM_fl(fl a, fl b)  { return a + b; }
 static inline fl PROD_fl(fl a, fl b) { return a * b; }
 
-/* As in real_lane.h; only the sign can be had as an integer. */
+/* As in real_lane.h, without vectors: the usual result first; it stands unless it may be a zero or hide a NaN. */
 static inline fl MIN_fl(fl a, fl b)
 {
-    return isunordered(a, b) ? (fl) NAN : a < b || (a == b && signbit(a)) ? a : b;
+    fl low = a < b ? a : b;
+
+    if (islessgreater(low, 0) && !isnan(a))
+        return low;
+    return isunordered(a, b) ? (fl) NAN : a == b && signbit(a) ? a : low;
 }
 
 static inline fl MAX_fl(fl a, fl b)
 {
-    return isunordered(a, b) ? (fl) NAN : a > b || (a == b && signbit(b)) ? a : b;
+    fl high = a > b ? a : b;
+
+    if (islessgreater(high, 0) && !isnan(a))
+        return high;
+    return isunordered(a, b) ? (fl) NAN : a == b && signbit(b) ? a : high;
 }
 
 /* ---- loops over vectors ---- */
@@ -167,7 +175,7 @@ struct loops {
         const char *a = from[0], *b = from[1]; \
         char *d = dst; \
         for (size_t i = 0; i < n * sizeof(pair_##lane); i += sizeof(pair_##lane)) \
-            put_##lane(d + i, op##_##lane(get_##lane(a + i), get_##lane(b + i))); \
+            put_##lane(d + i, op##_##lane(a + i, b + i)); \
     }
 
 /* Pairs as words: whole words are written, so that what is padding in them is first taken from dst; and it may not
@@ -270,11 +278,11 @@ LOOPS(PROD, f32)
 LOOPS(PROD, f64)
 
 #if defined __SSE2__
-#include "extreme_x86.h"
-EXTREME_LOOPS(MIN, f32)
-EXTREME_LOOPS(MIN, f64)
-EXTREME_LOOPS(MAX, f32)
-EXTREME_LOOPS(MAX, f64)
+#include "vectors_x86.h"
+VECTOR_LOOPS(MIN, f32)
+VECTOR_LOOPS(MIN, f64)
+VECTOR_LOOPS(MAX, f32)
+VECTOR_LOOPS(MAX, f64)
 #else
 LOOPS(MIN, f32)
 LOOPS(MIN, f64)
@@ -282,14 +290,23 @@ LOOPS(MAX, f32)
 LOOPS(MAX, f64)
 #endif
 
+#if defined __AVX2__
+VECTOR_LOOPS(SUM, f16)
+VECTOR_LOOPS(PROD, f16)
+#else
 LOOPS(SUM, f16)
 LOOPS(PROD, f16)
-LOOPS(MIN, f16)
-LOOPS(MAX, f16)
+#endif
 LOOPS(SUM, bf16)
 LOOPS(PROD, bf16)
-LOOPS(MIN, bf16)
-LOOPS(MAX, bf16)
+LOOP_TWO(MIN, f16)
+LOOP_TWO(MAX, f16)
+LOOP_TWO(MIN, bf16)
+LOOP_TWO(MAX, bf16)
+LOOPS_ROW_OF_TWO(MIN, f16, sizeof(f16), true)
+LOOPS_ROW_OF_TWO(MAX, f16, sizeof(f16), true)
+LOOPS_ROW_OF_TWO(MIN, bf16, sizeof(bf16), true)
+LOOPS_ROW_OF_TWO(MAX, bf16, sizeof(bf16), true)
 
 #define LONG_DOUBLE_LOOPS(op) \
     LOOP_TWO(op, fl) LOOPS_ROW_OF_TWO(op, fl, sizeof(fl), false)
@@ -304,10 +321,16 @@ LONG_DOUBLE_LOOPS(MAX)
 #define OF(op) op##_c32
 #define COMPLEX c32
 #define REAL f32
+#if defined __SSE2__
+#define VECTOR(of) of##_f32
+#endif
 #include "complex_lane.h"
 #define OF(op) op##_c64
 #define COMPLEX c64
 #define REAL f64
+#if defined __SSE2__
+#define VECTOR(of) of##_f64
+#endif
 #include "complex_lane.h"
 
 static inline cl PROD_cl(cl a, cl b) { return a * b; }
