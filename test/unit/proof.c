@@ -815,10 +815,11 @@ static bool check_out(struct play *y, int rank)
     for (size_t i = 0; i < e.n; i++) {
         bool ordered = out[i].lo == 0 && out[i].hi == e.count;
 
-        describe(&out[i], text, sizeof text);
-        if (out[i].index != e.first + i || out[i].count != e.count || out[i].sum != e.sum || (l->p->in_order && !ordered))
+        if (out[i].index != e.first + i || out[i].count != e.count || out[i].sum != e.sum || (l->p->in_order && !ordered)) {
+            describe(&out[i], text, sizeof text);
             return refuse(y->look, "rank %d ends with OUT[%zu] = %s where element %zu of ranks [0,%u) should be", rank, i,
                           text, e.first + i, e.count);
+        }
         if (l->p->identical && l->p->problem->collective == COLLOPT_ALLREDUCE && out[i].bracket != first[i].bracket)
             return refuse(y->look, "rank %d ends with OUT[%zu] bracketed otherwise than on rank 0", rank, i);
     }

@@ -75,61 +75,59 @@ static void prove_some(struct walk *w, int root, const size_t *value, int n, int
     for (int i = 0; i < COLLOPT_PARAMETERS; i++)
         t.value[i] = value[i];
     for (int i = 0; i < n; i++) {
-        int k = turn + i, form = (turn + i / 3) % FORMS;        /* a form stays for a while: schedules are made once for it */
+        int k = turn + i, form = (turn / 3 + i / 3) % FORMS;    /* a form stays for a while: schedules are made once for it */
 
         t.in_place = form % 2;
         t.two_operands = form / 2;
-        t.count = counts[(i == 0 ? turn % 2 : k) % COUNTS];
+        t.count = counts[(w->ranks > 64 ? 1 - turn % 2 : k) % COUNTS];
         t.shape = (enum trial_shape)(w->algorithm->collective == COLLOPT_REDUCE_SCATTER ? (k + k / COUNTS) % TRIAL_SHAPES : 0);
         t.cut = k % 5 == 4 ? (size_t)(1 + k % 3) : 0;
-        prove(w, &t, i == 0 && w->ranks <= 64 ? 3 : 1);
+        prove(w, &t, i == 0 && w->ranks <= 32 ? 3 : 1);
     }
 }
 
-static void prove_ranks(const struct collopt_algorithm *a, int ranks)
+/* Up to 17 ranks every root with every variant; beyond, MORE pairs of them, which change from p to p. */
+static void prove_ranks(int algorithm, int ranks, int more)
 {
+    const struct collopt_algorithm *a = collopt_algorithms[algorithm];
     struct walk w = { .algorithm = a, .ranks = ranks };
     size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS];
     int root[TRIAL_ROOTS], roots = trial_roots(a, ranks, root), variants = trial_variants(a, variant);
 
-    for (int r = 0; r < roots; r++)
-        for (int v = 0; v < variants; v++) {
-            int turn = ranks * 7 + r * 5 + v * 3;
+    for (int i = 0; i < (more ? more : roots * variants); i++) {
+        int r = more ? (ranks + i) % roots : i % roots, v = more ? (ranks / 2 + i) % variants : i / roots;
 
-            if (ranks <= SMALL && (roots == 1 || ranks <= 5))
-                prove_product(&w, root[r], variant[v]);
-            else if (ranks <= MEDIUM)
-                prove_some(&w, root[r], variant[v], 9, turn);
-            else if (ranks <= 64)
-                prove_some(&w, root[r], variant[v], roots > 1 ? 2 : 6, turn);
-            else if ((r + ranks) % roots == 0 && (v + ranks) % variants == 0)
-                prove_some(&w, root[r], variant[v], 2, turn);
-        }
+        if (ranks <= 5 || (ranks <= SMALL && roots == 1))
+            prove_product(&w, root[r], variant[v]);
+        else
+            prove_some(&w, root[r], variant[v], ranks > MEDIUM ? 1 : roots == 1 ? 9 : 4, (ranks + algorithm) * 7 + i * 5);
+    }
     workshop_close(&w.shop);
 }
 
-static void prove_range(int algorithm, int from, int to)
+static void prove_range(int algorithm, int from, int to, int more)
 {
     for (int i = 0; i < trial_size_count; i++)
         if (trial_ranks(i) >= from && trial_ranks(i) <= to)
-            prove_ranks(collopt_algorithms[algorithm], trial_ranks(i));
+            prove_ranks(algorithm, trial_ranks(i), more);
 }
 
 START_TEST(up_to_17_ranks)
 {
-    prove_range(_i, 1, MEDIUM);
+    prove_range(_i, 1, MEDIUM, 0);
 }
 END_TEST
 
 START_TEST(up_to_64_ranks)
 {
-    prove_range(_i, MEDIUM + 1, 64);
+    prove_range(_i, MEDIUM + 1, 64, 4);
 }
 END_TEST
 
 START_TEST(up_to_1024_ranks)
 {
-    prove_range(_i, 65, 1024);
+    prove_range(_i, 65, 999, 2);
+    prove_range(_i, 1000, 1024, 1);
 }
 END_TEST
 
