@@ -1,7 +1,8 @@
 /* Writing JSON: for the report and for collopt-info.
  *
  * Written by hand, and only in this direction, because a preloaded library must not bring other libraries into a job, and
- * the static libjansson of the distributions is not position-independent and cannot be put into ours. */
+ * the static libjansson of the distributions is not made for shared libraries: whether one takes it depends on how it was
+ * compiled. Tests read back with jansson what is written here. */
 #ifndef COLLOPT_JSON_H
 #define COLLOPT_JSON_H
 

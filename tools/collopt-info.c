@@ -60,6 +60,7 @@ static bool read_built(const char *path, char *built, size_t size)
 
 static void find_backends(struct installation *in, const char *directory)
 {
+    char path[3 * PATH_MAX];
     DIR *d = opendir(directory);
     struct dirent *e;
 
@@ -69,8 +70,8 @@ static void find_backends(struct installation *in, const char *directory)
 
         if (strncmp(e->d_name, "libcollopt-", 11) || n < 3 || strcmp(e->d_name + n - 3, ".so"))
             continue;
-        if (snprintf(b->path, sizeof b->path, "%s/%s", directory, e->d_name) < (int)sizeof b->path
-            && read_built(b->path, b->built, sizeof b->built))
+        snprintf(path, sizeof path, "%s/%s", directory, e->d_name);
+        if (realpath(path, b->path) && read_built(b->path, b->built, sizeof b->built))
             in->backends++;
     }
     if (d)
@@ -84,7 +85,7 @@ static int by_path(const void *a, const void *b)
 
 static bool find_in(struct installation *in, const char *libraries, const char *name, const char *backends)
 {
-    char path[PATH_MAX + 32];
+    char path[2 * PATH_MAX];
 
     snprintf(path, sizeof path, "%s/%s", libraries, name);
     if (!realpath(path, in->library)) {

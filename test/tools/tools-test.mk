@@ -38,6 +38,6 @@ test_unit_test_counters_SOURCES = \
 	src/public_names.c \
 	src/report.c \
 	src/settings.c
-test_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-test_unit_test_counters_LDADD = $(CHECK_LIBS) -lm
+test_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
+test_unit_test_counters_LDADD = $(CHECK_LIBS) $(JANSSON_LIBS) -lm
 endif

@@ -17,6 +17,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifdef COLLOPT_HAVE_JANSSON
+# include <jansson.h>
+#endif
+
 static const struct collopt_algorithm *named(enum collopt_collective c, const char *name)
 {
     return collopt_algorithm_named(c, name, strlen(name));
@@ -371,6 +375,45 @@ START_TEST(report_table)
 }
 END_TEST
 
+#ifdef COLLOPT_HAVE_JANSSON
+/* The report as another program reads it. */
+START_TEST(report_read_back)
+{
+    struct collopt_report *r = one_rank(0.1);
+    char name[] = "/tmp/collopt-report-XXXXXX";
+    const char *collective, *algorithm, *mpi;
+    json_int_t from, to, ranks, calls;
+    double least, mean, most;
+    json_error_t error;
+    json_t *report;
+
+    close(mkstemp(name));
+    ck_assert(collopt_report_write(r, name, "MPI \"\\\x01\xff\t\xc3\xbc", 1, -1));
+    report = json_load_file(name, JSON_REJECT_DUPLICATES, &error);
+    ck_assert_msg(report, "line %d: %s", error.line, error.text);
+    ck_assert_msg(!json_unpack_ex(report, &error, 0, "{s:s, s:i, s:b, s:[{}, {s:s, s:s, s:I, s:I, s:I, s:{s:F, s:F, s:F}}]}",
+                                  "mpi", &mpi, "ranks", &(int){ 0 }, "combined", &(int){ 0 }, "run", "collective",
+                                  &collective, "algorithm", &algorithm, "bytes_from", &from, "bytes_to", &to, "calls", &calls,
+                                  "seconds", "min", &least, "mean", &mean, "max", &most), "%s", error.text);
+    ck_assert_str_eq(mpi, "MPI \"\\\x01\xc3\xbf\t\xc3\xbc");
+    ck_assert_str_eq(collective, "allreduce");
+    ck_assert_str_eq(algorithm, "ring");
+    ck_assert_int_eq(from, (1 << 19) + 1);
+    ck_assert_int_eq(to, 1 << 20);
+    ck_assert_int_eq(calls, 2);
+    ck_assert(fabs(least - 0.3) < 1e-8 && fabs(mean - 0.3) < 1e-8 && fabs(most - 0.3) < 1e-8);
+    ck_assert(!json_unpack_ex(report, &error, 0, "{s:[{s:s, s:I, s:I}]}", "passed", "name", &mpi, "calls", &calls, "ranks",
+                              &ranks));
+    ck_assert_str_eq(mpi, "MPI_Iallreduce");
+    ck_assert_int_eq(calls, 3);
+    ck_assert_int_eq(ranks, 1);
+    json_decref(report);
+    unlink(name);
+    collopt_report_free(r);
+}
+END_TEST
+#endif
+
 /* ---- JSON -------------------------------------------------------------------------------------------------- */
 
 START_TEST(json_texts)
@@ -439,6 +482,9 @@ int main(void)
     tcase_add_test(c, report_empty);
     tcase_add_test(c, report_bytes_refused);
     tcase_add_test(c, report_table);
+#ifdef COLLOPT_HAVE_JANSSON
+    tcase_add_test(c, report_read_back);
+#endif
     tcase_add_test(c, json_texts);
     tcase_add_test(c, json_numbers);
     suite_add_tcase(suite, c);
