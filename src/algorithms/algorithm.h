@@ -124,6 +124,28 @@ struct collopt_fold_pairs collopt_fold_pairs(int ranks, int goal, int rank);
 /* The rank that has INDEX. */
 int collopt_fold_rank(int ranks, int goal, int index);
 
+/* ---- tree.c: in-order trees, and the pipelines through them -------------------------------------------------- */
+
+/* One rank in a tree over consecutive ranks: everything below LEFT has lower ranks, below RIGHT higher ones; -1: none. */
+struct collopt_tree {
+    int parent, left, right;
+};
+
+/* A balanced tree over ranks LO .. HI-1 whose root is ROOT. */
+struct collopt_tree collopt_binary_tree(int lo, int hi, int root, int rank);
+/* One of two trees over LO .. HI-1 in which every rank has children in one tree at most (where there are two of them). */
+struct collopt_tree collopt_two_tree(int lo, int hi, bool second, int rank);
+
+/* Scratch of a rank in a pipeline through a tree: what comes from its children. */
+struct collopt_tree_turns {
+    struct turns left, right;
+};
+
+/* A segment on its way to the root: receives from the children, combines, sends up; at the root it ends in OUT. */
+void collopt_tree_up(struct collopt_schedule *s, struct collopt_tree t, struct collopt_tree_turns *tmp, struct collopt_block segment);
+/* And back out from the root, from OUT to OUT. */
+void collopt_tree_down(struct collopt_schedule *s, struct collopt_tree t, struct collopt_block segment);
+
 /* ---- preset.c: defaults of parameters, and the machine they are computed for --------------------------------- */
 
 enum { COLLOPT_MOST_SEGMENTS = 256 };

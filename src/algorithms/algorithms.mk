@@ -2,6 +2,7 @@
 # selection, find it by its descriptor:    const struct collopt_algorithm collopt_<collective>_<name> = {
 
 ALGORITHM_SOURCES = \
+	src/algorithms/binary_tree.c \
 	src/algorithms/chain.c \
 	src/algorithms/chain_scan.c \
 	src/algorithms/circulant.c \
@@ -15,13 +16,16 @@ ALGORITHM_SOURCES = \
 	src/algorithms/recursive_halving.c \
 	src/algorithms/recursive_multiplying.c \
 	src/algorithms/ring.c \
-	src/algorithms/scan_doubling.c
+	src/algorithms/scan_doubling.c \
+	src/algorithms/tree_scan.c \
+	src/algorithms/two_tree.c
 
 ALGORITHM_HELPERS = \
 	src/algorithms/algorithm.h \
 	src/algorithms/fold.c \
 	src/algorithms/preset.c \
 	src/algorithms/row.c \
+	src/algorithms/tree.c \
 	src/algorithms/workspace.c
 
 noinst_LTLIBRARIES += libcollopt-algorithms.la

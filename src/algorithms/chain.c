@@ -14,74 +14,30 @@
 
 enum { INWARD, OUTWARD };       /* strands */
 
-/* Where the sums of SEGMENT come from, and where they go; -1: none. */
-struct chain {
-    int from_below, from_above, to;
-};
-
-static struct chain links(const struct collopt_problem *p, int root, int rank)
+/* A tree without branches on either side of the root. */
+static struct collopt_tree links(const struct collopt_problem *p, int root, int rank)
 {
-    return (struct chain){
-        .from_below = rank > 0 && rank <= root ? rank - 1 : -1,
-        .from_above = rank >= root && rank < p->ranks - 1 ? rank + 1 : -1,
-        .to = rank < root ? rank + 1 : rank > root ? rank - 1 : -1,
+    return (struct collopt_tree){
+        .parent = rank < root ? rank + 1 : rank > root ? rank - 1 : -1,
+        .left = rank > 0 && rank <= root ? rank - 1 : -1,
+        .right = rank >= root && rank < p->ranks - 1 ? rank + 1 : -1,
     };
-}
-
-/* At the root the segment ends in OUT, elsewhere it is sent on. */
-static void inward(struct collopt_schedule *s, struct chain c, struct turns *below, struct turns *above,
-                   struct collopt_block segment)
-{
-    struct collopt_row row = { .operands = 0 };
-
-    if (c.from_below >= 0) {
-        struct collopt_region got = at(turn(s, below), segment);
-
-        collopt_receive(s, c.from_below, got);
-        collopt_row_add(s, &row, got);
-        row.to = got;
-    }
-    collopt_row_add(s, &row, in(segment));
-    if (c.from_above >= 0) {
-        struct collopt_region got = at(turn(s, above), segment);
-
-        collopt_receive(s, c.from_above, got);
-        collopt_row_add(s, &row, got);
-        row.to = got;
-    }
-    if (c.to < 0) {
-        row.to = out(segment);
-        collopt_row_finish(s, &row);
-    } else {
-        collopt_row_flush(s, &row);
-        collopt_send(s, c.to, row.operand[0]);
-    }
-}
-
-static void outward(struct collopt_schedule *s, struct chain c, struct collopt_block segment)
-{
-    if (c.to >= 0)
-        collopt_receive(s, c.to, out(segment));
-    if (c.from_below >= 0)
-        collopt_send(s, c.from_below, out(segment));
-    if (c.from_above >= 0)
-        collopt_send(s, c.from_above, out(segment));
 }
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int root, int rank, bool back)
 {
-    struct chain c = links(p, root, rank);
-    struct turns below = { .slots = 2 }, above = { .slots = 2 };
+    struct collopt_tree t = links(p, root, rank);
+    struct collopt_tree_turns tmp = { { .slots = 2 }, { .slots = 2 } };
     int segments = collopt_partition(s, p->segments);
 
     for (int j = 0; j < p->segments; j++) {
         collopt_round(s);
         collopt_strand(s, INWARD);
-        inward(s, c, &below, &above, block(segments, j, 1));
+        collopt_tree_up(s, t, &tmp, block(segments, j, 1));
         if (back) {
             collopt_round(s);
             collopt_strand(s, OUTWARD);
-            outward(s, c, block(segments, j, 1));
+            collopt_tree_down(s, t, block(segments, j, 1));
         }
     }
 }

@@ -1,0 +1,104 @@
+/* Pipelined balanced binary tree in rank order, any root; for Allreduce the result goes back down the same tree.
+ *
+ * Every node combines left subtree, own and right subtree in one pass and sends the segment up while the next one comes in.
+ * Cost, S segments: about 2 S + 2 log2 p rounds of m/S, 2m received and combined by a node with two children; Allreduce about
+ * 3 S + 4 log2 p.  Scratch: two segments for each child.  Any operation.
+ * Use it for medium vectors of an operation that does not commute; long ones do better in two trees or by elimination.
+ * Folklore. */
+#include "config.h"
+
+#include "algorithm.h"
+
+enum { UP, DOWN };              /* strands */
+
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int root, int rank, bool back)
+{
+    struct collopt_tree t = collopt_binary_tree(0, p->ranks, root, rank);
+    struct collopt_tree_turns tmp = { { .slots = 2 }, { .slots = 2 } };
+    int segments = collopt_partition(s, p->segments);
+
+    for (int j = 0; j < p->segments; j++) {
+        collopt_round(s);
+        collopt_strand(s, UP);
+        collopt_tree_up(s, t, &tmp, block(segments, j, 1));
+        if (back) {
+            collopt_round(s);
+            collopt_strand(s, DOWN);
+            collopt_tree_down(s, t, block(segments, j, 1));
+        }
+    }
+}
+
+static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build(s, p, p->root, rank, false);
+}
+
+static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build(s, p, p->ranks / 2, rank, true);
+}
+
+static size_t segment(const struct collopt_problem *p)
+{
+    return collopt_preset_segment(log2_ceil(p->ranks), vector_bytes(p), true);
+}
+
+/* Children of the node with the most. */
+static int children(int below, int above)
+{
+    int root = (below > 0) + (above > 0), side = most(below, above);
+
+    return most(root, side > 2 ? 2 : side - 1);
+}
+
+/* floor(2 log2 p) */
+static int twice_log2(int ranks)
+{
+    int f = log2_floor(ranks);
+
+    return 2 * f + ((long long)ranks * ranks >> (2 * f + 1) > 0);
+}
+
+/* Exact for a root at either end; up to two rounds less for others. */
+static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    int below = p->root, above = p->ranks - 1 - p->root, busy = most(children(below, above), 0);
+    double m = vector_bytes(p);
+
+    c->rounds = busy == 2 ? 2 * p->segments + twice_log2(p->ranks) - 3 : busy ? p->segments + p->ranks - 2 : 0;
+    c->bytes = busy * m;
+    c->combined = c->bytes;
+    c->scratch = busy * least(p->segments, 2) * m / p->segments;
+}
+
+/* Rounds are an estimate: what comes up and what goes down compete for the ports. */
+static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    int below = p->ranks / 2, above = p->ranks - 1 - below, busy = most(children(below, above), 0);
+    double m = vector_bytes(p);
+
+    if (p->ranks <= 2)
+        c->rounds = p->ranks == 2 ? p->segments + 1 : 0;
+    else if (p->ranks <= 5)
+        c->rounds = 2 * p->segments + (p->ranks == 5 ? 4 : 2);
+    else
+        c->rounds = p->ranks <= 8 ? 3 * p->segments + 6 : 4 * p->segments + 4 * log2_ceil(p->ranks) - 7;
+    c->bytes = most(busy, most(below, above) > 2 ? 3 : most(below, above) > 1 ? 2 : 0) * m;
+    c->combined = busy * m;
+    c->scratch = busy * least(p->segments, 2) * m / p->segments;
+}
+
+const struct collopt_algorithm collopt_reduce_binary_tree = {
+    .name = "binary_tree", .summary = "pipelined balanced tree in rank order, any root; medium vectors",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
+    .cost = cost_reduce, .build = build_reduce,
+};
+
+const struct collopt_algorithm collopt_allreduce_binary_tree = {
+    .name = "binary_tree", .summary = "pipelined balanced tree in rank order, up and down; medium vectors",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
+    .cost = cost_allreduce, .build = build_allreduce,
+};
