@@ -86,8 +86,8 @@ int main(int argc, char **argv)
     check(rank || mine == ranks * (ranks + 1) / 2, "Reduce");
 
     MPI_Info_create(&info);
-    MPI_Comm_set_info(MPI_COMM_WORLD, info);
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &copy);
+    MPI_Comm_set_info(copy, info);
     MPI_Comm_free(&copy);
     MPI_Info_free(&info);
     MPI_Pcontrol(1, "more", 2.0);

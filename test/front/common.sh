@@ -3,12 +3,14 @@
 
 set -u
 
-: "${COLLOPT_BUILD:=$PWD}" "${COLLOPT_SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}" "${CC:=cc}"
+build=${COLLOPT_BUILD:-$PWD}
+source=${COLLOPT_SOURCE:-$(cd "$(dirname "$0")/../.." && pwd)}
+: "${CC:=cc}"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-unset LD_PRELOAD COLLOPT
+unset LD_PRELOAD COLLOPT COLLOPT_BUILD COLLOPT_SOURCE   # collopt would call the latter two misspelt
 
-here=$COLLOPT_SOURCE/test/front
-front=$COLLOPT_BUILD/.libs/libcollopt.so
+here=$source/test/front
+front=$build/.libs/libcollopt.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
@@ -55,16 +57,16 @@ expect_like()   # COUNT PATTERN
 
 shared()        # FILE.so SOURCE [FLAG]...
 {
-    library=$1 source=$2
+    library=$1 from=$2
     shift 2
-    $CC -g -O2 -fPIC -shared -I"$COLLOPT_SOURCE/src" -o "$library" "$here/$source" "$@" || fail "compiling $source"
+    $CC -g -O2 -fPIC -shared -I"$source/src" -o "$library" "$here/$from" "$@" || fail "compiling $from"
 }
 
 program()       # HOST SOURCE FILE [FLAG]...
 {
-    host=$1 source=$2 file=$3
+    host=$1 from=$2 file=$3
     shift 3
-    $(wrapper "$host") -g -O2 -I"$COLLOPT_SOURCE/include" -o "$file" "$here/$source" "$@" || fail "compiling $source for $host"
+    $(wrapper "$host") -g -O2 -I"$source/include" -o "$file" "$here/$from" "$@" || fail "compiling $from for $host"
 }
 
 # A front with stand-in backends beside it, laid out as installed: DIRECTORY/libcollopt.so and DIRECTORY/collopt/

@@ -20,7 +20,7 @@ for host in $hosts; do
     warned "$backend is missing"
     run $host 2 COLLOPT=off LD_PRELOAD=$work/lib/libcollopt.so ./app
     expect 1 "app ok"
-    expect_like 0 "^collopt"
+    expect_like 0 "^collopt:"
 
     echo "not a library" >$backend
     run $host 2 LD_PRELOAD=$work/lib/libcollopt.so ./app

@@ -9,9 +9,9 @@ seen()
     expect_like 0 "^collopt:"
 }
 
-version=$(cat "$COLLOPT_SOURCE/VERSION")
-hwloc=$(sed -n 's/^HWLOC_LIBS = //p' "$COLLOPT_BUILD/Makefile")
-linked=$(sed -n 's/^Libs: \(.*\) -L[^ ]* \(.*\)/\1 -L. \2/p' "$COLLOPT_BUILD/collopt.pc")
+version=$(cat "$source/VERSION")
+hwloc=$(sed -n 's/^HWLOC_LIBS = //p' "$build/Makefile")
+linked=$(sed -n 's/^Libs: \(.*\) -L[^ ]* \(.*\)/\1 -L. \2/p' "$build/collopt.pc")
 ln -s "$front" libcollopt.so
 
 for host in $hosts; do
@@ -27,7 +27,7 @@ for host in $hosts; do
     run $host 2 ./linked
     seen 3
 
-    program $host app.c static "$COLLOPT_BUILD/libcollopt-$host.a" $hwloc -lm
+    program $host app.c static "$build/libcollopt-$host.a" $hwloc -lm
     run $host 2 ./static
     seen 3
 done
@@ -40,8 +40,8 @@ if [ -n "${SMPI_MPICC-}" ]; then
 <platform version="4.1"><cluster id="all" prefix="n" suffix="" radical="0-1" speed="10Gf" bw="10GBps" lat="1us"/></platform>
 EOF
     printf 'n0\nn1\n' >hosts
-    $SMPI_MPICC -g -O2 -I"$COLLOPT_SOURCE/include" -o simulated "$here/app.c" \
-        -Wl,-u,MPI_Allreduce "$COLLOPT_BUILD/libcollopt-smpi.a" $hwloc -lm || fail "compiling app.c for SMPI"
+    $SMPI_MPICC -g -O2 -I"$source/include" -o simulated "$here/app.c" \
+        -Wl,-u,MPI_Allreduce "$build/libcollopt-smpi.a" $hwloc -lm || fail "compiling app.c for SMPI"
     timeout 100 $SMPI_MPIRUN -np 2 -platform platform.xml -hostfile hosts ./simulated >said 2>&1 || { cat said; fail "SMPI: status $?"; }
     seen 3
 fi

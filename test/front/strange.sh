@@ -14,10 +14,10 @@ for rank in OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK SLURM_PROCID NONE; do
 done
 PMI_RANK=1 LD_PRELOAD=$work/lib/libcollopt.so ./stranger >said 2>&1 || fail "stranger: status $?"
 expect 1 "stranger ok"
-expect_like 0 "^collopt"
+expect_like 0 "^collopt:"
 COLLOPT=off LD_PRELOAD=$work/lib/libcollopt.so ./stranger >said 2>&1 || fail "stranger: status $?"
 expect 1 "stranger ok"
-expect_like 0 "^collopt"
+expect_like 0 "^collopt:"
 
 # What a call costs by way of the front.
 ns=$(PMI_RANK=1 LD_PRELOAD=$work/lib/libcollopt.so ./stranger cost)
