@@ -41,6 +41,7 @@ COLLOPT_BACKEND_SOURCES = \
 	src/life.c \
 	src/p2p.c \
 	src/plan.c \
+	src/reduce_local.c \
 	src/wait.c
 
 # The functions of include/collopt.h: in the front and in the static archives.

@@ -149,14 +149,15 @@ static int serve(struct collopt_comm *c, const struct collopt_call *given)
 
 int collopt_dispatch(const struct collopt_call *call)
 {
-    struct collopt_comm *c = collopt_comm_find(call->comm);
+    struct collopt_comm *c;
 
+    if (!atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
+        return decline(call, COLLOPT_PASS_OFF);
+    c = collopt_comm_find(call->comm);
     if (!c)
         return decline(call, COLLOPT_PASS_ARGUMENTS);
     if (c->busy)
         return decline(call, COLLOPT_PASS_NESTED);
-    if (!atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
-        return decline(call, COLLOPT_PASS_OFF);
     switch (c->status) {
     case COLLOPT_ENGAGED:
         return serve(c, call);

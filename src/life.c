@@ -7,19 +7,21 @@
 
 #include "call.h"
 
-static pthread_once_t kernels_once = PTHREAD_ONCE_INIT;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void choose_kernels(void)
+static void prepare(void)
 {
     char message[256] = "";
 
     if (collopt_kernels_init(collopt_settings()->isa, message, sizeof message))
         collopt_warn("COLLOPT_ISA: %s", message);
+    if (!collopt_settings()->on)
+        atomic_store_explicit(&collopt_switched_on, false, memory_order_relaxed);
 }
 
 void collopt_prepare(void)
 {
-    pthread_once(&kernels_once, choose_kernels);
+    pthread_once(&once, prepare);
 }
 
 void collopt_begin(void)
