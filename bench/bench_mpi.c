@@ -1,4 +1,6 @@
-#define _GNU_SOURCE     /* dladdr */
+#ifndef _GNU_SOURCE
+# define _GNU_SOURCE 1    /* dladdr */
+#endif
 #include "bench_mpi.h"
 #include "collopt.h"
 

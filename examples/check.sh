@@ -11,7 +11,7 @@ check()                 # RANKS PROGRAM [ARGUMENT]...
 {
     ranks=$1 name=$2
     shift 2
-    set -- "$COLLOPT_BUILD/examples/$host/$name" "$@"
+    set -- "$build/examples/$host/$name" "$@"
     launch "$host" "$ranks" "$@" || fail "$name on $ranks ranks without collopt: status $?"
     grep -v '^time:' "$work/said" >"$work/without"
     launch_collopt "$host" "$ranks" "$@" || fail "$name on $ranks ranks: status $?"
@@ -24,7 +24,7 @@ check()                 # RANKS PROGRAM [ARGUMENT]...
     fi
 }
 
-for source in "$COLLOPT_SOURCE"/examples/*.c "$COLLOPT_SOURCE"/examples/*.f90; do
+for source in "$top"/examples/*.c "$top"/examples/*.f90; do
     name=$(basename "${source%.*}")
     for ranks in 1 2 3 4; do
         case $name in
@@ -32,6 +32,6 @@ for source in "$COLLOPT_SOURCE"/examples/*.c "$COLLOPT_SOURCE"/examples/*.f90; d
         *) check $ranks "$name" ;;
         esac
     done
-    echo "$name: $(cat "$work/with")"
+    cat "$work/with"
 done
 finish

@@ -3,12 +3,13 @@
 
 set -u
 
-: "${COLLOPT_BUILD:=$PWD}" "${COLLOPT_SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}"
+# The two trees.  Not kept in the environment: collopt warns of COLLOPT_ variables that it does not know.
+build=${COLLOPT_BUILD:-$PWD} top=${COLLOPT_SOURCE:-$PWD}
 : "${OPENMPI_RUN:=mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1}" "${MPICH_RUN:=mpirun.mpich}"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-unset LD_PRELOAD COLLOPT
+unset LD_PRELOAD COLLOPT COLLOPT_BUILD COLLOPT_SOURCE
 
-library=$COLLOPT_BUILD/.libs/libcollopt.so
+library=$build/.libs/libcollopt.so
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0

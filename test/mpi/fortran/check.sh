@@ -7,7 +7,7 @@ built_for "$host" || skip "collopt is not built for $host"
 fortran_for "$host" || skip "no Fortran compiler for $host"
 
 for binding in mpifh mpi mpif08; do
-    program=$COLLOPT_BUILD/test/mpi/fortran/$host/family_$binding
+    program=$build/test/mpi/fortran/$host/family_$binding
     launch "$host" 2 "$program" || fail "$binding on 2 ranks without collopt: status $?"
     for ranks in 1 2 3 4; do
         launch_collopt "$host" $ranks "$program" || fail "$binding on $ranks ranks: status $?"

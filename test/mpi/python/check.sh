@@ -3,7 +3,7 @@
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
 
-family=$COLLOPT_SOURCE/test/mpi/python/family.py
+family=$top/test/mpi/python/family.py
 host=
 for python in ${PYTHON-} python3 /usr/bin/python3; do
     # The version is known without MPI_Init.
