@@ -5,7 +5,7 @@
  * left, and with its own prefix to the right.  Totals that nobody needs (of subtrees that hold the last rank) and prefixes of
  * subtrees that hold rank 0 are not sent.  Both directions are strands of their own, so segments overlap freely.
  * With two trees (see two_tree.c) each half of the vector goes through its own.
- * Cost, S segments: one tree about 4 S + 4 log2 p rounds of m/S and up to 3m in and out; two trees about 3 S + 3 log2 p and 2m.
+ * Cost, S segments: about 3 S + 2 log2 p rounds of m/S, 3m in and out of the busiest rank; two trees: 2 S + 2 log2 p, and 2m.
  * Scratch: a few segments.  In rank order.
  * Use it for long vectors.  Sanders and Traeff, EuroPVM/MPI 2006; Sanders, Speck and Traeff, Parallel Comput. 35 (2009). */
 #include "config.h"
@@ -217,7 +217,7 @@ static void cost_of(const struct collopt_problem *p, int trees, int segments, st
     struct load l = busiest(p, trees);
     double segment = vector_bytes(p) / (trees * segments);
 
-    c->rounds = l.received > 0 ? most(l.sent, l.received) * segments + 4 * log2_ceil(p->ranks) - 4 : 0;
+    c->rounds = l.received > 0 ? most(l.sent, l.received) * segments + 2 * log2_ceil(p->ranks) - (trees == 1) : 0;
     c->bytes = most(l.sent, l.received) * segments * segment;
     c->combined = l.combined * segments * segment;
     c->scratch = l.slots * least(segments, 2) * segment;
