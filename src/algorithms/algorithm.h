@@ -113,6 +113,13 @@ void collopt_row_finish(struct collopt_schedule *s, struct collopt_row *row);
 /* At least BYTES bytes, to be freed by the caller; NULL: out of memory, and the schedule knows. */
 void *collopt_workspace(struct collopt_schedule *s, size_t bytes);
 
+/* ---- skips.c: circulant graphs ------------------------------------------------------------------------------ */
+
+enum { COLLOPT_SKIPS = 33 };
+
+/* skip[0] = 1, ... skip[q] = ranks, each half of the next rounded up; returns q = ceil(log2(ranks)). */
+int collopt_skips(int ranks, int skip[COLLOPT_SKIPS]);
+
 /* ---- fold.c: folding p ranks to fewer, such as a power of two -------------------------------------------------------------- */
 
 struct collopt_fold_pairs {

@@ -6,6 +6,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/chain.c \
 	src/algorithms/chain_scan.c \
 	src/algorithms/circulant.c \
+	src/algorithms/circulant_pipeline.c \
 	src/algorithms/elimination.c \
 	src/algorithms/exscan_doubling.c \
 	src/algorithms/knomial.c \
@@ -25,6 +26,7 @@ ALGORITHM_HELPERS = \
 	src/algorithms/fold.c \
 	src/algorithms/preset.c \
 	src/algorithms/row.c \
+	src/algorithms/skips.c \
 	src/algorithms/tree.c \
 	src/algorithms/workspace.c
 

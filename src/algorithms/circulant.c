@@ -11,19 +11,6 @@
 
 #include "algorithm.h"
 
-enum { MOST_ROUNDS = 32 };
-
-/* skip[0] = 1 ... skip[q] = ranks; returns q. */
-static int skips(int ranks, int skip[MOST_ROUNDS])
-{
-    int q = log2_ceil(ranks);
-
-    skip[q] = ranks;
-    for (int k = q - 1; k >= 0; k--)
-        skip[k] = (skip[k + 1] + 1) / 2;
-    return q;
-}
-
 /* A rank, or its number counted from a root, among all; and how the numbers become ranks. */
 struct circle {
     int ranks, number, root, partition;
@@ -51,7 +38,7 @@ static struct collopt_region parts(const struct circle *c, int place, int from, 
 /* Sums lie in SUM, which holds all parts; the one's own part ends in RESULT. */
 static void reduce_scatter(struct collopt_schedule *s, const struct circle *c, int sum, int result)
 {
-    int skip[MOST_ROUNDS], q = skips(c->ranks, skip);
+    int skip[COLLOPT_SKIPS], q = collopt_skips(c->ranks, skip);
     struct turns tmp = { .slots = 2 };
     struct stretch st;
 
@@ -71,7 +58,7 @@ static void reduce_scatter(struct collopt_schedule *s, const struct circle *c, i
 
 static void allgather(struct collopt_schedule *s, const struct circle *c)
 {
-    int skip[MOST_ROUNDS], q = skips(c->ranks, skip);
+    int skip[COLLOPT_SKIPS], q = collopt_skips(c->ranks, skip);
     struct stretch st;
 
     for (int k = 0; k < q; k++) {
@@ -129,7 +116,7 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
 
 static void cost_of(const struct collopt_problem *p, bool back, bool sum, struct collopt_cost *c)
 {
-    int skip[MOST_ROUNDS], q = skips(p->ranks, skip);
+    int skip[COLLOPT_SKIPS], q = collopt_skips(p->ranks, skip);
     double part = vector_bytes(p) / p->ranks;
 
     c->rounds = back ? 2 * q : q;
