@@ -51,6 +51,8 @@ COLLOPT_CHECK_CFLAG([-fopenmp-simd], [COLLOPT_KERNEL_CFLAGS])
 COLLOPT_CHECK_CFLAG([-ffp-contract=off], [COLLOPT_KERNEL_CFLAGS])
 COLLOPT_CHECK_CFLAG([-fno-math-errno], [COLLOPT_KERNEL_CFLAGS])
 COLLOPT_CHECK_CFLAG([-fno-trapping-math], [COLLOPT_KERNEL_CFLAGS])
+# gcc 12 fuses products with alternating sums in straight-line code, -ffp-contract=off or not.
+COLLOPT_CHECK_CFLAG([-fno-tree-slp-vectorize], [COLLOPT_KERNEL_CFLAGS])
 AC_SUBST([COLLOPT_KERNEL_CFLAGS])
 
 COLLOPT_CHECK_ISA([avx2], [AVX2], [-mavx2 -mf16c],

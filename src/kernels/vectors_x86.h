@@ -47,8 +47,9 @@ typedef __m256i vector_f16;
 #define odds_f64(x)         _mm512_permute_pd(x, 0xff)
 #define swapped_f32(x)      _mm512_permute_ps(x, 0xb1)
 #define swapped_f64(x)      _mm512_permute_pd(x, 0x55)
-#define sub_add_f32(x, y)   _mm512_mask_sub_ps(_mm512_add_ps(x, y), 0x5555, x, y)
-#define sub_add_f64(x, y)   _mm512_mask_sub_pd(_mm512_add_pd(x, y), 0x55, x, y)
+/* not by a masked subtraction: gcc 12 would fuse that with the product, whatever -ffp-contract says */
+#define sub_add_f32(x, y)   _mm512_add_ps(x, _mm512_xor_ps(y, (__m512) _mm512_set1_epi64(0x80000000)))
+#define sub_add_f64(x, y)   _mm512_add_pd(x, _mm512_xor_pd(y, _mm512_setr4_pd(-0.0, 0, -0.0, 0)))
 #define any_nan_f32(x)      (_mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q) != 0)
 #define any_nan_f64(x)      (_mm512_cmp_pd_mask(x, x, _CMP_UNORD_Q) != 0)
 

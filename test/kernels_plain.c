@@ -1,0 +1,61 @@
+/* The kernels' cases without a test framework, for processors that are only emulated.
+ *
+ *     kernels_plain [--thorough] [isa ...]        all that this processor has, by default
+ *
+ * Says which instruction sets ran and which did not. Exit status 1 if a case was wrong or a named one did not run. */
+#include <config.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernels_cases.h"
+
+static long run(bool thorough)
+{
+    long wrong = 0;
+
+    for (enum collopt_op op = 0; op < COLLOPT_OP_USER; op++)
+        for (enum collopt_type type = 0; type < COLLOPT_TYPE_NONE; type++) {
+            char message[256];
+            long bad = collopt_kernel(op, type) ? kernel_cases_run(op, type, thorough, message, sizeof message) : 0;
+
+            if (bad)
+                printf("WRONG (%ld): %s\n", bad, message);
+            wrong += bad;
+        }
+    return wrong;
+}
+
+static bool asked_for(const char *isa, int names, char **name)
+{
+    for (int i = 0; i < names; i++)
+        if (strcmp(name[i], isa) == 0)
+            return true;
+    return names == 0;
+}
+
+int main(int argc, char **argv)
+{
+    bool thorough = argc > 1 && strcmp(argv[1], "--thorough") == 0;
+    int names = argc - 1 - thorough, bad = 0;
+
+    for (const struct collopt_isa *isa = collopt_isas; isa->name; isa++) {
+        char message[256];
+
+        if (!asked_for(isa->name, names, argv + 1 + thorough))
+            continue;
+        if (collopt_kernels_init(isa->name, message, sizeof message)) {
+            printf("%s did not run: %s\n", isa->name, message);
+            bad |= names > 0;
+            continue;
+        }
+
+        long wrong = run(thorough);
+
+        printf("%s: %ld wrong\n", isa->name, wrong);
+        fflush(stdout);
+        bad |= wrong > 0;
+    }
+    return bad;
+}

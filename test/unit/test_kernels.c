@@ -1,0 +1,264 @@
+/* The kernels: every combination on every instruction set against the reference, then what is particular. */
+#include <config.h>
+
+#include <check.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../kernels_cases.h"
+
+enum { COMBINATIONS = COLLOPT_OP_USER * COLLOPT_TYPE_NONE };
+
+static int isas(void)
+{
+    int n = 0;
+
+    while (collopt_isas[n].name)
+        n++;
+    return n;
+}
+
+/* False if this processor lacks it, which is said. */
+static bool use(const struct collopt_isa *isa)
+{
+    char message[256];
+
+    if (collopt_kernels_init(isa->name, message, sizeof message) == 0)
+        return true;
+    printf("%s did not run: %s\n", isa->name, message);
+    return false;
+}
+
+/* one test for each instruction set */
+START_TEST(all_combinations)
+{
+    const struct collopt_isa *isa = &collopt_isas[_i];
+    char message[256];
+    int ran = 0;
+
+    if (!use(isa))
+        return;
+    for (int i = 0; i < COMBINATIONS; i++) {
+        enum collopt_op op = i / COLLOPT_TYPE_NONE;
+        enum collopt_type type = i % COLLOPT_TYPE_NONE;
+
+        if (!collopt_kernel(op, type))
+            continue;
+
+        long wrong = kernel_cases_run(op, type, getenv("COLLOPT_CHECK_BIG") != NULL, message, sizeof message);
+
+        ck_assert_msg(wrong == 0, "%s (%ld cases)", message, wrong);
+        ran++;
+    }
+    printf("%s ran: %d combinations\n", isa->name, ran);
+    ck_assert_int_gt(ran, 0);
+}
+END_TEST
+
+/* ---- algebra, by hand ---- */
+
+/* n copies of (left, right) through one kernel: all results must be `result`, wherever they lie */
+static void everywhere(enum collopt_op op, enum collopt_type type, const void *left, const void *right, const void *result)
+{
+    enum { N = 67 };
+    size_t size = collopt_type_size(type);
+    char a[N * 32], b[N * 32], d[N * 32];
+
+    for (const struct collopt_isa *isa = collopt_isas; isa->name; isa++) {
+        char message[256];
+
+        if (collopt_kernels_init(isa->name, message, sizeof message))
+            continue;
+        for (int i = 0; i < N; i++) {
+            memcpy(a + i * size, left, size);
+            memcpy(b + i * size, right, size);
+            memcpy(d + i * size, result, size);    /* for the padding */
+        }
+        collopt_kernel(op, type)->combine(d, a, b, N);
+        for (int i = 0; i < N; i++)
+            ck_assert_msg(memcmp(d + i * size, result, size) == 0, "%s %s isa %s element %d", collopt_op_name(op),
+                          collopt_type_name(type), isa->name, i);
+    }
+}
+
+#define EVERYWHERE(op, type, ctype, left, right, result) \
+    everywhere(COLLOPT_##op, COLLOPT_##type, &(ctype) { left }, &(ctype) { right }, &(ctype) { result })
+
+START_TEST(integers_wrap)
+{
+    EVERYWHERE(SUM, INT8, int8_t, 100, 100, -56);
+    EVERYWHERE(SUM, UINT8, uint8_t, 200, 100, 44);
+    EVERYWHERE(SUM, INT16, int16_t, INT16_MAX, 1, INT16_MIN);
+    EVERYWHERE(SUM, INT32, int32_t, INT32_MIN, -1, INT32_MAX);
+    EVERYWHERE(SUM, INT64, int64_t, INT64_MAX, 1, INT64_MIN);
+    EVERYWHERE(PROD, INT8, int8_t, -128, -1, -128);
+    EVERYWHERE(PROD, UINT16, uint16_t, 65535, 65535, 1);
+    EVERYWHERE(PROD, INT32, int32_t, INT32_MIN, -1, INT32_MIN);
+    EVERYWHERE(PROD, UINT64, uint64_t, UINT64_MAX, UINT64_MAX, 1);
+}
+END_TEST
+
+START_TEST(unsigned_compare)
+{
+    EVERYWHERE(MAX, UINT8, uint8_t, 0x80, 1, 0x80);
+    EVERYWHERE(MIN, UINT16, uint16_t, 0x8000, 1, 1);
+    EVERYWHERE(MAX, UINT32, uint32_t, 0x80000000, 1, 0x80000000);
+    EVERYWHERE(MIN, UINT64, uint64_t, UINT64_C(1) << 63, 1, 1);
+    EVERYWHERE(MIN, INT64, int64_t, INT64_MIN, 1, INT64_MIN);
+}
+END_TEST
+
+START_TEST(logical_results)
+{
+    EVERYWHERE(LAND, INT32, int32_t, 2, 1, 1);
+    EVERYWHERE(LAND, INT8, int8_t, -1, 0, 0);
+    EVERYWHERE(LOR, UINT64, uint64_t, UINT64_C(1) << 40, 0, 1);
+    EVERYWHERE(LXOR, INT16, int16_t, 2, 4, 0);
+    EVERYWHERE(LXOR, LOGICAL4, uint32_t, UINT32_MAX, 0, 1);
+    EVERYWHERE(LAND, LOGICAL8, uint64_t, UINT64_MAX, 1, 1);
+    EVERYWHERE(LOR, BOOL, uint8_t, 0, 1, 1);
+}
+END_TEST
+
+START_TEST(least_and_greatest)
+{
+    float nan = -NAN, canonical = NAN;
+
+    for (int swap = 0; swap < 2; swap++) {
+        EVERYWHERE(MIN, DOUBLE, double, swap ? -0.0 : 0.0, swap ? 0.0 : -0.0, -0.0);
+        EVERYWHERE(MAX, DOUBLE, double, swap ? -0.0 : 0.0, swap ? 0.0 : -0.0, 0.0);
+        EVERYWHERE(MIN, FLOAT, float, swap ? nan : -INFINITY, swap ? -INFINITY : nan, canonical);
+        EVERYWHERE(MAX, FLOAT, float, swap ? nan : INFINITY, swap ? INFINITY : nan, canonical);
+        EVERYWHERE(MAX, FLOAT16, uint16_t, swap ? 0x8000 : 0, swap ? 0 : 0x8000, 0);
+        EVERYWHERE(MIN, BFLOAT16, uint16_t, swap ? 0xffc1 : 0, swap ? 0 : 0xffc1, 0x7fc0);
+    }
+}
+END_TEST
+
+#define PAIRS(op, type, ctype, v, i, w, j, x, k) \
+    do { \
+        ctype left, right, result; \
+        memset(&left, 0, sizeof left), memset(&right, 0, sizeof right), memset(&result, 0, sizeof result); \
+        left.value = v, left.index = i, right.value = w, right.index = j, result.value = x, result.index = k; \
+        everywhere(COLLOPT_##op, COLLOPT_##type, &left, &right, &result); \
+    } while (0)
+
+START_TEST(ties_go_to_the_lowest_index)
+{
+    PAIRS(MAXLOC, DOUBLE_INT, struct collopt_double_int, 3, 7, 3, 2, 3, 2);
+    PAIRS(MINLOC, DOUBLE_INT, struct collopt_double_int, 3, -7, 3, 2, 3, -7);
+    PAIRS(MAXLOC, FLOAT_INT, struct collopt_float_int, -0.0f, 5, 0, 6, -0.0f, 5);
+    PAIRS(MINLOC, SHORT_INT, struct collopt_short_int, -1, 5, -1, 4, -1, 4);
+    PAIRS(MAXLOC, 2INT, struct collopt_2int, INT32_MIN, INT32_MAX, INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN);
+    PAIRS(MAXLOC, LONG_INT, struct collopt_long_int, 1L << 40, 1, 1, 0, 1L << 40, 1);
+    PAIRS(MINLOC, LONG_DOUBLE_INT, struct collopt_long_double_int, 1, 3, 1, 2, 1, 2);
+    PAIRS(MAXLOC, FLOAT_INT, struct collopt_float_int, INFINITY, 0, NAN, 9, NAN, 9);
+    PAIRS(MINLOC, DOUBLE_INT, struct collopt_double_int, NAN, 8, NAN, 1, NAN, 1);
+}
+END_TEST
+
+START_TEST(infinite_products)
+{
+    union { double part[2]; double _Complex whole; } a = { { INFINITY, INFINITY } }, b = { { 1, 0 } }, d;
+    char message[256];
+
+    for (const struct collopt_isa *isa = collopt_isas; isa->name; isa++) {
+        if (collopt_kernels_init(isa->name, message, sizeof message))
+            continue;
+        collopt_kernel(COLLOPT_PROD, COLLOPT_COMPLEX_DOUBLE)->combine(&d, &a, &b, 1);
+        ck_assert_msg(isinf(d.part[0]) || isinf(d.part[1]), "(inf,inf) * 1 isa %s", isa->name);
+    }
+}
+END_TEST
+
+/* ---- tables ---- */
+
+START_TEST(what_mpi_allows)
+{
+    ck_assert(collopt_valid(COLLOPT_SUM, COLLOPT_CLASS_COMPLEX));
+    ck_assert(!collopt_valid(COLLOPT_MAX, COLLOPT_CLASS_COMPLEX));
+    ck_assert(!collopt_valid(COLLOPT_SUM, COLLOPT_CLASS_BYTE));
+    ck_assert(collopt_valid(COLLOPT_BXOR, COLLOPT_CLASS_BYTE));
+    ck_assert(!collopt_valid(COLLOPT_LAND, COLLOPT_CLASS_FORTRAN_INTEGER));
+    ck_assert(!collopt_valid(COLLOPT_LAND, COLLOPT_CLASS_MULTI_LANGUAGE));
+    ck_assert(!collopt_valid(COLLOPT_BAND, COLLOPT_CLASS_LOGICAL));
+    ck_assert(collopt_valid(COLLOPT_MINLOC, COLLOPT_CLASS_PAIR));
+    ck_assert(!collopt_valid(COLLOPT_REPLACE, COLLOPT_CLASS_C_INTEGER));
+    ck_assert(!collopt_valid(COLLOPT_OP_USER, COLLOPT_CLASS_C_INTEGER));
+}
+END_TEST
+
+START_TEST(names_lead_back)
+{
+    for (enum collopt_op op = 0; op < COLLOPT_OP_USER; op++)
+        ck_assert_int_eq(collopt_op_named(collopt_op_name(op)), op);
+    for (enum collopt_type type = 0; type < COLLOPT_TYPE_NONE; type++)
+        ck_assert_int_eq(collopt_type_named(collopt_type_name(type)), type);
+    ck_assert_int_eq(collopt_op_named("average"), COLLOPT_OP_USER);
+    ck_assert_int_eq(collopt_type_named("int7"), COLLOPT_TYPE_NONE);
+    ck_assert_ptr_null(collopt_kernel(COLLOPT_SUM, COLLOPT_TYPE_NONE));
+    ck_assert_ptr_null(collopt_kernel(COLLOPT_OP_USER, COLLOPT_INT32));
+    ck_assert_ptr_null(collopt_kernel(COLLOPT_SUM, COLLOPT_BYTE));
+}
+END_TEST
+
+/* ---- choice ---- */
+
+START_TEST(choice_of_instruction_set)
+{
+    struct collopt_processor here, plain = { .near_cache = 0 };
+    char message[256] = "";
+
+    ck_assert_str_eq(collopt_kernels_isa(), "generic");    /* before any choice; tests run in processes of their own */
+    collopt_processor_detect(&here);
+    ck_assert_int_eq(collopt_kernels_init(NULL, message, sizeof message), 0);
+    ck_assert_str_eq(collopt_kernels_isa(), collopt_isa_best(&here)->name);
+
+    ck_assert_int_eq(collopt_kernels_init("abacus", message, sizeof message), -1);
+    ck_assert_msg(strstr(message, "abacus") && strstr(message, "generic"), "message: %s", message);
+    ck_assert_str_eq(collopt_kernels_isa(), collopt_isa_best(&here)->name);
+
+    ck_assert_int_eq(collopt_kernels_init("generic", message, sizeof message), 0);
+    ck_assert_str_eq(collopt_kernels_isa(), "generic");
+
+    /* a processor that has nothing, or 512-bit registers that the system does not save */
+    const char *least = collopt_isa_best(&plain)->name;
+
+    ck_assert(strcmp(least, "generic") == 0 || strcmp(least, "neon") == 0);
+    here.avx512 = false;
+    ck_assert_str_ne(collopt_isa_best(&here)->name, "avx512");
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("kernels");
+    TCase *cases = tcase_create("cases"), *rules = tcase_create("rules");
+
+    tcase_set_timeout(cases, 0);
+    tcase_add_loop_test(cases, all_combinations, 0, isas());
+    suite_add_tcase(suite, cases);
+
+    tcase_add_test(rules, integers_wrap);
+    tcase_add_test(rules, unsigned_compare);
+    tcase_add_test(rules, logical_results);
+    tcase_add_test(rules, least_and_greatest);
+    tcase_add_test(rules, ties_go_to_the_lowest_index);
+    tcase_add_test(rules, infinite_products);
+    tcase_add_test(rules, what_mpi_allows);
+    tcase_add_test(rules, names_lead_back);
+    tcase_add_test(rules, choice_of_instruction_set);
+    suite_add_tcase(suite, rules);
+
+    SRunner *runner = srunner_create(suite);
+
+    srunner_run_all(runner, CK_ENV);
+
+    int failed = srunner_ntests_failed(runner);
+
+    srunner_free(runner);
+    return failed != 0;
+}
