@@ -40,7 +40,7 @@ examples/mpich/%: examples/%.f90
 .PHONY: examples
 examples: $(EXAMPLES)
 
-EXAMPLE_TESTS = examples/openmpi.sh examples/mpich.sh
+EXAMPLE_TESTS = examples/openmpi.sh examples/mpich.sh examples/smpi.sh
 TESTS += $(EXAMPLE_TESTS)
 check_DATA += $(EXAMPLES)
 CLEANFILES += $(EXAMPLES)
