@@ -146,12 +146,20 @@ static void depend(struct pass *w, struct dependences *d, int needer, int on)
         d->list[d->n++] = (struct depend){ needer, strand, position };
 }
 
+/* The next piece of SPAN from K on whose accesses lie in another chain than those of the piece before it. */
+static int next_chain(const struct collopt_schedule *s, struct span span, int k)
+{
+    while (k > 0 && k < span.n && chain_of(s->piece[span.first + k].place) == chain_of(s->piece[span.first + k - 1].place))
+        k++;
+    return k;
+}
+
 static void depend_on_other_strands(struct pass *w, struct dependences *d, int i, int region)
 {
     const struct collopt_schedule *s = w->s;
     struct span span = *collopt_region_of(s, &s->action[i], region);
 
-    for (int k = 0; k < span.n; k++)
+    for (int k = 0; k < span.n; k = next_chain(s, span, k + 1))
         for (int x = w->last[chain_of(s->piece[span.first + k].place)]; x >= 0; x = w->access[x].before)
             if (s->action[w->access[x].action].strand != s->action[i].strand && conflict(w, &w->access[x], i, region))
                 depend(w, d, i, w->access[x].action);
@@ -165,7 +173,7 @@ static int earliest_post(const struct pass *w, int i)
     struct span to = *collopt_region_of(s, a, 0);
     int first = round_start(w, i, AHEAD), own = round_start(w, i, 0);
 
-    for (int k = 0; k < to.n; k++)
+    for (int k = 0; k < to.n; k = next_chain(s, to, k + 1))
         for (int x = w->last[chain_of(s->piece[to.first + k].place)]; x >= 0; x = w->access[x].before) {
             const struct action *b = &s->action[w->access[x].action];
 
@@ -212,12 +220,10 @@ static void record(struct pass *w, int i)
 
     for (int r = 0; r < s->action[i].regions; r++) {
         struct span span = *collopt_region_of(s, &s->action[i], r);
-        int chain = -1;
 
-        for (int k = 0; k < span.n; k++) {
-            if (chain == chain_of(s->piece[span.first + k].place))
-                continue;
-            chain = chain_of(s->piece[span.first + k].place);
+        for (int k = 0; k < span.n; k = next_chain(s, span, k + 1)) {
+            int chain = chain_of(s->piece[span.first + k].place);
+
             if (!collopt_grow(s, (void **)&w->access, w->accesses, &w->access_room, sizeof *w->access))
                 return;
             w->access[w->accesses] = (struct access){ i, r, w->last[chain], writes(&s->action[i], r) };

@@ -20,6 +20,8 @@ struct pass {
     struct collopt_schedule *s;
     struct read *reads;
     size_t n, room;
+    int partition;                      /* the one in which all reads are blocks, where LAST and SENT are known; or -1 */
+    int *last, *sent;                   /* [parts] the last action that reads the part, that sends it; or -1 */
     struct collopt_block *moved;        /* blocks of OUT that live in the shadow now */
     size_t moves, move_room;
     int shadow;                         /* place, or -1 */
@@ -63,6 +65,37 @@ static void list_reads(struct pass *w)
         }
 }
 
+/* Where all reads are blocks of one partition, which is the rule, the last reader of each part says nearly everything. */
+static void index_reads(struct pass *w)
+{
+    const struct collopt_schedule *s = w->s;
+    int parts;
+
+    w->partition = w->n > 0 && s->strands == 1 ? w->reads[0].piece.block.partition : -1;
+    for (size_t i = 0; i < w->n && w->partition >= 0; i++)
+        if (w->reads[i].piece.block.partition != w->partition)
+            w->partition = -1;
+    if (w->partition < 0)
+        return;
+    parts = s->partition[w->partition].parts;
+    w->last = malloc(2 * (size_t)parts * sizeof *w->last);
+    if (!w->last) {
+        w->partition = -1;
+        return;
+    }
+    w->sent = w->last + parts;
+    memset(w->last, -1, 2 * (size_t)parts * sizeof *w->last);
+    for (size_t i = 0; i < w->n; i++) {
+        struct collopt_block b = w->reads[i].piece.block;
+
+        for (int k = b.first; k < b.first + b.parts; k++) {
+            w->last[k] = w->reads[i].action;
+            if (s->action[w->reads[i].action].kind == ACTION_SEND)
+                w->sent[k] = w->reads[i].action;
+        }
+    }
+}
+
 /* An operand that is exactly what is written is read before it is destroyed, element by element. */
 static bool exactly_written(const struct collopt_schedule *s, const struct action *a, struct piece q)
 {
@@ -81,27 +114,57 @@ static bool exactly_written(const struct collopt_schedule *s, const struct actio
     return false;
 }
 
+static bool under_way(const struct collopt_schedule *s, int sender, int i)
+{
+    return s->action[i].kind == ACTION_RECEIVE && s->action[sender].kind == ACTION_SEND
+        && s->action[sender].round == s->action[i].round;
+}
+
+static bool destroys_own_operand(const struct pass *w, int i, struct piece q)
+{
+    const struct collopt_schedule *s = w->s;
+    const struct action *a = &s->action[i];
+
+    for (int r = 1; r < a->regions; r++) {
+        struct span from = *collopt_region_of(s, a, r);
+
+        for (int k = 0; k < from.n; k++) {
+            struct piece read = s->piece[from.first + k];
+
+            if (read.place == COLLOPT_IN && collopt_pieces_overlap(s, q, read) && !exactly_written(s, a, read))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool destroys_by_index(const struct pass *w, int i, struct piece q)
+{
+    for (int k = q.block.first; k < q.block.first + q.block.parts; k++)
+        if (w->last[k] > i || (w->sent[k] >= 0 && under_way(w->s, w->sent[k], i)))
+            return true;
+    return destroys_own_operand(w, i, q);
+}
+
 /* Would writing Q in action I destroy input that is still needed, or is being sent? */
 static bool destroys(const struct pass *w, int i, struct piece q)
 {
     const struct collopt_schedule *s = w->s;
     const struct action *a = &s->action[i];
 
+    if (q.block.partition == w->partition && collopt_pieces_same(s, q, (struct piece){ COLLOPT_IN, q.block }))
+        return destroys_by_index(w, i, q);
     for (size_t k = w->n; k-- > 0;) {
         const struct read *r = &w->reads[k];
         const struct action *b = &s->action[r->action];
-        bool later = r->action > i, under_way = b->kind == ACTION_SEND && b->round == a->round && a->kind == ACTION_RECEIVE;
 
         if (s->strands == 1 && b->round < a->round)
             break;
-        if (!later && !under_way && b->strand == a->strand && r->action != i)
-            continue;
-        if (!collopt_pieces_overlap(s, q, r->piece))
-            continue;
-        if (r->action != i || !exactly_written(s, a, r->piece))
+        if (r->action != i && (r->action > i || b->strand != a->strand || under_way(s, r->action, i))
+            && collopt_pieces_overlap(s, q, r->piece))
             return true;
     }
-    return false;
+    return destroys_own_operand(w, i, q);
 }
 
 static bool in_shadow(const struct pass *w, struct collopt_block b)
@@ -277,16 +340,18 @@ static void undo(struct pass *w)
 
 void collopt_pass_in_place(struct collopt_schedule *s)
 {
-    struct pass w = { .s = s, .shadow = -1 };
+    struct pass w = { .s = s, .partition = -1, .shadow = -1 };
 
     if (!s->has_out)
         return;
     drop_copies_onto_itself(s);
     list_reads(&w);
+    index_reads(&w);
     if (!s->failed && !redirect(&w)) {
         undo(&w);
         copy_input_first(s);
     }
+    free(w.last);
     free(w.reads);
     free(w.moved);
 }

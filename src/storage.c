@@ -1,7 +1,11 @@
 /* Which pieces of a schedule are the same memory: places are separate, except that in place IN and OUT are one. */
 #include "config.h"
 
+#include <stdlib.h>
+
 #include "schedule_parts.h"
+
+enum { MANY = 64 };             /* pieces in both spans, from which on they are sorted before they are compared */
 
 static bool scatters(const struct collopt_schedule *s)
 {
@@ -35,8 +39,78 @@ bool collopt_pieces_same(const struct collopt_schedule *s, struct piece a, struc
     return collopt_blocks_equal(a.block, b.block);
 }
 
+/* ---- long lists of blocks -------------------------------------------------------------------------------------- */
+
+static int by_first(const void *a, const void *b)
+{
+    const struct collopt_block *x = a, *y = b;
+
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+/* The blocks of a span in order; NULL: no memory. */
+static struct collopt_block *sorted(const struct collopt_schedule *s, struct span span)
+{
+    struct collopt_block *list = malloc((size_t)span.n * sizeof *list);
+
+    for (int i = 0; list && i < span.n; i++)
+        list[i] = s->piece[span.first + i].block;
+    if (list)
+        qsort(list, (size_t)span.n, sizeof *list, by_first);
+    return list;
+}
+
+/* Are all pieces of one place and one partition? */
+static bool uniform(const struct collopt_schedule *s, struct span span)
+{
+    const struct piece *piece = &s->piece[span.first];
+
+    for (int i = 1; i < span.n; i++)
+        if (piece[i].place != piece[0].place || piece[i].block.partition != piece[0].block.partition)
+            return false;
+    return true;
+}
+
+static bool meet(const struct collopt_block *a, int n, const struct collopt_block *b, int m)
+{
+    for (int i = 0, j = 0; i < n && j < m;) {
+        if (a[i].first + a[i].parts <= b[j].first)
+            i++;
+        else if (b[j].first + b[j].parts <= a[i].first)
+            j++;
+        else
+            return true;
+    }
+    return false;
+}
+
+/* Decides for uniform spans; false if it cannot. */
+static bool compare_sorted(const struct collopt_schedule *s, struct span a, struct span b, bool *overlap)
+{
+    struct piece x = s->piece[a.first], y = s->piece[b.first];
+    struct collopt_block *left, *right;
+
+    if (!uniform(s, a) || !uniform(s, b))
+        return false;
+    *overlap = x.place == y.place || in_and_out(s, x, y);
+    if (!*overlap || shifted(s, x, y) || s->place[x.place].kind == PLACE_PACKED)
+        return true;
+    if (x.block.partition != y.block.partition)
+        return false;
+    left = sorted(s, a);
+    right = sorted(s, b);
+    *overlap = !left || !right || meet(left, a.n, right, b.n);
+    free(left);
+    free(right);
+    return true;
+}
+
 bool collopt_spans_overlap(const struct collopt_schedule *s, struct span a, struct span b)
 {
+    bool overlap;
+
+    if (a.n > 0 && b.n > 0 && a.n + b.n > MANY && compare_sorted(s, a, b, &overlap))
+        return overlap;
     for (int i = 0; i < a.n; i++)
         for (int j = 0; j < b.n; j++)
             if (collopt_pieces_overlap(s, s->piece[a.first + i], s->piece[b.first + j]))
