@@ -3,10 +3,12 @@
 
 ALGORITHM_SOURCES = \
 	src/algorithms/binary_tree.c \
+	src/algorithms/census.c \
 	src/algorithms/chain.c \
 	src/algorithms/chain_scan.c \
 	src/algorithms/circulant.c \
 	src/algorithms/circulant_pipeline.c \
+	src/algorithms/dual_root.c \
 	src/algorithms/elimination.c \
 	src/algorithms/exscan_doubling.c \
 	src/algorithms/knomial.c \
@@ -18,6 +20,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/recursive_multiplying.c \
 	src/algorithms/ring.c \
 	src/algorithms/scan_doubling.c \
+	src/algorithms/sweep.c \
 	src/algorithms/tree_scan.c \
 	src/algorithms/two_tree.c
 

@@ -1,58 +1,136 @@
 /* Ring: a reduce-scatter round the ring of ranks, and for Allreduce an allgather round it.
  *
  * Part b starts at rank b+1 and travels up the ring, combined at every stop; after p-1 rounds it is complete at rank b.
- * p-1 more rounds bring it to everyone.
- * Cost: p-1 rounds, (p-1)/p m sent and combined; Allreduce twice the rounds and bytes.  Scratch: two parts.  Messages go to
- * neighbours only.  Cyclic order: commutative operations only.
- * Use it for very long vectors, above all where links are shared.
+ * p-1 more rounds bring it to everyone.  Segmented, the pieces of a part follow one another, so that one is combined while the
+ * next is on its way.  Bidirectional, the second half of every part travels down the ring instead, as a strand of its own.
+ * Cost: p-1 rounds, (p-1)/p m sent and combined; Allreduce twice the rounds and bytes.  Scratch: two parts (segmented: two
+ * pieces).  Messages go to neighbours only.  Cyclic order: commutative operations only.
+ * Use it for very long vectors, above all where links are shared; in both directions where links are.
  * Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009). */
 #include "config.h"
 
 #include "algorithm.h"
 
-/* Every rank RANK ends with part RANK complete in LAST; on the way the sums lie in OUT if KEEP, else in scratch. */
-static void reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int partition, bool keep)
+/* One direction; every part is cut into EACH pieces, of which this takes N from FIRST on. */
+struct ring {
+    int ranks, rank, way;       /* WAY: 1 up, -1 down */
+    int partition, each, first, n;
+    struct turns tmp;
+};
+
+static int peer(const struct ring *g, int away)
 {
-    int up = modulo(rank + 1, p->ranks), down = modulo(rank - 1, p->ranks);
-    struct turns tmp = { .slots = 2 };
-    struct collopt_region sum = in(block(partition, down, 1));
-
-    for (int k = 0; k < p->ranks - 1; k++) {
-        struct collopt_block take = block(partition, modulo(rank - k - 2, p->ranks), 1);
-        struct collopt_region got = at(turn(s, &tmp), take);
-
-        collopt_round(s);
-        collopt_send(s, up, sum);
-        collopt_receive(s, down, got);
-        sum = keep || k == p->ranks - 2 ? out(take) : got;
-        collopt_combine(s, sum, got, in(take));
-    }
-    if (p->ranks == 1)
-        collopt_copy(s, out(block(partition, 0, 1)), sum);
+    return modulo(g->rank + g->way * away, g->ranks);
 }
 
-static void allgather(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int partition)
+/* Piece I of the part that belongs to the rank AWAY. */
+static struct collopt_block piece(const struct ring *g, int away, int i)
 {
-    int up = modulo(rank + 1, p->ranks), down = modulo(rank - 1, p->ranks);
+    return block(g->partition, peer(g, away) * g->each + g->first + i, 1);
+}
 
-    for (int k = 0; k < p->ranks - 1; k++) {
-        collopt_round(s);
-        collopt_send(s, up, out(block(partition, modulo(rank - k, p->ranks), 1)));
-        collopt_receive(s, down, out(block(partition, modulo(rank - k - 1, p->ranks), 1)));
+/* Round K of p-1.  The last one completes the rank's own part; on the way sums lie in OUT if KEEP, else in scratch, SUM[i]. */
+static void reduce_round(struct collopt_schedule *s, struct ring *g, int k, bool keep, struct collopt_region *sum)
+{
+    for (int i = 0; i < g->n; i++) {
+        struct collopt_block take = piece(g, -k - 2, i);
+        struct collopt_region got = at(turn(s, &g->tmp), take);
+
+        collopt_send(s, peer(g, 1), k == 0 ? in(piece(g, -1, i)) : sum[i]);
+        collopt_receive(s, peer(g, -1), got);
+        sum[i] = keep || k == g->ranks - 2 ? out(take) : got;
+        collopt_combine(s, sum[i], got, in(take));
     }
+}
+
+static void gather_round(struct collopt_schedule *s, const struct ring *g, int k)
+{
+    for (int i = 0; i < g->n; i++) {
+        collopt_send(s, peer(g, 1), out(piece(g, -k, i)));
+        collopt_receive(s, peer(g, -1), out(piece(g, -k - 1, i)));
+    }
+}
+
+enum { MOST_PIECES = 64, WAYS = 2 };
+
+/* All rings in WAYS directions at once; Allreduce if BACK. */
+static void go_round(struct collopt_schedule *s, int ways, struct ring *g, bool back)
+{
+    struct collopt_region sum[WAYS][MOST_PIECES];
+
+    for (int k = 0; k < g->ranks - 1; k++) {
+        collopt_round(s);
+        for (int w = 0; w < ways; w++) {
+            collopt_strand(s, w);
+            reduce_round(s, &g[w], k, back, sum[w]);
+        }
+    }
+    for (int k = 0; k < g->ranks - 1 && back; k++) {
+        collopt_round(s);
+        for (int w = 0; w < ways; w++) {
+            collopt_strand(s, w);
+            gather_round(s, &g[w], k);
+        }
+    }
+    if (g->ranks == 1)
+        collopt_copy(s, out(whole()), in(whole()));
 }
 
 static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    int parts = collopt_partition(s, p->ranks);
+    struct ring g = { p->ranks, rank, 1, collopt_partition(s, p->ranks), 1, 0, 1, { .slots = 2 } };
 
-    reduce_scatter(s, p, rank, parts, true);
-    allgather(s, p, rank, parts);
+    go_round(s, 1, &g, true);
 }
 
 static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    reduce_scatter(s, p, rank, collopt_partition_counts(s), false);
+    struct ring g = { p->ranks, rank, 1, collopt_partition_counts(s), 1, 0, 1, { .slots = 2 } };
+
+    go_round(s, 1, &g, false);
+}
+
+static void build_segmented(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    int pieces = p->segments;
+    struct ring g = { p->ranks, rank, 1, collopt_partition_each(s, collopt_partition(s, p->ranks), pieces), pieces, 0, pieces,
+                      { .slots = 2 } };
+
+    go_round(s, 1, &g, true);
+}
+
+static void both_ways(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int parts, bool back)
+{
+    int halves = collopt_partition_each(s, parts, 2);
+    struct ring g[WAYS] = { { p->ranks, rank, 1, halves, 2, 0, 1, { .slots = 2 } },
+                            { p->ranks, rank, -1, halves, 2, 1, 1, { .slots = 2 } } };
+
+    go_round(s, WAYS, g, back);
+}
+
+static void build_allreduce_both(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    both_ways(s, p, rank, collopt_partition(s, p->ranks), true);
+}
+
+static void build_reduce_scatter_both(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    both_ways(s, p, rank, collopt_partition_counts(s), false);
+}
+
+/* Pieces that stay in a cache, of one rank's part. */
+static size_t segment(const struct collopt_problem *p)
+{
+    (void)p;
+    return 64 << 10;
+}
+
+static int pieces(const struct collopt_problem *p)
+{
+    struct collopt_problem part = *p;
+
+    part.count = p->count / (size_t)p->ranks;
+    return least(collopt_segments(&part), MOST_PIECES);
 }
 
 static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_cost *c)
@@ -72,6 +150,26 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
     c->bytes *= 2;
 }
 
+static void cost_segmented(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost_allreduce(p, c);
+    c->rounds *= p->segments;
+    c->scratch = least((p->ranks - 1) * p->segments, 2) * vector_bytes(p) / p->ranks / p->segments;
+}
+
+/* On one port the two directions take turns. */
+static void cost_allreduce_both(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost_allreduce(p, c);
+    c->rounds *= 2;
+}
+
+static void cost_reduce_scatter_both(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost_reduce_scatter(p, c);
+    c->rounds *= 2;
+}
+
 const struct collopt_algorithm collopt_allreduce_ring = {
     .name = "ring", .summary = "reduce-scatter and allgather round a ring; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
@@ -88,4 +186,29 @@ const struct collopt_algorithm collopt_reduce_scatter_block_ring = {
     .name = "ring", .summary = "parts travel round a ring; very long vectors",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .cost = cost_reduce_scatter, .build = build_reduce_scatter,
+};
+
+const struct collopt_algorithm collopt_allreduce_segmented_ring = {
+    .name = "segmented_ring", .summary = "ring in which pieces of a part follow one another; very long vectors",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = pieces,
+    .cost = cost_segmented, .build = build_segmented,
+};
+
+const struct collopt_algorithm collopt_allreduce_bidirectional_ring = {
+    .name = "bidirectional_ring", .summary = "half of every part travels up the ring, half down; very long vectors",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .cost = cost_allreduce_both, .build = build_allreduce_both,
+};
+
+const struct collopt_algorithm collopt_reduce_scatter_bidirectional_ring = {
+    .name = "bidirectional_ring", .summary = "half of every part travels up the ring, half down; very long vectors",
+    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .cost = cost_reduce_scatter_both, .build = build_reduce_scatter_both,
+};
+
+const struct collopt_algorithm collopt_reduce_scatter_block_bidirectional_ring = {
+    .name = "bidirectional_ring", .summary = "half of every part travels up the ring, half down; very long vectors",
+    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .cost = cost_reduce_scatter_both, .build = build_reduce_scatter_both,
 };

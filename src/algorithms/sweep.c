@@ -1,0 +1,133 @@
+/* Up and down sweep: a scan with few messages, for networks that many messages congest.
+ *
+ * Up: of every two neighbouring groups of d ranks, the last rank of the lower sends its sum to the last of the upper, d = 1, 2,
+ * 4 ...  Down, with d falling: the last rank of a group, which has its prefix by now, sends it to the rank d above, the last of
+ * the lower half of the next group.
+ * Cost: 2 floor(log2 p) - 1 rounds, one more from 3/2 2^k ranks on, of whole
+ * vectors, but fewer than 2p messages in all.  Scratch: up to three vectors.
+ * In rank order.  Use it for short vectors on congested networks.  Brent and Kung, IEEE Trans. Comput. 31 (1982). */
+#include "config.h"
+
+#include "algorithm.h"
+
+/* The height at which RANK is the last of the lower group: how often it receives on the way up. */
+static int height_of(int rank)
+{
+    int h = 0;
+
+    while (!((rank + 1) >> h & 1))
+        h++;
+    return h;
+}
+
+struct sweep {
+    struct collopt_schedule *s;
+    bool exclusive;
+    struct collopt_region sum;  /* of the ranks from the group's first up to this one (Exscan: below this one) */
+    bool empty;                 /* Exscan: there are none */
+    struct turns tmp, give;
+};
+
+/* What a rank receives belongs on the left of what it has. */
+static void take(struct sweep *w, int from)
+{
+    bool first = w->exclusive ? w->empty : w->sum.place == COLLOPT_IN;
+    struct collopt_region below = first ? out(whole()) : at(turn(w->s, &w->tmp), whole());
+
+    collopt_receive(w->s, from, below);
+    if (!(w->exclusive && w->empty))
+        collopt_combine(w->s, out(whole()), below, w->sum);
+    w->sum = out(whole());
+    w->empty = false;
+}
+
+/* The sum with this rank's own. */
+static struct collopt_region inclusive(struct sweep *w)
+{
+    struct collopt_region give;
+
+    if (!w->exclusive)
+        return w->sum;
+    if (w->empty)
+        return in(whole());
+    give = at(turn(w->s, &w->give), whole());
+    collopt_combine(w->s, give, w->sum, in(whole()));
+    return give;
+}
+
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    int height = height_of(rank), distance = 1 << height, q = log2_ceil(p->ranks);
+    struct sweep w = { .s = s, .exclusive = p->collective == COLLOPT_EXSCAN, .sum = in(whole()), .empty = true,
+                       .tmp = { .slots = 2 }, .give = { .slots = 1 } };
+
+    for (int h = 0; h < q; h++) {
+        collopt_round(s);
+        if (h < height)
+            take(&w, rank - (1 << h));
+        else if (h == height && rank + distance < p->ranks)
+            collopt_send(s, rank + distance, inclusive(&w));
+    }
+    if (rank >= distance)
+        take(&w, rank - distance);
+
+    struct collopt_region whole_sum = height > 0 && rank + 1 < p->ranks ? inclusive(&w) : w.sum;
+
+    for (int h = height - 1; h >= 0; h--) {
+        collopt_round(s);
+        if (rank + (1 << h) < p->ranks)
+            collopt_send(s, rank + (1 << h), whole_sum);
+    }
+    if (!w.exclusive && w.sum.place == COLLOPT_IN)
+        collopt_copy(s, out(whole()), w.sum);
+}
+
+static void work(const struct collopt_problem *p, int rank, struct collopt_cost *c)
+{
+    int height = height_of(rank), distance = 1 << height, sent = 0, received = height + (rank >= distance), prepared = 0;
+    bool exclusive = p->collective == COLLOPT_EXSCAN, sends_up = rank + distance < p->ranks;
+    bool sends_down = height > 0 && rank + 1 < p->ranks;
+
+    for (int h = 0; h < height; h++)
+        sent += rank + (1 << h) < p->ranks;
+    sent += sends_up;
+    if (exclusive)
+        prepared = (sends_up && height > 0) + sends_down;
+
+    double bytes = most(sent, received) * vector_bytes(p);
+    double combined = ((exclusive ? most(received - 1, 0) : received) + prepared) * vector_bytes(p);
+    double scratch = (most(least(received - 1, 2), 0) + (prepared > 0)) * vector_bytes(p);
+
+    c->bytes = bytes > c->bytes ? bytes : c->bytes;
+    c->combined = combined > c->combined ? combined : c->combined;
+    c->scratch = scratch > c->scratch ? scratch : c->scratch;
+}
+
+/* The busiest rank is the last of a large group, the first of its size or the last. */
+static void cost(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    int levels = log2_floor(p->ranks);
+
+    *c = (struct collopt_cost){ .rounds = p->ranks < 2 ? 0 : 2 * levels - 1 + (2 * p->ranks >= 3 << levels) };
+    for (int size = 1; size <= p->ranks; size *= 2)
+        for (int i = 0; i < 4; i++) {
+            int first = size * (i + 1) - 1, last = (p->ranks / size - i) * size - 1;
+
+            if (first < p->ranks)
+                work(p, first, c);
+            if (last >= 0)
+                work(p, last, c);
+        }
+}
+
+const struct collopt_algorithm collopt_scan_sweep = {
+    .name = "sweep", .summary = "few messages, up a tree and down; short vectors, congested networks",
+    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .cost = cost, .build = build,
+};
+
+const struct collopt_algorithm collopt_exscan_sweep = {
+    .name = "sweep", .summary = "few messages, up a tree and down; short vectors, congested networks",
+    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .cost = cost, .build = build,
+};
