@@ -1,0 +1,4 @@
+# Every algorithm on Open MPI.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/collectives.sh"
+all openmpi

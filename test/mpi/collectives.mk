@@ -1,0 +1,62 @@
+# Programs on real MPIs: every algorithm, errors, communicators, threads, settings.  A program is compiled for each MPI as
+# test/mpi/<mpi>/<program>; the scripts run them.
+
+MPI_TEST_PROGRAMS = test_calls test_collectives test_communicators test_errors test_handles test_settings test_threads
+
+MPI_PROGRAMS =
+if COLLOPT_OPENMPI
+MPI_PROGRAMS += $(MPI_TEST_PROGRAMS:%=test/mpi/openmpi/%)
+endif
+if COLLOPT_MPICH
+MPI_PROGRAMS += $(MPI_TEST_PROGRAMS:%=test/mpi/mpich/%)
+endif
+if COLLOPT_SMPI
+MPI_PROGRAMS += test/mpi/smpi/test_collectives
+endif
+
+MPI_TEST_SHARED = test/mpi/common.c test/mpi/common.h test/mpi/elements.c test/mpi/elements.h include/collopt.h
+MPI_TEST_FLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/mpi $(AM_CFLAGS) $(CFLAGS)
+MPI_TEST_SOURCES = $(filter %.c,$^)
+# Of the library only the registry, so that the tests know what each algorithm can serve; what they test is preloaded.
+MPI_TEST_LIBS = .libs/libcollopt-core.a $(HWLOC_LIBS) -lm -lpthread
+
+test/mpi/openmpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la
+	$(AM_V_at)$(MKDIR_P) test/mpi/openmpi
+	$(AM_V_CC)$(OPENMPI_MPICC) $(MPI_TEST_FLAGS) $(filter -DCOLLOPT_HAVE_%,$(OPENMPI_CPPFLAGS)) -o $@ $(MPI_TEST_SOURCES) $(MPI_TEST_LIBS)
+test/mpi/mpich/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la
+	$(AM_V_at)$(MKDIR_P) test/mpi/mpich
+	$(AM_V_CC)$(MPICH_MPICC) $(MPI_TEST_FLAGS) $(filter -DCOLLOPT_HAVE_%,$(MPICH_CPPFLAGS)) -o $@ $(MPI_TEST_SOURCES) $(MPI_TEST_LIBS)
+# The simulator's MPI_X are weak, and a weak reference fetches nothing from an archive; -u does.
+test/mpi/smpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la libcollopt-smpi.a
+	$(AM_V_at)$(MKDIR_P) test/mpi/smpi
+	$(AM_V_CC)$(SMPI_MPICC) $(MPI_TEST_FLAGS) -DTEST_SIMULATED -o $@ $(MPI_TEST_SOURCES) -Wl,-u,MPI_Allreduce \
+	  libcollopt-smpi.a $(MPI_TEST_LIBS)
+
+MPI_TESTS = \
+	test/mpi/calls.sh \
+	test/mpi/collectives-mpich.sh \
+	test/mpi/collectives-openmpi.sh \
+	test/mpi/collectives-smpi.sh \
+	test/mpi/communicators.sh \
+	test/mpi/disagree.sh \
+	test/mpi/errors.sh \
+	test/mpi/settings.sh \
+	test/mpi/static.sh
+
+TESTS += $(MPI_TESTS)
+check_DATA += $(MPI_PROGRAMS)
+CLEANFILES += $(MPI_PROGRAMS)
+EXTRA_DIST += \
+	$(MPI_TESTS) \
+	$(MPI_TEST_PROGRAMS:%=test/mpi/%.c) \
+	test/mpi/collectives.sh \
+	test/mpi/common.c \
+	test/mpi/common.h \
+	test/mpi/elements.c \
+	test/mpi/elements.h
+
+# The same with all combinations of counts, roots, shapes and aliasing, and on more ranks.
+check-big: $(check_DATA)
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(filter %/collectives-mpich.sh %/collectives-openmpi.sh %/collectives-smpi.sh,$(MPI_TESTS))' \
+	  TEST_THOROUGH=1
+.PHONY: check-big

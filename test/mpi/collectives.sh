@@ -1,0 +1,92 @@
+# Every algorithm of the registry on one host, against a serial fold: collectives-<host>.sh source this and call `all`.
+#
+# What is forced is read once per process, so there is one run for the first algorithms of all collectives, one for the
+# second ones, and so on.  Eight ranks are one group, then several smaller ones at the same time; two ranks have a
+# processor each, where waiting is another.
+#
+# A failure says its words; alone it runs by        mpirun -n RANKS env LD_PRELOAD=.libs/libcollopt.so COLLOPT_AFTER=1 \
+#     COLLOPT_ALLREDUCE=ring test/mpi/openmpi/test_collectives allreduce op=affine type=dense count=17 in_place
+#
+# TEST_THOROUGH=1: all combinations, and 13 ranks too.  TEST_ONLY='allreduce ring': that algorithm alone.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
+
+# The I-th algorithm of each collective as settings, beginning again where a collective has fewer.
+settings()              # I
+{
+    awk -v i="$1" -v only="${TEST_ONLY-}" '
+        index($0, only) == 1 || only == "" { list[$1, n[$1]++] = $2 }
+        END { for (c in n) printf "COLLOPT_%s=%s\n", toupper(c), list[c, i % n[c]] }' "$work/list"
+}
+
+# Of each forced algorithm that could not serve a trial there must be one notice; otherwise nothing may be said.
+judge()                 # STATUS WHAT...
+{
+    status=$1
+    shift
+    [ "$status" = 0 ] || fail "$*: status $status"
+    refused=$(sed -n 's/^test_collectives:.* \([0-9]*\) forced algorithms could not serve all$/\1/p' "$work/said")
+    noticed=$(grep -c '^collopt: .* cannot serve .*; the next choice is used$' "$work/said")
+    [ "$refused" = "$noticed" ] || fail "$*: $refused algorithms could not serve all, $noticed notices"
+    ! grep '^collopt' "$work/said" | grep -v ' cannot serve ' || fail "$*: collopt complains"
+    ! grep 'leaked' "$work/said" || fail "$*: something is leaked"
+}
+
+prepare()               # HOST
+{
+    host=$1
+    program=$build/test/mpi/$host/test_collectives
+    built_for "$host" || skip "collopt is not built for $host"
+    launch "$host" 1 "$program" list && grep "^[a-z_]* [a-z_0-9:=,]*$" "$work/said" >"$work/list" || { fail "$program list"; finish; }
+    runs=$(awk '{ n[$1]++ } END { for (c in n) if (n[c] > most) most = n[c]; print most }' "$work/list")
+    [ -z "${TEST_ONLY-}" ] || runs=$(grep -c "^$TEST_ONLY" "$work/list")
+}
+
+one()                   # RANKS [VARIABLE=VALUE]... -- [GROUPS]... [WORD]...
+{
+    ranks=$1
+    shift
+    variables=
+    while [ "$1" != -- ]; do
+        variables="$variables $1"
+        shift
+    done
+    shift
+    # shellcheck disable=SC2086     # lists
+    LAUNCH_SECONDS=400 launch "$host" "$ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 $variables "$program" "$@"
+    judge $? "$host, $ranks ranks,$variables $*"
+}
+
+all()                   # HOST
+{
+    prepare "$1"
+    i=0
+    while [ $i -lt "$runs" ]; do
+        forced=$(settings $i | tr '\n' ' ')
+        # shellcheck disable=SC2086
+        one 8 $forced -- 7,1 5,3 4,2,2
+        # shellcheck disable=SC2086
+        one 2 $forced --
+        i=$((i + 1))
+    done
+    one 1 --
+    one 3 -- 2,1
+    one 8 COLLOPT_CUT=1000 -- count=1000                # messages cut in many
+    one 4 COLLOPT_CUT=1 -- count=17
+    one 2 COLLOPT_WAIT=yield --
+    one 3 COLLOPT_WAIT=spin -- count=17
+    one 3 COLLOPT_ISA=generic --
+    one 2 COLLOPT_SCRATCH=0 -- count=1000
+    [ -z "${TEST_THOROUGH-}" ] || thoroughly
+    finish
+}
+
+thoroughly()
+{
+    i=0
+    while [ $i -lt "$runs" ]; do
+        # shellcheck disable=SC2046
+        one 13 $(settings $i) -- 12,1 11,2 10,3 9,4 6,6,1
+        i=$((i + 1))
+    done
+}

@@ -1,0 +1,133 @@
+#include "common.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PRINTED = 12 };
+
+int world_rank = -1, world_ranks = 0;
+
+static const char *name = "test";
+static int failed;
+static const char *doing = "nothing yet";
+
+void fail(const char *format, ...)
+{
+    char text[900];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    if (__atomic_add_fetch(&failed, 1, __ATOMIC_RELAXED) > PRINTED)
+        return;
+    fprintf(stderr, "FAIL: %s rank %d of %d: %s\n", name, world_rank, world_ranks, text);
+    fflush(stderr);
+}
+
+int failures(void)
+{
+    return failed;
+}
+
+/* ---- against hanging ------------------------------------------------------------------------------------------ */
+
+#ifndef TEST_SIMULATED
+static void stuck(int signal)
+{
+    char text[900];
+    int n = snprintf(text, sizeof text, "FAIL: %s rank %d of %d: stuck in: %s\n", name, world_rank, world_ranks, doing);
+
+    (void)signal;
+    if (write(STDERR_FILENO, text, (size_t)n) < 0)
+        _exit(3);
+    _exit(2);
+}
+#endif
+
+void at(const char *words, unsigned seconds)
+{
+    doing = words;
+#ifndef TEST_SIMULATED          /* all ranks are one process there, and time is not ours */
+    alarm(seconds);
+#else
+    (void)seconds;
+#endif
+}
+
+/* ---- beginning and ending -------------------------------------------------------------------------------------- */
+
+static void get_ready(const char *program)
+{
+    name = program;
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
+#ifndef TEST_SIMULATED
+    signal(SIGALRM, stuck);
+#endif
+    at("the beginning", 120);
+}
+
+void begin(int *argc, char ***argv, const char *program)
+{
+    MPI_Init(argc, argv);
+    get_ready(program);
+}
+
+void begin_with(int *argc, char ***argv, const char *program, int level)
+{
+    int provided;
+
+    MPI_Init_thread(argc, argv, level, &provided);
+    get_ready(program);
+    check(provided >= level, "the MPI library provides thread level %d, not %d", provided, level);
+}
+
+int end(void)
+{
+    at("MPI_Finalize", 120);
+    if (failed > PRINTED)
+        fprintf(stderr, "FAIL: %s rank %d: %d failures in all\n", name, world_rank, failed);
+    MPI_Finalize();
+    return failed != 0;
+}
+
+/* ---- what collopt did ------------------------------------------------------------------------------------------- */
+
+bool with_collopt(void)
+{
+    return collopt_version && collopt_algorithm_count("allreduce") > 0;
+}
+
+uint64_t calls_run(const char *collective, const char *algorithm)
+{
+    return collopt_calls ? collopt_calls(collective, algorithm) : 0;
+}
+
+uint64_t calls_passed(const char *mpi_name)
+{
+    return collopt_calls_passed ? collopt_calls_passed(mpi_name) : 0;
+}
+
+long resident(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    long all = 0, pages = 0;
+
+    if (f && fscanf(f, "%ld %ld", &all, &pages) != 2)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+uint64_t mix(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}

@@ -1,0 +1,40 @@
+/* What the tests with MPI share: failures, a guard against hanging, and what collopt says it has done. */
+#ifndef TEST_MPI_COMMON_H
+#define TEST_MPI_COMMON_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "collopt.h"
+
+extern int world_rank, world_ranks;
+
+/* MPI_Init with a name for messages; begin_with: the level of threads wanted. */
+void begin(int *argc, char ***argv, const char *program);
+void begin_with(int *argc, char ***argv, const char *program, int level);
+/* MPI_Finalize; what main is to return. */
+int end(void);
+
+/* "FAIL: PROGRAM rank 3 of 8: ..."; the first few are printed, all are counted. */
+void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+#define check(right, ...) ((right) ? (void)0 : fail(__VA_ARGS__))
+int failures(void);
+
+/* If nothing is heard of for SECONDS, the rank says what it is at and the job ends.  WORDS is not copied. */
+void at(const char *words, unsigned seconds);
+
+/* Is collopt in this process?  The same programs also tell how the host alone behaves. */
+bool with_collopt(void);
+
+/* Calls run by collopt, and of one MPI name (NULL: any) passed on; 0 without collopt. */
+uint64_t calls_run(const char *collective, const char *algorithm);
+uint64_t calls_passed(const char *name);
+
+/* What is resident of this process, in KiB. */
+long resident(void);
+
+uint64_t mix(uint64_t x);
+
+#endif

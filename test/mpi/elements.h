@@ -1,0 +1,62 @@
+/* Elements of every kind that the tests reduce: how they lie in memory, which values they are given, and what an
+ * operation makes of two of them, computed here in plain C. */
+#ifndef TEST_MPI_ELEMENTS_H
+#define TEST_MPI_ELEMENTS_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "kernels/kernels.h"
+
+/* What one part of an element is. */
+enum part { S8, S16, S32, S64, U8, U16, U32, U64, F32, F64, FL };
+
+struct number {
+    uint64_t i;                 /* integers, extended to 64 bits */
+    long double r;              /* reals */
+};
+
+/* A number; a complex one; value and index; the factor and the summand of an affine map. */
+struct value {
+    struct number part[2];
+};
+
+struct element {
+    MPI_Datatype type;
+    int parts;
+    enum part part[2];
+    ptrdiff_t at[2];            /* bytes from the element's address */
+    ptrdiff_t extent;
+    ptrdiff_t low, high;        /* all that an element may span, gaps included */
+};
+
+enum { AFFINE = COLLOPT_OP_USER, MINGLE };      /* operations of our own, beside enum collopt_op */
+
+struct kind {
+    const char *op_name, *type_name;
+    MPI_Op op;
+    int op_id;                  /* enum collopt_op, or AFFINE, MINGLE */
+    enum collopt_type_class class;
+    struct element element[2];  /* on even ranks, and on odd ones */
+    bool commutative;
+    bool user;
+    bool rounds;                /* values are such that the sum depends on the order, in the last bits */
+    bool exact;                 /* as collopt_problem has it */
+};
+
+/* All kinds there are on this host, those to be tried with all counts first. */
+const struct kind *kinds(int *n, int *with_all_counts);
+void kinds_free(void);
+
+struct value value_of(const struct kind *k, int rank, size_t index);
+struct value value_load(const struct element *e, const char *address);
+void value_store(const struct element *e, char *address, struct value v);
+struct value value_combine(const struct kind *k, struct value left, struct value right);
+/* Is it what it should be?  WEIGHT: the sum of the absolute values that went into it, of RANKS ranks. */
+bool value_right(const struct kind *k, struct value found, struct value right, long double weight, int ranks);
+bool part_is_real(enum part part);
+size_t part_size(enum part part);
+
+#endif

@@ -1,0 +1,621 @@
+/* Every collective, by the algorithm that the environment forces, against a serial fold in rank order.
+ *
+ *     mpirun -n 8 env LD_PRELOAD=libcollopt.so COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=ring ... \
+ *         test_collectives [GROUPS]... [WORD]...
+ *     test_collectives list
+ *
+ * All tests are walked through by all ranks together; GROUPS such as 7,1 walk through them again on communicators of 7 and
+ * 1 of the 8 ranks, at the same time.  A failure says its test in words, and only tests that have all WORDs are run:
+ *
+ *     mpirun -n 7 ... test_collectives allreduce op=affine type=dense count=17 in_place
+ *
+ * Inputs are functions of rank and index, so every rank knows what is right by itself, and no test needs more messages
+ * than those of the collective it tests.  "list" says, for each collective, the algorithms to be forced, with parameters
+ * other than their own once more where they have any. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "common.h"
+#include "elements.h"
+#include "internal.h"
+
+enum { WORDS = 240 };
+
+/* How Reduce_scatter shares the vector out. */
+enum shape { EVEN, FIRST, LAST, RAGGED, SHAPES };
+static const char *const shape_names[SHAPES] = { "even", "first", "last", "ragged" };
+
+struct group {
+    MPI_Comm comm;
+    int rank, ranks;
+};
+
+struct trial {
+    enum collopt_collective collective;
+    const struct kind *kind;
+    size_t count;               /* elements in the vector of one rank */
+    int root;
+    bool in_place;
+    enum shape shape;
+    size_t share[64];           /* Reduce_scatter: of each rank */
+};
+
+static char words[WORDS];       /* of the trial at hand */
+static char **wanted;           /* words that a trial must have to be run */
+static int wanted_n;
+static bool thorough;           /* all combinations: TEST_THOROUGH is set */
+static int launch;              /* differs with what is forced */
+static uint64_t trials;
+
+static const char *const mpi_names[COLLOPT_COLLECTIVES] = {
+    [COLLOPT_REDUCE] = "Reduce", [COLLOPT_ALLREDUCE] = "Allreduce", [COLLOPT_REDUCE_SCATTER] = "Reduce_scatter",
+    [COLLOPT_REDUCE_SCATTER_BLOCK] = "Reduce_scatter_block", [COLLOPT_SCAN] = "Scan", [COLLOPT_EXSCAN] = "Exscan"
+};
+
+/* ---- what is forced ------------------------------------------------------------------------------------------------ */
+
+static const struct collopt_algorithm *forced[COLLOPT_COLLECTIVES];
+static bool refused[COLLOPT_COLLECTIVES];       /* the forced algorithm could not serve some trial */
+
+static void read_forced(void)
+{
+    for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
+        char variable[64] = "COLLOPT_";
+        const char *text;
+
+        for (const char *s = collopt_collective_names[c]; *s; s++)
+            variable[strlen(variable)] = (char)(*s == '_' ? *s : *s - 'a' + 'A');
+        text = getenv(variable);
+        forced[c] = text ? collopt_algorithm_named((enum collopt_collective)c, text, strcspn(text, ":")) : NULL;
+        check(!text || forced[c], "%s=%s: there is no such algorithm", variable, text);
+        launch += text ? (int)strlen(text) : 0;
+    }
+}
+
+static bool servable(const struct trial *t, const struct group *g)
+{
+    struct collopt_topology one_node = { .nodes = 1, .oversubscribed = true };
+    int size = 0;
+
+    MPI_Type_size(t->kind->element[0].type, &size);
+
+    struct collopt_problem p = {
+        .collective = t->collective, .ranks = g->ranks, .root = t->root, .count = t->count, .size = (size_t)size,
+        .counts = t->collective == COLLOPT_REDUCE_SCATTER ? t->share : NULL, .commutative = t->kind->commutative,
+        .exact = t->kind->exact, .segments = 1, .topology = &one_node,
+    };
+
+    return !forced[t->collective] || collopt_usable(forced[t->collective], &p, NULL);
+}
+
+/* ---- memory -------------------------------------------------------------------------------------------------------- */
+
+/* Whatever lies before the vector is poison, and behind it comes a page that may not be touched. */
+struct arena {
+    char *pages;
+    size_t size;
+};
+
+enum { MARGIN = 64 };
+static const unsigned char poison = 0xa5;
+
+static struct arena in_arena, out_arena;
+static char *image;             /* what the receive buffer should look like afterwards */
+static char *closed;            /* a page that may not be touched */
+
+static void arena_open(struct arena *a, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+    a->size = (size + page - 1) / page * page;
+    a->pages = mmap(NULL, a->size + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (a->pages == MAP_FAILED || mprotect(a->pages, a->size, PROT_READ | PROT_WRITE)) {
+        perror("mmap");
+        exit(99);
+    }
+    closed = a->pages + a->size;
+}
+
+struct buffer {
+    char *start;                /* the poison before the vector */
+    char *first;                /* the address of element 0 */
+    size_t bytes;               /* with the poison before */
+};
+
+/* N elements that end where the arena ends. */
+static struct buffer place(const struct arena *a, const struct element *e, size_t n)
+{
+    size_t span = n ? (n - 1) * (size_t)e->extent + (size_t)(e->high - e->low) : 0;
+    char *from = a->pages + a->size - span;
+    struct buffer b = { from - MARGIN, from - e->low, span + MARGIN };
+
+    memset(b.start, poison, b.bytes);
+    return b;
+}
+
+static void allow(struct buffer b, int access)
+{
+    size_t into_page = (uintptr_t)b.start % (uintptr_t)sysconf(_SC_PAGESIZE);
+
+    mprotect(b.start - into_page, b.bytes + into_page, access);
+}
+
+static void fill(const struct trial *t, const struct element *e, int rank, char *first)
+{
+    for (size_t i = 0; i < t->count; i++)
+        value_store(e, first + (ptrdiff_t)i * e->extent, value_of(t->kind, rank, i));
+}
+
+/* ---- what is right ---------------------------------------------------------------------------------------------------- */
+
+struct expectation {
+    size_t from, n;             /* these elements of the vector of results ... */
+    int ranks;                  /* ... combined over ranks 0 .. ranks-1; 0: nothing is written */
+};
+
+static struct expectation expected(const struct trial *t, const struct group *g)
+{
+    struct expectation e = { 0, t->count, g->ranks };
+
+    switch (t->collective) {
+    case COLLOPT_REDUCE:
+        e.ranks = g->rank == t->root ? g->ranks : 0;
+        break;
+    case COLLOPT_REDUCE_SCATTER:
+    case COLLOPT_REDUCE_SCATTER_BLOCK:
+        for (int r = 0; r < g->rank; r++)
+            e.from += t->share[r];
+        e.n = t->share[g->rank];
+        break;
+    case COLLOPT_SCAN:
+        e.ranks = g->rank + 1;
+        break;
+    case COLLOPT_EXSCAN:
+        e.ranks = g->rank;
+        break;
+    default:
+        break;
+    }
+    return e;
+}
+
+/* Folds over the first ranks, of the kind at hand: each element is computed when it is first asked for. */
+struct folds {
+    const struct kind *kind;
+    int ranks;
+    size_t known;
+    struct value *value;
+    long double *weight;        /* sums of magnitudes */
+};
+
+enum { LONGEST = 66000 };
+
+static struct folds folds[3];   /* over all ranks, over those up to this one, over those below it */
+
+static long double weight_of(struct value v)
+{
+    return v.part[0].r < 0 ? -v.part[0].r : v.part[0].r;
+}
+
+static void fold_one(struct folds *f, size_t i)
+{
+    f->value[i] = value_of(f->kind, 0, i);
+    f->weight[i] = weight_of(f->value[i]);
+    for (int r = 1; r < f->ranks; r++) {
+        struct value next = value_of(f->kind, r, i);
+
+        f->value[i] = value_combine(f->kind, f->value[i], next);
+        f->weight[i] += f->kind->rounds ? weight_of(next) : 0;
+    }
+}
+
+static const struct folds *folds_over(const struct kind *k, const struct group *g, int ranks, size_t elements)
+{
+    struct folds *f = &folds[ranks == g->ranks ? 0 : ranks == g->rank + 1 ? 1 : 2];
+
+    if (!f->value) {
+        f->value = malloc(LONGEST * sizeof *f->value);
+        f->weight = malloc(LONGEST * sizeof *f->weight);
+    }
+    if (f->kind != k || f->ranks != ranks)
+        *f = (struct folds){ k, ranks, 0, f->value, f->weight };
+    for (; f->known < elements; f->known++)
+        fold_one(f, f->known);
+    return f;
+}
+
+static void show(char *text, size_t size, const struct element *e, struct value v)
+{
+    int n = 0;
+
+    for (int i = 0; i < e->parts; i++)
+        n += part_is_real(e->part[i]) ? snprintf(text + n, size - (size_t)n, " %.17Lg", v.part[i].r)
+                                      : snprintf(text + n, size - (size_t)n, " %#llx", (unsigned long long)v.part[i].i);
+}
+
+/* Elements that are right go into the image as they are: where bits may differ, and with what a long double holds beside
+ * its value.  So the image and the buffer are then alike if nothing else was touched. */
+static bool elements_right(const struct trial *t, const struct group *g, struct buffer out, const struct element *e)
+{
+    struct expectation x = expected(t, g);
+    const struct folds *f = x.ranks ? folds_over(t->kind, g, x.ranks, x.from + x.n) : NULL;
+    ptrdiff_t to_image = image - out.start;
+
+    for (size_t i = 0; f && i < x.n; i++) {
+        char *address = out.first + (ptrdiff_t)i * e->extent;
+        struct value right = f->value[x.from + i], found = value_load(e, address);
+
+        if (!value_right(t->kind, found, right, f->weight[x.from + i], x.ranks)) {
+            char is[100], should[100];
+
+            show(is, sizeof is, e, found);
+            show(should, sizeof should, e, right);
+            fail("%s: element %zu of %zu is%s, should be%s", words, i, x.n, is, should);
+            return false;
+        }
+        for (int k = 0; k < e->parts; k++)
+            memcpy(address + to_image + e->at[k], address + e->at[k], part_size(e->part[k]));
+    }
+    return true;
+}
+
+static void judge(const struct trial *t, const struct group *g, struct buffer out, const struct element *e)
+{
+    if (!elements_right(t, g, out, e) || memcmp(image, out.start, out.bytes) == 0)
+        return;
+    for (size_t i = 0; i < out.bytes; i++)
+        if (image[i] != out.start[i]) {
+            fail("%s: byte %ld from the receive buffer on was overwritten (%02x instead of %02x)", words,
+                 (long)(out.start + i - out.first), out.start[i] & 0xff, image[i] & 0xff);
+            return;
+        }
+}
+
+/* ---- identical bits ------------------------------------------------------------------------------------------------------ */
+
+enum { HASHES = 4096 };
+
+static uint64_t hash[HASHES];
+static char *hash_words[HASHES];
+static int hashes;
+
+static void remember_bits(struct buffer out)
+{
+    uint64_t h = 0;
+
+    if (hashes == HASHES)
+        return;
+    for (size_t i = 0; i < out.bytes; i++)
+        h = (h ^ (unsigned char)out.start[i]) * 0x100000001b3u;
+    hash[hashes] = h;
+    hash_words[hashes++] = strdup(words);
+}
+
+static void compare_bits(const struct group *g)
+{
+    uint64_t (*all)[HASHES] = malloc((size_t)g->ranks * sizeof *all);
+
+    MPI_Allgather(hash, HASHES, MPI_UINT64_T, all, HASHES, MPI_UINT64_T, g->comm);
+    for (int i = 0; i < hashes; i++) {
+        for (int r = 1; r < g->ranks && g->rank == 0; r++)
+            if (all[r][i] != all[0][i]) {
+                fail("%s: rank %d has other bits than rank 0", hash_words[i], r);
+                break;
+            }
+        free(hash_words[i]);
+    }
+    free(all);
+    memset(hash, 0, sizeof hash);
+    hashes = 0;
+}
+
+/* ---- one trial ------------------------------------------------------------------------------------------------------------ */
+
+static bool has_result(const struct trial *t, const struct group *g)
+{
+    return t->collective != COLLOPT_REDUCE || g->rank == t->root;
+}
+
+static bool scatters(const struct trial *t)
+{
+    return t->collective == COLLOPT_REDUCE_SCATTER || t->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
+}
+
+static int call(const struct trial *t, const struct group *g, const void *in, void *out, MPI_Datatype type)
+{
+    int n = (int)t->count, counts[64];
+
+    switch (t->collective) {
+    case COLLOPT_REDUCE:
+        return MPI_Reduce(in, out, n, type, t->kind->op, t->root, g->comm);
+    case COLLOPT_ALLREDUCE:
+        return MPI_Allreduce(in, out, n, type, t->kind->op, g->comm);
+    case COLLOPT_REDUCE_SCATTER:
+        for (int r = 0; r < g->ranks; r++)
+            counts[r] = (int)t->share[r];
+        return MPI_Reduce_scatter(in, out, counts, type, t->kind->op, g->comm);
+    case COLLOPT_REDUCE_SCATTER_BLOCK:
+        return MPI_Reduce_scatter_block(in, out, (int)t->share[0], type, t->kind->op, g->comm);
+    case COLLOPT_SCAN:
+        return MPI_Scan(in, out, n, type, t->kind->op, g->comm);
+    default:
+        return MPI_Exscan(in, out, n, type, t->kind->op, g->comm);
+    }
+}
+
+/* The forced algorithm ran if it can serve this at all, else another one of ours. */
+static void check_tally(const struct trial *t, const struct group *g)
+{
+    static uint64_t by_forced[COLLOPT_COLLECTIVES], by_others[COLLOPT_COLLECTIVES];
+    int c = t->collective;
+    const char *collective = collopt_collective_names[c], *name = forced[c] ? forced[c]->name : "some algorithm";
+    bool can = servable(t, g);
+    uint64_t seen = can ? calls_run(collective, forced[c] ? name : NULL)
+                        : calls_run(collective, NULL) - calls_run(collective, name);
+    uint64_t *before = can ? &by_forced[c] : &by_others[c];
+
+    check(seen == *before + 1, "%s: not run by %s but %s", words, can ? name : "another algorithm of collopt",
+          can ? "otherwise" : "by the forced one, or by the MPI library");
+    *before = seen;
+    refused[c] |= !can;
+}
+
+/* Where there is nothing to be read or written, sometimes no address at all; where nothing may be touched, sometimes that,
+ * sometimes one that cannot. */
+static void run(const struct trial *t, const struct group *g)
+{
+    const struct element *e = &t->kind->element[g->rank % 2];
+    bool in_place = t->in_place && has_result(t, g), odd = trials++ % 2;
+    size_t results = t->in_place || !scatters(t) ? t->count : t->share[g->rank];
+    struct buffer in = place(&in_arena, e, t->count), out = place(&out_arena, e, results);
+    const void *give = in_place ? MPI_IN_PLACE : t->count == 0 && odd ? NULL : in.first;
+    void *take = !has_result(t, g) ? odd ? NULL : closed : results == 0 && odd ? NULL : out.first;
+    int err;
+
+    fill(t, e, g->rank, in_place ? out.first : in.first);
+    memcpy(image, out.start, out.bytes);
+    allow(in, PROT_READ);
+    err = call(t, g, give, take, e->type);
+    allow(in, PROT_READ | PROT_WRITE);
+    check(err == MPI_SUCCESS, "%s: error %d", words, err);
+    if (t->kind->rounds && t->collective == COLLOPT_ALLREDUCE)
+        remember_bits(out);
+    judge(t, g, out, e);
+    check_tally(t, g);
+}
+
+static bool has_word(const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *s = words; (s = strstr(s, word)); s++)
+        if ((s == words || s[-1] == ' ') && (s[n] == ' ' || s[n] == '\0'))
+            return true;
+    return false;
+}
+
+static void run_if_wanted(const struct trial *t, const struct group *g)
+{
+    snprintf(words, sizeof words, "%s %s np=%d op=%s type=%s count=%zu root=%d shape=%s %s",
+             collopt_collective_names[t->collective], forced[t->collective] ? forced[t->collective]->name : "selected",
+             g->ranks, t->kind->op_name, t->kind->type_name, t->count, t->root, shape_names[t->shape],
+             t->in_place ? "in_place" : "apart");
+    for (int i = 0; i < wanted_n; i++)
+        if (!has_word(wanted[i]))
+            return;
+    at(words, 150);
+    run(t, g);
+}
+
+/* ---- all trials ------------------------------------------------------------------------------------------------------------ */
+
+/* Sets the shares of a vector of about COUNT elements, and the count that comes of them. */
+static void share_out(struct trial *t, const struct group *g, size_t count)
+{
+    size_t p = (size_t)g->ranks, left = count;
+
+    t->count = count;
+    memset(t->share, 0, sizeof t->share);
+    if (t->collective == COLLOPT_REDUCE_SCATTER_BLOCK) {
+        for (size_t r = 0; r < p; r++)
+            t->share[r] = count <= 17 ? count : count / p;
+        t->count = t->share[0] * p;
+        return;
+    }
+    switch (t->shape) {
+    case FIRST:
+        t->share[0] = count;
+        return;
+    case LAST:
+        t->share[p - 1] = count;
+        return;
+    case RAGGED:
+        for (size_t r = 0; r + 1 < p; r++) {
+            t->share[r] = mix(count + 17 * r) % 3 ? mix(count + 31 * r) % (2 * count / p + 1) : 0;
+            t->share[r] = t->share[r] < left ? t->share[r] : left;
+            left -= t->share[r];
+        }
+        t->share[p - 1] = left;
+        return;
+    default:
+        for (size_t r = 0; r < p; r++)
+            t->share[r] = count / p + (r < count % p);
+    }
+}
+
+/* Both ways of passing buffers where vectors are short; else the one that is due. */
+static void run_counted(struct trial t, const struct group *g, size_t count, int due)
+{
+    share_out(&t, g, count);
+    t.in_place = due % 2;
+    run_if_wanted(&t, g);
+    if (count > 17 && !thorough)
+        return;
+    t.in_place = !t.in_place;
+    run_if_wanted(&t, g);
+}
+
+/* Every root for one count, and each root with some count. */
+static void run_rooted(struct trial t, const struct group *g, size_t count, int due)
+{
+    if (t.collective == COLLOPT_REDUCE && (count == 17 || thorough)) {
+        for (t.root = 0; t.root < g->ranks; t.root++)
+            run_counted(t, g, count, due);
+        return;
+    }
+    t.root = t.collective == COLLOPT_REDUCE ? due % g->ranks : 0;
+    run_counted(t, g, count, due / g->ranks);
+}
+
+static void run_shaped(struct trial t, const struct group *g, size_t count, int due)
+{
+    if (t.collective != COLLOPT_REDUCE_SCATTER) {
+        run_rooted(t, g, count, due);
+        return;
+    }
+    for (int s = 0; s < SHAPES; s++)
+        if (count == 17 || s == due % SHAPES || (s == RAGGED && count < 5000) || thorough) {
+            t.shape = (enum shape)s;
+            run_counted(t, g, count, due + s);
+        }
+}
+
+/* All counts; of long vectors each second kind with each second collective. */
+static void run_counts(const struct kind *k, const struct group *g, int number)
+{
+    size_t p = (size_t)g->ranks, longest = thorough || p <= 2 ? 65537 : 20011;
+    size_t count[] = { 0, 1, 2, p - 1, p, p + 1, 17, 1000, longest };
+
+    for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
+        for (int i = 0; i < (int)(sizeof count / sizeof *count); i++)
+            if (count[i] < 5000 || (number < 4 && (number + c) % 2) || thorough)
+                run_shaped((struct trial){ .collective = (enum collopt_collective)c, .kind = k }, g, count[i],
+                           number + c + i);
+}
+
+/* One collective and one count by turns: what is tested here is the operation. */
+static void run_once(const struct kind *k, const struct group *g, int number)
+{
+    static const size_t count[] = { 17, 40, 3, 100 };
+
+    for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
+        struct trial t = { .collective = (enum collopt_collective)c, .kind = k, .in_place = (number + c) % 2 };
+
+        if ((number + g->ranks + launch) % COLLOPT_COLLECTIVES != c && wanted_n == 0 && !thorough)
+            continue;
+        t.root = c == COLLOPT_REDUCE ? number % g->ranks : 0;
+        t.shape = c == COLLOPT_REDUCE_SCATTER ? (enum shape)((number / 2 + c) % SHAPES) : EVEN;
+        share_out(&t, g, count[(number + c) % 4]);
+        run_if_wanted(&t, g);
+    }
+}
+
+static void run_all(const struct group *g)
+{
+    int n, with_all_counts;
+    const struct kind *k = kinds(&n, &with_all_counts);
+
+    for (int i = 0; i < with_all_counts; i++)
+        run_counts(&k[i], g, i);
+    for (int i = with_all_counts; i < n; i++)
+        run_once(&k[i], g, i);
+    for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
+        check(calls_passed(mpi_names[c]) == 0, "MPI_%s was passed to the MPI library %llu times", mpi_names[c],
+              (unsigned long long)calls_passed(mpi_names[c]));
+    at("comparing the bits of all ranks", 150);
+    compare_bits(g);
+}
+
+/* ---- the whole -------------------------------------------------------------------------------------------------------------- */
+
+static void list_algorithms(void)
+{
+    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++) {
+        const struct collopt_parameter *p = (*a)->parameter;
+
+        printf("%s %s\n", collopt_collective_names[(*a)->collective], (*a)->name);
+        if (!p->name)
+            continue;
+        printf("%s %s", collopt_collective_names[(*a)->collective], (*a)->name);
+        for (int i = 0; i < COLLOPT_PARAMETERS && p[i].name; i++) {
+            size_t value = p[i].bytes ? 1000 : 3;
+
+            value = value < p[i].least ? p[i].least : value > p[i].most ? p[i].most : value;
+            printf("%c%s=%zu", i ? ',' : ':', p[i].name, value);
+        }
+        printf("\n");
+    }
+}
+
+/* Ranks of a group are those of the world in falling order. */
+static void run_groups(const char *sizes)
+{
+    struct group g;
+    int mine = -1, before = 0, number = 0;
+
+    for (const char *s = sizes; *s; s += *s == ',', number++) {
+        int size = (int)strtol(s, (char **)&s, 10);
+
+        if (world_rank >= before && world_rank < before + size)
+            mine = number;
+        before += size;
+    }
+    check(before == world_ranks, "groups %s are not %d ranks", sizes, world_ranks);
+    at("splitting", 150);
+    MPI_Comm_split(MPI_COMM_WORLD, mine, -world_rank, &g.comm);
+    MPI_Comm_rank(g.comm, &g.rank);
+    MPI_Comm_size(g.comm, &g.ranks);
+    run_all(&g);
+    at("freeing a communicator", 150);
+    MPI_Comm_free(&g.comm);
+}
+
+static bool is_groups(const char *word)
+{
+    return word[strspn(word, "0123456789,")] == '\0';
+}
+
+int main(int argc, char **argv)
+{
+    struct group world = { .comm = MPI_COMM_WORLD };
+    int number = 0;
+
+    if (argc == 2 && strcmp(argv[1], "list") == 0) {
+        begin(&argc, &argv, "list");
+        if (world_rank == 0)
+            list_algorithms();
+        fflush(stdout);
+        return end();
+    }
+    begin(&argc, &argv, "test_collectives");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    check(with_collopt(), "collopt is not in this process");
+    read_forced();
+    thorough = getenv("TEST_THOROUGH") != NULL;
+    arena_open(&in_arena, LONGEST * 32);
+    arena_open(&out_arena, LONGEST * 32);
+    image = malloc(LONGEST * 32 + 1000);
+    wanted = calloc((size_t)argc, sizeof *wanted);
+    for (int i = 1; i < argc; i++)
+        if (!is_groups(argv[i]))
+            wanted[wanted_n++] = argv[i];
+
+    world.rank = world_rank;
+    world.ranks = world_ranks;
+    run_all(&world);
+    for (int i = 1; i < argc; i++)
+        if (is_groups(argv[i]))
+            run_groups(argv[i]);
+
+    for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
+        number += refused[c];
+    if (world_rank == 0)
+        printf("test_collectives: %llu trials on rank 0; %d forced algorithms could not serve all\n",
+               (unsigned long long)trials, number);
+    fflush(stdout);
+    kinds_free();
+    return end();
+}
