@@ -135,7 +135,7 @@ size_t collopt_counts_hash(const struct collopt_call *call, int ranks);
 
 /* ---- execute.c, p2p.c, wait.c: the only files that send or receive --------------------------------------------- */
 
-/* Runs PLAN; MPI_SUCCESS or the host's error code.  COLLOPT_DECLINED: no scratch; nothing was sent or written. */
+/* Runs PLAN; MPI_SUCCESS or an error code, the host's or MPI_ERR_NO_MEM. */
 int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out);
 int collopt_post(struct collopt_comm *c, struct collopt_plan *plan, int message);
 int collopt_receive_now(struct collopt_comm *c, struct collopt_plan *plan, int message);

@@ -349,8 +349,10 @@ static bool engage_quietly(struct collopt_comm *c)
         return false;
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     engaged = engage_together(c, comm);
-    PMPI_Comm_set_errhandler(comm, handler);
-    PMPI_Errhandler_free(&handler);
+    if (handler != MPI_ERRHANDLER_NULL) {       /* SMPI has none as long as none was set */
+        PMPI_Comm_set_errhandler(comm, handler);
+        PMPI_Errhandler_free(&handler);
+    }
     return engaged;
 }
 

@@ -34,13 +34,26 @@ static bool speaks(void)
     return true;
 }
 
+/* Switched off by COLLOPT, the backend is loaded all the same, because ranks agree on that too; but where it cannot be,
+ * nobody misses it. */
+static bool switched_off(void)
+{
+    static const char *const off[] = { "off", "0", "no", "false" };
+    const char *setting = getenv("COLLOPT");
+
+    for (size_t i = 0; setting && i < sizeof off / sizeof *off; i++)
+        if (strcmp(setting, off[i]) == 0)
+            return true;
+    return false;
+}
+
 static void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void warn(const char *format, ...)
 {
     char text[2 * PATH_MAX];
     va_list list;
 
-    if (!speaks())
+    if (!speaks() || switched_off())
         return;
     va_start(list, format);
     vsnprintf(text, sizeof text, format, list);
@@ -181,18 +194,6 @@ static collopt_function tool(const char *name, const struct collopt_mpi *mpi)
     return next && base_of((const void *)(uintptr_t)next) != mpi->base ? next : NULL;
 }
 
-/* Whatever else COLLOPT may say is judged by the backend. */
-static bool switched_off(void)
-{
-    static const char *const off[] = { "off", "0", "no", "false" };
-    const char *setting = getenv("COLLOPT");
-
-    for (size_t i = 0; setting && i < sizeof off / sizeof *off; i++)
-        if (strcmp(setting, off[i]) == 0)
-            return true;
-    return false;
-}
-
 static void bind(struct collopt_binding *b, bool found, const struct collopt_mpi *mpi,
                  struct collopt_front_table *front)
 {
@@ -207,7 +208,7 @@ static void bind(struct collopt_binding *b, bool found, const struct collopt_mpi
     front->library_version = mpi->version;
     front->library_path = mpi->path;
 
-    b->backend = found && !switched_off() ? open_backend(mpi, front) : NULL;
+    b->backend = found ? open_backend(mpi, front) : NULL;
     b->unsupported = b->backend ? b->backend->unsupported : found ? mpi->unsupported : 1;
     for (int i = 0; i < COLLOPT_NAME_COUNT; i++) {
         collopt_function next = tool(names[i], mpi);
