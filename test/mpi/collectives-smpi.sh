@@ -23,7 +23,7 @@ launch()                # smpi RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...
     done
     # shellcheck disable=SC2086
     env $simulated timeout "${LAUNCH_SECONDS:-100}" "${SMPI_MPIRUN:-smpirun}" -np "$launch_ranks" -platform "$work/platform.xml" \
-        -hostfile "$work/hosts" --cfg=smpi/simulate-computation:no "$@" </dev/null >"$work/said" 2>&1
+        -hostfile "$work/hosts" --cfg=smpi/simulate-computation:no --log=root.thresh:error "$@" </dev/null >"$work/said" 2>&1
 }
 
 host=smpi
@@ -34,7 +34,7 @@ runs=$(awk '{ n[$1]++ } END { for (c in n) if (n[c] > most) most = n[c]; print m
 i=0
 while [ $i -lt "$runs" ]; do
     # shellcheck disable=SC2046
-    one 8 $(settings $i) -- 7,1
+    one 8 $(settings $i) --
     i=$((i + 1))
 done
 one 16 --
