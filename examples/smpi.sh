@@ -39,7 +39,7 @@ for source in "$top"/examples/*.c; do
     for ranks in 1 5 16 64; do
         # shellcheck disable=SC2086
         simulate $ranks "$work/$name" $arguments || fail "$name on $ranks simulated ranks: status $?"
-        [ $ranks = 1 ] || { [ "$(reported run '')" -gt 0 ] && [ "$(reported passed '')" = 0 ]; } ||
+        [ "$ranks" = 1 ] || { [ "$(reported run '')" -gt 0 ] && [ "$(reported passed '')" = 0 ]; } ||
             fail "$name on $ranks simulated ranks: collopt ran $(reported run '') calls and passed $(reported passed '')"
     done
     cat "$work/said"
