@@ -22,9 +22,12 @@ enum { CASE_BYTES_MAX = 1 << 20 };    /* of an operand, the offset not counted *
  * words that name the case. */
 bool kernel_case_run(const struct kernel_case *c, char *message, size_t size);
 
-/* All cases of one combination: lengths 0 to 257 and some large ones, offsets 0 to 63, every form and aliasing; every
- * length with every offset if `thorough`, else with two of them in turn. Returns how many were wrong and says the first
- * in `message`. */
-long kernel_cases_run(enum collopt_op op, enum collopt_type type, bool thorough, char *message, size_t size);
+/* BRIEF: some lengths, others for each combination (for emulators and sanitizers). USUAL: every length, with two offsets
+ * in turn. THOROUGH: every length with every offset. */
+enum depth { BRIEF, USUAL, THOROUGH };
+
+/* The cases of one combination: lengths 0 to 257 and some large ones, offsets 0 to 63, every form and aliasing.
+ * Returns how many were wrong and says the first in `message`. */
+long kernel_cases_run(enum collopt_op op, enum collopt_type type, enum depth depth, char *message, size_t size);
 
 #endif

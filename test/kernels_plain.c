@@ -1,6 +1,6 @@
 /* The kernels' cases without a test framework, for processors that are only emulated.
  *
- *     kernels_plain [--thorough] [isa ...]        all that this processor has, by default
+ *     kernels_plain [--brief | --thorough] [isa ...]        all that this processor has, by default
  *
  * Says which instruction sets ran and which did not. Exit status 1 if a case was wrong or a named one did not run. */
 #include <config.h>
@@ -11,14 +11,14 @@
 
 #include "kernels_cases.h"
 
-static long run(bool thorough)
+static long run(enum depth depth)
 {
     long wrong = 0;
 
     for (enum collopt_op op = 0; op < COLLOPT_OP_USER; op++)
         for (enum collopt_type type = 0; type < COLLOPT_TYPE_NONE; type++) {
             char message[256];
-            long bad = collopt_kernel(op, type) ? kernel_cases_run(op, type, thorough, message, sizeof message) : 0;
+            long bad = collopt_kernel(op, type) ? kernel_cases_run(op, type, depth, message, sizeof message) : 0;
 
             if (bad)
                 printf("WRONG (%ld): %s\n", bad, message);
@@ -37,13 +37,14 @@ static bool asked_for(const char *isa, int names, char **name)
 
 int main(int argc, char **argv)
 {
-    bool thorough = argc > 1 && strcmp(argv[1], "--thorough") == 0;
-    int names = argc - 1 - thorough, bad = 0;
+    enum depth depth = argc > 1 && strcmp(argv[1], "--thorough") == 0 ? THOROUGH
+                     : argc > 1 && strcmp(argv[1], "--brief") == 0 ? BRIEF : USUAL;
+    int options = depth != USUAL, names = argc - 1 - options, bad = 0;
 
     for (const struct collopt_isa *isa = collopt_isas; isa->name; isa++) {
         char message[256];
 
-        if (!asked_for(isa->name, names, argv + 1 + thorough))
+        if (!asked_for(isa->name, names, argv + 1 + options))
             continue;
         if (collopt_kernels_init(isa->name, message, sizeof message)) {
             printf("%s did not run: %s\n", isa->name, message);
@@ -51,7 +52,7 @@ int main(int argc, char **argv)
             continue;
         }
 
-        long wrong = run(thorough);
+        long wrong = run(depth);
 
         printf("%s: %ld wrong\n", isa->name, wrong);
         fflush(stdout);

@@ -34,4 +34,4 @@ aarch64)
 esac
 $cc $flags "$source/src/kernels/kernels.c" "$source/src/kernels/isa.c" "$source/test/kernels_plain.c" \
     "$source/test/kernels_cases.c" $objects -lm -o "$build/run" || exit 1
-"$build/run"
+"$build/run" --brief

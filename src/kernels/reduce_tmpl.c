@@ -178,8 +178,7 @@ struct loops {
             put_##lane(d + i, op##_##lane(a + i, b + i)); \
     }
 
-/* Pairs as words: whole words are written, so that what is padding in them is first taken from dst; and it may not
- * exist behind the last pair, which goes by fields. */
+/* Pairs as words: whole words are written, so what is padding in them is first taken from dst. */
 #define LOOP_WORDS(op, lane, word) \
     static void op##_##lane##_two(void *dst, const void *const *from, size_t n) \
     { \
