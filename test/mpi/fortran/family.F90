@@ -209,11 +209,19 @@ contains
 
     ran = counted(c_null_char) - calls_before
     left = passed(c_null_char) - passed_before
-    call judge(collective, what, same, &
-               merge(ran == 1 .and. left == 0, ran + left == 1, ranks > 1 .and. collective /= 'reduce_local'))
+    call judge(collective, what, same, merge(ran == 1 .and. left == 0, ran + left == 1, ranks > 1))
   end subroutine
 
-  ! The same for a nonblocking or persistent call, which collopt may hand on.
+  ! A local call: nothing is counted where a loop of ours did it.
+  subroutine ended_local(collective, what, same)
+    character(*), intent(in) :: collective, what
+    logical, intent(in) :: same
+
+    call judge(collective, what, same, &
+               counted(c_null_char) - calls_before + passed(c_null_char) - passed_before <= 1)
+  end subroutine
+
+  ! A nonblocking or persistent call, which collopt may hand on.
   subroutine ended_any(collective, what, same)
     character(*), intent(in) :: collective, what
     logical, intent(in) :: same
