@@ -1,7 +1,8 @@
 /* The timed replay: a discrete-event simulation of bound programs on the one-port model.
  *
- * Time stands still while strands run: they post, find what they wait for, and stop where they must wait.  Then the
- * transfers that have both ports free start, the oldest first, and time moves on to the next end of a transfer or a fold. */
+ * Time stands still while strands run: they post, find what they wait for, and stop where they must wait.  Then
+ * transfers that have both ports free start, and time moves on to the next end of a transfer or a fold.  Where several
+ * could start, a port takes the one that its rank posted first. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -263,21 +264,13 @@ struct port {                   /* one direction of one rank */
     bool busy, looked;          /* looked: already among the ports to look at */
     uint32_t posts;
     uint32_t head, tail;        /* sends that are ready and not started, oldest first */
+    uint32_t best;              /* among those that could start now */
 };
 
 enum { IN_PORT, OUT_PORT };
 
 struct transfer {               /* of a send, kept under the send's number */
-    size_t order;               /* of becoming ready */
-    double ready;
     uint32_t next[2];           /* in the lists of its two ports */
-};
-
-struct candidate {              /* a transfer that could start, with what decides who goes first */
-    double ready;
-    uint32_t ordinal;           /* the receiver's */
-    size_t order;
-    uint32_t send;
 };
 
 struct message_state {
@@ -303,7 +296,7 @@ struct replay {
     size_t head, queued;
     uint32_t *look;             /* ports whose lists may have something to start: 2 rank + direction */
     size_t looks;
-    struct candidate *candidate;
+    uint32_t *candidate;
     size_t ended;
 };
 
@@ -359,8 +352,6 @@ static void post(struct replay *r, uint32_t number)
     r->state[number].ordinal = r->port[sends ? OUT_PORT : IN_PORT][rank].posts++;
     if (!r->state[mate].posted)
         return;
-    r->transfer[send].order = r->orders++;
-    r->transfer[send].ready = r->now;
     append(r, send, r->rank[send], OUT_PORT);
     append(r, send, r->rank[r->pairs->mate[send]], IN_PORT);
 }
@@ -481,12 +472,6 @@ static bool both_free(const struct replay *r, uint32_t send)
     return !r->port[OUT_PORT][r->rank[send]].busy && !r->port[IN_PORT][r->rank[r->pairs->mate[send]]].busy;
 }
 
-static struct candidate candidate(const struct replay *r, uint32_t send)
-{
-    return (struct candidate){ r->transfer[send].ready, r->state[r->pairs->mate[send]].ordinal,
-                               r->transfer[send].order, send };
-}
-
 /* Takes out of the list what has started, and collects what could start. */
 static size_t collect(struct replay *r, int rank, int direction, size_t n)
 {
@@ -499,7 +484,7 @@ static size_t collect(struct replay *r, int rank, int direction, size_t n)
             continue;
         }
         if (!port->busy && both_free(r, send))
-            r->candidate[n++] = candidate(r, send);
+            r->candidate[n++] = send;
         last = send;
         link = &r->transfer[send].next[direction];
     }
@@ -508,15 +493,52 @@ static size_t collect(struct replay *r, int rank, int direction, size_t n)
     return n;
 }
 
-static int by_age(const void *a, const void *b)
+static struct port *port_of(const struct replay *r, uint32_t send, int direction)
 {
-    const struct candidate *x = a, *y = b;
+    return &r->port[direction][r->rank[direction == OUT_PORT ? send : r->pairs->mate[send]]];
+}
 
-    if (x->ready != y->ready)
-        return x->ready < y->ready ? -1 : 1;
-    if (x->ordinal != y->ordinal)
-        return x->ordinal < y->ordinal ? -1 : 1;
-    return (x->order > y->order) - (x->order < y->order);
+static uint32_t ordinal(const struct replay *r, uint32_t send, int direction)
+{
+    return r->state[direction == OUT_PORT ? send : r->pairs->mate[send]].ordinal;
+}
+
+/* Every port would rather take what its rank posted first. */
+static void find_best(struct replay *r, const uint32_t *candidate, size_t n)
+{
+    for (int d = 0; d < 2; d++) {
+        for (size_t i = 0; i < n; i++)
+            port_of(r, candidate[i], d)->best = NONE;
+        for (size_t i = 0; i < n; i++) {
+            uint32_t *best = &port_of(r, candidate[i], d)->best;
+
+            if (*best == NONE || ordinal(r, candidate[i], d) < ordinal(r, *best, d))
+                *best = candidate[i];
+        }
+    }
+}
+
+/* Starts what is best at both its ports (if nothing is, the first one), and keeps what still can start. */
+static size_t start_best(struct replay *r, uint32_t *candidate, size_t n)
+{
+    size_t started = 0, kept = 0;
+
+    find_best(r, candidate, n);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t send = candidate[i];
+
+        if (port_of(r, send, OUT_PORT)->best == send && port_of(r, send, IN_PORT)->best == send &&
+            !r->state[send].started) {
+            start_transfer(r, send);
+            started++;
+        }
+    }
+    if (started == 0)
+        start_transfer(r, candidate[0]);
+    for (size_t i = 0; i < n; i++)
+        if (!r->state[candidate[i]].started && both_free(r, candidate[i]))
+            candidate[kept++] = candidate[i];
+    return kept;
 }
 
 static void start_transfers(struct replay *r)
@@ -526,10 +548,8 @@ static void start_transfers(struct replay *r)
     for (size_t i = 0; i < r->looks; i++)
         n = collect(r, (int)(r->look[i] / 2), (int)(r->look[i] % 2), n);
     r->looks = 0;
-    qsort(r->candidate, n, sizeof *r->candidate, by_age);
-    for (size_t i = 0; i < n; i++)
-        if (!r->state[r->candidate[i].send].started && both_free(r, r->candidate[i].send))
-            start_transfer(r, r->candidate[i].send);
+    while (n > 0)
+        n = start_best(r, r->candidate, n);
 }
 
 static void next_events(struct replay *r)

@@ -41,8 +41,8 @@ struct collopt_machine {
     void *data;
 };
 
-/* When the last rank is done, and in FINISH[ranks], unless NULL, when each one is.  Transfers that could start at the same time
- * start in the order in which they became ready, then in the order of the receiver's posts.
+/* When the last rank is done, and in FINISH[ranks], unless NULL, when each one is.  Of transfers that could start at the same
+ * time at one port, the one starts that the port's rank posted first.
  * Negative: some strand never ends (the programs deadlock), or memory is out. */
 double collopt_replay(const struct collopt_pairs *pairs, const struct collopt_machine *machine, double *finish);
 

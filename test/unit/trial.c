@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "internal.h"
 #include "trial.h"
 
 static const char *const shape_names[TRIAL_SHAPES] = { "even", "nearly", "first", "last", "ragged" };
@@ -114,16 +115,6 @@ static void share_out(struct workshop *w)
     }
 }
 
-static void set_values(struct workshop *w)
-{
-    const struct collopt_algorithm *a = w->t.algorithm;
-    struct collopt_problem *p = &w->problem;
-
-    for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
-        p->value[i] = w->t.value[i] ? w->t.value[i] : a->parameter[i].preset(p);
-    p->segments = a->segments ? a->segments(p) : 1;
-}
-
 bool workshop_state(struct workshop *w, const struct trial *t, char why[PROOF_WHY])
 {
     const struct collopt_algorithm *a = t->algorithm;
@@ -150,7 +141,11 @@ bool workshop_state(struct workshop *w, const struct trial *t, char why[PROOF_WH
         share_out(w);
         w->problem.counts = w->counts;
     }
-    set_values(w);
+
+    struct collopt_choice choice = { .algorithm = a };
+
+    memcpy(choice.value, t->value, sizeof choice.value);
+    collopt_set_parameters(&w->problem, &choice);
     if (!collopt_usable(a, &w->problem, &unfit))
         return snprintf(why, PROOF_WHY, "not usable: %s", unfit), false;
     return true;

@@ -1,0 +1,300 @@
+/* What algorithms say they cost, against the replay of their programs.
+ *
+ * Where the vector divides into even parts, stated and replayed are equal: rounds (completion time where a message takes 1
+ * and all else nothing), bytes of the busiest rank, bytes combined by the busiest rank, scratch of the neediest rank.
+ *
+ * Elsewhere a part of n elements in k parts has at most ceil(n / k).  Let N be n rounded up to a count that all partitions
+ * divide evenly: every part of N is at least as long as that of n.  So no measure may exceed what is stated for N.  Rounds
+ * have no size: they may not exceed those stated for n, but parts that are empty may save some. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay.h"
+#include "trial.h"
+
+enum { SEGMENTS = 6 };          /* where the algorithm has them */
+
+/* ---- measuring ------------------------------------------------------------------------------------------------------- */
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void measure(const struct workshop *w, const char *words, struct collopt_cost *c)
+{
+    const struct collopt_machine rounds = { .alpha = 1 };
+    struct collopt_pairs pairs;
+    char why[PROOF_WHY];
+
+    *c = (struct collopt_cost){ 0 };
+    for (int r = 0; r < w->t.ranks; r++) {
+        struct collopt_load load;
+
+        collopt_weigh(w->program[r], &load);
+        c->bytes = larger(c->bytes, (double)TRIAL_SIZE * (double)(load.sent > load.received ? load.sent : load.received));
+        c->combined = larger(c->combined, (double)TRIAL_SIZE * (double)load.combined);
+        c->scratch = larger(c->scratch, (double)TRIAL_SIZE * (double)load.scratch);
+    }
+    if (!collopt_pair(&pairs, w->t.ranks, (const struct collopt_bound *const *)w->program, why, sizeof why))
+        ck_abort_msg("%s: %s", words, why);
+    c->rounds = collopt_replay(&pairs, &rounds, NULL);
+    collopt_unpair(&pairs);
+    if (c->rounds < 0)
+        ck_abort_msg("%s: the replay does not come to an end", words);
+}
+
+/* ---- counts that all partitions divide ---------------------------------------------------------------------------------- */
+
+static size_t gcd(size_t a, size_t b)
+{
+    return b ? gcd(b, a % b) : a;
+}
+
+static size_t common(size_t a, size_t b)
+{
+    return a / gcd(a, b) * b;
+}
+
+/* Partitions have p parts, a power of two up to p, the same of each other, and as many segments as there are. */
+static size_t even_count(int ranks, int segments)
+{
+    size_t power = 1, n;
+
+    while (2 * power <= (size_t)ranks)
+        power *= 2;
+    n = common((size_t)ranks, 4 * power) * power;
+    return common(n, 60) * (size_t)segments;
+}
+
+static int segment_parameter(const struct collopt_algorithm *a)
+{
+    for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
+        if (!strcmp(a->parameter[i].name, "segment"))
+            return i;
+    return -1;
+}
+
+/* ---- stated and replayed -------------------------------------------------------------------------------------------------- */
+
+struct measures {
+    const char *name;
+    size_t offset;
+};
+
+static const struct measures measures[] = {
+    { "rounds", offsetof(struct collopt_cost, rounds) },
+    { "bytes", offsetof(struct collopt_cost, bytes) },
+    { "combined", offsetof(struct collopt_cost, combined) },
+    { "scratch", offsetof(struct collopt_cost, scratch) },
+};
+
+static double value(const struct collopt_cost *c, int i)
+{
+    return *(const double *)((const char *)c + measures[i].offset);
+}
+
+static void open(struct workshop *w, const struct trial *t, char words[TRIAL_WORDS])
+{
+    char why[PROOF_WHY];
+
+    trial_words(t, words);
+    if (!workshop_open(w, t, why))
+        ck_abort_msg("%s: %s", words, why);
+}
+
+/* Every difference is told before the test fails. */
+static bool equal(struct workshop *w, const struct trial *t)
+{
+    char words[TRIAL_WORDS];
+    struct collopt_cost stated = { 0 }, replayed;
+    bool good = true;
+
+    open(w, t, words);
+    w->t.algorithm->cost(&w->problem, &stated);
+    measure(w, words, &replayed);
+    for (int i = 0; i < 4; i++) {
+        double s = value(&stated, i), r = value(&replayed, i), least = (s < r ? s : r) * 1e-9;
+
+        if (s - r > least || r - s > least) {
+            fprintf(stderr, "%s: %s stated %.15g, replayed %.15g\n", words, measures[i].name, s, r);
+            good = false;
+        }
+    }
+    return good;
+}
+
+/* COUNT elements cost no more than stated for them rounded up to a multiple of EVEN. */
+static bool bounded(struct workshop *w, struct trial t, size_t count, size_t even)
+{
+    char words[TRIAL_WORDS];
+    struct collopt_cost here = { 0 }, above = { 0 }, replayed;
+    int segments;
+    bool good = true;
+
+    t.count = count;
+    open(w, &t, words);
+    segments = w->problem.segments;
+    w->t.algorithm->cost(&w->problem, &here);
+    measure(w, words, &replayed);
+
+    struct collopt_problem p = w->problem;
+
+    p.count = (count + even - 1) / even * even;
+    p.counts = NULL;
+    p.segments = segments;
+    w->t.algorithm->cost(&p, &above);
+    above.rounds = here.rounds;
+    for (int i = 0; i < 4; i++)
+        if (value(&replayed, i) > value(&above, i) * (1 + 1e-9)) {
+            fprintf(stderr, "%s: %s at most %.15g, replayed %.15g\n", words, measures[i].name, value(&above, i),
+                    value(&replayed, i));
+            good = false;
+        }
+    return good;
+}
+
+static bool costs_are_right(struct workshop *w, const struct collopt_algorithm *a, int ranks, int root, const size_t *values,
+                            int segments)
+{
+    struct trial t = { .algorithm = a, .ranks = ranks, .root = root, .count = even_count(ranks, segments) };
+    int parameter = segment_parameter(a);
+    bool good;
+
+    memcpy(t.value, values, sizeof t.value);
+    if (parameter >= 0)
+        t.value[parameter] = t.count / (size_t)segments * TRIAL_SIZE;
+    good = equal(w, &t);
+    if (ranks <= 33) {
+        good &= bounded(w, t, t.count - t.count / 3 - 1, t.count);
+        if (parameter < 0)
+            good &= bounded(w, t, (size_t)ranks + 1, t.count) && bounded(w, t, 1, t.count) && bounded(w, t, 0, t.count);
+    }
+    return good;
+}
+
+START_TEST(stated_costs_are_replayed)
+{
+    static const int segments[] = { 1, 2, 3, SEGMENTS };
+    const struct collopt_algorithm *a = collopt_algorithms[_i];
+    size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS];
+    int variants = trial_variants(a, variant), wrong = 0;
+    struct workshop w = { 0 };
+
+    for (int i = 0; i < trial_size_count && trial_ranks(i) <= 257; i++) {
+        int root[TRIAL_ROOTS], roots = trial_roots(a, trial_ranks(i), root), many = trial_ranks(i) > 32;
+
+        for (int r = 0; r < (many ? 1 : roots); r++)
+            for (int v = 0; v < (segment_parameter(a) < 0 ? variants : 1); v++)
+                for (int s = 0; s < (segment_parameter(a) < 0 ? 1 : many ? 2 : 4); s++)
+                    wrong += !costs_are_right(&w, a, trial_ranks(i), root[many ? i % roots : r], variant[v],
+                                              segments[many ? 3 * s : s]);
+    }
+    workshop_close(&w);
+    ck_assert_msg(wrong == 0, "%s %s: %d stated costs are not those of the programs",
+                  collopt_collective_names[a->collective], a->name, wrong);
+}
+END_TEST
+
+/* ---- at scale ------------------------------------------------------------------------------------------------------------- */
+
+/* Messages that one rank posts in one direction, one behind the other: no more than the rounds. */
+static void few_messages(const struct collopt_algorithm *a, struct workshop *w, int rank, double rounds)
+{
+    struct collopt_schedule *s = collopt_schedule_new(a, &w->problem, rank, 0);
+    struct collopt_bound *b = s ? collopt_bind(s, &w->problem, SIZE_MAX) : NULL;
+    struct collopt_load load;
+    char words[TRIAL_WORDS];
+
+    trial_words(&w->t, words);
+    ck_assert_msg(b, "%s: rank %d has no program", words, rank);
+    collopt_weigh(b, &load);
+    ck_assert_msg((double)load.sends <= rounds && (double)load.receives <= rounds,
+                  "%s: rank %d sends %zu messages and receives %zu in %.0f rounds", words, rank, load.sends, load.receives,
+                  rounds);
+    collopt_bound_free(b);
+    collopt_schedule_free(s);
+}
+
+/* An algorithm whose rounds are logarithmic for long vectors is so for the shortest. */
+START_TEST(logarithmic_stays_logarithmic)
+{
+    static const int ranks[] = { 4096, 65536, 65521 };
+    const struct collopt_algorithm *a = collopt_algorithms[_i];
+    struct workshop w = { 0 };
+
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        const size_t p = (size_t)ranks[i], counts[] = { p * 16, 0, 1, 2, 17, p - 1, p + 1 };
+        const int rank[] = { 0, 1, ranks[i] / 2, ranks[i] - 1 };
+        double most = 0;
+        char why[PROOF_WHY];
+
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
+            struct trial t = { .algorithm = a, .ranks = ranks[i], .count = counts[c], .shape = TRIAL_NEARLY };
+            struct collopt_cost cost = { 0 };
+
+            if (!workshop_state(&w, &t, why))
+                break;
+            w.problem.segments = 1;
+            a->cost(&w.problem, &cost);
+            if (c == 0 && cost.rounds > 8 * 17)
+                break;
+            most = c == 0 ? cost.rounds : most;
+            ck_assert_msg(cost.rounds <= most, "%s %s p %d count %zu: %.0f rounds, for long vectors %.0f",
+                          collopt_collective_names[a->collective], a->name, ranks[i], counts[c], cost.rounds, most);
+            for (size_t r = 0; r < sizeof rank / sizeof *rank; r++)
+                few_messages(a, &w, rank[r], most);
+        }
+    }
+    workshop_close(&w);
+}
+END_TEST
+
+START_TEST(every_collective_has_a_logarithmic_one)
+{
+    for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
+        int n = 0;
+
+        for (int i = 0; collopt_algorithms[i]; i++) {
+            struct trial t = { .algorithm = collopt_algorithms[i], .ranks = 65536, .count = 8, .shape = TRIAL_NEARLY };
+            struct workshop w = { 0 };
+            struct collopt_cost cost = { 0 };
+            char why[PROOF_WHY];
+
+            if (collopt_algorithms[i]->collective != (enum collopt_collective)c || !workshop_state(&w, &t, why))
+                continue;
+            collopt_algorithms[i]->cost(&w.problem, &cost);
+            n += cost.rounds <= 3 * 16;
+            workshop_close(&w);
+        }
+        ck_assert_msg(n > 0, "%s has no algorithm of logarithmic rounds", collopt_collective_names[c]);
+    }
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("costs");
+    TCase *tcase = tcase_create("costs"), *scale = tcase_create("scale");
+    int algorithms = 0, failed;
+
+    while (collopt_algorithms[algorithms])
+        algorithms++;
+    tcase_set_timeout(tcase, 600);
+    tcase_add_loop_test(tcase, stated_costs_are_replayed, 0, algorithms);
+    suite_add_tcase(suite, tcase);
+    tcase_set_timeout(scale, 600);
+    tcase_add_loop_test(scale, logarithmic_stays_logarithmic, 0, algorithms);
+    tcase_add_test(scale, every_collective_has_a_logarithmic_one);
+    suite_add_tcase(suite, scale);
+
+    SRunner *runner = srunner_create(suite);
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
