@@ -111,13 +111,14 @@ struct collopt_comm {
     char *scratch;
     size_t scratch_size;
     struct collopt_comm *next;  /* unused ones */
+    struct collopt_comm *other; /* all that were ever made */
 };
 
 /* The state of a communicator, made at the first call; NULL: none can be had (the call is declined). */
 struct collopt_comm *collopt_comm_find(MPI_Comm comm);
 /* Counts the call; true when this one is the first to be served and the communicator could be engaged. Collective. */
 bool collopt_comm_engage(struct collopt_comm *c);
-/* After this no delete callback calls MPI any more. */
+/* Gives back what the host would miss at its end; after this no delete callback calls MPI any more. */
 void collopt_comm_shut_down(void);
 
 /* ---- plan.c --------------------------------------------------------------------------------------------------- */

@@ -17,7 +17,7 @@ enum { RECENT = 64 };
 
 static _Atomic(struct collopt_comm *) recent[RECENT];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of what is below; never held across an MPI call */
-static struct collopt_comm *unused;
+static struct collopt_comm *unused, *every;
 static int keyval = MPI_KEYVAL_INVALID;
 static int hidden_communicators;
 static atomic_bool shut_down;
@@ -31,18 +31,33 @@ static size_t slot_of(MPI_Comm comm)
 
 /* ---- the pool of states ------------------------------------------------------------------------------------- */
 
+static struct collopt_comm *make_state(void)
+{
+    struct collopt_comm *c = calloc(1, sizeof *c);
+
+    if (!c)
+        return NULL;
+    pthread_mutex_lock(&lock);
+    c->other = every;
+    every = c;
+    pthread_mutex_unlock(&lock);
+    return c;
+}
+
 static struct collopt_comm *take_state(void)
 {
-    struct collopt_comm *c;
+    struct collopt_comm *c, *other;
 
     pthread_mutex_lock(&lock);
     c = unused;
     if (c)
         unused = c->next;
     pthread_mutex_unlock(&lock);
-    if (!c && !(c = calloc(1, sizeof *c)))
+    if (!c && !(c = make_state()))
         return NULL;
+    other = c->other;
     memset((char *)c + sizeof c->comm, 0, sizeof *c - sizeof c->comm);
+    c->other = other;
     c->hidden = MPI_COMM_NULL;
     return c;
 }
@@ -88,8 +103,17 @@ static int deleted(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+/* Communicators that are never freed have no delete callback: their datatypes are given back here (MPICH warns of what is
+ * left).  Whoever makes a call during MPI_Finalize gets his plans anew. */
 void collopt_comm_shut_down(void)
 {
+    struct collopt_comm *c;
+
+    pthread_mutex_lock(&lock);
+    c = every;
+    pthread_mutex_unlock(&lock);
+    for (; c; c = c->other)
+        collopt_plans_free(c);
     atomic_store_explicit(&shut_down, true, memory_order_relaxed);
 }
 
