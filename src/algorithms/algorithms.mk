@@ -41,6 +41,7 @@ nodist_libcollopt_algorithms_la_SOURCES = src/algorithms/algorithms-registry.c
 libcollopt_algorithms_la_LIBADD = -lm
 
 CLEANFILES += src/algorithms/algorithms-registry.c
+EXTRA_DIST += doc/algorithms.md
 
 src/algorithms/algorithms-registry.c: $(ALGORITHM_SOURCES) src/algorithms/algorithms.mk
 	$(AM_V_at)$(MKDIR_P) src/algorithms

@@ -217,19 +217,20 @@ static size_t segment(const struct collopt_problem *p)
     return collopt_preset_segment(log2_ceil(p->ranks), vector_bytes(p), true);
 }
 
-/* Blocks that a rank receives in a reduction, and how many of them find the block combined already. */
-static int receives(const struct traffic *t, int *again)
+/* Blocks that a rank receives in a reduction, how many of them find the block combined already, and the scratch up to the last. */
+static int receives(const struct traffic *t, int *again, int *reach)
 {
     bool combined[COLLOPT_MOST_SEGMENTS] = { false };
     int n = 0;
 
-    *again = 0;
+    *again = *reach = 0;
     for (int i = t->rounds - 1; i >= 0; i--) {
         struct round r = round_of(t, i);
 
         if (r.sent < 0)
             continue;
         n++;
+        *reach = most(*reach, r.sent + 1);
         *again += combined[r.sent];
         combined[r.sent] = true;
     }
@@ -256,12 +257,11 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = least(root.g.q - 1, 2) * part;
     for (int k = 0; k < root.g.q; k++) {
         struct traffic t = traffic_of(p->ranks, root.g.skip[k], p->segments);
-        int again, blocks = receives(&t, &again);
+        int again, reach, blocks = receives(&t, &again, &reach);
 
         if (back)
             c->bytes = larger(c->bytes, m + blocks * part);
-        if (blocks > 0)
-            c->scratch = larger(c->scratch, (back ? 0 : m) + least(again, 2) * part);
+        c->scratch = larger(c->scratch, ((back ? 0 : reach) + least(again, 2)) * part);
     }
 }
 

@@ -375,7 +375,8 @@ static void work_of(const struct collopt_problem *p, int rank, const int *x, str
 
         sent += serves ? vector_bytes(p) / p->ranks : 0;
         received += aside ? vector_bytes(p) / p->ranks : 0;
-        sum = levels > 1 || aside || serves ? vector_bytes(p) : 0;
+        if (levels > 1 || aside || serves)      /* up to the last part of the half it keeps first */
+            sum = vector_bytes(p) / p->ranks * (p->ranks - (keeps_high(step[0].role) ? 0 : p->ranks % 2 ? 2 : 1));
     }
     c->bytes = larger(c->bytes, larger(sent, received));
     c->combined = larger(c->combined, combined);
