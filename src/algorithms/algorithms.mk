@@ -38,7 +38,6 @@ COLLOPT_CORE_LIBADD += libcollopt-algorithms.la
 
 libcollopt_algorithms_la_SOURCES = $(ALGORITHM_SOURCES) $(ALGORITHM_HELPERS)
 nodist_libcollopt_algorithms_la_SOURCES = src/algorithms/algorithms-registry.c
-libcollopt_algorithms_la_LIBADD = -lm
 
 CLEANFILES += src/algorithms/algorithms-registry.c
 EXTRA_DIST += doc/algorithms.md

@@ -1,10 +1,8 @@
 /* Defaults of parameters, computed from the problem for a machine of today.
  *
  * A pipeline of S segments over HOPS hops takes (hops + S) (alpha + (beta + gamma) m / S), least at
- * S = sqrt(hops m (beta + gamma) / alpha).  Powers of two, so that a small change of the count does not change a schedule. */
+ * S^2 = hops m (beta + gamma) / alpha, that is for segments of s bytes with s^2 hops (beta + gamma) = m alpha.  Powers of two, so that a small change of the count does not change a schedule. */
 #include "config.h"
-
-#include <math.h>
 
 #include "algorithm.h"
 
@@ -16,15 +14,11 @@ enum { LEAST_SEGMENT = 1024, WINDOW_BYTES = 1 << 20, LEAST_WINDOW = 2, MOST_WIND
 
 size_t collopt_preset_segment(double hops, double bytes, bool combined)
 {
-    double per_byte = beta + (combined ? gamma_ : 0);
-    double segments = sqrt(hops * bytes * per_byte / alpha);
-    size_t segment = LEAST_SEGMENT;
+    double per_byte = beta + (combined ? gamma_ : 0), segment = LEAST_SEGMENT;
 
-    if (segments < 1)
-        segments = 1;
-    while ((double)segment * segments < bytes)
+    while (segment < bytes && segment * segment * hops * per_byte < bytes * alpha)
         segment *= 2;
-    return segment;
+    return (size_t)segment;
 }
 
 int collopt_segments(const struct collopt_problem *p)

@@ -83,7 +83,7 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     double part = vector_bytes(p) / p->ranks, m = vector_bytes(p);
     double kept[32], combined = 0, sent = 0, slots[2] = { 0, 0 };
 
-    /* the busiest: index 0, as the pairs are the first indexes */
+    /* The busiest is index 0, as the pairs are the first indexes. */
     for (int k = 0; k < levels; k++) {
         int group = 1 << (levels - k);
         int pairs = least(group / 2, extra), far = most(least(extra, group) - group / 2, 0);
@@ -93,6 +93,8 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
         sent += (group / 2 + far) * part;
     }
     *c = (struct collopt_cost){ .rounds = levels + (extra ? 2 : 0) };
+    if (extra == 1 && levels > 3)       /* those who wait for the one pair are late for each other */
+        c->rounds++;
     c->bytes = extra ? combined + m : combined;
     if (extra && sent + part > c->bytes)
         c->bytes = sent + part;
