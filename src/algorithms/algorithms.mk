@@ -56,3 +56,12 @@ src/algorithms/algorithms-registry.c: $(ALGORITHM_SOURCES) src/algorithms/algori
 	  echo '    NULL'; \
 	  echo '};'; \
 	} > $@.new && mv $@.new $@
+
+# The rank arithmetic that algorithms share has a test of its own; the algorithms are proved by test_schedules.
+if COLLOPT_CHECK
+check_PROGRAMS += test/unit/test_helpers
+TESTS += test/unit/test_helpers
+test_unit_test_helpers_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(srcdir)/src/algorithms
+test_unit_test_helpers_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_helpers_LDADD = $(UNIT_LIBS)
+endif

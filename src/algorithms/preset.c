@@ -1,7 +1,8 @@
 /* Defaults of parameters, computed from the problem for a machine of today.
  *
  * A pipeline of S segments over HOPS hops takes (hops + S) (alpha + (beta + gamma) m / S), least at
- * S^2 = hops m (beta + gamma) / alpha, that is for segments of s bytes with s^2 hops (beta + gamma) = m alpha.  Powers of two, so that a small change of the count does not change a schedule. */
+ * S^2 = hops m (beta + gamma) / alpha, that is for segments of s bytes with s^2 hops (beta + gamma) = m alpha.  Powers of
+ * two, so that a small change of the count does not change a schedule. */
 #include "config.h"
 
 #include "algorithm.h"
