@@ -1,1 +1,44 @@
-# Nothing yet.
+# Tests without MPI: schedules are proved, spoilt ones refused, costs replayed.
+
+if COLLOPT_CHECK
+UNIT_TESTS = \
+	test/unit/test_proof \
+	test/unit/test_schedules \
+	test/unit/test_mutations \
+	test/unit/test_costs \
+	test/unit/test_bind
+
+check_PROGRAMS += $(UNIT_TESTS)
+TESTS += $(UNIT_TESTS)
+
+check_LTLIBRARIES += libcollopt-proof.la
+libcollopt_proof_la_SOURCES = \
+	src/replay.c \
+	src/replay.h \
+	test/unit/proof.c \
+	test/unit/proof.h \
+	test/unit/trial.c \
+	test/unit/trial.h
+libcollopt_proof_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
+libcollopt_proof_la_LIBADD = libcollopt-core.la
+
+UNIT_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
+UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+UNIT_LIBS = libcollopt-proof.la $(CHECK_LIBS) $(HWLOC_LIBS) $(JANSSON_LIBS)
+
+test_unit_test_proof_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_unit_test_proof_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_proof_LDADD = $(UNIT_LIBS)
+test_unit_test_schedules_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_unit_test_schedules_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_schedules_LDADD = $(UNIT_LIBS)
+test_unit_test_mutations_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_unit_test_mutations_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_mutations_LDADD = $(UNIT_LIBS)
+test_unit_test_costs_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_unit_test_costs_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_costs_LDADD = $(UNIT_LIBS)
+test_unit_test_bind_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_unit_test_bind_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_bind_LDADD = $(UNIT_LIBS)
+endif

@@ -1,0 +1,230 @@
+/* Binding: one schedule, many counts.  Partitions are even to one element, offsets are 64 bits wide, long messages are cut,
+ * and what a schedule bound to one count does at an element it does at the same part of any other. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "trial.h"
+
+static const struct collopt_topology one_node = { .nodes = 1 };
+
+/* ---- partitions: a schedule that sends every part of one, in order ---------------------------------------------------- */
+
+static int parts, inner;
+
+static void send_all(struct collopt_schedule *s, int partition, int n)
+{
+    for (int i = 0; i < n; i++)
+        collopt_send(s, 1, (struct collopt_region){ .place = COLLOPT_IN, .blocks = 1, .block = { partition, i, 1 } });
+}
+
+static void build_parts(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    (void)p, (void)rank;
+    send_all(s, collopt_partition(s, parts), parts);
+}
+
+static void build_each(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    (void)p, (void)rank;
+    send_all(s, collopt_partition_each(s, collopt_partition(s, parts), inner), parts * inner);
+}
+
+/* The last part of a partition, cut again. */
+static void build_block(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    int outer = collopt_partition(s, parts);
+
+    (void)p, (void)rank;
+    send_all(s, outer, parts - 1);
+    send_all(s, collopt_partition_block(s, (struct collopt_block){ outer, parts - 1, 1 }, inner), inner);
+}
+
+static struct collopt_bound *bind_parts(void (*build)(struct collopt_schedule *, const struct collopt_problem *, int),
+                                        size_t count, size_t cut)
+{
+    const struct collopt_algorithm a = { .name = "parts", .collective = COLLOPT_REDUCE, .build = build };
+    const struct collopt_problem p = { .collective = COLLOPT_REDUCE, .ranks = 2, .root = 1, .count = count, .size = 8,
+                                       .segments = 1, .topology = &one_node };
+    struct collopt_schedule *s = collopt_schedule_new(&a, &p, 0, 0);
+    struct collopt_bound *b = s ? collopt_bind(s, &p, cut) : NULL;
+
+    ck_assert_ptr_nonnull(b);
+    collopt_schedule_free(s);
+    return b;
+}
+
+/* The parts lie one behind the other and make up the vector; none is empty, as empty messages are not bound. */
+static void check_cover(const struct collopt_bound *b, size_t count)
+{
+    size_t at = 0;
+
+    for (int i = 0; i < b->messages; i++) {
+        ck_assert_msg(b->message[i].runs == 1 && b->message[i].run[0].at == at && b->message[i].n > 0,
+                      "count %zu parts %d inner %d: message %d", count, parts, inner, i);
+        at += b->message[i].n;
+    }
+    ck_assert_uint_eq(at, count);
+}
+
+static void check_even(const struct collopt_bound *b, size_t count, int n)
+{
+    size_t least = b->messages < n ? 0 : SIZE_MAX, most = 0;
+
+    for (int i = 0; i < b->messages; i++) {
+        least = b->message[i].n < least ? b->message[i].n : least;
+        most = b->message[i].n > most ? b->message[i].n : most;
+    }
+    ck_assert_msg(b->messages == 0 || most - least <= 1, "count %zu parts %d: from %zu to %zu", count, n, least, most);
+}
+
+static const size_t counts[] = { 0, 1, 2, 3, 7, 64, 769, 1000, 65537, ((size_t)1 << 40) + 12345 };
+
+START_TEST(parts_are_even)
+{
+    for (parts = 1; parts <= 70; parts++)
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            struct collopt_bound *b = bind_parts(build_parts, counts[i], SIZE_MAX);
+
+            check_cover(b, counts[i]);
+            check_even(b, counts[i], parts);
+            collopt_bound_free(b);
+        }
+}
+END_TEST
+
+START_TEST(nested_parts_cover)
+{
+    for (parts = 1; parts <= 9; parts++)
+        for (inner = 1; inner <= 9; inner++)
+            for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+                struct collopt_bound *each = bind_parts(build_each, counts[i], SIZE_MAX);
+                struct collopt_bound *block = bind_parts(build_block, counts[i], SIZE_MAX);
+
+                check_cover(each, counts[i]);
+                check_cover(block, counts[i]);
+                collopt_bound_free(each);
+                collopt_bound_free(block);
+            }
+}
+END_TEST
+
+START_TEST(long_messages_are_cut)
+{
+    const size_t count = ((size_t)1 << 40) + 5, cut = ((size_t)1 << 31) - 1;
+
+    for (parts = 1; parts <= 3; parts++) {
+        struct collopt_bound *b = bind_parts(build_parts, count, cut);
+        size_t wanted = 0;
+
+        for (int i = 0; i < parts; i++)
+            wanted += (count / (size_t)parts + ((size_t)i < count % (size_t)parts) + cut - 1) / cut;
+        check_cover(b, count);
+        ck_assert_uint_eq((size_t)b->messages, wanted);
+        for (int i = 0; i < b->messages; i++)
+            ck_assert(b->message[i].n <= cut);
+        collopt_bound_free(b);
+    }
+}
+END_TEST
+
+/* ---- every algorithm: SCALE times the elements, SCALE times every offset ------------------------------------------------ */
+
+static bool scaled(const struct collopt_run *a, const struct collopt_run *b, int runs, size_t scale)
+{
+    for (int i = 0; i < runs; i++)
+        if (a[i].place != b[i].place || a[i].at * scale != b[i].at || a[i].n * scale != b[i].n)
+            return false;
+    return true;
+}
+
+static bool steps_scaled(const struct collopt_step *a, const struct collopt_step *b, size_t scale)
+{
+    for (; a->kind != COLLOPT_END; a++, b++)
+        if (a->kind != b->kind || a->message != b->message || a->strand != b->strand || a->step != b->step ||
+            a->runs != b->runs || !scaled(a->run, b->run, a->runs, scale))
+            return false;
+    return b->kind == COLLOPT_END;
+}
+
+static bool program_scaled(const struct collopt_bound *a, const struct collopt_bound *b, size_t scale)
+{
+    if (a->strands != b->strands || a->messages != b->messages || a->slots != b->slots || a->steps != b->steps)
+        return false;
+    for (int i = 0; i < a->messages; i++)
+        if (a->message[i].runs != b->message[i].runs || a->message[i].n * scale != b->message[i].n ||
+            a->message[i].peer != b->message[i].peer || a->message[i].tag != b->message[i].tag ||
+            !scaled(a->message[i].run, b->message[i].run, a->message[i].runs, scale))
+            return false;
+    for (int i = 0; i < a->slots; i++)
+        if (a->slot[i] * scale != b->slot[i])
+            return false;
+    for (int s = 0; s < a->strands; s++)
+        if (!steps_scaled(a->strand[s], b->strand[s], scale))
+            return false;
+    return true;
+}
+
+/* The count divides evenly whatever the partition; 2^17 times as many elements are bound by the same schedule. */
+static void check_scaling(struct workshop *w, const struct trial *t, size_t scale)
+{
+    char why[PROOF_WHY], words[TRIAL_WORDS];
+
+    trial_words(t, words);
+    if (!workshop_open(w, t, why))
+        ck_abort_msg("%s: %s", words, why);
+
+    struct collopt_problem p = w->problem;
+
+    p.count *= scale;
+    for (int r = 0; r < t->ranks; r++) {
+        struct collopt_bound *b = collopt_bind(w->schedule[r], &p, SIZE_MAX);
+
+        ck_assert_ptr_nonnull(b);
+        ck_assert_msg(program_scaled(w->program[r], b, scale), "%s: rank %d, bound to %zu times the count", words, r, scale);
+        collopt_bound_free(b);
+    }
+}
+
+START_TEST(offsets_grow_with_the_count)
+{
+    static const int ranks[] = { 1, 2, 3, 5, 7, 8, 12, 13, 16, 17 };
+    struct workshop w = { 0 };
+
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
+        for (int how = 0; how < 2 * TRIAL_FORMS; how++) {
+            struct trial t = { .algorithm = collopt_algorithms[_i], .ranks = ranks[i], .in_place = how % 2,
+                               .two_operands = how / 2, .count = (size_t)720720 * 17 * 64 };
+
+            for (int k = 0; k < COLLOPT_PARAMETERS && t.algorithm->parameter[k].name; k++)
+                if (t.algorithm->parameter[k].bytes)
+                    t.value[k] = t.count / 6 * TRIAL_SIZE;
+            check_scaling(&w, &t, (size_t)1 << 17);
+        }
+    workshop_close(&w);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("binding");
+    TCase *tcase = tcase_create("binding");
+    int algorithms = 0, failed;
+
+    while (collopt_algorithms[algorithms])
+        algorithms++;
+    tcase_set_timeout(tcase, 300);
+    tcase_add_test(tcase, parts_are_even);
+    tcase_add_test(tcase, nested_parts_cover);
+    tcase_add_test(tcase, long_messages_are_cut);
+    tcase_add_loop_test(tcase, offsets_grow_with_the_count, 0, algorithms);
+    suite_add_tcase(suite, tcase);
+
+    SRunner *runner = srunner_create(suite);
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}

@@ -1,0 +1,198 @@
+/* The proof on programs written by hand: it accepts two ranks that exchange and combine, and names what is wrong with
+ * those that do not quite. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "proof.h"
+#include "replay.h"
+
+enum { N = 4, TMP = COLLOPT_FIRST_SLOT };
+
+static const struct collopt_run in = { COLLOPT_IN, 0, N }, out = { COLLOPT_OUT, 0, N }, tmp = { TMP, 0, N };
+static const struct collopt_run below[] = { { COLLOPT_OUT, 0, N }, { TMP, 0, N }, { COLLOPT_IN, 0, N } };   /* theirs is left */
+static const struct collopt_run above[] = { { COLLOPT_OUT, 0, N }, { COLLOPT_IN, 0, N }, { TMP, 0, N } };
+
+/* Rank R of two: send IN, receive into TMP, fold to OUT. */
+struct rank {
+    struct collopt_message message[2];
+    struct collopt_step step[8];
+    const struct collopt_step *strand[1];
+    size_t slot[1];
+    struct collopt_bound bound;
+};
+
+enum { SEND, RECEIVE };         /* messages */
+enum { AT_RECEIVE, AT_SEND, AT_WAIT_RECEIVE, AT_FOLD, AT_WAIT_SEND, AT_END };
+
+static void set_up(struct rank *k, int r)
+{
+    *k = (struct rank){
+        .message = { [SEND] = { 1 - r, 0, true, 1, &in, N }, [RECEIVE] = { 1 - r, 0, false, 1, &tmp, N } },
+        .step = {
+            [AT_RECEIVE] = { .kind = COLLOPT_POST_RECEIVE, .message = RECEIVE },
+            [AT_SEND] = { .kind = COLLOPT_POST_SEND, .message = SEND },
+            [AT_WAIT_RECEIVE] = { .kind = COLLOPT_WAIT, .message = RECEIVE },
+            [AT_FOLD] = { .kind = COLLOPT_FOLD, .message = -1, .runs = 3, .run = r ? below : above },
+            [AT_WAIT_SEND] = { .kind = COLLOPT_WAIT, .message = SEND },
+            [AT_END] = { .kind = COLLOPT_END, .message = -1 },
+        },
+        .strand = { k->step }, .slot = { N },
+    };
+    k->bound = (struct collopt_bound){ .strands = 1, .messages = 2, .slots = 1, .strand = k->strand, .message = k->message,
+                                       .slot = k->slot, .steps = 6 };
+}
+
+static struct rank rank[2];
+static unsigned how[2];
+static const struct collopt_bound *const program[] = { &rank[0].bound, &rank[1].bound };
+
+static bool holds(bool in_order, bool identical, char why[PROOF_WHY])
+{
+    static const struct collopt_topology one_node = { .nodes = 1 };
+    const struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = 2, .count = N, .size = 8, .segments = 1,
+                                       .topology = &one_node };
+    const struct proof proof = { &p, in_order, identical, how, program };
+
+    return proof_holds(&proof, 8, why);
+}
+
+static void refused(const char *because)
+{
+    char why[PROOF_WHY] = "accepted";
+
+    ck_assert_msg(!holds(true, true, why) && strstr(why, because), "not \"%s\" but: %s", because, why);
+}
+
+static void fresh(void)
+{
+    set_up(&rank[0], 0);
+    set_up(&rank[1], 1);
+    how[0] = how[1] = 0;
+}
+
+START_TEST(accepts_an_exchange)
+{
+    char why[PROOF_WHY];
+
+    ck_assert_msg(holds(true, true, why), "%s", why);
+}
+END_TEST
+
+START_TEST(refuses_what_is_wrong)
+{
+    static const struct collopt_run past = { TMP, 1, N }, middle[] = { { COLLOPT_OUT, 0, N }, { TMP, 0, N }, { TMP, 0, N } };
+    static const struct collopt_run onto[] = { { COLLOPT_OUT, 0, N }, { COLLOPT_OUT, 0, N }, { TMP, 0, N } };
+    struct collopt_step *step = rank[0].step;
+
+    step[AT_FOLD].run = below;
+    refused("combines element 0 of ranks [1,2) with element 0 of ranks [0,1)");
+    fresh(), step[AT_FOLD].run = middle;
+    refused("combines");
+    fresh(), rank[0].message[RECEIVE].run = &past;
+    refused("outside its place");
+    fresh(), rank[0].message[RECEIVE].run = &in;
+    refused("writes IN");
+    fresh(), rank[0].message[SEND].run = &out;
+    refused("being sent");
+    fresh(), step[AT_FOLD].run = onto;
+    refused("combines undefined with");
+    fresh(), rank[0].message[SEND].tag = 1;
+    refused("has no other end");
+    fresh(), rank[0].message[SEND].peer = 2;
+    refused("no such peer");
+    fresh(), step[AT_WAIT_RECEIVE] = step[AT_FOLD], step[AT_FOLD] = (struct collopt_step){ COLLOPT_WAIT, RECEIVE, 0, 0, 0, 0 };
+    refused("being received");
+    fresh(), step[AT_WAIT_SEND].kind = COLLOPT_END;
+    refused("never waited for");
+    fresh(), how[0] = COLLOPT_IN_PLACE;
+    refused("being sent");
+    fresh(), how[0] = COLLOPT_TWO_OPERANDS;
+    refused("not of the form");
+}
+END_TEST
+
+/* Both wait for their receive before they send. */
+START_TEST(refuses_a_deadlock)
+{
+    for (int r = 0; r < 2; r++) {
+        rank[r].step[AT_SEND] = (struct collopt_step){ .kind = COLLOPT_WAIT, .message = RECEIVE };
+        rank[r].step[AT_WAIT_RECEIVE] = (struct collopt_step){ .kind = COLLOPT_POST_SEND, .message = SEND };
+    }
+    refused("deadlock");
+}
+END_TEST
+
+/* A commutative fold may exchange its operands, but then ranks may end with different bits. */
+START_TEST(identical_is_more_than_commutative)
+{
+    char why[PROOF_WHY];
+
+    rank[0].step[AT_FOLD].run = below;
+    ck_assert_msg(holds(false, false, why), "%s", why);
+    ck_assert(!holds(false, true, why));
+    ck_assert_ptr_nonnull(strstr(why, "bracketed otherwise"));
+}
+END_TEST
+
+/* One strand folds what another has received. */
+START_TEST(strands_must_await)
+{
+    static const struct collopt_step await = { .kind = COLLOPT_AWAIT, .message = -1, .strand = 0, .step = 3 };
+    struct collopt_step other[] = { await, rank[0].step[AT_FOLD], { .kind = COLLOPT_END, .message = -1 } };
+    const struct collopt_step *strand[] = { rank[0].step, other };
+    char why[PROOF_WHY];
+
+    memmove(&rank[0].step[AT_FOLD], &rank[0].step[AT_WAIT_SEND], 2 * sizeof *rank[0].step);
+    rank[0].bound.strands = 2;
+    rank[0].bound.strand = strand;
+    ck_assert_msg(holds(true, true, why), "%s", why);
+    other[0].step = 2;
+    refused("not knowing whether it has");
+    memmove(other, other + 1, 2 * sizeof *other);
+    refused("not knowing whether it has");
+}
+END_TEST
+
+/* Times on the model, worked out by hand: two messages cross in alpha + beta n, then both fold. */
+START_TEST(replays_in_time)
+{
+    const struct collopt_machine machine = { .alpha = 10, .beta = 2, .gamma = 1 };
+    struct collopt_pairs pairs;
+    struct collopt_load load;
+    char why[PROOF_WHY];
+    double finish[2];
+
+    ck_assert(collopt_pair(&pairs, 2, program, why, sizeof why));
+    ck_assert(collopt_replay(&pairs, &machine, finish) == 10 + 2 * N + N);
+    ck_assert(finish[0] == finish[1]);
+    collopt_unpair(&pairs);
+    collopt_weigh(program[0], &load);
+    ck_assert(load.sends == 1 && load.receives == 1 && load.sent == N && load.received == N && load.combined == N &&
+              load.copies == 0 && load.scratch == N);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("proof");
+    TCase *tcase = tcase_create("proof");
+    int failed;
+
+    tcase_add_checked_fixture(tcase, fresh, NULL);
+    tcase_add_test(tcase, accepts_an_exchange);
+    tcase_add_test(tcase, refuses_what_is_wrong);
+    tcase_add_test(tcase, refuses_a_deadlock);
+    tcase_add_test(tcase, identical_is_more_than_commutative);
+    tcase_add_test(tcase, strands_must_await);
+    tcase_add_test(tcase, replays_in_time);
+    suite_add_tcase(suite, tcase);
+
+    SRunner *runner = srunner_create(suite);
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
