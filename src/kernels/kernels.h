@@ -94,9 +94,9 @@ void collopt_processor_detect(struct collopt_processor *processor);
 /* The first row of collopt_isas that the processor can use. */
 const struct collopt_isa *collopt_isa_best(const struct collopt_processor *processor);
 
-/* Where operands together have more bytes than this, they are fetched from memory in strips, in advance; and where
- * operands and result together have this many, a result apart from all operands is written past the caches.
- * collopt_kernels_init sets both; 0 stands for never streaming. */
+/* Operands that together have more bytes than far_from count as lying beyond the near caches. Where operands and result
+ * together have stream_from or more, a result apart from all operands is written past the caches; 0 stands for never.
+ * collopt_kernels_init sets both. The bits do not depend on them. */
 extern size_t collopt_far_from, collopt_stream_from;
 
 /* The chosen row of collopt_isas. */

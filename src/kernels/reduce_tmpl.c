@@ -141,6 +141,16 @@ struct loops {
             d[i] = op##_##lane(a[i], b[i]); \
     }
 
+/* long double, which no vector holds */
+#define LOOP_SCALAR(op, lane) \
+    static void op##_##lane##_two(void *dst, const void *const *from, size_t n) \
+    { \
+        const lane *a = from[0], *b = from[1]; \
+        lane *d = dst; \
+        for (size_t i = 0; i < n; i++) \
+            d[i] = op##_##lane(a[i], b[i]); \
+    }
+
 #define LOOP_FOUR(op, lane) \
     static inline lane op##_##lane##_of_four(lane a, lane b, lane c, lane d) \
     { \
@@ -308,7 +318,7 @@ LOOPS_ROW_OF_TWO(MIN, bf16, sizeof(bf16), true)
 LOOPS_ROW_OF_TWO(MAX, bf16, sizeof(bf16), true)
 
 #define LONG_DOUBLE_LOOPS(op) \
-    LOOP_TWO(op, fl) LOOPS_ROW_OF_TWO(op, fl, sizeof(fl), false)
+    LOOP_SCALAR(op, fl) LOOPS_ROW_OF_TWO(op, fl, sizeof(fl), false)
 
 LONG_DOUBLE_LOOPS(SUM)
 LONG_DOUBLE_LOOPS(PROD)
@@ -336,7 +346,7 @@ static inline cl PROD_cl(cl a, cl b) { return a * b; }
 
 LOOPS_ROW_OF_TWO(PROD, c32, sizeof(c32), true)
 LOOPS_ROW_OF_TWO(PROD, c64, sizeof(c64), true)
-LOOP_TWO(PROD, cl)
+LOOP_SCALAR(PROD, cl)
 LOOPS_ROW_OF_TWO(PROD, cl, sizeof(cl), false)
 
 /* ---- pairs ---- */
@@ -466,8 +476,8 @@ PAIR_LOOPS(2double)
 
 enum {
     PARTIAL = 4096,    /* bytes of partial results, which stay in the first-level cache */
-    STRIP   = 1024,    /* bytes of each operand taken at a time from memory */
-    AHEAD   = 4096,    /* and asked for so far in advance */
+    STRIP   = 512,     /* bytes of each operand taken at a time from memory */
+    AHEAD   = 1024,    /* and asked for so far in advance */
     LINE    = 64
 };
 
@@ -531,24 +541,35 @@ static inline void strip_combine(const struct loops *loops, void *dst, const voi
     }
 }
 
-/* May dst be written past the caches? Only if it need not be read first, and whole lines can be had. */
-static bool streams(const struct loops *loops, const void *dst, const void *const *operands, int k, size_t bytes)
+static bool apart(const void *dst, const void *const *operands, int k)
 {
-    if (!collopt_stream_from || bytes * (k + 1) < collopt_stream_from || !loops->solid
-        || (uintptr_t) dst % loops->size != 0)
-        return false;
     for (int j = 0; j < k; j++)
         if (operands[j] == dst)
             return false;
     return true;
 }
 
-/* The whole in strips, n lanes. From memory: operands are asked for in advance, and results may stream. */
-static void strips(const struct loops *loops, void *dst, const void *const *operands, int k, size_t n, bool far)
+/* How a vector is gone through. Measured on a server core (doc/kernels.md): streaming saves the fetching of what is
+ * overwritten, 15 to 30 %; asking for operands in advance helps a result in place while the next cache holds it, and
+ * together with streaming; otherwise the plain loop is best. */
+enum way { PLAIN, ADVANCE, STREAMING };
+
+static inline enum way choose(const struct loops *loops, const void *dst, const void *const *operands, int k, size_t n)
 {
-    const size_t size = loops->size, bytes = n * size, strip = far ? STRIP : PARTIAL;
-    const bool streaming = far && streams(loops, dst, operands, k, bytes);
-    size_t take = streaming ? strip - (uintptr_t) dst % LINE : strip;
+    size_t bytes = n * loops->size;
+
+    if (bytes * k <= collopt_far_from)
+        return PLAIN;
+    if (collopt_stream_from && bytes * (k + 1) >= collopt_stream_from)
+        return loops->solid && (uintptr_t) dst % loops->size == 0 && apart(dst, operands, k) ? STREAMING : PLAIN;
+    return k == 2 && !apart(dst, operands, k) ? ADVANCE : PLAIN;
+}
+
+/* The whole in strips, n lanes. */
+static void strips(const struct loops *loops, void *dst, const void *const *operands, int k, size_t n, enum way way)
+{
+    const size_t size = loops->size, bytes = n * size, strip = way == PLAIN ? PARTIAL : STRIP;
+    size_t take = way == STREAMING ? strip - (uintptr_t) dst % LINE : strip;    /* then the lines of dst are whole */
 
     for (size_t at = 0; at < bytes; at += take, take = strip) {
         _Alignas(LINE) char result[STRIP];
@@ -557,30 +578,30 @@ static void strips(const struct loops *loops, void *dst, const void *const *oper
 
         if (take > bytes - at)
             take = bytes - at;
-        if (far && bytes - at > AHEAD + STRIP)
+        if (way != PLAIN && bytes - at > AHEAD + STRIP)
             prefetch(operands, k, at + AHEAD, STRIP);
         for (int j = 0; j < k; j++)
             here[j] = (const char *) operands[j] + at;
-        strip_combine(loops, streaming ? result : to, here, k, take / size);
-        if (streaming)
+        strip_combine(loops, way == STREAMING ? result : to, here, k, take / size);
+        if (way == STREAMING)
             stream(to, result, take);
     }
-    if (streaming)
+    if (way == STREAMING)
         stream_end();
 }
 
 static inline void vector_combine(const struct loops *loops, void *dst, const void *const *operands, int k, size_t n)
 {
-    bool far = n * loops->size * k > collopt_far_from;
+    enum way way = choose(loops, dst, operands, k, n);
 
-    if (k == 2 && !far)
+    if (k == 2 && way == PLAIN)
         loops->two(dst, operands, n);
-    else if (k == 4 && loops->four && !far)
+    else if (k == 4 && loops->four && way == PLAIN)
         loops->four(dst, operands, n);
-    else if (k == 8 && loops->eight && !far)
+    else if (k == 8 && loops->eight && way == PLAIN)
         loops->eight(dst, operands, n);
     else
-        strips(loops, dst, operands, k, n, far);
+        strips(loops, dst, operands, k, n, way);
 }
 
 /* ---- the table ---- */

@@ -20,10 +20,10 @@ typedef __m512  vector_f32;
 typedef __m512d vector_f64;
 typedef __m256i vector_f16;
 
-#define load_f32(p)     _mm512_loadu_ps(p)
-#define load_f64(p)     _mm512_loadu_pd(p)
-#define store_f32(p, x) _mm512_storeu_ps(p, x)
-#define store_f64(p, x) _mm512_storeu_pd(p, x)
+#define load_f32(p)     _mm512_loadu_ps((const void *) (p))
+#define load_f64(p)     _mm512_loadu_pd((const void *) (p))
+#define store_f32(p, x) _mm512_storeu_ps((void *) (p), x)
+#define store_f64(p, x) _mm512_storeu_pd((void *) (p), x)
 #define or_nan_f32(x, a, b) \
     _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), _mm512_set1_ps(NAN))
 #define or_nan_f64(x, a, b) \
@@ -59,10 +59,10 @@ typedef __m256  vector_f32;
 typedef __m256d vector_f64;
 typedef __m128i vector_f16;
 
-#define load_f32(p)     _mm256_loadu_ps(p)
-#define load_f64(p)     _mm256_loadu_pd(p)
-#define store_f32(p, x) _mm256_storeu_ps(p, x)
-#define store_f64(p, x) _mm256_storeu_pd(p, x)
+#define load_f32(p)     _mm256_loadu_ps((const void *) (p))
+#define load_f64(p)     _mm256_loadu_pd((const void *) (p))
+#define store_f32(p, x) _mm256_storeu_ps((void *) (p), x)
+#define store_f64(p, x) _mm256_storeu_pd((void *) (p), x)
 #define or_nan_f32(x, a, b) _mm256_blendv_ps(x, _mm256_set1_ps(NAN), _mm256_cmp_ps(a, b, _CMP_UNORD_Q))
 #define or_nan_f64(x, a, b) _mm256_blendv_pd(x, _mm256_set1_pd(NAN), _mm256_cmp_pd(a, b, _CMP_UNORD_Q))
 #define low_f32(a, b)   _mm256_or_ps(_mm256_min_ps(a, b), _mm256_min_ps(b, a))
@@ -94,10 +94,10 @@ typedef __m128i vector_f16;
 typedef __m128  vector_f32;
 typedef __m128d vector_f64;
 
-#define load_f32(p)     _mm_loadu_ps(p)
-#define load_f64(p)     _mm_loadu_pd(p)
-#define store_f32(p, x) _mm_storeu_ps(p, x)
-#define store_f64(p, x) _mm_storeu_pd(p, x)
+#define load_f32(p)     _mm_loadu_ps((const void *) (p))
+#define load_f64(p)     _mm_loadu_pd((const void *) (p))
+#define store_f32(p, x) _mm_storeu_ps((void *) (p), x)
+#define store_f64(p, x) _mm_storeu_pd((void *) (p), x)
 #define select_ps(m, x, y)  _mm_or_ps(_mm_and_ps(m, x), _mm_andnot_ps(m, y))
 #define select_pd(m, x, y)  _mm_or_pd(_mm_and_pd(m, x), _mm_andnot_pd(m, y))
 #define or_nan_f32(x, a, b) select_ps(_mm_cmpunord_ps(a, b), _mm_set1_ps(NAN), x)

@@ -5,18 +5,18 @@
 
 static inline struct words OF(MINLOC)(struct words a, struct words b)
 {
-    bool win  = !(VALUE(a.first) <= VALUE(b.first)) & !IS_NAN(VALUE(a.first));
-    bool lose = !(VALUE(b.first) <= VALUE(a.first)) & !IS_NAN(VALUE(b.first));
-    bool take = win | (!lose & (INDEX(b.second) < INDEX(a.second)));
+    int win  = (int) !(VALUE(a.first) <= VALUE(b.first)) & (int) !IS_NAN(VALUE(a.first));
+    int lose = (int) !(VALUE(b.first) <= VALUE(a.first)) & (int) !IS_NAN(VALUE(b.first));
+    int take = win | ((int) !lose & (INDEX(b.second) < INDEX(a.second)));
 
     return (struct words) { take ? b.first : a.first, take ? b.second : a.second };
 }
 
 static inline struct words OF(MAXLOC)(struct words a, struct words b)
 {
-    bool win  = !(VALUE(b.first) <= VALUE(a.first)) & !IS_NAN(VALUE(a.first));
-    bool lose = !(VALUE(a.first) <= VALUE(b.first)) & !IS_NAN(VALUE(b.first));
-    bool take = win | (!lose & (INDEX(b.second) < INDEX(a.second)));
+    int win  = (int) !(VALUE(b.first) <= VALUE(a.first)) & (int) !IS_NAN(VALUE(a.first));
+    int lose = (int) !(VALUE(a.first) <= VALUE(b.first)) & (int) !IS_NAN(VALUE(b.first));
+    int take = win | ((int) !lose & (INDEX(b.second) < INDEX(a.second)));
 
     return (struct words) { take ? b.first : a.first, take ? b.second : a.second };
 }
