@@ -61,7 +61,7 @@ src/algorithms/algorithms-registry.c: $(ALGORITHM_SOURCES) src/algorithms/algori
 if COLLOPT_CHECK
 check_PROGRAMS += test/unit/test_helpers
 TESTS += test/unit/test_helpers
-test_unit_test_helpers_CPPFLAGS = $(UNIT_CPPFLAGS) -I$(srcdir)/src/algorithms
-test_unit_test_helpers_CFLAGS = $(UNIT_CFLAGS)
-test_unit_test_helpers_LDADD = $(UNIT_LIBS)
+test_unit_test_helpers_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/algorithms
+test_unit_test_helpers_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_helpers_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) $(JANSSON_LIBS)
 endif
