@@ -60,9 +60,9 @@ COLLOPT_CHECK_ISA([avx2], [AVX2], [-mavx2 -mf16c],
     [[__m256i a = _mm256_setzero_si256(); a = _mm256_add_epi8(a, a);
       return _mm256_movemask_epi8(a) + (int) _mm256_cvtph_ps(_mm256_castsi256_si128(a))[0];]])])
 COLLOPT_CHECK_ISA([avx512], [AVX512],
-  [-mavx2 -mf16c -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512],
+  [-mavx2 -mf16c -mavx512f -mavx512bw -mavx512vl -mprefer-vector-width=512],
   [AC_LANG_PROGRAM([[#include <immintrin.h>]],
-    [[__m512i a = _mm512_setzero_si512(); a = _mm512_mullo_epi64(a, a);
+    [[__m512i a = _mm512_setzero_si512(); a = _mm512_add_epi64(a, a);
       return _mm512_cmplt_epi8_mask(a, a) != 0;]])])
 COLLOPT_CHECK_ISA([neon], [NEON], [],
   [AC_LANG_PROGRAM([[#include <arm_neon.h>]],

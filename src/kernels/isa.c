@@ -90,7 +90,7 @@ static unsigned saved_states(void)
 static void detect_features(struct collopt_processor *processor)
 {
     enum { YMM = 0x06, ZMM = 0xe6 };
-    const unsigned avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL;
+    const unsigned avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512VL;
     unsigned a, b, c, d, one;
 
     if (!__get_cpuid(1, &a, &b, &one, &d) || !(one & bit_OSXSAVE) || !(one & bit_AVX))

@@ -65,7 +65,7 @@ enum collopt_layout collopt_type_layout(enum collopt_type type);
 
 /* What a processor can do, as the operating system lets it. */
 struct collopt_processor {
-    bool avx2, f16c, avx512;    /* avx512: F, BW, DQ and VL */
+    bool avx2, f16c, avx512;    /* avx512: F, BW and VL */
     bool sve;
     size_t near_cache;          /* the second level, in bytes; 0 if unknown */
     size_t share;               /* one processor's share of the last level */

@@ -14,7 +14,16 @@
 
 #include <immintrin.h>
 
-#if defined __AVX512DQ__
+#if defined __AVX512BW__
+
+/* Bits as integers: for reals they are AVX-512DQ, without which 64-bit products are made of 32-bit ones, and faster
+ * (prod uint64, 256 KiB: 9 GB/s with DQ's instruction, 25 without). */
+#define or_512ps(x, y)  (__m512) _mm512_or_si512((__m512i) (x), (__m512i) (y))
+#define or_512pd(x, y)  (__m512d) _mm512_or_si512((__m512i) (x), (__m512i) (y))
+#define and_512ps(x, y) (__m512) _mm512_and_si512((__m512i) (x), (__m512i) (y))
+#define and_512pd(x, y) (__m512d) _mm512_and_si512((__m512i) (x), (__m512i) (y))
+#define xor_512ps(x, y) (__m512) _mm512_xor_si512((__m512i) (x), (__m512i) (y))
+#define xor_512pd(x, y) (__m512d) _mm512_xor_si512((__m512i) (x), (__m512i) (y))
 
 typedef __m512  vector_f32;
 typedef __m512d vector_f64;
@@ -28,10 +37,10 @@ typedef __m256i vector_f16;
     _mm512_mask_mov_ps(x, _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), _mm512_set1_ps(NAN))
 #define or_nan_f64(x, a, b) \
     _mm512_mask_mov_pd(x, _mm512_cmp_pd_mask(a, b, _CMP_UNORD_Q), _mm512_set1_pd(NAN))
-#define low_f32(a, b)   _mm512_or_ps(_mm512_min_ps(a, b), _mm512_min_ps(b, a))
-#define low_f64(a, b)   _mm512_or_pd(_mm512_min_pd(a, b), _mm512_min_pd(b, a))
-#define high_f32(a, b)  _mm512_and_ps(_mm512_max_ps(a, b), _mm512_max_ps(b, a))
-#define high_f64(a, b)  _mm512_and_pd(_mm512_max_pd(a, b), _mm512_max_pd(b, a))
+#define low_f32(a, b)   or_512ps(_mm512_min_ps(a, b), _mm512_min_ps(b, a))
+#define low_f64(a, b)   or_512pd(_mm512_min_pd(a, b), _mm512_min_pd(b, a))
+#define high_f32(a, b)  and_512ps(_mm512_max_ps(a, b), _mm512_max_ps(b, a))
+#define high_f64(a, b)  and_512pd(_mm512_max_pd(a, b), _mm512_max_pd(b, a))
 #define load_f16(p)     _mm256_loadu_si256((const void *) (p))
 #define store_f16(p, x) _mm256_storeu_si256((void *) (p), x)
 #define wide_f16(x)     _mm512_cvtph_ps(x)
@@ -48,8 +57,8 @@ typedef __m256i vector_f16;
 #define swapped_f32(x)      _mm512_permute_ps(x, 0xb1)
 #define swapped_f64(x)      _mm512_permute_pd(x, 0x55)
 /* not by a masked subtraction: gcc 12 would fuse that with the product, whatever -ffp-contract says */
-#define sub_add_f32(x, y)   _mm512_add_ps(x, _mm512_xor_ps(y, (__m512) _mm512_set1_epi64(0x80000000)))
-#define sub_add_f64(x, y)   _mm512_add_pd(x, _mm512_xor_pd(y, _mm512_setr4_pd(-0.0, 0, -0.0, 0)))
+#define sub_add_f32(x, y)   _mm512_add_ps(x, xor_512ps(y, (__m512) _mm512_set1_epi64(0x80000000)))
+#define sub_add_f64(x, y)   _mm512_add_pd(x, xor_512pd(y, _mm512_setr4_pd(-0.0, 0, -0.0, 0)))
 #define any_nan_f32(x)      (_mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q) != 0)
 #define any_nan_f64(x)      (_mm512_cmp_pd_mask(x, x, _CMP_UNORD_Q) != 0)
 
