@@ -1,5 +1,5 @@
-# Tests of the kernels: every combination on every instruction set (COLLOPT_CHECK_BIG=1, or make check-big: every length at
-# every offset), for this processor and, emulated, for aarch64; no fused multiply-add in the objects; sanitizers.
+# Tests of the kernels: every combination on every instruction set (COLLOPT_CHECK_BIG=1: every length at every
+# offset), for this processor and, emulated, for aarch64; no fused multiply-add in the objects; sanitizers.
 
 KERNEL_CASES = test/kernels_cases.c test/kernels_cases.h
 KERNEL_TEST_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test

@@ -8,7 +8,18 @@ KERNEL_SOURCES = \
 	src/kernels/kernels.c \
 	src/kernels/isa.c \
 	src/kernels/combos.h \
-	src/kernels/kernels.h
+	src/kernels/complex_lane.h \
+	src/kernels/half.h \
+	src/kernels/half_lane.h \
+	src/kernels/integer_lane.h \
+	src/kernels/kernels.h \
+	src/kernels/pair_lane.h \
+	src/kernels/real_lane.h \
+	src/kernels/vectors_x86.h \
+	src/kernels/wide_pair.h \
+	src/kernels/word_pair.h
+
+EXTRA_DIST += doc/kernels.md
 
 KERNEL_CFLAGS = $(AM_CFLAGS) $(COLLOPT_KERNEL_CFLAGS)
 
