@@ -50,7 +50,7 @@ static int fold(const struct collopt_plan *plan, const struct collopt_step *s)
 }
 
 /* Gaps between the data of elements are not ours to write, so anything but a dense type is copied by way of packing. */
-static int copy_packed(const struct collopt_facts *f, MPI_Comm comm, char *to, char *from, size_t n)
+static int copy_packed(const struct collopt_facts *f, MPI_Datatype type, MPI_Comm comm, char *to, char *from, size_t n)
 {
     size_t at_once = ((size_t)1 << 20) / (f->size ? f->size : 1) + 1;
     int err = MPI_SUCCESS, room;
@@ -58,15 +58,15 @@ static int copy_packed(const struct collopt_facts *f, MPI_Comm comm, char *to, c
 
     if (at_once > n)
         at_once = n;
-    if ((err = PMPI_Pack_size((int)at_once, f->type, comm, &room)))
+    if ((err = PMPI_Pack_size((int)at_once, type, comm, &room)))
         return err;
     if (!(buffer = malloc((size_t)room)))
         return MPI_ERR_NO_MEM;
     while (n > 0 && !err) {
         int part = (int)(n < at_once ? n : at_once), packed = 0, unpacked = 0;
 
-        if (!(err = PMPI_Pack(from, part, f->type, buffer, room, &packed, comm)))
-            err = PMPI_Unpack(buffer, packed, &unpacked, to, part, f->type, comm);
+        if (!(err = PMPI_Pack(from, part, type, buffer, room, &packed, comm)))
+            err = PMPI_Unpack(buffer, packed, &unpacked, to, part, type, comm);
         from += part * f->extent;
         to += part * f->extent;
         n -= (size_t)part;
@@ -75,17 +75,40 @@ static int copy_packed(const struct collopt_facts *f, MPI_Comm comm, char *to, c
     return err;
 }
 
+/* Address 0 is MPI_BOTTOM, but MPICH's MPI_Unpack takes it for a mistake: both addresses are moved to where they are none. */
+static int copy_from_bottom(const struct collopt_facts *f, MPI_Comm comm, char *to, char *from, size_t n)
+{
+    static char elsewhere;
+    MPI_Aint away, back;
+    MPI_Datatype moved;
+    int err, one = 1;
+
+    if ((err = PMPI_Get_address(&elsewhere, &away)))
+        return err;
+    back = -away;
+    if ((err = PMPI_Type_create_hindexed(1, &one, &back, f->type, &moved)))
+        return err;
+    if (!(err = PMPI_Type_commit(&moved)))
+        err = copy_packed(f, moved, comm, (char *)((uintptr_t)to + (uintptr_t)away),
+                          (char *)((uintptr_t)from + (uintptr_t)away), n);
+    PMPI_Type_free(&moved);
+    return err;
+}
+
 static int copy(const struct collopt_comm *c, const struct collopt_plan *plan, const struct collopt_step *s)
 {
     const struct collopt_facts *f = &plan->facts;
     char *to = address(plan, &s->run[0]), *from = address(plan, &s->run[1]);
+    MPI_Comm comm = c->hidden == MPI_COMM_NULL ? MPI_COMM_SELF : c->hidden;
     size_t n = s->run[0].n;
 
     if (f->dense) {
         memcpy(to, from, n * f->size);
         return MPI_SUCCESS;
     }
-    return copy_packed(f, c->hidden == MPI_COMM_NULL ? MPI_COMM_SELF : c->hidden, to, from, n);
+    if (!to || !from)
+        return copy_from_bottom(f, comm, to, from, n);
+    return copy_packed(f, f->type, comm, to, from, n);
 }
 
 /* ---- strands ------------------------------------------------------------------------------------------------------ */
