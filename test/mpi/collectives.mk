@@ -50,6 +50,7 @@ EXTRA_DIST += \
 	$(MPI_TESTS) \
 	$(MPI_TEST_PROGRAMS:%=test/mpi/%.c) \
 	test/mpi/collectives.sh \
+	test/mpi/hosts.sh \
 	test/mpi/common.c \
 	test/mpi/common.h \
 	test/mpi/elements.c \

@@ -96,6 +96,50 @@ int end(void)
     return failed != 0;
 }
 
+/* ---- sums ---------------------------------------------------------------------------------------------------------- */
+
+static int input(int rank, int i)
+{
+    return (int)(mix((uint64_t)rank * 7919 + (uint64_t)i) & 0xffffff);
+}
+
+static void sum(MPI_Comm comm, int count, int root, const char *what)
+{
+    int rank, ranks, *in = malloc(((size_t)count + 1) * sizeof *in), *out = malloc(((size_t)count + 1) * sizeof *out), err;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    for (int i = 0; i < count; i++) {
+        in[i] = input(rank, i);
+        out[i] = -1;
+    }
+    err = root < 0 ? MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm)
+                   : MPI_Reduce(in, out, count, MPI_INT, MPI_SUM, root, comm);
+    check(err == MPI_SUCCESS, "%s: error %d", what, err);
+    for (int i = 0; i < count && (root < 0 || root == rank); i++) {
+        int right = 0;
+
+        for (int r = 0; r < ranks; r++)
+            right += input(r, i);
+        if (out[i] != right) {
+            fail("%s: element %d of %d is %d, should be %d", what, i, count, out[i], right);
+            break;
+        }
+    }
+    free(in);
+    free(out);
+}
+
+void sum_all(MPI_Comm comm, int count, const char *what)
+{
+    sum(comm, count, -1, what);
+}
+
+void sum_to(MPI_Comm comm, int count, int root, const char *what)
+{
+    sum(comm, count, root, what);
+}
+
 /* ---- what collopt did ------------------------------------------------------------------------------------------- */
 
 bool with_collopt(void)

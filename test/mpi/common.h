@@ -28,6 +28,10 @@ void at(const char *words, unsigned seconds);
 /* Is collopt in this process?  The same programs also tell how the host alone behaves. */
 bool with_collopt(void);
 
+/* A sum of COUNT integers over COMM by MPI_Allreduce, or by MPI_Reduce to ROOT; a wrong result fails with WHAT. */
+void sum_all(MPI_Comm comm, int count, const char *what);
+void sum_to(MPI_Comm comm, int count, int root, const char *what);
+
 /* Calls run by collopt, and of one MPI name (NULL: any) passed on; 0 without collopt. */
 uint64_t calls_run(const char *collective, const char *algorithm);
 uint64_t calls_passed(const char *name);

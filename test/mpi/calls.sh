@@ -1,0 +1,25 @@
+# The other names of the family, handles that are reused, and threads.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
+
+calls()                 # HOST
+{
+    for ranks in 1 2 3 5; do
+        quiet "$1" $ranks "$(program "$1" calls)"
+        quiet "$1" $ranks COLLOPT_CUT=16 "$(program "$1" calls)"
+    done
+    quiet "$1" 2 "$(program "$1" calls)" 400
+    quiet "$1" 1 "$(program "$1" handles)" 2000
+    quiet "$1" 2 "$(program "$1" handles)" 20000
+    quiet "$1" 5 "$(program "$1" handles)" 300
+    quiet "$1" 3 COLLOPT_CUT=4K "$(program "$1" handles)" 30
+    quiet "$1" 3 COLLOPT_CUT=1 "$(program "$1" handles)" 30
+    quiet "$1" 1 "$(program "$1" threads)"
+    quiet "$1" 2 "$(program "$1" threads)"
+    quiet "$1" 3 "$(program "$1" threads)"
+    # without collopt the programs hold as well
+    launch "$1" 3 "$(program "$1" calls)" || fail "$1 alone, calls: status $?"
+    launch "$1" 3 "$(program "$1" handles)" || fail "$1 alone, handles: status $?"
+}
+
+for_each_host calls

@@ -1,0 +1,52 @@
+# Communicators of all sorts: made, used and freed, many of them, more than there may be hidden ones.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
+
+engaged()               # WHAT LINE
+{
+    grep -qx "$2" "$work/said" || fail "$1: it does not say \"$2\""
+}
+
+# One rank may have fewer than the others.
+cap()                   # HOST
+{
+    with=$(program "$1" communicators)
+    quiet "$1" 3 COLLOPT_COMMUNICATORS=3 "$with" cap 6
+    engaged "$1, a cap of 3" "3 of 6 communicators engaged"
+    quiet "$1" 3 COLLOPT_COMMUNICATORS=0 "$with" cap 3
+    engaged "$1, a cap of 0" "0 of 3 communicators engaged"
+    quiet "$1" 3 sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != 1 ] || export COLLOPT_COMMUNICATORS=2; exec "$@"' sh "$with" cap 6
+    engaged "$1, a cap of 2 on rank 1" "2 of 6 communicators engaged"
+    quiet "$1" 2 "$with" cap 300
+    engaged "$1, many" "256 of 300 communicators engaged"
+}
+
+communicators()         # HOST
+{
+    with=$(program "$1" communicators)
+    for ranks in 1 2 5; do
+        quiet "$1" $ranks "$with" sorts
+    done
+    quiet "$1" 3 "$with" attributes
+    for ranks in 1 2 5; do
+        quiet "$1" $ranks "$with" wildcards 20
+    done
+    quiet "$1" 4 "$with" repeats 2000
+    quiet "$1" 2 "$with" repeats 2000
+    LAUNCH_SECONDS=300
+    quiet "$1" 2 "$with" churn 10000
+    quiet "$1" 8 "$with" churn 50
+    LAUNCH_SECONDS=120
+    cap "$1"
+    case $1 in
+    openmpi)
+        # children inherit the launcher's environment, not their parents'
+        LD_PRELOAD=$library COLLOPT_AFTER=1 launch openmpi 2 "$with" spawn 3 || fail "spawned ranks: status $?"
+        ;;
+    mpich)
+        quiet mpich 3 "$with" session
+        ;;
+    esac
+}
+
+for_each_host communicators

@@ -1,0 +1,44 @@
+# Variables that are set on one rank only: one warning, right results from the MPI library's own collectives, and no hang.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
+
+alone()                 # HOST RANK VARIABLE=VALUE COMMAND...: set on that rank only
+{
+    alone_host=$1 rank=$2 variable=$3
+    shift 3
+    LAUNCH_SECONDS=40
+    # shellcheck disable=SC2016
+    launch "$alone_host" 3 sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != "$1" ] || export "$2"; shift 2; exec "$@"' sh \
+        "$rank" "$variable" env LD_PRELOAD="$library" "$(program "$alone_host" settings)" "$@" \
+        || fail "$alone_host, $variable on rank $rank: status $?"
+}
+
+disagree()              # HOST
+{
+    for rank in 0 2; do
+        for variable in COLLOPT_AFTER=1 COLLOPT_AFTER=5 COLLOPT_ALLREDUCE=ring COLLOPT_PCONTROL=on COLLOPT_CUT=1K \
+                        COLLOPT_GPU=host COLLOPT=off; do
+            alone "$1" $rank $variable allreduce=6 dup reduce=6 pcontrol=0 allreduce=2 pcontrol=1 allreduce=2
+            said 3 '^rank [0-9]*: run 0 passed' "$1, $variable on rank $rank"
+            said 1 '^collopt: ' "$1, $variable on rank $rank"
+        done
+    done
+    # what may differ
+    for variable in COLLOPT_WAIT=spin COLLOPT_SCRATCH=0 COLLOPT_LOG=warn COLLOPT_ISA=generic; do
+        alone "$1" 1 $variable allreduce=6
+        said 3 '^rank [0-9]*: run 4 passed 2$' "$1, $variable on rank 1"
+        said 0 '^collopt' "$1, $variable on rank 1"
+    done
+    # a report each, which no rank waits for
+    rm -f "$work"/report*
+    alone "$1" 0 COLLOPT_AFTER=1 allreduce=6
+    LAUNCH_SECONDS=40 launch "$1" 3 sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != 0 ] || export COLLOPT_AFTER=1; exec "$@"' sh \
+        env LD_PRELOAD="$library" COLLOPT_REPORT="$work/report" "$(program "$1" settings)" allreduce=6 \
+        || fail "$1, reports of ranks that disagree: status $?"
+    for rank in 0 1 2; do
+        grep -q '"combined": *false' "$work/report.$rank" || fail "$1: no report of rank $rank alone"
+    done
+    [ ! -f "$work/report" ] || fail "$1: a combined report of ranks that disagree"
+}
+
+for_each_host disagree

@@ -1,0 +1,21 @@
+# Errors: each answered as the host answers it.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
+
+errors()                # HOST
+{
+    for ranks in 1 2 3; do
+        with=$(program "$1" errors)
+        rm -f "$work"/alone.* "$work"/both.*
+        launch "$1" $ranks "$with" "$work/alone" || fail "$1, $ranks ranks, errors without collopt: status $?"
+        launch "$1" $ranks LD_PRELOAD="$library" COLLOPT_AFTER=1 "$with" "$work/both" \
+            || fail "$1, $ranks ranks, errors with collopt: status $?"
+        said 0 '^collopt' "$1, $ranks ranks, errors"
+        for answers in "$work"/alone.*; do
+            diff "$answers" "$work/both.${answers##*.}" >"$work/differ" \
+                || { cat "$work/differ"; fail "$1, $ranks ranks: error classes differ (< $1 alone, > with collopt)"; }
+        done
+    done
+}
+
+for_each_host errors

@@ -1,0 +1,105 @@
+# Environment variables on real MPIs: when collopt begins, how it waits and cuts, MPI_Pcontrol, the report.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
+
+with=
+host=
+
+# Every rank says LINE, after the commands.
+tells()                 # RANKS LINE [VARIABLE=VALUE]... -- COMMAND...
+{
+    tells_ranks=$1 line=$2
+    shift 2
+    variables=
+    while [ "$1" != -- ]; do
+        variables="$variables $1"
+        shift
+    done
+    shift
+    # shellcheck disable=SC2086
+    launch $host "$tells_ranks" LD_PRELOAD="$library" $variables "$with" "$@" || fail "$host,$variables $*: status $?"
+    said "$tells_ranks" "^rank [0-9]*: $line\$" "$host,$variables $*"
+}
+
+beginning()
+{
+    tells 3 'run 3 passed 2' -- allreduce=5
+    tells 3 'run 4 passed 6' -- allreduce=2 dup reduce=2 dup reduce=6
+    tells 3 'run 5 passed 0' COLLOPT_AFTER=1 -- reduce=5
+    tells 3 'run 0 passed 5' COLLOPT_AFTER=6 -- allreduce=5
+    tells 3 'run 0 passed 5' COLLOPT=off -- allreduce=5
+    said 0 '^collopt' "$host, off"
+    tells 1 'run 3 passed 2' -- allreduce=5
+    tells 3 'run 0 passed 5' COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=host -- allreduce=5
+    tells 3 'run 0 passed 5' COLLOPT_AFTER=1 COLLOPT_GPU=native -- allreduce=5
+}
+
+talking()
+{
+    tells 2 'run 4 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_ALLREDUCE=ring -- allreduce=4
+    said 1 '^collopt: allreduce, 2 ranks, 64 bytes, sum of int32: ring (forced by COLLOPT_ALLREDUCE)$' "$host, decisions"
+    tells 2 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_ALREDUCE=ring -- allreduce
+    said 1 '^collopt: COLLOPT_ALREDUCE is not a variable .* did you mean COLLOPT_ALLREDUCE?' "$host, a misspelt name"
+    tells 2 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=rong -- allreduce
+    said 1 '^collopt: COLLOPT_ALLREDUCE=rong is not understood: ' "$host, a misspelt algorithm"
+}
+
+waiting()
+{
+    for wait in auto spin yield; do
+        tells 2 'run 40 passed 0' COLLOPT_AFTER=1 COLLOPT_WAIT=$wait -- allreduce=10 bytes=100000 allreduce=10 reduce=20
+    done
+    tells 4 'run 20 passed 0' COLLOPT_AFTER=1 COLLOPT_WAIT=auto -- allreduce=10 bytes=100000 reduce=10
+    tells 3 'run 20 passed 0' COLLOPT_AFTER=1 COLLOPT_CUT=100 -- bytes=10000 allreduce=10 reduce=10
+    tells 3 'run 20 passed 0' COLLOPT_AFTER=1 COLLOPT_SCRATCH=0 -- bytes=10000 allreduce=10 reduce=10
+}
+
+switching()
+{
+    tells 3 'run 9 passed 0' COLLOPT_AFTER=1 -- allreduce=3 pcontrol=0 allreduce=3 pcontrol=1 allreduce=3
+    tells 3 'run 6 passed 3' COLLOPT_AFTER=1 COLLOPT_PCONTROL=on -- allreduce=3 pcontrol=0 allreduce=3 pcontrol=1 allreduce=3
+    tells 3 'run 2 passed 0' COLLOPT_AFTER=1 COLLOPT_PCONTROL=on -- allreduce=3 pcontrol=0 allreduce=3 pcontrol=2 allreduce=2
+    tells 3 'run 6 passed 0' COLLOPT_AFTER=1 COLLOPT_PCONTROL=on -- allreduce=3 pcontrol=7 allreduce=3
+    tells 3 'run 0 passed 3' COLLOPT_AFTER=1 COLLOPT_PCONTROL=on -- pcontrol=0 allreduce=3
+}
+
+holds()                 # FILE PATTERN
+{
+    grep -q -- "$2" "$1" || { cat "$1"; fail "$host: the report does not hold $2"; }
+}
+
+reporting()
+{
+    rm -f "$work"/report*
+    tells 3 'run 7 passed 1' COLLOPT_AFTER=2 COLLOPT_REPORT="$work/report" COLLOPT_REDUCE=binomial -- \
+        allreduce=4 bytes=4096 reduce=4
+    [ -f "$work/report" ] || fail "$host: no report"
+    [ "$(ls "$work" | grep -c '^report')" = 1 ] || fail "$host: more than one report: $(ls "$work")"
+    holds "$work/report" '"combined": *true'
+    holds "$work/report" '"ranks": *3'
+    [ "$(reported run '')" = 21 ] || fail "$host: the report has $(reported run '') calls run, not 21"
+    [ "$(reported run '"binomial"')" = 12 ] || fail "$host: the report has $(reported run '"binomial"') calls of binomial, not 12"
+    [ "$(reported passed '')" = 3 ] || fail "$host: the report has $(reported passed '') calls passed, not 3"
+    holds "$work/report" '"MPI_Allreduce".*among the first calls'
+    if command -v python3 >/dev/null; then
+        python3 -m json.tool "$work/report" >"$work/json" || fail "$host: the report is no JSON"
+    fi
+    tells 3 'run 5 passed 0' COLLOPT_AFTER=1 COLLOPT_REPORT=stderr -- allreduce=5
+    said 1 '^collopt: all 3 ranks$' "$host, report on stderr"
+    # counters of communicators that were freed
+    tells 2 'run 6 passed 0' COLLOPT_AFTER=1 COLLOPT_REPORT="$work/report" -- dup allreduce=2 dup allreduce=2 dup allreduce=2
+    [ "$(reported run '')" = 12 ] || fail "$host: the report has $(reported run '') calls run, not 12"
+}
+
+settings()              # HOST
+{
+    host=$1
+    with=$(program "$host" settings)
+    beginning
+    talking
+    waiting
+    switching
+    reporting
+}
+
+for_each_host settings

@@ -1,0 +1,332 @@
+/* Communicators of all sorts: made, used, freed.
+ *
+ *     test_communicators SUBJECT [N]
+ *
+ * The subjects are the rows at the end of this file. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+
+static int size_of(MPI_Comm comm)
+{
+    int ranks;
+
+    MPI_Comm_size(comm, &ranks);
+    return ranks;
+}
+
+/* A few calls on COMM, all of which collopt runs. */
+static void use(MPI_Comm comm, const char *what)
+{
+    uint64_t run = calls_run(NULL, NULL), passed = calls_passed(NULL);
+
+    at(what, 100);
+    sum_all(comm, 3, what);
+    sum_all(comm, 3000, what);
+    for (int root = 0; root < size_of(comm); root++)
+        sum_to(comm, 10, root, what);
+    if (!with_collopt())
+        return;
+    check(calls_run(NULL, NULL) - run == 2 + (uint64_t)size_of(comm), "%s: collopt ran %llu calls, not %d", what,
+          (unsigned long long)(calls_run(NULL, NULL) - run), 2 + size_of(comm));
+    check(calls_passed(NULL) == passed, "%s: calls were passed on", what);
+}
+
+/* ---- sorts ------------------------------------------------------------------------------------------------------------ */
+
+static int copied, deleted;
+
+static int copy_attribute(MPI_Comm comm, int key, void *extra, void *value, void *to, int *flag)
+{
+    (void)comm, (void)key, (void)extra;
+    copied++;
+    *(void **)to = value;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+static int delete_attribute(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)value, (void)extra;
+    deleted++;
+    return MPI_SUCCESS;
+}
+
+/* The user's attribute callbacks are run for what the user does, and for nothing else. */
+static void attributes(int n)
+{
+    MPI_Comm first, second;
+    int key;
+
+    (void)n;
+    MPI_Comm_create_keyval(copy_attribute, delete_attribute, &key, NULL);
+    MPI_Comm_dup(MPI_COMM_WORLD, &first);
+    MPI_Comm_set_attr(first, key, NULL);
+    use(first, "a communicator with attributes");
+    check(copied == 0 && deleted == 0, "using a communicator ran the user's callbacks %d and %d times", copied, deleted);
+    MPI_Comm_dup(first, &second);
+    check(copied == 1, "MPI_Comm_dup ran the copy callback %d times", copied);
+    use(second, "its duplicate");
+    MPI_Comm_free(&first);
+    check(deleted == 1, "MPI_Comm_free ran the delete callback %d times", deleted);
+    use(second, "the duplicate of a communicator that was freed");
+    MPI_Comm_free(&second);
+    check(copied == 1 && deleted == 2, "the user's callbacks ran %d and %d times", copied, deleted);
+    MPI_Comm_free_keyval(&key);
+}
+
+static void cartesian(void)
+{
+    int dims[2] = { 0, 0 }, periods[2] = { 1, 0 }, remain[2] = { 0, 1 };
+    MPI_Comm grid, row;
+
+    MPI_Dims_create(world_ranks, 2, dims);
+    MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &grid);
+    use(grid, "a Cartesian communicator");
+    MPI_Cart_sub(grid, remain, &row);
+    use(row, "a row of a Cartesian communicator");
+    MPI_Comm_free(&row);
+    MPI_Comm_free(&grid);
+}
+
+/* Intercommunicators are the MPI library's own affair, merged ones are ours. */
+static void inter(void)
+{
+    uint64_t run = calls_run(NULL, NULL), passed = calls_passed("Allreduce");
+    int lower = world_rank < world_ranks / 2, one = 1, sum = 0, group = lower ? world_ranks / 2 : world_ranks - world_ranks / 2;
+    MPI_Comm half, between, merged;
+
+    MPI_Comm_split(MPI_COMM_WORLD, lower, world_rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, lower ? world_ranks / 2 : 0, 5, &between);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, between);
+    check(sum == world_ranks - group, "an intercommunicator's sum is %d, should be %d", sum, world_ranks - group);
+    sum = -1;
+    MPI_Reduce(&one, &sum, 1, MPI_INT, MPI_SUM, !lower ? 0 : world_rank == 0 ? MPI_ROOT : MPI_PROC_NULL, between);
+    if (world_rank == 0)
+        check(sum == world_ranks - group, "MPI_Reduce on an intercommunicator gives %d", sum);
+    if (with_collopt()) {
+        check(calls_run(NULL, NULL) == run, "collopt ran calls on an intercommunicator");
+        check(calls_passed("Allreduce") == passed + 1, "collopt did not count a call on an intercommunicator");
+    }
+    MPI_Intercomm_merge(between, !lower, &merged);
+    use(merged, "a merged intercommunicator");
+    MPI_Comm_free(&merged);
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&half);
+}
+
+static void sorts(int n)
+{
+    MPI_Comm comm;
+    MPI_Group group, odd;
+    int range[1][3] = { { 0, world_ranks - 1, 2 } };
+
+    (void)n;
+    use(MPI_COMM_WORLD, "MPI_COMM_WORLD");
+    use(MPI_COMM_SELF, "MPI_COMM_SELF");
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    use(comm, "a duplicate");
+    MPI_Comm_free(&comm);
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank % 2, -world_rank, &comm);
+    use(comm, "half of the world, upside down");
+    MPI_Comm_free(&comm);
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    MPI_Group_range_incl(group, 1, range, &odd);
+    MPI_Comm_create(MPI_COMM_WORLD, odd, &comm);
+    if (comm != MPI_COMM_NULL) {
+        use(comm, "every other rank");
+        MPI_Comm_free(&comm);
+    }
+    MPI_Group_free(&group);
+    MPI_Group_free(&odd);
+    cartesian();
+    if (world_ranks > 1)
+        inter();
+    use(MPI_COMM_WORLD, "MPI_COMM_WORLD again");
+}
+
+/* ---- messages of the user's own ------------------------------------------------------------------------------------------- */
+
+/* Receives from anyone with any tag are posted before the reductions, and their messages sent after. */
+static void wildcards(int n)
+{
+    enum { RECEIVES = 4 };
+    int got[RECEIVES], given[RECEIVES];
+    MPI_Request request[RECEIVES];
+    int above = (world_rank + 1) % world_ranks, below = (world_rank + world_ranks - 1) % world_ranks;
+
+    for (int i = 0; i < RECEIVES; i++) {
+        got[i] = -1;
+        MPI_Irecv(&got[i], 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &request[i]);
+    }
+    for (int i = 0; i < n; i++)
+        use(MPI_COMM_WORLD, "with wildcard receives posted");
+    for (int i = 0; i < RECEIVES; i++) {
+        given[i] = 1000 * world_rank + i;
+        MPI_Send(&given[i], 1, MPI_INT, above, i, MPI_COMM_WORLD);
+    }
+    at("the user's receives", 60);
+    for (int i = 0; i < RECEIVES; i++) {
+        MPI_Wait(&request[i], MPI_STATUS_IGNORE);
+        check(got[i] == 1000 * below + i, "a receive of the user's got %d instead of %d", got[i], 1000 * below + i);
+    }
+}
+
+/* ---- many --------------------------------------------------------------------------------------------------------------------- */
+
+static void one_life(int i)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    sum_all(comm, 1 + i % 3000, "a communicator of many");
+    sum_to(comm, 5, i % world_ranks, "a communicator of many");
+    MPI_Comm_free(&comm);
+}
+
+/* Made, used and freed N times in flat memory. */
+static void churn(int n)
+{
+    long before, after;
+
+    at("making and freeing communicators", 280);
+    for (int i = 0; i < n / 4; i++)
+        one_life(i);
+    before = resident();
+    for (int i = n / 4; i < n; i++)
+        one_life(i);
+    after = resident();
+    check(n < 1000 || after - before < 2048, "%d communicators later, %ld KiB more are resident (%ld before)", n - n / 4,
+          after - before, before);
+    check(calls_run(NULL, NULL) == 2 * (uint64_t)n || !with_collopt(), "collopt ran %llu of %d calls",
+          (unsigned long long)calls_run(NULL, NULL), 2 * n);
+    if (world_rank == 0)
+        printf("%d communicators: %ld KiB, then %ld\n", n, before, after);
+    fflush(stdout);
+}
+
+/* N alive at once, more than COLLOPT_COMMUNICATORS allows on some rank: each is engaged on all its ranks or on none. */
+static void cap(int n)
+{
+    MPI_Comm *comm = malloc((size_t)n * sizeof *comm);
+    int *engaged = calloc((size_t)n, sizeof *engaged), *all = calloc((size_t)(n * world_ranks), sizeof *all), engaged_n = 0;
+
+    for (int i = 0; i < n; i++) {
+        uint64_t run = calls_run(NULL, NULL);
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+        sum_all(comm[i], 7, "a communicator within the cap, or beyond");
+        engaged_n += engaged[i] = calls_run(NULL, NULL) > run;
+    }
+    MPI_Allgather(engaged, n, MPI_INT, all, n, MPI_INT, MPI_COMM_WORLD);
+    for (int r = 0; r < world_ranks; r++)
+        check(memcmp(&all[r * n], engaged, (size_t)n * sizeof *engaged) == 0, "rank %d engaged other communicators", r);
+    for (int i = 0; i < n; i++) {
+        sum_all(comm[i], 9, "the same again");
+        MPI_Comm_free(&comm[i]);
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm[0]);     /* what was freed may be used again */
+    if (engaged_n > 0)
+        use(comm[0], "one after the others were freed");
+    MPI_Comm_free(&comm[0]);
+    if (world_rank == 0)
+        printf("%d of %d communicators engaged\n", engaged_n, n);
+    fflush(stdout);
+    free(comm);
+    free(engaged);
+    free(all);
+}
+
+/* The count and the root change from call to call; N of them. */
+static void repeats(int n)
+{
+    static const int count[] = { 1, 8, 513, 2, 4099, 0, 64, 17, 1000, 3 };
+
+    at("many calls", 200);
+    for (int i = 0; i < n; i++) {
+        sum_to(MPI_COMM_WORLD, count[i % 10], i % world_ranks, "one of many reduces");
+        sum_all(MPI_COMM_WORLD, count[(i + i / 10) % 10], "one of many allreduces");
+    }
+    check(calls_run(NULL, NULL) == 2 * (uint64_t)n, "collopt ran %llu calls of %d", (unsigned long long)calls_run(NULL, NULL),
+          2 * n);
+}
+
+/* ---- other ways to have ranks --------------------------------------------------------------------------------------------------- */
+
+static char self[4096];
+
+static void spawn(int n)
+{
+    char word[] = "spawned", *child[] = { word, NULL };
+    MPI_Comm parent, between, merged;
+
+    MPI_Comm_get_parent(&parent);
+    at("MPI_Comm_spawn", 100);
+    if (parent == MPI_COMM_NULL)
+        MPI_Comm_spawn(self, child, n, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between, MPI_ERRCODES_IGNORE);
+    else
+        between = parent;
+    MPI_Intercomm_merge(between, parent != MPI_COMM_NULL, &merged);
+    use(merged, "parents and children together");
+    MPI_Comm_free(&merged);
+    use(MPI_COMM_WORLD, "parents or children alone");
+    MPI_Comm_disconnect(&between);
+}
+
+#if MPI_VERSION >= 4
+static void in_session(void)
+{
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm;
+
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "collopt-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Comm_rank(comm, &world_rank);
+    MPI_Comm_size(comm, &world_ranks);
+    use(comm, "a communicator of a session");
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&group);
+    MPI_Session_finalize(&session);
+}
+#endif
+
+/* Without MPI_Init and MPI_Finalize. */
+static int session_alone(void)
+{
+#if MPI_VERSION >= 4
+    in_session();
+#else
+    printf("no sessions\n");
+#endif
+    return failures() != 0;
+}
+
+static const struct subject {
+    const char *name;
+    void (*run)(int n);
+} subjects[] = {
+    { "sorts", sorts }, { "attributes", attributes }, { "wildcards", wildcards }, { "churn", churn }, { "cap", cap },
+    { "repeats", repeats }, { "spawn", spawn }, { "spawned", spawn },
+};
+
+int main(int argc, char **argv)
+{
+    const char *subject = argc > 1 ? argv[1] : "sorts";
+    bool known = false;
+
+    if (strcmp(subject, "session") == 0)
+        return session_alone();
+    snprintf(self, sizeof self, "%s", argv[0]);
+    begin(&argc, &argv, "test_communicators");
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
+        if (strcmp(subjects[i].name, subject) == 0) {
+            subjects[i].run(argc > 2 ? atoi(argv[2]) : 2);
+            known = true;
+        }
+    check(known, "there is no subject %s", subject);
+    return end();
+}

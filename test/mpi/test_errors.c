@@ -1,0 +1,353 @@
+/* Errors are answered as the host answers them: each case's error class goes to a file, and the files of a run with collopt
+ * and of one without must be the same.
+ *
+ *     test_errors FILE             writes FILE.<rank>
+ *
+ * All ranks make the same mistake, and hosts find it before they communicate. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+#include "kernels/kernels.h"
+
+static FILE *answers;
+static char in[1024], out[1024];
+
+struct arguments {
+    const void *in;
+    void *out;
+    int count;
+    MPI_Datatype type;
+    MPI_Op op;
+    int root;
+    MPI_Comm comm;
+};
+
+static int reduce(const struct arguments *a)
+{
+    return MPI_Reduce(a->in, a->out, a->count, a->type, a->op, a->root, a->comm);
+}
+
+static int allreduce(const struct arguments *a)
+{
+    return MPI_Allreduce(a->in, a->out, a->count, a->type, a->op, a->comm);
+}
+
+static int reduce_scatter(const struct arguments *a)
+{
+    int counts[64];
+
+    for (int i = 0; i < 64; i++)
+        counts[i] = a->count;
+    return MPI_Reduce_scatter(a->in, a->out, counts, a->type, a->op, a->comm);
+}
+
+static int reduce_scatter_block(const struct arguments *a)
+{
+    return MPI_Reduce_scatter_block(a->in, a->out, a->count, a->type, a->op, a->comm);
+}
+
+static int scan(const struct arguments *a)
+{
+    return MPI_Scan(a->in, a->out, a->count, a->type, a->op, a->comm);
+}
+
+static int exscan(const struct arguments *a)
+{
+    return MPI_Exscan(a->in, a->out, a->count, a->type, a->op, a->comm);
+}
+
+static int reduce_local(const struct arguments *a)
+{
+    return MPI_Reduce_local(a->in, a->out, a->count, a->type, a->op);
+}
+
+static const struct function {
+    const char *name;
+    int (*call)(const struct arguments *a);
+} functions[] = {
+    { "Reduce", reduce }, { "Allreduce", allreduce }, { "Reduce_scatter", reduce_scatter },
+    { "Reduce_scatter_block", reduce_scatter_block }, { "Scan", scan }, { "Exscan", exscan },
+    { "Reduce_local", reduce_local },
+};
+enum { FUNCTIONS = sizeof functions / sizeof *functions, LOCAL = FUNCTIONS - 1 };
+
+static void answer(const char *function, const char *what, int err)
+{
+    int class = MPI_SUCCESS;
+
+    if (err != MPI_SUCCESS)
+        MPI_Error_class(err, &class);
+    fprintf(answers, "%s, %s: class %d\n", function, what, class);
+    fflush(answers);
+}
+
+static char doing[200];
+
+static void try(int f, const char *what, struct arguments a)
+{
+    snprintf(doing, sizeof doing, "%s, %s", functions[f].name, what);
+    at(doing, 60);
+    answer(functions[f].name, what, functions[f].call(&a));
+}
+
+static struct arguments right(MPI_Comm comm)
+{
+    return (struct arguments){ in, out, 2, MPI_INT, MPI_SUM, 0, comm };
+}
+
+/* ---- wrong arguments ------------------------------------------------------------------------------------------------ */
+
+static void user_operation(void *a, void *b, int *n, MPI_Datatype *type)
+{
+    (void)a, (void)b, (void)n, (void)type;
+}
+
+static void wrong_handles(int f, MPI_Comm comm, MPI_Op user)
+{
+    struct arguments a;
+    MPI_Datatype derived;
+
+    a = right(comm), a.op = MPI_OP_NULL;
+    try(f, "null operation", a);
+    a = right(comm), a.type = MPI_DATATYPE_NULL;
+    try(f, "null datatype", a);
+    MPI_Type_contiguous(2, MPI_INT, &derived);
+    a = right(comm), a.type = derived, a.op = user;
+    if (f != LOCAL && world_ranks > 1)          /* it shows when messages are sent */
+        try(f, "datatype that is not committed", a);
+    MPI_Type_commit(&derived);
+    a.op = MPI_SUM;
+    try(f, "sum of a derived datatype", a);
+    MPI_Type_free(&derived);
+    MPI_Type_dup(MPI_INT, &derived);
+    a.type = derived;
+    try(f, "sum of a duplicated datatype", a);
+    MPI_Type_free(&derived);
+    if (f == LOCAL)
+        return;
+    a = right(MPI_COMM_NULL);
+    try(f, "null communicator", a);
+#ifdef MPICH_VERSION            /* Open MPI's handles are addresses: one that is none is a crash */
+    a = right((MPI_Comm)0x12345678);
+    try(f, "no communicator at all", a);
+    a = right(comm), a.op = (MPI_Op)0x12345678;
+    try(f, "no operation at all", a);
+    a = right(comm), a.type = (MPI_Datatype)0x02345678;
+    try(f, "no datatype at all", a);
+#endif
+}
+
+static void wrong_buffers(int f, MPI_Comm comm)
+{
+    struct arguments a;
+
+#ifdef MPICH_VERSION            /* Open MPI takes equal buffers for MPI_IN_PLACE, and reads from address 0 */
+    if (f != LOCAL && f != 0) { /* in MPI_Reduce only the root can know */
+        a = right(comm), a.out = in;
+        try(f, "equal buffers", a);
+    }
+    a = right(comm), a.in = NULL, a.out = NULL;
+    try(f, "no buffers", a);
+#endif
+    if (f == 1) {               /* elsewhere some hosts crash */
+        a = right(comm), a.out = MPI_IN_PLACE;
+        try(f, "MPI_IN_PLACE for the result", a);
+    }
+}
+
+static void wrong_numbers(int f, MPI_Comm comm, int ranks)
+{
+    struct arguments a = right(comm);
+
+    if (f == 0) {
+        a.root = -1;
+        try(f, "root -1", a);
+        a.root = ranks;
+        try(f, "root p", a);
+        a.root = MPI_PROC_NULL;
+        try(f, "root MPI_PROC_NULL", a);
+    }
+#ifndef MPICH_VERSION           /* MPICH 4.0 crashes */
+    a = right(comm), a.count = -1;
+    try(f, "count -1", a);
+#endif
+}
+
+/* ---- operations and datatypes ------------------------------------------------------------------------------------------ */
+
+static const struct named_type {
+    const char *name;
+    MPI_Datatype type;
+} *types(int *n)
+{
+    static struct named_type list[80];
+    int k = 0;
+
+#define T(type) list[k++] = (struct named_type){ #type, type };
+    T(MPI_CHAR) T(MPI_WCHAR) T(MPI_SIGNED_CHAR) T(MPI_UNSIGNED_CHAR) T(MPI_SHORT) T(MPI_UNSIGNED_SHORT) T(MPI_INT)
+    T(MPI_UNSIGNED) T(MPI_LONG) T(MPI_UNSIGNED_LONG) T(MPI_LONG_LONG) T(MPI_UNSIGNED_LONG_LONG) T(MPI_INT8_T)
+    T(MPI_UINT16_T) T(MPI_INT64_T) T(MPI_FLOAT) T(MPI_DOUBLE) T(MPI_LONG_DOUBLE) T(MPI_C_BOOL) T(MPI_C_FLOAT_COMPLEX)
+    T(MPI_C_DOUBLE_COMPLEX) T(MPI_C_LONG_DOUBLE_COMPLEX) T(MPI_BYTE) T(MPI_PACKED) T(MPI_AINT) T(MPI_OFFSET) T(MPI_COUNT)
+    T(MPI_FLOAT_INT) T(MPI_DOUBLE_INT) T(MPI_LONG_INT) T(MPI_SHORT_INT) T(MPI_2INT) T(MPI_LONG_DOUBLE_INT)
+    T(MPI_INTEGER) T(MPI_REAL) T(MPI_DOUBLE_PRECISION) T(MPI_COMPLEX) T(MPI_DOUBLE_COMPLEX) T(MPI_LOGICAL) T(MPI_CHARACTER)
+    T(MPI_2INTEGER) T(MPI_2REAL) T(MPI_2DOUBLE_PRECISION)
+#undef T
+    *n = k;
+    return list;
+}
+
+/* A host may send before it looks: a new communicator each time keeps what is left of it from the next call. */
+static void try_pair(MPI_Comm comm, const char *op_name, MPI_Op op, const struct named_type *t, int f)
+{
+    struct arguments a;
+    char what[100];
+    MPI_Comm own;
+
+    if (t->type == MPI_DATATYPE_NULL)
+        return;
+    MPI_Comm_dup(comm, &own);
+    snprintf(what, sizeof what, "%s of %s", op_name, t->name);
+    a = right(own);
+    a.op = op;
+    a.type = t->type;
+    try(f, what, a);
+    MPI_Comm_free(&own);
+}
+
+/* MPICH 4.0 stops the job instead of answering. */
+static bool host_crashes(MPI_Op op, const char *type)
+{
+#ifdef MPICH_VERSION
+    static const char *const harmless[] = { "CHAR", "SHORT", "INT", "LONG", "UNSIGNED", "LOGICAL", "BOOL", "BYTE" };
+    bool logical = op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR;
+
+    for (size_t i = 0; logical && i < sizeof harmless / sizeof *harmless; i++)
+        if (strstr(type, harmless[i]) && !strstr(type, "DOUBLE") && !strstr(type, "FLOAT"))
+            return false;
+    return logical;
+#else
+    (void)op, (void)type;
+    return false;
+#endif
+}
+
+static void all_pairs(MPI_Comm comm)
+{
+    int n, number = 0;
+    const struct named_type *t = types(&n);
+
+    memset(in, 0, sizeof in);
+    memset(out, 0, sizeof out);
+#define OP(ID, text, classes) \
+    for (int i = 0; i < n && COLLOPT_##ID < COLLOPT_REPLACE; i++) \
+        if (!host_crashes(MPI_##ID, t[i].name)) \
+            try_pair(comm, text, MPI_##ID, &t[i], number++ % LOCAL);
+    COLLOPT_OPS(OP)
+#undef OP
+}
+
+/* ---- error handlers -------------------------------------------------------------------------------------------------------- */
+
+static int heard;
+static MPI_Comm heard_of;
+static int heard_class;
+
+static void hear(MPI_Comm *comm, int *err, ...)
+{
+    heard++;
+    heard_of = *comm;
+    MPI_Error_class(*err, &heard_class);
+}
+
+static void handlers(MPI_Comm comm)
+{
+    MPI_Errhandler handler;
+    MPI_Comm own;
+    int err;
+
+    MPI_Comm_dup(comm, &own);
+    MPI_Comm_create_errhandler(hear, &handler);
+    sum_all(own, 3, "before errors");
+    MPI_Comm_set_errhandler(own, handler);      /* after the first use, and after collopt's */
+    sum_all(own, 3, "with an error handler");
+    check(heard == 0, "the error handler was called without an error");
+    for (int f = 0; f < LOCAL; f++) {
+        struct arguments a = right(own);
+
+        a.op = MPI_OP_NULL;
+        heard = 0;
+        err = functions[f].call(&a);
+        check(err != MPI_SUCCESS, "%s with a null operation succeeded", functions[f].name);
+        check(heard == 1, "%s with a null operation called the error handler %d times", functions[f].name, heard);
+        check(heard_of == own, "%s called the error handler of another communicator", functions[f].name);
+        fprintf(answers, "%s, handler: class %d\n", functions[f].name, heard_class);
+    }
+    sum_all(own, 3, "after errors");
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&own);
+}
+
+/* A message longer than the receive, under way already: only one rank can know.  Its handler hears of it once. */
+static void truncated(MPI_Comm comm)
+{
+    MPI_Errhandler handler;
+    MPI_Comm own;
+    int rank, class = MPI_SUCCESS, err;
+
+    MPI_Comm_dup(comm, &own);
+    MPI_Comm_rank(own, &rank);
+    MPI_Comm_create_errhandler(hear, &handler);
+    MPI_Comm_set_errhandler(own, handler);
+    sum_to(own, 4, 0, "before the error");
+    heard = 0;
+    at("MPI_Reduce with unequal counts", 60);
+    err = MPI_Reduce(in, out, rank ? 8 : 4, MPI_INT, MPI_SUM, 0, own);
+    if (err != MPI_SUCCESS)
+        MPI_Error_class(err, &class);
+    if (rank == 0) {
+        check(class == MPI_ERR_TRUNCATE, "a message too long is of error class %d", class);
+        check(heard == 1 && heard_of == own, "a message too long called the error handler %d times%s", heard,
+              heard_of == own ? "" : ", and of another communicator");
+    }
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&own);
+}
+
+int main(int argc, char **argv)
+{
+    char name[1024];
+    MPI_Op user;
+    MPI_Comm comm;
+
+    begin(&argc, &argv, "test_errors");
+    snprintf(name, sizeof name, "%s.%d", argc > 1 ? argv[1] : "answers", world_rank);
+    answers = fopen(name, "w");
+    if (!answers) {
+        perror(name);
+        MPI_Abort(MPI_COMM_WORLD, 99);
+    }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Op_create(user_operation, 1, &user);
+    for (int f = 0; f < FUNCTIONS; f++) {
+        wrong_handles(f, comm, user);
+        wrong_buffers(f, comm);
+        wrong_numbers(f, comm, world_ranks);
+    }
+    if (world_ranks <= 2)       /* making communicators is slow where ranks outnumber processors */
+        all_pairs(comm);
+    handlers(comm);
+    sum_all(comm, 100, "after all errors");
+    if (with_collopt()) {
+        check(calls_run(NULL, NULL) > (world_ranks <= 2 ? 100 : 10), "collopt ran only %llu calls", (unsigned long long)calls_run(NULL, NULL));
+        if (world_ranks == 2)
+            truncated(MPI_COMM_WORLD);
+    }
+    MPI_Op_free(&user);
+    MPI_Comm_free(&comm);
+    fclose(answers);
+    return end();
+}

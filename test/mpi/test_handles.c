@@ -1,0 +1,343 @@
+/* Datatypes and operations: handles that come back as others, absolute addresses, types of Fortran's kinds, elements longer
+ * than a message, operations that use all of an element. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+
+enum { COUNT = 40 };
+
+static uint64_t ours;           /* calls that collopt must have run by the end */
+
+static void served(int err, const char *what)
+{
+    check(err == MPI_SUCCESS, "%s: error %d", what, err);
+    if (err == MPI_SUCCESS)
+        ours++;
+}
+
+static int of(int rank, int i)
+{
+    return rank * 100 + i;
+}
+
+static int sum_of(int ranks, int i)
+{
+    return ranks * (ranks - 1) / 2 * 100 + ranks * i;
+}
+
+/* ---- operations ------------------------------------------------------------------------------------------------------- */
+
+static void add(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
+static void highest(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        if (((int *)inout)[i] < ((int *)in)[i])
+            ((int *)inout)[i] = ((int *)in)[i];
+}
+
+static void first(void *in, void *inout, int *n, MPI_Datatype *type)    /* does not commute */
+{
+    (void)type;
+    memcpy(inout, in, (size_t)*n * sizeof(int));
+}
+
+static void one_operation(int which)
+{
+    MPI_User_function *const function[] = { add, highest, first };
+    int in[3] = { world_rank, 1, 0 }, out[3] = { -1, -1, -1 }, right = 0;
+    MPI_Op op;
+
+    MPI_Op_create(function[which], which != 2, &op);
+    served(MPI_Allreduce(in, out, 2, MPI_INT, op, MPI_COMM_WORLD), "an operation of many");
+    if (which == 0)
+        right = world_ranks * (world_ranks - 1) / 2;
+    else if (which == 1)
+        right = world_ranks - 1;
+    check(out[0] == right, "operation %d of a reused handle gives %d, should be %d", which, out[0], right);
+    MPI_Op_free(&op);
+}
+
+/* The same handle means one operation after the other; nothing grows. */
+static void operations(int n)
+{
+    long before = 0, after;
+
+    at("operations made and freed", 150);
+    for (int i = 0; i < n; i++) {
+        if (i == n / 4)
+            before = resident();
+        one_operation(i % 3);
+    }
+    after = resident();
+    check(n < 1000 || after - before < 1024, "%d operations later, %ld KiB more are resident", n - n / 4, after - before);
+}
+
+/* ---- datatypes ---------------------------------------------------------------------------------------------------------- */
+
+/* Adds integers that lie STRIDE apart; the layout of the moment is known to the operation. */
+static int stride;
+
+static void add_strided(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        ((int *)inout)[(size_t)i * stride] += ((int *)in)[(size_t)i * stride];
+}
+
+/* An int in every WORDS words.  The handle that a layout had comes back with the next one. */
+static void one_layout(int words, MPI_Op op)
+{
+    int in[COUNT * 4], out[COUNT * 4];
+    MPI_Datatype type;
+
+    stride = words;
+    MPI_Type_create_resized(MPI_INT, 0, (MPI_Aint)(words * sizeof(int)), &type);
+    MPI_Type_commit(&type);
+    for (int i = 0; i < COUNT * words; i++) {
+        in[i] = i % words ? -7 : of(world_rank, i / words);
+        out[i] = -9;
+    }
+    served(MPI_Allreduce(in, out, COUNT, type, op, MPI_COMM_WORLD), "a layout of many");
+    served(MPI_Scan(in, out, COUNT, type, op, MPI_COMM_WORLD), "a layout of many");
+    for (int i = 0; i < COUNT * words; i++) {
+        int right = i % words ? -9 : sum_of(world_rank + 1, i / words);
+
+        if (out[i] != right) {
+            fail("an int in every %d words: word %d is %d, should be %d", words, i, out[i], right);
+            break;
+        }
+    }
+    MPI_Type_free(&type);
+}
+
+static void layouts(int n)
+{
+    long before = 0, after;
+    MPI_Op op;
+
+    at("layouts made and freed", 150);
+    MPI_Op_create(add_strided, 1, &op);
+    for (int i = 0; i < n; i++) {
+        if (i == n / 4)
+            before = resident();
+        one_layout(i % 3 + 1, op);
+    }
+    after = resident();
+    check(n < 1000 || after - before < 1024, "%d layouts later, %ld KiB more are resident", n - n / 4, after - before);
+    MPI_Op_free(&op);
+}
+
+/* ---- absolute addresses ---------------------------------------------------------------------------------------------------- */
+
+/* A datatype for one int at each of N absolute addresses; with MPI_BOTTOM, address 0, for a buffer. */
+static MPI_Datatype absolute(int *at_address, int n)
+{
+    int *length = malloc((size_t)n * sizeof *length);
+    MPI_Aint *where = malloc((size_t)n * sizeof *where);
+    MPI_Datatype type;
+
+    for (int i = 0; i < n; i++) {
+        length[i] = 1;
+        MPI_Get_address(&at_address[2 * i], &where[i]);
+    }
+    MPI_Type_create_hindexed(n, length, where, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    free(length);
+    free(where);
+    return type;
+}
+
+static void bottom_operation(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    MPI_Aint low, extent;
+
+    MPI_Type_get_true_extent(*type, &low, &extent);
+    for (int k = 0; k < *n; k++)
+        for (int i = 0; i < COUNT; i++)
+            ((int *)((char *)inout + low))[2 * i] += ((int *)((char *)in + low))[2 * i];
+}
+
+/* Only MPI_IN_PLACE lets one datatype with absolute addresses stand for input and result. */
+static void bottom(void)
+{
+    static int data[2 * COUNT];
+    MPI_Datatype type = absolute(data, COUNT);
+    MPI_Op op;
+
+    MPI_Op_create(bottom_operation, 1, &op);
+    for (int round = 0; round < 3; round++) {
+        at("MPI_BOTTOM", 60);
+        for (int i = 0; i < COUNT; i++) {
+            data[2 * i] = of(world_rank, i);
+            data[2 * i + 1] = -7;
+        }
+        if (round == 0)
+            served(MPI_Allreduce(MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, MPI_COMM_WORLD), "allreduce at MPI_BOTTOM");
+        else if (round == 1)
+            served(MPI_Reduce(world_rank == 0 ? MPI_IN_PLACE : MPI_BOTTOM, MPI_BOTTOM, 1, type, op, 0, MPI_COMM_WORLD),
+                   "reduce at MPI_BOTTOM");
+        else
+            served(MPI_Scan(MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, MPI_COMM_WORLD), "scan at MPI_BOTTOM");
+        for (int i = 0; i < COUNT; i++) {
+            int ranks = round == 2 ? world_rank + 1 : world_ranks;
+            int right = round == 1 && world_rank > 0 ? of(world_rank, i) : sum_of(ranks, i);
+
+            if (data[2 * i] != right || data[2 * i + 1] != -7) {
+                fail("MPI_BOTTOM, round %d: element %d is %d %d, should be %d -7", round, i, data[2 * i], data[2 * i + 1], right);
+                break;
+            }
+        }
+    }
+    MPI_Type_free(&type);
+    MPI_Op_free(&op);
+}
+
+/* ---- kinds of Fortran, duplicates -------------------------------------------------------------------------------------------- */
+
+static void f90(void)
+{
+    MPI_Datatype real, integer;
+    double in[COUNT], out[COUNT];
+    int in_i[COUNT], out_i[COUNT], size;
+
+    at("types of Fortran's kinds", 60);
+    if (MPI_Type_create_f90_real(15, MPI_UNDEFINED, &real) == MPI_SUCCESS && MPI_Type_size(real, &size) == MPI_SUCCESS
+        && size == sizeof(double)) {
+        for (int i = 0; i < COUNT; i++)
+            in[i] = of(world_rank, i);
+        served(MPI_Allreduce(in, out, COUNT, real, MPI_SUM, MPI_COMM_WORLD), "sum of a Fortran real");
+        for (int i = 0; i < COUNT; i++)
+            check(out[i] == sum_of(world_ranks, i), "sum of a Fortran real: %g", out[i]);
+    }
+    if (MPI_Type_create_f90_integer(9, &integer) == MPI_SUCCESS && MPI_Type_size(integer, &size) == MPI_SUCCESS
+        && size == sizeof(int)) {
+        for (int i = 0; i < COUNT; i++)
+            in_i[i] = of(world_rank, i);
+        served(MPI_Allreduce(in_i, out_i, COUNT, integer, MPI_MAX, MPI_COMM_WORLD), "maximum of a Fortran integer");
+        for (int i = 0; i < COUNT; i++)
+            check(out_i[i] == of(world_ranks - 1, i), "maximum of a Fortran integer: %d", out_i[i]);
+    }
+}
+
+/* An operation of the user's takes duplicated and nested types. */
+static void duplicates(void)
+{
+    int in[COUNT], out[COUNT];
+    MPI_Datatype type, again;
+    MPI_Op op;
+
+    at("duplicated types", 60);
+    MPI_Op_create(add, 1, &op);
+    MPI_Type_dup(MPI_INT, &type);
+    MPI_Type_dup(type, &again);
+    for (int i = 0; i < COUNT; i++)
+        in[i] = of(world_rank, i);
+    served(MPI_Allreduce(in, out, COUNT, again, op, MPI_COMM_WORLD), "a duplicated type");
+    for (int i = 0; i < COUNT; i++)
+        check(out[i] == sum_of(world_ranks, i), "a duplicated type: element %d is %d", i, out[i]);
+    MPI_Type_free(&type);
+    MPI_Type_free(&again);
+    MPI_Op_free(&op);
+}
+
+/* ---- long elements -------------------------------------------------------------------------------------------------------------- */
+
+enum { LONG = 17500 };          /* ints in an element: 70000 bytes, more than COLLOPT_CUT may be */
+
+static void add_long(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *n * LONG; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
+static void long_elements(void)
+{
+    enum { ELEMENTS = 3 };
+    int *in = malloc(ELEMENTS * LONG * sizeof *in), *out = malloc(ELEMENTS * LONG * sizeof *out);
+    MPI_Datatype type;
+    MPI_Op op;
+
+    at("long elements", 60);
+    MPI_Type_contiguous(LONG, MPI_INT, &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(add_long, 1, &op);
+    for (int i = 0; i < ELEMENTS * LONG; i++)
+        in[i] = of(world_rank, i);
+    served(MPI_Allreduce(in, out, ELEMENTS, type, op, MPI_COMM_WORLD), "long elements");
+    for (int i = 0; i < ELEMENTS * LONG; i++)
+        if (out[i] != sum_of(world_ranks, i)) {
+            fail("long elements: int %d is %d, should be %d", i, out[i], sum_of(world_ranks, i));
+            break;
+        }
+    MPI_Type_free(&type);
+    MPI_Op_free(&op);
+    free(in);
+    free(out);
+}
+
+/* ---- operations that use the whole extent ------------------------------------------------------------------------------------------ */
+
+enum { WIDE = 12 };             /* ints in the extent of an element with data in the first only */
+
+/* Reads and writes the gaps as well, as far as the extent goes, and says so if there is no memory for that. */
+static void add_wide(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    const int *from = in;
+    int *to = inout;
+
+    (void)type;
+    for (int i = 0; i < *n; i++, from += WIDE, to += WIDE) {
+        to[0] += from[0];
+        for (int k = 1; k < WIDE; k++)
+            to[k] = from[k] ^ to[k] ^ from[k];
+    }
+}
+
+static void wide_elements(void)
+{
+    int *in = calloc(COUNT * WIDE, sizeof *in), *out = calloc(COUNT * WIDE, sizeof *out);
+    MPI_Datatype type;
+    MPI_Op op;
+
+    at("wide elements", 60);
+    MPI_Type_create_resized(MPI_INT, 0, WIDE * sizeof(int), &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(add_wide, 0, &op);
+    for (int i = 0; i < COUNT; i++)
+        in[i * WIDE] = of(world_rank, i);
+    served(MPI_Allreduce(in, out, COUNT, type, op, MPI_COMM_WORLD), "wide elements");
+    for (int i = 0; i < COUNT; i++)
+        check(out[i * WIDE] == sum_of(world_ranks, i), "wide elements: element %d is %d", i, out[i * WIDE]);
+    MPI_Type_free(&type);
+    MPI_Op_free(&op);
+    free(in);
+    free(out);
+}
+
+int main(int argc, char **argv)
+{
+    int n = argc > 1 ? atoi(argv[1]) : 300;
+
+    begin(&argc, &argv, "test_handles");
+    operations(n);
+    layouts(n);
+    bottom();
+    f90();
+    duplicates();
+    long_elements();
+    wide_elements();
+    check(calls_run(NULL, NULL) == ours || !with_collopt(), "collopt ran %llu of %llu calls",
+          (unsigned long long)calls_run(NULL, NULL), (unsigned long long)ours);
+    return end();
+}
