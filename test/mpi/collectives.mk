@@ -1,36 +1,36 @@
 # Programs on real MPIs: every algorithm, errors, communicators, threads, settings.  A program is compiled for each MPI as
 # test/mpi/<mpi>/<program>; the scripts run them.
 
-MPI_TEST_PROGRAMS = test_calls test_collectives test_communicators test_errors test_handles test_settings test_threads
+MPI_TEST_NAMES = test_calls test_collectives test_communicators test_errors test_handles test_settings test_threads
 
-MPI_PROGRAMS =
+MPI_TEST_FILES =
 if COLLOPT_OPENMPI
-MPI_PROGRAMS += $(MPI_TEST_PROGRAMS:%=test/mpi/openmpi/%)
+MPI_TEST_FILES += $(MPI_TEST_NAMES:%=test/mpi/openmpi/%)
 endif
 if COLLOPT_MPICH
-MPI_PROGRAMS += $(MPI_TEST_PROGRAMS:%=test/mpi/mpich/%)
+MPI_TEST_FILES += $(MPI_TEST_NAMES:%=test/mpi/mpich/%)
 endif
 if COLLOPT_SMPI
-MPI_PROGRAMS += test/mpi/smpi/test_collectives
+MPI_TEST_FILES += test/mpi/smpi/test_collectives
 endif
 
 MPI_TEST_SHARED = test/mpi/common.c test/mpi/common.h test/mpi/elements.c test/mpi/elements.h include/collopt.h
 MPI_TEST_FLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/mpi $(AM_CFLAGS) $(CFLAGS)
-MPI_TEST_SOURCES = $(filter %.c,$^)
+MPI_TEST_C = $(filter %.c,$^)
 # Of the library only the registry, so that the tests know what each algorithm can serve; what they test is preloaded.
-MPI_TEST_LIBS = .libs/libcollopt-core.a $(HWLOC_LIBS) -lm -lpthread
+MPI_TEST_LINK = .libs/libcollopt-core.a $(HWLOC_LIBS) -lm -lpthread
 
 test/mpi/openmpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la
 	$(AM_V_at)$(MKDIR_P) test/mpi/openmpi
-	$(AM_V_CC)$(OPENMPI_MPICC) $(MPI_TEST_FLAGS) $(filter -DCOLLOPT_HAVE_%,$(OPENMPI_CPPFLAGS)) -o $@ $(MPI_TEST_SOURCES) $(MPI_TEST_LIBS)
+	$(AM_V_CC)$(OPENMPI_MPICC) $(MPI_TEST_FLAGS) $(filter -DCOLLOPT_HAVE_%,$(OPENMPI_CPPFLAGS)) -o $@ $(MPI_TEST_C) $(MPI_TEST_LINK)
 test/mpi/mpich/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la
 	$(AM_V_at)$(MKDIR_P) test/mpi/mpich
-	$(AM_V_CC)$(MPICH_MPICC) $(MPI_TEST_FLAGS) $(filter -DCOLLOPT_HAVE_%,$(MPICH_CPPFLAGS)) -o $@ $(MPI_TEST_SOURCES) $(MPI_TEST_LIBS)
+	$(AM_V_CC)$(MPICH_MPICC) $(MPI_TEST_FLAGS) $(filter -DCOLLOPT_HAVE_%,$(MPICH_CPPFLAGS)) -o $@ $(MPI_TEST_C) $(MPI_TEST_LINK)
 # The simulator's MPI_X are weak, and a weak reference fetches nothing from an archive; -u does.
 test/mpi/smpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la libcollopt-smpi.a
 	$(AM_V_at)$(MKDIR_P) test/mpi/smpi
-	$(AM_V_CC)$(SMPI_MPICC) $(MPI_TEST_FLAGS) -DTEST_SIMULATED -o $@ $(MPI_TEST_SOURCES) -Wl,-u,MPI_Allreduce \
-	  libcollopt-smpi.a $(MPI_TEST_LIBS)
+	$(AM_V_CC)$(SMPI_MPICC) $(MPI_TEST_FLAGS) -DTEST_SIMULATED -o $@ $(MPI_TEST_C) -Wl,-u,MPI_Allreduce \
+	  libcollopt-smpi.a $(MPI_TEST_LINK)
 
 MPI_TESTS = \
 	test/mpi/calls.sh \
@@ -44,11 +44,11 @@ MPI_TESTS = \
 	test/mpi/static.sh
 
 TESTS += $(MPI_TESTS)
-check_DATA += $(MPI_PROGRAMS)
-CLEANFILES += $(MPI_PROGRAMS)
+check_DATA += $(MPI_TEST_FILES)
+CLEANFILES += $(MPI_TEST_FILES)
 EXTRA_DIST += \
 	$(MPI_TESTS) \
-	$(MPI_TEST_PROGRAMS:%=test/mpi/%.c) \
+	$(MPI_TEST_NAMES:%=test/mpi/%.c) \
 	test/mpi/collectives.sh \
 	test/mpi/hosts.sh \
 	test/mpi/common.c \
