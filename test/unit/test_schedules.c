@@ -85,27 +85,6 @@ static void prove_product(struct walk *w, int root, const size_t *value)
     }
 }
 
-/* N trials in which forms, counts, shapes and cuts take turns at different paces. */
-static void prove_some(struct walk *w, int root, const size_t *value, int n, int turn)
-{
-    size_t counts[COUNTS];
-    struct trial t = { .algorithm = w->algorithm, .ranks = w->ranks, .root = root };
-
-    counts_for(w->ranks, counts);
-    for (int i = 0; i < COLLOPT_PARAMETERS; i++)
-        t.value[i] = value[i];
-    for (int i = 0; i < n; i++) {
-        int k = turn + i, form = (turn / 3 + i / 3) % FORMS;    /* a form stays for a while: schedules are made once for it */
-
-        t.in_place = form % 2;
-        t.two_operands = form / 2;
-        t.count = counts[(w->ranks > 64 ? 1 - turn % 2 : k) % COUNTS];
-        t.shape = (enum trial_shape)(w->algorithm->collective == COLLOPT_REDUCE_SCATTER ? (k + k / COUNTS) % TRIAL_SHAPES : 0);
-        t.cut = k % 5 == 4 ? (size_t)(1 + k % 3) : 0;
-        prove(w, &t, i == 0 && w->ranks <= 32 ? 3 : 1);
-    }
-}
-
 /* Steps of all ranks together, about. */
 static size_t work(struct walk *w, const struct trial *t)
 {
@@ -123,6 +102,29 @@ static size_t work(struct walk *w, const struct trial *t)
     collopt_bound_free(b);
     collopt_schedule_free(s);
     return steps * (size_t)t->ranks;
+}
+
+/* N trials in which forms, counts, shapes and cuts take turns at different paces. */
+static void prove_some(struct walk *w, int root, const size_t *value, int n, int turn)
+{
+    size_t counts[COUNTS];
+    struct trial t = { .algorithm = w->algorithm, .ranks = w->ranks, .root = root };
+
+    counts_for(w->ranks, counts);
+    for (int i = 0; i < COLLOPT_PARAMETERS; i++)
+        t.value[i] = value[i];
+    for (int i = 0; i < n; i++) {
+        int k = turn + i, form = (turn / 3 + i / 3) % FORMS;    /* a form stays for a while: schedules are made once for it */
+
+        t.in_place = form % 2;
+        t.two_operands = form / 2;
+        t.count = counts[(w->ranks > 64 ? 1 - turn % 2 : k) % COUNTS];
+        t.shape = (enum trial_shape)(w->algorithm->collective == COLLOPT_REDUCE_SCATTER ? (k + k / COUNTS) % TRIAL_SHAPES : 0);
+        t.cut = k % 5 == 4 ? (size_t)(1 + k % 3) : 0;
+        if (t.ranks > 64 && work(w, &t) > 10 * BUDGET)
+            memset(t.value, 0, sizeof t.value);         /* as few segments as preset */
+        prove(w, &t, i == 0 && w->ranks <= 32 ? 3 : 1);
+    }
 }
 
 /* How many of MORE trials there is time for.  Beyond 64 ranks, algorithms with long programs take turns: each proves every
