@@ -353,16 +353,48 @@ static bool messages_exchanged(struct mutant *m, int s, int k)
     return false;
 }
 
-/* An AWAIT that nothing else implies: no other one for the same strand, as far or further, follows or precedes it. */
+/* What a step touches, the first run written or not. */
+static int accesses(const struct mutant *m, const struct collopt_step *k, const struct collopt_run **run, bool *writes)
+{
+    const struct collopt_message *q = k->message >= 0 && !computes(k) ? &m->message[k->message] : NULL;
+
+    if (k->kind == COLLOPT_AWAIT || k->kind == COLLOPT_END)
+        return 0;
+    *run = q ? q->run : k->run;
+    *writes = !q || !q->send;
+    return q ? q->runs : k->runs;
+}
+
+static bool conflict(const struct mutant *m, const struct collopt_step *a, const struct collopt_step *b)
+{
+    const struct collopt_run *p = NULL, *q = NULL;
+    bool write_p = false, write_q = false;
+    int n = accesses(m, a, &p, &write_p), k = accesses(m, b, &q, &write_q);
+
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < k; j++)
+            if (overlap(m, &p[i], &q[j]) && ((write_p && (i == 0 || posts(a))) || (write_q && (j == 0 || posts(b)))))
+                return true;
+    return false;
+}
+
+/* An AWAIT of the only other strand that keeps the next step from what the other strand does, and that no AWAIT before it
+ * implies.  (Compilation may also place some where it cannot know that places are apart.) */
 static bool await_dropped(struct mutant *m, int s, int k)
 {
-    const struct collopt_step *q = &m->step[s][k];
+    const struct collopt_step *q = &m->step[s][k], *next = q + 1;
+    int known = 0;
+    bool needed = false;
 
     if (q->kind != COLLOPT_AWAIT || m->bound.strands > 2)
         return false;
-    for (int i = 0; i < length(&m->bound, s); i++)
-        if (i != k && m->step[s][i].kind == COLLOPT_AWAIT && (i < k ? m->step[s][i].step >= q->step : i == k + 1))
-            return false;
+    for (int i = 0; i < k; i++)
+        if (m->step[s][i].kind == COLLOPT_AWAIT && m->step[s][i].step > known)
+            known = m->step[s][i].step;
+    for (int j = known; j < q->step; j++)
+        needed |= conflict(m, &m->step[q->strand][j], next);
+    if (!needed)
+        return false;
     drop(m, s, k);
     return true;
 }
