@@ -109,7 +109,8 @@ struct collopt_comm {
     struct collopt_plan *memo[COLLOPT_MEMOS];
     struct collopt_schedules *schedules;
     char *scratch;
-    size_t scratch_size;
+    size_t scratch_size, scratch_kept;          /* bytes; kept between calls at most */
+    bool timed;                 /* a report is wanted */
     struct collopt_comm *next;  /* unused ones */
     struct collopt_comm *other; /* all that were ever made */
 };
@@ -140,6 +141,7 @@ size_t collopt_counts_hash(const struct collopt_call *call, int ranks);
 int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out);
 int collopt_post(struct collopt_comm *c, struct collopt_plan *plan, int message);
 int collopt_receive_now(struct collopt_comm *c, struct collopt_plan *plan, int message);
+int collopt_send_now(struct collopt_comm *c, struct collopt_plan *plan, int message);
 int collopt_wait(const struct collopt_comm *c, MPI_Request *request);
 int collopt_test(MPI_Request *request, bool *done);
 void collopt_idle(const struct collopt_comm *c, unsigned *polls);       /* between two fruitless looks */
@@ -147,7 +149,8 @@ void collopt_abandon(struct collopt_plan *plan);        /* after an error: what 
 
 /* ---- dispatch.c ------------------------------------------------------------------------------------------------ */
 
-int collopt_dispatch(const struct collopt_call *call);
+/* Works on CALL, which the caller does not use afterwards. */
+int collopt_dispatch(struct collopt_call *call);
 extern atomic_bool collopt_switched_on;         /* MPI_Pcontrol, where agreed; COLLOPT=off */
 
 /* ---- reduce_local.c ----------------------------------------------------------------------------------------------- */

@@ -163,6 +163,8 @@ static struct collopt_comm *new_state(MPI_Comm comm)
     if (!c)
         return NULL;
     collopt_prepare();
+    c->timed = collopt_settings()->report != NULL;
+    c->scratch_kept = collopt_settings()->scratch;
     describe(c, comm);
     atomic_store_explicit(&c->comm, comm, memory_order_relaxed);
     if (PMPI_Comm_set_attr(comm, keyval, c)) {

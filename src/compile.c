@@ -390,8 +390,9 @@ static void write_strand(struct writer *x, int *first, int *list, int *coming)
     emit(x, (struct instruction){ .kind = COLLOPT_END });
 }
 
-/* A receive that is waited for before anything but sends has happened becomes one step. */
-static void fuse_receives(struct program *p)
+/* A send that is waited for at once becomes one step, and so does a receive before whose wait nothing but sends happens:
+ * the host takes shorter paths for these. */
+static void fuse(struct program *p)
 {
     size_t kept = 0;
 
@@ -405,6 +406,11 @@ static void fuse_receives(struct program *p)
                 p->list[j].kind = COLLOPT_RECEIVE;
                 continue;
             }
+        }
+        if (p->list[i].kind == COLLOPT_POST_SEND && p->list[j].kind == COLLOPT_WAIT
+            && p->list[j].action == p->list[i].action) {
+            p->list[j].kind = COLLOPT_SEND;
+            continue;
         }
         p->list[kept++] = p->list[i];
     }
@@ -437,7 +443,7 @@ static void write_programs(struct pass *w, const struct dependences *d)
                 q->instruction = room[4 * n + (size_t)q->strand * (n + 1) + (size_t)q->instruction];
         }
     if (s->strands == 1 && !s->failed)
-        fuse_receives(&s->program[0]);
+        fuse(&s->program[0]);
     free(room);
 }
 

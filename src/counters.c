@@ -54,7 +54,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 #ifdef COLLOPT_ONE_THREAD
 static struct shard *mine;
 #else
-static _Thread_local struct shard *mine;
+/* Loaded with the program or soon after, and one pointer small, so there is room for it where access costs least. */
+static _Thread_local struct shard *mine __attribute__((tls_model("initial-exec")));
 #endif
 
 /* Values that another thread may be reading are read and written whole. */
@@ -244,6 +245,17 @@ void collopt_count(const struct collopt_algorithm *a, int size_class, const stru
 
     if (e)
         add(e, c);
+}
+
+void collopt_count_call(const struct collopt_algorithm *a, int size_class, uint64_t bytes)
+{
+    struct entry *e = entry(a, size_class, false);
+
+    if (!e)
+        return;
+    refresh(e);
+    set_count(&e->counter.bytes, e->counter.bytes + bytes);
+    set_count(&e->counter.calls, e->counter.calls + 1);
 }
 
 void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t calls)

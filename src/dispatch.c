@@ -80,22 +80,33 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static int timed(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
+{
+    double start = now();
+    int err = collopt_execute(c, plan, call->in, call->out);
+    double seconds = now() - start;
+
+    collopt_count(plan->algorithm, plan->size_class,
+                  &(struct collopt_counter){ 1, plan->bytes, seconds, seconds, seconds });
+    return err;
+}
+
+static int untimed(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
+{
+    collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);
+    return collopt_execute(c, plan, call->in, call->out);
+}
+
 /* Errors are the user's: the handler of the user's communicator hears of them. */
 static int run(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
 {
-    struct collopt_counter count = { .calls = 1, .bytes = plan->bytes };
-    bool timed = collopt_settings()->report != NULL;
-    double start = timed ? now() : 0;
     int err;
 
     if (!plan->algorithm)
         return decline(call, COLLOPT_PASS_CHOSEN);
     c->busy = true;
-    err = collopt_execute(c, plan, call->in, call->out);
+    err = c->timed ? timed(c, plan, call) : untimed(c, plan, call);
     c->busy = false;
-    if (timed)
-        count.seconds = count.least = count.most = now() - start;
-    collopt_count(plan->algorithm, plan->size_class, &count);
     if (err != MPI_SUCCESS)
         PMPI_Comm_call_errhandler(call->comm, err);
     return err;
@@ -127,27 +138,26 @@ static struct collopt_plan *learn(struct collopt_comm *c, struct collopt_plan *p
     return new_plan(c, call, &f, count);
 }
 
-static int serve(struct collopt_comm *c, const struct collopt_call *given)
+static int serve(struct collopt_comm *c, struct collopt_call *call)
 {
-    struct collopt_call call = *given;
     enum collopt_reason why = COLLOPT_PASS_ARGUMENTS;
     struct collopt_plan *plan;
-    size_t count = call.count;
+    size_t count = call->count;
 
-    if (negative(&call, c->ranks))
-        return decline(given, why);
-    if (scatters(&call))
-        count = collopt_counts_hash(&call, c->ranks);
-    call.in = taken_in_place(given, c);
-    plan = collopt_plan_known(c, &call, count);
+    if (negative(call, c->ranks))
+        return decline(call, why);
+    if (scatters(call))
+        count = collopt_counts_hash(call, c->ranks);
+    call->in = taken_in_place(call, c);
+    plan = collopt_plan_known(c, call, count);
     if (!plan || !plan->facts.lasting)
-        plan = learn(c, plan, &call, count, &why);
-    if (!plan || odd_buffers(&call, c, plan))
-        return decline(given, why);
-    return run(c, plan, &call);
+        plan = learn(c, plan, call, count, &why);
+    if (!plan || odd_buffers(call, c, plan))
+        return decline(call, why);
+    return run(c, plan, call);
 }
 
-int collopt_dispatch(const struct collopt_call *call)
+int collopt_dispatch(struct collopt_call *call)
 {
     struct collopt_comm *c;
 

@@ -129,6 +129,9 @@ static int run_alone(struct collopt_comm *c, struct collopt_plan *plan)
         case COLLOPT_RECEIVE:
             err = collopt_receive_now(c, plan, s->message);
             break;
+        case COLLOPT_SEND:
+            err = collopt_send_now(c, plan, s->message);
+            break;
         case COLLOPT_FOLD:
             err = fold(plan, s);
             break;
@@ -171,6 +174,7 @@ static int run_on(struct collopt_comm *c, struct collopt_plan *plan, int strand,
             done = plan->step[s->strand] >= s->step;
             break;
         case COLLOPT_RECEIVE:
+        case COLLOPT_SEND:      /* these wait, so they are only where a strand is alone */
         case COLLOPT_END:
             return MPI_SUCCESS;
         }
@@ -221,8 +225,6 @@ static bool make_scratch(struct collopt_comm *c, size_t size)
 
 static void trim_scratch(struct collopt_comm *c)
 {
-    if (c->scratch_size <= collopt_settings()->scratch)
-        return;
     free(c->scratch);
     c->scratch = NULL;
     c->scratch_size = 0;
@@ -242,7 +244,7 @@ int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const voi
     err = b->strands == 1 ? run_alone(c, plan) : run_together(c, plan);
     if (err)
         collopt_abandon(plan);
-    if (c->scratch_size > 0)
+    if (c->scratch_size > c->scratch_kept)
         trim_scratch(c);
     return err;
 }

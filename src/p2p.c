@@ -59,6 +59,18 @@ int collopt_receive_now(struct collopt_comm *c, struct collopt_plan *plan, int m
     return collopt_wait(c, &plan->request[message]);
 }
 
+int collopt_send_now(struct collopt_comm *c, struct collopt_plan *plan, int message)
+{
+    const struct collopt_wire *w = &plan->wire[message];
+    int err;
+
+    if (!c->polite && !w->absolute)
+        return PMPI_Send(plan->place[w->place] + w->at, w->count, w->type, w->peer, w->tag, c->hidden);
+    if ((err = collopt_post(c, plan, message)))
+        return err;
+    return collopt_wait(c, &plan->request[message]);
+}
+
 /* Receives are cancelled, sends left to themselves: the communicator is in the state that the host's error left it in. */
 void collopt_abandon(struct collopt_plan *plan)
 {

@@ -139,7 +139,8 @@ static bool add_posts(struct pairing *p, int rank, bool sends)
 
     for (int s = 0; s < b->strands; s++)
         for (const struct collopt_step *step = b->strand[s]; step->kind != COLLOPT_END; step++)
-            if (step->kind == COLLOPT_POST_SEND || step->kind == COLLOPT_POST_RECEIVE || step->kind == COLLOPT_RECEIVE)
+            if (step->kind == COLLOPT_POST_SEND || step->kind == COLLOPT_POST_RECEIVE || step->kind == COLLOPT_RECEIVE
+                || step->kind == COLLOPT_SEND)
                 if (!add_message(p, rank, s, step->message, sends))
                     return false;
     return true;
@@ -390,6 +391,7 @@ static bool run_step(struct replay *r, uint32_t strand)
     case COLLOPT_POST_SEND:
         post(r, number);
         return true;
+    case COLLOPT_SEND:
     case COLLOPT_RECEIVE:
         if (!r->state[number].posted)
             post(r, number);

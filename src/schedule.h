@@ -174,6 +174,7 @@ enum collopt_step_kind {
     COLLOPT_POST_SEND,
     COLLOPT_WAIT,               /* until message M is complete */
     COLLOPT_RECEIVE,            /* post and wait in one */
+    COLLOPT_SEND,
     COLLOPT_FOLD,               /* run[0] = run[1] op ... op run[runs-1] */
     COLLOPT_COPY,               /* run[0] = run[1] */
     COLLOPT_AWAIT,              /* until strand STRAND has done its steps before STEP */

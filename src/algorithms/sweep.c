@@ -26,6 +26,8 @@ struct sweep {
     struct collopt_region sum;  /* of the ranks from the group's first up to this one (Exscan: below this one) */
     bool empty;                 /* Exscan: there are none */
     struct turns tmp, give;
+    struct collopt_region given;        /* the sum with this rank's own, as long as nothing was received since */
+    bool known;
 };
 
 /* What a rank receives belongs on the left of what it has. */
@@ -38,21 +40,22 @@ static void take(struct sweep *w, int from)
     if (!(w->exclusive && w->empty))
         collopt_combine(w->s, out(whole()), below, w->sum);
     w->sum = out(whole());
-    w->empty = false;
+    w->empty = w->known = false;
 }
 
 /* The sum with this rank's own. */
 static struct collopt_region inclusive(struct sweep *w)
 {
-    struct collopt_region give;
-
     if (!w->exclusive)
         return w->sum;
     if (w->empty)
         return in(whole());
-    give = at(turn(w->s, &w->give), whole());
-    collopt_combine(w->s, give, w->sum, in(whole()));
-    return give;
+    if (!w->known) {
+        w->given = at(turn(w->s, &w->give), whole());
+        collopt_combine(w->s, w->given, w->sum, in(whole()));
+        w->known = true;
+    }
+    return w->given;
 }
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -92,7 +95,7 @@ static void work(const struct collopt_problem *p, int rank, struct collopt_cost 
         sent += rank + (1 << h) < p->ranks;
     sent += sends_up;
     if (exclusive)
-        prepared = (sends_up && height > 0) + sends_down;
+        prepared = (sends_up && height > 0) + (sends_down && !(sends_up && rank >> height == 0));     /* or the same again */
 
     double bytes = most(sent, received) * vector_bytes(p);
     double combined = ((exclusive ? most(received - 1, 0) : received) + prepared) * vector_bytes(p);

@@ -136,7 +136,7 @@ static size_t address(const struct memory *m, const struct collopt_run *r)
 
 static const char *const step_names[] = {
     [COLLOPT_POST_RECEIVE] = "post receive", [COLLOPT_POST_SEND] = "post send", [COLLOPT_WAIT] = "wait",
-    [COLLOPT_RECEIVE] = "receive", [COLLOPT_FOLD] = "fold", [COLLOPT_COPY] = "copy", [COLLOPT_AWAIT] = "await",
+    [COLLOPT_RECEIVE] = "receive", [COLLOPT_SEND] = "send", [COLLOPT_FOLD] = "fold", [COLLOPT_COPY] = "copy", [COLLOPT_AWAIT] = "await",
     [COLLOPT_END] = "end",
 };
 
@@ -158,6 +158,7 @@ void proof_print_step(const struct collopt_bound *b, int strand, int number, FIL
     case COLLOPT_POST_RECEIVE:
     case COLLOPT_POST_SEND:
     case COLLOPT_WAIT:
+    case COLLOPT_SEND:
     case COLLOPT_RECEIVE: {
         const struct collopt_message *m = &b->message[step->message];
 
@@ -311,7 +312,7 @@ static bool solo_post(struct solo *x, const struct collopt_step *step)
 
     if (x->message[step->message].posted)
         return wrong(x, "the message has been posted before");
-    if (m->send != (step->kind == COLLOPT_POST_SEND))
+    if (m->send != (step->kind == COLLOPT_POST_SEND || step->kind == COLLOPT_SEND))
         return wrong(x, "the message goes the other way");
     x->message[step->message] = (struct posted){ .posted = true, .by = x->now };
     for (int k = 0; k < m->runs; k++) {
@@ -406,7 +407,7 @@ static void learn(struct solo *x, const struct collopt_step *step)
 static bool valid(struct solo *x, const struct collopt_step *step)
 {
     bool message = step->kind == COLLOPT_POST_RECEIVE || step->kind == COLLOPT_POST_SEND || step->kind == COLLOPT_WAIT ||
-                   step->kind == COLLOPT_RECEIVE;
+                   step->kind == COLLOPT_RECEIVE || step->kind == COLLOPT_SEND;
 
     if (message && (step->message < 0 || step->message >= x->b->messages))
         return wrong(x, "there is no message %d", step->message);
@@ -431,6 +432,7 @@ static bool solo_step(struct solo *x, const struct collopt_step *step)
         return solo_post(x, step);
     case COLLOPT_WAIT:
         return solo_wait(x, step);
+    case COLLOPT_SEND:
     case COLLOPT_RECEIVE:
         return solo_post(x, step) && solo_wait(x, step);
     case COLLOPT_FOLD:
@@ -699,6 +701,7 @@ static enum progress play_step(struct play *y, int rank, int strand)
     case COLLOPT_POST_SEND:
         good = post(y, rank, strand, step->message);
         break;
+    case COLLOPT_SEND:
     case COLLOPT_RECEIVE:
         if (!y->posted[number] && !post(y, rank, strand, step->message))
             return WRONG;

@@ -95,7 +95,8 @@ static void free_mutant(struct mutant *m)
 
 static bool posts(const struct collopt_step *k)
 {
-    return k->kind == COLLOPT_POST_SEND || k->kind == COLLOPT_POST_RECEIVE || k->kind == COLLOPT_RECEIVE;
+    return k->kind == COLLOPT_POST_SEND || k->kind == COLLOPT_POST_RECEIVE || k->kind == COLLOPT_RECEIVE
+        || k->kind == COLLOPT_SEND;
 }
 
 static bool computes(const struct collopt_step *k)
