@@ -338,10 +338,11 @@ static bool different(const struct collopt_message *p, const struct collopt_mess
 /* The contents of a message and of the next one in the same direction, to the same peer or to another. */
 static bool messages_exchanged(struct mutant *m, int s, int k)
 {
-    struct collopt_message *p = &m->message[m->step[s][k].message], first = *p;
+    struct collopt_message *p = &m->message[m->step[s][k].message], first;
 
     if (!posts(&m->step[s][k]))
         return false;
+    first = *p;
     for (int i = k + 1; i < length(&m->bound, s); i++) {
         struct collopt_message *q = &m->message[m->step[s][i].message];
 
