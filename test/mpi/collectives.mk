@@ -26,10 +26,10 @@ test/mpi/openmpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la
 test/mpi/mpich/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la
 	$(AM_V_at)$(MKDIR_P) test/mpi/mpich
 	$(AM_V_CC)$(MPICH_MPICC) $(MPI_TEST_FLAGS) $(filter -DCOLLOPT_HAVE_%,$(MPICH_CPPFLAGS)) -o $@ $(MPI_TEST_C) $(MPI_TEST_LINK)
-# The simulator's MPI_X are weak, and a weak reference fetches nothing from an archive; -u does.
+# The simulator's MPI_X are weak, and a weak reference fetches nothing from an archive; -u does.  It must see main.
 test/mpi/smpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la libcollopt-smpi.a
 	$(AM_V_at)$(MKDIR_P) test/mpi/smpi
-	$(AM_V_CC)$(SMPI_MPICC) $(MPI_TEST_FLAGS) -DTEST_SIMULATED -o $@ $(MPI_TEST_C) -Wl,-u,MPI_Allreduce \
+	$(AM_V_CC)$(SMPI_MPICC) $(MPI_TEST_FLAGS) -fvisibility=default -DTEST_SIMULATED -o $@ $(MPI_TEST_C) -Wl,-u,MPI_Allreduce \
 	  libcollopt-smpi.a $(MPI_TEST_LINK)
 
 MPI_TESTS = \
