@@ -8,16 +8,34 @@
 
 #include "call.h"
 
-static atomic_bool world_agreed;
+static atomic_bool world_asked, world_agreed;
+
+bool collopt_world_asked(void)
+{
+    return atomic_load_explicit(&world_asked, memory_order_relaxed);
+}
 
 bool collopt_world_agreed(void)
 {
     return atomic_load_explicit(&world_agreed, memory_order_relaxed);
 }
 
+/* Of all that decides alike only if it is the same code: the version, and the algorithms there are. */
+static uint64_t version_hash(void)
+{
+    uint64_t h = COLLOPT_AGREED_VERSION;
+
+    for (const char *t = PACKAGE_VERSION; *t; t++)
+        h = (h ^ (unsigned char)*t) * 0x100000001b3u;
+    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
+        for (const char *t = (*a)->name; *t; t++)
+            h = (h ^ (unsigned char)*t ^ (uint64_t)(*a)->collective << 8) * 0x100000001b3u;
+    return h;
+}
+
 bool collopt_agree(MPI_Comm comm, bool ready, bool *alike)
 {
-    long long settings = (long long)(collopt_settings()->hash >> 1), version = COLLOPT_AGREED_VERSION;
+    long long settings = (long long)(collopt_settings()->hash >> 1), version = (long long)(version_hash() >> 1);
     long long mine[5] = { version, -version, settings, -settings, ready }, all[5];
 
     *alike = false;
@@ -37,6 +55,7 @@ void collopt_agree_on_world(void)
     if (PMPI_Comm_size(MPI_COMM_WORLD, &ranks) || PMPI_Comm_rank(MPI_COMM_WORLD, &rank))
         return;
     collopt_speak_as(rank);
+    atomic_store_explicit(&world_asked, true, memory_order_relaxed);
     if (collopt_agree(MPI_COMM_WORLD, on, &alike)) {
         atomic_store_explicit(&world_agreed, true, memory_order_relaxed);
         return;

@@ -92,7 +92,7 @@ enum collopt_status {
     COLLOPT_INTERCOMM
 };
 
-enum { COLLOPT_MEMOS = 64 };
+enum { COLLOPT_SETS = 64, COLLOPT_WAYS = 4 };
 
 /* Comes from a pool and is never returned to the allocator, so that comm.c may look at one that has just been freed. */
 struct collopt_comm {
@@ -101,24 +101,28 @@ struct collopt_comm {
     bool busy;                  /* inside one of our calls: a nested one goes to the host */
     bool polite;                /* waiting yields the processor */
     int calls;                  /* of the family, while NEW */
+    bool inside;                /* the world that agreed in MPI_Init */
     int rank, ranks;
     MPI_Comm hidden;            /* our messages travel here; MPI_COMM_NULL for a communicator of one rank */
     struct collopt_topology topology;
     int *node;                  /* what topology.node points to */
 
-    struct collopt_plan *memo[COLLOPT_MEMOS];
+    struct collopt_plan *memo[COLLOPT_SETS][COLLOPT_WAYS];
+    unsigned turn;              /* whose place the next new plan takes */
+    size_t steps;               /* of all plans that are kept */
     struct collopt_schedules *schedules;
     char *scratch;
     size_t scratch_size, scratch_kept;          /* bytes; kept between calls at most */
-    bool timed;                 /* a report is wanted */
+    bool timed, traced;         /* a report, a trace is wanted */
+    unsigned call;              /* number of the call, alike on all ranks: part of the tags */
     struct collopt_comm *next;  /* unused ones */
     struct collopt_comm *other; /* all that were ever made */
 };
 
 /* The state of a communicator, made at the first call; NULL: none can be had (the call is declined). */
 struct collopt_comm *collopt_comm_find(MPI_Comm comm);
-/* Counts the call; true when this one is the first to be served and the communicator could be engaged. Collective. */
-bool collopt_comm_engage(struct collopt_comm *c);
+/* Counts a call on a NEW communicator, and when it is time, engages or refuses it.  Collective. */
+void collopt_comm_engage(struct collopt_comm *c);
 /* Gives back what the host would miss at its end; after this no delete callback calls MPI any more. */
 void collopt_comm_shut_down(void);
 
@@ -145,7 +149,7 @@ int collopt_send_now(struct collopt_comm *c, struct collopt_plan *plan, int mess
 int collopt_wait(const struct collopt_comm *c, MPI_Request *request);
 int collopt_test(MPI_Request *request, bool *done);
 void collopt_idle(const struct collopt_comm *c, unsigned *polls);       /* between two fruitless looks */
-void collopt_abandon(struct collopt_plan *plan);        /* after an error: what is still under way */
+bool collopt_abandon(struct collopt_plan *plan);        /* after an error: what is still under way */
 
 /* ---- dispatch.c ------------------------------------------------------------------------------------------------ */
 
@@ -164,7 +168,8 @@ int collopt_reduce_local(const void *in, void *out, size_t count, MPI_Datatype t
 bool collopt_agree(MPI_Comm comm, bool ready, bool *alike);
 enum { COLLOPT_AGREED_VERSION = 1 };     /* changes with any change of what ranks do together */
 void collopt_agree_on_world(void);      /* after MPI_Init */
-bool collopt_world_agreed(void);        /* all ranks of MPI_COMM_WORLD run collopt alike */
+bool collopt_world_asked(void);         /* they have been asked, in MPI_Init */
+bool collopt_world_agreed(void);        /* all ranks of MPI_COMM_WORLD run collopt alike, switched on */
 
 /* ---- life.c ----------------------------------------------------------------------------------------------------- */
 
@@ -175,6 +180,6 @@ void collopt_control(int level);        /* MPI_Pcontrol */
 
 /* ---- gpu.c ------------------------------------------------------------------------------------------------------ */
 
-bool collopt_gpu_present(void);         /* a GPU runtime is mapped into this process */
+bool collopt_gpu_allows(void);          /* COLLOPT_GPU: may buffers be taken for host memory? */
 
 #endif

@@ -164,6 +164,7 @@ static struct collopt_comm *new_state(MPI_Comm comm)
         return NULL;
     collopt_prepare();
     c->timed = collopt_settings()->report != NULL;
+    c->traced = collopt_settings()->log >= COLLOPT_LOG_TRACE;
     c->scratch_kept = collopt_settings()->scratch;
     describe(c, comm);
     atomic_store_explicit(&c->comm, comm, memory_order_relaxed);
@@ -224,10 +225,11 @@ static void add_processors(unsigned long long *mask)
         CPU_FREE(set);
 }
 
-/* Ranks of this job that share the node: a communicator may hold a few of them only, and the others want processors too. */
-static int ranks_on_node(int of_communicator)
+/* Ranks of this job that share the PROCESSORS: a communicator may hold a few of them only, and the others want processors too,
+ * unless the launcher has bound them elsewhere. */
+static int ranks_on(int processors, int of_communicator)
 {
-    int launched = collopt_launched_local_ranks();
+    int launched = processors < sysconf(_SC_NPROCESSORS_ONLN) ? -1 : collopt_launched_local_ranks();
 
     return launched > of_communicator ? launched : of_communicator;
 }
@@ -243,7 +245,7 @@ static int crowded(MPI_Comm node, bool *answer)
         return err;
     for (int i = 0; i < MASK_WORDS; i++)
         processors += __builtin_popcountll(usable[i]);
-    *answer = ranks_on_node(ranks) > processors;
+    *answer = ranks_on(processors, ranks) > processors;
     return MPI_SUCCESS;
 }
 
@@ -257,24 +259,22 @@ static int number_nodes(int *node, const int *leader, int ranks)
     return nodes;
 }
 
-static int gather_nodes(struct collopt_comm *c, MPI_Comm node, bool crowd)
+/* SEEN: room for two numbers of every rank. */
+static int gather_nodes(struct collopt_comm *c, MPI_Comm node, bool crowd, int *seen)
 {
-    int *seen = malloc(2 * (size_t)c->ranks * sizeof *seen);
-    int mine[2] = { c->rank, crowd }, err = MPI_ERR_NO_MEM;
+    int mine[2] = { c->rank, crowd }, err;
 
-    c->node = malloc((size_t)c->ranks * sizeof *c->node);
-    if (!(err = PMPI_Bcast(&mine[0], 1, MPI_INT, 0, node)) && seen && c->node
-        && !(err = PMPI_Allgather(mine, 2, MPI_INT, seen, 2, MPI_INT, c->hidden))) {
-        c->topology.nodes = number_nodes(c->node, seen, c->ranks);
-        c->topology.node = c->node;
-        for (int r = 0; r < c->ranks; r++)
-            c->topology.oversubscribed |= seen[2 * r + 1];
-    }
-    free(seen);
-    return err;
+    if ((err = PMPI_Bcast(&mine[0], 1, MPI_INT, 0, node))
+        || (err = PMPI_Allgather(mine, 2, MPI_INT, seen, 2, MPI_INT, c->hidden)))
+        return err;
+    c->topology.nodes = number_nodes(c->node, seen, c->ranks);
+    c->topology.node = c->node;
+    for (int r = 0; r < c->ranks; r++)
+        c->topology.oversubscribed |= seen[2 * r + 1];
+    return MPI_SUCCESS;
 }
 
-static int find_topology(struct collopt_comm *c)
+static int find_topology(struct collopt_comm *c, int *seen)
 {
     enum collopt_wait wait = collopt_settings()->wait;
     MPI_Comm node;
@@ -284,7 +284,7 @@ static int find_topology(struct collopt_comm *c)
     if (err)
         return err;
     if (!(err = crowded(node, &crowd)))
-        err = gather_nodes(c, node, crowd);
+        err = gather_nodes(c, node, crowd, seen);
     c->polite = wait == COLLOPT_WAIT_YIELD || (wait == COLLOPT_WAIT_AUTO && crowd);
     PMPI_Comm_free(&node);
     return err;
@@ -311,68 +311,62 @@ static void release_hidden(void)
     pthread_mutex_unlock(&lock);
 }
 
-static bool allowed_by_gpu_rule(void)
-{
-    switch (collopt_settings()->gpu) {
-    case COLLOPT_GPU_HOST:
-        return true;
-    case COLLOPT_GPU_NATIVE:
-        return false;
-    default:
-        return !collopt_gpu_present();
-    }
-}
-
 /* Not a duplicate: MPI_Comm_dup would run the user's attribute callbacks.  Errors must come back here, not to handlers. */
-static bool make_hidden(struct collopt_comm *c, MPI_Comm comm)
+static bool make_hidden(struct collopt_comm *c, MPI_Comm comm, int *seen)
 {
     if (PMPI_Comm_split(comm, 0, c->rank, &c->hidden)) {
         c->hidden = MPI_COMM_NULL;
         return false;
     }
-    return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS && find_topology(c) == MPI_SUCCESS;
+    return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS && find_topology(c, seen) == MPI_SUCCESS;
+}
+
+/* Why RESERVED and GPU, or what another rank says, keep this communicator with the host. */
+static void say_why_not(const struct collopt_comm *c, bool alike, bool gpu)
+{
+    if (!alike)
+        collopt_warn("the %d ranks of a communicator run different versions of collopt or with different COLLOPT_ "
+                     "variables; it keeps the MPI library's own collectives", c->ranks);
+    else if (!gpu)
+        collopt_say(COLLOPT_LOG_DECIDE, "a GPU runtime is loaded, or COLLOPT_GPU=native: a communicator of %d ranks keeps the "
+                    "MPI library's own collectives (COLLOPT_GPU=host says that buffers are host memory)", c->ranks);
+    else
+        collopt_say(COLLOPT_LOG_DECIDE, "a communicator of %d ranks keeps the MPI library's own collectives: off on some rank, or "
+                    "COLLOPT_COMMUNICATORS=%d reached there", c->ranks, collopt_settings()->communicators);
 }
 
 static bool engage_together(struct collopt_comm *c, MPI_Comm comm)
 {
-    bool reserved = reserve_hidden(), gpu = allowed_by_gpu_rule(), alike;
+    bool on = collopt_settings()->on, reserved = reserve_hidden(), gpu = collopt_gpu_allows(), alike, made = false;
+    int *seen = malloc(2 * (size_t)c->ranks * sizeof *seen);
 
-    if (!collopt_agree(comm, reserved && gpu, &alike)) {
-        if (reserved)
-            release_hidden();
-        if (!alike)
-            collopt_warn("the %d ranks of a communicator run different versions of collopt or with different COLLOPT_ "
-                         "variables; it keeps the MPI library's own collectives", c->ranks);
-        else if (!gpu)
-            collopt_say(COLLOPT_LOG_DECIDE, "a GPU runtime is loaded: a communicator of %d ranks keeps the MPI library's own "
-                        "collectives (COLLOPT_GPU=host says that buffers are host memory)", c->ranks);
-        else
-            collopt_say(COLLOPT_LOG_DECIDE, "COLLOPT_COMMUNICATORS=%d reached on some rank: a communicator of %d ranks keeps the "
-                        "MPI library's own collectives", collopt_settings()->communicators, c->ranks);
-        return false;
+    c->node = malloc((size_t)c->ranks * sizeof *c->node);
+    if (collopt_agree(comm, on && reserved && gpu && seen && c->node, &alike)) {
+        made = make_hidden(c, comm, seen);
+        if (!collopt_agree(comm, made, &alike)) {
+            if (c->hidden != MPI_COMM_NULL)
+                PMPI_Comm_free(&c->hidden);
+            made = false;
+            collopt_say(COLLOPT_LOG_DECIDE, "no hidden communicator could be made: a communicator of %d ranks keeps the MPI "
+                        "library's own collectives", c->ranks);
+        }
+    } else {
+        say_why_not(c, alike, gpu);
     }
-
-    bool made = make_hidden(c, comm);
-
-    if (collopt_agree(comm, made, &alike))
-        return true;
-    if (c->hidden != MPI_COMM_NULL)
-        PMPI_Comm_free(&c->hidden);
-    release_hidden();
-    collopt_say(COLLOPT_LOG_DECIDE, "no hidden communicator could be made: a communicator of %d ranks keeps the MPI library's own "
-                "collectives", c->ranks);
-    return false;
+    if (!made && reserved)
+        release_hidden();
+    free(seen);
+    return made;
 }
 
 /* The user's error handler must not hear of what we try on the communicator. */
 static bool engage_quietly(struct collopt_comm *c)
 {
     MPI_Comm comm = atomic_load_explicit(&c->comm, memory_order_relaxed);
-    MPI_Errhandler handler;
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     bool engaged;
 
-    if (PMPI_Comm_get_errhandler(comm, &handler))
-        return false;
+    PMPI_Comm_get_errhandler(comm, &handler);
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     engaged = engage_together(c, comm);
     if (handler != MPI_ERRHANDLER_NULL) {       /* SMPI has none as long as none was set */
@@ -382,15 +376,49 @@ static bool engage_quietly(struct collopt_comm *c)
     return engaged;
 }
 
-bool collopt_comm_engage(struct collopt_comm *c)
+/* Do all its ranks belong to MPI_COMM_WORLD, and were they asked in MPI_Init?  All ranks of a communicator answer alike: one
+ * that reaches beyond a world does so for everybody in it. */
+static bool inside_world(const struct collopt_comm *c)
 {
+    MPI_Comm comm = atomic_load_explicit(&c->comm, memory_order_relaxed);
+    MPI_Group group, world;
+    int *rank, *in_world;
+    bool inside = true;
+
+    if (comm == MPI_COMM_WORLD || !collopt_world_asked())
+        return collopt_world_asked();
+    rank = malloc(2 * (size_t)c->ranks * sizeof *rank);
+    if (!rank || PMPI_Comm_group(comm, &group) || PMPI_Comm_group(MPI_COMM_WORLD, &world)) {
+        free(rank);
+        return true;
+    }
+    in_world = rank + c->ranks;
+    for (int i = 0; i < c->ranks; i++)
+        rank[i] = i;
+    PMPI_Group_translate_ranks(group, c->ranks, rank, world, in_world);
+    for (int i = 0; i < c->ranks; i++)
+        inside = inside && in_world[i] != MPI_UNDEFINED;
+    PMPI_Group_free(&group);
+    PMPI_Group_free(&world);
+    free(rank);
+    return inside;
+}
+
+/* A world that was asked knows whether it is on, and its COLLOPT_AFTER is everybody's.  Elsewhere (sessions, merged worlds)
+ * nothing is known of the others, so all that have the library ask each other at a call whose number no setting changes. */
+void collopt_comm_engage(struct collopt_comm *c)
+{
+    enum { ELSEWHERE = 3 };
     bool engaged;
 
-    if (++c->calls < collopt_settings()->after)
-        return false;
+    if (c->calls == 0)
+        c->inside = c->ranks == 1 || inside_world(c);
+    if (c->inside && !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
+        return;
+    if (++c->calls < (c->inside ? collopt_settings()->after : ELSEWHERE))
+        return;
     c->busy = true;
-    engaged = c->ranks == 1 ? allowed_by_gpu_rule() : engage_quietly(c);
+    engaged = c->ranks == 1 ? collopt_gpu_allows() : engage_quietly(c);
     c->busy = false;
     c->status = engaged ? COLLOPT_ENGAGED : COLLOPT_REFUSED;
-    return engaged;
 }

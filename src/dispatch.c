@@ -39,8 +39,14 @@ static bool negative(const struct collopt_call *call, int ranks)
     return false;
 }
 
+/* Is the receive buffer of any use?  Rank 0 gets nothing from an Exscan, but in place its input lies there; and MPICH looks
+ * at its address all the same. */
 static bool has_out(const struct collopt_call *call, const struct collopt_comm *c)
 {
+#ifndef COLLOPT_HOST_MPICH
+    if (call->collective == COLLOPT_EXSCAN)
+        return c->rank > 0 || call->in == MPI_IN_PLACE;
+#endif
     return call->collective != COLLOPT_REDUCE || c->rank == call->root;
 }
 
@@ -58,12 +64,13 @@ static bool odd_buffers(const struct collopt_call *call, const struct collopt_co
     return call->out == NULL && !may_be_null && count_for(call, c->rank) > 0;
 }
 
-/* MPI forbids send buffer == receive buffer.  MPICH answers with an error; Open MPI takes it for "in place", programs have
- * come to rely on it, and it may be so on one rank only, so there we must take it alike. */
+/* MPI forbids send buffer == receive buffer.  MPICH always answers with an error, Open MPI in Reduce and Allreduce; in the
+ * others Open MPI takes it for "in place", and as it may be so on one rank only, so must we. */
 static const void *taken_in_place(const struct collopt_call *call, const struct collopt_comm *c)
 {
 #ifndef COLLOPT_HOST_MPICH
-    if (call->in == call->out && call->in != NULL && has_out(call, c))
+    if (call->in == call->out && call->in != NULL && call->collective != COLLOPT_REDUCE
+        && call->collective != COLLOPT_ALLREDUCE && has_out(call, c))
         return MPI_IN_PLACE;
 #endif
     (void)c;
@@ -104,6 +111,9 @@ static int run(struct collopt_comm *c, struct collopt_plan *plan, const struct c
 
     if (!plan->algorithm)
         return decline(call, COLLOPT_PASS_CHOSEN);
+    if (c->traced)
+        collopt_say(COLLOPT_LOG_TRACE, "MPI_%s, %d ranks, %llu bytes: %s", call->name, c->ranks,
+                    (unsigned long long)plan->bytes, plan->algorithm->name);
     c->busy = true;
     err = c->timed ? timed(c, plan, call) : untimed(c, plan, call);
     c->busy = false;
@@ -123,57 +133,60 @@ static struct collopt_plan *new_plan(struct collopt_comm *c, const struct collop
     return plan;
 }
 
-/* A call like no other before it, or one whose handles may mean something else by now. */
-static struct collopt_plan *learn(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call,
-                                  size_t count, enum collopt_reason *why)
+/* A call like no other before it, or one whose handles may mean something else by now.  COLLOPT_DECLINED: not ours to
+ * judge, here as on every rank.  Without memory it is an error: this rank alone cannot leave the call to the host. */
+static int learn(struct collopt_comm *c, const struct collopt_call *call, size_t count, struct collopt_plan **plan)
 {
     struct collopt_facts f;
 
-    *why = COLLOPT_PASS_ARGUMENTS;
     if (call->root < 0 || call->root >= c->ranks || !collopt_facts(call->op, call->type, &f) || f.size == 0)
-        return NULL;
-    if (plan && collopt_plan_renew(plan, &f))
-        return plan;
-    *why = COLLOPT_PASS_MEMORY;
-    return new_plan(c, call, &f, count);
+        return COLLOPT_DECLINED;
+    if (!*plan || !collopt_plan_renew(*plan, &f))
+        *plan = new_plan(c, call, &f, count);
+    return *plan ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 static int serve(struct collopt_comm *c, struct collopt_call *call)
 {
-    enum collopt_reason why = COLLOPT_PASS_ARGUMENTS;
     struct collopt_plan *plan;
     size_t count = call->count;
+    int err = MPI_SUCCESS;
 
+    c->call++;                  /* before anything that only this rank may know: it is the same on all */
     if (negative(call, c->ranks))
-        return decline(call, why);
+        return decline(call, COLLOPT_PASS_ARGUMENTS);
     if (scatters(call))
         count = collopt_counts_hash(call, c->ranks);
     call->in = taken_in_place(call, c);
     plan = collopt_plan_known(c, call, count);
     if (!plan || !plan->facts.lasting)
-        plan = learn(c, plan, call, count, &why);
-    if (!plan || odd_buffers(call, c, plan))
-        return decline(call, why);
+        err = learn(c, call, count, &plan);
+    if (err == COLLOPT_DECLINED || (err == MPI_SUCCESS && odd_buffers(call, c, plan)))
+        return decline(call, COLLOPT_PASS_ARGUMENTS);
+    if (err != MPI_SUCCESS) {
+        PMPI_Comm_call_errhandler(call->comm, err);
+        return err;
+    }
     return run(c, plan, call);
 }
 
 int collopt_dispatch(struct collopt_call *call)
 {
-    struct collopt_comm *c;
+    struct collopt_comm *c = collopt_comm_find(call->comm);
 
-    if (!atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
-        return decline(call, COLLOPT_PASS_OFF);
-    c = collopt_comm_find(call->comm);
     if (!c)
         return decline(call, COLLOPT_PASS_ARGUMENTS);
     if (c->busy)
         return decline(call, COLLOPT_PASS_NESTED);
+    if (c->status == COLLOPT_NEW)
+        collopt_comm_engage(c);
+    if (!atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
+        return decline(call, COLLOPT_PASS_OFF);
     switch (c->status) {
     case COLLOPT_ENGAGED:
         return serve(c, call);
     case COLLOPT_NEW:
-        return collopt_comm_engage(c) ? serve(c, call)
-                                      : decline(call, c->status == COLLOPT_NEW ? COLLOPT_PASS_EARLY : COLLOPT_PASS_REFUSED);
+        return decline(call, COLLOPT_PASS_EARLY);
     case COLLOPT_INTERCOMM:
         return decline(call, COLLOPT_PASS_INTERCOMM);
     default:

@@ -242,8 +242,10 @@ int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const voi
     for (int i = 0; i < b->slots; i++)
         plan->place[COLLOPT_FIRST_SLOT + i] = c->scratch + plan->slot[i];
     err = b->strands == 1 ? run_alone(c, plan) : run_together(c, plan);
-    if (err)
-        collopt_abandon(plan);
+    if (err && collopt_abandon(plan)) {         /* the host may still read or write our scratch: leave it to it */
+        c->scratch = NULL;
+        c->scratch_size = 0;
+    }
     if (c->scratch_size > c->scratch_kept)
         trim_scratch(c);
     return err;

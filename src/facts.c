@@ -4,6 +4,8 @@
  * user's own datatypes and operations are reused by the host, so nothing is remembered by them. */
 #include "config.h"
 
+#include <pthread.h>
+
 #include "call.h"
 
 struct known_type {
@@ -34,64 +36,61 @@ struct sized_type {
     enum collopt_type_class class;
 };
 
-static const struct sized_type *sized_types(int *n)
-{
-    static struct sized_type list[32];
-    static atomic_int length;
-    int k = 0;
+static struct sized_type sized[32];
+static int sized_length;
+static pthread_once_t sized_once = PTHREAD_ONCE_INIT;
 
-#define SIZED(name, class_name) (list[k++] = (struct sized_type){ name, COLLOPT_CLASS_##class_name })
-    if (atomic_load_explicit(&length, memory_order_acquire) == 0) {
-        SIZED(MPI_INTEGER, FORTRAN_INTEGER);
+#define SIZED(name, class_name) (sized[sized_length++] = (struct sized_type){ name, COLLOPT_CLASS_##class_name })
+
+static void list_sized_types(void)
+{
+    SIZED(MPI_INTEGER, FORTRAN_INTEGER);
 #ifdef MPI_INTEGER1
-        SIZED(MPI_INTEGER1, FORTRAN_INTEGER);
+    SIZED(MPI_INTEGER1, FORTRAN_INTEGER);
 #endif
 #ifdef MPI_INTEGER2
-        SIZED(MPI_INTEGER2, FORTRAN_INTEGER);
+    SIZED(MPI_INTEGER2, FORTRAN_INTEGER);
 #endif
 #ifdef MPI_INTEGER4
-        SIZED(MPI_INTEGER4, FORTRAN_INTEGER);
+    SIZED(MPI_INTEGER4, FORTRAN_INTEGER);
 #endif
 #ifdef MPI_INTEGER8
-        SIZED(MPI_INTEGER8, FORTRAN_INTEGER);
+    SIZED(MPI_INTEGER8, FORTRAN_INTEGER);
 #endif
-        SIZED(MPI_REAL, FLOATING);
-        SIZED(MPI_DOUBLE_PRECISION, FLOATING);
+    SIZED(MPI_REAL, FLOATING);
+    SIZED(MPI_DOUBLE_PRECISION, FLOATING);
 #ifdef MPI_REAL4
-        SIZED(MPI_REAL4, FLOATING);
+    SIZED(MPI_REAL4, FLOATING);
 #endif
 #ifdef MPI_REAL8
-        SIZED(MPI_REAL8, FLOATING);
+    SIZED(MPI_REAL8, FLOATING);
 #endif
-        SIZED(MPI_COMPLEX, COMPLEX);
+    SIZED(MPI_COMPLEX, COMPLEX);
 #ifdef MPI_DOUBLE_COMPLEX
-        SIZED(MPI_DOUBLE_COMPLEX, COMPLEX);
+    SIZED(MPI_DOUBLE_COMPLEX, COMPLEX);
 #endif
 #ifdef MPI_COMPLEX8
-        SIZED(MPI_COMPLEX8, COMPLEX);
+    SIZED(MPI_COMPLEX8, COMPLEX);
 #endif
 #ifdef MPI_COMPLEX16
-        SIZED(MPI_COMPLEX16, COMPLEX);
+    SIZED(MPI_COMPLEX16, COMPLEX);
 #endif
-        SIZED(MPI_LOGICAL, LOGICAL);
+    SIZED(MPI_LOGICAL, LOGICAL);
 #ifdef MPI_LOGICAL1
-        SIZED(MPI_LOGICAL1, LOGICAL);
+    SIZED(MPI_LOGICAL1, LOGICAL);
 #endif
 #ifdef MPI_LOGICAL2
-        SIZED(MPI_LOGICAL2, LOGICAL);
+    SIZED(MPI_LOGICAL2, LOGICAL);
 #endif
 #ifdef MPI_LOGICAL4
-        SIZED(MPI_LOGICAL4, LOGICAL);
+    SIZED(MPI_LOGICAL4, LOGICAL);
 #endif
 #ifdef MPI_LOGICAL8
-        SIZED(MPI_LOGICAL8, LOGICAL);
+    SIZED(MPI_LOGICAL8, LOGICAL);
 #endif
-        atomic_store_explicit(&length, k, memory_order_release);
-    }
-#undef SIZED
-    *n = atomic_load_explicit(&length, memory_order_relaxed);
-    return list;
 }
+
+#undef SIZED
 
 static enum collopt_type by_size(enum collopt_type_class class, int size)
 {
@@ -154,12 +153,12 @@ static struct known_type know_type(MPI_Datatype type)
 
 static struct known_type know_sized_type(MPI_Datatype type)
 {
-    int n, size;
-    const struct sized_type *list = sized_types(&n);
+    int size;
 
-    for (int i = 0; i < n; i++)
-        if (list[i].type == type && type != MPI_DATATYPE_NULL && PMPI_Type_size(type, &size) == MPI_SUCCESS)
-            return (struct known_type){ type, by_size(list[i].class, size), list[i].class };
+    pthread_once(&sized_once, list_sized_types);
+    for (int i = 0; i < sized_length; i++)
+        if (sized[i].type == type && type != MPI_DATATYPE_NULL && PMPI_Type_size(type, &size) == MPI_SUCCESS)
+            return (struct known_type){ type, by_size(sized[i].class, size), sized[i].class };
     return (struct known_type){ type, COLLOPT_TYPE_NONE, COLLOPT_CLASS_NONE };
 }
 

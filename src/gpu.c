@@ -23,10 +23,22 @@ static int look(struct dl_phdr_info *info, size_t size, void *found)
     return *(bool *)found;
 }
 
-bool collopt_gpu_present(void)
+static bool present(void)
 {
     bool found = false;
 
     dl_iterate_phdr(look, &found);
     return found;
+}
+
+bool collopt_gpu_allows(void)
+{
+    switch (collopt_settings()->gpu) {
+    case COLLOPT_GPU_HOST:
+        return true;
+    case COLLOPT_GPU_NATIVE:
+        return false;
+    default:
+        return !present();
+    }
 }

@@ -3,7 +3,10 @@
 
 #include <limits.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "call.h"
 
@@ -44,62 +47,87 @@ void collopt_control(int level)
 
 /* ---- the report ---------------------------------------------------------------------------------------------------------- */
 
-static void merge_child(struct collopt_report *r, int child)
+/* What a child could not gather or pack arrives as nothing; its numbers are then missing, and rank 0 cannot know. */
+static void merge_child(struct collopt_report *r, int child, MPI_Comm comm)
 {
     MPI_Status status;
     int bytes = 0;
     char *packed;
 
-    if (PMPI_Probe(child, 0, MPI_COMM_WORLD, &status) || PMPI_Get_count(&status, MPI_BYTE, &bytes))
+    if (PMPI_Probe(child, 0, comm, &status) || PMPI_Get_count(&status, MPI_BYTE, &bytes))
         return;
     packed = malloc((size_t)bytes + 1);
-    if (!packed)
-        return;
-    if (!PMPI_Recv(packed, bytes, MPI_BYTE, child, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE))
+    if (!PMPI_Recv(packed, packed ? bytes : 0, MPI_BYTE, child, 0, comm, MPI_STATUS_IGNORE) && packed && r && bytes > 0)
         collopt_report_merge(r, packed, (size_t)bytes);
     free(packed);
 }
 
-static void send_up(const struct collopt_report *r, int parent)
+static void send_up(const struct collopt_report *r, int parent, MPI_Comm comm)
 {
-    size_t size = collopt_report_pack(r, NULL, 0);
-    char *packed = malloc(size + 1);
+    size_t size = r ? collopt_report_pack(r, NULL, 0) : 0;
+    char *packed = size > 0 && size <= INT_MAX ? malloc(size) : NULL;
 
-    if (!packed)
-        size = 0;
-    else
+    if (packed)
         collopt_report_pack(r, packed, size);
-    PMPI_Send(packed, size > INT_MAX ? 0 : (int)size, MPI_BYTE, parent, 0, MPI_COMM_WORLD);
+    PMPI_Send(packed, packed ? (int)size : 0, MPI_BYTE, parent, 0, comm);
     free(packed);
 }
 
-/* Up a binomial tree; the messages cannot meet the user's, who has completed all of them before MPI_Finalize. */
-static void combine_reports(struct collopt_report *r, int rank, int ranks)
+/* Up a binomial tree.  Every rank takes part, whatever it has. */
+static void combine_reports(struct collopt_report *r, int rank, int ranks, MPI_Comm comm)
 {
     for (int step = 1; step < ranks; step *= 2) {
         if (rank & step) {
-            send_up(r, rank - step);
+            send_up(r, rank - step, comm);
             return;
         }
         if (rank + step < ranks)
-            merge_child(r, rank + step);
+            merge_child(r, rank + step, comm);
     }
+}
+
+/* A communicator of our own: on MPI_COMM_WORLD the program may have left receives or messages that would meet ours. */
+static bool together(MPI_Comm *comm, int rank)
+{
+    if (!collopt_world_agreed())
+        return false;
+    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    return !PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, comm) && !PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
+}
+
+/* Programs that were spawned write files of their own. */
+static void name_file(char *name, size_t size, const char *where)
+{
+    MPI_Comm parent = MPI_COMM_NULL;
+
+#ifndef COLLOPT_HOST_SMPI       /* nobody is spawned there */
+    PMPI_Comm_get_parent(&parent);
+#endif
+    if (parent == MPI_COMM_NULL || strcmp(where, "stderr") == 0)
+        snprintf(name, size, "%s", where);
+    else
+        snprintf(name, size, "%s.spawned-%ld", where, (long)getpid());
 }
 
 static void report(const char *where)
 {
-    bool together = collopt_world_agreed();
     struct collopt_report *r = collopt_report_gather();
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", name[PATH_MAX];
     int rank = 0, ranks = 1, length;
+    MPI_Comm comm;
+    bool one;
 
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Get_library_version(version, &length);
-    if (r && together)
-        combine_reports(r, rank, ranks);
-    if (r && (rank == 0 || !together))
-        collopt_report_write(r, where, version, ranks, together ? -1 : rank);
+    name_file(name, sizeof name, where);
+    one = together(&comm, rank);
+    if (one) {
+        combine_reports(r, rank, ranks, comm);
+        PMPI_Comm_free(&comm);
+    }
+    if (r && (rank == 0 || !one))
+        collopt_report_write(r, name, version, ranks, one ? -1 : rank);
     collopt_report_free(r);
 }
 

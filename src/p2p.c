@@ -1,4 +1,7 @@
-/* Messages: the only file that sends or receives. */
+/* The messages of schedules.
+ *
+ * A tag is the strand and, above it, the number of the call: should an error leave messages behind, those of a later call do
+ * not match them. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -23,12 +26,18 @@ static int absolute_type(const struct collopt_plan *plan, const struct collopt_m
     return err;
 }
 
+/* MPI promises tags up to 32767. */
+static int tag(const struct collopt_comm *c, const struct collopt_wire *w)
+{
+    return (int)(c->call % 256) * 128 + w->tag % 128;
+}
+
 static int start(const struct collopt_comm *c, const struct collopt_wire *w, void *at, int count, MPI_Datatype type,
                  MPI_Request *request)
 {
     if (w->message->send)
-        return PMPI_Isend(at, count, type, w->peer, w->tag, c->hidden, request);
-    return PMPI_Irecv(at, count, type, w->peer, w->tag, c->hidden, request);
+        return PMPI_Isend(at, count, type, w->peer, tag(c, w), c->hidden, request);
+    return PMPI_Irecv(at, count, type, w->peer, tag(c, w), c->hidden, request);
 }
 
 int collopt_post(struct collopt_comm *c, struct collopt_plan *plan, int message)
@@ -53,7 +62,7 @@ int collopt_receive_now(struct collopt_comm *c, struct collopt_plan *plan, int m
     int err;
 
     if (!c->polite && !w->absolute)
-        return PMPI_Recv(plan->place[w->place] + w->at, w->count, w->type, w->peer, w->tag, c->hidden, MPI_STATUS_IGNORE);
+        return PMPI_Recv(plan->place[w->place] + w->at, w->count, w->type, w->peer, tag(c, w), c->hidden, MPI_STATUS_IGNORE);
     if ((err = collopt_post(c, plan, message)))
         return err;
     return collopt_wait(c, &plan->request[message]);
@@ -65,21 +74,26 @@ int collopt_send_now(struct collopt_comm *c, struct collopt_plan *plan, int mess
     int err;
 
     if (!c->polite && !w->absolute)
-        return PMPI_Send(plan->place[w->place] + w->at, w->count, w->type, w->peer, w->tag, c->hidden);
+        return PMPI_Send(plan->place[w->place] + w->at, w->count, w->type, w->peer, tag(c, w), c->hidden);
     if ((err = collopt_post(c, plan, message)))
         return err;
     return collopt_wait(c, &plan->request[message]);
 }
 
-/* Receives are cancelled, sends left to themselves: the communicator is in the state that the host's error left it in. */
-void collopt_abandon(struct collopt_plan *plan)
+/* Receives are cancelled, sends left to themselves: the communicator is in the state that the host's error left it in.  True if
+ * anything was under way. */
+bool collopt_abandon(struct collopt_plan *plan)
 {
+    bool any = false;
+
     for (int i = 0; i < plan->bound->messages; i++) {
         if (plan->request[i] == MPI_REQUEST_NULL)
             continue;
+        any = true;
         if (!plan->bound->message[i].send)
             PMPI_Cancel(&plan->request[i]);
         PMPI_Request_free(&plan->request[i]);
         plan->request[i] = MPI_REQUEST_NULL;
     }
+    return any;
 }

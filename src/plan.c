@@ -11,7 +11,7 @@
 
 #include "call.h"
 
-enum { SCHEDULES = 64, ALIGNMENT = 64 };
+enum { SCHEDULES = 64, ALIGNMENT = 64, STEPS_KEPT = 1 << 18 };       /* some 100 bytes a step */
 
 struct kept {                   /* a schedule and what it was built for */
     const struct collopt_algorithm *algorithm;
@@ -169,12 +169,13 @@ static bool same_counts(const struct collopt_plan *plan, const struct collopt_ca
     return true;
 }
 
-static struct collopt_plan **memo_of(struct collopt_comm *c, const struct collopt_call *call, size_t count)
+/* The few places where the plan for a call may be. */
+static struct collopt_plan **set_of(struct collopt_comm *c, const struct collopt_call *call, size_t count)
 {
     size_t h = count * 8 + (size_t)call->collective + ((size_t)(uintptr_t)call->type >> 3) * 31
         + ((size_t)(uintptr_t)call->op >> 3) * 17 + (size_t)call->root * 64 + (call->in == MPI_IN_PLACE) * 7;
 
-    return &c->memo[mix(h) % COLLOPT_MEMOS];
+    return c->memo[mix(h) % COLLOPT_SETS];
 }
 
 static bool same_facts(const struct collopt_facts *a, const struct collopt_facts *b)
@@ -183,15 +184,57 @@ static bool same_facts(const struct collopt_facts *a, const struct collopt_facts
         && a->commutative == b->commutative && a->kernel == b->kernel && a->exact == b->exact && a->lasting == b->lasting;
 }
 
+static bool serves(const struct collopt_plan *plan, const struct collopt_call *call, size_t count, int ranks)
+{
+    return plan && plan->count == count && plan->facts.type == call->type && plan->facts.op == call->op
+        && plan->collective == call->collective && plan->root == call->root
+        && plan->in_place == (call->in == MPI_IN_PLACE) && same_counts(plan, call, ranks);
+}
+
 struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call, size_t count)
 {
-    struct collopt_plan *plan = *memo_of(c, call, count);
+    struct collopt_plan **set = set_of(c, call, count);
 
-    if (plan && plan->count == count && plan->facts.type == call->type && plan->facts.op == call->op
-        && plan->collective == call->collective && plan->root == call->root
-        && plan->in_place == (call->in == MPI_IN_PLACE) && same_counts(plan, call, c->ranks))
-        return plan;
+    for (int i = 0; i < COLLOPT_WAYS; i++)
+        if (serves(set[i], call, count, c->ranks))
+            return set[i];
     return NULL;
+}
+
+static void forget(struct collopt_comm *c, struct collopt_plan **place)
+{
+    if (!*place)
+        return;
+    if ((*place)->bound)
+        c->steps -= (*place)->bound->steps;
+    collopt_plan_free(*place);
+    *place = NULL;
+}
+
+/* Long plans are few: what has to go is found by going round all places. */
+static void make_room(struct collopt_comm *c, size_t steps)
+{
+    for (int i = 0; i < COLLOPT_SETS * COLLOPT_WAYS && c->steps + steps > STEPS_KEPT; i++, c->turn++)
+        forget(c, &c->memo[c->turn / COLLOPT_WAYS % COLLOPT_SETS][c->turn % COLLOPT_WAYS]);
+}
+
+static void keep(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
+{
+    struct collopt_plan **set = set_of(c, call, plan->count), **place = NULL;
+    size_t steps = plan->bound ? plan->bound->steps : 0;
+
+    make_room(c, steps);
+    for (int i = 0; i < COLLOPT_WAYS && !place; i++)
+        if (serves(set[i], call, plan->count, c->ranks))        /* the handles mean something else by now */
+            place = &set[i];
+    for (int i = 0; i < COLLOPT_WAYS && !place; i++)
+        if (!set[i])
+            place = &set[i];
+    if (!place)
+        place = &set[c->turn++ % COLLOPT_WAYS];
+    forget(c, place);
+    *place = plan;
+    c->steps += steps;
 }
 
 bool collopt_plan_renew(struct collopt_plan *plan, const struct collopt_facts *f)
@@ -258,12 +301,32 @@ static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan, const s
     return set_wires(plan);
 }
 
+/* Once per distinct text in the process; beyond what the table holds, once is more than once. */
+static bool said_before(const char *text)
+{
+    static _Atomic(size_t) said[4096];
+    size_t h = 1, none = 0;
+
+    for (const char *t = text; *t; t++)
+        h = mix(h + (unsigned char)*t);
+    if (atomic_load_explicit(&said[h % 4096], memory_order_relaxed) == h)
+        return true;
+    atomic_compare_exchange_strong(&said[h % 4096], &none, h);
+    return false;
+}
+
 static void say_decision(const struct collopt_comm *c, const struct collopt_plan *plan, const struct collopt_decision *d)
 {
-    collopt_say(COLLOPT_LOG_DECIDE, "%s, %d ranks, %llu bytes, %s of %s%s: %s (%s)",
-                collopt_collective_names[plan->collective], c->ranks, (unsigned long long)plan->bytes, plan->facts.op_name,
-                plan->facts.type_name, plan->in_place ? ", in place" : "",
-                plan->algorithm ? plan->algorithm->name : "host", d->why);
+    char text[512];
+
+    if (collopt_settings()->log < COLLOPT_LOG_DECIDE)
+        return;
+    snprintf(text, sizeof text, "%s, %d ranks, %llu bytes, %s of %s%s: %s (%s)",
+             collopt_collective_names[plan->collective], c->ranks, (unsigned long long)plan->bytes, plan->facts.op_name,
+             plan->facts.type_name, plan->in_place ? ", in place" : "", plan->algorithm ? plan->algorithm->name : "host",
+             d->why);
+    if (!said_before(text))
+        collopt_say(COLLOPT_LOG_DECIDE, "%s", text);
 }
 
 static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
@@ -290,7 +353,7 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const stru
 struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collopt_call *call,
                                       const struct collopt_facts *f, size_t count)
 {
-    struct collopt_plan **memo = memo_of(c, call, count), *plan = calloc(1, sizeof *plan);
+    struct collopt_plan *plan = calloc(1, sizeof *plan);
 
     if (!plan)
         return NULL;
@@ -300,9 +363,7 @@ struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collo
         collopt_plan_free(plan);
         return NULL;
     }
-    if (*memo)
-        collopt_plan_free(*memo);
-    *memo = plan;
+    keep(c, plan, call);
     return plan;
 }
 
@@ -323,10 +384,8 @@ void collopt_plan_free(struct collopt_plan *plan)
 
 void collopt_plans_free(struct collopt_comm *c)
 {
-    for (int i = 0; i < COLLOPT_MEMOS; i++) {
-        collopt_plan_free(c->memo[i]);
-        c->memo[i] = NULL;
-    }
+    for (int i = 0; i < COLLOPT_SETS * COLLOPT_WAYS; i++)
+        forget(c, &c->memo[i / COLLOPT_WAYS][i % COLLOPT_WAYS]);
     for (int i = 0; c->schedules && i < c->schedules->n; i++)
         collopt_schedule_free(c->schedules->list[i].schedule);
     free(c->schedules);

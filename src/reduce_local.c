@@ -31,7 +31,7 @@ static const struct collopt_kernel *learn(MPI_Op op, MPI_Datatype type)
     struct known *k;
 
     collopt_prepare();
-    if (!collopt_facts(op, type, &f) || !f.lasting || !(k = malloc(sizeof *k)))
+    if (!collopt_gpu_allows() || !collopt_facts(op, type, &f) || !f.lasting || !(k = malloc(sizeof *k)))
         return NULL;
     *k = (struct known){ op, type, f.kernel };
     for (size_t i = 0; i < PROBES; i++) {
