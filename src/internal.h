@@ -173,7 +173,7 @@ static inline int collopt_size_class(uint64_t bytes)
 
 /* ---- report.c: what was run, at the end; no MPI -------------------------------------------------------------- */
 
-/* The sums of one or more processes.  How ranks combine them (finalize.c): each gathers its own; on the way up a tree a rank
+/* The sums of one or more processes.  How ranks combine them (life.c): each gathers its own; on the way up a tree a rank
  * merges what its children have packed and packs the whole for its parent; the root writes. */
 struct collopt_report;
 

@@ -1,7 +1,7 @@
 /* Every environment variable of collopt, in one table.
  *
  * The rows below are parsed, warned about, hashed, listed by collopt-info and, by a test, held against collopt(7).
- * No other file looks at the environment. */
+ * No other file of the backend looks at the environment. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
