@@ -329,6 +329,16 @@ static bool has_result(const struct trial *t, const struct group *g)
     return t->collective != COLLOPT_REDUCE || g->rank == t->root;
 }
 
+/* May the receive buffer be no address at all?  MPICH looks at the one of rank 0 in an Exscan, though it gets nothing. */
+static bool out_unused(const struct trial *t, const struct group *g)
+{
+#ifdef OPEN_MPI
+    if (t->collective == COLLOPT_EXSCAN && g->rank == 0)
+        return !t->in_place;
+#endif
+    return !has_result(t, g);
+}
+
 static bool scatters(const struct trial *t)
 {
     return t->collective == COLLOPT_REDUCE_SCATTER || t->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
@@ -382,7 +392,7 @@ static void run(const struct trial *t, const struct group *g)
     size_t results = t->in_place || !scatters(t) ? t->count : t->share[g->rank];
     struct buffer in = place(&in_arena, e, t->count), out = place(&out_arena, e, results);
     const void *give = in_place ? MPI_IN_PLACE : t->count == 0 && odd ? NULL : in.first;
-    void *take = !has_result(t, g) ? odd ? NULL : closed : results == 0 && odd ? NULL : out.first;
+    void *take = out_unused(t, g) ? odd ? NULL : closed : results == 0 && odd ? NULL : out.first;
     int err;
 
     fill(t, e, g->rank, in_place ? out.first : in.first);
