@@ -3,7 +3,7 @@
  *     expression = name [ ":" argument { "," argument } ]
  *     argument   = key "=" ( value | "(" expression ")" )
  *     name, key  = letters, digits and _
- *     value      = letters, digits, _ . -
+ *     value      = letters, digits, _ . -          a number, one of bytes (64K), or a list (4x4x2)
  *
  * The text is first cut into an expression's parts, with its nested expressions checked for form, and then held
  * against the descriptor of the algorithm it names.  Both steps name what is wrong and what would be right. */
@@ -183,6 +183,33 @@ void collopt_size_text(size_t value, char *text, size_t size)
         snprintf(text, size, "%zu", value);
 }
 
+/* ---- lists ------------------------------------------------------------------------------------------------- */
+
+size_t collopt_list_at(const struct collopt_parameter *q, size_t value, int i)
+{
+    int shift = i * q->list_bits, all = 8 * (int)sizeof value;
+
+    return shift + q->list_bits > all ? 0 : value >> shift & (((size_t)1 << q->list_bits) - 1);
+}
+
+int collopt_list_length(const struct collopt_parameter *q, size_t value)
+{
+    int n = 0;
+
+    while (collopt_list_at(q, value, n))
+        n++;
+    return n;
+}
+
+size_t collopt_list_product(const struct collopt_parameter *q, size_t value)
+{
+    size_t product = 1;
+
+    for (int i = 0, n = collopt_list_length(q, value); i < n; i++)
+        product *= collopt_list_at(q, value, i);
+    return product;
+}
+
 /* ---- meaning ----------------------------------------------------------------------------------------------- */
 
 static bool is(struct span s, const char *word)
@@ -254,23 +281,72 @@ static bool no_parameter(struct message *m, struct span key, const struct collop
     return complain_list(m, key, n, nth_parameter, a);
 }
 
-static bool set_value(struct message *m, const struct collopt_parameter *p, struct span text, size_t *value)
+static void limit_text(const struct collopt_parameter *p, size_t value, char *text, size_t size)
+{
+    if (p->bytes)
+        collopt_size_text(value, text, size);
+    else
+        snprintf(text, size, "%zu", value);
+}
+
+static bool in_range(struct message *m, const struct collopt_parameter *p, struct span text, size_t value)
 {
     char least[24], most[24];
 
+    if (value >= p->least && value <= p->most)
+        return true;
+    limit_text(p, p->least, least, sizeof least);
+    limit_text(p, p->most, most, sizeof most);
+    return complain(m, "%s=%.*s is not from %s to %s", p->name, (int)(text.n < 60 ? text.n : 60), text.at, least, most);
+}
+
+static bool set_number(struct message *m, const struct collopt_parameter *p, struct span text, size_t *value)
+{
     if (!parse_number(text, p->bytes, value))
         return complain(m, "%s=%.*s is not a number%s", p->name, (int)(text.n < 60 ? text.n : 60), text.at,
                         p->bytes ? " of bytes (such as 512, 64K, 1M)" : "");
-    if (*value >= p->least && *value <= p->most)
-        return true;
-    if (p->bytes) {
-        collopt_size_text(p->least, least, sizeof least);
-        collopt_size_text(p->most, most, sizeof most);
-    } else {
-        snprintf(least, sizeof least, "%zu", p->least);
-        snprintf(most, sizeof most, "%zu", p->most);
+    return in_range(m, p, text, *value);
+}
+
+/* The piece of TEXT up to the next "x", which is taken off it. */
+static struct span next_element(struct span *text)
+{
+    const char *cross = memchr(text->at, 'x', text->n);
+    struct span element = { text->at, cross ? (size_t)(cross - text->at) : text->n };
+    size_t used = element.n + (cross ? 1 : 0);
+
+    text->at += used;
+    text->n -= used;
+    return element;
+}
+
+static bool set_list(struct message *m, const struct collopt_parameter *p, struct span text, size_t *value)
+{
+    struct span left = text;
+    int most = 8 * (int)sizeof *value / p->list_bits, n = 0;
+    bool more = true;
+
+    *value = 0;
+    while (more) {
+        struct span element = next_element(&left);
+        size_t v;
+
+        more = element.at + element.n < text.at + text.n;
+        if (!parse_number(element, false, &v))
+            return complain(m, "%s=%.*s is not a list of numbers (such as 4x4x2)", p->name,
+                            (int)(text.n < 60 ? text.n : 60), text.at);
+        if (n == most)
+            return complain(m, "%s=%.*s has more than %d numbers", p->name, (int)(text.n < 60 ? text.n : 60), text.at, most);
+        if (!in_range(m, p, element, v))
+            return false;
+        *value |= v << n++ * p->list_bits;
     }
-    return complain(m, "%s=%.*s is not from %s to %s", p->name, (int)(text.n < 60 ? text.n : 60), text.at, least, most);
+    return true;
+}
+
+static bool set_value(struct message *m, const struct collopt_parameter *p, struct span text, size_t *value)
+{
+    return p->list_bits ? set_list(m, p, text, value) : set_number(m, p, text, value);
 }
 
 static bool set_argument(struct message *m, const struct argument *a, struct collopt_choice *choice, unsigned *given)
@@ -317,6 +393,16 @@ bool collopt_parse_choice(const char *text, enum collopt_collective c, struct co
     return true;
 }
 
+static void value_text(const struct collopt_parameter *p, size_t value, char *text, size_t size)
+{
+    if (!p->list_bits) {
+        limit_text(p, value, text, size);
+        return;
+    }
+    for (int i = 0, n = 0; collopt_list_at(p, value, i) && (size_t)n < size; i++)
+        n += snprintf(text + n, size - (size_t)n, "%s%zu", i ? "x" : "", collopt_list_at(p, value, i));
+}
+
 int collopt_choice_text(const struct collopt_choice *choice, char *text, size_t size)
 {
     const struct collopt_algorithm *a = choice->algorithm;
@@ -324,14 +410,11 @@ int collopt_choice_text(const struct collopt_choice *choice, char *text, size_t 
     char separator = ':';
 
     for (int i = 0; a && i < parameters(a); i++) {
-        char value[24];
+        char value[2 * 8 * sizeof(size_t)];     /* a list of single bits is the longest */
 
         if (!choice->value[i])
             continue;
-        if (a->parameter[i].bytes)
-            collopt_size_text(choice->value[i], value, sizeof value);
-        else
-            snprintf(value, sizeof value, "%zu", choice->value[i]);
+        value_text(&a->parameter[i], choice->value[i], value, sizeof value);
         n += snprintf((size_t)n < size ? text + n : NULL, (size_t)n < size ? size - (size_t)n : 0, "%c%s=%s", separator,
                       a->parameter[i].name, value);
         separator = ',';

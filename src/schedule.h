@@ -123,7 +123,8 @@ struct collopt_cost {           /* of the slowest rank, one message out and one 
 struct collopt_parameter {
     const char *name;           /* "segment" */
     bool bytes;                 /* takes K, M, G; else a plain number */
-    size_t least, most;
+    int list_bits;              /* not 0: a list such as 4x4x2, whose elements are this wide in the value, the first lowest */
+    size_t least, most;         /* of the value or of one element */
     const char *help;
     size_t (*preset)(const struct collopt_problem *p);     /* used when not given */
 };
@@ -146,6 +147,11 @@ extern const struct collopt_algorithm *const collopt_algorithms[];      /* NULL 
 const struct collopt_algorithm *collopt_algorithm_named(enum collopt_collective c, const char *name, size_t length);
 /* May ALGORITHM serve P?  Else *why (if not NULL) says why not, as the end of a sentence. */
 bool collopt_usable(const struct collopt_algorithm *a, const struct collopt_problem *p, const char **why);
+
+/* Element I of a parameter that is a list; 0 behind the last one.  How many there are; what they multiply to. */
+size_t collopt_list_at(const struct collopt_parameter *q, size_t value, int i);
+int collopt_list_length(const struct collopt_parameter *q, size_t value);
+size_t collopt_list_product(const struct collopt_parameter *q, size_t value);
 
 /* ---- a finished schedule ----------------------------------------------------------------------------------- */
 

@@ -217,7 +217,8 @@ static void print_algorithm(const struct collopt_algorithm *a)
 {
     printf("    %-22s %s%s\n", a->name, a->summary, a->order == COLLOPT_COMMUTATIVE ? " (commutative operations)" : "");
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
-        printf("    %22s   %s=%s  %s\n", "", a->parameter[i].name, a->parameter[i].bytes ? "BYTES" : "N",
+        printf("    %22s   %s=%s  %s\n", "", a->parameter[i].name,
+               a->parameter[i].list_bits ? "NxN..." : a->parameter[i].bytes ? "BYTES" : "N",
                a->parameter[i].help ? a->parameter[i].help : "");
 }
 
@@ -306,6 +307,7 @@ static void json_algorithm(struct collopt_json *j, const struct collopt_algorith
         collopt_json_object(j, NULL);
         collopt_json_text(j, "name", a->parameter[i].name);
         collopt_json_flag(j, "bytes", a->parameter[i].bytes);
+        collopt_json_flag(j, "list", a->parameter[i].list_bits != 0);
         collopt_json_text(j, "meaning", a->parameter[i].help);
         collopt_json_end(j);
     }

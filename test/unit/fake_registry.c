@@ -23,7 +23,8 @@ static const struct collopt_algorithm doubling = {
 static const struct collopt_algorithm tree = {
     .name = "tree", .summary = "up a tree", .collective = COLLOPT_REDUCE,
     .parameter = { { .name = "radix", .least = 2, .most = 64, .help = "children" },
-                   { .name = "segment", .bytes = true, .least = 1, .most = SIZE_MAX, .help = "bytes" } },
+                   { .name = "segment", .bytes = true, .least = 1, .most = SIZE_MAX, .help = "bytes" },
+                   { .name = "dims", .list_bits = 10, .least = 1, .most = 1023, .help = "sides" } },
 };
 
 const struct collopt_algorithm *const collopt_algorithms[] = { &tree, &ring, &doubling, NULL };

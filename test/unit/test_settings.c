@@ -329,7 +329,7 @@ static bool parse(const char *text, enum collopt_collective c, struct collopt_ch
 START_TEST(expressions)
 {
     struct collopt_choice c;
-    char message[512];
+    char message[512], text[64];
 
     ck_assert(parse("host", COLLOPT_SCAN, &c, message));
     ck_assert_ptr_null(c.algorithm);
@@ -341,6 +341,10 @@ START_TEST(expressions)
     ck_assert(parse("tree:segment=1,radix=64", COLLOPT_REDUCE, &c, message));
     ck_assert_uint_eq(c.value[0], 64);
     ck_assert_uint_eq(c.value[1], 1);
+    ck_assert(parse("tree:dims=4x1023x1x2x3x5", COLLOPT_REDUCE, &c, message));
+    ck_assert_uint_eq(c.value[2], 4u | 1023u << 10 | 1u << 20 | (size_t)2 << 30 | (size_t)3 << 40 | (size_t)5 << 50);
+    ck_assert_int_gt(collopt_choice_text(&c, text, sizeof text), 0);
+    ck_assert_str_eq(text, "tree:dims=4x1023x1x2x3x5");
     ck_assert_str_eq(message, "");
 }
 END_TEST
@@ -366,7 +370,14 @@ static const struct {
     { "tree:radix=1", COLLOPT_REDUCE, "radix=1 is not from 2 to 64" },
     { "tree:radix=65", COLLOPT_REDUCE, "radix=65 is not from 2 to 64" },
     { "tree:radix=4,radix=4", COLLOPT_REDUCE, "radix is given twice" },
-    { "tree:radx=4", COLLOPT_REDUCE, "tree has no parameter \"radx\"; it has radix, segment; did you mean radix?" },
+    { "tree:radx=4", COLLOPT_REDUCE, "tree has no parameter \"radx\"; it has radix, segment, dims; did you mean radix?" },
+    { "tree:dims=", COLLOPT_REDUCE, "a value expected at the end" },
+    { "tree:dims=4x", COLLOPT_REDUCE, "dims=4x is not a list of numbers (such as 4x4x2)" },
+    { "tree:dims=x4", COLLOPT_REDUCE, "dims=x4 is not a list of numbers (such as 4x4x2)" },
+    { "tree:dims=4x-2", COLLOPT_REDUCE, "dims=4x-2 is not a list of numbers (such as 4x4x2)" },
+    { "tree:dims=4x0x2", COLLOPT_REDUCE, "dims=0 is not from 1 to 1023" },
+    { "tree:dims=4x1024", COLLOPT_REDUCE, "dims=1024 is not from 1 to 1023" },
+    { "tree:dims=1x1x1x1x1x1x1", COLLOPT_REDUCE, "dims=1x1x1x1x1x1x1 has more than 6 numbers" },
     { "ring:segment=2G", COLLOPT_ALLREDUCE, "segment=2G is not from 8 to 1G" },
     { "ring:segment=x", COLLOPT_ALLREDUCE, "segment=x is not a number of bytes (such as 512, 64K, 1M)" },
     { "recursive_doubling:segment=8", COLLOPT_ALLREDUCE, "recursive_doubling takes no parameters" },
@@ -396,7 +407,7 @@ END_TEST
 START_TEST(expressions_fuzzed)
 {
     static const char *const seeds[] = {
-        "ring:segment=64K", "tree:radix=4,segment=1M", "host", "leader:node=(tree),net=(ring:segment=64K)",
+        "ring:segment=64K", "tree:radix=4,segment=1M,dims=4x4x2", "host", "leader:node=(tree),net=(ring:segment=64K)",
     };
     static const char letters[] = "rtinghosecdx:=,()KMG0123456789 _-.\x7f\xff\n";
 
