@@ -3,8 +3,8 @@
  * Aligned groups of k^l ranks have one representative each, which holds the group's sum: the root if it is in the group,
  * else the group's lowest rank.  k neighbouring groups become one when all their representatives send to the one that is
  * also the new group's; it puts its own at its place among theirs, so rank order is kept.
- * Cost: ceil(log_k p) levels of up to k-1 messages, combined in one pass.  Scratch: one vector for each receive of two levels,
- * off the root one more.  Use it for short vectors: a larger radix where messages of different ranks overlap well.
+ * Cost: ceil(log_k p) levels of up to k-1 messages, combined in one pass.  Scratch: one vector for each receive of two levels
+ * but the first, off the root one more.  Use it for short vectors: a larger radix where messages of different ranks overlap well.
  * Folklore; the representatives that make any root as cheap as rank 0 are ours. */
 #include "config.h"
 
@@ -22,6 +22,7 @@ static bool climb(struct collopt_schedule *s, const struct collopt_problem *p, i
     int lo = rank - rank % (radix * width), hi = least(lo + radix * width, p->ranks);
     int stays = representative(p->root, lo, hi);
     struct collopt_row row = { .operands = 0 };
+    bool fresh = sum->place == COLLOPT_IN;      /* nothing in the accumulator yet: the first to arrive goes there */
 
     if (rank != stays) {
         collopt_send(s, stays, *sum);
@@ -34,8 +35,9 @@ static bool climb(struct collopt_schedule *s, const struct collopt_problem *p, i
         if (from == rank) {
             collopt_row_add(s, &row, *sum);
         } else {
-            struct collopt_region theirs = at(turn(s, tmp), whole());
+            struct collopt_region theirs = fresh ? row.to : at(turn(s, tmp), whole());
 
+            fresh = false;
             collopt_receive(s, from, theirs);
             collopt_row_add(s, &row, theirs);
         }
@@ -97,7 +99,7 @@ static void cost_of(const struct collopt_problem *p, int radix, struct collopt_c
     c->rounds = levels ? (levels - 1) * (radix - 1) + (p->ranks + top - 1) / top - 1 : 0;
     c->combined = most(at_root, elsewhere) * vector_bytes(p);
     c->bytes = c->combined;
-    c->scratch = most(least(at_root, slots), elsewhere ? 1 + least(elsewhere, slots) : 0) * vector_bytes(p);
+    c->scratch = most(least(at_root - 1, slots), elsewhere ? 1 + least(elsewhere - 1, slots) : 0) * vector_bytes(p);
 }
 
 static void cost_binomial(const struct collopt_problem *p, struct collopt_cost *c)

@@ -22,7 +22,7 @@ static void gather(struct collopt_schedule *s, const struct collopt_problem *p, 
             continue;
         }
 
-        struct collopt_region place = row.operands == 0 ? row.to : at(turn(s, &tmp), whole());
+        struct collopt_region place = r == (root == 0) ? row.to : at(turn(s, &tmp), whole());
 
         if (tmp.used % batch <= 1)
             collopt_round(s);
@@ -61,9 +61,9 @@ static size_t window(const struct collopt_problem *p)
     return collopt_preset_window(vector_bytes(p));
 }
 
-static void cost_to(const struct collopt_problem *p, int root, struct collopt_cost *c)
+static void cost_of(const struct collopt_problem *p, struct collopt_cost *c)
 {
-    int into_scratch = most(p->ranks - (root == 0 ? 1 : 2), 0);
+    int into_scratch = most(p->ranks - 2, 0);
 
     c->rounds = p->ranks - 1;
     c->bytes = (p->ranks - 1) * vector_bytes(p);
@@ -71,14 +71,9 @@ static void cost_to(const struct collopt_problem *p, int root, struct collopt_co
     c->scratch = least((int)p->value[0], into_scratch) * vector_bytes(p);
 }
 
-static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_to(p, p->root, c);
-}
-
 static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
 {
-    cost_to(p, 0, c);
+    cost_of(p, c);
     c->rounds *= 2;
 }
 
@@ -86,7 +81,7 @@ const struct collopt_algorithm collopt_reduce_linear = {
     .name = "linear", .summary = "the root receives from every rank; very few ranks",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .parameter = { COLLOPT_WINDOW(window) },
-    .cost = cost_reduce, .build = build_reduce,
+    .cost = cost_of, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_linear = {
