@@ -1,9 +1,10 @@
 /* What collopt adds to a call, in ns.
  *
- *     mpirun -n 2 env LD_PRELOAD=libcollopt.so COLLOPT_AFTER=1 bench_cost
+ *     mpirun -n 2 env LD_PRELOAD=libcollopt.so bench_cost
  *
- * passed through: an Allreduce on MPI_COMM_SELF, against the host's function called by its address.
- * engaged, nothing to do: an Allreduce of no elements, which sends nothing and combines nothing.
+ * passed through: a Scan that COLLOPT_SCAN=host leaves to the host, and an Allreduce after MPI_Pcontrol(0), both on
+ * MPI_COMM_SELF, where the host has next to nothing to do; against the host's function called by its address.
+ * engaged, nothing to do: an Allreduce of no elements, which sends nothing and combines nothing, and one on MPI_COMM_SELF.
  * engaged: an Allreduce of one double on two ranks, against the bare messages and the sum.
  *
  * Both sides of a difference alternate in one run; medians. */
@@ -16,6 +17,11 @@ enum { CALLS = 2000, PAIRS = 301 };
 
 static int rank;
 static double in = 1, out;
+
+static void scan_self(const struct bench_functions *f)
+{
+    f->scan(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+}
 
 static void self(const struct bench_functions *f)
 {
@@ -93,6 +99,9 @@ int main(int argc, char **argv)
 {
     int ranks;
 
+    setenv("COLLOPT_AFTER", "1", 1);
+    setenv("COLLOPT_PCONTROL", "on", 1);
+    setenv("COLLOPT_SCAN", "host", 1);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -105,7 +114,11 @@ int main(int argc, char **argv)
     }
     if (rank == 0)
         printf("%-54s %8s %8s %8s\n", "ns per call", "collopt", "without", "added");
-    compare("passed through (Allreduce on MPI_COMM_SELF)", self, &bench_mpi, self, &bench_host);
+    compare("passed through, left to the host by choice", scan_self, &bench_mpi, scan_self, &bench_host);
+    MPI_Pcontrol(0);
+    compare("passed through, switched off", self, &bench_mpi, self, &bench_host);
+    MPI_Pcontrol(1);
+    compare("engaged on one rank (host beside)", self, &bench_mpi, self, &bench_host);
     compare("engaged, nothing to do (no elements; host beside)", nothing, &bench_mpi, nothing, &bench_host);
     compare("engaged, one double, against Irecv + Send + Wait + sum", one, &bench_mpi, bare, NULL);
     compare("engaged, one double, against Sendrecv + sum", one, &bench_mpi, exchange, NULL);
