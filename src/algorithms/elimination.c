@@ -11,6 +11,8 @@
  * Scratch: up to 3/4 m.  Any operation.  For medium and long vectors of an operation that does not commute, or any, on any p;
  * on a power of two it is Rabenseifner's algorithm.
  * Reduce_scatter: windows are sets of ranks' parts, and who stood aside gets its part in one round more.
+ * Short: on every level whole vectors travel, so that there is no way back, and who stood aside gets the result in one round
+ * more: ceil(log2 p) + 1 rounds and floor(log2 p) + 1 vectors, on a power of two one less of both.  Scratch: two vectors.
  * Rabenseifner and Traeff, EuroPVM/MPI 2004. */
 #include "config.h"
 
@@ -104,10 +106,12 @@ static int steps(int ranks, int rank, struct step step[MOST_LEVELS])
 
 /* ---- the way down ------------------------------------------------------------------------------------------- */
 
-/* Leaves are parts of the vector, or, where LIST is given, blocks START[leaf] .. START[leaf + 1] - 1 of it. */
+/* Leaves are parts of the vector, or, where LIST is given, blocks START[leaf] .. START[leaf + 1] - 1 of it; or, if ENTIRE,
+ * every window is the whole vector. */
 struct work {
     struct collopt_schedule *s;
     int partition;
+    bool entire;
     const struct collopt_block *list;
     const int *start;
     int have;                   /* where the rank's window lies: IN until something was combined */
@@ -116,6 +120,8 @@ struct work {
 
 static struct collopt_region window(const struct work *w, int place, int lo, int hi)
 {
+    if (w->entire)
+        return at(place, whole());
     if (w->list)
         return at_list(place, w->start[hi] - w->start[lo], w->list + w->start[lo]);
     return at(place, block(w->partition, lo, hi - lo));
@@ -260,6 +266,39 @@ static int guest(int ranks, int leaf)
     return size % 2 ? rank_of(ranks, level, (unsigned)leaf >> (low + 1), size - 2) : -1;
 }
 
+/* The one leaf of a rank that did not stand aside. */
+static int leaf_of(const struct step *last)
+{
+    return keeps_high(last->role) ? last->mid : last->lo;
+}
+
+/* Who serves the rank that stood aside last: its leaf is the first of the half that rank gave away. */
+static int host_of(int ranks, const struct step *last)
+{
+    return rank_of(ranks, log2_floor(ranks), (unsigned)last->mid, 0);
+}
+
+static void build_short(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct step step[MOST_LEVELS];
+    int levels = steps(p->ranks, rank, step), other;
+    const struct step *last = &step[levels - 1];
+    struct work w = { .s = s, .entire = true, .tmp = { .slots = 2 } };
+
+    w.have = COLLOPT_IN;
+    if (p->ranks == 1) {
+        collopt_copy(s, out(whole()), in(whole()));
+        return;
+    }
+    for (int l = 0; l < levels; l++)
+        reduce(&w, &step[l], COLLOPT_OUT);
+    collopt_round(s);
+    if (last->role == P1)
+        collopt_receive(s, host_of(p->ranks, last), out(whole()));
+    else if ((other = guest(p->ranks, leaf_of(last))) >= 0)
+        collopt_send(s, other, out(whole()));
+}
+
 /* The parts in the order of the leaves, each with its own rank's and its guest's. */
 static void arrange(int ranks, int partition, struct collopt_block *list, int *start)
 {
@@ -279,17 +318,17 @@ static void arrange(int ranks, int partition, struct collopt_block *list, int *s
 static void scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank, struct work *w)
 {
     struct step step[MOST_LEVELS];
-    int levels = steps(p->ranks, rank, step), all = log2_floor(p->ranks);
+    int levels = steps(p->ranks, rank, step);
     const struct step *last = &step[levels - 1];
     bool aside = last->role == P1;
-    int leaf = keeps_high(last->role) ? last->mid : last->lo, other = aside ? -1 : guest(p->ranks, leaf);
+    int other = aside ? -1 : guest(p->ranks, leaf_of(last));
     struct collopt_block own = block(w->partition, rank, 1);
 
     for (int l = 0; l < levels; l++)
         reduce(w, &step[l], l == levels - 1 && !aside && other < 0 ? COLLOPT_OUT : collopt_accumulator(s));
     collopt_round(s);
-    if (aside) {                /* its leaf is the first of the half it gave away */
-        collopt_receive(s, rank_of(p->ranks, all, (unsigned)last->mid, 0), out(own));
+    if (aside) {
+        collopt_receive(s, host_of(p->ranks, last), out(own));
     } else if (other >= 0) {
         collopt_send(s, other, at(w->have, block(w->partition, other, 1)));
         collopt_copy(s, out(own), at(w->have, own));
@@ -371,7 +410,7 @@ static void work_of(const struct collopt_problem *p, int rank, const int *x, str
     }
     if (scatters) {
         const struct step *last = &step[levels - 1];
-        bool aside = last->role == P1, serves = !aside && guest(p->ranks, keeps_high(last->role) ? last->mid : last->lo) >= 0;
+        bool aside = last->role == P1, serves = !aside && guest(p->ranks, leaf_of(last)) >= 0;
 
         sent += serves ? vector_bytes(p) / p->ranks : 0;
         received += aside ? vector_bytes(p) / p->ranks : 0;
@@ -416,10 +455,28 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     }
 }
 
+/* A rank is P0 once at most: afterwards it is the last of its class.  It receives, and one that serves another sends, a
+ * vector more than there are levels. */
+static void cost_short(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    int levels = log2_floor(p->ranks), odd = log2_ceil(p->ranks) - levels;
+
+    c->rounds = levels + 2 * odd;
+    c->bytes = (levels + odd) * vector_bytes(p);
+    c->combined = c->bytes;
+    c->scratch = least(most(levels + odd - 1, 0), 2) * vector_bytes(p);
+}
+
 const struct collopt_algorithm collopt_allreduce_elimination = {
     .name = "elimination", .summary = "halving in rank order for any number of ranks; medium and long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .cost = cost, .build = build_allreduce,
+};
+
+const struct collopt_algorithm collopt_allreduce_short_elimination = {
+    .name = "short_elimination", .summary = "whole vectors over doubling distances, for any number of ranks; short vectors",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .cost = cost_short, .build = build_short,
 };
 
 const struct collopt_algorithm collopt_reduce_elimination = {
