@@ -1,10 +1,10 @@
-/* Ring: a reduce-scatter round the ring of ranks, and for Allreduce an allgather round it.
+/* Ring: a reduce-scatter round the ring of ranks, and for Allreduce an allgather round it, for Reduce a gather.
  *
  * Part b starts at rank b+1 and travels up the ring, combined at every stop; after p-1 rounds it is complete at rank b.
- * p-1 more rounds bring it to everyone.  Segmented, the pieces of a part follow one another, so that one is combined while the
+ * p-1 more rounds bring it to everyone; to the root of a Reduce every rank sends its part itself.  Segmented, the pieces of a part follow one another, so that one is combined while the
  * next is on its way.  Bidirectional, the second half of every part travels down the ring instead, as a strand of its own.
- * Cost: p-1 rounds, (p-1)/p m sent and combined; Allreduce twice the rounds and bytes.  Scratch: two parts (segmented: two
- * pieces).  Messages go to neighbours only.  Cyclic order: commutative operations only.
+ * Cost: p-1 rounds, (p-1)/p m sent and combined; Allreduce and Reduce twice the rounds and bytes.  Scratch: two parts
+ * (segmented: two pieces).  Messages go to neighbours only, but for the gather.  Cyclic order: commutative operations only.
  * Use it for very long vectors, above all where links are shared; in both directions where links are.
  * Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009). */
 #include "config.h"
@@ -29,16 +29,20 @@ static struct collopt_block piece(const struct ring *g, int away, int i)
     return block(g->partition, peer(g, away) * g->each + g->first + i, 1);
 }
 
-/* Round K of p-1.  The last one completes the rank's own part; on the way sums lie in OUT if KEEP, else in scratch, SUM[i]. */
-static void reduce_round(struct collopt_schedule *s, struct ring *g, int k, bool keep, struct collopt_region *sum)
+enum keep { NOTHING, OWN_PART, ALL_PARTS };     /* what this rank may put into OUT */
+
+/* Round K of p-1.  The last one completes the rank's own part.  SUM[i] is where sums lie: in scratch unless KEEP says OUT. */
+static void reduce_round(struct collopt_schedule *s, struct ring *g, int k, enum keep keep, struct collopt_region *sum)
 {
+    bool last = k == g->ranks - 2;
+
     for (int i = 0; i < g->n; i++) {
         struct collopt_block take = piece(g, -k - 2, i);
         struct collopt_region got = at(turn(s, &g->tmp), take);
 
         collopt_send(s, peer(g, 1), k == 0 ? in(piece(g, -1, i)) : sum[i]);
         collopt_receive(s, peer(g, -1), got);
-        sum[i] = keep || k == g->ranks - 2 ? out(take) : got;
+        sum[i] = keep == ALL_PARTS || (keep == OWN_PART && last) ? out(take) : got;
         collopt_combine(s, sum[i], got, in(take));
     }
 }
@@ -62,7 +66,7 @@ static void go_round(struct collopt_schedule *s, int ways, struct ring *g, bool 
         collopt_round(s);
         for (int w = 0; w < ways; w++) {
             collopt_strand(s, w);
-            reduce_round(s, &g[w], k, back, sum[w]);
+            reduce_round(s, &g[w], k, back ? ALL_PARTS : OWN_PART, sum[w]);
         }
     }
     for (int k = 0; k < g->ranks - 1 && back; k++) {
@@ -88,6 +92,26 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
     struct ring g = { p->ranks, rank, 1, collopt_partition_counts(s), 1, 0, 1, { .slots = 2 } };
 
     go_round(s, 1, &g, false);
+}
+
+static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct ring g = { p->ranks, rank, 1, collopt_partition(s, p->ranks), 1, 0, 1, { .slots = 2 } };
+    struct collopt_region sum;
+
+    for (int k = 0; k < p->ranks - 1; k++) {
+        collopt_round(s);
+        reduce_round(s, &g, k, rank == p->root ? OWN_PART : NOTHING, &sum);
+    }
+    if (p->ranks == 1) {
+        collopt_copy(s, out(whole()), in(whole()));
+        return;
+    }
+    collopt_round(s);
+    if (rank != p->root)
+        collopt_send(s, p->root, sum);
+    for (int k = 1; k < p->ranks && rank == p->root; k++)
+        collopt_receive(s, peer(&g, k), out(piece(&g, k, 0)));
 }
 
 static void build_segmented(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -143,6 +167,7 @@ static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_
     c->scratch = least(p->ranks - 1, 2) * part;
 }
 
+/* Reduce too: its root receives what a rank of an Allreduce does. */
 static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
 {
     cost_reduce_scatter(p, c);
@@ -174,6 +199,12 @@ const struct collopt_algorithm collopt_allreduce_ring = {
     .name = "ring", .summary = "reduce-scatter and allgather round a ring; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .cost = cost_allreduce, .build = build_allreduce,
+};
+
+const struct collopt_algorithm collopt_reduce_ring = {
+    .name = "ring", .summary = "parts travel round a ring and are gathered; very long vectors, little scratch",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .cost = cost_allreduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_ring = {
