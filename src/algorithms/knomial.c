@@ -1,10 +1,13 @@
-/* k-nomial tree reduce in rank order, for any root, without a hop to forward the result; with radix 2 the binomial tree.
+/* k-nomial tree in rank order: Reduce to any root without a hop to forward the result; Allreduce sends the result back down
+ * the tree, Reduce_scatter (radix 2) every part of it.  With radix 2 it is the binomial tree.
  *
  * Aligned groups of k^l ranks have one representative each, which holds the group's sum: the root if it is in the group,
  * else the group's lowest rank.  k neighbouring groups become one when all their representatives send to the one that is
  * also the new group's; it puts its own at its place among theirs, so rank order is kept.
- * Cost: ceil(log_k p) levels of up to k-1 messages, combined in one pass.  Scratch: one vector for each receive of two levels
- * but the first, off the root one more.  Use it for short vectors: a larger radix where messages of different ranks overlap well.
+ * Cost: ceil(log_k p) levels of up to k-1 messages, combined in one pass; Allreduce and Reduce_scatter twice as many.
+ * Scratch: one vector for each receive of two levels but the first, one more where the sum is not the result.
+ * Use it for short vectors: a larger radix where messages of different ranks overlap well; there are fewer messages in all than
+ * in a butterfly.  Reduce_scatter is a yardstick: the root handles q whole vectors.
  * Folklore; the representatives that make any root as cheap as rank 0 are ours. */
 #include "config.h"
 
@@ -47,28 +50,78 @@ static bool climb(struct collopt_schedule *s, const struct collopt_problem *p, i
     return true;
 }
 
-static void build_of(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int radix)
+/* Up to the root, or as far as RANK stands for a group; returns the width of the largest one it stands for. */
+static int reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int radix)
 {
     struct collopt_region sum = in(whole());
     struct turns tmp = { .slots = 2 * (radix - 1) };
+    int width = 1;
 
-    for (int width = 1; width < p->ranks; width *= radix) {
+    if (p->ranks == 1)
+        collopt_copy(s, out(whole()), sum);
+    for (; width < p->ranks; width *= radix) {
         collopt_round(s);
         if (!climb(s, p, rank, radix, width, &tmp, &sum))
-            return;
+            break;
     }
-    if (sum.place == COLLOPT_IN)
-        collopt_copy(s, out(whole()), sum);
+    return width;
 }
 
-static void build_binomial(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+/* Parts of the result that go to the ranks LO .. HI-1: all of it, where nothing is scattered. */
+static struct collopt_block share(int parts, int lo, int hi)
 {
-    build_of(s, p, rank, 2);
+    return parts < 0 ? whole() : block(parts, lo, hi - lo);
 }
 
-static void build_knomial(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+/* From rank 0 down the same tree.  RANK stands for a group of WIDTH; the result, or what the group is to get of it by PARTS,
+ * comes to the place SUM, but a rank alone receives in OUT. */
+static void spread(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int radix, int width, int parts, int sum)
 {
-    build_of(s, p, rank, (int)p->value[0]);
+    if (rank != 0) {
+        collopt_round(s);
+        collopt_receive(s, rank - rank % (radix * width),
+                        at(width > 1 ? sum : COLLOPT_OUT, share(parts, rank, least(rank + width, p->ranks))));
+    }
+    for (int w = width / radix; w >= 1; w /= radix) {
+        collopt_round(s);
+        for (int to = rank + w; to < least(rank + radix * w, p->ranks); to += w)
+            collopt_send(s, to, at(sum, share(parts, to, least(to + w, p->ranks))));
+    }
+}
+
+static void build_reduce_binomial(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    reduce(s, p, rank, 2);
+}
+
+static void build_reduce_knomial(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    reduce(s, p, rank, (int)p->value[0]);
+}
+
+static void build_allreduce_binomial(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    spread(s, p, rank, 2, reduce(s, p, rank, 2), -1, COLLOPT_OUT);
+}
+
+static void build_allreduce_knomial(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    int radix = (int)p->value[0];
+
+    spread(s, p, rank, radix, reduce(s, p, rank, radix), -1, COLLOPT_OUT);
+}
+
+static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    int width = reduce(s, p, rank, 2), parts = collopt_partition_counts(s);
+    struct collopt_block own = block(parts, rank, 1);
+
+    if (width == 1) {
+        spread(s, p, rank, 2, width, parts, COLLOPT_OUT);
+    } else if (p->ranks > 1) {
+        spread(s, p, rank, 2, width, parts, collopt_accumulator(s));
+        collopt_copy(s, out(own), at(collopt_accumulator(s), own));
+    }
 }
 
 /* How often does a representative receive until it stands for LO .. HI-1? */
@@ -102,14 +155,51 @@ static void cost_of(const struct collopt_problem *p, int radix, struct collopt_c
     c->scratch = most(least(at_root - 1, slots), elsewhere ? 1 + least(elsewhere - 1, slots) : 0) * vector_bytes(p);
 }
 
-static void cost_binomial(const struct collopt_problem *p, struct collopt_cost *c)
+static void cost_reduce_binomial(const struct collopt_problem *p, struct collopt_cost *c)
 {
     cost_of(p, 2, c);
 }
 
-static void cost_knomial(const struct collopt_problem *p, struct collopt_cost *c)
+static void cost_reduce_knomial(const struct collopt_problem *p, struct collopt_cost *c)
 {
     cost_of(p, (int)p->value[0], c);
+}
+
+/* All ranks combine in OUT.  Who stands for a group of all but the last level sends and receives one vector more than it
+ * combines. */
+static void allreduce_cost(const struct collopt_problem *p, int radix, struct collopt_cost *c)
+{
+    int at_root = receives(radix, 0, 0, p->ranks), width = 1, elsewhere;
+
+    while (width * radix < p->ranks)
+        width *= radix;
+    elsewhere = p->ranks > 1 ? 1 + receives(radix, width, width, least(2 * width, p->ranks)) : 0;
+    for (width /= radix; width >= 1; width /= radix)
+        elsewhere = most(elsewhere, 1 + receives(radix, width, width, 2 * width));
+    cost_of(p, radix, c);
+    c->rounds *= 2;
+    c->bytes = most(at_root, elsewhere) * vector_bytes(p);
+    c->scratch = most(least(at_root - 1, 2 * (radix - 1)), 0) * vector_bytes(p);
+}
+
+static void cost_allreduce_binomial(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    allreduce_cost(p, 2, c);
+}
+
+static void cost_allreduce_knomial(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    allreduce_cost(p, (int)p->value[0], c);
+}
+
+static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    int q = log2_ceil(p->ranks);
+
+    c->rounds = 2 * q;
+    c->bytes = q * vector_bytes(p);
+    c->combined = c->bytes;
+    c->scratch = q > 0 ? (1 + least(q - 1, 2)) * vector_bytes(p) : 0;
 }
 
 static size_t radix(const struct collopt_problem *p)
@@ -121,12 +211,37 @@ static size_t radix(const struct collopt_problem *p)
 const struct collopt_algorithm collopt_reduce_binomial = {
     .name = "binomial", .summary = "binomial tree in rank order, any root; short vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .cost = cost_binomial, .build = build_binomial,
+    .cost = cost_reduce_binomial, .build = build_reduce_binomial,
 };
 
 const struct collopt_algorithm collopt_reduce_knomial = {
     .name = "knomial", .summary = "tree with several children on each level, in rank order, any root; short vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .parameter = { COLLOPT_RADIX(radix) },
-    .cost = cost_knomial, .build = build_knomial,
+    .cost = cost_reduce_knomial, .build = build_reduce_knomial,
+};
+
+const struct collopt_algorithm collopt_allreduce_binomial = {
+    .name = "binomial", .summary = "binomial tree in rank order, up and down; short vectors, few messages",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .cost = cost_allreduce_binomial, .build = build_allreduce_binomial,
+};
+
+const struct collopt_algorithm collopt_allreduce_knomial = {
+    .name = "knomial", .summary = "tree with several children on each level, up and down; short vectors, few messages",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .parameter = { COLLOPT_RADIX(radix) },
+    .cost = cost_allreduce_knomial, .build = build_allreduce_knomial,
+};
+
+const struct collopt_algorithm collopt_reduce_scatter_binomial = {
+    .name = "binomial", .summary = "binomial reduce and scatter, in rank order; a yardstick",
+    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
+    .cost = cost_reduce_scatter, .build = build_reduce_scatter,
+};
+
+const struct collopt_algorithm collopt_reduce_scatter_block_binomial = {
+    .name = "binomial", .summary = "binomial reduce and scatter, in rank order; a yardstick",
+    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
+    .cost = cost_reduce_scatter, .build = build_reduce_scatter,
 };
