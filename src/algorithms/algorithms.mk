@@ -2,6 +2,7 @@
 # selection, find it by its descriptor:    const struct collopt_algorithm collopt_<collective>_<name> = {
 
 ALGORITHM_SOURCES = \
+	src/algorithms/binary_blocks.c \
 	src/algorithms/binary_tree.c \
 	src/algorithms/census.c \
 	src/algorithms/chain.c \
