@@ -19,8 +19,13 @@ bench/mpich/%: bench/%.c bench/bench_mpi.c bench/bench_mpi.h include/collopt.h
 	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(MPICH_CPPFLAGS) -I$(srcdir)/bench $(AM_CFLAGS) -g -O2 -o $@ \
 	  $(filter %.c,$^) $(MPICH_LIBS) -ldl
 
+# Needs no MPI.
+EXTRA_PROGRAMS += bench/bench_build
+bench_bench_build_SOURCES = bench/bench_build.c
+bench_bench_build_LDADD = libcollopt-core.la $(HWLOC_LIBS) $(JANSSON_LIBS)
+
 .PHONY: benches
-benches: $(BENCHES)
+benches: $(BENCHES) bench/bench_build$(EXEEXT)
 
 CLEANFILES += $(BENCHES)
 EXTRA_DIST += \

@@ -4,6 +4,7 @@
 COLLOPT_CORE_SOURCES = \
 	src/bind.c \
 	src/compile.c \
+	src/depend.c \
 	src/counters.c \
 	src/expression.c \
 	src/inplace.c \

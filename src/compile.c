@@ -30,19 +30,11 @@ struct pass {
     size_t accesses, access_room;
     int *last;                  /* [places] latest access */
     int *position;              /* [actions] in its strand */
+    int *done;                  /* [actions] the position by which it is complete */
     int *strand_first;          /* [strands + 1] where the strand's actions begin in ORDER */
     int *order;                 /* actions strand by strand */
     int *post;                  /* [actions] receives: position before which it is posted */
     bool *settle;               /* [actions] messages: wait at the end of the round, another strand depends on it */
-};
-
-struct depend {                 /* action NEEDER waits until strand STRAND has come to position POSITION */
-    int needer, strand, position;
-};
-
-struct dependences {
-    struct depend *list;
-    size_t n, room;
 };
 
 static bool is_message(const struct action *a)
@@ -125,25 +117,10 @@ static bool conflict(const struct pass *w, const struct access *a, int action, i
         && collopt_spans_overlap(s, *collopt_region_of(s, &s->action[a->action], a->region), *collopt_region_of(s, b, region));
 }
 
-/* Where strand-mates of action A's successor may go on: a local action is done when its step is, a message in its round. */
+/* Where strands that need what action A did may go on: a local action is done when its step is, a message in its round. */
 static int done_at(const struct pass *w, int action)
 {
     return is_message(&w->s->action[action]) ? next_round(w, action) : w->position[action] + 1;
-}
-
-static void depend(struct pass *w, struct dependences *d, int needer, int on)
-{
-    int strand = w->s->action[on].strand, position = done_at(w, on);
-
-    w->settle[on] = is_message(&w->s->action[on]);
-    for (size_t i = d->n; i-- > 0 && d->list[i].needer == needer;)
-        if (d->list[i].strand == strand) {
-            if (d->list[i].position < position)
-                d->list[i].position = position;
-            return;
-        }
-    if (collopt_grow(w->s, (void **)&d->list, d->n, &d->room, sizeof *d->list))
-        d->list[d->n++] = (struct depend){ needer, strand, position };
 }
 
 /* The next piece of SPAN from K on whose accesses lie in another chain than those of the piece before it. */
@@ -152,17 +129,6 @@ static int next_chain(const struct collopt_schedule *s, struct span span, int k)
     while (k > 0 && k < span.n && chain_of(s->piece[span.first + k].place) == chain_of(s->piece[span.first + k - 1].place))
         k++;
     return k;
-}
-
-static void depend_on_other_strands(struct pass *w, struct dependences *d, int i, int region)
-{
-    const struct collopt_schedule *s = w->s;
-    struct span span = *collopt_region_of(s, &s->action[i], region);
-
-    for (int k = 0; k < span.n; k = next_chain(s, span, k + 1))
-        for (int x = w->last[chain_of(s->piece[span.first + k].place)]; x >= 0; x = w->access[x].before)
-            if (s->action[w->access[x].action].strand != s->action[i].strand && conflict(w, &w->access[x], i, region))
-                depend(w, d, i, w->access[x].action);
 }
 
 /* The earliest position at which receive I may be posted. */
@@ -232,19 +198,24 @@ static void record(struct pass *w, int i)
     }
 }
 
-static void analyse(struct pass *w, struct dependences *d)
+static bool waits(const struct collopt_depends *d, int i)
+{
+    return d->first && d->first[i + 1] > d->first[i];
+}
+
+static void analyse(struct pass *w, struct collopt_depends *d)
 {
     struct collopt_schedule *s = w->s;
 
+    for (int i = 0; i < (int)s->actions; i++)
+        w->done[i] = done_at(w, i);
+    if (s->strands > 1)
+        collopt_depends_find(s, w->done, w->settle, d);
     for (size_t p = 0; p < s->places; p++)
         w->last[p] = -1;
     for (int i = 0; i < (int)s->actions && !s->failed; i++) {
-        size_t before = d->n;
-
-        for (int r = 0; s->strands > 1 && r < s->action[i].regions; r++)
-            depend_on_other_strands(w, d, i, r);
         if (s->action[i].kind == ACTION_RECEIVE) {
-            w->post[i] = d->n > before ? w->position[i] : after_same_peer(w, i, earliest_post(w, i));
+            w->post[i] = waits(d, i) ? w->position[i] : after_same_peer(w, i, earliest_post(w, i));
             if (w->post[i] > w->position[i])
                 w->post[i] = w->position[i];
         }
@@ -256,7 +227,7 @@ static void analyse(struct pass *w, struct dependences *d)
 
 struct writer {
     struct pass *w;
-    const struct dependences *d;
+    const struct collopt_depends *d;
     int strand;
     struct program *program;
     int *open;                  /* messages posted and not waited for, oldest first */
@@ -322,14 +293,16 @@ static void post(struct writer *x, int i)
 
 static void await(struct writer *x, int i, int *coming)
 {
-    const struct dependences *d = x->d;
+    const struct collopt_depends *d = x->d;
 
-    for (size_t k = 0; k < d->n; k++)
-        if (d->list[k].needer == i && coming[d->list[k].strand] < d->list[k].position) {
-            coming[d->list[k].strand] = d->list[k].position;
-            emit(x, (struct instruction){ .kind = COLLOPT_AWAIT, .strand = d->list[k].strand,
-                                          .instruction = d->list[k].position });
-        }
+    for (size_t k = d->first ? d->first[i] : 0; d->first && k < d->first[i + 1]; k++) {
+        struct collopt_depend on = d->list[k];
+
+        if (coming[on.strand] >= on.position)
+            continue;
+        coming[on.strand] = on.position;
+        emit(x, (struct instruction){ .kind = COLLOPT_AWAIT, .strand = on.strand, .instruction = on.position });
+    }
 }
 
 static void perform(struct writer *x, int i)
@@ -417,7 +390,7 @@ static void fuse(struct program *p)
     p->n = kept;
 }
 
-static void write_programs(struct pass *w, const struct dependences *d)
+static void write_programs(struct pass *w, const struct collopt_depends *d)
 {
     struct collopt_schedule *s = w->s;
     size_t n = s->actions + 2;
@@ -451,8 +424,8 @@ void collopt_pass_compile(struct collopt_schedule *s)
 {
     size_t n = s->actions + 1;
     struct pass w = { .s = s };
-    struct dependences d = { 0 };
-    int *room = calloc(s->places + 3 * n + (size_t)s->strands + 1, sizeof *room);
+    struct collopt_depends d = { 0 };
+    int *room = calloc(s->places + 4 * n + (size_t)s->strands + 1, sizeof *room);
 
     s->program = calloc((size_t)s->strands, sizeof *s->program);
     w.settle = calloc(n, sizeof *w.settle);
@@ -463,14 +436,15 @@ void collopt_pass_compile(struct collopt_schedule *s)
         w.position = room + s->places;
         w.order = w.position + n;
         w.post = w.order + n;
-        w.strand_first = w.post + n;
+        w.done = w.post + n;
+        w.strand_first = w.done + n;
         sort_by_strand(&w);
         analyse(&w, &d);
         if (!s->failed)
             write_programs(&w, &d);
     }
     free(w.access);
-    free(d.list);
+    collopt_depends_free(&d);
     free(w.settle);
     free(room);
 }

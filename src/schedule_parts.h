@@ -105,7 +105,24 @@ static inline bool collopt_blocks_equal(struct collopt_block a, struct collopt_b
 bool collopt_pieces_overlap(const struct collopt_schedule *s, struct piece a, struct piece b);
 bool collopt_pieces_same(const struct collopt_schedule *s, struct piece a, struct piece b);
 bool collopt_spans_overlap(const struct collopt_schedule *s, struct span a, struct span b);
+/* Are different parts of one partition different memory, in PLACE and what is the same memory as it? */
+bool collopt_parts_are_apart(const struct collopt_schedule *s, int place);
 bool collopt_spans_same(const struct collopt_schedule *s, struct span a, struct span b);
+
+/* depend.c: what actions wait for in other strands */
+struct collopt_depend {
+    int strand, position;       /* until this strand has come to this position */
+};
+
+struct collopt_depends {
+    struct collopt_depend *list;
+    size_t n, room;
+    size_t *first;              /* [actions + 1] those of action i are FIRST[i] .. FIRST[i + 1] - 1 of LIST */
+};
+
+/* DONE[i]: the position in its strand by which action i is complete.  Sets SETTLE[i] for messages that others wait for. */
+void collopt_depends_find(struct collopt_schedule *s, const int *done, bool *settle, struct collopt_depends *d);
+void collopt_depends_free(struct collopt_depends *d);
 
 /* schedule.c */
 int collopt_add_span(struct collopt_schedule *s, int n, const struct piece *piece);     /* region index */

@@ -23,6 +23,15 @@ static bool shifted(const struct collopt_schedule *s, struct piece a, struct pie
     return a.place != b.place && scatters(s) && s->rank != 0;
 }
 
+bool collopt_parts_are_apart(const struct collopt_schedule *s, int place)
+{
+    struct piece in = { .place = COLLOPT_IN }, out = { .place = COLLOPT_OUT };
+
+    if (place == COLLOPT_IN || place == COLLOPT_OUT)
+        return !in_and_out(s, in, out) || !shifted(s, in, out);
+    return s->place[place].kind != PLACE_PACKED;
+}
+
 bool collopt_pieces_overlap(const struct collopt_schedule *s, struct piece a, struct piece b)
 {
     if (a.place != b.place && !in_and_out(s, a, b))

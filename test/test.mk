@@ -6,7 +6,8 @@ UNIT_TESTS = \
 	test/unit/test_schedules \
 	test/unit/test_mutations \
 	test/unit/test_costs \
-	test/unit/test_bind
+	test/unit/test_bind \
+	test/unit/test_scale
 
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
@@ -41,4 +42,7 @@ test_unit_test_costs_LDADD = $(UNIT_LIBS)
 test_unit_test_bind_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_bind_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_bind_LDADD = $(UNIT_LIBS)
+test_unit_test_scale_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_unit_test_scale_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_scale_LDADD = $(UNIT_LIBS)
 endif

@@ -1,0 +1,141 @@
+/* What it takes to write down one rank's schedule: time and memory, for as many ranks as the largest machines have.
+ *
+ *     bench_build [-p RANKS] [ALGORITHM ...]
+ *
+ * Needs no MPI.  A line for every algorithm whose rounds do not grow with the ranks (no more than MOST_ROUNDS): the
+ * milliseconds to build and compile its schedule, and to bind it to a count; the KiB that both keep; its steps.  Medians
+ * over several ranks.  The counts of a Reduce_scatter are the caller's, and not counted. */
+#include "config.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+enum { MOST_ROUNDS = 1000, RANKS_TRIED = 9 };
+
+struct figures {
+    double build, bind;         /* s */
+    double bytes;
+    double steps;
+};
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median(double *v, int n)
+{
+    qsort(v, (size_t)n, sizeof *v, ascending);
+    return v[n / 2];
+}
+
+static double in_use(void)
+{
+#ifdef HAVE_MALLINFO2
+    struct mallinfo2 m = mallinfo2();
+
+    return (double)m.uordblks + (double)m.hblkhd;
+#else
+    return 0;
+#endif
+}
+
+static struct figures measure(const struct collopt_algorithm *a, const struct collopt_problem *p, int rank)
+{
+    struct figures f;
+    double before = in_use(), start = now();
+    struct collopt_schedule *s = collopt_schedule_new(a, p, rank, 0);
+    struct collopt_bound *b;
+
+    f.build = now() - start;
+    start = now();
+    b = s ? collopt_bind(s, p, SIZE_MAX) : NULL;
+    f.bind = now() - start;
+    if (!b) {
+        fprintf(stderr, "bench_build: no memory\n");
+        exit(1);
+    }
+    f.bytes = in_use() - before;
+    f.steps = (double)b->steps;
+    collopt_bound_free(b);
+    collopt_schedule_free(s);
+    return f;
+}
+
+static void line(const struct collopt_algorithm *a, const struct collopt_problem *p)
+{
+    double build[RANKS_TRIED], bind[RANKS_TRIED], bytes[RANKS_TRIED], steps[RANKS_TRIED];
+
+    for (int i = 0; i < RANKS_TRIED; i++) {
+        int rank = (int)((long)i * (p->ranks - 1) / (RANKS_TRIED - 1));
+        struct figures f = measure(a, p, rank);
+
+        build[i] = f.build;
+        bind[i] = f.bind;
+        bytes[i] = f.bytes;
+        steps[i] = f.steps;
+    }
+    printf("%-21s %-22s %9.3f %9.3f %10.1f %8.0f\n", collopt_collective_names[a->collective], a->name,
+           1e3 * median(build, RANKS_TRIED), 1e3 * median(bind, RANKS_TRIED), median(bytes, RANKS_TRIED) / 1024,
+           median(steps, RANKS_TRIED));
+    fflush(stdout);
+}
+
+static bool wanted(const struct collopt_algorithm *a, int names, char **name)
+{
+    for (int i = 0; i < names; i++)
+        if (!strcmp(a->name, name[i]))
+            return true;
+    return names == 0;
+}
+
+static void all(int ranks, int names, char **name)
+{
+    static const struct collopt_topology flat = { .nodes = 1 };
+
+    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++) {
+        struct collopt_problem p = { .collective = (*a)->collective, .ranks = ranks, .count = (size_t)ranks, .size = 8,
+                                     .commutative = true, .exact = true, .topology = &flat };
+        struct collopt_choice choice = { .algorithm = *a };
+        struct collopt_cost cost;
+
+        if (!wanted(*a, names, name))
+            continue;
+        collopt_set_parameters(&p, &choice);
+        if (!collopt_usable(*a, &p, NULL))
+            continue;
+        (*a)->cost(&p, &cost);
+        if (cost.rounds <= MOST_ROUNDS)
+            line(*a, &p);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int option, ranks = 1 << 20;
+
+    while ((option = getopt(argc, argv, "p:")) != -1)
+        if (option != 'p' || (ranks = atoi(optarg)) < 1) {
+            fprintf(stderr, "usage: bench_build [-p RANKS] [ALGORITHM ...]\n");
+            return 2;
+        }
+    printf("%d ranks\n%-21s %-22s %9s %9s %10s %8s\n", ranks, "", "", "build ms", "bind ms", "KiB", "steps");
+    all(ranks, argc - optind, argv + optind);
+    return 0;
+}
