@@ -8,6 +8,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/chain.c \
 	src/algorithms/chain_scan.c \
 	src/algorithms/circulant.c \
+	src/algorithms/circulant_all_roots.c \
 	src/algorithms/circulant_pipeline.c \
 	src/algorithms/dual_root.c \
 	src/algorithms/elimination.c \

@@ -70,12 +70,25 @@ static size_t even_count(int ranks, int segments)
     return common(n, 60) * (size_t)segments;
 }
 
-static int segment_parameter(const struct collopt_algorithm *a)
+static int parameter_named(const struct collopt_algorithm *a, const char *name)
 {
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
-        if (!strcmp(a->parameter[i].name, "segment"))
+        if (!strcmp(a->parameter[i].name, name))
             return i;
     return -1;
+}
+
+static int segment_parameter(const struct collopt_algorithm *a)
+{
+    return parameter_named(a, "segment");
+}
+
+/* What every rank's part is cut into as well. */
+static size_t blocks_each(const struct collopt_algorithm *a, const size_t *values)
+{
+    int parameter = parameter_named(a, "blocks");
+
+    return parameter >= 0 && values[parameter] ? values[parameter] : 1;
 }
 
 /* ---- stated and replayed -------------------------------------------------------------------------------------------------- */
@@ -189,7 +202,8 @@ static bool bounded(struct workshop *w, struct trial t, size_t count, size_t eve
 static bool costs_are_right(struct workshop *w, const struct collopt_algorithm *a, int ranks, int root, const size_t *values,
                             int segments)
 {
-    struct trial t = { .algorithm = a, .ranks = ranks, .root = root, .count = even_count(ranks, segments) };
+    struct trial t = { .algorithm = a, .ranks = ranks, .root = root,
+                       .count = even_count(ranks, segments) * blocks_each(a, values) };
     int parameter = segment_parameter(a);
     bool good;
 
