@@ -119,26 +119,95 @@ static inline fl MAX_fl(fl a, fl b)
     return isunordered(a, b) ? (fl) NAN : a == b && signbit(b) ? a : high;
 }
 
+/* ---- lines of a cache ---- */
+
+enum {
+    LINE  = 64,
+    AHEAD = 2048    /* bytes by which operands that lie in memory are asked for in advance */
+};
+
+static inline void ask(const void *near)
+{
+    __builtin_prefetch((const char *) near + AHEAD);
+}
+
+/* Writing past the caches, a line at a time. Not on aarch64: its cores stop fetching what is overwritten by themselves when
+ * they see line after line written. */
+#if defined __AVX512F__
+#define VECTOR_BYTES 64
+#define STREAM(to, from) _mm512_stream_si512((void *) (to), _mm512_loadu_si512(from))
+#elif defined __AVX__
+#define VECTOR_BYTES 32
+#define STREAM(to, from) _mm256_stream_si256((void *) (to), _mm256_loadu_si256((const void *) (from)))
+#elif defined __SSE2__
+#define VECTOR_BYTES 16
+#define STREAM(to, from) _mm_stream_si128((void *) (to), _mm_loadu_si128((const void *) (from)))
+#endif
+
+#ifdef STREAM
+enum { STREAMS = true };
+
+static inline void stream_line(char *to, const char *from)
+{
+    for (size_t part = 0; part < LINE; part += VECTOR_BYTES)
+        STREAM(to + part, from + part);
+}
+
+static inline void stream_end(void) { _mm_sfence(); }
+#else
+enum { STREAMS = false };
+
+static inline void stream_line(char *to, const char *from) { memcpy(to, from, LINE); }
+static inline void stream_end(void) { }
+#endif
+
 /* ---- loops over vectors ---- */
 
-/* The loops of one operation on one lane: dst = from[0] op from[1] ..., n lanes. Those of four and eight operands
- * may be missing. */
+typedef void loop(void *dst, const void *const *from, size_t n);    /* dst = from[0] op from[1] ..., n lanes */
+
+/* The loops of one operation on one lane. Those of four and eight operands may be missing. Those that stream want whole
+ * lines of dst, and ask for their operands in advance; they may be missing too. */
 struct loops {
-    void (*two)(void *dst, const void *const *from, size_t n);
-    void (*four)(void *dst, const void *const *from, size_t n);
-    void (*eight)(void *dst, const void *const *from, size_t n);
+    loop *two, *four, *eight;
+    loop *stream_two, *stream_four, *stream_eight;
     size_t size;     /* of a lane */
     bool solid;      /* all bytes of a lane are its value */
 };
 
-#define LOOP_TWO(op, lane) \
-    static void op##_##lane##_two(void *dst, const void *const *from, size_t n) \
+#define OPERANDS_two(lane)    const lane *a = from[0], *b = from[1];
+#define OPERANDS_four(lane)   OPERANDS_two(lane) const lane *c = from[2], *d = from[3];
+#define OPERANDS_eight(lane)  OPERANDS_four(lane) const lane *e = from[4], *f = from[5], *g = from[6], *h = from[7];
+#define VALUE_two(op, lane, i)   op##_##lane(a[i], b[i])
+#define VALUE_four(op, lane, i)  op##_##lane(op##_##lane(VALUE_two(op, lane, i), c[i]), d[i])
+#define VALUE_eight(op, lane, i) \
+    op##_##lane(op##_##lane(op##_##lane(op##_##lane(VALUE_four(op, lane, i), e[i]), f[i]), g[i]), h[i])
+#define ASK_two    ask(a + at), ask(b + at)
+#define ASK_four   ASK_two, ask(c + at), ask(d + at)
+#define ASK_eight  ASK_four, ask(e + at), ask(f + at), ask(g + at), ask(h + at)
+
+#define LOOP(op, lane, name) \
+    static void op##_##lane##_##name(void *dst, const void *const *from, size_t n) \
     { \
-        const lane *a = from[0], *b = from[1]; \
-        lane *d = dst; \
+        OPERANDS_##name(lane) \
+        lane *to = dst; \
         _Pragma("omp simd") \
         for (size_t i = 0; i < n; i++) \
-            d[i] = op##_##lane(a[i], b[i]); \
+            to[i] = VALUE_##name(op, lane, i); \
+    }
+
+#define LOOP_STREAM(op, lane, name) \
+    static void op##_##lane##_stream_##name(void *dst, const void *const *from, size_t n) \
+    { \
+        enum { LANES = LINE / sizeof(lane) }; \
+        OPERANDS_##name(lane) \
+        for (size_t at = 0; at < n; at += LANES) { \
+            _Alignas(LINE) char line[LINE]; \
+            ASK_##name; \
+            _Pragma("omp simd") \
+            for (size_t i = 0; i < LANES; i++) \
+                ((lane *) line)[i] = VALUE_##name(op, lane, at + i); \
+            stream_line((char *) dst + at * sizeof(lane), line); \
+        } \
     }
 
 /* long double, which no vector holds */
@@ -149,33 +218,6 @@ struct loops {
         lane *d = dst; \
         for (size_t i = 0; i < n; i++) \
             d[i] = op##_##lane(a[i], b[i]); \
-    }
-
-#define LOOP_FOUR(op, lane) \
-    static inline lane op##_##lane##_of_four(lane a, lane b, lane c, lane d) \
-    { \
-        return op##_##lane(op##_##lane(op##_##lane(a, b), c), d); \
-    } \
-    static void op##_##lane##_four(void *dst, const void *const *from, size_t n) \
-    { \
-        const lane *a = from[0], *b = from[1], *c = from[2], *d = from[3]; \
-        lane *to = dst; \
-        _Pragma("omp simd") \
-        for (size_t i = 0; i < n; i++) \
-            to[i] = op##_##lane##_of_four(a[i], b[i], c[i], d[i]); \
-    }
-
-#define LOOP_EIGHT(op, lane) \
-    static void op##_##lane##_eight(void *dst, const void *const *from, size_t n) \
-    { \
-        const lane *a = from[0], *b = from[1], *c = from[2], *d = from[3]; \
-        const lane *e = from[4], *f = from[5], *g = from[6], *h = from[7]; \
-        lane *to = dst; \
-        _Pragma("omp simd") \
-        for (size_t i = 0; i < n; i++) { \
-            lane half = op##_##lane(op##_##lane##_of_four(a[i], b[i], c[i], d[i]), e[i]); \
-            to[i] = op##_##lane##_of_four(half, f[i], g[i], h[i]); \
-        } \
     }
 
 /* Pairs as the program declares them, field by field because the padding is the caller's. */
@@ -199,16 +241,19 @@ struct loops {
             d[i] = keep_##lane(d[i], op##_##lane(a[i], b[i])); \
     }
 
-#define LOOPS_ROW(op, lane, size, solid) \
+#define LOOPS_ROW(op, lane, size) \
     static const struct loops op##_##lane##_loops = { \
-        op##_##lane##_two, op##_##lane##_four, op##_##lane##_eight, size, solid \
+        op##_##lane##_two, op##_##lane##_four, op##_##lane##_eight, \
+        op##_##lane##_stream_two, op##_##lane##_stream_four, op##_##lane##_stream_eight, size, true \
     };
 
 #define LOOPS_ROW_OF_TWO(op, lane, size, solid) \
-    static const struct loops op##_##lane##_loops = { op##_##lane##_two, NULL, NULL, size, solid };
+    static const struct loops op##_##lane##_loops = { op##_##lane##_two, NULL, NULL, NULL, NULL, NULL, size, solid };
 
-#define LOOPS(op, lane) \
-    LOOP_TWO(op, lane) LOOP_FOUR(op, lane) LOOP_EIGHT(op, lane) LOOPS_ROW(op, lane, sizeof(lane), true)
+#define LOOPS_OF(op, lane) \
+    LOOP(op, lane, two)        LOOP(op, lane, four)        LOOP(op, lane, eight) \
+    LOOP_STREAM(op, lane, two) LOOP_STREAM(op, lane, four) LOOP_STREAM(op, lane, eight)
+#define LOOPS(op, lane) LOOPS_OF(op, lane) LOOPS_ROW(op, lane, sizeof(lane))
 #define INTEGER_LOOPS(lane) \
     LOOPS(SUM, lane)  LOOPS(LAND, lane) LOOPS(LOR, lane)  LOOPS(LXOR, lane) \
     LOOPS(BAND, lane) LOOPS(BOR, lane)  LOOPS(BXOR, lane) LOOPS(MIN, lane) LOOPS(MAX, lane)
@@ -244,9 +289,7 @@ static inline u8x2 PROD_u8x2(u8x2 a, u8x2 b)
     return (1u * a * b & 0x00ff) | (a >> 8) * (b & 0xff00u);
 }
 
-LOOP_TWO(PROD, u8x2)
-LOOP_FOUR(PROD, u8x2)
-LOOP_EIGHT(PROD, u8x2)
+LOOPS_OF(PROD, u8x2)
 
 static void last_u8(void *dst, const void *const *from, int k, size_t n)
 {
@@ -259,25 +302,20 @@ static void last_u8(void *dst, const void *const *from, int k, size_t n)
     ((u8 *) dst)[n - 1] = product;
 }
 
-static void PROD_u8_two(void *dst, const void *const *from, size_t n)
-{
-    last_u8(dst, from, 2, n);
-    PROD_u8x2_two(dst, from, n / 2);
-}
+#define LOOP_U8(name, k) \
+    static void PROD_u8_##name(void *dst, const void *const *from, size_t n) \
+    { \
+        last_u8(dst, from, k, n); \
+        PROD_u8x2_##name(dst, from, n / 2); \
+    }
 
-static void PROD_u8_four(void *dst, const void *const *from, size_t n)
-{
-    last_u8(dst, from, 4, n);
-    PROD_u8x2_four(dst, from, n / 2);
-}
-
-static void PROD_u8_eight(void *dst, const void *const *from, size_t n)
-{
-    last_u8(dst, from, 8, n);
-    PROD_u8x2_eight(dst, from, n / 2);
-}
-
-LOOPS_ROW(PROD, u8, sizeof(u8), true)
+LOOP_U8(two, 2)
+LOOP_U8(four, 4)
+LOOP_U8(eight, 8)
+LOOP_U8(stream_two, 2)
+LOOP_U8(stream_four, 4)
+LOOP_U8(stream_eight, 8)
+LOOPS_ROW(PROD, u8, sizeof(u8))
 
 /* ---- reals ---- */
 
@@ -315,10 +353,10 @@ LOOPS(PROD, f16)
 #endif
 LOOPS(SUM, bf16)
 LOOPS(PROD, bf16)
-LOOP_TWO(MIN, f16)
-LOOP_TWO(MAX, f16)
-LOOP_TWO(MIN, bf16)
-LOOP_TWO(MAX, bf16)
+LOOP(MIN, f16, two)
+LOOP(MAX, f16, two)
+LOOP(MIN, bf16, two)
+LOOP(MAX, bf16, two)
 LOOPS_ROW_OF_TWO(MIN, f16, sizeof(f16), true)
 LOOPS_ROW_OF_TWO(MAX, f16, sizeof(f16), true)
 LOOPS_ROW_OF_TWO(MIN, bf16, sizeof(bf16), true)
@@ -483,52 +521,28 @@ PAIR_LOOPS(2double)
 
 enum {
     PARTIAL = 4096,    /* bytes of partial results, which stay in the first-level cache */
-    STRIP   = 512,     /* bytes of each operand taken at a time from memory */
-    AHEAD   = 1024,    /* and asked for so far in advance */
-    LINE    = 64
+    RESULT  = 512      /* bytes of results on their way past the caches */
 };
 
-static inline void prefetch(const void *const *operands, int k, size_t offset, size_t bytes)
+/* asks for what lies AHEAD of the bytes at `offset` */
+static inline void ask_all(const void *const *operands, int k, size_t offset, size_t bytes)
 {
     for (int j = 0; j < k; j++)
         for (size_t at = 0; at < bytes; at += LINE)
-            __builtin_prefetch((const char *) operands[j] + offset + at);
+            ask((const char *) operands[j] + offset + at);
 }
-
-#if defined __AVX512F__
-#define VECTOR_BYTES 64
-#define STREAM(to, from) _mm512_stream_si512((void *) (to), _mm512_loadu_si512(from))
-#elif defined __AVX__
-#define VECTOR_BYTES 32
-#define STREAM(to, from) _mm256_stream_si256((void *) (to), _mm256_loadu_si256((const void *) (from)))
-#elif defined __SSE2__
-#define VECTOR_BYTES 16
-#define STREAM(to, from) _mm_stream_si128((void *) (to), _mm_loadu_si128((const void *) (from)))
-#endif
 
 /* Writes whole lines past the caches, what is before and behind them as usual. */
 static void stream(char *to, const char *from, size_t bytes)
 {
-#ifdef STREAM
     size_t head = -(uintptr_t) to % LINE, at;
 
     if (head > bytes)
         head = bytes;
     memcpy(to, from, head);
     for (at = head; at + LINE <= bytes; at += LINE)
-        for (size_t part = 0; part < LINE; part += VECTOR_BYTES)
-            STREAM(to + at + part, from + at + part);
+        stream_line(to + at, from + at);
     memcpy(to + at, from + at, bytes - at);
-#else
-    memcpy(to, from, bytes);
-#endif
-}
-
-static inline void stream_end(void)
-{
-#ifdef STREAM
-    _mm_sfence();
-#endif
 }
 
 /* dst = operands[0] op ... op operands[k-1] for at most PARTIAL bytes. What is not the last result goes to a place of
@@ -557,8 +571,8 @@ static bool apart(const void *dst, const void *const *operands, int k)
 }
 
 /* How a vector is gone through. Measured on a server core (doc/kernels.md): streaming saves the fetching of what is
- * overwritten, 15 to 30 %; asking for operands in advance helps a result in place while the next cache holds it, and
- * together with streaming; otherwise the plain loop is best. */
+ * overwritten, 15 to 30 %; asking for operands in advance helps a result in place, 5 to 15 %, and together with
+ * streaming; otherwise the plain loop is best. */
 enum way { PLAIN, ADVANCE, STREAMING };
 
 static inline enum way choose(const struct loops *loops, const void *dst, const void *const *operands, int k, size_t n)
@@ -567,26 +581,36 @@ static inline enum way choose(const struct loops *loops, const void *dst, const 
 
     if (bytes * k <= collopt_far_from)
         return PLAIN;
-    if (collopt_stream_from && bytes * (k + 1) >= collopt_stream_from)
-        return loops->solid && (uintptr_t) dst % loops->size == 0 && apart(dst, operands, k) ? STREAMING : PLAIN;
-    return k == 2 && !apart(dst, operands, k) ? ADVANCE : PLAIN;
+    if (!apart(dst, operands, k))
+        return ADVANCE;
+    return STREAMS && collopt_stream_from && bytes * (k + 1) >= collopt_stream_from
+        && loops->solid && (uintptr_t) dst % loops->size == 0 ? STREAMING : PLAIN;
+}
+
+/* Bytes of each operand that are taken at a time. Streaming likes them short, so that reading and writing alternate;
+ * loops that exist for two operands only, and those on lanes of 16 bytes, have much to do before and after. */
+static inline size_t strip_bytes(const struct loops *loops, enum way way)
+{
+    if (way == STREAMING)
+        return loops->four ? RESULT / 2 : RESULT;
+    return way == PLAIN ? PARTIAL : loops->size < 16 ? 512 : 1024;
 }
 
 /* The whole in strips, n lanes. */
 static void strips(const struct loops *loops, void *dst, const void *const *operands, int k, size_t n, enum way way)
 {
-    const size_t size = loops->size, bytes = n * size, strip = way == PLAIN ? PARTIAL : STRIP;
+    const size_t size = loops->size, bytes = n * size, strip = strip_bytes(loops, way);
     size_t take = way == STREAMING ? strip - (uintptr_t) dst % LINE : strip;    /* then the lines of dst are whole */
 
     for (size_t at = 0; at < bytes; at += take, take = strip) {
-        _Alignas(LINE) char result[STRIP];
+        _Alignas(LINE) char result[RESULT];
         const void *here[COLLOPT_FOLD_MAX];
         char *to = (char *) dst + at;
 
         if (take > bytes - at)
             take = bytes - at;
-        if (way != PLAIN && bytes - at > AHEAD + STRIP)
-            prefetch(operands, k, at + AHEAD, STRIP);
+        if (way != PLAIN && bytes - at > AHEAD + strip)
+            ask_all(operands, k, at, strip);
         for (int j = 0; j < k; j++)
             here[j] = (const char *) operands[j] + at;
         strip_combine(loops, way == STREAMING ? result : to, here, k, take / size);
@@ -597,16 +621,39 @@ static void strips(const struct loops *loops, void *dst, const void *const *oper
         stream_end();
 }
 
+static inline loop *of_operands(int k, loop *two, loop *four, loop *eight)
+{
+    return k == 2 ? two : k == 4 ? four : k == 8 ? eight : NULL;
+}
+
+/* The whole by a loop that streams; what is before and behind the lines of dst, by the usual one. */
+static void stream_whole(const struct loops *loops, void *dst, const void *const *operands, int k, size_t n)
+{
+    loop *plain = of_operands(k, loops->two, loops->four, loops->eight);
+    loop *stream = of_operands(k, loops->stream_two, loops->stream_four, loops->stream_eight);
+    const size_t size = loops->size, head = -(uintptr_t) dst % LINE / size, lines = (n - head) * size / LINE;
+    const void *here[COLLOPT_FOLD_MAX], *last[COLLOPT_FOLD_MAX];
+    const size_t tail = head * size + lines * LINE;
+
+    for (int j = 0; j < k; j++) {
+        here[j] = (const char *) operands[j] + head * size;
+        last[j] = (const char *) operands[j] + tail;
+    }
+    plain(dst, operands, head);
+    stream((char *) dst + head * size, here, lines * LINE / size);
+    stream_end();
+    plain((char *) dst + tail, last, n - tail / size);
+}
+
 static inline void vector_combine(const struct loops *loops, void *dst, const void *const *operands, int k, size_t n)
 {
     enum way way = choose(loops, dst, operands, k, n);
+    loop *plain = of_operands(k, loops->two, loops->four, loops->eight);
 
-    if (k == 2 && way == PLAIN)
-        loops->two(dst, operands, n);
-    else if (k == 4 && loops->four && way == PLAIN)
-        loops->four(dst, operands, n);
-    else if (k == 8 && loops->eight && way == PLAIN)
-        loops->eight(dst, operands, n);
+    if (way == PLAIN && plain)
+        plain(dst, operands, n);
+    else if (way == STREAMING && of_operands(k, loops->stream_two, loops->stream_four, loops->stream_eight))
+        stream_whole(loops, dst, operands, k, n);
     else
         strips(loops, dst, operands, k, n, way);
 }

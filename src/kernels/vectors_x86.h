@@ -172,8 +172,31 @@ static inline vector_f16 PROD_vector_f16(vector_f16 a, vector_f16 b)
         } \
     }
 
+/* n lanes that fill whole lines of dst */
+#define VECTOR_LOOP_STREAM(op, lane, name, k) \
+    static void op##_##lane##_stream_##name(void *dst, const void *const *from, size_t n) \
+    { \
+        enum { LANES = sizeof(vector_##lane) / sizeof(lane) }; \
+        const lane *a[k]; \
+\
+        for (int j = 0; j < k; j++) \
+            a[j] = from[j]; \
+        for (size_t at = 0; at < n; at += LINE / sizeof(lane)) { \
+            _Alignas(LINE) char line[LINE]; \
+            for (int j = 0; j < k; j++) \
+                ask(a[j] + at); \
+            for (size_t i = 0; i < LINE / sizeof(lane); i += LANES) { \
+                vector_##lane best = load_##lane(a[0] + at + i); \
+                for (int j = 1; j < k; j++) \
+                    best = op##_vector_##lane(best, load_##lane(a[j] + at + i)); \
+                store_##lane((lane *) line + i, best); \
+            } \
+            stream_line((char *) dst + at * sizeof(lane), line); \
+        } \
+    }
+
 #define VECTOR_LOOPS(op, lane) \
-    VECTOR_LOOP(op, lane, two, 2) \
-    VECTOR_LOOP(op, lane, four, 4) \
-    VECTOR_LOOP(op, lane, eight, 8) \
-    LOOPS_ROW(op, lane, sizeof(lane), true)
+    VECTOR_LOOP(op, lane, two, 2)        VECTOR_LOOP_STREAM(op, lane, two, 2) \
+    VECTOR_LOOP(op, lane, four, 4)       VECTOR_LOOP_STREAM(op, lane, four, 4) \
+    VECTOR_LOOP(op, lane, eight, 8)      VECTOR_LOOP_STREAM(op, lane, eight, 8) \
+    LOOPS_ROW(op, lane, sizeof(lane))
