@@ -13,7 +13,9 @@ KERNEL_SOURCES = \
 	src/kernels/half_lane.h \
 	src/kernels/integer_lane.h \
 	src/kernels/kernels.h \
+	src/kernels/long_lane.h \
 	src/kernels/pair_lane.h \
+	src/kernels/pairs_avx512.h \
 	src/kernels/real_lane.h \
 	src/kernels/vectors_x86.h \
 	src/kernels/wide_pair.h \

@@ -9,6 +9,7 @@
 #include "kernels.h"
 
 #include <complex.h>
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -20,6 +21,11 @@
 
 #ifndef COLLOPT_ISA
 #define COLLOPT_ISA generic
+#endif
+
+/* long double is the 80-bit one, in 16 bytes */
+#if LDBL_MANT_DIG == 64 && defined __LP64__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define EXTENDED 1
 #endif
 
 #define JOIN(a, b)   a##b
@@ -100,6 +106,7 @@ typedef long double _Complex cl  LOOSE;
 static inline fl SUM_fl(fl a, fl b)  { return a + b; }
 static inline fl PROD_fl(fl a, fl b) { return a * b; }
 
+#ifndef EXTENDED
 /* As in real_lane.h, without vectors: the usual result first; it stands unless it may be a zero or hide a NaN. */
 static inline fl MIN_fl(fl a, fl b)
 {
@@ -118,6 +125,7 @@ static inline fl MAX_fl(fl a, fl b)
         return high;
     return isunordered(a, b) ? (fl) NAN : a == b && signbit(b) ? a : high;
 }
+#endif
 
 /* ---- lines of a cache ---- */
 
@@ -172,6 +180,7 @@ struct loops {
     loop *stream_two, *stream_four, *stream_eight;
     size_t size;     /* of a lane */
     bool solid;      /* all bytes of a lane are its value */
+    bool slow;       /* arithmetic takes longer than memory */
 };
 
 #define OPERANDS_two(lane)    const lane *a = from[0], *b = from[1];
@@ -216,6 +225,7 @@ struct loops {
     { \
         const lane *a = from[0], *b = from[1]; \
         lane *d = dst; \
+        _Pragma("GCC unroll 4") \
         for (size_t i = 0; i < n; i++) \
             d[i] = op##_##lane(a[i], b[i]); \
     }
@@ -244,11 +254,11 @@ struct loops {
 #define LOOPS_ROW(op, lane, size) \
     static const struct loops op##_##lane##_loops = { \
         op##_##lane##_two, op##_##lane##_four, op##_##lane##_eight, \
-        op##_##lane##_stream_two, op##_##lane##_stream_four, op##_##lane##_stream_eight, size, true \
+        op##_##lane##_stream_two, op##_##lane##_stream_four, op##_##lane##_stream_eight, size, true, false \
     };
 
 #define LOOPS_ROW_OF_TWO(op, lane, size, solid) \
-    static const struct loops op##_##lane##_loops = { op##_##lane##_two, NULL, NULL, NULL, NULL, NULL, size, solid };
+    static const struct loops op##_##lane##_loops = { op##_##lane##_two, NULL, NULL, NULL, NULL, NULL, size, solid, false };
 
 #define LOOPS_OF(op, lane) \
     LOOP(op, lane, two)        LOOP(op, lane, four)        LOOP(op, lane, eight) \
@@ -362,13 +372,27 @@ LOOPS_ROW_OF_TWO(MAX, f16, sizeof(f16), true)
 LOOPS_ROW_OF_TWO(MIN, bf16, sizeof(bf16), true)
 LOOPS_ROW_OF_TWO(MAX, bf16, sizeof(bf16), true)
 
-#define LONG_DOUBLE_LOOPS(op) \
-    LOOP_SCALAR(op, fl) LOOPS_ROW_OF_TWO(op, fl, sizeof(fl), false)
+#define SCALAR_ROW(op, lane) \
+    static const struct loops op##_##lane##_loops = { \
+        op##_##lane##_two, NULL, NULL, NULL, NULL, NULL, sizeof(lane), false, true \
+    };
+#define SCALAR_LOOPS(op, lane) LOOP_SCALAR(op, lane) SCALAR_ROW(op, lane)
 
-LONG_DOUBLE_LOOPS(SUM)
-LONG_DOUBLE_LOOPS(PROD)
-LONG_DOUBLE_LOOPS(MIN)
-LONG_DOUBLE_LOOPS(MAX)
+SCALAR_LOOPS(SUM, fl)
+SCALAR_LOOPS(PROD, fl)
+
+#ifdef EXTENDED
+#include "long_lane.h"
+LOOP_WORDS(MIN, extended, struct extended)
+LOOP_WORDS(MAX, extended, struct extended)
+LOOPS_ROW_OF_TWO(MIN, extended, sizeof(fl), false)
+LOOPS_ROW_OF_TWO(MAX, extended, sizeof(fl), false)
+#define MIN_fl_loops MIN_extended_loops
+#define MAX_fl_loops MAX_extended_loops
+#else
+SCALAR_LOOPS(MIN, fl)
+SCALAR_LOOPS(MAX, fl)
+#endif
 
 /* ---- products of complex numbers ---- */
 
@@ -387,21 +411,32 @@ LONG_DOUBLE_LOOPS(MAX)
 #endif
 #include "complex_lane.h"
 
-static inline cl PROD_cl(cl a, cl b) { return a * b; }
+static void __attribute__((noinline, cold)) PROD_cl_again(cl *d, const cl *a, const cl *b) { *d = *a * *b; }
+
+/* Only if both parts come out as NaN does C ask for more: then the operands are taken from memory again, rather than kept
+ * on the processor's stack for that. */
+static void PROD_cl_two(void *dst, const void *const *from, size_t n)
+{
+    const fl *a = from[0], *b = from[1];
+    fl *d = dst;
+
+    for (size_t i = 0; i < 2 * n; i += 2) {
+        long double re = a[i] * b[i] - a[i + 1] * b[i + 1], im = a[i] * b[i + 1] + a[i + 1] * b[i];
+
+        if (__builtin_expect(isnan(re), 0)) {
+            PROD_cl_again((cl *) (d + i), (const cl *) (a + i), (const cl *) (b + i));
+        } else {
+            d[i] = re;
+            d[i + 1] = im;
+        }
+    }
+}
 
 LOOPS_ROW_OF_TWO(PROD, c32, sizeof(c32), true)
 LOOPS_ROW_OF_TWO(PROD, c64, sizeof(c64), true)
-LOOP_SCALAR(PROD, cl)
-LOOPS_ROW_OF_TWO(PROD, cl, sizeof(cl), false)
+SCALAR_ROW(PROD, cl)
 
 /* ---- pairs ---- */
-
-#define OF(op) op##_long_double_int
-#define PAIR struct collopt_long_double_int
-#define IS_NAN isnan
-#include "pair_lane.h"
-
-PAIR_LOOPS(long_double_int)
 
 #if defined __LP64__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
@@ -474,7 +509,17 @@ WORD_LOOPS(short_int, u64, false)
 WORD_LOOPS(2real, u64, true)
 WORD_LOOPS(double_int, struct words, false)
 WORD_LOOPS(long_int, struct words, false)
+
+#if defined __AVX512BW__ && defined EXTENDED
+#include "pairs_avx512.h"
+LOOPS_ROW_OF_TWO(MINLOC, 2double, sizeof(struct words), true)
+LOOPS_ROW_OF_TWO(MAXLOC, 2double, sizeof(struct words), true)
+LOOPS_ROW_OF_TWO(MINLOC, long_double_int, sizeof(struct long_double_words), false)
+LOOPS_ROW_OF_TWO(MAXLOC, long_double_int, sizeof(struct long_double_words), false)
+#define LONG_DOUBLE_PAIRS
+#else
 WORD_LOOPS(2double, struct words, true)
+#endif
 
 #else
 
@@ -515,6 +560,18 @@ PAIR_LOOPS(double_int)
 PAIR_LOOPS(long_int)
 PAIR_LOOPS(2double)
 
+#endif
+
+#ifndef LONG_DOUBLE_PAIRS
+#ifdef EXTENDED
+WORD_LOOPS(long_double_int, struct long_double_words, false)
+#else
+#define OF(op) op##_long_double_int
+#define PAIR struct collopt_long_double_int
+#define IS_NAN isnan
+#include "pair_lane.h"
+PAIR_LOOPS(long_double_int)
+#endif
 #endif
 
 /* ---- vectors too long for the caches ---- */
@@ -579,7 +636,7 @@ static inline enum way choose(const struct loops *loops, const void *dst, const 
 {
     size_t bytes = n * loops->size;
 
-    if (bytes * k <= collopt_far_from)
+    if (bytes * k <= collopt_far_from || loops->slow)
         return PLAIN;
     if (!apart(dst, operands, k))
         return ADVANCE;
