@@ -22,7 +22,7 @@ bool collopt_usable(const struct collopt_algorithm *a, const struct collopt_prob
     else if (!a->identical && !p->exact)
         reason = "it may leave ranks with different bits where the operation rounds";
     else if (a->usable && !a->usable(p))
-        reason = "it has no form for these ranks";
+        reason = a->unfit ? a->unfit : "it has no form for these ranks";
     if (why)
         *why = reason;
     return reason == NULL;

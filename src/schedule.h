@@ -138,6 +138,7 @@ struct collopt_algorithm {
     struct collopt_parameter parameter[COLLOPT_PARAMETERS];
     /* Refuses only for a reason in doc/algorithms.md; NULL: always usable (order and identical are checked by the caller). */
     bool (*usable)(const struct collopt_problem *p);
+    const char *unfit;          /* what it refuses for, as the end of a sentence */
     int (*segments)(const struct collopt_problem *p);       /* NULL: 1 */
     void (*cost)(const struct collopt_problem *p, struct collopt_cost *c);
     void (*build)(struct collopt_schedule *s, const struct collopt_problem *p, int rank);

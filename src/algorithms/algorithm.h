@@ -120,6 +120,42 @@ enum { COLLOPT_SKIPS = 33 };
 /* skip[0] = 1, ... skip[q] = ranks, each half of the next rounded up; returns q = ceil(log2(ranks)). */
 int collopt_skips(int ranks, int skip[COLLOPT_SKIPS]);
 
+/* ---- swing_table.c: rings on which distances grow by -2 and one ------------------------------------------------- */
+
+/* 1, -1, 3, -5, 11 ...: how far from an even node its partner of STEP is; from an odd one as far the other way. */
+int collopt_swing_distance(int step);
+/* Blocks that a node still holds before STEP of the ceil(log2 nodes): ceil(nodes / 2^step).  NODES is even. */
+int collopt_swing_held(int nodes, int step);
+/* In which step a node hands on the block that is at C from it (block - node for even nodes, node - block for odd ones, mod
+ * NODES); its own, C = 0, after the last.  STEP has room for NODES, WORK for twice as many. */
+void collopt_swing_table(int nodes, unsigned char *step, int *work);
+/* NODES a power of two: places for the blocks by which all that is held is one window, halved in each step.  A node keeps the
+ * half that has its own block. */
+int collopt_swing_position(int nodes, int node);
+
+/* ---- grid.c: ranks along several dimensions ------------------------------------------------------------------------ */
+
+enum { COLLOPT_SIDES = 6, COLLOPT_SIDE_BITS = 10 };
+
+struct collopt_grid {
+    int sides, side[COLLOPT_SIDES], stride[COLLOPT_SIDES];      /* STRIDE: from one rank to the next along it */
+};
+
+/* VALUE of a parameter "dims"; false where there is none. */
+bool collopt_grid(struct collopt_grid *g, size_t value);
+/* Do the dims of value[PARAMETER] make up the ranks?  With it goes COLLOPT_GRID_UNFIT. */
+bool collopt_grid_fits(const struct collopt_problem *p, int parameter);
+#define COLLOPT_GRID_UNFIT "its dims do not multiply to the number of ranks"
+/* RANK's coordinate; the rank whose coordinate is TO and which is like RANK otherwise. */
+int collopt_grid_at(const struct collopt_grid *g, int rank, int dimension);
+int collopt_grid_moved(const struct collopt_grid *g, int rank, int dimension, int to);
+/* Two sides as nearly equal as can be, the longer first, both multiples of EACH; one side where there are no two; 0: none. */
+size_t collopt_preset_dims(int ranks, int each);
+
+#define COLLOPT_DIMS(preset_) \
+    { .name = "dims", .list_bits = COLLOPT_SIDE_BITS, .least = 1, .most = (1 << COLLOPT_SIDE_BITS) - 1, \
+      .help = "ranks along each dimension, the last one consecutive", .preset = preset_ }
+
 /* ---- fold.c: folding p ranks to fewer, such as a power of two -------------------------------------------------------------- */
 
 struct collopt_fold_pairs {

@@ -23,15 +23,18 @@ ALGORITHM_SOURCES = \
 	src/algorithms/ring.c \
 	src/algorithms/scan_doubling.c \
 	src/algorithms/sweep.c \
+	src/algorithms/swing.c \
 	src/algorithms/tree_scan.c \
 	src/algorithms/two_tree.c
 
 ALGORITHM_HELPERS = \
 	src/algorithms/algorithm.h \
 	src/algorithms/fold.c \
+	src/algorithms/grid.c \
 	src/algorithms/preset.c \
 	src/algorithms/row.c \
 	src/algorithms/skips.c \
+	src/algorithms/swing_table.c \
 	src/algorithms/tree.c \
 	src/algorithms/workspace.c
 

@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "algorithm.h"
 
@@ -138,6 +139,127 @@ START_TEST(segments_are_bounded)
 }
 END_TEST
 
+/* A node holds half, rounded up, after each step; whoever gets a block in a step still has it to hand on. */
+static void check_swing(int nodes)
+{
+    unsigned char step[nodes];
+    int work[2 * nodes], q = log2_ceil(nodes), handed_on[33] = { 0 };
+
+    collopt_swing_table(nodes, step, work);
+    for (int c = 0; c < nodes; c++) {
+        handed_on[step[c]]++;
+        if (step[c] < q)
+            ck_assert_msg(step[modulo(collopt_swing_distance(step[c]) - c, nodes)] > step[c],
+                          "%d nodes: what is at %d goes in step %d to one that has sent it", nodes, c, step[c]);
+    }
+    ck_assert_int_eq(step[0], q);
+    for (int k = 0; k < q; k++)
+        ck_assert_msg(handed_on[k] == collopt_swing_held(nodes, k) - collopt_swing_held(nodes, k + 1),
+                      "%d nodes: %d blocks in step %d", nodes, handed_on[k], k);
+    ck_assert_int_eq(handed_on[q], 1);
+}
+
+START_TEST(swings_halve)
+{
+    static const int distance[] = { 1, -1, 3, -5, 11, -21, 43 };
+
+    for (int s = 0; s < 7; s++)
+        ck_assert_int_eq(collopt_swing_distance(s), distance[s]);
+    for (int nodes = 2; nodes <= 3000; nodes += nodes < 1000 ? 2 : 46)
+        check_swing(nodes);
+    check_swing(65536);
+    check_swing(65522);
+}
+END_TEST
+
+/* The window of a position holds just those blocks that the table says are still held. */
+START_TEST(swing_positions_are_windows)
+{
+    static const int of_8[] = { 0, 4, 6, 1, 3, 7, 5, 2 }, of_16[] = { 0, 8, 12, 2, 5, 14, 9, 7, 3, 11, 15, 1, 6, 13, 10, 4 };
+
+    for (int i = 0; i < 8; i++)
+        ck_assert_int_eq(collopt_swing_position(8, i), of_8[i]);
+    for (int i = 0; i < 16; i++)
+        ck_assert_int_eq(collopt_swing_position(16, i), of_16[i]);
+    for (int nodes = 2; nodes <= 1024; nodes *= 2) {
+        unsigned char step[nodes];
+        int work[2 * nodes], q = log2_floor(nodes);
+
+        collopt_swing_table(nodes, step, work);
+        for (int r = 0; r < nodes; r += 1 + nodes / 64)
+            for (int b = 0; b < nodes; b++) {
+                int differ = collopt_swing_position(nodes, r) ^ collopt_swing_position(nodes, b);
+                int first = differ ? q - 1 - log2_floor(differ) : q;
+
+                ck_assert_int_eq(step[modulo(r % 2 ? r - b : b - r, nodes)], first);
+            }
+    }
+}
+END_TEST
+
+START_TEST(grids_have_coordinates)
+{
+    struct collopt_grid g;
+
+    ck_assert(!collopt_grid(&g, 0));
+    ck_assert(collopt_grid(&g, 4 | 3 << COLLOPT_SIDE_BITS | 2 << 2 * COLLOPT_SIDE_BITS));
+    ck_assert_int_eq(g.sides, 3);
+    for (int a = 0, rank = 0; a < 4; a++)
+        for (int b = 0; b < 3; b++)
+            for (int c = 0; c < 2; c++, rank++) {
+                ck_assert_int_eq(collopt_grid_at(&g, rank, 0), a);
+                ck_assert_int_eq(collopt_grid_at(&g, rank, 1), b);
+                ck_assert_int_eq(collopt_grid_at(&g, rank, 2), c);
+                ck_assert_int_eq(collopt_grid_moved(&g, rank, 1, 2), rank + (2 - b) * 2);
+            }
+}
+END_TEST
+
+START_TEST(preset_dims_are_nearly_square)
+{
+    static const struct {
+        int ranks, each, longer, shorter;       /* 0, 0: none; SHORTER 1: one side */
+    } known[] = { { 1, 1, 1, 1 }, { 2, 1, 2, 1 }, { 4, 1, 2, 2 }, { 12, 1, 4, 3 }, { 36, 1, 6, 6 }, { 97, 1, 97, 1 },
+                  { 1024, 1, 32, 32 }, { 1031, 1, 0, 0 }, { 2062, 1, 0, 0 }, { 1, 2, 0, 0 }, { 3, 2, 0, 0 }, { 6, 2, 6, 1 },
+                  { 8, 2, 4, 2 }, { 12, 2, 6, 2 }, { 36, 2, 6, 6 }, { 1024, 2, 32, 32 }, { 96, 2, 12, 8 } };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        size_t dims = (size_t)known[i].longer;
+
+        if (known[i].shorter > 1)
+            dims |= (size_t)known[i].shorter << COLLOPT_SIDE_BITS;
+        ck_assert_msg(collopt_preset_dims(known[i].ranks, known[i].each) == dims, "dims of %d in multiples of %d",
+                      known[i].ranks, known[i].each);
+    }
+}
+END_TEST
+
+/* Dims that do not make up the ranks are refused with a reason. */
+START_TEST(dims_that_do_not_fit_are_refused)
+{
+    static const struct collopt_topology one = { .nodes = 1 };
+    int asked = 0;
+
+    for (int i = 0; collopt_algorithms[i]; i++) {
+        const struct collopt_algorithm *a = collopt_algorithms[i];
+        struct collopt_problem p = { .collective = a->collective, .ranks = 12, .count = 24, .size = 8, .commutative = true,
+                                     .exact = true, .segments = 1, .topology = &one };
+        const char *why = NULL;
+
+        for (int k = 0; k < COLLOPT_PARAMETERS && a->parameter[k].name; k++)
+            p.value[k] = !strcmp(a->parameter[k].name, "dims") ? 4 | 4 << COLLOPT_SIDE_BITS : a->parameter[k].preset(&p);
+        if (!p.value[0] || strcmp(a->parameter[0].name, "dims"))
+            continue;
+        ck_assert_msg(!collopt_usable(a, &p, &why), "%s with dims=4x4 on 12 ranks", a->name);
+        ck_assert_ptr_nonnull(strstr(why, "dims do not multiply"));
+        p.value[0] = 6 | 2 << COLLOPT_SIDE_BITS;
+        ck_assert_msg(collopt_usable(a, &p, &why), "%s with dims=6x2 on 12 ranks: %s", a->name, why);
+        asked++;
+    }
+    ck_assert_int_gt(asked, 0);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("helpers");
@@ -152,6 +274,11 @@ int main(void)
     tcase_add_test(tcase, no_rank_has_children_in_both_of_two_trees);
     tcase_add_test(tcase, two_trees_are_known);
     tcase_add_test(tcase, segments_are_bounded);
+    tcase_add_test(tcase, swings_halve);
+    tcase_add_test(tcase, swing_positions_are_windows);
+    tcase_add_test(tcase, grids_have_coordinates);
+    tcase_add_test(tcase, preset_dims_are_nearly_square);
+    tcase_add_test(tcase, dims_that_do_not_fit_are_refused);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);

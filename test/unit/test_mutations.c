@@ -554,11 +554,12 @@ START_TEST(spoilt_programs_are_refused)
     static const int ranks[] = { 2, 3, 4, 5, 7, 8 };
     const struct collopt_algorithm *a = collopt_algorithms[_i];
     size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS];
-    int variants = trial_variants(a, variant);
     struct hunt h = { 0 };
 
-    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
-        for (int form = 0; form < 2 * TRIAL_FORMS; form++) {
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        int variants = trial_variants(a, ranks[i], variant);
+
+        for (int form = 0; form < 2 * TRIAL_FORMS && variants > 0; form++) {
             struct trial t = {
                 .algorithm = a, .ranks = ranks[i], .root = (form + 1) % ranks[i], .count = (size_t)(3 * ranks[i] + 2),
                 .shape = form % 3 == 2 ? TRIAL_RAGGED : TRIAL_NEARLY, .in_place = form % 2, .two_operands = form / 2,
@@ -570,6 +571,7 @@ START_TEST(spoilt_programs_are_refused)
                 t.root = 0;
             hunt(&h, &t, ranks[i] <= 3 ? 1 : ranks[i] <= 5 ? 3 : 11);
         }
+    }
     workshop_close(&h.shop);
     if (getenv("COLLOPT_TEST_VERBOSE"))
         for (int c = 0; c < CHANGES; c++)

@@ -149,7 +149,10 @@ static void prove_ranks(int algorithm, int index, int more)
     const struct collopt_algorithm *a = collopt_algorithms[algorithm];
     struct walk w = { .algorithm = a, .ranks = ranks };
     size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS];
-    int root[TRIAL_ROOTS], roots = trial_roots(a, ranks, root), variants = trial_variants(a, variant);
+    int root[TRIAL_ROOTS], roots = trial_roots(a, ranks, root), variants = trial_variants(a, ranks, variant);
+
+    if (variants == 0)
+        return;
 
     int trials = more ? affordable(&w, algorithm, index, more) : roots * variants;
 

@@ -18,8 +18,26 @@ void trial_words(const struct trial *t, char words[TRIAL_WORDS])
                      collopt_collective_names[a->collective], a->name, t->ranks, t->root, t->count, shape_names[t->shape],
                      t->in_place, t->two_operands, t->cut);
 
-    for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name && n < TRIAL_WORDS; i++)
-        n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), " %s %zu", a->parameter[i].name, t->value[i]);
+    for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name && n < TRIAL_WORDS; i++) {
+        const struct collopt_parameter *q = &a->parameter[i];
+        int elements = q->list_bits ? collopt_list_length(q, t->value[i]) : 0;
+
+        n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), " %s %zu", q->name,
+                      elements ? collopt_list_at(q, t->value[i], 0) : t->value[i]);
+        for (int k = 1; k < elements && n < TRIAL_WORDS; k++)
+            n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), "x%zu", collopt_list_at(q, t->value[i], k));
+    }
+}
+
+/* A number, or elements with an x in between. */
+static size_t read_value(const struct collopt_parameter *q, const char *text)
+{
+    size_t value = 0;
+    char *end;
+
+    for (int shift = 0; *text; shift += q->list_bits, text = *end == 'x' ? end + 1 : "")
+        value |= (size_t)strtoull(text, &end, 10) << shift;
+    return value;
 }
 
 static const struct collopt_algorithm *find(const char *collective, const char *name)
@@ -44,7 +62,7 @@ static bool read_pair(struct trial *t, const char *name, const char *value)
             return *integer[i].to = (int)number, true;
     for (int i = 0; i < COLLOPT_PARAMETERS && t->algorithm->parameter[i].name; i++)
         if (!strcmp(name, t->algorithm->parameter[i].name))
-            return t->value[i] = number, true;
+            return t->value[i] = read_value(&t->algorithm->parameter[i], value), true;
     for (int i = 0; i < TRIAL_SHAPES; i++)
         if (!strcmp(name, "shape") && !strcmp(value, shape_names[i]))
             return t->shape = (enum trial_shape)i, true;
@@ -261,10 +279,20 @@ struct proof workshop_proof(const struct workshop *w)
 
 /* ---- what is worth trying ------------------------------------------------------------------------------------------- */
 
+static bool in_range(const struct collopt_parameter *q, size_t value)
+{
+    if (!q->list_bits)
+        return value >= q->least && value <= q->most;
+    for (int i = 0; collopt_list_at(q, value, i); i++)
+        if (collopt_list_at(q, value, i) < q->least || collopt_list_at(q, value, i) > q->most)
+            return false;
+    return collopt_list_length(q, value) > 0;
+}
+
 static void add_variant(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i, const struct collopt_parameter *q,
                         size_t value)
 {
-    if (*n == TRIAL_VARIANTS || value < q->least || value > q->most)
+    if (*n == TRIAL_VARIANTS || !in_range(q, value))
         return;
     for (int k = 1; k < *n; k++)
         if (variant[k][i] == value)
@@ -273,14 +301,55 @@ static void add_variant(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int 
     variant[(*n)++][i] = value;
 }
 
-int trial_variants(const struct collopt_algorithm *a, size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS])
+/* Ways to write RANKS as a product: one side, two that differ much and little, three, a side of one at each end; and lists
+ * that multiply to something else, which are to be refused. */
+static void add_lists(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i, const struct collopt_parameter *q,
+                      int ranks)
 {
-    int n = 1;
+    size_t p = (size_t)ranks, one = 1;
+    int bits = q->list_bits;
+
+    add_variant(variant, n, i, q, p);
+    add_variant(variant, n, i, q, one | p << bits);
+    add_variant(variant, n, i, q, p | one << bits);
+    for (size_t a = 2, pairs = 0; a < p && pairs < 4; a++)
+        if (p % a == 0) {
+            add_variant(variant, n, i, q, a | p / a << bits);
+            pairs++;
+            for (size_t b = 2; b <= a; b++)
+                if (p / a % b == 0 && p / a / b > 1) {
+                    add_variant(variant, n, i, q, a | b << bits | p / a / b << 2 * bits);
+                    break;
+                }
+        }
+}
+
+/* Only an algorithm that has reasons of its own may refuse a variant. */
+static bool serves(const struct collopt_algorithm *a, int ranks, const size_t *value)
+{
+    struct trial t = { .algorithm = a, .ranks = ranks, .count = (size_t)ranks };
+    struct workshop w = { 0 };
+    char why[PROOF_WHY];
+    bool good;
+
+    memcpy(t.value, value, sizeof t.value);
+    good = workshop_state(&w, &t, why);
+    workshop_close(&w);
+    return good || !a->usable;
+}
+
+int trial_variants(const struct collopt_algorithm *a, int ranks, size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS])
+{
+    int n = 1, kept = 0;
 
     memset(variant[0], 0, sizeof variant[0]);
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++) {
         const struct collopt_parameter *q = &a->parameter[i];
 
+        if (q->list_bits) {
+            add_lists(variant, &n, i, q, ranks);
+            continue;
+        }
         if (q->bytes) {                 /* so small that there are several */
             add_variant(variant, &n, i, q, TRIAL_SIZE);
             add_variant(variant, &n, i, q, 3 * TRIAL_SIZE + 1);
@@ -291,7 +360,10 @@ int trial_variants(const struct collopt_algorithm *a, size_t variant[TRIAL_VARIA
         add_variant(variant, &n, i, q, 3);
         add_variant(variant, &n, i, q, 5);
     }
-    return n;
+    for (int i = 0; i < n; i++)
+        if (serves(a, ranks, variant[i]))
+            memmove(variant[kept++], variant[i], sizeof variant[i]);
+    return kept;
 }
 
 static const int large[] = { 100, 127, 128, 129, 255, 256, 257, 1000, 1024 };

@@ -1,0 +1,55 @@
+/* Grids of ranks: a parameter "dims" says how many ranks there are along each dimension, the last one running fastest. */
+#include "config.h"
+
+#include "algorithm.h"
+
+static const struct collopt_parameter dims = COLLOPT_DIMS(NULL);
+
+bool collopt_grid(struct collopt_grid *g, size_t value)
+{
+    int stride = 1;
+
+    g->sides = collopt_list_length(&dims, value);
+    for (int d = g->sides - 1; d >= 0; d--) {
+        g->side[d] = (int)collopt_list_at(&dims, value, d);
+        g->stride[d] = stride;
+        stride *= g->side[d];
+    }
+    return g->sides > 0;
+}
+
+bool collopt_grid_fits(const struct collopt_problem *p, int parameter)
+{
+    return p->value[parameter] && collopt_list_product(&dims, p->value[parameter]) == (size_t)p->ranks;
+}
+
+int collopt_grid_at(const struct collopt_grid *g, int rank, int dimension)
+{
+    return rank / g->stride[dimension] % g->side[dimension];
+}
+
+int collopt_grid_moved(const struct collopt_grid *g, int rank, int dimension, int to)
+{
+    return rank + (to - collopt_grid_at(g, rank, dimension)) * g->stride[dimension];
+}
+
+/* A multiple of EACH that divides RANKS, as near to the square root from below as there is; 0: none. */
+static int nearest_side(int ranks, int each)
+{
+    int best = 0;
+
+    for (int side = each; side <= ranks / side; side += each)
+        if (ranks % side == 0 && ranks / side % each == 0)
+            best = side;
+    return best;
+}
+
+size_t collopt_preset_dims(int ranks, int each)
+{
+    int shorter = nearest_side(ranks, each);
+    size_t longer = (size_t)(shorter ? ranks / shorter : ranks);
+
+    if (longer > dims.most || longer % (size_t)each)
+        return 0;
+    return shorter > 1 ? longer | (size_t)shorter << dims.list_bits : longer;
+}
