@@ -2,6 +2,7 @@
 # selection, find it by its descriptor:    const struct collopt_algorithm collopt_<collective>_<name> = {
 
 ALGORITHM_SOURCES = \
+	src/algorithms/bine_tree.c \
 	src/algorithms/binary_blocks.c \
 	src/algorithms/binary_tree.c \
 	src/algorithms/census.c \
@@ -24,6 +25,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/scan_doubling.c \
 	src/algorithms/sweep.c \
 	src/algorithms/swing.c \
+	src/algorithms/swing_latency.c \
 	src/algorithms/tree_scan.c \
 	src/algorithms/two_tree.c
 
