@@ -150,7 +150,7 @@ static inline vector_f16 PROD_vector_f16(vector_f16 a, vector_f16 b)
 
 /* k is a constant wherever this is expanded, so that the loops over it vanish */
 #define VECTOR_LOOP(op, lane, name, k) \
-    static void op##_##lane##_##name(void *dst, const void *const *from, size_t n) \
+    INLINE void op##_##lane##_##name(void *dst, const void *const *from, size_t n) \
     { \
         enum { LANES = sizeof(vector_##lane) / sizeof(lane) }; \
         const lane *a[k]; \
