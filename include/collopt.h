@@ -69,7 +69,8 @@ COLLOPT_API int collopt_explain(const char *collective, int ranks, uint64_t byte
 
 /* How many calls this process has run by an algorithm of collopt; NULL for all algorithms, or all collectives.
  * Blocking calls are counted when they begin, and count under their collective whatever the MPI name was
- * (MPI_Allreduce and MPI_Allreduce_c alike).
+ * (MPI_Allreduce and MPI_Allreduce_c alike).  collopt_calls("reduce_local", NULL) tells of MPI_Reduce_local, which is no
+ * collective.
  * \return the number of calls; 0 also for unknown names. */
 COLLOPT_API uint64_t collopt_calls(const char *collective, const char *algorithm);
 

@@ -157,11 +157,6 @@ bool collopt_abandon(struct collopt_plan *plan);        /* after an error: what 
 int collopt_dispatch(struct collopt_call *call);
 extern atomic_bool collopt_switched_on;         /* MPI_Pcontrol, where agreed; COLLOPT=off */
 
-/* ---- reduce_local.c ----------------------------------------------------------------------------------------------- */
-
-/* out = in op out by a kernel; COLLOPT_DECLINED: the host's to do. */
-int collopt_reduce_local(const void *in, void *out, size_t count, MPI_Datatype type, MPI_Op op);
-
 /* ---- agree.c ---------------------------------------------------------------------------------------------------- */
 
 /* One native MIN over COMM; true if all ranks run the same version with the same settings and all say READY. */

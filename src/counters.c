@@ -237,6 +237,11 @@ static inline struct entry *entry(const void *what, int which, bool passed)
     return e;
 }
 
+const char *collopt_counted_as(const struct collopt_algorithm *a)
+{
+    return a->collective < COLLOPT_COLLECTIVES ? collopt_collective_names[a->collective] : "reduce_local";
+}
+
 /* ---- outside ----------------------------------------------------------------------------------------------- */
 
 void collopt_count(const struct collopt_algorithm *a, int size_class, const struct collopt_counter *c)

@@ -109,26 +109,6 @@ int collopt_entry_Exscan_c(const void *in, void *out, host_count count, host_typ
     return err == COLLOPT_DECLINED ? collopt_host.Exscan_c(in, out, count, type, op, comm) : err;
 }
 
-int collopt_entry_Reduce_local(const void *in, void *out, int count, host_type type, host_op op)
-{
-    int err = collopt_reduce_local(in, out, (size_t)count, type, op);
-
-    if (err != COLLOPT_DECLINED)
-        return err;
-    collopt_count_passed("Reduce_local", COLLOPT_PASS_ARGUMENTS, 1);
-    return collopt_host.Reduce_local(in, out, count, type, op);
-}
-
-int collopt_entry_Reduce_local_c(const void *in, void *out, host_count count, host_type type, host_op op)
-{
-    int err = collopt_reduce_local(in, out, (size_t)count, type, op);
-
-    if (err != COLLOPT_DECLINED)
-        return err;
-    collopt_count_passed("Reduce_local_c", COLLOPT_PASS_ARGUMENTS, 1);
-    return collopt_host.Reduce_local_c(in, out, count, type, op);
-}
-
 /* ---- the names that are handed on and counted -------------------------------------------------------------------------- */
 
 #define HAND_ON(function, id, ID, needs, parameters, arguments) \

@@ -152,6 +152,8 @@ struct collopt_counter {        /* of one collective, algorithm and size class *
 void collopt_count(const struct collopt_algorithm *a, int size_class, const struct collopt_counter *c);
 /* The same for one call that was not timed. */
 void collopt_count_call(const struct collopt_algorithm *a, int size_class, uint64_t bytes);
+/* What calls run by A are counted under: its collective; "reduce_local" for the one algorithm that has none. */
+const char *collopt_counted_as(const struct collopt_algorithm *a);
 /* NAME is the MPI name without MPI_ ("Allreduce", "Iallreduce", "Allreduce_c") and must live for ever. */
 void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t calls);
 /* Calls VISIT for each sum of all threads that is not zero, once per algorithm and size class or name and reason; ALGORITHM NULL and NAME/REASON set for calls passed through. */

@@ -89,7 +89,7 @@ static void add_calls(const struct collopt_sum *sum, void *data)
     struct wanted *w = data;
     const struct collopt_algorithm *a = sum->algorithm;
 
-    if (a && (!w->collective || strcmp(w->collective, collopt_collective_names[a->collective]) == 0)
+    if (a && (w->collective ? strcmp(w->collective, collopt_counted_as(a)) == 0 : a->collective < COLLOPT_COLLECTIVES)
         && (!w->name || strcmp(w->name, a->name) == 0))
         w->calls += sum->counter.calls;
 }

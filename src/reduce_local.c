@@ -1,73 +1,116 @@
 /* MPI_Reduce_local by our kernels, for predefined datatypes and operations; everything else goes to the host.
  *
  * A call may take 10 ns, so what (operation, datatype) means is looked up in a table that is read without a lock: its
- * entries are written once and never change, as predefined handles always mean the same. */
+ * entries are written once, the operation last, and never change, as predefined handles always mean the same. */
 #include "config.h"
 
-#include <stdlib.h>
+#include <pthread.h>
 
 #include "call.h"
 
-enum { TABLE = 1024, PROBES = 8 };
+enum { TABLE = 512, PROBES = 8 };
 
 struct known {
-    MPI_Op op;
+    _Atomic(MPI_Op) op;         /* 0: free; no handle is */
     MPI_Datatype type;
-    const struct collopt_kernel *kernel;        /* NULL: the host's to do */
+    void (*combine)(void *dst, const void *left, const void *right, size_t n);  /* NULL: the host's to do */
+    size_t size;                /* of an element, in bytes */
 };
 
-static _Atomic(const struct known *) table[TABLE];
+static struct known table[TABLE];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct known unknown;
+
+/* What the counters know these calls as: no collective, and nothing to choose from. */
+static const struct collopt_algorithm kernels = { .name = "kernels", .collective = COLLOPT_COLLECTIVES };
 
 static size_t slot_of(MPI_Op op, MPI_Datatype type)
 {
     size_t h = ((size_t)(uintptr_t)op >> 2) * 0x9e3779b1u ^ ((size_t)(uintptr_t)type >> 2) * 0x85ebca6bu;
 
-    return (h ^ h >> 17) % TABLE;
+    return h ^ h >> 17;
 }
 
-static const struct collopt_kernel *learn(MPI_Op op, MPI_Datatype type)
+static inline const struct known *find(MPI_Op op, MPI_Datatype type, bool *room)
 {
+    size_t slot = slot_of(op, type);
+
+    for (size_t i = 0; i < PROBES; i++) {
+        const struct known *k = &table[(slot + i) % TABLE];
+        MPI_Op known = atomic_load_explicit(&k->op, memory_order_acquire);
+
+        if (known == op && k->type == type)
+            return k;
+        if (!known) {
+            *room = true;
+            return k;
+        }
+    }
+    return &unknown;
+}
+
+/* No room in the table: the host's to do. */
+static const struct known *learn(MPI_Op op, MPI_Datatype type)
+{
+    const struct known *found;
     struct collopt_facts f;
-    struct known *k;
+    bool room = false;
 
     collopt_prepare();
-    if (!collopt_gpu_allows() || !collopt_facts(op, type, &f) || !f.lasting || !(k = malloc(sizeof *k)))
-        return NULL;
-    *k = (struct known){ op, type, f.kernel };
-    for (size_t i = 0; i < PROBES; i++) {
-        const struct known *none = NULL;
+    if (!collopt_gpu_allows() || !collopt_facts(op, type, &f) || !f.lasting)
+        return &unknown;
+    pthread_mutex_lock(&lock);
+    found = find(op, type, &room);
+    if (room) {
+        struct known *k = &table[found - table];
 
-        if (atomic_compare_exchange_strong(&table[(slot_of(op, type) + i) % TABLE], &none, k))
-            return k->kernel;
+        k->type = type;
+        k->combine = f.kernel ? f.kernel->combine : NULL;
+        k->size = f.size;
+        atomic_store_explicit(&k->op, op, memory_order_release);
     }
-    free(k);
-    return f.kernel;
-}
-
-static const struct collopt_kernel *kernel_for(MPI_Op op, MPI_Datatype type)
-{
-    for (size_t i = 0; i < PROBES; i++) {
-        const struct known *k = atomic_load_explicit(&table[(slot_of(op, type) + i) % TABLE], memory_order_acquire);
-
-        if (!k)
-            break;
-        if (k->op == op && k->type == type)
-            return k->kernel;
-    }
-    return learn(op, type);
+    pthread_mutex_unlock(&lock);
+    return found;
 }
 
 /* The operands may not overlap; the hosts say so for equal ones and for MPI_IN_PLACE, and their word is the user's. */
-int collopt_reduce_local(const void *in, void *out, size_t count, MPI_Datatype type, MPI_Op op)
+static inline int combine(const void *in, void *out, size_t count, MPI_Datatype type, MPI_Op op)
 {
-    const struct collopt_kernel *kernel;
+    bool room = false;
+    const struct known *k;
 
     if (in == NULL || out == NULL || in == out || in == MPI_IN_PLACE || out == MPI_IN_PLACE || count > SIZE_MAX / 2
         || !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
         return COLLOPT_DECLINED;
-    kernel = kernel_for(op, type);
-    if (!kernel)
+    k = find(op, type, &room);
+    if (__builtin_expect(room, 0))
+        k = learn(op, type);
+    if (!k->combine)
         return COLLOPT_DECLINED;
-    kernel->combine(out, in, out, count);
+    collopt_count_call(&kernels, collopt_size_class(count * k->size), count * k->size);
+    k->combine(out, in, out, count);
     return MPI_SUCCESS;
+}
+
+static void count_passed(const char *name)
+{
+    bool on = atomic_load_explicit(&collopt_switched_on, memory_order_relaxed);
+
+    collopt_count_passed(name, on ? COLLOPT_PASS_ARGUMENTS : COLLOPT_PASS_OFF, 1);
+}
+
+int collopt_entry_Reduce_local(const void *in, void *out, int count, host_type type, host_op op)
+{
+    if (combine(in, out, (size_t)count, type, op) == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    count_passed("Reduce_local");
+    return collopt_host.Reduce_local(in, out, count, type, op);
+}
+
+int collopt_entry_Reduce_local_c(const void *in, void *out, host_count count, host_type type, host_op op)
+{
+    if (combine(in, out, (size_t)count, type, op) == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    count_passed("Reduce_local_c");
+    return collopt_host.Reduce_local_c(in, out, count, type, op);
 }

@@ -121,7 +121,7 @@ static void gather(const struct collopt_sum *s, void *data)
     struct record *same;
 
     if (s->algorithm) {
-        snprintf(one.what, sizeof one.what, "%s", collopt_collective_names[s->algorithm->collective]);
+        snprintf(one.what, sizeof one.what, "%s", collopt_counted_as(s->algorithm));
         snprintf(one.how, sizeof one.how, "%s", s->algorithm->name);
         one.size_class = s->size_class;
     } else {

@@ -317,12 +317,33 @@ static void test_large(void)
 
 /* ---- MPI_Reduce_local ------------------------------------------------------------------------------------------------------- */
 
+static void average(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        ((int *)inout)[i] = (((int *)in)[i] + ((int *)inout)[i]) / 2;
+}
+
+/* Ours are counted as run, under a name of their own, the others as passed on. */
 static void test_local(void)
 {
     int a[3] = { 1, 2, 3 }, b[3] = { 10, 20, 30 };
+    uint64_t collectives = calls_run(NULL, NULL), run = calls_run("reduce_local", NULL), passed = calls_passed("Reduce_local");
+    MPI_Op mean;
 
     check(MPI_Reduce_local(a, b, 3, MPI_INT, MPI_SUM) == MPI_SUCCESS && b[0] == 11 && b[1] == 22 && b[2] == 33,
           "MPI_Reduce_local gives %d %d %d", b[0], b[1], b[2]);
+    check(MPI_Reduce_local(a, b, 0, MPI_INT, MPI_SUM) == MPI_SUCCESS && b[0] == 11, "MPI_Reduce_local of nothing gives %d", b[0]);
+    MPI_Op_create(average, 1, &mean);
+    check(MPI_Reduce_local(a, b, 3, MPI_INT, mean) == MPI_SUCCESS && b[0] == 6 && b[1] == 12 && b[2] == 18,
+          "MPI_Reduce_local by the user's operation gives %d %d %d", b[0], b[1], b[2]);
+    MPI_Op_free(&mean);
+    if (!with_collopt())
+        return;
+    check(calls_run("reduce_local", "kernels") - run == 2 && calls_run(NULL, NULL) == collectives,
+          "%d of 2 calls of MPI_Reduce_local were counted", (int)(calls_run("reduce_local", NULL) - run));
+    check(calls_passed("Reduce_local") - passed == 1, "%d calls of MPI_Reduce_local were counted as passed on, not 1",
+          (int)(calls_passed("Reduce_local") - passed));
 }
 
 int main(int argc, char **argv)

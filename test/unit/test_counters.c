@@ -80,6 +80,21 @@ START_TEST(sums)
 }
 END_TEST
 
+/* MPI_Reduce_local is no collective: it has a name of its own and is not in their sums. */
+START_TEST(local_reductions)
+{
+    static const struct collopt_algorithm kernels = { .name = "kernels", .collective = COLLOPT_COLLECTIVES };
+
+    run("ring", 20, 10, 0.125);
+    collopt_count_call(&kernels, 3, 8);
+    collopt_count_call(&kernels, 3, 7);
+    ck_assert_uint_eq(collopt_calls(NULL, NULL), 1);
+    ck_assert_uint_eq(collopt_calls("reduce_local", NULL), 2);
+    ck_assert_uint_eq(collopt_calls("reduce_local", "kernels"), 2);
+    ck_assert_uint_eq(collopt_calls("reduce_local", "ring"), 0);
+}
+END_TEST
+
 static void check_one(const struct collopt_sum *s, void *data)
 {
     ++*(int *)data;
@@ -472,6 +487,7 @@ int main(void)
     tcase_set_timeout(c, 60);
     tcase_add_test(c, size_classes);
     tcase_add_test(c, sums);
+    tcase_add_test(c, local_reductions);
     tcase_add_test(c, least_and_most_start_anew);
     tcase_add_test(c, many_sums);
     tcase_add_test(c, threads);
