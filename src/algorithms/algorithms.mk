@@ -5,6 +5,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/bine_tree.c \
 	src/algorithms/binary_blocks.c \
 	src/algorithms/binary_tree.c \
+	src/algorithms/bucket.c \
 	src/algorithms/census.c \
 	src/algorithms/chain.c \
 	src/algorithms/chain_scan.c \
