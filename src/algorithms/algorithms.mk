@@ -15,6 +15,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/dual_root.c \
 	src/algorithms/elimination.c \
 	src/algorithms/exscan_doubling.c \
+	src/algorithms/grid_chain.c \
 	src/algorithms/knomial.c \
 	src/algorithms/linear.c \
 	src/algorithms/pairwise.c \

@@ -133,8 +133,9 @@ static const struct estimate {
     { "two_tree", 0.4, 1.5, false },
     { "dual_root", 0.4, 1.5, false },
     { "bucket", 1, 1.35, false },
-    { "mesh", 0.85, 1.2, false },
+    { "mesh", 0.8, 1.2, false },
     { "swing", 1, 1.25, true },
+    { "torus", 0.7, 1.2, false },
     { "swing_torus", 1, 1.3, false },
     { NULL, 1 - 1e-9, 1 + 1e-9, false },
 };

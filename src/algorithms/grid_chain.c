@@ -1,0 +1,201 @@
+/* Chains over a grid of ranks: along its rows to the root's column, and along the column to the root, segment by segment.
+ *
+ * A rank takes from its neighbours farther out along a dimension, and gives to the one nearer the root; whoever is in line with
+ * the root along a dimension goes on with what it has along the one before.  The last dimension is the first to be reduced: its ranks
+ * are consecutive, those of the next are consecutive rows, and so on, so on a mesh every sum is of consecutive ranks: below, own,
+ * above.  On a torus the half beyond the opposite rank comes the other way round: hops are halved, and the order is lost.
+ * Cost, S segments: the way from the farthest corner, and for each further segment as many rounds as the root has neighbours (2 D
+ * inside); as many m received and combined.  Scratch: two segments from each neighbour.
+ * Any root.  mesh keeps rank order; torus is for commutative operations only.
+ * Use it for long vectors on tori and meshes, the root in a corner if it may be; where p is large and vectors are not, it has far fewer
+ * hops than one chain.  Folklore ("vertically, then horizontally"). */
+#include "config.h"
+
+#include "algorithm.h"
+
+enum { SEGMENT, DIMS };         /* parameters */
+
+struct links {                  /* of one rank; children in the order in which their sums are folded, one's own after FIRST */
+    int parent, children, before, child[2 * COLLOPT_SIDES];
+};
+
+/* Where a coordinate lies along a dimension, seen from the root's: ranks on the way, negative below. */
+static int away(const struct collopt_grid *g, int d, int x, int root, bool around)
+{
+    int up = modulo(x - root, g->side[d]);
+
+    if (!around)
+        return x - root;
+    return up <= g->side[d] / 2 ? up : up - g->side[d];
+}
+
+/* The neighbour that is FAR away from ROOT along D; -1 if there is none. */
+static int neighbour(const struct collopt_grid *g, int rank, int d, int root, int far, bool around)
+{
+    int side = g->side[d], x = around ? modulo(root + far, side) : root + far;
+
+    if (x < 0 || x >= side || away(g, d, x, root, around) != far)
+        return -1;
+    return collopt_grid_moved(g, rank, d, x);
+}
+
+static void add_before(struct links *l, int child)
+{
+    if (child < 0)
+        return;
+    for (int i = l->children++; i > 0; i--)
+        l->child[i] = l->child[i - 1];
+    l->child[0] = child;
+    l->before++;
+}
+
+static void add_after(struct links *l, int child)
+{
+    if (child >= 0)
+        l->child[l->children++] = child;
+}
+
+static struct links links(const struct collopt_grid *g, int rank, int root, bool around)
+{
+    struct links l = { .parent = -1 };
+
+    for (int d = g->sides - 1; d >= 0 && l.parent < 0; d--) {
+        int to = collopt_grid_at(g, root, d), far = away(g, d, collopt_grid_at(g, rank, d), to, around);
+
+        if (far <= 0)
+            add_before(&l, neighbour(g, rank, d, to, far - 1, around));
+        if (far >= 0)
+            add_after(&l, neighbour(g, rank, d, to, far + 1, around));
+        if (far != 0)
+            l.parent = neighbour(g, rank, d, to, far < 0 ? far + 1 : far - 1, around);
+    }
+    return l;
+}
+
+static void pass_segment(struct collopt_schedule *s, const struct links *l, struct turns *tmp, struct collopt_block segment)
+{
+    struct collopt_region operand[2 * COLLOPT_SIDES + 1], to = in(segment);
+    int n = 0;
+
+    for (int i = 0; i <= l->children; i++) {
+        if (i == l->before)
+            operand[n++] = in(segment);
+        if (i == l->children)
+            break;
+        operand[n] = at(turn(s, &tmp[i]), segment);
+        collopt_receive(s, l->child[i], operand[n++]);
+    }
+    if (l->children)
+        to = l->before ? operand[0] : operand[1];
+    if (l->parent < 0)
+        to = out(segment);
+    if (n > 1)
+        collopt_fold(s, to, n, operand);
+    else if (l->parent < 0)
+        collopt_copy(s, to, operand[0]);
+    if (l->parent >= 0)
+        collopt_send(s, l->parent, to);
+}
+
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank, bool around)
+{
+    struct collopt_grid g;
+    struct turns tmp[2 * COLLOPT_SIDES];
+    int segments = collopt_partition(s, p->segments);
+
+    if (!collopt_grid(&g, p->value[DIMS]))
+        return;
+
+    struct links l = links(&g, rank, p->root, around);
+
+    for (int i = 0; i < l.children; i++)
+        tmp[i] = (struct turns){ .slots = 2 };
+    for (int j = 0; j < p->segments; j++) {
+        collopt_round(s);
+        pass_segment(s, &l, tmp, block(segments, j, 1));
+    }
+}
+
+static void build_torus(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build(s, p, rank, true);
+}
+
+static void build_mesh(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build(s, p, rank, false);
+}
+
+/* Rounds of one segment: the longer side of each dimension, and one more where both end at the same time. */
+static int longest(const struct collopt_grid *g, int root, bool around)
+{
+    int n = 0;
+
+    for (int d = 0; d < g->sides; d++) {
+        int x = collopt_grid_at(g, root, d), above = around ? g->side[d] / 2 : g->side[d] - 1 - x;
+        int below = g->side[d] - 1 - above;
+
+        n += most(below, above) + (below == above && below > 0);
+    }
+    return n;
+}
+
+static void cost(const struct collopt_problem *p, bool around, struct collopt_cost *c)
+{
+    struct collopt_grid g;
+    double m = vector_bytes(p);
+
+    *c = (struct collopt_cost){ .rounds = 0 };
+    if (!collopt_grid(&g, p->value[DIMS]) || p->ranks == 1)
+        return;
+
+    struct links l = links(&g, p->root, p->root, around);
+
+    c->rounds = longest(&g, p->root, around) + (double)l.children * (p->segments - 1);
+    c->bytes = c->combined = l.children * m;
+    c->scratch = l.children * least(p->segments, 2) * m / p->segments;
+}
+
+static void cost_torus(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost(p, true, c);
+}
+
+static void cost_mesh(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost(p, false, c);
+}
+
+static size_t sides(const struct collopt_problem *p)
+{
+    return collopt_preset_dims(p->ranks, 1);
+}
+
+/* For grids of the preset sides: about the square root of the ranks along each. */
+static size_t segment(const struct collopt_problem *p)
+{
+    int side = 1;
+
+    while (side * side < p->ranks)
+        side++;
+    return collopt_preset_segment(side, vector_bytes(p), true);
+}
+
+static bool usable(const struct collopt_problem *p)
+{
+    return collopt_grid_fits(p, DIMS);
+}
+
+const struct collopt_algorithm collopt_reduce_torus = {
+    .name = "torus", .summary = "pipelined chains along every dimension of a torus, both ways round; long vectors",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_torus, .build = build_torus,
+};
+
+const struct collopt_algorithm collopt_reduce_mesh = {
+    .name = "mesh", .summary = "pipelined chains along every dimension of a mesh, in rank order; long vectors",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_mesh, .build = build_mesh,
+};
