@@ -8,7 +8,7 @@
 
 #include "call.h"
 
-enum { TABLE = 512, PROBES = 8 };
+enum { TABLE_BITS = 11, TABLE = 1 << TABLE_BITS };      /* four times the combinations that there are */
 
 struct known {
     _Atomic(MPI_Op) op;         /* 0: free; no handle is */
@@ -18,25 +18,20 @@ struct known {
 };
 
 static struct known table[TABLE];
+static int used;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct known unknown;
 
 /* What the counters know these calls as: no collective, and nothing to choose from. */
 static const struct collopt_algorithm kernels = { .name = "kernels", .collective = COLLOPT_COLLECTIVES };
 
-static size_t slot_of(MPI_Op op, MPI_Datatype type)
-{
-    size_t h = ((size_t)(uintptr_t)op >> 2) * 0x9e3779b1u ^ ((size_t)(uintptr_t)type >> 2) * 0x85ebca6bu;
-
-    return h ^ h >> 17;
-}
-
+/* The entry, or the free one where it belongs. */
 static inline const struct known *find(MPI_Op op, MPI_Datatype type, bool *room)
 {
-    size_t slot = slot_of(op, type);
+    uint64_t h = ((uint64_t)(uintptr_t)op * 0x9e3779b97f4a7c15u ^ (uint64_t)(uintptr_t)type) * 0xff51afd7ed558ccdu;
 
-    for (size_t i = 0; i < PROBES; i++) {
-        const struct known *k = &table[(slot + i) % TABLE];
+    for (size_t i = h >> (64 - TABLE_BITS);; i = (i + 1) % TABLE) {
+        const struct known *k = &table[i];
         MPI_Op known = atomic_load_explicit(&k->op, memory_order_acquire);
 
         if (known == op && k->type == type)
@@ -46,10 +41,8 @@ static inline const struct known *find(MPI_Op op, MPI_Datatype type, bool *room)
             return k;
         }
     }
-    return &unknown;
 }
 
-/* No room in the table: the host's to do. */
 static const struct known *learn(MPI_Op op, MPI_Datatype type)
 {
     const struct known *found;
@@ -61,7 +54,7 @@ static const struct known *learn(MPI_Op op, MPI_Datatype type)
         return &unknown;
     pthread_mutex_lock(&lock);
     found = find(op, type, &room);
-    if (room) {
+    if (room && ++used < TABLE / 2) {
         struct known *k = &table[found - table];
 
         k->type = type;
