@@ -179,13 +179,36 @@ struct collopt_tree collopt_binary_tree(int lo, int hi, int root, int rank);
 /* One of two trees over LO .. HI-1 in which every rank has children in one tree at most (where there are two of them). */
 struct collopt_tree collopt_two_tree(int lo, int hi, bool second, int rank);
 
+/* Edges of both trees are coloured so that what a rank's two children send it differs in colour, and what it sends to its two
+ * parents.  So in a slot of time where only edges of the slot's colour, its number modulo 2, carry a message, no rank sends or
+ * receives two.  A stream of segments has one in every second slot from the first one on. */
+struct collopt_two_tree_slots {
+    int left, right;            /* what comes from the children, if they are there, begins */
+    int up;                     /* what goes to the parent, or to somebody on top */
+    int end;                    /* all up and back down, were there one segment only */
+};
+
+struct collopt_two_tree_slots collopt_two_tree_slots(int lo, int hi, bool second, int rank);
+/* The slot in which the way back down begins on the edge that is used from SLOT on, on the way up. */
+int collopt_two_tree_down(const struct collopt_two_tree_slots *slots, int slot);
+/* When the ranks on top of both trees have all, or one slot later. */
+int collopt_two_tree_last_slot(int ranks);
+/* Which of so many SEGMENTS of a stream that begins in slot START is due in slot T; -1: none. */
+int collopt_two_tree_due(int t, int start, int segments);
+
 /* Scratch of a rank in a pipeline through a tree: what comes from its children. */
 struct collopt_tree_turns {
     struct turns left, right;
 };
 
-/* A segment on its way to the root: receives from the children, combines, sends up; at the root it ends in OUT. */
-void collopt_tree_up(struct collopt_schedule *s, struct collopt_tree t, struct collopt_tree_turns *tmp, struct collopt_block segment);
+/* Segment NUMBER on its way to the root: receives from the children, combines, sends up; at the root it ends in OUT.  They
+ * come in their order. */
+void collopt_tree_up(struct collopt_schedule *s, struct collopt_tree t, struct collopt_tree_turns *tmp, int number,
+                     struct collopt_block segment);
+/* The same in two steps: the receive from one child, and what follows when both have come. */
+void collopt_tree_take(struct collopt_schedule *s, int child, struct turns *tmp, struct collopt_block segment);
+void collopt_tree_give(struct collopt_schedule *s, struct collopt_tree t, const struct collopt_tree_turns *tmp, int number,
+                       struct collopt_block segment);
 /* And back out from the root, from OUT to OUT. */
 void collopt_tree_down(struct collopt_schedule *s, struct collopt_tree t, struct collopt_block segment);
 

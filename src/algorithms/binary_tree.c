@@ -20,7 +20,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     for (int j = 0; j < p->segments; j++) {
         collopt_round(s);
         collopt_strand(s, UP);
-        collopt_tree_up(s, t, &tmp, block(segments, j, 1));
+        collopt_tree_up(s, t, &tmp, j, block(segments, j, 1));
         if (back) {
             collopt_round(s);
             collopt_strand(s, DOWN);

@@ -84,21 +84,99 @@ struct collopt_tree collopt_two_tree(int lo, int hi, bool second, int rank)
     return (struct collopt_tree){ shifted(lo, t.parent), shifted(lo, t.left), shifted(lo, t.right) };
 }
 
-void collopt_tree_up(struct collopt_schedule *s, struct collopt_tree t, struct collopt_tree_turns *tmp, struct collopt_block segment)
+static int depth_of(int even, bool second, int rank)
+{
+    int depth = 0;
+
+    while ((rank = tree_of_even(even, second, rank).parent) >= 0)
+        depth++;
+    return depth;
+}
+
+/* Where RANK has children, siblings must differ in colour, and so must the parents of two leaves of the other tree that are
+ * siblings there.  Those are x and x + 2 for x a multiple of four, or two more, whichever p is not; seen from x, one is below
+ * the other by one step to one side and then steps to the other side only.  So on one side children get the other colour, on
+ * the other side their parent's. */
+static bool colour_where_inner(int even, bool second, int rank)
+{
+    bool colour = second, far_side = (even % 4 == 0) == second;
+
+    for (int parent; (parent = tree_of_even(even, second, rank).parent) >= 0; rank = parent)
+        colour ^= (rank > parent) == far_side;
+    return colour;
+}
+
+static bool colour_of(int even, bool second, int rank)
+{
+    struct collopt_tree t = tree_of_even(even, second, rank);
+
+    if (t.left < 0 && t.right < 0)
+        return !colour_where_inner(even, !second, rank);
+    return colour_where_inner(even, second, rank);
+}
+
+/* The first slot in which RANK can send to its parent, or to somebody on top of it. */
+static int slot_of(int ranks, bool second, int rank)
+{
+    int even = ranks / 2 * 2, odd = ranks % 2;
+
+    if (rank == even)
+        return collopt_two_tree_last_slot(ranks) + second;
+    return collopt_two_tree_last_slot(ranks) - 2 * (odd + depth_of(even, second, rank)) + colour_of(even, second, rank);
+}
+
+int collopt_two_tree_last_slot(int ranks)
+{
+    return ranks < 2 ? 0 : 2 * (log2_floor(ranks / 2 * 2) + ranks % 2);
+}
+
+struct collopt_two_tree_slots collopt_two_tree_slots(int lo, int hi, bool second, int rank)
+{
+    struct collopt_tree t = collopt_two_tree(lo, hi, second, rank);
+
+    return (struct collopt_two_tree_slots){
+        .left = t.left < 0 ? 0 : slot_of(hi - lo, second, t.left - lo),
+        .right = t.right < 0 ? 0 : slot_of(hi - lo, second, t.right - lo),
+        .up = slot_of(hi - lo, second, rank - lo),
+        .end = 2 * collopt_two_tree_last_slot(hi - lo) + 2,
+    };
+}
+
+int collopt_two_tree_down(const struct collopt_two_tree_slots *slots, int slot)
+{
+    return slots->end - 1 - slot;
+}
+
+int collopt_two_tree_due(int t, int start, int segments)
+{
+    int j = (t - start) / 2;
+
+    return t < start || (t - start) % 2 || j >= segments ? -1 : j;
+}
+
+void collopt_tree_take(struct collopt_schedule *s, int child, struct turns *tmp, struct collopt_block segment)
+{
+    if (child >= 0)
+        collopt_receive(s, child, at(turn(s, tmp), segment));
+}
+
+static void add_taken(struct collopt_schedule *s, struct collopt_row *row, int child, const struct turns *tmp, int number,
+                      struct collopt_block segment)
+{
+    if (child < 0)
+        return;
+    row->to = at(tmp->slot[number % tmp->slots], segment);
+    collopt_row_add(s, row, row->to);
+}
+
+void collopt_tree_give(struct collopt_schedule *s, struct collopt_tree t, const struct collopt_tree_turns *tmp, int number,
+                       struct collopt_block segment)
 {
     struct collopt_row row = { .operands = 0 };
 
-    if (t.left >= 0) {
-        row.to = at(turn(s, &tmp->left), segment);
-        collopt_receive(s, t.left, row.to);
-        collopt_row_add(s, &row, row.to);
-    }
+    add_taken(s, &row, t.left, &tmp->left, number, segment);
     collopt_row_add(s, &row, in(segment));
-    if (t.right >= 0) {
-        row.to = at(turn(s, &tmp->right), segment);
-        collopt_receive(s, t.right, row.to);
-        collopt_row_add(s, &row, row.to);
-    }
+    add_taken(s, &row, t.right, &tmp->right, number, segment);
     if (t.parent < 0) {
         row.to = out(segment);
         collopt_row_finish(s, &row);
@@ -106,6 +184,14 @@ void collopt_tree_up(struct collopt_schedule *s, struct collopt_tree t, struct c
         collopt_row_flush(s, &row);
         collopt_send(s, t.parent, row.operand[0]);
     }
+}
+
+void collopt_tree_up(struct collopt_schedule *s, struct collopt_tree t, struct collopt_tree_turns *tmp, int number,
+                     struct collopt_block segment)
+{
+    collopt_tree_take(s, t.left, &tmp->left, segment);
+    collopt_tree_take(s, t.right, &tmp->right, segment);
+    collopt_tree_give(s, t, tmp, number, segment);
 }
 
 void collopt_tree_down(struct collopt_schedule *s, struct collopt_tree t, struct collopt_block segment)

@@ -4,8 +4,8 @@
  * right subtree, and sends the total up.  From above it receives the sum of all ranks left of its subtree, hands that on to the
  * left, and with its own prefix to the right.  Totals that nobody needs (of subtrees that hold the last rank) and prefixes of
  * subtrees that hold rank 0 are not sent.  Both directions are strands of their own, so segments overlap freely.
- * With two trees (see two_tree.c) each half of the vector goes through its own.
- * Cost, S segments: about 3 S + 2 log2 p rounds of m/S, 3m in and out of the busiest rank; two trees: 2 S + 2 log2 p, and 2m.
+ * With two trees each half of the vector goes through its own, both ways in the slots of two_tree.c.
+ * Cost, S segments: about 3 S + 2 log2 p rounds of m/S, 3m in and out of the busiest rank; two trees: 2 S + 2 or 3 log2 p, and 2m.
  * Scratch: a few segments.  In rank order.
  * Use it for long vectors.  Sanders and Traeff, EuroPVM/MPI 2006; Sanders, Speck and Traeff, Parallel Comput. 35 (2009). */
 #include "config.h"
@@ -16,21 +16,30 @@
 struct node {
     struct collopt_tree tree;
     bool before, after;         /* is there a rank left, or right, of its subtree? */
+    bool exclusive;
     struct turns left, right, prefix, total, give;
 };
 
 enum { FIRST, SECOND, ALONE };  /* of two trees, or one for all */
+enum { UP, DOWN };              /* strands */
+enum { TURNS_ALONE = 2, TURNS = 3 };    /* segments that a stream has scratch for */
 
 static struct collopt_tree tree_of(const struct collopt_problem *p, int which, int rank)
 {
     return which == ALONE ? collopt_binary_tree(0, p->ranks, p->ranks / 2, rank) : collopt_two_tree(0, p->ranks, which == SECOND, rank);
 }
 
+static bool exclusive(const struct collopt_problem *p)
+{
+    return p->collective == COLLOPT_EXSCAN;
+}
+
 /* The outermost ranks of a subtree are found by going down its edges. */
 static struct node node_of(const struct collopt_problem *p, int which, int rank)
 {
-    struct node n = { .tree = tree_of(p, which, rank), .left = { .slots = 2 }, .right = { .slots = 2 },
-                      .prefix = { .slots = 2 }, .total = { .slots = 2 }, .give = { .slots = 2 } };
+    struct turns few = { .slots = which == ALONE ? TURNS_ALONE : TURNS };
+    struct node n = { .tree = tree_of(p, which, rank), .exclusive = exclusive(p), .left = few, .right = few, .prefix = few,
+                      .total = few, .give = few };
     int first = rank, last = rank;
 
     for (int next = n.tree.left; next >= 0; next = tree_of(p, which, next).left)
@@ -42,35 +51,41 @@ static struct node node_of(const struct collopt_problem *p, int which, int rank)
     return n;
 }
 
-/* Scan: the node's prefix within its subtree; IN where it has no left subtree. */
-static struct collopt_region own_prefix(const struct node *n, struct collopt_block segment)
+/* ---- one segment; steps that need not follow one another at once ---------------------------------------------- */
+
+static struct collopt_region taken(const struct turns *tmp, int number, struct collopt_block segment)
 {
-    return n->tree.left >= 0 ? out(segment) : in(segment);
+    return at(tmp->slot[number % tmp->slots], segment);
+}
+
+/* What the left subtree sums up to is, in an Exscan, the rank's own prefix within its subtree. */
+static void take_left(struct collopt_schedule *s, struct node *n, struct collopt_block segment)
+{
+    if (n->tree.left >= 0)
+        collopt_receive(s, n->tree.left, n->exclusive ? out(segment) : at(turn(s, &n->left), segment));
+}
+
+static void take_right(struct collopt_schedule *s, struct node *n, struct collopt_block segment)
+{
+    if (n->tree.right >= 0 && n->after)
+        collopt_receive(s, n->tree.right, at(turn(s, &n->right), segment));
 }
 
 /* After this OUT holds left op own (Scan) or left (Exscan), if there is a left subtree. */
-static void up(struct collopt_schedule *s, struct node *n, struct collopt_block segment, bool exclusive)
+static void give_total(struct collopt_schedule *s, struct node *n, int number, struct collopt_block segment)
 {
     struct collopt_row total = { .operands = 0 };
 
-    if (n->tree.left >= 0 && exclusive) {
-        collopt_receive(s, n->tree.left, out(segment));
-        collopt_row_add(s, &total, out(segment));
-        collopt_row_add(s, &total, in(segment));
-    } else if (n->tree.left >= 0) {
-        struct collopt_region got = at(turn(s, &n->left), segment);
-
-        collopt_receive(s, n->tree.left, got);
-        collopt_combine(s, out(segment), got, in(segment));
-        collopt_row_add(s, &total, out(segment));
-    } else {
-        collopt_row_add(s, &total, in(segment));
-    }
+    if (n->tree.left >= 0 && !n->exclusive)
+        collopt_combine(s, out(segment), taken(&n->left, number, segment), in(segment));
     if (!n->after)
         return;
+    if (n->tree.left >= 0)
+        collopt_row_add(s, &total, out(segment));
+    if (n->tree.left < 0 || n->exclusive)
+        collopt_row_add(s, &total, in(segment));
     if (n->tree.right >= 0) {
-        total.to = at(turn(s, &n->right), segment);
-        collopt_receive(s, n->tree.right, total.to);
+        total.to = taken(&n->right, number, segment);
         collopt_row_add(s, &total, total.to);
     } else if (total.operands > 1) {
         total.to = at(turn(s, &n->total), segment);
@@ -80,88 +95,133 @@ static void up(struct collopt_schedule *s, struct node *n, struct collopt_block 
         collopt_send(s, n->tree.parent, total.operand[0]);
 }
 
-static void down_inclusive(struct collopt_schedule *s, struct node *n, struct collopt_block segment)
+static void take_prefix(struct collopt_schedule *s, struct node *n, struct collopt_block segment)
 {
-    struct collopt_region result = own_prefix(n, segment);
-
-    if (n->before) {
-        struct collopt_region prefix = at(turn(s, &n->prefix), segment);
-
-        collopt_receive(s, n->tree.parent, prefix);
-        if (n->tree.left >= 0)
-            collopt_send(s, n->tree.left, prefix);
-        collopt_combine(s, out(segment), prefix, result);
-        result = out(segment);
-    }
-    if (n->tree.right >= 0)
-        collopt_send(s, n->tree.right, result);
-    if (result.place == COLLOPT_IN)
-        collopt_copy(s, out(segment), result);
+    if (n->before)
+        collopt_receive(s, n->tree.parent,
+                        n->exclusive && n->tree.left < 0 ? out(segment) : at(turn(s, &n->prefix), segment));
 }
 
-static void down_exclusive(struct collopt_schedule *s, struct node *n, struct collopt_block segment)
+static void pass_left(struct collopt_schedule *s, const struct node *n, int number, struct collopt_block segment)
 {
-    bool have = n->before || n->tree.left >= 0;
+    if (n->before && n->tree.left >= 0)
+        collopt_send(s, n->tree.left, taken(&n->prefix, number, segment));
+}
 
-    if (n->before && n->tree.left < 0) {
-        collopt_receive(s, n->tree.parent, out(segment));
-    } else if (n->before) {
-        struct collopt_region prefix = at(turn(s, &n->prefix), segment);
+/* The rank's result. */
+static void complete(struct collopt_schedule *s, const struct node *n, int number, struct collopt_block segment)
+{
+    if (n->before && (n->tree.left >= 0 || !n->exclusive))
+        collopt_combine(s, out(segment), taken(&n->prefix, number, segment), n->tree.left >= 0 ? out(segment) : in(segment));
+    else if (!n->before && n->tree.left < 0 && !n->exclusive)
+        collopt_copy(s, out(segment), in(segment));
+}
 
-        collopt_receive(s, n->tree.parent, prefix);
-        collopt_send(s, n->tree.left, prefix);
-        collopt_combine(s, out(segment), prefix, out(segment));
-    }
-    if (n->tree.right >= 0 && have) {
-        struct collopt_region give = at(turn(s, &n->give), segment);
+static void pass_right(struct collopt_schedule *s, struct node *n, struct collopt_block segment)
+{
+    struct collopt_region give = out(segment);
 
+    if (n->tree.right < 0)
+        return;
+    if (n->exclusive && !n->before && n->tree.left < 0) {
+        give = in(segment);
+    } else if (n->exclusive) {
+        give = at(turn(s, &n->give), segment);
         collopt_combine(s, give, out(segment), in(segment));
-        collopt_send(s, n->tree.right, give);
-    } else if (n->tree.right >= 0) {
-        collopt_send(s, n->tree.right, in(segment));
     }
+    collopt_send(s, n->tree.right, give);
 }
 
-static bool exclusive(const struct collopt_problem *p)
-{
-    return p->collective == COLLOPT_EXSCAN;
-}
-
-/* SEGMENTS for each of the TREES. */
-static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int trees, int segments)
-{
-    int partition = collopt_partition(s, trees * segments);
-    struct node node[2];
-
-    for (int i = 0; i < trees; i++)
-        node[i] = node_of(p, trees == 1 ? ALONE : i, rank);
-    for (int j = 0; j < segments; j++) {
-        collopt_round(s);
-        for (int i = 0; i < trees; i++) {
-            collopt_strand(s, i);
-            up(s, &node[i], block(partition, i * segments + j, 1), exclusive(p));
-        }
-        collopt_round(s);
-        for (int i = 0; i < trees; i++) {
-            struct collopt_block segment = block(partition, i * segments + j, 1);
-
-            collopt_strand(s, trees + i);
-            if (exclusive(p))
-                down_exclusive(s, &node[i], segment);
-            else
-                down_inclusive(s, &node[i], segment);
-        }
-    }
-}
+/* ---- all segments ------------------------------------------------------------------------------------------- */
 
 static void build_one(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    build(s, p, rank, 1, p->segments);
+    int partition = collopt_partition(s, p->segments);
+    struct node n = node_of(p, ALONE, rank);
+
+    for (int j = 0; j < p->segments; j++) {
+        struct collopt_block segment = block(partition, j, 1);
+
+        collopt_round(s);
+        collopt_strand(s, UP);
+        take_left(s, &n, segment);
+        take_right(s, &n, segment);
+        give_total(s, &n, j, segment);
+        collopt_round(s);
+        collopt_strand(s, DOWN);
+        take_prefix(s, &n, segment);
+        pass_left(s, &n, j, segment);
+        complete(s, &n, j, segment);
+        pass_right(s, &n, segment);
+    }
+}
+
+/* Two trees, in the slots that keep them out of each other's way. */
+struct stream {
+    struct node node;
+    struct collopt_two_tree_slots slots;
+    int partition, first, segments;     /* its half of the vector */
+};
+
+/* The segment number *J is due in slot T of what begins in slot START. */
+static bool due(const struct stream *w, int t, int start, int *j, struct collopt_block *segment)
+{
+    *j = collopt_two_tree_due(t, start, w->segments);
+    *segment = block(w->partition, w->first + most(*j, 0), 1);
+    return *j >= 0;
+}
+
+static void slot_up(struct collopt_schedule *s, struct stream stream[2], int t)
+{
+    struct collopt_block segment;
+    int j;
+
+    for (int i = 0; i < 2; i++)
+        if (due(&stream[i], t, stream[i].slots.up, &j, &segment))
+            give_total(s, &stream[i].node, j, segment);
+    for (int i = 0; i < 2; i++) {
+        struct stream *w = &stream[i];
+
+        if (due(w, t, w->slots.left, &j, &segment))
+            take_left(s, &w->node, segment);
+        if (due(w, t, w->slots.right, &j, &segment))
+            take_right(s, &w->node, segment);
+    }
+}
+
+static void slot_down(struct collopt_schedule *s, struct stream stream[2], int t)
+{
+    struct collopt_block segment;
+    int j;
+
+    for (int i = 0; i < 2; i++) {
+        struct stream *w = &stream[i];
+
+        if (due(w, t, collopt_two_tree_down(&w->slots, w->slots.left), &j, &segment))
+            pass_left(s, &w->node, j, segment);
+        if (due(w, t, collopt_two_tree_down(&w->slots, w->slots.up) + 1, &j, &segment))
+            complete(s, &w->node, j, segment);
+        if (due(w, t, collopt_two_tree_down(&w->slots, w->slots.right), &j, &segment))
+            pass_right(s, &w->node, segment);
+    }
+    for (int i = 0; i < 2; i++)
+        if (due(&stream[i], t, collopt_two_tree_down(&stream[i].slots, stream[i].slots.up), &j, &segment))
+            take_prefix(s, &stream[i].node, segment);
 }
 
 static void build_two(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    build(s, p, rank, 2, (p->segments + 1) / 2);
+    int each = (p->segments + 1) / 2, partition = collopt_partition(s, 2 * each);
+    struct stream stream[2];
+
+    for (int i = 0; i < 2; i++)
+        stream[i] = (struct stream){ node_of(p, i, rank), collopt_two_tree_slots(0, p->ranks, i, rank), partition, i * each, each };
+    for (int t = 0; t < stream[0].slots.end + 2 * each; t++) {
+        collopt_round(s);
+        slot_up(s, stream, t);
+        collopt_round(s);
+        slot_down(s, stream, t);
+    }
 }
 
 static size_t segment(const struct collopt_problem *p)
@@ -171,7 +231,7 @@ static size_t segment(const struct collopt_problem *p)
 
 /* ---- costs -------------------------------------------------------------------------------------------------- */
 
-struct load {                   /* segments, and slots for two of them */
+struct load {                   /* segments, and streams that have slots */
     int sent, received, combined, slots;
 };
 
@@ -217,10 +277,14 @@ static void cost_of(const struct collopt_problem *p, int trees, int segments, st
     struct load l = busiest(p, trees);
     double segment = vector_bytes(p) / (trees * segments);
 
-    c->rounds = l.received > 0 ? most(l.sent, l.received) * segments + 2 * log2_ceil(p->ranks) - (trees == 1) : 0;
+    int fill = trees == 1 ? 2 * log2_ceil(p->ranks) - 1 : 3 * collopt_two_tree_last_slot(p->ranks) / 2 - 3;
+
+    if (trees == 2 && p->ranks <= 3)
+        fill = most(p->ranks - 2, 0);
+    c->rounds = l.received > 0 ? most(l.sent, l.received) * segments + fill : 0;
     c->bytes = most(l.sent, l.received) * segments * segment;
     c->combined = l.combined * segments * segment;
-    c->scratch = l.slots * least(segments, 2) * segment;
+    c->scratch = l.slots * least(segments, trees == 1 ? TURNS_ALONE : TURNS) * segment;
 }
 
 static void cost_one(const struct collopt_problem *p, struct collopt_cost *c)

@@ -3,18 +3,23 @@
  *
  * The second tree is the mirror image of the first.  An odd number of ranks has its last one on top of both.  Reduce puts the
  * root on top of two trees over the ranks below it and two over those above.  Allreduce sends results down the trees.
- * Cost, S segments in all: about S + 2 log2 p rounds of m/S, m sent and received (Reduce with a root between others, and
- * Allreduce: 2m).  Scratch: two segments for each child.  Any operation.
+ * The edges are coloured so that no rank has two messages in one direction at a time, and everybody sends and receives in the
+ * order that this gives: what is due next never waits behind what is due later.
+ * Cost, S segments in all: S + 2 log2 p - 1 rounds of m/S, m sent and received (Reduce with a root between others: 2 S + 2 log2 p,
+ * and 2m; Allreduce: 2 S + 4 log2 p, and 2m).  Scratch: three segments for each child.  Any operation.
  * Use it for long vectors, above all Reduce to the first or last rank.  Sanders, Speck and Traeff, Parallel Comput. 35 (2009). */
 #include "config.h"
 
 #include "algorithm.h"
 
-/* The segments of one tree: the first or the second half of them. */
-struct pipeline {
+/* One rank in one of the trees. */
+struct branch {
     struct collopt_tree tree;
+    struct collopt_two_tree_slots slots;
     struct collopt_tree_turns tmp;
 };
+
+enum { TURNS = 3 };             /* the segment that comes, the one that waits for the other child's, the one that is sent */
 
 static int segments_each(const struct collopt_problem *p)
 {
@@ -43,45 +48,105 @@ static int top(int lo, int hi, bool second)
     return second ? hi - (1 << log2_floor(hi - lo)) : lo + (1 << log2_floor(hi - lo)) - 1;
 }
 
+static struct branch branch_of(struct collopt_tree tree, int lo, int hi, bool second, int rank)
+{
+    return (struct branch){ tree, collopt_two_tree_slots(lo, hi, second, rank), { { .slots = TURNS }, { .slots = TURNS } } };
+}
+
+/* The root has its children on two sides, and takes from both when the deeper one is ready. */
+static struct branch branch_of_root(const struct collopt_problem *p, bool second)
+{
+    int below = top(0, p->root, second), above = top(p->root + 1, p->ranks, second);
+    struct branch b = { .tree = { -1, below, above }, .tmp = { { .slots = TURNS }, { .slots = TURNS } } };
+
+    if (below >= 0)
+        b.slots.left = collopt_two_tree_slots(0, p->root, second, below).up;
+    if (above >= 0)
+        b.slots.right = collopt_two_tree_slots(p->root + 1, p->ranks, second, above).up;
+    b.slots.left = b.slots.right = most(b.slots.left, b.slots.right);
+    b.slots.up = b.slots.left + 1;
+    return b;
+}
+
+/* Both trees, of whose segments the first one's come first. */
+struct work {
+    struct collopt_schedule *s;
+    struct branch branch[2];
+    int partition, each;
+};
+
+static struct collopt_block segment_of(const struct work *w, int tree, int j)
+{
+    return block(w->partition, tree * w->each + j, 1);
+}
+
+/* Slot T of the way to the root: first what is sent, so that it need not wait for what comes. */
+static void slot_up(struct work *w, int t)
+{
+    for (int i = 0; i < 2; i++) {
+        struct branch *b = &w->branch[i];
+        int j = collopt_two_tree_due(t, b->slots.up, w->each);
+
+        if (j >= 0)
+            collopt_tree_give(w->s, b->tree, &b->tmp, j, segment_of(w, i, j));
+    }
+    for (int i = 0; i < 2; i++) {
+        struct branch *b = &w->branch[i];
+        int left = collopt_two_tree_due(t, b->slots.left, w->each), right = collopt_two_tree_due(t, b->slots.right, w->each);
+
+        if (left >= 0)
+            collopt_tree_take(w->s, b->tree.left, &b->tmp.left, segment_of(w, i, left));
+        if (right >= 0)
+            collopt_tree_take(w->s, b->tree.right, &b->tmp.right, segment_of(w, i, right));
+    }
+}
+
+static void slot_down(struct work *w, int t)
+{
+    for (int i = 0; i < 2; i++) {
+        const struct branch *b = &w->branch[i];
+        int left = collopt_two_tree_due(t, collopt_two_tree_down(&b->slots, b->slots.left), w->each);
+        int right = collopt_two_tree_due(t, collopt_two_tree_down(&b->slots, b->slots.right), w->each);
+
+        if (b->tree.left >= 0 && left >= 0)
+            collopt_send(w->s, b->tree.left, out(segment_of(w, i, left)));
+        if (b->tree.right >= 0 && right >= 0)
+            collopt_send(w->s, b->tree.right, out(segment_of(w, i, right)));
+    }
+    for (int i = 0; i < 2; i++) {
+        const struct branch *b = &w->branch[i];
+        int j = collopt_two_tree_due(t, collopt_two_tree_down(&b->slots, b->slots.up), w->each);
+
+        if (b->tree.parent >= 0 && j >= 0)
+            collopt_receive(w->s, b->tree.parent, out(segment_of(w, i, j)));
+    }
+}
+
 static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    int root = p->root, each = segments_each(p), segments = collopt_partition(s, 2 * each);
-    struct collopt_tree_turns tmp[2] = { { { .slots = 2 }, { .slots = 2 } }, { { .slots = 2 }, { .slots = 2 } } };
-    struct collopt_tree tree[2];
+    int root = p->root, each = segments_each(p), lo = rank < root ? 0 : root + 1, hi = rank < root ? root : p->ranks;
+    struct work w = { .s = s, .partition = collopt_partition(s, 2 * each), .each = each };
 
-    for (int i = 0; i < 2; i++) {
-        tree[i] = tree_of(rank < root ? 0 : root + 1, rank < root ? root : p->ranks, i, root, rank);
-        if (rank == root)
-            tree[i] = (struct collopt_tree){ -1, top(0, root, i), top(root + 1, p->ranks, i) };
-    }
-    for (int j = 0; j < each; j++) {
+    for (int i = 0; i < 2; i++)
+        w.branch[i] = rank == root ? branch_of_root(p, i) : branch_of(tree_of(lo, hi, i, root, rank), lo, hi, i, rank);
+    for (int t = 0; t < most(w.branch[0].slots.up, w.branch[1].slots.up) + 2 * each; t++) {
         collopt_round(s);
-        for (int i = 0; i < 2; i++) {
-            collopt_strand(s, i);
-            collopt_tree_up(s, tree[i], &tmp[i], block(segments, i * each + j, 1));
-        }
+        slot_up(&w, t);
     }
 }
 
 static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    int each = segments_each(p), segments = collopt_partition(s, 2 * each);
-    struct collopt_tree_turns tmp[2] = { { { .slots = 2 }, { .slots = 2 } }, { { .slots = 2 }, { .slots = 2 } } };
-    struct collopt_tree tree[2];
+    int each = segments_each(p);
+    struct work w = { .s = s, .partition = collopt_partition(s, 2 * each), .each = each };
 
     for (int i = 0; i < 2; i++)
-        tree[i] = collopt_two_tree(0, p->ranks, i, rank);
-    for (int j = 0; j < each; j++) {
+        w.branch[i] = branch_of(collopt_two_tree(0, p->ranks, i, rank), 0, p->ranks, i, rank);
+    for (int t = 0; t < w.branch[0].slots.end + 2 * each; t++) {
         collopt_round(s);
-        for (int i = 0; i < 2; i++) {
-            collopt_strand(s, i);
-            collopt_tree_up(s, tree[i], &tmp[i], block(segments, i * each + j, 1));
-        }
+        slot_up(&w, t);
         collopt_round(s);
-        for (int i = 0; i < 2; i++) {
-            collopt_strand(s, 2 + i);
-            collopt_tree_down(s, tree[i], block(segments, i * each + j, 1));
-        }
+        slot_down(&w, t);
     }
 }
 
@@ -90,16 +155,27 @@ static size_t segment(const struct collopt_problem *p)
     return collopt_preset_segment(2 * log2_ceil(p->ranks), vector_bytes(p), true);
 }
 
-/* Rounds are an estimate: one tree's messages wait for the other's. */
+/* Slots before the first segment of RANKS ranks is at the rank on top of them. */
+static int fill(int ranks)
+{
+    if (ranks == 3)
+        return 2;
+    return most(collopt_two_tree_last_slot(ranks) - 1, 0) + (ranks > 2 && ranks % 4 == 2);
+}
+
+/* Rounds are an estimate: fewer where there are few segments.  What comes from the shallower side of the root is ahead, as far
+ * as there is scratch for it. */
 static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
 {
     int sides = (p->root > 0) + (p->root < p->ranks - 1), each = segments_each(p);
+    int below = fill(p->root), above = fill(p->ranks - 1 - p->root);
     double m = vector_bytes(p);
 
-    c->rounds = sides == 2 ? 4 * each + log2_ceil(p->ranks) : sides ? 2 * each + 2 * log2_ceil(p->ranks) - 2 : 0;
+    c->rounds = sides == 0 ? 0 : sides == 1 ? 2 * each + most(below, above)
+                               : 4 * each + most(least(below, above), most(below, above) - 2 * least(each, TURNS));
     c->bytes = sides * m;
     c->combined = c->bytes;
-    c->scratch = 2 * sides * least(each, 2) * m / (2 * each);
+    c->scratch = 2 * sides * least(each, TURNS) * m / (2 * each);
 }
 
 static int children(struct collopt_tree t)
@@ -120,12 +196,12 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
         received = most(received, parents + below);
         combined = most(combined, below);
     }
-    c->rounds = 4 * each + 3 * log2_ceil(p->ranks) - 1;
+    c->rounds = 4 * each + most(2 * collopt_two_tree_last_slot(p->ranks) - 6, 3);
     if (p->ranks <= 3)
         c->rounds = p->ranks == 3 ? 3 * each + 2 : (p->ranks - 1) * 2 * each;
     c->bytes = most(sent, received) * vector_bytes(p) / 2;
     c->combined = combined * vector_bytes(p) / 2;
-    c->scratch = combined * least(each, 2) * vector_bytes(p) / (2 * each);
+    c->scratch = combined * least(each, TURNS) * vector_bytes(p) / (2 * each);
 }
 
 const struct collopt_algorithm collopt_reduce_two_tree = {

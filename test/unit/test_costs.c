@@ -130,7 +130,7 @@ static const struct estimate {
 } estimates[] = {
     { "binary_blocks", 1, 1.1, false },
     { "binary_tree", 0.4, 1.5, false },
-    { "two_tree", 0.4, 1.5, false },
+    { "two_tree", 0.75, 1.2, false },
     { "dual_root", 0.4, 1.5, false },
     { "bucket", 1, 1.35, false },
     { "mesh", 0.8, 1.2, false },

@@ -108,6 +108,42 @@ START_TEST(no_rank_has_children_in_both_of_two_trees)
 }
 END_TEST
 
+/* Parents send after their children; what comes from two children differs in colour, and what goes to two parents. */
+static void check_slots(int ranks, int rank)
+{
+    struct collopt_two_tree_slots slots[2];
+    int from[4], n = 0;
+
+    for (int which = 0; which < 2; which++) {
+        struct collopt_tree t = collopt_two_tree(3, 3 + ranks, which, 3 + rank);
+        struct collopt_two_tree_slots k = slots[which] = collopt_two_tree_slots(3, 3 + ranks, which, 3 + rank);
+
+        ck_assert_int_ge(k.up, 0);
+        ck_assert_int_le(k.up, collopt_two_tree_last_slot(ranks) + 1);
+        if (t.left >= 0)
+            from[n++] = k.left;
+        if (t.right >= 0)
+            from[n++] = k.right;
+        ck_assert_msg((t.left < 0 || k.left < k.up) && (t.right < 0 || k.right < k.up), "p %d rank %d is too early", ranks, rank);
+        if (t.parent >= 0) {
+            struct collopt_two_tree_slots above = collopt_two_tree_slots(3, 3 + ranks, which, t.parent);
+
+            ck_assert_int_eq(k.up, t.parent > 3 + rank ? above.left : above.right);
+        }
+    }
+    ck_assert_msg(n <= 2, "p %d rank %d has %d children", ranks, rank, n);
+    ck_assert_msg(n < 2 || (from[0] - from[1]) % 2, "p %d rank %d receives twice in a slot", ranks, rank);
+    ck_assert_msg((slots[0].up - slots[1].up) % 2, "p %d rank %d sends twice in a slot", ranks, rank);
+}
+
+START_TEST(two_trees_are_coloured)
+{
+    for (int ranks = 2; ranks <= MOST_RANKS; ranks++)
+        for (int rank = 0; rank < ranks; rank++)
+            check_slots(ranks, rank);
+}
+END_TEST
+
 START_TEST(two_trees_are_known)
 {
     static const int a[] = { 1, 3, 1, 7, 5, 3, 5, -1, 9, 7 }, b[] = { 2, 0, -1, 4, 6, 4, 2, 8, 6, 8 };
@@ -272,6 +308,7 @@ int main(void)
     tcase_add_test(tcase, skips_are_known);
     tcase_add_test(tcase, trees_are_in_order);
     tcase_add_test(tcase, no_rank_has_children_in_both_of_two_trees);
+    tcase_add_test(tcase, two_trees_are_coloured);
     tcase_add_test(tcase, two_trees_are_known);
     tcase_add_test(tcase, segments_are_bounded);
     tcase_add_test(tcase, swings_halve);
