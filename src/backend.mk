@@ -3,9 +3,10 @@
 # The part without MPI: libcollopt-core.la.
 COLLOPT_CORE_SOURCES = \
 	src/bind.c \
+	src/choice.c \
 	src/compile.c \
-	src/depend.c \
 	src/counters.c \
+	src/depend.c \
 	src/expression.c \
 	src/inplace.c \
 	src/internal.h \
@@ -14,6 +15,7 @@ COLLOPT_CORE_SOURCES = \
 	src/log.c \
 	src/lower.c \
 	src/partition.c \
+	src/phase.c \
 	src/public.c \
 	src/registry.c \
 	src/replay.c \
@@ -24,7 +26,8 @@ COLLOPT_CORE_SOURCES = \
 	src/schedule_parts.h \
 	src/select/select.c \
 	src/settings.c \
-	src/storage.c
+	src/storage.c \
+	src/topology.c
 
 # The part with MPI: compiled for each host.
 COLLOPT_BACKEND_SOURCES = \

@@ -344,8 +344,32 @@ static bool set_list(struct message *m, const struct collopt_parameter *p, struc
     return true;
 }
 
+static bool choose(struct message *m, const struct parsed *e, enum collopt_collective c, struct collopt_choice *choice);
+
+/* TEXT was parsed before, for its form. */
+static bool set_algorithm(struct message *m, const struct collopt_parameter *p, struct span text, size_t *value)
+{
+    struct collopt_choice inner;
+    const char *at = text.at + 1;
+    struct parsed e;
+
+    if (*text.at != '(')
+        return complain(m, "%s takes an algorithm in parentheses, such as %s=(%s)", p->name, p->name,
+                        p->of == COLLOPT_REDUCE ? "binomial" : "recursive_doubling");
+    if (!parse(&at, &e, 1, m))
+        return false;
+    if (is(e.name, "host"))
+        return complain(m, "%s cannot be host: only whole calls can be left to the MPI library", p->name);
+    if (!choose(m, &e, p->of, &inner))
+        return false;
+    *value = collopt_choice_number(&inner);
+    return *value != 0 || complain(m, "no room for another algorithm in parentheses");
+}
+
 static bool set_value(struct message *m, const struct collopt_parameter *p, struct span text, size_t *value)
 {
+    if (p->algorithm)
+        return set_algorithm(m, p, text, value);
     return p->list_bits ? set_list(m, p, text, value) : set_number(m, p, text, value);
 }
 
@@ -364,13 +388,32 @@ static bool set_argument(struct message *m, const struct argument *a, struct col
     return no_parameter(m, a->key, choice->algorithm);
 }
 
+/* What E says, for collective C. */
+static bool choose(struct message *m, const struct parsed *e, enum collopt_collective c, struct collopt_choice *choice)
+{
+    struct collopt_choice result = { .algorithm = NULL };
+    unsigned given = 0;
+
+    if (is(e->name, "host")) {
+        if (e->arguments)
+            return complain(m, "host takes no parameters");
+    } else {
+        result.algorithm = collopt_algorithm_named(c, e->name.at, e->name.n);
+        if (!result.algorithm)
+            return no_algorithm(m, e->name, c);
+        for (int i = 0; i < e->arguments; i++)
+            if (!set_argument(m, &e->argument[i], &result, &given))
+                return false;
+    }
+    *choice = result;
+    return true;
+}
+
 bool collopt_parse_choice(const char *text, enum collopt_collective c, struct collopt_choice *choice,
                           char *message, size_t size)
 {
     struct message m = { message, size, 0 };
-    struct collopt_choice result = { .algorithm = NULL };
     struct parsed e;
-    unsigned given = 0;
 
     if (size)
         *message = '\0';
@@ -378,29 +421,28 @@ bool collopt_parse_choice(const char *text, enum collopt_collective c, struct co
         return false;
     if (*text)
         return expected(&m, e.arguments ? "\",\" or the end" : "\":\" or the end", text);
-    if (is(e.name, "host")) {
-        if (e.arguments)
-            return complain(&m, "host takes no parameters");
-    } else {
-        result.algorithm = collopt_algorithm_named(c, e.name.at, e.name.n);
-        if (!result.algorithm)
-            return no_algorithm(&m, e.name, c);
-        for (int i = 0; i < e.arguments; i++)
-            if (!set_argument(&m, &e.argument[i], &result, &given))
-                return false;
-    }
-    *choice = result;
-    return true;
+    return choose(&m, &e, c, choice);
 }
+
+enum { VALUE_TEXT = 400 };      /* bytes for any value */
 
 static void value_text(const struct collopt_parameter *p, size_t value, char *text, size_t size)
 {
-    if (!p->list_bits) {
+    int n = 0;
+
+    if (p->algorithm) {
+        const struct collopt_choice *inner = collopt_choice_numbered(value);
+
+        n = snprintf(text, size, "(");
+        n += inner ? collopt_choice_text(inner, text + n, size - (size_t)n) : 0;
+        if ((size_t)n < size)
+            snprintf(text + n, size - (size_t)n, ")");
+    } else if (p->list_bits) {
+        for (int i = 0; collopt_list_at(p, value, i) && (size_t)n < size; i++)
+            n += snprintf(text + n, size - (size_t)n, "%s%zu", i ? "x" : "", collopt_list_at(p, value, i));
+    } else {
         limit_text(p, value, text, size);
-        return;
     }
-    for (int i = 0, n = 0; collopt_list_at(p, value, i) && (size_t)n < size; i++)
-        n += snprintf(text + n, size - (size_t)n, "%s%zu", i ? "x" : "", collopt_list_at(p, value, i));
 }
 
 int collopt_choice_text(const struct collopt_choice *choice, char *text, size_t size)
@@ -410,7 +452,7 @@ int collopt_choice_text(const struct collopt_choice *choice, char *text, size_t 
     char separator = ':';
 
     for (int i = 0; a && i < parameters(a); i++) {
-        char value[2 * 8 * sizeof(size_t)];     /* a list of single bits is the longest */
+        char value[VALUE_TEXT];
 
         if (!choice->value[i])
             continue;

@@ -23,6 +23,7 @@ struct collopt_settings {
     const char *report;         /* COLLOPT_REPORT: file, "stderr", or NULL */
     enum collopt_wait wait;     /* COLLOPT_WAIT */
     enum collopt_gpu gpu;       /* COLLOPT_GPU */
+    int node_ranks;             /* COLLOPT_NODE_RANKS: so many ranks of the world count as a node; 0: who shares memory */
     size_t cut;                 /* COLLOPT_CUT: bytes in one message, at most */
     size_t scratch;             /* COLLOPT_SCRATCH: bytes of scratch kept per communicator between calls */
     int communicators;          /* COLLOPT_COMMUNICATORS: hidden communicators per process, at most */
@@ -86,6 +87,10 @@ struct collopt_choice {
     size_t value[COLLOPT_PARAMETERS];           /* 0: not given, take the preset */
 };
 
+/* A choice as the value of a parameter that takes an algorithm; 0: no room.  And back; NULL: there is no such number. */
+size_t collopt_choice_number(const struct collopt_choice *choice);
+const struct collopt_choice *collopt_choice_numbered(size_t number);
+
 /* Parses TEXT for collective C.  On failure returns false and writes a sentence to MESSAGE that names what was wrong and
  * what would be right. */
 bool collopt_parse_choice(const char *text, enum collopt_collective c, struct collopt_choice *choice,
@@ -108,6 +113,8 @@ struct collopt_decision {
 void collopt_select(const struct collopt_problem *p, struct collopt_decision *decision);
 /* Sets P->value and P->segments for a choice. */
 void collopt_set_parameters(struct collopt_problem *p, const struct collopt_choice *choice);
+/* May CHOICE serve P, whatever P's own parameters are? */
+bool collopt_choice_usable(const struct collopt_choice *choice, const struct collopt_problem *p, const char **why);
 
 /* ---- log.c: what the user is told, on stderr, each line starting with "collopt: " ---------------------------- */
 

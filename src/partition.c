@@ -49,12 +49,14 @@ size_t collopt_offset(const struct collopt_schedule *s, const struct collopt_pro
         return offset_in_block(s, p, sums, q, part);
     case PARTITION_EACH:
         return offset_in_each(s, p, sums, q, part);
+    case PARTITION_LISTED:
+        break;
     }
     return 0;
 }
 
 /* The smallest block of the next partition up that holds B; false at the top. */
-static bool lift(const struct collopt_schedule *s, struct collopt_block *b)
+bool collopt_lift(const struct collopt_schedule *s, struct collopt_block *b)
 {
     const struct partition *q = &s->partition[b->partition];
 
@@ -73,6 +75,8 @@ static bool lift(const struct collopt_schedule *s, struct collopt_block *b)
         *b = (struct collopt_block){ q->base.partition, first, last - first + 1 };
         return true;
     }
+    case PARTITION_LISTED:
+        return false;
     }
     return false;
 }
@@ -88,8 +92,8 @@ bool collopt_blocks_overlap(const struct collopt_schedule *s, struct collopt_blo
         do {
             if (a.partition == other.partition)
                 return a.first < other.first + other.parts && other.first < a.first + a.parts;
-        } while (lift(s, &other));
-    } while (lift(s, &a));
+        } while (collopt_lift(s, &other));
+    } while (collopt_lift(s, &a));
     return true;
 }
 
@@ -99,6 +103,6 @@ bool collopt_block_contains(const struct collopt_schedule *s, struct collopt_blo
     do {
         if (inner.partition == outer.partition)
             return outer.first <= inner.first && inner.first + inner.parts <= outer.first + outer.parts;
-    } while (lift(s, &inner));
+    } while (collopt_lift(s, &inner));
     return false;
 }

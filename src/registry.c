@@ -32,10 +32,17 @@ void collopt_set_parameters(struct collopt_problem *p, const struct collopt_choi
 {
     const struct collopt_algorithm *a = choice->algorithm;
 
-    for (int i = 0; i < COLLOPT_PARAMETERS; i++) {
-        p->value[i] = choice->value[i];
-        if (p->value[i] == 0 && a->parameter[i].name)
+    memcpy(p->value, choice->value, sizeof p->value);
+    for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
+        if (p->value[i] == 0 || a->parameter[i].algorithm)
             p->value[i] = a->parameter[i].preset(p);
-    }
     p->segments = a->segments ? a->segments(p) : 1;
+}
+
+bool collopt_choice_usable(const struct collopt_choice *choice, const struct collopt_problem *p, const char **why)
+{
+    struct collopt_problem with = *p;
+
+    collopt_set_parameters(&with, choice);
+    return collopt_usable(choice->algorithm, &with, why);
 }

@@ -51,12 +51,17 @@ int collopt_partition(struct collopt_schedule *s, int parts)
 
 int collopt_partition_block(struct collopt_schedule *s, struct collopt_block whole, int parts)
 {
+    whole = collopt_outer_block(s->scope, whole);
+    if (s->partition[whole.partition].kind == PARTITION_LISTED)
+        return collopt_cut_listed(s, whole, parts, false);
     return add_partition(s, (struct partition){ .kind = PARTITION_BLOCK, .parts = parts, .base = whole });
 }
 
 int collopt_partition_counts(struct collopt_schedule *s)
 {
-    if (s->counts_partition < 0)
+    if (s->counts_partition < 0 && s->scope)
+        s->counts_partition = collopt_partition_listed(s);
+    else if (s->counts_partition < 0)
         s->counts_partition = add_partition(s, (struct partition){ .kind = PARTITION_COUNTS, .parts = s->ranks });
     return s->counts_partition;
 }
@@ -65,6 +70,10 @@ int collopt_partition_each(struct collopt_schedule *s, int partition, int parts)
 {
     int outer = s->partition[partition].parts;
 
+    if (partition == COLLOPT_WHOLE)
+        return collopt_partition(s, parts);
+    if (s->partition[partition].kind == PARTITION_LISTED)
+        return collopt_cut_listed(s, (struct collopt_block){ partition, 0, outer }, parts, true);
     return add_partition(s, (struct partition){ .kind = PARTITION_EACH, .parts = outer * parts, .parts_each = parts,
                                                 .base = { partition, 0, outer } });
 }
@@ -79,7 +88,7 @@ static int add_place(struct collopt_schedule *s, struct place q)
 
 int collopt_vector_slot(struct collopt_schedule *s, struct collopt_block cover)
 {
-    return add_place(s, (struct place){ PLACE_VECTOR, cover });
+    return add_place(s, (struct place){ PLACE_VECTOR, collopt_hull(s, collopt_outer_block(s->scope, cover)) });
 }
 
 int collopt_packed_slot(struct collopt_schedule *s)
@@ -92,7 +101,8 @@ int collopt_accumulator(struct collopt_schedule *s)
     struct collopt_block all = { COLLOPT_WHOLE, 0, 1 };
 
     if (s->accumulator < 0) {
-        bool out = s->has_out && collopt_blocks_equal(s->place[COLLOPT_OUT].cover, all);
+        bool out = s->has_out && (s->scope ? !s->scope->phase->part
+                                           : collopt_blocks_equal(s->place[COLLOPT_OUT].cover, all));
 
         s->accumulator = out ? COLLOPT_OUT : collopt_vector_slot(s, all);
     }
@@ -108,9 +118,9 @@ void collopt_round(struct collopt_schedule *s)
 
 void collopt_strand(struct collopt_schedule *s, int strand)
 {
-    s->at_strand = strand;
-    if (strand >= s->strands)
-        s->strands = strand + 1;
+    s->at_strand = strand + (s->scope ? s->scope->strand : 0);
+    if (s->at_strand >= s->strands)
+        s->strands = s->at_strand + 1;
 }
 
 int collopt_add_span(struct collopt_schedule *s, int n, const struct piece *piece)
@@ -126,19 +136,42 @@ int collopt_add_span(struct collopt_schedule *s, int n, const struct piece *piec
     return (int)s->regions++;
 }
 
+static void add_piece(struct collopt_schedule *s, int place, struct collopt_block b)
+{
+    if (b.parts > 0 && schedule_room(s, piece, pieces, piece_room))
+        s->piece[s->pieces++] = (struct piece){ place, b };
+}
+
+/* A block of listed parts is all the blocks in their lists, of which neighbours become one. */
+static void add_listed(struct collopt_schedule *s, int place, struct collopt_block b)
+{
+    const int *start = &s->list_start[s->partition[b.partition].listed];
+
+    for (int i = start[b.first]; i < start[b.first + b.parts]; i++) {
+        struct collopt_block one = s->listed[i];
+        struct piece *last = i > start[b.first] ? &s->piece[s->pieces - 1] : NULL;
+
+        if (last && last->block.partition == one.partition && last->block.first + last->block.parts == one.first)
+            last->block.parts += one.parts;
+        else
+            add_piece(s, place, one);
+        if (s->failed)
+            return;
+    }
+}
+
 /* Blocks without parts are dropped, so that every piece stands for something. */
 static int add_region(struct collopt_schedule *s, struct collopt_region r)
 {
-    int first = (int)s->pieces;
+    int first = (int)s->pieces, place = collopt_outer_place(s->scope, r.place);
 
     for (int i = 0; i < r.blocks; i++) {
-        struct collopt_block b = r.blocks == 1 && !r.list ? r.block : r.list[i];
+        struct collopt_block b = collopt_outer_block(s->scope, r.blocks == 1 && !r.list ? r.block : r.list[i]);
 
-        if (b.parts == 0)
-            continue;
-        if (!schedule_room(s, piece, pieces, piece_room))
-            return 0;
-        s->piece[s->pieces++] = (struct piece){ r.place, b };
+        if (b.parts > 0 && s->partition[b.partition].kind == PARTITION_LISTED)
+            add_listed(s, place, b);
+        else
+            add_piece(s, place, b);
     }
     if (!schedule_room(s, region, regions, region_room))
         return 0;
@@ -155,7 +188,8 @@ static void add_action(struct collopt_schedule *s, enum action_kind kind, int pe
         add_region(s, region[i]);
     if (!schedule_room(s, action, actions, action_room))
         return;
-    s->action[s->actions++] = (struct action){ .kind = kind, .round = s->round, .strand = s->at_strand, .peer = peer,
+    s->action[s->actions++] = (struct action){ .kind = kind, .round = s->round, .strand = s->at_strand,
+                                               .peer = peer < 0 ? peer : collopt_outer_rank(s->scope, peer),
                                                .regions = regions, .region = first };
 }
 
@@ -199,7 +233,7 @@ void collopt_fold(struct collopt_schedule *s, struct collopt_region to, int oper
 
 /* ---- a whole schedule --------------------------------------------------------------------------------------- */
 
-static bool has_result(const struct collopt_problem *p, int rank)
+bool collopt_has_result(const struct collopt_problem *p, int rank)
 {
     switch (p->collective) {
     case COLLOPT_REDUCE:
@@ -218,7 +252,7 @@ static void start(struct collopt_schedule *s, const struct collopt_problem *p)
 
     s->accumulator = s->counts_partition = -1;
     s->strands = 1;
-    s->has_out = has_result(p, s->rank);
+    s->has_out = collopt_has_result(p, s->rank);
     add_partition(s, (struct partition){ .kind = PARTITION_WHOLE, .parts = 1 });
     add_place(s, (struct place){ PLACE_VECTOR, all });
     add_place(s, (struct place){ PLACE_VECTOR, all });
@@ -268,6 +302,8 @@ void collopt_schedule_free(struct collopt_schedule *s)
     free(s->piece);
     free(s->region);
     free(s->action);
+    free(s->listed);
+    free(s->list_start);
     free(s);
 }
 

@@ -33,7 +33,11 @@ struct collopt_topology {       /* of one communicator; alike on all its ranks *
     int nodes;
     const int *node;            /* [ranks] number of the node of each rank, nodes numbered by first appearance; NULL: one node */
     bool oversubscribed;        /* some node has more ranks than usable processors */
+    int largest, least;         /* ranks of the largest and of the smallest node; 0: one node */
+    bool scattered;             /* the ranks of some node do not follow one another */
 };
+/* Sets the last three from NODES and NODE; false: no memory. */
+bool collopt_topology_measure(struct collopt_topology *t, int ranks);
 
 /* What is to be done, as all ranks know it alike.  A decision may look at this and at nothing else. */
 struct collopt_problem {
@@ -106,6 +110,32 @@ void collopt_combine(struct collopt_schedule *s, struct collopt_region to, struc
 void collopt_fold(struct collopt_schedule *s, struct collopt_region to, int operands,
                   const struct collopt_region *operand);
 
+/* ---- phases: another algorithm among some of the ranks ------------------------------------------------------- */
+
+/* An algorithm with all its parameters. */
+struct collopt_inner {
+    const struct collopt_algorithm *algorithm;
+    size_t value[COLLOPT_PARAMETERS];
+    int segments;
+};
+
+/* What is the whole problem to the inner algorithm: some ranks, a block of the vector, two places. */
+struct collopt_phase {
+    const char *name;           /* "node reduce" */
+    int ranks, index;           /* how many take part, and which of them this rank is */
+    const int *member;          /* [ranks] who they are, lower ranks first */
+    int root;                   /* its index; Reduce */
+    struct collopt_block whole; /* the vector */
+    int in, out;                /* two different places that hold WHOLE; OUT is not used where there is no result */
+    /* Reduce_scatter: what member i is to get is PART[first[i]] ... PART[first[i+1] - 1], blocks in ascending order. */
+    const struct collopt_block *part;
+    const int *first;           /* [ranks + 1] */
+};
+
+/* Writes the inner algorithm's schedule into S, at the present strand and behind what is there. */
+void collopt_phase(struct collopt_schedule *s, const struct collopt_problem *p, const struct collopt_phase *phase,
+                   const struct collopt_inner *inner);
+
 /* ---- algorithms -------------------------------------------------------------------------------------------- */
 
 enum collopt_order {
@@ -123,13 +153,17 @@ struct collopt_cost {           /* of the slowest rank, one message out and one 
 struct collopt_parameter {
     const char *name;           /* "segment" */
     bool bytes;                 /* takes K, M, G; else a plain number */
+    bool algorithm;             /* an algorithm in parentheses, of collective OF; the value is collopt_choice_number's */
+    enum collopt_collective of;
     int list_bits;              /* not 0: a list such as 4x4x2, whose elements are this wide in the value, the first lowest */
     size_t least, most;         /* of the value or of one element */
     const char *help;
-    size_t (*preset)(const struct collopt_problem *p);     /* used when not given */
+    /* Used when not given.  Of an algorithm always: it completes what is given (p->value of this parameter) or chooses. */
+    size_t (*preset)(const struct collopt_problem *p);
 };
 
 struct collopt_algorithm {
+    bool grouped;               /* looks at the nodes of the topology; combines by other algorithms */
     const char *name;           /* as in COLLOPT_ALLREDUCE=name */
     const char *summary;        /* one line */
     enum collopt_collective collective;
@@ -146,7 +180,7 @@ struct collopt_algorithm {
 
 extern const struct collopt_algorithm *const collopt_algorithms[];      /* NULL at the end; made from algorithms.mk */
 const struct collopt_algorithm *collopt_algorithm_named(enum collopt_collective c, const char *name, size_t length);
-/* May ALGORITHM serve P?  Else *why (if not NULL) says why not, as the end of a sentence. */
+/* May ALGORITHM serve P, whose parameters are set?  Else *why (if not NULL) says why not, as the end of a sentence. */
 bool collopt_usable(const struct collopt_algorithm *a, const struct collopt_problem *p, const char **why);
 
 /* Element I of a parameter that is a list; 0 behind the last one.  How many there are; what they multiply to. */

@@ -8,13 +8,15 @@ enum partition_kind {
     PARTITION_WHOLE,
     PARTITION_BLOCK,            /* PARTS even parts of block BASE */
     PARTITION_COUNTS,           /* one part per rank, lengths from the caller's counts */
-    PARTITION_EACH              /* every part of BASE.partition in PARTS_EACH even parts */
+    PARTITION_EACH,             /* every part of BASE.partition in PARTS_EACH even parts */
+    PARTITION_LISTED            /* every part is a list of blocks of other partitions; never in a finished schedule */
 };
 
 struct partition {
     enum partition_kind kind;
     int parts, parts_each;
     struct collopt_block base;
+    int listed;                 /* LISTED: part i is s->listed[first[LISTED + i]] up to where part i + 1 begins */
 };
 
 enum place_kind { PLACE_VECTOR, PLACE_PACKED, PLACE_NONE };
@@ -75,7 +77,13 @@ struct collopt_schedule {
     struct action *action;
     size_t actions, action_room;
 
+    struct collopt_block *listed;       /* blocks of partitions of the kind LISTED */
+    size_t listeds, listed_room;
+    int *list_start;            /* where their parts begin in it */
+    size_t list_starts, list_start_room;
+
     int round, at_strand, strands;
+    const struct scope *scope;  /* the phase that is being written; NULL: none */
     int accumulator;            /* place, or -1 as long as nobody asked */
     int counts_partition;       /* or -1 */
     struct program *program;    /* [strands] */
@@ -91,9 +99,27 @@ static inline const struct span *collopt_region_of(const struct collopt_schedule
     return &s->region[a->region + i];
 }
 
+/* A phase that is being written, inside of OUTER; and what the schedule around it had. */
+struct scope {
+    const struct collopt_phase *phase;
+    const struct scope *outer;
+    int strand, accumulator, counts_partition;
+    bool has_out;
+};
+
+/* phase.c: words of the inner algorithm in terms of the schedule around it */
+int collopt_outer_rank(const struct scope *scope, int rank);
+int collopt_outer_place(const struct scope *scope, int place);
+struct collopt_block collopt_outer_block(const struct scope *scope, struct collopt_block b);
+int collopt_partition_listed(struct collopt_schedule *s);
+int collopt_cut_listed(struct collopt_schedule *s, struct collopt_block whole, int parts, bool each);
+/* The smallest block of an ordinary partition that holds B. */
+struct collopt_block collopt_hull(const struct collopt_schedule *s, struct collopt_block b);
+
 /* partition.c */
 size_t collopt_offset(const struct collopt_schedule *s, const struct collopt_problem *p, const size_t *sums,
                       int partition, int part);
+bool collopt_lift(const struct collopt_schedule *s, struct collopt_block *b);
 bool collopt_blocks_overlap(const struct collopt_schedule *s, struct collopt_block a, struct collopt_block b);
 bool collopt_block_contains(const struct collopt_schedule *s, struct collopt_block outer, struct collopt_block inner);
 static inline bool collopt_blocks_equal(struct collopt_block a, struct collopt_block b)
@@ -126,6 +152,8 @@ void collopt_depends_free(struct collopt_depends *d);
 
 /* schedule.c */
 int collopt_add_span(struct collopt_schedule *s, int n, const struct piece *piece);     /* region index */
+
+bool collopt_has_result(const struct collopt_problem *p, int rank);
 
 /* The passes, in their order. */
 void collopt_pass_in_place(struct collopt_schedule *s);

@@ -222,6 +222,8 @@ size_t collopt_preset_segment(double hops, double bytes, bool combined);
 int collopt_segments(const struct collopt_problem *p);
 /* How many whole vectors of BYTES a rank may hold to have receives under way: value of a parameter "window". */
 size_t collopt_preset_window(double bytes);
+/* Seconds, by the cost's rounds and bytes. */
+double collopt_preset_time(const struct collopt_cost *c);
 
 #define COLLOPT_RADIX(preset_) \
     { .name = "radix", .least = 2, .most = COLLOPT_FOLD_OPERANDS, .help = "ranks that become one on each level", \
@@ -229,6 +231,8 @@ size_t collopt_preset_window(double bytes);
 #define COLLOPT_SEGMENT(preset_) \
     { .name = "segment", .bytes = true, .least = 1, .most = (size_t)1 << 40, .help = "bytes in one piece of the pipeline", \
       .preset = preset_ }
+#define COLLOPT_INNER(name_, of_, preset_, help_) \
+    { .name = name_, .algorithm = true, .of = of_, .help = help_, .preset = preset_ }
 #define COLLOPT_WINDOW(preset_) \
     { .name = "window", .least = 1, .most = 64, .help = "receives under way at the same time", .preset = preset_ }
 

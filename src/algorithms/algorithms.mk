@@ -17,6 +17,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/exscan_doubling.c \
 	src/algorithms/grid_chain.c \
 	src/algorithms/knomial.c \
+	src/algorithms/leader.c \
 	src/algorithms/linear.c \
 	src/algorithms/pairwise.c \
 	src/algorithms/rabenseifner.c \
@@ -35,6 +36,8 @@ ALGORITHM_HELPERS = \
 	src/algorithms/algorithm.h \
 	src/algorithms/fold.c \
 	src/algorithms/grid.c \
+	src/algorithms/groups.c \
+	src/algorithms/groups.h \
 	src/algorithms/preset.c \
 	src/algorithms/row.c \
 	src/algorithms/skips.c \

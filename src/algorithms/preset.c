@@ -40,3 +40,8 @@ size_t collopt_preset_window(double bytes)
 
     return window < LEAST_WINDOW ? LEAST_WINDOW : window > MOST_WINDOW ? MOST_WINDOW : (size_t)window;
 }
+
+double collopt_preset_time(const struct collopt_cost *c)
+{
+    return alpha * c->rounds + beta * c->bytes + gamma_ * c->combined;
+}

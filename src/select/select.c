@@ -75,7 +75,7 @@ static bool built_in(const struct collopt_problem *p, struct collopt_decision *d
         const struct collopt_algorithm *a = fits(&rows[i], p)
             ? collopt_algorithm_named(p->collective, rows[i].algorithm, strlen(rows[i].algorithm)) : NULL;
 
-        if (!a || !collopt_usable(a, p, NULL))
+        if (!a || !collopt_choice_usable(&(struct collopt_choice){ .algorithm = a }, p, NULL))
             continue;
         d->choice = (struct collopt_choice){ .algorithm = a };
         snprintf(d->why, sizeof d->why, "built-in table");
@@ -125,7 +125,7 @@ static bool as_forced(const struct collopt_problem *p, struct collopt_decision *
     if (!f->given)
         return false;
     name_variable(p->collective, variable, sizeof variable);
-    if (f->choice.algorithm && !collopt_usable(f->choice.algorithm, p, &why)) {
+    if (f->choice.algorithm && !collopt_choice_usable(&f->choice, p, &why)) {
         if (!atomic_exchange(&f->refused_once, true))
             collopt_warn("%s=%s cannot serve %d ranks, %zu bytes: %s; the next choice is used", variable,
                          collopt_settings()->force[p->collective], p->ranks, p->count * p->size, why);

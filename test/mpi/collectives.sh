@@ -37,7 +37,7 @@ prepare()               # HOST
     host=$1
     program=$build/test/mpi/$host/test_collectives
     built_for "$host" || skip "collopt is not built for $host"
-    launch "$host" 1 "$program" list && grep "^[a-z_]* [a-z_0-9:=,]*$" "$work/said" >"$work/list" || { fail "$program list"; finish; }
+    launch "$host" 1 "$program" list && grep "^[a-z_]* [a-z_0-9:=,()]*$" "$work/said" >"$work/list" || { fail "$program list"; finish; }
     runs=$(awk '{ n[$1]++ } END { for (c in n) if (n[c] > most) most = n[c]; print most }' "$work/list")
     [ -z "${TEST_ONLY-}" ] || runs=$(grep -c "^$TEST_ONLY" "$work/list")
 }
@@ -71,6 +71,7 @@ all()                   # HOST
     done
     one 1 --
     one 3 -- 2,1
+    on_nodes
     one 8 COLLOPT_CUT=1000 -- count=1000                # messages cut in many
     one 4 COLLOPT_CUT=1 -- count=17
     one 2 COLLOPT_WAIT=yield --
@@ -79,6 +80,18 @@ all()                   # HOST
     one 2 COLLOPT_SCRATCH=0 -- count=1000
     [ -z "${TEST_THOROUGH-}" ] || thoroughly
     finish
+}
+
+# Algorithms that look at the nodes, once more where there are several: even ones, uneven ones, ranks alone.
+on_nodes()
+{
+    for name in $(sed -n 's/^[a-z_]* \([a-z_]*\):.*=(.*/\1/p' "$work/list" | sort -u); do
+        forced=$(awk -v name="$name" '$2 == name { printf "COLLOPT_%s=%s ", toupper($1), $2 }' "$work/list")
+        # shellcheck disable=SC2086
+        one 8 COLLOPT_NODE_RANKS=3 $forced -- 8 7,1 5,3
+        # shellcheck disable=SC2086
+        one 8 COLLOPT_NODE_RANKS=2 $forced -- 8 count=1000
+    done
 }
 
 thoroughly()

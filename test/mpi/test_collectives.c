@@ -31,6 +31,7 @@ static const char *const shape_names[SHAPES] = { "even", "first", "last", "ragge
 struct group {
     MPI_Comm comm;
     int rank, ranks;
+    int step;                   /* from the world rank of one to that of the next */
 };
 
 struct trial {
@@ -57,38 +58,57 @@ static const char *const mpi_names[COLLOPT_COLLECTIVES] = {
 
 /* ---- what is forced ------------------------------------------------------------------------------------------------ */
 
-static const struct collopt_algorithm *forced[COLLOPT_COLLECTIVES];
+static struct collopt_choice forced[COLLOPT_COLLECTIVES];      /* algorithm NULL: none */
 static bool refused[COLLOPT_COLLECTIVES];       /* the forced algorithm could not serve some trial */
 
 static void read_forced(void)
 {
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
-        char variable[64] = "COLLOPT_";
+        char variable[64] = "COLLOPT_", why[300];
         const char *text;
 
         for (const char *s = collopt_collective_names[c]; *s; s++)
             variable[strlen(variable)] = (char)(*s == '_' ? *s : *s - 'a' + 'A');
         text = getenv(variable);
-        forced[c] = text ? collopt_algorithm_named((enum collopt_collective)c, text, strcspn(text, ":")) : NULL;
-        check(!text || forced[c], "%s=%s: there is no such algorithm", variable, text);
+        check(!text || collopt_parse_choice(text, (enum collopt_collective)c, &forced[c], why, sizeof why), "%s=%s: %s",
+              variable, text, why);
         launch += text ? (int)strlen(text) : 0;
     }
 }
 
+/* Groups are consecutive ranks of the world, up or down, and COLLOPT_NODE_RANKS of these count as a node. */
+static void place_on_nodes(const struct group *g, struct collopt_topology *t, int node[64])
+{
+    const char *text = getenv("COLLOPT_NODE_RANKS");
+    int each = text ? atoi(text) : 0;
+    int first = world_rank - g->step * g->rank, last = -1;
+
+    *t = (struct collopt_topology){ .nodes = 1, .node = node, .oversubscribed = true };
+    for (int r = 0; r < g->ranks; r++) {
+        int block = each > 0 ? (first + g->step * r) / each : 0;
+
+        node[r] = last < 0 ? 0 : t->nodes - 1 + (block != last);
+        t->nodes = node[r] + 1;
+        last = block;
+    }
+    collopt_topology_measure(t, g->ranks);
+}
+
 static bool servable(const struct trial *t, const struct group *g)
 {
-    struct collopt_topology one_node = { .nodes = 1, .oversubscribed = true };
-    int size = 0;
+    struct collopt_topology topology;
+    int size = 0, node[64];
 
     MPI_Type_size(t->kind->element[0].type, &size);
+    place_on_nodes(g, &topology, node);
 
     struct collopt_problem p = {
         .collective = t->collective, .ranks = g->ranks, .root = t->root, .count = t->count, .size = (size_t)size,
         .counts = t->collective == COLLOPT_REDUCE_SCATTER ? t->share : NULL, .commutative = t->kind->commutative,
-        .exact = t->kind->exact, .segments = 1, .topology = &one_node,
+        .exact = t->kind->exact, .segments = 1, .topology = &topology,
     };
 
-    return !forced[t->collective] || collopt_usable(forced[t->collective], &p, NULL);
+    return !forced[t->collective].algorithm || collopt_choice_usable(&forced[t->collective], &p, NULL);
 }
 
 /* ---- memory -------------------------------------------------------------------------------------------------------- */
@@ -371,9 +391,9 @@ static void check_tally(const struct trial *t, const struct group *g)
 {
     static uint64_t by_forced[COLLOPT_COLLECTIVES], by_others[COLLOPT_COLLECTIVES];
     int c = t->collective;
-    const char *collective = collopt_collective_names[c], *name = forced[c] ? forced[c]->name : "some algorithm";
+    const char *collective = collopt_collective_names[c], *name = forced[c].algorithm ? forced[c].algorithm->name : "some algorithm";
     bool can = servable(t, g);
-    uint64_t seen = can ? calls_run(collective, forced[c] ? name : NULL)
+    uint64_t seen = can ? calls_run(collective, forced[c].algorithm ? name : NULL)
                         : calls_run(collective, NULL) - calls_run(collective, name);
     uint64_t *before = can ? &by_forced[c] : &by_others[c];
 
@@ -420,7 +440,7 @@ static bool has_word(const char *word)
 static void run_if_wanted(const struct trial *t, const struct group *g)
 {
     snprintf(words, sizeof words, "%s %s np=%d op=%s type=%s count=%zu root=%d shape=%s %s",
-             collopt_collective_names[t->collective], forced[t->collective] ? forced[t->collective]->name : "selected",
+             collopt_collective_names[t->collective], forced[t->collective].algorithm ? forced[t->collective].algorithm->name : "selected",
              g->ranks, t->kind->op_name, t->kind->type_name, t->count, t->root, shape_names[t->shape],
              t->in_place ? "in_place" : "apart");
     for (int i = 0; i < wanted_n; i++)
@@ -565,6 +585,17 @@ static void run_all(const struct group *g)
 
 /* ---- the whole -------------------------------------------------------------------------------------------------------------- */
 
+/* One that is not the first that comes to mind: the last of the collective that serves any call. */
+static const char *inner_name(enum collopt_collective c)
+{
+    const char *name = NULL;
+
+    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
+        if ((*a)->collective == c && !(*a)->grouped && (*a)->order == COLLOPT_IN_ORDER && !(*a)->usable)
+            name = (*a)->name;
+    return name;
+}
+
 static void list_algorithms(void)
 {
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++) {
@@ -578,7 +609,11 @@ static void list_algorithms(void)
             size_t value = p[i].bytes ? 1000 : 3;
 
             value = value < p[i].least ? p[i].least : value > p[i].most ? p[i].most : value;
-            printf("%c%s=%zu", i ? ',' : ':', p[i].name, value);
+            printf("%c%s=", i ? ',' : ':', p[i].name);
+            if (p[i].algorithm)
+                printf("(%s)", inner_name(p[i].of));
+            else
+                printf("%zu", value);
         }
         printf("\n");
     }
@@ -602,6 +637,7 @@ static void run_groups(const char *sizes)
     MPI_Comm_split(MPI_COMM_WORLD, mine, -world_rank, &g.comm);
     MPI_Comm_rank(g.comm, &g.rank);
     MPI_Comm_size(g.comm, &g.ranks);
+    g.step = -1;
     run_all(&g);
     at("freeing a communicator", 150);
     MPI_Comm_free(&g.comm);
@@ -614,7 +650,7 @@ static bool is_groups(const char *word)
 
 int main(int argc, char **argv)
 {
-    struct group world = { .comm = MPI_COMM_WORLD };
+    struct group world = { .comm = MPI_COMM_WORLD, .step = 1 };
     int number = 0;
 
     if (argc == 2 && strcmp(argv[1], "list") == 0) {

@@ -20,6 +20,7 @@ test_unit_test_settings_SOURCES = \
 	test/unit/fake_registry.c \
 	test/unit/fake_registry.h \
 	test/unit/test_settings.c \
+	src/choice.c \
 	src/expression.c \
 	src/log.c \
 	src/settings.c
@@ -31,6 +32,7 @@ test_unit_test_counters_SOURCES = \
 	test/unit/fake_registry.h \
 	test/unit/test_counters.c \
 	src/counters.c \
+	src/choice.c \
 	src/expression.c \
 	src/json.c \
 	src/log.c \

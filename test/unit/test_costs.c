@@ -140,10 +140,15 @@ static const struct estimate {
     { NULL, 1 - 1e-9, 1 + 1e-9, false },
 };
 
+/* Phases one after the other are stated for the largest groups, in which no rank need be throughout; inner segments are not even. */
+static const struct estimate of_phases = { "phases", 0, 1.5, false };
+
 static const struct estimate *estimate_of(const struct collopt_algorithm *a, int ranks, int measure)
 {
     const struct estimate *e = estimates;
 
+    if (a->grouped)
+        return &of_phases;
     while (e->name && (measure != 0 || strcmp(a->name, e->name) || (e->odd && ranks % 2 == 0)))
         e++;
     return e;
@@ -216,6 +221,7 @@ static bool costs_are_right(struct workshop *w, const struct collopt_algorithm *
     bool good;
 
     memcpy(t.value, values, sizeof t.value);
+    t.nodes = (enum trial_nodes)(a->grouped ? (ranks + root + segments) % TRIAL_LOOSE : TRIAL_ONE_NODE);
     if (parameter >= 0)
         t.value[parameter] = t.count / (size_t)segments * TRIAL_SIZE;
     good = equal(w, &t);

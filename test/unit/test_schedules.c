@@ -36,9 +36,24 @@ static bool too_slow(struct walk *w, const struct trial *t, const char *words)
     return true;
 }
 
+/* What a prefix is depends on the order of ranks, so it cannot be combined by nodes whose ranks do not follow one another. */
+static bool refused(struct walk *w, const struct trial *t)
+{
+    enum collopt_collective c = t->algorithm->collective;
+    char why[PROOF_WHY];
+    bool fits = !t->algorithm->grouped || (c != COLLOPT_SCAN && c != COLLOPT_EXSCAN) || workshop_state(&w->one, t, why);
+
+    if (!fits)
+        ck_assert(w->one.topology.scattered);
+    return !fits;
+}
+
 static void prove(struct walk *w, const struct trial *t, int interleavings)
 {
     char why[PROOF_WHY], words[TRIAL_WORDS];
+
+    if (refused(w, t))
+        return;
 
     trial_words(t, words);
     if (too_slow(w, t, words))
@@ -68,15 +83,19 @@ static void prove_product(struct walk *w, int root, const size_t *value)
     size_t counts[COUNTS];
     struct trial t = { .algorithm = w->algorithm, .ranks = w->ranks, .root = root };
     int shapes = w->algorithm->collective == COLLOPT_REDUCE_SCATTER ? TRIAL_SHAPES : 1;
+    int maps = w->algorithm->grouped ? TRIAL_MAPS : 1;
 
     counts_for(w->ranks, counts);
     for (int i = 0; i < COLLOPT_PARAMETERS; i++)
         t.value[i] = value[i];
-    for (int form = 0; form < FORMS; form++) {
+    for (int form = 0; form < FORMS * maps; form++) {
         t.in_place = form % 2;
-        t.two_operands = form / 2;
+        t.two_operands = form / 2 % TRIAL_FORMS;
+        t.nodes = (enum trial_nodes)(form / FORMS);
         for (int i = 0; i < COUNTS; i++)
             for (int shape = 0; shape < shapes; shape++) {
+                if (maps > 1 && (i + shape + form) % 5)         /* more maps, fewer counts with each */
+                    continue;
                 t.count = counts[i];
                 t.shape = (enum trial_shape)shape;
                 t.cut = (size_t)((i + form + shape) % 4 == 0 ? 1 + (i + shape) % 3 : 0);
@@ -118,6 +137,7 @@ static void prove_some(struct walk *w, int root, const size_t *value, int n, int
 
         t.in_place = form % 2;
         t.two_operands = form / 2;
+        t.nodes = (enum trial_nodes)(w->algorithm->grouped ? (turn + 3 * i) % TRIAL_MAPS : TRIAL_ONE_NODE);
         t.count = counts[(w->ranks > 64 ? 1 - turn % 2 : k) % COUNTS];
         t.shape = (enum trial_shape)(w->algorithm->collective == COLLOPT_REDUCE_SCATTER ? (k + k / COUNTS) % TRIAL_SHAPES : 0);
         t.cut = k % 5 == 4 ? (size_t)(1 + k % 3) : 0;

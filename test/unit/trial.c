@@ -9,32 +9,53 @@
 
 static const char *const shape_names[TRIAL_SHAPES] = { "even", "nearly", "first", "last", "ragged" };
 
+static const char *const map_names[TRIAL_MAPS] = {
+    "one", "pairs", "fours", "uneven", "first_alone", "last_alone", "each_alone", "loose_fours", "round_robin", "root_alone",
+    "shuffled",
+};
+
 /* ---- words ---------------------------------------------------------------------------------------------------- */
 
 void trial_words(const struct trial *t, char words[TRIAL_WORDS])
 {
     const struct collopt_algorithm *a = t->algorithm;
-    int n = snprintf(words, TRIAL_WORDS, "%s %s p %d root %d count %zu shape %s in_place %d two_operands %d cut %zu",
+    int n = snprintf(words, TRIAL_WORDS, "%s %s p %d root %d count %zu shape %s nodes %s in_place %d two_operands %d cut %zu",
                      collopt_collective_names[a->collective], a->name, t->ranks, t->root, t->count, shape_names[t->shape],
-                     t->in_place, t->two_operands, t->cut);
+                     map_names[t->nodes], t->in_place, t->two_operands, t->cut);
 
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name && n < TRIAL_WORDS; i++) {
         const struct collopt_parameter *q = &a->parameter[i];
+        const struct collopt_choice *inner = q->algorithm ? collopt_choice_numbered(t->value[i]) : NULL;
         int elements = q->list_bits ? collopt_list_length(q, t->value[i]) : 0;
 
-        n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), " %s %zu", q->name,
-                      elements ? collopt_list_at(q, t->value[i], 0) : t->value[i]);
+        n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), " %s ", q->name);
+        if (inner && n < TRIAL_WORDS)
+            n += collopt_choice_text(inner, words + n, (size_t)(TRIAL_WORDS - n));
+        else if (n < TRIAL_WORDS)
+            n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), "%zu",
+                          elements ? collopt_list_at(q, t->value[i], 0) : t->value[i]);
         for (int k = 1; k < elements && n < TRIAL_WORDS; k++)
             n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), "x%zu", collopt_list_at(q, t->value[i], k));
     }
 }
 
-/* A number, or elements with an x in between. */
+/* The number of a choice of collective C; 0 if it is none: the preset. */
+static size_t read_inner(const char *text, enum collopt_collective c)
+{
+    struct collopt_choice inner;
+    char message[256];
+
+    return collopt_parse_choice(text, c, &inner, message, sizeof message) ? collopt_choice_number(&inner) : 0;
+}
+
+/* A number, or elements with an x in between, or an algorithm. */
 static size_t read_value(const struct collopt_parameter *q, const char *text)
 {
     size_t value = 0;
     char *end;
 
+    if (q->algorithm)
+        return read_inner(text, q->of);
     for (int shift = 0; *text; shift += q->list_bits, text = *end == 'x' ? end + 1 : "")
         value |= (size_t)strtoull(text, &end, 10) << shift;
     return value;
@@ -63,6 +84,9 @@ static bool read_pair(struct trial *t, const char *name, const char *value)
     for (int i = 0; i < COLLOPT_PARAMETERS && t->algorithm->parameter[i].name; i++)
         if (!strcmp(name, t->algorithm->parameter[i].name))
             return t->value[i] = read_value(&t->algorithm->parameter[i], value), true;
+    for (int i = 0; i < TRIAL_MAPS; i++)
+        if (!strcmp(name, "nodes") && !strcmp(value, map_names[i]))
+            return t->nodes = (enum trial_nodes)i, true;
     for (int i = 0; i < TRIAL_SHAPES; i++)
         if (!strcmp(name, "shape") && !strcmp(value, shape_names[i]))
             return t->shape = (enum trial_shape)i, true;
@@ -133,6 +157,63 @@ static void share_out(struct workshop *w)
     }
 }
 
+/* ---- nodes --------------------------------------------------------------------------------------------------------- */
+
+/* Any number that ranks of a node have in common. */
+static int place_of(const struct trial *t, int rank, unsigned *random)
+{
+    int p = t->ranks, group = 1;
+
+    switch (t->nodes) {
+    case TRIAL_PAIRS:
+        return rank / 2;
+    case TRIAL_FOURS:
+    case TRIAL_LOOSE_FOURS:
+        return rank / 4;
+    case TRIAL_UNEVEN:
+        return rank / 6 * 3 + (rank % 6 == 0 ? 0 : rank % 6 < 3 ? 1 : 2);
+    case TRIAL_FIRST_ALONE:
+        return rank > 0;
+    case TRIAL_LAST_ALONE:
+        return rank == p - 1;
+    case TRIAL_EACH_ALONE:
+        return rank;
+    case TRIAL_ROUND_ROBIN:
+        while (group * group < p)
+            group++;
+        return rank % group;
+    case TRIAL_ROOT_ALONE:
+        return rank == t->root ? p : rank % 2;
+    case TRIAL_SHUFFLED:
+        *random = *random * 1664525u + 1013904223u;
+        return (int)((*random >> 16) % (unsigned)(p / 3 + 1));
+    default:
+        return 0;
+    }
+}
+
+/* Nodes are numbered by their first rank. */
+static bool place_ranks(struct workshop *w)
+{
+    int p = w->t.ranks, *number = malloc(((size_t)p + 1) * sizeof *number);
+    unsigned random = (unsigned)p;
+
+    free(w->node);
+    w->node = malloc((size_t)p * sizeof *w->node);
+    w->topology = (struct collopt_topology){ .nodes = 0, .node = w->node };
+    for (int i = 0; number && i <= p; i++)
+        number[i] = -1;
+    for (int r = 0; number && w->node && r < p; r++) {
+        int place = place_of(&w->t, r, &random);
+
+        if (number[place] < 0)
+            number[place] = w->topology.nodes++;
+        w->node[r] = number[place];
+    }
+    free(number);
+    return w->node && w->topology.nodes > 0 && collopt_topology_measure(&w->topology, p);
+}
+
 bool workshop_state(struct workshop *w, const struct trial *t, char why[PROOF_WHY])
 {
     const struct collopt_algorithm *a = t->algorithm;
@@ -144,10 +225,14 @@ bool workshop_state(struct workshop *w, const struct trial *t, char why[PROOF_WH
         w->t.shape = TRIAL_EVEN;
     if (scatters(a) && w->t.shape == TRIAL_EVEN)
         w->t.count = (t->count + ranks - 1) / ranks * ranks;
-    w->topology = (struct collopt_topology){ .nodes = 1 };
+    if (!a->grouped)
+        w->t.nodes = TRIAL_ONE_NODE;
+    if (!place_ranks(w))
+        return snprintf(why, PROOF_WHY, "no memory"), false;
     w->problem = (struct collopt_problem){
         .collective = a->collective, .ranks = t->ranks, .root = a->collective == COLLOPT_REDUCE ? t->root : 0,
-        .count = w->t.count, .size = TRIAL_SIZE, .commutative = a->order == COLLOPT_COMMUTATIVE, .exact = !a->identical,
+        .count = w->t.count, .size = TRIAL_SIZE, .commutative = a->order == COLLOPT_COMMUTATIVE || w->t.nodes >= TRIAL_LOOSE,
+        .exact = !a->identical,
         .segments = 1, .topology = &w->topology,
     };
     free(w->counts);
@@ -196,6 +281,7 @@ void workshop_close(struct workshop *w)
     drop_programs(w);
     drop_schedules(w);
     free(w->counts);
+    free(w->node);
     *w = (struct workshop){ 0 };
 }
 
@@ -242,7 +328,7 @@ static bool make_programs(struct workshop *w)
 static bool alike(const struct trial *t, const struct collopt_problem *p, const struct workshop *w)
 {
     return w->made && t->algorithm == w->t.algorithm && p->ranks == w->problem.ranks && p->root == w->problem.root &&
-           p->segments == w->problem.segments && t->in_place == w->t.in_place && t->two_operands == w->t.two_operands &&
+           p->segments == w->problem.segments && t->nodes == w->t.nodes && t->in_place == w->t.in_place && t->two_operands == w->t.two_operands &&
            !memcmp(p->value, w->problem.value, sizeof p->value);
 }
 
@@ -273,7 +359,7 @@ struct proof workshop_proof(const struct workshop *w)
 {
     const struct collopt_algorithm *a = w->t.algorithm;
 
-    return (struct proof){ .problem = &w->problem, .in_order = a->order == COLLOPT_IN_ORDER, .identical = a->identical,
+    return (struct proof){ .problem = &w->problem, .in_order = !w->problem.commutative, .identical = a->identical,
                            .how = w->how, .program = (const struct collopt_bound *const *)w->program };
 }
 
@@ -299,6 +385,24 @@ static void add_variant(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int 
             return;
     memset(variant[*n], 0, sizeof variant[*n]);
     variant[(*n)++][i] = value;
+}
+
+/* Some of the algorithms that keep rank order: with them every map can be proved, whatever the operation. */
+static void add_inner(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i, const struct collopt_parameter *q)
+{
+    int found = 0;
+
+    for (int k = 0; collopt_algorithms[k]; k++) {
+        const struct collopt_algorithm *a = collopt_algorithms[k];
+        struct collopt_choice inner = { .algorithm = a };
+
+        if (a->collective != q->of || a->grouped || a->order != COLLOPT_IN_ORDER || a->usable || found == 6)
+            continue;
+        if (a->parameter[0].name && a->parameter[0].bytes)
+            inner.value[0] = TRIAL_SIZE + 1;
+        found++;
+        add_variant(variant, n, i, &(struct collopt_parameter){ .most = SIZE_MAX }, collopt_choice_number(&inner));
+    }
 }
 
 /* Ways to write RANKS as a product: one side, two that differ much and little, three, a side of one at each end; and lists
@@ -348,6 +452,10 @@ int trial_variants(const struct collopt_algorithm *a, int ranks, size_t variant[
 
         if (q->list_bits) {
             add_lists(variant, &n, i, q, ranks);
+            continue;
+        }
+        if (q->algorithm) {
+            add_inner(variant, &n, i, q);
             continue;
         }
         if (q->bytes) {                 /* so small that there are several */

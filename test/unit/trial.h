@@ -20,6 +20,23 @@ enum trial_shape {
     TRIAL_SHAPES
 };
 
+/* Which ranks share a node, for algorithms that look at it.  Those from TRIAL_LOOSE on have a commutative operation. */
+enum trial_nodes {
+    TRIAL_ONE_NODE,
+    TRIAL_PAIRS,
+    TRIAL_FOURS,                /* the last node has what is left */
+    TRIAL_UNEVEN,               /* 1, 2, 3, 1, 2, 3, ... ranks */
+    TRIAL_FIRST_ALONE,
+    TRIAL_LAST_ALONE,
+    TRIAL_EACH_ALONE,
+    TRIAL_LOOSE,
+    TRIAL_LOOSE_FOURS = TRIAL_LOOSE,
+    TRIAL_ROUND_ROBIN,          /* on about sqrt(p) nodes */
+    TRIAL_ROOT_ALONE,
+    TRIAL_SHUFFLED,
+    TRIAL_MAPS
+};
+
 enum { TRIAL_THREE_OPERANDS, TRIAL_TWO_OPERANDS, TRIAL_MIXED /* two on odd ranks */, TRIAL_FORMS };
 
 struct trial {
@@ -27,6 +44,7 @@ struct trial {
     int ranks, root;
     size_t count;               /* elements in the vector of one rank */
     enum trial_shape shape;
+    enum trial_nodes nodes;     /* of grouped algorithms; else one node */
     bool in_place;
     int two_operands;           /* TRIAL_THREE_OPERANDS ... */
     size_t cut;                 /* elements in a message at most; 0: any number */
@@ -44,6 +62,7 @@ struct workshop {
     struct trial t;
     struct collopt_problem problem;
     struct collopt_topology topology;
+    int *node;                  /* what topology.node points to */
     size_t *counts;
     unsigned *how;              /* [ranks] */
     int made;                   /* ranks that have a schedule */

@@ -1,0 +1,200 @@
+/* Nodes as groups of ranks; see groups.h. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "groups.h"
+#include "internal.h"
+
+int collopt_node_of(const struct collopt_problem *p, int rank)
+{
+    return p->topology->nodes == 1 ? 0 : p->topology->node[rank];
+}
+
+int collopt_local_of(const struct collopt_groups *g, int node, int rank)
+{
+    const int *member = collopt_members(g, node);
+    int i = 0;
+
+    while (member[i] != rank)
+        i++;
+    return i;
+}
+
+int collopt_local_number(const struct collopt_problem *p, int rank)
+{
+    int n = 0;
+
+    for (int r = 0; r < rank; r++)
+        n += collopt_node_of(p, r) == collopt_node_of(p, rank);
+    return n;
+}
+
+bool collopt_groups(struct collopt_schedule *s, const struct collopt_problem *p, int rank, struct collopt_groups *g)
+{
+    int nodes = p->topology->nodes;
+
+    *g = (struct collopt_groups){ .nodes = nodes, .node = collopt_node_of(p, rank) };
+    g->member = collopt_workspace(s, (size_t)p->ranks * sizeof *g->member);
+    g->start = collopt_workspace(s, ((size_t)nodes + 2) * sizeof *g->start);
+    if (!g->member || !g->start) {
+        collopt_groups_free(g);
+        return false;
+    }
+    memset(g->start, 0, ((size_t)nodes + 2) * sizeof *g->start);
+    for (int r = 0; r < p->ranks; r++)
+        g->start[collopt_node_of(p, r) + 2]++;
+    for (int k = 0; k < nodes; k++)
+        g->start[k + 2] += g->start[k + 1];
+    for (int r = 0; r < p->ranks; r++)
+        g->member[g->start[collopt_node_of(p, r) + 1]++] = r;
+    g->ranks = collopt_node_ranks(g, g->node);
+    g->local = collopt_local_of(g, g->node, rank);
+    return true;
+}
+
+void collopt_groups_free(struct collopt_groups *g)
+{
+    free(g->member);
+    free(g->start);
+    g->member = g->start = NULL;
+}
+
+/* ---- the algorithms inside ----------------------------------------------------------------------------------- */
+
+static struct collopt_problem problem_of(const struct collopt_problem *p, const struct collopt_task *task, int ranks)
+{
+    static const struct collopt_topology flat = { .nodes = 1 };
+
+    return (struct collopt_problem){
+        .collective = task->collective, .ranks = ranks, .count = (p->count + (size_t)task->n - 1) / (size_t)task->n,
+        .size = p->size, .commutative = p->commutative, .exact = p->exact, .segments = 1, .topology = &flat,
+    };
+}
+
+/* Can CHOICE, all of whose values are set, serve groups of every size? */
+static bool serves(const struct collopt_problem *p, const struct collopt_task *task, const struct collopt_choice *choice)
+{
+    for (int n = task->least; n <= task->most; n++) {
+        struct collopt_problem inner = problem_of(p, task, n);
+
+        memcpy(inner.value, choice->value, sizeof inner.value);
+        if (!collopt_usable(choice->algorithm, &inner, NULL))
+            return false;
+    }
+    return true;
+}
+
+static double time_of(const struct collopt_problem *p, const struct collopt_task *task, struct collopt_choice *choice)
+{
+    struct collopt_problem inner = problem_of(p, task, task->most);
+    struct collopt_cost c;
+
+    collopt_set_parameters(&inner, choice);
+    memcpy(choice->value, inner.value, sizeof choice->value);
+    choice->algorithm->cost(&inner, &c);
+    return collopt_preset_time(&c);
+}
+
+static struct collopt_choice cheapest(const struct collopt_problem *p, const struct collopt_task *task)
+{
+    struct collopt_choice best = { .algorithm = NULL };
+    double least_time = 0;
+
+    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++) {
+        struct collopt_choice choice = { .algorithm = *a };
+        double time;
+
+        if ((*a)->collective != task->collective || (*a)->grouped)
+            continue;
+        time = time_of(p, task, &choice);
+        if ((!best.algorithm || time < least_time) && serves(p, task, &choice)) {
+            best = choice;
+            least_time = time;
+        }
+    }
+    return best;
+}
+
+size_t collopt_inner_preset(const struct collopt_problem *p, const struct collopt_task *task, size_t given)
+{
+    const struct collopt_choice *said = collopt_choice_numbered(given);
+    struct collopt_choice choice = said ? *said : cheapest(p, task);
+
+    if (said)
+        time_of(p, task, &choice);
+    return collopt_choice_number(&choice);
+}
+
+int collopt_inner_segments(const struct collopt_problem *p, const struct collopt_task *task, size_t value)
+{
+    const struct collopt_choice *choice = collopt_choice_numbered(value);
+    struct collopt_problem inner = problem_of(p, task, task->most);
+
+    if (!choice || !choice->algorithm->segments)
+        return 1;
+    memcpy(inner.value, choice->value, sizeof inner.value);
+    return choice->algorithm->segments(&inner);
+}
+
+bool collopt_inner_usable(const struct collopt_problem *p, const struct collopt_task *task, size_t value)
+{
+    const struct collopt_choice *choice = collopt_choice_numbered(value);
+
+    return choice && !choice->algorithm->grouped && serves(p, task, choice);
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* The largest group's, from rank 0 or from the root. */
+void collopt_inner_cost(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments,
+                        struct collopt_cost *c)
+{
+    const struct collopt_choice *choice = collopt_choice_numbered(value);
+    struct collopt_problem inner = problem_of(p, task, task->most);
+    struct collopt_cost first = { 0 }, root = { 0 };
+
+    if (!choice || task->most == 1)
+        return;
+    memcpy(inner.value, choice->value, sizeof inner.value);
+    inner.segments = segments;
+    choice->algorithm->cost(&inner, &first);
+    inner.root = least(task->root, task->most - 1);
+    choice->algorithm->cost(&inner, &root);
+    c->rounds += larger(first.rounds, root.rounds);
+    c->bytes += larger(first.bytes, root.bytes);
+    c->combined += larger(first.combined, root.combined);
+    c->scratch += larger(first.scratch, root.scratch);
+}
+
+struct collopt_inner collopt_inner(size_t value, int segments)
+{
+    const struct collopt_choice *choice = collopt_choice_numbered(value);
+    struct collopt_inner inner = { .algorithm = choice->algorithm, .segments = segments };
+
+    memcpy(inner.value, choice->value, sizeof inner.value);
+    return inner;
+}
+
+/* ---- moving data inside a node -------------------------------------------------------------------------------- */
+
+void collopt_broadcast(struct collopt_schedule *s, const int *member, int ranks, int index, int root, struct collopt_region what)
+{
+    int v = modulo(index - root, ranks), width = 1;
+
+    while (width < ranks && !(v & width))
+        width *= 2;
+    if (v > 0) {
+        collopt_round(s);
+        collopt_receive(s, member[modulo(v - width + root, ranks)], what);
+    }
+    for (int w = width / 2; w >= 1; w /= 2)
+        if (v + w < ranks) {
+            collopt_round(s);
+            collopt_send(s, member[(v + w + root) % ranks], what);
+        }
+}

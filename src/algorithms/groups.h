@@ -1,0 +1,76 @@
+/* Nodes as groups of ranks, for algorithms that are made of others: one inside the nodes, one between them. */
+#ifndef COLLOPT_GROUPS_H
+#define COLLOPT_GROUPS_H
+
+#include "algorithm.h"
+
+/* Who is on which node, as one rank sees it. */
+struct collopt_groups {
+    int nodes, node;            /* how many; this rank's */
+    int ranks, local;           /* of this rank's node; this rank among them */
+    int *member;                /* [all ranks] node by node, lower ranks first */
+    int *start;                 /* [nodes + 1] where a node's begin */
+};
+
+/* False: out of memory, and the schedule knows. */
+bool collopt_groups(struct collopt_schedule *s, const struct collopt_problem *p, int rank, struct collopt_groups *g);
+void collopt_groups_free(struct collopt_groups *g);
+
+static inline const int *collopt_members(const struct collopt_groups *g, int node)
+{
+    return g->member + g->start[node];
+}
+
+static inline int collopt_node_ranks(const struct collopt_groups *g, int node)
+{
+    return g->start[node + 1] - g->start[node];
+}
+
+/* The node of RANK, and its number among the node's. */
+int collopt_node_of(const struct collopt_problem *p, int rank);
+int collopt_local_of(const struct collopt_groups *g, int node, int rank);
+int collopt_local_number(const struct collopt_problem *p, int rank);     /* the same without groups */
+
+/* Ranks of the largest and of the smallest node. */
+static inline int collopt_largest_node(const struct collopt_problem *p)
+{
+    return p->topology->nodes == 1 ? p->ranks : p->topology->largest;
+}
+
+static inline int collopt_least_node(const struct collopt_problem *p)
+{
+    return p->topology->nodes == 1 ? p->ranks : p->topology->least;
+}
+
+/* ---- the algorithms inside ----------------------------------------------------------------------------------- */
+
+/* A group's problem: COLLECTIVE of LEAST to MOST ranks on the N-th part of the vector. */
+struct collopt_task {
+    enum collopt_collective collective;
+    int least, most, n;
+    int root;                   /* Reduce: in one of the groups; elsewhere it is 0 */
+};
+
+/* The value of a parameter that takes an algorithm: what was GIVEN (0: nothing), completed; or what costs least. */
+size_t collopt_inner_preset(const struct collopt_problem *p, const struct collopt_task *task, size_t given);
+/* VALUE's segments for TASK, and whether it can be used for it. */
+int collopt_inner_segments(const struct collopt_problem *p, const struct collopt_task *task, size_t value);
+bool collopt_inner_usable(const struct collopt_problem *p, const struct collopt_task *task, size_t value);
+void collopt_inner_cost(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments,
+                        struct collopt_cost *c);
+struct collopt_inner collopt_inner(size_t value, int segments);
+
+/* Two numbers of segments as one. */
+enum { COLLOPT_PACK = 1 << 12 };
+
+static inline int collopt_pack_segments(int node, int net)
+{
+    return least(node, COLLOPT_PACK - 1) + COLLOPT_PACK * least(net, COLLOPT_PACK - 1);
+}
+
+/* ---- moving data inside a node -------------------------------------------------------------------------------- */
+
+/* Binomial tree from member ROOT: where[index] of the others is filled from what the root has there. */
+void collopt_broadcast(struct collopt_schedule *s, const int *member, int ranks, int index, int root, struct collopt_region what);
+
+#endif

@@ -1,0 +1,377 @@
+/* Leader: one rank of each node combines for its node, and only these leaders talk between nodes.
+ *
+ * Allreduce: node reduce to the leader, allreduce among leaders, broadcast in the node.  Reduce: the root leads its node, so
+ * that nothing is forwarded.  Reduce_scatter: leaders share the vector out by nodes, then inside.  Scan and Exscan: the
+ * node's own scan makes its last rank know the node's total; the last ranks do an exscan of totals; what comes out of it
+ * is broadcast in the node and combined from the left.
+ * The algorithms inside the nodes and between them are parameters: leader:node=(binomial),net=(circulant); when not given,
+ * those of least cost.  Cost: theirs, one after the other, and the broadcast.  Scratch: theirs and up to two vectors.
+ * In rank order if the inner ones are and the ranks of every node follow one another; else commutative operations only (Scan
+ * and Exscan: not at all).  One flow per node and few rounds between nodes: for short vectors on nodes of many ranks.
+ * Folklore; the two-level form of MPICH's and Open MPI's hierarchical collectives. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "groups.h"
+
+enum { NODE, NET };             /* parameters */
+
+/* ---- parameters -------------------------------------------------------------------------------------------------- */
+
+static struct collopt_task node_task(const struct collopt_problem *p)
+{
+    bool prefix = p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
+
+    return (struct collopt_task){ prefix ? p->collective : COLLOPT_REDUCE, collopt_least_node(p), collopt_largest_node(p), 1,
+                                  p->collective == COLLOPT_REDUCE ? collopt_local_number(p, p->root) : 0 };
+}
+
+static struct collopt_task net_task(const struct collopt_problem *p)
+{
+    enum collopt_collective c = p->collective;
+
+    if (c == COLLOPT_SCAN)
+        c = COLLOPT_EXSCAN;
+    if (c == COLLOPT_REDUCE_SCATTER_BLOCK)      /* nodes may have different numbers of ranks */
+        c = COLLOPT_REDUCE_SCATTER;
+    return (struct collopt_task){ c, p->topology->nodes, p->topology->nodes, 1, collopt_node_of(p, p->root) };
+}
+
+static size_t node_preset(const struct collopt_problem *p)
+{
+    struct collopt_task task = node_task(p);
+
+    return collopt_inner_preset(p, &task, p->value[NODE]);
+}
+
+static size_t net_preset(const struct collopt_problem *p)
+{
+    struct collopt_task task = net_task(p);
+
+    return collopt_inner_preset(p, &task, p->value[NET]);
+}
+
+static int segments(const struct collopt_problem *p)
+{
+    struct collopt_task node = node_task(p), net = net_task(p);
+
+    return collopt_pack_segments(collopt_inner_segments(p, &node, p->value[NODE]), collopt_inner_segments(p, &net, p->value[NET]));
+}
+
+static bool usable(const struct collopt_problem *p)
+{
+    struct collopt_task node = node_task(p), net = net_task(p);
+    bool prefix = p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
+
+    return (!p->topology->scattered || (p->commutative && !prefix)) && collopt_inner_usable(p, &node, p->value[NODE])
+        && collopt_inner_usable(p, &net, p->value[NET]);
+}
+
+/* ---- phases -------------------------------------------------------------------------------------------------------- */
+
+struct hierarchy {
+    struct collopt_schedule *s;
+    const struct collopt_problem *p;
+    struct collopt_groups g;
+    struct collopt_inner node, net;
+    int *leader;                /* [nodes] ranks */
+    int lead;                   /* this node's leader among its ranks */
+};
+
+/* The leader of a node: the root, the last rank for a prefix, else the first. */
+static int leader_of(const struct hierarchy *h, int node)
+{
+    const struct collopt_problem *p = h->p;
+
+    if (p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN)
+        return collopt_members(&h->g, node)[collopt_node_ranks(&h->g, node) - 1];
+    if (p->collective == COLLOPT_REDUCE && collopt_node_of(p, p->root) == node)
+        return p->root;
+    return collopt_members(&h->g, node)[0];
+}
+
+static bool begin(struct hierarchy *h, struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    *h = (struct hierarchy){ .s = s, .p = p };
+    if (!collopt_groups(s, p, rank, &h->g))
+        return false;
+    h->leader = collopt_workspace(s, (size_t)h->g.nodes * sizeof *h->leader);
+    if (!h->leader) {
+        collopt_groups_free(&h->g);
+        return false;
+    }
+    for (int k = 0; k < h->g.nodes; k++)
+        h->leader[k] = leader_of(h, k);
+    h->lead = collopt_local_of(&h->g, h->g.node, h->leader[h->g.node]);
+    h->node = collopt_inner(p->value[NODE], p->segments % COLLOPT_PACK);
+    h->net = collopt_inner(p->value[NET], p->segments / COLLOPT_PACK);
+    return true;
+}
+
+static void end(struct hierarchy *h)
+{
+    collopt_groups_free(&h->g);
+    free(h->leader);
+}
+
+static bool leads(const struct hierarchy *h)
+{
+    return h->g.local == h->lead;
+}
+
+static void inside(const struct hierarchy *h, const char *name, int from, int to)
+{
+    struct collopt_phase phase = { .name = name, .ranks = h->g.ranks, .index = h->g.local, .root = h->lead, .whole = whole(),
+                                   .member = collopt_members(&h->g, h->g.node), .in = from, .out = to };
+
+    collopt_phase(h->s, h->p, &phase, &h->node);
+}
+
+static void between(const struct hierarchy *h, const char *name, int from, int to)
+{
+    struct collopt_phase phase = { .name = name, .ranks = h->g.nodes, .index = h->g.node, .whole = whole(),
+                                   .root = collopt_node_of(h->p, h->p->root), .member = h->leader, .in = from, .out = to };
+
+    collopt_phase(h->s, h->p, &phase, &h->net);
+}
+
+static void broadcast(const struct hierarchy *h, int place)
+{
+    collopt_broadcast(h->s, collopt_members(&h->g, h->g.node), h->g.ranks, h->g.local, h->lead, at(place, whole()));
+}
+
+/* The node's sum, at its leader; RESULT if there is no other node.  Returns where it is. */
+static int node_sum(const struct hierarchy *h, int result)
+{
+    int sum = result;
+
+    if (h->g.ranks == 1)
+        return COLLOPT_IN;
+    if (leads(h) && h->g.nodes > 1)
+        sum = collopt_vector_slot(h->s, whole());
+    inside(h, "node reduce", COLLOPT_IN, sum);
+    return sum;
+}
+
+/* From the node's sum to the sum of all, in OUT of leaders that have one. */
+static void total(const struct hierarchy *h)
+{
+    int sum = node_sum(h, COLLOPT_OUT);
+
+    if (!leads(h))
+        return;
+    if (h->g.nodes > 1)
+        between(h, h->p->collective == COLLOPT_REDUCE ? "reduce between nodes" : "allreduce between nodes", sum, COLLOPT_OUT);
+    else if (sum != COLLOPT_OUT)
+        collopt_copy(h->s, out(whole()), at(sum, whole()));
+}
+
+static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct hierarchy h;
+
+    if (!begin(&h, s, p, rank))
+        return;
+    total(&h);
+    end(&h);
+}
+
+static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct hierarchy h;
+
+    if (!begin(&h, s, p, rank))
+        return;
+    total(&h);
+    broadcast(&h, COLLOPT_OUT);
+    end(&h);
+}
+
+/* ---- Reduce_scatter --------------------------------------------------------------------------------------------------- */
+
+/* The leaders' sums of what their nodes get: what goes to RESULT is the blocks in LIST, node k's from g.start[k] on. */
+static void share_between(const struct hierarchy *h, int sum, int result, const struct collopt_block *list)
+{
+    struct collopt_phase phase = { .name = "reduce-scatter between nodes", .ranks = h->g.nodes, .index = h->g.node,
+                                   .whole = whole(), .member = h->leader, .in = sum, .out = result, .part = list,
+                                   .first = h->g.start };
+
+    collopt_phase(h->s, h->p, &phase, &h->net);
+}
+
+/* The leader hands out what lies in FROM. */
+static void share_inside(const struct hierarchy *h, int from, const struct collopt_block *mine)
+{
+    const int *member = collopt_members(&h->g, h->g.node);
+
+    collopt_round(h->s);
+    if (!leads(h)) {
+        collopt_receive(h->s, member[h->lead], out(mine[h->g.local]));
+        return;
+    }
+    for (int i = 0; i < h->g.ranks; i++)
+        if (i != h->lead)
+            collopt_send(h->s, member[i], at(from, mine[i]));
+    if (from != COLLOPT_OUT)
+        collopt_copy(h->s, out(mine[h->lead]), at(from, mine[h->lead]));
+}
+
+/* A node's parts: in one block where its ranks follow one another. */
+static int slot_for_node(const struct hierarchy *h, int parts)
+{
+    int first = collopt_members(&h->g, h->g.node)[0];
+
+    return collopt_vector_slot(h->s, h->p->topology->scattered ? whole() : block(parts, first, h->g.ranks));
+}
+
+static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct collopt_block *list = collopt_workspace(s, (size_t)p->ranks * sizeof *list);
+    int parts = collopt_partition_counts(s), have;
+    struct hierarchy h;
+
+    if (list && begin(&h, s, p, rank)) {
+        for (int i = 0; i < p->ranks; i++)
+            list[i] = block(parts, h.g.member[i], 1);
+        have = node_sum(&h, leads(&h) && h.g.ranks > 1 && h.g.nodes == 1 ? collopt_vector_slot(s, whole()) : COLLOPT_OUT);
+        if (leads(&h) && h.g.nodes > 1) {
+            int shared = h.g.ranks == 1 ? COLLOPT_OUT : slot_for_node(&h, parts);
+
+            share_between(&h, have, shared, list);
+            have = shared;
+        }
+        share_inside(&h, have, list + h.g.start[h.g.node]);
+        end(&h);
+    }
+    free(list);
+}
+
+/* ---- Scan and Exscan ---------------------------------------------------------------------------------------------------- */
+
+/* What the ranks of all nodes before this one have in all, from the totals of the last ranks, to PLACE of the whole node. */
+static void prefix_of_nodes(const struct hierarchy *h, int total, int place)
+{
+    if (leads(h) && h->g.nodes > 1)
+        between(h, "exscan between nodes", total, place);
+    if (h->g.node > 0)
+        broadcast(h, place);
+}
+
+static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct hierarchy h;
+    int before = COLLOPT_OUT;
+
+    if (!begin(&h, s, p, rank))
+        return;
+    if (h.g.ranks > 1)
+        inside(&h, "node scan", COLLOPT_IN, COLLOPT_OUT);
+    if (h.g.node > 0)
+        before = collopt_vector_slot(s, whole());
+    prefix_of_nodes(&h, h.g.ranks > 1 ? COLLOPT_OUT : COLLOPT_IN, before);
+    if (h.g.node > 0)
+        collopt_combine(s, out(whole()), at(before, whole()), h.g.ranks > 1 ? out(whole()) : in(whole()));
+    else if (h.g.ranks == 1)
+        collopt_copy(s, out(whole()), in(whole()));
+    end(&h);
+}
+
+/* The first rank of a node has nothing before it in the node: what was before the node is its result. */
+static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct hierarchy h;
+    int before = COLLOPT_OUT, sum = COLLOPT_IN;
+
+    if (!begin(&h, s, p, rank))
+        return;
+    if (h.g.ranks > 1)
+        inside(&h, "node exscan", COLLOPT_IN, COLLOPT_OUT);
+    if (h.g.node > 0 && h.g.local > 0)
+        before = collopt_vector_slot(s, whole());
+    if (leads(&h) && h.g.ranks > 1 && h.g.nodes > 1) {
+        sum = collopt_vector_slot(s, whole());
+        collopt_combine(s, at(sum, whole()), out(whole()), in(whole()));
+    }
+    prefix_of_nodes(&h, sum, before);
+    if (before != COLLOPT_OUT)
+        collopt_combine(s, out(whole()), at(before, whole()), out(whole()));
+    end(&h);
+}
+
+/* ---- costs ---------------------------------------------------------------------------------------------------------------- */
+
+/* The phases one after the other, each as long as on the largest node: an upper bound. */
+static void cost(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    struct collopt_task node = node_task(p), net = net_task(p);
+    bool prefix = p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
+    bool scatters = p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
+    bool several = p->topology->nodes > 1;
+    double m = vector_bytes(p);
+
+    *c = (struct collopt_cost){ 0 };
+    collopt_inner_cost(p, &node, p->value[NODE], p->segments % COLLOPT_PACK, c);
+    collopt_inner_cost(p, &net, p->value[NET], p->segments / COLLOPT_PACK, c);
+    if (scatters) {
+        c->rounds += node.most - 1;
+        c->bytes += m * (node.most - 1) / p->ranks;
+    } else if (p->collective != COLLOPT_REDUCE && (several || !prefix)) {
+        c->rounds += log2_ceil(node.most);
+        c->bytes += log2_ceil(node.most) * m;
+    }
+    if (prefix && several)
+        c->combined += p->collective == COLLOPT_EXSCAN && node.most > 1 ? 2 * m : m;
+    if (several && node.most > 1)
+        c->scratch += (scatters || p->collective == COLLOPT_EXSCAN ? 2 : 1) * m;
+    else if ((several && prefix) || (scatters && node.most > 1))
+        c->scratch += m;
+}
+
+const struct collopt_algorithm collopt_reduce_leader = {
+    .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
+                   COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm between their leaders") },
+    .usable = usable, .segments = segments, .cost = cost, .build = build_reduce,
+};
+
+const struct collopt_algorithm collopt_allreduce_leader = {
+    .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
+                   COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm between their leaders") },
+    .usable = usable, .segments = segments, .cost = cost, .build = build_allreduce,
+};
+
+const struct collopt_algorithm collopt_reduce_scatter_leader = {
+    .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
+    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
+    .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
+                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders") },
+    .usable = usable, .segments = segments, .cost = cost, .build = build_reduce_scatter,
+};
+
+const struct collopt_algorithm collopt_reduce_scatter_block_leader = {
+    .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
+    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
+    .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
+                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders") },
+    .usable = usable, .segments = segments, .cost = cost, .build = build_reduce_scatter,
+};
+
+const struct collopt_algorithm collopt_scan_leader = {
+    .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
+    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .parameter = { COLLOPT_INNER("node", COLLOPT_SCAN, node_preset, "the algorithm inside nodes"),
+                   COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders") },
+    .usable = usable, .segments = segments, .cost = cost, .build = build_scan,
+};
+
+const struct collopt_algorithm collopt_exscan_leader = {
+    .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
+    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .parameter = { COLLOPT_INNER("node", COLLOPT_EXSCAN, node_preset, "the algorithm inside nodes"),
+                   COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders") },
+    .usable = usable, .segments = segments, .cost = cost, .build = build_exscan,
+};
