@@ -86,15 +86,15 @@ static bool serves(const struct collopt_problem *p, const struct collopt_task *t
     return true;
 }
 
-static double time_of(const struct collopt_problem *p, const struct collopt_task *task, struct collopt_choice *choice)
+/* Sets what CHOICE leaves open, for the largest group. */
+static struct collopt_problem complete(const struct collopt_problem *p, const struct collopt_task *task,
+                                       struct collopt_choice *choice)
 {
     struct collopt_problem inner = problem_of(p, task, task->most);
-    struct collopt_cost c;
 
     collopt_set_parameters(&inner, choice);
     memcpy(choice->value, inner.value, sizeof choice->value);
-    choice->algorithm->cost(&inner, &c);
-    return collopt_preset_time(&c);
+    return inner;
 }
 
 static struct collopt_choice cheapest(const struct collopt_problem *p, const struct collopt_task *task)
@@ -104,14 +104,20 @@ static struct collopt_choice cheapest(const struct collopt_problem *p, const str
 
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++) {
         struct collopt_choice choice = { .algorithm = *a };
-        double time;
+        struct collopt_problem inner;
+        struct collopt_cost c;
 
         if ((*a)->collective != task->collective || (*a)->grouped)
             continue;
-        time = time_of(p, task, &choice);
-        if ((!best.algorithm || time < least_time) && serves(p, task, &choice)) {
+        inner = complete(p, task, &choice);
+        if (!serves(p, task, &choice))
+            continue;
+        c = (struct collopt_cost){ 0 };
+        if (task->most > 1)             /* one rank has nothing to do: the first that comes */
+            (*a)->cost(&inner, &c);
+        if (!best.algorithm || collopt_preset_time(&c) < least_time) {
             best = choice;
-            least_time = time;
+            least_time = collopt_preset_time(&c);
         }
     }
     return best;
@@ -123,7 +129,7 @@ size_t collopt_inner_preset(const struct collopt_problem *p, const struct collop
     struct collopt_choice choice = said ? *said : cheapest(p, task);
 
     if (said)
-        time_of(p, task, &choice);
+        complete(p, task, &choice);
     return collopt_choice_number(&choice);
 }
 
