@@ -166,6 +166,8 @@ struct collopt_algorithm {
     bool grouped;               /* looks at the nodes of the topology; combines by other algorithms */
     const char *name;           /* as in COLLOPT_ALLREDUCE=name */
     const char *summary;        /* one line */
+    const char *rounds, *bytes; /* formulas, in the letters of doc/algorithms.md, which is made from these four */
+    const char *when, *source;  /* what it is good for; who published it ("folklore"; what is our own: "collopt") */
     enum collopt_collective collective;
     enum collopt_order order;
     bool identical;             /* all ranks end with the same bits also where the operation rounds */

@@ -3,6 +3,7 @@
 if COLLOPT_CHECK
 UNIT_TESTS = \
 	test/unit/test_proof \
+	test/unit/test_catalogue \
 	test/unit/test_schedules \
 	test/unit/test_mutations \
 	test/unit/test_costs \
@@ -30,6 +31,9 @@ UNIT_LIBS = libcollopt-proof.la $(CHECK_LIBS) $(HWLOC_LIBS) $(JANSSON_LIBS)
 test_unit_test_proof_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_proof_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_proof_LDADD = $(UNIT_LIBS)
+test_unit_test_catalogue_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_unit_test_catalogue_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_catalogue_LDADD = $(UNIT_LIBS)
 test_unit_test_schedules_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_schedules_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_schedules_LDADD = $(UNIT_LIBS)

@@ -172,5 +172,7 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 const struct collopt_algorithm collopt_allreduce_binary_blocks = {
     .name = "binary_blocks", .summary = "halving in blocks of powers of two, which then meet; long vectors, 3 2^k ranks",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 F + 1 and more, the more the further apart the digits of p", .bytes = "2m",
+    .when = "long vectors, p = 3 2^k and its like", .source = "Rabenseifner, ICCS 2004",
     .cost = cost, .build = build,
 };

@@ -89,9 +89,13 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
     c->scratch = busy * least(p->segments, 2) * m / p->segments;
 }
 
+static const char source[] = "folklore";
+
 const struct collopt_algorithm collopt_reduce_binary_tree = {
     .name = "binary_tree", .summary = "pipelined balanced tree in rank order, any root; medium vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 S + 2 log2 p - 3", .bytes = "2m",
+    .when = "medium vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost_reduce, .build = build_reduce,
 };
@@ -99,6 +103,8 @@ const struct collopt_algorithm collopt_reduce_binary_tree = {
 const struct collopt_algorithm collopt_allreduce_binary_tree = {
     .name = "binary_tree", .summary = "pipelined balanced tree in rank order, up and down; medium vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "about 4 S + 4 q", .bytes = "3m",
+    .when = "medium vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost_allreduce, .build = build_allreduce,
 };

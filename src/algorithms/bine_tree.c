@@ -157,5 +157,8 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 const struct collopt_algorithm collopt_reduce_bine_tree = {
     .name = "bine_tree", .summary = "binomial tree over the distances of swing; short vectors on rings and tori",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "q", .bytes = "up to q m",
+    .when = "short vectors where near ranks are near",
+    .source = "De Sensi et al., SC 2025 (arXiv 2508.17311); p not a power of two: collopt",
     .cost = cost, .build = build,
 };

@@ -427,9 +427,13 @@ static bool usable(const struct collopt_problem *p)
     return collopt_grid_fits(p, 0);
 }
 
+static const char source[] = "Jain and Sabharwal, ICS 2010";
+
 const struct collopt_algorithm collopt_allreduce_bucket = {
     .name = "bucket", .summary = "rings along every dimension of a torus; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "2 sum (d_i - 1) in each of 2 D strands", .bytes = "2 (p-1)/p m",
+    .when = "very long vectors on tori", .source = source,
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
     .cost = cost_torus, .build = build_torus,
 };
@@ -437,6 +441,8 @@ const struct collopt_algorithm collopt_allreduce_bucket = {
 const struct collopt_algorithm collopt_reduce_scatter_bucket = {
     .name = "bucket", .summary = "rings along every dimension of a torus; very long vectors",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "sum (d_i - 1) in each of 2 D strands", .bytes = "(p-1)/p m",
+    .when = "very long vectors on tori", .source = source,
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
     .cost = cost_torus, .build = build_torus,
 };
@@ -444,6 +450,8 @@ const struct collopt_algorithm collopt_reduce_scatter_bucket = {
 const struct collopt_algorithm collopt_reduce_scatter_block_bucket = {
     .name = "bucket", .summary = "rings along every dimension of a torus; very long vectors",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "sum (d_i - 1) in each of 2 D strands", .bytes = "(p-1)/p m",
+    .when = "very long vectors on tori", .source = source,
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
     .cost = cost_torus, .build = build_torus,
 };
@@ -451,6 +459,8 @@ const struct collopt_algorithm collopt_reduce_scatter_block_bucket = {
 const struct collopt_algorithm collopt_allreduce_mesh = {
     .name = "mesh", .summary = "lines along every dimension of a mesh, from both ends; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "about 3 sum d_i in each of D strands", .bytes = "2 sum d_i/(d_1 ... d_i) m",
+    .when = "very long vectors on meshes", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
     .cost = cost_mesh, .build = build_mesh,
 };
@@ -458,6 +468,8 @@ const struct collopt_algorithm collopt_allreduce_mesh = {
 const struct collopt_algorithm collopt_reduce_scatter_mesh = {
     .name = "mesh", .summary = "lines along every dimension of a mesh, from both ends; very long vectors",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "about 3/2 sum d_i in each of D strands", .bytes = "sum (d_i + 1)/(d_1 ... d_i) m",
+    .when = "very long vectors on meshes", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
     .cost = cost_mesh, .build = build_mesh,
 };
@@ -465,6 +477,8 @@ const struct collopt_algorithm collopt_reduce_scatter_mesh = {
 const struct collopt_algorithm collopt_reduce_scatter_block_mesh = {
     .name = "mesh", .summary = "lines along every dimension of a mesh, from both ends; very long vectors",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "about 3/2 sum d_i in each of D strands", .bytes = "sum (d_i + 1)/(d_1 ... d_i) m",
+    .when = "very long vectors on meshes", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
     .cost = cost_mesh, .build = build_mesh,
 };
@@ -472,6 +486,8 @@ const struct collopt_algorithm collopt_reduce_scatter_block_mesh = {
 const struct collopt_algorithm collopt_allreduce_mesh_in_order = {
     .name = "mesh_in_order", .summary = "lines along one dimension of a mesh after the other, in rank order; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "about 3 sum d_i", .bytes = "2 sum d_i/(d_1 ... d_i) m",
+    .when = "very long vectors on meshes, any operation", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
     .cost = cost_mesh_in_order, .build = build_mesh_in_order,
 };
@@ -479,6 +495,8 @@ const struct collopt_algorithm collopt_allreduce_mesh_in_order = {
 const struct collopt_algorithm collopt_reduce_scatter_mesh_in_order = {
     .name = "mesh_in_order", .summary = "lines along one dimension of a mesh after the other, in rank order; very long vectors",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "about 3/2 sum d_i", .bytes = "sum (d_i + 1)/(d_1 ... d_i) m",
+    .when = "very long vectors on meshes, any operation", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
     .cost = cost_mesh_in_order, .build = build_mesh_in_order,
 };
@@ -486,6 +504,8 @@ const struct collopt_algorithm collopt_reduce_scatter_mesh_in_order = {
 const struct collopt_algorithm collopt_reduce_scatter_block_mesh_in_order = {
     .name = "mesh_in_order", .summary = "lines along one dimension of a mesh after the other, in rank order; very long vectors",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "about 3/2 sum d_i", .bytes = "sum (d_i + 1)/(d_1 ... d_i) m",
+    .when = "very long vectors on meshes, any operation", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
     .cost = cost_mesh_in_order, .build = build_mesh_in_order,
 };

@@ -59,5 +59,7 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 const struct collopt_algorithm collopt_allreduce_census = {
     .name = "census", .summary = "fewest rounds for any number of ranks, operations that do not round; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = false,
+    .rounds = "q", .bytes = "q m",
+    .when = "short vectors, p not a power of two", .source = "Bar-Noy, Kipnis and Schieber, Discrete Appl. Math. 1993",
     .cost = cost, .build = build,
 };

@@ -89,9 +89,13 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
     c->rounds += root + (p->ranks % 2 && p->ranks > 1);
 }
 
+static const char source[] = "folklore";
+
 const struct collopt_algorithm collopt_reduce_chain = {
     .name = "chain", .summary = "pipelined chain from both ends to the root; very long vectors, few ranks",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "p-2 + S, root inside: about p/2 + 2 S", .bytes = "m, root inside 2m",
+    .when = "very long vectors, few ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost_reduce, .build = build_reduce,
 };
@@ -99,6 +103,8 @@ const struct collopt_algorithm collopt_reduce_chain = {
 const struct collopt_algorithm collopt_allreduce_chain = {
     .name = "chain", .summary = "pipelined chain to the middle rank and back; very long vectors, few ranks",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "about p/2 + 2 S + p/2", .bytes = "2m",
+    .when = "very long vectors, few ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost_allreduce, .build = build_allreduce,
 };

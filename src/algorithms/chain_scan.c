@@ -78,9 +78,13 @@ static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
     cost_of(p, p->ranks > 2, c);
 }
 
+static const char source[] = "folklore";
+
 const struct collopt_algorithm collopt_scan_chain = {
     .name = "chain", .summary = "pipelined chain up the ranks; very long vectors, few ranks",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "p-2 + S", .bytes = "m",
+    .when = "very long vectors, few ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost_scan, .build = build_scan,
 };
@@ -88,6 +92,8 @@ const struct collopt_algorithm collopt_scan_chain = {
 const struct collopt_algorithm collopt_exscan_chain = {
     .name = "chain", .summary = "pipelined chain up the ranks; very long vectors, few ranks",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "p-2 + S", .bytes = "m",
+    .when = "very long vectors, few ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost_exscan, .build = build_exscan,
 };

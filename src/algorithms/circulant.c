@@ -141,26 +141,36 @@ static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
     cost_of(p, true, p->ranks > 1, c);
 }
 
+static const char source[] = "Traeff, arXiv 2410.14234";
+
 const struct collopt_algorithm collopt_allreduce_circulant = {
     .name = "circulant", .summary = "reduce-scatter and allgather on a circulant graph; medium and long vectors, any ranks",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "2 q", .bytes = "2 (p-1)/p m",
+    .when = "medium and long vectors, any p", .source = source,
     .cost = cost_allreduce, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_circulant = {
     .name = "circulant", .summary = "fewest rounds and bytes for any number of ranks; short to long vectors",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "q", .bytes = "(p-1)/p m",
+    .when = "short to long vectors; first choice", .source = source,
     .cost = cost_reduce_scatter, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_circulant = {
     .name = "circulant", .summary = "fewest rounds and bytes for any number of ranks; short to long vectors",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "q", .bytes = "(p-1)/p m",
+    .when = "short to long vectors; first choice", .source = source,
     .cost = cost_reduce_scatter, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_circulant = {
     .name = "circulant", .summary = "reduce-scatter on a circulant graph and a gather; medium and long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "2 q", .bytes = "2 (p-1)/p m",
+    .when = "medium and long vectors", .source = source,
     .cost = cost_reduce, .build = build_reduce,
 };

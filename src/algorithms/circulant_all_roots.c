@@ -267,9 +267,13 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 
 #define BLOCKS { .name = "blocks", .least = 1, .most = MOST_BLOCKS, .help = "blocks that a part is cut into", .preset = blocks }
 
+static const char source[] = "Traeff, arXiv 2205.10072 and 2312.11236";
+
 const struct collopt_algorithm collopt_reduce_scatter_circulant_pipeline = {
     .name = "circulant_pipeline", .summary = "all parts pipelined through a circulant graph; parts of very different lengths",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "n - 1 + q", .bytes = "(p-1)/p m; all to one rank: (1 + (q-1)/n) m, elsewhere q m",
+    .when = "parts of very different lengths", .source = source,
     .parameter = { BLOCKS },
     .cost = cost, .build = build,
 };
@@ -277,6 +281,8 @@ const struct collopt_algorithm collopt_reduce_scatter_circulant_pipeline = {
 const struct collopt_algorithm collopt_reduce_scatter_block_circulant_pipeline = {
     .name = "circulant_pipeline", .summary = "all parts pipelined through a circulant graph; few long messages under way",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "n - 1 + q", .bytes = "(p-1)/p m",
+    .when = "few long messages under way", .source = source,
     .parameter = { BLOCKS },
     .cost = cost, .build = build,
 };

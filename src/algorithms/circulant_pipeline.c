@@ -265,9 +265,13 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     }
 }
 
+static const char source[] = "Traeff, arXiv 2205.10072 and 2312.11236; rule for the receive table: collopt";
+
 const struct collopt_algorithm collopt_reduce_circulant_pipeline = {
     .name = "circulant_pipeline", .summary = "blocks pipelined through a circulant graph, fewest rounds; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "S - 1 + q", .bytes = "(1 + (q-1)/S) m",
+    .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost, .build = build_reduce,
 };
@@ -275,6 +279,8 @@ const struct collopt_algorithm collopt_reduce_circulant_pipeline = {
 const struct collopt_algorithm collopt_allreduce_circulant_pipeline = {
     .name = "circulant_pipeline", .summary = "pipelined circulant reduce and broadcast; long vectors, little scratch",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "2 (S - 1 + q)", .bytes = "2 (1 + (q-1)/S) m",
+    .when = "long vectors, little scratch", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost, .build = build_allreduce,
 };

@@ -133,6 +133,8 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 const struct collopt_algorithm collopt_allreduce_dual_root = {
     .name = "dual_root", .summary = "two trees whose roots exchange, pipelined up and down; long vectors, any operation",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "about 3 S + 4 q", .bytes = "3m",
+    .when = "long vectors, little scratch", .source = "Traeff, arXiv 2109.12626",
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost, .build = build,
 };

@@ -467,32 +467,44 @@ static void cost_short(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = least(most(levels + odd - 1, 0), 2) * vector_bytes(p);
 }
 
+static const char source[] = "Rabenseifner and Traeff, EuroPVM/MPI 2004";
+
 const struct collopt_algorithm collopt_allreduce_elimination = {
     .name = "elimination", .summary = "halving in rank order for any number of ranks; medium and long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 q", .bytes = "2 to 2.5 m",
+    .when = "medium and long vectors, any operation, any p", .source = source,
     .cost = cost, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_short_elimination = {
     .name = "short_elimination", .summary = "whole vectors over doubling distances, for any number of ranks; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "q, p not a power of two q + 1", .bytes = "F m, p not a power of two (F+1) m",
+    .when = "short vectors", .source = source,
     .cost = cost_short, .build = build_short,
 };
 
 const struct collopt_algorithm collopt_reduce_elimination = {
     .name = "elimination", .summary = "halving in rank order, then a gather, any root; medium and long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 q", .bytes = "1.5 to 2.5 m",
+    .when = "medium and long vectors", .source = source,
     .cost = cost, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_elimination = {
     .name = "elimination", .summary = "halving in rank order for any number of ranks; short and medium vectors",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "q, p not a power of two q + 1", .bytes = "1 to 1.6 m",
+    .when = "short and medium vectors", .source = source,
     .cost = cost, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_elimination = {
     .name = "elimination", .summary = "halving in rank order for any number of ranks; short and medium vectors",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "q, p not a power of two q + 1", .bytes = "1 to 1.6 m",
+    .when = "short and medium vectors", .source = source,
     .cost = cost, .build = build_reduce_scatter,
 };

@@ -129,5 +129,7 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 const struct collopt_algorithm collopt_exscan_window_doubling = {
     .name = "window_doubling", .summary = "windows that double over doubling distances; short vectors",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "q", .bytes = "q m",
+    .when = "short vectors", .source = "Traeff, arXiv 2507.04785 and 2604.25667",
     .cost = cost, .build = build,
 };

@@ -186,9 +186,13 @@ static bool usable(const struct collopt_problem *p)
     return collopt_grid_fits(p, DIMS);
 }
 
+static const char source[] = "folklore";
+
 const struct collopt_algorithm collopt_reduce_torus = {
     .name = "torus", .summary = "pipelined chains along every dimension of a torus, both ways round; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "half of mesh's ways + n (S - 1), n neighbours of the root", .bytes = "n m",
+    .when = "long vectors on tori, many ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
     .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_torus, .build = build_torus,
 };
@@ -196,6 +200,8 @@ const struct collopt_algorithm collopt_reduce_torus = {
 const struct collopt_algorithm collopt_reduce_mesh = {
     .name = "mesh", .summary = "pipelined chains along every dimension of a mesh, in rank order; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "ways along all dimensions + n (S - 1), n neighbours of the root", .bytes = "n m",
+    .when = "long vectors on meshes, many ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
     .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_mesh, .build = build_mesh,
 };

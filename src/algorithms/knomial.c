@@ -208,15 +208,21 @@ static size_t radix(const struct collopt_problem *p)
     return 4;
 }
 
+static const char source[] = "folklore; any root in as many rounds: collopt";
+
 const struct collopt_algorithm collopt_reduce_binomial = {
     .name = "binomial", .summary = "binomial tree in rank order, any root; short vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "q", .bytes = "q m",
+    .when = "short vectors", .source = source,
     .cost = cost_reduce_binomial, .build = build_reduce_binomial,
 };
 
 const struct collopt_algorithm collopt_reduce_knomial = {
     .name = "knomial", .summary = "tree with several children on each level, in rank order, any root; short vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "(k-1) ceil(log_k p)", .bytes = "(k-1) ceil(log_k p) m",
+    .when = "short vectors where messages overlap", .source = source,
     .parameter = { COLLOPT_RADIX(radix) },
     .cost = cost_reduce_knomial, .build = build_reduce_knomial,
 };
@@ -224,12 +230,16 @@ const struct collopt_algorithm collopt_reduce_knomial = {
 const struct collopt_algorithm collopt_allreduce_binomial = {
     .name = "binomial", .summary = "binomial tree in rank order, up and down; short vectors, few messages",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 q", .bytes = "q m",
+    .when = "short vectors, few messages in all", .source = source,
     .cost = cost_allreduce_binomial, .build = build_allreduce_binomial,
 };
 
 const struct collopt_algorithm collopt_allreduce_knomial = {
     .name = "knomial", .summary = "tree with several children on each level, up and down; short vectors, few messages",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 (k-1) ceil(log_k p)", .bytes = "(k-1) ceil(log_k p) m",
+    .when = "short vectors where messages overlap, few in all", .source = source,
     .parameter = { COLLOPT_RADIX(radix) },
     .cost = cost_allreduce_knomial, .build = build_allreduce_knomial,
 };
@@ -237,11 +247,15 @@ const struct collopt_algorithm collopt_allreduce_knomial = {
 const struct collopt_algorithm collopt_reduce_scatter_binomial = {
     .name = "binomial", .summary = "binomial reduce and scatter, in rank order; a yardstick",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 q", .bytes = "q m",
+    .when = "a yardstick: reduce and scatter", .source = source,
     .cost = cost_reduce_scatter, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_binomial = {
     .name = "binomial", .summary = "binomial reduce and scatter, in rank order; a yardstick",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 q", .bytes = "q m",
+    .when = "a yardstick: reduce and scatter", .source = source,
     .cost = cost_reduce_scatter, .build = build_reduce_scatter,
 };

@@ -77,9 +77,13 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
     c->rounds *= 2;
 }
 
+static const char source[] = "folklore";
+
 const struct collopt_algorithm collopt_reduce_linear = {
     .name = "linear", .summary = "the root receives from every rank; very few ranks",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "p-1", .bytes = "(p-1) m",
+    .when = "very few ranks", .source = source,
     .parameter = { COLLOPT_WINDOW(window) },
     .cost = cost_of, .build = build_reduce,
 };
@@ -87,6 +91,8 @@ const struct collopt_algorithm collopt_reduce_linear = {
 const struct collopt_algorithm collopt_allreduce_linear = {
     .name = "linear", .summary = "rank 0 receives from every rank and sends to every rank; very few ranks",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 (p-1)", .bytes = "(p-1) m",
+    .when = "very few ranks", .source = source,
     .parameter = { COLLOPT_WINDOW(window) },
     .cost = cost_allreduce, .build = build_allreduce,
 };

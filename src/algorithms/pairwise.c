@@ -64,9 +64,13 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = least(others, slots + 1) * part;
 }
 
+static const char source[] = "folklore; in rank order by two accumulators: collopt";
+
 const struct collopt_algorithm collopt_reduce_scatter_pairwise = {
     .name = "pairwise", .summary = "every rank sends its input to the rank that combines it, in rank order; long vectors",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "p-1", .bytes = "(p-1)/p m",
+    .when = "long vectors", .source = source,
     .parameter = { COLLOPT_WINDOW(window) },
     .cost = cost, .build = build,
 };
@@ -74,6 +78,8 @@ const struct collopt_algorithm collopt_reduce_scatter_pairwise = {
 const struct collopt_algorithm collopt_reduce_scatter_block_pairwise = {
     .name = "pairwise", .summary = "every rank sends its input to the rank that combines it, in rank order; long vectors",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "p-1", .bytes = "(p-1)/p m",
+    .when = "long vectors", .source = source,
     .parameter = { COLLOPT_WINDOW(window) },
     .cost = cost, .build = build,
 };

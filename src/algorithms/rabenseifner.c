@@ -98,5 +98,8 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 const struct collopt_algorithm collopt_allreduce_rabenseifner = {
     .name = "rabenseifner", .summary = "halving over doubling distances, then back; long vectors, a power of two of ranks",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 F, folded 2 F + 3", .bytes = "2 (p-1)/p m, folded 1.5 m more",
+    .when = "medium and long vectors, p a power of two",
+    .source = "Rabenseifner, ICCS 2004; Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)",
     .cost = cost, .build = build,
 };

@@ -111,14 +111,20 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch += slots[0] + slots[1];
 }
 
+static const char source[] = "Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)";
+
 const struct collopt_algorithm collopt_reduce_scatter_recursive_halving = {
     .name = "recursive_halving", .summary = "halves exchanged over halving distances; medium vectors, a power of two of ranks",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "F, folded F + 2", .bytes = "(p-1)/p m, folded about 2m",
+    .when = "medium vectors, p a power of two", .source = source,
     .cost = cost, .build = build,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_recursive_halving = {
     .name = "recursive_halving", .summary = "halves exchanged over halving distances; medium vectors, a power of two of ranks",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "F, folded F + 2", .bytes = "(p-1)/p m, folded about 2m",
+    .when = "medium vectors, p a power of two", .source = source,
     .cost = cost, .build = build,
 };

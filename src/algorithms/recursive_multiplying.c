@@ -121,6 +121,9 @@ static size_t radix(const struct collopt_problem *p)
 const struct collopt_algorithm collopt_allreduce_recursive_multiplying = {
     .name = "recursive_multiplying", .summary = "groups of several ranks exchange all they have; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "(k-1) log_k p, by the factors of p", .bytes = "(k-1) log_k p m, by the factors of p",
+    .when = "short vectors where messages overlap",
+    .source = "Ruefenacht, Bull and Booth, EuroMPI 2016; folding in rank order: collopt",
     .parameter = { COLLOPT_RADIX(radix) },
     .cost = cost, .build = build,
 };

@@ -195,33 +195,45 @@ static void cost_reduce_scatter_both(const struct collopt_problem *p, struct col
     c->rounds *= 2;
 }
 
+static const char source[] = "Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009)";
+
 const struct collopt_algorithm collopt_allreduce_ring = {
     .name = "ring", .summary = "reduce-scatter and allgather round a ring; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
+    .when = "very long vectors", .source = source,
     .cost = cost_allreduce, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_ring = {
     .name = "ring", .summary = "parts travel round a ring and are gathered; very long vectors, little scratch",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
+    .when = "very long vectors, little scratch", .source = source,
     .cost = cost_allreduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_ring = {
     .name = "ring", .summary = "parts travel round a ring; very long vectors",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "p-1", .bytes = "(p-1)/p m",
+    .when = "very long vectors, neighbours only", .source = source,
     .cost = cost_reduce_scatter, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_ring = {
     .name = "ring", .summary = "parts travel round a ring; very long vectors",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "p-1", .bytes = "(p-1)/p m",
+    .when = "very long vectors, neighbours only", .source = source,
     .cost = cost_reduce_scatter, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_allreduce_segmented_ring = {
     .name = "segmented_ring", .summary = "ring in which pieces of a part follow one another; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "2 (p-1) S", .bytes = "2 (p-1)/p m",
+    .when = "very long vectors, combined in the cache", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = pieces,
     .cost = cost_segmented, .build = build_segmented,
 };
@@ -229,17 +241,23 @@ const struct collopt_algorithm collopt_allreduce_segmented_ring = {
 const struct collopt_algorithm collopt_allreduce_bidirectional_ring = {
     .name = "bidirectional_ring", .summary = "half of every part travels up the ring, half down; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "4 (p-1) of half the length", .bytes = "2 (p-1)/p m",
+    .when = "very long vectors, links in both directions", .source = source,
     .cost = cost_allreduce_both, .build = build_allreduce_both,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_bidirectional_ring = {
     .name = "bidirectional_ring", .summary = "half of every part travels up the ring, half down; very long vectors",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "2 (p-1) of half the length", .bytes = "(p-1)/p m",
+    .when = "very long vectors, links in both directions", .source = source,
     .cost = cost_reduce_scatter_both, .build = build_reduce_scatter_both,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_bidirectional_ring = {
     .name = "bidirectional_ring", .summary = "half of every part travels up the ring, half down; very long vectors",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "2 (p-1) of half the length", .bytes = "(p-1)/p m",
+    .when = "very long vectors, links in both directions", .source = source,
     .cost = cost_reduce_scatter_both, .build = build_reduce_scatter_both,
 };

@@ -123,14 +123,20 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
         }
 }
 
+static const char source[] = "Brent and Kung, IEEE Trans. Comput. 31 (1982)";
+
 const struct collopt_algorithm collopt_scan_sweep = {
     .name = "sweep", .summary = "few messages, up a tree and down; short vectors, congested networks",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 F - 1 or 2 F", .bytes = "up to q m, fewer than 2p messages in all",
+    .when = "short vectors, congested networks", .source = source,
     .cost = cost, .build = build,
 };
 
 const struct collopt_algorithm collopt_exscan_sweep = {
     .name = "sweep", .summary = "few messages, up a tree and down; short vectors, congested networks",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 F - 1 or 2 F", .bytes = "up to q m, fewer than 2p messages in all",
+    .when = "short vectors, congested networks", .source = source,
     .cost = cost, .build = build,
 };

@@ -451,21 +451,30 @@ static void cost_torus(const struct collopt_problem *p, struct collopt_cost *c)
         cost_on(p, &g, 2 * g.sides, c);
 }
 
+static const char source[] =
+    "De Sensi et al., NSDI 2024 (arXiv 2401.09356) and SC 2025 (arXiv 2508.17311); any p: collopt";
+
 const struct collopt_algorithm collopt_allreduce_swing = {
     .name = "swing", .summary = "reduce-scatter and allgather over near ranks first; medium and long vectors on tori and rings",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "2 q, p odd about 4 q - 2", .bytes = "2 (p-1)/p m",
+    .when = "medium and long vectors where near ranks are near", .source = source,
     .cost = cost, .build = build,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_swing = {
     .name = "swing", .summary = "halves exchanged, the longest with near ranks; medium and long vectors on tori and rings",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "q, p odd 2 q - 1", .bytes = "(p-1)/p m, p odd m",
+    .when = "medium and long vectors where near ranks are near", .source = source,
     .cost = cost, .build = build,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_swing = {
     .name = "swing", .summary = "halves exchanged, the longest with near ranks; medium and long vectors on tori and rings",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "q, p odd 2 q - 1", .bytes = "(p-1)/p m, p odd m",
+    .when = "medium and long vectors where near ranks are near", .source = source,
     .cost = cost, .build = build,
 };
 
@@ -491,6 +500,8 @@ static bool sides_are_even(const struct collopt_problem *p)
 const struct collopt_algorithm collopt_allreduce_swing_torus = {
     .name = "swing_torus", .summary = "swing along every dimension of a torus at once; medium and long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "2 q in each of 2 D strands", .bytes = "2 (p-1)/p m",
+    .when = "medium and long vectors on tori with even sides", .source = source,
     .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
     .cost = cost_torus, .build = build_torus,
 };
@@ -498,6 +509,8 @@ const struct collopt_algorithm collopt_allreduce_swing_torus = {
 const struct collopt_algorithm collopt_reduce_scatter_swing_torus = {
     .name = "swing_torus", .summary = "swing along every dimension of a torus at once; medium and long vectors",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "q in each of 2 D strands", .bytes = "(p-1)/p m",
+    .when = "medium and long vectors on tori with even sides", .source = source,
     .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
     .cost = cost_torus, .build = build_torus,
 };
@@ -505,6 +518,8 @@ const struct collopt_algorithm collopt_reduce_scatter_swing_torus = {
 const struct collopt_algorithm collopt_reduce_scatter_block_swing_torus = {
     .name = "swing_torus", .summary = "swing along every dimension of a torus at once; medium and long vectors",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "q in each of 2 D strands", .bytes = "(p-1)/p m",
+    .when = "medium and long vectors on tori with even sides", .source = source,
     .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
     .cost = cost_torus, .build = build_torus,
 };

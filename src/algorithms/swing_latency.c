@@ -67,5 +67,7 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 const struct collopt_algorithm collopt_allreduce_swing_latency = {
     .name = "swing_latency", .summary = "whole vectors exchanged over near ranks first; short vectors, exact operations",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = false,
+    .rounds = "F, folded F + 2", .bytes = "F m, folded (F+1) m",
+    .when = "short vectors where near ranks are near", .source = "De Sensi et al., NSDI 2024 (arXiv 2401.09356)",
     .cost = cost, .build = build,
 };

@@ -297,9 +297,14 @@ static void cost_two(const struct collopt_problem *p, struct collopt_cost *c)
     cost_of(p, 2, (p->segments + 1) / 2, c);
 }
 
+static const char source[] =
+    "Sanders and Traeff, EuroPVM/MPI 2006; Sanders, Speck and Traeff, Parallel Comput. 35 (2009)";
+
 const struct collopt_algorithm collopt_scan_binary_tree = {
     .name = "binary_tree", .summary = "sums up and prefixes down a pipelined tree; medium and long vectors",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "about 3 S + 2 q", .bytes = "3m",
+    .when = "medium and long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost_one, .build = build_one,
 };
@@ -307,6 +312,8 @@ const struct collopt_algorithm collopt_scan_binary_tree = {
 const struct collopt_algorithm collopt_scan_two_tree = {
     .name = "two_tree", .summary = "sums up and prefixes down two pipelined trees; long vectors",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "about 2 S + 3 q", .bytes = "2m",
+    .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost_two, .build = build_two,
 };
@@ -314,6 +321,8 @@ const struct collopt_algorithm collopt_scan_two_tree = {
 const struct collopt_algorithm collopt_exscan_binary_tree = {
     .name = "binary_tree", .summary = "sums up and prefixes down a pipelined tree; medium and long vectors",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "about 3 S + 2 q", .bytes = "3m",
+    .when = "medium and long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost_one, .build = build_one,
 };
@@ -321,6 +330,8 @@ const struct collopt_algorithm collopt_exscan_binary_tree = {
 const struct collopt_algorithm collopt_exscan_two_tree = {
     .name = "two_tree", .summary = "sums up and prefixes down two pipelined trees; long vectors",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "about 2 S + 3 q", .bytes = "2m",
+    .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost_two, .build = build_two,
 };
