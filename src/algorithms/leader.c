@@ -328,50 +328,66 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
         c->scratch += m;
 }
 
+#define UNFIT "an inner algorithm cannot serve, or the ranks of a node do not follow one another"
+
+static const char source[] = "folklore; as in MPICH and Open MPI";
+
 const struct collopt_algorithm collopt_reduce_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "node's and net's", .bytes = "node's and net's",
+    .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm between their leaders") },
-    .usable = usable, .segments = segments, .cost = cost, .build = build_reduce,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "node's, net's and a broadcast's in the node", .bytes = "of the leader: node's, net's and a broadcast's in the node",
+    .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm between their leaders") },
-    .usable = usable, .segments = segments, .cost = cost, .build = build_allreduce,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "node's, net's and a scatter's in the node", .bytes = "of the leader: node's, net's and a scatter's in the node",
+    .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders") },
-    .usable = usable, .segments = segments, .cost = cost, .build = build_reduce_scatter,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "node's, net's and a scatter's in the node", .bytes = "of the leader: node's, net's and a scatter's in the node",
+    .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders") },
-    .usable = usable, .segments = segments, .cost = cost, .build = build_reduce_scatter,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_scan_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "node's, net's and a broadcast's in the node", .bytes = "of a node's last rank: node's, net's and a broadcast's",
+    .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_SCAN, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders") },
-    .usable = usable, .segments = segments, .cost = cost, .build = build_scan,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "node's, net's and a broadcast's in the node", .bytes = "of a node's last rank: node's, net's and a broadcast's",
+    .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_EXSCAN, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders") },
-    .usable = usable, .segments = segments, .cost = cost, .build = build_exscan,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .build = build_exscan,
 };
