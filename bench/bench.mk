@@ -19,6 +19,15 @@ bench/mpich/%: bench/%.c bench/bench_mpi.c bench/bench_mpi.h include/collopt.h
 	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(MPICH_CPPFLAGS) -I$(srcdir)/bench $(AM_CFLAGS) -g -O2 -o $@ \
 	  $(filter %.c,$^) $(MPICH_LIBS) -ldl
 
+# Runs only where ranks are simulated, by torus.sh.
+if COLLOPT_SMPI
+BENCHES += bench/smpi/bench_torus
+endif
+bench/smpi/bench_torus: bench/bench_torus.c libcollopt-core.la libcollopt-smpi.a
+	$(AM_V_at)$(MKDIR_P) bench/smpi
+	$(AM_V_CC)$(SMPI_MPICC) $(AM_CFLAGS) -g -O2 -fvisibility=default -o $@ $(filter %.c,$^) -Wl,-u,MPI_Allreduce \
+	  libcollopt-smpi.a $(HWLOC_LIBS) -lm -lpthread
+
 # Needs no MPI.
 EXTRA_PROGRAMS += bench/bench_build
 bench_bench_build_SOURCES = bench/bench_build.c
@@ -31,4 +40,6 @@ CLEANFILES += $(BENCHES)
 EXTRA_DIST += \
 	$(MPI_BENCHES:%=bench/%.c) \
 	bench/bench_mpi.c \
+	bench/bench_torus.c \
+	bench/torus.sh \
 	bench/bench_mpi.h

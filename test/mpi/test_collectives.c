@@ -612,6 +612,8 @@ static void list_algorithms(void)
             printf("%c%s=", i ? ',' : ':', p[i].name);
             if (p[i].algorithm)
                 printf("(%s)", inner_name(p[i].of));
+            else if (p[i].list_bits)    /* for eight ranks */
+                printf("2x2x2");
             else
                 printf("%zu", value);
         }
