@@ -425,6 +425,7 @@ static void PROD_cl_two(void *dst, const void *const *from, size_t n)
     const fl *a = from[0], *b = from[1];
     fl *d = dst;
 
+    _Pragma("GCC unroll 1")
     for (size_t i = 0; i < 2 * n; i += 2) {
         long double re = a[i] * b[i] - a[i + 1] * b[i + 1], im = a[i] * b[i + 1] + a[i + 1] * b[i];
 
