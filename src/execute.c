@@ -49,18 +49,21 @@ static int fold(const struct collopt_plan *plan, const struct collopt_step *s)
     return MPI_SUCCESS;
 }
 
-/* Gaps between the data of elements are not ours to write, so anything but a dense type is copied by way of packing. */
+/* Gaps between the data of elements are not ours to write, so anything but a dense type is copied by way of packing: short
+ * ones on the stack, long ones in parts that stay in the caches and in the heap (a buffer of 1 MiB would be mapped anew each
+ * time). */
 static int copy_packed(const struct collopt_facts *f, MPI_Datatype type, MPI_Comm comm, char *to, char *from, size_t n)
 {
-    size_t at_once = ((size_t)1 << 20) / (f->size ? f->size : 1) + 1;
+    size_t at_once = ((size_t)64 << 10) / (f->size ? f->size : 1) + 1;
     int err = MPI_SUCCESS, room;
-    char *buffer;
+    char here[2048], *buffer;
 
     if (at_once > n)
         at_once = n;
     if ((err = PMPI_Pack_size((int)at_once, type, comm, &room)))
         return err;
-    if (!(buffer = malloc((size_t)room)))
+    buffer = (size_t)room <= sizeof here ? here : malloc((size_t)room);
+    if (!buffer)
         return MPI_ERR_NO_MEM;
     while (n > 0 && !err) {
         int part = (int)(n < at_once ? n : at_once), packed = 0, unpacked = 0;
@@ -71,7 +74,8 @@ static int copy_packed(const struct collopt_facts *f, MPI_Datatype type, MPI_Com
         to += part * f->extent;
         n -= (size_t)part;
     }
-    free(buffer);
+    if (buffer != here)
+        free(buffer);
     return err;
 }
 
