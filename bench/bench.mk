@@ -1,6 +1,6 @@
 # Benches on a real MPI, built for each into bench/<mpi>/ by `make benches`.
 
-MPI_BENCHES = bench_cost bench_pairs
+MPI_BENCHES = bench_cost bench_local bench_pairs
 
 BENCHES =
 if COLLOPT_OPENMPI

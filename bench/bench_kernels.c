@@ -5,14 +5,18 @@
  *     --isa=NAME       kernels of this instruction set           --bytes=N,...    lengths of an operand
  *     --csv=FILE       also write every figure there             --rounds=N       repetitions of each figure
  *     --sorted         MINLOC, MAXLOC: the right operand always wins, rather than random data
+ *     --forms=NAME,... only these, by default all                --quiet          no table
  *
  * A figure is bytes of ONE operand per second, in GB/s, the median over rounds in which all forms take turns, so that a
  * disturbance hits them alike:
  *
  *     host     MPI_Reduce_local(a, d)            ours     d = a op d by our kernel
  *     three    d = a op b, all apart             fold4, fold8   d = a op b op ... in one pass (bytes of one operand)
- *     times4   fold4 against the same two by two, likewise times8
- *     copy     memcpy(d, a)                      update   d[i] += a[i]     triad   d[i] = a[i] + 3 b[i]
+ *     folded4, folded8: the same two by two      times4, times8: fold against that
+ *     copy     memcpy(d, a)                      update   d[i] += a[i]     triad   d[i] = a[i] + 3 b[i], of doubles;
+ *              for sums of doubles, and wherever they are asked for
+ *
+ * Ratios are medians of the rounds' ratios; the file has them as "ours/host", "fold4/folded4", "ours/update".
  *
  * MINLOC and MAXLOC get fresh operands for every call: a processor that has seen the same few thousand pairs
  * twice predicts all their branches. Those calls are timed one by one. */
@@ -34,6 +38,10 @@ static const char *const form_names[] = {
     "host", "ours", "three", "fold4", "folded4", "fold8", "folded8", "copy", "update", "triad",
 };
 
+/* What is compared, each with what it should beat. */
+static const enum form ratio_forms[][2] = { { OURS, HOST }, { FOLD4, FOLDED4 }, { FOLD8, FOLDED8 }, { OURS, UPDATE } };
+
+enum ratio { TO_HOST, TIMES4, TIMES8, TO_UPDATE, RATIOS };
 enum { OPERANDS = 8, LENGTHS_MAX = 16, ROUNDS_MAX = 101 };
 
 /* What is measured: one combination at one length. */
@@ -51,10 +59,12 @@ static struct {
     const char *isa, *csv;
     size_t bytes[LENGTHS_MAX];
     int lengths, rounds;
-    bool sorted;
+    bool sorted, quiet;
+    bool form[FORMS], some_forms;
     bool op[COLLOPT_OP_USER], type[COLLOPT_TYPE_NONE];
 } asked = { .bytes = { 1 << 10, 256 << 10, 8 << 20, 128 << 20 }, .lengths = 4, .rounds = 7 };
 
+static double *plain[3];                        /* of the memory's own forms */
 static char *operand[OPERANDS], *dst, *pool;    /* pool: fresh values for two operands, many times if they are short */
 static size_t pool_bytes;
 static double clock_cost;
@@ -216,15 +226,15 @@ static void run(const struct subject *s, enum form form)
             s->kernel->combine(dst, dst, operand[k], s->n);
         break;
     case COPY:
-        memcpy(dst, operand[0], s->bytes);
+        memcpy(plain[0], plain[1], s->bytes);
         break;
     case UPDATE:
         for (size_t i = 0; i < s->bytes / sizeof(double); i++)
-            ((double *) dst)[i] += ((double *) operand[0])[i];
+            plain[0][i] += plain[1][i];
         break;
     case TRIAD:
         for (size_t i = 0; i < s->bytes / sizeof(double); i++)
-            ((double *) dst)[i] = ((double *) operand[0])[i] + 3 * ((double *) operand[1])[i];
+            plain[0][i] = plain[1][i] + 3 * plain[2][i];
         break;
     default:
         break;
@@ -273,10 +283,11 @@ static double timed_fresh(const struct subject *s, enum form form, int calls)
         memcpy(dst, pool + at + s->bytes, s->bytes);
         at += 2 * s->bytes;
 
-        double start = now();
+        double (*clock)(void) = s->bytes < 64 << 10 ? now : busy;    /* the latter takes longer to ask */
+        double start = clock();
 
         run(s, form);
-        total += now() - start - clock_cost;
+        total += clock() - start - (clock == now ? clock_cost : 0);
     }
     return total / calls;
 }
@@ -294,50 +305,80 @@ static double median(double *values, int n)
     return values[n / 2];
 }
 
-static void measure(const struct subject *s, double rate[FORMS])
+static bool applies(const struct subject *s, enum form form)
 {
-    static double seconds[FORMS][ROUNDS_MAX];
+    if (asked.some_forms && !asked.form[form])
+        return false;
+    if (form == HOST)
+        return s->mpi_type != MPI_DATATYPE_NULL;
+    return form < COPY || asked.some_forms || (s->type == COLLOPT_DOUBLE && s->op == COLLOPT_SUM);
+}
+
+struct figures {
+    double rate[FORMS], ratio[RATIOS];    /* 0: not measured */
+};
+
+static void measure(const struct subject *s, struct figures *f)
+{
+    static double seconds[FORMS][ROUNDS_MAX], quotient[ROUNDS_MAX];
     int calls = 1 + (s->fresh ? 256 << 10 : 2 << 20) / s->bytes;
 
     for (int round = -1; round < asked.rounds; round++)    /* the first warms up */
-        for (enum form form = 0; form < FORMS; form++) {
-            bool applies = form >= COPY ? s->type == COLLOPT_DOUBLE && s->op == COLLOPT_SUM
-                         : form != HOST || s->mpi_type != MPI_DATATYPE_NULL;
-            double t = !applies ? 0 : s->fresh ? timed_fresh(s, form, calls) : timed(s, form, calls);
+        for (int i = 0; i < FORMS; i++) {
+            enum form form = round % 2 ? FORMS - 1 - i : i;    /* the first finds other things in the caches than the second */
+            double t = !applies(s, form) ? 0 : s->fresh && form < COPY ? timed_fresh(s, form, calls) : timed(s, form, calls);
 
             if (round >= 0)
                 seconds[form][round] = t;
         }
+    for (enum ratio r = 0; r < RATIOS; r++) {
+        const double *ours = seconds[ratio_forms[r][0]], *other = seconds[ratio_forms[r][1]];
+
+        for (int i = 0; i < asked.rounds; i++)
+            quotient[i] = ours[i] > 0 ? other[i] / ours[i] : 0;
+        f->ratio[r] = median(quotient, asked.rounds);
+    }
     for (enum form form = 0; form < FORMS; form++) {
         double t = median(seconds[form], asked.rounds);
 
-        rate[form] = t > 0 ? 1e-9 * s->bytes / t : 0;
+        f->rate[form] = t > 0 ? 1e-9 * s->bytes / t : 0;
     }
 }
 
 /* ---- reports ---- */
 
-static void report(const struct subject *s, const double rate[FORMS], FILE *csv, const char *mpi)
+static void print(const struct subject *s, const struct figures *f)
 {
     char name[64];
 
     snprintf(name, sizeof name, "%s %s", collopt_op_name(s->op), collopt_type_name(s->type));
     printf("%-24s %9zu | %6.1f %6.1f x%5.2f | %6.1f | %6.1f x%5.2f | %6.1f x%5.2f\n", name, s->bytes,
-           rate[HOST], rate[OURS], rate[HOST] > 0 ? rate[OURS] / rate[HOST] : 0, rate[THREE],
-           rate[FOLD4], rate[FOLD4] / rate[FOLDED4], rate[FOLD8], rate[FOLD8] / rate[FOLDED8]);
-    if (rate[COPY] > 0)
-        printf("%-24s %9zu | copy %.1f   update %.1f   triad %.1f\n", "  memory", s->bytes,
-               rate[COPY], rate[UPDATE], rate[TRIAD]);
+           f->rate[HOST], f->rate[OURS], f->ratio[TO_HOST], f->rate[THREE],
+           f->rate[FOLD4], f->ratio[TIMES4], f->rate[FOLD8], f->ratio[TIMES8]);
+    if (f->rate[UPDATE] > 0)
+        printf("%-24s %9zu | copy %.1f   update %.1f   triad %.1f   ours/update %.2f\n", "  memory", s->bytes,
+               f->rate[COPY], f->rate[UPDATE], f->rate[TRIAD], f->ratio[TO_UPDATE]);
     fflush(stdout);
-    for (enum form form = 0; csv && form < FORMS; form++)
-        if (rate[form] > 0)
-            fprintf(csv, "%s,%s,%s,%s,%zu,%s,%.3f\n", mpi, collopt_kernels_isa(), collopt_op_name(s->op),
-                    collopt_type_name(s->type), s->bytes, form_names[form], rate[form]);
+}
+
+static void save(const struct subject *s, const struct figures *f, FILE *csv, const char *mpi)
+{
+    char what[256];
+
+    snprintf(what, sizeof what, "%.80s,%s,%s,%s,%zu", mpi, collopt_kernels_isa(), collopt_op_name(s->op),
+             collopt_type_name(s->type), s->bytes);
+    for (enum form form = 0; form < FORMS; form++)
+        if (f->rate[form] > 0)
+            fprintf(csv, "%s,%s,%.3f\n", what, form_names[form], f->rate[form]);
+    for (enum ratio r = 0; r < RATIOS; r++)
+        if (f->ratio[r] > 0)
+            fprintf(csv, "%s,%s/%s,%.3f\n", what, form_names[ratio_forms[r][0]], form_names[ratio_forms[r][1]], f->ratio[r]);
 }
 
 static void bench(FILE *csv, const char *mpi)
 {
-    printf("%-24s %9s | %6s %6s %6s | %6s | %6s %6s | %6s %6s   GB/s, %s, %s\n", "", "bytes", "host", "ours", "",
+    if (!asked.quiet)
+        printf("%-24s %9s | %6s %6s %6s | %6s | %6s %6s | %6s %6s   GB/s, %s, %s\n", "", "bytes", "host", "ours", "",
            "three", "fold4", "times4", "fold8", "times8", collopt_kernels_isa(), mpi);
     for (enum collopt_op op = 0; op < COLLOPT_OP_USER; op++)
         for (enum collopt_type type = 0; type < COLLOPT_TYPE_NONE; type++) {
@@ -349,13 +390,16 @@ static void bench(FILE *csv, const char *mpi)
             for (int i = 0; i < asked.lengths; i++) {
                 size_t n = asked.bytes[i] / collopt_type_size(type), bytes = n * collopt_type_size(type);
                 struct subject s = { op, type, kernel, mpi_op(op), mpi_type(type), n, bytes, pairs, pairs && !asked.sorted };
-                double rate[FORMS];
+                struct figures figures;
 
                 if (n == 0)
                     continue;
                 prepare(&s);
-                measure(&s, rate);
-                report(&s, rate, csv, mpi);
+                measure(&s, &figures);
+                if (!asked.quiet)
+                    print(&s, &figures);
+                if (csv)
+                    save(&s, &figures, csv, mpi);
             }
         }
 }
@@ -364,9 +408,23 @@ static void bench(FILE *csv, const char *mpi)
 
 static int usage(const char *word)
 {
-    fprintf(stderr, "bench_kernels: \"%s\" is no option (--isa= --bytes= --csv= --rounds= --sorted), operation or type\n",
+    fprintf(stderr, "bench_kernels: \"%s\" is no option (--isa= --bytes= --csv= --forms= --rounds= --sorted --quiet), operation or type\n",
             word);
     return 2;
+}
+
+static bool parse_forms(char *list)
+{
+    for (char *word = strtok(list, ","); word; word = strtok(NULL, ",")) {
+        enum form form = 0;
+
+        while (form < FORMS && strcmp(word, form_names[form]) != 0)
+            form++;
+        if (form == FORMS)
+            return false;
+        asked.some_forms = asked.form[form] = true;
+    }
+    return true;
 }
 
 static int parse(int argc, char **argv)
@@ -380,7 +438,12 @@ static int parse(int argc, char **argv)
 
         if (strcmp(word, "--sorted") == 0)
             asked.sorted = true;
-        else if (strncmp(word, "--isa=", 6) == 0)
+        else if (strcmp(word, "--quiet") == 0)
+            asked.quiet = true;
+        else if (strncmp(word, "--forms=", 8) == 0) {
+            if (!parse_forms(value + 1))
+                return usage(word);
+        } else if (strncmp(word, "--isa=", 6) == 0)
             asked.isa = value + 1;
         else if (strncmp(word, "--csv=", 6) == 0)
             asked.csv = value + 1;
@@ -439,6 +502,8 @@ int main(int argc, char **argv)
     for (int k = 0; k < OPERANDS; k++)
         operand[k] = touched(most);
     dst = touched(most);
+    for (int i = 0; i < 3; i++)
+        plain[i] = (double *) touched(most);
     pool_bytes = 2 * most > 16 << 20 ? 2 * most : 16 << 20;
     pool = touched(pool_bytes);
 
