@@ -3,6 +3,7 @@
 # include "config.h"
 #endif
 
+#include "catalogue.h"
 #include "collopt.h"
 #include "internal.h"
 #include "json.h"
@@ -218,8 +219,7 @@ static void print_algorithm(const struct collopt_algorithm *a)
     printf("    %-22s %s%s\n", a->name, a->summary, a->order == COLLOPT_COMMUTATIVE ? " (commutative operations)" : "");
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
         printf("    %22s   %s=%s  %s\n", "", a->parameter[i].name,
-               a->parameter[i].list_bits ? "NxN..." : a->parameter[i].bytes ? "BYTES" : "N",
-               a->parameter[i].help ? a->parameter[i].help : "");
+               catalogue_values(&a->parameter[i]), a->parameter[i].help ? a->parameter[i].help : "");
 }
 
 static void print_algorithms(void)
@@ -295,26 +295,6 @@ static void json_machine(struct collopt_json *j, const struct machine *m)
     collopt_json_end(j);
 }
 
-static void json_algorithm(struct collopt_json *j, const struct collopt_algorithm *a)
-{
-    collopt_json_object(j, NULL);
-    collopt_json_text(j, "collective", collopt_collective_names[a->collective]);
-    collopt_json_text(j, "name", a->name);
-    collopt_json_text(j, "summary", a->summary);
-    collopt_json_flag(j, "commutative_only", a->order == COLLOPT_COMMUTATIVE);
-    collopt_json_array(j, "parameters");
-    for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++) {
-        collopt_json_object(j, NULL);
-        collopt_json_text(j, "name", a->parameter[i].name);
-        collopt_json_flag(j, "bytes", a->parameter[i].bytes);
-        collopt_json_flag(j, "list", a->parameter[i].list_bits != 0);
-        collopt_json_text(j, "meaning", a->parameter[i].help);
-        collopt_json_end(j);
-    }
-    collopt_json_end(j);
-    collopt_json_end(j);
-}
-
 static void json_settings(struct collopt_json *j, const struct collopt_settings *s)
 {
     int n;
@@ -346,9 +326,46 @@ static void write_json(const struct installation *in, const struct machine *m, c
     json_machine(&j, m);
     collopt_json_array(&j, "algorithms");
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
-        json_algorithm(&j, *a);
+        catalogue_json(&j, *a);
     collopt_json_end(&j);
     json_settings(&j, s);
+    collopt_json_end(&j);
+}
+
+static void write_all(bool as_json, const struct collopt_settings *settings)
+{
+    static struct installation installation;
+    struct machine machine;
+
+    find_installation(&installation);
+    look_at_machine(&machine);
+    if (as_json) {
+        write_json(&installation, &machine, settings);
+        return;
+    }
+    print_installation(&installation);
+    print_machine(&machine);
+    print_algorithms();
+    print_settings(settings);
+}
+
+/* The algorithms alone, with all that is said of them. */
+static void write_algorithms(bool as_json)
+{
+    struct collopt_json j = { .to = stdout };
+    char version[32];
+
+    if (!as_json) {
+        catalogue_print(stdout);
+        return;
+    }
+    version_text(version, sizeof version);
+    collopt_json_object(&j, NULL);
+    collopt_json_text(&j, "version", version);
+    collopt_json_array(&j, "algorithms");
+    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
+        catalogue_json(&j, *a);
+    collopt_json_end(&j);
     collopt_json_end(&j);
 }
 
@@ -360,11 +377,13 @@ static void usage(FILE *to)
           "Show what this installation of collopt has, this machine, the algorithms and all\n"
           "environment variables with their values.\n"
           "\n"
-          "      --json      as JSON\n"
-          "      --check     only look for mistakes in the COLLOPT_ variables; exit status 1 if\n"
-          "                    there are any\n"
-          "      --help      print this help\n"
-          "      --version   print the version\n", to);
+          "      --algorithms  only the algorithms, with what they cost, when to use them and\n"
+          "                      who published them\n"
+          "      --json        as JSON\n"
+          "      --check       only look for mistakes in the COLLOPT_ variables; exit status 1\n"
+          "                      if there are any\n"
+          "      --help        print this help\n"
+          "      --version     print the version\n", to);
 }
 
 static void warn(const char *sentence)
@@ -388,17 +407,19 @@ static int read_settings(struct collopt_settings *s)
 int main(int argc, char **argv)
 {
     static const struct option options[] = {
-        { "json", no_argument, NULL, 'j' }, { "check", no_argument, NULL, 'c' }, { "help", no_argument, NULL, 'h' },
+        { "algorithms", no_argument, NULL, 'a' }, { "json", no_argument, NULL, 'j' },
+        { "check", no_argument, NULL, 'c' }, { "help", no_argument, NULL, 'h' },
         { "version", no_argument, NULL, 'v' }, { NULL, 0, NULL, 0 },
     };
-    static struct installation installation;
     struct collopt_settings settings;
-    struct machine machine;
-    bool json = false, check = false;
+    bool algorithms = false, json = false, check = false;
     int option, wrong;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
         switch (option) {
+        case 'a':
+            algorithms = true;
+            break;
         case 'j':
             json = true;
             break;
@@ -422,15 +443,9 @@ int main(int argc, char **argv)
     wrong = read_settings(&settings);
     if (check)
         return wrong ? 1 : 0;
-    find_installation(&installation);
-    look_at_machine(&machine);
-    if (json) {
-        write_json(&installation, &machine, &settings);
-    } else {
-        print_installation(&installation);
-        print_machine(&machine);
-        print_algorithms();
-        print_settings(&settings);
-    }
+    if (algorithms)
+        write_algorithms(json);
+    else
+        write_all(json, &settings);
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }

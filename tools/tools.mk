@@ -1,11 +1,21 @@
 # The tools that a user runs.
 
 bin_PROGRAMS += tools/collopt-info
-tools_collopt_info_SOURCES = tools/collopt-info.c
+tools_collopt_info_SOURCES = tools/catalogue.c tools/catalogue.h tools/collopt-info.c
 tools_collopt_info_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCOLLOPT_PREFIX='"$(prefix)"' -DCOLLOPT_BINDIR='"$(bindir)"' -DCOLLOPT_LIBDIR='"$(libdir)"'
 tools_collopt_info_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 tools_collopt_info_LDADD = libcollopt-core.la $(HWLOC_LIBS)
+
+# doc/algorithms.md is made by the maintainer and distributed; a test says when it is stale.
+check_PROGRAMS += tools/algorithms-page
+tools_algorithms_page_SOURCES = tools/algorithms-page.c tools/catalogue.c tools/catalogue.h
+tools_algorithms_page_LDADD = libcollopt-core.la $(HWLOC_LIBS)
+
+.PHONY: algorithms-page
+algorithms-page: tools/algorithms-page
+	$(AM_V_GEN)tools/algorithms-page $(srcdir)/doc/algorithms.in >$@.new
+	$(AM_V_at)mv $@.new $(srcdir)/doc/algorithms.md
 
 bin_SCRIPTS += tools/collopt
 EXTRA_DIST += tools/collopt.in

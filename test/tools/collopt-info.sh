@@ -60,6 +60,23 @@ what=--help
 "$info" --help >"$work/out"
 has '^Usage: collopt-info'
 
+what=--algorithms
+"$info" --algorithms >"$work/out" || fail "--algorithms: status $?"
+has '^allreduce  *order  *bits  *rounds  *bytes$'
+has '^  ring  *comm\.  *alike  *2 (p-1)  *2 (p-1)/p m$'
+has '^  census  *comm\.  *differ  *q  *q m$'
+has '^    very long vectors; Patarasuk and Yuan'
+has '^    segment=BYTES  bytes in one piece of the pipeline (1 to 1024G)$'
+has '^    node=(ALGORITHM)  .*(for reduce)$'
+"$info" --algorithms --json >"$work/out" || fail "--algorithms --json: status $?"
+if command -v jq >/dev/null; then
+    jq -e '(.algorithms | length > 50) and all(.algorithms[]; .collective and .name and .rounds and .bytes and .when and .source
+        and (.identical_bits | type == "boolean") and all(.parameters[]; .algorithm_of or (.least <= .most)))' \
+        "$work/out" >/dev/null || fail "--algorithms --json is not as it should be: $(cat "$work/out")"
+elif command -v python3 >/dev/null; then
+    python3 -m json.tool "$work/out" >/dev/null || fail '--algorithms --json is not JSON'
+fi
+
 what=--json
 COLLOPT_REPORT='a "b"\c' "$info" --json >"$work/out" || fail "--json: status $?"
 if command -v jq >/dev/null; then

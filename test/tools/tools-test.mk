@@ -1,11 +1,13 @@
 # Tests of the tools, and of the settings, counters and reports with a small registry of their own.
 
 TESTS += \
+	test/tools/algorithms-page.sh \
 	test/tools/collopt.sh \
 	test/tools/collopt-info.sh \
 	test/tools/hosts.sh \
 	test/tools/pages.sh
 EXTRA_DIST += \
+	test/tools/algorithms-page.sh \
 	test/tools/collopt.sh \
 	test/tools/collopt-info.sh \
 	test/tools/hosts.sh \

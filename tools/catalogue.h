@@ -1,0 +1,22 @@
+/* The list of algorithms for people and programs, from the descriptors: for collopt-info and for doc/algorithms.md. */
+#ifndef COLLOPT_CATALOGUE_H
+#define COLLOPT_CATALOGUE_H
+
+#include "json.h"
+#include "schedule.h"
+
+enum { CATALOGUE_TEXT = 80 };   /* bytes for any of these texts */
+
+/* "any" or "comm.": operations that it serves; ", exact" where only those that do not round. */
+const char *catalogue_order(const struct collopt_algorithm *a);
+/* What is written behind "segment=": BYTES, N, NxN... or (ALGORITHM). */
+const char *catalogue_values(const struct collopt_parameter *p);
+/* "1 to 1024G", "reduce" of a parameter that takes an algorithm of that collective. */
+void catalogue_range(const struct collopt_parameter *p, char text[CATALOGUE_TEXT]);
+
+/* For every collective all algorithms with all that descriptors say. */
+void catalogue_print(FILE *to);
+/* One object of an array. */
+void catalogue_json(struct collopt_json *j, const struct collopt_algorithm *a);
+
+#endif
