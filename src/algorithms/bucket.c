@@ -361,9 +361,12 @@ static double slots(const struct strand *w, double m)
 static double reach(const struct collopt_problem *p, const struct strand *w, double m)
 {
     const struct collopt_grid *g = &w->grid;
-    int last = collopt_grid_moved(g, p->ranks - 1, w->order[0], coordinate(w, 0));
+    int last;
 
-    return g->sides > 1 && w->scatters ? m * (last * (double)w->strands + w->number + 1) / p->ranks / w->strands : 0;
+    if (g->sides < 2 || !w->scatters)
+        return 0;
+    last = collopt_grid_moved(g, p->ranks - 1, w->order[0], coordinate(w, 0));
+    return m * (last * (double)w->strands + w->number + 1) / p->ranks / w->strands;
 }
 
 /* Of a rank that is last, or last but one, along each dimension as BITS say. */
