@@ -1,6 +1,7 @@
 /* Proves every algorithm of the registry, without MPI: all p of trial_ranks(), roots, counts that hurt, in place or not,
  * three operands, two, or a mixture among the ranks, parameters so small that there are several segments, messages cut.
- * With the words of a failure as arguments, replays that one with all programs printed. */
+ * With the words of a failure as arguments, replays that one with all programs printed; with a collective and a name, proves
+ * that algorithm alone. */
 #include "config.h"
 
 #include <check.h>
@@ -248,17 +249,26 @@ int main(int argc, char **argv)
         const char *name;
         const TTest *test;
     } range[] = { { "small", up_to_17_ranks }, { "medium", up_to_64_ranks }, { "large", up_to_1024_ranks } };
-    int algorithms = 0, failed;
+    int first = 0, algorithms = 0, failed;
 
-    if (argc > 1)
+    if (argc > 3)
         return replay_words(argc - 1, argv + 1);
     while (collopt_algorithms[algorithms])
         algorithms++;
+    if (argc > 1) {
+        struct trial t;
+
+        if (!trial_read(&t, argc - 1, argv + 1))
+            return 2;
+        while (collopt_algorithms[first] != t.algorithm)
+            first++;
+        algorithms = first + 1;
+    }
     for (size_t i = 0; i < sizeof range / sizeof *range; i++) {
         TCase *tcase = tcase_create(range[i].name);
 
         tcase_set_timeout(tcase, 3600);
-        tcase_add_loop_test(tcase, range[i].test, 0, algorithms);
+        tcase_add_loop_test(tcase, range[i].test, first, algorithms);
         suite_add_tcase(suite, tcase);
     }
 
