@@ -19,6 +19,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/knomial.c \
 	src/algorithms/leader.c \
 	src/algorithms/linear.c \
+	src/algorithms/node_aware.c \
 	src/algorithms/pairwise.c \
 	src/algorithms/rabenseifner.c \
 	src/algorithms/recursive_doubling.c \

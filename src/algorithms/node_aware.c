@@ -1,0 +1,378 @@
+/* Node-aware exchange: whole vectors in few rounds between nodes, as every rank of a node talks to another node.
+ *
+ * After an allreduce inside each node its ranks know the same, so they can hear of different nodes at once.  Nodes are numbered
+ * by digits in mixed radix.  On a level of radix f the nodes that differ in one digit only exchange: local rank l of each gets
+ * the vector of the node whose digit is l, and an allreduce of these f ranks inside the node combines them in the order of
+ * digits.  Between nodes that makes ceil(log_f N) rounds for N nodes instead of ceil(log2 N).  Where N is no product of radices,
+ * pairs of nodes become one before and are told the result afterwards.  In the end those who know tell the rest of their node.
+ * A node of fewer than f ranks has ranks that hear of several nodes; of nodes with different numbers of ranks all do as
+ * the smallest, so that all ranks end with the same bits.
+ * The algorithm inside nodes is a parameter: node_aware:group=8,node=(recursive_doubling); when not given, that of least cost, and
+ * group, the most that a radix can be, is the ranks of the smallest node.
+ * Cost: one message between nodes on each level, and as many allreduces inside nodes as there are levels, and one.  Scratch: a
+ * few vectors.  In rank order if the inner one is and the ranks of every node follow one another; else commutative only.
+ * For the shortest vectors on many nodes of many ranks.  Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "groups.h"
+
+enum { GROUP, NODE };           /* parameters */
+enum { MOST_RADIX = 64, ROLES = 16 /* digits that one rank hears of */, LEVELS = 32 };
+
+/* ---- levels ---------------------------------------------------------------------------------------------------------- */
+
+struct levels {
+    int n, nodes;               /* NODES: what the radices multiply to */
+    int radix[LEVELS];          /* the largest first */
+};
+
+/* As many of NODES as a product of few radices makes up: more than half. */
+static struct levels most_nodes(int nodes, int radix)
+{
+    struct levels l = { .nodes = 1 };
+
+    while (2 * l.nodes <= nodes) {
+        l.radix[l.n] = least(radix, nodes / l.nodes);
+        l.nodes *= l.radix[l.n++];
+    }
+    return l;
+}
+
+/* All of them; false if their number has too large a factor. */
+static bool all_nodes(int nodes, int radix, struct levels *l)
+{
+    *l = (struct levels){ .nodes = nodes };
+    while (nodes > 1) {
+        int f = least(radix, nodes);
+
+        while (nodes % f)
+            f--;
+        if (f == 1)
+            return false;
+        l->radix[l->n++] = f;
+        nodes /= f;
+    }
+    return true;
+}
+
+/* Folding takes a round before and one afterwards. */
+static struct levels levels_of(const struct collopt_problem *p)
+{
+    int nodes = p->topology->nodes, radix = least((int)p->value[GROUP], ROLES * collopt_least_node(p));
+    struct levels some = most_nodes(nodes, radix), all;
+
+    return all_nodes(nodes, radix, &all) && all.n <= some.n + (some.nodes < nodes ? 2 : 0) ? all : some;
+}
+
+/* Ranks of every node that take part in a level. */
+static int players(const struct collopt_problem *p, int radix)
+{
+    return least(collopt_least_node(p), radix);
+}
+
+/* ---- parameters -------------------------------------------------------------------------------------------------------- */
+
+static struct collopt_task node_task(const struct collopt_problem *p)
+{
+    int largest = collopt_largest_node(p);
+
+    return (struct collopt_task){ COLLOPT_ALLREDUCE, least(2, largest), largest, 1, 0 };
+}
+
+static size_t group_preset(const struct collopt_problem *p)
+{
+    return (size_t)least(most(collopt_least_node(p), 2), MOST_RADIX);
+}
+
+static size_t node_preset(const struct collopt_problem *p)
+{
+    struct collopt_task task = node_task(p);
+
+    return collopt_inner_preset(p, &task, p->value[NODE]);
+}
+
+static int segments(const struct collopt_problem *p)
+{
+    struct collopt_task task = node_task(p);
+
+    return collopt_inner_segments(p, &task, p->value[NODE]);
+}
+
+static bool usable(const struct collopt_problem *p)
+{
+    struct collopt_task task = node_task(p);
+
+    return (!p->topology->scattered || p->commutative) && collopt_inner_usable(p, &task, p->value[NODE]);
+}
+
+/* ---- one rank's view --------------------------------------------------------------------------------------------------- */
+
+struct exchange {
+    struct collopt_schedule *s;
+    const struct collopt_problem *p;
+    struct collopt_groups g;
+    struct collopt_inner node;
+    struct levels levels;
+    int number;                 /* of this rank's node, or of the node that stands for it too */
+    int have;                   /* place of the sum so far */
+    int slot[2 * (ROLES + 2)], used;    /* vectors that take turns: enough for two levels */
+};
+
+static int vector(struct exchange *x)
+{
+    int i = x->used++ % (int)(sizeof x->slot / sizeof *x->slot);
+
+    if (x->used <= (int)(sizeof x->slot / sizeof *x->slot))
+        x->slot[i] = collopt_vector_slot(x->s, whole());
+    return x->slot[i];
+}
+
+/* The first nodes are pairs, of which the lower one goes on. */
+static int pairs(const struct exchange *x)
+{
+    return x->g.nodes - x->levels.nodes;
+}
+
+static bool goes_on(const struct exchange *x)
+{
+    return x->g.node >= 2 * pairs(x) || x->g.node % 2 == 0;
+}
+
+static int node_numbered(const struct exchange *x, int number)
+{
+    return number + least(number, pairs(x));
+}
+
+static int rank_at(const struct exchange *x, int node, int local)
+{
+    return collopt_members(&x->g, node)[local];
+}
+
+/* ---- steps --------------------------------------------------------------------------------------------------------------- */
+
+/* The first RANKS ranks of the node combine what each has in FROM. */
+static void inside(const struct exchange *x, int ranks, int from, int to)
+{
+    struct collopt_phase phase = { .name = "node allreduce", .ranks = ranks, .index = x->g.local, .whole = whole(),
+                                   .member = collopt_members(&x->g, x->g.node), .in = from, .out = to };
+
+    collopt_phase(x->s, x->p, &phase, &x->node);
+}
+
+static void sum_of_node(struct exchange *x)
+{
+    bool plays = x->levels.n > 0 && x->g.local < players(x->p, x->levels.radix[0]);
+    int to = plays ? vector(x) : COLLOPT_OUT;
+
+    inside(x, x->g.ranks, COLLOPT_IN, to);
+    x->have = to;
+}
+
+/* The other node of a pair tells the one that goes on. */
+static void fold(struct exchange *x)
+{
+    if (x->g.node >= 2 * pairs(x) || x->g.local >= players(x->p, x->levels.radix[0]))
+        return;
+    collopt_round(x->s);
+    if (goes_on(x)) {
+        int sum = vector(x);
+
+        collopt_receive(x->s, rank_at(x, x->g.node + 1, x->g.local), at(sum, whole()));
+        collopt_combine(x->s, at(sum, whole()), at(x->have, whole()), at(sum, whole()));
+        x->have = sum;
+    } else {
+        collopt_send(x->s, rank_at(x, x->g.node - 1, x->g.local), at(x->have, whole()));
+    }
+}
+
+static void unfold(const struct exchange *x, int players_)
+{
+    if (x->g.node >= 2 * pairs(x) || x->g.local >= players_)
+        return;
+    collopt_round(x->s);
+    if (goes_on(x))
+        collopt_send(x->s, rank_at(x, x->g.node + 1, x->g.local), out(whole()));
+    else
+        collopt_receive(x->s, rank_at(x, x->g.node - 1, x->g.local), out(whole()));
+}
+
+/* The digits that player LOCAL of N hears of are FROM .. to that of the next. */
+static int first_digit(int local, int n, int radix)
+{
+    return (local * radix + n - 1) / n;
+}
+
+/* What one rank does on a level: hears of the digits FROM .. TO-1, and is itself the rank that the others hear from. */
+struct part {
+    int radix, stride, digit, from, to, teller;
+    int place[ROLES];           /* vectors by digit, from FROM on */
+};
+
+static struct part part_of(const struct exchange *x, int radix, int stride, int n)
+{
+    struct part q = { .radix = radix, .stride = stride, .digit = x->number / stride % radix };
+
+    q.from = first_digit(x->g.local, n, radix);
+    q.to = first_digit(x->g.local + 1, n, radix);
+    q.teller = q.digit * n / radix;
+    return q;
+}
+
+static bool hears_of(const struct part *q, int digit)
+{
+    return q->from <= digit && digit < q->to && digit != q->digit;
+}
+
+/* The rank that hears of this node from this rank, on the node with DIGIT. */
+static int peer(const struct exchange *x, const struct part *q, int digit)
+{
+    return rank_at(x, node_numbered(x, x->number + (digit - q->digit) * q->stride), q->teller);
+}
+
+/* The next digits first, so that nobody is told by several at once. */
+static void hear(struct exchange *x, struct part *q)
+{
+    for (int d = q->from; d < q->to; d++)
+        q->place[d - q->from] = d == q->digit ? x->have : vector(x);
+    collopt_round(x->s);
+    for (int k = 1; k < q->radix; k++) {
+        int above = (q->digit + k) % q->radix, below = modulo(q->digit - k, q->radix);
+
+        if (hears_of(q, above))
+            collopt_send(x->s, peer(x, q, above), at(x->have, whole()));
+        if (hears_of(q, below))
+            collopt_receive(x->s, peer(x, q, below), at(q->place[below - q->from], whole()));
+    }
+}
+
+/* What came to this rank, as one vector: in RESULT, unless it is one already.  Returns where it is. */
+static int combine(struct exchange *x, const struct part *q, int result)
+{
+    struct collopt_row row = { .to = at(result, whole()) };
+
+    if (q->to - q->from == 1)
+        return q->place[0];
+    for (int d = q->from; d < q->to; d++)
+        collopt_row_add(x->s, &row, at(q->place[d - q->from], whole()));
+    collopt_row_finish(x->s, &row);
+    return result;
+}
+
+static void level(struct exchange *x, int i, int stride)
+{
+    int radix = x->levels.radix[i], n = players(x->p, radix), result;
+    struct part q;
+
+    if (x->g.local >= n)
+        return;
+    q = part_of(x, radix, stride, n);
+    hear(x, &q);
+    result = i == x->levels.n - 1 ? COLLOPT_OUT : vector(x);
+    if (n > 1)
+        inside(x, n, combine(x, &q, q.to - q.from > 1 ? vector(x) : result), result);
+    else
+        combine(x, &q, result);
+    x->have = result;
+}
+
+/* The first N ranks of the node know the result, and each tells every N-th from it on. */
+static void hand_out(const struct exchange *x, int n)
+{
+    int first = x->g.local % n, ranks = (x->g.ranks - first + n - 1) / n;
+    int *member = collopt_workspace(x->s, (size_t)ranks * sizeof *member);
+
+    if (!member)
+        return;
+    for (int i = 0; i < ranks; i++)
+        member[i] = rank_at(x, x->g.node, first + i * n);
+    collopt_broadcast(x->s, member, ranks, x->g.local / n, 0, out(whole()));
+    free(member);
+}
+
+static void between(struct exchange *x)
+{
+    const struct levels *l = &x->levels;
+    int last = players(x->p, l->radix[l->n - 1]), stride = 1;
+
+    fold(x);
+    for (int i = 0; i < l->n && goes_on(x); i++) {
+        level(x, i, stride);
+        stride *= l->radix[i];
+    }
+    unfold(x, last);
+    hand_out(x, last);
+}
+
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct exchange x = { .s = s, .p = p, .have = COLLOPT_IN };
+
+    if (!collopt_groups(s, p, rank, &x.g))
+        return;
+    x.levels = levels_of(p);
+    x.node = collopt_inner(p->value[NODE], p->segments);
+    x.number = x.g.node < 2 * pairs(&x) ? x.g.node / 2 : x.g.node - pairs(&x);
+    if (x.g.ranks > 1)
+        sum_of_node(&x);
+    else if (x.g.nodes == 1)
+        collopt_copy(s, out(whole()), in(whole()));
+    if (x.g.nodes > 1)
+        between(&x);
+    collopt_groups_free(&x.g);
+}
+
+/* ---- costs ---------------------------------------------------------------------------------------------------------------- */
+
+/* Adds an allreduce of RANKS ranks inside a node. */
+static void add_inside(const struct collopt_problem *p, int ranks, struct collopt_cost *c)
+{
+    struct collopt_task task = { COLLOPT_ALLREDUCE, ranks, ranks, 1, 0 };
+
+    collopt_inner_cost(p, &task, p->value[NODE], p->segments, c);
+}
+
+/* Adds one level, or a fold, in which a rank gets MESSAGES and keeps VECTORS. */
+static void add_messages(double m, int messages, int combined, int vectors, struct collopt_cost *c)
+{
+    c->rounds += messages;
+    c->bytes += messages * m;
+    c->combined += combined * m;
+    c->scratch += vectors * m;
+}
+
+/* The phases one after the other, on the largest node: an upper bound. */
+static void cost(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    struct levels l = levels_of(p);
+    int last = l.n ? players(p, l.radix[l.n - 1]) : 1;
+    double m = vector_bytes(p);
+
+    *c = (struct collopt_cost){ 0 };
+    add_inside(p, collopt_largest_node(p), c);
+    if (l.n == 0)
+        return;
+    add_messages(m, 0, 0, 1, c);
+    if (l.nodes < p->topology->nodes)
+        add_messages(m, 2, 1, 1, c);
+    for (int i = 0; i < l.n; i++) {
+        int n = players(p, l.radix[i]), digits = (l.radix[i] + n - 1) / n;
+
+        add_messages(m, n == 1 ? digits - 1 : digits, digits - 1, digits + 2, c);
+        add_inside(p, n, c);
+    }
+    add_messages(m, log2_ceil((collopt_largest_node(p) + last - 1) / last), 0, 0, c);
+}
+
+const struct collopt_algorithm collopt_allreduce_node_aware = {
+    .grouped = true, .name = "node_aware", .summary = "every rank of a node talks to another node; the shortest vectors on many nodes",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "node's, and one and node's on each of about log_group N levels for N nodes", .bytes = "as many times m",
+    .when = "the shortest vectors on many nodes of many ranks", .source = "Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650",
+    .parameter = { { .name = "group", .least = 2, .most = MOST_RADIX, .help = "nodes that become one on each level",
+                     .preset = group_preset },
+                   COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset, "the algorithm inside nodes") },
+    .usable = usable, .unfit = "an inner algorithm cannot serve, or the ranks of a node do not follow one another",
+    .segments = segments, .cost = cost, .build = build,
+};
