@@ -22,7 +22,7 @@
 #include "elements.h"
 #include "internal.h"
 
-enum { WORDS = 240 };
+enum { WORDS = 240, MOST_RANKS = 128 };
 
 /* How Reduce_scatter shares the vector out. */
 enum shape { EVEN, FIRST, LAST, RAGGED, SHAPES };
@@ -41,7 +41,7 @@ struct trial {
     int root;
     bool in_place;
     enum shape shape;
-    size_t share[64];           /* Reduce_scatter: of each rank */
+    size_t share[MOST_RANKS];          /* Reduce_scatter: of each rank */
 };
 
 static char words[WORDS];       /* of the trial at hand */
@@ -77,7 +77,7 @@ static void read_forced(void)
 }
 
 /* Groups are consecutive ranks of the world, up or down, and COLLOPT_NODE_RANKS of these count as a node. */
-static void place_on_nodes(const struct group *g, struct collopt_topology *t, int node[64])
+static void place_on_nodes(const struct group *g, struct collopt_topology *t, int node[MOST_RANKS])
 {
     const char *text = getenv("COLLOPT_NODE_RANKS");
     int each = text ? atoi(text) : 0;
@@ -97,7 +97,7 @@ static void place_on_nodes(const struct group *g, struct collopt_topology *t, in
 static bool servable(const struct trial *t, const struct group *g)
 {
     struct collopt_topology topology;
-    int size = 0, node[64];
+    int size = 0, node[MOST_RANKS];
 
     MPI_Type_size(t->kind->element[0].type, &size);
     place_on_nodes(g, &topology, node);
@@ -366,7 +366,7 @@ static bool scatters(const struct trial *t)
 
 static int call(const struct trial *t, const struct group *g, const void *in, void *out, MPI_Datatype type)
 {
-    int n = (int)t->count, counts[64];
+    int n = (int)t->count, counts[MOST_RANKS];
 
     switch (t->collective) {
     case COLLOPT_REDUCE:
