@@ -12,7 +12,8 @@
 #include "internal.h"
 
 enum who { ANY, COMMUTATIVE };
-enum where { EVERYWHERE, CROWDED };             /* crowded: some node has more ranks than processors */
+/* Crowded: some node has more ranks than processors.  Lopsided: some rank of a Reduce_scatter gets several times the average. */
+enum where { EVERYWHERE, CROWDED, LOPSIDED };
 
 struct row {
     enum collopt_collective collective;
@@ -35,18 +36,18 @@ static const struct row rows[] = {
     { COLLOPT_ALLREDUCE,            0, 8,    0,     COMMUTATIVE, EVERYWHERE, "circulant" },
     { COLLOPT_ALLREDUCE,            0, 0,    0,     COMMUTATIVE, EVERYWHERE, "ring" },
     { COLLOPT_ALLREDUCE,            0, 0,    0,     ANY,         EVERYWHERE, "elimination" },
-    { COLLOPT_ALLREDUCE,            0, 0,    0,     ANY,         EVERYWHERE, "rabenseifner" },
-    { COLLOPT_ALLREDUCE,            0, 0,    0,     ANY,         EVERYWHERE, "recursive_doubling" },
 
     { COLLOPT_REDUCE,               0, 16,   4 K,   ANY,         CROWDED,    "linear" },
     { COLLOPT_REDUCE,               2, 2,    0,     ANY,         EVERYWHERE, "linear" },
     { COLLOPT_REDUCE,               0, 0,   16 K,   ANY,         EVERYWHERE, "binomial" },
     { COLLOPT_REDUCE,               0, 0,    4 M,   COMMUTATIVE, EVERYWHERE, "circulant" },
     { COLLOPT_REDUCE,               0, 0,    4 M,   ANY,         EVERYWHERE, "elimination" },
-    { COLLOPT_REDUCE,               0, 0,    0,     COMMUTATIVE, EVERYWHERE, "n_block" },
-    { COLLOPT_REDUCE,               0, 0,    0,     ANY,         EVERYWHERE, "chain" },
-    { COLLOPT_REDUCE,               0, 0,    0,     ANY,         EVERYWHERE, "binomial" },
+    { COLLOPT_REDUCE,               0, 0,    0,     COMMUTATIVE, EVERYWHERE, "circulant_pipeline" },
+    { COLLOPT_REDUCE,               0, 4,    0,     ANY,         EVERYWHERE, "chain" },
+    { COLLOPT_REDUCE,               0, 0,    0,     ANY,         EVERYWHERE, "two_tree" },
 
+    { COLLOPT_REDUCE_SCATTER,       0, 0,   64 K,   COMMUTATIVE, EVERYWHERE, "circulant" },
+    { COLLOPT_REDUCE_SCATTER,       3, 0,    0,     COMMUTATIVE, LOPSIDED,   "circulant_pipeline" },
     { COLLOPT_REDUCE_SCATTER,       0, 0,   16 M,   COMMUTATIVE, EVERYWHERE, "circulant" },
     { COLLOPT_REDUCE_SCATTER,       0, 0,    0,     COMMUTATIVE, EVERYWHERE, "ring" },
     { COLLOPT_REDUCE_SCATTER,       0, 0,    0,     ANY,         EVERYWHERE, "pairwise" },
@@ -56,17 +57,34 @@ static const struct row rows[] = {
 
     { COLLOPT_SCAN,                 0, 0,   64 K,   ANY,         EVERYWHERE, "recursive_doubling" },
     { COLLOPT_SCAN,                 0, 3,    0,     ANY,         EVERYWHERE, "recursive_doubling" },
+    { COLLOPT_SCAN,                 64, 0,   1 M,   ANY,         EVERYWHERE, "two_tree" },
+    { COLLOPT_SCAN,                 512, 0,  0,     ANY,         EVERYWHERE, "two_tree" },
     { COLLOPT_SCAN,                 0, 0,    0,     ANY,         EVERYWHERE, "chain" },
     { COLLOPT_EXSCAN,               0, 0,   64 K,   ANY,         EVERYWHERE, "window_doubling" },
     { COLLOPT_EXSCAN,               0, 3,    0,     ANY,         EVERYWHERE, "window_doubling" },
+    { COLLOPT_EXSCAN,               64, 0,   1 M,   ANY,         EVERYWHERE, "two_tree" },
+    { COLLOPT_EXSCAN,               512, 0,  0,     ANY,         EVERYWHERE, "two_tree" },
     { COLLOPT_EXSCAN,               0, 0,    0,     ANY,         EVERYWHERE, "chain" },
 };
+
+static bool lopsided(const struct collopt_problem *p)
+{
+    for (int r = 0; r < p->ranks && p->counts; r++)
+        if (p->counts[r] / 4 > p->count / (size_t)p->ranks)
+            return true;
+    return false;
+}
+
+static bool is_there(enum where where, const struct collopt_problem *p)
+{
+    return where == CROWDED ? p->topology->oversubscribed : where == LOPSIDED ? lopsided(p) : true;
+}
 
 static bool fits(const struct row *r, const struct collopt_problem *p)
 {
     return r->collective == p->collective && p->ranks >= r->ranks_least && (r->ranks_most == 0 || p->ranks <= r->ranks_most)
         && (r->bytes_most == 0 || p->count * p->size <= r->bytes_most) && (r->who == ANY || p->commutative)
-        && (r->where == EVERYWHERE || p->topology->oversubscribed);
+        && is_there(r->where, p);
 }
 
 static bool built_in(const struct collopt_problem *p, struct collopt_decision *d)
