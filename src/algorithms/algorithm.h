@@ -218,6 +218,9 @@ enum { COLLOPT_MOST_SEGMENTS = 256 };
 
 /* The segment that makes (hops + S) (alpha + PER_BYTE * BYTES / S) least, in bytes, a power of two. */
 size_t collopt_preset_segment(double hops, double bytes, bool combined);
+/* LEVELS one after another, in which a rank handles so many MESSAGES of BYTES in all: those of one level overlap but for what
+ * each keeps the rank busy. */
+double collopt_preset_levels(int levels, int messages, double bytes);
 /* How many segments of value[0] bytes the vector has: the segments() of all algorithms whose first parameter it is. */
 int collopt_segments(const struct collopt_problem *p);
 /* How many whole vectors of BYTES a rank may hold to have receives under way: value of a parameter "window". */
@@ -228,6 +231,10 @@ double collopt_preset_time(const struct collopt_cost *c);
 #define COLLOPT_RADIX(preset_) \
     { .name = "radix", .least = 2, .most = COLLOPT_FOLD_OPERANDS, .help = "ranks that become one on each level", \
       .preset = preset_ }
+enum { COLLOPT_RADIX_BITS = 4 };
+#define COLLOPT_RADICES(preset_) \
+    { .name = "radices", .list_bits = COLLOPT_RADIX_BITS, .least = 2, .most = COLLOPT_FOLD_OPERANDS, \
+      .help = "ranks that become one, level by level", .preset = preset_ }
 #define COLLOPT_SEGMENT(preset_) \
     { .name = "segment", .bytes = true, .least = 1, .most = (size_t)1 << 40, .help = "bytes in one piece of the pipeline", \
       .preset = preset_ }

@@ -202,10 +202,26 @@ static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_
     c->scratch = q > 0 ? (1 + least(q - 1, 2)) * vector_bytes(p) : 0;
 }
 
+/* The fastest one, the smallest of those. */
 static size_t radix(const struct collopt_problem *p)
 {
-    (void)p;
-    return 4;
+    double best = 0;
+    int chosen = 0;
+
+    for (int radix = 2; radix <= COLLOPT_FOLD_OPERANDS; radix++) {
+        int levels = 0;
+
+        for (int width = 1; width < p->ranks; width *= radix)
+            levels++;
+
+        double time = collopt_preset_levels(levels, levels * (radix - 1), vector_bytes(p));
+
+        if (chosen == 0 || time < best * (1 - 1e-9)) {
+            best = time;
+            chosen = radix;
+        }
+    }
+    return (size_t)chosen;
 }
 
 static const char source[] = "folklore; any root in as many rounds: collopt";

@@ -10,6 +10,7 @@
 static const double alpha = 1e-6;       /* seconds per message */
 static const double beta = 0.1e-9;      /* seconds per byte sent */
 static const double gamma_ = 0.05e-9;   /* seconds per byte combined */
+static const double overhead = 0.25e-6; /* seconds a message keeps its rank busy, of its latency */
 
 enum { LEAST_SEGMENT = 1024, WINDOW_BYTES = 1 << 20, LEAST_WINDOW = 2, MOST_WINDOW = 16 };
 
@@ -20,6 +21,11 @@ size_t collopt_preset_segment(double hops, double bytes, bool combined)
     while (segment < bytes && segment * segment * hops * per_byte < bytes * alpha)
         segment *= 2;
     return (size_t)segment;
+}
+
+double collopt_preset_levels(int levels, int messages, double bytes)
+{
+    return levels * (alpha - overhead) + messages * (overhead + (beta + gamma_) * bytes);
 }
 
 int collopt_segments(const struct collopt_problem *p)

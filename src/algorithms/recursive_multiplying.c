@@ -2,7 +2,7 @@
  *
  * A level of radix f makes groups of w f neighbouring ranks out of groups of w: the f ranks at the same place in the f groups
  * send to one another, and each combines the f vectors in rank order in one pass.  If p is a product of factors up to the radix
- * those are the levels; else as many levels of the radix as fit and one of what is left, after neighbouring pairs are folded.
+ * those are the levels, unless radices=4x4x3 says others; else as many levels of the radix as fit and one of what is left, after neighbouring pairs are folded.
  * Cost: levels of f-1 messages, with folding two rounds and one m more.  Scratch: up to 2 (radix-1) vectors.  In rank order.
  * Use it for short vectors where a rank's messages overlap (several rails, shared memory).
  * Recursive doubling generalised; Ruefenacht, Bull and Booth, EuroMPI 2016; the folding that keeps rank order is ours. */
@@ -36,7 +36,18 @@ static struct levels factors(int ranks, int radix)
     return f;
 }
 
-static struct levels levels_of(int ranks, int radix)
+static const struct collopt_parameter radices = COLLOPT_RADICES(NULL);
+
+static struct levels listed(size_t list)
+{
+    struct levels f = { .ranks = (int)collopt_list_product(&radices, list), .levels = collopt_list_length(&radices, list) };
+
+    for (int l = 0; l < f.levels; l++)
+        f.radix[l] = (int)collopt_list_at(&radices, list, l);
+    return f;
+}
+
+static struct levels levels_for(int ranks, int radix)
 {
     struct levels f = factors(ranks, radix);
     int left = ranks;
@@ -49,6 +60,37 @@ static struct levels levels_of(int ranks, int radix)
         f.ranks *= f.radix[f.levels++];
     }
     return f;
+}
+
+static struct levels levels_of(const struct collopt_problem *p)
+{
+    return p->value[1] ? listed(p->value[1]) : levels_for(p->ranks, (int)p->value[0]);
+}
+
+static int slots_of(const struct levels *all)
+{
+    int largest = 2;
+
+    for (int l = 0; l < all->levels; l++)
+        largest = most(largest, all->radix[l]);
+    return 2 * (largest - 1);
+}
+
+static int messages_of(const struct levels *all)
+{
+    int messages = 0;
+
+    for (int l = 0; l < all->levels; l++)
+        messages += all->radix[l] - 1;
+    return messages;
+}
+
+/* A list must leave no more ranks out than can be folded. */
+static bool usable(const struct collopt_problem *p)
+{
+    size_t product = p->value[1] ? collopt_list_product(&radices, p->value[1]) : (size_t)p->ranks;
+
+    return product <= (size_t)p->ranks && (size_t)p->ranks <= 2 * product;
 }
 
 /* The F ranks whose indexes differ in the digit of stride WIDTH exchange *SUM and combine. */
@@ -74,9 +116,9 @@ static void exchange(struct collopt_schedule *s, const struct collopt_problem *p
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    struct levels all = levels_of(p->ranks, (int)p->value[0]);
+    struct levels all = levels_of(p);
     struct collopt_fold_pairs f = collopt_fold_pairs(p->ranks, all.ranks, rank);
-    struct turns tmp = { .slots = 2 * ((int)p->value[0] - 1) };
+    struct turns tmp = { .slots = slots_of(&all) };
     struct collopt_region sum = in(whole());
 
     if (p->ranks == 1)
@@ -101,29 +143,47 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 
 static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 {
-    struct levels all = levels_of(p->ranks, (int)p->value[0]);
-    int messages = 0, folds = all.ranks != p->ranks;
+    struct levels all = levels_of(p);
+    int messages = messages_of(&all), folds = all.ranks != p->ranks;
 
-    for (int l = 0; l < all.levels; l++)
-        messages += all.radix[l] - 1;
     c->rounds = messages + 2 * folds;
     c->bytes = (messages + folds) * vector_bytes(p);
     c->combined = c->bytes;
-    c->scratch = most(least(messages + folds - 1, 2 * ((int)p->value[0] - 1)), 0) * vector_bytes(p);
+    c->scratch = most(least(messages + folds - 1, slots_of(&all)), 0) * vector_bytes(p);
 }
 
+/* The fastest one, the smallest of those. */
 static size_t radix(const struct collopt_problem *p)
 {
+    double best = 0;
+    int chosen = 0;
+
+    for (int radix = 2; radix <= COLLOPT_FOLD_OPERANDS; radix++) {
+        struct levels all = levels_for(p->ranks, radix);
+        int folds = all.ranks != p->ranks ? 2 : 0;
+        double time = collopt_preset_levels(all.levels + folds, messages_of(&all) + folds, vector_bytes(p));
+
+        if (chosen == 0 || time < best * (1 - 1e-9)) {
+            best = time;
+            chosen = radix;
+        }
+    }
+    return (size_t)chosen;
+}
+
+static size_t no_list(const struct collopt_problem *p)
+{
     (void)p;
-    return 4;
+    return 0;
 }
 
 const struct collopt_algorithm collopt_allreduce_recursive_multiplying = {
     .name = "recursive_multiplying", .summary = "groups of several ranks exchange all they have; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "(k-1) log_k p, by the factors of p", .bytes = "(k-1) log_k p m, by the factors of p",
+    .rounds = "(k-1) log_k p, or by the factors of p; radices given: the sum of k-1", .bytes = "as many m",
     .when = "short vectors where messages overlap",
     .source = "Ruefenacht, Bull and Booth, EuroMPI 2016; folding in rank order: collopt",
-    .parameter = { COLLOPT_RADIX(radix) },
+    .parameter = { COLLOPT_RADIX(radix), COLLOPT_RADICES(no_list) },
+    .usable = usable, .unfit = "radices multiply to more than the ranks, or to less than half of them",
     .cost = cost, .build = build,
 };

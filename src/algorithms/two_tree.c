@@ -209,7 +209,7 @@ static const char source[] = "Sanders, Speck and Traeff, Parallel Comput. 35 (20
 const struct collopt_algorithm collopt_reduce_two_tree = {
     .name = "two_tree", .summary = "each half of the vector through its own tree, in rank order; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "S + 2 q - 2, root inside 2 S + q", .bytes = "m, root inside 2m",
+    .rounds = "S + 2 q - 1, root inside 2 S + 2 q", .bytes = "m, root inside 2m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost_reduce, .build = build_reduce,
@@ -218,7 +218,7 @@ const struct collopt_algorithm collopt_reduce_two_tree = {
 const struct collopt_algorithm collopt_allreduce_two_tree = {
     .name = "two_tree", .summary = "each half of the vector through its own tree and back, in rank order; long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about 2 S + 3 q", .bytes = "2m",
+    .rounds = "about 2 S + 4 q", .bytes = "2m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost_allreduce, .build = build_allreduce,

@@ -406,7 +406,7 @@ static void add_inner(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n
 }
 
 /* Ways to write RANKS as a product: one side, two that differ much and little, three, a side of one at each end; and lists
- * that multiply to something else, which are to be refused. */
+ * that multiply to a little less, which are to be refused or made do with. */
 static void add_lists(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i, const struct collopt_parameter *q,
                       int ranks)
 {
@@ -416,6 +416,8 @@ static void add_lists(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n
     add_variant(variant, n, i, q, p);
     add_variant(variant, n, i, q, one | p << bits);
     add_variant(variant, n, i, q, p | one << bits);
+    add_variant(variant, n, i, q, 2 | (p - 1) / 2 << bits);
+    add_variant(variant, n, i, q, 3 | 2 << bits | (p - 1) / 6 << 2 * bits);
     for (size_t a = 2, pairs = 0; a < p && pairs < 4; a++)
         if (p % a == 0) {
             add_variant(variant, n, i, q, a | p / a << bits);
