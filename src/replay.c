@@ -365,12 +365,19 @@ static bool complete(struct replay *r, uint32_t strand, uint32_t number)
     return r->state[number].done;
 }
 
+static void tell_work(const struct replay *r, int rank, const struct collopt_step *step, double start)
+{
+    if (r->machine->work)
+        r->machine->work(rank, step, start, r->machine->data);
+}
+
 static bool fold(struct replay *r, uint32_t strand, const struct collopt_step *step)
 {
     struct strand *s = &r->strand[strand];
     double cost = r->machine->gamma * (double)step->run[0].n * (double)(step->runs - 2);
     double start = r->now > r->processor[s->rank] ? r->now : r->processor[s->rank];
 
+    tell_work(r, s->rank, step, start);
     if (cost <= 0 && start <= r->now)
         return true;
     r->processor[s->rank] = start + cost;
@@ -401,6 +408,7 @@ static bool run_step(struct replay *r, uint32_t strand)
     case COLLOPT_FOLD:
         return fold(r, strand, step);
     case COLLOPT_COPY:
+        tell_work(r, s->rank, step, r->now);
         return true;
     case COLLOPT_AWAIT: {
         const struct strand *other = &r->strand[r->strand_of[s->rank] + (size_t)step->strand];

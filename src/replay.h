@@ -38,6 +38,8 @@ struct collopt_machine {
     double alpha, beta, gamma;
     /* If not NULL, called for every message as its transfer starts. */
     void (*transfer)(int from, int to, const struct collopt_message *m, double start, double end, void *data);
+    /* Likewise for every FOLD and COPY, as it starts. */
+    void (*work)(int rank, const struct collopt_step *step, double start, void *data);
     void *data;
 };
 

@@ -201,7 +201,7 @@ enum {                          /* how it will be run; part of the cache's key *
 struct collopt_schedule *collopt_schedule_new(const struct collopt_algorithm *a, const struct collopt_problem *p,
                                               int rank, unsigned how);
 void collopt_schedule_free(struct collopt_schedule *s);
-/* How many actions copy, and the slots; for the proofs and collopt-plan. */
+/* The actions as they were written; for the proofs. */
 void collopt_schedule_print(const struct collopt_schedule *s, FILE *to);
 
 /* ---- bound to a count -------------------------------------------------------------------------------------- */

@@ -7,6 +7,19 @@ tools_collopt_info_CPPFLAGS = $(AM_CPPFLAGS) \
 tools_collopt_info_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 tools_collopt_info_LDADD = libcollopt-core.la $(HWLOC_LIBS)
 
+bin_PROGRAMS += tools/collopt-plan
+tools_collopt_plan_SOURCES = \
+	src/replay.c \
+	src/replay.h \
+	tools/collopt-plan.c \
+	tools/plan.c \
+	tools/plan.h \
+	tools/plan_dot.c \
+	tools/plan_json.c \
+	tools/plan_svg.c \
+	tools/plan_text.c
+tools_collopt_plan_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
+
 # doc/algorithms.md is made by the maintainer and distributed; a test says when it is stale.
 check_PROGRAMS += tools/algorithms-page
 tools_algorithms_page_SOURCES = tools/algorithms-page.c tools/catalogue.c tools/catalogue.h

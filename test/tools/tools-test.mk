@@ -4,12 +4,14 @@ TESTS += \
 	test/tools/algorithms-page.sh \
 	test/tools/collopt.sh \
 	test/tools/collopt-info.sh \
+	test/tools/collopt-plan.sh \
 	test/tools/hosts.sh \
 	test/tools/pages.sh
 EXTRA_DIST += \
 	test/tools/algorithms-page.sh \
 	test/tools/collopt.sh \
 	test/tools/collopt-info.sh \
+	test/tools/collopt-plan.sh \
 	test/tools/hosts.sh \
 	test/tools/pages.sh \
 	test/tools/weak.c
