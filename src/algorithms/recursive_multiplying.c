@@ -180,7 +180,7 @@ static size_t no_list(const struct collopt_problem *p)
 const struct collopt_algorithm collopt_allreduce_recursive_multiplying = {
     .name = "recursive_multiplying", .summary = "groups of several ranks exchange all they have; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "(k-1) log_k p, or by the factors of p; radices given: the sum of k-1", .bytes = "as many m",
+    .rounds = "(k-1) log_k p, by the factors of p or by the radices", .bytes = "as many m",
     .when = "short vectors where messages overlap",
     .source = "Ruefenacht, Bull and Booth, EuroMPI 2016; folding in rank order: collopt",
     .parameter = { COLLOPT_RADIX(radix), COLLOPT_RADICES(no_list) },
