@@ -394,7 +394,7 @@ static void few_messages(const struct collopt_algorithm *a, struct workshop *w, 
 /* An algorithm whose rounds are logarithmic for long vectors is so for the shortest. */
 START_TEST(logarithmic_stays_logarithmic)
 {
-    static const int ranks[] = { 4096, 65536, 65521 };
+    static const int ranks[] = { 4096, 4093 };         /* test_scale has more of them, and weighs the programs */
     const struct collopt_algorithm *a = collopt_algorithms[_i];
     struct workshop w = { 0 };
 
@@ -412,7 +412,7 @@ START_TEST(logarithmic_stays_logarithmic)
                 break;
             w.problem.segments = 1;
             a->cost(&w.problem, &cost);
-            if (c == 0 && cost.rounds > 8 * 17)
+            if (c == 0 && cost.rounds > 8 * 12)
                 break;
             most = c == 0 ? cost.rounds : most;
             ck_assert_msg(cost.rounds <= most, "%s %s p %d count %zu: %.0f rounds, for long vectors %.0f",
