@@ -259,20 +259,22 @@ static int number_nodes(int *node, const int *leader, int ranks)
     return nodes;
 }
 
-/* COLLOPT_NODE_RANKS: SEEN has the ranks in the world, and gets the lowest rank here of the same block of the world. */
-static bool lead_blocks(int *seen, int ranks, int each)
+/* COLLOPT_NODE_RANKS: SEEN has the ranks in the world, and gets the lowest rank here that is stated to be on the same node. */
+static bool as_stated(int *seen, int ranks, const char *text)
 {
     int most = 0, *first;
 
-    for (int r = 0; r < ranks; r++)
-        most = seen[2 * r] / each > most ? seen[2 * r] / each : most;
+    for (int r = 0; r < ranks; r++) {
+        seen[2 * r] = collopt_stated_node(text, seen[2 * r]);
+        most = seen[2 * r] > most ? seen[2 * r] : most;
+    }
     first = malloc(((size_t)most + 1) * sizeof *first);
     if (!first)
         return false;
     for (int r = ranks - 1; r >= 0; r--)
-        first[seen[2 * r] / each] = r;
+        first[seen[2 * r]] = r;
     for (int r = 0; r < ranks; r++)
-        seen[2 * r] = first[seen[2 * r] / each];
+        seen[2 * r] = first[seen[2 * r]];
     free(first);
     return true;
 }
@@ -280,7 +282,7 @@ static bool lead_blocks(int *seen, int ranks, int each)
 /* What tells this rank's node: the lowest rank on it, or with COLLOPT_NODE_RANKS the rank in the world, if there is one. */
 static int tell_node(const struct collopt_comm *c, MPI_Comm node, int *mine)
 {
-    if (collopt_settings()->node_ranks > 0)
+    if (collopt_settings()->node_ranks)
         return c->inside ? PMPI_Comm_rank(MPI_COMM_WORLD, mine) : MPI_SUCCESS;
     return PMPI_Bcast(mine, 1, MPI_INT, 0, node);
 }
@@ -288,12 +290,13 @@ static int tell_node(const struct collopt_comm *c, MPI_Comm node, int *mine)
 /* SEEN: room for two numbers of every rank. */
 static int gather_nodes(struct collopt_comm *c, MPI_Comm node, bool crowd, int *seen)
 {
-    int mine[2] = { c->rank, crowd }, each = collopt_settings()->node_ranks, err;
+    const char *stated = collopt_settings()->node_ranks;
+    int mine[2] = { c->rank, crowd }, err;
 
     if ((err = tell_node(c, node, &mine[0]))
         || (err = PMPI_Allgather(mine, 2, MPI_INT, seen, 2, MPI_INT, c->hidden)))
         return err;
-    if (each > 0 && !lead_blocks(seen, c->ranks, each))
+    if (stated && !as_stated(seen, c->ranks, stated))
         return MPI_ERR_NO_MEM;
     c->topology.nodes = number_nodes(c->node, seen, c->ranks);
     c->topology.node = c->node;

@@ -23,7 +23,7 @@ struct collopt_settings {
     const char *report;         /* COLLOPT_REPORT: file, "stderr", or NULL */
     enum collopt_wait wait;     /* COLLOPT_WAIT */
     enum collopt_gpu gpu;       /* COLLOPT_GPU */
-    int node_ranks;             /* COLLOPT_NODE_RANKS: so many ranks of the world count as a node; 0: who shares memory */
+    const char *node_ranks;     /* COLLOPT_NODE_RANKS: which ranks of the world count as a node; NULL: those that share memory */
     size_t cut;                 /* COLLOPT_CUT: bytes in one message, at most */
     size_t scratch;             /* COLLOPT_SCRATCH: bytes of scratch kept per communicator between calls */
     int communicators;          /* COLLOPT_COMMUNICATORS: hidden communicators per process, at most */
@@ -46,6 +46,7 @@ enum collopt_setting_kind {
     COLLOPT_NUMBER,             /* least..most; an int */
     COLLOPT_BYTES,              /* least..most, with K, M, G; a size_t */
     COLLOPT_TEXT,               /* anything; a string or NULL */
+    COLLOPT_NODES,              /* what collopt_stated_node() reads, or 0; a string or NULL */
     COLLOPT_EXPRESSION          /* an algorithm of `collective` or host; a string or NULL */
 };
 
@@ -78,6 +79,12 @@ int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const voi
 int collopt_launched_rank(void);
 /* How many ranks of the job the launcher put on this node; -1: it does not say. */
 int collopt_launched_local_ranks(void);
+
+/* ---- topology.c: nodes by the user's word ---------------------------------------------------------------------- */
+
+/* The node of a RANK of the world by "3,1,4" (so many ranks each, the last number again and again) or "cyclic:4" (four nodes, to
+ * which ranks are dealt in turn), from 0 on; -1 if TEXT makes no sense. */
+int collopt_stated_node(const char *text, int rank);
 
 /* ---- expression.c: name[:key=value,...], nested expressions in parentheses ---------------------------------- */
 

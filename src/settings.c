@@ -42,9 +42,9 @@ static const struct collopt_setting_row rows[] = {
     { .name = "COLLOPT_GPU", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED, .values = "auto|host|native", .preset = "auto",
       FIELD(gpu),
       .help = "buffers in a process with a GPU runtime; host: always host memory; native: left to the MPI library" },
-    { .name = "COLLOPT_NODE_RANKS", .kind = COLLOPT_NUMBER, .scope = COLLOPT_AGREED, .values = "N", .preset = "0",
-      .least = 0, .most = INT_MAX, FIELD(node_ranks),
-      .help = "ranks of MPI_COMM_WORLD that count as one node, N and N; 0: those that share memory" },
+    { .name = "COLLOPT_NODE_RANKS", .kind = COLLOPT_NODES, .scope = COLLOPT_AGREED, .values = "N[,N...]|cyclic:N",
+      .preset = "0", FIELD(node_ranks),
+      .help = "ranks of MPI_COMM_WORLD that count as one node; 0: those that share memory" },
     { .name = "COLLOPT_CUT", .kind = COLLOPT_BYTES, .scope = COLLOPT_AGREED, .values = "BYTES", .preset = "1G",
       .least = 1, .most = INT_MAX, FIELD(cut), .help = "longest message; longer ones are cut" },
     { .name = "COLLOPT_SCRATCH", .kind = COLLOPT_BYTES, .scope = COLLOPT_LOCAL, .values = "BYTES", .preset = "64M",
@@ -263,6 +263,13 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
         if (!collopt_parse_choice(text, row->collective, &choice, message, size))
             return false;
         break;
+    case COLLOPT_NODES:
+        if (strcmp(text, row->preset) != 0 && collopt_stated_node(text, 0) < 0) {
+            snprintf(message, size, "it takes ranks on a node such as 4, on one node after another such as 4,4,2, or nodes to which "
+                     "ranks are dealt in turn such as cyclic:4");
+            return false;
+        }
+        break;
     case COLLOPT_TEXT:
         break;
     }
@@ -305,6 +312,7 @@ void collopt_setting_value_text(const struct collopt_settings *s, const struct c
         else
             snprintf(text, size, "%s", row->preset);
         return;
+    case COLLOPT_NODES:
     case COLLOPT_TEXT:
         string = *(const char *const *)field;
         snprintf(text, size, "%s", string ? string : row->preset);

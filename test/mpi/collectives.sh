@@ -82,7 +82,7 @@ all()                   # HOST
     finish
 }
 
-# Algorithms that look at the nodes, once more where there are several: even ones, uneven ones, ranks alone.
+# Algorithms that look at the nodes, once more where there are several: uneven ones, ranks alone, ranks dealt in turn.
 on_nodes()
 {
     for name in $(sed -n 's/^[a-z_]* \([a-z_]*\):.*=(.*/\1/p' "$work/list" | sort -u); do
@@ -90,7 +90,9 @@ on_nodes()
         # shellcheck disable=SC2086
         one 8 COLLOPT_NODE_RANKS=3 $forced -- 8 7,1 5,3
         # shellcheck disable=SC2086
-        one 8 COLLOPT_NODE_RANKS=2 $forced -- 8 count=1000
+        one 8 COLLOPT_NODE_RANKS=1,3,2 $forced -- 8 count=1000
+        # shellcheck disable=SC2086
+        one 8 COLLOPT_NODE_RANKS=cyclic:3 $forced -- 8 count=1000
     done
 }
 

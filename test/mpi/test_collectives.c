@@ -76,20 +76,20 @@ static void read_forced(void)
     }
 }
 
-/* Groups are consecutive ranks of the world, up or down, and COLLOPT_NODE_RANKS of these count as a node. */
+/* Groups are consecutive ranks of the world, up or down, on nodes by COLLOPT_NODE_RANKS, numbered by their first rank. */
 static void place_on_nodes(const struct group *g, struct collopt_topology *t, int node[MOST_RANKS])
 {
     const char *text = getenv("COLLOPT_NODE_RANKS");
-    int each = text ? atoi(text) : 0;
-    int first = world_rank - g->step * g->rank, last = -1;
+    int first = world_rank - g->step * g->rank, stated[64];
 
-    *t = (struct collopt_topology){ .nodes = 1, .node = node, .oversubscribed = true };
+    *t = (struct collopt_topology){ .nodes = 0, .node = node, .oversubscribed = true };
     for (int r = 0; r < g->ranks; r++) {
-        int block = each > 0 ? (first + g->step * r) / each : 0;
+        int like = 0;
 
-        node[r] = last < 0 ? 0 : t->nodes - 1 + (block != last);
-        t->nodes = node[r] + 1;
-        last = block;
+        stated[r] = text ? collopt_stated_node(text, first + g->step * r) : 0;
+        while (stated[like] != stated[r])
+            like++;
+        node[r] = like < r ? node[like] : t->nodes++;
     }
     collopt_topology_measure(t, g->ranks);
 }

@@ -27,7 +27,8 @@ test_unit_test_settings_SOURCES = \
 	src/choice.c \
 	src/expression.c \
 	src/log.c \
-	src/settings.c
+	src/settings.c \
+	src/topology.c
 test_unit_test_settings_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_settings_LDADD = $(CHECK_LIBS)
 
@@ -43,7 +44,8 @@ test_unit_test_counters_SOURCES = \
 	src/public.c \
 	src/public_names.c \
 	src/report.c \
-	src/settings.c
+	src/settings.c \
+	src/topology.c
 test_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 test_unit_test_counters_LDADD = $(CHECK_LIBS) $(JANSSON_LIBS) -lm
 endif

@@ -132,6 +132,10 @@ static const struct {
     { "COLLOPT_WAIT=spinn", { "spinn", "auto|spin|yield", "did you mean spin?", "using auto" } },
     { "COLLOPT_LOG=decided", { "warn|decide|trace", "did you mean decide?" } },
     { "COLLOPT_LOG=Trace", { "did you mean trace?" } },
+    { "COLLOPT_NODE_RANKS=4,", { "COLLOPT_NODE_RANKS=4,", "4,4,2", "cyclic:4", "using 0" } },
+    { "COLLOPT_NODE_RANKS=4,0", { "cyclic:4" } },
+    { "COLLOPT_NODE_RANKS=cyclic:", { "cyclic:4" } },
+    { "COLLOPT_NODE_RANKS=9999999999", { "cyclic:4" } },
     { "COLLOPT_CUT=0", { "1 to ", "using 1G" } },
     { "COLLOPT_CUT=3G", { "COLLOPT_CUT=3G", "1 to 2147483647" } },
     { "COLLOPT_SCRATCH=64Q", { "bytes", "64K" } },
@@ -192,7 +196,7 @@ START_TEST(round_trip)
         "COLLOPT=off", "COLLOPT_AFTER=17", "COLLOPT_PCONTROL=on", "COLLOPT_LOG=trace", "COLLOPT_REPORT=stderr",
         "COLLOPT_WAIT=spin", "COLLOPT_GPU=host", "COLLOPT_CUT=1000", "COLLOPT_SCRATCH=12M", "COLLOPT_COMMUNICATORS=7",
         "COLLOPT_ISA=generic", "COLLOPT_ALLREDUCE=ring:segment=3K", "COLLOPT_REDUCE=tree:radix=4,segment=64K",
-        "COLLOPT_SCAN=host",
+        "COLLOPT_SCAN=host", "COLLOPT_NODE_RANKS=3,1,4", "COLLOPT_NODE_RANKS=cyclic:4",
     };
 
     for (size_t i = 0; i < sizeof set / sizeof *set; i++) {
@@ -221,6 +225,7 @@ START_TEST(hashes)
 {
     static const char *const agreed[] = {
         "X=1", "COLLOPT=off", "COLLOPT_AFTER=1", "COLLOPT_PCONTROL=on", "COLLOPT_GPU=host", "COLLOPT_GPU=native",
+        "COLLOPT_NODE_RANKS=4", "COLLOPT_NODE_RANKS=cyclic:4",
         "COLLOPT_CUT=64K", "COLLOPT_REPORT=a", "COLLOPT_ALLREDUCE=ring", "COLLOPT_ALLREDUCE=ring:segment=64K",
         "COLLOPT_ALLREDUCE=host", "COLLOPT_SCAN=host", "COLLOPT_EXSCAN=host", "COLLOPT_REDUCE=host",
         "COLLOPT_REDUCE_SCATTER=host", "COLLOPT_REDUCE_SCATTER_BLOCK=host",
@@ -238,6 +243,24 @@ START_TEST(hashes)
         ck_assert_msg(hash_with(local[i]) == hash_with("X=1"), "%s", local[i]);
     ck_assert(hash_with("COLLOPT_REPORT=a") == hash_with("COLLOPT_REPORT=b"));
     ck_assert(hash_with("COLLOPT_ALLREDUCE=ring:segment=64K") == hash_with("COLLOPT_ALLREDUCE=ring:segment=65536"));
+}
+END_TEST
+
+/* Nodes by the user's word. */
+START_TEST(stated_nodes)
+{
+    static const struct {
+        const char *text;
+        int node[8];
+    } all[] = {
+        { "4", { 0, 0, 0, 0, 1, 1, 1, 1 } }, { "3,1,2", { 0, 0, 0, 1, 2, 2, 3, 3 } }, { "1", { 0, 1, 2, 3, 4, 5, 6, 7 } },
+        { "100,1", { 0, 0, 0, 0, 0, 0, 0, 0 } }, { "cyclic:3", { 0, 1, 2, 0, 1, 2, 0, 1 } },
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        for (int r = 0; r < 8; r++)
+            ck_assert_msg(collopt_stated_node(all[i].text, r) == all[i].node[r], "%s, rank %d: node %d", all[i].text, r,
+                          collopt_stated_node(all[i].text, r));
 }
 END_TEST
 
@@ -615,6 +638,7 @@ int main(void)
     tcase_add_test(c, rows_agree);
     tcase_add_test(c, round_trip);
     tcase_add_test(c, hashes);
+    tcase_add_test(c, stated_nodes);
     tcase_add_test(c, manual);
     tcase_add_test(c, sizes);
     tcase_add_test(c, sizes_back);
