@@ -28,7 +28,7 @@ int collopt_outer_place(const struct scope *scope, int place)
 struct collopt_block collopt_outer_block(const struct scope *scope, struct collopt_block b)
 {
     for (; scope && b.partition == COLLOPT_WHOLE && b.parts > 0; scope = scope->outer)
-        b = scope->phase->whole;
+        b = scope->whole;
     return b;
 }
 
@@ -171,12 +171,14 @@ void collopt_phase(struct collopt_schedule *s, const struct collopt_problem *p, 
         .collective = inner->algorithm->collective, .ranks = phase->ranks, .root = phase->root, .count = p->count,
         .size = p->size, .commutative = p->commutative, .exact = p->exact, .segments = inner->segments, .topology = &flat,
     };
-    struct scope scope = { .phase = phase, .outer = s->scope, .strand = s->at_strand, .accumulator = s->accumulator,
+    struct scope scope = { .phase = phase, .outer = s->scope, .whole = phase->whole, .strand = s->at_strand, .accumulator = s->accumulator,
                            .counts_partition = s->counts_partition, .has_out = s->has_out };
 
     memcpy(problem.value, inner->value, sizeof problem.value);
     s->scope = &scope;
     s->accumulator = s->counts_partition = -1;
+    if (phase->part)            /* these may be less than the vector around them */
+        scope.whole = (struct collopt_block){ collopt_partition_counts(s), 0, phase->ranks };
     s->has_out = collopt_has_result(&problem, phase->index);
     collopt_round(s);
     inner->algorithm->build(s, &problem, phase->index);

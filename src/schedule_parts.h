@@ -103,6 +103,7 @@ static inline const struct span *collopt_region_of(const struct collopt_schedule
 struct scope {
     const struct collopt_phase *phase;
     const struct scope *outer;
+    struct collopt_block whole;         /* what the inner algorithm calls the whole vector */
     int strand, accumulator, counts_partition;
     bool has_out;
 };

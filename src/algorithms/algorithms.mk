@@ -17,6 +17,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/exscan_doubling.c \
 	src/algorithms/grid_chain.c \
 	src/algorithms/knomial.c \
+	src/algorithms/lanes.c \
 	src/algorithms/leader.c \
 	src/algorithms/linear.c \
 	src/algorithms/node_aware.c \

@@ -60,12 +60,21 @@ void collopt_inner_cost(const struct collopt_problem *p, const struct collopt_ta
                         struct collopt_cost *c);
 struct collopt_inner collopt_inner(size_t value, int segments);
 
-/* Two numbers of segments as one. */
-enum { COLLOPT_PACK = 1 << 12 };
+/* Up to three numbers of segments as one; there are at most COLLOPT_MOST_SEGMENTS of them. */
+enum { COLLOPT_PACK = 1 << 10 };
 
-static inline int collopt_pack_segments(int node, int net)
+static inline int collopt_pack_segments(int first, int second, int third)
 {
-    return least(node, COLLOPT_PACK - 1) + COLLOPT_PACK * least(net, COLLOPT_PACK - 1);
+    int most_of = COLLOPT_PACK - 1;
+
+    return (least(third, most_of) * COLLOPT_PACK + least(second, most_of)) * COLLOPT_PACK + least(first, most_of);
+}
+
+static inline int collopt_packed_segments(int packed, int which)
+{
+    for (; which > 0; which--)
+        packed /= COLLOPT_PACK;
+    return packed % COLLOPT_PACK;
 }
 
 /* ---- moving data inside a node -------------------------------------------------------------------------------- */

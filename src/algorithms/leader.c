@@ -56,7 +56,8 @@ static int segments(const struct collopt_problem *p)
 {
     struct collopt_task node = node_task(p), net = net_task(p);
 
-    return collopt_pack_segments(collopt_inner_segments(p, &node, p->value[NODE]), collopt_inner_segments(p, &net, p->value[NET]));
+    return collopt_pack_segments(collopt_inner_segments(p, &node, p->value[NODE]),
+                                 collopt_inner_segments(p, &net, p->value[NET]), 1);
 }
 
 static bool usable(const struct collopt_problem *p)
@@ -104,8 +105,8 @@ static bool begin(struct hierarchy *h, struct collopt_schedule *s, const struct 
     for (int k = 0; k < h->g.nodes; k++)
         h->leader[k] = leader_of(h, k);
     h->lead = collopt_local_of(&h->g, h->g.node, h->leader[h->g.node]);
-    h->node = collopt_inner(p->value[NODE], p->segments % COLLOPT_PACK);
-    h->net = collopt_inner(p->value[NET], p->segments / COLLOPT_PACK);
+    h->node = collopt_inner(p->value[NODE], collopt_packed_segments(p->segments, NODE));
+    h->net = collopt_inner(p->value[NET], collopt_packed_segments(p->segments, NET));
     return true;
 }
 
@@ -311,8 +312,8 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     double m = vector_bytes(p);
 
     *c = (struct collopt_cost){ 0 };
-    collopt_inner_cost(p, &node, p->value[NODE], p->segments % COLLOPT_PACK, c);
-    collopt_inner_cost(p, &net, p->value[NET], p->segments / COLLOPT_PACK, c);
+    collopt_inner_cost(p, &node, p->value[NODE], collopt_packed_segments(p->segments, NODE), c);
+    collopt_inner_cost(p, &net, p->value[NET], collopt_packed_segments(p->segments, NET), c);
     if (scatters) {
         c->rounds += node.most - 1;
         c->bytes += m * (node.most - 1) / p->ranks;

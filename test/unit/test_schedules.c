@@ -37,16 +37,22 @@ static bool too_slow(struct walk *w, const struct trial *t, const char *words)
     return true;
 }
 
-/* What a prefix is depends on the order of ranks, so it cannot be combined by nodes whose ranks do not follow one another. */
+/* Grouped algorithms refuse some maps: a prefix depends on the order of ranks, so it cannot be combined by nodes whose ranks do
+ * not follow one another; and there cannot be more lanes than ranks on a node. */
 static bool refused(struct walk *w, const struct trial *t)
 {
-    enum collopt_collective c = t->algorithm->collective;
+    const struct collopt_algorithm *a = t->algorithm;
+    const struct collopt_topology *nodes = &w->one.topology;
     char why[PROOF_WHY];
-    bool fits = !t->algorithm->grouped || (c != COLLOPT_SCAN && c != COLLOPT_EXSCAN) || workshop_state(&w->one, t, why);
 
-    if (!fits)
-        ck_assert(w->one.topology.scattered);
-    return !fits;
+    if (!a->grouped || workshop_state(&w->one, t, why))
+        return false;
+
+    bool prefix = a->collective == COLLOPT_SCAN || a->collective == COLLOPT_EXSCAN;
+    bool crowded = !strcmp(a->name, "lanes") && nodes->nodes > 1 && t->value[0] > (size_t)nodes->least;
+
+    ck_assert_msg((prefix && nodes->scattered) || crowded, "%s", why);
+    return true;
 }
 
 static void prove(struct walk *w, const struct trial *t, int interleavings)
@@ -249,26 +255,17 @@ int main(int argc, char **argv)
         const char *name;
         const TTest *test;
     } range[] = { { "small", up_to_17_ranks }, { "medium", up_to_64_ranks }, { "large", up_to_1024_ranks } };
-    int first = 0, algorithms = 0, failed;
+    int first, end, failed;
 
     if (argc > 3)
         return replay_words(argc - 1, argv + 1);
-    while (collopt_algorithms[algorithms])
-        algorithms++;
-    if (argc > 1) {
-        struct trial t;
-
-        if (!trial_read(&t, argc - 1, argv + 1))
-            return 2;
-        while (collopt_algorithms[first] != t.algorithm)
-            first++;
-        algorithms = first + 1;
-    }
+    if (!trial_range(argc - 1, argv + 1, &first, &end))
+        return 2;
     for (size_t i = 0; i < sizeof range / sizeof *range; i++) {
         TCase *tcase = tcase_create(range[i].name);
 
         tcase_set_timeout(tcase, 3600);
-        tcase_add_loop_test(tcase, range[i].test, first, algorithms);
+        tcase_add_loop_test(tcase, range[i].test, first, end);
         suite_add_tcase(suite, tcase);
     }
 

@@ -28,7 +28,7 @@ void trial_words(const struct trial *t, char words[TRIAL_WORDS])
         const struct collopt_choice *inner = q->algorithm ? collopt_choice_numbered(t->value[i]) : NULL;
         int elements = q->list_bits ? collopt_list_length(q, t->value[i]) : 0;
 
-        n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), " %s ", q->name);
+        n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), " :%s ", q->name);         /* lanes have a "count" too */
         if (inner && n < TRIAL_WORDS)
             n += collopt_choice_text(inner, words + n, (size_t)(TRIAL_WORDS - n));
         else if (n < TRIAL_WORDS)
@@ -82,7 +82,7 @@ static bool read_pair(struct trial *t, const char *name, const char *value)
         if (!strcmp(name, integer[i].name))
             return *integer[i].to = (int)number, true;
     for (int i = 0; i < COLLOPT_PARAMETERS && t->algorithm->parameter[i].name; i++)
-        if (!strcmp(name, t->algorithm->parameter[i].name))
+        if (*name == ':' && !strcmp(name + 1, t->algorithm->parameter[i].name))
             return t->value[i] = read_value(&t->algorithm->parameter[i], value), true;
     for (int i = 0; i < TRIAL_MAPS; i++)
         if (!strcmp(name, "nodes") && !strcmp(value, map_names[i]))
@@ -115,6 +115,20 @@ bool trial_read(struct trial *t, int words, char *const *word)
                             "in_place 1 two_operands 0 cut 0\n", word[i]);
             return false;
         }
+    return true;
+}
+
+bool trial_range(int words, char *const *word, int *from, int *to)
+{
+    struct trial t = { .algorithm = NULL };
+
+    *from = *to = 0;
+    if (words > 0 && !trial_read(&t, words, word))
+        return false;
+    while (t.algorithm && collopt_algorithms[*from] != t.algorithm)
+        ++*from;
+    while (collopt_algorithms[*to] && (!t.algorithm || *to <= *from))
+        ++*to;
     return true;
 }
 

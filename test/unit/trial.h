@@ -57,6 +57,9 @@ void trial_words(const struct trial *t, char words[TRIAL_WORDS]);
 /* False, with a sentence on stderr, if WORDS make no sense. */
 bool trial_read(struct trial *t, int words, char *const *word);
 
+/* Which algorithms of the registry, FROM .. TO-1, are meant by WORDS: the one they name; all, if there are none. */
+bool trial_range(int words, char *const *word, int *from, int *to);
+
 /* Schedules and programs of all ranks, kept from one trial to the next where only the count has changed. */
 struct workshop {
     struct trial t;
