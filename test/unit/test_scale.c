@@ -15,6 +15,8 @@ enum { MOST_ROUNDS = 1000, MOST_BYTES = 1 << 20 };
 static const struct { enum collopt_collective collective; const char *name; double bytes_for_each; } listed[] = {
     { COLLOPT_REDUCE_SCATTER, "elimination", 450 },
     { COLLOPT_REDUCE_SCATTER_BLOCK, "elimination", 450 },
+    { COLLOPT_REDUCE_SCATTER, "lanes", 450 },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, "lanes", 450 },
     { COLLOPT_ALLREDUCE, "swing", 450 },
     { COLLOPT_REDUCE_SCATTER, "swing", 450 },
     { COLLOPT_REDUCE_SCATTER_BLOCK, "swing", 450 },
