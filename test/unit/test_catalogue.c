@@ -1,10 +1,17 @@
-/* The catalogue as a whole: what descriptors say of themselves. */
+/* The catalogue as a whole: what descriptors say of themselves; what there is for every number of ranks up to 64; what the
+ * built-in selection makes of long vectors.  Bounds are measured by the replay of the programs, cost functions are not asked. */
 #include "config.h"
 
 #include <check.h>
 #include <string.h>
 
-#include "schedule.h"
+#include "internal.h"
+#include "replay.h"
+#include "trial.h"
+
+enum { MOST_RANKS = 64 };
+
+/* ---- what descriptors say ---------------------------------------------------------------------------------------------- */
 
 /* One cell of the tables that are made from the descriptors. */
 static void fits(const struct collopt_algorithm *a, const char *field, const char *text, size_t most)
@@ -53,10 +60,259 @@ START_TEST(names_are_unique)
 }
 END_TEST
 
+/* ---- measuring --------------------------------------------------------------------------------------------------------- */
+
+struct measured {
+    int ranks;
+    double rounds;              /* time where a message takes 1, and all else nothing */
+    double vectors;             /* sent or received by the busiest rank, in vectors of one rank */
+    double transfer;            /* time where an element of a message takes 1 / count, and all else nothing */
+    double largest;             /* message, in vectors */
+};
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void measure_rank(const struct collopt_bound *b, double count, struct measured *m)
+{
+    struct collopt_load load;
+
+    collopt_weigh(b, &load);
+    m->vectors = larger(m->vectors, larger((double)load.sent, (double)load.received) / count);
+    for (int i = 0; i < b->messages; i++)
+        m->largest = larger(m->largest, (double)b->message[i].n / count);
+}
+
+static struct measured measure(const struct workshop *w)
+{
+    const struct collopt_machine rounds = { .alpha = 1 }, transfer = { .beta = 1 };
+    struct measured m = { .ranks = w->t.ranks };
+    double count = (double)w->problem.count;
+    struct collopt_pairs pairs;
+    char why[PROOF_WHY];
+
+    for (int r = 0; r < w->t.ranks; r++)
+        measure_rank(w->program[r], count, &m);
+    ck_assert_msg(collopt_pair(&pairs, w->t.ranks, (const struct collopt_bound *const *)w->program, why, sizeof why),
+                  "%s p %d: %s", w->t.algorithm->name, w->t.ranks, why);
+    m.rounds = collopt_replay(&pairs, &rounds, NULL);
+    m.transfer = collopt_replay(&pairs, &transfer, NULL) / count;
+    collopt_unpair(&pairs);
+    ck_assert_msg(m.rounds >= 0 && m.transfer >= 0, "%s p %d: no end", w->t.algorithm->name, w->t.ranks);
+    return m;
+}
+
+/* ---- bounds ------------------------------------------------------------------------------------------------------------ */
+
+/* For every number of ranks some algorithm of the collective keeps within a bound; those for any operation are in rank order
+ * and leave all ranks with the same bits. */
+struct bound {
+    enum collopt_collective collective;
+    bool any_operation, identical;
+    const char *words;
+    bool (*holds)(const struct measured *m);
+};
+
+enum { SEGMENTS = 256 };        /* of a pipeline, at most */
+
+static int log2_above(int ranks)
+{
+    int q = 0;
+
+    while (1 << q < ranks)
+        q++;
+    return q;
+}
+
+static bool fewest_rounds(const struct measured *m)
+{
+    return m->rounds <= log2_above(m->ranks);
+}
+
+static bool one_round_more(const struct measured *m)
+{
+    return m->rounds <= log2_above(m->ranks) + 1;
+}
+
+static bool at_most(double measured, double bound)
+{
+    return measured <= bound * (1 + 1e-9);
+}
+
+static bool there_and_back(const struct measured *m)
+{
+    return m->rounds <= 2 * log2_above(m->ranks) && at_most(m->vectors, 2.0 * (m->ranks - 1) / m->ranks);
+}
+
+static bool under_three_vectors(const struct measured *m)
+{
+    return m->rounds <= 2 * log2_above(m->ranks) && m->vectors < 3;
+}
+
+static bool one_vector(const struct measured *m)
+{
+    return at_most(m->vectors, 1 + (double)log2_above(m->ranks) / SEGMENTS);
+}
+
+static bool fewest_of_both(const struct measured *m)
+{
+    return m->rounds <= log2_above(m->ranks) && at_most(m->vectors, (m->ranks - 1.0) / m->ranks);
+}
+
+static bool two_vectors_in_all(const struct measured *m)
+{
+    return at_most(m->vectors, 2) && m->transfer <= 2.5;
+}
+
+static const struct bound bounds[] = {
+    { COLLOPT_ALLREDUCE, false, false, "ceil(log2 p) rounds for exact operations", fewest_rounds },
+    { COLLOPT_ALLREDUCE, true, true, "one round more for any operation", one_round_more },
+    { COLLOPT_ALLREDUCE, false, true, "2 (p-1)/p of the vector in twice the rounds", there_and_back },
+    { COLLOPT_ALLREDUCE, true, true, "less than three vectors in rank order", under_three_vectors },
+    { COLLOPT_ALLREDUCE, true, true, "two vectors in rank order", two_vectors_in_all },
+    { COLLOPT_REDUCE, false, true, "one vector and little more", one_vector },
+    { COLLOPT_REDUCE, true, true, "ceil(log2 p) rounds for any operation", fewest_rounds },
+    { COLLOPT_REDUCE, true, true, "two vectors in rank order", two_vectors_in_all },
+    { COLLOPT_REDUCE_SCATTER, false, true, "(p-1)/p of the vector in ceil(log2 p) rounds", fewest_of_both },
+    { COLLOPT_REDUCE_SCATTER, true, true, "one round more for any operation", one_round_more },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, false, true, "(p-1)/p of the vector in ceil(log2 p) rounds", fewest_of_both },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, true, true, "one round more for any operation", one_round_more },
+    { COLLOPT_SCAN, true, true, "ceil(log2 p) rounds", fewest_rounds },
+    { COLLOPT_SCAN, true, true, "two vectors", two_vectors_in_all },
+    { COLLOPT_EXSCAN, true, true, "ceil(log2 p) rounds", fewest_rounds },
+    { COLLOPT_EXSCAN, true, true, "two vectors", two_vectors_in_all },
+};
+
+static bool may_keep(const struct bound *b, const struct collopt_algorithm *a)
+{
+    return a->collective == b->collective && (a->order == COLLOPT_IN_ORDER || !b->any_operation)
+        && (a->identical || !b->identical);
+}
+
+/* A is measured in one piece and, if it can be cut, in as many as there may be. */
+static bool keeps(const struct bound *b, const struct collopt_algorithm *a, int ranks, int root)
+{
+    size_t pieces = a->parameter[0].name && !strcmp(a->parameter[0].name, "segment") ? SEGMENTS : 1;
+    struct trial t = { .algorithm = a, .ranks = ranks, .root = root, .count = 2 * SEGMENTS * (size_t)ranks };
+    struct workshop w = { 0 };
+    bool good = false;
+    char why[PROOF_WHY];
+
+    for (size_t n = pieces; n > 0 && !good; n = n > 1 ? 1 : 0) {
+        if (pieces > 1)
+            t.value[0] = t.count / n * TRIAL_SIZE;
+        if (!workshop_open(&w, &t, why))
+            break;
+
+        struct measured m = measure(&w);
+
+        good = b->holds(&m);
+    }
+    workshop_close(&w);
+    return good;
+}
+
+/* What was good enough for more ranks is tried first. */
+static const struct collopt_algorithm *keeper(const struct bound *b, const struct collopt_algorithm *last, int ranks, int root)
+{
+    if (last && keeps(b, last, ranks, root))
+        return last;
+    for (int i = 0; collopt_algorithms[i]; i++)
+        if (may_keep(b, collopt_algorithms[i]) && keeps(b, collopt_algorithms[i], ranks, root))
+            return collopt_algorithms[i];
+    return NULL;
+}
+
+START_TEST(bounds_are_kept)
+{
+    const struct bound *b = &bounds[_i];
+    const struct collopt_algorithm *a = NULL;
+
+    for (int ranks = MOST_RANKS; ranks > 0; ranks--) {
+        const int root[] = { 0, ranks / 2, ranks - 1 };
+
+        for (int i = 0; i < (b->collective == COLLOPT_REDUCE ? 3 : 1); i++) {
+            a = keeper(b, a, ranks, root[i]);
+            ck_assert_msg(a, "%s p %d root %d: no algorithm has %s", collopt_collective_names[b->collective], ranks, root[i],
+                          b->words);
+        }
+    }
+}
+END_TEST
+
+/* ---- long vectors, as the selection has them ----------------------------------------------------------------------- */
+
+/* What runs for COUNT elements of 8 bytes where nothing is forced. */
+static struct measured selected(enum collopt_collective c, int ranks, int root, size_t count, bool commutative, char *name,
+                                size_t size)
+{
+    static const struct collopt_topology flat = { .nodes = 1 };
+    struct collopt_problem p = { .collective = c, .ranks = ranks, .root = root, .count = count, .size = TRIAL_SIZE,
+                                 .commutative = commutative, .segments = 1, .topology = &flat };
+    struct collopt_decision d;
+    struct trial t = { .ranks = ranks, .root = root, .count = count };
+    struct workshop w = { 0 };
+    struct measured m;
+    char why[PROOF_WHY];
+
+    collopt_select(&p, &d);
+    ck_assert_msg(d.choice.algorithm, "%s p %d count %zu: nothing is selected", collopt_collective_names[c], ranks, count);
+    t.algorithm = d.choice.algorithm;
+    memcpy(t.value, d.choice.value, sizeof t.value);
+    collopt_choice_text(&d.choice, name, size);
+    ck_assert_msg(workshop_open(&w, &t, why), "%s by %s p %d: %s", collopt_collective_names[c], name, ranks, why);
+    m = measure(&w);
+    workshop_close(&w);
+    return m;
+}
+
+/* Whatever the operation, from four ranks on: no whole vectors travel, and all that travels one behind the other is less than
+ * three of them. */
+START_TEST(long_vectors_are_cut)
+{
+    static const size_t counts[] = { 1 << 15, 1 << 18, 1 << 23 };       /* 256 KiB, 2 MiB, 64 MiB */
+    enum collopt_collective c = (enum collopt_collective)(_i / 2);
+    bool commutative = _i % 2;
+
+    for (int ranks = 4; ranks <= MOST_RANKS; ranks += ranks < 17 ? 1 : 5)
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            size_t count = counts[i] / (size_t)ranks * (size_t)ranks;
+            char name[400];
+            struct measured m = selected(c, ranks, ranks / 2, count, commutative, name, sizeof name);
+
+            ck_assert_msg(m.largest <= 0.51 && m.transfer < 3, "%s by %s p %d count %zu%s: a message of %g vectors, %g on the "
+                          "way", collopt_collective_names[c], name, ranks, count, commutative ? "" : " in order", m.largest,
+                          m.transfer);
+        }
+}
+END_TEST
+
+/* Of any length: no more than ceil(log2 p) whole vectors one behind the other, and long ones in pieces. */
+START_TEST(scans_are_no_chains)
+{
+    static const size_t counts[] = { 1, 512, 1 << 13, 1 << 14, 1 << 15, 1 << 18, 1 << 23 };
+    enum collopt_collective c = _i ? COLLOPT_EXSCAN : COLLOPT_SCAN;
+
+    for (int ranks = 2; ranks <= MOST_RANKS; ranks++)
+        for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+            char name[400];
+            struct measured m = selected(c, ranks, 0, counts[i], false, name, sizeof name);
+
+            ck_assert_msg(m.transfer <= log2_above(ranks), "%s by %s p %d count %zu: %g vectors behind one another",
+                          collopt_collective_names[c], name, ranks, counts[i], m.transfer);
+            ck_assert_msg(ranks < 4 || counts[i] < 1 << 14 || m.largest <= 0.25,
+                          "%s by %s p %d count %zu: a message of %g vectors", collopt_collective_names[c], name, ranks,
+                          counts[i], m.largest);
+        }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("catalogue");
-    TCase *says = tcase_create("says");
+    TCase *says = tcase_create("says"), *can = tcase_create("can"), *chosen = tcase_create("chosen");
     int algorithms = 0, failed;
 
     while (collopt_algorithms[algorithms])
@@ -64,6 +320,13 @@ int main(void)
     tcase_add_loop_test(says, descriptors_are_complete, 0, algorithms);
     tcase_add_test(says, names_are_unique);
     suite_add_tcase(suite, says);
+    tcase_set_timeout(can, 600);
+    tcase_add_loop_test(can, bounds_are_kept, 0, sizeof bounds / sizeof *bounds);
+    suite_add_tcase(suite, can);
+    tcase_set_timeout(chosen, 600);
+    tcase_add_loop_test(chosen, long_vectors_are_cut, 0, 2 * COLLOPT_COLLECTIVES);
+    tcase_add_loop_test(chosen, scans_are_no_chains, 0, 2);
+    suite_add_tcase(suite, chosen);
 
     SRunner *runner = srunner_create(suite);
 

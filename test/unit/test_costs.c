@@ -7,8 +7,6 @@
  * divide evenly: every part of N is at least as long as that of n.  So no measure may exceed what is stated for N.  Rounds
  * have no size: they may not exceed those stated for n, but parts that are empty may save some.
  *
- * What the catalogue as a whole promises for every number of ranks is asserted from what is stated.
- *
  * With a collective and a name as arguments, looks at the costs of that algorithm alone. */
 #include "config.h"
 
@@ -275,118 +273,6 @@ START_TEST(stated_costs_are_replayed)
 }
 END_TEST
 
-/* ---- what the catalogue promises ------------------------------------------------------------------------------------------ */
-
-/* For every number of ranks some algorithm of the collective keeps within a bound; those for any operation are in rank order
- * and leave all ranks with the same bits. */
-struct bound {
-    enum collopt_collective collective;
-    bool any_operation, identical;
-    const char *words;
-    bool (*holds)(const struct collopt_cost *c, int ranks);
-};
-
-enum { PROMISED_COUNT = 1 << 20 };
-
-/* A Reduce_scatter's count was rounded up to a multiple of the ranks. */
-static double vectors(const struct collopt_cost *c)
-{
-    return c->bytes / TRIAL_SIZE / (PROMISED_COUNT + 64);
-}
-
-static int rounds_at_least(int ranks)
-{
-    int q = 0;
-
-    while (1 << q < ranks)
-        q++;
-    return q;
-}
-
-static bool fewest_rounds(const struct collopt_cost *c, int ranks)
-{
-    return c->rounds <= rounds_at_least(ranks);
-}
-
-static bool one_round_more(const struct collopt_cost *c, int ranks)
-{
-    return c->rounds <= rounds_at_least(ranks) + 1;
-}
-
-static bool there_and_back(const struct collopt_cost *c, int ranks)
-{
-    return c->rounds <= 2 * rounds_at_least(ranks) && vectors(c) <= 2.0 * (ranks - 1) / ranks;
-}
-
-static bool under_three_vectors(const struct collopt_cost *c, int ranks)
-{
-    return c->rounds <= 2 * rounds_at_least(ranks) && vectors(c) < 3;
-}
-
-static bool one_vector(const struct collopt_cost *c, int ranks)
-{
-    return vectors(c) <= 1 + rounds_at_least(ranks) / 200.0;    /* 256 segments at most */
-}
-
-static bool fewest_of_both(const struct collopt_cost *c, int ranks)
-{
-    return c->rounds <= rounds_at_least(ranks) && vectors(c) <= (ranks - 1.0) / ranks;
-}
-
-static const struct bound bounds[] = {
-    { COLLOPT_ALLREDUCE, false, false, "ceil(log2 p) rounds for exact operations", fewest_rounds },
-    { COLLOPT_ALLREDUCE, true, true, "one round more for any operation", one_round_more },
-    { COLLOPT_ALLREDUCE, false, true, "2 (p-1)/p of the vector in twice the rounds", there_and_back },
-    { COLLOPT_ALLREDUCE, true, true, "less than three vectors in rank order", under_three_vectors },
-    { COLLOPT_REDUCE, false, true, "one vector and little more", one_vector },
-    { COLLOPT_REDUCE_SCATTER, false, true, "(p-1)/p of the vector in ceil(log2 p) rounds", fewest_of_both },
-    { COLLOPT_REDUCE_SCATTER_BLOCK, false, true, "(p-1)/p of the vector in ceil(log2 p) rounds", fewest_of_both },
-    { COLLOPT_SCAN, true, true, "ceil(log2 p) rounds", fewest_rounds },
-    { COLLOPT_EXSCAN, true, true, "ceil(log2 p) rounds", fewest_rounds },
-};
-
-/* Some setting of the segment will do. */
-static bool keeps(const struct bound *b, const struct collopt_algorithm *a, int ranks)
-{
-    struct trial t = { .algorithm = a, .ranks = ranks, .count = PROMISED_COUNT };
-    int parameter = segment_parameter(a);
-    struct workshop w = { 0 };
-    bool good = false;
-    char why[PROOF_WHY];
-
-    for (size_t segments = 1; segments <= (parameter < 0 ? 1 : 256) && !good; segments *= 256) {
-        struct collopt_cost c = { 0 };
-
-        if (parameter >= 0)
-            t.value[parameter] = PROMISED_COUNT / segments * TRIAL_SIZE;
-        if (!workshop_state(&w, &t, why))
-            break;
-        a->cost(&w.problem, &c);
-        good = b->holds(&c, ranks);
-    }
-    workshop_close(&w);
-    return good;
-}
-
-START_TEST(promises_are_kept)
-{
-    const struct bound *b = &bounds[_i];
-
-    for (int ranks = 1; ranks <= 64; ranks++) {
-        int n = 0;
-
-        for (int i = 0; collopt_algorithms[i]; i++) {
-            const struct collopt_algorithm *a = collopt_algorithms[i];
-
-            if (a->collective == b->collective && (a->order == COLLOPT_IN_ORDER || !b->any_operation)
-                && (a->identical || !b->identical))
-                n += keeps(b, a, ranks);
-        }
-        ck_assert_msg(n > 0, "%s p %d: no algorithm has %s", collopt_collective_names[b->collective], ranks, b->words);
-    }
-}
-END_TEST
-
 /* ---- at scale ------------------------------------------------------------------------------------------------------------- */
 
 /* Messages that one rank posts in one direction, one behind the other: no more than the rounds. */
@@ -473,8 +359,6 @@ int main(int argc, char **argv)
         return 2;
     tcase_set_timeout(tcase, 600);
     tcase_add_loop_test(tcase, stated_costs_are_replayed, first, end);
-    if (argc == 1)
-        tcase_add_loop_test(tcase, promises_are_kept, 0, sizeof bounds / sizeof *bounds);
     suite_add_tcase(suite, tcase);
     tcase_set_timeout(scale, 600);
     tcase_add_loop_test(scale, logarithmic_stays_logarithmic, first, end);
