@@ -10,14 +10,17 @@ if COLLOPT_MPICH
 BENCHES += $(MPI_BENCHES:%=bench/mpich/%)
 endif
 
-bench/openmpi/%: bench/%.c bench/bench_mpi.c bench/bench_mpi.h include/collopt.h
+# How all of them measure.
+BENCH_SHARED = bench/bench_mpi.c bench/bench_mpi.h bench/measure.c bench/measure.h bench/statistics.c bench/statistics.h
+
+bench/openmpi/%: bench/%.c $(BENCH_SHARED) include/collopt.h
 	$(AM_V_at)$(MKDIR_P) bench/openmpi
 	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(OPENMPI_CPPFLAGS) -I$(srcdir)/bench $(AM_CFLAGS) -g -O2 -o $@ \
-	  $(filter %.c,$^) $(OPENMPI_LIBS) -ldl
-bench/mpich/%: bench/%.c bench/bench_mpi.c bench/bench_mpi.h include/collopt.h
+	  $(filter %.c,$^) $(OPENMPI_LIBS) -ldl -lm
+bench/mpich/%: bench/%.c $(BENCH_SHARED) include/collopt.h
 	$(AM_V_at)$(MKDIR_P) bench/mpich
 	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(MPICH_CPPFLAGS) -I$(srcdir)/bench $(AM_CFLAGS) -g -O2 -o $@ \
-	  $(filter %.c,$^) $(MPICH_LIBS) -ldl
+	  $(filter %.c,$^) $(MPICH_LIBS) -ldl -lm
 
 # Runs only where ranks are simulated, by torus.sh.
 if COLLOPT_SMPI
@@ -39,7 +42,12 @@ benches: $(BENCHES) bench/bench_build$(EXEEXT)
 CLEANFILES += $(BENCHES)
 EXTRA_DIST += \
 	$(MPI_BENCHES:%=bench/%.c) \
-	bench/bench_mpi.c \
+	$(BENCH_SHARED) \
 	bench/bench_torus.c \
-	bench/torus.sh \
-	bench/bench_mpi.h
+	bench/torus.sh
+
+check_PROGRAMS += test/bench/test_statistics
+TESTS += test/bench/test_statistics
+test_bench_test_statistics_SOURCES = test/bench/test_statistics.c bench/statistics.c bench/statistics.h
+test_bench_test_statistics_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
+test_bench_test_statistics_LDADD = -lm

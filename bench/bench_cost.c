@@ -9,6 +9,7 @@
  *
  * Both sides of a difference alternate in one run; medians. */
 #include "bench_mpi.h"
+#include "statistics.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,6 +4,7 @@
  *
  * "N HOST OURS RATIO": elements, ns of a call, and the median of the ratios host/ours (above 1: collopt is faster). */
 #include "bench_mpi.h"
+#include "statistics.h"
 
 #include <stdio.h>
 

@@ -63,30 +63,53 @@ void bench_find_host(void)
 
 /* ---- starting together -------------------------------------------------------------------------------------- */
 
-/* A dissemination barrier that yields: the host's own may take tens of milliseconds where ranks outnumber processors. */
-void bench_barrier(void)
+/* A message to the rank STEP above and one from the rank STEP below.  Waits politely: the host's own barrier may take tens of
+ * milliseconds where ranks outnumber processors. */
+static void pass_on(int step, const double *mine, double *theirs, int n)
 {
+    MPI_Request requests[2];
+    MPI_Status statuses[2];
     int rank, ranks, done;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    for (int step = 1; step < ranks; step *= 2) {
-        MPI_Request requests[2];
-        MPI_Status statuses[2];
-
-        MPI_Irecv(NULL, 0, MPI_BYTE, (rank - step % ranks + ranks) % ranks, 77, MPI_COMM_WORLD, &requests[0]);
-        MPI_Isend(NULL, 0, MPI_BYTE, (rank + step) % ranks, 77, MPI_COMM_WORLD, &requests[1]);
-        for (int polls = 1;; polls++) {
-            MPI_Testall(2, requests, &done, statuses);
-            if (done)
-                break;
-            if (polls % 20 == 0)
-                sched_yield();
-        }
+    MPI_Irecv(theirs, n, MPI_DOUBLE, (rank - step % ranks + ranks) % ranks, 77, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(mine, n, MPI_DOUBLE, (rank + step) % ranks, 77, MPI_COMM_WORLD, &requests[1]);
+    for (int polls = 1;; polls++) {
+        MPI_Testall(2, requests, &done, statuses);
+        if (done)
+            break;
+        if (polls % 20 == 0)
+            sched_yield();
     }
 }
 
-/* ---- time, memory, medians ---------------------------------------------------------------------------------- */
+/* By dissemination. */
+void bench_barrier(void)
+{
+    int ranks;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int step = 1; step < ranks; step *= 2)
+        pass_on(step, NULL, NULL, 0);
+}
+
+/* Likewise: that some values arrive twice does not change the greatest. */
+void bench_max(double *v, int n)
+{
+    double *theirs = bench_new((size_t)n * sizeof *theirs);
+    int ranks;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    for (int step = 1; step < ranks; step *= 2) {
+        pass_on(step, v, theirs, n);
+        for (int i = 0; i < n; i++)
+            v[i] = theirs[i] > v[i] ? theirs[i] : v[i];
+    }
+    free(theirs);
+}
+
+/* ---- time, memory ------------------------------------------------------------------------------------------- */
 
 double bench_now(void)
 {
@@ -106,22 +129,6 @@ void *bench_new(size_t bytes)
     }
     memset(made, 0, bytes);
     return made;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-double bench_quantile(double *v, int n, double q)
-{
-    double at = q * (n - 1);
-    int below = (int)at;
-
-    qsort(v, (size_t)n, sizeof *v, by_value);
-    return below + 1 < n ? v[below] + (at - below) * (v[below + 1] - v[below]) : v[below];
 }
 
 const char *bench_size_text(size_t bytes, char *text, size_t size)

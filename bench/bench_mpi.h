@@ -1,4 +1,4 @@
-/* What the benches on a real MPI share: the host's own functions beside those that the program sees, time, medians. */
+/* What the benches on a real MPI share: the host's own functions beside those that the program sees, time, starting together. */
 #ifndef BENCH_MPI_H
 #define BENCH_MPI_H
 
@@ -25,10 +25,9 @@ extern const struct bench_functions bench_mpi;  /* MPI_Allreduce ... as the prog
 void bench_find_host(void);
 
 void bench_barrier(void);       /* ranks start together; waits politely where ranks outnumber processors */
+void bench_max(double *v, int n);       /* each of N values becomes the greatest of all ranks; waits politely */
 double bench_now(void);         /* seconds */
 void *bench_new(size_t bytes);  /* zeroed and touched; ends the job if there is no memory */
-/* The value below which the part Q lies; sorts V. */
-double bench_quantile(double *v, int n, double q);
 const char *bench_size_text(size_t bytes, char *text, size_t size);     /* "4K" */
 
 /* Which of collopt's algorithms ran between start and now: its name, "host" or, without collopt, "". */

@@ -6,12 +6,9 @@
  *
  *     "allreduce sum double 8 4K 256K 4M"    "reduce max int 64K inplace"
  *
- * A pair is CALLS calls by the host and CALLS calls by collopt, which of them first in turn; ranks start together, and the
- * time is that of the last rank.  A line has the medians of both times, the median of the ratios host/collopt (above 1:
- * collopt is faster) with its quartiles, and the algorithm.
- *
- * The host is called by the address of its own function, so nothing of collopt is in its time. */
-#include "bench_mpi.h"
+ * Measured in pairs, by measure.h.  A line has the medians of both times, the median of the ratios host/collopt (above 1:
+ * collopt is faster) with its 95% confidence interval, and the algorithm. */
+#include "measure.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -90,88 +87,28 @@ static void call(const struct bench_functions *f, const struct problem *p)
     }
 }
 
-/* The time of one of CALLS calls, on this rank. */
-static double time_calls(const struct bench_functions *f, const struct problem *p, long calls)
+static void call_side(const struct bench_functions *f, const void *problem)
 {
-    double start;
-
-    bench_barrier();
-    start = bench_now();
-    for (long i = 0; i < calls; i++)
-        call(f, p);
-    return (bench_now() - start) / (double)calls;
+    call(f, problem);
 }
 
 /* ---- one line ---------------------------------------------------------------------------------------------- */
 
-/* How often a run is repeated, and how many calls it has: agreed, from a first run of both. */
-static void plan(const struct problem *p, long *calls, int *pairs)
-{
-    double once[2] = { 0, 0 }, both;
-
-    for (int i = 0; i < 3; i++) {       /* the first ones pay for everything that is made once */
-        once[0] = time_calls(&bench_host, p, 5);
-        once[1] = time_calls(&bench_mpi, p, 5);
-    }
-    bench_host.bcast(once, 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    both = once[0] + once[1];
-    *calls = calls_given ? calls_given : (long)(1e-3 / both);
-    *calls = *calls < 1 ? 1 : !calls_given && *calls > 2000 ? 2000 : *calls;
-    *pairs = pairs_given ? pairs_given : (int)(seconds / (both * (double)*calls + 20e-6));
-    *pairs = *pairs < 5 ? 5 : !pairs_given && *pairs > 1000 ? 1000 : *pairs;
-}
-
-/* Has this taken far longer than planned?  Agreed. */
-static int late(double start)
-{
-    double spent = bench_now() - start;
-
-    bench_host.bcast(&spent, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-    return spent > 3 * seconds;
-}
-
 static void measure(const struct problem *p, size_t bytes)
 {
+    struct bench_side host = { BENCH_HOST, call_side, p }, ours = { BENCH_COLLOPT, call_side, p };
+    struct bench_effort effort = { .seconds = seconds, .precise = 0.005, .calls = calls_given, .pairs = pairs_given };
     struct bench_algorithm ran;
-    double *host, *ours, *ratio, start;
-    long calls;
-    int pairs;
-
-    plan(p, &calls, &pairs);
-    host = bench_new((size_t)pairs * 2 * sizeof *host);
-    ratio = bench_new((size_t)pairs * sizeof *ratio);
-    ours = host + pairs;
+    struct bench_figures f;
+    char size[24];
 
     bench_algorithm_start(&ran, collective_names[p->collective]);
-    start = bench_now();
-    for (int i = 0; i < pairs; i++) {
-        if (i % 16 == 15 && !pairs_given && late(start)) {
-            pairs = i;
-            break;
-        }
-        if (i % 2) {
-            ours[i] = time_calls(&bench_mpi, p, calls);
-            host[i] = time_calls(&bench_host, p, calls);
-        } else {
-            host[i] = time_calls(&bench_host, p, calls);
-            ours[i] = time_calls(&bench_mpi, p, calls);
-        }
-    }
-    bench_host.allreduce(MPI_IN_PLACE, host, pairs, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    bench_host.allreduce(MPI_IN_PLACE, ours, pairs, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    for (int i = 0; i < pairs; i++)
-        ratio[i] = host[i] / ours[i];
+    bench_compare(&host, &ours, &effort, &f);
     if (rank == 0) {
-        char size[24];
-        double quarter = bench_quantile(ratio, pairs, 0.25), three = bench_quantile(ratio, pairs, 0.75);
-
         printf("%-28s %6s %12.3f %12.3f %8.2f  %5.2f - %-6.2f %s\n", p->title, bench_size_text(bytes, size, sizeof size),
-               bench_quantile(host, pairs, 0.5) * 1e6, bench_quantile(ours, pairs, 0.5) * 1e6,
-               bench_quantile(ratio, pairs, 0.5), quarter, three, bench_algorithm_ran(&ran));
+               f.first_us, f.second_us, f.ratio, f.low, f.high, bench_algorithm_ran(&ran));
         fflush(stdout);
     }
-    free(host);
-    free(ratio);
 }
 
 static void run(struct problem *p, size_t bytes)
@@ -275,7 +212,7 @@ int main(int argc, char **argv)
     if (optind == argc)
         usage("nothing to measure", "give a collective, an operation, a type and sizes");
     if (rank == 0)
-        printf("%-28s %6s %12s %12s %8s  %-14s %s\n", "", "bytes", "host us", "collopt us", "ratio", "quartiles", "");
+        printf("%-28s %6s %12s %12s %8s  %-14s %s\n", "", "bytes", "host us", "collopt us", "ratio", "95% interval", "");
     for (int i = optind; i < argc; i++)
         line(argv[i]);
     MPI_Finalize();

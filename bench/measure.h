@@ -1,0 +1,51 @@
+/* The one way in which times are compared here: in pairs.
+ *
+ * Two sides, say the host's Allreduce and collopt's, take turns in one process, so that whatever disturbs the machine meets both
+ * alike.  One run of each is a pair; which side goes first alternates.  In a run all ranks start together and make the same number
+ * of calls; its time is that of the slowest rank, divided by the calls.  What is reported is the median of the pairs' ratios with
+ * its 95% confidence interval, which assumes nothing about how times are distributed (statistics.h).  Nothing is left out; outliers
+ * are counted.  Measuring ends when the interval is narrow enough, or when the time is up.
+ *
+ * The method is that of careful benchmarking of MPI: S. Hunold, A. Carpen-Amarie, Reproducible MPI Benchmarking is Still Not as
+ * Easy as You Think, IEEE TPDS 27, 2016, and their ReproMPI. */
+#ifndef BENCH_MEASURE_H
+#define BENCH_MEASURE_H
+
+#include <stdbool.h>
+
+#include "bench_mpi.h"
+
+enum bench_who { BENCH_HOST, BENCH_COLLOPT };
+
+/* One side of a comparison.  CALL makes one call by the functions F, which are WHO's. */
+struct bench_side {
+    enum bench_who who;
+    void (*call)(const struct bench_functions *f, const void *what);
+    const void *what;
+};
+
+struct bench_effort {
+    double seconds;             /* for the pairs of one comparison, about; six pairs are always made */
+    double precise;             /* enough when the interval reaches no farther than this part of the median to either side */
+    long calls;                 /* in a run; 0: as many as take a millisecond */
+    int pairs;                  /* 0: as many as it takes; else exactly so many */
+};
+
+struct bench_figures {
+    double first_us, second_us;         /* medians of the time of one call */
+    double ratio, low, high;            /* first / second: above 1 the second side is faster; 95% interval */
+    int pairs, outliers;                /* outliers among the ratios */
+    long calls;                         /* in a run */
+};
+
+/* Compares FIRST with SECOND; collective over MPI_COMM_WORLD, and all ranks get the same figures. */
+void bench_compare(const struct bench_side *first, const struct bench_side *second, const struct bench_effort *effort,
+                   struct bench_figures *figures);
+
+/* The functions of WHO, whose turn it is now.  The host's own are called by their addresses, so that nothing of collopt is in
+ * their time; where COLLOPT_PCONTROL=on, collopt is switched by MPI_Pcontrol instead. */
+const struct bench_functions *bench_turn(enum bench_who who);
+/* How that is done, in words. */
+const char *bench_turn_text(void);
+
+#endif
