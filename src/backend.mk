@@ -42,6 +42,7 @@ COLLOPT_BACKEND_SOURCES = \
 	src/gpu.c \
 	src/host.c \
 	src/host.h \
+	src/info.c \
 	src/life.c \
 	src/p2p.c \
 	src/plan.c \

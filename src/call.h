@@ -94,6 +94,11 @@ enum collopt_status {
 
 enum { COLLOPT_SETS = 64, COLLOPT_WAYS = 4 };
 
+struct collopt_wish {           /* an info key of the communicator */
+    bool given;
+    struct collopt_choice choice;
+};
+
 /* Comes from a pool and is never returned to the allocator, so that comm.c may look at one that has just been freed. */
 struct collopt_comm {
     _Atomic(MPI_Comm) comm;     /* the user's; MPI_COMM_NULL when free */
@@ -106,6 +111,7 @@ struct collopt_comm {
     MPI_Comm hidden;            /* our messages travel here; MPI_COMM_NULL for a communicator of one rank */
     struct collopt_topology topology;
     int *node;                  /* what topology.node points to */
+    struct collopt_wish wish[COLLOPT_COLLECTIVES];
 
     struct collopt_plan *memo[COLLOPT_SETS][COLLOPT_WAYS];
     unsigned turn;              /* whose place the next new plan takes */
@@ -123,8 +129,17 @@ struct collopt_comm {
 struct collopt_comm *collopt_comm_find(MPI_Comm comm);
 /* Counts a call on a NEW communicator, and when it is time, engages or refuses it.  Collective. */
 void collopt_comm_engage(struct collopt_comm *c);
+/* Do all its ranks belong to a world whose ranks were asked in MPI_Init?  They all answer alike. */
+bool collopt_comm_inside(const struct collopt_comm *c);
 /* Gives back what the host would miss at its end; after this no delete callback calls MPI any more. */
 void collopt_comm_shut_down(void);
+
+/* ---- info.c --------------------------------------------------------------------------------------------------- */
+
+/* Takes over the keys of ours, collopt_allreduce and its like.  Collective. */
+void collopt_info_take(MPI_Comm comm, MPI_Info info);
+/* What they say for P; false: nothing that could serve. */
+bool collopt_info_select(const struct collopt_comm *c, const struct collopt_problem *p, struct collopt_decision *d);
 
 /* ---- plan.c --------------------------------------------------------------------------------------------------- */
 
@@ -161,7 +176,7 @@ extern atomic_bool collopt_switched_on;         /* MPI_Pcontrol, where agreed; C
 
 /* One native MIN over COMM; true if all ranks run the same version with the same settings and all say READY. */
 bool collopt_agree(MPI_Comm comm, bool ready, bool *alike);
-enum { COLLOPT_AGREED_VERSION = 1 };     /* changes with any change of what ranks do together */
+enum { COLLOPT_AGREED_VERSION = 2 };     /* changes with any change of what ranks do together */
 void collopt_agree_on_world(void);      /* after MPI_Init */
 bool collopt_world_asked(void);         /* they have been asked, in MPI_Init */
 bool collopt_world_agreed(void);        /* all ranks of MPI_COMM_WORLD run collopt alike, switched on */

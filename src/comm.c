@@ -435,6 +435,11 @@ static bool inside_world(const struct collopt_comm *c)
     return inside;
 }
 
+bool collopt_comm_inside(const struct collopt_comm *c)
+{
+    return c->ranks == 1 || inside_world(c);
+}
+
 /* A world that was asked knows whether it is on, and its COLLOPT_AFTER is everybody's.  Elsewhere (sessions, merged worlds)
  * nothing is known of the others, so all that have the library ask each other at a call whose number no setting changes. */
 void collopt_comm_engage(struct collopt_comm *c)
@@ -443,7 +448,7 @@ void collopt_comm_engage(struct collopt_comm *c)
     bool engaged;
 
     if (c->calls == 0)
-        c->inside = c->ranks == 1 || inside_world(c);
+        c->inside = collopt_comm_inside(c);
     if (c->inside && !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
         return;
     if (++c->calls < (c->inside ? collopt_settings()->after : ELSEWHERE))

@@ -154,14 +154,23 @@ int collopt_entry_Pcontrol(int level)
 /* Carried so that info keys of ours can be read here: the hosts keep only those that they know themselves. */
 int collopt_entry_Comm_set_info(host_comm comm, host_info info)
 {
-    return collopt_host.Comm_set_info(comm, info);
+    int err = collopt_host.Comm_set_info(comm, info);
+
+    if (err == MPI_SUCCESS)
+        collopt_info_take(comm, info);
+    return err;
 }
 
 int collopt_entry_Comm_dup_with_info(host_comm comm, host_info info, host_comm *made)
 {
-    return collopt_host.Comm_dup_with_info(comm, info, made);
+    int err = collopt_host.Comm_dup_with_info(comm, info, made);
+
+    if (err == MPI_SUCCESS)
+        collopt_info_take(*made, info);
+    return err;
 }
 
+/* The new communicator may not be used yet, so nothing could be compared on it: keys of ours are for the two above. */
 int collopt_entry_Comm_idup_with_info(host_comm comm, host_info info, host_comm *made, host_request *request)
 {
     return collopt_host.Comm_idup_with_info(comm, info, made, request);

@@ -341,7 +341,8 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const stru
     p.count = input_elements(c, call, plan->counts);
     plan->bytes = (uint64_t)p.count * p.size;
     plan->size_class = collopt_size_class(plan->bytes);
-    collopt_select(&p, &d);
+    if (!collopt_info_select(c, &p, &d))
+        collopt_select(&p, &d);
     plan->algorithm = d.choice.algorithm;
     say_decision(c, plan, &d);
     if (!plan->algorithm)

@@ -67,6 +67,35 @@ switching()
     tells 3 'run 0 passed 3' COLLOPT_AFTER=1 COLLOPT_PCONTROL=on -- pcontrol=0 allreduce=3
 }
 
+# What COMMANDS choose, by what is said of the decisions.
+chosen()                # WHY COMMANDS
+{
+    # shellcheck disable=SC2086
+    tells 2 'run 2 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_REDUCE=binomial -- $2
+    said 1 "^collopt: .*$1\$" "$host, info keys, $2"
+}
+
+informing()
+{
+    ring='allreduce, 2 ranks, .*: ring (forced by info key collopt_allreduce)'
+    chosen "$ring" 'info=allreduce=ring allreduce=2'
+    chosen "$ring" 'allreduce info=allreduce=ring allreduce'            # it had a plan already
+    chosen "$ring" 'infodup=allreduce=ring allreduce=2'
+    chosen "$ring" 'dup info=allreduce=ring allreduce info=allreduce=auto allreduce'
+    said 1 'recursive_doubling (built-in table)$' "$host, info keys taken back"
+    chosen 'recursive_doubling (built-in table)' 'dup info=allreduce=ring dup allreduce=2'  # a duplicate has none
+    chosen 'reduce, 2 ranks, .*: chain (forced by info key collopt_reduce)' 'info=reduce=chain reduce=2'    # before COLLOPT_REDUCE
+    chosen 'info key collopt_allreduce=bucket cannot serve 2 ranks, .*; the next choice is used' \
+        'info=allreduce=bucket:dims=3x2 allreduce=2'
+    tells 2 'run 2 passed 0' COLLOPT_AFTER=1 -- info0=allreduce=ring allreduce=2
+    said 1 '^collopt: the info keys collopt_... differ between the 2 ranks of a communicator' "$host, info keys that differ"
+    tells 2 'run 2 passed 0' COLLOPT_AFTER=1 -- info=allreduce=rong allreduce=2
+    said 1 '^collopt: info key collopt_allreduce=rong is not understood: .*' "$host, an unknown algorithm as info key"
+    tells 2 'run 0 passed 2' COLLOPT_AFTER=1 -- info=allreduce=host allreduce=2
+    tells 2 'run 0 passed 2' COLLOPT=off -- info0=allreduce=ring allreduce=2
+    said 0 '^collopt' "$host, info keys where collopt is off"
+}
+
 holds()                 # FILE PATTERN
 {
     grep -q -- "$2" "$1" || { cat "$1"; fail "$host: the report does not hold $2"; }
@@ -103,6 +132,7 @@ settings()              # HOST
     talking
     waiting
     switching
+    informing
     reporting
 }
 

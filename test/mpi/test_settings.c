@@ -6,6 +6,9 @@
  *     bytes=4096                  the length of the vectors from now on
  *     pcontrol=0                  MPI_Pcontrol
  *     dup                         from now on, on a new duplicate
+ *     info=allreduce=ring         an info key for it, collopt_allreduce
+ *     info0=allreduce=ring        the same, but only rank 0 gives it
+ *     infodup=allreduce=ring      from now on, on a new duplicate with this info key
  *
  * At the end each rank writes "rank 0: run 5 passed 3". */
 #include <stdio.h>
@@ -56,6 +59,40 @@ static void dup(struct state *s, int n)
     s->comm = made;
 }
 
+/* VALUE: "allreduce=ring"; "" for an empty info. */
+static MPI_Info make_info(const char *value)
+{
+    size_t n = strcspn(value, "=");
+    char key[64];
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    snprintf(key, sizeof key, "collopt_%.*s", (int)n, value);
+    if (value[n])
+        MPI_Info_set(info, key, value + n + 1);
+    return info;
+}
+
+static bool inform(struct state *s, const char *word)
+{
+    MPI_Info info;
+    MPI_Comm made;
+
+    if (strncmp(word, "info", 4) != 0)
+        return false;
+    info = make_info(strncmp(word, "info0=", 6) || world_rank == 0 ? strchr(word, '=') + 1 : "");
+    if (strncmp(word, "infodup=", 8)) {
+        MPI_Comm_set_info(s->comm, info);
+    } else {
+        MPI_Comm_dup_with_info(s->comm, info, &made);
+        if (s->comm != MPI_COMM_WORLD)
+            MPI_Comm_free(&s->comm);
+        s->comm = made;
+    }
+    MPI_Info_free(&info);
+    return true;
+}
+
 static const struct command {
     const char *name;
     void (*run)(struct state *s, int n);
@@ -68,6 +105,8 @@ static void obey(struct state *s, const char *word)
     size_t n = strcspn(word, "=");
 
     at(word, 60);
+    if (inform(s, word))
+        return;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strlen(commands[i].name) == n && memcmp(commands[i].name, word, n) == 0) {
             commands[i].run(s, word[n] ? atoi(word + n + 1) : 1);

@@ -1,0 +1,109 @@
+/* Info keys: collopt_allreduce=ring on a communicator says what COLLOPT_ALLREDUCE says for all, and goes before it.
+ *
+ * Neither host keeps a key that it does not know, so they are read where they are given.  MPI_Comm_set_info and MPI_Comm_dup_with_info
+ * are collective: what was given is compared there, and used on all ranks or on none.  Like any hint, what cannot serve a call is passed
+ * over without a warning. */
+#include "config.h"
+
+#include <string.h>
+
+#include "call.h"
+
+enum { VALUE = 256 };
+
+struct given {
+    bool any, back;             /* back: "auto", to the usual choice */
+    struct collopt_choice choice;
+};
+
+static void name_key(int collective, char *key, size_t size)
+{
+    snprintf(key, size, "collopt_%s", collopt_collective_names[collective]);
+}
+
+static uint64_t add_to_hash(uint64_t h, const char *text)
+{
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return (h ^ '\n') * 0x100000001b3u;
+}
+
+static bool get(MPI_Info info, const char *key, char *value)
+{
+    int there = 0;
+
+    return info != MPI_INFO_NULL && PMPI_Info_get(info, key, VALUE - 1, value, &there) == MPI_SUCCESS && there;
+}
+
+static void understand(struct given *g, int collective, const char *key, const char *value)
+{
+    char message[512];
+
+    g->back = strcmp(value, "auto") == 0;
+    g->any = g->back || collopt_parse_choice(value, (enum collopt_collective)collective, &g->choice, message, sizeof message);
+    if (!g->any)
+        collopt_warn("info key %s=%s is not understood: %s; it is ignored", key, value, message);
+}
+
+/* Returns a hash of all keys and values of ours. */
+static uint64_t read_keys(MPI_Info info, struct given *given)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (int i = 0; i < COLLOPT_COLLECTIVES; i++) {
+        char key[64], value[VALUE] = "";
+
+        given[i] = (struct given){ 0 };
+        name_key(i, key, sizeof key);
+        if (!get(info, key, value))
+            continue;
+        h = add_to_hash(add_to_hash(h, key), value);
+        understand(&given[i], i, key, value);
+    }
+    return h;
+}
+
+static bool alike(MPI_Comm comm, uint64_t hash)
+{
+    long long h = (long long)(hash >> 1), mine[2] = { h, -h }, all[2];
+
+    return collopt_host.Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS && all[0] == -all[1];
+}
+
+/* Every rank of COMM comes here, with keys of ours or without.  Where the ranks were not asked in MPI_Init, some may be without
+ * collopt's consent, and nothing can be compared. */
+void collopt_info_take(MPI_Comm comm, MPI_Info info)
+{
+    struct given given[COLLOPT_COLLECTIVES];
+    struct collopt_comm *c = collopt_world_agreed() ? collopt_comm_find(comm) : NULL;
+
+    if (!c || c->status == COLLOPT_INTERCOMM || !collopt_comm_inside(c))
+        return;
+    if (!alike(comm, read_keys(info, given))) {
+        collopt_warn("the info keys collopt_... differ between the %d ranks of a communicator; they are ignored", c->ranks);
+        return;
+    }
+    for (int i = 0; i < COLLOPT_COLLECTIVES; i++)
+        if (given[i].any)
+            c->wish[i] = (struct collopt_wish){ .given = !given[i].back, .choice = given[i].choice };
+    collopt_plans_free(c);
+}
+
+bool collopt_info_select(const struct collopt_comm *c, const struct collopt_problem *p, struct collopt_decision *d)
+{
+    const struct collopt_wish *wish = &c->wish[p->collective];
+    const char *why;
+    char key[64];
+
+    if (!wish->given)
+        return false;
+    name_key((int)p->collective, key, sizeof key);
+    if (wish->choice.algorithm && !collopt_choice_usable(&wish->choice, p, &why)) {
+        collopt_say(COLLOPT_LOG_DECIDE, "info key %s=%s cannot serve %d ranks, %zu bytes: %s; the next choice is used", key,
+                    wish->choice.algorithm->name, p->ranks, p->count * p->size, why);
+        return false;
+    }
+    d->choice = wish->choice;
+    snprintf(d->why, sizeof d->why, "forced by info key %s", key);
+    return true;
+}
