@@ -1,6 +1,6 @@
 # Benches on a real MPI, built for each into bench/<mpi>/ by `make benches`.
 
-MPI_BENCHES = bench_cost bench_local bench_pairs
+MPI_BENCHES = bench_cost bench_local collopt-bench
 
 BENCHES =
 if COLLOPT_OPENMPI
@@ -22,6 +22,26 @@ bench/mpich/%: bench/%.c $(BENCH_SHARED) include/collopt.h
 	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(MPICH_CPPFLAGS) -I$(srcdir)/bench $(AM_CFLAGS) -g -O2 -o $@ \
 	  $(filter %.c,$^) $(MPICH_LIBS) -ldl -lm
 
+# What collopt-bench is made of besides.
+COLLOPT_BENCH_PARTS = bench/cells.c bench/cells.h bench/options.c bench/options.h bench/problem.c bench/problem.h \
+	bench/provenance.c bench/provenance.h
+bench/openmpi/collopt-bench bench/mpich/collopt-bench: $(COLLOPT_BENCH_PARTS) src/json.c src/json.h
+
+# Installed with the name of the MPI whose programs and launchers it belongs to.
+INSTALLED_BENCHES = $(filter %/collopt-bench,$(BENCHES))
+all-local: $(INSTALLED_BENCHES)
+install-exec-local: $(INSTALLED_BENCHES)
+	$(MKDIR_P) '$(DESTDIR)$(bindir)'
+	for bench in $(INSTALLED_BENCHES:bench/%/collopt-bench=%); do \
+	  name=`echo collopt-bench-$$bench | $(SED) '$(transform)'`; \
+	  $(INSTALL_PROGRAM) bench/$$bench/collopt-bench '$(DESTDIR)$(bindir)'/$$name || exit 1; \
+	done
+uninstall-local:
+	for bench in $(INSTALLED_BENCHES:bench/%/collopt-bench=%); do \
+	  name=`echo collopt-bench-$$bench | $(SED) '$(transform)'`; \
+	  rm -f '$(DESTDIR)$(bindir)'/$$name; \
+	done
+
 # Runs only where ranks are simulated, by torus.sh.
 if COLLOPT_SMPI
 BENCHES += bench/smpi/bench_torus
@@ -42,12 +62,20 @@ benches: $(BENCHES) bench/bench_build$(EXEEXT)
 CLEANFILES += $(BENCHES)
 EXTRA_DIST += \
 	$(MPI_BENCHES:%=bench/%.c) \
-	$(BENCH_SHARED) \
+	$(BENCH_SHARED) $(COLLOPT_BENCH_PARTS) \
 	bench/bench_torus.c \
-	bench/torus.sh
+	bench/summary \
+	bench/torus.sh \
+	test/bench/collopt-bench.sh \
+	test/bench/spoil.c \
+	test/bench/summary.sh
 
 check_PROGRAMS += test/bench/test_statistics
-TESTS += test/bench/test_statistics
+check_DATA += $(INSTALLED_BENCHES)
+TESTS += \
+	test/bench/collopt-bench.sh \
+	test/bench/summary.sh \
+	test/bench/test_statistics
 test_bench_test_statistics_SOURCES = test/bench/test_statistics.c bench/statistics.c bench/statistics.h
 test_bench_test_statistics_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
 test_bench_test_statistics_LDADD = -lm

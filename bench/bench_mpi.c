@@ -149,15 +149,18 @@ const char *bench_size_text(size_t bytes, char *text, size_t size)
 void bench_algorithm_start(struct bench_algorithm *a, const char *collective)
 {
     a->collective = collective;
-    for (int i = 0; collopt_version && i < 64 && collopt_algorithm_name(collective, i); i++)
+    a->local = collopt_version ? collopt_calls("reduce_local", NULL) : 0;
+    for (int i = 0; collopt_version && i < BENCH_ALGORITHMS && collopt_algorithm_name(collective, i); i++)
         a->before[i] = collopt_calls(collective, collopt_algorithm_name(collective, i));
 }
 
 const char *bench_algorithm_ran(const struct bench_algorithm *a)
 {
     if (!collopt_version)
-        return "";
-    for (int i = 0; i < 64 && collopt_algorithm_name(a->collective, i); i++)
+        return "none";
+    if (strcmp(a->collective, "reduce_local") == 0)
+        return collopt_calls("reduce_local", NULL) > a->local ? "kernels" : "host";
+    for (int i = 0; i < BENCH_ALGORITHMS && collopt_algorithm_name(a->collective, i); i++)
         if (collopt_calls(a->collective, collopt_algorithm_name(a->collective, i)) > a->before[i])
             return collopt_algorithm_name(a->collective, i);
     return "host";

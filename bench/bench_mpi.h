@@ -30,10 +30,12 @@ double bench_now(void);         /* seconds */
 void *bench_new(size_t bytes);  /* zeroed and touched; ends the job if there is no memory */
 const char *bench_size_text(size_t bytes, char *text, size_t size);     /* "4K" */
 
-/* Which of collopt's algorithms ran between start and now: its name, "host" or, without collopt, "". */
+/* Which of collopt's algorithms ran between start and now: its name, "host" or, without collopt, "none".  COLLECTIVE may be
+ * "reduce_local"; what collopt has for that are "kernels". */
+enum { BENCH_ALGORITHMS = 64 };         /* of a collective, at most */
 struct bench_algorithm {
     const char *collective;
-    uint64_t before[64];
+    uint64_t before[BENCH_ALGORITHMS], local;
 };
 void bench_algorithm_start(struct bench_algorithm *a, const char *collective);
 const char *bench_algorithm_ran(const struct bench_algorithm *a);

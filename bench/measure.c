@@ -6,7 +6,11 @@
 
 enum { LEAST_PAIRS = 6, ENOUGH_PAIRS = 20, MOST_PAIRS = 2000, MOST_CALLS = 2000, BATCH = 6 };
 
-static const double run_seconds = 1e-3;         /* long enough for the clock, and for the ranks' different starts */
+/* Long enough for the clock and for the ranks' different starts; shorter where there is little time. */
+static double run_seconds(const struct bench_effort *effort)
+{
+    return effort->seconds < 0.05 ? effort->seconds / 50 + 2e-5 : 1e-3;
+}
 
 /* ---- whose turn it is --------------------------------------------------------------------------------------- */
 
@@ -67,7 +71,7 @@ static long calls_in_run(const struct bench_side *first, const struct bench_side
         bench_max(time, 2);
     }
     shorter = time[0] < time[1] ? time[0] : time[1];
-    calls = run_seconds / (shorter + 1e-9);
+    calls = run_seconds(effort) / (shorter + 1e-9);
     return effort->calls ? effort->calls : calls < 1 ? 1 : calls > MOST_CALLS ? MOST_CALLS : (long)calls;
 }
 

@@ -4,6 +4,7 @@ dist_man_MANS += \
 	doc/man/collopt.1 \
 	doc/man/collopt.3 \
 	doc/man/collopt.7 \
+	doc/man/collopt-bench.1 \
 	doc/man/collopt-info.1 \
 	doc/man/collopt-plan.1
 EXTRA_DIST += doc/design.md doc/performance.md doc/report.md

@@ -1,0 +1,33 @@
+/* The command line of collopt-bench. */
+#ifndef BENCH_OPTIONS_H
+#define BENCH_OPTIONS_H
+
+#include <stdio.h>
+
+#include "measure.h"
+#include "problem.h"
+
+enum { OPTIONS_SIZES = 256, OPTIONS_ALGORITHMS = 256, OPTIONS_MESSAGE = 600 };
+
+enum progress { PROGRESS_AUTO, PROGRESS_ON, PROGRESS_OFF };
+
+struct options {
+    bool collective[BENCH_COLLECTIVES], operation[BENCH_OPERATIONS], type[BENCH_TYPES];
+    size_t size[OPTIONS_SIZES];
+    int sizes;
+    bool all_algorithms;
+    char *algorithm[OPTIONS_ALGORITHMS];        /* "auto", "ring", "leader:node=(binomial),net=(ring)" */
+    int algorithms;
+    bool in_place;
+    struct bench_effort effort;
+    double seed;                                /* a whole number; -1: rank 0 chooses */
+    const char *setting, *csv, *json, *picture;
+    enum progress progress;
+    bool help, version;
+};
+
+/* False: MESSAGE, of OPTIONS_MESSAGE bytes, says which option is wrong and what would be right. */
+bool options_read(struct options *o, int argc, char **argv, char *message);
+void options_help(FILE *to);
+
+#endif

@@ -1,0 +1,69 @@
+/* What is measured: one reduction of vectors whose result is known.
+ *
+ * Every rank can tell every rank's input, and folds them serially in rank order; all values are such that the result is exact, whatever
+ * the order of combination.  Values repeat after BENCH_PERIOD elements, a prime, so that a long vector is checked whole and fast. */
+#ifndef BENCH_PROBLEM_H
+#define BENCH_PROBLEM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench_mpi.h"
+
+enum { BENCH_PERIOD = 4093 };
+
+enum bench_collective {
+    BENCH_ALLREDUCE, BENCH_REDUCE, BENCH_REDUCE_SCATTER, BENCH_REDUCE_SCATTER_BLOCK, BENCH_SCAN, BENCH_EXSCAN, BENCH_REDUCE_LOCAL,
+    BENCH_COLLECTIVES
+};
+extern const char *const bench_collective_names[];      /* "allreduce" ...; NULL at the end, as for the next two */
+
+/* sum prod min max: predefined; maxloc minloc: predefined, on the pair of the type and an int; user: a sum made by MPI_Op_create;
+ * noncommutative: composition of the maps x -> a x + b, made by MPI_Op_create, on its own type of two 32-bit numbers. */
+enum bench_operation {
+    BENCH_SUM, BENCH_PROD, BENCH_MIN, BENCH_MAX, BENCH_MAXLOC, BENCH_MINLOC, BENCH_USER, BENCH_NONCOMMUTATIVE, BENCH_OPERATIONS
+};
+extern const char *const bench_operation_names[];
+
+enum bench_type { BENCH_DOUBLE, BENCH_FLOAT, BENCH_INT, BENCH_LONG, BENCH_TYPES };
+extern const char *const bench_type_names[];
+
+struct bench_kind;              /* how an element lies in memory */
+
+struct bench_problem {
+    enum bench_collective collective;
+    enum bench_operation operation;
+    enum bench_type type;
+    bool in_place;
+    uint64_t seed;              /* of the values */
+    MPI_Comm comm;
+    size_t bytes;               /* wanted, of one rank's vector; open() says how many they are */
+
+    int rank, ranks, root;
+    const struct bench_kind *kind;
+    MPI_Op op;
+    MPI_Datatype datatype;
+    size_t elements;            /* of the vector */
+    int count, *counts;         /* Reduce_scatter_block: of one rank's part; Reduce_scatter: of all parts */
+    void *in, *out;
+};
+
+/* Once, before and after all problems. */
+void bench_problems_begin(void);
+void bench_problems_end(void);
+
+/* Fills P from its first lines: as many elements as fit into the bytes, at least one (Reduce_scatter_block: one for each rank).
+ * False: more than an int can count. */
+bool bench_problem_open(struct bench_problem *p);
+void bench_problem_close(struct bench_problem *p);
+
+/* The name of the element's type: "double", "double_int", "2uint32". */
+const char *bench_problem_type(const struct bench_problem *p);
+
+/* One call by the functions F; P is a struct bench_problem.  What measure.h calls. */
+void bench_problem_call(const struct bench_functions *f, const void *p);
+/* One call, and whether its result is right on this rank. */
+bool bench_problem_right(const struct bench_functions *f, const struct bench_problem *p);
+
+#endif

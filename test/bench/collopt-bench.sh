@@ -1,0 +1,165 @@
+# collopt-bench on both hosts: what it writes can be read, wrong results are noticed, wrong arguments are refused.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
+
+quick='--pairs 2 --calls 2 --progress off'
+
+# A run of two ranks that must exit with STATUS; LIBRARIES are preloaded.
+bench()                 # STATUS WHAT LIBRARIES ARGUMENT...
+{
+    bench_status=$1 what="$host, $2" libraries=$3
+    shift 3
+    # shellcheck disable=SC2086     # options
+    launch "$host" 2 LD_PRELOAD="$libraries" $variables "$program" $quick "$@"
+    found=$?
+    [ $found = "$bench_status" ] || fail "$what: exit status $found, not $bench_status"
+}
+
+# A column of $work/csv by its name, one value to a line; none of the values here holds a comma in quotes before the columns asked for.
+column()                # NAME
+{
+    awk -F, -v name="$1" '/^#/ { next } !at { for (i = 1; i <= NF; i++) if ($i == name) at = i; next } { print $at }' "$work/csv"
+}
+
+cells()                 # COUNT: lines of $work/csv behind the header, as many in the summary
+{
+    [ "$(column result | wc -l)" = "$1" ] || fail "$what: $(column result | wc -l) cells in the file, not $1"
+    sh "$top/bench/summary" "$work/csv" >"$work/summary" || [ "$bench_status" = 1 ] || fail "$what: the summary refuses the file"
+    grep -q "^[^ ].* $1  *[0-9]* .*  some setting\$" "$work/summary" || { cat "$work/summary"; fail "$what: no line of $1 cells in the summary"; }
+}
+
+has()                   # FILE PATTERN...
+{
+    file=$1
+    shift
+    for pattern; do
+        grep -q -e "$pattern" "$file" || fail "$what: nothing like \"$pattern\" in $file"
+    done
+}
+
+writing()
+{
+    bench 0 'all collectives' "$library" --collectives all --ops sum,maxloc,user,noncommutative --sizes 8,1000,40000 --seed 7 \
+        --setting 'some setting' --csv "$work/csv" --json "$work/json" --picture "$work/picture.svg"
+    cells 84
+    [ "$(column result | sort -u)" = correct ] || fail "$what: not all results are correct"
+    [ "$(column collective | sort -u | wc -l)" = 7 ] || fail "$what: not all collectives are there"
+    for name in setting collective operation type ranks bytes algorithm peer peer_us collopt_us ratio ratio_low ratio_high pairs \
+        outliers result; do
+        [ "$(column $name | grep -c .)" = 84 ] || fail "$what: column $name is not filled"
+    done
+    ! column algorithm | grep -q none || fail "$what: collopt is not there"
+    has "$work/csv" '^# seed: 7$' '^# MPI: ' '^# collopt: [0-9]' '^# date: 20' '^# host .*: .*, [0-9]* processors, load ' \
+        '^# rank 1: .*, processors [0-9]' '^# environment: LD_PRELOAD=' "address of the MPI library's own function"
+    has "$work/said" '^# allreduce, sum of double (some setting)$' '^# geometric mean .* 84 cells, .* 0 wrong$'
+    if command -v python3 >/dev/null; then
+        python3 -c 'import json, sys; j = json.load(open(sys.argv[1]))
+assert len(j["cells"]) == 84 and j["seed"] == 7 and len(j["binding"]) == 2
+assert all(c["result"] == "correct" and c["ratio"] > 0 for c in j["cells"])' "$work/json" || fail "$what: the JSON is not as it should be"
+    fi
+    if command -v gnuplot >/dev/null; then
+        has "$work/picture.svg" '<svg' 'reduce_scatter_block' 'some setting'
+        [ ! -f "$work/picture.gp" ] || fail "$what: gnuplot's instructions are left over"
+    fi
+    column collective >"$work/order"
+    sort "$work/order" | cmp -s - "$work/order" && fail "$what: the cells are not shuffled"
+    column bytes >>"$work/order"
+}
+
+# The same seed, the same order; what is missing is said.
+again()
+{
+    bench 0 'without gnuplot' "$library" --collectives all --ops sum,maxloc,user,noncommutative --sizes 8,1000,40000 --seed 7 \
+        --csv "$work/csv" --in-place
+    { column collective; column bytes; } | cmp -s - "$work/order" || fail "$what: the same seed gives another order"
+    variables=PATH=/nonexistent
+    bench 0 'without gnuplot' "$library" --sizes 64 --collectives scan --picture "$work/missing.svg" --setting 'some setting'
+    variables=
+    has "$work/said" 'gnuplot is not installed here.*: gnuplot .*missing.gp makes .*missing.svg'
+    has "$work/missing.gp" '^set output .*missing.svg' "^set title 'scan'"
+    if command -v gnuplot >/dev/null; then
+        gnuplot "$work/missing.gp" && has "$work/missing.svg" '<svg' || fail "$what: the instructions make no picture"
+    fi
+    bench 0 'without collopt' '' --sizes 64 --collectives reduce --csv "$work/csv"
+    has "$work/said" 'collopt is not loaded: '
+    [ "$(column algorithm)" = none ] || fail "$what: some algorithm was run"
+    variables=COLLOPT=off
+    bench 0 'switched off' "$library" --sizes 64 --collectives reduce
+    variables=
+    has "$work/said" 'left every call to the MPI library: is it switched off'
+}
+
+choosing()
+{
+    bench 0 'algorithms' "$library" --collectives allreduce,reduce --sizes 4096 --setting 'some setting' --csv "$work/csv" \
+        --algorithms auto,ring,two_tree:segment=1K,leader:node='(linear)',net='(linear)'
+    has "$work/csv" ',ring,.*,correct$' ',two_tree:segment=1K,.*,correct$' ',"leader:node=(linear),net=(linear)",.*,correct$'
+    cells 8
+    variables=COLLOPT_PCONTROL=on
+    bench 0 'MPI_Pcontrol' "$library" --collectives allreduce --sizes 8,4096 --ops noncommutative,sum --csv "$work/csv" \
+        --setting 'some setting' --algorithms all
+    variables=
+    has "$work/csv" '^# host and collopt switched by: MPI_Pcontrol$' ',recursive_doubling,' ',elimination,'
+    has "$work/said" ' left out, where the algorithm cannot serve$'
+    [ "$(column result | sort -u)" = correct ] || fail "$what: not all results are correct"
+}
+
+spoiling()
+{
+    case $host in openmpi) compiler=${OPENMPI_MPICC:-mpicc.openmpi} ;; mpich) compiler=${MPICH_MPICC:-mpicc.mpich} ;; esac
+    "$compiler" -shared -fPIC -o "$work/spoil.so" "$top/test/bench/spoil.c" -ldl || fail "$host: spoil.c"
+    bench 1 'wrong results' "$work/spoil.so:$library" --collectives allreduce,scan --ops sum,noncommutative --sizes 8,4096 \
+        --setting 'some setting' --csv "$work/csv" --json "$work/json"
+    cells 8
+    [ "$(column result | grep -c WRONG)" = 2 ] || fail "$what: not the two that are"
+    has "$work/said" 'WRONG result with collopt: allreduce, sum of double, 4096 bytes' ' 4K .* WRONG$' ' 2 wrong$'
+    has "$work/json" '"result": "WRONG"'
+}
+
+refused()               # SENTENCE ARGUMENT...
+{
+    sentence=$1
+    shift
+    bench 2 "$*" "$library" "$@"
+    [ "$(grep -c '^collopt-bench: ' "$work/said")" = 1 ] || fail "$what: not refused by one sentence"
+    has "$work/said" "$sentence"
+}
+
+refusing()
+{
+    refused '^collopt-bench: --collectives: there is no "alreduce"; there are: .* allreduce' --collectives alreduce
+    refused '^collopt-bench: --sizes: "16M:8" is not understood; sizes are' --sizes 8,16M:8
+    refused '^collopt-bench: --algorithms: none of the collectives asked for has "rong"' --algorithms rong --csv "$work/none"
+    [ ! -f "$work/none" ] || fail "$what: a file was written"
+    refused '^collopt-bench: --csv: "/nonexistent/csv" cannot be written: No such file' --csv /nonexistent/csv
+    [ "$host" = mpich ] || return 0        # it starts programs faster
+    refused '^collopt-bench: --colectives is not an option' --colectives scan
+    refused '^collopt-bench: --ops: there is no "add"; there are: all sum' --ops add
+    refused '^collopt-bench: --types: there is no "quad"; there are: all double' --types quad
+    refused '^collopt-bench: --sizes: "0" is not understood' --sizes 0
+    refused '^collopt-bench: --sizes: "99999999999G" is not understood' --sizes 99999999999G
+    refused '^collopt-bench: --sizes: "8:1M:1" is not understood' --sizes 8:1M:1
+    refused '^collopt-bench: --time: "soon" is not a number of seconds' --time soon
+    refused '^collopt-bench: --pairs: "1.5" is not a whole number' --pairs 1.5
+    refused '^collopt-bench: --seed: "-1" is not a whole number' --seed -1
+    refused '^collopt-bench: --picture: "a.gif" ends neither with .svg' --picture a.gif
+    refused '^collopt-bench: --progress: "maybe" is not auto, on or off' --progress maybe
+    refused '^collopt-bench: --csv needs a value' --csv
+    refused '^collopt-bench: scan: there is nothing to be given without an option' scan
+    bench 0 help '' --help
+    for option in $(sed -n 's/^ *\(--[a-z-]*\).*/\1/p' "$work/said"); do
+        sed 's/\\-/-/g' "$top/doc/man/collopt-bench.1" | grep -q -e "$option" || fail "collopt-bench.1 has no $option"
+    done
+}
+
+on_host()               # HOST
+{
+    host=$1 program=$build/bench/$1/collopt-bench variables=
+    writing
+    again
+    choosing
+    spoiling
+    refusing
+}
+
+for_each_host on_host
