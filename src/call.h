@@ -45,6 +45,8 @@ struct collopt_facts {
 
 /* False: not ours to judge (null, unknown or invalid handle, a pair that MPI does not allow). */
 bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f);
+/* The quick answer for most of what is not ours: null and what the user made are not predefined. */
+bool collopt_op_predefined(MPI_Op op);
 
 /* ---- plan.c: a schedule bound to a count, a datatype and an operation ----------------------------------------- */
 

@@ -176,6 +176,11 @@ static enum collopt_op know_op(MPI_Op op)
     return COLLOPT_OP_USER;
 }
 
+bool collopt_op_predefined(MPI_Op op)
+{
+    return know_op(op) != COLLOPT_OP_USER;
+}
+
 /* MPICH's handles tell their kind in four bits; of Open MPI's addresses only null can be told. */
 static bool plausible(MPI_Op op, MPI_Datatype type)
 {
