@@ -44,7 +44,7 @@ void cells_sort(struct cell *cells, int n)
 
 void cells_csv_header(const struct provenance *p, FILE *to)
 {
-    provenance_lines(p, to);
+    provenance_lines(p, true, to);
     fputs("setting,collective,operation,type,ranks,bytes,algorithm,peer,peer_us,collopt_us,ratio,ratio_low,ratio_high,pairs,outliers,"
           "calls,in_place,asked,result\n", to);
 }

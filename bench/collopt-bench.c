@@ -462,7 +462,7 @@ static int bench(const struct options *o, int argc, char **argv, struct files *f
     make_cells(&cells, o, &all, seed);
     shuffle(&cells, seed);
     if (rank == 0)
-        provenance_lines(&p, stdout);
+        provenance_lines(&p, p.ranks <= 8, stdout);
     if (files->csv)
         cells_csv_header(&p, files->csv);
     measure_all(&cells, o, &p, files->csv);

@@ -198,7 +198,7 @@ static bool matters(const char *variable)
     return false;
 }
 
-void provenance_lines(const struct provenance *p, FILE *to)
+void provenance_lines(const struct provenance *p, bool every_rank, FILE *to)
 {
     fprintf(to, "# collopt-bench %d.%d.%d\n# command: %s\n# setting: %s\n# date: %s\n# MPI: %s\n# collopt: %s\n# seed: %.0f\n",
             COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH, p->command, p->setting, p->date, p->mpi, p->collopt,
@@ -213,7 +213,7 @@ void provenance_lines(const struct provenance *p, FILE *to)
             fprintf(to, "# host %s: %s, %d processors, load %.2f %.2f %.2f\n", k->host, k->cpu, k->processors, k->load[0],
                     k->load[1], k->load[2]);
     }
-    for (int r = 0; r < p->ranks; r++)
+    for (int r = 0; every_rank && r < p->ranks; r++)
         fprintf(to, "# rank %d: %s, processors %s\n", r, p->rank[r].host, p->rank[r].bound);
     for (char **e = environ; *e; e++)
         if (matters(*e))

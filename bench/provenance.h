@@ -30,8 +30,8 @@ struct provenance {
 /* Collective.  SETTING may be NULL. */
 void provenance_gather(struct provenance *p, const char *setting, int argc, char **argv, double seed);
 void provenance_free(struct provenance *p);
-/* On rank 0: lines that begin with "# ", or members of the innermost object. */
-void provenance_lines(const struct provenance *p, FILE *to);
+/* On rank 0: lines that begin with "# ", of each rank only if EVERY_RANK; or members of the innermost object. */
+void provenance_lines(const struct provenance *p, bool every_rank, FILE *to);
 void provenance_json(const struct provenance *p, struct collopt_json *j);
 
 #endif
