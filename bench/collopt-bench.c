@@ -66,9 +66,15 @@ struct runners {
     int n;
 };
 
+/* Is collopt here, and does it know this MPI? */
+static bool loaded(void)
+{
+    return collopt_version && collopt_algorithm_count("allreduce") > 0;
+}
+
 static bool has(const char *collective, const char *name)
 {
-    for (int i = 0; collopt_version && collopt_algorithm_name(collective, i); i++)
+    for (int i = 0; loaded() && collopt_algorithm_name(collective, i); i++)
         if (strcmp(collopt_algorithm_name(collective, i), name) == 0)
             return true;
     return false;
@@ -163,7 +169,7 @@ static bool algorithms_are_known(const struct options *o)
 
     for (int i = 0; i < o->algorithms; i++)
         forced = forced || strcmp(o->algorithm[i], "auto") != 0;
-    if (forced && !collopt_version) {
+    if (forced && !loaded()) {
         say("--algorithms: collopt is not loaded, so only auto can be measured; put LD_PRELOAD=libcollopt.so into the ranks' environment");
         return false;
     }
@@ -390,7 +396,7 @@ static bool draw(const struct files *f, const char *picture)
 
 static void warn(const struct provenance *p)
 {
-    if (!collopt_version)
+    if (!loaded())
         say("collopt is not loaded: the MPI library is compared with itself, and every ratio is about 1; "
             "put LD_PRELOAD=libcollopt.so into the ranks' environment");
     if (rank == 0 && p->crowded)
@@ -412,7 +418,7 @@ static void measure_all(struct cells *cells, const struct options *o, const stru
             cells_csv_line(p, c, csv);
         show_progress(o->progress, i + 1, cells->n, start);
     }
-    if (collopt_version && !ours)
+    if (loaded() && !ours)
         say("collopt is loaded but left every call to the MPI library: is it switched off (COLLOPT=off), or not alike on all ranks?");
 }
 
@@ -453,7 +459,7 @@ static int bench(const struct options *o, int argc, char **argv, struct files *f
     int status;
 
     bench_find_host();
-    if (!algorithms_are_known(o) || any(!open_files(files, o)))
+    if (any(!algorithms_are_known(o)) || any(!open_files(files, o)))
         return 2;
     bench_problems_begin();
     provenance_gather(&p, o->setting, argc, argv, seed);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_PAIRS = 6, ENOUGH_PAIRS = 20, MOST_PAIRS = 2000, MOST_CALLS = 2000, BATCH = 6 };
+enum { LEAST_PAIRS = 6, ENOUGH_PAIRS = 20, MOST_PAIRS = 2000, MOST_CALLS = 2000, BATCH = 6, PATIENCE = 4 };
 
 /* Long enough for the clock and for the ranks' different starts; shorter where there is little time. */
 static double run_seconds(const struct bench_effort *effort)
@@ -108,8 +108,12 @@ static bool enough(const struct bench_figures *f, const struct bench_effort *eff
     if (effort->pairs)
         return f->pairs >= effort->pairs;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank == 0)
-        stop = narrow(f, effort->precise) || bench_now() - start > effort->seconds || f->pairs >= MOST_PAIRS;
+    if (rank == 0) {
+        double spent = bench_now() - start;
+
+        stop = narrow(f, effort->precise) || (spent > effort->seconds && f->pairs >= ENOUGH_PAIRS) || f->pairs >= MOST_PAIRS
+            || spent > PATIENCE * effort->seconds;
+    }
     bench_max(&stop, 1);
     return stop > 0;
 }

@@ -25,7 +25,7 @@ struct bench_side {
 };
 
 struct bench_effort {
-    double seconds;             /* for the pairs of one comparison, about; six pairs are always made */
+    double seconds;             /* for the pairs of one comparison, about; up to four times as much for 20 pairs, and never fewer than six */
     double precise;             /* enough when the interval reaches no farther than this part of the median to either side */
     long calls;                 /* in a run; 0: as many as take a millisecond, or less where there is little time */
     int pairs;                  /* 0: as many as it takes; else exactly so many */
