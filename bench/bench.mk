@@ -68,7 +68,8 @@ EXTRA_DIST += \
 	bench/torus.sh \
 	test/bench/collopt-bench.sh \
 	test/bench/spoil.c \
-	test/bench/summary.sh
+	test/bench/summary.sh \
+	test/bench/test_measure.c
 
 check_PROGRAMS += test/bench/test_statistics
 check_DATA += $(INSTALLED_BENCHES)

@@ -104,9 +104,16 @@ choosing()
     [ "$(column result | sort -u)" = correct ] || fail "$what: not all results are correct"
 }
 
+# How it measures, on what is known.
+measuring()
+{
+    (cd "$top/bench" && "$compiler" -D_GNU_SOURCE -O2 -I. -I../include -o "$work/test_measure" ../test/bench/test_measure.c measure.c \
+        statistics.c bench_mpi.c -ldl -lm) || fail "$host: test_measure.c"
+    launch "$host" 2 LD_PRELOAD="$library" "$work/test_measure" || fail "$host, test_measure: status $?"
+}
+
 spoiling()
 {
-    case $host in openmpi) compiler=${OPENMPI_MPICC:-mpicc.openmpi} ;; mpich) compiler=${MPICH_MPICC:-mpicc.mpich} ;; esac
     "$compiler" -shared -fPIC -o "$work/spoil.so" "$top/test/bench/spoil.c" -ldl || fail "$host: spoil.c"
     bench 1 'wrong results' "$work/spoil.so:$library" --collectives allreduce,scan --ops sum,noncommutative --sizes 8,4096 \
         --setting 'some setting' --csv "$work/csv" --json "$work/json"
@@ -155,6 +162,8 @@ refusing()
 on_host()               # HOST
 {
     host=$1 program=$build/bench/$1/collopt-bench variables=
+    case $host in openmpi) compiler=${OPENMPI_MPICC:-mpicc.openmpi} ;; mpich) compiler=${MPICH_MPICC:-mpicc.mpich} ;; esac
+    measuring
     writing
     again
     choosing
