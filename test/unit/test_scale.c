@@ -11,8 +11,11 @@
 
 enum { MOST_ROUNDS = 1000, MOST_BYTES = 1 << 20 };
 
-/* Algorithms whose messages are lists of blocks scattered over the vector, so that the lists grow with the ranks. */
+/* Algorithms whose messages are lists of blocks scattered over the vector, so that the lists grow with the ranks, or that go
+ * through a table of all ranks while they are built. Each takes a second or more. */
 static const struct { enum collopt_collective collective; const char *name; double bytes_for_each; } listed[] = {
+    { COLLOPT_REDUCE_SCATTER, "circulant_pipeline", 0 },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, "circulant_pipeline", 0 },
     { COLLOPT_REDUCE_SCATTER, "elimination", 450 },
     { COLLOPT_REDUCE_SCATTER_BLOCK, "elimination", 450 },
     { COLLOPT_REDUCE_SCATTER, "lanes", 450 },
@@ -22,12 +25,20 @@ static const struct { enum collopt_collective collective; const char *name; doub
     { COLLOPT_REDUCE_SCATTER_BLOCK, "swing", 450 },
 };
 
+/* Its row in the table, or -1. */
+static int row_of(const struct collopt_algorithm *a)
+{
+    for (int i = 0; i < (int)(sizeof listed / sizeof *listed); i++)
+        if (listed[i].collective == a->collective && !strcmp(listed[i].name, a->name))
+            return i;
+    return -1;
+}
+
 static double allowed(const struct collopt_algorithm *a, int ranks)
 {
-    for (size_t i = 0; i < sizeof listed / sizeof *listed; i++)
-        if (listed[i].collective == a->collective && !strcmp(listed[i].name, a->name))
-            return MOST_BYTES + 1 + listed[i].bytes_for_each * ranks;
-    return MOST_BYTES;
+    int row = row_of(a);
+
+    return MOST_BYTES + (row < 0 ? 0 : listed[row].bytes_for_each * ranks);
 }
 
 static double in_use(void)
@@ -55,7 +66,7 @@ static void weigh(const struct collopt_algorithm *a, const struct collopt_proble
     collopt_schedule_free(s);
 }
 
-static const int sizes[] = { 1 << 20, (1 << 20) - 1, 1000003, 3 << 18 };
+static const int sizes[] = { 1 << 20, 1000003, (1 << 20) - 1, 3 << 18 };
 
 START_TEST(schedules_do_not_grow_with_the_ranks)
 {
@@ -72,10 +83,14 @@ START_TEST(schedules_do_not_grow_with_the_ranks)
         if (!collopt_usable(a, &p, NULL))
             continue;
         a->cost(&p, &cost);
-        if (allowed(a, 0) > MOST_BYTES)
-            weigh(a, &p, p.ranks / 3);          /* takes a second each */
-        for (int k = 0; k < 5 && cost.rounds <= MOST_ROUNDS && allowed(a, 0) == MOST_BYTES; k++)
+        if (cost.rounds > MOST_ROUNDS)
+            continue;
+        for (int k = 0; k < 5 && row_of(a) < 0; k++)
             weigh(a, &p, (int)((long)k * (p.ranks - 1) / 4));
+        if (row_of(a) >= 0 && sizes[i] % 2) {
+            weigh(a, &p, p.ranks / 3);
+            break;
+        }
     }
 }
 END_TEST
