@@ -242,18 +242,8 @@ static enum collopt_type part_of(enum collopt_type type)
          : type == COLLOPT_COMPLEX_DOUBLE ? COLLOPT_DOUBLE : COLLOPT_LONG_DOUBLE;
 }
 
-/* Few different values and indices, so that there are ties. */
-static void put_pair(char *to, enum collopt_type type)
+static void put_pair_of(char *to, enum collopt_type type, double value, int whole, int index)
 {
-    static const double values[] = { 0.0, -0.0, 1, 2, -1, 300, NAN, INFINITY, -INFINITY, -2, 7, 8, 9, 10, 11, 12 };
-    double value = values[random_bits() % 16];
-    int index = (int) (random_bits() % 5) - 2, whole = (int) (random_bits() % 5) - 2;
-
-    if (random_bits() % 16 == 0) {
-        index = random_bits() % 2 ? INT32_MAX : INT32_MIN;
-        whole = random_bits() % 2 ? INT16_MAX : INT16_MIN;
-    }
-
 #define PUT(ctype, v) do { ctype p; p.value = v; p.index = index; \
         memcpy(to + offsetof(ctype, value), &p.value, sizeof p.value); \
         memcpy(to + offsetof(ctype, index), &p.index, sizeof p.index); } while (0)
@@ -269,6 +259,34 @@ static void put_pair(char *to, enum collopt_type type)
     default:                      abort();
     }
 #undef PUT
+}
+
+/* Few different values and indices, so that there are ties. */
+static void put_pair(char *to, enum collopt_type type)
+{
+    static const double values[] = { 0.0, -0.0, 1, 2, -1, 300, NAN, INFINITY, -INFINITY, -2, 7, 8, 9, 10, 11, 12 };
+    double value = values[random_bits() % 16];
+    int index = (int) (random_bits() % 5) - 2, whole = (int) (random_bits() % 5) - 2;
+
+    if (random_bits() % 16 == 0) {
+        index = random_bits() % 2 ? INT32_MAX : INT32_MIN;
+        whole = random_bits() % 2 ? INT16_MAX : INT16_MIN;
+    }
+    put_pair_of(to, type, value, whole, index);
+}
+
+/* Pairs that win or lose, but for one in SELDOM of the losers, which is any pair. */
+static void put_settled(char *to, const struct kernel_case *c, bool wins)
+{
+    enum { SELDOM = 300 };
+    size_t size = collopt_type_size(c->type);
+    int value = wins == (c->op == COLLOPT_MAXLOC) ? 5 : -5;
+
+    for (size_t e = 0; e < c->n; e++)
+        if (!wins && random_bits() % SELDOM == 0)
+            put_pair(to + e * size, c->type);
+        else
+            put_pair_of(to + e * size, c->type, value, value, (int) (random_bits() % 5));
 }
 
 static void put(char *to, enum collopt_type type)
@@ -434,9 +452,9 @@ static bool complain(const struct kernel_case *c, const char *what, size_t where
 
     if (c->k)
         snprintf(form, sizeof form, "fold %d", c->k);
-    snprintf(message, size, "%s %s %s isa %s n %zu alias %d same %d offset %d high %d: %s %zu", collopt_op_name(c->op),
-             collopt_type_name(c->type), form, collopt_kernels_isa(), c->n, c->alias, c->same, c->offset, c->high,
-             what, where);
+    snprintf(message, size, "%s %s %s isa %s n %zu alias %d same %d offset %d high %d settled %d: %s %zu",
+             collopt_op_name(c->op), collopt_type_name(c->type), form, collopt_kernels_isa(), c->n, c->alias, c->same, c->offset,
+             c->high, c->settled, what, where);
     return false;
 }
 
@@ -454,7 +472,9 @@ bool kernel_case_run(const struct kernel_case *c, char *message, size_t size)
         at[i] = begin(c, i);
         memset(at[i], POISON, bytes);
         surround(places[i], at[i], bytes);
-        if (i < k)
+        if (i < k && c->settled)
+            put_settled(at[i], c, i == target);
+        else if (i < k)
             fill(at[i], c);
         memcpy(before[i], at[i], bytes);
         if (i < k)
@@ -537,6 +557,13 @@ long kernel_cases_run(enum collopt_op op, enum collopt_type type, enum depth dep
         collopt_far_from = i % 4 == 3 ? SIZE_MAX : 4096;
         collopt_stream_from = i % 2 ? 0 : 4096;
         c = shaped(c, i % 4 == 0 ? 2 * turn++ % 14 : turn++);
+        wrong += !kernel_case_run(&c, wrong ? NULL : message, wrong ? 0 : size);
+    }
+    for (int i = 0; i < 6 && collopt_type_layout(type) == COLLOPT_LAYOUT_PAIR; i++) {
+        struct kernel_case c = { .op = op, .type = type, .k = i % 3 == 2 ? 3 : 0, .alias = i % 2, .offset = i * 16,
+                                 .n = 9000 + (size_t)i, .settled = true };
+
+        collopt_far_from = 4096;
         wrong += !kernel_case_run(&c, wrong ? NULL : message, wrong ? 0 : size);
     }
     collopt_far_from = far_from;

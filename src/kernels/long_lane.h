@@ -108,3 +108,8 @@ static inline struct long_double_words keep_long_double_int(struct long_double_w
         (old.index & ~INT64_C(0xffffffff)) | (new.index & INT64_C(0xffffffff)), old.padding
     };
 }
+
+static inline uint64_t difference_long_double_int(struct long_double_words a, struct long_double_words b)
+{
+    return (uint64_t) ((a.digits ^ b.digits) | (a.rest ^ b.rest) | (a.index ^ b.index));
+}

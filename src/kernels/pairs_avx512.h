@@ -6,7 +6,17 @@
 
 /* ---- 2double_precision: four pairs at a time, compared as they lie, the value in even lanes, the index in odd ones ---- */
 
+/* Of four pairs two bits each, the lower of which says whether the pair is b's; *NAN: some value is no number. */
 #define PAIRS_OF_DOUBLES(op, BETTER) \
+    static inline unsigned op##_2double_take(__m512d x, __m512d y, bool *nan) \
+    { \
+        unsigned better = _mm512_cmp_pd_mask(y, x, BETTER), same = _mm512_cmp_pd_mask(y, x, _CMP_EQ_OQ); \
+        unsigned lower = _mm512_cmp_pd_mask(y, x, _CMP_LT_OQ); \
+\
+        *nan = (_mm512_cmp_pd_mask(x, y, _CMP_UNORD_Q) & 0x55) != 0; \
+        return (better | (same & lower >> 1)) & 0x55; \
+    } \
+\
     static void op##_2double_two(void *dst, const void *const *from, size_t n) \
     { \
         const struct words *a = from[0], *b = from[1]; \
@@ -15,19 +25,33 @@
 \
         for (; i + 4 <= n; i += 4) { \
             __m512d x = _mm512_loadu_pd(a + i), y = _mm512_loadu_pd(b + i); \
-            unsigned better = _mm512_cmp_pd_mask(y, x, BETTER), same = _mm512_cmp_pd_mask(y, x, _CMP_EQ_OQ); \
-            unsigned lower = _mm512_cmp_pd_mask(y, x, _CMP_LT_OQ), nan = _mm512_cmp_pd_mask(x, y, _CMP_UNORD_Q); \
+            bool nan; \
+            unsigned take = op##_2double_take(x, y, &nan); \
 \
-            if (__builtin_expect((nan & 0x55) == 0, 1)) { \
-                unsigned take = (better | (same & lower >> 1)) & 0x55; \
-\
+            if (__builtin_expect(!nan, 1)) \
                 _mm512_storeu_pd(d + i, _mm512_mask_mov_pd(x, 3 * take, y)); \
-            } else \
+            else \
                 for (size_t j = i; j < i + 4; j++) \
                     d[j] = op##_2double(a[j], b[j]); \
         } \
         for (; i < n; i++) \
             d[i] = op##_2double(a[i], b[i]); \
+    } \
+\
+    static bool op##_2double_stays(const void *dst, const void *const *from, size_t n) \
+    { \
+        const struct words *a = from[0], *b = from[1]; \
+        unsigned stay = dst == b ? 0x55 : 0; \
+\
+        for (size_t i = 0; i < n; i += 4) { \
+            __mmask8 here = (__mmask8) (n - i >= 4 ? 0xff : (1 << 2 * (n - i)) - 1); \
+            bool nan; \
+            unsigned take = op##_2double_take(_mm512_maskz_loadu_pd(here, a + i), _mm512_maskz_loadu_pd(here, b + i), &nan); \
+\
+            if (nan || ((take ^ stay) & here) != 0) \
+                return false; \
+        } \
+        return true; \
     }
 
 PAIRS_OF_DOUBLES(MINLOC, _CMP_LT_OQ)
@@ -97,6 +121,21 @@ static inline void two_chosen(struct long_double_words *d, const struct long_dou
         } \
         for (; i < n; i++) \
             d[i] = keep_long_double_int(d[i], op##_long_double_int(a[i], b[i])); \
+    } \
+\
+    static bool op##_long_double_int_stays(const void *dst, const void *const *from, size_t n) \
+    { \
+        const struct long_double_words *a = from[0], *b = from[1]; \
+        unsigned stay = dst == b ? 0xff : 0; \
+        size_t i = 0; \
+\
+        for (; i + 8 <= n; i += 8) { \
+            struct eight_orders x = eight_orders_of(a + i, END), y = eight_orders_of(b + i, END); \
+\
+            if ((BEFORE) != stay) \
+                return false; \
+        } \
+        return i == n; \
     }
 
 PAIRS_OF_LONG_DOUBLES(MINLOC, eight_before(y, x, y.index, x.index), -1)

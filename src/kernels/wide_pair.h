@@ -26,6 +26,11 @@ static inline struct words OF(keep)(struct words old, struct words new)
     return (struct words) { new.first, (old.second & PADDING) | (new.second & ~PADDING) };
 }
 
+static inline uint64_t OF(difference)(struct words a, struct words b)
+{
+    return (uint64_t) ((a.first ^ b.first) | (a.second ^ b.second));
+}
+
 #undef OF
 #undef VALUE
 #undef INDEX

@@ -25,6 +25,8 @@ static inline u64 OF(MAXLOC)(u64 a, u64 b)
 
 static inline u64 OF(keep)(u64 old, u64 new) { return (old & (PADDING)) | (new & ~(PADDING)); }
 
+static inline u64 OF(difference)(u64 a, u64 b) { return a ^ b; }
+
 #undef OF
 #undef VALUE
 #undef ORDER
