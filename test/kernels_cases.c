@@ -564,6 +564,7 @@ long kernel_cases_run(enum collopt_op op, enum collopt_type type, enum depth dep
                                  .n = 9000 + (size_t)i, .settled = true };
 
         collopt_far_from = 4096;
+        collopt_stream_from = i < 3 ? 4096 : SIZE_MAX;
         wrong += !kernel_case_run(&c, wrong ? NULL : message, wrong ? 0 : size);
     }
     collopt_far_from = far_from;

@@ -95,7 +95,8 @@ void collopt_processor_detect(struct collopt_processor *processor);
 const struct collopt_isa *collopt_isa_best(const struct collopt_processor *processor);
 
 /* Operands that together have more bytes than far_from count as lying beyond the near caches. Where operands and result
- * together have stream_from or more, a result apart from all operands is written past the caches; 0 stands for never.
+ * together have stream_from or more, a result apart from all operands is written past the caches; 0 stands for never. Where
+ * the operands alone have more, they are taken to lie in memory.
  * collopt_kernels_init sets both. The bits do not depend on them. */
 extern size_t collopt_far_from, collopt_stream_from;
 

@@ -651,11 +651,11 @@ static bool apart(const void *dst, const void *const *operands, int k)
 }
 
 /* How a vector is gone through. Measured on a server core (doc/kernels.md): streaming saves the fetching of what is
- * overwritten, 15 to 30 %; asking for operands in advance helps a result in place, 5 to 15 %, and together with
- * streaming; otherwise the plain loop is best.
+ * overwritten, 15 to 30 %. Asking for operands in advance helps a result in place, 5 to 15 %, and together with streaming, if
+ * they lie in memory; in the last-level cache it costs 3 %, with pairs of 16 bytes and more 20 %.
  * Where a result in place is one of two operands, a strip of it that would not change is not written: what is only read need
- * not go back to memory.  Sorted pairs become a quarter faster, random ones are as fast as before. */
-enum way { PLAIN, ADVANCE, STREAMING };
+ * not go back to memory. Sorted pairs become a quarter faster, random ones are as fast as before. */
+enum way { PLAIN, LOOKING, ADVANCE, STREAMING };
 
 static inline enum way choose(const struct loops *loops, const void *dst, const void *const *operands, int k, size_t n)
 {
@@ -664,7 +664,7 @@ static inline enum way choose(const struct loops *loops, const void *dst, const 
     if (bytes * k <= collopt_far_from || loops->slow)
         return PLAIN;
     if (!apart(dst, operands, k))
-        return ADVANCE;
+        return bytes * k > collopt_stream_from ? ADVANCE : loops->stays ? LOOKING : PLAIN;
     return STREAMS && collopt_stream_from && bytes * (k + 1) >= collopt_stream_from
         && loops->solid && (uintptr_t) dst % loops->size == 0 ? STREAMING : PLAIN;
 }
@@ -675,7 +675,7 @@ static inline size_t strip_bytes(const struct loops *loops, enum way way)
 {
     if (way == STREAMING)
         return loops->four ? RESULT / 2 : RESULT;
-    return way == PLAIN ? PARTIAL : loops->size < 16 ? 512 : 1024;
+    return way <= LOOKING ? PARTIAL : loops->size < 16 ? 512 : 1024;
 }
 
 /* The whole in strips, n lanes. */
@@ -692,11 +692,11 @@ static void strips(const struct loops *loops, void *dst, const void *const *oper
 
         if (take > bytes - at)
             take = bytes - at;
-        if (way != PLAIN && bytes - at > AHEAD + strip)
+        if (way > LOOKING && bytes - at > AHEAD + strip)
             ask_all(operands, k, at, strip);
         for (int j = 0; j < k; j++)
             here[j] = (const char *) operands[j] + at;
-        if (loops->stays && k == 2 && way == ADVANCE && writing-- <= 0) {
+        if (loops->stays && k == 2 && way != STREAMING && writing-- <= 0) {
             if (loops->stays(to, here, take / size))
                 continue;
             writing = WRITTEN;
