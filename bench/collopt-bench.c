@@ -316,7 +316,7 @@ static void show_progress(enum progress how, int done, int all, double start)
     static double shown;
     double now = bench_now(), left = done ? (now - start) / done * (all - done) : 0;
     bool bar = how == PROGRESS_ON || isatty(STDERR_FILENO);
-    char line[BAR + 1];
+    char line[BAR + 1], when[40] = "";
 
     if (rank != 0 || how == PROGRESS_OFF || (!bar && (now - (shown > 0 ? shown : start) < EVERY || done == all)))
         return;
@@ -324,10 +324,12 @@ static void show_progress(enum progress how, int done, int all, double start)
     for (int i = 0; i < BAR; i++)
         line[i] = i < done * BAR / all ? '#' : '.';
     line[BAR] = '\0';
+    if (done)
+        snprintf(when, sizeof when, ", %.0f s left", left);
     if (bar)
-        fprintf(stderr, "\r[%s] %d of %d cells, %.0f s left   %s", line, done, all, left, done == all ? "\n" : "");
+        fprintf(stderr, "\r[%s] %d of %d cells%s   %s", line, done, all, when, done == all ? "\n" : "");
     else
-        fprintf(stderr, "collopt-bench: %d of %d cells, %.0f s left\n", done, all, left);
+        fprintf(stderr, "collopt-bench: %d of %d cells%s\n", done, all, when);
     fflush(stderr);
 }
 

@@ -63,6 +63,10 @@ gives 0 CRLF crlf.csv -- '^ok  *4\.000 .* one$' '^\*\* MISS .* two, quoted "so"$
 
 { echo result,ratio,setting; echo correct,1.5,bare; echo correct,0.5,bare; } >bare.csv
 gives 0 'columns by name, no times' bare.csv -- '^\*\* MISS \*\*  *0\.866  *0\.500  *2  *1  *-  *0  *0  bare$'
+gives 0 'by a column' --by algorithm good.csv -- '^ok  *4\.000 .* 0  one: ring$' ' two, quoted "so": leader:node=(ring),net=(ring)$'
+gives 0 'by two columns' --by collective,operation good.csv -- ' 0  one: allreduce, sum$'
+gives 2 'by an unknown column' --by collectif good.csv -- 'good.csv: no column "collectif" in the header line'
+gives 2 'by nothing' --by -- 'needs columns'
 gives 0 'two files' bare.csv good.csv -- ' bare$' ' one$'
 cat good.csv good.csv >twice.csv
 gives 0 'files one behind the other' twice.csv -- '^ok  *4\.000  *2\.000  *4 .* one$'
