@@ -336,7 +336,7 @@ static const char source[] = "folklore; as in MPICH and Open MPI";
 const struct collopt_algorithm collopt_reduce_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node's and net's", .bytes = "node's and net's",
+    .rounds = "node + net", .bytes = "node + net",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm between their leaders") },
@@ -346,7 +346,7 @@ const struct collopt_algorithm collopt_reduce_leader = {
 const struct collopt_algorithm collopt_allreduce_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node's, net's and a broadcast's in the node", .bytes = "of the leader: node's, net's and a broadcast's in the node",
+    .rounds = "node + net + a broadcast in the node", .bytes = "the leader's: likewise",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm between their leaders") },
@@ -356,7 +356,7 @@ const struct collopt_algorithm collopt_allreduce_leader = {
 const struct collopt_algorithm collopt_reduce_scatter_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node's, net's and a scatter's in the node", .bytes = "of the leader: node's, net's and a scatter's in the node",
+    .rounds = "node + net + a scatter in the node", .bytes = "the leader's: likewise",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders") },
@@ -366,7 +366,7 @@ const struct collopt_algorithm collopt_reduce_scatter_leader = {
 const struct collopt_algorithm collopt_reduce_scatter_block_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node's, net's and a scatter's in the node", .bytes = "of the leader: node's, net's and a scatter's in the node",
+    .rounds = "node + net + a scatter in the node", .bytes = "the leader's: likewise",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders") },
@@ -376,7 +376,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_leader = {
 const struct collopt_algorithm collopt_scan_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node's, net's and a broadcast's in the node", .bytes = "of a node's last rank: node's, net's and a broadcast's",
+    .rounds = "node + net + a broadcast in the node", .bytes = "a node's last rank's: likewise",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_SCAN, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders") },
@@ -386,7 +386,7 @@ const struct collopt_algorithm collopt_scan_leader = {
 const struct collopt_algorithm collopt_exscan_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node's, net's and a broadcast's in the node", .bytes = "of a node's last rank: node's, net's and a broadcast's",
+    .rounds = "node + net + a broadcast in the node", .bytes = "a node's last rank's: likewise",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_EXSCAN, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders") },

@@ -368,7 +368,7 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 const struct collopt_algorithm collopt_allreduce_node_aware = {
     .grouped = true, .name = "node_aware", .summary = "every rank of a node talks to another node; the shortest vectors on many nodes",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node's, then log_group N times one and node's, for N nodes", .bytes = "as many times m",
+    .rounds = "node + log_group N (1 + node), N nodes", .bytes = "as many times m",
     .when = "the shortest vectors on many nodes of many ranks", .source = "Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650",
     .parameter = { { .name = "group", .least = 2, .most = MOST_RADIX, .help = "nodes that become one on each level",
                      .preset = group_preset },
