@@ -1,6 +1,6 @@
 # Benches on a real MPI, built for each into bench/<mpi>/ by `make benches`.
 
-MPI_BENCHES = bench_cost bench_local collopt-bench
+MPI_BENCHES = bench_cost bench_local collopt-bench training
 
 BENCHES =
 if COLLOPT_OPENMPI

@@ -45,6 +45,7 @@ EXTRA_DIST += \
 	test/mpi/fortran/counters.c \
 	test/mpi/fortran/family.F90 \
 	test/mpi/fortran/family.inc \
+	test/mpi/hpccinf.txt \
 	test/mpi/lang.sh \
 	test/mpi/python/check.sh \
 	test/mpi/python/family.py
