@@ -1,6 +1,6 @@
 # Benches on a real MPI, built for each into bench/<mpi>/ by `make benches`.
 
-MPI_BENCHES = bench_cost bench_local collopt-bench training
+MPI_BENCHES = bench_cost bench_local collopt-bench guidelines training
 
 BENCHES =
 if COLLOPT_OPENMPI
@@ -22,10 +22,11 @@ bench/mpich/%: bench/%.c $(BENCH_SHARED) include/collopt.h
 	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(MPICH_CPPFLAGS) -I$(srcdir)/bench $(AM_CFLAGS) -g -O2 -o $@ \
 	  $(filter %.c,$^) $(MPICH_LIBS) -ldl -lm
 
-# What collopt-bench is made of besides.
+# What collopt-bench and guidelines are made of besides.
 COLLOPT_BENCH_PARTS = bench/cells.c bench/cells.h bench/options.c bench/options.h bench/problem.c bench/problem.h \
 	bench/provenance.c bench/provenance.h
-bench/openmpi/collopt-bench bench/mpich/collopt-bench: $(COLLOPT_BENCH_PARTS) src/json.c src/json.h
+bench/openmpi/collopt-bench bench/mpich/collopt-bench bench/openmpi/guidelines bench/mpich/guidelines: \
+	$(COLLOPT_BENCH_PARTS) src/json.c src/json.h
 
 # Installed with the name of the MPI whose programs and launchers it belongs to.
 INSTALLED_BENCHES = $(filter %/collopt-bench,$(BENCHES))

@@ -49,7 +49,7 @@ void cells_csv_header(const struct provenance *p, FILE *to)
           "calls,in_place,asked,result\n", to);
 }
 
-static void field(const char *text, FILE *to)
+void cells_csv_field(const char *text, FILE *to)
 {
     fprintf(to, strchr(text, ',') ? "\"%s\"," : "%s,", text);
 }
@@ -59,14 +59,14 @@ void cells_csv_line(const struct provenance *p, const struct cell *c, FILE *to)
     const struct bench_problem *q = &c->problem;
     const struct bench_figures *f = &c->figures;
 
-    field(p->setting, to);
+    cells_csv_field(p->setting, to);
     fprintf(to, "%s,%s,%s,%d,%zu,", bench_collective_names[q->collective], bench_operation_names[q->operation], bench_problem_type(q),
             q->ranks, q->bytes);
-    field(c->ran, to);
-    field(p->mpi, to);
+    cells_csv_field(c->ran, to);
+    cells_csv_field(p->mpi, to);
     fprintf(to, "%.4f,%.4f,%.4f,%.4f,%.4f,%d,%d,%ld,%s,", f->first_us, f->second_us, f->ratio, f->low, f->high, f->pairs, f->outliers,
             f->calls, q->in_place ? "yes" : "no");
-    field(c->algorithm, to);
+    cells_csv_field(c->algorithm, to);
     fprintf(to, "%s\n", cell_result(c));
     fflush(to);
 }

@@ -28,6 +28,8 @@ void cells_sort(struct cell *cells, int n);
  * quoted). */
 void cells_csv_header(const struct provenance *p, FILE *to);
 void cells_csv_line(const struct provenance *p, const struct cell *c, FILE *to);
+/* One field of such a line, and a comma. */
+void cells_csv_field(const char *text, FILE *to);
 /* The others want sorted cells. */
 void cells_table(const struct provenance *p, const struct cell *cells, int n, FILE *to);
 void cells_json(const struct provenance *p, const struct cell *cells, int n, FILE *to);

@@ -10,10 +10,12 @@ EXTRA_DIST += \
 CLUSTER_TESTS = \
 	test/bench/apps.sh \
 	test/bench/cluster-arguments.sh \
-	test/bench/cluster.sh
+	test/bench/cluster.sh \
+	test/bench/guidelines.sh
 
 TESTS += $(CLUSTER_TESTS)
-check_DATA += $(filter %/training,$(BENCHES))
+check_DATA += $(filter %/guidelines %/training,$(BENCHES))
 EXTRA_DIST += \
 	$(CLUSTER_TESTS) \
-	test/bench/nodes.c
+	test/bench/nodes.c \
+	test/bench/slow.c

@@ -125,6 +125,12 @@ static bool size_list(struct options *o, const char *list)
     return true;
 }
 
+bool options_sizes(struct options *o, const char *list, char *message)
+{
+    message_at = message;
+    return size_list(o, list);
+}
+
 /* ---- algorithms ---------------------------------------------------------------------------------------------- */
 
 /* How long the first of a list's expressions is.  A comma ends it but inside parentheses, and before another KEY=VALUE of it. */

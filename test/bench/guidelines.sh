@@ -1,0 +1,80 @@
+# guidelines: all are measured and all results right, on the host and on collopt; one that is violated is told, and so are a wrong
+# result and wrong arguments.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
+
+few='--sizes 8 --time 0.002 --seed 1'
+
+check()                 # STATUS WHAT PRELOADED ARGUMENT...
+{
+    wanted=$1 what="$host, $2" preloaded=$3
+    shift 3
+    rm -f "$work/csv"
+    launch "$host" 2 ${preloaded:+LD_PRELOAD="$preloaded"} "$build/bench/$host/guidelines" "$@"
+    status=$?
+    [ $status = "$wanted" ] || fail "$what: status $status, not $wanted"
+}
+
+said_line()             # PATTERN
+{
+    grep -qE -- "$1" "$work/said" || fail "$what: no line \"$1\""
+}
+
+records()               # COUNT RESULT OF
+{
+    count=$(awk -F, -v result="$2" -v of="$3" '!/^#/ && $16 == result && $17 ~ of' "$work/csv" | wc -l)
+    [ "$count" = "$1" ] || fail "$what: $count records of $3 are $2, not $1"
+}
+
+measuring()
+{
+    # shellcheck disable=SC2086     # options
+    check 0 'all guidelines' "$library" $few --csv "$work/csv" --setting here
+    said_line '^(Open MPI|MPICH) [0-9.]+: [0-9]+ of 30 guidelines violated, [0-9]+ more perhaps'
+    said_line '^collopt: [0-9]+ of 30 guidelines violated'
+    for of in 'MPI' collopt; do
+        records 18 correct $of
+        records 12 unchecked $of
+    done
+    sh "$top/bench/summary" "$work/csv" >"$work/summary" 2>&1 || fail "$what: bench/summary does not read the CSV"
+    grep -q '30 .* here; guidelines of collopt$' "$work/summary" || fail "$what: $(cat "$work/summary")"
+    check 0 'without collopt' '' --sizes 8 --time 0.002 --of collopt
+    said_line '^guidelines: collopt is not loaded'
+}
+
+violating()
+{
+    "$compiler" -shared -fPIC -o "$work/slow.so" "$top/test/bench/slow.c" -ldl || fail "$host: slow.c"
+    # shellcheck disable=SC2086     # options
+    check 3 'a slow allreduce' "$work/slow.so:$library" $few --of collopt --strict
+    said_line 'allreduce <= reduce \+ bcast'
+    "$compiler" -shared -fPIC -o "$work/spoil.so" "$top/test/bench/spoil.c" -ldl || fail "$host: spoil.c"
+    check 1 'a wrong allreduce' "$work/spoil.so:$library" --sizes 1K --time 0.002 --of collopt
+    said_line 'WRONG +1K .* allreduce <= reduce \+ bcast'
+}
+
+refused()               # SENTENCE ARGUMENT...
+{
+    sentence=$1
+    shift
+    check 2 "$*" "$library" "$@"
+    said_line "^guidelines: $sentence"
+}
+
+on_host()               # HOST
+{
+    host=$1
+    case $host in openmpi) compiler=$OPENMPI_MPICC ;; mpich) compiler=$MPICH_MPICC ;; esac
+    measuring
+    violating
+    [ "$host" = openmpi ] || return 0
+    refused '--sizes: "many" is not understood; sizes are such as' --sizes many
+    refused '--of: "mine" is not host, collopt or both' --of mine
+    refused '--time: "0" is not a number from 0.001 to 3600' --time 0
+    refused '--fast: no such option' --fast
+    refused '"8" is not an option' 8
+    check 0 help '' --help
+    said_line '--tolerance PERCENT'
+}
+
+for_each_host on_host
