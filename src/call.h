@@ -40,11 +40,14 @@ struct collopt_facts {
     bool dense;                 /* n elements are n * size bytes in one piece at the address */
     bool commutative, exact;
     bool lasting;               /* predefined type and operation: the handles will always mean this */
+    bool but_op;                /* predefined type: of the handles, the operation's may come to mean another */
     const char *op_name, *type_name;
 };
 
 /* False: not ours to judge (null, unknown or invalid handle, a pair that MPI does not allow). */
 bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f);
+/* Do the handles still mean this?  Always true of lasting ones; no answer is taken for no. */
+bool collopt_facts_last(const struct collopt_facts *f);
 /* The quick answer for most of what is not ours: null and what the user made are not predefined. */
 bool collopt_op_predefined(MPI_Op op);
 

@@ -159,7 +159,7 @@ static int serve(struct collopt_comm *c, struct collopt_call *call)
         count = collopt_counts_hash(call, c->ranks);
     call->in = taken_in_place(call, c);
     plan = collopt_plan_known(c, call, count);
-    if (!plan || !plan->facts.lasting)
+    if (!plan || !collopt_facts_last(&plan->facts))
         err = learn(c, call, count, &plan);
     if (err == COLLOPT_DECLINED || (err == MPI_SUCCESS && odd_buffers(call, c, plan)))
         return decline(call, COLLOPT_PASS_ARGUMENTS);

@@ -249,6 +249,14 @@ static bool user_facts(struct collopt_facts *f)
     return true;
 }
 
+bool collopt_facts_last(const struct collopt_facts *f)
+{
+    int commutes;
+
+    return f->lasting || (f->but_op && plausible(f->op, f->type) && PMPI_Op_commutative(f->op, &commutes) == MPI_SUCCESS
+                          && f->commutative == (commutes != 0));
+}
+
 bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f)
 {
     if (!plausible(op, type))
@@ -269,8 +277,10 @@ bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f)
         return false;
     if (known.id != COLLOPT_TYPE_NONE)
         f->type_name = collopt_type_name(known.id);
-    if (op_id == COLLOPT_OP_USER)
+    if (op_id == COLLOPT_OP_USER) {
+        f->but_op = known.id != COLLOPT_TYPE_NONE;
         return user_facts(f);
+    }
     if (known.id == COLLOPT_TYPE_NONE || !collopt_valid(op_id, known.class))
         return false;
     f->commutative = true;

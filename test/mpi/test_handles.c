@@ -82,6 +82,30 @@ static void operations(int n)
     check(n < 1000 || after - before < 1024, "%d operations later, %ld KiB more are resident", n - n / 4, after - before);
 }
 
+/* Long vectors: an operation that commutes, and by the same handle one that does not, which needs another algorithm. */
+static void another_order(int length)
+{
+    int *in = malloc((size_t)length * sizeof *in), *out = malloc((size_t)length * sizeof *out);
+
+    at("an operation that commutes, then one that does not", 20);
+    for (int n = 0; n < 4; n++) {
+        bool commutes = n % 2 == 0;
+        int wrong = 0;
+        MPI_Op op;
+
+        for (int i = 0; i < length; i++)
+            in[i] = of(world_rank, i);
+        MPI_Op_create(commutes ? add : first, commutes, &op);
+        served(MPI_Allreduce(in, out, length, MPI_INT, op, MPI_COMM_WORLD), "a long vector");
+        for (int i = 0; i < length; i++)
+            wrong += out[i] != (commutes ? sum_of(world_ranks, i) : of(0, i));
+        check(wrong == 0, "%d elements are wrong by an operation that %s", wrong, commutes ? "commutes" : "does not commute");
+        MPI_Op_free(&op);
+    }
+    free(in);
+    free(out);
+}
+
 /* ---- datatypes ---------------------------------------------------------------------------------------------------------- */
 
 /* Adds integers that lie STRIDE apart; the layout of the moment is known to the operation. */
@@ -331,6 +355,7 @@ int main(int argc, char **argv)
 
     begin(&argc, &argv, "test_handles");
     operations(n);
+    another_order(n < 100 ? 300 : 30000);      /* messages are cut, perhaps into single elements */
     layouts(n);
     bottom();
     f90();
