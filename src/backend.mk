@@ -47,6 +47,7 @@ COLLOPT_BACKEND_SOURCES = \
 	src/p2p.c \
 	src/plan.c \
 	src/reduce_local.c \
+	src/survey.c \
 	src/wait.c
 
 # The functions of include/collopt.h: in the front and in the static archives.

@@ -139,6 +139,19 @@ bool collopt_comm_inside(const struct collopt_comm *c);
 /* Gives back what the host would miss at its end; after this no delete callback calls MPI any more. */
 void collopt_comm_shut_down(void);
 
+/* ---- survey.c: where the ranks are ------------------------------------------------------------------------------ */
+
+struct collopt_sight {          /* of one rank, as all others are told; ints */
+    int leader;                 /* the lowest rank on its node */
+    int world;                  /* its rank in MPI_COMM_WORLD */
+    int crowded;                /* its node has more ranks than usable processors */
+};
+
+/* Fills in C's topology, with room in SEEN for what every rank of COMM tells.  Collective; an error code of the host. */
+int collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen);
+/* Once, after MPI_Init: warns where COLLOPT_TOPOLOGY does not suit the world. */
+void collopt_survey_world(void);
+
 /* ---- info.c --------------------------------------------------------------------------------------------------- */
 
 /* Takes over the keys of ours, collopt_allreduce and its like.  Collective. */
@@ -181,7 +194,7 @@ extern atomic_bool collopt_switched_on;         /* MPI_Pcontrol, where agreed; C
 
 /* One native MIN over COMM; true if all ranks run the same version with the same settings and all say READY. */
 bool collopt_agree(MPI_Comm comm, bool ready, bool *alike);
-enum { COLLOPT_AGREED_VERSION = 2 };     /* changes with any change of what ranks do together */
+enum { COLLOPT_AGREED_VERSION = 3 };     /* changes with any change of what ranks do together */
 void collopt_agree_on_world(void);      /* after MPI_Init */
 bool collopt_world_asked(void);         /* they have been asked, in MPI_Init */
 bool collopt_world_agreed(void);        /* all ranks of MPI_COMM_WORLD run collopt alike, switched on */

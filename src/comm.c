@@ -6,10 +6,8 @@
 #include "config.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "call.h"
 
@@ -202,125 +200,6 @@ struct collopt_comm *collopt_comm_find(MPI_Comm comm)
     return look_up(comm);
 }
 
-/* ---- topology ------------------------------------------------------------------------------------------------ */
-
-enum { MASK_WORDS = 32 };       /* of 64 processors each */
-
-static void add_processors(unsigned long long *mask)
-{
-    cpu_set_t *set = CPU_ALLOC(MASK_WORDS * 64);
-    size_t size = CPU_ALLOC_SIZE(MASK_WORDS * 64);
-
-    if (set && sched_getaffinity(0, size, set) == 0) {
-        for (int i = 0; i < MASK_WORDS * 64; i++)
-            if (CPU_ISSET_S((size_t)i, size, set))
-                mask[i / 64] |= 1ull << i % 64;
-    } else {
-        long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-        for (long i = 0; i < n && i < MASK_WORDS * 64; i++)
-            mask[i / 64] |= 1ull << i % 64;
-    }
-    if (set)
-        CPU_FREE(set);
-}
-
-/* Ranks of this job that share the PROCESSORS: a communicator may hold a few of them only, and the others want processors too,
- * unless the launcher has bound them elsewhere. */
-static int ranks_on(int processors, int of_communicator)
-{
-    int launched = processors < sysconf(_SC_NPROCESSORS_ONLN) ? -1 : collopt_launched_local_ranks();
-
-    return launched > of_communicator ? launched : of_communicator;
-}
-
-static int crowded(MPI_Comm node, bool *answer)
-{
-    unsigned long long mask[MASK_WORDS] = { 0 }, usable[MASK_WORDS];
-    int ranks, processors = 0, err;
-
-    add_processors(mask);
-    if ((err = PMPI_Comm_size(node, &ranks))
-        || (err = collopt_host.Allreduce(mask, usable, MASK_WORDS, MPI_UNSIGNED_LONG_LONG, MPI_BOR, node)))
-        return err;
-    for (int i = 0; i < MASK_WORDS; i++)
-        processors += __builtin_popcountll(usable[i]);
-    *answer = ranks_on(processors, ranks) > processors;
-    return MPI_SUCCESS;
-}
-
-/* Nodes are numbered by their first rank; LEADER[r] is the lowest rank on r's node. */
-static int number_nodes(int *node, const int *leader, int ranks)
-{
-    int nodes = 0;
-
-    for (int r = 0; r < ranks; r++)
-        node[r] = leader[2 * r] == r ? nodes++ : node[leader[2 * r]];
-    return nodes;
-}
-
-/* COLLOPT_NODE_RANKS: SEEN has the ranks in the world, and gets the lowest rank here that is stated to be on the same node. */
-static bool as_stated(int *seen, int ranks, const char *text)
-{
-    int most = 0, *first;
-
-    for (int r = 0; r < ranks; r++) {
-        seen[2 * r] = collopt_stated_node(text, seen[2 * r]);
-        most = seen[2 * r] > most ? seen[2 * r] : most;
-    }
-    first = malloc(((size_t)most + 1) * sizeof *first);
-    if (!first)
-        return false;
-    for (int r = ranks - 1; r >= 0; r--)
-        first[seen[2 * r]] = r;
-    for (int r = 0; r < ranks; r++)
-        seen[2 * r] = first[seen[2 * r]];
-    free(first);
-    return true;
-}
-
-/* What tells this rank's node: the lowest rank on it, or with COLLOPT_NODE_RANKS the rank in the world, if there is one. */
-static int tell_node(const struct collopt_comm *c, MPI_Comm node, int *mine)
-{
-    if (collopt_settings()->node_ranks)
-        return c->inside ? PMPI_Comm_rank(MPI_COMM_WORLD, mine) : MPI_SUCCESS;
-    return PMPI_Bcast(mine, 1, MPI_INT, 0, node);
-}
-
-/* SEEN: room for two numbers of every rank. */
-static int gather_nodes(struct collopt_comm *c, MPI_Comm node, bool crowd, int *seen)
-{
-    const char *stated = collopt_settings()->node_ranks;
-    int mine[2] = { c->rank, crowd }, err;
-
-    if ((err = tell_node(c, node, &mine[0]))
-        || (err = PMPI_Allgather(mine, 2, MPI_INT, seen, 2, MPI_INT, c->hidden)))
-        return err;
-    if (stated && !as_stated(seen, c->ranks, stated))
-        return MPI_ERR_NO_MEM;
-    c->topology.nodes = number_nodes(c->node, seen, c->ranks);
-    c->topology.node = c->node;
-    for (int r = 0; r < c->ranks; r++)
-        c->topology.oversubscribed |= seen[2 * r + 1];
-    return collopt_topology_measure(&c->topology, c->ranks) ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-}
-
-static int find_topology(struct collopt_comm *c, int *seen)
-{
-    enum collopt_wait wait = collopt_settings()->wait;
-    MPI_Comm node;
-    bool crowd = false;
-    int err = PMPI_Comm_split_type(c->hidden, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &node);
-
-    if (err)
-        return err;
-    if (!(err = crowded(node, &crowd)))
-        err = gather_nodes(c, node, crowd, seen);
-    c->polite = wait == COLLOPT_WAIT_YIELD || (wait == COLLOPT_WAIT_AUTO && crowd);
-    PMPI_Comm_free(&node);
-    return err;
-}
-
 /* ---- engaging ------------------------------------------------------------------------------------------------ */
 
 /* False when the process has as many hidden communicators as it may; hosts have few (MPICH 2046 in all). */
@@ -343,13 +222,13 @@ static void release_hidden(void)
 }
 
 /* Not a duplicate: MPI_Comm_dup would run the user's attribute callbacks.  Errors must come back here, not to handlers. */
-static bool make_hidden(struct collopt_comm *c, MPI_Comm comm, int *seen)
+static bool make_hidden(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
 {
     if (PMPI_Comm_split(comm, 0, c->rank, &c->hidden)) {
         c->hidden = MPI_COMM_NULL;
         return false;
     }
-    return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS && find_topology(c, seen) == MPI_SUCCESS;
+    return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS && collopt_survey(c, comm, seen) == MPI_SUCCESS;
 }
 
 /* Why RESERVED and GPU, or what another rank says, keep this communicator with the host. */
@@ -369,7 +248,7 @@ static void say_why_not(const struct collopt_comm *c, bool alike, bool gpu)
 static bool engage_together(struct collopt_comm *c, MPI_Comm comm)
 {
     bool on = collopt_settings()->on, reserved = reserve_hidden(), gpu = collopt_gpu_allows(), alike, made = false;
-    int *seen = malloc(2 * (size_t)c->ranks * sizeof *seen);
+    struct collopt_sight *seen = malloc((size_t)c->ranks * sizeof *seen);
 
     c->node = malloc((size_t)c->ranks * sizeof *c->node);
     if (collopt_agree(comm, on && reserved && gpu && seen && c->node, &alike)) {

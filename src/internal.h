@@ -24,6 +24,7 @@ struct collopt_settings {
     enum collopt_wait wait;     /* COLLOPT_WAIT */
     enum collopt_gpu gpu;       /* COLLOPT_GPU */
     const char *node_ranks;     /* COLLOPT_NODE_RANKS: which ranks of the world count as a node; NULL: those that share memory */
+    const char *topology;       /* COLLOPT_TOPOLOGY: what the machine looks like; NULL: what can be found */
     size_t cut;                 /* COLLOPT_CUT: bytes in one message, at most */
     size_t scratch;             /* COLLOPT_SCRATCH: bytes of scratch kept per communicator between calls */
     int communicators;          /* COLLOPT_COMMUNICATORS: hidden communicators per process, at most */
@@ -47,6 +48,7 @@ enum collopt_setting_kind {
     COLLOPT_BYTES,              /* least..most, with K, M, G; a size_t */
     COLLOPT_TEXT,               /* anything; a string or NULL */
     COLLOPT_NODES,              /* what collopt_stated_node() reads, or 0; a string or NULL */
+    COLLOPT_SHAPE,              /* what collopt_parse_shape() reads, or auto; a string or NULL */
     COLLOPT_EXPRESSION          /* an algorithm of `collective` or host; a string or NULL */
 };
 
@@ -80,11 +82,32 @@ int collopt_launched_rank(void);
 /* How many ranks of the job the launcher put on this node; -1: it does not say. */
 int collopt_launched_local_ranks(void);
 
-/* ---- topology.c: nodes by the user's word ---------------------------------------------------------------------- */
+/* ---- topology.c: nodes and grids by the user's word ------------------------------------------------------------ */
 
 /* The node of a RANK of the world by "3,1,4" (so many ranks each, the last number again and again) or "cyclic:4" (four nodes, to
  * which ranks are dealt in turn), from 0 on; -1 if TEXT makes no sense. */
 int collopt_stated_node(const char *text, int rank);
+
+enum collopt_shape_kind { COLLOPT_AS_FOUND, COLLOPT_NODES_OF, COLLOPT_GRID, COLLOPT_CARTESIAN };
+
+struct collopt_shape {          /* what COLLOPT_TOPOLOGY says */
+    enum collopt_shape_kind kind;
+    const char *nodes;          /* COLLOPT_NODES_OF: for collopt_stated_node(); points into the text */
+    int sides, side[COLLOPT_SIDES];     /* COLLOPT_GRID: ranks of the world along each dimension, the last one consecutive */
+    bool rings;                 /* a torus */
+};
+
+/* Reads "torus:8x8x4", "mesh:16x16", "nodes:24", "cartesian"; NULL is what is found.  False, with a sentence in MESSAGE that
+ * says what would be right, if TEXT makes no sense. */
+bool collopt_parse_shape(const char *text, struct collopt_shape *shape, char *message, size_t size);
+/* How many ranks a grid has; 0: it is none. */
+int collopt_shape_ranks(const struct collopt_shape *shape);
+/* Sets DIMS and RINGS (bit d of RINGS, as in struct collopt_topology) without the sides of one; nothing where a side is longer
+ * than a parameter "dims" can say. */
+void collopt_topology_grid(struct collopt_topology *t, int sides, const int *side, unsigned rings);
+/* The same for RANKS that are the ranks WORLD[0], WORLD[STRIDE] ... of a machine of this SHAPE: if they are a box of it and in
+ * its order, that is their grid, with rings where it is as long as the machine. */
+void collopt_topology_box(struct collopt_topology *t, const struct collopt_shape *shape, const int *world, int stride, int ranks);
 
 /* ---- expression.c: name[:key=value,...], nested expressions in parentheses ---------------------------------- */
 

@@ -31,6 +31,8 @@ void collopt_begin(void)
 {
     collopt_prepare();
     collopt_agree_on_world();
+    if (collopt_world_agreed())
+        collopt_survey_world();
 }
 
 /* Programs make this call for other tools, so it means something to us only where the user says so, alike on all ranks. */

@@ -315,16 +315,20 @@ static bool said_before(const char *text)
     return false;
 }
 
-static void say_decision(const struct collopt_comm *c, const struct collopt_plan *plan, const struct collopt_decision *d)
+/* P has the choice's parameters, also those that were not given. */
+static void say_decision(const struct collopt_comm *c, const struct collopt_plan *plan, const struct collopt_decision *d,
+                         const struct collopt_problem *p)
 {
-    char text[512];
+    struct collopt_choice choice = { .algorithm = plan->algorithm };
+    char text[1024], chosen[512];
 
     if (collopt_settings()->log < COLLOPT_LOG_DECIDE)
         return;
+    memcpy(choice.value, p->value, sizeof choice.value);
+    collopt_choice_text(&choice, chosen, sizeof chosen);
     snprintf(text, sizeof text, "%s, %d ranks, %llu bytes, %s of %s%s: %s (%s)",
              collopt_collective_names[plan->collective], c->ranks, (unsigned long long)plan->bytes, plan->facts.op_name,
-             plan->facts.type_name, plan->in_place ? ", in place" : "", plan->algorithm ? plan->algorithm->name : "host",
-             d->why);
+             plan->facts.type_name, plan->in_place ? ", in place" : "", chosen, d->why);
     if (!said_before(text))
         collopt_say(COLLOPT_LOG_DECIDE, "%s", text);
 }
@@ -344,11 +348,10 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const stru
     if (!collopt_info_select(c, &p, &d))
         collopt_select(&p, &d);
     plan->algorithm = d.choice.algorithm;
-    say_decision(c, plan, &d);
-    if (!plan->algorithm)
-        return true;
-    collopt_set_parameters(&p, &d.choice);
-    return bind_plan(c, plan, &p);
+    if (plan->algorithm)
+        collopt_set_parameters(&p, &d.choice);
+    say_decision(c, plan, &d, &p);
+    return !plan->algorithm || bind_plan(c, plan, &p);
 }
 
 struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collopt_call *call,

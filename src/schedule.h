@@ -28,6 +28,8 @@ enum collopt_collective {
 extern const char *const collopt_collective_names[COLLOPT_COLLECTIVES];
 
 enum { COLLOPT_PARAMETERS = 4, COLLOPT_FOLD_OPERANDS = 8 };
+/* A grid of ranks has so many sides at most; each takes so many bits of a value, the first one the lowest. */
+enum { COLLOPT_SIDES = 6, COLLOPT_SIDE_BITS = 10 };
 
 struct collopt_topology {       /* of one communicator; alike on all its ranks */
     int nodes;
@@ -35,8 +37,11 @@ struct collopt_topology {       /* of one communicator; alike on all its ranks *
     bool oversubscribed;        /* some node has more ranks than usable processors */
     int largest, least;         /* ranks of the largest and of the smallest node; 0: one node */
     bool scattered;             /* the ranks of some node do not follow one another */
+    size_t dims;                /* the grid that the ranks form, as a parameter "dims" says it; 0: none is known */
+    unsigned rings;             /* bit d: along dimension d the last rank is next to the first */
+    bool wired;                 /* the grid is the machine's; else the program's (a Cartesian communicator) */
 };
-/* Sets the last three from NODES and NODE; false: no memory. */
+/* Sets LARGEST, LEAST and SCATTERED from NODES and NODE; false: no memory. */
 bool collopt_topology_measure(struct collopt_topology *t, int ranks);
 
 /* What is to be done, as all ranks know it alike.  A decision may look at this and at nothing else. */

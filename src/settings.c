@@ -45,6 +45,9 @@ static const struct collopt_setting_row rows[] = {
     { .name = "COLLOPT_NODE_RANKS", .kind = COLLOPT_NODES, .scope = COLLOPT_AGREED, .values = "N[,N...]|cyclic:N",
       .preset = "0", FIELD(node_ranks),
       .help = "ranks of MPI_COMM_WORLD that count as one node; 0: those that share memory" },
+    { .name = "COLLOPT_TOPOLOGY", .kind = COLLOPT_SHAPE, .scope = COLLOPT_AGREED,
+      .values = "torus:NxN...|mesh:NxN...|nodes:N[,N...]|cartesian", .preset = "auto", FIELD(topology),
+      .help = "how the ranks of MPI_COMM_WORLD lie in the machine; auto: what can be found" },
     { .name = "COLLOPT_CUT", .kind = COLLOPT_BYTES, .scope = COLLOPT_AGREED, .values = "BYTES", .preset = "1G",
       .least = 1, .most = INT_MAX, FIELD(cut), .help = "longest message; longer ones are cut" },
     { .name = "COLLOPT_SCRATCH", .kind = COLLOPT_BYTES, .scope = COLLOPT_LOCAL, .values = "BYTES", .preset = "64M",
@@ -225,6 +228,7 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
 {
     void *field = (char *)s + row->field;
     struct collopt_choice choice;
+    struct collopt_shape shape;
     size_t value;
     int word;
 
@@ -270,6 +274,10 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
             return false;
         }
         break;
+    case COLLOPT_SHAPE:
+        if (strcmp(text, row->preset) != 0 && !collopt_parse_shape(text, &shape, message, size))
+            return false;
+        break;
     case COLLOPT_TEXT:
         break;
     }
@@ -313,6 +321,7 @@ void collopt_setting_value_text(const struct collopt_settings *s, const struct c
             snprintf(text, size, "%s", row->preset);
         return;
     case COLLOPT_NODES:
+    case COLLOPT_SHAPE:
     case COLLOPT_TEXT:
         string = *(const char *const *)field;
         snprintf(text, size, "%s", string ? string : row->preset);

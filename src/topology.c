@@ -1,7 +1,8 @@
-/* What can be said of the nodes of a communicator's ranks, whatever they are; and nodes by the user's word. */
+/* What can be said of the nodes of a communicator's ranks, whatever they are; and nodes and grids by the user's word. */
 #include "config.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,4 +73,119 @@ bool collopt_topology_measure(struct collopt_topology *t, int ranks)
     }
     free(size);
     return true;
+}
+
+/* ---- grids ------------------------------------------------------------------------------------------------------ */
+
+enum { LONGEST_SIDE = (1 << COLLOPT_SIDE_BITS) - 1 };
+
+static bool parse_sides(const char *text, struct collopt_shape *shape)
+{
+    long ranks = 1;
+
+    for (;; text++) {
+        int side = take_number(&text);
+
+        if (side == 0 || side > LONGEST_SIDE || shape->sides == COLLOPT_SIDES || (ranks *= side) > INT_MAX)
+            return false;
+        shape->side[shape->sides++] = side;
+        if (*text != 'x')
+            return *text == '\0';
+    }
+}
+
+/* What follows WORD in TEXT; NULL: it begins otherwise. */
+static const char *behind(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    return strncmp(text, word, n) == 0 ? text + n : NULL;
+}
+
+bool collopt_parse_shape(const char *text, struct collopt_shape *shape, char *message, size_t size)
+{
+    const char *torus, *mesh, *nodes;
+
+    *shape = (struct collopt_shape){ .kind = COLLOPT_AS_FOUND };
+    if (!text)
+        return true;
+    torus = behind(text, "torus:");
+    mesh = behind(text, "mesh:");
+    nodes = behind(text, "nodes:");
+    shape->nodes = nodes;
+    shape->rings = torus != NULL;
+    shape->kind = nodes ? COLLOPT_NODES_OF : torus || mesh ? COLLOPT_GRID : COLLOPT_CARTESIAN;
+    if (nodes && collopt_stated_node(nodes, 0) < 0)
+        snprintf(message, size, "nodes: takes ranks on a node such as 24, on one node after another such as 4,4,2, or cyclic:4");
+    else if ((torus || mesh) && !parse_sides(torus ? torus : mesh, shape))
+        snprintf(message, size, "it takes up to %d sides of 1 to %d ranks, such as %s8x8x4", COLLOPT_SIDES, LONGEST_SIDE,
+                 torus ? "torus:" : "mesh:");
+    else if (shape->kind == COLLOPT_CARTESIAN && strcmp(text, "cartesian") != 0)
+        snprintf(message, size, "it takes torus:8x8x4, mesh:16x16, nodes:24, cartesian or auto");
+    else
+        return true;
+    *shape = (struct collopt_shape){ .kind = COLLOPT_AS_FOUND };
+    return false;
+}
+
+int collopt_shape_ranks(const struct collopt_shape *shape)
+{
+    int ranks = shape->kind == COLLOPT_GRID;
+
+    for (int d = 0; d < shape->sides; d++)
+        ranks *= shape->side[d];
+    return ranks;
+}
+
+void collopt_topology_grid(struct collopt_topology *t, int sides, const int *side, unsigned rings)
+{
+    size_t dims = 0;
+    unsigned kept = 0;
+    int n = 0;
+
+    for (int d = 0; d < sides; d++) {
+        if (side[d] == 1)
+            continue;
+        if (side[d] > LONGEST_SIDE || n == (int)(8 * sizeof dims) / COLLOPT_SIDE_BITS)
+            return;
+        dims |= (size_t)side[d] << n * COLLOPT_SIDE_BITS;
+        kept |= (rings >> d & 1) << n;
+        n++;
+    }
+    t->dims = dims;
+    t->rings = kept;
+}
+
+/* Number I of the ranks of a box whose sides are SIDE, as a rank of SHAPE, counted from the box's first. */
+static int in_box(const struct collopt_shape *shape, const int *side, int i)
+{
+    int rank = 0, stride = 1;
+
+    for (int d = shape->sides - 1; d >= 0; d--) {
+        rank += i % side[d] * stride;
+        i /= side[d];
+        stride *= shape->side[d];
+    }
+    return rank;
+}
+
+void collopt_topology_box(struct collopt_topology *t, const struct collopt_shape *shape, const int *world, int stride, int ranks)
+{
+    int first = world[0], last = world[(size_t)stride * (size_t)(ranks - 1)], side[COLLOPT_SIDES], box = 1;
+    unsigned rings = 0;
+
+    for (int d = shape->sides - 1; d >= 0; d--) {
+        side[d] = last % shape->side[d] - first % shape->side[d] + 1;
+        if (side[d] < 1 || side[d] > ranks / box)
+            return;
+        box *= side[d];
+        rings |= (unsigned)(shape->rings && side[d] == shape->side[d]) << d;
+        first /= shape->side[d];
+        last /= shape->side[d];
+    }
+    for (int r = 0; r < ranks; r++)
+        if (box != ranks || world[(size_t)stride * (size_t)r] != world[0] + in_box(shape, side, r))
+            return;
+    collopt_topology_grid(t, shape->sides, side, rings);
+    t->wired = true;
 }

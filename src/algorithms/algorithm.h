@@ -135,8 +135,6 @@ int collopt_swing_position(int nodes, int node);
 
 /* ---- grid.c: ranks along several dimensions ------------------------------------------------------------------------ */
 
-enum { COLLOPT_SIDES = 6, COLLOPT_SIDE_BITS = 10 };
-
 struct collopt_grid {
     int sides, side[COLLOPT_SIDES], stride[COLLOPT_SIDES];      /* STRIDE: from one rank to the next along it */
 };
@@ -149,8 +147,9 @@ bool collopt_grid_fits(const struct collopt_problem *p, int parameter);
 /* RANK's coordinate; the rank whose coordinate is TO and which is like RANK otherwise. */
 int collopt_grid_at(const struct collopt_grid *g, int rank, int dimension);
 int collopt_grid_moved(const struct collopt_grid *g, int rank, int dimension, int to);
-/* Two sides as nearly equal as can be, the longer first, both multiples of EACH; one side where there are no two; 0: none. */
-size_t collopt_preset_dims(int ranks, int each);
+/* The grid that the ranks form, if one is known and all its sides are multiples of EACH.  Else two sides as nearly equal as can
+ * be, the longer first, both multiples of EACH; one side where there are no two; 0: none. */
+size_t collopt_preset_dims(const struct collopt_problem *p, int each);
 
 #define COLLOPT_DIMS(preset_) \
     { .name = "dims", .list_bits = COLLOPT_SIDE_BITS, .least = 1, .most = (1 << COLLOPT_SIDE_BITS) - 1, \

@@ -71,10 +71,14 @@ src/algorithms/algorithms-registry.c: $(ALGORITHM_SOURCES) src/algorithms/algori
 	  echo '};'; \
 	} > $@.new && mv $@.new $@
 
-# The rank arithmetic that algorithms share has a test of its own; the algorithms are proved by test_schedules.
+# The rank arithmetic that algorithms share and the grids of ranks have tests of their own; the algorithms are proved by
+# test_schedules.
 if COLLOPT_CHECK
-check_PROGRAMS += test/unit/test_helpers
-TESTS += test/unit/test_helpers
+check_PROGRAMS += test/unit/test_helpers test/unit/test_topology
+TESTS += test/unit/test_helpers test/unit/test_topology
+test_unit_test_topology_CPPFLAGS = $(test_unit_test_helpers_CPPFLAGS)
+test_unit_test_topology_CFLAGS = $(test_unit_test_helpers_CFLAGS)
+test_unit_test_topology_LDADD = $(test_unit_test_helpers_LDADD)
 test_unit_test_helpers_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/algorithms
 test_unit_test_helpers_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_helpers_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) $(JANSSON_LIBS)

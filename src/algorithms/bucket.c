@@ -422,7 +422,7 @@ static void cost_mesh_in_order(const struct collopt_problem *p, struct collopt_c
 
 static size_t sides(const struct collopt_problem *p)
 {
-    return collopt_preset_dims(p->ranks, 1);
+    return collopt_preset_dims(p, 1);
 }
 
 static bool usable(const struct collopt_problem *p)

@@ -44,10 +44,21 @@ static int nearest_side(int ranks, int each)
     return best;
 }
 
-size_t collopt_preset_dims(int ranks, int each)
+static bool multiples(size_t value, int each)
 {
-    int shorter = nearest_side(ranks, each);
-    size_t longer = (size_t)(shorter ? ranks / shorter : ranks);
+    for (int d = 0, n = collopt_list_length(&dims, value); d < n; d++)
+        if (collopt_list_at(&dims, value, d) % (size_t)each)
+            return false;
+    return value != 0;
+}
+
+size_t collopt_preset_dims(const struct collopt_problem *p, int each)
+{
+    int shorter = nearest_side(p->ranks, each);
+    size_t longer = (size_t)(shorter ? p->ranks / shorter : p->ranks);
+
+    if (multiples(p->topology->dims, each))
+        return p->topology->dims;
 
     if (longer > dims.most || longer % (size_t)each)
         return 0;

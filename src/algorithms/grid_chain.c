@@ -168,7 +168,7 @@ static void cost_mesh(const struct collopt_problem *p, struct collopt_cost *c)
 
 static size_t sides(const struct collopt_problem *p)
 {
-    return collopt_preset_dims(p->ranks, 1);
+    return collopt_preset_dims(p, 1);
 }
 
 /* For grids of the preset sides: about the square root of the ranks along each. */

@@ -480,7 +480,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_swing = {
 
 static size_t even_sides(const struct collopt_problem *p)
 {
-    return collopt_preset_dims(p->ranks, 2);
+    return collopt_preset_dims(p, 2);
 }
 
 static bool sides_are_even(const struct collopt_problem *p)

@@ -48,6 +48,29 @@ talking()
     said 1 '^collopt: COLLOPT_ALLREDUCE=rong is not understood: ' "$host, a misspelt algorithm"
 }
 
+# The grids of ranks that are known give algorithms their dims.
+lying()
+{
+    bucket='COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_ALLREDUCE=bucket'
+    tells 8 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_ALLREDUCE=swing_torus -- bytes=8000 cart=2x4 allreduce
+    said 1 '^collopt: allreduce, 8 ranks, .*: swing_torus:dims=2x4 (forced' "$host, a Cartesian communicator"
+    # shellcheck disable=SC2086
+    tells 8 'run 2 passed 0' $bucket COLLOPT_TOPOLOGY=torus:2x2x2 -- bytes=8000 cart=2x4 allreduce halves allreduce
+    said 1 '^collopt: allreduce, 8 ranks, .*: bucket:dims=2x2x2 (forced' "$host, a torus"
+    said 1 '^collopt: allreduce, 4 ranks, .*: bucket:dims=2x2 (forced' "$host, half a torus"
+    # shellcheck disable=SC2086
+    tells 4 'run 1 passed 0' $bucket COLLOPT_TOPOLOGY=torus:4x4 -- bytes=8000 allreduce
+    said 1 '^collopt: COLLOPT_TOPOLOGY=torus:4x4 has room for 16 ranks, MPI_COMM_WORLD has 4; it is ignored' "$host, a shape"
+    said 1 '^collopt: allreduce, 4 ranks, .*: bucket:dims=2x2 (forced' "$host, a shape that does not fit"
+    # shellcheck disable=SC2086
+    tells 4 'run 1 passed 0' $bucket COLLOPT_TOPOLOGY=mesh:4x1 -- bytes=8000 allreduce
+    said 1 '^collopt: allreduce, 4 ranks, .*: bucket:dims=4 (forced' "$host, a line"
+    tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_ALLREDUCE=leader COLLOPT_TOPOLOGY=nodes:2 -- allreduce
+    said 1 '^collopt: allreduce, 4 ranks, .*: leader:' "$host, nodes"
+    tells 3 'run 0 passed 5' COLLOPT_AFTER=1 COLLOPT_GPU=native COLLOPT_TOPOLOGY=rong -- allreduce=5
+    said 1 '^collopt: COLLOPT_TOPOLOGY=rong is not understood: it takes torus:' "$host, no shape"
+}
+
 waiting()
 {
     for wait in auto spin yield; do
@@ -84,7 +107,7 @@ informing()
     chosen "$ring" 'dup info=allreduce=ring allreduce info=allreduce=auto allreduce'
     said 1 'recursive_doubling (built-in table)$' "$host, info keys taken back"
     chosen 'recursive_doubling (built-in table)' 'dup info=allreduce=ring dup allreduce=2'  # a duplicate has none
-    chosen 'reduce, 2 ranks, .*: chain (forced by info key collopt_reduce)' 'info=reduce=chain reduce=2'    # before COLLOPT_REDUCE
+    chosen 'reduce, 2 ranks, .*: chain:segment=.* (forced by info key collopt_reduce)' 'info=reduce=chain reduce=2'    # before COLLOPT_REDUCE
     chosen 'info key collopt_allreduce=bucket cannot serve 2 ranks, .*; the next choice is used' \
         'info=allreduce=bucket:dims=3x2 allreduce=2'
     tells 2 'run 2 passed 0' COLLOPT_AFTER=1 -- info0=allreduce=ring allreduce=2
@@ -130,6 +153,7 @@ settings()              # HOST
     with=$(program "$host" settings)
     beginning
     talking
+    lying
     waiting
     switching
     informing

@@ -6,6 +6,8 @@
  *     bytes=4096                  the length of the vectors from now on
  *     pcontrol=0                  MPI_Pcontrol
  *     dup                         from now on, on a new duplicate
+ *     cart=2x4                    from now on, on a new periodic Cartesian communicator with these dims
+ *     halves                      from now on, on half the ranks of it: the lower ones, the upper ones
  *     info=allreduce=ring         an info key for it, collopt_allreduce
  *     info0=allreduce=ring        the same, but only rank 0 gives it
  *     infodup=allreduce=ring      from now on, on a new duplicate with this info key
@@ -48,15 +50,46 @@ static void pcontrol(struct state *s, int n)
     MPI_Pcontrol(n);
 }
 
+static void go_on_with(struct state *s, MPI_Comm made)
+{
+    if (s->comm != MPI_COMM_WORLD)
+        MPI_Comm_free(&s->comm);
+    s->comm = made;
+}
+
 static void dup(struct state *s, int n)
 {
     MPI_Comm made;
 
     (void)n;
     MPI_Comm_dup(s->comm, &made);
-    if (s->comm != MPI_COMM_WORLD)
-        MPI_Comm_free(&s->comm);
-    s->comm = made;
+    go_on_with(s, made);
+}
+
+static void halves(struct state *s, int n)
+{
+    int rank, ranks;
+    MPI_Comm made;
+
+    (void)n;
+    MPI_Comm_rank(s->comm, &rank);
+    MPI_Comm_size(s->comm, &ranks);
+    MPI_Comm_split(s->comm, rank < ranks / 2, rank, &made);
+    go_on_with(s, made);
+}
+
+/* WORD: "cart=2x4". */
+static bool lay_out(struct state *s, const char *word)
+{
+    int side[3], around[3] = { 1, 1, 1 }, sides;
+    MPI_Comm made;
+
+    if (strncmp(word, "cart=", 5) != 0)
+        return false;
+    sides = sscanf(word + 5, "%dx%dx%d", &side[0], &side[1], &side[2]);
+    MPI_Cart_create(s->comm, sides, side, around, 0, &made);
+    go_on_with(s, made);
+    return true;
 }
 
 /* VALUE: "allreduce=ring"; "" for an empty info. */
@@ -85,9 +118,7 @@ static bool inform(struct state *s, const char *word)
         MPI_Comm_set_info(s->comm, info);
     } else {
         MPI_Comm_dup_with_info(s->comm, info, &made);
-        if (s->comm != MPI_COMM_WORLD)
-            MPI_Comm_free(&s->comm);
-        s->comm = made;
+        go_on_with(s, made);
     }
     MPI_Info_free(&info);
     return true;
@@ -98,6 +129,7 @@ static const struct command {
     void (*run)(struct state *s, int n);
 } commands[] = {
     { "allreduce", allreduce }, { "reduce", reduce }, { "bytes", bytes }, { "pcontrol", pcontrol }, { "dup", dup },
+    { "halves", halves },
 };
 
 static void obey(struct state *s, const char *word)
@@ -105,7 +137,7 @@ static void obey(struct state *s, const char *word)
     size_t n = strcspn(word, "=");
 
     at(word, 60);
-    if (inform(s, word))
+    if (inform(s, word) || lay_out(s, word))
         return;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strlen(commands[i].name) == n && memcmp(commands[i].name, word, n) == 0) {

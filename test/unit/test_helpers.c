@@ -260,11 +260,13 @@ START_TEST(preset_dims_are_nearly_square)
                   { 8, 2, 4, 2 }, { 12, 2, 6, 2 }, { 36, 2, 6, 6 }, { 1024, 2, 32, 32 }, { 96, 2, 12, 8 } };
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        static const struct collopt_topology one = { .nodes = 1 };
+        const struct collopt_problem p = { .ranks = known[i].ranks, .topology = &one };
         size_t dims = (size_t)known[i].longer;
 
         if (known[i].shorter > 1)
             dims |= (size_t)known[i].shorter << COLLOPT_SIDE_BITS;
-        ck_assert_msg(collopt_preset_dims(known[i].ranks, known[i].each) == dims, "dims of %d in multiples of %d",
+        ck_assert_msg(collopt_preset_dims(&p, known[i].each) == dims, "dims of %d in multiples of %d",
                       known[i].ranks, known[i].each);
     }
 }

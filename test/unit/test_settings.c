@@ -61,6 +61,7 @@ START_TEST(defaults)
     ck_assert_uint_eq(s.scratch, (size_t)64 << 20);
     ck_assert_int_eq(s.communicators, 256);
     ck_assert_ptr_null(s.isa);
+    ck_assert_ptr_null(s.topology);
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
         ck_assert_ptr_null(s.force[c]);
     ck_assert_int_eq(collopt_settings_from(&s, NULL, note), 0);
@@ -136,6 +137,16 @@ static const struct {
     { "COLLOPT_NODE_RANKS=4,0", { "cyclic:4" } },
     { "COLLOPT_NODE_RANKS=cyclic:", { "cyclic:4" } },
     { "COLLOPT_NODE_RANKS=9999999999", { "cyclic:4" } },
+    { "COLLOPT_TOPOLOGY=ring:4", { "COLLOPT_TOPOLOGY=ring:4", "torus:8x8x4", "cartesian", "using auto" } },
+    { "COLLOPT_TOPOLOGY=torus", { "torus:8x8x4" } },
+    { "COLLOPT_TOPOLOGY=torus:8x", { "up to 6 sides of 1 to 1023", "torus:8x8x4" } },
+    { "COLLOPT_TOPOLOGY=mesh:8x0", { "up to 6 sides", "mesh:8x8x4" } },
+    { "COLLOPT_TOPOLOGY=mesh:1024", { "1 to 1023" } },
+    { "COLLOPT_TOPOLOGY=mesh:1023x1023x1023x2x2x2", { "up to 6 sides" } },
+    { "COLLOPT_TOPOLOGY=mesh:2x2x2x2x2x2x2", { "up to 6 sides" } },
+    { "COLLOPT_TOPOLOGY=mesh:4x4,", { "up to 6 sides" } },
+    { "COLLOPT_TOPOLOGY=nodes:", { "nodes: takes", "24" } },
+    { "COLLOPT_TOPOLOGY=nodes:4,", { "4,4,2" } },
     { "COLLOPT_CUT=0", { "1 to ", "using 1G" } },
     { "COLLOPT_CUT=3G", { "COLLOPT_CUT=3G", "1 to 2147483647" } },
     { "COLLOPT_SCRATCH=64Q", { "bytes", "64K" } },
@@ -197,6 +208,8 @@ START_TEST(round_trip)
         "COLLOPT_WAIT=spin", "COLLOPT_GPU=host", "COLLOPT_CUT=1000", "COLLOPT_SCRATCH=12M", "COLLOPT_COMMUNICATORS=7",
         "COLLOPT_ISA=generic", "COLLOPT_ALLREDUCE=ring:segment=3K", "COLLOPT_REDUCE=tree:radix=4,segment=64K",
         "COLLOPT_SCAN=host", "COLLOPT_NODE_RANKS=3,1,4", "COLLOPT_NODE_RANKS=cyclic:4",
+        "COLLOPT_TOPOLOGY=torus:8x8x4", "COLLOPT_TOPOLOGY=mesh:1023x1023", "COLLOPT_TOPOLOGY=nodes:4,4,2",
+        "COLLOPT_TOPOLOGY=nodes:cyclic:4", "COLLOPT_TOPOLOGY=cartesian",
     };
 
     for (size_t i = 0; i < sizeof set / sizeof *set; i++) {
