@@ -181,6 +181,7 @@ int collopt_receive_now(struct collopt_comm *c, struct collopt_plan *plan, int m
 int collopt_send_now(struct collopt_comm *c, struct collopt_plan *plan, int message);
 int collopt_wait(const struct collopt_comm *c, MPI_Request *request);
 int collopt_test(MPI_Request *request, bool *done);
+int collopt_wait_any(int n, MPI_Request *const request[]);              /* on SMPI: until one of them is complete, and null */
 void collopt_idle(const struct collopt_comm *c, unsigned *polls);       /* between two fruitless looks */
 bool collopt_abandon(struct collopt_plan *plan);        /* after an error: what is still under way */
 

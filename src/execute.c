@@ -187,11 +187,35 @@ static int run_on(struct collopt_comm *c, struct collopt_plan *plan, int strand,
     }
 }
 
+/* No strand can go on. */
+static int idle(const struct collopt_comm *c, struct collopt_plan *plan, unsigned *polls)
+{
+#ifdef COLLOPT_HOST_SMPI
+    const struct collopt_bound *b = plan->bound;
+    MPI_Request *request[b->strands];
+    int n = 0;
+
+    (void)c;
+    (void)polls;
+    for (int t = 0; t < b->strands; t++) {
+        const struct collopt_step *s = &b->strand[t][plan->step[t]];
+
+        if (s->kind == COLLOPT_WAIT)
+            request[n++] = &plan->request[s->message];
+    }
+    return collopt_wait_any(n, request);
+#else
+    (void)plan;
+    collopt_idle(c, polls);
+    return MPI_SUCCESS;
+#endif
+}
+
 static int run_together(struct collopt_comm *c, struct collopt_plan *plan)
 {
     const struct collopt_bound *b = plan->bound;
     unsigned polls = 0;
-    int ended;
+    int ended, err;
 
     memset(plan->step, 0, (size_t)b->strands * sizeof *plan->step);
     do {
@@ -199,16 +223,14 @@ static int run_together(struct collopt_comm *c, struct collopt_plan *plan)
 
         ended = 0;
         for (int t = 0; t < b->strands; t++) {
-            int err = run_on(c, plan, t, &moved);
-
-            if (err)
+            if ((err = run_on(c, plan, t, &moved)))
                 return err;
             ended += b->strand[t][plan->step[t]].kind == COLLOPT_END;
         }
         if (moved)
             polls = 0;
-        else
-            collopt_idle(c, &polls);
+        else if ((err = idle(c, plan, &polls)))
+            return err;
     } while (ended < b->strands);
     return MPI_SUCCESS;
 }

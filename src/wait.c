@@ -19,6 +19,33 @@ void collopt_idle(const struct collopt_comm *c, unsigned *polls)
     }
 }
 
+#ifdef COLLOPT_HOST_SMPI
+/* A look would take simulated time, and time passes only while a rank waits: strands wait for whatever comes first. */
+int collopt_test(MPI_Request *request, bool *done)
+{
+    *done = *request == MPI_REQUEST_NULL;
+    return MPI_SUCCESS;
+}
+
+int collopt_wait_any(int n, MPI_Request *const request[])
+{
+    MPI_Request first[n + 1];
+    int which = MPI_UNDEFINED, err;
+
+    for (int i = 0; i < n; i++)
+        first[i] = *request[i];
+    err = n == 0 ? MPI_SUCCESS : PMPI_Waitany(n, first, &which, MPI_STATUS_IGNORE);
+    if (which != MPI_UNDEFINED)
+        *request[which] = MPI_REQUEST_NULL;
+    return err;
+}
+
+int collopt_wait(const struct collopt_comm *c, MPI_Request *request)
+{
+    (void)c;
+    return *request == MPI_REQUEST_NULL ? MPI_SUCCESS : PMPI_Wait(request, MPI_STATUS_IGNORE);
+}
+#else
 int collopt_test(MPI_Request *request, bool *done)
 {
     int flag = 0, err = PMPI_Test(request, &flag, MPI_STATUS_IGNORE);
@@ -44,3 +71,4 @@ int collopt_wait(const struct collopt_comm *c, MPI_Request *request)
         collopt_idle(c, &polls);
     }
 }
+#endif
