@@ -1,10 +1,11 @@
 /* What it takes to write down one rank's schedule: time and memory, for as many ranks as the largest machines have.
  *
- *     bench_build [-p RANKS] [ALGORITHM ...]
+ *     bench_build [-p RANKS] [-n RANKS_OF_A_NODE] [-b BYTES] [ALGORITHM ...]
  *
  * Needs no MPI.  A line for every algorithm whose rounds do not grow with the ranks (no more than MOST_ROUNDS): the
- * milliseconds to build and compile its schedule, and to bind it to a count; the KiB that both keep; its steps.  Medians
- * over several ranks.  The counts of a Reduce_scatter are the caller's, and not counted. */
+ * milliseconds to choose its parameters, to build and compile its schedule, and to bind it to a count; the KiB that both keep;
+ * its steps.  Medians over several ranks.  The counts of a Reduce_scatter are the caller's, and not counted.
+ * One node unless -n says how many ranks each has; a double for each rank unless -b says how long a vector is. */
 #include "config.h"
 
 #include <malloc.h>
@@ -19,7 +20,7 @@
 enum { MOST_ROUNDS = 1000, RANKS_TRIED = 9 };
 
 struct figures {
-    double build, bind;         /* s */
+    double choose, build, bind; /* s */
     double bytes;
     double steps;
 };
@@ -56,13 +57,17 @@ static double in_use(void)
 #endif
 }
 
-static struct figures measure(const struct collopt_algorithm *a, const struct collopt_problem *p, int rank)
+static struct figures measure(const struct collopt_algorithm *a, struct collopt_problem *p, int rank)
 {
     struct figures f;
     double before = in_use(), start = now();
-    struct collopt_schedule *s = collopt_schedule_new(a, p, rank, 0);
+    struct collopt_schedule *s;
     struct collopt_bound *b;
 
+    collopt_set_parameters(p, &(struct collopt_choice){ .algorithm = a });
+    f.choose = now() - start;
+    start = now();
+    s = collopt_schedule_new(a, p, rank, 0);
     f.build = now() - start;
     start = now();
     b = s ? collopt_bind(s, p, SIZE_MAX) : NULL;
@@ -78,21 +83,22 @@ static struct figures measure(const struct collopt_algorithm *a, const struct co
     return f;
 }
 
-static void line(const struct collopt_algorithm *a, const struct collopt_problem *p)
+static void line(const struct collopt_algorithm *a, struct collopt_problem *p)
 {
-    double build[RANKS_TRIED], bind[RANKS_TRIED], bytes[RANKS_TRIED], steps[RANKS_TRIED];
+    double choose[RANKS_TRIED], build[RANKS_TRIED], bind[RANKS_TRIED], bytes[RANKS_TRIED], steps[RANKS_TRIED];
 
     for (int i = 0; i < RANKS_TRIED; i++) {
         int rank = (int)((long)i * (p->ranks - 1) / (RANKS_TRIED - 1));
         struct figures f = measure(a, p, rank);
 
+        choose[i] = f.choose;
         build[i] = f.build;
         bind[i] = f.bind;
         bytes[i] = f.bytes;
         steps[i] = f.steps;
     }
-    printf("%-21s %-22s %9.3f %9.3f %10.1f %8.0f\n", collopt_collective_names[a->collective], a->name,
-           1e3 * median(build, RANKS_TRIED), 1e3 * median(bind, RANKS_TRIED), median(bytes, RANKS_TRIED) / 1024,
+    printf("%-21s %-22s %9.3f %9.3f %9.3f %10.1f %8.0f\n", collopt_collective_names[a->collective], a->name,
+           1e3 * median(choose, RANKS_TRIED), 1e3 * median(build, RANKS_TRIED), 1e3 * median(bind, RANKS_TRIED), median(bytes, RANKS_TRIED) / 1024,
            median(steps, RANKS_TRIED));
     fflush(stdout);
 }
@@ -105,13 +111,11 @@ static bool wanted(const struct collopt_algorithm *a, int names, char **name)
     return names == 0;
 }
 
-static void all(int ranks, int names, char **name)
+static void all(int ranks, size_t count, const struct collopt_topology *topology, int names, char **name)
 {
-    static const struct collopt_topology flat = { .nodes = 1 };
-
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++) {
-        struct collopt_problem p = { .collective = (*a)->collective, .ranks = ranks, .count = (size_t)ranks, .size = 8,
-                                     .commutative = true, .exact = true, .topology = &flat };
+        struct collopt_problem p = { .collective = (*a)->collective, .ranks = ranks, .count = count, .size = 8,
+                                     .commutative = true, .exact = true, .topology = topology };
         struct collopt_choice choice = { .algorithm = *a };
         struct collopt_cost cost;
 
@@ -126,16 +130,42 @@ static void all(int ranks, int names, char **name)
     }
 }
 
+/* EACH ranks on a node, one behind the other. */
+static bool make_topology(struct collopt_topology *t, int ranks, int each)
+{
+    int *node = malloc((size_t)ranks * sizeof *node);
+
+    for (int r = 0; node && r < ranks; r++)
+        node[r] = r / each;
+    t->nodes = (ranks - 1) / each + 1;
+    t->node = node;
+    return node && collopt_topology_measure(t, ranks);
+}
+
 int main(int argc, char **argv)
 {
-    int option, ranks = 1 << 20;
+    struct collopt_topology topology = { .nodes = 1 };
+    int option, ranks = 1 << 20, each = 0;
+    long bytes = 0;
+    bool understood = true;
 
-    while ((option = getopt(argc, argv, "p:")) != -1)
-        if (option != 'p' || (ranks = atoi(optarg)) < 1) {
-            fprintf(stderr, "usage: bench_build [-p RANKS] [ALGORITHM ...]\n");
-            return 2;
+    while ((option = getopt(argc, argv, "p:n:b:")) != -1)
+        switch (option) {
+        case 'p': understood &= (ranks = atoi(optarg)) > 0; break;
+        case 'n': understood &= (each = atoi(optarg)) > 0; break;
+        case 'b': understood &= (bytes = atol(optarg)) > 0; break;
+        default: understood = false;
         }
-    printf("%d ranks\n%-21s %-22s %9s %9s %10s %8s\n", ranks, "", "", "build ms", "bind ms", "KiB", "steps");
-    all(ranks, argc - optind, argv + optind);
+    if (!understood) {
+        fprintf(stderr, "usage: bench_build [-p RANKS] [-n RANKS_OF_A_NODE] [-b BYTES] [ALGORITHM ...]\n");
+        return 2;
+    }
+    if (each && !make_topology(&topology, ranks, each)) {
+        fprintf(stderr, "bench_build: no memory\n");
+        return 1;
+    }
+    printf("%d ranks\n%-21s %-22s %9s %9s %9s %10s %8s\n", ranks, "", "", "choose ms", "build ms", "bind ms", "KiB", "steps");
+    all(ranks, bytes ? (size_t)bytes / 8 : (size_t)ranks, &topology, argc - optind, argv + optind);
+    free((int *)topology.node);
     return 0;
 }
