@@ -43,15 +43,6 @@ uninstall-local:
 	  rm -f '$(DESTDIR)$(bindir)'/$$name; \
 	done
 
-# Runs only where ranks are simulated, by torus.sh.
-if COLLOPT_SMPI
-BENCHES += bench/smpi/bench_torus
-endif
-bench/smpi/bench_torus: bench/bench_torus.c libcollopt-core.la libcollopt-smpi.a
-	$(AM_V_at)$(MKDIR_P) bench/smpi
-	$(AM_V_CC)$(SMPI_MPICC) $(AM_CFLAGS) -g -O2 -fvisibility=default -o $@ $(filter %.c,$^) -Wl,-u,MPI_Allreduce \
-	  libcollopt-smpi.a $(HWLOC_LIBS) -lm -lpthread
-
 # Needs no MPI.
 EXTRA_PROGRAMS += bench/bench_build
 bench_bench_build_SOURCES = bench/bench_build.c
@@ -64,9 +55,7 @@ CLEANFILES += $(BENCHES)
 EXTRA_DIST += \
 	$(MPI_BENCHES:%=bench/%.c) \
 	$(BENCH_SHARED) $(COLLOPT_BENCH_PARTS) \
-	bench/bench_torus.c \
 	bench/summary \
-	bench/torus.sh \
 	test/bench/collopt-bench.sh \
 	test/bench/spoil.c \
 	test/bench/summary.sh \

@@ -1,0 +1,144 @@
+# bench/simulate on 16 simulated ranks: the same figures twice, cells once, wrong words and wrong results.
+
+set -u
+: "${COLLOPT_SOURCE:=$PWD}" "${COLLOPT_BUILD:=$PWD}"
+
+[ -n "${SMPI_MPICC-x}" ] || { echo "collopt is not built for SMPI"; exit 77; }
+command -v python3 >/dev/null || { echo "no python3"; exit 77; }
+simulate="$COLLOPT_SOURCE/bench/simulate --build=$COLLOPT_BUILD"
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 99
+failed=0
+
+fail()
+{
+    echo "FAIL: $*"
+    sed 's/^/    /' said
+    failed=1
+}
+
+cat >mesh.xml <<'END'
+<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<!-- simulate: ranks=16 grid=4x4 of=8x8 ports=4 -->
+<platform version="4.1">
+  <cluster id="all" prefix="n" suffix="" radical="0-63" speed="10Gf" bw="12.5GBps" lat="1us" sharing_policy="SPLITDUPLEX"
+    topology="TORUS" topo_parameters="8,8"/>
+</platform>
+END
+
+run()                   # STATUS OPTION...
+{
+    status=$1
+    shift
+    what="$*"
+    # shellcheck disable=SC2086
+    $simulate --platforms mesh.xml "$@" >said 2>&1
+    found=$?
+    [ $found = "$status" ] || fail "$what: exit status $found, not $status"
+}
+
+refuses()               # PATTERN OPTION...
+{
+    pattern=$1
+    shift
+    run 2 -o never.csv "$@"
+    grep -q -e "$pattern" said || fail "$what: nothing like \"$pattern\""
+    [ ! -e never.csv ] || fail "$what: a file was written"
+}
+
+rows()                  # FILE
+{
+    grep -v '^#' "$1"
+}
+
+some='--collectives allreduce,scan --sizes 8,8K --algorithms auto,ring,leader:node=(linear),net=(ring),mesh:dims=4x4'
+
+# shellcheck disable=SC2086
+run 0 $some -o one.csv
+# shellcheck disable=SC2086
+run 0 $some --jobs 2 -o two.csv
+for file in one two; do
+    rows $file.csv | sort >$file.rows
+done
+cmp -s one.rows two.rows || fail "two runs differ: $(diff one.rows two.rows)"
+[ ! -e one.csv.part ] || fail 'a .part was left'
+
+rows one.csv | head -1 >said
+for column in setting collective operation type ranks bytes algorithm peer peer_us collopt_us ratio ratio_low ratio_high pairs \
+    outliers result bound_us; do
+    tr , '\n' <said | grep -qx $column || fail "no column $column"
+done
+# auto, ring, leader, mesh, and the best: 5 for each of two Allreduces; of these a Scan can only have auto and the best.
+[ "$(rows one.csv | wc -l)" = 15 ] || fail "$(rows one.csv | wc -l) lines of 15"
+[ "$(grep -c ',correct,' one.csv)" = 14 ] || fail 'not all correct'
+grep -q '^mesh 16 each,mesh,allreduce,sum,double,16,8192,mesh:dims=4x4,[a-z0-9]*,[0-9.]*,[0-9.]*,' one.csv || fail 'no mesh'
+grep -q 'ompi=[0-9.]* mpich=[0-9.]* mvapich2=[0-9.]* impi=[0-9.]*$' one.csv || fail 'not all four peers'
+grep -q ',scan,.*chain=[0-9.]* doubling=[0-9.]*$' one.csv || fail 'no peers of Scan'
+# From corner to corner there are six links of 1 us, and 0.2 us for each of two processors; wrap links would make it four.
+grep -q ',allreduce,sum,double,16,8,.*,6\.402,' one.csv || fail 'the bound is not that of a mesh'
+sh "$COLLOPT_SOURCE/bench/summary" one.csv >said || fail 'bench/summary'
+
+# What is there is not run again, what is missing is; also from what an interruption left.
+# shellcheck disable=SC2086
+run 0 $some -o one.csv
+grep -q times said && fail 'cells were run again'
+grep -v ',scan,.*,16,8192,' one.csv >rest.csv && mv rest.csv one.csv
+echo 'mesh 16 scan 8192 =auto 1234.5 correct recursive_doubling' >one.csv.part
+# shellcheck disable=SC2086
+run 0 $some -o one.csv
+grep -q ',scan,.*,8192,auto,.*,1234\.500,' one.csv || fail 'the .part was not used'
+grep -q 'of 3 times' said || fail 'three times should be missing: chain, doubling, leader'
+
+# Whenever it is interrupted, the rest comes out as if it had not been.
+# shellcheck disable=SC2086
+$simulate --platforms mesh.xml $some -o three.csv >said 2>&1 &
+sleep 1
+kill -INT $!
+wait $!
+status=$?
+case $status in 0 | 130) ;; *) fail "interrupted: status $status" ;; esac
+# shellcheck disable=SC2086
+run 0 $some -o three.csv
+rows three.csv | sort >three.rows
+cmp -s two.rows three.rows || fail "an interrupted run differs: $(diff two.rows three.rows)"
+
+refuses 'mash is no collective; there are allreduce,' --collectives mash
+refuses '9 is not a size: bytes of whole doubles' --sizes 8,9
+refuses 'rong is no algorithm; there are auto, all, ' --algorithms auto,rong
+refuses 'none of these platforms has so many ranks: mesh 16' --ranks 17
+refuses 'x is not a number of ranks' --ranks x
+refuses 'moon.xml is no platform and no file; there are dragonfly,' --platforms moon.xml
+echo '<platform/>' >bare.xml
+refuses 'has no comment <!-- simulate: ranks=' --platforms bare.xml
+sed 's/ smpi.ois:[^ ]*//' one.csv >other.csv
+run 2 -o other.csv
+grep -q 'was simulated otherwise' said || fail 'a file of another model was gone on with'
+echo some,file >other.csv
+run 2 -o other.csv
+grep -q 'has not the columns' said || fail 'a file of somebody else was taken'
+
+# A simulator whose ring is wrong, and one that dies.
+cat >smpirun <<'END'
+#!/bin/sh
+for word; do
+    case $word in
+    list) for c in allreduce scan; do echo "algorithm $c ring"; done ;;
+    links) echo "links 1 2 1e-10" ;;
+    allreduce:*) case $COLLOPT_ALLREDUCE in ring) r=WRONG ;; *) r=correct ;; esac
+        echo "cell allreduce ${word#*:} 10 $r ring" ;;
+    scan:*) exit 3 ;;
+    esac
+done
+END
+chmod +x smpirun
+SMPI_MPIRUN=./smpirun
+export SMPI_MPIRUN
+run 1 --collectives allreduce,scan --sizes 8 -o wrong.csv
+grep -q ',ring,ompi,10.000,10.000,,,,1,0,WRONG,' wrong.csv || fail 'WRONG was not noticed'
+grep -q '1 wrong results, 4 times without a figure' said || fail 'nothing was said of it'
+grep -q 'mesh 16 chain scan:8: exit status 3' said || fail 'nothing was said of a simulator that died'
+
+[ $failed = 0 ] && echo "bench/simulate: passed"
+exit $failed
