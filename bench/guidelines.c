@@ -478,7 +478,7 @@ static bool csv(const char *file, const struct provenance *p, const struct trial
 /* ---- options -------------------------------------------------------------------------------------------------- */
 
 struct chosen {
-    struct options sizes;       /* of these only the sizes */
+    struct options what;        /* of these only collectives and sizes */
     bool host, collopt, strict, help;
     double tolerance, seed;
     const char *setting, *csv;
@@ -490,8 +490,11 @@ static void help(void)
     puts("usage: mpirun -n RANKS env LD_PRELOAD=libcollopt.so guidelines [OPTION]...\n\n"
          "Is any reduction slower than others that give the same result?\n\n"
          "  --of host|collopt|both  whose reductions; both unless given, collopt's if it is loaded\n"
+         "  --collectives LIST      all unless given: allreduce,reduce,reduce_scatter_block,reduce_scatter,scan,exscan\n"
          "  --sizes LIST            bytes of one rank's vector, as for collopt-bench; 8,1K,32K,1M unless given\n"
          "  --time SECONDS          for one comparison, at most; 0.2 unless given\n"
+         "  --calls N               calls in a run; unless given, as many as take a millisecond\n"
+         "  --pairs N               exactly so many pairs of runs for each comparison, whatever --time says\n"
          "  --tolerance PERCENT     a guideline is violated by more than this; 5 unless given\n"
          "  --strict                exit status 3 if collopt violates a guideline\n"
          "  --seed N                order of the comparisons\n"
@@ -528,15 +531,16 @@ static bool side_word(struct chosen *o, const char *word, char *message)
 static bool choose(struct chosen *o, int argc, char **argv, char *message)
 {
     static const struct option names[] = {
-        { "of", 1, NULL, 'o' }, { "sizes", 1, NULL, 's' }, { "time", 1, NULL, 't' }, { "tolerance", 1, NULL, 'l' },
-        { "strict", 0, NULL, 'x' }, { "seed", 1, NULL, 'e' }, { "setting", 1, NULL, 'g' }, { "csv", 1, NULL, 'c' },
-        { "help", 0, NULL, 'h' }, { 0 }
+        { "of", 1, NULL, 'o' }, { "collectives", 1, NULL, 'i' }, { "sizes", 1, NULL, 's' }, { "time", 1, NULL, 't' },
+        { "calls", 1, NULL, 'a' }, { "pairs", 1, NULL, 'p' },
+        { "tolerance", 1, NULL, 'l' }, { "strict", 0, NULL, 'x' }, { "seed", 1, NULL, 'e' }, { "setting", 1, NULL, 'g' },
+        { "csv", 1, NULL, 'c' }, { "help", 0, NULL, 'h' }, { 0 }
     };
-    double percent = 5;
+    double percent = 5, calls = 0, pairs = 0;
     int letter;
 
     *o = (struct chosen){ .host = true, .collopt = true, .seed = -1, .effort = { .seconds = 0.2, .precise = 0.01 } };
-    if (!options_sizes(&o->sizes, "8,1K,32K,1M", message))
+    if (!options_collectives(&o->what, "all", message) || !options_sizes(&o->what, "8,1K,32K,1M", message))
         return false;
     opterr = 0;
     while ((letter = getopt_long(argc, argv, "", names, NULL)) != -1) {
@@ -544,8 +548,11 @@ static bool choose(struct chosen *o, int argc, char **argv, char *message)
 
         switch (letter) {
         case 'o': ok = side_word(o, optarg, message); break;
-        case 's': ok = options_sizes(&o->sizes, optarg, message); break;
+        case 'i': ok = options_collectives(&o->what, optarg, message); break;
+        case 's': ok = options_sizes(&o->what, optarg, message); break;
         case 't': ok = number("--time", optarg, 1e-3, 3600, &o->effort.seconds, message); break;
+        case 'a': ok = number("--calls", optarg, 1, 1e6, &calls, message); break;
+        case 'p': ok = number("--pairs", optarg, 1, 1e6, &pairs, message); break;
         case 'l': ok = number("--tolerance", optarg, 0, 1000, &percent, message); break;
         case 'e': ok = number("--seed", optarg, 0, 1e9, &o->seed, message); break;
         case 'x': o->strict = true; break;
@@ -562,6 +569,8 @@ static bool choose(struct chosen *o, int argc, char **argv, char *message)
     if (optind < argc)
         snprintf(message, OPTIONS_MESSAGE, "\"%s\" is not an option; see --help", argv[optind]);
     o->tolerance = percent / 100;
+    o->effort.calls = (long)calls;
+    o->effort.pairs = (int)pairs;
     return optind == argc;
 }
 
@@ -572,10 +581,10 @@ static int list_trials(struct trial *trials, const struct chosen *o)
     int n = 0;
 
     for (int who = BENCH_HOST; who <= BENCH_COLLOPT; who++)
-        for (int s = 0; s < o->sizes.sizes; s++)
+        for (int s = 0; s < o->what.sizes; s++)
             for (int g = 0; g < GUIDELINES; g++)
-                if (who == BENCH_HOST ? o->host : o->collopt)
-                    trials[n++] = (struct trial){ .guideline = &guidelines[g], .who = (enum bench_who)who, .bytes = o->sizes.size[s] };
+                if ((who == BENCH_HOST ? o->host : o->collopt) && o->what.collective[guidelines[g].collective])
+                    trials[n++] = (struct trial){ .guideline = &guidelines[g], .who = (enum bench_who)who, .bytes = o->what.size[s] };
     return n;
 }
 

@@ -125,6 +125,12 @@ static bool size_list(struct options *o, const char *list)
     return true;
 }
 
+bool options_collectives(struct options *o, const char *list, char *message)
+{
+    message_at = message;
+    return name_list("--collectives", list, bench_collective_names, o->collective);
+}
+
 bool options_sizes(struct options *o, const char *list, char *message)
 {
     message_at = message;

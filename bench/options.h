@@ -28,7 +28,8 @@ struct options {
 
 /* False: MESSAGE, of OPTIONS_MESSAGE bytes, says which option is wrong and what would be right. */
 bool options_read(struct options *o, int argc, char **argv, char *message);
-/* The same for the value of --sizes alone. */
+/* The same for one option's value alone. */
+bool options_collectives(struct options *o, const char *list, char *message);
 bool options_sizes(struct options *o, const char *list, char *message);
 void options_help(FILE *to);
 

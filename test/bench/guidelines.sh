@@ -3,7 +3,7 @@
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
-few='--sizes 8 --time 0.002 --seed 1'
+few='--calls 2 --pairs 6 --seed 1'
 
 check()                 # STATUS WHAT PRELOADED ARGUMENT...
 {
@@ -29,7 +29,7 @@ records()               # COUNT RESULT OF
 measuring()
 {
     # shellcheck disable=SC2086     # options
-    check 0 'all guidelines' "$library" $few --csv "$work/csv" --setting here
+    check 0 'all guidelines' "$library" $few --sizes 8 --csv "$work/csv" --setting here
     said_line '^(Open MPI|MPICH) [0-9.]+: [0-9]+ of 30 guidelines violated, [0-9]+ more perhaps'
     said_line '^collopt: [0-9]+ of 30 guidelines violated'
     for of in 'MPI' collopt; do
@@ -38,7 +38,7 @@ measuring()
     done
     sh "$top/bench/summary" "$work/csv" >"$work/summary" 2>&1 || fail "$what: bench/summary does not read the CSV"
     grep -q '30 .* here; guidelines of collopt$' "$work/summary" || fail "$what: $(cat "$work/summary")"
-    check 0 'without collopt' '' --sizes 8 --time 0.002 --of collopt
+    check 0 'without collopt' '' --sizes 8 --calls 1 --pairs 1 --of collopt
     said_line '^guidelines: collopt is not loaded'
 }
 
@@ -46,10 +46,11 @@ violating()
 {
     "$compiler" -shared -fPIC -o "$work/slow.so" "$top/test/bench/slow.c" -ldl || fail "$host: slow.c"
     # shellcheck disable=SC2086     # options
-    check 3 'a slow allreduce' "$work/slow.so:$library" $few --of collopt --strict
-    said_line 'allreduce <= reduce \+ bcast'
+    check 3 'a slow allreduce' "$work/slow.so:$library" $few --collectives allreduce --sizes 8 --of collopt --strict
+    said_line 'allreduce <= reduce_scatter \+ allgatherv'
     "$compiler" -shared -fPIC -o "$work/spoil.so" "$top/test/bench/spoil.c" -ldl || fail "$host: spoil.c"
-    check 1 'a wrong allreduce' "$work/spoil.so:$library" --sizes 1K --time 0.002 --of collopt
+    # shellcheck disable=SC2086     # options
+    check 1 'a wrong allreduce' "$work/spoil.so:$library" $few --collectives allreduce --sizes 1K --of collopt
     said_line 'WRONG +1K .* allreduce <= reduce \+ bcast'
 }
 
@@ -64,11 +65,12 @@ refused()               # SENTENCE ARGUMENT...
 on_host()               # HOST
 {
     host=$1
-    case $host in openmpi) compiler=$OPENMPI_MPICC ;; mpich) compiler=$MPICH_MPICC ;; esac
+    case $host in openmpi) compiler=${OPENMPI_MPICC:-mpicc.openmpi} ;; mpich) compiler=${MPICH_MPICC:-mpicc.mpich} ;; esac
     measuring
     violating
     [ "$host" = openmpi ] || return 0
     refused '--sizes: "many" is not understood; sizes are such as' --sizes many
+    refused '--collectives: there is no "bcast"; there are: all allreduce' --collectives bcast
     refused '--of: "mine" is not host, collopt or both' --of mine
     refused '--time: "0" is not a number from 0.001 to 3600' --time 0
     refused '--fast: no such option' --fast
