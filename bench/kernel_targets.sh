@@ -74,7 +74,7 @@ END {
     for (key in update) { split(key, k, ","); want("128 MiB: 0.95 of the loop y += x", 0.95, update[key], k[1] ": " k[2] " " k[3]) }
     for (key in fold) {
         split(key, k, ","); what = k[1] " sum " k[2] ", " k[3] / 1048576 " MiB"
-        if (k[2] !~ /16|long_double/) want("sums of 4 and 8 operands, 8 MiB and more: 1.7 times two by two", 1.7, fold[key], what)
+        if (k[2] !~ /float16|long_double/) want("sums of 4 and 8 operands, 8 MiB and more: 1.7 times two by two", 1.7, fold[key], what)
     }
     for (i = 1; i <= targets; i++) {
         t = order[i]

@@ -275,18 +275,24 @@ static void put_pair(char *to, enum collopt_type type)
     put_pair_of(to, type, value, whole, index);
 }
 
-/* Pairs that win or lose, but for one in SELDOM of the losers, which is any pair. */
+/* Pairs that win or lose, but for two in SELDOM of the losers, one of which is any pair, one as good as the winners; of one
+ * sign, of the other, of both. */
 static void put_settled(char *to, const struct kernel_case *c, bool wins)
 {
-    enum { SELDOM = 300 };
+    enum { SELDOM = 400, WIDTH = 4 };
+    static const int lowest[] = { 1, -2 * WIDTH, -WIDTH };
     size_t size = collopt_type_size(c->type);
-    int value = wins == (c->op == COLLOPT_MAXLOC) ? 5 : -5;
 
-    for (size_t e = 0; e < c->n; e++)
-        if (!wins && random_bits() % SELDOM == 0)
+    for (size_t e = 0; e < c->n; e++) {
+        uint64_t seldom = random_bits() % SELDOM;
+        bool good = wins || seldom == 1;
+        int value = lowest[c->settled - 1] + (good == (c->op == COLLOPT_MAXLOC) ? WIDTH : 0) + (int) (random_bits() % WIDTH);
+
+        if (!wins && seldom == 0)
             put_pair(to + e * size, c->type);
         else
             put_pair_of(to + e * size, c->type, value, value, (int) (random_bits() % 5));
+    }
 }
 
 static void put(char *to, enum collopt_type type)
@@ -559,12 +565,12 @@ long kernel_cases_run(enum collopt_op op, enum collopt_type type, enum depth dep
         c = shaped(c, i % 4 == 0 ? 2 * turn++ % 14 : turn++);
         wrong += !kernel_case_run(&c, wrong ? NULL : message, wrong ? 0 : size);
     }
-    for (int i = 0; i < 6 && collopt_type_layout(type) == COLLOPT_LAYOUT_PAIR; i++) {
-        struct kernel_case c = { .op = op, .type = type, .k = i % 3 == 2 ? 3 : 0, .alias = i % 2, .offset = i * 16,
-                                 .n = 9000 + (size_t)i, .settled = true };
+    for (int i = 0; i < 18 && collopt_type_layout(type) == COLLOPT_LAYOUT_PAIR; i++) {
+        struct kernel_case c = { .op = op, .type = type, .k = i % 3 == 2 ? 3 : 0, .alias = i % 2, .offset = i % 6 * 16,
+                                 .n = 9000 + (size_t)i, .settled = 1 + i / 6 };
 
         collopt_far_from = 4096;
-        collopt_stream_from = i < 3 ? 4096 : SIZE_MAX;
+        collopt_stream_from = i % 6 < 3 ? 4096 : SIZE_MAX;
         wrong += !kernel_case_run(&c, wrong ? NULL : message, wrong ? 0 : size);
     }
     collopt_far_from = far_from;

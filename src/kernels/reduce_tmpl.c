@@ -528,18 +528,20 @@ static inline double as_double(int64_t word)
 WORD_LOOPS(float_int, u64, true)
 WORD_LOOPS(2int, u64, true)
 WORD_LOOPS(short_int, u64, false)
-WORD_LOOPS(2real, u64, true)
 WORD_LOOPS(double_int, struct words, false)
 WORD_LOOPS(long_int, struct words, false)
 
 #if defined __AVX512BW__ && defined EXTENDED
 #include "pairs_avx512.h"
+LOOPS_ROW_OF_PICK(MINLOC, 2real, MINLOC_2real_stays, sizeof(u64), true)
+LOOPS_ROW_OF_PICK(MAXLOC, 2real, MAXLOC_2real_stays, sizeof(u64), true)
 LOOPS_ROW_OF_PICK(MINLOC, 2double, MINLOC_2double_stays, sizeof(struct words), true)
 LOOPS_ROW_OF_PICK(MAXLOC, 2double, MAXLOC_2double_stays, sizeof(struct words), true)
 LOOPS_ROW_OF_PICK(MINLOC, long_double_int, MINLOC_long_double_int_stays, sizeof(struct long_double_words), false)
 LOOPS_ROW_OF_PICK(MAXLOC, long_double_int, MAXLOC_long_double_int_stays, sizeof(struct long_double_words), false)
 #define LONG_DOUBLE_PAIRS
 #else
+WORD_LOOPS(2real, u64, true)
 WORD_LOOPS(2double, struct words, true)
 #endif
 
