@@ -6,14 +6,15 @@
  *     -n ITERATIONS   default 3
  *     -d DIVISOR      layers of so many times fewer parameters, for a quick look (default 1)
  *
- * In each iteration every rank has a gradient for each of the 161 tensors of ResNet-50 (25 557 032 parameters, 102 MB of floats), which
- * appear from the last layer to the first, as in back-propagation.  They are summed over all ranks in place, by MPI_Allreduce, and
- * the weights follow.  Frameworks fuse small layers: PyTorch's DistributedDataParallel into buckets of 25 MiB (Li et al., PyTorch
- * Distributed, VLDB 13, 2020); without buckets the vectors have 256 bytes to 9 MiB.  Nothing is computed but the weights, so
- * nearly all time is that of the reductions: an upper bound of what they cost a framework that does not overlap them.
+ * In each iteration every rank has a gradient for each of the 161 tensors of ResNet-50 (25 557 032 parameters, 102 MB of
+ * floats), which appear from the last layer to the first, as in back-propagation.  They are summed over all ranks in place, by
+ * MPI_Allreduce, and the weights follow.  Frameworks fuse small layers: PyTorch's DistributedDataParallel into buckets of 25 MiB
+ * (Li et al., PyTorch Distributed, VLDB 13, 2020); without buckets the vectors have 256 bytes to 9 MiB.  Nothing is computed but
+ * the weights, so most of the time is that of the reductions: an upper bound of what they cost a framework that does not overlap
+ * them.
  *
- * K. He, X. Zhang, S. Ren, J. Sun, Deep Residual Learning for Image Recognition, CVPR 2016: table 1, 50 layers, convolutions followed by
- * batch normalization, which has a weight and a bias for each channel.
+ * K. He, X. Zhang, S. Ren, J. Sun, Deep Residual Learning for Image Recognition, CVPR 2016: table 1, 50 layers, convolutions
+ * followed by batch normalization, which has a weight and a bias for each channel.
  *
  * Gradients are small whole numbers and the step is 1/16, so all sums are exact and the weights are known. */
 #include "bench_mpi.h"
@@ -149,7 +150,7 @@ static size_t bytes_of(const char *word)
 static void usage(void)
 {
     if (rank == 0)
-        fprintf(stderr, "usage: training [-b BYTES] [-n ITERATIONS] [-d DIVISOR], all of them whole numbers, e.g. -b 25M -n 3 -d 1\n");
+        fprintf(stderr, "usage: training [-b BYTES] [-n ITERATIONS] [-d DIVISOR], whole numbers, e.g. -b 25M -n 3 -d 1\n");
     MPI_Finalize();
     exit(2);
 }

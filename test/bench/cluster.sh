@@ -111,11 +111,11 @@ killed()                # SIGNAL
 {
     sh "$bench" --mpi $ran --hosts 3 sh -c "$say_network" "$work" 60 </dev/null >"$work/said" 2>&1 &
     pid=$!
-    for wait in $(seq 200); do
+    for wait in $(seq 1200); do
         [ ! -f "$work/network.h1" ] || [ ! -f "$work/network.h2" ] || [ ! -f "$work/network.h3" ] || break
         sleep 0.05
     done
-    [ "$wait" -lt 200 ] || fail "to be killed by $1: did not start"
+    [ "$wait" -lt 1200 ] || fail "to be killed by $1: did not start"
     kill -s "$1" $pid
     wait $pid
 }
