@@ -1,7 +1,7 @@
 /* Which algorithm serves a problem: the one the user forced, else the first row of the table below that fits.
  *
- * The table knows bytes, ranks, whether the operation commutes and whether ranks share processors; all of them are alike on
- * all ranks.  Rows are read from the top. */
+ * The table knows bytes, ranks, whether the operation commutes, whether ranks share processors, and the grid of ranks where the
+ * machine is one; all of them are alike on all ranks.  Rows are read from the top. */
 #include "config.h"
 
 #include <pthread.h>
@@ -9,11 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "algorithms/algorithm.h"
 #include "internal.h"
 
 enum who { ANY, COMMUTATIVE };
-/* Crowded: some node has more ranks than processors.  Lopsided: some rank of a Reduce_scatter gets several times the average. */
-enum where { EVERYWHERE, CROWDED, LOPSIDED };
+/* Crowded: some node has more ranks than processors.  Lopsided: some rank of a Reduce_scatter gets several times the average.
+ * The others are machines that are known to be grids: tori, those with even sides only, with more than two sides, and meshes. */
+enum where { EVERYWHERE, CROWDED, LOPSIDED, GRID, TORUS, EVEN_TORUS, DEEP_TORUS, MESH };
 
 struct row {
     enum collopt_collective collective;
@@ -24,6 +26,12 @@ struct row {
     const char *algorithm;
 };
 
+static const char *const where_names[] = {
+    [EVERYWHERE] = "", [CROWDED] = ", more ranks than processors", [LOPSIDED] = ", counts that differ much", [GRID] = ", on a grid",
+    [TORUS] = ", on a torus", [EVEN_TORUS] = ", on a torus with even sides", [DEEP_TORUS] = ", on a torus of three dimensions or more",
+    [MESH] = ", on a mesh",
+};
+
 #define K   * (size_t)1024
 #define M   * (size_t)1048576
 
@@ -32,6 +40,11 @@ static const struct row rows[] = {
     { COLLOPT_ALLREDUCE,            0, 16,   4 K,   ANY,         CROWDED,    "linear" },
     { COLLOPT_ALLREDUCE,            2, 2,    1 M,   ANY,         EVERYWHERE, "recursive_doubling" },
     { COLLOPT_ALLREDUCE,            0, 0,    8 K,   ANY,         EVERYWHERE, "recursive_doubling" },
+    { COLLOPT_ALLREDUCE,            0, 0,   32 K,   COMMUTATIVE, DEEP_TORUS, "rabenseifner" },
+    { COLLOPT_ALLREDUCE,            0, 0,   64 K,   COMMUTATIVE, MESH,       "rabenseifner" },
+    { COLLOPT_ALLREDUCE,            0, 0,    0,     COMMUTATIVE, EVEN_TORUS, "swing_torus" },
+    { COLLOPT_ALLREDUCE,            0, 0,    0,     COMMUTATIVE, TORUS,      "bucket" },
+    { COLLOPT_ALLREDUCE,            0, 0,    0,     COMMUTATIVE, MESH,       "mesh" },
     { COLLOPT_ALLREDUCE,            0, 0,   16 M,   COMMUTATIVE, EVERYWHERE, "circulant" },
     { COLLOPT_ALLREDUCE,            0, 8,    0,     COMMUTATIVE, EVERYWHERE, "circulant" },
     { COLLOPT_ALLREDUCE,            0, 0,    0,     COMMUTATIVE, EVERYWHERE, "ring" },
@@ -40,6 +53,8 @@ static const struct row rows[] = {
     { COLLOPT_REDUCE,               0, 16,   4 K,   ANY,         CROWDED,    "linear" },
     { COLLOPT_REDUCE,               2, 2,    0,     ANY,         EVERYWHERE, "linear" },
     { COLLOPT_REDUCE,               0, 0,   16 K,   ANY,         EVERYWHERE, "binomial" },
+    { COLLOPT_REDUCE,               0, 0,    0,     COMMUTATIVE, TORUS,      "torus" },
+    { COLLOPT_REDUCE,               0, 0,    0,     ANY,         GRID,       "mesh" },
     { COLLOPT_REDUCE,               0, 0,    4 M,   COMMUTATIVE, EVERYWHERE, "circulant" },
     { COLLOPT_REDUCE,               0, 0,    4 M,   ANY,         EVERYWHERE, "elimination" },
     { COLLOPT_REDUCE,               0, 0,    0,     COMMUTATIVE, EVERYWHERE, "circulant_pipeline" },
@@ -48,9 +63,18 @@ static const struct row rows[] = {
 
     { COLLOPT_REDUCE_SCATTER,       0, 0,   64 K,   COMMUTATIVE, EVERYWHERE, "circulant" },
     { COLLOPT_REDUCE_SCATTER,       3, 0,    0,     COMMUTATIVE, LOPSIDED,   "circulant_pipeline" },
+    { COLLOPT_REDUCE_SCATTER,       0, 0,    0,     COMMUTATIVE, EVEN_TORUS, "swing_torus" },
+    { COLLOPT_REDUCE_SCATTER,       0, 0,    0,     COMMUTATIVE, TORUS,      "bucket" },
+    { COLLOPT_REDUCE_SCATTER,       0, 0,    0,     COMMUTATIVE, MESH,       "mesh" },
     { COLLOPT_REDUCE_SCATTER,       0, 0,   16 M,   COMMUTATIVE, EVERYWHERE, "circulant" },
     { COLLOPT_REDUCE_SCATTER,       0, 0,    0,     COMMUTATIVE, EVERYWHERE, "ring" },
     { COLLOPT_REDUCE_SCATTER,       0, 0,    0,     ANY,         EVERYWHERE, "pairwise" },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, 0, 0,    4 K,   COMMUTATIVE, GRID,       "recursive_halving" },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, 0, 0,   32 K,   COMMUTATIVE, DEEP_TORUS, "recursive_halving" },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, 0, 0,   32 K,   COMMUTATIVE, MESH,       "recursive_halving" },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, 0, 0,    0,     COMMUTATIVE, EVEN_TORUS, "swing_torus" },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, 0, 0,    0,     COMMUTATIVE, TORUS,      "bucket" },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, 0, 0,    0,     COMMUTATIVE, MESH,       "mesh" },
     { COLLOPT_REDUCE_SCATTER_BLOCK, 0, 0,   16 M,   COMMUTATIVE, EVERYWHERE, "circulant" },
     { COLLOPT_REDUCE_SCATTER_BLOCK, 0, 0,    0,     COMMUTATIVE, EVERYWHERE, "ring" },
     { COLLOPT_REDUCE_SCATTER_BLOCK, 0, 0,    0,     ANY,         EVERYWHERE, "pairwise" },
@@ -75,9 +99,39 @@ static bool lopsided(const struct collopt_problem *p)
     return false;
 }
 
+/* Along two ranks it makes no difference whether there are links around. */
+static bool is_torus(const struct collopt_grid *g, unsigned rings)
+{
+    for (int d = 0; d < g->sides; d++)
+        if (g->side[d] > 2 && !(rings >> d & 1))
+            return false;
+    return true;
+}
+
+static bool sides_are_even(const struct collopt_grid *g)
+{
+    for (int d = 0; d < g->sides; d++)
+        if (g->side[d] % 2)
+            return false;
+    return true;
+}
+
+static bool is_grid(enum where where, const struct collopt_topology *t)
+{
+    struct collopt_grid g;
+    bool torus;
+
+    if (!t->wired || !collopt_grid(&g, t->dims))
+        return false;
+    torus = is_torus(&g, t->rings);
+    return where == GRID || (where == MESH && !torus) || (where == TORUS && torus)
+        || (where == EVEN_TORUS && torus && sides_are_even(&g)) || (where == DEEP_TORUS && torus && g.sides > 2);
+}
+
 static bool is_there(enum where where, const struct collopt_problem *p)
 {
-    return where == CROWDED ? p->topology->oversubscribed : where == LOPSIDED ? lopsided(p) : true;
+    return where == EVERYWHERE || (where == CROWDED && p->topology->oversubscribed) || (where == LOPSIDED && lopsided(p))
+        || (where >= GRID && is_grid(where, p->topology));
 }
 
 static bool fits(const struct row *r, const struct collopt_problem *p)
@@ -96,7 +150,7 @@ static bool built_in(const struct collopt_problem *p, struct collopt_decision *d
         if (!a || !collopt_choice_usable(&(struct collopt_choice){ .algorithm = a }, p, NULL))
             continue;
         d->choice = (struct collopt_choice){ .algorithm = a };
-        snprintf(d->why, sizeof d->why, "built-in table");
+        snprintf(d->why, sizeof d->why, "built-in table%s", where_names[rows[i].where]);
         return true;
     }
     return false;

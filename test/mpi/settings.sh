@@ -67,6 +67,12 @@ lying()
     said 1 '^collopt: allreduce, 4 ranks, .*: bucket:dims=4 (forced' "$host, a line"
     tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_ALLREDUCE=leader COLLOPT_TOPOLOGY=nodes:2 -- allreduce
     said 1 '^collopt: allreduce, 4 ranks, .*: leader:' "$host, nodes"
+    tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_TOPOLOGY=torus:2x2 -- bytes=100000 allreduce
+    said 1 '^collopt: allreduce, 4 ranks, .*: swing_torus:dims=2x2 (built-in table, on a torus with even sides)' "$host, on a torus"
+    tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_TOPOLOGY=cartesian -- bytes=100000 cart=2x2 allreduce
+    said 1 '^collopt: allreduce, 4 ranks, .*: swing_torus:dims=2x2 (built-in table, on a torus with even sides)' "$host, cartesian"
+    tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide -- bytes=100000 cart=2x2 allreduce
+    said 1 '^collopt: allreduce, 4 ranks, .*: circulant (built-in table)' "$host, a program's torus"
     tells 3 'run 0 passed 5' COLLOPT_AFTER=1 COLLOPT_GPU=native COLLOPT_TOPOLOGY=rong -- allreduce=5
     said 1 '^collopt: COLLOPT_TOPOLOGY=rong is not understood: it takes torus:' "$host, no shape"
 }

@@ -129,6 +129,113 @@ START_TEST(known_grids_are_presets)
 }
 END_TEST
 
+/* ---- machines, and what is chosen on them -------------------------------------------------------------------------- */
+
+enum { LARGEST_MACHINE = 4096 };
+
+static const struct machine {
+    const char *name, *grid, *nodes;    /* as COLLOPT_TOPOLOGY and COLLOPT_NODE_RANKS say them; NULL: none, one node */
+    int ranks;
+    bool cartesian, crowded;            /* the grid is a Cartesian communicator's; more ranks than processors */
+} machines[] = {
+    { "laptop", NULL, NULL, 8, false, false },
+    { "full laptop", NULL, NULL, 16, false, true },
+    { "torus 8x8", "torus:8x8", "1", 64, false, false },
+    { "torus 4x4x4", "torus:4x4x4", "1", 64, false, false },
+    { "torus 5x4x4", "torus:5x4x4", "1", 80, false, false },
+    { "torus 16x16x16", "torus:16x16x16", "1", 4096, false, false },
+    { "ring", "torus:12", "1", 12, false, false },
+    { "mesh 8x8", "mesh:8x8", "1", 64, false, false },
+    { "mesh 2x2x2", "mesh:2x2x2", "1", 8, false, false },      /* its links round the ends would be the same ones */
+    { "program's 8x8", "torus:8x8", "1", 64, true, false },
+};
+
+static const struct decision {
+    const char *machine;
+    enum collopt_collective collective;
+    size_t bytes;
+    bool commutative;
+    const char *algorithm, *why;
+} decisions[] = {
+    { "laptop", COLLOPT_ALLREDUCE, 8, true, "recursive_doubling", "built-in table" },
+    { "laptop", COLLOPT_ALLREDUCE, 1 << 20, true, "circulant", "built-in table" },
+    { "full laptop", COLLOPT_ALLREDUCE, 8, true, "linear", "built-in table, more ranks than processors" },
+    { "torus 8x8", COLLOPT_ALLREDUCE, 8, true, "recursive_doubling", "built-in table" },
+    { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "swing_torus:dims=8x8", "built-in table, on a torus with even sides" },
+    { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 20, true, "swing_torus:dims=8x8", "built-in table, on a torus with even sides" },
+    { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, false, "elimination", "built-in table" },
+    { "torus 8x8", COLLOPT_REDUCE, 1 << 20, true, "torus:segment=32K,dims=8x8", "built-in table, on a torus" },
+    { "torus 8x8", COLLOPT_REDUCE, 1 << 20, false, "mesh:segment=32K,dims=8x8", "built-in table, on a grid" },
+    { "torus 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 64 << 10, true, "swing_torus:dims=8x8", "built-in table, on a torus with even sides" },
+    { "torus 8x8", COLLOPT_REDUCE_SCATTER, 1 << 20, true, "swing_torus:dims=8x8", "built-in table, on a torus with even sides" },
+    { "torus 8x8", COLLOPT_SCAN, 8, true, "recursive_doubling", "built-in table" },
+    { "torus 4x4x4", COLLOPT_ALLREDUCE, 32 << 10, true, "rabenseifner",
+      "built-in table, on a torus of three dimensions or more" },
+    { "torus 4x4x4", COLLOPT_ALLREDUCE, 512 << 10, true, "swing_torus:dims=4x4x4", "built-in table, on a torus with even sides" },
+    { "torus 5x4x4", COLLOPT_ALLREDUCE, 1 << 20, true, "bucket:dims=5x4x4", "built-in table, on a torus" },
+    { "torus 5x4x4", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "bucket:dims=5x4x4", "built-in table, on a torus" },
+    { "torus 16x16x16", COLLOPT_ALLREDUCE, 16 << 20, true, "swing_torus:dims=16x16x16",
+      "built-in table, on a torus with even sides" },
+    { "ring", COLLOPT_ALLREDUCE, 1 << 20, true, "swing_torus:dims=12", "built-in table, on a torus with even sides" },
+    { "mesh 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "rabenseifner", "built-in table, on a mesh" },
+    { "mesh 8x8", COLLOPT_ALLREDUCE, 512 << 10, true, "mesh:dims=8x8", "built-in table, on a mesh" },
+    { "mesh 8x8", COLLOPT_REDUCE, 64 << 10, true, "mesh:segment=8K,dims=8x8", "built-in table, on a grid" },
+    { "mesh 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "mesh:dims=8x8", "built-in table, on a mesh" },
+    { "mesh 2x2x2", COLLOPT_ALLREDUCE, 1 << 20, true, "swing_torus:dims=2x2x2", "built-in table, on a torus with even sides" },
+    { "program's 8x8", COLLOPT_ALLREDUCE, 1 << 20, true, "circulant", "built-in table" },
+};
+
+static const struct machine *machine_named(const char *name)
+{
+    for (size_t i = 0; i < sizeof machines / sizeof *machines; i++)
+        if (strcmp(machines[i].name, name) == 0)
+            return &machines[i];
+    ck_abort_msg("no machine %s", name);
+    return NULL;
+}
+
+/* The topology of all of M's ranks; NODE has room for them. */
+static void survey(const struct machine *m, struct collopt_topology *t, int *node)
+{
+    struct collopt_shape shape = shape_of(m->grid);
+    int world[LARGEST_MACHINE];
+
+    *t = (struct collopt_topology){ .nodes = 1, .node = node, .oversubscribed = m->crowded };
+    for (int r = 0; r < m->ranks; r++) {
+        world[r] = r;
+        node[r] = m->nodes ? collopt_stated_node(m->nodes, r) : 0;
+        t->nodes = node[r] >= t->nodes ? node[r] + 1 : t->nodes;
+    }
+    if (m->grid)
+        collopt_topology_box(t, &shape, world, 1, m->ranks);
+    t->wired = t->wired && !m->cartesian;
+    ck_assert(collopt_topology_measure(t, m->ranks));
+}
+
+START_TEST(decisions_are_known)
+{
+    const struct decision *d = &decisions[_i];
+    const struct machine *m = machine_named(d->machine);
+    struct collopt_topology t;
+    int node[LARGEST_MACHINE];
+    struct collopt_problem p = { .collective = d->collective, .ranks = m->ranks, .size = 8, .commutative = d->commutative,
+                                 .count = (d->bytes + 7) / 8, .segments = 1, .topology = &t };
+    struct collopt_decision chosen;
+    struct collopt_choice choice;
+    char text[256];
+
+    survey(m, &t, node);
+    collopt_select(&p, &chosen);
+    choice = chosen.choice;
+    collopt_set_parameters(&p, &choice);
+    memcpy(choice.value, p.value, sizeof choice.value);
+    collopt_choice_text(&choice, text, sizeof text);
+    ck_assert_msg(strncmp(text, d->algorithm, strlen(d->algorithm)) == 0 && strcmp(chosen.why, d->why) == 0,
+                  "%s, %s of %zu bytes: %s (%s), not %s (%s)", m->name, collopt_collective_names[d->collective], d->bytes, text,
+                  chosen.why, d->algorithm, d->why);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("topology");
@@ -140,6 +247,7 @@ int main(void)
     tcase_add_loop_test(tcase, boxes_are_found, 0, sizeof boxes / sizeof *boxes);
     tcase_add_test(tcase, sides_too_long_are_no_grid);
     tcase_add_test(tcase, known_grids_are_presets);
+    tcase_add_loop_test(tcase, decisions_are_known, 0, sizeof decisions / sizeof *decisions);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
