@@ -134,7 +134,7 @@ static bool parse(const char **at, struct parsed *e, int depth, struct message *
 
 /* ---- sizes ------------------------------------------------------------------------------------------------- */
 
-static const char units[] = "KMG";
+static const char units[] = "KMGT";
 
 static bool parse_number(struct span s, bool bytes, size_t *value)
 {
@@ -173,7 +173,7 @@ void collopt_size_text(size_t value, char *text, size_t size)
 {
     int unit = 0;
 
-    while (value && unit < 3 && value % 1024 == 0) {
+    while (value && units[unit] && value % 1024 == 0) {
         value /= 1024;
         unit++;
     }

@@ -45,7 +45,7 @@ enum collopt_setting_kind {
     COLLOPT_SWITCH,             /* on or off; a bool */
     COLLOPT_WORD,               /* one of `words`, separated by |; an enum in their order */
     COLLOPT_NUMBER,             /* least..most; an int */
-    COLLOPT_BYTES,              /* least..most, with K, M, G; a size_t */
+    COLLOPT_BYTES,              /* least..most, with K, M, G, T; a size_t */
     COLLOPT_TEXT,               /* anything; a string or NULL */
     COLLOPT_NODES,              /* what collopt_stated_node() reads, or 0; a string or NULL */
     COLLOPT_SHAPE,              /* what collopt_parse_shape() reads, or auto; a string or NULL */
@@ -125,7 +125,7 @@ const struct collopt_choice *collopt_choice_numbered(size_t number);
  * what would be right. */
 bool collopt_parse_choice(const char *text, enum collopt_collective c, struct collopt_choice *choice,
                           char *message, size_t size);
-/* Parses "64K", "3G", "512": bytes with K, M, G as powers of 1024; rejects signs, garbage and overflow. */
+/* Parses "64K", "3G", "512": bytes with K, M, G, T as powers of 1024; rejects signs, garbage and overflow. */
 bool collopt_parse_size(const char *text, size_t *value);
 /* The other way, shortest form first: 65536 is "64K". */
 void collopt_size_text(size_t value, char *text, size_t size);

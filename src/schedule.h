@@ -157,7 +157,7 @@ struct collopt_cost {           /* of the slowest rank, one message out and one 
 
 struct collopt_parameter {
     const char *name;           /* "segment" */
-    bool bytes;                 /* takes K, M, G; else a plain number */
+    bool bytes;                 /* takes K, M, G, T; else a plain number */
     bool algorithm;             /* an algorithm in parentheses, of collective OF; the value is collopt_choice_number's */
     enum collopt_collective of;
     int list_bits;              /* not 0: a list such as 4x4x2, whose elements are this wide in the value, the first lowest */

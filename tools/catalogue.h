@@ -11,7 +11,7 @@ enum { CATALOGUE_TEXT = 80 };   /* bytes for any of these texts */
 const char *catalogue_order(const struct collopt_algorithm *a);
 /* What is written behind "segment=": BYTES, N, NxN... or (ALGORITHM). */
 const char *catalogue_values(const struct collopt_parameter *p);
-/* "1 to 1024G", "reduce" of a parameter that takes an algorithm of that collective. */
+/* "1 to 1T", "reduce" of a parameter that takes an algorithm of that collective. */
 void catalogue_range(const struct collopt_parameter *p, char text[CATALOGUE_TEXT]);
 
 /* For every collective all algorithms with all that descriptors say. */

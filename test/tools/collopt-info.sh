@@ -66,7 +66,7 @@ has '^allreduce  *order  *bits  *rounds  *bytes$'
 has '^  ring  *comm\.  *alike  *2 (p-1)  *2 (p-1)/p m$'
 has '^  census  *comm\.  *differ  *q  *q m$'
 has '^    very long vectors; Patarasuk and Yuan'
-has '^    segment=BYTES  bytes in one piece of the pipeline (1 to 1024G)$'
+has '^    segment=BYTES  bytes in one piece of the pipeline (1 to 1T)$'
 has '^    node=(ALGORITHM)  .*(for reduce)$'
 "$info" --algorithms --json >"$work/out" || fail "--algorithms --json: status $?"
 if command -v jq >/dev/null; then

@@ -328,11 +328,12 @@ START_TEST(sizes)
         bool right;
     } all[] = {
         { "0", 0, true }, { "1", 1, true }, { "512", 512, true }, { "64K", 65536, true }, { "64k", 65536, true },
-        { "3G", (size_t)3 << 30, true }, { "1M", 1 << 20, true }, { "18446744073709551615", SIZE_MAX, true },
-        { "17179869183G", (size_t)17179869183u << 30, true }, { "007", 7, true },
+        { "3G", (size_t)3 << 30, true }, { "1M", 1 << 20, true }, { "2t", (size_t)2 << 40, true }, { "18446744073709551615", SIZE_MAX, true },
+        { "17179869183G", (size_t)17179869183u << 30, true },
+        { "8388608T", (size_t)1 << 63, true }, { "16777216T", 0, false }, { "007", 7, true },
         { "18446744073709551616", 0, false }, { "17179869184G", 0, false }, { "", 0, false }, { "K", 0, false },
         { "-1", 0, false }, { "+1", 0, false }, { " 1", 0, false }, { "1 ", 0, false }, { "1.5K", 0, false },
-        { "1KB", 0, false }, { "1T", 0, false }, { "0x10", 0, false }, { "1KK", 0, false }, { "1\n", 0, false },
+        { "1KB", 0, false }, { "1P", 0, false }, { "0x10", 0, false }, { "1KK", 0, false }, { "1\n", 0, false },
         { "1@", 0, false }, { "1+", 0, false },
     };
 
