@@ -6,5 +6,6 @@ dist_man_MANS += \
 	doc/man/collopt.7 \
 	doc/man/collopt-bench.1 \
 	doc/man/collopt-info.1 \
-	doc/man/collopt-plan.1
+	doc/man/collopt-plan.1 \
+	doc/man/collopt-tune.1
 EXTRA_DIST += doc/design.md doc/performance.md doc/report.md

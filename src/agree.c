@@ -49,6 +49,7 @@ bool collopt_agree(MPI_Comm comm, bool ready, bool *alike)
  * seen from here: the library has to be preloaded on all ranks or on none. */
 void collopt_agree_on_world(void)
 {
+    const char *rules = collopt_settings()->rules_file;
     bool alike, on = collopt_settings()->on;
     int ranks, rank;
 
@@ -63,6 +64,6 @@ void collopt_agree_on_world(void)
     atomic_store_explicit(&collopt_switched_on, false, memory_order_relaxed);
     if (!alike)
         collopt_warn("the %d ranks of MPI_COMM_WORLD run different versions of collopt, or with different COLLOPT_ "
-                     "variables; all use the MPI library's own collectives.  Set the variables alike on all nodes "
-                     "(collopt-info shows them).", ranks);
+                     "variables%s%s; all use the MPI library's own collectives.  Set the variables alike on all nodes "
+                     "(collopt-info shows them).", ranks, rules ? " or another content of the file " : "", rules ? rules : "");
 }

@@ -24,6 +24,8 @@ COLLOPT_CORE_SOURCES = \
 	src/schedule.c \
 	src/schedule.h \
 	src/schedule_parts.h \
+	src/select/rules.c \
+	src/select/rules.h \
 	src/select/select.c \
 	src/settings.c \
 	src/storage.c \

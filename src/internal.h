@@ -30,8 +30,12 @@ struct collopt_settings {
     int communicators;          /* COLLOPT_COMMUNICATORS: hidden communicators per process, at most */
     const char *isa;            /* COLLOPT_ISA: NULL = best */
     const char *force[COLLOPT_COLLECTIVES];     /* COLLOPT_ALLREDUCE ...: algorithm expression, "host", or NULL */
+    const char *rules_file;     /* COLLOPT_RULES; NULL also where it cannot be used */
+    const struct collopt_rules *rules;          /* what is in it */
     uint64_t hash;              /* of all settings that must be alike on all ranks */
 };
+
+struct collopt_rules;           /* select/rules.h */
 
 /* Read once per process, thread-safe.  Warnings about unknown COLLOPT_ variables or values go out once, on rank 0. */
 const struct collopt_settings *collopt_settings(void);
@@ -47,6 +51,7 @@ enum collopt_setting_kind {
     COLLOPT_NUMBER,             /* least..most; an int */
     COLLOPT_BYTES,              /* least..most, with K, M, G, T; a size_t */
     COLLOPT_TEXT,               /* anything; a string or NULL */
+    COLLOPT_RULES_FILE,         /* a file of rules without mistakes; its name or NULL */
     COLLOPT_NODES,              /* what collopt_stated_node() reads, or 0; a string or NULL */
     COLLOPT_SHAPE,              /* what collopt_parse_shape() reads, or auto; a string or NULL */
     COLLOPT_EXPRESSION          /* an algorithm of `collective` or host; a string or NULL */
@@ -139,7 +144,8 @@ struct collopt_decision {
     char why[160];                      /* "forced by COLLOPT_ALLREDUCE", "built-in: short", ... */
 };
 
-/* Fills DECISION for P; a forced algorithm that cannot serve P gives one notice and the next choice. */
+/* Fills DECISION for P: what is forced, else by the user's rules, else built in, else the host.  A forced algorithm that cannot serve P gives
+ * one notice and the next choice. */
 void collopt_select(const struct collopt_problem *p, struct collopt_decision *decision);
 /* Sets P->value and P->segments for a choice. */
 void collopt_set_parameters(struct collopt_problem *p, const struct collopt_choice *choice);

@@ -7,6 +7,7 @@
 #endif
 
 #include "internal.h"
+#include "select/rules.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -57,6 +58,8 @@ static const struct collopt_setting_row rows[] = {
       .help = "communicators engaged at a time, at most; each takes one more of the MPI library's" },
     { .name = "COLLOPT_ISA", .kind = COLLOPT_TEXT, .scope = COLLOPT_LOCAL, .values = "auto|NAME", .preset = "auto",
       FIELD(isa), .help = "instruction set of the combining loops; auto: the best this processor has" },
+    { .name = "COLLOPT_RULES", .kind = COLLOPT_RULES_FILE, .scope = COLLOPT_AGREED, .values = "FILE", .preset = "",
+      FIELD(rules_file), .help = "rules that choose algorithms by ranks, nodes, bytes and operation" },
     FORCE("REDUCE", COLLOPT_REDUCE, "MPI_Reduce"),
     FORCE("ALLREDUCE", COLLOPT_ALLREDUCE, "MPI_Allreduce"),
     FORCE("REDUCE_SCATTER", COLLOPT_REDUCE_SCATTER, "MPI_Reduce_scatter"),
@@ -222,6 +225,37 @@ static bool in_range(const struct collopt_setting_row *row, size_t value, char *
     return false;
 }
 
+/* Several mistakes in a file make one message: the first one, and how many there are. */
+struct mistakes {
+    const char *file;
+    int n;
+    char first[640];
+};
+
+static void note_mistake(void *data, int line, const char *sentence)
+{
+    struct mistakes *m = data;
+
+    if (m->n++ > 0)
+        return;
+    if (line > 0)
+        snprintf(m->first, sizeof m->first, "%.200s:%d: %s", m->file, line, sentence);
+    else
+        snprintf(m->first, sizeof m->first, "%.200s: %s", m->file, sentence);
+}
+
+static bool read_rules(struct collopt_settings *s, const char *file, char *message, size_t size)
+{
+    struct mistakes m = { .file = file };
+
+    s->rules = collopt_rules_read(file, note_mistake, &m);
+    if (!s->rules && m.n == 1)
+        snprintf(message, size, "%s", m.first);
+    else if (!s->rules)
+        snprintf(message, size, "%s; it has %d mistakes, which collopt-tune --check lists", m.first, m.n);
+    return s->rules != NULL;
+}
+
 /* Sets ROW's field to TEXT; else MESSAGE says what would be right. */
 static bool set(struct collopt_settings *s, const struct collopt_setting_row *row, const char *text, char *message,
                 size_t size)
@@ -278,6 +312,10 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
         if (strcmp(text, row->preset) != 0 && !collopt_parse_shape(text, &shape, message, size))
             return false;
         break;
+    case COLLOPT_RULES_FILE:
+        if (!read_rules(s, text, message, size))
+            return false;
+        break;
     case COLLOPT_TEXT:
         break;
     }
@@ -322,6 +360,7 @@ void collopt_setting_value_text(const struct collopt_settings *s, const struct c
         return;
     case COLLOPT_NODES:
     case COLLOPT_SHAPE:
+    case COLLOPT_RULES_FILE:
     case COLLOPT_TEXT:
         string = *(const char *const *)field;
         snprintf(text, size, "%s", string ? string : row->preset);
@@ -367,8 +406,22 @@ static void tell_unknown(void (*warn)(const char *sentence), const char *name, s
 static void tell_value(void (*warn)(const char *sentence), const struct collopt_setting_row *row, const char *value,
                        const char *message)
 {
+    if (row->kind == COLLOPT_RULES_FILE) {
+        tell(warn, "%s is not used: %s", row->name, message);
+        return;
+    }
     tell(warn, "%s=%.*s is not understood: %s%s %s%s", row->name, SHOWN, value, message,
          message[strlen(message) - 1] == '?' ? "" : ";", *row->preset ? "using " : "not forced", row->preset);
+}
+
+/* Not the name of a file of rules but what it says: nodes may have copies of their own. */
+static void agreed_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text, size_t size)
+{
+    collopt_setting_value_text(s, row, text, size);
+    if (row->scope == COLLOPT_SET_AGREED)
+        snprintf(text, size, "%s", *text ? "set" : "not set");
+    if (row->kind == COLLOPT_RULES_FILE)
+        snprintf(text, size, "%llx", s->rules ? (unsigned long long)s->rules->hash : 0);
 }
 
 /* FNV-1a over NAME=VALUE of everything that must be alike. */
@@ -381,9 +434,8 @@ static uint64_t hash(const struct collopt_settings *s)
 
         if (rows[i].scope == COLLOPT_LOCAL)
             continue;
-        collopt_setting_value_text(s, &rows[i], value, sizeof value);
-        snprintf(line, sizeof line, "%s=%s\n", rows[i].name,
-                 rows[i].scope == COLLOPT_AGREED ? value : *value ? "set" : "not set");
+        agreed_text(s, &rows[i], value, sizeof value);
+        snprintf(line, sizeof line, "%s=%s\n", rows[i].name, value);
         for (const char *c = line; *c; c++)
             h = (h ^ (unsigned char)*c) * 0x100000001b3u;
     }

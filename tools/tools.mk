@@ -20,6 +20,10 @@ tools_collopt_plan_SOURCES = \
 	tools/plan_text.c
 tools_collopt_plan_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
+bin_PROGRAMS += tools/collopt-tune
+tools_collopt_tune_SOURCES = src/select/rules_check.c tools/collopt-tune.c
+tools_collopt_tune_LDADD = libcollopt-core.la $(HWLOC_LIBS)
+
 # doc/algorithms.md is made by the maintainer and distributed; a test says when it is stale.
 check_PROGRAMS += tools/algorithms-page
 tools_algorithms_page_SOURCES = tools/algorithms-page.c tools/catalogue.c tools/catalogue.h

@@ -1,4 +1,5 @@
-/* Which algorithm serves a problem: the one the user forced, else the first row of the table below that fits.
+/* Which algorithm serves a problem: the one the user forced, else what the user's rules say, else the first row of the table
+ * below that fits.
  *
  * The table knows bytes, ranks, whether the operation commutes, whether ranks share processors, and the grid of ranks where the
  * machine is one; all of them are alike on all ranks.  Rows are read from the top. */
@@ -11,6 +12,7 @@
 
 #include "algorithms/algorithm.h"
 #include "internal.h"
+#include "select/rules.h"
 
 enum who { ANY, COMMUTATIVE };
 /* Crowded: some node has more ranks than processors.  Lopsided: some rank of a Reduce_scatter gets several times the average.
@@ -208,10 +210,43 @@ static bool as_forced(const struct collopt_problem *p, struct collopt_decision *
     return true;
 }
 
+/* ---- what the user's rules say -------------------------------------------------------------------------------------- */
+
+/* Of a long name the end, which says more. */
+static void name_rule(const struct collopt_rules *rules, const struct collopt_rule *r, char *text, size_t size)
+{
+    enum { SHOWN = 100 };
+    size_t n = strlen(rules->file);
+
+    snprintf(text, size, "rule %s%s:%d", n > SHOWN ? "..." : "", rules->file + (n > SHOWN ? n - SHOWN : 0), r->line);
+}
+
+static bool by_rules(const struct collopt_problem *p, struct collopt_decision *d)
+{
+    const struct collopt_rules *rules = collopt_settings()->rules;
+    const struct collopt_rule *r = NULL;
+    char name[160];
+    const char *why;
+
+    while (rules && (r = collopt_rules_next(rules, p, r)) != NULL) {
+        if (r->automatic)
+            return false;
+        if (!r->choice.algorithm || collopt_choice_usable(&r->choice, p, &why)) {
+            d->choice = r->choice;
+            name_rule(rules, r, d->why, sizeof d->why);
+            return true;
+        }
+        name_rule(rules, r, name, sizeof name);
+        collopt_say(COLLOPT_LOG_DECIDE, "%s, %s, cannot serve %s of %d ranks, %zu bytes: %s; the next line that matches is used",
+                    name, r->choice.algorithm->name, collopt_collective_names[p->collective], p->ranks, p->count * p->size, why);
+    }
+    return false;
+}
+
 void collopt_select(const struct collopt_problem *p, struct collopt_decision *d)
 {
     pthread_once(&once, read_forced);
-    if (as_forced(p, d) || built_in(p, d))
+    if (as_forced(p, d) || by_rules(p, d) || built_in(p, d))
         return;
     d->choice = (struct collopt_choice){ 0 };
     snprintf(d->why, sizeof d->why, "no algorithm here can serve this");

@@ -13,6 +13,16 @@ alone()                 # HOST RANK VARIABLE=VALUE COMMAND...: set on that rank 
         || fail "$alone_host, $variable on rank $rank: status $?"
 }
 
+# Each rank has the rules of a folder of its own.
+copies()                # HOST LINE
+{
+    # shellcheck disable=SC2016
+    LAUNCH_SECONDS=40 launch "$1" 3 sh -c 'cd "$1/${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" && shift && exec "$@"' sh "$work" \
+        env LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_RULES=rules "$(program "$1" settings)" allreduce=6 \
+        || fail "$1, copies of rules: status $?"
+    said 3 "^rank [0-9]*: $2\$" "$1, copies of rules"
+}
+
 disagree()              # HOST
 {
     for rank in 0 2; do
@@ -23,6 +33,23 @@ disagree()              # HOST
             said 1 '^collopt: ' "$1, $variable on rank $rank"
         done
     done
+    # rules that lie in different places, and that differ
+    for i in 0 1 2; do
+        mkdir -p "$work/$i"
+        printf '# copy %s\nallreduce * * * * * ring\n' "$i" >"$work/$i/rules"
+    done
+    copies "$1" 'run 6 passed 0'
+    said 0 '^collopt' "$1, copies of rules"
+    echo 'reduce * * * * * host' >>"$work/2/rules"
+    copies "$1" 'run 0 passed 6'
+    said 1 '^collopt: .* or another content of the file rules; ' "$1, rules that differ"
+    said 1 '^collopt' "$1, rules that differ"
+    echo 'reduce * * * * * hst' >>"$work/2/rules"
+    copies "$1" 'run 0 passed 6'
+    said 1 '^collopt' "$1, rules with a mistake on one rank"
+    rm "$work/1/rules" "$work/2/rules"
+    copies "$1" 'run 0 passed 6'
+    said 1 '^collopt' "$1, rules on one rank only"
     # what may differ
     for variable in COLLOPT_WAIT=spin COLLOPT_SCRATCH=0 COLLOPT_LOG=warn COLLOPT_ISA=generic; do
         alone "$1" 1 $variable allreduce=6

@@ -125,6 +125,46 @@ informing()
     said 0 '^collopt' "$host, info keys where collopt is off"
 }
 
+# A file of rules: by size and operation, passed over where an algorithm cannot serve, and with a mistake.
+ruling()
+{
+    cat >"$work/rules" <<'.'
+# collective  ranks  nodes  ppn  bytes   op              algorithm
+allreduce     *      *      *    0-64    exact           bucket:dims=3x2     # not for 2 ranks
+allreduce     2      1      2    0-64    commutative     linear
+allreduce     *      *      *    65-8K   commutative     ring
+allreduce     *      *      *    *       noncommutative  elimination
+reduce        *      *      *    *       *               chain
+reduce        *      *      *    *       *               host
+scan          *      *      *    *       *               host
+*             *      *      *    *       *               auto
+.
+    rules=$work/rules
+    tells 2 'run 10 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_RULES="$rules" -- allreduce=2 bytes=4096 allreduce=3 ordered=1 \
+        bytes=100000 allreduce=4 calls=linear calls=ring calls=elimination
+    said 2 '^rank .: 2 calls of linear$' "$host, rules"
+    said 2 '^rank .: 3 calls of ring$' "$host, rules"
+    said 2 '^rank .: 1 calls of elimination$' "$host, rules"
+    said 1 "^collopt: rule $rules:2, bucket, cannot serve allreduce of 2 ranks, 64 bytes: its dims " "$host, a rule that cannot serve"
+    said 1 "^collopt: allreduce, 2 ranks, 64 bytes, .*: linear (rule $rules:3)\$" "$host, rules"
+    said 1 "^collopt: allreduce, 2 ranks, 4096 bytes, .*: ring (rule $rules:4)\$" "$host, rules"
+    said 1 "^collopt: allreduce, 2 ranks, 4096 bytes, user of derived.*: elimination (rule $rules:5)\$" "$host, rules"
+    said 1 "^collopt: allreduce, 2 ranks, 100000 bytes, .* (built-in table)\$" "$host, auto"
+    # what goes before rules
+    tells 2 'run 4 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_RULES="$rules" COLLOPT_REDUCE=binomial -- reduce=2 \
+        info=reduce=linear reduce=2
+    said 1 'reduce, 2 ranks, .*: binomial (forced by COLLOPT_REDUCE)$' "$host, forced before rules"
+    said 1 'reduce, 2 ranks, .*: linear (forced by info key collopt_reduce)$' "$host, info keys before rules"
+    echo 'reduce * * * * * host' >"$work/rules"
+    tells 3 'run 2 passed 3' COLLOPT_AFTER=1 COLLOPT_RULES="$rules" -- allreduce=2 reduce=3
+    echo 'reduce * * * * * chian' >>"$work/rules"
+    tells 3 'run 5 passed 0' COLLOPT_AFTER=1 COLLOPT_RULES="$rules" -- allreduce=2 reduce=3
+    said 1 "^collopt: COLLOPT_RULES is not used: $rules:2: reduce has no algorithm \"chian\"; .* did you mean chain?\$" "$host, a mistake"
+    said 1 '^collopt' "$host, a mistake in the rules"
+    tells 2 'run 2 passed 0' COLLOPT_AFTER=1 COLLOPT_RULES="$rules.none" -- reduce=2
+    said 1 "^collopt: COLLOPT_RULES is not used: $rules.none: No such file or directory\$" "$host, no file"
+}
+
 holds()                 # FILE PATTERN
 {
     grep -q -- "$2" "$1" || { cat "$1"; fail "$host: the report does not hold $2"; }
@@ -163,6 +203,7 @@ settings()              # HOST
     waiting
     switching
     informing
+    ruling
     reporting
 }
 

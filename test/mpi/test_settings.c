@@ -3,6 +3,7 @@
  *     test_settings [COMMAND[=N]]...
  *
  *     allreduce=5 reduce=3        so many calls on MPI_COMM_WORLD
+ *     ordered=2                   so many MPI_Allreduce with an operation that does not commute
  *     bytes=4096                  the length of the vectors from now on
  *     pcontrol=0                  MPI_Pcontrol
  *     dup                         from now on, on a new duplicate
@@ -11,6 +12,8 @@
  *     info=allreduce=ring         an info key for it, collopt_allreduce
  *     info0=allreduce=ring        the same, but only rank 0 gives it
  *     infodup=allreduce=ring      from now on, on a new duplicate with this info key
+ *
+ *     calls=ring                  writes "rank 0: 5 calls of ring", of what collopt ran so far
  *
  * At the end each rank writes "rank 0: run 5 passed 3". */
 #include <stdio.h>
@@ -37,6 +40,70 @@ static void reduce(struct state *s, int n)
     MPI_Comm_size(s->comm, &ranks);
     while (n-- > 0)
         sum_to(s->comm, s->count, n % ranks, "reduce");
+}
+
+/* An element is a map x -> a x + b; the operation applies one after the other. */
+struct map {
+    unsigned a, b;
+};
+
+static struct map after(struct map first, struct map second)
+{
+    return (struct map){ first.a * second.a, first.b * second.a + second.b };
+}
+
+static void compose(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    struct map *left = in, *right = inout;
+
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        right[i] = after(left[i], right[i]);
+}
+
+static struct map map_of(int rank, int i)
+{
+    uint64_t m = mix((uint64_t)rank * 104729 + (uint64_t)i);
+
+    return (struct map){ (unsigned)m | 1, (unsigned)(m >> 32) };
+}
+
+static void compose_all(struct state *s, MPI_Datatype type, MPI_Op op)
+{
+    int rank, ranks, n = s->count / 2;
+    struct map *in = malloc(((size_t)n + 1) * sizeof *in), *out = malloc(((size_t)n + 1) * sizeof *out);
+
+    MPI_Comm_rank(s->comm, &rank);
+    MPI_Comm_size(s->comm, &ranks);
+    for (int i = 0; i < n; i++)
+        in[i] = map_of(rank, i);
+    MPI_Allreduce(in, out, n, type, op, s->comm);
+    for (int i = 0; i < n; i++) {
+        struct map right = map_of(0, i);
+
+        for (int r = 1; r < ranks; r++)
+            right = after(right, map_of(r, i));
+        if (out[i].a != right.a || out[i].b != right.b) {
+            fail("ordered: element %d of %d is wrong", i, n);
+            break;
+        }
+    }
+    free(in);
+    free(out);
+}
+
+static void ordered(struct state *s, int n)
+{
+    MPI_Datatype type;
+    MPI_Op op;
+
+    MPI_Type_contiguous(2, MPI_UNSIGNED, &type);
+    MPI_Type_commit(&type);
+    MPI_Op_create(compose, 0, &op);
+    while (n-- > 0)
+        compose_all(s, type, op);
+    MPI_Op_free(&op);
+    MPI_Type_free(&type);
 }
 
 static void bytes(struct state *s, int n)
@@ -124,12 +191,20 @@ static bool inform(struct state *s, const char *word)
     return true;
 }
 
+static bool tell_calls(const char *word)
+{
+    if (strncmp(word, "calls=", 6) != 0)
+        return false;
+    printf("rank %d: %llu calls of %s\n", world_rank, (unsigned long long)calls_run(NULL, word + 6), word + 6);
+    return true;
+}
+
 static const struct command {
     const char *name;
     void (*run)(struct state *s, int n);
 } commands[] = {
-    { "allreduce", allreduce }, { "reduce", reduce }, { "bytes", bytes }, { "pcontrol", pcontrol }, { "dup", dup },
-    { "halves", halves },
+    { "allreduce", allreduce }, { "reduce", reduce }, { "ordered", ordered }, { "bytes", bytes }, { "pcontrol", pcontrol },
+    { "dup", dup }, { "halves", halves },
 };
 
 static void obey(struct state *s, const char *word)
@@ -137,7 +212,7 @@ static void obey(struct state *s, const char *word)
     size_t n = strcspn(word, "=");
 
     at(word, 60);
-    if (inform(s, word) || lay_out(s, word))
+    if (inform(s, word) || lay_out(s, word) || tell_calls(word))
         return;
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (strlen(commands[i].name) == n && memcmp(commands[i].name, word, n) == 0) {

@@ -20,7 +20,7 @@ for function in $(sed -n 's/^COLLOPT_API [^(]*[ *]\(collopt_[a-z_]*\)(.*/\1/p' "
     grep -q "$function" "$pages/collopt.3" || fail "collopt.3 has no $function"
     grep -q "$function(" "$COLLOPT_SOURCE/src/public_names.c" || fail "no $function"
 done
-for tool in collopt collopt-info collopt-plan; do
+for tool in collopt collopt-info collopt-plan collopt-tune; do
     for option in $("$COLLOPT_BUILD/tools/$tool" --help | sed -n 's/^ *\(--[a-z-]*\).*/\1/p'); do
         sed 's/\\-/-/g' "$pages/$tool.1" | grep -q -e "$option" || fail "$tool.1 has no $option"
     done

@@ -12,16 +12,21 @@ const char *const collopt_collective_names[COLLOPT_COLLECTIVES] = {
 };
 
 static const struct collopt_algorithm ring = {
-    .name = "ring", .summary = "round and round", .collective = COLLOPT_ALLREDUCE,
+    .name = "ring", .summary = "round and round", .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .parameter = { { .name = "segment", .bytes = true, .least = 8, .most = (size_t)1 << 30, .help = "bytes" } },
 };
 
 static const struct collopt_algorithm doubling = {
-    .name = "recursive_doubling", .summary = "with the rank one bit away", .collective = COLLOPT_ALLREDUCE,
+    .name = "recursive_doubling", .summary = "with the rank one bit away", .collective = COLLOPT_ALLREDUCE, .identical = true,
 };
 
+static bool even(const struct collopt_problem *p)
+{
+    return p->ranks % 2 == 0;
+}
+
 static const struct collopt_algorithm tree = {
-    .name = "tree", .summary = "up a tree", .collective = COLLOPT_REDUCE,
+    .name = "tree", .summary = "up a tree", .collective = COLLOPT_REDUCE, .identical = true, .usable = even,
     .parameter = { { .name = "radix", .least = 2, .most = 64, .help = "children" },
                    { .name = "segment", .bytes = true, .least = 1, .most = SIZE_MAX, .help = "bytes" },
                    { .name = "dims", .list_bits = 10, .least = 1, .most = 1023, .help = "sides" } },

@@ -1,0 +1,404 @@
+/* Reads files of rules and finds the one for a problem.  No MPI here; what a line may say is in collopt(7). */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "rules.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { LINE = 1024, COLUMNS = 7, SHOWN = 60, LARGEST = 16 << 20 };
+
+const char *const collopt_measure_names[COLLOPT_MEASURES] = { "ranks", "nodes", "ppn", "bytes" };
+
+struct reader {
+    struct collopt_rules *rules;
+    int room;                   /* in rules->rule */
+    int line, mistakes;
+    collopt_rules_tell *tell;
+    void *data;
+};
+
+/* Returns false, so that a reader can `return complain(...)`. */
+__attribute__((format(printf, 2, 3)))
+static bool complain(struct reader *r, const char *format, ...)
+{
+    char sentence[1024];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(sentence, sizeof sentence, format, ap);
+    va_end(ap);
+    r->mistakes++;
+    if (r->tell)
+        r->tell(r->data, r->line, sentence);
+    return false;
+}
+
+/* ---- words of a list ------------------------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word;
+    unsigned kinds;
+} kinds[] = {
+    { "*", COLLOPT_KINDS },
+    { "commutative", COLLOPT_KIND_EXACT | COLLOPT_KIND_ROUNDING },
+    { "noncommutative", COLLOPT_KIND_ORDERED },
+    { "exact", COLLOPT_KIND_EXACT },
+};
+
+enum { KIND_WORDS = sizeof kinds / sizeof *kinds };
+
+static const char *nth_kind(int i, const void *data)
+{
+    (void)data;
+    return kinds[i].word;
+}
+
+static const char *nth_collective(int i, const void *data)
+{
+    (void)data;
+    return i == 0 ? "*" : collopt_collective_names[i - 1];
+}
+
+/* The number of WORD among N words; -1, after a complaint, if it is none of them. */
+static int word_among(struct reader *r, const char *what, const char *word, int n, const char *(*nth)(int i, const void *data))
+{
+    char list[256] = "";
+    int nearest;
+
+    for (int i = 0; i < n; i++) {
+        size_t used = strlen(list);
+
+        if (strcmp(nth(i, NULL), word) == 0)
+            return i;
+        snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", nth(i, NULL));
+    }
+    nearest = collopt_nearest(word, n, nth, NULL);
+    if (nearest <= 0)           /* "*" is near to everything short */
+        complain(r, "there is no %s \"%.*s\"; there is %s", what, SHOWN, word, list);
+    else
+        complain(r, "there is no %s \"%.*s\"; there is %s; did you mean %s?", what, SHOWN, word, list, nth(nearest, NULL));
+    return -1;
+}
+
+static bool set_collective(struct reader *r, struct collopt_rule *rule, const char *word)
+{
+    int i = word_among(r, "collective", word, COLLOPT_COLLECTIVES + 1, nth_collective);
+
+    if (i < 0)
+        return false;
+    rule->box.collectives = i == 0 ? (1u << COLLOPT_COLLECTIVES) - 1 : 1u << (i - 1);
+    return true;
+}
+
+static bool set_kinds(struct reader *r, struct collopt_rule *rule, const char *word)
+{
+    int i = word_among(r, "kind of operation", word, KIND_WORDS, nth_kind);
+
+    if (i < 0)
+        return false;
+    rule->box.kinds = kinds[i].kinds;
+    return true;
+}
+
+/* ---- ranges ---------------------------------------------------------------------------------------------------------- */
+
+/* "8", "2-16", "64K-" or "*". */
+static bool parse_range(const char *word, struct collopt_range *range)
+{
+    const char *dash = strchr(word, '-');
+    char least[LINE];
+
+    *range = (struct collopt_range){ 0, SIZE_MAX };
+    if (strcmp(word, "*") == 0)
+        return true;
+    snprintf(least, sizeof least, "%.*s", dash ? (int)(dash - word) : (int)strlen(word), word);
+    if (!collopt_parse_size(least, &range->least))
+        return false;
+    if (!dash)
+        range->most = range->least;
+    return !dash || !dash[1] || collopt_parse_size(dash + 1, &range->most);
+}
+
+static bool set_range(struct reader *r, struct collopt_rule *rule, enum collopt_measure m, const char *word)
+{
+    struct collopt_range *range = &rule->box.range[m];
+
+    if (!parse_range(word, range))
+        return complain(r, "%s \"%.*s\" is not a range; it takes *, a number such as 8 or 64K, LEAST-MOST such as 2-16, or "
+                        "LEAST- such as 64K-", collopt_measure_names[m], SHOWN, word);
+    if (range->least > range->most)
+        return complain(r, "%s \"%.*s\" is an empty range; the lesser number comes first", collopt_measure_names[m], SHOWN, word);
+    return true;
+}
+
+/* ---- a line ---------------------------------------------------------------------------------------------------------- */
+
+static bool set_algorithm(struct reader *r, struct collopt_rule *rule, const char *word)
+{
+    unsigned collectives = rule->box.collectives;
+    char message[768];
+
+    rule->automatic = strcmp(word, "auto") == 0;
+    if (rule->automatic)
+        return true;
+    if ((collectives & (collectives - 1)) && strcmp(word, "host") != 0)
+        return complain(r, "collective * takes auto or host; an algorithm such as \"%.*s\" needs a line for each collective", SHOWN,
+                        word);
+    if (!collopt_parse_choice(word, (enum collopt_collective)__builtin_ctz(collectives), &rule->choice, message, sizeof message))
+        return complain(r, "%s", message);
+    return true;
+}
+
+/* The words of LINE, which is cut into them; more than AT MOST are counted, not noted. */
+static int cut(char *line, char **word, int at_most)
+{
+    char *rest, *at;
+    int n = 0;
+
+    for (at = strtok_r(line, " \t", &rest); at; at = strtok_r(NULL, " \t", &rest)) {
+        if (n < at_most)
+            word[n] = at;
+        n++;
+    }
+    return n;
+}
+
+static bool understand(struct reader *r, struct collopt_rule *rule, char *const *word)
+{
+    if (!set_collective(r, rule, word[0]))
+        return false;
+    for (int m = 0; m < COLLOPT_MEASURES; m++)
+        if (!set_range(r, rule, (enum collopt_measure)m, word[1 + m]))
+            return false;
+    return set_kinds(r, rule, word[5]) && set_algorithm(r, rule, word[6]);
+}
+
+static bool keep(struct reader *r, const struct collopt_rule *rule)
+{
+    struct collopt_rules *rules = r->rules;
+
+    if (rules->n == r->room) {
+        int room = r->room ? 2 * r->room : 64;
+        struct collopt_rule *more = realloc(rules->rule, (size_t)room * sizeof *more);
+
+        if (!more)
+            return complain(r, "no memory");
+        rules->rule = more;
+        r->room = room;
+    }
+    rules->rule[rules->n++] = *rule;
+    return true;
+}
+
+static uint64_t add_to_hash(uint64_t h, const void *bytes, size_t n)
+{
+    for (const unsigned char *b = bytes; n > 0; n--, b++)
+        h = (h ^ *b) * 0x100000001b3u;
+    return h;
+}
+
+/* The algorithm goes in as it is written: what is written differently may decide alike, but never the other way round. */
+static void add_rule_to_hash(struct collopt_rules *rules, const struct collopt_rule *rule, const char *algorithm)
+{
+    uint64_t numbers[2 + 2 * COLLOPT_MEASURES] = { rule->box.collectives, rule->box.kinds };
+
+    for (int m = 0; m < COLLOPT_MEASURES; m++) {
+        numbers[2 + 2 * m] = rule->box.range[m].least;
+        numbers[3 + 2 * m] = rule->box.range[m].most;
+    }
+    if (rules->hash == 0)
+        rules->hash = 0xcbf29ce484222325u;
+    rules->hash = add_to_hash(rules->hash, numbers, sizeof numbers);
+    rules->hash = add_to_hash(rules->hash, algorithm, strlen(algorithm) + 1);
+}
+
+static bool read_rule(struct reader *r, char *line)
+{
+    char *word[COLUMNS + 1];
+    int n = cut(line, word, COLUMNS + 1);
+    struct collopt_rule rule = { .line = r->line };
+
+    if (n == 0)
+        return true;
+    if (n == COLUMNS + 1 && strcmp(word[COLUMNS - 1], "->") == 0) {
+        word[COLUMNS - 1] = word[COLUMNS];
+        n = COLUMNS;
+    }
+    if (n != COLUMNS)
+        return complain(r, "%d column%s; a rule has %d: collective ranks nodes ppn bytes op algorithm, none of them with spaces in it", n,
+                        n == 1 ? "" : "s", COLUMNS);
+    if (!understand(r, &rule, word) || !keep(r, &rule))
+        return false;
+    add_rule_to_hash(r->rules, &rule, word[COLUMNS - 1]);
+    return true;
+}
+
+/* N bytes without the end of the line. */
+static bool read_line(struct reader *r, const char *text, size_t n)
+{
+    const char *comment = memchr(text, '#', n);
+    char line[LINE];
+
+    if (comment)
+        n = (size_t)(comment - text);
+    else if (n > 0 && text[n - 1] == '\r')
+        n--;
+    if (n >= LINE)
+        return complain(r, "longer than %d characters", LINE - 1);
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)text[i] < ' ' && text[i] != '\t')
+            return complain(r, "a control character (byte %d) in column %zu; rules are plain text", text[i], i + 1);
+    memcpy(line, text, n);
+    line[n] = '\0';
+    return read_rule(r, line);
+}
+
+/* ---- a file ---------------------------------------------------------------------------------------------------------- */
+
+static void read_lines(struct reader *r, const char *text, size_t size)
+{
+    static const char mark[] = "\xef\xbb\xbf";      /* which some editors put in front of UTF-8 */
+
+    if (size >= sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0) {
+        text += sizeof mark - 1;
+        size -= sizeof mark - 1;
+    }
+    while (size > 0) {
+        const char *end = memchr(text, '\n', size);
+        size_t n = end ? (size_t)(end - text) : size;
+
+        r->line++;
+        read_line(r, text, n);
+        n += end ? 1 : 0;
+        text += n;
+        size -= n;
+    }
+}
+
+struct collopt_rules *collopt_rules_parse(const char *file, const char *text, size_t size, collopt_rules_tell *tell, void *data)
+{
+    struct reader r = { .rules = calloc(1, sizeof *r.rules), .tell = tell, .data = data };
+
+    if (!r.rules || !(r.rules->file = strdup(file)))
+        complain(&r, "no memory");
+    else
+        read_lines(&r, text, size);
+    if (r.mistakes == 0)
+        return r.rules;
+    collopt_rules_free(r.rules);
+    return NULL;
+}
+
+void collopt_rules_free(struct collopt_rules *r)
+{
+    if (!r)
+        return;
+    free(r->rule);
+    free(r->file);
+    free(r);
+}
+
+static bool read_bytes(int fd, char *bytes, size_t size, size_t *got)
+{
+    ssize_t n = 1;
+
+    for (*got = 0; *got < size && n != 0; *got += n > 0 ? (size_t)n : 0) {
+        n = read(fd, bytes + *got, size - *got);
+        if (n < 0 && errno != EINTR)
+            return false;
+    }
+    return true;
+}
+
+/* What is in FD, which the caller closes; NULL after a complaint. */
+static char *contents(struct reader *r, int fd, size_t *size)
+{
+    struct stat about;
+    char *bytes;
+
+    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
+        complain(r, "not a regular file");
+        return NULL;
+    }
+    if (about.st_size > LARGEST) {
+        complain(r, "longer than %d bytes, which no file of rules is", LARGEST);
+        return NULL;
+    }
+    bytes = malloc((size_t)about.st_size + 1);
+    if (bytes && read_bytes(fd, bytes, (size_t)about.st_size, size))
+        return bytes;
+    complain(r, "%s", bytes ? strerror(errno) : "no memory");
+    free(bytes);
+    return NULL;
+}
+
+struct collopt_rules *collopt_rules_read(const char *file, collopt_rules_tell *tell, void *data)
+{
+    struct reader r = { .tell = tell, .data = data };
+    struct collopt_rules *rules = NULL;
+    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    size_t size;
+    char *text;
+
+    if (fd < 0) {
+        complain(&r, "%s", strerror(errno));
+        return NULL;
+    }
+    text = contents(&r, fd, &size);
+    close(fd);
+    if (text)
+        rules = collopt_rules_parse(file, text, size, tell, data);
+    free(text);
+    return rules;
+}
+
+/* ---- matching -------------------------------------------------------------------------------------------------------- */
+
+static unsigned kind_of(const struct collopt_problem *p)
+{
+    return !p->commutative ? COLLOPT_KIND_ORDERED : p->exact ? COLLOPT_KIND_EXACT : COLLOPT_KIND_ROUNDING;
+}
+
+/* A problem is a box with one problem in it. */
+static void measure(const struct collopt_problem *p, size_t measured[COLLOPT_MEASURES])
+{
+    const struct collopt_topology *t = p->topology;
+    bool one_node = t->nodes <= 1 || t->largest == 0;
+
+    measured[COLLOPT_BY_RANKS] = (size_t)p->ranks;
+    measured[COLLOPT_BY_NODES] = one_node ? 1 : (size_t)t->nodes;
+    measured[COLLOPT_BY_PPN] = (size_t)(one_node ? p->ranks : t->largest);
+    measured[COLLOPT_BY_BYTES] = p->count * p->size;
+}
+
+static bool holds(const struct collopt_box *b, unsigned collective, unsigned kind, const size_t measured[COLLOPT_MEASURES])
+{
+    if (!(b->collectives & collective) || !(b->kinds & kind))
+        return false;
+    for (int m = 0; m < COLLOPT_MEASURES; m++)
+        if (measured[m] < b->range[m].least || measured[m] > b->range[m].most)
+            return false;
+    return true;
+}
+
+const struct collopt_rule *collopt_rules_next(const struct collopt_rules *r, const struct collopt_problem *p,
+                                              const struct collopt_rule *last)
+{
+    unsigned kind = kind_of(p);
+    size_t measured[COLLOPT_MEASURES];
+
+    measure(p, measured);
+    for (const struct collopt_rule *rule = last ? last + 1 : r->rule; rule < r->rule + r->n; rule++)
+        if (holds(&rule->box, 1u << p->collective, kind, measured))
+            return rule;
+    return NULL;
+}

@@ -1,0 +1,66 @@
+/* Rules: the user's file (COLLOPT_RULES) that says which algorithm runs what.
+ *
+ *     # collective  ranks  nodes  ppn  bytes  op           algorithm
+ *     allreduce     *      1      *    0-2K   commutative  recursive_doubling
+ *     allreduce     *      2-     2-   64K-   *            leader:node=(binomial),net=(segmented_ring:segment=64K)
+ *     *             *      *      *    *      *            auto
+ *
+ * The first line that matches a problem, and whose algorithm can serve it, decides.  A line looks at nothing but what all ranks
+ * know alike.  A file with a mistake is not used at all: with one line gone, those below it would decide what they were not
+ * written for.  collopt(7) describes the format. */
+#ifndef COLLOPT_RULES_H
+#define COLLOPT_RULES_H
+
+#include "internal.h"
+
+struct collopt_range {
+    size_t least, most;         /* both are in it */
+};
+
+enum collopt_measure { COLLOPT_BY_RANKS, COLLOPT_BY_NODES, COLLOPT_BY_PPN, COLLOPT_BY_BYTES, COLLOPT_MEASURES };
+extern const char *const collopt_measure_names[COLLOPT_MEASURES];      /* "ranks", "nodes", "ppn", "bytes" */
+
+enum {                          /* kinds of operation; a rule has a set of them */
+    COLLOPT_KIND_EXACT = 1,     /* commutes, and any order gives the same bits */
+    COLLOPT_KIND_ROUNDING = 2,  /* commutes */
+    COLLOPT_KIND_ORDERED = 4,   /* does not commute */
+    COLLOPT_KINDS = 7
+};
+
+struct collopt_box {            /* what a rule matches */
+    unsigned collectives;       /* set of 1 << collective */
+    unsigned kinds;
+    struct collopt_range range[COLLOPT_MEASURES];
+};
+
+struct collopt_rule {
+    int line;
+    struct collopt_box box;
+    bool automatic;             /* "auto": the built-in choice */
+    struct collopt_choice choice;
+};
+
+struct collopt_rules {
+    char *file;                 /* its name, for people */
+    int n;
+    struct collopt_rule *rule;
+    uint64_t hash;              /* of what they say, without comments and numbers of lines; 0 where there are none */
+};
+
+/* Hears of one mistake; LINE 0: of the file as a whole. */
+typedef void collopt_rules_tell(void *data, int line, const char *sentence);
+
+/* Reads a file, or SIZE bytes of TEXT that came from it.  NULL, after every mistake has been told, if there are any. */
+struct collopt_rules *collopt_rules_read(const char *file, collopt_rules_tell *tell, void *data);
+struct collopt_rules *collopt_rules_parse(const char *file, const char *text, size_t size, collopt_rules_tell *tell, void *data);
+void collopt_rules_free(struct collopt_rules *r);
+
+/* The first rule behind LAST (NULL: of all) that matches P; NULL: none.  It may be one that cannot serve P. */
+const struct collopt_rule *collopt_rules_next(const struct collopt_rules *r, const struct collopt_problem *p,
+                                              const struct collopt_rule *last);
+
+/* rules_check.c, for collopt-tune.  Tells of lines that can be read and yet can have no effect, and of a missing last line; returns
+ * how many there are. */
+int collopt_rules_check(const struct collopt_rules *r, collopt_rules_tell *tell, void *data);
+
+#endif

@@ -1,0 +1,209 @@
+/* What can be read as rules and still is a mistake: lines that can match nothing, that nothing reaches, or whose algorithm can serve nothing
+ * of what they match; and a file that does not end with a line for all the rest, as one that was cut short.
+ *
+ * A line is a box of problems.  It is reached if something of its box is left when the boxes of the lines above are taken away, of
+ * those lines that serve all that they match: below an algorithm that may be passed over, a line for the same problems is what
+ * runs instead. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "rules.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+struct check {
+    const struct collopt_rules *rules;
+    int to;                     /* the rule that is looked at */
+    long steps;
+    int mistakes;
+    collopt_rules_tell *tell;
+    void *data;
+};
+
+__attribute__((format(printf, 3, 4)))
+static void complain(struct check *c, int line, const char *format, ...)
+{
+    char sentence[512];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(sentence, sizeof sentence, format, ap);
+    va_end(ap);
+    c->mistakes++;
+    if (c->tell)
+        c->tell(c->data, line, sentence);
+}
+
+/* ---- which operations an algorithm serves ---------------------------------------------------------------------------- */
+
+static unsigned kinds_served(const struct collopt_rule *r)
+{
+    const struct collopt_algorithm *a = r->automatic ? NULL : r->choice.algorithm;
+    unsigned kinds = COLLOPT_KINDS;
+
+    if (a && a->order == COLLOPT_COMMUTATIVE)
+        kinds &= ~(unsigned)COLLOPT_KIND_ORDERED;
+    if (a && !a->identical)
+        kinds &= COLLOPT_KIND_EXACT;
+    return kinds;
+}
+
+static bool serves_all(const struct collopt_rule *r)
+{
+    const struct collopt_algorithm *a = r->automatic ? NULL : r->choice.algorithm;
+
+    return !a || (!a->usable && !(r->box.kinds & ~kinds_served(r)));
+}
+
+/* ---- boxes ----------------------------------------------------------------------------------------------------------- */
+
+/* Without what does not exist: a communicator of one rank is left to the MPI library. */
+static struct collopt_box clipped(struct collopt_box b)
+{
+    static const struct collopt_range exists[COLLOPT_MEASURES] = {
+        [COLLOPT_BY_RANKS] = { 2, INT_MAX }, [COLLOPT_BY_NODES] = { 1, INT_MAX }, [COLLOPT_BY_PPN] = { 1, INT_MAX },
+        [COLLOPT_BY_BYTES] = { 0, SIZE_MAX },
+    };
+
+    for (int m = 0; m < COLLOPT_MEASURES; m++) {
+        if (b.range[m].least < exists[m].least)
+            b.range[m].least = exists[m].least;
+        if (b.range[m].most > exists[m].most)
+            b.range[m].most = exists[m].most;
+    }
+    return b;
+}
+
+static bool meet(const struct collopt_box *a, const struct collopt_box *b)
+{
+    for (int m = 0; m < COLLOPT_MEASURES; m++)
+        if (a->range[m].least > b->range[m].most || b->range[m].least > a->range[m].most)
+            return false;
+    return (a->collectives & b->collectives) && (a->kinds & b->kinds);
+}
+
+static bool inside(const struct collopt_box *a, const struct collopt_box *b)
+{
+    for (int m = 0; m < COLLOPT_MEASURES; m++)
+        if (a->range[m].least < b->range[m].least || a->range[m].most > b->range[m].most)
+            return false;
+    return !(a->collectives & ~b->collectives) && !(a->kinds & ~b->kinds);
+}
+
+static bool is_left(struct check *c, struct collopt_box b, int from);
+
+/* Is anything left of B outside TAKEN?  It falls into pieces on both sides of TAKEN, one measure after the other. */
+static bool is_left_outside(struct check *c, struct collopt_box b, const struct collopt_box *taken, int from)
+{
+    struct collopt_box piece = b;
+
+    piece.collectives = b.collectives & ~taken->collectives;
+    if (piece.collectives && is_left(c, piece, from))
+        return true;
+    piece = b;
+    piece.kinds = b.kinds & ~taken->kinds;
+    if (piece.kinds && is_left(c, piece, from))
+        return true;
+    for (int m = 0; m < COLLOPT_MEASURES; m++) {
+        struct collopt_range *mine = &b.range[m];
+        const struct collopt_range *theirs = &taken->range[m];
+
+        piece = b;
+        piece.range[m].most = theirs->least - 1;
+        if (mine->least < theirs->least && is_left(c, piece, from))
+            return true;
+        piece = b;
+        piece.range[m].least = theirs->most + 1;
+        if (mine->most > theirs->most && is_left(c, piece, from))
+            return true;
+        mine->least = mine->least > theirs->least ? mine->least : theirs->least;
+        mine->most = mine->most < theirs->most ? mine->most : theirs->most;
+    }
+    return false;
+}
+
+/* Is anything left of B when the rules FROM and those behind it, up to the one looked at, have taken theirs?  Where that would take too
+ * long the answer is yes, which accuses nobody. */
+static bool is_left(struct check *c, struct collopt_box b, int from)
+{
+    enum { STEPS = 2000000 };
+
+    for (int i = from; i < c->to; i++) {
+        const struct collopt_rule *r = &c->rules->rule[i];
+
+        if (++c->steps > STEPS)
+            return true;
+        if (serves_all(r) && meet(&r->box, &b))
+            return is_left_outside(c, b, &r->box, i + 1);
+    }
+    return true;
+}
+
+/* ---- a line ---------------------------------------------------------------------------------------------------------- */
+
+static bool matches_nothing(struct check *c, const struct collopt_rule *r)
+{
+    struct collopt_box b = clipped(r->box);
+    const struct collopt_range *ranks = &b.range[COLLOPT_BY_RANKS], *nodes = &b.range[COLLOPT_BY_NODES], *ppn = &b.range[COLLOPT_BY_PPN];
+
+    for (int m = 0; m < COLLOPT_MEASURES; m++)
+        if (b.range[m].least > b.range[m].most) {
+            complain(c, r->line, "no communicator that collopt serves has these %s", collopt_measure_names[m]);
+            return true;
+        }
+    /* most ranks that so many nodes hold; and as many ranks at least as on all of them, if every other node has one */
+    if (nodes->most * ppn->most < ranks->least || nodes->least + ppn->least - 1 > ranks->most) {
+        complain(c, r->line, "no communicator has these ranks, nodes and ppn together");
+        return true;
+    }
+    return false;
+}
+
+static void check_reached(struct check *c, const struct collopt_rule *r)
+{
+    struct collopt_box b = clipped(r->box);
+
+    for (int i = 0; i < c->to; i++)
+        if (serves_all(&c->rules->rule[i]) && inside(&b, &c->rules->rule[i].box)) {
+            complain(c, r->line, "is never reached: line %d takes all that it matches", c->rules->rule[i].line);
+            return;
+        }
+    c->steps = 0;
+    if (!is_left(c, b, 0))
+        complain(c, r->line, "is never reached: the lines above take all that it matches");
+}
+
+static void check_rule(struct check *c, const struct collopt_rule *r, bool last)
+{
+    if (matches_nothing(c, r))
+        return;
+    if (!(kinds_served(r) & r->box.kinds))
+        complain(c, r->line, "%s does not serve these operations; op may be %s", r->choice.algorithm->name,
+                 kinds_served(r) == COLLOPT_KIND_EXACT ? "exact" : "commutative");
+    else if (!last)
+        check_reached(c, r);
+}
+
+static bool for_all_the_rest(const struct collopt_rule *r)
+{
+    struct collopt_box all = { (1u << COLLOPT_COLLECTIVES) - 1, COLLOPT_KINDS, { { 0, 0 } } };
+
+    for (int m = 0; m < COLLOPT_MEASURES; m++)
+        all.range[m] = (struct collopt_range){ 0, SIZE_MAX };
+    return inside(&all, &r->box) && serves_all(r);
+}
+
+int collopt_rules_check(const struct collopt_rules *rules, collopt_rules_tell *tell, void *data)
+{
+    struct check c = { .rules = rules, .tell = tell, .data = data };
+    bool ends = rules->n > 0 && for_all_the_rest(&rules->rule[rules->n - 1]);
+
+    for (c.to = 0; c.to < rules->n; c.to++)
+        check_rule(&c, &rules->rule[c.to], ends && c.to == rules->n - 1);
+    if (!ends)
+        complain(&c, 0, "the last line is missing, by which one knows a file that was cut short: * * * * * * auto (or host)");
+    return c.mistakes;
+}

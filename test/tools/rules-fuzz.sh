@@ -1,0 +1,23 @@
+#!/bin/sh
+# Files of rules that were spoilt at random, under AddressSanitizer and UndefinedBehaviorSanitizer where the compiler has them: each is
+# either taken or refused with a message.
+
+cc=${CC:-cc}
+source=${COLLOPT_SOURCE:-.}
+build=$(mktemp -d) || exit 99
+trap 'rm -rf "$build"' EXIT
+sanitize="-fsanitize=address,undefined -fno-sanitize-recover=all"
+unset COLLOPT_SOURCE COLLOPT_BUILD
+
+echo 'int main(void) { return 0; }' >"$build/try.c"
+# shellcheck disable=SC2086     # several options
+if ! { $cc $sanitize "$build/try.c" -o "$build/try" 2>/dev/null && "$build/try"; }; then
+    echo "$cc has no sanitizers"
+    sanitize=
+fi
+echo '#define _GNU_SOURCE 1' >"$build/config.h"
+# shellcheck disable=SC2086
+$cc -std=gnu11 -g -O1 $sanitize -DHAVE_CONFIG_H -I"$build" -I"$source/src" -I"$source/test/unit" "$source/test/tools/rules-fuzz.c" \
+    "$source/test/unit/fake_registry.c" "$source/src/select/rules.c" "$source/src/select/rules_check.c" "$source/src/choice.c" \
+    "$source/src/expression.c" "$source/src/log.c" "$source/src/settings.c" "$source/src/topology.c" -o "$build/fuzz" -lpthread || exit 1
+"$build/fuzz" "${1:-20000}"
