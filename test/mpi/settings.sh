@@ -146,7 +146,7 @@ scan          *      *      *    *       *               host
     said 2 '^rank .: 3 calls of ring$' "$host, rules"
     said 2 '^rank .: 1 calls of elimination$' "$host, rules"
     said 1 "^collopt: rule $rules:2, bucket, cannot serve allreduce of 2 ranks, 64 bytes: its dims " "$host, a rule that cannot serve"
-    said 1 "^collopt: allreduce, 2 ranks, 64 bytes, .*: linear (rule $rules:3)\$" "$host, rules"
+    said 1 "^collopt: allreduce, 2 ranks, 64 bytes, .*: linear:window=[0-9]* (rule $rules:3)\$" "$host, rules"
     said 1 "^collopt: allreduce, 2 ranks, 4096 bytes, .*: ring (rule $rules:4)\$" "$host, rules"
     said 1 "^collopt: allreduce, 2 ranks, 4096 bytes, user of derived.*: elimination (rule $rules:5)\$" "$host, rules"
     said 1 "^collopt: allreduce, 2 ranks, 100000 bytes, .* (built-in table)\$" "$host, auto"
@@ -154,7 +154,7 @@ scan          *      *      *    *       *               host
     tells 2 'run 4 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_RULES="$rules" COLLOPT_REDUCE=binomial -- reduce=2 \
         info=reduce=linear reduce=2
     said 1 'reduce, 2 ranks, .*: binomial (forced by COLLOPT_REDUCE)$' "$host, forced before rules"
-    said 1 'reduce, 2 ranks, .*: linear (forced by info key collopt_reduce)$' "$host, info keys before rules"
+    said 1 'reduce, 2 ranks, .*: linear:window=[0-9]* (forced by info key collopt_reduce)$' "$host, info keys before rules"
     echo 'reduce * * * * * host' >"$work/rules"
     tells 3 'run 2 passed 3' COLLOPT_AFTER=1 COLLOPT_RULES="$rules" -- allreduce=2 reduce=3
     echo 'reduce * * * * * chian' >>"$work/rules"
