@@ -5,6 +5,8 @@ COLLOPT_CORE_SOURCES = \
 	src/bind.c \
 	src/choice.c \
 	src/compile.c \
+	src/contents.c \
+	src/contents.h \
 	src/counters.c \
 	src/depend.c \
 	src/expression.c \
@@ -24,6 +26,8 @@ COLLOPT_CORE_SOURCES = \
 	src/schedule.c \
 	src/schedule.h \
 	src/schedule_parts.h \
+	src/select/machine.c \
+	src/select/machine.h \
 	src/select/rules.c \
 	src/select/rules.h \
 	src/select/select.c \

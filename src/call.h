@@ -11,6 +11,7 @@
 #include "host.h"
 #include "internal.h"
 #include "kernels/kernels.h"
+#include "select/machine.h"
 
 enum { COLLOPT_DECLINED = -1 };         /* instead of an MPI error code: the host is to do it */
 
@@ -116,6 +117,7 @@ struct collopt_comm {
     MPI_Comm hidden;            /* our messages travel here; MPI_COMM_NULL for a communicator of one rank */
     struct collopt_topology topology;
     int *node;                  /* what topology.node points to */
+    struct collopt_machine machine;
     struct collopt_wish wish[COLLOPT_COLLECTIVES];
 
     struct collopt_plan *memo[COLLOPT_SETS][COLLOPT_WAYS];
@@ -145,9 +147,10 @@ struct collopt_sight {          /* of one rank, as all others are told; ints */
     int leader;                 /* the lowest rank on its node */
     int world;                  /* its rank in MPI_COMM_WORLD */
     int crowded;                /* its node has more ranks than usable processors */
+    int fast;                   /* its node has a fast network */
 };
 
-/* Fills in C's topology, with room in SEEN for what every rank of COMM tells.  Collective; an error code of the host. */
+/* Fills in C's topology and machine, with room in SEEN for what every rank of COMM tells.  Collective; an error code of the host. */
 int collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen);
 /* Once, after MPI_Init: warns where COLLOPT_TOPOLOGY does not suit the world. */
 void collopt_survey_world(void);
@@ -195,7 +198,7 @@ extern atomic_bool collopt_switched_on;         /* MPI_Pcontrol, where agreed; C
 
 /* One native MIN over COMM; true if all ranks run the same version with the same settings and all say READY. */
 bool collopt_agree(MPI_Comm comm, bool ready, bool *alike);
-enum { COLLOPT_AGREED_VERSION = 3 };     /* changes with any change of what ranks do together */
+enum { COLLOPT_AGREED_VERSION = 4 };     /* changes with any change of what ranks do together */
 void collopt_agree_on_world(void);      /* after MPI_Init */
 bool collopt_world_asked(void);         /* they have been asked, in MPI_Init */
 bool collopt_world_agreed(void);        /* all ranks of MPI_COMM_WORLD run collopt alike, switched on */

@@ -32,10 +32,13 @@ struct collopt_settings {
     const char *force[COLLOPT_COLLECTIVES];     /* COLLOPT_ALLREDUCE ...: algorithm expression, "host", or NULL */
     const char *rules_file;     /* COLLOPT_RULES; NULL also where it cannot be used */
     const struct collopt_rules *rules;          /* what is in it */
+    const char *machine_file;   /* COLLOPT_MACHINE, likewise */
+    const struct collopt_machine_file *machine;
     uint64_t hash;              /* of all settings that must be alike on all ranks */
 };
 
 struct collopt_rules;           /* select/rules.h */
+struct collopt_machine_file;    /* select/machine.h */
 
 /* Read once per process, thread-safe.  Warnings about unknown COLLOPT_ variables or values go out once, on rank 0. */
 const struct collopt_settings *collopt_settings(void);
@@ -52,6 +55,7 @@ enum collopt_setting_kind {
     COLLOPT_BYTES,              /* least..most, with K, M, G, T; a size_t */
     COLLOPT_TEXT,               /* anything; a string or NULL */
     COLLOPT_RULES_FILE,         /* a file of rules without mistakes; its name or NULL */
+    COLLOPT_MACHINE_FILE,       /* likewise of what the machine is like */
     COLLOPT_NODES,              /* what collopt_stated_node() reads, or 0; a string or NULL */
     COLLOPT_SHAPE,              /* what collopt_parse_shape() reads, or auto; a string or NULL */
     COLLOPT_EXPRESSION          /* an algorithm of `collective` or host; a string or NULL */

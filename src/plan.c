@@ -338,7 +338,7 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const stru
     struct collopt_problem p = {
         .collective = call->collective, .ranks = c->ranks, .root = call->root, .size = plan->facts.size,
         .counts = plan->counts, .commutative = plan->facts.commutative, .exact = plan->facts.exact, .segments = 1,
-        .topology = &c->topology,
+        .topology = &c->topology, .machine = &c->machine,
     };
     struct collopt_decision d;
 

@@ -282,7 +282,7 @@ struct message_state {
 
 struct replay {
     const struct collopt_pairs *pairs;
-    const struct collopt_machine *machine;
+    const struct collopt_clock *machine;
     double now, *finish;
     size_t orders;
     size_t *strand_of;          /* [ranks + 1] first strand of each rank */
@@ -643,7 +643,7 @@ static void line_up(struct replay *r)
     }
 }
 
-double collopt_replay(const struct collopt_pairs *pairs, const struct collopt_machine *machine, double *finish)
+double collopt_replay(const struct collopt_pairs *pairs, const struct collopt_clock *machine, double *finish)
 {
     struct replay r = { .pairs = pairs, .machine = machine, .finish = finish };
     double time = -1;

@@ -34,7 +34,7 @@ void collopt_unpair(struct collopt_pairs *pairs);
 
 /* A message of n elements takes alpha + beta n and occupies the sender's way out and the receiver's way in; a fold of k
  * operands takes gamma (k - 1) n of its rank.  Posting and copying are free; strands run side by side. */
-struct collopt_machine {
+struct collopt_clock {
     double alpha, beta, gamma;
     /* If not NULL, called for every message as its transfer starts. */
     void (*transfer)(int from, int to, const struct collopt_message *m, double start, double end, void *data);
@@ -46,6 +46,6 @@ struct collopt_machine {
 /* When the last rank is done, and in FINISH[ranks], unless NULL, when each one is.  Of transfers that could start at the same
  * time at one port, the one starts that the port's rank posted first.
  * Negative: some strand never ends (the programs deadlock), or memory is out. */
-double collopt_replay(const struct collopt_pairs *pairs, const struct collopt_machine *machine, double *finish);
+double collopt_replay(const struct collopt_pairs *pairs, const struct collopt_clock *machine, double *finish);
 
 #endif

@@ -31,6 +31,8 @@ enum { COLLOPT_PARAMETERS = 4, COLLOPT_FOLD_OPERANDS = 8 };
 /* A grid of ranks has so many sides at most; each takes so many bits of a value, the first one the lowest. */
 enum { COLLOPT_SIDES = 6, COLLOPT_SIDE_BITS = 10 };
 
+struct collopt_machine;
+
 struct collopt_topology {       /* of one communicator; alike on all its ranks */
     int nodes;
     const int *node;            /* [ranks] number of the node of each rank, nodes numbered by first appearance; NULL: one node */
@@ -57,6 +59,8 @@ struct collopt_problem {
     size_t value[COLLOPT_PARAMETERS];   /* the algorithm's parameters, in its descriptor's order */
     int segments;               /* what the algorithm's segments() answered; 1 where it has none */
     const struct collopt_topology *topology;    /* never NULL */
+    const struct collopt_machine *machine;      /* select/machine.h; NULL: one that is like none in particular */
+    bool apart;                 /* each rank is on a node of its own, whatever the topology says: a phase between nodes */
 };
 
 /* ---- blocks ------------------------------------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
 #endif
 
 #include "internal.h"
+#include "select/machine.h"
 #include "select/rules.h"
 
 #include <limits.h>
@@ -60,6 +61,8 @@ static const struct collopt_setting_row rows[] = {
       FIELD(isa), .help = "instruction set of the combining loops; auto: the best this processor has" },
     { .name = "COLLOPT_RULES", .kind = COLLOPT_RULES_FILE, .scope = COLLOPT_AGREED, .values = "FILE", .preset = "",
       FIELD(rules_file), .help = "rules that choose algorithms by ranks, nodes, bytes and operation" },
+    { .name = "COLLOPT_MACHINE", .kind = COLLOPT_MACHINE_FILE, .scope = COLLOPT_AGREED, .values = "FILE", .preset = "",
+      FIELD(machine_file), .help = "latencies and bandwidths that the cost model computes with" },
     FORCE("REDUCE", COLLOPT_REDUCE, "MPI_Reduce"),
     FORCE("ALLREDUCE", COLLOPT_ALLREDUCE, "MPI_Allreduce"),
     FORCE("REDUCE_SCATTER", COLLOPT_REDUCE_SCATTER, "MPI_Reduce_scatter"),
@@ -256,6 +259,18 @@ static bool read_rules(struct collopt_settings *s, const char *file, char *messa
     return s->rules != NULL;
 }
 
+static bool read_machine(struct collopt_settings *s, const char *file, char *message, size_t size)
+{
+    struct mistakes m = { .file = file };
+
+    s->machine = collopt_machine_read(file, note_mistake, &m);
+    if (!s->machine && m.n == 1)
+        snprintf(message, size, "%s", m.first);
+    else if (!s->machine)
+        snprintf(message, size, "%s; it has %d mistakes", m.first, m.n);
+    return s->machine != NULL;
+}
+
 /* Sets ROW's field to TEXT; else MESSAGE says what would be right. */
 static bool set(struct collopt_settings *s, const struct collopt_setting_row *row, const char *text, char *message,
                 size_t size)
@@ -316,6 +331,10 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
         if (!read_rules(s, text, message, size))
             return false;
         break;
+    case COLLOPT_MACHINE_FILE:
+        if (!read_machine(s, text, message, size))
+            return false;
+        break;
     case COLLOPT_TEXT:
         break;
     }
@@ -361,6 +380,7 @@ void collopt_setting_value_text(const struct collopt_settings *s, const struct c
     case COLLOPT_NODES:
     case COLLOPT_SHAPE:
     case COLLOPT_RULES_FILE:
+    case COLLOPT_MACHINE_FILE:
     case COLLOPT_TEXT:
         string = *(const char *const *)field;
         snprintf(text, size, "%s", string ? string : row->preset);
@@ -406,7 +426,7 @@ static void tell_unknown(void (*warn)(const char *sentence), const char *name, s
 static void tell_value(void (*warn)(const char *sentence), const struct collopt_setting_row *row, const char *value,
                        const char *message)
 {
-    if (row->kind == COLLOPT_RULES_FILE) {
+    if (row->kind == COLLOPT_RULES_FILE || row->kind == COLLOPT_MACHINE_FILE) {
         tell(warn, "%s is not used: %s", row->name, message);
         return;
     }
@@ -414,7 +434,7 @@ static void tell_value(void (*warn)(const char *sentence), const struct collopt_
          message[strlen(message) - 1] == '?' ? "" : ";", *row->preset ? "using " : "not forced", row->preset);
 }
 
-/* Not the name of a file of rules but what it says: nodes may have copies of their own. */
+/* Not the name of a file but what it says: nodes may have copies of their own. */
 static void agreed_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text, size_t size)
 {
     collopt_setting_value_text(s, row, text, size);
@@ -422,6 +442,8 @@ static void agreed_text(const struct collopt_settings *s, const struct collopt_s
         snprintf(text, size, "%s", *text ? "set" : "not set");
     if (row->kind == COLLOPT_RULES_FILE)
         snprintf(text, size, "%llx", s->rules ? (unsigned long long)s->rules->hash : 0);
+    if (row->kind == COLLOPT_MACHINE_FILE)
+        snprintf(text, size, "%llx", s->machine ? (unsigned long long)s->machine->hash : 0);
 }
 
 /* FNV-1a over NAME=VALUE of everything that must be alike. */

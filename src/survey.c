@@ -1,6 +1,7 @@
 /* Where the ranks of a communicator are: found once, when it is engaged, and told to all in one small allgather. */
 #include "config.h"
 
+#include <dirent.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -101,9 +102,31 @@ static bool lead_as_stated(struct collopt_sight *seen, int ranks, const char *st
     return true;
 }
 
+/* Is there a verbs or an Omni-Path device?  What a simulated machine has, the simulating one does not know: it is a fast one. */
+static bool has_fast_network(void)
+{
+#ifndef COLLOPT_HOST_SMPI
+    static const char *const directories[] = { "/sys/class/infiniband", "/sys/class/hfi1" };
+    bool found = false;
+
+    for (int i = 0; i < 2 && !found; i++) {
+        DIR *d = opendir(directories[i]);
+        struct dirent *e;
+
+        while (d && !found && (e = readdir(d)))
+            found = e->d_name[0] != '.';
+        if (d)
+            closedir(d);
+    }
+    return found;
+#else
+    return true;
+#endif
+}
+
 static int gather(struct collopt_comm *c, MPI_Comm node, bool crowd, struct collopt_sight *seen)
 {
-    struct collopt_sight mine = { .leader = c->rank, .world = c->rank, .crowded = crowd };
+    struct collopt_sight mine = { .leader = c->rank, .world = c->rank, .crowded = crowd, .fast = has_fast_network() };
     const int ints = sizeof mine / sizeof(int);
     const char *stated = stated_nodes();
     int err;
@@ -122,6 +145,19 @@ static bool map_nodes(struct collopt_comm *c, const struct collopt_sight *seen)
     for (int r = 0; r < c->ranks; r++)
         c->topology.oversubscribed |= seen[r].crowded;
     return collopt_topology_measure(&c->topology, c->ranks);
+}
+
+/* What the messages travel on, by facts that all ranks know alike. */
+static enum collopt_network network_of(const struct collopt_comm *c, const struct collopt_sight *seen)
+{
+    if (c->topology.wired)
+        return COLLOPT_TORUS;
+    if (c->topology.nodes == 1)
+        return COLLOPT_SHARED_MEMORY;
+    for (int r = 0; r < c->ranks; r++)
+        if (!seen[r].fast)
+            return COLLOPT_TCP;
+    return COLLOPT_FAST_NETWORK;
 }
 
 /* ---- grids ------------------------------------------------------------------------------------------------------- */
@@ -187,6 +223,8 @@ int collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *
         err = MPI_ERR_NO_MEM;
     if (!err)
         map_grid(c, comm, seen);
+    if (!err)
+        collopt_machine_pick(&c->machine, network_of(c, seen), collopt_settings()->machine);
     c->polite = wait == COLLOPT_WAIT_YIELD || (wait == COLLOPT_WAIT_AUTO && crowd);
     PMPI_Comm_free(&node);
     return err;

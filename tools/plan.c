@@ -497,8 +497,8 @@ static void add_up(struct plan *plan)
 static bool replay(struct plan *plan)
 {
     struct recorder r = { .plan = plan };
-    const struct collopt_machine rounds = { .alpha = 1, .transfer = transfer, .work = work, .data = &r };
-    struct collopt_machine seconds = plan->machine;
+    const struct collopt_clock rounds = { .alpha = 1, .transfer = transfer, .work = work, .data = &r };
+    struct collopt_clock seconds = plan->machine;
     struct collopt_pairs pairs;
     char why[256];
     double end;

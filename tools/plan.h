@@ -46,7 +46,7 @@ struct plan {
     struct collopt_choice choice;
     struct collopt_topology topology;
     unsigned how;               /* COLLOPT_IN_PLACE */
-    struct collopt_machine machine;     /* that SECONDS are predicted for; per byte */
+    struct collopt_clock machine;     /* that SECONDS are predicted for; per byte */
     struct collopt_bound **program;     /* [ranks] */
     struct plan_transfer *transfer;     /* by rounds and senders */
     size_t transfers, transfer_room;

@@ -134,7 +134,7 @@ static void put_round(const struct plan *plan, int round, int rank, size_t *tran
 static void put_totals(const struct plan *plan, FILE *to)
 {
     const struct plan_totals *t = &plan->totals;
-    const struct collopt_machine *m = &plan->machine;
+    const struct collopt_clock *m = &plan->machine;
     size_t size = plan->problem.size;
     char seconds[32];
 

@@ -3,16 +3,13 @@
 # include "config.h"
 #endif
 
+#include "contents.h"
 #include "rules.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 enum { LINE = 1024, COLUMNS = 7, SHOWN = 60, LARGEST = 16 << 20 };
 
@@ -307,56 +304,17 @@ void collopt_rules_free(struct collopt_rules *r)
     free(r);
 }
 
-static bool read_bytes(int fd, char *bytes, size_t size, size_t *got)
-{
-    ssize_t n = 1;
-
-    for (*got = 0; *got < size && n != 0; *got += n > 0 ? (size_t)n : 0) {
-        n = read(fd, bytes + *got, size - *got);
-        if (n < 0 && errno != EINTR)
-            return false;
-    }
-    return true;
-}
-
-/* What is in FD, which the caller closes; NULL after a complaint. */
-static char *contents(struct reader *r, int fd, size_t *size)
-{
-    struct stat about;
-    char *bytes;
-
-    if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
-        complain(r, "not a regular file");
-        return NULL;
-    }
-    if (about.st_size > LARGEST) {
-        complain(r, "longer than %d bytes, which no file of rules is", LARGEST);
-        return NULL;
-    }
-    bytes = malloc((size_t)about.st_size + 1);
-    if (bytes && read_bytes(fd, bytes, (size_t)about.st_size, size))
-        return bytes;
-    complain(r, "%s", bytes ? strerror(errno) : "no memory");
-    free(bytes);
-    return NULL;
-}
-
 struct collopt_rules *collopt_rules_read(const char *file, collopt_rules_tell *tell, void *data)
 {
-    struct reader r = { .tell = tell, .data = data };
     struct collopt_rules *rules = NULL;
-    int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    char why[256];
     size_t size;
-    char *text;
+    char *text = collopt_contents(file, LARGEST, &size, why, sizeof why);
 
-    if (fd < 0) {
-        complain(&r, "%s", strerror(errno));
-        return NULL;
-    }
-    text = contents(&r, fd, &size);
-    close(fd);
     if (text)
         rules = collopt_rules_parse(file, text, size, tell, data);
+    else if (tell)
+        tell(data, 0, why);
     free(text);
     return rules;
 }

@@ -27,8 +27,10 @@ SETTINGS_PARTS = \
 	test/unit/fake_registry.c \
 	test/unit/fake_registry.h \
 	src/choice.c \
+	src/contents.c \
 	src/expression.c \
 	src/log.c \
+	src/select/machine.c \
 	src/select/rules.c \
 	src/settings.c \
 	src/topology.c
@@ -39,6 +41,13 @@ TESTS += test/unit/test_settings test/unit/test_counters
 test_unit_test_settings_SOURCES = test/unit/test_settings.c $(SETTINGS_PARTS)
 test_unit_test_settings_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_settings_LDADD = $(CHECK_LIBS)
+
+check_PROGRAMS += test/unit/test_machine
+TESTS += test/unit/test_machine
+test_unit_test_machine_SOURCES = test/unit/test_machine.c $(SETTINGS_PARTS)
+test_unit_test_machine_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
+test_unit_test_machine_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_machine_LDADD = $(CHECK_LIBS)
 
 check_PROGRAMS += test/unit/test_rules
 TESTS += test/unit/test_rules

@@ -87,7 +87,7 @@ static void measure_rank(const struct collopt_bound *b, double count, struct mea
 
 static struct measured measure(const struct workshop *w)
 {
-    const struct collopt_machine rounds = { .alpha = 1 }, transfer = { .beta = 1 };
+    const struct collopt_clock rounds = { .alpha = 1 }, transfer = { .beta = 1 };
     struct measured m = { .ranks = w->t.ranks };
     double count = (double)w->problem.count;
     struct collopt_pairs pairs;

@@ -26,7 +26,7 @@ static double larger(double a, double b)
 
 static void measure(const struct workshop *w, const char *words, struct collopt_cost *c)
 {
-    const struct collopt_machine rounds = { .alpha = 1 };
+    const struct collopt_clock rounds = { .alpha = 1 };
     struct collopt_pairs pairs;
     char why[PROOF_WHY];
 

@@ -158,7 +158,7 @@ END_TEST
 /* Times on the model, worked out by hand: two messages cross in alpha + beta n, then both fold. */
 START_TEST(replays_in_time)
 {
-    const struct collopt_machine machine = { .alpha = 10, .beta = 2, .gamma = 1 };
+    const struct collopt_clock machine = { .alpha = 10, .beta = 2, .gamma = 1 };
     struct collopt_pairs pairs;
     struct collopt_load load;
     char why[PROOF_WHY];

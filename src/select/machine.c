@@ -1,0 +1,376 @@
+/* Shipped machines, and files that say what a machine is like; see machine.h. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "contents.h"
+#include "internal.h"
+#include "select/machine.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- shipped ones --------------------------------------------------------------------------------------------------- */
+
+const char *const collopt_network_names[COLLOPT_NETWORKS] = { "shared memory", "fast network", "TCP", "torus" };
+
+#define US  * 1e-6
+#define GB_PER_S(rate)  (1e-9 / (rate))
+#define WIRE(latency_, overhead_, rate, eager_, handshake_) \
+    { .latency = latency_, .overhead = overhead_, .byte = GB_PER_S(rate), .shared = GB_PER_S(rate), .eager = eager_, \
+      .handshake = handshake_ }
+
+/* Two processes that both run: messages of more than 4 KiB are copied by one of them out of the other's memory. */
+#define IN_A_NODE \
+    { .latency = 0.3 US, .overhead = 0.15 US, .byte = GB_PER_S(10), .shared = GB_PER_S(40), .eager = 4096, .handshake = 1.5 US }
+
+const struct collopt_machine collopt_shipped_machines[COLLOPT_NETWORKS] = {
+    [COLLOPT_SHARED_MEMORY] = {
+        .way = { IN_A_NODE, WIRE(0.9 US, 0.2 US, 12.5, 8192, 1.5 US) },
+        .combine = GB_PER_S(40), .hop = 0, .turn = 3 US,
+    },
+    [COLLOPT_FAST_NETWORK] = {
+        .way = { IN_A_NODE, WIRE(0.9 US, 0.2 US, 12.5, 8192, 1.5 US) },
+        .combine = GB_PER_S(40), .hop = 0, .turn = 3 US,
+    },
+    [COLLOPT_TCP] = {
+        .way = { IN_A_NODE, WIRE(25 US, 4 US, 0.125, 65536, 50 US) },
+        .combine = GB_PER_S(40), .hop = 0, .turn = 3 US,
+    },
+    [COLLOPT_TORUS] = {
+        .way = { IN_A_NODE, WIRE(0, 0.2 US, 12.5, 8192, 0) },
+        .combine = GB_PER_S(40), .hop = 1 US, .turn = 3 US,
+    },
+};
+
+/* ---- what a file may say ---------------------------------------------------------------------------------------------- */
+
+#define FIELD(f) offsetof(struct collopt_machine, f)
+#define WAY(word, level, where) \
+    { word ".latency", COLLOPT_TIME, FIELD(way[level].latency), 0, 1, "an empty message on its way " where }, \
+    { word ".overhead", COLLOPT_TIME, FIELD(way[level].overhead), 0, 1, "each message keeps its sender busy, and its receiver" }, \
+    { word ".bandwidth", COLLOPT_RATE, FIELD(way[level].byte), 1, 1e15, "of one message " where ", which none disturbs" }, \
+    { word ".shared", COLLOPT_RATE, FIELD(way[level].shared), 1, 1e15, "of all messages of a node together " where }, \
+    { word ".eager", COLLOPT_LENGTH, FIELD(way[level].eager), 0, 1e18, "longer messages need a handshake" }, \
+    { word ".handshake", COLLOPT_TIME, FIELD(way[level].handshake), 0, 1, "what that takes" }
+
+const struct collopt_machine_key collopt_machine_keys[COLLOPT_MACHINE_KEYS] = {
+    WAY("node", COLLOPT_INSIDE, "inside it"),
+    WAY("net", COLLOPT_BETWEEN, "between nodes"),
+    { "net.hop", COLLOPT_TIME, FIELD(hop), 0, 1, "grids: each link on the way" },
+    { "combine.bandwidth", COLLOPT_RATE, FIELD(combine), 1, 1e15, "results of MPI_Reduce_local" },
+    { "turn.time", COLLOPT_TIME, FIELD(turn), 0, 1, "more ranks than processors: until another rank is run" },
+};
+
+static double *field(struct collopt_machine *m, int key)
+{
+    return (double *)((char *)m + collopt_machine_keys[key].field);
+}
+
+static const char *nth_key(int i, const void *data)
+{
+    (void)data;
+    return collopt_machine_keys[i].name;
+}
+
+static const struct unit {
+    const char *name;
+    enum collopt_quantity quantity;
+    double factor;
+} units[] = {                   /* of each quantity the largest first */
+    { "s", COLLOPT_TIME, 1 }, { "ms", COLLOPT_TIME, 1e-3 }, { "us", COLLOPT_TIME, 1e-6 }, { "ns", COLLOPT_TIME, 1e-9 },
+    { "GB/s", COLLOPT_RATE, 1e9 }, { "MB/s", COLLOPT_RATE, 1e6 }, { "kB/s", COLLOPT_RATE, 1e3 }, { "B/s", COLLOPT_RATE, 1 },
+    { "MiB", COLLOPT_LENGTH, 1048576 }, { "KiB", COLLOPT_LENGTH, 1024 }, { "B", COLLOPT_LENGTH, 1 },
+};
+
+enum { UNITS = sizeof units / sizeof *units };
+
+static const char *const examples[] = { "1.5 us (or s, ms, ns)", "12.5 GB/s (or B/s, kB/s, MB/s)", "64 KiB (or B, MiB)" };
+
+/* ---- reading -------------------------------------------------------------------------------------------------------------- */
+
+enum { LINE = 256, SHOWN = 60, LARGEST = 1 << 20 };
+
+struct reader {
+    struct collopt_machine_file *machine;
+    int line, mistakes;
+    int line_of[COLLOPT_MACHINE_KEYS];
+    collopt_machine_tell *tell;
+    void *data;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void complain(struct reader *r, const char *format, ...)
+{
+    char sentence[512];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(sentence, sizeof sentence, format, ap);
+    va_end(ap);
+    r->mistakes++;
+    if (r->tell)
+        r->tell(r->data, r->line, sentence);
+}
+
+/* The number of a key's name; -1 after a complaint. */
+static int key_named(struct reader *r, const char *name)
+{
+    int nearest;
+
+    for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++)
+        if (strcmp(collopt_machine_keys[i].name, name) == 0)
+            return i;
+    nearest = collopt_nearest(name, COLLOPT_MACHINE_KEYS, nth_key, NULL);
+    complain(r, "there is no key \"%.*s\"%s%s%s; collopt(7) lists them", SHOWN, name, nearest < 0 ? "" : "; did you mean ",
+             nearest < 0 ? "" : collopt_machine_keys[nearest].name, nearest < 0 ? "" : "?");
+    return -1;
+}
+
+/* "1.5 us", with the decimal point whatever the locale; digits without a sign. */
+static bool parse_number(const char *text, double *value, const char **end)
+{
+    double scale = 1, n = 0;
+    int digits = 0;
+
+    for (; *text >= '0' && *text <= '9'; text++, digits++)
+        n = 10 * n + (*text - '0');
+    if (*text == '.')
+        for (text++; *text >= '0' && *text <= '9'; text++, digits++) {
+            n = 10 * n + (*text - '0');
+            scale *= 10;
+        }
+    *value = n / scale;
+    *end = text;
+    return digits > 0 && digits <= 18;
+}
+
+static bool parse_value(const struct collopt_machine_key *k, const char *text, double *value)
+{
+    const char *unit;
+
+    if (!parse_number(text, value, &unit))
+        return false;
+    unit += strspn(unit, " \t");
+    for (int i = 0; i < UNITS; i++)
+        if (units[i].quantity == k->quantity && strcmp(units[i].name, unit) == 0) {
+            *value *= units[i].factor;
+            return true;
+        }
+    return false;
+}
+
+static void set(struct reader *r, int key, const char *text)
+{
+    const struct collopt_machine_key *k = &collopt_machine_keys[key];
+    double value;
+
+    if (!parse_value(k, text, &value))
+        complain(r, "%s = \"%.*s\" is not understood; it takes a number and a unit, such as %s", k->name, SHOWN, text,
+                 examples[k->quantity]);
+    else if (value < k->least || value > k->most)
+        complain(r, "%s = %.*s is out of range; it takes %g to %g %s", k->name, SHOWN, text, k->least, k->most,
+                 k->quantity == COLLOPT_TIME ? "s" : k->quantity == COLLOPT_RATE ? "B/s" : "B");
+    else if (r->line_of[key])
+        complain(r, "%s is given in line %d already", k->name, r->line_of[key]);
+    else {
+        *field(&r->machine->machine, key) = k->quantity == COLLOPT_RATE ? 1 / value : value;
+        r->machine->given |= 1u << key;
+        r->line_of[key] = r->line;
+    }
+}
+
+/* Without blanks at both ends; TEXT is changed. */
+static char *trimmed(char *text)
+{
+    size_t n;
+
+    text += strspn(text, " \t");
+    for (n = strlen(text); n > 0 && (text[n - 1] == ' ' || text[n - 1] == '\t'); n--)
+        text[n - 1] = '\0';
+    return text;
+}
+
+static void read_words(struct reader *r, char *line)
+{
+    char *equals = strchr(line, '='), *text = trimmed(line);
+    int key;
+
+    if (!*text)
+        return;
+    if (!equals) {
+        complain(r, "\"%.*s\" is no line of a machine; it takes key = value unit, such as net.latency = 1.2 us", SHOWN, text);
+        return;
+    }
+    *equals = '\0';
+    key = key_named(r, trimmed(line));
+    if (key >= 0)
+        set(r, key, trimmed(equals + 1));
+}
+
+/* N bytes without the end of the line. */
+static void read_line(struct reader *r, const char *text, size_t n)
+{
+    const char *comment = memchr(text, '#', n);
+    char line[LINE];
+
+    if (comment)
+        n = (size_t)(comment - text);
+    else if (n > 0 && text[n - 1] == '\r')
+        n--;
+    if (n >= LINE) {
+        complain(r, "longer than %d characters", LINE - 1);
+        return;
+    }
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)text[i] < ' ' && text[i] != '\t') {
+            complain(r, "a control character (byte %d) in column %zu; machines are plain text", text[i], i + 1);
+            return;
+        }
+    memcpy(line, text, n);
+    line[n] = '\0';
+    read_words(r, line);
+}
+
+static void read_lines(struct reader *r, const char *text, size_t size)
+{
+    while (size > 0) {
+        const char *end = memchr(text, '\n', size);
+        size_t n = end ? (size_t)(end - text) : size;
+
+        r->line++;
+        read_line(r, text, n);
+        n += end ? 1 : 0;
+        text += n;
+        size -= n;
+    }
+}
+
+/* FNV-1a over the numbers to seven digits. */
+static uint64_t hash(const struct collopt_machine_file *f)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++) {
+        char text[64];
+
+        if (!(f->given >> i & 1))
+            continue;
+        snprintf(text, sizeof text, "%d=%.6e\n", i, *(const double *)((const char *)&f->machine + collopt_machine_keys[i].field));
+        for (const char *c = text; *c; c++)
+            h = (h ^ (unsigned char)*c) * 0x100000001b3u;
+    }
+    return f->given ? h : 0;
+}
+
+struct collopt_machine_file *collopt_machine_parse(const char *file, const char *text, size_t size, collopt_machine_tell *tell,
+                                                   void *data)
+{
+    struct reader r = { .machine = calloc(1, sizeof *r.machine), .tell = tell, .data = data };
+
+    if (!r.machine || !(r.machine->file = strdup(file)))
+        complain(&r, "no memory");
+    else
+        read_lines(&r, text, size);
+    if (r.mistakes == 0) {
+        r.machine->hash = hash(r.machine);
+        return r.machine;
+    }
+    collopt_machine_free(r.machine);
+    return NULL;
+}
+
+struct collopt_machine_file *collopt_machine_read(const char *file, collopt_machine_tell *tell, void *data)
+{
+    struct collopt_machine_file *machine = NULL;
+    char why[256];
+    size_t size;
+    char *text = collopt_contents(file, LARGEST, &size, why, sizeof why);
+
+    if (text)
+        machine = collopt_machine_parse(file, text, size, tell, data);
+    else if (tell)
+        tell(data, 0, why);
+    free(text);
+    return machine;
+}
+
+void collopt_machine_free(struct collopt_machine_file *f)
+{
+    if (!f)
+        return;
+    free(f->file);
+    free(f);
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------------------- */
+
+/* The largest unit of which there is one at least; else the smallest. */
+static const struct unit *unit_for(enum collopt_quantity quantity, double value)
+{
+    const struct unit *last = NULL;
+
+    for (int i = 0; i < UNITS; i++) {
+        if (units[i].quantity != quantity)
+            continue;
+        last = &units[i];
+        if (value >= last->factor)
+            return last;
+    }
+    return last;
+}
+
+/* Seven digits, without zeros behind them and without an exponent. */
+static void write_number(char *text, size_t size, double value)
+{
+    int behind = 7;
+    size_t n;
+
+    for (double v = value; v >= 1 && behind > 0; v /= 10)
+        behind--;
+    snprintf(text, size, "%.*f", behind, value);
+    for (n = strlen(text); behind > 0 && n > 0 && text[n - 1] == '0'; n--)
+        text[n - 1] = '\0';
+    if (n > 0 && behind > 0 && (text[n - 1] < '0' || text[n - 1] > '9'))
+        text[n - 1] = '\0';
+    for (char *c = text; *c; c++)
+        if (*c < '0' || *c > '9')
+            *c = '.';           /* of a locale that has another sign there */
+}
+
+bool collopt_machine_write(FILE *to, const struct collopt_machine *m, unsigned given, const char *const *comment)
+{
+    struct collopt_machine copy = *m;
+
+    for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++) {
+        const struct collopt_machine_key *k = &collopt_machine_keys[i];
+        double value = k->quantity == COLLOPT_RATE ? 1 / *field(&copy, i) : *field(&copy, i);
+        const struct unit *unit = unit_for(k->quantity, value);
+        char number[64];
+
+        if (!(given >> i & 1))
+            continue;
+        write_number(number, sizeof number, value / unit->factor);
+        fprintf(to, "%-17s = %s %s", k->name, number, unit->name);
+        if (comment && comment[i])
+            fprintf(to, "  # %s", comment[i]);
+        putc('\n', to);
+    }
+    return !ferror(to);
+}
+
+/* ---- picking ---------------------------------------------------------------------------------------------------------- */
+
+void collopt_machine_pick(struct collopt_machine *m, enum collopt_network network, const struct collopt_machine_file *file)
+{
+    struct collopt_machine said;
+
+    *m = collopt_shipped_machines[network];
+    if (!file)
+        return;
+    said = file->machine;
+    for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++)
+        if (file->given >> i & 1)
+            *field(m, i) = *field(&said, i);
+}

@@ -1,0 +1,84 @@
+/* The machine that the cost model computes for: how long messages take inside a node and between nodes, and combining.
+ *
+ * There are shipped ones (shared memory, a fast network, TCP, a torus); a file named by COLLOPT_MACHINE replaces what it says of
+ * them.  All ranks see the same machine: it is picked by what they have told each other, and the file is a setting that must be
+ * alike.  collopt(7) describes the file, collopt-tune writes one from measurements.  No MPI here. */
+#ifndef COLLOPT_MACHINE_H
+#define COLLOPT_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum collopt_level { COLLOPT_INSIDE, COLLOPT_BETWEEN, COLLOPT_LEVELS };         /* of a node; nodes */
+
+/* A message of n bytes keeps its sender busy for OVERHEAD, is under way for LATENCY + BYTE n (+ HANDSHAKE, if n is more than
+ * EAGER), and keeps its receiver busy for OVERHEAD. */
+struct collopt_way {
+    double latency, overhead;   /* seconds */
+    double byte;                /* seconds per byte of one message that has its way for itself */
+    double shared;              /* seconds per byte of all messages of a node together: of those inside; or that leave it, or enter */
+    double eager, handshake;    /* bytes; seconds */
+};
+
+struct collopt_machine {
+    struct collopt_way way[COLLOPT_LEVELS];
+    double combine;             /* seconds per byte of results computed */
+    double hop;                 /* grids: seconds for each link on the way, beside way[COLLOPT_BETWEEN] */
+    double turn;                /* seconds until a rank is run again, where ranks outnumber processors and one gives way */
+};
+
+/* ---- shipped ones --------------------------------------------------------------------------------------------------- */
+
+enum collopt_network {
+    COLLOPT_SHARED_MEMORY,      /* one node; what is said of the way between nodes is a fast network's */
+    COLLOPT_FAST_NETWORK,       /* InfiniBand, Omni-Path and the like */
+    COLLOPT_TCP,
+    COLLOPT_TORUS,              /* and meshes: links of 12.5 GB/s to neighbours, 1 us each */
+    COLLOPT_NETWORKS
+};
+
+extern const char *const collopt_network_names[COLLOPT_NETWORKS];      /* "shared memory", "fast network", "TCP", "torus" */
+extern const struct collopt_machine collopt_shipped_machines[COLLOPT_NETWORKS];
+
+/* ---- files ---------------------------------------------------------------------------------------------------------- */
+
+/* One line of a file each: "net.latency = 1.2 us". */
+enum collopt_quantity { COLLOPT_TIME, COLLOPT_RATE, COLLOPT_LENGTH };
+
+struct collopt_machine_key {
+    const char *name;           /* "net.latency" */
+    enum collopt_quantity quantity;     /* a rate is written in bytes per second, and kept as seconds per byte */
+    size_t field;               /* offset of a double in struct collopt_machine */
+    double least, most;         /* as it is written: seconds, bytes per second, bytes */
+    const char *help;
+};
+
+enum { COLLOPT_MACHINE_KEYS = 15 };
+extern const struct collopt_machine_key collopt_machine_keys[COLLOPT_MACHINE_KEYS];
+
+struct collopt_machine_file {
+    char *file;                 /* its name, for people */
+    struct collopt_machine machine;     /* what is given */
+    unsigned given;             /* bit i: key i is */
+    uint64_t hash;              /* of what it says, not of its comments; 0 where it says nothing */
+};
+
+/* Hears of one mistake; LINE 0: of the file as a whole. */
+typedef void collopt_machine_tell(void *data, int line, const char *sentence);
+
+/* Reads a file, or SIZE bytes of TEXT that came from it.  NULL, after every mistake has been told, if there are any. */
+struct collopt_machine_file *collopt_machine_read(const char *file, collopt_machine_tell *tell, void *data);
+struct collopt_machine_file *collopt_machine_parse(const char *file, const char *text, size_t size, collopt_machine_tell *tell,
+                                                   void *data);
+void collopt_machine_free(struct collopt_machine_file *f);
+
+/* Writes what M says for the keys of GIVEN, a line each, as collopt_machine_parse() reads it, to six digits.  COMMENT, unless
+ * NULL, has a text or NULL for every key, written behind its line.  False: it could not be written. */
+bool collopt_machine_write(FILE *to, const struct collopt_machine *m, unsigned given, const char *const *comment);
+
+/* *M = the shipped machine with such a network, and what FILE (NULL: none) says instead. */
+void collopt_machine_pick(struct collopt_machine *m, enum collopt_network network, const struct collopt_machine_file *file);
+
+#endif
