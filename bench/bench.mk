@@ -27,6 +27,8 @@ COLLOPT_BENCH_PARTS = bench/cells.c bench/cells.h bench/options.c bench/options.
 	bench/provenance.c bench/provenance.h
 bench/openmpi/collopt-bench bench/mpich/collopt-bench bench/openmpi/guidelines bench/mpich/guidelines: \
 	$(COLLOPT_BENCH_PARTS) src/json.c src/json.h
+COLLOPT_BENCH_OWN = bench/runner.c bench/runner.h bench/serve.c bench/serve.h
+bench/openmpi/collopt-bench bench/mpich/collopt-bench: $(COLLOPT_BENCH_OWN)
 
 # Installed with the name of the MPI whose programs and launchers it belongs to.
 INSTALLED_BENCHES = $(filter %/collopt-bench,$(BENCHES))
@@ -54,7 +56,7 @@ benches: $(BENCHES) bench/bench_build$(EXEEXT)
 CLEANFILES += $(BENCHES)
 EXTRA_DIST += \
 	$(MPI_BENCHES:%=bench/%.c) \
-	$(BENCH_SHARED) $(COLLOPT_BENCH_PARTS) \
+	$(BENCH_SHARED) $(COLLOPT_BENCH_PARTS) $(COLLOPT_BENCH_OWN) \
 	bench/summary \
 	test/bench/collopt-bench.sh \
 	test/bench/spoil.c \

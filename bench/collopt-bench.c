@@ -13,9 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cells.h"
 #include "collopt.h"
 #include "options.h"
+#include "runner.h"
+#include "serve.h"
 
 extern char **environ;
 
@@ -44,91 +45,25 @@ static double told_by_0(double value)
     return value;
 }
 
-static bool any(bool here)
-{
-    double value = here;
-
-    bench_max(&value, 1);
-    return value > 0;
-}
-
 /* ---- algorithms ---------------------------------------------------------------------------------------------- */
 
-/* Each forced algorithm has a communicator of its own, on which it is forced by info keys. */
-struct runner {
-    const char *expression;
-    char name[64];              /* up to the colon */
-    MPI_Comm comm;
-};
-
+/* Each forced algorithm has a communicator of its own. */
 struct runners {
     struct runner *list;
     int n;
 };
 
-/* Is collopt here, and does it know this MPI? */
-static bool loaded(void)
-{
-    return collopt_version && collopt_algorithm_count("allreduce") > 0;
-}
-
-static bool has(const char *collective, const char *name)
-{
-    for (int i = 0; loaded() && collopt_algorithm_name(collective, i); i++)
-        if (strcmp(collopt_algorithm_name(collective, i), name) == 0)
-            return true;
-    return false;
-}
-
 static bool some_has(const struct options *o, const char *name)
 {
     for (int c = 0; c < BENCH_COLLECTIVES; c++)
-        if (o->collective[c] && has(bench_collective_names[c], name))
+        if (o->collective[c] && bench_has(bench_collective_names[c], name))
             return true;
     return false;
-}
-
-/* The hosts keep no info keys that they do not know, but collopt looks at these; engaged by as many calls as it takes. */
-static void force(struct runner *r)
-{
-    MPI_Info info;
-
-    MPI_Comm_dup(MPI_COMM_WORLD, &r->comm);
-    MPI_Info_create(&info);
-    for (int c = 0; c < BENCH_COLLECTIVES; c++) {
-        char key[64];
-
-        snprintf(key, sizeof key, "collopt_%s", bench_collective_names[c]);
-        if (has(bench_collective_names[c], r->name))
-            MPI_Info_set(info, key, r->expression);
-    }
-    MPI_Comm_set_info(r->comm, info);
-    MPI_Info_free(&info);
-}
-
-static void engage(MPI_Comm comm)
-{
-    const char *after = getenv("COLLOPT_AFTER");
-    int calls = after && atoi(after) > 0 ? atoi(after) : 3;
-    double in = 0, out;
-
-    bench_turn(BENCH_COLLOPT);
-    for (int i = 0; i < calls; i++) {
-        bench_barrier();
-        bench_mpi.allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, comm);
-    }
 }
 
 static void add_runner(struct runners *all, const char *expression)
 {
-    struct runner *r = &all->list[all->n++];
-
-    r->expression = expression;
-    snprintf(r->name, sizeof r->name, "%.*s", (int)strcspn(expression, ":"), expression);
-    r->comm = MPI_COMM_WORLD;
-    if (strcmp(expression, "auto") != 0)
-        force(r);
-    engage(r->comm);
+    runner_open(&all->list[all->n++], expression, -1);
 }
 
 static bool is_in(const struct runners *all, const char *expression)
@@ -169,7 +104,7 @@ static bool algorithms_are_known(const struct options *o)
 
     for (int i = 0; i < o->algorithms; i++)
         forced = forced || strcmp(o->algorithm[i], "auto") != 0;
-    if (forced && !loaded()) {
+    if (forced && !bench_loaded()) {
         say("--algorithms: collopt is not loaded, so only auto can be measured; put LD_PRELOAD=libcollopt.so into the ranks' environment");
         return false;
     }
@@ -192,8 +127,7 @@ static void make_runners(struct runners *all, const struct options *o)
 static void free_runners(struct runners *all)
 {
     for (int i = 0; i < all->n; i++)
-        if (all->list[i].comm != MPI_COMM_WORLD)
-            MPI_Comm_free(&all->list[i].comm);
+        runner_close(&all->list[i]);
     free(all->list);
 }
 
@@ -215,7 +149,7 @@ static bool wanted(const struct options *o, enum bench_operation operation, int 
 
 static bool serves(const struct runner *r, enum bench_collective c)
 {
-    return strcmp(r->name, "auto") == 0 || has(bench_collective_names[c], r->name);
+    return strcmp(r->name, "auto") == 0 || bench_has(bench_collective_names[c], r->name);
 }
 
 static void add_sizes(struct cells *cells, const struct options *o, const struct runner *r, struct bench_problem problem)
@@ -262,45 +196,11 @@ static void shuffle(struct cells *cells, double seed)
 
 /* ---- one cell ------------------------------------------------------------------------------------------------ */
 
-/* The first call, checked.  False: what was to be forced did not run. */
-static bool first_call(struct cell *c)
-{
-    const char *collective = bench_collective_names[c->problem.collective];
-    struct bench_algorithm ran;
-    size_t name = strcspn(c->algorithm, ":");
-    bool forced = strcmp(c->algorithm, "auto") != 0, other;
-
-    bench_algorithm_start(&ran, collective);
-    c->wrong_collopt = any(!bench_problem_right(bench_turn(BENCH_COLLOPT), &c->problem));
-    snprintf(c->ran, sizeof c->ran, "%s", bench_algorithm_ran(&ran));
-    other = forced && (strncmp(c->ran, c->algorithm, name) != 0 || c->ran[name]);
-    if (forced)
-        snprintf(c->ran, sizeof c->ran, "%s", c->algorithm);
-    return !any(other);
-}
-
-static void measure(struct cell *c, const struct bench_effort *effort)
-{
-    struct bench_side host = { BENCH_HOST, bench_problem_call, &c->problem },
-        collopt = { BENCH_COLLOPT, bench_problem_call, &c->problem };
-
-    c->wrong_host = any(!bench_problem_right(bench_turn(BENCH_HOST), &c->problem));
-    bench_compare(&host, &collopt, effort, &c->figures);
-    c->wrong_collopt = any(!bench_problem_right(bench_turn(BENCH_COLLOPT), &c->problem)) || c->wrong_collopt;
-    c->state = CELL_MEASURED;
-}
-
 static void run_cell(struct cell *c, const struct bench_effort *effort)
 {
-    c->state = CELL_LEFT_OUT;
-    if (!bench_problem_open(&c->problem)) {
+    if (!cell_measure(c, effort))
         say("%s of %zu bytes: more elements than an int can count; left out", bench_collective_names[c->problem.collective],
             c->problem.bytes);
-        return;
-    }
-    if (first_call(c))
-        measure(c, effort);
-    bench_problem_close(&c->problem);
     if (c->state == CELL_MEASURED && (c->wrong_collopt || c->wrong_host))
         say("WRONG result %s: %s, %s of %s, %zu bytes, algorithm %s", c->wrong_collopt ? "with collopt" : "of the MPI library alone",
             bench_collective_names[c->problem.collective], bench_operation_names[c->problem.operation], bench_problem_type(&c->problem),
@@ -398,7 +298,7 @@ static bool draw(const struct files *f, const char *picture)
 
 static void warn(const struct provenance *p)
 {
-    if (!loaded())
+    if (!bench_loaded())
         say("collopt is not loaded: the MPI library is compared with itself, and every ratio is about 1; "
             "put LD_PRELOAD=libcollopt.so into the ranks' environment");
     if (rank == 0 && p->crowded)
@@ -420,7 +320,7 @@ static void measure_all(struct cells *cells, const struct options *o, const stru
             cells_csv_line(p, c, csv);
         show_progress(o->progress, i + 1, cells->n, start);
     }
-    if (loaded() && !ours)
+    if (bench_loaded() && !ours)
         say("collopt is loaded but left every call to the MPI library: is it switched off (COLLOPT=off), or not alike on all ranks?");
 }
 
@@ -461,7 +361,7 @@ static int bench(const struct options *o, int argc, char **argv, struct files *f
     int status;
 
     bench_find_host();
-    if (any(!algorithms_are_known(o)) || any(!open_files(files, o)))
+    if (bench_any(!algorithms_are_known(o)) || bench_any(!open_files(files, o)))
         return 2;
     bench_problems_begin();
     provenance_gather(&p, o->setting, argc, argv, seed);
@@ -501,6 +401,8 @@ int main(int argc, char **argv)
     } else if (o.version) {
         if (rank == 0)
             printf("collopt-bench %d.%d.%d\n", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
+    } else if (o.serve) {
+        serve(argc, argv);
     } else {
         status = bench(&o, argc, argv, &files);
     }

@@ -111,8 +111,8 @@ static bool enough(const struct bench_figures *f, const struct bench_effort *eff
     if (rank == 0) {
         double spent = bench_now() - start;
 
-        stop = narrow(f, effort->precise) || (spent > effort->seconds && f->pairs >= ENOUGH_PAIRS) || f->pairs >= MOST_PAIRS
-            || spent > PATIENCE * effort->seconds;
+        stop = narrow(f, effort->precise) || f->high < effort->hopeless || (spent > effort->seconds && f->pairs >= ENOUGH_PAIRS)
+            || f->pairs >= MOST_PAIRS || spent > PATIENCE * effort->seconds;
     }
     bench_max(&stop, 1);
     return stop > 0;

@@ -29,6 +29,7 @@ struct bench_effort {
     double precise;             /* enough when the interval reaches no farther than this part of the median to either side */
     long calls;                 /* in a run; 0: as many as take a millisecond, or less where there is little time */
     int pairs;                  /* 0: as many as it takes; else exactly so many */
+    double hopeless;            /* enough also when the whole interval is below this; 0: no ratio is */
 };
 
 struct bench_figures {

@@ -227,7 +227,7 @@ static bool setting_text(struct options *o, const char *text)
 
 enum {
     COLLECTIVES = 1000, OPS, TYPES, SIZES, ALGORITHMS, IN_PLACE, TIME, PRECISION, CALLS, PAIRS, SEED, SETTING, CSV, JSON, PICTURE,
-    PROGRESS, HELP, VERSION
+    PROGRESS, SERVE, HELP, VERSION
 };
 
 static const struct option options[] = {
@@ -239,6 +239,7 @@ static const struct option options[] = {
     { "seed", required_argument, NULL, SEED }, { "setting", required_argument, NULL, SETTING },
     { "csv", required_argument, NULL, CSV }, { "json", required_argument, NULL, JSON },
     { "picture", required_argument, NULL, PICTURE }, { "progress", required_argument, NULL, PROGRESS },
+    { "serve", no_argument, NULL, SERVE },
     { "help", no_argument, NULL, HELP }, { "version", no_argument, NULL, VERSION }, { NULL, 0, NULL, 0 }
 };
 
@@ -264,6 +265,7 @@ void options_help(FILE *to)
           "  --json FILE         the same, at the end\n"
           "  --picture FILE      ratio over bytes, .svg or .png, by gnuplot\n"
           "  --progress WHEN     auto, on or off: how far it is, on the standard error output\n"
+          "  --serve             measure what the standard input asks for: for collopt-tune\n"
           "  --help, --version\n"
           "\n"
           "A ratio above 1: collopt is faster.  Exit status: 0; 1 if a result is wrong or a file cannot be written; 2 for wrong\n"
@@ -303,6 +305,7 @@ static bool take(struct options *o, int option, const char *value)
     case PROGRESS:      return progress_word(o, value);
     case CSV:           o->csv = value; return true;
     case JSON:          o->json = value; return true;
+    case SERVE:         return o->serve = true;
     case HELP:          return o->help = true;
     default:            return o->version = true;
     }

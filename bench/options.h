@@ -23,7 +23,7 @@ struct options {
     double seed;                                /* a whole number; -1: rank 0 chooses */
     const char *setting, *csv, *json, *picture;
     enum progress progress;
-    bool help, version;
+    bool serve, help, version;
 };
 
 /* False: MESSAGE, of OPTIONS_MESSAGE bytes, says which option is wrong and what would be right. */

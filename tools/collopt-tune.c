@@ -1,25 +1,46 @@
-/* collopt-tune: checks files of rules, without starting MPI.  It does not measure. */
+/* collopt-tune: measures under a launcher which algorithms are the fastest, and writes that down as rules; checks files of rules.
+ *
+ *     collopt-tune [OPTION]... -o FILE [--] mpirun -n 64 ...          collopt-tune --help, collopt-tune(1) */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
 
-#include "collopt.h"
+#include "tune.h"
+
 #include "select/rules.h"
 
-#include <getopt.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void usage(FILE *to)
 {
-    fputs("Usage: collopt-tune --check FILE...\n"
-          "Look for mistakes in files of rules (COLLOPT_RULES): what cannot be understood, lines\n"
-          "that no call ever reaches, a missing last line.  It does not measure.\n"
+    fputs("Usage: collopt-tune [OPTION]... -o FILE [--] LAUNCHER [OPTION-OF-LAUNCHER]...\n"
+          "       collopt-tune --check FILE...\n"
+          "Measure under a launcher, as in mpirun -n 64, which algorithm is the fastest for which\n"
+          "collective, operation and size, and write that as rules for COLLOPT_RULES; or look for\n"
+          "mistakes in files of rules.\n"
           "\n"
-          "      --check       check these files; exit status 1 if there is a mistake\n"
-          "      --help        print this help\n"
-          "      --version     print the version\n", to);
+          "  -o FILE               the rules; FILE.part holds what is measured until all is\n"
+          "      --collectives LIST\n"
+          "                        reduce,allreduce,reduce_scatter,reduce_scatter_block,scan,exscan:\n"
+          "                        all of them unless given\n"
+          "      --ops LIST        sum,noncommutative unless given; prod,user,min,max,maxloc,minloc; all\n"
+          "      --sizes LIST      bytes of one rank's vector, 8:64M unless given: SIZE, FROM:TO (times 4),\n"
+          "                        FROM:TO:FACTOR\n"
+          "      --time TIME       for all, about: 120s unless given; 5m, 1h\n"
+          "      --candidates N    algorithms for each cell, 1 to 11: 5 unless given, by predicted time\n"
+          "      --mpi MPI         openmpi or mpich, if the launcher does not say\n"
+          "      --program FILE    the collopt-bench that measures\n"
+          "      --progress WHEN   auto, on or off: how far it is, on the standard error output\n"
+          "      --check           check these files; exit status 1 if there is a mistake\n"
+          "      --help            print this help\n"
+          "      --version         print the version\n"
+          "\n"
+          "Interrupted (Ctrl-C), the same command goes on with what is missing.\n", to);
 }
+
+/* ---- --check ------------------------------------------------------------------------------------------------- */
 
 static void tell(void *file, int line, const char *sentence)
 {
@@ -46,36 +67,83 @@ static int check_all(int n, char **file)
 
     for (int i = 0; i < n; i++)
         right = check(file[i]) && right;
-    return fflush(stdout) == 0 && !ferror(stdout) && right ? 0 : 1;
+    return fflush(stdout) == 0 && !ferror(stdout) && right ? 0 : TUNE_FAILED;
+}
+
+/* ---- tuning -------------------------------------------------------------------------------------------------- */
+
+/* By what a command is recognized when it is given again: all that its answers depend on. */
+static char *key_of(const struct tune_options *o)
+{
+    char *key = NULL, size[24];
+    size_t n;
+    FILE *to = tune_must(open_memstream(&key, &n));
+
+    fprintf(to, "%s", VERSION);
+    for (int i = 0; i < o->words; i++)
+        fprintf(to, " %s", o->word[i]);
+    fputs(o->mpi ? " --mpi " : "", to);
+    fputs(o->mpi ? o->mpi : "", to);
+    fputs(" --sizes ", to);
+    for (int i = 0; i < o->sizes; i++) {
+        collopt_size_text(o->size[i], size, sizeof size);
+        fprintf(to, "%s%s", i ? "," : "", size);
+    }
+    fclose(to);
+    return tune_must(key);
+}
+
+static bool some_wrong(const struct tune_cells *all)
+{
+    for (int i = 0; i < all->n; i++)
+        for (int k = 0; k < all->cell[i].candidates; k++)
+            if (all->cell[i].candidate[k].state == TUNE_WRONG)
+                return true;
+    return false;
+}
+
+static bool some_open(const struct tune_cells *all)
+{
+    for (int i = 0; i < all->n; i++)
+        if (tune_cell_open(&all->cell[i]))
+            return true;
+    return false;
+}
+
+static int tune(const struct tune_options *o, int argc, char **argv)
+{
+    struct tune_cells all = { .n = 0 };
+    struct tune_command command = { argc, argv };
+    char part[TUNE_PATH], *key = key_of(o);
+    int status = tune_measure(&all, o, key);
+
+    free(key);
+    if (status == TUNE_INTERRUPTED)
+        tune_say("interrupted; what was measured is in %s.part, and the same command goes on with the rest", o->output);
+    if (status == 0 && !tune_write_rules(&all, o, &command))
+        status = TUNE_FAILED;
+    if (status == 0 && !some_open(&all)) {
+        snprintf(part, sizeof part, "%s.part", o->output);
+        unlink(part);
+    }
+    return status == 0 && some_wrong(&all) ? TUNE_FAILED : status;
 }
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        { "check", no_argument, NULL, 'c' }, { "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'v' },
-        { NULL, 0, NULL, 0 },
-    };
-    bool checks = false;
-    int option;
+    struct tune_options o;
 
-    while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
-        switch (option) {
-        case 'c':
-            checks = true;
-            break;
-        case 'h':
-            usage(stdout);
-            return 0;
-        case 'v':
-            printf("collopt-tune %d.%d.%d\n", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
-            return 0;
-        default:
-            usage(stderr);
-            return 2;
-        }
-    if (!checks || optind == argc) {
-        usage(stderr);
-        return 2;
+    if (!tune_options(&o, argc, argv)) {
+        fputs("collopt-tune --help says what it takes\n", stderr);
+        return TUNE_USAGE;
     }
-    return check_all(argc - optind, argv + optind);
+    if (o.help) {
+        usage(stdout);
+        return 0;
+    }
+    if (o.version) {
+        printf("collopt-tune %s\n", VERSION);
+        return 0;
+    }
+    return o.check ? check_all(o.words, o.word) : tune(&o, argc, argv);
 }

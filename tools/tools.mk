@@ -21,8 +21,18 @@ tools_collopt_plan_SOURCES = \
 tools_collopt_plan_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 bin_PROGRAMS += tools/collopt-tune
-tools_collopt_tune_SOURCES = src/select/rules_check.c tools/collopt-tune.c
-tools_collopt_tune_LDADD = libcollopt-core.la $(HWLOC_LIBS)
+tools_collopt_tune_SOURCES = \
+	src/select/rules_check.c \
+	tools/collopt-tune.c \
+	tools/tune.h \
+	tools/tune_cells.c \
+	tools/tune_job.c \
+	tools/tune_measure.c \
+	tools/tune_options.c \
+	tools/tune_rules.c
+tools_collopt_tune_CPPFLAGS = $(AM_CPPFLAGS) \
+	-DCOLLOPT_PREFIX='"$(prefix)"' -DCOLLOPT_BINDIR='"$(bindir)"' -DCOLLOPT_LIBDIR='"$(libdir)"'
+tools_collopt_tune_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 # doc/algorithms.md is made by the maintainer and distributed; a test says when it is stale.
 check_PROGRAMS += tools/algorithms-page

@@ -74,7 +74,7 @@ for arguments in '' --check --nonsense "$work/rules" 'mpirun -n 2'; do
     # shellcheck disable=SC2086     # words or none
     "$tune" $arguments >"$work/out" 2>&1
     [ $? = 2 ] || fail "arguments \"$arguments\""
-    grep -q 'does not measure' "$work/out" || fail "arguments \"$arguments\": $(cat "$work/out")"
+    grep -q '^collopt-tune: .*\(is missing\|needs\|not an option\)' "$work/out" || fail "arguments \"$arguments\": $(cat "$work/out")"
 done
 [ "$("$tune" --version)" = "collopt-tune $version" ] || fail --version
 "$tune" --help | grep -q '^Usage: collopt-tune' || fail --help

@@ -8,7 +8,9 @@ TESTS += \
 	test/tools/collopt-tune.sh \
 	test/tools/hosts.sh \
 	test/tools/pages.sh \
-	test/tools/rules-fuzz.sh
+	test/tools/rules-fuzz.sh \
+	test/tools/tune-hosts.sh \
+	test/tools/tune.sh
 EXTRA_DIST += \
 	test/tools/algorithms-page.sh \
 	test/tools/collopt.sh \
@@ -19,6 +21,8 @@ EXTRA_DIST += \
 	test/tools/pages.sh \
 	test/tools/rules-fuzz.c \
 	test/tools/rules-fuzz.sh \
+	test/tools/tune-hosts.sh \
+	test/tools/tune.sh \
 	test/tools/weak.c
 
 if COLLOPT_CHECK

@@ -1,0 +1,160 @@
+#include "serve.h"
+#include "collopt.h"
+#include "runner.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE = 512, WORD = 200 };
+
+static int rank;
+
+/* On rank 0. */
+__attribute__((format(printf, 1, 2)))
+static void answer(const char *format, ...)
+{
+    va_list ap;
+
+    if (rank != 0)
+        return;
+    fputs("@collopt ", stdout);
+    va_start(ap, format);
+    vprintf(format, ap);
+    va_end(ap);
+    putchar('\n');
+    fflush(stdout);
+}
+
+/* ---- what is here -------------------------------------------------------------------------------------------- */
+
+/* On rank 0 the first rank that shares memory with each. */
+static void find_leaders(int *leader)
+{
+    MPI_Comm node;
+    int mine = rank;
+
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Bcast(&mine, 1, MPI_INT, 0, node);
+    MPI_Comm_free(&node);
+    MPI_Gather(&mine, 1, MPI_INT, leader, 1, MPI_INT, 0, MPI_COMM_WORLD);
+}
+
+static void say_ready(const struct provenance *p)
+{
+    size_t size = (size_t)p->ranks * 12, n = 0;
+    int *leader = bench_new((size_t)p->ranks * sizeof *leader);
+    char *list = bench_new(size);
+
+    find_leaders(leader);
+    for (int r = 0; r < p->ranks; r++)
+        n += (size_t)snprintf(list + n, size - n, "%s%d", r ? "," : "", leader[r]);
+    answer("ready %d.%d.%d %d %d %d %s", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH, bench_loaded(),
+           p->ranks, p->crowded, list);
+    free(list);
+    free(leader);
+}
+
+static void introduce(int argc, char **argv)
+{
+    struct provenance p;
+
+    provenance_gather(&p, NULL, argc, argv, 0);
+    answer("about MPI: %s; collopt: %s", p.mpi, p.collopt);
+    if (rank == 0)
+        answer("about ranks: %d on %d host%s%s; %s, %d processors, on %s", p.ranks, p.hosts, p.hosts == 1 ? "" : "s",
+               p.crowded ? ", more than processors" : "", p.rank[0].cpu, p.rank[0].processors, p.rank[0].host);
+    say_ready(&p);
+    provenance_free(&p);
+}
+
+/* ---- requests ------------------------------------------------------------------------------------------------ */
+
+/* What rank 0 reads, on all ranks; false: there is no more.  Ranks that wait do so politely. */
+static bool next_line(char line[LINE])
+{
+    double text[LINE] = { 0 };
+
+    if (rank == 0 && fgets(line, LINE, stdin))
+        for (int i = 0; i < LINE && line[i]; i++)
+            text[i] = (unsigned char)line[i];
+    bench_max(text, LINE);
+    for (int i = 0; i < LINE; i++)
+        line[i] = (char)(unsigned char)text[i];
+    return line[0] != '\0';
+}
+
+static int number_of(const char *const *names, const char *word)
+{
+    for (int i = 0; names[i]; i++)
+        if (strcmp(names[i], word) == 0)
+            return i;
+    return -1;
+}
+
+struct request {
+    int collective, operation, type;
+    size_t bytes;
+    char algorithm[WORD];
+    struct bench_effort effort;
+};
+
+static bool understood(const char *line, struct request *r)
+{
+    char collective[32], operation[32], type[32];
+
+    *r = (struct request){ .effort = { .precise = 0.02 } };
+    if (sscanf(line, "cell %31s %31s %31s %zu %199s %lf %lf", collective, operation, type, &r->bytes, r->algorithm, &r->effort.seconds,
+               &r->effort.hopeless) != 7)
+        return false;
+    r->collective = number_of(bench_collective_names, collective);
+    r->operation = number_of(bench_operation_names, operation);
+    r->type = number_of(bench_type_names, type);
+    return r->collective >= 0 && r->operation >= 0 && r->type >= 0 && r->bytes > 0;
+}
+
+static void tell(const struct request *r, const struct cell *c)
+{
+    const char *collective = bench_collective_names[r->collective], *operation = bench_operation_names[r->operation];
+    const struct bench_figures *f = &c->figures;
+
+    if (c->state != CELL_MEASURED)
+        answer("none %s %s %zu %s", collective, operation, r->bytes, r->algorithm);
+    else
+        answer("cell %s %s %zu %s %s %.4f %.4f %.4f %.4f %.4f %d %s", collective, operation, r->bytes, r->algorithm, c->ran, f->first_us,
+               f->second_us, f->ratio, f->low, f->high, f->pairs, c->wrong_host ? "WRONG-HOST" : cell_result(c));
+}
+
+static void measure(const struct request *r)
+{
+    struct runner runner;
+    struct cell c = { .algorithm = r->algorithm };
+
+    runner_open(&runner, r->algorithm, r->collective);
+    c.problem = (struct bench_problem){
+        .collective = (enum bench_collective)r->collective, .operation = (enum bench_operation)r->operation,
+        .type = (enum bench_type)r->type, .seed = 1, .comm = runner.comm, .bytes = r->bytes,
+    };
+    cell_measure(&c, &r->effort);
+    runner_close(&runner);
+    tell(r, &c);
+}
+
+void serve(int argc, char **argv)
+{
+    char line[LINE];
+    struct request r;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    bench_find_host();
+    bench_problems_begin();
+    introduce(argc, argv);
+    while (next_line(line) && strcmp(line, "end\n") != 0) {
+        if (understood(line, &r))
+            measure(&r);
+        else
+            answer("wrong %.*s", (int)strcspn(line, "\n"), line);
+    }
+    bench_problems_end();
+}

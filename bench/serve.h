@@ -1,0 +1,23 @@
+/* collopt-bench --serve: measures what it is asked for, one cell at a time, for collopt-tune.
+ *
+ * Rank 0 reads its standard input and answers on its standard output, so nothing but these two has to lead from the ranks to whoever asks.
+ * An answer is a line that begins with "@collopt "; launchers may write other lines, and may put something before it.
+ *
+ *     ready VERSION LOADED RANKS CROWDED LEADER,...       once: is collopt loaded; do ranks outnumber processors; for each rank the
+ *                                                         first rank that shares memory with it
+ *     about TEXT                                          before it, several: where the figures will come from
+ *
+ *     > cell COLLECTIVE OPERATION TYPE BYTES ALGORITHM SECONDS HOPELESS                   ALGORITHM as COLLOPT_ALLREDUCE has it, or auto;
+ *                                                                                         the last two as in struct bench_effort
+ *     cell COLLECTIVE OPERATION BYTES ALGORITHM RAN HOST_US US RATIO LOW HIGH PAIRS RESULT    RESULT: correct, WRONG, WRONG-HOST
+ *     none COLLECTIVE OPERATION BYTES ALGORITHM                                           it cannot serve this here
+ *
+ *     > end                                               or the end of the input
+ *
+ *     wrong TEXT                                          a line that is not understood */
+#ifndef BENCH_SERVE_H
+#define BENCH_SERVE_H
+
+void serve(int argc, char **argv);
+
+#endif

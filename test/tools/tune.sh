@@ -1,0 +1,241 @@
+#!/bin/sh
+# collopt-tune with a measuring program that answers from a table: rules that are known beforehand, mistakes, interruption.
+
+tune=$COLLOPT_BUILD/tools/collopt-tune
+version=$(cat "$COLLOPT_SOURCE/VERSION")
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+failed=0
+unset COLLOPT_SOURCE COLLOPT_BUILD LD_PRELOAD
+export COLLOPT_RULES=/nonexistent COLLOPT_ALLREDUCE=ring COLLOPT_WAIT=yield     # the last one alone goes to the ranks
+
+fail()
+{
+    echo "FAIL: $*"
+    [ ! -s "$work/said" ] || sed 's/^/    /' "$work/said"
+    failed=1
+}
+
+# The measuring program.  $work/table: COLLECTIVE OPERATION BYTES ALGORITHM RATIO LOW HIGH RESULT, * for any; the first line that fits.
+# $work/asked: what it was asked for.  At the request behind the first $work/limit it ends, or waits for its end.
+cat >"$work/program" <<'END'
+#!/bin/sh
+work=${0%/*}
+env >"$work/environment"
+[ "$1" = --serve ] || exit 9
+[ ! -f "$work/dies" ] || exit 7
+echo 'some launcher says something'
+echo "[1,0]<stdout>: @collopt about MPI: none; collopt: none"
+printf '@collopt ready %s\n' "$(cat "$work/ready")"
+while read -r word collective operation type bytes algorithm seconds hopeless; do
+    [ "$word" = cell ] || exit 0
+    echo "$collective $operation $type $bytes $algorithm $seconds $hopeless" >>"$work/asked"
+    if [ -f "$work/limit" ] && [ "$(wc -l <"$work/asked")" -gt "$(cat "$work/limit")" ]; then
+        [ ! -f "$work/waits" ] || exec sleep 60
+        exit 5
+    fi
+    awk -v c="$collective" -v o="$operation" -v b="$bytes" -v a="$algorithm" '
+        function fits(word, value) { return word == "*" || word == value }
+        !found && fits($1, c) && fits($2, o) && fits($3, b) && fits($4, a) {
+            found = 1
+            if ($5 == "none")
+                print "@collopt none", c, o, b, a
+            else
+                print "@collopt cell", c, o, b, a, a, "1.0 1.0", $5, $6, $7, 20, $8
+        }' "$work/table"
+done
+END
+chmod +x "$work/program"
+
+# Nothing of before is left.
+fresh()                 # lines of the table from the standard input
+{
+    rm -f "$work"/site.rules* "$work/limit" "$work/waits" "$work/dies"
+    : >"$work/asked"
+    cat >"$work/table"
+    echo "$version 1 8 0 0,0,0,0,4,4,4,4" >"$work/ready"
+}
+
+run()                   # STATUS ARGUMENT...
+{
+    wanted=$1
+    shift
+    "$tune" -o "$work/site.rules" --program "$work/program" --progress off "$@" >"$work/said" 2>&1
+    status=$?
+    [ $status = "$wanted" ] || fail "status $status, not $wanted: $*"
+}
+
+rules()                 # RULE...: exactly these, without spaces and comments
+{
+    for rule; do echo "$rule"; done >"$work/wanted"
+    sed -e 's/#.*//' -e 's/  */ /g' -e 's/ $//' -e '/^$/d' "$work/site.rules" >"$work/found"
+    cmp -s "$work/wanted" "$work/found" || fail "not these rules: $(diff "$work/wanted" "$work/found")"
+    "$tune" --check "$work/site.rules" >/dev/null || fail 'the rules do not pass --check'
+}
+
+has()                   # PATTERN...: lines of the rules
+{
+    for pattern; do
+        grep -q -e "$pattern" "$work/site.rules" || fail "no line \"$pattern\" in $(cat "$work/site.rules")"
+    done
+}
+
+says()                  # PATTERN...
+{
+    for pattern; do
+        grep -q -e "$pattern" "$work/said" || fail "nothing like \"$pattern\" is said"
+    done
+}
+
+# ---- what is written ------------------------------------------------------------------------------------------------
+
+# At 2K binomial is about as good as knomial, so one range goes through; the host is not beaten at 8K.
+fresh <<'END'
+reduce sum 8192 *           1.2 0.9 1.3 correct
+reduce sum 2048 knomial     1.52 1.48 1.55 correct
+reduce sum *    binomial    1.5 1.45 1.55 correct
+reduce sum *    knomial     1.3 1.25 1.35 correct
+*      *   *    *           0.8 0.7 0.9 correct
+END
+run 0 --collectives reduce --ops sum --sizes 8:32K --candidates 11 env
+rules 'reduce 8 2 4 0-4K commutative binomial' 'reduce 8 2 4 4K-16K commutative host' 'reduce 8 2 4 16K-64K commutative binomial' \
+    '* * * * * * auto'
+has '^reduce .*binomial .*# 1.50x (1.45-1.55) of the host at 8, 1.50x (1.45-1.55) at 32' \
+    '^reduce .*host .*# [a-z_]* 1.20x (0.90-1.30) of the host at 8K$' '^# command: .* --sizes 8:32K .*env$' '^# MPI: none'
+says 'site.rules: 7 of 7 cells measured; collopt is faster in 6, all in all' 'some launcher says something'
+[ ! -f "$work/site.rules.part" ] || fail 'the .part is left over'
+grep -q '^LD_PRELOAD=.*libcollopt.so' "$work/environment" || fail 'collopt is not preloaded'
+grep -q '^COLLOPT_WAIT=yield$' "$work/environment" || fail 'a setting does not go along'
+! grep -q '^COLLOPT_RULES\|^COLLOPT_ALLREDUCE' "$work/environment" || fail 'what chooses algorithms goes along'
+awk '$4 == 8 { print $7 }' "$work/asked" | tail -n 1 | grep -q '^1.4500$' || fail 'the last one of a cell has not to beat the best'
+
+# Kinds of operation; an algorithm that is wrong; none that can serve.
+fresh <<'END'
+scan  min            * recursive_doubling 2 1.9 2.1 WRONG
+scan  min            * chain              1.5 1.4 1.6 correct
+scan  sum            * recursive_doubling 2 1.9 2.1 correct
+scan  noncommutative * *                  none
+*     *              * *                  0.5 0.4 0.6 correct
+END
+run 1 --collectives=scan --ops=sum,min,noncommutative --sizes=64,1K --candidates 11 env
+says 'WRONG result with collopt: scan, min, 64 bytes, algorithm recursive_doubling; no rule'
+rules 'scan 8 2 4 0-4K exact chain' 'scan 8 2 4 0-4K commutative recursive_doubling' 'scan 8 2 4 0-4K noncommutative host' \
+    '* * * * * * auto'
+has ' noncommutative *host  *# nothing to choose from at 64, '
+
+# Two operations of one kind count alike.
+fresh <<'END'
+exscan sum  * chain 4 4 4 correct
+exscan prod * chain 1 1 1 correct
+*      *    * *     1.5 1.4 1.6 correct
+END
+run 0 --collectives exscan --ops sum,prod --sizes 1M --candidates 11 env
+has '^exscan *8 *2 *4 *512K-2M *commutative *chain  *# 2.00x (2.00-2.00)'
+
+# Options among the launcher's words, but not among those of a launcher that may have the same.
+ln -s /usr/bin/env "$work/mpirun"
+run 0 "$work/mpirun" --sizes 64 --collectives exscan --time 5s
+says ' 2 of 2 cells'
+run 1 /bin/echo --sizes 64
+says '--sizes 64 env LD_PRELOAD=' 'ended before it measured'
+
+# ---- interrupted, and again --------------------------------------------------------------------------------------------
+
+fresh <<'END'
+* * * * 1.5 1.4 1.6 correct
+END
+echo 5 >"$work/limit"
+: >"$work/waits"
+"$tune" -o "$work/site.rules" --program "$work/program" --progress on --collectives scan,exscan --sizes 8,64 env >"$work/said" 2>&1 &
+pid=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+    [ "$(wc -l <"$work/asked")" -le 5 ] || break
+    sleep 0.2
+done
+kill -TERM $pid
+wait $pid
+status=$?
+[ $status = 130 ] || fail "interrupted: status $status"
+says 'interrupted; what was measured is in .*site.rules.part' '\[#*\.*\] 0 of 8 cells'
+[ "$(grep -c ^cell "$work/site.rules.part")" = 5 ] || fail 'what was measured is not there'
+[ ! -f "$work/site.rules" ] || fail 'rules of an interrupted command'
+run 2 --collectives scan --sizes 8,4K env
+says 'site.rules.part is of another command: .* env --sizes 8,64; give that again, or remove'
+rm "$work/limit" "$work/waits"
+printf 'cell scan sum 8' >>"$work/site.rules.part"
+run 0 --collectives scan,exscan --sizes 8,64 env
+says '8 of 8 cells measured'
+sed '6d' "$work/asked" | cut -d' ' -f1-5 | sort | uniq -d | grep . && fail 'what was measured is asked for again'
+[ ! -f "$work/site.rules.part" ] || fail 'the .part is left over'
+
+# The job ends: kept, said, and not tried again.
+fresh <<'END'
+* * * * 1.5 1.4 1.6 correct
+END
+echo 3 >"$work/limit"
+run 1 --collectives scan --ops sum --sizes 8,64 env
+says 'the job ended while it measured scan, sum, [0-9]* bytes, algorithm [a-z_]*; the same command goes on with the rest'
+rm "$work/limit"
+run 0 --collectives scan --ops sum --sizes 8,64 env
+cut -d' ' -f1-5 "$work/asked" | sort | uniq -d | grep . && fail 'asked twice'
+
+# The time is up: rules of what there is, the rest is auto.
+fresh <<'END'
+* * * * 1.5 1.4 1.6 correct
+END
+run 0 --time 0.01s --collectives all --ops all env
+says 'The time was not enough; the same command goes on'
+has '^# [0-9]* of [0-9]* cells were not measured'
+[ -f "$work/site.rules.part" ] || fail 'the .part is gone'
+
+# ---- mistakes -----------------------------------------------------------------------------------------------------------
+
+fresh <<'END'
+* * * * 1.5 1.4 1.6 correct
+END
+run 1 /nonexistent/mpirun -n 2
+says '/nonexistent/mpirun cannot be started: No such file'
+run 1 --program /nonexistent/bench env
+says '--program: /nonexistent/bench: No such file'
+run 1 -o /nonexistent/rules env
+says '/nonexistent/rules.part cannot be written: No such file'
+: >"$work/dies"
+run 1 env
+says 'the job ended before it measured anything, with status 7'
+rm "$work/dies"
+[ ! -f "$work/site.rules.part" ] || fail 'an empty .part is left'
+echo '9.9.9 1 8 0 0,0,0,0,0,0,0,0' >"$work/ready"
+run 1 env
+says 'is of collopt 9.9.9, and this is'
+echo "$version 0 2 0 0,0" >"$work/ready"
+run 1 env
+says 'collopt is not loaded in the ranks'
+echo "$version 1 1 0 0" >"$work/ready"
+run 1 env
+says 'every rank finds itself alone: env starts one only'
+
+refused()               # SENTENCE ARGUMENT...
+{
+    sentence=$1
+    shift
+    "$tune" "$@" >"$work/said" 2>&1
+    status=$?
+    [ $status = 2 ] || fail "status $status, not 2: $*"
+    says "$sentence"
+}
+
+refused 'a launcher is missing' -o x
+refused '-o FILE is missing: where the rules go$' mpirun -n 2
+refused '-o FILE is missing: .*; it must stand before the launcher' srun -n 2 -o x
+refused 'there is no "sacn"; there are: all reduce' -o x --collectives sacn env
+refused 'there is no "add"; there are: all sum' -o x --ops add env
+refused '"0" is not understood; sizes are' -o x --sizes 0 env
+refused '"64:8" is not understood; sizes are' -o x --sizes 64:8 env
+refused '"8:1M:1" is not understood; sizes are' -o x --sizes 8:1M:1 env
+refused '"soon" is not a time' -o x --time soon env
+refused '"0" is not a number from 1 to 11' -o x --candidates 0 env
+refused '"intel" is neither openmpi nor mpich' -o x --mpi intel env
+refused '"maybe" is not auto, on or off' -o x --progress maybe env
+refused '--time needs a value' mpirun --time
+refused '--nonsense is not an option' --nonsense -o x env
+exit $failed

@@ -1,0 +1,123 @@
+/* collopt-tune: what its parts share.
+ *
+ * The driver has the catalogue and the costs; a job of the user's launcher has the MPI.  They talk line by line (bench/serve.h): for
+ * each cell, that is a collective, an operation and a size, the driver asks for the algorithms of least predicted cost one after the
+ * other.  Answers are kept in FILE.part until all is measured, so an interrupted command can be given again. */
+#ifndef TUNE_H
+#define TUNE_H
+
+#include "internal.h"
+
+#include <stdio.h>
+#include <sys/types.h>
+
+enum { TUNE_SIZES = 64, TUNE_CANDIDATES = 12, TUNE_NAME = 200, TUNE_FAILED = 1, TUNE_USAGE = 2, TUNE_INTERRUPTED = 130 };
+
+__attribute__((format(printf, 1, 2))) void tune_say(const char *format, ...);     /* "collopt-tune: ..." on the standard error output */
+void *tune_must(void *memory);                  /* ends the program where there is none */
+double tune_now(void);                          /* seconds */
+
+/* ---- tune_options.c: the command line ------------------------------------------------------------------------- */
+
+/* Operations by the names of collopt-bench, and what they are to a rule. */
+struct tune_operation {
+    const char *name;
+    size_t size;                                /* bytes of data in an element */
+    bool commutative, exact;
+    const char *kind;                           /* the rule's word */
+};
+enum { TUNE_OPERATIONS = 8 };
+extern const struct tune_operation tune_operations[TUNE_OPERATIONS];
+
+enum tune_progress { TUNE_AUTO, TUNE_BAR, TUNE_QUIET };
+
+struct tune_options {
+    bool check, help, version;
+    const char *output, *mpi, *program;
+    bool collective[COLLOPT_COLLECTIVES], operation[TUNE_OPERATIONS];
+    size_t size[TUNE_SIZES];                    /* ascending */
+    int sizes;
+    double seconds;
+    int candidates;
+    enum tune_progress progress;
+    char **word;                                /* the launcher and its options, or files */
+    int words;
+};
+
+/* False, after a message: the options make no sense. */
+bool tune_options(struct tune_options *o, int argc, char **argv);
+
+/* ---- tune_cells.c: what is to be measured, and what has been ---------------------------------------------------- */
+
+enum tune_state { TUNE_OPEN, TUNE_MEASURED, TUNE_UNFIT, TUNE_WRONG };
+
+struct tune_candidate {
+    char name[TUNE_NAME];                       /* as a rule has it: "ring", "leader:node=(binomial)" */
+    enum tune_state state;
+    double ratio, low, high;                    /* of the host's time to its own */
+};
+
+struct tune_cell {
+    enum collopt_collective collective;
+    int operation;                              /* of tune_operations */
+    size_t bytes;
+    int candidates;
+    struct tune_candidate candidate[TUNE_CANDIDATES];   /* the most promising one first */
+};
+
+struct tune_machine {                           /* where it is measured */
+    int ranks, nodes, largest;
+    struct collopt_topology topology;
+    char about[4][300];                         /* for the head of the file */
+    int abouts;
+};
+
+struct tune_cells {
+    struct tune_machine machine;
+    struct tune_cell *cell;                     /* by collective, operation, size */
+    int n;
+};
+
+/* All cells that O asks for, with their candidates. */
+void tune_make_cells(struct tune_cells *all, const struct tune_options *o);
+/* Takes an answer "cell ..." or "none ..."; false: it is about none of the cells. */
+bool tune_take_answer(struct tune_cells *all, const char *answer);
+bool tune_cell_open(const struct tune_cell *c);         /* is something left to be measured? */
+/* The measured candidate of the greatest ratio; NULL: there is none. */
+const struct tune_candidate *tune_best(const struct tune_cell *c);
+
+/* ---- tune_job.c: the launcher's job ------------------------------------------------------------------------------ */
+
+struct tune_job {
+    pid_t pid;
+    FILE *to, *from;
+    char *line;
+    size_t room;
+};
+
+/* Starts PROGRAM, a collopt-bench, with collopt preloaded.  False, after a message. */
+bool tune_job_start(struct tune_job *job, const struct tune_options *o, const char *program);
+/* The next answer, without what marks it; NULL: there are no more.  Everything else that comes is passed on to the standard error output. */
+const char *tune_job_answer(struct tune_job *job);
+/* Ends it, at once if KILL, and returns its exit status (128 + signal). */
+int tune_job_end(struct tune_job *job, bool kill);
+/* The programs that may measure under this launcher, the likeliest first, in PROGRAM, NULL behind them; how many.  0, after a message:
+ * there is none. */
+enum { TUNE_PROGRAMS = 2, TUNE_PATH = 4096 };
+int tune_programs(const struct tune_options *o, char program[TUNE_PROGRAMS][TUNE_PATH]);
+
+/* ---- tune_measure.c: the measuring ---------------------------------------------------------------------------------- */
+
+/* Fills in what is still open, as far as the time goes.  The exit status; TUNE_INTERRUPTED where the user did not want to wait. */
+int tune_measure(struct tune_cells *all, const struct tune_options *o, const char *key);
+
+/* ---- tune_rules.c: the file --------------------------------------------------------------------------------------- */
+
+struct tune_command {
+    int argc;
+    char **argv;
+};
+/* Writes O->output, whole or not at all.  False, after a message. */
+bool tune_write_rules(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command);
+
+#endif

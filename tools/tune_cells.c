@@ -1,0 +1,229 @@
+/* Cells of collopt-tune: which algorithms are worth measuring for each, by their costs, and what was measured. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "tune.h"
+
+#include "algorithms/algorithm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Predicted to take longer than this many times the best: not worth a measurement. */
+static const double hopeless = 4;
+
+static struct collopt_problem problem_of(const struct tune_machine *m, const struct tune_cell *c)
+{
+    const struct tune_operation *o = &tune_operations[c->operation];
+    struct collopt_problem p = { .collective = c->collective, .ranks = m->ranks, .size = o->size, .commutative = o->commutative,
+                                 .exact = o->exact, .topology = &m->topology, .count = c->bytes / o->size };
+    size_t parts = c->collective == COLLOPT_REDUCE_SCATTER_BLOCK ? (size_t)m->ranks : 1;
+
+    p.count = p.count < parts ? parts : p.count / parts * parts;
+    return p;
+}
+
+/* ---- candidates ------------------------------------------------------------------------------------------------- */
+
+struct guess {
+    struct collopt_choice choice;
+    double seconds;
+    int order;                  /* in the catalogue */
+};
+
+static int by_seconds(const void *x, const void *y)
+{
+    const struct guess *a = x, *b = y;
+
+    return a->seconds != b->seconds ? (a->seconds > b->seconds) - (a->seconds < b->seconds) : a->order - b->order;
+}
+
+/* What RANK does by CHOICE, as text to be freed; NULL: that takes too long to find out. */
+static char *schedule_text(const struct collopt_choice *choice, struct collopt_problem p, int rank)
+{
+    enum { MOST_RANKS = 256 };
+    struct collopt_schedule *s;
+    char *text = NULL;
+    size_t n;
+    FILE *to;
+
+    if (p.ranks > MOST_RANKS)
+        return NULL;
+    collopt_set_parameters(&p, choice);
+    s = tune_must(collopt_schedule_new(choice->algorithm, &p, rank, 0));
+    to = tune_must(open_memstream(&text, &n));
+    collopt_schedule_print(s, to);
+    fclose(to);
+    collopt_schedule_free(s);
+    return text;
+}
+
+/* With few ranks many algorithms are one and the same.  Three ranks are looked at. */
+static bool same(const struct guess *a, const struct guess *b, const struct collopt_problem *p)
+{
+    bool all = a->seconds == b->seconds;
+
+    for (int i = 0; all && i <= 2; i++) {
+        int rank = i * (p->ranks - 1) / 2;
+        char *x = schedule_text(&a->choice, *p, rank), *y = schedule_text(&b->choice, *p, rank);
+
+        all = x && y && strcmp(x, y) == 0;
+        free(x);
+        free(y);
+    }
+    return all;
+}
+
+static double predicted(const struct collopt_choice *choice, struct collopt_problem p)
+{
+    struct collopt_cost cost;
+
+    collopt_set_parameters(&p, choice);
+    choice->algorithm->cost(&p, &cost);
+    return collopt_preset_time(&cost);
+}
+
+/* Algorithms for nodes are of use where there are several, of several ranks. */
+static bool has_nodes(const struct collopt_topology *t)
+{
+    return t->nodes > 1 && t->largest > 1;
+}
+
+/* All that can serve P, the fastest first; returns how many. */
+static int guesses(const struct collopt_problem *p, struct guess *guess)
+{
+    int n = 0;
+
+    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++) {
+        struct collopt_choice choice = { .algorithm = *a };
+
+        if ((*a)->collective == p->collective && (!(*a)->grouped || has_nodes(p->topology)) && collopt_choice_usable(&choice, p, NULL)) {
+            guess[n] = (struct guess){ choice, predicted(&choice, *p), n };
+            n++;
+        }
+    }
+    qsort(guess, (size_t)n, sizeof *guess, by_seconds);
+    return n;
+}
+
+static void add_candidate(struct tune_cell *c, const struct collopt_choice *choice)
+{
+    struct tune_candidate *k = &c->candidate[c->candidates];
+
+    c->candidates += collopt_choice_text(choice, k->name, sizeof k->name) < (int)sizeof k->name;
+}
+
+static bool taken(const struct guess *chosen, int n, const struct guess *guess, const struct collopt_problem *p)
+{
+    for (int i = 0; i < n; i++)
+        if (chosen[i].choice.algorithm == guess->choice.algorithm || same(&chosen[i], guess, p))
+            return true;
+    return false;
+}
+
+/* First what would be chosen without rules: the better the first one is, the sooner the others are given up. */
+static void choose_candidates(struct tune_cell *c, const struct tune_machine *m, int most)
+{
+    struct collopt_problem p = problem_of(m, c);
+    struct guess *guess, chosen[TUNE_CANDIDATES];
+    struct collopt_decision built_in;
+    int algorithms = 0, n, taken_up = 0;
+
+    while (collopt_algorithms[algorithms])
+        algorithms++;
+    guess = tune_must(calloc((size_t)algorithms + 1, sizeof *guess));
+    n = guesses(&p, guess);
+    collopt_select(&p, &built_in);
+    if (built_in.choice.algorithm)
+        chosen[taken_up++] = (struct guess){ built_in.choice, predicted(&built_in.choice, p), -1 };
+    for (int i = 0; i < n && taken_up < most && guess[i].seconds <= hopeless * guess[0].seconds; i++)
+        if (!taken(chosen, taken_up, &guess[i], &p))
+            chosen[taken_up++] = guess[i];
+    for (int i = 0; i < taken_up; i++)
+        add_candidate(c, &chosen[i].choice);
+    free(guess);
+}
+
+/* ---- cells ------------------------------------------------------------------------------------------------------ */
+
+/* A Reduce_scatter_block has an element for each rank at least, so shorter vectors are all the same one. */
+static bool too_short(const struct tune_options *o, const struct tune_machine *m, const struct tune_cell *c, int size)
+{
+    size_t least = (size_t)m->ranks * tune_operations[c->operation].size;
+
+    return c->collective == COLLOPT_REDUCE_SCATTER_BLOCK && size + 1 < o->sizes && o->size[size + 1] <= least;
+}
+
+void tune_make_cells(struct tune_cells *all, const struct tune_options *o)
+{
+    size_t most = (size_t)COLLOPT_COLLECTIVES * TUNE_OPERATIONS * TUNE_SIZES;
+
+    all->cell = tune_must(calloc(most, sizeof *all->cell));
+    for (int collective = 0; collective < COLLOPT_COLLECTIVES; collective++)
+        for (int operation = 0; operation < TUNE_OPERATIONS; operation++)
+            for (int i = 0; o->collective[collective] && o->operation[operation] && i < o->sizes; i++) {
+                struct tune_cell *c = &all->cell[all->n];
+
+                *c = (struct tune_cell){ .collective = (enum collopt_collective)collective, .operation = operation, .bytes = o->size[i] };
+                if (too_short(o, &all->machine, c, i))
+                    continue;
+                choose_candidates(c, &all->machine, o->candidates);
+                all->n++;
+            }
+}
+
+bool tune_cell_open(const struct tune_cell *c)
+{
+    for (int i = 0; i < c->candidates; i++)
+        if (c->candidate[i].state == TUNE_OPEN)
+            return true;
+    return false;
+}
+
+const struct tune_candidate *tune_best(const struct tune_cell *c)
+{
+    const struct tune_candidate *best = NULL;
+
+    for (int i = 0; i < c->candidates; i++)
+        if (c->candidate[i].state == TUNE_MEASURED && (!best || c->candidate[i].ratio > best->ratio))
+            best = &c->candidate[i];
+    return best;
+}
+
+/* ---- answers ---------------------------------------------------------------------------------------------------- */
+
+static struct tune_candidate *find(struct tune_cells *all, const char *collective, const char *operation, size_t bytes, const char *name)
+{
+    for (int i = 0; i < all->n; i++) {
+        struct tune_cell *c = &all->cell[i];
+
+        if (c->bytes != bytes || strcmp(collopt_collective_names[c->collective], collective) != 0
+            || strcmp(tune_operations[c->operation].name, operation) != 0)
+            continue;
+        for (int k = 0; k < c->candidates; k++)
+            if (strcmp(c->candidate[k].name, name) == 0)
+                return &c->candidate[k];
+    }
+    return NULL;
+}
+
+bool tune_take_answer(struct tune_cells *all, const char *answer)
+{
+    char collective[32], operation[32], name[TUNE_NAME], result[32];
+    struct tune_candidate *found, took = { .state = TUNE_UNFIT };
+    size_t bytes;
+
+    if (sscanf(answer, "none %31s %31s %zu %199s", collective, operation, &bytes, name) != 4) {
+        if (sscanf(answer, "cell %31s %31s %zu %199s %*s %*f %*f %lf %lf %lf %*d %31s", collective, operation, &bytes, name, &took.ratio,
+                   &took.low, &took.high, result) != 8)
+            return false;
+        took.state = strcmp(result, "WRONG") == 0 ? TUNE_WRONG : TUNE_MEASURED;
+    }
+    found = find(all, collective, operation, bytes, name);
+    if (!found)
+        return false;
+    memcpy(took.name, found->name, sizeof took.name);
+    *found = took;
+    return true;
+}

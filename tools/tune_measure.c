@@ -1,0 +1,418 @@
+/* Asks the job for one cell after the other, keeps the answers in FILE.part, shows how far it is, and ends in time. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "tune.h"
+
+#include "collopt.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { BAR = 30, EVERY = 10, SILENCE = 600 };   /* characters; seconds, where there is no terminal; after so many without an answer it is over */
+
+static volatile sig_atomic_t interrupted, silent;
+static bool bar_shown;
+
+double tune_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void tune_say(const char *format, ...)
+{
+    va_list ap;
+
+    if (bar_shown)
+        fputc('\n', stderr);
+    bar_shown = false;
+    fputs("collopt-tune: ", stderr);
+    va_start(ap, format);
+    vfprintf(stderr, format, ap);
+    va_end(ap);
+    fputc('\n', stderr);
+}
+
+void *tune_must(void *memory)
+{
+    if (!memory) {
+        tune_say("out of memory");
+        exit(TUNE_FAILED);
+    }
+    return memory;
+}
+
+/* ---- signals ------------------------------------------------------------------------------------------------------ */
+
+static void on_signal(int signal)
+{
+    if (signal == SIGALRM)
+        silent = 1;
+    else
+        interrupted = 1;
+}
+
+/* A read that waits comes back. */
+static void catch_signals(void)
+{
+    struct sigaction caught = { .sa_handler = on_signal }, ignored = { .sa_handler = SIG_IGN };
+
+    sigaction(SIGINT, &caught, NULL);
+    sigaction(SIGTERM, &caught, NULL);
+    sigaction(SIGALRM, &caught, NULL);
+    sigaction(SIGPIPE, &ignored, NULL);
+}
+
+/* ---- FILE.part ------------------------------------------------------------------------------------------------------ */
+
+struct part {
+    char name[TUNE_PATH];
+    FILE *file;
+};
+
+static const char part_head[] = "# collopt-tune: ";
+
+/* The answers of the same command before, as far as there are cells for them; false, after a message, if they are of another one. */
+static bool read_part(const struct part *part, struct tune_cells *all, const char *key)
+{
+    FILE *file = fopen(part->name, "r");
+    char *line = NULL;
+    size_t room = 0;
+    bool same = true;
+    int n = 0;
+
+    if (!file)
+        return true;
+    while (same && getline(&line, &room, file) > 0) {
+        if (!strchr(line, '\n'))
+            break;              /* cut short */
+        line[strcspn(line, "\n")] = '\0';
+        if (n++ == 0)
+            same = strncmp(line, part_head, sizeof part_head - 1) == 0 && strcmp(line + sizeof part_head - 1, key) == 0;
+        else
+            tune_take_answer(all, line);
+    }
+    if (!same)
+        tune_say("%s is of another command: %s; give that again, or remove the file", part->name,
+                 line + (strncmp(line, part_head, sizeof part_head - 1) == 0 ? sizeof part_head - 1 : 0));
+    free(line);
+    fclose(file);
+    return same;
+}
+
+static bool open_part(struct part *part)
+{
+    part->file = fopen(part->name, "a");
+    if (!part->file)
+        tune_say("%s cannot be written: %s", part->name, strerror(errno));
+    return part->file != NULL;
+}
+
+static void begin_part(struct part *part, const char *key)
+{
+    fseek(part->file, 0, SEEK_END);
+    if (ftell(part->file) == 0)
+        fprintf(part->file, "%s%s", part_head, key);
+    fputc('\n', part->file);            /* the last line may have been cut short */
+    fflush(part->file);
+}
+
+/* A file without any answer is of no use. */
+static void close_part(struct part *part)
+{
+    fseek(part->file, 0, SEEK_END);
+    if (ftell(part->file) == 0)
+        unlink(part->name);
+    fclose(part->file);
+}
+
+/* ---- the job begins --------------------------------------------------------------------------------------------------- */
+
+static void *number_nodes(const char *leaders, int ranks, int *nodes)
+{
+    int *node = tune_must(calloc((size_t)ranks, sizeof *node));
+
+    *nodes = 0;
+    for (int r = 0; r < ranks; r++) {
+        char *end;
+        long leader = strtol(leaders, &end, 10);
+
+        node[r] = leader >= 0 && leader < r ? node[leader] : (*nodes)++;
+        leaders = *end ? end + 1 : end;
+    }
+    return node;
+}
+
+/* As a communicator of these ranks would be seen: the user's word goes before what was found. */
+static void *stated_nodes(const char *text, int ranks, int *nodes)
+{
+    int *node = tune_must(calloc((size_t)ranks, sizeof *node));
+
+    for (int r = 0; r < ranks; r++) {
+        node[r] = collopt_stated_node(text, r);
+        *nodes = node[r] >= *nodes ? node[r] + 1 : *nodes;
+    }
+    return node;
+}
+
+static void set_topology(struct tune_machine *m, const char *leaders, bool crowded)
+{
+    struct collopt_shape shape;
+    char message[256];
+    const char *stated = collopt_settings()->node_ranks;
+
+    collopt_parse_shape(collopt_settings()->topology, &shape, message, sizeof message);
+    stated = stated ? stated : shape.nodes;
+    m->topology = (struct collopt_topology){ .oversubscribed = crowded };
+    m->topology.node = stated ? stated_nodes(stated, m->ranks, &m->topology.nodes) : number_nodes(leaders, m->ranks, &m->topology.nodes);
+    collopt_topology_measure(&m->topology, m->ranks);
+    if (shape.kind == COLLOPT_GRID && collopt_shape_ranks(&shape) == m->ranks) {
+        collopt_topology_grid(&m->topology, shape.sides, shape.side, shape.rings ? ~0u : 0);
+        m->topology.wired = true;
+    }
+    m->nodes = m->topology.nodes;
+    m->largest = m->nodes == 1 ? m->ranks : m->topology.largest;
+}
+
+/* The job's first answers; false: there were none. */
+static bool hear(struct tune_job *job, struct tune_machine *m, char version[32], int *loaded)
+{
+    const char *answer;
+
+    *m = (struct tune_machine){ .ranks = 0 };
+    while ((answer = tune_job_answer(job))) {
+        int crowded, n = 0;
+
+        if (strncmp(answer, "about ", 6) == 0 && m->abouts < (int)(sizeof m->about / sizeof *m->about))
+            snprintf(m->about[m->abouts++], sizeof m->about[0], "%s", answer + 6);
+        if (sscanf(answer, "ready %31s %d %d %d %n", version, loaded, &m->ranks, &crowded, &n) == 4 && n > 0 && m->ranks > 0) {
+            set_topology(m, answer + n, crowded);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool as_it_should_be(const struct tune_machine *m, const char *version, int loaded, const char *program, const char *launcher)
+{
+    if (strcmp(version, VERSION) != 0)
+        tune_say("%s is of collopt %s, and this is %s", program, version, VERSION);
+    else if (m->ranks == 1)
+        tune_say("every rank finds itself alone: %s starts one only, or belongs to another MPI than %s; --mpi openmpi or --mpi mpich says "
+                 "which it is", launcher, program);
+    else if (!loaded)
+        tune_say("collopt is not loaded in the ranks: %s does not start them by \"env LD_PRELOAD=...\" as it should", launcher);
+    else
+        return true;
+    return false;
+}
+
+/* Starts the job by the first program whose ranks find each other. */
+static int begin(struct tune_job *job, struct tune_cells *all, const struct tune_options *o)
+{
+    char program[TUNE_PROGRAMS][TUNE_PATH], version[32];
+    int n = tune_programs(o, program), loaded, status;
+
+    for (int i = 0; i < n; i++) {
+        *job = (struct tune_job){ .pid = 0 };
+        if (!tune_job_start(job, o, program[i]))
+            return TUNE_FAILED;
+        if (hear(job, &all->machine, version, &loaded)) {
+            bool last = i + 1 == n;
+
+            if ((all->machine.ranks > 1 || last) && as_it_should_be(&all->machine, version, loaded, program[i], o->word[0]))
+                return 0;
+            tune_job_end(job, true);
+            if (all->machine.ranks > 1 || last)
+                return TUNE_FAILED;
+        } else {
+            status = tune_job_end(job, interrupted);
+            if (interrupted || i + 1 == n) {
+                if (!interrupted)
+                    tune_say("the job ended before it measured anything, with status %d: %s ... %s", status, o->word[0], program[i]);
+                return interrupted ? TUNE_INTERRUPTED : TUNE_FAILED;
+            }
+        }
+    }
+    return TUNE_FAILED;
+}
+
+/* ---- progress ----------------------------------------------------------------------------------------------------------- */
+
+struct course {
+    int cells, open;            /* all of them; those without all answers when it began */
+    int done;                   /* of these */
+    double start, end;
+    double shown;
+};
+
+static void show(struct course *c, enum tune_progress how, bool last)
+{
+    double now = tune_now(), left = c->done ? (now - c->start) / c->done * (c->open - c->done) : c->end - now;
+    bool bar = how == TUNE_BAR || (how == TUNE_AUTO && isatty(STDERR_FILENO));
+    int all = c->cells, done = all - c->open + c->done;
+    char line[BAR + 1];
+
+    left = left > c->end - now ? c->end - now : left;
+    left = left < 0 ? 0 : left;
+    if (how == TUNE_QUIET || (!bar && (now - c->shown < EVERY || last)))
+        return;
+    c->shown = now;
+    for (int i = 0; i < BAR; i++)
+        line[i] = i < done * BAR / (all ? all : 1) ? '#' : '.';
+    line[BAR] = '\0';
+    if (bar)
+        fprintf(stderr, "\r[%s] %d of %d cells, %.0f s left   %s", line, done, all, left, last ? "\n" : "");
+    else
+        fprintf(stderr, "collopt-tune: %d of %d cells, %.0f s left\n", done, all, left);
+    bar_shown = bar && !last;
+    fflush(stderr);
+}
+
+/* ---- cells ---------------------------------------------------------------------------------------------------------------- */
+
+/* The lower end of the best interval so far, the host's being 1: what stays below it is given up. */
+static double to_beat(const struct tune_cell *c)
+{
+    double most = 1;
+
+    for (int i = 0; i < c->candidates; i++)
+        if (c->candidate[i].state == TUNE_MEASURED && c->candidate[i].low > most)
+            most = c->candidate[i].low;
+    return most;
+}
+
+static void tell_wrong(const struct tune_cell *c, const char *name, const char *answer)
+{
+    if (strstr(answer, " WRONG"))
+        tune_say("WRONG result %s: %s, %s, %zu bytes, algorithm %s%s",
+                 strstr(answer, " WRONG-HOST") ? "of the MPI library alone" : "with collopt", collopt_collective_names[c->collective],
+                 tune_operations[c->operation].name, c->bytes, name, strstr(answer, " WRONG-HOST") ? "" : "; no rule will name it here");
+}
+
+/* False: there was no answer. */
+static bool measure_one(struct tune_job *job, struct tune_cells *all, const struct tune_cell *c, const char *name, double seconds,
+                        struct part *part)
+{
+    const char *answer;
+
+    fprintf(job->to, "cell %s %s double %zu %s %.6f %.4f\n", collopt_collective_names[c->collective], tune_operations[c->operation].name,
+            c->bytes, name, seconds, to_beat(c));
+    fflush(job->to);
+    alarm(SILENCE);
+    answer = tune_job_answer(job);
+    alarm(0);
+    if (!answer || !tune_take_answer(all, answer))
+        return false;
+    fprintf(part->file, "%s\n", answer);
+    fflush(part->file);
+    tell_wrong(c, name, answer);
+    return true;
+}
+
+/* Whatever was wrong, it shall not stop the same command again at the same place. */
+static void give_up(const struct tune_cell *c, const char *name, struct part *part)
+{
+    const char *collective = collopt_collective_names[c->collective], *operation = tune_operations[c->operation].name;
+
+    fprintf(part->file, "none %s %s %zu %s\n", collective, operation, c->bytes, name);
+    tune_say("the job %s while it measured %s, %s, %zu bytes, algorithm %s; the same command goes on with the rest, without that",
+             silent ? "gave no answer for ten minutes" : "ended", collective, operation, c->bytes, name);
+}
+
+/* What is left of the time is shared by the cells that are left, and a cell's share by its candidates.  Half of it is for the pairs: slow
+ * ones take more, and there are the first calls. */
+static bool measure_cell(struct tune_job *job, struct tune_cells *all, struct tune_cell *c, struct course *course, struct part *part)
+{
+    double share = (course->end - tune_now()) / (course->open - course->done);
+
+    for (int i = 0; i < c->candidates; i++) {
+        if (c->candidate[i].state != TUNE_OPEN)
+            continue;
+        if (!measure_one(job, all, c, c->candidate[i].name, share / c->candidates / 2, part)) {
+            if (!interrupted)
+                give_up(c, c->candidate[i].name, part);
+            return false;
+        }
+        if (interrupted)
+            return false;
+    }
+    return true;
+}
+
+/* In an order in which collectives and sizes are mixed, always the same one: should the time not suffice, all get their part. */
+static int *mixed(int n)
+{
+    int *order = tune_must(calloc((size_t)n + 1, sizeof *order));
+    uint64_t state = 1442695040888963407u;
+
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    for (int i = n - 1; i > 0; i--) {
+        int spare = order[i], k;
+
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        k = (int)((state >> 33) % (uint64_t)(i + 1));
+        order[i] = order[k];
+        order[k] = spare;
+    }
+    return order;
+}
+
+static bool measure_all(struct tune_job *job, struct tune_cells *all, const struct tune_options *o, struct part *part)
+{
+    double start = tune_now();
+    struct course course = { .cells = all->n, .start = start, .end = start + o->seconds, .shown = start };
+    int *order = mixed(all->n);
+    bool well = true;
+
+    for (int i = 0; i < all->n; i++)
+        course.open += tune_cell_open(&all->cell[i]);
+    for (int i = 0; i < all->n && well && tune_now() < course.end; i++) {
+        struct tune_cell *c = &all->cell[order[i]];
+
+        if (!tune_cell_open(c))
+            continue;
+        show(&course, o->progress, false);
+        well = measure_cell(job, all, c, &course, part);
+        course.done += well;
+    }
+    show(&course, o->progress, true);
+    free(order);
+    return well;
+}
+
+int tune_measure(struct tune_cells *all, const struct tune_options *o, const char *key)
+{
+    struct part part;
+    struct tune_job job;
+    int status;
+    bool well;
+
+    catch_signals();
+    snprintf(part.name, sizeof part.name, "%s.part", o->output);
+    if (!read_part(&part, all, key))
+        return TUNE_USAGE;
+    if (!open_part(&part))
+        return TUNE_FAILED;
+    status = begin(&job, all, o);
+    if (!status) {
+        tune_make_cells(all, o);
+        read_part(&part, all, key);
+        begin_part(&part, key);
+        well = measure_all(&job, all, o, &part);
+        status = tune_job_end(&job, !well || interrupted || silent);
+        status = interrupted ? TUNE_INTERRUPTED : well ? 0 : TUNE_FAILED;
+    }
+    close_part(&part);
+    return status;
+}
