@@ -27,7 +27,7 @@ COLLOPT_BENCH_PARTS = bench/cells.c bench/cells.h bench/options.c bench/options.
 	bench/provenance.c bench/provenance.h
 bench/openmpi/collopt-bench bench/mpich/collopt-bench bench/openmpi/guidelines bench/mpich/guidelines: \
 	$(COLLOPT_BENCH_PARTS) src/json.c src/json.h
-COLLOPT_BENCH_OWN = bench/runner.c bench/runner.h bench/serve.c bench/serve.h
+COLLOPT_BENCH_OWN = bench/machine.c bench/machine.h bench/runner.c bench/runner.h bench/serve.c bench/serve.h
 bench/openmpi/collopt-bench bench/mpich/collopt-bench: $(COLLOPT_BENCH_OWN)
 
 # Installed with the name of the MPI whose programs and launchers it belongs to.

@@ -1,5 +1,6 @@
 #include "serve.h"
 #include "collopt.h"
+#include "machine.h"
 #include "runner.h"
 
 #include <stdarg.h>
@@ -9,7 +10,7 @@
 
 enum { LINE = 512, WORD = 200 };
 
-static int rank;
+static int rank, *leader;       /* of each rank the first that shares memory with it */
 
 /* On rank 0. */
 __attribute__((format(printf, 1, 2)))
@@ -29,31 +30,29 @@ static void answer(const char *format, ...)
 
 /* ---- what is here -------------------------------------------------------------------------------------------- */
 
-/* On rank 0 the first rank that shares memory with each. */
-static void find_leaders(int *leader)
+static void find_leaders(int ranks)
 {
     MPI_Comm node;
     int mine = rank;
 
+    leader = bench_new((size_t)ranks * sizeof *leader);
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
     MPI_Bcast(&mine, 1, MPI_INT, 0, node);
     MPI_Comm_free(&node);
-    MPI_Gather(&mine, 1, MPI_INT, leader, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Allgather(&mine, 1, MPI_INT, leader, 1, MPI_INT, MPI_COMM_WORLD);
 }
 
 static void say_ready(const struct provenance *p)
 {
     size_t size = (size_t)p->ranks * 12, n = 0;
-    int *leader = bench_new((size_t)p->ranks * sizeof *leader);
     char *list = bench_new(size);
 
-    find_leaders(leader);
+    find_leaders(p->ranks);
     for (int r = 0; r < p->ranks; r++)
         n += (size_t)snprintf(list + n, size - n, "%s%d", r ? "," : "", leader[r]);
     answer("ready %d.%d.%d %d %d %d %s", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH, bench_loaded(),
            p->ranks, p->crowded, list);
     free(list);
-    free(leader);
 }
 
 static void introduce(int argc, char **argv)
@@ -141,6 +140,11 @@ static void measure(const struct request *r)
     tell(r, &c);
 }
 
+static void tell_machine(const char *key, double value, double low, double high)
+{
+    answer("machine %s %.6g %.6g %.6g", key, value, low, high);
+}
+
 void serve(int argc, char **argv)
 {
     char line[LINE];
@@ -151,10 +155,15 @@ void serve(int argc, char **argv)
     bench_problems_begin();
     introduce(argc, argv);
     while (next_line(line) && strcmp(line, "end\n") != 0) {
-        if (understood(line, &r))
+        if (understood(line, &r)) {
             measure(&r);
-        else
+        } else if (strcmp(line, "machine\n") == 0) {
+            bench_machine(leader, tell_machine);
+            answer("machine end");
+        } else {
             answer("wrong %.*s", (int)strcspn(line, "\n"), line);
+        }
     }
     bench_problems_end();
+    free(leader);
 }

@@ -39,40 +39,61 @@ static int by_seconds(const void *x, const void *y)
     return a->seconds != b->seconds ? (a->seconds > b->seconds) - (a->seconds < b->seconds) : a->order - b->order;
 }
 
-/* What RANK does by CHOICE, as text to be freed; NULL: that takes too long to find out. */
-static char *schedule_text(const struct collopt_choice *choice, struct collopt_problem p, int rank)
+static uint64_t mixed(uint64_t h, uint64_t value)
 {
-    enum { MOST_RANKS = 256 };
-    struct collopt_schedule *s;
-    char *text = NULL;
-    size_t n;
-    FILE *to;
-
-    if (p.ranks > MOST_RANKS)
-        return NULL;
-    collopt_set_parameters(&p, choice);
-    s = tune_must(collopt_schedule_new(choice->algorithm, &p, rank, 0));
-    to = tune_must(open_memstream(&text, &n));
-    collopt_schedule_print(s, to);
-    fclose(to);
-    collopt_schedule_free(s);
-    return text;
+    return ((h ^ value) * 0x9e3779b97f4a7c15u) ^ h >> 29;
 }
 
-/* With few ranks many algorithms are one and the same.  Three ranks are looked at. */
+static uint64_t hash_of_runs(uint64_t h, int runs, const struct collopt_run *run, int *number, int *numbers)
+{
+    for (int i = 0; i < runs; i++) {
+        if (number[run[i].place] == 0)          /* places by first use */
+            number[run[i].place] = ++*numbers;
+        h = mixed(mixed(mixed(h, (uint64_t)number[run[i].place]), run[i].at), run[i].n);
+    }
+    return mixed(h, (uint64_t)runs);
+}
+
+/* Of what a rank does, step by step. */
+static uint64_t hash_of_steps(const struct collopt_bound *b)
+{
+    int *number = tune_must(calloc((size_t)b->slots + COLLOPT_FIRST_SLOT, sizeof *number)), numbers = 0;
+    uint64_t h = (uint64_t)b->strands;
+
+    for (int strand = 0; strand < b->strands; strand++)
+        for (const struct collopt_step *s = b->strand[strand]; s->kind != COLLOPT_END; s++) {
+            const struct collopt_message *m = s->kind <= COLLOPT_SEND ? &b->message[s->message] : NULL;
+
+            h = mixed(mixed(h, s->kind), (uint64_t)(m ? m->peer : 0));
+            h = hash_of_runs(h, m ? m->runs : s->runs, m ? m->run : s->run, number, &numbers);
+        }
+    free(number);
+    return h;
+}
+
+/* Of what three of the ranks do by CHOICE; never 0. */
+static uint64_t hash_of_schedule(const struct collopt_choice *choice, struct collopt_problem p)
+{
+    uint64_t h = 1;
+
+    collopt_set_parameters(&p, choice);
+    for (int i = 0; i <= 2; i++) {
+        struct collopt_schedule *s = tune_must(collopt_schedule_new(choice->algorithm, &p, i * (p.ranks - 1) / 2, 0));
+        struct collopt_bound *b = tune_must(collopt_bind(s, &p, SIZE_MAX));
+
+        h = mixed(h, hash_of_steps(b));
+        collopt_bound_free(b);
+        collopt_schedule_free(s);
+    }
+    return h ? h : 1;
+}
+
+/* With few ranks many algorithms are one and the same. */
 static bool same(const struct guess *a, const struct guess *b, const struct collopt_problem *p)
 {
-    bool all = a->seconds == b->seconds;
+    enum { FEW = 32 };
 
-    for (int i = 0; all && i <= 2; i++) {
-        int rank = i * (p->ranks - 1) / 2;
-        char *x = schedule_text(&a->choice, *p, rank), *y = schedule_text(&b->choice, *p, rank);
-
-        all = x && y && strcmp(x, y) == 0;
-        free(x);
-        free(y);
-    }
-    return all;
+    return p->ranks <= FEW && hash_of_schedule(&a->choice, *p) == hash_of_schedule(&b->choice, *p);
 }
 
 static double predicted(const struct collopt_choice *choice, struct collopt_problem p)
