@@ -40,6 +40,7 @@ COLLOPT_BACKEND_SOURCES = \
 	src/agree.c \
 	src/built.c \
 	src/call.h \
+	src/check.c \
 	src/comm.c \
 	src/dispatch.c \
 	src/entry.c \

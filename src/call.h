@@ -42,6 +42,8 @@ struct collopt_facts {
     bool commutative, exact;
     bool lasting;               /* predefined type and operation: the handles will always mean this */
     bool but_op;                /* predefined type: of the handles, the operation's may come to mean another */
+    enum collopt_op op_id;
+    enum collopt_type type_id;  /* COLLOPT_TYPE_NONE: derived, or one for which there are no kernels */
     const char *op_name, *type_name;
 };
 
@@ -85,6 +87,7 @@ struct collopt_plan {
 
     uint64_t bytes;             /* of data in the input vector */
     int size_class;
+    char *chosen;               /* the algorithm with its parameters, for people; only where calls are checked */
 };
 
 struct collopt_schedules;       /* of a communicator, plan.c */
@@ -126,7 +129,7 @@ struct collopt_comm {
     struct collopt_schedules *schedules;
     char *scratch;
     size_t scratch_size, scratch_kept;          /* bytes; kept between calls at most */
-    bool timed, traced;         /* a report, a trace is wanted */
+    bool timed, traced, checked;        /* a report, a trace, COLLOPT_CHECK is wanted */
     unsigned call;              /* number of the call, alike on all ranks: part of the tags */
     struct collopt_comm *next;  /* unused ones */
     struct collopt_comm *other; /* all that were ever made */
@@ -187,6 +190,13 @@ int collopt_test(MPI_Request *request, bool *done);
 int collopt_wait_any(int n, MPI_Request *const request[]);              /* on SMPI: until one of them is complete, and null */
 void collopt_idle(const struct collopt_comm *c, unsigned *polls);       /* between two fruitless looks */
 bool collopt_abandon(struct collopt_plan *plan);        /* after an error: what is still under way */
+
+/* ---- check.c ---------------------------------------------------------------------------------------------------- */
+
+/* Before CALL is run or declined: do all ranks make this call, with arguments that go together, and choose alike?  OUTCOME: what
+ * dispatch.c has found out of it, MPI_SUCCESS (PLAN is the plan), COLLOPT_DECLINED or an error code.  Else it says which rank
+ * differs in what, and returns an error code, on all ranks. */
+int collopt_check(struct collopt_comm *c, const struct collopt_call *call, const struct collopt_plan *plan, int outcome);
 
 /* ---- dispatch.c ------------------------------------------------------------------------------------------------ */
 

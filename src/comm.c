@@ -165,6 +165,7 @@ static struct collopt_comm *new_state(MPI_Comm comm)
     c->traced = collopt_settings()->log >= COLLOPT_LOG_TRACE;
     c->scratch_kept = collopt_settings()->scratch;
     describe(c, comm);
+    c->checked = collopt_settings()->check && c->ranks > 1;
     atomic_store_explicit(&c->comm, comm, memory_order_relaxed);
     if (PMPI_Comm_set_attr(comm, keyval, c)) {
         give_back(c);
@@ -320,17 +321,19 @@ bool collopt_comm_inside(const struct collopt_comm *c)
 }
 
 /* A world that was asked knows whether it is on, and its COLLOPT_AFTER is everybody's.  Elsewhere (sessions, merged worlds)
- * nothing is known of the others, so all that have the library ask each other at a call whose number no setting changes. */
+ * nothing is known of the others, so all that have the library ask each other at a call whose number no setting changes.  Calls
+ * are to be checked from the first one on. */
 void collopt_comm_engage(struct collopt_comm *c)
 {
     enum { ELSEWHERE = 3 };
+    int after = collopt_settings()->check ? 1 : collopt_settings()->after;
     bool engaged;
 
     if (c->calls == 0)
         c->inside = collopt_comm_inside(c);
     if (c->inside && !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
         return;
-    if (++c->calls < (c->inside ? collopt_settings()->after : ELSEWHERE))
+    if (++c->calls < (c->inside ? after : ELSEWHERE))
         return;
     c->busy = true;
     engaged = c->ranks == 1 ? collopt_gpu_allows() : engage_quietly(c);

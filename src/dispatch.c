@@ -105,6 +105,13 @@ static int untimed(struct collopt_comm *c, struct collopt_plan *plan, const stru
 }
 
 /* Errors are the user's: the handler of the user's communicator hears of them. */
+static int raise(const struct collopt_call *call, int err)
+{
+    if (err != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(call->comm, err);
+    return err;
+}
+
 static int run(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
 {
     int err;
@@ -117,9 +124,7 @@ static int run(struct collopt_comm *c, struct collopt_plan *plan, const struct c
     c->busy = true;
     err = c->timed ? timed(c, plan, call) : untimed(c, plan, call);
     c->busy = false;
-    if (err != MPI_SUCCESS)
-        PMPI_Comm_call_errhandler(call->comm, err);
-    return err;
+    return raise(call, err);
 }
 
 static struct collopt_plan *new_plan(struct collopt_comm *c, const struct collopt_call *call, const struct collopt_facts *f,
@@ -146,27 +151,43 @@ static int learn(struct collopt_comm *c, const struct collopt_call *call, size_t
     return *plan ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
-static int serve(struct collopt_comm *c, struct collopt_call *call)
+/* Nothing is sent here.  COLLOPT_DECLINED: arguments that are the host's to judge. */
+static int prepare(struct collopt_comm *c, struct collopt_call *call, struct collopt_plan **plan)
 {
-    struct collopt_plan *plan;
     size_t count = call->count;
     int err = MPI_SUCCESS;
 
-    c->call++;                  /* before anything that only this rank may know: it is the same on all */
     if (negative(call, c->ranks))
-        return decline(call, COLLOPT_PASS_ARGUMENTS);
+        return COLLOPT_DECLINED;
     if (scatters(call))
         count = collopt_counts_hash(call, c->ranks);
     call->in = taken_in_place(call, c);
-    plan = collopt_plan_known(c, call, count);
-    if (!plan || !collopt_facts_last(&plan->facts))
-        err = learn(c, call, count, &plan);
-    if (err == COLLOPT_DECLINED || (err == MPI_SUCCESS && odd_buffers(call, c, plan)))
+    *plan = collopt_plan_known(c, call, count);
+    if (!*plan || !collopt_facts_last(&(*plan)->facts))
+        err = learn(c, call, count, plan);
+    return err == MPI_SUCCESS && odd_buffers(call, c, *plan) ? COLLOPT_DECLINED : err;
+}
+
+static bool switched_off(void)
+{
+    return !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed);
+}
+
+static int serve(struct collopt_comm *c, struct collopt_call *call)
+{
+    struct collopt_plan *plan = NULL;
+    int outcome, err;
+
+    c->call++;                  /* before anything that only this rank may know: it is the same on all */
+    outcome = prepare(c, call, &plan);
+    if (c->checked && (err = collopt_check(c, call, plan, outcome)) != MPI_SUCCESS)
+        return raise(call, err);
+    if (outcome == COLLOPT_DECLINED)
         return decline(call, COLLOPT_PASS_ARGUMENTS);
-    if (err != MPI_SUCCESS) {
-        PMPI_Comm_call_errhandler(call->comm, err);
-        return err;
-    }
+    if (outcome != MPI_SUCCESS)
+        return raise(call, outcome);
+    if (c->checked && switched_off())
+        return decline(call, COLLOPT_PASS_OFF);
     return run(c, plan, call);
 }
 
@@ -180,7 +201,7 @@ int collopt_dispatch(struct collopt_call *call)
         return decline(call, COLLOPT_PASS_NESTED);
     if (c->status == COLLOPT_NEW)
         collopt_comm_engage(c);
-    if (!atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
+    if (switched_off() && !(c->checked && c->status == COLLOPT_ENGAGED))
         return decline(call, COLLOPT_PASS_OFF);
     switch (c->status) {
     case COLLOPT_ENGAGED:

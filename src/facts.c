@@ -245,7 +245,6 @@ static bool user_facts(struct collopt_facts *f)
     if (PMPI_Op_commutative(f->op, &commutes))
         return false;
     f->commutative = commutes;
-    f->op_name = "user";
     return true;
 }
 
@@ -272,7 +271,8 @@ bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f)
         known = know_f90_type(type);
         predefined = false;
     }
-    *f = (struct collopt_facts){ .type = type, .op = op, .type_name = "derived" };
+    *f = (struct collopt_facts){ .type = type, .op = op, .op_id = op_id, .type_id = known.id, .type_name = "derived",
+                                 .op_name = collopt_op_name(op_id) };
     if (!measure(type, f))
         return false;
     if (known.id != COLLOPT_TYPE_NONE)
@@ -286,7 +286,6 @@ bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f)
     f->commutative = true;
     f->exact = exact(op_id, known.class);
     f->lasting = predefined;
-    f->op_name = collopt_op_name(op_id);
     if (collopt_type_size(known.id) == (size_t)f->extent)
         f->kernel = collopt_kernel(op_id, known.id);
     return true;

@@ -19,6 +19,7 @@ struct collopt_settings {
     bool on;                    /* COLLOPT */
     int after;                  /* COLLOPT_AFTER: engaged at this call of the family on a communicator; 1 = the first */
     bool pcontrol;              /* COLLOPT_PCONTROL */
+    bool check;                 /* COLLOPT_CHECK */
     enum collopt_log log;       /* COLLOPT_LOG */
     const char *report;         /* COLLOPT_REPORT: file, "stderr", or NULL */
     enum collopt_wait wait;     /* COLLOPT_WAIT */
@@ -83,6 +84,8 @@ const struct collopt_setting_row *collopt_setting_rows(int *n);
 /* The value in S as one would write it in the environment; "" where it is not set. */
 void collopt_setting_value_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text,
                                 size_t size);
+/* What must be the same text on all ranks; "" of a row for which nothing must. */
+void collopt_setting_agreed_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text, size_t size);
 /* The index of the word nearest to WORD by edit distance; -1 if none is near. */
 int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const void *data), const void *data);
 
@@ -164,6 +167,10 @@ bool collopt_speaks(void);
 void collopt_speak_as(int rank);
 /* A message is one line and one write; line feeds and control characters in it become spaces. */
 void collopt_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));   /* always; only where collopt_speaks() */
+/* The same on this rank, whichever it is. */
+void collopt_warn_here(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Was this text asked for before, in this process?  Beyond what the table behind it holds, once may be more than once. */
+bool collopt_said_before(const char *text);
 /* If COLLOPT_LOG is LEVEL or more.  Decisions only where collopt_speaks(); traces everywhere, as "collopt[rank]: ". */
 void collopt_say(enum collopt_log level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

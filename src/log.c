@@ -73,6 +73,29 @@ void collopt_warn(const char *format, ...)
     va_end(ap);
 }
 
+void collopt_warn_here(const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    put("collopt: ", format, ap);
+    va_end(ap);
+}
+
+bool collopt_said_before(const char *text)
+{
+    enum { ROOM = 4096 };
+    static _Atomic(uint64_t) said[ROOM];
+    uint64_t h = 0xcbf29ce484222325u, none = 0;
+
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    if (atomic_load_explicit(&said[h % ROOM], memory_order_relaxed) == h)
+        return true;
+    atomic_compare_exchange_strong(&said[h % ROOM], &none, h);
+    return false;
+}
+
 void collopt_say(enum collopt_log level, const char *format, ...)
 {
     char prefix[32] = "collopt: ";

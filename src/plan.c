@@ -301,35 +301,25 @@ static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan, const s
     return set_wires(plan);
 }
 
-/* Once per distinct text in the process; beyond what the table holds, once is more than once. */
-static bool said_before(const char *text)
-{
-    static _Atomic(size_t) said[4096];
-    size_t h = 1, none = 0;
-
-    for (const char *t = text; *t; t++)
-        h = mix(h + (unsigned char)*t);
-    if (atomic_load_explicit(&said[h % 4096], memory_order_relaxed) == h)
-        return true;
-    atomic_compare_exchange_strong(&said[h % 4096], &none, h);
-    return false;
-}
-
 /* P has the choice's parameters, also those that were not given. */
-static void say_decision(const struct collopt_comm *c, const struct collopt_plan *plan, const struct collopt_decision *d,
+static void say_decision(const struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_decision *d,
                          const struct collopt_problem *p)
 {
     struct collopt_choice choice = { .algorithm = plan->algorithm };
     char text[1024], chosen[512];
 
-    if (collopt_settings()->log < COLLOPT_LOG_DECIDE)
+    if (collopt_settings()->log < COLLOPT_LOG_DECIDE && !c->checked)
         return;
     memcpy(choice.value, p->value, sizeof choice.value);
     collopt_choice_text(&choice, chosen, sizeof chosen);
+    if (c->checked)
+        plan->chosen = strdup(chosen);
+    if (collopt_settings()->log < COLLOPT_LOG_DECIDE)
+        return;
     snprintf(text, sizeof text, "%s, %d ranks, %llu bytes, %s of %s%s: %s (%s)",
              collopt_collective_names[plan->collective], c->ranks, (unsigned long long)plan->bytes, plan->facts.op_name,
              plan->facts.type_name, plan->in_place ? ", in place" : "", chosen, d->why);
-    if (!said_before(text))
+    if (!collopt_said_before(text))
         collopt_say(COLLOPT_LOG_DECIDE, "%s", text);
 }
 
@@ -383,6 +373,7 @@ void collopt_plan_free(struct collopt_plan *plan)
     free(plan->place);
     free(plan->step);
     free(plan->counts);
+    free(plan->chosen);
     free(plan);
 }
 

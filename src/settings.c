@@ -34,6 +34,8 @@ static const struct collopt_setting_row rows[] = {
     { .name = "COLLOPT_PCONTROL", .kind = COLLOPT_SWITCH, .scope = COLLOPT_AGREED, .values = "on|off", .preset = "off",
       FIELD(pcontrol),
       .help = "on: MPI_Pcontrol(0) switches collopt off, 1 on, 2 on with the counters at zero" },
+    { .name = "COLLOPT_CHECK", .kind = COLLOPT_SWITCH, .scope = COLLOPT_AGREED, .values = "on|off", .preset = "off", FIELD(check),
+      .help = "on: before each call, compare over the ranks what they call and with which arguments" },
     { .name = "COLLOPT_LOG", .kind = COLLOPT_WORD, .scope = COLLOPT_LOCAL, .values = "warn|decide|trace", .preset = "warn",
       FIELD(log), .help = "decide: say once per problem what runs and why; trace: say everything" },
     { .name = "COLLOPT_REPORT", .kind = COLLOPT_TEXT, .scope = COLLOPT_SET_AGREED, .values = "FILE|stderr", .preset = "",
@@ -435,8 +437,12 @@ static void tell_value(void (*warn)(const char *sentence), const struct collopt_
 }
 
 /* Not the name of a file but what it says: nodes may have copies of their own. */
-static void agreed_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text, size_t size)
+void collopt_setting_agreed_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text, size_t size)
 {
+    if (row->scope == COLLOPT_LOCAL) {
+        snprintf(text, size, "%s", "");
+        return;
+    }
     collopt_setting_value_text(s, row, text, size);
     if (row->scope == COLLOPT_SET_AGREED)
         snprintf(text, size, "%s", *text ? "set" : "not set");
@@ -456,7 +462,7 @@ static uint64_t hash(const struct collopt_settings *s)
 
         if (rows[i].scope == COLLOPT_LOCAL)
             continue;
-        agreed_text(s, &rows[i], value, sizeof value);
+        collopt_setting_agreed_text(s, &rows[i], value, sizeof value);
         snprintf(line, sizeof line, "%s=%s\n", rows[i].name, value);
         for (const char *c = line; *c; c++)
             h = (h ^ (unsigned char)*c) * 0x100000001b3u;

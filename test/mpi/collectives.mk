@@ -1,7 +1,7 @@
 # Programs on real MPIs: every algorithm, errors, communicators, threads, settings.  A program is compiled for each MPI as
 # test/mpi/<mpi>/<program>; the scripts run them.
 
-MPI_TEST_NAMES = test_calls test_collectives test_communicators test_errors test_handles test_local test_settings test_threads
+MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_handles test_local test_settings test_threads
 
 MPI_TEST_FILES =
 if COLLOPT_OPENMPI
@@ -34,6 +34,7 @@ test/mpi/smpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la li
 
 MPI_TESTS = \
 	test/mpi/calls.sh \
+	test/mpi/check.sh \
 	test/mpi/collectives-mpich.sh \
 	test/mpi/collectives-openmpi.sh \
 	test/mpi/collectives-smpi.sh \

@@ -1,0 +1,249 @@
+/* Programs whose ranks disagree, for COLLOPT_CHECK=on.
+ *
+ *     test_check [COMMAND]...
+ *
+ *     count=2 root=2 ...          one call in which rank 2 does not do what the others do; all must get the error class that
+ *                                 belongs to it, and a right call after it must work.  Also op, commutes, type, element,
+ *                                 collective, counts, sum (of counts), null, pcontrol
+ *     upper                       from now on, on a communicator of all ranks but the first of MPI_COMM_WORLD
+ *     fatal                       errors are fatal again: the next mistake ends the job
+ *     right=20                    so many rounds of right calls of everything, with datatypes that differ and yet go together
+ *
+ * At the end each rank writes "rank 0: run 5 passed 3". */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common.h"
+
+enum { COUNT = 12, MOST_RANKS = 16 };
+
+static MPI_Comm comm = MPI_COMM_WORLD;
+static int rank, ranks;
+static bool fatal;
+static int in[2 * COUNT * MOST_RANKS], out[2 * COUNT * MOST_RANKS];
+
+static void user_sum(void *a, void *b, int *n, MPI_Datatype *type)
+{
+    int size;
+
+    MPI_Type_size(*type, &size);
+    for (int i = 0; i < *n * size / (int)sizeof(int); i++)
+        ((int *)b)[i] += ((int *)a)[i];
+}
+
+static int allreduce(int count, MPI_Datatype type, MPI_Op op)
+{
+    return MPI_Allreduce(in, out, count, type, op, comm);
+}
+
+/* ---- mistakes: one call, in which the rank with ODD does something else; its error code ---------------------------- */
+
+static int odd_count(bool odd)
+{
+    return allreduce(odd ? COUNT - 1 : COUNT, MPI_INT, MPI_SUM);
+}
+
+static int odd_root(bool odd)
+{
+    return MPI_Reduce(in, out, COUNT, MPI_INT, MPI_SUM, odd ? ranks - 1 : 0, comm);
+}
+
+static int odd_op(bool odd)
+{
+    return MPI_Scan(in, out, COUNT, MPI_INT, odd ? MPI_MAX : MPI_SUM, comm);
+}
+
+static int odd_commutes(bool odd)
+{
+    MPI_Op op;
+    int err;
+
+    MPI_Op_create(user_sum, !odd, &op);
+    err = MPI_Exscan(in, out, COUNT, MPI_INT, op, comm);
+    MPI_Op_free(&op);
+    return err;
+}
+
+static int odd_type(bool odd)
+{
+    return allreduce(COUNT, odd ? MPI_FLOAT : MPI_INT, MPI_SUM);
+}
+
+static int odd_element(bool odd)
+{
+    return MPI_Reduce_scatter_block(in, out, 1, odd ? MPI_DOUBLE : MPI_INT, MPI_SUM, comm);
+}
+
+static int odd_collective(bool odd)
+{
+    return odd ? MPI_Reduce(in, out, COUNT, MPI_INT, MPI_SUM, 0, comm) : allreduce(COUNT, MPI_INT, MPI_SUM);
+}
+
+static int scatter(int add_first, int add_last)
+{
+    int counts[MOST_RANKS];
+
+    for (int i = 0; i < ranks; i++)
+        counts[i] = 2;
+    counts[0] += add_first;
+    counts[ranks - 1] += add_last;
+    return MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, comm);
+}
+
+static int odd_counts(bool odd)
+{
+    return odd ? scatter(1, -1) : scatter(0, 0);
+}
+
+static int odd_sum(bool odd)
+{
+    return scatter(0, odd ? 3 : 0);
+}
+
+static int odd_null(bool odd)
+{
+    return MPI_Allreduce(odd ? NULL : in, out, COUNT, MPI_INT, MPI_SUM, comm);
+}
+
+static int odd_pcontrol(bool odd)
+{
+    int err;
+
+    if (odd)
+        MPI_Pcontrol(0);
+    err = allreduce(COUNT, MPI_INT, MPI_SUM);
+    MPI_Pcontrol(1);
+    return err;
+}
+
+static const struct mistake {
+    const char *name;
+    int class;
+    int (*make)(bool odd);
+} mistakes[] = {
+    { "count", MPI_ERR_COUNT, odd_count }, { "root", MPI_ERR_ROOT, odd_root }, { "op", MPI_ERR_OP, odd_op },
+    { "commutes", MPI_ERR_OP, odd_commutes }, { "type", MPI_ERR_TYPE, odd_type }, { "element", MPI_ERR_TYPE, odd_element },
+    { "collective", MPI_ERR_ARG, odd_collective }, { "counts", MPI_ERR_COUNT, odd_counts }, { "sum", MPI_ERR_COUNT, odd_sum },
+    { "null", MPI_ERR_ARG, odd_null }, { "pcontrol", MPI_ERR_ARG, odd_pcontrol },
+};
+
+static void make(const struct mistake *m, int who)
+{
+    int err, class = MPI_SUCCESS;
+
+    memset(out, 0x5a, sizeof out);
+    if (!fatal)
+        MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    err = m->make(rank == who);
+    if (err != MPI_SUCCESS)
+        MPI_Error_class(err, &class);
+    check(class == m->class, "%s=%d: error class %d, not %d", m->name, who, class, m->class);
+    for (size_t i = 0; i < sizeof out / sizeof *out; i++)
+        if (out[i] != 0x5a5a5a5a) {
+            fail("%s=%d: element %zu of the receive buffer was written", m->name, who, i);
+            break;
+        }
+    sum_all(comm, COUNT, "a right call behind a wrong one");
+    sum_to(comm, COUNT, ranks - 1, "a right call behind a wrong one");
+}
+
+/* ---- what is right ---------------------------------------------------------------------------------------------------- */
+
+/* Sums of 2 * COUNT integers, 1 of each rank, as pairs: where RANK is odd, with a gap between the two. */
+static void pairs(MPI_Op op)
+{
+    static int gapped[3 * COUNT], summed[3 * COUNT];
+    MPI_Datatype plain, wide;
+
+    MPI_Type_contiguous(2, MPI_INT, &plain);
+    MPI_Type_vector(2, 1, 2, MPI_INT, &wide);
+    MPI_Type_commit(&plain);
+    MPI_Type_commit(&wide);
+    for (int i = 0; i < 3 * COUNT; i++)
+        gapped[i] = 1;
+    memset(summed, 0, sizeof summed);
+    if (rank % 2)
+        MPI_Allreduce(gapped, summed, COUNT, wide, op, comm);
+    else
+        MPI_Allreduce(gapped, summed, COUNT, plain, op, comm);
+    check(summed[0] == ranks && summed[rank % 2 ? 3 * COUNT - 1 : 2 * COUNT - 1] == ranks, "pairs: wrong");
+    MPI_Type_free(&plain);
+    MPI_Type_free(&wide);
+}
+
+/* User operations touch whole elements, gaps included, so the sums of pairs need one that looks at the first and last int. */
+static void sum_ends(void *a, void *b, int *n, MPI_Datatype *type)
+{
+    MPI_Aint lb, extent;
+
+    MPI_Type_get_extent(*type, &lb, &extent);
+    for (int i = 0; i < *n; i++) {
+        int *x = (int *)((char *)a + i * extent), *y = (int *)((char *)b + i * extent);
+        size_t last = (size_t)extent / sizeof(int) - 1;
+
+        y[0] += x[0];
+        y[last] += x[last];
+    }
+}
+
+static void rounds(int n)
+{
+    MPI_Op op;
+
+    MPI_Op_create(sum_ends, 1, &op);
+    for (int i = 0; i < n; i++) {
+        sum_all(comm, COUNT + i % 3, "right");
+        sum_to(comm, COUNT, i % ranks, "right");
+        pairs(op);
+        check(scatter(i % 3, 0) == MPI_SUCCESS, "right: Reduce_scatter");
+        check(allreduce(COUNT, rank % 2 ? MPI_INT : MPI_INT32_T, MPI_SUM) == MPI_SUCCESS, "right: two names of one type");
+        check(MPI_Scan(rank % 2 ? MPI_IN_PLACE : in, out, COUNT, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "right: Scan");
+        check(MPI_Exscan(in, out, COUNT, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "right: Exscan");
+        check(MPI_Reduce_scatter_block(in, out, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "right: Reduce_scatter_block");
+    }
+    MPI_Op_free(&op);
+}
+
+static void all_but_the_first(void)
+{
+    MPI_Comm made;
+
+    MPI_Comm_split(MPI_COMM_WORLD, world_rank > 0, world_rank, &made);
+    comm = made;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+}
+
+static void obey(const char *word)
+{
+    const char *value = strchr(word, '=');
+    size_t n = strcspn(word, "=");
+
+    at(word, 60);
+    if (strcmp(word, "upper") == 0)
+        all_but_the_first();
+    else if (strcmp(word, "fatal") == 0)
+        fatal = MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL) == MPI_SUCCESS;
+    else if (strncmp(word, "right=", 6) == 0)
+        rounds(atoi(value + 1));
+    else
+        for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
+            if (strlen(mistakes[i].name) == n && memcmp(mistakes[i].name, word, n) == 0 && (ranks > 1 || !value))
+                make(&mistakes[i], atoi(value + 1));
+}
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv, "test_check");
+    rank = world_rank;
+    ranks = world_ranks;
+    for (int i = 1; i < argc; i++)
+        obey(argv[i]);
+    if (comm != MPI_COMM_WORLD)
+        MPI_Comm_free(&comm);
+    printf("rank %d: run %llu passed %llu\n", world_rank, (unsigned long long)calls_run(NULL, NULL),
+           (unsigned long long)calls_passed(NULL));
+    fflush(stdout);
+    return end();
+}
