@@ -6,6 +6,9 @@
  * ranks may have run out of. */
 #include "config.h"
 
+#include <limits.h>
+#include <string.h>
+
 #include "call.h"
 
 static atomic_bool world_asked, world_agreed;
@@ -20,13 +23,24 @@ bool collopt_world_agreed(void)
     return atomic_load_explicit(&world_agreed, memory_order_relaxed);
 }
 
-/* Of all that decides alike only if it is the same code: the version, and the algorithms there are. */
+#define HASH_START 0xcbf29ce484222325u
+
+static uint64_t add_to_hash(uint64_t h, const char *text)
+{
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return h;
+}
+
+/* Of all that decides alike only if it is the same code: the version, the variables and the algorithms there are. */
 static uint64_t version_hash(void)
 {
-    uint64_t h = COLLOPT_AGREED_VERSION;
+    uint64_t h = add_to_hash(COLLOPT_AGREED_VERSION, PACKAGE_VERSION);
+    int n;
+    const struct collopt_setting_row *row = collopt_setting_rows(&n);
 
-    for (const char *t = PACKAGE_VERSION; *t; t++)
-        h = (h ^ (unsigned char)*t) * 0x100000001b3u;
+    for (int i = 0; i < n; i++)
+        h = add_to_hash(h, row[i].name);
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
         for (const char *t = (*a)->name; *t; t++)
             h = (h ^ (unsigned char)*t ^ (uint64_t)(*a)->collective << 8) * 0x100000001b3u;
@@ -45,12 +59,87 @@ bool collopt_agree(MPI_Comm comm, bool ready, bool *alike)
     return *alike && all[4];
 }
 
+/* ---- which variable it is ---------------------------------------------------------------------------------------------- */
+
+/* The lowest rank whose settings are not those of rank 0, and the first of its rows that differs.  RANK -1: none. */
+static int find_difference(MPI_Comm comm, int *rank, int *which)
+{
+    int n, err, mine = -1;
+    const struct collopt_setting_row *row = collopt_setting_rows(&n);
+    unsigned long long hash[n], first[n];
+    long long place = LLONG_MAX, least;
+
+    for (int i = 0; i < n; i++) {
+        char text[256];
+
+        collopt_setting_agreed_text(collopt_settings(), &row[i], text, sizeof text);
+        first[i] = hash[i] = add_to_hash(HASH_START, text);
+    }
+    if ((err = PMPI_Bcast(first, n, MPI_UNSIGNED_LONG_LONG, 0, comm)) || (err = PMPI_Comm_rank(comm, &mine)))
+        return err;
+    for (int i = n - 1; i >= 0; i--)
+        if (hash[i] != first[i])
+            place = (long long)mine * n + i;
+    if ((err = collopt_host.Allreduce(&place, &least, 1, MPI_LONG_LONG, MPI_MIN, comm)))
+        return err;
+    *rank = least == LLONG_MAX ? -1 : (int)(least / n);
+    *which = (int)(least % n);
+    return MPI_SUCCESS;
+}
+
+enum { VALUE = 200 };
+
+static int tell_value(MPI_Comm comm, int from, const struct collopt_setting_row *row, char value[VALUE])
+{
+    collopt_setting_value_text(collopt_settings(), row, value, VALUE);
+    return PMPI_Bcast(value, VALUE, MPI_CHAR, from, comm);
+}
+
+static void say_value(const char *name, const char *value, char *text, size_t size)
+{
+    if (*value)
+        snprintf(text, size, "has %s=%s", name, value);
+    else
+        snprintf(text, size, "has no %s", name);
+}
+
+static bool same_version(MPI_Comm comm)
+{
+    long long version = (long long)(version_hash() >> 1), mine[2] = { version, -version }, all[2];
+
+    return collopt_host.Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS && all[0] == -all[1];
+}
+
+void collopt_difference(MPI_Comm comm, char *text, size_t size)
+{
+    char odd[VALUE] = "", zero[VALUE] = "", has[2][VALUE + 64];
+    const struct collopt_setting_row *row;
+    int n, rank, which;
+
+    snprintf(text, size, "run different versions of collopt");
+    if (!same_version(comm))
+        return;
+    snprintf(text, size, "run collopt with different COLLOPT_ variables");
+    if (find_difference(comm, &rank, &which) || rank < 0)
+        return;
+    row = &collopt_setting_rows(&n)[which];
+    if (tell_value(comm, rank, row, odd) || tell_value(comm, 0, row, zero))
+        return;
+    say_value(row->name, odd, has[1], sizeof has[1]);
+    say_value(row->name, zero, has[0], sizeof has[0]);
+    if (strcmp(odd, zero) == 0)         /* a name that means different things on different nodes */
+        snprintf(text, size, "have different COLLOPT_ variables: rank %d has another content of %s=%s than rank 0", rank,
+                 row->name, odd);
+    else
+        snprintf(text, size, "have different COLLOPT_ variables: rank %d %s, rank 0 %s", rank, has[1], has[0]);
+}
+
 /* Called by all ranks right after MPI_Init.  A rank that runs without collopt cannot be
  * seen from here: the library has to be preloaded on all ranks or on none. */
 void collopt_agree_on_world(void)
 {
-    const char *rules = collopt_settings()->rules_file;
     bool alike, on = collopt_settings()->on;
+    char difference[768];
     int ranks, rank;
 
     if (PMPI_Comm_size(MPI_COMM_WORLD, &ranks) || PMPI_Comm_rank(MPI_COMM_WORLD, &rank))
@@ -62,8 +151,9 @@ void collopt_agree_on_world(void)
         return;
     }
     atomic_store_explicit(&collopt_switched_on, false, memory_order_relaxed);
-    if (!alike)
-        collopt_warn("the %d ranks of MPI_COMM_WORLD run different versions of collopt, or with different COLLOPT_ "
-                     "variables%s%s; all use the MPI library's own collectives.  Set the variables alike on all nodes "
-                     "(collopt-info shows them).", ranks, rules ? " or another content of the file " : "", rules ? rules : "");
+    if (alike)
+        return;
+    collopt_difference(MPI_COMM_WORLD, difference, sizeof difference);
+    collopt_warn("the %d ranks of MPI_COMM_WORLD %s; all use the MPI library's own collectives.  Set the variables alike on "
+                 "all nodes (collopt-info shows them).", ranks, difference);
 }

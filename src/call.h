@@ -208,7 +208,9 @@ extern atomic_bool collopt_switched_on;         /* MPI_Pcontrol, where agreed; C
 
 /* One native MIN over COMM; true if all ranks run the same version with the same settings and all say READY. */
 bool collopt_agree(MPI_Comm comm, bool ready, bool *alike);
-enum { COLLOPT_AGREED_VERSION = 4 };     /* changes with any change of what ranks do together */
+/* Where they are not alike: "have different COLLOPT_ variables: rank 3 has ..., rank 0 has ...", on all ranks.  Collective. */
+void collopt_difference(MPI_Comm comm, char *text, size_t size);
+enum { COLLOPT_AGREED_VERSION = 5 };     /* changes with any change of what ranks do together */
 void collopt_agree_on_world(void);      /* after MPI_Init */
 bool collopt_world_asked(void);         /* they have been asked, in MPI_Init */
 bool collopt_world_agreed(void);        /* all ranks of MPI_COMM_WORLD run collopt alike, switched on */

@@ -233,17 +233,20 @@ static bool make_hidden(struct collopt_comm *c, MPI_Comm comm, struct collopt_si
 }
 
 /* Why RESERVED and GPU, or what another rank says, keep this communicator with the host. */
-static void say_why_not(const struct collopt_comm *c, bool alike, bool gpu)
+static void say_why_not(const struct collopt_comm *c, MPI_Comm comm, bool alike, bool gpu)
 {
-    if (!alike)
-        collopt_warn("the %d ranks of a communicator run different versions of collopt or with different COLLOPT_ "
-                     "variables; it keeps the MPI library's own collectives", c->ranks);
-    else if (!gpu)
+    char difference[768];
+
+    if (!alike) {
+        collopt_difference(comm, difference, sizeof difference);
+        collopt_warn("the %d ranks of a communicator %s; it keeps the MPI library's own collectives", c->ranks, difference);
+    } else if (!gpu) {
         collopt_say(COLLOPT_LOG_DECIDE, "a GPU runtime is loaded, or COLLOPT_GPU=native: a communicator of %d ranks keeps the "
                     "MPI library's own collectives (COLLOPT_GPU=host says that buffers are host memory)", c->ranks);
-    else
+    } else {
         collopt_say(COLLOPT_LOG_DECIDE, "a communicator of %d ranks keeps the MPI library's own collectives: off on some rank, or "
                     "COLLOPT_COMMUNICATORS=%d reached there", c->ranks, collopt_settings()->communicators);
+    }
 }
 
 static bool engage_together(struct collopt_comm *c, MPI_Comm comm)
@@ -262,7 +265,7 @@ static bool engage_together(struct collopt_comm *c, MPI_Comm comm)
                         "library's own collectives", c->ranks);
         }
     } else {
-        say_why_not(c, alike, gpu);
+        say_why_not(c, comm, alike, gpu);
     }
     if (!made && reserved)
         release_hidden();

@@ -30,6 +30,8 @@ disagree()              # HOST
                         COLLOPT_GPU=host COLLOPT=off; do
             alone "$1" $rank $variable allreduce=6 dup reduce=6 pcontrol=0 allreduce=2 pcontrol=1 allreduce=2
             said 3 '^rank [0-9]*: run 0 passed' "$1, $variable on rank $rank"
+            said 1 "^collopt: the 3 ranks of MPI_COMM_WORLD have different COLLOPT_ variables: .*rank $rank has $variable[,;]" \
+                "$1, $variable on rank $rank"
             said 1 '^collopt: ' "$1, $variable on rank $rank"
         done
     done
@@ -42,13 +44,14 @@ disagree()              # HOST
     said 0 '^collopt' "$1, copies of rules"
     echo 'reduce * * * * * host' >>"$work/2/rules"
     copies "$1" 'run 0 passed 6'
-    said 1 '^collopt: .* or another content of the file rules; ' "$1, rules that differ"
+    said 1 '^collopt: .*: rank 2 has another content of COLLOPT_RULES=rules than rank 0; ' "$1, rules that differ"
     said 1 '^collopt' "$1, rules that differ"
     echo 'reduce * * * * * hst' >>"$work/2/rules"
     copies "$1" 'run 0 passed 6'
     said 1 '^collopt' "$1, rules with a mistake on one rank"
     rm "$work/1/rules" "$work/2/rules"
     copies "$1" 'run 0 passed 6'
+    said 1 '^collopt: .*: rank 1 has no COLLOPT_RULES, rank 0 has COLLOPT_RULES=rules; ' "$1, rules on one rank only"
     said 1 '^collopt' "$1, rules on one rank only"
     # what may differ
     for variable in COLLOPT_WAIT=spin COLLOPT_SCRATCH=0 COLLOPT_LOG=warn COLLOPT_ISA=generic; do
