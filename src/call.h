@@ -41,7 +41,7 @@ struct collopt_facts {
     bool dense;                 /* n elements are n * size bytes in one piece at the address */
     bool commutative, exact;
     bool lasting;               /* predefined type and operation: the handles will always mean this */
-    bool but_op;                /* predefined type: of the handles, the operation's may come to mean another */
+    bool but_op;                /* user's operation, predefined type: of the handles, the operation's may come to mean another */
     enum collopt_op op_id;
     enum collopt_type type_id;  /* COLLOPT_TYPE_NONE: derived, or one for which there are no kernels */
     const char *op_name, *type_name;
@@ -84,6 +84,7 @@ struct collopt_plan {
     MPI_Request *request;       /* [bound->messages] */
     int *step;                  /* [strands] */
     bool absolute;              /* some wire is */
+    bool types_made;            /* some wire has a datatype made of the call's */
 
     uint64_t bytes;             /* of data in the input vector */
     int size_class;

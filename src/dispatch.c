@@ -151,6 +151,15 @@ static int learn(struct collopt_comm *c, const struct collopt_call *call, size_t
     return *plan ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
+/* Do the handles still mean what PLAN was made for?  What is made of a datatype of the user's is made anew in any case: a
+ * layout with the same measures may be another. */
+static bool still_right(const struct collopt_plan *plan)
+{
+    const struct collopt_facts *f = &plan->facts;
+
+    return collopt_facts_last(f) && (f->lasting || f->but_op || !plan->types_made);
+}
+
 /* Nothing is sent here.  COLLOPT_DECLINED: arguments that are the host's to judge. */
 static int prepare(struct collopt_comm *c, struct collopt_call *call, struct collopt_plan **plan)
 {
@@ -163,7 +172,7 @@ static int prepare(struct collopt_comm *c, struct collopt_call *call, struct col
         count = collopt_counts_hash(call, c->ranks);
     call->in = taken_in_place(call, c);
     *plan = collopt_plan_known(c, call, count);
-    if (!*plan || !collopt_facts_last(&(*plan)->facts))
+    if (!*plan || !still_right(*plan))
         err = learn(c, call, count, plan);
     return err == MPI_SUCCESS && odd_buffers(call, c, *plan) ? COLLOPT_DECLINED : err;
 }

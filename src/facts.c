@@ -248,12 +248,20 @@ static bool user_facts(struct collopt_facts *f)
     return true;
 }
 
+static bool measures_last(const struct collopt_facts *f)
+{
+    struct collopt_facts now;
+
+    return measure(f->type, &now) && now.size == f->size && now.extent == f->extent && now.low == f->low && now.high == f->high
+        && now.dense == f->dense;
+}
+
 bool collopt_facts_last(const struct collopt_facts *f)
 {
     int commutes;
 
-    return f->lasting || (f->but_op && plausible(f->op, f->type) && PMPI_Op_commutative(f->op, &commutes) == MPI_SUCCESS
-                          && f->commutative == (commutes != 0));
+    return f->lasting || (f->op_id == COLLOPT_OP_USER && plausible(f->op, f->type) && PMPI_Op_commutative(f->op, &commutes) == MPI_SUCCESS
+                          && f->commutative == (commutes != 0) && (f->but_op || measures_last(f)));
 }
 
 bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f)

@@ -107,9 +107,11 @@ static bool set_wire(struct collopt_plan *plan, int i)
 
 static bool set_wires(struct collopt_plan *plan)
 {
-    for (int i = 0; i < plan->bound->messages; i++)
+    for (int i = 0; i < plan->bound->messages; i++) {
         if (!set_wire(plan, i))
             return false;
+        plan->types_made |= plan->wire[i].made;
+    }
     return true;
 }
 
@@ -241,12 +243,10 @@ bool collopt_plan_renew(struct collopt_plan *plan, const struct collopt_facts *f
 {
     if (!same_facts(&plan->facts, f))
         return false;
-    for (int i = 0; plan->bound && i < plan->bound->messages; i++)
-        if (plan->wire[i].made) {
-            free_wires(plan);
-            return set_wires(plan);
-        }
-    return true;
+    if (!plan->types_made)
+        return true;
+    free_wires(plan);
+    return set_wires(plan);
 }
 
 static size_t input_elements(const struct collopt_comm *c, const struct collopt_call *call, const size_t *counts)

@@ -161,6 +161,46 @@ static void layouts(int n)
     MPI_Op_free(&op);
 }
 
+/* Words 0, MIDDLE and 3 of each four; the other one is nobody's. */
+static int middle;
+
+static void add_three(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < 4 * *n; i++)
+        if (i % 4 == 0 || i % 4 == middle || i % 4 == 3)
+            ((int *)inout)[i] += ((int *)in)[i];
+}
+
+/* Layouts one after the other with the same size, extent and bounds, the vector so long that messages are lists of parts. */
+static void same_measures(int length)
+{
+    int *in = malloc((size_t)length * 4 * sizeof *in), *out = malloc((size_t)length * 4 * sizeof *out);
+    MPI_Op op;
+
+    at("layouts with the same measures", 60);
+    MPI_Op_create(add_three, 1, &op);
+    for (int n = 0; n < 4; n++) {
+        int wrong = 0, at_word[3] = { 0, middle = 1 + n % 2, 3 };
+        MPI_Datatype type;
+
+        MPI_Type_create_indexed_block(3, 1, at_word, MPI_INT, &type);
+        MPI_Type_commit(&type);
+        for (int i = 0; i < 4 * length; i++) {
+            in[i] = of(world_rank, i);
+            out[i] = -9;
+        }
+        served(MPI_Allreduce(in, out, length, type, op, MPI_COMM_WORLD), "a layout with the same measures");
+        for (int i = 0; i < 4 * length; i++)
+            wrong += out[i] != (i % 4 == 3 - middle ? -9 : sum_of(world_ranks, i));
+        check(wrong == 0, "%d words are wrong where word %d is used", wrong, middle);
+        MPI_Type_free(&type);
+    }
+    MPI_Op_free(&op);
+    free(in);
+    free(out);
+}
+
 /* ---- absolute addresses ---------------------------------------------------------------------------------------------------- */
 
 /* A datatype for one int at each of N absolute addresses; with MPI_BOTTOM, address 0, for a buffer. */
@@ -357,6 +397,7 @@ int main(int argc, char **argv)
     operations(n);
     another_order(n < 100 ? 300 : 30000);      /* messages are cut, perhaps into single elements */
     layouts(n);
+    same_measures(n < 100 ? 100 : 2000);
     bottom();
     f90();
     duplicates();
