@@ -149,6 +149,7 @@ void serve(int argc, char **argv)
 {
     char line[LINE];
     struct request r;
+    double seconds;
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     bench_find_host();
@@ -157,8 +158,8 @@ void serve(int argc, char **argv)
     while (next_line(line) && strcmp(line, "end\n") != 0) {
         if (understood(line, &r)) {
             measure(&r);
-        } else if (strcmp(line, "machine\n") == 0) {
-            bench_machine(leader, tell_machine);
+        } else if (sscanf(line, "machine %lf", &seconds) == 1) {
+            bench_machine(leader, seconds, tell_machine);
             answer("machine end");
         } else {
             answer("wrong %.*s", (int)strcspn(line, "\n"), line);

@@ -12,7 +12,7 @@
  *     cell COLLECTIVE OPERATION BYTES ALGORITHM RAN HOST_US US RATIO LOW HIGH PAIRS RESULT    RESULT: correct, WRONG, WRONG-HOST
  *     none COLLECTIVE OPERATION BYTES ALGORITHM                                           it cannot serve this here
  *
- *     > machine                                           what messages and combining cost here
+ *     > machine SECONDS                                   what messages and combining cost here
  *     machine KEY VALUE LOW HIGH                          several, of machine.h
  *     machine end
  *

@@ -27,6 +27,7 @@ tools_collopt_tune_SOURCES = \
 	tools/tune.h \
 	tools/tune_cells.c \
 	tools/tune_job.c \
+	tools/tune_machine.c \
 	tools/tune_measure.c \
 	tools/tune_options.c \
 	tools/tune_rules.c

@@ -7,6 +7,7 @@
 #define TUNE_H
 
 #include "internal.h"
+#include "select/machine.h"
 
 #include <stdio.h>
 #include <sys/types.h>
@@ -33,7 +34,7 @@ enum tune_progress { TUNE_AUTO, TUNE_BAR, TUNE_QUIET };
 
 struct tune_options {
     bool check, help, version;
-    const char *output, *mpi, *program;
+    const char *output, *machine, *mpi, *program;
     bool collective[COLLOPT_COLLECTIVES], operation[TUNE_OPERATIONS];
     size_t size[TUNE_SIZES];                    /* ascending */
     int sizes;
@@ -46,6 +47,11 @@ struct tune_options {
 
 /* False, after a message: the options make no sense. */
 bool tune_options(struct tune_options *o, int argc, char **argv);
+
+struct tune_command {
+    int argc;
+    char **argv;
+};
 
 /* ---- tune_cells.c: what is to be measured, and what has been ---------------------------------------------------- */
 
@@ -65,9 +71,17 @@ struct tune_cell {
     struct tune_candidate candidate[TUNE_CANDIDATES];   /* the most promising one first */
 };
 
+struct tune_costs {                             /* of messages and combining */
+    struct collopt_machine machine;
+    unsigned given;                             /* bit i: key i was measured */
+    bool complete;                              /* all was measured that can be */
+    char remark[COLLOPT_MACHINE_KEYS][80];
+};
+
 struct tune_machine {                           /* where it is measured */
     int ranks, nodes, largest;
     struct collopt_topology topology;
+    struct tune_costs costs;
     char about[4][300];                         /* for the head of the file */
     int abouts;
 };
@@ -80,7 +94,7 @@ struct tune_cells {
 
 /* All cells that O asks for, with their candidates. */
 void tune_make_cells(struct tune_cells *all, const struct tune_options *o);
-/* Takes an answer "cell ..." or "none ..."; false: it is about none of the cells. */
+/* Takes an answer, to whatever was asked; false: it says nothing of these cells nor of the machine. */
 bool tune_take_answer(struct tune_cells *all, const char *answer);
 bool tune_cell_open(const struct tune_cell *c);         /* is something left to be measured? */
 /* The measured candidate of the greatest ratio; NULL: there is none. */
@@ -111,12 +125,19 @@ int tune_programs(const struct tune_options *o, char program[TUNE_PROGRAMS][TUNE
 /* Fills in what is still open, as far as the time goes.  The exit status; TUNE_INTERRUPTED where the user did not want to wait. */
 int tune_measure(struct tune_cells *all, const struct tune_options *o, const char *key);
 
+/* ---- tune_machine.c: what messages cost ------------------------------------------------------------------------------ */
+
+/* Takes an answer "machine ...". */
+bool tune_take_cost(struct tune_costs *c, const char *answer);
+/* Fills in what was not measured. */
+void tune_complete_costs(struct tune_costs *c, const struct collopt_topology *t);
+/* Writes O->machine, if there is something to write.  False, after a message. */
+bool tune_write_machine(const struct tune_machine *m, const struct tune_options *o, const struct tune_command *command);
+
 /* ---- tune_rules.c: the file --------------------------------------------------------------------------------------- */
 
-struct tune_command {
-    int argc;
-    char **argv;
-};
+/* ", made by collopt-tune ..." and lines of comment: when, how and where. */
+void tune_write_origin(const struct tune_machine *m, const struct tune_command *command, FILE *to);
 /* Writes O->output, whole or not at all.  False, after a message. */
 bool tune_write_rules(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command);
 

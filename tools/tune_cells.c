@@ -17,7 +17,8 @@ static struct collopt_problem problem_of(const struct tune_machine *m, const str
 {
     const struct tune_operation *o = &tune_operations[c->operation];
     struct collopt_problem p = { .collective = c->collective, .ranks = m->ranks, .size = o->size, .commutative = o->commutative,
-                                 .exact = o->exact, .topology = &m->topology, .count = c->bytes / o->size };
+                                 .exact = o->exact, .topology = &m->topology, .machine = &m->costs.machine,
+                                 .count = c->bytes / o->size };
     size_t parts = c->collective == COLLOPT_REDUCE_SCATTER_BLOCK ? (size_t)m->ranks : 1;
 
     p.count = p.count < parts ? parts : p.count / parts * parts;
@@ -235,6 +236,8 @@ bool tune_take_answer(struct tune_cells *all, const char *answer)
     struct tune_candidate *found, took = { .state = TUNE_UNFIT };
     size_t bytes;
 
+    if (strncmp(answer, "machine ", 8) == 0)
+        return tune_take_cost(&all->machine.costs, answer);
     if (sscanf(answer, "none %31s %31s %zu %199s", collective, operation, &bytes, name) != 4) {
         if (sscanf(answer, "cell %31s %31s %zu %199s %*s %*f %*f %lf %lf %lf %*d %31s", collective, operation, &bytes, name, &took.ratio,
                    &took.low, &took.high, result) != 8)

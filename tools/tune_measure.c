@@ -17,6 +17,9 @@
 
 enum { BAR = 30, EVERY = 10, SILENCE = 600 };   /* characters; seconds, where there is no terminal; after so many without an answer it is over */
 
+static const double few_seconds = 4;     /* at most for what messages cost */
+static const double one_second = 1;      /* at most for the pairs of one algorithm: more would not say more */
+
 static volatile sig_atomic_t interrupted, silent;
 static bool bar_shown;
 
@@ -278,6 +281,38 @@ static void show(struct course *c, enum tune_progress how, bool last)
     fflush(stderr);
 }
 
+/* ---- what messages cost -------------------------------------------------------------------------------------------------- */
+
+static void keep(struct part *part, const char *answer)
+{
+    fprintf(part->file, "%s\n", answer);
+    fflush(part->file);
+}
+
+/* Where ranks have to wait for processors messages cost anything.  False: the job ended. */
+static bool measure_machine(struct tune_job *job, struct tune_cells *all, double seconds, struct part *part)
+{
+    struct tune_machine *m = &all->machine;
+    const char *answer;
+
+    if (!m->costs.complete && !m->topology.oversubscribed) {
+        fprintf(job->to, "machine %.3f\n", seconds);
+        fflush(job->to);
+        alarm(SILENCE);
+        while (!m->costs.complete && (answer = tune_job_answer(job)))
+            if (tune_take_answer(all, answer))
+                keep(part, answer);
+        alarm(0);
+        if (!m->costs.complete) {
+            if (!interrupted)
+                tune_say("the job %s while it measured what messages cost", silent ? "gave no answer for ten minutes" : "ended");
+            return false;
+        }
+    }
+    tune_complete_costs(&m->costs, &m->topology);
+    return true;
+}
+
 /* ---- cells ---------------------------------------------------------------------------------------------------------------- */
 
 /* The lower end of the best interval so far, the host's being 1: what stays below it is given up. */
@@ -313,8 +348,7 @@ static bool measure_one(struct tune_job *job, struct tune_cells *all, const stru
     alarm(0);
     if (!answer || !tune_take_answer(all, answer))
         return false;
-    fprintf(part->file, "%s\n", answer);
-    fflush(part->file);
+    keep(part, answer);
     tell_wrong(c, name, answer);
     return true;
 }
@@ -333,12 +367,12 @@ static void give_up(const struct tune_cell *c, const char *name, struct part *pa
  * ones take more, and there are the first calls. */
 static bool measure_cell(struct tune_job *job, struct tune_cells *all, struct tune_cell *c, struct course *course, struct part *part)
 {
-    double share = (course->end - tune_now()) / (course->open - course->done);
+    double share = (course->end - tune_now()) / (course->open - course->done), each = share / c->candidates / 2;
 
     for (int i = 0; i < c->candidates; i++) {
         if (c->candidate[i].state != TUNE_OPEN)
             continue;
-        if (!measure_one(job, all, c, c->candidate[i].name, share / c->candidates / 2, part)) {
+        if (!measure_one(job, all, c, c->candidate[i].name, each < one_second ? each : one_second, part)) {
             if (!interrupted)
                 give_up(c, c->candidate[i].name, part);
             return false;
@@ -368,16 +402,16 @@ static int *mixed(int n)
     return order;
 }
 
-static bool measure_all(struct tune_job *job, struct tune_cells *all, const struct tune_options *o, struct part *part)
+static bool measure_all(struct tune_job *job, struct tune_cells *all, const struct tune_options *o, struct part *part, double end)
 {
     double start = tune_now();
-    struct course course = { .cells = all->n, .start = start, .end = start + o->seconds, .shown = start };
+    struct course course = { .cells = all->n, .start = start, .end = end, .shown = start };
     int *order = mixed(all->n);
     bool well = true;
 
     for (int i = 0; i < all->n; i++)
         course.open += tune_cell_open(&all->cell[i]);
-    for (int i = 0; i < all->n && well && tune_now() < course.end; i++) {
+    for (int i = 0; i < all->n && well && (course.done == 0 || tune_now() < course.end); i++) {     /* one at least */
         struct tune_cell *c = &all->cell[order[i]];
 
         if (!tune_cell_open(c))
@@ -395,6 +429,7 @@ int tune_measure(struct tune_cells *all, const struct tune_options *o, const cha
 {
     struct part part;
     struct tune_job job;
+    double end;
     int status;
     bool well;
 
@@ -406,11 +441,16 @@ int tune_measure(struct tune_cells *all, const struct tune_options *o, const cha
         return TUNE_FAILED;
     status = begin(&job, all, o);
     if (!status) {
-        tune_make_cells(all, o);
+        end = tune_now() + o->seconds;
         read_part(&part, all, key);
         begin_part(&part, key);
-        well = measure_all(&job, all, o, &part);
-        status = tune_job_end(&job, !well || interrupted || silent);
+        well = measure_machine(&job, all, o->seconds / 10 < few_seconds ? o->seconds / 10 : few_seconds, &part);
+        if (well) {
+            tune_make_cells(all, o);
+            read_part(&part, all, key);
+            well = measure_all(&job, all, o, &part, end);
+        }
+        tune_job_end(&job, !well || interrupted || silent);
         status = interrupted ? TUNE_INTERRUPTED : well ? 0 : TUNE_FAILED;
     }
     close_part(&part);

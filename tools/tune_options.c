@@ -174,6 +174,12 @@ static bool output_word(struct tune_options *o, const char *text)
     return false;
 }
 
+static bool machine_word(struct tune_options *o, const char *text)
+{
+    o->machine = text;
+    return true;
+}
+
 static bool program_word(struct tune_options *o, const char *text)
 {
     o->program = text;
@@ -196,7 +202,7 @@ static const struct {
     const char *name;
     bool (*take)(struct tune_options *o, const char *value);
 } valued[] = {
-    { "-o", output_word }, { "--collectives", collectives_word }, { "--ops", operations_word }, { "--sizes", size_list },
+    { "-o", output_word }, { "--machine", machine_word }, { "--collectives", collectives_word }, { "--ops", operations_word }, { "--sizes", size_list },
     { "--time", time_word }, { "--candidates", candidates_word }, { "--mpi", mpi_word }, { "--program", program_word },
     { "--progress", progress_word },
 };
@@ -245,7 +251,20 @@ static void presets(struct tune_options *o, int argc)
     size_list(o, "8:64M");
 }
 
-static bool complete(const struct tune_options *o)
+/* Beside site.rules, site.machine. */
+static void name_machine(struct tune_options *o)
+{
+    static const char ending[] = ".rules";
+    size_t n = strlen(o->output), size = n + sizeof ".machine";
+    char *name = tune_must(malloc(size));
+
+    if (n > strlen(ending) && strcmp(o->output + n - strlen(ending), ending) == 0)
+        n -= strlen(ending);
+    snprintf(name, size, "%.*s.machine", (int)n, o->output);
+    o->machine = name;
+}
+
+static bool complete(struct tune_options *o)
 {
     if (o->help || o->version)
         return true;
@@ -258,6 +277,8 @@ static bool complete(const struct tune_options *o)
                  "own options follow it");
         return false;
     }
+    if (!o->check && !o->machine)
+        name_machine(o);
     return true;
 }
 

@@ -254,18 +254,24 @@ static int not_measured(const struct tune_cells *all)
     return n;
 }
 
-static void write_head(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command, FILE *to)
+void tune_write_origin(const struct tune_machine *m, const struct tune_command *command, FILE *to)
 {
     time_t now = time(NULL);
     char date[32] = "";
 
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
-    fprintf(to, "# Rules for collopt, COLLOPT_RULES=%s; made by collopt-tune %s, %s.\n# command:", o->output, VERSION, date);
+    fprintf(to, "made by collopt-tune %s, %s.\n# command:", VERSION, date);
     for (int i = 0; i < command->argc; i++)
         fprintf(to, " %s", command->argv[i]);
     fputc('\n', to);
-    for (int i = 0; i < all->machine.abouts; i++)
-        fprintf(to, "# %s\n", all->machine.about[i]);
+    for (int i = 0; i < m->abouts; i++)
+        fprintf(to, "# %s\n", m->about[i]);
+}
+
+static void write_head(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command, FILE *to)
+{
+    fprintf(to, "# Rules for collopt, COLLOPT_RULES=%s; ", o->output);
+    tune_write_origin(&all->machine, command, to);
     if (not_measured(all))
         fprintf(to, "# %d of %d cells were not measured: the time was up\n", not_measured(all), all->n);
     fputs("# 1.42x (1.38-1.47) of the host: so many times as fast as the MPI library's own, with the 95% interval.\n"

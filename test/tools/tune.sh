@@ -28,6 +28,12 @@ echo 'some launcher says something'
 echo "[1,0]<stdout>: @collopt about MPI: none; collopt: none"
 printf '@collopt ready %s\n' "$(cat "$work/ready")"
 while read -r word collective operation type bytes algorithm seconds hopeless; do
+    if [ "$word" = machine ]; then
+        echo >>"$work/machine"
+        sed 's/^/@collopt machine /' "$work/costs"
+        echo '@collopt machine end'
+        continue
+    fi
     [ "$word" = cell ] || exit 0
     echo "$collective $operation $type $bytes $algorithm $seconds $hopeless" >>"$work/asked"
     if [ -f "$work/limit" ] && [ "$(wc -l <"$work/asked")" -gt "$(cat "$work/limit")" ]; then
@@ -50,8 +56,9 @@ chmod +x "$work/program"
 # Nothing of before is left.
 fresh()                 # lines of the table from the standard input
 {
-    rm -f "$work"/site.rules* "$work/limit" "$work/waits" "$work/dies"
+    rm -f "$work"/site.rules* "$work/site.machine" "$work/machine" "$work/limit" "$work/waits" "$work/dies"
     : >"$work/asked"
+    printf 'combine.bandwidth 2e10 1.9e10 2.1e10\nnode.latency 3e-7 2.5e-7 3.5e-7\nnet.eager 4096 4096 4096\n' >"$work/costs"
     cat >"$work/table"
     echo "$version 1 8 0 0,0,0,0,4,4,4,4" >"$work/ready"
 }
@@ -139,6 +146,29 @@ says ' 2 of 2 cells'
 run 1 /bin/echo --sizes 64
 says '--sizes 64 env LD_PRELOAD=' 'ended before it measured'
 
+# What messages cost: a file of its own, beside the rules unless it is named; not where ranks outnumber processors.
+fresh <<'END'
+* * * * 1.5 1.4 1.6 correct
+END
+run 0 --collectives scan --sizes 64 env
+says 'site.machine: what messages cost here'
+for line in '^node.latency  *= 300 ns  # quartiles 0.25 and 0.35 us$' '^combine.bandwidth = 20 GB/s  # quartiles 19 and 21 GB/s$' \
+    '^net.eager  *= 4 KiB$' '^# What messages and combining cost, COLLOPT_MACHINE=.*made by collopt-tune' '^# command: ' '^# MPI: none'; do
+    grep -q "$line" "$work/site.machine" || fail "no line \"$line\" in $(cat "$work/site.machine")"
+done
+[ "$(grep -c '^[^#]' "$work/site.machine")" = 3 ] || fail "too much in $(cat "$work/site.machine")"
+rm "$work/site.machine"
+run 0 --collectives scan --sizes 64 --machine "$work/site.rules.costs" env
+[ -f "$work/site.rules.costs" ] || fail '--machine names another file'
+[ ! -f "$work/site.machine" ] || fail 'a file that --machine does not name'
+run 1 --collectives scan --sizes 64 --machine /nonexistent/machine env
+says '/nonexistent/machine cannot be written: No such file'
+rm "$work/machine" "$work/site.rules.part"
+echo "$version 1 8 1 0,0,0,0,0,0,0,0" >"$work/ready"
+run 0 --collectives scan --sizes 64 env
+[ ! -f "$work/machine" ] || fail 'measured with more ranks than processors'
+[ ! -f "$work/site.machine" ] || fail 'written with more ranks than processors'
+
 # ---- interrupted, and again --------------------------------------------------------------------------------------------
 
 fresh <<'END'
@@ -165,6 +195,7 @@ rm "$work/limit" "$work/waits"
 printf 'cell scan sum 8' >>"$work/site.rules.part"
 run 0 --collectives scan,exscan --sizes 8,64 env
 says '8 of 8 cells measured'
+[ "$(wc -l <"$work/machine")" = 1 ] || fail 'what messages cost is measured again'
 sed '6d' "$work/asked" | cut -d' ' -f1-5 | sort | uniq -d | grep . && fail 'what was measured is asked for again'
 [ ! -f "$work/site.rules.part" ] || fail 'the .part is left over'
 

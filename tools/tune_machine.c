@@ -1,0 +1,117 @@
+/* What messages and combining cost, as the job has measured it: for predicted times, and as a file for COLLOPT_MACHINE. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "tune.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double *field(struct collopt_machine *m, int key)
+{
+    return (double *)((char *)m + collopt_machine_keys[key].field);
+}
+
+static int key_named(const char *name)
+{
+    for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++)
+        if (strcmp(collopt_machine_keys[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* Of a length that cannot but be one number there is nothing to be said. */
+static void remark(struct tune_costs *c, int key, double low, double high)
+{
+    switch (collopt_machine_keys[key].quantity) {
+    case COLLOPT_TIME:
+        snprintf(c->remark[key], sizeof c->remark[key], "quartiles %.3g and %.3g us", 1e6 * low, 1e6 * high);
+        break;
+    case COLLOPT_RATE:
+        snprintf(c->remark[key], sizeof c->remark[key], "quartiles %.3g and %.3g GB/s", 1e-9 * low, 1e-9 * high);
+        break;
+    default:
+        break;
+    }
+}
+
+bool tune_take_cost(struct tune_costs *c, const char *answer)
+{
+    const struct collopt_machine_key *k;
+    double value, low, high;
+    char name[40];
+    int key;
+
+    if (strcmp(answer, "machine end") == 0)
+        return c->complete = true;
+    if (sscanf(answer, "machine %39s %lf %lf %lf", name, &value, &low, &high) != 4 || (key = key_named(name)) < 0)
+        return false;
+    k = &collopt_machine_keys[key];
+    if (!(value >= k->least && value <= k->most))
+        return false;
+    *field(&c->machine, key) = k->quantity == COLLOPT_RATE ? 1 / value : value;
+    c->given |= 1u << key;
+    remark(c, key, low, high);
+    return true;
+}
+
+/* What was not measured is as in the shipped machine that is likest; between nodes all of it is, where there are several. */
+void tune_complete_costs(struct tune_costs *c, const struct collopt_topology *t)
+{
+    struct collopt_machine_file measured = { .machine = c->machine, .given = c->given };
+
+    collopt_machine_pick(&c->machine, t->wired ? COLLOPT_TORUS : t->nodes > 1 ? COLLOPT_FAST_NETWORK : COLLOPT_SHARED_MEMORY, &measured);
+}
+
+/* ---- the file ------------------------------------------------------------------------------------------------------- */
+
+static void tell(void *file, int line, const char *sentence)
+{
+    tune_say("%s:%d: %s", (const char *)file, line, sentence);
+}
+
+static bool check(char *file)
+{
+    struct collopt_machine_file *read = collopt_machine_read(file, tell, file);
+    bool right = read != NULL;
+
+    collopt_machine_free(read);
+    return right;
+}
+
+static bool write_all(const struct tune_machine *m, const struct tune_options *o, const struct tune_command *command, FILE *to)
+{
+    const char *comment[COLLOPT_MACHINE_KEYS];
+
+    for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++)
+        comment[i] = *m->costs.remark[i] ? m->costs.remark[i] : NULL;
+    fprintf(to, "# What messages and combining cost, COLLOPT_MACHINE=%s; ", o->machine);
+    tune_write_origin(m, command, to);
+    return collopt_machine_write(to, &m->costs.machine, m->costs.given, comment);
+}
+
+bool tune_write_machine(const struct tune_machine *m, const struct tune_options *o, const struct tune_command *command)
+{
+    char fresh[TUNE_PATH];
+    FILE *to;
+    bool well;
+
+    if (!m->costs.complete)
+        return true;
+    snprintf(fresh, sizeof fresh, "%s.new", o->machine);
+    to = fopen(fresh, "w");
+    if (to) {
+        well = write_all(m, o, command, to);
+        well = fclose(to) == 0 && well;
+    }
+    if (!to || !well || rename(fresh, o->machine) != 0) {
+        tune_say("%s cannot be written: %s", o->machine, strerror(errno));
+        return false;
+    }
+    if (!check((char *)o->machine))
+        return false;
+    printf("%s: what messages cost here, for COLLOPT_MACHINE\n", o->machine);
+    return true;
+}
