@@ -1,4 +1,5 @@
-/* Ping-pongs, streams, and all ranks at once; after L. W. Hockney, Parallel Computing 17, 1991 and D. E. Culler et al., LogP, PPoPP 1993.
+/* Ping-pongs, streams, and all ranks at once; after L. W. Hockney, Parallel Computing 17, 1991 and D. E. Culler et al., LogP,
+ * PPoPP 1993.
  *
  *     half a round trip of an empty message          latency + 2 overhead
  *     many short messages in one direction           overhead each
@@ -36,7 +37,7 @@ struct spread {
     double median, low, high;
 };
 
-/* ---- single runs: seconds on the ranks that know, 0 on the others ------------------------------------------------------- */
+/* ---- single runs: seconds on the ranks that know, 0 on the others --------------------------------------------------- */
 
 /* One way, of N round trips. */
 static double round_trip(const struct way *w, size_t bytes, long n)
@@ -106,7 +107,7 @@ static double combine(const struct way *w, size_t bytes, long n)
     return w->rank == 0 ? (bench_now() - start) / (double)n : 0;
 }
 
-/* ---- many runs ------------------------------------------------------------------------------------------------------------ */
+/* ---- many runs ------------------------------------------------------------------------------------------------------ */
 
 typedef double once(const struct way *w, size_t bytes, long n);
 
@@ -144,7 +145,7 @@ static struct spread measured(once *f, const struct way *w, size_t bytes)
     return (struct spread){ bench_quantile(time, runs, 0.5), bench_quantile(time, runs, 0.25), bench_quantile(time, runs, 0.75) };
 }
 
-/* ---- eager ------------------------------------------------------------------------------------------------------------------ */
+/* ---- eager ---------------------------------------------------------------------------------------------------------- */
 
 /* Is a send done before there is a receive for it?  It gets two milliseconds. */
 static bool is_eager(const struct way *w, size_t bytes)
@@ -190,7 +191,7 @@ static size_t eager_bytes(const struct way *w)
     return good;
 }
 
-/* ---- one way ------------------------------------------------------------------------------------------------------------------ */
+/* ---- one way -------------------------------------------------------------------------------------------------------- */
 
 static void tell_way(const struct way *w, const char *what, struct spread s, bench_machine_tell *tell)
 {
@@ -233,8 +234,8 @@ static void measure_handshake(const struct way *w, double byte, bench_machine_te
 
 static void measure_way(const struct way *w, bench_machine_tell *tell)
 {
-    struct spread empty = measured(round_trip, w, 0), overhead = measured(stream, w, 8), longer = measured(round_trip, w, LONGEST),
-        shorter = measured(round_trip, w, LONG), all = measured(exchange, w, LONGEST);
+    struct spread empty = measured(round_trip, w, 0), overhead = measured(stream, w, 8),
+        longer = measured(round_trip, w, LONGEST), shorter = measured(round_trip, w, LONG), all = measured(exchange, w, LONGEST);
 
     overhead = at_most(overhead, empty.median / 2);     /* the way there has two of them */
     longer = less(longer, shorter.median);
@@ -245,7 +246,7 @@ static void measure_way(const struct way *w, bench_machine_tell *tell)
     measure_handshake(w, longer.median / (LONGEST - LONG), tell);
 }
 
-/* ---- who takes part ------------------------------------------------------------------------------------------------------------ */
+/* ---- who takes part ------------------------------------------------------------------------------------------------- */
 
 /* Rank number I of the node whose first rank is LEADER; -1: it has fewer. */
 static int of_node(const int *leader, int ranks, int node, int i)

@@ -104,8 +104,8 @@ static bool understood(const char *line, struct request *r)
     char collective[32], operation[32], type[32];
 
     *r = (struct request){ .effort = { .precise = 0.02 } };
-    if (sscanf(line, "cell %31s %31s %31s %zu %199s %lf %lf", collective, operation, type, &r->bytes, r->algorithm, &r->effort.seconds,
-               &r->effort.hopeless) != 7)
+    if (sscanf(line, "cell %31s %31s %31s %zu %199s %lf %lf", collective, operation, type, &r->bytes, r->algorithm,
+               &r->effort.seconds, &r->effort.hopeless) != 7)
         return false;
     r->collective = number_of(bench_collective_names, collective);
     r->operation = number_of(bench_operation_names, operation);
@@ -121,8 +121,8 @@ static void tell(const struct request *r, const struct cell *c)
     if (c->state != CELL_MEASURED)
         answer("none %s %s %zu %s", collective, operation, r->bytes, r->algorithm);
     else
-        answer("cell %s %s %zu %s %s %.4f %.4f %.4f %.4f %.4f %d %s", collective, operation, r->bytes, r->algorithm, c->ran, f->first_us,
-               f->second_us, f->ratio, f->low, f->high, f->pairs, c->wrong_host ? "WRONG-HOST" : cell_result(c));
+        answer("cell %s %s %zu %s %s %.4f %.4f %.4f %.4f %.4f %d %s", collective, operation, r->bytes, r->algorithm, c->ran,
+               f->first_us, f->second_us, f->ratio, f->low, f->high, f->pairs, c->wrong_host ? "WRONG-HOST" : cell_result(c));
 }
 
 static void measure(const struct request *r)

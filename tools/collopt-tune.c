@@ -24,6 +24,7 @@ static void usage(FILE *to)
           "  -o FILE               the rules; FILE.part holds what is measured until all is\n"
           "      --machine FILE    what messages cost, for COLLOPT_MACHINE: unless given, site.machine beside\n"
           "                        site.rules\n"
+          "      --picture FILE    a heat map of the ratios, .svg or .png, by gnuplot\n"
           "      --collectives LIST\n"
           "                        reduce,allreduce,reduce_scatter,reduce_scatter_block,scan,exscan:\n"
           "                        all of them unless given\n"
@@ -123,6 +124,8 @@ static int tune(const struct tune_options *o, int argc, char **argv)
     if (status == TUNE_INTERRUPTED)
         tune_say("interrupted; what was measured is in %s.part, and the same command goes on with the rest", o->output);
     if (status == 0 && (!tune_write_machine(&all.machine, o, &command) || !tune_write_rules(&all, o, &command)))
+        status = TUNE_FAILED;
+    if (status == 0 && !tune_draw(&all, o))
         status = TUNE_FAILED;
     if (status == 0 && !some_open(&all)) {
         snprintf(part, sizeof part, "%s.part", o->output);

@@ -1,8 +1,8 @@
 /* collopt-tune: what its parts share.
  *
- * The driver has the catalogue and the costs; a job of the user's launcher has the MPI.  They talk line by line (bench/serve.h): for
- * each cell, that is a collective, an operation and a size, the driver asks for the algorithms of least predicted cost one after the
- * other.  Answers are kept in FILE.part until all is measured, so an interrupted command can be given again. */
+ * The driver has the catalogue and the costs; a job of the user's launcher has the MPI.  They talk line by line (bench/serve.h):
+ * for each cell, that is a collective, an operation and a size, the driver asks for the algorithms of least predicted cost one
+ * after the other.  Answers are kept in FILE.part until all is measured, so an interrupted command can be given again. */
 #ifndef TUNE_H
 #define TUNE_H
 
@@ -14,11 +14,12 @@
 
 enum { TUNE_SIZES = 64, TUNE_CANDIDATES = 12, TUNE_NAME = 200, TUNE_FAILED = 1, TUNE_USAGE = 2, TUNE_INTERRUPTED = 130 };
 
-__attribute__((format(printf, 1, 2))) void tune_say(const char *format, ...);     /* "collopt-tune: ..." on the standard error output */
+/* "collopt-tune: ..." on the standard error output. */
+__attribute__((format(printf, 1, 2))) void tune_say(const char *format, ...);
 void *tune_must(void *memory);                  /* ends the program where there is none */
 double tune_now(void);                          /* seconds */
 
-/* ---- tune_options.c: the command line ------------------------------------------------------------------------- */
+/* ---- tune_options.c: the command line ------------------------------------------------------------------------------- */
 
 /* Operations by the names of collopt-bench, and what they are to a rule. */
 struct tune_operation {
@@ -34,7 +35,7 @@ enum tune_progress { TUNE_AUTO, TUNE_BAR, TUNE_QUIET };
 
 struct tune_options {
     bool check, help, version;
-    const char *output, *machine, *mpi, *program;
+    const char *output, *machine, *picture, *mpi, *program;
     bool collective[COLLOPT_COLLECTIVES], operation[TUNE_OPERATIONS];
     size_t size[TUNE_SIZES];                    /* ascending */
     int sizes;
@@ -53,7 +54,7 @@ struct tune_command {
     char **argv;
 };
 
-/* ---- tune_cells.c: what is to be measured, and what has been ---------------------------------------------------- */
+/* ---- tune_cells.c: what is to be measured, and what has been -------------------------------------------------------- */
 
 enum tune_state { TUNE_OPEN, TUNE_MEASURED, TUNE_UNFIT, TUNE_WRONG };
 
@@ -67,6 +68,7 @@ struct tune_cell {
     enum collopt_collective collective;
     int operation;                              /* of tune_operations */
     size_t bytes;
+    bool built_in;                              /* the first candidate is what collopt takes without rules; else that is the host */
     int candidates;
     struct tune_candidate candidate[TUNE_CANDIDATES];   /* the most promising one first */
 };
@@ -97,10 +99,8 @@ void tune_make_cells(struct tune_cells *all, const struct tune_options *o);
 /* Takes an answer, to whatever was asked; false: it says nothing of these cells nor of the machine. */
 bool tune_take_answer(struct tune_cells *all, const char *answer);
 bool tune_cell_open(const struct tune_cell *c);         /* is something left to be measured? */
-/* The measured candidate of the greatest ratio; NULL: there is none. */
-const struct tune_candidate *tune_best(const struct tune_cell *c);
 
-/* ---- tune_job.c: the launcher's job ------------------------------------------------------------------------------ */
+/* ---- tune_job.c: the launcher's job --------------------------------------------------------------------------------- */
 
 struct tune_job {
     pid_t pid;
@@ -111,21 +111,20 @@ struct tune_job {
 
 /* Starts PROGRAM, a collopt-bench, with collopt preloaded.  False, after a message. */
 bool tune_job_start(struct tune_job *job, const struct tune_options *o, const char *program);
-/* The next answer, without what marks it; NULL: there are no more.  Everything else that comes is passed on to the standard error output. */
+/* The next answer, without what marks it; NULL: there are no more.  All else that comes goes to the standard error output. */
 const char *tune_job_answer(struct tune_job *job);
 /* Ends it, at once if KILL, and returns its exit status (128 + signal). */
 int tune_job_end(struct tune_job *job, bool kill);
-/* The programs that may measure under this launcher, the likeliest first, in PROGRAM, NULL behind them; how many.  0, after a message:
- * there is none. */
+/* The programs that may measure under this launcher, the likeliest first; how many.  0, after a message: there is none. */
 enum { TUNE_PROGRAMS = 2, TUNE_PATH = 4096 };
 int tune_programs(const struct tune_options *o, char program[TUNE_PROGRAMS][TUNE_PATH]);
 
 /* ---- tune_measure.c: the measuring ---------------------------------------------------------------------------------- */
 
-/* Fills in what is still open, as far as the time goes.  The exit status; TUNE_INTERRUPTED where the user did not want to wait. */
+/* Fills in what is still open, as far as the time goes.  The exit status; TUNE_INTERRUPTED where the user would not wait. */
 int tune_measure(struct tune_cells *all, const struct tune_options *o, const char *key);
 
-/* ---- tune_machine.c: what messages cost ------------------------------------------------------------------------------ */
+/* ---- tune_machine.c: what messages cost ----------------------------------------------------------------------------- */
 
 /* Takes an answer "machine ...". */
 bool tune_take_cost(struct tune_costs *c, const char *answer);
@@ -134,7 +133,39 @@ void tune_complete_costs(struct tune_costs *c, const struct collopt_topology *t)
 /* Writes O->machine, if there is something to write.  False, after a message. */
 bool tune_write_machine(const struct tune_machine *m, const struct tune_options *o, const struct tune_command *command);
 
-/* ---- tune_rules.c: the file --------------------------------------------------------------------------------------- */
+/* ---- tune_series.c: what is chosen ---------------------------------------------------------------------------------- */
+
+struct tune_choice {
+    const char *name;                           /* "host" */
+    double ratio, low, high;
+};
+
+struct tune_point {
+    size_t bytes, least, most;                  /* measured; for which it stands */
+    int choices, good;                          /* the good ones come first */
+    struct tune_choice choice[TUNE_CANDIDATES];
+    struct tune_choice best;                    /* of the algorithms; its name is "" where there is none */
+    struct tune_choice chosen;
+    double built_in;                            /* ratio of what is chosen without rules */
+    int last;                                   /* point of the same rule */
+};
+
+struct tune_series {                            /* of one collective and one kind of operation */
+    enum collopt_collective collective;
+    const char *kind;
+    int points;
+    struct tune_point point[TUNE_SIZES];
+};
+
+/* All that have points, in the order of rules; to be freed. */
+struct tune_series *tune_series(const struct tune_cells *all, const struct tune_options *o, int *n);
+
+/* ---- tune_picture.c: a heat map -------------------------------------------------------------------------------------- */
+
+/* Makes O->picture by gnuplot; where there is none it says what makes it.  False, after a message. */
+bool tune_draw(const struct tune_cells *all, const struct tune_options *o);
+
+/* ---- tune_rules.c: the file ----------------------------------------------------------------------------------------- */
 
 /* ", made by collopt-tune ..." and lines of comment: when, how and where. */
 void tune_write_origin(const struct tune_machine *m, const struct tune_command *command, FILE *to);

@@ -120,7 +120,8 @@ static int guesses(const struct collopt_problem *p, struct guess *guess)
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++) {
         struct collopt_choice choice = { .algorithm = *a };
 
-        if ((*a)->collective == p->collective && (!(*a)->grouped || has_nodes(p->topology)) && collopt_choice_usable(&choice, p, NULL)) {
+        if ((*a)->collective == p->collective && (!(*a)->grouped || has_nodes(p->topology))
+            && collopt_choice_usable(&choice, p, NULL)) {
             guess[n] = (struct guess){ choice, predicted(&choice, *p), n };
             n++;
         }
@@ -157,7 +158,8 @@ static void choose_candidates(struct tune_cell *c, const struct tune_machine *m,
     guess = tune_must(calloc((size_t)algorithms + 1, sizeof *guess));
     n = guesses(&p, guess);
     collopt_select(&p, &built_in);
-    if (built_in.choice.algorithm)
+    c->built_in = built_in.choice.algorithm != NULL;
+    if (c->built_in)
         chosen[taken_up++] = (struct guess){ built_in.choice, predicted(&built_in.choice, p), -1 };
     for (int i = 0; i < n && taken_up < most && guess[i].seconds <= hopeless * guess[0].seconds; i++)
         if (!taken(chosen, taken_up, &guess[i], &p))
@@ -187,7 +189,8 @@ void tune_make_cells(struct tune_cells *all, const struct tune_options *o)
             for (int i = 0; o->collective[collective] && o->operation[operation] && i < o->sizes; i++) {
                 struct tune_cell *c = &all->cell[all->n];
 
-                *c = (struct tune_cell){ .collective = (enum collopt_collective)collective, .operation = operation, .bytes = o->size[i] };
+                *c = (struct tune_cell){ .collective = (enum collopt_collective)collective, .operation = operation,
+                                         .bytes = o->size[i] };
                 if (too_short(o, &all->machine, c, i))
                     continue;
                 choose_candidates(c, &all->machine, o->candidates);
@@ -203,19 +206,10 @@ bool tune_cell_open(const struct tune_cell *c)
     return false;
 }
 
-const struct tune_candidate *tune_best(const struct tune_cell *c)
-{
-    const struct tune_candidate *best = NULL;
-
-    for (int i = 0; i < c->candidates; i++)
-        if (c->candidate[i].state == TUNE_MEASURED && (!best || c->candidate[i].ratio > best->ratio))
-            best = &c->candidate[i];
-    return best;
-}
-
 /* ---- answers ---------------------------------------------------------------------------------------------------- */
 
-static struct tune_candidate *find(struct tune_cells *all, const char *collective, const char *operation, size_t bytes, const char *name)
+static struct tune_candidate *find(struct tune_cells *all, const char *collective, const char *operation, size_t bytes,
+                                   const char *name)
 {
     for (int i = 0; i < all->n; i++) {
         struct tune_cell *c = &all->cell[i];
@@ -239,8 +233,8 @@ bool tune_take_answer(struct tune_cells *all, const char *answer)
     if (strncmp(answer, "machine ", 8) == 0)
         return tune_take_cost(&all->machine.costs, answer);
     if (sscanf(answer, "none %31s %31s %zu %199s", collective, operation, &bytes, name) != 4) {
-        if (sscanf(answer, "cell %31s %31s %zu %199s %*s %*f %*f %lf %lf %lf %*d %31s", collective, operation, &bytes, name, &took.ratio,
-                   &took.low, &took.high, result) != 8)
+        if (sscanf(answer, "cell %31s %31s %zu %199s %*s %*f %*f %lf %lf %lf %*d %31s", collective, operation, &bytes, name,
+                   &took.ratio, &took.low, &took.high, result) != 8)
             return false;
         took.state = strcmp(result, "WRONG") == 0 ? TUNE_WRONG : TUNE_MEASURED;
     }

@@ -37,7 +37,8 @@ static void directory_of_libraries(const char *here, char path[TUNE_PATH])
 {
     static const char prefix[] = COLLOPT_PREFIX, bindir[] = COLLOPT_BINDIR, libdir[] = COLLOPT_LIBDIR;
     size_t n = strlen(prefix);
-    const char *below_bin = strncmp(bindir, prefix, n) ? "" : bindir + n, *below_lib = strncmp(libdir, prefix, n) ? "" : libdir + n;
+    const char *below_bin = strncmp(bindir, prefix, n) ? "" : bindir + n;
+    const char *below_lib = strncmp(libdir, prefix, n) ? "" : libdir + n;
     size_t up = strlen(here) - (strlen(here) >= strlen(below_bin) ? strlen(below_bin) : 0);
 
     if (strcmp(here + up, below_bin) == 0)
@@ -73,7 +74,7 @@ static bool find_program(const char *mpi, char path[TUNE_PATH])
     return access(tried, X_OK) == 0 && realpath(tried, path);
 }
 
-/* ---- which MPI it is -------------------------------------------------------------------------------------------------- */
+/* ---- which MPI it is ------------------------------------------------------------------------------------------------ */
 
 /* What NAME --version says; false: it cannot be started. */
 static bool version_of(const char *name, char *text, size_t size)
@@ -143,16 +144,18 @@ int tune_programs(const struct tune_options *o, char program[TUNE_PROGRAMS][TUNE
         if ((!mpi || strcmp(mpi, known[i]) == 0) && find_program(known[i], program[n]))
             n++;
     if (n == 0)
-        tune_say("collopt-bench-%s, which measures, is not here: was collopt built for that MPI?", mpi ? mpi : "openmpi and -mpich");
+        tune_say("collopt-bench-%s, which measures, is not here: was collopt built for that MPI?",
+                 mpi ? mpi : "openmpi and -mpich");
     return n;
 }
 
-/* ---- its command -------------------------------------------------------------------------------------------------------- */
+/* ---- its command ---------------------------------------------------------------------------------------------------- */
 
 /* What the ranks are to have in their environment: whatever the user has set, but nothing that chooses algorithms. */
 static bool goes_along(const char *variable)
 {
-    static const char *const not[] = { "COLLOPT=", "COLLOPT_RULES=", "COLLOPT_LOG=", "COLLOPT_REPORT=", "COLLOPT_ADAPT=", "COLLOPT_CHECK=" };
+    static const char *const not[] = { "COLLOPT=", "COLLOPT_RULES=", "COLLOPT_LOG=", "COLLOPT_REPORT=", "COLLOPT_ADAPT=",
+                                       "COLLOPT_CHECK=" };
 
     for (size_t i = 0; i < sizeof not / sizeof *not; i++)
         if (strncmp(variable, not[i], strlen(not[i])) == 0)
@@ -211,7 +214,7 @@ static void clean_environment(void)
         }
 }
 
-/* ---- the job ------------------------------------------------------------------------------------------------------------ */
+/* ---- the job -------------------------------------------------------------------------------------------------------- */
 
 /* ARGV with its standard input and output at these; what this process ignores, it does not. */
 static int spawn(pid_t *pid, char **argv, int in, int out)

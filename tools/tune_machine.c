@@ -57,12 +57,13 @@ bool tune_take_cost(struct tune_costs *c, const char *answer)
     return true;
 }
 
-/* What was not measured is as in the shipped machine that is likest; between nodes all of it is, where there are several. */
+/* What was not measured is as in the shipped machine that is likest. */
 void tune_complete_costs(struct tune_costs *c, const struct collopt_topology *t)
 {
     struct collopt_machine_file measured = { .machine = c->machine, .given = c->given };
+    enum collopt_network likest = t->wired ? COLLOPT_TORUS : t->nodes > 1 ? COLLOPT_FAST_NETWORK : COLLOPT_SHARED_MEMORY;
 
-    collopt_machine_pick(&c->machine, t->wired ? COLLOPT_TORUS : t->nodes > 1 ? COLLOPT_FAST_NETWORK : COLLOPT_SHARED_MEMORY, &measured);
+    collopt_machine_pick(&c->machine, likest, &measured);
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------------------- */

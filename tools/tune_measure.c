@@ -15,7 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { BAR = 30, EVERY = 10, SILENCE = 600 };   /* characters; seconds, where there is no terminal; after so many without an answer it is over */
+/* Characters; seconds between lines, where there is no terminal; seconds without an answer after which it is over. */
+enum { BAR = 30, EVERY = 10, SILENCE = 600 };
 
 static const double few_seconds = 4;     /* at most for what messages cost */
 static const double one_second = 1;      /* at most for the pairs of one algorithm: more would not say more */
@@ -54,7 +55,7 @@ void *tune_must(void *memory)
     return memory;
 }
 
-/* ---- signals ------------------------------------------------------------------------------------------------------ */
+/* ---- signals -------------------------------------------------------------------------------------------------------- */
 
 static void on_signal(int signal)
 {
@@ -84,7 +85,7 @@ struct part {
 
 static const char part_head[] = "# collopt-tune: ";
 
-/* The answers of the same command before, as far as there are cells for them; false, after a message, if they are of another one. */
+/* The answers to the same command before, as far as there are cells for them; false, after a message: they are of another one. */
 static bool read_part(const struct part *part, struct tune_cells *all, const char *key)
 {
     FILE *file = fopen(part->name, "r");
@@ -138,7 +139,7 @@ static void close_part(struct part *part)
     fclose(part->file);
 }
 
-/* ---- the job begins --------------------------------------------------------------------------------------------------- */
+/* ---- the job begins ------------------------------------------------------------------------------------------------- */
 
 static void *number_nodes(const char *leaders, int ranks, int *nodes)
 {
@@ -176,7 +177,8 @@ static void set_topology(struct tune_machine *m, const char *leaders, bool crowd
     collopt_parse_shape(collopt_settings()->topology, &shape, message, sizeof message);
     stated = stated ? stated : shape.nodes;
     m->topology = (struct collopt_topology){ .oversubscribed = crowded };
-    m->topology.node = stated ? stated_nodes(stated, m->ranks, &m->topology.nodes) : number_nodes(leaders, m->ranks, &m->topology.nodes);
+    m->topology.node = stated ? stated_nodes(stated, m->ranks, &m->topology.nodes)
+        : number_nodes(leaders, m->ranks, &m->topology.nodes);
     collopt_topology_measure(&m->topology, m->ranks);
     if (shape.kind == COLLOPT_GRID && collopt_shape_ranks(&shape) == m->ranks) {
         collopt_topology_grid(&m->topology, shape.sides, shape.side, shape.rings ? ~0u : 0);
@@ -205,13 +207,14 @@ static bool hear(struct tune_job *job, struct tune_machine *m, char version[32],
     return false;
 }
 
-static bool as_it_should_be(const struct tune_machine *m, const char *version, int loaded, const char *program, const char *launcher)
+static bool as_it_should_be(const struct tune_machine *m, const char *version, int loaded, const char *program,
+                            const char *launcher)
 {
     if (strcmp(version, VERSION) != 0)
         tune_say("%s is of collopt %s, and this is %s", program, version, VERSION);
     else if (m->ranks == 1)
-        tune_say("every rank finds itself alone: %s starts one only, or belongs to another MPI than %s; --mpi openmpi or --mpi mpich says "
-                 "which it is", launcher, program);
+        tune_say("every rank finds itself alone: %s starts one only, or belongs to another MPI than %s; --mpi openmpi or "
+                 "--mpi mpich says which it is", launcher, program);
     else if (!loaded)
         tune_say("collopt is not loaded in the ranks: %s does not start them by \"env LD_PRELOAD=...\" as it should", launcher);
     else
@@ -241,7 +244,8 @@ static int begin(struct tune_job *job, struct tune_cells *all, const struct tune
             status = tune_job_end(job, interrupted);
             if (interrupted || i + 1 == n) {
                 if (!interrupted)
-                    tune_say("the job ended before it measured anything, with status %d: %s ... %s", status, o->word[0], program[i]);
+                    tune_say("the job ended before it measured anything, with status %d: %s ... %s", status, o->word[0],
+                             program[i]);
                 return interrupted ? TUNE_INTERRUPTED : TUNE_FAILED;
             }
         }
@@ -249,7 +253,7 @@ static int begin(struct tune_job *job, struct tune_cells *all, const struct tune
     return TUNE_FAILED;
 }
 
-/* ---- progress ----------------------------------------------------------------------------------------------------------- */
+/* ---- progress ------------------------------------------------------------------------------------------------------- */
 
 struct course {
     int cells, open;            /* all of them; those without all answers when it began */
@@ -281,7 +285,7 @@ static void show(struct course *c, enum tune_progress how, bool last)
     fflush(stderr);
 }
 
-/* ---- what messages cost -------------------------------------------------------------------------------------------------- */
+/* ---- what messages cost --------------------------------------------------------------------------------------------- */
 
 static void keep(struct part *part, const char *answer)
 {
@@ -313,7 +317,7 @@ static bool measure_machine(struct tune_job *job, struct tune_cells *all, double
     return true;
 }
 
-/* ---- cells ---------------------------------------------------------------------------------------------------------------- */
+/* ---- cells ---------------------------------------------------------------------------------------------------------- */
 
 /* The lower end of the best interval so far, the host's being 1: what stays below it is given up. */
 static double to_beat(const struct tune_cell *c)
@@ -328,10 +332,12 @@ static double to_beat(const struct tune_cell *c)
 
 static void tell_wrong(const struct tune_cell *c, const char *name, const char *answer)
 {
+    bool host = strstr(answer, " WRONG-HOST");
+
     if (strstr(answer, " WRONG"))
-        tune_say("WRONG result %s: %s, %s, %zu bytes, algorithm %s%s",
-                 strstr(answer, " WRONG-HOST") ? "of the MPI library alone" : "with collopt", collopt_collective_names[c->collective],
-                 tune_operations[c->operation].name, c->bytes, name, strstr(answer, " WRONG-HOST") ? "" : "; no rule will name it here");
+        tune_say("WRONG result %s: %s, %s, %zu bytes, algorithm %s%s", host ? "of the MPI library alone" : "with collopt",
+                 collopt_collective_names[c->collective], tune_operations[c->operation].name, c->bytes, name,
+                 host ? "" : "; no rule will name it here");
 }
 
 /* False: there was no answer. */
@@ -340,8 +346,8 @@ static bool measure_one(struct tune_job *job, struct tune_cells *all, const stru
 {
     const char *answer;
 
-    fprintf(job->to, "cell %s %s double %zu %s %.6f %.4f\n", collopt_collective_names[c->collective], tune_operations[c->operation].name,
-            c->bytes, name, seconds, to_beat(c));
+    fprintf(job->to, "cell %s %s double %zu %s %.6f %.4f\n", collopt_collective_names[c->collective],
+            tune_operations[c->operation].name, c->bytes, name, seconds, to_beat(c));
     fflush(job->to);
     alarm(SILENCE);
     answer = tune_job_answer(job);
@@ -363,9 +369,10 @@ static void give_up(const struct tune_cell *c, const char *name, struct part *pa
              silent ? "gave no answer for ten minutes" : "ended", collective, operation, c->bytes, name);
 }
 
-/* What is left of the time is shared by the cells that are left, and a cell's share by its candidates.  Half of it is for the pairs: slow
- * ones take more, and there are the first calls. */
-static bool measure_cell(struct tune_job *job, struct tune_cells *all, struct tune_cell *c, struct course *course, struct part *part)
+/* What is left of the time is shared by the cells that are left, and a cell's share by its candidates.  Half of it is for the
+ * pairs: slow ones take more, and there are the first calls. */
+static bool measure_cell(struct tune_job *job, struct tune_cells *all, struct tune_cell *c, struct course *course,
+                         struct part *part)
 {
     double share = (course->end - tune_now()) / (course->open - course->done), each = share / c->candidates / 2;
 

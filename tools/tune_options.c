@@ -104,8 +104,8 @@ static bool size_list(struct tune_options *o, const char *list)
     for (; word && right; word = strtok_r(NULL, ",", &rest))
         right = size_word(o, word);
     if (!right)
-        tune_say("--sizes: \"%s\" is not understood; sizes are such as 8 or 64K, ranges such as 8:64M (times %d) or 8:1M:2, %d sizes "
-                 "at most", list, FACTOR, TUNE_SIZES);
+        tune_say("--sizes: \"%s\" is not understood; sizes are such as 8 or 64K, ranges such as 8:64M (times %d) or 8:1M:2, "
+                 "%d sizes at most", list, FACTOR, TUNE_SIZES);
     qsort(o->size, (size_t)o->sizes, sizeof *o->size, by_size);
     for (int i = 0; i < o->sizes; i++)          /* each once */
         if (n == 0 || o->size[i] != o->size[n - 1])
@@ -180,6 +180,17 @@ static bool machine_word(struct tune_options *o, const char *text)
     return true;
 }
 
+static bool picture_word(struct tune_options *o, const char *text)
+{
+    const char *ending = strrchr(text, '.');
+
+    o->picture = text;
+    if (ending && (strcmp(ending, ".svg") == 0 || strcmp(ending, ".png") == 0))
+        return true;
+    tune_say("--picture: \"%s\" ends neither with .svg nor with .png, which is how the format is chosen", text);
+    return false;
+}
+
 static bool program_word(struct tune_options *o, const char *text)
 {
     o->program = text;
@@ -202,9 +213,9 @@ static const struct {
     const char *name;
     bool (*take)(struct tune_options *o, const char *value);
 } valued[] = {
-    { "-o", output_word }, { "--machine", machine_word }, { "--collectives", collectives_word }, { "--ops", operations_word }, { "--sizes", size_list },
-    { "--time", time_word }, { "--candidates", candidates_word }, { "--mpi", mpi_word }, { "--program", program_word },
-    { "--progress", progress_word },
+    { "-o", output_word }, { "--machine", machine_word }, { "--collectives", collectives_word }, { "--ops", operations_word },
+    { "--sizes", size_list }, { "--time", time_word }, { "--candidates", candidates_word }, { "--mpi", mpi_word },
+    { "--program", program_word }, { "--progress", progress_word }, { "--picture", picture_word },
 };
 enum { VALUED = sizeof valued / sizeof *valued };
 
@@ -269,12 +280,13 @@ static bool complete(struct tune_options *o)
     if (o->help || o->version)
         return true;
     if (o->words == 0) {
-        tune_say(o->check ? "--check needs the name of a file" : "a launcher is missing, as in: collopt-tune -o site.rules mpirun -n 64");
+        tune_say(o->check ? "--check needs the name of a file"
+                 : "a launcher is missing, as in: collopt-tune -o site.rules mpirun -n 64");
         return false;
     }
     if (!o->check && !o->output) {
-        tune_say("-o FILE is missing: where the rules go%s", leaves_room(o->word[0]) ? "" : "; it must stand before the launcher, whose "
-                 "own options follow it");
+        tune_say("-o FILE is missing: where the rules go%s",
+                 leaves_room(o->word[0]) ? "" : "; it must stand before the launcher, whose own options follow it");
         return false;
     }
     if (!o->check && !o->machine)

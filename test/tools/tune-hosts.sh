@@ -36,9 +36,10 @@ on_host()               # HOST
     says '2 of 2 cells measured'
     "$tune" --check "$work/rules" >"$work/said" || fail "$what: the rules do not pass --check"
     grep -q '^# MPI: .*; collopt: [0-9]' "$work/rules" || fail "$what: no MPI in the head"
-    grep -q '^allreduce *2 *1 *2 0-[0-9A-Z]* *commutative .*# .*x (.*-.*) of the host at 64' "$work/rules" || fail "$what: no ratio"
-    launch "$host" 2 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_RULES="$work/rules" COLLOPT_LOG=decide "$program" --pairs 2 --calls 2 \
-        --progress off --collectives allreduce --sizes 64,4096 || fail "$what: not used"
+    grep -q '^allreduce *2 *1 *2 0-[0-9A-Z]* *commutative .*# .*x (.*-.*) of the host at 64' "$work/rules" \
+        || fail "$what: no ratio"
+    launch "$host" 2 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_RULES="$work/rules" COLLOPT_LOG=decide "$program" \
+        --pairs 2 --calls 2 --progress off --collectives allreduce --sizes 64,4096 || fail "$what: not used"
     line=$(awk '/^allreduce.* commutative/ { print NR; exit }' "$work/rules")
     says "allreduce.*rule $work/rules:$line"
 

@@ -16,8 +16,8 @@ fail()
     failed=1
 }
 
-# The measuring program.  $work/table: COLLECTIVE OPERATION BYTES ALGORITHM RATIO LOW HIGH RESULT, * for any; the first line that fits.
-# $work/asked: what it was asked for.  At the request behind the first $work/limit it ends, or waits for its end.
+# The measuring program.  $work/table: COLLECTIVE OPERATION BYTES ALGORITHM RATIO LOW HIGH RESULT, * for any; the first line that
+# fits.  $work/asked: what it was asked for.  At the request behind the first $work/limit it ends, or waits for its end.
 cat >"$work/program" <<'END'
 #!/bin/sh
 work=${0%/*}
@@ -105,16 +105,17 @@ reduce sum *    knomial     1.3 1.25 1.35 correct
 *      *   *    *           0.8 0.7 0.9 correct
 END
 run 0 --collectives reduce --ops sum --sizes 8:32K --candidates 11 env
-rules 'reduce 8 2 4 0-4K commutative binomial' 'reduce 8 2 4 4K-16K commutative host' 'reduce 8 2 4 16K-64K commutative binomial' \
-    '* * * * * * auto'
+rules 'reduce 8 2 4 0-4K commutative binomial' 'reduce 8 2 4 4K-16K commutative host' \
+    'reduce 8 2 4 16K-64K commutative binomial' '* * * * * * auto'
 has '^reduce .*binomial .*# 1.50x (1.45-1.55) of the host at 8, 1.50x (1.45-1.55) at 32' \
     '^reduce .*host .*# [a-z_]* 1.20x (0.90-1.30) of the host at 8K$' '^# command: .* --sizes 8:32K .*env$' '^# MPI: none'
-says 'site.rules: 7 of 7 cells measured; collopt is faster in 6, all in all' 'some launcher says something'
+says '^reduce *commutative *7 *1 *1.42 ' '^all *7 *1 *1.42 ' 'site.rules: 7 of 7 cells measured' 'some launcher says something'
 [ ! -f "$work/site.rules.part" ] || fail 'the .part is left over'
 grep -q '^LD_PRELOAD=.*libcollopt.so' "$work/environment" || fail 'collopt is not preloaded'
 grep -q '^COLLOPT_WAIT=yield$' "$work/environment" || fail 'a setting does not go along'
 ! grep -q '^COLLOPT_RULES\|^COLLOPT_ALLREDUCE' "$work/environment" || fail 'what chooses algorithms goes along'
-awk '$4 == 8 { print $7 }' "$work/asked" | tail -n 1 | grep -q '^1.4500$' || fail 'the last one of a cell has not to beat the best'
+awk '$4 == 8 { print $7 }' "$work/asked" | tail -n 1 | grep -q '^1.4500$' \
+    || fail 'the last one of a cell has not to beat the best'
 
 # Kinds of operation; an algorithm that is wrong; none that can serve.
 fresh <<'END'
@@ -152,8 +153,8 @@ fresh <<'END'
 END
 run 0 --collectives scan --sizes 64 env
 says 'site.machine: what messages cost here'
-for line in '^node.latency  *= 300 ns  # quartiles 0.25 and 0.35 us$' '^combine.bandwidth = 20 GB/s  # quartiles 19 and 21 GB/s$' \
-    '^net.eager  *= 4 KiB$' '^# What messages and combining cost, COLLOPT_MACHINE=.*made by collopt-tune' '^# command: ' '^# MPI: none'; do
+for line in '^node.latency  *= 300 ns  # quartiles 0.25 and 0.35 us$' '^net.eager  *= 4 KiB$' '^# command: ' '^# MPI: none' \
+    '^combine.bandwidth = 20 GB/s  # quartiles 19 and 21 GB/s$' '^# What messages .*COLLOPT_MACHINE=.*made by collopt-tune'; do
     grep -q "$line" "$work/site.machine" || fail "no line \"$line\" in $(cat "$work/site.machine")"
 done
 [ "$(grep -c '^[^#]' "$work/site.machine")" = 3 ] || fail "too much in $(cat "$work/site.machine")"
@@ -169,6 +170,26 @@ run 0 --collectives scan --sizes 64 env
 [ ! -f "$work/machine" ] || fail 'measured with more ranks than processors'
 [ ! -f "$work/site.machine" ] || fail 'written with more ranks than processors'
 
+# The picture, or how to make it.
+fresh <<'END'
+* sum * * 1.5 1.4 1.6 correct
+* *   * * 0.9 0.8 0.95 correct
+END
+if command -v gnuplot >/dev/null; then
+    run 0 --collectives scan,reduce_scatter --sizes 64,4K --picture "$work/map.svg" env
+    for text in '<svg' 'reduce_scatter, noncommutative' '>1.50<' '>host<' '>4K<'; do
+        grep -q "$text" "$work/map.svg" || fail "no \"$text\" in the picture"
+    done
+    [ ! -f "$work/map.gp" ] || fail "gnuplot's instructions are left over"
+fi
+mkdir "$work/bin"
+for program in env sh awk sed cat wc; do ln -s "$(command -v $program)" "$work/bin"; done
+path=$PATH PATH=$work/bin
+run 0 --collectives scan --sizes 64 --picture "$work/none.svg" env
+PATH=$path
+says 'gnuplot is not installed here.*: gnuplot .*none.gp makes .*none.svg'
+grep -q '^set output .*none.svg' "$work/none.gp" || fail 'no instructions for gnuplot'
+
 # ---- interrupted, and again --------------------------------------------------------------------------------------------
 
 fresh <<'END'
@@ -176,7 +197,8 @@ fresh <<'END'
 END
 echo 5 >"$work/limit"
 : >"$work/waits"
-"$tune" -o "$work/site.rules" --program "$work/program" --progress on --collectives scan,exscan --sizes 8,64 env >"$work/said" 2>&1 &
+"$tune" -o "$work/site.rules" --program "$work/program" --progress on --collectives scan,exscan --sizes 8,64 env \
+    >"$work/said" 2>&1 &
 pid=$!
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     [ "$(wc -l <"$work/asked")" -le 5 ] || break
@@ -266,6 +288,7 @@ refused '"8:1M:1" is not understood; sizes are' -o x --sizes 8:1M:1 env
 refused '"soon" is not a time' -o x --time soon env
 refused '"0" is not a number from 1 to 11' -o x --candidates 0 env
 refused '"intel" is neither openmpi nor mpich' -o x --mpi intel env
+refused '"a.gif" ends neither with .svg' -o x --picture a.gif env
 refused '"maybe" is not auto, on or off' -o x --progress maybe env
 refused '--time needs a value' mpirun --time
 refused '--nonsense is not an option' --nonsense -o x env
