@@ -26,17 +26,23 @@ COLLOPT_CORE_SOURCES = \
 	src/schedule.c \
 	src/schedule.h \
 	src/schedule_parts.h \
+	src/select/candidates.c \
+	src/select/lessons.c \
+	src/select/lessons.h \
 	src/select/machine.c \
 	src/select/machine.h \
 	src/select/rules.c \
 	src/select/rules.h \
 	src/select/select.c \
+	src/select/trials.c \
+	src/select/trials.h \
 	src/settings.c \
 	src/storage.c \
 	src/topology.c
 
 # The part with MPI: compiled for each host.
 COLLOPT_BACKEND_SOURCES = \
+	src/adapt.c \
 	src/agree.c \
 	src/built.c \
 	src/call.h \
@@ -47,6 +53,7 @@ COLLOPT_BACKEND_SOURCES = \
 	src/execute.c \
 	src/facts.c \
 	src/gpu.c \
+	src/hand_over.c \
 	src/host.c \
 	src/host.h \
 	src/info.c \

@@ -15,6 +15,8 @@
 
 enum { COLLOPT_DECLINED = -1 };         /* instead of an MPI error code: the host is to do it */
 
+struct collopt_adapted;         /* trials, adapt.c */
+
 struct collopt_call {
     enum collopt_collective collective;
     const char *name;           /* as counted: "Allreduce", "Allreduce_c" */
@@ -27,6 +29,10 @@ struct collopt_call {
     MPI_Op op;
     int root;
     MPI_Comm comm;
+    bool large;                 /* MPI_Allreduce_c and its like */
+    const void *given;          /* IN as the caller said it; dispatch.c may take it for MPI_IN_PLACE */
+    struct collopt_adapted *adapted;    /* the call is one of these trials, by this candidate + 1; 0: by what is selected */
+    int trial;
 };
 
 /* ---- facts.c: what a datatype and an operation are ----------------------------------------------------------- */
@@ -73,6 +79,8 @@ struct collopt_plan {
     size_t count;               /* as in the call; Reduce_scatter: hash of the counts */
     size_t *counts;             /* Reduce_scatter, else NULL */
     struct collopt_facts facts;
+    int trial;                  /* as in the call */
+    struct collopt_adapted *adapted;    /* calls like this go by these trials: each candidate has a plan of its own */
 
     /* what to do; algorithm NULL: the host's own collective */
     const struct collopt_algorithm *algorithm;
@@ -128,6 +136,7 @@ struct collopt_comm {
     unsigned turn;              /* whose place the next new plan takes */
     size_t steps;               /* of all plans that are kept */
     struct collopt_schedules *schedules;
+    struct collopt_adapted *adapted;
     char *scratch;
     size_t scratch_size, scratch_kept;          /* bytes; kept between calls at most */
     bool timed, traced, checked;        /* a report, a trace, COLLOPT_CHECK is wanted */
@@ -142,6 +151,8 @@ struct collopt_comm *collopt_comm_find(MPI_Comm comm);
 void collopt_comm_engage(struct collopt_comm *c);
 /* Do all its ranks belong to a world whose ranks were asked in MPI_Init?  They all answer alike. */
 bool collopt_comm_inside(const struct collopt_comm *c);
+/* Keeps for the report what communicators that are still there have learnt. */
+void collopt_comm_tell(void);
 /* Gives back what the host would miss at its end; after this no delete callback calls MPI any more. */
 void collopt_comm_shut_down(void);
 
@@ -191,6 +202,23 @@ int collopt_test(MPI_Request *request, bool *done);
 int collopt_wait_any(int n, MPI_Request *const request[]);              /* on SMPI: until one of them is complete, and null */
 void collopt_idle(const struct collopt_comm *c, unsigned *polls);       /* between two fruitless looks */
 bool collopt_abandon(struct collopt_plan *plan);        /* after an error: what is still under way */
+
+/* ---- adapt.c, hand_over.c: COLLOPT_ADAPT --------------------------------------------------------------------------- */
+
+/* The trials for problems like P; NULL: no memory. */
+struct collopt_adapted *collopt_adapted_for(struct collopt_comm *c, const struct collopt_problem *p);
+/* Before each call of theirs: the ranks agree, if it is time.  An error code of the host. */
+int collopt_adapt_agree(struct collopt_comm *c, struct collopt_adapted *a);
+/* The candidate for the next call, and whether its time is wanted; after the call, whether it went well or not: so long it took. */
+int collopt_adapt_next(const struct collopt_adapted *a, bool *timed);
+void collopt_adapt_done(struct collopt_adapted *a, double seconds);
+const struct collopt_choice *collopt_adapt_choice(const struct collopt_adapted *a, int candidate);
+unsigned long long collopt_adapt_calls(const struct collopt_adapted *a);
+/* Keeps for the report what C has learnt (lessons.h); once. */
+void collopt_adapt_tell(const struct collopt_comm *c);
+void collopt_adapted_free(struct collopt_comm *c);
+/* Makes CALL by the host's own function, with the arguments as they came. */
+int collopt_hand_over(const struct collopt_call *call);
 
 /* ---- check.c ---------------------------------------------------------------------------------------------------- */
 

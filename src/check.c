@@ -87,6 +87,14 @@ static void take_facts(struct side *s)
         field[TYPE] = s->facts.type_id;
 }
 
+/* Of trials (COLLOPT_ADAPT): how far they are, and who would be next. */
+static long long state_of(const struct collopt_adapted *a)
+{
+    bool timed;
+
+    return (long long)(8 * collopt_adapt_calls(a)) + collopt_adapt_next(a, &timed);
+}
+
 static void take(struct side *s, int outcome)
 {
     long long *field = s->asked.field;
@@ -102,7 +110,9 @@ static void take(struct side *s, int outcome)
         field[COUNT] = (long long)s->call->count;
     take_facts(s);
     field[TAKEN] = outcome;
-    if (outcome == MPI_SUCCESS && s->plan->chosen)
+    if (outcome == MPI_SUCCESS && s->plan->adapted)
+        field[DECISION] = state_of(s->plan->adapted);
+    else if (outcome == MPI_SUCCESS && s->plan->chosen)
         field[DECISION] = hash_of(s->plan->chosen);
 }
 
@@ -161,7 +171,10 @@ static void say(const struct side *s, enum field f, int index, struct words *w)
         say_taken(s, text, size);
         return;
     case DECISION:
-        snprintf(text, size, "has chosen %s", s->plan->chosen);
+        if (s->plan->adapted)
+            snprintf(text, size, "is at call %llu of its trials", collopt_adapt_calls(s->plan->adapted));
+        else
+            snprintf(text, size, "has chosen %s", s->plan->chosen);
         return;
     case FIELDS:
         return;

@@ -72,6 +72,8 @@ static void give_back(struct collopt_comm *c)
 static void clean(struct collopt_comm *c)
 {
     collopt_plans_free(c);
+    collopt_adapt_tell(c);
+    collopt_adapted_free(c);
     free(c->scratch);
     free(c->node);
     c->scratch = NULL;
@@ -99,6 +101,17 @@ static int deleted(MPI_Comm comm, int key, void *value, void *extra)
     }
     give_back(c);
     return MPI_SUCCESS;
+}
+
+void collopt_comm_tell(void)
+{
+    struct collopt_comm *c;
+
+    pthread_mutex_lock(&lock);
+    c = every;
+    pthread_mutex_unlock(&lock);
+    for (; c; c = c->other)
+        collopt_adapt_tell(c);
 }
 
 /* Communicators that are never freed have no delete callback: their datatypes are given back here (MPICH warns of what is

@@ -87,14 +87,17 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int timed(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
+static int timed(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call, double *seconds)
 {
     double start = now();
     int err = collopt_execute(c, plan, call->in, call->out);
-    double seconds = now() - start;
 
-    collopt_count(plan->algorithm, plan->size_class,
-                  &(struct collopt_counter){ 1, plan->bytes, seconds, seconds, seconds });
+    *seconds = now() - start;
+    if (!c->timed)
+        collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);
+    else
+        collopt_count(plan->algorithm, plan->size_class,
+                      &(struct collopt_counter){ 1, plan->bytes, *seconds, *seconds, *seconds });
     return err;
 }
 
@@ -112,19 +115,33 @@ static int raise(const struct collopt_call *call, int err)
     return err;
 }
 
-static int run(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
+/* SECONDS: where they are wanted, else NULL. */
+static int run(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call, double *seconds)
 {
+    double nobody_asks;
     int err;
 
-    if (!plan->algorithm)
-        return decline(call, COLLOPT_PASS_CHOSEN);
     if (c->traced)
         collopt_say(COLLOPT_LOG_TRACE, "MPI_%s, %d ranks, %llu bytes: %s", call->name, c->ranks,
                     (unsigned long long)plan->bytes, plan->algorithm->name);
     c->busy = true;
-    err = c->timed ? timed(c, plan, call) : untimed(c, plan, call);
+    err = c->timed || seconds ? timed(c, plan, call, seconds ? seconds : &nobody_asks) : untimed(c, plan, call);
     c->busy = false;
     return raise(call, err);
+}
+
+/* The host's errors have been heard of when they come back. */
+static int run_by_host(struct collopt_comm *c, const struct collopt_call *call, double *seconds)
+{
+    double start = now();
+    int err;
+
+    collopt_count_passed(call->name, COLLOPT_PASS_CHOSEN, 1);
+    c->busy = true;
+    err = collopt_hand_over(call);
+    c->busy = false;
+    *seconds = now() - start;
+    return err;
 }
 
 static struct collopt_plan *new_plan(struct collopt_comm *c, const struct collopt_call *call, const struct collopt_facts *f,
@@ -151,6 +168,11 @@ static int learn(struct collopt_comm *c, const struct collopt_call *call, size_t
     return *plan ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
+static size_t count_of(const struct collopt_call *call, int ranks)
+{
+    return scatters(call) ? collopt_counts_hash(call, ranks) : call->count;
+}
+
 /* Do the handles still mean what PLAN was made for?  What is made of a datatype of the user's is made anew in any case: a
  * layout with the same measures may be another. */
 static bool still_right(const struct collopt_plan *plan)
@@ -163,18 +185,55 @@ static bool still_right(const struct collopt_plan *plan)
 /* Nothing is sent here.  COLLOPT_DECLINED: arguments that are the host's to judge. */
 static int prepare(struct collopt_comm *c, struct collopt_call *call, struct collopt_plan **plan)
 {
-    size_t count = call->count;
+    size_t count;
     int err = MPI_SUCCESS;
 
     if (negative(call, c->ranks))
         return COLLOPT_DECLINED;
-    if (scatters(call))
-        count = collopt_counts_hash(call, c->ranks);
+    count = count_of(call, c->ranks);
     call->in = taken_in_place(call, c);
     *plan = collopt_plan_known(c, call, count);
     if (!*plan || !still_right(*plan))
         err = learn(c, call, count, plan);
     return err == MPI_SUCCESS && odd_buffers(call, c, *plan) ? COLLOPT_DECLINED : err;
+}
+
+/* The plan by which a candidate runs a call that is known by HEAD. */
+static struct collopt_plan *plan_of_candidate(struct collopt_comm *c, const struct collopt_call *call,
+                                              const struct collopt_plan *head)
+{
+    struct collopt_facts facts = head->facts;           /* HEAD may have to go for a new plan */
+    size_t count = head->count;
+    struct collopt_plan *plan = collopt_plan_known(c, call, count);
+
+    if (!plan || (!facts.lasting && !collopt_plan_renew(plan, &facts)))
+        plan = new_plan(c, call, &facts, count);
+    return plan;
+}
+
+/* One call of the trials that HEAD belongs to. */
+static int run_trial(struct collopt_comm *c, const struct collopt_plan *head, struct collopt_call *call)
+{
+    struct collopt_adapted *adapted = call->adapted = head->adapted;
+    int err = collopt_adapt_agree(c, adapted);
+    struct collopt_plan *plan;
+    double seconds = 0;
+    bool wanted;
+
+    if (err != MPI_SUCCESS)
+        return raise(call, err);
+    call->trial = 1 + collopt_adapt_next(adapted, &wanted);
+    plan = plan_of_candidate(c, call, head);
+    if (!plan)
+        err = raise(call, MPI_ERR_NO_MEM);
+    else if (plan->algorithm)
+        err = run(c, plan, call, wanted ? &seconds : NULL);
+    else if (wanted)
+        err = run_by_host(c, call, &seconds);
+    else
+        err = decline(call, COLLOPT_PASS_CHOSEN);
+    collopt_adapt_done(adapted, seconds);
+    return err;
 }
 
 static bool switched_off(void)
@@ -197,7 +256,9 @@ static int serve(struct collopt_comm *c, struct collopt_call *call)
         return raise(call, outcome);
     if (c->checked && switched_off())
         return decline(call, COLLOPT_PASS_OFF);
-    return run(c, plan, call);
+    if (plan->adapted)
+        return run_trial(c, plan, call);
+    return plan->algorithm ? run(c, plan, call, NULL) : decline(call, COLLOPT_PASS_CHOSEN);
 }
 
 int collopt_dispatch(struct collopt_call *call)

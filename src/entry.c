@@ -9,7 +9,8 @@
 /* ---- the collectives that collopt runs ------------------------------------------------------------------------------ */
 
 #define CALL(ID, text, ...) \
-    { .collective = COLLOPT_##ID, .name = text, .in = in, .out = out, .type = type, .op = op, .comm = comm, __VA_ARGS__ }
+    { .collective = COLLOPT_##ID, .name = text, .in = in, .out = out, .type = type, .op = op, .comm = comm, \
+      .given = in, __VA_ARGS__ }
 
 int collopt_entry_Reduce(const void *in, void *out, int count, host_type type, host_op op, int root, host_comm comm)
 {
@@ -21,7 +22,7 @@ int collopt_entry_Reduce(const void *in, void *out, int count, host_type type, h
 
 int collopt_entry_Reduce_c(const void *in, void *out, host_count count, host_type type, host_op op, int root, host_comm comm)
 {
-    struct collopt_call call = CALL(REDUCE, "Reduce_c", .count = (size_t)count, .root = root);
+    struct collopt_call call = CALL(REDUCE, "Reduce_c", .large = true, .count = (size_t)count, .root = root);
     int err = collopt_dispatch(&call);
 
     return err == COLLOPT_DECLINED ? collopt_host.Reduce_c(in, out, count, type, op, root, comm) : err;
@@ -37,7 +38,7 @@ int collopt_entry_Allreduce(const void *in, void *out, int count, host_type type
 
 int collopt_entry_Allreduce_c(const void *in, void *out, host_count count, host_type type, host_op op, host_comm comm)
 {
-    struct collopt_call call = CALL(ALLREDUCE, "Allreduce_c", .count = (size_t)count);
+    struct collopt_call call = CALL(ALLREDUCE, "Allreduce_c", .large = true, .count = (size_t)count);
     int err = collopt_dispatch(&call);
 
     return err == COLLOPT_DECLINED ? collopt_host.Allreduce_c(in, out, count, type, op, comm) : err;
@@ -54,7 +55,7 @@ int collopt_entry_Reduce_scatter(const void *in, void *out, const int *counts, h
 int collopt_entry_Reduce_scatter_c(const void *in, void *out, const host_count *counts, host_type type, host_op op,
                                    host_comm comm)
 {
-    struct collopt_call call = CALL(REDUCE_SCATTER, "Reduce_scatter_c", .counts64 = counts);
+    struct collopt_call call = CALL(REDUCE_SCATTER, "Reduce_scatter_c", .large = true, .counts64 = counts);
     int err = collopt_dispatch(&call);
 
     return err == COLLOPT_DECLINED ? collopt_host.Reduce_scatter_c(in, out, counts, type, op, comm) : err;
@@ -71,7 +72,7 @@ int collopt_entry_Reduce_scatter_block(const void *in, void *out, int count, hos
 int collopt_entry_Reduce_scatter_block_c(const void *in, void *out, host_count count, host_type type, host_op op,
                                          host_comm comm)
 {
-    struct collopt_call call = CALL(REDUCE_SCATTER_BLOCK, "Reduce_scatter_block_c", .count = (size_t)count);
+    struct collopt_call call = CALL(REDUCE_SCATTER_BLOCK, "Reduce_scatter_block_c", .large = true, .count = (size_t)count);
     int err = collopt_dispatch(&call);
 
     return err == COLLOPT_DECLINED ? collopt_host.Reduce_scatter_block_c(in, out, count, type, op, comm) : err;
@@ -87,7 +88,7 @@ int collopt_entry_Scan(const void *in, void *out, int count, host_type type, hos
 
 int collopt_entry_Scan_c(const void *in, void *out, host_count count, host_type type, host_op op, host_comm comm)
 {
-    struct collopt_call call = CALL(SCAN, "Scan_c", .count = (size_t)count);
+    struct collopt_call call = CALL(SCAN, "Scan_c", .large = true, .count = (size_t)count);
     int err = collopt_dispatch(&call);
 
     return err == COLLOPT_DECLINED ? collopt_host.Scan_c(in, out, count, type, op, comm) : err;
@@ -103,7 +104,7 @@ int collopt_entry_Exscan(const void *in, void *out, int count, host_type type, h
 
 int collopt_entry_Exscan_c(const void *in, void *out, host_count count, host_type type, host_op op, host_comm comm)
 {
-    struct collopt_call call = CALL(EXSCAN, "Exscan_c", .count = (size_t)count);
+    struct collopt_call call = CALL(EXSCAN, "Exscan_c", .large = true, .count = (size_t)count);
     int err = collopt_dispatch(&call);
 
     return err == COLLOPT_DECLINED ? collopt_host.Exscan_c(in, out, count, type, op, comm) : err;

@@ -104,6 +104,7 @@ bool collopt_info_select(const struct collopt_comm *c, const struct collopt_prob
         return false;
     }
     d->choice = wish->choice;
+    d->open = false;
     snprintf(d->why, sizeof d->why, "forced by info key %s", key);
     return true;
 }

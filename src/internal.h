@@ -20,6 +20,8 @@ struct collopt_settings {
     int after;                  /* COLLOPT_AFTER: engaged at this call of the family on a communicator; 1 = the first */
     bool pcontrol;              /* COLLOPT_PCONTROL */
     bool check;                 /* COLLOPT_CHECK */
+    bool adapt;                 /* COLLOPT_ADAPT */
+    const char *adapt_rules;    /* COLLOPT_ADAPT_RULES: file, or NULL */
     enum collopt_log log;       /* COLLOPT_LOG */
     const char *report;         /* COLLOPT_REPORT: file, "stderr", or NULL */
     enum collopt_wait wait;     /* COLLOPT_WAIT */
@@ -149,11 +151,14 @@ int collopt_choice_text(const struct collopt_choice *choice, char *text, size_t 
 struct collopt_decision {
     struct collopt_choice choice;       /* algorithm NULL: host */
     char why[160];                      /* "forced by COLLOPT_ALLREDUCE", "built-in: short", ... */
+    bool open;                          /* nobody has said so: others may be tried */
 };
 
 /* Fills DECISION for P: what is forced, else by the user's rules, else built in, else the host.  A forced algorithm that cannot serve P gives
  * one notice and the next choice. */
 void collopt_select(const struct collopt_problem *p, struct collopt_decision *decision);
+/* At most MOST choices that are worth a trial where a decision is open: that decision, then others that may be as fast. */
+int collopt_candidates(const struct collopt_problem *p, struct collopt_choice *choice, int most);
 /* Sets P->value and P->segments for a choice. */
 void collopt_set_parameters(struct collopt_problem *p, const struct collopt_choice *choice);
 /* May CHOICE serve P, whatever P's own parameters are? */
@@ -242,6 +247,8 @@ bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t s
 /* Writes to WHERE, the value of COLLOPT_REPORT: a table to "stderr", else JSON to the file WHERE, or WHERE.<rank> where the
  * report is one rank's (RANK >= 0; -1: combined).  A file appears whole or not at all.  MPI is what MPI_Get_library_version says,
  * RANKS the size of MPI_COMM_WORLD.  False, after a warning, if it could not be written. */
-bool collopt_report_write(const struct collopt_report *r, const char *where, const char *mpi, int ranks, int rank);
+bool collopt_report_write(struct collopt_report *r, const char *where, const char *mpi, int ranks, int rank);
+/* Writes a file of rules that says what was learnt (COLLOPT_ADAPT); likewise. */
+bool collopt_report_rules(struct collopt_report *r, const char *where);
 
 #endif

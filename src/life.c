@@ -111,7 +111,8 @@ static void name_file(char *name, size_t size, const char *where)
         snprintf(name, size, "%s.spawned-%ld", where, (long)getpid());
 }
 
-static void report(const char *where)
+/* WHERE and RULES are files, or NULL.  Without the others, rules would be one rank's. */
+static void report(const char *where, const char *rules)
 {
     struct collopt_report *r = collopt_report_gather();
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", name[PATH_MAX];
@@ -122,25 +123,33 @@ static void report(const char *where)
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Get_library_version(version, &length);
-    name_file(name, sizeof name, where);
     one = together(&comm, rank);
     if (one) {
         combine_reports(r, rank, ranks, comm);
         PMPI_Comm_free(&comm);
     }
-    if (r && (rank == 0 || !one))
+    if (r && where && (rank == 0 || !one)) {
+        name_file(name, sizeof name, where);
         collopt_report_write(r, name, version, ranks, one ? -1 : rank);
+    }
+    if (r && rules && rank == 0 && one) {
+        name_file(name, sizeof name, rules);
+        collopt_report_rules(r, name);
+    }
     collopt_report_free(r);
 }
 
 void collopt_end(void)
 {
     const char *where = collopt_settings()->report;
+    const char *rules = collopt_settings()->adapt ? collopt_settings()->adapt_rules : NULL;
     int finalized = 0;
 
     if (PMPI_Finalized(&finalized) || finalized)
         return;
-    if (where)
-        report(where);
+    if (where || rules) {
+        collopt_comm_tell();
+        report(where, rules);
+    }
     collopt_comm_shut_down();
 }

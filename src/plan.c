@@ -175,7 +175,8 @@ static bool same_counts(const struct collopt_plan *plan, const struct collopt_ca
 static struct collopt_plan **set_of(struct collopt_comm *c, const struct collopt_call *call, size_t count)
 {
     size_t h = count * 8 + (size_t)call->collective + ((size_t)(uintptr_t)call->type >> 3) * 31
-        + ((size_t)(uintptr_t)call->op >> 3) * 17 + (size_t)call->root * 64 + (call->in == MPI_IN_PLACE) * 7;
+        + ((size_t)(uintptr_t)call->op >> 3) * 17 + (size_t)call->root * 64 + (call->in == MPI_IN_PLACE) * 7
+        + (size_t)call->trial * 1031;
 
     return c->memo[mix(h) % COLLOPT_SETS];
 }
@@ -190,7 +191,7 @@ static bool serves(const struct collopt_plan *plan, const struct collopt_call *c
 {
     return plan && plan->count == count && plan->facts.type == call->type && plan->facts.op == call->op
         && plan->collective == call->collective && plan->root == call->root
-        && plan->in_place == (call->in == MPI_IN_PLACE) && same_counts(plan, call, ranks);
+        && plan->in_place == (call->in == MPI_IN_PLACE) && plan->trial == call->trial && same_counts(plan, call, ranks);
 }
 
 struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call, size_t count)
@@ -323,6 +324,20 @@ static void say_decision(const struct collopt_comm *c, struct collopt_plan *plan
         collopt_say(COLLOPT_LOG_DECIDE, "%s", text);
 }
 
+/* A candidate that was chosen for another problem of the same kind may be unable to serve this one. */
+static void choose(const struct collopt_comm *c, const struct collopt_call *call, const struct collopt_problem *p,
+                   struct collopt_decision *d)
+{
+    const struct collopt_choice *candidate = call->trial ? collopt_adapt_choice(call->adapted, call->trial - 1) : NULL;
+
+    if (candidate && (!candidate->algorithm || collopt_choice_usable(candidate, p, NULL))) {
+        *d = (struct collopt_decision){ .choice = *candidate, .why = "a candidate, COLLOPT_ADAPT" };
+        return;
+    }
+    if (!collopt_info_select(c, p, d))
+        collopt_select(p, d);
+}
+
 static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
 {
     struct collopt_problem p = {
@@ -335,8 +350,11 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const stru
     p.count = input_elements(c, call, plan->counts);
     plan->bytes = (uint64_t)p.count * p.size;
     plan->size_class = collopt_size_class(plan->bytes);
-    if (!collopt_info_select(c, &p, &d))
-        collopt_select(&p, &d);
+    choose(c, call, &p, &d);
+    if (d.open && collopt_settings()->adapt && call->trial == 0 && c->ranks > 1) {
+        plan->adapted = collopt_adapted_for(c, &p);
+        return plan->adapted != NULL;
+    }
     plan->algorithm = d.choice.algorithm;
     if (plan->algorithm)
         collopt_set_parameters(&p, &d.choice);
@@ -352,7 +370,7 @@ struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collo
     if (!plan)
         return NULL;
     *plan = (struct collopt_plan){ .collective = call->collective, .in_place = call->in == MPI_IN_PLACE, .root = call->root,
-                                   .count = count, .facts = *f };
+                                   .count = count, .facts = *f, .trial = call->trial };
     if (!copy_counts(plan, call, c->ranks) || !decide(c, plan, call)) {
         collopt_plan_free(plan);
         return NULL;

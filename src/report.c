@@ -9,6 +9,7 @@
 #include "internal.h"
 #include "collopt.h"
 #include "json.h"
+#include "select/lessons.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +34,7 @@ struct record {
 struct collopt_report {
     size_t records, room;
     struct record *record;
+    struct collopt_lessons lessons;
 };
 
 /* ---- records ----------------------------------------------------------------------------------------------- */
@@ -151,7 +153,7 @@ struct collopt_report *collopt_report_gather(void)
     if (!g.report)
         return NULL;
     collopt_visit_sums(gather, &g);
-    if (g.failed) {
+    if (!collopt_lessons_copy(&g.report->lessons) || g.failed) {
         collopt_report_free(g.report);
         return NULL;
     }
@@ -163,6 +165,7 @@ void collopt_report_free(struct collopt_report *r)
     if (!r)
         return;
     free(r->record);
+    free(r->lessons.list);
     free(r);
 }
 
@@ -170,23 +173,29 @@ void collopt_report_free(struct collopt_report *r)
 
 struct head {
     char magic[16];
-    uint64_t record_size, records;
+    uint64_t record_size, records, lesson_size, lessons;
 };
 
-static const char magic[16] = "collopt-report1";
+static const char magic[16] = "collopt-report2";
+
+static void *append(void *to, const void *list, size_t bytes)
+{
+    if (bytes)
+        memcpy(to, list, bytes);
+    return (char *)to + bytes;
+}
 
 size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t size)
 {
-    struct head head = { .record_size = sizeof *r->record, .records = r->records };
-    size_t bytes = r->records * sizeof *r->record;
+    struct head head = { .record_size = sizeof *r->record, .records = r->records,
+                         .lesson_size = sizeof *r->lessons.list, .lessons = r->lessons.n };
+    size_t records = r->records * sizeof *r->record, lessons = r->lessons.n * sizeof *r->lessons.list;
 
-    if (size < sizeof head + bytes)
-        return sizeof head + bytes;
+    if (size < sizeof head + records + lessons)
+        return sizeof head + records + lessons;
     memcpy(head.magic, magic, sizeof magic);
-    memcpy(buffer, &head, sizeof head);
-    if (bytes)
-        memcpy((char *)buffer + sizeof head, r->record, bytes);
-    return sizeof head + bytes;
+    append(append(append(buffer, &head, sizeof head), r->record, records), r->lessons.list, lessons);
+    return sizeof head + records + lessons;
 }
 
 static bool terminated(const char *text, size_t size)
@@ -194,31 +203,62 @@ static bool terminated(const char *text, size_t size)
     return memchr(text, '\0', size) != NULL;
 }
 
+static bool good_record(const struct record *e)
+{
+    return terminated(e->what, sizeof e->what) && terminated(e->how, sizeof e->how) && e->size_class >= PASSED
+        && e->size_class <= COLLOPT_SIZE_CLASSES;
+}
+
+static bool good_lesson(const struct collopt_lesson *l)
+{
+    return terminated(l->algorithm, sizeof l->algorithm) && l->collective >= 0 && l->collective < COLLOPT_COLLECTIVES
+        && l->size_class >= 0 && l->size_class <= COLLOPT_SIZE_CLASSES && l->tellers > 0;
+}
+
+/* Are SIZE bytes behind HEAD what it says? */
+static bool fits(const struct head *head, size_t size)
+{
+    if (memcmp(head->magic, magic, sizeof magic) || head->record_size != sizeof(struct record)
+        || head->lesson_size != sizeof(struct collopt_lesson) || head->records > size / sizeof(struct record))
+        return false;
+    size -= head->records * sizeof(struct record);
+    return size % sizeof(struct collopt_lesson) == 0 && head->lessons == size / sizeof(struct collopt_lesson);
+}
+
+/* Adds what lies at AT, or only looks whether it makes sense. */
+static bool merge(struct collopt_report *r, const struct head *head, const char *at, bool look)
+{
+    struct collopt_lesson lesson;
+    struct record record;
+    bool good = true;
+
+    for (uint64_t i = 0; i < head->records && good; i++, at += sizeof record) {
+        memcpy(&record, at, sizeof record);
+        good = good_record(&record);
+        if (!look)
+            add(r, &record);
+    }
+    for (uint64_t i = 0; i < head->lessons && good; i++, at += sizeof lesson) {
+        memcpy(&lesson, at, sizeof lesson);
+        good = good_lesson(&lesson);
+        if (!look)
+            collopt_lessons_add(&r->lessons, &lesson);
+    }
+    return good;
+}
+
 bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t size)
 {
     const char *at = (const char *)buffer + sizeof(struct head);
-    struct record other;
     struct head head;
 
     if (size < sizeof head)
         return false;
     memcpy(&head, buffer, sizeof head);
-    if (memcmp(head.magic, magic, sizeof magic) || head.record_size != sizeof other
-        || (size - sizeof head) % sizeof other || head.records != (size - sizeof head) / sizeof other)
+    if (!fits(&head, size - sizeof head) || !merge(r, &head, at, true) || !make_room(r, head.records)
+        || !collopt_lessons_room(&r->lessons, head.lessons))
         return false;
-    for (uint64_t i = 0; i < head.records; i++) {
-        memcpy(&other, at + i * sizeof other, sizeof other);
-        if (!terminated(other.what, sizeof other.what) || !terminated(other.how, sizeof other.how)
-            || other.size_class < PASSED || other.size_class > COLLOPT_SIZE_CLASSES)
-            return false;
-    }
-    if (!make_room(r, head.records))
-        return false;
-    for (uint64_t i = 0; i < head.records; i++) {
-        memcpy(&other, at + i * sizeof other, sizeof other);
-        add(r, &other);
-    }
-    return true;
+    return merge(r, &head, at, false);
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */
@@ -267,6 +307,33 @@ static void json_passed(struct collopt_json *j, const struct record *e)
     collopt_json_end(j);
 }
 
+static double mean(const struct collopt_lesson *l)
+{
+    return l->seconds / (double)l->tellers;
+}
+
+/* L->tellers are ranks of communicators that all have so many ranks. */
+static void json_lesson(struct collopt_json *j, const struct collopt_lesson *l)
+{
+    uint64_t from, to;
+
+    class_bounds(l->size_class, &from, &to);
+    collopt_json_object(j, NULL);
+    collopt_json_text(j, "collective", collopt_collective_names[l->collective]);
+    collopt_json_count(j, "ranks", (uint64_t)l->ranks);
+    collopt_json_count(j, "nodes", (uint64_t)l->nodes);
+    collopt_json_count(j, "ppn", (uint64_t)l->ppn);
+    collopt_json_text(j, "op", collopt_kind_name(l->kind));
+    collopt_json_flag(j, "uneven", l->uneven != 0);
+    collopt_json_count(j, "bytes_from", from);
+    collopt_json_count(j, "bytes_to", to);
+    collopt_json_text(j, "algorithm", l->algorithm);
+    collopt_json_real(j, "seconds", mean(l));
+    collopt_json_count(j, "communicators", l->tellers / (uint64_t)l->ranks);
+    collopt_json_count(j, "chosen", l->chosen / (uint64_t)l->ranks);
+    collopt_json_end(j);
+}
+
 static void version_text(char *text, size_t size)
 {
     snprintf(text, size, "%d.%d.%d", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
@@ -294,6 +361,10 @@ static void write_json(const struct collopt_report *r, FILE *to, const char *mpi
     for (size_t i = 0; i < r->records; i++)
         if (r->record[i].size_class == PASSED)
             json_passed(&j, &r->record[i]);
+    collopt_json_end(&j);
+    collopt_json_array(&j, "learnt");
+    for (size_t i = 0; i < r->lessons.n; i++)
+        json_lesson(&j, &r->lessons.list[i]);
     collopt_json_end(&j);
     collopt_json_end(&j);
 }
@@ -340,6 +411,26 @@ static void write_table(const struct collopt_report *r, FILE *to, const char *mp
             fprintf(to, "  %-45s %12s %12s %6s\n", "passed through to the MPI library", "", "calls", "ranks");
         passed = true;
         fprintf(to, "  %-24s %-33s %12" PRIu64 " %6" PRIu64 "\n", e->what, e->how, e->calls, e->ranks);
+    }
+}
+
+static void write_lessons(const struct collopt_lessons *lessons, FILE *to)
+{
+    const char *const line = "  %-20s %-24s %12s %6s %14s %11s  %s\n";
+
+    if (lessons->n)
+        fprintf(to, line, "tried", "algorithm", "bytes up to", "ranks", "op", "us a call", "");
+    for (size_t i = 0; i < lessons->n; i++) {
+        const struct collopt_lesson *l = &lessons->list[i];
+        char size[24], ranks[16], seconds[24];
+        uint64_t from, bound;
+
+        class_bounds(l->size_class, &from, &bound);
+        collopt_size_text(bound, size, sizeof size);
+        snprintf(ranks, sizeof ranks, "%d", (int)l->ranks);
+        snprintf(seconds, sizeof seconds, "%.2f", 1e6 * mean(l));
+        fprintf(to, line, collopt_collective_names[l->collective], l->algorithm, size, ranks, collopt_kind_name(l->kind), seconds,
+                l->chosen ? "chosen" : "");
     }
 }
 
@@ -404,24 +495,46 @@ static bool put(const char *where, const char *text, size_t n, int rank)
     return done;
 }
 
-bool collopt_report_write(const struct collopt_report *r, const char *where, const char *mpi, int ranks, int rank)
+enum form { TABLE, JSON, RULES };
+
+static void write_form(struct collopt_report *r, enum form form, FILE *to, const char *mpi, int ranks, int rank)
+{
+    if (r->records)
+        qsort(r->record, r->records, sizeof *r->record, by_key);
+    collopt_lessons_sort(&r->lessons);
+    if (form == RULES) {
+        collopt_lessons_write(&r->lessons, to);
+    } else if (form == JSON) {
+        write_json(r, to, mpi, ranks, rank);
+    } else {
+        write_table(r, to, mpi, ranks, rank);
+        write_lessons(&r->lessons, to);
+    }
+}
+
+static bool write_report(struct collopt_report *r, enum form form, const char *where, const char *mpi, int ranks, int rank)
 {
     char *text = NULL;
     size_t n = 0;
     FILE *to = open_memstream(&text, &n);
     bool done = to != NULL;
 
-    if (r->records)
-        qsort(r->record, r->records, sizeof *r->record, by_key);
     if (to) {
-        if (strcmp(where, "stderr") == 0)
-            write_table(r, to, mpi, ranks, rank);
-        else
-            write_json(r, to, mpi, ranks, rank);
+        write_form(r, form, to, mpi, ranks, rank);
         done = fclose(to) == 0 && put(where, text, n, rank);
     }
     if (!done)
-        collopt_warn("the report could not be written to %s: %s", where, strerror(errno));
+        collopt_warn("the %s could not be written to %s: %s", form == RULES ? "rules" : "report", where, strerror(errno));
     free(text);
     return done;
+}
+
+bool collopt_report_write(struct collopt_report *r, const char *where, const char *mpi, int ranks, int rank)
+{
+    return write_report(r, strcmp(where, "stderr") == 0 ? TABLE : JSON, where, mpi, ranks, rank);
+}
+
+bool collopt_report_rules(struct collopt_report *r, const char *where)
+{
+    return write_report(r, RULES, where, NULL, 0, -1);
 }

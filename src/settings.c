@@ -36,6 +36,10 @@ static const struct collopt_setting_row rows[] = {
       .help = "on: MPI_Pcontrol(0) switches collopt off, 1 on, 2 on with the counters at zero" },
     { .name = "COLLOPT_CHECK", .kind = COLLOPT_SWITCH, .scope = COLLOPT_AGREED, .values = "on|off", .preset = "off", FIELD(check),
       .help = "on: before each call, compare over the ranks what they call and with which arguments" },
+    { .name = "COLLOPT_ADAPT", .kind = COLLOPT_SWITCH, .scope = COLLOPT_AGREED, .values = "on|off", .preset = "off", FIELD(adapt),
+      .help = "on: try algorithms and the MPI library on the program's own calls, and stay with the fastest" },
+    { .name = "COLLOPT_ADAPT_RULES", .kind = COLLOPT_TEXT, .scope = COLLOPT_SET_AGREED, .values = "FILE", .preset = "",
+      FIELD(adapt_rules), .help = "with COLLOPT_ADAPT=on: at MPI_Finalize, write what was learnt as rules" },
     { .name = "COLLOPT_LOG", .kind = COLLOPT_WORD, .scope = COLLOPT_LOCAL, .values = "warn|decide|trace", .preset = "warn",
       FIELD(log), .help = "decide: say once per problem what runs and why; trace: say everything" },
     { .name = "COLLOPT_REPORT", .kind = COLLOPT_TEXT, .scope = COLLOPT_SET_AGREED, .values = "FILE|stderr", .preset = "",
@@ -501,6 +505,11 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment, 
             tell_value(warn, row, value, message);
             wrong++;
         }
+    }
+    if (s->adapt_rules && !s->adapt) {
+        tell(warn, "COLLOPT_ADAPT_RULES has no effect: nothing is learnt, COLLOPT_ADAPT is off");
+        s->adapt_rules = NULL;
+        wrong++;
     }
     s->hash = hash(s);
     return wrong;

@@ -246,7 +246,11 @@ static bool by_rules(const struct collopt_problem *p, struct collopt_decision *d
 void collopt_select(const struct collopt_problem *p, struct collopt_decision *d)
 {
     pthread_once(&once, read_forced);
-    if (as_forced(p, d) || by_rules(p, d) || built_in(p, d))
+    d->open = false;
+    if (as_forced(p, d) || by_rules(p, d))
+        return;
+    d->open = true;
+    if (built_in(p, d))
         return;
     d->choice = (struct collopt_choice){ 0 };
     snprintf(d->why, sizeof d->why, "no algorithm here can serve this");

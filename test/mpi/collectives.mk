@@ -33,6 +33,7 @@ test/mpi/smpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la li
 	  libcollopt-smpi.a $(MPI_TEST_LINK)
 
 MPI_TESTS = \
+	test/mpi/adapt.sh \
 	test/mpi/calls.sh \
 	test/mpi/check.sh \
 	test/mpi/collectives-mpich.sh \

@@ -60,6 +60,18 @@ test_unit_test_rules_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
 test_unit_test_rules_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_rules_LDADD = $(CHECK_LIBS)
 
+check_PROGRAMS += test/unit/test_trials
+TESTS += test/unit/test_trials
+test_unit_test_trials_SOURCES = \
+	test/unit/test_trials.c \
+	src/select/lessons.c \
+	src/select/rules_check.c \
+	src/select/trials.c \
+	$(SETTINGS_PARTS)
+test_unit_test_trials_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
+test_unit_test_trials_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_trials_LDADD = $(CHECK_LIBS)
+
 test_unit_test_counters_SOURCES = \
 	test/unit/test_counters.c \
 	src/counters.c \
@@ -67,6 +79,7 @@ test_unit_test_counters_SOURCES = \
 	src/public.c \
 	src/public_names.c \
 	src/report.c \
+	src/select/lessons.c \
 	$(SETTINGS_PARTS)
 test_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 test_unit_test_counters_LDADD = $(CHECK_LIBS) $(JANSSON_LIBS) -lm

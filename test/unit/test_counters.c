@@ -7,6 +7,8 @@
 #include "collopt.h"
 #include "json.h"
 #include "public.h"
+#include "select/lessons.h"
+#include "select/rules.h"
 
 #include <check.h>
 #include <inttypes.h>
@@ -256,7 +258,8 @@ static const char combined[] =
     "\"seconds_per_call\": {\"min\": 0.5, \"mean\": 1.125, \"max\": 2}}\n  ],\n"
     "  \"passed\": [\n"
     "    {\"name\": \"MPIX_Allreduce_init\", \"reason\": \"not implemented by collopt\", \"ranks\": 1, \"calls\": 1},\n"
-    "    {\"name\": \"MPI_Iallreduce\", \"reason\": \"not implemented by collopt\", \"ranks\": 2, \"calls\": 6}\n  ]\n"
+    "    {\"name\": \"MPI_Iallreduce\", \"reason\": \"not implemented by collopt\", \"ranks\": 2, \"calls\": 6}\n  ],\n"
+    "  \"learnt\": []\n"
     "}\n";
 
 START_TEST(report_combined)
@@ -335,7 +338,7 @@ START_TEST(report_empty)
     close(mkstemp(name));
     ck_assert(collopt_report_write(r, name, "MPICH", 1, -1));
     text = contents(name);
-    ck_assert_msg(strstr(text, "\"run\": [],\n  \"passed\": []\n}\n"), "%s", text);
+    ck_assert_msg(strstr(text, "\"run\": [],\n  \"passed\": [],\n  \"learnt\": []\n}\n"), "%s", text);
     ck_assert_uint_le(collopt_report_pack(r, buffer, sizeof buffer), sizeof buffer);
     ck_assert(collopt_report_merge(r, buffer, collopt_report_pack(r, NULL, 0)));
     unlink(name);
@@ -343,13 +346,53 @@ START_TEST(report_empty)
 }
 END_TEST
 
+static void learn(const char *algorithm, double seconds, bool chosen)
+{
+    struct collopt_lesson l = { .collective = COLLOPT_ALLREDUCE, .ranks = 2, .nodes = 1, .ppn = 2, .size_class = 13,
+                                .kind = COLLOPT_KIND_EXACT, .tellers = 1, .chosen = chosen, .seconds = seconds };
+
+    snprintf(l.algorithm, sizeof l.algorithm, "%s", algorithm);
+    collopt_lesson_learnt(&l);
+}
+
+/* A lesson that two ranks have learnt is one communicator's. */
+START_TEST(report_of_lessons)
+{
+    char buffer[4096], name[] = "/tmp/collopt-report-XXXXXX", *text;
+    struct collopt_report *r;
+
+    close(mkstemp(name));
+    learn("host", 0.5, false);
+    learn("ring", 0.25, true);
+    r = collopt_report_gather();
+    ck_assert(collopt_report_merge(r, buffer, collopt_report_pack(r, buffer, sizeof buffer)));
+    ck_assert(collopt_report_write(r, name, "MPICH", 2, -1));
+    text = contents(name);
+    ck_assert_msg(strstr(text, "  \"learnt\": [\n"
+                               "    {\"collective\": \"allreduce\", \"ranks\": 2, \"nodes\": 1, \"ppn\": 2, \"op\": \"exact\", "
+                               "\"uneven\": false, \"bytes_from\": 4097, \"bytes_to\": 8192, \"algorithm\": \"ring\", "
+                               "\"seconds\": 0.25, \"communicators\": 1, \"chosen\": 1},\n"
+                               "    {\"collective\": \"allreduce\", \"ranks\": 2, \"nodes\": 1, \"ppn\": 2, \"op\": \"exact\", "
+                               "\"uneven\": false, \"bytes_from\": 4097, \"bytes_to\": 8192, \"algorithm\": \"host\", "
+                               "\"seconds\": 0.5, \"communicators\": 1, \"chosen\": 0}\n  ]\n}\n"), "%s", text);
+    ck_assert(collopt_report_rules(r, name));
+    text = contents(name);
+    ck_assert_msg(strstr(text, "  4097-8K           exact           ring  # 250000.00 us, host 500000.00 us\n"), "%s", text);
+    unlink(name);
+    collopt_report_free(r);
+}
+END_TEST
+
 START_TEST(report_bytes_refused)
 {
-    struct collopt_report *r = one_rank(1);
+    struct collopt_report *r;
     char good[4096], bad[4096];
-    size_t n = collopt_report_pack(r, good, sizeof good);
-    size_t before = n;
+    size_t n, before;
 
+    learn("ring", 0.25, true);
+    r = one_rank(1);
+    n = before = collopt_report_pack(r, good, sizeof good);
+    ck_assert_uint_le(n, sizeof good);
     for (size_t k = 0; k < n; k++)
         ck_assert_msg(!collopt_report_merge(r, good, k), "%zu of %zu bytes", k, n);
     ck_assert(!collopt_report_merge(r, good, n + 8));
@@ -358,7 +401,7 @@ START_TEST(report_bytes_refused)
 
         memcpy(bad, good, n);
         bad[test_random((unsigned)n)] = (char)test_random(256);
-        bad[test_random(40)] ^= (char)(1 << test_random(8));
+        bad[test_random(56)] ^= (char)(1 << test_random(8));
         collopt_report_merge(copy, bad, n);
         collopt_report_free(copy);
     }
@@ -496,6 +539,7 @@ int main(void)
     tcase_add_test(c, report_joins_names);
     tcase_add_test(c, report_of_one_rank);
     tcase_add_test(c, report_empty);
+    tcase_add_test(c, report_of_lessons);
     tcase_add_test(c, report_bytes_refused);
     tcase_add_test(c, report_table);
 #ifdef COLLOPT_HAVE_JANSSON

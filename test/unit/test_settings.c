@@ -52,7 +52,8 @@ START_TEST(defaults)
     ck_assert_str_eq(warned, "");
     ck_assert(s.on);
     ck_assert_int_eq(s.after, 3);
-    ck_assert(!s.pcontrol);
+    ck_assert(!s.pcontrol && !s.check && !s.adapt);
+    ck_assert_ptr_null(s.adapt_rules);
     ck_assert_int_eq(s.log, COLLOPT_LOG_WARN);
     ck_assert_ptr_null(s.report);
     ck_assert_int_eq(s.wait, COLLOPT_WAIT_AUTO);
@@ -130,6 +131,7 @@ static const struct {
     { "COLLOPT_AFTER=0", { "COLLOPT_AFTER=0", "1 to 1000000000", "using 3" } },
     { "COLLOPT_AFTER=-1", { "COLLOPT_AFTER=-1", "a number", "using 3" } },
     { "COLLOPT_AFTER=99999999999999999999999", { "a number" } },
+    { "COLLOPT_ADAPT_RULES=learnt", { "COLLOPT_ADAPT_RULES has no effect", "COLLOPT_ADAPT is off" } },
     { "COLLOPT_WAIT=spinn", { "spinn", "auto|spin|yield", "did you mean spin?", "using auto" } },
     { "COLLOPT_LOG=decided", { "warn|decide|trace", "did you mean decide?" } },
     { "COLLOPT_LOG=Trace", { "did you mean trace?" } },

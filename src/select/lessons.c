@@ -1,0 +1,200 @@
+/* What trials have taught: summed up over communicators and ranks, and written as rules. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "lessons.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "rules.h"
+
+const char *collopt_kind_name(unsigned kind)
+{
+    return kind == COLLOPT_KIND_EXACT ? "exact" : kind == COLLOPT_KIND_ROUNDING ? "commutative" : "noncommutative";
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------------ */
+
+#define DIFFER(field)   ((x->field > y->field) - (x->field < y->field))
+
+/* Exact operations before others that commute: in a rule the word for these matches those too. */
+static int by_problem(const struct collopt_lesson *x, const struct collopt_lesson *y)
+{
+    int order;
+
+    if ((order = DIFFER(collective)) || (order = DIFFER(ranks)) || (order = DIFFER(nodes)) || (order = DIFFER(ppn))
+        || (order = DIFFER(uneven)) || (order = DIFFER(kind)))
+        return order;
+    return DIFFER(size_class);
+}
+
+static int by_problem_and_worth(const void *a, const void *b)
+{
+    const struct collopt_lesson *x = a, *y = b;
+    double mean_x = x->seconds / (double)x->tellers, mean_y = y->seconds / (double)y->tellers;
+    int order = by_problem(x, y);
+
+    if (order == 0)
+        order = -DIFFER(chosen);
+    if (order == 0)
+        order = (mean_x > mean_y) - (mean_x < mean_y);
+    return order ? order : strcmp(x->algorithm, y->algorithm);
+}
+
+bool collopt_same_problem(const struct collopt_lesson *a, const struct collopt_lesson *b)
+{
+    return by_problem(a, b) == 0;
+}
+
+void collopt_lessons_sort(struct collopt_lessons *l)
+{
+    if (l->n > 0)
+        qsort(l->list, l->n, sizeof *l->list, by_problem_and_worth);
+}
+
+static struct collopt_lesson *find(const struct collopt_lessons *l, const struct collopt_lesson *key)
+{
+    for (size_t i = 0; i < l->n; i++)
+        if (collopt_same_problem(&l->list[i], key) && strcmp(l->list[i].algorithm, key->algorithm) == 0)
+            return &l->list[i];
+    return NULL;
+}
+
+bool collopt_lessons_room(struct collopt_lessons *lessons, size_t more)
+{
+    size_t room = lessons->room ? lessons->room : 32;
+    struct collopt_lesson *list;
+
+    while (room < lessons->n + more)
+        room *= 2;
+    if (room == lessons->room)
+        return true;
+    list = realloc(lessons->list, room * sizeof *list);
+    if (!list)
+        return false;
+    lessons->list = list;
+    lessons->room = room;
+    return true;
+}
+
+bool collopt_lessons_add(struct collopt_lessons *lessons, const struct collopt_lesson *l)
+{
+    struct collopt_lesson *sum = find(lessons, l);
+
+    if (sum) {
+        sum->tellers += l->tellers;
+        sum->chosen += l->chosen;
+        sum->seconds += l->seconds;
+        return true;
+    }
+    if (!collopt_lessons_room(lessons, 1))
+        return false;
+    lessons->list[lessons->n++] = *l;
+    return true;
+}
+
+/* ---- of this process ---------------------------------------------------------------------------------------------------- */
+
+static struct collopt_lessons learnt;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* One that is forgotten for want of memory is learnt again by the next job. */
+void collopt_lesson_learnt(const struct collopt_lesson *l)
+{
+    pthread_mutex_lock(&lock);
+    collopt_lessons_add(&learnt, l);
+    pthread_mutex_unlock(&lock);
+}
+
+bool collopt_lessons_copy(struct collopt_lessons *lessons)
+{
+    bool all = true;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < learnt.n; i++)
+        all = all && collopt_lessons_add(lessons, &learnt.list[i]);
+    pthread_mutex_unlock(&lock);
+    return all;
+}
+
+/* ---- as rules ------------------------------------------------------------------------------------------------------------ */
+
+static const char columns[] = "%-20s  %-6s  %-5s  %-4s  %-16s  %-14s  %s";
+
+/* Vectors of class k have 2^(k-1)+1 to 2^k bytes, of class 0 one byte or none. */
+static void write_range(int from, int to, char *text, size_t size)
+{
+    char end[24];
+
+    collopt_size_text((size_t)1 << (to < 63 ? to : 63), end, sizeof end);
+    snprintf(text, size, "%zu-%s", from ? ((size_t)1 << (from - 1)) + 1 : 0, end);
+}
+
+static double microseconds(const struct collopt_lesson *l)
+{
+    return 1e6 * l->seconds / (double)l->tellers;
+}
+
+/* Of vectors in the last of the classes: the time, and that of the MPI library, which stands among those behind L. */
+static void write_times(const struct collopt_lesson *l, const struct collopt_lesson *end, FILE *to)
+{
+    fprintf(to, "  # %.2f us", microseconds(l));
+    for (const struct collopt_lesson *other = l + 1; other < end && collopt_same_problem(l, other); other++)
+        if (strcmp(other->algorithm, "host") == 0)
+            fprintf(to, ", host %.2f us", microseconds(other));
+    fputc('\n', to);
+}
+
+static void write_rule(const struct collopt_lesson *first, const struct collopt_lesson *last, const struct collopt_lesson *end,
+                       FILE *to)
+{
+    char ranks[16], nodes[16], ppn[16], bytes[64];
+
+    snprintf(ranks, sizeof ranks, "%d", (int)first->ranks);
+    snprintf(nodes, sizeof nodes, "%d", (int)first->nodes);
+    snprintf(ppn, sizeof ppn, "%d", (int)first->ppn);
+    write_range(first->size_class, last->size_class, bytes, sizeof bytes);
+    fprintf(to, columns, collopt_collective_names[first->collective], ranks, nodes, ppn, bytes, collopt_kind_name(first->kind),
+            first->algorithm);
+    write_times(last, end, to);
+}
+
+static const struct collopt_lesson *next_problem(const struct collopt_lesson *l, const struct collopt_lesson *end)
+{
+    const struct collopt_lesson *next = l;
+
+    while (next < end && collopt_same_problem(l, next))
+        next++;
+    return next;
+}
+
+/* Does NEXT say of the size class behind L's what L says of its own? */
+static bool goes_on(const struct collopt_lesson *l, const struct collopt_lesson *next)
+{
+    struct collopt_lesson same = *next;
+
+    same.size_class = l->size_class;
+    return next->size_class == l->size_class + 1 && next->chosen > 0 && collopt_same_problem(l, &same)
+        && strcmp(l->algorithm, next->algorithm) == 0;
+}
+
+void collopt_lessons_write(const struct collopt_lessons *lessons, FILE *to)
+{
+    const struct collopt_lesson *end = lessons->list + lessons->n, *last, *next;
+
+    fprintf(to, "# learnt by COLLOPT_ADAPT=on; behind # is the time of one call, at the longest vectors of the range\n");
+    fprintf(to, columns, "# collective", "ranks", "nodes", "ppn", "bytes", "op", "algorithm\n");
+    for (const struct collopt_lesson *l = lessons->list; l < end; l = next) {
+        last = l;
+        next = next_problem(l, end);
+        if (l->uneven || l->chosen == 0)
+            continue;
+        for (; next < end && goes_on(last, next); next = next_problem(next, end))
+            last = next;
+        write_rule(l, last, end, to);
+    }
+    fprintf(to, columns, "*", "*", "*", "*", "*", "*", "auto\n");
+}

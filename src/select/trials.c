@@ -1,0 +1,156 @@
+/* The states of trials.h. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "trials.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const double too_slow = 3;       /* times the best: dropped after a look */
+static const double slower = 1.2;       /* times what it was when chosen: looked at again */
+
+void collopt_trials_begin(struct collopt_trials *t, int n, const struct collopt_choice *choice)
+{
+    *t = (struct collopt_trials){ .n = n, .chosen = -1, .period = COLLOPT_FIRST_PERIOD };
+    memcpy(t->choice, choice, (size_t)n * sizeof *choice);
+}
+
+static unsigned left(const struct collopt_trials *t)
+{
+    unsigned n = 0;
+
+    for (int i = 0; i < t->n; i++)
+        n += !t->dropped[i];
+    return n;
+}
+
+/* The TURN-th of those that are left. */
+static int in_turn(const struct collopt_trials *t, unsigned turn)
+{
+    for (int i = 0; i < t->n; i++)
+        if (!t->dropped[i] && turn-- == 0)
+            return i;
+    return 0;
+}
+
+bool collopt_trials_due(const struct collopt_trials *t)
+{
+    switch (t->state) {
+    case COLLOPT_LOOKING:
+        return t->call == COLLOPT_LOOKS * left(t);
+    case COLLOPT_TRYING:
+        return t->call == COLLOPT_TRIES * left(t);
+    default:
+        return t->call == t->period;
+    }
+}
+
+int collopt_trials_next(const struct collopt_trials *t, bool *timed)
+{
+    if (t->state == COLLOPT_SETTLED) {
+        *timed = t->call >= t->period - COLLOPT_SAMPLES;
+        return t->chosen;
+    }
+    *timed = t->state == COLLOPT_TRYING || t->call >= left(t);
+    return in_turn(t, t->call % left(t));
+}
+
+void collopt_trials_done(struct collopt_trials *t, double seconds)
+{
+    bool timed;
+    int i = collopt_trials_next(t, &timed);
+
+    t->call++;
+    t->calls++;
+    if (timed && t->samples[i] < COLLOPT_SAMPLES)
+        t->sample[i][t->samples[i]++] = seconds;
+}
+
+/* ---- agreeing ------------------------------------------------------------------------------------------------------------ */
+
+static int by_length(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* After a look, of which few samples are there, the least: one hiccup shall not rule anything out.  Else the median. */
+static double typical(const struct collopt_trials *t, int i)
+{
+    double sorted[COLLOPT_SAMPLES];
+    int n = t->samples[i];
+
+    if (n == 0)
+        return 0;
+    memcpy(sorted, t->sample[i], (size_t)n * sizeof *sorted);
+    qsort(sorted, (size_t)n, sizeof *sorted, by_length);
+    return sorted[t->state == COLLOPT_LOOKING ? 0 : n / 2];
+}
+
+void collopt_trials_give(const struct collopt_trials *t, double seconds[COLLOPT_TRIED])
+{
+    for (int i = 0; i < COLLOPT_TRIED; i++)
+        seconds[i] = i < t->n ? typical(t, i) : 0;
+}
+
+static int fastest(const struct collopt_trials *t)
+{
+    int best = -1;
+
+    for (int i = 0; i < t->n; i++)
+        if (!t->dropped[i] && (best < 0 || t->seconds[i] < t->seconds[best]))
+            best = i;
+    return best;
+}
+
+static void settle(struct collopt_trials *t)
+{
+    t->chosen = fastest(t);
+    t->state = COLLOPT_SETTLED;
+    memset(t->samples, 0, sizeof t->samples);
+}
+
+static void drop_the_slow(struct collopt_trials *t)
+{
+    double best = t->seconds[fastest(t)];
+
+    for (int i = 0; i < t->n; i++)
+        t->dropped[i] = t->dropped[i] || t->seconds[i] > too_slow * best;
+    t->state = COLLOPT_TRYING;
+    if (left(t) == 1)
+        settle(t);
+}
+
+static void look_again(struct collopt_trials *t)
+{
+    t->state = COLLOPT_LOOKING;
+    memset(t->dropped, 0, sizeof t->dropped);
+}
+
+static void check(struct collopt_trials *t, double seconds)
+{
+    if (t->period < COLLOPT_LAST_PERIOD)
+        t->period *= 2;
+    memset(t->samples, 0, sizeof t->samples);
+    if (seconds > slower * t->seconds[t->chosen])
+        look_again(t);
+}
+
+void collopt_trials_take(struct collopt_trials *t, const double seconds[COLLOPT_TRIED])
+{
+    t->call = 0;
+    if (t->state == COLLOPT_SETTLED) {
+        check(t, seconds[t->chosen]);
+        return;
+    }
+    for (int i = 0; i < t->n; i++)
+        if (!t->dropped[i])
+            t->seconds[i] = seconds[i];
+    if (t->state == COLLOPT_LOOKING)
+        drop_the_slow(t);
+    else
+        settle(t);
+}
