@@ -68,7 +68,7 @@ struct tune_cell {
     enum collopt_collective collective;
     int operation;                              /* of tune_operations */
     size_t bytes;
-    bool built_in;                              /* the first candidate is what collopt takes without rules; else that is the host */
+    bool built_in;                              /* without rules collopt takes the first candidate; else the host */
     int candidates;
     struct tune_candidate candidate[TUNE_CANDIDATES];   /* the most promising one first */
 };
@@ -99,6 +99,8 @@ void tune_make_cells(struct tune_cells *all, const struct tune_options *o);
 /* Takes an answer, to whatever was asked; false: it says nothing of these cells nor of the machine. */
 bool tune_take_answer(struct tune_cells *all, const char *answer);
 bool tune_cell_open(const struct tune_cell *c);         /* is something left to be measured? */
+/* The fastest algorithm, if it seems to beat the host and its interval does not say so; else NULL. */
+const struct tune_candidate *tune_doubtful(const struct tune_cell *c);
 
 /* ---- tune_job.c: the launcher's job --------------------------------------------------------------------------------- */
 

@@ -12,6 +12,8 @@
 
 /* Predicted to take longer than this many times the best: not worth a measurement. */
 static const double hopeless = 4;
+/* A median above this may be worth a closer look. */
+static const double noise = 1.02;
 
 static struct collopt_problem problem_of(const struct tune_machine *m, const struct tune_cell *c)
 {
@@ -204,6 +206,16 @@ bool tune_cell_open(const struct tune_cell *c)
         if (c->candidate[i].state == TUNE_OPEN)
             return true;
     return false;
+}
+
+const struct tune_candidate *tune_doubtful(const struct tune_cell *c)
+{
+    const struct tune_candidate *best = NULL;
+
+    for (int i = 0; i < c->candidates; i++)
+        if (c->candidate[i].state == TUNE_MEASURED && (!best || c->candidate[i].ratio > best->ratio))
+            best = &c->candidate[i];
+    return best && best->low <= 1 && best->ratio > noise ? best : NULL;
 }
 
 /* ---- answers ---------------------------------------------------------------------------------------------------- */

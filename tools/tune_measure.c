@@ -19,7 +19,8 @@
 enum { BAR = 30, EVERY = 10, SILENCE = 600 };
 
 static const double few_seconds = 4;     /* at most for what messages cost */
-static const double one_second = 1;      /* at most for the pairs of one algorithm: more would not say more */
+static const double one_second = 1;      /* at most for the pairs of one algorithm: more would not say much more */
+static const double most_seconds = 4;    /* where it would */
 
 static volatile sig_atomic_t interrupted, silent;
 static bool bar_shown;
@@ -409,6 +410,27 @@ static int *mixed(int n)
     return order;
 }
 
+/* The time that is left over goes to cells of which one cannot tell yet whether the host is beaten; once to each.  Should the job
+ * end, there is what was measured before. */
+static void look_again(struct tune_job *job, struct tune_cells *all, const int *order, double end, struct part *part)
+{
+    int doubtful = 0;
+    bool well = true;
+
+    for (int i = 0; i < all->n; i++)
+        doubtful += tune_doubtful(&all->cell[i]) != NULL;
+    for (int i = 0; i < all->n && well && !interrupted; i++) {
+        struct tune_cell *c = &all->cell[order[i]];
+        const struct tune_candidate *k = tune_doubtful(c);
+        double each = (end - tune_now()) / (doubtful ? doubtful : 1);
+
+        if (!k || each <= 0)
+            continue;
+        well = measure_one(job, all, c, k->name, each < most_seconds ? each : most_seconds, part);
+        doubtful--;
+    }
+}
+
 static bool measure_all(struct tune_job *job, struct tune_cells *all, const struct tune_options *o, struct part *part, double end)
 {
     double start = tune_now();
@@ -428,6 +450,8 @@ static bool measure_all(struct tune_job *job, struct tune_cells *all, const stru
         course.done += well;
     }
     show(&course, o->progress, true);
+    if (well && course.done == course.open)
+        look_again(job, all, order, end, part);
     free(order);
     return well;
 }

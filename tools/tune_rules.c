@@ -137,7 +137,7 @@ static void sum_line(const char *collective, const char *kind, const struct sum 
 /* How many times as fast as the host, by these rules and without them. */
 static void sum_up(const struct tune_cells *all, const struct tune_options *o)
 {
-    int n, open = not_measured(all);
+    int n, open = not_measured(all), doubtful = 0;
     struct tune_series *list = tune_series(all, o, &n);
     struct sum whole = { 0 };
 
@@ -151,6 +151,11 @@ static void sum_up(const struct tune_cells *all, const struct tune_options *o)
     }
     sum_line("all", "", &whole);
     printf("%s: %d of %d cells measured\n", o->output, all->n - open, all->n);
+    for (int i = 0; i < all->n; i++)
+        doubtful += !tune_cell_open(&all->cell[i]) && tune_doubtful(&all->cell[i]);
+    if (doubtful)
+        printf("%d of them are left to the host because figures differ too much to tell: a busy machine, or too little --time.\n",
+               doubtful);
     if (open)
         printf("The time was not enough; the same command goes on with the rest.\n");
     free(list);
