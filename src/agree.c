@@ -47,16 +47,25 @@ static uint64_t version_hash(void)
     return h;
 }
 
-bool collopt_agree(MPI_Comm comm, bool ready, bool *alike)
+bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, bool *hash_alike)
 {
     long long settings = (long long)(collopt_settings()->hash >> 1), version = (long long)(version_hash() >> 1);
-    long long mine[5] = { version, -version, settings, -settings, ready }, all[5];
+    long long also = (long long)(hash >> 1);
+    long long mine[] = { version, -version, settings, -settings, also, -also, ready }, all[7];
 
-    *alike = false;
-    if (collopt_host.Allreduce(mine, all, 5, MPI_LONG_LONG, MPI_MIN, comm) != MPI_SUCCESS)
+    *alike = *hash_alike = false;
+    if (collopt_host.Allreduce(mine, all, 7, MPI_LONG_LONG, MPI_MIN, comm) != MPI_SUCCESS)
         return false;
     *alike = all[0] == -all[1] && all[2] == -all[3];
-    return *alike && all[4];
+    *hash_alike = all[4] == -all[5];
+    return *alike && all[6];
+}
+
+bool collopt_agree(MPI_Comm comm, bool ready, bool *alike)
+{
+    bool nothing;
+
+    return collopt_agree_also(comm, ready, 0, alike, &nothing);
 }
 
 /* ---- which variable it is ---------------------------------------------------------------------------------------------- */

@@ -131,6 +131,7 @@ struct collopt_comm {
     int *node;                  /* what topology.node points to */
     struct collopt_machine machine;
     struct collopt_wish wish[COLLOPT_COLLECTIVES];
+    struct collopt_keys *waiting;       /* info keys that were not compared yet, or NULL; info.c */
 
     struct collopt_plan *memo[COLLOPT_SETS][COLLOPT_WAYS];
     unsigned turn;              /* whose place the next new plan takes */
@@ -174,6 +175,11 @@ void collopt_survey_world(void);
 
 /* Takes over the keys of ours, collopt_allreduce and its like.  Collective. */
 void collopt_info_take(MPI_Comm comm, MPI_Info info);
+/* Of a communicator that MPI_Comm_idup_with_info has begun to make: they wait until they can be compared. */
+void collopt_info_later(MPI_Comm *made, MPI_Info info);
+/* A hash of those that wait, to be compared where ranks compare something; and then whether they were alike. */
+uint64_t collopt_info_waiting(const struct collopt_comm *c);
+void collopt_info_compared(struct collopt_comm *c, bool are_alike);
 /* What they say for P; false: nothing that could serve. */
 bool collopt_info_select(const struct collopt_comm *c, const struct collopt_problem *p, struct collopt_decision *d);
 
@@ -237,9 +243,11 @@ extern atomic_bool collopt_switched_on;         /* MPI_Pcontrol, where agreed; C
 
 /* One native MIN over COMM; true if all ranks run the same version with the same settings and all say READY. */
 bool collopt_agree(MPI_Comm comm, bool ready, bool *alike);
+/* The same, and whether HASH is alike too. */
+bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, bool *hash_alike);
 /* Where they are not alike: "have different COLLOPT_ variables: rank 3 has ..., rank 0 has ...", on all ranks.  Collective. */
 void collopt_difference(MPI_Comm comm, char *text, size_t size);
-enum { COLLOPT_AGREED_VERSION = 5 };     /* changes with any change of what ranks do together */
+enum { COLLOPT_AGREED_VERSION = 6 };     /* changes with any change of what ranks do together */
 void collopt_agree_on_world(void);      /* after MPI_Init */
 bool collopt_world_asked(void);         /* they have been asked, in MPI_Init */
 bool collopt_world_agreed(void);        /* all ranks of MPI_COMM_WORLD run collopt alike, switched on */

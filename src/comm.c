@@ -76,6 +76,8 @@ static void clean(struct collopt_comm *c)
     collopt_adapted_free(c);
     free(c->scratch);
     free(c->node);
+    free(c->waiting);
+    c->waiting = NULL;
     c->scratch = NULL;
     c->node = NULL;
 }
@@ -264,11 +266,13 @@ static void say_why_not(const struct collopt_comm *c, MPI_Comm comm, bool alike,
 
 static bool engage_together(struct collopt_comm *c, MPI_Comm comm)
 {
-    bool on = collopt_settings()->on, reserved = reserve_hidden(), gpu = collopt_gpu_allows(), alike, made = false;
+    bool on = collopt_settings()->on, reserved = reserve_hidden(), gpu = collopt_gpu_allows(), made = false;
+    bool alike, keys_alike;
     struct collopt_sight *seen = malloc((size_t)c->ranks * sizeof *seen);
 
     c->node = malloc((size_t)c->ranks * sizeof *c->node);
-    if (collopt_agree(comm, on && reserved && gpu && seen && c->node, &alike)) {
+    if (collopt_agree_also(comm, on && reserved && gpu && seen && c->node, collopt_info_waiting(c), &alike, &keys_alike)) {
+        collopt_info_compared(c, keys_alike);
         made = make_hidden(c, comm, seen);
         if (!collopt_agree(comm, made, &alike)) {
             if (c->hidden != MPI_COMM_NULL)
@@ -352,6 +356,8 @@ void collopt_comm_engage(struct collopt_comm *c)
     if (++c->calls < (c->inside ? after : ELSEWHERE))
         return;
     c->busy = true;
+    if (c->ranks == 1)
+        collopt_info_compared(c, true);
     engaged = c->ranks == 1 ? collopt_gpu_allows() : engage_quietly(c);
     c->busy = false;
     c->status = engaged ? COLLOPT_ENGAGED : COLLOPT_REFUSED;

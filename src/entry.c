@@ -171,8 +171,11 @@ int collopt_entry_Comm_dup_with_info(host_comm comm, host_info info, host_comm *
     return err;
 }
 
-/* The new communicator may not be used yet, so nothing could be compared on it: keys of ours are for the two above. */
 int collopt_entry_Comm_idup_with_info(host_comm comm, host_info info, host_comm *made, host_request *request)
 {
-    return collopt_host.Comm_idup_with_info(comm, info, made, request);
+    int err = collopt_host.Comm_idup_with_info(comm, info, made, request);
+
+    if (err == MPI_SUCCESS)
+        collopt_info_later(made, info);
+    return err;
 }

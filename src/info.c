@@ -1,19 +1,30 @@
 /* Info keys: collopt_allreduce=ring on a communicator says what COLLOPT_ALLREDUCE says for all, and goes before it.
  *
- * Neither host keeps a key that it does not know, so they are read where they are given.  MPI_Comm_set_info and MPI_Comm_dup_with_info
- * are collective: what was given is compared there, and used on all ranks or on none.  Like any hint, what cannot serve a call is passed
- * over without a warning. */
+ * Neither host keeps a key that it does not know, so they are read where they are given.  MPI_Comm_set_info and
+ * MPI_Comm_dup_with_info are collective: what was given is compared there, and used on all ranks or on none.  Like any hint, what
+ * cannot serve a call is passed over without a warning.
+ *
+ * The communicator that MPI_Comm_idup_with_info makes may not be used before its request is complete, and nobody tells us when it
+ * is.  So its keys wait in its state, and are compared when ranks next compare something on it: other keys, or whether it
+ * is to be engaged.  By then it is complete, or the program would not use it. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "call.h"
 
 enum { VALUE = 256 };
+static const uint64_t hash_start = 0xcbf29ce484222325u;
 
 struct given {
     bool any, back;             /* back: "auto", to the usual choice */
     struct collopt_choice choice;
+};
+
+struct collopt_keys {           /* of one info object */
+    struct given given[COLLOPT_COLLECTIVES];
+    uint64_t hash;              /* of all keys and values of ours */
 };
 
 static void name_key(int collective, char *key, size_t size)
@@ -45,22 +56,19 @@ static void understand(struct given *g, int collective, const char *key, const c
         collopt_warn("info key %s=%s is not understood: %s; it is ignored", key, value, message);
 }
 
-/* Returns a hash of all keys and values of ours. */
-static uint64_t read_keys(MPI_Info info, struct given *given)
+static void read_keys(MPI_Info info, struct collopt_keys *keys)
 {
-    uint64_t h = 0xcbf29ce484222325u;
-
+    keys->hash = hash_start;
     for (int i = 0; i < COLLOPT_COLLECTIVES; i++) {
         char key[64], value[VALUE] = "";
 
-        given[i] = (struct given){ 0 };
+        keys->given[i] = (struct given){ 0 };
         name_key(i, key, sizeof key);
         if (!get(info, key, value))
             continue;
-        h = add_to_hash(add_to_hash(h, key), value);
-        understand(&given[i], i, key, value);
+        keys->hash = add_to_hash(add_to_hash(keys->hash, key), value);
+        understand(&keys->given[i], i, key, value);
     }
-    return h;
 }
 
 static bool alike(MPI_Comm comm, uint64_t hash)
@@ -70,23 +78,71 @@ static bool alike(MPI_Comm comm, uint64_t hash)
     return collopt_host.Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS && all[0] == -all[1];
 }
 
+static void use(struct collopt_comm *c, const struct collopt_keys *keys)
+{
+    for (int i = 0; i < COLLOPT_COLLECTIVES; i++)
+        if (keys->given[i].any)
+            c->wish[i] = (struct collopt_wish){ .given = !keys->given[i].back, .choice = keys->given[i].choice };
+    collopt_plans_free(c);
+}
+
+/* ---- keys that wait ------------------------------------------------------------------------------------------------------ */
+
+uint64_t collopt_info_waiting(const struct collopt_comm *c)
+{
+    return c->waiting ? c->waiting->hash : hash_start;
+}
+
+void collopt_info_compared(struct collopt_comm *c, bool are_alike)
+{
+    if (!are_alike)
+        collopt_warn("the info keys collopt_... differ between the %d ranks of a communicator; they are ignored", c->ranks);
+    else if (c->waiting)
+        use(c, c->waiting);
+    free(c->waiting);
+    c->waiting = NULL;
+}
+
+/* MPICH makes the handle at once, and an attribute on it is kept; elsewhere there may be nothing yet where MADE points. */
+void collopt_info_later(MPI_Comm *made, MPI_Info info)
+{
+    struct collopt_keys keys;
+    struct collopt_comm *c;
+
+    if (!collopt_world_agreed())
+        return;
+    read_keys(info, &keys);
+    if (keys.hash == hash_start)
+        return;
+#ifdef COLLOPT_HOST_MPICH
+    c = collopt_comm_find(*made);
+#else
+    (void)made;
+    c = NULL;
+#endif
+    if (c && (c->waiting = malloc(sizeof keys)) != NULL)
+        *c->waiting = keys;
+    else
+        collopt_warn("the info keys collopt_... of an MPI_Comm_idup_with_info are ignored: the communicator is not there yet");
+}
+
+/* ---- keys that are given to communicators that can be used --------------------------------------------------------------- */
+
 /* Every rank of COMM comes here, with keys of ours or without.  Where the ranks were not asked in MPI_Init, some may be without
  * collopt's consent, and nothing can be compared. */
 void collopt_info_take(MPI_Comm comm, MPI_Info info)
 {
-    struct given given[COLLOPT_COLLECTIVES];
     struct collopt_comm *c = collopt_world_agreed() ? collopt_comm_find(comm) : NULL;
+    struct collopt_keys keys;
+    bool are_alike;
 
     if (!c || c->status == COLLOPT_INTERCOMM || !collopt_comm_inside(c))
         return;
-    if (!alike(comm, read_keys(info, given))) {
-        collopt_warn("the info keys collopt_... differ between the %d ranks of a communicator; they are ignored", c->ranks);
-        return;
-    }
-    for (int i = 0; i < COLLOPT_COLLECTIVES; i++)
-        if (given[i].any)
-            c->wish[i] = (struct collopt_wish){ .given = !given[i].back, .choice = given[i].choice };
-    collopt_plans_free(c);
+    read_keys(info, &keys);
+    are_alike = alike(comm, collopt_info_waiting(c) * 0x100000001b3u ^ keys.hash);
+    collopt_info_compared(c, are_alike);
+    if (are_alike)
+        use(c, &keys);
 }
 
 bool collopt_info_select(const struct collopt_comm *c, const struct collopt_problem *p, struct collopt_decision *d)

@@ -120,6 +120,16 @@ informing()
     said 1 '^collopt: the info keys collopt_... differ between the 2 ranks of a communicator' "$host, info keys that differ"
     tells 2 'run 2 passed 0' COLLOPT_AFTER=1 -- info=allreduce=rong allreduce=2
     said 1 '^collopt: info key collopt_allreduce=rong is not understood: .*' "$host, an unknown algorithm as info key"
+    # by MPI_Comm_idup_with_info, or the same by MPI_Comm_dup_with_info where there is none
+    chosen "$ring" 'infoidup=allreduce=ring allreduce=2'
+    chosen "$ring" 'infoidup=reduce=chain info=allreduce=ring allreduce=2'
+    chosen 'reduce, 2 ranks, .*: chain:segment=.* (forced by info key collopt_reduce)' \
+        'infoidup=reduce=chain info=allreduce=ring reduce=2'
+    chosen 'reduce, 2 ranks, .*: binomial (forced by COLLOPT_REDUCE)' 'infoidup=reduce=chain info=reduce=auto reduce=2'
+    chosen 'recursive_doubling (built-in table)' 'infoidup=allreduce=ring dup infoidup=allreduce=ring dup allreduce=2'
+    tells 2 'run 2 passed 0' COLLOPT_AFTER=1 -- infoidup0=allreduce=ring allreduce=2
+    said 1 '^collopt: the info keys collopt_... differ between the 2 ranks of a communicator' "$host, later info keys that differ"
+    tells 1 'run 0 passed 2' COLLOPT_AFTER=1 -- infoidup=allreduce=host allreduce=2
     tells 2 'run 0 passed 2' COLLOPT_AFTER=1 -- info=allreduce=host allreduce=2
     tells 2 'run 0 passed 2' COLLOPT=off -- info0=allreduce=ring allreduce=2
     said 0 '^collopt' "$host, info keys where collopt is off"

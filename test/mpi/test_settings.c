@@ -12,6 +12,7 @@
  *     info=allreduce=ring         an info key for it, collopt_allreduce
  *     info0=allreduce=ring        the same, but only rank 0 gives it
  *     infodup=allreduce=ring      from now on, on a new duplicate with this info key
+ *     infoidup=allreduce=ring     the same by MPI_Comm_idup_with_info, where there is one; infoidup0: only rank 0 gives the key
  *
  *     calls=ring                  writes "rank 0: 5 calls of ring", of what collopt ran so far
  *
@@ -173,20 +174,37 @@ static MPI_Info make_info(const char *value)
     return info;
 }
 
+static MPI_Comm duplicate(MPI_Comm comm, MPI_Info info, bool at_once)
+{
+    MPI_Comm made;
+
+#if COLLOPT_HAVE_IDUP_WITH_INFO
+    if (!at_once) {
+        MPI_Request request;
+
+        MPI_Comm_idup_with_info(comm, info, &made, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        return made;
+    }
+#endif
+    (void)at_once;
+    MPI_Comm_dup_with_info(comm, info, &made);
+    return made;
+}
+
 static bool inform(struct state *s, const char *word)
 {
+    size_t n = strcspn(word, "=");
+    bool idup = strncmp(word, "infoidup", 8) == 0;
     MPI_Info info;
-    MPI_Comm made;
 
     if (strncmp(word, "info", 4) != 0)
         return false;
-    info = make_info(strncmp(word, "info0=", 6) || world_rank == 0 ? strchr(word, '=') + 1 : "");
-    if (strncmp(word, "infodup=", 8)) {
+    info = make_info(word[n - 1] != '0' || world_rank == 0 ? word + n + 1 : "");
+    if (idup || strncmp(word, "infodup", 7) == 0)
+        go_on_with(s, duplicate(s->comm, info, !idup));
+    else
         MPI_Comm_set_info(s->comm, info);
-    } else {
-        MPI_Comm_dup_with_info(s->comm, info, &made);
-        go_on_with(s, made);
-    }
     MPI_Info_free(&info);
     return true;
 }
