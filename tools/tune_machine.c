@@ -22,18 +22,19 @@ static int key_named(const char *name)
     return -1;
 }
 
-/* Of a length that cannot but be one number there is nothing to be said. */
+/* Lengths have no quartiles: they are found by bisection. */
 static void remark(struct tune_costs *c, int key, double low, double high)
 {
-    switch (collopt_machine_keys[key].quantity) {
-    case COLLOPT_TIME:
-        snprintf(c->remark[key], sizeof c->remark[key], "quartiles %.3g and %.3g us", 1e6 * low, 1e6 * high);
-        break;
-    case COLLOPT_RATE:
-        snprintf(c->remark[key], sizeof c->remark[key], "quartiles %.3g and %.3g GB/s", 1e-9 * low, 1e-9 * high);
-        break;
-    default:
-        break;
+    static const struct { double factor; const char *name; } units[COLLOPT_LENGTH][2] = {
+        [COLLOPT_TIME] = { { 1e-6, "us" }, { 1e-3, "ms" } }, [COLLOPT_RATE] = { { 1e6, "MB/s" }, { 1e9, "GB/s" } },
+    };
+    enum collopt_quantity q = collopt_machine_keys[key].quantity;
+
+    if (q != COLLOPT_LENGTH) {
+        bool large = high >= units[q][1].factor;
+
+        snprintf(c->remark[key], sizeof c->remark[key], "quartiles %.3g and %.3g %s", low / units[q][large].factor,
+                 high / units[q][large].factor, units[q][large].name);
     }
 }
 
