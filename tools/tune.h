@@ -59,7 +59,7 @@ struct tune_command {
 enum tune_state { TUNE_OPEN, TUNE_MEASURED, TUNE_UNFIT, TUNE_WRONG };
 
 struct tune_candidate {
-    char name[TUNE_NAME];                       /* as a rule has it: "ring", "leader:node=(binomial)" */
+    char name[TUNE_NAME];                       /* as a rule has it: "ring", "leader:node=(binomial)"; "auto" until it is known */
     enum tune_state state;
     double ratio, low, high;                    /* of the host's time to its own */
 };
@@ -68,7 +68,7 @@ struct tune_cell {
     enum collopt_collective collective;
     int operation;                              /* of tune_operations */
     size_t bytes;
-    bool built_in;                              /* without rules collopt takes the first candidate; else the host */
+    bool built_in;                              /* without rules collopt takes the first candidate, once known; else the host */
     int candidates;
     struct tune_candidate candidate[TUNE_CANDIDATES];   /* the most promising one first */
 };

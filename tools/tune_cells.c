@@ -132,6 +132,8 @@ static int guesses(const struct collopt_problem *p, struct guess *guess)
     return n;
 }
 
+static const char without[] = "auto";
+
 static void add_candidate(struct tune_cell *c, const struct collopt_choice *choice)
 {
     struct tune_candidate *k = &c->candidate[c->candidates];
@@ -142,30 +144,26 @@ static void add_candidate(struct tune_cell *c, const struct collopt_choice *choi
 static bool taken(const struct guess *chosen, int n, const struct guess *guess, const struct collopt_problem *p)
 {
     for (int i = 0; i < n; i++)
-        if (chosen[i].choice.algorithm == guess->choice.algorithm || same(&chosen[i], guess, p))
+        if (same(&chosen[i], guess, p))
             return true;
     return false;
 }
 
-/* First what would be chosen without rules: the better the first one is, the sooner the others are given up. */
+/* First what the ranks choose without rules, whatever it is: the better the first one is, the sooner the others are given up. */
 static void choose_candidates(struct tune_cell *c, const struct tune_machine *m, int most)
 {
     struct collopt_problem p = problem_of(m, c);
     struct guess *guess, chosen[TUNE_CANDIDATES];
-    struct collopt_decision built_in;
     int algorithms = 0, n, taken_up = 0;
 
     while (collopt_algorithms[algorithms])
         algorithms++;
     guess = tune_must(calloc((size_t)algorithms + 1, sizeof *guess));
     n = guesses(&p, guess);
-    collopt_select(&p, &built_in);
-    c->built_in = built_in.choice.algorithm != NULL;
-    if (c->built_in)
-        chosen[taken_up++] = (struct guess){ built_in.choice, predicted(&built_in.choice, p), -1 };
     for (int i = 0; i < n && taken_up < most && guess[i].seconds <= hopeless * guess[0].seconds; i++)
         if (!taken(chosen, taken_up, &guess[i], &p))
             chosen[taken_up++] = guess[i];
+    memcpy(c->candidate[c->candidates++].name, without, sizeof without);
     for (int i = 0; i < taken_up; i++)
         add_candidate(c, &chosen[i].choice);
     free(guess);
@@ -220,40 +218,70 @@ const struct tune_candidate *tune_doubtful(const struct tune_cell *c)
 
 /* ---- answers ---------------------------------------------------------------------------------------------------- */
 
-static struct tune_candidate *find(struct tune_cells *all, const char *collective, const char *operation, size_t bytes,
-                                   const char *name)
+static struct tune_cell *find_cell(struct tune_cells *all, const char *collective, const char *operation, size_t bytes)
 {
     for (int i = 0; i < all->n; i++) {
         struct tune_cell *c = &all->cell[i];
 
-        if (c->bytes != bytes || strcmp(collopt_collective_names[c->collective], collective) != 0
-            || strcmp(tune_operations[c->operation].name, operation) != 0)
-            continue;
-        for (int k = 0; k < c->candidates; k++)
-            if (strcmp(c->candidate[k].name, name) == 0)
-                return &c->candidate[k];
+        if (c->bytes == bytes && strcmp(collopt_collective_names[c->collective], collective) == 0
+            && strcmp(tune_operations[c->operation].name, operation) == 0)
+            return c;
     }
     return NULL;
 }
 
+static struct tune_candidate *find(struct tune_cell *c, const char *name)
+{
+    for (int i = 0; i < c->candidates; i++)
+        if (strcmp(c->candidate[i].name, name) == 0)
+            return &c->candidate[i];
+    return NULL;
+}
+
+/* The choice without rules gets its name, and is not measured by that again. */
+static void reveal(struct tune_cell *c, const char *ran)
+{
+    struct tune_candidate *twin = find(c, ran), *end = &c->candidate[c->candidates];
+
+    if (twin) {
+        memmove(twin, twin + 1, (size_t)(end - twin - 1) * sizeof *twin);
+        c->candidates--;
+    }
+    snprintf(c->candidate[0].name, sizeof c->candidate[0].name, "%s", ran);
+}
+
+static bool take(struct tune_cell *c, const char *name, const char *ran, const struct tune_candidate *took)
+{
+    struct tune_candidate *k = c ? find(c, name) : NULL;
+    bool host = strcmp(ran, "host") == 0;
+
+    if (!k)
+        return false;
+    k->state = host ? TUNE_UNFIT : took->state;
+    k->ratio = took->ratio;
+    k->low = took->low;
+    k->high = took->high;
+    if (strcmp(name, without) == 0 && took->state != TUNE_UNFIT) {
+        c->built_in = !host;
+        if (!host)
+            reveal(c, ran);
+    }
+    return true;
+}
+
 bool tune_take_answer(struct tune_cells *all, const char *answer)
 {
-    char collective[32], operation[32], name[TUNE_NAME], result[32];
-    struct tune_candidate *found, took = { .state = TUNE_UNFIT };
+    char collective[32], operation[32], name[TUNE_NAME], ran[TUNE_NAME] = "", result[32];
+    struct tune_candidate took = { .state = TUNE_UNFIT };
     size_t bytes;
 
     if (strncmp(answer, "machine ", 8) == 0)
         return tune_take_cost(&all->machine.costs, answer);
     if (sscanf(answer, "none %31s %31s %zu %199s", collective, operation, &bytes, name) != 4) {
-        if (sscanf(answer, "cell %31s %31s %zu %199s %*s %*f %*f %lf %lf %lf %*d %31s", collective, operation, &bytes, name,
-                   &took.ratio, &took.low, &took.high, result) != 8)
+        if (sscanf(answer, "cell %31s %31s %zu %199s %199s %*f %*f %lf %lf %lf %*d %31s", collective, operation, &bytes, name,
+                   ran, &took.ratio, &took.low, &took.high, result) != 9)
             return false;
         took.state = strcmp(result, "WRONG") == 0 ? TUNE_WRONG : TUNE_MEASURED;
     }
-    found = find(all, collective, operation, bytes, name);
-    if (!found)
-        return false;
-    memcpy(took.name, found->name, sizeof took.name);
-    *found = took;
-    return true;
+    return take(find_cell(all, collective, operation, bytes), name, ran, &took);
 }
