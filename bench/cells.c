@@ -249,20 +249,42 @@ static int panels(const struct cell *cells, int n)
     return count;
 }
 
+/* The most series that a panel has. */
+static int most_series(const struct cell *cells, int n)
+{
+    const struct cell *before = NULL;
+    int count = 0, most = 0;
+
+    for (int i = 0; i < n; i++) {
+        const struct cell *c = &cells[i];
+
+        if (c->state != CELL_MEASURED || (before && series_order(before, c) == 0))
+            continue;
+        count = before && before->problem.collective == c->problem.collective ? count + 1 : 1;
+        most = count > most ? count : most;
+        before = c;
+    }
+    return most;
+}
+
+/* Names of a few series stand below a panel, of more beside it, where it has to be high enough for them. */
 void cells_picture(const struct provenance *p, const struct cell *cells, int n, const char *file, FILE *to)
 {
+    enum { WIDTH = 420, HEIGHT = 340, NAMES = 320, NAME = 16, REST = 120, FEW = 4, LEAST_WIDTH = 640 };
     int count = panels(cells, n), columns = count < 3 ? count : 3, rows = columns ? (count + columns - 1) / columns : 1;
+    int series = most_series(cells, n), width = columns * (WIDTH + (series > FEW ? NAMES : 0));
+    int height = series * NAME + REST > HEIGHT ? series * NAME + REST : HEIGHT;
     bool svg = strcmp(strrchr(file, '.'), ".svg") == 0;
     char title[400];
 
     fprintf(to, "# made by collopt-bench\nset terminal %s size %d,%d background 'white'\nset output ", svg ? "svg" : "pngcairo",
-            columns ? 420 * columns : 420, 340 * rows + 40);
+            width > LEAST_WIDTH ? width : LEAST_WIDTH, height * rows + 40);
     quoted(file, to);
     fprintf(to, "\n");
     picture_data(cells, n, to);
-    fprintf(to, "set logscale x 2\nset logscale y\nset xtics 1,8\nset format x '%%.0b%%B'\nset xlabel 'bytes'\nset ylabel 'times faster'\n"
-                "set grid\nset key noenhanced top left font ',9'\nset title noenhanced\nset multiplot layout %d,%d title ", rows,
-            columns ? columns : 1);
+    fprintf(to, "set logscale x 2\nset logscale y\nset xtics 1,8\nset format x '%%.0b %%BB'\nset xlabel 'bytes'\nset ylabel 'times faster'\n"
+                "set grid\nset key noenhanced %s font ',9'\nset title noenhanced\nset multiplot layout %d,%d title ",
+            series > FEW ? "rmargin top vertical maxcols 1" : "below", rows, columns ? columns : 1);
     snprintf(title, sizeof title, "%s: time of the MPI library / time of collopt", p->setting);
     quoted(title, to);
     fputs(" noenhanced\n", to);

@@ -8,13 +8,15 @@ if (!exists("on")) on = "torus-4x4x4 64"
 set terminal svg size 1200,800 background "white"
 set datafile separator ","
 set logscale xy
-set format x "%.0b %B"
+set format x "%.0b %BB"
 set xtics 8, 64
-set key bottom right
+set key top left
 set grid
 rows(setting, collective) = sprintf("< grep -E '^%s %s,[^,]*,%s,' '%s'", on, setting, collective, csv)
 
 collectives = system(sprintf("grep -E '^%s best,' '%s' | cut -d, -f3 | sort -u", on, csv))
+
+if (strlen(collectives) == 0) { print csv . " has nothing on " . on; exit status 1 }
 
 set multiplot layout 2,3 title on . " ranks, simulated, us"
 do for [collective in collectives] {
