@@ -10,6 +10,7 @@
 
 static const double too_slow = 3;       /* times the best: dropped after a look */
 static const double slower = 1.2;       /* times what it was when chosen: looked at again */
+static const double ahead = 0.98;       /* times that of one before it: less is chance, and next time another */
 
 void collopt_trials_begin(struct collopt_trials *t, int n, const struct collopt_choice *choice)
 {
@@ -101,7 +102,7 @@ static int fastest(const struct collopt_trials *t)
     int best = -1;
 
     for (int i = 0; i < t->n; i++)
-        if (!t->dropped[i] && (best < 0 || t->seconds[i] < t->seconds[best]))
+        if (!t->dropped[i] && (best < 0 || t->seconds[i] < ahead * t->seconds[best]))
             best = i;
     return best;
 }

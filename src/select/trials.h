@@ -5,7 +5,7 @@
  * ranks go through the same states:
  *
  *     looking    every candidate in turn, three times; what takes more than three times as long as the best is dropped
- *     trying     the others in turn, five times more; the fastest is chosen
+ *     trying     the others in turn, five times more; the fastest is chosen, of equals the first
  *     settled    the chosen one.  A few calls are timed from time to time, more and more rarely: if it has become slower by a
  *                fifth, everything is looked at again
  *

@@ -117,6 +117,21 @@ START_TEST(the_slowest_rank_counts)
 }
 END_TEST
 
+START_TEST(of_equals_the_first)
+{
+    struct job j;
+
+    begin(&j, 4);
+    set(&j, 1.01, 1, 0.995, 1.005);
+    calls(&j, 100);
+    ck_assert_int_eq(first(&j)->chosen, 0);
+    begin(&j, 4);
+    set(&j, 1.05, 1.01, 1, 1.02);
+    calls(&j, 100);
+    ck_assert_int_eq(first(&j)->chosen, 1);
+}
+END_TEST
+
 START_TEST(what_is_hopeless_is_dropped)
 {
     struct job j;
@@ -323,6 +338,7 @@ int main(void)
     tcase_set_timeout(c, 60);
     tcase_add_test(c, the_fastest_goes_on);
     tcase_add_test(c, the_slowest_rank_counts);
+    tcase_add_test(c, of_equals_the_first);
     tcase_add_test(c, what_is_hopeless_is_dropped);
     tcase_add_test(c, hiccups);
     tcase_add_test(c, checked_rarely);
