@@ -31,6 +31,8 @@ COLLOPT_CORE_SOURCES = \
 	src/select/lessons.h \
 	src/select/machine.c \
 	src/select/machine.h \
+	src/select/reproducible.c \
+	src/select/reproducible.h \
 	src/select/rules.c \
 	src/select/rules.h \
 	src/select/select.c \

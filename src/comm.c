@@ -247,6 +247,12 @@ static bool make_hidden(struct collopt_comm *c, MPI_Comm comm, struct collopt_si
     return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS && collopt_survey(c, comm, seen) == MPI_SUCCESS;
 }
 
+/* Under COLLOPT_REPRODUCIBLE it breaks a promise, so that everybody should hear of it. */
+static enum collopt_log refusal(void)
+{
+    return collopt_settings()->reproducible == COLLOPT_NOT_REPRODUCIBLE ? COLLOPT_LOG_DECIDE : COLLOPT_LOG_WARN;
+}
+
 /* Why RESERVED and GPU, or what another rank says, keep this communicator with the host. */
 static void say_why_not(const struct collopt_comm *c, MPI_Comm comm, bool alike, bool gpu)
 {
@@ -256,10 +262,10 @@ static void say_why_not(const struct collopt_comm *c, MPI_Comm comm, bool alike,
         collopt_difference(comm, difference, sizeof difference);
         collopt_warn("the %d ranks of a communicator %s; it keeps the MPI library's own collectives", c->ranks, difference);
     } else if (!gpu) {
-        collopt_say(COLLOPT_LOG_DECIDE, "a GPU runtime is loaded, or COLLOPT_GPU=native: a communicator of %d ranks keeps the "
+        collopt_say(refusal(), "a GPU runtime is loaded, or COLLOPT_GPU=native: a communicator of %d ranks keeps the "
                     "MPI library's own collectives (COLLOPT_GPU=host says that buffers are host memory)", c->ranks);
     } else {
-        collopt_say(COLLOPT_LOG_DECIDE, "a communicator of %d ranks keeps the MPI library's own collectives: off on some rank, or "
+        collopt_say(refusal(), "a communicator of %d ranks keeps the MPI library's own collectives: off on some rank, or "
                     "COLLOPT_COMMUNICATORS=%d reached there", c->ranks, collopt_settings()->communicators);
     }
 }
@@ -278,7 +284,7 @@ static bool engage_together(struct collopt_comm *c, MPI_Comm comm)
             if (c->hidden != MPI_COMM_NULL)
                 PMPI_Comm_free(&c->hidden);
             made = false;
-            collopt_say(COLLOPT_LOG_DECIDE, "no hidden communicator could be made: a communicator of %d ranks keeps the MPI "
+            collopt_say(refusal(), "no hidden communicator could be made: a communicator of %d ranks keeps the MPI "
                         "library's own collectives", c->ranks);
         }
     } else {

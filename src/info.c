@@ -154,9 +154,9 @@ bool collopt_info_select(const struct collopt_comm *c, const struct collopt_prob
     if (!wish->given)
         return false;
     name_key((int)p->collective, key, sizeof key);
-    if (wish->choice.algorithm && !collopt_choice_usable(&wish->choice, p, &why)) {
+    if (!collopt_choice_usable(&wish->choice, p, &why)) {
         collopt_say(COLLOPT_LOG_DECIDE, "info key %s=%s cannot serve %d ranks, %zu bytes: %s; the next choice is used", key,
-                    wish->choice.algorithm->name, p->ranks, p->count * p->size, why);
+                    wish->choice.algorithm ? wish->choice.algorithm->name : "host", p->ranks, p->count * p->size, why);
         return false;
     }
     d->choice = wish->choice;

@@ -14,6 +14,7 @@
 enum collopt_log { COLLOPT_LOG_WARN, COLLOPT_LOG_DECIDE, COLLOPT_LOG_TRACE };
 enum collopt_wait { COLLOPT_WAIT_AUTO, COLLOPT_WAIT_SPIN, COLLOPT_WAIT_YIELD };
 enum collopt_gpu { COLLOPT_GPU_AUTO, COLLOPT_GPU_HOST, COLLOPT_GPU_NATIVE };
+enum collopt_reproducible { COLLOPT_NOT_REPRODUCIBLE, COLLOPT_BY_PLACEMENT };
 
 struct collopt_settings {
     bool on;                    /* COLLOPT */
@@ -26,6 +27,7 @@ struct collopt_settings {
     const char *report;         /* COLLOPT_REPORT: file, "stderr", or NULL */
     enum collopt_wait wait;     /* COLLOPT_WAIT */
     enum collopt_gpu gpu;       /* COLLOPT_GPU */
+    enum collopt_reproducible reproducible;     /* COLLOPT_REPRODUCIBLE; where it is set, AFTER is 1 */
     const char *node_ranks;     /* COLLOPT_NODE_RANKS: which ranks of the world count as a node; NULL: those that share memory */
     const char *topology;       /* COLLOPT_TOPOLOGY: what the machine looks like; NULL: what can be found */
     size_t cut;                 /* COLLOPT_CUT: bytes in one message, at most */
@@ -161,7 +163,7 @@ void collopt_select(const struct collopt_problem *p, struct collopt_decision *de
 int collopt_candidates(const struct collopt_problem *p, struct collopt_choice *choice, int most);
 /* Sets P->value and P->segments for a choice. */
 void collopt_set_parameters(struct collopt_problem *p, const struct collopt_choice *choice);
-/* May CHOICE serve P, whatever P's own parameters are? */
+/* May CHOICE serve P, whatever P's own parameters are?  The host may unless P is to be reproducible. */
 bool collopt_choice_usable(const struct collopt_choice *choice, const struct collopt_problem *p, const char **why);
 
 /* ---- log.c: what the user is told, on stderr, each line starting with "collopt: " ---------------------------- */

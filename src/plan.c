@@ -340,10 +340,12 @@ static void choose(const struct collopt_comm *c, const struct collopt_call *call
 
 static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
 {
+    static const struct collopt_topology nowhere = { .nodes = 1 };
+    bool anywhere = collopt_settings()->reproducible != COLLOPT_NOT_REPRODUCIBLE && !plan->facts.exact;
     struct collopt_problem p = {
         .collective = call->collective, .ranks = c->ranks, .root = call->root, .size = plan->facts.size,
-        .counts = plan->counts, .commutative = plan->facts.commutative, .exact = plan->facts.exact, .segments = 1,
-        .topology = &c->topology, .machine = &c->machine,
+        .counts = plan->counts, .commutative = plan->facts.commutative, .exact = plan->facts.exact, .anywhere = anywhere,
+        .segments = 1, .topology = anywhere ? &nowhere : &c->topology, .machine = anywhere ? NULL : &c->machine,
     };
     struct collopt_decision d;
 

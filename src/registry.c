@@ -19,6 +19,8 @@ bool collopt_usable(const struct collopt_algorithm *a, const struct collopt_prob
 
     if (a->order == COLLOPT_COMMUTATIVE && !p->commutative)
         reason = "it does not keep the order of the ranks and the operation does not commute";
+    else if (a->grouped && p->anywhere)
+        reason = "it follows the nodes, and COLLOPT_REPRODUCIBLE is set";
     else if (!a->identical && !p->exact)
         reason = "it may leave ranks with different bits where the operation rounds";
     else if (a->usable && !a->usable(p))
@@ -43,6 +45,11 @@ bool collopt_choice_usable(const struct collopt_choice *choice, const struct col
 {
     struct collopt_problem with = *p;
 
+    if (!choice->algorithm) {
+        if (why)
+            *why = p->anywhere ? "the MPI library has an order of its own, and COLLOPT_REPRODUCIBLE is set" : NULL;
+        return !p->anywhere;
+    }
     collopt_set_parameters(&with, choice);
     return collopt_usable(choice->algorithm, &with, why);
 }

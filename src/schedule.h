@@ -56,6 +56,7 @@ struct collopt_problem {
     const size_t *counts;       /* Reduce_scatter: elements for each rank; NULL where all have count / ranks */
     bool commutative;
     bool exact;                 /* any bracketing and any order give the same bits (integer sums, MIN, AND ...) */
+    bool anywhere;              /* COLLOPT_REPRODUCIBLE: the order of combination must be the same wherever the ranks are */
     size_t value[COLLOPT_PARAMETERS];   /* the algorithm's parameters, in its descriptor's order */
     int segments;               /* what the algorithm's segments() answered; 1 where it has none */
     const struct collopt_topology *topology;    /* never NULL */

@@ -50,6 +50,9 @@ static const struct collopt_setting_row rows[] = {
     { .name = "COLLOPT_GPU", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED, .values = "auto|host|native", .preset = "auto",
       FIELD(gpu),
       .help = "buffers in a process with a GPU runtime; host: always host memory; native: left to the MPI library" },
+    { .name = "COLLOPT_REPRODUCIBLE", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED, .values = "off|placement", .preset = "off",
+      FIELD(reproducible),
+      .help = "placement: the order of combination depends on nothing but the call" },
     { .name = "COLLOPT_NODE_RANKS", .kind = COLLOPT_NODES, .scope = COLLOPT_AGREED, .values = "N[,N...]|cyclic:N",
       .preset = "0", FIELD(node_ranks),
       .help = "ranks of MPI_COMM_WORLD that count as one node; 0: those that share memory" },
@@ -349,7 +352,7 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
 }
 
 _Static_assert(sizeof(enum collopt_log) == sizeof(unsigned) && sizeof(enum collopt_wait) == sizeof(unsigned)
-                   && sizeof(enum collopt_gpu) == sizeof(unsigned),
+                   && sizeof(enum collopt_gpu) == sizeof(unsigned) && sizeof(enum collopt_reproducible) == sizeof(unsigned),
                "set() and collopt_setting_value_text() copy enums as unsigned");
 
 void collopt_setting_value_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text,
@@ -474,6 +477,27 @@ static uint64_t hash(const struct collopt_settings *s)
     return h;
 }
 
+/* The host's first calls would be in the host's order, and a tuned choice is another one elsewhere.  Returns how many settings
+ * have no effect. */
+static int make_reproducible(struct collopt_settings *s, bool after_given, void (*warn)(const char *sentence))
+{
+    int idle = 0;
+
+    if (s->reproducible == COLLOPT_NOT_REPRODUCIBLE)
+        return 0;
+    if (after_given && s->after != 1) {
+        tell(warn, "COLLOPT_AFTER=%d has no effect: with COLLOPT_REPRODUCIBLE, communicators are engaged at their first reduction",
+             s->after);
+        idle++;
+    }
+    if (s->rules) {
+        tell(warn, "COLLOPT_RULES has an effect only where any order gives the same bits: COLLOPT_REPRODUCIBLE is set");
+        idle++;
+    }
+    s->after = 1;
+    return idle;
+}
+
 int collopt_settings_from(struct collopt_settings *s, char *const *environment, void (*warn)(const char *sentence))
 {
     static const char prefix[] = "COLLOPT_";
@@ -511,6 +535,7 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment, 
         s->adapt_rules = NULL;
         wrong++;
     }
+    wrong += make_reproducible(s, seen[row_named("COLLOPT_AFTER", 13) - rows], warn);
     s->hash = hash(s);
     return wrong;
 }

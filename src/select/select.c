@@ -1,5 +1,5 @@
 /* Which algorithm serves a problem: the one the user forced, else what the user's rules say, else the first row of the table
- * below that fits.
+ * below that fits.  Where COLLOPT_REPRODUCIBLE matters, another table takes the place of the last two (reproducible.c).
  *
  * The table knows bytes, ranks, whether the operation commutes, whether ranks share processors, and the grid of ranks where the
  * machine is one; all of them are alike on all ranks.  Rows are read from the top. */
@@ -12,6 +12,7 @@
 
 #include "algorithms/algorithm.h"
 #include "internal.h"
+#include "select/reproducible.h"
 #include "select/rules.h"
 
 enum who { ANY, COMMUTATIVE };
@@ -199,7 +200,7 @@ static bool as_forced(const struct collopt_problem *p, struct collopt_decision *
     if (!f->given)
         return false;
     name_variable(p->collective, variable, sizeof variable);
-    if (f->choice.algorithm && !collopt_choice_usable(&f->choice, p, &why)) {
+    if (!collopt_choice_usable(&f->choice, p, &why)) {
         if (!atomic_exchange(&f->refused_once, true))
             collopt_warn("%s=%s cannot serve %d ranks, %zu bytes: %s; the next choice is used", variable,
                          collopt_settings()->force[p->collective], p->ranks, p->count * p->size, why);
@@ -247,10 +248,10 @@ void collopt_select(const struct collopt_problem *p, struct collopt_decision *d)
 {
     pthread_once(&once, read_forced);
     d->open = false;
-    if (as_forced(p, d) || by_rules(p, d))
+    if (as_forced(p, d) || (p->anywhere ? collopt_select_reproducible(p, d) : by_rules(p, d)))
         return;
-    d->open = true;
-    if (built_in(p, d))
+    d->open = !p->anywhere;
+    if (!p->anywhere && built_in(p, d))
         return;
     d->choice = (struct collopt_choice){ 0 };
     snprintf(d->why, sizeof d->why, "no algorithm here can serve this");

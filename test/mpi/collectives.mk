@@ -1,7 +1,8 @@
 # Programs on real MPIs: every algorithm, errors, communicators, threads, settings.  A program is compiled for each MPI as
 # test/mpi/<mpi>/<program>; the scripts run them.
 
-MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_handles test_local test_settings test_threads
+MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_handles test_local \
+	test_reproducible test_settings test_threads
 
 MPI_TEST_FILES =
 if COLLOPT_OPENMPI
@@ -43,6 +44,7 @@ MPI_TESTS = \
 	test/mpi/disagree.sh \
 	test/mpi/errors.sh \
 	test/mpi/local.sh \
+	test/mpi/reproducible.sh \
 	test/mpi/settings.sh \
 	test/mpi/static.sh
 

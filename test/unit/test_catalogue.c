@@ -70,6 +70,11 @@ struct measured {
     double largest;             /* message, in vectors */
 };
 
+static int most_of(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 static double larger(double a, double b)
 {
     return a > b ? a : b;
@@ -309,6 +314,73 @@ START_TEST(scans_are_no_chains)
 }
 END_TEST
 
+/* ---- reproducible choices ------------------------------------------------------------------------------------------ */
+
+/* Nodes and a grid, of which a choice that is to be reproducible must not show anything. */
+static const struct collopt_topology *elaborate(int ranks)
+{
+    static int node[MOST_RANKS];
+    static struct collopt_topology t;
+
+    t = (struct collopt_topology){ .node = node, .oversubscribed = true };
+    for (int r = 0; r < ranks; r++)
+        t.nodes = most_of(t.nodes, (node[r] = r % 3) + 1);
+    ck_assert(collopt_topology_measure(&t, ranks));
+    if (ranks > 3 && ranks % 2 == 0)
+        collopt_topology_grid(&t, 2, (const int[]){ ranks / 2, 2 }, 3);
+    t.wired = true;
+    return &t;
+}
+
+/* Sets D, and in P the parameters of what was chosen. */
+static void choose(struct collopt_problem *p, struct collopt_decision *d)
+{
+    collopt_select(p, d);
+    ck_assert_msg(d->choice.algorithm && !d->choice.algorithm->grouped, "%s p %d count %zu%s: nothing reproducible is selected",
+                  collopt_collective_names[p->collective], p->ranks, p->count, p->commutative ? "" : " in order");
+    collopt_set_parameters(p, &d->choice);
+}
+
+START_TEST(reproducible_choices_know_the_call_only)
+{
+    static const struct collopt_topology nowhere = { .nodes = 1 };
+    enum collopt_collective c = (enum collopt_collective)(_i / 2);
+
+    for (int ranks = 1; ranks <= MOST_RANKS; ranks++)
+        for (size_t count = 0; count < (size_t)1 << 24; count = 3 * count + 1) {
+            struct collopt_problem p = { .collective = c, .ranks = ranks, .count = count, .size = TRIAL_SIZE, .commutative = _i % 2,
+                                         .anywhere = true, .segments = 1, .topology = &nowhere };
+            struct collopt_problem q = p;
+            struct collopt_decision there, here;
+
+            q.topology = elaborate(ranks);
+            choose(&p, &here);
+            choose(&q, &there);
+            ck_assert_msg(here.choice.algorithm == there.choice.algorithm && !memcmp(p.value, q.value, sizeof p.value)
+                              && p.segments == q.segments, "%s p %d count %zu: %s here, %s there", collopt_collective_names[c],
+                          ranks, count, here.choice.algorithm->name, there.choice.algorithm->name);
+        }
+}
+END_TEST
+
+START_TEST(what_is_not_reproducible_is_refused)
+{
+    static const struct collopt_topology nowhere = { .nodes = 1 };
+    const struct collopt_algorithm *leader = collopt_algorithm_named(COLLOPT_ALLREDUCE, "leader", 6);
+    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = 4, .count = 8, .size = TRIAL_SIZE, .commutative = true,
+                                 .segments = 1, .topology = &nowhere };
+    const struct collopt_choice choices[] = { { .algorithm = NULL }, { .algorithm = leader } };
+    const char *why;
+
+    for (int i = 0; i < 2; i++) {
+        p.anywhere = false;
+        ck_assert(collopt_choice_usable(&choices[i], &p, &why));
+        p.anywhere = true;
+        ck_assert(!collopt_choice_usable(&choices[i], &p, &why) && strstr(why, "COLLOPT_REPRODUCIBLE"));
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("catalogue");
@@ -326,6 +398,8 @@ int main(void)
     tcase_set_timeout(chosen, 600);
     tcase_add_loop_test(chosen, long_vectors_are_cut, 0, 2 * COLLOPT_COLLECTIVES);
     tcase_add_loop_test(chosen, scans_are_no_chains, 0, 2);
+    tcase_add_loop_test(chosen, reproducible_choices_know_the_call_only, 0, 2 * COLLOPT_COLLECTIVES);
+    tcase_add_test(chosen, what_is_not_reproducible_is_refused);
     suite_add_tcase(suite, chosen);
 
     SRunner *runner = srunner_create(suite);

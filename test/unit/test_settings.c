@@ -211,7 +211,7 @@ START_TEST(round_trip)
         "COLLOPT_ISA=generic", "COLLOPT_ALLREDUCE=ring:segment=3K", "COLLOPT_REDUCE=tree:radix=4,segment=64K",
         "COLLOPT_SCAN=host", "COLLOPT_NODE_RANKS=3,1,4", "COLLOPT_NODE_RANKS=cyclic:4",
         "COLLOPT_TOPOLOGY=torus:8x8x4", "COLLOPT_TOPOLOGY=mesh:1023x1023", "COLLOPT_TOPOLOGY=nodes:4,4,2",
-        "COLLOPT_TOPOLOGY=nodes:cyclic:4", "COLLOPT_TOPOLOGY=cartesian",
+        "COLLOPT_TOPOLOGY=nodes:cyclic:4", "COLLOPT_TOPOLOGY=cartesian", "COLLOPT_REPRODUCIBLE=placement",
     };
 
     for (size_t i = 0; i < sizeof set / sizeof *set; i++) {
@@ -241,7 +241,7 @@ START_TEST(hashes)
     static const char *const agreed[] = {
         "X=1", "COLLOPT=off", "COLLOPT_AFTER=1", "COLLOPT_PCONTROL=on", "COLLOPT_GPU=host", "COLLOPT_GPU=native",
         "COLLOPT_NODE_RANKS=4", "COLLOPT_NODE_RANKS=cyclic:4",
-        "COLLOPT_CUT=64K", "COLLOPT_REPORT=a", "COLLOPT_ALLREDUCE=ring", "COLLOPT_ALLREDUCE=ring:segment=64K",
+        "COLLOPT_REPRODUCIBLE=placement", "COLLOPT_CUT=64K", "COLLOPT_REPORT=a", "COLLOPT_ALLREDUCE=ring", "COLLOPT_ALLREDUCE=ring:segment=64K",
         "COLLOPT_ALLREDUCE=host", "COLLOPT_SCAN=host", "COLLOPT_EXSCAN=host", "COLLOPT_REDUCE=host",
         "COLLOPT_REDUCE_SCATTER=host", "COLLOPT_REDUCE_SCATTER_BLOCK=host",
     };
@@ -258,6 +258,26 @@ START_TEST(hashes)
         ck_assert_msg(hash_with(local[i]) == hash_with("X=1"), "%s", local[i]);
     ck_assert(hash_with("COLLOPT_REPORT=a") == hash_with("COLLOPT_REPORT=b"));
     ck_assert(hash_with("COLLOPT_ALLREDUCE=ring:segment=64K") == hash_with("COLLOPT_ALLREDUCE=ring:segment=65536"));
+}
+END_TEST
+
+/* The host must not have the first calls. */
+START_TEST(reproducible)
+{
+    char *const given[] = { (char *)"COLLOPT_REPRODUCIBLE=placement", (char *)"COLLOPT_AFTER=5", NULL };
+    struct collopt_settings s;
+
+    ck_assert_int_eq(read_one(&s, "COLLOPT_REPRODUCIBLE=placement"), 0);
+    ck_assert_int_eq(s.reproducible, COLLOPT_BY_PLACEMENT);
+    ck_assert_int_eq(s.after, 1);
+    ck_assert_int_eq(read_one(&s, "COLLOPT_REPRODUCIBLE=off"), 0);
+    ck_assert_int_eq(s.after, 3);
+    warned[0] = '\0';
+    ck_assert_int_eq(collopt_settings_from(&s, given, note), 1);
+    ck_assert_int_eq(s.after, 1);
+    ck_assert_msg(strstr(warned, "COLLOPT_AFTER=5 has no effect"), "%s", warned);
+    ck_assert_int_eq(read_one(&s, "COLLOPT_REPRODUCIBLE=placment"), 1);
+    ck_assert_msg(strstr(warned, "did you mean placement?"), "%s", warned);
 }
 END_TEST
 
@@ -654,6 +674,7 @@ int main(void)
     tcase_add_test(c, rows_agree);
     tcase_add_test(c, round_trip);
     tcase_add_test(c, hashes);
+    tcase_add_test(c, reproducible);
     tcase_add_test(c, stated_nodes);
     tcase_add_test(c, manual);
     tcase_add_test(c, sizes);

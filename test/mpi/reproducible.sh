@@ -1,0 +1,63 @@
+# COLLOPT_REPRODUCIBLE on real MPIs: the same bits on both, whatever is said of nodes, topology, processors and algorithms.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
+
+# The lines of one run go to $work/bits.
+run_bits()              # HOST [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...
+{
+    bits_host=$1
+    shift
+    launch "$bits_host" 8 LD_PRELOAD="$library" "$@" || fail "$bits_host, $*: status $?"
+    grep ' p [0-9]* count ' "$work/said" | sort >"$work/bits"
+    [ -s "$work/bits" ] || fail "$bits_host, $*: no results"
+}
+
+# They must be those of the first run.
+same_bits()
+{
+    run_bits "$@"
+    [ -f "$work/first" ] || cp "$work/bits" "$work/first"
+    cmp -s "$work/bits" "$work/first" || {
+        diff "$work/first" "$work/bits" | head -6
+        fail "$*: other bits"
+    }
+}
+
+placement()             # HOST
+{
+    with=$(program "$1" reproducible)
+    same_bits "$1" COLLOPT_REPRODUCIBLE=placement "$with"
+    same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_NODE_RANKS=cyclic:3 COLLOPT_TOPOLOGY=torus:2x2x2 COLLOPT_CUT=3000 "$with"
+    [ "$1" = openmpi ] || return    # the settings are the same code on all hosts, and MPICH is slow on few processors
+    same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_NODE_RANKS=3,1,2 COLLOPT_ISA=generic "$with"
+    same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_TOPOLOGY=mesh:4x2 COLLOPT_WAIT=yield COLLOPT_SCRATCH=0 "$with"
+    run_bits "$1" COLLOPT_AFTER=1 COLLOPT_TOPOLOGY=torus:2x2x2 COLLOPT_REDUCE=chain "$with"
+    [ "$(diff "$work/first" "$work/bits" | grep -c 'double_sum')" -gt 20 ] || fail "$1: other orders do not show in these vectors"
+}
+
+# What depends on the place of ranks is refused, what was tuned is not used, and both are said once.
+refusing()              # HOST
+{
+    with=$(program "$1" settings)
+    echo 'allreduce * * * * * ring' >"$work/rules"
+    echo '* * * * * * auto' >>"$work/rules"
+    launch "$1" 4 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=placement COLLOPT_LOG=decide COLLOPT_AFTER=5 COLLOPT_RULES="$work/rules" \
+        COLLOPT_NODE_RANKS=2 COLLOPT_ALLREDUCE=leader COLLOPT_SCAN=host "$(program "$1" reproducible)" >"$work/out" \
+        || fail "$1, refusing: status $?"
+    said 1 'COLLOPT_AFTER=5 has no effect: with COLLOPT_REPRODUCIBLE' "$1"
+    said 1 'COLLOPT_RULES has an effect only where any order gives the same bits' "$1"
+    said 1 'COLLOPT_ALLREDUCE=leader cannot serve .* it follows the nodes, and COLLOPT_REPRODUCIBLE is set; the next choice' "$1"
+    said 1 'COLLOPT_SCAN=host cannot serve .* the MPI library has an order of its own, and COLLOPT_REPRODUCIBLE is set; ' "$1"
+    launch "$1" 4 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=placement COLLOPT_LOG=decide COLLOPT_NODE_RANKS=2 \
+        COLLOPT_ALLREDUCE=leader "$with" allreduce=2 || fail "$1, integers: status $?"
+    said 4 '^rank .: run 2 passed 0$' "$1, the first call"
+    said 1 'allreduce, 4 ranks, .*: leader:.* (forced by COLLOPT_ALLREDUCE)' "$1, integers"
+}
+
+reproducible()          # HOST
+{
+    placement "$1"
+    refusing "$1"
+}
+
+for_each_host reproducible
