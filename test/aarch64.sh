@@ -29,7 +29,8 @@ compile generic.o -c "$source/src/kernels/reduce_tmpl.c" -DCOLLOPT_ISA=generic -
 compile neon.o    -c "$source/src/kernels/reduce_tmpl.c" -DCOLLOPT_ISA=neon
 compile sve.o     -c "$source/src/kernels/reduce_tmpl.c" -DCOLLOPT_ISA=sve -march=armv8.2-a+sve
 compile run -static "$source/src/kernels/kernels.c" "$source/src/kernels/isa.c" "$source/test/kernels_plain.c" \
-    "$source/test/kernels_cases.c" "$build/generic.o" "$build/neon.o" "$build/sve.o" -lm
+    "$source/test/kernels_cases.c" "$source/test/exact_cases.c" "$source/test/exact_reference.c" \
+    "$build/generic.o" "$build/neon.o" "$build/sve.o" -lm
 
 if aarch64-linux-gnu-objdump -d --no-show-raw-insn "$build"/[gns]*.o 2>/dev/null |
    grep -E '[[:space:]](fn?m(add|sub)|fn?m(la|ls|ad|sb)|fcmla)[[:space:]]'; then

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exact_cases.h"
 #include "kernels_cases.h"
 
 static long run(enum depth depth)
@@ -24,6 +25,14 @@ static long run(enum depth depth)
                 printf("WRONG (%ld): %s\n", bad, message);
             wrong += bad;
         }
+    for (enum collopt_type type = 0; type < COLLOPT_TYPE_NONE; type++) {
+        char message[512];
+        long bad = collopt_exact_sum(type) ? exact_cases_run(type, 12, message, sizeof message) : 0;
+
+        if (bad)
+            printf("WRONG (%ld): %s\n", bad, message);
+        wrong += bad;
+    }
     return wrong;
 }
 

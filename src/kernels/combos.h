@@ -94,6 +94,10 @@ struct collopt_2double         { double value;      double index; };
     COLLOPT_ON_PAIRS(X, MINLOC) \
     COLLOPT_ON_PAIRS(X, MAXLOC)
 
+/* Sums that are rounded once: type, lane, lanes per element. */
+#define COLLOPT_EXACT_SUMS(X) \
+    X(FLOAT, f32, 1)  X(DOUBLE, f64, 1)  X(COMPLEX_FLOAT, f32, 2)  X(COMPLEX_DOUBLE, f64, 2)
+
 #define COLLOPT_ON_SIGNED(X, op) \
     X(op, INT8, i8, 1)   X(op, INT16, i16, 1)   X(op, INT32, i32, 1)   X(op, INT64, i64, 1)
 #define COLLOPT_ON_UNSIGNED(X, op) \

@@ -24,9 +24,11 @@ static bool always(const struct collopt_processor *processor)
 }
 
 extern const collopt_kernel_table collopt_kernels_generic;
+extern const collopt_exact_table collopt_exact_sums_generic;
 
 #ifdef COLLOPT_HAVE_AVX2
 extern const collopt_kernel_table collopt_kernels_avx2;
+extern const collopt_exact_table collopt_exact_sums_avx2;
 
 static bool has_avx2(const struct collopt_processor *processor)
 {
@@ -36,6 +38,7 @@ static bool has_avx2(const struct collopt_processor *processor)
 
 #ifdef COLLOPT_HAVE_AVX512
 extern const collopt_kernel_table collopt_kernels_avx512;
+extern const collopt_exact_table collopt_exact_sums_avx512;
 
 static bool has_avx512(const struct collopt_processor *processor)
 {
@@ -45,10 +48,12 @@ static bool has_avx512(const struct collopt_processor *processor)
 
 #ifdef COLLOPT_HAVE_NEON
 extern const collopt_kernel_table collopt_kernels_neon;
+extern const collopt_exact_table collopt_exact_sums_neon;
 #endif
 
 #ifdef COLLOPT_HAVE_SVE
 extern const collopt_kernel_table collopt_kernels_sve;
+extern const collopt_exact_table collopt_exact_sums_sve;
 
 static bool has_sve(const struct collopt_processor *processor)
 {
@@ -58,19 +63,19 @@ static bool has_sve(const struct collopt_processor *processor)
 
 const struct collopt_isa collopt_isas[] = {
 #ifdef COLLOPT_HAVE_AVX512
-    { "avx512",  has_avx512, &collopt_kernels_avx512 },
+    { "avx512",  has_avx512, &collopt_kernels_avx512, &collopt_exact_sums_avx512 },
 #endif
 #ifdef COLLOPT_HAVE_AVX2
-    { "avx2",    has_avx2,   &collopt_kernels_avx2 },
+    { "avx2",    has_avx2,   &collopt_kernels_avx2, &collopt_exact_sums_avx2 },
 #endif
 #ifdef COLLOPT_HAVE_SVE
-    { "sve",     has_sve,    &collopt_kernels_sve },
+    { "sve",     has_sve,    &collopt_kernels_sve, &collopt_exact_sums_sve },
 #endif
 #ifdef COLLOPT_HAVE_NEON
-    { "neon",    always,     &collopt_kernels_neon },
+    { "neon",    always,     &collopt_kernels_neon, &collopt_exact_sums_neon },
 #endif
-    { "generic", always,     &collopt_kernels_generic },
-    { NULL,      NULL,       NULL },
+    { "generic", always,     &collopt_kernels_generic, &collopt_exact_sums_generic },
+    { NULL,      NULL,       NULL, NULL },
 };
 
 static const struct collopt_isa *chosen;
@@ -201,7 +206,7 @@ int collopt_kernels_init(const char *forced, char *message, size_t size)
 
 const struct collopt_isa *collopt_isa_chosen(void)
 {
-    static const struct collopt_isa generic = { "generic", always, &collopt_kernels_generic };
+    static const struct collopt_isa generic = { "generic", always, &collopt_kernels_generic, &collopt_exact_sums_generic };
 
     return chosen ? chosen : &generic;
 }

@@ -9,6 +9,7 @@ KERNEL_SOURCES = \
 	src/kernels/isa.c \
 	src/kernels/combos.h \
 	src/kernels/complex_lane.h \
+	src/kernels/exact_sum.h \
 	src/kernels/half.h \
 	src/kernels/half_lane.h \
 	src/kernels/integer_lane.h \

@@ -42,6 +42,16 @@ const struct collopt_kernel *collopt_kernel(enum collopt_op op, enum collopt_typ
     return kernel->combine ? kernel : NULL;
 }
 
+const struct collopt_kernel *collopt_exact_sum(enum collopt_type type)
+{
+    if ((unsigned) type >= COLLOPT_TYPE_NONE)
+        return NULL;
+
+    const struct collopt_kernel *kernel = &(*collopt_isa_chosen()->exact_sums)[type];
+
+    return kernel->fold ? kernel : NULL;
+}
+
 bool collopt_valid(enum collopt_op op, enum collopt_type_class class)
 {
     return (unsigned) op < COLLOPT_OP_USER && (unsigned) class < COLLOPT_CLASS_NONE

@@ -45,11 +45,16 @@ struct collopt_kernel {
 
 /* The kernels of one instruction set, indexed [operation][type]; no entry where there is no kernel. */
 typedef struct collopt_kernel collopt_kernel_table[COLLOPT_OP_USER][COLLOPT_TYPE_NONE];
+typedef struct collopt_kernel collopt_exact_table[COLLOPT_TYPE_NONE];
 
 /* kernels.c */
 
 /* The kernel for op on type in the chosen instruction set, or NULL if there is none. */
 const struct collopt_kernel *collopt_kernel(enum collopt_op op, enum collopt_type type);
+
+/* The kernel that rounds the sum of all its operands once, or NULL where there is none: fold takes any k >= 2, and its bits
+ * do not depend on the order of the operands. doc/kernels.md says what infinities, NaN and -0 give. */
+const struct collopt_kernel *collopt_exact_sum(enum collopt_type type);
 
 /* May op be used on datatypes of this class? As the MPI standard says. */
 bool collopt_valid(enum collopt_op op, enum collopt_type_class class);
@@ -76,6 +81,7 @@ struct collopt_isa {
     const char *name;
     bool (*usable)(const struct collopt_processor *processor);
     const collopt_kernel_table *kernels;
+    const collopt_exact_table *exact_sums;
 };
 
 /* Best first; the last, "generic", runs everywhere; ends with a NULL name. */

@@ -777,3 +777,7 @@ extern const collopt_kernel_table PASTE(collopt_kernels_, COLLOPT_ISA);
 const collopt_kernel_table PASTE(collopt_kernels_, COLLOPT_ISA) = {
     COLLOPT_KERNELS(ROW)
 };
+
+/* ---- sums that are rounded once ---- */
+
+#include "exact_sum.h"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../exact_cases.h"
 #include "../kernels_cases.h"
 
 enum { COMBINATIONS = COLLOPT_OP_USER * COLLOPT_TYPE_NONE };
@@ -55,6 +56,26 @@ START_TEST(all_combinations)
     }
     printf("%s ran: %d combinations\n", isa->name, ran);
     ck_assert_int_gt(ran, 0);
+}
+END_TEST
+
+/* one test for each instruction set */
+START_TEST(exact_sums)
+{
+    const struct collopt_isa *isa = &collopt_isas[_i];
+    char message[512];
+
+    if (!use(isa))
+        return;
+    for (enum collopt_type type = 0; type < COLLOPT_TYPE_NONE; type++) {
+        bool real = type == COLLOPT_FLOAT || type == COLLOPT_DOUBLE || type == COLLOPT_COMPLEX_FLOAT
+            || type == COLLOPT_COMPLEX_DOUBLE;
+        int most = getenv("COLLOPT_CHECK_BIG") ? 1000 : 100;
+
+        ck_assert_int_eq(collopt_exact_sum(type) != NULL, real);
+        ck_assert_msg(!real || exact_cases_run(type, most, message, sizeof message) == 0, "%s", message);
+    }
+    ck_assert_ptr_null(collopt_exact_sum(COLLOPT_TYPE_NONE));
 }
 END_TEST
 
@@ -240,6 +261,7 @@ int main(void)
 
     tcase_set_timeout(cases, 0);
     tcase_add_loop_test(cases, all_combinations, 0, isas());
+    tcase_add_loop_test(cases, exact_sums, 0, isas());
     suite_add_tcase(suite, cases);
 
     tcase_add_test(rules, integers_wrap);

@@ -1,0 +1,13 @@
+/* Sums that are rounded once, against a sum bit by bit. */
+#ifndef EXACT_CASES_H
+#define EXACT_CASES_H
+
+#include <stddef.h>
+
+#include "kernels/kernels.h"
+
+/* Runs the chosen instruction set's kernel for TYPE on vectors of several lengths and offsets, k = 2 to 64 operands and more, of
+ * numbers that hurt; MOST: operands at most.  Returns how many results were wrong; the first of them is in MESSAGE. */
+long exact_cases_run(enum collopt_type type, int most, char *message, size_t size);
+
+#endif

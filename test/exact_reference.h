@@ -1,0 +1,12 @@
+/* Sums that are rounded once, bit by bit: what others are held against. */
+#ifndef EXACT_REFERENCE_H
+#define EXACT_REFERENCE_H
+
+#include <stdint.h>
+
+/* The sum of K doubles or floats, given and returned as their bits: rounded to nearest, ties to even; the quiet NaN of NAN; +0,
+ * unless all are -0. */
+uint64_t exact_reference_double(const uint64_t *bits, int k);
+uint32_t exact_reference_float(const uint32_t *bits, int k);
+
+#endif
