@@ -176,8 +176,12 @@ static void add_step(struct binder *b, struct collopt_step q)
 /* A fold or a copy, cut where any of its operands is in two pieces. */
 static void bind_local(struct binder *b, enum collopt_step_kind kind, const struct action *a)
 {
-    struct walk w[ACTION_REGIONS];
+    struct walk few[ACTION_REGIONS] = { { 0 } }, *w = few;
 
+    if (a->regions > ACTION_REGIONS && !(w = malloc((size_t)a->regions * sizeof *w))) {
+        b->failed = true;
+        return;
+    }
     for (int r = 0; r < a->regions; r++)
         w[r] = walk(b, *collopt_region_of(b->s, a, r));
     while (w[0].run.n > 0 && !b->failed) {
@@ -190,6 +194,8 @@ static void bind_local(struct binder *b, enum collopt_step_kind kind, const stru
             add_run(b, take(&w[r], n));
         add_step(b, (struct collopt_step){ .kind = kind, .message = -1, .runs = a->regions, .run = as_pointer(first) });
     }
+    if (w != few)
+        free(w);
 }
 
 static void bind_instruction(struct binder *b, const struct instruction *q)

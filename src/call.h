@@ -46,6 +46,7 @@ struct collopt_facts {
     ptrdiff_t low, high;        /* bytes that one element may occupy, gaps included, relative to its address */
     bool dense;                 /* n elements are n * size bytes in one piece at the address */
     bool commutative, exact;
+    bool once;                  /* KERNEL folds any number of operands, and rounds once: COLLOPT_REPRODUCIBLE=exact */
     bool lasting;               /* predefined type and operation: the handles will always mean this */
     bool but_op;                /* user's operation, predefined type: of the handles, the operation's may come to mean another */
     enum collopt_op op_id;

@@ -32,10 +32,33 @@ static int combine_by_host(const struct collopt_plan *plan, char *left, char *ri
     return MPI_SUCCESS;
 }
 
+/* More operands than a kernel takes, in strips that stay in the nearest cache: the result may be one of them, so it is written
+ * when all have been read. */
+static void fold_many(const struct collopt_facts *f, char *to, int operands, const void *const *operand, size_t n)
+{
+    _Alignas(64) char strip[4096];
+    size_t extent = (size_t)f->extent, most = sizeof strip / extent;
+
+    for (size_t at = 0; at < n; at += most) {
+        size_t some = n - at < most ? n - at : most;
+        const void *from[COLLOPT_FOLD_OPERANDS] = { (const char *)operand[0] + at * extent };
+        int done = 1;
+
+        while (done < operands) {
+            int k = 1;
+
+            for (; k < COLLOPT_FOLD_OPERANDS && done < operands; k++, done++)
+                from[k] = (const char *)operand[done] + at * extent;
+            f->kernel->fold(done < operands ? strip : to + at * extent, from, k, some);
+            from[0] = strip;
+        }
+    }
+}
+
 static int fold(const struct collopt_plan *plan, const struct collopt_step *s)
 {
     const struct collopt_kernel *kernel = plan->facts.kernel;
-    const void *operand[COLLOPT_FOLD_OPERANDS];
+    const void *operand[s->runs - 1];
 
     if (!kernel)
         return combine_by_host(plan, address(plan, &s->run[1]), address(plan, &s->run[2]), s->run[0].n);
@@ -45,7 +68,10 @@ static int fold(const struct collopt_plan *plan, const struct collopt_step *s)
     }
     for (int i = 1; i < s->runs; i++)
         operand[i - 1] = address(plan, &s->run[i]);
-    kernel->fold(address(plan, &s->run[0]), operand, s->runs - 1, s->run[0].n);
+    if (s->runs - 1 <= COLLOPT_FOLD_OPERANDS || plan->facts.once)
+        kernel->fold(address(plan, &s->run[0]), operand, s->runs - 1, s->run[0].n);
+    else
+        fold_many(&plan->facts, address(plan, &s->run[0]), s->runs - 1, operand, s->run[0].n);
     return MPI_SUCCESS;
 }
 

@@ -21,6 +21,8 @@ bool collopt_usable(const struct collopt_algorithm *a, const struct collopt_prob
         reason = "it does not keep the order of the ranks and the operation does not commute";
     else if (a->grouped && p->anywhere)
         reason = "it follows the nodes, and COLLOPT_REPRODUCIBLE is set";
+    else if (!a->once && p->once)
+        reason = "it combines partial sums, and COLLOPT_REPRODUCIBLE=exact rounds once";
     else if (!a->identical && !p->exact)
         reason = "it may leave ranks with different bits where the operation rounds";
     else if (a->usable && !a->usable(p))

@@ -231,6 +231,19 @@ void collopt_fold(struct collopt_schedule *s, struct collopt_region to, int oper
     }
 }
 
+void collopt_fold_once(struct collopt_schedule *s, struct collopt_region to, int operands,
+                       const struct collopt_region *operand)
+{
+    struct collopt_region *r = collopt_workspace(s, ((size_t)operands + 1) * sizeof *r);
+
+    if (!r)
+        return;
+    r[0] = to;
+    memcpy(&r[1], operand, (size_t)operands * sizeof *operand);
+    add_action(s, ACTION_FOLD, -1, operands + 1, r);
+    free(r);
+}
+
 /* ---- a whole schedule --------------------------------------------------------------------------------------- */
 
 bool collopt_has_result(const struct collopt_problem *p, int rank)

@@ -56,6 +56,7 @@ struct collopt_problem {
     const size_t *counts;       /* Reduce_scatter: elements for each rank; NULL where all have count / ranks */
     bool commutative;
     bool exact;                 /* any bracketing and any order give the same bits (integer sums, MIN, AND ...) */
+    bool once;                  /* all that goes into a result must be combined in one fold (sums that are rounded once) */
     bool anywhere;              /* COLLOPT_REPRODUCIBLE: the order of combination must be the same wherever the ranks are */
     size_t value[COLLOPT_PARAMETERS];   /* the algorithm's parameters, in its descriptor's order */
     int segments;               /* what the algorithm's segments() answered; 1 where it has none */
@@ -119,6 +120,9 @@ void collopt_combine(struct collopt_schedule *s, struct collopt_region to, struc
 /* to = operand[0] op operand[1] op ... from left to right, 2 or more, in one pass where a kernel can. */
 void collopt_fold(struct collopt_schedule *s, struct collopt_region to, int operands,
                   const struct collopt_region *operand);
+/* The same as one step, however many they are: for operations that want all operands at once.  TO may be any of them. */
+void collopt_fold_once(struct collopt_schedule *s, struct collopt_region to, int operands,
+                       const struct collopt_region *operand);
 
 /* ---- phases: another algorithm among some of the ranks ------------------------------------------------------- */
 
@@ -181,6 +185,7 @@ struct collopt_algorithm {
     enum collopt_collective collective;
     enum collopt_order order;
     bool identical;             /* all ranks end with the same bits also where the operation rounds */
+    bool once;                  /* folds have nothing but input as operands: nothing is combined twice */
     struct collopt_parameter parameter[COLLOPT_PARAMETERS];
     /* Refuses only for a reason in doc/algorithms.md; NULL: always usable (order and identical are checked by the caller). */
     bool (*usable)(const struct collopt_problem *p);

@@ -43,7 +43,7 @@ enum { ACTION_REGIONS = 1 + COLLOPT_FOLD_OPERANDS };
 struct action {
     enum action_kind kind;
     int round, strand, peer;
-    int regions;                /* SEND, RECEIVE: 1; COPY: to, from; FOLD: to, operands from left to right */
+    int regions;                /* SEND, RECEIVE: 1; COPY: to, from; FOLD: to, operands from left to right, any number */
     int region;                 /* index of the first one in s->region */
 };
 
@@ -150,6 +150,9 @@ struct collopt_depends {
 /* DONE[i]: the position in its strand by which action i is complete.  Sets SETTLE[i] for messages that others wait for. */
 void collopt_depends_find(struct collopt_schedule *s, const int *done, bool *settle, struct collopt_depends *d);
 void collopt_depends_free(struct collopt_depends *d);
+
+/* workspace.c, in algorithms/ */
+void *collopt_workspace(struct collopt_schedule *s, size_t bytes);
 
 /* schedule.c */
 int collopt_add_span(struct collopt_schedule *s, int n, const struct piece *piece);     /* region index */

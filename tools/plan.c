@@ -294,7 +294,7 @@ static size_t common_stretch(const struct contents *operand, int operands, size_
 static void combine(struct recorder *r, struct plan_work *w, const struct contents *operand, size_t n,
                     struct contents *result)
 {
-    struct plan_piece piece[COLLOPT_FOLD_OPERANDS];
+    struct plan_piece piece[w->operands];
 
     for (size_t at = 0; at < n;) {
         size_t stretch = common_stretch(operand, w->operands, at, piece);
@@ -317,15 +317,17 @@ static void work(int rank, const struct collopt_step *step, double start, void *
 {
     struct recorder *r = data;
     struct plan *plan = r->plan;
-    struct contents operand[COLLOPT_FOLD_OPERANDS] = { { 0 } }, result = { 0 };
+    struct contents *operand = must(calloc((size_t)step->runs, sizeof *operand)), result = { 0 };
     struct plan_work w = { .round = (int)(start + 0.5), .rank = rank, .operands = step->runs - 1 };
 
+    w.operand = must(calloc((size_t)step->runs, sizeof *w.operand));
     for (int i = 0; i < w.operands; i++)
         read_run(r, rank, step->run[1 + i], 0, &operand[i]);
     combine(r, &w, operand, step->run[0].n, &result);
     write_run(r, rank, step->run[0], 0, &result);
     for (int i = 0; i < w.operands; i++)
         free(operand[i].list);
+    free(operand);
     free(result.list);
     plan->work = grown(plan->work, plan->works, &plan->work_room, sizeof *plan->work);
     plan->work[plan->works++] = w;
@@ -538,6 +540,7 @@ static void free_work(struct plan_work *w)
     free(w->what.list);
     for (int i = 0; i < w->operands; i++)
         free(w->operand[i].list);
+    free(w->operand);
 }
 
 void plan_free(struct plan *plan)

@@ -32,7 +32,7 @@ struct plan_transfer {
 struct plan_work {
     int round, rank, operands, order;
     struct plan_pieces what;                            /* the result */
-    struct plan_pieces operand[COLLOPT_FOLD_OPERANDS];  /* each in as many pieces as the result */
+    struct plan_pieces *operand;                        /* [operands] each in as many pieces as the result */
 };
 
 struct plan_totals {            /* of the rank that has most of it, but for MESSAGES; in elements */

@@ -2,6 +2,7 @@
 # selection, find it by its descriptor:    const struct collopt_algorithm collopt_<collective>_<name> = {
 
 ALGORITHM_SOURCES = \
+	src/algorithms/alltoall.c \
 	src/algorithms/bine_tree.c \
 	src/algorithms/binary_blocks.c \
 	src/algorithms/binary_tree.c \
@@ -15,6 +16,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/dual_root.c \
 	src/algorithms/elimination.c \
 	src/algorithms/exscan_doubling.c \
+	src/algorithms/gather.c \
 	src/algorithms/grid_chain.c \
 	src/algorithms/knomial.c \
 	src/algorithms/lanes.c \

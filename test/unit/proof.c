@@ -361,7 +361,7 @@ static bool check_forms(struct solo *x, const struct collopt_step *step)
 {
     const struct collopt_run *run = step->run;
 
-    if (step->kind == COLLOPT_COPY ? step->runs != 2 : step->runs < 3 || step->runs > 1 + COLLOPT_FOLD_OPERANDS)
+    if (step->kind == COLLOPT_COPY ? step->runs != 2 : step->runs < 3)
         return wrong(x, "%d runs", step->runs);
     for (int k = 1; k < step->runs; k++) {
         if (run[k].n != run[0].n)
@@ -660,10 +660,15 @@ static bool fold(struct play *y, int rank, int strand, const struct collopt_step
 {
     const struct memory *m = &y->look->memory[rank];
     struct element *element = y->element[rank], *to = element + address(m, &step->run[0]);
-    const struct element *operand[1 + COLLOPT_FOLD_OPERANDS];
+    const struct element *operand[step->runs];
+    bool once = y->look->p->once && !(y->look->p->how[rank] & COLLOPT_TWO_OPERANDS);
 
     for (int k = 1; k < step->runs; k++)
         operand[k] = element + address(m, &step->run[k]);
+    for (size_t i = 0; i < step->run[0].n && once; i++)
+        for (int k = 1; k < step->runs; k++)
+            if (operand[k][i].count > 1)
+                return failed(y, rank, strand, "combines what has been combined before, operand %d", k);
     for (size_t i = 0; i < step->run[0].n; i++) {
         struct element result = operand[1][i];
 

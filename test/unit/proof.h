@@ -27,6 +27,7 @@ struct proof {
     bool identical;             /* all ranks must end with the same bracketing */
     const unsigned *how;        /* [ranks] COLLOPT_IN_PLACE, COLLOPT_TWO_OPERANDS; they may differ by rank */
     const struct collopt_bound *const *program;         /* [ranks] */
+    bool once;                  /* what has been combined is not combined again, but on ranks with two operands */
 };
 
 /* In which order what can go on does so. */

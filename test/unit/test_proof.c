@@ -44,6 +44,7 @@ static void set_up(struct rank *k, int r)
                                        .slot = k->slot, .steps = 6 };
 }
 
+static bool once;               /* no operand of a fold may have been combined before */
 static struct rank rank[2];
 static unsigned how[2];
 static const struct collopt_bound *const program[] = { &rank[0].bound, &rank[1].bound };
@@ -53,7 +54,7 @@ static bool holds(bool in_order, bool identical, char why[PROOF_WHY])
     static const struct collopt_topology one_node = { .nodes = 1 };
     const struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = 2, .count = N, .size = 8, .segments = 1,
                                        .topology = &one_node };
-    const struct proof proof = { &p, in_order, identical, how, program };
+    const struct proof proof = { &p, in_order, identical, how, program, once };
 
     return proof_holds(&proof, 8, why);
 }
@@ -110,6 +111,22 @@ START_TEST(refuses_what_is_wrong)
     refused("being sent");
     fresh(), how[0] = COLLOPT_TWO_OPERANDS;
     refused("not of the form");
+}
+END_TEST
+
+/* Rank 0 folds what it has folded. */
+START_TEST(once_is_once)
+{
+    static const struct collopt_run again[] = { { COLLOPT_OUT, 0, N }, { COLLOPT_OUT, 0, N }, { TMP, 0, N } };
+    struct collopt_step fold = rank[0].step[AT_FOLD];
+    char why[PROOF_WHY];
+
+    once = true;
+    ck_assert_msg(holds(true, true, why), "%s", why);
+    for (int k = AT_END + 1; k > AT_FOLD; k--)
+        rank[0].step[k] = rank[0].step[k - 1];
+    rank[0].step[AT_FOLD + 1].kind = fold.kind, rank[0].step[AT_FOLD + 1].run = again;
+    refused("what has been combined before");
 }
 END_TEST
 
@@ -184,6 +201,7 @@ int main(void)
     tcase_add_test(tcase, accepts_an_exchange);
     tcase_add_test(tcase, refuses_what_is_wrong);
     tcase_add_test(tcase, refuses_a_deadlock);
+    tcase_add_test(tcase, once_is_once);
     tcase_add_test(tcase, identical_is_more_than_commutative);
     tcase_add_test(tcase, strands_must_await);
     tcase_add_test(tcase, replays_in_time);

@@ -374,7 +374,7 @@ struct proof workshop_proof(const struct workshop *w)
     const struct collopt_algorithm *a = w->t.algorithm;
 
     return (struct proof){ .problem = &w->problem, .in_order = !w->problem.commutative, .identical = a->identical,
-                           .how = w->how, .program = (const struct collopt_bound *const *)w->program };
+                           .once = a->once, .how = w->how, .program = (const struct collopt_bound *const *)w->program };
 }
 
 /* ---- what is worth trying ------------------------------------------------------------------------------------------- */

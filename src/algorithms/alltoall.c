@@ -1,0 +1,240 @@
+/* All-to-all: the vector is cut into as many parts as there are ranks, and the owner of a part receives it from all ranks and
+ * combines it in one fold; then the results go where they belong.
+ *
+ * Nothing is combined on the way, and yet no more bytes travel than in a ring: an operation that wants all operands at once gets
+ * them, such as sums that are rounded once.  For a Scan the owner makes the prefixes of all ranks, the longest first, each where
+ * its last operand was, which no shorter one needs.
+ * Cost: p-1 rounds and (p-1)/p m for Reduce_scatter, twice that elsewhere; (p-1)/p m combined, (p-1)/2 m for Scan; (p-1)/p m of
+ * scratch.  In rank order.  Use it for long vectors where results must not depend on partial sums.
+ * Pairwise exchange is folklore; exact sums at the owner: collopt. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "algorithm.h"
+
+/* Everybody sends everybody his part.  Says where rank r's contribution to this rank's own part lies, r < CONTRIBUTORS; the other
+ * ranks contribute nothing.  NULL: no memory. */
+static struct collopt_region *exchange(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int parts,
+                                       int contributors)
+{
+    struct collopt_block mine = block(parts, rank, 1);
+    struct collopt_region *operand = collopt_workspace(s, (size_t)p->ranks * sizeof *operand);
+
+    if (!operand)
+        return NULL;
+    operand[rank] = in(mine);
+    for (int j = 1; j < p->ranks; j++) {
+        int to = modulo(rank + j, p->ranks), from = modulo(rank - j, p->ranks);
+
+        collopt_round(s);
+        if (rank < contributors)
+            collopt_send(s, to, in(block(parts, to, 1)));
+        if (from >= contributors)
+            continue;
+        operand[from] = at(collopt_packed_slot(s), mine);
+        collopt_receive(s, from, operand[from]);
+    }
+    return operand;
+}
+
+static void combine(struct collopt_schedule *s, struct collopt_region to, int operands, const struct collopt_region *operand)
+{
+    if (operands > 1)
+        collopt_fold_once(s, to, operands, operand);
+    else
+        collopt_copy(s, to, operand[0]);
+}
+
+static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    int parts = collopt_partition_counts(s);
+    struct collopt_region *operand = exchange(s, p, rank, parts, p->ranks);
+
+    if (operand)
+        combine(s, out(block(parts, rank, 1)), p->ranks, operand);
+    free(operand);
+}
+
+static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    int parts = collopt_partition(s, p->ranks);
+    struct collopt_region *operand = exchange(s, p, rank, parts, p->ranks), mine = out(block(parts, rank, 1));
+
+    if (!operand)
+        return;
+    combine(s, mine, p->ranks, operand);
+    free(operand);
+    for (int j = 1; j < p->ranks; j++) {
+        int to = modulo(rank + j, p->ranks), from = modulo(rank - j, p->ranks);
+
+        collopt_round(s);
+        collopt_send(s, to, mine);
+        collopt_receive(s, from, out(block(parts, from, 1)));
+    }
+}
+
+/* Where there is no result, the part is combined where a contribution to it was. */
+static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    int parts = collopt_partition(s, p->ranks);
+    struct collopt_region *operand = exchange(s, p, rank, parts, p->ranks), mine;
+
+    if (!operand)
+        return;
+    mine = rank == p->root ? out(block(parts, rank, 1)) : operand[p->root];
+    combine(s, mine, p->ranks, operand);
+    free(operand);
+    for (int j = 1; j < p->ranks; j++) {
+        int from = modulo(p->root + j, p->ranks);
+
+        collopt_round(s);
+        if (rank == p->root)
+            collopt_receive(s, from, out(block(parts, from, 1)));
+        else if (rank == from)
+            collopt_send(s, p->root, mine);
+    }
+}
+
+/* The prefixes of this rank's part: RESULT[r] for rank r, of contributions 0 to r - BEFORE. */
+static void make_prefixes(struct collopt_schedule *s, int ranks, int rank, int before, struct collopt_block mine,
+                          const struct collopt_region *operand, struct collopt_region *result)
+{
+    for (int r = ranks - 1; r >= 1; r--) {
+        int last = r - before;
+
+        result[r] = r == rank ? out(mine) : last == rank ? at(collopt_packed_slot(s), mine) : operand[last];
+        if (last > 0)
+            collopt_fold_once(s, result[r], last + 1, operand);
+        else if (r == rank)
+            collopt_copy(s, result[r], operand[0]);
+        else
+            result[r] = operand[0];
+    }
+}
+
+/* Rank 0 has no prefix but its own vector. */
+static void build_prefix(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int before)
+{
+    int parts = collopt_partition(s, p->ranks);
+    struct collopt_region *operand = exchange(s, p, rank, parts, p->ranks - before);
+    struct collopt_region *result = collopt_workspace(s, (size_t)p->ranks * sizeof *result);
+
+    if (operand && result)
+        make_prefixes(s, p->ranks, rank, before, block(parts, rank, 1), operand, result);
+    for (int j = 1; j < p->ranks && operand && result; j++) {
+        int to = modulo(rank + j, p->ranks), from = modulo(rank - j, p->ranks);
+
+        collopt_round(s);
+        if (to > 0)
+            collopt_send(s, to, result[to]);
+        if (rank > 0)
+            collopt_receive(s, from, out(block(parts, from, 1)));
+    }
+    free(operand);
+    free(result);
+}
+
+static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build_prefix(s, p, rank, 0);
+    if (rank == 0)
+        collopt_copy(s, out(whole()), in(whole()));
+}
+
+static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build_prefix(s, p, rank, 1);
+}
+
+/* ---- costs ------------------------------------------------------------------------------------------------------------ */
+
+static double others(const struct collopt_problem *p)
+{
+    return (p->ranks - 1) * vector_bytes(p) / p->ranks;
+}
+
+static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    c->rounds = p->ranks - 1;
+    c->bytes = c->combined = c->scratch = others(p);
+}
+
+static void cost(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost_reduce_scatter(p, c);
+    c->rounds *= 2;
+    c->bytes *= 2;
+}
+
+static void cost_scan(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost(p, c);
+    c->combined = (p->ranks - 1) * vector_bytes(p) / 2;
+}
+
+static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost(p, c);
+    c->combined = p->ranks > 2 ? (p->ranks - 1) * (p->ranks - 2) * vector_bytes(p) / p->ranks / 2 : 0;
+}
+
+/* As many folds as ranks, with as many operands: schedules grow with their product. */
+enum { MOST_PREFIXES = 256 };
+
+static bool few(const struct collopt_problem *p)
+{
+    return p->ranks <= MOST_PREFIXES;
+}
+
+#define UNFIT "it makes the prefixes of all ranks, of 256 ranks at most"
+
+static const char source[] = "folklore; exact sums at the owner: collopt", when[] = "long vectors, sums that are rounded once";
+
+const struct collopt_algorithm collopt_reduce_scatter_alltoall = {
+    .name = "alltoall", .summary = "every rank gets its part from all ranks and combines it in one fold; long vectors",
+    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
+    .rounds = "p-1", .bytes = "(p-1)/p m",
+    .when = when, .source = source,
+    .cost = cost_reduce_scatter, .build = build_reduce_scatter,
+};
+
+const struct collopt_algorithm collopt_reduce_scatter_block_alltoall = {
+    .name = "alltoall", .summary = "every rank gets its part from all ranks and combines it in one fold; long vectors",
+    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
+    .rounds = "p-1", .bytes = "(p-1)/p m",
+    .when = when, .source = source,
+    .cost = cost_reduce_scatter, .build = build_reduce_scatter,
+};
+
+const struct collopt_algorithm collopt_allreduce_alltoall = {
+    .name = "alltoall", .summary = "every part is combined in one fold by a rank of its own, then sent to all; long vectors",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
+    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
+    .when = when, .source = source,
+    .cost = cost, .build = build_allreduce,
+};
+
+const struct collopt_algorithm collopt_reduce_alltoall = {
+    .name = "alltoall", .summary = "every part is combined in one fold by a rank of its own, then sent to the root; long vectors",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
+    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
+    .when = when, .source = source,
+    .cost = cost, .build = build_reduce,
+};
+
+const struct collopt_algorithm collopt_scan_alltoall = {
+    .name = "alltoall", .summary = "for every part, a rank of its own makes the prefixes of all ranks; long vectors",
+    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
+    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
+    .when = when, .source = source,
+    .usable = few, .unfit = UNFIT, .cost = cost_scan, .build = build_scan,
+};
+
+const struct collopt_algorithm collopt_exscan_alltoall = {
+    .name = "alltoall", .summary = "for every part, a rank of its own makes the prefixes of all ranks; long vectors",
+    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
+    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
+    .when = when, .source = source,
+    .usable = few, .unfit = UNFIT, .cost = cost_exscan, .build = build_exscan,
+};

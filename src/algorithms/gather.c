@@ -1,0 +1,118 @@
+/* Gather: whoever is to have a result receives the vectors of all ranks that go into it, and combines them in one fold.
+ *
+ * Nothing is combined on the way, so an operation that wants all operands at once gets them: sums that are rounded once.  All
+ * messages are under way together.
+ * Cost: p-1 messages and (p-1) m at the busiest rank, (p-1) m combined there, p-1 vectors of scratch.  In rank order.
+ * Use it for short vectors where results must not depend on partial sums.  Folklore. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "algorithm.h"
+
+/* TO = the vectors of ranks 0 to LAST, of which those of other ranks are received.  One alone is copied. */
+static void collect(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int last, struct collopt_region to)
+{
+    struct collopt_region *operand = collopt_workspace(s, ((size_t)last + 1) * sizeof *operand);
+
+    if (!operand)
+        return;
+    for (int j = 0; j < p->ranks; j++) {
+        int from = modulo(rank - j, p->ranks);          /* not all from rank 0 first */
+
+        if (from > last)
+            continue;
+        operand[from] = from == rank ? in(whole()) : at(collopt_packed_slot(s), whole());
+        if (from != rank)
+            collopt_receive(s, from, operand[from]);
+    }
+    if (last > 0)
+        collopt_fold_once(s, to, last + 1, operand);
+    else
+        collopt_copy(s, to, operand[0]);
+    free(operand);
+}
+
+static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    if (rank == p->root)
+        collect(s, p, rank, p->ranks - 1, out(whole()));
+    else
+        collopt_send(s, p->root, in(whole()));
+}
+
+static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    for (int j = 1; j < p->ranks; j++)
+        collopt_send(s, modulo(rank + j, p->ranks), in(whole()));
+    collect(s, p, rank, p->ranks - 1, out(whole()));
+}
+
+static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    for (int to = rank + 1; to < p->ranks; to++)
+        collopt_send(s, to, in(whole()));
+    collect(s, p, rank, rank, out(whole()));
+}
+
+/* What is alone goes straight to the result. */
+static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    for (int to = rank + 1; to < p->ranks; to++)
+        collopt_send(s, to, in(whole()));
+    if (rank == 1) {
+        collopt_round(s);
+        collopt_receive(s, 0, out(whole()));
+    } else if (rank > 1) {
+        collect(s, p, rank, rank - 1, out(whole()));
+    }
+}
+
+static void cost(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    c->rounds = p->ranks - 1;
+    c->bytes = (p->ranks - 1) * vector_bytes(p);
+    c->combined = c->bytes;
+    c->scratch = c->bytes;
+}
+
+static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost(p, c);
+    c->combined = most(p->ranks - 2, 0) * vector_bytes(p);
+    c->scratch = p->ranks > 2 ? c->scratch : 0;
+}
+
+static const char source[] = "folklore", when[] = "short vectors, sums that are rounded once";
+
+const struct collopt_algorithm collopt_reduce_gather = {
+    .name = "gather", .summary = "the root gets all vectors and combines them in one fold; short vectors",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
+    .rounds = "p-1", .bytes = "(p-1) m",
+    .when = when, .source = source,
+    .cost = cost, .build = build_reduce,
+};
+
+const struct collopt_algorithm collopt_allreduce_gather = {
+    .name = "gather", .summary = "every rank gets all vectors and combines them in one fold; short vectors",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
+    .rounds = "p-1", .bytes = "(p-1) m",
+    .when = when, .source = source,
+    .cost = cost, .build = build_allreduce,
+};
+
+const struct collopt_algorithm collopt_scan_gather = {
+    .name = "gather", .summary = "every rank gets the vectors of all lower ranks and combines them in one fold; short vectors",
+    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
+    .rounds = "p-1", .bytes = "(p-1) m",
+    .when = when, .source = source,
+    .cost = cost, .build = build_scan,
+};
+
+const struct collopt_algorithm collopt_exscan_gather = {
+    .name = "gather", .summary = "every rank gets the vectors of all lower ranks and combines them in one fold; short vectors",
+    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
+    .rounds = "p-1", .bytes = "(p-1) m",
+    .when = when, .source = source,
+    .cost = cost_exscan, .build = build_exscan,
+};
