@@ -294,7 +294,12 @@ bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f)
     f->commutative = true;
     f->exact = exact(op_id, known.class);
     f->lasting = predefined;
-    if (collopt_type_size(known.id) == (size_t)f->extent)
-        f->kernel = collopt_kernel(op_id, known.id);
+    if (collopt_type_size(known.id) != (size_t)f->extent)
+        return true;
+    f->kernel = collopt_kernel(op_id, known.id);
+    if (collopt_settings()->reproducible == COLLOPT_EXACTLY && op_id == COLLOPT_SUM && collopt_exact_sum(known.id)) {
+        f->kernel = collopt_exact_sum(known.id);
+        f->once = true;
+    }
     return true;
 }

@@ -14,7 +14,7 @@
 enum collopt_log { COLLOPT_LOG_WARN, COLLOPT_LOG_DECIDE, COLLOPT_LOG_TRACE };
 enum collopt_wait { COLLOPT_WAIT_AUTO, COLLOPT_WAIT_SPIN, COLLOPT_WAIT_YIELD };
 enum collopt_gpu { COLLOPT_GPU_AUTO, COLLOPT_GPU_HOST, COLLOPT_GPU_NATIVE };
-enum collopt_reproducible { COLLOPT_NOT_REPRODUCIBLE, COLLOPT_BY_PLACEMENT };
+enum collopt_reproducible { COLLOPT_NOT_REPRODUCIBLE, COLLOPT_BY_PLACEMENT, COLLOPT_EXACTLY };
 
 struct collopt_settings {
     bool on;                    /* COLLOPT */

@@ -345,7 +345,8 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const stru
     struct collopt_problem p = {
         .collective = call->collective, .ranks = c->ranks, .root = call->root, .size = plan->facts.size,
         .counts = plan->counts, .commutative = plan->facts.commutative, .exact = plan->facts.exact, .anywhere = anywhere,
-        .segments = 1, .topology = anywhere ? &nowhere : &c->topology, .machine = anywhere ? NULL : &c->machine,
+        .once = plan->facts.once, .segments = 1, .topology = anywhere ? &nowhere : &c->topology,
+        .machine = anywhere ? NULL : &c->machine,
     };
     struct collopt_decision d;
 

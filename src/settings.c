@@ -50,9 +50,9 @@ static const struct collopt_setting_row rows[] = {
     { .name = "COLLOPT_GPU", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED, .values = "auto|host|native", .preset = "auto",
       FIELD(gpu),
       .help = "buffers in a process with a GPU runtime; host: always host memory; native: left to the MPI library" },
-    { .name = "COLLOPT_REPRODUCIBLE", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED, .values = "off|placement", .preset = "off",
-      FIELD(reproducible),
-      .help = "placement: the order of combination depends on nothing but the call" },
+    { .name = "COLLOPT_REPRODUCIBLE", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED, .values = "off|placement|exact",
+      .preset = "off", FIELD(reproducible),
+      .help = "placement: bits depend on nothing but the call; exact: sums are rounded once" },
     { .name = "COLLOPT_NODE_RANKS", .kind = COLLOPT_NODES, .scope = COLLOPT_AGREED, .values = "N[,N...]|cyclic:N",
       .preset = "0", FIELD(node_ranks),
       .help = "ranks of MPI_COMM_WORLD that count as one node; 0: those that share memory" },
@@ -486,8 +486,8 @@ static int make_reproducible(struct collopt_settings *s, bool after_given, void 
     if (s->reproducible == COLLOPT_NOT_REPRODUCIBLE)
         return 0;
     if (after_given && s->after != 1) {
-        tell(warn, "COLLOPT_AFTER=%d has no effect: with COLLOPT_REPRODUCIBLE, communicators are engaged at their first reduction",
-             s->after);
+        tell(warn, "COLLOPT_AFTER=%d has no effect: with COLLOPT_REPRODUCIBLE, communicators are engaged at their first "
+             "reduction", s->after);
         idle++;
     }
     if (s->rules) {

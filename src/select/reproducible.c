@@ -43,25 +43,70 @@ static const struct row rows[] = {
     { COLLOPT_EXSCAN,               0, 0,    0,     false,       "chain" },
 };
 
+/* Sums that are rounded once: only algorithms that combine in one fold.  Gathering takes as many vectors of scratch as there are
+ * ranks. */
+static const struct row rounded_once[] = {
+    { COLLOPT_ALLREDUCE,            0, 2,    1 M,   false,       "gather" },
+    { COLLOPT_ALLREDUCE,            0, 256,  4 K,   false,       "gather" },
+    { COLLOPT_ALLREDUCE,            0, 0,    0,     false,       "alltoall" },
+    { COLLOPT_REDUCE,               0, 2,    1 M,   false,       "gather" },
+    { COLLOPT_REDUCE,               0, 256,  4 K,   false,       "gather" },
+    { COLLOPT_REDUCE,               0, 0,    0,     false,       "alltoall" },
+    { COLLOPT_REDUCE_SCATTER,       0, 0,    0,     false,       "alltoall" },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, 0, 0,    0,     false,       "alltoall" },
+    { COLLOPT_SCAN,                 0, 3,  256 K,   false,       "gather" },
+    { COLLOPT_SCAN,                 0, 256,  4 K,   false,       "gather" },
+    { COLLOPT_SCAN,                 0, 256,  0,     false,       "alltoall" },
+    { COLLOPT_SCAN,                 0, 0,   64 K,   false,       "gather" },
+    { COLLOPT_EXSCAN,               0, 3,  256 K,   false,       "gather" },
+    { COLLOPT_EXSCAN,               0, 256,  4 K,   false,       "gather" },
+    { COLLOPT_EXSCAN,               0, 256,  0,     false,       "alltoall" },
+    { COLLOPT_EXSCAN,               0, 0,   64 K,   false,       "gather" },
+};
+
 static bool fits(const struct row *r, const struct collopt_problem *p)
 {
     return r->collective == p->collective && p->ranks >= r->ranks_least && (r->ranks_most == 0 || p->ranks <= r->ranks_most)
         && (r->bytes_most == 0 || p->count * p->size <= r->bytes_most) && (!r->commutative || p->commutative);
 }
 
-bool collopt_select_reproducible(const struct collopt_problem *p, struct collopt_decision *d)
+static bool by_table(const struct row *table, size_t n, const struct collopt_problem *p, struct collopt_decision *d)
 {
     char message[256];
 
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct collopt_choice choice;
 
-        if (!fits(&rows[i], p) || !collopt_parse_choice(rows[i].choice, p->collective, &choice, message, sizeof message)
+        if (!fits(&table[i], p) || !collopt_parse_choice(table[i].choice, p->collective, &choice, message, sizeof message)
             || !collopt_choice_usable(&choice, p, NULL))
             continue;
         d->choice = choice;
-        snprintf(d->why, sizeof d->why, "fixed table, COLLOPT_REPRODUCIBLE");
         return true;
     }
     return false;
+}
+
+/* What is said of the choice by a table of partial sums; ONCE: the operation is one that could be rounded once. */
+static const char *by_placement(bool once)
+{
+    if (once)
+        return "fixed table, COLLOPT_REPRODUCIBLE=exact has no algorithm for so many ranks: as under placement";
+    if (collopt_settings()->reproducible == COLLOPT_EXACTLY)
+        return "fixed table, COLLOPT_REPRODUCIBLE=exact is for sums of float, double and complex: as under placement";
+    return "fixed table, COLLOPT_REPRODUCIBLE=placement";
+}
+
+bool collopt_select_reproducible(const struct collopt_problem *p, struct collopt_decision *d)
+{
+    struct collopt_problem placed = *p;
+
+    if (p->once && by_table(rounded_once, sizeof rounded_once / sizeof *rounded_once, p, d)) {
+        snprintf(d->why, sizeof d->why, "fixed table, COLLOPT_REPRODUCIBLE=exact");
+        return true;
+    }
+    placed.once = false;
+    if (!by_table(rows, sizeof rows / sizeof *rows, &placed, d))
+        return false;
+    snprintf(d->why, sizeof d->why, "%s", by_placement(p->once));
+    return true;
 }

@@ -1,7 +1,7 @@
 # Programs on real MPIs: every algorithm, errors, communicators, threads, settings.  A program is compiled for each MPI as
 # test/mpi/<mpi>/<program>; the scripts run them.
 
-MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_handles test_local \
+MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_exact test_handles test_local \
 	test_reproducible test_settings test_threads
 
 MPI_TEST_FILES =
@@ -15,8 +15,9 @@ if COLLOPT_SMPI
 MPI_TEST_FILES += test/mpi/smpi/test_collectives
 endif
 
-MPI_TEST_SHARED = test/mpi/common.c test/mpi/common.h test/mpi/elements.c test/mpi/elements.h include/collopt.h
-MPI_TEST_FLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/mpi $(AM_CFLAGS) $(CFLAGS)
+MPI_TEST_SHARED = test/exact_reference.c test/exact_reference.h test/mpi/common.c test/mpi/common.h \
+	test/mpi/elements.c test/mpi/elements.h include/collopt.h
+MPI_TEST_FLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/mpi -I$(srcdir)/test $(AM_CFLAGS) $(CFLAGS)
 MPI_TEST_C = $(filter %.c,$^)
 # Of the library only the registry, so that the tests know what each algorithm can serve; what they test is preloaded.
 MPI_TEST_LINK = .libs/libcollopt-core.a $(HWLOC_LIBS) -lm -lpthread
