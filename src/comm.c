@@ -247,10 +247,11 @@ static bool make_hidden(struct collopt_comm *c, MPI_Comm comm, struct collopt_si
     return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS && collopt_survey(c, comm, seen) == MPI_SUCCESS;
 }
 
-/* Under COLLOPT_REPRODUCIBLE it breaks a promise, so that everybody should hear of it. */
+/* Under COLLOPT_REPRODUCIBLE and COLLOPT_CHECK it breaks a promise, so that everybody should hear of it. */
 static enum collopt_log refusal(void)
 {
-    return collopt_settings()->reproducible == COLLOPT_NOT_REPRODUCIBLE ? COLLOPT_LOG_DECIDE : COLLOPT_LOG_WARN;
+    return collopt_settings()->reproducible != COLLOPT_NOT_REPRODUCIBLE || collopt_settings()->check ? COLLOPT_LOG_WARN
+                                                                                              : COLLOPT_LOG_DECIDE;
 }
 
 /* Why RESERVED and GPU, or what another rank says, keep this communicator with the host. */

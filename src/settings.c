@@ -477,8 +477,8 @@ static uint64_t hash(const struct collopt_settings *s)
     return h;
 }
 
-/* The host's first calls would be in the host's order, and a tuned choice is another one elsewhere.  Returns how many settings
- * have no effect. */
+/* The host's first calls would be in the host's order, a tuned choice is another one elsewhere, and candidates that take turns
+ * have as many orders.  Returns how many settings have no effect. */
 static int make_reproducible(struct collopt_settings *s, bool after_given, void (*warn)(const char *sentence))
 {
     int idle = 0;
@@ -492,6 +492,12 @@ static int make_reproducible(struct collopt_settings *s, bool after_given, void 
     }
     if (s->rules) {
         tell(warn, "COLLOPT_RULES has an effect only where any order gives the same bits: COLLOPT_REPRODUCIBLE is set");
+        idle++;
+    }
+    if (s->adapt) {
+        tell(warn, "COLLOPT_ADAPT has no effect: COLLOPT_REPRODUCIBLE is set, and candidates combine in different orders");
+        s->adapt = false;
+        s->adapt_rules = NULL;
         idle++;
     }
     s->after = 1;
@@ -530,12 +536,12 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment, 
             wrong++;
         }
     }
+    wrong += make_reproducible(s, seen[row_named("COLLOPT_AFTER", 13) - rows], warn);
     if (s->adapt_rules && !s->adapt) {
         tell(warn, "COLLOPT_ADAPT_RULES has no effect: nothing is learnt, COLLOPT_ADAPT is off");
         s->adapt_rules = NULL;
         wrong++;
     }
-    wrong += make_reproducible(s, seen[row_named("COLLOPT_AFTER", 13) - rows], warn);
     s->hash = hash(s);
     return wrong;
 }

@@ -63,6 +63,10 @@ check()                 # HOST
     trials 4 -- upper op=2
     said 1 '^collopt: .*of 3 ranks: rank 2 (3 in MPI_COMM_WORLD) has operation max, rank 0 (1 in MPI_COMM_WORLD) has' "$host"
     said 1 '^collopt' "$host, another communicator"
+    # what cannot be compared is told
+    trials 2 COLLOPT_COMMUNICATORS=0 -- right=1
+    said 1 '^collopt: a communicator of 2 ranks keeps .*, or COLLOPT_COMMUNICATORS=0 reached there' "$host, not engaged"
+    said 1 '^collopt' "$host, not engaged"
     # whatever serves the call, and switched off it is silent
     trials 3 COLLOPT_ALLREDUCE=host -- right=1 count=2
     said 1 '^collopt' "$host, left to the MPI library"

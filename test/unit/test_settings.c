@@ -265,11 +265,15 @@ END_TEST
 START_TEST(reproducible)
 {
     char *const given[] = { (char *)"COLLOPT_REPRODUCIBLE=placement", (char *)"COLLOPT_AFTER=5", NULL };
+    char *const adaptive[] = { (char *)"COLLOPT_REPRODUCIBLE=placement", (char *)"COLLOPT_ADAPT=on",
+                               (char *)"COLLOPT_ADAPT_RULES=learnt", NULL };
     struct collopt_settings s;
 
     ck_assert_int_eq(read_one(&s, "COLLOPT_REPRODUCIBLE=placement"), 0);
     ck_assert_int_eq(s.reproducible, COLLOPT_BY_PLACEMENT);
     ck_assert_int_eq(s.after, 1);
+    ck_assert_int_eq(collopt_settings_from(&s, adaptive, note), 1);
+    ck_assert(!s.adapt && !s.adapt_rules && strstr(warned, "COLLOPT_ADAPT has no effect: COLLOPT_REPRODUCIBLE is set"));
     ck_assert_int_eq(read_one(&s, "COLLOPT_REPRODUCIBLE=off"), 0);
     ck_assert_int_eq(s.after, 3);
     warned[0] = '\0';
