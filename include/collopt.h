@@ -58,7 +58,7 @@ COLLOPT_API const char *collopt_algorithm_summary(const char *collective, int i)
 /* ---- what would be done ------------------------------------------------------------------------------------ */
 
 /* What would run, and why, for a vector of BYTES bytes (one rank's input) on RANKS ranks of one node, with the
- * environment of this process.  The answer is one line without a line feed, such as "ring (built-in: long)"; it is cut
+ * environment of this process.  The answer is one line without a line feed, such as "ring (predicted 12.3 us; swing 14.0 us)"; it is cut
  * to SIZE bytes with its final zero.  TEXT may be NULL if SIZE is 0.
  * \return the length of the whole answer, as snprintf does; -1 if COLLECTIVE is unknown, RANKS is below 1, or this
  * process has no MPI that collopt knows. */

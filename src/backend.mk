@@ -27,10 +27,15 @@ COLLOPT_CORE_SOURCES = \
 	src/schedule.h \
 	src/schedule_parts.h \
 	src/select/candidates.c \
+	src/select/choose.c \
+	src/select/choose.h \
 	src/select/lessons.c \
 	src/select/lessons.h \
 	src/select/machine.c \
 	src/select/machine.h \
+	src/select/measured.c \
+	src/select/model.c \
+	src/select/model.h \
 	src/select/reproducible.c \
 	src/select/reproducible.h \
 	src/select/rules.c \

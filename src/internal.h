@@ -152,11 +152,12 @@ int collopt_choice_text(const struct collopt_choice *choice, char *text, size_t 
 
 struct collopt_decision {
     struct collopt_choice choice;       /* algorithm NULL: host */
-    char why[160];                      /* "forced by COLLOPT_ALLREDUCE", "built-in: short", ... */
+    char why[160];                      /* "forced by COLLOPT_ALLREDUCE", "predicted 1.20 us; ring 4.31 us", ... */
     bool open;                          /* nobody has said so: others may be tried */
 };
 
-/* Fills DECISION for P: what is forced, else by the user's rules, else built in, else the host.  A forced algorithm that cannot serve P gives
+/* Fills DECISION for P: what is forced, else by the user's rules, else what was measured or is predicted to
+ * be fastest, else the host.  A forced algorithm that cannot serve P gives
  * one notice and the next choice. */
 void collopt_select(const struct collopt_problem *p, struct collopt_decision *decision);
 /* At most MOST choices that are worth a trial where a decision is open: that decision, then others that may be as fast. */

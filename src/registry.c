@@ -13,6 +13,14 @@ const struct collopt_algorithm *collopt_algorithm_named(enum collopt_collective 
     return NULL;
 }
 
+int collopt_parameter_named(const struct collopt_algorithm *a, const char *name)
+{
+    for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
+        if (strcmp(a->parameter[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
 bool collopt_usable(const struct collopt_algorithm *a, const struct collopt_problem *p, const char **why)
 {
     const char *reason = NULL;

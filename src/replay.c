@@ -454,7 +454,8 @@ static void run_strands(struct replay *r)
 static void start_transfer(struct replay *r, uint32_t send)
 {
     const struct collopt_message *m = message(r, send);
-    double end = r->now + r->machine->alpha + r->machine->beta * (double)m->n;
+    double end = r->now + (r->machine->takes ? r->machine->takes(r->rank[send], m->peer, m->n, r->machine->data)
+                                             : r->machine->alpha + r->machine->beta * (double)m->n);
 
     r->state[send].started = true;
     r->port[OUT_PORT][r->rank[send]].busy = r->port[IN_PORT][m->peer].busy = true;

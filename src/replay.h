@@ -36,6 +36,8 @@ void collopt_unpair(struct collopt_pairs *pairs);
  * operands takes gamma (k - 1) n of its rank.  Posting and copying are free; strands run side by side. */
 struct collopt_clock {
     double alpha, beta, gamma;
+    /* If not NULL, what a message takes instead of alpha + beta n: by nodes, by links on the way. */
+    double (*takes)(int from, int to, size_t n, void *data);
     /* If not NULL, called for every message as its transfer starts. */
     void (*transfer)(int from, int to, const struct collopt_message *m, double start, double end, void *data);
     /* Likewise for every FOLD and COPY, as it starts. */

@@ -62,7 +62,7 @@ struct collopt_problem {
     int segments;               /* what the algorithm's segments() answered; 1 where it has none */
     const struct collopt_topology *topology;    /* never NULL */
     const struct collopt_machine *machine;      /* select/machine.h; NULL: one that is like none in particular */
-    bool apart;                 /* each rank is on a node of its own, whatever the topology says: a phase between nodes */
+    int abreast;                /* not 0: a phase between nodes, each rank on one of its own, beside so many that do the same */
 };
 
 /* ---- blocks ------------------------------------------------------------------------------------------------ */
@@ -157,6 +157,8 @@ enum collopt_order {
     COLLOPT_COMMUTATIVE         /* for commutative operations only */
 };
 
+struct collopt_traffic;         /* select/model.c */
+
 struct collopt_cost {           /* of the slowest rank, one message out and one in at a time */
     double rounds;              /* messages one behind the other on the critical path */
     double bytes;               /* sent or received by the busiest rank, whichever is more */
@@ -192,11 +194,15 @@ struct collopt_algorithm {
     const char *unfit;          /* what it refuses for, as the end of a sentence */
     int (*segments)(const struct collopt_problem *p);       /* NULL: 1 */
     void (*cost)(const struct collopt_problem *p, struct collopt_cost *c);
+    /* Tells the model where messages go, by collopt_messages() and its like; NULL: it goes by COST, and knows no distances. */
+    void (*traffic)(const struct collopt_problem *p, struct collopt_traffic *t);
     void (*build)(struct collopt_schedule *s, const struct collopt_problem *p, int rank);
 };
 
 extern const struct collopt_algorithm *const collopt_algorithms[];      /* NULL at the end; made from algorithms.mk */
 const struct collopt_algorithm *collopt_algorithm_named(enum collopt_collective c, const char *name, size_t length);
+/* The number of its parameter NAME; -1: it has none. */
+int collopt_parameter_named(const struct collopt_algorithm *a, const char *name);
 /* May ALGORITHM serve P, whose parameters are set?  Else *why (if not NULL) says why not, as the end of a sentence. */
 bool collopt_usable(const struct collopt_algorithm *a, const struct collopt_problem *p, const char **why);
 

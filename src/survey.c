@@ -12,6 +12,13 @@
 
 enum { MASK_WORDS = 32 };       /* of 64 processors each */
 
+/* Simulated ranks have processors of their own, and what network they have, the simulating machine does not know. */
+#ifdef COLLOPT_HOST_SMPI
+enum { SIMULATED = 1 };
+#else
+enum { SIMULATED = 0 };
+#endif
+
 static void add_processors(unsigned long long *mask)
 {
     cpu_set_t *set = CPU_ALLOC(MASK_WORDS * 64);
@@ -51,7 +58,7 @@ static int crowded(MPI_Comm node, bool *answer)
         return err;
     for (int i = 0; i < MASK_WORDS; i++)
         processors += __builtin_popcountll(usable[i]);
-    *answer = ranks_on(processors, ranks) > processors;
+    *answer = !SIMULATED && ranks_on(processors, ranks) > processors;
     return MPI_SUCCESS;
 }
 
@@ -102,12 +109,11 @@ static bool lead_as_stated(struct collopt_sight *seen, int ranks, const char *st
     return true;
 }
 
-/* Is there a verbs or an Omni-Path device?  What a simulated machine has, the simulating one does not know: it is a fast one. */
+/* Is there a verbs or an Omni-Path device? */
 static bool has_fast_network(void)
 {
-#ifndef COLLOPT_HOST_SMPI
     static const char *const directories[] = { "/sys/class/infiniband", "/sys/class/hfi1" };
-    bool found = false;
+    bool found = SIMULATED;
 
     for (int i = 0; i < 2 && !found; i++) {
         DIR *d = opendir(directories[i]);
@@ -119,9 +125,6 @@ static bool has_fast_network(void)
             closedir(d);
     }
     return found;
-#else
-    return true;
-#endif
 }
 
 static int gather(struct collopt_comm *c, MPI_Comm node, bool crowd, struct collopt_sight *seen)
@@ -147,17 +150,14 @@ static bool map_nodes(struct collopt_comm *c, const struct collopt_sight *seen)
     return collopt_topology_measure(&c->topology, c->ranks);
 }
 
-/* What the messages travel on, by facts that all ranks know alike. */
+/* By facts that all ranks know alike. */
 static enum collopt_network network_of(const struct collopt_comm *c, const struct collopt_sight *seen)
 {
-    if (c->topology.wired)
-        return COLLOPT_TORUS;
-    if (c->topology.nodes == 1)
-        return COLLOPT_SHARED_MEMORY;
+    bool fast = true;
+
     for (int r = 0; r < c->ranks; r++)
-        if (!seen[r].fast)
-            return COLLOPT_TCP;
-    return COLLOPT_FAST_NETWORK;
+        fast &= seen[r].fast != 0;
+    return collopt_network_of(&c->topology, fast);
 }
 
 /* ---- grids ------------------------------------------------------------------------------------------------------- */

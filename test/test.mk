@@ -7,6 +7,7 @@ UNIT_TESTS = \
 	test/unit/test_schedules \
 	test/unit/test_mutations \
 	test/unit/test_costs \
+	test/unit/test_model \
 	test/unit/test_bind \
 	test/unit/test_scale
 
@@ -40,6 +41,9 @@ test_unit_test_schedules_LDADD = $(UNIT_LIBS)
 test_unit_test_mutations_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_mutations_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_mutations_LDADD = $(UNIT_LIBS)
+test_unit_test_model_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_unit_test_model_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_model_LDADD = $(UNIT_LIBS)
 test_unit_test_costs_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_costs_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_costs_LDADD = $(UNIT_LIBS)

@@ -3,6 +3,7 @@
 # include "config.h"
 #endif
 
+#include "select/model.h"
 #include "tune.h"
 
 #include "algorithms/algorithm.h"
@@ -101,11 +102,8 @@ static bool same(const struct guess *a, const struct guess *b, const struct coll
 
 static double predicted(const struct collopt_choice *choice, struct collopt_problem p)
 {
-    struct collopt_cost cost;
-
     collopt_set_parameters(&p, choice);
-    choice->algorithm->cost(&p, &cost);
-    return collopt_preset_time(&cost);
+    return collopt_model(choice->algorithm, &p);
 }
 
 /* Algorithms for nodes are of use where there are several, of several ranks. */

@@ -211,21 +211,61 @@ void collopt_tree_give(struct collopt_schedule *s, struct collopt_tree t, const 
 /* And back out from the root, from OUT to OUT. */
 void collopt_tree_down(struct collopt_schedule *s, struct collopt_tree t, struct collopt_block segment);
 
+/* ---- select/model.c: messages as the model sees them ------------------------------------------------------------------ */
+
+enum collopt_pattern {
+    COLLOPT_SHIFT,              /* every rank sends to the one DISTANCE above it (or below), around the ends */
+    COLLOPT_UPWARDS,            /* the same but around the ends */
+    COLLOPT_PAIRS,              /* ranks exchange with those at DISTANCE, in groups of 2 DISTANCE neighbours */
+    COLLOPT_SWING,              /* the same, one half of them upwards and the other downwards */
+    COLLOPT_TREE,               /* one rank in 2 DISTANCE sends to one at DISTANCE, or gets from it */
+    COLLOPT_ALONG,              /* from neighbour to neighbour: what one has got the next gets after it */
+    COLLOPT_AROUND              /* the same, begun by all ranks at once */
+};
+
+struct collopt_messages {
+    enum collopt_pattern pattern;
+    int distance;               /* in ranks */
+    double bytes;               /* of one message */
+    double combined;            /* bytes of results that follow from it */
+    int fan;                    /* messages that a rank has under way at once, to DISTANCE, 2 DISTANCE ...; 0: one */
+    int blocks;                 /* that each rank's part is cut into, one of which a message has; 0: messages have whole parts */
+    bool inside;                /* in a node, whatever the distance */
+    double uneven;              /* how much longer a port is busy than its bytes say, as streams meet there; 0: no longer */
+    int strands;                /* that do this at the same time, on links of their own where there are some; 0: one */
+};
+
+/* So many of them, one behind the other on the critical path. */
+void collopt_messages(struct collopt_traffic *t, double times, struct collopt_messages m);
+/* TIMES more of them in a pipeline, in which the busiest rank receives IN and sends OUT for each. */
+void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, struct collopt_messages m);
+
+/* traffic.c: what many have in common.  COMBINE: 1 or, of a way back, 0. */
+
+/* Whole vectors of BYTES between pairs at 1, 2, 4 ... of RANKS; halves of what there is, likewise. */
+void collopt_traffic_doubling(struct collopt_traffic *t, int ranks, double bytes);
+void collopt_traffic_halving(struct collopt_traffic *t, int ranks, double bytes, int combine);
+/* Shares of BYTES between ranks that are the skips of a circulant graph apart. */
+void collopt_traffic_circulant(struct collopt_traffic *t, int ranks, double bytes, int combine);
+/* Up a tree of RADIX, or down; shares of BYTES gathered in a binomial tree. */
+void collopt_traffic_tree(struct collopt_traffic *t, int ranks, int radix, double bytes, int combine);
+void collopt_traffic_gather(struct collopt_traffic *t, int ranks, double bytes);
+/* One segment of BYTES on each level of a binary tree, PASSES times. */
+void collopt_traffic_fill(struct collopt_traffic *t, int ranks, double passes, double bytes);
+
 /* ---- preset.c: defaults of parameters, and the machine they are computed for --------------------------------- */
 
 enum { COLLOPT_MOST_SEGMENTS = 256 };
 
 /* The segment that makes (hops + S) (alpha + PER_BYTE * BYTES / S) least, in bytes, a power of two. */
-size_t collopt_preset_segment(double hops, double bytes, bool combined);
-/* LEVELS one after another, in which a rank handles so many MESSAGES of BYTES in all: those of one level overlap but for what
- * each keeps the rank busy. */
-double collopt_preset_levels(int levels, int messages, double bytes);
+size_t collopt_preset_segment(const struct collopt_problem *p, double hops, double bytes, bool combined);
+/* LEAST to MOST for value[PARAMETER] of A, by the model the fastest, the smallest of those. */
+size_t collopt_preset_by_model(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter, int least,
+                               int most);
 /* How many segments of value[0] bytes the vector has: the segments() of all algorithms whose first parameter it is. */
 int collopt_segments(const struct collopt_problem *p);
 /* How many whole vectors of BYTES a rank may hold to have receives under way: value of a parameter "window". */
 size_t collopt_preset_window(double bytes);
-/* Seconds, by the cost's rounds and bytes. */
-double collopt_preset_time(const struct collopt_cost *c);
 
 #define COLLOPT_RADIX(preset_) \
     { .name = "radix", .least = 2, .most = COLLOPT_FOLD_OPERANDS, .help = "ranks that become one on each level", \

@@ -46,6 +46,7 @@ ALGORITHM_HELPERS = \
 	src/algorithms/row.c \
 	src/algorithms/skips.c \
 	src/algorithms/swing_table.c \
+	src/algorithms/traffic.c \
 	src/algorithms/tree.c \
 	src/algorithms/workspace.c
 

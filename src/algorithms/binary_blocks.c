@@ -169,10 +169,26 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     }
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    struct blocks b = blocks_of(p->ranks);
+    struct collopt_cost c;
+    double m = vector_bytes(p), meet = b.n == 2 ? (b.exponent[0] - b.exponent[1]) * m / 2 : (b.n - 1) * m;
+    int largest = 1 << b.exponent[0];
+
+    cost(p, &c);
+    c.rounds -= 2 * b.exponent[0];
+    collopt_traffic_halving(t, largest, m, 1);
+    if (c.rounds > 0)           /* blocks that meet */
+        collopt_messages(t, c.rounds, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = largest,
+                                                                 .bytes = meet / c.rounds });
+    collopt_traffic_halving(t, largest, m, 0);
+}
+
 const struct collopt_algorithm collopt_allreduce_binary_blocks = {
     .name = "binary_blocks", .summary = "halving in blocks of powers of two, which then meet; long vectors, 3 2^k ranks",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "2 F + 1 and more, the more the further apart the digits of p", .bytes = "2m",
     .when = "long vectors, p = 3 2^k and its like", .source = "Rabenseifner, ICCS 2004",
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };

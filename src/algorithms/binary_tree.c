@@ -41,7 +41,7 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
 
 static size_t segment(const struct collopt_problem *p)
 {
-    return collopt_preset_segment(log2_ceil(p->ranks), vector_bytes(p), true);
+    return collopt_preset_segment(p, log2_ceil(p->ranks), vector_bytes(p), true);
 }
 
 /* Children of the node with the most. */
@@ -89,6 +89,27 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
     c->scratch = busy * least(p->segments, 2) * m / p->segments;
 }
 
+/* PASSES up and down, and for each further segment MESSAGES in and out of an inner rank. */
+static void pipeline(const struct collopt_problem *p, int passes, int messages, struct collopt_traffic *t)
+{
+    double segment = vector_bytes(p) / p->segments;
+
+    collopt_traffic_fill(t, p->ranks, passes, segment);
+    collopt_pipeline(t, p->segments - 1, p->ranks > 2 ? messages : 1, 1,
+                     (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = segment,
+                                                .combined = segment, .uneven = 0.4 });
+}
+
+static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    pipeline(p, 1, 2, t);
+}
+
+static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    pipeline(p, 2, 3, t);
+}
+
 static const char source[] = "folklore";
 
 const struct collopt_algorithm collopt_reduce_binary_tree = {
@@ -97,7 +118,7 @@ const struct collopt_algorithm collopt_reduce_binary_tree = {
     .rounds = "2 S + 2 log2 p - 3", .bytes = "2m",
     .when = "medium vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_reduce, .build = build_reduce,
+    .cost = cost_reduce, .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_binary_tree = {
@@ -106,5 +127,5 @@ const struct collopt_algorithm collopt_allreduce_binary_tree = {
     .rounds = "about 4 S + 4 q", .bytes = "3m",
     .when = "medium vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_allreduce, .build = build_allreduce,
+    .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_allreduce,
 };

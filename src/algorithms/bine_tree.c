@@ -154,11 +154,20 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = most(least(root - 1, 2), other ? 1 + least(other - 1, 2) : 0) * m;
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    struct bine b = bine(p);
+
+    for (int s = 0; s < b.steps; s++)
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = abs(collopt_swing_distance(s)),
+                                                          .bytes = vector_bytes(p), .combined = vector_bytes(p) });
+}
+
 const struct collopt_algorithm collopt_reduce_bine_tree = {
     .name = "bine_tree", .summary = "binomial tree over the distances of swing; short vectors on rings and tori",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "q", .bytes = "up to q m",
     .when = "short vectors where near ranks are near",
     .source = "De Sensi et al., SC 2025 (arXiv 2508.17311); p not a power of two: collopt",
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };

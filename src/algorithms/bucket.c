@@ -430,6 +430,45 @@ static bool usable(const struct collopt_problem *p)
     return collopt_grid_fits(p, 0);
 }
 
+/* Round a ring that is none the last one sends to the first all along the line. */
+static void traffic(const struct collopt_problem *p, enum form form, struct collopt_traffic *t)
+{
+    struct collopt_grid g = grid_of(p);
+    int strands = strands_of(&g, form);
+    struct strand w = strand(p, &g, form, 0, 0);
+    double m = vector_bytes(p) / strands;
+
+    for (int stage = 0; stage < g.sides; stage++) {
+        int d = w.order[stage];
+        bool open = form == TORUS && p->topology->dims == p->value[0] && !(p->topology->rings >> d & 1) && g.side[d] > 2;
+        struct collopt_messages each = { .pattern = open ? COLLOPT_SHIFT : COLLOPT_PAIRS, .distance = g.stride[d],
+                                         .bytes = m / g.side[d], .combined = m / g.side[d], .strands = strands };
+
+        double rounds = (g.side[d] - 1) * (form == TORUS ? 1 : 1.3);    /* along a line some wait for both neighbours */
+
+        collopt_messages(t, rounds, each);
+        each.combined = 0;
+        if (p->collective == COLLOPT_ALLREDUCE)
+            collopt_messages(t, rounds, each);
+        m /= g.side[d];
+    }
+}
+
+static void traffic_torus(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    traffic(p, TORUS, t);
+}
+
+static void traffic_mesh(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    traffic(p, MESH, t);
+}
+
+static void traffic_mesh_in_order(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    traffic(p, MESH_IN_ORDER, t);
+}
+
 static const char source[] = "Jain and Sabharwal, ICS 2010";
 
 const struct collopt_algorithm collopt_allreduce_bucket = {
@@ -438,7 +477,7 @@ const struct collopt_algorithm collopt_allreduce_bucket = {
     .rounds = "2 sum (d_i - 1) in each of 2 D strands", .bytes = "2 (p-1)/p m",
     .when = "very long vectors on tori", .source = source,
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_torus, .build = build_torus,
+    .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_bucket = {
@@ -447,7 +486,7 @@ const struct collopt_algorithm collopt_reduce_scatter_bucket = {
     .rounds = "sum (d_i - 1) in each of 2 D strands", .bytes = "(p-1)/p m",
     .when = "very long vectors on tori", .source = source,
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_torus, .build = build_torus,
+    .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_bucket = {
@@ -456,7 +495,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_bucket = {
     .rounds = "sum (d_i - 1) in each of 2 D strands", .bytes = "(p-1)/p m",
     .when = "very long vectors on tori", .source = source,
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_torus, .build = build_torus,
+    .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
 };
 
 const struct collopt_algorithm collopt_allreduce_mesh = {
@@ -465,7 +504,7 @@ const struct collopt_algorithm collopt_allreduce_mesh = {
     .rounds = "about 3 sum d_i in each of D strands", .bytes = "2 sum d_i/(d_1 ... d_i) m",
     .when = "very long vectors on meshes", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_mesh, .build = build_mesh,
+    .cost = cost_mesh, .traffic = traffic_mesh, .build = build_mesh,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_mesh = {
@@ -474,7 +513,7 @@ const struct collopt_algorithm collopt_reduce_scatter_mesh = {
     .rounds = "about 3/2 sum d_i in each of D strands", .bytes = "sum (d_i + 1)/(d_1 ... d_i) m",
     .when = "very long vectors on meshes", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_mesh, .build = build_mesh,
+    .cost = cost_mesh, .traffic = traffic_mesh, .build = build_mesh,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_mesh = {
@@ -483,7 +522,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_mesh = {
     .rounds = "about 3/2 sum d_i in each of D strands", .bytes = "sum (d_i + 1)/(d_1 ... d_i) m",
     .when = "very long vectors on meshes", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_mesh, .build = build_mesh,
+    .cost = cost_mesh, .traffic = traffic_mesh, .build = build_mesh,
 };
 
 const struct collopt_algorithm collopt_allreduce_mesh_in_order = {
@@ -492,7 +531,7 @@ const struct collopt_algorithm collopt_allreduce_mesh_in_order = {
     .rounds = "about 3 sum d_i", .bytes = "2 sum d_i/(d_1 ... d_i) m",
     .when = "very long vectors on meshes, any operation", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_mesh_in_order, .build = build_mesh_in_order,
+    .cost = cost_mesh_in_order, .traffic = traffic_mesh_in_order, .build = build_mesh_in_order,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_mesh_in_order = {
@@ -501,7 +540,7 @@ const struct collopt_algorithm collopt_reduce_scatter_mesh_in_order = {
     .rounds = "about 3/2 sum d_i", .bytes = "sum (d_i + 1)/(d_1 ... d_i) m",
     .when = "very long vectors on meshes, any operation", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_mesh_in_order, .build = build_mesh_in_order,
+    .cost = cost_mesh_in_order, .traffic = traffic_mesh_in_order, .build = build_mesh_in_order,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_mesh_in_order = {
@@ -510,5 +549,5 @@ const struct collopt_algorithm collopt_reduce_scatter_block_mesh_in_order = {
     .rounds = "about 3/2 sum d_i", .bytes = "sum (d_i + 1)/(d_1 ... d_i) m",
     .when = "very long vectors on meshes, any operation", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_mesh_in_order, .build = build_mesh_in_order,
+    .cost = cost_mesh_in_order, .traffic = traffic_mesh_in_order, .build = build_mesh_in_order,
 };

@@ -56,10 +56,20 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = (most(least(q - 1, 2), 0) + needs_e(window, q, 1)) * vector_bytes(p);
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    int window[COLLOPT_SKIPS], q = collopt_skips(p->ranks, window);
+
+    for (int k = 0; k < q; k++)
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_SHIFT, .distance = window[k],
+                                                          .bytes = vector_bytes(p),
+                                                          .combined = vector_bytes(p) });
+}
+
 const struct collopt_algorithm collopt_allreduce_census = {
     .name = "census", .summary = "fewest rounds for any number of ranks, operations that do not round; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = false,
     .rounds = "q", .bytes = "q m",
     .when = "short vectors, p not a power of two", .source = "Bar-Noy, Kipnis and Schieber, Discrete Appl. Math. 1993",
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };

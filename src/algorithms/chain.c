@@ -54,7 +54,7 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
 
 static size_t segment(const struct collopt_problem *p)
 {
-    return collopt_preset_segment(p->ranks, vector_bytes(p), true);
+    return collopt_preset_segment(p, p->ranks, vector_bytes(p), true);
 }
 
 static void cost_to(const struct collopt_problem *p, int root, struct collopt_cost *c)
@@ -89,6 +89,30 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
     c->rounds += root + (p->ranks % 2 && p->ranks > 1);
 }
 
+/* HOPS up, as many DOWN; for each further segment MESSAGES in and out. */
+static void along(const struct collopt_problem *p, int hops, int down, int messages, struct collopt_traffic *t)
+{
+    double segment = vector_bytes(p) / p->segments;
+    struct collopt_messages up = { .pattern = COLLOPT_ALONG, .distance = 1, .bytes = segment, .combined = segment };
+
+    collopt_messages(t, hops, up);
+    collopt_pipeline(t, p->segments - 1, messages, 1, up);
+    up.combined = 0;
+    collopt_messages(t, down, up);
+}
+
+static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    int below = p->root, above = p->ranks - 1 - p->root;
+
+    along(p, most(below, above), 0, below > 0 && above > 0 ? 2 : 1, t);
+}
+
+static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    along(p, p->ranks / 2, p->ranks / 2, least(p->ranks - 1, 2), t);
+}
+
 static const char source[] = "folklore";
 
 const struct collopt_algorithm collopt_reduce_chain = {
@@ -97,7 +121,7 @@ const struct collopt_algorithm collopt_reduce_chain = {
     .rounds = "p-2 + S, root inside: about p/2 + 2 S", .bytes = "m, root inside 2m",
     .when = "very long vectors, few ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_reduce, .build = build_reduce,
+    .cost = cost_reduce, .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_chain = {
@@ -106,5 +130,5 @@ const struct collopt_algorithm collopt_allreduce_chain = {
     .rounds = "about p/2 + 2 S + p/2", .bytes = "2m",
     .when = "very long vectors, few ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_allreduce, .build = build_allreduce,
+    .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_allreduce,
 };

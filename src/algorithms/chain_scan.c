@@ -56,7 +56,7 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
 
 static size_t segment(const struct collopt_problem *p)
 {
-    return collopt_preset_segment(p->ranks, vector_bytes(p), true);
+    return collopt_preset_segment(p, p->ranks, vector_bytes(p), true);
 }
 
 /* BUSY: some rank combines. */
@@ -78,6 +78,15 @@ static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
     cost_of(p, p->ranks > 2, c);
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double segment = vector_bytes(p) / p->segments;
+    struct collopt_messages m = { .pattern = COLLOPT_ALONG, .distance = 1, .bytes = segment, .combined = segment };
+
+    collopt_messages(t, p->ranks - 1, m);
+    collopt_pipeline(t, p->segments - 1, 1, 1, m);
+}
+
 static const char source[] = "folklore";
 
 const struct collopt_algorithm collopt_scan_chain = {
@@ -86,7 +95,7 @@ const struct collopt_algorithm collopt_scan_chain = {
     .rounds = "p-2 + S", .bytes = "m",
     .when = "very long vectors, few ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_scan, .build = build_scan,
+    .cost = cost_scan, .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_chain = {
@@ -95,5 +104,5 @@ const struct collopt_algorithm collopt_exscan_chain = {
     .rounds = "p-2 + S", .bytes = "m",
     .when = "very long vectors, few ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_exscan, .build = build_exscan,
+    .cost = cost_exscan, .traffic = traffic, .build = build_exscan,
 };

@@ -141,6 +141,23 @@ static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
     cost_of(p, true, p->ranks > 1, c);
 }
 
+static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    collopt_traffic_circulant(t, p->ranks, vector_bytes(p), 1);
+    collopt_traffic_circulant(t, p->ranks, vector_bytes(p), 0);
+}
+
+static void traffic_reduce_scatter(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    collopt_traffic_circulant(t, p->ranks, vector_bytes(p), 1);
+}
+
+static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    collopt_traffic_circulant(t, p->ranks, vector_bytes(p), 1);
+    collopt_traffic_gather(t, p->ranks, vector_bytes(p));
+}
+
 static const char source[] = "Traeff, arXiv 2410.14234";
 
 const struct collopt_algorithm collopt_allreduce_circulant = {
@@ -148,7 +165,7 @@ const struct collopt_algorithm collopt_allreduce_circulant = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 q", .bytes = "2 (p-1)/p m",
     .when = "medium and long vectors, any p", .source = source,
-    .cost = cost_allreduce, .build = build_allreduce,
+    .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_circulant = {
@@ -156,7 +173,7 @@ const struct collopt_algorithm collopt_reduce_scatter_circulant = {
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "q", .bytes = "(p-1)/p m",
     .when = "short to long vectors; first choice", .source = source,
-    .cost = cost_reduce_scatter, .build = build_reduce_scatter,
+    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_circulant = {
@@ -164,7 +181,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_circulant = {
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "q", .bytes = "(p-1)/p m",
     .when = "short to long vectors; first choice", .source = source,
-    .cost = cost_reduce_scatter, .build = build_reduce_scatter,
+    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_circulant = {
@@ -172,5 +189,5 @@ const struct collopt_algorithm collopt_reduce_circulant = {
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 q", .bytes = "2 (p-1)/p m",
     .when = "medium and long vectors", .source = source,
-    .cost = cost_reduce, .build = build_reduce,
+    .cost = cost_reduce, .traffic = traffic_reduce, .build = build_reduce,
 };

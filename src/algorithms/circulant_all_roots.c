@@ -217,7 +217,7 @@ static size_t blocks(const struct collopt_problem *p)
         longest = p->counts[r] > longest ? p->counts[r] : longest;
 
     double bytes = (double)longest * (double)p->size;
-    size_t segment = collopt_preset_segment(log2_ceil(p->ranks) - 1, bytes, true), n = 1;
+    size_t segment = collopt_preset_segment(p, log2_ceil(p->ranks) - 1, bytes, true), n = 1;
 
     while (n < MOST_BLOCKS && 2 * n * segment <= bytes)
         n *= 2;
@@ -267,6 +267,17 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 
 #define BLOCKS { .name = "blocks", .least = 1, .most = MOST_BLOCKS, .help = "blocks that a part is cut into", .preset = blocks }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    int skip[COLLOPT_SKIPS], q = collopt_skips(p->ranks, skip), rounds = (int)p->value[0] - 1 + q;
+    double bytes = (vector_bytes(p) - vector_bytes(p) / p->ranks) / most(rounds, 1);
+
+    for (int k = 0; k < q; k++)
+        collopt_messages(t, (double)rounds / q, (struct collopt_messages){ .pattern = COLLOPT_SHIFT, .distance = skip[k],
+                                                                           .bytes = bytes, .combined = bytes,
+                                                                           .blocks = (int)p->value[0] });
+}
+
 static const char source[] = "Traeff, arXiv 2205.10072 and 2312.11236";
 
 const struct collopt_algorithm collopt_reduce_scatter_circulant_pipeline = {
@@ -275,7 +286,7 @@ const struct collopt_algorithm collopt_reduce_scatter_circulant_pipeline = {
     .rounds = "n - 1 + q", .bytes = "(p-1)/p m; all to one rank: (1 + (q-1)/n) m, elsewhere q m",
     .when = "parts of very different lengths", .source = source,
     .parameter = { BLOCKS },
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_circulant_pipeline = {
@@ -284,5 +295,5 @@ const struct collopt_algorithm collopt_reduce_scatter_block_circulant_pipeline =
     .rounds = "n - 1 + q", .bytes = "(p-1)/p m",
     .when = "few long messages under way", .source = source,
     .parameter = { BLOCKS },
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };

@@ -214,7 +214,7 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
 
 static size_t segment(const struct collopt_problem *p)
 {
-    return collopt_preset_segment(log2_ceil(p->ranks), vector_bytes(p), true);
+    return collopt_preset_segment(p, log2_ceil(p->ranks), vector_bytes(p), true);
 }
 
 /* Blocks that a rank receives in a reduction, how many of them find the block combined already, and the scratch up to the last. */
@@ -265,6 +265,20 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     }
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    int skip[COLLOPT_SKIPS], q = collopt_skips(p->ranks, skip);
+    double segment = vector_bytes(p) / p->segments, rounds = q > 0 ? (p->segments - 1.0 + q) / q : 0;
+
+    for (int k = 0; k < q; k++) {
+        struct collopt_messages m = { .pattern = COLLOPT_SHIFT, .distance = skip[k], .bytes = segment, .combined = segment };
+
+        collopt_messages(t, rounds, m);
+        m.combined = 0;
+        collopt_messages(t, p->collective == COLLOPT_ALLREDUCE ? rounds : 0, m);
+    }
+}
+
 static const char source[] = "Traeff, arXiv 2205.10072 and 2312.11236; rule for the receive table: collopt";
 
 const struct collopt_algorithm collopt_reduce_circulant_pipeline = {
@@ -273,7 +287,7 @@ const struct collopt_algorithm collopt_reduce_circulant_pipeline = {
     .rounds = "S - 1 + q", .bytes = "(1 + (q-1)/S) m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost, .build = build_reduce,
+    .cost = cost, .traffic = traffic, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_circulant_pipeline = {
@@ -282,5 +296,5 @@ const struct collopt_algorithm collopt_allreduce_circulant_pipeline = {
     .rounds = "2 (S - 1 + q)", .bytes = "2 (1 + (q-1)/S) m",
     .when = "long vectors, little scratch", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost, .build = build_allreduce,
+    .cost = cost, .traffic = traffic, .build = build_allreduce,
 };

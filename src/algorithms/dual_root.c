@@ -106,7 +106,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 
 static size_t segment(const struct collopt_problem *p)
 {
-    return collopt_preset_segment(2 * log2_ceil(p->ranks), vector_bytes(p), true);
+    return collopt_preset_segment(p, 2 * log2_ceil(p->ranks), vector_bytes(p), true);
 }
 
 /* The upper half is the larger; its root and the root's children are the busiest.  Rounds are an estimate. */
@@ -130,11 +130,21 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = streams * least(p->segments, 2) * vector_bytes(p) / p->segments;
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double segment = vector_bytes(p) / p->segments;
+
+    collopt_traffic_fill(t, p->ranks, 2, segment);
+    collopt_pipeline(t, p->segments - 1, least(p->ranks - 1, 3), 1,
+                     (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = segment,
+                                                .combined = segment, .uneven = 0.4 });
+}
+
 const struct collopt_algorithm collopt_allreduce_dual_root = {
     .name = "dual_root", .summary = "two trees whose roots exchange, pipelined up and down; long vectors, any operation",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "about 3 S + 4 q", .bytes = "3m",
     .when = "long vectors, little scratch", .source = "Traeff, arXiv 2109.12626",
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };

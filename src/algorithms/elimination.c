@@ -467,6 +467,33 @@ static void cost_short(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = least(most(levels + odd - 1, 0), 2) * vector_bytes(p);
 }
 
+/* Where classes are odd there is one round more each way, and somebody who waits. */
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double m = vector_bytes(p);
+    int odd = log2_ceil(p->ranks) - log2_floor(p->ranks);
+    struct collopt_messages more = { .pattern = COLLOPT_PAIRS, .distance = most(p->ranks / 4, 1), .bytes = m / 4,
+                                     .combined = m / 4 };
+
+    collopt_traffic_halving(t, p->ranks, m, 1);
+    collopt_messages(t, odd, more);
+    more.combined = 0;
+    collopt_messages(t, odd, more);
+    if (p->collective == COLLOPT_ALLREDUCE)
+        collopt_traffic_halving(t, p->ranks, m, 0);
+    else if (p->collective == COLLOPT_REDUCE)
+        collopt_traffic_gather(t, 1 << log2_floor(p->ranks), m);
+}
+
+static void traffic_short(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    int odd = log2_ceil(p->ranks) - log2_floor(p->ranks);
+
+    collopt_traffic_doubling(t, p->ranks, vector_bytes(p));
+    collopt_messages(t, 2 * odd, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = vector_bytes(p),
+                                                            .combined = vector_bytes(p) / 2 });
+}
+
 static const char source[] = "Rabenseifner and Traeff, EuroPVM/MPI 2004";
 
 const struct collopt_algorithm collopt_allreduce_elimination = {
@@ -474,7 +501,7 @@ const struct collopt_algorithm collopt_allreduce_elimination = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "2 q", .bytes = "2 to 2.5 m",
     .when = "medium and long vectors, any operation, any p", .source = source,
-    .cost = cost, .build = build_allreduce,
+    .cost = cost, .traffic = traffic, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_short_elimination = {
@@ -482,7 +509,7 @@ const struct collopt_algorithm collopt_allreduce_short_elimination = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "q, p not a power of two q + 1", .bytes = "F m, p not a power of two (F+1) m",
     .when = "short vectors", .source = source,
-    .cost = cost_short, .build = build_short,
+    .cost = cost_short, .traffic = traffic_short, .build = build_short,
 };
 
 const struct collopt_algorithm collopt_reduce_elimination = {
@@ -490,7 +517,7 @@ const struct collopt_algorithm collopt_reduce_elimination = {
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "2 q", .bytes = "1.5 to 2.5 m",
     .when = "medium and long vectors", .source = source,
-    .cost = cost, .build = build_reduce,
+    .cost = cost, .traffic = traffic, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_elimination = {
@@ -498,7 +525,7 @@ const struct collopt_algorithm collopt_reduce_scatter_elimination = {
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "q, p not a power of two q + 1", .bytes = "1 to 1.6 m",
     .when = "short and medium vectors", .source = source,
-    .cost = cost, .build = build_reduce_scatter,
+    .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_elimination = {
@@ -506,5 +533,5 @@ const struct collopt_algorithm collopt_reduce_scatter_block_elimination = {
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "q, p not a power of two q + 1", .bytes = "1 to 1.6 m",
     .when = "short and medium vectors", .source = source,
-    .cost = cost, .build = build_reduce_scatter,
+    .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
 };

@@ -126,10 +126,19 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     }
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    int e = target(p->ranks);
+
+    for (int bit = e ? log2_floor(e) : -1; bit >= 0; bit--)
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_UPWARDS, .distance = step_of(e, bit).distance,
+                                                          .bytes = vector_bytes(p), .combined = vector_bytes(p), .uneven = 0.5 });
+}
+
 const struct collopt_algorithm collopt_exscan_window_doubling = {
     .name = "window_doubling", .summary = "windows that double over doubling distances; short vectors",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "q", .bytes = "q m",
     .when = "short vectors", .source = "Traeff, arXiv 2507.04785 and 2604.25667",
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };

@@ -178,12 +178,39 @@ static size_t segment(const struct collopt_problem *p)
 
     while (side * side < p->ranks)
         side++;
-    return collopt_preset_segment(side, vector_bytes(p), true);
+    return collopt_preset_segment(p, side, vector_bytes(p), true);
 }
 
 static bool usable(const struct collopt_problem *p)
 {
     return collopt_grid_fits(p, DIMS);
+}
+
+static void traffic(const struct collopt_problem *p, bool around, struct collopt_traffic *t)
+{
+    struct collopt_grid g;
+    double segment = vector_bytes(p) / p->segments;
+    struct collopt_messages m = { .pattern = COLLOPT_PAIRS, .distance = 1, .bytes = segment,
+                                  .combined = segment / 2 };    /* several operands in one pass */
+
+    if (!collopt_grid(&g, p->value[DIMS]) || p->ranks == 1)
+        return;
+    for (int d = 0; d < g.sides && around && p->topology->dims == p->value[DIMS]; d++)
+        if (!(p->topology->rings >> d & 1) && g.side[d] > 2)    /* the way round leads back all along the line */
+            m.distance = g.side[d] / 2 * g.stride[d];
+    collopt_messages(t, 1.2 * longest(&g, p->root, around), m);     /* with those who come from the side */
+    m.strands = links(&g, p->root, p->root, around).children;
+    collopt_pipeline(t, p->segments - 1, 1, 1, m);
+}
+
+static void traffic_torus(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    traffic(p, true, t);
+}
+
+static void traffic_mesh(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    traffic(p, false, t);
 }
 
 static const char source[] = "folklore";
@@ -194,7 +221,7 @@ const struct collopt_algorithm collopt_reduce_torus = {
     .rounds = "half of mesh's ways + n (S - 1), n neighbours of the root", .bytes = "n m",
     .when = "long vectors on tori, many ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_torus, .build = build_torus,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
 };
 
 const struct collopt_algorithm collopt_reduce_mesh = {
@@ -203,5 +230,5 @@ const struct collopt_algorithm collopt_reduce_mesh = {
     .rounds = "ways along all dimensions + n (S - 1), n neighbours of the root", .bytes = "n m",
     .when = "long vectors on meshes, many ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_mesh, .build = build_mesh,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_mesh, .traffic = traffic_mesh, .build = build_mesh,
 };

@@ -6,6 +6,7 @@
 
 #include "groups.h"
 #include "internal.h"
+#include "select/model.h"
 
 int collopt_node_of(const struct collopt_problem *p, int rank)
 {
@@ -70,6 +71,7 @@ static struct collopt_problem problem_of(const struct collopt_problem *p, const 
     return (struct collopt_problem){
         .collective = task->collective, .ranks = ranks, .count = (p->count + (size_t)task->n - 1) / (size_t)task->n,
         .size = p->size, .commutative = p->commutative, .exact = p->exact, .segments = 1, .topology = &flat,
+        .machine = p->machine, .abreast = task->abreast,
     };
 }
 
@@ -105,19 +107,18 @@ static struct collopt_choice cheapest(const struct collopt_problem *p, const str
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++) {
         struct collopt_choice choice = { .algorithm = *a };
         struct collopt_problem inner;
-        struct collopt_cost c;
+        double time = 0;
 
-        if ((*a)->collective != task->collective || (*a)->grouped)
-            continue;
+        if ((*a)->collective != task->collective || (*a)->grouped || collopt_parameter_named(*a, "dims") >= 0)
+            continue;           /* groups are no grids */
         inner = complete(p, task, &choice);
         if (!serves(p, task, &choice))
             continue;
-        c = (struct collopt_cost){ 0 };
         if (task->most > 1)             /* one rank has nothing to do: the first that comes */
-            (*a)->cost(&inner, &c);
-        if (!best.algorithm || collopt_preset_time(&c) < least_time) {
+            time = collopt_model(*a, &inner);
+        if (!best.algorithm || time < least_time) {
             best = choice;
-            least_time = collopt_preset_time(&c);
+            least_time = time;
         }
     }
     return best;
@@ -175,6 +176,25 @@ void collopt_inner_cost(const struct collopt_problem *p, const struct collopt_ta
     c->bytes += larger(first.bytes, root.bytes);
     c->combined += larger(first.combined, root.combined);
     c->scratch += larger(first.scratch, root.scratch);
+}
+
+double collopt_inner_time(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments)
+{
+    const struct collopt_choice *choice = collopt_choice_numbered(value);
+    struct collopt_problem inner = problem_of(p, task, task->most);
+
+    if (!choice || task->most == 1)
+        return 0;
+    memcpy(inner.value, choice->value, sizeof inner.value);
+    inner.segments = segments;
+    inner.root = least(task->root, task->most - 1);
+    return collopt_model(choice->algorithm, &inner);
+}
+
+void collopt_inner_traffic(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments,
+                           struct collopt_traffic *t)
+{
+    collopt_inner_seconds(t, collopt_inner_time(p, task, value, segments));
 }
 
 struct collopt_inner collopt_inner(size_t value, int segments)

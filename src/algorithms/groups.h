@@ -49,6 +49,7 @@ struct collopt_task {
     enum collopt_collective collective;
     int least, most, n;
     int root;                   /* Reduce: in one of the groups; elsewhere it is 0 */
+    int abreast;                /* as in struct collopt_problem */
 };
 
 /* The value of a parameter that takes an algorithm: what was GIVEN (0: nothing), completed; or what costs least. */
@@ -58,6 +59,10 @@ int collopt_inner_segments(const struct collopt_problem *p, const struct collopt
 bool collopt_inner_usable(const struct collopt_problem *p, const struct collopt_task *task, size_t value);
 void collopt_inner_cost(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments,
                         struct collopt_cost *c);
+/* Its predicted time; and added to T. */
+double collopt_inner_time(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments);
+void collopt_inner_traffic(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments,
+                           struct collopt_traffic *t);
 struct collopt_inner collopt_inner(size_t value, int segments);
 
 /* Up to three numbers of segments as one; there are at most COLLOPT_MOST_SEGMENTS of them. */

@@ -202,26 +202,40 @@ static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_
     c->scratch = q > 0 ? (1 + least(q - 1, 2)) * vector_bytes(p) : 0;
 }
 
-/* The fastest one, the smallest of those. */
+extern const struct collopt_algorithm collopt_reduce_knomial;
+
+/* For Allreduce too, whose way back takes as long. */
 static size_t radix(const struct collopt_problem *p)
 {
-    double best = 0;
-    int chosen = 0;
+    return collopt_preset_by_model(&collopt_reduce_knomial, p, 0, 2, COLLOPT_FOLD_OPERANDS);
+}
 
-    for (int radix = 2; radix <= COLLOPT_FOLD_OPERANDS; radix++) {
-        int levels = 0;
+static void traffic_reduce_binomial(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    collopt_traffic_tree(t, p->ranks, 2, vector_bytes(p), 1);
+}
 
-        for (int width = 1; width < p->ranks; width *= radix)
-            levels++;
+static void traffic_reduce_knomial(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    collopt_traffic_tree(t, p->ranks, (int)p->value[0], vector_bytes(p), 1);
+}
 
-        double time = collopt_preset_levels(levels, levels * (radix - 1), vector_bytes(p));
+static void traffic_allreduce_binomial(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    collopt_traffic_tree(t, p->ranks, 2, vector_bytes(p), 1);
+    collopt_traffic_tree(t, p->ranks, 2, vector_bytes(p), 0);
+}
 
-        if (chosen == 0 || time < best * (1 - 1e-9)) {
-            best = time;
-            chosen = radix;
-        }
-    }
-    return (size_t)chosen;
+static void traffic_allreduce_knomial(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    collopt_traffic_tree(t, p->ranks, (int)p->value[0], vector_bytes(p), 1);
+    collopt_traffic_tree(t, p->ranks, (int)p->value[0], vector_bytes(p), 0);
+}
+
+static void traffic_reduce_scatter(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    collopt_traffic_tree(t, p->ranks, 2, vector_bytes(p), 1);
+    collopt_traffic_gather(t, p->ranks, vector_bytes(p));
 }
 
 static const char source[] = "folklore; any root in as many rounds: collopt";
@@ -231,7 +245,7 @@ const struct collopt_algorithm collopt_reduce_binomial = {
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "q", .bytes = "q m",
     .when = "short vectors", .source = source,
-    .cost = cost_reduce_binomial, .build = build_reduce_binomial,
+    .cost = cost_reduce_binomial, .traffic = traffic_reduce_binomial, .build = build_reduce_binomial,
 };
 
 const struct collopt_algorithm collopt_reduce_knomial = {
@@ -240,7 +254,7 @@ const struct collopt_algorithm collopt_reduce_knomial = {
     .rounds = "(k-1) ceil(log_k p)", .bytes = "(k-1) ceil(log_k p) m",
     .when = "short vectors where messages overlap", .source = source,
     .parameter = { COLLOPT_RADIX(radix) },
-    .cost = cost_reduce_knomial, .build = build_reduce_knomial,
+    .cost = cost_reduce_knomial, .traffic = traffic_reduce_knomial, .build = build_reduce_knomial,
 };
 
 const struct collopt_algorithm collopt_allreduce_binomial = {
@@ -248,7 +262,7 @@ const struct collopt_algorithm collopt_allreduce_binomial = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "2 q", .bytes = "q m",
     .when = "short vectors, few messages in all", .source = source,
-    .cost = cost_allreduce_binomial, .build = build_allreduce_binomial,
+    .cost = cost_allreduce_binomial, .traffic = traffic_allreduce_binomial, .build = build_allreduce_binomial,
 };
 
 const struct collopt_algorithm collopt_allreduce_knomial = {
@@ -257,7 +271,7 @@ const struct collopt_algorithm collopt_allreduce_knomial = {
     .rounds = "2 (k-1) ceil(log_k p)", .bytes = "(k-1) ceil(log_k p) m",
     .when = "short vectors where messages overlap, few in all", .source = source,
     .parameter = { COLLOPT_RADIX(radix) },
-    .cost = cost_allreduce_knomial, .build = build_allreduce_knomial,
+    .cost = cost_allreduce_knomial, .traffic = traffic_allreduce_knomial, .build = build_allreduce_knomial,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_binomial = {
@@ -265,7 +279,7 @@ const struct collopt_algorithm collopt_reduce_scatter_binomial = {
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "2 q", .bytes = "q m",
     .when = "a yardstick: reduce and scatter", .source = source,
-    .cost = cost_reduce_scatter, .build = build_reduce_scatter,
+    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_binomial = {
@@ -273,5 +287,5 @@ const struct collopt_algorithm collopt_reduce_scatter_block_binomial = {
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "2 q", .bytes = "q m",
     .when = "a yardstick: reduce and scatter", .source = source,
-    .cost = cost_reduce_scatter, .build = build_reduce_scatter,
+    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
 };

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "groups.h"
+#include "select/model.h"
 
 enum { COUNT, NODE, NET, OWN }; /* parameters */
 enum { MOST_LANES = 64, OWN_STRAND = 16 /* no inner algorithm has more */ };
@@ -41,7 +42,7 @@ static int lanes_of(const struct collopt_problem *p)
 
 static struct collopt_task node_task(const struct collopt_problem *p)
 {
-    return (struct collopt_task){ COLLOPT_REDUCE_SCATTER, collopt_least_node(p), collopt_largest_node(p), 1, 0 };
+    return (struct collopt_task){ COLLOPT_REDUCE_SCATTER, collopt_least_node(p), collopt_largest_node(p), 1, 0, 0 };
 }
 
 static struct collopt_task net_task(const struct collopt_problem *p)
@@ -49,13 +50,13 @@ static struct collopt_task net_task(const struct collopt_problem *p)
     enum collopt_collective c = scatters(p) ? COLLOPT_REDUCE_SCATTER : p->collective == COLLOPT_SCAN ? COLLOPT_EXSCAN : p->collective;
     int nodes = p->topology->nodes;
 
-    return (struct collopt_task){ c, nodes, nodes, lanes_of(p), collopt_node_of(p, p->root) };
+    return (struct collopt_task){ c, nodes, nodes, lanes_of(p), collopt_node_of(p, p->root), lanes_of(p) };
 }
 
 /* Whole vectors inside a node: Scan and Exscan. */
 static struct collopt_task prefix_task(const struct collopt_problem *p)
 {
-    return (struct collopt_task){ p->collective, collopt_least_node(p), collopt_largest_node(p), 1, 0 };
+    return (struct collopt_task){ p->collective, collopt_least_node(p), collopt_largest_node(p), 1, 0, 0 };
 }
 
 static size_t count_preset(const struct collopt_problem *p)
@@ -508,6 +509,31 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch += scatters(p) ? 2 * m : is_prefix(p) ? m + part : 2 * part;
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    struct collopt_task node = node_task(p), net = net_task(p), own = prefix_task(p);
+    double m = vector_bytes(p), share = m * longest_share(p);
+    int n = collopt_largest_node(p), others = (n - 1) / lanes_of(p);
+    struct collopt_messages each = { .pattern = COLLOPT_SHIFT, .inside = true, .distance = 1, .bytes = share };
+
+    double lanes = collopt_inner_time(p, &node, p->value[NODE], collopt_packed_segments(p->segments, 0))
+                   + collopt_inner_time(p, &net, p->value[NET], collopt_packed_segments(p->segments, 1));
+    double prefix = is_prefix(p) ? collopt_inner_time(p, &own, p->value[OWN], collopt_packed_segments(p->segments, 2)) : 0;
+
+    collopt_inner_seconds(t, lanes > prefix ? lanes : prefix);      /* they run beside one another */
+    collopt_messages(t, 2 * others, each);
+    if (p->collective == COLLOPT_REDUCE) {
+        each.bytes = m / lanes_of(p);
+        each.fan = lanes_of(p);
+        each.pattern = COLLOPT_TREE;
+        collopt_messages(t, 1, each);
+    } else if (!scatters(p)) {
+        collopt_pipeline(t, n - 1, 1, 1, each);
+    }
+    if (is_prefix(p))
+        collopt_inner_seconds(t, collopt_machine_of(p)->combine * m);
+}
+
 static const char source[] = "Bayatpour et al., SC 2017; Traeff and Hunold, arXiv 1910.13373";
 
 const struct collopt_algorithm collopt_reduce_lanes = {
@@ -521,7 +547,7 @@ const struct collopt_algorithm collopt_reduce_lanes = {
                    COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm along lanes") },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .cost = cost, .build = build_reduce,
+    .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_lanes = {
@@ -535,7 +561,7 @@ const struct collopt_algorithm collopt_allreduce_lanes = {
                    COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm along lanes") },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .cost = cost, .build = build_allreduce,
+    .segments = segments, .cost = cost, .traffic = traffic, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_lanes = {
@@ -549,7 +575,7 @@ const struct collopt_algorithm collopt_reduce_scatter_lanes = {
                    COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm along lanes") },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .cost = cost, .build = build_reduce_scatter,
+    .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_lanes = {
@@ -563,7 +589,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_lanes = {
                    COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm along lanes") },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .cost = cost, .build = build_reduce_scatter,
+    .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_scan_lanes = {
@@ -578,7 +604,7 @@ const struct collopt_algorithm collopt_scan_lanes = {
                    COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm along lanes"),
                    COLLOPT_INNER("own", COLLOPT_SCAN, own_preset, "the algorithm of whole vectors inside nodes") },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .cost = cost, .build = build_scan,
+    .segments = segments, .cost = cost, .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_lanes = {
@@ -593,5 +619,5 @@ const struct collopt_algorithm collopt_exscan_lanes = {
                    COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm along lanes"),
                    COLLOPT_INNER("own", COLLOPT_EXSCAN, own_preset, "the algorithm of whole vectors inside nodes") },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .cost = cost, .build = build_exscan,
+    .segments = segments, .cost = cost, .traffic = traffic, .build = build_exscan,
 };

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "groups.h"
+#include "select/model.h"
 
 enum { NODE, NET };             /* parameters */
 
@@ -24,7 +25,7 @@ static struct collopt_task node_task(const struct collopt_problem *p)
     bool prefix = p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
 
     return (struct collopt_task){ prefix ? p->collective : COLLOPT_REDUCE, collopt_least_node(p), collopt_largest_node(p), 1,
-                                  p->collective == COLLOPT_REDUCE ? collopt_local_number(p, p->root) : 0 };
+                                  p->collective == COLLOPT_REDUCE ? collopt_local_number(p, p->root) : 0, 0 };
 }
 
 static struct collopt_task net_task(const struct collopt_problem *p)
@@ -35,7 +36,7 @@ static struct collopt_task net_task(const struct collopt_problem *p)
         c = COLLOPT_EXSCAN;
     if (c == COLLOPT_REDUCE_SCATTER_BLOCK)      /* nodes may have different numbers of ranks */
         c = COLLOPT_REDUCE_SCATTER;
-    return (struct collopt_task){ c, p->topology->nodes, p->topology->nodes, 1, collopt_node_of(p, p->root) };
+    return (struct collopt_task){ c, p->topology->nodes, p->topology->nodes, 1, collopt_node_of(p, p->root), 1 };
 }
 
 static size_t node_preset(const struct collopt_problem *p)
@@ -331,6 +332,35 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 
 #define UNFIT "an inner algorithm cannot serve, or the ranks of a node do not follow one another"
 
+/* A broadcast, or what each member is to get, from the leader. */
+static void tell_node(const struct collopt_problem *p, bool scatters, struct collopt_traffic *t)
+{
+    double m = vector_bytes(p);
+    int n = collopt_largest_node(p);
+    struct collopt_messages each = { .pattern = COLLOPT_TREE, .inside = true, .distance = 1, .bytes = m };
+
+    if (scatters) {
+        each.bytes = m / p->ranks;
+        each.fan = n - 1;
+    }
+    if (n > 1)
+        collopt_messages(t, scatters ? 1 : log2_ceil(n), each);
+}
+
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    struct collopt_task node = node_task(p), net = net_task(p);
+    bool prefix = p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
+    bool scatters = p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
+
+    collopt_inner_traffic(p, &node, p->value[NODE], collopt_packed_segments(p->segments, NODE), t);
+    collopt_inner_traffic(p, &net, p->value[NET], collopt_packed_segments(p->segments, NET), t);
+    if (p->collective != COLLOPT_REDUCE && (p->topology->nodes > 1 || !prefix))
+        tell_node(p, scatters, t);
+    if (prefix && p->topology->nodes > 1)
+        collopt_inner_seconds(t, collopt_machine_of(p)->combine * vector_bytes(p));
+}
+
 static const char source[] = "folklore; as in MPICH and Open MPI";
 
 const struct collopt_algorithm collopt_reduce_leader = {
@@ -340,7 +370,7 @@ const struct collopt_algorithm collopt_reduce_leader = {
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm between their leaders") },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .build = build_reduce,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_leader = {
@@ -350,7 +380,7 @@ const struct collopt_algorithm collopt_allreduce_leader = {
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm between their leaders") },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .build = build_allreduce,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_leader = {
@@ -360,7 +390,7 @@ const struct collopt_algorithm collopt_reduce_scatter_leader = {
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders") },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .build = build_reduce_scatter,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_leader = {
@@ -370,7 +400,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_leader = {
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders") },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .build = build_reduce_scatter,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_scan_leader = {
@@ -380,7 +410,7 @@ const struct collopt_algorithm collopt_scan_leader = {
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_SCAN, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders") },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .build = build_scan,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_leader = {
@@ -390,5 +420,5 @@ const struct collopt_algorithm collopt_exscan_leader = {
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_EXSCAN, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders") },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .build = build_exscan,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_exscan,
 };

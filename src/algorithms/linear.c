@@ -77,6 +77,21 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
     c->rounds *= 2;
 }
 
+static void traffic_of(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double m = vector_bytes(p);
+
+    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = m,
+                                                      .combined = (p->ranks - 1) * m, .fan = p->ranks - 1 });
+}
+
+static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    traffic_of(p, t);
+    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
+                                                      .bytes = vector_bytes(p), .fan = p->ranks - 1 });
+}
+
 static const char source[] = "folklore";
 
 const struct collopt_algorithm collopt_reduce_linear = {
@@ -85,7 +100,7 @@ const struct collopt_algorithm collopt_reduce_linear = {
     .rounds = "p-1", .bytes = "(p-1) m",
     .when = "very few ranks", .source = source,
     .parameter = { COLLOPT_WINDOW(window) },
-    .cost = cost_of, .build = build_reduce,
+    .cost = cost_of, .traffic = traffic_of, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_linear = {
@@ -94,5 +109,5 @@ const struct collopt_algorithm collopt_allreduce_linear = {
     .rounds = "2 (p-1)", .bytes = "(p-1) m",
     .when = "very few ranks", .source = source,
     .parameter = { COLLOPT_WINDOW(window) },
-    .cost = cost_allreduce, .build = build_allreduce,
+    .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_allreduce,
 };

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 
 #include "groups.h"
+#include "select/model.h"
 
 enum { GROUP, NODE };           /* parameters */
 enum { MOST_RADIX = 64, ROLES = 16 /* digits that one rank hears of */, LEVELS = 32 };
@@ -78,7 +79,7 @@ static struct collopt_task node_task(const struct collopt_problem *p)
 {
     int largest = collopt_largest_node(p);
 
-    return (struct collopt_task){ COLLOPT_ALLREDUCE, least(2, largest), largest, 1, 0 };
+    return (struct collopt_task){ COLLOPT_ALLREDUCE, least(2, largest), largest, 1, 0, 0 };
 }
 
 static size_t group_preset(const struct collopt_problem *p)
@@ -328,7 +329,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 /* Adds an allreduce of RANKS ranks inside a node. */
 static void add_inside(const struct collopt_problem *p, int ranks, struct collopt_cost *c)
 {
-    struct collopt_task task = { COLLOPT_ALLREDUCE, ranks, ranks, 1, 0 };
+    struct collopt_task task = { COLLOPT_ALLREDUCE, ranks, ranks, 1, 0, 0 };
 
     collopt_inner_cost(p, &task, p->value[NODE], p->segments, c);
 }
@@ -365,6 +366,33 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     add_messages(m, log2_ceil((collopt_largest_node(p) + last - 1) / last), 0, 0, c);
 }
 
+static void tell_inside(const struct collopt_problem *p, int ranks, struct collopt_traffic *t)
+{
+    struct collopt_task task = { COLLOPT_ALLREDUCE, ranks, ranks, 1, 0, 0 };
+
+    collopt_inner_traffic(p, &task, p->value[NODE], p->segments, t);
+}
+
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    struct levels l = levels_of(p);
+    int last = l.n ? players(p, l.radix[l.n - 1]) : 1;
+    struct collopt_messages m = { .pattern = COLLOPT_PAIRS, .distance = collopt_largest_node(p), .bytes = vector_bytes(p) };
+
+    tell_inside(p, collopt_largest_node(p), t);
+    collopt_messages(t, l.n > 0 && l.nodes < p->topology->nodes ? 2 : 0, m);
+    for (int i = 0; i < l.n; i++) {
+        int n = players(p, l.radix[i]), digits = (l.radix[i] + n - 1) / n;
+
+        m.fan = n == 1 ? digits - 1 : digits;
+        m.combined = (digits - 1) * vector_bytes(p);
+        collopt_messages(t, 1, m);
+        tell_inside(p, n, t);
+    }
+    m = (struct collopt_messages){ .pattern = COLLOPT_TREE, .inside = true, .distance = 1, .bytes = vector_bytes(p) };
+    collopt_messages(t, l.n > 0 ? log2_ceil((collopt_largest_node(p) + last - 1) / last) : 0, m);
+}
+
 const struct collopt_algorithm collopt_allreduce_node_aware = {
     .grouped = true, .name = "node_aware", .summary = "every rank of a node talks to another node; the shortest vectors on many nodes",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
@@ -374,5 +402,5 @@ const struct collopt_algorithm collopt_allreduce_node_aware = {
                      .preset = group_preset },
                    COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset, "the algorithm inside nodes") },
     .usable = usable, .unfit = "an inner algorithm cannot serve, or the ranks of a node do not follow one another",
-    .segments = segments, .cost = cost, .build = build,
+    .segments = segments, .cost = cost, .traffic = traffic, .build = build,
 };

@@ -64,6 +64,17 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = least(others, slots + 1) * part;
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double part = vector_bytes(p) / p->ranks;
+    int others = p->ranks - 1, some = least(others, 32);
+
+    for (int i = 0; i < some; i++)
+        collopt_messages(t, (double)others / some,
+                         (struct collopt_messages){ .pattern = COLLOPT_SHIFT, .distance = 1 + i * others / some, .bytes = part,
+                                                    .combined = part });
+}
+
 static const char source[] = "folklore; in rank order by two accumulators: collopt";
 
 const struct collopt_algorithm collopt_reduce_scatter_pairwise = {
@@ -72,7 +83,7 @@ const struct collopt_algorithm collopt_reduce_scatter_pairwise = {
     .rounds = "p-1", .bytes = "(p-1)/p m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_WINDOW(window) },
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_pairwise = {
@@ -81,5 +92,5 @@ const struct collopt_algorithm collopt_reduce_scatter_block_pairwise = {
     .rounds = "p-1", .bytes = "(p-1)/p m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_WINDOW(window) },
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };

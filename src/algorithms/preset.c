@@ -1,4 +1,4 @@
-/* Defaults of parameters, computed from the problem for a machine of today.
+/* Defaults of parameters, computed from the problem and its machine.
  *
  * A pipeline of S segments over HOPS hops takes (hops + S) (alpha + (beta + gamma) m / S), least at
  * S^2 = hops m (beta + gamma) / alpha, that is for segments of s bytes with s^2 hops (beta + gamma) = m alpha.  Powers of
@@ -6,26 +6,49 @@
 #include "config.h"
 
 #include "algorithm.h"
-
-static const double alpha = 1e-6;       /* seconds per message */
-static const double beta = 0.1e-9;      /* seconds per byte sent */
-static const double gamma_ = 0.05e-9;   /* seconds per byte combined */
-static const double overhead = 0.25e-6; /* seconds a message keeps its rank busy, of its latency */
+#include "select/machine.h"
+#include "select/model.h"
 
 enum { LEAST_SEGMENT = 1024, WINDOW_BYTES = 1 << 20, LEAST_WINDOW = 2, MOST_WINDOW = 16 };
 
-size_t collopt_preset_segment(double hops, double bytes, bool combined)
+/* What most messages of a pipeline or a tree have to go. */
+static const struct collopt_way *way_of(const struct collopt_problem *p)
 {
-    double per_byte = beta + (combined ? gamma_ : 0), segment = LEAST_SEGMENT;
+    bool inside = p->abreast == 0 && !p->topology->wired && p->topology->nodes == 1;
+
+    return &collopt_machine_of(p)->way[inside ? COLLOPT_INSIDE : COLLOPT_BETWEEN];
+}
+
+size_t collopt_preset_segment(const struct collopt_problem *p, double hops, double bytes, bool combined)
+{
+    const struct collopt_machine *m = collopt_machine_of(p);
+    const struct collopt_way *w = way_of(p);
+    double alpha = w->latency + 2 * w->overhead + (p->topology->wired ? m->hop / 2 : 0);
+    double per_byte = w->byte + (combined ? m->combine : 0), segment = LEAST_SEGMENT;
 
     while (segment < bytes && segment * segment * hops * per_byte < bytes * alpha)
         segment *= 2;
     return (size_t)segment;
 }
 
-double collopt_preset_levels(int levels, int messages, double bytes)
+size_t collopt_preset_by_model(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter, int least,
+                               int most)
 {
-    return levels * (alpha - overhead) + messages * (overhead + (beta + gamma_) * bytes);
+    struct collopt_problem with = *p;
+    double best = 0;
+    int chosen = least;
+
+    for (int value = least; value <= most; value++) {
+        double time;
+
+        with.value[parameter] = (size_t)value;
+        time = collopt_model(a, &with);
+        if (value == least || time < best * (1 - 1e-9)) {
+            best = time;
+            chosen = value;
+        }
+    }
+    return (size_t)chosen;
 }
 
 int collopt_segments(const struct collopt_problem *p)
@@ -45,9 +68,4 @@ size_t collopt_preset_window(double bytes)
     double window = bytes > 0 ? WINDOW_BYTES / bytes : MOST_WINDOW;
 
     return window < LEAST_WINDOW ? LEAST_WINDOW : window > MOST_WINDOW ? MOST_WINDOW : (size_t)window;
-}
-
-double collopt_preset_time(const struct collopt_cost *c)
-{
-    return alpha * c->rounds + beta * c->bytes + gamma_ * c->combined;
 }

@@ -95,11 +95,22 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
         c->scratch = m / 2 + (levels >= 2 ? m / 4 : 0);
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double m = vector_bytes(p);
+
+    if (p->ranks != 1 << log2_floor(p->ranks))
+        collopt_messages(t, 3, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = m / 2,
+                                                          .combined = m / 6 });
+    collopt_traffic_halving(t, p->ranks, m, 1);
+    collopt_traffic_halving(t, p->ranks, m, 0);
+}
+
 const struct collopt_algorithm collopt_allreduce_rabenseifner = {
     .name = "rabenseifner", .summary = "halving over doubling distances, then back; long vectors, a power of two of ranks",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "2 F, folded 2 F + 3", .bytes = "2 (p-1)/p m, folded 1.5 m more",
     .when = "medium and long vectors, p a power of two",
     .source = "Rabenseifner, ICCS 2004; Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)",
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };

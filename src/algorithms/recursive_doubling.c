@@ -60,10 +60,20 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = least(most(levels + folds - 1, 0), 2) * vector_bytes(p);
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double m = vector_bytes(p);
+
+    if (p->ranks != 1 << log2_floor(p->ranks))
+        collopt_messages(t, 2, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = m,
+                                                          .combined = m / 2 });
+    collopt_traffic_doubling(t, p->ranks, m);
+}
+
 const struct collopt_algorithm collopt_allreduce_recursive_doubling = {
     .name = "recursive_doubling", .summary = "whole vectors exchanged over doubling distances; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "F, folded F + 2", .bytes = "F m, folded (F+1) m",
     .when = "short vectors", .source = "folklore; Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)",
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };

@@ -111,6 +111,24 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch += slots[0] + slots[1];
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double m = vector_bytes(p);
+    int levels = log2_floor(p->ranks), extra = p->ranks - (1 << levels);
+
+    if (extra)
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = m, .combined = m });
+    for (int d = levels > 0 ? 1 << (levels - 1) : 0; d > 0; d /= 2) {        /* the longest go farthest */
+        double share = (extra ? 1.5 : 1) * m * d / (1 << levels);
+
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d, .bytes = share,
+                                                          .combined = share });
+    }
+    if (extra)
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = m / p->ranks,
+                                                          .combined = 0 });
+}
+
 static const char source[] = "Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)";
 
 const struct collopt_algorithm collopt_reduce_scatter_recursive_halving = {
@@ -118,7 +136,7 @@ const struct collopt_algorithm collopt_reduce_scatter_recursive_halving = {
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "F, folded F + 2", .bytes = "(p-1)/p m, folded about 2m",
     .when = "medium vectors, p a power of two", .source = source,
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_recursive_halving = {
@@ -126,5 +144,5 @@ const struct collopt_algorithm collopt_reduce_scatter_block_recursive_halving = 
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "F, folded F + 2", .bytes = "(p-1)/p m, folded about 2m",
     .when = "medium vectors, p a power of two", .source = source,
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };

@@ -152,29 +152,33 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = most(least(messages + folds - 1, slots_of(&all)), 0) * vector_bytes(p);
 }
 
-/* The fastest one, the smallest of those. */
+extern const struct collopt_algorithm collopt_allreduce_recursive_multiplying;
+
 static size_t radix(const struct collopt_problem *p)
 {
-    double best = 0;
-    int chosen = 0;
-
-    for (int radix = 2; radix <= COLLOPT_FOLD_OPERANDS; radix++) {
-        struct levels all = levels_for(p->ranks, radix);
-        int folds = all.ranks != p->ranks ? 2 : 0;
-        double time = collopt_preset_levels(all.levels + folds, messages_of(&all) + folds, vector_bytes(p));
-
-        if (chosen == 0 || time < best * (1 - 1e-9)) {
-            best = time;
-            chosen = radix;
-        }
-    }
-    return (size_t)chosen;
+    return collopt_preset_by_model(&collopt_allreduce_recursive_multiplying, p, 0, 2, COLLOPT_FOLD_OPERANDS);
 }
 
 static size_t no_list(const struct collopt_problem *p)
 {
     (void)p;
     return 0;
+}
+
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    struct levels all = levels_of(p);
+    double m = vector_bytes(p);
+
+    if (all.ranks != p->ranks)
+        collopt_messages(t, 2, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = m,
+                                                          .combined = m / 2 });
+    for (int l = 0, width = 1; l < all.levels; width *= all.radix[l++]) {
+        int fan = all.radix[l] - 1;
+
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = width, .bytes = m,
+                                                          .combined = fan * m, .fan = fan });
+    }
 }
 
 const struct collopt_algorithm collopt_allreduce_recursive_multiplying = {
@@ -185,5 +189,5 @@ const struct collopt_algorithm collopt_allreduce_recursive_multiplying = {
     .source = "Ruefenacht, Bull and Booth, EuroMPI 2016; folding in rank order: collopt",
     .parameter = { COLLOPT_RADIX(radix), COLLOPT_RADICES(no_list) },
     .usable = usable, .unfit = "radices multiply to more than the ranks, or to less than half of them",
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };

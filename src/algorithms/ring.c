@@ -195,6 +195,53 @@ static void cost_reduce_scatter_both(const struct collopt_problem *p, struct col
     c->rounds *= 2;
 }
 
+/* In DIRECTIONS at once, PARTS of them on the way out and as many back. */
+static void round_ring(const struct collopt_problem *p, int directions, bool back, struct collopt_traffic *t)
+{
+    double part = vector_bytes(p) / p->ranks / directions;
+    struct collopt_messages m = { .pattern = COLLOPT_AROUND, .distance = 1, .bytes = part, .combined = part,
+                                  .strands = directions };
+
+    collopt_messages(t, p->ranks - 1, m);
+    m.combined = 0;
+    collopt_messages(t, back ? p->ranks - 1 : 0, m);
+}
+
+static void traffic_reduce_scatter(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    round_ring(p, 1, false, t);
+}
+
+static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    round_ring(p, 1, true, t);
+}
+
+static void traffic_allreduce_both(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    round_ring(p, 2, true, t);
+}
+
+static void traffic_reduce_scatter_both(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    round_ring(p, 2, false, t);
+}
+
+static void traffic_segmented(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double segment = vector_bytes(p) / p->ranks / p->segments;
+    struct collopt_messages m = { .pattern = COLLOPT_AROUND, .distance = 1, .bytes = segment, .combined = segment };
+
+    if (p->segments == 1) {
+        round_ring(p, 1, true, t);
+        return;
+    }
+    collopt_messages(t, 1, m);
+    collopt_pipeline(t, (p->ranks - 1.0) * p->segments, 1, 1, m);
+    m.combined = 0;
+    collopt_pipeline(t, (p->ranks - 1.0) * p->segments, 1, 1, m);
+}
+
 static const char source[] = "Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009)";
 
 const struct collopt_algorithm collopt_allreduce_ring = {
@@ -202,7 +249,7 @@ const struct collopt_algorithm collopt_allreduce_ring = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = "very long vectors", .source = source,
-    .cost = cost_allreduce, .build = build_allreduce,
+    .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_ring = {
@@ -210,7 +257,7 @@ const struct collopt_algorithm collopt_reduce_ring = {
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = "very long vectors, little scratch", .source = source,
-    .cost = cost_allreduce, .build = build_reduce,
+    .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_ring = {
@@ -218,7 +265,7 @@ const struct collopt_algorithm collopt_reduce_scatter_ring = {
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "p-1", .bytes = "(p-1)/p m",
     .when = "very long vectors, neighbours only", .source = source,
-    .cost = cost_reduce_scatter, .build = build_reduce_scatter,
+    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_ring = {
@@ -226,7 +273,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_ring = {
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "p-1", .bytes = "(p-1)/p m",
     .when = "very long vectors, neighbours only", .source = source,
-    .cost = cost_reduce_scatter, .build = build_reduce_scatter,
+    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_allreduce_segmented_ring = {
@@ -235,7 +282,7 @@ const struct collopt_algorithm collopt_allreduce_segmented_ring = {
     .rounds = "2 (p-1) S", .bytes = "2 (p-1)/p m",
     .when = "very long vectors, combined in the cache", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = pieces,
-    .cost = cost_segmented, .build = build_segmented,
+    .cost = cost_segmented, .traffic = traffic_segmented, .build = build_segmented,
 };
 
 const struct collopt_algorithm collopt_allreduce_bidirectional_ring = {
@@ -243,7 +290,7 @@ const struct collopt_algorithm collopt_allreduce_bidirectional_ring = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "4 (p-1) of half the length", .bytes = "2 (p-1)/p m",
     .when = "very long vectors, links in both directions", .source = source,
-    .cost = cost_allreduce_both, .build = build_allreduce_both,
+    .cost = cost_allreduce_both, .traffic = traffic_allreduce_both, .build = build_allreduce_both,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_bidirectional_ring = {
@@ -251,7 +298,7 @@ const struct collopt_algorithm collopt_reduce_scatter_bidirectional_ring = {
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 (p-1) of half the length", .bytes = "(p-1)/p m",
     .when = "very long vectors, links in both directions", .source = source,
-    .cost = cost_reduce_scatter_both, .build = build_reduce_scatter_both,
+    .cost = cost_reduce_scatter_both, .traffic = traffic_reduce_scatter_both, .build = build_reduce_scatter_both,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_bidirectional_ring = {
@@ -259,5 +306,5 @@ const struct collopt_algorithm collopt_reduce_scatter_block_bidirectional_ring =
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 (p-1) of half the length", .bytes = "(p-1)/p m",
     .when = "very long vectors, links in both directions", .source = source,
-    .cost = cost_reduce_scatter_both, .build = build_reduce_scatter_both,
+    .cost = cost_reduce_scatter_both, .traffic = traffic_reduce_scatter_both, .build = build_reduce_scatter_both,
 };

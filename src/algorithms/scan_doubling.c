@@ -40,10 +40,20 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = least(most(rounds - 1, 0), 2) * vector_bytes(p);
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double m = vector_bytes(p);
+
+    /* The lower ranks run ahead, and send to several at once. */
+    for (int d = 1; d < p->ranks; d *= 2)
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_UPWARDS, .distance = d, .bytes = m, .combined = m,
+                                                          .uneven = 1.2 });
+}
+
 const struct collopt_algorithm collopt_scan_recursive_doubling = {
     .name = "recursive_doubling", .summary = "sums sent up over doubling distances; short vectors",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "q", .bytes = "q m",
     .when = "short vectors", .source = "Hillis and Steele, Commun. ACM 29 (1986)",
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };

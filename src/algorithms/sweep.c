@@ -123,6 +123,14 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
         }
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double m = vector_bytes(p);
+
+    for (int d = 1; d < p->ranks; d *= 2)
+        collopt_messages(t, 2, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = d, .bytes = m, .combined = m });
+}
+
 static const char source[] = "Brent and Kung, IEEE Trans. Comput. 31 (1982)";
 
 const struct collopt_algorithm collopt_scan_sweep = {
@@ -130,7 +138,7 @@ const struct collopt_algorithm collopt_scan_sweep = {
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "2 F - 1 or 2 F", .bytes = "up to q m, fewer than 2p messages in all",
     .when = "short vectors, congested networks", .source = source,
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };
 
 const struct collopt_algorithm collopt_exscan_sweep = {
@@ -138,5 +146,5 @@ const struct collopt_algorithm collopt_exscan_sweep = {
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "2 F - 1 or 2 F", .bytes = "up to q m, fewer than 2p messages in all",
     .when = "short vectors, congested networks", .source = source,
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };

@@ -451,6 +451,41 @@ static void cost_torus(const struct collopt_problem *p, struct collopt_cost *c)
         cost_on(p, &g, 2 * g.sides, c);
 }
 
+/* Halves of what is held, in every strand. */
+static void traffic_on(const struct collopt_problem *p, const struct collopt_grid *g, int strands, struct collopt_traffic *t)
+{
+    struct swing w = strand(p, g, 0, strands);
+    double held = vector_bytes(p) / strands;
+    bool back = p->collective == COLLOPT_ALLREDUCE;
+
+    for (int s = 0; s < w.steps; s++) {
+        int d = w.dimension[s], far = least(abs(collopt_swing_distance(w.step[s])), most(g->side[d] / 2, 1));
+        struct collopt_messages m = { .pattern = COLLOPT_SWING, .distance = far * g->stride[d], .bytes = held / 2,
+                                      .combined = held / 2, .strands = strands };
+
+        collopt_messages(t, p->ranks % 2 && s > 0 ? 2 : 1, m);
+        m.combined = 0;
+        collopt_messages(t, !back ? 0 : p->ranks % 2 && s > 0 ? 2 : 1, m);
+        held /= 2;
+    }
+}
+
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    struct collopt_grid ring = { .sides = 1, .side = { p->ranks + p->ranks % 2 }, .stride = { 1 } };
+
+    if (p->ranks > 1)
+        traffic_on(p, &ring, 1, t);
+}
+
+static void traffic_torus(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    struct collopt_grid g;
+
+    if (p->ranks > 1 && collopt_grid(&g, p->value[0]))
+        traffic_on(p, &g, 2 * g.sides, t);
+}
+
 static const char source[] =
     "De Sensi et al., NSDI 2024 (arXiv 2401.09356) and SC 2025 (arXiv 2508.17311); any p: collopt";
 
@@ -459,7 +494,7 @@ const struct collopt_algorithm collopt_allreduce_swing = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 q, p odd about 4 q - 2", .bytes = "2 (p-1)/p m",
     .when = "medium and long vectors where near ranks are near", .source = source,
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_swing = {
@@ -467,7 +502,7 @@ const struct collopt_algorithm collopt_reduce_scatter_swing = {
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "q, p odd 2 q - 1", .bytes = "(p-1)/p m, p odd m",
     .when = "medium and long vectors where near ranks are near", .source = source,
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_swing = {
@@ -475,7 +510,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_swing = {
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "q, p odd 2 q - 1", .bytes = "(p-1)/p m, p odd m",
     .when = "medium and long vectors where near ranks are near", .source = source,
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };
 
 static size_t even_sides(const struct collopt_problem *p)
@@ -503,7 +538,7 @@ const struct collopt_algorithm collopt_allreduce_swing_torus = {
     .rounds = "2 q in each of 2 D strands", .bytes = "2 (p-1)/p m",
     .when = "medium and long vectors on tori with even sides", .source = source,
     .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
-    .cost = cost_torus, .build = build_torus,
+    .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_swing_torus = {
@@ -512,7 +547,7 @@ const struct collopt_algorithm collopt_reduce_scatter_swing_torus = {
     .rounds = "q in each of 2 D strands", .bytes = "(p-1)/p m",
     .when = "medium and long vectors on tori with even sides", .source = source,
     .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
-    .cost = cost_torus, .build = build_torus,
+    .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_swing_torus = {
@@ -521,5 +556,5 @@ const struct collopt_algorithm collopt_reduce_scatter_block_swing_torus = {
     .rounds = "q in each of 2 D strands", .bytes = "(p-1)/p m",
     .when = "medium and long vectors on tori with even sides", .source = source,
     .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
-    .cost = cost_torus, .build = build_torus,
+    .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
 };

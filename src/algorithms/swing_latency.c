@@ -8,6 +8,8 @@
  * Use it for short vectors where messages over a distance cost more.  De Sensi et al., NSDI 2024 (arXiv 2401.09356). */
 #include "config.h"
 
+#include <stdlib.h>
+
 #include "algorithm.h"
 
 static int partner(int ranks, int index, int step)
@@ -64,10 +66,22 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = least(most(steps + folds - 1, 0), 2) * vector_bytes(p);
 }
 
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double m = vector_bytes(p);
+
+    if (p->ranks != 1 << log2_floor(p->ranks))
+        collopt_messages(t, 2, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = m,
+                                                          .combined = m / 2 });
+    for (int s = 0; s < log2_floor(p->ranks); s++)
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_SWING, .distance = abs(collopt_swing_distance(s)),
+                                                          .bytes = m, .combined = m });
+}
+
 const struct collopt_algorithm collopt_allreduce_swing_latency = {
     .name = "swing_latency", .summary = "whole vectors exchanged over near ranks first; short vectors, exact operations",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = false,
     .rounds = "F, folded F + 2", .bytes = "F m, folded (F+1) m",
     .when = "short vectors where near ranks are near", .source = "De Sensi et al., NSDI 2024 (arXiv 2401.09356)",
-    .cost = cost, .build = build,
+    .cost = cost, .traffic = traffic, .build = build,
 };

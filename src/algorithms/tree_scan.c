@@ -226,7 +226,7 @@ static void build_two(struct collopt_schedule *s, const struct collopt_problem *
 
 static size_t segment(const struct collopt_problem *p)
 {
-    return collopt_preset_segment(2 * log2_ceil(p->ranks), vector_bytes(p), true);
+    return collopt_preset_segment(p, 2 * log2_ceil(p->ranks), vector_bytes(p), true);
 }
 
 /* ---- costs -------------------------------------------------------------------------------------------------- */
@@ -297,6 +297,27 @@ static void cost_two(const struct collopt_problem *p, struct collopt_cost *c)
     cost_of(p, 2, (p->segments + 1) / 2, c);
 }
 
+/* Up and down, and for each further segment MESSAGES in and out of an inner rank. */
+static void traffic(const struct collopt_problem *p, int messages, struct collopt_traffic *t)
+{
+    double segment = vector_bytes(p) / p->segments;
+
+    collopt_traffic_fill(t, p->ranks, 2, segment);
+    collopt_pipeline(t, p->segments - 1, least(p->ranks - 1, messages), 1,
+                     (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = segment,
+                                                .combined = segment, .uneven = 0.5 });
+}
+
+static void traffic_one(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    traffic(p, 3, t);
+}
+
+static void traffic_two(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    traffic(p, 2, t);
+}
+
 static const char source[] =
     "Sanders and Traeff, EuroPVM/MPI 2006; Sanders, Speck and Traeff, Parallel Comput. 35 (2009)";
 
@@ -306,7 +327,7 @@ const struct collopt_algorithm collopt_scan_binary_tree = {
     .rounds = "about 3 S + 2 q", .bytes = "3m",
     .when = "medium and long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_one, .build = build_one,
+    .cost = cost_one, .traffic = traffic_one, .build = build_one,
 };
 
 const struct collopt_algorithm collopt_scan_two_tree = {
@@ -315,7 +336,7 @@ const struct collopt_algorithm collopt_scan_two_tree = {
     .rounds = "about 2 S + 3 q", .bytes = "2m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_two, .build = build_two,
+    .cost = cost_two, .traffic = traffic_two, .build = build_two,
 };
 
 const struct collopt_algorithm collopt_exscan_binary_tree = {
@@ -324,7 +345,7 @@ const struct collopt_algorithm collopt_exscan_binary_tree = {
     .rounds = "about 3 S + 2 q", .bytes = "3m",
     .when = "medium and long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_one, .build = build_one,
+    .cost = cost_one, .traffic = traffic_one, .build = build_one,
 };
 
 const struct collopt_algorithm collopt_exscan_two_tree = {
@@ -333,5 +354,5 @@ const struct collopt_algorithm collopt_exscan_two_tree = {
     .rounds = "about 2 S + 3 q", .bytes = "2m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_two, .build = build_two,
+    .cost = cost_two, .traffic = traffic_two, .build = build_two,
 };

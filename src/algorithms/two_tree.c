@@ -152,7 +152,7 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
 
 static size_t segment(const struct collopt_problem *p)
 {
-    return collopt_preset_segment(2 * log2_ceil(p->ranks), vector_bytes(p), true);
+    return collopt_preset_segment(p, 2 * log2_ceil(p->ranks), vector_bytes(p), true);
 }
 
 /* Slots before the first segment of RANKS ranks is at the rank on top of them. */
@@ -204,6 +204,27 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
     c->scratch = combined * least(each, TURNS) * vector_bytes(p) / (2 * each);
 }
 
+/* PASSES up and down, and for each further segment MESSAGES in and out of an inner rank. */
+static void traffic(const struct collopt_problem *p, int passes, int messages, struct collopt_traffic *t)
+{
+    double segment = vector_bytes(p) / p->segments;
+
+    collopt_traffic_fill(t, p->ranks, passes, segment);
+    collopt_pipeline(t, p->segments - 1, messages, 1,
+                     (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = segment,
+                                                .combined = segment, .uneven = passes == 1 ? 0.9 : 0.5 });
+}
+
+static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    traffic(p, 1, p->root > 0 && p->root < p->ranks - 1 ? 2 : 1, t);
+}
+
+static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    traffic(p, 2, 2, t);
+}
+
 static const char source[] = "Sanders, Speck and Traeff, Parallel Comput. 35 (2009)";
 
 const struct collopt_algorithm collopt_reduce_two_tree = {
@@ -212,7 +233,7 @@ const struct collopt_algorithm collopt_reduce_two_tree = {
     .rounds = "S + 2 q - 1, root inside 2 S + 2 q", .bytes = "m, root inside 2m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_reduce, .build = build_reduce,
+    .cost = cost_reduce, .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_two_tree = {
@@ -221,5 +242,5 @@ const struct collopt_algorithm collopt_allreduce_two_tree = {
     .rounds = "about 2 S + 4 q", .bytes = "2m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_allreduce, .build = build_allreduce,
+    .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_allreduce,
 };

@@ -23,26 +23,31 @@ const char *const collopt_network_names[COLLOPT_NETWORKS] = { "shared memory", "
 
 /* Two processes that both run: messages of more than 4 KiB are copied by one of them out of the other's memory. */
 #define IN_A_NODE \
-    { .latency = 0.3 US, .overhead = 0.15 US, .byte = GB_PER_S(10), .shared = GB_PER_S(40), .eager = 4096, .handshake = 1.5 US }
+    { .latency = 0.2 US, .overhead = 0.1 US, .byte = GB_PER_S(14), .shared = GB_PER_S(100), .eager = 4000, .handshake = 2 US }
 
 const struct collopt_machine collopt_shipped_machines[COLLOPT_NETWORKS] = {
     [COLLOPT_SHARED_MEMORY] = {
         .way = { IN_A_NODE, WIRE(0.9 US, 0.2 US, 12.5, 8192, 1.5 US) },
-        .combine = GB_PER_S(40), .hop = 0, .turn = 3 US,
+        .combine = GB_PER_S(60), .hop = 0, .turn = 3 US,
     },
     [COLLOPT_FAST_NETWORK] = {
         .way = { IN_A_NODE, WIRE(0.9 US, 0.2 US, 12.5, 8192, 1.5 US) },
-        .combine = GB_PER_S(40), .hop = 0, .turn = 3 US,
+        .combine = GB_PER_S(60), .hop = 0, .turn = 3 US,
     },
     [COLLOPT_TCP] = {
-        .way = { IN_A_NODE, WIRE(25 US, 4 US, 0.125, 65536, 50 US) },
-        .combine = GB_PER_S(40), .hop = 0, .turn = 3 US,
+        .way = { IN_A_NODE, WIRE(10 US, 15 US, 0.125, 65536, 40 US) },
+        .combine = GB_PER_S(60), .hop = 0, .turn = 3 US,
     },
     [COLLOPT_TORUS] = {
         .way = { IN_A_NODE, WIRE(0, 0.2 US, 12.5, 8192, 0) },
-        .combine = GB_PER_S(40), .hop = 1 US, .turn = 3 US,
+        .combine = GB_PER_S(60), .hop = 1 US, .turn = 3 US,
     },
 };
+
+enum collopt_network collopt_network_of(const struct collopt_topology *t, bool fast)
+{
+    return t->wired ? COLLOPT_TORUS : t->nodes == 1 ? COLLOPT_SHARED_MEMORY : fast ? COLLOPT_FAST_NETWORK : COLLOPT_TCP;
+}
 
 /* ---- what a file may say ---------------------------------------------------------------------------------------------- */
 

@@ -42,6 +42,10 @@ enum collopt_network {
 extern const char *const collopt_network_names[COLLOPT_NETWORKS];      /* "shared memory", "fast network", "TCP", "torus" */
 extern const struct collopt_machine collopt_shipped_machines[COLLOPT_NETWORKS];
 
+struct collopt_topology;
+/* What the messages of ranks that lie like this travel on; FAST: every node has such a network. */
+enum collopt_network collopt_network_of(const struct collopt_topology *t, bool fast);
+
 /* ---- files ---------------------------------------------------------------------------------------------------------- */
 
 /* One line of a file each: "net.latency = 1.2 us". */

@@ -68,11 +68,11 @@ lying()
     tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_ALLREDUCE=leader COLLOPT_TOPOLOGY=nodes:2 -- allreduce
     said 1 '^collopt: allreduce, 4 ranks, .*: leader:' "$host, nodes"
     tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_TOPOLOGY=torus:2x2 -- bytes=100000 allreduce
-    said 1 '^collopt: allreduce, 4 ranks, .*: swing_torus:dims=2x2 (built-in table, on a torus with even sides)' "$host, on a torus"
+    said 1 '^collopt: allreduce, 4 ranks, .*: bucket:dims=2x2 (predicted .* us; swing_torus .* us)' "$host, on a torus"
     tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_TOPOLOGY=cartesian -- bytes=100000 cart=2x2 allreduce
-    said 1 '^collopt: allreduce, 4 ranks, .*: swing_torus:dims=2x2 (built-in table, on a torus with even sides)' "$host, cartesian"
+    said 1 '^collopt: allreduce, 4 ranks, .*: bucket:dims=2x2 (predicted .* us; swing_torus .* us)' "$host, cartesian"
     tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide -- bytes=100000 cart=2x2 allreduce
-    said 1 '^collopt: allreduce, 4 ranks, .*: circulant (built-in table)' "$host, a program's torus"
+    said 1 '^collopt: allreduce, 4 ranks, .*: circulant (measured with 8 ranks on 2 processors)' "$host, a program's torus"
     tells 3 'run 0 passed 5' COLLOPT_AFTER=1 COLLOPT_GPU=native COLLOPT_TOPOLOGY=rong -- allreduce=5
     said 1 '^collopt: COLLOPT_TOPOLOGY=rong is not understood: it takes torus:' "$host, no shape"
 }
@@ -111,8 +111,8 @@ informing()
     chosen "$ring" 'allreduce info=allreduce=ring allreduce'            # it had a plan already
     chosen "$ring" 'infodup=allreduce=ring allreduce=2'
     chosen "$ring" 'dup info=allreduce=ring allreduce info=allreduce=auto allreduce'
-    said 1 'recursive_doubling (built-in table)$' "$host, info keys taken back"
-    chosen 'recursive_doubling (built-in table)' 'dup info=allreduce=ring dup allreduce=2'  # a duplicate has none
+    said 1 'recursive_doubling (measured with 2 ranks on 2 processors)$' "$host, info keys taken back"
+    chosen 'recursive_doubling (measured with 2 ranks on 2 processors)' 'dup info=allreduce=ring dup allreduce=2'  # a duplicate has none
     chosen 'reduce, 2 ranks, .*: chain:segment=.* (forced by info key collopt_reduce)' 'info=reduce=chain reduce=2'    # before COLLOPT_REDUCE
     chosen 'info key collopt_allreduce=bucket cannot serve 2 ranks, .*; the next choice is used' \
         'info=allreduce=bucket:dims=3x2 allreduce=2'
@@ -159,7 +159,7 @@ scan          *      *      *    *       *               host
     said 1 "^collopt: allreduce, 2 ranks, 64 bytes, .*: linear:window=[0-9]* (rule $rules:3)\$" "$host, rules"
     said 1 "^collopt: allreduce, 2 ranks, 4096 bytes, .*: ring (rule $rules:4)\$" "$host, rules"
     said 1 "^collopt: allreduce, 2 ranks, 4096 bytes, user of derived.*: elimination (rule $rules:5)\$" "$host, rules"
-    said 1 "^collopt: allreduce, 2 ranks, 100000 bytes, .* (built-in table)\$" "$host, auto"
+    said 1 "^collopt: allreduce, 2 ranks, 100000 bytes, .* (measured with 2 ranks on 2 processors)\$" "$host, auto"
     # what goes before rules
     tells 2 'run 4 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_RULES="$rules" COLLOPT_REDUCE=binomial -- reduce=2 \
         info=reduce=linear reduce=2

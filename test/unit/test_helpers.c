@@ -158,6 +158,9 @@ START_TEST(two_trees_are_known)
 }
 END_TEST
 
+static const struct collopt_topology one_node = { .nodes = 1 };
+static const struct collopt_problem anywhere = { .ranks = 4, .topology = &one_node };
+
 START_TEST(segments_are_bounded)
 {
     static const size_t counts[] = { 0, 1, 100, 1 << 20, (size_t)1 << 40 };
@@ -169,9 +172,9 @@ START_TEST(segments_are_bounded)
             ck_assert_int_ge(collopt_segments(&p), 1);
             ck_assert_int_le(collopt_segments(&p), COLLOPT_MOST_SEGMENTS);
         }
-    ck_assert_uint_ge(collopt_preset_segment(10, 0, true), 1);
-    ck_assert_uint_le(collopt_preset_segment(1, 1e15, true), (size_t)1 << 52);
-    ck_assert_uint_le(collopt_preset_segment(1000, 1e6, true), collopt_preset_segment(10, 1e6, true));
+    ck_assert_uint_ge(collopt_preset_segment(&anywhere, 10, 0, true), 1);
+    ck_assert_uint_le(collopt_preset_segment(&anywhere, 1, 1e15, true), (size_t)1 << 52);
+    ck_assert_uint_le(collopt_preset_segment(&anywhere, 1000, 1e6, true), collopt_preset_segment(&anywhere, 10, 1e6, true));
 }
 END_TEST
 

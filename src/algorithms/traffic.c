@@ -1,0 +1,56 @@
+/* What the messages of many algorithms have in common, for the model. */
+#include "config.h"
+
+#include "algorithm.h"
+
+void collopt_traffic_doubling(struct collopt_traffic *t, int ranks, double bytes)
+{
+    for (int d = 1; 2 * d <= ranks; d *= 2)
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d, .bytes = bytes,
+                                                          .combined = bytes });
+}
+
+void collopt_traffic_halving(struct collopt_traffic *t, int ranks, double bytes, int combine)
+{
+    for (int d = 1; 2 * d <= ranks; d *= 2) {
+        bytes /= 2;
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d, .bytes = bytes,
+                                                          .combined = combine * bytes });
+    }
+}
+
+void collopt_traffic_circulant(struct collopt_traffic *t, int ranks, double bytes, int combine)
+{
+    int skip[COLLOPT_SKIPS], q = collopt_skips(ranks, skip);
+
+    for (int k = 0; k < q; k++) {
+        double share = bytes / ranks * (skip[k + 1] - skip[k]);
+
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_SHIFT, .distance = skip[k], .bytes = share,
+                                                          .combined = combine * share });
+    }
+}
+
+void collopt_traffic_tree(struct collopt_traffic *t, int ranks, int radix, double bytes, int combine)
+{
+    for (int width = 1; width < ranks; width *= radix) {
+        int fan = least(radix, (ranks + width - 1) / width) - 1;
+
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = width, .bytes = bytes,
+                                                          .combined = combine * fan * bytes, .fan = fan });
+    }
+}
+
+void collopt_traffic_gather(struct collopt_traffic *t, int ranks, double bytes)
+{
+    for (int d = 1; d < ranks; d *= 2)
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = d,
+                                                          .bytes = bytes / ranks * least(d, ranks - d) });
+}
+
+void collopt_traffic_fill(struct collopt_traffic *t, int ranks, double passes, double bytes)
+{
+    for (int d = 1; 2 * d <= ranks; d *= 2)
+        collopt_messages(t, passes, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = d, .bytes = bytes,
+                                                               .combined = bytes, .fan = d > 1 ? 2 : 1 });
+}

@@ -1,0 +1,59 @@
+/* What measurements have settled where the model sees little difference, or sees it wrong: rules that are shipped.  They hold for
+ * the machines they were measured on, so not where COLLOPT_MACHINE says what it is like. */
+#include "config.h"
+
+#include <string.h>
+
+#include "select/choose.h"
+
+#define K   * (size_t)1024
+#define M   * (size_t)1048576
+
+#define CROWD   "8 ranks on 2 processors"
+#define PAIR    "2 ranks on 2 processors"
+
+static const struct measured {
+    enum collopt_collective collective;
+    int ranks_least, ranks_most;        /* on one node */
+    size_t bytes_most;          /* 0: no limit */
+    bool crowded;               /* more ranks than processors */
+    const char *algorithm;
+    const char *where;          /* it was measured */
+} rows[] = {
+    /* Whoever waits gives up the processor: the fewer wait for one another, the better. */
+    { COLLOPT_ALLREDUCE, 2, 16,    4 K, true,  "linear", CROWD },
+    { COLLOPT_ALLREDUCE, 2, 16,    8 K, true,  "recursive_doubling", CROWD },
+    { COLLOPT_ALLREDUCE, 2, 16,    0,   true,  "circulant", CROWD },
+    { COLLOPT_REDUCE,    2, 16,    4 K, true,  "linear", CROWD },
+    { COLLOPT_REDUCE,    3, 16,   16 K, true,  "binomial", CROWD },
+    { COLLOPT_REDUCE,    3, 16,    4 M, true,  "circulant", CROWD },
+    { COLLOPT_REDUCE,    3, 16,    4 M, true,  "elimination", CROWD },
+    { COLLOPT_SCAN,      3, 16,   64 K, true,  "recursive_doubling", CROWD },
+    { COLLOPT_SCAN,      4, 16,    0,   true,  "chain", CROWD },
+    { COLLOPT_EXSCAN,    3, 16,   64 K, true,  "window_doubling", CROWD },
+    { COLLOPT_EXSCAN,    4, 16,    0,   true,  "chain", CROWD },
+    /* Two halves save half of the combining, which is in the cache; the second handshake costs more than the model says. */
+    { COLLOPT_ALLREDUCE, 2, 2,     1 M, false, "recursive_doubling", PAIR },
+    { COLLOPT_REDUCE,    2, 2,     0,   false, "linear", PAIR },
+};
+
+static bool fits(const struct measured *r, const struct collopt_problem *p)
+{
+    return r->collective == p->collective && p->ranks >= r->ranks_least && p->ranks <= r->ranks_most
+        && (r->bytes_most == 0 || p->count * p->size <= r->bytes_most) && (!r->crowded || p->topology->oversubscribed);
+}
+
+const char *collopt_measured(const struct collopt_problem *p, struct collopt_choice *choice)
+{
+    for (size_t i = 0; p->topology->nodes == 1 && !p->topology->wired && i < sizeof rows / sizeof *rows; i++) {
+        const struct measured *r = &rows[i];
+
+        if (!fits(r, p))
+            continue;
+        *choice = (struct collopt_choice){ 0 };
+        choice->algorithm = collopt_algorithm_named(p->collective, r->algorithm, strlen(r->algorithm));
+        if (choice->algorithm && collopt_choice_usable(choice, p, NULL))
+            return r->where;
+    }
+    return NULL;
+}

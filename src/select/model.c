@@ -1,0 +1,335 @@
+/* The model: messages by distance, on a machine of nodes and links.  See model.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "algorithms/algorithm.h"
+#include "select/machine.h"
+#include "select/model.h"
+
+/* One that is like none in particular: alpha 1 us, beta 0.1 ns, gamma 0.05 ns, nodes and networks alike. */
+#define LIKE_NONE   { .latency = 0.5e-6, .overhead = 0.25e-6, .byte = 0.1e-9, .shared = 0, .eager = 1e18 }
+
+static const struct collopt_machine like_none = { .way = { LIKE_NONE, LIKE_NONE }, .combine = 0.05e-9 };
+
+const struct collopt_machine *collopt_machine_of(const struct collopt_problem *p)
+{
+    return p->machine && !p->anywhere ? p->machine : &like_none;
+}
+
+/* Messages that may be under way to one rank in a pipeline: along a chain it has scratch for so many; in trees, from all its
+ * children.  On a grid trees wait for their longest edges. */
+enum { CHAIN_WINDOW = 2, GRID_WINDOW = 2, TREE_WINDOW = 4 };
+/* Where ranks outnumber processors, so many of these do the copying and combining of all.  How many there are is not known. */
+enum { PROCESSORS = 2 };
+
+struct collopt_traffic {
+    const struct collopt_problem *p;
+    const struct collopt_machine *machine;
+    int ranks, node;            /* of the communicator; of its largest node */
+    bool flat, scattered, wired, crowded;
+    struct collopt_grid grid;
+    double longest;             /* Reduce_scatter with counts: bytes of the longest part, which each message may have in it */
+    double seconds;
+};
+
+/* How the messages of one level lie in the machine. */
+struct lie {
+    double inside, between;     /* messages of a node that stay in it, that leave it */
+    double hops, load;          /* of those that leave: links on the way, messages that share the busiest one */
+};
+
+/* ---- on nodes -------------------------------------------------------------------------------------------------------- */
+
+/* The ranks of a node follow one another: how many of them have a peer elsewhere. */
+static void lie_on_nodes(const struct collopt_traffic *t, const struct collopt_messages *m, struct lie *l)
+{
+    int n = t->node, d = m->distance, group = d * (most(m->fan, 1) + 1);
+    bool aligned = n % group == 0 || d % n == 0;
+
+    if (t->scattered) {
+        l->between = m->pattern == COLLOPT_TREE ? 1 : n;
+    } else if (m->pattern == COLLOPT_TREE) {
+        l->between = d >= n || !aligned ? 1 : 0;
+        l->inside = d < n ? most(n / group, 1) : 0;
+    } else if (m->pattern == COLLOPT_PAIRS && (aligned || m->fan > 1)) {
+        l->between = n % group == 0 ? 0 : n;
+        l->inside = n - l->between;
+    } else {
+        l->between = least(d, n);
+        l->inside = n - l->between;
+    }
+}
+
+/* ---- on grids -------------------------------------------------------------------------------------------------------- */
+
+/* Links that lead STEPS along a side; where ranks are shifted on one that is no ring, some go all the way back. */
+static double along_side(int side, bool ring, int steps, enum collopt_pattern pattern)
+{
+    steps = modulo(steps, side);
+    if (ring)
+        return least(steps, side - steps);
+    if (pattern == COLLOPT_SHIFT || (pattern == COLLOPT_SWING && steps > 0))
+        return steps > 0 ? most(steps, side - steps) : 0;
+    return pattern == COLLOPT_UPWARDS ? 2.0 * steps * (side - steps) / side : steps;
+}
+
+/* A distance in ranks, as steps along each dimension; where ranks are shifted, some step one further as those before wrap. */
+static void lie_at(const struct collopt_traffic *t, const struct collopt_messages *m, int distance, struct lie *l)
+{
+    double carry = 0;
+
+    l->hops = 0;
+    l->load = 1;
+    for (int d = t->grid.sides - 1; d >= 0; d--) {
+        int side = t->grid.side[d], steps = distance % side;
+        bool ring = t->p->topology->rings >> d & 1 || side == 2;
+        double far = along_side(side, ring, steps, m->pattern), farther = along_side(side, ring, steps + 1, m->pattern);
+        double load = least(steps, side - steps) * (m->pattern == COLLOPT_SWING && !ring ? 4 : 1);
+
+        l->hops += farther > far ? far + carry * (farther - far) : far;
+        l->load = load > l->load ? load : l->load;
+        carry = m->pattern == COLLOPT_SHIFT ? steps > 0 : m->pattern == COLLOPT_UPWARDS ? (double)steps / side : 0;
+        distance /= side;
+    }
+}
+
+/* The longest way and the busiest link of all that are under way at once. */
+static void lie_on_grid(const struct collopt_traffic *t, const struct collopt_messages *m, struct lie *l)
+{
+    enum { LOOKED_AT = 16 };
+    int fan = most(m->fan, 1), step = most(fan / LOOKED_AT, 1);
+    double hops = 0, load = 0;
+
+    for (int j = fan; j >= 1; j -= step) {
+        lie_at(t, m, j * m->distance, l);
+        hops = l->hops > hops ? l->hops : hops;
+        load = l->load > load ? l->load : load;
+    }
+    if (m->pattern == COLLOPT_TREE)
+        load = 1;
+    if (m->pattern == COLLOPT_SWING)
+        load = (int)(load + 1) / 2;
+    if (m->fan > 1)
+        load = load > 2 ? load / 2 : 1;
+    l->hops = hops;
+    l->load = load;
+}
+
+/* From each rank to the next, on the average. */
+static double hops_along(const struct collopt_traffic *t)
+{
+    double hops = 0, reached = 1;
+
+    for (int d = t->grid.sides - 1; d >= 0; d--) {
+        int side = t->grid.side[d];
+        bool ring = t->p->topology->rings >> d & 1 || side == 2;
+
+        hops += reached * ((side - 1) + (ring ? 1 : side - 1)) / side;
+        reached /= side;
+    }
+    return hops;
+}
+
+/* The longest of these. */
+static double longest_along(const struct collopt_traffic *t)
+{
+    double hops = 0;
+
+    for (int d = t->grid.sides - 1; d >= 0; d--) {
+        bool ring = t->p->topology->rings >> d & 1 || t->grid.side[d] == 2;
+
+        hops += d == 0 || ring ? 1 : t->grid.side[d] - 1;
+    }
+    return hops;
+}
+
+/* ---- one level ---------------------------------------------------------------------------------------------------------- */
+
+static struct lie lie_of(const struct collopt_traffic *t, const struct collopt_messages *m)
+{
+    struct lie l = { .hops = 0, .load = 1 };
+
+    if (m->inside)
+        l.inside = m->pattern == COLLOPT_TREE ? 1 : t->node;
+    else if (t->p->abreast > 0)
+        l.between = t->p->abreast;
+    else if (t->wired) {
+        l.between = 1;
+        lie_on_grid(t, m, &l);
+    } else if (t->flat)
+        l.inside = m->pattern == COLLOPT_TREE ? most(t->ranks / (m->distance * (most(m->fan, 1) + 1)), 1) : t->ranks;
+    else
+        lie_on_nodes(t, m, &l);
+    return l;
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Neighbours are often nearer than others, also where nothing says so.  Whoever shifts pays for the longest way; pairs, for each
+ * doubling of their distance. */
+static const double farther = 1.1, far = 0.015;
+
+struct parts {                  /* of one message's time */
+    double ends, latency, wire, combining, turns;
+    double copying;             /* of the rank's processor in LATENCY and WIRE */
+};
+
+/* SHARE messages of a node on a way, of which LOAD share a link. */
+static struct parts parts_of(const struct collopt_traffic *t, const struct collopt_messages *m, enum collopt_level level,
+                             double share,
+                             const struct lie *l)
+{
+    const struct collopt_way *w = &t->machine->way[level];
+    int fan = most(m->fan, 1), strands = most(m->strands, 1);
+    double at_once = m->bytes * (level == COLLOPT_INSIDE ? strands : 1);        /* in a node nothing is gained by strands */
+    double away = level != COLLOPT_BETWEEN ? 1 : m->pattern <= COLLOPT_UPWARDS ? farther : 1 + far * log2_floor(m->distance);
+    double byte = w->byte * (level == COLLOPT_BETWEEN && t->wired ? l->load : 1), together = w->shared * share;
+    double slower = t->crowded && level == COLLOPT_INSIDE ? share / PROCESSORS : 1;
+
+    if (slower > 1)
+        together = larger(together, w->byte * slower);
+
+    struct parts s = {
+        .ends = w->overhead * (m->pattern == COLLOPT_TREE ? 1 + fan : 2 * fan),
+        .latency = w->latency * (m->pattern <= COLLOPT_UPWARDS ? away : 1) + (at_once > w->eager ? w->handshake : 0)
+                   + (level == COLLOPT_BETWEEN && t->wired ? t->machine->hop * l->hops : 0),
+        .wire = (1 + (t->wired && m->pattern == COLLOPT_UPWARDS ? 0 : m->uneven)) * m->bytes * fan * larger(byte,
+                                                                                                            together) * (t->wired ? 1 : away * strands),
+        .combining = t->machine->combine * m->combined * strands * larger(slower, 1),
+        .turns = t->crowded ? t->machine->turn * (at_once > w->eager ? 1 + fan : 1) : 0,
+    };
+
+    s.copying = level == COLLOPT_INSIDE ? s.wire + s.latency - w->latency : 0;
+    return s;
+}
+
+/* Strands keep the rank busy one after another, and are under way at the same time. */
+static double level_seconds(const struct collopt_messages *m, struct parts s)
+{
+    double one = s.ends + s.latency + s.wire + s.combining + s.turns;
+
+    return m->strands > 1 ? larger(one, s.ends * m->strands + s.latency / 2 + s.combining) : one;
+}
+
+/* Each hop takes its time; where all ranks send, the slowest one holds up all of them every time. */
+static double along(const struct collopt_traffic *t, const struct collopt_messages *m, double times)
+{
+    struct lie l = { .load = 1, .hops = t->wired ? hops_along(t) : 0 };
+    int nodes = t->p->abreast > 0 || t->wired ? t->ranks : t->flat ? 1 : t->p->topology->nodes, crossings = t->scattered ? t->ranks : nodes;
+    double between = nodes == 1 ? 0 : (double)least(crossings, t->ranks) / t->ranks;
+    double share = t->p->abreast > 0 ? t->p->abreast : 1;
+    struct parts in = parts_of(t, m, COLLOPT_INSIDE, t->node, &l), out = parts_of(t, m, COLLOPT_BETWEEN, share, &l);
+    double slowest = between > 0 && m->pattern == COLLOPT_AROUND ? out.ends + out.wire : 0;
+
+    return times * larger(between * level_seconds(m, out) + (1 - between) * level_seconds(m, in), slowest);
+}
+
+/* Where ranks are shifted by less than a node, no chain of messages leaves nodes more often than it has gone so far: latencies are
+ * mixed.  But ports are shared in every round. */
+static double mixed(const struct collopt_messages *m, struct parts in, struct parts out, double share)
+{
+    double late = (1 - share) * (in.ends + in.latency) + share * (out.ends + out.latency);
+
+    return m->strands > 1 ? larger(level_seconds(m, in), level_seconds(m, out))
+                          : late + larger(in.wire, out.wire) + in.combining + in.turns;
+}
+
+void collopt_messages(struct collopt_traffic *t, double times, struct collopt_messages m)
+{
+    struct parts in = { 0 }, out = { 0 };
+    struct lie l;
+
+    if (times <= 0 || t->ranks < 2)
+        return;
+    m.bytes = larger(m.bytes, m.blocks ? t->longest / m.blocks : t->longest);
+    m.combined = m.combined > 0 ? larger(m.combined, m.bytes) : 0;
+    if (m.pattern == COLLOPT_ALONG || m.pattern == COLLOPT_AROUND) {
+        t->seconds += along(t, &m, times);
+        return;
+    }
+    l = lie_of(t, &m);
+    if (l.inside > 0)
+        in = parts_of(t, &m, COLLOPT_INSIDE, l.inside, &l);
+    if (l.between > 0)
+        out = parts_of(t, &m, COLLOPT_BETWEEN, l.between, &l);
+    if (m.pattern <= COLLOPT_UPWARDS && l.inside > 0 && l.between > 0)
+        t->seconds += times * mixed(&m, in, out, l.between / (l.inside + l.between));
+    else
+        t->seconds += times * larger(level_seconds(&m, in), level_seconds(&m, out));
+}
+
+/* The busiest rank's processor, its ports, and a message that waits for a place.  Inside a node processors do the copying. */
+static double period(const struct collopt_traffic *t, const struct collopt_messages *m, struct parts s, int in, int out)
+{
+    bool chain = m->pattern == COLLOPT_ALONG || m->pattern == COLLOPT_AROUND;
+    int window = chain ? CHAIN_WINDOW : t->wired ? GRID_WINDOW : TREE_WINDOW;
+    double busy = most(m->strands, 1) * ((in + out) / 2.0 * s.ends) + in * (s.combining + s.copying),
+        wire = (in > out ? in : out) * s.wire;
+
+    return larger(larger(busy, wire), (s.ends + s.latency + s.wire + s.combining) / window) + s.turns;
+}
+
+void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, struct collopt_messages m)
+{
+    double inside = 0, between = 0;
+    struct lie l;
+
+    if (times <= 0 || t->ranks < 2)
+        return;
+    l = lie_of(t, &m);
+    if (m.pattern == COLLOPT_ALONG || m.pattern == COLLOPT_AROUND)
+        l.hops = t->wired ? longest_along(t) : 0;
+    if (m.pattern == COLLOPT_TREE)
+        l.load = 1.4;           /* all levels are busy at once, and some share links */
+    if (l.inside > 0 && !m.inside)
+        l.inside = t->node;
+    if (l.inside > 0)
+        inside = period(t, &m, parts_of(t, &m, COLLOPT_INSIDE, l.inside, &l), in, out);
+    if (l.between > 0)
+        between = period(t, &m, parts_of(t, &m, COLLOPT_BETWEEN, l.between, &l), in, out);
+    t->seconds += times * larger(inside, between);
+}
+
+/* ---- all of them -------------------------------------------------------------------------------------------------------- */
+
+/* Rounds that are as likely to go to any distance. */
+static void as_cost_says(const struct collopt_algorithm *a, const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    struct collopt_cost c = { 0 };
+    int q = log2_ceil(p->ranks);
+
+    a->cost(p, &c);
+    for (int k = 0; k < q && c.rounds > 0; k++)
+        collopt_messages(t, c.rounds / q, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = 1 << k,
+                                                                     .bytes = c.bytes / c.rounds,
+                                                                     .combined = c.combined / c.rounds });
+}
+
+double collopt_model(const struct collopt_algorithm *a, const struct collopt_problem *p)
+{
+    struct collopt_traffic t = { .p = p, .machine = collopt_machine_of(p), .ranks = p->ranks };
+    /* COLLOPT_REPRODUCIBLE: presets must not depend on where the ranks are. */
+    bool somewhere = p->abreast == 0 && !p->anywhere;
+
+    t.flat = !somewhere || p->topology->nodes == 1;
+    t.crowded = p->topology->oversubscribed && !p->anywhere;
+    t.node = t.flat ? p->ranks : most(p->topology->largest, 1);
+    t.scattered = !t.flat && p->topology->scattered;
+    t.wired = somewhere && p->topology->wired && collopt_grid(&t.grid, p->topology->dims);
+    for (int r = 0; p->counts && r < p->ranks; r++)
+        t.longest = larger(t.longest, (double)p->counts[r] * (double)p->size);
+    if (a->traffic)
+        a->traffic(p, &t);
+    else
+        as_cost_says(a, p, &t);
+    return t.seconds;
+}
+
+void collopt_inner_seconds(struct collopt_traffic *t, double seconds)
+{
+    t->seconds += seconds;
+}

@@ -1,0 +1,253 @@
+/* What the model predicts, against the replay of the programs.
+ *
+ * On one node whose messages take o with their sender and o with their receiver, and b a byte, the replay's messages of 2 o + b n
+ * are the same machine; where pipelines are, it knows nothing of what the model lets overlap, so they are compared where all
+ * messages are short and where all are long.  On nodes, and on a grid, messages take what their two ends say; nothing is shared,
+ * so that messages on a grid are short, and algorithms that use several of a rank's links at once are not compared there.
+ *
+ * With a collective and a name as arguments, looks at that algorithm alone; -v tells every comparison. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "algorithms/algorithm.h"
+#include "internal.h"
+#include "replay.h"
+#include "select/machine.h"
+#include "select/model.h"
+#include "trial.h"
+
+static bool verbose;
+
+/* ---- machines ------------------------------------------------------------------------------------------------------------ */
+
+enum kind { SHORT, LONG, NODES, GRID, KINDS };
+
+static const char *const kind_names[KINDS] = { "short", "long", "on nodes", "on a grid" };
+
+#define SAME(o, b)  { .overhead = o, .byte = b, .eager = 1e18 }
+
+static const struct collopt_machine machines[KINDS] = {
+    [SHORT] = { .way = { SAME(0.5, 0), SAME(0.5, 0) } },
+    [LONG] = { .way = { SAME(0, 1), SAME(0, 1) } },
+    [NODES] = { .way = { SAME(0.5, 1e-6), SAME(2, 1e-6) } },
+    [GRID] = { .way = { SAME(0.5, 1e-9), SAME(0.5, 1e-9) }, .hop = 1 },
+};
+
+struct ends {
+    const struct collopt_problem *p;
+    const struct collopt_machine *machine;
+    bool wired;
+    struct collopt_grid grid;
+};
+
+static int hops(const struct ends *e, int from, int to)
+{
+    int n = 0;
+
+    for (int d = 0; d < e->grid.sides; d++) {
+        int far = abs(collopt_grid_at(&e->grid, from, d) - collopt_grid_at(&e->grid, to, d));
+
+        n += least(far, e->grid.side[d] - far);
+    }
+    return n;
+}
+
+static double takes(int from, int to, size_t n, void *data)
+{
+    const struct ends *e = data;
+    const int *node = e->p->topology->node;
+    bool between = e->wired || (e->p->topology->nodes > 1 && node[from] != node[to]);
+    const struct collopt_way *w = &e->machine->way[between];
+
+    return 2 * w->overhead + w->byte * (double)TRIAL_SIZE * (double)n + (e->wired ? e->machine->hop * hops(e, from, to) : 0);
+}
+
+/* ---- what may differ --------------------------------------------------------------------------------------------------- */
+
+/* Predicted, as a multiple of what is replayed. */
+struct bounds {
+    double least, most;
+};
+
+static const struct bounds all[KINDS] = { { 0.9, 1.1 }, { 0.9, 1.1 }, { 0.7, 1.3 }, { 0.7, 1.3 } };
+
+/* Estimates.  Linear, knomial: the replay's root takes one message after the other, the model's is busy with them only for its
+ * own overhead.  Trees, and what folds or swings an odd number of ranks: streams meet on ports, the fewer ranks the worse; where
+ * ranks are few none of them is chosen.  Scans: what goes beyond the last rank is not sent.  On nodes: the slowest message of a
+ * round is not on everybody's way.  Shifts pay for neighbours that are nearer than the machine says. */
+static const struct exception {
+    const char *name;
+    enum kind kind;
+    struct bounds bounds;
+} exceptions[] = {
+    { "bidirectional_ring", GRID, { 0.45, 1.3 } },
+    { "binary_blocks", LONG, { 0.55, 1.45 } },
+    { "binary_tree", LONG, { 0.45, 4.3 } },
+    { "binary_tree", NODES, { 0.7, 2.35 } },
+    { "binary_tree", SHORT, { 0.45, 2.05 } },
+    { "chain", LONG, { 0.45, 1.1 } },
+    { "chain", SHORT, { 0.45, 1.1 } },
+    { "circulant", NODES, { 0.65, 1.3 } },
+    { "dual_root", LONG, { 0.65, 2.1 } },
+    { "dual_root", NODES, { 0.7, 2.35 } },
+    { "dual_root", SHORT, { 0.65, 2.05 } },
+    { "elimination", LONG, { 0.55, 1.25 } },
+    { "elimination", SHORT, { 0.9, 1.35 } },
+    { "knomial", SHORT, { 0.7, 1.1 } },
+    { "lanes", NODES, { 0.5, 1.3 } },
+    { "linear", GRID, { 0.1, 1.3 } },
+    { "linear", SHORT, { 0.5, 1.1 } },
+    { "pairwise", GRID, { 0.6, 1.3 } },
+    { "rabenseifner", LONG, { 0.8, 1.1 } },
+    { "recursive_doubling", LONG, { 0.9, 2.25 } },
+    { "recursive_doubling", NODES, { 0.7, 2 } },
+    { "recursive_halving", LONG, { 0.9, 1.2 } },
+    { "recursive_halving", SHORT, { 0.85, 1.1 } },
+    { "ring", GRID, { 0.5, 1.3 } },
+    { "sweep", LONG, { 0.9, 2.05 } },
+    { "sweep", NODES, { 0.7, 1.35 } },
+    { "sweep", SHORT, { 0.9, 2.05 } },
+    { "swing", LONG, { 0.75, 1.1 } },
+    { "swing", NODES, { 0.7, 1.85 } },
+    { "swing", SHORT, { 0.85, 1.1 } },
+    { "swing_latency", NODES, { 0.7, 1.65 } },
+    { "two_tree", LONG, { 0.65, 3 } },
+    { "two_tree", GRID, { 0.6, 1.3 } },
+    { "two_tree", NODES, { 0.7, 1.85 } },
+    { "two_tree", SHORT, { 0.3, 1.55 } },
+    { "window_doubling", LONG, { 0.9, 1.55 } },
+    { "window_doubling", NODES, { 0.65, 1.45 } },
+    { NULL, SHORT, { 0, 0 } },
+};
+
+static struct bounds bounds_of(const struct collopt_algorithm *a, enum kind kind)
+{
+    for (const struct exception *e = exceptions; e->name; e++)
+        if (e->kind == kind && !strcmp(e->name, a->name))
+            return e->bounds;
+    return all[kind];
+}
+
+/* ---- one comparison ------------------------------------------------------------------------------------------------------ */
+
+static double replayed(const struct workshop *w, const struct collopt_problem *p, const struct collopt_machine *machine)
+{
+    struct ends e = { .p = p, .machine = machine, .wired = p->topology->wired };
+    const struct collopt_clock clock = { .takes = takes, .data = &e };
+    struct collopt_pairs pairs;
+    char why[PROOF_WHY];
+    double seconds;
+
+    if (e.wired)
+        collopt_grid(&e.grid, p->topology->dims);
+    ck_assert_msg(collopt_pair(&pairs, p->ranks, (const struct collopt_bound *const *)w->program, why, sizeof why), "%s", why);
+    seconds = collopt_replay(&pairs, &clock, NULL);
+    collopt_unpair(&pairs);
+    return seconds;
+}
+
+static bool agree(struct workshop *w, enum kind kind, const struct collopt_topology *topology)
+{
+    const struct collopt_algorithm *a = w->t.algorithm;
+    struct bounds b = bounds_of(a, kind);
+    struct collopt_problem p = w->problem;
+    char words[TRIAL_WORDS];
+    double predicted, real;
+
+    p.topology = topology;
+    p.machine = &machines[kind];
+    real = replayed(w, &p, p.machine);
+    predicted = collopt_model(a, &p);
+    trial_words(&w->t, words);
+    if (verbose)
+        fprintf(stderr, "RATIO %s %s %s %d %.3f\n", collopt_collective_names[a->collective], a->name, kind_names[kind], p.ranks,
+                predicted / real);
+    if (real == 0 || (predicted >= b.least * real && predicted <= b.most * real))
+        return true;
+    fprintf(stderr, "%s, %s: predicted %g, replayed %g\n", words, kind_names[kind], predicted, real);
+    return false;
+}
+
+static bool is_for_grids(const struct collopt_algorithm *a)
+{
+    return collopt_parameter_named(a, "dims") >= 0;
+}
+
+/* SEGMENTS of even length, where there are any. */
+static bool open(struct workshop *w, const struct collopt_algorithm *a, int ranks, enum kind kind, int segments)
+{
+    struct trial t = { .algorithm = a, .ranks = ranks, .count = (size_t)ranks * 64 * 9 * 5 * 7, .nodes = TRIAL_ONE_NODE };
+    int segment = collopt_parameter_named(a, "segment"), dims = collopt_parameter_named(a, "dims");
+    char why[PROOF_WHY];
+
+    if (a->grouped)
+        t.nodes = TRIAL_FOURS;
+    if (segment >= 0)
+        t.value[segment] = t.count / (size_t)segments * TRIAL_SIZE;
+    if (dims >= 0 && kind == GRID)
+        t.value[dims] = 8 | 8 << COLLOPT_SIDE_BITS;
+    return workshop_open(w, &t, why);
+}
+
+static int compare(struct workshop *w, const struct collopt_algorithm *a, int ranks, int segments)
+{
+    struct collopt_topology nodes = { .nodes = (ranks + 3) / 4 }, grid = { .nodes = 1 };
+    int node[64], wrong = 0;
+
+    for (int r = 0; r < ranks; r++)
+        node[r] = r / 4;
+    nodes.node = node;
+    ck_assert(collopt_topology_measure(&nodes, ranks));
+    if (!a->grouped && !is_for_grids(a) && open(w, a, ranks, SHORT, segments)) {
+        wrong += !agree(w, SHORT, w->problem.topology);
+        wrong += !agree(w, LONG, w->problem.topology);
+    }
+    if (ranks % 4 == 0 && !is_for_grids(a) && open(w, a, ranks, NODES, 1))
+        wrong += !agree(w, NODES, &nodes);
+    if (ranks == 64 && !a->grouped && !is_for_grids(a)) {
+        collopt_topology_grid(&grid, 2, (const int[]){ 8, 8 }, 3);
+        grid.wired = true;
+        if (open(w, a, ranks, GRID, 1))
+            wrong += !agree(w, GRID, &grid);
+    }
+    return wrong;
+}
+
+START_TEST(times_are_replayed)
+{
+    static const int ranks[] = { 2, 3, 4, 5, 8, 12, 16, 33, 64 };
+    const struct collopt_algorithm *a = collopt_algorithms[_i];
+    struct workshop w = { 0 };
+    int wrong = 0;
+
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
+        for (int segments = 1; segments <= (collopt_parameter_named(a, "segment") >= 0 ? 30 : 1); segments *= 30)
+            wrong += compare(&w, a, ranks[i], segments);
+    workshop_close(&w);
+    ck_assert_msg(wrong == 0, "%s %s: %d predictions are wrong", collopt_collective_names[a->collective], a->name, wrong);
+}
+END_TEST
+
+int main(int argc, char **argv)
+{
+    Suite *suite = suite_create("model");
+    TCase *tcase = tcase_create("model");
+    SRunner *runner = srunner_create(suite);
+    int first, end, failed;
+
+    verbose = argc > 1 && !strcmp(argv[1], "-v");
+    argc -= verbose;
+    argv += verbose;
+    if (!trial_range(argc - 1, argv + 1, &first, &end))
+        return 2;
+    tcase_set_timeout(tcase, 120);
+    tcase_add_loop_test(tcase, times_are_replayed, first, end);
+    suite_add_tcase(suite, tcase);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
