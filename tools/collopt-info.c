@@ -5,6 +5,7 @@
 
 #include "catalogue.h"
 #include "collopt.h"
+#include "explain.h"
 #include "internal.h"
 #include "json.h"
 #include "kernels/kernels.h"
@@ -382,6 +383,10 @@ static void usage(FILE *to)
           "      --json        as JSON\n"
           "      --check       only look for mistakes in the COLLOPT_ variables; exit status 1\n"
           "                      if there are any\n"
+          "      --explain COLLECTIVE  what would be chosen, and the predicted times, for\n"
+          "                      --ranks N (2)  --nodes N (1)  --bytes BYTES (8)  --root N (0)\n"
+          "                      --op sum|exact|noncommutative (sum)  --network fast|tcp (fast)\n"
+          "                      --topology torus:NxN...|mesh:NxN...\n"
           "      --help        print this help\n"
           "      --version     print the version\n", to);
 }
@@ -409,8 +414,13 @@ int main(int argc, char **argv)
     static const struct option options[] = {
         { "algorithms", no_argument, NULL, 'a' }, { "json", no_argument, NULL, 'j' },
         { "check", no_argument, NULL, 'c' }, { "help", no_argument, NULL, 'h' },
-        { "version", no_argument, NULL, 'v' }, { NULL, 0, NULL, 0 },
+        { "version", no_argument, NULL, 'v' }, { "explain", required_argument, NULL, 'e' },
+        { "ranks", required_argument, NULL, 'R' }, { "nodes", required_argument, NULL, 'N' },
+        { "bytes", required_argument, NULL, 'B' }, { "op", required_argument, NULL, 'O' },
+        { "root", required_argument, NULL, 'P' }, { "topology", required_argument, NULL, 'T' },
+        { "network", required_argument, NULL, 'W' }, { NULL, 0, NULL, 0 },
     };
+    struct explain problem = { .collective = NULL };
     struct collopt_settings settings;
     bool algorithms = false, json = false, check = false;
     int option, wrong;
@@ -425,6 +435,30 @@ int main(int argc, char **argv)
             break;
         case 'c':
             check = true;
+            break;
+        case 'e':
+            problem.collective = optarg;
+            break;
+        case 'R':
+            problem.ranks = optarg;
+            break;
+        case 'N':
+            problem.nodes = optarg;
+            break;
+        case 'B':
+            problem.bytes = optarg;
+            break;
+        case 'O':
+            problem.op = optarg;
+            break;
+        case 'P':
+            problem.root = optarg;
+            break;
+        case 'T':
+            problem.topology = optarg;
+            break;
+        case 'W':
+            problem.network = optarg;
             break;
         case 'h':
             usage(stdout);
@@ -443,6 +477,8 @@ int main(int argc, char **argv)
     wrong = read_settings(&settings);
     if (check)
         return wrong ? 1 : 0;
+    if (problem.collective)
+        return explain(&problem);
     if (algorithms)
         write_algorithms(json);
     else

@@ -1,7 +1,7 @@
 # The tools that a user runs.
 
 bin_PROGRAMS += tools/collopt-info
-tools_collopt_info_SOURCES = tools/catalogue.c tools/catalogue.h tools/collopt-info.c
+tools_collopt_info_SOURCES = tools/catalogue.c tools/catalogue.h tools/collopt-info.c tools/explain.c tools/explain.h
 tools_collopt_info_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCOLLOPT_PREFIX='"$(prefix)"' -DCOLLOPT_BINDIR='"$(bindir)"' -DCOLLOPT_LIBDIR='"$(libdir)"'
 tools_collopt_info_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)

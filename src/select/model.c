@@ -197,7 +197,7 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
         .ends = w->overhead * (m->pattern == COLLOPT_TREE ? 1 + fan : 2 * fan),
         .latency = w->latency * (m->pattern <= COLLOPT_UPWARDS ? away : 1) + (at_once > w->eager ? w->handshake : 0)
                    + (level == COLLOPT_BETWEEN && t->wired ? t->machine->hop * l->hops : 0),
-        .wire = (1 + (t->wired && m->pattern == COLLOPT_UPWARDS ? 0 : m->uneven)) * m->bytes * fan * larger(byte,
+        .wire = (1 + ((t->wired || level == COLLOPT_INSIDE) && m->pattern == COLLOPT_UPWARDS ? 0 : m->uneven)) * m->bytes * fan * larger(byte,
                                                                                                             together) * (t->wired ? 1 : away * strands),
         .combining = t->machine->combine * m->combined * strands * larger(slower, 1),
         .turns = t->crowded ? t->machine->turn * (at_once > w->eager ? 1 + fan : 1) : 0,
@@ -245,8 +245,10 @@ void collopt_messages(struct collopt_traffic *t, double times, struct collopt_me
 
     if (times <= 0 || t->ranks < 2)
         return;
-    m.bytes = larger(m.bytes, m.blocks ? t->longest / m.blocks : t->longest);
-    m.combined = m.combined > 0 ? larger(m.combined, m.bytes) : 0;
+    if (t->longest > 0) {
+        m.bytes = larger(m.bytes, t->longest / most(m.blocks, 1));
+        m.combined = m.combined > 0 ? larger(m.combined, m.bytes) : 0;
+    }
     if (m.pattern == COLLOPT_ALONG || m.pattern == COLLOPT_AROUND) {
         t->seconds += along(t, &m, times);
         return;

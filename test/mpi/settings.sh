@@ -126,7 +126,7 @@ informing()
     chosen 'reduce, 2 ranks, .*: chain:segment=.* (forced by info key collopt_reduce)' \
         'infoidup=reduce=chain info=allreduce=ring reduce=2'
     chosen 'reduce, 2 ranks, .*: binomial (forced by COLLOPT_REDUCE)' 'infoidup=reduce=chain info=reduce=auto reduce=2'
-    chosen 'recursive_doubling (built-in table)' 'infoidup=allreduce=ring dup infoidup=allreduce=ring dup allreduce=2'
+    chosen 'recursive_doubling (measured with 2 ranks on 2 processors)' 'infoidup=allreduce=ring dup infoidup=allreduce=ring dup allreduce=2'
     tells 2 'run 2 passed 0' COLLOPT_AFTER=1 -- infoidup0=allreduce=ring allreduce=2
     said 1 '^collopt: the info keys collopt_... differ between the 2 ranks of a communicator' "$host, later info keys that differ"
     tells 1 'run 0 passed 2' COLLOPT_AFTER=1 -- infoidup=allreduce=host allreduce=2

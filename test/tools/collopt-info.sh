@@ -61,6 +61,31 @@ what=--help
 has '^Usage: collopt-info'
 
 what=--algorithms
+what=--explain
+"$info" --explain allreduce --ranks 64 --nodes 4 --bytes 1M --op sum >"$work/out" || fail "--explain: status $?"
+has '^allreduce of 1M on 64 ranks, 4 nodes, fast network$'
+has '^  [a-z_]*.* (predicted [0-9.]* us; [a-z_]* [0-9.]* us)$'
+test "$(grep -c '^ *[0-9]*\.[0-9][0-9]  [a-z_]*' "$work/out")" -eq 6 || fail 'not six predictions'
+"$info" --explain reduce --ranks 64 --bytes 4M --topology torus:4x4x4 >"$work/out" || fail "--explain, a torus: status $?"
+has '^  torus:segment=.*dims=4x4x4 (predicted'
+COLLOPT_SCAN=chain "$info" --explain scan --op noncommutative --ranks 5 --network tcp >"$work/out" || fail "--explain, forced: status $?"
+has '^  chain.*(forced by COLLOPT_SCAN)$'
+refused()
+{
+    want=$1
+    shift
+    "$info" "$@" >"$work/out" 2>&1
+    test $? -eq 2 || fail "status not 2: $*"
+    has "$want"
+}
+refused 'it takes reduce, allreduce' --explain allredcue
+refused 'op max: it takes sum' --explain allreduce --op max
+refused 'ranks 1: it takes 2 to' --explain allreduce --ranks 1
+refused 'nodes 9: it takes 1 to 8' --explain allreduce --ranks 8 --nodes 9
+refused 'bytes -1: it takes' --explain allreduce --bytes -1
+refused 'has room for 16 ranks, not for 64' --explain allreduce --ranks 64 --topology torus:4x4
+refused 'it takes fast or tcp' --explain allreduce --network ib
+
 "$info" --algorithms >"$work/out" || fail "--algorithms: status $?"
 has '^allreduce  *order  *bits  *rounds  *bytes$'
 has '^  ring  *comm\.  *alike  *2 (p-1)  *2 (p-1)/p m$'

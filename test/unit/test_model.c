@@ -83,6 +83,8 @@ static const struct exception {
     enum kind kind;
     struct bounds bounds;
 } exceptions[] = {
+    { "alltoall", GRID, { 0.55, 1.3 } },
+    { "alltoall", NODES, { 0.6, 1.3 } },
     { "bidirectional_ring", GRID, { 0.45, 1.3 } },
     { "binary_blocks", LONG, { 0.55, 1.45 } },
     { "binary_tree", LONG, { 0.45, 4.3 } },
@@ -96,13 +98,13 @@ static const struct exception {
     { "dual_root", SHORT, { 0.65, 2.05 } },
     { "elimination", LONG, { 0.55, 1.25 } },
     { "elimination", SHORT, { 0.9, 1.35 } },
+    { "gather", GRID, { 0.6, 1.3 } },
     { "knomial", SHORT, { 0.7, 1.1 } },
     { "lanes", NODES, { 0.5, 1.3 } },
     { "linear", GRID, { 0.1, 1.3 } },
     { "linear", SHORT, { 0.5, 1.1 } },
     { "pairwise", GRID, { 0.6, 1.3 } },
     { "rabenseifner", LONG, { 0.8, 1.1 } },
-    { "recursive_doubling", LONG, { 0.9, 2.25 } },
     { "recursive_doubling", NODES, { 0.7, 2 } },
     { "recursive_halving", LONG, { 0.9, 1.2 } },
     { "recursive_halving", SHORT, { 0.85, 1.1 } },
@@ -118,7 +120,6 @@ static const struct exception {
     { "two_tree", GRID, { 0.6, 1.3 } },
     { "two_tree", NODES, { 0.7, 1.85 } },
     { "two_tree", SHORT, { 0.3, 1.55 } },
-    { "window_doubling", LONG, { 0.9, 1.55 } },
     { "window_doubling", NODES, { 0.65, 1.45 } },
     { NULL, SHORT, { 0, 0 } },
 };

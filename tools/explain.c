@@ -1,0 +1,153 @@
+/* The decision for a problem that is described by words, and what the model says of the others; see explain.h. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "explain.h"
+#include "internal.h"
+#include "select/choose.h"
+#include "select/machine.h"
+
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHOWN = 6, MOST_RANKS = 1 << 20, TEXT = 400 };
+
+__attribute__((format(printf, 1, 2)))
+static bool refuse(const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    fputs("collopt-info: ", stderr);
+    vfprintf(stderr, format, ap);
+    fputc('\n', stderr);
+    va_end(ap);
+    return false;
+}
+
+static bool number(const char *option, const char *text, size_t preset, size_t least, size_t most, size_t *value)
+{
+    *value = preset;
+    if (!text || (collopt_parse_size(text, value) && *value >= least && *value <= most))
+        return true;
+    return refuse("--%s %s: it takes %zu to %zu", option, text, least, most);
+}
+
+static bool collective(const char *text, struct collopt_problem *p)
+{
+    for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
+        if (strcmp(text, collopt_collective_names[c]) == 0) {
+            p->collective = (enum collopt_collective)c;
+            return true;
+        }
+    return refuse("--explain %s: it takes reduce, allreduce, reduce_scatter, reduce_scatter_block, scan or exscan", text);
+}
+
+static bool operation(const char *text, struct collopt_problem *p)
+{
+    p->exact = strcmp(text, "exact") == 0;
+    p->commutative = p->exact || strcmp(text, "sum") == 0;
+    if (p->commutative || strcmp(text, "noncommutative") == 0)
+        return true;
+    return refuse("--op %s: it takes sum (commutes, rounds), exact (commutes, any order gives the same) or noncommutative", text);
+}
+
+/* Ranks one after another on NODES nodes, as evenly as can be. */
+static bool place(int ranks, int nodes, struct collopt_topology *t)
+{
+    int *node = malloc((size_t)ranks * sizeof *node);
+
+    for (int r = 0; node && r < ranks; r++)
+        node[r] = (int)((long)r * nodes / ranks);
+    t->nodes = nodes;
+    t->node = node;
+    return node && collopt_topology_measure(t, ranks);
+}
+
+static bool lay_out(const char *text, int ranks, struct collopt_topology *t)
+{
+    struct collopt_shape shape;
+    char message[256];
+    int *world;
+
+    if (!text)
+        return true;
+    if (!collopt_parse_shape(text, &shape, message, sizeof message))
+        return refuse("--topology %s: %s", text, message);
+    if (shape.kind != COLLOPT_GRID)
+        return refuse("--topology %s: it takes torus:8x8x4 or mesh:16x16; nodes are --nodes", text);
+    if (collopt_shape_ranks(&shape) != ranks)
+        return refuse("--topology %s has room for %d ranks, not for %d", text, collopt_shape_ranks(&shape), ranks);
+    world = malloc((size_t)ranks * sizeof *world);
+    for (int r = 0; world && r < ranks; r++)
+        world[r] = r;
+    if (world)
+        collopt_topology_box(t, &shape, world, 1, ranks);
+    free(world);
+    return true;
+}
+
+static bool network(const char *text, struct collopt_machine *m, const struct collopt_topology *t, enum collopt_network *n)
+{
+    if (text && strcmp(text, "tcp") != 0 && strcmp(text, "fast") != 0)
+        return refuse("--network %s: it takes fast or tcp", text);
+    *n = collopt_network_of(t, !text || strcmp(text, "fast") == 0);
+    collopt_machine_pick(m, *n, collopt_settings()->machine);
+    return true;
+}
+
+static void name(const struct collopt_choice *c, char *text)
+{
+    if (c->algorithm)
+        collopt_choice_text(c, text, TEXT);
+    else
+        snprintf(text, TEXT, "host");
+}
+
+static void print(const struct collopt_problem *p, enum collopt_network n)
+{
+    struct collopt_candidate best[SHOWN];
+    struct collopt_decision d;
+    char text[TEXT], bytes[32];
+    int found = collopt_choose(p, SHOWN, best);
+
+    collopt_select(p, &d);
+    name(&d.choice, text);
+    collopt_size_text(p->count * p->size, bytes, sizeof bytes);
+    printf("%s of %s on %d ranks, %d node%s, %s%s\n", collopt_collective_names[p->collective], bytes, p->ranks, p->topology->nodes,
+           p->topology->nodes == 1 ? "" : "s", collopt_network_names[n], collopt_settings()->machine ? " and COLLOPT_MACHINE" : "");
+    printf("  %s (%s)\n\n%14s  predicted for\n", text, d.why, "us");
+    for (int i = 0; i < found; i++) {
+        name(&best[i].choice, text);
+        printf("%14.2f  %s\n", best[i].seconds * 1e6, text);
+    }
+}
+
+int explain(const struct explain *e)
+{
+    struct collopt_topology t = { .nodes = 1 };
+    struct collopt_machine machine;
+    enum collopt_network n = COLLOPT_SHARED_MEMORY;
+    struct collopt_problem p = { .segments = 1, .topology = &t, .machine = &machine };
+    size_t ranks, nodes, bytes, root;
+
+    if (!collective(e->collective, &p) || !operation(e->op ? e->op : "sum", &p)
+        || !number("ranks", e->ranks, 2, 2, MOST_RANKS, &ranks) || !number("nodes", e->nodes, 1, 1, ranks, &nodes)
+        || !number("bytes", e->bytes, 8, 0, SIZE_MAX / 2, &bytes) || !number("root", e->root, 0, 0, ranks - 1, &root))
+        return 2;
+    if (e->topology && !e->nodes)       /* a grid is one of nodes */
+        nodes = ranks;
+    p.ranks = (int)ranks;
+    p.root = p.collective == COLLOPT_REDUCE ? (int)root : 0;
+    p.size = bytes % 8 == 0 ? 8 : 1;
+    p.count = bytes / p.size;
+    if (!place(p.ranks, (int)nodes, &t) || !lay_out(e->topology, p.ranks, &t) || !network(e->network, &machine, &t, &n))
+        return 2;
+    print(&p, n);
+    free((void *)t.node);
+    return 0;
+}

@@ -1,0 +1,13 @@
+/* collopt-info --explain: what would be chosen for a problem on a machine, and why, without a job. */
+#ifndef COLLOPT_EXPLAIN_H
+#define COLLOPT_EXPLAIN_H
+
+/* What was given, as words; NULL: not given. */
+struct explain {
+    const char *collective, *ranks, *nodes, *bytes, *op, *root, *topology, *network;
+};
+
+/* Prints the decision and the fastest candidates; 0, or 2 after a sentence on stderr about what would be right. */
+int explain(const struct explain *e);
+
+#endif
