@@ -17,8 +17,12 @@ enum { COLLOPT_DECLINED = -1 };         /* instead of an MPI error code: the hos
 
 struct collopt_adapted;         /* trials, adapt.c */
 
+/* Made for every call.  Up to this size the compiler sets it by plain stores; what is longer it clears first, by an instruction
+ * that takes as long as the rest of a short call. */
 struct collopt_call {
     enum collopt_collective collective;
+    bool large;                 /* MPI_Allreduce_c and its like */
+    bool taken;                 /* dispatch.c has taken IN for MPI_IN_PLACE; the caller said OUT */
     const char *name;           /* as counted: "Allreduce", "Allreduce_c" */
     const void *in;
     void *out;
@@ -28,12 +32,10 @@ struct collopt_call {
     MPI_Datatype type;
     MPI_Op op;
     int root;
+    int trial;                  /* by this candidate + 1 of the trials for problems like it; 0: by what is selected */
     MPI_Comm comm;
-    bool large;                 /* MPI_Allreduce_c and its like */
-    const void *given;          /* IN as the caller said it; dispatch.c may take it for MPI_IN_PLACE */
-    struct collopt_adapted *adapted;    /* the call is one of these trials, by this candidate + 1; 0: by what is selected */
-    int trial;
 };
+_Static_assert(sizeof(struct collopt_call) <= 11 * sizeof(void *), "clearing it would take long");
 
 /* ---- facts.c: what a datatype and an operation are ----------------------------------------------------------- */
 

@@ -66,15 +66,16 @@ static bool odd_buffers(const struct collopt_call *call, const struct collopt_co
 
 /* MPI forbids send buffer == receive buffer.  MPICH always answers with an error, Open MPI in Reduce and Allreduce; in the
  * others Open MPI takes it for "in place", and as it may be so on one rank only, so must we. */
-static const void *taken_in_place(const struct collopt_call *call, const struct collopt_comm *c)
+static void take_in_place(struct collopt_call *call, const struct collopt_comm *c)
 {
 #ifndef COLLOPT_HOST_MPICH
     if (call->in == call->out && call->in != NULL && call->collective != COLLOPT_REDUCE
-        && call->collective != COLLOPT_ALLREDUCE && has_out(call, c))
-        return MPI_IN_PLACE;
+        && call->collective != COLLOPT_ALLREDUCE && has_out(call, c)) {
+        call->in = MPI_IN_PLACE;
+        call->taken = true;
+    }
 #endif
-    (void)c;
-    return call->in;
+    (void)call, (void)c;
 }
 
 /* ---- the call -------------------------------------------------------------------------------------------------------- */
@@ -116,7 +117,7 @@ static int raise(const struct collopt_call *call, int err)
 }
 
 /* SECONDS: where they are wanted, else NULL. */
-static int run(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call, double *seconds)
+static inline int run(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call, double *seconds)
 {
     double nobody_asks;
     int err;
@@ -183,7 +184,7 @@ static bool still_right(const struct collopt_plan *plan)
 }
 
 /* Nothing is sent here.  COLLOPT_DECLINED: arguments that are the host's to judge. */
-static int prepare(struct collopt_comm *c, struct collopt_call *call, struct collopt_plan **plan)
+static inline int prepare(struct collopt_comm *c, struct collopt_call *call, struct collopt_plan **plan)
 {
     size_t count;
     int err = MPI_SUCCESS;
@@ -191,7 +192,7 @@ static int prepare(struct collopt_comm *c, struct collopt_call *call, struct col
     if (negative(call, c->ranks))
         return COLLOPT_DECLINED;
     count = count_of(call, c->ranks);
-    call->in = taken_in_place(call, c);
+    take_in_place(call, c);
     *plan = collopt_plan_known(c, call, count);
     if (!*plan || !still_right(*plan))
         err = learn(c, call, count, plan);
@@ -214,7 +215,7 @@ static struct collopt_plan *plan_of_candidate(struct collopt_comm *c, const stru
 /* One call of the trials that HEAD belongs to. */
 static int run_trial(struct collopt_comm *c, const struct collopt_plan *head, struct collopt_call *call)
 {
-    struct collopt_adapted *adapted = call->adapted = head->adapted;
+    struct collopt_adapted *adapted = head->adapted;
     int err = collopt_adapt_agree(c, adapted);
     struct collopt_plan *plan;
     double seconds = 0;

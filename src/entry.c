@@ -9,8 +9,7 @@
 /* ---- the collectives that collopt runs ------------------------------------------------------------------------------ */
 
 #define CALL(ID, text, ...) \
-    { .collective = COLLOPT_##ID, .name = text, .in = in, .out = out, .type = type, .op = op, .comm = comm, \
-      .given = in, __VA_ARGS__ }
+    { .collective = COLLOPT_##ID, .name = text, .in = in, .out = out, .type = type, .op = op, .comm = comm, __VA_ARGS__ }
 
 int collopt_entry_Reduce(const void *in, void *out, int count, host_type type, host_op op, int root, host_comm comm)
 {

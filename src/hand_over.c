@@ -10,7 +10,7 @@
 
 int collopt_hand_over(const struct collopt_call *call)
 {
-    const void *in = call->given;
+    const void *in = call->taken ? call->out : call->in;
     void *out = call->out;
     size_t n = call->count;
     MPI_Datatype type = call->type;

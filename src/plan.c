@@ -325,10 +325,11 @@ static void say_decision(const struct collopt_comm *c, struct collopt_plan *plan
 }
 
 /* A candidate that was chosen for another problem of the same kind may be unable to serve this one. */
-static void choose(const struct collopt_comm *c, const struct collopt_call *call, const struct collopt_problem *p,
+static void choose(struct collopt_comm *c, const struct collopt_call *call, const struct collopt_problem *p,
                    struct collopt_decision *d)
 {
-    const struct collopt_choice *candidate = call->trial ? collopt_adapt_choice(call->adapted, call->trial - 1) : NULL;
+    struct collopt_adapted *adapted = call->trial ? collopt_adapted_for(c, p) : NULL;       /* they are there */
+    const struct collopt_choice *candidate = adapted ? collopt_adapt_choice(adapted, call->trial - 1) : NULL;
 
     if (candidate && (!candidate->algorithm || collopt_choice_usable(candidate, p, NULL))) {
         *d = (struct collopt_decision){ .choice = *candidate, .why = "a candidate, COLLOPT_ADAPT" };
