@@ -1,9 +1,10 @@
-# Clusters, whole programs and guidelines: bench/cluster, bench/apps.
+# Clusters, whole programs, guidelines, and what reproducible results cost: bench/cluster, bench/apps, bench/reproducible.
 
 EXTRA_DIST += \
 	bench/apps \
 	bench/cluster \
 	bench/kmeans.py \
+	bench/reproducible \
 	bench/tree.sh \
 	bench/ucx_close.c
 
@@ -11,7 +12,8 @@ CLUSTER_TESTS = \
 	test/bench/apps.sh \
 	test/bench/cluster-arguments.sh \
 	test/bench/cluster.sh \
-	test/bench/guidelines.sh
+	test/bench/guidelines.sh \
+	test/bench/reproducible.sh
 
 TESTS += $(CLUSTER_TESTS)
 check_DATA += $(filter %/guidelines %/training,$(BENCHES))
