@@ -54,3 +54,9 @@ test_unit_test_scale_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_scale_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_scale_LDADD = $(UNIT_LIBS)
 endif
+
+# what the model chooses, without anything of MPI
+check_PROGRAMS += test/unit/test_guidelines
+TESTS += test/unit/test_guidelines
+test_unit_test_guidelines_SOURCES = test/unit/test_guidelines.c
+test_unit_test_guidelines_LDADD = libcollopt-core.la $(HWLOC_LIBS) $(JANSSON_LIBS) -lm

@@ -311,6 +311,17 @@ static void as_cost_says(const struct collopt_algorithm *a, const struct collopt
                                                                      .combined = c.combined / c.rounds });
 }
 
+/* What no algorithm can avoid on several nodes: the vector that a node contributes has to leave it, but for the parts of its own
+ * ranks, and that is one message at least. */
+static double least_between(const struct collopt_problem *p, const struct collopt_machine *m)
+{
+    bool parts = p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
+    double share = !parts ? 1 : p->counts ? 0 : 1 - (double)p->topology->least / p->ranks;
+    const struct collopt_way *w = &m->way[COLLOPT_BETWEEN];
+
+    return w->latency + 2 * w->overhead + w->shared * share * (double)p->count * (double)p->size;
+}
+
 double collopt_model(const struct collopt_algorithm *a, const struct collopt_problem *p)
 {
     struct collopt_traffic t = { .p = p, .machine = collopt_machine_of(p), .ranks = p->ranks };
@@ -328,7 +339,7 @@ double collopt_model(const struct collopt_algorithm *a, const struct collopt_pro
         a->traffic(p, &t);
     else
         as_cost_says(a, p, &t);
-    return t.seconds;
+    return t.flat || t.wired ? t.seconds : larger(t.seconds, least_between(p, t.machine));
 }
 
 void collopt_inner_seconds(struct collopt_traffic *t, double seconds)
