@@ -198,7 +198,7 @@ static void traffic(const struct collopt_problem *p, bool around, struct collopt
     for (int d = 0; d < g.sides && around && p->topology->dims == p->value[DIMS]; d++)
         if (!(p->topology->rings >> d & 1) && g.side[d] > 2)    /* the way round leads back all along the line */
             m.distance = g.side[d] / 2 * g.stride[d];
-    collopt_messages(t, 1.2 * longest(&g, p->root, around), m);     /* with those who come from the side */
+    collopt_messages(t, (around ? 1.2 : 1) * longest(&g, p->root, around), m);     /* from both sides where there are two */
     m.strands = links(&g, p->root, p->root, around).children;
     collopt_pipeline(t, p->segments - 1, 1, 1, m);
 }

@@ -188,6 +188,8 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
     double at_once = m->bytes * (level == COLLOPT_INSIDE ? strands : 1);        /* in a node nothing is gained by strands */
     double away = level != COLLOPT_BETWEEN ? 1 : m->pattern <= COLLOPT_UPWARDS ? farther : 1 + far * log2_floor(m->distance);
     double byte = w->byte * (level == COLLOPT_BETWEEN && t->wired ? l->load : 1), together = w->shared * share;
+    double at_a_time = t->wired ? (1 + fan) / 2.0 : fan;    /* on a grid some of them have links of their own */
+    double uneven = (t->wired || level == COLLOPT_INSIDE) && m->pattern == COLLOPT_UPWARDS ? 0 : m->uneven;
     double slower = t->crowded && level == COLLOPT_INSIDE ? share / PROCESSORS : 1;
 
     if (slower > 1)
@@ -197,8 +199,7 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
         .ends = w->overhead * (m->pattern == COLLOPT_TREE ? 1 + fan : 2 * fan),
         .latency = w->latency * (m->pattern <= COLLOPT_UPWARDS ? away : 1) + (at_once > w->eager ? w->handshake : 0)
                    + (level == COLLOPT_BETWEEN && t->wired ? t->machine->hop * l->hops : 0),
-        .wire = (1 + ((t->wired || level == COLLOPT_INSIDE) && m->pattern == COLLOPT_UPWARDS ? 0 : m->uneven)) * m->bytes * fan * larger(byte,
-                                                                                                            together) * (t->wired ? 1 : away * strands),
+        .wire = (1 + uneven) * m->bytes * at_a_time * larger(byte, together) * (t->wired ? 1 : away * strands),
         .combining = t->machine->combine * m->combined * strands * larger(slower, 1),
         .turns = t->crowded ? t->machine->turn * (at_once > w->eager ? 1 + fan : 1) : 0,
     };
