@@ -2,8 +2,6 @@
  * the machines they were measured on, so not where COLLOPT_MACHINE says what it is like. */
 #include "config.h"
 
-#include <string.h>
-
 #include "select/choose.h"
 
 #define K   * (size_t)1024
@@ -17,24 +15,30 @@ static const struct measured {
     int ranks_least, ranks_most;        /* on one node */
     size_t bytes_most;          /* 0: no limit */
     bool crowded;               /* more ranks than processors */
-    const char *algorithm;
+    const char *algorithm;      /* with parameters, as in COLLOPT_ALLREDUCE=... */
     const char *where;          /* it was measured */
 } rows[] = {
-    /* Whoever waits gives up the processor: the fewer wait for one another, the better. */
-    { COLLOPT_ALLREDUCE, 2, 16,    4 K, true,  "linear", CROWD },
-    { COLLOPT_ALLREDUCE, 2, 16,    8 K, true,  "recursive_doubling", CROWD },
-    { COLLOPT_ALLREDUCE, 2, 16,    0,   true,  "circulant", CROWD },
-    { COLLOPT_REDUCE,    2, 16,    4 K, true,  "linear", CROWD },
-    { COLLOPT_REDUCE,    3, 16,   16 K, true,  "binomial", CROWD },
-    { COLLOPT_REDUCE,    3, 16,    4 M, true,  "circulant", CROWD },
-    { COLLOPT_REDUCE,    3, 16,    4 M, true,  "elimination", CROWD },
-    { COLLOPT_SCAN,      3, 16,   64 K, true,  "recursive_doubling", CROWD },
-    { COLLOPT_SCAN,      4, 16,    0,   true,  "chain", CROWD },
-    { COLLOPT_EXSCAN,    3, 16,   64 K, true,  "window_doubling", CROWD },
-    { COLLOPT_EXSCAN,    4, 16,    0,   true,  "chain", CROWD },
+    /* Whoever waits gives up the processor: the fewer messages there are in all, the better.  Calls that follow one another without
+     * a barrier go along a chain together; messages below the eager limit do not wait for their receivers. */
+    { COLLOPT_ALLREDUCE, 2, 16, 128 K, true,  "linear", CROWD },
+    { COLLOPT_ALLREDUCE, 2, 16,   1 M, true,  "rabenseifner", CROWD },
+    { COLLOPT_ALLREDUCE, 2, 16,     0, true,  "circulant", CROWD },
+    { COLLOPT_ALLREDUCE, 2, 16,     0, true,  "elimination", CROWD },
+    { COLLOPT_REDUCE,    2, 16,   2 K, true,  "linear", CROWD },
+    { COLLOPT_REDUCE,    3, 16,   4 K, true,  "chain:segment=2K", CROWD },
+    { COLLOPT_REDUCE,    3, 16, 128 K, true,  "binomial", CROWD },
+    { COLLOPT_REDUCE,    3, 16,     0, true,  "chain:segment=64K", CROWD },
+    { COLLOPT_SCAN,      3, 16,   4 K, true,  "chain:segment=2K", CROWD },
+    { COLLOPT_SCAN,      3, 16,  64 K, true,  "chain:segment=1G", CROWD },
+    { COLLOPT_SCAN,      3, 16,     0, true,  "chain:segment=64K", CROWD },
+    { COLLOPT_EXSCAN,    3, 16,   4 K, true,  "chain:segment=2K", CROWD },
+    { COLLOPT_EXSCAN,    3, 16,  64 K, true,  "chain:segment=1G", CROWD },
+    { COLLOPT_EXSCAN,    3, 16,     0, true,  "chain:segment=64K", CROWD },
     /* Two halves save half of the combining, which is in the cache; the second handshake costs more than the model says. */
-    { COLLOPT_ALLREDUCE, 2, 2,     1 M, false, "recursive_doubling", PAIR },
-    { COLLOPT_REDUCE,    2, 2,     0,   false, "linear", PAIR },
+    { COLLOPT_ALLREDUCE, 2, 2,      1 M, false, "recursive_doubling", PAIR },
+    { COLLOPT_REDUCE,    2, 2,      0,   false, "linear", PAIR },
+    { COLLOPT_SCAN,      2, 2,      1 M, false, "recursive_doubling", PAIR },
+    { COLLOPT_EXSCAN,    2, 2,      0,   false, "window_doubling", PAIR },
 };
 
 static bool fits(const struct measured *r, const struct collopt_problem *p)
@@ -47,12 +51,10 @@ const char *collopt_measured(const struct collopt_problem *p, struct collopt_cho
 {
     for (size_t i = 0; p->topology->nodes == 1 && !p->topology->wired && i < sizeof rows / sizeof *rows; i++) {
         const struct measured *r = &rows[i];
+        char message[256];
 
-        if (!fits(r, p))
-            continue;
-        *choice = (struct collopt_choice){ 0 };
-        choice->algorithm = collopt_algorithm_named(p->collective, r->algorithm, strlen(r->algorithm));
-        if (choice->algorithm && collopt_choice_usable(choice, p, NULL))
+        if (fits(r, p) && collopt_parse_choice(r->algorithm, p->collective, choice, message, sizeof message)
+            && collopt_choice_usable(choice, p, NULL))
             return r->where;
     }
     return NULL;

@@ -72,7 +72,7 @@ lying()
     tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_TOPOLOGY=cartesian -- bytes=100000 cart=2x2 allreduce
     said 1 '^collopt: allreduce, 4 ranks, .*: bucket:dims=2x2 (predicted .* us; swing_torus .* us)' "$host, cartesian"
     tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide -- bytes=100000 cart=2x2 allreduce
-    said 1 '^collopt: allreduce, 4 ranks, .*: circulant (measured with 8 ranks on 2 processors)' "$host, a program's torus"
+    said 1 '^collopt: allreduce, 4 ranks, .*: linear:window=[0-9]* (measured with 8 ranks on 2 processors)' "$host, a program's torus"
     tells 3 'run 0 passed 5' COLLOPT_AFTER=1 COLLOPT_GPU=native COLLOPT_TOPOLOGY=rong -- allreduce=5
     said 1 '^collopt: COLLOPT_TOPOLOGY=rong is not understood: it takes torus:' "$host, no shape"
 }
