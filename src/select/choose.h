@@ -1,11 +1,11 @@
-/* The choice by the model: all algorithms that can serve a problem, and the host's, by predicted time. */
+/* The choice by the model: all algorithms that can serve a problem, by predicted time. */
 #ifndef COLLOPT_CHOOSE_H
 #define COLLOPT_CHOOSE_H
 
 #include "internal.h"
 
 struct collopt_candidate {
-    struct collopt_choice choice;       /* with all its parameters; algorithm NULL: the host's */
+    struct collopt_choice choice;       /* with all its parameters */
     double seconds;
 };
 
@@ -14,8 +14,5 @@ int collopt_choose(const struct collopt_problem *p, int n, struct collopt_candid
 
 /* measured.c: where P was measured, and what was best there; NULL: nowhere. */
 const char *collopt_measured(const struct collopt_problem *p, struct collopt_choice *choice);
-
-/* host_model.c: the algorithm by which the host would do it, and the seconds that takes; false: nothing is known. */
-bool collopt_host_model(const struct collopt_problem *p, struct collopt_candidate *c);
 
 #endif
