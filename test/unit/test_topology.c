@@ -169,6 +169,8 @@ static const struct decision {
     { "two", COLLOPT_REDUCE_SCATTER, 64 << 10, true, "circulant", "predicted" },
     { "laptop", COLLOPT_ALLREDUCE, 8, true, "recursive_doubling", "predicted" },
     { "laptop", COLLOPT_ALLREDUCE, 1 << 20, true, "circulant", "predicted" },
+    { "hosts", COLLOPT_ALLREDUCE, 4 << 20, true, "ring", "measured" },
+    { "hosts", COLLOPT_REDUCE_SCATTER, 512 << 10, true, "ring", "measured" },
     { "full laptop", COLLOPT_ALLREDUCE, 8, true, "linear", "measured" },
     { "full laptop", COLLOPT_REDUCE, 2048, false, "linear", "measured" },
     { "full laptop", COLLOPT_REDUCE, 4096, false, "chain:segment=2K", "measured" },
