@@ -165,7 +165,7 @@ static enum collopt_network network_of(const struct collopt_comm *c, const struc
 /* MPI numbers the ranks of a Cartesian communicator with the last dimension running fastest, as a parameter "dims" does. */
 static void map_cartesian(struct collopt_comm *c, MPI_Comm comm, bool wired)
 {
-#ifndef COLLOPT_HOST_SMPI       /* where MPI_Topo_test is not implemented */
+#ifndef COLLOPT_HOST_SMPI       /* SimGrid has no MPI_Topo_test: a grid is told by COLLOPT_TOPOLOGY there */
     int kind = MPI_UNDEFINED, sides = 0, side[COLLOPT_SIDES], around[COLLOPT_SIDES], at[COLLOPT_SIDES];
     unsigned rings = 0;
 
