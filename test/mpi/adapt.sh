@@ -10,12 +10,8 @@ adapting()              # RANKS [VARIABLE=VALUE]... -- COMMAND...
 {
     ranks=$1
     shift
-    variables=
-    while [ "$1" != -- ]; do
-        variables="$variables $1"
-        shift
-    done
-    shift
+    variables_of "$@"
+    shift "$words"
     # shellcheck disable=SC2086
     LAUNCH_SECONDS=60 launch $host "$ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 $variables "$(program $host settings)" "$@" \
         || fail "$host,$variables $*: status $?"

@@ -7,12 +7,8 @@ checked()               # RANKS [VARIABLE=VALUE]... -- COMMAND...
 {
     ranks=$1
     shift
-    variables=
-    while [ "$1" != -- ]; do
-        variables="$variables $1"
-        shift
-    done
-    shift
+    variables_of "$@"
+    shift "$words"
     # shellcheck disable=SC2086
     LAUNCH_SECONDS=60 launch $host "$ranks" LD_PRELOAD="$library" COLLOPT_CHECK=on $variables "$(program $host check)" "$@"
 }

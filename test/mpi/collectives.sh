@@ -46,12 +46,8 @@ one()                   # RANKS [VARIABLE=VALUE]... -- [GROUPS]... [WORD]...
 {
     ranks=$1
     shift
-    variables=
-    while [ "$1" != -- ]; do
-        variables="$variables $1"
-        shift
-    done
-    shift
+    variables_of "$@"
+    shift "$words"
     # shellcheck disable=SC2086     # lists
     LAUNCH_SECONDS=400 launch "$host" "$ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 $variables "$program" "$@"
     judge $? "$host, $ranks ranks,$variables $*"

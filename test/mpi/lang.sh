@@ -52,6 +52,17 @@ fortran_for()
     esac
 }
 
+# The words before "--" into $variables, for the function that was given them; $words: how many there are, that one with them.
+variables_of()          # [VARIABLE=VALUE]... -- ...
+{
+    variables='' words=1
+    while [ "$1" != -- ]; do
+        variables="$variables $1"
+        words=$((words + 1))
+        shift
+    done
+}
+
 launch()                # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...: what it says goes to $work/said
 {
     launch_host=$1 launch_ranks=$2

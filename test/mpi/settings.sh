@@ -10,12 +10,8 @@ tells()                 # RANKS LINE [VARIABLE=VALUE]... -- COMMAND...
 {
     tells_ranks=$1 line=$2
     shift 2
-    variables=
-    while [ "$1" != -- ]; do
-        variables="$variables $1"
-        shift
-    done
-    shift
+    variables_of "$@"
+    shift "$words"
     # shellcheck disable=SC2086
     launch $host "$tells_ranks" LD_PRELOAD="$library" $variables "$with" "$@" || fail "$host,$variables $*: status $?"
     said "$tells_ranks" "^rank [0-9]*: $line\$" "$host,$variables $*"
