@@ -14,6 +14,8 @@ COLLOPT_CORE_SOURCES = \
 	src/internal.h \
 	src/json.c \
 	src/json.h \
+	src/lines.c \
+	src/lines.h \
 	src/log.c \
 	src/lower.c \
 	src/partition.c \

@@ -7,7 +7,6 @@
 #include "internal.h"
 #include "select/machine.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -95,29 +94,13 @@ static const char *const examples[] = { "1.5 us (or s, ms, ns)", "12.5 GB/s (or 
 
 /* ---- reading -------------------------------------------------------------------------------------------------------------- */
 
-enum { LINE = 256, SHOWN = 60, LARGEST = 1 << 20 };
+enum { SHOWN = 60, LARGEST = 1 << 20 };
 
 struct reader {
+    struct collopt_lines in;    /* the first member: a reader is what its lines are read for */
     struct collopt_machine_file *machine;
-    int line, mistakes;
     int line_of[COLLOPT_MACHINE_KEYS];
-    collopt_machine_tell *tell;
-    void *data;
 };
-
-__attribute__((format(printf, 2, 3)))
-static void complain(struct reader *r, const char *format, ...)
-{
-    char sentence[512];
-    va_list ap;
-
-    va_start(ap, format);
-    vsnprintf(sentence, sizeof sentence, format, ap);
-    va_end(ap);
-    r->mistakes++;
-    if (r->tell)
-        r->tell(r->data, r->line, sentence);
-}
 
 /* The number of a key's name; -1 after a complaint. */
 static int key_named(struct reader *r, const char *name)
@@ -128,7 +111,7 @@ static int key_named(struct reader *r, const char *name)
         if (strcmp(collopt_machine_keys[i].name, name) == 0)
             return i;
     nearest = collopt_nearest(name, COLLOPT_MACHINE_KEYS, nth_key, NULL);
-    complain(r, "there is no key \"%.*s\"%s%s%s; collopt(7) lists them", SHOWN, name, nearest < 0 ? "" : "; did you mean ",
+    collopt_mistake(&r->in, "there is no key \"%.*s\"%s%s%s; collopt(7) lists them", SHOWN, name, nearest < 0 ? "" : "; did you mean ",
              nearest < 0 ? "" : collopt_machine_keys[nearest].name, nearest < 0 ? "" : "?");
     return -1;
 }
@@ -172,17 +155,17 @@ static void set(struct reader *r, int key, const char *text)
     double value;
 
     if (!parse_value(k, text, &value))
-        complain(r, "%s = \"%.*s\" is not understood; it takes a number and a unit, such as %s", k->name, SHOWN, text,
+        collopt_mistake(&r->in, "%s = \"%.*s\" is not understood; it takes a number and a unit, such as %s", k->name, SHOWN, text,
                  examples[k->quantity]);
     else if (value < k->least || value > k->most)
-        complain(r, "%s = %.*s is out of range; it takes %g to %g %s", k->name, SHOWN, text, k->least, k->most,
+        collopt_mistake(&r->in, "%s = %.*s is out of range; it takes %g to %g %s", k->name, SHOWN, text, k->least, k->most,
                  k->quantity == COLLOPT_TIME ? "s" : k->quantity == COLLOPT_RATE ? "B/s" : "B");
     else if (r->line_of[key])
-        complain(r, "%s is given in line %d already", k->name, r->line_of[key]);
+        collopt_mistake(&r->in, "%s is given in line %d already", k->name, r->line_of[key]);
     else {
         *field(&r->machine->machine, key) = k->quantity == COLLOPT_RATE ? 1 / value : value;
         r->machine->given |= 1u << key;
-        r->line_of[key] = r->line;
+        r->line_of[key] = r->in.line;
     }
 }
 
@@ -197,59 +180,22 @@ static char *trimmed(char *text)
     return text;
 }
 
-static void read_words(struct reader *r, char *line)
+static void take_line(struct collopt_lines *in, char *line)
 {
+    struct reader *r = (struct reader *)in;
     char *equals = strchr(line, '='), *text = trimmed(line);
     int key;
 
     if (!*text)
         return;
     if (!equals) {
-        complain(r, "\"%.*s\" is no line of a machine; it takes key = value unit, such as net.latency = 1.2 us", SHOWN, text);
+        collopt_mistake(&r->in, "\"%.*s\" is no line of a machine; it takes key = value unit, such as net.latency = 1.2 us", SHOWN, text);
         return;
     }
     *equals = '\0';
     key = key_named(r, trimmed(line));
     if (key >= 0)
         set(r, key, trimmed(equals + 1));
-}
-
-/* N bytes without the end of the line. */
-static void read_line(struct reader *r, const char *text, size_t n)
-{
-    const char *comment = memchr(text, '#', n);
-    char line[LINE];
-
-    if (comment)
-        n = (size_t)(comment - text);
-    else if (n > 0 && text[n - 1] == '\r')
-        n--;
-    if (n >= LINE) {
-        complain(r, "longer than %d characters", LINE - 1);
-        return;
-    }
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)text[i] < ' ' && text[i] != '\t') {
-            complain(r, "a control character (byte %d) in column %zu; machines are plain text", text[i], i + 1);
-            return;
-        }
-    memcpy(line, text, n);
-    line[n] = '\0';
-    read_words(r, line);
-}
-
-static void read_lines(struct reader *r, const char *text, size_t size)
-{
-    while (size > 0) {
-        const char *end = memchr(text, '\n', size);
-        size_t n = end ? (size_t)(end - text) : size;
-
-        r->line++;
-        read_line(r, text, n);
-        n += end ? 1 : 0;
-        text += n;
-        size -= n;
-    }
 }
 
 /* FNV-1a over the numbers to seven digits. */
@@ -269,16 +215,16 @@ static uint64_t hash(const struct collopt_machine_file *f)
     return f->given ? h : 0;
 }
 
-struct collopt_machine_file *collopt_machine_parse(const char *file, const char *text, size_t size, collopt_machine_tell *tell,
+struct collopt_machine_file *collopt_machine_parse(const char *file, const char *text, size_t size, collopt_tell_mistake *tell,
                                                    void *data)
 {
-    struct reader r = { .machine = calloc(1, sizeof *r.machine), .tell = tell, .data = data };
+    struct reader r = { .in = { .what = "machines", .tell = tell, .data = data }, .machine = calloc(1, sizeof *r.machine) };
 
     if (!r.machine || !(r.machine->file = strdup(file)))
-        complain(&r, "no memory");
+        collopt_mistake(&r.in, "no memory");
     else
-        read_lines(&r, text, size);
-    if (r.mistakes == 0) {
+        collopt_lines_read(&r.in, text, size, take_line);
+    if (r.in.mistakes == 0) {
         r.machine->hash = hash(r.machine);
         return r.machine;
     }
@@ -286,7 +232,7 @@ struct collopt_machine_file *collopt_machine_parse(const char *file, const char 
     return NULL;
 }
 
-struct collopt_machine_file *collopt_machine_read(const char *file, collopt_machine_tell *tell, void *data)
+struct collopt_machine_file *collopt_machine_read(const char *file, collopt_tell_mistake *tell, void *data)
 {
     struct collopt_machine_file *machine = NULL;
     char why[256];

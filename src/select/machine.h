@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "lines.h"
+
 enum collopt_level { COLLOPT_INSIDE, COLLOPT_BETWEEN, COLLOPT_LEVELS };         /* of a node; nodes */
 
 /* A message of n bytes keeps its sender busy for OVERHEAD, is under way for LATENCY + BYTE n (+ HANDSHAKE, if n is more than
@@ -69,12 +71,9 @@ struct collopt_machine_file {
     uint64_t hash;              /* of what it says, not of its comments; 0 where it says nothing */
 };
 
-/* Hears of one mistake; LINE 0: of the file as a whole. */
-typedef void collopt_machine_tell(void *data, int line, const char *sentence);
-
 /* Reads a file, or SIZE bytes of TEXT that came from it.  NULL, after every mistake has been told, if there are any. */
-struct collopt_machine_file *collopt_machine_read(const char *file, collopt_machine_tell *tell, void *data);
-struct collopt_machine_file *collopt_machine_parse(const char *file, const char *text, size_t size, collopt_machine_tell *tell,
+struct collopt_machine_file *collopt_machine_read(const char *file, collopt_tell_mistake *tell, void *data);
+struct collopt_machine_file *collopt_machine_parse(const char *file, const char *text, size_t size, collopt_tell_mistake *tell,
                                                    void *data);
 void collopt_machine_free(struct collopt_machine_file *f);
 

@@ -6,7 +6,6 @@
 #include "contents.h"
 #include "rules.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,28 +15,10 @@ enum { LINE = 1024, COLUMNS = 7, SHOWN = 60, LARGEST = 16 << 20 };
 const char *const collopt_measure_names[COLLOPT_MEASURES] = { "ranks", "nodes", "ppn", "bytes" };
 
 struct reader {
+    struct collopt_lines in;    /* the first member: a reader is what its lines are read for */
     struct collopt_rules *rules;
     int room;                   /* in rules->rule */
-    int line, mistakes;
-    collopt_rules_tell *tell;
-    void *data;
 };
-
-/* Returns false, so that a reader can `return complain(...)`. */
-__attribute__((format(printf, 2, 3)))
-static bool complain(struct reader *r, const char *format, ...)
-{
-    char sentence[1024];
-    va_list ap;
-
-    va_start(ap, format);
-    vsnprintf(sentence, sizeof sentence, format, ap);
-    va_end(ap);
-    r->mistakes++;
-    if (r->tell)
-        r->tell(r->data, r->line, sentence);
-    return false;
-}
 
 /* ---- words of a list ------------------------------------------------------------------------------------------------- */
 
@@ -80,9 +61,9 @@ static int word_among(struct reader *r, const char *what, const char *word, int 
     }
     nearest = collopt_nearest(word, n, nth, NULL);
     if (nearest <= 0)           /* "*" is near to everything short */
-        complain(r, "there is no %s \"%.*s\"; there is %s", what, SHOWN, word, list);
+        collopt_mistake(&r->in, "there is no %s \"%.*s\"; there is %s", what, SHOWN, word, list);
     else
-        complain(r, "there is no %s \"%.*s\"; there is %s; did you mean %s?", what, SHOWN, word, list, nth(nearest, NULL));
+        collopt_mistake(&r->in, "there is no %s \"%.*s\"; there is %s; did you mean %s?", what, SHOWN, word, list, nth(nearest, NULL));
     return -1;
 }
 
@@ -130,10 +111,10 @@ static bool set_range(struct reader *r, struct collopt_rule *rule, enum collopt_
     struct collopt_range *range = &rule->box.range[m];
 
     if (!parse_range(word, range))
-        return complain(r, "%s \"%.*s\" is not a range; it takes *, a number such as 8 or 64K, LEAST-MOST such as 2-16, or "
+        return collopt_mistake(&r->in, "%s \"%.*s\" is not a range; it takes *, a number such as 8 or 64K, LEAST-MOST such as 2-16, or "
                         "LEAST- such as 64K-", collopt_measure_names[m], SHOWN, word);
     if (range->least > range->most)
-        return complain(r, "%s \"%.*s\" is an empty range; the lesser number comes first", collopt_measure_names[m], SHOWN, word);
+        return collopt_mistake(&r->in, "%s \"%.*s\" is an empty range; the lesser number comes first", collopt_measure_names[m], SHOWN, word);
     return true;
 }
 
@@ -148,10 +129,10 @@ static bool set_algorithm(struct reader *r, struct collopt_rule *rule, const cha
     if (rule->automatic)
         return true;
     if ((collectives & (collectives - 1)) && strcmp(word, "host") != 0)
-        return complain(r, "collective * takes auto or host; an algorithm such as \"%.*s\" needs a line for each collective", SHOWN,
+        return collopt_mistake(&r->in, "collective * takes auto or host; an algorithm such as \"%.*s\" needs a line for each collective", SHOWN,
                         word);
     if (!collopt_parse_choice(word, (enum collopt_collective)__builtin_ctz(collectives), &rule->choice, message, sizeof message))
-        return complain(r, "%s", message);
+        return collopt_mistake(&r->in, "%s", message);
     return true;
 }
 
@@ -188,7 +169,7 @@ static bool keep(struct reader *r, const struct collopt_rule *rule)
         struct collopt_rule *more = realloc(rules->rule, (size_t)room * sizeof *more);
 
         if (!more)
-            return complain(r, "no memory");
+            return collopt_mistake(&r->in, "no memory");
         rules->rule = more;
         r->room = room;
     }
@@ -222,7 +203,7 @@ static bool read_rule(struct reader *r, char *line)
 {
     char *word[COLUMNS + 1];
     int n = cut(line, word, COLUMNS + 1);
-    struct collopt_rule rule = { .line = r->line };
+    struct collopt_rule rule = { .line = r->in.line };
 
     if (n == 0)
         return true;
@@ -231,7 +212,7 @@ static bool read_rule(struct reader *r, char *line)
         n = COLUMNS;
     }
     if (n != COLUMNS)
-        return complain(r, "%d column%s; a rule has %d: collective ranks nodes ppn bytes op algorithm, none of them with spaces in it", n,
+        return collopt_mistake(&r->in, "%d column%s; a rule has %d: collective ranks nodes ppn bytes op algorithm, none of them with spaces in it", n,
                         n == 1 ? "" : "s", COLUMNS);
     if (!understand(r, &rule, word) || !keep(r, &rule))
         return false;
@@ -239,57 +220,22 @@ static bool read_rule(struct reader *r, char *line)
     return true;
 }
 
-/* N bytes without the end of the line. */
-static bool read_line(struct reader *r, const char *text, size_t n)
-{
-    const char *comment = memchr(text, '#', n);
-    char line[LINE];
-
-    if (comment)
-        n = (size_t)(comment - text);
-    else if (n > 0 && text[n - 1] == '\r')
-        n--;
-    if (n >= LINE)
-        return complain(r, "longer than %d characters", LINE - 1);
-    for (size_t i = 0; i < n; i++)
-        if ((unsigned char)text[i] < ' ' && text[i] != '\t')
-            return complain(r, "a control character (byte %d) in column %zu; rules are plain text", text[i], i + 1);
-    memcpy(line, text, n);
-    line[n] = '\0';
-    return read_rule(r, line);
-}
-
 /* ---- a file ---------------------------------------------------------------------------------------------------------- */
 
-static void read_lines(struct reader *r, const char *text, size_t size)
+static void take_line(struct collopt_lines *in, char *line)
 {
-    static const char mark[] = "\xef\xbb\xbf";      /* which some editors put in front of UTF-8 */
-
-    if (size >= sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0) {
-        text += sizeof mark - 1;
-        size -= sizeof mark - 1;
-    }
-    while (size > 0) {
-        const char *end = memchr(text, '\n', size);
-        size_t n = end ? (size_t)(end - text) : size;
-
-        r->line++;
-        read_line(r, text, n);
-        n += end ? 1 : 0;
-        text += n;
-        size -= n;
-    }
+    read_rule((struct reader *)in, line);
 }
 
-struct collopt_rules *collopt_rules_parse(const char *file, const char *text, size_t size, collopt_rules_tell *tell, void *data)
+struct collopt_rules *collopt_rules_parse(const char *file, const char *text, size_t size, collopt_tell_mistake *tell, void *data)
 {
-    struct reader r = { .rules = calloc(1, sizeof *r.rules), .tell = tell, .data = data };
+    struct reader r = { .in = { .what = "rules", .tell = tell, .data = data }, .rules = calloc(1, sizeof *r.rules) };
 
     if (!r.rules || !(r.rules->file = strdup(file)))
-        complain(&r, "no memory");
+        collopt_mistake(&r.in, "no memory");
     else
-        read_lines(&r, text, size);
-    if (r.mistakes == 0)
+        collopt_lines_read(&r.in, text, size, take_line);
+    if (r.in.mistakes == 0)
         return r.rules;
     collopt_rules_free(r.rules);
     return NULL;
@@ -304,7 +250,7 @@ void collopt_rules_free(struct collopt_rules *r)
     free(r);
 }
 
-struct collopt_rules *collopt_rules_read(const char *file, collopt_rules_tell *tell, void *data)
+struct collopt_rules *collopt_rules_read(const char *file, collopt_tell_mistake *tell, void *data)
 {
     struct collopt_rules *rules = NULL;
     char why[256];

@@ -12,6 +12,7 @@
 #define COLLOPT_RULES_H
 
 #include "internal.h"
+#include "lines.h"
 
 struct collopt_range {
     size_t least, most;         /* both are in it */
@@ -47,12 +48,9 @@ struct collopt_rules {
     uint64_t hash;              /* of what they say, without comments and numbers of lines; 0 where there are none */
 };
 
-/* Hears of one mistake; LINE 0: of the file as a whole. */
-typedef void collopt_rules_tell(void *data, int line, const char *sentence);
-
 /* Reads a file, or SIZE bytes of TEXT that came from it.  NULL, after every mistake has been told, if there are any. */
-struct collopt_rules *collopt_rules_read(const char *file, collopt_rules_tell *tell, void *data);
-struct collopt_rules *collopt_rules_parse(const char *file, const char *text, size_t size, collopt_rules_tell *tell, void *data);
+struct collopt_rules *collopt_rules_read(const char *file, collopt_tell_mistake *tell, void *data);
+struct collopt_rules *collopt_rules_parse(const char *file, const char *text, size_t size, collopt_tell_mistake *tell, void *data);
 void collopt_rules_free(struct collopt_rules *r);
 
 /* The first rule behind LAST (NULL: of all) that matches P; NULL: none.  It may be one that cannot serve P. */
@@ -61,6 +59,6 @@ const struct collopt_rule *collopt_rules_next(const struct collopt_rules *r, con
 
 /* rules_check.c, for collopt-tune.  Tells of lines that can be read and yet can have no effect, and of a missing last line; returns
  * how many there are. */
-int collopt_rules_check(const struct collopt_rules *r, collopt_rules_tell *tell, void *data);
+int collopt_rules_check(const struct collopt_rules *r, collopt_tell_mistake *tell, void *data);
 
 #endif

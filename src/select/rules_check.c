@@ -19,7 +19,7 @@ struct check {
     int to;                     /* the rule that is looked at */
     long steps;
     int mistakes;
-    collopt_rules_tell *tell;
+    collopt_tell_mistake *tell;
     void *data;
 };
 
@@ -196,7 +196,7 @@ static bool for_all_the_rest(const struct collopt_rule *r)
     return inside(&all, &r->box) && serves_all(r);
 }
 
-int collopt_rules_check(const struct collopt_rules *rules, collopt_rules_tell *tell, void *data)
+int collopt_rules_check(const struct collopt_rules *rules, collopt_tell_mistake *tell, void *data)
 {
     struct check c = { .rules = rules, .tell = tell, .data = data };
     bool ends = rules->n > 0 && for_all_the_rest(&rules->rule[rules->n - 1]);

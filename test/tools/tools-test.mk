@@ -33,6 +33,7 @@ SETTINGS_PARTS = \
 	src/choice.c \
 	src/contents.c \
 	src/expression.c \
+	src/lines.c \
 	src/log.c \
 	src/select/machine.c \
 	src/select/rules.c \
