@@ -158,6 +158,7 @@ static void add_sizes(struct cells *cells, const struct options *o, const struct
         problem.bytes = o->size[i];
         problem.comm = r->comm;
         problem.in_place = o->in_place && problem.collective != BENCH_REDUCE_LOCAL;
+        problem.same = o->same_input;
         cells->list[cells->n++] = (struct cell){ .problem = problem, .algorithm = r->expression };
     }
 }

@@ -231,6 +231,32 @@ CALL(twice_as_long)
     w->call(f, w->twice);
 }
 
+/* ---- their inputs ------------------------------------------------------------------------------------------------- */
+
+static double element(int i)
+{
+    return i % 97 + 1;
+}
+
+static void write_input(double *in, int n)
+{
+    for (int i = 0; i < n; i++)
+        in[i] = (rank + 1) * element(i);
+}
+
+/* What a side reads, but the one of twice the length. */
+static void refresh(const void *what)
+{
+    WORK;
+    write_input(w->in, w->n);
+}
+
+static void refresh_twice(const void *what)
+{
+    WORK;
+    refresh(w->twice);
+}
+
 /* ---- the guidelines ------------------------------------------------------------------------------------------- */
 
 /* Which ranks must have what: sums over all ranks, up to this one, or up to the one below. */
@@ -280,11 +306,6 @@ enum { GUIDELINES = sizeof guidelines / sizeof *guidelines };
 
 /* ---- vectors and their sums ------------------------------------------------------------------------------------ */
 
-static double element(int i)
-{
-    return i % 97 + 1;
-}
-
 /* Vectors in which all those of a guideline lie, of up to BYTES and an element more for each rank. */
 static void make_room(struct work *w, size_t bytes)
 {
@@ -293,8 +314,7 @@ static void make_room(struct work *w, size_t bytes)
     w->in = bench_new(n * sizeof *w->in);
     w->out = bench_new(n * sizeof *w->out);
     w->other = bench_new(n * sizeof *w->other);
-    for (size_t i = 0; i < n; i++)
-        w->in[i] = (rank + 1) * element((int)i);
+    write_input(w->in, (int)n);
 }
 
 /* A vector of BYTES, from element FROM of the room. */
@@ -364,7 +384,9 @@ static void run(struct trial *t, const struct bench_effort *effort)
 {
     const struct guideline *g = t->guideline;
     struct work room, w, half, second_half, twice;
-    struct bench_side left = { t->who, g->left, &w }, right = { t->who, g->right, &w };
+    bool fresh = t->bytes >= BENCH_FRESH;
+    struct bench_side left = { t->who, g->left, &w, fresh ? refresh : NULL },
+        right = { t->who, g->right, &w, !fresh ? NULL : g->right == twice_as_long ? refresh_twice : refresh };
     struct bench_algorithm ran;
     bool ok;
 

@@ -37,17 +37,35 @@ const char *bench_turn_text(void)
 
 /* ---- runs --------------------------------------------------------------------------------------------------- */
 
+static double same_input(const struct bench_side *side, const struct bench_functions *f, long calls)
+{
+    double start = bench_now();
+
+    for (long i = 0; i < calls; i++)
+        side->call(f, side->what);
+    return bench_now() - start;
+}
+
+static double fresh_input(const struct bench_side *side, const struct bench_functions *f, long calls)
+{
+    double sum = 0, start;
+
+    for (long i = 0; i < calls; i++) {
+        side->refresh(side->what);
+        start = bench_now();
+        side->call(f, side->what);
+        sum += bench_now() - start;
+    }
+    return sum;
+}
+
 /* The time of one of CALLS calls, on this rank. */
 static double run(const struct bench_side *side, long calls)
 {
     const struct bench_functions *f = bench_turn(side->who);
-    double start;
 
     bench_barrier();
-    start = bench_now();
-    for (long i = 0; i < calls; i++)
-        side->call(f, side->what);
-    return (bench_now() - start) / (double)calls;
+    return (side->refresh ? fresh_input : same_input)(side, f, calls) / (double)calls;
 }
 
 static void run_pair(const struct bench_side *first, const struct bench_side *second, long calls, bool turned, double time[2])

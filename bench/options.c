@@ -205,6 +205,12 @@ static bool progress_word(struct options *o, const char *text)
     return wrong("--progress: \"%s\" is not auto, on or off", text);
 }
 
+static bool input_word(struct options *o, const char *text)
+{
+    o->same_input = strcmp(text, "same") == 0;
+    return o->same_input || strcmp(text, "fresh") == 0 || wrong("--input: \"%s\" is not fresh or same", text);
+}
+
 static bool picture_name(struct options *o, const char *text)
 {
     const char *ending = strrchr(text, '.');
@@ -226,14 +232,15 @@ static bool setting_text(struct options *o, const char *text)
 /* ---- the command line ---------------------------------------------------------------------------------------- */
 
 enum {
-    COLLECTIVES = 1000, OPS, TYPES, SIZES, ALGORITHMS, IN_PLACE, TIME, PRECISION, CALLS, PAIRS, SEED, SETTING, CSV, JSON, PICTURE,
-    PROGRESS, SERVE, HELP, VERSION
+    COLLECTIVES = 1000, OPS, TYPES, SIZES, ALGORITHMS, IN_PLACE, INPUT, TIME, PRECISION, CALLS, PAIRS, SEED, SETTING, CSV, JSON,
+    PICTURE, PROGRESS, SERVE, HELP, VERSION
 };
 
 static const struct option options[] = {
     { "collectives", required_argument, NULL, COLLECTIVES }, { "ops", required_argument, NULL, OPS },
     { "types", required_argument, NULL, TYPES }, { "sizes", required_argument, NULL, SIZES },
     { "algorithms", required_argument, NULL, ALGORITHMS }, { "in-place", no_argument, NULL, IN_PLACE },
+    { "input", required_argument, NULL, INPUT },
     { "time", required_argument, NULL, TIME }, { "precision", required_argument, NULL, PRECISION },
     { "calls", required_argument, NULL, CALLS }, { "pairs", required_argument, NULL, PAIRS },
     { "seed", required_argument, NULL, SEED }, { "setting", required_argument, NULL, SETTING },
@@ -255,6 +262,8 @@ void options_help(FILE *to)
           "  --sizes LIST        bytes of one rank's vector, 8:16M unless given: SIZE, FROM:TO (times 8), FROM:TO:FACTOR\n"
           "  --algorithms LIST   auto unless given: what collopt would choose; all; or names as COLLOPT_ALLREDUCE takes them\n"
           "  --in-place          with MPI_IN_PLACE\n"
+          "  --input WHICH       fresh: every rank writes its vector, if it has 2 KiB or more, before each call, as programs do;\n"
+          "                      same: once, so that peers' vectors are found in the cache; fresh unless given\n"
           "  --time SECONDS      for one cell, at most; 0.5 unless given\n"
           "  --precision PERCENT a cell is done when the 95% interval of its ratio is within this; 1 unless given\n"
           "  --calls N           calls in a run; unless given, as many as take a millisecond\n"
@@ -283,6 +292,7 @@ static bool take(struct options *o, int option, const char *value)
     case SIZES:         return size_list(o, value);
     case ALGORITHMS:    return algorithm_list(o, value);
     case IN_PLACE:      return o->in_place = true;
+    case INPUT:         return input_word(o, value);
     case TIME:          return number("--time", value, 0, 1e6, "a number of seconds, from 0 on", &o->effort.seconds);
     case PRECISION:
         if (!number("--precision", value, 0, 100, "a number of percent, 0 to 100", &n))

@@ -18,7 +18,7 @@ struct options {
     bool all_algorithms;
     char *algorithm[OPTIONS_ALGORITHMS];        /* "auto", "ring", "leader:node=(binomial),net=(ring)" */
     int algorithms;
-    bool in_place;
+    bool in_place, same_input;
     struct bench_effort effort;
     double seed;                                /* a whole number; -1: rank 0 chooses */
     const char *setting, *csv, *json, *picture;

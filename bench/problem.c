@@ -1,4 +1,5 @@
 #include "problem.h"
+#include "measure.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -190,16 +191,26 @@ static struct value value_of(const struct bench_problem *p, int rank, size_t i)
     }
 }
 
-static void fill(const struct bench_problem *p, void *vector, int rank)
+static size_t period_of(const struct bench_problem *p)
 {
-    size_t period = p->elements < BENCH_PERIOD ? p->elements : BENCH_PERIOD, extent = p->kind->extent;
+    return p->elements < BENCH_PERIOD ? p->elements : BENCH_PERIOD;
+}
 
-    for (size_t i = 0; i < period; i++)
-        p->kind->store((char *)vector + i * extent, value_of(p, rank, i));
-    for (size_t i = period; i < p->elements; i += period) {
+static void make_pattern(const struct bench_problem *p, void *pattern, int rank)
+{
+    for (size_t i = 0; i < period_of(p); i++)
+        p->kind->store((char *)pattern + i * p->kind->extent, value_of(p, rank, i));
+}
+
+/* Makes a vector of PATTERN, again and again; that may be its own beginning. */
+static void repeat(const struct bench_problem *p, const void *pattern, void *vector)
+{
+    size_t period = period_of(p), extent = p->kind->extent;
+
+    for (size_t i = pattern == vector ? period : 0; i < p->elements; i += period) {
         size_t n = p->elements - i < period ? p->elements - i : period;
 
-        memcpy((char *)vector + i * extent, vector, n * extent);
+        memcpy((char *)vector + i * extent, pattern, n * extent);
     }
 }
 
@@ -256,12 +267,28 @@ static bool result_is_right(const struct bench_problem *p)
 
 static void prepare_out(const struct bench_problem *p)
 {
-    if (p->collective == BENCH_REDUCE_LOCAL)
-        fill(p, p->out, 1);
-    else if (p->in_place)
-        fill(p, p->out, p->rank);
-    else
+    if (p->collective == BENCH_REDUCE_LOCAL) {
+        make_pattern(p, p->out, 1);
+        repeat(p, p->out, p->out);
+    } else if (p->in_place) {
+        repeat(p, p->pattern, p->out);
+    } else {
         memset(p->out, 0xa5, p->elements * p->kind->extent);
+    }
+}
+
+bool bench_problem_is_fresh(const struct bench_problem *p)
+{
+    return !p->same && p->bytes >= BENCH_FRESH && p->collective != BENCH_REDUCE_LOCAL;
+}
+
+/* In a Reduce only the root can be in place. */
+void bench_problem_refresh(const void *what)
+{
+    const struct bench_problem *p = what;
+    bool in_out = p->in_place && (p->collective != BENCH_REDUCE || p->rank == p->root);
+
+    repeat(p, p->pattern, in_out ? p->out : p->in);
 }
 
 void bench_problem_call(const struct bench_functions *f, const void *what)
@@ -331,7 +358,9 @@ bool bench_problem_open(struct bench_problem *p)
         p->counts[r] = (int)(p->elements / (size_t)p->ranks + ((size_t)r < p->elements % (size_t)p->ranks));
     p->in = bench_new(p->bytes);
     p->out = bench_new(p->bytes);
-    fill(p, p->in, p->collective == BENCH_REDUCE_LOCAL ? 0 : p->rank);
+    p->pattern = bench_new(period_of(p) * p->kind->extent);
+    make_pattern(p, p->pattern, p->collective == BENCH_REDUCE_LOCAL ? 0 : p->rank);
+    repeat(p, p->pattern, p->in);
     return true;
 }
 
@@ -340,6 +369,7 @@ void bench_problem_close(struct bench_problem *p)
     free(p->counts);
     free(p->in);
     free(p->out);
+    free(p->pattern);
 }
 
 const char *bench_problem_type(const struct bench_problem *p)

@@ -35,7 +35,7 @@ struct bench_problem {
     enum bench_collective collective;
     enum bench_operation operation;
     enum bench_type type;
-    bool in_place;
+    bool in_place, same;        /* same: the input is written once, not before every call (measure.h) */
     uint64_t seed;              /* of the values */
     MPI_Comm comm;
     size_t bytes;               /* wanted, of one rank's vector; open() says how many they are */
@@ -46,7 +46,7 @@ struct bench_problem {
     MPI_Datatype datatype;
     size_t elements;            /* of the vector */
     int count, *counts;         /* Reduce_scatter_block: of one rank's part; Reduce_scatter: of all parts */
-    void *in, *out;
+    void *in, *out, *pattern;   /* pattern: this rank's first BENCH_PERIOD elements, or as many as there are */
 };
 
 /* Once, before and after all problems. */
@@ -63,6 +63,10 @@ const char *bench_problem_type(const struct bench_problem *p);
 
 /* One call by the functions F; P is a struct bench_problem.  What measure.h calls. */
 void bench_problem_call(const struct bench_functions *f, const void *p);
+/* Does a measurement write P's input before every call?  Not a short one (measure.h), nor that of a Reduce_local, which has no peer. */
+bool bench_problem_is_fresh(const struct bench_problem *p);
+/* Writes the input anew, with the same values; P is a struct bench_problem. */
+void bench_problem_refresh(const void *p);
 /* One call, and whether its result is right on this rank. */
 bool bench_problem_right(const struct bench_functions *f, const struct bench_problem *p);
 

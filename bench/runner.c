@@ -96,8 +96,9 @@ static bool first_call(struct cell *c)
 
 static void measure(struct cell *c, const struct bench_effort *effort)
 {
-    struct bench_side host = { BENCH_HOST, bench_problem_call, &c->problem },
-        collopt = { BENCH_COLLOPT, bench_problem_call, &c->problem };
+    void (*refresh)(const void *) = bench_problem_is_fresh(&c->problem) ? bench_problem_refresh : NULL;
+    struct bench_side host = { BENCH_HOST, bench_problem_call, &c->problem, refresh },
+        collopt = { BENCH_COLLOPT, bench_problem_call, &c->problem, refresh };
 
     c->wrong_host = bench_any(!bench_problem_right(bench_turn(BENCH_HOST), &c->problem));
     bench_compare(&host, &collopt, effort, &c->figures);

@@ -45,7 +45,7 @@ writing()
     [ "$(column result | sort -u)" = correct ] || fail "$what: not all results are correct"
     [ "$(column collective | sort -u | wc -l)" = 7 ] || fail "$what: not all collectives are there"
     for name in setting collective operation type ranks bytes algorithm peer peer_us collopt_us ratio ratio_low ratio_high pairs \
-        outliers result; do
+        outliers in_place input result; do
         [ "$(column $name | grep -c .)" = 84 ] || fail "$what: column $name is not filled"
     done
     ! column algorithm | grep -q none || fail "$what: collopt is not there"
@@ -104,6 +104,17 @@ choosing()
     [ "$(column result | sort -u)" = correct ] || fail "$what: not all results are correct"
 }
 
+# An input is fresh from 2 KiB on, and where there are peers, unless told otherwise.
+inputs()
+{
+    bench 0 'fresh input' "$library" --collectives scan,reduce_local --sizes 1024,2048,100K --in-place --csv "$work/csv"
+    [ "$(column input | sort | uniq -c | tr -s ' \n' ' ')" = ' 2 fresh 4 same ' ] || fail "$what: not those that should be"
+    [ "$(column result | sort -u)" = correct ] || fail "$what: not all results are correct"
+    bench 0 'same input' "$library" --collectives reduce --sizes 2048 --input same --csv "$work/csv"
+    [ "$(column input)" = same ] || fail "$what: it is fresh"
+    has "$work/said" '^# reduce, sum of double, same input ('
+}
+
 # How it measures, on what is known.
 measuring()
 {
@@ -146,6 +157,7 @@ refusing()
     refused '^collopt-bench: --sizes: "0" is not understood' --sizes 0
     refused '^collopt-bench: --sizes: "99999999999G" is not understood' --sizes 99999999999G
     refused '^collopt-bench: --sizes: "8:1M:1" is not understood' --sizes 8:1M:1
+    refused '^collopt-bench: --input: "old" is not fresh or same' --input old
     refused '^collopt-bench: --time: "soon" is not a number of seconds' --time soon
     refused '^collopt-bench: --pairs: "1.5" is not a whole number' --pairs 1.5
     refused '^collopt-bench: --seed: "-1" is not a whole number' --seed -1
@@ -167,6 +179,7 @@ on_host()               # HOST
     writing
     again
     choosing
+    inputs
     spoiling
     refusing
 }

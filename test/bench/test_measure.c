@@ -65,6 +65,32 @@ static void exactly(void)
     check(-least[0] == f.ratio && least[1] == f.ratio, "the same figures on all ranks", &f);
 }
 
+static long refreshed;
+
+/* Takes longer than the calls. */
+static void refresh(const void *what)
+{
+    double until = bench_now() + 300e-6;
+
+    (void)what;
+    refreshed++;
+    while (bench_now() < until)
+        ;
+}
+
+/* An input is written once before each call, and not in its time. */
+static void fresh(void)
+{
+    struct spin a = { .us = 100, .us_rank_1 = 100 }, b = { .us = 50, .us_rank_1 = 50 };
+    struct bench_side first = { BENCH_HOST, spin, &a, refresh }, second = { BENCH_COLLOPT, spin, &b, refresh };
+    struct bench_effort effort = { .seconds = 0.2, .precise = 0.05, .calls = 5 };
+    struct bench_figures f;
+
+    bench_compare(&first, &second, &effort, &f);
+    check(f.first_us >= 100 && f.first_us < 200 && f.second_us >= 50 && f.second_us < 150, "100 us and 50 us without the input", &f);
+    check(refreshed == a.calls + b.calls, "an input for each call", &f);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -72,6 +98,7 @@ int main(int argc, char **argv)
     bench_find_host();
     ratio();
     exactly();
+    fresh();
     MPI_Finalize();
     return failed;
 }
