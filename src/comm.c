@@ -211,7 +211,8 @@ struct collopt_comm *collopt_comm_find(MPI_Comm comm)
 {
     struct collopt_comm *c = atomic_load_explicit(&recent[slot_of(comm)], memory_order_acquire);
 
-    if (c && atomic_load_explicit(&c->comm, memory_order_relaxed) == comm)
+    /* Of a state that is free the communicator is null as well. */
+    if (c && comm != MPI_COMM_NULL && atomic_load_explicit(&c->comm, memory_order_relaxed) == comm)
         return c;
     return look_up(comm);
 }

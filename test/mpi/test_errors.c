@@ -175,6 +175,23 @@ static void wrong_numbers(int f, MPI_Comm comm, int ranks)
 #endif
 }
 
+/* Communicators were used and freed, as many as collopt keeps at hand and more: a null one must not be taken for one of them. */
+static void null_after_freed(void)
+{
+    enum { MANY = 80 };
+    MPI_Comm comm[MANY];
+
+    at("communicators used and freed", 60);
+    for (int i = 0; i < MANY; i++) {
+        MPI_Comm_dup(MPI_COMM_SELF, &comm[i]);
+        sum_all(comm[i], 1, "one of many");
+    }
+    for (int i = 0; i < MANY; i++)
+        MPI_Comm_free(&comm[i]);
+    for (int f = 0; f < LOCAL; f++)
+        try(f, "null communicator after others were freed", right(MPI_COMM_NULL));
+}
+
 /* ---- operations and datatypes ------------------------------------------------------------------------------------------ */
 
 static const struct named_type {
@@ -337,6 +354,7 @@ int main(int argc, char **argv)
         wrong_buffers(f, comm);
         wrong_numbers(f, comm, world_ranks);
     }
+    null_after_freed();
     if (world_ranks <= 2)       /* making communicators is slow where ranks outnumber processors */
         all_pairs(comm);
     handlers(comm);
