@@ -6,7 +6,7 @@ calls()                 # HOST
 {
     for ranks in 1 2 3 5; do
         quiet "$1" $ranks "$(program "$1" calls)"
-        quiet "$1" $ranks COLLOPT_CUT=16 "$(program "$1" calls)"
+        quiet "$1" $ranks COLLOPT_CUT=16 "$(program "$1" calls)" 60
     done
     quiet "$1" 2 "$(program "$1" calls)" 400
     quiet "$1" 1 "$(program "$1" handles)" 2000

@@ -1,5 +1,7 @@
 /* The other names of the family: nonblocking and persistent calls are handed on and counted; large counts are run; a name
- * that the host lacks is an error and no crash. */
+ * that the host lacks is an error and no crash.
+ *
+ *     test_calls [N]               N calls outstanding at once; without it, all that is handed on as well */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +20,13 @@
 
 enum { COUNT = 24, RANKS = 64 };
 
+enum which { REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, FUNCTIONS };
+static const char *const names[FUNCTIONS] = { "Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan" };
+
 static int counts[RANKS];
+#if MPI_VERSION >= 4
+static MPI_Count large_counts[RANKS];
+#endif
 
 struct buffers {
     int in[COUNT * RANKS], out[COUNT * RANKS];
@@ -38,13 +46,20 @@ static int sum_of(int ranks, int i, int salt)
     return ranks * (ranks - 1) / 2 * 1000 + ranks * (i + salt);
 }
 
-enum which { REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, FUNCTIONS };
+static bool scatters(enum which f)
+{
+    return f == REDUCE_SCATTER || f == REDUCE_SCATTER_BLOCK;
+}
+
+/* How many ranks' elements this one gets the sum of; 0: nothing. */
+static int ranks_summed(enum which f, int root)
+{
+    return f == SCAN ? world_rank + 1 : f == EXSCAN ? world_rank : f == REDUCE && world_rank != root ? 0 : world_ranks;
+}
 
 static void check_result(enum which f, const struct buffers *b, int salt, const char *what)
 {
-    bool scatters = f == REDUCE_SCATTER || f == REDUCE_SCATTER_BLOCK;
-    int from = scatters ? world_rank * COUNT : 0;
-    int ranks = f == SCAN ? world_rank + 1 : f == EXSCAN ? world_rank : f == REDUCE && world_rank != 0 ? 0 : world_ranks;
+    int from = scatters(f) ? world_rank * COUNT : 0, ranks = ranks_summed(f, 0);
 
     for (int i = 0; i < COUNT; i++) {
         int right = ranks ? sum_of(ranks, from + i, salt) : -1;
@@ -63,50 +78,158 @@ static void check_passed(const char *name, uint64_t before, uint64_t calls)
               (unsigned long long)(calls_passed(name) - before), (unsigned long long)calls);
 }
 
-/* ---- nonblocking ------------------------------------------------------------------------------------------------------ */
+/* ---- calls that are handed on: nonblocking and persistent, with counts of both kinds ---------------------------------- */
+
+struct arguments {
+    const void *in;
+    void *out;
+    int count, root;            /* Reduce_scatter: as many for each rank */
+    MPI_Datatype type;
+    MPI_Op op;
+};
+
+/* NAME makes a request of the call that has ARGUMENTS; BEFORE it stands what persistent ones want. */
+#define STARTER(name, reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan, counts, before) \
+    static int name(enum which f, const struct arguments *a, MPI_Request *request) \
+    { \
+        switch (f) { \
+        case REDUCE: \
+            return reduce(a->in, a->out, a->count, a->type, a->op, a->root, MPI_COMM_WORLD, before request); \
+        case ALLREDUCE: \
+            return allreduce(a->in, a->out, a->count, a->type, a->op, MPI_COMM_WORLD, before request); \
+        case REDUCE_SCATTER: \
+            for (int i = 0; i < RANKS; i++) \
+                counts[i] = a->count; \
+            return reduce_scatter(a->in, a->out, counts, a->type, a->op, MPI_COMM_WORLD, before request); \
+        case REDUCE_SCATTER_BLOCK: \
+            return reduce_scatter_block(a->in, a->out, a->count, a->type, a->op, MPI_COMM_WORLD, before request); \
+        case SCAN: \
+            return scan(a->in, a->out, a->count, a->type, a->op, MPI_COMM_WORLD, before request); \
+        default: \
+            return exscan(a->in, a->out, a->count, a->type, a->op, MPI_COMM_WORLD, before request); \
+        } \
+    }
+#define NOTHING
+#define NO_INFO MPI_INFO_NULL,
+#define PERSISTENT_STARTER(name, reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan, counts) \
+    STARTER(name, PERSISTENT(reduce), PERSISTENT(allreduce), PERSISTENT(reduce_scatter), PERSISTENT(reduce_scatter_block), \
+            PERSISTENT(scan), PERSISTENT(exscan), counts, NO_INFO)
+
+STARTER(begin_one, MPI_Ireduce, MPI_Iallreduce, MPI_Ireduce_scatter, MPI_Ireduce_scatter_block, MPI_Iscan, MPI_Iexscan, counts,
+        NOTHING)
+#if HAVE_PERSISTENT
+PERSISTENT_STARTER(init_one, Reduce_init, Allreduce_init, Reduce_scatter_init, Reduce_scatter_block_init, Scan_init, Exscan_init,
+                   counts)
+#endif
+#if MPI_VERSION >= 4
+STARTER(begin_large, MPI_Ireduce_c, MPI_Iallreduce_c, MPI_Ireduce_scatter_c, MPI_Ireduce_scatter_block_c, MPI_Iscan_c,
+        MPI_Iexscan_c, large_counts, NOTHING)
+PERSISTENT_STARTER(init_large, Reduce_init_c, Allreduce_init_c, Reduce_scatter_init_c, Reduce_scatter_block_init_c, Scan_init_c,
+                   Exscan_init_c, large_counts)
+#endif
+
+#ifdef OPEN_MPI
+# define INIT_PREFIX "MPIX_"
+#else
+# define INIT_PREFIX "MPI_"
+#endif
+
+static const struct way {
+    int (*start)(enum which f, const struct arguments *a, MPI_Request *request);
+    bool persistent;
+    const char *before, *after; /* around the function's name */
+} ways[] = {
+    { begin_one, false, "MPI_I", "" },
+#if HAVE_PERSISTENT
+    { init_one, true, INIT_PREFIX, "_init" },
+#endif
+#if MPI_VERSION >= 4
+    { begin_large, false, "MPI_I", "_c" },
+    { init_large, true, "MPI_", "_init_c" },
+#endif
+};
+
+static void name_call(const struct way *w, enum which f, char *name, size_t size)
+{
+    snprintf(name, size, "%s%s%s", w->before, names[f], w->after);
+    if (!w->persistent)
+        name[5] = (char)(name[5] - 'A' + 'a');
+}
+
+/* What a call like this leaves in the receive buffer; in place, its input is IN[i] there. */
+static void check_handed_on(enum which f, const struct buffers *b, const struct arguments *a, int salt, const char *what)
+{
+    int from = scatters(f) ? world_rank * a->count : 0, ranks = ranks_summed(f, a->root);
+
+    for (int i = 0; i < a->count && ranks; i++)
+        if (b->out[i] != sum_of(ranks, from + i, salt)) {
+            fail("%s of %d, root %d%s: element %d is %d, should be %d", what, a->count, a->root,
+                 a->in == MPI_IN_PLACE ? ", in place" : "", i, b->out[i], sum_of(ranks, from + i, salt));
+            return;
+        }
+}
+
+/* May buffers without elements be null?  Open MPI 4.1.4's MPIX_Reduce_init says that two null ones are the same buffer. */
+static bool null_allowed(const struct way *w)
+{
+#ifdef OPEN_MPI
+    return !w->persistent;
+#else
+    return w != NULL;
+#endif
+}
+
+/* Ranks that get no result have no receive buffer; where there are no elements, no rank has any buffer. */
+static void hand_on(const struct way *w, enum which f, int count, int root, bool in_place)
+{
+    static struct buffers b;
+    struct arguments a = { b.in, b.out, count, root, MPI_INT, MPI_SUM };
+    MPI_Request request = MPI_REQUEST_NULL;
+    char name[64];
+    uint64_t passed;
+
+    name_call(w, f, name, sizeof name);
+    passed = calls_passed(name);
+    at(names[f], 60);
+    if (f == REDUCE && world_rank != root)
+        a.out = NULL;
+    else if (in_place)
+        a.in = MPI_IN_PLACE;
+    if (count == 0 && a.in != MPI_IN_PLACE && null_allowed(w))
+        a.in = a.out = NULL;
+    for (int i = 0; i < (w->persistent ? 3 : 1); i++) {
+        prepare(&b, i);
+        if (a.in == MPI_IN_PLACE)
+            memcpy(b.out, b.in, sizeof b.out);
+        if (i == 0)
+            check(w->start(f, &a, &request) == MPI_SUCCESS, "%s of %d failed", name, count);
+        if (w->persistent)
+            MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        check((request != MPI_REQUEST_NULL) == w->persistent, "%s of %d: its request is %s", name, count,
+              w->persistent ? "gone" : "still there");
+        check_handed_on(f, &b, &a, i, name);
+    }
+    if (w->persistent)
+        MPI_Request_free(&request);
+    check_passed(name, passed, 1);
+}
+
+/* None, fewer than ranks, more than ranks; the root is another one each time. */
+static void test_handed_on(void)
+{
+    const struct { int count; bool in_place; } some[] = { { 0, false }, { 1, true }, { world_ranks + 1, true }, { COUNT, false } };
+    const int cases = sizeof some / sizeof *some;
+
+    for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
+        for (int f = 0; f < FUNCTIONS; f++)
+            for (int i = 0; i < cases; i++)
+                hand_on(&ways[k], (enum which)f, some[i].count, f == REDUCE ? (i + 1) % world_ranks : 0, some[i].in_place);
+}
 
 static void start(enum which f, struct buffers *b, MPI_Op op, MPI_Datatype type, MPI_Request *request)
 {
-    switch (f) {
-    case REDUCE:
-        MPI_Ireduce(b->in, b->out, COUNT, type, op, 0, MPI_COMM_WORLD, request);
-        break;
-    case ALLREDUCE:
-        MPI_Iallreduce(b->in, b->out, COUNT, type, op, MPI_COMM_WORLD, request);
-        break;
-    case REDUCE_SCATTER:
-        MPI_Ireduce_scatter(b->in, b->out, counts, type, op, MPI_COMM_WORLD, request);
-        break;
-    case REDUCE_SCATTER_BLOCK:
-        MPI_Ireduce_scatter_block(b->in, b->out, COUNT, type, op, MPI_COMM_WORLD, request);
-        break;
-    case SCAN:
-        MPI_Iscan(b->in, b->out, COUNT, type, op, MPI_COMM_WORLD, request);
-        break;
-    default:
-        MPI_Iexscan(b->in, b->out, COUNT, type, op, MPI_COMM_WORLD, request);
-    }
-}
-
-static const char *const nonblocking[FUNCTIONS] = {
-    "MPI_Ireduce", "MPI_Iallreduce", "MPI_Ireduce_scatter", "MPI_Ireduce_scatter_block", "MPI_Iscan", "MPI_Iexscan"
-};
-
-static void test_nonblocking(void)
-{
-    static struct buffers b;
-    MPI_Request request;
-
-    for (int f = 0; f < FUNCTIONS; f++) {
-        uint64_t passed = calls_passed(nonblocking[f]);
-
-        at(nonblocking[f], 60);
-        prepare(&b, f);
-        start((enum which)f, &b, MPI_SUM, MPI_INT, &request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        check_result((enum which)f, &b, f, nonblocking[f]);
-        check_passed(nonblocking[f], passed, 1);
-    }
+    begin_one(f, &(struct arguments){ b->in, b->out, COUNT, 0, type, op }, request);
 }
 
 /* Many at once, waited for in another order, with blocking calls between them. */
@@ -159,67 +282,6 @@ static void test_freed(void)
         check_result((enum which)(i % FUNCTIONS), &b, i, "a call whose handles were freed");
     }
 }
-
-/* ---- persistent ---------------------------------------------------------------------------------------------------------- */
-
-#if HAVE_PERSISTENT
-static void init(enum which f, struct buffers *b, MPI_Request *request)
-{
-    MPI_Info none = MPI_INFO_NULL;
-
-    switch (f) {
-    case REDUCE:
-        PERSISTENT(Reduce_init)(b->in, b->out, COUNT, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD, none, request);
-        break;
-    case ALLREDUCE:
-        PERSISTENT(Allreduce_init)(b->in, b->out, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, none, request);
-        break;
-    case REDUCE_SCATTER:
-        PERSISTENT(Reduce_scatter_init)(b->in, b->out, counts, MPI_INT, MPI_SUM, MPI_COMM_WORLD, none, request);
-        break;
-    case REDUCE_SCATTER_BLOCK:
-        PERSISTENT(Reduce_scatter_block_init)(b->in, b->out, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, none, request);
-        break;
-    case SCAN:
-        PERSISTENT(Scan_init)(b->in, b->out, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, none, request);
-        break;
-    default:
-        PERSISTENT(Exscan_init)(b->in, b->out, COUNT, MPI_INT, MPI_SUM, MPI_COMM_WORLD, none, request);
-    }
-}
-
-static const char *const persistent[FUNCTIONS] = {
-    "Reduce_init", "Allreduce_init", "Reduce_scatter_init", "Reduce_scatter_block_init", "Scan_init", "Exscan_init"
-};
-
-static void test_persistent(void)
-{
-    static struct buffers b;
-
-    for (int f = 0; f < FUNCTIONS; f++) {
-        char name[64];
-        uint64_t passed;
-        MPI_Request request;
-
-#ifdef OPEN_MPI
-        snprintf(name, sizeof name, "MPIX_%s", persistent[f]);
-#else
-        snprintf(name, sizeof name, "MPI_%s", persistent[f]);
-#endif
-        at(name, 60);
-        passed = calls_passed(name);
-        init((enum which)f, &b, &request);
-        for (int i = 0; i < 3; i++) {
-            prepare(&b, i);
-            MPI_Start(&request);
-            MPI_Wait(&request, MPI_STATUS_IGNORE);
-            check_result((enum which)f, &b, i, name);
-        }
-        MPI_Request_free(&request);
-        check_passed(name, passed, 1);
-    }
-}
-#endif
 
 /* ---- large counts ----------------------------------------------------------------------------------------------------------- */
 
@@ -349,14 +411,10 @@ static void test_local(void)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv, "test_calls");
-    for (int i = 0; i < RANKS; i++)
-        counts[i] = COUNT;
-    test_nonblocking();
+    if (argc < 2)
+        test_handed_on();
     test_outstanding(argc > 1 ? atoi(argv[1]) : 60);
     test_freed();
-#if HAVE_PERSISTENT
-    test_persistent();
-#endif
     test_large();
     test_local();
     sum_all(MPI_COMM_WORLD, 100, "after all");
