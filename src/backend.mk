@@ -31,6 +31,10 @@ COLLOPT_CORE_SOURCES = \
 	src/select/candidates.c \
 	src/select/choose.c \
 	src/select/choose.h \
+	src/select/host_mpi.c \
+	src/select/host_mpi.h \
+	src/select/host_times.c \
+	src/select/host_times.h \
 	src/select/lessons.c \
 	src/select/lessons.h \
 	src/select/machine.c \

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "select/host_mpi.h"
 
 /* ---- processors ---------------------------------------------------------------------------------------------- */
 
@@ -208,6 +209,15 @@ void collopt_survey_world(void)
                      collopt_settings()->topology, collopt_shape_ranks(&shape), ranks);
 }
 
+/* Of one job all ranks have the same. */
+static enum collopt_mpi host_mpi(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+
+    return PMPI_Get_library_version(version, &length) == MPI_SUCCESS ? collopt_mpi_of(version) : COLLOPT_OTHER_MPI;
+}
+
 int collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
 {
     enum collopt_wait wait = collopt_settings()->wait;
@@ -223,8 +233,10 @@ int collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *
         err = MPI_ERR_NO_MEM;
     if (!err)
         map_grid(c, comm, seen);
-    if (!err)
+    if (!err) {
         collopt_machine_pick(&c->machine, network_of(c, seen), collopt_settings()->machine);
+        c->machine.mpi = host_mpi();
+    }
     c->polite = wait == COLLOPT_WAIT_YIELD || (wait == COLLOPT_WAIT_AUTO && crowd);
     PMPI_Comm_free(&node);
     return err;

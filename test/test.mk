@@ -55,6 +55,14 @@ test_unit_test_scale_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_scale_LDADD = $(UNIT_LIBS)
 endif
 
+if COLLOPT_CHECK
+check_PROGRAMS += test/unit/test_host_mpi
+TESTS += test/unit/test_host_mpi
+test_unit_test_host_mpi_SOURCES = test/unit/test_host_mpi.c
+test_unit_test_host_mpi_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_host_mpi_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
+endif
+
 # what the model chooses, without anything of MPI
 check_PROGRAMS += test/unit/test_guidelines
 TESTS += test/unit/test_guidelines

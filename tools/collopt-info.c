@@ -386,7 +386,7 @@ static void usage(FILE *to)
           "      --explain COLLECTIVE  what would be chosen, and the predicted times, for\n"
           "                      --ranks N (2)  --nodes N (1)  --bytes BYTES (8)  --root N (0)\n"
           "                      --op sum|exact|noncommutative (sum)  --network fast|tcp (fast)\n"
-          "                      --topology torus:NxN...|mesh:NxN...\n"
+          "                      --topology torus:NxN...|mesh:NxN...  --host openmpi|mpich  --crowded\n"
           "      --help        print this help\n"
           "      --version     print the version\n", to);
 }
@@ -418,7 +418,8 @@ int main(int argc, char **argv)
         { "ranks", required_argument, NULL, 'R' }, { "nodes", required_argument, NULL, 'N' },
         { "bytes", required_argument, NULL, 'B' }, { "op", required_argument, NULL, 'O' },
         { "root", required_argument, NULL, 'P' }, { "topology", required_argument, NULL, 'T' },
-        { "network", required_argument, NULL, 'W' }, { NULL, 0, NULL, 0 },
+        { "network", required_argument, NULL, 'W' }, { "host", required_argument, NULL, 'H' },
+        { "crowded", no_argument, NULL, 'C' }, { NULL, 0, NULL, 0 },
     };
     struct explain problem = { .collective = NULL };
     struct collopt_settings settings;
@@ -459,6 +460,12 @@ int main(int argc, char **argv)
             break;
         case 'W':
             problem.network = optarg;
+            break;
+        case 'H':
+            problem.host = optarg;
+            break;
+        case 'C':
+            problem.crowded = true;
             break;
         case 'h':
             usage(stdout);

@@ -6,6 +6,7 @@
 #include "explain.h"
 #include "internal.h"
 #include "select/choose.h"
+#include "select/host_mpi.h"
 #include "select/machine.h"
 
 #include <limits.h>
@@ -100,6 +101,14 @@ static bool network(const char *text, struct collopt_machine *m, const struct co
     return true;
 }
 
+static bool host(const char *text, struct collopt_machine *m)
+{
+    for (int i = COLLOPT_OTHER_MPI + 1; text && i < COLLOPT_MPIS; i++)
+        if (strcmp(text, collopt_mpi_names[i]) == 0)
+            m->mpi = (enum collopt_mpi)i;
+    return !text || m->mpi != COLLOPT_OTHER_MPI || refuse("--host %s: it takes openmpi or mpich", text);
+}
+
 static void name(const struct collopt_choice *c, char *text)
 {
     if (c->algorithm)
@@ -108,23 +117,47 @@ static void name(const struct collopt_choice *c, char *text)
         snprintf(text, TEXT, "host");
 }
 
-static void print(const struct collopt_problem *p, enum collopt_network n)
+static void print_host(const struct collopt_problem *p, const struct collopt_host_time_of *h)
+{
+    printf("%14.2f  host, %s%s%s\n", h->seconds * 1e6, collopt_mpi_names[p->machine->mpi], h->as ? ": " : "",
+           h->as ? h->as : ": measured");
+}
+
+/* The host, if its time is known, among ours. */
+static void print_times(const struct collopt_problem *p)
 {
     struct collopt_candidate best[SHOWN];
+    struct collopt_host_time_of h;
+    char text[TEXT];
+    int found = collopt_choose(p, SHOWN, best);
+    bool left = collopt_host_takes(p, &h);
+
+    printf("%14s  predicted for\n", "us");
+    for (int i = 0; i < found; i++) {
+        if (left && h.seconds < best[i].seconds) {
+            print_host(p, &h);
+            left = false;
+        }
+        name(&best[i].choice, text);
+        printf("%14.2f  %s\n", best[i].seconds * 1e6, text);
+    }
+    if (left)
+        print_host(p, &h);
+}
+
+static void print(const struct collopt_problem *p, enum collopt_network n)
+{
     struct collopt_decision d;
     char text[TEXT], bytes[32];
-    int found = collopt_choose(p, SHOWN, best);
 
     collopt_select(p, &d);
     name(&d.choice, text);
     collopt_size_text(p->count * p->size, bytes, sizeof bytes);
-    printf("%s of %s on %d ranks, %d node%s, %s%s\n", collopt_collective_names[p->collective], bytes, p->ranks, p->topology->nodes,
-           p->topology->nodes == 1 ? "" : "s", collopt_network_names[n], collopt_settings()->machine ? " and COLLOPT_MACHINE" : "");
-    printf("  %s (%s)\n\n%14s  predicted for\n", text, d.why, "us");
-    for (int i = 0; i < found; i++) {
-        name(&best[i].choice, text);
-        printf("%14.2f  %s\n", best[i].seconds * 1e6, text);
-    }
+    printf("%s of %s on %d ranks, %d node%s, %s%s%s\n", collopt_collective_names[p->collective], bytes, p->ranks, p->topology->nodes,
+           p->topology->nodes == 1 ? "" : "s", collopt_network_names[n], p->topology->oversubscribed ? ", more ranks than processors" : "",
+           collopt_settings()->machine ? " and COLLOPT_MACHINE" : "");
+    printf("  %s (%s)\n\n", text, d.why);
+    print_times(p);
 }
 
 int explain(const struct explain *e)
@@ -145,8 +178,10 @@ int explain(const struct explain *e)
     p.root = p.collective == COLLOPT_REDUCE ? (int)root : 0;
     p.size = bytes % 8 == 0 ? 8 : 1;
     p.count = bytes / p.size;
-    if (!place(p.ranks, (int)nodes, &t) || !lay_out(e->topology, p.ranks, &t) || !network(e->network, &machine, &t, &n))
+    if (!place(p.ranks, (int)nodes, &t) || !lay_out(e->topology, p.ranks, &t) || !network(e->network, &machine, &t, &n)
+        || !host(e->host, &machine))
         return 2;
+    t.oversubscribed = e->crowded;
     print(&p, n);
     free((void *)t.node);
     return 0;

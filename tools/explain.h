@@ -2,9 +2,12 @@
 #ifndef COLLOPT_EXPLAIN_H
 #define COLLOPT_EXPLAIN_H
 
+#include <stdbool.h>
+
 /* What was given, as words; NULL: not given. */
 struct explain {
-    const char *collective, *ranks, *nodes, *bytes, *op, *root, *topology, *network;
+    const char *collective, *ranks, *nodes, *bytes, *op, *root, *topology, *network, *host;
+    bool crowded;               /* more ranks than processors */
 };
 
 /* Prints the decision and the fastest candidates; 0, or 2 after a sentence on stderr about what would be right. */

@@ -5,6 +5,7 @@
 
 #include "contents.h"
 #include "internal.h"
+#include "select/host_times.h"
 #include "select/machine.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 
 /* ---- shipped ones --------------------------------------------------------------------------------------------------- */
 
+const char *const collopt_mpi_names[COLLOPT_MPIS] = { "other", "openmpi", "mpich" };
 const char *const collopt_network_names[COLLOPT_NETWORKS] = { "shared memory", "fast network", "TCP", "torus" };
 
 #define US  * 1e-6
@@ -169,6 +171,23 @@ static void set(struct reader *r, int key, const char *text)
     }
 }
 
+/* "host openmpi allreduce ...": WORDS are those behind the first. */
+static void set_host_time(struct reader *r, char *words, const char *text)
+{
+    static const struct collopt_machine_key time = { .name = "host", .quantity = COLLOPT_TIME, .most = 1e6 };
+    double value;
+
+    if (!r->machine->host_times)
+        r->machine->host_times = calloc(1, sizeof *r->machine->host_times);
+    if (!r->machine->host_times)
+        collopt_mistake(&r->in, "no memory");
+    else if (!parse_value(&time, text, &value) || !(value > 0) || value > time.most)
+        collopt_mistake(&r->in, "the host's time \"%.*s\" is not understood; it takes a number and a unit, such as %s", SHOWN, text,
+                        examples[COLLOPT_TIME]);
+    else
+        collopt_host_times_take(r->machine->host_times, &r->in, words, value);
+}
+
 /* Without blanks at both ends; TEXT is changed. */
 static char *trimmed(char *text)
 {
@@ -193,9 +212,34 @@ static void take_line(struct collopt_lines *in, char *line)
         return;
     }
     *equals = '\0';
-    key = key_named(r, trimmed(line));
+    text = trimmed(line);
+    if (strncmp(text, "host", 4) == 0 && (text[4] == ' ' || text[4] == '\t')) {
+        set_host_time(r, text + 4, trimmed(equals + 1));
+        return;
+    }
+    key = key_named(r, text);
     if (key >= 0)
         set(r, key, trimmed(equals + 1));
+}
+
+static uint64_t hashed(uint64_t h, const char *text)
+{
+    for (const char *c = text; *c; c++)
+        h = (h ^ (unsigned char)*c) * 0x100000001b3u;
+    return h;
+}
+
+static uint64_t hash_of_times(uint64_t h, const struct collopt_host_times *all)
+{
+    for (int i = 0; all && i < all->n; i++) {
+        const struct collopt_host_time *t = &all->time[i];
+        char text[200];
+
+        snprintf(text, sizeof text, "%d %d %d %zu %zu %zu %zu=%.6e\n", t->mpi, t->collective, t->exact, t->ranks, t->nodes, t->ppn,
+                 t->bytes, t->seconds);
+        h = hashed(h, text);
+    }
+    return h;
 }
 
 /* FNV-1a over the numbers to seven digits. */
@@ -209,10 +253,9 @@ static uint64_t hash(const struct collopt_machine_file *f)
         if (!(f->given >> i & 1))
             continue;
         snprintf(text, sizeof text, "%d=%.6e\n", i, *(const double *)((const char *)&f->machine + collopt_machine_keys[i].field));
-        for (const char *c = text; *c; c++)
-            h = (h ^ (unsigned char)*c) * 0x100000001b3u;
+        h = hashed(h, text);
     }
-    return f->given ? h : 0;
+    return f->given || f->host_times ? hash_of_times(h, f->host_times) : 0;
 }
 
 struct collopt_machine_file *collopt_machine_parse(const char *file, const char *text, size_t size, collopt_tell_mistake *tell,
@@ -251,6 +294,9 @@ void collopt_machine_free(struct collopt_machine_file *f)
 {
     if (!f)
         return;
+    if (f->host_times)
+        free(f->host_times->time);
+    free(f->host_times);
     free(f->file);
     free(f);
 }
@@ -324,4 +370,5 @@ void collopt_machine_pick(struct collopt_machine *m, enum collopt_network networ
     for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++)
         if (file->given >> i & 1)
             *field(m, i) = *field(&said, i);
+    m->host_times = file->host_times;
 }

@@ -24,11 +24,18 @@ struct collopt_way {
     double eager, handshake;    /* bytes; seconds */
 };
 
+enum collopt_mpi { COLLOPT_OTHER_MPI, COLLOPT_OPENMPI, COLLOPT_MPICH, COLLOPT_MPIS };     /* whose decisions are known */
+extern const char *const collopt_mpi_names[COLLOPT_MPIS];       /* "other", "openmpi", "mpich" */
+
+struct collopt_host_times;      /* select/host_times.h */
+
 struct collopt_machine {
     struct collopt_way way[COLLOPT_LEVELS];
     double combine;             /* seconds per byte of results computed */
     double hop;                 /* grids: seconds for each link on the way, beside way[COLLOPT_BETWEEN] */
     double turn;                /* seconds until a rank is run again, where ranks outnumber processors and one gives way */
+    enum collopt_mpi mpi;       /* the host; set by whoever knows it */
+    const struct collopt_host_times *host_times;        /* of its collectives, as measured; NULL: none were */
 };
 
 /* ---- shipped ones --------------------------------------------------------------------------------------------------- */
@@ -68,6 +75,7 @@ struct collopt_machine_file {
     char *file;                 /* its name, for people */
     struct collopt_machine machine;     /* what is given */
     unsigned given;             /* bit i: key i is */
+    struct collopt_host_times *host_times;      /* NULL: none */
     uint64_t hash;              /* of what it says, not of its comments; 0 where it says nothing */
 };
 

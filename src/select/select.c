@@ -11,6 +11,7 @@
 #include "algorithms/algorithm.h"
 #include "internal.h"
 #include "select/choose.h"
+#include "select/host_mpi.h"
 #include "select/reproducible.h"
 #include "select/rules.h"
 
@@ -24,6 +25,22 @@ static void time_text(double seconds, char *text, size_t size)
     snprintf(text, size, us < 9.995 ? "%.2f us" : us < 99.95 ? "%.1f us" : "%.0f us", us);
 }
 
+/* The host, if it is known to be faster than FIRST, the best of ours. */
+static bool by_host(const struct collopt_problem *p, const struct collopt_candidate *first, struct collopt_decision *d)
+{
+    struct collopt_host_time_of host;
+    char theirs[32], ours[32];
+
+    if (!collopt_host_takes(p, &host) || host.seconds >= collopt_host_share * first->seconds)
+        return false;
+    time_text(host.seconds, theirs, sizeof theirs);
+    time_text(first->seconds, ours, sizeof ours);
+    d->choice = (struct collopt_choice){ .algorithm = NULL };
+    snprintf(d->why, sizeof d->why, "%s %s%s%s; first own, %s, predicted %s", host.measured ? "measured" : "predicted", theirs,
+             host.as ? " by " : "", host.as ? host.as : "", first->choice.algorithm->name, ours);
+    return true;
+}
+
 static bool by_model(const struct collopt_problem *p, struct collopt_decision *d)
 {
     struct collopt_candidate best[2];
@@ -32,13 +49,15 @@ static bool by_model(const struct collopt_problem *p, struct collopt_decision *d
 
     if (n == 0)
         return false;
+    if (by_host(p, &best[0], d))
+        return true;
     d->choice = best[0].choice;
     time_text(best[0].seconds, first, sizeof first);
     snprintf(d->why, sizeof d->why, "predicted %s", first);
     if (n > 1) {
         time_text(best[1].seconds, second, sizeof second);
         snprintf(d->why, sizeof d->why, "predicted %s; %s %s", first,
-                 best[1].choice.algorithm ? best[1].choice.algorithm->name : "host", second);
+                 best[1].choice.algorithm->name, second);
     }
     return true;
 }

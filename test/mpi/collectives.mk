@@ -44,6 +44,7 @@ MPI_TESTS = \
 	test/mpi/communicators.sh \
 	test/mpi/disagree.sh \
 	test/mpi/errors.sh \
+	test/mpi/host.sh \
 	test/mpi/local.sh \
 	test/mpi/reproducible.sh \
 	test/mpi/settings.sh \

@@ -70,6 +70,13 @@ test "$(grep -c '^ *[0-9]*\.[0-9][0-9]  [a-z_]*' "$work/out")" -eq 6 || fail 'no
 has '^  torus:segment=.*dims=4x4x4 (predicted'
 COLLOPT_SCAN=chain "$info" --explain scan --op noncommutative --ranks 5 --network tcp >"$work/out" || fail "--explain, forced: status $?"
 has '^  chain.*(forced by COLLOPT_SCAN)$'
+"$info" --explain scan --ranks 64 --nodes 64 --host openmpi >"$work/out" || fail "--explain, a host: status $?"
+has '^ *[0-9.]*  host, openmpi: a chain of whole vectors$'
+echo 'host openmpi scan 64 64 1 8 commutative = 2 us' >"$work/machine"
+COLLOPT_MACHINE=$work/machine "$info" --explain scan --ranks 64 --nodes 64 --host openmpi >"$work/out" \
+    || fail "--explain, a measured host: status $?"
+has '^  host (measured 2.00 us; first own, [a-z_]*, predicted [0-9.]* us)$'
+has '^ *2.00  host, openmpi: measured$'
 refused()
 {
     want=$1
@@ -84,6 +91,7 @@ refused 'ranks 1: it takes 2 to' --explain allreduce --ranks 1
 refused 'nodes 9: it takes 1 to 8' --explain allreduce --ranks 8 --nodes 9
 refused 'bytes -1: it takes' --explain allreduce --bytes -1
 refused 'has room for 16 ranks, not for 64' --explain allreduce --ranks 64 --topology torus:4x4
+refused 'host lam: it takes openmpi or mpich' --explain allreduce --host lam
 refused 'it takes fast or tcp' --explain allreduce --network ib
 
 "$info" --algorithms >"$work/out" || fail "--algorithms: status $?"

@@ -35,6 +35,7 @@ SETTINGS_PARTS = \
 	src/expression.c \
 	src/lines.c \
 	src/log.c \
+	src/select/host_times.c \
 	src/select/machine.c \
 	src/select/rules.c \
 	src/settings.c \

@@ -1,0 +1,40 @@
+# The MPI library as a candidate: where a machine file says that it is faster than what is predicted for us it runs the call, results
+# are right, and COLLOPT_LOG=decide and the report say why.  Where it says that it is slower, or is of another MPI, ours run.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
+
+deciding()              # WHAT [VARIABLE=VALUE]...
+{
+    what="$host, $1"
+    shift
+    rm -f "$work/report"
+    LAUNCH_SECONDS=60 launch "$host" 3 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_REPORT="$work/report" "$@" \
+        "$(program "$host" settings)" bytes=4096 allreduce=10 || fail "$what: status $?"
+}
+
+runs()                  # OURS HOST: calls of all ranks
+{
+    [ "$(reported run '"allreduce"')" = "$1" ] && [ "$(reported passed 'host chosen')" = "$2" ] \
+        || fail "$what: $(reported run '"allreduce"') run, $(reported passed 'host chosen') passed on, not $1 and $2"
+}
+
+candidate()             # HOST
+{
+    host=$1 other=openmpi
+    [ "$host" = mpich ] || other=mpich
+    echo "host $host allreduce 3 1 3 4K commutative = 1 ns" >"$work/fast"
+    deciding 'faster' COLLOPT_MACHINE="$work/fast"
+    runs 0 30
+    said 1 '^collopt: allreduce, 3 ranks, 4096 bytes.*: host (measured 0.00 us; first own, [a-z_]*, predicted [0-9.]* us)$' "$what"
+
+    echo "host $host allreduce 3 1 3 4K commutative = 1 s" >"$work/slow"
+    deciding 'slower' COLLOPT_MACHINE="$work/slow"
+    runs 30 0
+    echo "host $other allreduce 3 1 3 4K commutative = 1 ns" >"$work/other"
+    deciding 'another MPI' COLLOPT_MACHINE="$work/other"
+    runs 30 0
+    deciding 'forced' COLLOPT_MACHINE="$work/fast" COLLOPT_ALLREDUCE=circulant
+    runs 30 0
+}
+
+for_each_host candidate

@@ -1,0 +1,338 @@
+/* What is known of the MPI libraries' own collectives: which algorithm they run, by their published decisions; times that were
+ * measured; and when the choice goes to them. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+#include "select/choose.h"
+#include "select/host_mpi.h"
+#include "select/host_times.h"
+#include "select/machine.h"
+
+enum { MOST = 512 };
+
+struct setting {
+    enum collopt_mpi mpi;
+    enum collopt_network network;
+    int ranks, each;            /* of a node; 0: one node */
+    const struct collopt_host_times *times;
+    struct collopt_machine machine;
+    struct collopt_topology topology;
+    int node[MOST];
+};
+
+static struct collopt_problem problem(struct setting *s, enum collopt_collective c, size_t bytes, bool commutative)
+{
+    int each = s->each ? s->each : s->ranks;
+
+    s->machine = collopt_shipped_machines[s->network];
+    s->machine.mpi = s->mpi;
+    s->machine.host_times = s->times;
+    for (int r = 0; r < s->ranks; r++)
+        s->node[r] = r / each;
+    s->topology = (struct collopt_topology){ .nodes = (s->ranks - 1) / each + 1, .node = s->node };
+    ck_assert(collopt_topology_measure(&s->topology, s->ranks));
+    return (struct collopt_problem){ .collective = c, .ranks = s->ranks, .size = bytes % 8 ? 1 : 8,
+                                     .count = bytes % 8 ? bytes : bytes / 8, .commutative = commutative, .segments = 1,
+                                     .topology = &s->topology, .machine = &s->machine };
+}
+
+/* ---- which version ----------------------------------------------------------------------------------------------------- */
+
+START_TEST(versions)
+{
+    ck_assert_int_eq(collopt_mpi_of("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"), COLLOPT_OPENMPI);
+    ck_assert_int_eq(collopt_mpi_of("Open MPI v5.0.3, package"), COLLOPT_OPENMPI);
+    ck_assert_int_eq(collopt_mpi_of("Open MPI v4.0.7, package"), COLLOPT_OTHER_MPI);
+    ck_assert_int_eq(collopt_mpi_of("Open MPI v6.0.0"), COLLOPT_OTHER_MPI);
+    ck_assert_int_eq(collopt_mpi_of("MPICH Version:\t4.0.2\nMPICH Release date:"), COLLOPT_MPICH);
+    ck_assert_int_eq(collopt_mpi_of("MPICH Version: 3.4.1"), COLLOPT_MPICH);
+    ck_assert_int_eq(collopt_mpi_of("MPICH Version:\t3.3.2"), COLLOPT_OTHER_MPI);
+    ck_assert_int_eq(collopt_mpi_of("Intel(R) MPI Library 2021.9 for Linux* OS"), COLLOPT_OTHER_MPI);
+    ck_assert_int_eq(collopt_mpi_of("SMPI Version 3.32"), COLLOPT_OTHER_MPI);
+    ck_assert_int_eq(collopt_mpi_of(""), COLLOPT_OTHER_MPI);
+    ck_assert_int_eq(collopt_mpi_of(NULL), COLLOPT_OTHER_MPI);
+}
+END_TEST
+
+/* ---- which algorithm --------------------------------------------------------------------------------------------------- */
+
+#define O   COLLOPT_OPENMPI
+#define H   COLLOPT_MPICH
+#define K   * (size_t)1024
+#define M   * (size_t)1048576
+
+/* Both sides of thresholds, read off the published decision functions. */
+static const struct {
+    enum collopt_mpi mpi;
+    enum collopt_collective collective;
+    int ranks, each;
+    bool commutative;
+    size_t bytes;
+    const char *as;
+} known[] = {
+    { O, COLLOPT_ALLREDUCE, 2, 0, true, 4095, "recursive doubling" },
+    { O, COLLOPT_ALLREDUCE, 2, 0, true, 4 K, "ring" },
+    { O, COLLOPT_ALLREDUCE, 3, 0, true, 8 K, "recursive doubling" },
+    { O, COLLOPT_ALLREDUCE, 2, 0, true, 256 K - 8, "ring" },
+    { O, COLLOPT_ALLREDUCE, 2, 0, true, 256 K, "Rabenseifner's" },
+    { O, COLLOPT_ALLREDUCE, 4, 0, true, 8 K - 8, "recursive doubling" },
+    { O, COLLOPT_ALLREDUCE, 4, 0, true, 8 K, "Rabenseifner's" },
+    { O, COLLOPT_ALLREDUCE, 4, 0, true, 8, "recursive doubling" },        /* a ring has too few elements */
+    { O, COLLOPT_ALLREDUCE, 48, 0, true, 128, "linear" },                 /* so has Rabenseifner's */
+    { O, COLLOPT_ALLREDUCE, 48, 0, true, 256, "Rabenseifner's" },
+    { O, COLLOPT_ALLREDUCE, 64, 8, true, 256 K - 8, "recursive doubling" },
+    { O, COLLOPT_ALLREDUCE, 200, 8, true, 64 K, "Reduce and Bcast" },
+    { O, COLLOPT_ALLREDUCE, 2, 0, false, 128 K, "linear" },
+    { O, COLLOPT_ALLREDUCE, 8, 0, false, 1 M - 8, "recursive doubling" },
+    { O, COLLOPT_ALLREDUCE, 8, 0, false, 1 M, "Reduce and Bcast" },
+    { O, COLLOPT_REDUCE, 2, 0, true, 64, "linear" },
+    { O, COLLOPT_REDUCE, 2, 0, true, 256 K, "a chain of whole vectors" },
+    { O, COLLOPT_REDUCE, 8, 0, true, 8 K - 8, "a binary tree" },
+    { O, COLLOPT_REDUCE, 8, 0, true, 8 K, "a binomial tree" },
+    { O, COLLOPT_REDUCE, 6, 0, true, 1 M, "linear" },
+    { O, COLLOPT_REDUCE, 8, 0, false, 16 K, "linear" },
+    { O, COLLOPT_REDUCE, 8, 0, false, 256 K, "a binary tree" },
+    { O, COLLOPT_REDUCE_SCATTER, 8, 0, true, 256 K - 8, "recursive halving" },
+    { O, COLLOPT_REDUCE_SCATTER, 8, 0, true, 256 K, "ring" },
+    { O, COLLOPT_REDUCE_SCATTER, 8, 0, false, 8, "Reduce and Scatter" },
+    { O, COLLOPT_REDUCE_SCATTER_BLOCK, 8, 0, true, 4 M - 64, "recursive halving" },         /* 512 KiB a part */
+    { O, COLLOPT_REDUCE_SCATTER_BLOCK, 8, 0, true, 4 M, "Reduce and Scatter" },
+    { O, COLLOPT_SCAN, 64, 8, true, 8, "a chain of whole vectors" },
+    { O, COLLOPT_EXSCAN, 2, 0, false, 1 M, "a chain of whole vectors" },
+    { H, COLLOPT_ALLREDUCE, 8, 0, true, 8, "recursive doubling" },
+    { H, COLLOPT_ALLREDUCE, 8, 0, true, 56, "recursive doubling" },       /* fewer elements than ranks */
+    { H, COLLOPT_ALLREDUCE, 8, 0, true, 64, "Rabenseifner's" },
+    { H, COLLOPT_ALLREDUCE, 8, 0, false, 1 M, "recursive doubling" },
+    { H, COLLOPT_ALLREDUCE, 16, 4, true, 1 M, "recursive doubling by nodes" },
+    { H, COLLOPT_ALLREDUCE, 16, 1, true, 1 M, "Rabenseifner's" },
+    { H, COLLOPT_REDUCE, 8, 0, true, 2 K, "a binomial tree" },
+    { H, COLLOPT_REDUCE, 8, 0, true, 2 K + 8, "Rabenseifner's" },
+    { H, COLLOPT_REDUCE_SCATTER, 8, 0, true, 512 K - 8, "recursive halving" },
+    { H, COLLOPT_REDUCE_SCATTER, 8, 0, true, 512 K, "pairwise" },
+    { H, COLLOPT_REDUCE_SCATTER_BLOCK, 8, 0, false, 64, "halving in rank order" },
+    { H, COLLOPT_REDUCE_SCATTER_BLOCK, 6, 0, false, 48, "recursive doubling" },
+    { H, COLLOPT_SCAN, 16, 4, true, 8, "recursive doubling by nodes" },
+    { H, COLLOPT_SCAN, 16, 0, true, 8, "recursive doubling" },
+    { H, COLLOPT_EXSCAN, 16, 4, true, 8, "recursive doubling" },
+};
+
+START_TEST(decisions)
+{
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        struct setting s = { .mpi = known[i].mpi, .ranks = known[i].ranks, .each = known[i].each };
+        struct collopt_problem p = problem(&s, known[i].collective, known[i].bytes, known[i].commutative);
+        struct collopt_host_time_of host;
+
+        ck_assert(collopt_host_takes(&p, &host));
+        ck_assert_msg(strcmp(host.as, known[i].as) == 0, "%s, %s, %d ranks, %zu bytes, commutative %d: %s, not %s",
+                      collopt_mpi_names[known[i].mpi], collopt_collective_names[p.collective], p.ranks, known[i].bytes,
+                      p.commutative, host.as, known[i].as);
+        ck_assert(host.seconds > 0 && !host.measured);
+    }
+}
+END_TEST
+
+START_TEST(unknown)
+{
+    struct setting s = { .mpi = COLLOPT_OTHER_MPI, .ranks = 8 };
+    struct collopt_problem p = problem(&s, COLLOPT_ALLREDUCE, 8, true);
+    struct collopt_host_time_of host;
+
+    ck_assert(!collopt_host_takes(&p, &host));
+}
+END_TEST
+
+/* It never gives up its processor. */
+START_TEST(crowded)
+{
+    struct setting s = { .mpi = COLLOPT_MPICH, .ranks = 8 };
+    struct collopt_problem p = problem(&s, COLLOPT_ALLREDUCE, 8, true);
+    struct collopt_host_time_of mpich, openmpi;
+
+    s.topology.oversubscribed = true;
+    ck_assert(collopt_host_takes(&p, &mpich));
+    s.machine.mpi = COLLOPT_OPENMPI;
+    ck_assert(collopt_host_takes(&p, &openmpi));
+    ck_assert_msg(mpich.seconds > 100 * openmpi.seconds, "%g s and %g s", mpich.seconds, openmpi.seconds);
+}
+END_TEST
+
+/* ---- the choice -------------------------------------------------------------------------------------------------------- */
+
+/* All that they run is in our catalogue, or has something better in it: without measured times nothing is left to them. */
+START_TEST(nothing_is_lost)
+{
+    static const int sizes[] = { 2, 3, 4, 7, 8, 12, 16, 31, 64, 130, 300 };
+
+    for (int mpi = COLLOPT_OPENMPI; mpi < COLLOPT_MPIS; mpi++)
+        for (size_t i = 0; i < 2 * sizeof sizes / sizeof *sizes; i++)
+            for (int c = 0; c < 2 * COLLOPT_COLLECTIVES; c++)
+                for (size_t bytes = 8; bytes <= 16 M; bytes *= 16) {
+                    struct setting s = { .mpi = (enum collopt_mpi)mpi, .ranks = sizes[i / 2], .each = i % 2 ? 4 : 0,
+                                         .network = i % 2 ? COLLOPT_FAST_NETWORK : COLLOPT_SHARED_MEMORY };
+                    struct collopt_problem p = problem(&s, (enum collopt_collective)(c / 2), bytes, c % 2 != 0);
+                    struct collopt_candidate best;
+                    struct collopt_host_time_of host;
+
+                    if (collopt_choose(&p, 1, &best) && collopt_host_takes(&p, &host))
+                        ck_assert_msg(host.seconds >= collopt_host_share * best.seconds,
+                                      "%s, %s, %d ranks in nodes of %d, %zu bytes, commutative %d: %s %g us, ours %s %g us",
+                                      collopt_mpi_names[mpi], collopt_collective_names[p.collective], p.ranks, s.each, bytes,
+                                      p.commutative, host.as, 1e6 * host.seconds, best.choice.algorithm->name, 1e6 * best.seconds);
+                }
+}
+END_TEST
+
+/* ---- measured times ---------------------------------------------------------------------------------------------------- */
+
+static char told[1024];
+
+static void hear(void *data, int line, const char *sentence)
+{
+    (void)data;
+    snprintf(told, sizeof told, "%d: %s", line, sentence);
+}
+
+static struct collopt_machine_file *parse(const char *text)
+{
+    told[0] = '\0';
+    return collopt_machine_parse("site.machine", text, strlen(text), hear, NULL);
+}
+
+static const char times[] = "host openmpi allreduce 8 1 8 1K commutative = 10 us\n"
+                            "host\topenmpi  allreduce 8 1 8 4K commutative=40 us # in between\n"
+                            "host openmpi allreduce 8 1 8 4K exact = 20 us\n"
+                            "host mpich allreduce 8 1 8 1K commutative = 0.1 us\n"
+                            "host openmpi allreduce 8 2 4 1K commutative = 77 us\n";
+
+static const struct {
+    enum collopt_mpi mpi;
+    int ranks, each;
+    bool commutative, exact;
+    size_t bytes;
+    double us;                  /* 0: was not measured */
+} looked_up[] = {
+    { O, 8, 0, true, false, 1 K, 10 }, { O, 8, 0, true, false, 4 K, 40 }, { O, 8, 0, true, false, 2560, 25 },
+    { O, 8, 0, true, false, 256, 10 }, { O, 8, 0, true, false, 248, 0 }, { O, 8, 0, true, false, 16 K, 160 },
+    { O, 8, 0, true, false, 16 K + 8, 0 }, { O, 8, 0, true, true, 4 K, 20 }, { O, 8, 0, false, false, 1 K, 0 },
+    { H, 8, 0, true, false, 1 K, 0.1 }, { H, 8, 0, true, true, 1 K, 0.1 }, { O, 8, 4, true, false, 1 K, 77 },
+    { O, 4, 0, true, false, 1 K, 0 },
+};
+
+START_TEST(measured)
+{
+    struct collopt_machine_file *f = parse(times);
+
+    ck_assert_msg(f, "%s", told);
+    for (size_t i = 0; i < sizeof looked_up / sizeof *looked_up; i++) {
+        struct setting s = { .mpi = looked_up[i].mpi, .ranks = looked_up[i].ranks, .each = looked_up[i].each,
+                             .times = f->host_times };
+        struct collopt_problem p = problem(&s, COLLOPT_ALLREDUCE, looked_up[i].bytes, looked_up[i].commutative);
+        double us;
+
+        p.exact = looked_up[i].exact;
+        us = 1e6 * collopt_host_measured(f->host_times, s.mpi, &p);
+        ck_assert_msg(us >= 0.999 * looked_up[i].us && us <= 1.001 * looked_up[i].us, "case %zu: %g us, not %g", i, us,
+                      looked_up[i].us);
+    }
+    collopt_machine_free(f);
+}
+END_TEST
+
+static const struct {
+    const char *text, *says;
+} refused[] = {
+    { "host openmpi allreduce 8 1 8 1K = 10 us", "1: 6 words behind host; there are 7: MPI collective ranks nodes ppn bytes op" },
+    { "host intel allreduce 8 1 8 1K commutative = 10 us", "1: \"intel\" is no MPI whose times are known" },
+    { "host mpich bcast 8 1 8 1K commutative = 10 us", "1: there is no collective \"bcast\"" },
+    { "host mpich scan 8 x 8 1K commutative = 10 us", "1: nodes \"x\" is not a number from 1 on" },
+    { "host mpich scan 8 1 8 1K sum = 10 us", "1: op \"sum\" is neither commutative nor exact" },
+    { "host mpich scan 8 1 8 1K exact = 10", "1: the host's time \"10\" is not understood" },
+    { "host mpich scan 8 1 8 1K exact = 0 us", "1: the host's time \"0 us\" is not understood" },
+    { "host mpich scan 8 1 8 1K exact = 1 us\nhost mpich scan 8 1 8 1024 exact = 2 us", "2: the host's time of this is given" },
+};
+
+START_TEST(mistakes)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        ck_assert_msg(!parse(refused[i].text), "%s", refused[i].text);
+        ck_assert_msg(strncmp(told, refused[i].says, strlen(refused[i].says)) == 0, "%s: %s", refused[i].text, told);
+    }
+}
+END_TEST
+
+/* What is written is read again, and is part of what ranks compare. */
+START_TEST(writing)
+{
+    struct collopt_machine_file *f = parse(times), *again, *other;
+    char *text = NULL;
+    size_t size;
+    FILE *to = open_memstream(&text, &size);
+
+    for (int i = 0; i < f->host_times->n; i++)
+        collopt_host_time_write(to, &f->host_times->time[i], i % 2 ? "so many %s" : NULL);
+    fclose(to);
+    again = parse(text);
+    ck_assert_msg(again, "%s\n%s", told, text);
+    ck_assert(again->hash == f->hash && f->hash != 0);
+    other = parse("host mpich allreduce 8 1 8 1K commutative = 0.2 us\n");
+    ck_assert(other && other->hash != f->hash && other->hash != 0);
+    collopt_machine_free(other);
+    collopt_machine_free(again);
+    collopt_machine_free(f);
+    free(text);
+}
+END_TEST
+
+/* Faster by a little is not enough. */
+START_TEST(choosing)
+{
+    struct setting s = { .mpi = COLLOPT_OPENMPI, .ranks = 16, .each = 4, .network = COLLOPT_FAST_NETWORK };
+    struct collopt_problem p = problem(&s, COLLOPT_ALLREDUCE, 1 K, true);
+    struct collopt_host_time t = { COLLOPT_OPENMPI, COLLOPT_ALLREDUCE, false, 16, 4, 4, 1 K, 0 };
+    struct collopt_host_times all = { .n = 1, .time = &t };
+    struct collopt_candidate best;
+    struct collopt_decision d;
+
+    ck_assert(collopt_choose(&p, 1, &best));
+    s.machine.host_times = &all;
+    t.seconds = 0.95 * best.seconds;
+    collopt_select(&p, &d);
+    ck_assert_msg(d.choice.algorithm == best.choice.algorithm && strncmp(d.why, "predicted ", 10) == 0, "%s", d.why);
+    t.seconds = 0.5 * best.seconds;
+    collopt_select(&p, &d);
+    ck_assert_msg(!d.choice.algorithm && d.open, "%s", d.why);
+    ck_assert_msg(strncmp(d.why, "measured ", 9) == 0 && strstr(d.why, " us; first own, ") && strstr(d.why, ", predicted "), "%s",
+                  d.why);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("host_mpi");
+    TCase *tc = tcase_create("host_mpi");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_test(tc, versions);
+    tcase_add_test(tc, decisions);
+    tcase_add_test(tc, unknown);
+    tcase_add_test(tc, crowded);
+    tcase_add_test(tc, nothing_is_lost);
+    tcase_add_test(tc, measured);
+    tcase_add_test(tc, mistakes);
+    tcase_add_test(tc, writing);
+    tcase_add_test(tc, choosing);
+    tcase_set_timeout(tc, 60);
+    suite_add_tcase(suite, tc);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
