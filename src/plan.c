@@ -126,7 +126,8 @@ static void free_wires(struct collopt_plan *plan)
 
 /* ---- scratch ----------------------------------------------------------------------------------------------------- */
 
-/* Elements keep their extent in scratch, and an operation may touch the whole of it, so a slot spans all gaps. */
+/* Elements keep their extent in scratch, and an operation may touch the whole of it, so a slot spans all gaps.  Element 0 is
+ * aligned, wherever its bytes begin, as the user's own would be: operations may be compiled for that. */
 static void lay_out(struct collopt_plan *plan)
 {
     const struct collopt_facts *f = &plan->facts;
@@ -134,12 +135,13 @@ static void lay_out(struct collopt_plan *plan)
 
     for (int i = 0; i < plan->bound->slots; i++) {
         ptrdiff_t last = ((ptrdiff_t)plan->bound->slot[i] - 1) * f->extent;
-        ptrdiff_t from = f->low + (last < 0 ? last : 0), to = f->high + (last > 0 ? last : 0);
+        ptrdiff_t from = f->low + (last < 0 ? last : 0), to = f->high + (last > 0 ? last : 0), before;
 
         if (plan->bound->slot[i] == 0)
             continue;
-        plan->slot[i] = (ptrdiff_t)used - from;
-        used += ((size_t)(to - from) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+        before = from < 0 ? (-from + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : -(from / ALIGNMENT * ALIGNMENT);
+        plan->slot[i] = (ptrdiff_t)used + before;
+        used += (size_t)(before + to + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
     plan->scratch = used;
 }

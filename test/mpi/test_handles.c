@@ -1,5 +1,5 @@
 /* Datatypes and operations: handles that come back as others, absolute addresses, types of Fortran's kinds, elements longer
- * than a message, operations that use all of an element. */
+ * than a message, operations that use all of an element, or rely on its alignment. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -352,9 +352,9 @@ static void long_elements(void)
 
 /* ---- operations that use the whole extent ------------------------------------------------------------------------------------------ */
 
-enum { WIDE = 12 };             /* ints in the extent of an element with data in the first only */
+enum { WIDE = 100 };            /* ints in the extent of an element with data in the first only */
 
-/* Reads and writes the gaps as well, as far as the extent goes, and says so if there is no memory for that. */
+/* Writes the gaps as well, as far as the extent goes: wherever there is no room for that, somebody's data is lost. */
 static void add_wide(void *in, void *inout, int *n, MPI_Datatype *type)
 {
     const int *from = in;
@@ -364,7 +364,7 @@ static void add_wide(void *in, void *inout, int *n, MPI_Datatype *type)
     for (int i = 0; i < *n; i++, from += WIDE, to += WIDE) {
         to[0] += from[0];
         for (int k = 1; k < WIDE; k++)
-            to[k] = from[k] ^ to[k] ^ from[k];
+            to[k] = 0x5a5a5a5a;
     }
 }
 
@@ -389,6 +389,51 @@ static void wide_elements(void)
     free(out);
 }
 
+/* ---- alignment -------------------------------------------------------------------------------------------------------- */
+
+enum { LINE = 64 };             /* bytes; the longest vectors of processors, and what a compiler may rely on */
+
+static int odd_addresses;
+
+static void add_aligned(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    odd_addresses += (uintptr_t)in % LINE != 0 || (uintptr_t)inout % LINE != 0;
+    for (int i = 0; i < *n; i++)
+        *(int *)((char *)inout + i * LINE) += *(int *)((char *)in + i * LINE);
+}
+
+/* Elements of LINE bytes at addresses that LINE divides, with a lower bound before them or behind: an operation finds them at
+ * such addresses wherever they are. */
+static void aligned_elements(void)
+{
+    static const int low[] = { 0, -8, 24, -LINE - 4 };
+    char *in = aligned_alloc(LINE, (COUNT + 2) * LINE), *out = aligned_alloc(LINE, (COUNT + 2) * LINE);
+    MPI_Op op;
+
+    at("aligned elements", 60);
+    MPI_Op_create(add_aligned, 0, &op);
+    for (int k = 0; k < 4; k++) {
+        MPI_Datatype type;
+
+        MPI_Type_create_resized(MPI_INT, low[k], LINE, &type);
+        MPI_Type_commit(&type);
+        for (int i = 0; i < COUNT; i++)
+            *(int *)(in + (i + 1) * LINE) = of(world_rank, i);
+        served(MPI_Allreduce(in + LINE, out + LINE, COUNT, type, op, MPI_COMM_WORLD), "aligned elements");
+        for (int i = 0; i < COUNT; i++)
+            check(*(int *)(out + (i + 1) * LINE) == sum_of(world_ranks, i), "aligned elements, lower bound %d: element %d is %d",
+                  low[k], i, *(int *)(out + (i + 1) * LINE));
+        served(MPI_Scan(in + LINE, out + LINE, COUNT, type, op, MPI_COMM_WORLD), "aligned elements");
+        check(odd_addresses == 0 || !with_collopt(), "lower bound %d: %d operations had operands at odd addresses", low[k],
+              odd_addresses);
+        MPI_Type_free(&type);
+    }
+    MPI_Op_free(&op);
+    free(in);
+    free(out);
+}
+
 int main(int argc, char **argv)
 {
     int n = argc > 1 ? atoi(argv[1]) : 300;
@@ -403,6 +448,7 @@ int main(int argc, char **argv)
     duplicates();
     long_elements();
     wide_elements();
+    aligned_elements();
     check(calls_run(NULL, NULL) == ours || !with_collopt(), "collopt ran %llu of %llu calls",
           (unsigned long long)calls_run(NULL, NULL), (unsigned long long)ours);
     return end();
