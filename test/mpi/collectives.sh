@@ -74,6 +74,7 @@ all()                   # HOST
     one 3 COLLOPT_WAIT=spin -- count=17
     one 3 COLLOPT_ISA=generic --
     one 2 COLLOPT_SCRATCH=0 -- count=1000
+    one 3 COLLOPT_CHECK=on -- reduce_scatter shape=ragged in_place      # whatever the counts, all ranks choose alike
     [ -z "${TEST_THOROUGH-}" ] || thoroughly
     finish
 }

@@ -58,6 +58,18 @@ static int exscan(const struct arguments *a)
     return MPI_Exscan(a->in, a->out, a->count, a->type, a->op, a->comm);
 }
 
+#if MPI_VERSION >= 4
+static int reduce_large(const struct arguments *a)
+{
+    return MPI_Reduce_c(a->in, a->out, a->count, a->type, a->op, a->root, a->comm);
+}
+
+static int allreduce_large(const struct arguments *a)
+{
+    return MPI_Allreduce_c(a->in, a->out, a->count, a->type, a->op, a->comm);
+}
+#endif
+
 static int reduce_local(const struct arguments *a)
 {
     return MPI_Reduce_local(a->in, a->out, a->count, a->type, a->op);
@@ -69,9 +81,17 @@ static const struct function {
 } functions[] = {
     { "Reduce", reduce }, { "Allreduce", allreduce }, { "Reduce_scatter", reduce_scatter },
     { "Reduce_scatter_block", reduce_scatter_block }, { "Scan", scan }, { "Exscan", exscan },
+#if MPI_VERSION >= 4
+    { "Reduce_c", reduce_large }, { "Allreduce_c", allreduce_large },
+#endif
     { "Reduce_local", reduce_local },
 };
 enum { FUNCTIONS = sizeof functions / sizeof *functions, LOCAL = FUNCTIONS - 1 };
+
+static bool has_root(int f)
+{
+    return strncmp(functions[f].name, "Reduce", 6) == 0 && (functions[f].name[6] == '\0' || strcmp(functions[f].name, "Reduce_c") == 0);
+}
 
 static void answer(const char *function, const char *what, int err)
 {
@@ -144,12 +164,16 @@ static void wrong_buffers(int f, MPI_Comm comm)
     struct arguments a;
 
 #ifdef MPICH_VERSION            /* Open MPI takes equal buffers for MPI_IN_PLACE, and reads from address 0 */
-    if (f != LOCAL && f != 0) { /* in MPI_Reduce only the root can know */
+    if (!has_root(f)) {         /* there only the root can know */
         a = right(comm), a.out = in;
         try(f, "equal buffers", a);
     }
     a = right(comm), a.in = NULL, a.out = NULL;
     try(f, "no buffers", a);
+    if (f == LOCAL) {
+        a = right(comm), a.in = MPI_IN_PLACE;
+        try(f, "MPI_IN_PLACE", a);
+    }
 #endif
     if (f == 1) {               /* elsewhere some hosts crash */
         a = right(comm), a.out = MPI_IN_PLACE;
@@ -161,7 +185,7 @@ static void wrong_numbers(int f, MPI_Comm comm, int ranks)
 {
     struct arguments a = right(comm);
 
-    if (f == 0) {
+    if (has_root(f)) {
         a.root = -1;
         try(f, "root -1", a);
         a.root = ranks;
