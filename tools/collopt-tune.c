@@ -123,7 +123,7 @@ static int tune(const struct tune_options *o, int argc, char **argv)
     free(key);
     if (status == TUNE_INTERRUPTED)
         tune_say("interrupted; what was measured is in %s.part, and the same command goes on with the rest", o->output);
-    if (status == 0 && (!tune_write_machine(&all.machine, o, &command) || !tune_write_rules(&all, o, &command)))
+    if (status == 0 && (!tune_write_machine(&all, o, &command) || !tune_write_rules(&all, o, &command)))
         status = TUNE_FAILED;
     if (status == 0 && !tune_draw(&all, o))
         status = TUNE_FAILED;

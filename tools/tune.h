@@ -71,6 +71,8 @@ struct tune_cell {
     bool built_in;                              /* without rules collopt takes the first candidate, once known; else the host */
     int candidates;
     struct tune_candidate candidate[TUNE_CANDIDATES];   /* the most promising one first */
+    double host_us;                             /* what the host takes, from most pairs; 0: not known */
+    int host_pairs;
 };
 
 struct tune_costs {                             /* of messages and combining */
@@ -82,6 +84,7 @@ struct tune_costs {                             /* of messages and combining */
 
 struct tune_machine {                           /* where it is measured */
     int ranks, nodes, largest;
+    enum collopt_mpi mpi;
     struct collopt_topology topology;
     struct tune_costs costs;
     char about[4][300];                         /* for the head of the file */
@@ -132,8 +135,9 @@ int tune_measure(struct tune_cells *all, const struct tune_options *o, const cha
 bool tune_take_cost(struct tune_costs *c, const char *answer);
 /* Fills in what was not measured. */
 void tune_complete_costs(struct tune_costs *c, const struct collopt_topology *t);
-/* Writes O->machine, if there is something to write.  False, after a message. */
-bool tune_write_machine(const struct tune_machine *m, const struct tune_options *o, const struct tune_command *command);
+/* Writes O->machine, if there is something to write: what messages cost, and what the host's collectives take.  False, after a
+ * message. */
+bool tune_write_machine(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command);
 
 /* ---- tune_series.c: what is chosen ---------------------------------------------------------------------------------- */
 

@@ -271,15 +271,23 @@ bool tune_take_answer(struct tune_cells *all, const char *answer)
 {
     char collective[32], operation[32], name[TUNE_NAME], ran[TUNE_NAME] = "", result[32];
     struct tune_candidate took = { .state = TUNE_UNFIT };
+    struct tune_cell *c;
     size_t bytes;
+    double host_us = 0;
+    int pairs = 0;
 
     if (strncmp(answer, "machine ", 8) == 0)
         return tune_take_cost(&all->machine.costs, answer);
     if (sscanf(answer, "none %31s %31s %zu %199s", collective, operation, &bytes, name) != 4) {
-        if (sscanf(answer, "cell %31s %31s %zu %199s %199s %*f %*f %lf %lf %lf %*d %31s", collective, operation, &bytes, name,
-                   ran, &took.ratio, &took.low, &took.high, result) != 9)
+        if (sscanf(answer, "cell %31s %31s %zu %199s %199s %lf %*f %lf %lf %lf %d %31s", collective, operation, &bytes, name,
+                   ran, &host_us, &took.ratio, &took.low, &took.high, &pairs, result) != 11)
             return false;
         took.state = strcmp(result, "WRONG") == 0 ? TUNE_WRONG : TUNE_MEASURED;
     }
-    return take(find_cell(all, collective, operation, bytes), name, ran, &took);
+    c = find_cell(all, collective, operation, bytes);
+    if (c && pairs > c->host_pairs && strcmp(result, "WRONG-HOST") != 0) {
+        c->host_us = host_us;
+        c->host_pairs = pairs;
+    }
+    return take(c, name, ran, &took);
 }

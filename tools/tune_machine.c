@@ -3,6 +3,7 @@
 # include "config.h"
 #endif
 
+#include "select/host_times.h"
 #include "tune.h"
 
 #include <errno.h>
@@ -83,29 +84,72 @@ static bool check(char *file)
     return right;
 }
 
-static bool write_all(const struct tune_machine *m, const struct tune_options *o, const struct tune_command *command, FILE *to)
+enum { FEW = 20 };              /* pairs: the median of fewer is not worth writing down */
+
+/* Of its kind the first one with a time, for every size.  What users' own functions take says nothing of the host. */
+static bool speaks(const struct tune_cells *all, const struct tune_cell *c)
 {
+    const struct tune_operation *o = tune_operations;
+
+    if (c->host_pairs < FEW || !o[c->operation].commutative || strcmp(o[c->operation].name, "user") == 0)
+        return false;
+    for (const struct tune_cell *b = all->cell; b < c; b++)
+        if (b->collective == c->collective && b->bytes == c->bytes && b->host_pairs >= FEW
+            && strcmp(o[b->operation].kind, o[c->operation].kind) == 0 && strcmp(o[b->operation].name, "user") != 0)
+            return false;
+    return true;
+}
+
+/* So that predictions have somebody to beat where no rule decides. */
+static void write_host(const struct tune_cells *all, FILE *to)
+{
+    const struct tune_machine *m = &all->machine;
+    char comment[80];
+    int n = 0;
+
+    for (int i = 0; i < all->n && m->mpi != COLLOPT_OTHER_MPI; i++) {
+        const struct tune_cell *c = &all->cell[i];
+        const struct tune_operation *o = &tune_operations[c->operation];
+        struct collopt_host_time t = { .mpi = m->mpi, .collective = c->collective, .exact = o->exact, .bytes = c->bytes,
+                                       .ranks = (size_t)m->ranks, .nodes = (size_t)m->nodes, .ppn = (size_t)m->largest,
+                                       .seconds = c->host_us * 1e-6 };
+
+        if (!speaks(all, c))
+            continue;
+        if (n++ == 0)
+            fputs("\n# What the MPI library's own collectives take.\n"
+                  "#            collective           ranks nodes  ppn  bytes op\n", to);
+        snprintf(comment, sizeof comment, "%s, median of %d", o->name, c->host_pairs);
+        collopt_host_time_write(to, &t, comment);
+    }
+}
+
+static bool write_all(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command, FILE *to)
+{
+    const struct tune_machine *m = &all->machine;
     const char *comment[COLLOPT_MACHINE_KEYS];
 
     for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++)
         comment[i] = *m->costs.remark[i] ? m->costs.remark[i] : NULL;
     fprintf(to, "# What messages and combining cost, COLLOPT_MACHINE=%s; ", o->machine);
     tune_write_origin(m, command, to);
-    return collopt_machine_write(to, &m->costs.machine, m->costs.given, comment);
+    collopt_machine_write(to, &m->costs.machine, m->costs.given, comment);
+    write_host(all, to);
+    return !ferror(to);
 }
 
-bool tune_write_machine(const struct tune_machine *m, const struct tune_options *o, const struct tune_command *command)
+bool tune_write_machine(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command)
 {
     char fresh[TUNE_PATH];
     FILE *to;
     bool well;
 
-    if (!m->costs.complete)
+    if (!all->machine.costs.complete)
         return true;
     snprintf(fresh, sizeof fresh, "%s.new", o->machine);
     to = fopen(fresh, "w");
     if (to) {
-        well = write_all(m, o, command, to);
+        well = write_all(all, o, command, to);
         well = fclose(to) == 0 && well;
     }
     if (!to || !well || rename(fresh, o->machine) != 0) {

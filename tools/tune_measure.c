@@ -6,6 +6,7 @@
 #include "tune.h"
 
 #include "collopt.h"
+#include "select/host_mpi.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -198,6 +199,8 @@ static bool hear(struct tune_job *job, struct tune_machine *m, char version[32],
     while ((answer = tune_job_answer(job))) {
         int crowded, n = 0;
 
+        if (strncmp(answer, "about MPI: ", 11) == 0)
+            m->mpi = collopt_mpi_of(answer + 11);
         if (strncmp(answer, "about ", 6) == 0 && m->abouts < (int)(sizeof m->about / sizeof *m->about))
             snprintf(m->about[m->abouts++], sizeof m->about[0], "%s", answer + 6);
         if (sscanf(answer, "ready %31s %d %d %d %n", version, loaded, &m->ranks, &crowded, &n) == 4 && n > 0 && m->ranks > 0) {

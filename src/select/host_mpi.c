@@ -24,19 +24,14 @@ const double collopt_host_share = 0.9;
 
 enum collopt_mpi collopt_mpi_of(const char *version)
 {
-    static const char open[] = "Open MPI v", mpich[] = "MPICH Version:";
+    const char *number = version ? version + strcspn(version, "0123456789") : "";
     char *end;
+    long major = strtol(number, &end, 10), minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 
-    if (version && strncmp(version, open, sizeof open - 1) == 0) {
-        long major = strtol(version + sizeof open - 1, &end, 10), minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
-
+    if (version && strncmp(version, "Open MPI ", 9) == 0)
         return major == 5 || (major == 4 && minor >= 1) ? COLLOPT_OPENMPI : COLLOPT_OTHER_MPI;
-    }
-    if (version && strncmp(version, mpich, sizeof mpich - 1) == 0) {
-        long major = strtol(version + sizeof mpich - 1, &end, 10), minor = *end == '.' ? strtol(end + 1, NULL, 10) : 0;
-
+    if (version && strncmp(version, "MPICH ", 6) == 0)
         return major == 4 || (major == 3 && minor >= 4) ? COLLOPT_MPICH : COLLOPT_OTHER_MPI;
-    }
     return COLLOPT_OTHER_MPI;
 }
 

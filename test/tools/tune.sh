@@ -25,7 +25,7 @@ env >"$work/environment"
 [ "$1" = --serve ] || exit 9
 [ ! -f "$work/dies" ] || exit 7
 echo 'some launcher says something'
-echo "[1,0]<stdout>: @collopt about MPI: none; collopt: none"
+echo "[1,0]<stdout>: @collopt about MPI: $(cat "$work/mpi"); collopt: none"
 printf '@collopt ready %s\n' "$(cat "$work/ready")"
 while read -r word collective operation type bytes algorithm seconds hopeless; do
     if [ "$word" = machine ]; then
@@ -54,7 +54,7 @@ while read -r word collective operation type bytes algorithm seconds hopeless; d
             if ($5 == "none")
                 print "@collopt none", c, o, b, a
             else
-                print "@collopt cell", c, o, b, a, ran, "1.0 1.0", $5, $6, $7, 20, $8
+                print "@collopt cell", c, o, b, a, ran, b / 100, "1.0", $5, $6, $7, 20, $8
         }' "$work/table"
 done
 END
@@ -65,6 +65,7 @@ fresh()                 # lines of the table from the standard input
 {
     rm -f "$work"/site.rules* "$work/site.machine" "$work/machine" "$work/limit" "$work/waits" "$work/dies"
     : >"$work/asked"
+    echo none >"$work/mpi"
     printf 'combine.bandwidth 2e10 1.9e10 2.1e10\nnode.latency 3e-7 2.5e-7 3.5e-7\nnet.eager 4096 4096 4096\n' >"$work/costs"
     cat >"$work/table"
     echo "$version 1 8 0 0,0,0,0,4,4,4,4" >"$work/ready"
@@ -169,6 +170,18 @@ for line in '^node.latency  *= 300 ns  # quartiles 0.25 and 0.35 us$' '^net.eage
     grep -q "$line" "$work/site.machine" || fail "no line \"$line\" in $(cat "$work/site.machine")"
 done
 [ "$(grep -c '^[^#]' "$work/site.machine")" = 3 ] || fail "too much in $(cat "$work/site.machine")"
+# of the host's times one for each kind of operation and size; none of users' functions, nor of an MPI that is not known
+echo 'Open MPI 4.1.4' >"$work/mpi"
+run 0 --collectives scan --ops user,sum,prod,max,noncommutative --sizes 64,1K env
+grep '^host' "$work/site.machine" | sed 's/  */ /g' >"$work/found"
+cat >"$work/wanted" <<'END'
+host openmpi scan 8 2 4 64 commutative = 0.640 us # sum, median of 20
+host openmpi scan 8 2 4 1K commutative = 10.240 us # sum, median of 20
+host openmpi scan 8 2 4 64 exact = 0.640 us # max, median of 20
+host openmpi scan 8 2 4 1K exact = 10.240 us # max, median of 20
+END
+cmp -s "$work/wanted" "$work/found" || fail "the host's times: $(diff "$work/wanted" "$work/found")"
+echo none >"$work/mpi"
 rm "$work/site.machine"
 run 0 --collectives scan --sizes 64 --machine "$work/site.rules.costs" env
 [ -f "$work/site.rules.costs" ] || fail '--machine names another file'

@@ -52,6 +52,8 @@ START_TEST(versions)
     ck_assert_int_eq(collopt_mpi_of("Open MPI v6.0.0"), COLLOPT_OTHER_MPI);
     ck_assert_int_eq(collopt_mpi_of("MPICH Version:\t4.0.2\nMPICH Release date:"), COLLOPT_MPICH);
     ck_assert_int_eq(collopt_mpi_of("MPICH Version: 3.4.1"), COLLOPT_MPICH);
+    ck_assert_int_eq(collopt_mpi_of("MPICH 4.1"), COLLOPT_MPICH);
+    ck_assert_int_eq(collopt_mpi_of("Open MPI 4.1.4; collopt: 0.1.0"), COLLOPT_OPENMPI);
     ck_assert_int_eq(collopt_mpi_of("MPICH Version:\t3.3.2"), COLLOPT_OTHER_MPI);
     ck_assert_int_eq(collopt_mpi_of("Intel(R) MPI Library 2021.9 for Linux* OS"), COLLOPT_OTHER_MPI);
     ck_assert_int_eq(collopt_mpi_of("SMPI Version 3.32"), COLLOPT_OTHER_MPI);
