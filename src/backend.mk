@@ -20,6 +20,7 @@ COLLOPT_CORE_SOURCES = \
 	src/lower.c \
 	src/partition.c \
 	src/phase.c \
+	src/places.c \
 	src/public.c \
 	src/registry.c \
 	src/replay.c \

@@ -6,8 +6,11 @@
 #include "config.h"
 
 #include "host.h"
+#include "internal.h"
 #include "public.h"
 #include "front/backend.h"
+
+const char *collopt_host_name = COLLOPT_HOST;
 
 /* SMPI's PMPI_Pcontrol stops the simulation ("not yet implemented"). */
 #ifdef COLLOPT_HOST_SMPI

@@ -93,6 +93,19 @@ void collopt_setting_agreed_text(const struct collopt_settings *s, const struct 
 /* The index of the word nearest to WORD by edit distance; -1 if none is near. */
 int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const void *data), const void *data);
 
+/* ---- places.c: files of rules and machines that no variable names ----------------------------------------------- */
+
+/* "openmpi", "mpich", "smpi" in a backend; "" in a tool that was not told. */
+extern const char *collopt_host_name;
+/* The first of the default places that has a file of rules (ENDING "rules") or a machine ("machine") for MPI; false: none. */
+bool collopt_default_file(char *const *environment, const char *mpi, const char *ending, char *path, size_t size);
+/* Its two directories; false: the user has none. */
+bool collopt_users_directory(char *const *environment, char *path, size_t size);
+const char *collopt_system_directory(void);
+/* What this processor is called in the names of such files; and any name of a processor: "amd-epyc-7742-64-core-processor". */
+void collopt_processor(char *word, size_t size);
+void collopt_processor_word(const char *name, char *word, size_t size);
+
 /* The rank of this process by the launcher's variables; -1: none is set. */
 int collopt_launched_rank(void);
 /* How many ranks of the job the launcher put on this node; -1: it does not say. */

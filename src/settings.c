@@ -68,9 +68,9 @@ static const struct collopt_setting_row rows[] = {
       .help = "communicators engaged at a time, at most; each takes one more of the MPI library's" },
     { .name = "COLLOPT_ISA", .kind = COLLOPT_TEXT, .scope = COLLOPT_LOCAL, .values = "auto|NAME", .preset = "auto",
       FIELD(isa), .help = "instruction set of the combining loops; auto: the best this processor has" },
-    { .name = "COLLOPT_RULES", .kind = COLLOPT_RULES_FILE, .scope = COLLOPT_AGREED, .values = "FILE", .preset = "",
+    { .name = "COLLOPT_RULES", .kind = COLLOPT_RULES_FILE, .scope = COLLOPT_AGREED, .values = "FILE|none", .preset = "",
       FIELD(rules_file), .help = "rules that choose algorithms by ranks, nodes, bytes and operation" },
-    { .name = "COLLOPT_MACHINE", .kind = COLLOPT_MACHINE_FILE, .scope = COLLOPT_AGREED, .values = "FILE", .preset = "",
+    { .name = "COLLOPT_MACHINE", .kind = COLLOPT_MACHINE_FILE, .scope = COLLOPT_AGREED, .values = "FILE|none", .preset = "",
       FIELD(machine_file), .help = "latencies and bandwidths that the cost model computes with" },
     FORCE("REDUCE", COLLOPT_REDUCE, "MPI_Reduce"),
     FORCE("ALLREDUCE", COLLOPT_ALLREDUCE, "MPI_Allreduce"),
@@ -280,6 +280,13 @@ static bool read_machine(struct collopt_settings *s, const char *file, char *mes
     return s->machine != NULL;
 }
 
+static const char no_file[] = "none";   /* in place of one in the default places */
+
+static bool is_file(const struct collopt_setting_row *row)
+{
+    return row->kind == COLLOPT_RULES_FILE || row->kind == COLLOPT_MACHINE_FILE;
+}
+
 /* Sets ROW's field to TEXT; else MESSAGE says what would be right. */
 static bool set(struct collopt_settings *s, const struct collopt_setting_row *row, const char *text, char *message,
                 size_t size)
@@ -337,17 +344,20 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
             return false;
         break;
     case COLLOPT_RULES_FILE:
-        if (!read_rules(s, text, message, size))
+        if (strcmp(text, no_file) != 0 && !read_rules(s, text, message, size))
             return false;
         break;
     case COLLOPT_MACHINE_FILE:
-        if (!read_machine(s, text, message, size))
+        if (strcmp(text, no_file) != 0 && !read_machine(s, text, message, size))
             return false;
         break;
     case COLLOPT_TEXT:
         break;
     }
-    *(const char **)field = strcmp(text, row->preset) == 0 ? NULL : strdup(text);
+    if (strcmp(text, row->preset) == 0 || (is_file(row) && strcmp(text, no_file) == 0))
+        *(const char **)field = NULL;
+    else
+        *(const char **)field = strdup(text);
     return true;
 }
 
@@ -435,7 +445,7 @@ static void tell_unknown(void (*warn)(const char *sentence), const char *name, s
 static void tell_value(void (*warn)(const char *sentence), const struct collopt_setting_row *row, const char *value,
                        const char *message)
 {
-    if (row->kind == COLLOPT_RULES_FILE || row->kind == COLLOPT_MACHINE_FILE) {
+    if (is_file(row)) {
         tell(warn, "%s is not used: %s", row->name, message);
         return;
     }
@@ -477,9 +487,25 @@ static uint64_t hash(const struct collopt_settings *s)
     return h;
 }
 
+/* What no variable names may lie in one of the default places.  Returns how many mistakes there are. */
+static int look_for_file(struct collopt_settings *s, const struct collopt_setting_row *row, char *const *environment,
+                         void (*warn)(const char *sentence))
+{
+    char path[4096], message[768];
+
+    const char *ending = row->kind == COLLOPT_RULES_FILE ? "rules" : "machine";
+
+    if (!collopt_default_file(environment, collopt_host_name, ending, path, sizeof path)
+        || set(s, row, path, message, sizeof message))
+        return 0;
+    tell_value(warn, row, path, message);
+    return 1;
+}
+
 /* The host's first calls would be in the host's order, a tuned choice is another one elsewhere, and candidates that take turns
  * have as many orders.  Returns how many settings have no effect. */
-static int make_reproducible(struct collopt_settings *s, bool after_given, void (*warn)(const char *sentence))
+static int make_reproducible(struct collopt_settings *s, bool after_given, bool rules_given,
+                             void (*warn)(const char *sentence))
 {
     int idle = 0;
 
@@ -490,7 +516,7 @@ static int make_reproducible(struct collopt_settings *s, bool after_given, void 
              "reduction", s->after);
         idle++;
     }
-    if (s->rules) {
+    if (s->rules && rules_given) {
         tell(warn, "COLLOPT_RULES has an effect only where any order gives the same bits: COLLOPT_REPRODUCIBLE is set");
         idle++;
     }
@@ -515,8 +541,8 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment, 
     for (int i = 0; i < ROWS; i++)
         if (*rows[i].preset)
             set(s, &rows[i], rows[i].preset, message, sizeof message);
-    for (; environment && *environment; environment++) {
-        const char *name = *environment;
+    for (char *const *variable = environment; variable && *variable; variable++) {
+        const char *name = *variable;
         size_t n = strcspn(name, "=");
         const char *value = name[n] ? name + n + 1 : "";
         const struct collopt_setting_row *row = row_named(name, n);
@@ -536,7 +562,10 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment, 
             wrong++;
         }
     }
-    wrong += make_reproducible(s, seen[row_named("COLLOPT_AFTER", 13) - rows], warn);
+    for (int i = 0; i < ROWS; i++)
+        if (is_file(&rows[i]) && !seen[i])
+            wrong += look_for_file(s, &rows[i], environment, warn);
+    wrong += make_reproducible(s, seen[row_named("COLLOPT_AFTER", 13) - rows], seen[row_named("COLLOPT_RULES", 13) - rows], warn);
     if (s->adapt_rules && !s->adapt) {
         tell(warn, "COLLOPT_ADAPT_RULES has no effect: nothing is learnt, COLLOPT_ADAPT is off");
         s->adapt_rules = NULL;

@@ -215,6 +215,19 @@ static void print_machine(const struct machine *m)
     printf("\n  instructions %s\n", m->isa);
 }
 
+/* Where files of rules and machines are looked for, and how they would be called for this processor. */
+static void print_places(void)
+{
+    char directory[4096], processor[200];
+
+    collopt_processor(processor, sizeof processor);
+    printf("\nFiles, unless COLLOPT_RULES and COLLOPT_MACHINE are set\n");
+    if (collopt_users_directory(environ, directory, sizeof directory))
+        printf("  yours       %s\n", directory);
+    printf("  all users'  %s\n  names       MPI-%s, MPI, site; with .rules or .machine behind them; MPI is openmpi or mpich\n",
+           collopt_system_directory(), processor);
+}
+
 static void print_algorithm(const struct collopt_algorithm *a)
 {
     printf("    %-22s %s%s\n", a->name, a->summary, a->order == COLLOPT_COMMUTATIVE ? " (commutative operations)" : "");
@@ -282,9 +295,13 @@ static void json_installation(struct collopt_json *j, const struct installation 
 
 static void json_machine(struct collopt_json *j, const struct machine *m)
 {
+    char processor[200];
+
     collopt_json_object(j, "machine");
     collopt_json_text(j, "host", m->host);
     collopt_json_text(j, "isa", m->isa);
+    collopt_processor(processor, sizeof processor);
+    collopt_json_text(j, "processor", processor);
     collopt_json_count(j, "usable_processors", (uint64_t)m->usable);
     collopt_json_count(j, "processors", (uint64_t)m->processors);
     if (m->cores > 0)
@@ -346,6 +363,7 @@ static void write_all(bool as_json, const struct collopt_settings *settings)
     }
     print_installation(&installation);
     print_machine(&machine);
+    print_places();
     print_algorithms();
     print_settings(settings);
 }
@@ -481,6 +499,8 @@ int main(int argc, char **argv)
         usage(stderr);
         return 2;
     }
+    if (problem.host)           /* its files */
+        collopt_host_name = problem.host;
     wrong = read_settings(&settings);
     if (check)
         return wrong ? 1 : 0;

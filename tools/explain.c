@@ -147,15 +147,16 @@ static void print_times(const struct collopt_problem *p)
 
 static void print(const struct collopt_problem *p, enum collopt_network n)
 {
+    const struct collopt_machine_file *m = collopt_settings()->machine;
     struct collopt_decision d;
     char text[TEXT], bytes[32];
 
     collopt_select(p, &d);
     name(&d.choice, text);
     collopt_size_text(p->count * p->size, bytes, sizeof bytes);
-    printf("%s of %s on %d ranks, %d node%s, %s%s%s\n", collopt_collective_names[p->collective], bytes, p->ranks, p->topology->nodes,
-           p->topology->nodes == 1 ? "" : "s", collopt_network_names[n], p->topology->oversubscribed ? ", more ranks than processors" : "",
-           collopt_settings()->machine ? " and COLLOPT_MACHINE" : "");
+    printf("%s of %s on %d ranks, %d node%s, %s%s%s%s\n", collopt_collective_names[p->collective], bytes, p->ranks,
+           p->topology->nodes, p->topology->nodes == 1 ? "" : "s", collopt_network_names[n],
+           p->topology->oversubscribed ? ", more ranks than processors" : "", m ? " and " : "", m ? m->file : "");
     printf("  %s (%s)\n\n", text, d.why);
     print_times(p);
 }

@@ -1,11 +1,11 @@
 /* What the MPI library's own collectives would take; see host_mpi.h.
  *
- * Open MPI: coll/tuned's fixed decisions as they are since 4.1 (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c), with messages in
- * one piece, as they are without coll_tuned_*_segmentsize; Scan and Exscan are coll/basic's.  From 5.0 on coll/han is asked first on
- * several nodes of several ranks, of which nothing is known here.  MPICH: ch4 with the decisions of its tables
+ * Open MPI: coll/tuned's fixed decisions as they are since 4.1 (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c), with messages
+ * in one piece, as they are without coll_tuned_*_segmentsize; Scan and Exscan are coll/basic's.  From 5.0 on coll/han is asked
+ * first on several nodes of several ranks, of which nothing is known here.  MPICH: ch4 with the decisions of its tables
  * (maint/tuning/coll/mpir/generic.json and ch4/generic.json), as of 4.0; 3.4 takes recursive doubling for an Allreduce of up to
- * 2 KiB.  Collectives over shared memory, which some builds of both have, and other people's modules are not known: measured times
- * are (host_times.h).
+ * 2 KiB.  Collectives over shared memory, which some builds of both have, and other people's modules are not known: measured
+ * times are (host_times.h).
  *
  * What an algorithm takes is predicted as for the one of our catalogue that sends the same messages; of those that we have no use
  * for the messages are told here. */
@@ -240,12 +240,14 @@ static const struct way *way_of_mpich(const struct collopt_problem *p)
     case COLLOPT_EXSCAN:
         return &recursive_doubling;
     default:
-        return p->commutative ? bytes_of(p) < 512 K ? &halving : &pairwise : power && !p->counts ? &noncommutative : &parts_doubling;
+        if (p->commutative)
+            return bytes_of(p) < 512 K ? &halving : &pairwise;
+        return power && !p->counts ? &noncommutative : &parts_doubling;
     }
 }
 
-/* It does not give up the processor while it waits, so whoever is waited for gets it when the kernel thinks it is time: 8 ranks on
- * 2 processors, Allreduce of 8 bytes, three rounds: 27 ms and less. */
+/* It does not give up the processor while it waits, so whoever is waited for gets it when the kernel thinks it is time: 8 ranks
+ * on 2 processors, Allreduce of 8 bytes, three rounds: 27 ms and less. */
 static const double slice = 4e-3;       /* seconds */
 
 /* ---- what that takes ------------------------------------------------------------------------------------------------------- */

@@ -35,6 +35,21 @@ candidate()             # HOST
     runs 30 0
     deciding 'forced' COLLOPT_MACHINE="$work/fast" COLLOPT_ALLREDUCE=circulant
     runs 30 0
+
+    # files that no variable names, where the user has them
+    mkdir -p "$work/config/collopt"
+    mv "$work/fast" "$work/config/collopt/$host.machine"
+    deciding 'a machine in its place' XDG_CONFIG_HOME="$work/config"
+    runs 0 30
+    echo '* * * * * * host' >"$work/config/collopt/$other.rules"
+    echo 'allreduce * * * * * ring' >"$work/config/collopt/site.rules"
+    deciding 'rules in their place' XDG_CONFIG_HOME="$work/config"
+    runs 30 0
+    said 1 "^collopt: allreduce, 3 ranks, 4096 bytes.*: ring (rule $work/config/collopt/site.rules:1)\$" "$what"
+    deciding 'none' XDG_CONFIG_HOME="$work/config" COLLOPT_RULES=none COLLOPT_MACHINE=none
+    runs 30 0
+    said 0 '(rule' "$what"
+    rm -r "$work/config"
 }
 
 for_each_host candidate

@@ -35,6 +35,7 @@ SETTINGS_PARTS = \
 	src/expression.c \
 	src/lines.c \
 	src/log.c \
+	src/places.c \
 	src/select/host_times.c \
 	src/select/machine.c \
 	src/select/rules.c \
@@ -54,6 +55,13 @@ test_unit_test_machine_SOURCES = test/unit/test_machine.c $(SETTINGS_PARTS)
 test_unit_test_machine_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
 test_unit_test_machine_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_machine_LDADD = $(CHECK_LIBS)
+
+check_PROGRAMS += test/unit/test_places
+TESTS += test/unit/test_places
+test_unit_test_places_SOURCES = test/unit/test_places.c $(SETTINGS_PARTS)
+test_unit_test_places_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
+test_unit_test_places_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_places_LDADD = $(CHECK_LIBS)
 
 check_PROGRAMS += test/unit/test_rules
 TESTS += test/unit/test_rules

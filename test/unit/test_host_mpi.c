@@ -186,7 +186,8 @@ START_TEST(nothing_is_lost)
                         ck_assert_msg(host.seconds >= collopt_host_share * best.seconds,
                                       "%s, %s, %d ranks in nodes of %d, %zu bytes, commutative %d: %s %g us, ours %s %g us",
                                       collopt_mpi_names[mpi], collopt_collective_names[p.collective], p.ranks, s.each, bytes,
-                                      p.commutative, host.as, 1e6 * host.seconds, best.choice.algorithm->name, 1e6 * best.seconds);
+                                      p.commutative, host.as, 1e6 * host.seconds, best.choice.algorithm->name,
+                                      1e6 * best.seconds);
                 }
 }
 END_TEST

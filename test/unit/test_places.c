@@ -1,0 +1,173 @@
+/* Files of rules and machines that no variable names: which one of several is used, and how that is kept from happening. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "internal.h"
+#include "select/machine.h"
+#include "select/rules.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+const char *collopt_host_name = "openmpi";      /* as in a backend */
+
+static char root[] = "/tmp/collopt-places-XXXXXX", config[64], directory[96], said[1024];
+
+static void note(const char *sentence)
+{
+    snprintf(said, sizeof said, "%s", sentence);
+}
+
+static void make_directory(void)
+{
+    ck_assert(mkdtemp(root));
+    snprintf(config, sizeof config, "XDG_CONFIG_HOME=%s", root);
+    snprintf(directory, sizeof directory, "%s/collopt", root);
+    ck_assert(mkdir(directory, 0700) == 0);
+}
+
+static char *put(const char *name, const char *text)
+{
+    static char path[512];
+    FILE *to;
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    to = fopen(path, "w");
+    ck_assert(to && fputs(text, to) >= 0 && fclose(to) == 0);
+    return path;
+}
+
+static void drop(const char *name)
+{
+    char path[512];
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    ck_assert(unlink(path) == 0);
+}
+
+static int read_with(struct collopt_settings *s, const char *more)
+{
+    char *environment[] = { config, (char *)more, NULL };
+
+    said[0] = '\0';
+    return collopt_settings_from(s, environment, note);
+}
+
+static const char machine[] = "net.latency = 1 us\n";
+
+/* The more is said of where it holds, the sooner. */
+START_TEST(order)
+{
+    char processor[200], own[300], path[512];
+    char *environment[] = { config, NULL };
+
+    make_directory();
+    collopt_processor(processor, sizeof processor);
+    snprintf(own, sizeof own, "openmpi-%s.machine", processor);
+    ck_assert(!collopt_default_file(environment, "openmpi", "machine", path, sizeof path));
+    put("site.machine", machine);
+    ck_assert(collopt_default_file(environment, "mpich", "machine", path, sizeof path) && strstr(path, "/site.machine"));
+    put("openmpi.machine", machine);
+    ck_assert(collopt_default_file(environment, "openmpi", "machine", path, sizeof path) && strstr(path, "/openmpi.machine"));
+    ck_assert(collopt_default_file(environment, "mpich", "machine", path, sizeof path) && strstr(path, "/site.machine"));
+    put(own, machine);
+    ck_assert(collopt_default_file(environment, "openmpi", "machine", path, sizeof path)
+              && strcmp(strrchr(path, '/') + 1, own) == 0);
+    ck_assert(!collopt_default_file(environment, "openmpi", "rules", path, sizeof path));
+    ck_assert(!collopt_default_file(environment, "smpi", "machine", path, sizeof path));
+    ck_assert(!collopt_default_file(environment, "", "machine", path, sizeof path));
+    drop(own);
+    drop("openmpi.machine");
+    drop("site.machine");
+}
+END_TEST
+
+START_TEST(directories)
+{
+    char path[512];
+    char *home[] = { "HOME=/home/ann", NULL }, *both[] = { "HOME=/home/ann", "XDG_CONFIG_HOME=/c", NULL },
+         *relative[] = { "HOME=ann", "XDG_CONFIG_HOME=c", NULL };
+
+    ck_assert(collopt_users_directory(home, path, sizeof path) && strcmp(path, "/home/ann/.config/collopt") == 0);
+    ck_assert(collopt_users_directory(both, path, sizeof path) && strcmp(path, "/c/collopt") == 0);
+    ck_assert(!collopt_users_directory(relative, path, sizeof path) && !collopt_users_directory(NULL, path, sizeof path));
+    ck_assert_str_eq(collopt_system_directory() + strlen(collopt_system_directory()) - 8, "/collopt");
+}
+END_TEST
+
+START_TEST(processors)
+{
+    char word[64];
+
+    collopt_processor_word(" Intel(R) Xeon(R) Gold 6130 CPU @ 2.10GHz\n", word, sizeof word);
+    ck_assert_str_eq(word, "intel-r-xeon-r-gold-6130-cpu-2-10ghz");
+    collopt_processor_word("arm 0xd0c", word, sizeof word);
+    ck_assert_str_eq(word, "arm-0xd0c");
+    collopt_processor_word("../..", word, sizeof word);
+    ck_assert_str_eq(word, "");
+    collopt_processor_word("abcdef", word, 4);
+    ck_assert_str_eq(word, "abc");
+}
+END_TEST
+
+/* A variable goes before it; a mistake is told like that of a file that was named. */
+START_TEST(settings)
+{
+    struct collopt_settings s, plain;
+    char named[600];
+
+    make_directory();
+    ck_assert_int_eq(read_with(&plain, NULL), 0);
+    ck_assert(!plain.rules && !plain.machine);
+    put("openmpi.rules", "* * * * * * host\n");
+    put("site.machine", machine);
+    ck_assert_int_eq(read_with(&s, NULL), 0);
+    ck_assert_msg(s.rules && s.rules->n == 1 && s.machine && s.hash != plain.hash, "%s", said);
+    ck_assert(s.rules_file && strstr(s.rules_file, "/openmpi.rules") && strstr(s.machine_file, "/site.machine"));
+    ck_assert_int_eq(read_with(&s, "COLLOPT_RULES=none"), 0);
+    ck_assert(!s.rules && !s.rules_file && s.machine);
+    snprintf(named, sizeof named, "COLLOPT_RULES=%s", put("mine", "scan * * * * * host\n* * * * * * auto\n"));
+    ck_assert_int_eq(read_with(&s, named), 0);
+    ck_assert(s.rules && s.rules->n == 2);
+    ck_assert_int_eq(read_with(&s, "COLLOPT_REPRODUCIBLE=placement"), 0);       /* nobody has asked for rules */
+    put("site.machine", "net.latncy = 1 us\n");
+    ck_assert_int_eq(read_with(&s, NULL), 1);
+    ck_assert(!s.machine && s.rules);
+    ck_assert_msg(strstr(said, "COLLOPT_MACHINE is not used: ") && strstr(said, "/site.machine:1: ")
+                      && strstr(said, "net.latency"), "%s", said);
+    drop("mine");
+    drop("site.machine");
+    drop("openmpi.rules");
+}
+END_TEST
+
+static void remove_directory(void)
+{
+    rmdir(directory);
+    rmdir(root);
+    strcpy(root + strlen(root) - 6, "XXXXXX");
+}
+
+int main(void)
+{
+    Suite *suite = suite_create("places");
+    TCase *tc = tcase_create("places");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_checked_fixture(tc, NULL, remove_directory);
+    tcase_add_test(tc, order);
+    tcase_add_test(tc, directories);
+    tcase_add_test(tc, processors);
+    tcase_add_test(tc, settings);
+    suite_add_tcase(suite, tc);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}
