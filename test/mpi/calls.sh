@@ -2,6 +2,15 @@
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
+# Two ranks take 1 GiB of scratch each.
+huge()                  # HOST
+{
+    awk '/^MemAvailable:/ { exit $2 < 5000000 }' /proc/meminfo || { echo "not run, too little memory: $1, huge"; return; }
+    LAUNCH_SECONDS=400
+    quiet "$1" 2 "$(program "$1" calls)" huge
+    LAUNCH_SECONDS=120
+}
+
 calls()                 # HOST
 {
     for ranks in 1 2 3 5; do
@@ -17,6 +26,7 @@ calls()                 # HOST
     quiet "$1" 1 "$(program "$1" threads)"
     quiet "$1" 2 "$(program "$1" threads)"
     quiet "$1" 3 "$(program "$1" threads)"
+    huge "$1"
     # without collopt the programs hold as well
     launch "$1" 3 "$(program "$1" calls)" || fail "$1 alone, calls: status $?"
     launch "$1" 3 "$(program "$1" handles)" || fail "$1 alone, handles: status $?"

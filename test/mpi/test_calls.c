@@ -1,11 +1,14 @@
 /* The other names of the family: nonblocking and persistent calls are handed on and counted; large counts are run; a name
  * that the host lacks is an error and no crash.
  *
- *     test_calls [N]               N calls outstanding at once; without it, all that is handed on as well */
+ *     test_calls [N]               N calls outstanding at once; without it, all that is handed on as well
+ *     test_calls huge              more bytes than an int can count */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "common.h"
 
@@ -408,9 +411,100 @@ static void test_local(void)
           (int)(calls_passed("Reduce_local") - passed));
 }
 
+/* ---- more bytes than an int can count ---------------------------------------------------------------------------------------- */
+
+enum { MARKS = 4, PIECE = 1 << 21 };
+
+/* A vector so long that there is not the memory for it: all of it is one PIECE again and again, but for a few of its own at the
+ * MARKS, elements of 8 bytes that are looked at.  Maxima, which are what is done with it, may be taken twice. */
+struct vast {
+    char *at;
+    size_t bytes;
+    size_t mark[MARKS];         /* in bytes */
+};
+
+static bool map_piece(struct vast *v, size_t piece, FILE *file)
+{
+    return mmap(v->at + piece * PIECE, PIECE, PROT_READ | PROT_WRITE, MAP_FIXED | (file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS),
+                file ? fileno(file) : -1, 0) != MAP_FAILED;
+}
+
+static bool vast_open(struct vast *v, size_t bytes)
+{
+    size_t pieces = (bytes + PIECE - 1) / PIECE;
+    FILE *file = tmpfile();
+    bool good = file && ftruncate(fileno(file), PIECE) == 0;
+
+    *v = (struct vast){ .bytes = pieces * PIECE, .mark = { 0, ((size_t)1 << 31) - 8, (size_t)1 << 31, bytes - 8 } };
+    v->at = mmap(NULL, v->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    good = good && v->at != MAP_FAILED;
+    for (size_t i = 0; i < pieces && good; i++)
+        good = map_piece(v, i, file);
+    for (int i = 0; i < MARKS && good; i++)
+        good = map_piece(v, v->mark[i] / PIECE, NULL);
+    if (file)
+        fclose(file);
+    return good;
+}
+
+static void vast_mark(struct vast *v, double value)
+{
+    for (int i = 0; i < MARKS; i++) {
+        double x = value == 0 ? 0 : value + i;
+
+        memcpy(v->at + v->mark[i], &x, sizeof x);
+    }
+}
+
+/* Elements from FROM on, in bytes, are those of RANKS ranks. */
+static void check_marks(const struct vast *out, const struct vast *in, size_t from, size_t bytes, int ranks, const char *what)
+{
+    for (int i = 0; i < MARKS && ranks > 0; i++) {
+        double x, right = 100 * ranks + i;
+
+        if (in->mark[i] < from || in->mark[i] >= from + bytes)
+            continue;
+        memcpy(&x, out->at + in->mark[i] - from, sizeof x);
+        check(x == right, "%s: the element at byte %zu is %g, should be %g", what, in->mark[i], x, right);
+    }
+}
+
+/* Of doubles, whose count an int holds but not their bytes; and parts that an int counts each, but not all of them together. */
+static void test_huge(void)
+{
+    const size_t bytes = ((size_t)1 << 31) + 8 * 1001, bytes_first = ((size_t)1 << 30) + 8 * 7;
+    const int shares[2] = { (int)(bytes_first / 8), (int)((bytes - bytes_first) / 8) };
+    struct vast in, out;
+
+    check(world_ranks == 2, "two ranks are wanted");
+    if (world_ranks != 2 || !vast_open(&in, bytes) || !vast_open(&out, bytes)) {
+        printf("no memory\n");
+        return;
+    }
+    vast_mark(&in, 100 * (world_rank + 1));
+    at("an allreduce of 2 GiB", 150);
+    MPI_Allreduce(in.at, out.at, (int)(bytes / 8), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    check_marks(&out, &in, 0, bytes, 2, "an allreduce of 2 GiB");
+
+    vast_mark(&out, 0);
+    at("a scan of 2 GiB", 150);
+    MPI_Scan(in.at, out.at, (int)(bytes / 8), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    check_marks(&out, &in, 0, bytes, world_rank + 1, "a scan of 2 GiB");
+
+    vast_mark(&out, 0);
+    at("a reduce_scatter of 2 GiB", 150);
+    MPI_Reduce_scatter(in.at, out.at, shares, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    check_marks(&out, &in, world_rank ? bytes_first : 0, (size_t)shares[world_rank] * 8, 2, "a reduce_scatter of 2 GiB");
+    check(calls_run(NULL, NULL) == 3 || !with_collopt(), "collopt ran %llu of 3 calls", (unsigned long long)calls_run(NULL, NULL));
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv, "test_calls");
+    if (argc > 1 && strcmp(argv[1], "huge") == 0) {
+        test_huge();
+        return end();
+    }
     if (argc < 2)
         test_handed_on();
     test_outstanding(argc > 1 ? atoi(argv[1]) : 60);
