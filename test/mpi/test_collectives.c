@@ -11,7 +11,19 @@
  *
  * Inputs are functions of rank and index, so every rank knows what is right by itself, and no test needs more messages
  * than those of the collective it tests.  "list" says, for each collective, the algorithms to be forced, with parameters
- * other than their own once more where they have any. */
+ * other than their own once more where they have any.
+ *
+ * What is right is right for MPI.  With COLLOPT=off the hosts fail here, by mistakes of theirs:
+ *
+ *     MPICH 4.0.2     MIN and MAX take unsigned integers for signed ones (pmodels/mpich #6083); MPI_Reduce in place crashes with
+ *                     a root other than rank 0 where vectors are long (#6540)
+ *     Open MPI 4.1.4  MIN and MAX take MPI_UNSIGNED_LONG for signed (open-mpi/ompi #10525, #10648), and MPI_OFFSET for unsigned;
+ *                     sums of integers of 8 and 16 bits saturate (#8045)
+ *
+ * and where MPI allows what they do: in a MPI_Reduce_scatter in place Open MPI writes all of rank 0's receive buffer, as nothing
+ * is said of what lies behind the result (mpi-forum/mpi-issues #15); in MPI_Reduce_scatter_block it gives a user's operation
+ * operands of which only the gaps overlap.  collopt leaves the rest of the buffer as it was and keeps gaps apart, and that is
+ * tested. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
