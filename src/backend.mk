@@ -10,6 +10,8 @@ COLLOPT_CORE_SOURCES = \
 	src/counters.c \
 	src/depend.c \
 	src/expression.c \
+	src/hosts.c \
+	src/hosts.h \
 	src/inplace.c \
 	src/internal.h \
 	src/json.c \

@@ -167,6 +167,7 @@ struct collopt_sight {          /* of one rank, as all others are told; ints */
     int world;                  /* its rank in MPI_COMM_WORLD */
     int crowded;                /* its node has more ranks than usable processors */
     int fast;                   /* its node has a fast network */
+    int host;                   /* its number in the file of hosts; -1: there is no file, or it is not there */
 };
 
 /* Fills in C's topology and machine, with room in SEEN for what every rank of COMM tells.  Collective; an error code of the host. */

@@ -30,6 +30,7 @@ struct collopt_settings {
     enum collopt_reproducible reproducible;     /* COLLOPT_REPRODUCIBLE; where it is set, AFTER is 1 */
     const char *node_ranks;     /* COLLOPT_NODE_RANKS: which ranks of the world count as a node; NULL: those that share memory */
     const char *topology;       /* COLLOPT_TOPOLOGY: what the machine looks like; NULL: what can be found */
+    const struct collopt_hosts *hosts;          /* what is in its file, or NULL */
     size_t cut;                 /* COLLOPT_CUT: bytes in one message, at most */
     size_t scratch;             /* COLLOPT_SCRATCH: bytes of scratch kept per communicator between calls */
     int communicators;          /* COLLOPT_COMMUNICATORS: hidden communicators per process, at most */
@@ -42,6 +43,7 @@ struct collopt_settings {
     uint64_t hash;              /* of all settings that must be alike on all ranks */
 };
 
+struct collopt_hosts;           /* hosts.h */
 struct collopt_rules;           /* select/rules.h */
 struct collopt_machine_file;    /* select/machine.h */
 
@@ -117,17 +119,18 @@ int collopt_launched_local_ranks(void);
  * which ranks are dealt in turn), from 0 on; -1 if TEXT makes no sense. */
 int collopt_stated_node(const char *text, int rank);
 
-enum collopt_shape_kind { COLLOPT_AS_FOUND, COLLOPT_NODES_OF, COLLOPT_GRID, COLLOPT_CARTESIAN };
+enum collopt_shape_kind { COLLOPT_AS_FOUND, COLLOPT_NOTHING, COLLOPT_NODES_OF, COLLOPT_GRID, COLLOPT_CARTESIAN, COLLOPT_HOSTS };
 
 struct collopt_shape {          /* what COLLOPT_TOPOLOGY says */
     enum collopt_shape_kind kind;
     const char *nodes;          /* COLLOPT_NODES_OF: for collopt_stated_node(); points into the text */
+    const char *file;           /* COLLOPT_HOSTS: its name, likewise */
     int sides, side[COLLOPT_SIDES];     /* COLLOPT_GRID: ranks of the world along each dimension, the last one consecutive */
     bool rings;                 /* a torus */
 };
 
-/* Reads "torus:8x8x4", "mesh:16x16", "nodes:24", "cartesian"; NULL is what is found.  False, with a sentence in MESSAGE that
- * says what would be right, if TEXT makes no sense. */
+/* Reads "torus:8x8x4", "mesh:16x16", "nodes:24", "cartesian", "file:hosts", "none"; NULL is what is found.  False, with a sentence
+ * in MESSAGE that says what would be right, if TEXT makes no sense.  No file is opened. */
 bool collopt_parse_shape(const char *text, struct collopt_shape *shape, char *message, size_t size);
 /* How many ranks a grid has; 0: it is none. */
 int collopt_shape_ranks(const struct collopt_shape *shape);

@@ -6,6 +6,7 @@
 # include "config.h"
 #endif
 
+#include "hosts.h"
 #include "internal.h"
 #include "select/machine.h"
 #include "select/rules.h"
@@ -57,7 +58,7 @@ static const struct collopt_setting_row rows[] = {
       .preset = "0", FIELD(node_ranks),
       .help = "ranks of MPI_COMM_WORLD that count as one node; 0: those that share memory" },
     { .name = "COLLOPT_TOPOLOGY", .kind = COLLOPT_SHAPE, .scope = COLLOPT_AGREED,
-      .values = "torus:NxN...|mesh:NxN...|nodes:N[,N...]|cartesian", .preset = "auto", FIELD(topology),
+      .values = "torus:NxN...|mesh:NxN...|nodes:N[,N...]|file:FILE|cartesian|none", .preset = "auto", FIELD(topology),
       .help = "how the ranks of MPI_COMM_WORLD lie in the machine; auto: what can be found" },
     { .name = "COLLOPT_CUT", .kind = COLLOPT_BYTES, .scope = COLLOPT_AGREED, .values = "BYTES", .preset = "1G",
       .least = 1, .most = INT_MAX, FIELD(cut), .help = "longest message; longer ones are cut" },
@@ -287,13 +288,32 @@ static bool is_file(const struct collopt_setting_row *row)
     return row->kind == COLLOPT_RULES_FILE || row->kind == COLLOPT_MACHINE_FILE;
 }
 
+static bool read_hosts(struct collopt_settings *s, const char *file, char *message, size_t size)
+{
+    struct mistakes m = { .file = file };
+
+    s->hosts = collopt_hosts_read(file, note_mistake, &m);
+    if (!s->hosts && m.n == 1)
+        snprintf(message, size, "%s", m.first);
+    else if (!s->hosts)
+        snprintf(message, size, "%s; it has %d mistakes, which collopt-info --check-topology lists", m.first, m.n);
+    return s->hosts != NULL;
+}
+
+static bool read_shape(struct collopt_settings *s, const char *text, char *message, size_t size)
+{
+    struct collopt_shape shape;
+
+    return collopt_parse_shape(text, &shape, message, size)
+        && (shape.kind != COLLOPT_HOSTS || read_hosts(s, shape.file, message, size));
+}
+
 /* Sets ROW's field to TEXT; else MESSAGE says what would be right. */
 static bool set(struct collopt_settings *s, const struct collopt_setting_row *row, const char *text, char *message,
                 size_t size)
 {
     void *field = (char *)s + row->field;
     struct collopt_choice choice;
-    struct collopt_shape shape;
     size_t value;
     int word;
 
@@ -340,7 +360,7 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
         }
         break;
     case COLLOPT_SHAPE:
-        if (strcmp(text, row->preset) != 0 && !collopt_parse_shape(text, &shape, message, size))
+        if (strcmp(text, row->preset) != 0 && !read_shape(s, text, message, size))
             return false;
         break;
     case COLLOPT_RULES_FILE:
@@ -445,7 +465,7 @@ static void tell_unknown(void (*warn)(const char *sentence), const char *name, s
 static void tell_value(void (*warn)(const char *sentence), const struct collopt_setting_row *row, const char *value,
                        const char *message)
 {
-    if (is_file(row)) {
+    if (is_file(row) || (row->kind == COLLOPT_SHAPE && strncmp(value, "file:", 5) == 0 && value[5])) {
         tell(warn, "%s is not used: %s", row->name, message);
         return;
     }
@@ -465,6 +485,8 @@ void collopt_setting_agreed_text(const struct collopt_settings *s, const struct 
         snprintf(text, size, "%s", *text ? "set" : "not set");
     if (row->kind == COLLOPT_RULES_FILE)
         snprintf(text, size, "%llx", s->rules ? (unsigned long long)s->rules->hash : 0);
+    if (row->kind == COLLOPT_SHAPE && s->hosts)
+        snprintf(text, size, "hosts %llx", (unsigned long long)s->hosts->hash);
     if (row->kind == COLLOPT_MACHINE_FILE)
         snprintf(text, size, "%llx", s->machine ? (unsigned long long)s->machine->hash : 0);
 }

@@ -4,9 +4,11 @@
 #include <dirent.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "call.h"
+#include "hosts.h"
 #include "select/host_mpi.h"
 
 /* ---- processors ---------------------------------------------------------------------------------------------- */
@@ -128,9 +130,24 @@ static bool has_fast_network(void)
     return found;
 }
 
+/* As the MPI library calls this host, or as it calls itself. */
+static int my_host(void)
+{
+    const struct collopt_hosts *hosts = collopt_settings()->hosts;
+    char name[MPI_MAX_PROCESSOR_NAME + 1] = "", itself[256] = "";
+    int length, found;
+
+    if (!hosts)
+        return -1;
+    if (PMPI_Get_processor_name(name, &length) == MPI_SUCCESS && (found = collopt_host_named(hosts, name)) >= 0)
+        return found;
+    return gethostname(itself, sizeof itself - 1) == 0 ? collopt_host_named(hosts, itself) : -1;
+}
+
 static int gather(struct collopt_comm *c, MPI_Comm node, bool crowd, struct collopt_sight *seen)
 {
-    struct collopt_sight mine = { .leader = c->rank, .world = c->rank, .crowded = crowd, .fast = has_fast_network() };
+    struct collopt_sight mine = { .leader = c->rank, .world = c->rank, .crowded = crowd, .fast = has_fast_network(),
+                                  .host = my_host() };
     const int ints = sizeof mine / sizeof(int);
     const char *stated = stated_nodes();
     int err;
@@ -189,10 +206,51 @@ static bool fills_world(const struct collopt_shape *shape)
     return PMPI_Comm_size(MPI_COMM_WORLD, &ranks) == MPI_SUCCESS && ranks == collopt_shape_ranks(shape);
 }
 
+/* The lowest rank whose host is in no line of the file says so, as nobody else knows its name; -1: all are there. */
+static int missing_host(const struct collopt_comm *c, const struct collopt_sight *seen)
+{
+    for (int r = 0; r < c->ranks; r++)
+        if (seen[r].host < 0)
+            return r;
+    return -1;
+}
+
+static void say_missing(void)
+{
+    const char *file = collopt_settings()->hosts->file;
+    char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
+    int length;
+
+    PMPI_Get_processor_name(name, &length);
+    if (!collopt_said_before(file))
+        collopt_warn_here("COLLOPT_TOPOLOGY=file:%s has no line for the host %s; it is ignored where that takes part", file, name);
+}
+
+/* A part of the machine may well be no box; that all of it is none is worth a message. */
+static void map_hosts(struct collopt_comm *c, const struct collopt_sight *seen)
+{
+    const struct collopt_hosts *hosts = collopt_settings()->hosts;
+    int missing = missing_host(c, seen), world = 0;
+
+    if (missing == c->rank)
+        say_missing();
+    if (missing >= 0 || hosts->shape.kind != COLLOPT_GRID)
+        return;
+    if (!collopt_topology_hosts(&c->topology, hosts, &seen->host, sizeof *seen / sizeof(int), c->ranks)
+        && c->inside && PMPI_Comm_size(MPI_COMM_WORLD, &world) == MPI_SUCCESS && world == c->ranks
+        && !collopt_said_before(hosts->file))
+        collopt_warn("COLLOPT_TOPOLOGY=file:%s: ranks 0 to %d are no box of the grid in its order, with as many ranks on each host; "
+                     "it is ignored", hosts->file, world - 1);
+}
+
 static void map_grid(struct collopt_comm *c, MPI_Comm comm, const struct collopt_sight *seen)
 {
     struct collopt_shape shape = machine();
 
+    if (shape.kind == COLLOPT_NOTHING)
+        return;
+    if (shape.kind == COLLOPT_HOSTS && collopt_settings()->hosts)
+        map_hosts(c, seen);
     if (shape.kind == COLLOPT_GRID && c->inside && fills_world(&shape))
         collopt_topology_box(&c->topology, &shape, &seen->world, sizeof *seen / sizeof(int), c->ranks);
     if (!c->topology.dims)

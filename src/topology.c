@@ -104,7 +104,7 @@ static const char *behind(const char *text, const char *word)
 
 bool collopt_parse_shape(const char *text, struct collopt_shape *shape, char *message, size_t size)
 {
-    const char *torus, *mesh, *nodes;
+    const char *torus, *mesh, *nodes, *file;
 
     *shape = (struct collopt_shape){ .kind = COLLOPT_AS_FOUND };
     if (!text)
@@ -113,15 +113,19 @@ bool collopt_parse_shape(const char *text, struct collopt_shape *shape, char *me
     mesh = behind(text, "mesh:");
     nodes = behind(text, "nodes:");
     shape->nodes = nodes;
+    shape->file = file = behind(text, "file:");
     shape->rings = torus != NULL;
-    shape->kind = nodes ? COLLOPT_NODES_OF : torus || mesh ? COLLOPT_GRID : COLLOPT_CARTESIAN;
+    shape->kind = nodes ? COLLOPT_NODES_OF : torus || mesh ? COLLOPT_GRID : file ? COLLOPT_HOSTS
+                  : strcmp(text, "none") == 0 ? COLLOPT_NOTHING : COLLOPT_CARTESIAN;
     if (nodes && collopt_stated_node(nodes, 0) < 0)
         snprintf(message, size, "nodes: takes ranks on a node such as 24, on one node after another such as 4,4,2, or cyclic:4");
     else if ((torus || mesh) && !parse_sides(torus ? torus : mesh, shape))
         snprintf(message, size, "it takes up to %d sides of 1 to %d ranks, such as %s8x8x4", COLLOPT_SIDES, LONGEST_SIDE,
                  torus ? "torus:" : "mesh:");
+    else if (file && !*file)
+        snprintf(message, size, "file: takes the name of a file that says where hosts are");
     else if (shape->kind == COLLOPT_CARTESIAN && strcmp(text, "cartesian") != 0)
-        snprintf(message, size, "it takes torus:8x8x4, mesh:16x16, nodes:24, cartesian or auto");
+        snprintf(message, size, "it takes torus:8x8x4, mesh:16x16, nodes:24, file:FILE, cartesian, none or auto");
     else
         return true;
     *shape = (struct collopt_shape){ .kind = COLLOPT_AS_FOUND };

@@ -6,6 +6,7 @@
 #include "catalogue.h"
 #include "collopt.h"
 #include "explain.h"
+#include "hosts.h"
 #include "internal.h"
 #include "json.h"
 #include "kernels/kernels.h"
@@ -388,6 +389,36 @@ static void write_algorithms(bool as_json)
     collopt_json_end(&j);
 }
 
+/* ---- files of hosts --------------------------------------------------------------------------------------------- */
+
+static void tell_mistake(void *data, int line, const char *sentence)
+{
+    if (line > 0)
+        printf("%s:%d: %s\n", (const char *)data, line, sentence);
+    else
+        printf("%s: %s\n", (const char *)data, sentence);
+}
+
+/* How many hosts, and on what; every mistake has been told else. */
+static int check_topology(char *file)
+{
+    struct collopt_hosts *h = collopt_hosts_read(file, tell_mistake, file);
+
+    if (!h)
+        return 1;
+    printf("%s: %d host%s ", file, h->n, h->n == 1 ? "" : "s");
+    if (h->shape.kind == COLLOPT_GRID) {
+        printf("of the %d on a %s of ", collopt_shape_ranks(&h->shape), h->shape.rings ? "torus" : "mesh");
+        for (int d = 0; d < h->shape.sides; d++)
+            printf("%s%d", d ? "x" : "", h->shape.side[d]);
+        putchar('\n');
+    } else {
+        printf("below %d switch%s\n", h->switches, h->switches == 1 ? "" : "es");
+    }
+    collopt_hosts_free(h);
+    return 0;
+}
+
 /* ---- main -------------------------------------------------------------------------------------------------- */
 
 static void usage(FILE *to)
@@ -401,6 +432,8 @@ static void usage(FILE *to)
           "      --json        as JSON\n"
           "      --check       only look for mistakes in the COLLOPT_ variables; exit status 1\n"
           "                      if there are any\n"
+          "      --check-topology FILE  look for mistakes in a file for COLLOPT_TOPOLOGY=file:FILE\n"
+          "                      and say what it has; exit status 1 if there are any\n"
           "      --explain COLLECTIVE  what would be chosen, and the predicted times, for\n"
           "                      --ranks N (2)  --nodes N (1)  --bytes BYTES (8)  --root N (0)\n"
           "                      --op sum|exact|noncommutative (sum)  --network fast|tcp (fast)\n"
@@ -431,7 +464,8 @@ int main(int argc, char **argv)
 {
     static const struct option options[] = {
         { "algorithms", no_argument, NULL, 'a' }, { "json", no_argument, NULL, 'j' },
-        { "check", no_argument, NULL, 'c' }, { "help", no_argument, NULL, 'h' },
+        { "check", no_argument, NULL, 'c' }, { "check-topology", required_argument, NULL, 'F' },
+        { "help", no_argument, NULL, 'h' },
         { "version", no_argument, NULL, 'v' }, { "explain", required_argument, NULL, 'e' },
         { "ranks", required_argument, NULL, 'R' }, { "nodes", required_argument, NULL, 'N' },
         { "bytes", required_argument, NULL, 'B' }, { "op", required_argument, NULL, 'O' },
@@ -455,6 +489,8 @@ int main(int argc, char **argv)
         case 'c':
             check = true;
             break;
+        case 'F':
+            return check_topology(optarg);
         case 'e':
             problem.collective = optarg;
             break;

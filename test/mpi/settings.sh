@@ -73,6 +73,28 @@ lying()
     said 1 '^collopt: COLLOPT_TOPOLOGY=rong is not understood: it takes torus:' "$host, no shape"
 }
 
+# Hosts in a file: one that is not there; ranks of a torus, where hosts can be given names; switches.
+hosting()
+{
+    printf 'torus:2x2\nhost0 0 0\nhost1 0 1\nhost2 1 0\nhost3 1 1\n' >"$work/hosts"
+    tells 3 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_TOPOLOGY=file:"$work/hosts" -- allreduce
+    said 1 "^collopt: COLLOPT_TOPOLOGY=file:.*/hosts has no line for the host .*; it is ignored where" "$host, a host that is not there"
+    said 1 '^collopt: ' "$host, a host that is not there"
+    unshare -u hostname host0 2>/dev/null || return 0
+    for ranks in 4 3; do
+        # shellcheck disable=SC2016
+        launch "$host" $ranks unshare -u sh -c 'hostname "host${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" && exec "$@"' sh \
+            env LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_TOPOLOGY=file:"$work/hosts" \
+            "$(program "$host" settings)" bytes=100000 allreduce || fail "$host, hosts with names: status $?"
+        if [ $ranks = 4 ]; then
+            said 1 '^collopt: allreduce, 4 ranks, .*: bucket:dims=2x2 (predicted' "$host, hosts on a torus"
+            said 0 'COLLOPT_TOPOLOGY' "$host, hosts on a torus"
+        else
+            said 1 '^collopt: COLLOPT_TOPOLOGY=file:.*: ranks 0 to 2 are no box of the grid' "$host, hosts that are no box"
+        fi
+    done
+}
+
 waiting()
 {
     for wait in auto spin yield; do
@@ -206,6 +228,7 @@ settings()              # HOST
     beginning
     talking
     lying
+    hosting
     waiting
     switching
     informing

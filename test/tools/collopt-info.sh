@@ -53,6 +53,18 @@ COLLOPT_AFTER=1 "$info" --check >"$work/out" 2>&1 || fail '--check finds somethi
 "$info" word >/dev/null 2>&1
 [ $? -eq 2 ] || fail 'a word'
 "$info" >/dev/full 2>/dev/null && fail 'a full disk goes unnoticed'
+what=--check-topology
+printf 'torus:4x2\nn1 0 0\nn2 3 1\n' >"$work/hosts"
+"$info" --check-topology "$work/hosts" >"$work/out" || fail "$what: status $?"
+has '/hosts: 2 hosts of the 8 on a torus of 4x2$'
+printf 'n1 r1/s1\n' >"$work/hosts"
+"$info" --check-topology "$work/hosts" >"$work/out" || fail "$what, switches: status $?"
+has '/hosts: 1 host below 1 switch$'
+printf 'n1 r1/s1\nn2\nn1 r1/s2\n' >"$work/hosts"
+"$info" --check-topology "$work/hosts" >"$work/out" && fail "$what finds nothing wrong"
+has '/hosts:2: "n2" has 0 words behind it'
+"$info" --check-topology "$work/none" >"$work/out" && fail "$what finds a file"
+has '/none: No such file'
 what=--version
 "$info" --version >"$work/out"
 has "^collopt-info $version\$"

@@ -18,7 +18,8 @@ fi
 echo '#define _GNU_SOURCE 1' >"$build/config.h"
 # shellcheck disable=SC2086
 $cc -std=gnu11 -g -O1 $sanitize -DHAVE_CONFIG_H -I"$build" -I"$source/src" -I"$source/test/unit" "$source/test/tools/rules-fuzz.c" \
-    "$source/test/unit/fake_registry.c" "$source/src/choice.c" "$source/src/contents.c" "$source/src/expression.c" "$source/src/lines.c" \
+    "$source/test/unit/fake_registry.c" "$source/src/choice.c" "$source/src/contents.c" "$source/src/expression.c" \
+    "$source/src/hosts.c" "$source/src/lines.c" \
     "$source/src/log.c" "$source/src/places.c" "$source/src/select/host_times.c" "$source/src/select/machine.c" "$source/src/select/rules.c" \
     "$source/src/select/rules_check.c" "$source/src/settings.c" "$source/src/topology.c" -o "$build/fuzz" -lpthread || exit 1
 "$build/fuzz" "${1:-20000}"

@@ -33,6 +33,7 @@ SETTINGS_PARTS = \
 	src/choice.c \
 	src/contents.c \
 	src/expression.c \
+	src/hosts.c \
 	src/lines.c \
 	src/log.c \
 	src/places.c \

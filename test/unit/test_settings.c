@@ -149,6 +149,8 @@ static const struct {
     { "COLLOPT_TOPOLOGY=mesh:4x4,", { "up to 6 sides" } },
     { "COLLOPT_TOPOLOGY=nodes:", { "nodes: takes", "24" } },
     { "COLLOPT_TOPOLOGY=nodes:4,", { "4,4,2" } },
+    { "COLLOPT_TOPOLOGY=file:", { "COLLOPT_TOPOLOGY=file: is not understood", "file: takes the name of a file" } },
+    { "COLLOPT_TOPOLOGY=file:/nowhere/hosts", { "COLLOPT_TOPOLOGY is not used: /nowhere/hosts: No such file" } },
     { "COLLOPT_CUT=0", { "1 to ", "using 1G" } },
     { "COLLOPT_CUT=3G", { "COLLOPT_CUT=3G", "1 to 2147483647" } },
     { "COLLOPT_SCRATCH=64Q", { "bytes", "64K" } },
@@ -211,7 +213,7 @@ START_TEST(round_trip)
         "COLLOPT_ISA=generic", "COLLOPT_ALLREDUCE=ring:segment=3K", "COLLOPT_REDUCE=tree:radix=4,segment=64K",
         "COLLOPT_SCAN=host", "COLLOPT_NODE_RANKS=3,1,4", "COLLOPT_NODE_RANKS=cyclic:4",
         "COLLOPT_TOPOLOGY=torus:8x8x4", "COLLOPT_TOPOLOGY=mesh:1023x1023", "COLLOPT_TOPOLOGY=nodes:4,4,2",
-        "COLLOPT_TOPOLOGY=nodes:cyclic:4", "COLLOPT_TOPOLOGY=cartesian", "COLLOPT_REPRODUCIBLE=placement",
+        "COLLOPT_TOPOLOGY=nodes:cyclic:4", "COLLOPT_TOPOLOGY=cartesian", "COLLOPT_TOPOLOGY=none", "COLLOPT_REPRODUCIBLE=placement",
     };
 
     for (size_t i = 0; i < sizeof set / sizeof *set; i++) {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "algorithm.h"
+#include "hosts.h"
 #include "internal.h"
 #include "select/machine.h"
 
@@ -109,6 +110,133 @@ START_TEST(sides_too_long_are_no_grid)
     ck_assert(t.dims == 0);
     collopt_topology_grid(&t, 3, (const int[]){ 1, 1023, 2 }, 5);
     ck_assert(t.dims == (1023 | 2 << COLLOPT_SIDE_BITS) && t.rings == 2);
+}
+END_TEST
+
+/* ---- files of hosts ------------------------------------------------------------------------------------------------- */
+
+struct told {
+    int n, line;                /* of the last one */
+    char sentence[512];
+};
+
+static void note(void *data, int line, const char *sentence)
+{
+    struct told *t = data;
+
+    t->n++;
+    t->line = line;
+    snprintf(t->sentence, sizeof t->sentence, "%s", sentence);
+}
+
+static struct collopt_hosts *hosts_of(const char *text, struct told *told)
+{
+    *told = (struct told){ 0 };
+    return collopt_hosts_parse("hosts", text, strlen(text), note, told);
+}
+
+START_TEST(hosts_are_read)
+{
+    struct told told;
+    struct collopt_hosts *h = hosts_of("\xef\xbb\xbf# a torus\r\ntorus:4x2\t# sides\r\n\r\nn0.site.org 0 0\r\n  n1 0 1\r\n"
+                                       "n7 3 1", &told);
+    struct collopt_hosts *same = hosts_of("torus:4x2\nn7 3 1\nn1 0 1\nn0.site.org 00 0\n", &told);
+    struct collopt_hosts *switches = hosts_of("b r1/s2\na.x r1/s1\na.y r1/s2\nA r2/s9\n", &told);
+
+    ck_assert(h && same && switches);
+    ck_assert_int_eq(h->n, 3);
+    ck_assert(h->shape.rings && collopt_shape_ranks(&h->shape) == 8);
+    ck_assert_int_eq(h->host[collopt_host_named(h, "N7.site.org")].place, 7);
+    ck_assert_int_eq(h->host[collopt_host_named(h, "n0")].place, 0);
+    ck_assert_int_eq(collopt_host_named(h, "n0.other.org"), -1);        /* both are full names */
+    ck_assert_int_eq(collopt_host_named(h, "n"), -1);
+    ck_assert(h->hash == same->hash && h->hash != switches->hash);
+    ck_assert_int_eq(switches->switches, 3);
+    ck_assert_int_eq(switches->host[collopt_host_named(switches, "b")].place,
+                     switches->host[collopt_host_named(switches, "a.y")].place);
+    ck_assert_int_eq(switches->host[collopt_host_named(switches, "a")].place, 2);
+    ck_assert_int_eq(switches->host[collopt_host_named(switches, "a.z")].place, 2);     /* the only one that fits */
+    collopt_hosts_free(h);
+    collopt_hosts_free(same);
+    collopt_hosts_free(switches);
+    h = hosts_of("a.x s\na.y s\n", &told);
+    ck_assert_int_eq(collopt_host_named(h, "a"), -1);                   /* either */
+    collopt_hosts_free(h);
+}
+END_TEST
+
+static const struct {
+    const char *text;
+    int line;
+    const char *sentence;
+} wrong_hosts[] = {
+    { "", 0, "no hosts; it takes a line for each" },
+    { "# nothing\n", 0, "no hosts" },
+    { "torus:2x2\n", 0, "no hosts" },
+    { "torus:2x\na 0 0\n", 1, "torus:2x: it takes up to 6 sides" },
+    { "mesh:2x2\nmesh:2x2\na 0 0\n", 2, "one shape, before all hosts" },
+    { "a s1\nmesh:2\n", 2, "one shape, before all hosts" },
+    { "mesh:2x2\na 0\n", 2, "\"a\" has 1 words behind it; a host takes its 2 coordinates" },
+    { "mesh:2x2\na 0 1 1\n", 2, "takes its 2 coordinates" },
+    { "mesh:2x2\n\na 0 2\n", 3, "coordinate 2 of \"a\" is 2; it takes 0 to 1" },
+    { "mesh:2x2\na -1 0\n", 2, "coordinate 1 of \"a\" is -1; it takes 0 to 1" },
+    { "mesh:2x2\na 99999999999999999999 0\n", 2, "it takes 0 to 1" },
+    { "mesh:2x2\na r1/s1\n", 2, "takes its 2 coordinates" },
+    { "mesh:2x2\na 0 0\nb 0 0\n", 3, "\"b\" is at coordinates that are given in line 2 already" },
+    { "mesh:2x2\nb 0 0\na 0 1\nB 1 1\n", 4, "\"B\" is in line 2 already" },
+    { "a s1\nb s2\na s2\n", 3, "\"a\" is in line 1 already" },
+    { "a\n", 1, "\"a\" has 0 words behind it; a host takes the path to its switch" },
+    { "a 1 2\n", 1, "coordinates below a first line such as torus:8x8x4" },
+    { "a s1\nb \x01\n", 2, "hosts are plain text" },
+};
+
+START_TEST(wrong_hosts_are_refused)
+{
+    struct told told;
+
+    ck_assert_msg(!hosts_of(wrong_hosts[_i].text, &told), "%s", wrong_hosts[_i].text);
+    ck_assert_msg(told.n == 1 && told.line == wrong_hosts[_i].line && strstr(told.sentence, wrong_hosts[_i].sentence),
+                  "\"%s\": %d mistakes, line %d: %s", wrong_hosts[_i].text, told.n, told.line, told.sentence);
+}
+END_TEST
+
+/* Ranks on hosts of a torus 2x3: a b c / d e f. */
+static const struct {
+    const char *hosts, *dims;   /* "?": they do not fit */
+    unsigned rings;
+} on_hosts[] = {
+    { "abcdef", "2x3", 3 },
+    { "aabbccddeeff", "2x3x2", 7 },
+    { "abc", "3", 1 },
+    { "bbbcccddd", "?", 0 },
+    { "bbeebbee", "?", 0 },
+    { "bbee", "2x2", 3 },               /* a column, with two ranks each */
+    { "abde", "2x2", 1 },               /* a column less: no link around */
+    { "fedcba", "?", 0 },
+    { "aab", "?", 0 },
+    { "aabb", "2x2", 2 },
+    { "aaaa", "", 0 },                  /* one host */
+};
+
+START_TEST(ranks_lie_as_their_hosts)
+{
+    struct told told;
+    struct collopt_hosts *h = hosts_of("torus:2x3\na 0 0\nb 0 1\nc 0 2\nd 1 0\ne 1 1\nf 1 2\n", &told);
+    struct collopt_topology t = { .nodes = 1 };
+    int host[2 * MOST_RANKS], ranks = (int)strlen(on_hosts[_i].hosts);
+    char found[64];
+    bool fit;
+
+    for (int r = 0; r < ranks; r++)
+        host[2 * r] = collopt_host_named(h, (char[]){ on_hosts[_i].hosts[r], '\0' });
+    fit = collopt_topology_hosts(&t, h, host, 2, ranks);
+    dims_text(t.dims, found, sizeof found);
+    if (strcmp(on_hosts[_i].dims, "?") == 0)
+        ck_assert_msg(!fit && !t.wired && t.dims == 0, "%s: %s", on_hosts[_i].hosts, found);
+    else
+        ck_assert_msg(fit && strcmp(found, on_hosts[_i].dims) == 0 && t.rings == on_hosts[_i].rings, "%s: %s, rings %u",
+                      on_hosts[_i].hosts, found, t.rings);
+    collopt_hosts_free(h);
 }
 END_TEST
 
@@ -271,6 +399,9 @@ int main(void)
     tcase_add_test(tcase, shapes_are_read);
     tcase_add_loop_test(tcase, boxes_are_found, 0, sizeof boxes / sizeof *boxes);
     tcase_add_test(tcase, sides_too_long_are_no_grid);
+    tcase_add_test(tcase, hosts_are_read);
+    tcase_add_loop_test(tcase, wrong_hosts_are_refused, 0, sizeof wrong_hosts / sizeof *wrong_hosts);
+    tcase_add_loop_test(tcase, ranks_lie_as_their_hosts, 0, sizeof on_hosts / sizeof *on_hosts);
     tcase_add_test(tcase, known_grids_are_presets);
     tcase_add_loop_test(tcase, decisions_are_known, 0, sizeof decisions / sizeof *decisions);
     suite_add_tcase(suite, tcase);
