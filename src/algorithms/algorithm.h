@@ -247,6 +247,8 @@ void collopt_traffic_doubling(struct collopt_traffic *t, int ranks, double bytes
 void collopt_traffic_halving(struct collopt_traffic *t, int ranks, double bytes, int combine);
 /* Shares of BYTES between ranks that are the skips of a circulant graph apart. */
 void collopt_traffic_circulant(struct collopt_traffic *t, int ranks, double bytes, int combine);
+/* How many of so many STRANDS, which share every rank's part of the vector, have anything in it. */
+int collopt_traffic_strands(const struct collopt_problem *p, int strands);
 /* Up a tree of RADIX, or down; shares of BYTES gathered in a binomial tree. */
 void collopt_traffic_tree(struct collopt_traffic *t, int ranks, int radix, double bytes, int combine);
 void collopt_traffic_gather(struct collopt_traffic *t, int ranks, double bytes);

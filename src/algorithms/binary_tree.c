@@ -97,7 +97,7 @@ static void pipeline(const struct collopt_problem *p, int passes, int messages, 
     collopt_traffic_fill(t, p->ranks, passes, segment);
     collopt_pipeline(t, p->segments - 1, p->ranks > 2 ? messages : 1, 1,
                      (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = segment,
-                                                .combined = segment, .uneven = 0.4 });
+                                                .combined = segment, .uneven = 0.2 });
 }
 
 static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)

@@ -434,7 +434,7 @@ static bool usable(const struct collopt_problem *p)
 static void traffic(const struct collopt_problem *p, enum form form, struct collopt_traffic *t)
 {
     struct collopt_grid g = grid_of(p);
-    int strands = strands_of(&g, form);
+    int strands = collopt_traffic_strands(p, strands_of(&g, form));
     struct strand w = strand(p, &g, form, 0, 0);
     double m = vector_bytes(p) / strands;
 

@@ -265,13 +265,15 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     }
 }
 
+/* The peers of a round are others than those before: whoever is early shares a port with messages that are waited for. */
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     int skip[COLLOPT_SKIPS], q = collopt_skips(p->ranks, skip);
     double segment = vector_bytes(p) / p->segments, rounds = q > 0 ? (p->segments - 1.0 + q) / q : 0;
 
     for (int k = 0; k < q; k++) {
-        struct collopt_messages m = { .pattern = COLLOPT_SHIFT, .distance = skip[k], .bytes = segment, .combined = segment };
+        struct collopt_messages m = { .pattern = COLLOPT_SHIFT, .distance = skip[k], .bytes = segment, .combined = segment,
+                                      .uneven = p->segments > 1 ? 1 : 0 };
 
         collopt_messages(t, rounds, m);
         m.combined = 0;

@@ -199,8 +199,8 @@ static void traffic(const struct collopt_problem *p, bool around, struct collopt
         if (!(p->topology->rings >> d & 1) && g.side[d] > 2)    /* the way round leads back all along the line */
             m.distance = g.side[d] / 2 * g.stride[d];
     collopt_messages(t, (around ? 1.2 : 1) * longest(&g, p->root, around), m);     /* from both sides where there are two */
-    m.strands = links(&g, p->root, p->root, around).children;
-    collopt_pipeline(t, p->segments - 1, 1, 1, m);
+    m.strands = links(&g, p->root, p->root, around).children;       /* which all send to the root */
+    collopt_pipeline(t, p->segments - 1, 1, 0, m);
 }
 
 static void traffic_torus(const struct collopt_problem *p, struct collopt_traffic *t)

@@ -455,9 +455,11 @@ static void cost_torus(const struct collopt_problem *p, struct collopt_cost *c)
 static void traffic_on(const struct collopt_problem *p, const struct collopt_grid *g, int strands, struct collopt_traffic *t)
 {
     struct swing w = strand(p, g, 0, strands);
-    double held = vector_bytes(p) / strands;
-    bool back = p->collective == COLLOPT_ALLREDUCE;
+    bool back = p->collective == COLLOPT_ALLREDUCE, wired = strands > 1 && p->topology->dims == p->value[0];
+    double held;
 
+    strands = collopt_traffic_strands(p, strands);
+    held = vector_bytes(p) / strands;
     for (int s = 0; s < w.steps; s++) {
         int d = w.dimension[s], far = least(abs(collopt_swing_distance(w.step[s])), most(g->side[d] / 2, 1));
         struct collopt_messages m = { .pattern = COLLOPT_SWING, .distance = far * g->stride[d], .bytes = held / 2,
@@ -465,6 +467,8 @@ static void traffic_on(const struct collopt_problem *p, const struct collopt_gri
 
         collopt_messages(t, p->ranks % 2 && s > 0 ? 2 : 1, m);
         m.combined = 0;
+        if (wired && !(p->topology->rings >> d & 1) && g->side[d] > 2)
+            m.uneven = 0.5;     /* on lines strands share links, and they are not abreast any more */
         collopt_messages(t, !back ? 0 : p->ranks % 2 && s > 0 ? 2 : 1, m);
         held /= 2;
     }

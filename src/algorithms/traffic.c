@@ -54,3 +54,13 @@ void collopt_traffic_fill(struct collopt_traffic *t, int ranks, double passes, d
         collopt_messages(t, passes, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = d, .bytes = bytes,
                                                                .combined = bytes, .fan = d > 1 ? 2 : 1 });
 }
+
+int collopt_traffic_strands(const struct collopt_problem *p, int strands)
+{
+    bool parts = p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
+    size_t longest = parts ? (p->count + (size_t)p->ranks - 1) / (size_t)p->ranks : p->count;
+
+    for (int r = 0; parts && p->counts && r < p->ranks; r++)
+        longest = p->counts[r] > longest ? p->counts[r] : longest;
+    return longest < (size_t)strands ? most((int)longest, 1) : strands;
+}

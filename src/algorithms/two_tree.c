@@ -212,7 +212,7 @@ static void traffic(const struct collopt_problem *p, int passes, int messages, s
     collopt_traffic_fill(t, p->ranks, passes, segment);
     collopt_pipeline(t, p->segments - 1, messages, 1,
                      (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = segment,
-                                                .combined = segment, .uneven = passes == 1 ? 0.9 : 0.5 });
+                                                .combined = segment, .uneven = 0.5 });
 }
 
 static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)

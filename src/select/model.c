@@ -63,12 +63,15 @@ static void lie_on_nodes(const struct collopt_traffic *t, const struct collopt_m
 
 /* ---- on grids -------------------------------------------------------------------------------------------------------- */
 
-/* Links that lead STEPS along a side; where ranks are shifted on one that is no ring, some go all the way back. */
+/* Links that lead STEPS along a side; where ranks are shifted on one that is no ring, some go all the way back.  Of the strands
+ * that swing by one step, each goes back once in its two steps of that length. */
 static double along_side(int side, bool ring, int steps, enum collopt_pattern pattern)
 {
     steps = modulo(steps, side);
     if (ring)
         return least(steps, side - steps);
+    if (pattern == COLLOPT_SWING && steps == 1)
+        return side / 2.0;
     if (pattern == COLLOPT_SHIFT || (pattern == COLLOPT_SWING && steps > 0))
         return steps > 0 ? most(steps, side - steps) : 0;
     return pattern == COLLOPT_UPWARDS ? 2.0 * steps * (side - steps) / side : steps;
@@ -85,7 +88,8 @@ static void lie_at(const struct collopt_traffic *t, const struct collopt_message
         int side = t->grid.side[d], steps = distance % side;
         bool ring = t->p->topology->rings >> d & 1 || side == 2;
         double far = along_side(side, ring, steps, m->pattern), farther = along_side(side, ring, steps + 1, m->pattern);
-        double load = least(steps, side - steps) * (m->pattern == COLLOPT_SWING && !ring ? 4 : 1);
+        double load = least(steps, side - steps) * (ring ? 1 : m->pattern == COLLOPT_SWING ? 4
+                                                    : m->pattern == COLLOPT_SHIFT && m->strands > 1 ? 2 : 1);
 
         l->hops += farther > far ? far + carry * (farther - far) : far;
         l->load = load > l->load ? load : l->load;
@@ -169,9 +173,10 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Neighbours are often nearer than others, also where nothing says so.  Whoever shifts pays for the longest way; pairs, for each
- * doubling of their distance. */
-static const double farther = 1.1, far = 0.015;
+/* Neighbours are often nearer than others, also where nothing says so, and the farther all ranks send, the more share links: there
+ * are fewer of them between groups of a dragonfly or above the switches of a tapered tree than below.  Whoever shifts pays for the
+ * longest way; pairs, for each doubling of their distance.  In trees few send at a time. */
+static const double farther = 1.1, far = 0.04;
 
 struct parts {                  /* of one message's time */
     double ends, latency, wire, combining, turns;
@@ -186,10 +191,11 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
     const struct collopt_way *w = &t->machine->way[level];
     int fan = most(m->fan, 1), strands = most(m->strands, 1);
     double at_once = m->bytes * (level == COLLOPT_INSIDE ? strands : 1);        /* in a node nothing is gained by strands */
-    double away = level != COLLOPT_BETWEEN ? 1 : m->pattern <= COLLOPT_UPWARDS ? farther : 1 + far * log2_floor(m->distance);
+    double away = level != COLLOPT_BETWEEN || m->pattern >= COLLOPT_TREE ? 1
+                  : m->pattern <= COLLOPT_UPWARDS ? farther : 1 + far * log2_floor(m->distance);
     double byte = w->byte * (level == COLLOPT_BETWEEN && t->wired ? l->load : 1), together = w->shared * share;
     double at_a_time = t->wired ? (1 + fan) / 2.0 : fan;    /* on a grid some of them have links of their own */
-    double uneven = (t->wired || level == COLLOPT_INSIDE) && m->pattern == COLLOPT_UPWARDS ? 0 : m->uneven;
+    double uneven = (t->wired || level == COLLOPT_INSIDE) && m->pattern <= COLLOPT_UPWARDS ? 0 : m->uneven;
     double slower = t->crowded && level == COLLOPT_INSIDE ? share / PROCESSORS : 1;
 
     if (slower > 1)
@@ -270,10 +276,10 @@ static double period(const struct collopt_traffic *t, const struct collopt_messa
 {
     bool chain = m->pattern == COLLOPT_ALONG || m->pattern == COLLOPT_AROUND;
     int window = chain ? CHAIN_WINDOW : t->wired ? GRID_WINDOW : TREE_WINDOW;
-    double busy = most(m->strands, 1) * ((in + out) / 2.0 * s.ends) + in * (s.combining + s.copying),
-        wire = (in > out ? in : out) * s.wire;
+    double ends = most(m->strands, 1) * ((in + out) / 2.0 * s.ends), work = in * (s.combining + s.copying),
+        wire = (t->wired ? (1 + most(in, out)) / 2.0 : most(in, out)) * s.wire;    /* some come on links of their own */
 
-    return larger(larger(busy, wire), (s.ends + s.latency + s.wire + s.combining) / window) + s.turns;
+    return larger(ends + larger(work, wire), (s.ends + s.latency + s.wire + s.combining) / window) + s.turns;
 }
 
 void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, struct collopt_messages m)
