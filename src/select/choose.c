@@ -23,12 +23,12 @@ static bool suits(const struct collopt_algorithm *a, const struct collopt_proble
         && (a->order != COLLOPT_COMMUTATIVE || p->commutative) && (a->identical || p->exact);
 }
 
-/* Of those between which the model sees no difference, these first: they have been run most. */
+/* Of those between which the model sees no difference, these first: they have been run most.  Compositions last. */
 static const char *const plain[] = { "recursive_doubling", "window_doubling", "circulant", "recursive_halving", "binomial",
                                      "linear",
                                      "rabenseifner", "pairwise", "chain", "ring" };
 
-static const double alike = 0.02;       /* of the time */
+static const double alike = 0.01;       /* of the time */
 
 static int order_of(const struct collopt_candidate *c)
 {
@@ -37,7 +37,7 @@ static int order_of(const struct collopt_candidate *c)
     for (int i = 0; c->choice.algorithm && i < n; i++)
         if (strcmp(c->choice.algorithm->name, plain[i]) == 0)
             return i;
-    return n;
+    return c->choice.algorithm && c->choice.algorithm->grouped ? n + 1 : n;
 }
 
 static bool goes_before(const struct collopt_candidate *a, const struct collopt_candidate *b)
@@ -46,7 +46,7 @@ static bool goes_before(const struct collopt_candidate *a, const struct collopt_
 
     if (differ > alike * least || differ < -alike * least)
         return differ < 0;
-    return order_of(a) < order_of(b);
+    return order_of(a) != order_of(b) ? order_of(a) < order_of(b) : differ < 0;
 }
 
 static int insert(const struct collopt_candidate *c, int n, int used, struct collopt_candidate *best)
@@ -63,21 +63,53 @@ static int insert(const struct collopt_candidate *c, int n, int used, struct col
     return used;
 }
 
+/* ---- variants ------------------------------------------------------------------------------------------------------------ */
+
+/* Presets of these parameters are formulas, which know little of what is shared and of handshakes: multiples of them are looked at
+ * too.  All other presets have been chosen by the model. */
+static const char varied[] = "segment";
+static const double variant[] = { 1, 0.5, 0.25, 2 };
+
+enum { VARIANTS = sizeof variant / sizeof *variant };
+
+/* C with all its parameters, and the time predicted for it; false: it cannot serve P. */
+static bool predict(const struct collopt_problem *p, struct collopt_candidate *c)
+{
+    struct collopt_problem with = *p;
+
+    collopt_set_parameters(&with, &c->choice);
+    if (!suits_grid(c->choice.algorithm, &with) || !collopt_usable(c->choice.algorithm, &with, NULL))
+        return false;
+    memcpy(c->choice.value, with.value, sizeof c->choice.value);
+    c->seconds = collopt_model(c->choice.algorithm, &with);
+    return true;
+}
+
+/* The best of the variants of C, which is the first of them. */
+static void vary(const struct collopt_problem *p, struct collopt_candidate *c)
+{
+    int at = collopt_parameter_named(c->choice.algorithm, varied);
+    size_t preset = at < 0 ? 0 : c->choice.value[at];
+
+    for (int i = 1; i < VARIANTS && preset > 0; i++) {
+        struct collopt_candidate other = { .choice = { .algorithm = c->choice.algorithm } };
+
+        other.choice.value[at] = (size_t)(variant[i] * (double)preset);
+        if (other.choice.value[at] > 0 && predict(p, &other) && other.seconds < (1 - alike) * c->seconds)
+            *c = other;
+    }
+}
+
 int collopt_choose(const struct collopt_problem *p, int n, struct collopt_candidate *best)
 {
     int used = 0;
 
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++) {
         struct collopt_candidate c = { .choice = { .algorithm = *a } };
-        struct collopt_problem with = *p;
 
-        if (!suits(*a, p))
+        if (!suits(*a, p) || !predict(p, &c))
             continue;
-        collopt_set_parameters(&with, &c.choice);
-        if (!suits_grid(*a, &with) || !collopt_usable(*a, &with, NULL))
-            continue;
-        memcpy(c.choice.value, with.value, sizeof c.choice.value);
-        c.seconds = collopt_model(*a, &with);
+        vary(p, &c);
         used = insert(&c, n, used, best);
     }
     return used;
