@@ -116,3 +116,33 @@ bool cell_measure(struct cell *c, const struct bench_effort *effort)
     bench_problem_close(&c->problem);
     return true;
 }
+
+static void measure_against(struct cell *c, struct cell *plain, bool host, const struct bench_effort *effort)
+{
+    void (*refresh)(const void *) = bench_problem_is_fresh(&c->problem) ? bench_problem_refresh : NULL;
+    enum bench_who who = host ? BENCH_HOST : BENCH_COLLOPT;
+    struct bench_side first = { BENCH_COLLOPT, bench_problem_call, &plain->problem, refresh },
+        second = { who, bench_problem_call, &c->problem, refresh };
+
+    bench_compare(&first, &second, effort, &c->figures);
+    c->wrong_host = false;
+    c->wrong_collopt = bench_any(!bench_problem_right(bench_turn(who), &c->problem)) || c->wrong_collopt;
+    c->state = CELL_MEASURED;
+}
+
+bool cell_measure_against(struct cell *c, struct cell *plain, const struct bench_effort *effort)
+{
+    bool host = strcmp(c->algorithm, "host") == 0, well;
+
+    c->state = CELL_LEFT_OUT;
+    if (!bench_problem_open(&c->problem))
+        return false;
+    well = bench_problem_open(&plain->problem);
+    if (well) {
+        if (first_call(plain) && (host || first_call(c)))
+            measure_against(c, plain, host, effort);
+        bench_problem_close(&plain->problem);
+    }
+    bench_problem_close(&c->problem);
+    return well;
+}

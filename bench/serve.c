@@ -99,13 +99,16 @@ struct request {
     struct bench_effort effort;
 };
 
-static bool understood(const char *line, struct request *r)
+/* "cell ..." or "verify ...". */
+static bool understood(const char *line, const char *word, struct request *r)
 {
-    char collective[32], operation[32], type[32];
+    char first[32], collective[32], operation[32], type[32];
+    int n;
 
     *r = (struct request){ .effort = { .precise = 0.02 } };
-    if (sscanf(line, "cell %31s %31s %31s %zu %199s %lf %lf", collective, operation, type, &r->bytes, r->algorithm,
-               &r->effort.seconds, &r->effort.hopeless) != 7)
+    n = sscanf(line, "%31s %31s %31s %31s %zu %199s %lf %lf", first, collective, operation, type, &r->bytes, r->algorithm,
+               &r->effort.seconds, &r->effort.hopeless);
+    if (n < 7 || strcmp(first, word) != 0 || (n < 8 && strcmp(word, "cell") == 0))
         return false;
     r->collective = number_of(bench_collective_names, collective);
     r->operation = number_of(bench_operation_names, operation);
@@ -125,19 +128,52 @@ static void tell(const struct request *r, const struct cell *c)
                f->first_us, f->second_us, f->ratio, f->low, f->high, f->pairs, c->wrong_host ? "WRONG-HOST" : cell_result(c));
 }
 
+static struct bench_problem problem_of(const struct request *r, MPI_Comm comm)
+{
+    return (struct bench_problem){
+        .collective = (enum bench_collective)r->collective, .operation = (enum bench_operation)r->operation,
+        .type = (enum bench_type)r->type, .seed = 1, .comm = comm, .bytes = r->bytes,
+    };
+}
+
 static void measure(const struct request *r)
 {
     struct runner runner;
     struct cell c = { .algorithm = r->algorithm };
 
     runner_open(&runner, r->algorithm, r->collective);
-    c.problem = (struct bench_problem){
-        .collective = (enum bench_collective)r->collective, .operation = (enum bench_operation)r->operation,
-        .type = (enum bench_type)r->type, .seed = 1, .comm = runner.comm, .bytes = r->bytes,
-    };
+    c.problem = problem_of(r, runner.comm);
     cell_measure(&c, &r->effort);
     runner_close(&runner);
     tell(r, &c);
+}
+
+static void tell_verified(const struct request *r, const struct cell *c)
+{
+    const char *collective = bench_collective_names[r->collective], *operation = bench_operation_names[r->operation];
+    const struct bench_figures *f = &c->figures;
+
+    if (c->state != CELL_MEASURED)
+        answer("none %s %s %zu %s", collective, operation, r->bytes, r->algorithm);
+    else
+        answer("verify %s %s %zu %s %.4f %.4f %.4f %d %s", collective, operation, r->bytes, r->algorithm, f->ratio, f->low, f->high,
+               f->pairs, cell_result(c));
+}
+
+static void verify(const struct request *r)
+{
+    bool host = strcmp(r->algorithm, "host") == 0;
+    struct runner plain, forced;
+    struct cell c = { .algorithm = r->algorithm }, before = { .algorithm = "auto" };
+
+    runner_open(&plain, "auto", -1);
+    runner_open(&forced, host ? "auto" : r->algorithm, host ? -1 : r->collective);
+    c.problem = problem_of(r, forced.comm);
+    before.problem = problem_of(r, plain.comm);
+    cell_measure_against(&c, &before, &r->effort);
+    runner_close(&forced);
+    runner_close(&plain);
+    tell_verified(r, &c);
 }
 
 static void tell_machine(const char *key, double value, double low, double high)
@@ -156,8 +192,10 @@ void serve(int argc, char **argv)
     bench_problems_begin();
     introduce(argc, argv);
     while (next_line(line) && strcmp(line, "end\n") != 0) {
-        if (understood(line, &r)) {
+        if (understood(line, "cell", &r)) {
             measure(&r);
+        } else if (understood(line, "verify", &r)) {
+            verify(&r);
         } else if (sscanf(line, "machine %lf", &seconds) == 1) {
             bench_machine(leader, seconds, tell_machine);
             answer("machine end");

@@ -15,6 +15,11 @@
  *     none COLLECTIVE OPERATION BYTES ALGORITHM
  *                                 it cannot serve this here
  *
+ *     > verify COLLECTIVE OPERATION TYPE BYTES ALGORITHM SECONDS
+ *                                 ALGORITHM, or host, against what collopt takes without being told
+ *     verify COLLECTIVE OPERATION BYTES ALGORITHM RATIO LOW HIGH PAIRS RESULT
+ *                                 RATIO: so many times as fast; or none, as above
+ *
  *     > machine SECONDS           what messages and combining cost
  *     machine KEY VALUE LOW HIGH  several, of machine.h
  *     machine end

@@ -36,6 +36,7 @@ static void usage(FILE *to)
           "      --mpi MPI         openmpi or mpich, if the launcher does not say\n"
           "      --program FILE    the collopt-bench that measures\n"
           "      --progress WHEN   auto, on or off: how far it is, on the standard error output\n"
+          "      --verify          in the end compare the rules with the choice without them, in pairs\n"
           "      --check           check these files; exit status 1 if there is a mistake\n"
           "      --help            print this help\n"
           "      --version         print the version\n"
@@ -123,6 +124,8 @@ static int tune(const struct tune_options *o, int argc, char **argv)
     free(key);
     if (status == TUNE_INTERRUPTED)
         tune_say("interrupted; what was measured is in %s.part, and the same command goes on with the rest", o->output);
+    if (status == 0 && o->verify)
+        status = tune_verify(&all, o);
     if (status == 0 && (!tune_write_machine(&all, o, &command) || !tune_write_rules(&all, o, &command)))
         status = TUNE_FAILED;
     if (status == 0 && !tune_draw(&all, o))

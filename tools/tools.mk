@@ -32,7 +32,8 @@ tools_collopt_tune_SOURCES = \
 	tools/tune_options.c \
 	tools/tune_picture.c \
 	tools/tune_rules.c \
-	tools/tune_series.c
+	tools/tune_series.c \
+	tools/tune_verify.c
 tools_collopt_tune_CPPFLAGS = $(AM_CPPFLAGS) \
 	-DCOLLOPT_PREFIX='"$(prefix)"' -DCOLLOPT_BINDIR='"$(bindir)"' -DCOLLOPT_LIBDIR='"$(libdir)"'
 tools_collopt_tune_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm

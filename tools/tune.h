@@ -34,7 +34,7 @@ extern const struct tune_operation tune_operations[TUNE_OPERATIONS];
 enum tune_progress { TUNE_AUTO, TUNE_BAR, TUNE_QUIET };
 
 struct tune_options {
-    bool check, help, version;
+    bool check, help, version, verify;
     const char *output, *machine, *picture, *mpi, *program;
     bool collective[COLLOPT_COLLECTIVES], operation[TUNE_OPERATIONS];
     size_t size[TUNE_SIZES];                    /* ascending */
@@ -71,6 +71,7 @@ struct tune_cell {
     bool built_in;                              /* without rules collopt takes the first candidate, once known; else the host */
     int candidates;
     struct tune_candidate candidate[TUNE_CANDIDATES];   /* the most promising one first */
+    bool worse;                                 /* the rules were: the choice without them stays (tune_verify.c) */
     double host_us;                             /* what the host takes, from most pairs; 0: not known */
     int host_pairs;
 };
@@ -129,6 +130,17 @@ int tune_programs(const struct tune_options *o, char program[TUNE_PROGRAMS][TUNE
 /* Fills in what is still open, as far as the time goes.  The exit status; TUNE_INTERRUPTED where the user would not wait. */
 int tune_measure(struct tune_cells *all, const struct tune_options *o, const char *key);
 
+/* Starts the job and fills in where it runs; 0, or an exit status after a message. */
+int tune_begin(struct tune_job *job, struct tune_machine *m, const struct tune_options *o);
+/* One question and its answer, which is the job's; NULL: there was none. */
+const char *tune_ask(struct tune_job *job, const char *question);
+bool tune_interrupted(void);
+
+/* ---- tune_verify.c: the rules against the choice without them -------------------------------------------------------- */
+
+/* Measures both in pairs where they differ, and tells.  Cells that the rules make slower get what they have without them. */
+int tune_verify(struct tune_cells *all, const struct tune_options *o);
+
 /* ---- tune_machine.c: what messages cost ----------------------------------------------------------------------------- */
 
 /* Takes an answer "machine ...". */
@@ -152,7 +164,8 @@ struct tune_point {
     struct tune_choice choice[TUNE_CANDIDATES];
     struct tune_choice best;                    /* of the algorithms; its name is "" where there is none */
     struct tune_choice chosen;
-    double built_in;                            /* ratio of what is chosen without rules */
+    const char *plain;                          /* what is chosen without rules, */
+    double built_in;                            /* and its ratio */
     int last;                                   /* point of the same rule */
 };
 

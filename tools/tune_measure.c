@@ -227,7 +227,7 @@ static bool as_it_should_be(const struct tune_machine *m, const char *version, i
 }
 
 /* Starts the job by the first program whose ranks find each other. */
-static int begin(struct tune_job *job, struct tune_cells *all, const struct tune_options *o)
+int tune_begin(struct tune_job *job, struct tune_machine *m, const struct tune_options *o)
 {
     char program[TUNE_PROGRAMS][TUNE_PATH], version[32];
     int n = tune_programs(o, program), loaded, status;
@@ -236,13 +236,13 @@ static int begin(struct tune_job *job, struct tune_cells *all, const struct tune
         *job = (struct tune_job){ .pid = 0 };
         if (!tune_job_start(job, o, program[i]))
             return TUNE_FAILED;
-        if (hear(job, &all->machine, version, &loaded)) {
+        if (hear(job, m, version, &loaded)) {
             bool last = i + 1 == n;
 
-            if ((all->machine.ranks > 1 || last) && as_it_should_be(&all->machine, version, loaded, program[i], o->word[0]))
+            if ((m->ranks > 1 || last) && as_it_should_be(m, version, loaded, program[i], o->word[0]))
                 return 0;
             tune_job_end(job, true);
-            if (all->machine.ranks > 1 || last)
+            if (m->ranks > 1 || last)
                 return TUNE_FAILED;
         } else {
             status = tune_job_end(job, interrupted);
@@ -255,6 +255,23 @@ static int begin(struct tune_job *job, struct tune_cells *all, const struct tune
         }
     }
     return TUNE_FAILED;
+}
+
+const char *tune_ask(struct tune_job *job, const char *question)
+{
+    const char *answer;
+
+    fprintf(job->to, "%s\n", question);
+    fflush(job->to);
+    alarm(SILENCE);
+    answer = tune_job_answer(job);
+    alarm(0);
+    return answer;
+}
+
+bool tune_interrupted(void)
+{
+    return interrupted != 0;
 }
 
 /* ---- progress ------------------------------------------------------------------------------------------------------- */
@@ -349,13 +366,11 @@ static bool measure_one(struct tune_job *job, struct tune_cells *all, const stru
                         struct part *part)
 {
     const char *answer;
+    char question[512];
 
-    fprintf(job->to, "cell %s %s double %zu %s %.6f %.4f\n", collopt_collective_names[c->collective],
-            tune_operations[c->operation].name, c->bytes, name, seconds, to_beat(c));
-    fflush(job->to);
-    alarm(SILENCE);
-    answer = tune_job_answer(job);
-    alarm(0);
+    snprintf(question, sizeof question, "cell %s %s double %zu %s %.6f %.4f", collopt_collective_names[c->collective],
+             tune_operations[c->operation].name, c->bytes, name, seconds, to_beat(c));
+    answer = tune_ask(job, question);
     if (!answer || !tune_take_answer(all, answer))
         return false;
     keep(part, answer);
@@ -473,7 +488,7 @@ int tune_measure(struct tune_cells *all, const struct tune_options *o, const cha
         return TUNE_USAGE;
     if (!open_part(&part))
         return TUNE_FAILED;
-    status = begin(&job, all, o);
+    status = tune_begin(&job, &all->machine, o);
     if (!status) {
         end = tune_now() + o->seconds;
         read_part(&part, all, key);

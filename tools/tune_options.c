@@ -234,7 +234,7 @@ static int option_number(const char *word, const char **value)
 static bool flag(struct tune_options *o, const char *word)
 {
     bool *which = strcmp(word, "--check") == 0 ? &o->check : strcmp(word, "--help") == 0 ? &o->help
-        : strcmp(word, "--version") == 0 ? &o->version : NULL;
+        : strcmp(word, "--version") == 0 ? &o->version : strcmp(word, "--verify") == 0 ? &o->verify : NULL;
 
     if (which)
         *which = true;

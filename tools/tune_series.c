@@ -93,6 +93,7 @@ static bool take_point(const struct tune_cells *all, const struct tune_series *s
 {
     const struct tune_cell *first = NULL;
     struct tune_choice built_in;
+    bool worse = false;
 
     p->bytes = bytes;
     p->choices = p->good = 0;
@@ -102,11 +103,20 @@ static bool take_point(const struct tune_cells *all, const struct tune_series *s
         if (c && tune_cell_open(c))
             return false;
         first = first ? first : c;
+        worse = worse || (c && c->worse);
     }
     for (int i = 0; first && i < first->candidates; i++)
         p->choices += mean(all, s, bytes, first->candidate[i].name, &p->choice[p->choices]);
-    p->built_in = first && first->built_in && mean(all, s, bytes, first->candidate[0].name, &built_in) ? built_in.ratio : 1;
+    built_in = (struct tune_choice){ "host", 1, 1, 1 };
+    if (first && first->built_in)
+        mean(all, s, bytes, first->candidate[0].name, &built_in);
+    p->plain = built_in.name;
+    p->built_in = built_in.ratio;
     find_good_ones(p);
+    if (worse) {
+        p->choice[0] = built_in;
+        p->choices = p->good = 1;
+    }
     return first != NULL;
 }
 
@@ -173,7 +183,7 @@ static int reach(const struct tune_series *s, int from, const char *name, double
     return n;
 }
 
-/* The choice that is good for most points from FROM on; *POINTS: how many. */
+/* The choice that is good for most points from FROM on; *POINTS: how many.  Of several the one that is taken without rules. */
 static const char *farthest(const struct tune_series *s, int from, int *points)
 {
     const struct tune_point *p = &s->point[from];
@@ -184,6 +194,8 @@ static const char *farthest(const struct tune_series *s, int from, int *points)
     for (int i = 0; i < p->good; i++) {
         int n = reach(s, from, p->choice[i].name, &logs);
 
+        if (strcmp(p->choice[i].name, p->plain) == 0)
+            logs = INFINITY;
         if (n > *points || (n == *points && logs > most)) {
             *points = n;
             most = logs;

@@ -30,10 +30,11 @@ on_host()               # HOST
     host=$1 program=$build/bench/$1/collopt-bench
     rm -f "$work"/rules*
     for _ in 1 2; do            # on a machine that is busy the time suffices for one cell only
-        tunes 0 'rules' --time 2s --collectives allreduce --ops sum --sizes 64,4K --candidates 2
+        tunes 0 'rules' --verify --time 2s --collectives allreduce --ops sum --sizes 64,4K --candidates 2
         [ -f "$work/rules.part" ] || break
     done
     says '2 of 2 cells measured'
+    says '^verified: 2 cells, in [012] of which '
     "$tune" --check "$work/rules" >"$work/said" || fail "$what: the rules do not pass --check"
     grep -q '^# MPI: .*; collopt: [0-9]' "$work/rules" || fail "$what: no MPI in the head"
     grep -q '^allreduce *2 *1 *2 0-[0-9A-Z]* *commutative .*# .*x (.*-.*) of the host at 64' "$work/rules" \
