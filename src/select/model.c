@@ -276,10 +276,10 @@ static double period(const struct collopt_traffic *t, const struct collopt_messa
 {
     bool chain = m->pattern == COLLOPT_ALONG || m->pattern == COLLOPT_AROUND;
     int window = chain ? CHAIN_WINDOW : t->wired ? GRID_WINDOW : TREE_WINDOW;
-    double ends = most(m->strands, 1) * ((in + out) / 2.0 * s.ends), work = in * (s.combining + s.copying),
+    double ends = (in + out) / 2.0 * s.ends, work = in * (s.combining + s.copying),
         wire = (t->wired ? (1 + most(in, out)) / 2.0 : most(in, out)) * s.wire;    /* some come on links of their own */
 
-    return larger(ends + larger(work, wire), (s.ends + s.latency + s.wire + s.combining) / window) + s.turns;
+    return larger(larger(most(m->strands, 1) * ends + work, ends + wire), (s.ends + s.latency + s.wire + s.combining) / window) + s.turns;
 }
 
 void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, struct collopt_messages m)
