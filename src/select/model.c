@@ -183,6 +183,21 @@ struct parts {                  /* of one message's time */
     double copying;             /* of the rank's processor in LATENCY and WIRE */
 };
 
+/* How much longer a port is busy than its bytes say.  Where ranks send upwards, lower ones are ahead by latencies: short messages do
+ * not meet.  And of SHARE that a port has to carry one after the other, some are always ready. */
+static double unevenness(const struct collopt_traffic *t, const struct collopt_messages *m, enum collopt_level level, double byte,
+                         double share)
+{
+    const struct collopt_way *w = &t->machine->way[level];
+    double together = w->shared * share, alone = m->bytes * larger(byte, together);
+
+    if (m->pattern > COLLOPT_UPWARDS)
+        return m->uneven;
+    if (t->wired || level == COLLOPT_INSIDE || alone == 0)
+        return 0;
+    return m->pattern == COLLOPT_SHIFT ? m->uneven : m->uneven * alone / (alone + w->latency) / (together > byte ? share : 1);
+}
+
 /* SHARE messages of a node on a way, of which LOAD share a link. */
 static struct parts parts_of(const struct collopt_traffic *t, const struct collopt_messages *m, enum collopt_level level,
                              double share,
@@ -191,11 +206,12 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
     const struct collopt_way *w = &t->machine->way[level];
     int fan = most(m->fan, 1), strands = most(m->strands, 1);
     double at_once = m->bytes * (level == COLLOPT_INSIDE ? strands : 1);        /* in a node nothing is gained by strands */
-    double away = level != COLLOPT_BETWEEN || m->pattern >= COLLOPT_TREE ? 1
-                  : m->pattern <= COLLOPT_UPWARDS ? farther : 1 + far * log2_floor(m->distance);
+    bool shifts = m->pattern <= COLLOPT_UPWARDS || m->pattern == COLLOPT_AROUND;
+    double away = level != COLLOPT_BETWEEN ? 1 : shifts ? farther
+                  : m->pattern <= COLLOPT_SWING ? 1 + far * log2_floor(m->distance) : 1;
     double byte = w->byte * (level == COLLOPT_BETWEEN && t->wired ? l->load : 1), together = w->shared * share;
     double at_a_time = t->wired ? (1 + fan) / 2.0 : fan;    /* on a grid some of them have links of their own */
-    double uneven = (t->wired || level == COLLOPT_INSIDE) && m->pattern <= COLLOPT_UPWARDS ? 0 : m->uneven;
+    double uneven = unevenness(t, m, level, byte, share);
     double slower = t->crowded && level == COLLOPT_INSIDE ? share / PROCESSORS : 1;
 
     if (slower > 1)
