@@ -188,11 +188,12 @@ static char **command(const struct tune_options *o, const char *program, const c
 
     while (environ[variables])
         variables++;
-    argv = tune_must(calloc((size_t)(o->words + variables + 8), sizeof *argv));
+    argv = tune_must(calloc((size_t)(o->words + variables + 9), sizeof *argv));
     for (int i = 0; i < o->words; i++)
         argv[n++] = o->word[i];
     argv[n++] = (char *)"env";
     argv[n++] = joined("LD_PRELOAD=", library, preload && *preload ? joined(":", preload, "") : "");
+    argv[n++] = (char *)"COLLOPT_RULES=none";           /* nor those in a default place */
     for (int i = 0; i < variables; i++)
         if (strncmp(environ[i], "COLLOPT_", 8) == 0 && goes_along(environ[i]))
             argv[n++] = environ[i];

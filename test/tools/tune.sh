@@ -135,7 +135,8 @@ grep -q '^reduce sum double 8192 binomial ' "$work/asked" || fail 'a doubtful ce
 [ ! -f "$work/site.rules.part" ] || fail 'the .part is left over'
 grep -q '^LD_PRELOAD=.*libcollopt.so' "$work/environment" || fail 'collopt is not preloaded'
 grep -q '^COLLOPT_WAIT=yield$' "$work/environment" || fail 'a setting does not go along'
-! grep -q '^COLLOPT_RULES\|^COLLOPT_ALLREDUCE' "$work/environment" || fail 'what chooses algorithms goes along'
+grep -q '^COLLOPT_RULES=none$' "$work/environment" || fail 'rules in a default place go along'
+! grep -q '^COLLOPT_RULES=/\|^COLLOPT_ALLREDUCE' "$work/environment" || fail 'what chooses algorithms goes along'
 awk '$4 == 8 { print $7 }' "$work/asked" | tail -n 1 | grep -q '^1.4500$' \
     || fail 'the last one of a cell has not to beat the best'
 
