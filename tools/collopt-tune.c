@@ -31,6 +31,8 @@ static void usage(FILE *to)
           "      --ops LIST        sum,noncommutative unless given; prod,user,min,max,maxloc,minloc; all\n"
           "      --sizes LIST      bytes of one rank's vector, 8:64M unless given: SIZE, FROM:TO (times 4),\n"
           "                        FROM:TO:FACTOR\n"
+          "      --ranks LIST      several numbers of ranks, a job for each: LAUNCHER has %n where they stand,\n"
+          "                        as in --ranks 2,4,8 mpirun -n %n\n"
           "      --time TIME       for all, about: 120s unless given; 5m, 1h\n"
           "      --candidates N    algorithms for each cell, 1 to 11: 5 unless given, by predicted time\n"
           "      --mpi MPI         openmpi or mpich, if the launcher does not say\n"
@@ -99,42 +101,121 @@ static char *key_of(const struct tune_options *o)
 
 static bool some_wrong(const struct tune_cells *all)
 {
-    for (int i = 0; i < all->n; i++)
-        for (int k = 0; k < all->cell[i].candidates; k++)
-            if (all->cell[i].candidate[k].state == TUNE_WRONG)
-                return true;
+    for (; all; all = all->next)
+        for (int i = 0; i < all->n; i++)
+            for (int k = 0; k < all->cell[i].candidates; k++)
+                if (all->cell[i].candidate[k].state == TUNE_WRONG)
+                    return true;
     return false;
 }
 
 static bool some_open(const struct tune_cells *all)
 {
-    for (int i = 0; i < all->n; i++)
-        if (tune_cell_open(&all->cell[i]))
-            return true;
+    for (; all; all = all->next)
+        for (int i = 0; i < all->n; i++)
+            if (tune_cell_open(&all->cell[i]))
+                return true;
     return false;
+}
+
+/* WORD with NUMBER in place of each %n. */
+static char *with_number(const char *word, size_t number)
+{
+    char *text = NULL;
+    size_t n;
+    FILE *to = tune_must(open_memstream(&text, &n));
+
+    for (; *word; word++)
+        if (word[0] == '%' && word[1] == 'n') {
+            fprintf(to, "%zu", number);
+            word++;
+        } else {
+            fputc(*word, to);
+        }
+    fclose(to);
+    return tune_must(text);
+}
+
+/* What O says of job number I. */
+static struct tune_options options_of(const struct tune_options *o, int i)
+{
+    struct tune_options one = *o;
+    char *name = tune_must(malloc(TUNE_PATH));
+
+    one.part = name;
+    snprintf(name, TUNE_PATH, "%s.part", o->output);
+    if (!o->rankses)
+        return one;
+    snprintf(name, TUNE_PATH, "%s.%zu.part", o->output, o->ranks[i]);
+    one.seconds = o->seconds / o->rankses;
+    one.word = tune_must(calloc((size_t)o->words + 1, sizeof *one.word));
+    for (int k = 0; k < o->words; k++)
+        one.word[k] = with_number(o->word[k], o->ranks[i]);
+    return one;
+}
+
+/* From the middle to the next lower number up to that to the next higher one, by ratio; not beyond what was measured. */
+static void share_ranks(struct tune_cells *all)
+{
+    for (struct tune_cells *a = all; a && a->next; a = a->next) {
+        size_t here = a->machine.most, there = a->next->machine.least, last = here;
+
+        while ((last + 1) * (last + 1) < here * there)
+            last++;
+        if (here < there) {
+            a->machine.most = last;
+            a->next->machine.least = last + 1;
+        }
+    }
+}
+
+static int measure_all(struct tune_cells *all, struct tune_options *one, const struct tune_options *o)
+{
+    int status = 0;
+
+    for (int i = 0; i < (o->rankses ? o->rankses : 1) && status == 0; i++) {
+        char *key;
+
+        one[i] = options_of(o, i);
+        key = key_of(&one[i]);
+        status = tune_measure(&all[i], &one[i], key);
+        free(key);
+        if (status == TUNE_INTERRUPTED)
+            tune_say("interrupted; what was measured is in %s, and the same command goes on with the rest", one[i].part);
+        if (status == 0 && o->rankses && (size_t)all[i].machine.ranks != o->ranks[i])
+            tune_say("%zu ranks were asked for, and there are %d", o->ranks[i], all[i].machine.ranks);
+        if (i > 0)
+            all[i - 1].next = &all[i];
+    }
+    return status;
+}
+
+static int verify_all(struct tune_cells *all, const struct tune_options *one)
+{
+    int status = 0;
+
+    for (; all && status == 0; all = all->next)
+        status = tune_verify(all, one++);
+    return status;
 }
 
 static int tune(const struct tune_options *o, int argc, char **argv)
 {
-    struct tune_cells all = { .n = 0 };
+    static struct tune_cells all[TUNE_RANKS];
+    static struct tune_options one[TUNE_RANKS];
     struct tune_command command = { argc, argv };
-    char part[TUNE_PATH], *key = key_of(o);
-    int status = tune_measure(&all, o, key);
+    int status = measure_all(all, one, o);
 
-    free(key);
-    if (status == TUNE_INTERRUPTED)
-        tune_say("interrupted; what was measured is in %s.part, and the same command goes on with the rest", o->output);
+    share_ranks(all);
     if (status == 0 && o->verify)
-        status = tune_verify(&all, o);
-    if (status == 0 && (!tune_write_machine(&all, o, &command) || !tune_write_rules(&all, o, &command)))
+        status = verify_all(all, one);
+    if (status == 0 && (!tune_write_machine(all, o, &command) || !tune_write_rules(all, o, &command)))
         status = TUNE_FAILED;
-    if (status == 0 && !tune_draw(&all, o))
+    if (status == 0 && !tune_draw(all, o))
         status = TUNE_FAILED;
-    if (status == 0 && !some_open(&all)) {
-        snprintf(part, sizeof part, "%s.part", o->output);
-        unlink(part);
-    }
-    return status == 0 && some_wrong(&all) ? TUNE_FAILED : status;
+    for (int i = 0; status == 0 && !some_open(all) && i < TUNE_RANKS && one[i].part; i++)
+        unlink(one[i].part);
+    return status == 0 && some_wrong(all) ? TUNE_FAILED : status;
 }
 
 int main(int argc, char **argv)

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-enum { TUNE_SIZES = 64, TUNE_CANDIDATES = 12, TUNE_NAME = 200, TUNE_FAILED = 1, TUNE_USAGE = 2, TUNE_INTERRUPTED = 130 };
+enum { TUNE_SIZES = 64, TUNE_RANKS = 16, TUNE_CANDIDATES = 12, TUNE_NAME = 200, TUNE_FAILED = 1, TUNE_USAGE = 2, TUNE_INTERRUPTED = 130 };
 
 /* "collopt-tune: ..." on the standard error output. */
 __attribute__((format(printf, 1, 2))) void tune_say(const char *format, ...);
@@ -36,9 +36,12 @@ enum tune_progress { TUNE_AUTO, TUNE_BAR, TUNE_QUIET };
 struct tune_options {
     bool check, help, version, verify;
     const char *output, *machine, *picture, *mpi, *program;
+    char *part;                                 /* where answers are kept until all is measured */
     bool collective[COLLOPT_COLLECTIVES], operation[TUNE_OPERATIONS];
     size_t size[TUNE_SIZES];                    /* ascending */
     int sizes;
+    size_t ranks[TUNE_RANKS];                   /* ascending; for a job each, in which they take the place of %n */
+    int rankses;                                /* 0: one job, as the launcher says */
     double seconds;
     int candidates;
     enum tune_progress progress;
@@ -85,6 +88,7 @@ struct tune_costs {                             /* of messages and combining */
 
 struct tune_machine {                           /* where it is measured */
     int ranks, nodes, largest;
+    size_t least, most;                         /* ranks for which it stands */
     enum collopt_mpi mpi;
     struct collopt_topology topology;
     struct tune_costs costs;
@@ -96,6 +100,7 @@ struct tune_cells {
     struct tune_machine machine;
     struct tune_cell *cell;                     /* by collective, operation, size */
     int n;
+    struct tune_cells *next;                    /* of the next number of ranks */
 };
 
 /* All cells that O asks for, with their candidates. */
@@ -181,7 +186,7 @@ struct tune_series *tune_series(const struct tune_cells *all, const struct tune_
 
 /* ---- tune_picture.c: a heat map -------------------------------------------------------------------------------------- */
 
-/* Makes O->picture by gnuplot; where there is none it says what makes it.  False, after a message. */
+/* Makes O->picture of the last ones by gnuplot; where there is none it says what makes it.  False, after a message. */
 bool tune_draw(const struct tune_cells *all, const struct tune_options *o);
 
 /* ---- tune_rules.c: the file ----------------------------------------------------------------------------------------- */

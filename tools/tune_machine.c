@@ -101,7 +101,7 @@ static bool speaks(const struct tune_cells *all, const struct tune_cell *c)
 }
 
 /* So that predictions have somebody to beat where no rule decides. */
-static void write_host(const struct tune_cells *all, FILE *to)
+static void write_host(const struct tune_cells *all, bool first, FILE *to)
 {
     const struct tune_machine *m = &all->machine;
     char comment[80];
@@ -116,7 +116,7 @@ static void write_host(const struct tune_cells *all, FILE *to)
 
         if (!speaks(all, c))
             continue;
-        if (n++ == 0)
+        if (n++ == 0 && first)
             fputs("\n# What the MPI library's own collectives take.\n"
                   "#            collective           ranks nodes  ppn  bytes op\n", to);
         snprintf(comment, sizeof comment, "%s, median of %d", o->name, c->host_pairs);
@@ -124,9 +124,21 @@ static void write_host(const struct tune_cells *all, FILE *to)
     }
 }
 
+/* The last one that has most: what was found on several nodes is there too. */
+static const struct tune_cells *of_most_keys(const struct tune_cells *all)
+{
+    const struct tune_cells *best = all;
+
+    for (; all; all = all->next)
+        if (__builtin_popcount(all->machine.costs.given) >= __builtin_popcount(best->machine.costs.given))
+            best = all;
+    return best;
+}
+
 static bool write_all(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command, FILE *to)
 {
-    const struct tune_machine *m = &all->machine;
+    const struct tune_machine *m = &of_most_keys(all)->machine;
+    int n = 0;
     const char *comment[COLLOPT_MACHINE_KEYS];
 
     for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++)
@@ -134,7 +146,8 @@ static bool write_all(const struct tune_cells *all, const struct tune_options *o
     fprintf(to, "# What messages and combining cost, COLLOPT_MACHINE=%s; ", o->machine);
     tune_write_origin(m, command, to);
     collopt_machine_write(to, &m->costs.machine, m->costs.given, comment);
-    write_host(all, to);
+    for (; all; all = all->next)
+        write_host(all, n++ == 0, to);
     return !ferror(to);
 }
 
@@ -144,7 +157,7 @@ bool tune_write_machine(const struct tune_cells *all, const struct tune_options 
     FILE *to;
     bool well;
 
-    if (!all->machine.costs.complete)
+    if (!of_most_keys(all)->machine.costs.complete)
         return true;
     snprintf(fresh, sizeof fresh, "%s.new", o->machine);
     to = fopen(fresh, "w");

@@ -188,6 +188,7 @@ static void set_topology(struct tune_machine *m, const char *leaders, bool crowd
     }
     m->nodes = m->topology.nodes;
     m->largest = m->nodes == 1 ? m->ranks : m->topology.largest;
+    m->least = m->most = (size_t)m->ranks;
 }
 
 /* The job's first answers; false: there were none. */
@@ -483,7 +484,7 @@ int tune_measure(struct tune_cells *all, const struct tune_options *o, const cha
     bool well;
 
     catch_signals();
-    snprintf(part.name, sizeof part.name, "%s.part", o->output);
+    snprintf(part.name, sizeof part.name, "%s", o->part);
     if (!read_part(&part, all, key))
         return TUNE_USAGE;
     if (!open_part(&part))

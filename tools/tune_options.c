@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_RANKS = 1 << 24 };
 enum { FACTOR = 4 };            /* of a range of sizes: 8:64M is 8, 32, 128, ... */
 
 const struct tune_operation tune_operations[TUNE_OPERATIONS] = {
@@ -143,6 +144,30 @@ static bool candidates_word(struct tune_options *o, const char *text)
     return false;
 }
 
+static bool ranks_word(struct tune_options *o, const char *text)
+{
+    char *copy = tune_must(strdup(text)), *rest, *word = strtok_r(copy, ",", &rest);
+    bool right = word != NULL;
+    int n = 0;
+
+    for (o->rankses = 0; word && right; word = strtok_r(NULL, ",", &rest)) {
+        right = o->rankses < TUNE_RANKS && collopt_parse_size(word, &o->ranks[o->rankses]) && o->ranks[o->rankses] >= 2
+            && o->ranks[o->rankses] <= MOST_RANKS;
+        o->rankses += right;
+    }
+    free(copy);
+    if (!right) {
+        tune_say("--ranks: \"%s\" is not understood; it takes numbers from 2 on, such as 2,4,8, %d of them at most", text, TUNE_RANKS);
+        return false;
+    }
+    qsort(o->ranks, (size_t)o->rankses, sizeof *o->ranks, by_size);
+    for (int i = 0; i < o->rankses; i++)        /* each once */
+        if (n == 0 || o->ranks[i] != o->ranks[n - 1])
+            o->ranks[n++] = o->ranks[i];
+    o->rankses = n;
+    return true;
+}
+
 static bool mpi_word(struct tune_options *o, const char *text)
 {
     o->mpi = text;
@@ -215,7 +240,7 @@ static const struct {
 } valued[] = {
     { "-o", output_word }, { "--machine", machine_word }, { "--collectives", collectives_word }, { "--ops", operations_word },
     { "--sizes", size_list }, { "--time", time_word }, { "--candidates", candidates_word }, { "--mpi", mpi_word },
-    { "--program", program_word }, { "--progress", progress_word }, { "--picture", picture_word },
+    { "--program", program_word }, { "--progress", progress_word }, { "--picture", picture_word }, { "--ranks", ranks_word },
 };
 enum { VALUED = sizeof valued / sizeof *valued };
 
@@ -275,6 +300,14 @@ static void name_machine(struct tune_options *o)
     o->machine = name;
 }
 
+static bool has_number(const struct tune_options *o)
+{
+    for (int i = 0; i < o->words; i++)
+        if (strstr(o->word[i], "%n"))
+            return true;
+    return false;
+}
+
 static bool complete(struct tune_options *o)
 {
     if (o->help || o->version)
@@ -287,6 +320,10 @@ static bool complete(struct tune_options *o)
     if (!o->check && !o->output) {
         tune_say("-o FILE is missing: where the rules go%s",
                  leaves_room(o->word[0]) ? "" : "; it must stand before the launcher, whose own options follow it");
+        return false;
+    }
+    if (!o->check && o->rankses && !has_number(o)) {
+        tune_say("--ranks: no word of the launcher has %%n, where the number of ranks is to stand, as in mpirun -n %%n");
         return false;
     }
     if (!o->check && !o->machine)

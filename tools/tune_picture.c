@@ -117,6 +117,8 @@ bool tune_draw(const struct tune_cells *all, const struct tune_options *o)
 
     if (!o->picture)
         return true;
+    while (all->next)
+        all = all->next;
     snprintf(name, sizeof name, "%.*s.gp", (int)(strrchr(o->picture, '.') - o->picture), o->picture);
     to = fopen(name, "w");
     if (to) {

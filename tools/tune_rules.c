@@ -29,17 +29,23 @@ static void remark(const struct tune_point *p, bool first, FILE *to)
                 c->low, c->high, first ? " of the host" : "", size);
 }
 
-static void write_series(const struct tune_series *s, const struct tune_machine *m, FILE *to)
+/* SEVERAL numbers of ranks were measured: then one node stands for any number of ranks on it, several for several. */
+static void write_series(const struct tune_series *s, const struct tune_machine *m, bool several, FILE *to)
 {
     for (int from = 0; from < s->points; from = s->point[from].last + 1) {
         int last = s->point[from].last;
-        char least[24], most[24], range[64];
+        char least[24], most[24], range[64], ranks[64], nodes[24] = "2-", ppn[24] = "*";
 
         collopt_size_text(s->point[from].least, least, sizeof least);
         collopt_size_text(s->point[last].most, most, sizeof most);
         snprintf(range, sizeof range, "%s-%s", least, most);
-        fprintf(to, "%-20s %6d %6d %5d %-10s %-14s %-20s", collopt_collective_names[s->collective], m->ranks, m->nodes,
-                m->largest, range, s->kind, s->point[from].chosen.name);
+        snprintf(ranks, sizeof ranks, m->least < m->most ? "%zu-%zu" : "%zu", m->least, m->most);
+        if (m->nodes == 1 || !several)
+            snprintf(nodes, sizeof nodes, "%d", m->nodes);
+        if (m->nodes > 1 || !several)
+            snprintf(ppn, sizeof ppn, "%d", m->largest);
+        fprintf(to, "%-20s %6s %6s %5s %-10s %-14s %-20s", collopt_collective_names[s->collective], ranks, nodes, ppn, range,
+                s->kind, s->point[from].chosen.name);
         for (int i = from; i <= last; i++)
             remark(&s->point[i], i == from, to);
         fputc('\n', to);
@@ -50,8 +56,9 @@ static int not_measured(const struct tune_cells *all)
 {
     int n = 0;
 
-    for (int i = 0; i < all->n; i++)
-        n += tune_cell_open(&all->cell[i]);
+    for (; all; all = all->next)
+        for (int i = 0; i < all->n; i++)
+            n += tune_cell_open(&all->cell[i]);
     return n;
 }
 
@@ -69,12 +76,25 @@ void tune_write_origin(const struct tune_machine *m, const struct tune_command *
         fprintf(to, "# %s\n", m->about[i]);
 }
 
+static int cells_of(const struct tune_cells *all)
+{
+    int n = 0;
+
+    for (; all; all = all->next)
+        n += all->n;
+    return n;
+}
+
 static void write_head(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command, FILE *to)
 {
     fprintf(to, "# Rules for collopt, COLLOPT_RULES=%s; ", o->output);
     tune_write_origin(&all->machine, command, to);
+    for (const struct tune_cells *a = all->next; a; a = a->next)
+        fprintf(to, "# %s\n", a->machine.abouts > 1 ? a->machine.about[1] : "");
     if (not_measured(all))
-        fprintf(to, "# %d of %d cells were not measured: the time was up\n", not_measured(all), all->n);
+        fprintf(to, "# %d of %d cells were not measured: the time was up\n", not_measured(all), cells_of(all));
+    if (all->next)
+        fputs("# Numbers of ranks between those that were measured go by the nearer one, by ratio.\n", to);
     fputs("# 1.42x (1.38-1.47) of the host: so many times as fast as the MPI library's own, with the 95% interval.\n"
           "# host stands where nothing is faster by more than the noise, with the best that there was.\n"
           "# collective          ranks  nodes   ppn bytes      op             algorithm\n", to);
@@ -82,14 +102,16 @@ static void write_head(const struct tune_cells *all, const struct tune_options *
 
 static void write_all(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command, FILE *to)
 {
-    int n;
-    struct tune_series *list = tune_series(all, o, &n);
-
     write_head(all, o, command, to);
-    for (int i = 0; i < n; i++)
-        write_series(&list[i], &all->machine, to);
+    for (const struct tune_cells *a = all; a; a = a->next) {
+        int n;
+        struct tune_series *list = tune_series(a, o, &n);
+
+        for (int i = 0; i < n; i++)
+            write_series(&list[i], &a->machine, all->next != NULL, to);
+        free(list);
+    }
     fputs("*                         *      *     * *          *              auto\n", to);
-    free(list);
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------------------- */
@@ -135,30 +157,41 @@ static void sum_line(const char *collective, const char *kind, const struct sum 
 }
 
 /* How many times as fast as the host, by these rules and without them. */
-static void sum_up(const struct tune_cells *all, const struct tune_options *o)
+static void sum_up_one(const struct tune_cells *one, const struct tune_options *o, bool several)
 {
-    int n, open = not_measured(all), doubtful = 0;
-    struct tune_series *list = tune_series(all, o, &n);
+    int n;
+    struct tune_series *list = tune_series(one, o, &n);
     struct sum whole = { 0 };
+    char ranks[40];
 
-    printf("%-20s %-14s %6s %6s %8s %8s\n", "times the host", "", "sizes", "host", "rules", "without");
+    snprintf(ranks, sizeof ranks, several ? "%d ranks" : "", one->machine.ranks);
+    printf("%-20s %-14s %6s %6s %8s %8s\n", "times the host", ranks, "sizes", "host", "rules", "without");
     for (int i = 0; i < n; i++) {
-        struct sum one = { 0 };
+        struct sum sum = { 0 };
 
-        add(&one, &list[i]);
+        add(&sum, &list[i]);
         add(&whole, &list[i]);
-        sum_line(collopt_collective_names[list[i].collective], list[i].kind, &one);
+        sum_line(collopt_collective_names[list[i].collective], list[i].kind, &sum);
     }
     sum_line("all", "", &whole);
-    printf("%s: %d of %d cells measured\n", o->output, all->n - open, all->n);
-    for (int i = 0; i < all->n; i++)
-        doubtful += !tune_cell_open(&all->cell[i]) && tune_doubtful(&all->cell[i]);
+    free(list);
+}
+
+static void sum_up(const struct tune_cells *all, const struct tune_options *o)
+{
+    int open = not_measured(all), cells = cells_of(all), doubtful = 0;
+
+    for (const struct tune_cells *a = all; a; a = a->next) {
+        sum_up_one(a, o, all->next != NULL);
+        for (int i = 0; i < a->n; i++)
+            doubtful += !tune_cell_open(&a->cell[i]) && tune_doubtful(&a->cell[i]);
+    }
+    printf("%s: %d of %d cells measured\n", o->output, cells - open, cells);
     if (doubtful)
         printf("%d of them are left to the host because figures differ too much to tell: a busy machine, or too little --time.\n",
                doubtful);
     if (open)
         printf("The time was not enough; the same command goes on with the rest.\n");
-    free(list);
 }
 
 bool tune_write_rules(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command)

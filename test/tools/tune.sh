@@ -26,7 +26,13 @@ env >"$work/environment"
 [ ! -f "$work/dies" ] || exit 7
 echo 'some launcher says something'
 echo "[1,0]<stdout>: @collopt about MPI: $(cat "$work/mpi"); collopt: none"
-printf '@collopt ready %s\n' "$(cat "$work/ready")"
+if [ "$RANKS" ]; then
+    echo "$RANKS" >>"$work/started"
+    printf '@collopt about ranks: %s\n' "$RANKS"
+    printf '@collopt ready %s 1 %s 0 %s\n' "$(cut -d ' ' -f 1 "$work/ready")" "$RANKS" "$(cat "$work/leaders.$RANKS")"
+else
+    printf '@collopt ready %s\n' "$(cat "$work/ready")"
+fi
 while read -r word collective operation type bytes algorithm seconds hopeless; do
     if [ "$word" = machine ]; then
         echo >>"$work/machine"
@@ -200,6 +206,43 @@ rm -f "$work/verified"
 run 0 --verify --collectives scan --ops sum --sizes 64 --candidates 11 env
 says '^verified: 1 cell, in 0 of which '
 [ ! -f "$work/verified" ] || fail 'one and the same is compared'
+
+# --ranks: a job for each number, which stands where %n is; what lies between them goes by the nearer one.
+fresh <<'END'
+* * 1024 recursive_doubling 2   1.9 2.1 correct
+* * 1024 *                  1.5 1.4 1.6 correct
+* * *    *                  0.8 0.7 0.9 correct
+END
+rm -f "$work/started"
+echo 0,0 >"$work/leaders.2"
+echo 0,0,0,0,0 >"$work/leaders.5"
+echo 0,0,0,0,0,0,0,0,8,8,8,8,8,8,8,8 >"$work/leaders.16"
+echo 'MPICH 4.0.2' >"$work/mpi"
+run 0 --ranks 16,2,5,2 --collectives scan --ops sum --sizes 1K --candidates 11 --verify env RANKS=%n
+printf '2\n5\n16\n' | cmp -s - "$work/started" || fail "started: $(cat "$work/started")"
+rules 'scan 2-3 1 * 512-2K commutative recursive_doubling' 'scan 4-8 1 * 512-2K commutative recursive_doubling' \
+    'scan 9-16 2- 8 512-2K commutative recursive_doubling' '* * * * * * auto'
+has '^# ranks: 2$' '^# ranks: 5$' '^# ranks: 16$' '^# Numbers of ranks between'
+says '^times the host *2 ranks ' '^times the host *16 ranks ' 'site.rules: 3 of 3 cells measured'
+[ "$(grep -c '^host mpich scan  *\(2 *1 *2\|5 *1 *5\|16 *2 *8\) ' "$work/site.machine")" = 3 ] \
+    || fail "the host's times: $(cat "$work/site.machine")"
+ls "$work"/*.part 2>/dev/null && fail 'a .part is left over'
+# interrupted in the second of them: the first is not measured again
+: >"$work/asked"
+echo 5 >"$work/limit"
+run 1 --ranks 2,5 --collectives scan --ops sum --sizes 1K --candidates 4 env RANKS=%n
+[ -f "$work/site.rules.2.part" ] && [ -f "$work/site.rules.5.part" ] || fail 'what was measured is not there'
+rm "$work/limit"
+: >"$work/asked"
+run 0 --ranks 2,5 --collectives scan --ops sum --sizes 1K --candidates 4 env RANKS=%n
+says 'site.rules: 2 of 2 cells measured'
+[ "$(wc -l <"$work/asked")" -lt 6 ] || fail 'what was measured is measured again'
+run 2 --ranks 2,4 env
+says '^collopt-tune: --ranks: no word of the launcher has %n, .* as in mpirun -n %n$'
+for list in '' 1 2,x 2,,4x; do
+    run 2 --ranks "$list" env RANKS=%n
+    says '^collopt-tune: --ranks: ".*" is not understood; it takes numbers from 2 on, such as 2,4,8'
+done
 
 # What messages cost: a file of its own, beside the rules unless it is named; not where ranks outnumber processors.
 fresh <<'END'
