@@ -156,8 +156,8 @@ static void tell_verified(const struct request *r, const struct cell *c)
     if (c->state != CELL_MEASURED)
         answer("none %s %s %zu %s", collective, operation, r->bytes, r->algorithm);
     else
-        answer("verify %s %s %zu %s %.4f %.4f %.4f %d %s", collective, operation, r->bytes, r->algorithm, f->ratio, f->low, f->high,
-               f->pairs, cell_result(c));
+        answer("verify %s %s %zu %s %.4f %.4f %.4f %d %s", collective, operation, r->bytes, r->algorithm, f->ratio, f->low,
+               f->high, f->pairs, cell_result(c));
 }
 
 static void verify(const struct request *r)

@@ -157,7 +157,8 @@ static bool ranks_word(struct tune_options *o, const char *text)
     }
     free(copy);
     if (!right) {
-        tune_say("--ranks: \"%s\" is not understood; it takes numbers from 2 on, such as 2,4,8, %d of them at most", text, TUNE_RANKS);
+        tune_say("--ranks: \"%s\" is not understood; it takes numbers from 2 on, such as 2,4,8, %d of them at most", text,
+                 TUNE_RANKS);
         return false;
     }
     qsort(o->ranks, (size_t)o->rankses, sizeof *o->ranks, by_size);

@@ -1,6 +1,6 @@
-/* The rules that are about to be written against the choice without them, in pairs in one job: the greatest of several figures with
- * noise is too good, so a rule may be slower than what it replaces.  Where it is, beyond the noise and by more than 5%, what is
- * chosen without rules stays. */
+/* The rules that are about to be written against the choice without them, in pairs in one job: the greatest of several figures
+ * with noise is too good, so a rule may be slower than what it replaces.  Where it is, beyond the noise and by more than 5%, what
+ * is chosen without rules stays. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -98,8 +98,8 @@ static void tell(const struct verified *sum)
 {
     int cells = sum->same + sum->compared;
 
-    printf("verified: %d cell%s, in %d of which the rules differ from the choice without them; there they are %.2f times as fast, "
-           "in all %.2f times (geometric means); slower: %d\n", cells, cells == 1 ? "" : "s", sum->compared,
+    printf("verified: %d cell%s, in %d of which the rules differ from the choice without them; there they are %.2f times as "
+           "fast, in all %.2f times (geometric means); slower: %d\n", cells, cells == 1 ? "" : "s", sum->compared,
            sum->compared ? exp(sum->logs / sum->compared) : 1, cells ? exp(sum->logs / cells) : 1, sum->worse);
 }
 
