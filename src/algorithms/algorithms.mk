@@ -24,6 +24,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/linear.c \
 	src/algorithms/node_aware.c \
 	src/algorithms/pairwise.c \
+	src/algorithms/pairwise_doubling.c \
 	src/algorithms/rabenseifner.c \
 	src/algorithms/recursive_doubling.c \
 	src/algorithms/recursive_halving.c \
