@@ -129,7 +129,7 @@ static int copy(const struct collopt_comm *c, const struct collopt_plan *plan, c
 {
     const struct collopt_facts *f = &plan->facts;
     char *to = address(plan, &s->run[0]), *from = address(plan, &s->run[1]);
-    MPI_Comm comm = c->hidden == MPI_COMM_NULL ? MPI_COMM_SELF : c->hidden;
+    MPI_Comm comm = c->hidden == MPI_COMM_NULL ? atomic_load_explicit(&c->comm, memory_order_relaxed) : c->hidden;
     size_t n = s->run[0].n;
 
     if (f->dense) {
