@@ -330,14 +330,25 @@ static void handlers(MPI_Comm comm)
     MPI_Comm_free(&own);
 }
 
-/* A message longer than the receive, under way already: only one rank can know.  Its handler hears of it once. */
+static MPI_Comm forced(MPI_Comm comm, const char *algorithm)
+{
+    MPI_Comm own;
+    MPI_Info info;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "collopt_reduce", algorithm);
+    MPI_Comm_dup_with_info(comm, info, &own);
+    MPI_Info_free(&info);
+    return own;
+}
+
+/* Messages longer than their receives, under way already: only one rank can know, and its handler hears of it once. */
 static void truncated(MPI_Comm comm)
 {
+    MPI_Comm own = forced(comm, "linear:window=2");
     MPI_Errhandler handler;
-    MPI_Comm own;
     int rank, class = MPI_SUCCESS, err;
 
-    MPI_Comm_dup(comm, &own);
     MPI_Comm_rank(own, &rank);
     MPI_Comm_create_errhandler(hear, &handler);
     MPI_Comm_set_errhandler(own, handler);
@@ -351,8 +362,27 @@ static void truncated(MPI_Comm comm)
         check(class == MPI_ERR_TRUNCATE, "a message too long is of error class %d", class);
         check(heard == 1 && heard_of == own, "a message too long called the error handler %d times%s", heard,
               heard_of == own ? "" : ", and of another communicator");
+    } else {
+        check(err == MPI_SUCCESS && heard == 0, "the sender of a message too long has an error");
     }
+    sum_to(own, 4, 0, "after the error");
+    check(heard == (rank == 0), "after the error the handler was called again");
     MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&own);
+}
+
+/* More messages than are received: nobody knows, and those that are left are in no later call's way. */
+static void left_over(MPI_Comm comm)
+{
+    MPI_Comm own = forced(comm, "chain:segment=16");
+    int rank;
+
+    MPI_Comm_rank(own, &rank);
+    memset(in, -1, sizeof in);
+    at("MPI_Reduce with unequal counts", 60);
+    MPI_Reduce(in, out, rank ? 32 : 4, MPI_INT, MPI_SUM, 0, own);
+    for (int i = 0; i < 5; i++)
+        sum_to(own, 4, 0, "after messages were left over");
     MPI_Comm_free(&own);
 }
 
@@ -385,8 +415,10 @@ int main(int argc, char **argv)
     sum_all(comm, 100, "after all errors");
     if (with_collopt()) {
         check(calls_run(NULL, NULL) > (world_ranks <= 2 ? 100 : 5), "collopt ran only %llu calls", (unsigned long long)calls_run(NULL, NULL));
-        if (world_ranks == 2)
+        if (world_ranks > 1) {
             truncated(MPI_COMM_WORLD);
+            left_over(MPI_COMM_WORLD);
+        }
     }
     MPI_Op_free(&user);
     MPI_Comm_free(&comm);
