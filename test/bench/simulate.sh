@@ -110,11 +110,14 @@ refuses 'rong is no algorithm; there are auto, all, ' --algorithms auto,rong
 refuses 'none of these platforms has so many ranks: mesh 16' --ranks 17
 refuses 'x is not a number of ranks' --ranks x
 refuses 'moon.xml is no platform and no file; there are dragonfly,' --platforms moon.xml
+refuses '--machine moon: there is no such file' --machine moon
 echo '<platform/>' >bare.xml
 refuses 'has no comment <!-- simulate: ranks=' --platforms bare.xml
 sed 's/ smpi.ois:[^ ]*//' one.csv >other.csv
 run 2 -o other.csv
 grep -q 'was simulated otherwise' said || fail 'a file of another model was gone on with'
+run 2 --machine "$COLLOPT_SOURCE/bench/platforms/nodes-16.machine" -o one.csv
+grep -q 'was simulated otherwise' said || fail 'another machine was gone on with'
 echo some,file >other.csv
 run 2 -o other.csv
 grep -q 'has not the columns' said || fail 'a file of somebody else was taken'

@@ -94,7 +94,7 @@ static const struct {
     [SCATTER] = { "Reduce_scatter <= Allreduce", 3.9 },
     [BLOCK] = { "Reduce_scatter_block <= Allreduce", 3.9 },
     [EVEN] = { "Reduce_scatter_block <= Reduce_scatter", 1.4 },
-    [SCAN] = { "Scan <= Exscan + Reduce_local", 1.4 },
+    [SCAN] = { "Scan <= Exscan + Reduce_local", 1.3 },
     [EXSCAN] = { "Exscan <= a message + Scan", 1.05 },
     [MONOTONY] = { "no longer than of 4 times the length", 1.05 },
     [SPLIT] = { "no longer than 4 of a quarter", 1.5 },
