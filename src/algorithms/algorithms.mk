@@ -46,6 +46,8 @@ ALGORITHM_HELPERS = \
 	src/algorithms/preset.c \
 	src/algorithms/row.c \
 	src/algorithms/skips.c \
+	src/algorithms/swing_strand.c \
+	src/algorithms/swing_strand.h \
 	src/algorithms/swing_table.c \
 	src/algorithms/traffic.c \
 	src/algorithms/tree.c \

@@ -79,7 +79,7 @@ has '^allreduce of 1M on 64 ranks, 4 nodes, fast network$'
 has '^  [a-z_]*.* (predicted [0-9.]* us; [a-z_]* [0-9.]* us)$'
 test "$(grep -c '^ *[0-9]*\.[0-9][0-9]  [a-z_]*' "$work/out")" -eq 6 || fail 'not six predictions'
 "$info" --explain reduce --ranks 64 --bytes 4M --topology torus:4x4x4 >"$work/out" || fail "--explain, a torus: status $?"
-has '^  torus:segment=.*dims=4x4x4 (predicted'
+has '^  swing_torus:dims=4x4x4 (predicted'
 COLLOPT_SCAN=chain "$info" --explain scan --op noncommutative --ranks 5 --network tcp >"$work/out" || fail "--explain, forced: status $?"
 has '^  chain.*(forced by COLLOPT_SCAN)$'
 "$info" --explain scan --ranks 64 --nodes 64 --host openmpi >"$work/out" || fail "--explain, a host: status $?"

@@ -124,7 +124,7 @@ static void open(struct workshop *w, const struct trial *t, char words[TRIAL_WOR
  * no closed form, and what is stated is an estimate.  So it is where many strands share a port, or where, for an odd p, one rank
  * plays two and is late for partners that are late for others.  All else is equal. */
 static const struct estimate {
-    const char *name;
+    const char *name;           /* of all collectives, or "reduce name" */
     double least, most;         /* replayed rounds, as a multiple of those stated */
     bool odd;                   /* only where the number of ranks is odd */
 } estimates[] = {
@@ -134,6 +134,7 @@ static const struct estimate {
     { "dual_root", 0.4, 1.5, false },
     { "bucket", 1, 1.35, false },
     { "mesh", 0.8, 1.2, false },
+    { "reduce swing", 0.75, 1.25, true },
     { "swing", 1, 1.25, true },
     { "torus", 0.7, 1.2, false },
     { "swing_torus", 1, 1.3, false },
@@ -146,10 +147,12 @@ static const struct estimate of_phases = { "phases", 0, 1.5, false };
 static const struct estimate *estimate_of(const struct collopt_algorithm *a, int ranks, int measure)
 {
     const struct estimate *e = estimates;
+    char full[80];
 
     if (a->grouped)
         return &of_phases;
-    while (e->name && (measure != 0 || strcmp(a->name, e->name) || (e->odd && ranks % 2 == 0)))
+    snprintf(full, sizeof full, "%s %s", collopt_collective_names[a->collective], a->name);
+    while (e->name && (measure != 0 || (strcmp(a->name, e->name) && strcmp(full, e->name)) || (e->odd && ranks % 2 == 0)))
         e++;
     return e;
 }

@@ -317,7 +317,7 @@ static const struct decision {
     { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 20, true, "bucket:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, false, "rabenseifner", "predicted" },
-    { "torus 8x8", COLLOPT_REDUCE, 1 << 20, true, "torus:segment=64K,dims=8x8", "predicted" },
+    { "torus 8x8", COLLOPT_REDUCE, 1 << 20, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE, 1 << 20, false, "mesh:segment=64K,dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 64 << 10, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE_SCATTER, 1 << 20, true, "swing_torus:dims=8x8", "predicted" },
@@ -331,7 +331,7 @@ static const struct decision {
     /* Meshes: what goes round the ends would go all the way back. */
     { "mesh 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "rabenseifner", "predicted" },
     { "mesh 8x8", COLLOPT_ALLREDUCE, 512 << 10, true, "mesh:dims=8x8", "predicted" },
-    { "mesh 8x8", COLLOPT_REDUCE, 512 << 10, true, "mesh:segment=", "predicted" },
+    { "mesh 8x8", COLLOPT_REDUCE, 512 << 10, true, "swing_torus:dims=8x8", "predicted" },
     { "mesh 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "mesh:dims=8x8", "predicted" },
     { "program's 8x8", COLLOPT_ALLREDUCE, 1 << 20, true, "rabenseifner", "predicted" },        /* nothing is known of links */
 };
