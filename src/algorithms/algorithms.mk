@@ -18,6 +18,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/exscan_doubling.c \
 	src/algorithms/gather.c \
 	src/algorithms/grid_chain.c \
+	src/algorithms/grid_scan.c \
 	src/algorithms/knomial.c \
 	src/algorithms/lanes.c \
 	src/algorithms/leader.c \

@@ -1,0 +1,331 @@
+/* Scan and Exscan over a grid of ranks: prefixes along its lines, of ranks, then of rows, then of planes, segment by segment.
+ *
+ * Along the last dimension, whose ranks are consecutive, sums of the ranks below travel up a line, and sums of those above travel
+ * down it, so that all ranks of the line have its total.  With that as its own operand each of them does the same along the dimension
+ * before, where neighbours are consecutive rows, and so on; along the first dimension nobody needs a total.  What a rank has got
+ * from below along each dimension, the first dimension's on the left, is the sum of all lower ranks.
+ * Cost, D dimensions, S segments: the way from the first to the last corner, where one chain through all ranks has p-1 hops; an
+ * inner rank receives 2D - 1 messages of each segment, on a mesh each on a link of its own, and combines 4D - 3 times.
+ * Scratch: up to 2D - 2 vectors, and three segments of each stream.  In rank order, neighbours only.
+ * Use it on meshes and tori, for vectors of middle length: shorter ones are faster by doubling, and very long ones, where combining
+ * counts, in one chain.  Folklore of meshes (prefixes of rows, then of row sums). */
+#include "config.h"
+
+#include "algorithm.h"
+
+enum { SEGMENT, DIMS };         /* parameters */
+enum { SLOTS = 3 };             /* segments that may be under way on a link: with fewer, it rests while one arrives */
+
+/* What a rank does along one dimension. */
+struct line {
+    int below, above;           /* neighbours; -1: none */
+    bool total;                 /* the sum of the line is needed: some rank beyond it exists */
+    bool keep;                  /* the prefix, until it has been joined with what comes from above */
+    struct turns from_below, up, down;
+    int own, prefix, rest;      /* places: what this rank adds; with all below it; all above it, then the total */
+};
+
+struct way {
+    bool inclusive;
+    struct collopt_grid grid;
+    struct line line[COLLOPT_SIDES];
+    int result;                 /* place of the prefix so far; -1: nothing is below */
+};
+
+static int up_strand(const struct way *w, int d)
+{
+    return 2 * (w->grid.sides - 1 - d);
+}
+
+static void find_neighbours(struct way *w, int rank)
+{
+    bool last = true;           /* along all dimensions before */
+
+    for (int d = 0; d < w->grid.sides; d++) {
+        int x = collopt_grid_at(&w->grid, rank, d), end = w->grid.side[d] - 1;
+
+        w->line[d] = (struct line){
+            .below = x > 0 ? rank - w->grid.stride[d] : -1,
+            .above = x < end ? rank + w->grid.stride[d] : -1,
+            .total = !last, .keep = !last && x > 0,
+            .from_below = { .slots = SLOTS }, .up = { .slots = SLOTS }, .down = { .slots = SLOTS },
+        };
+        last = last && x == end;
+    }
+}
+
+/* The last dimension's prefix is the result, unless something comes from below along another one and the prefix is needed until then. */
+static bool prefix_is_result(const struct way *w, int d)
+{
+    bool more = false;
+
+    for (int e = 0; e < d; e++)
+        more = more || w->line[e].below >= 0;
+    return w->inclusive && d == w->grid.sides - 1 && !(more && w->line[d].keep);
+}
+
+static void make_places(struct collopt_schedule *s, struct way *w)
+{
+    for (int d = w->grid.sides - 1; d >= 0; d--) {
+        struct line *l = &w->line[d];
+
+        if (d == w->grid.sides - 1)
+            l->own = COLLOPT_IN;
+        l->prefix = l->below < 0 ? l->own : prefix_is_result(w, d) ? COLLOPT_OUT : l->keep ? collopt_vector_slot(s, whole()) : -1;
+        l->rest = l->total && l->above >= 0 ? collopt_vector_slot(s, whole()) : -1;
+        if (d > 0)
+            w->line[d - 1].own = l->rest >= 0 ? l->rest : l->prefix;
+    }
+}
+
+/* From below along dimension D comes BELOW: everything under what is in the result so far. */
+static void extend_result(struct collopt_schedule *s, struct way *w, struct collopt_region below, struct collopt_block segment)
+{
+    if (w->result >= 0)
+        collopt_combine(s, out(segment), below, at(w->result, segment));
+    w->result = COLLOPT_OUT;
+}
+
+static struct collopt_region receive_below(struct collopt_schedule *s, struct way *w, struct line *l, struct collopt_block segment)
+{
+    struct collopt_region below = w->result < 0 ? out(segment) : at(turn(s, &l->from_below), segment);
+
+    collopt_receive(s, l->below, below);
+    return below;
+}
+
+static void pass_up(struct collopt_schedule *s, struct way *w, int d, struct collopt_block segment)
+{
+    struct line *l = &w->line[d];
+    struct collopt_region below = { .blocks = 0 }, sum = at(l->own, segment);
+    bool result = l->below >= 0 && prefix_is_result(w, d);
+
+    if (l->below >= 0) {
+        below = receive_below(s, w, l, segment);
+        if (l->above >= 0 || l->keep || result) {
+            sum = at(l->prefix >= 0 ? l->prefix : turn(s, &l->up), segment);
+            collopt_combine(s, sum, below, at(l->own, segment));
+        }
+    }
+    if (l->above >= 0)
+        collopt_send(s, l->above, sum);
+    if (result)
+        w->result = COLLOPT_OUT;
+    else if (l->below >= 0 && w->inclusive && d == w->grid.sides - 1)
+        w->result = l->prefix;
+    else if (l->below >= 0)
+        extend_result(s, w, below, segment);
+}
+
+static void pass_down(struct collopt_schedule *s, struct line *l, struct collopt_block segment)
+{
+    struct collopt_region sum = at(l->own, segment), above = at(l->rest, segment);
+
+    if (l->above >= 0)
+        collopt_receive(s, l->above, above);
+    if (l->below < 0)
+        return;
+    if (l->above >= 0) {
+        sum = at(turn(s, &l->down), segment);
+        collopt_combine(s, sum, at(l->own, segment), above);
+    }
+    collopt_send(s, l->below, sum);
+}
+
+static void pass_segment(struct collopt_schedule *s, struct way *w, struct collopt_block segment)
+{
+    collopt_round(s);
+    w->result = w->inclusive ? COLLOPT_IN : -1;
+    for (int d = w->grid.sides - 1; d >= 0; d--) {
+        struct line *l = &w->line[d];
+
+        collopt_strand(s, up_strand(w, d));
+        pass_up(s, w, d, segment);
+        if (!l->total)
+            continue;
+        collopt_strand(s, up_strand(w, d) + 1);
+        pass_down(s, l, segment);
+        if (l->above < 0)
+            continue;
+        collopt_strand(s, up_strand(w, d - 1));
+        collopt_combine(s, at(l->rest, segment), at(l->prefix, segment), at(l->rest, segment));
+    }
+}
+
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank, bool inclusive)
+{
+    struct way w = { .inclusive = inclusive };
+    int segments = collopt_partition(s, p->segments);
+
+    if (!collopt_grid(&w.grid, p->value[DIMS]))
+        return;
+    find_neighbours(&w, rank);
+    make_places(s, &w);
+    for (int j = 0; j < p->segments; j++)
+        pass_segment(s, &w, block(segments, j, 1));
+    if (w.result == COLLOPT_IN)
+        collopt_copy(s, out(whole()), in(whole()));
+}
+
+static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build(s, p, rank, true);
+}
+
+static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build(s, p, rank, false);
+}
+
+/* ---- cost -------------------------------------------------------------------------------------------------------------- */
+
+struct load {                   /* of one rank: messages and combinations for each segment; scratch */
+    int received, sent, combined, vectors, turns;
+};
+
+
+/* The same decisions as in pass_up and pass_down. */
+static void load_of_line(const struct way *w, int d, int *below_so_far, struct load *c)
+{
+    const struct line *l = &w->line[d];
+    bool below = l->below >= 0, above = l->above >= 0, down = l->total && above;
+    bool first = w->inclusive && d == w->grid.sides - 1, result = below && prefix_is_result(w, d);
+    bool sum = below && (above || l->keep || result), joined = below && !first && (w->inclusive || *below_so_far > 0);
+
+    c->received += below + down;
+    c->sent += above + (l->total && below);
+    c->combined += sum + (down && below) + down + joined;
+    c->vectors += (below && !result && l->keep) + down;
+    c->turns += (below && (w->inclusive || *below_so_far > 0)) + (sum && !result && !l->keep) + (down && below);
+    *below_so_far += below;
+}
+
+static struct load load_of(struct way *w, int rank)
+{
+    struct load c = { 0 };
+    int below = 0;
+
+    find_neighbours(w, rank);
+    for (int d = w->grid.sides - 1; d >= 0; d--)
+        load_of_line(w, d, &below, &c);
+    return c;
+}
+
+/* One of each kind of rank: the first, a middle and the last one along every dimension; -1: there are no more. */
+static int specimen(const struct collopt_grid *g, int number)
+{
+    int rank = 0;
+
+    for (int d = 0; d < g->sides; d++, number /= 3)
+        rank += (number % 3 == 2 ? g->side[d] - 1 : least(number % 3, g->side[d] - 1)) * g->stride[d];
+    return number == 0 ? rank : -1;
+}
+
+static int hops(const struct collopt_grid *g)
+{
+    int n = 0;
+
+    for (int d = 0; d < g->sides; d++)
+        n += g->side[d] - 1;
+    return n;
+}
+
+/* Lines on which what travels up meets what travels down at a rank's port. */
+static int meetings(const struct collopt_grid *g)
+{
+    int n = 0;
+
+    for (int d = 1; d < g->sides; d++)
+        n += g->side[d] > 2;
+    return n;
+}
+
+static void cost(const struct collopt_problem *p, bool inclusive, struct collopt_cost *c)
+{
+    struct way w = { .inclusive = inclusive };
+    double m = vector_bytes(p), turn = least(p->segments, SLOTS) * m / p->segments;
+    int busiest = 0;
+
+    *c = (struct collopt_cost){ .rounds = 0 };
+    if (!collopt_grid(&w.grid, p->value[DIMS]) || p->ranks == 1)
+        return;
+    for (int i = 0, rank; (rank = specimen(&w.grid, i)) >= 0; i++) {
+        struct load l = load_of(&w, rank);
+        double scratch = l.vectors * m + l.turns * turn;
+
+        busiest = most(busiest, most(l.received, l.sent));
+        c->combined = l.combined * m > c->combined ? l.combined * m : c->combined;
+        c->scratch = scratch > c->scratch ? scratch : c->scratch;
+    }
+    c->bytes = busiest * m;
+    c->rounds = hops(&w.grid) + meetings(&w.grid) + (double)busiest * (p->segments - 1);
+}
+
+static void cost_scan(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost(p, true, c);
+}
+
+static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost(p, false, c);
+}
+
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double segment = vector_bytes(p) / p->segments;
+    struct collopt_messages m = { .pattern = COLLOPT_PAIRS, .bytes = segment, .combined = segment };
+    struct collopt_grid g;
+    int streams = 0;
+
+    if (!collopt_grid(&g, p->value[DIMS]) || p->ranks == 1)
+        return;
+    for (int d = 0; d < g.sides; d++) {
+        if (g.side[d] == 1)
+            continue;
+        m.distance = g.stride[d];
+        collopt_messages(t, g.side[d] - 1, m);
+        streams += streams > 0 ? 2 : 1;         /* up and down, but for the first */
+    }
+    m.strands = streams;
+    collopt_pipeline(t, p->segments - 1, 1, 1, m);
+}
+
+/* ---- parameters ---------------------------------------------------------------------------------------------------------- */
+
+static size_t sides(const struct collopt_problem *p)
+{
+    return collopt_preset_dims(p, 1);
+}
+
+/* With SLOTS under way each pays for that part of its latency, which is as if there were so many times the hops. */
+static size_t segment(const struct collopt_problem *p)
+{
+    struct collopt_grid g;
+
+    return collopt_preset_segment(p, SLOTS * (collopt_grid(&g, collopt_preset_dims(p, 1)) ? hops(&g) : p->ranks),
+                                  vector_bytes(p), true);
+}
+
+static bool usable(const struct collopt_problem *p)
+{
+    return collopt_grid_fits(p, DIMS);
+}
+
+static const char summary[] = "prefixes along every dimension of a mesh, pipelined; vectors of middle length",
+                  when[] = "vectors of middle length on meshes and tori", source[] = "folklore",
+                  rounds[] = "ways along all dimensions + n (S - 1), n = 2D - 1", bytes[] = "n m";
+
+const struct collopt_algorithm collopt_scan_mesh = {
+    .name = "mesh", .summary = summary, .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = rounds, .bytes = bytes, .when = when, .source = source,
+    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_scan, .traffic = traffic, .build = build_scan,
+};
+
+const struct collopt_algorithm collopt_exscan_mesh = {
+    .name = "mesh", .summary = summary, .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = rounds, .bytes = bytes, .when = when, .source = source,
+    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_exscan, .traffic = traffic, .build = build_exscan,
+};
