@@ -13,6 +13,8 @@ COLLOPT_CORE_SOURCES = \
 	src/hosts.c \
 	src/hosts.h \
 	src/inplace.c \
+	src/inside.c \
+	src/inside.h \
 	src/internal.h \
 	src/json.c \
 	src/json.h \

@@ -132,6 +132,8 @@ struct collopt_comm {
     MPI_Comm hidden;            /* our messages travel here; MPI_COMM_NULL for a communicator of one rank */
     struct collopt_topology topology;
     int *node;                  /* what topology.node points to */
+    struct collopt_topology level[COLLOPT_GROUPINGS];   /* other groups of the ranks; LEVEL's node is to be freed */
+    const struct collopt_topology *groups[COLLOPT_GROUPINGS];   /* those that are known, for topology.groups */
     struct collopt_machine machine;
     struct collopt_wish wish[COLLOPT_COLLECTIVES];
     struct collopt_keys *waiting;       /* info keys that were not compared yet, or NULL; info.c */
@@ -168,6 +170,8 @@ struct collopt_sight {          /* of one rank, as all others are told; ints */
     int crowded;                /* its node has more ranks than usable processors */
     int fast;                   /* its node has a fast network */
     int host;                   /* its number in the file of hosts; -1: there is no file, or it is not there */
+    int pattern, branch;        /* hashes of what Slurm says of its switches; 0: nothing */
+    int spot;                   /* in its node, as collopt_pack_spot() says it; -1: alone there */
 };
 
 /* Fills in C's topology and machine, with room in SEEN for what every rank of COMM tells.  Collective; an error code of the host. */
@@ -251,7 +255,7 @@ bool collopt_agree(MPI_Comm comm, bool ready, bool *alike);
 bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, bool *hash_alike);
 /* Where they are not alike: "have different COLLOPT_ variables: rank 3 has ..., rank 0 has ...", on all ranks.  Collective. */
 void collopt_difference(MPI_Comm comm, char *text, size_t size);
-enum { COLLOPT_AGREED_VERSION = 6 };     /* changes with any change of what ranks do together */
+enum { COLLOPT_AGREED_VERSION = 7 };     /* changes with any change of what ranks do together */
 void collopt_agree_on_world(void);      /* after MPI_Init */
 bool collopt_world_asked(void);         /* they have been asked, in MPI_Init */
 bool collopt_world_agreed(void);        /* all ranks of MPI_COMM_WORLD run collopt alike, switched on */

@@ -76,6 +76,11 @@ static void clean(struct collopt_comm *c)
     collopt_adapted_free(c);
     free(c->scratch);
     free(c->node);
+    for (int by = 0; by < COLLOPT_GROUPINGS; by++) {
+        free((int *)c->level[by].node);
+        c->level[by].node = NULL;
+        c->groups[by] = NULL;
+    }
     free(c->waiting);
     c->waiting = NULL;
     c->scratch = NULL;

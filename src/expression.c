@@ -366,10 +366,41 @@ static bool set_algorithm(struct message *m, const struct collopt_parameter *p, 
     return *value != 0 || complain(m, "no room for another algorithm in parentheses");
 }
 
+/* The length of the word from TEXT on. */
+static size_t word_length(const char *text)
+{
+    return strcspn(text, "|");
+}
+
+/* Word number N of "node|switch", from 1 on; NULL: there are fewer. */
+static const char *word_numbered(const char *words, size_t n)
+{
+    while (n > 1 && words) {
+        words = strchr(words, '|');
+        words = words ? words + 1 : NULL;
+        n--;
+    }
+    return words;
+}
+
+static bool set_word(struct message *m, const struct collopt_parameter *p, struct span text, size_t *value)
+{
+    const char *word;
+
+    for (size_t n = 1; (word = word_numbered(p->words, n)); n++)
+        if (word_length(word) == text.n && memcmp(word, text.at, text.n) == 0) {
+            *value = n;
+            return true;
+        }
+    return complain(m, "%s=%.*s is none of %s", p->name, (int)(text.n < 60 ? text.n : 60), text.at, p->words);
+}
+
 static bool set_value(struct message *m, const struct collopt_parameter *p, struct span text, size_t *value)
 {
     if (p->algorithm)
         return set_algorithm(m, p, text, value);
+    if (p->words)
+        return set_word(m, p, text, value);
     return p->list_bits ? set_list(m, p, text, value) : set_number(m, p, text, value);
 }
 
@@ -430,7 +461,11 @@ static void value_text(const struct collopt_parameter *p, size_t value, char *te
 {
     int n = 0;
 
-    if (p->algorithm) {
+    if (p->words) {
+        const char *word = word_numbered(p->words, value);
+
+        snprintf(text, size, "%.*s", word ? (int)word_length(word) : 0, word ? word : "");
+    } else if (p->algorithm) {
         const struct collopt_choice *inner = collopt_choice_numbered(value);
 
         n = snprintf(text, size, "(");

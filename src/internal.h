@@ -112,12 +112,19 @@ void collopt_processor_word(const char *name, char *word, size_t size);
 int collopt_launched_rank(void);
 /* How many ranks of the job the launcher put on this node; -1: it does not say. */
 int collopt_launched_local_ranks(void);
+/* The switches above this process's host by the scheduler's variables: hashes of what kinds there are (PATTERN, to be compared
+ * over the ranks) and of which ones they are.  False: it does not say. */
+bool collopt_launched_switches(uint32_t *pattern, uint32_t *branch);
 
 /* ---- topology.c: nodes and grids by the user's word ------------------------------------------------------------ */
 
 /* The node of a RANK of the world by "3,1,4" (so many ranks each, the last number again and again) or "cyclic:4" (four nodes, to
  * which ranks are dealt in turn), from 0 on; -1 if TEXT makes no sense. */
 int collopt_stated_node(const char *text, int rank);
+
+/* Of SLURM_TOPOLOGY_ADDR "s0.s4.tux4" what PATTERN "switch.switch.node" says are switches: the length of "s0.s4", which names the
+ * lowest of them; 0: there are none, or the two do not go together. */
+size_t collopt_slurm_switches(const char *address, const char *pattern);
 
 enum collopt_shape_kind { COLLOPT_AS_FOUND, COLLOPT_NOTHING, COLLOPT_NODES_OF, COLLOPT_GRID, COLLOPT_CARTESIAN, COLLOPT_HOSTS };
 
@@ -178,7 +185,7 @@ struct collopt_decision {
 void collopt_select(const struct collopt_problem *p, struct collopt_decision *decision);
 /* At most MOST choices that are worth a trial where a decision is open: that decision, then others that may be as fast. */
 int collopt_candidates(const struct collopt_problem *p, struct collopt_choice *choice, int most);
-/* Sets P->value and P->segments for a choice. */
+/* Sets P->value and P->segments for a choice, and P->topology to the groups that it goes by. */
 void collopt_set_parameters(struct collopt_problem *p, const struct collopt_choice *choice);
 /* May CHOICE serve P, whatever P's own parameters are?  The host may unless P is to be reproducible. */
 bool collopt_choice_usable(const struct collopt_choice *choice, const struct collopt_problem *p, const char **why);

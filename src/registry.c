@@ -21,6 +21,19 @@ int collopt_parameter_named(const struct collopt_algorithm *a, const char *name)
     return -1;
 }
 
+/* The value of P's parameter "by", if A has that. */
+static size_t grouping(const struct collopt_algorithm *a, const size_t *value)
+{
+    int by = collopt_parameter_named(a, "by");
+
+    return by < 0 || value[by] == 0 ? COLLOPT_BY_NODE : value[by];
+}
+
+static bool knows_groups(const struct collopt_topology *t, size_t by)
+{
+    return by == COLLOPT_BY_NODE || (t->groups && t->groups[by]);
+}
+
 bool collopt_usable(const struct collopt_algorithm *a, const struct collopt_problem *p, const char **why)
 {
     const char *reason = NULL;
@@ -33,6 +46,8 @@ bool collopt_usable(const struct collopt_algorithm *a, const struct collopt_prob
         reason = "it combines partial sums, and COLLOPT_REPRODUCIBLE=exact rounds once";
     else if (!a->identical && !p->exact)
         reason = "it may leave ranks with different bits where the operation rounds";
+    else if (!knows_groups(p->topology, grouping(a, p->value)))
+        reason = "it is to go by groups that are not known of these ranks";
     else if (a->usable && !a->usable(p))
         reason = a->unfit ? a->unfit : "it has no form for these ranks";
     if (why)
@@ -45,6 +60,8 @@ void collopt_set_parameters(struct collopt_problem *p, const struct collopt_choi
     const struct collopt_algorithm *a = choice->algorithm;
 
     memcpy(p->value, choice->value, sizeof p->value);
+    if (p->topology->groups && p->topology->groups[grouping(a, p->value)])
+        p->topology = p->topology->groups[grouping(a, p->value)];
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
         if (p->value[i] == 0 || a->parameter[i].algorithm)
             p->value[i] = a->parameter[i].preset(p);

@@ -27,11 +27,17 @@ enum collopt_collective {
 /* "allreduce", "reduce_scatter_block", ... */
 extern const char *const collopt_collective_names[COLLOPT_COLLECTIVES];
 
-enum { COLLOPT_PARAMETERS = 4, COLLOPT_FOLD_OPERANDS = 8 };
+enum { COLLOPT_PARAMETERS = 5, COLLOPT_FOLD_OPERANDS = 8 };
 /* A grid of ranks has so many sides at most; each takes so many bits of a value, the first one the lowest. */
 enum { COLLOPT_SIDES = 6, COLLOPT_SIDE_BITS = 10 };
 
 struct collopt_machine;
+
+/* What the ranks of a group share.  A parameter "by" takes these words; its value is the enumerator. */
+enum collopt_grouping {
+    COLLOPT_BY_NODE = 1, COLLOPT_BY_SWITCH, COLLOPT_BY_NUMA, COLLOPT_BY_CACHE, COLLOPT_BY_CORE, COLLOPT_GROUPINGS
+};
+#define COLLOPT_GROUPING_WORDS "node|switch|numa|cache|core"
 
 struct collopt_topology {       /* of one communicator; alike on all its ranks */
     int nodes;
@@ -42,9 +48,15 @@ struct collopt_topology {       /* of one communicator; alike on all its ranks *
     size_t dims;                /* the grid that the ranks form, as a parameter "dims" says it; 0: none is known */
     unsigned rings;             /* bit d: along dimension d the last rank is next to the first */
     bool wired;                 /* the grid is the machine's; else the program's (a Cartesian communicator) */
+    bool inside;                /* all ranks are on one node; NODE says which of them are nearer to one another */
+    /* [COLLOPT_GROUPINGS] the same ranks with other groups in place of nodes, NULL where these are not known; NULL: none are. */
+    const struct collopt_topology *const *groups;
 };
 /* Sets LARGEST, LEAST and SCATTERED from NODES and NODE; false: no memory. */
 bool collopt_topology_measure(struct collopt_topology *t, int ranks);
+/* *LEVEL = BASE's ranks by groups, those of the same KEY.  GROUP, which LEVEL keeps, has room for RANKS.  False: no memory. */
+bool collopt_topology_group(struct collopt_topology *level, const struct collopt_topology *base, const uint64_t *key, int *group,
+                            int ranks);
 
 /* What is to be done, as all ranks know it alike.  A decision may look at this and at nothing else. */
 struct collopt_problem {
@@ -169,6 +181,7 @@ struct collopt_cost {           /* of the slowest rank, one message out and one 
 struct collopt_parameter {
     const char *name;           /* "segment" */
     bool bytes;                 /* takes K, M, G, T; else a plain number */
+    const char *words;          /* "node|switch": takes one of these, whose value is its number from 1 on */
     bool algorithm;             /* an algorithm in parentheses, of collective OF; the value is collopt_choice_number's */
     enum collopt_collective of;
     int list_bits;              /* not 0: a list such as 4x4x2, whose elements are this wide in the value, the first lowest */

@@ -647,3 +647,25 @@ int collopt_launched_local_ranks(void)
 
     return launched(variables, sizeof variables / sizeof *variables);
 }
+
+/* FNV-1a; not 0, which stands for nothing. */
+static uint32_t hash_of(const char *text, size_t n)
+{
+    uint32_t h = 0x811c9dc5u;
+
+    for (size_t i = 0; i < n; i++)
+        h = (h ^ (unsigned char)text[i]) * 0x01000193u;
+    return h ? h : 1;
+}
+
+bool collopt_launched_switches(uint32_t *pattern, uint32_t *branch)
+{
+    const char *address = getenv("SLURM_TOPOLOGY_ADDR"), *kinds = getenv("SLURM_TOPOLOGY_ADDR_PATTERN");
+    size_t n = address && kinds ? collopt_slurm_switches(address, kinds) : 0;
+
+    if (n == 0)
+        return false;
+    *pattern = hash_of(kinds, strlen(kinds));
+    *branch = hash_of(address, n);
+    return true;
+}

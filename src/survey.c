@@ -9,11 +9,10 @@
 
 #include "call.h"
 #include "hosts.h"
+#include "inside.h"
 #include "select/host_mpi.h"
 
 /* ---- processors ---------------------------------------------------------------------------------------------- */
-
-enum { MASK_WORDS = 32 };       /* of 64 processors each */
 
 /* Simulated ranks have processors of their own, and what network they have, the simulating machine does not know. */
 #ifdef COLLOPT_HOST_SMPI
@@ -22,19 +21,21 @@ enum { SIMULATED = 1 };
 enum { SIMULATED = 0 };
 #endif
 
+enum { ALONE = -1 };            /* on its node: a group of its own, whatever is asked for */
+
 static void add_processors(unsigned long long *mask)
 {
-    cpu_set_t *set = CPU_ALLOC(MASK_WORDS * 64);
-    size_t size = CPU_ALLOC_SIZE(MASK_WORDS * 64);
+    cpu_set_t *set = CPU_ALLOC(COLLOPT_MASK_WORDS * 64);
+    size_t size = CPU_ALLOC_SIZE(COLLOPT_MASK_WORDS * 64);
 
     if (set && sched_getaffinity(0, size, set) == 0) {
-        for (int i = 0; i < MASK_WORDS * 64; i++)
+        for (int i = 0; i < COLLOPT_MASK_WORDS * 64; i++)
             if (CPU_ISSET_S((size_t)i, size, set))
                 mask[i / 64] |= 1ull << i % 64;
     } else {
         long n = sysconf(_SC_NPROCESSORS_ONLN);
 
-        for (long i = 0; i < n && i < MASK_WORDS * 64; i++)
+        for (long i = 0; i < n && i < COLLOPT_MASK_WORDS * 64; i++)
             mask[i / 64] |= 1ull << i % 64;
     }
     if (set)
@@ -50,18 +51,29 @@ static int ranks_on(int processors, int of_communicator)
     return launched > of_communicator ? launched : of_communicator;
 }
 
-static int crowded(MPI_Comm node, bool *answer)
+/* What of the node this rank may use says nothing of where it is, if that is all. */
+static int find_spot(const unsigned long long *mask)
 {
-    unsigned long long mask[MASK_WORDS] = { 0 }, usable[MASK_WORDS];
+    long processors = 0;
+
+    for (int i = 0; i < COLLOPT_MASK_WORDS; i++)
+        processors += __builtin_popcountll(mask[i]);
+    return SIMULATED || processors >= sysconf(_SC_NPROCESSORS_ONLN) ? 0 : collopt_pack_spot(collopt_spot(mask));
+}
+
+static int look_at_node(MPI_Comm node, struct collopt_sight *mine)
+{
+    unsigned long long mask[COLLOPT_MASK_WORDS] = { 0 }, usable[COLLOPT_MASK_WORDS];
     int ranks, processors = 0, err;
 
     add_processors(mask);
     if ((err = PMPI_Comm_size(node, &ranks))
-        || (err = collopt_host.Allreduce(mask, usable, MASK_WORDS, MPI_UNSIGNED_LONG_LONG, MPI_BOR, node)))
+        || (err = collopt_host.Allreduce(mask, usable, COLLOPT_MASK_WORDS, MPI_UNSIGNED_LONG_LONG, MPI_BOR, node)))
         return err;
-    for (int i = 0; i < MASK_WORDS; i++)
+    for (int i = 0; i < COLLOPT_MASK_WORDS; i++)
         processors += __builtin_popcountll(usable[i]);
-    *answer = !SIMULATED && ranks_on(processors, ranks) > processors;
+    mine->crowded = !SIMULATED && ranks_on(processors, ranks) > processors;
+    mine->spot = ranks > 1 ? find_spot(mask) : ALONE;
     return MPI_SUCCESS;
 }
 
@@ -144,17 +156,29 @@ static int my_host(void)
     return gethostname(itself, sizeof itself - 1) == 0 ? collopt_host_named(hosts, itself) : -1;
 }
 
-static int gather(struct collopt_comm *c, MPI_Comm node, bool crowd, struct collopt_sight *seen)
+static void look_at_switches(struct collopt_sight *mine)
 {
-    struct collopt_sight mine = { .leader = c->rank, .world = c->rank, .crowded = crowd, .fast = has_fast_network(),
-                                  .host = my_host() };
-    const int ints = sizeof mine / sizeof(int);
+    uint32_t pattern, branch;
+
+    if (machine().kind == COLLOPT_NOTHING || !collopt_launched_switches(&pattern, &branch))
+        return;
+    memcpy(&mine->pattern, &pattern, sizeof pattern);
+    memcpy(&mine->branch, &branch, sizeof branch);
+}
+
+static int gather(struct collopt_comm *c, MPI_Comm node, struct collopt_sight *mine, struct collopt_sight *seen)
+{
+    const int ints = sizeof *mine / sizeof(int);
     const char *stated = stated_nodes();
     int err;
 
-    if ((c->inside && (err = PMPI_Comm_rank(MPI_COMM_WORLD, &mine.world)))
-        || (!stated && (err = PMPI_Bcast(&mine.leader, 1, MPI_INT, 0, node)))
-        || (err = PMPI_Allgather(&mine, ints, MPI_INT, seen, ints, MPI_INT, c->hidden)))
+    mine->leader = mine->world = c->rank;
+    mine->fast = has_fast_network();
+    mine->host = my_host();
+    look_at_switches(mine);
+    if ((c->inside && (err = PMPI_Comm_rank(MPI_COMM_WORLD, &mine->world)))
+        || (!stated && (err = PMPI_Bcast(&mine->leader, 1, MPI_INT, 0, node)))
+        || (err = PMPI_Allgather(mine, ints, MPI_INT, seen, ints, MPI_INT, c->hidden)))
         return err;
     return stated && !lead_as_stated(seen, c->ranks, stated) ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }
@@ -176,6 +200,62 @@ static enum collopt_network network_of(const struct collopt_comm *c, const struc
     for (int r = 0; r < c->ranks; r++)
         fast &= seen[r].fast != 0;
     return collopt_network_of(&c->topology, fast);
+}
+
+/* ---- groups above nodes and inside them ------------------------------------------------------------------------------ */
+
+/* The switch of rank R by the file of hosts or else by Slurm, where all ranks have one; false. */
+static bool switch_of(const struct collopt_sight *seen, int r, uint64_t *key)
+{
+    const struct collopt_hosts *hosts = collopt_settings()->hosts;
+
+    if (hosts && hosts->shape.kind != COLLOPT_GRID) {
+        *key = seen[r].host < 0 ? 0 : (uint64_t)hosts->host[seen[r].host].place;
+        return seen[r].host >= 0;
+    }
+    *key = (unsigned)seen[r].branch;
+    return seen[r].pattern != 0 && seen[r].pattern == seen[0].pattern;
+}
+
+/* What rank R has in common with others of its node. */
+static bool spot_of(const struct collopt_comm *c, const struct collopt_sight *seen, int r, enum collopt_grouping by, uint64_t *key)
+{
+    struct collopt_spot spot = collopt_packed_spot(seen[r].spot);
+    int n = by == COLLOPT_BY_NUMA ? spot.numa : by == COLLOPT_BY_CACHE ? spot.cache : spot.core;
+
+    *key = (uint64_t)c->node[r] << 32 | (uint64_t)(n + 1);
+    return n >= 0 || seen[r].spot == ALONE;
+}
+
+/* Groups are known if every rank knows its own; else nobody has them. */
+static bool map_group(struct collopt_comm *c, const struct collopt_sight *seen, enum collopt_grouping by, uint64_t *key)
+{
+    int *group;
+
+    for (int r = 0; r < c->ranks; r++)
+        if (!(by == COLLOPT_BY_SWITCH ? switch_of(seen, r, &key[r]) : spot_of(c, seen, r, by, &key[r])))
+            return true;
+    group = malloc((size_t)c->ranks * sizeof *group);
+    if (!group || !collopt_topology_group(&c->level[by], &c->topology, key, group, c->ranks)) {
+        free(group);
+        c->level[by].node = NULL;
+        return false;
+    }
+    c->groups[by] = &c->level[by];
+    return true;
+}
+
+static bool map_groups(struct collopt_comm *c, const struct collopt_sight *seen)
+{
+    uint64_t *key = malloc((size_t)c->ranks * sizeof *key);
+    bool mapped = key != NULL;
+
+    c->topology.groups = c->groups;
+    c->groups[COLLOPT_BY_NODE] = &c->topology;
+    for (int by = COLLOPT_BY_SWITCH; by < COLLOPT_GROUPINGS && mapped; by++)
+        mapped = map_group(c, seen, (enum collopt_grouping)by, key);
+    free(key);
+    return mapped;
 }
 
 /* ---- grids ------------------------------------------------------------------------------------------------------- */
@@ -280,14 +360,14 @@ int collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *
 {
     enum collopt_wait wait = collopt_settings()->wait;
     MPI_Comm node;
-    bool crowd = false;
+    struct collopt_sight mine = { .crowded = false };
     int err = PMPI_Comm_split_type(c->hidden, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &node);
 
     if (err)
         return err;
-    if (!(err = crowded(node, &crowd)))
-        err = gather(c, node, crowd, seen);
-    if (!err && !map_nodes(c, seen))
+    if (!(err = look_at_node(node, &mine)))
+        err = gather(c, node, &mine, seen);
+    if (!err && (!map_nodes(c, seen) || !map_groups(c, seen)))
         err = MPI_ERR_NO_MEM;
     if (!err)
         map_grid(c, comm, seen);
@@ -295,7 +375,7 @@ int collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *
         collopt_machine_pick(&c->machine, network_of(c, seen), collopt_settings()->machine);
         c->machine.mpi = host_mpi();
     }
-    c->polite = wait == COLLOPT_WAIT_YIELD || (wait == COLLOPT_WAIT_AUTO && crowd);
+    c->polite = wait == COLLOPT_WAIT_YIELD || (wait == COLLOPT_WAIT_AUTO && mine.crowded);
     PMPI_Comm_free(&node);
     return err;
 }

@@ -75,6 +75,65 @@ bool collopt_topology_measure(struct collopt_topology *t, int ranks)
     return true;
 }
 
+/* The host's name, which comes last, may have dots of its own. */
+size_t collopt_slurm_switches(const char *address, const char *pattern)
+{
+    const char *at = address;
+
+    for (; *pattern; pattern += strcspn(pattern, ".") + 1) {
+        bool last = pattern[strcspn(pattern, ".")] == '\0';
+
+        if (last)
+            return strcmp(pattern, "node") == 0 && *at && at > address ? (size_t)(at - address) - 1 : 0;
+        if (at[strcspn(at, ".")] == '\0' || *at == '.')
+            return 0;
+        at += strcspn(at, ".") + 1;
+    }
+    return 0;
+}
+
+/* ---- other groups ------------------------------------------------------------------------------------------------- */
+
+/* The place of KEY in a table of SIZE, a power of two: of the first rank that has it, or empty. */
+static size_t place_of(uint64_t key, const uint64_t *keys, const int *first, size_t size)
+{
+    size_t at = (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & (size - 1);
+
+    while (first[at] > 0 && keys[first[at] - 1] != key)
+        at = (at + 1) & (size - 1);
+    return at;
+}
+
+/* Numbers GROUPs by their first ranks; returns how many there are, 0: no memory. */
+static int number_groups(const uint64_t *key, int *group, int ranks)
+{
+    size_t size = 2;
+    int *first, groups = 0;
+
+    while (size < 2 * (size_t)ranks)
+        size *= 2;
+    first = calloc(size, sizeof *first);        /* a rank + 1 */
+    if (!first)
+        return 0;
+    for (int r = 0; r < ranks; r++) {
+        size_t at = place_of(key[r], key, first, size);
+
+        group[r] = first[at] > 0 ? group[first[at] - 1] : groups++;
+        if (first[at] == 0)
+            first[at] = r + 1;
+    }
+    free(first);
+    return groups;
+}
+
+bool collopt_topology_group(struct collopt_topology *level, const struct collopt_topology *base, const uint64_t *key, int *group,
+                            int ranks)
+{
+    *level = (struct collopt_topology){ .nodes = number_groups(key, group, ranks), .node = group, .inside = base->nodes == 1,
+                                        .oversubscribed = base->oversubscribed, .groups = base->groups };
+    return level->nodes > 0 && collopt_topology_measure(level, ranks);
+}
+
 /* ---- grids ------------------------------------------------------------------------------------------------------ */
 
 enum { LONGEST_SIDE = (1 << COLLOPT_SIDE_BITS) - 1 };

@@ -17,7 +17,7 @@ const char *catalogue_order(const struct collopt_algorithm *a)
 
 const char *catalogue_values(const struct collopt_parameter *p)
 {
-    return p->algorithm ? "(ALGORITHM)" : p->list_bits ? "NxN..." : p->bytes ? "BYTES" : "N";
+    return p->words ? p->words : p->algorithm ? "(ALGORITHM)" : p->list_bits ? "NxN..." : p->bytes ? "BYTES" : "N";
 }
 
 static void limit(const struct collopt_parameter *p, size_t value, char *text, size_t size)
@@ -32,6 +32,10 @@ void catalogue_range(const struct collopt_parameter *p, char text[CATALOGUE_TEXT
 {
     char least[24], most[24];
 
+    if (p->words) {
+        snprintf(text, CATALOGUE_TEXT, "%s", p->words);
+        return;
+    }
     if (p->algorithm) {
         snprintf(text, CATALOGUE_TEXT, "%s", collopt_collective_names[p->of]);
         return;

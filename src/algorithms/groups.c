@@ -8,6 +8,12 @@
 #include "internal.h"
 #include "select/model.h"
 
+size_t collopt_preset_by(const struct collopt_problem *p)
+{
+    (void)p;
+    return 0;
+}
+
 int collopt_node_of(const struct collopt_problem *p, int rank)
 {
     return p->topology->nodes == 1 ? 0 : p->topology->node[rank];
@@ -71,7 +77,7 @@ static struct collopt_problem problem_of(const struct collopt_problem *p, const 
     return (struct collopt_problem){
         .collective = task->collective, .ranks = ranks, .count = (p->count + (size_t)task->n - 1) / (size_t)task->n,
         .size = p->size, .commutative = p->commutative, .exact = p->exact, .segments = 1, .topology = &flat,
-        .machine = p->machine, .abreast = task->abreast,
+        .machine = p->machine, .abreast = p->topology->inside ? 0 : task->abreast,
     };
 }
 

@@ -4,6 +4,12 @@
 
 #include "algorithm.h"
 
+/* What is said of nodes holds of other groups too, where an algorithm is to go by them: P->topology has them in place of nodes. */
+size_t collopt_preset_by(const struct collopt_problem *p);
+#define COLLOPT_BY \
+    { .name = "by", .words = COLLOPT_GROUPING_WORDS, .least = 1, .most = COLLOPT_GROUPINGS - 1, \
+      .help = "what the ranks of a group share; a node if not given", .preset = collopt_preset_by }
+
 /* Who is on which node, as one rank sees it. */
 struct collopt_groups {
     int nodes, node;            /* how many; this rank's */

@@ -545,7 +545,7 @@ const struct collopt_algorithm collopt_reduce_lanes = {
     .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
                      .preset = count_preset },
                    COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm along lanes") },
+                   COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm along lanes"), COLLOPT_BY },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
     .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce,
 };
@@ -559,7 +559,7 @@ const struct collopt_algorithm collopt_allreduce_lanes = {
     .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
                      .preset = count_preset },
                    COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm along lanes") },
+                   COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm along lanes"), COLLOPT_BY },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
     .segments = segments, .cost = cost, .traffic = traffic, .build = build_allreduce,
 };
@@ -573,7 +573,7 @@ const struct collopt_algorithm collopt_reduce_scatter_lanes = {
     .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
                      .preset = count_preset },
                    COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm along lanes") },
+                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm along lanes"), COLLOPT_BY },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
     .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
 };
@@ -587,7 +587,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_lanes = {
     .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
                      .preset = count_preset },
                    COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm along lanes") },
+                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm along lanes"), COLLOPT_BY },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
     .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
 };
@@ -602,7 +602,8 @@ const struct collopt_algorithm collopt_scan_lanes = {
                      .preset = count_preset },
                    COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm along lanes"),
-                   COLLOPT_INNER("own", COLLOPT_SCAN, own_preset, "the algorithm of whole vectors inside nodes") },
+                   COLLOPT_INNER("own", COLLOPT_SCAN, own_preset, "the algorithm of whole vectors inside nodes"),
+                   COLLOPT_BY },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
     .segments = segments, .cost = cost, .traffic = traffic, .build = build_scan,
 };
@@ -617,7 +618,8 @@ const struct collopt_algorithm collopt_exscan_lanes = {
                      .preset = count_preset },
                    COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm along lanes"),
-                   COLLOPT_INNER("own", COLLOPT_EXSCAN, own_preset, "the algorithm of whole vectors inside nodes") },
+                   COLLOPT_INNER("own", COLLOPT_EXSCAN, own_preset, "the algorithm of whole vectors inside nodes"),
+                   COLLOPT_BY },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
     .segments = segments, .cost = cost, .traffic = traffic, .build = build_exscan,
 };

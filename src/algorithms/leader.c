@@ -369,7 +369,7 @@ const struct collopt_algorithm collopt_reduce_leader = {
     .rounds = "node + net", .bytes = "node + net",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm between their leaders") },
+                   COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
     .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce,
 };
 
@@ -379,7 +379,7 @@ const struct collopt_algorithm collopt_allreduce_leader = {
     .rounds = "node + net + a broadcast in the node", .bytes = "the leader's: likewise",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm between their leaders") },
+                   COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
     .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_allreduce,
 };
 
@@ -389,7 +389,7 @@ const struct collopt_algorithm collopt_reduce_scatter_leader = {
     .rounds = "node + net + a scatter in the node", .bytes = "the leader's: likewise",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders") },
+                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
     .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
 };
 
@@ -399,7 +399,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_leader = {
     .rounds = "node + net + a scatter in the node", .bytes = "the leader's: likewise",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders") },
+                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
     .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
 };
 
@@ -409,7 +409,7 @@ const struct collopt_algorithm collopt_scan_leader = {
     .rounds = "node + net + a broadcast in the node", .bytes = "a node's last rank's: likewise",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_SCAN, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders") },
+                   COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
     .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_scan,
 };
 
@@ -419,6 +419,6 @@ const struct collopt_algorithm collopt_exscan_leader = {
     .rounds = "node + net + a broadcast in the node", .bytes = "a node's last rank's: likewise",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_EXSCAN, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders") },
+                   COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
     .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_exscan,
 };

@@ -400,7 +400,7 @@ const struct collopt_algorithm collopt_allreduce_node_aware = {
     .when = "the shortest vectors on many nodes of many ranks", .source = "Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650",
     .parameter = { { .name = "group", .least = 2, .most = MOST_RADIX, .help = "nodes that become one on each level",
                      .preset = group_preset },
-                   COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset, "the algorithm inside nodes") },
+                   COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset, "the algorithm inside nodes"), COLLOPT_BY },
     .usable = usable, .unfit = "an inner algorithm cannot serve, or the ranks of a node do not follow one another",
     .segments = segments, .cost = cost, .traffic = traffic, .build = build,
 };

@@ -95,6 +95,33 @@ hosting()
     done
 }
 
+# Ranks by groups: two pairs, bound to one processor each; below switches, as Slurm says; where nothing is known.
+grouping()
+{
+    if grep -q '^#define COLLOPT_HAVE_HWLOC 1' "$build/config.h" && taskset -c 1 true 2>/dev/null; then
+        # shellcheck disable=SC2016
+        launch "$host" 4 sh -c 'taskset -pc $((${OMPI_COMM_WORLD_RANK-${PMI_RANK-}} / 2)) $$ >/dev/null && exec "$@"' sh \
+            env LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_ALLREDUCE=leader:by=numa \
+            HWLOC_SYNTHETIC='numa:2 core:1 pu:1' \
+            "$(program "$host" settings)" allreduce || fail "$host, ranks that are bound: status $?"
+        said 1 '^collopt: allreduce, 4 ranks, .*: leader:.*,by=numa (forced by' "$host, ranks that are bound"
+    fi
+    for pattern in switch.switch.node switch.block.node; do
+        # shellcheck disable=SC2016
+        launch "$host" 4 sh -c 'rank=${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}
+            export SLURM_TOPOLOGY_ADDR="root.s$((rank / 2)).n$rank" SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node
+            [ "$rank" != 3 ] || SLURM_TOPOLOGY_ADDR_PATTERN=$1
+            shift; exec "$@"' sh $pattern \
+            env LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_ALLREDUCE=leader:by=switch \
+            "$(program "$host" settings)" allreduce || fail "$host, switches by Slurm: status $?"
+        if [ $pattern = switch.switch.node ]; then
+            said 1 '^collopt: allreduce, 4 ranks, .*: leader:.*,by=switch (forced by' "$host, switches by Slurm"
+        else
+            said 1 '^collopt: .*by=switch cannot serve 4 ranks, .*: it is to go by groups that are not known' "$host, other switches"
+        fi
+    done
+}
+
 waiting()
 {
     for wait in auto spin yield; do
@@ -229,6 +256,7 @@ settings()              # HOST
     talking
     lying
     hosting
+    grouping
     waiting
     switching
     informing

@@ -466,6 +466,8 @@ int trial_variants(const struct collopt_algorithm *a, int ranks, size_t variant[
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++) {
         const struct collopt_parameter *q = &a->parameter[i];
 
+        if (q->words)           /* "by": other groups are maps of nodes like any other */
+            continue;
         if (q->list_bits) {
             add_lists(variant, &n, i, q, ranks);
             continue;

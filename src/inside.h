@@ -1,0 +1,21 @@
+/* Where in its node a process is, by hwloc: what its processors have in common.  No MPI here. */
+#ifndef COLLOPT_INSIDE_H
+#define COLLOPT_INSIDE_H
+
+#include <stdbool.h>
+
+struct collopt_spot {           /* numbers within the node as hwloc counts; -1: its processors are in several, or not known */
+    int numa, cache, core;      /* CACHE: of the last level */
+};
+
+enum { COLLOPT_MASK_WORDS = 32 };       /* of 64 processors each, as the operating system numbers them */
+
+/* The spot of a process that may run on the processors of MASK.  hwloc is loaded, and asked, at the first call of a process; where
+ * it is not installed nothing is known.  HWLOC_SYNTHETIC and HWLOC_XMLFILE work as in any program with hwloc. */
+struct collopt_spot collopt_spot(const unsigned long long mask[COLLOPT_MASK_WORDS]);
+
+/* A spot in 31 bits, to be told to others, and back; a number that has no room in it is not known. */
+int collopt_pack_spot(struct collopt_spot spot);
+struct collopt_spot collopt_packed_spot(int packed);
+
+#endif
