@@ -26,7 +26,7 @@ static bool suits(const struct collopt_algorithm *a, const struct collopt_proble
 /* Of those between which the model sees no difference, these first: they have been run most.  Compositions last. */
 static const char *const plain[] = { "recursive_doubling", "window_doubling", "circulant", "recursive_halving", "binomial",
                                      "linear",
-                                     "rabenseifner", "pairwise", "chain", "ring" };
+                                     "rabenseifner", "pairwise", "chain", "ring", "elimination" };
 
 static const double alike = 0.01;       /* of the time */
 
