@@ -244,7 +244,8 @@ static double along(const struct collopt_traffic *t, const struct collopt_messag
     struct lie l = { .load = 1, .hops = t->wired ? hops_along(t) : 0 };
     int nodes = t->p->abreast > 0 || t->wired ? t->ranks : t->flat ? 1 : t->p->topology->nodes, crossings = t->scattered ? t->ranks : nodes;
     double between = nodes == 1 ? 0 : (double)least(crossings, t->ranks) / t->ranks;
-    double share = t->p->abreast > 0 ? t->p->abreast : 1;
+    bool all_leave = t->scattered && !t->wired && m->pattern == COLLOPT_AROUND;
+    double share = t->p->abreast > 0 ? t->p->abreast : all_leave ? t->node : 1;
     struct parts in = parts_of(t, m, COLLOPT_INSIDE, t->node, &l), out = parts_of(t, m, COLLOPT_BETWEEN, share, &l);
     double slowest = between > 0 && m->pattern == COLLOPT_AROUND ? out.ends + out.wire : 0;
 
@@ -310,6 +311,8 @@ void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, 
         l.hops = t->wired ? longest_along(t) : 0;
     if (m.pattern == COLLOPT_TREE)
         l.load = 1.4;           /* all levels are busy at once, and some share links */
+    if (m.pattern == COLLOPT_TREE && l.between > 0 && t->scattered && !t->wired)
+        l.between = t->node;    /* likewise all ranks of a node, none of whose neighbours are on it */
     if (l.inside > 0 && !m.inside)
         l.inside = t->node;
     if (l.inside > 0)

@@ -411,6 +411,14 @@ static const struct machine {
     { "mesh 8x8", "mesh:8x8", "1", 64, false, false, true },
     { "mesh 2x2x2", "mesh:2x2x2", "1", 8, false, false, true },      /* its links round the ends would be the same ones */
     { "program's 8x8", "torus:8x8", "1", 64, true, false, true },
+    { "2x4", NULL, "4", 8, false, false, true },
+    { "4, 4, 8", NULL, "4,4,8", 16, false, false, true },
+    { "64x1", NULL, "1", 64, false, false, true },
+    { "16x16", NULL, "16", 256, false, false, true },
+    { "16x16 on TCP", NULL, "16", 256, false, false, false },
+    { "16 dealt to", NULL, "cyclic:16", 256, false, false, true },
+    { "2x2x8 in a node", NULL, NULL, 32, false, false, false },
+    { "8 on 2", NULL, NULL, 8, false, true, false },
 };
 
 static const struct decision {
@@ -418,8 +426,54 @@ static const struct decision {
     enum collopt_collective collective;
     size_t bytes;
     bool commutative;
-    const char *algorithm, *why;        /* what its text begins with, or one of several separated by | */
+    const char *algorithm, *why;        /* what its text begins with, or one of several separated by |; !: none of them */
 } decisions[] = {
+    /* Recorded maps, and what must be so whatever the figures of the model are.  WHY: any. */
+#define WHOLE "recursive_doubling|recursive_multiplying|short_elimination|swing_latency|census|leader|lanes|node_aware|" \
+              "binomial|knomial|bine_tree|pairwise_doubling|window_doubling"
+#define CUT "ring|circulant|rabenseifner|swing|binary_blocks|recursive_halving|pairwise|bucket|elimination|lanes|bine"
+#define BY_NODES "leader|lanes|node_aware"
+    /* Eight bytes cost nothing to carry: what counts is rounds, the logarithm of the ranks, with whole vectors. */
+    { "2x4", COLLOPT_ALLREDUCE, 8, true, WHOLE, "" },
+    { "4, 4, 8", COLLOPT_ALLREDUCE, 8, true, WHOLE, "" },
+    { "64x1", COLLOPT_ALLREDUCE, 8, true, WHOLE, "" },
+    { "64x1", COLLOPT_REDUCE, 8, false, WHOLE, "" },
+    { "16x16", COLLOPT_ALLREDUCE, 8, true, WHOLE, "" },
+    { "16x16", COLLOPT_REDUCE, 8, true, WHOLE, "" },
+    { "16x16", COLLOPT_SCAN, 8, false, WHOLE, "" },
+    { "2x2x8 in a node", COLLOPT_ALLREDUCE, 8, true, WHOLE, "" },
+    /* Hosts of one rank: each port carries 2 m (p - 1) / p at least, which takes algorithms that cut the vector; no nodes to
+     * go by. */
+    { "64x1", COLLOPT_ALLREDUCE, 16 << 20, true, CUT, "" },
+    { "64x1", COLLOPT_ALLREDUCE, 16 << 20, true, "!" BY_NODES, "" },
+    { "64x1", COLLOPT_REDUCE_SCATTER_BLOCK, 4 << 20, true, CUT, "" },
+    /* One node: the same of memory; groups by nodes would be one group. */
+    { "2x2x8 in a node", COLLOPT_ALLREDUCE, 4 << 20, true, CUT, "" },
+    { "2x2x8 in a node", COLLOPT_ALLREDUCE, 4 << 20, true, "!" BY_NODES, "" },
+    { "2x2x8 in a node", COLLOPT_REDUCE, 4 << 20, true, "!" BY_NODES, "" },
+    /* Sixteen ranks share a port, on which whole vectors of all ranks would be sixteen: it has to be combined in the node
+     * first, or to leave the node once for all ranks, as in a ring, along the few edges of a tree of neighbours that lead from
+     * node to node, or when near partners have halved it before. */
+#define ONCE BY_NODES "|ring|two_tree|binary_tree|dual_root|swing|bine"
+    { "16x16", COLLOPT_ALLREDUCE, 64 << 10, true, ONCE, "" },
+    { "16x16", COLLOPT_ALLREDUCE, 4 << 20, true, ONCE, "" },
+    { "16x16 on TCP", COLLOPT_ALLREDUCE, 64 << 10, true, ONCE, "" },
+    { "16x16 on TCP", COLLOPT_ALLREDUCE, 4 << 20, true, ONCE, "" },
+    { "16x16 on TCP", COLLOPT_REDUCE_SCATTER_BLOCK, 4 << 20, true, ONCE, "" },
+    /* Ranks dealt to nodes: neighbours are never on one node, so that rings and trees leave nodes with every message. */
+    { "16 dealt to", COLLOPT_ALLREDUCE, 64 << 10, true, BY_NODES, "" },
+    { "16 dealt to", COLLOPT_ALLREDUCE, 4 << 20, true, BY_NODES, "" },
+    { "16 dealt to", COLLOPT_REDUCE, 1 << 20, true, BY_NODES, "" },
+    /* And what is combined in a node is not in the ranks' order then. */
+    { "16 dealt to", COLLOPT_ALLREDUCE, 1 << 20, false, "!" BY_NODES, "" },
+    { "16 dealt to", COLLOPT_REDUCE, 1 << 20, false, "!" BY_NODES, "" },
+    { "16 dealt to", COLLOPT_SCAN, 1 << 20, true, "!" BY_NODES, "" },
+    /* Nodes of different size: so few ranks on the small ones that no lane may be missing there. */
+    { "4, 4, 8", COLLOPT_ALLREDUCE, 4 << 20, true, "!recursive_doubling|short_elimination|lanes:count=8", "" },
+    /* More ranks than processors: each message waits for a turn, and one rank that combines for all makes the fewest. */
+    { "8 on 2", COLLOPT_ALLREDUCE, 8, true, "linear|census", "" },
+    { "8 on 2", COLLOPT_REDUCE, 8, true, "linear|census", "" },
+
     /* One node: what was measured there, and else few rounds for short vectors, few bytes for long ones. */
     { "two", COLLOPT_ALLREDUCE, 256 << 10, true, "recursive_doubling", "measured" },
     { "two", COLLOPT_ALLREDUCE, 4 << 20, true, "circulant", "predicted" },
@@ -468,15 +522,18 @@ static const struct decision {
     { "program's 8x8", COLLOPT_ALLREDUCE, 1 << 20, true, "rabenseifner|swing", "predicted" },
 };
 
-/* Does TEXT begin with one of LIST? */
+/* Does TEXT begin with one of LIST, or, behind !, with none? */
 static bool begins_with(const char *text, const char *list)
 {
+    bool none_of = *list == '!';
+
+    list += none_of;
     for (size_t n; *list; list += n + (list[n] == '|')) {
         n = strcspn(list, "|");
         if (strncmp(text, list, n) == 0)
-            return true;
+            return !none_of;
     }
-    return false;
+    return none_of;
 }
 
 static const struct machine *machine_named(const char *name)
