@@ -89,6 +89,20 @@ COLLOPT_MACHINE=$work/machine "$info" --explain scan --ranks 64 --nodes 64 --hos
     || fail "--explain, a measured host: status $?"
 has '^  host (measured 2.00 us; first own, [a-z_]*, predicted [0-9.]* us)$'
 has '^ *2.00  host, openmpi: measured$'
+measured_choice()       # EXPRESSION WHERE ARGUMENT...
+{
+    expected="$1 (measured with $2)"
+    shift 2
+    "$info" --explain "$@" >"$work/out" || fail "--explain $*: status $?"
+    grep -qxF "  $expected" "$work/out" || { cat "$work/out"; fail "--explain $*: not $expected"; }
+}
+pair='2 ranks on 2 processors'
+measured_choice recursive_doubling "$pair" allreduce --ranks 2 --bytes 4095
+measured_choice circulant "$pair" allreduce --ranks 2 --bytes 4K --host openmpi
+measured_choice recursive_doubling "$pair" allreduce --ranks 2 --bytes 4K --host mpich
+measured_choice circulant "$pair" allreduce --ranks 2 --bytes 256K
+measured_choice elimination "$pair" allreduce --ranks 2 --bytes 256K --op noncommutative
+measured_choice chain:segment=1G "$pair" scan --ranks 2 --bytes 64K
 refused()
 {
     want=$1
