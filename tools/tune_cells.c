@@ -167,6 +167,54 @@ static void choose_candidates(struct tune_cell *c, const struct tune_machine *m,
     free(guess);
 }
 
+/* ---- variants --------------------------------------------------------------------------------------------------- */
+
+static const struct tune_candidate *best_of(const struct tune_cell *c)
+{
+    const struct tune_candidate *best = NULL;
+
+    for (int i = 0; i < c->candidates; i++)
+        if (c->candidate[i].state == TUNE_MEASURED && (!best || c->candidate[i].ratio > best->ratio))
+            best = &c->candidate[i];
+    return best;
+}
+
+/* CHOICE with another VALUE of PARAMETER, if that makes it another algorithm than CHOICE. */
+static void add_variant(struct tune_cell *c, const struct collopt_problem *p, const struct collopt_choice *choice, int parameter,
+                        size_t value)
+{
+    const struct collopt_parameter *q = &choice->algorithm->parameter[parameter];
+    struct guess before = { .choice = *choice }, variant = before;
+
+    variant.choice.value[parameter] = value;
+    if (c->candidates < TUNE_CANDIDATES && value >= q->least && value <= q->most
+        && collopt_choice_usable(&variant.choice, p, NULL) && !same(&before, &variant, p))
+        add_candidate(c, &variant.choice);
+}
+
+/* Segments and radices are computed from what messages cost, which is known about as well as that. */
+void tune_add_variants(struct tune_cell *c, const struct tune_machine *m)
+{
+    static const struct { const char *name; size_t factor; } variable[] = { { "segment", 4 }, { "radix", 2 } };
+    const struct tune_candidate *best = best_of(c);
+    struct collopt_problem p = problem_of(m, c), with = p;
+    struct collopt_choice choice;
+    char message[256];
+
+    if (!best || best->low <= 1 || !collopt_parse_choice(best->name, c->collective, &choice, message, sizeof message)
+        || !choice.algorithm)
+        return;
+    collopt_set_parameters(&with, &choice);
+    for (size_t i = 0; i < sizeof variable / sizeof *variable; i++) {
+        int parameter = collopt_parameter_named(choice.algorithm, variable[i].name);
+
+        if (parameter < 0 || choice.value[parameter])
+            continue;
+        add_variant(c, &p, &choice, parameter, with.value[parameter] / variable[i].factor);
+        add_variant(c, &p, &choice, parameter, with.value[parameter] * variable[i].factor);
+    }
+}
+
 /* ---- cells ------------------------------------------------------------------------------------------------------ */
 
 /* A Reduce_scatter_block has an element for each rank at least, so shorter vectors are all the same one. */
@@ -206,11 +254,8 @@ bool tune_cell_open(const struct tune_cell *c)
 
 const struct tune_candidate *tune_doubtful(const struct tune_cell *c)
 {
-    const struct tune_candidate *best = NULL;
+    const struct tune_candidate *best = best_of(c);
 
-    for (int i = 0; i < c->candidates; i++)
-        if (c->candidate[i].state == TUNE_MEASURED && (!best || c->candidate[i].ratio > best->ratio))
-            best = &c->candidate[i];
     return best && best->low <= 1 && best->ratio > noise ? best : NULL;
 }
 
@@ -253,6 +298,10 @@ static bool take(struct tune_cell *c, const char *name, const char *ran, const s
     struct tune_candidate *k = c ? find(c, name) : NULL;
     bool host = strcmp(ran, "host") == 0;
 
+    if (c && !k && strchr(name, ':') && c->candidates < TUNE_CANDIDATES) {      /* a variant that was measured before */
+        k = &c->candidate[c->candidates++];
+        snprintf(k->name, sizeof k->name, "%s", name);
+    }
     if (!k)
         return false;
     k->state = host ? TUNE_UNFIT : took->state;

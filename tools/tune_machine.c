@@ -100,14 +100,14 @@ static bool speaks(const struct tune_cells *all, const struct tune_cell *c)
     return true;
 }
 
-/* So that predictions have somebody to beat where no rule decides. */
-static void write_host(const struct tune_cells *all, bool first, FILE *to)
+/* So that predictions have somebody to beat where no rule decides.  Not where ranks had to wait for processors, as
+ * for the other figures.  *LINES: how many there are. */
+static void write_host(const struct tune_cells *all, int *lines, FILE *to)
 {
     const struct tune_machine *m = &all->machine;
     char comment[80];
-    int n = 0;
 
-    for (int i = 0; i < all->n && m->mpi != COLLOPT_OTHER_MPI; i++) {
+    for (int i = 0; i < all->n && m->mpi != COLLOPT_OTHER_MPI && !m->topology.oversubscribed; i++) {
         const struct tune_cell *c = &all->cell[i];
         const struct tune_operation *o = &tune_operations[c->operation];
         struct collopt_host_time t = { .mpi = m->mpi, .collective = c->collective, .exact = o->exact, .bytes = c->bytes,
@@ -116,7 +116,7 @@ static void write_host(const struct tune_cells *all, bool first, FILE *to)
 
         if (!speaks(all, c))
             continue;
-        if (n++ == 0 && first)
+        if ((*lines)++ == 0)
             fputs("\n# What the MPI library's own collectives take.\n"
                   "#            collective           ranks nodes  ppn  bytes op\n", to);
         snprintf(comment, sizeof comment, "%s, median of %d", o->name, c->host_pairs);
@@ -138,7 +138,7 @@ static const struct tune_cells *of_most_keys(const struct tune_cells *all)
 static bool write_all(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command, FILE *to)
 {
     const struct tune_machine *m = &of_most_keys(all)->machine;
-    int n = 0;
+    int lines = 0;
     const char *comment[COLLOPT_MACHINE_KEYS];
 
     for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++)
@@ -147,7 +147,7 @@ static bool write_all(const struct tune_cells *all, const struct tune_options *o
     tune_write_origin(m, command, to);
     collopt_machine_write(to, &m->costs.machine, m->costs.given, comment);
     for (; all; all = all->next)
-        write_host(all, n++ == 0, to);
+        write_host(all, &lines, to);
     return !ferror(to);
 }
 

@@ -389,13 +389,8 @@ static void give_up(const struct tune_cell *c, const char *name, struct part *pa
              silent ? "gave no answer for ten minutes" : "ended", collective, operation, c->bytes, name);
 }
 
-/* What is left of the time is shared by the cells that are left, and a cell's share by its candidates.  Half of it is for the
- * pairs: slow ones take more, and there are the first calls. */
-static bool measure_cell(struct tune_job *job, struct tune_cells *all, struct tune_cell *c, struct course *course,
-                         struct part *part)
+static bool measure_open(struct tune_job *job, struct tune_cells *all, struct tune_cell *c, double each, struct part *part)
 {
-    double share = (course->end - tune_now()) / (course->open - course->done), each = share / c->candidates / 2;
-
     for (int i = 0; i < c->candidates; i++) {
         if (c->candidate[i].state != TUNE_OPEN)
             continue;
@@ -408,6 +403,20 @@ static bool measure_cell(struct tune_job *job, struct tune_cells *all, struct tu
             return false;
     }
     return true;
+}
+
+/* What is left of the time is shared by the cells that are left, and a cell's share by its candidates.  Half of it is for the
+ * pairs: slow ones take more, and there are the first calls. */
+static bool measure_cell(struct tune_job *job, struct tune_cells *all, struct tune_cell *c, struct course *course,
+                         struct part *part)
+{
+    enum { VARIANTS = 2 };
+    double share = (course->end - tune_now()) / (course->open - course->done), each = share / (c->candidates + VARIANTS) / 2;
+
+    if (!measure_open(job, all, c, each, part))
+        return false;
+    tune_add_variants(c, &all->machine);
+    return measure_open(job, all, c, each, part);
 }
 
 /* In an order in which collectives and sizes are mixed, always the same one: should the time not suffice, all get their part. */

@@ -64,7 +64,9 @@ while read -r word collective operation type bytes algorithm seconds hopeless; d
     *) ran=$algorithm ;;
     esac
     awk -v c="$collective" -v o="$operation" -v b="$bytes" -v a="$algorithm" -v ran="$ran" '
-        function fits(word, value) { return word == "*" || word == value }
+        function fits(word, value) {            # "chain:*": with any parameters
+            return word == "*" || word == value || (word ~ /:[*]$/ && index(value, substr(word, 1, length(word) - 1)) == 1)
+        }
         !found && fits($1, c) && fits($2, o) && fits($3, b) && fits($4, ran) {
             found = 1
             if ($5 == "none")
@@ -206,6 +208,26 @@ rm -f "$work/verified"
 run 0 --verify --collectives scan --ops sum --sizes 64 --candidates 11 env
 says '^verified: 1 cell, in 0 of which '
 [ ! -f "$work/verified" ] || fail 'one and the same is compared'
+
+# Segments and radices of what is fastest are varied, where that makes a difference and the host is beaten.
+fresh <<'END'
+scan sum * chain   2    1.9  2.1  correct
+scan sum * chain:* 2.5  2.4  2.6  correct
+reduce * * chain   0.8  0.7  0.9  correct
+*    *   * *       0.5  0.4  0.6  correct
+END
+run 0 --collectives scan,reduce --ops sum --sizes 64,1M --candidates 11 env
+[ "$(grep -c '^scan sum double 1048576 chain:segment=[0-9]*K ' "$work/asked")" = 2 ] || fail "variants: $(cat "$work/asked")"
+! grep -q ' 64 chain:\|^reduce .*:' "$work/asked" || fail "variants that are none: $(cat "$work/asked")"
+has '^scan .* commutative *chain:segment=[0-9]*K *# 2.50x'
+# and are found again by a command that goes on
+: >"$work/asked"
+echo 14 >"$work/limit"
+run 1 --collectives scan --ops sum --sizes 1M,4M --candidates 11 env
+rm "$work/limit"
+run 0 --collectives scan --ops sum --sizes 1M,4M --candidates 11 env
+[ "$(sort "$work/asked" | awk '{ print $1, $4, $5 }' | uniq -d | wc -l)" -le 1 ] || fail "asked twice: $(sort "$work/asked")"
+has 'chain:segment=[0-9]*K *# 2.50x'
 
 # --ranks: a job for each number, which stands where %n is; what lies between them goes by the nearer one.
 fresh <<'END'
