@@ -282,7 +282,6 @@ static void build_short(struct collopt_schedule *s, const struct collopt_problem
 {
     struct step step[MOST_LEVELS];
     int levels = steps(p->ranks, rank, step), other;
-    const struct step *last = &step[levels - 1];
     struct work w = { .s = s, .entire = true, .tmp = { .slots = 2 } };
 
     w.have = COLLOPT_IN;
@@ -290,6 +289,9 @@ static void build_short(struct collopt_schedule *s, const struct collopt_problem
         collopt_copy(s, out(whole()), in(whole()));
         return;
     }
+
+    const struct step *last = &step[levels - 1];
+
     for (int l = 0; l < levels; l++)
         reduce(&w, &step[l], COLLOPT_OUT);
     collopt_round(s);
