@@ -154,6 +154,8 @@ static void print(const struct collopt_problem *p, enum collopt_network n)
     collopt_select(p, &d);
     name(&d.choice, text);
     collopt_size_text(p->count * p->size, bytes, sizeof bytes);
+    if (strspn(bytes, "0123456789") == strlen(bytes))
+        strcat(bytes, " bytes");
     printf("%s of %s on %d ranks, %d node%s, %s%s%s%s\n", collopt_collective_names[p->collective], bytes, p->ranks,
            p->topology->nodes, p->topology->nodes == 1 ? "" : "s", collopt_network_names[n],
            p->topology->oversubscribed ? ", more ranks than processors" : "", m ? " and " : "", m ? m->file : "");
@@ -179,6 +181,8 @@ int explain(const struct explain *e)
     p.root = p.collective == COLLOPT_REDUCE ? (int)root : 0;
     p.size = bytes % 8 == 0 ? 8 : 1;
     p.count = bytes / p.size;
+    if (p.collective == COLLOPT_REDUCE_SCATTER_BLOCK)   /* all parts have as many elements, one at least */
+        p.count = p.count < ranks ? ranks : p.count / ranks * ranks;
     if (!place(p.ranks, (int)nodes, &t) || !lay_out(e->topology, p.ranks, &t) || !network(e->network, &machine, &t, &n)
         || !host(e->host, &machine))
         return 2;

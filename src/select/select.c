@@ -17,12 +17,13 @@
 
 /* ---- by the model --------------------------------------------------------------------------------------------------- */
 
-/* "12.3 us", three digits. */
+/* "12.3 us", three digits and no more than four before a unit. */
 static void time_text(double seconds, char *text, size_t size)
 {
-    double us = seconds * 1e6;
+    const char *unit = seconds < 9.9995e-3 ? "us" : seconds < 9.9995 ? "ms" : "s";
+    double value = seconds * (*unit == 'u' ? 1e6 : *unit == 'm' ? 1e3 : 1);
 
-    snprintf(text, size, us < 9.995 ? "%.2f us" : us < 99.95 ? "%.1f us" : "%.0f us", us);
+    snprintf(text, size, value < 9.995 ? "%.2f %s" : value < 99.95 ? "%.1f %s" : "%.0f %s", value, unit);
 }
 
 /* The host, if it is known to be faster than FIRST, the best of ours. */
