@@ -122,6 +122,8 @@ bool collopt_launched_switches(uint32_t *pattern, uint32_t *branch);
  * which ranks are dealt in turn), from 0 on; -1 if TEXT makes no sense. */
 int collopt_stated_node(const char *text, int rank);
 
+/* What is known of where RANKS are, in words: "4 nodes of 16 ranks; 8 NUMA domains; more ranks than processors". */
+void collopt_topology_text(const struct collopt_topology *t, int ranks, char *text, size_t size);
 /* Of SLURM_TOPOLOGY_ADDR "s0.s4.tux4" what PATTERN "switch.switch.node" says are switches: the length of "s0.s4", which names the
  * lowest of them; 0: there are none, or the two do not go together. */
 size_t collopt_slurm_switches(const char *address, const char *pattern);

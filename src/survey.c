@@ -337,6 +337,15 @@ static void map_grid(struct collopt_comm *c, MPI_Comm comm, const struct collopt
         map_cartesian(c, comm, shape.kind == COLLOPT_CARTESIAN);
 }
 
+static void say_topology(const struct collopt_comm *c)
+{
+    char text[256];
+
+    collopt_topology_text(&c->topology, c->ranks, text, sizeof text);
+    if (collopt_settings()->log >= COLLOPT_LOG_DECIDE && !collopt_said_before(text))
+        collopt_say(COLLOPT_LOG_DECIDE, "communicators of %d ranks: %s", c->ranks, text);
+}
+
 void collopt_survey_world(void)
 {
     struct collopt_shape shape = machine();
@@ -369,8 +378,10 @@ int collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *
         err = gather(c, node, &mine, seen);
     if (!err && (!map_nodes(c, seen) || !map_groups(c, seen)))
         err = MPI_ERR_NO_MEM;
-    if (!err)
+    if (!err) {
         map_grid(c, comm, seen);
+        say_topology(c);
+    }
     if (!err) {
         collopt_machine_pick(&c->machine, network_of(c, seen), collopt_settings()->machine);
         c->machine.mpi = host_mpi();

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,4 +252,64 @@ void collopt_topology_box(struct collopt_topology *t, const struct collopt_shape
             return;
     collopt_topology_grid(t, shape->sides, side, rings);
     t->wired = true;
+}
+
+/* ---- in words ------------------------------------------------------------------------------------------------------ */
+
+struct words {
+    char *text;
+    size_t size, used;
+};
+
+__attribute__((format(printf, 2, 3)))
+static void add(struct words *w, const char *format, ...)
+{
+    va_list ap;
+    int n;
+
+    va_start(ap, format);
+    n = vsnprintf(w->text + w->used, w->size - w->used, format, ap);
+    va_end(ap);
+    w->used += (size_t)n < w->size - w->used ? (size_t)n : w->size - w->used - 1;
+}
+
+static void add_nodes(struct words *w, const struct collopt_topology *t, int ranks)
+{
+    if (t->nodes == 1)
+        add(w, "one node of %d rank%s", ranks, ranks == 1 ? "" : "s");
+    else if (t->least == t->largest)
+        add(w, "%d nodes of %d rank%s", t->nodes, t->largest, t->largest == 1 ? "" : "s");
+    else
+        add(w, "%d nodes of %d to %d ranks", t->nodes, t->least, t->largest);
+    if (t->scattered)
+        add(w, ", which do not follow one another");
+}
+
+static void add_grid(struct words *w, const struct collopt_topology *t)
+{
+    int sides = 0;
+
+    if (t->dims == 0)
+        return;
+    while (t->dims >> sides * COLLOPT_SIDE_BITS & LONGEST_SIDE)
+        sides++;
+    add(w, "; %s", !t->wired ? "a grid of the program's, " : t->rings == 0 ? "a mesh of " : t->rings == (1u << sides) - 1
+        ? "a torus of " : "a grid, some sides of which are rings, ");
+    for (int d = 0; d < sides; d++)
+        add(w, "%s%d", d ? "x" : "", (int)(t->dims >> d * COLLOPT_SIDE_BITS & LONGEST_SIDE));
+}
+
+void collopt_topology_text(const struct collopt_topology *t, int ranks, char *text, size_t size)
+{
+    static const char *const one[COLLOPT_GROUPINGS] = { NULL, NULL, "switch", "NUMA domain", "last-level cache", "core" },
+        *const many[COLLOPT_GROUPINGS] = { NULL, NULL, "switches", "NUMA domains", "last-level caches", "cores" };
+    struct words w = { text, size, 0 };
+
+    add_nodes(&w, t, ranks);
+    for (int by = COLLOPT_BY_SWITCH; by < COLLOPT_GROUPINGS && t->groups; by++)
+        if (t->groups[by])
+            add(&w, "; %d %s", t->groups[by]->nodes, t->groups[by]->nodes == 1 ? one[by] : many[by]);
+    add_grid(&w, t);
+    if (t->oversubscribed)
+        add(&w, "; more ranks than processors");
 }

@@ -105,6 +105,7 @@ grouping()
             HWLOC_SYNTHETIC='numa:2 core:1 pu:1' \
             "$(program "$host" settings)" allreduce || fail "$host, ranks that are bound: status $?"
         said 1 '^collopt: allreduce, 4 ranks, .*: leader:.*,by=numa (forced by' "$host, ranks that are bound"
+        said 1 '^collopt: communicators of 4 ranks: one node of 4 ranks; 2 NUMA domains; ' "$host, ranks that are bound"
     fi
     for pattern in switch.switch.node switch.block.node; do
         # shellcheck disable=SC2016

@@ -371,6 +371,41 @@ START_TEST(groups_take_the_place_of_nodes)
 }
 END_TEST
 
+START_TEST(topologies_are_told)
+{
+    static const struct collopt_topology one = { .nodes = 1 };
+    const struct collopt_topology *groups[COLLOPT_GROUPINGS] = { NULL };
+    struct collopt_topology nodes, below;
+    int of[2][MOST_RANKS];
+    char text[256], little[12];
+
+    collopt_topology_text(&one, 8, text, sizeof text);
+    ck_assert_str_eq(text, "one node of 8 ranks");
+    take_groups("aaaabbbb", &one, &nodes, of[0]);
+    collopt_topology_text(&nodes, 8, text, sizeof text);
+    ck_assert_str_eq(text, "2 nodes of 4 ranks");
+    take_groups("aabacccc", &one, &nodes, of[0]);
+    nodes.groups = groups;
+    nodes.oversubscribed = true;
+    take_groups("xxxxxxxx", &nodes, &below, of[1]);
+    groups[COLLOPT_BY_SWITCH] = &below;
+    groups[COLLOPT_BY_CACHE] = &nodes;
+    collopt_topology_grid(&nodes, 2, (const int[]){ 4, 2 }, 3);
+    collopt_topology_text(&nodes, 8, text, sizeof text);
+    ck_assert_str_eq(text, "3 nodes of 1 to 4 ranks, which do not follow one another; 1 switch; 3 last-level caches; "
+                           "a grid of the program's, 4x2; more ranks than processors");
+    collopt_topology_text(&nodes, 8, little, sizeof little);
+    ck_assert_str_eq(little, "3 nodes of ");
+    groups[COLLOPT_BY_SWITCH] = groups[COLLOPT_BY_CACHE] = NULL;
+    nodes.wired = true;
+    collopt_topology_text(&nodes, 8, text, sizeof text);
+    ck_assert(strstr(text, "; a torus of 4x2; "));
+    nodes.rings = 0;
+    collopt_topology_text(&nodes, 8, text, sizeof text);
+    ck_assert(strstr(text, "; a mesh of 4x2; "));
+}
+END_TEST
+
 /* Parameters "dims" take the known grid, where its sides suit the algorithm. */
 START_TEST(known_grids_are_presets)
 {
@@ -475,10 +510,10 @@ static const struct decision {
     { "8 on 2", COLLOPT_REDUCE, 8, true, "linear|census", "" },
 
     /* One node: what was measured there, and else few rounds for short vectors, few bytes for long ones. */
-    { "two", COLLOPT_ALLREDUCE, 256 << 10, true, "recursive_doubling", "measured" },
-    { "two", COLLOPT_ALLREDUCE, 4 << 20, true, "circulant", "predicted" },
+    { "two", COLLOPT_ALLREDUCE, 256 << 10, true, "recursive_doubling|circulant", "measured" },
+    { "two", COLLOPT_ALLREDUCE, 4 << 20, true, "circulant", "" },
     { "two", COLLOPT_REDUCE, 4 << 20, false, "linear", "measured" },
-    { "two", COLLOPT_SCAN, 64 << 10, true, "recursive_doubling", "measured" },
+    { "two", COLLOPT_SCAN, 64 << 10, true, "recursive_doubling|chain", "measured" },
     { "two", COLLOPT_REDUCE_SCATTER, 64 << 10, true, "circulant", "predicted" },
     { "laptop", COLLOPT_ALLREDUCE, 8, true, "recursive_doubling", "predicted" },
     { "laptop", COLLOPT_ALLREDUCE, 1 << 20, true, "circulant", "predicted" },
@@ -608,6 +643,7 @@ int main(void)
     tcase_add_loop_test(tcase, spots_on_recorded_machines, 0, sizeof bound / sizeof *bound);
 #endif
     tcase_add_test(tcase, groups_take_the_place_of_nodes);
+    tcase_add_test(tcase, topologies_are_told);
     tcase_add_test(tcase, known_grids_are_presets);
     tcase_add_loop_test(tcase, decisions_are_known, 0, sizeof decisions / sizeof *decisions);
     suite_add_tcase(suite, tcase);
