@@ -221,7 +221,10 @@ static void hand_on(const struct way *w, enum which f, int count, int root, bool
 /* None, fewer than ranks, more than ranks; the root is another one each time. */
 static void test_handed_on(void)
 {
-    const struct { int count; bool in_place; } some[] = { { 0, false }, { 1, true }, { world_ranks + 1, true }, { COUNT, false } };
+    const struct {
+        int count;
+        bool in_place;
+    } some[] = { { 0, false }, { 1, true }, { world_ranks + 1, true }, { COUNT, false } };
     const int cases = sizeof some / sizeof *some;
 
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
@@ -411,7 +414,7 @@ static void test_local(void)
           (int)(calls_passed("Reduce_local") - passed));
 }
 
-/* ---- more bytes than an int can count ---------------------------------------------------------------------------------------- */
+/* ---- more bytes than an int can count ------------------------------------------------------------------------------------ */
 
 enum { MARKS = 4, PIECE = 1 << 21 };
 
@@ -425,8 +428,9 @@ struct vast {
 
 static bool map_piece(struct vast *v, size_t piece, FILE *file)
 {
-    return mmap(v->at + piece * PIECE, PIECE, PROT_READ | PROT_WRITE, MAP_FIXED | (file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS),
-                file ? fileno(file) : -1, 0) != MAP_FAILED;
+    int shared = file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+
+    return mmap(v->at + piece * PIECE, PIECE, PROT_READ | PROT_WRITE, MAP_FIXED | shared, file ? fileno(file) : -1, 0) != MAP_FAILED;
 }
 
 static bool vast_open(struct vast *v, size_t bytes)
@@ -495,7 +499,8 @@ static void test_huge(void)
     at("a reduce_scatter of 2 GiB", 150);
     MPI_Reduce_scatter(in.at, out.at, shares, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     check_marks(&out, &in, world_rank ? bytes_first : 0, (size_t)shares[world_rank] * 8, 2, "a reduce_scatter of 2 GiB");
-    check(calls_run(NULL, NULL) == 3 || !with_collopt(), "collopt ran %llu of 3 calls", (unsigned long long)calls_run(NULL, NULL));
+    check(calls_run(NULL, NULL) == 3 || !with_collopt(), "collopt ran %llu of 3 calls",
+          (unsigned long long)calls_run(NULL, NULL));
 }
 
 int main(int argc, char **argv)

@@ -116,7 +116,8 @@ static void exchange(MPI_Comm between, bool in_lower, int lower, int upper)
     check(sum == (in_lower && rank == 0 ? right : -1), "MPI_Reduce on an intercommunicator gives %d", sum);
     MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, between);
     for (int i = 0; i < share; i++)
-        check(out[i] == right + others * (rank * share + i), "MPI_Reduce_scatter on an intercommunicator: element %d is %d", i, out[i]);
+        check(out[i] == right + others * (rank * share + i), "MPI_Reduce_scatter on an intercommunicator: element %d is %d", i,
+              out[i]);
     memset(out, 0, sizeof out);
     MPI_Reduce_scatter_block(in, out, share, MPI_INT, MPI_SUM, between);
     for (int i = 0; i < share; i++)

@@ -90,7 +90,7 @@ enum { FUNCTIONS = sizeof functions / sizeof *functions, LOCAL = FUNCTIONS - 1 }
 
 static bool has_root(int f)
 {
-    return strncmp(functions[f].name, "Reduce", 6) == 0 && (functions[f].name[6] == '\0' || strcmp(functions[f].name, "Reduce_c") == 0);
+    return strcmp(functions[f].name, "Reduce") == 0 || strcmp(functions[f].name, "Reduce_c") == 0;
 }
 
 static void answer(const char *function, const char *what, int err)
