@@ -19,6 +19,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/gather.c \
 	src/algorithms/grid_chain.c \
 	src/algorithms/grid_scan.c \
+	src/algorithms/grid_trees.c \
 	src/algorithms/knomial.c \
 	src/algorithms/lanes.c \
 	src/algorithms/leader.c \

@@ -134,6 +134,7 @@ static const struct estimate {
     { "dual_root", 0.4, 1.5, false },
     { "bucket", 1, 1.35, false },
     { "mesh", 0.8, 1.2, false },
+    { "mesh_trees", 0.65, 1.45, false },
     { "reduce swing", 0.75, 1.25, true },
     { "swing", 1, 1.25, true },
     { "torus", 0.7, 1.2, false },

@@ -550,8 +550,9 @@ static const struct decision {
     { "ring", COLLOPT_ALLREDUCE, 1 << 20, true, "bucket:dims=12", "predicted" },
     /* Meshes: what goes round the ends would go all the way back. */
     { "mesh 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "rabenseifner", "predicted" },
-    { "mesh 8x8", COLLOPT_ALLREDUCE, 512 << 10, true, "mesh:dims=8x8", "predicted" },
-    { "mesh 8x8", COLLOPT_REDUCE, 512 << 10, true, "swing_torus:dims=8x8|mesh:segment=", "predicted" },
+    { "mesh 8x8", COLLOPT_ALLREDUCE, 512 << 10, true, "mesh_trees:segment=", "predicted" },
+    { "mesh 8x8", COLLOPT_REDUCE, 512 << 10, true, "mesh_trees:segment=", "predicted" },
+    { "mesh 8x8", COLLOPT_ALLREDUCE, 4 << 20, true, "mesh_trees:segment=", "predicted" },
     { "mesh 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "mesh:dims=8x8|swing_torus:dims=8x8", "predicted" },
     /* nothing is known of links */
     { "program's 8x8", COLLOPT_ALLREDUCE, 1 << 20, true, "rabenseifner|swing", "predicted" },
