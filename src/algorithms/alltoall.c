@@ -6,7 +6,11 @@
  * its last operand was, which no shorter one needs.
  * Cost: p-1 rounds and (p-1)/p m for Reduce_scatter, twice that elsewhere; (p-1)/p m combined, (p-1)/2 m for Scan; (p-1)/p m of
  * scratch.  In rank order.  Use it for long vectors where results must not depend on partial sums.
- * Pairwise exchange is folklore; exact sums at the owner: collopt. */
+ *
+ * Transpose is the same for Scan and Exscan where partial sums may be combined: the owner makes each prefix from the one before
+ * it, (p-1)/p m combined in all.  Use it for medium and long vectors: no prefix travels through others, as in chains and trees,
+ * whose pipelines have to be filled, and no byte is sent for each level of a tree.
+ * Pairwise exchange is folklore; sums and prefixes at the owner: collopt. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -113,15 +117,40 @@ static void make_prefixes(struct collopt_schedule *s, int ranks, int rank, int b
     }
 }
 
+/* The same, each from the one before, where its last operand is; that must not be IN, and this rank's own is to be in OUT. */
+static void extend_prefixes(struct collopt_schedule *s, int ranks, int rank, int before, struct collopt_block mine,
+                            const struct collopt_region *operand, struct collopt_region *result)
+{
+    struct collopt_region sum = operand[0];
+
+    for (int last = 0; last + before < ranks; last++) {
+        struct collopt_region to = operand[last];
+
+        if (last + before == rank && rank > 0)
+            to = out(mine);
+        else if (last == rank && last > 0)
+            to = at(collopt_packed_slot(s), mine);
+        if (last > 0)
+            collopt_combine(s, to, sum, operand[last]);
+        else if (to.place == COLLOPT_OUT)
+            collopt_copy(s, to, sum);
+        sum = to;
+        result[last + before] = sum;
+    }
+}
+
+typedef void prefixes(struct collopt_schedule *s, int ranks, int rank, int before, struct collopt_block mine,
+                      const struct collopt_region *operand, struct collopt_region *result);
+
 /* Rank 0 has no prefix but its own vector. */
-static void build_prefix(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int before)
+static void build_prefix(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int before, prefixes *make)
 {
     int parts = collopt_partition(s, p->ranks);
     struct collopt_region *operand = exchange(s, p, rank, parts, p->ranks - before);
     struct collopt_region *result = collopt_workspace(s, (size_t)p->ranks * sizeof *result);
 
     if (operand && result)
-        make_prefixes(s, p->ranks, rank, before, block(parts, rank, 1), operand, result);
+        make(s, p->ranks, rank, before, block(parts, rank, 1), operand, result);
     for (int j = 1; j < p->ranks && operand && result; j++) {
         int to = modulo(rank + j, p->ranks), from = modulo(rank - j, p->ranks);
 
@@ -137,14 +166,26 @@ static void build_prefix(struct collopt_schedule *s, const struct collopt_proble
 
 static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    build_prefix(s, p, rank, 0);
+    build_prefix(s, p, rank, 0, make_prefixes);
+    if (rank == 0)
+        collopt_copy(s, out(whole()), in(whole()));
+}
+
+static void build_scan_transpose(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build_prefix(s, p, rank, 0, extend_prefixes);
     if (rank == 0)
         collopt_copy(s, out(whole()), in(whole()));
 }
 
 static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    build_prefix(s, p, rank, 1);
+    build_prefix(s, p, rank, 1, make_prefixes);
+}
+
+static void build_exscan_transpose(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build_prefix(s, p, rank, 1, extend_prefixes);
 }
 
 /* ---- costs ------------------------------------------------------------------------------------------------------------ */
@@ -179,6 +220,55 @@ static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
     c->combined = p->ranks > 2 ? (p->ranks - 1) * (p->ranks - 2) * vector_bytes(p) / p->ranks / 2 : 0;
 }
 
+static void cost_exscan_transpose(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost(p, c);
+    c->combined = most(p->ranks - 2, 0) * vector_bytes(p) / p->ranks;
+}
+
+/* Part by part to ranks that are further and further away; COMBINED follows.  Between nodes the next ones are sent while the last
+ * are under way; in a node the processors that copy them are busy. */
+static void exchanged(const struct collopt_problem *p, struct collopt_traffic *t, double combined)
+{
+    bool overlap = p->topology->nodes > 1 || p->topology->wired;
+    int others = p->ranks - 1, some = least(others, 32);
+    struct collopt_messages m = { .pattern = COLLOPT_SHIFT, .bytes = vector_bytes(p) / p->ranks };
+
+    for (int i = 0; i < some; i++) {
+        double times = (double)others / some, alone = i == some - 1 ? 1 : 0;
+
+        m.distance = 1 + i * others / some;
+        if (overlap)
+            collopt_pipeline(t, times - alone, 1, 1, m);
+        m.combined = alone * combined;
+        collopt_messages(t, overlap ? alone : times, m);
+    }
+}
+
+static void traffic_reduce_scatter(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    exchanged(p, t, others(p));
+}
+
+static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    exchanged(p, t, others(p));
+    exchanged(p, t, 0);
+}
+
+static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    exchanged(p, t, others(p));
+    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .fan = p->ranks - 1,
+                                                      .bytes = vector_bytes(p) / p->ranks });
+}
+
+static void traffic_prefix(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    exchanged(p, t, (p->ranks - 1) * vector_bytes(p) / 2);
+    exchanged(p, t, 0);
+}
+
 /* As many folds as ranks, with as many operands: schedules grow with their product. */
 enum { MOST_PREFIXES = 256 };
 
@@ -196,7 +286,7 @@ const struct collopt_algorithm collopt_reduce_scatter_alltoall = {
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "p-1", .bytes = "(p-1)/p m",
     .when = when, .source = source,
-    .cost = cost_reduce_scatter, .build = build_reduce_scatter,
+    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_alltoall = {
@@ -204,7 +294,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_alltoall = {
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "p-1", .bytes = "(p-1)/p m",
     .when = when, .source = source,
-    .cost = cost_reduce_scatter, .build = build_reduce_scatter,
+    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_allreduce_alltoall = {
@@ -212,7 +302,7 @@ const struct collopt_algorithm collopt_allreduce_alltoall = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = when, .source = source,
-    .cost = cost, .build = build_allreduce,
+    .cost = cost, .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_alltoall = {
@@ -220,7 +310,7 @@ const struct collopt_algorithm collopt_reduce_alltoall = {
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = when, .source = source,
-    .cost = cost, .build = build_reduce,
+    .cost = cost, .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_scan_alltoall = {
@@ -228,7 +318,7 @@ const struct collopt_algorithm collopt_scan_alltoall = {
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = when, .source = source,
-    .usable = few, .unfit = UNFIT, .cost = cost_scan, .build = build_scan,
+    .usable = few, .unfit = UNFIT, .cost = cost_scan, .traffic = traffic_prefix, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_alltoall = {
@@ -236,5 +326,24 @@ const struct collopt_algorithm collopt_exscan_alltoall = {
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = when, .source = source,
-    .usable = few, .unfit = UNFIT, .cost = cost_exscan, .build = build_exscan,
+    .usable = few, .unfit = UNFIT, .cost = cost_exscan, .traffic = traffic_prefix, .build = build_exscan,
+};
+
+static const char of_transpose[] = "pairwise exchange: folklore; prefixes at the owner: collopt";
+static const char transpose[] = "for every part, a rank of its own makes all prefixes, one from another; medium and long vectors";
+
+const struct collopt_algorithm collopt_scan_transpose = {
+    .name = "transpose", .summary = transpose,
+    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
+    .when = "medium and long vectors", .source = of_transpose,
+    .cost = cost, .traffic = traffic_allreduce, .build = build_scan_transpose,
+};
+
+const struct collopt_algorithm collopt_exscan_transpose = {
+    .name = "transpose", .summary = transpose,
+    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
+    .when = "medium and long vectors", .source = of_transpose,
+    .cost = cost_exscan_transpose, .traffic = traffic_allreduce, .build = build_exscan_transpose,
 };

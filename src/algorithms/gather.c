@@ -83,6 +83,23 @@ static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = p->ranks > 2 ? c->scratch : 0;
 }
 
+static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double m = vector_bytes(p);
+
+    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = m,
+                                                      .combined = (p->ranks - 1) * m, .fan = p->ranks - 1 });
+}
+
+/* Of a Scan, the first rank sends as many as the last one receives. */
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double m = vector_bytes(p);
+
+    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = 1, .bytes = m,
+                                                      .combined = (p->ranks - 1) * m, .fan = p->ranks - 1 });
+}
+
 static const char source[] = "folklore", when[] = "short vectors, sums that are rounded once";
 
 const struct collopt_algorithm collopt_reduce_gather = {
@@ -90,7 +107,7 @@ const struct collopt_algorithm collopt_reduce_gather = {
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "p-1", .bytes = "(p-1) m",
     .when = when, .source = source,
-    .cost = cost, .build = build_reduce,
+    .cost = cost, .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_gather = {
@@ -98,7 +115,7 @@ const struct collopt_algorithm collopt_allreduce_gather = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "p-1", .bytes = "(p-1) m",
     .when = when, .source = source,
-    .cost = cost, .build = build_allreduce,
+    .cost = cost, .traffic = traffic, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_scan_gather = {
@@ -106,7 +123,7 @@ const struct collopt_algorithm collopt_scan_gather = {
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "p-1", .bytes = "(p-1) m",
     .when = when, .source = source,
-    .cost = cost, .build = build_scan,
+    .cost = cost, .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_gather = {
@@ -114,5 +131,5 @@ const struct collopt_algorithm collopt_exscan_gather = {
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "p-1", .bytes = "(p-1) m",
     .when = when, .source = source,
-    .cost = cost_exscan, .build = build_exscan,
+    .cost = cost_exscan, .traffic = traffic, .build = build_exscan,
 };
