@@ -7,6 +7,7 @@
 #include "collopt.h"
 #include "explain.h"
 #include "hosts.h"
+#include "inside.h"
 #include "internal.h"
 #include "json.h"
 #include "kernels/kernels.h"
@@ -146,6 +147,7 @@ struct machine {
     char host[256];
     const char *isa;
     int usable, processors, cores, packages, numa;      /* 0: not known */
+    struct collopt_spot spot;   /* of this process */
 };
 
 static void look_at_machine(struct machine *m)
@@ -156,7 +158,17 @@ static void look_at_machine(struct machine *m)
     gethostname(m->host, sizeof m->host - 1);
     m->isa = collopt_kernels_isa();
     m->processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    m->usable = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : m->processors;
+    m->usable = m->processors;
+    m->spot = collopt_packed_spot(0);
+    if (sched_getaffinity(0, sizeof set, &set) == 0) {
+        unsigned long long mask[COLLOPT_MASK_WORDS] = { 0 };
+
+        for (int i = 0; i < CPU_SETSIZE; i++)
+            if (CPU_ISSET(i, &set))
+                mask[i / 64] |= 1ull << i % 64;
+        m->usable = CPU_COUNT(&set);
+        m->spot = collopt_spot(mask);
+    }
 #ifdef COLLOPT_HAVE_HWLOC
     {
         hwloc_topology_t topology;
@@ -207,6 +219,22 @@ static void print_part(int n, const char *one, const char *many)
         printf(", %d %s", n, n == 1 ? one : many);
 }
 
+/* What ranks bound like this process have in common with others, for leader:by=numa and its like. */
+static void print_spot(struct collopt_spot s)
+{
+    const int number[] = { s.numa, s.cache, s.core };
+    static const char *const name[] = { "NUMA domain", "last-level cache", "core" };
+    const char *before = "  runs on     ";
+
+    for (int i = 0; i < 3; i++)
+        if (number[i] >= 0) {
+            printf("%s%s %d", before, name[i], number[i]);
+            before = ", ";
+        }
+    if (*before == ',')
+        putchar('\n');
+}
+
 static void print_machine(const struct machine *m)
 {
     printf("\nMachine %s\n  processors  %d usable of %d", m->host, m->usable, m->processors);
@@ -214,6 +242,27 @@ static void print_machine(const struct machine *m)
     print_part(m->packages, "package", "packages");
     print_part(m->numa, "NUMA node", "NUMA nodes");
     printf("\n  instructions %s\n", m->isa);
+    print_spot(m->spot);
+}
+
+/* By the file of COLLOPT_TOPOLOGY. */
+static void print_host(const struct collopt_hosts *h, const char *name)
+{
+    int host = h ? collopt_host_named(h, name) : -1, places = h ? collopt_shape_ranks(&h->shape) : 0;
+
+    if (!h)
+        return;
+    printf("  %-11s ", "in its file");
+    if (host < 0)
+        printf("not there");
+    else if (h->host[host].path)
+        printf("below %s", h->host[host].path);
+    for (int d = 0, place = host < 0 ? 0 : h->host[host].place; host >= 0 && d < h->shape.sides; d++) {
+        places /= h->shape.side[d];
+        printf("%s%d", d ? " " : "at ", place / places);
+        place %= places;
+    }
+    printf(", %s\n", h->file);
 }
 
 /* Where files of rules and machines are looked for, and how they would be called for this processor. */
@@ -364,6 +413,7 @@ static void write_all(bool as_json, const struct collopt_settings *settings)
     }
     print_installation(&installation);
     print_machine(&machine);
+    print_host(settings->hosts, machine.host);
     print_places();
     print_algorithms();
     print_settings(settings);

@@ -65,6 +65,14 @@ printf 'n1 r1/s1\nn2\nn1 r1/s2\n' >"$work/hosts"
 has '/hosts:2: "n2" has 0 words behind it'
 "$info" --check-topology "$work/none" >"$work/out" && fail "$what finds a file"
 has '/none: No such file'
+what='a spot and a host'
+printf 'mesh:2x3\n%s 1 2\n' "$(hostname)" >"$work/hosts"
+COLLOPT_TOPOLOGY=file:$work/hosts HWLOC_SYNTHETIC='numa:1 l3:1 core:64 pu:1' "$info" >"$work/out" || fail "$what: status $?"
+has '^  in its file at 1 2, .*/hosts$'
+if grep -q '^#define COLLOPT_HAVE_HWLOC 1' "$build/config.h" && taskset -c 0 true 2>/dev/null; then
+    HWLOC_SYNTHETIC='numa:1 l3:1 core:64 pu:1' taskset -c 0 "$info" >"$work/out"
+    has '^  runs on     NUMA domain 0, last-level cache 0, core 0$'
+fi
 what=--version
 "$info" --version >"$work/out"
 has "^collopt-info $version\$"
