@@ -26,8 +26,7 @@ static const struct measured {
     /* Whoever waits gives up the processor: the fewer messages there are in all, the better.  Calls that follow one another without
      * a barrier go along a chain together; messages below the eager limit do not wait for their receivers. */
     { COLLOPT_ALLREDUCE, 2, 16, 128 K, true,    ANY,  "linear", CROWD },
-    { COLLOPT_ALLREDUCE, 2, 16,   1 M, true,    ANY,  "rabenseifner", CROWD },
-    { COLLOPT_ALLREDUCE, 2, 16,     0, true,    ANY,  "circulant", CROWD },
+    { COLLOPT_ALLREDUCE, 2, 16,     0, true,    ANY,  "rabenseifner", CROWD },
     { COLLOPT_ALLREDUCE, 2, 16,     0, true,    ANY,  "elimination", CROWD },
     { COLLOPT_REDUCE,    2, 16,   2 K, true,    ANY,  "linear", CROWD },
     { COLLOPT_REDUCE,    3, 16,   4 K, true,    ANY,  "chain:segment=2K", CROWD },
