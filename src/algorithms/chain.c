@@ -4,7 +4,7 @@
  * the root likewise upwards.  The root combines both sides and its own in one pass.  For Allreduce the root is the middle
  * rank, and the result travels back out along the chain while later segments still come in.
  * Cost, S segments: D-1 + S rounds of m/S, D the longer side (a root between two sides: about D-2 + 2S and twice the bytes),
- * m sent and combined; scratch: two segments from each side.  Allreduce: D or D+1 rounds more.  In rank order, any root, neighbours only.
+ * m sent and combined; scratch: three segments from each side.  Allreduce: D or D+1 rounds more.  In rank order, any root, neighbours only.
  * Use it for very long vectors on few ranks.  Folklore. */
 #include "config.h"
 
@@ -27,7 +27,7 @@ static struct collopt_tree links(const struct collopt_problem *p, int root, int 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int root, int rank, bool back)
 {
     struct collopt_tree t = links(p, root, rank);
-    struct collopt_tree_turns tmp = { { .slots = 2 }, { .slots = 2 } };
+    struct collopt_tree_turns tmp = { { .slots = COLLOPT_CHAIN_SLOTS }, { .slots = COLLOPT_CHAIN_SLOTS } };
     int segments = collopt_partition(s, p->segments);
 
     for (int j = 0; j < p->segments; j++) {
@@ -68,10 +68,10 @@ static void cost_to(const struct collopt_problem *p, int root, struct collopt_co
         return;
     c->rounds = longer + p->segments - 1;
     if (both)                   /* the shorter side comes ahead, as far as there is scratch for it */
-        c->rounds += p->segments - least(abs(below - above), least(p->segments, 2));
+        c->rounds += p->segments - least(abs(below - above), least(p->segments, COLLOPT_CHAIN_SLOTS));
     c->bytes = (both ? 2 : 1) * vector_bytes(p);
     c->combined = c->bytes;
-    c->scratch = (both ? 2 : 1) * least(p->segments, 2) * segment;
+    c->scratch = (both ? 2 : 1) * least(p->segments, COLLOPT_CHAIN_SLOTS) * segment;
 }
 
 static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)

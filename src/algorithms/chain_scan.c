@@ -1,7 +1,7 @@
 /* Pipelined chain for Scan and Exscan: the prefix sum travels up the ranks segment by segment.
  *
  * Every rank receives the sum of the ranks below, combines its own operand on the right, and sends that up.
- * Cost, S segments: p-2 + S rounds of m/S, m sent and combined; scratch: two segments.  In rank order, neighbours only.
+ * Cost, S segments: p-2 + S rounds of m/S, m sent and combined; scratch: three segments.  In rank order, neighbours only.
  * Use it for very long vectors on few ranks.  Folklore. */
 #include "config.h"
 
@@ -9,7 +9,7 @@
 
 static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    struct turns tmp = { .slots = 2 };
+    struct turns tmp = { .slots = COLLOPT_CHAIN_SLOTS };
     int segments = collopt_partition(s, p->segments);
 
     for (int j = 0; j < p->segments; j++) {
@@ -34,7 +34,7 @@ static void build_scan(struct collopt_schedule *s, const struct collopt_problem 
 
 static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    struct turns tmp = { .slots = 2 };
+    struct turns tmp = { .slots = COLLOPT_CHAIN_SLOTS };
     int segments = collopt_partition(s, p->segments);
 
     for (int j = 0; j < p->segments; j++) {
@@ -65,7 +65,7 @@ static void cost_of(const struct collopt_problem *p, bool busy, struct collopt_c
     c->rounds = p->ranks > 1 ? p->ranks - 2 + p->segments : 0;
     c->bytes = p->ranks > 1 ? vector_bytes(p) : 0;
     c->combined = busy ? vector_bytes(p) : 0;
-    c->scratch = busy ? least(p->segments, 2) * vector_bytes(p) / p->segments : 0;
+    c->scratch = busy ? least(p->segments, COLLOPT_CHAIN_SLOTS) * vector_bytes(p) / p->segments : 0;
 }
 
 static void cost_scan(const struct collopt_problem *p, struct collopt_cost *c)

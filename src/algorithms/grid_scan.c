@@ -14,7 +14,6 @@
 #include "algorithm.h"
 
 enum { SEGMENT, DIMS };         /* parameters */
-enum { SLOTS = 3 };             /* segments that may be under way on a link: with fewer, it rests while one arrives */
 
 /* What a rank does along one dimension. */
 struct line {
@@ -48,7 +47,7 @@ static void find_neighbours(struct way *w, int rank)
             .below = x > 0 ? rank - w->grid.stride[d] : -1,
             .above = x < end ? rank + w->grid.stride[d] : -1,
             .total = !last, .keep = !last && x > 0,
-            .from_below = { .slots = SLOTS }, .up = { .slots = SLOTS }, .down = { .slots = SLOTS },
+            .from_below = { .slots = COLLOPT_CHAIN_SLOTS }, .up = { .slots = COLLOPT_CHAIN_SLOTS }, .down = { .slots = COLLOPT_CHAIN_SLOTS },
         };
         last = last && x == end;
     }
@@ -243,7 +242,7 @@ static int meetings(const struct collopt_grid *g)
 static void cost(const struct collopt_problem *p, bool inclusive, struct collopt_cost *c)
 {
     struct way w = { .inclusive = inclusive };
-    double m = vector_bytes(p), turn = least(p->segments, SLOTS) * m / p->segments;
+    double m = vector_bytes(p), turn = least(p->segments, COLLOPT_CHAIN_SLOTS) * m / p->segments;
     int busiest = 0;
 
     *c = (struct collopt_cost){ .rounds = 0 };
@@ -298,12 +297,12 @@ static size_t sides(const struct collopt_problem *p)
     return collopt_preset_dims(p, 1);
 }
 
-/* With SLOTS under way each pays for that part of its latency, which is as if there were so many times the hops. */
+/* With so many under way each pays for that part of its latency, which is as if there were so many times the hops. */
 static size_t segment(const struct collopt_problem *p)
 {
     struct collopt_grid g;
 
-    return collopt_preset_segment(p, SLOTS * (collopt_grid(&g, collopt_preset_dims(p, 1)) ? hops(&g) : p->ranks),
+    return collopt_preset_segment(p, COLLOPT_CHAIN_SLOTS * (collopt_grid(&g, collopt_preset_dims(p, 1)) ? hops(&g) : p->ranks),
                                   vector_bytes(p), true);
 }
 

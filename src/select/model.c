@@ -19,7 +19,7 @@ const struct collopt_machine *collopt_machine_of(const struct collopt_problem *p
 
 /* Messages that may be under way to one rank in a pipeline: along a chain it has scratch for so many; in trees, from all its
  * children.  On a grid trees wait for their longest edges. */
-enum { CHAIN_WINDOW = 2, GRID_WINDOW = 2, TREE_WINDOW = 4 };
+enum { CHAIN_WINDOW = COLLOPT_CHAIN_SLOTS, GRID_WINDOW = 2, TREE_WINDOW = 4 };
 /* Where ranks outnumber processors, so many of these do the copying and combining of all.  How many there are is not known. */
 enum { PROCESSORS = 2 };
 
