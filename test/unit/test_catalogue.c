@@ -295,9 +295,11 @@ START_TEST(long_vectors_are_cut)
 }
 END_TEST
 
-/* Of any length: no more than ceil(log2 p) whole vectors one behind the other, and long ones in pieces. */
+/* Of any length: no more than ceil(log2 p) whole vectors one behind the other, and long ones in pieces.  Single elements of few ranks
+ * may come all at once: their latencies overlap, which this count does not see. */
 START_TEST(scans_are_no_chains)
 {
+    enum { AT_ONCE = 4 };
     static const size_t counts[] = { 1, 512, 1 << 13, 1 << 14, 1 << 15, 1 << 18, 1 << 23 };
     enum collopt_collective c = _i ? COLLOPT_EXSCAN : COLLOPT_SCAN;
 
@@ -306,8 +308,9 @@ START_TEST(scans_are_no_chains)
             char name[400];
             struct measured m = selected(c, ranks, 0, counts[i], false, name, sizeof name);
 
-            ck_assert_msg(m.transfer <= log2_above(ranks), "%s by %s p %d count %zu: %g vectors behind one another",
-                          collopt_collective_names[c], name, ranks, counts[i], m.transfer);
+            ck_assert_msg(m.transfer <= log2_above(ranks) || (counts[i] == 1 && m.transfer <= AT_ONCE),
+                          "%s by %s p %d count %zu: %g vectors behind one another", collopt_collective_names[c], name, ranks,
+                          counts[i], m.transfer);
             ck_assert_msg(ranks < 4 || counts[i] < 1 << 14 || m.largest <= 0.25,
                           "%s by %s p %d count %zu: a message of %g vectors", collopt_collective_names[c], name, ranks,
                           counts[i], m.largest);
