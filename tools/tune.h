@@ -12,7 +12,9 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-enum { TUNE_SIZES = 64, TUNE_RANKS = 16, TUNE_CANDIDATES = 12, TUNE_NAME = 200, TUNE_FAILED = 1, TUNE_USAGE = 2, TUNE_INTERRUPTED = 130 };
+enum { TUNE_SIZES = 64, TUNE_RANKS = 16, TUNE_NAME = 200, TUNE_FAILED = 1, TUNE_USAGE = 2, TUNE_INTERRUPTED = 130 };
+/* Of a cell: by predicted time; with the choice without rules and the variants of the fastest. */
+enum { TUNE_PROMISING = 11, TUNE_CANDIDATES = TUNE_PROMISING + 5 };
 
 /* "collopt-tune: ..." on the standard error output. */
 __attribute__((format(printf, 1, 2))) void tune_say(const char *format, ...);

@@ -447,7 +447,8 @@ int main(int argc, char **argv)
     f90();
     duplicates();
     long_elements();
-    wide_elements();
+    if (with_collopt())         /* Open MPI 4.1 has no room for that itself (open-mpi/ompi #1462) */
+        wide_elements();
     aligned_elements();
     check(calls_run(NULL, NULL) == ours || !with_collopt(), "collopt ran %llu of %llu calls",
           (unsigned long long)calls_run(NULL, NULL), (unsigned long long)ours);
