@@ -398,23 +398,23 @@ static int call(const struct trial *t, const struct group *g, const void *in, vo
     }
 }
 
-/* The forced algorithm ran if it can serve this at all; else another one, or the MPI library's own by choice.  Was it one of ours? */
+/* The forced algorithm ran if it can serve this at all; else another one, perhaps the same with other parameters, or the MPI library's
+ * own by choice.  Was it one of ours? */
 static bool check_tally(const struct trial *t, const struct group *g)
 {
-    static uint64_t by_forced[COLLOPT_COLLECTIVES], by_others[COLLOPT_COLLECTIVES], handed_on[COLLOPT_COLLECTIVES];
+    static uint64_t by_forced[COLLOPT_COLLECTIVES], by_all[COLLOPT_COLLECTIVES], handed_on[COLLOPT_COLLECTIVES];
     int c = t->collective;
     const char *collective = collopt_collective_names[c], *name = forced[c].algorithm ? forced[c].algorithm->name : NULL;
-    bool can = servable(t, g), must = name && can;
+    bool can = servable(t, g), ours;
     uint64_t forced_runs = name ? calls_run(collective, name) : 0, passed = calls_passed(mpi_names[c]);
-    uint64_t others = calls_run(collective, NULL) - forced_runs + passed;
-    bool ours = passed == handed_on[c];
+    uint64_t all = calls_run(collective, NULL) + passed;
 
-    if (must)
+    if (name && can)
         check(forced_runs == by_forced[c] + 1, "%s: not run by %s but otherwise", words, name);
-    else
-        check(others == by_others[c] + 1, "%s: not run once, by collopt or by the MPI library", words);
+    check(all == by_all[c] + 1, "%s: not run once, by collopt or by the MPI library", words);
+    ours = passed == handed_on[c];
     by_forced[c] = forced_runs;
-    by_others[c] = others;
+    by_all[c] = all;
     handed_on[c] = passed;
     refused[c] |= !can;
     return ours;
@@ -634,6 +634,8 @@ static void list_algorithms(void)
                 printf("(%s)", inner_name(p[i].of));
             else if (p[i].list_bits)    /* for eight ranks */
                 printf("2x2x2");
+            else if (p[i].words)        /* the first one, which needs nothing to be known */
+                printf("%.*s", (int)strcspn(p[i].words, "|"), p[i].words);
             else
                 printf("%zu", value);
         }
