@@ -250,18 +250,28 @@ static void wait_for(struct writer *x, int k)
     x->opens--;
 }
 
-/* Waits for what is under way and touches a region that is about to be read or written. */
-static void wait_for_region(struct writer *x, int i, int region)
+/* Is message B under way in memory that region REGION of action I is about to read or write? */
+static bool in_the_way(const struct writer *x, int b, int i, int region)
 {
     const struct collopt_schedule *s = x->w->s;
-    const struct action *a = &s->action[i];
-    bool write = writes(a, region);
+    const struct action *a = &s->action[i], *other = &s->action[b];
+
+    return (writes(a, region) || other->kind == ACTION_RECEIVE)
+           && collopt_spans_overlap(s, *collopt_region_of(s, a, region), *collopt_region_of(s, other, 0));
+}
+
+/* Waits for what is in the way of regions FROM and up of action I, the oldest first: it is likely to be complete first, and what
+ * the host does to complete it is done while others are on their way. */
+static void wait_for_regions(struct writer *x, int i, int from)
+{
+    int regions = x->w->s->action[i].regions;
 
     for (int k = 0; k < x->opens;) {
-        const struct action *b = &s->action[x->open[k]];
+        int r = from;
 
-        if ((write || b->kind == ACTION_RECEIVE)
-            && collopt_spans_overlap(s, *collopt_region_of(s, a, region), *collopt_region_of(s, b, 0)))
+        while (r < regions && !in_the_way(x, x->open[k], i, r))
+            r++;
+        if (r < regions)
             wait_for(x, k);
         else
             k++;
@@ -286,7 +296,7 @@ static void post(struct writer *x, int i)
 {
     bool send = x->w->s->action[i].kind == ACTION_SEND;
 
-    wait_for_region(x, i, 0);
+    wait_for_regions(x, i, 0);
     emit(x, (struct instruction){ .kind = send ? COLLOPT_POST_SEND : COLLOPT_POST_RECEIVE, .action = i });
     x->open[x->opens++] = i;
 }
@@ -313,8 +323,8 @@ static void perform(struct writer *x, int i)
         post(x, i);
         return;
     }
-    for (int r = a->regions - 1; r >= 0; r--)
-        wait_for_region(x, i, r);
+    wait_for_regions(x, i, 1);      /* receives, before sends from what is overwritten */
+    wait_for_regions(x, i, 0);
     emit(x, (struct instruction){ .kind = a->kind == ACTION_FOLD ? COLLOPT_FOLD : COLLOPT_COPY, .action = i });
 }
 
