@@ -232,6 +232,7 @@ struct collopt_messages {
     double bytes;               /* of one message */
     double combined;            /* bytes of results that follow from it */
     int fan;                    /* messages that a rank has under way at once, to DISTANCE, 2 DISTANCE ...; 0: one */
+    bool staggered;             /* FAN of a tree: really from ever farther, not from both sides */
     int blocks;                 /* that each rank's part is cut into, one of which a message has; 0: messages have whole parts */
     bool inside;                /* in a node, whatever the distance */
     double uneven;              /* how much longer a port is busy than its bytes say, as streams meet there; 0: no longer */

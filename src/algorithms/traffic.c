@@ -37,7 +37,8 @@ void collopt_traffic_tree(struct collopt_traffic *t, int ranks, int radix, doubl
         int fan = least(radix, (ranks + width - 1) / width) - 1;
 
         collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = width, .bytes = bytes,
-                                                          .combined = combine * fan * bytes, .fan = fan });
+                                                          .combined = combine * fan * bytes, .fan = fan,
+                                                          .staggered = true });
     }
 }
 

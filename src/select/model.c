@@ -178,6 +178,13 @@ static double larger(double a, double b)
  * longest way; pairs, for each doubling of their distance.  In trees few send at a time. */
 static const double farther = 1.1, far = 0.04;
 
+/* Up a tree on a grid the messages of a FAN along a line come from ever farther: nearer ones arrive while the farthest is on its way.
+ * Of what ALL of them take where they meet, that of the last and what exceeds the way is left. */
+static double staggered(const struct collopt_traffic *t, const struct lie *l, int fan, double last, double all)
+{
+    return fan > 2 * l->hops ? all : larger(last, all - (l->hops - 1) * t->machine->hop);
+}
+
 struct parts {                  /* of one message's time */
     double ends, latency, wire, combining, turns;
     double copying;             /* of the rank's processor in LATENCY and WIRE */
@@ -217,11 +224,14 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
     if (slower > 1)
         together = larger(together, w->byte * slower);
 
+    bool tree = m->pattern == COLLOPT_TREE, on_way = m->staggered && t->wired && level == COLLOPT_BETWEEN;
+    double wire = m->bytes * larger(byte, together);
+
     struct parts s = {
-        .ends = w->overhead * (m->pattern == COLLOPT_TREE ? 1 + fan : 2 * fan),
+        .ends = on_way ? w->overhead + staggered(t, l, fan, w->overhead, fan * w->overhead) : w->overhead * (tree ? 1 + fan : 2 * fan),
         .latency = w->latency * (m->pattern <= COLLOPT_UPWARDS ? away : 1) + (at_once > w->eager ? w->handshake : 0)
                    + (level == COLLOPT_BETWEEN && t->wired ? t->machine->hop * l->hops : 0),
-        .wire = (1 + uneven) * m->bytes * at_a_time * larger(byte, together) * (t->wired ? 1 : away * strands),
+        .wire = (1 + uneven) * (on_way ? staggered(t, l, fan, wire, at_a_time * wire) : at_a_time * wire) * (t->wired ? 1 : away * strands),
         .combining = t->machine->combine * m->combined * strands * larger(slower, 1),
         .turns = t->crowded ? t->machine->turn * (at_once > w->eager ? 1 + fan : 1) : 0,
     };
