@@ -56,6 +56,8 @@ void value_store(const struct element *e, char *address, struct value v);
 struct value value_combine(const struct kind *k, struct value left, struct value right);
 /* Is it what it should be?  WEIGHT: the sum of the absolute values that went into it, of RANKS ranks. */
 bool value_right(const struct kind *k, struct value found, struct value right, long double weight, int ranks);
+/* How often operations of our own were given operands that overlap since it was last asked: what MPI forbids, and Open MPI does. */
+unsigned operands_overlapped(void);
 bool part_is_real(enum part part);
 size_t part_size(enum part part);
 

@@ -435,6 +435,7 @@ static void run(const struct trial *t, const struct group *g)
     struct buffer in = place(&in_arena, e, t->count), out = place(&out_arena, e, results);
     const void *give = in_place ? MPI_IN_PLACE : t->count == 0 && odd ? NULL : in.first;
     void *take = out_unused(t, g) ? odd ? NULL : closed : results == 0 && odd ? NULL : out.first;
+    unsigned overlapped;
     int err;
 
     fill(t, e, g->rank, in_place ? out.first : in.first);
@@ -443,8 +444,10 @@ static void run(const struct trial *t, const struct group *g)
     err = call(t, g, give, take, e->type);
     allow(in, PROT_READ | PROT_WRITE);
     check(err == MPI_SUCCESS, "%s: error %d", words, err);
+    overlapped = operands_overlapped();
     if (!check_tally(t, g) && engaged())
         return;                 /* chosen, and the MPI library's results are its own: see above */
+    check(overlapped == 0, "%s: the user's operation had operands that overlap %u times", words, overlapped);
     if (t->kind->rounds && t->collective == COLLOPT_ALLREDUCE)
         remember_bits(out);
     judge(t, g, out, e);
