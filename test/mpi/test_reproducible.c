@@ -287,7 +287,8 @@ int main(int argc, char **argv)
     make_kinds();
     for (int i = 0; i < SPLITS && failures() == 0; i++)
         run_split(splits[i], permutation);
-    check(!with_collopt() || calls_passed(NULL) == 0, "%llu calls were left to the MPI library",
+    /* Without the setting the MPI library may be what is chosen. */
+    check(!with_collopt() || !getenv("COLLOPT_REPRODUCIBLE") || calls_passed(NULL) == 0, "%llu calls were left to the MPI library",
           (unsigned long long)calls_passed(NULL));
     free_kinds();
     return end();
