@@ -50,7 +50,7 @@ static const struct measured {
     { COLLOPT_ALLREDUCE, 2, 2,        0, false, ANY,  "circulant", PAIR },
     { COLLOPT_ALLREDUCE, 2, 2,        0, false, ANY,  "elimination", PAIR },
     { COLLOPT_REDUCE,    2, 2,    512 K, false, ANY,  "linear", PAIR },
-    { COLLOPT_REDUCE,    2, 2,        0, false, OPEN, "elimination", PAIR },
+    { COLLOPT_REDUCE,    2, 2,        0, false, OPEN, "circulant", PAIR },
     { COLLOPT_REDUCE,    2, 2,        0, false, ANY,  "linear", PAIR },
     { COLLOPT_SCAN,      2, 2,      4 K, false, ANY,  "recursive_doubling", PAIR },
     { COLLOPT_SCAN,      2, 2,        0, false, ANY,  "chain:segment=1G", PAIR },
