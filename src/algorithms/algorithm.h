@@ -144,6 +144,10 @@ struct collopt_grid {
 
 /* VALUE of a parameter "dims"; false where there is none. */
 bool collopt_grid(struct collopt_grid *g, size_t value);
+/* The same without its dimensions of one rank; no sides where there is none. */
+struct collopt_grid collopt_grid_proper(size_t value);
+/* The square root of RANKS, rounded up: what presets go by, before the dims are known. */
+int collopt_square_side(int ranks);
 /* Do the dims of value[PARAMETER] make up the ranks?  With it goes COLLOPT_GRID_UNFIT. */
 bool collopt_grid_fits(const struct collopt_problem *p, int parameter);
 #define COLLOPT_GRID_UNFIT "its dims do not multiply to the number of ranks"

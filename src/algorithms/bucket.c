@@ -228,21 +228,6 @@ static struct strand strand(const struct collopt_problem *p, const struct collop
     return w;
 }
 
-/* Dimensions of one rank are left out. */
-static struct collopt_grid grid_of(const struct collopt_problem *p)
-{
-    struct collopt_grid all, g = { .sides = 0 };
-
-    if (!collopt_grid(&all, p->value[0]))
-        return g;
-    for (int d = 0; d < all.sides; d++)
-        if (all.side[d] > 1) {
-            g.side[g.sides] = all.side[d];
-            g.stride[g.sides++] = all.stride[d];
-        }
-    return g;
-}
-
 static int rounds(const struct collopt_grid *g)
 {
     int n = 0;
@@ -297,7 +282,7 @@ static void build_on(struct collopt_schedule *s, const struct collopt_problem *p
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank, enum form form)
 {
-    struct collopt_grid g = grid_of(p);
+    struct collopt_grid g = collopt_grid_proper(p->value[0]);
 
     if (p->ranks == 1)
         collopt_copy(s, out(whole()), in(whole()));
@@ -389,7 +374,7 @@ static double scratch(const struct collopt_problem *p, const struct collopt_grid
 
 static void cost(const struct collopt_problem *p, enum form form, struct collopt_cost *c)
 {
-    struct collopt_grid g = grid_of(p);
+    struct collopt_grid g = collopt_grid_proper(p->value[0]);
     int strands = strands_of(&g, form);
 
     *c = (struct collopt_cost){ .rounds = 0 };
@@ -433,7 +418,7 @@ static bool usable(const struct collopt_problem *p)
 /* Round a ring that is none the last one sends to the first all along the line. */
 static void traffic(const struct collopt_problem *p, enum form form, struct collopt_traffic *t)
 {
-    struct collopt_grid g = grid_of(p);
+    struct collopt_grid g = collopt_grid_proper(p->value[0]);
     int strands = collopt_traffic_strands(p, strands_of(&g, form));
     struct strand w = strand(p, &g, form, 0, 0);
     double m = vector_bytes(p) / strands;

@@ -18,6 +18,29 @@ bool collopt_grid(struct collopt_grid *g, size_t value)
     return g->sides > 0;
 }
 
+struct collopt_grid collopt_grid_proper(size_t value)
+{
+    struct collopt_grid all, g = { .sides = 0 };
+
+    if (!collopt_grid(&all, value))
+        return g;
+    for (int d = 0; d < all.sides; d++)
+        if (all.side[d] > 1) {
+            g.side[g.sides] = all.side[d];
+            g.stride[g.sides++] = all.stride[d];
+        }
+    return g;
+}
+
+int collopt_square_side(int ranks)
+{
+    int side = 1;
+
+    while (side * side < ranks)
+        side++;
+    return side;
+}
+
 bool collopt_grid_fits(const struct collopt_problem *p, int parameter)
 {
     return p->value[parameter] && collopt_list_product(&dims, p->value[parameter]) == (size_t)p->ranks;

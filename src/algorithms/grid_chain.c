@@ -174,11 +174,7 @@ static size_t sides(const struct collopt_problem *p)
 /* For grids of the preset sides: about the square root of the ranks along each. */
 static size_t segment(const struct collopt_problem *p)
 {
-    int side = 1;
-
-    while (side * side < p->ranks)
-        side++;
-    return collopt_preset_segment(p, side, vector_bytes(p), true);
+    return collopt_preset_segment(p, collopt_square_side(p->ranks), vector_bytes(p), true);
 }
 
 static bool usable(const struct collopt_problem *p)

@@ -81,24 +81,10 @@ static struct links links(const struct trees *t, int tree, int rank)
     return l;
 }
 
-/* Dimensions of one rank are left out. */
-static struct collopt_grid grid_of(const struct collopt_problem *p)
-{
-    struct collopt_grid all, g = { .sides = 0 };
-
-    if (!collopt_grid(&all, p->value[DIMS]))
-        return g;
-    for (int d = 0; d < all.sides; d++)
-        if (all.side[d] > 1) {
-            g.side[g.sides] = all.side[d];
-            g.stride[g.sides++] = all.stride[d];
-        }
-    return g;
-}
-
 static struct trees trees(const struct collopt_problem *p)
 {
-    struct trees t = { .grid = grid_of(p), .root = p->root, .back = p->collective == COLLOPT_ALLREDUCE };
+    struct trees t = { .grid = collopt_grid_proper(p->value[DIMS]), .root = p->root,
+                       .back = p->collective == COLLOPT_ALLREDUCE };
 
     for (int d = 0; d < t.grid.sides && t.back; d++)
         t.root = collopt_grid_moved(&t.grid, t.root, d, t.grid.side[d] / 2);
@@ -238,11 +224,9 @@ static size_t sides(const struct collopt_problem *p)
 /* For two sides, of about the square root of the ranks. */
 static size_t segment(const struct collopt_problem *p)
 {
-    int side = 1;
+    int hops = 2 * collopt_square_side(p->ranks);
 
-    while (side * side < p->ranks)
-        side++;
-    return collopt_preset_segment(p, 2 * side, vector_bytes(p) / (p->collective == COLLOPT_ALLREDUCE ? 4 : 2), true);
+    return collopt_preset_segment(p, hops, vector_bytes(p) / (p->collective == COLLOPT_ALLREDUCE ? 4 : 2), true);
 }
 
 static bool usable(const struct collopt_problem *p)
