@@ -174,7 +174,8 @@ struct collopt_sight {          /* of one rank, as all others are told; ints */
     int spot;                   /* in its node, as collopt_pack_spot() says it; -1: alone there */
 };
 
-/* Fills in C's topology and machine, with room in SEEN for what every rank of COMM tells.  Collective; an error code of the host. */
+/* Fills in C's topology and machine, with room in SEEN for what every rank of COMM tells.  Collective; an error code
+ * of the host. */
 int collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen);
 /* Once, after MPI_Init: warns where COLLOPT_TOPOLOGY does not suit the world. */
 void collopt_survey_world(void);
@@ -223,7 +224,8 @@ bool collopt_abandon(struct collopt_plan *plan);        /* after an error: what 
 struct collopt_adapted *collopt_adapted_for(struct collopt_comm *c, const struct collopt_problem *p);
 /* Before each call of theirs: the ranks agree, if it is time.  An error code of the host. */
 int collopt_adapt_agree(struct collopt_comm *c, struct collopt_adapted *a);
-/* The candidate for the next call, and whether its time is wanted; after the call, whether it went well or not: so long it took. */
+/* The candidate for the next call, and whether its time is wanted; after the call, whether it went well or not: so
+ * long it took. */
 int collopt_adapt_next(const struct collopt_adapted *a, bool *timed);
 void collopt_adapt_done(struct collopt_adapted *a, double seconds);
 const struct collopt_choice *collopt_adapt_choice(const struct collopt_adapted *a, int candidate);

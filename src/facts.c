@@ -260,7 +260,8 @@ bool collopt_facts_last(const struct collopt_facts *f)
 {
     int commutes;
 
-    return f->lasting || (f->op_id == COLLOPT_OP_USER && plausible(f->op, f->type) && PMPI_Op_commutative(f->op, &commutes) == MPI_SUCCESS
+    return f->lasting || (f->op_id == COLLOPT_OP_USER && plausible(f->op, f->type)
+                          && PMPI_Op_commutative(f->op, &commutes) == MPI_SUCCESS
                           && f->commutative == (commutes != 0) && (f->but_op || measures_last(f)));
 }
 

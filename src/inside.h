@@ -10,8 +10,9 @@ struct collopt_spot {           /* numbers within the node as hwloc counts; -1: 
 
 enum { COLLOPT_MASK_WORDS = 32 };       /* of 64 processors each, as the operating system numbers them */
 
-/* The spot of a process that may run on the processors of MASK.  hwloc is loaded, and asked, at the first call of a process; where
- * it is not installed nothing is known.  HWLOC_SYNTHETIC and HWLOC_XMLFILE work as in any program with hwloc. */
+/* The spot of a process that may run on the processors of MASK. hwloc is loaded, and asked, at the first call of a
+ * process; where it is not installed nothing is known.  HWLOC_SYNTHETIC and HWLOC_XMLFILE work as in any program
+ * with hwloc. */
 struct collopt_spot collopt_spot(const unsigned long long mask[COLLOPT_MASK_WORDS]);
 
 /* A spot in 31 bits, to be told to others, and back; a number that has no room in it is not known. */

@@ -91,7 +91,8 @@ const struct collopt_setting_row *collopt_setting_rows(int *n);
 void collopt_setting_value_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text,
                                 size_t size);
 /* What must be the same text on all ranks; "" of a row for which nothing must. */
-void collopt_setting_agreed_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text, size_t size);
+void collopt_setting_agreed_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text,
+                                 size_t size);
 /* The index of the word nearest to WORD by edit distance; -1 if none is near. */
 int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const void *data), const void *data);
 
@@ -138,8 +139,8 @@ struct collopt_shape {          /* what COLLOPT_TOPOLOGY says */
     bool rings;                 /* a torus */
 };
 
-/* Reads "torus:8x8x4", "mesh:16x16", "nodes:24", "cartesian", "file:hosts", "none"; NULL is what is found.  False, with a sentence
- * in MESSAGE that says what would be right, if TEXT makes no sense.  No file is opened. */
+/* Reads "torus:8x8x4", "mesh:16x16", "nodes:24", "cartesian", "file:hosts", "none"; NULL is what is found.  False,
+ * with a sentence in MESSAGE that says what would be right, if TEXT makes no sense.  No file is opened. */
 bool collopt_parse_shape(const char *text, struct collopt_shape *shape, char *message, size_t size);
 /* How many ranks a grid has; 0: it is none. */
 int collopt_shape_ranks(const struct collopt_shape *shape);
@@ -243,7 +244,8 @@ void collopt_count_call(const struct collopt_algorithm *a, int size_class, uint6
 const char *collopt_counted_as(const struct collopt_algorithm *a);
 /* NAME is the MPI name without MPI_ ("Allreduce", "Iallreduce", "Allreduce_c") and must live for ever. */
 void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t calls);
-/* Calls VISIT for each sum of all threads that is not zero, once per algorithm and size class or name and reason; ALGORITHM NULL and NAME/REASON set for calls passed through. */
+/* Calls VISIT for each sum of all threads that is not zero, once per algorithm and size class or name and reason;
+ * ALGORITHM NULL and NAME/REASON set for calls passed through. */
 struct collopt_sum {
     const struct collopt_algorithm *algorithm;
     int size_class;

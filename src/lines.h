@@ -21,6 +21,7 @@ __attribute__((format(printf, 2, 3)))
 bool collopt_mistake(struct collopt_lines *l, const char *format, ...);
 
 /* Gives each line of TEXT, without its comment and its end, to READ, who may change it. */
-void collopt_lines_read(struct collopt_lines *l, const char *text, size_t size, void (*read)(struct collopt_lines *l, char *line));
+void collopt_lines_read(struct collopt_lines *l, const char *text, size_t size,
+                        void (*read)(struct collopt_lines *l, char *line));
 
 #endif

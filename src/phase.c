@@ -171,7 +171,8 @@ void collopt_phase(struct collopt_schedule *s, const struct collopt_problem *p, 
         .collective = inner->algorithm->collective, .ranks = phase->ranks, .root = phase->root, .count = p->count,
         .size = p->size, .commutative = p->commutative, .exact = p->exact, .segments = inner->segments, .topology = &flat,
     };
-    struct scope scope = { .phase = phase, .outer = s->scope, .whole = phase->whole, .strand = s->at_strand, .accumulator = s->accumulator,
+    struct scope scope = { .phase = phase, .outer = s->scope, .whole = phase->whole, .strand = s->at_strand,
+                           .accumulator = s->accumulator,
                            .counts_partition = s->counts_partition, .has_out = s->has_out };
 
     memcpy(problem.value, inner->value, sizeof problem.value);

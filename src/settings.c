@@ -354,7 +354,8 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
         break;
     case COLLOPT_NODES:
         if (strcmp(text, row->preset) != 0 && collopt_stated_node(text, 0) < 0) {
-            snprintf(message, size, "it takes ranks on a node such as 4, on one node after another such as 4,4,2, or nodes to which "
+            snprintf(message, size, "it takes ranks on a node such as 4, on one node after another such as 4,4,2, "
+                     "or nodes to which "
                      "ranks are dealt in turn such as cyclic:4");
             return false;
         }

@@ -218,7 +218,8 @@ static bool switch_of(const struct collopt_sight *seen, int r, uint64_t *key)
 }
 
 /* What rank R has in common with others of its node. */
-static bool spot_of(const struct collopt_comm *c, const struct collopt_sight *seen, int r, enum collopt_grouping by, uint64_t *key)
+static bool spot_of(const struct collopt_comm *c, const struct collopt_sight *seen, int r, enum collopt_grouping by,
+                    uint64_t *key)
 {
     struct collopt_spot spot = collopt_packed_spot(seen[r].spot);
     int n = by == COLLOPT_BY_NUMA ? spot.numa : by == COLLOPT_BY_CACHE ? spot.cache : spot.core;
@@ -303,7 +304,8 @@ static void say_missing(void)
 
     PMPI_Get_processor_name(name, &length);
     if (!collopt_said_before(file))
-        collopt_warn_here("COLLOPT_TOPOLOGY=file:%s has no line for the host %s; it is ignored where that takes part", file, name);
+        collopt_warn_here("COLLOPT_TOPOLOGY=file:%s has no line for the host %s; it is ignored where that takes part",
+                          file, name);
 }
 
 /* A part of the machine may well be no box; that all of it is none is worth a message. */
@@ -319,7 +321,8 @@ static void map_hosts(struct collopt_comm *c, const struct collopt_sight *seen)
     if (!collopt_topology_hosts(&c->topology, hosts, &seen->host, sizeof *seen / sizeof(int), c->ranks)
         && c->inside && PMPI_Comm_size(MPI_COMM_WORLD, &world) == MPI_SUCCESS && world == c->ranks
         && !collopt_said_before(hosts->file))
-        collopt_warn("COLLOPT_TOPOLOGY=file:%s: ranks 0 to %d are no box of the grid in its order, with as many ranks on each host; "
+        collopt_warn("COLLOPT_TOPOLOGY=file:%s: ranks 0 to %d are no box of the grid in its order, "
+                     "with as many ranks on each host; "
                      "it is ignored", hosts->file, world - 1);
 }
 

@@ -86,7 +86,8 @@ struct turns {
     int slots, used, slot[64];
 };
 
-/* Segments that may be under way to a rank from its neighbour in a chain: with two, their link rests while one is on its last way. */
+/* Segments that may be under way to a rank from its neighbour in a chain: with two, their link rests while one is on
+ * its last way. */
 enum { COLLOPT_CHAIN_SLOTS = 3 };
 
 static inline int turn(struct collopt_schedule *s, struct turns *t)

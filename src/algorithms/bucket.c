@@ -1,17 +1,21 @@
-/* Bucket: reduce-scatter along one dimension of a grid of ranks after the other, and for Allreduce allgather the way back.
+/* Bucket: reduce-scatter along one dimension of a grid of ranks after the other, and for Allreduce allgather the way
+ * back.
  *
- * bucket, on a torus: the vector is cut into two strands for each dimension, which start with different ones and go round their
- * rings in both directions, so that all links are used at the same time.  Along each dimension what a rank holds is cut into a part for
- * every rank of the ring, as ring.c does; the next dimension goes on with what is left.
- * mesh, where there are no links from the last rank of a line to the first: one strand for each dimension, and on a line the sums for
- * part b come from both ends.  Rank x passes up the parts above it, the farthest first, and down those below; d - 1 rounds, and no link
- * has more than it must, as every part that has to cross it does so once and combined.
- * mesh_in_order is one strand, along the last dimension first: there neighbours are consecutive ranks, then consecutive rows, and
- * sums from below, one's own and those from above are folded in this order: any operation.
+ * bucket, on a torus: the vector is cut into two strands for each dimension, which start with different ones and go
+ * round their rings in both directions, so that all links are used at the same time.  Along each dimension what a
+ * rank holds is cut into a part for every rank of the ring, as ring.c does; the next dimension goes on with what is
+ * left.
+ * mesh, where there are no links from the last rank of a line to the first: one strand for each dimension, and on a
+ * line the sums for part b come from both ends.  Rank x passes up the parts above it, the farthest first, and down
+ * those below; d - 1 rounds, and no link has more than it must, as every part that has to cross it does so once and
+ * combined.
+ * mesh_in_order is one strand, along the last dimension first: there neighbours are consecutive ranks, then
+ * consecutive rows, and sums from below, one's own and those from above are folded in this order: any operation.
  *
- * Cost, D dimensions d_1 ... d_D: sum (d_i - 1) rounds in every strand, which take turns on one port; (p-1)/p m sent and combined, on
- * lines up to (d_i + 1) instead of (d_i - 1) shares of d_i received.  Allreduce: twice that.  Scratch: two parts in each strand, four
- * on lines; Reduce_scatter m more where there are several dimensions.  bucket and mesh: commutative operations only.
+ * Cost, D dimensions d_1 ... d_D: sum (d_i - 1) rounds in every strand, which take turns on one port; (p-1)/p m sent
+ * and combined, on lines up to (d_i + 1) instead of (d_i - 1) shares of d_i received.  Allreduce: twice that.
+ * Scratch: two parts in each strand, four on lines; Reduce_scatter m more where there are several dimensions. bucket
+ * and mesh: commutative operations only.
  * Use it for very long vectors on tori and meshes; messages go to neighbours only.
  * Jain and Sabharwal, ICS 2010, for tori; on lines two pipelines against one another are folklore. */
 #include "config.h"

@@ -1,10 +1,11 @@
 /* Pipelined chain with two sides: sums travel from both ends of the ranks towards the root, segment by segment.
  *
- * A rank above the root receives a segment from the next rank up, puts its own operand on the left and sends it down; below
- * the root likewise upwards.  The root combines both sides and its own in one pass.  For Allreduce the root is the middle
- * rank, and the result travels back out along the chain while later segments still come in.
- * Cost, S segments: D-1 + S rounds of m/S, D the longer side (a root between two sides: about D-2 + 2S and twice the bytes),
- * m sent and combined; scratch: three segments from each side.  Allreduce: D or D+1 rounds more.  In rank order, any root, neighbours only.
+ * A rank above the root receives a segment from the next rank up, puts its own operand on the left and sends it
+ * down; below the root likewise upwards.  The root combines both sides and its own in one pass.  For Allreduce the
+ * root is the middle rank, and the result travels back out along the chain while later segments still come in.
+ * Cost, S segments: D-1 + S rounds of m/S, D the longer side (a root between two sides: about D-2 + 2S and twice the
+ * bytes), m sent and combined; scratch: three segments from each side.  Allreduce: D or D+1 rounds more.  In rank
+ * order, any root, neighbours only.
  * Use it for very long vectors on few ranks.  Folklore. */
 #include "config.h"
 

@@ -217,7 +217,8 @@ static size_t segment(const struct collopt_problem *p)
     return collopt_preset_segment(p, log2_ceil(p->ranks), vector_bytes(p), true);
 }
 
-/* Blocks that a rank receives in a reduction, how many of them find the block combined already, and the scratch up to the last. */
+/* Blocks that a rank receives in a reduction, how many of them find the block combined already, and the scratch up
+ * to the last. */
 static int receives(const struct traffic *t, int *again, int *reach)
 {
     bool combined[COLLOPT_MOST_SEGMENTS] = { false };

@@ -1,14 +1,17 @@
-/* Scan and Exscan over a grid of ranks: prefixes along its lines, of ranks, then of rows, then of planes, segment by segment.
+/* Scan and Exscan over a grid of ranks: prefixes along its lines, of ranks, then of rows, then of planes, segment by
+ * segment.
  *
- * Along the last dimension, whose ranks are consecutive, sums of the ranks below travel up a line, and sums of those above travel
- * down it, so that all ranks of the line have its total.  With that as its own operand each of them does the same along the dimension
- * before, where neighbours are consecutive rows, and so on; along the first dimension nobody needs a total.  What a rank has got
- * from below along each dimension, the first dimension's on the left, is the sum of all lower ranks.
- * Cost, D dimensions, S segments: the way from the first to the last corner, where one chain through all ranks has p-1 hops; an
- * inner rank receives 2D - 1 messages of each segment, on a mesh each on a link of its own, and combines 4D - 3 times.
+ * Along the last dimension, whose ranks are consecutive, sums of the ranks below travel up a line, and sums of those
+ * above travel down it, so that all ranks of the line have its total.  With that as its own operand each of them
+ * does the same along the dimension before, where neighbours are consecutive rows, and so on; along the first
+ * dimension nobody needs a total.  What a rank has got from below along each dimension, the first dimension's on the
+ * left, is the sum of all lower ranks.
+ * Cost, D dimensions, S segments: the way from the first to the last corner, where one chain through all ranks has
+ * p-1 hops; an inner rank receives 2D - 1 messages of each segment, on a mesh each on a link of its own, and
+ * combines 4D - 3 times.
  * Scratch: up to 2D - 2 vectors, and three segments of each stream.  In rank order, neighbours only.
- * Use it on meshes and tori, for vectors of middle length: shorter ones are faster by doubling, and very long ones, where combining
- * counts, in one chain.  Folklore of meshes (prefixes of rows, then of row sums). */
+ * Use it on meshes and tori, for vectors of middle length: shorter ones are faster by doubling, and very long ones,
+ * where combining counts, in one chain.  Folklore of meshes (prefixes of rows, then of row sums). */
 #include "config.h"
 
 #include "algorithm.h"
@@ -47,13 +50,15 @@ static void find_neighbours(struct way *w, int rank)
             .below = x > 0 ? rank - w->grid.stride[d] : -1,
             .above = x < end ? rank + w->grid.stride[d] : -1,
             .total = !last, .keep = !last && x > 0,
-            .from_below = { .slots = COLLOPT_CHAIN_SLOTS }, .up = { .slots = COLLOPT_CHAIN_SLOTS }, .down = { .slots = COLLOPT_CHAIN_SLOTS },
+            .from_below = { .slots = COLLOPT_CHAIN_SLOTS }, .up = { .slots = COLLOPT_CHAIN_SLOTS },
+            .down = { .slots = COLLOPT_CHAIN_SLOTS },
         };
         last = last && x == end;
     }
 }
 
-/* The last dimension's prefix is the result, unless something comes from below along another one and the prefix is needed until then. */
+/* The last dimension's prefix is the result, unless something comes from below along another one and the prefix is
+ * needed until then. */
 static bool prefix_is_result(const struct way *w, int d)
 {
     bool more = false;
@@ -85,7 +90,8 @@ static void extend_result(struct collopt_schedule *s, struct way *w, struct coll
     w->result = COLLOPT_OUT;
 }
 
-static struct collopt_region receive_below(struct collopt_schedule *s, struct way *w, struct line *l, struct collopt_block segment)
+static struct collopt_region receive_below(struct collopt_schedule *s, struct way *w, struct line *l,
+                                           struct collopt_block segment)
 {
     struct collopt_region below = w->result < 0 ? out(segment) : at(turn(s, &l->from_below), segment);
 

@@ -4,7 +4,8 @@
 
 #include "algorithm.h"
 
-/* What is said of nodes holds of other groups too, where an algorithm is to go by them: P->topology has them in place of nodes. */
+/* What is said of nodes holds of other groups too, where an algorithm is to go by them: P->topology has them in
+ * place of nodes. */
 size_t collopt_preset_by(const struct collopt_problem *p);
 #define COLLOPT_BY \
     { .name = "by", .words = COLLOPT_GROUPING_WORDS, .least = 1, .most = COLLOPT_GROUPINGS - 1, \

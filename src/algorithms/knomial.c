@@ -75,7 +75,8 @@ static struct collopt_block share(int parts, int lo, int hi)
 
 /* From rank 0 down the same tree.  RANK stands for a group of WIDTH; the result, or what the group is to get of it by PARTS,
  * comes to the place SUM, but a rank alone receives in OUT. */
-static void spread(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int radix, int width, int parts, int sum)
+static void spread(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int radix, int width, int parts,
+                   int sum)
 {
     if (rank != 0) {
         collopt_round(s);

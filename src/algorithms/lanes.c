@@ -1,16 +1,17 @@
 /* Lanes: several ranks of every node talk between nodes, each with a part of the vector of its own.
  *
- * With L lanes the vector is cut in L parts.  A reduce-scatter inside each node leaves every rank with a share of the node's sum; rank
- * number i collects the shares of part i, if there are more ranks than lanes.  The ranks with the same number on all nodes are lane
- * i and run the collective on their part; then the parts go back to those who had the shares, and all tell one another.
- * Reduce_scatter cuts by who gets what: lane i has the parts of the ranks number i, i + L, ... of all nodes.  Scan and Exscan:
- * the lanes do an exscan of the nodes' sums, and meanwhile the nodes their own scan of whole vectors.
- * The algorithms inside nodes and along lanes are parameters: lanes:count=4,node=(circulant),net=(ring); when not given, those of
- * least cost, and as many lanes as the smallest node has ranks.
+ * With L lanes the vector is cut in L parts.  A reduce-scatter inside each node leaves every rank with a share of
+ * the node's sum; rank number i collects the shares of part i, if there are more ranks than lanes.  The ranks with
+ * the same number on all nodes are lane i and run the collective on their part; then the parts go back to those who
+ * had the shares, and all tell one another.  Reduce_scatter cuts by who gets what: lane i has the parts of the ranks
+ * number i, i + L, ... of all nodes.  Scan and Exscan: the lanes do an exscan of the nodes' sums, and meanwhile the
+ * nodes their own scan of whole vectors.
+ * The algorithms inside nodes and along lanes are parameters: lanes:count=4,node=(circulant),net=(ring); when not
+ * given, those of least cost, and as many lanes as the smallest node has ranks.
  * Cost: theirs, and n-1 messages on nodes of n ranks; between nodes each rank moves 1/L of what one leader would.
  * Scratch: theirs and up to two parts (Reduce_scatter: the hulls of scattered parts, up to two vectors).
- * In rank order if the inner ones are and the ranks of every node follow one another; else commutative operations only (Scan
- * and Exscan: not at all).  For long vectors, where a node's network takes more than one rank can send.
+ * In rank order if the inner ones are and the ranks of every node follow one another; else commutative operations
+ * only (Scan and Exscan: not at all).  For long vectors, where a node's network takes more than one rank can send.
  * Bayatpour et al., SC 2017; Traeff and Hunold, arXiv 1910.13373. */
 #include "config.h"
 
@@ -47,7 +48,8 @@ static struct collopt_task node_task(const struct collopt_problem *p)
 
 static struct collopt_task net_task(const struct collopt_problem *p)
 {
-    enum collopt_collective c = scatters(p) ? COLLOPT_REDUCE_SCATTER : p->collective == COLLOPT_SCAN ? COLLOPT_EXSCAN : p->collective;
+    enum collopt_collective c = scatters(p) ? COLLOPT_REDUCE_SCATTER
+                                            : p->collective == COLLOPT_SCAN ? COLLOPT_EXSCAN : p->collective;
     int nodes = p->topology->nodes;
 
     return (struct collopt_task){ c, nodes, nodes, lanes_of(p), collopt_node_of(p, p->root), lanes_of(p) };
@@ -461,7 +463,8 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
 
 /* ---- costs ---------------------------------------------------------------------------------------------------------------- */
 
-/* The longest share, on nodes of LEAST to MOST ranks, as a part of the vector, where shares of all ranks alike would be 1 / MOST. */
+/* The longest share, on nodes of LEAST to MOST ranks, as a part of the vector, where shares of all ranks alike would
+ * be 1 / MOST. */
 static double longest_share(const struct collopt_problem *p)
 {
     double longest = 0;

@@ -1,17 +1,19 @@
 /* Node-aware exchange: whole vectors in few rounds between nodes, as every rank of a node talks to another node.
  *
- * After an allreduce inside each node its ranks know the same, so they can hear of different nodes at once.  Nodes are numbered
- * by digits in mixed radix.  On a level of radix f the nodes that differ in one digit only exchange: local rank l of each gets
- * the vector of the node whose digit is l, and an allreduce of these f ranks inside the node combines them in the order of
- * digits.  Between nodes that makes ceil(log_f N) rounds for N nodes instead of ceil(log2 N).  Where N is no product of radices,
- * pairs of nodes become one before and are told the result afterwards.  In the end those who know tell the rest of their node.
- * A node of fewer than f ranks has ranks that hear of several nodes; of nodes with different numbers of ranks all do as
- * the smallest, so that all ranks end with the same bits.
- * The algorithm inside nodes is a parameter: node_aware:group=8,node=(recursive_doubling); when not given, that of least cost, and
- * group, the most that a radix can be, is the ranks of the smallest node.
- * Cost: one message between nodes on each level, and as many allreduces inside nodes as there are levels, and one.  Scratch: a
- * few vectors.  In rank order if the inner one is and the ranks of every node follow one another; else commutative only.
- * For the shortest vectors on many nodes of many ranks.  Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650. */
+ * After an allreduce inside each node its ranks know the same, so they can hear of different nodes at once.  Nodes
+ * are numbered by digits in mixed radix.  On a level of radix f the nodes that differ in one digit only exchange:
+ * local rank l of each gets the vector of the node whose digit is l, and an allreduce of these f ranks inside the
+ * node combines them in the order of digits.  Between nodes that makes ceil(log_f N) rounds for N nodes instead of
+ * ceil(log2 N).  Where N is no product of radices, pairs of nodes become one before and are told the result
+ * afterwards.  In the end those who know tell the rest of their node.  A node of fewer than f ranks has ranks that
+ * hear of several nodes; of nodes with different numbers of ranks all do as the smallest, so that all ranks end with
+ * the same bits.
+ * The algorithm inside nodes is a parameter: node_aware:group=8,node=(recursive_doubling); when not given, that of
+ * least cost, and group, the most that a radix can be, is the ranks of the smallest node.
+ * Cost: one message between nodes on each level, and as many allreduces inside nodes as there are levels, and one.
+ * Scratch: a few vectors.  In rank order if the inner one is and the ranks of every node follow one another; else
+ * commutative only.  For the shortest vectors on many nodes of many ranks.  Bienz, Olson, Gropp, ExaMPI 2019, arXiv
+ * 1910.09650. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -394,7 +396,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 }
 
 const struct collopt_algorithm collopt_allreduce_node_aware = {
-    .grouped = true, .name = "node_aware", .summary = "every rank of a node talks to another node; the shortest vectors on many nodes",
+    .grouped = true, .name = "node_aware",
+    .summary = "every rank of a node talks to another node; the shortest vectors on many nodes",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "node + log_group N (1 + node), N nodes", .bytes = "as many times m",
     .when = "the shortest vectors on many nodes of many ranks", .source = "Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650",

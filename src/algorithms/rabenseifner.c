@@ -59,12 +59,14 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         int half = parts >> (k + 1), bit = f.index >> k & 1;
         struct collopt_block low = block(w.partition, first, half), high = block(w.partition, first + half, half);
 
-        exchange(&w, collopt_fold_rank(p->ranks, 1 << log2_floor(p->ranks), f.index ^ 1 << k), bit ? low : high, bit ? high : low);
+        exchange(&w, collopt_fold_rank(p->ranks, 1 << log2_floor(p->ranks), f.index ^ 1 << k), bit ? low : high,
+                 bit ? high : low);
         w.place = COLLOPT_OUT;
         first += bit ? half : 0;
     }
     for (int k = levels - 1; k >= 0 && f.index >= 0; k--) {
-        int half = parts >> (k + 1), bit = f.index >> k & 1, peer = collopt_fold_rank(p->ranks, 1 << log2_floor(p->ranks), f.index ^ 1 << k);
+        int half = parts >> (k + 1), bit = f.index >> k & 1;
+        int peer = collopt_fold_rank(p->ranks, 1 << log2_floor(p->ranks), f.index ^ 1 << k);
         int other = bit ? first - half : first + half;
 
         collopt_round(s);

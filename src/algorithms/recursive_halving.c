@@ -56,7 +56,8 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         struct collopt_block low = parts_of(partition, p->ranks, lo, mid);
         struct collopt_block high = parts_of(partition, p->ranks, mid, lo + group);
         struct collopt_block keep = upper ? high : low, give = upper ? low : high;
-        int peer = collopt_fold_rank(p->ranks, 1 << log2_floor(p->ranks), upper ? f.index - group / 2 : f.index + group / 2), theirs;
+        int other = upper ? f.index - group / 2 : f.index + group / 2;
+        int peer = collopt_fold_rank(p->ranks, 1 << log2_floor(p->ranks), other), theirs;
 
         if (last && f.folded)
             theirs = collopt_vector_slot(s, keep);

@@ -1,11 +1,14 @@
 /* Recursive multiplying, also with mixed radices: on each level f ranks exchange all they have and combine it alike.
  *
- * A level of radix f makes groups of w f neighbouring ranks out of groups of w: the f ranks at the same place in the f groups
- * send to one another, and each combines the f vectors in rank order in one pass.  If p is a product of factors up to the radix
- * those are the levels, unless radices=4x4x3 says others; else as many levels of the radix as fit and one of what is left, after neighbouring pairs are folded.
- * Cost: levels of f-1 messages, with folding two rounds and one m more.  Scratch: up to 2 (radix-1) vectors.  In rank order.
+ * A level of radix f makes groups of w f neighbouring ranks out of groups of w: the f ranks at the same place in the
+ * f groups send to one another, and each combines the f vectors in rank order in one pass.  If p is a product of
+ * factors up to the radix those are the levels, unless radices=4x4x3 says others; else as many levels of the radix
+ * as fit and one of what is left, after neighbouring pairs are folded.
+ * Cost: levels of f-1 messages, with folding two rounds and one m more.  Scratch: up to 2 (radix-1) vectors.  In
+ * rank order.
  * Use it for short vectors where a rank's messages overlap (several rails, shared memory).
- * Recursive doubling generalised; Ruefenacht, Bull and Booth, EuroMPI 2016; the folding that keeps rank order is ours. */
+ * Recursive doubling generalised; Ruefenacht, Bull and Booth, EuroMPI 2016; the folding that keeps rank order is
+ * ours. */
 #include "config.h"
 
 #include "algorithm.h"

@@ -1,10 +1,12 @@
 /* Ring: a reduce-scatter round the ring of ranks, and for Allreduce an allgather round it, for Reduce a gather.
  *
- * Part b starts at rank b+1 and travels up the ring, combined at every stop; after p-1 rounds it is complete at rank b.
- * p-1 more rounds bring it to everyone; to the root of a Reduce every rank sends its part itself.  Segmented, the pieces of a part follow one another, so that one is combined while the
- * next is on its way.  Bidirectional, the second half of every part travels down the ring instead, as a strand of its own.
- * Cost: p-1 rounds, (p-1)/p m sent and combined; Allreduce and Reduce twice the rounds and bytes.  Scratch: two parts
- * (segmented: two pieces).  Messages go to neighbours only, but for the gather.  Cyclic order: commutative operations only.
+ * Part b starts at rank b+1 and travels up the ring, combined at every stop; after p-1 rounds it is complete at rank
+ * b.  p-1 more rounds bring it to everyone; to the root of a Reduce every rank sends its part itself.  Segmented, the
+ * pieces of a part follow one another, so that one is combined while the next is on its way.  Bidirectional, the
+ * second half of every part travels down the ring instead, as a strand of its own.
+ * Cost: p-1 rounds, (p-1)/p m sent and combined; Allreduce and Reduce twice the rounds and bytes.  Scratch: two
+ * parts (segmented: two pieces).  Messages go to neighbours only, but for the gather.  Cyclic order: commutative
+ * operations only.
  * Use it for very long vectors, above all where links are shared; in both directions where links are.
  * Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009). */
 #include "config.h"

@@ -1,13 +1,16 @@
 /* Pipelined scans through an in-order tree: sums of subtrees go up while prefixes come down, segment by segment.
  *
- * A node receives the sum of its left subtree, combines its own (that is its prefix within the subtree), then the sum of its
- * right subtree, and sends the total up.  From above it receives the sum of all ranks left of its subtree, hands that on to the
- * left, and with its own prefix to the right.  Totals that nobody needs (of subtrees that hold the last rank) and prefixes of
- * subtrees that hold rank 0 are not sent.  Both directions are strands of their own, so segments overlap freely.
- * With two trees each half of the vector goes through its own, both ways in the slots of two_tree.c.
- * Cost, S segments: about 3 S + 2 log2 p rounds of m/S, 3m in and out of the busiest rank; two trees: 2 S + 2 or 3 log2 p, and 2m.
+ * A node receives the sum of its left subtree, combines its own (that is its prefix within the subtree), then the
+ * sum of its right subtree, and sends the total up.  From above it receives the sum of all ranks left of its
+ * subtree, hands that on to the left, and with its own prefix to the right.  Totals that nobody needs (of subtrees
+ * that hold the last rank) and prefixes of subtrees that hold rank 0 are not sent.  Both directions are strands of
+ * their own, so segments overlap freely.  With two trees each half of the vector goes through its own, both ways in
+ * the slots of two_tree.c.
+ * Cost, S segments: about 3 S + 2 log2 p rounds of m/S, 3m in and out of the busiest rank; two trees: 2 S + 2 or 3
+ * log2 p, and 2m.
  * Scratch: a few segments.  In rank order.
- * Use it for long vectors.  Sanders and Traeff, EuroPVM/MPI 2006; Sanders, Speck and Traeff, Parallel Comput. 35 (2009). */
+ * Use it for long vectors.  Sanders and Traeff, EuroPVM/MPI 2006; Sanders, Speck and Traeff, Parallel Comput. 35
+ * (2009). */
 #include "config.h"
 
 #include "algorithm.h"
@@ -26,7 +29,8 @@ enum { TURNS_ALONE = 2, TURNS = 3 };    /* segments that a stream has scratch fo
 
 static struct collopt_tree tree_of(const struct collopt_problem *p, int which, int rank)
 {
-    return which == ALONE ? collopt_binary_tree(0, p->ranks, p->ranks / 2, rank) : collopt_two_tree(0, p->ranks, which == SECOND, rank);
+    return which == ALONE ? collopt_binary_tree(0, p->ranks, p->ranks / 2, rank)
+                          : collopt_two_tree(0, p->ranks, which == SECOND, rank);
 }
 
 static bool exclusive(const struct collopt_problem *p)
@@ -215,7 +219,8 @@ static void build_two(struct collopt_schedule *s, const struct collopt_problem *
     struct stream stream[2];
 
     for (int i = 0; i < 2; i++)
-        stream[i] = (struct stream){ node_of(p, i, rank), collopt_two_tree_slots(0, p->ranks, i, rank), partition, i * each, each };
+        stream[i] = (struct stream){ node_of(p, i, rank), collopt_two_tree_slots(0, p->ranks, i, rank), partition,
+                                     i * each, each };
     for (int t = 0; t < stream[0].slots.end + 2 * each; t++) {
         collopt_round(s);
         slot_up(s, stream, t);

@@ -1,13 +1,14 @@
-/* Two trees: each half of the vector is pipelined through an in-order tree of its own; who has children in one has none in
- * the other, so that all ranks send and receive all the time.
+/* Two trees: each half of the vector is pipelined through an in-order tree of its own; who has children in one has
+ * none in the other, so that all ranks send and receive all the time.
  *
- * The second tree is the mirror image of the first.  An odd number of ranks has its last one on top of both.  Reduce puts the
- * root on top of two trees over the ranks below it and two over those above.  Allreduce sends results down the trees.
- * The edges are coloured so that no rank has two messages in one direction at a time, and everybody sends and receives in the
- * order that this gives: what is due next never waits behind what is due later.
- * Cost, S segments in all: S + 2 log2 p - 1 rounds of m/S, m sent and received (Reduce with a root between others: 2 S + 2 log2 p,
- * and 2m; Allreduce: 2 S + 4 log2 p, and 2m).  Scratch: three segments for each child.  Any operation.
- * Use it for long vectors, above all Reduce to the first or last rank.  Sanders, Speck and Traeff, Parallel Comput. 35 (2009). */
+ * The second tree is the mirror image of the first.  An odd number of ranks has its last one on top of both.  Reduce
+ * puts the root on top of two trees over the ranks below it and two over those above.  Allreduce sends results down
+ * the trees.  The edges are coloured so that no rank has two messages in one direction at a time, and everybody
+ * sends and receives in the order that this gives: what is due next never waits behind what is due later.
+ * Cost, S segments in all: S + 2 log2 p - 1 rounds of m/S, m sent and received (Reduce with a root between others: 2
+ * S + 2 log2 p, and 2m; Allreduce: 2 S + 4 log2 p, and 2m).  Scratch: three segments for each child.  Any operation.
+ * Use it for long vectors, above all Reduce to the first or last rank.  Sanders, Speck and Traeff, Parallel Comput.
+ * 35 (2009). */
 #include "config.h"
 
 #include "algorithm.h"

@@ -65,9 +65,9 @@ static int insert(const struct collopt_candidate *c, int n, int used, struct col
 
 /* ---- variants ------------------------------------------------------------------------------------------------------------ */
 
-/* Presets of this parameter are formulas, which know little of what is shared and nothing of handshakes, so shorter ones are looked at
- * too.  Not longer ones: segments that are under way together share links, and the first is as late as the last, which the model
- * does not know.  All other presets have been chosen by the model. */
+/* Presets of this parameter are formulas, which know little of what is shared and nothing of handshakes, so shorter
+ * ones are looked at too.  Not longer ones: segments that are under way together share links, and the first is as
+ * late as the last, which the model does not know.  All other presets have been chosen by the model. */
 static const char varied[] = "segment";
 static const double variant[] = { 1, 0.5, 0.25 };
 

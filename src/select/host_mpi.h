@@ -8,7 +8,8 @@
 #include "schedule.h"
 #include "select/machine.h"
 
-/* The MPI that calls itself VERSION (MPI_Get_library_version, or only its name and number): Open MPI 4.1 and 5, MPICH 3.4 and 4; all else is other. */
+/* The MPI that calls itself VERSION (MPI_Get_library_version, or only its name and number): Open MPI 4.1 and 5,
+ * MPICH 3.4 and 4; all else is other. */
 enum collopt_mpi collopt_mpi_of(const char *version);
 
 struct collopt_host_time_of {

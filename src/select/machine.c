@@ -113,7 +113,8 @@ static int key_named(struct reader *r, const char *name)
         if (strcmp(collopt_machine_keys[i].name, name) == 0)
             return i;
     nearest = collopt_nearest(name, COLLOPT_MACHINE_KEYS, nth_key, NULL);
-    collopt_mistake(&r->in, "there is no key \"%.*s\"%s%s%s; collopt(7) lists them", SHOWN, name, nearest < 0 ? "" : "; did you mean ",
+    collopt_mistake(&r->in, "there is no key \"%.*s\"%s%s%s; collopt(7) lists them", SHOWN, name,
+                    nearest < 0 ? "" : "; did you mean ",
              nearest < 0 ? "" : collopt_machine_keys[nearest].name, nearest < 0 ? "" : "?");
     return -1;
 }
@@ -182,8 +183,8 @@ static void set_host_time(struct reader *r, char *words, const char *text)
     if (!r->machine->host_times)
         collopt_mistake(&r->in, "no memory");
     else if (!parse_value(&time, text, &value) || !(value > 0) || value > time.most)
-        collopt_mistake(&r->in, "the host's time \"%.*s\" is not understood; it takes a number and a unit, such as %s", SHOWN, text,
-                        examples[COLLOPT_TIME]);
+        collopt_mistake(&r->in, "the host's time \"%.*s\" is not understood; it takes a number and a unit, such as %s",
+                        SHOWN, text, examples[COLLOPT_TIME]);
     else
         collopt_host_times_take(r->machine->host_times, &r->in, words, value);
 }
@@ -208,7 +209,8 @@ static void take_line(struct collopt_lines *in, char *line)
     if (!*text)
         return;
     if (!equals) {
-        collopt_mistake(&r->in, "\"%.*s\" is no line of a machine; it takes key = value unit, such as net.latency = 1.2 us", SHOWN, text);
+        collopt_mistake(&r->in, "\"%.*s\" is no line of a machine; it takes key = value unit, such as net.latency = 1.2 us",
+                        SHOWN, text);
         return;
     }
     *equals = '\0';
@@ -235,8 +237,8 @@ static uint64_t hash_of_times(uint64_t h, const struct collopt_host_times *all)
         const struct collopt_host_time *t = &all->time[i];
         char text[200];
 
-        snprintf(text, sizeof text, "%d %d %d %zu %zu %zu %zu=%.6e\n", t->mpi, t->collective, t->exact, t->ranks, t->nodes, t->ppn,
-                 t->bytes, t->seconds);
+        snprintf(text, sizeof text, "%d %d %d %zu %zu %zu %zu=%.6e\n", t->mpi, t->collective, t->exact, t->ranks,
+                 t->nodes, t->ppn, t->bytes, t->seconds);
         h = hashed(h, text);
     }
     return h;

@@ -20,7 +20,7 @@ enum collopt_level { COLLOPT_INSIDE, COLLOPT_BETWEEN, COLLOPT_LEVELS };         
 struct collopt_way {
     double latency, overhead;   /* seconds */
     double byte;                /* seconds per byte of one message that has its way for itself */
-    double shared;              /* seconds per byte of all messages of a node together: of those inside; or that leave it, or enter */
+    double shared;              /* seconds per byte of all messages of a node together: inside; or that leave or enter it */
     double eager, handshake;    /* bytes; seconds */
 };
 

@@ -23,8 +23,9 @@ static const struct measured {
     const char *algorithm;      /* with parameters, as in COLLOPT_ALLREDUCE=... */
     const char *where;          /* it was measured */
 } rows[] = {
-    /* Whoever waits gives up the processor: the fewer messages there are in all, the better.  Calls that follow one another without
-     * a barrier go along a chain together; messages below the eager limit do not wait for their receivers. */
+    /* Whoever waits gives up the processor: the fewer messages there are in all, the better.  Calls that follow one
+     * another without a barrier go along a chain together; messages below the eager limit do not wait for their
+     * receivers. */
     { COLLOPT_ALLREDUCE, 2, 16, 128 K, true,    ANY,  "linear", CROWD },
     { COLLOPT_ALLREDUCE, 2, 16,     0, true,    ANY,  "rabenseifner", CROWD },
     { COLLOPT_ALLREDUCE, 2, 16,     0, true,    ANY,  "elimination", CROWD },
@@ -38,10 +39,11 @@ static const struct measured {
     { COLLOPT_EXSCAN,    3, 16,   4 K, true,    ANY,  "chain:segment=2K", CROWD },
     { COLLOPT_EXSCAN,    3, 16,  64 K, true,    ANY,  "chain:segment=1G", CROWD },
     { COLLOPT_EXSCAN,    3, 16,     0, true,    ANY,  "chain:segment=64K", CROWD },
-    /* With inputs that are written before each call (bench/measure.h), and what is as good in place.  Whole vectors until both ranks'
-     * reading and writing of the other's lines costs more than a second message; and half vectors where these are eager (less than
-     * 4 KiB on Open MPI, 8 KiB on MPICH) and the whole is not.  In the second of two such rows are operations that do not commute.
-     * A Scan by sweep is faster for sums from 256 KiB on (1.3 times Open MPI, and 1.1), but slower for operations of the user's (0.9). */
+    /* With inputs that are written before each call (bench/measure.h), and what is as good in place.  Whole vectors
+     * until both ranks' reading and writing of the other's lines costs more than a second message; and half vectors
+     * where these are eager (less than 4 KiB on Open MPI, 8 KiB on MPICH) and the whole is not.  In the second of
+     * two such rows are operations that do not commute.  A Scan by sweep is faster for sums from 256 KiB on (1.3
+     * times Open MPI, and 1.1), but slower for operations of the user's (0.9). */
     { COLLOPT_ALLREDUCE, 2, 2,  4 K - 1, false, ANY,  "recursive_doubling", PAIR },
     { COLLOPT_ALLREDUCE, 2, 2,  8 K - 1, false, OPEN, "circulant", PAIR },
     { COLLOPT_ALLREDUCE, 2, 2,  8 K - 1, false, OPEN, "elimination", PAIR },

@@ -173,13 +173,15 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* Neighbours are often nearer than others, also where nothing says so, and the farther all ranks send, the more share links: there
- * are fewer of them between groups of a dragonfly or above the switches of a tapered tree than below.  Whoever shifts pays for the
- * longest way; pairs, for each doubling of their distance.  In trees few send at a time. */
+/* Neighbours are often nearer than others, also where nothing says so, and the farther all ranks send, the more
+ * share links: there are fewer of them between groups of a dragonfly or above the switches of a tapered tree than
+ * below.  Whoever shifts pays for the longest way; pairs, for each doubling of their distance.  In trees few send at
+ * a time. */
 static const double farther = 1.1, far = 0.04;
 
-/* Up a tree on a grid the messages of a FAN along a line come from ever farther: nearer ones arrive while the farthest is on its way.
- * Of what ALL of them take where they meet, that of the last and what exceeds the way is left. */
+/* Up a tree on a grid the messages of a FAN along a line come from ever farther: nearer ones arrive while the
+ * farthest is on its way.  Of what ALL of them take where they meet, that of the last and what exceeds the way is
+ * left. */
 static double staggered(const struct collopt_traffic *t, const struct lie *l, int fan, double last, double all)
 {
     return fan > 2 * l->hops ? all : larger(last, all - (l->hops - 1) * t->machine->hop);
@@ -190,8 +192,8 @@ struct parts {                  /* of one message's time */
     double copying;             /* of the rank's processor in LATENCY and WIRE */
 };
 
-/* How much longer a port is busy than its bytes say.  Where ranks send upwards, lower ones are ahead by latencies: short messages do
- * not meet.  And of SHARE that a port has to carry one after the other, some are always ready. */
+/* How much longer a port is busy than its bytes say.  Where ranks send upwards, lower ones are ahead by latencies:
+ * short messages do not meet.  And of SHARE that a port has to carry one after the other, some are always ready. */
 static double unevenness(const struct collopt_traffic *t, const struct collopt_messages *m, enum collopt_level level, double byte,
                          double share)
 {
@@ -228,10 +230,12 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
     double wire = m->bytes * larger(byte, together);
 
     struct parts s = {
-        .ends = on_way ? w->overhead + staggered(t, l, fan, w->overhead, fan * w->overhead) : w->overhead * (tree ? 1 + fan : 2 * fan),
+        .ends = on_way ? w->overhead + staggered(t, l, fan, w->overhead, fan * w->overhead)
+                       : w->overhead * (tree ? 1 + fan : 2 * fan),
         .latency = w->latency * (m->pattern <= COLLOPT_UPWARDS ? away : 1) + (at_once > w->eager ? w->handshake : 0)
                    + (level == COLLOPT_BETWEEN && t->wired ? t->machine->hop * l->hops : 0),
-        .wire = (1 + uneven) * (on_way ? staggered(t, l, fan, wire, at_a_time * wire) : at_a_time * wire) * (t->wired ? 1 : away * strands),
+        .wire = (1 + uneven) * (on_way ? staggered(t, l, fan, wire, at_a_time * wire) : at_a_time * wire)
+                * (t->wired ? 1 : away * strands),
         .combining = t->machine->combine * m->combined * strands * larger(slower, 1),
         .turns = t->crowded ? t->machine->turn * (at_once > w->eager ? 1 + fan : 1) : 0,
     };
@@ -252,7 +256,8 @@ static double level_seconds(const struct collopt_messages *m, struct parts s)
 static double along(const struct collopt_traffic *t, const struct collopt_messages *m, double times)
 {
     struct lie l = { .load = 1, .hops = t->wired ? hops_along(t) : 0 };
-    int nodes = t->p->abreast > 0 || t->wired ? t->ranks : t->flat ? 1 : t->p->topology->nodes, crossings = t->scattered ? t->ranks : nodes;
+    int nodes = t->p->abreast > 0 || t->wired ? t->ranks : t->flat ? 1 : t->p->topology->nodes;
+    int crossings = t->scattered ? t->ranks : nodes;
     double between = nodes == 1 ? 0 : (double)least(crossings, t->ranks) / t->ranks;
     bool all_leave = t->scattered && !t->wired && m->pattern == COLLOPT_AROUND;
     double share = t->p->abreast > 0 ? t->p->abreast : all_leave ? t->node : 1;
@@ -262,8 +267,8 @@ static double along(const struct collopt_traffic *t, const struct collopt_messag
     return times * larger(between * level_seconds(m, out) + (1 - between) * level_seconds(m, in), slowest);
 }
 
-/* Where ranks are shifted by less than a node, no chain of messages leaves nodes more often than it has gone so far: latencies are
- * mixed.  But ports are shared in every round. */
+/* Where ranks are shifted by less than a node, no chain of messages leaves nodes more often than it has gone so far:
+ * latencies are mixed.  But ports are shared in every round. */
 static double mixed(const struct collopt_messages *m, struct parts in, struct parts out, double share)
 {
     double late = (1 - share) * (in.ends + in.latency) + share * (out.ends + out.latency);
@@ -306,7 +311,8 @@ static double period(const struct collopt_traffic *t, const struct collopt_messa
     double ends = (in + out) / 2.0 * s.ends, work = in * (s.combining + s.copying),
         wire = (t->wired ? (1 + most(in, out)) / 2.0 : most(in, out)) * s.wire;    /* some come on links of their own */
 
-    return larger(larger(most(m->strands, 1) * ends + work, ends + wire), (s.ends + s.latency + s.wire + s.combining) / window) + s.turns;
+    return larger(larger(most(m->strands, 1) * ends + work, ends + wire),
+                  (s.ends + s.latency + s.wire + s.combining) / window) + s.turns;
 }
 
 void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, struct collopt_messages m)

@@ -63,7 +63,8 @@ static int word_among(struct reader *r, const char *what, const char *word, int 
     if (nearest <= 0)           /* "*" is near to everything short */
         collopt_mistake(&r->in, "there is no %s \"%.*s\"; there is %s", what, SHOWN, word, list);
     else
-        collopt_mistake(&r->in, "there is no %s \"%.*s\"; there is %s; did you mean %s?", what, SHOWN, word, list, nth(nearest, NULL));
+        collopt_mistake(&r->in, "there is no %s \"%.*s\"; there is %s; did you mean %s?", what, SHOWN, word, list,
+                        nth(nearest, NULL));
     return -1;
 }
 
@@ -111,10 +112,12 @@ static bool set_range(struct reader *r, struct collopt_rule *rule, enum collopt_
     struct collopt_range *range = &rule->box.range[m];
 
     if (!parse_range(word, range))
-        return collopt_mistake(&r->in, "%s \"%.*s\" is not a range; it takes *, a number such as 8 or 64K, LEAST-MOST such as 2-16, or "
+        return collopt_mistake(&r->in, "%s \"%.*s\" is not a range; it takes *, a number such as 8 or 64K, "
+                               "LEAST-MOST such as 2-16, or "
                         "LEAST- such as 64K-", collopt_measure_names[m], SHOWN, word);
     if (range->least > range->most)
-        return collopt_mistake(&r->in, "%s \"%.*s\" is an empty range; the lesser number comes first", collopt_measure_names[m], SHOWN, word);
+        return collopt_mistake(&r->in, "%s \"%.*s\" is an empty range; the lesser number comes first",
+                               collopt_measure_names[m], SHOWN, word);
     return true;
 }
 
@@ -129,8 +132,8 @@ static bool set_algorithm(struct reader *r, struct collopt_rule *rule, const cha
     if (rule->automatic)
         return true;
     if ((collectives & (collectives - 1)) && strcmp(word, "host") != 0)
-        return collopt_mistake(&r->in, "collective * takes auto or host; an algorithm such as \"%.*s\" needs a line for each collective", SHOWN,
-                        word);
+        return collopt_mistake(&r->in, "collective * takes auto or host; "
+                               "an algorithm such as \"%.*s\" needs a line for each collective", SHOWN, word);
     if (!collopt_parse_choice(word, (enum collopt_collective)__builtin_ctz(collectives), &rule->choice, message, sizeof message))
         return collopt_mistake(&r->in, "%s", message);
     return true;
@@ -212,7 +215,8 @@ static bool read_rule(struct reader *r, char *line)
         n = COLUMNS;
     }
     if (n != COLUMNS)
-        return collopt_mistake(&r->in, "%d column%s; a rule has %d: collective ranks nodes ppn bytes op algorithm, none of them with spaces in it", n,
+        return collopt_mistake(&r->in, "%d column%s; a rule has %d: collective ranks nodes ppn bytes op algorithm, "
+                               "none of them with spaces in it", n,
                         n == 1 ? "" : "s", COLUMNS);
     if (!understand(r, &rule, word) || !keep(r, &rule))
         return false;

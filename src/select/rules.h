@@ -50,15 +50,16 @@ struct collopt_rules {
 
 /* Reads a file, or SIZE bytes of TEXT that came from it.  NULL, after every mistake has been told, if there are any. */
 struct collopt_rules *collopt_rules_read(const char *file, collopt_tell_mistake *tell, void *data);
-struct collopt_rules *collopt_rules_parse(const char *file, const char *text, size_t size, collopt_tell_mistake *tell, void *data);
+struct collopt_rules *collopt_rules_parse(const char *file, const char *text, size_t size, collopt_tell_mistake *tell,
+                                          void *data);
 void collopt_rules_free(struct collopt_rules *r);
 
 /* The first rule behind LAST (NULL: of all) that matches P; NULL: none.  It may be one that cannot serve P. */
 const struct collopt_rule *collopt_rules_next(const struct collopt_rules *r, const struct collopt_problem *p,
                                               const struct collopt_rule *last);
 
-/* rules_check.c, for collopt-tune.  Tells of lines that can be read and yet can have no effect, and of a missing last line; returns
- * how many there are. */
+/* rules_check.c, for collopt-tune.  Tells of lines that can be read and yet can have no effect, and of a missing
+ * last line; returns how many there are. */
 int collopt_rules_check(const struct collopt_rules *r, collopt_tell_mistake *tell, void *data);
 
 #endif

@@ -1,9 +1,10 @@
-/* What can be read as rules and still is a mistake: lines that can match nothing, that nothing reaches, or whose algorithm can serve nothing
- * of what they match; and a file that does not end with a line for all the rest, as one that was cut short.
+/* What can be read as rules and still is a mistake: lines that can match nothing, that nothing reaches, or whose
+ * algorithm can serve nothing of what they match; and a file that does not end with a line for all the rest, as one
+ * that was cut short.
  *
- * A line is a box of problems.  It is reached if something of its box is left when the boxes of the lines above are taken away, of
- * those lines that serve all that they match: below an algorithm that may be passed over, a line for the same problems is what
- * runs instead. */
+ * A line is a box of problems.  It is reached if something of its box is left when the boxes of the lines above are
+ * taken away, of those lines that serve all that they match: below an algorithm that may be passed over, a line for
+ * the same problems is what runs instead. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -125,8 +126,8 @@ static bool is_left_outside(struct check *c, struct collopt_box b, const struct 
     return false;
 }
 
-/* Is anything left of B when the rules FROM and those behind it, up to the one looked at, have taken theirs?  Where that would take too
- * long the answer is yes, which accuses nobody. */
+/* Is anything left of B when the rules FROM and those behind it, up to the one looked at, have taken theirs? Where
+ * that would take too long the answer is yes, which accuses nobody. */
 static bool is_left(struct check *c, struct collopt_box b, int from)
 {
     enum { STEPS = 2000000 };
@@ -147,7 +148,8 @@ static bool is_left(struct check *c, struct collopt_box b, int from)
 static bool matches_nothing(struct check *c, const struct collopt_rule *r)
 {
     struct collopt_box b = clipped(r->box);
-    const struct collopt_range *ranks = &b.range[COLLOPT_BY_RANKS], *nodes = &b.range[COLLOPT_BY_NODES], *ppn = &b.range[COLLOPT_BY_PPN];
+    const struct collopt_range *ranks = &b.range[COLLOPT_BY_RANKS], *nodes = &b.range[COLLOPT_BY_NODES];
+    const struct collopt_range *ppn = &b.range[COLLOPT_BY_PPN];
 
     for (int m = 0; m < COLLOPT_MEASURES; m++)
         if (b.range[m].least > b.range[m].most) {
