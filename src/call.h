@@ -125,7 +125,7 @@ struct collopt_comm {
     _Atomic(MPI_Comm) comm;     /* the user's; MPI_COMM_NULL when free */
     enum collopt_status status;
     bool busy;                  /* inside one of our calls: a nested one goes to the host */
-    bool polite;                /* waiting yields the processor */
+    bool polite;                /* we yield the processor while we wait; else waiting is the host's */
     int calls;                  /* of the family, while NEW */
     bool inside;                /* the world that agreed in MPI_Init */
     int rank, ranks;

@@ -113,6 +113,9 @@ void collopt_processor_word(const char *name, char *word, size_t size);
 int collopt_launched_rank(void);
 /* How many ranks of the job the launcher put on this node; -1: it does not say. */
 int collopt_launched_local_ranks(void);
+/* Does Open MPI yield the processor while it waits?  Asked for by mpi_yield_when_idle, or else since its launcher has seen more
+ * ranks than processors; what stands in a file of its settings only is not seen. */
+bool collopt_launched_to_yield(void);
 /* The switches above this process's host by the scheduler's variables: hashes of what kinds there are (PATTERN, to be compared
  * over the ranks) and of which ones they are.  False: it does not say. */
 bool collopt_launched_switches(uint32_t *pattern, uint32_t *branch);

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* ---- the table --------------------------------------------------------------------------------------------- */
 
@@ -647,6 +648,28 @@ int collopt_launched_local_ranks(void)
     static const char *const variables[] = { "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS" };
 
     return launched(variables, sizeof variables / sizeof *variables);
+}
+
+/* As Open MPI reads it. */
+static bool says_yes(const char *value)
+{
+    static const char *const yes[] = { "true", "t", "yes", "y", "enabled" };
+    char *end;
+    long number = strtol(value, &end, 10);
+
+    if (*value && *end == '\0')
+        return number != 0;
+    for (size_t i = 0; i < sizeof yes / sizeof *yes; i++)
+        if (strcasecmp(value, yes[i]) == 0)
+            return true;
+    return false;
+}
+
+bool collopt_launched_to_yield(void)
+{
+    const char *asked = getenv("OMPI_MCA_mpi_yield_when_idle"), *crowded = getenv("OMPI_MCA_mpi_oversubscribe");
+
+    return asked ? says_yes(asked) : crowded && says_yes(crowded);
 }
 
 /* FNV-1a; not 0, which stands for nothing. */

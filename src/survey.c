@@ -368,9 +368,18 @@ static enum collopt_mpi host_mpi(void)
     return PMPI_Get_library_version(version, &length) == MPI_SUCCESS ? collopt_mpi_of(version) : COLLOPT_OTHER_MPI;
 }
 
-int collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
+/* A host that yields while it waits does all that we could: PMPI_Recv and PMPI_Send take shorter paths than tests of requests.
+ * Waiting is each rank's own affair, so this need not be alike. */
+static bool is_polite(const struct collopt_comm *c, bool crowded)
 {
     enum collopt_wait wait = collopt_settings()->wait;
+    bool host_yields = c->machine.mpi == COLLOPT_OPENMPI && collopt_launched_to_yield();
+
+    return (wait == COLLOPT_WAIT_YIELD || (wait == COLLOPT_WAIT_AUTO && crowded)) && !host_yields;
+}
+
+int collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
+{
     MPI_Comm node;
     struct collopt_sight mine = { .crowded = false };
     int err = PMPI_Comm_split_type(c->hidden, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &node);
@@ -389,7 +398,7 @@ int collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *
         collopt_machine_pick(&c->machine, network_of(c, seen), collopt_settings()->machine);
         c->machine.mpi = host_mpi();
     }
-    c->polite = wait == COLLOPT_WAIT_YIELD || (wait == COLLOPT_WAIT_AUTO && mine.crowded);
+    c->polite = is_polite(c, mine.crowded);
     PMPI_Comm_free(&node);
     return err;
 }

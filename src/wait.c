@@ -1,5 +1,6 @@
-/* Waiting.  Where every rank has a processor, we wait as the host waits.  Where ranks share processors, a rank that
- * polls keeps from running the one it waits for, so after some fruitless polls the processor is given away. */
+/* Waiting.  Where every rank has a processor, and where the host yields by itself, we wait as the host waits.  Where ranks share
+ * processors under a host that does not, a rank that polls keeps from running the one it waits for, so after some fruitless polls
+ * the processor is given away. */
 #include "config.h"
 
 #include <sched.h>

@@ -128,7 +128,10 @@ waiting()
     for wait in auto spin yield; do
         tells 2 'run 40 passed 0' COLLOPT_AFTER=1 COLLOPT_WAIT=$wait -- allreduce=10 bytes=100000 allreduce=10 reduce=20
     done
-    tells 4 'run 20 passed 0' COLLOPT_AFTER=1 COLLOPT_WAIT=auto -- allreduce=10 bytes=100000 reduce=10
+    for yields in 0 1; do           # Open MPI by itself, or only we
+        tells 4 'run 20 passed 0' COLLOPT_AFTER=1 COLLOPT_WAIT=auto OMPI_MCA_mpi_yield_when_idle=$yields -- \
+            allreduce=10 bytes=100000 reduce=10
+    done
     tells 3 'run 20 passed 0' COLLOPT_AFTER=1 COLLOPT_CUT=100 -- bytes=10000 allreduce=10 reduce=10
     tells 3 'run 20 passed 0' COLLOPT_AFTER=1 COLLOPT_SCRATCH=0 -- bytes=10000 allreduce=10 reduce=10
 }

@@ -558,6 +558,29 @@ END_TEST
 
 /* ---- messages ---------------------------------------------------------------------------------------------- */
 
+/* What Open MPI is asked for goes before what its launcher has seen. */
+START_TEST(yielding)
+{
+    static const struct {
+        const char *asked, *crowded;
+        bool yields;
+    } of[] = {
+        { NULL, NULL, false }, { "1", NULL, true }, { "2", NULL, true }, { "0", NULL, false }, { "true", NULL, true },
+        { "Yes", NULL, true }, { "enabled", NULL, true }, { "false", NULL, false }, { "", NULL, false }, { "1x", NULL, false },
+        { NULL, "1", true }, { NULL, "0", false }, { "0", "1", false }, { "1", "0", true },
+    };
+
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        clearenv();
+        if (of[i].asked)
+            setenv("OMPI_MCA_mpi_yield_when_idle", of[i].asked, 1);
+        if (of[i].crowded)
+            setenv("OMPI_MCA_mpi_oversubscribe", of[i].crowded, 1);
+        ck_assert_msg(collopt_launched_to_yield() == of[i].yields, "number %zu", i);
+    }
+}
+END_TEST
+
 /* What SPEAK says on stderr, in a process with this one variable. */
 static size_t heard(const char *name, const char *value, void (*speak)(void), char *text, size_t size)
 {
@@ -692,6 +715,7 @@ int main(void)
     tcase_add_test(c, choice_cut_short);
     tcase_add_test(c, messages);
     tcase_add_test(c, warned_once);
+    tcase_add_test(c, yielding);
     suite_add_tcase(suite, c);
     runner = srunner_create(suite);
     srunner_run_all(runner, CK_NORMAL);
