@@ -385,7 +385,7 @@ static void bench(FILE *csv, const char *mpi)
             const struct collopt_kernel *kernel = collopt_kernel(op, type);
             bool pairs = collopt_type_layout(type) == COLLOPT_LAYOUT_PAIR;
 
-            if (!kernel || !asked.op[op] || !asked.type[type])
+            if (!kernel || mpi_op(op) == MPI_OP_NULL || !asked.op[op] || !asked.type[type])
                 continue;
             for (int i = 0; i < asked.lengths; i++) {
                 size_t n = asked.bytes[i] / collopt_type_size(type), bytes = n * collopt_type_size(type);

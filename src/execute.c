@@ -75,9 +75,9 @@ static int fold(const struct collopt_plan *plan, const struct collopt_step *s)
     return MPI_SUCCESS;
 }
 
-/* Gaps between the data of elements are not ours to write, so anything but a dense type is copied by way of packing: short
- * ones on the stack, long ones in parts that stay in the caches and in the heap (a buffer of 1 MiB would be mapped anew each
- * time). */
+/* Gaps between the data of elements are not ours to write.  So what is neither dense nor a pair that a kernel copies goes by way of
+ * packing: short vectors on the stack, long ones in parts that stay in the caches and in the heap (a buffer of 1 MiB would be
+ * mapped anew each time). */
 static int copy_packed(const struct collopt_facts *f, MPI_Datatype type, MPI_Comm comm, char *to, char *from, size_t n)
 {
     size_t at_once = ((size_t)64 << 10) / (f->size ? f->size : 1) + 1;
@@ -125,15 +125,26 @@ static int copy_from_bottom(const struct collopt_facts *f, MPI_Comm comm, char *
     return err;
 }
 
+/* Copies elements and leaves their gaps alone, or NULL. */
+static const struct collopt_kernel *copier(const struct collopt_facts *f)
+{
+    return collopt_type_size(f->type_id) == (size_t)f->extent ? collopt_kernel(COLLOPT_REPLACE, f->type_id) : NULL;
+}
+
 static int copy(const struct collopt_comm *c, const struct collopt_plan *plan, const struct collopt_step *s)
 {
     const struct collopt_facts *f = &plan->facts;
     char *to = address(plan, &s->run[0]), *from = address(plan, &s->run[1]);
     MPI_Comm comm = c->hidden == MPI_COMM_NULL ? atomic_load_explicit(&c->comm, memory_order_relaxed) : c->hidden;
+    const struct collopt_kernel *kernel;
     size_t n = s->run[0].n;
 
     if (f->dense) {
         memcpy(to, from, n * f->size);
+        return MPI_SUCCESS;
+    }
+    if ((kernel = copier(f))) {
+        kernel->combine(to, from, from, n);
         return MPI_SUCCESS;
     }
     if (!to || !from)

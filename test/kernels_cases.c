@@ -150,6 +150,8 @@ static int winner(enum collopt_op op, long double a, long double b, long double 
 {
     long double x = op == COLLOPT_MAXLOC ? a : -a, y = op == COLLOPT_MAXLOC ? b : -b;
 
+    if (op == COLLOPT_REPLACE)
+        return 2;
     if (isnan(x) != isnan(y))
         return isnan(x) ? 1 : 2;
     if (!isnan(x) && x != y)

@@ -54,7 +54,8 @@ struct collopt_2real           { float value;       float index; };
 struct collopt_2double         { double value;      double index; };
 
 /* The operations, and the classes of datatypes on which MPI allows them (MPI-4.0, section 6.9.2 and
- * 6.9.4). REPLACE and NO_OP belong to one-sided communication: no reduction takes them. */
+ * 6.9.4). REPLACE and NO_OP belong to one-sided communication: no reduction takes them, but REPLACE has kernels, to
+ * copy by. */
 #define COLLOPT_OPS(X) \
     X(SUM,     "sum",     C_INTEGER | FORTRAN_INTEGER | FLOATING | COMPLEX | MULTI_LANGUAGE) \
     X(PROD,    "prod",    C_INTEGER | FORTRAN_INTEGER | FLOATING | COMPLEX | MULTI_LANGUAGE) \
@@ -92,7 +93,8 @@ struct collopt_2double         { double value;      double index; };
     COLLOPT_ON_BITS(X, BOR)     X(BOR,  BYTE, u8, 1) \
     COLLOPT_ON_BITS(X, BXOR)    X(BXOR, BYTE, u8, 1) \
     COLLOPT_ON_PAIRS(X, MINLOC) \
-    COLLOPT_ON_PAIRS(X, MAXLOC)
+    COLLOPT_ON_PAIRS(X, MAXLOC) \
+    COLLOPT_ON_GAPS(X, REPLACE)
 
 /* Sums that are rounded once: type, lane, lanes per element. */
 #define COLLOPT_EXACT_SUMS(X) \
@@ -120,5 +122,9 @@ struct collopt_2double         { double value;      double index; };
     X(op, LONG_INT, long_int, 1)     X(op, SHORT_INT, short_int, 1) \
     X(op, 2INT, 2int, 1)             X(op, LONG_DOUBLE_INT, long_double_int, 1) \
     X(op, 2REAL, 2real, 1)           X(op, 2DOUBLE, 2double, 1)
+/* The pairs that have gaps: REPLACE copies them, and leaves the gaps alone. */
+#define COLLOPT_ON_GAPS(X, op) \
+    X(op, DOUBLE_INT, double_int, 1) X(op, LONG_INT, long_int, 1) \
+    X(op, SHORT_INT, short_int, 1)   X(op, LONG_DOUBLE_INT, long_double_int, 1)
 
 #endif

@@ -460,6 +460,11 @@ SCALAR_ROW(PROD, cl)
 
 /* ---- pairs ---- */
 
+/* REPLACE of pairs that are taken field by field */
+#define REPLACE_PAIRS(lane) \
+    static inline const char *REPLACE_##lane(const char *left, const char *right) { (void) left; return right; } \
+    LOOP_PAIR(REPLACE, lane) LOOPS_ROW_OF_TWO(REPLACE, lane, sizeof(pair_##lane), false)
+
 #if defined __LP64__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
 /* The float in the upper half of `word`, the rest of which is zero, as an integer: sign and magnitude become
@@ -531,6 +536,15 @@ WORD_LOOPS(short_int, u64, false)
 WORD_LOOPS(double_int, struct words, false)
 WORD_LOOPS(long_int, struct words, false)
 
+/* REPLACE: the right pair, whatever the left one is. */
+#define REPLACE_WORDS(lane, word) \
+    static inline word REPLACE_##lane(word a, word b) { (void) a; return b; } \
+    LOOP_WORDS(REPLACE, lane, word) LOOPS_ROW_OF_TWO(REPLACE, lane, sizeof(word), false)
+
+REPLACE_WORDS(short_int, u64)
+REPLACE_WORDS(double_int, struct words)
+REPLACE_WORDS(long_int, struct words)
+
 #if defined __AVX512BW__ && defined EXTENDED
 #include "pairs_avx512.h"
 LOOPS_ROW_OF_PICK(MINLOC, 2real, MINLOC_2real_stays, sizeof(u64), true)
@@ -539,6 +553,7 @@ LOOPS_ROW_OF_PICK(MINLOC, 2double, MINLOC_2double_stays, sizeof(struct words), t
 LOOPS_ROW_OF_PICK(MAXLOC, 2double, MAXLOC_2double_stays, sizeof(struct words), true)
 LOOPS_ROW_OF_PICK(MINLOC, long_double_int, MINLOC_long_double_int_stays, sizeof(struct long_double_words), false)
 LOOPS_ROW_OF_PICK(MAXLOC, long_double_int, MAXLOC_long_double_int_stays, sizeof(struct long_double_words), false)
+REPLACE_WORDS(long_double_int, struct long_double_words)
 #define LONG_DOUBLE_PAIRS
 #else
 WORD_LOOPS(2real, u64, true)
@@ -584,17 +599,23 @@ PAIR_LOOPS(double_int)
 PAIR_LOOPS(long_int)
 PAIR_LOOPS(2double)
 
+REPLACE_PAIRS(short_int)
+REPLACE_PAIRS(double_int)
+REPLACE_PAIRS(long_int)
+
 #endif
 
 #ifndef LONG_DOUBLE_PAIRS
 #ifdef EXTENDED
 WORD_LOOPS(long_double_int, struct long_double_words, false)
+REPLACE_WORDS(long_double_int, struct long_double_words)
 #else
 #define OF(op) op##_long_double_int
 #define PAIR struct collopt_long_double_int
 #define IS_NAN isnan
 #include "pair_lane.h"
 PAIR_LOOPS(long_double_int)
+REPLACE_PAIRS(long_double_int)
 #endif
 #endif
 
