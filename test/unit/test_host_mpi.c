@@ -165,6 +165,23 @@ START_TEST(crowded)
 }
 END_TEST
 
+/* What was measured with one MPI library says nothing of the others. */
+START_TEST(measured_with_one)
+{
+    struct setting s = { .mpi = COLLOPT_OPENMPI, .ranks = 8 };
+    struct collopt_problem p = problem(&s, COLLOPT_REDUCE_SCATTER_BLOCK, 4096, true);
+    struct collopt_decision d;
+
+    s.topology.oversubscribed = true;
+    collopt_select(&p, &d);
+    ck_assert_msg(d.choice.algorithm && strcmp(d.choice.algorithm->name, "leader") == 0, "%s", d.why);
+    ck_assert_msg(strncmp(d.why, "measured ", 9) == 0, "%s", d.why);
+    s.machine.mpi = COLLOPT_MPICH;
+    collopt_select(&p, &d);
+    ck_assert_msg(strncmp(d.why, "measured ", 9) != 0, "%s", d.why);
+}
+END_TEST
+
 /* ---- the choice -------------------------------------------------------------------------------------------------------- */
 
 /* All that they run is in our catalogue, or has something better in it: without measured times nothing is left to them. */
@@ -327,6 +344,7 @@ int main(void)
     tcase_add_test(tc, decisions);
     tcase_add_test(tc, unknown);
     tcase_add_test(tc, crowded);
+    tcase_add_test(tc, measured_with_one);
     tcase_add_test(tc, nothing_is_lost);
     tcase_add_test(tc, measured);
     tcase_add_test(tc, mistakes);
