@@ -242,6 +242,45 @@ static void bind_strands(struct binder *b, size_t *strand)
     free(start);
 }
 
+/* Does nothing but short work of the rank's own, or the start of sends, lie between the receive posted in step I and its wait?
+ * Returns the wait, else 0. */
+static size_t wait_soon(const struct binder *b, size_t i)
+{
+    const size_t few = 2048;            /* bytes */
+    size_t bytes = 0;
+
+    for (size_t k = i + 1; k < b->steps; k++) {
+        const struct collopt_step *q = &b->step[k];
+
+        if (q->kind == COLLOPT_WAIT)
+            return q->message == b->step[i].message ? k : 0;
+        if (q->kind == COLLOPT_COPY || q->kind == COLLOPT_FOLD)
+            bytes += b->run[(uintptr_t)q->run].n * b->p->size * (size_t)q->runs;
+        else if (q->kind != COLLOPT_POST_SEND)
+            return 0;
+        if (bytes > few)
+            return 0;
+    }
+    return 0;
+}
+
+/* For a strand that is alone: such a receive and its wait become one step, in the wait's place.  The message would have to arrive
+ * within that short work to gain by a receive that is there already, and the hosts' ways of doing both in one are shorter. */
+static void fuse(struct binder *b)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < b->steps; i++) {
+        size_t wait = b->step[i].kind == COLLOPT_POST_RECEIVE ? wait_soon(b, i) : 0;
+
+        if (wait)
+            b->step[wait].kind = COLLOPT_RECEIVE;
+        else
+            b->step[kept++] = b->step[i];
+    }
+    b->steps = kept;
+}
+
 /* ---- the whole ---------------------------------------------------------------------------------------------- */
 
 static struct collopt_bound *finish(struct binder *b, const size_t *strand)
@@ -297,6 +336,8 @@ struct collopt_bound *collopt_bind(const struct collopt_schedule *s, const struc
     b.wire_messages = b.first_message + s->actions;
     if (!b.failed)
         bind_strands(&b, strand);
+    if (!b.failed && s->strands == 1)
+        fuse(&b);
     if (!b.failed)
         bound = finish(&b, strand);
     if (!bound) {
