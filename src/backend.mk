@@ -70,6 +70,7 @@ COLLOPT_BACKEND_SOURCES = \
 	src/entry.c \
 	src/execute.c \
 	src/facts.c \
+	src/handles.c \
 	src/gpu.c \
 	src/hand_over.c \
 	src/host.c \

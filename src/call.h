@@ -63,6 +63,16 @@ bool collopt_facts_last(const struct collopt_facts *f);
 /* The quick answer for most of what is not ours: null and what the user made are not predefined. */
 bool collopt_op_predefined(MPI_Op op);
 
+/* ---- handles.c: may a handle mean something else than it did? -------------------------------------------------- */
+
+/* What was learnt of the user's handles after this stamp was taken holds while the stamp is the same.  COLLOPT_UNSTAMPED:
+ * nothing can be said. */
+enum { COLLOPT_UNSTAMPED = 0 };
+uint64_t collopt_handles_stamp(void);
+/* Around every free of an operation or a datatype. */
+void collopt_free_begins(void);
+void collopt_free_ends(void);
+
 /* ---- plan.c: a schedule bound to a count, a datatype and an operation ----------------------------------------- */
 
 struct collopt_wire {           /* one message as the host is told it */
@@ -82,6 +92,7 @@ struct collopt_plan {
     size_t count;               /* as in the call; Reduce_scatter: hash of the counts */
     size_t *counts;             /* Reduce_scatter, else NULL */
     struct collopt_facts facts;
+    uint64_t stamp;             /* of handles, from before FACTS were last seen to be right */
     int trial;                  /* as in the call */
     struct collopt_adapted *adapted;    /* calls like this go by these trials: each candidate has a plan of its own */
 
@@ -139,6 +150,7 @@ struct collopt_comm {
     struct collopt_keys *waiting;       /* info keys that were not compared yet, or NULL; info.c */
 
     struct collopt_plan *memo[COLLOPT_SETS][COLLOPT_WAYS];
+    struct collopt_plan *last[COLLOPT_COLLECTIVES];     /* of those in MEMO: most often the next call is like it */
     unsigned turn;              /* whose place the next new plan takes */
     size_t steps;               /* of all plans that are kept */
     struct collopt_schedules *schedules;

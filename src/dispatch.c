@@ -160,13 +160,17 @@ static struct collopt_plan *new_plan(struct collopt_comm *c, const struct collop
  * judge, here as on every rank.  Without memory it is an error: this rank alone cannot leave the call to the host. */
 static int learn(struct collopt_comm *c, const struct collopt_call *call, size_t count, struct collopt_plan **plan)
 {
+    uint64_t stamp = collopt_handles_stamp();
     struct collopt_facts f;
 
     if (call->root < 0 || call->root >= c->ranks || !collopt_facts(call->op, call->type, &f) || f.size == 0)
         return COLLOPT_DECLINED;
     if (!*plan || !collopt_plan_renew(*plan, &f))
         *plan = new_plan(c, call, &f, count);
-    return *plan ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!*plan)
+        return MPI_ERR_NO_MEM;
+    (*plan)->stamp = stamp;
+    return MPI_SUCCESS;
 }
 
 static size_t count_of(const struct collopt_call *call, int ranks)
@@ -176,11 +180,20 @@ static size_t count_of(const struct collopt_call *call, int ranks)
 
 /* Do the handles still mean what PLAN was made for?  What is made of a datatype of the user's is made anew in any case: a
  * layout with the same measures may be another. */
-static bool still_right(const struct collopt_plan *plan)
+static bool still_right(struct collopt_plan *plan)
 {
     const struct collopt_facts *f = &plan->facts;
+    uint64_t stamp;
 
-    return collopt_facts_last(f) && (f->lasting || f->but_op || !plan->types_made);
+    if (f->lasting)
+        return true;
+    stamp = collopt_handles_stamp();
+    if (stamp != COLLOPT_UNSTAMPED && stamp == plan->stamp)
+        return true;
+    if (!collopt_facts_last(f) || (!f->but_op && plan->types_made))
+        return false;
+    plan->stamp = stamp;
+    return true;
 }
 
 /* Nothing is sent here.  COLLOPT_DECLINED: arguments that are the host's to judge. */

@@ -151,6 +151,27 @@ int collopt_entry_Pcontrol(int level)
     return collopt_host.Pcontrol ? collopt_host.Pcontrol(level) : MPI_SUCCESS;
 }
 
+/* What was learnt of a handle holds until one is freed. */
+int collopt_entry_Op_free(host_op *op)
+{
+    int err;
+
+    collopt_free_begins();
+    err = collopt_host.Op_free(op);
+    collopt_free_ends();
+    return err;
+}
+
+int collopt_entry_Type_free(host_type *type)
+{
+    int err;
+
+    collopt_free_begins();
+    err = collopt_host.Type_free(type);
+    collopt_free_ends();
+    return err;
+}
+
 /* Carried so that info keys of ours can be read here: the hosts keep only those that they know themselves. */
 int collopt_entry_Comm_set_info(host_comm comm, host_info info)
 {

@@ -121,7 +121,7 @@ static int copy_from_bottom(const struct collopt_facts *f, MPI_Comm comm, char *
     if (!(err = PMPI_Type_commit(&moved)))
         err = copy_packed(f, moved, comm, (char *)((uintptr_t)to + (uintptr_t)away),
                           (char *)((uintptr_t)from + (uintptr_t)away), n);
-    PMPI_Type_free(&moved);
+    collopt_host.Type_free(&moved);
     return err;
 }
 

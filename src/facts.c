@@ -1,7 +1,7 @@
 /* From the host's handles to facts: which kernel, which size and extent, commutative or not.
  *
  * Predefined handles are recognised by comparison with the table below; their facts never change.  Handles of the
- * user's own datatypes and operations are reused by the host, so nothing is remembered by them. */
+ * user's own datatypes and operations are reused by the host, so facts learnt of them hold until one is freed (handles.c). */
 #include "config.h"
 
 #include <pthread.h>

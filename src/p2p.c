@@ -51,7 +51,7 @@ int collopt_post(struct collopt_comm *c, struct collopt_plan *plan, int message)
     if ((err = absolute_type(plan, w->message, &made)))
         return err;
     err = start(c, w, MPI_BOTTOM, 1, made, &plan->request[message]);
-    PMPI_Type_free(&made);
+    collopt_host.Type_free(&made);
     return err;
 }
 

@@ -119,7 +119,7 @@ static void free_wires(struct collopt_plan *plan)
 {
     for (int i = 0; plan->bound && plan->wire && i < plan->bound->messages; i++)
         if (plan->wire[i].made) {
-            PMPI_Type_free(&plan->wire[i].type);
+            collopt_host.Type_free(&plan->wire[i].type);
             plan->wire[i].made = false;
         }
 }
@@ -198,11 +198,14 @@ static bool serves(const struct collopt_plan *plan, const struct collopt_call *c
 
 struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call, size_t count)
 {
-    struct collopt_plan **set = set_of(c, call, count);
+    struct collopt_plan **last = &c->last[call->collective], **set;
 
+    if (serves(*last, call, count, c->ranks))
+        return *last;
+    set = set_of(c, call, count);
     for (int i = 0; i < COLLOPT_WAYS; i++)
         if (serves(set[i], call, count, c->ranks))
-            return set[i];
+            return *last = set[i];
     return NULL;
 }
 
@@ -210,6 +213,8 @@ static void forget(struct collopt_comm *c, struct collopt_plan **place)
 {
     if (!*place)
         return;
+    if (c->last[(*place)->collective] == *place)
+        c->last[(*place)->collective] = NULL;
     if ((*place)->bound)
         c->steps -= (*place)->bound->steps;
     collopt_plan_free(*place);

@@ -79,6 +79,8 @@
     N(MPI_Init_thread, Init_thread, INIT_THREAD, BASE, \
       (int *argc, char ***argv, int required, int *provided), (argc, argv, required, provided)) \
     N(MPI_Finalize, Finalize, FINALIZE, BASE, (void), ()) \
+    N(MPI_Op_free, Op_free, OP_FREE, BASE, (host_op *op), (op)) \
+    N(MPI_Type_free, Type_free, TYPE_FREE, BASE, (host_type *type), (type)) \
     N(MPI_Comm_set_info, Comm_set_info, COMM_SET_INFO, BASE, \
       (host_comm comm, host_info info), (comm, info)) \
     N(MPI_Comm_dup_with_info, Comm_dup_with_info, COMM_DUP_WITH_INFO, BASE, \
