@@ -194,7 +194,8 @@ static struct collopt_comm *new_state(MPI_Comm comm)
     return c;
 }
 
-static struct collopt_comm *look_up(MPI_Comm comm)
+/* Not inlined, so that the repeated call saves no registers. */
+static __attribute__((noinline)) struct collopt_comm *look_up(MPI_Comm comm)
 {
     struct collopt_comm *c = NULL;
     int found = 0;

@@ -1,4 +1,4 @@
-/* From a call to its execution, or to "declined". */
+/* From a call to its execution, by us or, if it is declined, by the host. */
 #include "config.h"
 
 #include <time.h>
@@ -10,7 +10,7 @@ atomic_bool collopt_switched_on = true;
 static int decline(const struct collopt_call *call, enum collopt_reason why)
 {
     collopt_count_passed(call->name, why, 1);
-    return COLLOPT_DECLINED;
+    return collopt_hand_over(call);
 }
 
 /* ---- arguments that are the host's to judge ------------------------------------------------------------------------ */

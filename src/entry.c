@@ -1,6 +1,6 @@
 /* Where an MPI call enters the backend: one short function per MPI name.
  *
- * A call of the family is described and dispatched; if it is declined, the host gets the arguments as they came.  The
+ * A call of the family is described and dispatched; if it is declined, dispatch.c gives it to the host as it came.  The
  * nonblocking and persistent names, and those we only listen to, are handed on. */
 #include "config.h"
 
@@ -14,99 +14,87 @@
 int collopt_entry_Reduce(const void *in, void *out, int count, host_type type, host_op op, int root, host_comm comm)
 {
     struct collopt_call call = CALL(REDUCE, "Reduce", .count = (size_t)count, .root = root);
-    int err = collopt_dispatch(&call);
 
-    return err == COLLOPT_DECLINED ? collopt_host.Reduce(in, out, count, type, op, root, comm) : err;
+    return collopt_dispatch(&call);
 }
 
 int collopt_entry_Reduce_c(const void *in, void *out, host_count count, host_type type, host_op op, int root, host_comm comm)
 {
     struct collopt_call call = CALL(REDUCE, "Reduce_c", .large = true, .count = (size_t)count, .root = root);
-    int err = collopt_dispatch(&call);
 
-    return err == COLLOPT_DECLINED ? collopt_host.Reduce_c(in, out, count, type, op, root, comm) : err;
+    return collopt_dispatch(&call);
 }
 
 int collopt_entry_Allreduce(const void *in, void *out, int count, host_type type, host_op op, host_comm comm)
 {
     struct collopt_call call = CALL(ALLREDUCE, "Allreduce", .count = (size_t)count);
-    int err = collopt_dispatch(&call);
 
-    return err == COLLOPT_DECLINED ? collopt_host.Allreduce(in, out, count, type, op, comm) : err;
+    return collopt_dispatch(&call);
 }
 
 int collopt_entry_Allreduce_c(const void *in, void *out, host_count count, host_type type, host_op op, host_comm comm)
 {
     struct collopt_call call = CALL(ALLREDUCE, "Allreduce_c", .large = true, .count = (size_t)count);
-    int err = collopt_dispatch(&call);
 
-    return err == COLLOPT_DECLINED ? collopt_host.Allreduce_c(in, out, count, type, op, comm) : err;
+    return collopt_dispatch(&call);
 }
 
 int collopt_entry_Reduce_scatter(const void *in, void *out, const int *counts, host_type type, host_op op, host_comm comm)
 {
     struct collopt_call call = CALL(REDUCE_SCATTER, "Reduce_scatter", .counts = counts);
-    int err = collopt_dispatch(&call);
 
-    return err == COLLOPT_DECLINED ? collopt_host.Reduce_scatter(in, out, counts, type, op, comm) : err;
+    return collopt_dispatch(&call);
 }
 
 int collopt_entry_Reduce_scatter_c(const void *in, void *out, const host_count *counts, host_type type, host_op op,
                                    host_comm comm)
 {
     struct collopt_call call = CALL(REDUCE_SCATTER, "Reduce_scatter_c", .large = true, .counts64 = counts);
-    int err = collopt_dispatch(&call);
 
-    return err == COLLOPT_DECLINED ? collopt_host.Reduce_scatter_c(in, out, counts, type, op, comm) : err;
+    return collopt_dispatch(&call);
 }
 
 int collopt_entry_Reduce_scatter_block(const void *in, void *out, int count, host_type type, host_op op, host_comm comm)
 {
     struct collopt_call call = CALL(REDUCE_SCATTER_BLOCK, "Reduce_scatter_block", .count = (size_t)count);
-    int err = collopt_dispatch(&call);
 
-    return err == COLLOPT_DECLINED ? collopt_host.Reduce_scatter_block(in, out, count, type, op, comm) : err;
+    return collopt_dispatch(&call);
 }
 
 int collopt_entry_Reduce_scatter_block_c(const void *in, void *out, host_count count, host_type type, host_op op,
                                          host_comm comm)
 {
     struct collopt_call call = CALL(REDUCE_SCATTER_BLOCK, "Reduce_scatter_block_c", .large = true, .count = (size_t)count);
-    int err = collopt_dispatch(&call);
 
-    return err == COLLOPT_DECLINED ? collopt_host.Reduce_scatter_block_c(in, out, count, type, op, comm) : err;
+    return collopt_dispatch(&call);
 }
 
 int collopt_entry_Scan(const void *in, void *out, int count, host_type type, host_op op, host_comm comm)
 {
     struct collopt_call call = CALL(SCAN, "Scan", .count = (size_t)count);
-    int err = collopt_dispatch(&call);
 
-    return err == COLLOPT_DECLINED ? collopt_host.Scan(in, out, count, type, op, comm) : err;
+    return collopt_dispatch(&call);
 }
 
 int collopt_entry_Scan_c(const void *in, void *out, host_count count, host_type type, host_op op, host_comm comm)
 {
     struct collopt_call call = CALL(SCAN, "Scan_c", .large = true, .count = (size_t)count);
-    int err = collopt_dispatch(&call);
 
-    return err == COLLOPT_DECLINED ? collopt_host.Scan_c(in, out, count, type, op, comm) : err;
+    return collopt_dispatch(&call);
 }
 
 int collopt_entry_Exscan(const void *in, void *out, int count, host_type type, host_op op, host_comm comm)
 {
     struct collopt_call call = CALL(EXSCAN, "Exscan", .count = (size_t)count);
-    int err = collopt_dispatch(&call);
 
-    return err == COLLOPT_DECLINED ? collopt_host.Exscan(in, out, count, type, op, comm) : err;
+    return collopt_dispatch(&call);
 }
 
 int collopt_entry_Exscan_c(const void *in, void *out, host_count count, host_type type, host_op op, host_comm comm)
 {
     struct collopt_call call = CALL(EXSCAN, "Exscan_c", .large = true, .count = (size_t)count);
-    int err = collopt_dispatch(&call);
 
-    return err == COLLOPT_DECLINED ? collopt_host.Exscan_c(in, out, count, type, op, comm) : err;
+    return collopt_dispatch(&call);
 }
 
 /* ---- the names that are handed on and counted -------------------------------------------------------------------------- */

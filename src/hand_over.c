@@ -1,4 +1,4 @@
-/* A call of the family handed to the host as it came, where we want to know how long it takes. */
+/* A call of the family handed to the host as it came. */
 #include "config.h"
 
 #include "call.h"
@@ -23,8 +23,8 @@ int collopt_hand_over(const struct collopt_call *call)
     case COLLOPT_ALLREDUCE:
         return VECTOR(Allreduce);
     case COLLOPT_REDUCE_SCATTER:
-        return call->counts ? collopt_host.Reduce_scatter(in, out, call->counts, type, op, comm)
-                            : collopt_host.Reduce_scatter_c(in, out, call->counts64, type, op, comm);
+        return call->large ? collopt_host.Reduce_scatter_c(in, out, call->counts64, type, op, comm)
+                           : collopt_host.Reduce_scatter(in, out, call->counts, type, op, comm);
     case COLLOPT_REDUCE_SCATTER_BLOCK:
         return VECTOR(Reduce_scatter_block);
     case COLLOPT_SCAN:
