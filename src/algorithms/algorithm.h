@@ -240,6 +240,7 @@ struct collopt_messages {
     bool staggered;             /* FAN of a tree: really from ever farther, not from both sides */
     int blocks;                 /* that each rank's part is cut into, one of which a message has; 0: messages have whole parts */
     bool inside;                /* in a node, whatever the distance */
+    bool astride;               /* pairs begin at odd multiples of the distance: a node of twice the distance holds none */
     double uneven;              /* how much longer a port is busy than its bytes say, as streams meet there; 0: no longer */
     int strands;                /* that do this at the same time, on links of their own where there are some; 0: one */
 };

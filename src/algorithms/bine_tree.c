@@ -162,7 +162,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
     for (int s = 0; s < b.steps; s++)
         collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = abs(collopt_swing_distance(s)),
-                                                          .bytes = vector_bytes(p), .combined = vector_bytes(p) });
+                                                          .astride = s > 0, .bytes = vector_bytes(p),
+                                                          .combined = vector_bytes(p) });
 }
 
 const struct collopt_algorithm collopt_reduce_bine_tree = {

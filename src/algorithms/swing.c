@@ -303,7 +303,7 @@ static void traffic_on(const struct collopt_problem *p, const struct collopt_gri
         double twice = p->ranks % 2 && s > 0 ? 2 : 1, back = twice > 1 && p->collective == COLLOPT_REDUCE ? 1.2 : twice;
         int d = w.dimension[s], far = least(abs(collopt_swing_distance(w.step[s])), most(g->side[d] / 2, 1));
         struct collopt_messages m = { .pattern = COLLOPT_SWING, .distance = far * g->stride[d], .bytes = held / 2,
-                                      .combined = held / 2, .strands = strands };
+                                      .combined = held / 2, .astride = w.step[s] > 0, .strands = strands };
 
         collopt_messages(t, twice, m);
         m.combined = 0;

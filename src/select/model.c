@@ -45,7 +45,7 @@ struct lie {
 static void lie_on_nodes(const struct collopt_traffic *t, const struct collopt_messages *m, struct lie *l)
 {
     int n = t->node, d = m->distance, group = d * (most(m->fan, 1) + 1);
-    bool aligned = n % group == 0 || d % n == 0;
+    bool aligned = d % n == 0 || (n % group == 0 && !(m->astride && n == group));
 
     if (t->scattered) {
         l->between = m->pattern == COLLOPT_TREE ? 1 : n;
