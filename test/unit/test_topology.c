@@ -451,6 +451,7 @@ static const struct machine {
     { "64x1", NULL, "1", 64, false, false, true },
     { "16x16", NULL, "16", 256, false, false, true },
     { "16x16 on TCP", NULL, "16", 256, false, false, false },
+    { "4x2 on TCP", NULL, "2", 8, false, false, false },
     { "16 dealt to", NULL, "cyclic:16", 256, false, false, true },
     { "2x2x8 in a node", NULL, NULL, 32, false, false, false },
     { "8 on 2", NULL, NULL, 8, false, true, false },
@@ -525,6 +526,10 @@ static const struct decision {
     { "full laptop", COLLOPT_SCAN, 32 << 10, false, "chain:segment=1G", "measured" },
     { "full laptop", COLLOPT_ALLREDUCE, 1 << 20, true, "rabenseifner", "measured" },
     /* Hosts with a rank each, over TCP: a message is dear. */
+    { "4x2 on TCP", COLLOPT_ALLREDUCE, 4 << 20, true, "lanes:count=2", "measured" },
+    { "4x2 on TCP", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "lanes:count=2", "measured" },
+    { "4x2 on TCP", COLLOPT_ALLREDUCE, 4 << 20, false, BY_NODES, "predicted" },
+    { "4x2 on TCP", COLLOPT_REDUCE, 1 << 20, true, "leader|lanes|chain", "predicted" },
     { "hosts", COLLOPT_ALLREDUCE, 8, true, "recursive_doubling", "predicted" },
     { "hosts", COLLOPT_ALLREDUCE, 64 << 10, true, "rabenseifner|swing", "predicted" },
     { "hosts", COLLOPT_ALLREDUCE, 64 << 10, false, "rabenseifner", "predicted" },
