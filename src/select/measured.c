@@ -71,14 +71,15 @@ static bool fits(const struct measured *r, const struct collopt_problem *p)
         && (r->mpi == ANY || (p->machine && p->machine->mpi == r->mpi));
 }
 
-/* Over TCP a connection that has rested begins slowly again: long parts are faster round a ring, whose neighbours never change,
- * than in fewer rounds with ever new ones.  8 hosts at 200 Mbit/s, 4 MiB: Allreduce 374 ms by ring, 627 by rabenseifner;
- * Reduce_scatter 182, and 351 by recursive_halving.  Rings of one rank of each node send less through the nodes' ports than one
- * of all ranks: 4 such hosts of 2 ranks, Allreduce 311 and 371 ms, Reduce_scatter 177 and 195; by lanes with swing 462 and 225. */
+/* Over TCP a connection that has rested begins slowly again: long parts are faster round a ring, whose neighbours never
+ * change, than in fewer rounds with ever new ones.  8 hosts at 200 Mbit/s, 4 MiB: Allreduce 374 ms by ring, 627 by
+ * rabenseifner; Reduce_scatter 182, and 351 by recursive_halving; 256 KiB: Allreduce 32, 46 to 52 by swing.
+ * Rings of one rank of each node send less through the nodes' ports than one of all ranks: 4 such hosts of 2 ranks,
+ * 4 MiB: Allreduce 311 and 371 ms, Reduce_scatter 177 and 195; by lanes with swing 462 and 225. */
 static bool long_over_tcp(const struct collopt_problem *p)
 {
     const double slow = 1e-9;           /* seconds per byte */
-    const size_t part = 64 K;
+    const size_t part = 32 K;
     bool shared_out = p->collective == COLLOPT_ALLREDUCE || p->collective == COLLOPT_REDUCE_SCATTER
         || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
 
