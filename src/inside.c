@@ -2,8 +2,7 @@
  *
  * hwloc is opened when it is first needed and by no name but its own, so that programs whose ranks are alone on
  * their nodes, or not bound, do not pay for it, and that collopt runs where it is not installed.  Only processors,
- * cores, caches and memory are looked for: 2 ms instead of 12 with devices and what the x86 instructions say (two
- * cores). */
+ * cores, caches and memory are looked for: devices, and what the x86 instructions say, would take six times as long. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
