@@ -1,7 +1,10 @@
 /* The two-operand pass, for operations that can only do right = left op right (MPI_Reduce_local, user-defined operations).
  *
  * Every fold becomes a row of such steps.  The result is computed where the right operand lies if that value is not
- * read again, else in a copy; the copies that remain are what the operation's form costs. */
+ * read again, else in a copy; the copies that remain are what the operation's form costs.
+ *
+ * left = left op right, where RIGHT is still needed, would take two: of RIGHT, and of the result.  If LEFT is what a message
+ * has brought, this is received beside LEFT's place, where the result is to be; then that of RIGHT is enough. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -13,7 +16,10 @@ struct pass {
     const struct action *from;          /* the actions as they were */
     size_t n;
     int spare[2], spares;               /* packed slots for copies of operands that must be kept */
+    int *beside;                        /* [places] a slot of the same kind for messages that would go there; 0: none yet */
 };
+
+enum { NEAR = 64 };             /* actions between a receive and the fold that it is for, at most */
 
 static struct action *again(struct pass *w, const struct action *like, enum action_kind kind, int regions)
 {
@@ -121,10 +127,64 @@ static void lower(struct pass *w, size_t i)
     combine(w, a, left, to);
 }
 
+/* The receive that left in SPAN what action I of its strand reads there first; or NULL. */
+static const struct action *receive_of(const struct pass *w, size_t i, struct span span)
+{
+    const struct collopt_schedule *s = w->s;
+
+    for (size_t j = i; j-- > 0 && i - j <= NEAR;)
+        for (int r = 0; r < w->from[j].regions; r++) {
+            const struct action *a = &w->from[j];
+
+            if (collopt_spans_overlap(s, *collopt_region_of(s, a, r), span))
+                return a->kind == ACTION_RECEIVE && a->strand == w->from[i].strand
+                        && collopt_spans_same(s, *collopt_region_of(s, a, 0), span) ? a : NULL;
+        }
+    return NULL;
+}
+
+static void move_beside(struct pass *w, struct span span)
+{
+    struct collopt_schedule *s = w->s;
+
+    for (int k = 0; k < span.n && !s->failed; k++) {
+        struct piece *q = &s->piece[span.first + k];
+        const struct place place = s->place[q->place];
+        int *beside = &w->beside[q->place];
+
+        if (!*beside)
+            *beside = place.kind == PLACE_PACKED ? collopt_packed_slot(s) : collopt_vector_slot(s, place.cover);
+        q->place = *beside;
+    }
+}
+
+/* Every action has regions of its own, so pieces may be changed where they lie. */
+static void receive_beside(struct pass *w)
+{
+    const struct collopt_schedule *s = w->s;
+
+    w->beside = calloc(s->places, sizeof *w->beside);
+    for (size_t i = 0; i < w->n && w->beside && !s->failed; i++) {
+        const struct action *a = &w->from[i], *receive;
+        struct span to, left, right;
+
+        if (a->kind != ACTION_FOLD || a->regions != 3)
+            continue;
+        to = *collopt_region_of(s, a, 0), left = *collopt_region_of(s, a, 1), right = *collopt_region_of(s, a, 2);
+        if (!collopt_spans_same(s, left, to) || collopt_spans_same(s, right, to)
+            || dead_after(w, i, right) || !(receive = receive_of(w, i, left)))
+            continue;
+        move_beside(w, *collopt_region_of(s, receive, 0));
+        move_beside(w, left);
+    }
+    free(w->beside);
+}
+
 void collopt_pass_two_operands(struct collopt_schedule *s)
 {
     struct pass w = { .s = s, .from = s->action, .n = s->actions, .spare = { -1, -1 } };
 
+    receive_beside(&w);
     s->action = NULL;
     s->actions = s->action_room = 0;
     for (size_t i = 0; i < w.n && !s->failed; i++) {

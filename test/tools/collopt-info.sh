@@ -110,7 +110,7 @@ measured_choice circulant "$pair" allreduce --ranks 2 --bytes 4K --host openmpi
 measured_choice recursive_doubling "$pair" allreduce --ranks 2 --bytes 4K --host mpich
 measured_choice circulant "$pair" allreduce --ranks 2 --bytes 256K
 measured_choice elimination "$pair" allreduce --ranks 2 --bytes 256K --op noncommutative
-measured_choice chain:segment=1G "$pair" scan --ranks 2 --bytes 64K
+measured_choice sweep "$pair" scan --ranks 2 --bytes 64K
 "$info" --explain reduce_scatter_block --ranks 6 --bytes 8 >"$work/out" || fail "--explain, parts: status $?"
 has '^reduce_scatter_block of 48 bytes on 6 ranks, 1 node, shared memory$'
 "$info" --explain exscan --ranks 512 --nodes 32 --bytes 8G --network tcp >"$work/out" || fail "--explain, long: status $?"

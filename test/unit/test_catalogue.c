@@ -247,6 +247,50 @@ START_TEST(bounds_are_kept)
 }
 END_TEST
 
+/* ---- operations of the user's ------------------------------------------------------------------------------------------ */
+
+/* All ranks' elements that are combined and copied. */
+static void weigh(const struct trial *t, size_t *combined, size_t *copied)
+{
+    struct workshop w = { 0 };
+    char why[PROOF_WHY];
+
+    *combined = *copied = 0;
+    ck_assert_msg(workshop_open(&w, t, why), "%s p %d: %s", t->algorithm->name, t->ranks, why);
+    for (int r = 0; r < t->ranks; r++) {
+        struct collopt_load load;
+
+        collopt_weigh(w.program[r], &load);
+        *combined += load.combined;
+        *copied += load.copied;
+    }
+    workshop_close(&w);
+}
+
+/* right = left op right costs a copy of the right operand, where it is still needed.  A second one, of the result, is rare: where it
+ * is to replace a sum that was not received (census, recursive_halving beside a power of two). */
+START_TEST(two_operands_cost_one_copy)
+{
+    const struct collopt_algorithm *a = collopt_algorithms[_i];
+    size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS];
+
+    for (int ranks = 2; ranks <= 9; ranks++) {
+        int variants = trial_variants(a, ranks, variant);
+        struct trial t = { .algorithm = a, .ranks = ranks, .count = 840 };
+        size_t combined, copied, again, with_two;
+
+        if (variants == 0)
+            continue;
+        memcpy(t.value, variant[0], sizeof t.value);
+        weigh(&t, &combined, &copied);
+        t.two_operands = TRIAL_TWO_OPERANDS;
+        weigh(&t, &again, &with_two);
+        ck_assert_msg(3 * (with_two - copied) <= 4 * combined, "%s %s p %d: %zu elements copied for %zu combinations, %zu with three operands",
+                      collopt_collective_names[a->collective], a->name, ranks, with_two, combined, copied);
+    }
+}
+END_TEST
+
 /* ---- long vectors, as the selection has them ----------------------------------------------------------------------- */
 
 /* What runs for COUNT elements of 8 bytes where nothing is forced. */
@@ -398,6 +442,7 @@ int main(void)
     suite_add_tcase(suite, says);
     tcase_set_timeout(can, 600);
     tcase_add_loop_test(can, bounds_are_kept, 0, sizeof bounds / sizeof *bounds);
+    tcase_add_loop_test(can, two_operands_cost_one_copy, 0, algorithms);
     suite_add_tcase(suite, can);
     tcase_set_timeout(chosen, 600);
     tcase_add_loop_test(chosen, long_vectors_are_cut, 0, 2 * COLLOPT_COLLECTIVES);

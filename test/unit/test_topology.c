@@ -514,7 +514,7 @@ static const struct decision {
     { "two", COLLOPT_ALLREDUCE, 256 << 10, true, "recursive_doubling|circulant", "measured" },
     { "two", COLLOPT_ALLREDUCE, 4 << 20, true, "circulant", "" },
     { "two", COLLOPT_REDUCE, 4 << 20, false, "linear", "measured" },
-    { "two", COLLOPT_SCAN, 64 << 10, true, "recursive_doubling|chain", "measured" },
+    { "two", COLLOPT_SCAN, 64 << 10, true, "sweep", "measured" },
     { "two", COLLOPT_REDUCE_SCATTER, 64 << 10, true, "circulant", "predicted" },
     { "laptop", COLLOPT_ALLREDUCE, 8, true, "recursive_doubling", "predicted" },
     { "laptop", COLLOPT_ALLREDUCE, 1 << 20, true, "circulant", "predicted" },
