@@ -100,6 +100,8 @@ struct collopt_plan {
     const struct collopt_algorithm *algorithm;
     const struct collopt_bound *bound;
     struct collopt_wire *wire;  /* [bound->messages] */
+    MPI_Datatype unit;          /* what messages are told in, and how many of it an element is: 1 of its type, or all its bytes */
+    int units;
     ptrdiff_t *slot;            /* [bound->slots] bytes from the start of scratch to the slot's element 0 */
     size_t scratch;             /* bytes */
     char **place;               /* [COLLOPT_FIRST_SLOT + slots] addresses, set anew by each call */
@@ -269,7 +271,7 @@ bool collopt_agree(MPI_Comm comm, bool ready, bool *alike);
 bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, bool *hash_alike);
 /* Where they are not alike: "have different COLLOPT_ variables: rank 3 has ..., rank 0 has ...", on all ranks.  Collective. */
 void collopt_difference(MPI_Comm comm, char *text, size_t size);
-enum { COLLOPT_AGREED_VERSION = 7 };     /* changes with any change of what ranks do together */
+enum { COLLOPT_AGREED_VERSION = 8 };     /* changes with any change of what ranks do together */
 void collopt_agree_on_world(void);      /* after MPI_Init */
 bool collopt_world_asked(void);         /* they have been asked, in MPI_Init */
 bool collopt_world_agreed(void);        /* all ranks of MPI_COMM_WORLD run collopt alike, switched on */

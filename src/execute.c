@@ -75,9 +75,9 @@ static int fold(const struct collopt_plan *plan, const struct collopt_step *s)
     return MPI_SUCCESS;
 }
 
-/* Gaps between the data of elements are not ours to write.  So what is neither dense nor a pair that a kernel copies goes by way of
- * packing: short vectors on the stack, long ones in parts that stay in the caches and in the heap (a buffer of 1 MiB would be
- * mapped anew each time). */
+/* Gaps between the data of elements are not ours to write.  So what is neither dense nor a pair that a kernel copies
+ * goes by way of packing: short vectors on the stack, long ones in parts that stay in the caches and in the heap (a
+ * buffer of 1 MiB would be mapped anew each time). */
 static int copy_packed(const struct collopt_facts *f, MPI_Datatype type, MPI_Comm comm, char *to, char *from, size_t n)
 {
     size_t at_once = ((size_t)64 << 10) / (f->size ? f->size : 1) + 1;

@@ -1,9 +1,11 @@
 /* The in-place pass: where IN and OUT are the same memory, no write to OUT may destroy input that is still to be read.
+ * And where messages carry more than OUT may be given (COLLOPT_VIA_SCRATCH), none is received into it.
  *
- * Algorithms are written as if IN and OUT were apart.  Here every write to OUT that would destroy live input goes to a
- * shadow of OUT instead, reads of that value follow it there, and what still lies in the shadow at the end is copied
- * home.  Messages stay as they are: what a rank sends and receives never depends on aliasing.  Should a read span
- * values in both in a way that blocks cannot express, the input is copied first and all reads go to the copy. */
+ * Algorithms are written as if IN and OUT were apart.  Here every write to OUT that would destroy live input, or that
+ * is such a message, goes to a shadow of OUT instead, reads of that value follow it there, and what still lies in the
+ * shadow at the end is copied home.  Messages stay as they are: what a rank sends and receives never depends on
+ * aliasing.  Should a read span values in both in a way that blocks cannot express, the input is copied first and all
+ * reads go to the copy; with such messages the shadow stands for OUT throughout. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -251,22 +253,27 @@ static bool comes_home(struct pass *w, struct collopt_block b)
     return true;
 }
 
+static bool shadow(struct pass *w)
+{
+    if (w->shadow < 0)
+        w->shadow = collopt_vector_slot(w->s, w->s->place[COLLOPT_OUT].cover);
+    return !w->s->failed;
+}
+
 static void place_write(struct pass *w, int i)
 {
     struct collopt_schedule *s = w->s;
     struct span to = *collopt_region_of(s, &s->action[i], 0);
-    bool redirect[to.n > 0 ? to.n : 1];
+    bool redirect[to.n > 0 ? to.n : 1], away = (s->how & COLLOPT_VIA_SCRATCH) && s->action[i].kind == ACTION_RECEIVE;
 
     for (int k = 0; k < to.n; k++)
-        redirect[k] = s->piece[to.first + k].place == COLLOPT_OUT && destroys(w, i, s->piece[to.first + k]);
+        redirect[k] = s->piece[to.first + k].place == COLLOPT_OUT && (away || destroys(w, i, s->piece[to.first + k]));
     for (int k = 0; k < to.n; k++) {
         struct piece *q = &s->piece[to.first + k];
 
         if (q->place != COLLOPT_OUT || (!redirect[k] && comes_home(w, q->block)))
             continue;
-        if (w->shadow < 0)
-            w->shadow = collopt_vector_slot(s, s->place[COLLOPT_OUT].cover);
-        if (s->failed)
+        if (!shadow(w))
             return;
         now_in_shadow(w, q->block);
         s->piece[to.first + k].place = w->shadow;
@@ -288,6 +295,21 @@ static void copy_home(struct pass *w)
             collopt_copy(s, (struct collopt_region){ .place = COLLOPT_OUT, .blocks = 1, .block = w->moved[i] },
                          (struct collopt_region){ .place = w->shadow, .blocks = 1, .block = w->moved[i] });
     }
+}
+
+/* Until the end, where it is copied home as a whole.  Then no input is needed any more. */
+static void all_in_shadow(struct pass *w)
+{
+    struct collopt_schedule *s = w->s;
+
+    if (!shadow(w))
+        return;
+    for (size_t i = 0; i < s->pieces; i++)
+        if (s->piece[i].place == COLLOPT_OUT)
+            s->piece[i].place = w->shadow;
+    w->moves = 0;
+    now_in_shadow(w, s->place[COLLOPT_OUT].cover);
+    copy_home(w);
 }
 
 static void copy_input_first(struct collopt_schedule *s)
@@ -345,11 +367,16 @@ void collopt_pass_in_place(struct collopt_schedule *s)
     if (!s->has_out)
         return;
     drop_copies_onto_itself(s);
-    list_reads(&w);
-    index_reads(&w);
+    if (s->how & COLLOPT_IN_PLACE) {
+        list_reads(&w);
+        index_reads(&w);
+    }
     if (!s->failed && !redirect(&w)) {
         undo(&w);
-        copy_input_first(s);
+        if (s->how & COLLOPT_VIA_SCRATCH)
+            all_in_shadow(&w);
+        else
+            copy_input_first(s);
     }
     free(w.last);
     free(w.reads);

@@ -15,11 +15,11 @@ static int absolute_type(const struct collopt_plan *plan, const struct collopt_m
     MPI_Aint *at = malloc((size_t)m->runs * sizeof *at);
 
     for (int i = 0; length && at && i < m->runs; i++) {
-        length[i] = (int)m->run[i].n;
+        length[i] = (int)m->run[i].n * plan->units;
         if ((err = PMPI_Get_address(plan->place[m->run[i].place] + (ptrdiff_t)m->run[i].at * plan->facts.extent, &at[i])))
             break;
     }
-    if (length && at && !err && !(err = PMPI_Type_create_hindexed(m->runs, length, at, plan->facts.type, made)))
+    if (length && at && !err && !(err = PMPI_Type_create_hindexed(m->runs, length, at, plan->unit, made)))
         err = PMPI_Type_commit(made);
     free(length);
     free(at);

@@ -63,16 +63,16 @@ static const struct collopt_schedule *schedule_for(struct collopt_comm *c, const
 
 /* ---- the messages as the host is told them ---------------------------------------------------------------------- */
 
-static int make_type(const struct collopt_message *m, const struct collopt_facts *f, MPI_Datatype *made)
+static int make_type(const struct collopt_plan *plan, const struct collopt_message *m, MPI_Datatype *made)
 {
     int err = MPI_ERR_NO_MEM, *length = malloc((size_t)m->runs * sizeof *length);
     MPI_Aint *at = malloc((size_t)m->runs * sizeof *at);
 
     for (int i = 0; length && at && i < m->runs; i++) {
-        length[i] = (int)m->run[i].n;
-        at[i] = ((MPI_Aint)m->run[i].at - (MPI_Aint)m->run[0].at) * f->extent;
+        length[i] = (int)m->run[i].n * plan->units;
+        at[i] = ((MPI_Aint)m->run[i].at - (MPI_Aint)m->run[0].at) * plan->facts.extent;
     }
-    if (length && at && !(err = PMPI_Type_create_hindexed(m->runs, length, at, f->type, made)))
+    if (length && at && !(err = PMPI_Type_create_hindexed(m->runs, length, at, plan->unit, made)))
         err = PMPI_Type_commit(made);
     free(length);
     free(at);
@@ -92,8 +92,8 @@ static bool set_wire(struct collopt_plan *plan, int i)
     const struct collopt_message *m = &plan->bound->message[i];
     struct collopt_wire *w = &plan->wire[i];
 
-    *w = (struct collopt_wire){ .peer = m->peer, .tag = m->tag, .count = (int)m->n, .place = m->run[0].place,
-                                .at = (ptrdiff_t)m->run[0].at * plan->facts.extent, .type = plan->facts.type, .message = m };
+    *w = (struct collopt_wire){ .peer = m->peer, .tag = m->tag, .count = (int)m->n * plan->units, .place = m->run[0].place,
+                                .at = (ptrdiff_t)m->run[0].at * plan->facts.extent, .type = plan->unit, .message = m };
     if (m->runs == 1)
         return true;
     w->count = 1;
@@ -101,7 +101,7 @@ static bool set_wire(struct collopt_plan *plan, int i)
         w->absolute = plan->absolute = true;
         return true;
     }
-    w->made = make_type(m, &plan->facts, &w->type) == MPI_SUCCESS;
+    w->made = make_type(plan, m, &w->type) == MPI_SUCCESS;
     return w->made;
 }
 
@@ -280,20 +280,33 @@ static bool copy_counts(struct collopt_plan *plan, const struct collopt_call *ca
     return plan->counts != NULL;
 }
 
-static size_t cut_length(const struct collopt_facts *f)
+/* Pairs with gaps, MPI_DOUBLE_INT and its like, are sent on a node as bytes, gaps and all: hosts pack them element by
+ * element, which takes as long as the message (Open MPI) or ten times as long (MPICH).  The operation is a predefined
+ * one here, so all ranks have this type; with one of the user's, others may have a type of their own with the same
+ * data.  The gap behind the last element is read, as the kernels read it. */
+static bool sends_gaps(const struct collopt_comm *c, const struct collopt_facts *f)
 {
-    size_t n = collopt_settings()->cut / f->size;
+    return f->kernel && !f->dense && collopt_kernel(COLLOPT_REPLACE, f->type_id) && c->topology.nodes == 1;
+}
+
+static size_t cut_length(const struct collopt_plan *plan)
+{
+    size_t n = collopt_settings()->cut / (plan->units > 1 ? (size_t)plan->units : plan->facts.size);
 
     return n == 0 ? 1 : n > INT_MAX ? INT_MAX : n;
 }
 
 static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_problem *p)
 {
-    unsigned how = (plan->in_place ? COLLOPT_IN_PLACE : 0) | (plan->facts.kernel ? 0 : COLLOPT_TWO_OPERANDS);
+    bool gaps = sends_gaps(c, &plan->facts);
+    unsigned how = (plan->in_place ? COLLOPT_IN_PLACE : 0) | (plan->facts.kernel ? 0 : COLLOPT_TWO_OPERANDS)
+        | (gaps ? COLLOPT_VIA_SCRATCH : 0);
     const struct collopt_schedule *s = schedule_for(c, plan->algorithm, p, how);
-    struct collopt_bound *bound = s ? collopt_bind(s, p, cut_length(&plan->facts)) : NULL;
+    struct collopt_bound *bound;
 
-    plan->bound = bound;
+    plan->unit = gaps ? MPI_BYTE : plan->facts.type;
+    plan->units = gaps ? (int)plan->facts.extent : 1;
+    plan->bound = bound = s ? collopt_bind(s, p, cut_length(plan)) : NULL;
     if (!bound)
         return false;
     plan->wire = calloc((size_t)bound->messages + 1, sizeof *plan->wire);

@@ -290,7 +290,7 @@ struct collopt_schedule *collopt_schedule_new(const struct collopt_algorithm *a,
     start(s, p);
     if (!s->failed)
         a->build(s, p, rank);
-    if (!s->failed && (how & COLLOPT_IN_PLACE))
+    if (!s->failed && (how & (COLLOPT_IN_PLACE | COLLOPT_VIA_SCRATCH)))
         collopt_pass_in_place(s);
     if (!s->failed && (how & COLLOPT_TWO_OPERANDS))
         collopt_pass_two_operands(s);

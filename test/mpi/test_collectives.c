@@ -125,14 +125,14 @@ static bool servable(const struct trial *t, const struct group *g)
 
 /* ---- memory -------------------------------------------------------------------------------------------------------- */
 
-/* Whatever lies before the vector is poison, and behind it comes a page that may not be touched. */
+/* Whatever lies before the vector and in its gaps is poison, another one in each buffer of each rank; behind the vector comes a
+ * page that may not be touched. */
 struct arena {
     char *pages;
     size_t size;
 };
 
 enum { MARGIN = 64 };
-static const unsigned char poison = 0xa5;
 
 static struct arena in_arena, out_arena;
 static char *image;             /* what the receive buffer should look like afterwards */
@@ -158,7 +158,7 @@ struct buffer {
 };
 
 /* N elements that end where the arena ends. */
-static struct buffer place(const struct arena *a, const struct element *e, size_t n)
+static struct buffer place(const struct arena *a, const struct element *e, size_t n, int poison)
 {
     size_t span = n ? (n - 1) * (size_t)e->extent + (size_t)(e->high - e->low) : 0;
     char *from = a->pages + a->size - span;
@@ -330,7 +330,7 @@ static void remember_bits(struct buffer out)
 
     if (hashes == HASHES)
         return;
-    for (size_t i = 0; i < out.bytes; i++)
+    for (size_t i = MARGIN; i < out.bytes; i++)
         h = (h ^ (unsigned char)out.start[i]) * 0x100000001b3u;
     hash[hashes] = h;
     hash_words[hashes++] = strdup(words);
@@ -432,7 +432,8 @@ static void run(const struct trial *t, const struct group *g)
     const struct element *e = &t->kind->element[g->rank % 2];
     bool in_place = t->in_place && has_result(t, g), odd = trials++ % 2;
     size_t results = t->in_place || !scatters(t) ? t->count : t->share[g->rank];
-    struct buffer in = place(&in_arena, e, t->count), out = place(&out_arena, e, results);
+    int poison = 0x21 + 2 * g->rank;
+    struct buffer in = place(&in_arena, e, t->count, poison), out = place(&out_arena, e, results, poison + 1);
     const void *give = in_place ? MPI_IN_PLACE : t->count == 0 && odd ? NULL : in.first;
     void *take = out_unused(t, g) ? odd ? NULL : closed : results == 0 && odd ? NULL : out.first;
     unsigned overlapped;

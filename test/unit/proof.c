@@ -316,6 +316,8 @@ static bool solo_post(struct solo *x, const struct collopt_step *step)
         return wrong(x, "the message goes the other way");
     x->message[step->message] = (struct posted){ .posted = true, .by = x->now };
     for (int k = 0; k < m->runs; k++) {
+        if (!m->send && m->run[k].place == COLLOPT_OUT && (x->look->p->how[x->rank] & COLLOPT_VIA_SCRATCH))
+            return wrong(x, "receives into OUT");
         if (!check_run(x, &m->run[k], !m->send) || !access(x, &m->run[k], !m->send))
             return false;
         for (size_t i = address(x->m, &m->run[k]), end = i + m->run[k].n; i < end; i++)

@@ -5,7 +5,7 @@
  *
  * 1. Each rank by itself: every access lies within its place; IN is never written; no place is written while it is sent
  *    or received, nor read while it is received, where "while" lasts from the post to the WAIT, whatever the network does;
- *    every message is posted once and waited for once; folds and copies have the form that is promised; and any two
+ *    every message is posted once and waited for once; with COLLOPT_VIA_SCRATCH none is received into OUT; folds and copies have the form that is promised; and any two
  *    accesses of two strands to one element, one of them a write, are ordered by program order and AWAIT (so that no
  *    interleaving of strands can matter).
  * 2. All messages: the k-th send from a to b with a tag meets the k-th receive at b, of equal length, none is left.
@@ -25,7 +25,7 @@ struct proof {
     const struct collopt_problem *problem;
     bool in_order;              /* contributions must be combined in the order of ranks */
     bool identical;             /* all ranks must end with the same bracketing */
-    const unsigned *how;        /* [ranks] COLLOPT_IN_PLACE, COLLOPT_TWO_OPERANDS; they may differ by rank */
+    const unsigned *how;        /* [ranks] COLLOPT_IN_PLACE, COLLOPT_TWO_OPERANDS ...; they may differ by rank */
     const struct collopt_bound *const *program;         /* [ranks] */
     bool once;                  /* what has been combined is not combined again, but on ranks with two operands */
 };

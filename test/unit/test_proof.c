@@ -111,6 +111,8 @@ START_TEST(refuses_what_is_wrong)
     refused("being sent");
     fresh(), how[0] = COLLOPT_TWO_OPERANDS;
     refused("not of the form");
+    fresh(), how[0] = COLLOPT_VIA_SCRATCH, rank[0].message[RECEIVE].run = &out;
+    refused("receives into OUT");
 }
 END_TEST
 

@@ -305,7 +305,8 @@ static unsigned how(const struct trial *t, int rank)
     bool alone = t->algorithm->collective == COLLOPT_REDUCE && rank != t->root;
     bool two = t->two_operands == TRIAL_TWO_OPERANDS || (t->two_operands == TRIAL_MIXED && rank % 2 == 1);
 
-    return (t->in_place && !alone ? COLLOPT_IN_PLACE : 0u) | (two ? COLLOPT_TWO_OPERANDS : 0u);
+    return (t->in_place && !alone ? COLLOPT_IN_PLACE : 0u) | (two ? COLLOPT_TWO_OPERANDS : 0u)
+        | (t->two_operands == TRIAL_VIA_SCRATCH ? COLLOPT_VIA_SCRATCH : 0u);
 }
 
 static bool make_schedules(struct workshop *w)

@@ -37,7 +37,10 @@ enum trial_nodes {
     TRIAL_MAPS
 };
 
-enum { TRIAL_THREE_OPERANDS, TRIAL_TWO_OPERANDS, TRIAL_MIXED /* two on odd ranks */, TRIAL_FORMS };
+enum {
+    TRIAL_THREE_OPERANDS, TRIAL_TWO_OPERANDS, TRIAL_MIXED /* two on odd ranks */,
+    TRIAL_VIA_SCRATCH /* three; nothing is received into OUT */, TRIAL_FORMS
+};
 
 struct trial {
     const struct collopt_algorithm *algorithm;
