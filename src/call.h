@@ -79,6 +79,8 @@ struct collopt_wire {           /* one message as the host is told it */
     int peer, tag, count, place;
     ptrdiff_t at;               /* bytes from the place's address */
     MPI_Datatype type;
+    MPI_Datatype unit;          /* what TYPE is made of, and how many of it an element is: 1 of its own, or all its bytes */
+    int units;
     bool made;                  /* TYPE is ours to free */
     bool absolute;              /* runs in several places: TYPE is made for each call with absolute addresses */
     const struct collopt_message *message;
@@ -100,14 +102,14 @@ struct collopt_plan {
     const struct collopt_algorithm *algorithm;
     const struct collopt_bound *bound;
     struct collopt_wire *wire;  /* [bound->messages] */
-    MPI_Datatype unit;          /* what messages are told in, and how many of it an element is: 1 of its type, or all its bytes */
-    int units;
     ptrdiff_t *slot;            /* [bound->slots] bytes from the start of scratch to the slot's element 0 */
     size_t scratch;             /* bytes */
     char **place;               /* [COLLOPT_FIRST_SLOT + slots] addresses, set anew by each call */
     MPI_Request *request;       /* [bound->messages] */
     int *step;                  /* [strands] */
     bool absolute;              /* some wire is */
+    bool gaps;                  /* messages carry the gaps of pairs along, as bytes */
+    bool eager;                 /* but those that are eager only without */
     bool types_made;            /* some wire has a datatype made of the call's */
 
     uint64_t bytes;             /* of data in the input vector */

@@ -9,17 +9,18 @@
 #include "call.h"
 
 /* A message in several places: its datatype holds addresses, so it is made for this call only. */
-static int absolute_type(const struct collopt_plan *plan, const struct collopt_message *m, MPI_Datatype *made)
+static int absolute_type(const struct collopt_plan *plan, const struct collopt_wire *w, MPI_Datatype *made)
 {
+    const struct collopt_message *m = w->message;
     int err = MPI_ERR_NO_MEM, *length = malloc((size_t)m->runs * sizeof *length);
     MPI_Aint *at = malloc((size_t)m->runs * sizeof *at);
 
     for (int i = 0; length && at && i < m->runs; i++) {
-        length[i] = (int)m->run[i].n * plan->units;
+        length[i] = (int)m->run[i].n * w->units;
         if ((err = PMPI_Get_address(plan->place[m->run[i].place] + (ptrdiff_t)m->run[i].at * plan->facts.extent, &at[i])))
             break;
     }
-    if (length && at && !err && !(err = PMPI_Type_create_hindexed(m->runs, length, at, plan->unit, made)))
+    if (length && at && !err && !(err = PMPI_Type_create_hindexed(m->runs, length, at, w->unit, made)))
         err = PMPI_Type_commit(made);
     free(length);
     free(at);
@@ -48,7 +49,7 @@ int collopt_post(struct collopt_comm *c, struct collopt_plan *plan, int message)
 
     if (!w->absolute)
         return start(c, w, plan->place[w->place] + w->at, w->count, w->type, &plan->request[message]);
-    if ((err = absolute_type(plan, w->message, &made)))
+    if ((err = absolute_type(plan, w, &made)))
         return err;
     err = start(c, w, MPI_BOTTOM, 1, made, &plan->request[message]);
     collopt_host.Type_free(&made);
