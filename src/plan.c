@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "select/choose.h"
 
 enum { SCHEDULES = 64, ALIGNMENT = 64, STEPS_KEPT = 1 << 18 };       /* some 100 bytes a step */
 
@@ -310,9 +311,11 @@ static bool sends_gaps(const struct collopt_comm *c, const struct collopt_facts 
     return f->kernel && !f->dense && collopt_kernel(COLLOPT_REPLACE, f->type_id) && c->topology.nodes == 1 && !copied;
 }
 
-static size_t cut_length(const struct collopt_plan *plan)
+/* In elements. */
+static size_t cut_length(const struct collopt_plan *plan, const struct collopt_problem *p)
 {
-    size_t n = collopt_settings()->cut / (plan->gaps ? (size_t)plan->facts.extent : plan->facts.size);
+    size_t longest = collopt_longest_message(p), cut = collopt_settings()->cut;
+    size_t n = (longest > 0 && longest < cut ? longest : cut) / (plan->gaps ? (size_t)plan->facts.extent : plan->facts.size);
 
     return n == 0 ? 1 : n > INT_MAX ? INT_MAX : n;
 }
@@ -327,7 +330,7 @@ static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan, const s
 
     plan->gaps = gaps;
     plan->eager = c->machine.mpi == COLLOPT_OPENMPI;
-    plan->bound = bound = s ? collopt_bind(s, p, cut_length(plan)) : NULL;
+    plan->bound = bound = s ? collopt_bind(s, p, cut_length(plan, p)) : NULL;
     if (!bound)
         return false;
     plan->wire = calloc((size_t)bound->messages + 1, sizeof *plan->wire);

@@ -14,5 +14,7 @@ int collopt_choose(const struct collopt_problem *p, int n, struct collopt_candid
 
 /* measured.c: where P was measured, and what was best there; NULL: nowhere. */
 const char *collopt_measured(const struct collopt_problem *p, struct collopt_choice *choice);
+/* Into messages of how many bytes longer ones are best cut; 0: they are best left whole. */
+size_t collopt_longest_message(const struct collopt_problem *p);
 
 #endif

@@ -72,6 +72,23 @@ static bool fits(const struct measured *r, const struct collopt_problem *p)
         && (r->mpi == ANY || (p->machine && p->machine->mpi == r->mpi));
 }
 
+static bool over_tcp(const struct collopt_problem *p)
+{
+    const double slow = 1e-9;           /* seconds per byte */
+
+    return p->topology->nodes > 1 && !p->topology->wired && p->machine && p->machine->way[COLLOPT_BETWEEN].byte > slow;
+}
+
+/* Over TCP, Open MPI sends what needs a handshake by a protocol that waits again and again.  8 hosts at 200 Mbit/s, whole
+ * messages and pieces that are just eager: Reduce_scatter of 512 KiB by ring 53 and 34 ms, of 4 MiB 243 and 185; of 4 MiB by
+ * elimination 349 and 237.  Pieces may be copied on their way, so not those of very long vectors. */
+size_t collopt_longest_message(const struct collopt_problem *p)
+{
+    double eager = over_tcp(p) && p->machine->mpi == COLLOPT_OPENMPI ? p->machine->way[COLLOPT_BETWEEN].eager : 0;
+
+    return eager >= 16 K && p->count * p->size <= 16 M ? (size_t)(eager * 15 / 16) : 0;      /* the header takes some */
+}
+
 /* Over TCP a connection that has rested begins slowly again: long parts are faster round a ring, whose neighbours never
  * change, than in fewer rounds with ever new ones.  8 hosts at 200 Mbit/s, 4 MiB: Allreduce 374 ms by ring, 627 by
  * rabenseifner; Reduce_scatter 182, and 351 by recursive_halving; 256 KiB: Allreduce 32, 46 to 52 by swing.
@@ -79,13 +96,11 @@ static bool fits(const struct measured *r, const struct collopt_problem *p)
  * 4 MiB: Allreduce 311 and 371 ms, Reduce_scatter 177 and 195; by lanes with swing 462 and 225. */
 static bool long_over_tcp(const struct collopt_problem *p)
 {
-    const double slow = 1e-9;           /* seconds per byte */
     const size_t part = 32 K;
     bool shared_out = p->collective == COLLOPT_ALLREDUCE || p->collective == COLLOPT_REDUCE_SCATTER
         || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
 
-    return shared_out && p->topology->nodes > 1 && !p->topology->wired && p->machine
-        && p->machine->way[COLLOPT_BETWEEN].byte > slow && p->count * p->size / (size_t)p->ranks >= part;
+    return shared_out && over_tcp(p) && p->count * p->size / (size_t)p->ranks >= part;
 }
 
 static bool serves(const char *algorithm, const struct collopt_problem *p, struct collopt_choice *choice)

@@ -182,6 +182,30 @@ START_TEST(measured_with_one)
 }
 END_TEST
 
+START_TEST(messages_over_tcp)
+{
+    struct setting s = { .mpi = COLLOPT_OPENMPI, .network = COLLOPT_TCP, .ranks = 8, .each = 1 };
+    struct collopt_problem p = problem(&s, COLLOPT_SCAN, 1 M, false);
+    size_t cut = collopt_longest_message(&p);
+
+    ck_assert_msg(cut < s.machine.way[COLLOPT_BETWEEN].eager && cut > 32 K, "%zu", cut);
+    p.count = 64 M;
+    ck_assert_uint_eq(collopt_longest_message(&p), 0);
+    p = problem(&s, COLLOPT_SCAN, 1 M, false);
+    s.machine.way[COLLOPT_BETWEEN].eager = 0;
+    ck_assert_uint_eq(collopt_longest_message(&p), 0);
+    s.network = COLLOPT_FAST_NETWORK;
+    p = problem(&s, COLLOPT_SCAN, 1 M, false);
+    ck_assert_uint_eq(collopt_longest_message(&p), 0);
+    s.network = COLLOPT_TCP, s.mpi = COLLOPT_MPICH;
+    p = problem(&s, COLLOPT_SCAN, 1 M, false);
+    ck_assert_uint_eq(collopt_longest_message(&p), 0);
+    s.mpi = COLLOPT_OPENMPI, s.each = 8;
+    p = problem(&s, COLLOPT_SCAN, 1 M, false);
+    ck_assert_uint_eq(collopt_longest_message(&p), 0);
+}
+END_TEST
+
 /* ---- the choice -------------------------------------------------------------------------------------------------------- */
 
 /* All that they run is in our catalogue, or has something better in it: without measured times nothing is left to them. */
@@ -345,6 +369,7 @@ int main(void)
     tcase_add_test(tc, unknown);
     tcase_add_test(tc, crowded);
     tcase_add_test(tc, measured_with_one);
+    tcase_add_test(tc, messages_over_tcp);
     tcase_add_test(tc, nothing_is_lost);
     tcase_add_test(tc, measured);
     tcase_add_test(tc, mistakes);
