@@ -30,9 +30,8 @@ static const struct measured {
     { COLLOPT_ALLREDUCE, 2, 16,     0, true,    ANY,  "rabenseifner", CROWD },
     { COLLOPT_ALLREDUCE, 2, 16,     0, true,    ANY,  "elimination", CROWD },
     { COLLOPT_REDUCE,    2, 16,   2 K, true,    ANY,  "linear", CROWD },
-    { COLLOPT_REDUCE,    5, 16,  16 K, true,    OPEN, "linear", CROWD },
-    { COLLOPT_REDUCE,    5, 16, 256 K, true,    OPEN, "binomial", CROWD },
     { COLLOPT_REDUCE,    3, 16,   4 K, true,    ANY,  "chain:segment=2K", CROWD },
+    { COLLOPT_REDUCE,    5, 16, 256 K, true,    OPEN, "binomial", CROWD },
     { COLLOPT_REDUCE,    3, 16, 128 K, true,    ANY,  "binomial", CROWD },
     { COLLOPT_REDUCE,    3, 16,     0, true,    ANY,  "chain:segment=64K", CROWD },
     /* All to one rank, and each its part from there: of 4 ranks no better than circulant. */
