@@ -38,10 +38,12 @@ static const struct measured {
     { COLLOPT_REDUCE_SCATTER, 5, 16, 512 K, true, OPEN, "leader:node=(linear)", CROWD },
     { COLLOPT_REDUCE_SCATTER_BLOCK, 5, 16, 512 K, true, OPEN, "leader:node=(linear)", CROWD },
     { COLLOPT_SCAN,      3, 16,   4 K, true,    ANY,  "chain:segment=2K", CROWD },
-    { COLLOPT_SCAN,      3, 16, 256 K, true,    ANY,  "chain:segment=1G", CROWD },
+    { COLLOPT_SCAN,      3, 16, 256 K, true,    OPEN, "chain:segment=1G", CROWD },
+    { COLLOPT_SCAN,      3, 16,  64 K, true,    ANY,  "chain:segment=1G", CROWD },
     { COLLOPT_SCAN,      3, 16,     0, true,    ANY,  "chain:segment=64K", CROWD },
     { COLLOPT_EXSCAN,    3, 16,   4 K, true,    ANY,  "chain:segment=2K", CROWD },
-    { COLLOPT_EXSCAN,    3, 16, 256 K, true,    ANY,  "chain:segment=1G", CROWD },
+    { COLLOPT_EXSCAN,    3, 16, 256 K, true,    OPEN, "chain:segment=1G", CROWD },
+    { COLLOPT_EXSCAN,    3, 16,  64 K, true,    ANY,  "chain:segment=1G", CROWD },
     { COLLOPT_EXSCAN,    3, 16,     0, true,    ANY,  "chain:segment=64K", CROWD },
     /* With inputs that are written before each call (bench/measure.h), and what is as good in place.  Whole vectors
      * until both ranks' reading and writing of the other's lines costs more than a second message; and half vectors
