@@ -124,13 +124,13 @@ static bool lead_as_stated(struct collopt_sight *seen, int ranks, const char *st
     return true;
 }
 
-/* Is there a verbs or an Omni-Path device? */
+/* Is there a device of verbs (InfiniBand, RoCE, EFA), of Omni-Path or of Slingshot? */
 static bool has_fast_network(void)
 {
-    static const char *const directories[] = { "/sys/class/infiniband", "/sys/class/hfi1" };
+    static const char *const directories[] = { "/sys/class/infiniband", "/sys/class/hfi1", "/sys/class/cxi" };
     bool found = SIMULATED;
 
-    for (int i = 0; i < 2 && !found; i++) {
+    for (size_t i = 0; i < sizeof directories / sizeof *directories && !found; i++) {
         DIR *d = opendir(directories[i]);
         struct dirent *e;
 
