@@ -67,6 +67,11 @@ gives 0 'by a column' --by algorithm good.csv -- '^ok  *4\.000 .* 0  one: ring$'
 gives 0 'by two columns' --by collective,operation good.csv -- ' 0  one: allreduce, sum$'
 gives 2 'by an unknown column' --by collectif good.csv -- 'good.csv: no column "collectif" in the header line'
 gives 2 'by nothing' --by -- 'needs columns'
+{ echo setting,ratio,result,peer_us,collopt_us,bound_us; echo x,2,correct,8,4,1; echo x,0.5,correct,1,2,2; } >bound.csv
+gives 0 'over the bound' --bound bound.csv -- '^\*\* MISS .* 0  *2\.00  *2\.00  x$'
+gives 2 'no bound' --bound good.csv -- 'good.csv: no column "bound_us" in the header line'
+sed 's/,1$/,0/' bound.csv >zero.csv
+gives 2 'a bound of 0' --bound zero.csv -- 'zero.csv:2: .* are not all times, numbers above 0'
 gives 0 'two files' bare.csv good.csv -- ' bare$' ' one$'
 cat good.csv good.csv >twice.csv
 gives 0 'files one behind the other' twice.csv -- '^ok  *4\.000  *2\.000  *4 .* one$'
