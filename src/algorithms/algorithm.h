@@ -262,6 +262,8 @@ int collopt_traffic_strands(const struct collopt_problem *p, int strands);
 /* Up a tree of RADIX, or down; shares of BYTES gathered in a binomial tree. */
 void collopt_traffic_tree(struct collopt_traffic *t, int ranks, int radix, double bytes, int combine);
 void collopt_traffic_gather(struct collopt_traffic *t, int ranks, double bytes);
+/* Part by part from every rank to every other, ever further away; COMBINED follows. */
+void collopt_traffic_exchange(struct collopt_traffic *t, const struct collopt_problem *p, double combined);
 /* One segment of BYTES on each level of a binary tree, PASSES times. */
 void collopt_traffic_fill(struct collopt_traffic *t, int ranks, double passes, double bytes);
 

@@ -36,6 +36,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/sweep.c \
 	src/algorithms/swing.c \
 	src/algorithms/swing_latency.c \
+	src/algorithms/transpose.c \
 	src/algorithms/tree_scan.c \
 	src/algorithms/two_tree.c
 

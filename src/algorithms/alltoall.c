@@ -6,10 +6,6 @@
  * its last operand was, which no shorter one needs.
  * Cost: p-1 rounds and (p-1)/p m for Reduce_scatter, twice that elsewhere; (p-1)/p m combined, (p-1)/2 m for Scan; (p-1)/p m of
  * scratch.  In rank order.  Use it for long vectors where results must not depend on partial sums.
- *
- * Transpose is the same for Scan and Exscan where partial sums may be combined: the owner makes each prefix from the one before
- * it, (p-1)/p m combined in all.  Use it for medium and long vectors: no prefix travels through others, as in chains and trees,
- * whose pipelines have to be filled, and no byte is sent for each level of a tree.
  * Pairwise exchange is folklore; sums and prefixes at the owner: collopt. */
 #include "config.h"
 
@@ -117,40 +113,15 @@ static void make_prefixes(struct collopt_schedule *s, int ranks, int rank, int b
     }
 }
 
-/* The same, each from the one before, where its last operand is; that must not be IN, and this rank's own is to be in OUT. */
-static void extend_prefixes(struct collopt_schedule *s, int ranks, int rank, int before, struct collopt_block mine,
-                            const struct collopt_region *operand, struct collopt_region *result)
-{
-    struct collopt_region sum = operand[0];
-
-    for (int last = 0; last + before < ranks; last++) {
-        struct collopt_region to = operand[last];
-
-        if (last + before == rank && rank > 0)
-            to = out(mine);
-        else if (last == rank && last > 0)
-            to = at(collopt_packed_slot(s), mine);
-        if (last > 0)
-            collopt_combine(s, to, sum, operand[last]);
-        else if (to.place == COLLOPT_OUT)
-            collopt_copy(s, to, sum);
-        sum = to;
-        result[last + before] = sum;
-    }
-}
-
-typedef void prefixes(struct collopt_schedule *s, int ranks, int rank, int before, struct collopt_block mine,
-                      const struct collopt_region *operand, struct collopt_region *result);
-
 /* Rank 0 has no prefix but its own vector. */
-static void build_prefix(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int before, prefixes *make)
+static void build_prefix(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int before)
 {
     int parts = collopt_partition(s, p->ranks);
     struct collopt_region *operand = exchange(s, p, rank, parts, p->ranks - before);
     struct collopt_region *result = collopt_workspace(s, (size_t)p->ranks * sizeof *result);
 
     if (operand && result)
-        make(s, p->ranks, rank, before, block(parts, rank, 1), operand, result);
+        make_prefixes(s, p->ranks, rank, before, block(parts, rank, 1), operand, result);
     for (int j = 1; j < p->ranks && operand && result; j++) {
         int to = modulo(rank + j, p->ranks), from = modulo(rank - j, p->ranks);
 
@@ -166,26 +137,14 @@ static void build_prefix(struct collopt_schedule *s, const struct collopt_proble
 
 static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    build_prefix(s, p, rank, 0, make_prefixes);
-    if (rank == 0)
-        collopt_copy(s, out(whole()), in(whole()));
-}
-
-static void build_scan_transpose(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    build_prefix(s, p, rank, 0, extend_prefixes);
+    build_prefix(s, p, rank, 0);
     if (rank == 0)
         collopt_copy(s, out(whole()), in(whole()));
 }
 
 static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    build_prefix(s, p, rank, 1, make_prefixes);
-}
-
-static void build_exscan_transpose(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    build_prefix(s, p, rank, 1, extend_prefixes);
+    build_prefix(s, p, rank, 1);
 }
 
 /* ---- costs ------------------------------------------------------------------------------------------------------------ */
@@ -220,53 +179,28 @@ static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
     c->combined = p->ranks > 2 ? (p->ranks - 1) * (p->ranks - 2) * vector_bytes(p) / p->ranks / 2 : 0;
 }
 
-static void cost_exscan_transpose(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost(p, c);
-    c->combined = most(p->ranks - 2, 0) * vector_bytes(p) / p->ranks;
-}
-
-/* Part by part to ranks that are further and further away; COMBINED follows.  Between nodes the next ones are sent while the last
- * are under way; in a node the processors that copy them are busy. */
-static void exchanged(const struct collopt_problem *p, struct collopt_traffic *t, double combined)
-{
-    bool overlap = p->topology->nodes > 1 || p->topology->wired;
-    int others = p->ranks - 1, some = least(others, 32);
-    struct collopt_messages m = { .pattern = COLLOPT_SHIFT, .bytes = vector_bytes(p) / p->ranks };
-
-    for (int i = 0; i < some; i++) {
-        double times = (double)others / some, alone = i == some - 1 ? 1 : 0;
-
-        m.distance = 1 + i * others / some;
-        if (overlap)
-            collopt_pipeline(t, times - alone, 1, 1, m);
-        m.combined = alone * combined;
-        collopt_messages(t, overlap ? alone : times, m);
-    }
-}
-
 static void traffic_reduce_scatter(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    exchanged(p, t, others(p));
+    collopt_traffic_exchange(t, p, others(p));
 }
 
 static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    exchanged(p, t, others(p));
-    exchanged(p, t, 0);
+    collopt_traffic_exchange(t, p, others(p));
+    collopt_traffic_exchange(t, p, 0);
 }
 
 static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    exchanged(p, t, others(p));
+    collopt_traffic_exchange(t, p, others(p));
     collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .fan = p->ranks - 1,
                                                       .bytes = vector_bytes(p) / p->ranks });
 }
 
 static void traffic_prefix(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    exchanged(p, t, (p->ranks - 1) * vector_bytes(p) / 2);
-    exchanged(p, t, 0);
+    collopt_traffic_exchange(t, p, (p->ranks - 1) * vector_bytes(p) / 2);
+    collopt_traffic_exchange(t, p, 0);
 }
 
 /* As many folds as ranks, with as many operands: schedules grow with their product. */
@@ -327,23 +261,4 @@ const struct collopt_algorithm collopt_exscan_alltoall = {
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = when, .source = source,
     .usable = few, .unfit = UNFIT, .cost = cost_exscan, .traffic = traffic_prefix, .build = build_exscan,
-};
-
-static const char of_transpose[] = "pairwise exchange: folklore; prefixes at the owner: collopt";
-static const char transpose[] = "for every part, a rank of its own makes all prefixes, one from another; medium and long vectors";
-
-const struct collopt_algorithm collopt_scan_transpose = {
-    .name = "transpose", .summary = transpose,
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
-    .when = "medium and long vectors", .source = of_transpose,
-    .cost = cost, .traffic = traffic_allreduce, .build = build_scan_transpose,
-};
-
-const struct collopt_algorithm collopt_exscan_transpose = {
-    .name = "transpose", .summary = transpose,
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
-    .when = "medium and long vectors", .source = of_transpose,
-    .cost = cost_exscan_transpose, .traffic = traffic_allreduce, .build = build_exscan_transpose,
 };

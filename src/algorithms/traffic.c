@@ -56,6 +56,25 @@ void collopt_traffic_fill(struct collopt_traffic *t, int ranks, double passes, d
                                                                .combined = bytes, .fan = d > 1 ? 2 : 1 });
 }
 
+/* Between nodes the next ones are sent while the last are under way; in a node the processors that copy them are
+ * busy. */
+void collopt_traffic_exchange(struct collopt_traffic *t, const struct collopt_problem *p, double combined)
+{
+    bool overlap = p->topology->nodes > 1 || p->topology->wired;
+    int others = p->ranks - 1, some = least(others, 32);
+    struct collopt_messages m = { .pattern = COLLOPT_SHIFT, .bytes = vector_bytes(p) / p->ranks };
+
+    for (int i = 0; i < some; i++) {
+        double times = (double)others / some, alone = i == some - 1 ? 1 : 0;
+
+        m.distance = 1 + i * others / some;
+        if (overlap)
+            collopt_pipeline(t, times - alone, 1, 1, m);
+        m.combined = alone * combined;
+        collopt_messages(t, overlap ? alone : times, m);
+    }
+}
+
 int collopt_traffic_strands(const struct collopt_problem *p, int strands)
 {
     bool parts = p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
