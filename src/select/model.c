@@ -187,6 +187,15 @@ static double staggered(const struct collopt_traffic *t, const struct lie *l, in
     return fan > 2 * l->hops ? all : larger(last, all - (l->hops - 1) * t->machine->hop);
 }
 
+/* What a FAN of messages keeps a rank busy beside their latency: between nodes, those that have come are taken in while
+ * the last is on its way.  Up a tree nobody sends more than one. */
+static double both_ends(const struct collopt_way *w, enum collopt_level level, int fan, bool tree)
+{
+    double last = (1 + fan) * w->overhead, all = 2 * fan * w->overhead;
+
+    return tree ? last : level == COLLOPT_BETWEEN ? larger(last, all - w->latency) : all;
+}
+
 struct parts {                  /* of one message's time */
     double ends, latency, wire, combining, turns;
     double copying;             /* of the rank's processor in LATENCY and WIRE */
@@ -230,8 +239,7 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
     double wire = m->bytes * larger(byte, together);
 
     struct parts s = {
-        .ends = on_way ? w->overhead + staggered(t, l, fan, w->overhead, fan * w->overhead)
-                       : w->overhead * (tree ? 1 + fan : 2 * fan),
+        .ends = on_way ? w->overhead + staggered(t, l, fan, w->overhead, fan * w->overhead) : both_ends(w, level, fan, tree),
         .latency = w->latency * (m->pattern <= COLLOPT_UPWARDS ? away : 1) + (at_once > w->eager ? w->handshake : 0)
                    + (level == COLLOPT_BETWEEN && t->wired ? t->machine->hop * l->hops : 0),
         .wire = (1 + uneven) * (on_way ? staggered(t, l, fan, wire, at_a_time * wire) : at_a_time * wire)
