@@ -174,6 +174,18 @@ struct collopt_fold_pairs collopt_fold_pairs(int ranks, int goal, int rank);
 /* The rank that has INDEX. */
 int collopt_fold_rank(int ranks, int goal, int index);
 
+/* ---- radices.c: what the number of ranks is a product of ------------------------------------------------------------------- */
+
+enum { COLLOPT_MOST_LEVELS = 32 };
+
+struct collopt_levels {
+    int levels, radix[COLLOPT_MOST_LEVELS];
+    int ranks;                  /* their product */
+};
+
+/* Prime factors multiplied up to RADIX, the largest first; no levels if there is a larger prime. */
+struct collopt_levels collopt_factors(int ranks, int radix);
+
 /* ---- tree.c: in-order trees, and the pipelines through them -------------------------------------------------- */
 
 /* One rank in a tree over consecutive ranks: everything below LEFT has lower ranks, below RIGHT higher ones; -1: none. */

@@ -31,6 +31,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/recursive_doubling.c \
 	src/algorithms/recursive_halving.c \
 	src/algorithms/recursive_multiplying.c \
+	src/algorithms/recursive_splitting.c \
 	src/algorithms/ring.c \
 	src/algorithms/scan_doubling.c \
 	src/algorithms/sweep.c \
@@ -47,6 +48,7 @@ ALGORITHM_HELPERS = \
 	src/algorithms/groups.c \
 	src/algorithms/groups.h \
 	src/algorithms/preset.c \
+	src/algorithms/radices.c \
 	src/algorithms/row.c \
 	src/algorithms/skips.c \
 	src/algorithms/swing_strand.c \

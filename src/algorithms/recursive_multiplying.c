@@ -13,46 +13,20 @@
 
 #include "algorithm.h"
 
-enum { MOST_LEVELS = 32 };
-
-struct levels {
-    int levels, radix[MOST_LEVELS];
-    int ranks;                  /* their product; the other ranks are folded */
-};
-
-/* Prime factors multiplied up to RADIX, the largest first; no levels if there is a larger prime. */
-static struct levels factors(int ranks, int radix)
-{
-    struct levels f = { .levels = 0, .ranks = ranks };
-    int left = ranks;
-
-    while (left > 1) {
-        int take = least(radix, left);
-
-        while (take > 1 && left % take)
-            take--;
-        if (take == 1)
-            return (struct levels){ .levels = 0 };
-        f.radix[f.levels++] = take;
-        left /= take;
-    }
-    return f;
-}
-
 static const struct collopt_parameter radices = COLLOPT_RADICES(NULL);
 
-static struct levels listed(size_t list)
+static struct collopt_levels listed(size_t list)
 {
-    struct levels f = { .ranks = (int)collopt_list_product(&radices, list), .levels = collopt_list_length(&radices, list) };
+    struct collopt_levels f = { .ranks = (int)collopt_list_product(&radices, list), .levels = collopt_list_length(&radices, list) };
 
     for (int l = 0; l < f.levels; l++)
         f.radix[l] = (int)collopt_list_at(&radices, list, l);
     return f;
 }
 
-static struct levels levels_for(int ranks, int radix)
+static struct collopt_levels levels_for(int ranks, int radix)
 {
-    struct levels f = factors(ranks, radix);
+    struct collopt_levels f = collopt_factors(ranks, radix);
     int left = ranks;
 
     if (f.levels > 0 || ranks == 1)
@@ -65,12 +39,12 @@ static struct levels levels_for(int ranks, int radix)
     return f;
 }
 
-static struct levels levels_of(const struct collopt_problem *p)
+static struct collopt_levels levels_of(const struct collopt_problem *p)
 {
     return p->value[1] ? listed(p->value[1]) : levels_for(p->ranks, (int)p->value[0]);
 }
 
-static int slots_of(const struct levels *all)
+static int slots_of(const struct collopt_levels *all)
 {
     int largest = 2;
 
@@ -79,7 +53,7 @@ static int slots_of(const struct levels *all)
     return 2 * (largest - 1);
 }
 
-static int messages_of(const struct levels *all)
+static int messages_of(const struct collopt_levels *all)
 {
     int messages = 0;
 
@@ -97,7 +71,7 @@ static bool usable(const struct collopt_problem *p)
 }
 
 /* The F ranks whose indexes differ in the digit of stride WIDTH exchange *SUM and combine. */
-static void exchange(struct collopt_schedule *s, const struct collopt_problem *p, const struct levels *all, int index,
+static void exchange(struct collopt_schedule *s, const struct collopt_problem *p, const struct collopt_levels *all, int index,
                      int width, int f, struct turns *tmp, struct collopt_region *sum)
 {
     int digit = index / width % f;
@@ -119,7 +93,7 @@ static void exchange(struct collopt_schedule *s, const struct collopt_problem *p
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    struct levels all = levels_of(p);
+    struct collopt_levels all = levels_of(p);
     struct collopt_fold_pairs f = collopt_fold_pairs(p->ranks, all.ranks, rank);
     struct turns tmp = { .slots = slots_of(&all) };
     struct collopt_region sum = in(whole());
@@ -146,7 +120,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 
 static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 {
-    struct levels all = levels_of(p);
+    struct collopt_levels all = levels_of(p);
     int messages = messages_of(&all), folds = all.ranks != p->ranks;
 
     c->rounds = messages + 2 * folds;
@@ -170,7 +144,7 @@ static size_t no_list(const struct collopt_problem *p)
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    struct levels all = levels_of(p);
+    struct collopt_levels all = levels_of(p);
     double m = vector_bytes(p);
 
     if (all.ranks != p->ranks)

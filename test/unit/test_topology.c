@@ -489,8 +489,8 @@ static const struct decision {
     { "2x2x8 in a node", COLLOPT_REDUCE, 4 << 20, true, "!" BY_NODES, "" },
     /* Sixteen ranks share a port, on which whole vectors of all ranks would be sixteen: it has to be combined in the node
      * first, or to leave the node once for all ranks, as in a ring, along the few edges of a tree of neighbours that lead from
-     * node to node, or when near partners have halved it before. */
-#define ONCE BY_NODES "|ring|two_tree|binary_tree|dual_root|swing|bine"
+     * node to node, or when near partners have halved or split it before. */
+#define ONCE BY_NODES "|ring|two_tree|binary_tree|dual_root|swing|bine|recursive_splitting"
     { "16x16", COLLOPT_ALLREDUCE, 64 << 10, true, ONCE, "" },
     { "16x16", COLLOPT_ALLREDUCE, 4 << 20, true, ONCE, "" },
     { "16x16 on TCP", COLLOPT_ALLREDUCE, 64 << 10, true, ONCE, "" },
@@ -517,7 +517,7 @@ static const struct decision {
     { "two", COLLOPT_SCAN, 64 << 10, true, "sweep", "measured" },
     { "two", COLLOPT_REDUCE_SCATTER, 64 << 10, true, "circulant", "predicted" },
     { "laptop", COLLOPT_ALLREDUCE, 8, true, "recursive_doubling", "predicted" },
-    { "laptop", COLLOPT_ALLREDUCE, 1 << 20, true, "circulant", "predicted" },
+    { "laptop", COLLOPT_ALLREDUCE, 1 << 20, true, "circulant|recursive_splitting", "predicted" },
     { "hosts", COLLOPT_ALLREDUCE, 4 << 20, true, "ring", "measured" },
     { "hosts", COLLOPT_REDUCE_SCATTER, 512 << 10, true, "ring", "measured" },
     { "full laptop", COLLOPT_ALLREDUCE, 8, true, "linear", "measured" },
@@ -541,26 +541,26 @@ static const struct decision {
     /* Tori: all links at once; the shortest vectors by several messages at a time. */
     { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 20, true, "bucket:dims=8x8", "predicted" },
-    { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, false, "rabenseifner", "predicted" },
+    { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, false, "recursive_splitting:radix=4", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE, 1 << 20, true, "swing_torus:dims=8x8|torus:segment=", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE, 1 << 20, false, "mesh:segment=", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 64 << 10, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE_SCATTER, 1 << 20, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_SCAN, 8, true, "recursive_doubling|pairwise_doubling", "predicted" },
-    { "torus 4x4x4", COLLOPT_ALLREDUCE, 32 << 10, true, "rabenseifner", "predicted" },
+    { "torus 4x4x4", COLLOPT_ALLREDUCE, 32 << 10, true, "recursive_splitting:radix=4", "predicted" },
     { "torus 4x4x4", COLLOPT_ALLREDUCE, 512 << 10, true, "swing_torus:dims=4x4x4", "predicted" },
     { "torus 5x4x4", COLLOPT_ALLREDUCE, 1 << 20, true, "bucket:dims=5x4x4", "predicted" },    /* swing_torus wants even sides */
     { "torus 5x4x4", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "bucket:dims=5x4x4", "predicted" },
     { "torus 16x16x16", COLLOPT_ALLREDUCE, 16 << 20, true, "swing_torus:dims=16x16x16", "predicted" },
     { "ring", COLLOPT_ALLREDUCE, 1 << 20, true, "bucket:dims=12", "predicted" },
     /* Meshes: what goes round the ends would go all the way back. */
-    { "mesh 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "rabenseifner", "predicted" },
+    { "mesh 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "recursive_splitting:radix=4", "predicted" },
     { "mesh 8x8", COLLOPT_ALLREDUCE, 512 << 10, true, "mesh_trees:segment=", "predicted" },
     { "mesh 8x8", COLLOPT_REDUCE, 512 << 10, true, "mesh_trees:segment=", "predicted" },
     { "mesh 8x8", COLLOPT_ALLREDUCE, 4 << 20, true, "mesh_trees:segment=", "predicted" },
     { "mesh 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "mesh:dims=8x8|swing_torus:dims=8x8", "predicted" },
     /* nothing is known of links */
-    { "program's 8x8", COLLOPT_ALLREDUCE, 1 << 20, true, "rabenseifner|swing", "predicted" },
+    { "program's 8x8", COLLOPT_ALLREDUCE, 1 << 20, true, "recursive_splitting:radix=4", "predicted" },
 };
 
 /* Does TEXT begin with one of LIST, or, behind !, with none? */

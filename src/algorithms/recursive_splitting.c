@@ -1,0 +1,314 @@
+/* Recursive splitting: reduce-scatter, and the way back, by groups of several ranks that exchange parts of what they
+ * share.
+ *
+ * On a level of radix f the ranks of a group share a window of the vector.  They split it into f parts, each sends
+ * every other one that one's part, and combines what it has got for its own, in one pass.  So recursive halving and
+ * Rabenseifner's algorithm are those of radix 2; a larger radix has fewer levels, and the messages of a level are
+ * under way together.  On the way back the same groups exchange what they have, or, of a Reduce, give it to the one
+ * that is in the group as the root is in its own.
+ * Allreduce and Reduce begin with neighbours, so rank order is kept.  A Reduce_scatter begins with ranks that are
+ * far apart, as its windows are those of neighbours: commutative operations only.  No prime factor of p may be above
+ * the radix.
+ * Cost: sum of (f-1) messages, (p-1)/p m; with the way back twice as much; (p-1)/p m combined.  Scratch: about m.
+ * Use it for medium vectors where messages of one rank overlap.
+ * As recursive multiplying, Ruefenacht, Bull and Booth, EuroMPI 2016, with the parts of Rabenseifner, ICCS 2004; in
+ * MPICH "recexch". */
+#include "config.h"
+
+#include "algorithm.h"
+#include "select/model.h"
+
+/* One rank on its way through the levels. */
+struct way {
+    struct collopt_schedule *s;
+    int rank, partition;
+    int first, parts;           /* the window */
+    int mine, sums;             /* where the window lies: IN until it has been combined; and where it is from then on */
+};
+
+/* RANK's digit on a level whose ranks are WIDTH apart. */
+static int digit_of(int rank, int width, int f)
+{
+    return rank / width % f;
+}
+
+static struct collopt_block part(const struct way *w, int f, int digit)
+{
+    return block(w->partition, w->first + w->parts / f * digit, w->parts / f);
+}
+
+/* F ranks, WIDTH apart, exchange parts of the window, which becomes this rank's.  LAST: what is combined goes to
+ * OUT. */
+static void split(struct way *w, int width, int f, bool last)
+{
+    int digit = digit_of(w->rank, width, f);
+    struct collopt_region operand[COLLOPT_FOLD_OPERANDS];
+
+    collopt_round(w->s);
+    for (int j = 1; j < f; j++) {
+        int to = (digit + j) % f, from = modulo(digit - j, f);
+        bool straight = w->mine == COLLOPT_IN && j == 1;        /* nothing is there yet */
+
+        operand[from] = straight ? at(w->sums, part(w, f, digit)) : at(collopt_packed_slot(w->s), part(w, f, digit));
+        collopt_send(w->s, w->rank + (to - digit) * width, at(w->mine, part(w, f, to)));
+        collopt_receive(w->s, w->rank + (from - digit) * width, operand[from]);
+    }
+    operand[digit] = at(w->mine, part(w, f, digit));
+    collopt_fold(w->s, at(last ? COLLOPT_OUT : w->sums, part(w, f, digit)), f, operand);
+    w->first += w->parts / f * digit;
+    w->parts /= f;
+    w->mine = w->sums;
+}
+
+static struct collopt_levels levels_of(const struct collopt_problem *p)
+{
+    return collopt_factors(p->ranks, (int)p->value[0]);
+}
+
+/* Neighbours first; returns how far apart the ranks of the last level are, times its radix. */
+static int scatter(struct way *w, const struct collopt_levels *all)
+{
+    int width = 1;
+
+    for (int l = 0; l < all->levels; width *= all->radix[l++])
+        split(w, width, all->radix[l], false);
+    return width;
+}
+
+/* The window before it was split among F, of which this rank has part DIGIT. */
+static void widen(struct way *w, int f, int digit)
+{
+    w->first -= w->parts * digit;
+    w->parts *= f;
+}
+
+static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct collopt_levels all = levels_of(p);
+    struct way w = { s, rank, collopt_partition(s, p->ranks), 0, p->ranks, COLLOPT_IN, COLLOPT_OUT };
+    int width = scatter(&w, &all);
+
+    if (p->ranks == 1)
+        collopt_copy(s, out(whole()), in(whole()));
+    for (int l = all.levels - 1; l >= 0; l--) {
+        int f = all.radix[l], digit = digit_of(rank, width /= f, f);
+        struct collopt_block own = block(w.partition, w.first, w.parts);
+
+        widen(&w, f, digit);
+        collopt_round(s);
+        for (int j = 1; j < f; j++) {
+            int to = (digit + j) % f, from = modulo(digit - j, f);
+
+            collopt_send(s, rank + (to - digit) * width, out(own));
+            collopt_receive(s, rank + (from - digit) * width, out(part(&w, f, from)));
+        }
+    }
+}
+
+/* Only the root needs room for more than it has after the first level. */
+static int sums_of_reduce(struct collopt_schedule *s, const struct collopt_problem *p, const struct collopt_levels *all, int rank,
+                          int partition)
+{
+    int f = all->levels ? all->radix[0] : 1;
+
+    return rank == p->root ? COLLOPT_OUT : collopt_vector_slot(s, block(partition, p->ranks / f * (rank % f), p->ranks / f));
+}
+
+static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct collopt_levels all = levels_of(p);
+    int partition = collopt_partition(s, p->ranks);
+    struct way w = { s, rank, partition, 0, p->ranks, COLLOPT_IN, sums_of_reduce(s, p, &all, rank, partition) };
+    int width = scatter(&w, &all);
+    bool done = false;
+
+    if (p->ranks == 1)
+        collopt_copy(s, out(whole()), in(whole()));
+    for (int l = all.levels - 1; l >= 0 && !done; l--) {
+        int f = all.radix[l], digit = digit_of(rank, width /= f, f), collects = digit_of(p->root, width, f);
+        struct collopt_block own = block(partition, w.first, w.parts);
+
+        done = digit != collects;
+        widen(&w, f, digit);
+        collopt_round(s);
+        if (done)
+            collopt_send(s, rank + (collects - digit) * width, at(w.sums, own));
+        for (int j = 1; j < f && !done; j++) {
+            int from = (digit + j) % f;
+
+            collopt_receive(s, rank + (from - digit) * width, at(w.sums, part(&w, f, from)));
+        }
+    }
+}
+
+static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct collopt_levels all = levels_of(p);
+    struct way w = { s, rank, collopt_partition_counts(s), 0, p->ranks, COLLOPT_IN, COLLOPT_OUT };
+    int f = all.levels ? all.radix[0] : 1, width = p->ranks;
+
+    if (p->ranks == 1)
+        collopt_copy(s, out(whole()), in(whole()));
+    if (all.levels > 1)
+        w.sums = collopt_vector_slot(s, block(w.partition, p->ranks / f * (rank / (p->ranks / f)), p->ranks / f));
+    for (int l = 0; l < all.levels; l++)
+        split(&w, width /= all.radix[l], all.radix[l], l == all.levels - 1);
+}
+
+/* ---- costs ------------------------------------------------------------------------------------------------------------ */
+
+static double others(const struct collopt_problem *p)
+{
+    return (p->ranks - 1) * vector_bytes(p) / p->ranks;
+}
+
+static int messages_of(const struct collopt_levels *all)
+{
+    int n = 0;
+
+    for (int l = 0; l < all->levels; l++)
+        n += all->radix[l] - 1;
+    return n;
+}
+
+/* BACK: 1, or 0 where there is no way back.  SUMS: somebody keeps the first level's part in scratch. */
+static void cost_of(const struct collopt_problem *p, int back, bool sums, struct collopt_cost *c)
+{
+    struct collopt_levels all = levels_of(p);
+    double first = all.levels ? vector_bytes(p) / all.radix[0] : 0;
+
+    c->rounds = (1 + back) * messages_of(&all);
+    c->bytes = (1 + back) * others(p);
+    c->combined = others(p);
+    c->scratch = others(p) - first + (sums ? first : 0);        /* one part of the first level needs no slot of its own */
+}
+
+static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost_of(p, 1, false, c);
+}
+
+static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost_of(p, 1, true, c);
+}
+
+static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost_of(p, 0, levels_of(p).levels > 1, c);
+}
+
+/* One level between ranks WIDTH apart, of parts of BYTES. */
+static struct collopt_messages level(int f, int width, double bytes)
+{
+    return (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = width, .bytes = bytes, .fan = f - 1 };
+}
+
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    struct collopt_levels all = levels_of(p);
+    bool reduce = p->collective == COLLOPT_REDUCE, far = p->collective != COLLOPT_ALLREDUCE && !reduce;
+    double bytes = vector_bytes(p);
+    int width = far ? p->ranks : 1;
+
+    for (int l = 0; l < all.levels; l++) {
+        int f = all.radix[l];
+        struct collopt_messages m = level(f, far ? width / f : width, bytes /= f);
+
+        m.combined = (f - 1) * bytes;
+        collopt_messages(t, 1, m);
+        m.combined = 0;
+        m.pattern = reduce ? COLLOPT_TREE : m.pattern;
+        collopt_messages(t, far ? 0 : 1, m);
+        width = far ? width / f : width * f;
+    }
+}
+
+/* Larger groups reach farther, and share links with all that they send at once.  Simulated, Allreduce of 512 KiB on
+ * 64 ranks, radix 2, 4, 8: on a dragonfly 148, 108, 195 us, on a fat tree 96, 90, 88. */
+enum { MOST_PRESET = 4 };
+
+/* The radix of which the levels are fastest; 2 where none serves. */
+static size_t radix_of(const struct collopt_algorithm *a, const struct collopt_problem *p)
+{
+    struct collopt_problem with = *p;
+    size_t best = 0;
+    double least_time = 0;
+
+    for (int radix = 2; radix <= MOST_PRESET || (best == 0 && radix <= COLLOPT_FOLD_OPERANDS); radix++) {
+        double time;
+
+        if (p->ranks > 1 && collopt_factors(p->ranks, radix).levels == 0)
+            continue;
+        with.value[0] = (size_t)radix;
+        time = collopt_model(a, &with);
+        if (best == 0 || time < least_time * (1 - 1e-9)) {
+            best = (size_t)radix;
+            least_time = time;
+        }
+    }
+    return best ? best : 2;
+}
+
+extern const struct collopt_algorithm collopt_allreduce_recursive_splitting, collopt_reduce_recursive_splitting,
+    collopt_reduce_scatter_recursive_splitting;
+
+static size_t radix_allreduce(const struct collopt_problem *p)
+{
+    return radix_of(&collopt_allreduce_recursive_splitting, p);
+}
+
+static size_t radix_reduce(const struct collopt_problem *p)
+{
+    return radix_of(&collopt_reduce_recursive_splitting, p);
+}
+
+static size_t radix_reduce_scatter(const struct collopt_problem *p)
+{
+    return radix_of(&collopt_reduce_scatter_recursive_splitting, p);
+}
+
+static bool usable(const struct collopt_problem *p)
+{
+    return p->ranks == 1 || levels_of(p).levels > 0;
+}
+
+static const char unfit[] = "the number of ranks has a prime factor above its radix";
+static const char source[] = "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
+static const char when[] = "medium vectors where messages overlap", levels[] = "sum of (f-1) over the factors f of p";
+
+const struct collopt_algorithm collopt_allreduce_recursive_splitting = {
+    .name = "recursive_splitting", .summary = "groups of several ranks exchange parts, then results; medium vectors",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 sum of (f-1) over the factors f of p", .bytes = "2 (p-1)/p m",
+    .when = when, .source = source,
+    .parameter = { COLLOPT_RADIX(radix_allreduce) }, .usable = usable, .unfit = unfit,
+    .cost = cost_allreduce, .traffic = traffic, .build = build_allreduce,
+};
+
+const struct collopt_algorithm collopt_reduce_recursive_splitting = {
+    .name = "recursive_splitting", .summary = "groups of several ranks exchange parts, which are gathered; medium vectors",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "2 sum of (f-1) over the factors f of p", .bytes = "2 (p-1)/p m",
+    .when = when, .source = source,
+    .parameter = { COLLOPT_RADIX(radix_reduce) }, .usable = usable, .unfit = unfit,
+    .cost = cost_reduce, .traffic = traffic, .build = build_reduce,
+};
+
+const struct collopt_algorithm collopt_reduce_scatter_recursive_splitting = {
+    .name = "recursive_splitting", .summary = "groups of several ranks exchange parts; medium vectors",
+    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = levels, .bytes = "(p-1)/p m",
+    .when = when, .source = source,
+    .parameter = { COLLOPT_RADIX(radix_reduce_scatter) }, .usable = usable, .unfit = unfit,
+    .cost = cost_reduce_scatter, .traffic = traffic, .build = build_reduce_scatter,
+};
+
+const struct collopt_algorithm collopt_reduce_scatter_block_recursive_splitting = {
+    .name = "recursive_splitting", .summary = "groups of several ranks exchange parts; medium vectors",
+    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = levels, .bytes = "(p-1)/p m",
+    .when = when, .source = source,
+    .parameter = { COLLOPT_RADIX(radix_reduce_scatter) }, .usable = usable, .unfit = unfit,
+    .cost = cost_reduce_scatter, .traffic = traffic, .build = build_reduce_scatter,
+};
