@@ -17,7 +17,8 @@ static const struct collopt_parameter radices = COLLOPT_RADICES(NULL);
 
 static struct collopt_levels listed(size_t list)
 {
-    struct collopt_levels f = { .ranks = (int)collopt_list_product(&radices, list), .levels = collopt_list_length(&radices, list) };
+    struct collopt_levels f = { .ranks = (int)collopt_list_product(&radices, list),
+                                .levels = collopt_list_length(&radices, list) };
 
     for (int l = 0; l < f.levels; l++)
         f.radix[l] = (int)collopt_list_at(&radices, list, l);

@@ -113,7 +113,8 @@ static bool serves(const char *algorithm, const struct collopt_problem *p, struc
 {
     char message[256];
 
-    return collopt_parse_choice(algorithm, p->collective, choice, message, sizeof message) && collopt_choice_usable(choice, p, NULL);
+    return collopt_parse_choice(algorithm, p->collective, choice, message, sizeof message)
+        && collopt_choice_usable(choice, p, NULL);
 }
 
 const char *collopt_measured(const struct collopt_problem *p, struct collopt_choice *choice)
