@@ -23,8 +23,6 @@ bool collopt_world_agreed(void)
     return atomic_load_explicit(&world_agreed, memory_order_relaxed);
 }
 
-#define HASH_START 0xcbf29ce484222325u
-
 static uint64_t add_to_hash(uint64_t h, const char *text)
 {
     for (; *text; text++)
@@ -78,12 +76,8 @@ static int find_difference(MPI_Comm comm, int *rank, int *which)
     unsigned long long hash[n], first[n];
     long long place = LLONG_MAX, least;
 
-    for (int i = 0; i < n; i++) {
-        char text[256];
-
-        collopt_setting_agreed_text(collopt_settings(), &row[i], text, sizeof text);
-        first[i] = hash[i] = add_to_hash(HASH_START, text);
-    }
+    for (int i = 0; i < n; i++)
+        first[i] = hash[i] = collopt_setting_hash(collopt_settings(), &row[i]);
     if ((err = PMPI_Bcast(first, n, MPI_UNSIGNED_LONG_LONG, 0, comm)) || (err = PMPI_Comm_rank(comm, &mine)))
         return err;
     for (int i = n - 1; i >= 0; i--)

@@ -90,9 +90,8 @@ const struct collopt_setting_row *collopt_setting_rows(int *n);
 /* The value in S as one would write it in the environment; "" where it is not set. */
 void collopt_setting_value_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text,
                                 size_t size);
-/* What must be the same text on all ranks; "" of a row for which nothing must. */
-void collopt_setting_agreed_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text,
-                                 size_t size);
+/* Of what must be the same on all ranks; alike for all values of a row for which nothing must. */
+uint64_t collopt_setting_hash(const struct collopt_settings *s, const struct collopt_setting_row *row);
 /* The index of the word nearest to WORD by edit distance; -1 if none is near. */
 int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const void *data), const void *data);
 

@@ -431,8 +431,18 @@ void collopt_setting_value_text(const struct collopt_settings *s, const struct c
 
 /* ---- the environment --------------------------------------------------------------------------------------- */
 
+/* For experiments people look for this name. */
+static const struct {
+    const char *other, *name;
+} also_called[] = { { "COLLOPT_FAKE_NODES", "COLLOPT_NODE_RANKS" } };
+
 static const struct collopt_setting_row *row_named(const char *name, size_t n)
 {
+    for (size_t i = 0; i < sizeof also_called / sizeof *also_called; i++)
+        if (strlen(also_called[i].other) == n && memcmp(also_called[i].other, name, n) == 0) {
+            name = also_called[i].name;
+            n = strlen(name);
+        }
     for (int i = 0; i < ROWS; i++)
         if (strlen(rows[i].name) == n && memcmp(rows[i].name, name, n) == 0)
             return &rows[i];
@@ -475,39 +485,53 @@ static void tell_value(void (*warn)(const char *sentence), const struct collopt_
          message[strlen(message) - 1] == '?' ? "" : ";", *row->preset ? "using " : "not forced", row->preset);
 }
 
-/* Not the name of a file but what it says: nodes may have copies of their own. */
-void collopt_setting_agreed_text(const struct collopt_settings *s, const struct collopt_setting_row *row, char *text, size_t size)
+/* FNV-1a. */
+static uint64_t add_to_hash(uint64_t h, const char *text)
 {
-    if (row->scope == COLLOPT_LOCAL) {
-        snprintf(text, size, "%s", "");
-        return;
-    }
-    collopt_setting_value_text(s, row, text, size);
-    if (row->scope == COLLOPT_SET_AGREED)
-        snprintf(text, size, "%s", *text ? "set" : "not set");
-    if (row->kind == COLLOPT_RULES_FILE)
-        snprintf(text, size, "%llx", s->rules ? (unsigned long long)s->rules->hash : 0);
-    if (row->kind == COLLOPT_SHAPE && s->hosts)
-        snprintf(text, size, "hosts %llx", (unsigned long long)s->hosts->hash);
-    if (row->kind == COLLOPT_MACHINE_FILE)
-        snprintf(text, size, "%llx", s->machine ? (unsigned long long)s->machine->hash : 0);
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return h;
 }
 
-/* FNV-1a over NAME=VALUE of everything that must be alike. */
+static const char *text_of(const struct collopt_settings *s, const struct collopt_setting_row *row)
+{
+    const char *text = *(const char *const *)((const char *)s + row->field);
+
+    return text ? text : "";
+}
+
+/* Of a file not its name but what it says: nodes may have copies of their own.  A text counts to its last letter, however long.
+ * Expressions that mean the same are the same, unless they are so long that they might not be written out whole. */
+uint64_t collopt_setting_hash(const struct collopt_settings *s, const struct collopt_setting_row *row)
+{
+    enum { LONG = 256 };
+    const uint64_t start = 0xcbf29ce484222325u;
+    char text[2 * LONG];
+
+    if (row->scope == COLLOPT_LOCAL)
+        return start;
+    if (row->kind == COLLOPT_RULES_FILE)
+        return s->rules ? s->rules->hash : 0;       /* that of a file without rules */
+    if (row->kind == COLLOPT_MACHINE_FILE)
+        return s->machine ? s->machine->hash : 0;
+    if (row->kind == COLLOPT_SHAPE && s->hosts)
+        return s->hosts->hash;
+    if (row->scope == COLLOPT_SET_AGREED)
+        return add_to_hash(start, *text_of(s, row) ? "set" : "");
+    if (row->kind == COLLOPT_NODES || row->kind == COLLOPT_SHAPE || row->kind == COLLOPT_TEXT
+        || (row->kind == COLLOPT_EXPRESSION && strlen(text_of(s, row)) >= LONG))
+        return add_to_hash(start, text_of(s, row));
+    collopt_setting_value_text(s, row, text, sizeof text);
+    return add_to_hash(start, text);
+}
+
+/* Of everything that must be alike. */
 static uint64_t hash(const struct collopt_settings *s)
 {
     uint64_t h = 0xcbf29ce484222325u;
 
-    for (int i = 0; i < ROWS; i++) {
-        char value[256], line[320];
-
-        if (rows[i].scope == COLLOPT_LOCAL)
-            continue;
-        collopt_setting_agreed_text(s, &rows[i], value, sizeof value);
-        snprintf(line, sizeof line, "%s=%s\n", rows[i].name, value);
-        for (const char *c = line; *c; c++)
-            h = (h ^ (unsigned char)*c) * 0x100000001b3u;
-    }
+    for (int i = 0; i < ROWS; i++)
+        h = add_to_hash((h ^ collopt_setting_hash(s, &rows[i])) * 0x100000001b3u, rows[i].name);
     return h;
 }
 

@@ -249,7 +249,7 @@ START_TEST(hashes)
     };
     static const char *const local[] = {
         "COLLOPT_LOG=trace", "COLLOPT_WAIT=spin", "COLLOPT_SCRATCH=0", "COLLOPT_COMMUNICATORS=1", "COLLOPT_ISA=generic",
-        "COLLOPT=1", "COLLOPT_AFTER=3",
+        "COLLOPT=1", "COLLOPT_AFTER=3", "COLLOPT_FAKE_NODES=0",
     };
     enum { N = sizeof agreed / sizeof *agreed };
 
@@ -258,8 +258,28 @@ START_TEST(hashes)
             ck_assert_msg(hash_with(agreed[i]) != hash_with(agreed[k]), "%s and %s", agreed[i], agreed[k]);
     for (size_t i = 0; i < sizeof local / sizeof *local; i++)
         ck_assert_msg(hash_with(local[i]) == hash_with("X=1"), "%s", local[i]);
+    ck_assert(hash_with("COLLOPT_FAKE_NODES=4,4,8") == hash_with("COLLOPT_NODE_RANKS=4,4,8"));
     ck_assert(hash_with("COLLOPT_REPORT=a") == hash_with("COLLOPT_REPORT=b"));
     ck_assert(hash_with("COLLOPT_ALLREDUCE=ring:segment=64K") == hash_with("COLLOPT_ALLREDUCE=ring:segment=65536"));
+}
+END_TEST
+
+/* VALUE and as many ",1" as make it long, and then LAST. */
+static uint64_t hash_of_many_nodes(const char *value, const char *last)
+{
+    char text[2048];
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", value);
+
+    while (n < sizeof text - 8)
+        n += (size_t)snprintf(text + n, sizeof text - n, ",1");
+    snprintf(text + n, sizeof text - n, "%s", last);
+    return hash_with(text);
+}
+
+START_TEST(long_values_count_to_their_end)
+{
+    ck_assert(hash_of_many_nodes("COLLOPT_NODE_RANKS=1", ",2") != hash_of_many_nodes("COLLOPT_NODE_RANKS=1", ",3"));
+    ck_assert(hash_of_many_nodes("COLLOPT_TOPOLOGY=nodes:1", ",2") != hash_of_many_nodes("COLLOPT_TOPOLOGY=nodes:1", ",3"));
 }
 END_TEST
 
@@ -703,6 +723,7 @@ int main(void)
     tcase_add_test(c, rows_agree);
     tcase_add_test(c, round_trip);
     tcase_add_test(c, hashes);
+    tcase_add_test(c, long_values_count_to_their_end);
     tcase_add_test(c, reproducible);
     tcase_add_test(c, stated_nodes);
     tcase_add_test(c, manual);
