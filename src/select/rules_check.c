@@ -1,6 +1,6 @@
-/* What can be read as rules and still is a mistake: lines that can match nothing, that nothing reaches, or whose
- * algorithm can serve nothing of what they match; and a file that does not end with a line for all the rest, as one
- * that was cut short.
+/* What can be read as rules and still is a mistake: lines that can match nothing, that nothing reaches, whose range
+ * overlaps with that of a line above, or whose algorithm can serve nothing of what they match; and a file that does not
+ * end with a line for all the rest, as one that was cut short.
  *
  * A line is a box of problems.  It is reached if something of its box is left when the boxes of the lines above are
  * taken away, of those lines that serve all that they match: below an algorithm that may be passed over, a line for
@@ -164,6 +164,59 @@ static bool matches_nothing(struct check *c, const struct collopt_rule *r)
     return false;
 }
 
+/* Does B begin in A and go on behind it, or the other way round?  One value in common is how one writes 8K-64K and 64K-1M. */
+static bool overlap(const struct collopt_range *a, const struct collopt_range *b)
+{
+    const struct collopt_range *first = a->least < b->least ? a : b, *second = first == a ? b : a;
+
+    return first->least < second->least && second->least < first->most && first->most < second->most;
+}
+
+/* The one measure in which A and B differ, if their ranges overlap there; -1. */
+static int overlapping(const struct collopt_box *a, const struct collopt_box *b)
+{
+    int found = -1;
+
+    if (a->collectives != b->collectives || a->kinds != b->kinds)
+        return -1;
+    for (int m = 0; m < COLLOPT_MEASURES; m++) {
+        if (a->range[m].least == b->range[m].least && a->range[m].most == b->range[m].most)
+            continue;
+        if (found >= 0 || !overlap(&a->range[m], &b->range[m]))
+            return -1;
+        found = m;
+    }
+    return found;
+}
+
+static void range_text(const struct collopt_range *r, char *text, size_t size)
+{
+    char least[24], most[24] = "";
+
+    collopt_size_text(r->least, least, sizeof least);
+    if (r->most < SIZE_MAX)
+        collopt_size_text(r->most, most, sizeof most);
+    snprintf(text, size, "%s-%s", least, most);
+}
+
+/* A range inside another one is an exception from it, or the rest; two that overlap are a slip, whichever was meant. */
+static void check_overlap(struct check *c, const struct collopt_rule *r)
+{
+    for (int i = 0; i < c->to; i++) {
+        const struct collopt_rule *above = &c->rules->rule[i];
+        int m = serves_all(above) ? overlapping(&above->box, &r->box) : -1;
+        char mine[64], theirs[64];
+
+        if (m < 0)
+            continue;
+        range_text(&r->box.range[m], mine, sizeof mine);
+        range_text(&above->box.range[m], theirs, sizeof theirs);
+        complain(c, r->line, "%s %s overlaps with %s of line %d, which goes first; ranges that follow one another have one end "
+                 "in common at most", collopt_measure_names[m], mine, theirs, above->line);
+        return;
+    }
+}
+
 static void check_reached(struct check *c, const struct collopt_rule *r)
 {
     struct collopt_box b = clipped(r->box);
@@ -176,6 +229,8 @@ static void check_reached(struct check *c, const struct collopt_rule *r)
     c->steps = 0;
     if (!is_left(c, b, 0))
         complain(c, r->line, "is never reached: the lines above take all that it matches");
+    else
+        check_overlap(c, r);
 }
 
 static void check_rule(struct check *c, const struct collopt_rule *r, bool last)

@@ -351,6 +351,8 @@ END_TEST
 #define END "* * * * * * auto\n"
 #define TAKES(n) "is never reached: line " n " takes all that it matches\n"
 #define ABOVE "is never reached: the lines above take all that it matches\n"
+#define OVERLAPS(mine, theirs) mine " overlaps with " theirs " of line 1, which goes first; ranges that follow one another " \
+    "have one end in common at most\n"
 #define NO_END "0: the last line is missing, by which one knows a file that was cut short: * * * * * * auto (or host)\n"
 
 static const struct {
@@ -380,6 +382,14 @@ static const struct {
       "4: " ABOVE },
     { "scan * * * * * host\nexscan * * * * * host\nreduce * * * * * host\nallreduce * * * * * host\nreduce_scatter * * * * * host\n"
       "reduce_scatter_block * * * * * host\n" END, "" },
+    /* ranges that overlap; not those that follow one another, nor one inside the other, nor where all differs */
+    { "scan * * * 0-4K * host\nscan * * * 2K-8K * auto\n" END, "2: " OVERLAPS("bytes 2K-8K", "0-4K") },
+    { "scan 8- * * 4K * host\nscan 2-16 * * 4K * auto\n" END, "2: " OVERLAPS("ranks 2-16", "8-") },
+    { "scan * * * 0-4K * host\nscan * * * 4K-8K * auto\nscan * * * 4K- * host\n" END, "" },
+    { "scan * * * 4-8 * host\nscan * * * 2-16 * auto\n" END, "" },
+    { "scan 2 * * 0-4K * host\nscan 3 * * 2K-8K * auto\n" END, "" },
+    { "scan * * * 0-4K exact host\nscan * * * 2K-8K commutative auto\n" END, "" },
+    { "allreduce * * * 0-4K * ring\nallreduce * * * 2K-8K * host\n" END, "" },
     /* what may be passed over leaves something */
     { "reduce * * * * * tree\nreduce * * * * * host\n" END, "" },
     { "allreduce * * * * * ring\nallreduce * * * * noncommutative host\n" END, "" },
