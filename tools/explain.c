@@ -69,12 +69,64 @@ static bool place(int ranks, int nodes, struct collopt_topology *t)
     return node && collopt_topology_measure(t, ranks);
 }
 
-static bool lay_out(const char *text, int ranks, struct collopt_topology *t)
+/* As the user has stated for his jobs. */
+static bool place_as_stated(int ranks, const char *stated, struct collopt_topology *t)
+{
+    int *node = malloc((size_t)ranks * sizeof *node);
+
+    t->nodes = 0;
+    for (int r = 0; node && r < ranks; r++) {
+        node[r] = collopt_stated_node(stated, r);
+        t->nodes = node[r] < t->nodes ? t->nodes : node[r] + 1;
+    }
+    t->node = node;
+    return node && collopt_topology_measure(t, ranks);
+}
+
+static struct collopt_shape machine_of_jobs(void)
 {
     struct collopt_shape shape;
-    char message[256];
-    int *world;
+    char message[256];          /* settings.c has warned of what cannot be parsed */
 
+    collopt_parse_shape(collopt_settings()->topology, &shape, message, sizeof message);
+    return shape;
+}
+
+/* NODES: what --nodes says, which goes before what is stated for jobs; a grid is one of as many nodes as ranks. */
+static bool place_ranks(const struct explain *e, int ranks, int nodes, struct collopt_topology *t)
+{
+    struct collopt_shape shape = machine_of_jobs();
+    const char *stated = collopt_settings()->node_ranks ? collopt_settings()->node_ranks : shape.nodes;
+
+    if (e->nodes)
+        return place(ranks, nodes, t);
+    if (stated && !e->topology)
+        return place_as_stated(ranks, stated, t);
+    return place(ranks, e->topology || collopt_shape_ranks(&shape) == ranks ? ranks : 1, t);
+}
+
+static void form_grid(const struct collopt_shape *shape, int ranks, struct collopt_topology *t)
+{
+    int *world = malloc((size_t)ranks * sizeof *world);
+
+    for (int r = 0; world && r < ranks; r++)
+        world[r] = r;
+    if (world)
+        collopt_topology_box(t, shape, world, 1, ranks);
+    free(world);
+}
+
+/* TEXT: of --topology, or NULL. */
+static bool lay_out(const char *text, int ranks, struct collopt_topology *t)
+{
+    struct collopt_shape shape = machine_of_jobs();
+    char message[256];
+
+    if (!text && shape.kind == COLLOPT_GRID && collopt_shape_ranks(&shape) != ranks)
+        fprintf(stderr, "collopt-info: COLLOPT_TOPOLOGY=%s has room for %d ranks, not for %d; it is ignored\n",
+                collopt_settings()->topology, collopt_shape_ranks(&shape), ranks);
+    if (!text && collopt_shape_ranks(&shape) == ranks)
+        form_grid(&shape, ranks, t);
     if (!text)
         return true;
     if (!collopt_parse_shape(text, &shape, message, sizeof message))
@@ -83,12 +135,7 @@ static bool lay_out(const char *text, int ranks, struct collopt_topology *t)
         return refuse("--topology %s: it takes torus:8x8x4 or mesh:16x16; nodes are --nodes", text);
     if (collopt_shape_ranks(&shape) != ranks)
         return refuse("--topology %s has room for %d ranks, not for %d", text, collopt_shape_ranks(&shape), ranks);
-    world = malloc((size_t)ranks * sizeof *world);
-    for (int r = 0; world && r < ranks; r++)
-        world[r] = r;
-    if (world)
-        collopt_topology_box(t, &shape, world, 1, ranks);
-    free(world);
+    form_grid(&shape, ranks, t);
     return true;
 }
 
@@ -145,21 +192,63 @@ static void print_times(const struct collopt_problem *p)
         print_host(p, &h);
 }
 
-static void print(const struct collopt_problem *p, enum collopt_network n)
+static void print_problem(const struct collopt_problem *p, enum collopt_network n)
 {
     const struct collopt_machine_file *m = collopt_settings()->machine;
-    struct collopt_decision d;
-    char text[TEXT], bytes[32];
+    char bytes[32];
 
-    collopt_select(p, &d);
-    name(&d.choice, text);
     collopt_size_text(p->count * p->size, bytes, sizeof bytes);
     if (strspn(bytes, "0123456789") == strlen(bytes))
         strcat(bytes, " bytes");
-    printf("%s of %s on %d ranks, %d node%s, %s%s%s%s\n", collopt_collective_names[p->collective], bytes, p->ranks,
-           p->topology->nodes, p->topology->nodes == 1 ? "" : "s", collopt_network_names[n],
-           p->topology->oversubscribed ? ", more ranks than processors" : "", m ? " and " : "", m ? m->file : "");
-    printf("  %s (%s)\n\n", text, d.why);
+    printf("%s of %s on %d ranks, ", collopt_collective_names[p->collective], bytes, p->ranks);
+    if (p->anywhere)
+        printf("wherever they are\n");
+    else
+        printf("%d node%s, %s%s%s%s\n", p->topology->nodes, p->topology->nodes == 1 ? "" : "s", collopt_network_names[n],
+               p->topology->oversubscribed ? ", more ranks than processors" : "", m ? " and " : "", m ? m->file : "");
+}
+
+/* With the parameters that were not given, as COLLOPT_LOG=decide has them. */
+static void print_choice(const struct collopt_problem *p)
+{
+    struct collopt_problem with = *p;
+    struct collopt_decision d;
+    char text[TEXT];
+
+    if (!collopt_settings()->on) {
+        printf("  host (COLLOPT=off)\n");
+        return;
+    }
+    collopt_select(p, &d);
+    if (d.choice.algorithm) {
+        collopt_set_parameters(&with, &d.choice);
+        memcpy(d.choice.value, with.value, sizeof d.choice.value);
+    }
+    name(&d.choice, text);
+    printf("  %s (%s)\n", text, d.why);
+}
+
+/* Under COLLOPT_REPRODUCIBLE nothing is known of the machine, as in a job. */
+static void make_reproducible(struct collopt_problem *p)
+{
+    static const struct collopt_topology nowhere = { .nodes = 1 };
+    enum collopt_reproducible asked = collopt_settings()->reproducible;
+
+    p->anywhere = asked != COLLOPT_NOT_REPRODUCIBLE && !p->exact;
+    p->once = asked == COLLOPT_EXACTLY && p->commutative && !p->exact;
+    if (p->anywhere) {
+        p->topology = &nowhere;
+        p->machine = NULL;
+    }
+}
+
+static void print(const struct collopt_problem *p, enum collopt_network n)
+{
+    print_problem(p, n);
+    print_choice(p);
+    if (p->anywhere)            /* by no prediction */
+        return;
+    putchar('\n');
     print_times(p);
 }
 
@@ -175,18 +264,17 @@ int explain(const struct explain *e)
         || !number("ranks", e->ranks, 2, 2, MOST_RANKS, &ranks) || !number("nodes", e->nodes, 1, 1, ranks, &nodes)
         || !number("bytes", e->bytes, 8, 0, SIZE_MAX / 2, &bytes) || !number("root", e->root, 0, 0, ranks - 1, &root))
         return 2;
-    if (e->topology && !e->nodes)       /* a grid is one of nodes */
-        nodes = ranks;
     p.ranks = (int)ranks;
     p.root = p.collective == COLLOPT_REDUCE ? (int)root : 0;
     p.size = bytes % 8 == 0 ? 8 : 1;
     p.count = bytes / p.size;
     if (p.collective == COLLOPT_REDUCE_SCATTER_BLOCK)   /* all parts have as many elements, one at least */
         p.count = p.count < ranks ? ranks : p.count / ranks * ranks;
-    if (!place(p.ranks, (int)nodes, &t) || !lay_out(e->topology, p.ranks, &t) || !network(e->network, &machine, &t, &n)
+    if (!place_ranks(e, p.ranks, (int)nodes, &t) || !lay_out(e->topology, p.ranks, &t) || !network(e->network, &machine, &t, &n)
         || !host(e->host, &machine))
         return 2;
     t.oversubscribed = e->crowded;
+    make_reproducible(&p);
     print(&p, n);
     free((void *)t.node);
     return 0;

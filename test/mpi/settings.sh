@@ -224,6 +224,26 @@ scan          *      *      *    *       *               host
     said 1 "^collopt: COLLOPT_RULES is not used: $rules.none: No such file or directory\$" "$host, no file"
 }
 
+# collopt-info --explain says of a call what the job has said.
+explaining()
+{
+    tells 4 'run 4 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_FAKE_NODES=2 -- allreduce ordered=1 bytes=100000 allreduce reduce
+    network=tcp crowded=
+    for device in /sys/class/infiniband/* /sys/class/hfi1/* /sys/class/cxi/*; do
+        [ ! -e "$device" ] || network=fast
+    done
+    ! grep -q 'more ranks than processors' "$work/said" || crowded=--crowded
+    sed -n 's/^collopt: \([a-z]*\), 4 ranks, \([0-9]*\) bytes, \([a-z]*\) of [^:]*: /\1 \2 \3 /p' "$work/said" >"$work/decided"
+    [ "$(wc -l <"$work/decided")" = 4 ] || fail "$host: not 4 decisions"
+    while read -r collective bytes op choice; do
+        case $op in sum) op=exact ;; *) op=noncommutative ;; esac       # the sums are those of integers
+        # shellcheck disable=SC2086
+        COLLOPT_FAKE_NODES=2 "$build/tools/collopt-info" --explain "$collective" --ranks 4 --bytes "$bytes" --op $op \
+            --network $network --host "$host" $crowded >"$work/explained"
+        grep -qxF "  $choice" "$work/explained" || fail "$host: a job: $choice; collopt-info: $(cat "$work/explained")"
+    done <"$work/decided"
+}
+
 holds()                 # FILE PATTERN
 {
     grep -q -- "$2" "$1" || { cat "$1"; fail "$host: the report does not hold $2"; }
@@ -265,6 +285,7 @@ settings()              # HOST
     switching
     informing
     ruling
+    explaining
     reporting
 }
 

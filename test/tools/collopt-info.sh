@@ -97,6 +97,28 @@ COLLOPT_MACHINE=$work/machine "$info" --explain scan --ranks 64 --nodes 64 --hos
     || fail "--explain, a measured host: status $?"
 has '^  host (measured 2.00 us; first own, [a-z_]*, predicted [0-9.]* us)$'
 has '^ *2.00  host, openmpi: measured$'
+# and what else the environment says of jobs
+COLLOPT_REPRODUCIBLE=placement "$info" --explain allreduce --ranks 64 --nodes 4 --bytes 1M >"$work/out" || fail "--explain, placement: status $?"
+has '^allreduce of 1M on 64 ranks, wherever they are$'
+has '^  circulant (fixed table, COLLOPT_REPRODUCIBLE=placement)$'
+COLLOPT_REPRODUCIBLE=exact "$info" --explain allreduce --ranks 64 --bytes 1M >"$work/out" || fail "--explain, exact: status $?"
+has '^  alltoall (fixed table, COLLOPT_REPRODUCIBLE=exact)$'
+COLLOPT_REPRODUCIBLE=exact "$info" --explain allreduce --ranks 64 --nodes 4 --bytes 1M --op exact >"$work/out" || fail "--explain, exact: status $?"
+has '^  [a-z_]*.* (predicted '
+COLLOPT=off "$info" --explain allreduce >"$work/out" || fail "--explain, off: status $?"
+has '^  host (COLLOPT=off)$'
+for said in COLLOPT_NODE_RANKS=4,4,8 COLLOPT_FAKE_NODES=4,4,8 COLLOPT_TOPOLOGY=nodes:4,4,8; do
+    env "$said" "$info" --explain allreduce --ranks 16 >"$work/out" || fail "--explain, $said: status $?"
+    has '^allreduce of 8 bytes on 16 ranks, 3 nodes, fast network$'
+    env "$said" "$info" --explain allreduce --ranks 16 --nodes 2 >"$work/out" || fail "--explain, $said and --nodes: status $?"
+    has '^allreduce of 8 bytes on 16 ranks, 2 nodes, fast network$'
+done
+COLLOPT_TOPOLOGY=torus:4x4x4 "$info" --explain reduce --ranks 64 --bytes 4M >"$work/out" || fail "--explain, a torus: status $?"
+has '^reduce of 4M on 64 ranks, 64 nodes, torus$'
+has '^  swing_torus:dims=4x4x4 (predicted'
+COLLOPT_TOPOLOGY=torus:4x4x4 "$info" --explain reduce --ranks 32 >"$work/out" 2>&1 || fail "--explain, a torus that does not fit: status $?"
+has 'COLLOPT_TOPOLOGY=torus:4x4x4 has room for 64 ranks, not for 32; it is ignored$'
+has '^reduce of 8 bytes on 32 ranks, 1 node, shared memory$'
 measured_choice()       # EXPRESSION WHERE ARGUMENT...
 {
     expected="$1 (measured with $2)"
@@ -111,6 +133,7 @@ measured_choice recursive_doubling "$pair" allreduce --ranks 2 --bytes 4K --host
 measured_choice circulant "$pair" allreduce --ranks 2 --bytes 256K
 measured_choice elimination "$pair" allreduce --ranks 2 --bytes 256K --op noncommutative
 measured_choice sweep "$pair" scan --ranks 2 --bytes 64K
+measured_choice linear:window=16 '8 ranks on 2 processors' allreduce --ranks 8 --crowded
 "$info" --explain reduce_scatter_block --ranks 6 --bytes 8 >"$work/out" || fail "--explain, parts: status $?"
 has '^reduce_scatter_block of 48 bytes on 6 ranks, 1 node, shared memory$'
 "$info" --explain exscan --ranks 512 --nodes 32 --bytes 8G --network tcp >"$work/out" || fail "--explain, long: status $?"
