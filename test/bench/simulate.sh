@@ -67,7 +67,7 @@ cmp -s one.rows two.rows || fail "two runs differ: $(diff one.rows two.rows)"
 
 rows one.csv | head -1 >said
 for column in setting collective operation type ranks bytes algorithm peer peer_us collopt_us ratio ratio_low ratio_high pairs \
-    outliers result bound_us; do
+    outliers result bound_us bound_by; do
     tr , '\n' <said | grep -qx $column || fail "no column $column"
 done
 # auto, ring, leader, mesh, and the best: 5 for each of two Allreduces; of these a Scan can only have auto, mesh and the best.
@@ -77,7 +77,9 @@ grep -q '^mesh 16 each,mesh,allreduce,sum,double,16,8192,mesh:dims=4x4,[a-z0-9]*
 grep -q 'ompi=[0-9.]* mpich=[0-9.]* mvapich2=[0-9.]* impi=[0-9.]*$' one.csv || fail 'not all four peers'
 grep -q ',scan,.*chain=[0-9.]* doubling=[0-9.]*$' one.csv || fail 'no peers of Scan'
 # From corner to corner there are six links of 1 us, and 0.2 us for each of two processors; wrap links would make it four.
-grep -q ',allreduce,sum,double,16,8,.*,6\.402,' one.csv || fail 'the bound is not that of a mesh'
+grep -q ',allreduce,sum,double,16,8,.*,6\.402,hops,' one.csv || fail 'the bound is not that of a mesh'
+rows one.csv | sed 's/"[^"]*"/-/' | awk -F, 'NR > 1 && ($10 < $18 || $11 < $18)' >said
+[ ! -s said ] || fail 'times below the bound'
 sh "$COLLOPT_SOURCE/bench/summary" one.csv >said || fail 'bench/summary'
 
 # What is there is not run again, what is missing is; also from what an interruption left.
@@ -142,6 +144,56 @@ run 1 --collectives allreduce,scan --sizes 8 -o wrong.csv
 grep -q ',ring,ompi,10.000,10.000,,,,1,0,WRONG,' wrong.csv || fail 'WRONG was not noticed'
 grep -q '1 wrong results, 4 times without a figure' said || fail 'nothing was said of it'
 grep -q 'mesh 16 chain scan:8: exit status 3' said || fail 'nothing was said of a simulator that died'
+
+# Bounds, in links of 1 us, 0.4 us of it the processors', and 100 us for a vector of 1 MB; the farthest rank is FAR us away.
+# Eight bytes, 0.0008 us, are in the latencies already.
+cat >smpirun <<'END'
+#!/bin/sh
+for word; do
+    case $word in
+    list) for c in allreduce reduce reduce_scatter scan exscan; do echo "algorithm $c ring"; done ;;
+    links) echo "links 1 $FAR 1e-10" ;;
+    [a-z]*:[0-9]*) echo "cell ${word%:*} ${word#*:} 1e9 correct host" ;;
+    esac
+done
+END
+sed 's/ranks=16 .* ports=4/ranks=16 grid=4x4 ports=4/' mesh.xml >torus.xml
+sed 's/ranks=16 .* ports=4/ranks=16 grid=2x2x4 of=4x4x4 ports=5/' mesh.xml >tube.xml     # the last side is a ring
+sed 's/ranks=16 .* ports=4/ranks=16 node=4 ports=1/' mesh.xml >nodes.xml
+
+bounds()                # PLATFORM FAR BYTES COLLECTIVE BOUND BY ...
+{
+    platform=$1 bytes=$3
+    FAR=$2 simulate_one "$platform" "$bytes"
+    shift 3
+    while [ $# -gt 0 ]; do
+        grep -q "^$platform 16 auto,.*,$1,.*,$2,$3,host," bound.csv || {
+            grep "^$platform 16 auto,.*,$1," bound.csv >said
+            fail "$platform: the bound of $1 is not $2, $3"
+        }
+        shift 3
+    done
+}
+
+simulate_one()          # PLATFORM BYTES; FAR is set
+{
+    export FAR
+    rm -f bound.csv
+    # shellcheck disable=SC2086
+    $simulate --platforms "$1.xml" --collectives allreduce,reduce,reduce_scatter,scan,exscan --sizes "$2" --algorithms auto \
+        -o bound.csv >said 2>&1 || fail "$1: exit status $?"
+}
+
+# A corner has two links; what is sent in all goes over 48, from column to column go 4 vectors over 4 links.
+bounds mesh 6 1000000 allreduce 63.099 links reduce 55.599 ports reduce_scatter 47.474 ports scan 100.599 cut exscan 100.599 cut
+# Four links for each of 16; 4 vectors go over 8 links.
+bounds torus 4 1000000 allreduce 47.474 links reduce 28.599 ports reduce_scatter 24.037 ports scan 50.599 cut exscan 50.599 cut
+bounds tube 4 1000000 reduce 28.599 ports
+# Three of four nodes for each.
+bounds nodes 4 1000000 allreduce 150.599 links reduce 103.599 ports reduce_scatter 75.599 ports scan 103.599 ports
+# Within 2 us a rank can have something from 16: of 1 us, 5 steps of its processor, 1 1 1 1 1 2 3 4 5 6 8 11 15 20.
+bounds nodes 2 8 reduce 2.600 processor allreduce 2.600 processor
+bounds nodes 3 8 reduce 3.000 hops
 
 [ $failed = 0 ] && echo "bench/simulate: passed"
 exit $failed
