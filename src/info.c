@@ -9,12 +9,14 @@
  * is to be engaged.  By then it is complete, or the program would not use it. */
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "call.h"
 
-enum { VALUE = 256 };
+enum { VALUE = MPI_MAX_INFO_VAL + 1 };
+static const char prefix[] = "collopt_";
 static const uint64_t hash_start = 0xcbf29ce484222325u;
 
 struct given {
@@ -29,7 +31,7 @@ struct collopt_keys {           /* of one info object */
 
 static void name_key(int collective, char *key, size_t size)
 {
-    snprintf(key, size, "collopt_%s", collopt_collective_names[collective]);
+    snprintf(key, size, "%s%s", prefix, collopt_collective_names[collective]);
 }
 
 static uint64_t add_to_hash(uint64_t h, const char *text)
@@ -43,33 +45,84 @@ static bool get(MPI_Info info, const char *key, char *value)
 {
     int there = 0;
 
-    return info != MPI_INFO_NULL && PMPI_Info_get(info, key, VALUE - 1, value, &there) == MPI_SUCCESS && there;
+    return info != MPI_INFO_NULL && PMPI_Info_get(info, key, VALUE - 1, value, &there) == MPI_SUCCESS && there && *value;
 }
 
-static void understand(struct given *g, int collective, const char *key, const char *value)
+/* False, after a sentence in MESSAGE, where VALUE makes no sense. */
+static bool understand(struct given *g, int collective, const char *value, char *message, size_t size)
 {
-    char message[512];
-
     g->back = strcmp(value, "auto") == 0;
-    g->any = g->back || collopt_parse_choice(value, (enum collopt_collective)collective, &g->choice, message, sizeof message);
-    if (!g->any)
-        collopt_warn("info key %s=%s is not understood: %s; it is ignored", key, value, message);
+    return g->any = g->back || collopt_parse_choice(value, (enum collopt_collective)collective, &g->choice, message, size);
 }
 
 static void read_keys(MPI_Info info, struct collopt_keys *keys)
 {
     keys->hash = hash_start;
     for (int i = 0; i < COLLOPT_COLLECTIVES; i++) {
-        char key[64], value[VALUE] = "";
+        char key[64], value[VALUE] = "", message[512];
 
         keys->given[i] = (struct given){ 0 };
         name_key(i, key, sizeof key);
         if (!get(info, key, value))
             continue;
         keys->hash = add_to_hash(add_to_hash(keys->hash, key), value);
-        understand(&keys->given[i], i, key, value);
+        understand(&keys->given[i], i, value, message, sizeof message);
     }
 }
+
+/* ---- what is wrong with them; rank 0 of the communicator speaks, for that of MPI_COMM_WORLD may not be here ---------------- */
+
+__attribute__((format(printf, 1, 2)))
+static void warn_once(const char *format, ...)
+{
+    char text[1024];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    if (!collopt_said_before(text))
+        collopt_warn_here("%s", text);
+}
+
+static const char *nth_collective(int i, const void *data)
+{
+    (void)data;
+    return collopt_collective_names[i];
+}
+
+static void tell_mistake(MPI_Info info, const char *key)
+{
+    const char *name = key + strlen(prefix);
+    char value[VALUE] = "", message[512];
+    struct given g;
+    int nearest;
+
+    for (int i = 0; i < COLLOPT_COLLECTIVES; i++)
+        if (strcmp(name, collopt_collective_names[i]) == 0) {
+            if (get(info, key, value) && !understand(&g, i, value, message, sizeof message))
+                warn_once("info key %s=%s is not understood: %s; it is ignored", key, value, message);
+            return;
+        }
+    nearest = collopt_nearest(name, COLLOPT_COLLECTIVES, nth_collective, NULL);
+    warn_once("%s is not an info key of collopt and is ignored;%s%s%s%s collopt(7) lists them", key,
+              nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : prefix, nearest < 0 ? "" : nth_collective(nearest, NULL),
+              nearest < 0 ? "" : "?");
+}
+
+static void tell_mistakes(MPI_Info info)
+{
+    char key[MPI_MAX_INFO_KEY + 1];
+    int n = 0;
+
+    if (info == MPI_INFO_NULL || PMPI_Info_get_nkeys(info, &n))
+        return;
+    for (int i = 0; i < n; i++)
+        if (PMPI_Info_get_nthkey(info, i, key) == MPI_SUCCESS && strncmp(key, prefix, strlen(prefix)) == 0)
+            tell_mistake(info, key);
+}
+
+/* ---- comparing and using them ------------------------------------------------------------------------------------------- */
 
 static bool alike(MPI_Comm comm, uint64_t hash)
 {
@@ -95,9 +148,9 @@ uint64_t collopt_info_waiting(const struct collopt_comm *c)
 
 void collopt_info_compared(struct collopt_comm *c, bool are_alike)
 {
-    if (!are_alike)
-        collopt_warn("the info keys collopt_... differ between the %d ranks of a communicator; they are ignored", c->ranks);
-    else if (c->waiting)
+    if (!are_alike && c->rank == 0)
+        warn_once("the info keys collopt_... differ between the %d ranks of a communicator; they are ignored", c->ranks);
+    if (are_alike && c->waiting)
         use(c, c->waiting);
     free(c->waiting);
     c->waiting = NULL;
@@ -120,6 +173,8 @@ void collopt_info_later(MPI_Comm *made, MPI_Info info)
     (void)made;
     c = NULL;
 #endif
+    if (c ? c->rank == 0 : collopt_speaks())
+        tell_mistakes(info);
     if (c && (c->waiting = malloc(sizeof keys)) != NULL)
         *c->waiting = keys;
     else
@@ -139,6 +194,8 @@ void collopt_info_take(MPI_Comm comm, MPI_Info info)
     if (!c || c->status == COLLOPT_INTERCOMM || !collopt_comm_inside(c))
         return;
     read_keys(info, &keys);
+    if (c->rank == 0)
+        tell_mistakes(info);
     are_alike = alike(comm, collopt_info_waiting(c) * 0x100000001b3u ^ keys.hash);
     collopt_info_compared(c, are_alike);
     if (are_alike)

@@ -167,8 +167,13 @@ informing()
         'info=allreduce=bucket:dims=3x2 allreduce=2'
     tells 2 'run 2 passed 0' COLLOPT_AFTER=1 -- info0=allreduce=ring allreduce=2
     said 1 '^collopt: the info keys collopt_... differ between the 2 ranks of a communicator' "$host, info keys that differ"
-    tells 2 'run 2 passed 0' COLLOPT_AFTER=1 -- info=allreduce=rong allreduce=2
+    tells 2 'run 2 passed 0' COLLOPT_AFTER=1 -- info=allreduce=rong info=allreduce=rong info=alreduce=ring allreduce=2
     said 1 '^collopt: info key collopt_allreduce=rong is not understood: .*' "$host, an unknown algorithm as info key"
+    said 1 '^collopt: collopt_alreduce is not an info key .* did you mean collopt_allreduce?' "$host, an unknown info key"
+    said 2 '^collopt' "$host, what is wrong with info keys"
+    # each communicator has a rank that speaks, also without rank 0 of MPI_COMM_WORLD
+    tells 4 'run 2 passed 0' COLLOPT_AFTER=1 -- halves info=reduce=chian allreduce=2
+    said 2 '^collopt: info key collopt_reduce=chian is not understood: .*' "$host, info keys of half the ranks"
     # by MPI_Comm_idup_with_info, or the same by MPI_Comm_dup_with_info where there is none
     chosen "$ring" 'infoidup=allreduce=ring allreduce=2'
     chosen "$ring" 'infoidup=reduce=chain info=allreduce=ring allreduce=2'
