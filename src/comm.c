@@ -6,6 +6,7 @@
 #include "config.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -254,11 +255,22 @@ static bool make_hidden(struct collopt_comm *c, MPI_Comm comm, struct collopt_si
     return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS && collopt_survey(c, comm, seen) == MPI_SUCCESS;
 }
 
-/* Under COLLOPT_REPRODUCIBLE and COLLOPT_CHECK it breaks a promise, so that everybody should hear of it. */
-static enum collopt_log refusal(void)
+/* Under COLLOPT_REPRODUCIBLE and COLLOPT_CHECK it breaks a promise, so that everybody should hear of it: from rank 0 of the
+ * communicator, for that of MPI_COMM_WORLD may not be in it. */
+__attribute__((format(printf, 2, 3)))
+static void tell_refusal(const struct collopt_comm *c, const char *format, ...)
 {
-    return collopt_settings()->reproducible != COLLOPT_NOT_REPRODUCIBLE || collopt_settings()->check ? COLLOPT_LOG_WARN
-                                                                                              : COLLOPT_LOG_DECIDE;
+    bool promised = collopt_settings()->reproducible != COLLOPT_NOT_REPRODUCIBLE || collopt_settings()->check;
+    char text[512];
+    va_list ap;
+
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    if (!promised)
+        collopt_say(COLLOPT_LOG_DECIDE, "%s", text);
+    else if (c->rank == 0 && !collopt_said_before(text))
+        collopt_warn_here("%s", text);
 }
 
 /* Why RESERVED and GPU, or what another rank says, keep this communicator with the host. */
@@ -268,13 +280,15 @@ static void say_why_not(const struct collopt_comm *c, MPI_Comm comm, bool alike,
 
     if (!alike) {
         collopt_difference(comm, difference, sizeof difference);
-        collopt_warn("the %d ranks of a communicator %s; it keeps the MPI library's own collectives", c->ranks, difference);
+        if (c->rank == 0)
+            collopt_warn_here("the %d ranks of a communicator %s; it keeps the MPI library's own collectives", c->ranks,
+                              difference);
     } else if (!gpu) {
-        collopt_say(refusal(), "a GPU runtime is loaded, or COLLOPT_GPU=native: a communicator of %d ranks keeps the "
-                    "MPI library's own collectives (COLLOPT_GPU=host says that buffers are host memory)", c->ranks);
+        tell_refusal(c, "a GPU runtime is loaded, or COLLOPT_GPU=native: a communicator of %d ranks keeps the "
+                     "MPI library's own collectives (COLLOPT_GPU=host says that buffers are host memory)", c->ranks);
     } else {
-        collopt_say(refusal(), "a communicator of %d ranks keeps the MPI library's own collectives: off on some rank, or "
-                    "COLLOPT_COMMUNICATORS=%d reached there", c->ranks, collopt_settings()->communicators);
+        tell_refusal(c, "a communicator of %d ranks keeps the MPI library's own collectives: off on some rank, or "
+                     "COLLOPT_COMMUNICATORS=%d reached there", c->ranks, collopt_settings()->communicators);
     }
 }
 
@@ -292,8 +306,8 @@ static bool engage_together(struct collopt_comm *c, MPI_Comm comm)
             if (c->hidden != MPI_COMM_NULL)
                 PMPI_Comm_free(&c->hidden);
             made = false;
-            collopt_say(refusal(), "no hidden communicator could be made: a communicator of %d ranks keeps the MPI "
-                        "library's own collectives", c->ranks);
+            tell_refusal(c, "no hidden communicator could be made: a communicator of %d ranks keeps the MPI "
+                         "library's own collectives", c->ranks);
         }
     } else {
         say_why_not(c, comm, alike, gpu);

@@ -63,6 +63,8 @@ check()                 # HOST
     trials 2 COLLOPT_COMMUNICATORS=0 -- right=1
     said 1 '^collopt: a communicator of 2 ranks keeps .*, or COLLOPT_COMMUNICATORS=0 reached there' "$host, not engaged"
     said 1 '^collopt' "$host, not engaged"
+    trials 4 COLLOPT_COMMUNICATORS=0 -- upper right=1
+    said 1 '^collopt: a communicator of 3 ranks keeps .*, or COLLOPT_COMMUNICATORS=0 reached there' "$host, without rank 0 of the world"
     # whatever serves the call, and switched off it is silent
     trials 3 COLLOPT_ALLREDUCE=host -- right=1 count=2
     said 1 '^collopt' "$host, left to the MPI library"
