@@ -98,12 +98,21 @@ static int tell_value(MPI_Comm comm, int from, const struct collopt_setting_row 
     return PMPI_Bcast(value, VALUE, MPI_CHAR, from, comm);
 }
 
-static void say_value(const char *name, const char *value, char *text, size_t size)
+/* A file that this rank could not read is as good as none, which nobody but this rank knows. */
+static bool may_be_unusable(const struct collopt_setting_row *row, const char *value)
 {
+    return (row->kind == COLLOPT_RULES_FILE || row->kind == COLLOPT_MACHINE_FILE || row->kind == COLLOPT_SHAPE)
+        && strcmp(value, row->preset) == 0;
+}
+
+static void say_value(const struct collopt_setting_row *row, const char *value, char *text, size_t size)
+{
+    bool doubtful = may_be_unusable(row, value);
+
     if (*value)
-        snprintf(text, size, "has %s=%s", name, value);
+        snprintf(text, size, "has %s=%s%s", row->name, value, doubtful ? " or cannot use what it has" : "");
     else
-        snprintf(text, size, "has no %s", name);
+        snprintf(text, size, "has no %s%s", row->name, doubtful ? " or cannot use it" : "");
 }
 
 static bool same_version(MPI_Comm comm)
@@ -128,8 +137,8 @@ void collopt_difference(MPI_Comm comm, char *text, size_t size)
     row = &collopt_setting_rows(&n)[which];
     if (tell_value(comm, rank, row, odd) || tell_value(comm, 0, row, zero))
         return;
-    say_value(row->name, odd, has[1], sizeof has[1]);
-    say_value(row->name, zero, has[0], sizeof has[0]);
+    say_value(row, odd, has[1], sizeof has[1]);
+    say_value(row, zero, has[0], sizeof has[0]);
     if (strcmp(odd, zero) == 0)         /* a name that means different things on different nodes */
         snprintf(text, size, "have different COLLOPT_ variables: rank %d has another content of %s=%s than rank 0", rank,
                  row->name, odd);
