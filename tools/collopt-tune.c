@@ -9,6 +9,7 @@
 
 #include "select/rules.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -86,8 +87,10 @@ static char *key_of(const struct tune_options *o)
     FILE *to = tune_must(open_memstream(&key, &n));
 
     fprintf(to, "%s", VERSION);
-    for (int i = 0; i < o->words; i++)
-        fprintf(to, " %s", o->word[i]);
+    for (int i = 0; i < o->words; i++) {
+        fputc(' ', to);
+        tune_write_word(o->word[i], to);
+    }
     fputs(o->mpi ? " --mpi " : "", to);
     fputs(o->mpi ? o->mpi : "", to);
     fputs(" --sizes ", to);
@@ -199,13 +202,30 @@ static int verify_all(struct tune_cells *all, const struct tune_options *one)
     return status;
 }
 
+/* Is there a directory for FILE?  Known before all is measured. */
+static bool has_place(const char *file)
+{
+    const char *slash = file ? strrchr(file, '/') : NULL;
+    char directory[TUNE_PATH] = ".";
+
+    if (slash)
+        snprintf(directory, sizeof directory, "%.*s/", (int)(slash - file), file);
+    if (!file || access(directory, W_OK | X_OK) == 0)
+        return true;
+    tune_say("%s cannot be written: %s", file, strerror(errno));
+    return false;
+}
+
 static int tune(const struct tune_options *o, int argc, char **argv)
 {
     static struct tune_cells all[TUNE_RANKS];
     static struct tune_options one[TUNE_RANKS];
     struct tune_command command = { argc, argv };
-    int status = measure_all(all, one, o);
+    int status;
 
+    if (!has_place(o->output) || !has_place(o->machine) || !has_place(o->picture))
+        return TUNE_FAILED;
+    status = measure_all(all, one, o);
     share_ranks(all);
     if (status == 0 && o->verify)
         status = verify_all(all, one);

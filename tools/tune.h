@@ -195,6 +195,8 @@ bool tune_draw(const struct tune_cells *all, const struct tune_options *o);
 
 /* ---- tune_rules.c: the file ----------------------------------------------------------------------------------------- */
 
+/* A word of a command line, in one line. */
+void tune_write_word(const char *word, FILE *to);
 /* ", made by collopt-tune ..." and lines of comment: when, how and where. */
 void tune_write_origin(const struct tune_machine *m, const struct tune_command *command, FILE *to);
 /* Writes O->output, whole or not at all.  False, after a message. */

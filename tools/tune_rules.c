@@ -62,6 +62,12 @@ static int not_measured(const struct tune_cells *all)
     return n;
 }
 
+void tune_write_word(const char *word, FILE *to)
+{
+    for (; *word; word++)
+        fputc((unsigned char)*word < ' ' ? ' ' : *word, to);
+}
+
 void tune_write_origin(const struct tune_machine *m, const struct tune_command *command, FILE *to)
 {
     time_t now = time(NULL);
@@ -69,8 +75,10 @@ void tune_write_origin(const struct tune_machine *m, const struct tune_command *
 
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
     fprintf(to, "made by collopt-tune %s, %s.\n# command:", VERSION, date);
-    for (int i = 0; i < command->argc; i++)
-        fprintf(to, " %s", command->argv[i]);
+    for (int i = 0; i < command->argc; i++) {
+        fputc(' ', to);
+        tune_write_word(command->argv[i], to);
+    }
     fputc('\n', to);
     for (int i = 0; i < m->abouts; i++)
         fprintf(to, "# %s\n", m->about[i]);

@@ -295,9 +295,18 @@ rm "$work/site.machine"
 run 0 --collectives scan --sizes 64 --machine "$work/site.rules.costs" env
 [ -f "$work/site.rules.costs" ] || fail '--machine names another file'
 [ ! -f "$work/site.machine" ] || fail 'a file that --machine does not name'
+# places that are not there are told before anything is measured
+: >"$work/asked"
 run 1 --collectives scan --sizes 64 --machine /nonexistent/machine env
 says '/nonexistent/machine cannot be written: No such file'
-rm "$work/machine" "$work/site.rules.part"
+run 1 --collectives scan --sizes 64 --picture /nonexistent/map.svg env
+says '/nonexistent/map.svg cannot be written: No such file'
+[ ! -s "$work/asked" ] || fail 'measured for a file that cannot be written'
+# a command with a line feed is one comment
+run 0 --collectives scan --sizes 64 env 'X=two
+lines'
+has '^# command: .* env X=two lines$'
+rm "$work/machine" "$work/site.machine"
 echo "$version 1 8 1 0,0,0,0,0,0,0,0" >"$work/ready"
 run 0 --collectives scan --sizes 64 env
 [ ! -f "$work/machine" ] || fail 'measured with more ranks than processors'
@@ -384,7 +393,7 @@ says '/nonexistent/mpirun cannot be started: No such file'
 run 1 --program /nonexistent/bench env
 says '--program: /nonexistent/bench: No such file'
 run 1 -o /nonexistent/rules env
-says '/nonexistent/rules.part cannot be written: No such file'
+says '/nonexistent/rules cannot be written: No such file'
 : >"$work/dies"
 run 1 env
 says 'the job ended before it measured anything, with status 7'
