@@ -278,7 +278,7 @@ static bool read_machine(struct collopt_settings *s, const char *file, char *mes
     if (!s->machine && m.n == 1)
         snprintf(message, size, "%s", m.first);
     else if (!s->machine)
-        snprintf(message, size, "%s; it has %d mistakes", m.first, m.n);
+        snprintf(message, size, "%s; it has %d mistakes, which collopt-info --check-machine lists", m.first, m.n);
     return s->machine != NULL;
 }
 

@@ -11,6 +11,8 @@
 #include "internal.h"
 #include "json.h"
 #include "kernels/kernels.h"
+#include "select/host_times.h"
+#include "select/machine.h"
 
 #include <dirent.h>
 #include <getopt.h>
@@ -469,6 +471,23 @@ static int check_topology(char *file)
     return 0;
 }
 
+/* ---- files of machines ------------------------------------------------------------------------------------------ */
+
+static int check_machine(char *file)
+{
+    struct collopt_machine_file *m = collopt_machine_read(file, tell_mistake, file);
+    int numbers, times;
+
+    if (!m)
+        return 1;
+    numbers = __builtin_popcount(m->given);
+    times = m->host_times ? m->host_times->n : 0;
+    printf("%s: %d number%s and %d time%s of the MPI library's\n", file, numbers, numbers == 1 ? "" : "s", times,
+           times == 1 ? "" : "s");
+    collopt_machine_free(m);
+    return 0;
+}
+
 /* ---- main -------------------------------------------------------------------------------------------------- */
 
 static void usage(FILE *to)
@@ -484,6 +503,7 @@ static void usage(FILE *to)
           "                      if there are any\n"
           "      --check-topology FILE  look for mistakes in a file for COLLOPT_TOPOLOGY=file:FILE\n"
           "                      and say what it has; exit status 1 if there are any\n"
+          "      --check-machine FILE  the same for COLLOPT_MACHINE=FILE\n"
           "      --explain COLLECTIVE  what would be chosen, and the predicted times, for\n"
           "                      --ranks N (2)  --nodes N (1)  --bytes BYTES (8)  --root N (0)\n"
           "                      --op sum|exact|noncommutative (sum)  --network fast|tcp (fast)\n"
@@ -515,7 +535,7 @@ int main(int argc, char **argv)
     static const struct option options[] = {
         { "algorithms", no_argument, NULL, 'a' }, { "json", no_argument, NULL, 'j' },
         { "check", no_argument, NULL, 'c' }, { "check-topology", required_argument, NULL, 'F' },
-        { "help", no_argument, NULL, 'h' },
+        { "check-machine", required_argument, NULL, 'M' }, { "help", no_argument, NULL, 'h' },
         { "version", no_argument, NULL, 'v' }, { "explain", required_argument, NULL, 'e' },
         { "ranks", required_argument, NULL, 'R' }, { "nodes", required_argument, NULL, 'N' },
         { "bytes", required_argument, NULL, 'B' }, { "op", required_argument, NULL, 'O' },
@@ -541,6 +561,8 @@ int main(int argc, char **argv)
             break;
         case 'F':
             return check_topology(optarg);
+        case 'M':
+            return check_machine(optarg);
         case 'e':
             problem.collective = optarg;
             break;

@@ -113,9 +113,9 @@ static int key_named(struct reader *r, const char *name)
         if (strcmp(collopt_machine_keys[i].name, name) == 0)
             return i;
     nearest = collopt_nearest(name, COLLOPT_MACHINE_KEYS, nth_key, NULL);
-    collopt_mistake(&r->in, "there is no key \"%.*s\"%s%s%s; collopt(7) lists them", SHOWN, name,
-                    nearest < 0 ? "" : "; did you mean ",
-             nearest < 0 ? "" : collopt_machine_keys[nearest].name, nearest < 0 ? "" : "?");
+    collopt_mistake(&r->in, "there is no key \"%.*s\";%s%s%s collopt(7) lists them", SHOWN, name,
+                    nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : collopt_machine_keys[nearest].name,
+                    nearest < 0 ? "" : "?");
     return -1;
 }
 
@@ -159,10 +159,10 @@ static void set(struct reader *r, int key, const char *text)
 
     if (!parse_value(k, text, &value))
         collopt_mistake(&r->in, "%s = \"%.*s\" is not understood; it takes a number and a unit, such as %s", k->name, SHOWN, text,
-                 examples[k->quantity]);
+                        examples[k->quantity]);
     else if (value < k->least || value > k->most)
         collopt_mistake(&r->in, "%s = %.*s is out of range; it takes %g to %g %s", k->name, SHOWN, text, k->least, k->most,
-                 k->quantity == COLLOPT_TIME ? "s" : k->quantity == COLLOPT_RATE ? "B/s" : "B");
+                        k->quantity == COLLOPT_TIME ? "s" : k->quantity == COLLOPT_RATE ? "B/s" : "B");
     else if (r->line_of[key])
         collopt_mistake(&r->in, "%s is given in line %d already", k->name, r->line_of[key]);
     else {

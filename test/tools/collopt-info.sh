@@ -65,6 +65,14 @@ printf 'n1 r1/s1\nn2\nn1 r1/s2\n' >"$work/hosts"
 has '/hosts:2: "n2" has 0 words behind it'
 "$info" --check-topology "$work/none" >"$work/out" && fail "$what finds a file"
 has '/none: No such file'
+what=--check-machine
+printf 'net.latency = 1 us\nhost mpich scan 2 1 2 8 exact = 2 us\n' >"$work/machine"
+"$info" --check-machine "$work/machine" >"$work/out" || fail "$what: status $?"
+has "/machine: 1 number and 1 time of the MPI library's\$"
+printf 'net.latency = 1 GB/s\nnet.latncy = 1 us\n' >"$work/machine"
+"$info" --check-machine "$work/machine" >"$work/out" && fail "$what finds nothing wrong"
+has '/machine:1: net.latency = "1 GB/s" is not understood; '
+has '/machine:2: there is no key "net.latncy"; did you mean net.latency? '
 what='a spot and a host'
 printf 'mesh:2x3\n%s 1 2\n' "$(hostname)" >"$work/hosts"
 COLLOPT_TOPOLOGY=file:$work/hosts HWLOC_SYNTHETIC='numa:1 l3:1 core:64 pu:1' "$info" >"$work/out" || fail "$what: status $?"

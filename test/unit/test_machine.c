@@ -63,7 +63,7 @@ END_TEST
 static const struct {
     const char *text, *says;
 } refused[] = {
-    { "net.latncy = 1 us\n", "1: there is no key \"net.latncy\"; did you mean net.latency?; collopt(7) lists them\n" },
+    { "net.latncy = 1 us\n", "1: there is no key \"net.latncy\"; did you mean net.latency? collopt(7) lists them\n" },
     { "\nfrequency = 1 us\n", "2: there is no key \"frequency\"; collopt(7) lists them\n" },
     { "net.latency 1 us\n",
       "1: \"net.latency 1 us\" is no line of a machine; it takes key = value unit, such as net.latency = 1.2 us\n" },
@@ -207,7 +207,7 @@ START_TEST(settings)
     ck_assert(a.hash != b.hash);
     ck_assert_int_eq(settings_with(&b, "net.hop = 2\nx\n"), 1);
     ck_assert(!b.machine && b.hash == none.hash);
-    ck_assert_msg(strstr(warned, "/m:1: net.hop = \"2\" is not") && strstr(warned, "; it has 2 mistakes"), "%s", warned);
+    ck_assert_msg(strstr(warned, "/m:1: net.hop = \"2\" is not") && strstr(warned, "; it has 2 mistakes, which collopt-info --check-machine lists"), "%s", warned);
     snprintf(want, sizeof want, "%s/m", folder);
     unlink(want);
     rmdir(folder);
