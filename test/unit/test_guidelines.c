@@ -80,8 +80,8 @@ static double combining(const struct setting *s, double bytes)
 
 /* By how much the left side may be longer, at the worst: what is more than 1.05 is a hole in the catalogue that is known.
  * Short vectors: no Reduce goes node_aware's way, and no Reduce_scatter by way of an Allreduce, where other nodes are far.
- * Scan has no window_doubling, Allreduce in shared memory nothing as short as circulant_pipeline; and at the length where
- * handshakes begin four short calls are cheaper than one. */
+ * Of Reduce_scatter_block circulant_pipeline is a little shorter than what Allreduce has; and at the length where handshakes begin
+ * four short calls are cheaper than one. */
 enum guideline { BCAST, ALLGATHER, REDUCE, SCATTER, BLOCK, EVEN, SCAN, EXSCAN, MONOTONY, SPLIT, GUIDELINES };
 
 static const struct {
@@ -89,12 +89,12 @@ static const struct {
     double most;
 } guidelines[GUIDELINES] = {
     [BCAST] = { "Allreduce <= Reduce + Bcast", 1.05 },
-    [ALLGATHER] = { "Allreduce <= Reduce_scatter_block + Allgather", 1.85 },
+    [ALLGATHER] = { "Allreduce <= Reduce_scatter_block + Allgather", 1.2 },
     [REDUCE] = { "Reduce <= Allreduce", 2.7 },
     [SCATTER] = { "Reduce_scatter <= Allreduce", 3.9 },
     [BLOCK] = { "Reduce_scatter_block <= Allreduce", 3.9 },
     [EVEN] = { "Reduce_scatter_block <= Reduce_scatter", 1.4 },
-    [SCAN] = { "Scan <= Exscan + Reduce_local", 1.3 },
+    [SCAN] = { "Scan <= Exscan + Reduce_local", 1.05 },
     [EXSCAN] = { "Exscan <= a message + Scan", 1.05 },
     [MONOTONY] = { "no longer than of 4 times the length", 1.05 },
     [SPLIT] = { "no longer than 4 of a quarter", 1.5 },
