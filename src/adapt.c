@@ -85,7 +85,8 @@ static void say_settled(const struct collopt_comm *c, const struct collopt_adapt
                             c->ranks, bytes, collopt_kind_name(a->kind));
     for (int i = 0; i < t->n && used < sizeof text; i++) {
         collopt_choice_text(&t->choice[i], choice, sizeof choice);
-        used += (size_t)snprintf(text + used, sizeof text - used, " %s %.2f us,", choice, 1e6 * t->seconds[i]);
+        used += (size_t)snprintf(text + used, sizeof text - used, " %s %.2f us%s,", choice, 1e6 * t->seconds[i],
+                                 t->dropped[i] ? " at a first look" : "");
     }
     collopt_choice_text(&t->choice[t->chosen], choice, sizeof choice);
     collopt_say(COLLOPT_LOG_DECIDE, "%s and stays with %s", text, choice);
