@@ -1,7 +1,8 @@
 /* The two-operand pass, for operations that can only do right = left op right (MPI_Reduce_local, user-defined operations).
  *
  * Every fold becomes a row of such steps.  The result is computed where the right operand lies if that value is not
- * read again, else in a copy; the copies that remain are what the operation's form costs.
+ * read again, else in a copy; the copies that remain are what the operation's form costs.  Where operands may be exchanged, the
+ * result's place is the right one and nothing is copied.
  *
  * left = left op right, where RIGHT is still needed, would take two: of RIGHT, and of the result.  If LEFT is what a message
  * has brought, this is received beside LEFT's place, where the result is to be; then that of RIGHT is enough. */
@@ -118,6 +119,10 @@ static void lower(struct pass *w, size_t i)
 
     for (int r = 2; r < a->regions - 1; r++)
         left = step(w, i, to, left, *collopt_region_of(s, a, r));
+    if (s->either_order && a->regions == 3 && collopt_spans_same(s, left, to)) {
+        combine(w, a, last, to);
+        return;
+    }
     if (collopt_spans_same(s, left, to) && !collopt_spans_same(s, last, to)) {
         copy(w, a, to, step(w, i, to, left, last));
         return;

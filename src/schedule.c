@@ -287,6 +287,7 @@ struct collopt_schedule *collopt_schedule_new(const struct collopt_algorithm *a,
     s->ranks = p->ranks;
     s->rank = rank;
     s->how = how;
+    s->either_order = a->order == COLLOPT_COMMUTATIVE && !p->anywhere;
     start(s, p);
     if (!s->failed)
         a->build(s, p, rank);

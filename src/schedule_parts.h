@@ -65,6 +65,7 @@ struct collopt_schedule {
     int ranks, rank;
     unsigned how;
     bool has_out, failed;       /* failed: memory ran out; everything after is a no-op */
+    bool either_order;          /* left and right operands may be exchanged: no other rank computes the same element */
 
     struct partition *partition;
     size_t partitions, partition_room;
