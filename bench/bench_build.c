@@ -70,7 +70,7 @@ static struct figures measure(const struct collopt_algorithm *a, struct collopt_
     s = collopt_schedule_new(a, p, rank, 0);
     f.build = now() - start;
     start = now();
-    b = s ? collopt_bind(s, p, SIZE_MAX) : NULL;
+    b = s ? collopt_bind(s, p, NULL) : NULL;
     f.bind = now() - start;
     if (!b) {
         fprintf(stderr, "bench_build: no memory\n");

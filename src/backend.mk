@@ -24,6 +24,7 @@ COLLOPT_CORE_SOURCES = \
 	src/lower.c \
 	src/partition.c \
 	src/phase.c \
+	src/piecewise.c \
 	src/places.c \
 	src/public.c \
 	src/registry.c \
@@ -44,6 +45,7 @@ COLLOPT_CORE_SOURCES = \
 	src/select/lessons.h \
 	src/select/machine.c \
 	src/select/machine.h \
+	src/select/cuts.c \
 	src/select/measured.c \
 	src/select/model.c \
 	src/select/model.h \

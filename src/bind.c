@@ -1,6 +1,7 @@
 /* Binding: a compiled schedule meets a count, and its blocks become runs of elements.
  *
- * Blocks that turn out empty vanish here, alike on both sides of a message, since both compute the same lengths. */
+ * Blocks that turn out empty vanish here, alike on both sides of a message, since both compute the same lengths; and so are
+ * long messages cut. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ struct binder {
     const struct collopt_schedule *s;
     const struct collopt_problem *p;
     const size_t *sums;
-    size_t cut;
+    const struct collopt_cut *cuts;
     bool failed;
     size_t *slot;
 
@@ -72,6 +73,7 @@ struct walk {
     struct span span;
     int next;
     size_t packed;              /* elements of the packed slot that were passed */
+    size_t back;                /* by so many elements runs lie before their place: pieces that take turns in one */
     struct collopt_run run;     /* what is left of the run at hand */
 };
 
@@ -119,7 +121,7 @@ static struct walk walk(const struct binder *b, struct span span)
 /* Takes N elements off the run at hand. */
 static struct collopt_run take(struct walk *w, size_t n)
 {
-    struct collopt_run r = { w->run.place, w->run.at, n };
+    struct collopt_run r = { w->run.place, w->run.at - w->back, n };
 
     w->run.at += n;
     w->run.n -= n;
@@ -143,19 +145,56 @@ static void *as_pointer(size_t index)
     return (void *)(uintptr_t)index;
 }
 
-/* One action's message: cut where it is too long for one on the wire. */
-static void bind_message(struct binder *b, int i)
+/* What cuts a message of N elements; NULL: nothing does. */
+static const struct collopt_cut *cut_of(const struct binder *b, size_t n)
+{
+    const struct collopt_cut *found = NULL;
+
+    for (const struct collopt_cut *c = b->cuts; c && c->piece > 0; c++)
+        if (n > c->above)
+            found = c;
+    return found && n > found->piece ? found : NULL;
+}
+
+static size_t span_length(const struct binder *b, struct span span)
+{
+    size_t n = 0;
+
+    for (int k = 0; k < span.n; k++)
+        n += block_length(b, b->s->piece[span.first + k].block);
+    return n;
+}
+
+/* Of what the instruction sends, receives or writes. */
+static size_t first_length(const struct binder *b, const struct instruction *q)
+{
+    return span_length(b, *collopt_region_of(b->s, &b->s->action[q->action], 0));
+}
+
+static size_t pieces_of(const struct binder *b, size_t n)
+{
+    const struct collopt_cut *cut = cut_of(b, n);
+
+    return cut ? (n + cut->piece - 1) / cut->piece : 1;
+}
+
+/* One action's message: cut where it is too long for one on the wire, in pieces that are as long as one another.  ONE_PLACE: they
+ * take turns in the first one's. */
+static void bind_message(struct binder *b, int i, bool one_place)
 {
     const struct action *a = &b->s->action[i];
-    struct walk w = walk(b, *collopt_region_of(b->s, a, 0));
+    struct span span = *collopt_region_of(b->s, a, 0);
+    size_t length = span_length(b, span), pieces = pieces_of(b, length);
+    struct walk w = walk(b, span);
 
     b->first_message[i] = (int)b->messages;
-    while (w.run.n > 0 && !b->failed) {
+    for (size_t piece = 0; w.run.n > 0 && !b->failed; piece++) {
+        size_t most = length / pieces + (piece < length % pieces);
         struct collopt_message m = { .peer = a->peer, .tag = a->strand, .send = a->kind == ACTION_SEND,
                                      .run = as_pointer(b->runs) };
 
-        while (w.run.n > 0 && m.n < b->cut) {
-            size_t n = w.run.n < b->cut - m.n ? w.run.n : b->cut - m.n;
+        while (w.run.n > 0 && m.n < most) {
+            size_t n = w.run.n < most - m.n ? w.run.n : most - m.n;
 
             add_run(b, take(&w, n));
             m.runs++;
@@ -163,6 +202,8 @@ static void bind_message(struct binder *b, int i)
         }
         if (grow(b, (void **)&b->message, b->messages, &b->message_room, sizeof *b->message))
             b->message[b->messages++] = m;
+        if (one_place)
+            w.back += m.n;
     }
     b->wire_messages[i] = (int)b->messages - b->first_message[i];
 }
@@ -173,7 +214,28 @@ static void add_step(struct binder *b, struct collopt_step q)
         b->step[b->steps++] = q;
 }
 
-/* A fold or a copy, cut where any of its operands is in two pieces. */
+/* The next N elements of a fold or a copy, cut where any of its operands is in two pieces. */
+static void bind_part(struct binder *b, enum collopt_step_kind kind, struct walk *w, int regions, size_t n)
+{
+    while (n > 0 && w[0].run.n > 0 && !b->failed) {
+        size_t some = n, first = b->runs;
+
+        for (int r = 0; r < regions; r++)
+            if (w[r].run.n < some)
+                some = w[r].run.n;
+        for (int r = 0; r < regions; r++)
+            add_run(b, take(&w[r], some));
+        add_step(b, (struct collopt_step){ .kind = kind, .message = -1, .runs = regions, .run = as_pointer(first) });
+        n -= some;
+    }
+}
+
+static void walk_regions(const struct binder *b, const struct action *a, struct walk *w)
+{
+    for (int r = 0; r < a->regions; r++)
+        w[r] = walk(b, *collopt_region_of(b->s, a, r));
+}
+
 static void bind_local(struct binder *b, enum collopt_step_kind kind, const struct action *a)
 {
     struct walk few[ACTION_REGIONS] = { { 0 } }, *w = few;
@@ -182,18 +244,8 @@ static void bind_local(struct binder *b, enum collopt_step_kind kind, const stru
         b->failed = true;
         return;
     }
-    for (int r = 0; r < a->regions; r++)
-        w[r] = walk(b, *collopt_region_of(b->s, a, r));
-    while (w[0].run.n > 0 && !b->failed) {
-        size_t n = w[0].run.n, first = b->runs;
-
-        for (int r = 1; r < a->regions; r++)
-            if (w[r].run.n < n)
-                n = w[r].run.n;
-        for (int r = 0; r < a->regions; r++)
-            add_run(b, take(&w[r], n));
-        add_step(b, (struct collopt_step){ .kind = kind, .message = -1, .runs = a->regions, .run = as_pointer(first) });
-    }
+    walk_regions(b, a, w);
+    bind_part(b, kind, w, a->regions, SIZE_MAX);
     if (w != few)
         free(w);
 }
@@ -206,10 +258,109 @@ static void bind_instruction(struct binder *b, const struct instruction *q)
         add_step(b, (struct collopt_step){ .kind = q->kind, .message = -1, .strand = q->strand, .step = q->instruction });
     } else {
         if (q->kind != COLLOPT_WAIT)
-            bind_message(b, q->action);
+            bind_message(b, q->action, false);
         for (int k = 0; k < b->wire_messages[q->action]; k++)
             add_step(b, (struct collopt_step){ .kind = q->kind, .message = b->first_message[q->action] + k });
     }
+}
+
+/* ---- piece by piece (piecewise.c), in schedules of one strand -------------------------------------------------- */
+
+/* The walks of all regions of a group; those of the SPAN that its pieces take turns in go back when a piece is done. */
+struct group_walks {
+    struct walk w[COLLOPT_GROUP][ACTION_REGIONS];
+    bool turns[COLLOPT_GROUP][ACTION_REGIONS];
+};
+
+static void walk_group(const struct binder *b, const struct instruction *list, const struct collopt_group *g,
+                       const struct span *one_place, struct group_walks *x)
+{
+    for (size_t k = 0; k < g->n; k++) {
+        const struct action *a = &b->s->action[list[k].action];
+
+        walk_regions(b, a, x->w[k]);
+        for (int r = 0; r < a->regions; r++)
+            x->turns[k][r] = one_place && collopt_spans_same(b->s, *collopt_region_of(b->s, a, r), *one_place);
+    }
+}
+
+static void bind_piece(struct binder *b, const struct instruction *list, size_t k, size_t n, struct group_walks *x)
+{
+    int regions = b->s->action[list[k].action].regions;
+
+    bind_part(b, list[k].kind, x->w[k], regions, n);
+    for (int r = 0; r < regions; r++)
+        if (x->turns[k][r])
+            x->w[k][r].back += n;
+}
+
+/* LATE: the receive has not been posted yet. */
+static void bind_group(struct binder *b, const struct instruction *list, const struct collopt_group *g, bool late)
+{
+    const struct instruction *arrival = &list[g->arrival];
+    enum collopt_step_kind kind = late ? COLLOPT_RECEIVE : arrival->kind;
+    struct span coming = *collopt_region_of(b->s, &b->s->action[arrival->action], 0);
+    bool one_place = kind == COLLOPT_RECEIVE && collopt_group_last(b->s, &list[g->n], coming);
+    struct group_walks x;
+
+    walk_group(b, list, g, one_place ? &coming : NULL, &x);
+    if (kind == COLLOPT_RECEIVE)
+        bind_message(b, arrival->action, one_place);
+    for (int m = 0; m < b->wire_messages[arrival->action] && !b->failed; m++) {
+        int message = b->first_message[arrival->action] + m;
+        size_t n = b->message[message].n;
+
+        for (size_t k = 0; k < g->n; k++)
+            if (k == g->arrival)
+                add_step(b, (struct collopt_step){ .kind = kind, .message = message });
+            else
+                bind_piece(b, list, k, n, &x);
+    }
+}
+
+/* Binds what lies between the receive that LIST[0] posts and its group, which is K instructions behind it, and the group. */
+static void bind_late(struct binder *b, const struct instruction *list, size_t k, const struct collopt_group *g)
+{
+    for (size_t i = 1; i < k; i++)
+        if (!collopt_group_holds_up(b->s, list, i))
+            bind_instruction(b, &list[i]);
+    bind_group(b, &list[k], g, true);
+    for (size_t i = 1; i < k; i++)
+        if (collopt_group_holds_up(b->s, list, i))
+            bind_instruction(b, &list[i]);
+}
+
+/* The group that begins with LIST[0], if its message is cut and all its vectors are as long. */
+static struct collopt_group cut_group(const struct binder *b, const struct instruction *list)
+{
+    struct collopt_group g = collopt_group_at(b->s, list), none = { 0 };
+    size_t n = g.n > 0 ? first_length(b, &list[g.arrival]) : 0;
+
+    for (size_t k = 0; k < g.n; k++)
+        if (first_length(b, &list[k]) != n)
+            return none;
+    return cut_of(b, n) ? g : none;
+}
+
+/* Binds the first of LIST, and what goes with it piece by piece; returns how many instructions these were. */
+static size_t bind_some(struct binder *b, const struct instruction *list)
+{
+    bool receive = list[0].kind == COLLOPT_POST_RECEIVE;
+    const struct collopt_cut *cut = receive ? cut_of(b, first_length(b, &list[0])) : NULL;
+    size_t k = cut && cut->in_turn ? collopt_group_of(b->s, list) : 0;
+    struct collopt_group g = { 0 };
+
+    if (k > 0 || !receive)
+        g = cut_group(b, &list[k]);
+    if (g.n == 0) {
+        bind_instruction(b, &list[0]);
+        return 1;
+    }
+    if (k > 0)
+        bind_late(b, list, k, &g);
+    else
+        bind_group(b, list, &g, false);
+    return k + g.n;
 }
 
 /* STRAND[t]: where strand t begins among the steps. */
@@ -231,9 +382,14 @@ static void bind_strands(struct binder *b, size_t *strand)
     for (int t = 0; t < s->strands; t++) {
         strand[t] = b->steps;
         base[t] = done;
-        for (size_t k = 0; k < s->program[t].n; k++) {
-            start[done++] = b->steps - strand[t];
-            bind_instruction(b, &s->program[t].list[k]);
+        for (size_t k = 0, n; k < s->program[t].n; k += n) {
+            start[done] = b->steps - strand[t];
+            n = 1;
+            if (s->strands == 1 && b->cuts)
+                n = bind_some(b, &s->program[t].list[k]);
+            else
+                bind_instruction(b, &s->program[t].list[k]);
+            done += n;
         }
     }
     for (size_t k = 0; k < b->steps && !b->failed; k++)
@@ -321,10 +477,11 @@ static size_t *prefix_sums(const struct collopt_problem *p)
     return sums;
 }
 
-struct collopt_bound *collopt_bind(const struct collopt_schedule *s, const struct collopt_problem *p, size_t cut)
+struct collopt_bound *collopt_bind(const struct collopt_schedule *s, const struct collopt_problem *p,
+                                   const struct collopt_cut *cuts)
 {
     size_t *sums = p->counts && s->counts_partition >= 0 ? prefix_sums(p) : NULL;
-    struct binder b = { .s = s, .p = p, .sums = sums, .cut = cut > 0 ? cut : 1 };
+    struct binder b = { .s = s, .p = p, .sums = sums, .cuts = cuts && p->count > cuts->above ? cuts : NULL };
     struct collopt_bound *bound = NULL;
     size_t strand[s->strands];
 

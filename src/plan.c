@@ -311,13 +311,26 @@ static bool sends_gaps(const struct collopt_comm *c, const struct collopt_facts 
     return f->kernel && !f->dense && collopt_kernel(COLLOPT_REPLACE, f->type_id) && c->topology.nodes == 1 && !copied;
 }
 
-/* In elements. */
-static size_t cut_length(const struct collopt_plan *plan, const struct collopt_problem *p)
+/* In elements.  No message is longer than COLLOPT_CUT. */
+static void cut_elements(const struct collopt_plan *plan, const struct collopt_problem *p,
+                         struct collopt_cut cut[COLLOPT_CUTS + 1])
 {
-    size_t longest = collopt_longest_message(p), cut = collopt_settings()->cut;
-    size_t n = (longest > 0 && longest < cut ? longest : cut) / (plan->gaps ? (size_t)plan->facts.extent : plan->facts.size);
+    size_t size = plan->gaps ? (size_t)plan->facts.extent : plan->facts.size, most = collopt_settings()->cut / size;
+    int n = 0;
 
-    return n == 0 ? 1 : n > INT_MAX ? INT_MAX : n;
+    if (most == 0)
+        most = 1;
+    collopt_cuts(p, cut);
+    for (; cut[n].piece > 0 && cut[n].above / size < most; n++) {
+        cut[n].above /= size;
+        cut[n].piece /= size;
+        if (cut[n].piece == 0)
+            cut[n].piece = 1;
+        if (cut[n].piece > most)
+            cut[n].piece = most;
+    }
+    cut[n] = (struct collopt_cut){ .above = most, .piece = most };
+    cut[n + 1] = (struct collopt_cut){ 0 };
 }
 
 static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_problem *p)
@@ -326,11 +339,13 @@ static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan, const s
     unsigned how = (plan->in_place ? COLLOPT_IN_PLACE : 0) | (plan->facts.kernel ? 0 : COLLOPT_TWO_OPERANDS)
         | (gaps ? COLLOPT_VIA_SCRATCH : 0);
     const struct collopt_schedule *s = schedule_for(c, plan->algorithm, p, how);
+    struct collopt_cut cut[COLLOPT_CUTS + 1];
     struct collopt_bound *bound;
 
     plan->gaps = gaps;
     plan->eager = c->machine.mpi == COLLOPT_OPENMPI;
-    plan->bound = bound = s ? collopt_bind(s, p, cut_length(plan, p)) : NULL;
+    cut_elements(plan, p, cut);
+    plan->bound = bound = s ? collopt_bind(s, p, cut) : NULL;
     if (!bound)
         return false;
     plan->wire = calloc((size_t)bound->messages + 1, sizeof *plan->wire);

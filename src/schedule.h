@@ -284,8 +284,19 @@ struct collopt_bound {
     size_t steps;               /* in all */
 };
 
-/* P->count and P->counts give the offsets; a message of more than CUT elements becomes several.  NULL: out of memory. */
-struct collopt_bound *collopt_bind(const struct collopt_schedule *s, const struct collopt_problem *p, size_t cut);
+/* A message of more than ABOVE elements becomes pieces of at most PIECE.  Where IN_TURN, a piece is received when those before it
+ * are combined, if that is what the message is for.  All ranks must have the same cuts but for IN_TURN. */
+struct collopt_cut {
+    size_t above, piece;
+    bool in_turn;
+};
+
+enum { COLLOPT_CUTS = 5 };      /* in a list, with its end */
+
+/* P->count and P->counts give the offsets.  CUTS are in ascending order and end with a PIECE of 0; the last one holds that a message
+ * is longer than; NULL: there are none.  Returns NULL if memory is out. */
+struct collopt_bound *collopt_bind(const struct collopt_schedule *s, const struct collopt_problem *p,
+                                   const struct collopt_cut *cuts);
 void collopt_bound_free(struct collopt_bound *b);
 
 #endif

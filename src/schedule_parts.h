@@ -118,6 +118,17 @@ int collopt_cut_listed(struct collopt_schedule *s, struct collopt_block whole, i
 /* The smallest block of an ordinary partition that holds B. */
 struct collopt_block collopt_hull(const struct collopt_schedule *s, struct collopt_block b);
 
+/* piecewise.c: instructions that may be done piece by piece.  N of them, one a wait for what has been received; the one before
+ * it, if any, and those behind it are local. */
+enum { COLLOPT_GROUP = 4 };     /* instructions at most */
+struct collopt_group {
+    size_t n, arrival;
+};
+struct collopt_group collopt_group_at(const struct collopt_schedule *s, const struct instruction *list);
+size_t collopt_group_of(const struct collopt_schedule *s, const struct instruction *list);
+bool collopt_group_last(const struct collopt_schedule *s, const struct instruction *list, struct span span);
+bool collopt_group_holds_up(const struct collopt_schedule *s, const struct instruction *list, size_t k);
+
 /* partition.c */
 size_t collopt_offset(const struct collopt_schedule *s, const struct collopt_problem *p, const size_t *sums,
                       int partition, int part);

@@ -465,7 +465,7 @@ static bool make_programs(struct plan *plan)
     for (int k = 0; k < p->ranks; k++) {
         struct collopt_schedule *s = collopt_schedule_new(plan->choice.algorithm, p, k, plan->how);
 
-        plan->program[k] = s ? collopt_bind(s, p, SIZE_MAX) : NULL;
+        plan->program[k] = s ? collopt_bind(s, p, NULL) : NULL;
         collopt_schedule_free(s);
         if (!plan->program[k]) {
             fputs("collopt-plan: out of memory\n", stderr);

@@ -83,7 +83,7 @@ static uint64_t hash_of_schedule(const struct collopt_choice *choice, struct col
     collopt_set_parameters(&p, choice);
     for (int i = 0; i <= 2; i++) {
         struct collopt_schedule *s = tune_must(collopt_schedule_new(choice->algorithm, &p, i * (p.ranks - 1) / 2, 0));
-        struct collopt_bound *b = tune_must(collopt_bind(s, &p, SIZE_MAX));
+        struct collopt_bound *b = tune_must(collopt_bind(s, &p, NULL));
 
         h = mixed(h, hash_of_steps(b));
         collopt_bound_free(b);

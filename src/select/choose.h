@@ -3,6 +3,7 @@
 #define COLLOPT_CHOOSE_H
 
 #include "internal.h"
+#include "schedule.h"
 
 struct collopt_candidate {
     struct collopt_choice choice;       /* with all its parameters */
@@ -14,7 +15,11 @@ int collopt_choose(const struct collopt_problem *p, int n, struct collopt_candid
 
 /* measured.c: where P was measured, and what was best there; NULL: nowhere. */
 const char *collopt_measured(const struct collopt_problem *p, struct collopt_choice *choice);
-/* Into messages of how many bytes longer ones are best cut; 0: they are best left whole. */
-size_t collopt_longest_message(const struct collopt_problem *p);
+
+/* cuts.c */
+/* Do messages between nodes go by TCP, or what is as slow? */
+bool collopt_over_tcp(const struct collopt_problem *p);
+/* Where P's messages are best cut, in bytes; a list as collopt_bind() takes it. */
+void collopt_cuts(const struct collopt_problem *p, struct collopt_cut cut[COLLOPT_CUTS]);
 
 #endif

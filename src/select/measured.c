@@ -50,23 +50,17 @@ static const struct measured {
     { COLLOPT_EXSCAN,    3, 16, 256 K, true,    OPEN, "chain:segment=1G", CROWD },
     { COLLOPT_EXSCAN,    3, 16,  64 K, true,    ANY,  "chain:segment=1G", CROWD },
     { COLLOPT_EXSCAN,    3, 16,     0, true,    ANY,  "chain:segment=64K", CROWD },
-    /* With inputs that are written before each call (bench/measure.h), and what is as good in place.  Whole vectors
-     * until both ranks' reading and writing of the other's lines costs more than a second message; and half vectors
-     * where these are eager (less than 4 KiB on Open MPI, 8 KiB on MPICH) and the whole is not.  In the second of
-     * two such rows are operations that do not commute.  A Scan by sweep combines what was received where it lies, a
-     * chain out of scratch: sums from 256 KiB on at 1.2 to 1.4 times Open MPI, and 1.1 to 1.3.  For operations of the
-     * user's both take the same steps. */
-    { COLLOPT_ALLREDUCE, 2, 2,  4 K - 1, false, ANY,  "recursive_doubling", PAIR },
-    { COLLOPT_ALLREDUCE, 2, 2,  8 K - 1, false, OPEN, "circulant", PAIR },
-    { COLLOPT_ALLREDUCE, 2, 2,  8 K - 1, false, OPEN, "elimination", PAIR },
-    { COLLOPT_ALLREDUCE, 2, 2,      8 K, false, ANY,  "recursive_doubling", PAIR },
-    { COLLOPT_ALLREDUCE, 2, 2,     16 K, false, OPEN, "recursive_doubling", PAIR },
+    /* With inputs that are written before each call (bench/measure.h), and what is as good in place.  Whole vectors, in eager
+     * pieces (cuts.c), until both ranks' reading and writing of the other's lines costs more than a second message.  In
+     * the second of two such rows are operations that do not commute.  A Scan by sweep combines what was received where
+     * it lies, a chain out of scratch: sums from 256 KiB on at 1.2 to 1.4 times Open MPI, and 1.1 to 1.3. */
+    { COLLOPT_ALLREDUCE, 2, 2,     16 K, false, ANY,  "recursive_doubling", PAIR },
     { COLLOPT_ALLREDUCE, 2, 2,        0, false, ANY,  "circulant", PAIR },
     { COLLOPT_ALLREDUCE, 2, 2,        0, false, ANY,  "elimination", PAIR },
     { COLLOPT_REDUCE,    2, 2,    512 K, false, ANY,  "linear", PAIR },
     { COLLOPT_REDUCE,    2, 2,        0, false, OPEN, "circulant", PAIR },
     { COLLOPT_REDUCE,    2, 2,        0, false, ANY,  "linear", PAIR },
-    { COLLOPT_SCAN,      2, 2,      4 K, false, ANY,  "recursive_doubling", PAIR },
+    { COLLOPT_SCAN,      2, 2,      2 K, false, ANY,  "recursive_doubling", PAIR },
     { COLLOPT_SCAN,      2, 2,        0, false, ANY,  "sweep", PAIR },
     { COLLOPT_EXSCAN,    2, 2,        0, false, ANY,  "window_doubling", PAIR },
 };
@@ -76,23 +70,6 @@ static bool fits(const struct measured *r, const struct collopt_problem *p)
     return r->collective == p->collective && p->ranks >= r->ranks_least && p->ranks <= r->ranks_most
         && (r->bytes_most == 0 || p->count * p->size <= r->bytes_most) && (!r->crowded || p->topology->oversubscribed)
         && (r->mpi == ANY || (p->machine && p->machine->mpi == r->mpi));
-}
-
-static bool over_tcp(const struct collopt_problem *p)
-{
-    const double slow = 1e-9;           /* seconds per byte */
-
-    return p->topology->nodes > 1 && !p->topology->wired && p->machine && p->machine->way[COLLOPT_BETWEEN].byte > slow;
-}
-
-/* Over TCP, Open MPI sends what needs a handshake by a protocol that waits again and again.  8 hosts at 200 Mbit/s, whole
- * messages and pieces that are just eager: Reduce_scatter of 512 KiB by ring 53 and 34 ms, of 4 MiB 243 and 185; of 4 MiB by
- * elimination 349 and 237.  Pieces may be copied on their way, so not those of very long vectors. */
-size_t collopt_longest_message(const struct collopt_problem *p)
-{
-    double eager = over_tcp(p) && p->machine->mpi == COLLOPT_OPENMPI ? p->machine->way[COLLOPT_BETWEEN].eager : 0;
-
-    return eager >= 16 K && p->count * p->size <= 16 M ? (size_t)(eager * 15 / 16) : 0;      /* the header takes some */
 }
 
 /* Over TCP a connection that has rested begins slowly again: long parts are faster round a ring, whose neighbours never
@@ -106,7 +83,7 @@ static bool long_over_tcp(const struct collopt_problem *p)
     bool shared_out = p->collective == COLLOPT_ALLREDUCE || p->collective == COLLOPT_REDUCE_SCATTER
         || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
 
-    return shared_out && over_tcp(p) && p->count * p->size / (size_t)p->ranks >= part;
+    return shared_out && collopt_over_tcp(p) && p->count * p->size / (size_t)p->ranks >= part;
 }
 
 static bool serves(const char *algorithm, const struct collopt_problem *p, struct collopt_choice *choice)

@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trial.h"
 
@@ -48,7 +49,8 @@ static struct collopt_bound *bind_parts(void (*build)(struct collopt_schedule *,
     const struct collopt_problem p = { .collective = COLLOPT_REDUCE, .ranks = 2, .root = 1, .count = count, .size = 8,
                                        .segments = 1, .topology = &one_node };
     struct collopt_schedule *s = collopt_schedule_new(&a, &p, 0, 0);
-    struct collopt_bound *b = s ? collopt_bind(s, &p, cut) : NULL;
+    const struct collopt_cut cuts[] = { { cut, cut, false }, { 0 } };
+    struct collopt_bound *b = s ? collopt_bind(s, &p, cuts) : NULL;
 
     ck_assert_ptr_nonnull(b);
     collopt_schedule_free(s);
@@ -129,6 +131,80 @@ START_TEST(long_messages_are_cut)
 }
 END_TEST
 
+/* The last cut that a message is longer than holds, and the pieces are even. */
+START_TEST(pieces_are_even)
+{
+    const struct collopt_algorithm a = { .name = "parts", .collective = COLLOPT_REDUCE, .build = build_parts };
+    const struct collopt_cut cuts[] = { { 10, 4, false }, { 20, SIZE_MAX, false }, { 30, 16, false }, { 0 } };
+    struct collopt_problem p = { .collective = COLLOPT_REDUCE, .ranks = 2, .root = 1, .size = 8, .segments = 1,
+                                 .topology = &one_node };
+
+    parts = 1;
+    for (p.count = 1; p.count <= 100; p.count++) {
+        struct collopt_schedule *s = collopt_schedule_new(&a, &p, 0, 0);
+        struct collopt_bound *b = s ? collopt_bind(s, &p, cuts) : NULL;
+        size_t piece = p.count > 30 ? 16 : p.count > 20 ? p.count : p.count > 10 ? 4 : p.count;
+
+        ck_assert_ptr_nonnull(b);
+        check_cover(b, p.count);
+        ck_assert_msg((size_t)b->messages == (p.count + piece - 1) / piece, "count %zu: %d", p.count, b->messages);
+        for (int i = 0; i < b->messages; i++)
+            ck_assert_msg(b->message[i].n <= piece && 2 * b->message[i].n >= piece - 1, "count %zu: %zu", p.count, b->message[i].n);
+        collopt_bound_free(b);
+        collopt_schedule_free(s);
+    }
+}
+END_TEST
+
+/* ---- piece by piece ------------------------------------------------------------------------------------------------------ */
+
+/* The steps of one of two ranks for 60 elements in messages of up to 20, a letter each: post Receive, post Send, Wait, receive (r),
+ * send (s), Fold, Copy; and how many elements of scratch they take. */
+static void check_steps(const char *words, int rank, const char *wanted, size_t scratch)
+{
+    struct workshop w = { 0 };
+    struct trial t;
+    char copy[200], why[PROOF_WHY], *word[20], steps[100] = "";
+    size_t slots = 0;
+    int n = 0;
+
+    snprintf(copy, sizeof copy, "%s p 2 count 60 cut 20", words);
+    for (char *next = strtok(copy, " "); next && n < 20; next = strtok(NULL, " "))
+        word[n++] = next;
+    ck_assert(trial_read(&t, n, word));
+    ck_assert_msg(workshop_open(&w, &t, why), "%s: %s", words, why);
+
+    const struct collopt_bound *b = w.program[rank];
+
+    for (size_t k = 0; k < sizeof steps - 1 && b->strand[0][k].kind != COLLOPT_END; k++)
+        steps[k] = "RSWrsFCA"[b->strand[0][k].kind];
+    for (int i = 0; i < b->slots; i++)
+        slots += b->slot[i];
+    ck_assert_msg(!strcmp(steps, wanted), "%s, rank %d: %s instead of %s", words, rank, steps, wanted);
+    ck_assert_msg(slots == scratch, "%s, rank %d: scratch of %zu elements", words, rank, slots);
+    workshop_close(&w);
+}
+
+/* Each piece is combined before the next one is received, and where no place is given takes the place of the one before it. */
+START_TEST(pieces_are_combined_as_they_come)
+{
+    check_steps("reduce linear in_turn 1", 0, "rFrFrF", 0);
+    check_steps("reduce linear in_turn 1 in_place 1", 0, "rFrFrF", 20);
+    check_steps("reduce linear in_turn 1", 1, "sss", 0);
+    check_steps("allreduce recursive_doubling in_turn 1", 0, "SSSrFrFrFWWW", 0);
+    check_steps("scan sweep in_turn 1 two_operands 1", 1, "CrFCrFCrF", 20);
+    check_steps("scan sweep in_turn 0 two_operands 1", 1, "RRRCWFCWFCWF", 60);
+}
+END_TEST
+
+/* A message of 30 elements in each of two rounds, from the same rank: the second one must not be received before the first. */
+START_TEST(later_messages_keep_behind)
+{
+    check_steps("allreduce circulant in_turn 1", 0, "SSrFrFRRSSWWWWWW", 0);
+    check_steps("allreduce circulant in_turn 0", 0, "RRRRSSWFWFSSWWWWWW", 0);
+}
+END_TEST
+
 /* ---- every algorithm: SCALE times the elements, SCALE times every offset ------------------------------------------------ */
 
 static bool scaled(const struct collopt_run *a, const struct collopt_run *b, int runs, size_t scale)
@@ -181,7 +257,7 @@ static void check_scaling(struct workshop *w, const struct trial *t, size_t scal
 
     p.count *= scale;
     for (int r = 0; r < t->ranks; r++) {
-        struct collopt_bound *b = collopt_bind(w->schedule[r], &p, SIZE_MAX);
+        struct collopt_bound *b = collopt_bind(w->schedule[r], &p, NULL);
 
         ck_assert_ptr_nonnull(b);
         ck_assert_msg(program_scaled(w->program[r], b, scale), "%s: rank %d, bound to %zu times the count", words, r, scale);
@@ -220,6 +296,9 @@ int main(void)
     tcase_add_test(tcase, parts_are_even);
     tcase_add_test(tcase, nested_parts_cover);
     tcase_add_test(tcase, long_messages_are_cut);
+    tcase_add_test(tcase, pieces_are_even);
+    tcase_add_test(tcase, pieces_are_combined_as_they_come);
+    tcase_add_test(tcase, later_messages_keep_behind);
     tcase_add_loop_test(tcase, offsets_grow_with_the_count, 0, algorithms);
     suite_add_tcase(suite, tcase);
 

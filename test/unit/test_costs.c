@@ -283,7 +283,7 @@ END_TEST
 static void few_messages(const struct collopt_algorithm *a, struct workshop *w, int rank, double rounds)
 {
     struct collopt_schedule *s = collopt_schedule_new(a, &w->problem, rank, 0);
-    struct collopt_bound *b = s ? collopt_bind(s, &w->problem, SIZE_MAX) : NULL;
+    struct collopt_bound *b = s ? collopt_bind(s, &w->problem, NULL) : NULL;
     struct collopt_load load;
     char words[TRIAL_WORDS];
 

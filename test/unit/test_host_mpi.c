@@ -182,27 +182,76 @@ START_TEST(measured_with_one)
 }
 END_TEST
 
+/* The piece that messages of so many bytes are cut into; 0: they are not. */
+static size_t piece_of(const struct collopt_problem *p, size_t bytes)
+{
+    struct collopt_cut cut[COLLOPT_CUTS];
+    size_t piece = 0;
+
+    collopt_cuts(p, cut);
+    for (int i = 0; cut[i].piece > 0; i++) {
+        ck_assert_msg(i + 1 < COLLOPT_CUTS && (i == 0 || cut[i].above >= cut[i - 1].above), "cut %d", i);
+        if (bytes > cut[i].above)
+            piece = cut[i].piece;
+    }
+    return bytes > piece ? piece : 0;
+}
+
+static size_t longest_piece(const struct collopt_problem *p)
+{
+    return piece_of(p, p->count * p->size);
+}
+
+START_TEST(messages_on_a_node)
+{
+    struct setting s = { .mpi = COLLOPT_OPENMPI, .ranks = 2 };
+    struct collopt_problem p = problem(&s, COLLOPT_SCAN, 16 M, false);
+
+    ck_assert_uint_eq(piece_of(&p, 3999), 0);
+    ck_assert_uint_eq(piece_of(&p, 16 K), 4000);
+    ck_assert_uint_eq(piece_of(&p, 64 K), 0);
+    ck_assert_uint_eq(piece_of(&p, 2 M), 256 K);
+    p = problem(&s, COLLOPT_REDUCE, 16 M, false);       /* one rank sends, the other receives: eager pieces are copied twice */
+    ck_assert_uint_eq(piece_of(&p, 16 K), 0);
+    ck_assert_uint_eq(piece_of(&p, 2 M), 256 K);
+    p = problem(&s, COLLOPT_EXSCAN, 16 M, false);       /* nothing is combined */
+    ck_assert_uint_eq(longest_piece(&p), 0);
+    s.mpi = COLLOPT_MPICH;
+    p = problem(&s, COLLOPT_REDUCE, 16 M, false);
+    ck_assert_uint_eq(piece_of(&p, 8 K), 0);
+    ck_assert_uint_eq(piece_of(&p, 16 K), 8 K);
+    ck_assert_uint_eq(piece_of(&p, 2 M), 256 K);
+    s.ranks = 17;
+    p = problem(&s, COLLOPT_REDUCE, 16 M, false);
+    ck_assert_uint_eq(piece_of(&p, 16 K), 0);
+    s.ranks = 2, s.each = 1;                            /* two nodes */
+    p = problem(&s, COLLOPT_REDUCE, 16 M, false);
+    ck_assert_uint_eq(piece_of(&p, 16 K), 0);
+    ck_assert_uint_eq(longest_piece(&p), 0);
+}
+END_TEST
+
 START_TEST(messages_over_tcp)
 {
     struct setting s = { .mpi = COLLOPT_OPENMPI, .network = COLLOPT_TCP, .ranks = 8, .each = 1 };
     struct collopt_problem p = problem(&s, COLLOPT_SCAN, 1 M, false);
-    size_t cut = collopt_longest_message(&p);
+    size_t cut = longest_piece(&p);
 
     ck_assert_msg(cut < s.machine.way[COLLOPT_BETWEEN].eager && cut > 32 K, "%zu", cut);
     p.count = 64 M;
-    ck_assert_uint_eq(collopt_longest_message(&p), 0);
+    ck_assert_uint_eq(longest_piece(&p), 0);
     p = problem(&s, COLLOPT_SCAN, 1 M, false);
     s.machine.way[COLLOPT_BETWEEN].eager = 0;
-    ck_assert_uint_eq(collopt_longest_message(&p), 0);
+    ck_assert_uint_eq(longest_piece(&p), 0);
     s.network = COLLOPT_FAST_NETWORK;
     p = problem(&s, COLLOPT_SCAN, 1 M, false);
-    ck_assert_uint_eq(collopt_longest_message(&p), 0);
+    ck_assert_uint_eq(longest_piece(&p), 0);
     s.network = COLLOPT_TCP, s.mpi = COLLOPT_MPICH;
     p = problem(&s, COLLOPT_SCAN, 1 M, false);
-    ck_assert_uint_eq(collopt_longest_message(&p), 0);
+    ck_assert_uint_eq(longest_piece(&p), 0);
     s.mpi = COLLOPT_OPENMPI, s.each = 8;
     p = problem(&s, COLLOPT_SCAN, 1 M, false);
-    ck_assert_uint_eq(collopt_longest_message(&p), 0);
+    ck_assert_uint_eq(longest_piece(&p), 0);
 }
 END_TEST
 
@@ -369,6 +418,7 @@ int main(void)
     tcase_add_test(tc, unknown);
     tcase_add_test(tc, crowded);
     tcase_add_test(tc, measured_with_one);
+    tcase_add_test(tc, messages_on_a_node);
     tcase_add_test(tc, messages_over_tcp);
     tcase_add_test(tc, nothing_is_lost);
     tcase_add_test(tc, measured);

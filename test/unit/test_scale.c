@@ -57,7 +57,7 @@ static void weigh(const struct collopt_algorithm *a, const struct collopt_proble
 {
     double before = in_use(), bytes;
     struct collopt_schedule *s = collopt_schedule_new(a, p, rank, 0);
-    struct collopt_bound *b = s ? collopt_bind(s, p, SIZE_MAX) : NULL;
+    struct collopt_bound *b = s ? collopt_bind(s, p, NULL) : NULL;
 
     ck_assert_ptr_nonnull(b);
     bytes = in_use() - before;

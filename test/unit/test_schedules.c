@@ -106,6 +106,7 @@ static void prove_product(struct walk *w, int root, const size_t *value)
                 t.count = counts[i];
                 t.shape = (enum trial_shape)shape;
                 t.cut = (size_t)((i + form + shape) % 4 == 0 ? 1 + (i + shape) % 3 : 0);
+                t.in_turn = (i + form + shape) / 4 % 2;
                 prove(w, &t, (i + shape + root) % 3 == 0 ? 4 : 1);
             }
     }
@@ -122,7 +123,7 @@ static size_t work(struct walk *w, const struct trial *t)
     if (!workshop_state(&w->one, t, why))
         return 0;
     s = collopt_schedule_new(t->algorithm, &w->one.problem, t->ranks / 2, 0);
-    b = s ? collopt_bind(s, &w->one.problem, SIZE_MAX) : NULL;
+    b = s ? collopt_bind(s, &w->one.problem, NULL) : NULL;
     if (b)
         steps = b->steps;
     collopt_bound_free(b);
@@ -148,6 +149,7 @@ static void prove_some(struct walk *w, int root, const size_t *value, int n, int
         t.count = counts[(w->ranks > 64 ? 1 - turn % 2 : k) % COUNTS];
         t.shape = (enum trial_shape)(w->algorithm->collective == COLLOPT_REDUCE_SCATTER ? (k + k / COUNTS) % TRIAL_SHAPES : 0);
         t.cut = k % 5 == 4 ? (size_t)(1 + k % 3) : 0;
+        t.in_turn = k / 5 % 2;
         if (t.ranks > 64 && work(w, &t) > 10 * BUDGET)
             memset(t.value, 0, sizeof t.value);         /* as few segments as preset */
         prove(w, &t, i == 0 && w->ranks <= 32 ? 3 : 1);

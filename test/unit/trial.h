@@ -1,7 +1,7 @@
 /* One case for the proofs: an algorithm, a problem, and how the schedules are made and bound.  A trial can be written as
  * words, and read back from them, so that whatever fails can be replayed alone:
  *
- *     test_schedules allreduce ring p 7 root 0 count 13 shape even in_place 1 two_operands 0 cut 0
+ *     test_schedules allreduce ring p 7 root 0 count 13 shape even in_place 1 two_operands 0 cut 0 in_turn 0
  *
  * All functions are in trial.c. */
 #ifndef TRIAL_H
@@ -51,6 +51,7 @@ struct trial {
     bool in_place;
     int two_operands;           /* TRIAL_THREE_OPERANDS ... */
     size_t cut;                 /* elements in a message at most; 0: any number */
+    bool in_turn;               /* what was cut is received piece by piece */
     size_t value[COLLOPT_PARAMETERS];   /* 0: the algorithm's preset */
 };
 
