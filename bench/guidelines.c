@@ -193,6 +193,31 @@ CALL(shift_scan)
     f->scan(w->other, w->out, w->n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
+/* On two ranks this is all that an Allreduce has to do: one message each way, and the sum. */
+CALL(all_to_all_ranks)
+{
+    WORK;
+    memcpy(w->out, w->in, (size_t)w->n * sizeof *w->out);
+    for (int k = 1; k < ranks; k++) {
+        MPI_Sendrecv(w->in, w->n, MPI_DOUBLE, (rank + k) % ranks, 0, w->other, w->n, MPI_DOUBLE, (rank + ranks - k) % ranks, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        f->reduce_local(w->other, w->out, w->n, MPI_DOUBLE, MPI_SUM);
+    }
+}
+
+CALL(all_to_root)
+{
+    WORK;
+    if (rank > 0) {
+        MPI_Send(w->in, w->n, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD);
+        return;
+    }
+    for (int k = 1; k < ranks; k++) {
+        MPI_Recv(k == 1 ? w->out : w->other, w->n, MPI_DOUBLE, k, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        f->reduce_local(k == 1 ? w->in : w->other, w->out, w->n, MPI_DOUBLE, MPI_SUM);
+    }
+}
+
 CALL(chain_scan)
 {
     WORK;
@@ -280,11 +305,13 @@ static const struct guideline guidelines[] = {
     { BENCH_ALLREDUCE, allreduce, ALL, "scan + bcast", scan_bcast, true },
     { BENCH_ALLREDUCE, allreduce, ALL, "reduce_scatter_block + allgather", block_allgather, true },
     { BENCH_ALLREDUCE, allreduce, ALL, "reduce_scatter + allgatherv", parts_allgatherv, true },
+    { BENCH_ALLREDUCE, allreduce, ALL, "a message from each rank to each", all_to_all_ranks, true },
     EACH_LENGTH(BENCH_ALLREDUCE, allreduce, ALL),
     { BENCH_REDUCE, reduce, AT_FIRST, "allreduce", allreduce, true },
     { BENCH_REDUCE, reduce, AT_FIRST, "reduce_scatter_block + gather", block_gather, true },
     { BENCH_REDUCE, reduce, AT_FIRST, "reduce_scatter + gatherv", parts_gatherv, true },
     { BENCH_REDUCE, reduce, AT_FIRST, "reduce_scatter of all to the root", scatter_all_to_root, true },
+    { BENCH_REDUCE, reduce, AT_FIRST, "a message from each rank", all_to_root, true },
     { BENCH_REDUCE, reduce_to_last, AT_LAST, "reduce to another root + send", reduce_send, true },
     EACH_LENGTH(BENCH_REDUCE, reduce, AT_FIRST),
     { BENCH_REDUCE_SCATTER_BLOCK, reduce_scatter_block, BLOCK, "reduce_scatter", scatter_evenly, true },
