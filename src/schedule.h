@@ -291,7 +291,7 @@ struct collopt_cut {
     bool in_turn;
 };
 
-enum { COLLOPT_CUTS = 5 };      /* in a list, with its end */
+enum { COLLOPT_CUTS = 8 };      /* in a list, with its end */
 
 /* P->count and P->counts give the offsets.  CUTS are in ascending order and end with a PIECE of 0; the last one holds that a message
  * is longer than; NULL: there are none.  Returns NULL if memory is out. */

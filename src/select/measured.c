@@ -59,8 +59,11 @@ static const struct measured {
     { COLLOPT_ALLREDUCE, 2, 2,        0, false, ANY,  "elimination", PAIR },
     { COLLOPT_REDUCE,    2, 2,    512 K, false, ANY,  "linear", PAIR },
     { COLLOPT_REDUCE,    2, 2,        0, false, OPEN, "circulant", PAIR },
+    { COLLOPT_REDUCE,    2, 2,        0, false, OPEN, "recursive_splitting", PAIR },
     { COLLOPT_REDUCE,    2, 2,        0, false, ANY,  "linear", PAIR },
     { COLLOPT_SCAN,      2, 2,      2 K, false, ANY,  "recursive_doubling", PAIR },
+    { COLLOPT_SCAN,      2, 2,    512 K, false, ANY,  "sweep", PAIR },
+    { COLLOPT_SCAN,      2, 2,        0, false, OPEN, "transpose", PAIR },      /* each rank combines half */
     { COLLOPT_SCAN,      2, 2,        0, false, ANY,  "sweep", PAIR },
     { COLLOPT_EXSCAN,    2, 2,        0, false, ANY,  "window_doubling", PAIR },
 };

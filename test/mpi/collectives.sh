@@ -70,7 +70,8 @@ all()                   # HOST
     on_nodes
     one 8 COLLOPT_CUT=1000 -- count=1000                # messages cut in many
     one 4 COLLOPT_CUT=1 -- count=17
-    one 2 TEST_LONGEST=5000 -- count=5000               # in the pieces that suit the host: eager ones, and such as caches hold
+    one 3 TEST_LONGEST=60 -- count=60                   # in the pieces that suit the host: eager ones, and such as caches hold
+    one 2 TEST_LONGEST=5000 -- count=5000
     one 2 TEST_LONGEST=300001 -- count=300001
     one 2 COLLOPT_WAIT=yield --
     one 3 COLLOPT_WAIT=spin -- count=17

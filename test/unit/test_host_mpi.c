@@ -207,7 +207,10 @@ START_TEST(messages_on_a_node)
     struct setting s = { .mpi = COLLOPT_OPENMPI, .ranks = 2 };
     struct collopt_problem p = problem(&s, COLLOPT_SCAN, 16 M, false);
 
-    ck_assert_uint_eq(piece_of(&p, 3999), 0);
+    ck_assert_uint_eq(piece_of(&p, 256), 0);
+    ck_assert_uint_eq(piece_of(&p, 512), 256);
+    ck_assert_uint_eq(piece_of(&p, 513), 0);
+    ck_assert_uint_eq(piece_of(&p, 4000), 0);
     ck_assert_uint_eq(piece_of(&p, 16 K), 4000);
     ck_assert_uint_eq(piece_of(&p, 64 K), 0);
     ck_assert_uint_eq(piece_of(&p, 2 M), 256 K);
