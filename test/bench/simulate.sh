@@ -145,6 +145,27 @@ grep -q ',ring,ompi,10.000,10.000,,,,1,0,WRONG,' wrong.csv || fail 'WRONG was no
 grep -q '1 wrong results, 4 times without a figure' said || fail 'nothing was said of it'
 grep -q 'mesh 16 chain scan:8: exit status 3' said || fail 'nothing was said of a simulator that died'
 
+# One whose Scan along a chain takes long, and whose ring does.
+cat >smpirun <<'END'
+#!/bin/sh
+for word; do
+    case $word in
+    list) for c in allreduce scan; do echo "algorithm $c ring"; done ;;
+    links) echo "links 1 2 1e-10" ;;
+    allreduce:*) case $COLLOPT_ALLREDUCE in ring) exec sleep 60 ;; *) echo "cell allreduce ${word#*:} 10 correct host" ;; esac ;;
+    chain) exec sleep 60 ;;
+    scan:*) echo "cell scan ${word#*:} 20 correct host" ;;
+    esac
+done
+END
+run 0 --collectives allreduce,scan --sizes 8 --patience 1 -o late.csv
+grep -q 'scan,.*,auto,doubling,20.000,.*doubling=20.000 chain=late$' late.csv || fail 'a late peer was not named'
+grep -q ',allreduce,.*,auto,ompi,.*impi=10.000$' late.csv || fail 'the peers of Allreduce are known'
+grep -q ',ring,' late.csv && fail 'a late algorithm has a row'
+grep -q 'mesh 16 chain scan:8: left out, not known after 1 s' said || fail 'nothing was said of a late peer'
+grep -q '2 times are not known' said || fail 'late times were not counted'
+refuses 'x is not a number of seconds' --patience x
+
 # Bounds, in links of 1 us, 0.4 us of it the processors', and 100 us for a vector of 1 MB; the farthest rank is FAR us away.
 # Eight bytes, 0.0008 us, are in the latencies already.
 cat >smpirun <<'END'
