@@ -165,6 +165,9 @@ grep -q ',ring,' late.csv && fail 'a late algorithm has a row'
 grep -q 'mesh 16 chain scan:8: left out, not known after 1 s' said || fail 'nothing was said of a late peer'
 grep -q '2 times are not known' said || fail 'late times were not counted'
 refuses 'x is not a number of seconds' --patience x
+run 0 --peers named --collectives allreduce,scan --sizes 8 --algorithms auto --patience 1 -o named.csv
+grep -q ',allreduce,.*,auto,rdb,.*,rdb=10.000 rab_rdb=10.000$' named.csv || fail 'not the peers with names'
+refuses "invalid choice: 'moon'" --peers moon
 
 # Bounds, in links of 1 us, 0.4 us of it the processors', and 100 us for a vector of 1 MB; the farthest rank is FAR us away.
 # Eight bytes, 0.0008 us, are in the latencies already.
