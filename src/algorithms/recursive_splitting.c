@@ -7,10 +7,13 @@
  * under way together.  On the way back the same groups exchange what they have, or, of a Reduce, give it to the one
  * that is in the group as the root is in its own.
  * Allreduce and Reduce begin with neighbours, so rank order is kept.  A Reduce_scatter begins with ranks that are
- * far apart, as its windows are those of neighbours: commutative operations only.  No prime factor of p may be above
+ * far apart, as its windows are those of neighbours: commutative operations only.  near_splitting begins with
+ * neighbours there, too, which keeps the order, and the longest messages where networks are wide.  Ranks end up with
+ * parts of others, those whose digits are theirs in reverse, and exchange them.  No prime factor of p may be above
  * the radix.
- * Cost: sum of (f-1) messages, (p-1)/p m; with the way back twice as much; (p-1)/p m combined.  Scratch: about m.
- * Use it for medium vectors where messages of one rank overlap.
+ * Cost: sum of (f-1) messages, (p-1)/p m; with the way back twice as much; near_splitting one message of m/p more;
+ * (p-1)/p m combined.  Scratch: about m.
+ * Use it for medium vectors where messages of one rank overlap; near_splitting for long ones, too, on many ranks.
  * As recursive multiplying, Ruefenacht, Bull and Booth, EuroMPI 2016, with the parts of Rabenseifner, ICCS 2004; in
  * MPICH "recexch". */
 #include "config.h"
@@ -155,6 +158,48 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
         split(&w, width /= all.radix[l], all.radix[l], l == all.levels - 1);
 }
 
+/* Whose part RANK holds in the end where neighbours come first: digits in reverse. */
+static int part_of(const struct collopt_levels *all, int ranks, int rank)
+{
+    int part = 0;
+
+    for (int l = 0; l < all->levels; rank /= all->radix[l++])
+        part += rank % all->radix[l] * (ranks /= all->radix[l]);
+    return part;
+}
+
+/* Who holds RANK's part. */
+static int holder_of(const struct collopt_levels *all, int ranks, int rank)
+{
+    int holder = 0, width = 1;
+
+    for (int l = 0; l < all->levels; width *= all->radix[l++]) {
+        ranks /= all->radix[l];
+        holder += rank / ranks * width;
+        rank %= ranks;
+    }
+    return holder;
+}
+
+static void build_near(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    struct collopt_levels all = levels_of(p);
+    struct way w = { s, rank, collopt_partition_counts(s), 0, p->ranks, COLLOPT_IN, COLLOPT_OUT };
+    int f = all.levels ? all.radix[0] : 1, width = 1, owner = part_of(&all, p->ranks, rank);
+
+    if (p->ranks == 1)
+        collopt_copy(s, out(whole()), in(whole()));
+    if (all.levels > 1)
+        w.sums = collopt_vector_slot(s, block(w.partition, p->ranks / f * (rank % f), p->ranks / f));
+    for (int l = 0; l < all.levels; width *= all.radix[l++])
+        split(&w, width, all.radix[l], l == all.levels - 1 && owner == rank);
+    if (owner == rank)
+        return;
+    collopt_round(s);
+    collopt_send(s, owner, at(w.sums, block(w.partition, owner, 1)));
+    collopt_receive(s, holder_of(&all, p->ranks, rank), out(block(w.partition, rank, 1)));
+}
+
 /* ---- costs ------------------------------------------------------------------------------------------------------------ */
 
 static double others(const struct collopt_problem *p)
@@ -193,6 +238,15 @@ static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
     cost_of(p, 1, true, c);
 }
 
+static void cost_near(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    int levels = levels_of(p).levels;
+
+    cost_of(p, 0, levels > 1, c);
+    c->rounds += levels > 1;
+    c->bytes += levels > 1 ? vector_bytes(p) / p->ranks : 0;
+}
+
 static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_cost *c)
 {
     cost_of(p, 0, levels_of(p).levels > 1, c);
@@ -224,6 +278,21 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     }
 }
 
+static void traffic_near(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    struct collopt_levels all = levels_of(p);
+    double bytes = vector_bytes(p);
+    int width = 1;
+
+    for (int l = 0; l < all.levels; width *= all.radix[l++]) {
+        struct collopt_messages m = level(all.radix[l], width, bytes /= all.radix[l]);
+
+        m.combined = (all.radix[l] - 1) * bytes;
+        collopt_messages(t, 1, m);
+    }
+    collopt_messages(t, all.levels > 1, level(2, most(p->ranks / 2, 1), bytes));
+}
+
 /* Larger groups reach farther, and share links with all that they send at once.  Simulated, Allreduce of 512 KiB on
  * 64 ranks, radix 2, 4, 8: on a dragonfly 148, 108, 195 us, on a fat tree 96, 90, 88. */
 enum { MOST_PRESET = 4 };
@@ -251,7 +320,7 @@ static size_t radix_of(const struct collopt_algorithm *a, const struct collopt_p
 }
 
 extern const struct collopt_algorithm collopt_allreduce_recursive_splitting, collopt_reduce_recursive_splitting,
-    collopt_reduce_scatter_recursive_splitting;
+    collopt_reduce_scatter_recursive_splitting, collopt_reduce_scatter_near_splitting;
 
 static size_t radix_allreduce(const struct collopt_problem *p)
 {
@@ -266,6 +335,11 @@ static size_t radix_reduce(const struct collopt_problem *p)
 static size_t radix_reduce_scatter(const struct collopt_problem *p)
 {
     return radix_of(&collopt_reduce_scatter_recursive_splitting, p);
+}
+
+static size_t radix_near(const struct collopt_problem *p)
+{
+    return radix_of(&collopt_reduce_scatter_near_splitting, p);
 }
 
 static bool usable(const struct collopt_problem *p)
@@ -311,4 +385,24 @@ const struct collopt_algorithm collopt_reduce_scatter_block_recursive_splitting 
     .when = when, .source = source,
     .parameter = { COLLOPT_RADIX(radix_reduce_scatter) }, .usable = usable, .unfit = unfit,
     .cost = cost_reduce_scatter, .traffic = traffic, .build = build_reduce_scatter,
+};
+
+static const char near[] = "neighbours exchange parts first, and what has come to the wrong ranks last; medium and long vectors";
+static const char near_when[] = "medium and long vectors on many ranks, any operation";
+static const char near_rounds[] = "1 + sum of (f-1) over the factors f of p";
+
+const struct collopt_algorithm collopt_reduce_scatter_near_splitting = {
+    .name = "near_splitting", .summary = near,
+    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = near_rounds, .bytes = "m", .when = near_when, .source = source,
+    .parameter = { COLLOPT_RADIX(radix_near) }, .usable = usable, .unfit = unfit,
+    .cost = cost_near, .traffic = traffic_near, .build = build_near,
+};
+
+const struct collopt_algorithm collopt_reduce_scatter_block_near_splitting = {
+    .name = "near_splitting", .summary = near,
+    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = near_rounds, .bytes = "m", .when = near_when, .source = source,
+    .parameter = { COLLOPT_RADIX(radix_near) }, .usable = usable, .unfit = unfit,
+    .cost = cost_near, .traffic = traffic_near, .build = build_near,
 };

@@ -467,7 +467,8 @@ static const struct decision {
     /* Recorded maps, and what must be so whatever the figures of the model are.  WHY: any. */
 #define WHOLE "recursive_doubling|recursive_multiplying|short_elimination|swing_latency|census|leader|lanes|node_aware|" \
               "binomial|knomial|bine_tree|pairwise_doubling|window_doubling"
-#define CUT "ring|circulant|rabenseifner|swing|binary_blocks|recursive_halving|pairwise|bucket|elimination|lanes|bine"
+#define CUT "ring|circulant|rabenseifner|swing|binary_blocks|recursive_halving|pairwise|bucket|elimination|lanes|bine" \
+    "|recursive_splitting|near_splitting"
 #define BY_NODES "leader|lanes|node_aware"
     /* Eight bytes cost nothing to carry: what counts is rounds, the logarithm of the ranks, with whole vectors. */
     { "2x4", COLLOPT_ALLREDUCE, 8, true, WHOLE, "" },
