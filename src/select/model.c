@@ -254,7 +254,8 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
     double at_once = m->bytes * (level == COLLOPT_INSIDE ? strands : 1);        /* in a node nothing is gained by strands */
     bool shifts = m->pattern <= COLLOPT_UPWARDS || m->pattern == COLLOPT_AROUND;
     double away = level != COLLOPT_BETWEEN ? 1 : shifts ? farther : pairs_away(t, m);
-    double byte = w->byte * (level == COLLOPT_BETWEEN && t->wired ? l->load : 1), together = w->shared * share;
+    bool loaded = level == COLLOPT_BETWEEN && (t->wired || nodes_in(t, t->ranks) > GROUP);
+    double byte = w->byte * (loaded ? l->load : 1), together = w->shared * share;
     double at_a_time = t->wired ? (1 + fan) / 2.0 : fan;    /* on a grid some of them have links of their own */
     double uneven = unevenness(t, m, level, byte, share);
     double slower = t->crowded && level == COLLOPT_INSIDE ? share / PROCESSORS : 1;
@@ -361,7 +362,7 @@ void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, 
     if (m.pattern == COLLOPT_ALONG || m.pattern == COLLOPT_AROUND)
         l.hops = t->wired ? longest_along(t) : 0;
     if (m.pattern == COLLOPT_TREE)
-        l.load = 1.4;           /* all levels are busy at once, and some share links */
+        l.load = 1.4;           /* all levels are busy at once, and some share links: of a grid, or between groups */
     if (m.pattern == COLLOPT_TREE && l.between > 0 && t->scattered && !t->wired)
         l.between = t->node;    /* likewise all ranks of a node, none of whose neighbours are on it */
     if (l.inside > 0 && !m.inside)
