@@ -174,9 +174,10 @@ static void sum_up_one(const struct tune_cells *one, const struct tune_options *
     int n;
     struct tune_series *list = tune_series(one, o, &n);
     struct sum whole = { 0 };
-    char ranks[40];
+    char ranks[40] = "";
 
-    snprintf(ranks, sizeof ranks, several ? "%d ranks" : "", one->machine.ranks);
+    if (several)
+        snprintf(ranks, sizeof ranks, "%d ranks", one->machine.ranks);
     printf("%-20s %-14s %6s %6s %8s %8s\n", "times the host", ranks, "sizes", "host", "rules", "without");
     for (int i = 0; i < n; i++) {
         struct sum sum = { 0 };
