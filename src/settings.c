@@ -146,10 +146,17 @@ int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const voi
     return nearest;
 }
 
+/* For experiments people look for this name. */
+static const struct {
+    const char *other, *name;
+} also_called[] = { { "COLLOPT_FAKE_NODES", "COLLOPT_NODE_RANKS" } };
+
+enum { OTHERS = sizeof also_called / sizeof *also_called };
+
 static const char *nth_name(int i, const void *data)
 {
     (void)data;
-    return rows[i].name;
+    return i < ROWS ? rows[i].name : also_called[i - ROWS].other;
 }
 
 /* ---- words separated by | ---------------------------------------------------------------------------------- */
@@ -431,14 +438,9 @@ void collopt_setting_value_text(const struct collopt_settings *s, const struct c
 
 /* ---- the environment --------------------------------------------------------------------------------------- */
 
-/* For experiments people look for this name. */
-static const struct {
-    const char *other, *name;
-} also_called[] = { { "COLLOPT_FAKE_NODES", "COLLOPT_NODE_RANKS" } };
-
 static const struct collopt_setting_row *row_named(const char *name, size_t n)
 {
-    for (size_t i = 0; i < sizeof also_called / sizeof *also_called; i++)
+    for (int i = 0; i < OTHERS; i++)
         if (strlen(also_called[i].other) == n && memcmp(also_called[i].other, name, n) == 0) {
             name = also_called[i].name;
             n = strlen(name);
@@ -469,19 +471,20 @@ static void tell_unknown(void (*warn)(const char *sentence), const char *name, s
     int nearest;
 
     snprintf(copy, sizeof copy, "%.*s", (int)(n < SHOWN ? n : SHOWN - 1), name);
-    nearest = collopt_nearest(copy, ROWS, nth_name, NULL);
+    nearest = collopt_nearest(copy, ROWS + OTHERS, nth_name, NULL);
     tell(warn, "%s is not a variable of collopt and is ignored;%s%s%s collopt-info lists them all", copy,
-         nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : rows[nearest].name, nearest < 0 ? "" : "?");
+         nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : nth_name(nearest, NULL), nearest < 0 ? "" : "?");
 }
 
-static void tell_value(void (*warn)(const char *sentence), const struct collopt_setting_row *row, const char *value,
-                       const char *message)
+/* NAME: of ROW, as it was given. */
+static void tell_value(void (*warn)(const char *sentence), const struct collopt_setting_row *row, const char *name, size_t n,
+                       const char *value, const char *message)
 {
     if (is_file(row) || (row->kind == COLLOPT_SHAPE && strncmp(value, "file:", 5) == 0 && value[5])) {
         tell(warn, "%s is not used: %s", row->name, message);
         return;
     }
-    tell(warn, "%s=%.*s is not understood: %s%s %s%s", row->name, SHOWN, value, message,
+    tell(warn, "%.*s=%.*s is not understood: %s%s %s%s", (int)n, name, SHOWN, value, message,
          message[strlen(message) - 1] == '?' ? "" : ";", *row->preset ? "using " : "not forced", row->preset);
 }
 
@@ -546,7 +549,7 @@ static int look_for_file(struct collopt_settings *s, const struct collopt_settin
     if (!collopt_default_file(environment, collopt_host_name, ending, path, sizeof path)
         || set(s, row, path, message, sizeof message))
         return 0;
-    tell_value(warn, row, path, message);
+    tell_value(warn, row, row->name, strlen(row->name), path, message);
     return 1;
 }
 
@@ -606,7 +609,7 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment, 
             continue;
         seen[row - rows] = true;
         if (!set(s, row, value, message, sizeof message)) {
-            tell_value(warn, row, value, message);
+            tell_value(warn, row, name, n, value, message);
             wrong++;
         }
     }

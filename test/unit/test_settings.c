@@ -155,6 +155,8 @@ static const struct {
     { "COLLOPT_CUT=3G", { "COLLOPT_CUT=3G", "1 to 2147483647" } },
     { "COLLOPT_SCRATCH=64Q", { "bytes", "64K" } },
     { "COLLOPT_ALREDUCE=ring", { "COLLOPT_ALREDUCE", "COLLOPT_ALLREDUCE?", "collopt-info" } },
+    { "COLLOPT_FAKE_NODE=4", { "did you mean COLLOPT_FAKE_NODES?" } },
+    { "COLLOPT_FAKE_NODES=x", { "COLLOPT_FAKE_NODES=x is not understood: it takes ranks on a node" } },
     { "COLLOPT_LGO=decide", { "COLLOPT_LGO", "did you mean COLLOPT_LOG?" } },
     { "COLLOPT_REDUCE_SCATER_BLOCK=host", { "did you mean COLLOPT_REDUCE_SCATTER_BLOCK?" } },
     { "COLLOPT_=1", { "COLLOPT_ is not" } },
