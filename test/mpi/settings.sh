@@ -38,6 +38,8 @@ talking()
     said 1 '^collopt: allreduce, 4 ranks, .*: bucket.* (forced by COLLOPT_ALLREDUCE)$' "$host, dims that fit"
     tells 2 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=bucket:dims=2x2 -- allreduce
     said 1 '^collopt: .* cannot serve 2 ranks, .*: its dims do not multiply to the number of ranks; ' "$host, dims that do not fit"
+    tells 2 'run 0 passed 4' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_COMMUNICATORS=0 -- dup allreduce=2 dup allreduce=2
+    said 1 '^collopt: a communicator of 2 ranks keeps .*COLLOPT_COMMUNICATORS=0 reached there' "$host, two communicators too many"
     tells 2 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_ALREDUCE=ring -- allreduce
     said 1 '^collopt: COLLOPT_ALREDUCE is not a variable .* did you mean COLLOPT_ALLREDUCE?' "$host, a misspelt name"
     tells 2 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=rong -- allreduce
