@@ -71,6 +71,8 @@ adapt()                 # HOST
     adapting 1 COLLOPT_ADAPT=on COLLOPT_LOG=decide -- allreduce=40
     said 0 'tried' "$host, one rank"
     said 1 '^rank 0: run 40 passed 0$' "$host, one rank"
+    # each thread has a communicator with trials of its own
+    quiet "$host" 2 COLLOPT_ADAPT=on COLLOPT_CHECK=on "$(program "$host" threads)"
     # and nothing is written where nothing is learnt
     adapting 2 COLLOPT_ADAPT_RULES="$work/none" -- allreduce=2
     said 1 '^collopt: COLLOPT_ADAPT_RULES has no effect: nothing is learnt, COLLOPT_ADAPT is off$' "$host, off"

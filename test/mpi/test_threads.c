@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 {
     struct task task[THREADS];
     pthread_t thread[THREADS];
-    uint64_t run;
+    uint64_t run, passed;
 
     begin_with(&argc, &argv, "test_threads", MPI_THREAD_MULTIPLE);
     at("threads", 100);
@@ -45,8 +45,10 @@ int main(int argc, char **argv)
     for (int i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
     run = calls_run(NULL, NULL);
-    check(run == THREADS * ROUNDS * 2, "collopt ran %llu calls, not %d", (unsigned long long)run, THREADS * ROUNDS * 2);
-    check(calls_passed(NULL) == 0, "%llu calls were passed on", (unsigned long long)calls_passed(NULL));
+    passed = calls_passed(NULL);
+    check(run + passed == THREADS * ROUNDS * 2, "collopt ran %llu calls and passed on %llu, not %d together",
+          (unsigned long long)run, (unsigned long long)passed, THREADS * ROUNDS * 2);
+    check(passed == 0 || getenv("COLLOPT_ADAPT"), "%llu calls were passed on", (unsigned long long)passed);   /* trials: the host's */
 
     /* communicators come and go in threads */
     for (int i = 0; i < THREADS; i++)
