@@ -49,6 +49,7 @@ COLLOPT_CORE_SOURCES = \
 	src/select/measured.c \
 	src/select/model.c \
 	src/select/model.h \
+	src/select/outside.c \
 	src/select/reproducible.c \
 	src/select/reproducible.h \
 	src/select/rules.c \

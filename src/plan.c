@@ -11,6 +11,7 @@
 
 #include "call.h"
 #include "select/choose.h"
+#include "select/reproducible.h"
 
 enum { SCHEDULES = 64, ALIGNMENT = 64, STEPS_KEPT = 1 << 18 };       /* some 100 bytes a step */
 
@@ -400,16 +401,14 @@ static void choose(struct collopt_comm *c, const struct collopt_call *call, cons
 
 static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
 {
-    static const struct collopt_topology nowhere = { .nodes = 1 };
-    bool anywhere = collopt_settings()->reproducible != COLLOPT_NOT_REPRODUCIBLE && !plan->facts.exact;
     struct collopt_problem p = {
         .collective = call->collective, .ranks = c->ranks, .root = call->root, .size = plan->facts.size,
-        .counts = plan->counts, .commutative = plan->facts.commutative, .exact = plan->facts.exact, .anywhere = anywhere,
-        .once = plan->facts.once, .segments = 1, .topology = anywhere ? &nowhere : &c->topology,
-        .machine = anywhere ? NULL : &c->machine,
+        .counts = plan->counts, .commutative = plan->facts.commutative, .exact = plan->facts.exact, .once = plan->facts.once,
+        .segments = 1, .topology = &c->topology, .machine = &c->machine,
     };
     struct collopt_decision d;
 
+    collopt_put_nowhere(&p);
     p.count = input_elements(c, call, plan->counts);
     plan->bytes = (uint64_t)p.count * p.size;
     plan->size_class = collopt_size_class(plan->bytes);

@@ -5,6 +5,7 @@
 
 #include "internal.h"
 #include "public.h"
+#include "select/reproducible.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -74,7 +75,7 @@ static int explain(const char *collective, int ranks, uint64_t bytes, int commut
 
     if (c < 0 || ranks < 1)
         return -1;
-    collopt_select(&p, &d);
+    collopt_select_outside(&p, &d);
     collopt_choice_text(&d.choice, choice, sizeof choice);
     return snprintf(text, size, "%s (%s)", choice, d.why);
 }

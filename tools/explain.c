@@ -8,6 +8,7 @@
 #include "select/choose.h"
 #include "select/host_mpi.h"
 #include "select/machine.h"
+#include "select/reproducible.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -208,38 +209,16 @@ static void print_problem(const struct collopt_problem *p, enum collopt_network 
                p->topology->oversubscribed ? ", more ranks than processors" : "", m ? " and " : "", m ? m->file : "");
 }
 
-/* With the parameters that were not given, as COLLOPT_LOG=decide has them. */
 static void print_choice(const struct collopt_problem *p)
 {
-    struct collopt_problem with = *p;
     struct collopt_decision d;
     char text[TEXT];
 
-    if (!collopt_settings()->on) {
-        printf("  host (COLLOPT=off)\n");
-        return;
-    }
-    collopt_select(p, &d);
-    if (d.choice.algorithm) {
-        collopt_set_parameters(&with, &d.choice);
-        memcpy(d.choice.value, with.value, sizeof d.choice.value);
-    }
+    collopt_select_outside(p, &d);
     name(&d.choice, text);
     printf("  %s (%s)\n", text, d.why);
-}
-
-/* Under COLLOPT_REPRODUCIBLE nothing is known of the machine, as in a job. */
-static void make_reproducible(struct collopt_problem *p)
-{
-    static const struct collopt_topology nowhere = { .nodes = 1 };
-    enum collopt_reproducible asked = collopt_settings()->reproducible;
-
-    p->anywhere = asked != COLLOPT_NOT_REPRODUCIBLE && !p->exact;
-    p->once = asked == COLLOPT_EXACTLY && p->commutative && !p->exact;
-    if (p->anywhere) {
-        p->topology = &nowhere;
-        p->machine = NULL;
-    }
+    if (d.open && collopt_settings()->adapt)
+        printf("  COLLOPT_ADAPT=on: the first calls try others too, and the fastest goes on\n");
 }
 
 static void print(const struct collopt_problem *p, enum collopt_network n)
@@ -274,7 +253,7 @@ int explain(const struct explain *e)
         || !host(e->host, &machine))
         return 2;
     t.oversubscribed = e->crowded;
-    make_reproducible(&p);
+    collopt_put_nowhere(&p);
     print(&p, n);
     free((void *)t.node);
     return 0;

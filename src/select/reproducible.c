@@ -64,6 +64,17 @@ static const struct row rounded_once[] = {
     { COLLOPT_EXSCAN,               0, 0,   64 K,   false,       "gather" },
 };
 
+void collopt_put_nowhere(struct collopt_problem *p)
+{
+    static const struct collopt_topology nowhere = { .nodes = 1 };
+
+    p->anywhere = collopt_settings()->reproducible != COLLOPT_NOT_REPRODUCIBLE && !p->exact;
+    if (!p->anywhere)
+        return;
+    p->topology = &nowhere;
+    p->machine = NULL;
+}
+
 static bool fits(const struct row *r, const struct collopt_problem *p)
 {
     return r->collective == p->collective && p->ranks >= r->ranks_least && (r->ranks_most == 0 || p->ranks <= r->ranks_most)

@@ -249,6 +249,10 @@ explaining()
             --network $network --host "$host" $crowded >"$work/explained"
         grep -qxF "  $choice" "$work/explained" || fail "$host: a job: $choice; collopt-info: $(cat "$work/explained")"
     done <"$work/decided"
+    # and so does collopt_explain(), wherever it can know as much
+    tells 2 'run 1 passed 0' COLLOPT_LOG=decide COLLOPT_REPRODUCIBLE=placement -- bytes=100000 explain ordered=1
+    choice=$(sed -n 's/^collopt: allreduce, 2 ranks, 100000 bytes, user of [^:]*: //p' "$work/said")
+    said 2 "^rank .: explained $choice\$" "$host, explained by the library"
 }
 
 holds()                 # FILE PATTERN

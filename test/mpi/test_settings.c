@@ -14,6 +14,7 @@
  *     infodup=allreduce=ring      from now on, on a new duplicate with this info key
  *     infoidup=allreduce=ring     the same by MPI_Comm_idup_with_info, where there is one; infoidup0: only rank 0 gives the key
  *
+ *     explain                     writes "rank 0: explained", and what collopt_explain() says of an MPI_Allreduce that does not commute
  *     calls=ring                  writes "rank 0: 5 calls of ring", of what collopt ran so far
  *
  * At the end each rank writes "rank 0: run 5 passed 3". */
@@ -217,12 +218,24 @@ static bool tell_calls(const char *word)
     return true;
 }
 
+static void explain(struct state *s, int n)
+{
+    char text[256] = "";
+    int ranks;
+
+    (void)n;
+    MPI_Comm_size(s->comm, &ranks);
+    if (collopt_explain)
+        collopt_explain("allreduce", ranks, (uint64_t)s->count * sizeof(int), 0, text, sizeof text);
+    printf("rank %d: explained %s\n", world_rank, text);
+}
+
 static const struct command {
     const char *name;
     void (*run)(struct state *s, int n);
 } commands[] = {
     { "allreduce", allreduce }, { "reduce", reduce }, { "ordered", ordered }, { "bytes", bytes }, { "pcontrol", pcontrol },
-    { "dup", dup }, { "halves", halves },
+    { "dup", dup }, { "halves", halves }, { "explain", explain },
 };
 
 static void obey(struct state *s, const char *word)

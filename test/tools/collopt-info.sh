@@ -113,6 +113,10 @@ COLLOPT_REPRODUCIBLE=exact "$info" --explain allreduce --ranks 64 --bytes 1M >"$
 has '^  alltoall (fixed table, COLLOPT_REPRODUCIBLE=exact)$'
 COLLOPT_REPRODUCIBLE=exact "$info" --explain allreduce --ranks 64 --nodes 4 --bytes 1M --op exact >"$work/out" || fail "--explain, exact: status $?"
 has '^  [a-z_]*.* (predicted '
+COLLOPT_ADAPT=on "$info" --explain allreduce >"$work/out" || fail "--explain, adapt: status $?"
+has '^  COLLOPT_ADAPT=on: the first calls try others too'
+COLLOPT_ADAPT=on COLLOPT_ALLREDUCE=ring "$info" --explain allreduce >"$work/out" || fail "--explain, adapt: status $?"
+! grep -q 'COLLOPT_ADAPT' "$work/out" || fail 'what is forced is not tried'
 COLLOPT=off "$info" --explain allreduce >"$work/out" || fail "--explain, off: status $?"
 has '^  host (COLLOPT=off)$'
 for said in COLLOPT_NODE_RANKS=4,4,8 COLLOPT_FAKE_NODES=4,4,8 COLLOPT_TOPOLOGY=nodes:4,4,8; do

@@ -4,6 +4,7 @@
 #endif
 
 #include "fake_registry.h"
+#include "select/reproducible.h"
 
 #include <string.h>
 
@@ -49,6 +50,11 @@ void collopt_select(const struct collopt_problem *p, struct collopt_decision *d)
         d->choice.algorithm = &ring;
         d->choice.value[0] = 65536;
     }
+}
+
+void collopt_select_outside(const struct collopt_problem *p, struct collopt_decision *d)
+{
+    collopt_select(p, d);
 }
 
 unsigned test_random(unsigned n)
