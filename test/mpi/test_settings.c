@@ -14,7 +14,7 @@
  *     infodup=allreduce=ring      from now on, on a new duplicate with this info key
  *     infoidup=allreduce=ring     the same by MPI_Comm_idup_with_info, where there is one; infoidup0: only rank 0 gives the key
  *
- *     explain                     writes "rank 0: explained", and what collopt_explain() says of an MPI_Allreduce that does not commute
+ *     explain                     writes "rank 0: explained", and what collopt_explain() says of an allreduce in order
  *     calls=ring                  writes "rank 0: 5 calls of ring", of what collopt ran so far
  *
  * At the end each rank writes "rank 0: run 5 passed 3". */

@@ -48,7 +48,7 @@ int main(int argc, char **argv)
     passed = calls_passed(NULL);
     check(run + passed == THREADS * ROUNDS * 2, "collopt ran %llu calls and passed on %llu, not %d together",
           (unsigned long long)run, (unsigned long long)passed, THREADS * ROUNDS * 2);
-    check(passed == 0 || getenv("COLLOPT_ADAPT"), "%llu calls were passed on", (unsigned long long)passed);   /* trials: the host's */
+    check(passed == 0 || getenv("COLLOPT_ADAPT"), "%llu calls were passed on", (unsigned long long)passed);   /* in trials */
 
     /* communicators come and go in threads */
     for (int i = 0; i < THREADS; i++)
