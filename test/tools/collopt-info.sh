@@ -140,8 +140,8 @@ measured_choice()       # EXPRESSION WHERE ARGUMENT...
 }
 pair='2 ranks on 2 processors'
 measured_choice recursive_doubling "$pair" allreduce --ranks 2 --bytes 4095
-measured_choice circulant "$pair" allreduce --ranks 2 --bytes 4K --host openmpi
-measured_choice recursive_doubling "$pair" allreduce --ranks 2 --bytes 4K --host mpich
+measured_choice circulant "$pair" reduce --ranks 2 --bytes 1M --host openmpi
+measured_choice linear:window=2 "$pair" reduce --ranks 2 --bytes 1M --host mpich
 measured_choice circulant "$pair" allreduce --ranks 2 --bytes 256K
 measured_choice elimination "$pair" allreduce --ranks 2 --bytes 256K --op noncommutative
 measured_choice sweep "$pair" scan --ranks 2 --bytes 64K
