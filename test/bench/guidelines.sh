@@ -1,5 +1,5 @@
 # guidelines: all are measured and all results right, on the host and on collopt; one that is violated is told, and so are a wrong
-# result and wrong arguments.
+# result and wrong arguments.  bench_messages: a line for each length, and what both ratios come to.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
@@ -30,14 +30,14 @@ measuring()
 {
     # shellcheck disable=SC2086     # options
     check 0 'all guidelines' "$library" $few --sizes 8 --csv "$work/csv" --setting here
-    said_line '^(Open MPI|MPICH) [0-9.]+: [0-9]+ of 30 guidelines violated, [0-9]+ more perhaps'
-    said_line '^collopt: [0-9]+ of 30 guidelines violated'
+    said_line '^(Open MPI|MPICH) [0-9.]+: [0-9]+ of 32 guidelines violated, [0-9]+ more perhaps'
+    said_line '^collopt: [0-9]+ of 32 guidelines violated'
     for of in 'MPI' collopt; do
-        records 18 correct $of
+        records 20 correct $of
         records 12 unchecked $of
     done
     sh "$top/bench/summary" "$work/csv" >"$work/summary" 2>&1 || fail "$what: bench/summary does not read the CSV"
-    grep -q '30 .* here; guidelines of collopt$' "$work/summary" || fail "$what: $(cat "$work/summary")"
+    grep -q '32 .* here; guidelines of collopt$' "$work/summary" || fail "$what: $(cat "$work/summary")"
     check 0 'without collopt' '' --sizes 8 --calls 1 --pairs 1 --of collopt
     said_line '^guidelines: collopt is not loaded'
 }
@@ -52,6 +52,19 @@ violating()
     # shellcheck disable=SC2086     # options
     check 1 'a wrong allreduce' "$work/spoil.so:$library" $few --collectives allreduce --sizes 1K --of collopt
     said_line 'WRONG +1K .* allreduce <= reduce \+ bcast'
+}
+
+messages()
+{
+    what="$host, bench_messages"
+    launch "$host" 2 LD_PRELOAD="$library" "$build/bench/$host/bench_messages" 8 64 || fail "$what: status $?"
+    awk '$1 == 8 || $1 == 64 { lines++; own += log($6); bound += log($7) }
+         /^geometric mean/ { good = lines == 2 && ($3 - exp(own / 2)) ^ 2 < .0004 && ($4 - exp(bound / 2)) ^ 2 < .0004 }
+         END { exit !good }' "$work/said" || fail "$what: $(cat "$work/said")"
+    launch "$host" 2 "$build/bench/$host/bench_messages" 24
+    status=$?
+    [ $status = 2 ] || fail "$what: status $status for 24 bytes"
+    said_line '^bench_messages: lengths are bytes'
 }
 
 refused()               # SENTENCE ARGUMENT...
@@ -69,6 +82,7 @@ on_host()               # HOST
     measuring
     violating
     [ "$host" = openmpi ] || return 0
+    messages
     refused '--sizes: "many" is not understood; sizes are such as' --sizes many
     refused '--collectives: there is no "bcast"; there are: all allreduce' --collectives bcast
     refused '--of: "mine" is not host, collopt or both' --of mine
