@@ -1,30 +1,36 @@
-/* Trees over a mesh of ranks that share no link; each is a pipeline for a part of the vector.
+/* Trees over a mesh or torus of ranks that share no link; each is a pipeline for a part of the vector.
  *
- * There is a tree for each dimension, and there cannot be more, as from a corner lead no more links.  Tree d comes to the root
- * along dimension d.  A rank in line with the root along d first goes one step away from it along d; all others go to the root's
- * coordinate in d+1, then in d+2 and so on (cyclic), along d last.  So a link to the root in dimension e belongs to tree d if
- * d is the first dimension before e, cyclically, in which its rank is not in line with the root, and to tree e if there is none;
- * a link away from it in dimension e, to tree e.
- * Allreduce: the root is in the middle, and segments that are complete go back down the same trees while others come up.  The
- * links of the steps away carry other trees' results, so there are two trees for each dimension, whose steps lead to either side.
+ * mesh_trees: there is a tree for each dimension, and there cannot be more, as from a corner lead no more links.  Tree d comes
+ * to the root along dimension d.  A rank in line with the root along d first goes one step away from it along d; all others go
+ * to the root's coordinate in d+1, then in d+2 and so on (cyclic), along d last.  So a link to the root in dimension e belongs
+ * to tree d if d is the first dimension before e, cyclically, in which its rank is not in line with the root, and to tree e if
+ * there is none; a link away from it in dimension e, to tree e.
+ * torus_trees: the same with rings for lines, and with every step in one direction, round the ring to the root's coordinate or
+ * off it; once for each direction.  So there are two trees for each dimension, and their links are all but those from the root.
+ * Allreduce, on meshes: the root is in the middle, and segments that are complete go back down the same trees while others come
+ * up.  The links of the steps away carry other trees' results, so there are two trees for each dimension, whose steps lead to
+ * either side.
  *
- * Cost, S segments in all: the way from the farthest corner, and for each further segment of every tree as many rounds as the
- * busiest rank has neighbours; Allreduce: there and back.  About 2 m received and combined inside, m/D over each link, Allreduce
- * up to 3/2 m/D.  Scratch: four segments from each neighbour in each tree.  In no order of ranks: commutative operations only.
- * Any root.  Use it for long vectors on meshes.
+ * Cost, S segments in all: the way from the farthest corner, round whole rings on a torus, and for each further segment of every
+ * tree as many rounds as the busiest rank has neighbours; Allreduce: there and back.  About 2 m received and combined inside,
+ * m/D over each link, Allreduce up to 3/2 m/D; on a torus m, and m/2D over each link.  Scratch: four segments from each
+ * neighbour in each tree.  In no order of ranks: commutative operations only.
+ * Any root.  Use them for long vectors.
  * Trees without common links: Edmonds, Combinatorial Algorithms (1973); for broadcasts on grids, Faraj et al., Hot Interconnects
- * 2009; these trees for any number of dimensions, and for any root, are collopt's. */
+ * 2009; these trees for any number of dimensions, and on meshes for any root, are collopt's. */
 #include "config.h"
 
 #include "algorithm.h"
 
 enum { SEGMENT, DIMS };         /* parameters */
 enum { TREES = 2 * COLLOPT_SIDES, NEIGHBOURS = 2 * COLLOPT_SIDES, SLOTS = 4 };
+enum { LAG = 2 };               /* slots of time from a child's sending to one's own; meanwhile others are under way */
 
 struct trees {
     struct collopt_grid grid;   /* no sides of one */
     int root, trees, segments;  /* SEGMENTS: of each tree */
     bool back;                  /* results go back down */
+    bool around;                /* sides are rings; the first half of the trees goes up, the other down */
 };
 
 /* ---- who is linked with whom ---------------------------------------------------------------------------------------- */
@@ -34,12 +40,19 @@ static int stepped(const struct trees *t, int rank, int d, int step)
 {
     int x = collopt_grid_at(&t->grid, rank, d) + step;
 
+    if (t->around)
+        x = modulo(x, t->grid.side[d]);
     return x < 0 || x >= t->grid.side[d] ? -1 : collopt_grid_moved(&t->grid, rank, d, x);
+}
+
+static int direction(const struct trees *t, int tree)
+{
+    return tree < t->grid.sides ? 1 : -1;
 }
 
 static int away(const struct trees *t, int tree, int rank)
 {
-    int sides = t->grid.sides, step = tree < sides ? 1 : -1, there = stepped(t, rank, tree % sides, step);
+    int sides = t->grid.sides, step = direction(t, tree), there = stepped(t, rank, tree % sides, step);
 
     return there >= 0 ? there : stepped(t, rank, tree % sides, -step);
 }
@@ -60,7 +73,7 @@ static int parent(const struct trees *t, int tree, int rank)
     for (int k = sides - 1; k >= 1; k--)        /* the first one after the tree's own, if there is one */
         if (from_root(t, rank, (tree + k) % sides) != 0)
             d = (tree + k) % sides;
-    return stepped(t, rank, d, from_root(t, rank, d) > 0 ? -1 : 1);
+    return stepped(t, rank, d, t->around ? direction(t, tree) : from_root(t, rank, d) > 0 ? -1 : 1);
 }
 
 struct links {
@@ -73,7 +86,7 @@ static struct links links(const struct trees *t, int tree, int rank)
 
     for (int d = 0; d < t->grid.sides; d++)
         for (int step = -1; step <= 1; step += 2) {
-            int other = stepped(t, rank, d, step);
+            int other = t->around && step == direction(t, tree) ? -1 : stepped(t, rank, d, step);
 
             if (other >= 0 && parent(t, tree, other) == rank)
                 l.child[l.children++] = other;
@@ -81,16 +94,41 @@ static struct links links(const struct trees *t, int tree, int rank)
     return l;
 }
 
-static struct trees trees(const struct collopt_problem *p)
+static struct trees trees(const struct collopt_problem *p, bool around)
 {
     struct trees t = { .grid = collopt_grid_proper(p->value[DIMS]), .root = p->root,
-                       .back = p->collective == COLLOPT_ALLREDUCE };
+                       .back = p->collective == COLLOPT_ALLREDUCE, .around = around };
 
     for (int d = 0; d < t.grid.sides && t.back; d++)
         t.root = collopt_grid_moved(&t.grid, t.root, d, t.grid.side[d] / 2);
-    t.trees = most(t.back ? 2 * t.grid.sides : t.grid.sides, 1);
+    t.trees = most(t.back || around ? 2 * t.grid.sides : t.grid.sides, 1);
     t.segments = (p->segments + t.trees - 1) / t.trees;
     return t;
+}
+
+static int depth(const struct trees *t, int tree, int rank)
+{
+    int hops = 0;
+
+    for (int at_rank = rank; at_rank != t->root; hops++)
+        at_rank = parent(t, tree, at_rank);
+    return hops;
+}
+
+/* Steps of the longest way to the root in any tree. */
+static int longest(const struct trees *t)
+{
+    int all = 0, least_ = 2;
+
+    for (int d = 0; d < t->grid.sides; d++) {
+        int x = t->around ? 0 : collopt_grid_at(&t->grid, t->root, d), far = most(x, t->grid.side[d] - 1 - x);
+
+        all += far;
+        least_ = least(least_, far);
+    }
+    if (t->grid.sides < 2)
+        return all;
+    return t->around ? all + 1 : all + 2 - least_;
 }
 
 /* ---- the schedule ----------------------------------------------------------------------------------------------------- */
@@ -120,41 +158,78 @@ static void down(struct collopt_schedule *s, const struct links *l, struct collo
         collopt_send(s, l->child[i], out(segment));
 }
 
-/* All trees and both ways are strands of their own. */
-static void play(struct collopt_schedule *s, const struct trees *t, const struct links *l, struct turns (*tmp)[NEIGHBOURS])
-{
-    int partition = collopt_partition(s, t->trees * t->segments);
+/* What a rank is in all trees. */
+struct place {
+    struct links links[TREES];
+    int depth[TREES];           /* hops to the root */
+    struct turns tmp[TREES][NEIGHBOURS];
+};
 
-    for (int j = 0; j < (t->back ? 2 : 1) * t->segments; j++) {
+static struct collopt_block segment_of(const struct trees *t, int partition, int tree, int j)
+{
+    return block(partition, tree * t->segments + j, 1);
+}
+
+/* Reduce: a rank sends a segment on LAG slots of time after its children sent it.  So no link has many segments of a tree at a
+ * time, which would all come late, and what is due next never waits behind what is due later. */
+static void reduce(struct collopt_schedule *s, const struct trees *t, struct place *w)
+{
+    int partition = collopt_partition(s, t->trees * t->segments), hops = longest(t);
+
+    for (int slot = 0; slot < LAG * hops + t->segments; slot++) {
         collopt_round(s);
         for (int i = 0; i < t->trees; i++) {
-            struct collopt_block segment = block(partition, i * t->segments + j % t->segments, 1);
+            int j = slot - LAG * (hops - w->depth[i]);
 
-            collopt_strand(s, j < t->segments ? i : t->trees + i);
-            if (j < t->segments)
-                up(s, &l[i], tmp[i], segment);
-            else
-                down(s, &l[i], segment);
+            if (j >= 0 && j < t->segments)
+                up(s, &w->links[i], w->tmp[i], segment_of(t, partition, i, j));
         }
     }
 }
 
-static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+/* Allreduce: all trees and both ways are strands of their own. */
+static void reduce_and_back(struct collopt_schedule *s, const struct trees *t, struct place *w)
 {
-    struct trees t = trees(p);
-    struct turns tmp[TREES][NEIGHBOURS];
-    struct links l[TREES];
+    int partition = collopt_partition(s, t->trees * t->segments);
+
+    for (int j = 0; j < 2 * t->segments; j++) {
+        collopt_round(s);
+        for (int i = 0; i < t->trees; i++) {
+            collopt_strand(s, j < t->segments ? i : t->trees + i);
+            if (j < t->segments)
+                up(s, &w->links[i], w->tmp[i], segment_of(t, partition, i, j));
+            else
+                down(s, &w->links[i], segment_of(t, partition, i, j - t->segments));
+        }
+    }
+}
+
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank, bool around)
+{
+    struct trees t = trees(p, around);
+    struct place w;
 
     if (p->ranks == 1) {
         collopt_copy(s, out(whole()), in(whole()));
         return;
     }
     for (int i = 0; i < t.trees; i++) {
-        l[i] = links(&t, i, rank);
+        w.links[i] = links(&t, i, rank);
+        w.depth[i] = depth(&t, i, rank);
         for (int k = 0; k < NEIGHBOURS; k++)
-            tmp[i][k] = (struct turns){ .slots = SLOTS };
+            w.tmp[i][k] = (struct turns){ .slots = SLOTS };
     }
-    play(s, &t, l, tmp);
+    (t.back ? reduce_and_back : reduce)(s, &t, &w);
+}
+
+static void build_mesh(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build(s, p, rank, false);
+}
+
+static void build_torus(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    build(s, p, rank, true);
 }
 
 /* ---- cost --------------------------------------------------------------------------------------------------------------- */
@@ -164,12 +239,15 @@ struct load {
     int received, combined;     /* by the busiest ranks */
 };
 
-/* Nobody has more than some rank that is at most one step from the root's coordinate in each dimension. */
+/* Nobody has more than some rank that is at most one step from the root's coordinate in each dimension; on a torus the root gets
+ * a message over each link. */
 static struct load heaviest(const struct trees *t)
 {
     struct load most_ = { 0, 0 };
     int near = 1;
 
+    if (t->around)
+        return (struct load){ t->trees, t->trees };
     for (int d = 0; d < t->grid.sides; d++)
         near *= 3;
     for (int n = 0; n < near; n++) {
@@ -185,23 +263,9 @@ static struct load heaviest(const struct trees *t)
     return most_;
 }
 
-/* Steps of the longest way to the root in any tree. */
-static int longest(const struct trees *t)
+static void cost(const struct collopt_problem *p, bool around, struct collopt_cost *c)
 {
-    int all = 0, least_ = 2;
-
-    for (int d = 0; d < t->grid.sides; d++) {
-        int x = collopt_grid_at(&t->grid, t->root, d), far = most(x, t->grid.side[d] - 1 - x);
-
-        all += far;
-        least_ = least(least_, far);
-    }
-    return t->grid.sides > 1 ? all + 2 - least_ : all;
-}
-
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    struct trees t = trees(p);
+    struct trees t = trees(p, around);
     double part = vector_bytes(p) / t.trees;
     struct load l;
 
@@ -214,6 +278,16 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->bytes = most(l.received, t.back ? 0 : t.trees) * part;
     c->combined = l.combined * part;
     c->scratch = l.combined * least(t.segments, SLOTS) * part / t.segments;
+}
+
+static void cost_mesh(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost(p, false, c);
+}
+
+static void cost_torus(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    cost(p, true, c);
 }
 
 static size_t sides(const struct collopt_problem *p)
@@ -229,19 +303,33 @@ static size_t segment(const struct collopt_problem *p)
     return collopt_preset_segment(p, hops, vector_bytes(p) / (p->collective == COLLOPT_ALLREDUCE ? 4 : 2), true);
 }
 
+/* Of the preset sides, each tree with a share of the vector. */
+static size_t segment_torus(const struct collopt_problem *p)
+{
+    struct collopt_grid g = collopt_grid_proper(collopt_preset_dims(p, 1));
+    int hops = 1;
+
+    for (int d = 0; d < g.sides; d++)
+        hops += g.side[d] - 1;
+    return collopt_preset_segment(p, hops, vector_bytes(p) / most(2 * g.sides, 1), true);
+}
+
 static bool usable(const struct collopt_problem *p)
 {
     return collopt_grid_fits(p, DIMS);
 }
 
-static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+static void traffic(const struct collopt_problem *p, bool around, struct collopt_traffic *t)
 {
-    struct trees g = trees(p);
+    struct trees g = trees(p, around);
     double segment = vector_bytes(p) / g.trees / g.segments;
     struct collopt_messages m = { .pattern = COLLOPT_PAIRS, .distance = 1, .bytes = segment, .combined = segment / 2 };
 
     if (g.grid.sides == 0)
         return;
+    for (int d = 0; d < g.grid.sides && around && p->topology->dims == p->value[DIMS]; d++)
+        if (!(p->topology->rings >> d & 1) && g.grid.side[d] > 2)       /* the way round leads back all along the line */
+            m.distance = g.grid.side[d] / 2 * g.grid.stride[d];
     m.strands = (heaviest(&g).received + g.trees) / 2;          /* a processor is busy with the messages of all trees */
     collopt_messages(t, longest(&g), m);
     if (g.back) {
@@ -251,7 +339,18 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         m.combined = segment / 2;
     }
     m.uneven = 0.25;                    /* trees wait for one another's messages at processors */
-    collopt_pipeline(t, g.segments - 1, 1, 1, m);
+    /* Where ranks have many trees' messages in a slot, hops take as long as LAG of them. */
+    collopt_pipeline(t, g.segments - 1 + (around ? (LAG - 1) * longest(&g) : 0), 1, 1, m);
+}
+
+static void traffic_mesh(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    traffic(p, false, t);
+}
+
+static void traffic_torus(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    traffic(p, true, t);
 }
 
 #define SOURCE "Edmonds, Combinatorial Algorithms (1973); Faraj et al., Hot Interconnects 2009; for meshes: collopt"
@@ -262,7 +361,16 @@ const struct collopt_algorithm collopt_reduce_mesh_trees = {
     .rounds = "about sum d_i + 2 S", .bytes = "up to 2 m",
     .when = "long vectors on meshes", .source = SOURCE,
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost, .traffic = traffic, .build = build,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_mesh, .traffic = traffic_mesh, .build = build_mesh,
+};
+
+const struct collopt_algorithm collopt_reduce_torus_trees = {
+    .name = "torus_trees", .summary = "two trees for each dimension of a torus, no two over one link, pipelined; long vectors",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "about sum d_i + 2 D S", .bytes = "m",
+    .when = "long vectors on tori", .source = SOURCE,
+    .parameter = { COLLOPT_SEGMENT(segment_torus), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
 };
 
 const struct collopt_algorithm collopt_allreduce_mesh_trees = {
@@ -271,5 +379,5 @@ const struct collopt_algorithm collopt_allreduce_mesh_trees = {
     .rounds = "about sum d_i + 3 S", .bytes = "about 5/2 m",
     .when = "long vectors on meshes", .source = SOURCE,
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost, .traffic = traffic, .build = build,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_mesh, .traffic = traffic_mesh, .build = build_mesh,
 };

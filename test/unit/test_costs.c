@@ -138,6 +138,7 @@ static const struct estimate {
     { "reduce swing", 0.75, 1.25, true },
     { "swing", 1, 1.25, true },
     { "torus", 0.7, 1.2, false },
+    { "torus_trees", 0.65, 1.45, false },
     { "swing_torus", 1, 1.3, false },
     { NULL, 1 - 1e-9, 1 + 1e-9, false },
 };

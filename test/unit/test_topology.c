@@ -545,6 +545,7 @@ static const struct decision {
     { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, false, "recursive_splitting:radix=4", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE, 1 << 20, true, "swing_torus:dims=8x8|torus:segment=", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE, 1 << 20, false, "mesh:segment=", "predicted" },
+    { "torus 8x8", COLLOPT_REDUCE, 4 << 20, true, "torus_trees:segment=", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 64 << 10, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE_SCATTER, 1 << 20, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_SCAN, 8, true, "recursive_doubling|pairwise_doubling", "predicted" },
@@ -558,6 +559,7 @@ static const struct decision {
     { "mesh 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "recursive_splitting:radix=4", "predicted" },
     { "mesh 8x8", COLLOPT_ALLREDUCE, 512 << 10, true, "mesh_trees:segment=", "predicted" },
     { "mesh 8x8", COLLOPT_REDUCE, 512 << 10, true, "mesh_trees:segment=", "predicted" },
+    { "mesh 8x8", COLLOPT_REDUCE, 4 << 20, true, "mesh_trees:segment=", "predicted" },
     { "mesh 8x8", COLLOPT_ALLREDUCE, 4 << 20, true, "mesh_trees:segment=", "predicted" },
     { "mesh 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "mesh:dims=8x8|swing_torus:dims=8x8", "predicted" },
     /* nothing is known of links */
