@@ -387,7 +387,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_recursive_splitting 
     .cost = cost_reduce_scatter, .traffic = traffic, .build = build_reduce_scatter,
 };
 
-static const char near[] = "neighbours exchange parts first, and what has come to the wrong ranks last; medium and long vectors";
+static const char near[] = "neighbours exchange parts first, ranks what they hold of others last; medium and long vectors";
 static const char near_when[] = "medium and long vectors on many ranks, any operation";
 static const char near_rounds[] = "1 + sum of (f-1) over the factors f of p";
 
