@@ -8,7 +8,7 @@
  * left, is the sum of all lower ranks.
  * Cost, D dimensions, S segments: the way from the first to the last corner, where one chain through all ranks has
  * p-1 hops; an inner rank receives 2D - 1 messages of each segment, on a mesh each on a link of its own, and
- * combines 4D - 3 times.
+ * combines 4D - 3 times.  From three dimensions on ranks send in slots of time, lest segments share links and all come late.
  * Scratch: up to 2D - 2 vectors, and three segments of each stream.  In rank order, neighbours only.
  * Use it on meshes and tori, for vectors of middle length: shorter ones are faster by doubling, and very long ones,
  * where combining counts, in one chain.  Folklore of meshes (prefixes of rows, then of row sums). */
@@ -17,6 +17,8 @@
 #include "algorithm.h"
 
 enum { SEGMENT, DIMS };         /* parameters */
+enum { LAG = 2 };               /* slots of time from a neighbour's sending to one's own; meanwhile others are under way */
+enum { SLOTTED = 3 };           /* from so many dimensions on ranks send in slots of time */
 
 /* What a rank does along one dimension. */
 struct line {
@@ -24,6 +26,8 @@ struct line {
     bool total;                 /* the sum of the line is needed: some rank beyond it exists */
     bool keep;                  /* the prefix, until it has been joined with what comes from above */
     struct turns from_below, up, down;
+    int slot_up, slot_down;     /* slots of time in which the first segment goes up and down */
+    int result;                 /* place of the prefix along the dimensions behind this one; -1: nothing is below */
     int own, prefix, rest;      /* places: what this rank adds; with all below it; all above it, then the total */
 };
 
@@ -31,13 +35,7 @@ struct way {
     bool inclusive;
     struct collopt_grid grid;
     struct line line[COLLOPT_SIDES];
-    int result;                 /* place of the prefix so far; -1: nothing is below */
 };
-
-static int up_strand(const struct way *w, int d)
-{
-    return 2 * (w->grid.sides - 1 - d);
-}
 
 static void find_neighbours(struct way *w, int rank)
 {
@@ -82,31 +80,53 @@ static void make_places(struct collopt_schedule *s, struct way *w)
     }
 }
 
-/* From below along dimension D comes BELOW: everything under what is in the result so far. */
-static void extend_result(struct collopt_schedule *s, struct way *w, struct collopt_region below, struct collopt_block segment)
+/* The place of the prefix along dimension D and those behind it. */
+static int result_after(const struct way *w, int d)
 {
-    if (w->result >= 0)
-        collopt_combine(s, out(segment), below, at(w->result, segment));
-    w->result = COLLOPT_OUT;
+    const struct line *l = &w->line[d];
+
+    if (l->below < 0)
+        return l->result;
+    return w->inclusive && d == w->grid.sides - 1 && !prefix_is_result(w, d) ? l->prefix : COLLOPT_OUT;
 }
 
-static struct collopt_region receive_below(struct collopt_schedule *s, struct way *w, struct line *l,
-                                           struct collopt_block segment)
+/* Streams of three dimensions and more, five at the least, come late if each sends when it can.  On two, whose three
+ * streams seldom meet, slots of time gain a little for vectors of middle length and lose as much for long ones. */
+static bool in_slots(const struct collopt_grid *g)
 {
-    struct collopt_region below = w->result < 0 ? out(segment) : at(turn(s, &l->from_below), segment);
+    int sides = 0;
 
-    collopt_receive(s, l->below, below);
-    return below;
+    for (int d = 0; d < g->sides; d++)
+        sides += g->side[d] > 1;
+    return sides >= SLOTTED;
 }
 
-static void pass_up(struct collopt_schedule *s, struct way *w, int d, struct collopt_block segment)
+/* A rank sends LAG slots after the neighbour that it waits for, and the dimension before begins when both ways have come.  So no
+ * link has many segments of a stream at a time, which would all come late. */
+static void find_slots(struct way *w, int rank)
 {
-    struct line *l = &w->line[d];
+    int begin = 0, result = w->inclusive ? COLLOPT_IN : -1;
+
+    for (int d = w->grid.sides - 1; d >= 0; d--) {
+        struct line *l = &w->line[d];
+        int x = collopt_grid_at(&w->grid, rank, d);
+
+        l->slot_up = begin + LAG * x;
+        l->slot_down = begin + LAG * (w->grid.side[d] - 1 - x);
+        begin = most(l->slot_up, l->slot_down);
+        l->result = result;
+        result = result_after(w, d);
+    }
+}
+
+static void pass_up(struct collopt_schedule *s, const struct way *w, int d, struct line *l, struct collopt_block segment)
+{
     struct collopt_region below = { .blocks = 0 }, sum = at(l->own, segment);
     bool result = l->below >= 0 && prefix_is_result(w, d);
 
     if (l->below >= 0) {
-        below = receive_below(s, w, l, segment);
+        below = l->result < 0 ? out(segment) : at(turn(s, &l->from_below), segment);
+        collopt_receive(s, l->below, below);
         if (l->above >= 0 || l->keep || result) {
             sum = at(l->prefix >= 0 ? l->prefix : turn(s, &l->up), segment);
             collopt_combine(s, sum, below, at(l->own, segment));
@@ -114,12 +134,8 @@ static void pass_up(struct collopt_schedule *s, struct way *w, int d, struct col
     }
     if (l->above >= 0)
         collopt_send(s, l->above, sum);
-    if (result)
-        w->result = COLLOPT_OUT;
-    else if (l->below >= 0 && w->inclusive && d == w->grid.sides - 1)
-        w->result = l->prefix;
-    else if (l->below >= 0)
-        extend_result(s, w, below, segment);
+    if (l->below >= 0 && !(w->inclusive && d == w->grid.sides - 1) && l->result >= 0)
+        collopt_combine(s, out(segment), below, at(l->result, segment));
 }
 
 static void pass_down(struct collopt_schedule *s, struct line *l, struct collopt_block segment)
@@ -137,22 +153,46 @@ static void pass_down(struct collopt_schedule *s, struct line *l, struct collopt
     collopt_send(s, l->below, sum);
 }
 
-static void pass_segment(struct collopt_schedule *s, struct way *w, struct collopt_block segment)
+/* The segment that is due in SLOT, where the first one is in BEGIN; no parts: none. */
+static struct collopt_block due(int partition, int segments, int slot, int begin)
 {
-    collopt_round(s);
-    w->result = w->inclusive ? COLLOPT_IN : -1;
+    int j = slot - begin;
+
+    return block(partition, j, j >= 0 && j < segments);
+}
+
+static void pass_slot(struct collopt_schedule *s, struct way *w, int partition, int segments, int slot)
+{
     for (int d = w->grid.sides - 1; d >= 0; d--) {
         struct line *l = &w->line[d];
+        struct collopt_block up = due(partition, segments, slot, l->slot_up), down = due(partition, segments, slot, l->slot_down);
+        struct collopt_block both = due(partition, segments, slot, most(l->slot_up, l->slot_down));
 
-        collopt_strand(s, up_strand(w, d));
-        pass_up(s, w, d, segment);
+        if (up.parts)
+            pass_up(s, w, d, l, up);
+        if (l->total && down.parts)
+            pass_down(s, l, down);
+        if (l->total && l->above >= 0 && both.parts)
+            collopt_combine(s, at(l->rest, both), at(l->prefix, both), at(l->rest, both));
+    }
+}
+
+/* All ways along all dimensions are strands of their own. */
+static void pass_segment(struct collopt_schedule *s, const struct way *w, struct line *line, struct collopt_block segment)
+{
+    for (int d = w->grid.sides - 1; d >= 0; d--) {
+        struct line *l = &line[d];
+        int strand = 2 * (w->grid.sides - 1 - d);
+
+        collopt_strand(s, strand);
+        pass_up(s, w, d, l, segment);
         if (!l->total)
             continue;
-        collopt_strand(s, up_strand(w, d) + 1);
+        collopt_strand(s, strand + 1);
         pass_down(s, l, segment);
         if (l->above < 0)
             continue;
-        collopt_strand(s, up_strand(w, d - 1));
+        collopt_strand(s, strand + 2);
         collopt_combine(s, at(l->rest, segment), at(l->prefix, segment), at(l->rest, segment));
     }
 }
@@ -160,15 +200,24 @@ static void pass_segment(struct collopt_schedule *s, struct way *w, struct collo
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank, bool inclusive)
 {
     struct way w = { .inclusive = inclusive };
-    int segments = collopt_partition(s, p->segments);
+    int partition = collopt_partition(s, p->segments), slots;
+    bool slotted;
 
     if (!collopt_grid(&w.grid, p->value[DIMS]))
         return;
     find_neighbours(&w, rank);
     make_places(s, &w);
-    for (int j = 0; j < p->segments; j++)
-        pass_segment(s, &w, block(segments, j, 1));
-    if (w.result == COLLOPT_IN)
+    find_slots(&w, rank);
+    slotted = in_slots(&w.grid);
+    slots = !slotted ? p->segments : most(w.line[0].slot_up, w.line[0].slot_down) + p->segments;
+    for (int slot = 0; slot < slots; slot++) {
+        collopt_round(s);
+        if (slotted)
+            pass_slot(s, &w, partition, p->segments, slot);
+        else
+            pass_segment(s, &w, w.line, block(partition, slot, 1));
+    }
+    if (result_after(&w, 0) == COLLOPT_IN)
         collopt_copy(s, out(whole()), in(whole()));
 }
 
