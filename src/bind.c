@@ -333,13 +333,17 @@ static void bind_late(struct binder *b, const struct instruction *list, size_t k
 /* The group that begins with LIST[0], if its message is cut and all its vectors are as long. */
 static struct collopt_group cut_group(const struct binder *b, const struct instruction *list)
 {
-    struct collopt_group g = collopt_group_at(b->s, list), none = { 0 };
-    size_t n = g.n > 0 ? first_length(b, &list[g.arrival]) : 0;
+    struct collopt_group none = { 0 }, g = none;
+    size_t arrival = list[0].kind == COLLOPT_FOLD || list[0].kind == COLLOPT_COPY ? 1 : 0, n = 0;
 
+    if (list[arrival].kind == COLLOPT_WAIT || list[arrival].kind == COLLOPT_RECEIVE)
+        n = first_length(b, &list[arrival]);
+    if (cut_of(b, n))
+        g = collopt_group_at(b->s, list);
     for (size_t k = 0; k < g.n; k++)
         if (first_length(b, &list[k]) != n)
             return none;
-    return cut_of(b, n) ? g : none;
+    return g;
 }
 
 /* Binds the first of LIST, and what goes with it piece by piece; returns how many instructions these were. */

@@ -4,9 +4,9 @@
  * That is a wait, and the folds and copies beside it, of which none reads or writes any element but those of its own index.
  * Then the receive of a piece need not be posted before the pieces before it are combined, and what the host copies when a
  * message has met its receive is copied when it is wanted.  No rank waits longer for that, let alone for ever: between where the
- * receive was posted and where the first piece is, there is nothing that waits, and the sender has given all pieces to its
- * host before it waits for any or goes on.  Only a later message of the same sender must not meet these receives, so its own is
- * posted behind them. */
+ * receive was posted and where the first piece is, there is nothing that waits, and the sender sends all pieces one behind
+ * the other before it does anything else.  Only a later message of the same sender must not meet these receives, so its own
+ * is posted behind them. */
 #include "config.h"
 
 #include "schedule_parts.h"
