@@ -16,7 +16,7 @@ CLUSTER_TESTS = \
 	test/bench/reproducible.sh
 
 TESTS += $(CLUSTER_TESTS)
-check_DATA += $(filter %/guidelines %/training,$(BENCHES))
+check_DATA += $(filter %/bench_messages %/guidelines %/training,$(BENCHES))
 EXTRA_DIST += \
 	$(CLUSTER_TESTS) \
 	test/bench/nodes.c \

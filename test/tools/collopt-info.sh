@@ -94,7 +94,7 @@ what=--explain
 has '^allreduce of 1M on 64 ranks, 4 nodes, fast network$'
 has '^  [a-z_]*.* (predicted [0-9.]* us; [a-z_]* [0-9.]* us)$'
 test "$(grep -c '^ *[0-9]*\.[0-9][0-9]  [a-z_]*' "$work/out")" -eq 6 || fail 'not six predictions'
-"$info" --explain reduce --ranks 64 --bytes 4M --topology torus:4x4x4 >"$work/out" || fail "--explain, a torus: status $?"
+"$info" --explain reduce --ranks 64 --bytes 1M --topology torus:4x4x4 >"$work/out" || fail "--explain, a torus: status $?"
 has '^  swing_torus:dims=4x4x4 (predicted'
 COLLOPT_SCAN=chain "$info" --explain scan --op noncommutative --ranks 5 --network tcp >"$work/out" || fail "--explain, forced: status $?"
 has '^  chain.*(forced by COLLOPT_SCAN)$'
@@ -125,8 +125,8 @@ for said in COLLOPT_NODE_RANKS=4,4,8 COLLOPT_FAKE_NODES=4,4,8 COLLOPT_TOPOLOGY=n
     env "$said" "$info" --explain allreduce --ranks 16 --nodes 2 >"$work/out" || fail "--explain, $said and --nodes: status $?"
     has '^allreduce of 8 bytes on 16 ranks, 2 nodes, fast network$'
 done
-COLLOPT_TOPOLOGY=torus:4x4x4 "$info" --explain reduce --ranks 64 --bytes 4M >"$work/out" || fail "--explain, a torus: status $?"
-has '^reduce of 4M on 64 ranks, 64 nodes, torus$'
+COLLOPT_TOPOLOGY=torus:4x4x4 "$info" --explain reduce --ranks 64 --bytes 1M >"$work/out" || fail "--explain, a torus: status $?"
+has '^reduce of 1M on 64 ranks, 64 nodes, torus$'
 has '^  swing_torus:dims=4x4x4 (predicted'
 COLLOPT_TOPOLOGY=torus:4x4x4 "$info" --explain reduce --ranks 32 >"$work/out" 2>&1 || fail "--explain, a torus that does not fit: status $?"
 has 'COLLOPT_TOPOLOGY=torus:4x4x4 has room for 64 ranks, not for 32; it is ignored$'

@@ -50,6 +50,11 @@ scan 8 * * * * recursive_doubling
 .
 gives 0 ': 3 rules' <<'.'
 scan 8-64 * * * * two_tree
+scan 64-128 * * * * recursive_doubling
+* * * * * * auto
+.
+gives 1 ':2: ranks 16-128 overlaps with 8-64 of line 1' <<'.'
+scan 8-64 * * * * two_tree
 scan 16-128 * * * * recursive_doubling
 * * * * * * auto
 .
