@@ -250,6 +250,14 @@ static void bind_local(struct binder *b, enum collopt_step_kind kind, const stru
         free(w);
 }
 
+static void bind_pieces(struct binder *b, int action, enum collopt_step_kind kind)
+{
+    for (int k = 0; k < b->wire_messages[action]; k++)
+        add_step(b, (struct collopt_step){ .kind = kind, .message = b->first_message[action] + k });
+}
+
+/* The pieces of a message that is sent and waited for in one are all under way before one is waited for: a blocking send may
+ * return only when the receiver has taken the piece, as Open MPI's does for more than 256 bytes. */
 static void bind_instruction(struct binder *b, const struct instruction *q)
 {
     if (q->kind == COLLOPT_FOLD || q->kind == COLLOPT_COPY) {
@@ -259,8 +267,9 @@ static void bind_instruction(struct binder *b, const struct instruction *q)
     } else {
         if (q->kind != COLLOPT_WAIT)
             bind_message(b, q->action, false);
-        for (int k = 0; k < b->wire_messages[q->action]; k++)
-            add_step(b, (struct collopt_step){ .kind = q->kind, .message = b->first_message[q->action] + k });
+        bind_pieces(b, q->action, q->kind == COLLOPT_SEND && b->wire_messages[q->action] > 1 ? COLLOPT_POST_SEND : q->kind);
+        if (q->kind == COLLOPT_SEND && b->wire_messages[q->action] > 1)
+            bind_pieces(b, q->action, COLLOPT_WAIT);
     }
 }
 

@@ -35,13 +35,15 @@ static const struct row {
     { COLLOPT_SCAN,                 OPEN,  16,  256,  512,  256, true },
     { COLLOPT_EXSCAN,               OPEN,  16,  256,  512,  256, true },
     /* Open MPI, eager up to 4 KiB with its header.  Two ranks: Allreduce of 4 KiB 3.8 and 2.6, 12 KiB 6.2 and 5.6;
-     * Reduce_scatter of 8 KiB 3.4 and 2.8; Scan of 4 KiB 2.5 and 1.9, 16 KiB 5.5 and 4.4, 64 KiB 15.8 and 16.1.  Reduce and
-     * Exscan, where one rank does nothing but send, lose: of 16 KiB 5.8 and 7.9.  8 ranks on 2 processors: Allreduce of
-     * 8 KiB 37 and 31, Scan 22 and 29. */
+     * Reduce_scatter of 8 KiB 3.4 and 2.8; Scan of 4 KiB 2.5 and 1.9, 16 KiB 5.5 and 4.4, 64 KiB 15.8 and 16.1; Reduce of
+     * 4 KiB 3.1 and 2.6, 32 KiB 10.9 and 9.1, Exscan 3.4 and 2.4, 10.1 and 8.4.  8 ranks on 2 processors: Allreduce of 8 KiB
+     * 37 and 31, Scan 22 and 29. */
     { COLLOPT_ALLREDUCE,            OPEN,  16, 4000, 12 K, 4000, false },
     { COLLOPT_REDUCE_SCATTER,       OPEN,  16, 4000,  8 K, 4000, false },
     { COLLOPT_REDUCE_SCATTER_BLOCK, OPEN,  16, 4000,  8 K, 4000, false },
     { COLLOPT_SCAN,                 OPEN,   2, 4000, 32 K, 4000, true },
+    { COLLOPT_REDUCE,               OPEN,   2, 4000, 32 K, 4000, true },
+    { COLLOPT_EXSCAN,               OPEN,   2, 4000, 32 K, 4000, true },
     /* MPICH, eager up to 8 KiB, where a handshake takes longer.  Two ranks: Reduce of 16 KiB 6.1 and 1.6, of 64 KiB 17
      * and 7, of 1 MiB 182 and 121; Scan likewise; Reduce_scatter of 64 KiB 8.2 and 7.3, of 256 KiB 21 and 29.  8 ranks on 2
      * processors: Reduce of 64 KiB 2640 and 820, Scan 3030 and 700. */

@@ -190,7 +190,7 @@ START_TEST(pieces_are_combined_as_they_come)
 {
     check_steps("reduce linear in_turn 1", 0, "rFrFrF", 0);
     check_steps("reduce linear in_turn 1 in_place 1", 0, "rFrFrF", 20);
-    check_steps("reduce linear in_turn 1", 1, "sss", 0);
+    check_steps("reduce linear in_turn 1", 1, "SSSWWW", 0);
     check_steps("allreduce recursive_doubling in_turn 1", 0, "SSSrFrFrFWWW", 0);
     check_steps("scan sweep in_turn 1 two_operands 1", 1, "CrFCrFCrF", 20);
     check_steps("scan sweep in_turn 0 two_operands 1", 1, "RRRCWFCWFCWF", 60);

@@ -214,10 +214,12 @@ START_TEST(messages_on_a_node)
     ck_assert_uint_eq(piece_of(&p, 16 K), 4000);
     ck_assert_uint_eq(piece_of(&p, 64 K), 0);
     ck_assert_uint_eq(piece_of(&p, 2 M), 256 K);
-    p = problem(&s, COLLOPT_REDUCE, 16 M, false);       /* one rank sends, the other receives: eager pieces are copied twice */
-    ck_assert_uint_eq(piece_of(&p, 16 K), 0);
+    p = problem(&s, COLLOPT_REDUCE, 16 M, false);
+    ck_assert_uint_eq(piece_of(&p, 16 K), 4000);
     ck_assert_uint_eq(piece_of(&p, 2 M), 256 K);
-    p = problem(&s, COLLOPT_EXSCAN, 16 M, false);       /* nothing is combined */
+    p = problem(&s, COLLOPT_ALLREDUCE, 16 M, false);
+    ck_assert_uint_eq(piece_of(&p, 16 K), 0);
+    p = problem(&s, COLLOPT_EXSCAN, 16 M, false);       /* of two ranks none combines */
     ck_assert_uint_eq(longest_piece(&p), 0);
     s.mpi = COLLOPT_MPICH;
     p = problem(&s, COLLOPT_REDUCE, 16 M, false);
