@@ -494,7 +494,7 @@ struct collopt_bound *collopt_bind(const struct collopt_schedule *s, const struc
                                    const struct collopt_cut *cuts)
 {
     size_t *sums = p->counts && s->counts_partition >= 0 ? prefix_sums(p) : NULL;
-    struct binder b = { .s = s, .p = p, .sums = sums, .cuts = cuts && p->count > cuts->above ? cuts : NULL };
+    struct binder b = { .s = s, .p = p, .sums = sums, .cuts = cuts };
     struct collopt_bound *bound = NULL;
     size_t strand[s->strands];
 

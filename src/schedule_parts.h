@@ -65,7 +65,7 @@ struct collopt_schedule {
     int ranks, rank;
     unsigned how;
     bool has_out, failed;       /* failed: memory ran out; everything after is a no-op */
-    bool either_order;          /* left and right operands may be exchanged: no other rank computes the same element */
+    bool either_order;          /* left and right operands may be exchanged: no other rank has to come to the same bits */
 
     struct partition *partition;
     size_t partitions, partition_room;
