@@ -293,8 +293,8 @@ struct collopt_cut {
 
 enum { COLLOPT_CUTS = 8 };      /* in a list, with its end */
 
-/* P->count and P->counts give the offsets.  CUTS are in ascending order and end with a PIECE of 0; the last one holds that a message
- * is longer than; NULL: there are none.  Returns NULL if memory is out. */
+/* P->count and P->counts give the offsets.  CUTS are in ascending order and end with a PIECE of 0; the last one holds that a
+ * message is longer than; NULL: there are none.  Returns NULL if memory is out. */
 struct collopt_bound *collopt_bind(const struct collopt_schedule *s, const struct collopt_problem *p,
                                    const struct collopt_cut *cuts);
 void collopt_bound_free(struct collopt_bound *b);

@@ -131,6 +131,26 @@ START_TEST(long_messages_are_cut)
 }
 END_TEST
 
+static void build_twice(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    const struct collopt_block whole = { collopt_partition(s, 1), 0, 1 }, both[] = { whole, whole };
+
+    (void)p, (void)rank;
+    collopt_send(s, 1, (struct collopt_region){ .place = COLLOPT_IN, .blocks = 2, .list = both });
+}
+
+/* What counts is the length of the message, not of the vector: it may be longer. */
+START_TEST(messages_longer_than_the_vector_are_cut)
+{
+    struct collopt_bound *b = bind_parts(build_twice, 60, 100);
+
+    ck_assert_int_eq(b->messages, 2);
+    ck_assert_uint_eq(b->message[0].n, 60);
+    ck_assert_uint_eq(b->message[1].n, 60);
+    collopt_bound_free(b);
+}
+END_TEST
+
 /* The last cut that a message is longer than holds, and the pieces are even. */
 START_TEST(pieces_are_even)
 {
@@ -296,6 +316,7 @@ int main(void)
     tcase_add_test(tcase, parts_are_even);
     tcase_add_test(tcase, nested_parts_cover);
     tcase_add_test(tcase, long_messages_are_cut);
+    tcase_add_test(tcase, messages_longer_than_the_vector_are_cut);
     tcase_add_test(tcase, pieces_are_even);
     tcase_add_test(tcase, pieces_are_combined_as_they_come);
     tcase_add_test(tcase, later_messages_keep_behind);
