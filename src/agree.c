@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "hash.h"
 
 static atomic_bool world_asked, world_agreed;
 
@@ -23,25 +24,18 @@ bool collopt_world_agreed(void)
     return atomic_load_explicit(&world_agreed, memory_order_relaxed);
 }
 
-static uint64_t add_to_hash(uint64_t h, const char *text)
-{
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h;
-}
-
 /* Of all that decides alike only if it is the same code: the version, the variables and the algorithms there are. */
 static uint64_t version_hash(void)
 {
-    uint64_t h = add_to_hash(COLLOPT_AGREED_VERSION, PACKAGE_VERSION);
+    uint64_t h = collopt_hash_text(COLLOPT_AGREED_VERSION, PACKAGE_VERSION);
     int n;
     const struct collopt_setting_row *row = collopt_setting_rows(&n);
 
     for (int i = 0; i < n; i++)
-        h = add_to_hash(h, row[i].name);
+        h = collopt_hash_text(h, row[i].name);
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
         for (const char *t = (*a)->name; *t; t++)
-            h = (h ^ (unsigned char)*t ^ (uint64_t)(*a)->collective << 8) * 0x100000001b3u;
+            h = (h ^ (unsigned char)*t ^ (uint64_t)(*a)->collective << 8) * COLLOPT_HASH_PRIME;
     return h;
 }
 

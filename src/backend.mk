@@ -11,6 +11,7 @@ COLLOPT_CORE_SOURCES = \
 	src/depend.c \
 	src/expression.c \
 	src/hosts.c \
+	src/hash.h \
 	src/hosts.h \
 	src/inplace.c \
 	src/inside.c \

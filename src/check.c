@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "hash.h"
 
 /* In the order in which they are named: where the collective differs, its arguments are no news. */
 enum field { COLLECTIVE, SWITCH, ROOT, COUNT, COUNTS, OPERATION, COMMUTES, ELEMENT, TYPE, TAKEN, DECISION, FIELDS };
@@ -55,11 +56,7 @@ static bool has_counts(const struct collopt_call *call)
 
 static long long hash_of(const char *text)
 {
-    uint64_t h = 0xcbf29ce484222325u;
-
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return (long long)(h >> 1);
+    return (long long)(collopt_hash_text(COLLOPT_HASH_START, text) >> 1);
 }
 
 static void take_counts(struct side *s)

@@ -4,6 +4,7 @@
 #endif
 
 #include "hosts.h"
+#include "hash.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -186,27 +187,19 @@ static void finish(struct reader *r)
             complain_of_two(r, &h->host[i - 1], &h->host[i], "is");
 }
 
-/* FNV-1a. */
-static uint64_t add_to_hash(uint64_t h, const char *text)
-{
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h;
-}
-
 static uint64_t hash(const struct collopt_hosts *h)
 {
-    uint64_t sum = add_to_hash(0xcbf29ce484222325u, h->shape.rings ? "torus" : "mesh");
+    uint64_t sum = collopt_hash_text(COLLOPT_HASH_START, h->shape.rings ? "torus" : "mesh");
     char number[32];
 
     for (int d = 0; d < h->shape.sides; d++) {
         snprintf(number, sizeof number, "x%d", h->shape.side[d]);
-        sum = add_to_hash(sum, number);
+        sum = collopt_hash_text(sum, number);
     }
     for (int i = 0; i < h->n; i++) {
         snprintf(number, sizeof number, " %d\n", h->host[i].place);
-        sum = add_to_hash(add_to_hash(sum, h->host[i].name), h->host[i].path ? h->host[i].path : "");
-        sum = add_to_hash(sum, number);
+        sum = collopt_hash_text(collopt_hash_text(sum, h->host[i].name), h->host[i].path ? h->host[i].path : "");
+        sum = collopt_hash_text(sum, number);
     }
     return sum;
 }

@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "call.h"
+#include "hash.h"
 
 enum { VALUE = MPI_MAX_INFO_VAL + 1 };
 static const char prefix[] = "collopt_";
-static const uint64_t hash_start = 0xcbf29ce484222325u;
 
 struct given {
     bool any, back;             /* back: "auto", to the usual choice */
@@ -32,13 +32,6 @@ struct collopt_keys {           /* of one info object */
 static void name_key(int collective, char *key, size_t size)
 {
     snprintf(key, size, "%s%s", prefix, collopt_collective_names[collective]);
-}
-
-static uint64_t add_to_hash(uint64_t h, const char *text)
-{
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return (h ^ '\n') * 0x100000001b3u;
 }
 
 static bool get(MPI_Info info, const char *key, char *value)
@@ -57,7 +50,7 @@ static bool understand(struct given *g, int collective, const char *value, char 
 
 static void read_keys(MPI_Info info, struct collopt_keys *keys)
 {
-    keys->hash = hash_start;
+    keys->hash = COLLOPT_HASH_START;
     for (int i = 0; i < COLLOPT_COLLECTIVES; i++) {
         char key[64], value[VALUE] = "", message[512];
 
@@ -65,7 +58,7 @@ static void read_keys(MPI_Info info, struct collopt_keys *keys)
         name_key(i, key, sizeof key);
         if (!get(info, key, value))
             continue;
-        keys->hash = add_to_hash(add_to_hash(keys->hash, key), value);
+        keys->hash = collopt_hash_bytes(collopt_hash_bytes(keys->hash, key, strlen(key) + 1), value, strlen(value) + 1);
         understand(&keys->given[i], i, value, message, sizeof message);
     }
 }
@@ -143,7 +136,7 @@ static void use(struct collopt_comm *c, const struct collopt_keys *keys)
 
 uint64_t collopt_info_waiting(const struct collopt_comm *c)
 {
-    return c->waiting ? c->waiting->hash : hash_start;
+    return c->waiting ? c->waiting->hash : COLLOPT_HASH_START;
 }
 
 void collopt_info_compared(struct collopt_comm *c, bool are_alike)
@@ -165,7 +158,7 @@ void collopt_info_later(MPI_Comm *made, MPI_Info info)
     if (!collopt_world_agreed())
         return;
     read_keys(info, &keys);
-    if (keys.hash == hash_start)
+    if (keys.hash == COLLOPT_HASH_START)
         return;
 #ifdef COLLOPT_HOST_MPICH
     c = collopt_comm_find(*made);
@@ -196,7 +189,7 @@ void collopt_info_take(MPI_Comm comm, MPI_Info info)
     read_keys(info, &keys);
     if (c->rank == 0)
         tell_mistakes(info);
-    are_alike = alike(comm, collopt_info_waiting(c) * 0x100000001b3u ^ keys.hash);
+    are_alike = alike(comm, collopt_info_waiting(c) * COLLOPT_HASH_PRIME ^ keys.hash);
     collopt_info_compared(c, are_alike);
     if (are_alike)
         use(c, &keys);

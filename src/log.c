@@ -3,6 +3,7 @@
 # include "config.h"
 #endif
 
+#include "hash.h"
 #include "internal.h"
 
 #include <errno.h>
@@ -86,10 +87,8 @@ bool collopt_said_before(const char *text)
 {
     enum { ROOM = 4096 };
     static _Atomic(uint64_t) said[ROOM];
-    uint64_t h = 0xcbf29ce484222325u, none = 0;
+    uint64_t h = collopt_hash_text(COLLOPT_HASH_START, text), none = 0;
 
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
     if (atomic_load_explicit(&said[h % ROOM], memory_order_relaxed) == h)
         return true;
     atomic_compare_exchange_strong(&said[h % ROOM], &none, h);

@@ -6,6 +6,7 @@
 # include "config.h"
 #endif
 
+#include "hash.h"
 #include "hosts.h"
 #include "internal.h"
 #include "select/machine.h"
@@ -488,14 +489,6 @@ static void tell_value(void (*warn)(const char *sentence), const struct collopt_
          message[strlen(message) - 1] == '?' ? "" : ";", *row->preset ? "using " : "not forced", row->preset);
 }
 
-/* FNV-1a. */
-static uint64_t add_to_hash(uint64_t h, const char *text)
-{
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
-    return h;
-}
-
 static const char *text_of(const struct collopt_settings *s, const struct collopt_setting_row *row)
 {
     const char *text = *(const char *const *)((const char *)s + row->field);
@@ -508,11 +501,10 @@ static const char *text_of(const struct collopt_settings *s, const struct collop
 uint64_t collopt_setting_hash(const struct collopt_settings *s, const struct collopt_setting_row *row)
 {
     enum { LONG = 256 };
-    const uint64_t start = 0xcbf29ce484222325u;
     char text[2 * LONG];
 
     if (row->scope == COLLOPT_LOCAL)
-        return start;
+        return COLLOPT_HASH_START;
     if (row->kind == COLLOPT_RULES_FILE)
         return s->rules ? s->rules->hash : 0;       /* that of a file without rules */
     if (row->kind == COLLOPT_MACHINE_FILE)
@@ -520,21 +512,21 @@ uint64_t collopt_setting_hash(const struct collopt_settings *s, const struct col
     if (row->kind == COLLOPT_SHAPE && s->hosts)
         return s->hosts->hash;
     if (row->scope == COLLOPT_SET_AGREED)
-        return add_to_hash(start, *text_of(s, row) ? "set" : "");
+        return collopt_hash_text(COLLOPT_HASH_START, *text_of(s, row) ? "set" : "");
     if (row->kind == COLLOPT_NODES || row->kind == COLLOPT_SHAPE || row->kind == COLLOPT_TEXT
         || (row->kind == COLLOPT_EXPRESSION && strlen(text_of(s, row)) >= LONG))
-        return add_to_hash(start, text_of(s, row));
+        return collopt_hash_text(COLLOPT_HASH_START, text_of(s, row));
     collopt_setting_value_text(s, row, text, sizeof text);
-    return add_to_hash(start, text);
+    return collopt_hash_text(COLLOPT_HASH_START, text);
 }
 
 /* Of everything that must be alike. */
 static uint64_t hash(const struct collopt_settings *s)
 {
-    uint64_t h = 0xcbf29ce484222325u;
+    uint64_t h = COLLOPT_HASH_START;
 
     for (int i = 0; i < ROWS; i++)
-        h = add_to_hash((h ^ collopt_setting_hash(s, &rows[i])) * 0x100000001b3u, rows[i].name);
+        h = collopt_hash_text((h ^ collopt_setting_hash(s, &rows[i])) * COLLOPT_HASH_PRIME, rows[i].name);
     return h;
 }
 

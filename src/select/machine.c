@@ -4,6 +4,7 @@
 #endif
 
 #include "contents.h"
+#include "hash.h"
 #include "internal.h"
 #include "select/host_times.h"
 #include "select/machine.h"
@@ -224,13 +225,6 @@ static void take_line(struct collopt_lines *in, char *line)
         set(r, key, trimmed(equals + 1));
 }
 
-static uint64_t hashed(uint64_t h, const char *text)
-{
-    for (const char *c = text; *c; c++)
-        h = (h ^ (unsigned char)*c) * 0x100000001b3u;
-    return h;
-}
-
 static uint64_t hash_of_times(uint64_t h, const struct collopt_host_times *all)
 {
     for (int i = 0; all && i < all->n; i++) {
@@ -239,15 +233,15 @@ static uint64_t hash_of_times(uint64_t h, const struct collopt_host_times *all)
 
         snprintf(text, sizeof text, "%d %d %d %zu %zu %zu %zu=%.6e\n", t->mpi, t->collective, t->exact, t->ranks,
                  t->nodes, t->ppn, t->bytes, t->seconds);
-        h = hashed(h, text);
+        h = collopt_hash_text(h, text);
     }
     return h;
 }
 
-/* FNV-1a over the numbers to seven digits. */
+/* Over the numbers to seven digits. */
 static uint64_t hash(const struct collopt_machine_file *f)
 {
-    uint64_t h = 0xcbf29ce484222325u;
+    uint64_t h = COLLOPT_HASH_START;
 
     for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++) {
         char text[64];
@@ -255,7 +249,7 @@ static uint64_t hash(const struct collopt_machine_file *f)
         if (!(f->given >> i & 1))
             continue;
         snprintf(text, sizeof text, "%d=%.6e\n", i, *(const double *)((const char *)&f->machine + collopt_machine_keys[i].field));
-        h = hashed(h, text);
+        h = collopt_hash_text(h, text);
     }
     return f->given || f->host_times ? hash_of_times(h, f->host_times) : 0;
 }

@@ -4,6 +4,7 @@
 #endif
 
 #include "contents.h"
+#include "hash.h"
 #include "rules.h"
 
 #include <stdio.h>
@@ -180,13 +181,6 @@ static bool keep(struct reader *r, const struct collopt_rule *rule)
     return true;
 }
 
-static uint64_t add_to_hash(uint64_t h, const void *bytes, size_t n)
-{
-    for (const unsigned char *b = bytes; n > 0; n--, b++)
-        h = (h ^ *b) * 0x100000001b3u;
-    return h;
-}
-
 /* The algorithm goes in as it is written: what is written differently may decide alike, but never the other way round. */
 static void add_rule_to_hash(struct collopt_rules *rules, const struct collopt_rule *rule, const char *algorithm)
 {
@@ -197,9 +191,9 @@ static void add_rule_to_hash(struct collopt_rules *rules, const struct collopt_r
         numbers[3 + 2 * m] = rule->box.range[m].most;
     }
     if (rules->hash == 0)
-        rules->hash = 0xcbf29ce484222325u;
-    rules->hash = add_to_hash(rules->hash, numbers, sizeof numbers);
-    rules->hash = add_to_hash(rules->hash, algorithm, strlen(algorithm) + 1);
+        rules->hash = COLLOPT_HASH_START;
+    rules->hash = collopt_hash_bytes(rules->hash, numbers, sizeof numbers);
+    rules->hash = collopt_hash_bytes(rules->hash, algorithm, strlen(algorithm) + 1);
 }
 
 static bool read_rule(struct reader *r, char *line)
