@@ -15,6 +15,7 @@ TESTS += test/bench/simulate.sh
 EXTRA_DIST += \
 	bench/bench_simulate.c \
 	bench/platforms/dragonfly.xml \
+	bench/platforms/dragonfly-1024.xml \
 	bench/platforms/fat-tree.xml \
 	bench/platforms/mesh-8x8.xml \
 	bench/platforms/mesh-16x16.xml \

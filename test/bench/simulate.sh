@@ -115,6 +115,8 @@ refuses 'moon.xml is no platform and no file; there are dragonfly,' --platforms 
 refuses '--machine moon: there is no such file' --machine moon
 echo '<platform/>' >bare.xml
 refuses 'has no comment <!-- simulate: ranks=' --platforms bare.xml
+sed 's/"4,4;/"5,4;/' "$COLLOPT_SOURCE/bench/platforms/dragonfly.xml" >wide.xml
+refuses 'a dragonfly of 5 groups and 4 routers in a chassis' --platforms wide.xml
 sed 's/ smpi.ois:[^ ]*//' one.csv >other.csv
 run 2 -o other.csv
 grep -q 'was simulated otherwise' said || fail 'a file of another model was gone on with'
