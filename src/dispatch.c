@@ -59,18 +59,19 @@ static bool odd_buffers(const struct collopt_call *call, const struct collopt_co
         return call->in == MPI_IN_PLACE || (call->in == NULL && !may_be_null);
     if (call->out == MPI_IN_PLACE || (call->in == NULL && !may_be_null))
         return true;
-    if (call->in == call->out && !may_be_null)
+    if (call->in == call->out && call->in != NULL && plan->bytes > 0)
         return true;
     return call->out == NULL && !may_be_null && count_for(call, c->rank) > 0;
 }
 
-/* MPI forbids send buffer == receive buffer.  MPICH always answers with an error, Open MPI in Reduce and Allreduce; in the
- * others Open MPI takes it for "in place", and as it may be so on one rank only, so must we. */
+/* MPI forbids send buffer == receive buffer.  MPICH always answers with an error, Open MPI in Reduce, and in Allreduce of more
+ * than one element; elsewhere Open MPI takes it for "in place", and as it may be so on one rank only, so must we. */
 static void take_in_place(struct collopt_call *call, const struct collopt_comm *c)
 {
 #ifndef COLLOPT_HOST_MPICH
-    if (call->in == call->out && call->in != NULL && call->collective != COLLOPT_REDUCE
-        && call->collective != COLLOPT_ALLREDUCE && has_out(call, c)) {
+    bool an_error = call->collective == COLLOPT_REDUCE || (call->collective == COLLOPT_ALLREDUCE && call->count > 1);
+
+    if (call->in == call->out && call->in != NULL && !an_error && has_out(call, c)) {
         call->in = MPI_IN_PLACE;
         call->taken = true;
     }

@@ -159,6 +159,21 @@ static void wrong_handles(int f, MPI_Comm comm, MPI_Op user)
 #endif
 }
 
+/* Open MPI takes equal buffers for MPI_IN_PLACE but in Reduce and longer Allreduces: also on one rank alone. */
+static void equal_buffers(int f, MPI_Comm comm, MPI_Op user)
+{
+    struct arguments a;
+
+    if (has_root(f))            /* there only the root can know */
+        return;
+    a = right(comm), a.out = in, a.op = user;
+    try(f, "equal buffers, an operation of the user's", a);
+#ifndef MPICH_VERSION
+    a = right(comm), a.count = 1, a.out = world_rank == 0 ? in : out;
+    try(f, "one element, equal buffers on one rank", a);
+#endif
+}
+
 static void wrong_buffers(int f, MPI_Comm comm)
 {
     struct arguments a;
@@ -405,6 +420,7 @@ int main(int argc, char **argv)
     MPI_Op_create(user_operation, 1, &user);
     for (int f = 0; f < FUNCTIONS; f++) {
         wrong_handles(f, comm, user);
+        equal_buffers(f, comm, user);
         wrong_buffers(f, comm);
         wrong_numbers(f, comm, world_ranks);
     }
