@@ -296,8 +296,8 @@ static void say_why_not(const struct collopt_comm *c, MPI_Comm comm, bool alike,
 
 static bool engage_together(struct collopt_comm *c, MPI_Comm comm)
 {
-    bool on = collopt_settings()->on, reserved = reserve_hidden(), gpu = collopt_gpu_allows(), made = false;
-    bool alike, keys_alike;
+    bool on = collopt_settings()->on && (collopt_world_agreed() || !collopt_world_asked());
+    bool reserved = reserve_hidden(), gpu = collopt_gpu_allows(), made = false, alike, keys_alike;
     struct collopt_sight *seen = malloc((size_t)c->ranks * sizeof *seen);
 
     c->node = malloc((size_t)c->ranks * sizeof *c->node);

@@ -42,6 +42,11 @@ communicators()         # HOST
     openmpi)
         # children inherit the launcher's environment, not their parents'
         LD_PRELOAD=$library COLLOPT_AFTER=1 launch openmpi 2 "$with" spawn 3 || fail "spawned ranks: status $?"
+        # shellcheck disable=SC2016
+        LD_PRELOAD=$library COLLOPT_AFTER=1 launch openmpi 2 \
+            sh -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export COLLOPT_AFTER=5; exec "$@"' sh "$with" spawn_alone 1 \
+            || fail "ranks spawned by one whose world does not agree: status $?"
+        said 1 "^collopt: .* have different COLLOPT_ variables: .*" "a world that does not agree, and children"
         ;;
     mpich)
         quiet mpich 3 "$with" session

@@ -320,6 +320,30 @@ static void spawn(int n)
     MPI_Comm_disconnect(&between);
 }
 
+/* The parents' world does not agree, and so uses nothing of collopt; rank 0 of it and its children would. */
+static void spawn_alone(int n)
+{
+    char word[] = "spawned_alone", *child[] = { word, NULL };
+    MPI_Comm parent, between, merged;
+    uint64_t run;
+
+    MPI_Comm_get_parent(&parent);
+    if (parent == MPI_COMM_NULL && world_rank > 0)
+        return;
+    at("MPI_Comm_spawn by one rank", 100);
+    if (parent == MPI_COMM_NULL)
+        MPI_Comm_spawn(self, child, n, MPI_INFO_NULL, 0, MPI_COMM_SELF, &between, MPI_ERRCODES_IGNORE);
+    else
+        between = parent;
+    MPI_Intercomm_merge(between, parent != MPI_COMM_NULL, &merged);
+    run = calls_run(NULL, NULL);
+    for (int i = 0; i < 6; i++)
+        sum_all(merged, 5, "a parent whose world does not agree, and children");
+    check(calls_run(NULL, NULL) == run, "collopt ran calls where a rank is switched off");
+    MPI_Comm_free(&merged);
+    MPI_Comm_disconnect(&between);
+}
+
 #if MPI_VERSION >= 4
 static void in_session(void)
 {
@@ -357,6 +381,7 @@ static const struct subject {
 } subjects[] = {
     { "sorts", sorts }, { "attributes", attributes }, { "wildcards", wildcards }, { "churn", churn }, { "cap", cap },
     { "repeats", repeats }, { "spawn", spawn }, { "spawned", spawn },
+    { "spawn_alone", spawn_alone }, { "spawned_alone", spawn_alone },
 };
 
 int main(int argc, char **argv)
