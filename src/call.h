@@ -142,7 +142,7 @@ struct collopt_comm {
     bool busy;                  /* inside one of our calls: a nested one goes to the host */
     bool polite;                /* we yield the processor while we wait; else waiting is the host's */
     int calls;                  /* of the family, while NEW */
-    bool inside;                /* the world that agreed in MPI_Init */
+    bool placed, inside;        /* INSIDE is known: the world that agreed in MPI_Init */
     int rank, ranks;
     MPI_Comm hidden;            /* our messages travel here; MPI_COMM_NULL for a communicator of one rank */
     struct collopt_topology topology;

@@ -337,31 +337,40 @@ static bool engage_quietly(struct collopt_comm *c)
     return engaged;
 }
 
+/* Are all ranks of GROUP in WORLD?  Without memory of our own: all ranks have to come to the same answer. */
+static bool is_within(MPI_Group group, int ranks, MPI_Group world)
+{
+    enum { AT_ONCE = 256 };
+    int rank[AT_ONCE], in_world[AT_ONCE];
+    bool within = true;
+
+    for (int from = 0; from < ranks && within; from += AT_ONCE) {
+        int n = ranks - from < AT_ONCE ? ranks - from : AT_ONCE;
+
+        for (int i = 0; i < n; i++)
+            rank[i] = from + i;
+        PMPI_Group_translate_ranks(group, n, rank, world, in_world);
+        for (int i = 0; i < n; i++)
+            within = within && in_world[i] != MPI_UNDEFINED;
+    }
+    return within;
+}
+
 /* Do all its ranks belong to MPI_COMM_WORLD, and were they asked in MPI_Init?  All ranks of a communicator answer alike: one
  * that reaches beyond a world does so for everybody in it. */
 static bool inside_world(const struct collopt_comm *c)
 {
     MPI_Comm comm = atomic_load_explicit(&c->comm, memory_order_relaxed);
     MPI_Group group, world;
-    int *rank, *in_world;
-    bool inside = true;
+    bool inside;
 
     if (comm == MPI_COMM_WORLD || !collopt_world_asked())
         return collopt_world_asked();
-    rank = malloc(2 * (size_t)c->ranks * sizeof *rank);
-    if (!rank || PMPI_Comm_group(comm, &group) || PMPI_Comm_group(MPI_COMM_WORLD, &world)) {
-        free(rank);
-        return true;
-    }
-    in_world = rank + c->ranks;
-    for (int i = 0; i < c->ranks; i++)
-        rank[i] = i;
-    PMPI_Group_translate_ranks(group, c->ranks, rank, world, in_world);
-    for (int i = 0; i < c->ranks; i++)
-        inside = inside && in_world[i] != MPI_UNDEFINED;
+    PMPI_Comm_group(comm, &group);
+    PMPI_Comm_group(MPI_COMM_WORLD, &world);
+    inside = is_within(group, c->ranks, world);
     PMPI_Group_free(&group);
     PMPI_Group_free(&world);
-    free(rank);
     return inside;
 }
 
@@ -379,8 +388,9 @@ void collopt_comm_engage(struct collopt_comm *c)
     int after = collopt_settings()->check ? 1 : collopt_settings()->after;
     bool engaged;
 
-    if (c->calls == 0)
+    if (!c->placed)             /* while switched off, calls are not counted */
         c->inside = collopt_comm_inside(c);
+    c->placed = true;
     if (c->inside && !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
         return;
     if (++c->calls < (c->inside ? after : ELSEWHERE))

@@ -28,6 +28,7 @@ communicators()         # HOST
         quiet "$1" $ranks "$with" sorts
     done
     quiet "$1" 3 "$with" attributes
+    quiet "$1" 2 COLLOPT=off "$with" off 100
     for ranks in 1 2 5; do
         quiet "$1" $ranks "$with" wildcards 20
     done

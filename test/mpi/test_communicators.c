@@ -3,6 +3,10 @@
  *     test_communicators SUBJECT [N]
  *
  * The subjects are the rows at the end of this file. */
+#ifndef _GNU_SOURCE
+# define _GNU_SOURCE 1     /* RTLD_NEXT */
+#endif
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +186,36 @@ static void sorts(int n)
     if (world_ranks > 1 && world_ranks <= MOST_RANKS)
         inter();
     use(MPI_COMM_WORLD, "MPI_COMM_WORLD again");
+}
+
+/* ---- switched off ------------------------------------------------------------------------------------------------------------- */
+
+static int groups_asked;
+
+/* In the place of the MPI library's, for collopt too. */
+__attribute__((visibility("default")))
+int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
+{
+    int (*next)(MPI_Comm comm, MPI_Group *group);
+
+    *(void **)&next = dlsym(RTLD_NEXT, "PMPI_Comm_group");
+    groups_asked++;
+    return next(comm, group);
+}
+
+/* N calls, for which nothing is looked up but where the ranks of the communicator are, once. */
+static void off(int n)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    groups_asked = 0;
+    at("calls while collopt is off", 60);
+    for (int i = 0; i < n; i++)
+        sum_all(comm, 1, "switched off");
+    check(groups_asked <= 2, "for %d calls while it is off, collopt has asked for %d groups", n, groups_asked);
+    check(calls_run(NULL, NULL) == 0, "collopt ran calls while it was off");
+    MPI_Comm_free(&comm);
 }
 
 /* ---- messages of the user's own ------------------------------------------------------------------------------------------- */
@@ -380,7 +414,7 @@ static const struct subject {
     void (*run)(int n);
 } subjects[] = {
     { "sorts", sorts }, { "attributes", attributes }, { "wildcards", wildcards }, { "churn", churn }, { "cap", cap },
-    { "repeats", repeats }, { "spawn", spawn }, { "spawned", spawn },
+    { "repeats", repeats }, { "off", off }, { "spawn", spawn }, { "spawned", spawn },
     { "spawn_alone", spawn_alone }, { "spawned_alone", spawn_alone },
 };
 
