@@ -262,14 +262,12 @@ static void name_rank(const struct side *s, const struct asked *all, int rank, c
 
 static void tell(int ranks, const struct difference *d, const struct words w[2], const char name[2][64])
 {
-    char text[1024], more[64] = "";
+    char more[64] = "";
 
     if (d->odds > 1)
         snprintf(more, sizeof more, "; %d ranks are unlike the others", d->odds);
-    snprintf(text, sizeof text, "%s on a communicator of %d ranks: %s %s, %s %s%s", w[0].name, ranks, name[1], w[1].text,
-             name[0], w[0].text, more);
-    if (!collopt_said_before(text))
-        collopt_warn_here("%s", text);
+    collopt_warn_once("%s on a communicator of %d ranks: %s %s, %s %s%s", w[0].name, ranks, name[1], w[1].text, name[0],
+                      w[0].text, more);
 }
 
 /* Rank 0 of the communicator speaks: that of MPI_COMM_WORLD may not be here.  No rank goes on before it has, for errors may end

@@ -267,12 +267,10 @@ static void tell_refusal(const struct collopt_comm *c, const char *format, ...)
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    if (collopt_said_before(text))
-        return;
     if (!promised)
-        collopt_say(COLLOPT_LOG_DECIDE, "%s", text);
+        collopt_say_once(COLLOPT_LOG_DECIDE, "%s", text);
     else if (c->rank == 0)
-        collopt_warn_here("%s", text);
+        collopt_warn_once("%s", text);
 }
 
 /* Why RESERVED and GPU, or what another rank says, keep this communicator with the host. */

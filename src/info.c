@@ -9,7 +9,6 @@
  * is to be engaged.  By then it is complete, or the program would not use it. */
 #include "config.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,19 +64,6 @@ static void read_keys(MPI_Info info, struct collopt_keys *keys)
 
 /* ---- what is wrong with them; rank 0 of the communicator speaks, for that of MPI_COMM_WORLD may not be here ---------------- */
 
-__attribute__((format(printf, 1, 2)))
-static void warn_once(const char *format, ...)
-{
-    char text[1024];
-    va_list ap;
-
-    va_start(ap, format);
-    vsnprintf(text, sizeof text, format, ap);
-    va_end(ap);
-    if (!collopt_said_before(text))
-        collopt_warn_here("%s", text);
-}
-
 static const char *nth_collective(int i, const void *data)
 {
     (void)data;
@@ -94,13 +80,13 @@ static void tell_mistake(MPI_Info info, const char *key)
     for (int i = 0; i < COLLOPT_COLLECTIVES; i++)
         if (strcmp(name, collopt_collective_names[i]) == 0) {
             if (get(info, key, value) && !understand(&g, i, value, message, sizeof message))
-                warn_once("info key %s=%s is not understood: %s; it is ignored", key, value, message);
+                collopt_warn_once("info key %s=%s is not understood: %s; it is ignored", key, value, message);
             return;
         }
     nearest = collopt_nearest(name, COLLOPT_COLLECTIVES, nth_collective, NULL);
-    warn_once("%s is not an info key of collopt and is ignored;%s%s%s%s collopt(7) lists them", key,
-              nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : prefix, nearest < 0 ? "" : nth_collective(nearest, NULL),
-              nearest < 0 ? "" : "?");
+    collopt_warn_once("%s is not an info key of collopt and is ignored;%s%s%s%s collopt(7) lists them", key,
+                      nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : prefix,
+                      nearest < 0 ? "" : nth_collective(nearest, NULL), nearest < 0 ? "" : "?");
 }
 
 static void tell_mistakes(MPI_Info info)
@@ -142,7 +128,7 @@ uint64_t collopt_info_waiting(const struct collopt_comm *c)
 void collopt_info_compared(struct collopt_comm *c, bool are_alike)
 {
     if (!are_alike && c->rank == 0)
-        warn_once("the info keys collopt_... differ between the %d ranks of a communicator; they are ignored", c->ranks);
+        collopt_warn_once("the info keys collopt_... differ between the %d ranks of a communicator; they are ignored", c->ranks);
     if (are_alike && c->waiting)
         use(c, c->waiting);
     free(c->waiting);

@@ -205,10 +205,11 @@ void collopt_speak_as(int rank);
 void collopt_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));   /* always; only where collopt_speaks() */
 /* The same on this rank, whichever it is. */
 void collopt_warn_here(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Was this text asked for before, in this process?  Beyond what the table behind it holds, once may be more than once. */
-bool collopt_said_before(const char *text);
+/* Likewise, but not what this process has said before. */
+void collopt_warn_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* If COLLOPT_LOG is LEVEL or more.  Decisions only where collopt_speaks(); traces everywhere, as "collopt[rank]: ". */
 void collopt_say(enum collopt_log level, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void collopt_say_once(enum collopt_log level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* ---- counters.c: what was run; process-wide sums, thread-safe ----------------------------------------------- */
 

@@ -39,7 +39,20 @@ bool collopt_speaks(void)
     return rank() <= 0;
 }
 
-static void put(const char *prefix, const char *format, va_list ap)
+/* Was this line said before, in this process?  Beyond what the table holds, once may be more than once. */
+static bool said_before(const char *line, size_t n)
+{
+    enum { ROOM = 4096 };
+    static _Atomic(uint64_t) said[ROOM];
+    uint64_t h = collopt_hash_bytes(COLLOPT_HASH_START, line, n), none = 0;
+
+    if (atomic_load_explicit(&said[h % ROOM], memory_order_relaxed) == h)
+        return true;
+    atomic_compare_exchange_strong(&said[h % ROOM], &none, h);
+    return false;
+}
+
+static void put(bool once, const char *prefix, const char *format, va_list ap)
 {
     char line[LINE];
     int saved = errno;
@@ -57,6 +70,8 @@ static void put(const char *prefix, const char *format, va_list ap)
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)line[i] < ' ' || line[i] == 127)
             line[i] = ' ';
+    if (once && said_before(line, n))
+        return;
     line[n++] = '\n';
     while (write(STDERR_FILENO, line, n) < 0 && errno == EINTR)
         ;
@@ -70,7 +85,7 @@ void collopt_warn(const char *format, ...)
     if (!collopt_speaks())
         return;
     va_start(ap, format);
-    put("collopt: ", format, ap);
+    put(false, "collopt: ", format, ap);
     va_end(ap);
 }
 
@@ -79,32 +94,44 @@ void collopt_warn_here(const char *format, ...)
     va_list ap;
 
     va_start(ap, format);
-    put("collopt: ", format, ap);
+    put(false, "collopt: ", format, ap);
     va_end(ap);
 }
 
-bool collopt_said_before(const char *text)
+void collopt_warn_once(const char *format, ...)
 {
-    enum { ROOM = 4096 };
-    static _Atomic(uint64_t) said[ROOM];
-    uint64_t h = collopt_hash_text(COLLOPT_HASH_START, text), none = 0;
+    va_list ap;
 
-    if (atomic_load_explicit(&said[h % ROOM], memory_order_relaxed) == h)
-        return true;
-    atomic_compare_exchange_strong(&said[h % ROOM], &none, h);
-    return false;
+    va_start(ap, format);
+    put(true, "collopt: ", format, ap);
+    va_end(ap);
 }
 
-void collopt_say(enum collopt_log level, const char *format, ...)
+static void say(bool once, enum collopt_log level, const char *format, va_list ap)
 {
     char prefix[32] = "collopt: ";
-    va_list ap;
 
     if (collopt_settings()->log < level || (level < COLLOPT_LOG_TRACE && !collopt_speaks()))
         return;
     if (level >= COLLOPT_LOG_TRACE && rank() >= 0)
         snprintf(prefix, sizeof prefix, "collopt[%d]: ", rank());
+    put(once, prefix, format, ap);
+}
+
+void collopt_say(enum collopt_log level, const char *format, ...)
+{
+    va_list ap;
+
     va_start(ap, format);
-    put(prefix, format, ap);
+    say(false, level, format, ap);
+    va_end(ap);
+}
+
+void collopt_say_once(enum collopt_log level, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    say(true, level, format, ap);
     va_end(ap);
 }

@@ -367,7 +367,7 @@ static void say_decision(const struct collopt_comm *c, struct collopt_plan *plan
                          const struct collopt_problem *p)
 {
     struct collopt_choice choice = { .algorithm = plan->algorithm };
-    char text[1024], chosen[512];
+    char chosen[512];
 
     if (collopt_settings()->log < COLLOPT_LOG_DECIDE && !c->checked)
         return;
@@ -375,13 +375,9 @@ static void say_decision(const struct collopt_comm *c, struct collopt_plan *plan
     collopt_choice_text(&choice, chosen, sizeof chosen);
     if (c->checked)
         plan->chosen = strdup(chosen);
-    if (collopt_settings()->log < COLLOPT_LOG_DECIDE)
-        return;
-    snprintf(text, sizeof text, "%s, %d ranks, %llu bytes, %s of %s%s: %s (%s)",
-             collopt_collective_names[plan->collective], c->ranks, (unsigned long long)plan->bytes, plan->facts.op_name,
-             plan->facts.type_name, plan->in_place ? ", in place" : "", chosen, d->why);
-    if (!collopt_said_before(text))
-        collopt_say(COLLOPT_LOG_DECIDE, "%s", text);
+    collopt_say_once(COLLOPT_LOG_DECIDE, "%s, %d ranks, %llu bytes, %s of %s%s: %s (%s)",
+                     collopt_collective_names[plan->collective], c->ranks, (unsigned long long)plan->bytes, plan->facts.op_name,
+                     plan->facts.type_name, plan->in_place ? ", in place" : "", chosen, d->why);
 }
 
 /* A candidate that was chosen for another problem of the same kind may be unable to serve this one. */

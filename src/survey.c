@@ -303,9 +303,7 @@ static void say_missing(void)
     int length;
 
     PMPI_Get_processor_name(name, &length);
-    if (!collopt_said_before(file))
-        collopt_warn_here("COLLOPT_TOPOLOGY=file:%s has no line for the host %s; it is ignored where that takes part",
-                          file, name);
+    collopt_warn_once("COLLOPT_TOPOLOGY=file:%s has no line for the host %s; it is ignored where that takes part", file, name);
 }
 
 /* A part of the machine may well be no box; that all of it is none is worth a message. */
@@ -320,10 +318,9 @@ static void map_hosts(struct collopt_comm *c, const struct collopt_sight *seen)
         return;
     if (!collopt_topology_hosts(&c->topology, hosts, &seen->host, sizeof *seen / sizeof(int), c->ranks)
         && c->inside && PMPI_Comm_size(MPI_COMM_WORLD, &world) == MPI_SUCCESS && world == c->ranks
-        && !collopt_said_before(hosts->file))
-        collopt_warn("COLLOPT_TOPOLOGY=file:%s: ranks 0 to %d are no box of the grid in its order, "
-                     "with as many ranks on each host; "
-                     "it is ignored", hosts->file, world - 1);
+        && collopt_speaks())
+        collopt_warn_once("COLLOPT_TOPOLOGY=file:%s: ranks 0 to %d are no box of the grid in its order, with as many ranks on "
+                          "each host; it is ignored", hosts->file, world - 1);
 }
 
 static void map_grid(struct collopt_comm *c, MPI_Comm comm, const struct collopt_sight *seen)
@@ -344,9 +341,10 @@ static void say_topology(const struct collopt_comm *c)
 {
     char text[256];
 
+    if (collopt_settings()->log < COLLOPT_LOG_DECIDE)
+        return;
     collopt_topology_text(&c->topology, c->ranks, text, sizeof text);
-    if (collopt_settings()->log >= COLLOPT_LOG_DECIDE && !collopt_said_before(text))
-        collopt_say(COLLOPT_LOG_DECIDE, "communicators of %d ranks: %s", c->ranks, text);
+    collopt_say_once(COLLOPT_LOG_DECIDE, "communicators of %d ranks: %s", c->ranks, text);
 }
 
 void collopt_survey_world(void)
