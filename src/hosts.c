@@ -293,10 +293,10 @@ static int ranks_each(const int *host, int stride, int ranks)
     return ranks % each == 0 ? each : 0;
 }
 
-bool collopt_topology_hosts(struct collopt_topology *t, const struct collopt_hosts *h, const int *host, int stride, int ranks)
+bool collopt_topology_hosts(struct collopt_topology *t, const struct collopt_hosts *h, int *host, int stride, int ranks)
 {
     struct collopt_shape shape = h->shape;
-    int each = ranks_each(host, stride, ranks), *at;
+    int each = ranks_each(host, stride, ranks);
 
     if (each == ranks)          /* all on one host */
         return true;
@@ -305,12 +305,11 @@ bool collopt_topology_hosts(struct collopt_topology *t, const struct collopt_hos
         return false;
     if (each > 1)
         shape.side[shape.sides++] = each;
-    at = malloc((size_t)ranks * sizeof *at);
-    if (!at)
-        return false;
-    for (int r = 0; r < ranks; r++)
-        at[r] = h->host[host[(size_t)stride * (size_t)r]].place * each + r % each;
-    collopt_topology_box(t, &shape, at, 1, ranks);
-    free(at);
+    for (int r = 0; r < ranks; r++) {
+        int *at = &host[(size_t)stride * (size_t)r];
+
+        *at = h->host[*at].place * each + r % each;
+    }
+    collopt_topology_box(t, &shape, host, stride, ranks);
     return t->wired;
 }

@@ -37,7 +37,8 @@ void collopt_hosts_free(struct collopt_hosts *h);
 int collopt_host_named(const struct collopt_hosts *h, const char *name);
 
 /* RANKS that are on the hosts HOST[0], HOST[STRIDE] ...: if these are a box of the grid, as many ranks on each, in its order,
- * that is the ranks' grid, with the ranks of a host as the last dimension; false: they are not, or there is no memory. */
-bool collopt_topology_hosts(struct collopt_topology *t, const struct collopt_hosts *h, const int *host, int stride, int ranks);
+ * that is the ranks' grid, with the ranks of a host as the last dimension; false: they are not.  HOST is written over with
+ * places in the grid: with memory of its own this might fail on one rank, which would then know another grid than the others. */
+bool collopt_topology_hosts(struct collopt_topology *t, const struct collopt_hosts *h, int *host, int stride, int ranks);
 
 #endif

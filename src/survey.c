@@ -307,7 +307,7 @@ static void say_missing(void)
 }
 
 /* A part of the machine may well be no box; that all of it is none is worth a message. */
-static void map_hosts(struct collopt_comm *c, const struct collopt_sight *seen)
+static void map_hosts(struct collopt_comm *c, struct collopt_sight *seen)
 {
     const struct collopt_hosts *hosts = collopt_settings()->hosts;
     int missing = missing_host(c, seen), world = 0;
@@ -323,7 +323,7 @@ static void map_hosts(struct collopt_comm *c, const struct collopt_sight *seen)
                           "each host; it is ignored", hosts->file, world - 1);
 }
 
-static void map_grid(struct collopt_comm *c, MPI_Comm comm, const struct collopt_sight *seen)
+static void map_grid(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
 {
     struct collopt_shape shape = machine();
 
