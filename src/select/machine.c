@@ -153,6 +153,19 @@ static bool parse_value(const struct collopt_machine_key *k, const char *text, d
     return false;
 }
 
+/* Ranks compare hashes, and then decide by the values: so 1 us and 1000 ns, which may differ in their last bit, are made the same,
+ * and what still differs has another hash.  VALUE is not negative. */
+static double rounded(double value)
+{
+    const uint64_t kept = ~((UINT64_C(1) << 25) - 1);       /* of 52 bits behind the point: eight digits */
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    bits = (bits + (UINT64_C(1) << 24)) & kept;
+    memcpy(&value, &bits, sizeof bits);
+    return value;
+}
+
 static void set(struct reader *r, int key, const char *text)
 {
     const struct collopt_machine_key *k = &collopt_machine_keys[key];
@@ -167,7 +180,7 @@ static void set(struct reader *r, int key, const char *text)
     else if (r->line_of[key])
         collopt_mistake(&r->in, "%s is given in line %d already", k->name, r->line_of[key]);
     else {
-        *field(&r->machine->machine, key) = k->quantity == COLLOPT_RATE ? 1 / value : value;
+        *field(&r->machine->machine, key) = rounded(k->quantity == COLLOPT_RATE ? 1 / value : value);
         r->machine->given |= 1u << key;
         r->line_of[key] = r->in.line;
     }
@@ -187,7 +200,7 @@ static void set_host_time(struct reader *r, char *words, const char *text)
         collopt_mistake(&r->in, "the host's time \"%.*s\" is not understood; it takes a number and a unit, such as %s",
                         SHOWN, text, examples[COLLOPT_TIME]);
     else
-        collopt_host_times_take(r->machine->host_times, &r->in, words, value);
+        collopt_host_times_take(r->machine->host_times, &r->in, words, rounded(value));
 }
 
 /* Without blanks at both ends; TEXT is changed. */
@@ -231,26 +244,22 @@ static uint64_t hash_of_times(uint64_t h, const struct collopt_host_times *all)
         const struct collopt_host_time *t = &all->time[i];
         char text[200];
 
-        snprintf(text, sizeof text, "%d %d %d %zu %zu %zu %zu=%.6e\n", t->mpi, t->collective, t->exact, t->ranks,
-                 t->nodes, t->ppn, t->bytes, t->seconds);
-        h = collopt_hash_text(h, text);
+        snprintf(text, sizeof text, "%d %d %d %zu %zu %zu %zu\n", t->mpi, t->collective, t->exact, t->ranks,
+                 t->nodes, t->ppn, t->bytes);
+        h = collopt_hash_bytes(collopt_hash_text(h, text), &t->seconds, sizeof t->seconds);
     }
     return h;
 }
 
-/* Over the numbers to seven digits. */
 static uint64_t hash(const struct collopt_machine_file *f)
 {
     uint64_t h = COLLOPT_HASH_START;
 
-    for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++) {
-        char text[64];
-
-        if (!(f->given >> i & 1))
-            continue;
-        snprintf(text, sizeof text, "%d=%.6e\n", i, *(const double *)((const char *)&f->machine + collopt_machine_keys[i].field));
-        h = collopt_hash_text(h, text);
-    }
+    for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++)
+        if (f->given >> i & 1) {
+            h = collopt_hash_bytes(h, &i, sizeof i);
+            h = collopt_hash_bytes(h, (const char *)&f->machine + collopt_machine_keys[i].field, sizeof(double));
+        }
     return f->given || f->host_times ? hash_of_times(h, f->host_times) : 0;
 }
 
@@ -299,7 +308,7 @@ void collopt_machine_free(struct collopt_machine_file *f)
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */
 
-/* The largest unit of which there is one at least; else the smallest. */
+/* The largest unit of which there is one at least, as far as seven digits tell; else the smallest. */
 static const struct unit *unit_for(enum collopt_quantity quantity, double value)
 {
     const struct unit *last = NULL;
@@ -308,7 +317,7 @@ static const struct unit *unit_for(enum collopt_quantity quantity, double value)
         if (units[i].quantity != quantity)
             continue;
         last = &units[i];
-        if (value >= last->factor)
+        if (value * (1 + 5e-8) >= last->factor)
             return last;
     }
     return last;

@@ -203,8 +203,11 @@ START_TEST(settings)
     ck_assert(a.machine && a.machine->given);
     ck_assert_int_eq(settings_with(&b, "# the same\nnet.hop = 1000 ns  # measured\n"), 0);
     ck_assert(a.hash == b.hash && a.hash != none.hash);
+    ck_assert(a.machine->machine.hop == b.machine->machine.hop);
     ck_assert_int_eq(settings_with(&b, "net.hop = 2 us"), 0);
     ck_assert(a.hash != b.hash);
+    ck_assert_int_eq(settings_with(&b, "net.hop = 1.0000001 us"), 0);       /* another choice may follow from it */
+    ck_assert(a.hash != b.hash && a.machine->machine.hop != b.machine->machine.hop);
     ck_assert_int_eq(settings_with(&b, "net.hop = 2\nx\n"), 1);
     ck_assert(!b.machine && b.hash == none.hash);
     ck_assert_msg(strstr(warned, "/m:1: net.hop = \"2\" is not") && strstr(warned, "; it has 2 mistakes, which collopt-info --check-machine lists"), "%s", warned);
