@@ -521,10 +521,11 @@ static void warn(const char *sentence)
 static int read_settings(struct collopt_settings *s)
 {
     int wrong = collopt_settings_from(s, environ, warn);
-    char message[256];
+    char message[256], sentence[300];
 
     if (collopt_kernels_init(s->isa, message, sizeof message)) {
-        warn(message);
+        snprintf(sentence, sizeof sentence, "COLLOPT_ISA: %s", message);
+        warn(sentence);
         wrong++;
     }
     return wrong;
@@ -604,6 +605,7 @@ int main(int argc, char **argv)
             return 2;
         }
     if (optind < argc) {
+        fprintf(stderr, "collopt-info: \"%s\" is no option\n", argv[optind]);
         usage(stderr);
         return 2;
     }

@@ -45,13 +45,14 @@ has '^  COLLOPT_WAIT=auto$'
 COLLOPT_AFTER=0 "$info" --check >"$work/out" 2>&1 && fail '--check finds nothing wrong'
 has 'COLLOPT_AFTER=0 is not understood'
 COLLOPT_ISA=pentium "$info" --check >"$work/out" 2>&1 && fail '--check finds nothing wrong'
-has 'pentium'
+has '^collopt: COLLOPT_ISA: .*pentium'
 COLLOPT_AFTER=1 "$info" --check >"$work/out" 2>&1 || fail '--check finds something wrong'
 [ -s "$work/out" ] && fail "--check said: $(cat "$work/out")"
 "$info" --nonsense >/dev/null 2>&1
 [ $? -eq 2 ] || fail 'unknown option'
-"$info" word >/dev/null 2>&1
+"$info" word >"$work/out" 2>&1
 [ $? -eq 2 ] || fail 'a word'
+has '"word" is no option'
 "$info" >/dev/full 2>/dev/null && fail 'a full disk goes unnoticed'
 what=--check-topology
 printf 'torus:4x2\nn1 0 0\nn2 3 1\n' >"$work/hosts"
