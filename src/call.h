@@ -173,6 +173,9 @@ struct collopt_comm *collopt_comm_find(MPI_Comm comm);
 void collopt_comm_engage(struct collopt_comm *c);
 /* Do all its ranks belong to a world whose ranks were asked in MPI_Init?  They all answer alike. */
 bool collopt_comm_inside(const struct collopt_comm *c);
+/* The user's error handler is not to hear of what we try on his communicator; and then is to be in its place again. */
+MPI_Errhandler collopt_quiet(MPI_Comm comm);
+void collopt_as_before(MPI_Comm comm, MPI_Errhandler handler);
 /* Keeps for the report what communicators that are still there have learnt. */
 void collopt_comm_tell(void);
 /* Gives back what the host would miss at its end; after this no delete callback calls MPI any more. */

@@ -318,20 +318,30 @@ static bool engage_together(struct collopt_comm *c, MPI_Comm comm)
     return made;
 }
 
-/* The user's error handler must not hear of what we try on the communicator. */
-static bool engage_quietly(struct collopt_comm *c)
+MPI_Errhandler collopt_quiet(MPI_Comm comm)
 {
-    MPI_Comm comm = atomic_load_explicit(&c->comm, memory_order_relaxed);
-    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
-    bool engaged;
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;       /* SMPI has none as long as none was set */
 
     PMPI_Comm_get_errhandler(comm, &handler);
     PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    engaged = engage_together(c, comm);
-    if (handler != MPI_ERRHANDLER_NULL) {       /* SMPI has none as long as none was set */
-        PMPI_Comm_set_errhandler(comm, handler);
-        PMPI_Errhandler_free(&handler);
-    }
+    return handler;
+}
+
+void collopt_as_before(MPI_Comm comm, MPI_Errhandler handler)
+{
+    if (handler == MPI_ERRHANDLER_NULL)
+        return;
+    PMPI_Comm_set_errhandler(comm, handler);
+    PMPI_Errhandler_free(&handler);
+}
+
+static bool engage_quietly(struct collopt_comm *c)
+{
+    MPI_Comm comm = atomic_load_explicit(&c->comm, memory_order_relaxed);
+    MPI_Errhandler handler = collopt_quiet(comm);
+    bool engaged = engage_together(c, comm);
+
+    collopt_as_before(comm, handler);
     return engaged;
 }
 

@@ -91,10 +91,15 @@ static void combine_reports(struct collopt_report *r, int rank, int ranks, MPI_C
 /* A communicator of our own: on MPI_COMM_WORLD the program may have left receives or messages that would meet ours. */
 static bool together(MPI_Comm *comm, int rank)
 {
+    MPI_Errhandler handler;
+    bool made;
+
     if (!collopt_world_agreed())
         return false;
-    PMPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    return !PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, comm) && !PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
+    handler = collopt_quiet(MPI_COMM_WORLD);
+    made = !PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, comm) && !PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
+    collopt_as_before(MPI_COMM_WORLD, handler);
+    return made;
 }
 
 /* Programs that were spawned write files of their own. */

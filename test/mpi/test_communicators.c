@@ -81,6 +81,35 @@ static void attributes(int n)
     MPI_Comm_free_keyval(&key);
 }
 
+/* In MPI_Finalize, behind what collopt does there. */
+static int look_at_handler(MPI_Comm comm, int key, void *value, void *extra)
+{
+    MPI_Errhandler handler;
+
+    (void)comm, (void)key, (void)extra;
+    MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
+    check(handler == *(MPI_Errhandler *)value, "MPI_COMM_WORLD has another error handler in MPI_Finalize");
+    return MPI_SUCCESS;
+}
+
+static void hear(MPI_Comm *comm, int *err, ...)
+{
+    (void)comm, (void)err;
+}
+
+static void handler_at_end(int n)
+{
+    static MPI_Errhandler handler;
+    int key;
+
+    (void)n;
+    MPI_Comm_create_errhandler(hear, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, look_at_handler, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, &handler);
+    use(MPI_COMM_WORLD, "with an error handler");
+}
+
 static void cartesian(void)
 {
     int dims[2] = { 0, 0 }, periods[2] = { 1, 0 }, remain[2] = { 0, 1 };
@@ -414,7 +443,8 @@ static const struct subject {
     void (*run)(int n);
 } subjects[] = {
     { "sorts", sorts }, { "attributes", attributes }, { "wildcards", wildcards }, { "churn", churn }, { "cap", cap },
-    { "repeats", repeats }, { "off", off }, { "spawn", spawn }, { "spawned", spawn },
+    { "repeats", repeats }, { "off", off },
+    { "handler_at_end", handler_at_end }, { "spawn", spawn }, { "spawned", spawn },
     { "spawn_alone", spawn_alone }, { "spawned_alone", spawn_alone },
 };
 
