@@ -39,18 +39,25 @@ static bool negative(const struct collopt_call *call, int ranks)
     return false;
 }
 
-/* Is the receive buffer of any use?  Rank 0 gets nothing from an Exscan, but in place its input lies there; and MPICH looks
- * at its address all the same. */
+/* Rank 0 gets nothing from an Exscan, but in place its input lies in the receive buffer. */
+static bool gets_nothing(const struct collopt_call *call, const struct collopt_comm *c)
+{
+    return call->collective == COLLOPT_EXSCAN && c->rank == 0 && call->in != MPI_IN_PLACE;
+}
+
+/* Is the receive buffer of any use?  MPICH compares the address that rank 0 of an Exscan gives with the other one. */
 static bool has_out(const struct collopt_call *call, const struct collopt_comm *c)
 {
 #ifndef COLLOPT_HOST_MPICH
-    if (call->collective == COLLOPT_EXSCAN)
-        return c->rank > 0 || call->in == MPI_IN_PLACE;
+    if (gets_nothing(call, c))
+        return false;
 #endif
     return call->collective != COLLOPT_REDUCE || c->rank == call->root;
 }
 
-/* Only a derived datatype can describe data at address 0, MPI_BOTTOM in C; and where there is no data, any address will do. */
+/* Only a derived datatype can describe data at address 0, MPI_BOTTOM in C; and where there is no data, any address will do.  MPICH
+ * refuses a null one of rank 0 in an Exscan, if it was built to check arguments.  Rank 0 alone cannot ask it to: the others would
+ * wait, and MPI allows it. */
 static bool odd_buffers(const struct collopt_call *call, const struct collopt_comm *c, const struct collopt_plan *plan)
 {
     bool may_be_null = !plan->facts.lasting || plan->bytes == 0;
@@ -61,7 +68,7 @@ static bool odd_buffers(const struct collopt_call *call, const struct collopt_co
         return true;
     if (call->in == call->out && call->in != NULL && plan->bytes > 0)
         return true;
-    return call->out == NULL && !may_be_null && count_for(call, c->rank) > 0;
+    return call->out == NULL && !may_be_null && !gets_nothing(call, c) && count_for(call, c->rank) > 0;
 }
 
 /* MPI forbids send buffer == receive buffer.  MPICH always answers with an error, Open MPI in Reduce, and in Allreduce of more

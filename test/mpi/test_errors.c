@@ -401,6 +401,17 @@ static void left_over(MPI_Comm comm)
     MPI_Comm_free(&own);
 }
 
+/* MPICH alone refuses it on rank 0, for which the others then wait. */
+static void exscan_to_nowhere(MPI_Comm comm)
+{
+    int mine = world_rank + 1, got = -1, err;
+
+    at("MPI_Exscan without a receive buffer on rank 0", 60);
+    err = MPI_Exscan(&mine, world_rank ? &got : NULL, 1, MPI_INT, MPI_SUM, comm);
+    check(err == MPI_SUCCESS, "MPI_Exscan without a receive buffer on rank 0 fails");
+    check(got == (world_rank ? world_rank * (world_rank + 1) / 2 : -1), "MPI_Exscan gives %d", got);
+}
+
 int main(int argc, char **argv)
 {
     char name[1024];
@@ -434,6 +445,7 @@ int main(int argc, char **argv)
         if (world_ranks > 1) {
             truncated(MPI_COMM_WORLD);
             left_over(MPI_COMM_WORLD);
+            exscan_to_nowhere(comm);
         }
     }
     MPI_Op_free(&user);
