@@ -77,6 +77,9 @@ same 'Open MPI' "mpirun.openmpi -x LD_PRELOAD=$lib -n 2 ./app x" "$(dry mpirun.o
 same 'Open MPI 5' "mpiexec -x LD_PRELOAD=$lib -n 2 ./app" "$(dry mpiexec -n 2 ./app)"
 same 'Open MPI, two programs' \
     "mpirun.openmpi -x LD_PRELOAD=$lib -n 2 ./a : -x LD_PRELOAD=$lib -n 3 ./b" "$(dry mpirun.openmpi -n 2 ./a : -n 3 ./b)"
+says 'a launcher behind another command' 'mpirun.openmpi is started by env, and gives' 0 --dry-run env A=b mpirun.openmpi -n 2 ./app
+says 'another launcher behind another command' '' 0 --dry-run env mpirun.mpich -n 2 ./app
+[ -z "$said" ] || { echo "FAIL: of mpirun.mpich behind env it says: $said"; failed=1; }
 same 'MPICH' "mpirun.mpich -genv LD_PRELOAD $lib -n 2 ./a : -n 3 ./b" "$(dry mpirun.mpich -n 2 ./a : -n 3 ./b)"
 same 'Slurm' "srun --export=ALL,LD_PRELOAD=$lib -n 2 ./app" "$(dry srun -n 2 ./app)"
 same 'a program' "env LD_PRELOAD=$lib ./app --help" "$(dry ./app --help)"
