@@ -27,9 +27,23 @@ void collopt_prepare(void)
     pthread_once(&once, prepare);
 }
 
+static bool spawned;
+
+/* Asked at the beginning: a program that has parted from its parent has none any more. */
+static void look_for_parent(void)
+{
+#ifndef COLLOPT_HOST_SMPI       /* nobody is spawned there */
+    MPI_Comm parent = MPI_COMM_NULL;
+
+    PMPI_Comm_get_parent(&parent);
+    spawned = parent != MPI_COMM_NULL;
+#endif
+}
+
 void collopt_begin(void)
 {
     collopt_prepare();
+    look_for_parent();
     collopt_agree_on_world();
     if (collopt_world_agreed())
         collopt_survey_world();
@@ -105,12 +119,7 @@ static bool together(MPI_Comm *comm, int rank)
 /* Programs that were spawned write files of their own. */
 static void name_file(char *name, size_t size, const char *where)
 {
-    MPI_Comm parent = MPI_COMM_NULL;
-
-#ifndef COLLOPT_HOST_SMPI       /* nobody is spawned there */
-    PMPI_Comm_get_parent(&parent);
-#endif
-    if (parent == MPI_COMM_NULL || strcmp(where, "stderr") == 0)
+    if (!spawned || strcmp(where, "stderr") == 0)
         snprintf(name, size, "%s", where);
     else
         snprintf(name, size, "%s.spawned-%ld", where, (long)getpid());

@@ -43,7 +43,10 @@ communicators()         # HOST
     case $1 in
     openmpi)
         # children inherit the launcher's environment, not their parents'
-        LD_PRELOAD=$library COLLOPT_AFTER=1 launch openmpi 2 "$with" spawn 3 || fail "spawned ranks: status $?"
+        LD_PRELOAD=$library COLLOPT_AFTER=1 COLLOPT_REPORT=$work/report launch openmpi 2 "$with" spawn 3 \
+            || fail "spawned ranks: status $?"
+        grep -q '"ranks": *2,' "$work/report" || fail "no report of those that have spawned others"
+        grep -q '"ranks": *3,' "$work"/report.spawned-* || fail "no report of spawned ranks beside that of the others"
         # shellcheck disable=SC2016
         LD_PRELOAD=$library COLLOPT_AFTER=1 launch openmpi 2 \
             sh -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export COLLOPT_AFTER=5; exec "$@"' sh "$with" spawn_alone 1 \
