@@ -71,19 +71,42 @@ static bool odd_buffers(const struct collopt_call *call, const struct collopt_co
     return call->out == NULL && !may_be_null && !gets_nothing(call, c) && count_for(call, c->rank) > 0;
 }
 
-/* MPI forbids send buffer == receive buffer.  MPICH always answers with an error, Open MPI in Reduce, and in Allreduce of more
- * than one element; elsewhere Open MPI takes it for "in place", and as it may be so on one rank only, so must we. */
-static void take_in_place(struct collopt_call *call, const struct collopt_comm *c)
+/* Builds of MPICH may leave out the checks of arguments, and Open MPI can be told to (mpi_param_check). */
+static bool host_looks(void)
+{
+    enum { NOT_KNOWN, LOOKS, LOOKS_NOT };
+    static atomic_int known = NOT_KNOWN;
+    int looks = atomic_load_explicit(&known, memory_order_relaxed), x[2] = { 0 };
+
+    if (looks == NOT_KNOWN) {
+        MPI_Errhandler handler = collopt_quiet(MPI_COMM_SELF);
+
+        looks = collopt_host.Allreduce(x, x, 2, MPI_INT, MPI_SUM, MPI_COMM_SELF) == MPI_SUCCESS ? LOOKS_NOT : LOOKS;
+        collopt_as_before(MPI_COMM_SELF, handler);
+        atomic_store_explicit(&known, looks, memory_order_relaxed);
+    }
+    return looks == LOOKS;
+}
+
+/* MPI forbids send buffer == receive buffer, and the host's checks refuse it: MPICH's everywhere, Open MPI's in Reduce, and in
+ * Allreduce of more than one element. */
+static bool refused_by_checks(const struct collopt_call *call)
 {
 #ifndef COLLOPT_HOST_MPICH
-    bool an_error = call->collective == COLLOPT_REDUCE || (call->collective == COLLOPT_ALLREDUCE && call->count > 1);
+    if (call->collective != COLLOPT_REDUCE && (call->collective != COLLOPT_ALLREDUCE || call->count <= 1))
+        return false;
+#endif
+    (void)call;
+    return host_looks();
+}
 
-    if (call->in == call->out && call->in != NULL && !an_error && has_out(call, c)) {
+/* Elsewhere the host takes it for "in place", and as it may be so on one rank only, so must we. */
+static void take_in_place(struct collopt_call *call, const struct collopt_comm *c)
+{
+    if (call->in == call->out && call->in != NULL && has_out(call, c) && !refused_by_checks(call)) {
         call->in = MPI_IN_PLACE;
         call->taken = true;
     }
-#endif
-    (void)call, (void)c;
 }
 
 /* ---- the call -------------------------------------------------------------------------------------------------------- */
