@@ -55,9 +55,9 @@ static bool has_out(const struct collopt_call *call, const struct collopt_comm *
     return call->collective != COLLOPT_REDUCE || c->rank == call->root;
 }
 
-/* Only a derived datatype can describe data at address 0, MPI_BOTTOM in C; and where there is no data, any address will do.  MPICH
- * refuses a null one of rank 0 in an Exscan, if it was built to check arguments.  Rank 0 alone cannot ask it to: the others would
- * wait, and MPI allows it. */
+/* Only a derived datatype can describe data at address 0, MPI_BOTTOM in C; and where there is no data, any address will
+ * do.  MPICH refuses a null one of rank 0 in an Exscan, if it was built to check arguments.  Rank 0 alone cannot ask it
+ * to: the others would wait, and MPI allows it. */
 static bool odd_buffers(const struct collopt_call *call, const struct collopt_comm *c, const struct collopt_plan *plan)
 {
     bool may_be_null = !plan->facts.lasting || plan->bytes == 0;

@@ -153,8 +153,8 @@ static bool parse_value(const struct collopt_machine_key *k, const char *text, d
     return false;
 }
 
-/* Ranks compare hashes, and then decide by the values: so 1 us and 1000 ns, which may differ in their last bit, are made the same,
- * and what still differs has another hash.  VALUE is not negative. */
+/* Ranks compare hashes, and then decide by the values: so 1 us and 1000 ns, which may differ in their last bit, are made
+ * the same, and what still differs has another hash.  VALUE is not negative. */
 static double rounded(double value)
 {
     const uint64_t kept = ~((UINT64_C(1) << 25) - 1);       /* of 52 bits behind the point: eight digits */
