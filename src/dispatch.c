@@ -71,20 +71,23 @@ static bool odd_buffers(const struct collopt_call *call, const struct collopt_co
     return call->out == NULL && !may_be_null && !gets_nothing(call, c) && count_for(call, c->rank) > 0;
 }
 
-/* Builds of MPICH may leave out the checks of arguments, and Open MPI can be told to (mpi_param_check). */
+/* Builds of MPICH may leave out the checks of arguments, and Open MPI can be told to (mpi_param_check).  Without MPI_Init
+ * (sessions) there is no communicator to try it on. */
 static bool host_looks(void)
 {
     enum { NOT_KNOWN, LOOKS, LOOKS_NOT };
     static atomic_int known = NOT_KNOWN;
-    int looks = atomic_load_explicit(&known, memory_order_relaxed), x[2] = { 0 };
+    int looks = atomic_load_explicit(&known, memory_order_relaxed), begun = 0, x[2] = { 0 };
+    MPI_Errhandler handler;
 
-    if (looks == NOT_KNOWN) {
-        MPI_Errhandler handler = collopt_quiet(MPI_COMM_SELF);
-
-        looks = collopt_host.Allreduce(x, x, 2, MPI_INT, MPI_SUM, MPI_COMM_SELF) == MPI_SUCCESS ? LOOKS_NOT : LOOKS;
-        collopt_as_before(MPI_COMM_SELF, handler);
-        atomic_store_explicit(&known, looks, memory_order_relaxed);
-    }
+    if (looks != NOT_KNOWN)
+        return looks == LOOKS;
+    if (PMPI_Initialized(&begun) || !begun)
+        return true;
+    handler = collopt_quiet(MPI_COMM_SELF);
+    looks = collopt_host.Allreduce(x, x, 2, MPI_INT, MPI_SUM, MPI_COMM_SELF) == MPI_SUCCESS ? LOOKS_NOT : LOOKS;
+    collopt_as_before(MPI_COMM_SELF, handler);
+    atomic_store_explicit(&known, looks, memory_order_relaxed);
     return looks == LOOKS;
 }
 
