@@ -2,7 +2,7 @@
 # test/mpi/<mpi>/<program>; the scripts run them.
 
 MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_exact test_handles test_local \
-	test_reproducible test_settings test_threads
+	test_reproducible test_settings test_soak test_threads
 
 MPI_TEST_FILES =
 if COLLOPT_OPENMPI
@@ -12,7 +12,7 @@ if COLLOPT_MPICH
 MPI_TEST_FILES += $(MPI_TEST_NAMES:%=test/mpi/mpich/%)
 endif
 if COLLOPT_SMPI
-MPI_TEST_FILES += test/mpi/smpi/test_collectives
+MPI_TEST_FILES += test/mpi/smpi/test_collectives test/mpi/smpi/test_soak
 endif
 
 MPI_TEST_SHARED = test/exact_reference.c test/exact_reference.h test/mpi/common.c test/mpi/common.h \
@@ -34,6 +34,9 @@ test/mpi/smpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la li
 	$(AM_V_CC)$(SMPI_MPICC) $(MPI_TEST_FLAGS) -fvisibility=default -DTEST_SIMULATED -o $@ $(MPI_TEST_C) -Wl,-u,MPI_Allreduce \
 	  libcollopt-smpi.a $(MPI_TEST_LINK)
 
+SOAK_FILES = test/mpi/soak_groups.c test/mpi/soak_kinds.c test/mpi/soak_settings.c test/mpi/soak.h
+test/mpi/openmpi/test_soak test/mpi/mpich/test_soak test/mpi/smpi/test_soak: $(SOAK_FILES)
+
 MPI_TESTS = \
 	test/mpi/adapt.sh \
 	test/mpi/calls.sh \
@@ -48,6 +51,7 @@ MPI_TESTS = \
 	test/mpi/local.sh \
 	test/mpi/reproducible.sh \
 	test/mpi/settings.sh \
+	test/mpi/soak.sh \
 	test/mpi/static.sh
 
 TESTS += $(MPI_TESTS)
@@ -56,8 +60,10 @@ CLEANFILES += $(MPI_TEST_FILES)
 EXTRA_DIST += \
 	$(MPI_TESTS) \
 	$(MPI_TEST_NAMES:%=test/mpi/%.c) \
+	$(SOAK_FILES) \
 	test/mpi/collectives.sh \
 	test/mpi/hosts.sh \
+	test/mpi/simulated.sh \
 	test/mpi/common.c \
 	test/mpi/common.h \
 	test/mpi/elements.c \

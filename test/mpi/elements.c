@@ -50,6 +50,13 @@ static struct number load(enum part part, const char *from)
 
 #define STORE(type, what) { type x = (type)(what); memcpy(to, &x, sizeof x); return; }
 
+/* What lies beside its value in a long double of x86 is zero, so that the same values are the same bytes. */
+static void store_long(char *to, long double x)
+{
+    memset(to, 0, sizeof x);
+    memcpy(to, &x, LDBL_MANT_DIG == 64 ? 10 : sizeof x);
+}
+
 static void store(enum part part, char *to, struct number n)
 {
     switch (part) {
@@ -59,7 +66,7 @@ static void store(enum part part, char *to, struct number n)
     case S64: case U64: STORE(uint64_t, n.i)
     case F32: STORE(float, n.r)
     case F64: STORE(double, n.r)
-    case FL: STORE(long double, n.r)
+    case FL: store_long(to, n.r); return;
     }
 }
 
