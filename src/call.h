@@ -13,6 +13,9 @@
 #include "kernels/kernels.h"
 #include "select/machine.h"
 
+/* For what a short call like the one before it does not come by: the functions on its way save no registers for that. */
+#define COLLOPT_OUT_OF_LINE __attribute__((noinline))
+
 enum { COLLOPT_DECLINED = -1 };         /* instead of an MPI error code: the host is to do it */
 
 struct collopt_adapted;         /* trials, adapt.c */
@@ -74,6 +77,8 @@ void collopt_free_begins(void);
 void collopt_free_ends(void);
 
 /* ---- plan.c: a schedule bound to a count, a datatype and an operation ----------------------------------------- */
+
+enum { COLLOPT_STRAND_TAGS = 128 };     /* a call has so many tags, a strand one of them */
 
 struct collopt_wire {           /* one message as the host is told it */
     int peer, tag, count, place;

@@ -195,8 +195,7 @@ static struct collopt_comm *new_state(MPI_Comm comm)
     return c;
 }
 
-/* Not inlined, so that the repeated call saves no registers. */
-static __attribute__((noinline)) struct collopt_comm *look_up(MPI_Comm comm)
+static COLLOPT_OUT_OF_LINE struct collopt_comm *look_up(MPI_Comm comm)
 {
     struct collopt_comm *c = NULL;
     int found = 0;

@@ -122,11 +122,14 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static int timed(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call, double *seconds)
+/* SECONDS: where they are wanted, else NULL. */
+static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call,
+                                     double *seconds)
 {
-    double start = now();
+    double nobody_asks, start = now();
     int err = collopt_execute(c, plan, call->in, call->out);
 
+    seconds = seconds ? seconds : &nobody_asks;
     *seconds = now() - start;
     if (!c->timed)
         collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);
@@ -150,17 +153,22 @@ static int raise(const struct collopt_call *call, int err)
     return err;
 }
 
+static COLLOPT_OUT_OF_LINE void trace(const struct collopt_comm *c, const struct collopt_plan *plan,
+                                      const struct collopt_call *call)
+{
+    collopt_say(COLLOPT_LOG_TRACE, "MPI_%s, %d ranks, %llu bytes: %s", call->name, c->ranks,
+                (unsigned long long)plan->bytes, plan->algorithm->name);
+}
+
 /* SECONDS: where they are wanted, else NULL. */
 static inline int run(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call, double *seconds)
 {
-    double nobody_asks;
     int err;
 
     if (c->traced)
-        collopt_say(COLLOPT_LOG_TRACE, "MPI_%s, %d ranks, %llu bytes: %s", call->name, c->ranks,
-                    (unsigned long long)plan->bytes, plan->algorithm->name);
+        trace(c, plan, call);
     c->busy = true;
-    err = c->timed || seconds ? timed(c, plan, call, seconds ? seconds : &nobody_asks) : untimed(c, plan, call);
+    err = c->timed || seconds ? timed(c, plan, call, seconds) : untimed(c, plan, call);
     c->busy = false;
     return raise(call, err);
 }
@@ -192,7 +200,8 @@ static struct collopt_plan *new_plan(struct collopt_comm *c, const struct collop
 
 /* A call like no other before it, or one whose handles may mean something else by now.  COLLOPT_DECLINED: not ours to
  * judge, here as on every rank.  Without memory it is an error: this rank alone cannot leave the call to the host. */
-static int learn(struct collopt_comm *c, const struct collopt_call *call, size_t count, struct collopt_plan **plan)
+static COLLOPT_OUT_OF_LINE int learn(struct collopt_comm *c, const struct collopt_call *call, size_t count,
+                                     struct collopt_plan **plan)
 {
     uint64_t stamp = collopt_handles_stamp();
     struct collopt_facts f;
@@ -212,22 +221,26 @@ static size_t count_of(const struct collopt_call *call, int ranks)
     return scatters(call) ? collopt_counts_hash(call, ranks) : call->count;
 }
 
-/* Do the handles still mean what PLAN was made for?  What is made of a datatype of the user's is made anew in any case: a
- * layout with the same measures may be another. */
-static bool still_right(struct collopt_plan *plan)
+/* What is made of a datatype of the user's is made anew in any case: a layout with the same measures may be another. */
+static COLLOPT_OUT_OF_LINE bool found_the_same(struct collopt_plan *plan, uint64_t stamp)
 {
     const struct collopt_facts *f = &plan->facts;
-    uint64_t stamp;
 
-    if (f->lasting)
-        return true;
-    stamp = collopt_handles_stamp();
-    if (stamp != COLLOPT_UNSTAMPED && stamp == plan->stamp)
-        return true;
     if (!collopt_facts_last(f) || (!f->but_op && plan->types_made))
         return false;
     plan->stamp = stamp;
     return true;
+}
+
+/* Do the handles still mean what PLAN was made for? */
+static bool still_right(struct collopt_plan *plan)
+{
+    uint64_t stamp;
+
+    if (plan->facts.lasting)
+        return true;
+    stamp = collopt_handles_stamp();
+    return (stamp != COLLOPT_UNSTAMPED && stamp == plan->stamp) || found_the_same(plan, stamp);
 }
 
 /* Nothing is sent here.  COLLOPT_DECLINED: arguments that are the host's to judge. */
@@ -260,7 +273,7 @@ static struct collopt_plan *plan_of_candidate(struct collopt_comm *c, const stru
 }
 
 /* One call of the trials that HEAD belongs to. */
-static int run_trial(struct collopt_comm *c, const struct collopt_plan *head, struct collopt_call *call)
+static COLLOPT_OUT_OF_LINE int run_trial(struct collopt_comm *c, const struct collopt_plan *head, struct collopt_call *call)
 {
     struct collopt_adapted *adapted = head->adapted;
     int err = collopt_adapt_agree(c, adapted);
@@ -289,7 +302,7 @@ static bool switched_off(void)
     return !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed);
 }
 
-static int serve(struct collopt_comm *c, struct collopt_call *call)
+static inline int serve(struct collopt_comm *c, struct collopt_call *call)
 {
     struct collopt_plan *plan = NULL;
     int outcome, err;
@@ -309,10 +322,8 @@ static int serve(struct collopt_comm *c, struct collopt_call *call)
     return plan->algorithm ? run(c, plan, call, NULL) : decline(call, COLLOPT_PASS_CHOSEN);
 }
 
-int collopt_dispatch(struct collopt_call *call)
+static COLLOPT_OUT_OF_LINE int decline_or_engage(struct collopt_comm *c, struct collopt_call *call)
 {
-    struct collopt_comm *c = collopt_comm_find(call->comm);
-
     if (!c)
         return decline(call, COLLOPT_PASS_ARGUMENTS);
     if (c->busy)
@@ -331,4 +342,13 @@ int collopt_dispatch(struct collopt_call *call)
     default:
         return decline(call, COLLOPT_PASS_REFUSED);
     }
+}
+
+int collopt_dispatch(struct collopt_call *call)
+{
+    struct collopt_comm *c = collopt_comm_find(call->comm);
+
+    if (c && c->status == COLLOPT_ENGAGED && !c->busy && !switched_off())
+        return serve(c, call);
+    return decline_or_engage(c, call);
 }

@@ -55,23 +55,29 @@ static void fold_many(const struct collopt_facts *f, char *to, int operands, con
     }
 }
 
-static int fold(const struct collopt_plan *plan, const struct collopt_step *s)
+static COLLOPT_OUT_OF_LINE int fold_any(const struct collopt_plan *plan, const struct collopt_step *s)
 {
     const struct collopt_kernel *kernel = plan->facts.kernel;
     const void *operand[s->runs - 1];
 
     if (!kernel)
         return combine_by_host(plan, address(plan, &s->run[1]), address(plan, &s->run[2]), s->run[0].n);
-    if (s->runs == 3) {
-        kernel->combine(address(plan, &s->run[0]), address(plan, &s->run[1]), address(plan, &s->run[2]), s->run[0].n);
-        return MPI_SUCCESS;
-    }
     for (int i = 1; i < s->runs; i++)
         operand[i - 1] = address(plan, &s->run[i]);
     if (s->runs - 1 <= COLLOPT_FOLD_OPERANDS || plan->facts.once)
         kernel->fold(address(plan, &s->run[0]), operand, s->runs - 1, s->run[0].n);
     else
         fold_many(&plan->facts, address(plan, &s->run[0]), s->runs - 1, operand, s->run[0].n);
+    return MPI_SUCCESS;
+}
+
+static inline int fold(const struct collopt_plan *plan, const struct collopt_step *s)
+{
+    const struct collopt_kernel *kernel = plan->facts.kernel;
+
+    if (!kernel || s->runs != 3)
+        return fold_any(plan, s);
+    kernel->combine(address(plan, &s->run[0]), address(plan, &s->run[1]), address(plan, &s->run[2]), s->run[0].n);
     return MPI_SUCCESS;
 }
 
@@ -131,25 +137,31 @@ static const struct collopt_kernel *copier(const struct collopt_facts *f)
     return collopt_type_size(f->type_id) == (size_t)f->extent ? collopt_kernel(COLLOPT_REPLACE, f->type_id) : NULL;
 }
 
-static int copy(const struct collopt_comm *c, const struct collopt_plan *plan, const struct collopt_step *s)
+static COLLOPT_OUT_OF_LINE int copy_between_gaps(const struct collopt_comm *c, const struct collopt_facts *f, char *to,
+                                                 char *from, size_t n)
 {
-    const struct collopt_facts *f = &plan->facts;
-    char *to = address(plan, &s->run[0]), *from = address(plan, &s->run[1]);
     MPI_Comm comm = c->hidden == MPI_COMM_NULL ? atomic_load_explicit(&c->comm, memory_order_relaxed) : c->hidden;
-    const struct collopt_kernel *kernel;
-    size_t n = s->run[0].n;
+    const struct collopt_kernel *kernel = copier(f);
 
-    if (f->dense) {
-        memcpy(to, from, n * f->size);
-        return MPI_SUCCESS;
-    }
-    if ((kernel = copier(f))) {
+    if (kernel) {
         kernel->combine(to, from, from, n);
         return MPI_SUCCESS;
     }
     if (!to || !from)
         return copy_from_bottom(f, comm, to, from, n);
     return copy_packed(f, f->type, comm, to, from, n);
+}
+
+static inline int copy(const struct collopt_comm *c, const struct collopt_plan *plan, const struct collopt_step *s)
+{
+    const struct collopt_facts *f = &plan->facts;
+    char *to = address(plan, &s->run[0]), *from = address(plan, &s->run[1]);
+    size_t n = s->run[0].n;
+
+    if (!f->dense)
+        return copy_between_gaps(c, f, to, from, n);
+    memcpy(to, from, n * f->size);
+    return MPI_SUCCESS;
 }
 
 /* ---- strands ------------------------------------------------------------------------------------------------------ */
@@ -273,7 +285,7 @@ static int idle(const struct collopt_comm *c, struct collopt_plan *plan, unsigne
 #endif
 }
 
-static int run_together(struct collopt_comm *c, struct collopt_plan *plan)
+static COLLOPT_OUT_OF_LINE int run_together(struct collopt_comm *c, struct collopt_plan *plan)
 {
     const struct collopt_bound *b = plan->bound;
     unsigned polls = 0;
@@ -299,21 +311,20 @@ static int run_together(struct collopt_comm *c, struct collopt_plan *plan)
 
 /* ---- the whole ------------------------------------------------------------------------------------------------------ */
 
-static bool make_scratch(struct collopt_comm *c, size_t size)
+static COLLOPT_OUT_OF_LINE bool make_scratch(struct collopt_comm *c, size_t size)
 {
     enum { ALIGNMENT = 64 };
 
-    if (size <= c->scratch_size)
-        return true;
     free(c->scratch);
     c->scratch = aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
     c->scratch_size = c->scratch ? size : 0;
     return c->scratch != NULL;
 }
 
-static void trim_scratch(struct collopt_comm *c)
+static COLLOPT_OUT_OF_LINE void tidy_up(struct collopt_comm *c, struct collopt_plan *plan, int err)
 {
-    free(c->scratch);
+    if (!err || !collopt_abandon(plan))         /* else the host may still read or write our scratch: leave it to it */
+        free(c->scratch);
     c->scratch = NULL;
     c->scratch_size = 0;
 }
@@ -323,18 +334,14 @@ int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const voi
     const struct collopt_bound *b = plan->bound;
     int err;
 
-    if (!make_scratch(c, plan->scratch))
+    if (plan->scratch > c->scratch_size && !make_scratch(c, plan->scratch))
         return MPI_ERR_NO_MEM;
     plan->place[COLLOPT_IN] = plan->in_place ? out : (char *)in;
     plan->place[COLLOPT_OUT] = out;
     for (int i = 0; i < b->slots; i++)
         plan->place[COLLOPT_FIRST_SLOT + i] = c->scratch + plan->slot[i];
     err = b->strands == 1 ? run_alone(c, plan) : run_together(c, plan);
-    if (err && collopt_abandon(plan)) {         /* the host may still read or write our scratch: leave it to it */
-        c->scratch = NULL;
-        c->scratch_size = 0;
-    }
-    if (c->scratch_size > c->scratch_kept)
-        trim_scratch(c);
+    if (err || c->scratch_size > c->scratch_kept)
+        tidy_up(c, plan, err);
     return err;
 }

@@ -30,7 +30,7 @@ static int absolute_type(const struct collopt_plan *plan, const struct collopt_w
 /* MPI promises tags up to 32767. */
 static int tag(const struct collopt_comm *c, const struct collopt_wire *w)
 {
-    return (int)(c->call % 256) * 128 + w->tag % 128;
+    return (int)(c->call % (32768 / COLLOPT_STRAND_TAGS)) * COLLOPT_STRAND_TAGS + w->tag;
 }
 
 static int start(const struct collopt_comm *c, const struct collopt_wire *w, void *at, int count, MPI_Datatype type,

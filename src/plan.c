@@ -107,9 +107,9 @@ static bool set_wire(struct collopt_plan *plan, int i)
     MPI_Datatype unit = gaps ? MPI_BYTE : plan->facts.type;
     int units = gaps ? (int)plan->facts.extent : 1;
 
-    *w = (struct collopt_wire){ .peer = m->peer, .tag = m->tag, .count = (int)m->n * units, .place = m->run[0].place,
-                                .at = (ptrdiff_t)m->run[0].at * plan->facts.extent, .type = unit, .unit = unit,
-                                .units = units, .message = m };
+    *w = (struct collopt_wire){ .peer = m->peer, .tag = m->tag % COLLOPT_STRAND_TAGS, .count = (int)m->n * units,
+                                .place = m->run[0].place, .at = (ptrdiff_t)m->run[0].at * plan->facts.extent,
+                                .type = unit, .unit = unit, .units = units, .message = m };
     if (m->runs == 1)
         return true;
     w->count = 1;
@@ -181,9 +181,9 @@ size_t collopt_counts_hash(const struct collopt_call *call, int ranks)
     return h;
 }
 
-static bool same_counts(const struct collopt_plan *plan, const struct collopt_call *call, int ranks)
+static COLLOPT_OUT_OF_LINE bool same_counts(const struct collopt_plan *plan, const struct collopt_call *call, int ranks)
 {
-    for (int i = 0; plan->counts && i < ranks; i++)
+    for (int i = 0; i < ranks; i++)
         if (plan->counts[i] != (call->counts ? (size_t)call->counts[i] : (size_t)call->counts64[i]))
             return false;
     return true;
@@ -205,24 +205,29 @@ static bool same_facts(const struct collopt_facts *a, const struct collopt_facts
         && a->commutative == b->commutative && a->kernel == b->kernel && a->exact == b->exact && a->lasting == b->lasting;
 }
 
-static bool serves(const struct collopt_plan *plan, const struct collopt_call *call, size_t count, int ranks)
+static inline bool serves(const struct collopt_plan *plan, const struct collopt_call *call, size_t count, int ranks)
 {
     return plan && plan->count == count && plan->facts.type == call->type && plan->facts.op == call->op
         && plan->collective == call->collective && plan->root == call->root
-        && plan->in_place == (call->in == MPI_IN_PLACE) && plan->trial == call->trial && same_counts(plan, call, ranks);
+        && plan->in_place == (call->in == MPI_IN_PLACE) && plan->trial == call->trial
+        && (!plan->counts || same_counts(plan, call, ranks));
+}
+
+static COLLOPT_OUT_OF_LINE struct collopt_plan *search(struct collopt_comm *c, const struct collopt_call *call, size_t count)
+{
+    struct collopt_plan **set = set_of(c, call, count);
+
+    for (int i = 0; i < COLLOPT_WAYS; i++)
+        if (serves(set[i], call, count, c->ranks))
+            return c->last[call->collective] = set[i];
+    return NULL;
 }
 
 struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call, size_t count)
 {
-    struct collopt_plan **last = &c->last[call->collective], **set;
+    struct collopt_plan *last = c->last[call->collective];
 
-    if (serves(*last, call, count, c->ranks))
-        return *last;
-    set = set_of(c, call, count);
-    for (int i = 0; i < COLLOPT_WAYS; i++)
-        if (serves(set[i], call, count, c->ranks))
-            return *last = set[i];
-    return NULL;
+    return serves(last, call, count, c->ranks) ? last : search(c, call, count);
 }
 
 static void forget(struct collopt_comm *c, struct collopt_plan **place)
