@@ -45,7 +45,8 @@ struct tune_options {
     size_t ranks[TUNE_RANKS];                   /* ascending; for a job each, in which they take the place of %n */
     int rankses;                                /* 0: one job, as the launcher says */
     double seconds;
-    int candidates;
+    int candidates;                             /* of a cell; */
+    bool no_more;                               /* also if time is left */
     enum tune_progress progress;
     char **word;                                /* the launcher and its options, or files */
     int words;
@@ -61,12 +62,21 @@ struct tune_command {
 
 /* ---- tune_cells.c: what is to be measured, and what has been -------------------------------------------------------- */
 
-enum tune_state { TUNE_OPEN, TUNE_MEASURED, TUNE_UNFIT, TUNE_WRONG };
+enum tune_state { TUNE_OPEN, TUNE_SPARE, TUNE_MEASURED, TUNE_UNFIT, TUNE_WRONG };    /* SPARE: if time is left */
+
+/* The host's time to its own, with its interval, as one look at it shows it.  What else goes on on a machine lasts longer than a
+ * look, and is not in the interval. */
+struct tune_look {
+    double ratio, low, high;
+};
+enum { TUNE_LOOKS = 3 };
 
 struct tune_candidate {
     char name[TUNE_NAME];                       /* as a rule has it: "ring", "leader:node=(binomial)"; "auto" until it is known */
     enum tune_state state;
-    double ratio, low, high;                    /* of the host's time to its own */
+    double ratio, low, high;                    /* of its looks the middle one, of two the later */
+    struct tune_look look[TUNE_LOOKS];
+    int looks;
 };
 
 struct tune_cell {
@@ -112,8 +122,14 @@ bool tune_take_answer(struct tune_cells *all, const char *answer);
 /* Segments and radices beside the one of the fastest algorithm, if that beats the host. */
 void tune_add_variants(struct tune_cell *c, const struct tune_machine *m);
 bool tune_cell_open(const struct tune_cell *c);         /* is something left to be measured? */
+/* All that is SPARE in one state becomes the other; how many. */
+int tune_turn_spares(struct tune_cells *all, enum tune_state from, enum tune_state to);
 /* The fastest algorithm, if it seems to beat the host and its interval does not say so; else NULL. */
 const struct tune_candidate *tune_doubtful(const struct tune_cell *c);
+/* The next one, of what is chosen without rules and what is about as fast as the fastest, that had less than LOOKS looks, or NULL;
+ * and how many such looks all cells lack. */
+const struct tune_candidate *tune_contender(const struct tune_cell *c, int looks);
+int tune_looks_open(const struct tune_cells *all, int looks);
 
 /* ---- tune_job.c: the launcher's job --------------------------------------------------------------------------------- */
 

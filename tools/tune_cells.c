@@ -15,6 +15,8 @@
 static const double hopeless = 4;
 /* A median above this may be worth a closer look. */
 static const double noise = 1.02;
+/* Another look may find that this share of the best ratio, the host's own among them, is the best. */
+static const double close_to = 0.87;
 
 static struct collopt_problem problem_of(const struct tune_machine *m, const struct tune_cell *c)
 {
@@ -132,11 +134,24 @@ static int guesses(const struct collopt_problem *p, struct guess *guess)
 
 static const char without[] = "auto";
 
-static void add_candidate(struct tune_cell *c, const struct collopt_choice *choice)
+static struct tune_candidate *find(struct tune_cell *c, const char *name)
+{
+    for (int i = 0; i < c->candidates; i++)
+        if (strcmp(c->candidate[i].name, name) == 0)
+            return &c->candidate[i];
+    return NULL;
+}
+
+static void add_candidate(struct tune_cell *c, const struct collopt_choice *choice, enum tune_state state)
 {
     struct tune_candidate *k = &c->candidate[c->candidates];
+    char name[TUNE_NAME];
 
-    c->candidates += collopt_choice_text(choice, k->name, sizeof k->name) < (int)sizeof k->name;
+    if (collopt_choice_text(choice, name, sizeof name) >= (int)sizeof name || find(c, name))
+        return;
+    memcpy(k->name, name, sizeof name);
+    k->state = state;
+    c->candidates++;
 }
 
 static bool taken(const struct guess *chosen, int n, const struct guess *guess, const struct collopt_problem *p)
@@ -148,8 +163,9 @@ static bool taken(const struct guess *chosen, int n, const struct guess *guess, 
 }
 
 /* First what the ranks choose without rules, whatever it is: the better the first one is, the sooner the others are given up. */
-static void choose_candidates(struct tune_cell *c, const struct tune_machine *m, int most)
+static void choose_candidates(struct tune_cell *c, const struct tune_machine *m, const struct tune_options *o)
 {
+    int most = o->no_more ? o->candidates : TUNE_PROMISING;
     struct collopt_problem p = problem_of(m, c);
     struct guess *guess, chosen[TUNE_CANDIDATES];
     int algorithms = 0, n, taken_up = 0;
@@ -163,7 +179,7 @@ static void choose_candidates(struct tune_cell *c, const struct tune_machine *m,
             chosen[taken_up++] = guess[i];
     memcpy(c->candidate[c->candidates++].name, without, sizeof without);
     for (int i = 0; i < taken_up; i++)
-        add_candidate(c, &chosen[i].choice);
+        add_candidate(c, &chosen[i].choice, i < o->candidates ? TUNE_OPEN : TUNE_SPARE);
     free(guess);
 }
 
@@ -189,7 +205,7 @@ static void add_variant(struct tune_cell *c, const struct collopt_problem *p, co
     variant.choice.value[parameter] = value;
     if (c->candidates < TUNE_CANDIDATES && value >= q->least && value <= q->most
         && collopt_choice_usable(&variant.choice, p, NULL) && !same(&before, &variant, p))
-        add_candidate(c, &variant.choice);
+        add_candidate(c, &variant.choice, TUNE_OPEN);
 }
 
 /* Segments and radices are computed from what messages cost, which is known about as well as that. */
@@ -239,7 +255,7 @@ void tune_make_cells(struct tune_cells *all, const struct tune_options *o)
                                          .bytes = o->size[i] };
                 if (too_short(o, &all->machine, c, i))
                     continue;
-                choose_candidates(c, &all->machine, o->candidates);
+                choose_candidates(c, &all->machine, o);
                 all->n++;
             }
 }
@@ -252,11 +268,51 @@ bool tune_cell_open(const struct tune_cell *c)
     return false;
 }
 
+int tune_turn_spares(struct tune_cells *all, enum tune_state from, enum tune_state to)
+{
+    int n = 0;
+
+    for (int i = 0; i < all->n; i++)
+        for (int k = 0; k < all->cell[i].candidates; k++)
+            if (all->cell[i].candidate[k].state == from) {
+                all->cell[i].candidate[k].state = to;
+                n++;
+            }
+    return n;
+}
+
 const struct tune_candidate *tune_doubtful(const struct tune_cell *c)
 {
     const struct tune_candidate *best = best_of(c);
 
     return best && best->low <= 1 && best->ratio > noise ? best : NULL;
+}
+
+static bool contends(const struct tune_cell *c, const struct tune_candidate *k, const struct tune_candidate *best, int looks)
+{
+    double top = best && best->ratio > 1 ? best->ratio : 1;
+
+    return k->state == TUNE_MEASURED && k->looks < looks && (k == c->candidate || k->ratio >= close_to * top);
+}
+
+const struct tune_candidate *tune_contender(const struct tune_cell *c, int looks)
+{
+    const struct tune_candidate *best = best_of(c);
+
+    for (int i = 0; i < c->candidates; i++)
+        if (contends(c, &c->candidate[i], best, looks))
+            return &c->candidate[i];
+    return NULL;
+}
+
+int tune_looks_open(const struct tune_cells *all, int looks)
+{
+    int n = 0;
+
+    for (int i = 0; i < all->n; i++)
+        for (int k = 0; k < all->cell[i].candidates; k++)
+            n += contends(&all->cell[i], &all->cell[i].candidate[k], best_of(&all->cell[i]), looks);
+    return n;
 }
 
 /* ---- answers ---------------------------------------------------------------------------------------------------- */
@@ -273,14 +329,6 @@ static struct tune_cell *find_cell(struct tune_cells *all, const char *collectiv
     return NULL;
 }
 
-static struct tune_candidate *find(struct tune_cell *c, const char *name)
-{
-    for (int i = 0; i < c->candidates; i++)
-        if (strcmp(c->candidate[i].name, name) == 0)
-            return &c->candidate[i];
-    return NULL;
-}
-
 /* The choice without rules gets its name, and is not measured by that again. */
 static void reveal(struct tune_cell *c, const char *ran)
 {
@@ -291,6 +339,30 @@ static void reveal(struct tune_cell *c, const char *ran)
         c->candidates--;
     }
     snprintf(c->candidate[0].name, sizeof c->candidate[0].name, "%s", ran);
+}
+
+static int by_ratio(const void *x, const void *y)
+{
+    const struct tune_look *a = x, *b = y;
+
+    return (a->ratio > b->ratio) - (a->ratio < b->ratio);
+}
+
+static void add_look(struct tune_candidate *k, const struct tune_candidate *took)
+{
+    struct tune_look sorted[TUNE_LOOKS], *middle = &k->look[k->looks];
+
+    if (k->looks == TUNE_LOOKS)
+        return;
+    k->look[k->looks++] = (struct tune_look){ took->ratio, took->low, took->high };
+    if (k->looks == TUNE_LOOKS) {
+        memcpy(sorted, k->look, sizeof sorted);
+        qsort(sorted, TUNE_LOOKS, sizeof *sorted, by_ratio);
+        middle = &sorted[TUNE_LOOKS / 2];
+    }
+    k->ratio = middle->ratio;
+    k->low = middle->low;
+    k->high = middle->high;
 }
 
 static bool take(struct tune_cell *c, const char *name, const char *ran, const struct tune_candidate *took)
@@ -305,9 +377,7 @@ static bool take(struct tune_cell *c, const char *name, const char *ran, const s
     if (!k)
         return false;
     k->state = host ? TUNE_UNFIT : took->state;
-    k->ratio = took->ratio;
-    k->low = took->low;
-    k->high = took->high;
+    add_look(k, took);
     if (strcmp(name, without) == 0 && took->state != TUNE_UNFIT) {
         c->built_in = !host;
         if (!host)

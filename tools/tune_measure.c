@@ -278,6 +278,7 @@ bool tune_interrupted(void)
 /* ---- progress ------------------------------------------------------------------------------------------------------- */
 
 struct course {
+    const char *what;           /* is counted: cells, looks */
     int cells, open;            /* all of them; those without all answers when it began */
     int done;                   /* of these */
     double start, end;
@@ -300,9 +301,9 @@ static void show(struct course *c, enum tune_progress how, bool last)
         line[i] = i < done * BAR / (all ? all : 1) ? '#' : '.';
     line[BAR] = '\0';
     if (bar)
-        fprintf(stderr, "\r[%s] %d of %d cells, %.0f s left   %s", line, done, all, left, last ? "\n" : "");
+        fprintf(stderr, "\r[%s] %d of %d %s, %.0f s left   %s", line, done, all, c->what, left, last ? "\n" : "");
     else
-        fprintf(stderr, "collopt-tune: %d of %d cells, %.0f s left\n", done, all, left);
+        fprintf(stderr, "collopt-tune: %d of %d %s, %.0f s left\n", done, all, c->what, left);
     bar_shown = bar && !last;
     fflush(stderr);
 }
@@ -438,9 +439,8 @@ static int *mixed(int n)
     return order;
 }
 
-/* The time that is left over goes to cells of which one cannot tell yet whether the host is beaten; once to each.  Should the job
- * end, there is what was measured before. */
-static void look_again(struct tune_job *job, struct tune_cells *all, const int *order, double end, struct part *part)
+/* A longer look at cells of which one cannot tell yet whether the host is beaten; once at each. */
+static bool look_again(struct tune_job *job, struct tune_cells *all, const int *order, double end, struct part *part)
 {
     int doubtful = 0;
     bool well = true;
@@ -457,18 +457,43 @@ static void look_again(struct tune_job *job, struct tune_cells *all, const int *
         well = measure_one(job, all, c, k->name, each < most_seconds ? each : most_seconds, part);
         doubtful--;
     }
+    return well;
 }
 
-static bool measure_all(struct tune_job *job, struct tune_cells *all, const struct tune_options *o, struct part *part, double end)
+/* At all that may be the fastest, at other times than before, until each had so many LOOKS. */
+static bool look_anew(struct tune_job *job, struct tune_cells *all, const int *order, const struct tune_options *o, int looks,
+                      double end, struct part *part)
 {
     double start = tune_now();
-    struct course course = { .cells = all->n, .start = start, .end = end, .shown = start };
-    int *order = mixed(all->n);
+    int open = tune_looks_open(all, looks);
+    struct course course = { .what = "further looks", .cells = open, .open = open, .start = start, .end = end, .shown = start };
+    const struct tune_candidate *k;
+    bool well = true;
+
+    for (int i = 0; i < all->n; i++)
+        while (well && !interrupted && tune_now() < end && (k = tune_contender(&all->cell[order[i]], looks))) {
+            double each = (end - tune_now()) / (open > course.done ? open - course.done : 1);
+
+            show(&course, o->progress, false);
+            well = measure_one(job, all, &all->cell[order[i]], k->name, each < one_second ? each : one_second, part);
+            course.done++;
+        }
+    if (open)
+        show(&course, o->progress, true);
+    return well;
+}
+
+/* All that is open, as far as the time goes; one cell at least. */
+static bool measure_cells(struct tune_job *job, struct tune_cells *all, const int *order, const struct tune_options *o, double end,
+                          struct part *part)
+{
+    double start = tune_now();
+    struct course course = { .what = "cells", .cells = all->n, .start = start, .end = end, .shown = start };
     bool well = true;
 
     for (int i = 0; i < all->n; i++)
         course.open += tune_cell_open(&all->cell[i]);
-    for (int i = 0; i < all->n && well && (course.done == 0 || tune_now() < course.end); i++) {     /* one at least */
+    for (int i = 0; i < all->n && well && (course.done == 0 || tune_now() < course.end); i++) {
         struct tune_cell *c = &all->cell[order[i]];
 
         if (!tune_cell_open(c))
@@ -478,8 +503,38 @@ static bool measure_all(struct tune_job *job, struct tune_cells *all, const stru
         course.done += well;
     }
     show(&course, o->progress, true);
-    if (well && course.done == course.open)
-        look_again(job, all, order, end, part);
+    return well;
+}
+
+/* More algorithms, and further looks.  Should the job end, there is what was measured before. */
+static void use_time_left(struct tune_job *job, struct tune_cells *all, const int *order, const struct tune_options *o, double end,
+                          struct part *part)
+{
+    bool well = true;
+
+    if (tune_now() < end && tune_turn_spares(all, TUNE_SPARE, TUNE_OPEN))
+        well = measure_cells(job, all, order, o, end, part);
+    tune_turn_spares(all, TUNE_OPEN, TUNE_SPARE);
+    well = well && look_again(job, all, order, end, part);
+    for (int looks = 2; looks <= TUNE_LOOKS && well; looks++)
+        well = look_anew(job, all, order, o, looks, end, part);
+}
+
+static bool any_open(const struct tune_cells *all)
+{
+    for (int i = 0; i < all->n; i++)
+        if (tune_cell_open(&all->cell[i]))
+            return true;
+    return false;
+}
+
+static bool measure_all(struct tune_job *job, struct tune_cells *all, const struct tune_options *o, struct part *part, double end)
+{
+    int *order = mixed(all->n);
+    bool well = measure_cells(job, all, order, o, end, part);
+
+    if (well && !any_open(all))
+        use_time_left(job, all, order, o, end, part);
     free(order);
     return well;
 }

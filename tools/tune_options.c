@@ -138,6 +138,7 @@ static bool candidates_word(struct tune_options *o, const char *text)
     long value = strtol(text, &end, 10);
 
     o->candidates = (int)value;
+    o->no_more = true;
     if (end != text && !*end && value >= 1 && value <= TUNE_PROMISING)
         return true;
     tune_say("--candidates: \"%s\" is not a number from 1 to %d", text, TUNE_PROMISING);
