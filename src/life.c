@@ -54,7 +54,7 @@ void collopt_control(int level)
 {
     if (!collopt_settings()->pcontrol || level < 0 || level > 2 || (level > 0 && !collopt_settings()->on))
         return;
-    if (level > 0 && !collopt_world_agreed())
+    if (level > 0 && collopt_world_asked() && !collopt_world_agreed())
         return;
     if (level == 2)
         collopt_reset_sums();

@@ -54,7 +54,7 @@ communicators()         # HOST
         said 1 "^collopt: .* have different COLLOPT_ variables: .*" "a world that does not agree, and children"
         ;;
     mpich)
-        quiet mpich 3 "$with" session
+        quiet mpich 3 COLLOPT_PCONTROL=on "$with" session
         ;;
     esac
 }

@@ -421,6 +421,12 @@ static void in_session(void)
     MPI_Comm_size(comm, &world_ranks);
     two_first_calls(comm);
     use(comm, "a communicator of a session");
+    if (getenv("COLLOPT_PCONTROL")) {
+        MPI_Pcontrol(0);
+        sum_all(comm, 3, "switched off in a session");
+        MPI_Pcontrol(1);
+        use(comm, "switched on again in a session");
+    }
     MPI_Comm_free(&comm);
     MPI_Group_free(&group);
     MPI_Session_finalize(&session);
