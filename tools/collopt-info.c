@@ -609,6 +609,11 @@ int main(int argc, char **argv)
         usage(stderr);
         return 2;
     }
+    if (!problem.collective && (problem.ranks || problem.nodes || problem.bytes || problem.op || problem.root
+                                || problem.topology || problem.network || problem.crowded)) {
+        fputs("collopt-info: a problem is described for --explain COLLECTIVE, as in --explain allreduce --ranks 8\n", stderr);
+        return 2;
+    }
     if (problem.host)           /* its files */
         collopt_host_name = problem.host;
     wrong = read_settings(&settings);

@@ -167,6 +167,7 @@ refused 'bytes -1: it takes' --explain allreduce --bytes -1
 refused 'has room for 16 ranks, not for 64' --explain allreduce --ranks 64 --topology torus:4x4
 refused 'host lam: it takes openmpi or mpich' --explain allreduce --host lam
 refused 'it takes fast or tcp' --explain allreduce --network ib
+refused 'for --explain COLLECTIVE' --ranks 8
 
 "$info" --algorithms >"$work/out" || fail "--algorithms: status $?"
 has '^allreduce  *order  *bits  *rounds  *bytes$'
