@@ -94,11 +94,22 @@ static void lay_vector(struct element *e, int parts, int stride)
     MPI_Type_commit(&e->type);
 }
 
+#ifndef TEST_SIMULATED
+/* Columns of a matrix with two rows; returns how many there are. */
+static size_t lay_columns(struct element *e, struct soak_random *r, int parts)
+{
+    ptrdiff_t columns = soak_chance(r, 2) ? 700 : 5 + (ptrdiff_t)soak_below(r, 60);
+
+    lay(e, parts, 0, 4 * columns, 0, 4, 4 * columns + 4);
+    return (size_t)columns;
+}
+#endif
+
 /* Returns how many elements may lie behind one another. */
 static size_t make_element(struct element *e, struct soak_random *r, int parts)
 {
     ptrdiff_t gap = 4 * (1 + (ptrdiff_t)soak_below(r, 5));
-    size_t any = (size_t)1 << 30, columns = soak_chance(r, 2) ? 700 : 5 + soak_below(r, 60);
+    size_t any = (size_t)1 << 30;
 
     switch (soak_below(r, 8)) {
     case 0:
@@ -116,9 +127,10 @@ static size_t make_element(struct element *e, struct soak_random *r, int parts)
     case 4:
         lay(e, parts, 0, 4, 0, gap + 8, gap + 8);
         return any;
-    case 5:                     /* columns of a matrix with two rows */
-        lay(e, parts, 0, 4 * (ptrdiff_t)columns, 0, 4, 4 * (ptrdiff_t)columns + 4);
-        return columns;
+#ifndef TEST_SIMULATED          /* SimGrid 3.32 takes the extent of such a type for its true one */
+    case 5:
+        return lay_columns(e, r, parts);
+#endif
     default:
 #ifdef TEST_SIMULATED           /* SimGrid 3.32 sends elements with a lower bound below 0 from wrong addresses */
         lay(e, parts, 0, gap, 0, gap + 12, gap + 12);
