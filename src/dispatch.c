@@ -93,7 +93,7 @@ static bool host_looks(void)
 
 /* MPI forbids send buffer == receive buffer, and the host's checks refuse it: MPICH's everywhere, Open MPI's in Reduce, and in
  * Allreduce of more than one element. */
-static bool refused_by_checks(const struct collopt_call *call)
+static COLLOPT_OUT_OF_LINE bool refused_by_checks(const struct collopt_call *call)
 {
 #ifndef COLLOPT_HOST_MPICH
     if (call->collective != COLLOPT_REDUCE && (call->collective != COLLOPT_ALLREDUCE || call->count <= 1))
