@@ -61,11 +61,11 @@ static bool serves_all(const struct collopt_rule *r)
 
 /* ---- boxes ----------------------------------------------------------------------------------------------------------- */
 
-/* Without what does not exist: a communicator of one rank is left to the MPI library. */
+/* Without what does not exist. */
 static struct collopt_box clipped(struct collopt_box b)
 {
     static const struct collopt_range exists[COLLOPT_MEASURES] = {
-        [COLLOPT_BY_RANKS] = { 2, INT_MAX }, [COLLOPT_BY_NODES] = { 1, INT_MAX }, [COLLOPT_BY_PPN] = { 1, INT_MAX },
+        [COLLOPT_BY_RANKS] = { 1, INT_MAX }, [COLLOPT_BY_NODES] = { 1, INT_MAX }, [COLLOPT_BY_PPN] = { 1, INT_MAX },
         [COLLOPT_BY_BYTES] = { 0, SIZE_MAX },
     };
 
@@ -153,7 +153,7 @@ static bool matches_nothing(struct check *c, const struct collopt_rule *r)
 
     for (int m = 0; m < COLLOPT_MEASURES; m++)
         if (b.range[m].least > b.range[m].most) {
-            complain(c, r->line, "no communicator that collopt serves has these %s", collopt_measure_names[m]);
+            complain(c, r->line, "no communicator has these %s", collopt_measure_names[m]);
             return true;
         }
     /* most ranks that so many nodes hold; and as many ranks at least as on all of them, if every other node has one */

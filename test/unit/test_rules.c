@@ -369,14 +369,14 @@ static const struct {
     /* one line inside another */
     { "scan 2-8 * * * * host\nscan 4-8 * * * * auto\n" END, "2: " TAKES("1") },
     { "scan 4-8 * * * * host\nscan 2-8 * * * * auto\n" END, "" },
-    { "scan 2- * * * * host\nscan * * * * * auto\n" END, "2: " TAKES("1") },
+    { "scan 1- * * * * host\nscan * * * * * auto\n" END, "2: " TAKES("1") },
     { "scan * * * * commutative host\nscan * * * * exact host\n" END, "2: " TAKES("1") },
     { "scan * * * * exact host\nscan * * * * commutative host\n" END, "" },
     { "* * * * 0-1K * host\nexscan 3 2 2 1K * host\n" END, "2: " TAKES("1") },
     /* several together */
     { "scan * * * 0-2K * host\nscan * * * 2K- * host\nscan 7 * * * * auto\n" END, "3: " ABOVE },
     { "scan * * * 0-2K * host\nscan * * * 2050- * host\nscan 7 * * * * auto\n" END, "" },
-    { "scan * * * * commutative host\nscan 2-7 * * * noncommutative host\nscan 8- * * * noncommutative host\nscan * * * * * auto\n" END,
+    { "scan * * * * commutative host\nscan 1-7 * * * noncommutative host\nscan 8- * * * noncommutative host\nscan * * * * * auto\n" END,
       "4: " ABOVE },
     { "scan 4-9 * * 4-9 * host\nscan 2-3 * * * * host\nscan 2-12 * * 0-3 * host\nscan 2-9 * * 4-9 * auto\nscan 2-9 * * 4-10 * auto\n" END,
       "4: " ABOVE },
@@ -396,9 +396,10 @@ static const struct {
     { "allreduce * * * * commutative ring\nallreduce * * * * exact host\n" END, "2: " TAKES("1") },
     { "allreduce * * * * * recursive_doubling\nallreduce 8 * * 8 * ring\n" END, "2: " TAKES("1") },
     /* what cannot be */
-    { "scan 1 * * * * host\n" END, "1: no communicator that collopt serves has these ranks\n" },
-    { "scan * 0 * * * host\n" END, "1: no communicator that collopt serves has these nodes\n" },
-    { "scan * * 4G * * host\n" END, "1: no communicator that collopt serves has these ppn\n" },
+    { "scan 0 * * * * host\n" END, "1: no communicator has these ranks\n" },
+    { "scan 1 * * * * host\n" END, "" },       /* collopt runs MPI_COMM_SELF too */
+    { "scan * 0 * * * host\n" END, "1: no communicator has these nodes\n" },
+    { "scan * * 4G * * host\n" END, "1: no communicator has these ppn\n" },
     { "scan 4 8 * * * host\n" END, "1: no communicator has these ranks, nodes and ppn together\n" },
     { "scan 4 2- 4 * * host\n" END, "1: no communicator has these ranks, nodes and ppn together\n" },
     { "scan 9 2 4 * * host\n" END, "1: no communicator has these ranks, nodes and ppn together\n" },
