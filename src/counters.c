@@ -19,12 +19,10 @@ const char *const collopt_reason_names[COLLOPT_REASONS] = {
     [COLLOPT_PASS_EARLY] = "among the first calls on the communicator",
     [COLLOPT_PASS_ARGUMENTS] = "arguments left to the MPI library",
     [COLLOPT_PASS_INTERCOMM] = "intercommunicator",
-    [COLLOPT_PASS_ALONE] = "one rank",
     [COLLOPT_PASS_REFUSED] = "communicator not engaged",
     [COLLOPT_PASS_CHOSEN] = "host chosen",
     [COLLOPT_PASS_NESTED] = "called from inside a collective",
     [COLLOPT_PASS_UNSUPPORTED] = "not implemented by collopt",
-    [COLLOPT_PASS_MEMORY] = "no memory",
 };
 
 /* A sum's key is (an algorithm's descriptor, its size class) or (an MPI name, a reason): two disjoint sets of pointers. */

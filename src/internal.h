@@ -223,12 +223,10 @@ enum collopt_reason {           /* why a call was passed through to the host */
     COLLOPT_PASS_EARLY,         /* before the COLLOPT_AFTER-th call on the communicator */
     COLLOPT_PASS_ARGUMENTS,     /* arguments that are the host's to judge */
     COLLOPT_PASS_INTERCOMM,
-    COLLOPT_PASS_ALONE,         /* communicator of one rank */
     COLLOPT_PASS_REFUSED,       /* this communicator could not be engaged (cap, disagreement, GPU runtime, ...) */
     COLLOPT_PASS_CHOSEN,        /* the host was forced or selected */
     COLLOPT_PASS_NESTED,        /* called from inside collopt */
     COLLOPT_PASS_UNSUPPORTED,   /* nonblocking, persistent: not implemented here */
-    COLLOPT_PASS_MEMORY,        /* no memory for a schedule */
     COLLOPT_REASONS
 };
 extern const char *const collopt_reason_names[COLLOPT_REASONS];     /* "switched off", ... for the report */

@@ -61,7 +61,7 @@ START_TEST(sums)
     collopt_count(named(COLLOPT_REDUCE, "tree"), 0, &(struct collopt_counter){ .calls = 0 });
     collopt_count_passed("Iallreduce", COLLOPT_PASS_UNSUPPORTED, 3);
     collopt_count_passed("Allreduce", COLLOPT_PASS_EARLY, 2);
-    collopt_count_passed("Allreduce", COLLOPT_PASS_ALONE, 1);
+    collopt_count_passed("Allreduce", COLLOPT_PASS_CHOSEN, 1);
     collopt_count_passed("X_Allreduce_init", COLLOPT_PASS_UNSUPPORTED, 4);
     ck_assert_uint_eq(collopt_calls("allreduce", "ring"), 3);
     ck_assert_uint_eq(collopt_calls("allreduce", NULL), 4);
