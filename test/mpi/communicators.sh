@@ -29,7 +29,7 @@ communicators()         # HOST
     done
     quiet "$1" 3 "$with" attributes
     quiet "$1" 2 COLLOPT=off "$with" off 100
-    quiet "$1" 2 COLLOPT_REPORT="$work/report" "$with" handler_at_end
+    quiet "$1" 2 COLLOPT_REPORT="$work/at-end" "$with" handler_at_end
     for ranks in 1 2 5; do
         quiet "$1" $ranks "$with" wildcards 20
     done
