@@ -3,7 +3,8 @@
  * What a schedule means is data dependence on places.  So a receive is posted as soon as its place is free (a few
  * rounds ahead at most), a message is waited for only when its place is next read or written, and nothing else orders
  * the messages.  Waiting for a message at the end of its own round is always safe, as rounds are what the algorithm
- * proved itself with; every wait placed here comes at that point or later, or is one that data dependence demands.
+ * proved itself with; every wait placed here comes at that point or later, or is one that data dependence demands.  Where a
+ * schedule keeps its rounds, nothing is posted earlier or waited for later.
  *
  * Strands do not wait for one another, except where an action touches what an earlier one of another strand did. */
 #include "config.h"
@@ -15,7 +16,7 @@
 
 enum {
     AHEAD = 3,                  /* rounds that a receive is posted before its own, at most */
-    BEHIND = 8                  /* rounds that a message may stay under way after its own */
+    BEHIND = 7                  /* rounds after its own in which a message may be under way */
 };
 
 struct access {                 /* of a place by an action */
@@ -96,12 +97,23 @@ static int next_round(const struct pass *w, int i)
     return k;
 }
 
-static int round_start(const struct pass *w, int i, int ahead)
+/* How many rounds before its own a message may be posted, and how many after it may be under way. */
+static int ahead(const struct action *a)
+{
+    return a->in_round ? 0 : AHEAD;
+}
+
+static int behind(const struct action *a)
+{
+    return a->in_round ? 0 : BEHIND;
+}
+
+static int round_start(const struct pass *w, int i, int rounds)
 {
     const struct action *a = &w->s->action[i];
     int k = w->position[i];
 
-    while (k > 0 && w->s->action[action_at(w, a->strand, k - 1)].round >= a->round - ahead)
+    while (k > 0 && w->s->action[action_at(w, a->strand, k - 1)].round >= a->round - rounds)
         k--;
     return k;
 }
@@ -137,7 +149,7 @@ static int earliest_post(const struct pass *w, int i)
     const struct collopt_schedule *s = w->s;
     const struct action *a = &s->action[i];
     struct span to = *collopt_region_of(s, a, 0);
-    int first = round_start(w, i, AHEAD), own = round_start(w, i, 0);
+    int first = round_start(w, i, ahead(a)), own = round_start(w, i, 0);
 
     for (int k = 0; k < to.n; k = next_chain(s, to, k + 1))
         for (int x = w->last[chain_of(s->piece[to.first + k].place)]; x >= 0; x = w->access[x].before) {
@@ -145,7 +157,7 @@ static int earliest_post(const struct pass *w, int i)
 
             if (b->strand != a->strand)
                 continue;
-            if (b->round < a->round - AHEAD)
+            if (b->round < a->round - ahead(a))
                 break;
             if (!conflict(w, &w->access[x], i, 0))
                 continue;
@@ -283,9 +295,9 @@ static void wait_for_old(struct writer *x, int round)
     const struct pass *w = x->w;
 
     for (int k = 0; k < x->opens;) {
-        int i = x->open[k], own = w->s->action[i].round;
+        const struct action *a = &w->s->action[x->open[k]];
 
-        if (own <= round - BEHIND || (w->settle[i] && own < round))
+        if (a->round < round - (w->settle[x->open[k]] ? 0 : behind(a)))
             wait_for(x, k);
         else
             k++;

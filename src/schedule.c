@@ -123,6 +123,11 @@ void collopt_strand(struct collopt_schedule *s, int strand)
         s->strands = s->at_strand + 1;
 }
 
+void collopt_keep_rounds(struct collopt_schedule *s)
+{
+    s->keep_rounds = true;
+}
+
 int collopt_add_span(struct collopt_schedule *s, int n, const struct piece *piece)
 {
     for (int i = 0; i < n; i++) {
@@ -190,7 +195,7 @@ static void add_action(struct collopt_schedule *s, enum action_kind kind, int pe
         return;
     s->action[s->actions++] = (struct action){ .kind = kind, .round = s->round, .strand = s->at_strand,
                                                .peer = peer < 0 ? peer : collopt_outer_rank(s->scope, peer),
-                                               .regions = regions, .region = first };
+                                               .regions = regions, .region = first, .in_round = s->keep_rounds };
 }
 
 void collopt_send(struct collopt_schedule *s, int peer, struct collopt_region from)

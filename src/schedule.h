@@ -122,6 +122,9 @@ int collopt_accumulator(struct collopt_schedule *s);
  * for one another except where one touches what the other does (two trees, two directions of a ring). */
 void collopt_round(struct collopt_schedule *s);
 void collopt_strand(struct collopt_schedule *s, int strand);            /* of the actions that follow; 0 at first */
+/* From here on to the end of the phase rounds are kept: no receive is posted before its own, and no message is under way when its
+ * rank begins the next.  For schedules whose peers change every round: what is early would share a port with what is due. */
+void collopt_keep_rounds(struct collopt_schedule *s);
 
 void collopt_send(struct collopt_schedule *s, int peer, struct collopt_region from);
 void collopt_receive(struct collopt_schedule *s, int peer, struct collopt_region to);

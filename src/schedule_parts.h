@@ -45,6 +45,7 @@ struct action {
     int round, strand, peer;
     int regions;                /* SEND, RECEIVE: 1; COPY: to, from; FOLD: to, operands from left to right, any number */
     int region;                 /* index of the first one in s->region */
+    bool in_round;              /* messages: posted and waited for in their round */
 };
 
 /* What compile.c makes of the actions: the same words as bound steps, still without offsets. */
@@ -84,6 +85,7 @@ struct collopt_schedule {
     size_t list_starts, list_start_room;
 
     int round, at_strand, strands;
+    bool keep_rounds;           /* of the actions that follow */
     const struct scope *scope;  /* the phase that is being written; NULL: none */
     int accumulator;            /* place, or -1 as long as nobody asked */
     int counts_partition;       /* or -1 */
@@ -106,7 +108,7 @@ struct scope {
     const struct scope *outer;
     struct collopt_block whole;         /* what the inner algorithm calls the whole vector */
     int strand, accumulator, counts_partition;
-    bool has_out;
+    bool has_out, keep_rounds;
 };
 
 /* phase.c: words of the inner algorithm in terms of the schedule around it */

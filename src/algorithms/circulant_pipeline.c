@@ -5,6 +5,7 @@
  * from the blocks that came before.  In one phase a rank receives q different blocks, all but one of them late.  That is a
  * broadcast; a reduction is the same backwards, where every rank sends every block once, after the last of its summands has
  * come in.  The tables take O(log^3 p) steps and no communication.
+ * Every round has other peers, so rounds are kept: what came early would share the port with what is due.
  * Cost, n blocks: n - 1 + q rounds of m/n, q = ceil(log2 p); Allreduce twice as many.  Scratch: m off the root and two blocks.
  * Commutative operations only.
  * Use it for Reduce of long vectors: half the bytes of reduce-scatter and gather.
@@ -152,11 +153,25 @@ static struct round round_of(const struct traffic *t, int i)
     return r;
 }
 
+/* What was received in the round before: it is combined while the next block is on its way, unless that is this one. */
+struct pending {
+    int block;                  /* -1: nothing */
+    struct collopt_region sum, mine, theirs;
+};
+
+static void combine_pending(struct collopt_schedule *s, struct pending *p)
+{
+    if (p->block >= 0)
+        collopt_combine(s, p->sum, p->mine, p->theirs);
+    p->block = -1;
+}
+
 /* Backwards: what a broadcast sends up is received and combined, what it receives is sent down. */
 static void reduce(struct collopt_schedule *s, const struct traffic *t, int root, int partition)
 {
     bool combined[COLLOPT_MOST_SEGMENTS] = { false };
     struct turns tmp = { .slots = 2 };
+    struct pending pending = { .block = -1 };
 
     for (int i = t->rounds - 1; i >= 0; i--) {
         struct round r = round_of(t, i);
@@ -165,6 +180,8 @@ static void reduce(struct collopt_schedule *s, const struct traffic *t, int root
         if (r.received >= 0) {
             int from = combined[r.received] ? collopt_accumulator(s) : COLLOPT_IN;
 
+            if (pending.block == r.received)
+                combine_pending(s, &pending);
             collopt_send(s, (r.down + root) % t->g.ranks, at(from, block(partition, r.received, 1)));
         }
         if (r.sent >= 0) {
@@ -173,10 +190,12 @@ static void reduce(struct collopt_schedule *s, const struct traffic *t, int root
             struct collopt_region theirs = first ? sum : at(turn(s, &tmp), sum.block);
 
             collopt_receive(s, (r.up + root) % t->g.ranks, theirs);
-            collopt_combine(s, sum, first ? in(sum.block) : sum, theirs);
+            combine_pending(s, &pending);
+            pending = (struct pending){ r.sent, sum, first ? in(sum.block) : sum, theirs };
             combined[r.sent] = true;
         }
     }
+    combine_pending(s, &pending);
 }
 
 static void broadcast(struct collopt_schedule *s, const struct traffic *t, int partition)
@@ -192,10 +211,18 @@ static void broadcast(struct collopt_schedule *s, const struct traffic *t, int p
     }
 }
 
+/* One block alone shares no port with others, and two ranks have no other peers. */
+static void keep_rounds(struct collopt_schedule *s, const struct collopt_problem *p)
+{
+    if (p->segments > 1 && p->ranks > 2)
+        collopt_keep_rounds(s);
+}
+
 static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct traffic t = traffic_of(p->ranks, modulo(rank - p->root, p->ranks), p->segments);
 
+    keep_rounds(s, p);
     reduce(s, &t, p->root, collopt_partition(s, p->segments));
     if (p->ranks == 1)
         collopt_copy(s, out(whole()), in(whole()));
@@ -206,6 +233,7 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
     struct traffic t = traffic_of(p->ranks, rank, p->segments);
     int partition = collopt_partition(s, p->segments);
 
+    keep_rounds(s, p);
     reduce(s, &t, 0, partition);
     broadcast(s, &t, partition);
     if (p->ranks == 1)
@@ -266,7 +294,7 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     }
 }
 
-/* The peers of a round are others than those before: whoever is early shares a port with messages that are waited for. */
+/* All ranks send as far in each round, over what few links there may be between groups of them: twice as long on a dragonfly. */
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     int skip[COLLOPT_SKIPS], q = collopt_skips(p->ranks, skip);

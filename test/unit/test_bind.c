@@ -176,15 +176,69 @@ START_TEST(pieces_are_even)
 }
 END_TEST
 
+/* ---- rounds that are kept ------------------------------------------------------------------------------------------------ */
+
+/* A letter for each step: post Receive, post Send, Wait, receive (r), send (s), Fold, Copy. */
+static void letters(const struct collopt_bound *b, char *steps, size_t room)
+{
+    size_t k = 0;
+
+    for (; k < room - 1 && b->strand[0][k].kind != COLLOPT_END; k++)
+        steps[k] = "RSWrsFCA"[b->strand[0][k].kind];
+    steps[k] = '\0';
+}
+
+static bool kept;
+
+/* In each of three rounds a message to another rank and one from it. */
+static void build_rounds(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    const struct collopt_block whole = { COLLOPT_WHOLE, 0, 1 };
+
+    if (kept)
+        collopt_keep_rounds(s);
+    for (int i = 1; i < p->ranks; i++) {
+        int peer = (rank + i) % p->ranks;
+
+        collopt_round(s);
+        collopt_send(s, peer, (struct collopt_region){ .place = COLLOPT_IN, .blocks = 1, .block = whole });
+        collopt_receive(s, peer, (struct collopt_region){ .place = collopt_packed_slot(s), .blocks = 1, .block = whole });
+    }
+}
+
+START_TEST(rounds_are_kept)
+{
+    static const char *const wanted[] = { "RRRSSSWWWWWW", "SrWSrWSrW" };
+    const struct collopt_algorithm a = { .name = "rounds", .collective = COLLOPT_REDUCE, .build = build_rounds };
+    const struct collopt_problem p = { .collective = COLLOPT_REDUCE, .ranks = 4, .root = 3, .count = 10, .size = 8,
+                                       .segments = 1, .topology = &one_node };
+
+    for (int i = 0; i < 2; i++) {
+        char steps[100];
+        struct collopt_schedule *s;
+        struct collopt_bound *b;
+
+        kept = i;
+        s = collopt_schedule_new(&a, &p, 0, 0);
+        b = s ? collopt_bind(s, &p, NULL) : NULL;
+        ck_assert_ptr_nonnull(b);
+        letters(b, steps, sizeof steps);
+        ck_assert_str_eq(steps, wanted[i]);
+        collopt_bound_free(b);
+        collopt_schedule_free(s);
+    }
+}
+END_TEST
+
 /* ---- piece by piece ------------------------------------------------------------------------------------------------------ */
 
-/* The steps of one of two ranks for 60 elements in messages of up to 20, a letter each: post Receive, post Send, Wait, receive (r),
- * send (s), Fold, Copy; and how many elements of scratch they take. */
+/* The steps of one of two ranks for 60 elements in messages of up to 20, a letter each, and how many elements of scratch they
+ * take. */
 static void check_steps(const char *words, int rank, const char *wanted, size_t scratch)
 {
     struct workshop w = { 0 };
     struct trial t;
-    char copy[200], why[PROOF_WHY], *word[20], steps[100] = "";
+    char copy[200], why[PROOF_WHY], *word[20], steps[100];
     size_t slots = 0;
     int n = 0;
 
@@ -196,8 +250,7 @@ static void check_steps(const char *words, int rank, const char *wanted, size_t 
 
     const struct collopt_bound *b = w.program[rank];
 
-    for (size_t k = 0; k < sizeof steps - 1 && b->strand[0][k].kind != COLLOPT_END; k++)
-        steps[k] = "RSWrsFCA"[b->strand[0][k].kind];
+    letters(b, steps, sizeof steps);
     for (int i = 0; i < b->slots; i++)
         slots += b->slot[i];
     ck_assert_msg(!strcmp(steps, wanted), "%s, rank %d: %s instead of %s", words, rank, steps, wanted);
@@ -318,6 +371,7 @@ int main(void)
     tcase_add_test(tcase, long_messages_are_cut);
     tcase_add_test(tcase, messages_longer_than_the_vector_are_cut);
     tcase_add_test(tcase, pieces_are_even);
+    tcase_add_test(tcase, rounds_are_kept);
     tcase_add_test(tcase, pieces_are_combined_as_they_come);
     tcase_add_test(tcase, later_messages_keep_behind);
     tcase_add_loop_test(tcase, offsets_grow_with_the_count, 0, algorithms);
