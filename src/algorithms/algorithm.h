@@ -207,11 +207,13 @@ struct collopt_two_tree_slots {
     int end;                    /* all up and back down, were there one segment only */
 };
 
-struct collopt_two_tree_slots collopt_two_tree_slots(int lo, int hi, bool second, int rank);
+/* LAG: slots from a child's sending to its parent's, an even number.  With two, ranks wait for segments that are on their way;
+ * with four these have been there for a while, and what is early seldom meets what is due. */
+struct collopt_two_tree_slots collopt_two_tree_slots(int lo, int hi, bool second, int rank, int lag);
 /* The slot in which the way back down begins on the edge that is used from SLOT on, on the way up. */
 int collopt_two_tree_down(const struct collopt_two_tree_slots *slots, int slot);
-/* When the ranks on top of both trees have all, or one slot later. */
-int collopt_two_tree_last_slot(int ranks);
+/* Steps of the longest way to the ranks on top of both trees; after LAG times as many slots, or one more, they have all. */
+int collopt_two_tree_height(int ranks);
 /* Which of so many SEGMENTS of a stream that begins in slot START is due in slot T; -1: none. */
 int collopt_two_tree_due(int t, int start, int segments);
 
@@ -253,6 +255,7 @@ struct collopt_messages {
     int blocks;                 /* that each rank's part is cut into, one of which a message has; 0: messages have whole parts */
     bool inside;                /* in a node, whatever the distance */
     bool astride;               /* pairs begin at odd multiples of the distance: a node of twice the distance holds none */
+    bool slotted;               /* of a pipeline, in slots of time: messages are on their way while the rank is busy with one */
     double uneven;              /* how much longer a port is busy than its bytes say, as streams meet there; 0: no longer */
     int strands;                /* that do this at the same time, on links of their own where there are some; 0: one */
 };

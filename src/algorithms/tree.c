@@ -116,29 +116,29 @@ static bool colour_of(int even, bool second, int rank)
 }
 
 /* The first slot in which RANK can send to its parent, or to somebody on top of it. */
-static int slot_of(int ranks, bool second, int rank)
+static int slot_of(int ranks, bool second, int rank, int lag)
 {
-    int even = ranks / 2 * 2, odd = ranks % 2;
+    int even = ranks / 2 * 2, odd = ranks % 2, last = lag * collopt_two_tree_height(ranks);
 
     if (rank == even)
-        return collopt_two_tree_last_slot(ranks) + second;
-    return collopt_two_tree_last_slot(ranks) - 2 * (odd + depth_of(even, second, rank)) + colour_of(even, second, rank);
+        return last + second;
+    return last - lag * (odd + depth_of(even, second, rank)) + colour_of(even, second, rank);
 }
 
-int collopt_two_tree_last_slot(int ranks)
+int collopt_two_tree_height(int ranks)
 {
-    return ranks < 2 ? 0 : 2 * (log2_floor(ranks / 2 * 2) + ranks % 2);
+    return ranks < 2 ? 0 : log2_floor(ranks / 2 * 2) + ranks % 2;
 }
 
-struct collopt_two_tree_slots collopt_two_tree_slots(int lo, int hi, bool second, int rank)
+struct collopt_two_tree_slots collopt_two_tree_slots(int lo, int hi, bool second, int rank, int lag)
 {
     struct collopt_tree t = collopt_two_tree(lo, hi, second, rank);
 
     return (struct collopt_two_tree_slots){
-        .left = t.left < 0 ? 0 : slot_of(hi - lo, second, t.left - lo),
-        .right = t.right < 0 ? 0 : slot_of(hi - lo, second, t.right - lo),
-        .up = slot_of(hi - lo, second, rank - lo),
-        .end = 2 * collopt_two_tree_last_slot(hi - lo) + 2,
+        .left = t.left < 0 ? 0 : slot_of(hi - lo, second, t.left - lo, lag),
+        .right = t.right < 0 ? 0 : slot_of(hi - lo, second, t.right - lo, lag),
+        .up = slot_of(hi - lo, second, rank - lo, lag),
+        .end = 2 * lag * collopt_two_tree_height(hi - lo) + 2,
     };
 }
 

@@ -26,6 +26,7 @@ struct node {
 enum { FIRST, SECOND, ALONE };  /* of two trees, or one for all */
 enum { UP, DOWN };              /* strands */
 enum { TURNS_ALONE = 2, TURNS = 3 };    /* segments that a stream has scratch for */
+enum { LAG = 2 };               /* more would keep prefixes from going down between the totals that go up */
 
 static struct collopt_tree tree_of(const struct collopt_problem *p, int which, int rank)
 {
@@ -219,7 +220,7 @@ static void build_two(struct collopt_schedule *s, const struct collopt_problem *
     struct stream stream[2];
 
     for (int i = 0; i < 2; i++)
-        stream[i] = (struct stream){ node_of(p, i, rank), collopt_two_tree_slots(0, p->ranks, i, rank), partition,
+        stream[i] = (struct stream){ node_of(p, i, rank), collopt_two_tree_slots(0, p->ranks, i, rank, LAG), partition,
                                      i * each, each };
     for (int t = 0; t < stream[0].slots.end + 2 * each; t++) {
         collopt_round(s);
@@ -282,7 +283,7 @@ static void cost_of(const struct collopt_problem *p, int trees, int segments, st
     struct load l = busiest(p, trees);
     double segment = vector_bytes(p) / (trees * segments);
 
-    int fill = trees == 1 ? 2 * log2_ceil(p->ranks) - 1 : 3 * collopt_two_tree_last_slot(p->ranks) / 2 - 3;
+    int fill = trees == 1 ? 2 * log2_ceil(p->ranks) - 1 : 3 * collopt_two_tree_height(p->ranks) - 3;
 
     if (trees == 2 && p->ranks <= 3)
         fill = most(p->ranks - 2, 0);

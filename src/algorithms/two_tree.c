@@ -4,7 +4,8 @@
  * The second tree is the mirror image of the first.  An odd number of ranks has its last one on top of both.  Reduce
  * puts the root on top of two trees over the ranks below it and two over those above.  Allreduce sends results down
  * the trees.  The edges are coloured so that no rank has two messages in one direction at a time, and everybody
- * sends and receives in the order that this gives: what is due next never waits behind what is due later.
+ * sends and receives in the order that this gives: what is due next never waits behind what is due later.  A rank sends LAG slots
+ * after its children, so that a segment may be on its way for a while without anybody waiting for it.
  * Cost, S segments in all: S + 2 log2 p - 1 rounds of m/S, m sent and received (Reduce with a root between others: 2
  * S + 2 log2 p, and 2m; Allreduce: 2 S + 4 log2 p, and 2m).  Scratch: three segments for each child.  Any operation.
  * Use it for long vectors, above all Reduce to the first or last rank.  Sanders, Speck and Traeff, Parallel Comput.
@@ -21,6 +22,7 @@ struct branch {
 };
 
 enum { TURNS = 3 };             /* the segment that comes, the one that waits for the other child's, the one that is sent */
+enum { LAG = 4, SHORT_LAG = 2 };        /* slots from a child's sending to its parent's */
 
 static int segments_each(const struct collopt_problem *p)
 {
@@ -49,9 +51,9 @@ static int top(int lo, int hi, bool second)
     return second ? hi - (1 << log2_floor(hi - lo)) : lo + (1 << log2_floor(hi - lo)) - 1;
 }
 
-static struct branch branch_of(struct collopt_tree tree, int lo, int hi, bool second, int rank)
+static struct branch branch_of(struct collopt_tree tree, int lo, int hi, bool second, int rank, int lag)
 {
-    return (struct branch){ tree, collopt_two_tree_slots(lo, hi, second, rank), { { .slots = TURNS }, { .slots = TURNS } } };
+    return (struct branch){ tree, collopt_two_tree_slots(lo, hi, second, rank, lag), { { .slots = TURNS }, { .slots = TURNS } } };
 }
 
 /* The root has its children on two sides, and takes from both when the deeper one is ready. */
@@ -61,9 +63,9 @@ static struct branch branch_of_root(const struct collopt_problem *p, bool second
     struct branch b = { .tree = { -1, below, above }, .tmp = { { .slots = TURNS }, { .slots = TURNS } } };
 
     if (below >= 0)
-        b.slots.left = collopt_two_tree_slots(0, p->root, second, below).up;
+        b.slots.left = collopt_two_tree_slots(0, p->root, second, below, LAG).up;
     if (above >= 0)
-        b.slots.right = collopt_two_tree_slots(p->root + 1, p->ranks, second, above).up;
+        b.slots.right = collopt_two_tree_slots(p->root + 1, p->ranks, second, above, LAG).up;
     b.slots.left = b.slots.right = most(b.slots.left, b.slots.right);
     b.slots.up = b.slots.left + 1;
     return b;
@@ -129,11 +131,18 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
     struct work w = { .s = s, .partition = collopt_partition(s, 2 * each), .each = each };
 
     for (int i = 0; i < 2; i++)
-        w.branch[i] = rank == root ? branch_of_root(p, i) : branch_of(tree_of(lo, hi, i, root, rank), lo, hi, i, rank);
+        w.branch[i] = rank == root ? branch_of_root(p, i)
+                                     : branch_of(tree_of(lo, hi, i, root, rank), lo, hi, i, rank, LAG);
     for (int t = 0; t < most(w.branch[0].slots.up, w.branch[1].slots.up) + 2 * each; t++) {
         collopt_round(s);
         slot_up(&w, t);
     }
+}
+
+/* Three ranks would wait longer for what comes back than they do for what is on its way. */
+static int lag_of_allreduce(int ranks)
+{
+    return ranks > 3 ? LAG : SHORT_LAG;
 }
 
 static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -142,7 +151,7 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
     struct work w = { .s = s, .partition = collopt_partition(s, 2 * each), .each = each };
 
     for (int i = 0; i < 2; i++)
-        w.branch[i] = branch_of(collopt_two_tree(0, p->ranks, i, rank), 0, p->ranks, i, rank);
+        w.branch[i] = branch_of(collopt_two_tree(0, p->ranks, i, rank), 0, p->ranks, i, rank, lag_of_allreduce(p->ranks));
     for (int t = 0; t < w.branch[0].slots.end + 2 * each; t++) {
         collopt_round(s);
         slot_up(&w, t);
@@ -151,9 +160,10 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
     }
 }
 
+/* Each hop takes LAG slots, in which others pass. */
 static size_t segment(const struct collopt_problem *p)
 {
-    return collopt_preset_segment(p, 2 * log2_ceil(p->ranks), vector_bytes(p), true);
+    return collopt_preset_segment(p, LAG * collopt_two_tree_height(p->ranks), vector_bytes(p), true);
 }
 
 /* Slots before the first segment of RANKS ranks is at the rank on top of them. */
@@ -161,7 +171,7 @@ static int fill(int ranks)
 {
     if (ranks == 3)
         return 2;
-    return most(collopt_two_tree_last_slot(ranks) - 1, 0) + (ranks > 2 && ranks % 4 == 2);
+    return most(2 * collopt_two_tree_height(ranks) - 1, 0) + (ranks > 2 && ranks % 4 == 2);
 }
 
 /* Rounds are an estimate: fewer where there are few segments.  What comes from the shallower side of the root is ahead, as far
@@ -197,7 +207,7 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
         received = most(received, parents + below);
         combined = most(combined, below);
     }
-    c->rounds = 4 * each + most(2 * collopt_two_tree_last_slot(p->ranks) - 6, 3);
+    c->rounds = 4 * each + most(4 * collopt_two_tree_height(p->ranks) - 6, 3);
     if (p->ranks <= 3)
         c->rounds = p->ranks == 3 ? 3 * each + 2 : (p->ranks - 1) * 2 * each;
     c->bytes = most(sent, received) * vector_bytes(p) / 2;
@@ -205,15 +215,19 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
     c->scratch = combined * least(each, TURNS) * vector_bytes(p) / (2 * each);
 }
 
-/* PASSES up and down, and for each further segment MESSAGES in and out of an inner rank. */
+/* PASSES up and down, and for each further segment MESSAGES in and out of an inner rank.  While the slots of the first one pass,
+ * a rank has little else under way that would hide what each message takes of its processor. */
 static void traffic(const struct collopt_problem *p, int passes, int messages, struct collopt_traffic *t)
 {
-    double segment = vector_bytes(p) / p->segments;
+    struct collopt_messages m = { .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1),
+                                  .bytes = vector_bytes(p) / p->segments, .combined = vector_bytes(p) / p->segments,
+                                  .uneven = 0.5 };
+    int first = least(p->segments - 1, passes * LAG * collopt_two_tree_height(p->ranks));
 
-    collopt_traffic_fill(t, p->ranks, passes, segment);
-    collopt_pipeline(t, p->segments - 1, messages, 1,
-                     (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = segment,
-                                                .combined = segment, .uneven = 0.5 });
+    collopt_traffic_fill(t, p->ranks, passes, m.bytes);
+    collopt_pipeline(t, first, messages, 1, m);
+    m.slotted = true;
+    collopt_pipeline(t, p->segments - 1 - first, messages, 1, m);
 }
 
 static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)

@@ -339,7 +339,8 @@ void collopt_messages(struct collopt_traffic *t, double times, struct collopt_me
         t->seconds += times * larger(level_seconds(&m, in), level_seconds(&m, out));
 }
 
-/* The busiest rank's processor, its ports, and a message that waits for a place.  Inside a node processors do the copying. */
+/* The busiest rank's processor, its ports, which rest while it is busy with a message unless there are slots, and a message that
+ * waits for a place.  Inside a node processors do the copying. */
 static double period(const struct collopt_traffic *t, const struct collopt_messages *m, struct parts s, int in, int out)
 {
     bool chain = m->pattern == COLLOPT_ALONG || m->pattern == COLLOPT_AROUND;
@@ -347,7 +348,7 @@ static double period(const struct collopt_traffic *t, const struct collopt_messa
     double ends = (in + out) / 2.0 * s.ends, work = in * (s.combining + s.copying),
         wire = (t->wired ? (1 + most(in, out)) / 2.0 : most(in, out)) * s.wire;    /* some come on links of their own */
 
-    return larger(larger(most(m->strands, 1) * ends + work, ends + wire),
+    return larger(larger(most(m->strands, 1) * ends + work, (m->slotted ? 0 : ends) + wire),
                   (s.ends + s.latency + s.wire + s.combining) / window) + s.turns;
 }
 

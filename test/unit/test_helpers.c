@@ -109,24 +109,24 @@ START_TEST(no_rank_has_children_in_both_of_two_trees)
 END_TEST
 
 /* Parents send after their children; what comes from two children differs in colour, and what goes to two parents. */
-static void check_slots(int ranks, int rank)
+static void check_slots(int ranks, int rank, int lag)
 {
     struct collopt_two_tree_slots slots[2];
     int from[4], n = 0;
 
     for (int which = 0; which < 2; which++) {
         struct collopt_tree t = collopt_two_tree(3, 3 + ranks, which, 3 + rank);
-        struct collopt_two_tree_slots k = slots[which] = collopt_two_tree_slots(3, 3 + ranks, which, 3 + rank);
+        struct collopt_two_tree_slots k = slots[which] = collopt_two_tree_slots(3, 3 + ranks, which, 3 + rank, lag);
 
         ck_assert_int_ge(k.up, 0);
-        ck_assert_int_le(k.up, collopt_two_tree_last_slot(ranks) + 1);
+        ck_assert_int_le(k.up, lag * collopt_two_tree_height(ranks) + 1);
         if (t.left >= 0)
             from[n++] = k.left;
         if (t.right >= 0)
             from[n++] = k.right;
         ck_assert_msg((t.left < 0 || k.left < k.up) && (t.right < 0 || k.right < k.up), "p %d rank %d is too early", ranks, rank);
         if (t.parent >= 0) {
-            struct collopt_two_tree_slots above = collopt_two_tree_slots(3, 3 + ranks, which, t.parent);
+            struct collopt_two_tree_slots above = collopt_two_tree_slots(3, 3 + ranks, which, t.parent, lag);
 
             ck_assert_int_eq(k.up, t.parent > 3 + rank ? above.left : above.right);
         }
@@ -140,7 +140,8 @@ START_TEST(two_trees_are_coloured)
 {
     for (int ranks = 2; ranks <= MOST_RANKS; ranks++)
         for (int rank = 0; rank < ranks; rank++)
-            check_slots(ranks, rank);
+            for (int lag = 2; lag <= 4; lag += 2)
+                check_slots(ranks, rank, lag);
 }
 END_TEST
 
