@@ -219,6 +219,21 @@ static void grid(struct soak_random *r, MPI_Comm *made)
     MPI_Comm_free(&whole);
 }
 
+static void duplicate(struct soak_random *r, MPI_Comm from, MPI_Comm *made)
+{
+#ifndef TEST_SIMULATED          /* not there in SimGrid 3.32 */
+    MPI_Request request;
+
+    if (soak_chance(r, 2)) {
+        MPI_Comm_idup(from, made, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        return;
+    }
+#endif
+    (void)r;
+    MPI_Comm_dup(from, made);
+}
+
 static void make(struct soak_group *g, uint64_t number)
 {
     struct soak_random r = soak_draw(number, 4);
@@ -232,15 +247,19 @@ static void make(struct soak_group *g, uint64_t number)
     else if (what == 5)
         MPI_Comm_dup(MPI_COMM_SELF, &g->comm);
     else if (from->comm != MPI_COMM_NULL && what <= 1)
-        MPI_Comm_dup(from->comm, &g->comm);
+        duplicate(&r, from->comm, &g->comm);
     else if (from->comm != MPI_COMM_NULL)
         split(&r, number, from->comm, &g->comm);
     know(g, number);
 }
 
-static void release(struct soak_group *g)
+static void release(struct soak_group *g, bool disconnect)
 {
-    if (g->comm != MPI_COMM_NULL)
+    if (g->comm == MPI_COMM_NULL)
+        return;
+    if (disconnect)
+        MPI_Comm_disconnect(&g->comm);
+    else
         MPI_Comm_free(&g->comm);
 }
 
@@ -252,7 +271,7 @@ void soak_groups_renew(uint64_t number)
 
     if (slot == exchange.slot || slot == pending.slot)
         return;
-    release(&groups[slot]);
+    release(&groups[slot], soak_chance(&r, 4));
     make(&groups[slot], number);
 }
 
@@ -296,5 +315,5 @@ void soak_groups_end(void)
     if (pending.slot != NONE)
         pending_end();
     for (int i = 1; i < SOAK_GROUPS; i++)
-        release(&groups[i]);
+        release(&groups[i], false);
 }

@@ -126,6 +126,19 @@ static void one_of(struct soak_random *r, size_t once_in, const char *name, size
 #define ONE_OF(r, once_in, name, ...) \
     one_of(r, once_in, name, sizeof (const char *[]){ __VA_ARGS__ } / sizeof(char *), (const char *[]){ __VA_ARGS__ })
 
+/* How the ranks of the world lie; of Cartesian communicators, as the program says. */
+static void lie(struct soak_random *r, int ranks)
+{
+    static const char *const grid[] = { "torus", "mesh" };
+    char dims[200];
+
+    list(r, ranks, dims, sizeof dims);
+    if (soak_chance(r, 8))
+        printf("COLLOPT_TOPOLOGY=%s:%s\n", grid[soak_below(r, 2)], dims);
+    else
+        ONE_OF(r, 8, "COLLOPT_TOPOLOGY", "cartesian", "none");
+}
+
 void soak_settings(int ranks)
 {
     struct soak_random random = soak_draw(0, 77), *r = &random;
@@ -140,6 +153,8 @@ void soak_settings(int ranks)
     ONE_OF(r, 5, "COLLOPT_ISA", "generic");
     ONE_OF(r, 10, "COLLOPT_COMMUNICATORS", "2", "3");
     ONE_OF(r, 2, "COLLOPT_PCONTROL", "on");
+    ONE_OF(r, 8, "COLLOPT_REPORT", "/dev/null");
+    lie(r, ranks);
     if (soak_chance(r, 6)) {
         ONE_OF(r, 1, "COLLOPT_REPRODUCIBLE", "placement", "exact");
         return;

@@ -104,9 +104,9 @@ static void describe(const struct call *c, uint64_t number, int lane, char *text
 static size_t threshold(struct soak_random *r)
 {
     static const size_t bytes[] = { 256, 512, 1024, 2048, 4000, 4096, 8192, 12288, 16384, 32768, 49152, 65536, 131072, 262144,
-                                    524288, 1048576, 2097152, 4194304 };
+                                    524288, 1048576, 2097152, 4194304, 8388608, 16777216 };
     enum { N = sizeof bytes / sizeof *bytes };
-    size_t most = soak_chance(r, 12) ? N : soak_chance(r, 4) ? N - 3 : 11;
+    size_t most = soak_chance(r, 12) ? N : soak_chance(r, 4) ? N - 5 : 11;
 
     return bytes[soak_below(r, most)];
 }
