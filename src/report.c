@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { PASSED = -1 };
@@ -449,6 +450,24 @@ static bool write_all(int file, const char *text, size_t n)
     return true;
 }
 
+/* A device or a pipe, /dev/null or /dev/stdout, is written to and stays what it is.  Nobody is waited for who does not read. */
+static bool write_special(const char *name, const char *text, size_t n)
+{
+    int file = open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    bool done = file >= 0 && fcntl(file, F_SETFL, 0) == 0 && write_all(file, text, n);
+
+    if (file >= 0)
+        done = close(file) == 0 && done;
+    return done;
+}
+
+static bool is_special(const char *name)
+{
+    struct stat is;
+
+    return stat(name, &is) == 0 && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode);
+}
+
 /* The file appears whole or not at all: it is written beside its place and renamed. */
 static bool write_file(const char *name, const char *text, size_t n)
 {
@@ -490,7 +509,7 @@ static bool put(const char *where, const char *text, size_t n, int rank)
         snprintf(name, size, "%s", where);
     else
         snprintf(name, size, "%s.%d", where, rank);
-    done = write_file(name, text, n);
+    done = is_special(name) ? write_special(name, text, n) : write_file(name, text, n);
     free(name);
     return done;
 }

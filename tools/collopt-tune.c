@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void usage(FILE *to)
@@ -203,12 +204,17 @@ static int verify_all(struct tune_cells *all, const struct tune_options *one)
     return status;
 }
 
-/* Is there a directory for FILE?  Known before all is measured. */
+/* Is there a directory for FILE, and nothing in its place that is not to be replaced, as /dev/null?  Known before all is measured. */
 static bool has_place(const char *file)
 {
     const char *slash = file ? strrchr(file, '/') : NULL;
     char directory[TUNE_PATH] = ".";
+    struct stat is;
 
+    if (file && stat(file, &is) == 0 && !S_ISREG(is.st_mode)) {
+        tune_say("%s is not a file that could be replaced; give the name of one, new or old", file);
+        return false;
+    }
     if (slash)
         snprintf(directory, sizeof directory, "%.*s/", (int)(slash - file), file);
     if (!file || access(directory, W_OK | X_OK) == 0)

@@ -278,6 +278,14 @@ reporting()
     fi
     tells 3 'run 5 passed 0' COLLOPT_AFTER=1 COLLOPT_REPORT=stderr -- allreduce=5
     said 1 '^collopt: all 3 ranks$' "$host, report on stderr"
+    # a device or a pipe stays what it is
+    mkfifo "$work/report.pipe"
+    cat "$work/report.pipe" >"$work/report.read" &
+    tells 2 'run 5 passed 0' COLLOPT_AFTER=1 COLLOPT_REPORT="$work/report.pipe" -- allreduce=5
+    [ -p "$work/report.pipe" ] || { kill $!; fail "$host: a pipe was replaced by the report"; }
+    wait $!
+    holds "$work/report.read" '"ranks": *2'
+    rm -f "$work"/report.*
     # counters of communicators that were freed
     tells 2 'run 6 passed 0' COLLOPT_AFTER=1 COLLOPT_REPORT="$work/report" -- dup allreduce=2 dup allreduce=2 dup allreduce=2
     [ "$(reported run '')" = 12 ] || fail "$host: the report has $(reported run '') calls run, not 12"
