@@ -276,9 +276,12 @@ size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t 
 /* Adds a packed report; false if the bytes are none of this version, or no memory: R is then as before. */
 bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t size);
 /* Writes to WHERE, the value of COLLOPT_REPORT: a table to "stderr", else JSON to the file WHERE, or WHERE.<rank> where the
- * report is one rank's (RANK >= 0; -1: combined).  A file appears whole or not at all.  MPI is what MPI_Get_library_version says,
+ * report is one rank's (RANK >= 0; -1: combined).  A file appears whole or not at all; a device, a pipe, /dev/stdout and
+ * /dev/stderr are written to, whoever's the report is.  MPI is what MPI_Get_library_version says,
  * RANKS the size of MPI_COMM_WORLD.  False, after a warning, if it could not be written. */
 bool collopt_report_write(struct collopt_report *r, const char *where, const char *mpi, int ranks, int rank);
+/* Is WHERE a file, there or not, and nothing else that can be written to? */
+bool collopt_report_to_file(const char *where);
 /* Writes a file of rules that says what was learnt (COLLOPT_ADAPT); likewise. */
 bool collopt_report_rules(struct collopt_report *r, const char *where);
 

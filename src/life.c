@@ -119,7 +119,7 @@ static bool together(MPI_Comm *comm, int rank)
 /* Programs that were spawned write files of their own. */
 static void name_file(char *name, size_t size, const char *where)
 {
-    if (!spawned || strcmp(where, "stderr") == 0)
+    if (!spawned || !collopt_report_to_file(where))
         snprintf(name, size, "%s", where);
     else
         snprintf(name, size, "%s.spawned-%ld", where, (long)getpid());

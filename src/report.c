@@ -450,7 +450,28 @@ static bool write_all(int file, const char *text, size_t n)
     return true;
 }
 
-/* A device or a pipe, /dev/null or /dev/stdout, is written to and stays what it is.  Nobody is waited for who does not read. */
+/* The standard stream that WHERE stands for, or -1.  /dev/stdout may lead to a file that has the program's output already. */
+static int stream_of(const char *where)
+{
+    if (strcmp(where, "stderr") == 0 || strcmp(where, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    return strcmp(where, "/dev/stdout") == 0 ? STDOUT_FILENO : -1;
+}
+
+/* A device or a pipe, such as /dev/null: written to, it stays what it is. */
+static bool is_special(const char *name)
+{
+    struct stat is;
+
+    return stat(name, &is) == 0 && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode);
+}
+
+bool collopt_report_to_file(const char *where)
+{
+    return stream_of(where) < 0 && !is_special(where);
+}
+
+/* A pipe that nobody has opened is an error, and not waited for. */
 static bool write_special(const char *name, const char *text, size_t n)
 {
     int file = open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -459,13 +480,6 @@ static bool write_special(const char *name, const char *text, size_t n)
     if (file >= 0)
         done = close(file) == 0 && done;
     return done;
-}
-
-static bool is_special(const char *name)
-{
-    struct stat is;
-
-    return stat(name, &is) == 0 && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode);
 }
 
 /* The file appears whole or not at all: it is written beside its place and renamed. */
@@ -500,8 +514,10 @@ static bool put(const char *where, const char *text, size_t n, int rank)
     char *name;
     bool done;
 
-    if (strcmp(where, "stderr") == 0)
-        return write_all(STDERR_FILENO, text, n);
+    if (stream_of(where) >= 0)
+        return write_all(stream_of(where), text, n);
+    if (is_special(where))
+        return write_special(where, text, n);
     name = malloc(size);
     if (!name)
         return false;
@@ -509,7 +525,7 @@ static bool put(const char *where, const char *text, size_t n, int rank)
         snprintf(name, size, "%s", where);
     else
         snprintf(name, size, "%s.%d", where, rank);
-    done = is_special(name) ? write_special(name, text, n) : write_file(name, text, n);
+    done = write_file(name, text, n);
     free(name);
     return done;
 }

@@ -204,14 +204,15 @@ static int verify_all(struct tune_cells *all, const struct tune_options *one)
     return status;
 }
 
-/* Is there a directory for FILE, and nothing in its place that is not to be replaced, as /dev/null?  Known before all is measured. */
+/* Is there a directory for FILE, and nothing in its place that is not to be replaced, such as /dev/null or the link /dev/stdout?
+ * Known before all is measured. */
 static bool has_place(const char *file)
 {
     const char *slash = file ? strrchr(file, '/') : NULL;
     char directory[TUNE_PATH] = ".";
     struct stat is;
 
-    if (file && stat(file, &is) == 0 && !S_ISREG(is.st_mode)) {
+    if (file && lstat(file, &is) == 0 && !S_ISREG(is.st_mode)) {
         tune_say("%s is not a file that could be replaced; give the name of one, new or old", file);
         return false;
     }

@@ -286,6 +286,8 @@ reporting()
     wait $!
     holds "$work/report.read" '"ranks": *2'
     rm -f "$work"/report.*
+    tells 2 'run 5 passed 0' COLLOPT_AFTER=1 COLLOPT_REPORT=/dev/stdout -- allreduce=5
+    said 1 '"combined": *true' "$host, report on /dev/stdout"
     # counters of communicators that were freed
     tells 2 'run 6 passed 0' COLLOPT_AFTER=1 COLLOPT_REPORT="$work/report" -- dup allreduce=2 dup allreduce=2 dup allreduce=2
     [ "$(reported run '')" = 12 ] || fail "$host: the report has $(reported run '') calls run, not 12"

@@ -11,12 +11,14 @@
 #include "select/rules.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #ifdef COLLOPT_HAVE_JANSSON
@@ -329,6 +331,31 @@ START_TEST(report_of_one_rank)
 }
 END_TEST
 
+/* Whose report it is does not name another file beside a pipe. */
+START_TEST(report_to_a_pipe)
+{
+    struct collopt_report *r = one_rank(1);
+    char directory[] = "/tmp/collopt-report-XXXXXX", name[64], got[4096] = "";
+    int reader;
+
+    ck_assert_ptr_nonnull(mkdtemp(directory));
+    snprintf(name, sizeof name, "%s/pipe", directory);
+    ck_assert_int_eq(mkfifo(name, 0600), 0);
+    ck_assert(!collopt_report_to_file(name));
+    ck_assert(!collopt_report_write(r, name, "MPICH", 4, 2));       /* nobody reads */
+    reader = open(name, O_RDONLY | O_NONBLOCK);
+    ck_assert(collopt_report_write(r, name, "MPICH", 4, 2));
+    ck_assert_int_gt(read(reader, got, sizeof got - 1), 0);
+    ck_assert_msg(strstr(got, "\"rank\": 2,"), "%s", got);
+    close(reader);
+    unlink(name);
+    ck_assert_msg(rmdir(directory) == 0, "something was left in %s", directory);
+    ck_assert(collopt_report_to_file(name));
+    ck_assert(!collopt_report_to_file("stderr") && !collopt_report_to_file("/dev/stdout"));
+    collopt_report_free(r);
+}
+END_TEST
+
 START_TEST(report_empty)
 {
     struct collopt_report *r = collopt_report_gather();
@@ -538,6 +565,7 @@ int main(void)
     tcase_add_test(c, report_combined);
     tcase_add_test(c, report_joins_names);
     tcase_add_test(c, report_of_one_rank);
+    tcase_add_test(c, report_to_a_pipe);
     tcase_add_test(c, report_empty);
     tcase_add_test(c, report_of_lessons);
     tcase_add_test(c, report_bytes_refused);
