@@ -10,8 +10,8 @@ COLLOPT_CORE_SOURCES = \
 	src/counters.c \
 	src/depend.c \
 	src/expression.c \
-	src/hosts.c \
 	src/hash.h \
+	src/hosts.c \
 	src/hosts.h \
 	src/inplace.c \
 	src/inside.c \

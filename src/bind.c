@@ -267,9 +267,12 @@ static void bind_instruction(struct binder *b, const struct instruction *q)
     } else {
         if (q->kind != COLLOPT_WAIT)
             bind_message(b, q->action, false);
-        bind_pieces(b, q->action, q->kind == COLLOPT_SEND && b->wire_messages[q->action] > 1 ? COLLOPT_POST_SEND : q->kind);
-        if (q->kind == COLLOPT_SEND && b->wire_messages[q->action] > 1)
+        if (q->kind == COLLOPT_SEND && b->wire_messages[q->action] > 1) {
+            bind_pieces(b, q->action, COLLOPT_POST_SEND);
             bind_pieces(b, q->action, COLLOPT_WAIT);
+        } else {
+            bind_pieces(b, q->action, q->kind);
+        }
     }
 }
 
