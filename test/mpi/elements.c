@@ -260,6 +260,16 @@ unsigned operands_overlapped(void)
 }
 
 /* Also what an operation may rely on: operands apart from each other, at least as aligned as their parts. */
+void apply_kind(const struct kind *k, const struct element *e, char *in, char *inout, int n)
+{
+    if (n > 0 && in < inout + (n - 1) * e->extent + e->high - e->low && inout < in + (n - 1) * e->extent + e->high - e->low)
+        overlapped++;
+    if (((uintptr_t)(in + e->at[0]) | (uintptr_t)(inout + e->at[0])) % part_size(e->part[0]) != 0)
+        fail("an operation of the user's was called with unaligned operands");
+    for (int i = 0; i < n; i++, in += e->extent, inout += e->extent)
+        value_store(e, inout, value_combine(k, value_load(e, in), value_load(e, inout)));
+}
+
 static void apply(int op, char *in, char *inout, int n, MPI_Datatype type)
 {
     const struct element *e = NULL;
@@ -277,12 +287,7 @@ static void apply(int op, char *in, char *inout, int n, MPI_Datatype type)
         fail("an operation of the user's was called with a datatype that it was not called for");
         return;
     }
-    if (n > 0 && in < inout + (n - 1) * e->extent + e->high - e->low && inout < in + (n - 1) * e->extent + e->high - e->low)
-        overlapped++;
-    if (((uintptr_t)(in + e->at[0]) | (uintptr_t)(inout + e->at[0])) % part_size(e->part[0]) != 0)
-        fail("an operation of the user's was called with unaligned operands");
-    for (int i = 0; i < n; i++, in += e->extent, inout += e->extent)
-        value_store(e, inout, value_combine(k, value_load(e, in), value_load(e, inout)));
+    apply_kind(k, e, in, inout, n);
 }
 
 static void affine(void *in, void *inout, int *n, MPI_Datatype *type)

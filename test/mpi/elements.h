@@ -54,6 +54,8 @@ struct value value_of(const struct kind *k, int rank, size_t index);
 struct value value_load(const struct element *e, const char *address);
 void value_store(const struct element *e, char *address, struct value v);
 struct value value_combine(const struct kind *k, struct value left, struct value right);
+/* What an operation of our own does to N elements; it tells what MPI does not allow of operands. */
+void apply_kind(const struct kind *k, const struct element *e, char *in, char *inout, int n);
 /* Is it what it should be?  WEIGHT: the sum of the absolute values that went into it, of RANKS ranks. */
 bool value_right(const struct kind *k, struct value found, struct value right, long double weight, int ranks);
 /* How often operations of our own were given operands that overlap since it was last asked: what MPI forbids, and Open MPI does. */

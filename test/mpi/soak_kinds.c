@@ -32,16 +32,10 @@ void soak_kind_expect(const struct kind *k, const struct element *e)
 
 static void apply(int id, char *in, char *inout, int n, MPI_Datatype type)
 {
-    const struct element *e = expected_element;
-
-    if (!expected_kind || expected_kind->op_id != id || e->type != type) {
+    if (!expected_kind || expected_kind->op_id != id || expected_element->type != type)
         fail("an operation of the user's was called that was not meant, or with another datatype");
-        return;
-    }
-    if (((uintptr_t)(in + e->at[0]) | (uintptr_t)(inout + e->at[0])) % part_size(e->part[0]) != 0)
-        fail("an operation of the user's was called with unaligned operands");
-    for (int i = 0; i < n; i++, in += e->extent, inout += e->extent)
-        value_store(e, inout, value_combine(expected_kind, value_load(e, in), value_load(e, inout)));
+    else
+        apply_kind(expected_kind, expected_element, in, inout, n);
 }
 
 static void affine(void *in, void *inout, int *n, MPI_Datatype *type)

@@ -364,18 +364,34 @@ static void two_first_calls(MPI_Comm comm)
     sum_all(comm, 1, "the second call");
 }
 
+static MPI_Comm parent(void)
+{
+    MPI_Comm comm;
+
+    MPI_Comm_get_parent(&comm);
+    return comm;
+}
+
+/* The parents in FROM and N children that begin with WORD, together, where either of them calls this. */
+static MPI_Comm spawn_from(MPI_Comm from, char *word, int n, MPI_Comm *between)
+{
+    char *child[] = { word, NULL };
+    MPI_Comm merged;
+
+    *between = parent();
+    if (*between == MPI_COMM_NULL)
+        MPI_Comm_spawn(self, child, n, MPI_INFO_NULL, 0, from, between, MPI_ERRCODES_IGNORE);
+    MPI_Intercomm_merge(*between, parent() != MPI_COMM_NULL, &merged);
+    return merged;
+}
+
 static void spawn(int n)
 {
-    char word[] = "spawned", *child[] = { word, NULL };
-    MPI_Comm parent, between, merged;
+    char word[] = "spawned";
+    MPI_Comm between, merged;
 
-    MPI_Comm_get_parent(&parent);
     at("MPI_Comm_spawn", 100);
-    if (parent == MPI_COMM_NULL)
-        MPI_Comm_spawn(self, child, n, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &between, MPI_ERRCODES_IGNORE);
-    else
-        between = parent;
-    MPI_Intercomm_merge(between, parent != MPI_COMM_NULL, &merged);
+    merged = spawn_from(MPI_COMM_WORLD, word, n, &between);
     two_first_calls(merged);
     use(merged, "parents and children together");
     MPI_Comm_free(&merged);
@@ -386,19 +402,14 @@ static void spawn(int n)
 /* The parents' world does not agree, and so uses nothing of collopt; rank 0 of it and its children would. */
 static void spawn_alone(int n)
 {
-    char word[] = "spawned_alone", *child[] = { word, NULL };
-    MPI_Comm parent, between, merged;
+    char word[] = "spawned_alone";
+    MPI_Comm between, merged;
     uint64_t run;
 
-    MPI_Comm_get_parent(&parent);
-    if (parent == MPI_COMM_NULL && world_rank > 0)
+    if (parent() == MPI_COMM_NULL && world_rank > 0)
         return;
     at("MPI_Comm_spawn by one rank", 100);
-    if (parent == MPI_COMM_NULL)
-        MPI_Comm_spawn(self, child, n, MPI_INFO_NULL, 0, MPI_COMM_SELF, &between, MPI_ERRCODES_IGNORE);
-    else
-        between = parent;
-    MPI_Intercomm_merge(between, parent != MPI_COMM_NULL, &merged);
+    merged = spawn_from(MPI_COMM_SELF, word, n, &between);
     run = calls_run(NULL, NULL);
     for (int i = 0; i < 6; i++)
         sum_all(merged, 5, "a parent whose world does not agree, and children");
