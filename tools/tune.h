@@ -62,7 +62,7 @@ struct tune_command {
 
 /* ---- tune_cells.c: what is to be measured, and what has been -------------------------------------------------------- */
 
-enum tune_state { TUNE_OPEN, TUNE_SPARE, TUNE_MEASURED, TUNE_UNFIT, TUNE_WRONG };    /* SPARE: if time is left */
+enum tune_state { TUNE_OPEN, TUNE_SPARE, TUNE_MEASURED, TUNE_UNFIT, TUNE_WRONG };     /* SPARE: if time is left */
 
 /* The host's time to its own, with its interval, as one look at it shows it.  What else goes on on a machine lasts longer than a
  * look, and is not in the interval. */
@@ -122,8 +122,8 @@ bool tune_take_answer(struct tune_cells *all, const char *answer);
 /* Segments and radices beside the one of the fastest algorithm, if that beats the host. */
 void tune_add_variants(struct tune_cell *c, const struct tune_machine *m);
 bool tune_cell_open(const struct tune_cell *c);         /* is something left to be measured? */
-/* All that is SPARE in one state becomes the other; how many. */
-int tune_turn_spares(struct tune_cells *all, enum tune_state from, enum tune_state to);
+/* Candidates in one state are in the other from now on; how many. */
+int tune_turn(struct tune_cells *all, enum tune_state from, enum tune_state to);
 /* The fastest algorithm, if it seems to beat the host and its interval does not say so; else NULL. */
 const struct tune_candidate *tune_doubtful(const struct tune_cell *c);
 /* The next one, of what is chosen without rules and what is about as fast as the fastest, that had less than LOOKS looks, or NULL;

@@ -268,7 +268,7 @@ bool tune_cell_open(const struct tune_cell *c)
     return false;
 }
 
-int tune_turn_spares(struct tune_cells *all, enum tune_state from, enum tune_state to)
+int tune_turn(struct tune_cells *all, enum tune_state from, enum tune_state to)
 {
     int n = 0;
 

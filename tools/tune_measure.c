@@ -484,8 +484,8 @@ static bool look_anew(struct tune_job *job, struct tune_cells *all, const int *o
 }
 
 /* All that is open, as far as the time goes; one cell at least. */
-static bool measure_cells(struct tune_job *job, struct tune_cells *all, const int *order, const struct tune_options *o, double end,
-                          struct part *part)
+static bool measure_cells(struct tune_job *job, struct tune_cells *all, const int *order, const struct tune_options *o,
+                          double end, struct part *part)
 {
     double start = tune_now();
     struct course course = { .what = "cells", .cells = all->n, .start = start, .end = end, .shown = start };
@@ -507,14 +507,14 @@ static bool measure_cells(struct tune_job *job, struct tune_cells *all, const in
 }
 
 /* More algorithms, and further looks.  Should the job end, there is what was measured before. */
-static void use_time_left(struct tune_job *job, struct tune_cells *all, const int *order, const struct tune_options *o, double end,
-                          struct part *part)
+static void use_time_left(struct tune_job *job, struct tune_cells *all, const int *order, const struct tune_options *o,
+                          double end, struct part *part)
 {
     bool well = true;
 
-    if (tune_now() < end && tune_turn_spares(all, TUNE_SPARE, TUNE_OPEN))
+    if (tune_now() < end && tune_turn(all, TUNE_SPARE, TUNE_OPEN))
         well = measure_cells(job, all, order, o, end, part);
-    tune_turn_spares(all, TUNE_OPEN, TUNE_SPARE);
+    tune_turn(all, TUNE_OPEN, TUNE_SPARE);
     well = well && look_again(job, all, order, end, part);
     for (int looks = 2; looks <= TUNE_LOOKS && well; looks++)
         well = look_anew(job, all, order, o, looks, end, part);
