@@ -119,15 +119,15 @@ struct tune_cells {
 void tune_make_cells(struct tune_cells *all, const struct tune_options *o);
 /* Takes an answer, to whatever was asked; false: it says nothing of these cells nor of the machine. */
 bool tune_take_answer(struct tune_cells *all, const char *answer);
-/* Segments and radices beside the one of the fastest algorithm, if that beats the host. */
+/* Segments, radices or lambdas beside the one of the fastest algorithm, if that beats the host. */
 void tune_add_variants(struct tune_cell *c, const struct tune_machine *m);
 bool tune_cell_open(const struct tune_cell *c);         /* is something left to be measured? */
 /* Candidates in one state are in the other from now on; how many. */
 int tune_turn(struct tune_cells *all, enum tune_state from, enum tune_state to);
 /* The fastest algorithm, if it seems to beat the host and its interval does not say so; else NULL. */
 const struct tune_candidate *tune_doubtful(const struct tune_cell *c);
-/* The next one, of what is chosen without rules and what is about as fast as the fastest, that had less than LOOKS looks, or NULL;
- * and how many such looks all cells lack. */
+/* The next one, of what is chosen without rules and what is about as fast as the fastest, that had less than LOOKS looks, or
+ * NULL; and how many such looks all cells lack. */
 const struct tune_candidate *tune_contender(const struct tune_cell *c, int looks);
 int tune_looks_open(const struct tune_cells *all, int looks);
 

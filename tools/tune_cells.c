@@ -208,10 +208,12 @@ static void add_variant(struct tune_cell *c, const struct collopt_problem *p, co
         add_candidate(c, &variant.choice, TUNE_OPEN);
 }
 
-/* Segments and radices are computed from what messages cost, which is known about as well as that. */
+/* Segments, radices and lambda are computed from what messages cost, which is known about as well as that. */
 void tune_add_variants(struct tune_cell *c, const struct tune_machine *m)
 {
-    static const struct { const char *name; size_t factor; } variable[] = { { "segment", 4 }, { "radix", 2 } };
+    static const struct { const char *name; size_t factor; } variable[] = {
+        { "segment", 4 }, { "radix", 2 }, { "lambda", 2 },
+    };
     const struct tune_candidate *best = best_of(c);
     struct collopt_problem p = problem_of(m, c), with = p;
     struct collopt_choice choice;

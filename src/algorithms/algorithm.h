@@ -124,6 +124,15 @@ enum { COLLOPT_SKIPS = 33 };
 /* skip[0] = 1, ... skip[q] = ranks, each half of the next rounded up; returns q = ceil(log2(ranks)). */
 int collopt_skips(int ranks, int skip[COLLOPT_SKIPS]);
 
+/* ---- postal.c: the postal model ------------------------------------------------------------------------------------------ */
+
+/* A rank takes in one message in each slot of time, and a message comes LAMBDA slots after it is sent.  With the largest LAMBDA
+ * as many ranks as an int can count come together in fewer than so many slots. */
+enum { COLLOPT_MOST_LAMBDA = 16, COLLOPT_POSTAL_SLOTS = 256 };
+
+/* reach[t]: ranks whose contributions can have come together by slot T, for T from 0 to the first that reaches RANKS, which is
+ * returned. */
+int collopt_postal_reach(int ranks, int lambda, int64_t reach[COLLOPT_POSTAL_SLOTS]);
 /* ---- swing_table.c: rings on which distances grow by -2 and one ------------------------------------------------- */
 
 /* 1, -1, 3, -5, 11 ...: how far from an even node its partner of STEP is; from an odd one as far the other way. */
@@ -265,6 +274,13 @@ void collopt_messages(struct collopt_traffic *t, double times, struct collopt_me
 /* TIMES more of them in a pipeline, in which the busiest rank receives IN and sends OUT for each. */
 void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, struct collopt_messages m);
 
+/* What collopt_messages() would add for one of them; and how long a rank is busy that receives IN and sends OUT of them while
+ * others are under way.  For algorithms whose critical path depends on both. */
+double collopt_message_seconds(const struct collopt_traffic *t, struct collopt_messages m);
+double collopt_slot_seconds(const struct collopt_traffic *t, int in, int out, struct collopt_messages m);
+/* Adds a time that was predicted by itself. */
+void collopt_inner_seconds(struct collopt_traffic *t, double seconds);
+
 /* traffic.c: what many have in common.  COMBINE: 1 or, of a way back, 0. */
 
 /* Whole vectors of BYTES between pairs at 1, 2, 4 ... of RANKS; halves of what there is, likewise. */
@@ -291,6 +307,8 @@ size_t collopt_preset_segment(const struct collopt_problem *p, double hops, doub
 /* LEAST to MOST for value[PARAMETER] of A, by the model the fastest, the smallest of those. */
 size_t collopt_preset_by_model(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter, int least,
                                int most);
+/* A number of slots near what one message of a vector takes, value[PARAMETER] of A, by the model the fastest. */
+size_t collopt_preset_lambda(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter);
 /* How many segments of value[0] bytes the vector has: the segments() of all algorithms whose first parameter it is. */
 int collopt_segments(const struct collopt_problem *p);
 /* How many whole vectors of BYTES a rank may hold to have receives under way: value of a parameter "window". */
@@ -303,6 +321,9 @@ enum { COLLOPT_RADIX_BITS = 4 };
 #define COLLOPT_RADICES(preset_) \
     { .name = "radices", .list_bits = COLLOPT_RADIX_BITS, .least = 2, .most = COLLOPT_FOLD_OPERANDS, \
       .help = "ranks that become one, level by level", .preset = preset_ }
+#define COLLOPT_LAMBDA(preset_) \
+    { .name = "lambda", .least = 1, .most = COLLOPT_MOST_LAMBDA, \
+      .help = "messages that a rank takes in while one is on its way", .preset = preset_ }
 #define COLLOPT_SEGMENT(preset_) \
     { .name = "segment", .bytes = true, .least = 1, .most = (size_t)1 << 40, .help = "bytes in one piece of the pipeline", \
       .preset = preset_ }

@@ -27,6 +27,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/node_aware.c \
 	src/algorithms/pairwise.c \
 	src/algorithms/pairwise_doubling.c \
+	src/algorithms/postal_tree.c \
 	src/algorithms/rabenseifner.c \
 	src/algorithms/recursive_doubling.c \
 	src/algorithms/recursive_halving.c \
@@ -34,6 +35,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/recursive_splitting.c \
 	src/algorithms/ring.c \
 	src/algorithms/scan_doubling.c \
+	src/algorithms/scan_multiplying.c \
 	src/algorithms/sweep.c \
 	src/algorithms/swing.c \
 	src/algorithms/swing_latency.c \
@@ -47,6 +49,7 @@ ALGORITHM_HELPERS = \
 	src/algorithms/grid.c \
 	src/algorithms/groups.c \
 	src/algorithms/groups.h \
+	src/algorithms/postal.c \
 	src/algorithms/preset.c \
 	src/algorithms/radices.c \
 	src/algorithms/row.c \

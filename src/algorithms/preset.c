@@ -51,6 +51,19 @@ size_t collopt_preset_by_model(const struct collopt_algorithm *a, const struct c
     return (size_t)chosen;
 }
 
+/* Where LAMBDA is as many slots as a message takes; slots are as long as a message keeps its receiver busy, or the way to it. */
+size_t collopt_preset_lambda(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter)
+{
+    const struct collopt_machine *m = collopt_machine_of(p);
+    const struct collopt_way *w = way_of(p);
+    double bytes = vector_bytes(p), busy = w->overhead + m->combine * bytes, wire = w->byte * bytes;
+    double message = w->latency + 2 * w->overhead + wire + m->combine * bytes + (p->topology->wired ? m->hop : 0);
+    double lambda = message / (busy > wire ? busy : wire);
+    int near = lambda < COLLOPT_MOST_LAMBDA ? (int)lambda : COLLOPT_MOST_LAMBDA;
+
+    return collopt_preset_by_model(a, p, parameter, most(near - 1, 1), least(most(near + 1, 2), COLLOPT_MOST_LAMBDA));
+}
+
 int collopt_segments(const struct collopt_problem *p)
 {
     size_t elements = p->value[0] / (p->size ? p->size : 1);

@@ -87,7 +87,9 @@ static void lie_at(const struct collopt_traffic *t, const struct collopt_message
     for (int d = t->grid.sides - 1; d >= 0; d--) {
         int side = t->grid.side[d], steps = distance % side;
         bool ring = t->p->topology->rings >> d & 1 || side == 2;
-        double far = along_side(side, ring, steps, m->pattern), farther = along_side(side, ring, steps + 1, m->pattern);
+        /* Of several that go upwards at once, one wraps. */
+        enum collopt_pattern pattern = m->pattern == COLLOPT_UPWARDS && m->fan > 1 ? COLLOPT_SHIFT : m->pattern;
+        double far = along_side(side, ring, steps, pattern), farther = along_side(side, ring, steps + 1, pattern);
         double load = least(steps, side - steps) * (ring ? 1 : m->pattern == COLLOPT_SWING ? 4
                                                     : m->pattern == COLLOPT_SHIFT && m->strands > 1 ? 2 : 1);
 
@@ -313,30 +315,56 @@ static double mixed(const struct collopt_messages *m, struct parts in, struct pa
                           : late + larger(in.wire, out.wire) + in.combining + in.turns;
 }
 
-void collopt_messages(struct collopt_traffic *t, double times, struct collopt_messages m)
+double collopt_message_seconds(const struct collopt_traffic *t, struct collopt_messages m)
 {
     struct parts in = { 0 }, out = { 0 };
-    struct lie l;
+    struct lie l = lie_of(t, &m);
 
+    if (l.inside > 0)
+        in = parts_of(t, &m, COLLOPT_INSIDE, l.inside, &l);
+    if (l.between > 0)
+        out = parts_of(t, &m, COLLOPT_BETWEEN, l.between, &l);
+    if (m.pattern <= COLLOPT_UPWARDS && l.inside > 0 && l.between > 0)
+        return mixed(&m, in, out, l.between / (l.inside + l.between));
+    return larger(level_seconds(&m, in), level_seconds(&m, out));
+}
+
+void collopt_messages(struct collopt_traffic *t, double times, struct collopt_messages m)
+{
     if (times <= 0 || t->ranks < 2)
         return;
     if (t->longest > 0) {
         m.bytes = larger(m.bytes, t->longest / most(m.blocks, 1));
         m.combined = m.combined > 0 ? larger(m.combined, m.bytes) : 0;
     }
-    if (m.pattern == COLLOPT_ALONG || m.pattern == COLLOPT_AROUND) {
+    if (m.pattern == COLLOPT_ALONG || m.pattern == COLLOPT_AROUND)
         t->seconds += along(t, &m, times);
-        return;
-    }
-    l = lie_of(t, &m);
-    if (l.inside > 0)
-        in = parts_of(t, &m, COLLOPT_INSIDE, l.inside, &l);
-    if (l.between > 0)
-        out = parts_of(t, &m, COLLOPT_BETWEEN, l.between, &l);
-    if (m.pattern <= COLLOPT_UPWARDS && l.inside > 0 && l.between > 0)
-        t->seconds += times * mixed(&m, in, out, l.between / (l.inside + l.between));
     else
-        t->seconds += times * larger(level_seconds(&m, in), level_seconds(&m, out));
+        t->seconds += times * collopt_message_seconds(t, m);
+}
+
+/* The processor of a rank that takes messages in and sends some, or its port, which carries others meanwhile. */
+static double busy(const struct parts *s, int in, int out)
+{
+    return larger((in + out) / 2.0 * s->ends + in * (s->combining + s->copying), most(in, out) * s->wire) + s->turns;
+}
+
+double collopt_slot_seconds(const struct collopt_traffic *t, int in, int out, struct collopt_messages m)
+{
+    struct lie l = lie_of(t, &m);
+    double inside = 0, between = 0;
+
+    if (l.inside > 0) {
+        struct parts s = parts_of(t, &m, COLLOPT_INSIDE, l.inside, &l);
+
+        inside = busy(&s, in, out);
+    }
+    if (l.between > 0) {
+        struct parts s = parts_of(t, &m, COLLOPT_BETWEEN, l.between, &l);
+
+        between = busy(&s, in, out);
+    }
+    return larger(inside, between);
 }
 
 /* The busiest rank's processor, its ports, which rest while it is busy with a message unless there are slots, and a message that

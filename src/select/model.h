@@ -13,7 +13,5 @@
 double collopt_model(const struct collopt_algorithm *a, const struct collopt_problem *p);
 /* The machine of P, or one that is like none in particular. */
 const struct collopt_machine *collopt_machine_of(const struct collopt_problem *p);
-/* Adds the time of a phase that was predicted by itself. */
-void collopt_inner_seconds(struct collopt_traffic *t, double seconds);
 
 #endif

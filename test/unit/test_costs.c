@@ -122,7 +122,8 @@ static void open(struct workshop *w, const struct trial *t, char words[TRIAL_WOR
 
 /* Pipelines through trees share ports between streams that meet anew at every p, and so do blocks that meet: their rounds have
  * no closed form, and what is stated is an estimate.  So it is where many strands share a port, or where, for an odd p, one rank
- * plays two and is late for partners that are late for others.  All else is equal. */
+ * plays two and is late for partners that are late for others, and where parts of a tree end at round numbers of ranks.  All else is
+ * equal. */
 static const struct estimate {
     const char *name;           /* of all collectives, or "reduce name" */
     double least, most;         /* replayed rounds, as a multiple of those stated */
@@ -132,6 +133,7 @@ static const struct estimate {
     { "binary_tree", 0.4, 1.5, false },
     { "two_tree", 0.75, 1.2, false },
     { "dual_root", 0.4, 1.5, false },
+    { "postal_tree", 1, 1.35, false },
     { "bucket", 1, 1.35, false },
     { "mesh", 0.8, 1.2, false },
     { "mesh_trees", 0.65, 1.45, false },
@@ -298,7 +300,7 @@ static void few_messages(const struct collopt_algorithm *a, struct workshop *w, 
     collopt_schedule_free(s);
 }
 
-/* An algorithm whose rounds are logarithmic for long vectors is so for the shortest, be its default radix another. */
+/* An algorithm whose rounds are logarithmic for long vectors is so for the shortest, be its default radix or lambda another. */
 START_TEST(logarithmic_stays_logarithmic)
 {
     static const int ranks[] = { 4096, 4093 };         /* test_scale has more of them, and weighs the programs */
@@ -322,7 +324,7 @@ START_TEST(logarithmic_stays_logarithmic)
             if (c == 0 && cost.rounds > 8 * 12)
                 break;
             most = c == 0 ? cost.rounds : most;
-            ck_assert_msg(cost.rounds <= 2 * most, "%s %s p %d count %zu: %.0f rounds, for long vectors %.0f",
+            ck_assert_msg(cost.rounds <= 2.5 * most, "%s %s p %d count %zu: %.0f rounds, for long vectors %.0f",
                           collopt_collective_names[a->collective], a->name, ranks[i], counts[c], cost.rounds, most);
             for (size_t r = 0; r < sizeof rank / sizeof *rank; r++)
                 few_messages(a, &w, rank[r], cost.rounds);

@@ -74,7 +74,7 @@ struct bounds {
 
 static const struct bounds all[KINDS] = { { 0.9, 1.1 }, { 0.9, 1.1 }, { 0.7, 1.3 }, { 0.7, 1.3 } };
 
-/* Estimates.  Linear, gather, alltoall, transpose, knomial, and Reduce by recursive_splitting: the replay's ranks
+/* Estimates.  Linear, gather, alltoall, transpose, knomial, postal_tree, and Reduce by recursive_splitting: the replay's ranks
  * take one message after the other, with all its hops, the model's are busy with them only for their own overhead.
  * Trees, and what folds or swings an odd number of ranks: streams meet on ports, the fewer ranks the worse; where
  * ranks are few none of them is chosen.  Scans: what goes beyond the last rank is not sent.  On nodes: the slowest
@@ -108,10 +108,12 @@ static const struct exception {
     { "linear", GRID, { 0.1, 1.3 } },
     { "linear", SHORT, { 0.5, 1.1 } },
     { "pairwise", GRID, { 0.6, 1.3 } },
+    { "postal_tree", SHORT, { 0.65, 1.1 } },
     { "rabenseifner", LONG, { 0.8, 1.1 } },
     { "recursive_doubling", NODES, { 0.7, 2 } },
     { "recursive_halving", LONG, { 0.9, 1.2 } },
     { "recursive_halving", SHORT, { 0.85, 1.1 } },
+    { "recursive_multiplying", NODES, { 0.7, 2 } },
     { "recursive_splitting", GRID, { 0.5, 1.3 } },
     { "recursive_splitting", SHORT, { 0.75, 1.1 } },
     { "ring", GRID, { 0.5, 1.3 } },

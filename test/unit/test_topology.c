@@ -466,7 +466,7 @@ static const struct decision {
 } decisions[] = {
     /* Recorded maps, and what must be so whatever the figures of the model are.  WHY: any. */
 #define WHOLE "recursive_doubling|recursive_multiplying|short_elimination|swing_latency|census|leader|lanes|node_aware|" \
-              "binomial|knomial|bine_tree|pairwise_doubling|window_doubling"
+              "binomial|knomial|postal_tree|bine_tree|pairwise_doubling|window_doubling"
 #define CUT "ring|circulant|rabenseifner|swing|binary_blocks|recursive_halving|pairwise|bucket|elimination|lanes|bine" \
     "|recursive_splitting|near_splitting"
 #define BY_NODES "leader|lanes|node_aware"
@@ -535,8 +535,8 @@ static const struct decision {
     { "hosts", COLLOPT_ALLREDUCE, 64 << 10, true, "rabenseifner|swing", "predicted" },
     { "hosts", COLLOPT_ALLREDUCE, 64 << 10, false, "rabenseifner", "predicted" },
     { "hosts", COLLOPT_SCAN, 1 << 20, true, "chain", "predicted" },
-    /* Nodes of 16 ranks: trees of four for the shortest, lanes for longer ones. */
-    { "cluster", COLLOPT_REDUCE, 8, true, "knomial:radix=4", "predicted" },
+    /* Nodes of 16 ranks: trees of overlapping messages for the shortest, lanes for longer ones. */
+    { "cluster", COLLOPT_REDUCE, 8, true, "postal_tree:|leader:node=(postal_tree", "predicted" },
     { "cluster", COLLOPT_ALLREDUCE, 16 << 10, true, "lanes", "predicted" },
     { "cluster", COLLOPT_SCAN, 512 << 10, true, "two_tree", "predicted" },
     /* Tori: all links at once; the shortest vectors by several messages at a time. */
@@ -548,7 +548,7 @@ static const struct decision {
     { "torus 8x8", COLLOPT_REDUCE, 4 << 20, true, "torus_trees:segment=", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 64 << 10, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE_SCATTER, 1 << 20, true, "swing_torus:dims=8x8", "predicted" },
-    { "torus 8x8", COLLOPT_SCAN, 8, true, "recursive_doubling|pairwise_doubling", "predicted" },
+    { "torus 8x8", COLLOPT_SCAN, 8, true, "recursive_multiplying|recursive_doubling|pairwise_doubling", "predicted" },
     { "torus 4x4x4", COLLOPT_ALLREDUCE, 32 << 10, true, "recursive_splitting:radix=4", "predicted" },
     { "torus 4x4x4", COLLOPT_ALLREDUCE, 512 << 10, true, "swing_torus:dims=4x4x4", "predicted" },
     { "torus 5x4x4", COLLOPT_ALLREDUCE, 1 << 20, true, "bucket:dims=5x4x4", "predicted" },    /* swing_torus wants even sides */
