@@ -195,6 +195,18 @@ struct collopt_levels {
 /* Prime factors multiplied up to RADIX, the largest first; no levels if there is a larger prime. */
 struct collopt_levels collopt_factors(int ranks, int radix);
 
+/* ---- scan_multiplying.c: an Exscan by rounds of several messages, inside others ------------------------------------------ */
+
+struct collopt_work {           /* of one rank, in vectors */
+    int combined, scratch;
+};
+
+struct collopt_work collopt_exscan_multiplying_work(int ranks, int radix, int rank);
+/* One behind the other, of a Scan and of an Exscan. */
+int collopt_scan_multiplying_messages(int ranks, int radix);
+/* Vectors of BYTES between RANKS that are so far APART. */
+void collopt_traffic_scan_multiplying(struct collopt_traffic *t, int ranks, int radix, int apart, double bytes);
+
 /* ---- tree.c: in-order trees, and the pipelines through them -------------------------------------------------- */
 
 /* One rank in a tree over consecutive ranks: everything below LEFT has lower ranks, below RIGHT higher ones; -1: none. */
@@ -321,6 +333,8 @@ enum { COLLOPT_RADIX_BITS = 4 };
 #define COLLOPT_RADICES(preset_) \
     { .name = "radices", .list_bits = COLLOPT_RADIX_BITS, .least = 2, .most = COLLOPT_FOLD_OPERANDS, \
       .help = "ranks that become one, level by level", .preset = preset_ }
+#define COLLOPT_SPLITS(preset_) \
+    { .name = "splits", .least = 1, .most = COLLOPT_MOST_LEVELS, .help = "levels on which vectors are split", .preset = preset_ }
 #define COLLOPT_LAMBDA(preset_) \
     { .name = "lambda", .least = 1, .most = COLLOPT_MOST_LAMBDA, \
       .help = "messages that a rank takes in while one is on its way", .preset = preset_ }

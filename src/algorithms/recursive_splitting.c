@@ -6,16 +6,18 @@
  * Rabenseifner's algorithm are those of radix 2; a larger radix has fewer levels, and the messages of a level are
  * under way together.  On the way back the same groups exchange what they have, or, of a Reduce, give it to the one
  * that is in the group as the root is in its own.
+ * Where windows have become short, it is faster not to split them further: beyond the first "splits" levels the ranks of an
+ * Allreduce's group exchange their windows whole, those of a Reduce's send theirs to one of them, and there is no way back.
  * Allreduce and Reduce begin with neighbours, so rank order is kept.  A Reduce_scatter begins with ranks that are
  * far apart, as its windows are those of neighbours: commutative operations only.  near_splitting begins with
  * neighbours there, too, which keeps the order, and the longest messages where networks are wide.  Ranks end up with
  * parts of others, those whose digits are theirs in reverse, and exchange them.  No prime factor of p may be above
  * the radix.
  * Cost: sum of (f-1) messages, (p-1)/p m; with the way back twice as much; near_splitting one message of m/p more;
- * (p-1)/p m combined.  Scratch: about m.
+ * (p-1)/p m combined.  A level that is not split: f-1 windows sent and combined.  Scratch: about m.
  * Use it for medium vectors where messages of one rank overlap; near_splitting for long ones, too, on many ranks.
  * As recursive multiplying, Ruefenacht, Bull and Booth, EuroMPI 2016, with the parts of Rabenseifner, ICCS 2004; in
- * MPICH "recexch". */
+ * MPICH "recexch".  Short ways inside long ones: van de Geijn, J. Parallel Distrib. Comput. 22 (1994). */
 #include "config.h"
 
 #include "algorithm.h"
@@ -68,14 +70,52 @@ static struct collopt_levels levels_of(const struct collopt_problem *p)
     return collopt_factors(p->ranks, (int)p->value[0]);
 }
 
-/* Neighbours first; returns how far apart the ranks of the last level are, times its radix. */
-static int scatter(struct way *w, const struct collopt_levels *all)
+/* Levels on which windows are split. */
+static int splits_of(const struct collopt_problem *p, const struct collopt_levels *all)
+{
+    return p->value[1] > 0 && p->value[1] < (size_t)all->levels ? (int)p->value[1] : all->levels;
+}
+
+/* Windows that this makes of the vector. */
+static int windows_of(const struct collopt_problem *p, const struct collopt_levels *all)
+{
+    int windows = 1;
+
+    for (int l = 0; l < splits_of(p, all); l++)
+        windows *= all->radix[l];
+    return windows;
+}
+
+/* Neighbours first; returns how far apart the ranks of the last level that is split are, times its radix. */
+static int scatter(struct way *w, const struct collopt_problem *p, const struct collopt_levels *all)
 {
     int width = 1;
 
-    for (int l = 0; l < all->levels; width *= all->radix[l++])
+    for (int l = 0; l < splits_of(p, all); width *= all->radix[l++])
         split(w, width, all->radix[l], false);
     return width;
+}
+
+/* F ranks, WIDTH apart, combine their windows: all of them, or the one whose digit is TO. */
+static void combine_whole(struct way *w, int width, int f, int to)
+{
+    int digit = digit_of(w->rank, width, f);
+    struct collopt_block own = block(w->partition, w->first, w->parts);
+    struct collopt_region operand[COLLOPT_FOLD_OPERANDS];
+
+    collopt_round(w->s);
+    for (int j = 1; j < f; j++) {
+        int next = (digit + j) % f, from = modulo(digit - j, f);
+
+        if (to < 0 || to == next)
+            collopt_send(w->s, w->rank + (next - digit) * width, at(w->mine, own));
+        operand[from] = at(to < 0 || to == digit ? collopt_packed_slot(w->s) : w->mine, own);
+        if (to < 0 || to == digit)
+            collopt_receive(w->s, w->rank + (from - digit) * width, operand[from]);
+    }
+    operand[digit] = at(w->mine, own);
+    if (to < 0 || to == digit)
+        collopt_fold(w->s, at(w->sums, own), f, operand);
 }
 
 /* The window before it was split among F, of which this rank has part DIGIT. */
@@ -88,12 +128,15 @@ static void widen(struct way *w, int f, int digit)
 static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_levels all = levels_of(p);
-    struct way w = { s, rank, collopt_partition(s, p->ranks), 0, p->ranks, COLLOPT_IN, COLLOPT_OUT };
-    int width = scatter(&w, &all);
+    int windows = windows_of(p, &all), splits = splits_of(p, &all);
+    struct way w = { s, rank, collopt_partition(s, windows), 0, windows, COLLOPT_IN, COLLOPT_OUT };
+    int width = scatter(&w, p, &all);
 
     if (p->ranks == 1)
         collopt_copy(s, out(whole()), in(whole()));
-    for (int l = all.levels - 1; l >= 0; l--) {
+    for (int l = splits, far = width; l < all.levels; far *= all.radix[l++])
+        combine_whole(&w, far, all.radix[l], -1);
+    for (int l = splits - 1; l >= 0; l--) {
         int f = all.radix[l], digit = digit_of(rank, width /= f, f);
         struct collopt_block own = block(w.partition, w.first, w.parts);
 
@@ -112,22 +155,28 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
 static int sums_of_reduce(struct collopt_schedule *s, const struct collopt_problem *p, const struct collopt_levels *all, int rank,
                           int partition)
 {
-    int f = all->levels ? all->radix[0] : 1;
+    int f = all->levels ? all->radix[0] : 1, parts = windows_of(p, all) / f;
 
-    return rank == p->root ? COLLOPT_OUT : collopt_vector_slot(s, block(partition, p->ranks / f * (rank % f), p->ranks / f));
+    return rank == p->root ? COLLOPT_OUT : collopt_vector_slot(s, block(partition, parts * (rank % f), parts));
 }
 
 static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_levels all = levels_of(p);
-    int partition = collopt_partition(s, p->ranks);
-    struct way w = { s, rank, partition, 0, p->ranks, COLLOPT_IN, sums_of_reduce(s, p, &all, rank, partition) };
-    int width = scatter(&w, &all);
+    int windows = windows_of(p, &all), splits = splits_of(p, &all), partition = collopt_partition(s, windows);
+    struct way w = { s, rank, partition, 0, windows, COLLOPT_IN, sums_of_reduce(s, p, &all, rank, partition) };
+    int width = scatter(&w, p, &all);
     bool done = false;
 
     if (p->ranks == 1)
         collopt_copy(s, out(whole()), in(whole()));
-    for (int l = all.levels - 1; l >= 0 && !done; l--) {
+    for (int l = splits, far = width; l < all.levels && !done; far *= all.radix[l++]) {
+        int collects = digit_of(p->root, far, all.radix[l]);
+
+        done = digit_of(rank, far, all.radix[l]) != collects;
+        combine_whole(&w, far, all.radix[l], collects);
+    }
+    for (int l = splits - 1; l >= 0 && !done; l--) {
         int f = all.radix[l], digit = digit_of(rank, width /= f, f), collects = digit_of(p->root, width, f);
         struct collopt_block own = block(partition, w.first, w.parts);
 
@@ -202,30 +251,33 @@ static void build_near(struct collopt_schedule *s, const struct collopt_problem 
 
 /* ---- costs ------------------------------------------------------------------------------------------------------------ */
 
-static double others(const struct collopt_problem *p)
+/* Of FROM .. TO-1, whose windows are split from SHARE of the vector on; or whole ones of that. */
+static void add_levels(const struct collopt_levels *all, int from, int to, bool split_, double *share, double *messages,
+                       double *shares)
 {
-    return (p->ranks - 1) * vector_bytes(p) / p->ranks;
-}
+    for (int l = from; l < to; l++) {
+        int f = all->radix[l];
 
-static int messages_of(const struct collopt_levels *all)
-{
-    int n = 0;
-
-    for (int l = 0; l < all->levels; l++)
-        n += all->radix[l] - 1;
-    return n;
+        *share /= split_ ? f : 1;
+        *messages += f - 1;
+        *shares += (f - 1) * *share;
+    }
 }
 
 /* BACK: 1, or 0 where there is no way back.  SUMS: somebody keeps the first level's part in scratch. */
 static void cost_of(const struct collopt_problem *p, int back, bool sums, struct collopt_cost *c)
 {
     struct collopt_levels all = levels_of(p);
-    double first = all.levels ? vector_bytes(p) / all.radix[0] : 0;
+    int splits = back ? splits_of(p, &all) : all.levels;
+    double m = vector_bytes(p), first = all.levels ? m / all.radix[0] : 0, share = 1;
+    double messages = 0, shares = 0, whole_messages = 0, whole_shares = 0;
 
-    c->rounds = (1 + back) * messages_of(&all);
-    c->bytes = (1 + back) * others(p);
-    c->combined = others(p);
-    c->scratch = others(p) - first + (sums ? first : 0);        /* one part of the first level needs no slot of its own */
+    add_levels(&all, 0, splits, true, &share, &messages, &shares);
+    add_levels(&all, splits, all.levels, false, &share, &whole_messages, &whole_shares);
+    c->rounds = (1 + back) * messages + whole_messages;
+    c->bytes = ((1 + back) * shares + whole_shares) * m;
+    c->combined = (shares + whole_shares) * m;
+    c->scratch = (shares + whole_shares) * m - (sums ? 0 : first);      /* one part of the first level needs no slot of its own */
 }
 
 static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
@@ -262,18 +314,20 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     struct collopt_levels all = levels_of(p);
     bool reduce = p->collective == COLLOPT_REDUCE, far = p->collective != COLLOPT_ALLREDUCE && !reduce;
+    bool alone = p->abreast == 0 && p->topology->largest <= 1;  /* else a node's ranks that collect windows share its port */
     double bytes = vector_bytes(p);
-    int width = far ? p->ranks : 1;
+    int width = far ? p->ranks : 1, splits = far ? all.levels : splits_of(p, &all);
 
     for (int l = 0; l < all.levels; l++) {
         int f = all.radix[l];
-        struct collopt_messages m = level(f, far ? width / f : width, bytes /= f);
+        struct collopt_messages m = level(f, far ? width / f : width, bytes /= l < splits ? f : 1);
 
         m.combined = (f - 1) * bytes;
+        m.pattern = reduce && l >= splits && alone ? COLLOPT_TREE : m.pattern;
         collopt_messages(t, 1, m);
         m.combined = 0;
         m.pattern = reduce ? COLLOPT_TREE : m.pattern;
-        collopt_messages(t, far ? 0 : 1, m);
+        collopt_messages(t, far || l >= splits ? 0 : 1, m);
         width = far ? width / f : width * f;
     }
 }
@@ -297,6 +351,29 @@ static void traffic_near(const struct collopt_problem *p, struct collopt_traffic
  * 64 ranks, radix 2, 4, 8: on a dragonfly 148, 108, 195 us, on a fat tree 96, 90, 88. */
 enum { MOST_PRESET = 4 };
 
+/* How many of WITH's levels are best split, where it doesn't say; and the time that this takes. */
+static size_t best_splits(const struct collopt_algorithm *a, struct collopt_problem with, double *seconds)
+{
+    int levels = levels_of(&with).levels, given = (int)with.value[1];
+    size_t best = 0;
+
+    if (!a->parameter[1].name || given > 0 || levels < 2) {
+        *seconds = collopt_model(a, &with);
+        return given > 0 ? (size_t)given : 1;
+    }
+    for (int splits = levels; splits >= 1; splits--) {
+        double time;
+
+        with.value[1] = (size_t)splits;
+        time = collopt_model(a, &with);
+        if (best == 0 || time < *seconds * (1 - 1e-9)) {
+            best = (size_t)splits;
+            *seconds = time;
+        }
+    }
+    return best;
+}
+
 /* The radix of which the levels are fastest; 2 where none serves. */
 static size_t radix_of(const struct collopt_algorithm *a, const struct collopt_problem *p)
 {
@@ -310,7 +387,7 @@ static size_t radix_of(const struct collopt_algorithm *a, const struct collopt_p
         if (p->ranks > 1 && collopt_factors(p->ranks, radix).levels == 0)
             continue;
         with.value[0] = (size_t)radix;
-        time = collopt_model(a, &with);
+        best_splits(a, with, &time);
         if (best == 0 || time < least_time * (1 - 1e-9)) {
             best = (size_t)radix;
             least_time = time;
@@ -332,6 +409,20 @@ static size_t radix_reduce(const struct collopt_problem *p)
     return radix_of(&collopt_reduce_recursive_splitting, p);
 }
 
+static size_t splits_allreduce(const struct collopt_problem *p)
+{
+    double seconds;
+
+    return best_splits(&collopt_allreduce_recursive_splitting, *p, &seconds);
+}
+
+static size_t splits_reduce(const struct collopt_problem *p)
+{
+    double seconds;
+
+    return best_splits(&collopt_reduce_recursive_splitting, *p, &seconds);
+}
+
 static size_t radix_reduce_scatter(const struct collopt_problem *p)
 {
     return radix_of(&collopt_reduce_scatter_recursive_splitting, p);
@@ -348,24 +439,24 @@ static bool usable(const struct collopt_problem *p)
 }
 
 static const char unfit[] = "the number of ranks has a prime factor above its radix";
+static const char both_ways[] = "2 sum of (f-1) over the factors f of p; once if not split",
+    both_bytes[] = "2 (p-1)/p m; of n parts 2 (n-1)/n m, then whole m/n";
 static const char source[] = "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
 static const char when[] = "medium vectors where messages overlap", levels[] = "sum of (f-1) over the factors f of p";
 
 const struct collopt_algorithm collopt_allreduce_recursive_splitting = {
     .name = "recursive_splitting", .summary = "groups of several ranks exchange parts, then results; medium vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 sum of (f-1) over the factors f of p", .bytes = "2 (p-1)/p m",
-    .when = when, .source = source,
-    .parameter = { COLLOPT_RADIX(radix_allreduce) }, .usable = usable, .unfit = unfit,
+    .rounds = both_ways, .bytes = both_bytes, .when = when, .source = source,
+    .parameter = { COLLOPT_RADIX(radix_allreduce), COLLOPT_SPLITS(splits_allreduce) }, .usable = usable, .unfit = unfit,
     .cost = cost_allreduce, .traffic = traffic, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_recursive_splitting = {
     .name = "recursive_splitting", .summary = "groups of several ranks exchange parts, which are gathered; medium vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 sum of (f-1) over the factors f of p", .bytes = "2 (p-1)/p m",
-    .when = when, .source = source,
-    .parameter = { COLLOPT_RADIX(radix_reduce) }, .usable = usable, .unfit = unfit,
+    .rounds = both_ways, .bytes = both_bytes, .when = when, .source = source,
+    .parameter = { COLLOPT_RADIX(radix_reduce), COLLOPT_SPLITS(splits_reduce) }, .usable = usable, .unfit = unfit,
     .cost = cost_reduce, .traffic = traffic, .build = build_reduce,
 };
 

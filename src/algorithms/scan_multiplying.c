@@ -14,26 +14,37 @@
 #include "algorithm.h"
 
 struct level {
+    int ranks, radix;
     int width, factor;
 };
 
 /* The round in which windows of WIDTH grow. */
-static struct level level_of(const struct collopt_problem *p, int width)
+static struct level level_of(int ranks, int radix, int width)
 {
-    return (struct level){ width, least((int)p->value[0], (p->ranks - 1) / width + 1) };
+    return (struct level){ ranks, radix, width, least(radix, (ranks - 1) / width + 1) };
 }
 
-/* The next one; its width is the number of ranks at least, if there is none. */
-static struct level next_level(const struct collopt_problem *p, struct level l)
+static struct level first_level(const struct collopt_problem *p)
+{
+    return level_of(p->ranks, (int)p->value[0], 1);
+}
+
+static bool is_level(struct level l)
+{
+    return l.width < l.ranks;
+}
+
+/* The next one, if there is one. */
+static struct level next_level(struct level l)
 {
     int64_t width = (int64_t)l.width * l.factor;
 
-    return width < p->ranks ? level_of(p, (int)width) : (struct level){ p->ranks, 1 };
+    return level_of(l.ranks, l.radix, width < l.ranks ? (int)width : l.ranks);
 }
 
-static int slots_of(const struct collopt_problem *p)
+static int slots_of(int ranks, int radix)
 {
-    return 2 * (level_of(p, 1).factor - 1);
+    return 2 * (level_of(ranks, radix, 1).factor - 1);
 }
 
 /* Messages that come to RANK in a round. */
@@ -42,17 +53,17 @@ static int received(struct level l, int rank)
     return least(l.factor - 1, rank / l.width);
 }
 
-static bool sends(const struct collopt_problem *p, struct level l, int rank)
+static bool sends(struct level l, int rank)
 {
-    return rank < p->ranks - l.width;
+    return rank < l.ranks - l.width;
 }
 
 /* The messages of a round; what comes is added to ROW, lower ranks first.  FREE: one may come to OUT, as nothing is there. */
-static void exchange(struct collopt_schedule *s, const struct collopt_problem *p, struct level l, int rank,
-                     struct collopt_region mine, bool free, struct turns *tmp, struct collopt_row *row)
+static void exchange(struct collopt_schedule *s, struct level l, int rank, struct collopt_region mine, bool free,
+                     struct turns *tmp, struct collopt_row *row)
 {
     collopt_round(s);
-    for (int j = 1; j < l.factor && rank < p->ranks - j * l.width; j++)
+    for (int j = 1; j < l.factor && rank < l.ranks - j * l.width; j++)
         collopt_send(s, rank + j * l.width, mine);
     for (int j = received(l, rank); j >= 1; j--) {
         struct collopt_region below = free && j == 1 ? out(whole()) : at(turn(s, tmp), whole());
@@ -65,14 +76,14 @@ static void exchange(struct collopt_schedule *s, const struct collopt_problem *p
 static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_region mine = in(whole());
-    struct turns tmp = { .slots = slots_of(p) };
+    struct turns tmp = { .slots = slots_of(p->ranks, (int)p->value[0]) };
 
     if (rank == 0)
         collopt_copy(s, out(whole()), mine);
-    for (struct level l = level_of(p, 1); l.width < p->ranks; l = next_level(p, l)) {
+    for (struct level l = first_level(p); is_level(l); l = next_level(l)) {
         struct collopt_row row = { .to = out(whole()) };
 
-        exchange(s, p, l, rank, mine, mine.place == COLLOPT_IN, &tmp, &row);
+        exchange(s, l, rank, mine, mine.place == COLLOPT_IN, &tmp, &row);
         if (row.operands == 0)
             continue;
         collopt_row_add(s, &row, mine);
@@ -84,78 +95,89 @@ static void build_scan(struct collopt_schedule *s, const struct collopt_problem 
 static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_region with_own = in(whole());
-    struct turns tmp = { .slots = slots_of(p) }, sums = { .slots = 2 };
+    struct turns tmp = { .slots = slots_of(p->ranks, (int)p->value[0]) }, sums = { .slots = 2 };
     bool have = false;
 
-    for (struct level l = level_of(p, 1); l.width < p->ranks; l = next_level(p, l)) {
+    for (struct level l = first_level(p); is_level(l); l = next_level(l)) {
         struct collopt_row row = { .to = out(whole()) };
 
-        exchange(s, p, l, rank, with_own, !have, &tmp, &row);
+        exchange(s, l, rank, with_own, !have, &tmp, &row);
         if (row.operands == 0)
             continue;
         if (have)
             collopt_row_add(s, &row, out(whole()));
         collopt_row_finish(s, &row);
         have = true;
-        if (sends(p, next_level(p, l), rank)) {
+        if (sends(next_level(l), rank)) {
             with_own = at(turn(s, &sums), whole());
             collopt_combine(s, with_own, out(whole()), in(whole()));
         }
     }
 }
 
-/* What RANK does in an Exscan.  Of all that prepare as many sums to be sent, the highest receives most. */
-static void exscan_work(const struct collopt_problem *p, int rank, struct collopt_cost *c)
+struct collopt_work collopt_exscan_multiplying_work(int ranks, int radix, int rank)
 {
     int messages = 0, prepared = 0;
 
-    for (struct level l = level_of(p, 1); l.width < p->ranks; l = next_level(p, l)) {
+    for (struct level l = level_of(ranks, radix, 1); is_level(l); l = next_level(l)) {
         messages += received(l, rank);
-        prepared += received(l, rank) > 0 && sends(p, next_level(p, l), rank);
+        prepared += received(l, rank) > 0 && sends(next_level(l), rank);
     }
-
-    double combined = (most(messages - 1, 0) + prepared) * vector_bytes(p);
-    double scratch = (least(most(messages - 1, 0), slots_of(p)) + least(prepared, 2)) * vector_bytes(p);
-
-    c->combined = combined > c->combined ? combined : c->combined;
-    c->scratch = scratch > c->scratch ? scratch : c->scratch;
+    return (struct collopt_work){ .combined = most(messages - 1, 0) + prepared,
+                                  .scratch = least(most(messages - 1, 0), slots_of(ranks, radix)) + least(prepared, 2) };
 }
 
-static int messages_of(const struct collopt_problem *p)
+int collopt_scan_multiplying_messages(int ranks, int radix)
 {
     int messages = 0;
 
-    for (struct level l = level_of(p, 1); l.width < p->ranks; l = next_level(p, l))
+    for (struct level l = level_of(ranks, radix, 1); is_level(l); l = next_level(l))
         messages += l.factor - 1;
     return messages;
 }
 
+void collopt_traffic_scan_multiplying(struct collopt_traffic *t, int ranks, int radix, int apart, double bytes)
+{
+    for (struct level l = level_of(ranks, radix, 1); is_level(l); l = next_level(l))
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_UPWARDS, .distance = l.width * apart, .bytes = bytes,
+                                                          .combined = (l.factor - 1) * bytes, .fan = l.factor - 1,
+                                                          .uneven = 1.2 });
+}
+
 static void cost_scan(const struct collopt_problem *p, struct collopt_cost *c)
 {
-    int messages = messages_of(p);
+    int messages = collopt_scan_multiplying_messages(p->ranks, (int)p->value[0]);
 
     c->rounds = messages;
     c->bytes = messages * vector_bytes(p);
     c->combined = c->bytes;
-    c->scratch = most(least(messages - 1, slots_of(p)), 0) * vector_bytes(p);
+    c->scratch = most(least(messages - 1, slots_of(p->ranks, (int)p->value[0])), 0) * vector_bytes(p);
 }
 
+static void add_work(const struct collopt_problem *p, int rank, struct collopt_work *busiest)
+{
+    struct collopt_work w = collopt_exscan_multiplying_work(p->ranks, (int)p->value[0], rank);
+
+    busiest->combined = most(busiest->combined, w.combined);
+    busiest->scratch = most(busiest->scratch, w.scratch);
+}
+
+/* Of all that prepare as many sums to be sent, the highest rank receives most. */
 static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
 {
+    struct collopt_work busiest = { 0, 0 };
+
+    add_work(p, p->ranks - 1, &busiest);
+    for (struct level l = first_level(p); is_level(l); l = next_level(l))
+        add_work(p, p->ranks - 1 - l.width, &busiest);
     cost_scan(p, c);
-    c->combined = c->scratch = 0;
-    exscan_work(p, p->ranks - 1, c);
-    for (struct level l = level_of(p, 1); l.width < p->ranks; l = next_level(p, l))
-        exscan_work(p, p->ranks - 1 - l.width, c);
+    c->combined = busiest.combined * vector_bytes(p);
+    c->scratch = busiest.scratch * vector_bytes(p);
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    double m = vector_bytes(p);
-
-    for (struct level l = level_of(p, 1); l.width < p->ranks; l = next_level(p, l))
-        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_UPWARDS, .distance = l.width, .bytes = m,
-                                                          .combined = (l.factor - 1) * m, .fan = l.factor - 1, .uneven = 1.2 });
+    collopt_traffic_scan_multiplying(t, p->ranks, (int)p->value[0], 1, vector_bytes(p));
 }
 
 extern const struct collopt_algorithm collopt_scan_recursive_multiplying;

@@ -2,10 +2,11 @@
  *
  * Groups of g neighbouring ranks cut the vector into g parts.  Each rank receives its part from all ranks of its
  * group, adds them up and learns what the groups below have summed up to (an Exscan among the owners of the same
- * part, by pairwise_doubling); from there it makes the prefix of each rank of its group, and hands it to that rank.
- * One group of all ranks needs no Exscan.
- * Cost: 2 (g-1) + log2 n rounds and (2 (g-1) + log2 n) m/g, n = p/g; about 2m combined.  Scratch: about m.  In rank
- * order.
+ * part); from there it makes the prefix of each rank of its group, and hands it to that rank.  One group of all ranks needs
+ * no Exscan.  This Exscan is by transpose, too, as often as "splits" says, in groups of as many owners; in the end by
+ * pairwise_doubling, or with a radix k above 2 by recursive_multiplying.
+ * Cost: for s splits 2 s (g-1) + (k-1) log_k n rounds, n = p/g^s, with a g-th of the vector, of that ...; about 2m
+ * combined.  Scratch: about m.  In rank order.
  * Use it for medium and long vectors: no prefix travels through others, as in chains and trees, whose pipelines have
  * to be filled, and only 1/g of a vector is sent for each level of a tree.  Small groups for medium vectors, since
  * messages overlap in a group.
@@ -17,11 +18,31 @@
 #include "algorithm.h"
 #include "select/model.h"
 
-extern const struct collopt_algorithm collopt_exscan_pairwise_doubling, collopt_exscan_transpose;
+extern const struct collopt_algorithm collopt_exscan_pairwise_doubling, collopt_exscan_recursive_multiplying,
+    collopt_exscan_transpose;
+
+/* Larger groups share links with all that they send at once. */
+enum { MOST_RADIX = 4, MOST_SPLITS = 5 };
+
+struct variant {
+    size_t radix, splits;
+};
 
 static int width_of(const struct collopt_problem *p)
 {
     return p->value[0] < (size_t)p->ranks ? (int)p->value[0] : p->ranks;
+}
+
+/* Of the last Exscan among owners; 2: by pairwise_doubling. */
+static int radix_of(const struct collopt_problem *p)
+{
+    return most((int)p->value[1], 2);
+}
+
+/* As often groups of owners exchange parts. */
+static int splits_of(const struct collopt_problem *p)
+{
+    return most((int)p->value[2], 1);
 }
 
 /* One rank, number INDEX of WIDTH in its group. */
@@ -77,13 +98,18 @@ static int add_up(struct member *m)
 /* The sum of all groups below, where there are any.  It is the first rank's prefix in an Exscan. */
 static struct collopt_region carry(struct member *m)
 {
-    static const struct collopt_inner inner = { .algorithm = &collopt_exscan_pairwise_doubling, .segments = 1 };
+    int radix = radix_of(m->p), splits = splits_of(m->p);
+    struct collopt_inner inner = { .algorithm = &collopt_exscan_pairwise_doubling, .segments = 1 };
     int *member = collopt_workspace(m->s, (size_t)m->groups * sizeof *member);
     struct collopt_phase phase = { .name = "carry", .ranks = m->groups, .index = m->group, .member = member, .whole = m->mine,
                                    .in = add_up(m), .out = COLLOPT_OUT };
 
     if (!member)
         return in(m->mine);
+    if (splits > 1)
+        inner = (struct collopt_inner){ &collopt_exscan_transpose, { (size_t)m->width, (size_t)radix, (size_t)splits - 1 }, 1 };
+    else if (radix > 2)
+        inner = (struct collopt_inner){ &collopt_exscan_recursive_multiplying, { (size_t)radix }, 1 };
     for (int i = 0; i < m->groups; i++)
         member[i] = i * m->width + m->index;
     if (m->group > 0 && (!m->exclusive || m->index > 0))
@@ -156,14 +182,10 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 
 /* ---- costs ------------------------------------------------------------------------------------------------------------ */
 
-struct work {                   /* of one rank, in parts */
-    int combined, scratch;
-};
-
-/* What pairwise_doubling does in group K of N. */
-static struct work carrying(int k, int n)
+/* What pairwise_doubling does on rank K of N. */
+static struct collopt_work doubling(int k, int n)
 {
-    struct work w = { 0, 0 };
+    struct collopt_work w = { 0, 0 };
     bool has_prefix = false, has_sum = false;
 
     for (int d = 1; d < n; d *= 2) {
@@ -178,38 +200,90 @@ static struct work carrying(int k, int n)
     return w;
 }
 
-/* The busiest rank of group K. */
-static struct work work_of(const struct collopt_problem *p, int k, int width)
-{
-    int groups = p->ranks / width, exclusive = p->collective == COLLOPT_EXSCAN;
-    bool first = k == 0, last = k == groups - 1;
-    struct work w = carrying(k, groups);
+struct kind {                   /* of a transpose among RANKS */
+    int ranks, width, radix, splits;
+    bool exclusive;
+};
 
-    w.combined += most(width - exclusive - first, 0) + (last ? 0 : width - 1);
-    w.scratch += width - 1 + !last + !first + (exclusive && !last && width > 2);
-    return w;
+static struct kind kind_of(const struct collopt_problem *p)
+{
+    return (struct kind){ p->ranks, width_of(p), radix_of(p), splits_of(p), p->collective == COLLOPT_EXSCAN };
+}
+
+/* That of the Exscan among owners. */
+static struct kind among_owners(const struct kind *t)
+{
+    int owners = t->ranks / t->width;
+
+    return (struct kind){ owners, least(t->width, owners), t->radix, t->splits - 1, true };
+}
+
+/* What one rank does, in vectors. */
+struct load {
+    double combined, scratch;
+};
+
+static struct load load_of(const struct kind *t, int rank)
+{
+    int groups = t->ranks / t->width, k = rank / t->width, i = rank % t->width, exclusive = t->exclusive;
+    bool first = k == 0, last = k == groups - 1, silent = exclusive && last && i < t->width - 1;
+    int combined = most(t->width - exclusive - first, 0) + (last ? 0 : t->width - 1);
+    int scratch = t->width - 1 - silent + !last + (!first && (!exclusive || i > 0))
+        + (exclusive && i < t->width - 1 && (i > 0 || !first));
+    struct load inner = { 0, 0 };
+
+    if (groups > 1 && t->splits > 1) {
+        struct kind owners = among_owners(t);
+
+        inner = load_of(&owners, k);
+    } else if (groups > 1) {
+        struct collopt_work w = t->radix > 2 ? collopt_exscan_multiplying_work(groups, t->radix, k) : doubling(k, groups);
+
+        inner = (struct load){ w.combined, w.scratch };
+    }
+    return (struct load){ (combined + inner.combined) / t->width, (scratch + inner.scratch) / t->width };
+}
+
+/* Messages one behind the other, and what is sent in them, in vectors. */
+static double messages_of(const struct kind *t, double *vectors)
+{
+    int groups = t->ranks / t->width;
+    double inner = 0, messages = 2 * (t->width - 1);
+
+    if (groups > 1 && t->splits > 1) {
+        struct kind owners = among_owners(t);
+        double more = messages_of(&owners, &inner);
+
+        *vectors = (messages + inner) / t->width;
+        return messages + more;
+    }
+    if (groups > 1)
+        inner = t->radix > 2 ? collopt_scan_multiplying_messages(groups, t->radix) : log2_ceil(groups);
+    *vectors = (messages + inner) / t->width;
+    return messages + inner;
 }
 
 static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 {
-    int width = width_of(p), groups = p->ranks / width, messages = 2 * (width - 1) + log2_ceil(groups);
-    struct work busiest = { 0, 0 };
+    struct kind t = kind_of(p);
+    struct load busiest = { 0, 0 };
+    double vectors;
 
-    for (int k = 0; k < groups; k++) {
-        struct work w = work_of(p, k, width);
+    for (int r = 0; r < p->ranks; r++) {
+        struct load l = load_of(&t, r);
 
-        busiest.combined = most(busiest.combined, w.combined);
-        busiest.scratch = most(busiest.scratch, w.scratch);
+        busiest.combined = l.combined > busiest.combined ? l.combined : busiest.combined;
+        busiest.scratch = l.scratch > busiest.scratch ? l.scratch : busiest.scratch;
     }
-    c->rounds = messages;
-    c->bytes = messages * vector_bytes(p) / width;
-    c->combined = busiest.combined * vector_bytes(p) / width;
-    c->scratch = busiest.scratch * vector_bytes(p) / width;
+    c->rounds = messages_of(&t, &vectors);
+    c->bytes = vectors * vector_bytes(p);
+    c->combined = busiest.combined * vector_bytes(p);
+    c->scratch = busiest.scratch * vector_bytes(p);
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    int width = width_of(p);
+    int width = width_of(p), radix = radix_of(p), splits = splits_of(p), apart = 1;
     double m = vector_bytes(p);
 
     if (width == p->ranks) {
@@ -218,18 +292,77 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         return;
     }
 
-    collopt_messages(t, 2, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = 1, .bytes = m / width,
-                                                      .combined = m, .fan = width - 1 });
-    for (int d = 1; d * width < p->ranks; d *= 2)
-        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d * width, .bytes = m / width,
-                                                          .combined = m / width });
+    for (int l = 0; l < splits && apart < p->ranks; l++) {
+        m /= width;
+        collopt_messages(t, 2, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = apart, .bytes = m,
+                                                          .combined = width * m, .fan = width - 1 });
+        apart *= width;
+    }
+    if (radix > 2)
+        collopt_traffic_scan_multiplying(t, p->ranks / apart, radix, apart, m);
+    for (int d = apart; radix == 2 && d < p->ranks; d *= 2)
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d, .bytes = m, .combined = m });
 }
 
-/* All ranks, or one of the least divisors of their number.  On a grid what wide groups exchange shares more links than is
- * predicted: Scan of 4 MiB on a 4x4x4 torus by a width of 32 is simulated to take 718 us, for 536. */
+/* Does WIDTH divide RANKS as often as SPLITS says, or until there is one group? */
+static bool divides(int ranks, int width, int splits)
+{
+    for (; splits > 0 && ranks > 1; splits--) {
+        if (ranks % width)
+            return false;
+        ranks /= width;
+    }
+    return true;
+}
+
+/* The fastest splits and radix for WITH's width, where it doesn't say them, and the time that they take; no splits: none
+ * serves. */
+static struct variant best_variant(struct collopt_problem with, double *seconds)
+{
+    int left = with.ranks, width = width_of(&with), radix = (int)with.value[1], splits = (int)with.value[2];
+    struct variant best = { 0, 0 };
+
+    for (int s = 1; s <= MOST_SPLITS && left > 1 && left % width == 0; s++) {
+        left /= width;
+        for (int k = radix ? radix : 2; k <= (radix ? radix : most(2, least(left, MOST_RADIX))); k++) {
+            double time;
+
+            if (splits && splits != s && left > 1)
+                continue;
+            with.value[1] = (size_t)k;
+            with.value[2] = (size_t)s;
+            time = collopt_model(&collopt_exscan_transpose, &with);
+            if (best.splits == 0 || time < 0.97 * *seconds) {   /* else as before, which has been run most */
+                *seconds = time;
+                best = (struct variant){ (size_t)k, (size_t)(splits ? splits : s) };
+            }
+        }
+    }
+    return best;
+}
+
+static size_t radix(const struct collopt_problem *p)
+{
+    double seconds;
+
+    return (size_t)most((int)best_variant(*p, &seconds).radix, 2);
+}
+
+static size_t splits(const struct collopt_problem *p)
+{
+    double seconds;
+
+    return (size_t)most((int)best_variant(*p, &seconds).splits, 1);
+}
+
+/* One of the least divisors of the number of ranks, or all.  Wide groups share more links than is predicted: on a 4x4x4 torus
+ * a Scan of 4 MiB by a width of 32 is simulated to take 718 us, for 536; of 512 KiB on 64 ranks of a dragonfly, width 4 and 8,
+ * 111 and 196 us, for 122 and 116, where a fat tree takes 102 and 97. */
 static size_t width(const struct collopt_problem *p)
 {
-    enum { MOST = 64, MOST_ON_GRID = 16 };
+    enum { MOST = 64, MOST_ON_GRID = 16, NARROW = 4 };
+    static const double wide = 1.3;
+    bool network = !p->topology->wired && (p->abreast > 0 || p->topology->nodes > 1);
     struct collopt_problem with = *p;
     size_t best = with.value[0] = (size_t)most(p->ranks, 2);
     double least_time = p->ranks > 2 ? collopt_model(&collopt_exscan_transpose, &with) : 0;
@@ -237,10 +370,11 @@ static size_t width(const struct collopt_problem *p)
     for (int g = least(p->topology->wired ? MOST_ON_GRID : MOST, p->ranks / 2); g >= 2; g--) {
         double time;
 
-        if (p->ranks % g)
-            continue;
         with.value[0] = (size_t)g;
-        time = collopt_model(&collopt_exscan_transpose, &with);
+        with.value[2] = g > NARROW && network && p->value[2] == 0 ? 1 : p->value[2];
+        if (p->ranks % g || best_variant(with, &time).splits == 0)
+            continue;
+        time *= g > NARROW && network ? wide : 1;
         if (time < least_time) {
             least_time = time;
             best = (size_t)g;
@@ -251,7 +385,7 @@ static size_t width(const struct collopt_problem *p)
 
 static bool usable(const struct collopt_problem *p)
 {
-    return p->ranks % width_of(p) == 0;
+    return divides(p->ranks, width_of(p), splits_of(p));
 }
 
 #define WIDTH \
@@ -260,15 +394,17 @@ static bool usable(const struct collopt_problem *p)
 
 static const char source[] = "pairwise exchange: folklore; prefixes at the owner: collopt";
 static const char summary[] = "for every part, a rank of its own makes all prefixes of a group; medium and long vectors";
-static const char unfit[] = "its width does not divide the ranks";
-static const char rounds[] = "2 (g-1) + log2(p/g), g the width", bytes[] = "(2 (g-1) + log2(p/g)) m/g";
+static const char unfit[] = "its width does not divide the ranks, as often as its splits say";
+static const char rounds[] = "2 s (g-1) + (k-1) log_k(p/g^s), g the width, s the splits",
+    bytes[] = "s = 1: (2 (g-1) + (k-1) log_k(p/g)) m/g";
 
 const struct collopt_algorithm collopt_scan_transpose = {
     .name = "transpose", .summary = summary,
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = rounds, .bytes = bytes,
     .when = "medium and long vectors", .source = source,
-    .parameter = { WIDTH }, .usable = usable, .unfit = unfit,
+    .parameter = { WIDTH, COLLOPT_RADIX(radix), COLLOPT_SPLITS(splits) },
+    .usable = usable, .unfit = unfit,
     .cost = cost, .traffic = traffic, .build = build,
 };
 
@@ -277,6 +413,7 @@ const struct collopt_algorithm collopt_exscan_transpose = {
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = rounds, .bytes = bytes,
     .when = "medium and long vectors", .source = source,
-    .parameter = { WIDTH }, .usable = usable, .unfit = unfit,
+    .parameter = { WIDTH, COLLOPT_RADIX(radix), COLLOPT_SPLITS(splits) },
+    .usable = usable, .unfit = unfit,
     .cost = cost, .traffic = traffic, .build = build,
 };

@@ -532,8 +532,8 @@ static const struct decision {
     { "4x2 on TCP", COLLOPT_ALLREDUCE, 4 << 20, false, BY_NODES, "predicted" },
     { "4x2 on TCP", COLLOPT_REDUCE, 1 << 20, true, "leader|lanes|chain", "predicted" },
     { "hosts", COLLOPT_ALLREDUCE, 8, true, "recursive_doubling", "predicted" },
-    { "hosts", COLLOPT_ALLREDUCE, 64 << 10, true, "rabenseifner|swing", "predicted" },
-    { "hosts", COLLOPT_ALLREDUCE, 64 << 10, false, "rabenseifner", "predicted" },
+    { "hosts", COLLOPT_ALLREDUCE, 64 << 10, true, "rabenseifner|swing|recursive_splitting:radix=2", "predicted" },
+    { "hosts", COLLOPT_ALLREDUCE, 64 << 10, false, "rabenseifner|recursive_splitting:radix=2", "predicted" },
     { "hosts", COLLOPT_SCAN, 1 << 20, true, "chain", "predicted" },
     /* Nodes of 16 ranks: trees of overlapping messages for the shortest, lanes for longer ones. */
     { "cluster", COLLOPT_REDUCE, 8, true, "postal_tree:|leader:node=(postal_tree", "predicted" },
