@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,27 @@ static void check_tree(struct shape k)
     }
     ck_assert_int_eq(roots, 1);
 }
+
+/* Halves for lambda 1, Fibonacci's numbers for 2; and all that an int can count fits the array, whatever lambda is. */
+START_TEST(postal_reach_is_known)
+{
+    static const int known[][8] = { { 1, 2, 4, 8, 16, 32, 64, 128 }, { 1, 1, 2, 3, 5, 8, 13, 21 }, { 1, 1, 1, 2, 3, 4, 6, 9 } };
+    int64_t reach[COLLOPT_POSTAL_SLOTS];
+
+    for (int lambda = 1; lambda <= 3; lambda++) {
+        ck_assert_int_eq(collopt_postal_reach(known[lambda - 1][7], lambda, reach), 7);
+        for (int t = 0; t < 8; t++)
+            ck_assert_int_eq(reach[t], known[lambda - 1][t]);
+    }
+    for (int lambda = 1; lambda <= COLLOPT_MOST_LAMBDA; lambda++) {
+        int slots = collopt_postal_reach(INT_MAX, lambda, reach);
+
+        ck_assert_int_lt(slots, COLLOPT_POSTAL_SLOTS);
+        ck_assert(reach[slots] >= INT_MAX && reach[slots - 1] < INT_MAX);
+    }
+    ck_assert_int_eq(collopt_postal_reach(1, COLLOPT_MOST_LAMBDA, reach), 0);
+}
+END_TEST
 
 START_TEST(trees_are_in_order)
 {
@@ -312,6 +334,7 @@ int main(void)
     tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, folding_keeps_order);
     tcase_add_test(tcase, skips_are_known);
+    tcase_add_test(tcase, postal_reach_is_known);
     tcase_add_test(tcase, trees_are_in_order);
     tcase_add_test(tcase, no_rank_has_children_in_both_of_two_trees);
     tcase_add_test(tcase, two_trees_are_coloured);
