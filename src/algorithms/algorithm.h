@@ -65,6 +65,11 @@ static inline int most(int a, int b)
     return a > b ? a : b;
 }
 
+static inline double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* Bytes of one rank's input vector. */
 static inline double vector_bytes(const struct collopt_problem *p)
 {
@@ -133,6 +138,7 @@ enum { COLLOPT_MOST_LAMBDA = 16, COLLOPT_POSTAL_SLOTS = 256 };
 /* reach[t]: ranks whose contributions can have come together by slot T, for T from 0 to the first that reaches RANKS, which is
  * returned. */
 int collopt_postal_reach(int ranks, int lambda, int64_t reach[COLLOPT_POSTAL_SLOTS]);
+
 /* ---- swing_table.c: rings on which distances grow by -2 and one ------------------------------------------------- */
 
 /* 1, -1, 3, -5, 11 ...: how far from an even node its partner of STEP is; from an odd one as far the other way. */

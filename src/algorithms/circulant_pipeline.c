@@ -266,11 +266,6 @@ static int receives(const struct traffic *t, int *again, int *reach)
     return n;
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* The root takes part in every round; the busiest of the others is one skip above it. */
 static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 {

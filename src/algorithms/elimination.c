@@ -356,11 +356,6 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
 
 /* ---- costs -------------------------------------------------------------------------------------------------- */
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* Parts in the window of the class that BITS leads to: one for each member, and one for a guest of its first leaf. */
 static int parts_in(int ranks, int level, unsigned bits)
 {

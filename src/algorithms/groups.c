@@ -158,11 +158,6 @@ bool collopt_inner_usable(const struct collopt_problem *p, const struct collopt_
     return choice && !choice->algorithm->grouped && serves(p, task, choice);
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* The largest group's, from rank 0 or from the root. */
 void collopt_inner_cost(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments,
                         struct collopt_cost *c)

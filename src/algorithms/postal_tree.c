@@ -134,11 +134,6 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = most(least(at_root - 1, slots), elsewhere ? 1 + least(elsewhere - 1, slots) : 0) * vector_bytes(p);
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* The sum of what comes together in so many slots is ready behind that of one slot less, and behind what is sent. */
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {

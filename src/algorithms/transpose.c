@@ -26,7 +26,7 @@ enum { MOST_RADIX = 4, MOST_SPLITS = 5 };
 
 /* What is hardly faster by the model need not be so, and what is tried first is simpler: Scan of 64 KiB on 8 hosts over TCP
  * takes 4.8 ms by a width of 4, and 5.7 by one of 2 and two splits, for which 0.99 times as much is predicted. */
-#define DIFFERS 0.97
+static const double differs = 0.97;
 
 struct variant {
     size_t radix, splits;
@@ -336,7 +336,7 @@ static struct variant best_variant(struct collopt_problem with, double *seconds)
             with.value[1] = (size_t)k;
             with.value[2] = (size_t)s;
             time = collopt_model(&collopt_exscan_transpose, &with);
-            if (best.splits == 0 || time < DIFFERS * *seconds) {
+            if (best.splits == 0 || time < differs * *seconds) {
                 *seconds = time;
                 best = (struct variant){ (size_t)k, (size_t)(splits ? splits : s) };
             }
@@ -379,7 +379,7 @@ static size_t width(const struct collopt_problem *p)
         if (p->ranks % g || best_variant(with, &time).splits == 0)
             continue;
         time *= g > NARROW && network ? wide : 1;
-        if (time < DIFFERS * least_time) {
+        if (time < differs * least_time) {
             least_time = time;
             best = (size_t)g;
         }

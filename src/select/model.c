@@ -170,11 +170,6 @@ static struct lie lie_of(const struct collopt_traffic *t, const struct collopt_m
     return l;
 }
 
-static double larger(double a, double b)
-{
-    return a > b ? a : b;
-}
-
 /* Neighbours are often nearer than others, also where nothing says so, and the farther all ranks send, the more
  * share links: there are fewer of them between groups of a dragonfly or above the switches of a tapered tree than
  * below.  Whoever shifts pays for the longest way; pairs, for each doubling of their distance, but that the messages
