@@ -2,10 +2,11 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "schedule_parts.h"
 
-enum { MANY = 64 };             /* pieces in both spans, from which on they are sorted before they are compared */
+enum { MANY = 64 };             /* pieces in both spans, from which on they are put in order before they are compared */
 
 static bool scatters(const struct collopt_schedule *s)
 {
@@ -52,21 +53,34 @@ bool collopt_pieces_same(const struct collopt_schedule *s, struct piece a, struc
 
 static int by_first(const void *a, const void *b)
 {
-    const struct collopt_block *x = a, *y = b;
+    const struct piece *x = a, *y = b;
 
-    return (x->first > y->first) - (x->first < y->first);
+    return (x->block.first > y->block.first) - (x->block.first < y->block.first);
 }
 
-/* The blocks of a span in order; NULL: no memory. */
-static struct collopt_block *sorted(const struct collopt_schedule *s, struct span span)
-{
-    struct collopt_block *list = malloc((size_t)span.n * sizeof *list);
+/* The pieces of a span in order: those of the pool, if they are, or else a copy; LIST is NULL if there is no memory for one. */
+struct ordered {
+    const struct piece *list;
+    struct piece *copy;
+    int n;
+};
 
-    for (int i = 0; list && i < span.n; i++)
-        list[i] = s->piece[span.first + i].block;
-    if (list)
-        qsort(list, (size_t)span.n, sizeof *list, by_first);
-    return list;
+static struct ordered order(const struct collopt_schedule *s, struct span span)
+{
+    struct ordered o = { .list = &s->piece[span.first], .n = span.n };
+    int i = 1;
+
+    while (i < span.n && by_first(&o.list[i - 1], &o.list[i]) <= 0)
+        i++;
+    if (i == span.n)
+        return o;
+    o.copy = malloc((size_t)span.n * sizeof *o.copy);
+    if (o.copy) {
+        memcpy(o.copy, o.list, (size_t)span.n * sizeof *o.copy);
+        qsort(o.copy, (size_t)span.n, sizeof *o.copy, by_first);
+    }
+    o.list = o.copy;
+    return o;
 }
 
 /* Are all pieces of one place and one partition? */
@@ -80,12 +94,14 @@ static bool uniform(const struct collopt_schedule *s, struct span span)
     return true;
 }
 
-static bool meet(const struct collopt_block *a, int n, const struct collopt_block *b, int m)
+static bool meet(const struct ordered *a, const struct ordered *b)
 {
-    for (int i = 0, j = 0; i < n && j < m;) {
-        if (a[i].first + a[i].parts <= b[j].first)
+    for (int i = 0, j = 0; i < a->n && j < b->n;) {
+        const struct collopt_block *x = &a->list[i].block, *y = &b->list[j].block;
+
+        if (x->first + x->parts <= y->first)
             i++;
-        else if (b[j].first + b[j].parts <= a[i].first)
+        else if (y->first + y->parts <= x->first)
             j++;
         else
             return true;
@@ -94,10 +110,10 @@ static bool meet(const struct collopt_block *a, int n, const struct collopt_bloc
 }
 
 /* Decides for uniform spans; false if it cannot. */
-static bool compare_sorted(const struct collopt_schedule *s, struct span a, struct span b, bool *overlap)
+static bool compare_ordered(const struct collopt_schedule *s, struct span a, struct span b, bool *overlap)
 {
     struct piece x = s->piece[a.first], y = s->piece[b.first];
-    struct collopt_block *left, *right;
+    struct ordered left, right;
 
     if (!uniform(s, a) || !uniform(s, b))
         return false;
@@ -106,11 +122,11 @@ static bool compare_sorted(const struct collopt_schedule *s, struct span a, stru
         return true;
     if (x.block.partition != y.block.partition)
         return false;
-    left = sorted(s, a);
-    right = sorted(s, b);
-    *overlap = !left || !right || meet(left, a.n, right, b.n);
-    free(left);
-    free(right);
+    left = order(s, a);
+    right = order(s, b);
+    *overlap = !left.list || !right.list || meet(&left, &right);
+    free(left.copy);
+    free(right.copy);
     return true;
 }
 
@@ -118,7 +134,7 @@ bool collopt_spans_overlap(const struct collopt_schedule *s, struct span a, stru
 {
     bool overlap;
 
-    if (a.n > 0 && b.n > 0 && a.n + b.n > MANY && compare_sorted(s, a, b, &overlap))
+    if (a.n > 0 && b.n > 0 && a.n + b.n > MANY && compare_ordered(s, a, b, &overlap))
         return overlap;
     for (int i = 0; i < a.n; i++)
         for (int j = 0; j < b.n; j++)
