@@ -1,8 +1,8 @@
 # Every algorithm of the registry on one host, against a serial fold: collectives-<host>.sh source this and call `all`.
 #
 # What is forced is read once per process, so there is one run for the first algorithms of all collectives, one for the
-# second ones, and so on.  Eight ranks are one group, then several smaller ones at the same time; two ranks have a
-# processor each, where waiting is another.
+# second ones, and so on; collectives that have no more are left out.  Eight ranks are one group, then several smaller ones at
+# the same time; two ranks have a processor each, where waiting is another.
 #
 # A failure says its words; alone it runs by        mpirun -n RANKS env LD_PRELOAD=.libs/libcollopt.so COLLOPT_AFTER=1 \
 #     COLLOPT_ALLREDUCE=ring test/mpi/openmpi/test_collectives allreduce op=affine type=dense count=17 in_place
@@ -11,12 +11,12 @@
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
 
-# The I-th algorithm of each collective as settings, beginning again where a collective has fewer.
+# The I-th algorithm of each collective that has so many, as settings.
 settings()              # I
 {
     awk -v i="$1" -v only="${TEST_ONLY-}" '
         index($0, only) == 1 || only == "" { list[$1, n[$1]++] = $2 }
-        END { for (c in n) printf "COLLOPT_%s=%s\n", toupper(c), list[c, i % n[c]] }' "$work/list"
+        END { for (c in n) if (i < n[c]) printf "COLLOPT_%s=%s\n", toupper(c), list[c, i] }' "$work/list"
 }
 
 # Of each forced algorithm that could not serve a trial there must be one notice; otherwise nothing may be said.
@@ -85,15 +85,20 @@ all()                   # HOST
 # Algorithms that look at the nodes, once more where there are several: uneven ones, ranks alone, ranks dealt in turn.
 on_nodes()
 {
-    for name in $(sed -n 's/^[a-z_]* \([a-z_]*\):.*=(.*/\1/p' "$work/list" | sort -u); do
-        forced=$(awk -v name="$name" '$2 == name { printf "COLLOPT_%s=%s ", toupper($1), $2 }' "$work/list")
+    {
+        echo                    # nothing forced: what is chosen
+        for name in $(sed -n 's/^[a-z_]* \([a-z_]*\):.*=(.*/\1/p' "$work/list" | sort -u); do
+            awk -v name="$name" '$2 == name { printf "COLLOPT_%s=%s ", toupper($1), $2 } END { print "" }' "$work/list"
+        done
+    } >"$work/forced"
+    while read -r forced <&3; do
         # shellcheck disable=SC2086
         one 8 COLLOPT_NODE_RANKS=3 $forced -- 8 7,1 5,3
         # shellcheck disable=SC2086
         one 8 COLLOPT_NODE_RANKS=1,3,2 $forced -- 8 count=1000
         # shellcheck disable=SC2086
         one 8 COLLOPT_NODE_RANKS=cyclic:3 $forced -- 8 count=1000
-    done
+    done 3<"$work/forced"
 }
 
 thoroughly()

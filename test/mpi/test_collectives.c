@@ -10,8 +10,8 @@
  *     mpirun -n 7 ... test_collectives allreduce op=affine type=dense count=17 in_place
  *
  * Inputs are functions of rank and index, so every rank knows what is right by itself, and no test needs more messages
- * than those of the collective it tests.  "list" says, for each collective, the algorithms to be forced, with parameters
- * other than their own once more where they have any.
+ * than those of the collective it tests.  Where something is forced, the other collectives are left out.  "list" says, for
+ * each collective, the algorithms to be forced, with parameters other than their own once more where they have any.
  *
  * What is right is right for MPI.  With COLLOPT=off the hosts fail here, by mistakes of theirs:
  *
@@ -72,9 +72,12 @@ static const char *const mpi_names[COLLOPT_COLLECTIVES] = {
 
 static struct collopt_choice forced[COLLOPT_COLLECTIVES];      /* algorithm NULL: none */
 static bool refused[COLLOPT_COLLECTIVES];       /* the forced algorithm could not serve some trial */
+static bool left_out[COLLOPT_COLLECTIVES];      /* only others are forced */
 
 static void read_forced(void)
 {
+    bool any = false;
+
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
         char variable[64] = "COLLOPT_", why[300];
         const char *text;
@@ -85,7 +88,11 @@ static void read_forced(void)
         check(!text || collopt_parse_choice(text, (enum collopt_collective)c, &forced[c], why, sizeof why), "%s=%s: %s",
               variable, text, why);
         launch += text ? (int)strlen(text) : 0;
+        left_out[c] = !text;
+        any |= text != NULL;
     }
+    for (int c = 0; c < COLLOPT_COLLECTIVES && !any; c++)
+        left_out[c] = false;
 }
 
 /* Groups are consecutive ranks of the world, up or down, on nodes by COLLOPT_NODE_RANKS, numbered by their first rank. */
@@ -466,6 +473,8 @@ static bool has_word(const char *word)
 
 static void run_if_wanted(const struct trial *t, const struct group *g)
 {
+    if (left_out[t->collective])
+        return;
     snprintf(words, sizeof words, "%s %s np=%d op=%s type=%s count=%zu root=%d shape=%s %s",
              collopt_collective_names[t->collective], forced[t->collective].algorithm ? forced[t->collective].algorithm->name : "selected",
              g->ranks, t->kind->op_name, t->kind->type_name, t->count, t->root, shape_names[t->shape],
