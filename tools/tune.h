@@ -119,7 +119,7 @@ struct tune_cells {
 void tune_make_cells(struct tune_cells *all, const struct tune_options *o);
 /* Takes an answer, to whatever was asked; false: it says nothing of these cells nor of the machine. */
 bool tune_take_answer(struct tune_cells *all, const char *answer);
-/* Segments, radices or lambdas beside the one of the fastest algorithm, if that beats the host. */
+/* Segments, radices, lambdas or splits beside the one of the fastest algorithm, if that beats the host. */
 void tune_add_variants(struct tune_cell *c, const struct tune_machine *m);
 bool tune_cell_open(const struct tune_cell *c);         /* is something left to be measured? */
 /* Candidates in one state are in the other from now on; how many. */

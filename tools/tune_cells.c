@@ -208,11 +208,11 @@ static void add_variant(struct tune_cell *c, const struct collopt_problem *p, co
         add_candidate(c, &variant.choice, TUNE_OPEN);
 }
 
-/* Segments, radices and lambda are computed from what messages cost, which is known about as well as that. */
+/* These are computed from what messages cost, which is known about as well as that. */
 void tune_add_variants(struct tune_cell *c, const struct tune_machine *m)
 {
-    static const struct { const char *name; size_t factor; } variable[] = {
-        { "segment", 4 }, { "radix", 2 }, { "lambda", 2 },
+    static const struct { const char *name; size_t factor, step; } variable[] = {
+        { "segment", 4, 0 }, { "radix", 2, 0 }, { "lambda", 2, 0 }, { "splits", 1, 1 },
     };
     const struct tune_candidate *best = best_of(c);
     struct collopt_problem p = problem_of(m, c), with = p;
@@ -225,11 +225,12 @@ void tune_add_variants(struct tune_cell *c, const struct tune_machine *m)
     collopt_set_parameters(&with, &choice);
     for (size_t i = 0; i < sizeof variable / sizeof *variable; i++) {
         int parameter = collopt_parameter_named(choice.algorithm, variable[i].name);
+        size_t factor = variable[i].factor, step = variable[i].step;
 
         if (parameter < 0 || choice.value[parameter])
             continue;
-        add_variant(c, &p, &choice, parameter, with.value[parameter] / variable[i].factor);
-        add_variant(c, &p, &choice, parameter, with.value[parameter] * variable[i].factor);
+        add_variant(c, &p, &choice, parameter, with.value[parameter] / factor - step);
+        add_variant(c, &p, &choice, parameter, with.value[parameter] * factor + step);
     }
 }
 

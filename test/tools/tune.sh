@@ -253,6 +253,20 @@ run 0 --collectives scan,reduce --ops sum --sizes 64,1M --candidates 11 env
 [ "$(grep -o '^scan sum double 1048576 chain:segment=[0-9]*K ' "$work/asked" | sort -u | wc -l)" = 2 ] || fail "variants: $(cat "$work/asked")"
 ! grep -q ' 64 chain:\|^reduce .*:' "$work/asked" || fail "variants that are none: $(cat "$work/asked")"
 has '^scan .* commutative *chain:segment=[0-9]*K *# 2.50x'
+# and levels on which vectors are split
+fresh <<'END'
+allreduce sum * recursive_splitting   2    1.9  2.1  correct
+allreduce sum * recursive_splitting:* 2.5  2.4  2.6  correct
+*         *   * *                     0.5  0.4  0.6  correct
+END
+: >"$work/asked"
+run 0 --collectives allreduce --ops sum --sizes 64K --candidates 11 env
+grep -q ' recursive_splitting:splits=[0-9]* ' "$work/asked" || fail "splits: $(cat "$work/asked")"
+fresh <<'END'
+scan sum * chain   2    1.9  2.1  correct
+scan sum * chain:* 2.5  2.4  2.6  correct
+*    *   * *       0.5  0.4  0.6  correct
+END
 # and are found again by a command that goes on
 : >"$work/asked"
 echo 14 >"$work/limit"
