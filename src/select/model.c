@@ -212,13 +212,39 @@ static double staggered(const struct collopt_traffic *t, const struct lie *l, in
     return fan > 2 * l->hops ? all : larger(last, all - (l->hops - 1) * t->machine->hop);
 }
 
-/* What a FAN of messages keeps a rank busy beside their latency: between nodes, those that have come are taken in while
- * the last is on its way.  Up a tree nobody sends more than one. */
-static double both_ends(const struct collopt_way *w, enum collopt_level level, int fan, bool tree)
+/* Are the groups in which ranks exchange on lines of the grid? */
+static bool on_lines(const struct collopt_traffic *t, const struct collopt_messages *m)
 {
-    double last = (1 + fan) * w->overhead, all = 2 * fan * w->overhead;
+    int group = m->distance * (most(m->fan, 1) + 1), stride = 1;
 
-    return tree ? last : level == COLLOPT_BETWEEN ? larger(last, all - w->latency) : all;
+    for (int d = t->grid.sides - 1; d >= 0; stride *= t->grid.side[d--])
+        if (m->distance % stride == 0 && group <= stride * t->grid.side[d])
+            return true;
+    return false;
+}
+
+/* What a FAN of messages keeps a rank busy beside LATENCY, that of the longest way: between nodes, those that have come are taken
+ * in while one is on it, and along a line of a grid the nearer ones, which were sent before, have come by then.  Up a tree nobody
+ * sends more than one. */
+static double both_ends(const struct collopt_traffic *t, const struct collopt_messages *m, enum collopt_level level,
+                        const struct lie *l, double latency)
+{
+    const struct collopt_way *w = &t->machine->way[level];
+    int fan = most(m->fan, 1);
+    double last = fan * w->overhead, all = 2 * last;
+
+    if (level == COLLOPT_INSIDE && m->pattern != COLLOPT_TREE)
+        return all;
+    if (t->wired && level == COLLOPT_BETWEEN) {
+        if (m->pattern == COLLOPT_TREE && m->staggered)
+            last = staggered(t, l, fan, w->overhead, last);
+        else if ((m->pattern == COLLOPT_PAIRS || m->pattern == COLLOPT_UPWARDS) && on_lines(t, m)) {
+            last = least(fan, most((int)l->hops, 1)) * w->overhead;
+            all -= latency - w->latency;
+        }
+    }
+    last += w->overhead;
+    return m->pattern == COLLOPT_TREE ? last : larger(last, all - w->latency);
 }
 
 struct parts {                  /* of one message's time */
@@ -260,13 +286,12 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
     if (slower > 1)
         together = larger(together, w->byte * slower);
 
-    bool tree = m->pattern == COLLOPT_TREE, on_way = m->staggered && t->wired && level == COLLOPT_BETWEEN;
-    double wire = m->bytes * larger(byte, together);
+    bool on_way = m->staggered && t->wired && level == COLLOPT_BETWEEN;
+    double wire = m->bytes * larger(byte, together), hops = level == COLLOPT_BETWEEN && t->wired ? t->machine->hop * l->hops : 0;
 
     struct parts s = {
-        .ends = on_way ? w->overhead + staggered(t, l, fan, w->overhead, fan * w->overhead) : both_ends(w, level, fan, tree),
-        .latency = w->latency * (m->pattern <= COLLOPT_UPWARDS ? away : 1) + (at_once > w->eager ? w->handshake : 0)
-                   + (level == COLLOPT_BETWEEN && t->wired ? t->machine->hop * l->hops : 0),
+        .ends = both_ends(t, m, level, l, w->latency + hops),
+        .latency = w->latency * (m->pattern <= COLLOPT_UPWARDS ? away : 1) + (at_once > w->eager ? w->handshake : 0) + hops,
         .wire = (1 + uneven) * (on_way ? staggered(t, l, fan, wire, at_a_time * wire) : at_a_time * wire)
                 * (t->wired ? 1 : away * strands * taper(t, m, level)),
         .combining = t->machine->combine * m->combined * strands * larger(slower, 1),

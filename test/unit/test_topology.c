@@ -549,6 +549,9 @@ static const struct decision {
     { "torus 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 64 << 10, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE_SCATTER, 1 << 20, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_SCAN, 8, true, "recursive_multiplying|recursive_doubling|pairwise_doubling", "predicted" },
+    /* Along a line near messages have come when the farthest does. */
+    { "torus 8x8", COLLOPT_SCAN, 4096, true, "recursive_multiplying:radix=8", "predicted" },
+    { "torus 4x4x4", COLLOPT_REDUCE_SCATTER, 256, true, "recursive_splitting:radix=4", "predicted" },
     { "torus 4x4x4", COLLOPT_ALLREDUCE, 32 << 10, true, "recursive_splitting:radix=4", "predicted" },
     { "torus 4x4x4", COLLOPT_ALLREDUCE, 512 << 10, true, "swing_torus:dims=4x4x4", "predicted" },
     { "torus 5x4x4", COLLOPT_ALLREDUCE, 1 << 20, true, "bucket:dims=5x4x4", "predicted" },    /* swing_torus wants even sides */
