@@ -170,6 +170,11 @@ bool collopt_grid_fits(const struct collopt_problem *p, int parameter);
 /* RANK's coordinate; the rank whose coordinate is TO and which is like RANK otherwise. */
 int collopt_grid_at(const struct collopt_grid *g, int rank, int dimension);
 int collopt_grid_moved(const struct collopt_grid *g, int rank, int dimension, int to);
+/* Do groups of N ranks, WIDTH apart, lie on lines of the machine's grid?  RING: and their ends are neighbours. */
+bool collopt_on_lines(const struct collopt_topology *t, int width, int n, bool *ring);
+/* In which order the one at place OWN of such a group sends to the others: those behind it and around, or, on lines, the farthest
+ * first. */
+void collopt_farthest_first(const struct collopt_topology *t, int width, int n, int own, int others[]);
 /* The grid that the ranks form, if one is known and all its sides are multiples of EACH.  Else two sides as nearly equal as can
  * be, the longer first, both multiples of EACH; one side where there are no two; 0: none. */
 size_t collopt_preset_dims(const struct collopt_problem *p, int each);
@@ -279,6 +284,7 @@ struct collopt_messages {
     double combined;            /* bytes of results that follow from it */
     int fan;                    /* messages that a rank has under way at once, to DISTANCE, 2 DISTANCE ...; 0: one */
     bool staggered;             /* FAN of a tree: really from ever farther, not from both sides */
+    bool farthest_first;        /* FAN on a line of a grid */
     int blocks;                 /* that each rank's part is cut into, one of which a message has; 0: messages have whole parts */
     bool inside;                /* in a node, whatever the distance */
     bool astride;               /* pairs begin at odd multiples of the distance: a node of twice the distance holds none */

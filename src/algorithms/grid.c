@@ -56,6 +56,43 @@ int collopt_grid_moved(const struct collopt_grid *g, int rank, int dimension, in
     return rank + (to - collopt_grid_at(g, rank, dimension)) * g->stride[dimension];
 }
 
+bool collopt_on_lines(const struct collopt_topology *t, int width, int n, bool *ring)
+{
+    struct collopt_grid g;
+
+    if (!t->wired || !collopt_grid(&g, t->dims))
+        return false;
+    for (int d = 0; d < g.sides; d++) {
+        int all = g.stride[d] * g.side[d];
+
+        if (width % g.stride[d] == 0 && width <= all / n) {
+            *ring = (t->rings >> d & 1) && width * n == all;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* On a ring of N: as far as can be, and then one nearer on either side. */
+static int around(int n, int i)
+{
+    int side = (i + n) % 2 ? 1 : -1, away = (n + 1) / 2 - (i + 1 + n % 2) / 2;
+
+    return side * away;
+}
+
+void collopt_farthest_first(const struct collopt_topology *t, int width, int n, int own, int others[])
+{
+    bool ring = false, line = collopt_on_lines(t, width, n, &ring) && !ring;
+    int low = 0, high = n - 1;
+
+    for (int i = 0; i < n - 1; i++)
+        if (line)
+            others[i] = own - low >= high - own ? low++ : high--;
+        else
+            others[i] = modulo(own + (ring ? around(n, i) : i + 1), n);
+}
+
 /* A multiple of EACH that divides RANKS, as near to the square root from below as there is; 0: none. */
 static int nearest_side(int ranks, int each)
 {

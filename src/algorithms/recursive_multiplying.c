@@ -1,9 +1,9 @@
 /* Recursive multiplying, also with mixed radices: on each level f ranks exchange all they have and combine it alike.
  *
  * A level of radix f makes groups of w f neighbouring ranks out of groups of w: the f ranks at the same place in the
- * f groups send to one another, and each combines the f vectors in rank order in one pass.  If p is a product of
- * factors up to the radix those are the levels, unless radices=4x4x3 says others; else as many levels of the radix
- * as fit and one of what is left, after neighbouring pairs are folded.
+ * f groups send to one another, along lines of the machine's grid to the farthest first, and each combines the f vectors in
+ * rank order in one pass.  If p is a product of factors up to the radix those are the levels, unless radices=4x4x3 says
+ * others; else as many levels of the radix as fit and one of what is left, after neighbouring pairs are folded.
  * Cost: levels of f-1 messages, with folding two rounds and one m more.  Scratch: up to 2 (radix-1) vectors.  In
  * rank order.
  * Use it for short vectors where a rank's messages overlap (several rails, shared memory).
@@ -75,12 +75,13 @@ static bool usable(const struct collopt_problem *p)
 static void exchange(struct collopt_schedule *s, const struct collopt_problem *p, const struct collopt_levels *all, int index,
                      int width, int f, struct turns *tmp, struct collopt_region *sum)
 {
-    int digit = index / width % f;
+    int digit = index / width % f, others[COLLOPT_FOLD_OPERANDS];
     struct collopt_region operand[COLLOPT_FOLD_OPERANDS];
 
+    collopt_farthest_first(p->topology, width, f, digit, others);
     collopt_round(s);
     for (int j = 1; j < f; j++) {
-        int to = (digit + j) % f, from = modulo(digit - j, f);
+        int to = others[j - 1], from = modulo(digit - j, f);
         bool first = sum->place == COLLOPT_IN && j == 1;
 
         operand[from] = first ? out(whole()) : at(turn(s, tmp), whole());
@@ -155,7 +156,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         int fan = all.radix[l] - 1;
 
         collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = width, .bytes = m,
-                                                          .combined = fan * m, .fan = fan });
+                                                          .combined = fan * m, .fan = fan, .farthest_first = true });
     }
 }
 

@@ -2,7 +2,8 @@
  * share.
  *
  * On a level of radix f the ranks of a group share a window of the vector.  They split it into f parts, each sends
- * every other one that one's part, and combines what it has got for its own, in one pass.  So recursive halving and
+ * every other one that one's part (along lines of the machine's grid, the farthest first), and combines what it has got for
+ * its own, in one pass.  So recursive halving and
  * Rabenseifner's algorithm are those of radix 2; a larger radix has fewer levels, and the messages of a level are
  * under way together.  On the way back the same groups exchange what they have, or, of a Reduce, give it to the one
  * that is in the group as the root is in its own.
@@ -26,6 +27,7 @@
 /* One rank on its way through the levels. */
 struct way {
     struct collopt_schedule *s;
+    const struct collopt_topology *topology;
     int rank, partition;
     int first, parts;           /* the window */
     int mine, sums;             /* where the window lies: IN until it has been combined; and where it is from then on */
@@ -46,12 +48,13 @@ static struct collopt_block part(const struct way *w, int f, int digit)
  * OUT. */
 static void split(struct way *w, int width, int f, bool last)
 {
-    int digit = digit_of(w->rank, width, f);
+    int digit = digit_of(w->rank, width, f), others[COLLOPT_FOLD_OPERANDS];
     struct collopt_region operand[COLLOPT_FOLD_OPERANDS];
 
+    collopt_farthest_first(w->topology, width, f, digit, others);
     collopt_round(w->s);
     for (int j = 1; j < f; j++) {
-        int to = (digit + j) % f, from = modulo(digit - j, f);
+        int to = others[j - 1], from = modulo(digit - j, f);
         bool straight = w->mine == COLLOPT_IN && j == 1;        /* nothing is there yet */
 
         operand[from] = straight ? at(w->sums, part(w, f, digit)) : at(collopt_packed_slot(w->s), part(w, f, digit));
@@ -99,13 +102,14 @@ static int scatter(struct way *w, const struct collopt_problem *p, const struct 
 /* F ranks, WIDTH apart, combine their windows: all of them, or the one whose digit is TO. */
 static void combine_whole(struct way *w, int width, int f, int to)
 {
-    int digit = digit_of(w->rank, width, f);
+    int digit = digit_of(w->rank, width, f), others[COLLOPT_FOLD_OPERANDS];
     struct collopt_block own = block(w->partition, w->first, w->parts);
     struct collopt_region operand[COLLOPT_FOLD_OPERANDS];
 
+    collopt_farthest_first(w->topology, width, f, digit, others);
     collopt_round(w->s);
     for (int j = 1; j < f; j++) {
-        int next = (digit + j) % f, from = modulo(digit - j, f);
+        int next = others[j - 1], from = modulo(digit - j, f);
 
         if (to < 0 || to == next)
             collopt_send(w->s, w->rank + (next - digit) * width, at(w->mine, own));
@@ -129,7 +133,7 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
 {
     struct collopt_levels all = levels_of(p);
     int windows = windows_of(p, &all), splits = splits_of(p, &all);
-    struct way w = { s, rank, collopt_partition(s, windows), 0, windows, COLLOPT_IN, COLLOPT_OUT };
+    struct way w = { s, p->topology, rank, collopt_partition(s, windows), 0, windows, COLLOPT_IN, COLLOPT_OUT };
     int width = scatter(&w, p, &all);
 
     if (p->ranks == 1)
@@ -137,13 +141,14 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
     for (int l = splits, far = width; l < all.levels; far *= all.radix[l++])
         combine_whole(&w, far, all.radix[l], -1);
     for (int l = splits - 1; l >= 0; l--) {
-        int f = all.radix[l], digit = digit_of(rank, width /= f, f);
+        int f = all.radix[l], digit = digit_of(rank, width /= f, f), others[COLLOPT_FOLD_OPERANDS];
         struct collopt_block own = block(w.partition, w.first, w.parts);
 
+        collopt_farthest_first(p->topology, width, f, digit, others);
         widen(&w, f, digit);
         collopt_round(s);
         for (int j = 1; j < f; j++) {
-            int to = (digit + j) % f, from = modulo(digit - j, f);
+            int to = others[j - 1], from = modulo(digit - j, f);
 
             collopt_send(s, rank + (to - digit) * width, out(own));
             collopt_receive(s, rank + (from - digit) * width, out(part(&w, f, from)));
@@ -164,7 +169,7 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
 {
     struct collopt_levels all = levels_of(p);
     int windows = windows_of(p, &all), splits = splits_of(p, &all), partition = collopt_partition(s, windows);
-    struct way w = { s, rank, partition, 0, windows, COLLOPT_IN, sums_of_reduce(s, p, &all, rank, partition) };
+    struct way w = { s, p->topology, rank, partition, 0, windows, COLLOPT_IN, sums_of_reduce(s, p, &all, rank, partition) };
     int width = scatter(&w, p, &all);
     bool done = false;
 
@@ -196,7 +201,7 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
 static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_levels all = levels_of(p);
-    struct way w = { s, rank, collopt_partition_counts(s), 0, p->ranks, COLLOPT_IN, COLLOPT_OUT };
+    struct way w = { s, p->topology, rank, collopt_partition_counts(s), 0, p->ranks, COLLOPT_IN, COLLOPT_OUT };
     int f = all.levels ? all.radix[0] : 1, width = p->ranks;
 
     if (p->ranks == 1)
@@ -233,7 +238,7 @@ static int holder_of(const struct collopt_levels *all, int ranks, int rank)
 static void build_near(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_levels all = levels_of(p);
-    struct way w = { s, rank, collopt_partition_counts(s), 0, p->ranks, COLLOPT_IN, COLLOPT_OUT };
+    struct way w = { s, p->topology, rank, collopt_partition_counts(s), 0, p->ranks, COLLOPT_IN, COLLOPT_OUT };
     int f = all.levels ? all.radix[0] : 1, width = 1, owner = part_of(&all, p->ranks, rank);
 
     if (p->ranks == 1)
@@ -307,7 +312,8 @@ static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_
 /* One level between ranks WIDTH apart, of parts of BYTES. */
 static struct collopt_messages level(int f, int width, double bytes)
 {
-    return (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = width, .bytes = bytes, .fan = f - 1 };
+    return (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = width, .bytes = bytes, .fan = f - 1,
+                                      .farthest_first = true };
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)

@@ -1,9 +1,9 @@
 /* Scan and Exscan by windows that become several times as wide in each round: a rank sends the sum it has to several above.
  *
  * A rank has the sum of the w ranks up to itself, or of all from rank 0.  In a round of factor f it sends it to those w, 2w ...
- * (f-1) w above, and puts what comes from below on the left, in one pass; then it has the sum of f w.  The factors are the
- * radix, and in the last round what is left.  In an Exscan the sum without its own is kept, and its own is added to what is
- * sent.
+ * (f-1) w above, along lines of the machine's grid to the farthest first, and puts what comes from below on the left, in one
+ * pass; then it has the sum of f w.  The factors are the radix, and in the last round what is left.  In an Exscan the sum
+ * without its own is kept, and its own is added to what is sent.
  * Cost: rounds of f-1 messages, ceil(log_k p) rounds for radix k; in an Exscan one combine more for each round but the last.
  * Scratch: up to 2 (k-1) vectors, in an Exscan two more.  In rank order.
  * Use it for short vectors where a rank's messages overlap: they take one latency together.
@@ -59,12 +59,16 @@ static bool sends(struct level l, int rank)
 }
 
 /* The messages of a round; what comes is added to ROW, lower ranks first.  FREE: one may come to OUT, as nothing is there. */
-static void exchange(struct collopt_schedule *s, struct level l, int rank, struct collopt_region mine, bool free,
-                     struct turns *tmp, struct collopt_row *row)
+static void exchange(struct collopt_schedule *s, const struct collopt_topology *t, struct level l, int rank,
+                     struct collopt_region mine, bool free, struct turns *tmp, struct collopt_row *row)
 {
+    int steps[COLLOPT_FOLD_OPERANDS];
+
+    collopt_farthest_first(t, l.width, l.factor, 0, steps);
     collopt_round(s);
-    for (int j = 1; j < l.factor && rank < l.ranks - j * l.width; j++)
-        collopt_send(s, rank + j * l.width, mine);
+    for (int i = 0; i < l.factor - 1; i++)
+        if (rank < l.ranks - steps[i] * l.width)
+            collopt_send(s, rank + steps[i] * l.width, mine);
     for (int j = received(l, rank); j >= 1; j--) {
         struct collopt_region below = free && j == 1 ? out(whole()) : at(turn(s, tmp), whole());
 
@@ -83,7 +87,7 @@ static void build_scan(struct collopt_schedule *s, const struct collopt_problem 
     for (struct level l = first_level(p); is_level(l); l = next_level(l)) {
         struct collopt_row row = { .to = out(whole()) };
 
-        exchange(s, l, rank, mine, mine.place == COLLOPT_IN, &tmp, &row);
+        exchange(s, p->topology, l, rank, mine, mine.place == COLLOPT_IN, &tmp, &row);
         if (row.operands == 0)
             continue;
         collopt_row_add(s, &row, mine);
@@ -101,7 +105,7 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
     for (struct level l = first_level(p); is_level(l); l = next_level(l)) {
         struct collopt_row row = { .to = out(whole()) };
 
-        exchange(s, l, rank, with_own, !have, &tmp, &row);
+        exchange(s, p->topology, l, rank, with_own, !have, &tmp, &row);
         if (row.operands == 0)
             continue;
         if (have)
@@ -141,7 +145,7 @@ void collopt_traffic_scan_multiplying(struct collopt_traffic *t, int ranks, int 
     for (struct level l = level_of(ranks, radix, 1); is_level(l); l = next_level(l))
         collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_UPWARDS, .distance = l.width * apart, .bytes = bytes,
                                                           .combined = (l.factor - 1) * bytes, .fan = l.factor - 1,
-                                                          .uneven = 1.2 });
+                                                          .farthest_first = true, .uneven = 1.2 });
 }
 
 static void cost_scan(const struct collopt_problem *p, struct collopt_cost *c)

@@ -212,35 +212,27 @@ static double staggered(const struct collopt_traffic *t, const struct lie *l, in
     return fan > 2 * l->hops ? all : larger(last, all - (l->hops - 1) * t->machine->hop);
 }
 
-/* Are the groups in which ranks exchange on lines of the grid? */
-static bool on_lines(const struct collopt_traffic *t, const struct collopt_messages *m)
-{
-    int group = m->distance * (most(m->fan, 1) + 1), stride = 1;
-
-    for (int d = t->grid.sides - 1; d >= 0; stride *= t->grid.side[d--])
-        if (m->distance % stride == 0 && group <= stride * t->grid.side[d])
-            return true;
-    return false;
-}
-
 /* What a FAN of messages keeps a rank busy beside LATENCY, that of the longest way: between nodes, those that have come are taken
- * in while one is on it, and along a line of a grid the nearer ones, which were sent before, have come by then.  Up a tree nobody
- * sends more than one. */
+ * in while one is on it.  Along a line of a grid nearer ones have come by then, if they were sent before that, or not much
+ * later.  Up a tree nobody sends more than one. */
 static double both_ends(const struct collopt_traffic *t, const struct collopt_messages *m, enum collopt_level level,
                         const struct lie *l, double latency)
 {
     const struct collopt_way *w = &t->machine->way[level];
     int fan = most(m->fan, 1);
     double last = fan * w->overhead, all = 2 * last;
+    bool ring;
 
     if (level == COLLOPT_INSIDE && m->pattern != COLLOPT_TREE)
         return all;
     if (t->wired && level == COLLOPT_BETWEEN) {
         if (m->pattern == COLLOPT_TREE && m->staggered)
             last = staggered(t, l, fan, w->overhead, last);
-        else if ((m->pattern == COLLOPT_PAIRS || m->pattern == COLLOPT_UPWARDS) && on_lines(t, m)) {
-            last = least(fan, most((int)l->hops, 1)) * w->overhead;
-            all -= latency - w->latency;
+        else if (m->pattern == COLLOPT_PAIRS || m->pattern == COLLOPT_UPWARDS) {
+            if (collopt_on_lines(t->p->topology, m->distance, fan + 1, &ring)) {
+                last = (m->farthest_first ? 1 : least(fan, most((int)l->hops, 1))) * w->overhead;
+                all -= latency - w->latency;
+            }
         }
     }
     last += w->overhead;

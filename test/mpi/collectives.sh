@@ -68,6 +68,12 @@ all()                   # HOST
     one 1 --
     one 3 -- 2,1
     on_nodes
+    for grid in torus:2x4 mesh:8; do                    # on which the farthest are sent to first
+        one 8 COLLOPT_TOPOLOGY=$grid COLLOPT_ALLREDUCE=recursive_multiplying:radix=8 COLLOPT_REDUCE=recursive_splitting:radix=4 \
+            COLLOPT_REDUCE_SCATTER=recursive_splitting:radix=8 COLLOPT_SCAN=recursive_multiplying:radix=4 -- count=17
+        one 8 COLLOPT_TOPOLOGY=$grid COLLOPT_ALLREDUCE=recursive_splitting:radix=4,splits=1 \
+            COLLOPT_REDUCE_SCATTER_BLOCK=near_splitting:radix=4 COLLOPT_EXSCAN=recursive_multiplying:radix=8 -- count=1000
+    done
     one 8 COLLOPT_CUT=1000 -- count=1000                # messages cut in many
     one 4 COLLOPT_CUT=1 -- count=17
     one 3 TEST_LONGEST=60 -- count=60                   # in the pieces that suit the host: eager ones, and such as caches hold

@@ -277,6 +277,56 @@ START_TEST(grids_have_coordinates)
 }
 END_TEST
 
+/* Links from place A of a group of N to place B; RING: its ends are neighbours. */
+static int links(int a, int b, int n, bool ring)
+{
+    int links = abs(a - b);
+
+    return ring && n - links < links ? n - links : links;
+}
+
+static void check_order(const struct collopt_topology *t, int width, int n, bool line, bool ring)
+{
+    bool closed = false;
+
+    ck_assert_msg(collopt_on_lines(t, width, n, &closed) == line && closed == ring, "%d ranks, %d apart", n, width);
+    for (int own = 0; own < n; own++) {
+        int others[16], seen = 0;
+
+        collopt_farthest_first(t, width, n, own, others);
+        for (int i = 0; i < n - 1; i++) {
+            ck_assert(others[i] >= 0 && others[i] < n && others[i] != own && !(seen >> others[i] & 1));
+            seen |= 1 << others[i];
+            if (!line)
+                ck_assert_int_eq(others[i], (own + 1 + i) % n);
+            else if (i > 0)
+                ck_assert_int_le(links(own, others[i], n, ring), links(own, others[i - 1], n, ring));
+        }
+    }
+}
+
+/* Along 8x5x4, a ring, a line and a ring. */
+START_TEST(the_farthest_are_first)
+{
+    struct collopt_topology t = { .nodes = 160, .wired = true, .rings = 1 | 1 << 2,
+                                  .dims = 8 | 5 << COLLOPT_SIDE_BITS | 4 << 2 * COLLOPT_SIDE_BITS };
+
+    check_order(&t, 1, 4, true, true);
+    check_order(&t, 1, 3, true, false);
+    check_order(&t, 2, 2, true, true);
+    check_order(&t, 4, 5, true, false);
+    check_order(&t, 4, 2, true, false);
+    check_order(&t, 20, 8, true, true);
+    check_order(&t, 40, 4, true, true);
+    check_order(&t, 40, 3, true, false);
+    check_order(&t, 1, 5, false, false);        /* around a corner */
+    check_order(&t, 8, 5, false, false);
+    check_order(&t, 20, 9, false, false);
+    t.wired = false;            /* the program's grid, whose links nobody knows */
+    check_order(&t, 1, 4, false, false);
+}
+END_TEST
+
 START_TEST(preset_dims_are_nearly_square)
 {
     static const struct {
@@ -343,6 +393,7 @@ int main(void)
     tcase_add_test(tcase, swings_halve);
     tcase_add_test(tcase, swing_positions_are_windows);
     tcase_add_test(tcase, grids_have_coordinates);
+    tcase_add_test(tcase, the_farthest_are_first);
     tcase_add_test(tcase, preset_dims_are_nearly_square);
     tcase_add_test(tcase, dims_that_do_not_fit_are_refused);
     suite_add_tcase(suite, tcase);
