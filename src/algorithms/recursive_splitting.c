@@ -2,11 +2,10 @@
  * share.
  *
  * On a level of radix f the ranks of a group share a window of the vector.  They split it into f parts, each sends
- * every other one that one's part (along lines of the machine's grid, the farthest first), and combines what it has got for
- * its own, in one pass.  So recursive halving and
- * Rabenseifner's algorithm are those of radix 2; a larger radix has fewer levels, and the messages of a level are
- * under way together.  On the way back the same groups exchange what they have, or, of a Reduce, give it to the one
- * that is in the group as the root is in its own.
+ * every other one that one's part (along lines of the machine's grid, the farthest first), and combines what it has
+ * got for its own, in one pass.  So recursive halving and Rabenseifner's algorithm are those of radix 2; a larger
+ * radix has fewer levels, and the messages of a level are under way together.  On the way back the same groups
+ * exchange what they have, or, of a Reduce, give it to the one that is in the group as the root is in its own.
  * Where windows have become short, it is faster not to split them further: beyond the first "splits" levels the ranks of an
  * Allreduce's group exchange their windows whole, those of a Reduce's send theirs to one of them, and there is no way back.
  * Allreduce and Reduce begin with neighbours, so rank order is kept.  A Reduce_scatter begins with ranks that are

@@ -228,11 +228,10 @@ static double both_ends(const struct collopt_traffic *t, const struct collopt_me
     if (t->wired && level == COLLOPT_BETWEEN) {
         if (m->pattern == COLLOPT_TREE && m->staggered)
             last = staggered(t, l, fan, w->overhead, last);
-        else if (m->pattern == COLLOPT_PAIRS || m->pattern == COLLOPT_UPWARDS) {
-            if (collopt_on_lines(t->p->topology, m->distance, fan + 1, &ring)) {
-                last = (m->farthest_first ? 1 : least(fan, most((int)l->hops, 1))) * w->overhead;
-                all -= latency - w->latency;
-            }
+        else if ((m->pattern == COLLOPT_PAIRS || m->pattern == COLLOPT_UPWARDS)
+                 && collopt_on_lines(t->p->topology, m->distance, fan + 1, &ring)) {
+            last = (m->farthest_first ? 1 : least(fan, most((int)l->hops, 1))) * w->overhead;
+            all -= latency - w->latency;
         }
     }
     last += w->overhead;
