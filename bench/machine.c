@@ -7,6 +7,7 @@
  *     all ranks of a node, in both directions        shared
  *     a send that nobody receives yet is done?       eager, by bisection
  *     half round trips below and above that          handshake, by what they differ in beside bandwidth
+ *     all ranks, with nodes ever farther away        group, where they begin to take longer; taper, how much
  *
  * Each figure is the median of up to 31 short runs, between which all ranks meet. */
 #include "machine.h"
@@ -303,6 +304,79 @@ static bool between(struct way *w, const int *leader)
     return true;
 }
 
+/* ---- far nodes ------------------------------------------------------------------------------------------------------ */
+
+/* What takes less than this times as long takes as long. */
+static const double as_long = 1.25;
+enum { BEYOND = 64 };           /* as far as nodes are as near as any unless COLLOPT_MACHINE says so */
+
+/* Nodes in the order of their first ranks; NODE[i] = the first rank of node i.  Returns how many. */
+static int list_nodes(const int *leader, int ranks, int *node)
+{
+    int n = 0;
+
+    for (int r = 0; r < ranks; r++)
+        if (leader[r] == r)
+            node[n++] = r;
+    return n;
+}
+
+/* The rank that has this one's number on the node DISTANCE away, up or down; -1: there is none. */
+static int partner_at(const struct way *w, const int *leader, const int *node, int nodes, int distance)
+{
+    int mine = 0, number = 0;
+
+    while (node[mine] != leader[w->rank])
+        mine++;
+    for (int r = 0; r < w->rank; r++)
+        number += leader[r] == leader[w->rank];
+    return (mine ^ distance) < nodes ? of_node(leader, w->ranks, node[mine ^ distance], number) : -1;
+}
+
+static double at_least_one(double x)
+{
+    return x > 1 ? x : 1;
+}
+
+static struct spread ratio(struct spread far, double near)
+{
+    return (struct spread){ at_least_one(far.median / near), at_least_one(far.low / near), at_least_one(far.high / near) };
+}
+
+/* Pairs of neighbours, of those two away, four ...: what all exchange at once takes longer where fewer links lead. */
+static void measure_taper(struct way *w, const int *leader, const int *node, int nodes, bench_machine_tell *tell)
+{
+    double near = 0, group = 0;
+    struct spread taper = { 1, 1, 1 };
+    int reached = 0;
+
+    for (int d = 1; 2 * d <= nodes; d *= 2) {
+        struct spread time;
+
+        w->partner = partner_at(w, leader, node, nodes, d);
+        time = measured(exchange, w, LONGEST);
+        near = d == 1 ? time.median : near;
+        reached = d;
+        if (time.median < as_long * near || time.median / near < taper.median)
+            continue;
+        group = group > 0 ? group : d;
+        taper = ratio(time, near);
+    }
+    if (group > 0)
+        tell("net.group", group, group, group);
+    if (group > 0 || reached >= BEYOND)
+        tell("net.taper", taper.median, taper.low, taper.high);
+}
+
+static void far_nodes(struct way *w, const int *leader, bench_machine_tell *tell)
+{
+    int *node = bench_new((size_t)w->ranks * sizeof *node), nodes = list_nodes(leader, w->ranks, node);
+
+    if (nodes > 2)
+        measure_taper(w, leader, node, nodes, tell);
+    free(node);
+}
+
 void bench_machine(const int *leader, double seconds, bench_machine_tell *tell)
 {
     struct way w = { .seconds = seconds / FIGURES };
@@ -318,6 +392,7 @@ void bench_machine(const int *leader, double seconds, bench_machine_tell *tell)
         measure_way(&w, tell);
     if (between(&w, leader))
         measure_way(&w, tell);
+    far_nodes(&w, leader, tell);
     free(w.in);
     free(w.out);
 }

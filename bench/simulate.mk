@@ -20,6 +20,7 @@ EXTRA_DIST += \
 	bench/platforms/mesh-8x8.xml \
 	bench/platforms/mesh-16x16.xml \
 	bench/platforms/mesh-32x32.xml \
+	bench/platforms/fat-tree.machine \
 	bench/platforms/nodes-16.machine \
 	bench/platforms/nodes-16.xml \
 	bench/platforms/torus-4x4x4.xml \

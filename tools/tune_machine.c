@@ -23,7 +23,7 @@ static int key_named(const char *name)
     return -1;
 }
 
-/* Lengths have no quartiles: they are found by bisection. */
+/* Lengths and the nodes of a group have no quartiles: they are found by search. */
 static void remark(struct tune_costs *c, int key, double low, double high)
 {
     static const struct { double factor; const char *name; } units[COLLOPT_LENGTH][2] = {
@@ -31,7 +31,9 @@ static void remark(struct tune_costs *c, int key, double low, double high)
     };
     enum collopt_quantity q = collopt_machine_keys[key].quantity;
 
-    if (q != COLLOPT_LENGTH) {
+    if (q == COLLOPT_RATIO && low < high)
+        snprintf(c->remark[key], sizeof c->remark[key], "quartiles %.3g and %.3g", low, high);
+    if (q < COLLOPT_LENGTH) {
         bool large = high >= units[q][1].factor;
 
         snprintf(c->remark[key], sizeof c->remark[key], "quartiles %.3g and %.3g %s", low / units[q][large].factor,

@@ -289,6 +289,7 @@ struct collopt_messages {
     bool inside;                /* in a node, whatever the distance */
     bool astride;               /* pairs begin at odd multiples of the distance: a node of twice the distance holds none */
     bool slotted;               /* of a pipeline, in slots of time: messages are on their way while the rank is busy with one */
+    bool lockstep;              /* a shift in rounds that are kept, one after another: all ranks send as far at any time */
     double uneven;              /* how much longer a port is busy than its bytes say, as streams meet there; 0: no longer */
     int strands;                /* that do this at the same time, on links of their own where there are some; 0: one */
 };

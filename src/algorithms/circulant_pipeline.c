@@ -289,7 +289,6 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     }
 }
 
-/* All ranks send as far in each round, over what few links there may be between groups of them: twice as long on a dragonfly. */
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     int skip[COLLOPT_SKIPS], q = collopt_skips(p->ranks, skip);
@@ -297,7 +296,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
     for (int k = 0; k < q; k++) {
         struct collopt_messages m = { .pattern = COLLOPT_SHIFT, .distance = skip[k], .bytes = segment, .combined = segment,
-                                      .uneven = p->segments > 1 ? 1 : 0 };
+                                      .lockstep = p->segments > 1 };
 
         collopt_messages(t, rounds, m);
         m.combined = 0;

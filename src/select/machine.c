@@ -27,22 +27,24 @@ const char *const collopt_network_names[COLLOPT_NETWORKS] = { "shared memory", "
 #define IN_A_NODE \
     { .latency = 0.2 US, .overhead = 0.1 US, .byte = GB_PER_S(14), .shared = GB_PER_S(100), .eager = 4000, .handshake = 2 US }
 
+#define TAPERED .group = 64, .taper = 2
+
 const struct collopt_machine collopt_shipped_machines[COLLOPT_NETWORKS] = {
     [COLLOPT_SHARED_MEMORY] = {
         .way = { IN_A_NODE, WIRE(0.9 US, 0.2 US, 12.5, 8192, 1.5 US) },
-        .combine = GB_PER_S(60), .hop = 0, .turn = 3 US,
+        .combine = GB_PER_S(60), .hop = 0, TAPERED, .turn = 3 US,
     },
     [COLLOPT_FAST_NETWORK] = {
         .way = { IN_A_NODE, WIRE(0.9 US, 0.2 US, 12.5, 8192, 1.5 US) },
-        .combine = GB_PER_S(60), .hop = 0, .turn = 3 US,
+        .combine = GB_PER_S(60), .hop = 0, TAPERED, .turn = 3 US,
     },
     [COLLOPT_TCP] = {
         .way = { IN_A_NODE, WIRE(10 US, 15 US, 0.125, 65536, 40 US) },
-        .combine = GB_PER_S(60), .hop = 0, .turn = 3 US,
+        .combine = GB_PER_S(60), .hop = 0, TAPERED, .turn = 3 US,
     },
     [COLLOPT_TORUS] = {
         .way = { IN_A_NODE, WIRE(0, 0.2 US, 12.5, 8192, 0) },
-        .combine = GB_PER_S(60), .hop = 1 US, .turn = 3 US,
+        .combine = GB_PER_S(60), .hop = 1 US, TAPERED, .turn = 3 US,
     },
 };
 
@@ -66,6 +68,8 @@ const struct collopt_machine_key collopt_machine_keys[COLLOPT_MACHINE_KEYS] = {
     WAY("node", COLLOPT_INSIDE, "inside it"),
     WAY("net", COLLOPT_BETWEEN, "between nodes"),
     { "net.hop", COLLOPT_TIME, FIELD(hop), 0, 1, "grids: each link on the way" },
+    { "net.group", COLLOPT_RATIO, FIELD(group), 2, 1e9, "nodes farther apart have a share of the upper links" },
+    { "net.taper", COLLOPT_RATIO, FIELD(taper), 1, 1000, "how much less that is than what leaves a node; 1: full bisection" },
     { "combine.bandwidth", COLLOPT_RATE, FIELD(combine), 1, 1e15, "results of MPI_Reduce_local" },
     { "turn.time", COLLOPT_TIME, FIELD(turn), 0, 1, "more ranks than processors: until another rank is run" },
 };
@@ -89,11 +93,15 @@ static const struct unit {
     { "s", COLLOPT_TIME, 1 }, { "ms", COLLOPT_TIME, 1e-3 }, { "us", COLLOPT_TIME, 1e-6 }, { "ns", COLLOPT_TIME, 1e-9 },
     { "GB/s", COLLOPT_RATE, 1e9 }, { "MB/s", COLLOPT_RATE, 1e6 }, { "kB/s", COLLOPT_RATE, 1e3 }, { "B/s", COLLOPT_RATE, 1 },
     { "MiB", COLLOPT_LENGTH, 1048576 }, { "KiB", COLLOPT_LENGTH, 1024 }, { "B", COLLOPT_LENGTH, 1 },
+    { "", COLLOPT_RATIO, 1 },
 };
 
 enum { UNITS = sizeof units / sizeof *units };
 
-static const char *const examples[] = { "1.5 us (or s, ms, ns)", "12.5 GB/s (or B/s, kB/s, MB/s)", "64 KiB (or B, MiB)" };
+static const char *const examples[] = { "a number and a unit, such as 1.5 us (or s, ms, ns)",
+                                         "a number and a unit, such as 12.5 GB/s (or B/s, kB/s, MB/s)",
+                                         "a number and a unit, such as 64 KiB (or B, MiB)", "a number without a unit, such as 2" };
+static const char *const base_units[] = { " s", " B/s", " B", "" };
 
 /* ---- reading -------------------------------------------------------------------------------------------------------------- */
 
@@ -172,11 +180,10 @@ static void set(struct reader *r, int key, const char *text)
     double value;
 
     if (!parse_value(k, text, &value))
-        collopt_mistake(&r->in, "%s = \"%.*s\" is not understood; it takes a number and a unit, such as %s", k->name, SHOWN, text,
-                        examples[k->quantity]);
+        collopt_mistake(&r->in, "%s = \"%.*s\" is not understood; it takes %s", k->name, SHOWN, text, examples[k->quantity]);
     else if (value < k->least || value > k->most)
-        collopt_mistake(&r->in, "%s = %.*s is out of range; it takes %g to %g %s", k->name, SHOWN, text, k->least, k->most,
-                        k->quantity == COLLOPT_TIME ? "s" : k->quantity == COLLOPT_RATE ? "B/s" : "B");
+        collopt_mistake(&r->in, "%s = %.*s is out of range; it takes %g to %g%s", k->name, SHOWN, text, k->least, k->most,
+                        base_units[k->quantity]);
     else if (r->line_of[key])
         collopt_mistake(&r->in, "%s is given in line %d already", k->name, r->line_of[key]);
     else {
@@ -197,8 +204,8 @@ static void set_host_time(struct reader *r, char *words, const char *text)
     if (!r->machine->host_times)
         collopt_mistake(&r->in, "no memory");
     else if (!parse_value(&time, text, &value) || !(value > 0) || value > time.most)
-        collopt_mistake(&r->in, "the host's time \"%.*s\" is not understood; it takes a number and a unit, such as %s",
-                        SHOWN, text, examples[COLLOPT_TIME]);
+        collopt_mistake(&r->in, "the host's time \"%.*s\" is not understood; it takes %s", SHOWN, text,
+                        examples[COLLOPT_TIME]);
     else
         collopt_host_times_take(r->machine->host_times, &r->in, words, rounded(value));
 }
@@ -354,7 +361,7 @@ bool collopt_machine_write(FILE *to, const struct collopt_machine *m, unsigned g
         if (!(given >> i & 1))
             continue;
         write_number(number, sizeof number, value / unit->factor);
-        fprintf(to, "%-17s = %s %s", k->name, number, unit->name);
+        fprintf(to, "%-17s = %s%s%s", k->name, number, *unit->name ? " " : "", unit->name);
         if (comment && comment[i])
             fprintf(to, "  # %s", comment[i]);
         putc('\n', to);

@@ -33,6 +33,7 @@ struct collopt_machine {
     struct collopt_way way[COLLOPT_LEVELS];
     double combine;             /* seconds per byte of results computed */
     double hop;                 /* grids: seconds for each link on the way, beside way[COLLOPT_BETWEEN] */
+    double group, taper;        /* from so many neighbouring nodes to others bytes take so many times as long, when all send */
     double turn;                /* seconds until a rank is run again, where ranks outnumber processors and one gives way */
     enum collopt_mpi mpi;       /* the host; set by whoever knows it */
     const struct collopt_host_times *host_times;        /* of its collectives, as measured; NULL: none were */
@@ -58,17 +59,17 @@ enum collopt_network collopt_network_of(const struct collopt_topology *t, bool f
 /* ---- files ---------------------------------------------------------------------------------------------------------- */
 
 /* One line of a file each: "net.latency = 1.2 us". */
-enum collopt_quantity { COLLOPT_TIME, COLLOPT_RATE, COLLOPT_LENGTH };
+enum collopt_quantity { COLLOPT_TIME, COLLOPT_RATE, COLLOPT_LENGTH, COLLOPT_RATIO };
 
 struct collopt_machine_key {
     const char *name;           /* "net.latency" */
     enum collopt_quantity quantity;     /* a rate is written in bytes per second, and kept as seconds per byte */
     size_t field;               /* offset of a double in struct collopt_machine */
-    double least, most;         /* as it is written: seconds, bytes per second, bytes */
+    double least, most;         /* as it is written: seconds, bytes per second, bytes, a number */
     const char *help;
 };
 
-enum { COLLOPT_MACHINE_KEYS = 15 };
+enum { COLLOPT_MACHINE_KEYS = 17 };
 extern const struct collopt_machine_key collopt_machine_keys[COLLOPT_MACHINE_KEYS];
 
 struct collopt_machine_file {

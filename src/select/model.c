@@ -10,7 +10,7 @@
 /* One that is like none in particular: alpha 1 us, beta 0.1 ns, gamma 0.05 ns, nodes and networks alike. */
 #define LIKE_NONE   { .latency = 0.5e-6, .overhead = 0.25e-6, .byte = 0.1e-9, .shared = 0, .eager = 1e18 }
 
-static const struct collopt_machine like_none = { .way = { LIKE_NONE, LIKE_NONE }, .combine = 0.05e-9 };
+static const struct collopt_machine like_none = { .way = { LIKE_NONE, LIKE_NONE }, .combine = 0.05e-9, .group = 64, .taper = 2 };
 
 const struct collopt_machine *collopt_machine_of(const struct collopt_problem *p)
 {
@@ -173,31 +173,47 @@ static struct lie lie_of(const struct collopt_traffic *t, const struct collopt_m
 /* Neighbours are often nearer than others, also where nothing says so, and the farther all ranks send, the more
  * share links: there are fewer of them between groups of a dragonfly or above the switches of a tapered tree than
  * below.  Whoever shifts pays for the longest way; pairs, for each doubling of their distance, but that the messages
- * of a fan have several ways.  In trees few send at a time. */
+ * of a fan have several ways.  In trees few send at a time.  With full bisection bytes do not pay. */
 static const double farther = 1.1, far = 0.04;
 
-/* Nodes that are so far apart are rarely below the same switches, and where all ranks send as far, there are fewer
- * links.  How many nothing says: full bisection loses little by this, and without it much is lost elsewhere.  A swing,
- * whose pairs straddle such groups, sends as many bytes between them in each step.  Simulated, Reduce_scatter of
- * 512 KiB on 256 ranks by recursive splitting, the longest messages to the farthest ranks or the nearest, and by a
- * swing: fat tree 47, 51, 52 us, dragonfly of groups of 64 229, 63, 89. */
-enum { GROUP = 64 };
-static const double tapered = 2;
+/* How scarce far links are: 0 with full bisection, 1 where bytes take twice as long and more, as where nothing is known. */
+static double scarcity(const struct collopt_traffic *t)
+{
+    return t->machine->taper < 2 ? larger(t->machine->taper - 1, 0) : 1;
+}
 
 static int nodes_in(const struct collopt_traffic *t, int ranks)
 {
     return ranks / (t->p->abreast > 0 || t->scattered ? 1 : t->node);
 }
 
+/* The part of these messages that leaves a group of nodes, of which one at least is sent by each rank.  Groups are of
+ * neighbours, and begin where pairs do. */
+static double crossing(const struct collopt_traffic *t, const struct collopt_messages *m)
+{
+    double group = t->machine->group, d = nodes_in(t, m->distance), inside = 0;
+    int fan = most(m->fan, 1);
+
+    if (m->pattern > COLLOPT_SWING)
+        return 0;
+    if (m->pattern == COLLOPT_PAIRS)
+        inside = d > 0 ? least(fan, (int)(group / d) - 1) : fan;
+    else
+        for (int j = 1; j <= fan && j * d < group; j++)
+            inside += 1 - j * d / group;
+    return 1 - larger(inside, 0) / fan;
+}
+
+/* What leaves a group has a part of its ranks' bandwidth. */
 static double taper(const struct collopt_traffic *t, const struct collopt_messages *m, enum collopt_level level)
 {
-    return level == COLLOPT_BETWEEN && m->pattern <= COLLOPT_SWING && nodes_in(t, m->distance) >= GROUP ? tapered : 1;
+    return level == COLLOPT_BETWEEN ? larger(t->machine->taper * crossing(t, m), 1) : 1;
 }
 
 /* For pairs and trees: 1, or how much more bytes cost. */
 static double pairs_away(const struct collopt_traffic *t, const struct collopt_messages *m)
 {
-    bool straddle = m->pattern == COLLOPT_SWING && nodes_in(t, t->ranks) > GROUP;
+    bool straddle = m->pattern == COLLOPT_SWING && nodes_in(t, t->ranks) > t->machine->group;
 
     if (m->pattern > COLLOPT_SWING || m->fan > 1)
         return 1;
@@ -244,7 +260,8 @@ struct parts {                  /* of one message's time */
 };
 
 /* How much longer a port is busy than its bytes say.  Where ranks send upwards, lower ones are ahead by latencies:
- * short messages do not meet.  And of SHARE that a port has to carry one after the other, some are always ready. */
+ * short messages do not meet.  And of SHARE that a port has to carry one after the other, some are always ready.  Where rounds are
+ * kept nobody is ahead, but all send as far in each, over what few links there may be: twice as long on a dragonfly. */
 static double unevenness(const struct collopt_traffic *t, const struct collopt_messages *m, enum collopt_level level, double byte,
                          double share)
 {
@@ -255,6 +272,8 @@ static double unevenness(const struct collopt_traffic *t, const struct collopt_m
         return m->uneven;
     if (t->wired || level == COLLOPT_INSIDE || alone == 0)
         return 0;
+    if (m->lockstep)
+        return scarcity(t);
     return m->pattern == COLLOPT_SHIFT ? m->uneven : m->uneven * alone / (alone + w->latency) / (together > byte ? share : 1);
 }
 
@@ -268,10 +287,11 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
     double at_once = m->bytes * (level == COLLOPT_INSIDE ? strands : 1);        /* in a node nothing is gained by strands */
     bool shifts = m->pattern <= COLLOPT_UPWARDS || m->pattern == COLLOPT_AROUND;
     double away = level != COLLOPT_BETWEEN ? 1 : shifts ? farther : pairs_away(t, m);
-    bool loaded = level == COLLOPT_BETWEEN && (t->wired || nodes_in(t, t->ranks) > GROUP);
+    bool loaded = level == COLLOPT_BETWEEN && (t->wired || nodes_in(t, t->ranks) > t->machine->group);
     double byte = w->byte * (loaded ? l->load : 1), together = w->shared * share;
     double at_a_time = t->wired ? (1 + fan) / 2.0 : fan;    /* on a grid some of them have links of their own */
     double uneven = unevenness(t, m, level, byte, share);
+    double spread = t->wired ? 1 : (1 + (away - 1) * scarcity(t)) * strands * taper(t, m, level);
     double slower = t->crowded && level == COLLOPT_INSIDE ? share / PROCESSORS : 1;
 
     if (slower > 1)
@@ -284,7 +304,7 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
         .ends = both_ends(t, m, level, l, w->latency + hops),
         .latency = w->latency * (m->pattern <= COLLOPT_UPWARDS ? away : 1) + (at_once > w->eager ? w->handshake : 0) + hops,
         .wire = (1 + uneven) * (on_way ? staggered(t, l, fan, wire, at_a_time * wire) : at_a_time * wire)
-                * (t->wired ? 1 : away * strands * taper(t, m, level)),
+                * spread,
         .combining = t->machine->combine * m->combined * strands * larger(slower, 1),
         .turns = t->crowded ? t->machine->turn * (at_once > w->eager ? 1 + fan : 1) : 0,
     };

@@ -22,6 +22,9 @@ refused '--ranks-per-host 0: "0" is not a number from 1 to 64' --ranks-per-host 
 refused '--ranks-per-host 1,2: must be one number, or 8 of them' --ranks-per-host 1,2
 refused '--ranks-per-host 2,x: "x" is not' --hosts 2 --ranks-per-host 2,x
 refused '--rate 200: must be a number with kbit, mbit or gbit, as 200mbit, or none' --rate 200
+refused '--switches 5: must be a number from 1 to 4' --hosts 4 --switches 5
+refused '--uplink 1gbit: there are none with one switch' --uplink 1gbit
+refused '--uplink fast: must be a number with kbit' --switches 2 --uplink fast
 refused '--mpi lam: must be openmpi or mpich' --mpi lam
 refused '--preload /nowhere: there is no such file' --preload /nowhere
 refused '--fast is not an option; there are' --fast

@@ -105,6 +105,29 @@ cluster --mpi $ran --hosts 2 --rate 5mbit "$work/nodes-$ran" 1000000 || fail "5m
 took=$((($(date +%s%N) - start) / 1000000))
 [ $took -ge 1300 ] || fail "a megabyte at 5 Mbit/s took $took ms"
 
+# ---- switches: that of the first two hosts and that of the others; and what leads from one to the other is measured ----
+
+start=$(date +%s%N)
+cluster --mpi $ran --hosts 4 --rate none --switches 2 --uplink 5mbit "$work/nodes-$ran" 1000000 || fail "uplink of 5mbit: status $?"
+took=$((($(date +%s%N) - start) / 1000000))
+[ $took -ge 1300 ] || fail "a megabyte over an uplink of 5 Mbit/s took $took ms"
+has 'wrong: 0' 'two switches'
+left_behind 'two switches'
+
+# Two pairs of 20 Mbit/s share 10: four times as long; nothing of the kind where one switch serves all.
+measured()              # ARGUMENT...: what messages cost
+{
+    (echo machine 3; echo end) | timeout -k 5 120 sh "$bench" --mpi $ran --build "$build" --hosts 4 --rate 20mbit "$@" -- \
+        --serve >"$work/said" 2>&1
+    grep -q '^@collopt machine end' "$work/said" || fail "$*: nothing is measured"
+}
+measured --switches 2 --uplink 10mbit
+grep -q '^@collopt machine net.group 2 2 2$' "$work/said" || fail "two switches of two hosts: no group of 2"
+awk '$3 == "net.taper" && $4 > 2.5 && $4 < 6 { found = 1 } END { exit !found }' "$work/said" ||
+    fail "two switches: a taper of 4 is measured as $(grep net.taper "$work/said")"
+measured --switches 1
+! grep -q 'net\.taper\|net\.group' "$work/said" || fail "one switch: a taper is measured"
+
 # ---- killed ----
 
 killed()                # SIGNAL

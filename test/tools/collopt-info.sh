@@ -6,6 +6,7 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 failed=0
 version=$(cat "$COLLOPT_SOURCE/VERSION")
+platforms=$COLLOPT_SOURCE/bench/platforms
 build=$COLLOPT_BUILD
 unset COLLOPT_SOURCE COLLOPT_BUILD
 
@@ -74,6 +75,9 @@ printf 'net.latency = 1 GB/s\nnet.latncy = 1 us\n' >"$work/machine"
 "$info" --check-machine "$work/machine" >"$work/out" && fail "$what finds nothing wrong"
 has '/machine:1: net.latency = "1 GB/s" is not understood; '
 has '/machine:2: there is no key "net.latncy"; did you mean net.latency? '
+for file in "$platforms"/*.machine; do
+    "$info" --check-machine "$file" >"$work/out" || fail "$file: $(cat "$work/out")"
+done
 what='a spot and a host'
 printf 'mesh:2x3\n%s 1 2\n' "$(hostname)" >"$work/hosts"
 COLLOPT_TOPOLOGY=file:$work/hosts HWLOC_SYNTHETIC='numa:1 l3:1 core:64 pu:1' "$info" >"$work/out" || fail "$what: status $?"
@@ -106,6 +110,12 @@ COLLOPT_MACHINE=$work/machine "$info" --explain scan --ranks 64 --nodes 64 --hos
     || fail "--explain, a measured host: status $?"
 has '^  host (measured 2.00 us; first own, [a-z_]*, predicted [0-9.]* us)$'
 has '^ *2.00  host, openmpi: measured$'
+# full bisection, for an algorithm whose ranks all send as far at once
+for taper in 1 2; do
+    echo "net.taper = $taper" >"$work/machine"
+    COLLOPT_MACHINE=$work/machine "$info" --explain reduce --ranks 256 --nodes 256 --bytes 4M >"$work/out" || fail "--explain, taper: status $?"
+    case $taper in 1) has '^  circulant_pipeline' ;; 2) has '^  two_tree' ;; esac
+done
 # and what else the environment says of jobs
 COLLOPT_REPRODUCIBLE=placement "$info" --explain allreduce --ranks 64 --nodes 4 --bytes 1M >"$work/out" || fail "--explain, placement: status $?"
 has '^allreduce of 1M on 64 ranks, wherever they are$'

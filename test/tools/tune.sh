@@ -89,7 +89,7 @@ fresh()                 # lines of the table from the standard input
     : >"$work/ran"
     : >"$work/asked_of"
     echo none >"$work/mpi"
-    printf 'combine.bandwidth 2e10 1.9e10 2.1e10\nnode.latency 3e-7 2.5e-7 3.5e-7\nnet.eager 4096 4096 4096\n' >"$work/costs"
+    printf 'combine.bandwidth 2e10 1.9e10 2.1e10\nnode.latency 3e-7 2.5e-7 3.5e-7\nnet.eager 4096 4096 4096\nnet.group 32 32 32\nnet.taper 2.5 2.25 2.75\n' >"$work/costs"
     cat >"$work/table"
     echo "$version 1 8 0 0,0,0,0,4,4,4,4" >"$work/ready"
 }
@@ -322,10 +322,11 @@ END
 run 0 --collectives scan --sizes 64 env
 says 'site.machine: what messages cost here'
 for line in '^node.latency  *= 300 ns  # quartiles 0.25 and 0.35 us$' '^net.eager  *= 4 KiB$' '^# command: ' '^# MPI: none' \
-    '^combine.bandwidth = 20 GB/s  # quartiles 19 and 21 GB/s$' '^# What messages .*COLLOPT_MACHINE=.*made by collopt-tune'; do
+    '^combine.bandwidth = 20 GB/s  # quartiles 19 and 21 GB/s$' '^net.group  *= 32$' \
+    '^net.taper  *= 2.5  # quartiles 2.25 and 2.75$' '^# What messages .*COLLOPT_MACHINE=.*made by collopt-tune'; do
     grep -q "$line" "$work/site.machine" || fail "no line \"$line\" in $(cat "$work/site.machine")"
 done
-[ "$(grep -c '^[^#]' "$work/site.machine")" = 3 ] || fail "too much in $(cat "$work/site.machine")"
+[ "$(grep -c '^[^#]' "$work/site.machine")" = 5 ] || fail "too much in $(cat "$work/site.machine")"
 # of the host's times one for each kind of operation and size; none of users' functions, nor of an MPI that is not known
 echo 'Open MPI 4.1.4' >"$work/mpi"
 run 0 --collectives scan --ops user,sum,prod,max,noncommutative --sizes 64,1K env

@@ -42,6 +42,7 @@ START_TEST(reading)
                                            " net.bandwidth  =  12.5 GB/s\n"
                                            "node.shared = 40000 MB/s\n"
                                            "net.eager = 64 KiB\n"
+                                           "net.group = 32\nnet.taper = 1.5\n"
                                            "turn.time = 0.00001 s");
 
     ck_assert_msg(f, "%s", told);
@@ -52,7 +53,9 @@ START_TEST(reading)
     ck_assert(near(f->machine.way[COLLOPT_INSIDE].shared, 0.025e-9));
     ck_assert(near(f->machine.way[COLLOPT_BETWEEN].eager, 65536));
     ck_assert(near(f->machine.turn, 10e-6));
-    ck_assert_int_eq(__builtin_popcount(f->given), 6);
+    ck_assert(near(f->machine.group, 32));
+    ck_assert(near(f->machine.taper, 1.5));
+    ck_assert_int_eq(__builtin_popcount(f->given), 8);
     collopt_machine_free(f);
     f = parse("");
     ck_assert(f && f->given == 0 && f->hash == 0);
@@ -79,6 +82,9 @@ static const struct {
       "1: net.bandwidth = \". GB/s\" is not understood; it takes a number and a unit, such as 12.5 GB/s (or B/s, kB/s, MB/s)\n" },
     { "net.eager = 64K\n",
       "1: net.eager = \"64K\" is not understood; it takes a number and a unit, such as 64 KiB (or B, MiB)\n" },
+    { "net.taper = 2 us\n", "1: net.taper = \"2 us\" is not understood; it takes a number without a unit, such as 2\n" },
+    { "net.taper = 2:1\n", "1: net.taper = \"2:1\" is not understood; it takes a number without a unit, such as 2\n" },
+    { "net.taper = 0.5\n", "1: net.taper = 0.5 is out of range; it takes 1 to 1000\n" },
     { "net.bandwidth = 0 GB/s\n", "1: net.bandwidth = 0 GB/s is out of range; it takes 1 to 1e+15 B/s\n" },
     { "net.latency = 2 s\n", "1: net.latency = 2 s is out of range; it takes 0 to 1 s\n" },
     { "net.hop = 1 us\nnet.hop = 2 us\n", "2: net.hop is given in line 1 already\n" },
@@ -109,7 +115,7 @@ START_TEST(writing)
 {
     const struct collopt_machine m = {
         .way = { { 1.5e-6, 0, 1 / 12.5e9, 1 / 123456.7, 65536, 2e-9 }, { 0.1234567, 1e-10, 1 / 7.0, 1e-15, 1, 1 } },
-        .combine = 1 / 3e9, .hop = 1e-6, .turn = 0,
+        .combine = 1 / 3e9, .hop = 1e-6, .group = 48, .taper = 2.5, .turn = 0,
     };
     const char *comment[COLLOPT_MACHINE_KEYS] = { "median of 7" };
     unsigned all = (1u << COLLOPT_MACHINE_KEYS) - 1;

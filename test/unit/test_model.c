@@ -242,6 +242,69 @@ START_TEST(times_are_replayed)
 }
 END_TEST
 
+/* ---- far nodes ----------------------------------------------------------------------------------------------------------- */
+
+enum { HOSTS = 128, GROUP = 64 };
+static const size_t whole_vector = (size_t)HOSTS * 4096;
+
+/* A byte takes 1, and nothing else takes time.  As a multiple of what a vector takes. */
+static double vectors(enum collopt_collective collective, const char *name, int segments, double group, double taper)
+{
+    const struct collopt_machine machine = { .way = { SAME(0, 1), SAME(0, 1) }, .group = group, .taper = taper };
+    struct collopt_topology hosts = { .nodes = HOSTS };
+    struct collopt_problem p = { .collective = collective, .ranks = HOSTS, .count = whole_vector / TRIAL_SIZE, .size = TRIAL_SIZE,
+                                 .commutative = true, .segments = segments, .topology = &hosts, .machine = &machine };
+    int node[HOSTS];
+
+    for (int r = 0; r < HOSTS; r++)
+        node[r] = r;
+    hosts.node = node;
+    ck_assert(collopt_topology_measure(&hosts, HOSTS));
+    return collopt_model(collopt_algorithm_named(collective, name, strlen(name)), &p) / (double)whole_vector;
+}
+
+static double halving(double group, double taper)
+{
+    return vectors(COLLOPT_REDUCE_SCATTER_BLOCK, "recursive_halving", 1, group, taper);
+}
+
+/* Half of the vector is sent by all to ranks that are a group away, the rest to nearer ones. */
+START_TEST(far_groups_cost_bytes)
+{
+    double least_of_all = (HOSTS - 1.0) / HOSTS, full = halving(GROUP, 1), preset = halving(GROUP, 2), narrow = halving(GROUP, 8),
+           near = halving(2 * GROUP, 8);
+
+    ck_assert_double_eq_tol(full, least_of_all, 1e-9);
+    ck_assert_double_eq_tol(halving(1, 1), least_of_all, 1e-9);
+    ck_assert_msg(preset >= full + 0.5 && preset < 1.3 * (full + 0.5), "taper 2: %g", preset);
+    ck_assert_msg(narrow >= full + 3.5 && narrow < 1.3 * (full + 3.5), "taper 8: %g", narrow);
+    ck_assert_msg(near > full && near < 1.3 * full, "all of one group: %g", near);
+}
+END_TEST
+
+/* Of groups of four a quarter of the ranks swings by one step across an end, and three quarters by three; halving begins with
+ * five distances that all cross. */
+START_TEST(some_cross)
+{
+    double crossed = 8 * halving(1, 1), some = vectors(COLLOPT_REDUCE_SCATTER_BLOCK, "swing", 1, 4, 8), most_of = halving(4, 8);
+
+    ck_assert_msg(some > 2.5 && some < 4, "swing: %g", some);
+    ck_assert_msg(most_of > 7 && most_of < 1.3 * crossed, "halving: %g", most_of);
+}
+END_TEST
+
+/* In a circulant graph all ranks send as far in each round, most of them farther than a leaf switch has ports. */
+START_TEST(full_bisection_serves_circulants)
+{
+    enum { SEGMENTS = 256 };
+    double full = vectors(COLLOPT_REDUCE, "circulant_pipeline", SEGMENTS, GROUP, 1),
+           preset = vectors(COLLOPT_REDUCE, "circulant_pipeline", SEGMENTS, GROUP, 2);
+
+    ck_assert_msg(full > 1 && full < 1.1, "full bisection: %g", full);
+    ck_assert_msg(preset > 1.9 && preset < 2.8, "taper 2: %g", preset);
+}
+END_TEST
+
 int main(int argc, char **argv)
 {
     Suite *suite = suite_create("model");
@@ -256,6 +319,9 @@ int main(int argc, char **argv)
         return 2;
     tcase_set_timeout(tcase, 120);
     tcase_add_loop_test(tcase, times_are_replayed, first, end);
+    tcase_add_test(tcase, far_groups_cost_bytes);
+    tcase_add_test(tcase, some_cross);
+    tcase_add_test(tcase, full_bisection_serves_circulants);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
