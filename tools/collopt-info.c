@@ -616,11 +616,11 @@ int main(int argc, char **argv)
     }
     if (problem.host)           /* its files */
         collopt_host_name = problem.host;
+    if (problem.collective && !check)
+        return explain(&problem);       /* which reads them as a job does, and tells of mistakes */
     wrong = read_settings(&settings);
     if (check)
         return wrong ? 1 : 0;
-    if (problem.collective)
-        return explain(&problem);
     if (algorithms)
         write_algorithms(json);
     else

@@ -116,7 +116,11 @@ for taper in 1 2; do
     COLLOPT_MACHINE=$work/machine "$info" --explain reduce --ranks 256 --nodes 256 --bytes 4M >"$work/out" || fail "--explain, taper: status $?"
     case $taper in 1) has '^  circulant_pipeline' ;; 2) has '^  two_tree' ;; esac
 done
-# and what else the environment says of jobs
+# and what else the environment says of jobs; mistakes in it are told once
+for said in COLLOPT_SCAN=chian COLLOPT_AFTER=x COLLOPT_MACHINE=/nonexistent; do
+    env "$said" "$info" --explain scan --ranks 64 >"$work/out" 2>"$work/err" || fail "--explain, $said: status $?"
+    [ "$(grep -c "${said%=*}" "$work/err")" = 1 ] || fail "--explain, $said: $(cat "$work/err")"
+done
 COLLOPT_REPRODUCIBLE=placement "$info" --explain allreduce --ranks 64 --nodes 4 --bytes 1M >"$work/out" || fail "--explain, placement: status $?"
 has '^allreduce of 1M on 64 ranks, wherever they are$'
 has '^  circulant (fixed table, COLLOPT_REPRODUCIBLE=placement)$'
