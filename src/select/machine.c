@@ -267,7 +267,7 @@ static uint64_t hash(const struct collopt_machine_file *f)
             h = collopt_hash_bytes(h, &i, sizeof i);
             h = collopt_hash_bytes(h, (const char *)&f->machine + collopt_machine_keys[i].field, sizeof(double));
         }
-    return f->given || f->host_times ? hash_of_times(h, f->host_times) : 0;
+    return hash_of_times(h, f->host_times);
 }
 
 struct collopt_machine_file *collopt_machine_parse(const char *file, const char *text, size_t size, collopt_tell_mistake *tell,
@@ -279,6 +279,10 @@ struct collopt_machine_file *collopt_machine_parse(const char *file, const char 
         collopt_mistake(&r.in, "no memory");
     else
         collopt_lines_read(&r.in, text, size, take_line);
+    if (r.in.mistakes == 0 && !r.machine->given && !r.machine->host_times) {
+        r.in.line = 0;          /* such a file would be like none to ranks that compare what it says, and unlike to a choice */
+        collopt_mistake(&r.in, "no numbers; it takes lines such as net.latency = 1.2 us");
+    }
     if (r.in.mistakes == 0) {
         r.machine->hash = hash(r.machine);
         return r.machine;

@@ -77,7 +77,7 @@ struct collopt_machine_file {
     struct collopt_machine machine;     /* what is given */
     unsigned given;             /* bit i: key i is */
     struct collopt_host_times *host_times;      /* NULL: none */
-    uint64_t hash;              /* of what it says, not of its comments; 0 where it says nothing */
+    uint64_t hash;              /* of what it says, not of its comments */
 };
 
 /* Reads a file, or SIZE bytes of TEXT that came from it.  NULL, after every mistake has been told, if there are any. */

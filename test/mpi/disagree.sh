@@ -59,6 +59,12 @@ disagree()              # HOST
         said 3 '^rank [0-9]*: run 4 passed 2$' "$1, $variable on rank 1"
         said 0 '^collopt' "$1, $variable on rank 1"
     done
+    # a file without numbers counts as none
+    : >"$work/machine"
+    for rank in 0 2; do
+        alone "$1" $rank COLLOPT_MACHINE="$work/machine" allreduce=6
+        said 3 '^rank [0-9]*: run 4 passed 2$' "$1, an empty machine on rank $rank"
+    done
     # a report each, which no rank waits for
     rm -f "$work"/report*
     alone "$1" 0 COLLOPT_AFTER=1 allreduce=6
