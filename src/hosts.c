@@ -24,14 +24,15 @@ struct reader {
 
 /* ---- one line ------------------------------------------------------------------------------------------------------- */
 
-/* Cuts LINE into words; returns how many there are, WORDS at most. */
+/* Cuts LINE into words, of which the first WORDS are kept; returns how many there are. */
 static int cut(char *line, char *word[WORDS])
 {
     char *rest;
     int n = 0;
 
-    for (char *w = strtok_r(line, " \t", &rest); w && n < WORDS; w = strtok_r(NULL, " \t", &rest))
-        word[n++] = w;
+    for (char *w = strtok_r(line, " \t", &rest); w; w = strtok_r(NULL, " \t", &rest), n++)
+        if (n < WORDS)
+            word[n] = w;
     return n;
 }
 
@@ -71,8 +72,8 @@ static void on_grid(struct reader *r, int words, char **word)
     int place = 0;
 
     if (words != 1 + s->sides) {
-        collopt_mistake(&r->in, "\"%.*s\" has %d words behind it; a host takes its %d coordinates", SHOWN, word[0], words - 1,
-                        s->sides);
+        collopt_mistake(&r->in, "\"%.*s\" has %d word%s behind it; a host takes its %d coordinate%s", SHOWN, word[0], words - 1,
+                        words == 2 ? "" : "s", s->sides, s->sides == 1 ? "" : "s");
         return;
     }
     for (int d = 0; d < s->sides; d++) {
@@ -92,13 +93,28 @@ static void on_grid(struct reader *r, int words, char **word)
         collopt_mistake(&r->in, "no memory");
 }
 
+/* rack1/switch3, of /rack1//switch3/. */
+static void simplify(char *path)
+{
+    char *to = path;
+
+    for (const char *from = path; *from; from++)
+        if (*from != '/' || (to > path && to[-1] != '/'))
+            *to++ = *from;
+    if (to > path && to[-1] == '/')
+        to--;
+    *to = '\0';
+}
+
 static void below_switches(struct reader *r, int words, char **word)
 {
     struct collopt_where *host;
 
-    if (words != 2) {
-        collopt_mistake(&r->in, "\"%.*s\" has %d words behind it; a host takes the path to its switch, such as rack1/switch3, or "
-                        "coordinates below a first line such as torus:8x8x4", SHOWN, word[0], words - 1);
+    if (words == 2)
+        simplify(word[1]);
+    if (words != 2 || !*word[1]) {
+        collopt_mistake(&r->in, "\"%.*s\" has %d word%s behind it; a host takes the path to its switch, such as rack1/switch3, or "
+                        "coordinates below a first line such as torus:8x8x4", SHOWN, word[0], words - 1, words == 2 ? "" : "s");
         return;
     }
     host = new_host(r, word[0]);
@@ -116,6 +132,15 @@ static void take_shape(struct reader *r, char *text)
         collopt_mistake(&r->in, "%.*s: %s", SHOWN, text, message);
 }
 
+/* Is WORD a shape, or its beginning?  In the first line "torus 8x8x4" is no host's either. */
+static bool begins_shape(const struct reader *r, const char *word)
+{
+    bool first = r->hosts->n == 0 && r->hosts->shape.kind != COLLOPT_GRID;
+
+    return strncmp(word, "torus:", 6) == 0 || strncmp(word, "mesh:", 5) == 0
+        || (first && (strcmp(word, "torus") == 0 || strcmp(word, "mesh") == 0));
+}
+
 static void take_line(struct collopt_lines *in, char *line)
 {
     struct reader *r = (struct reader *)in;
@@ -124,8 +149,14 @@ static void take_line(struct collopt_lines *in, char *line)
 
     if (words == 0 || r->lost)
         return;
-    if (words == 1 && (strncmp(word[0], "torus:", 6) == 0 || strncmp(word[0], "mesh:", 5) == 0))
-        take_shape(r, word[0]);
+    if (begins_shape(r, word[0])) {
+        if ((r->lost = words > 1))
+            collopt_mistake(&r->in, "\"%.*s\" has blanks in it; a shape is one word, such as torus:8x8x4", SHOWN, word[0]);
+        else
+            take_shape(r, word[0]);
+    } else if (strpbrk(word[0], "[],"))
+        collopt_mistake(&r->in, "\"%.*s\" is no host; each has a line of its own (Slurm: scontrol show hostnames \"%.*s\")", SHOWN,
+                        word[0], SHOWN, word[0]);
     else if (r->hosts->shape.kind == COLLOPT_GRID)
         on_grid(r, words, word);
     else

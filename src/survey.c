@@ -224,7 +224,7 @@ static bool spot_of(const struct collopt_comm *c, const struct collopt_sight *se
     struct collopt_spot spot = collopt_packed_spot(seen[r].spot);
     int n = by == COLLOPT_BY_NUMA ? spot.numa : by == COLLOPT_BY_CACHE ? spot.cache : spot.core;
 
-    *key = (uint64_t)c->node[r] << 32 | (uint64_t)(n + 1);
+    *key = (uint64_t)c->node[r] << 32 | (uint32_t)(n + 1);     /* n is below -1 where the rank is alone */
     return n >= 0 || seen[r].spot == ALONE;
 }
 
@@ -274,7 +274,7 @@ static void map_cartesian(struct collopt_comm *c, MPI_Comm comm, bool wired)
     for (int d = 0; d < sides; d++)
         rings |= (unsigned)(around[d] != 0) << d;
     collopt_topology_grid(&c->topology, sides, side, rings);
-    c->topology.wired = wired;
+    c->topology.wired = wired && c->topology.dims != 0;        /* some are longer than can be kept */
 #else
     (void)c, (void)comm, (void)wired;
 #endif
@@ -296,14 +296,18 @@ static int missing_host(const struct collopt_comm *c, const struct collopt_sight
     return -1;
 }
 
-static void say_missing(void)
+/* Once in a job as a rule: by a communicator with the world's first rank, and there by one who has not heard it. */
+static void say_missing(const struct collopt_comm *c, const struct collopt_sight *seen, int missing)
 {
+    static atomic_bool heard = false;
     const char *file = collopt_settings()->hosts->file;
     char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
     int length;
 
+    if (seen[0].world != 0 || atomic_exchange_explicit(&heard, true, memory_order_relaxed) || missing != c->rank)
+        return;
     PMPI_Get_processor_name(name, &length);
-    collopt_warn_once("COLLOPT_TOPOLOGY=file:%s has no line for the host %s; it is ignored where that takes part", file, name);
+    collopt_warn_once("COLLOPT_TOPOLOGY=file:%s has no line, or several, for the host %s; it is ignored where that takes part", file, name);
 }
 
 /* A part of the machine may well be no box; that all of it is none is worth a message. */
@@ -312,8 +316,8 @@ static void map_hosts(struct collopt_comm *c, struct collopt_sight *seen)
     const struct collopt_hosts *hosts = collopt_settings()->hosts;
     int missing = missing_host(c, seen), world = 0;
 
-    if (missing == c->rank)
-        say_missing();
+    if (missing >= 0)
+        say_missing(c, seen, missing);
     if (missing >= 0 || hosts->shape.kind != COLLOPT_GRID)
         return;
     if (!collopt_topology_hosts(&c->topology, hosts, &seen->host, sizeof *seen / sizeof(int), c->ranks)

@@ -251,7 +251,7 @@ void collopt_topology_box(struct collopt_topology *t, const struct collopt_shape
         if (box != ranks || world[(size_t)stride * (size_t)r] != world[0] + in_box(shape, side, r))
             return;
     collopt_topology_grid(t, shape->sides, side, rings);
-    t->wired = true;
+    t->wired = t->dims != 0;
 }
 
 /* ---- in words ------------------------------------------------------------------------------------------------------ */

@@ -87,6 +87,10 @@ for host in openmpi mpich; do
         fail "$host, unequal nodes: status $?"
     has 'nodes: h1: 0, h2: 1 2 3' "$host, unequal nodes"
     has 'wrong: 0' "$host, unequal nodes"
+    COLLOPT_AFTER=1 COLLOPT_LOG=decide cluster --mpi $host --hosts 3 --preload "$library" "$work/nodes-$host" ||
+        fail "$host, a rank on each: status $?"
+    ! grep -q ' NUMA domain' "$work/said" || grep -q ': 3 nodes of 1 rank; 3 NUMA domains; 3 last-level caches; 3 cores' "$work/said" ||
+        fail "$host, a rank on each: $(grep ' NUMA domain' "$work/said")"
     cluster --mpi $host --hosts 3 "$work/nodes-$host" || fail "$host without collopt: status $?"
     has 'nodes: h1: 0, h2: 1, h3: 2' "$host without collopt"
     has 'wrong: 0' "$host without collopt"

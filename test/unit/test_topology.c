@@ -105,8 +105,14 @@ END_TEST
 
 START_TEST(sides_too_long_are_no_grid)
 {
+    static int at[1024];
     struct collopt_topology t = { .nodes = 1 };
+    struct collopt_shape line = { .kind = COLLOPT_GRID, .sides = 1, .side = { 1024 } };
 
+    for (int r = 0; r < 1024; r++)
+        at[r] = r;
+    collopt_topology_box(&t, &line, at, 1, 1024);
+    ck_assert(!t.wired && t.dims == 0);         /* a machine of links would have none of them */
     collopt_topology_grid(&t, 2, (const int[]){ 2, 1024 }, 0);
     ck_assert(t.dims == 0);
     collopt_topology_grid(&t, 3, (const int[]){ 1, 1023, 2 }, 5);
@@ -142,7 +148,7 @@ START_TEST(hosts_are_read)
     struct collopt_hosts *h = hosts_of("\xef\xbb\xbf# a torus\r\ntorus:4x2\t# sides\r\n\r\nn0.site.org 0 0\r\n  n1 0 1\r\n"
                                        "n7 3 1", &told);
     struct collopt_hosts *same = hosts_of("torus:4x2\nn7 3 1\nn1 0 1\nn0.site.org 00 0\n", &told);
-    struct collopt_hosts *switches = hosts_of("b r1/s2\na.x r1/s1\na.y r1/s2\nA r2/s9\n", &told);
+    struct collopt_hosts *switches = hosts_of("b r1/s2\na.x r1/s1\na.y /r1//s2/\nA r2/s9\n", &told);
 
     ck_assert(h && same && switches);
     ck_assert_int_eq(h->n, 3);
@@ -177,7 +183,7 @@ static const struct {
     { "torus:2x\na 0 0\n", 1, "torus:2x: it takes up to 6 sides" },
     { "mesh:2x2\nmesh:2x2\na 0 0\n", 2, "one shape, before all hosts" },
     { "a s1\nmesh:2\n", 2, "one shape, before all hosts" },
-    { "mesh:2x2\na 0\n", 2, "\"a\" has 1 words behind it; a host takes its 2 coordinates" },
+    { "mesh:2x2\na 0\n", 2, "\"a\" has 1 word behind it; a host takes its 2 coordinates" },
     { "mesh:2x2\na 0 1 1\n", 2, "takes its 2 coordinates" },
     { "mesh:2x2\n\na 0 2\n", 3, "coordinate 2 of \"a\" is 2; it takes 0 to 1" },
     { "mesh:2x2\na -1 0\n", 2, "coordinate 1 of \"a\" is -1; it takes 0 to 1" },
@@ -186,6 +192,11 @@ static const struct {
     { "mesh:2x2\na 0 0\nb 0 0\n", 3, "\"b\" is at coordinates that are given in line 2 already" },
     { "mesh:2x2\nb 0 0\na 0 1\nB 1 1\n", 4, "\"B\" is in line 2 already" },
     { "a s1\nb s2\na s2\n", 3, "\"a\" is in line 1 already" },
+    { "torus: 2x2\na 0 0\n", 1, "\"torus:\" has blanks in it; a shape is one word" },
+    { "mesh 2\na 0\n", 1, "\"mesh\" has blanks in it" },
+    { "a 0 1 2 3 4 5 6 7 8\n", 1, "\"a\" has 9 words behind it" },
+    { "h[1-4] s1\n", 1, "\"h[1-4]\" is no host; each has a line of its own" },
+    { "a //\n", 1, "a host takes the path to its switch" },
     { "a\n", 1, "\"a\" has 0 words behind it; a host takes the path to its switch" },
     { "a 1 2\n", 1, "coordinates below a first line such as torus:8x8x4" },
     { "a s1\nb \x01\n", 2, "hosts are plain text" },
@@ -540,13 +551,14 @@ static const struct decision {
     { "cluster", COLLOPT_ALLREDUCE, 16 << 10, true, "lanes", "predicted" },
     { "cluster", COLLOPT_SCAN, 512 << 10, true, "two_tree", "predicted" },
     /* Tori: all links at once; the shortest vectors by several messages at a time. */
-    { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "swing_torus:dims=8x8", "predicted" },
+    { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "recursive_splitting:radix=8,splits=2", "predicted" },
+    { "torus 8x8", COLLOPT_ALLREDUCE, 256 << 10, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 20, true, "bucket:dims=8x8", "predicted" },
-    { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, false, "recursive_splitting:radix=4", "predicted" },
+    { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, false, "recursive_splitting:radix=8", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE, 1 << 20, true, "swing_torus:dims=8x8|torus:segment=", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE, 1 << 20, false, "mesh:segment=", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE, 4 << 20, true, "torus_trees:segment=", "predicted" },
-    { "torus 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 64 << 10, true, "swing_torus:dims=8x8", "predicted" },
+    { "torus 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 64 << 10, true, "recursive_splitting:radix=8", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE_SCATTER, 1 << 20, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_SCAN, 8, true, "recursive_multiplying|recursive_doubling|pairwise_doubling", "predicted" },
     /* Along a line near messages have come when the farthest does. */
