@@ -274,6 +274,8 @@ static void start(struct collopt_schedule *s, const struct collopt_problem *p)
     add_partition(s, (struct partition){ .kind = PARTITION_WHOLE, .parts = 1 });
     add_place(s, (struct place){ PLACE_VECTOR, all });
     add_place(s, (struct place){ PLACE_VECTOR, all });
+    if (s->failed)
+        return;
     if (scatters)
         s->place[COLLOPT_OUT].cover = (struct collopt_block){ collopt_partition_counts(s), s->rank, 1 };
     if (!s->has_out)

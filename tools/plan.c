@@ -451,8 +451,10 @@ static void sort(struct plan *plan)
 {
     for (size_t i = 0; i < plan->works; i++)
         plan->work[i].order = (int)i;
-    qsort(plan->transfer, plan->transfers, sizeof *plan->transfer, by_sender);
-    qsort(plan->work, plan->works, sizeof *plan->work, by_rank);
+    if (plan->transfers > 0)
+        qsort(plan->transfer, plan->transfers, sizeof *plan->transfer, by_sender);
+    if (plan->works > 0)
+        qsort(plan->work, plan->works, sizeof *plan->work, by_rank);
 }
 
 /* ---- the whole ----------------------------------------------------------------------------------------------- */

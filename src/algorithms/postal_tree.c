@@ -88,7 +88,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 {
     struct role role;
     struct collopt_region sum = in(whole());
-    struct turns tmp = { .slots = (int)collopt_preset_window(vector_bytes(p)) };
+    struct turns tmp = { .slots = (int)p->value[1] };
 
     find_role(&role, p, rank);
     if (p->ranks == 1)
@@ -124,7 +124,7 @@ static int taken_by(struct group g, int root, const int64_t *reach, int *most_cu
 static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 {
     int64_t reach[COLLOPT_POSTAL_SLOTS];
-    int elsewhere = 0, at_root, slots = (int)collopt_preset_window(vector_bytes(p));
+    int elsewhere = 0, at_root, slots = (int)p->value[1];
 
     collopt_postal_reach(p->ranks, (int)p->value[0], reach);
     at_root = taken_by((struct group){ 0, p->ranks }, p->root, reach, &elsewhere);
@@ -165,12 +165,17 @@ static size_t lambda(const struct collopt_problem *p)
     return collopt_preset_lambda(&collopt_reduce_postal_tree, p, 0);
 }
 
+static size_t window(const struct collopt_problem *p)
+{
+    return collopt_preset_window(vector_bytes(p));
+}
+
 const struct collopt_algorithm collopt_reduce_postal_tree = {
     .name = "postal_tree", .summary = "tree for messages that overlap, in rank order, any root; short vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "t - lambda + 1, where P(t) = P(t-1) + P(t-lambda) reaches p", .bytes = "as many m",
     .when = "short vectors on a network",
     .source = "Bar-Noy and Kipnis, SPAA 1992; Karp et al., SPAA 1993; any root in rank order: collopt",
-    .parameter = { COLLOPT_LAMBDA(lambda) },
+    .parameter = { COLLOPT_LAMBDA(lambda), COLLOPT_WINDOW(window) },
     .cost = cost, .traffic = traffic, .build = build,
 };

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
@@ -48,6 +49,47 @@ START_TEST(descriptors_are_complete)
     ck_assert_msg(!a->usable == !a->unfit, "%s refuses and does not say why, or the other way round", a->name);
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
         parameter_is_complete(a, &a->parameter[i]);
+}
+END_TEST
+
+/* A schedule as text; to be freed. */
+static char *written(const struct collopt_algorithm *a, const struct collopt_problem *p, int rank)
+{
+    struct collopt_schedule *s = collopt_schedule_new(a, p, rank, 0);
+    char *text = NULL;
+    size_t n;
+    FILE *to = open_memstream(&text, &n);
+
+    ck_assert(s && to);
+    collopt_schedule_print(s, to);
+    fclose(to);
+    collopt_schedule_free(s);
+    return text;
+}
+
+/* A schedule is kept for all counts (src/plan.c), so nothing but its parameters and segments may come from a count. */
+START_TEST(schedules_know_no_count)
+{
+    enum { RANKS = 12 };
+    const struct collopt_algorithm *a = collopt_algorithms[_i];
+    struct trial t = { .algorithm = a, .ranks = RANKS, .count = RANKS, .nodes = a->grouped ? TRIAL_FOURS : TRIAL_ONE_NODE };
+    struct workshop w = { 0 };
+    char why[PROOF_WHY];
+
+    if (workshop_state(&w, &t, why)) {
+        struct collopt_problem longer = w.problem;
+
+        longer.count = (size_t)RANKS << 20;
+        for (int rank = 0; rank < RANKS; rank++) {
+            char *few = written(a, &w.problem, rank), *many = written(a, &longer, rank);
+
+            ck_assert_msg(strcmp(few, many) == 0, "%s %s, rank %d of %d: another schedule for more elements",
+                          collopt_collective_names[a->collective], a->name, rank, RANKS);
+            free(few);
+            free(many);
+        }
+    }
+    workshop_close(&w);
 }
 END_TEST
 
@@ -439,6 +481,7 @@ int main(void)
     while (collopt_algorithms[algorithms])
         algorithms++;
     tcase_add_loop_test(says, descriptors_are_complete, 0, algorithms);
+    tcase_add_loop_test(says, schedules_know_no_count, 0, algorithms);
     tcase_add_test(says, names_are_unique);
     suite_add_tcase(suite, says);
     tcase_set_timeout(can, 600);
