@@ -100,6 +100,7 @@ static char *key_of(const struct tune_options *o)
         collopt_size_text(o->size[i], size, sizeof size);
         fprintf(to, "%s%s", i ? "," : "", size);
     }
+    tune_write_variables(to);
     fclose(to);
     return tune_must(key);
 }

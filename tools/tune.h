@@ -133,6 +133,8 @@ int tune_looks_open(const struct tune_cells *all, int looks);
 
 /* ---- tune_job.c: the launcher's job --------------------------------------------------------------------------------- */
 
+/* The variables of collopt that the ranks get, in order, a blank before each: what is measured depends on them. */
+void tune_write_variables(FILE *to);
 struct tune_job {
     pid_t pid;
     FILE *to, *from;

@@ -202,6 +202,30 @@ static char **command(const struct tune_options *o, const char *program, const c
     return argv;
 }
 
+static int by_text(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void tune_write_variables(FILE *to)
+{
+    int variables = 0, n = 0;
+    char **variable;
+
+    while (environ[variables])
+        variables++;
+    variable = tune_must(calloc((size_t)variables + 1, sizeof *variable));
+    for (int i = 0; i < variables; i++)
+        if (strncmp(environ[i], "COLLOPT_", 8) == 0 && goes_along(environ[i]))
+            variable[n++] = environ[i];
+    qsort(variable, (size_t)n, sizeof *variable, by_text);
+    for (int i = 0; i < n; i++) {
+        fputc(' ', to);
+        tune_write_word(variable[i], to);
+    }
+    free(variable);
+}
+
 /* Of this process too: its own choice shall be the built-in one. */
 static void clean_environment(void)
 {

@@ -204,7 +204,10 @@ static bool output_word(struct tune_options *o, const char *text)
 static bool machine_word(struct tune_options *o, const char *text)
 {
     o->machine = text;
-    return true;
+    if (*text)
+        return true;
+    tune_say("--machine: an empty name");
+    return false;
 }
 
 static bool picture_word(struct tune_options *o, const char *text)
@@ -330,6 +333,10 @@ static bool complete(struct tune_options *o)
     }
     if (!o->check && !o->machine)
         name_machine(o);
+    if (!o->check && strcmp(o->machine, o->output) == 0) {
+        tune_say("--machine and -o are both %s; rules and what messages cost go into two files", o->output);
+        return false;
+    }
     return true;
 }
 

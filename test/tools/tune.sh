@@ -345,6 +345,8 @@ run 0 --collectives scan --sizes 64 --machine "$work/site.rules.costs" env
 [ ! -f "$work/site.machine" ] || fail 'a file that --machine does not name'
 # places that are not there are told before anything is measured
 : >"$work/asked"
+run 2 --collectives scan --sizes 64 --machine "$work/site.rules" env
+says '^collopt-tune: --machine and -o are both '
 run 1 --collectives scan --sizes 64 --machine /nonexistent/machine env
 says '/nonexistent/machine cannot be written: No such file'
 run 1 --collectives scan --sizes 64 --picture /nonexistent/map.svg env
@@ -410,7 +412,11 @@ says 'interrupted; what was measured is in .*site.rules.part' '\[#*\.*\] 0 of 8 
 [ "$(grep -c ^cell "$work/site.rules.part")" = 5 ] || fail 'what was measured is not there'
 [ ! -f "$work/site.rules" ] || fail 'rules of an interrupted command'
 run 2 --collectives scan --sizes 8,4K env
-says 'site.rules.part is of another command: .* env --sizes 8,64; give that again, or remove'
+says 'site.rules.part is of another command: .* env --sizes 8,64.*; give that again, or remove'
+export COLLOPT_NODE_RANKS=1
+run 2 --collectives scan --sizes 8,64 env
+says 'site.rules.part is of another command: .* env --sizes 8,64.*; give that again, or remove'
+unset COLLOPT_NODE_RANKS
 rm "$work/limit" "$work/waits"
 printf 'cell scan sum 8' >>"$work/site.rules.part"
 run 0 --collectives scan,exscan --sizes 8,64 env
