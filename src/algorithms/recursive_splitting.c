@@ -353,8 +353,11 @@ static void traffic_near(const struct collopt_problem *p, struct collopt_traffic
 }
 
 /* Larger groups reach farther, and share links with all that they send at once.  Simulated, Allreduce of 512 KiB on
- * 64 ranks, radix 2, 4, 8: on a dragonfly 148, 108, 195 us, on a fat tree 96, 90, 88. */
-enum { MOST_PRESET = 4 };
+ * 64 ranks, radix 2, 4, 8: on a dragonfly 148, 108, 195 us, on a fat tree 96, 90, 88.  On a grid it is known what they share. */
+static int most_preset(const struct collopt_problem *p)
+{
+    return p->topology->wired && p->abreast == 0 ? COLLOPT_FOLD_OPERANDS : 4;
+}
 
 /* How many of WITH's levels are best split, where it doesn't say; and the time that this takes. */
 static size_t best_splits(const struct collopt_algorithm *a, struct collopt_problem with, double *seconds)
@@ -386,7 +389,7 @@ static size_t radix_of(const struct collopt_algorithm *a, const struct collopt_p
     size_t best = 0;
     double least_time = 0;
 
-    for (int radix = 2; radix <= MOST_PRESET || (best == 0 && radix <= COLLOPT_FOLD_OPERANDS); radix++) {
+    for (int radix = 2; radix <= most_preset(p) || (best == 0 && radix <= COLLOPT_FOLD_OPERANDS); radix++) {
         double time;
 
         if (p->ranks > 1 && collopt_factors(p->ranks, radix).levels == 0)
