@@ -48,7 +48,7 @@ uninstall-local:
 # Needs no MPI.
 EXTRA_PROGRAMS += bench/bench_build
 bench_bench_build_SOURCES = bench/bench_build.c
-bench_bench_build_LDADD = libcollopt-core.la $(HWLOC_LIBS) $(JANSSON_LIBS)
+bench_bench_build_LDADD = libcollopt-core.la $(HWLOC_LIBS)
 
 .PHONY: benches
 benches: $(BENCHES) bench/bench_build$(EXEEXT)

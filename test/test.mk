@@ -27,7 +27,7 @@ libcollopt_proof_la_LIBADD = libcollopt-core.la
 
 UNIT_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-UNIT_LIBS = libcollopt-proof.la $(CHECK_LIBS) $(HWLOC_LIBS) $(JANSSON_LIBS)
+UNIT_LIBS = libcollopt-proof.la $(CHECK_LIBS) $(HWLOC_LIBS)
 
 test_unit_test_proof_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_proof_CFLAGS = $(UNIT_CFLAGS)
@@ -60,11 +60,11 @@ check_PROGRAMS += test/unit/test_host_mpi
 TESTS += test/unit/test_host_mpi
 test_unit_test_host_mpi_SOURCES = test/unit/test_host_mpi.c
 test_unit_test_host_mpi_CFLAGS = $(UNIT_CFLAGS)
-test_unit_test_host_mpi_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
+test_unit_test_host_mpi_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) -lm
 endif
 
 # what the model chooses, without anything of MPI
 check_PROGRAMS += test/unit/test_guidelines
 TESTS += test/unit/test_guidelines
 test_unit_test_guidelines_SOURCES = test/unit/test_guidelines.c
-test_unit_test_guidelines_LDADD = libcollopt-core.la $(HWLOC_LIBS) $(JANSSON_LIBS) -lm
+test_unit_test_guidelines_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm

@@ -95,5 +95,5 @@ test_unit_test_topology_CFLAGS = $(test_unit_test_helpers_CFLAGS)
 test_unit_test_topology_LDADD = $(test_unit_test_helpers_LDADD)
 test_unit_test_helpers_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/src/algorithms
 test_unit_test_helpers_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
-test_unit_test_helpers_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) $(JANSSON_LIBS)
+test_unit_test_helpers_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS)
 endif
