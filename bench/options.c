@@ -264,7 +264,7 @@ void options_help(FILE *to)
           "  --in-place          with MPI_IN_PLACE\n"
           "  --input WHICH       fresh: every rank writes its vector, if it has 2 KiB or more, before each call, as programs do;\n"
           "                      same: once, so that peers' vectors are found in the cache; fresh unless given\n"
-          "  --time SECONDS      for one cell, at most; 0.5 unless given\n"
+          "  --time SECONDS      for one cell, about; 0.5 unless given\n"
           "  --precision PERCENT a cell is done when the 95% interval of its ratio is within this; 1 unless given\n"
           "  --calls N           calls in a run; unless given, as many as take a millisecond\n"
           "  --pairs N           exactly so many pairs of runs, whatever time and precision say\n"

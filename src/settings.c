@@ -347,7 +347,7 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
     case COLLOPT_BYTES:
         if (!collopt_parse_size(text, &value)) {
             snprintf(message, size, "it takes a number%s",
-                     row->kind == COLLOPT_BYTES ? " of bytes, such as 512, 64K, 1M, 2G" : "");
+                     row->kind == COLLOPT_BYTES ? " of bytes, such as 512, 64K, 1M, 2G" : ", such as 8");
             return false;
         }
         if (!in_range(row, value, message, size))

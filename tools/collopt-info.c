@@ -547,6 +547,7 @@ int main(int argc, char **argv)
     struct explain problem = { .collective = NULL };
     struct collopt_settings settings;
     bool algorithms = false, json = false, check = false;
+    char *topology = NULL, *machine = NULL;
     int option, wrong;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
@@ -561,9 +562,11 @@ int main(int argc, char **argv)
             check = true;
             break;
         case 'F':
-            return check_topology(optarg);
+            topology = optarg;
+            break;
         case 'M':
-            return check_machine(optarg);
+            machine = optarg;
+            break;
         case 'e':
             problem.collective = optarg;
             break;
@@ -608,6 +611,10 @@ int main(int argc, char **argv)
         fprintf(stderr, "collopt-info: \"%s\" is no option\n", argv[optind]);
         usage(stderr);
         return 2;
+    }
+    if (topology || machine) {
+        wrong = topology ? check_topology(topology) : 0;
+        return (machine ? check_machine(machine) : 0) || wrong;
     }
     if (!problem.collective && (problem.ranks || problem.nodes || problem.bytes || problem.op || problem.root
                                 || problem.topology || problem.network || problem.crowded)) {

@@ -33,10 +33,14 @@ static bool refuse(const char *format, ...)
 
 static bool number(const char *option, const char *text, size_t preset, size_t least, size_t most, size_t *value)
 {
+    bool parsed;
+
     *value = preset;
-    if (!text || (collopt_parse_size(text, value) && *value >= least && *value <= most))
+    parsed = !text || collopt_parse_size(text, value);
+    if (!text || (parsed && *value >= least && *value <= most))
         return true;
-    return refuse("--%s %s: it takes %zu to %zu", option, text, least, most);
+    return parsed ? refuse("--%s %s: it takes %zu to %zu", option, text, least, most)
+                  : refuse("--%s %s: it takes a number, such as 8, 512, 64K or 1M", option, text);
 }
 
 static bool collective(const char *text, struct collopt_problem *p)

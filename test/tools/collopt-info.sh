@@ -78,6 +78,9 @@ has '/machine:2: there is no key "net.latncy"; did you mean net.latency? '
 for file in "$platforms"/*.machine; do
     "$info" --check-machine "$file" >"$work/out" || fail "$file: $(cat "$work/out")"
 done
+"$info" --check-machine "$platforms/fat-tree.machine" --check-topology "$work/none" >"$work/out" && fail "$what, a topology that is none"
+"$info" --check-machine "$work/machine" "$work/machine" >"$work/out" 2>&1
+[ $? = 2 ] || fail "$what, two files: not status 2"
 what='a spot and a host'
 printf 'mesh:2x3\n%s 1 2\n' "$(hostname)" >"$work/hosts"
 COLLOPT_TOPOLOGY=file:$work/hosts HWLOC_SYNTHETIC='numa:1 l3:1 core:64 pu:1' "$info" >"$work/out" || fail "$what: status $?"
