@@ -559,8 +559,8 @@ static bool write_report(struct collopt_report *r, enum form form, const char *w
         done = fclose(to) == 0 && put(where, text, n, rank);
     }
     if (!done)
-        collopt_warn("%s could not be written to %s: %s", form == RULES ? "COLLOPT_ADAPT_RULES: the rules" : "COLLOPT_REPORT: the report",
-                     where, strerror(errno));
+        collopt_warn("%s could not be written to %s: %s",
+                     form == RULES ? "COLLOPT_ADAPT_RULES: the rules" : "COLLOPT_REPORT: the report", where, strerror(errno));
     free(text);
     return done;
 }

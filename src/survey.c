@@ -307,7 +307,8 @@ static void say_missing(const struct collopt_comm *c, const struct collopt_sight
     if (seen[0].world != 0 || atomic_exchange_explicit(&heard, true, memory_order_relaxed) || missing != c->rank)
         return;
     PMPI_Get_processor_name(name, &length);
-    collopt_warn_once("COLLOPT_TOPOLOGY=file:%s has no line, or several, for the host %s; it is ignored where that takes part", file, name);
+    collopt_warn_once("COLLOPT_TOPOLOGY=file:%s has no line, or several, for the host %s; it is ignored where that takes part",
+                      file, name);
 }
 
 /* A part of the machine may well be no box; that all of it is none is worth a message. */

@@ -187,8 +187,8 @@ static int nodes_in(const struct collopt_traffic *t, int ranks)
     return ranks / (t->p->abreast > 0 || t->scattered ? 1 : t->node);
 }
 
-/* The part of these messages that leaves a group of nodes, of which one at least is sent by each rank.  Groups are of
- * neighbours, and begin where pairs do. */
+/* The part of the messages of a level that leaves its group of nodes; all ranks send as many.  Groups are of neighbours, and begin
+ * where those of pairs do. */
 static double crossing(const struct collopt_traffic *t, const struct collopt_messages *m)
 {
     double group = t->machine->group, d = nodes_in(t, m->distance), inside = 0;
