@@ -225,6 +225,25 @@ static bool has_place(const char *file)
     return false;
 }
 
+/* Could collopt run nothing of what was asked for? */
+static bool all_unfit(const struct tune_cells *all)
+{
+    int unfit = 0;
+
+    for (; all; all = all->next)
+        for (int i = 0; i < all->n; i++)
+            for (int k = 0; k < all->cell[i].candidates; k++, unfit++)
+                if (all->cell[i].candidate[k].state != TUNE_UNFIT)
+                    return false;
+    return unfit > 0;
+}
+
+static void remove_parts(const struct tune_options *one)
+{
+    for (int i = 0; i < TUNE_RANKS && one[i].part; i++)
+        unlink(one[i].part);
+}
+
 static int tune(const struct tune_options *o, int argc, char **argv)
 {
     static struct tune_cells all[TUNE_RANKS];
@@ -236,14 +255,20 @@ static int tune(const struct tune_options *o, int argc, char **argv)
         return TUNE_FAILED;
     status = measure_all(all, one, o);
     share_ranks(all);
+    if (status == 0 && all_unfit(all)) {
+        tune_say("collopt could run none of the calls, so there are no rules to write; is it kept from it, as by COLLOPT_GPU=native or "
+                 "COLLOPT_COMMUNICATORS=0?");
+        remove_parts(one);
+        return TUNE_FAILED;
+    }
     if (status == 0 && o->verify)
         status = verify_all(all, one);
     if (status == 0 && (!tune_write_machine(all, o, &command) || !tune_write_rules(all, o, &command)))
         status = TUNE_FAILED;
     if (status == 0 && !tune_draw(all, o))
         status = TUNE_FAILED;
-    for (int i = 0; status == 0 && !some_open(all) && i < TUNE_RANKS && one[i].part; i++)
-        unlink(one[i].part);
+    if (status == 0 && !some_open(all))
+        remove_parts(one);
     return status == 0 && some_wrong(all) ? TUNE_FAILED : status;
 }
 

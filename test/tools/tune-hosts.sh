@@ -44,6 +44,11 @@ on_host()               # HOST
     line=$(awk '/^allreduce.* commutative/ { print NR; exit }' "$work/rules")
     says "allreduce.*rule $work/rules:$line"
 
+    rm -f "$work"/rules*
+    COLLOPT_GPU=native tunes 1 'nothing to run' --time 2s --collectives allreduce --ops sum --sizes 64 --candidates 1
+    says 'collopt could run none of the calls'
+    [ ! -f "$work/rules" ] || fail "$what: rules"
+
     "$3" -shared -fPIC -o "$work/spoil.so" "$top/test/bench/spoil.c" -ldl || fail "$host: spoil.c"
     # shellcheck disable=SC2016     # the other shell's
     printf '#!/bin/sh\nLD_PRELOAD=%s:$LD_PRELOAD exec %s "$@"\n' "$work/spoil.so" "$program" >"$work/spoilt"
