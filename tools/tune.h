@@ -135,6 +135,7 @@ int tune_looks_open(const struct tune_cells *all, int looks);
 
 /* The variables of collopt that the ranks get, in order, a blank before each: what is measured depends on them. */
 void tune_write_variables(FILE *to);
+
 struct tune_job {
     pid_t pid;
     FILE *to, *from;

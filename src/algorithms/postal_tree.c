@@ -6,8 +6,8 @@
  * the larger lambda, the smaller is what is sent, and the more of it a rank takes in.  Parts are consecutive ranks, so rank
  * order is kept; the larger one is at the end where the root is, so that any root is reached as soon.  They meet at a multiple
  * of the power of two that is in the smaller one, from eight ranks on: there nodes end, and switches.
- * Cost: one behind the other, the messages that the root takes in.  Scratch: for as many receives as a megabyte holds, 2 to
- * 16, and one vector more where the sum is not the result.
+ * Cost: one behind the other, the messages that the root takes in.  Scratch: "window" vectors, by default as many as a
+ * megabyte holds, 2 to 16, and one vector more where the sum is not the result.
  * Use it for short vectors on a network: where lambda is the machine's, no tree of whole vectors is faster.
  * Bar-Noy and Kipnis, SPAA 1992 (broadcast); Karp, Sahay, Santos and Schauser, SPAA 1993 (summation); any root in rank order is
  * ours. */
