@@ -205,6 +205,17 @@ struct collopt_levels {
 
 /* Prime factors multiplied up to RADIX, the largest first; no levels if there is a larger prime. */
 struct collopt_levels collopt_factors(int ranks, int radix);
+/* Those that a parameter "radices" lists. */
+struct collopt_levels collopt_listed_levels(size_t list);
+/* The largest of their radices, at least 2. */
+int collopt_widest_level(struct collopt_levels f);
+
+/* What P takes by A with LIST as its radices. */
+typedef double collopt_levels_seconds(const struct collopt_algorithm *a, const struct collopt_problem *p, size_t list);
+/* Radices that go along the sides of the machine's grid one after the other, the last side first or the outermost, if that is
+ * faster than LEAST_TIME; 0: it isn't. */
+size_t collopt_preset_radices(const struct collopt_algorithm *a, const struct collopt_problem *p, bool outermost_first,
+                              double least_time, collopt_levels_seconds *seconds);
 
 /* ---- scan_multiplying.c: an Exscan by rounds of several messages, inside others ------------------------------------------ */
 

@@ -3,7 +3,7 @@
  * A level of radix f makes groups of w f neighbouring ranks out of groups of w: the f ranks at the same place in the
  * f groups send to one another, along lines of the machine's grid to the farthest first, and each combines the f vectors in
  * rank order in one pass.  If p is a product of factors up to the radix those are the levels, unless radices=4x4x3 says
- * others; else as many levels of the radix as fit and one of what is left, after neighbouring pairs are folded.
+ * others, on the machine's grid such as go along its sides; else as many levels of the radix as fit and one of what is left, after neighbouring pairs are folded.
  * Cost: levels of f-1 messages, with folding two rounds and one m more.  Scratch: up to 2 (radix-1) vectors.  In
  * rank order.
  * Use it for short vectors where a rank's messages overlap (several rails, shared memory).
@@ -12,18 +12,9 @@
 #include "config.h"
 
 #include "algorithm.h"
+#include "select/model.h"
 
-static const struct collopt_parameter radices = COLLOPT_RADICES(NULL);
-
-static struct collopt_levels listed(size_t list)
-{
-    struct collopt_levels f = { .ranks = (int)collopt_list_product(&radices, list),
-                                .levels = collopt_list_length(&radices, list) };
-
-    for (int l = 0; l < f.levels; l++)
-        f.radix[l] = (int)collopt_list_at(&radices, list, l);
-    return f;
-}
+enum { RADICES, RADIX };        /* parameters */
 
 static struct collopt_levels levels_for(int ranks, int radix)
 {
@@ -42,16 +33,12 @@ static struct collopt_levels levels_for(int ranks, int radix)
 
 static struct collopt_levels levels_of(const struct collopt_problem *p)
 {
-    return p->value[1] ? listed(p->value[1]) : levels_for(p->ranks, (int)p->value[0]);
+    return p->value[RADICES] ? collopt_listed_levels(p->value[RADICES]) : levels_for(p->ranks, (int)p->value[RADIX]);
 }
 
 static int slots_of(const struct collopt_levels *all)
 {
-    int largest = 2;
-
-    for (int l = 0; l < all->levels; l++)
-        largest = most(largest, all->radix[l]);
-    return 2 * (largest - 1);
+    return 2 * (collopt_widest_level(*all) - 1);
 }
 
 static int messages_of(const struct collopt_levels *all)
@@ -66,9 +53,9 @@ static int messages_of(const struct collopt_levels *all)
 /* A list must leave no more ranks out than can be folded. */
 static bool usable(const struct collopt_problem *p)
 {
-    size_t product = p->value[1] ? collopt_list_product(&radices, p->value[1]) : (size_t)p->ranks;
+    int64_t product = levels_of(p).ranks;
 
-    return product <= (size_t)p->ranks && (size_t)p->ranks <= 2 * product;
+    return product <= p->ranks && p->ranks <= 2 * product;
 }
 
 /* The F ranks whose indexes differ in the digit of stride WIDTH exchange *SUM and combine. */
@@ -135,13 +122,28 @@ extern const struct collopt_algorithm collopt_allreduce_recursive_multiplying;
 
 static size_t radix(const struct collopt_problem *p)
 {
-    return collopt_preset_by_model(&collopt_allreduce_recursive_multiplying, p, 0, 2, COLLOPT_FOLD_OPERANDS);
+    if (p->value[RADICES])
+        return (size_t)collopt_widest_level(collopt_listed_levels(p->value[RADICES]));
+    return collopt_preset_by_model(&collopt_allreduce_recursive_multiplying, p, RADIX, 2, COLLOPT_FOLD_OPERANDS);
 }
 
-static size_t no_list(const struct collopt_problem *p)
+static double seconds_with(const struct collopt_algorithm *a, const struct collopt_problem *p, size_t list)
 {
-    (void)p;
-    return 0;
+    struct collopt_problem with = *p;
+
+    with.value[RADICES] = list;
+    return collopt_model(a, &with);
+}
+
+static size_t radices(const struct collopt_problem *p)
+{
+    const struct collopt_algorithm *a = &collopt_allreduce_recursive_multiplying;
+    struct collopt_problem with = *p;
+
+    if (p->value[RADIX] > 0 || !p->topology->wired)
+        return 0;
+    with.value[RADIX] = radix(p);
+    return collopt_preset_radices(a, p, false, seconds_with(a, &with, 0), seconds_with);
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
@@ -166,7 +168,7 @@ const struct collopt_algorithm collopt_allreduce_recursive_multiplying = {
     .rounds = "(k-1) log_k p, by the factors of p or by the radices", .bytes = "as many m",
     .when = "short vectors where messages overlap",
     .source = "Ruefenacht, Bull and Booth, EuroMPI 2016; folding in rank order: collopt",
-    .parameter = { COLLOPT_RADIX(radix), COLLOPT_RADICES(no_list) },
+    .parameter = { COLLOPT_RADICES(radices), COLLOPT_RADIX(radix) },
     .usable = usable, .unfit = "radices multiply to more than the ranks, or to less than half of them",
     .cost = cost, .traffic = traffic, .build = build,
 };

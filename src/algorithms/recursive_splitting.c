@@ -12,7 +12,8 @@
  * far apart, as its windows are those of neighbours: commutative operations only.  near_splitting begins with
  * neighbours there, too, which keeps the order, and the longest messages where networks are wide.  Ranks end up with
  * parts of others, those whose digits are theirs in reverse, and exchange them.  No prime factor of p may be above
- * the radix.
+ * the radix.  radices=8x2x8 are the levels one by one, as they come; on the machine's grid they go along its sides, so that
+ * groups are on lines.
  * Cost: sum of (f-1) messages, (p-1)/p m; with the way back twice as much; near_splitting one message of m/p more;
  * (p-1)/p m combined.  A level that is not split: f-1 windows sent and combined.  Scratch: about m.
  * Use it for medium vectors where messages of one rank overlap; near_splitting for long ones, too, on many ranks.
@@ -20,8 +21,12 @@
  * MPICH "recexch".  Short ways inside long ones: van de Geijn, J. Parallel Distrib. Comput. 22 (1994). */
 #include "config.h"
 
+#include <math.h>
+
 #include "algorithm.h"
 #include "select/model.h"
+
+enum { RADICES, RADIX, SPLITS };        /* parameters */
 
 /* One rank on its way through the levels. */
 struct way {
@@ -69,13 +74,13 @@ static void split(struct way *w, int width, int f, bool last)
 
 static struct collopt_levels levels_of(const struct collopt_problem *p)
 {
-    return collopt_factors(p->ranks, (int)p->value[0]);
+    return p->value[RADICES] ? collopt_listed_levels(p->value[RADICES]) : collopt_factors(p->ranks, (int)p->value[RADIX]);
 }
 
 /* Levels on which windows are split. */
 static int splits_of(const struct collopt_problem *p, const struct collopt_levels *all)
 {
-    return p->value[1] > 0 && p->value[1] < (size_t)all->levels ? (int)p->value[1] : all->levels;
+    return p->value[SPLITS] > 0 && p->value[SPLITS] < (size_t)all->levels ? (int)p->value[SPLITS] : all->levels;
 }
 
 /* Windows that this makes of the vector. */
@@ -362,17 +367,17 @@ static int most_preset(const struct collopt_problem *p)
 /* How many of WITH's levels are best split, where it doesn't say; and the time that this takes. */
 static size_t best_splits(const struct collopt_algorithm *a, struct collopt_problem with, double *seconds)
 {
-    int levels = levels_of(&with).levels, given = (int)with.value[1];
+    int levels = levels_of(&with).levels, given = (int)with.value[SPLITS];
     size_t best = 0;
 
-    if (!a->parameter[1].name || given > 0 || levels < 2) {
+    if (!a->parameter[SPLITS].name || given > 0 || levels < 2) {
         *seconds = collopt_model(a, &with);
         return given > 0 ? (size_t)given : 1;
     }
     for (int splits = levels; splits >= 1; splits--) {
         double time;
 
-        with.value[1] = (size_t)splits;
+        with.value[SPLITS] = (size_t)splits;
         time = collopt_model(a, &with);
         if (best == 0 || time < *seconds * (1 - 1e-9)) {
             best = (size_t)splits;
@@ -382,71 +387,88 @@ static size_t best_splits(const struct collopt_algorithm *a, struct collopt_prob
     return best;
 }
 
-/* The radix of which the levels are fastest; 2 where none serves. */
-static size_t radix_of(const struct collopt_algorithm *a, const struct collopt_problem *p)
+/* The radix of which the levels are fastest, and the time that they take; 2 where none serves. */
+static size_t best_radix(const struct collopt_algorithm *a, struct collopt_problem with, double *seconds)
 {
-    struct collopt_problem with = *p;
     size_t best = 0;
-    double least_time = 0;
+    int most_tried = most_preset(&with);
 
-    for (int radix = 2; radix <= most_preset(p) || (best == 0 && radix <= COLLOPT_FOLD_OPERANDS); radix++) {
+    *seconds = HUGE_VAL;
+    for (int radix = 2; radix <= most_tried || (best == 0 && radix <= COLLOPT_FOLD_OPERANDS); radix++) {
         double time;
 
-        if (p->ranks > 1 && collopt_factors(p->ranks, radix).levels == 0)
+        if (with.ranks > 1 && collopt_factors(with.ranks, radix).levels == 0)
             continue;
-        with.value[0] = (size_t)radix;
+        with.value[RADIX] = (size_t)radix;
         best_splits(a, with, &time);
-        if (best == 0 || time < least_time * (1 - 1e-9)) {
+        if (time < *seconds * (1 - 1e-9)) {
             best = (size_t)radix;
-            least_time = time;
+            *seconds = time;
         }
     }
     return best ? best : 2;
 }
 
-extern const struct collopt_algorithm collopt_allreduce_recursive_splitting, collopt_reduce_recursive_splitting,
-    collopt_reduce_scatter_recursive_splitting, collopt_reduce_scatter_near_splitting;
-
-static size_t radix_allreduce(const struct collopt_problem *p)
-{
-    return radix_of(&collopt_allreduce_recursive_splitting, p);
-}
-
-static size_t radix_reduce(const struct collopt_problem *p)
-{
-    return radix_of(&collopt_reduce_recursive_splitting, p);
-}
-
-static size_t splits_allreduce(const struct collopt_problem *p)
+static size_t radix_of(const struct collopt_algorithm *a, const struct collopt_problem *p)
 {
     double seconds;
 
-    return best_splits(&collopt_allreduce_recursive_splitting, *p, &seconds);
+    return p->value[RADICES] ? (size_t)collopt_widest_level(levels_of(p)) : best_radix(a, *p, &seconds);
 }
 
-static size_t splits_reduce(const struct collopt_problem *p)
+static double seconds_with(const struct collopt_algorithm *a, const struct collopt_problem *p, size_t list)
+{
+    struct collopt_problem with = *p;
+    double seconds;
+
+    with.value[RADICES] = list;
+    best_splits(a, with, &seconds);
+    return seconds;
+}
+
+/* FAR: the first level is of ranks that are far apart.  Where levels differ in whether they are split, and little is predicted to
+ * be won by a list, as much is lost: on a mesh of 8x8 an Allreduce of 128 KiB is predicted to take 51.4 us with radices 8x2x4
+ * and 53.5 with radix 4, and is simulated to take 57.5 and 50.8. */
+static size_t radices_of(const struct collopt_algorithm *a, const struct collopt_problem *p, bool far)
+{
+    static const double differs = 0.9;
+    double least_time;
+
+    if (p->value[RADIX] > 0 || !p->topology->wired)
+        return 0;
+    best_radix(a, *p, &least_time);
+    return collopt_preset_radices(a, p, far, least_time * (a->parameter[SPLITS].name ? differs : 1), seconds_with);
+}
+
+static size_t splits_of_best(const struct collopt_algorithm *a, const struct collopt_problem *p)
 {
     double seconds;
 
-    return best_splits(&collopt_reduce_recursive_splitting, *p, &seconds);
+    return best_splits(a, *p, &seconds);
 }
 
-static size_t radix_reduce_scatter(const struct collopt_problem *p)
-{
-    return radix_of(&collopt_reduce_scatter_recursive_splitting, p);
-}
+#define LEVEL_PRESETS(which, far) \
+    extern const struct collopt_algorithm collopt_##which; \
+    static size_t radices_##which(const struct collopt_problem *p) { return radices_of(&collopt_##which, p, far); } \
+    static size_t radix_##which(const struct collopt_problem *p) { return radix_of(&collopt_##which, p); }
+#define SPLITS_PRESET(which) \
+    static size_t splits_##which(const struct collopt_problem *p) { return splits_of_best(&collopt_##which, p); }
 
-static size_t radix_near(const struct collopt_problem *p)
-{
-    return radix_of(&collopt_reduce_scatter_near_splitting, p);
-}
+LEVEL_PRESETS(allreduce_recursive_splitting, false)
+SPLITS_PRESET(allreduce_recursive_splitting)
+LEVEL_PRESETS(reduce_recursive_splitting, false)
+SPLITS_PRESET(reduce_recursive_splitting)
+LEVEL_PRESETS(reduce_scatter_recursive_splitting, true)
+LEVEL_PRESETS(reduce_scatter_near_splitting, false)
+
+#define LEVELS_OF(which)    COLLOPT_RADICES(radices_##which), COLLOPT_RADIX(radix_##which)
 
 static bool usable(const struct collopt_problem *p)
 {
-    return p->ranks == 1 || levels_of(p).levels > 0;
+    return levels_of(p).ranks == p->ranks;
 }
 
-static const char unfit[] = "the number of ranks has a prime factor above its radix";
+static const char unfit[] = "the number of ranks has a prime factor above its radix, or its radices do not multiply to it";
 static const char both_ways[] = "2 sum of (f-1) over the factors f of p; once if not split",
     both_bytes[] = "2 (p-1)/p m; of n parts 2 (n-1)/n m, then whole m/n";
 static const char source[] = "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
@@ -456,7 +478,7 @@ const struct collopt_algorithm collopt_allreduce_recursive_splitting = {
     .name = "recursive_splitting", .summary = "groups of several ranks exchange parts, then results; medium vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = both_ways, .bytes = both_bytes, .when = when, .source = source,
-    .parameter = { COLLOPT_RADIX(radix_allreduce), COLLOPT_SPLITS(splits_allreduce) }, .usable = usable, .unfit = unfit,
+    .parameter = { LEVELS_OF(allreduce_recursive_splitting), COLLOPT_SPLITS(splits_allreduce_recursive_splitting) }, .usable = usable, .unfit = unfit,
     .cost = cost_allreduce, .traffic = traffic, .build = build_allreduce,
 };
 
@@ -464,7 +486,7 @@ const struct collopt_algorithm collopt_reduce_recursive_splitting = {
     .name = "recursive_splitting", .summary = "groups of several ranks exchange parts, which are gathered; medium vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = both_ways, .bytes = both_bytes, .when = when, .source = source,
-    .parameter = { COLLOPT_RADIX(radix_reduce), COLLOPT_SPLITS(splits_reduce) }, .usable = usable, .unfit = unfit,
+    .parameter = { LEVELS_OF(reduce_recursive_splitting), COLLOPT_SPLITS(splits_reduce_recursive_splitting) }, .usable = usable, .unfit = unfit,
     .cost = cost_reduce, .traffic = traffic, .build = build_reduce,
 };
 
@@ -473,7 +495,7 @@ const struct collopt_algorithm collopt_reduce_scatter_recursive_splitting = {
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = levels, .bytes = "(p-1)/p m",
     .when = when, .source = source,
-    .parameter = { COLLOPT_RADIX(radix_reduce_scatter) }, .usable = usable, .unfit = unfit,
+    .parameter = { LEVELS_OF(reduce_scatter_recursive_splitting) }, .usable = usable, .unfit = unfit,
     .cost = cost_reduce_scatter, .traffic = traffic, .build = build_reduce_scatter,
 };
 
@@ -482,7 +504,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_recursive_splitting 
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = levels, .bytes = "(p-1)/p m",
     .when = when, .source = source,
-    .parameter = { COLLOPT_RADIX(radix_reduce_scatter) }, .usable = usable, .unfit = unfit,
+    .parameter = { LEVELS_OF(reduce_scatter_recursive_splitting) }, .usable = usable, .unfit = unfit,
     .cost = cost_reduce_scatter, .traffic = traffic, .build = build_reduce_scatter,
 };
 
@@ -494,7 +516,7 @@ const struct collopt_algorithm collopt_reduce_scatter_near_splitting = {
     .name = "near_splitting", .summary = near,
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = near_rounds, .bytes = "m", .when = near_when, .source = source,
-    .parameter = { COLLOPT_RADIX(radix_near) }, .usable = usable, .unfit = unfit,
+    .parameter = { LEVELS_OF(reduce_scatter_near_splitting) }, .usable = usable, .unfit = unfit,
     .cost = cost_near, .traffic = traffic_near, .build = build_near,
 };
 
@@ -502,6 +524,6 @@ const struct collopt_algorithm collopt_reduce_scatter_block_near_splitting = {
     .name = "near_splitting", .summary = near,
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = near_rounds, .bytes = "m", .when = near_when, .source = source,
-    .parameter = { COLLOPT_RADIX(radix_near) }, .usable = usable, .unfit = unfit,
+    .parameter = { LEVELS_OF(reduce_scatter_near_splitting) }, .usable = usable, .unfit = unfit,
     .cost = cost_near, .traffic = traffic_near, .build = build_near,
 };

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "algorithm.h"
+#include "internal.h"
+#include "select/machine.h"
+#include "select/model.h"
 
 enum { MOST_RANKS = 300 };
 
@@ -348,6 +351,79 @@ START_TEST(preset_dims_are_nearly_square)
 }
 END_TEST
 
+/* Levels end where the sides of the grid do, from the last side on or from the outermost. */
+static void check_along_sides(size_t list, const int side[3], bool outermost_first)
+{
+    struct collopt_levels f = collopt_listed_levels(list);
+    int l = 0;
+
+    for (int i = 0; i < 3; i++) {
+        int of = side[outermost_first ? i : 2 - i], reached = 1;
+
+        while (reached < of && l < f.levels)
+            reached *= f.radix[l++];
+        ck_assert_int_eq(reached, of);
+    }
+    ck_assert_int_eq(l, f.levels);
+}
+
+/* What P takes by A with this RADIX, which leaves no room for a list. */
+static void check_slower(const struct collopt_algorithm *a, struct collopt_problem p, size_t radix, double than)
+{
+    struct collopt_choice choice = { .algorithm = a, .value = { 0, radix } };
+
+    collopt_set_parameters(&p, &choice);
+    ck_assert_uint_eq(p.value[0], 0);
+    if (collopt_usable(a, &p, NULL))
+        ck_assert_msg(collopt_model(a, &p) > than, "%s:radix=%zu", a->name, radix);
+}
+
+/* Is a list preset for 8 KiB on a torus of these sides?  Then it is better than all radices. */
+static bool is_listed(const struct collopt_algorithm *a, const int side[3])
+{
+    const struct collopt_choice choice = { .algorithm = a };
+    int ranks = side[0] * side[1] * side[2];
+    struct collopt_topology t = { .nodes = ranks, .largest = 1, .least = 1 };
+    struct collopt_problem p = { .collective = a->collective, .ranks = ranks, .count = 1024, .size = 8, .commutative = true,
+                                 .exact = true, .segments = 1, .topology = &t,
+                                 .machine = &collopt_shipped_machines[COLLOPT_TORUS] }, nowhere = p, with;
+    bool far = strncmp(a->name, "near", 4) != 0
+        && (a->collective == COLLOPT_REDUCE_SCATTER || a->collective == COLLOPT_REDUCE_SCATTER_BLOCK);
+
+    collopt_set_parameters(&nowhere, &choice);
+    ck_assert_uint_eq(nowhere.value[0], 0);
+    collopt_topology_grid(&t, 3, side, 7);
+    t.wired = true;
+    with = p;
+    collopt_set_parameters(&with, &choice);
+    if (with.value[0] == 0)
+        return false;
+    check_along_sides(with.value[0], side, far);
+    ck_assert_int_eq((int)with.value[1], collopt_widest_level(collopt_listed_levels(with.value[0])));
+    for (size_t radix = 2; radix <= COLLOPT_FOLD_OPERANDS; radix++)
+        check_slower(a, p, radix, collopt_model(a, &with));
+    return true;
+}
+
+START_TEST(radices_go_along_sides)
+{
+    static const int sides[][3] = { { 16, 8, 8 }, { 8, 8, 16 }, { 2, 16, 6 }, { 5, 12, 7 }, { 8, 8, 8 }, { 11, 4, 4 } };
+    int asked = 0, listed = 0;
+
+    for (int k = 0; collopt_algorithms[k]; k++) {
+        const struct collopt_algorithm *a = collopt_algorithms[k];
+
+        if (!a->parameter[0].name || strcmp(a->parameter[0].name, "radices") != 0)
+            continue;
+        ck_assert_str_eq(a->parameter[1].name, "radix");
+        for (size_t i = 0; i < sizeof sides / sizeof *sides; i++, asked++)
+            listed += is_listed(a, sides[i]);
+    }
+    ck_assert_int_eq(asked, 6 * 7);
+    ck_assert_int_ge(listed, 12);
+}
+END_TEST
+
 /* Dims that do not make up the ranks are refused with a reason. */
 START_TEST(dims_that_do_not_fit_are_refused)
 {
@@ -395,6 +471,7 @@ int main(void)
     tcase_add_test(tcase, grids_have_coordinates);
     tcase_add_test(tcase, the_farthest_are_first);
     tcase_add_test(tcase, preset_dims_are_nearly_square);
+    tcase_add_test(tcase, radices_go_along_sides);
     tcase_add_test(tcase, dims_that_do_not_fit_are_refused);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);

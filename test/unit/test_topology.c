@@ -452,6 +452,7 @@ static const struct machine {
     { "torus 8x8", "torus:8x8", "1", 64, false, false, true },
     { "torus 4x4x4", "torus:4x4x4", "1", 64, false, false, true },
     { "torus 5x4x4", "torus:5x4x4", "1", 80, false, false, true },
+    { "torus 16x8x8", "torus:16x8x8", "1", 1024, false, false, true },
     { "torus 16x16x16", "torus:16x16x16", "1", 4096, false, false, true },
     { "ring", "torus:12", "1", 12, false, false, true },
     { "mesh 8x8", "mesh:8x8", "1", 64, false, false, true },
@@ -568,6 +569,11 @@ static const struct decision {
     { "torus 4x4x4", COLLOPT_ALLREDUCE, 512 << 10, true, "swing_torus:dims=4x4x4", "predicted" },
     { "torus 5x4x4", COLLOPT_ALLREDUCE, 1 << 20, true, "bucket:dims=5x4x4", "predicted" },    /* swing_torus wants even sides */
     { "torus 5x4x4", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "bucket:dims=5x4x4", "predicted" },
+    /* Groups of eight along each side, one after the other; what is left of the longest is a level of its own. */
+    { "torus 16x8x8", COLLOPT_REDUCE_SCATTER, 64 << 10, true, "recursive_splitting:radices=8x2x8x8,radix=8", "predicted" },
+    { "torus 16x8x8", COLLOPT_ALLREDUCE, 8, true, "recursive_multiplying:radices=8x8x2x8|recursive_multiplying:radices=8x8x8x2",
+      "predicted" },
+    { "torus 16x8x8", COLLOPT_ALLREDUCE, 8 << 10, true, "recursive_splitting:radices=8x8x", "predicted" },
     { "torus 16x16x16", COLLOPT_ALLREDUCE, 16 << 20, true, "swing_torus:dims=16x16x16", "predicted" },
     { "ring", COLLOPT_ALLREDUCE, 1 << 20, true, "bucket:dims=12", "predicted" },
     /* Meshes: what goes round the ends would go all the way back. */
