@@ -10,11 +10,13 @@
  * Allreduce's group exchange their windows whole, those of a Reduce's send theirs to one of them, and there is no way back.
  * Allreduce and Reduce begin with neighbours, so rank order is kept.  A Reduce_scatter begins with ranks that are
  * far apart, as its windows are those of neighbours: commutative operations only.  near_splitting begins with
- * neighbours there, too, which keeps the order, and the longest messages where networks are wide.  Ranks end up with
- * parts of others, those whose digits are theirs in reverse, and exchange them.  No prime factor of p may be above
+ * neighbours there, too, which keeps the order, and the longest messages where networks are wide.  On the last level the windows
+ * are those of others, whose digits are in reverse: each of these gets its part from all ranks of the group, which takes no round
+ * of its own.  No prime factor of p may be above
  * the radix.  radices=8x2x8 are the levels one by one, as they come; on the machine's grid they go along its sides, so that
  * groups are on lines.
- * Cost: sum of (f-1) messages, (p-1)/p m; with the way back twice as much; near_splitting one message of m/p more;
+ * Cost: sum of (f-1) messages, (p-1)/p m; with the way back twice as much; near_splitting one message of m/p more, on its last
+ * level;
  * (p-1)/p m combined.  A level that is not split: f-1 windows sent and combined.  Scratch: about m.
  * Use it for medium vectors where messages of one rank overlap; near_splitting for long ones, too, on many ranks.
  * As recursive multiplying, Ruefenacht, Bull and Booth, EuroMPI 2016, with the parts of Rabenseifner, ICCS 2004; in
@@ -216,46 +218,58 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
         split(&w, width /= all.radix[l], all.radix[l], l == all.levels - 1);
 }
 
-/* Whose part RANK holds in the end where neighbours come first: digits in reverse. */
-static int part_of(const struct collopt_levels *all, int ranks, int rank)
+/* The lowest rank of those that share a window in which PART is, when all levels but the last have been split: the digits of the
+ * part in reverse. */
+static int sharer_of(const struct collopt_levels *all, int ranks, int part)
 {
-    int part = 0;
+    int sharer = 0, width = 1;
 
-    for (int l = 0; l < all->levels; rank /= all->radix[l++])
-        part += rank % all->radix[l] * (ranks /= all->radix[l]);
-    return part;
+    for (int l = 0; l < all->levels - 1; width *= all->radix[l++]) {
+        ranks /= all->radix[l];
+        sharer += part / ranks * width;
+        part %= ranks;
+    }
+    return sharer;
 }
 
-/* Who holds RANK's part. */
-static int holder_of(const struct collopt_levels *all, int ranks, int rank)
+/* The last level: F ranks, WIDTH apart, share a window of the parts of F others, and send each of these its own. */
+static void give(struct way *w, const struct collopt_levels *all, int ranks, int width, int f)
 {
-    int holder = 0, width = 1;
+    int digit = w->rank / width, sharer = sharer_of(all, ranks, w->rank), number = w->rank % f;
+    struct collopt_block own = block(w->partition, w->rank, 1);
+    struct collopt_region operand[COLLOPT_FOLD_OPERANDS];
 
-    for (int l = 0; l < all->levels; width *= all->radix[l++]) {
-        ranks /= all->radix[l];
-        holder += rank / ranks * width;
-        rank %= ranks;
+    collopt_round(w->s);
+    for (int j = 0; j < f; j++) {
+        int to = w->first + (digit + j) % f, from = modulo(number - j, f);
+
+        if (to != w->rank)
+            collopt_send(w->s, to, at(w->mine, block(w->partition, to, 1)));
+        operand[from] = at(w->mine, own);
+        if (sharer + from * width != w->rank) {
+            operand[from] = at(collopt_packed_slot(w->s), own);
+            collopt_receive(w->s, sharer + from * width, operand[from]);
+        }
     }
-    return holder;
+    collopt_fold(w->s, out(own), f, operand);
 }
 
 static void build_near(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_levels all = levels_of(p);
     struct way w = { s, p->topology, rank, collopt_partition_counts(s), 0, p->ranks, COLLOPT_IN, COLLOPT_OUT };
-    int f = all.levels ? all.radix[0] : 1, width = 1, owner = part_of(&all, p->ranks, rank);
+    int last = all.levels - 1, width = 1;
 
     if (p->ranks == 1)
         collopt_copy(s, out(whole()), in(whole()));
-    if (all.levels > 1)
-        w.sums = collopt_vector_slot(s, block(w.partition, p->ranks / f * (rank % f), p->ranks / f));
-    for (int l = 0; l < all.levels; width *= all.radix[l++])
-        split(&w, width, all.radix[l], l == all.levels - 1 && owner == rank);
-    if (owner == rank)
-        return;
-    collopt_round(s);
-    collopt_send(s, owner, at(w.sums, block(w.partition, owner, 1)));
-    collopt_receive(s, holder_of(&all, p->ranks, rank), out(block(w.partition, rank, 1)));
+    if (last > 0)
+        w.sums = collopt_vector_slot(s, block(w.partition, p->ranks / all.radix[0] * (rank % all.radix[0]), p->ranks / all.radix[0]));
+    for (int l = 0; l < last; width *= all.radix[l++])
+        split(&w, width, all.radix[l], false);
+    if (last == 0)
+        split(&w, 1, p->ranks, true);
+    if (last > 0)
+        give(&w, &all, p->ranks, width, all.radix[last]);
 }
 
 /* ---- costs ------------------------------------------------------------------------------------------------------------ */
@@ -299,13 +313,16 @@ static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
     cost_of(p, 1, true, c);
 }
 
+/* On the last of several levels a rank has nothing of its own part, and the others of its group do not want theirs. */
 static void cost_near(const struct collopt_problem *p, struct collopt_cost *c)
 {
-    int levels = levels_of(p).levels;
+    bool gives = levels_of(p).levels > 1;
+    double part = gives ? vector_bytes(p) / p->ranks : 0;
 
-    cost_of(p, 0, levels > 1, c);
-    c->rounds += levels > 1;
-    c->bytes += levels > 1 ? vector_bytes(p) / p->ranks : 0;
+    cost_of(p, 0, gives, c);
+    c->rounds += gives;
+    c->bytes += part;
+    c->scratch += part;
 }
 
 static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_cost *c)
@@ -342,6 +359,19 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     }
 }
 
+/* How far apart the ends of the machine's longest way are; or WIDTH. */
+static int farthest(const struct collopt_problem *p, int width)
+{
+    struct collopt_grid g;
+    int distance = 0;
+
+    if (p->abreast > 0 || !p->topology->wired || !collopt_grid(&g, p->topology->dims))
+        return width;
+    for (int d = 0; d < g.sides; d++)
+        distance += g.stride[d] * (p->topology->rings >> d & 1 ? g.side[d] / 2 : g.side[d] - 1);
+    return distance;
+}
+
 static void traffic_near(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     struct collopt_levels all = levels_of(p);
@@ -349,12 +379,13 @@ static void traffic_near(const struct collopt_problem *p, struct collopt_traffic
     int width = 1;
 
     for (int l = 0; l < all.levels; width *= all.radix[l++]) {
-        struct collopt_messages m = level(all.radix[l], width, bytes /= all.radix[l]);
+        bool gives = l > 0 && l == all.levels - 1;
+        struct collopt_messages m = level(all.radix[l] + gives, gives ? farthest(p, width) : width, bytes /= all.radix[l]);
 
         m.combined = (all.radix[l] - 1) * bytes;
+        m.farthest_first = !gives;
         collopt_messages(t, 1, m);
     }
-    collopt_messages(t, all.levels > 1, level(2, most(p->ranks / 2, 1), bytes));
 }
 
 /* Larger groups reach farther, and share links with all that they send at once.  Simulated, Allreduce of 512 KiB on
@@ -508,7 +539,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_recursive_splitting 
     .cost = cost_reduce_scatter, .traffic = traffic, .build = build_reduce_scatter,
 };
 
-static const char near[] = "neighbours exchange parts first, ranks what they hold of others last; medium and long vectors";
+static const char near[] = "neighbours exchange parts first, each group sends ranks their own last; medium and long vectors";
 static const char near_when[] = "medium and long vectors on many ranks, any operation";
 static const char near_rounds[] = "1 + sum of (f-1) over the factors f of p";
 
