@@ -1,16 +1,18 @@
 /* Collectives on simulated ranks (SimGrid's SMPI), in us of simulated time; run by bench/simulate, one algorithm at a time.
  *
- *     bench_simulate [--fold BYTES] [--by chain|doubling] COLLECTIVE:BYTES ...
+ *     bench_simulate [--fold BYTES] [--by chain|doubling] COLLECTIVE:BYTES:OPERATION ...
  *     bench_simulate list
  *     bench_simulate links
  *
- * BYTES is the length of one rank's vector of doubles, which are added. For each word a line
+ * BYTES is the length of one rank's vector, of elements of 8 bytes. OPERATION: sum, of doubles; user, the same made by
+ * MPI_Op_create; maxloc, of MPI_2INT; noncommutative, the composition of the maps x -> a x + b, of two 32-bit numbers, made by
+ * MPI_Op_create. For each word a line
  *
- *     cell COLLECTIVE BYTES US RESULT ALGORITHM
+ *     cell COLLECTIVE BYTES OPERATION US RESULT ALGORITHM
  *
  * US: from a moment at which all ranks begin until the last one has its result; the second call is timed, as the first one makes
  * communicators and schedules. RESULT: correct or WRONG; unchecked where the vectors of all ranks, more than BYTES of --fold
- * (64 MiB), share one piece of memory. ALGORITHM: what collopt ran; host.
+ * (64 MiB; 2 GiB of operations other than sum, which some algorithms get wrong), share one piece of memory. ALGORITHM: what collopt ran; host.
  *
  * --by: Scan and Exscan from here, for SMPI's own are naive: along a chain, as Open MPI's, or by recursive doubling, as MPICH's.
  *
@@ -29,15 +31,38 @@
 
 enum { TAG = 77, PATTERN = 61 };
 
+enum operation { SUM, USER, MAXLOC, NONCOMMUTATIVE, OPERATIONS };
+static const char *const operation_names[] = { "sum", "user", "maxloc", "noncommutative" };
+
+struct pair {
+    int value, index;
+};
+
+struct map {                    /* x -> a x + b */
+    uint32_t a, b;
+};
+
+union element {
+    double number;
+    struct pair pair;
+    struct map map;
+    char bytes[8];
+};
+
 struct cell {
     enum collopt_collective collective;
+    enum operation operation;
+    MPI_Datatype datatype;
+    MPI_Op op;
     size_t count;               /* elements in one rank's vector */
     int *counts;                /* Reduce_scatter: of each rank */
 };
 
 static enum { BY_LIBRARY, BY_CHAIN, BY_DOUBLING } by;
-static size_t fold = (size_t)64 << 20;
+static size_t fold;              /* 0: as it says above */
 static int rank, ranks;
+static MPI_Datatype map_type;
+static MPI_Op user_op, compose_op;
 
 /* ---- starting together ---------------------------------------------------------------------------------------- */
 
@@ -69,97 +94,182 @@ static double start_together(void)
     return moment;
 }
 
-/* ---- the peers' scans -------------------------------------------------------------------------------------------- */
+/* ---- elements ------------------------------------------------------------------------------------------------------ */
 
-static void scan_chain(const double *in, double *out, int n, bool exclusive)
+/* The left map first. */
+static struct map compose(struct map left, struct map right)
 {
-    double *sum = exclusive ? malloc((size_t)n * sizeof *sum) : out;
-
-    if (rank > 0) {
-        MPI_Recv(out, n, MPI_DOUBLE, rank - 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        if (exclusive)
-            memcpy(sum, out, (size_t)n * sizeof *sum);
-        MPI_Reduce_local(in, sum, n, MPI_DOUBLE, MPI_SUM);
-    } else {
-        memcpy(sum, in, (size_t)n * sizeof *sum);
-    }
-    if (rank + 1 < ranks)
-        MPI_Send(sum, n, MPI_DOUBLE, rank + 1, TAG, MPI_COMM_WORLD);
-    if (exclusive)
-        free(sum);
+    return (struct map){ left.a * right.a, right.a * left.b + right.b };
 }
 
-static void scan_doubling(const double *in, double *out, int n, bool exclusive)
+static union element combine(enum operation o, union element l, union element r)
 {
-    size_t bytes = (size_t)n * sizeof(double);
-    double *sum = malloc(bytes), *theirs = malloc(bytes);
-    bool empty = exclusive;
+    switch (o) {
+    case MAXLOC:
+        return l.pair.value > r.pair.value || (l.pair.value == r.pair.value && l.pair.index < r.pair.index) ? l : r;
+    case NONCOMMUTATIVE:
+        return (union element){ .map = compose(l.map, r.map) };
+    default:
+        return (union element){ .number = l.number + r.number };
+    }
+}
+
+static void user_sum(void *in, void *inout, int *n, MPI_Datatype *datatype)
+{
+    const double *left = in;
+    double *right = inout;
+
+    for (int i = 0; i < *n; i++)
+        right[i] += left[i];
+    (void)datatype;
+}
+
+static void user_compose(void *in, void *inout, int *n, MPI_Datatype *datatype)
+{
+    const struct map *left = in;
+    struct map *right = inout;
+
+    for (int i = 0; i < *n; i++)
+        right[i] = compose(left[i], right[i]);
+    (void)datatype;
+}
+
+static void make_operations(void)
+{
+    MPI_Op_create(user_sum, 1, &user_op);
+    MPI_Op_create(user_compose, 0, &compose_op);
+    MPI_Type_contiguous(2, MPI_UINT32_T, &map_type);
+    MPI_Type_commit(&map_type);
+}
+
+static void free_operations(void)
+{
+    MPI_Op_free(&user_op);
+    MPI_Op_free(&compose_op);
+    MPI_Type_free(&map_type);
+}
+
+static void set_operation(struct cell *c, enum operation o)
+{
+    c->operation = o;
+    c->datatype = o == MAXLOC ? MPI_2INT : o == NONCOMMUTATIVE ? map_type : MPI_DOUBLE;
+    c->op = o == MAXLOC ? MPI_MAXLOC : o == NONCOMMUTATIVE ? compose_op : o == USER ? user_op : MPI_SUM;
+}
+
+/* Element I of rank R.  All sums are whole numbers that a double holds; a MAXLOC meets ties. */
+static union element element_of(enum operation o, int r, size_t i)
+{
+    int k = (int)(i % PATTERN);
+
+    switch (o) {
+    case MAXLOC:
+        return (union element){ .pair = { (r * 7 + k) % 23, r } };
+    case NONCOMMUTATIVE:
+        return (union element){ .map = { 2 * (uint32_t)r + 3, (uint32_t)(r + k) } };
+    default:
+        return (union element){ .number = (double)r + k };
+    }
+}
+
+/* ---- the peers' scans -------------------------------------------------------------------------------------------- */
+
+/* RIGHT becomes LEFT op RIGHT. */
+static void combine_all(const struct cell *c, const void *left, void *right)
+{
+    MPI_Reduce_local(left, right, (int)c->count, c->datatype, c->op);
+}
+
+static void scan_chain(const struct cell *c, const void *in, void *out)
+{
+    int n = (int)c->count;
+    bool exclusive = c->collective == COLLOPT_EXSCAN;
+    void *sum = exclusive ? malloc(c->count * sizeof(union element)) : out, *below = exclusive ? out : malloc(c->count * sizeof(union element));
+
+    memcpy(sum, in, c->count * sizeof(union element));
+    if (rank > 0) {
+        MPI_Recv(below, n, c->datatype, rank - 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        combine_all(c, below, sum);
+    }
+    if (rank + 1 < ranks)
+        MPI_Send(sum, n, c->datatype, rank + 1, TAG, MPI_COMM_WORLD);
+    free(exclusive ? sum : below);
+}
+
+static void scan_doubling(const struct cell *c, const void *in, void *out)
+{
+    size_t bytes = c->count * sizeof(union element);
+    int n = (int)c->count;
+    bool empty = c->collective == COLLOPT_EXSCAN;
+    void *sum = malloc(bytes), *theirs = malloc(bytes);
 
     memcpy(sum, in, bytes);
-    if (!exclusive)
+    if (!empty)
         memcpy(out, in, bytes);
     for (int mask = 1; mask < ranks; mask *= 2) {
         int partner = rank ^ mask;
+        void *both;
 
         if (partner >= ranks)
             continue;
-        MPI_Sendrecv(sum, n, MPI_DOUBLE, partner, TAG, theirs, n, MPI_DOUBLE, partner, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        MPI_Reduce_local(theirs, sum, n, MPI_DOUBLE, MPI_SUM);
-        if (partner > rank)
+        MPI_Sendrecv(sum, n, c->datatype, partner, TAG, theirs, n, c->datatype, partner, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (partner > rank) {
+            combine_all(c, sum, theirs);
+            both = theirs;
+            theirs = sum;
+            sum = both;
             continue;
+        }
+        combine_all(c, theirs, sum);
         if (empty)
             memcpy(out, theirs, bytes);
         else
-            MPI_Reduce_local(theirs, out, n, MPI_DOUBLE, MPI_SUM);
+            combine_all(c, theirs, out);
         empty = false;
     }
     free(sum);
     free(theirs);
 }
 
-static void scan(const struct cell *c, const double *in, double *out)
+static void scan(const struct cell *c, const void *in, void *out)
 {
-    bool exclusive = c->collective == COLLOPT_EXSCAN;
-
     if (by == BY_CHAIN)
-        scan_chain(in, out, (int)c->count, exclusive);
+        scan_chain(c, in, out);
     else if (by == BY_DOUBLING)
-        scan_doubling(in, out, (int)c->count, exclusive);
-    else if (exclusive)
-        MPI_Exscan(in, out, (int)c->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        scan_doubling(c, in, out);
+    else if (c->collective == COLLOPT_EXSCAN)
+        MPI_Exscan(in, out, (int)c->count, c->datatype, c->op, MPI_COMM_WORLD);
     else
-        MPI_Scan(in, out, (int)c->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Scan(in, out, (int)c->count, c->datatype, c->op, MPI_COMM_WORLD);
 }
 
 /* ---- a call ------------------------------------------------------------------------------------------------------ */
 
-static void call(const struct cell *c, const double *in, double *out)
+static void call(const struct cell *c, const void *in, void *out)
 {
     int n = (int)c->count;
 
     switch (c->collective) {
     case COLLOPT_ALLREDUCE:
-        MPI_Allreduce(in, out, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(in, out, n, c->datatype, c->op, MPI_COMM_WORLD);
         break;
     case COLLOPT_REDUCE:
-        MPI_Reduce(in, out, n, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+        MPI_Reduce(in, out, n, c->datatype, c->op, 0, MPI_COMM_WORLD);
         break;
     case COLLOPT_REDUCE_SCATTER:
-        MPI_Reduce_scatter(in, out, c->counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Reduce_scatter(in, out, c->counts, c->datatype, c->op, MPI_COMM_WORLD);
         break;
     case COLLOPT_REDUCE_SCATTER_BLOCK:
-        MPI_Reduce_scatter_block(in, out, n / ranks, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Reduce_scatter_block(in, out, n / ranks, c->datatype, c->op, MPI_COMM_WORLD);
         break;
     default:
         scan(c, in, out);
     }
 }
 
-/* Element I of rank R is R + I % PATTERN; all sums are whole numbers that a double holds. */
-static void fill(const struct cell *c, double *in)
+static void fill(const struct cell *c, union element *in)
 {
     for (size_t i = 0; i < c->count; i++)
-        in[i] = (double)rank + (double)(i % PATTERN);
+        in[i] = element_of(c->operation, rank, i);
 }
 
 /* What this rank has as its result: elements FIRST .. FIRST + N - 1 of the sum over the ranks below OF. */
@@ -186,14 +296,20 @@ static size_t expected(const struct cell *c, size_t *first, int *of)
     }
 }
 
-static bool right(const struct cell *c, const double *out)
+static bool right(const struct cell *c, const union element *out)
 {
     size_t first;
     int of;
     size_t n = expected(c, &first, &of);
+    union element sum[PATTERN];
 
+    for (size_t i = 0; i < n && i < PATTERN; i++) {
+        sum[i] = element_of(c->operation, 0, first + i);
+        for (int r = 1; r < of; r++)
+            sum[i] = combine(c->operation, sum[i], element_of(c->operation, r, first + i));
+    }
     for (size_t i = 0; i < n; i++)
-        if (out[i] != 0.5 * of * (of - 1) + (double)of * (double)((first + i) % PATTERN))
+        if (memcmp(out[i].bytes, sum[i % PATTERN].bytes, sizeof out->bytes) != 0)
             return false;
     return true;
 }
@@ -215,9 +331,10 @@ static const char *ran(enum collopt_collective collective, uint64_t *calls)
 
 static void time_cell(const struct cell *c, size_t bytes)
 {
-    bool shared = bytes * (size_t)ranks > fold;
+    size_t kept = fold ? fold : (size_t)(c->operation == SUM ? 64 : 2048) << 20;
+    bool shared = bytes * (size_t)ranks > kept;
     /* Folded vectors hold what somebody left there. */
-    double *in = shared ? SMPI_SHARED_MALLOC(bytes) : malloc(bytes), *out = shared ? SMPI_SHARED_MALLOC(bytes) : malloc(bytes);
+    union element *in = shared ? SMPI_SHARED_MALLOC(bytes) : malloc(bytes), *out = shared ? SMPI_SHARED_MALLOC(bytes) : malloc(bytes);
     uint64_t calls[64] = { 0 };
     const char *algorithm, *result = "unchecked";
     double start, time;
@@ -237,7 +354,8 @@ static void time_cell(const struct cell *c, size_t bytes)
     if (!shared)
         result = largest(!right(c, out)) > 0 ? "WRONG" : "correct";
     if (rank == 0) {
-        printf("cell %s %zu %.3f %s %s\n", collopt_collective_names[c->collective], bytes, time * 1e6, result, algorithm);
+        printf("cell %s %zu %s %.3f %s %s\n", collopt_collective_names[c->collective], bytes, operation_names[c->operation],
+               time * 1e6, result, algorithm);
         fflush(stdout);
     }
     if (shared) {
@@ -264,20 +382,39 @@ static void share_out(struct cell *c)
         c->counts[r] = (int)(c->count / (size_t)ranks + ((size_t)r < c->count % (size_t)ranks));
 }
 
+/* COLLOPT_COLLECTIVES: there is none that is called so. */
+static enum collopt_collective collective_of(const char *name)
+{
+    int i = 0;
+
+    while (i < COLLOPT_COLLECTIVES && strcmp(collopt_collective_names[i], name) != 0)
+        i++;
+    return (enum collopt_collective)i;
+}
+
+static enum operation operation_of(const char *name)
+{
+    int i = 0;
+
+    while (i < OPERATIONS && strcmp(operation_names[i], name) != 0)
+        i++;
+    return (enum operation)i;
+}
+
 static void run(const char *word)
 {
-    const char *colon = strchr(word, ':');
-    size_t bytes = colon ? strtoull(colon + 1, NULL, 10) : 0;
-    struct cell c = { .collective = COLLOPT_COLLECTIVES, .count = bytes / sizeof(double) };
+    char collective[32] = "", operation[32] = "", more;
+    size_t bytes = 0;
+    bool whole = sscanf(word, "%31[^:]:%zu:%31[^:]%c", collective, &bytes, operation, &more) == 3;
+    struct cell c = { .collective = collective_of(collective), .count = bytes / sizeof(union element) };
+    enum operation o = operation_of(operation);
 
-    for (int i = 0; colon && i < COLLOPT_COLLECTIVES; i++)
-        if (strlen(collopt_collective_names[i]) == (size_t)(colon - word)
-            && strncmp(word, collopt_collective_names[i], (size_t)(colon - word)) == 0)
-            c.collective = (enum collopt_collective)i;
-    if (c.collective == COLLOPT_COLLECTIVES || bytes == 0 || bytes % sizeof(double) || c.count > INT32_MAX)
-        refuse(word, "COLLECTIVE:BYTES, whole doubles");
+    if (!whole || c.collective == COLLOPT_COLLECTIVES || o == OPERATIONS || bytes == 0 || bytes % sizeof(union element)
+        || c.count > INT32_MAX)
+        refuse(word, "COLLECTIVE:BYTES:OPERATION, whole elements of 8 bytes");
     if (c.collective == COLLOPT_REDUCE_SCATTER_BLOCK && c.count % (size_t)ranks)
-        refuse(word, "as many doubles for each rank");
+        refuse(word, "as many elements for each rank");
+    set_operation(&c, o);
     c.counts = malloc((size_t)ranks * sizeof *c.counts);
     share_out(&c);
     time_cell(&c, bytes);
@@ -356,6 +493,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    make_operations();
     while (i < argc && option(argv[i], argv[i + 1]))
         i += 2;
     for (; i < argc; i++)
@@ -365,6 +503,7 @@ int main(int argc, char **argv)
             links();
         else if (strcmp(argv[i], "list") != 0)
             run(argv[i]);
+    free_operations();
     MPI_Finalize();
     return 0;
 }

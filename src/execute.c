@@ -166,28 +166,28 @@ static inline int copy(const struct collopt_comm *c, const struct collopt_plan *
 
 /* ---- strands ------------------------------------------------------------------------------------------------------ */
 
-/* Waits for what *S and all the steps behind it wait for; *S becomes the last of them.  Hosts complete whatever has
- * come while they wait for one message.  The simulator does not, and for its time to be theirs it is asked to. */
-static int wait_in_a_row(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_step **s)
+/* Waits for what S waits for.  Hosts complete whatever has come while they wait for one message.  The simulator does not, and for
+ * its time to be theirs it is asked for all that is waited for before the strand does anything but combine. */
+static int wait_here(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_step *s)
 {
 #ifdef COLLOPT_HOST_SMPI
-    const struct collopt_step *first = *s;
-    int n = 1, err = MPI_SUCCESS;
+    int n = 0, err = MPI_SUCCESS;
+    const struct collopt_step *end = s;
 
-    while (first[n].kind == COLLOPT_WAIT)
-        n++;
+    while (end->kind == COLLOPT_WAIT || end->kind == COLLOPT_FOLD)
+        end++;
 
-    MPI_Request *request[n];
+    MPI_Request *request[end - s];
 
-    for (int i = 0; i < n; i++)
-        request[i] = &plan->request[first[i].message];
-    for (int left = n; left > 0 && !err; left--)
+    for (const struct collopt_step *next = s; next < end; next++)
+        if (next->kind == COLLOPT_WAIT)
+            request[n++] = &plan->request[next->message];
+    while (*request[0] != MPI_REQUEST_NULL && !err)
         err = collopt_wait_any(n, request);
     (void)c;
-    *s = &first[n - 1];
     return err;
 #else
-    return collopt_wait(c, &plan->request[(*s)->message]);
+    return collopt_wait(c, &plan->request[s->message]);
 #endif
 }
 
@@ -202,7 +202,7 @@ static int run_alone(struct collopt_comm *c, struct collopt_plan *plan)
             err = collopt_post(c, plan, s->message);
             break;
         case COLLOPT_WAIT:
-            err = wait_in_a_row(c, plan, &s);
+            err = wait_here(c, plan, s);
             break;
         case COLLOPT_RECEIVE:
             err = collopt_receive_now(c, plan, s->message);

@@ -87,7 +87,7 @@ sh "$COLLOPT_SOURCE/bench/summary" one.csv >said || fail 'bench/summary'
 run 0 $some -o one.csv
 grep -q times said && fail 'cells were run again'
 grep -v ',scan,.*,16,8192,' one.csv >rest.csv && mv rest.csv one.csv
-echo 'mesh 16 scan 8192 =auto 1234.5 correct recursive_doubling' >one.csv.part
+echo 'mesh 16 scan 8192 sum =auto 1234.5 correct recursive_doubling' >one.csv.part
 # shellcheck disable=SC2086
 run 0 $some -o one.csv
 grep -q ',scan,.*,8192,auto,.*,1234\.500,' one.csv || fail 'the .part was not used'
@@ -106,8 +106,20 @@ run 0 $some -o three.csv
 rows three.csv | sort >three.rows
 cmp -s two.rows three.rows || fail "an interrupted run differs: $(diff two.rows three.rows)"
 
+# Operations of all kinds; peers that get one wrong are no peers there.
+run 0 --collectives allreduce,reduce_scatter,scan --sizes 8K --operations user,maxloc,noncommutative --algorithms auto \
+    --peers named -o operations.csv
+for row in user,double maxloc,2int noncommutative,2uint32; do
+    for collective in allreduce reduce_scatter scan; do
+        grep -q "^mesh 16 auto,mesh,$collective,$row,16,8192,auto,.*,correct," operations.csv || fail "no $collective of $row"
+    done
+done
+grep -q ',allreduce,noncommutative,.*rdb=[0-9.]* rab_rdb=wrong' operations.csv || fail 'a peer that takes all operations to commute'
+grep -q ',allreduce,user,.*rdb=[0-9.]* rab_rdb=[0-9.]*$' operations.csv || fail 'a sum made by MPI_Op_create'
+refuses 'xor is no operation; there are sum, user,' --operations sum,xor
+
 refuses 'mash is no collective; there are allreduce,' --collectives mash
-refuses '9 is not a size: bytes of whole doubles' --sizes 8,9
+refuses '9 is not a size: bytes of whole elements of 8' --sizes 8,9
 refuses 'rong is no algorithm; there are auto, all, ' --algorithms auto,rong
 refuses 'COLLOPT_ALLREDUCE=ring:strands=2:x is not understood: ' --algorithms ring,ring:strands=2:x
 echo 'net.latncy = 1 us' >wrong.machine
@@ -139,7 +151,7 @@ for word; do
     list) for c in allreduce scan; do echo "algorithm $c ring"; done ;;
     links) echo "links 1 2 1e-10" ;;
     allreduce:*) case $COLLOPT_ALLREDUCE in ring) r=WRONG ;; *) r=correct ;; esac
-        echo "cell allreduce ${word#*:} 10 $r ring" ;;
+        echo "cell $(echo "$word" | tr : ' ') 10 $r ring" ;;
     scan:*) exit 3 ;;
     esac
 done
@@ -150,7 +162,7 @@ export SMPI_MPIRUN
 run 1 --collectives allreduce,scan --sizes 8 -o wrong.csv
 grep -q ',ring,ompi,10.000,10.000,,,,1,0,WRONG,' wrong.csv || fail 'WRONG was not noticed'
 grep -q '1 wrong results, 4 times without a figure' said || fail 'nothing was said of it'
-grep -q 'mesh 16 chain scan:8: exit status 3' said || fail 'nothing was said of a simulator that died'
+grep -q 'mesh 16 chain scan:8:sum: exit status 3' said || fail 'nothing was said of a simulator that died'
 
 # One whose Scan along a chain takes long, and whose ring does.
 cat >smpirun <<'END'
@@ -159,9 +171,9 @@ for word; do
     case $word in
     list) for c in allreduce scan; do echo "algorithm $c ring"; done ;;
     links) echo "links 1 2 1e-10" ;;
-    allreduce:*) case $COLLOPT_ALLREDUCE in ring) exec sleep 60 ;; *) echo "cell allreduce ${word#*:} 10 correct host" ;; esac ;;
+    allreduce:*) case $COLLOPT_ALLREDUCE in ring) exec sleep 60 ;; *) echo "cell $(echo "$word" | tr : ' ') 10 correct host" ;; esac ;;
     chain) exec sleep 60 ;;
-    scan:*) echo "cell scan ${word#*:} 20 correct host" ;;
+    scan:*) echo "cell $(echo "$word" | tr : ' ') 20 correct host" ;;
     esac
 done
 END
@@ -169,12 +181,28 @@ run 0 --collectives allreduce,scan --sizes 8 --patience 1 -o late.csv
 grep -q 'scan,.*,auto,doubling,20.000,.*doubling=20.000 chain=late$' late.csv || fail 'a late peer was not named'
 grep -q ',allreduce,.*,auto,ompi,.*impi=10.000$' late.csv || fail 'the peers of Allreduce are known'
 grep -q ',ring,' late.csv && fail 'a late algorithm has a row'
-grep -q 'mesh 16 chain scan:8: left out, not known after 1 s' said || fail 'nothing was said of a late peer'
+grep -q 'mesh 16 chain scan:8:sum: left out, not known after 1 s' said || fail 'nothing was said of a late peer'
 grep -q '2 times are not known' said || fail 'late times were not counted'
 refuses 'x is not a number of seconds' --patience x
 run 0 --peers named --collectives allreduce,scan --sizes 8 --algorithms auto --patience 1 -o named.csv
 grep -q ',allreduce,.*,auto,rdb,.*,rdb=10.000 rab_rdb=10.000$' named.csv || fail 'not the peers with names'
 refuses "invalid choice: 'moon'" --peers moon
+
+# One that nobody checks: a sum is right, other operations need not be.
+cat >smpirun <<'END'
+#!/bin/sh
+for word; do
+    case $word in
+    list) for c in allreduce scan; do echo "algorithm $c ring"; done ;;
+    links) echo "links 1 2 1e-10" ;;
+    allreduce:*) case " $* " in *" --by "* | *selector:mpich*) r=unchecked ;; *) r=correct ;; esac
+        echo "cell $(echo "$word" | tr : ' ') 10 $r host" ;;
+    esac
+done
+END
+run 0 --collectives allreduce --sizes 8 --operations sum,noncommutative --algorithms auto -o unchecked.csv
+grep -q ',sum,.*mpich=10.000 ' unchecked.csv || fail 'a sum that was not checked'
+grep -q ',noncommutative,.*ompi=10.000 mvapich2=10.000 impi=10.000 mpich=unchecked$' unchecked.csv || fail 'an unchecked peer was taken'
 
 # Bounds, in links of 1 us, 0.4 us of it the processors', and 100 us for a vector of 1 MB; the farthest rank is FAR us away.
 # Eight bytes, 0.0008 us, are in the latencies already.
@@ -184,7 +212,7 @@ for word; do
     case $word in
     list) for c in allreduce reduce reduce_scatter scan exscan; do echo "algorithm $c ring"; done ;;
     links) echo "links 1 $FAR 1e-10" ;;
-    [a-z]*:[0-9]*) echo "cell ${word%:*} ${word#*:} 1e9 correct host" ;;
+    [a-z]*:[0-9]*) echo "cell $(echo "$word" | tr : ' ') 1e9 correct host" ;;
     esac
 done
 END
