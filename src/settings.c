@@ -24,7 +24,7 @@
 
 #define FIELD(f) .field = offsetof(struct collopt_settings, f)
 #define FORCE(NAME, c, call) \
-    { .name = "COLLOPT_" NAME, .kind = COLLOPT_EXPRESSION, .scope = COLLOPT_AGREED, .values = "ALGORITHM[:KEY=VALUE,...]|host", \
+    { .name = "COLLOPT_" NAME, .kind = COLLOPT_EXPRESSION, .scope = COLLOPT_AGREED, .values = "ALGORITHM[:KEY=VALUE,...]|host|auto", \
       .preset = "", .collective = c, FIELD(force[c]), \
       .help = "the algorithm for " call "; host: the MPI library's own" }
 
@@ -290,6 +290,7 @@ static bool read_machine(struct collopt_settings *s, const char *file, char *mes
     return s->machine != NULL;
 }
 
+static const char not_forced[] = "auto";        /* an algorithm, as in info keys and rules: as if nothing were said */
 static const char no_file[] = "none";   /* in place of one in the default places */
 
 static bool is_file(const struct collopt_setting_row *row)
@@ -358,7 +359,9 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
             *(int *)field = (int)value;
         return true;
     case COLLOPT_EXPRESSION:
-        if (!collopt_parse_choice(text, row->collective, &choice, message, size))
+        if (strcmp(text, not_forced) == 0)
+            text = row->preset;
+        else if (!collopt_parse_choice(text, row->collective, &choice, message, size))
             return false;
         break;
     case COLLOPT_NODES:
@@ -477,6 +480,17 @@ static void tell_unknown(void (*warn)(const char *sentence), const char *name, s
          nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : nth_name(nearest, NULL), nearest < 0 ? "" : "?");
 }
 
+/* Two names of one setting, with different values.  Returns how many mistakes that is; the same name twice is the shell's matter. */
+static int tell_twice(void (*warn)(const char *sentence), const char *first, const char *second)
+{
+    int n = (int)strcspn(first, "="), m = (int)strcspn(second, "=");
+
+    if ((n == m && strncmp(first, second, (size_t)n) == 0) || strcmp(first + n, second + m) == 0)
+        return 0;
+    tell(warn, "%.*s is not used: %.*s, which is another name of it, says otherwise", m, second, n, first);
+    return 1;
+}
+
 /* NAME: of ROW, as it was given. */
 static void tell_value(void (*warn)(const char *sentence), const struct collopt_setting_row *row, const char *name, size_t n,
                        const char *value, const char *message)
@@ -576,7 +590,7 @@ static int make_reproducible(struct collopt_settings *s, bool after_given, bool 
 int collopt_settings_from(struct collopt_settings *s, char *const *environment, void (*warn)(const char *sentence))
 {
     static const char prefix[] = "COLLOPT_";
-    bool seen[ROWS] = { false };
+    const char *seen[ROWS] = { NULL };  /* NAME=VALUE */
     char message[768];
     int wrong = 0;
 
@@ -597,9 +611,13 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment, 
             }
             continue;
         }
-        if (seen[row - rows] || !*value)        /* the first one counts, as for getenv; empty is not set */
+        if (!*value)            /* is not set */
             continue;
-        seen[row - rows] = true;
+        if (seen[row - rows]) { /* the first one counts, as for getenv */
+            wrong += tell_twice(warn, seen[row - rows], *variable);
+            continue;
+        }
+        seen[row - rows] = *variable;
         if (!set(s, row, value, message, sizeof message)) {
             tell_value(warn, row, name, n, value, message);
             wrong++;
@@ -608,7 +626,8 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment, 
     for (int i = 0; i < ROWS; i++)
         if (is_file(&rows[i]) && !seen[i])
             wrong += look_for_file(s, &rows[i], environment, warn);
-    wrong += make_reproducible(s, seen[row_named("COLLOPT_AFTER", 13) - rows], seen[row_named("COLLOPT_RULES", 13) - rows], warn);
+    wrong += make_reproducible(s, seen[row_named("COLLOPT_AFTER", 13) - rows] != NULL,
+                               seen[row_named("COLLOPT_RULES", 13) - rows] != NULL, warn);
     if (s->adapt_rules && !s->adapt) {
         tell(warn, "COLLOPT_ADAPT_RULES has no effect: nothing is learnt, COLLOPT_ADAPT is off");
         s->adapt_rules = NULL;

@@ -44,6 +44,26 @@ static const struct collopt_setting_row *row_of(const char *name)
     return NULL;
 }
 
+/* The first of a setting's names counts; the other is told of where it says otherwise. */
+START_TEST(two_names_of_one_setting)
+{
+    char *const otherwise[] = { (char *)"COLLOPT_FAKE_NODES=4", (char *)"COLLOPT_NODE_RANKS=2", NULL },
+        *const alike[] = { (char *)"COLLOPT_NODE_RANKS=2", (char *)"COLLOPT_FAKE_NODES=2", NULL },
+        *const again[] = { (char *)"COLLOPT_NODE_RANKS=2", (char *)"COLLOPT_NODE_RANKS=4", NULL };
+    struct collopt_settings s;
+
+    warned[0] = '\0';
+    ck_assert_int_eq(collopt_settings_from(&s, otherwise, note), 1);
+    ck_assert_str_eq(s.node_ranks, "4");
+    ck_assert_str_eq(warned, "COLLOPT_NODE_RANKS is not used: COLLOPT_FAKE_NODES, which is another name of it, says otherwise\n");
+    warned[0] = '\0';
+    ck_assert_int_eq(collopt_settings_from(&s, alike, note), 0);
+    ck_assert_int_eq(collopt_settings_from(&s, again, note), 0);
+    ck_assert_str_eq(s.node_ranks, "2");
+    ck_assert_str_eq(warned, "");
+}
+END_TEST
+
 START_TEST(defaults)
 {
     struct collopt_settings s;
@@ -251,7 +271,7 @@ START_TEST(hashes)
     };
     static const char *const local[] = {
         "COLLOPT_LOG=trace", "COLLOPT_WAIT=spin", "COLLOPT_SCRATCH=0", "COLLOPT_COMMUNICATORS=1", "COLLOPT_ISA=generic",
-        "COLLOPT=1", "COLLOPT_AFTER=3", "COLLOPT_FAKE_NODES=0",
+        "COLLOPT=1", "COLLOPT_AFTER=3", "COLLOPT_FAKE_NODES=0", "COLLOPT_ALLREDUCE=auto",
     };
     enum { N = sizeof agreed / sizeof *agreed };
 
@@ -719,6 +739,7 @@ int main(void)
 
     tcase_set_timeout(c, 60);
     tcase_add_test(c, defaults);
+    tcase_add_test(c, two_names_of_one_setting);
     tcase_add_test(c, values);
     tcase_add_test(c, first_counts_and_empty_is_not_set);
     tcase_add_loop_test(c, warnings, 0, (int)(sizeof wrong / sizeof *wrong));
