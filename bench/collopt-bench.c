@@ -61,9 +61,13 @@ static bool some_has(const struct options *o, const char *name)
     return false;
 }
 
-static void add_runner(struct runners *all, const char *expression)
+static void add_runner(struct runners *all, const struct options *o, const char *expression)
 {
-    runner_open(&all->list[all->n++], expression, -1);
+    unsigned collectives = 0;
+
+    for (int c = 0; c < BENCH_COLLECTIVES; c++)
+        collectives |= (unsigned)o->collective[c] << c;
+    runner_open(&all->list[all->n++], expression, collectives);
 }
 
 static bool is_in(const struct runners *all, const char *expression)
@@ -81,7 +85,7 @@ static void add_all_algorithms(struct runners *all, const struct options *o)
 
         for (int i = 0; o->collective[c] && (name = collopt_algorithm_name(collective, i)); i++)
             if (!is_in(all, name))
-                add_runner(all, name);
+                add_runner(all, o, name);
     }
 }
 
@@ -119,7 +123,7 @@ static void make_runners(struct runners *all, const struct options *o)
     all->list = bench_new((OPTIONS_ALGORITHMS * 2) * sizeof *all->list);
     for (int i = 0; i < o->algorithms; i++)
         if (!is_in(all, o->algorithm[i]))
-            add_runner(all, o->algorithm[i]);
+            add_runner(all, o, o->algorithm[i]);
     if (o->all_algorithms)
         add_all_algorithms(all, o);
 }
@@ -325,6 +329,16 @@ static void measure_all(struct cells *cells, const struct options *o, const stru
         say("collopt is loaded but left every call to the MPI library: is it switched off (COLLOPT=off), or not alike on all ranks?");
 }
 
+/* What an algorithm cannot serve is left out, and that may be all, as where its parameters are not understood. */
+static bool nothing_measured(const struct cells *cells)
+{
+    for (int i = 0; i < cells->n; i++)
+        if (cells->list[i].state == CELL_MEASURED)
+            return false;
+    say("nothing was measured: all %d cells were left out, as what was asked for cannot serve them", cells->n);
+    return true;
+}
+
 static bool wrong_result(const struct cells *cells)
 {
     for (int i = 0; i < cells->n; i++)
@@ -377,6 +391,7 @@ static int bench(const struct options *o, int argc, char **argv, struct files *f
     measure_all(&cells, o, &p, files->csv);
     status = wrong_result(&cells);
     status |= !tell(&cells, o, &p, files);
+    status |= nothing_measured(&cells);
     free_runners(&all);
     bench_problems_end();
     provenance_free(&p);

@@ -277,8 +277,8 @@ void options_help(FILE *to)
           "  --serve             measure what the standard input asks for: for collopt-tune\n"
           "  --help, --version\n"
           "\n"
-          "A ratio above 1: collopt is faster.  Exit status: 0; 1 if a result is wrong or a file cannot be written; 2 for wrong\n"
-          "arguments.  collopt-bench(1) says more.\n", to);
+          "A ratio above 1: collopt is faster.  Exit status: 0; 1 if a result is wrong, nothing was measured or a file cannot be\n"
+          "written; 2 for wrong arguments.  collopt-bench(1) says more.\n", to);
 }
 
 static bool take(struct options *o, int option, const char *value)

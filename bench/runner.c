@@ -29,7 +29,7 @@ bool bench_has(const char *collective, const char *name)
 }
 
 /* The hosts keep no info keys that they do not know, but collopt looks at these; engaged by as many calls as it takes. */
-static void force(struct runner *r, int forced)
+static void force(struct runner *r, unsigned collectives)
 {
     MPI_Info info;
 
@@ -39,7 +39,7 @@ static void force(struct runner *r, int forced)
         char key[64];
 
         snprintf(key, sizeof key, "collopt_%s", bench_collective_names[c]);
-        if ((forced < 0 || forced == c) && bench_has(bench_collective_names[c], r->name))
+        if (collectives >> c & 1 && bench_has(bench_collective_names[c], r->name))
             MPI_Info_set(info, key, r->expression);
     }
     MPI_Comm_set_info(r->comm, info);
@@ -59,13 +59,13 @@ static void engage(MPI_Comm comm)
     }
 }
 
-void runner_open(struct runner *r, const char *expression, int forced)
+void runner_open(struct runner *r, const char *expression, unsigned collectives)
 {
     r->expression = expression;
     snprintf(r->name, sizeof r->name, "%.*s", (int)strcspn(expression, ":"), expression);
     r->comm = MPI_COMM_WORLD;
     if (strcmp(expression, "auto") != 0)
-        force(r, forced);
+        force(r, collectives);
     engage(r->comm);
 }
 

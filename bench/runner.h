@@ -16,9 +16,9 @@ bool bench_has(const char *collective, const char *name);
 /* The same on all ranks: is it so on one of them? */
 bool bench_any(bool here);
 
-/* Collective.  "auto" is on MPI_COMM_WORLD; EXPRESSION must live as long as R.  FORCED is for one collective, or (-1) for all
- * that have the algorithm. */
-void runner_open(struct runner *r, const char *expression, int forced);
+/* Collective.  "auto" is on MPI_COMM_WORLD; EXPRESSION must live as long as R.  It is forced for those of the COLLECTIVES, whose
+ * bits are set, that have the algorithm. */
+void runner_open(struct runner *r, const char *expression, unsigned collectives);
 void runner_close(struct runner *r);
 
 /* Measures a cell, whose communicator is a runner's; its state and figures say how that went.  Collective.  False: it has more

@@ -141,7 +141,7 @@ static void measure(const struct request *r)
     struct runner runner;
     struct cell c = { .algorithm = r->algorithm };
 
-    runner_open(&runner, r->algorithm, r->collective);
+    runner_open(&runner, r->algorithm, 1u << r->collective);
     c.problem = problem_of(r, runner.comm);
     cell_measure(&c, &r->effort);
     runner_close(&runner);
@@ -166,8 +166,8 @@ static void verify(const struct request *r)
     struct runner plain, forced;
     struct cell c = { .algorithm = r->algorithm }, before = { .algorithm = "auto" };
 
-    runner_open(&plain, "auto", -1);
-    runner_open(&forced, host ? "auto" : r->algorithm, host ? -1 : r->collective);
+    runner_open(&plain, "auto", 0);
+    runner_open(&forced, host ? "auto" : r->algorithm, 1u << r->collective);
     c.problem = problem_of(r, forced.comm);
     before.problem = problem_of(r, plain.comm);
     cell_measure_against(&c, &before, &r->effort);

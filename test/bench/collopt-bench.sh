@@ -104,6 +104,14 @@ choosing()
     [ "$(column result | sort -u)" = correct ] || fail "$what: not all results are correct"
 }
 
+unserved()
+{
+    bench 1 'a parameter that there is not' "$library" --collectives reduce_scatter --sizes 64,4096 --algorithms ring:segment=4
+    has "$work/said" 'info key collopt_reduce_scatter=ring:segment=4 is not understood: ring takes no parameters' \
+        '^collopt-bench: nothing was measured: all 2 cells were left out'
+    ! grep -q reduce_scatter_block "$work/said" || fail "$what: a collective that was not asked for"
+}
+
 # An input is fresh from 2 KiB on, and where there are peers, unless told otherwise.
 inputs()
 {
@@ -179,6 +187,7 @@ on_host()               # HOST
     writing
     again
     choosing
+    unserved
     inputs
     spoiling
     refusing
