@@ -29,6 +29,8 @@ static bool numbers(struct collopt_lines *in, char *const *word, struct collopt_
     for (int i = 0; i < 4; i++)
         if (!collopt_parse_size(word[i], value[i]) || *value[i] == 0)
             return collopt_mistake(in, "%s \"%.*s\" is not a number from 1 on, such as 8 or 64K", names[i], SHOWN, word[i]);
+    if (t->nodes > t->ranks || t->ppn < (t->ranks - 1) / t->nodes + 1 || t->ppn > t->ranks - t->nodes + 1)
+        return collopt_mistake(in, "%s ranks cannot lie on %s nodes with %s on the largest (ppn)", word[0], word[1], word[2]);
     return true;
 }
 
