@@ -8,6 +8,10 @@ dist_man_MANS += \
 	doc/man/collopt-info.1 \
 	doc/man/collopt-plan.1 \
 	doc/man/collopt-tune.1
-EXTRA_DIST += doc/design.md doc/performance.md doc/report.md \
-	doc/pictures/simulated-nodes-16.svg doc/pictures/simulated-torus-4x4x4.svg \
+# As they lie here, so that links between them hold.
+dist_doc_DATA += README.md NEWS
+pagesdir = $(docdir)/doc
+dist_pages_DATA = doc/algorithms.md doc/design.md doc/kernels.md doc/performance.md doc/report.md
+picturesdir = $(docdir)/doc/pictures
+dist_pictures_DATA = doc/pictures/simulated-nodes-16.svg doc/pictures/simulated-torus-4x4x4.svg \
 	doc/pictures/two-ranks-mpich.svg doc/pictures/two-ranks-openmpi.svg

@@ -68,7 +68,7 @@ libcollopt_algorithms_la_SOURCES = $(ALGORITHM_SOURCES) $(ALGORITHM_HELPERS)
 nodist_libcollopt_algorithms_la_SOURCES = src/algorithms/algorithms-registry.c
 
 CLEANFILES += src/algorithms/algorithms-registry.c
-EXTRA_DIST += doc/algorithms.in doc/algorithms.md
+EXTRA_DIST += doc/algorithms.in
 
 src/algorithms/algorithms-registry.c: $(ALGORITHM_SOURCES) src/algorithms/algorithms.mk
 	$(AM_V_at)$(MKDIR_P) src/algorithms

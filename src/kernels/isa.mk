@@ -22,8 +22,6 @@ KERNEL_SOURCES = \
 	src/kernels/wide_pair.h \
 	src/kernels/word_pair.h
 
-EXTRA_DIST += doc/kernels.md
-
 KERNEL_CFLAGS = $(AM_CFLAGS) $(COLLOPT_KERNEL_CFLAGS)
 
 noinst_LTLIBRARIES += libcollopt-kernels.la libcollopt-kernels-generic.la
