@@ -115,6 +115,8 @@ for row in user,double maxloc,2int noncommutative,2uint32; do
     done
 done
 grep -q ',allreduce,noncommutative,.*rdb=[0-9.]* rab_rdb=wrong' operations.csv || fail 'a peer that takes all operations to commute'
+grep -q ",reduce_scatter,noncommutative,.*mpich_noncomm=[0-9.]*" operations.csv || fail "no peer for operations that do not commute"
+grep -q ",reduce_scatter,user,.*mpich_noncomm" operations.csv && fail "a peer that nobody chooses for operations that commute"
 grep -q ',allreduce,user,.*rdb=[0-9.]* rab_rdb=[0-9.]*$' operations.csv || fail 'a sum made by MPI_Op_create'
 refuses 'xor is no operation; there are sum, user,' --operations sum,xor
 
