@@ -12,7 +12,8 @@
  *
  * US: from a moment at which all ranks begin until the last one has its result; the second call is timed, as the first one makes
  * communicators and schedules. RESULT: correct or WRONG; unchecked where the vectors of all ranks, more than BYTES of --fold
- * (64 MiB; 2 GiB of operations other than sum, which some algorithms get wrong), share one piece of memory. ALGORITHM: what collopt ran; host.
+ * (64 MiB; 2 GiB of operations other than sum, which some algorithms get wrong), share one piece of memory. ALGORITHM: what
+ * collopt ran; host.
  *
  * --by: Scan and Exscan from here, for SMPI's own are naive: along a chain, as Open MPI's, or by recursive doubling, as MPICH's.
  *
@@ -181,18 +182,19 @@ static void combine_all(const struct cell *c, const void *left, void *right)
 
 static void scan_chain(const struct cell *c, const void *in, void *out)
 {
+    size_t bytes = c->count * sizeof(union element);
     int n = (int)c->count;
     bool exclusive = c->collective == COLLOPT_EXSCAN;
-    void *sum = exclusive ? malloc(c->count * sizeof(union element)) : out, *below = exclusive ? out : malloc(c->count * sizeof(union element));
+    void *other = malloc(bytes), *sum = exclusive ? other : out, *below = exclusive ? out : other;
 
-    memcpy(sum, in, c->count * sizeof(union element));
+    memcpy(sum, in, bytes);
     if (rank > 0) {
         MPI_Recv(below, n, c->datatype, rank - 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         combine_all(c, below, sum);
     }
     if (rank + 1 < ranks)
         MPI_Send(sum, n, c->datatype, rank + 1, TAG, MPI_COMM_WORLD);
-    free(exclusive ? sum : below);
+    free(other);
 }
 
 static void scan_doubling(const struct cell *c, const void *in, void *out)

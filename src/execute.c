@@ -174,6 +174,8 @@ static int wait_here(struct collopt_comm *c, struct collopt_plan *plan, const st
     int n = 0, err = MPI_SUCCESS;
     const struct collopt_step *end = s;
 
+    if (plan->request[s->message] == MPI_REQUEST_NULL)
+        return MPI_SUCCESS;
     while (end->kind == COLLOPT_WAIT || end->kind == COLLOPT_FOLD)
         end++;
 

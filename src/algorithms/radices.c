@@ -48,7 +48,7 @@ int collopt_widest_level(struct collopt_levels f)
 
 /* ---- levels along the sides of a grid ------------------------------------------------------------------------------------ */
 
-enum { MOST_LISTED = 64 / COLLOPT_RADIX_BITS };
+enum { MOST_LISTED = 8 * (int)sizeof(size_t) / COLLOPT_RADIX_BITS };
 
 /* One way to go along each side: by groups of up to RADIX, the large ones first or last. */
 struct ways {

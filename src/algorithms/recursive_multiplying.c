@@ -3,7 +3,8 @@
  * A level of radix f makes groups of w f neighbouring ranks out of groups of w: the f ranks at the same place in the
  * f groups send to one another, along lines of the machine's grid to the farthest first, and each combines the f vectors in
  * rank order in one pass.  If p is a product of factors up to the radix those are the levels, unless radices=4x4x3 says
- * others, on the machine's grid such as go along its sides; else as many levels of the radix as fit and one of what is left, after neighbouring pairs are folded.
+ * others, on the machine's grid such as go along its sides; else as many levels of the radix as fit and one of what is left,
+ * after neighbouring pairs are folded.
  * Cost: levels of f-1 messages, with folding two rounds and one m more.  Scratch: up to 2 (radix-1) vectors.  In
  * rank order.
  * Use it for short vectors where a rank's messages overlap (several rails, shared memory).

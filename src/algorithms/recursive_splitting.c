@@ -12,12 +12,10 @@
  * far apart, as its windows are those of neighbours: commutative operations only.  near_splitting begins with
  * neighbours there, too, which keeps the order, and the longest messages where networks are wide.  On the last level the windows
  * are those of others, whose digits are in reverse: each of these gets its part from all ranks of the group, which takes no round
- * of its own.  No prime factor of p may be above
- * the radix.  radices=8x2x8 are the levels one by one, as they come; on the machine's grid they go along its sides, so that
- * groups are on lines.
+ * of its own.  No prime factor of p may be above the radix.  radices=8x2x8 are the levels one by one, as they come; on the
+ * machine's grid they go along its sides, so that groups are on lines.
  * Cost: sum of (f-1) messages, (p-1)/p m; with the way back twice as much; near_splitting one message of m/p more, on its last
- * level;
- * (p-1)/p m combined.  A level that is not split: f-1 windows sent and combined.  Scratch: about m.
+ * level; (p-1)/p m combined.  A level that is not split: f-1 windows sent and combined.  Scratch: about m.
  * Use it for medium vectors where messages of one rank overlap; near_splitting for long ones, too, on many ranks.
  * As recursive multiplying, Ruefenacht, Bull and Booth, EuroMPI 2016, with the parts of Rabenseifner, ICCS 2004; in
  * MPICH "recexch".  Short ways inside long ones: van de Geijn, J. Parallel Distrib. Comput. 22 (1994). */
@@ -258,12 +256,12 @@ static void build_near(struct collopt_schedule *s, const struct collopt_problem 
 {
     struct collopt_levels all = levels_of(p);
     struct way w = { s, p->topology, rank, collopt_partition_counts(s), 0, p->ranks, COLLOPT_IN, COLLOPT_OUT };
-    int last = all.levels - 1, width = 1;
+    int last = all.levels - 1, f = all.levels ? all.radix[0] : 1, width = 1;
 
     if (p->ranks == 1)
         collopt_copy(s, out(whole()), in(whole()));
     if (last > 0)
-        w.sums = collopt_vector_slot(s, block(w.partition, p->ranks / all.radix[0] * (rank % all.radix[0]), p->ranks / all.radix[0]));
+        w.sums = collopt_vector_slot(s, block(w.partition, p->ranks / f * (rank % f), p->ranks / f));
     for (int l = 0; l < last; width *= all.radix[l++])
         split(&w, width, all.radix[l], false);
     if (last == 0)
@@ -509,7 +507,8 @@ const struct collopt_algorithm collopt_allreduce_recursive_splitting = {
     .name = "recursive_splitting", .summary = "groups of several ranks exchange parts, then results; medium vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = both_ways, .bytes = both_bytes, .when = when, .source = source,
-    .parameter = { LEVELS_OF(allreduce_recursive_splitting), COLLOPT_SPLITS(splits_allreduce_recursive_splitting) }, .usable = usable, .unfit = unfit,
+    .parameter = { LEVELS_OF(allreduce_recursive_splitting), COLLOPT_SPLITS(splits_allreduce_recursive_splitting) },
+    .usable = usable, .unfit = unfit,
     .cost = cost_allreduce, .traffic = traffic, .build = build_allreduce,
 };
 
@@ -517,7 +516,8 @@ const struct collopt_algorithm collopt_reduce_recursive_splitting = {
     .name = "recursive_splitting", .summary = "groups of several ranks exchange parts, which are gathered; medium vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = both_ways, .bytes = both_bytes, .when = when, .source = source,
-    .parameter = { LEVELS_OF(reduce_recursive_splitting), COLLOPT_SPLITS(splits_reduce_recursive_splitting) }, .usable = usable, .unfit = unfit,
+    .parameter = { LEVELS_OF(reduce_recursive_splitting), COLLOPT_SPLITS(splits_reduce_recursive_splitting) },
+    .usable = usable, .unfit = unfit,
     .cost = cost_reduce, .traffic = traffic, .build = build_reduce,
 };
 
