@@ -60,7 +60,7 @@ struct cell {
 };
 
 static enum { BY_LIBRARY, BY_CHAIN, BY_DOUBLING } by;
-static size_t fold;              /* 0: as it says above */
+static size_t fold = SIZE_MAX;  /* not given: as it says above */
 static int rank, ranks;
 static MPI_Datatype map_type;
 static MPI_Op user_op, compose_op;
@@ -333,7 +333,7 @@ static const char *ran(enum collopt_collective collective, uint64_t *calls)
 
 static void time_cell(const struct cell *c, size_t bytes)
 {
-    size_t kept = fold ? fold : (size_t)(c->operation == SUM ? 64 : 2048) << 20;
+    size_t kept = fold < SIZE_MAX ? fold : (size_t)(c->operation == SUM ? 64 : 2048) << 20;
     bool shared = bytes * (size_t)ranks > kept;
     /* Folded vectors hold what somebody left there. */
     union element *in = shared ? SMPI_SHARED_MALLOC(bytes) : malloc(bytes), *out = shared ? SMPI_SHARED_MALLOC(bytes) : malloc(bytes);

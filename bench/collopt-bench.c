@@ -335,7 +335,7 @@ static bool nothing_measured(const struct cells *cells)
     for (int i = 0; i < cells->n; i++)
         if (cells->list[i].state == CELL_MEASURED)
             return false;
-    say("nothing was measured: all %d cells were left out, as what was asked for cannot serve them", cells->n);
+    say("nothing was measured: what was asked for could serve none of %d cells", cells->n);
     return true;
 }
 

@@ -8,8 +8,8 @@ dist_man_MANS += \
 	doc/man/collopt-info.1 \
 	doc/man/collopt-plan.1 \
 	doc/man/collopt-tune.1
-# As they lie here, so that links between them hold.
-dist_doc_DATA += README.md NEWS
+# As they lie here, so that links among them hold.
+dist_doc_DATA += README.md NEWS COPYING HACKING.md
 pagesdir = $(docdir)/doc
 dist_pages_DATA = doc/algorithms.md doc/design.md doc/kernels.md doc/performance.md doc/report.md
 picturesdir = $(docdir)/doc/pictures

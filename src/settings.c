@@ -480,15 +480,19 @@ static void tell_unknown(void (*warn)(const char *sentence), const char *name, s
          nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : nth_name(nearest, NULL), nearest < 0 ? "" : "?");
 }
 
-/* Two names of one setting, with different values.  Returns how many mistakes that is; the same name twice is the shell's matter. */
-static int tell_twice(void (*warn)(const char *sentence), const char *first, const char *second)
+/* Is VARIABLE, NAME=VALUE, another name of ROW whose own name is set, too?  Then that one counts. */
+static bool has_other_name(const struct collopt_setting_row *row, const char *variable, char *const *environment, const char **own)
 {
-    int n = (int)strcspn(first, "="), m = (int)strcspn(second, "=");
+    size_t n = strlen(row->name);
 
-    if ((n == m && strncmp(first, second, (size_t)n) == 0) || strcmp(first + n, second + m) == 0)
-        return 0;
-    tell(warn, "%.*s is not used: %.*s, which is another name of it, says otherwise", m, second, n, first);
-    return 1;
+    if (strncmp(variable, row->name, n) == 0 && variable[n] == '=')
+        return false;
+    for (; *environment; environment++)
+        if (strncmp(*environment, row->name, n) == 0 && (*environment)[n] == '=' && (*environment)[n + 1]) {
+            *own = *environment + n + 1;
+            return true;
+        }
+    return false;
 }
 
 /* NAME: of ROW, as it was given. */
@@ -590,7 +594,8 @@ static int make_reproducible(struct collopt_settings *s, bool after_given, bool 
 int collopt_settings_from(struct collopt_settings *s, char *const *environment, void (*warn)(const char *sentence))
 {
     static const char prefix[] = "COLLOPT_";
-    const char *seen[ROWS] = { NULL };  /* NAME=VALUE */
+    bool seen[ROWS] = { false };
+    const char *own;
     char message[768];
     int wrong = 0;
 
@@ -613,11 +618,16 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment, 
         }
         if (!*value)            /* is not set */
             continue;
-        if (seen[row - rows]) { /* the first one counts, as for getenv */
-            wrong += tell_twice(warn, seen[row - rows], *variable);
+        if (has_other_name(row, *variable, environment, &own)) {
+            if (strcmp(value, own) != 0) {
+                tell(warn, "%.*s is not used: %s, another name of it, says otherwise", (int)n, name, row->name);
+                wrong++;
+            }
             continue;
         }
-        seen[row - rows] = *variable;
+        if (seen[row - rows])   /* the first one counts, as for getenv */
+            continue;
+        seen[row - rows] = true;
         if (!set(s, row, value, message, sizeof message)) {
             tell_value(warn, row, name, n, value, message);
             wrong++;
@@ -626,8 +636,7 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment, 
     for (int i = 0; i < ROWS; i++)
         if (is_file(&rows[i]) && !seen[i])
             wrong += look_for_file(s, &rows[i], environment, warn);
-    wrong += make_reproducible(s, seen[row_named("COLLOPT_AFTER", 13) - rows] != NULL,
-                               seen[row_named("COLLOPT_RULES", 13) - rows] != NULL, warn);
+    wrong += make_reproducible(s, seen[row_named("COLLOPT_AFTER", 13) - rows], seen[row_named("COLLOPT_RULES", 13) - rows], warn);
     if (s->adapt_rules && !s->adapt) {
         tell(warn, "COLLOPT_ADAPT_RULES has no effect: nothing is learnt, COLLOPT_ADAPT is off");
         s->adapt_rules = NULL;

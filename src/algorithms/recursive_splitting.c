@@ -72,9 +72,15 @@ static void split(struct way *w, int width, int f, bool last)
     w->mine = w->sums;
 }
 
+/* None where they do not make up the ranks: presets look at what has not been found usable yet. */
 static struct collopt_levels levels_of(const struct collopt_problem *p)
 {
-    return p->value[RADICES] ? collopt_listed_levels(p->value[RADICES]) : collopt_factors(p->ranks, (int)p->value[RADIX]);
+    struct collopt_levels none = { .levels = 0 }, listed;
+
+    if (p->value[RADICES] == 0)
+        return collopt_factors(p->ranks, (int)p->value[RADIX]);
+    listed = collopt_listed_levels(p->value[RADICES]);
+    return listed.ranks == p->ranks ? listed : none;
 }
 
 /* Levels on which windows are split. */
@@ -424,9 +430,10 @@ static size_t best_radix(const struct collopt_algorithm *a, struct collopt_probl
 
     *seconds = HUGE_VAL;
     for (int radix = 2; radix <= most_tried || (best == 0 && radix <= COLLOPT_FOLD_OPERANDS); radix++) {
+        struct collopt_levels f = collopt_factors(with.ranks, radix);
         double time;
 
-        if (with.ranks > 1 && collopt_factors(with.ranks, radix).levels == 0)
+        if (f.ranks != with.ranks || collopt_widest_level(f) < radix)   /* as with a smaller one */
             continue;
         with.value[RADIX] = (size_t)radix;
         best_splits(a, with, &time);
@@ -455,9 +462,9 @@ static double seconds_with(const struct collopt_algorithm *a, const struct collo
     return seconds;
 }
 
-/* FAR: the first level is of ranks that are far apart.  Where levels differ in whether they are split, and little is predicted to
- * be won by a list, as much is lost: on a mesh of 8x8 an Allreduce of 128 KiB is predicted to take 51.4 us with radices 8x2x4
- * and 53.5 with radix 4, and is simulated to take 57.5 and 50.8. */
+/* FAR: the first level is of ranks that are far apart.  Where not all levels need be split lists have more to choose from than the
+ * model can tell apart: on a mesh of 8x8 an Allreduce of 128 KiB is predicted to take 51.4 us with radices 8x2x4 and 53.5 with
+ * radix 4, and is simulated to take 57.5 and 50.8. */
 static size_t radices_of(const struct collopt_algorithm *a, const struct collopt_problem *p, bool far)
 {
     static const double differs = 0.9;
@@ -498,10 +505,10 @@ static bool usable(const struct collopt_problem *p)
 }
 
 static const char unfit[] = "the number of ranks has a prime factor above its radix, or its radices do not multiply to it";
-static const char both_ways[] = "2 sum of (f-1) over the factors f of p; once if not split",
+static const char both_ways[] = "2 sum of (f-1), factors f of p or radices; once if not split",
     both_bytes[] = "2 (p-1)/p m; of n parts 2 (n-1)/n m, then whole m/n";
 static const char source[] = "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
-static const char when[] = "medium vectors where messages overlap", levels[] = "sum of (f-1) over the factors f of p";
+static const char when[] = "medium vectors where messages overlap", levels[] = "sum of (f-1) over the factors f of p, or the radices";
 
 const struct collopt_algorithm collopt_allreduce_recursive_splitting = {
     .name = "recursive_splitting", .summary = "groups of several ranks exchange parts, then results; medium vectors",
@@ -541,7 +548,7 @@ const struct collopt_algorithm collopt_reduce_scatter_block_recursive_splitting 
 
 static const char near[] = "neighbours exchange parts first, each group sends ranks their own last; medium and long vectors";
 static const char near_when[] = "medium and long vectors on many ranks, any operation";
-static const char near_rounds[] = "1 + sum of (f-1) over the factors f of p";
+static const char near_rounds[] = "1 + sum of (f-1) over the factors f of p, or the radices";
 
 const struct collopt_algorithm collopt_reduce_scatter_near_splitting = {
     .name = "near_splitting", .summary = near,

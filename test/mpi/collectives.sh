@@ -70,7 +70,8 @@ all()                   # HOST
     on_nodes
     for grid in torus:2x4 mesh:8; do                    # on which the farthest are sent to first
         one 8 COLLOPT_TOPOLOGY=$grid COLLOPT_ALLREDUCE=recursive_multiplying:radix=8 COLLOPT_REDUCE=recursive_splitting:radix=4 \
-            COLLOPT_REDUCE_SCATTER=recursive_splitting:radix=8 COLLOPT_SCAN=recursive_multiplying:radix=4 -- count=17
+            COLLOPT_REDUCE_SCATTER=recursive_splitting:radix=8 COLLOPT_REDUCE_SCATTER_BLOCK=near_splitting:radices=2x2x2 \
+            COLLOPT_SCAN=recursive_multiplying:radix=4 -- count=17
         one 8 COLLOPT_TOPOLOGY=$grid COLLOPT_ALLREDUCE=recursive_splitting:radix=4,splits=1 \
             COLLOPT_REDUCE=recursive_splitting:radices=2x4 COLLOPT_REDUCE_SCATTER=recursive_splitting:radices=2x4 \
             COLLOPT_REDUCE_SCATTER_BLOCK=near_splitting:radix=4 COLLOPT_EXSCAN=recursive_multiplying:radix=8 -- count=1000

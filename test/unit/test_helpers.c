@@ -405,6 +405,33 @@ static bool is_listed(const struct collopt_algorithm *a, const int side[3])
     return true;
 }
 
+/* Whatever a list multiplies to, presets look at it before it is refused. */
+START_TEST(long_lists_are_refused)
+{
+    const size_t lists[] = { 0x88888888888, 0x8888888888888888, 0x88888, 2, 0x2222222222222222 };
+    int refused = 0;
+
+    for (int k = 0; collopt_algorithms[k]; k++) {
+        const struct collopt_algorithm *a = collopt_algorithms[k];
+        struct collopt_topology t = { .nodes = 4, .largest = 6, .least = 6 };
+        struct collopt_problem p = { .collective = a->collective, .ranks = 24, .count = 1024, .size = 8, .commutative = true,
+                                     .exact = true, .segments = 1, .topology = &t };
+
+        for (size_t i = 0; i < sizeof lists / sizeof *lists && a->parameter[0].name; i++) {
+            struct collopt_problem with = p;
+            struct collopt_choice choice = { .algorithm = a, .value = { lists[i] } };
+
+            if (strcmp(a->parameter[0].name, "radices") != 0)
+                continue;
+            collopt_set_parameters(&with, &choice);
+            ck_assert_msg(!collopt_usable(a, &with, NULL), "%s, list %zu", a->name, i);
+            refused++;
+        }
+    }
+    ck_assert_int_eq(refused, 7 * 5);
+}
+END_TEST
+
 START_TEST(radices_go_along_sides)
 {
     static const int sides[][3] = { { 16, 8, 8 }, { 8, 8, 16 }, { 2, 16, 6 }, { 5, 12, 7 }, { 8, 8, 8 }, { 11, 4, 4 } };
@@ -416,8 +443,12 @@ START_TEST(radices_go_along_sides)
         if (!a->parameter[0].name || strcmp(a->parameter[0].name, "radices") != 0)
             continue;
         ck_assert_str_eq(a->parameter[1].name, "radix");
-        for (size_t i = 0; i < sizeof sides / sizeof *sides; i++, asked++)
-            listed += is_listed(a, sides[i]);
+        for (size_t i = 0; i < sizeof sides / sizeof *sides; i++, asked++) {
+            bool has = is_listed(a, sides[i]);
+
+            ck_assert_msg(has || i > 0 || strncmp(a->name, "near", 4) == 0, "%s %d on 16x8x8", a->name, (int)a->collective);
+            listed += has;
+        }
     }
     ck_assert_int_eq(asked, 6 * 7);
     ck_assert_int_ge(listed, 12);
@@ -471,6 +502,7 @@ int main(void)
     tcase_add_test(tcase, grids_have_coordinates);
     tcase_add_test(tcase, the_farthest_are_first);
     tcase_add_test(tcase, preset_dims_are_nearly_square);
+    tcase_add_test(tcase, long_lists_are_refused);
     tcase_add_test(tcase, radices_go_along_sides);
     tcase_add_test(tcase, dims_that_do_not_fit_are_refused);
     suite_add_tcase(suite, tcase);
