@@ -23,7 +23,7 @@ bench/mpich/%: bench/%.c $(BENCH_SHARED) include/collopt.h
 	  $(filter %.c,$^) $(MPICH_LIBS) -ldl -lm
 
 # What collopt-bench and guidelines are made of besides.
-COLLOPT_BENCH_PARTS = bench/cells.c bench/cells.h bench/options.c bench/options.h bench/problem.c bench/problem.h \
+COLLOPT_BENCH_PARTS = bench/cells.c bench/cells.h bench/map.h bench/options.c bench/options.h bench/problem.c bench/problem.h \
 	bench/provenance.c bench/provenance.h
 bench/openmpi/collopt-bench bench/mpich/collopt-bench bench/openmpi/guidelines bench/mpich/guidelines: \
 	$(COLLOPT_BENCH_PARTS) src/json.c src/json.h

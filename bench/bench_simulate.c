@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "collopt.h"
+#include "map.h"
 #include "schedule.h"
 
 enum { TAG = 77, PATTERN = 61 };
@@ -37,10 +38,6 @@ static const char *const operation_names[] = { "sum", "user", "maxloc", "noncomm
 
 struct pair {
     int value, index;
-};
-
-struct map {                    /* x -> a x + b */
-    uint32_t a, b;
 };
 
 union element {
@@ -97,12 +94,6 @@ static double start_together(void)
 
 /* ---- elements ------------------------------------------------------------------------------------------------------ */
 
-/* The left map first. */
-static struct map compose(struct map left, struct map right)
-{
-    return (struct map){ left.a * right.a, right.a * left.b + right.b };
-}
-
 static union element combine(enum operation o, union element l, union element r)
 {
     switch (o) {
@@ -125,22 +116,10 @@ static void user_sum(void *in, void *inout, int *n, MPI_Datatype *datatype)
     (void)datatype;
 }
 
-static void user_compose(void *in, void *inout, int *n, MPI_Datatype *datatype)
-{
-    const struct map *left = in;
-    struct map *right = inout;
-
-    for (int i = 0; i < *n; i++)
-        right[i] = compose(left[i], right[i]);
-    (void)datatype;
-}
-
 static void make_operations(void)
 {
     MPI_Op_create(user_sum, 1, &user_op);
-    MPI_Op_create(user_compose, 0, &compose_op);
-    MPI_Type_contiguous(2, MPI_UINT32_T, &map_type);
-    MPI_Type_commit(&map_type);
+    make_compose(&compose_op, &map_type);
 }
 
 static void free_operations(void)

@@ -1,4 +1,5 @@
 #include "problem.h"
+#include "map.h"
 #include "measure.h"
 
 #include <limits.h>
@@ -40,10 +41,6 @@ struct bench_kind {
 EACH(NUMBER)
 EACH(PAIR)
 
-struct map {
-    uint32_t a, b;
-};
-
 static void store_map(void *at, struct value v)
 {
     *(struct map *)at = (struct map){ (uint32_t)v.a, (uint32_t)v.b };
@@ -74,22 +71,6 @@ static const struct bench_kind numbers[] = { EACH(NUMBER_ROW) }, pairs[] = { EAC
     }
 EACH(USER_SUM)
 
-/* The left map first. */
-static struct map compose(struct map left, struct map right)
-{
-    return (struct map){ left.a * right.a, right.a * left.b + right.b };
-}
-
-static void user_compose(void *in, void *inout, int *n, MPI_Datatype *datatype)
-{
-    const struct map *left = in;
-    struct map *right = inout;
-
-    for (int i = 0; i < *n; i++)
-        right[i] = compose(left[i], right[i]);
-    (void)datatype;
-}
-
 static MPI_Op user_op[BENCH_TYPES], compose_op;
 static MPI_Datatype map_type;
 
@@ -99,9 +80,7 @@ void bench_problems_begin(void)
 
     for (int i = 0; i < BENCH_TYPES; i++)
         MPI_Op_create(sums[i], 1, &user_op[i]);
-    MPI_Op_create(user_compose, 0, &compose_op);
-    MPI_Type_contiguous(2, MPI_UINT32_T, &map_type);
-    MPI_Type_commit(&map_type);
+    make_compose(&compose_op, &map_type);
 }
 
 void bench_problems_end(void)

@@ -6,7 +6,7 @@ check_DATA += bench/smpi/bench_simulate
 endif
 # The simulator's MPI_X are weak, and a weak reference fetches nothing from an archive; -u does.  It must see main, and it copies
 # the program for every rank.
-bench/smpi/bench_simulate: bench/bench_simulate.c libcollopt-core.la libcollopt-smpi.a
+bench/smpi/bench_simulate: bench/bench_simulate.c bench/map.h libcollopt-core.la libcollopt-smpi.a
 	$(AM_V_at)$(MKDIR_P) bench/smpi
 	$(AM_V_CC)$(SMPI_MPICC) $(AM_CPPFLAGS) $(AM_CFLAGS) -O2 -fvisibility=default -o $@ $(filter %.c,$^) -Wl,--strip-debug \
 	  -Wl,-u,MPI_Allreduce libcollopt-smpi.a .libs/libcollopt-core.a $(HWLOC_LIBS) -lm -lpthread
