@@ -406,6 +406,7 @@ int main(int argc, char **argv)
     struct files files = { 0 };
     int status = 0;
 
+    setvbuf(stderr, NULL, _IOLBF, 0);   /* launchers put what comes in pieces between the lines of others, those of stdout too */
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!options_read(&o, argc, argv, message)) {
