@@ -11,7 +11,8 @@ BENCHES += $(MPI_BENCHES:%=bench/mpich/%)
 endif
 
 # How all of them measure.
-BENCH_SHARED = bench/bench_mpi.c bench/bench_mpi.h bench/measure.c bench/measure.h bench/statistics.c bench/statistics.h
+BENCH_SHARED = bench/bench_mpi.c bench/bench_mpi.h bench/clock.c bench/measure.c bench/measure.h bench/statistics.c \
+	bench/statistics.h
 
 bench/openmpi/%: bench/%.c $(BENCH_SHARED) include/collopt.h
 	$(AM_V_at)$(MKDIR_P) bench/openmpi

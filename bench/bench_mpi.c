@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 const struct bench_functions bench_mpi = {
@@ -109,15 +108,7 @@ void bench_max(double *v, int n)
     free(theirs);
 }
 
-/* ---- time, memory ------------------------------------------------------------------------------------------- */
-
-double bench_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+/* ---- memory ------------------------------------------------------------------------------------------------- */
 
 void *bench_new(size_t bytes)
 {
