@@ -169,7 +169,8 @@ void collopt_phase(struct collopt_schedule *s, const struct collopt_problem *p, 
     static const struct collopt_topology flat = { .nodes = 1 };
     struct collopt_problem problem = {
         .collective = inner->algorithm->collective, .ranks = phase->ranks, .root = phase->root, .count = p->count,
-        .size = p->size, .commutative = p->commutative, .exact = p->exact, .segments = inner->segments, .topology = &flat,
+        .size = p->size, .commutative = p->commutative, .exact = p->exact, .segments = inner->segments,
+        .topology = phase->topology ? phase->topology : &flat,
     };
     struct scope scope = { .phase = phase, .outer = s->scope, .whole = phase->whole, .strand = s->at_strand,
                            .accumulator = s->accumulator,

@@ -154,6 +154,7 @@ struct collopt_phase {
     int ranks, index;           /* how many take part, and which of them this rank is */
     const int *member;          /* [ranks] who they are, lower ranks first */
     int root;                   /* its index; Reduce */
+    const struct collopt_topology *topology;        /* of the members; NULL: nothing is known of them, or is to be looked at */
     struct collopt_block whole; /* the vector; of a Reduce_scatter all its parts together */
     int in, out;                /* two different places that hold it; OUT is not used where there is no result */
     /* Reduce_scatter: what member i is to get is PART[first[i]] ... PART[first[i+1] - 1], blocks in ascending order. */

@@ -235,13 +235,28 @@ static void print(const struct collopt_problem *p, enum collopt_network n)
     print_times(p);
 }
 
+/* As a call has them: the first ranks get one more where the ranks do not divide the count.  False: no memory. */
+static bool share_out(struct collopt_problem *p, size_t **counts)
+{
+    size_t ranks = (size_t)p->ranks;
+
+    *counts = NULL;
+    if (p->collective != COLLOPT_REDUCE_SCATTER)
+        return true;
+    *counts = malloc(ranks * sizeof **counts);
+    for (size_t r = 0; *counts && r < ranks; r++)
+        (*counts)[r] = p->count / ranks + (r < p->count % ranks);
+    p->counts = *counts;
+    return *counts != NULL;
+}
+
 int explain(const struct explain *e)
 {
     struct collopt_topology t = { .nodes = 1 };
     struct collopt_machine machine;
     enum collopt_network n = COLLOPT_SHARED_MEMORY;
     struct collopt_problem p = { .segments = 1, .topology = &t, .machine = &machine };
-    size_t ranks, nodes, bytes, root;
+    size_t ranks, nodes, bytes, root, *counts;
 
     if (!collective(e->collective, &p) || !operation(e->op ? e->op : "sum", &p)
         || !number("ranks", e->ranks, 2, 2, MOST_RANKS, &ranks) || !number("nodes", e->nodes, 1, 1, ranks, &nodes)
@@ -258,7 +273,13 @@ int explain(const struct explain *e)
         return 2;
     t.oversubscribed = e->crowded;
     collopt_put_nowhere(&p);
+    if (!share_out(&p, &counts)) {
+        refuse("out of memory");
+        free((void *)t.node);
+        return 2;
+    }
     print(&p, n);
+    free(counts);
     free((void *)t.node);
     return 0;
 }

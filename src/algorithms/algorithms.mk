@@ -33,6 +33,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/recursive_halving.c \
 	src/algorithms/recursive_multiplying.c \
 	src/algorithms/recursive_splitting.c \
+	src/algorithms/reduce_scatterv.c \
 	src/algorithms/ring.c \
 	src/algorithms/scan_doubling.c \
 	src/algorithms/scan_multiplying.c \

@@ -145,7 +145,8 @@ static const struct estimate {
     { NULL, 1 - 1e-9, 1 + 1e-9, false },
 };
 
-/* Phases one after the other are stated for the largest groups, in which no rank need be throughout; inner segments are not even. */
+/* Phases one after the other are stated for the largest groups and their busiest ranks, which no rank need be throughout; inner
+ * segments are not even. */
 static const struct estimate of_phases = { "phases", 0, 1.5, false };
 
 static const struct estimate *estimate_of(const struct collopt_algorithm *a, int ranks, int measure)
@@ -153,7 +154,7 @@ static const struct estimate *estimate_of(const struct collopt_algorithm *a, int
     const struct estimate *e = estimates;
     char full[80];
 
-    if (a->grouped)
+    if (a->grouped || a->parameter[0].algorithm)
         return &of_phases;
     snprintf(full, sizeof full, "%s %s", collopt_collective_names[a->collective], a->name);
     while (e->name && (measure != 0 || (strcmp(a->name, e->name) && strcmp(full, e->name)) || (e->odd && ranks % 2 == 0)))
