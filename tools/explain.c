@@ -8,6 +8,7 @@
 #include "select/choose.h"
 #include "select/host_mpi.h"
 #include "select/machine.h"
+#include "select/model.h"
 #include "select/reproducible.h"
 
 #include <limits.h>
@@ -213,14 +214,20 @@ static void print_problem(const struct collopt_problem *p, enum collopt_network 
                p->topology->oversubscribed ? ", more ranks than processors" : "", m ? " and " : "", m ? m->file : "");
 }
 
+/* Of what is forced, the predicted time, too. */
 static void print_choice(const struct collopt_problem *p)
 {
     struct collopt_decision d;
-    char text[TEXT];
+    struct collopt_problem with = *p;
+    char text[TEXT], time[40] = "";
 
     collopt_select_outside(p, &d);
     name(&d.choice, text);
-    printf("  %s (%s)\n", text, d.why);
+    if (d.choice.algorithm && !p->anywhere && strncmp(d.why, "forced", strlen("forced")) == 0) {
+        collopt_set_parameters(&with, &d.choice);
+        snprintf(time, sizeof time, "; predicted %.3g us", 1e6 * collopt_model(d.choice.algorithm, &with));
+    }
+    printf("  %s (%s%s)\n", text, d.why, time);
     if (d.open && collopt_settings()->adapt)
         printf("  COLLOPT_ADAPT=on: the first calls try others too, and the fastest goes on\n");
 }
