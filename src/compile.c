@@ -327,6 +327,33 @@ static void await(struct writer *x, int i, int *coming)
     }
 }
 
+/* The first position of STRAND behind ROUND. */
+static int behind_round(const struct pass *w, int strand, int round)
+{
+    int k = 0;
+
+    while (k < length(w, strand) && w->s->action[action_at(w, strand, k)].round <= round)
+        k++;
+    return k;
+}
+
+/* At position K, the strands that this one is to follow from its round on; *NEXT: those up to there have been seen. */
+static void follow(struct writer *x, int k, size_t *next, int *coming)
+{
+    const struct pass *w = x->w;
+    int round = w->s->action[action_at(w, x->strand, k)].round;
+
+    for (; *next < w->s->follows && w->s->follow[*next].round <= round; ++*next) {
+        const struct follow *f = &w->s->follow[*next];
+        int position = f->strand == x->strand ? behind_round(w, f->ahead, f->done) : 0;
+
+        if (position > coming[f->ahead]) {
+            coming[f->ahead] = position;
+            emit(x, (struct instruction){ .kind = COLLOPT_AWAIT, .strand = f->ahead, .instruction = position });
+        }
+    }
+}
+
 static void perform(struct writer *x, int i)
 {
     const struct action *a = &x->w->s->action[i];
@@ -364,6 +391,7 @@ static void write_strand(struct writer *x, int *first, int *list, int *coming)
 {
     const struct pass *w = x->w;
     int n = length(w, x->strand);
+    size_t followed = 0;
 
     receives_by_post(x, first, list);
     for (int k = 0; k < n; k++) {
@@ -373,6 +401,7 @@ static void write_strand(struct writer *x, int *first, int *list, int *coming)
         if (k > 0 && a->round != w->s->action[action_at(w, x->strand, k - 1)].round)
             wait_for_old(x, a->round);
         x->mark[k] = (int)x->program->n;
+        follow(x, k, &followed, coming);
         await(x, i, coming);
         for (int r = first[k]; r < first[k + 1]; r++)
             post(x, list[r]);

@@ -123,6 +123,19 @@ void collopt_strand(struct collopt_schedule *s, int strand)
         s->strands = s->at_strand + 1;
 }
 
+int collopt_round_number(const struct collopt_schedule *s)
+{
+    return s->round;
+}
+
+void collopt_follow(struct collopt_schedule *s, int strand, int round)
+{
+    int ahead = strand + (s->scope ? s->scope->strand : 0);
+
+    if (schedule_room(s, follow, follows, follow_room))
+        s->follow[s->follows++] = (struct follow){ s->at_strand, s->round, ahead, round };
+}
+
 void collopt_keep_rounds(struct collopt_schedule *s)
 {
     s->keep_rounds = true;
@@ -323,6 +336,7 @@ void collopt_schedule_free(struct collopt_schedule *s)
     free(s->piece);
     free(s->region);
     free(s->action);
+    free(s->follow);
     free(s->listed);
     free(s->list_start);
     free(s);

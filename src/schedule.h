@@ -122,6 +122,10 @@ int collopt_accumulator(struct collopt_schedule *s);
  * for one another except where one touches what the other does (two trees, two directions of a ring). */
 void collopt_round(struct collopt_schedule *s);
 void collopt_strand(struct collopt_schedule *s, int strand);            /* of the actions that follow; 0 at first */
+/* What follows on the present strand begins when STRAND has done its actions of rounds up to ROUND, so that one is ahead of the
+ * other.  STRAND must not wait for this one. */
+void collopt_follow(struct collopt_schedule *s, int strand, int round);
+int collopt_round_number(const struct collopt_schedule *s);             /* the present round */
 /* From here on to the end of the phase rounds are kept: no receive is posted before its own, and no message is under way when its
  * rank begins the next.  For schedules whose peers change every round: what is early would share a port with what is due. */
 void collopt_keep_rounds(struct collopt_schedule *s);

@@ -36,6 +36,10 @@ struct span {                   /* pieces FIRST .. FIRST+N-1 of the pool */
     int first, n;
 };
 
+struct follow {                 /* STRAND begins ROUND when the strand AHEAD has done its rounds up to DONE */
+    int strand, round, ahead, done;
+};
+
 enum action_kind { ACTION_SEND, ACTION_RECEIVE, ACTION_FOLD, ACTION_COPY };
 
 enum { ACTION_REGIONS = 1 + COLLOPT_FOLD_OPERANDS };
@@ -83,6 +87,9 @@ struct collopt_schedule {
     size_t listeds, listed_room;
     int *list_start;            /* where their parts begin in it */
     size_t list_starts, list_start_room;
+
+    struct follow *follow;      /* in the order in which they were written */
+    size_t follows, follow_room;
 
     int round, at_strand, strands;
     bool keep_rounds;           /* of the actions that follow */

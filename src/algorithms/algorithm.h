@@ -310,6 +310,11 @@ void collopt_messages(struct collopt_traffic *t, double times, struct collopt_me
 /* TIMES more of them in a pipeline, in which the busiest rank receives IN and sends OUT for each. */
 void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, struct collopt_messages m);
 
+/* What is told by collopt_messages() between the two is of one of so many CHUNKS of the vector, which go through it one behind
+ * the other, each as soon as the one before is through the first level. */
+void collopt_chunks(struct collopt_traffic *t, int chunks);
+void collopt_chunks_end(struct collopt_traffic *t);
+
 /* What collopt_messages() would add for one of them; and how long a rank is busy that receives IN and sends OUT of them while
  * others are under way.  For algorithms whose critical path depends on both. */
 double collopt_message_seconds(const struct collopt_traffic *t, struct collopt_messages m);
@@ -343,6 +348,10 @@ size_t collopt_preset_segment(const struct collopt_problem *p, double hops, doub
 /* LEAST to MOST for value[PARAMETER] of A, by the model the fastest, the smallest of those. */
 size_t collopt_preset_by_model(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter, int least,
                                int most);
+/* For value[PARAMETER] of A, chunks, unless it is set: a power of two, by the model the fastest, the fewer the better where it hardly
+ * matters; and the time that it takes.  1 where all levels use the same: in a node, or on a grid, whose links are not told apart; and
+ * over TCP, where messages of one rank at the same time hinder one another. */
+size_t collopt_preset_chunks(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter, double *seconds);
 /* A number of slots near what one message of a vector takes, value[PARAMETER] of A, by the model the fastest. */
 size_t collopt_preset_lambda(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter);
 /* How many segments of value[0] bytes the vector has: the segments() of all algorithms whose first parameter it is. */
@@ -359,6 +368,10 @@ enum { COLLOPT_RADIX_BITS = 4 };
       .help = "ranks that become one, level by level", .preset = preset_ }
 #define COLLOPT_SPLITS(preset_) \
     { .name = "splits", .least = 1, .most = COLLOPT_MOST_LEVELS, .help = "levels on which vectors are split", .preset = preset_ }
+enum { COLLOPT_MOST_CHUNKS = 16, COLLOPT_CHUNKS_TRIED = 4, COLLOPT_CHUNKS_FROM = 64 << 10 };   /* bytes */
+#define COLLOPT_CHUNKS(preset_) \
+    { .name = "chunks", .least = 1, .most = COLLOPT_MOST_CHUNKS, .preset = preset_, \
+      .help = "parts of the vector that go through the levels one behind the other" }
 #define COLLOPT_LAMBDA(preset_) \
     { .name = "lambda", .least = 1, .most = COLLOPT_MOST_LAMBDA, \
       .help = "messages that a rank takes in while one is on its way", .preset = preset_ }

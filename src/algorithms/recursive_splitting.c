@@ -14,11 +14,14 @@
  * are those of others, whose digits are in reverse: each of these gets its part from all ranks of the group, which takes no round
  * of its own.  No prime factor of p may be above the radix.  radices=8x2x8 are the levels one by one, as they come; on the
  * machine's grid they go along its sides, so that groups are on lines.
+ * An Allreduce's or Reduce's vector may be cut in "chunks", which go through the levels one behind the other, each beginning when the
+ * one before is through the first level: then links between nodes carry one chunk while another is combined inside them.
  * Cost: sum of (f-1) messages, (p-1)/p m; with the way back twice as much; near_splitting one message of m/p more, on its last
- * level; (p-1)/p m combined.  A level that is not split: f-1 windows sent and combined.  Scratch: about m.
+ * level; (p-1)/p m combined.  A level that is not split: f-1 windows sent and combined.  With c chunks c times as many
+ * messages.  Scratch: about m.
  * Use it for medium vectors where messages of one rank overlap; near_splitting for long ones, too, on many ranks.
  * As recursive multiplying, Ruefenacht, Bull and Booth, EuroMPI 2016, with the parts of Rabenseifner, ICCS 2004; in
- * MPICH "recexch".  Short ways inside long ones: van de Geijn, J. Parallel Distrib. Comput. 22 (1994). */
+ * MPICH "recexch".  Chunks: as the segments of Luo et al., HAN, CLUSTER 2020, between levels there.  Short ways inside long ones: van de Geijn, J. Parallel Distrib. Comput. 22 (1994). */
 #include "config.h"
 
 #include <math.h>
@@ -26,7 +29,7 @@
 #include "algorithm.h"
 #include "select/model.h"
 
-enum { RADICES, RADIX, SPLITS };        /* parameters */
+enum { RADICES, RADIX, SPLITS, CHUNKS };        /* parameters */
 
 /* One rank on its way through the levels. */
 struct way {
@@ -99,14 +102,50 @@ static int windows_of(const struct collopt_problem *p, const struct collopt_leve
     return windows;
 }
 
-/* Neighbours first; returns how far apart the ranks of the last level that is split are, times its radix. */
-static int scatter(struct way *w, const struct collopt_problem *p, const struct collopt_levels *all)
+static int chunks_of(const struct collopt_problem *p)
+{
+    return most((int)p->value[CHUNKS], 1);
+}
+
+/* CHUNK of the vector, whose PARTITION has WINDOWS parts in each. */
+static struct way begin(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int partition, int chunk, int windows)
+{
+    return (struct way){ s, p->topology, rank, partition, chunk * windows, windows, COLLOPT_IN, COLLOPT_OUT };
+}
+
+/* Neighbours first; returns how far apart the ranks of the last level that is split are, times its radix.  *BEGUN: the round of the
+ * first level. */
+static int scatter(struct way *w, const struct collopt_problem *p, const struct collopt_levels *all, int *begun)
 {
     int width = 1;
 
-    for (int l = 0; l < splits_of(p, all); width *= all->radix[l++])
+    for (int l = 0; l < splits_of(p, all); width *= all->radix[l++]) {
         split(w, width, all->radix[l], false);
+        if (l == 0)
+            *begun = collopt_round_number(w->s);
+    }
     return width;
+}
+
+/* A chunk's way through the levels; returns the round of the first one. */
+typedef int collopt_one_chunk(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int partition, int chunk);
+
+static void in_chunks(struct collopt_schedule *s, const struct collopt_problem *p, int rank, collopt_one_chunk *one)
+{
+    struct collopt_levels all = levels_of(p);
+    int partition = collopt_partition(s, windows_of(p, &all) * chunks_of(p)), begun = 0;
+
+    if (p->ranks == 1) {
+        collopt_copy(s, out(whole()), in(whole()));
+        return;
+    }
+    for (int i = 0; i < chunks_of(p); i++) {
+        collopt_strand(s, i);
+        collopt_round(s);
+        if (i > 0)
+            collopt_follow(s, i - 1, begun);
+        begun = one(s, p, rank, partition, i);
+    }
 }
 
 /* F ranks, WIDTH apart, combine their windows: all of them, or the one whose digit is TO. */
@@ -139,15 +178,13 @@ static void widen(struct way *w, int f, int digit)
     w->parts *= f;
 }
 
-static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static int allreduce_chunk(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int partition, int chunk)
 {
     struct collopt_levels all = levels_of(p);
-    int windows = windows_of(p, &all), splits = splits_of(p, &all);
-    struct way w = { s, p->topology, rank, collopt_partition(s, windows), 0, windows, COLLOPT_IN, COLLOPT_OUT };
-    int width = scatter(&w, p, &all);
+    int splits = splits_of(p, &all), begun = 0;
+    struct way w = begin(s, p, rank, partition, chunk, windows_of(p, &all));
+    int width = scatter(&w, p, &all, &begun);
 
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
     for (int l = splits, far = width; l < all.levels; far *= all.radix[l++])
         combine_whole(&w, far, all.radix[l], -1);
     for (int l = splits - 1; l >= 0; l--) {
@@ -164,27 +201,31 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
             collopt_receive(s, rank + (from - digit) * width, out(part(&w, f, from)));
         }
     }
+    return begun;
+}
+
+static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    in_chunks(s, p, rank, allreduce_chunk);
 }
 
 /* Only the root needs room for more than it has after the first level. */
-static int sums_of_reduce(struct collopt_schedule *s, const struct collopt_problem *p, const struct collopt_levels *all, int rank,
-                          int partition)
+static int sums_of_reduce(const struct way *w, const struct collopt_problem *p, const struct collopt_levels *all)
 {
-    int f = all->levels ? all->radix[0] : 1, parts = windows_of(p, all) / f;
+    int f = all->radix[0];
 
-    return rank == p->root ? COLLOPT_OUT : collopt_vector_slot(s, block(partition, parts * (rank % f), parts));
+    return w->rank == p->root ? COLLOPT_OUT : collopt_vector_slot(w->s, part(w, f, w->rank % f));
 }
 
-static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static int reduce_chunk(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int partition, int chunk)
 {
     struct collopt_levels all = levels_of(p);
-    int windows = windows_of(p, &all), splits = splits_of(p, &all), partition = collopt_partition(s, windows);
-    struct way w = { s, p->topology, rank, partition, 0, windows, COLLOPT_IN, sums_of_reduce(s, p, &all, rank, partition) };
-    int width = scatter(&w, p, &all);
+    int splits = splits_of(p, &all), begun = 0, width;
+    struct way w = begin(s, p, rank, partition, chunk, windows_of(p, &all));
     bool done = false;
 
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
+    w.sums = sums_of_reduce(&w, p, &all);
+    width = scatter(&w, p, &all, &begun);
     for (int l = splits, far = width; l < all.levels && !done; far *= all.radix[l++]) {
         int collects = digit_of(p->root, far, all.radix[l]);
 
@@ -206,6 +247,12 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
             collopt_receive(s, rank + (from - digit) * width, at(w.sums, part(&w, f, from)));
         }
     }
+    return begun;
+}
+
+static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    in_chunks(s, p, rank, reduce_chunk);
 }
 
 static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -301,7 +348,7 @@ static void cost_of(const struct collopt_problem *p, int back, bool sums, struct
 
     add_levels(&all, 0, splits, true, &share, &messages, &shares);
     add_levels(&all, splits, all.levels, false, &share, &whole_messages, &whole_shares);
-    c->rounds = (1 + back) * messages + whole_messages;
+    c->rounds = ((1 + back) * messages + whole_messages) * (back ? chunks_of(p) : 1);
     c->bytes = ((1 + back) * shares + whole_shares) * m;
     c->combined = (shares + whole_shares) * m;
     c->scratch = (shares + whole_shares) * m - (sums ? 0 : first);      /* one part of the first level needs no slot of its own */
@@ -346,9 +393,11 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     struct collopt_levels all = levels_of(p);
     bool reduce = p->collective == COLLOPT_REDUCE, far = p->collective != COLLOPT_ALLREDUCE && !reduce;
     bool alone = p->abreast == 0 && p->topology->largest <= 1;  /* else a node's ranks that collect windows share its port */
-    double bytes = vector_bytes(p);
+    int chunks = far ? 1 : chunks_of(p);
+    double bytes = vector_bytes(p) / chunks;
     int width = far ? p->ranks : 1, splits = far ? all.levels : splits_of(p, &all);
 
+    collopt_chunks(t, chunks);
     for (int l = 0; l < all.levels; l++) {
         int f = all.radix[l];
         struct collopt_messages m = level(f, far ? width / f : width, bytes /= l < splits ? f : 1);
@@ -361,6 +410,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         collopt_messages(t, far || l >= splits ? 0 : 1, m);
         width = far ? width / f : width * f;
     }
+    collopt_chunks_end(t);
 }
 
 /* How far apart the ends of the machine's longest way are; or WIDTH. */
@@ -399,22 +449,28 @@ static int most_preset(const struct collopt_problem *p)
     return p->topology->wired && p->abreast == 0 ? COLLOPT_FOLD_OPERANDS : 4;
 }
 
-/* How many of WITH's levels are best split, where it doesn't say; and the time that this takes. */
+/* How many of WITH's levels are best split, where it doesn't say; and the time that this takes, in as many chunks as are best.  Where
+ * there are several, what is hardly faster by the model need not be so, and more splits send less. */
 static size_t best_splits(const struct collopt_algorithm *a, struct collopt_problem with, double *seconds)
 {
     int levels = levels_of(&with).levels, given = (int)with.value[SPLITS];
+    double differs = with.topology->wired || vector_bytes(&with) < COLLOPT_CHUNKS_FROM ? 1 - 1e-9 : 0.98;
     size_t best = 0;
 
-    if (!a->parameter[SPLITS].name || given > 0 || levels < 2) {
+    if (!a->parameter[SPLITS].name) {
         *seconds = collopt_model(a, &with);
+        return 1;
+    }
+    if (given > 0 || levels < 2) {
+        collopt_preset_chunks(a, &with, CHUNKS, seconds);
         return given > 0 ? (size_t)given : 1;
     }
     for (int splits = levels; splits >= 1; splits--) {
         double time;
 
         with.value[SPLITS] = (size_t)splits;
-        time = collopt_model(a, &with);
-        if (best == 0 || time < *seconds * (1 - 1e-9)) {
+        collopt_preset_chunks(a, &with, CHUNKS, &time);
+        if (best == 0 || time < *seconds * differs) {
             best = (size_t)splits;
             *seconds = time;
         }
@@ -483,12 +539,20 @@ static size_t splits_of_best(const struct collopt_algorithm *a, const struct col
     return best_splits(a, *p, &seconds);
 }
 
+static size_t chunks_of_best(const struct collopt_algorithm *a, const struct collopt_problem *p)
+{
+    double seconds;
+
+    return collopt_preset_chunks(a, p, CHUNKS, &seconds);
+}
+
 #define LEVEL_PRESETS(which, far) \
     extern const struct collopt_algorithm collopt_##which; \
     static size_t radices_##which(const struct collopt_problem *p) { return radices_of(&collopt_##which, p, far); } \
     static size_t radix_##which(const struct collopt_problem *p) { return radix_of(&collopt_##which, p); }
 #define SPLITS_PRESET(which) \
-    static size_t splits_##which(const struct collopt_problem *p) { return splits_of_best(&collopt_##which, p); }
+    static size_t splits_##which(const struct collopt_problem *p) { return splits_of_best(&collopt_##which, p); } \
+    static size_t chunks_##which(const struct collopt_problem *p) { return chunks_of_best(&collopt_##which, p); }
 
 LEVEL_PRESETS(allreduce_recursive_splitting, false)
 SPLITS_PRESET(allreduce_recursive_splitting)
@@ -514,7 +578,8 @@ const struct collopt_algorithm collopt_allreduce_recursive_splitting = {
     .name = "recursive_splitting", .summary = "groups of several ranks exchange parts, then results; medium vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = both_ways, .bytes = both_bytes, .when = when, .source = source,
-    .parameter = { LEVELS_OF(allreduce_recursive_splitting), COLLOPT_SPLITS(splits_allreduce_recursive_splitting) },
+    .parameter = { LEVELS_OF(allreduce_recursive_splitting), COLLOPT_SPLITS(splits_allreduce_recursive_splitting),
+                   COLLOPT_CHUNKS(chunks_allreduce_recursive_splitting) },
     .usable = usable, .unfit = unfit,
     .cost = cost_allreduce, .traffic = traffic, .build = build_allreduce,
 };
@@ -523,7 +588,8 @@ const struct collopt_algorithm collopt_reduce_recursive_splitting = {
     .name = "recursive_splitting", .summary = "groups of several ranks exchange parts, which are gathered; medium vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = both_ways, .bytes = both_bytes, .when = when, .source = source,
-    .parameter = { LEVELS_OF(reduce_recursive_splitting), COLLOPT_SPLITS(splits_reduce_recursive_splitting) },
+    .parameter = { LEVELS_OF(reduce_recursive_splitting), COLLOPT_SPLITS(splits_reduce_recursive_splitting),
+                   COLLOPT_CHUNKS(chunks_reduce_recursive_splitting) },
     .usable = usable, .unfit = unfit,
     .cost = cost_reduce, .traffic = traffic, .build = build_reduce,
 };

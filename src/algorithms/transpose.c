@@ -4,9 +4,10 @@
  * group, adds them up and learns what the groups below have summed up to (an Exscan among the owners of the same
  * part); from there it makes the prefix of each rank of its group, and hands it to that rank.  One group of all ranks needs
  * no Exscan.  This Exscan is by transpose, too, as often as "splits" says, in groups of as many owners; in the end by
- * pairwise_doubling, or with a radix k above 2 by recursive_multiplying.
+ * pairwise_doubling, or with a radix k above 2 by recursive_multiplying.  The vector may be cut in "chunks", each of which begins when
+ * the one before has been exchanged in the groups: while owners that are far apart carry one, neighbours exchange another.
  * Cost: for s splits 2 s (g-1) + (k-1) log_k n rounds, n = p/g^s, with a g-th of the vector, of that ...; about 2m
- * combined.  Scratch: about m.  In rank order.
+ * combined; c chunks: c times as many rounds of a c-th.  Scratch: about m.  In rank order.
  * Use it for medium and long vectors: no prefix travels through others, as in chains and trees, whose pipelines have
  * to be filled, and only 1/g of a vector is sent for each level of a tree.  Small groups for medium vectors, since
  * messages overlap in a group.
@@ -24,6 +25,8 @@ extern const struct collopt_algorithm collopt_exscan_pairwise_doubling, collopt_
 /* Larger groups share links with all that they send at once. */
 enum { MOST_RADIX = 4, MOST_SPLITS = 5 };
 
+enum { WIDTH, RADIX, SPLITS, CHUNKS };      /* parameters */
+
 /* What is hardly faster by the model need not be so, and what is tried first is simpler: Scan of 64 KiB on 8 hosts over TCP
  * takes 4.8 ms by a width of 4, and 5.7 by one of 2 and two splits, for which 0.99 times as much is predicted. */
 static const double differs = 0.97;
@@ -34,31 +37,41 @@ struct variant {
 
 static int width_of(const struct collopt_problem *p)
 {
-    return p->value[0] < (size_t)p->ranks ? (int)p->value[0] : p->ranks;
+    return p->value[WIDTH] < (size_t)p->ranks ? (int)p->value[WIDTH] : p->ranks;
 }
 
 /* Of the last Exscan among owners; 2: by pairwise_doubling. */
 static int radix_of(const struct collopt_problem *p)
 {
-    return most((int)p->value[1], 2);
+    return most((int)p->value[RADIX], 2);
 }
 
 /* As often groups of owners exchange parts. */
 static int splits_of(const struct collopt_problem *p)
 {
-    return most((int)p->value[2], 1);
+    return most((int)p->value[SPLITS], 1);
 }
 
-/* One rank, number INDEX of WIDTH in its group. */
+static int chunks_of(const struct collopt_problem *p)
+{
+    return most((int)p->value[CHUNKS], 1);
+}
+
+/* One rank, number INDEX of WIDTH in its group, on its way through one chunk. */
 struct member {
     struct collopt_schedule *s;
     const struct collopt_problem *p;
     int rank, index, group, width, groups;
-    int parts;
+    int parts, first_part;      /* the partition; where the chunk begins in it, with a part for each of the group */
     struct collopt_block mine;
     bool exclusive;
     struct collopt_region *operand, *result;    /* [width] what ranks of the group contribute to MINE, and what they are to get */
 };
+
+static struct collopt_block part_of(const struct member *m, int index)
+{
+    return block(m->parts, m->first_part + index, 1);
+}
 
 /* Nobody's prefix has the last rank of an Exscan in it. */
 static bool contributes(const struct member *m, int index)
@@ -77,7 +90,7 @@ static void exchange(struct member *m)
 
         collopt_round(m->s);
         if (contributes(m, m->index))
-            collopt_send(m->s, first + to, in(block(m->parts, to, 1)));
+            collopt_send(m->s, first + to, in(part_of(m, to)));
         if (!contributes(m, from))
             continue;
         m->operand[from] = at(collopt_packed_slot(m->s), m->mine);
@@ -158,27 +171,45 @@ static void hand_out(struct member *m)
         if (first + to > 0)
             collopt_send(m->s, first + to, m->result[to]);
         if (m->rank > 0)
-            collopt_receive(m->s, first + from, out(block(m->parts, from, 1)));
+            collopt_receive(m->s, first + from, out(part_of(m, from)));
     }
+}
+
+/* The round in which all has been exchanged. */
+static int one_chunk(struct member *m)
+{
+    struct collopt_region below;
+    int begun;
+
+    exchange(m);
+    begun = collopt_round_number(m->s);
+    if (m->groups > 1)
+        below = carry(m);
+    extend(m, m->group > 0 ? &below : NULL);
+    hand_out(m);
+    return begun;
 }
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    int width = width_of(p), parts = collopt_partition(s, width);
+    int width = width_of(p), begun = 0;
     struct member m = { .s = s, .p = p, .rank = rank, .index = rank % width, .group = rank / width, .width = width,
-                        .groups = p->ranks / width, .parts = parts, .mine = block(parts, rank % width, 1),
+                        .groups = p->ranks / width, .parts = collopt_partition(s, width * chunks_of(p)),
                         .exclusive = p->collective == COLLOPT_EXSCAN };
-    struct collopt_region below;
 
     m.operand = collopt_workspace(s, 2 * (size_t)width * sizeof *m.operand);
     if (!m.operand)
         return;
     m.result = m.operand + width;
-    exchange(&m);
-    if (m.groups > 1)
-        below = carry(&m);
-    extend(&m, m.group > 0 ? &below : NULL);
-    hand_out(&m);
+    for (int i = 0; i < chunks_of(p); i++) {
+        m.first_part = i * width;
+        m.mine = part_of(&m, m.index);
+        collopt_strand(s, i);
+        collopt_round(s);
+        if (i > 0)
+            collopt_follow(s, i - 1, begun);
+        begun = one_chunk(&m);
+    }
     if (rank == 0 && !m.exclusive)
         collopt_copy(s, out(whole()), in(whole()));
     free(m.operand);
@@ -279,7 +310,7 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
         busiest.combined = l.combined > busiest.combined ? l.combined : busiest.combined;
         busiest.scratch = l.scratch > busiest.scratch ? l.scratch : busiest.scratch;
     }
-    c->rounds = messages_of(&t, &vectors);
+    c->rounds = chunks_of(p) * messages_of(&t, &vectors);
     c->bytes = vectors * vector_bytes(p);
     c->combined = busiest.combined * vector_bytes(p);
     c->scratch = busiest.scratch * vector_bytes(p);
@@ -288,14 +319,14 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     int width = width_of(p), radix = radix_of(p), splits = splits_of(p), apart = 1;
-    double m = vector_bytes(p);
+    double m = vector_bytes(p) / chunks_of(p);
 
     if (width == p->ranks) {
-        collopt_traffic_exchange(t, p, m);
+        collopt_traffic_exchange(t, p, vector_bytes(p));
         collopt_traffic_exchange(t, p, 0);
         return;
     }
-
+    collopt_chunks(t, chunks_of(p));
     for (int l = 0; l < splits && apart < p->ranks; l++) {
         m /= width;
         collopt_messages(t, 2, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = apart, .bytes = m,
@@ -306,6 +337,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         collopt_traffic_scan_multiplying(t, p->ranks / apart, radix, apart, m);
     for (int d = apart; radix == 2 && d < p->ranks; d *= 2)
         collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d, .bytes = m, .combined = m });
+    collopt_chunks_end(t);
 }
 
 /* Does WIDTH divide RANKS as often as SPLITS says, or until there is one group? */
@@ -323,7 +355,7 @@ static bool divides(int ranks, int width, int splits)
  * serves. */
 static struct variant best_variant(struct collopt_problem with, double *seconds)
 {
-    int left = with.ranks, width = width_of(&with), radix = (int)with.value[1], splits = (int)with.value[2];
+    int left = with.ranks, width = width_of(&with), radix = (int)with.value[RADIX], splits = (int)with.value[SPLITS];
     struct variant best = { 0, 0 };
 
     for (int s = 1; s <= MOST_SPLITS && left > 1 && left % width == 0; s++) {
@@ -333,8 +365,8 @@ static struct variant best_variant(struct collopt_problem with, double *seconds)
 
             if (splits && splits != s && left > 1)
                 continue;
-            with.value[1] = (size_t)k;
-            with.value[2] = (size_t)s;
+            with.value[RADIX] = (size_t)k;
+            with.value[SPLITS] = (size_t)s;
             time = collopt_model(&collopt_exscan_transpose, &with);
             if (best.splits == 0 || time < differs * *seconds) {
                 *seconds = time;
@@ -350,6 +382,14 @@ static size_t radix(const struct collopt_problem *p)
     double seconds;
 
     return (size_t)most((int)best_variant(*p, &seconds).radix, 2);
+}
+
+static size_t chunks(const struct collopt_problem *p)
+{
+    double seconds;
+
+    return width_of(p) == p->ranks && p->value[CHUNKS] == 0 ? 1
+                                                            : collopt_preset_chunks(&collopt_exscan_transpose, p, CHUNKS, &seconds);
 }
 
 static size_t splits(const struct collopt_problem *p)
@@ -368,14 +408,14 @@ static size_t width(const struct collopt_problem *p)
     static const double wide = 1.3;
     bool network = !p->topology->wired && (p->abreast > 0 || p->topology->nodes > 1);
     struct collopt_problem with = *p;
-    size_t best = with.value[0] = (size_t)most(p->ranks, 2);
+    size_t best = with.value[WIDTH] = (size_t)most(p->ranks, 2);
     double least_time = p->ranks > 2 ? collopt_model(&collopt_exscan_transpose, &with) : 0;
 
     for (int g = least(p->topology->wired ? MOST_ON_GRID : MOST, p->ranks / 2); g >= 2; g--) {
         double time;
 
-        with.value[0] = (size_t)g;
-        with.value[2] = g > NARROW && network && p->value[2] == 0 ? 1 : p->value[2];
+        with.value[WIDTH] = (size_t)g;
+        with.value[SPLITS] = g > NARROW && network && p->value[SPLITS] == 0 ? 1 : p->value[SPLITS];
         if (p->ranks % g || best_variant(with, &time).splits == 0)
             continue;
         time *= g > NARROW && network ? wide : 1;
@@ -392,7 +432,7 @@ static bool usable(const struct collopt_problem *p)
     return divides(p->ranks, width_of(p), splits_of(p));
 }
 
-#define WIDTH \
+#define WIDTH_PARAMETER \
     { .name = "width", .least = 2, .most = (size_t)1 << 31, .preset = width, \
       .help = "neighbouring ranks that exchange parts; divides the ranks" }
 
@@ -407,7 +447,7 @@ const struct collopt_algorithm collopt_scan_transpose = {
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = rounds, .bytes = bytes,
     .when = "medium and long vectors", .source = source,
-    .parameter = { WIDTH, COLLOPT_RADIX(radix), COLLOPT_SPLITS(splits) },
+    .parameter = { WIDTH_PARAMETER, COLLOPT_RADIX(radix), COLLOPT_SPLITS(splits), COLLOPT_CHUNKS(chunks) },
     .usable = usable, .unfit = unfit,
     .cost = cost, .traffic = traffic, .build = build,
 };
@@ -417,7 +457,7 @@ const struct collopt_algorithm collopt_exscan_transpose = {
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = rounds, .bytes = bytes,
     .when = "medium and long vectors", .source = source,
-    .parameter = { WIDTH, COLLOPT_RADIX(radix), COLLOPT_SPLITS(splits) },
+    .parameter = { WIDTH_PARAMETER, COLLOPT_RADIX(radix), COLLOPT_SPLITS(splits), COLLOPT_CHUNKS(chunks) },
     .usable = usable, .unfit = unfit,
     .cost = cost, .traffic = traffic, .build = build,
 };

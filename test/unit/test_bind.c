@@ -357,6 +357,40 @@ START_TEST(offsets_grow_with_the_count)
 }
 END_TEST
 
+/* ---- strands that follow others ---------------------------------------------------------------------------------------- */
+
+/* Two strands of two rounds; the second begins when the first is through its first round. */
+static void build_following(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    int partition = collopt_partition(s, 4), begun = 0;
+
+    (void)p, (void)rank;
+    for (int i = 0; i < 4; i++) {
+        collopt_strand(s, i / 2);
+        collopt_round(s);
+        if (i == 2)
+            collopt_follow(s, 0, begun);
+        collopt_send(s, 1, (struct collopt_region){ .place = COLLOPT_IN, .blocks = 1, .block = { partition, i, 1 } });
+        begun = i == 0 ? collopt_round_number(s) : begun;
+    }
+}
+
+START_TEST(strands_follow_others)
+{
+    struct collopt_bound *b = bind_parts(build_following, 400, SIZE_MAX);
+
+    ck_assert_int_eq(b->strands, 2);
+    ck_assert_int_eq(b->strand[0][0].kind, COLLOPT_POST_SEND);
+    ck_assert_int_eq(b->strand[0][1].kind, COLLOPT_POST_SEND);
+    ck_assert_int_eq(b->strand[1][0].kind, COLLOPT_AWAIT);
+    ck_assert_int_eq(b->strand[1][0].strand, 0);
+    ck_assert_int_eq(b->strand[1][0].step, 1);
+    ck_assert_int_eq(b->strand[1][1].kind, COLLOPT_POST_SEND);
+    ck_assert_int_eq(b->strand[1][2].kind, COLLOPT_POST_SEND);
+    collopt_bound_free(b);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("binding");
@@ -375,6 +409,7 @@ int main(void)
     tcase_add_test(tcase, pieces_are_combined_as_they_come);
     tcase_add_test(tcase, later_messages_keep_behind);
     tcase_add_loop_test(tcase, offsets_grow_with_the_count, 0, algorithms);
+    tcase_add_test(tcase, strands_follow_others);
     suite_add_tcase(suite, tcase);
 
     SRunner *runner = srunner_create(suite);

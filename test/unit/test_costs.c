@@ -149,11 +149,25 @@ static const struct estimate {
  * segments are not even. */
 static const struct estimate of_phases = { "phases", 0, 1.5, false };
 
-static const struct estimate *estimate_of(const struct collopt_algorithm *a, int ranks, int measure)
+/* Of several chunks, streams that share a port. */
+static const struct estimate of_chunks = { "chunks", 1, 1.35, false };
+
+static bool has_chunks(const struct trial *t)
+{
+    int chunks = parameter_named(t->algorithm, "chunks");
+
+    return chunks >= 0 && t->value[chunks] > 1;
+}
+
+static const struct estimate *estimate_of(const struct trial *t, int measure)
 {
     const struct estimate *e = estimates;
+    const struct collopt_algorithm *a = t->algorithm;
+    int ranks = t->ranks;
     char full[80];
 
+    if (measure == 0 && has_chunks(t))
+        return &of_chunks;
     if (a->grouped || a->parameter[0].algorithm)
         return &of_phases;
     snprintf(full, sizeof full, "%s %s", collopt_collective_names[a->collective], a->name);
@@ -162,9 +176,9 @@ static const struct estimate *estimate_of(const struct collopt_algorithm *a, int
     return e;
 }
 
-static bool agree(const struct collopt_algorithm *a, int ranks, int measure, double stated, double replayed)
+static bool agree(const struct trial *t, int measure, double stated, double replayed)
 {
-    const struct estimate *e = estimate_of(a, ranks, measure);
+    const struct estimate *e = estimate_of(t, measure);
 
     return replayed <= e->most * stated && replayed >= e->least * stated;
 }
@@ -182,7 +196,7 @@ static bool equal(struct workshop *w, const struct trial *t)
     for (int i = 0; i < 4; i++) {
         double s = value(&stated, i), r = value(&replayed, i);
 
-        if (!agree(w->t.algorithm, t->ranks, i, s, r)) {
+        if (!agree(&w->t, i, s, r)) {
             fprintf(stderr, "%s: %s stated %.15g, replayed %.15g\n", words, measures[i].name, s, r);
             good = false;
         }
@@ -212,7 +226,7 @@ static bool bounded(struct workshop *w, struct trial t, size_t count, size_t eve
     w->t.algorithm->cost(&p, &above);
     above.rounds = here.rounds;
     for (int i = 0; i < 4; i++)
-        if (value(&replayed, i) > value(&above, i) * estimate_of(w->t.algorithm, t.ranks, i)->most) {
+        if (value(&replayed, i) > value(&above, i) * estimate_of(&t, i)->most) {
             fprintf(stderr, "%s: %s at most %.15g, replayed %.15g\n", words, measures[i].name, value(&above, i),
                     value(&replayed, i));
             good = false;

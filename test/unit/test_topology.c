@@ -447,6 +447,8 @@ static const struct machine {
     { "two", NULL, NULL, 2, false, false, false },
     { "hosts", NULL, "1", 8, false, false, false },
     { "cluster", NULL, "16", 64, false, false, true },
+    { "64 hosts", NULL, "1", 64, false, false, true },
+    { "256 hosts", NULL, "1", 256, false, false, true },
     { "laptop", NULL, NULL, 8, false, false, false },
     { "full laptop", NULL, NULL, 16, false, true, false },
     { "torus 8x8", "torus:8x8", "1", 64, false, false, true },
@@ -557,6 +559,13 @@ static const struct decision {
     { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 20, true, "bucket:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, false, "recursive_splitting:radix=8", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE, 1 << 20, true, "swing_torus:dims=8x8|torus:segment=", "predicted" },
+    /* Chunks, one behind the other, where vectors are long; not over TCP, nor where links are not told apart. */
+    { "64 hosts", COLLOPT_ALLREDUCE, 32 << 10, true, "recursive_splitting:radix=4,splits=2,chunks=1", "predicted" },
+    { "64 hosts", COLLOPT_ALLREDUCE, 4 << 20, true, "recursive_splitting:radix=4,splits=3,chunks=2", "predicted" },
+    { "64 hosts", COLLOPT_REDUCE, 64 << 10, true, "recursive_splitting:radix=4,splits=2,chunks=2", "predicted" },
+    { "64 hosts", COLLOPT_SCAN, 512 << 10, true, "transpose:width=4,radix=2,splits=3,chunks=4", "predicted" },
+    { "256 hosts", COLLOPT_SCAN, 4 << 20, false, "transpose:width=4,radix=2,splits=3,chunks=4", "predicted" },
+    { "256 hosts", COLLOPT_REDUCE, 4 << 20, true, "two_tree:segment=", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE, 1 << 20, false, "mesh:segment=", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE, 4 << 20, true, "torus_trees:segment=", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 64 << 10, true, "recursive_splitting:radix=8", "predicted" },
@@ -654,6 +663,36 @@ START_TEST(decisions_are_known)
 }
 END_TEST
 
+/* A Reduce_scatter of which one rank gets everything is a Reduce; where all get something, it isn't. */
+START_TEST(one_part_is_a_reduce)
+{
+    static const struct {
+        size_t first, rest;
+        const char *algorithm;
+    } shapes[] = { { 1, 0, "reduce_scatterv:reduce=(postal_tree" }, { 1, 1, "recursive_splitting:radix=4" },
+                   { 1 << 19, 0, "reduce_scatterv:reduce=(two_tree:segment=" }, { 0, 1, "recursive_splitting:radix=4" } };
+    struct collopt_topology t;
+    struct collopt_machine network;
+    int node[LARGEST_MACHINE];
+    size_t counts[64];
+    struct collopt_problem p = { .collective = COLLOPT_REDUCE_SCATTER, .ranks = 64, .size = 8, .commutative = true, .segments = 1,
+                                 .counts = counts, .topology = &t, .machine = &network };
+    struct collopt_decision chosen;
+    char text[256];
+
+    survey(machine_named("64 hosts"), &t, node, &network);
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+        p.count = counts[0] = shapes[i].first;
+        for (int r = 1; r < p.ranks; r++)
+            p.count += counts[r] = shapes[i].rest;
+        collopt_select(&p, &chosen);
+        collopt_choice_text(&chosen.choice, text, sizeof text);
+        ck_assert_msg(begins_with(text, shapes[i].algorithm), "%zu and %zu elements: %s, not %s", shapes[i].first, shapes[i].rest, text,
+                      shapes[i].algorithm);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("topology");
@@ -676,6 +715,7 @@ int main(void)
     tcase_add_test(tcase, topologies_are_told);
     tcase_add_test(tcase, known_grids_are_presets);
     tcase_add_loop_test(tcase, decisions_are_known, 0, sizeof decisions / sizeof *decisions);
+    tcase_add_test(tcase, one_part_is_a_reduce);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
