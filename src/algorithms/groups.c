@@ -115,8 +115,9 @@ static struct collopt_choice cheapest(const struct collopt_problem *p, const str
         struct collopt_problem inner;
         double time = 0;
 
-        if ((*a)->collective != task->collective || (*a)->grouped || collopt_parameter_named(*a, "dims") >= 0)
-            continue;           /* groups are no grids */
+        if ((*a)->collective != task->collective || (*a)->grouped || (*a)->parameter[0].algorithm
+            || collopt_parameter_named(*a, "dims") >= 0)
+            continue;           /* what is made of others is too much here, and groups are no grids */
         inner = complete(p, task, &choice);
         if (!serves(p, task, &choice))
             continue;
