@@ -21,7 +21,8 @@
  * messages.  Scratch: about m.
  * Use it for medium vectors where messages of one rank overlap; near_splitting for long ones, too, on many ranks.
  * As recursive multiplying, Ruefenacht, Bull and Booth, EuroMPI 2016, with the parts of Rabenseifner, ICCS 2004; in
- * MPICH "recexch".  Chunks: as the segments of Luo et al., HAN, CLUSTER 2020, between levels there.  Short ways inside long ones: van de Geijn, J. Parallel Distrib. Comput. 22 (1994). */
+ * MPICH "recexch".  Short ways inside long ones: van de Geijn, J. Parallel Distrib. Comput. 22 (1994).  Chunks that overlap levels, in
+ * a node and between nodes there: Luo et al., HAN, CLUSTER 2020. */
 #include "config.h"
 
 #include <math.h>

@@ -388,8 +388,9 @@ static size_t chunks(const struct collopt_problem *p)
 {
     double seconds;
 
-    return width_of(p) == p->ranks && p->value[CHUNKS] == 0 ? 1
-                                                            : collopt_preset_chunks(&collopt_exscan_transpose, p, CHUNKS, &seconds);
+    if (width_of(p) == p->ranks && p->value[CHUNKS] == 0)       /* there is one level */
+        return 1;
+    return collopt_preset_chunks(&collopt_exscan_transpose, p, CHUNKS, &seconds);
 }
 
 static size_t splits(const struct collopt_problem *p)

@@ -385,14 +385,14 @@ static void add_to_chunk(struct collopt_traffic *t, const struct collopt_message
     struct parts in = { 0 }, out = { 0 };
     double inside = 0, between = 0, processor, links = 0;
 
-    if (l.inside > 0)
+    if (l.inside > 0) {
         in = parts_of(t, m, COLLOPT_INSIDE, l.inside, &l);
-    if (l.between > 0)
-        out = parts_of(t, m, COLLOPT_BETWEEN, l.between, &l);
-    if (l.inside > 0)
         inside = handled(t, m, COLLOPT_INSIDE) + in.combining + in.copying + in.turns;
-    if (l.between > 0)
+    }
+    if (l.between > 0) {
+        out = parts_of(t, m, COLLOPT_BETWEEN, l.between, &l);
         between = handled(t, m, COLLOPT_BETWEEN) + out.combining + out.turns;
+    }
     processor = larger(inside, between);
     if (taper(t, m, COLLOPT_BETWEEN) > 1)
         links = out.wire;
