@@ -118,6 +118,23 @@ grep -q ',allreduce,noncommutative,.*rdb=[0-9.]* rab_rdb=wrong' operations.csv |
 grep -q ",reduce_scatter,noncommutative,.*mpich_noncomm=[0-9.]*" operations.csv || fail "no peer for operations that do not commute"
 grep -q ",reduce_scatter,user,.*mpich_noncomm" operations.csv && fail "a peer that nobody chooses for operations that commute"
 grep -q ',allreduce,user,.*rdb=[0-9.]* rab_rdb=[0-9.]*$' operations.csv || fail 'a sum made by MPI_Op_create'
+# Chunks that follow one another: while one is between nodes, another is in them.
+cat >nodes.xml <<'END'
+<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<!-- simulate: ranks=16 node=4 ports=1 -->
+<platform version="4.1">
+  <cluster id="all" prefix="n" suffix="" radical="0-3" speed="10Gf" bw="12.5GBps" lat="500ns" sharing_policy="SPLITDUPLEX"
+    loopback_bw="8GBps" loopback_lat="400ns"/>
+</platform>
+END
+chunked=
+for algorithm in recursive_splitting:radix=4 transpose:width=4; do chunked=$chunked$algorithm,chunks=1,$algorithm,chunks=4,; done
+run 0 --platforms nodes.xml --peers named --collectives allreduce,reduce,scan,exscan --sizes 512K --algorithms "${chunked%,}" -o chunks.csv
+rows chunks.csv | sed -n 's/^nodes 16 each,[a-z]*,\([a-z]*\),[^"]*"[a-z_]*:[a-z]*=4,chunks=\([14]\)",[a-z_]*,[0-9.]*,\([0-9.]*\),.*,correct,.*/\1 \2 \3/p' |
+    awk '{ us[$1, $2] = $3; seen[$1] = 1 } END { for (c in seen) if (us[c, 4] < 0.85 * us[c, 1]) n++; exit n != 4 }' ||
+    { rows chunks.csv >said; fail 'chunks do not overlap'; }
+
 refuses 'xor is no operation; there are sum, user,' --operations sum,xor
 
 refuses 'mash is no collective; there are allreduce,' --collectives mash
