@@ -67,8 +67,9 @@ static const struct row {
 bool collopt_over_tcp(const struct collopt_problem *p)
 {
     const double slow = 1e-9;           /* seconds per byte */
+    bool between = p->abreast > 0 || (p->topology->nodes > 1 && !p->topology->wired);
 
-    return p->topology->nodes > 1 && !p->topology->wired && p->machine && p->machine->way[COLLOPT_BETWEEN].byte > slow;
+    return between && p->machine && p->machine->way[COLLOPT_BETWEEN].byte > slow;
 }
 
 /* Over TCP, Open MPI sends what needs a handshake by a protocol that waits again and again.  8 hosts at 200 Mbit/s,

@@ -9,6 +9,7 @@
 #include "hosts.h"
 #include "inside.h"
 #include "internal.h"
+#include "select/choose.h"
 #include "select/machine.h"
 
 enum { MOST_RANKS = 64 };
@@ -449,6 +450,8 @@ static const struct machine {
     { "cluster", NULL, "16", 64, false, false, true },
     { "64 hosts", NULL, "1", 64, false, false, true },
     { "256 hosts", NULL, "1", 256, false, false, true },
+    { "64 hosts over TCP", NULL, "1", 64, false, false, false },
+    { "8 hosts of 8 over TCP", NULL, "8", 64, false, false, false },
     { "laptop", NULL, NULL, 8, false, false, false },
     { "full laptop", NULL, NULL, 16, false, true, false },
     { "torus 8x8", "torus:8x8", "1", 64, false, false, true },
@@ -693,6 +696,35 @@ START_TEST(one_part_is_a_reduce)
 }
 END_TEST
 
+/* Neither among all ranks nor between leaders or lanes. */
+START_TEST(no_chunks_over_tcp)
+{
+    static const char *const names[] = { "64 hosts over TCP", "8 hosts of 8 over TCP" };
+    struct collopt_topology t;
+    struct collopt_machine network;
+    int node[LARGEST_MACHINE];
+
+    for (size_t m = 0; m < sizeof names / sizeof *names; m++)
+        for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
+            for (size_t bytes = 64 << 10; bytes <= 16 << 20; bytes *= 2) {
+                struct collopt_problem p = { .collective = (enum collopt_collective)c, .ranks = 64, .size = 8, .commutative = true,
+                                             .count = bytes / 8, .segments = 1, .topology = &t, .machine = &network };
+                struct collopt_candidate best[8];
+                int n;
+
+                survey(machine_named(names[m]), &t, node, &network);
+                n = collopt_choose(&p, 8, best);
+                for (int i = 0; i < n; i++) {
+                    char text[256];
+
+                    collopt_choice_text(&best[i].choice, text, sizeof text);
+                    ck_assert_msg(!strstr(text, "chunks=2") && !strstr(text, "chunks=4"), "%s, %s of %zu bytes: %s", names[m],
+                                  collopt_collective_names[c], bytes, text);
+                }
+            }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("topology");
@@ -716,6 +748,7 @@ int main(void)
     tcase_add_test(tcase, known_grids_are_presets);
     tcase_add_loop_test(tcase, decisions_are_known, 0, sizeof decisions / sizeof *decisions);
     tcase_add_test(tcase, one_part_is_a_reduce);
+    tcase_add_test(tcase, no_chunks_over_tcp);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
