@@ -570,7 +570,7 @@ static bool usable(const struct collopt_problem *p)
 }
 
 static const char unfit[] = "the number of ranks has a prime factor above its radix, or its radices do not multiply to it";
-static const char both_ways[] = "2 sum of (f-1), factors f of p or radices; once if not split; c chunks: c times",
+static const char both_ways[] = "2 sum of (f-1), factors f of p or radices; once if not split",
     both_bytes[] = "2 (p-1)/p m; of n parts 2 (n-1)/n m, then whole m/n";
 static const char source[] = "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
 static const char when[] = "medium and long vectors where messages overlap", levels[] = "sum of (f-1) over the factors f of p, or the radices";

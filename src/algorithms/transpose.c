@@ -440,7 +440,7 @@ static bool usable(const struct collopt_problem *p)
 static const char source[] = "pairwise exchange: folklore; prefixes at the owner: collopt";
 static const char summary[] = "for every part, a rank of its own makes all prefixes of a group; medium and long vectors";
 static const char unfit[] = "its width does not divide the ranks, as often as its splits say";
-static const char rounds[] = "2 s (g-1) + (k-1) log_k(p/g^s), g the width, s the splits; c chunks: c times",
+static const char rounds[] = "2 s (g-1) + (k-1) log_k(p/g^s), g the width, s the splits",
     bytes[] = "s = 1: (2 (g-1) + (k-1) log_k(p/g)) m/g";
 
 const struct collopt_algorithm collopt_scan_transpose = {
