@@ -287,14 +287,24 @@ bool tune_job_start(struct tune_job *job, const struct tune_options *o, const ch
     return !err;
 }
 
+/* What follows the last mark of LINE: a process that is killed may leave part of a line before that of another. */
+static char *marked(char *line)
+{
+    char *at = NULL;
+
+    for (char *next = line; (next = strstr(next, mark)); next = at)
+        at = next + sizeof mark - 1;
+    return at;
+}
+
 const char *tune_job_answer(struct tune_job *job)
 {
     while (getline(&job->line, &job->room, job->from) > 0) {
-        char *at = strstr(job->line, mark);
+        char *at = marked(job->line);
 
         if (at) {
             at[strcspn(at, "\r\n")] = '\0';
-            return at + sizeof mark - 1;
+            return at;
         }
         fputs(job->line, stderr);
     }

@@ -16,7 +16,7 @@ fail()
     failed=1
 }
 
-# The measuring program.  $work/table: COLLECTIVE OPERATION BYTES ALGORITHM RATIO LOW HIGH RESULT [LOOK], * for any; the first line
+# The measuring program, one of whose lines begins with a part of another.  $work/table: COLLECTIVE OPERATION BYTES ALGORITHM RATIO LOW HIGH RESULT [LOOK], * for any; the first line
 # that fits; LOOK: the how manieth of this algorithm.  $work/asked: what it was asked for.  At the request behind the first $work/limit it ends, or waits for its end.
 cat >"$work/program" <<'END'
 #!/bin/sh
@@ -25,7 +25,7 @@ env >"$work/environment"
 [ "$1" = --serve ] || exit 9
 [ ! -f "$work/dies" ] || exit 7
 echo 'some launcher says something'
-echo "[1,0]<stdout>: @collopt about MPI: $(cat "$work/mpi"); collopt: none"
+echo "[1,0]<stdout>: @collopt @collopt about MPI: $(cat "$work/mpi"); collopt: none"
 if [ "$RANKS" ]; then
     echo "$RANKS" >>"$work/started"
     printf '@collopt about ranks: %s\n' "$RANKS"
