@@ -24,6 +24,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/lanes.c \
 	src/algorithms/leader.c \
 	src/algorithms/linear.c \
+	src/algorithms/near_splitting.c \
 	src/algorithms/node_aware.c \
 	src/algorithms/pairwise.c \
 	src/algorithms/pairwise_doubling.c \
@@ -55,6 +56,8 @@ ALGORITHM_HELPERS = \
 	src/algorithms/radices.c \
 	src/algorithms/row.c \
 	src/algorithms/skips.c \
+	src/algorithms/splitting.c \
+	src/algorithms/splitting.h \
 	src/algorithms/swing_strand.c \
 	src/algorithms/swing_strand.h \
 	src/algorithms/swing_table.c \

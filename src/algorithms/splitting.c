@@ -1,0 +1,205 @@
+/* What algorithms that split windows among groups of ranks have in common.  See splitting.h. */
+#include "config.h"
+
+#include <math.h>
+
+#include "splitting.h"
+#include "select/model.h"
+
+struct collopt_levels collopt_split_levels(const struct collopt_problem *p)
+{
+    struct collopt_levels none = { .levels = 0 }, listed;
+
+    if (p->value[COLLOPT_SPLIT_RADICES] == 0)
+        return collopt_factors(p->ranks, (int)p->value[COLLOPT_SPLIT_RADIX]);
+    listed = collopt_listed_levels(p->value[COLLOPT_SPLIT_RADICES]);
+    return listed.ranks == p->ranks ? listed : none;
+}
+
+bool collopt_split_usable(const struct collopt_problem *p)
+{
+    return collopt_split_levels(p).ranks == p->ranks;
+}
+
+int collopt_splits(const struct collopt_problem *p, const struct collopt_levels *all)
+{
+    size_t splits = p->value[COLLOPT_SPLIT_SPLITS];
+
+    return splits > 0 && splits < (size_t)all->levels ? (int)splits : all->levels;
+}
+
+int collopt_split_chunks(const struct collopt_problem *p)
+{
+    return most((int)p->value[COLLOPT_SPLIT_CHUNKS], 1);
+}
+
+struct collopt_block collopt_window_part(const struct collopt_window *w, int f, int digit)
+{
+    return block(w->partition, w->first + w->parts / f * digit, w->parts / f);
+}
+
+void collopt_split(struct collopt_window *w, int width, int f, bool last)
+{
+    int digit = collopt_digit(w->rank, width, f), others[COLLOPT_FOLD_OPERANDS];
+    struct collopt_block own = collopt_window_part(w, f, digit);
+    struct collopt_region operand[COLLOPT_FOLD_OPERANDS];
+
+    collopt_farthest_first(w->topology, width, f, digit, others);
+    collopt_round(w->s);
+    for (int j = 1; j < f; j++) {
+        int to = others[j - 1], from = modulo(digit - j, f);
+        bool straight = w->mine == COLLOPT_IN && j == 1;        /* nothing is there yet */
+
+        operand[from] = at(straight ? w->sums : collopt_packed_slot(w->s), own);
+        collopt_send(w->s, w->rank + (to - digit) * width, at(w->mine, collopt_window_part(w, f, to)));
+        collopt_receive(w->s, w->rank + (from - digit) * width, operand[from]);
+    }
+    operand[digit] = at(w->mine, own);
+    collopt_fold(w->s, at(last ? COLLOPT_OUT : w->sums, own), f, operand);
+    w->first = own.first;
+    w->parts = own.parts;
+    w->mine = w->sums;
+}
+
+/* ---- costs ------------------------------------------------------------------------------------------------------------ */
+
+/* Of FROM .. TO-1, whose windows are split from SHARE of the vector on; or whole ones of that. */
+static void add_levels(const struct collopt_levels *all, int from, int to, bool split, double *share, double *messages,
+                       double *shares)
+{
+    for (int l = from; l < to; l++) {
+        int f = all->radix[l];
+
+        *share /= split ? f : 1;
+        *messages += f - 1;
+        *shares += (f - 1) * *share;
+    }
+}
+
+void collopt_split_cost(const struct collopt_problem *p, int back, bool sums, struct collopt_cost *c)
+{
+    struct collopt_levels all = collopt_split_levels(p);
+    int splits = back ? collopt_splits(p, &all) : all.levels;
+    double m = vector_bytes(p), first = all.levels ? m / all.radix[0] : 0, share = 1;
+    double messages = 0, shares = 0, whole_messages = 0, whole_shares = 0;
+
+    add_levels(&all, 0, splits, true, &share, &messages, &shares);
+    add_levels(&all, splits, all.levels, false, &share, &whole_messages, &whole_shares);
+    c->rounds = ((1 + back) * messages + whole_messages) * (back ? collopt_split_chunks(p) : 1);
+    c->bytes = ((1 + back) * shares + whole_shares) * m;
+    c->combined = (shares + whole_shares) * m;
+    c->scratch = (shares + whole_shares) * m - (sums ? 0 : first);      /* one part of the first level needs no slot */
+}
+
+struct collopt_messages collopt_split_messages(int f, int width, double bytes)
+{
+    return (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = width, .bytes = bytes, .fan = f - 1,
+                                      .farthest_first = true };
+}
+
+/* ---- presets ---------------------------------------------------------------------------------------------------------- */
+
+/* Larger groups reach farther, and share links with all that they send at once.  Simulated, Allreduce of 512 KiB on
+ * 64 ranks, radix 2, 4, 8: on a dragonfly 148, 108, 195 us, on a fat tree 96, 90, 88.  On a grid it is known what they share. */
+static int most_preset(const struct collopt_problem *p)
+{
+    return p->topology->wired && p->abreast == 0 ? COLLOPT_FOLD_OPERANDS : 4;
+}
+
+/* How many of WITH's levels are best split, where it doesn't say; and the time that this takes, in as many chunks as are best.  Where
+ * there are several, what is hardly faster by the model need not be so, and more splits send less. */
+static size_t best_splits(const struct collopt_algorithm *a, struct collopt_problem with, double *seconds)
+{
+    int levels = collopt_split_levels(&with).levels, given = (int)with.value[COLLOPT_SPLIT_SPLITS];
+    double differs = with.topology->wired || vector_bytes(&with) < COLLOPT_CHUNKS_FROM ? 1 - 1e-9 : 0.98;
+    size_t best = 0;
+
+    if (!a->parameter[COLLOPT_SPLIT_SPLITS].name) {
+        *seconds = collopt_model(a, &with);
+        return 1;
+    }
+    if (given > 0 || levels < 2) {
+        collopt_preset_chunks(a, &with, COLLOPT_SPLIT_CHUNKS, seconds);
+        return given > 0 ? (size_t)given : 1;
+    }
+    for (int splits = levels; splits >= 1; splits--) {
+        double time;
+
+        with.value[COLLOPT_SPLIT_SPLITS] = (size_t)splits;
+        collopt_preset_chunks(a, &with, COLLOPT_SPLIT_CHUNKS, &time);
+        if (best == 0 || time < *seconds * differs) {
+            best = (size_t)splits;
+            *seconds = time;
+        }
+    }
+    return best;
+}
+
+/* The radix of which the levels are fastest, and the time that they take; 2 where none serves. */
+static size_t best_radix(const struct collopt_algorithm *a, struct collopt_problem with, double *seconds)
+{
+    size_t best = 0;
+    int most_tried = most_preset(&with);
+
+    *seconds = HUGE_VAL;
+    for (int radix = 2; radix <= most_tried || (best == 0 && radix <= COLLOPT_FOLD_OPERANDS); radix++) {
+        struct collopt_levels f = collopt_factors(with.ranks, radix);
+        double time;
+
+        if (f.ranks != with.ranks || collopt_widest_level(f) < radix)   /* as with a smaller one */
+            continue;
+        with.value[COLLOPT_SPLIT_RADIX] = (size_t)radix;
+        best_splits(a, with, &time);
+        if (time < *seconds * (1 - 1e-9)) {
+            best = (size_t)radix;
+            *seconds = time;
+        }
+    }
+    return best ? best : 2;
+}
+
+size_t collopt_split_preset_radix(const struct collopt_algorithm *a, const struct collopt_problem *p)
+{
+    double seconds;
+
+    return p->value[COLLOPT_SPLIT_RADICES] ? (size_t)collopt_widest_level(collopt_split_levels(p)) : best_radix(a, *p, &seconds);
+}
+
+static double seconds_with(const struct collopt_algorithm *a, const struct collopt_problem *p, size_t list)
+{
+    struct collopt_problem with = *p;
+    double seconds;
+
+    with.value[COLLOPT_SPLIT_RADICES] = list;
+    best_splits(a, with, &seconds);
+    return seconds;
+}
+
+/* FAR: the first level is of ranks that are far apart.  Where not all levels need be split lists have more to choose from than the
+ * model can tell apart: on a mesh of 8x8 an Allreduce of 128 KiB is predicted to take 51.4 us with radices 8x2x4 and 53.5 with
+ * radix 4, and is simulated to take 57.5 and 50.8. */
+size_t collopt_split_preset_radices(const struct collopt_algorithm *a, const struct collopt_problem *p, bool far)
+{
+    static const double differs = 0.9;
+    double least_time;
+
+    if (p->value[COLLOPT_SPLIT_RADIX] > 0 || !p->topology->wired)
+        return 0;
+    best_radix(a, *p, &least_time);
+    return collopt_preset_radices(a, p, far, least_time * (a->parameter[COLLOPT_SPLIT_SPLITS].name ? differs : 1), seconds_with);
+}
+
+size_t collopt_split_preset_splits(const struct collopt_algorithm *a, const struct collopt_problem *p)
+{
+    double seconds;
+
+    return best_splits(a, *p, &seconds);
+}
+
+size_t collopt_split_preset_chunks(const struct collopt_algorithm *a, const struct collopt_problem *p)
+{
+    double seconds;
+
+    return collopt_preset_chunks(a, p, COLLOPT_SPLIT_CHUNKS, &seconds);
+}
+

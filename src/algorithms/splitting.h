@@ -1,0 +1,61 @@
+/* Levels on which groups of several ranks exchange parts of what they share: recursive_splitting.c and near_splitting.c. */
+#ifndef COLLOPT_SPLITTING_H
+#define COLLOPT_SPLITTING_H
+
+#include "algorithm.h"
+
+/* Parameters; Reduce_scatter lacks the last two. */
+enum { COLLOPT_SPLIT_RADICES, COLLOPT_SPLIT_RADIX, COLLOPT_SPLIT_SPLITS, COLLOPT_SPLIT_CHUNKS };
+
+/* The levels of P; none where they do not make up the ranks: presets look at what has not been found usable yet. */
+struct collopt_levels collopt_split_levels(const struct collopt_problem *p);
+bool collopt_split_usable(const struct collopt_problem *p);
+#define COLLOPT_SPLIT_UNFIT \
+    "the number of ranks has a prime factor above its radix, or its radices do not multiply to it"
+/* Levels on which windows are split; chunks of the vector. */
+int collopt_splits(const struct collopt_problem *p, const struct collopt_levels *all);
+int collopt_split_chunks(const struct collopt_problem *p);
+
+/* One rank on its way through the levels. */
+struct collopt_window {
+    struct collopt_schedule *s;
+    const struct collopt_topology *topology;
+    int rank, partition;
+    int first, parts;           /* the window */
+    int mine, sums;             /* where the window lies: IN until it has been combined; and where it is from then on */
+};
+
+/* RANK's digit on a level whose ranks are WIDTH apart. */
+static inline int collopt_digit(int rank, int width, int f)
+{
+    return rank / width % f;
+}
+
+/* What the one at DIGIT is to get of the window, which is split among F. */
+struct collopt_block collopt_window_part(const struct collopt_window *w, int f, int digit);
+/* F ranks, WIDTH apart, exchange parts of the window, which becomes this rank's.  LAST: what is combined goes to
+ * OUT. */
+void collopt_split(struct collopt_window *w, int width, int f, bool last);
+
+/* BACK: 1, or 0 where there is no way back.  SUMS: somebody keeps the first level's part in scratch. */
+void collopt_split_cost(const struct collopt_problem *p, int back, bool sums, struct collopt_cost *c);
+/* One level between ranks WIDTH apart, of parts of BYTES. */
+struct collopt_messages collopt_split_messages(int f, int width, double bytes);
+
+/* Defaults of A's parameters, by the model.  FAR: the first level is of ranks that are far apart. */
+size_t collopt_split_preset_radices(const struct collopt_algorithm *a, const struct collopt_problem *p, bool far);
+size_t collopt_split_preset_radix(const struct collopt_algorithm *a, const struct collopt_problem *p);
+size_t collopt_split_preset_splits(const struct collopt_algorithm *a, const struct collopt_problem *p);
+size_t collopt_split_preset_chunks(const struct collopt_algorithm *a, const struct collopt_problem *p);
+
+/* The same as functions of one algorithm; and its parameters. */
+#define COLLOPT_SPLIT_LEVEL_PRESETS(which, far) \
+    extern const struct collopt_algorithm collopt_##which; \
+    static size_t radices_##which(const struct collopt_problem *p) \
+    { \
+        return collopt_split_preset_radices(&collopt_##which, p, far); \
+    } \
+    static size_t radix_##which(const struct collopt_problem *p) { return collopt_split_preset_radix(&collopt_##which, p); }
+#define COLLOPT_SPLIT_LEVELS(which)     COLLOPT_RADICES(radices_##which), COLLOPT_RADIX(radix_##which)
+
+#endif
