@@ -336,6 +336,10 @@ void collopt_traffic_tree(struct collopt_traffic *t, int ranks, int radix, doubl
 void collopt_traffic_gather(struct collopt_traffic *t, int ranks, double bytes);
 /* Part by part from every rank to every other, ever further away; COMBINED follows. */
 void collopt_traffic_exchange(struct collopt_traffic *t, const struct collopt_problem *p, double combined);
+/* What it takes a rank more that each of so many MESSAGES of BYTES lies in so many BLOCKS: hosts pack these, and each is combined by
+ * itself. */
+void collopt_traffic_scattered(struct collopt_traffic *t, const struct collopt_problem *p, int messages, double blocks,
+                               double bytes);
 /* One segment of BYTES on each level of a binary tree, PASSES times. */
 void collopt_traffic_fill(struct collopt_traffic *t, int ranks, double passes, double bytes);
 

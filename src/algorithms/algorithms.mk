@@ -38,6 +38,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/ring.c \
 	src/algorithms/scan_doubling.c \
 	src/algorithms/scan_multiplying.c \
+	src/algorithms/strided_splitting.c \
 	src/algorithms/sweep.c \
 	src/algorithms/swing.c \
 	src/algorithms/swing_latency.c \

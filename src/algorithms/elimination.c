@@ -464,6 +464,15 @@ static void cost_short(const struct collopt_problem *p, struct collopt_cost *c)
     c->scratch = least(most(levels + odd - 1, 0), 2) * vector_bytes(p);
 }
 
+/* Windows of a Reduce_scatter are of ranks' parts that lie apart. */
+static void traffic_scattered(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double bytes = vector_bytes(p), blocks = p->ranks;
+
+    for (int level = log2_floor(p->ranks); level > 0; level--)
+        collopt_traffic_scattered(t, p, 1, blocks /= 2, bytes /= 2);
+}
+
 /* Where classes are odd there is one round more each way, and somebody who waits. */
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
@@ -480,6 +489,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         collopt_traffic_halving(t, p->ranks, m, 0);
     else if (p->collective == COLLOPT_REDUCE)
         collopt_traffic_gather(t, 1 << log2_floor(p->ranks), m);
+    else
+        traffic_scattered(p, t);
 }
 
 static void traffic_short(const struct collopt_problem *p, struct collopt_traffic *t)

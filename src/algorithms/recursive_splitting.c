@@ -9,7 +9,7 @@
  * Where windows have become short, it is faster not to split them further: beyond the first "splits" levels the ranks of an
  * Allreduce's group exchange their windows whole, those of a Reduce's send theirs to one of them, and there is no way back.
  * Allreduce and Reduce begin with neighbours, so rank order is kept.  A Reduce_scatter begins with ranks that are
- * far apart, as its windows are those of neighbours: commutative operations only (near_splitting: any).  No
+ * far apart, as its windows are those of neighbours: commutative operations only (near_splitting, strided_splitting: any).  No
  * prime factor of p may be above the radix.  radices=8x2x8 are the levels one by one, as they come; on the machine's grid they go
  * along its sides, so that groups are on lines.
  * An Allreduce's or Reduce's vector may be cut in "chunks", which go through the levels one behind the other, each beginning when

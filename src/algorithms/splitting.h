@@ -1,4 +1,5 @@
-/* Levels on which groups of several ranks exchange parts of what they share: recursive_splitting.c and near_splitting.c. */
+/* Levels on which groups of several ranks exchange parts of what they share: recursive_splitting.c, near_splitting.c and
+ * strided_splitting.c. */
 #ifndef COLLOPT_SPLITTING_H
 #define COLLOPT_SPLITTING_H
 

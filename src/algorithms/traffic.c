@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "algorithm.h"
+#include "select/model.h"
 
 void collopt_traffic_doubling(struct collopt_traffic *t, int ranks, double bytes)
 {
@@ -47,6 +48,19 @@ void collopt_traffic_gather(struct collopt_traffic *t, int ranks, double bytes)
     for (int d = 1; d < ranks; d *= 2)
         collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = d,
                                                           .bytes = bytes / ranks * least(d, ranks - d) });
+}
+
+/* Measured between two processes of a node, of up to 512 bytes in blocks of 8: Open MPI takes 130 to 210 ns longer for 2 to 32 blocks
+ * than for a stretch, 540 for 128, MPICH 460, 400 and 510.  Longer messages are copied once more; in shared memory MPICH takes 0.2 to
+ * 0.45 ns for each byte of 16 KiB and more. */
+void collopt_traffic_scattered(struct collopt_traffic *t, const struct collopt_problem *p, int messages, double blocks,
+                               double bytes)
+{
+    static const double message = 0.3e-6, each = 10e-9;
+    double byte = collopt_machine_of(p)->combine * (p->topology->wired ? 1 : 4);
+
+    if (blocks > 1)
+        collopt_inner_seconds(t, messages * (message + blocks * each + bytes * byte));
 }
 
 void collopt_traffic_fill(struct collopt_traffic *t, int ranks, double passes, double bytes)

@@ -74,7 +74,7 @@ struct bounds {
 
 static const struct bounds all[KINDS] = { { 0.9, 1.1 }, { 0.9, 1.1 }, { 0.7, 1.3 }, { 0.7, 1.3 } };
 
-/* Estimates.  Linear, gather, alltoall, transpose, knomial, postal_tree, reduce_scatterv, and Reduce by recursive_splitting: the
+/* Estimates.  Linear, gather, alltoall, transpose, knomial, postal_tree, reduce_scatterv, splitting, above all of a Reduce: the
  * replay's ranks take one message after the other, with all its hops, the model's are busy with them only for their own overhead.
  * Trees, and what folds or swings an odd number of ranks: streams meet on ports, the fewer ranks the worse; where
  * ranks are few none of them is chosen.  Scans: what goes beyond the last rank is not sent.  On nodes: the slowest
@@ -120,6 +120,7 @@ static const struct exception {
     { "reduce_scatterv", NODES, { 0.6, 1.3 } },
     { "reduce_scatterv", SHORT, { 0.5, 1.1 } },
     { "ring", GRID, { 0.5, 1.3 } },
+    { "strided_splitting", GRID, { 0.5, 1.3 } },
     { "sweep", LONG, { 0.9, 2.05 } },
     { "sweep", NODES, { 0.7, 1.35 } },
     { "sweep", SHORT, { 0.9, 2.05 } },

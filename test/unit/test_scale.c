@@ -20,6 +20,8 @@ static const struct { enum collopt_collective collective; const char *name; doub
     { COLLOPT_REDUCE_SCATTER_BLOCK, "elimination", 450 },
     { COLLOPT_REDUCE_SCATTER, "lanes", 450 },
     { COLLOPT_REDUCE_SCATTER_BLOCK, "lanes", 450 },
+    { COLLOPT_REDUCE_SCATTER, "strided_splitting", 450 },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, "strided_splitting", 450 },
     { COLLOPT_REDUCE, "swing", 450 },
     { COLLOPT_ALLREDUCE, "swing", 450 },
     { COLLOPT_REDUCE_SCATTER, "swing", 450 },

@@ -485,7 +485,7 @@ static const struct decision {
 #define WHOLE "recursive_doubling|recursive_multiplying|short_elimination|swing_latency|census|leader|lanes|node_aware|" \
               "binomial|knomial|postal_tree|bine_tree|pairwise_doubling|window_doubling"
 #define CUT "ring|circulant|rabenseifner|swing|binary_blocks|recursive_halving|pairwise|bucket|elimination|lanes|bine" \
-    "|recursive_splitting|near_splitting"
+    "|recursive_splitting|near_splitting|strided_splitting"
 #define BY_NODES "leader|lanes|node_aware"
     /* Eight bytes cost nothing to carry: what counts is rounds, the logarithm of the ranks, with whole vectors. */
     { "2x4", COLLOPT_ALLREDUCE, 8, true, WHOLE, "" },
@@ -508,7 +508,7 @@ static const struct decision {
     /* Sixteen ranks share a port, on which whole vectors of all ranks would be sixteen: it has to be combined in the node
      * first, or to leave the node once for all ranks, as in a ring, along the few edges of a tree of neighbours that lead from
      * node to node, or when near partners have halved or split it before. */
-#define ONCE BY_NODES "|ring|two_tree|binary_tree|dual_root|swing|bine|recursive_splitting"
+#define ONCE BY_NODES "|ring|two_tree|binary_tree|dual_root|swing|bine|recursive_splitting|strided_splitting"
     { "16x16", COLLOPT_ALLREDUCE, 64 << 10, true, ONCE, "" },
     { "16x16", COLLOPT_ALLREDUCE, 4 << 20, true, ONCE, "" },
     { "16x16 on TCP", COLLOPT_ALLREDUCE, 64 << 10, true, ONCE, "" },
