@@ -212,7 +212,7 @@ static void add_variant(struct tune_cell *c, const struct collopt_problem *p, co
 void tune_add_variants(struct tune_cell *c, const struct tune_machine *m)
 {
     static const struct { const char *name; size_t factor, step; } variable[] = {
-        { "segment", 4, 0 }, { "radix", 2, 0 }, { "lambda", 2, 0 }, { "splits", 1, 1 }, { "chunks", 2, 0 },
+        { "segment", 4, 0 }, { "radix", 2, 0 }, { "lambda", 2, 0 }, { "splits", 1, 1 }, { "chunks", 2, 0 }, { "strands", 1, 1 },
     };
     const struct tune_candidate *best = best_of(c);
     struct collopt_problem p = problem_of(m, c), with = p;

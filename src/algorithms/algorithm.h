@@ -336,8 +336,8 @@ void collopt_traffic_tree(struct collopt_traffic *t, int ranks, int radix, doubl
 void collopt_traffic_gather(struct collopt_traffic *t, int ranks, double bytes);
 /* Part by part from every rank to every other, ever further away; COMBINED follows. */
 void collopt_traffic_exchange(struct collopt_traffic *t, const struct collopt_problem *p, double combined);
-/* What it takes a rank more that each of so many MESSAGES of BYTES lies in so many BLOCKS: hosts pack these, and each is combined by
- * itself. */
+/* What it takes a rank more that each of so many MESSAGES of BYTES lies in so many BLOCKS: hosts pack these, and each is combined
+ * by itself. */
 void collopt_traffic_scattered(struct collopt_traffic *t, const struct collopt_problem *p, int messages, double blocks,
                                double bytes);
 /* One segment of BYTES on each level of a binary tree, PASSES times. */
@@ -376,6 +376,9 @@ enum { COLLOPT_MOST_CHUNKS = 16, COLLOPT_CHUNKS_TRIED = 4, COLLOPT_CHUNKS_FROM =
 #define COLLOPT_CHUNKS(preset_) \
     { .name = "chunks", .least = 1, .most = COLLOPT_MOST_CHUNKS, .preset = preset_, \
       .help = "parts of the vector that go through the levels one behind the other" }
+#define COLLOPT_STRANDS(preset_) \
+    { .name = "strands", .least = 1, .most = COLLOPT_SIDES, .preset = preset_, \
+      .help = "parts of the vector that begin together, each on a level of its own" }
 #define COLLOPT_LAMBDA(preset_) \
     { .name = "lambda", .least = 1, .most = COLLOPT_MOST_LAMBDA, \
       .help = "messages that a rank takes in while one is on its way", .preset = preset_ }

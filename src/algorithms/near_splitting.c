@@ -1,8 +1,8 @@
 /* Near splitting: a reduce-scatter by groups of several ranks that exchange parts of what they share, neighbours first.
  *
- * As recursive_splitting, but that the order of the levels is that of its Allreduce, which keeps rank order, and by which the longest
- * messages stay near where networks are wide.  On the last level the windows are those of others, whose digits are in reverse: each
- * of these gets its part from all ranks of the group, which takes no round of its own.
+ * As recursive_splitting, but that the order of the levels is that of its Allreduce, which keeps rank order, and by which the
+ * longest messages stay near where networks are wide.  On the last level the windows are those of others, whose digits are in
+ * reverse: each of these gets its part from all ranks of the group, which takes no round of its own.
  * Cost: 1 + sum of (f-1) messages, m; (p-1)/p m combined.  Scratch: about m.
  * Use it for medium and long vectors on many ranks, any operation.
  * Levels and parts as in recursive_splitting; the last level: collopt. */

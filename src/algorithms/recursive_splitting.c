@@ -13,66 +13,66 @@
  * prime factor of p may be above the radix.  radices=8x2x8 are the levels one by one, as they come; on the machine's grid they go
  * along its sides, so that groups are on lines.
  * An Allreduce's or Reduce's vector may be cut in "chunks", which go through the levels one behind the other, each beginning when
- * the one before is through the first level: then links between nodes carry one chunk while another is combined inside them.
+ * the one before is through the first level: then links between nodes carry one chunk while another is combined inside them.  Or
+ * in "strands", which begin together, each on another level, and go round: on a grid each is on links along a side of its own, by
+ * radices=4x4x4 of a torus of 4x4x4 in three strands.  What they combine is not in rank order.
  * Cost: sum of (f-1) messages, (p-1)/p m; with the way back twice as much; (p-1)/p m combined.  A level that is not split: f-1
  * windows sent and combined.  With c chunks c times as many messages.  Scratch: about m.
  * Use it for medium vectors where messages of one rank overlap.
  * As recursive multiplying, Ruefenacht, Bull and Booth, EuroMPI 2016, with the parts of Rabenseifner, ICCS 2004; in
- * MPICH "recexch".  Short ways inside long ones: van de Geijn, J. Parallel Distrib. Comput. 22 (1994).  Chunks that overlap levels, in
- * a node and between nodes there: Luo et al., HAN, CLUSTER 2020. */
+ * MPICH "recexch".  Short ways inside long ones: van de Geijn, J. Parallel Distrib. Comput. 22 (1994).  Chunks that overlap levels,
+ * in a node and between nodes there: Luo et al., HAN, CLUSTER 2020.  Strands along the sides of a grid, of rings: Jain and Sabharwal,
+ * ICS 2010; Sack and Gropp, ACM Trans. Parallel Comput. 1, 2 (2015). */
 #include "config.h"
 
 #include "splitting.h"
 
-/* Windows that this makes of the vector. */
-static int windows_of(const struct collopt_problem *p, const struct collopt_levels *all)
+/* PIECE, cut in windows. */
+static struct collopt_window begin(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                                   const struct collopt_course *c, struct collopt_block piece)
 {
-    int windows = 1;
+    int partition = collopt_partition_block(s, piece, c->windows);
 
-    for (int l = 0; l < collopt_splits(p, all); l++)
-        windows *= all->radix[l];
-    return windows;
+    return (struct collopt_window){ s, p->topology, rank, partition, 0, c->windows, COLLOPT_IN, COLLOPT_OUT };
 }
 
-/* CHUNK of the vector, whose PARTITION has WINDOWS parts in each. */
-static struct collopt_window begin(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int partition, int chunk,
-                                   int windows)
+/* Returns the round of the first level. */
+static int scatter(struct collopt_window *w, const struct collopt_course *c)
 {
-    return (struct collopt_window){ s, p->topology, rank, partition, chunk * windows, windows, COLLOPT_IN, COLLOPT_OUT };
-}
+    int begun = 0;
 
-/* Neighbours first; returns how far apart the ranks of the last level that is split are, times its radix.  *BEGUN: the round of the
- * first level. */
-static int scatter(struct collopt_window *w, const struct collopt_problem *p, const struct collopt_levels *all, int *begun)
-{
-    int width = 1;
-
-    for (int l = 0; l < collopt_splits(p, all); width *= all->radix[l++]) {
-        collopt_split(w, width, all->radix[l], false);
+    for (int l = 0; l < c->splits; l++) {
+        collopt_split(w, c->width[l], c->radix[l], false);
         if (l == 0)
-            *begun = collopt_round_number(w->s);
+            begun = collopt_round_number(w->s);
     }
-    return width;
+    return begun;
 }
 
-/* A chunk's way through the levels; returns the round of the first one. */
-typedef int collopt_one_chunk(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int partition, int chunk);
+/* The way of a PIECE of the vector through the levels; returns the round of the first one. */
+typedef int collopt_one_piece(struct collopt_schedule *s, const struct collopt_problem *p, int rank, const struct collopt_course *c,
+                              struct collopt_block piece);
 
-static void in_chunks(struct collopt_schedule *s, const struct collopt_problem *p, int rank, collopt_one_chunk *one)
+static void in_pieces(struct collopt_schedule *s, const struct collopt_problem *p, int rank, collopt_one_piece *one)
 {
-    struct collopt_levels all = collopt_split_levels(p);
-    int partition = collopt_partition(s, windows_of(p, &all) * collopt_split_chunks(p)), begun = 0;
+    int strands = collopt_split_strands(p), chunks = collopt_split_chunks(p), pieces = collopt_partition(s, strands * chunks);
 
     if (p->ranks == 1) {
         collopt_copy(s, out(whole()), in(whole()));
         return;
     }
-    for (int i = 0; i < collopt_split_chunks(p); i++) {
-        collopt_strand(s, i);
-        collopt_round(s);
-        if (i > 0)
-            collopt_follow(s, i - 1, begun);
-        begun = one(s, p, rank, partition, i);
+    for (int i = 0; i < strands; i++) {
+        struct collopt_course c = collopt_split_course(p, i);
+
+        for (int chunk = 0, begun = 0; chunk < chunks; chunk++) {
+            int piece = i * chunks + chunk;
+
+            collopt_strand(s, piece);
+            collopt_round(s);
+            if (chunk > 0)
+                collopt_follow(s, piece - 1, begun);
+            begun = one(s, p, rank, &c, block(pieces, piece, 1));
+        }
     }
 }
 
@@ -106,17 +106,16 @@ static void widen(struct collopt_window *w, int f, int digit)
     w->parts *= f;
 }
 
-static int allreduce_chunk(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int partition, int chunk)
+static int allreduce_piece(struct collopt_schedule *s, const struct collopt_problem *p, int rank, const struct collopt_course *c,
+                           struct collopt_block piece)
 {
-    struct collopt_levels all = collopt_split_levels(p);
-    int splits = collopt_splits(p, &all), begun = 0;
-    struct collopt_window w = begin(s, p, rank, partition, chunk, windows_of(p, &all));
-    int width = scatter(&w, p, &all, &begun);
+    struct collopt_window w = begin(s, p, rank, c, piece);
+    int begun = scatter(&w, c);
 
-    for (int l = splits, far = width; l < all.levels; far *= all.radix[l++])
-        combine_whole(&w, far, all.radix[l], -1);
-    for (int l = splits - 1; l >= 0; l--) {
-        int f = all.radix[l], digit = collopt_digit(rank, width /= f, f), others[COLLOPT_FOLD_OPERANDS];
+    for (int l = c->splits; l < c->levels; l++)
+        combine_whole(&w, c->width[l], c->radix[l], -1);
+    for (int l = c->splits - 1; l >= 0; l--) {
+        int f = c->radix[l], width = c->width[l], digit = collopt_digit(rank, width, f), others[COLLOPT_FOLD_OPERANDS];
         struct collopt_block own = block(w.partition, w.first, w.parts);
 
         collopt_farthest_first(p->topology, width, f, digit, others);
@@ -134,35 +133,36 @@ static int allreduce_chunk(struct collopt_schedule *s, const struct collopt_prob
 
 static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    in_chunks(s, p, rank, allreduce_chunk);
+    in_pieces(s, p, rank, allreduce_piece);
 }
 
 /* Only the root needs room for more than it has after the first level. */
-static int sums_of_reduce(const struct collopt_window *w, const struct collopt_problem *p, const struct collopt_levels *all)
+static int sums_of_reduce(const struct collopt_window *w, const struct collopt_problem *p, const struct collopt_course *c)
 {
-    int f = all->radix[0];
+    int f = c->radix[0], digit = collopt_digit(w->rank, c->width[0], f);
 
-    return w->rank == p->root ? COLLOPT_OUT : collopt_vector_slot(w->s, collopt_window_part(w, f, w->rank % f));
+    return w->rank == p->root ? COLLOPT_OUT : collopt_vector_slot(w->s, collopt_window_part(w, f, digit));
 }
 
-static int reduce_chunk(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int partition, int chunk)
+static int reduce_piece(struct collopt_schedule *s, const struct collopt_problem *p, int rank, const struct collopt_course *c,
+                        struct collopt_block piece)
 {
-    struct collopt_levels all = collopt_split_levels(p);
-    int splits = collopt_splits(p, &all), begun = 0, width;
-    struct collopt_window w = begin(s, p, rank, partition, chunk, windows_of(p, &all));
+    struct collopt_window w = begin(s, p, rank, c, piece);
     bool done = false;
+    int begun;
 
-    w.sums = sums_of_reduce(&w, p, &all);
-    width = scatter(&w, p, &all, &begun);
-    for (int l = splits, far = width; l < all.levels && !done; far *= all.radix[l++]) {
-        int collects = collopt_digit(p->root, far, all.radix[l]);
+    w.sums = sums_of_reduce(&w, p, c);
+    begun = scatter(&w, c);
+    for (int l = c->splits; l < c->levels && !done; l++) {
+        int f = c->radix[l], collects = collopt_digit(p->root, c->width[l], f);
 
-        done = collopt_digit(rank, far, all.radix[l]) != collects;
-        combine_whole(&w, far, all.radix[l], collects);
+        done = collopt_digit(rank, c->width[l], f) != collects;
+        combine_whole(&w, c->width[l], f, collects);
     }
-    for (int l = splits - 1; l >= 0 && !done; l--) {
-        int f = all.radix[l], digit = collopt_digit(rank, width /= f, f), collects = collopt_digit(p->root, width, f);
-        struct collopt_block own = block(partition, w.first, w.parts);
+    for (int l = c->splits - 1; l >= 0 && !done; l--) {
+        int f = c->radix[l], width = c->width[l];
+        int digit = collopt_digit(rank, width, f), collects = collopt_digit(p->root, width, f);
+        struct collopt_block own = block(w.partition, w.first, w.parts);
 
         done = digit != collects;
         widen(&w, f, digit);
@@ -180,7 +180,7 @@ static int reduce_chunk(struct collopt_schedule *s, const struct collopt_problem
 
 static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    in_chunks(s, p, rank, reduce_chunk);
+    in_pieces(s, p, rank, reduce_piece);
 }
 
 static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -214,34 +214,58 @@ static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_
     collopt_split_cost(p, 0, collopt_split_levels(p).levels > 1, c);
 }
 
-static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+/* There and back along a strand's levels; TIMES of it. */
+static void add_strand(const struct collopt_problem *p, const struct collopt_course *c, double bytes, double times,
+                       struct collopt_traffic *t)
 {
-    struct collopt_levels all = collopt_split_levels(p);
-    bool reduce = p->collective == COLLOPT_REDUCE, far = p->collective != COLLOPT_ALLREDUCE && !reduce;
+    bool reduce = p->collective == COLLOPT_REDUCE;
     bool alone = p->abreast == 0 && p->topology->largest <= 1;  /* else a node's ranks that collect windows share its port */
-    int chunks = far ? 1 : collopt_split_chunks(p);
-    double bytes = vector_bytes(p) / chunks;
-    int width = far ? p->ranks : 1, splits = far ? all.levels : collopt_splits(p, &all);
 
-    collopt_chunks(t, chunks);
-    for (int l = 0; l < all.levels; l++) {
-        int f = all.radix[l];
-        struct collopt_messages m = collopt_split_messages(f, far ? width / f : width, bytes /= l < splits ? f : 1);
+    for (int l = 0; l < c->levels; l++) {
+        struct collopt_messages m = collopt_split_messages(c->radix[l], c->width[l], bytes /= l < c->splits ? c->radix[l] : 1);
 
-        m.combined = (f - 1) * bytes;
-        m.pattern = reduce && l >= splits && alone ? COLLOPT_TREE : m.pattern;
-        collopt_messages(t, 1, m);
+        m.strands = collopt_split_strands(p);
+        m.combined = (c->radix[l] - 1) * bytes;
+        m.pattern = reduce && l >= c->splits && alone ? COLLOPT_TREE : m.pattern;
+        collopt_messages(t, times, m);
         m.combined = 0;
         m.pattern = reduce ? COLLOPT_TREE : m.pattern;
-        collopt_messages(t, far || l >= splits ? 0 : 1, m);
-        width = far ? width / f : width * f;
+        collopt_messages(t, l < c->splits ? times : 0, m);
+    }
+}
+
+/* Strands take as long as they do in the mean. */
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    int strands = collopt_split_strands(p), chunks = collopt_split_chunks(p);
+
+    collopt_chunks(t, chunks);
+    for (int i = 0; i < strands; i++) {
+        struct collopt_course c = collopt_split_course(p, i);
+
+        add_strand(p, &c, vector_bytes(p) / strands / chunks, 1.0 / strands, t);
     }
     collopt_chunks_end(t);
 }
 
+static void traffic_reduce_scatter(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    struct collopt_levels all = collopt_split_levels(p);
+    double bytes = vector_bytes(p);
+    int width = p->ranks;
+
+    for (int l = 0; l < all.levels; l++) {
+        struct collopt_messages m = collopt_split_messages(all.radix[l], width /= all.radix[l], bytes /= all.radix[l]);
+
+        m.combined = (all.radix[l] - 1) * bytes;
+        collopt_messages(t, 1, m);
+    }
+}
+
 #define SPLITS_PRESETS(which) \
     static size_t splits_##which(const struct collopt_problem *p) { return collopt_split_preset_splits(&collopt_##which, p); } \
-    static size_t chunks_##which(const struct collopt_problem *p) { return collopt_split_preset_chunks(&collopt_##which, p); }
+    static size_t chunks_##which(const struct collopt_problem *p) { return collopt_split_preset_chunks(&collopt_##which, p); } \
+    static size_t strands_##which(const struct collopt_problem *p) { return collopt_split_preset_strands(&collopt_##which, p); }
 
 COLLOPT_SPLIT_LEVEL_PRESETS(allreduce_recursive_splitting, false)
 SPLITS_PRESETS(allreduce_recursive_splitting)
@@ -249,6 +273,12 @@ COLLOPT_SPLIT_LEVEL_PRESETS(reduce_recursive_splitting, false)
 SPLITS_PRESETS(reduce_recursive_splitting)
 COLLOPT_SPLIT_LEVEL_PRESETS(reduce_scatter_recursive_splitting, true)
 
+static bool usable_in_strands(const struct collopt_problem *p)
+{
+    return collopt_split_usable(p) && (collopt_split_strands(p) == 1 || p->commutative);
+}
+
+static const char unfit_in_strands[] = COLLOPT_SPLIT_UNFIT ", or it has several strands and the operation does not commute";
 static const char both_ways[] = "2 sum of (f-1), factors f of p or radices; once if not split",
     both_bytes[] = "2 (p-1)/p m; of n parts 2 (n-1)/n m, then whole m/n";
 static const char source[] = "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
@@ -260,8 +290,9 @@ const struct collopt_algorithm collopt_allreduce_recursive_splitting = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = both_ways, .bytes = both_bytes, .when = when, .source = source,
     .parameter = { COLLOPT_SPLIT_LEVELS(allreduce_recursive_splitting), COLLOPT_SPLITS(splits_allreduce_recursive_splitting),
-                   COLLOPT_CHUNKS(chunks_allreduce_recursive_splitting) },
-    .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT,
+                   COLLOPT_CHUNKS(chunks_allreduce_recursive_splitting),
+                   COLLOPT_STRANDS(strands_allreduce_recursive_splitting) },
+    .usable = usable_in_strands, .unfit = unfit_in_strands,
     .cost = cost_allreduce, .traffic = traffic, .build = build_allreduce,
 };
 
@@ -270,8 +301,9 @@ const struct collopt_algorithm collopt_reduce_recursive_splitting = {
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = both_ways, .bytes = both_bytes, .when = when, .source = source,
     .parameter = { COLLOPT_SPLIT_LEVELS(reduce_recursive_splitting), COLLOPT_SPLITS(splits_reduce_recursive_splitting),
-                   COLLOPT_CHUNKS(chunks_reduce_recursive_splitting) },
-    .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT,
+                   COLLOPT_CHUNKS(chunks_reduce_recursive_splitting),
+                   COLLOPT_STRANDS(strands_reduce_recursive_splitting) },
+    .usable = usable_in_strands, .unfit = unfit_in_strands,
     .cost = cost_reduce, .traffic = traffic, .build = build_reduce,
 };
 
@@ -282,7 +314,7 @@ const struct collopt_algorithm collopt_reduce_scatter_recursive_splitting = {
     .when = when, .source = source,
     .parameter = { COLLOPT_SPLIT_LEVELS(reduce_scatter_recursive_splitting) },
     .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT,
-    .cost = cost_reduce_scatter, .traffic = traffic, .build = build_reduce_scatter,
+    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_recursive_splitting = {
@@ -292,6 +324,6 @@ const struct collopt_algorithm collopt_reduce_scatter_block_recursive_splitting 
     .when = when, .source = source,
     .parameter = { COLLOPT_SPLIT_LEVELS(reduce_scatter_recursive_splitting) },
     .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT,
-    .cost = cost_reduce_scatter, .traffic = traffic, .build = build_reduce_scatter,
+    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
 };
 

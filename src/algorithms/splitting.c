@@ -21,16 +21,32 @@ bool collopt_split_usable(const struct collopt_problem *p)
     return collopt_split_levels(p).ranks == p->ranks;
 }
 
-int collopt_splits(const struct collopt_problem *p, const struct collopt_levels *all)
-{
-    size_t splits = p->value[COLLOPT_SPLIT_SPLITS];
-
-    return splits > 0 && splits < (size_t)all->levels ? (int)splits : all->levels;
-}
-
 int collopt_split_chunks(const struct collopt_problem *p)
 {
     return most((int)p->value[COLLOPT_SPLIT_CHUNKS], 1);
+}
+
+int collopt_split_strands(const struct collopt_problem *p)
+{
+    return most((int)p->value[COLLOPT_SPLIT_STRANDS], 1);
+}
+
+struct collopt_course collopt_split_course(const struct collopt_problem *p, int strand)
+{
+    struct collopt_levels all = collopt_split_levels(p);
+    size_t splits = p->value[COLLOPT_SPLIT_SPLITS];
+    struct collopt_course c = { .levels = all.levels, .windows = 1 };
+    int begin = all.levels * strand / collopt_split_strands(p);
+
+    c.splits = splits > 0 && splits < (size_t)all.levels ? (int)splits : all.levels;
+    for (int l = 0, width = 1; l < all.levels; width *= all.radix[l++]) {
+        int at = modulo(l - begin, all.levels);
+
+        c.radix[at] = all.radix[l];
+        c.width[at] = width;
+        c.windows *= at < c.splits ? all.radix[l] : 1;
+    }
+    return c;
 }
 
 struct collopt_block collopt_window_part(const struct collopt_window *w, int f, int digit)
@@ -64,11 +80,11 @@ void collopt_split(struct collopt_window *w, int width, int f, bool last)
 /* ---- costs ------------------------------------------------------------------------------------------------------------ */
 
 /* Of FROM .. TO-1, whose windows are split from SHARE of the vector on; or whole ones of that. */
-static void add_levels(const struct collopt_levels *all, int from, int to, bool split, double *share, double *messages,
+static void add_levels(const struct collopt_course *c, int from, int to, bool split, double *share, double *messages,
                        double *shares)
 {
     for (int l = from; l < to; l++) {
-        int f = all->radix[l];
+        int f = c->radix[l];
 
         *share /= split ? f : 1;
         *messages += f - 1;
@@ -78,17 +94,23 @@ static void add_levels(const struct collopt_levels *all, int from, int to, bool 
 
 void collopt_split_cost(const struct collopt_problem *p, int back, bool sums, struct collopt_cost *c)
 {
-    struct collopt_levels all = collopt_split_levels(p);
-    int splits = back ? collopt_splits(p, &all) : all.levels;
-    double m = vector_bytes(p), first = all.levels ? m / all.radix[0] : 0, share = 1;
-    double messages = 0, shares = 0, whole_messages = 0, whole_shares = 0;
+    int strands = back ? collopt_split_strands(p) : 1, chunks = back ? collopt_split_chunks(p) : 1;
+    double m = vector_bytes(p) / strands;
 
-    add_levels(&all, 0, splits, true, &share, &messages, &shares);
-    add_levels(&all, splits, all.levels, false, &share, &whole_messages, &whole_shares);
-    c->rounds = ((1 + back) * messages + whole_messages) * (back ? collopt_split_chunks(p) : 1);
-    c->bytes = ((1 + back) * shares + whole_shares) * m;
-    c->combined = (shares + whole_shares) * m;
-    c->scratch = (shares + whole_shares) * m - (sums ? 0 : first);      /* one part of the first level needs no slot */
+    *c = (struct collopt_cost){ .rounds = 0 };
+    for (int i = 0; i < strands; i++) {
+        struct collopt_course course = collopt_split_course(p, i);
+        int splits = back ? course.splits : course.levels;
+        double messages = 0, shares = 0, whole_messages = 0, whole_shares = 0, share = 1;
+        double first = sums || course.levels == 0 ? 0 : 1.0 / course.radix[0];  /* whose part needs no slot of its own */
+
+        add_levels(&course, 0, splits, true, &share, &messages, &shares);
+        add_levels(&course, splits, course.levels, false, &share, &whole_messages, &whole_shares);
+        c->rounds += ((1 + back) * messages + whole_messages) * chunks;
+        c->bytes += ((1 + back) * shares + whole_shares) * m;
+        c->combined += (shares + whole_shares) * m;
+        c->scratch += (shares + whole_shares - first) * m;
+    }
 }
 
 struct collopt_messages collopt_split_messages(int f, int width, double bytes)
@@ -106,8 +128,56 @@ static int most_preset(const struct collopt_problem *p)
     return p->topology->wired && p->abreast == 0 ? COLLOPT_FOLD_OPERANDS : 4;
 }
 
-/* How many of WITH's levels are best split, where it doesn't say; and the time that this takes, in as many chunks as are best.  Where
- * there are several, what is hardly faster by the model need not be so, and more splits send less. */
+/* Are all levels on lines of the machine's grid, and does each strand begin on another side? */
+static bool on_sides(const struct collopt_problem *p)
+{
+    struct collopt_grid g = collopt_grid_proper(p->topology->dims);
+    bool begun[COLLOPT_SIDES] = { false }, ring;
+
+    for (int i = 0; i < collopt_split_strands(p); i++) {
+        struct collopt_course c = collopt_split_course(p, i);
+        int side = 0;
+
+        for (int l = 0; l < c.levels; l++)
+            if (!collopt_on_lines(p->topology, c.width[l], c.radix[l], &ring))
+                return false;
+        while (side < g.sides && g.stride[side] != c.width[0])
+            side++;
+        if (side == g.sides || begun[side])
+            return false;
+        begun[side] = true;
+    }
+    return true;
+}
+
+/* On a grid strands that begin on different sides are on links of their own; and the time that this takes, in as many chunks as are
+ * best.  Of shorter vectors more messages take longer than links do. */
+static size_t best_strands(const struct collopt_algorithm *a, struct collopt_problem with, double *seconds)
+{
+    static const double differs = 0.95;
+    size_t given = with.value[COLLOPT_SPLIT_STRANDS], best = given ? given : 1;
+    bool grid = with.topology->wired && with.abreast == 0 && !with.anywhere;
+    int sides = grid ? collopt_grid_proper(with.topology->dims).sides : 1;
+    bool tried = given == 0 && with.commutative && vector_bytes(&with) >= COLLOPT_CHUNKS_FROM;
+
+    collopt_preset_chunks(a, &with, COLLOPT_SPLIT_CHUNKS, seconds);
+    for (int strands = 2; strands <= sides && tried; strands++) {
+        double time;
+
+        with.value[COLLOPT_SPLIT_STRANDS] = (size_t)strands;
+        if (!on_sides(&with))
+            continue;
+        collopt_preset_chunks(a, &with, COLLOPT_SPLIT_CHUNKS, &time);
+        if (time < *seconds * differs) {
+            best = (size_t)strands;
+            *seconds = time;
+        }
+    }
+    return best;
+}
+
+/* How many of WITH's levels are best split, where it doesn't say; and the time that this takes, in the best chunks and strands.
+ * Where there are several, what is hardly faster by the model need not be so, and more splits send less. */
 static size_t best_splits(const struct collopt_algorithm *a, struct collopt_problem with, double *seconds)
 {
     int levels = collopt_split_levels(&with).levels, given = (int)with.value[COLLOPT_SPLIT_SPLITS];
@@ -119,14 +189,14 @@ static size_t best_splits(const struct collopt_algorithm *a, struct collopt_prob
         return 1;
     }
     if (given > 0 || levels < 2) {
-        collopt_preset_chunks(a, &with, COLLOPT_SPLIT_CHUNKS, seconds);
+        best_strands(a, with, seconds);
         return given > 0 ? (size_t)given : 1;
     }
     for (int splits = levels; splits >= 1; splits--) {
         double time;
 
         with.value[COLLOPT_SPLIT_SPLITS] = (size_t)splits;
-        collopt_preset_chunks(a, &with, COLLOPT_SPLIT_CHUNKS, &time);
+        best_strands(a, with, &time);
         if (best == 0 || time < *seconds * differs) {
             best = (size_t)splits;
             *seconds = time;
@@ -203,3 +273,9 @@ size_t collopt_split_preset_chunks(const struct collopt_algorithm *a, const stru
     return collopt_preset_chunks(a, p, COLLOPT_SPLIT_CHUNKS, &seconds);
 }
 
+size_t collopt_split_preset_strands(const struct collopt_algorithm *a, const struct collopt_problem *p)
+{
+    double seconds;
+
+    return best_strands(a, *p, &seconds);
+}

@@ -5,17 +5,26 @@
 
 #include "algorithm.h"
 
-/* Parameters; Reduce_scatter lacks the last two. */
-enum { COLLOPT_SPLIT_RADICES, COLLOPT_SPLIT_RADIX, COLLOPT_SPLIT_SPLITS, COLLOPT_SPLIT_CHUNKS };
+/* Parameters; Reduce_scatter lacks the last three. */
+enum { COLLOPT_SPLIT_RADICES, COLLOPT_SPLIT_RADIX, COLLOPT_SPLIT_SPLITS, COLLOPT_SPLIT_CHUNKS, COLLOPT_SPLIT_STRANDS };
 
 /* The levels of P; none where they do not make up the ranks: presets look at what has not been found usable yet. */
 struct collopt_levels collopt_split_levels(const struct collopt_problem *p);
 bool collopt_split_usable(const struct collopt_problem *p);
 #define COLLOPT_SPLIT_UNFIT \
     "the number of ranks has a prime factor above its radix, or its radices do not multiply to it"
-/* Levels on which windows are split; chunks of the vector. */
-int collopt_splits(const struct collopt_problem *p, const struct collopt_levels *all);
 int collopt_split_chunks(const struct collopt_problem *p);
+int collopt_split_strands(const struct collopt_problem *p);
+
+/* The levels as a strand of the vector goes through them, neighbours first; strand i of n begins with level i L / n of all L and
+ * goes round. */
+struct collopt_course {
+    int levels, splits;         /* on the first SPLITS of them windows are split */
+    int radix[COLLOPT_MOST_LEVELS], width[COLLOPT_MOST_LEVELS];         /* WIDTH: how far apart the ranks of a group are */
+    int windows;                /* that a vector becomes */
+};
+
+struct collopt_course collopt_split_course(const struct collopt_problem *p, int strand);
 
 /* One rank on its way through the levels. */
 struct collopt_window {
@@ -48,6 +57,7 @@ size_t collopt_split_preset_radices(const struct collopt_algorithm *a, const str
 size_t collopt_split_preset_radix(const struct collopt_algorithm *a, const struct collopt_problem *p);
 size_t collopt_split_preset_splits(const struct collopt_algorithm *a, const struct collopt_problem *p);
 size_t collopt_split_preset_chunks(const struct collopt_algorithm *a, const struct collopt_problem *p);
+size_t collopt_split_preset_strands(const struct collopt_algorithm *a, const struct collopt_problem *p);
 
 /* The same as functions of one algorithm; and its parameters. */
 #define COLLOPT_SPLIT_LEVEL_PRESETS(which, far) \

@@ -40,7 +40,8 @@ struct collopt_traffic {
 /* How the messages of one level lie in the machine. */
 struct lie {
     double inside, between;     /* messages of a node that stay in it, that leave it */
-    double hops, load;          /* of those that leave: links on the way, messages that share the busiest one */
+    double hops, load;          /* of those that leave: links on the way, messages that share the busiest one at a time */
+    double at_all;              /* likewise on the whole, if more */
 };
 
 /* ---- on nodes -------------------------------------------------------------------------------------------------------- */
@@ -104,6 +105,20 @@ static void lie_at(const struct collopt_traffic *t, const struct collopt_message
     }
 }
 
+/* Groups of N along a line of the grid, in which all send to all: the busiest link carries what half of them send to the other
+ * half, half of that on a ring, and groups lie between one another.  In multiples of N/2 messages; 0: they are on no line. */
+static double load_on_line(const struct collopt_traffic *t, const struct collopt_messages *m)
+{
+    int n = m->fan + 1, d = 0;
+    bool ring;
+
+    if (m->pattern != COLLOPT_PAIRS || n <= 2 || !collopt_on_lines(t->p->topology, m->distance, n, &ring))
+        return 0;
+    while (m->distance % t->grid.stride[d])
+        d++;
+    return larger(m->distance / t->grid.stride[d] * n / (ring ? 4.0 : 2.0), 1);
+}
+
 /* The longest way and the busiest link of all that are under way at once. */
 static void lie_on_grid(const struct collopt_traffic *t, const struct collopt_messages *m, struct lie *l)
 {
@@ -124,6 +139,7 @@ static void lie_on_grid(const struct collopt_traffic *t, const struct collopt_me
         load = load > 2 ? load / 2 : 1;
     l->hops = hops;
     l->load = load;
+    l->at_all = load_on_line(t, m);
 }
 
 /* From each rank to the next, on the average. */
@@ -258,9 +274,16 @@ static double both_ends(const struct collopt_traffic *t, const struct collopt_me
     return m->pattern == COLLOPT_TREE ? last : larger(last, all - w->latency);
 }
 
+/* What a FAN of messages takes of a rank's processor, also where that would have waited for one of them. */
+static double handled(const struct collopt_traffic *t, const struct collopt_messages *m, enum collopt_level level)
+{
+    return (m->pattern == COLLOPT_TREE ? 1 : 2) * most(m->fan, 1) * t->machine->way[level].overhead;
+}
+
 struct parts {                  /* of one message's time */
     double ends, latency, wire, combining, turns;
     double copying;             /* of the rank's processor in LATENCY and WIRE */
+    double handled;             /* of the processor, for all messages of a fan, also while it waits for them */
 };
 
 /* How much longer a port is busy than its bytes say.  Where ranks send upwards, lower ones are ahead by latencies:
@@ -313,6 +336,9 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
         .turns = t->crowded ? t->machine->turn * (at_once > w->eager ? 1 + fan : 1) : 0,
     };
 
+    if (t->wired && level == COLLOPT_BETWEEN)   /* those that go farther share links later */
+        s.wire = larger(s.wire, at_a_time * m->bytes * w->byte * l->at_all - (l->hops - 1) * t->machine->hop);
+    s.handled = handled(t, m, level);
     s.copying = level == COLLOPT_INSIDE ? s.wire + s.latency - w->latency : 0;
     return s;
 }
@@ -322,7 +348,7 @@ static double level_seconds(const struct collopt_messages *m, struct parts s)
 {
     double one = s.ends + s.latency + s.wire + s.combining + s.turns;
 
-    return m->strands > 1 ? larger(one, s.ends * m->strands + s.latency / 2 + s.combining) : one;
+    return m->strands > 1 ? larger(one, s.handled * m->strands + s.latency / 2 + s.combining) : one;
 }
 
 /* Each hop takes its time; where all ranks send, the slowest one holds up all of them every time. */
@@ -372,12 +398,6 @@ void collopt_chunks_end(struct collopt_traffic *t)
     t->chunks = 0;
 }
 
-/* What a FAN of messages takes of a rank's processor, also where that would have waited for one of them. */
-static double handled(const struct collopt_traffic *t, const struct collopt_messages *m, enum collopt_level level)
-{
-    return (m->pattern == COLLOPT_TREE ? 1 : 2) * most(m->fan, 1) * t->machine->way[level].overhead;
-}
-
 /* TIMES messages M of a chunk, by what they keep busy. */
 static void add_to_chunk(struct collopt_traffic *t, const struct collopt_messages *m, double times)
 {
@@ -387,11 +407,11 @@ static void add_to_chunk(struct collopt_traffic *t, const struct collopt_message
 
     if (l.inside > 0) {
         in = parts_of(t, m, COLLOPT_INSIDE, l.inside, &l);
-        inside = handled(t, m, COLLOPT_INSIDE) + in.combining + in.copying + in.turns;
+        inside = in.handled + in.combining + in.copying + in.turns;
     }
     if (l.between > 0) {
         out = parts_of(t, m, COLLOPT_BETWEEN, l.between, &l);
-        between = handled(t, m, COLLOPT_BETWEEN) + out.combining + out.turns;
+        between = out.handled + out.combining + out.turns;
     }
     processor = larger(inside, between);
     if (taper(t, m, COLLOPT_BETWEEN) > 1)

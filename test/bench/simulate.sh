@@ -134,6 +134,21 @@ run 0 --platforms nodes.xml --peers named --collectives allreduce,reduce,scan,ex
 rows chunks.csv | sed -n 's/^nodes 16 each,[a-z]*,\([a-z]*\),[^"]*"[a-z_]*:[a-z]*=4,chunks=\([14]\)",[a-z_]*,[0-9.]*,\([0-9.]*\),.*,correct,.*/\1 \2 \3/p' |
     awk '{ us[$1, $2] = $3; seen[$1] = 1 } END { for (c in seen) if (us[c, 4] < 0.85 * us[c, 1]) n++; exit n != 4 }' ||
     { rows chunks.csv >said; fail 'chunks do not overlap'; }
+# Strands that begin on different sides of a torus have links of their own.
+cat >torus.xml <<'END'
+<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<!-- simulate: ranks=16 grid=4x4 ports=4 -->
+<platform version="4.1">
+  <cluster id="all" prefix="n" suffix="" radical="0-15" speed="10Gf" bw="12.5GBps" lat="1us" sharing_policy="SPLITDUPLEX"
+    topology="TORUS" topo_parameters="4,4"/>
+</platform>
+END
+run 0 --platforms torus.xml --peers named --collectives allreduce,reduce --sizes 512K -o strands.csv \
+    --algorithms auto,recursive_splitting:radix=4,strands=1,recursive_splitting:radix=4,strands=2
+rows strands.csv | sed -n 's/^torus 16 each,[a-z]*,\([a-z]*\),[^"]*"[a-z_]*:radix=4,strands=\([12]\)",[a-z_]*,[0-9.]*,\([0-9.]*\),.*,correct,.*/\1 \2 \3/p' |
+    awk '{ us[$1, $2] = $3; seen[$1] = 1 } END { for (c in seen) if (us[c, 2] < 0.8 * us[c, 1]) n++; exit n != 2 }' ||
+    { rows strands.csv >said; fail 'strands do not overlap'; }
 
 refuses 'xor is no operation; there are sum, user,' --operations sum,xor
 

@@ -149,14 +149,14 @@ static const struct estimate {
  * segments are not even. */
 static const struct estimate of_phases = { "phases", 0, 1.5, false };
 
-/* Of several chunks, streams that share a port. */
-static const struct estimate of_chunks = { "chunks", 1, 1.35, false };
+/* Of several chunks, or strands, streams that share a port. */
+static const struct estimate of_streams = { "chunks and strands", 1, 1.4, false };
 
-static bool has_chunks(const struct trial *t)
+static bool has_streams(const struct trial *t)
 {
-    int chunks = parameter_named(t->algorithm, "chunks");
+    int chunks = parameter_named(t->algorithm, "chunks"), strands = parameter_named(t->algorithm, "strands");
 
-    return chunks >= 0 && t->value[chunks] > 1;
+    return (chunks >= 0 && t->value[chunks] > 1) || (strands >= 0 && t->value[strands] > 1);
 }
 
 static const struct estimate *estimate_of(const struct trial *t, int measure)
@@ -166,8 +166,8 @@ static const struct estimate *estimate_of(const struct trial *t, int measure)
     int ranks = t->ranks;
     char full[80];
 
-    if (measure == 0 && has_chunks(t))
-        return &of_chunks;
+    if (measure == 0 && has_streams(t))
+        return &of_streams;
     if (a->grouped || a->parameter[0].algorithm)
         return &of_phases;
     snprintf(full, sizeof full, "%s %s", collopt_collective_names[a->collective], a->name);

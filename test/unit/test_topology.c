@@ -557,7 +557,7 @@ static const struct decision {
     { "cluster", COLLOPT_ALLREDUCE, 16 << 10, true, "lanes", "predicted" },
     { "cluster", COLLOPT_SCAN, 512 << 10, true, "two_tree", "predicted" },
     /* Tori: all links at once; the shortest vectors by several messages at a time. */
-    { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "recursive_splitting:radix=8,splits=2", "predicted" },
+    { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "recursive_splitting:radix=8,splits=1,chunks=1,strands=2", "predicted" },
     { "torus 8x8", COLLOPT_ALLREDUCE, 256 << 10, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 20, true, "bucket:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, false, "recursive_splitting:radix=8", "predicted" },
@@ -578,8 +578,8 @@ static const struct decision {
     { "torus 8x8", COLLOPT_SCAN, 4096, true, "recursive_multiplying:radix=8", "predicted" },
     { "torus 4x4x4", COLLOPT_REDUCE_SCATTER, 256, true, "recursive_splitting:radix=4", "predicted" },
     { "torus 4x4x4", COLLOPT_ALLREDUCE, 32 << 10, true, "recursive_splitting:radix=4", "predicted" },
-    { "torus 4x4x4", COLLOPT_ALLREDUCE, 512 << 10, true, "swing_torus:dims=4x4x4", "predicted" },
-    { "torus 5x4x4", COLLOPT_ALLREDUCE, 1 << 20, true, "bucket:dims=5x4x4", "predicted" },    /* swing_torus wants even sides */
+    { "torus 4x4x4", COLLOPT_ALLREDUCE, 512 << 10, true, "recursive_splitting:radix=4,splits=2,chunks=1,strands=3", "predicted" },
+    { "torus 5x4x4", COLLOPT_ALLREDUCE, 4 << 20, true, "bucket:dims=5x4x4", "predicted" },    /* swing_torus wants even sides */
     { "torus 5x4x4", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "bucket:dims=5x4x4", "predicted" },
     /* Groups of eight along each side, one after the other; what is left of the longest is a level of its own. */
     { "torus 16x8x8", COLLOPT_REDUCE_SCATTER, 64 << 10, true, "recursive_splitting:radices=8x2x8x8,radix=8", "predicted" },
@@ -589,8 +589,10 @@ static const struct decision {
     { "torus 16x16x16", COLLOPT_ALLREDUCE, 16 << 20, true, "swing_torus:dims=16x16x16", "predicted" },
     { "ring", COLLOPT_ALLREDUCE, 1 << 20, true, "bucket:dims=12", "predicted" },
     /* Meshes: what goes round the ends would go all the way back. */
-    { "mesh 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "recursive_splitting:radix=4", "predicted" },
-    { "mesh 8x8", COLLOPT_ALLREDUCE, 512 << 10, true, "mesh_trees:segment=", "predicted" },
+    { "mesh 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "recursive_splitting:radix=8,splits=1,chunks=1,strands=2", "predicted" },
+    { "mesh 8x8", COLLOPT_ALLREDUCE, 256 << 10, true, "recursive_splitting:radices=2x4x2x4,radix=4,splits=3,chunks=1,strands=2",
+      "predicted" },
+    { "mesh 8x8", COLLOPT_ALLREDUCE, 256 << 10, false, "!recursive_splitting:radices=2x4x2x4,radix=4,splits=3,chunks=1,strands=2", "" },
     { "mesh 8x8", COLLOPT_REDUCE, 512 << 10, true, "mesh_trees:segment=", "predicted" },
     { "mesh 8x8", COLLOPT_REDUCE, 4 << 20, true, "mesh_trees:segment=", "predicted" },
     { "mesh 8x8", COLLOPT_ALLREDUCE, 4 << 20, true, "mesh_trees:segment=", "predicted" },

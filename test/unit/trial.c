@@ -231,6 +231,14 @@ static bool place_ranks(struct workshop *w)
     return w->node && w->topology.nodes > 0 && collopt_topology_measure(&w->topology, p);
 }
 
+/* Strands, each of which begins on another level, combine in orders of their own. */
+static bool any_order(const struct trial *t)
+{
+    int strands = collopt_parameter_named(t->algorithm, "strands");
+
+    return t->algorithm->order == COLLOPT_COMMUTATIVE || (strands >= 0 && t->value[strands] > 1);
+}
+
 bool workshop_state(struct workshop *w, const struct trial *t, char why[PROOF_WHY])
 {
     const struct collopt_algorithm *a = t->algorithm;
@@ -248,7 +256,7 @@ bool workshop_state(struct workshop *w, const struct trial *t, char why[PROOF_WH
         return snprintf(why, PROOF_WHY, "no memory"), false;
     w->problem = (struct collopt_problem){
         .collective = a->collective, .ranks = t->ranks, .root = a->collective == COLLOPT_REDUCE ? t->root : 0,
-        .count = w->t.count, .size = TRIAL_SIZE, .commutative = a->order == COLLOPT_COMMUTATIVE || w->t.nodes >= TRIAL_LOOSE,
+        .count = w->t.count, .size = TRIAL_SIZE, .commutative = any_order(t) || w->t.nodes >= TRIAL_LOOSE,
         .exact = !a->identical,
         .segments = 1, .topology = &w->topology,
     };
