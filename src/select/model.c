@@ -489,6 +489,10 @@ static double period(const struct collopt_traffic *t, const struct collopt_messa
                   (s.ends + s.latency + s.wire + s.combining) / window) + s.turns;
 }
 
+/* Along all lines of a mesh and back: what goes from the end of one line to the beginning of the next meets what comes back on each
+ * link.  Simulated, Allreduce of 4 MiB by a chain of 64 ranks: 870 us on a torus of 8x8, where it goes round, 2520 on the mesh. */
+static const double met = 4;
+
 void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, struct collopt_messages m)
 {
     double inside = 0, between = 0;
@@ -499,6 +503,8 @@ void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, 
     l = lie_of(t, &m);
     if (m.pattern == COLLOPT_ALONG || m.pattern == COLLOPT_AROUND)
         l.hops = t->wired ? longest_along(t) : 0;
+    if (m.pattern == COLLOPT_ALONG && in > 1 && l.hops > t->grid.sides)
+        m.uneven = met;
     if (m.pattern == COLLOPT_TREE)
         l.load = t->wired ? 1.4 : 1.2;  /* all levels are busy at once, and some share links: of a grid, or between groups */
     if (m.pattern == COLLOPT_TREE && l.between > 0 && t->scattered && !t->wired)
