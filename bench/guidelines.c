@@ -402,7 +402,7 @@ struct trial {
     const struct guideline *guideline;
     enum bench_who who;
     size_t bytes;
-    char algorithm[80];         /* of the left side */
+    char algorithm[256];        /* of the left side */
     struct bench_figures figures;       /* first: the right side; second: the left */
     bool wrong;
 };

@@ -77,7 +77,7 @@ struct collopt_adapted *collopt_adapted_for(struct collopt_comm *c, const struct
 static void say_settled(const struct collopt_comm *c, const struct collopt_adapted *a)
 {
     const struct collopt_trials *t = &a->trials;
-    char text[1024], choice[160], bytes[24];
+    char text[2048], choice[COLLOPT_CHOICE_TEXT], bytes[24];
     size_t used;
 
     collopt_size_text((size_t)1 << (a->size_class < 63 ? a->size_class : 63), bytes, sizeof bytes);

@@ -173,6 +173,8 @@ bool collopt_parse_choice(const char *text, enum collopt_collective c, struct co
 bool collopt_parse_size(const char *text, size_t *value);
 /* The other way, shortest form first: 65536 is "64K". */
 void collopt_size_text(size_t value, char *text, size_t size);
+/* Bytes for whatever the library chooses, with all parameters. */
+enum { COLLOPT_CHOICE_TEXT = 252 };
 /* "ring:segment=64K", "host": parses to the same choice; returns the length as snprintf does. */
 int collopt_choice_text(const struct collopt_choice *choice, char *text, size_t size);
 

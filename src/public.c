@@ -71,7 +71,7 @@ static int explain(const char *collective, int ranks, uint64_t bytes, int commut
         .commutative = commutative != 0, .segments = 1, .topology = &one_node,
     };
     struct collopt_decision d;
-    char choice[160];
+    char choice[COLLOPT_CHOICE_TEXT];
 
     if (c < 0 || ranks < 1)
         return -1;

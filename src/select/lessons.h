@@ -10,7 +10,7 @@ struct collopt_lesson {
     int32_t collective, ranks, nodes, ppn, size_class;
     uint32_t kind;              /* COLLOPT_KIND_EXACT and its like */
     int32_t uneven;             /* Reduce_scatter: some rank gets several times the average; no rule can say that */
-    char algorithm[124];        /* as in a rule */
+    char algorithm[COLLOPT_CHOICE_TEXT];        /* as in a rule */
     /* what was learnt */
     uint64_t tellers;           /* ranks, of all communicators together */
     uint64_t chosen;            /* of them, those that have chosen it */

@@ -698,32 +698,70 @@ START_TEST(one_part_is_a_reduce)
 }
 END_TEST
 
-/* Neither among all ranks nor between leaders or lanes. */
-START_TEST(no_chunks_over_tcp)
+/* What the model likes best on a machine, from 64 KiB on, of each collective. */
+static void each_candidate(const char *machine, bool commutative, void (*look)(const char *text, const char *where))
 {
-    static const char *const names[] = { "64 hosts over TCP", "8 hosts of 8 over TCP" };
+    const struct machine *m = machine_named(machine);
     struct collopt_topology t;
     struct collopt_machine network;
     int node[LARGEST_MACHINE];
 
-    for (size_t m = 0; m < sizeof names / sizeof *names; m++)
-        for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
-            for (size_t bytes = 64 << 10; bytes <= 16 << 20; bytes *= 2) {
-                struct collopt_problem p = { .collective = (enum collopt_collective)c, .ranks = 64, .size = 8, .commutative = true,
-                                             .count = bytes / 8, .segments = 1, .topology = &t, .machine = &network };
-                struct collopt_candidate best[8];
-                int n;
+    for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
+        for (size_t bytes = 64 << 10; bytes <= 16 << 20; bytes *= 2) {
+            struct collopt_problem p = { .collective = (enum collopt_collective)c, .ranks = m->ranks, .size = 8,
+                                         .commutative = commutative, .count = bytes / 8, .segments = 1, .topology = &t,
+                                         .machine = &network };
+            struct collopt_candidate best[8];
+            char text[2 * COLLOPT_CHOICE_TEXT], where[120];
+            int n;
 
-                survey(machine_named(names[m]), &t, node, &network);
-                n = collopt_choose(&p, 8, best);
-                for (int i = 0; i < n; i++) {
-                    char text[256];
-
-                    collopt_choice_text(&best[i].choice, text, sizeof text);
-                    ck_assert_msg(!strstr(text, "chunks=2") && !strstr(text, "chunks=4"), "%s, %s of %zu bytes: %s", names[m],
-                                  collopt_collective_names[c], bytes, text);
-                }
+            survey(m, &t, node, &network);
+            n = collopt_choose(&p, 8, best);
+            snprintf(where, sizeof where, "%s, %s of %zu bytes", m->name, collopt_collective_names[c], bytes);
+            for (int i = 0; i < n; i++) {
+                collopt_choice_text(&best[i].choice, text, sizeof text);
+                look(text, where);
             }
+        }
+}
+
+static void has_no_chunks(const char *text, const char *where)
+{
+    ck_assert_msg(!strstr(text, "chunks=2") && !strstr(text, "chunks=4"), "%s: %s", where, text);
+}
+
+static void has_no_strands(const char *text, const char *where)
+{
+    ck_assert_msg(!strstr(text, "strands=2") && !strstr(text, "strands=3"), "%s: %s", where, text);
+}
+
+static void has_room(const char *text, const char *where)
+{
+    ck_assert_msg(strlen(text) < COLLOPT_CHOICE_TEXT, "%s: no room for %s", where, text);
+}
+
+/* Neither among all ranks nor between leaders or lanes. */
+START_TEST(no_chunks_over_tcp)
+{
+    each_candidate("64 hosts over TCP", true, has_no_chunks);
+    each_candidate("8 hosts of 8 over TCP", true, has_no_chunks);
+}
+END_TEST
+
+START_TEST(strands_are_for_grids_and_operations_that_commute)
+{
+    each_candidate("64 hosts", true, has_no_strands);
+    each_candidate("8 hosts of 8 over TCP", true, has_no_strands);
+    each_candidate("torus 4x4x4", false, has_no_strands);
+    each_candidate("mesh 8x8", false, has_no_strands);
+}
+END_TEST
+
+/* Else lessons would be lost. */
+START_TEST(choices_have_room)
+{
+    for (size_t m = 0; m < sizeof machines / sizeof *machines; m++)
+        each_candidate(machines[m].name, true, has_room);
 }
 END_TEST
 
@@ -751,6 +789,8 @@ int main(void)
     tcase_add_loop_test(tcase, decisions_are_known, 0, sizeof decisions / sizeof *decisions);
     tcase_add_test(tcase, one_part_is_a_reduce);
     tcase_add_test(tcase, no_chunks_over_tcp);
+    tcase_add_test(tcase, strands_are_for_grids_and_operations_that_commute);
+    tcase_add_test(tcase, choices_have_room);
     suite_add_tcase(suite, tcase);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
