@@ -151,10 +151,11 @@ static bool on_sides(const struct collopt_problem *p)
 }
 
 /* On a grid strands that begin on different sides are on links of their own; and the time that this takes, in as many chunks as are
- * best.  Of shorter vectors more messages take longer than links do. */
+ * best.  Of shorter vectors more messages take longer than links do.  Strands are to be faster by so much, whatever else differs: a
+ * Reduce of 64 KiB on a torus of 16x8x8 is predicted to take 41.2 us in one strand and 38.5 in three, and simulated 32.7 and 37.6. */
 static size_t best_strands(const struct collopt_algorithm *a, struct collopt_problem with, double *seconds)
 {
-    static const double differs = 0.95;
+    static const double differs = 0.9;
     size_t given = with.value[COLLOPT_SPLIT_STRANDS], best = given ? given : 1;
     bool grid = with.topology->wired && with.abreast == 0 && !with.anywhere;
     int sides = grid ? collopt_grid_proper(with.topology->dims).sides : 1;
@@ -168,9 +169,9 @@ static size_t best_strands(const struct collopt_algorithm *a, struct collopt_pro
         if (!on_sides(&with))
             continue;
         collopt_preset_chunks(a, &with, COLLOPT_SPLIT_CHUNKS, &time);
-        if (time < *seconds * differs) {
+        if (time / differs < *seconds) {
             best = (size_t)strands;
-            *seconds = time;
+            *seconds = time / differs;
         }
     }
     return best;

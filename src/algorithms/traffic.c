@@ -59,6 +59,8 @@ void collopt_traffic_scattered(struct collopt_traffic *t, const struct collopt_p
     static const double message = 0.3e-6, each = 10e-9;
     double byte = collopt_machine_of(p)->combine * (p->topology->wired ? 1 : 4);
 
+    if (blocks * (double)p->size > bytes)       /* most of them are empty */
+        blocks = bytes / (double)p->size;
     if (blocks > 1)
         collopt_inner_seconds(t, messages * (message + blocks * each + bytes * byte));
 }

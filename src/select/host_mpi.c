@@ -70,6 +70,7 @@ static void doubling(const struct collopt_problem *p, struct collopt_traffic *t)
 
         collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d, .bytes = bytes,
                                                           .combined = bytes });
+        collopt_traffic_scattered(t, p, 1, 2, bytes);   /* what is before these parts and what is behind them */
     }
 }
 
