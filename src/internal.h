@@ -284,6 +284,9 @@ bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t s
 bool collopt_report_write(struct collopt_report *r, const char *where, const char *mpi, int ranks, int rank);
 /* Is WHERE a file, there or not, and nothing else that can be written to? */
 bool collopt_report_to_file(const char *where);
+/* Warns at the beginning where the files WHERE (COLLOPT_REPORT) and RULES (of collopt_report_rules()), NULL: none, cannot be made:
+ * at the end what they were to hold would be lost. */
+void collopt_report_look_ahead(const char *where, const char *rules);
 /* Writes a file of rules that says what was learnt (COLLOPT_ADAPT); likewise. */
 bool collopt_report_rules(struct collopt_report *r, const char *where);
 

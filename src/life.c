@@ -40,11 +40,18 @@ static void look_for_parent(void)
 #endif
 }
 
+/* What COLLOPT_ADAPT=on learns goes to a file, or nowhere. */
+static const char *file_of_rules(void)
+{
+    return collopt_settings()->adapt ? collopt_settings()->adapt_rules : NULL;
+}
+
 void collopt_begin(void)
 {
     collopt_prepare();
     look_for_parent();
     collopt_agree_on_world();
+    collopt_report_look_ahead(collopt_settings()->report, file_of_rules());
     if (collopt_world_agreed())
         collopt_survey_world();
 }
@@ -156,7 +163,7 @@ static void report(const char *where, const char *rules)
 void collopt_end(void)
 {
     const char *where = collopt_settings()->report;
-    const char *rules = collopt_settings()->adapt ? collopt_settings()->adapt_rules : NULL;
+    const char *rules = file_of_rules();
     int finalized = 0;
 
     if (PMPI_Finalized(&finalized) || finalized)

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -532,6 +533,43 @@ static bool put(const char *where, const char *text, size_t n, int rank)
 
 enum form { TABLE, JSON, RULES };
 
+static const char *name_of(enum form form)
+{
+    return form == RULES ? "COLLOPT_ADAPT_RULES: the rules" : "COLLOPT_REPORT: the report";
+}
+
+/* Can the file NAME be made, and what is written beside it?  0, or an errno.  Names that begin where the program is cannot be judged:
+ * by the end it may be elsewhere. */
+static int obstacle(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    char folder[PATH_MAX];
+    struct stat is;
+
+    if (*name != '/')
+        return 0;
+    if (stat(name, &is) == 0 && S_ISDIR(is.st_mode))
+        return EISDIR;
+    if ((size_t)snprintf(folder, sizeof folder, "%.*s", (int)(slash - name + 1), name) >= sizeof folder)
+        return ENAMETOOLONG;
+    return access(folder, W_OK | X_OK) ? errno : 0;
+}
+
+static void look_ahead(enum form form, const char *where)
+{
+    int why = where && collopt_report_to_file(where) ? obstacle(where) : 0;
+
+    if (why)
+        collopt_warn("%s cannot be written to %s: %s; unless that changes before MPI_Finalize, there will be none", name_of(form),
+                     where, strerror(why));
+}
+
+void collopt_report_look_ahead(const char *where, const char *rules)
+{
+    look_ahead(JSON, where);
+    look_ahead(RULES, rules);
+}
+
 static void write_form(struct collopt_report *r, enum form form, FILE *to, const char *mpi, int ranks, int rank)
 {
     if (r->records)
@@ -559,8 +597,7 @@ static bool write_report(struct collopt_report *r, enum form form, const char *w
         done = fclose(to) == 0 && put(where, text, n, rank);
     }
     if (!done)
-        collopt_warn("%s could not be written to %s: %s",
-                     form == RULES ? "COLLOPT_ADAPT_RULES: the rules" : "COLLOPT_REPORT: the report", where, strerror(errno));
+        collopt_warn("%s could not be written to %s: %s", name_of(form), where, strerror(errno));
     free(text);
     return done;
 }

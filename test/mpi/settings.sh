@@ -288,6 +288,12 @@ reporting()
     rm -f "$work"/report.*
     tells 2 'run 5 passed 0' COLLOPT_AFTER=1 COLLOPT_REPORT=/dev/stdout -- allreduce=5
     said 1 '"combined": *true' "$host, report on /dev/stdout"
+    # what cannot be written is told while there is time to mend it, and at the end
+    tells 2 'run 5 passed 0' COLLOPT_AFTER=1 COLLOPT_REPORT="$work/none/report" -- allreduce=5
+    said 1 "^collopt: COLLOPT_REPORT: the report cannot be written to $work/none/report: No such file" "$host, a report nowhere"
+    said 1 "^collopt: COLLOPT_REPORT: the report could not be written to $work/none/report: No such file" "$host, no report"
+    tells 2 'run 5 passed 0' COLLOPT_AFTER=1 COLLOPT_ADAPT=on COLLOPT_ADAPT_RULES="$work" -- allreduce=5
+    said 1 "^collopt: COLLOPT_ADAPT_RULES: the rules cannot be written to $work: Is a directory" "$host, rules to a folder"
     # counters of communicators that were freed
     tells 2 'run 6 passed 0' COLLOPT_AFTER=1 COLLOPT_REPORT="$work/report" -- dup allreduce=2 dup allreduce=2 dup allreduce=2
     [ "$(reported run '')" = 12 ] || fail "$host: the report has $(reported run '') calls run, not 12"
