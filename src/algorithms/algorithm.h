@@ -356,8 +356,8 @@ size_t collopt_preset_by_model(const struct collopt_algorithm *a, const struct c
  * matters; and the time that it takes.  1 where all levels use the same: in a node, or on a grid, whose links are not told apart; and
  * over TCP, where messages of one rank at the same time hinder one another. */
 size_t collopt_preset_chunks(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter, double *seconds);
-/* A number of slots near what one message of a vector takes, value[PARAMETER] of A, by the model the fastest. */
-size_t collopt_preset_lambda(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter);
+/* A number of slots near what one message of so many BYTES takes, value[PARAMETER] of A, by the model the fastest. */
+size_t collopt_preset_lambda(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter, double bytes);
 /* How many segments of value[0] bytes the vector has: the segments() of all algorithms whose first parameter it is. */
 int collopt_segments(const struct collopt_problem *p);
 /* How many whole vectors of BYTES a rank may hold to have receives under way: value of a parameter "window". */

@@ -79,11 +79,11 @@ size_t collopt_preset_chunks(const struct collopt_algorithm *a, const struct col
 }
 
 /* Where LAMBDA is as many slots as a message takes; slots are as long as a message keeps its receiver busy, or the way to it. */
-size_t collopt_preset_lambda(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter)
+size_t collopt_preset_lambda(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter, double bytes)
 {
     const struct collopt_machine *m = collopt_machine_of(p);
     const struct collopt_way *w = way_of(p);
-    double bytes = vector_bytes(p), busy = w->overhead + m->combine * bytes, wire = w->byte * bytes;
+    double busy = w->overhead + m->combine * bytes, wire = w->byte * bytes;
     double message = w->latency + 2 * w->overhead + wire + m->combine * bytes + (p->topology->wired ? m->hop : 0);
     double lambda = message / (busy > wire ? busy : wire);
     int near = lambda < COLLOPT_MOST_LAMBDA ? (int)lambda : COLLOPT_MOST_LAMBDA;

@@ -80,6 +80,7 @@ all()                   # HOST
         COLLOPT_SCAN=transpose:width=2,chunks=4 COLLOPT_EXSCAN=transpose:width=2,chunks=3 -- 6,2 count=1000
     one 8 COLLOPT_ALLREDUCE=recursive_splitting:radix=2,strands=3 COLLOPT_REDUCE=recursive_splitting:radix=2,strands=2,chunks=2 \
         COLLOPT_REDUCE_SCATTER=strided_splitting:radix=4 COLLOPT_REDUCE_SCATTER_BLOCK=strided_splitting:radices=2x4 --
+    one 8 COLLOPT_REDUCE=postal_tree:parts=4,window=1 -- 6,2 reduce
     one 8 COLLOPT_CUT=1000 -- count=1000                # messages cut in many
     one 4 COLLOPT_CUT=1 -- count=17
     one 3 TEST_LONGEST=60 -- count=60                   # in the pieces that suit the host: eager ones, and such as caches hold
