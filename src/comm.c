@@ -98,13 +98,21 @@ static void free_hidden(struct collopt_comm *c)
     pthread_mutex_unlock(&lock);
 }
 
+/* What is freed when MPI_Finalize has ended is a session's, whose MPI goes on (MPI-4, 11.3). */
+static bool too_late(void)
+{
+    int finalized = 0;
+
+    return atomic_load_explicit(&shut_down, memory_order_relaxed) && (PMPI_Finalized(&finalized) || !finalized);
+}
+
 static int deleted(MPI_Comm comm, int key, void *value, void *extra)
 {
     struct collopt_comm *c = value;
 
     (void)comm, (void)key, (void)extra;
-    if (!atomic_load_explicit(&shut_down, memory_order_relaxed)) {
-        clean(c);               /* frees datatypes of the host, so not after MPI_Finalize */
+    if (!too_late()) {
+        clean(c);               /* frees datatypes of the host, so not in MPI_Finalize */
         free_hidden(c);
     }
     give_back(c);
@@ -132,7 +140,8 @@ void collopt_comm_shut_down(void)
     c = every;
     pthread_mutex_unlock(&lock);
     for (; c; c = c->other)
-        collopt_plans_free(c);
+        if (!c->busy)           /* by a thread whose communicator is a session's, and goes on */
+            collopt_plans_free(c);
     atomic_store_explicit(&shut_down, true, memory_order_relaxed);
 }
 

@@ -55,6 +55,7 @@ communicators()         # HOST
         ;;
     mpich)
         quiet mpich 3 COLLOPT_PCONTROL=on "$with" session
+        quiet mpich 2 COLLOPT_COMMUNICATORS=3 "$with" session_goes_on 4
         ;;
     esac
 }

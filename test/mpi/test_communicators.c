@@ -444,6 +444,37 @@ static void in_session(void)
 }
 #endif
 
+#if MPI_VERSION >= 4
+/* Of so many communicators that are freed after MPI_Finalize, one after the other, no more than COLLOPT_COMMUNICATORS are there at a
+ * time. */
+static int session_goes_on(int n)
+{
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm, copy;
+
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+    MPI_Comm_create_from_group(group, "collopt-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
+    MPI_Comm_rank(comm, &world_rank);
+    MPI_Comm_size(comm, &world_ranks);
+    two_first_calls(comm);
+    use(comm, "a communicator of a session, before MPI_Finalize");
+    MPI_Finalize();
+    use(comm, "a communicator of a session, after MPI_Finalize");
+    for (int i = 0; i < n; i++) {
+        MPI_Comm_dup(comm, &copy);
+        two_first_calls(copy);
+        use(copy, "one made after MPI_Finalize");
+        MPI_Comm_free(&copy);
+    }
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&group);
+    MPI_Session_finalize(&session);
+    return failures() != 0;
+}
+#endif
+
 /* Without MPI_Init and MPI_Finalize. */
 static int session_alone(void)
 {
@@ -472,6 +503,12 @@ int main(int argc, char **argv)
 
     if (strcmp(subject, "session") == 0)
         return session_alone();
+#if MPI_VERSION >= 4
+    if (strcmp(subject, "session_goes_on") == 0) {
+        MPI_Init(&argc, &argv);
+        return session_goes_on(argc > 2 ? atoi(argv[2]) : 1);
+    }
+#endif
     snprintf(self, sizeof self, "%s", argv[0]);
     begin(&argc, &argv, "test_communicators");
     for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)

@@ -138,7 +138,8 @@ START_TEST(settings)
     put("site.machine", "net.latncy = 1 us\n");
     ck_assert_int_eq(read_with(&s, NULL), 1);
     ck_assert(!s.machine && s.rules);
-    ck_assert_msg(strstr(said, "COLLOPT_MACHINE is not used: ") && strstr(said, "/site.machine:1: ")
+    ck_assert_msg(strstr(said, "a file of machines in a default place is not used: ")
+                      && strstr(said, "COLLOPT_MACHINE=none keeps") && strstr(said, "/site.machine:1: ")
                       && strstr(said, "net.latency"), "%s", said);
     drop("mine");
     drop("site.machine");
