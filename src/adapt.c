@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arithmetic.h"
 #include "call.h"
 #include "select/lessons.h"
 #include "select/rules.h"
@@ -96,6 +97,7 @@ int collopt_adapt_agree(struct collopt_comm *c, struct collopt_adapted *a)
 {
     bool settled = a->trials.state == COLLOPT_SETTLED;
     double mine[COLLOPT_TRIED], all[COLLOPT_TRIED];
+    uint64_t arithmetic;
     int err;
 
     if (!collopt_trials_due(&a->trials))
@@ -106,7 +108,9 @@ int collopt_adapt_agree(struct collopt_comm *c, struct collopt_adapted *a)
     c->busy = false;
     if (err != MPI_SUCCESS)
         return err;
+    arithmetic = collopt_usual_arithmetic();
     collopt_trials_take(&a->trials, all);
+    collopt_arithmetic_of(arithmetic);
     if (!settled && a->trials.state == COLLOPT_SETTLED)
         say_settled(c, a);
     return MPI_SUCCESS;

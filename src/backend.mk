@@ -2,6 +2,7 @@
 
 # The part without MPI: libcollopt-core.la.
 COLLOPT_CORE_SOURCES = \
+	src/arithmetic.h \
 	src/bind.c \
 	src/choice.c \
 	src/compile.c \

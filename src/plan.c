@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "arithmetic.h"
 #include "call.h"
 #include "select/choose.h"
 #include "select/reproducible.h"
@@ -429,12 +430,17 @@ struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collo
                                       const struct collopt_facts *f, size_t count)
 {
     struct collopt_plan *plan = calloc(1, sizeof *plan);
+    uint64_t arithmetic;
+    bool made;
 
     if (!plan)
         return NULL;
     *plan = (struct collopt_plan){ .collective = call->collective, .in_place = call->in == MPI_IN_PLACE, .root = call->root,
                                    .count = count, .facts = *f, .trial = call->trial };
-    if (!copy_counts(plan, call, c->ranks) || !decide(c, plan, call)) {
+    arithmetic = collopt_usual_arithmetic();
+    made = copy_counts(plan, call, c->ranks) && decide(c, plan, call);
+    collopt_arithmetic_of(arithmetic);
+    if (!made) {
         collopt_plan_free(plan);
         return NULL;
     }

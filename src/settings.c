@@ -6,6 +6,7 @@
 # include "config.h"
 #endif
 
+#include "arithmetic.h"
 #include "hash.h"
 #include "hosts.h"
 #include "internal.h"
@@ -469,6 +470,20 @@ static void tell(void (*warn)(const char *sentence), const char *format, ...)
     warn(sentence);
 }
 
+/* What files of modules, spack and CMake set beside a library, and what its own tests do. */
+static bool is_of_installations(const char *name, size_t n)
+{
+    static const char *const others[] = {
+        "ROOT", "DIR", "HOME", "BASE", "PREFIX", "PATH", "BIN", "BINDIR", "LIB", "LIBDIR", "INC", "INCLUDE", "INCDIR", "MAN", "DOC",
+        "VERSION", "BUILD", "SOURCE", NULL,
+    };
+
+    for (int i = 0; others[i]; i++)
+        if (strlen(others[i]) == n && memcmp(others[i], name, n) == 0)
+            return true;
+    return false;
+}
+
 static void tell_unknown(void (*warn)(const char *sentence), const char *name, size_t n)
 {
     char copy[SHOWN];
@@ -559,7 +574,8 @@ static int look_for_file(struct collopt_settings *s, const struct collopt_settin
     if (!collopt_default_file(environment, collopt_host_name, ending, path, sizeof path)
         || set(s, row, path, message, sizeof message))
         return 0;
-    tell_value(warn, row, row->name, strlen(row->name), path, message);
+    tell(warn, "a file of %s in a default place is not used: %s; %s=none keeps collopt from it",
+         row->kind == COLLOPT_RULES_FILE ? "rules" : "machines", message, row->name);
     return 1;
 }
 
@@ -594,6 +610,7 @@ static int make_reproducible(struct collopt_settings *s, bool after_given, bool 
 int collopt_settings_from(struct collopt_settings *s, char *const *environment, void (*warn)(const char *sentence))
 {
     static const char prefix[] = "COLLOPT_";
+    static const size_t own_part = sizeof prefix - 1;
     bool seen[ROWS] = { false };
     const char *own;
     char message[768];
@@ -610,7 +627,7 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment, 
         const struct collopt_setting_row *row = row_named(name, n);
 
         if (!row) {
-            if (strncmp(name, prefix, sizeof prefix - 1) == 0) {
+            if (strncmp(name, prefix, own_part) == 0 && !is_of_installations(name + own_part, n - own_part)) {
                 tell_unknown(warn, name, n);
                 wrong++;
             }
@@ -655,9 +672,13 @@ static void warn(const char *sentence)
     collopt_warn("%s", sentence);
 }
 
+/* Numbers in files are the same on all ranks, however their programs round. */
 static void read_settings(void)
 {
+    uint64_t arithmetic = collopt_usual_arithmetic();
+
     collopt_settings_from(&settings, environ, warn);
+    collopt_arithmetic_of(arithmetic);
 }
 
 const struct collopt_settings *collopt_settings(void)

@@ -7,9 +7,11 @@
  *                                 collective, counts, sum (of counts), null, pcontrol
  *     upper                       from now on, on a communicator of all ranks but the first of MPI_COMM_WORLD
  *     fatal                       errors are fatal again: the next mistake ends the job
+ *     upwards=1                   this rank lets the processor round upwards, and all make right calls of many lengths
  *     right=20                    so many rounds of right calls of everything, with datatypes that differ and yet go together
  *
  * At the end each rank writes "rank 0: run 5 passed 3". */
+#include <fenv.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,6 +207,24 @@ static void rounds(int n)
     MPI_Op_free(&op);
 }
 
+/* Times that are predicted to the last bit alike must not be told apart by how a rank's program rounds. */
+static void round_upwards(int odd)
+{
+    enum { LONGEST = 4096 };
+    int *to = malloc(sizeof *to * LONGEST), *from = calloc((size_t)LONGEST * (size_t)ranks, sizeof *from);
+
+    if (rank == odd)
+        fesetround(FE_UPWARD);
+    for (int n = 1; n <= LONGEST && to && from; n = n < 32 ? n + 1 : n * 5 / 4) {
+        check(MPI_Reduce_scatter_block(from, to, n, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "upwards: Reduce_scatter_block");
+        check(MPI_Allreduce(from, to, n, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "upwards: Allreduce");
+    }
+    check(fegetround() == (rank == odd ? FE_UPWARD : FE_TONEAREST), "upwards: how the program rounds");
+    fesetround(FE_TONEAREST);
+    free(from);
+    free(to);
+}
+
 static void all_but_the_first(void)
 {
     MPI_Comm made;
@@ -227,6 +247,8 @@ static void obey(const char *word)
         fatal = MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL) == MPI_SUCCESS;
     else if (strncmp(word, "right=", 6) == 0)
         rounds(atoi(value + 1));
+    else if (strncmp(word, "upwards=", 8) == 0)
+        round_upwards(atoi(value + 1));
     else
         for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
             if (strlen(mistakes[i].name) == n && memcmp(mistakes[i].name, word, n) == 0 && (ranks > 1 || !value))
