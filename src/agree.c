@@ -92,10 +92,15 @@ static int tell_value(MPI_Comm comm, int from, const struct collopt_setting_row 
     return PMPI_Bcast(value, VALUE, MPI_CHAR, from, comm);
 }
 
+static bool may_lie_in_a_default_place(const struct collopt_setting_row *row)
+{
+    return row->kind == COLLOPT_RULES_FILE || row->kind == COLLOPT_MACHINE_FILE;
+}
+
 /* A file that this rank could not read is as good as none, which nobody but this rank knows. */
 static bool may_be_unusable(const struct collopt_setting_row *row, const char *value)
 {
-    return (row->kind == COLLOPT_RULES_FILE || row->kind == COLLOPT_MACHINE_FILE || row->kind == COLLOPT_SHAPE)
+    return (may_lie_in_a_default_place(row) || row->kind == COLLOPT_SHAPE)
         && strcmp(value, row->preset) == 0;
 }
 
@@ -137,7 +142,8 @@ void collopt_difference(MPI_Comm comm, char *text, size_t size)
         snprintf(text, size, "have different COLLOPT_ variables: rank %d has another content of %s=%s than rank 0", rank,
                  row->name, odd);
     else
-        snprintf(text, size, "have different COLLOPT_ variables: rank %d %s, rank 0 %s", rank, has[1], has[0]);
+        snprintf(text, size, "have different COLLOPT_ variables: rank %d %s, rank 0 %s%s", rank, has[1], has[0],
+                 may_lie_in_a_default_place(row) ? " (of a variable or in a default place)" : "");
 }
 
 /* Called by all ranks right after MPI_Init.  A rank that runs without collopt cannot be

@@ -267,7 +267,18 @@ static void print_host(const struct collopt_hosts *h, const char *name)
     printf(", %s\n", h->file);
 }
 
-/* Where files of rules and machines are looked for, and how they would be called for this processor. */
+/* The files in default places that jobs with MPI find. */
+static void print_found(const char *mpi)
+{
+    static const char *const ending[] = { "rules", "machine" };
+    char path[4096];
+
+    for (int i = 0; i < 2; i++)
+        printf("  %-11s %-7s %s\n", i == 0 ? mpi : "", ending[i],
+               collopt_default_file(environ, mpi, ending[i], path, sizeof path) ? path : "none");
+}
+
+/* Where files of rules and machines are looked for, how they would be called for this processor, and what is there. */
 static void print_places(void)
 {
     char directory[4096], processor[200];
@@ -278,6 +289,8 @@ static void print_places(void)
         printf("  yours       %s\n", directory);
     printf("  all users'  %s\n  names       MPI-%s, MPI, site; with .rules or .machine behind them; MPI is openmpi or mpich\n",
            collopt_system_directory(), processor);
+    print_found("openmpi");
+    print_found("mpich");
 }
 
 static void print_algorithm(const struct collopt_algorithm *a)
