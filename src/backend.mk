@@ -54,6 +54,7 @@ COLLOPT_CORE_SOURCES = \
 	src/select/outside.c \
 	src/select/reproducible.c \
 	src/select/reproducible.h \
+	src/select/remembered.c \
 	src/select/rules.c \
 	src/select/rules.h \
 	src/select/select.c \

@@ -188,8 +188,23 @@ struct collopt_decision {
 
 /* Fills DECISION for P: what is forced, else by the user's rules, else what was measured or is predicted to
  * be fastest, else the host.  A forced algorithm that cannot serve P gives
- * one notice and the next choice. */
+ * one notice and the next choice.  What is predicted is that of a problem of collopt_rounded() elements: it may take as long as tens of
+ * short calls, so programs whose counts are never the same should not pay for each. */
 void collopt_select(const struct collopt_problem *p, struct collopt_decision *decision);
+/* The same, where R, unless NULL, knows predictions from before, and learns this one. */
+struct collopt_remembered;
+void collopt_select_again(const struct collopt_problem *p, struct collopt_remembered *r, struct collopt_decision *decision);
+/* COUNT, rounded up to four binary digits, so that what is true of vectors up to a power of two stays so; of a Reduce_scatter_block
+ * each part. */
+size_t collopt_rounded(const struct collopt_problem *p);
+
+/* remembered.c: what was predicted for a communicator's problems, of which the last ones are known. */
+struct collopt_remembered *collopt_remembered_new(void);        /* NULL: no memory, and nothing is remembered */
+void collopt_remembered_free(struct collopt_remembered *r);
+/* R may be NULL. */
+const struct collopt_decision *collopt_recall(const struct collopt_remembered *r, const struct collopt_problem *p);
+void collopt_remember(struct collopt_remembered *r, const struct collopt_problem *p, const struct collopt_decision *d);
+
 /* At most MOST choices that are worth a trial where a decision is open: that decision, then others that may be as fast. */
 int collopt_candidates(const struct collopt_problem *p, struct collopt_choice *choice, int most);
 /* Sets P->value and P->segments for a choice, and P->topology to the groups that it goes by. */

@@ -397,8 +397,11 @@ static void choose(struct collopt_comm *c, const struct collopt_call *call, cons
         *d = (struct collopt_decision){ .choice = *candidate, .why = "a candidate, COLLOPT_ADAPT" };
         return;
     }
-    if (!collopt_info_select(c, p, d))
-        collopt_select(p, d);
+    if (!collopt_info_select(c, p, d)) {
+        if (!c->remembered)
+            c->remembered = collopt_remembered_new();
+        collopt_select_again(p, c->remembered, d);
+    }
 }
 
 static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
@@ -472,4 +475,6 @@ void collopt_plans_free(struct collopt_comm *c)
         collopt_schedule_free(c->schedules->list[i].schedule);
     free(c->schedules);
     c->schedules = NULL;
+    collopt_remembered_free(c->remembered);
+    c->remembered = NULL;
 }

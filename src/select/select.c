@@ -157,15 +157,60 @@ static bool by_measurement(const struct collopt_problem *p, struct collopt_decis
     return where != NULL;
 }
 
-void collopt_select(const struct collopt_problem *p, struct collopt_decision *d)
+/* ---- all of them ---------------------------------------------------------------------------------------------------- */
+
+static size_t round_up(size_t n)
+{
+    enum { DIGITS = 4 };
+    int digits = n ? 64 - __builtin_clzll(n) : 0, cut = digits - DIGITS;
+    size_t step = cut > 0 ? (size_t)1 << cut : 1;
+
+    return n > SIZE_MAX - step ? n : (n + step - 1) / step * step;
+}
+
+size_t collopt_rounded(const struct collopt_problem *p)
+{
+    size_t parts = p->collective == COLLOPT_REDUCE_SCATTER_BLOCK ? (size_t)p->ranks : 1;
+
+    return p->counts || p->count > SIZE_MAX / 2 ? p->count : round_up(p->count / parts) * parts;
+}
+
+static bool predict(const struct collopt_problem *p, struct collopt_remembered *r, struct collopt_decision *d)
+{
+    const struct collopt_decision *known = collopt_recall(r, p);
+
+    if (known) {
+        *d = *known;
+        return true;
+    }
+    if (!by_model(p, d))
+        return false;
+    collopt_remember(r, p, d);
+    return true;
+}
+
+static bool by_prediction(const struct collopt_problem *p, struct collopt_remembered *r, struct collopt_decision *d)
+{
+    struct collopt_problem rounded = *p;
+
+    rounded.count = collopt_rounded(p);
+    return (predict(&rounded, r, d) && (!d->choice.algorithm || collopt_choice_usable(&d->choice, p, NULL))) || by_model(p, d);
+}
+
+void collopt_select_again(const struct collopt_problem *p, struct collopt_remembered *r, struct collopt_decision *d)
 {
     pthread_once(&once, read_forced);
     d->open = false;
     if (as_forced(p, d) || (p->anywhere ? collopt_select_reproducible(p, d) : by_rules(p, d)))
         return;
     d->open = !p->anywhere;
-    if (!p->anywhere && (by_measurement(p, d) || by_model(p, d)))
+    if (!p->anywhere && (by_measurement(p, d) || by_prediction(p, r, d)))
         return;
     d->choice = (struct collopt_choice){ 0 };
     snprintf(d->why, sizeof d->why, "no algorithm here can serve this");
+}
+
+void collopt_select(const struct collopt_problem *p, struct collopt_decision *d)
+{
+    collopt_select_again(p, NULL, d);
 }

@@ -405,6 +405,67 @@ START_TEST(scans_are_no_chains)
 }
 END_TEST
 
+/* ---- choices of before ----------------------------------------------------------------------------------------------- */
+
+START_TEST(counts_are_rounded_up)
+{
+    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = 6 };
+
+    for (p.count = 0; p.count < 5000; p.count++) {
+        size_t n = collopt_rounded(&p);
+
+        ck_assert_msg(n >= p.count && 8 * n <= 9 * p.count + 8 && (p.count > 16 || n == p.count), "%zu: %zu", p.count, n);
+    }
+    for (p.count = 1; p.count; p.count *= 2)
+        ck_assert_uint_eq(collopt_rounded(&p), p.count);
+    p.count = SIZE_MAX;
+    ck_assert_uint_eq(collopt_rounded(&p), SIZE_MAX);
+    p.collective = COLLOPT_REDUCE_SCATTER_BLOCK;        /* which has as much for each */
+    p.count = 6 * 1001;
+    ck_assert_uint_eq(collopt_rounded(&p), 6 * 1024);
+    p.counts = &p.count;
+    ck_assert_uint_eq(collopt_rounded(&p), 6 * 1001);
+}
+END_TEST
+
+static bool same_decision(const struct collopt_decision *a, const struct collopt_decision *b)
+{
+    return a->choice.algorithm == b->choice.algorithm && memcmp(a->choice.value, b->choice.value, sizeof a->choice.value) == 0
+        && strcmp(a->why, b->why) == 0 && a->open == b->open;
+}
+
+/* Ranks that have made other calls before remember others: what is remembered must be what they would find out. */
+START_TEST(what_is_remembered_is_what_is_chosen)
+{
+    static const struct collopt_topology flat = { .nodes = 1 };
+    struct collopt_remembered *r = collopt_remembered_new();
+    struct collopt_problem p = { .collective = (enum collopt_collective)_i, .ranks = 6, .size = TRIAL_SIZE, .segments = 1,
+                                 .topology = &flat };
+
+    ck_assert_ptr_nonnull(r);
+    for (size_t i = 0; i < 3000; i++) {
+        struct collopt_decision again, anew;
+
+        p.count = i % 3 ? i : i * i;
+        if (p.collective == COLLOPT_REDUCE_SCATTER_BLOCK)
+            p.count *= 6;
+        p.commutative = i % 5 > 0;
+        p.root = p.collective == COLLOPT_REDUCE ? (int)(i % 7 % 6) : 0;
+        collopt_select_again(&p, r, &again);
+        collopt_select(&p, &anew);
+        ck_assert_msg(same_decision(&again, &anew), "%s of %zu: %s (%s), anew %s (%s)", collopt_collective_names[_i], p.count,
+                      again.choice.algorithm->name, again.why, anew.choice.algorithm->name, anew.why);
+    }
+    p.count = collopt_rounded(&p);
+    ck_assert_ptr_nonnull(collopt_recall(r, &p));
+    p.root++;
+    ck_assert_ptr_null(collopt_recall(r, &p));
+    ck_assert_ptr_null(collopt_recall(NULL, &p));
+    collopt_remembered_free(r);
+    collopt_remembered_free(NULL);
+}
+END_TEST
+
 /* ---- reproducible choices ------------------------------------------------------------------------------------------ */
 
 /* Nodes and a grid, of which a choice that is to be reproducible must not show anything. */
@@ -491,6 +552,8 @@ int main(void)
     tcase_set_timeout(chosen, 600);
     tcase_add_loop_test(chosen, long_vectors_are_cut, 0, 2 * COLLOPT_COLLECTIVES);
     tcase_add_loop_test(chosen, scans_are_no_chains, 0, 2);
+    tcase_add_test(chosen, counts_are_rounded_up);
+    tcase_add_loop_test(chosen, what_is_remembered_is_what_is_chosen, 0, COLLOPT_COLLECTIVES);
     tcase_add_loop_test(chosen, reproducible_choices_know_the_call_only, 0, 2 * COLLOPT_COLLECTIVES);
     tcase_add_test(chosen, what_is_not_reproducible_is_refused);
     suite_add_tcase(suite, chosen);
