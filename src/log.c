@@ -48,8 +48,7 @@ static bool said_before(const char *line, size_t n)
 
     if (atomic_load_explicit(&said[h % ROOM], memory_order_relaxed) == h)
         return true;
-    atomic_compare_exchange_strong(&said[h % ROOM], &none, h);
-    return false;
+    return !atomic_compare_exchange_strong(&said[h % ROOM], &none, h) && none == h;     /* another thread was first */
 }
 
 static void put(bool once, const char *prefix, const char *format, va_list ap)
