@@ -1,6 +1,7 @@
 /* From a call to its execution, by us or, if it is declined, by the host. */
 #include "config.h"
 
+#include <pthread.h>
 #include <time.h>
 
 #include "call.h"
@@ -71,24 +72,30 @@ static bool odd_buffers(const struct collopt_call *call, const struct collopt_co
     return call->out == NULL && !may_be_null && !gets_nothing(call, c) && count_for(call, c->rank) > 0;
 }
 
+static bool looks;
+static pthread_once_t looked = PTHREAD_ONCE_INIT;
+
+/* By one thread: meanwhile the error handler of MPI_COMM_SELF is not the user's.  That other threads wait for a call of the host
+ * is safe here, and nowhere else: on MPI_COMM_SELF it waits for nobody. */
+static void see_whether_host_looks(void)
+{
+    MPI_Errhandler handler = collopt_quiet(MPI_COMM_SELF);
+    int x[2] = { 0 };
+
+    looks = collopt_host.Allreduce(x, x, 2, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS;
+    collopt_as_before(MPI_COMM_SELF, handler);
+}
+
 /* Builds of MPICH may leave out the checks of arguments, and Open MPI can be told to (mpi_param_check).  Without MPI_Init
  * (sessions) there is no communicator to try it on. */
 static bool host_looks(void)
 {
-    enum { NOT_KNOWN, LOOKS, LOOKS_NOT };
-    static atomic_int known = NOT_KNOWN;
-    int looks = atomic_load_explicit(&known, memory_order_relaxed), begun = 0, x[2] = { 0 };
-    MPI_Errhandler handler;
+    int begun = 0;
 
-    if (looks != NOT_KNOWN)
-        return looks == LOOKS;
     if (PMPI_Initialized(&begun) || !begun)
         return true;
-    handler = collopt_quiet(MPI_COMM_SELF);
-    looks = collopt_host.Allreduce(x, x, 2, MPI_INT, MPI_SUM, MPI_COMM_SELF) == MPI_SUCCESS ? LOOKS_NOT : LOOKS;
-    collopt_as_before(MPI_COMM_SELF, handler);
-    atomic_store_explicit(&known, looks, memory_order_relaxed);
-    return looks == LOOKS;
+    pthread_once(&looked, see_whether_host_looks);
+    return looks;
 }
 
 /* MPI forbids send buffer == receive buffer, and the host's checks refuse it: MPICH's everywhere, Open MPI's in Reduce, and in
