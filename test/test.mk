@@ -68,3 +68,7 @@ check_PROGRAMS += test/unit/test_guidelines
 TESTS += test/unit/test_guidelines
 test_unit_test_guidelines_SOURCES = test/unit/test_guidelines.c
 test_unit_test_guidelines_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
+
+# What threads may do at the same time, under ThreadSanitizer: without MPI, and on each MPI.
+TESTS += test/threads_sanitized.sh
+EXTRA_DIST += test/threads_sanitized.sh test/threads_core.c

@@ -1,9 +1,11 @@
 /* A program for the strange MPI.
  *
  *     stranger             calls a few names, also one that this MPI lacks
+ *     stranger threads     the same, and the first calls of the process come from several threads at once
  *     stranger cost        measures what a call through the front costs, in ns */
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -38,6 +40,27 @@ static double time_of(local_function *volatile f)
     return least;
 }
 
+static int wrong;
+
+static void *call(void *unused)
+{
+    char in[4] = "abc", out[4] = "";
+
+    if (MPI_Allreduce(in, out, 4, 0, 0, 0) || strcmp(in, out) || MPI_Reduce_local(in, out, 5, 0, 0) != 5)
+        __atomic_store_n(&wrong, 1, __ATOMIC_RELAXED);
+    return unused;
+}
+
+static void call_in_threads(void)
+{
+    pthread_t thread[8];
+
+    for (int i = 0; i < 8; i++)
+        pthread_create(&thread[i], NULL, call, NULL);
+    for (int i = 0; i < 8; i++)
+        pthread_join(thread[i], NULL);
+}
+
 int main(int argc, char **argv)
 {
     char in[4] = "abc", out[4] = "";
@@ -48,7 +71,10 @@ int main(int argc, char **argv)
         printf("%.2f\n", time_of(MPI_Reduce_local) - time_of((local_function *)dlsym(mpi, "PMPI_Reduce_local")));
         return 0;
     }
-    if (MPI_Allreduce(in, out, 4, 0, 0, 0) || strcmp(in, out) || MPI_Reduce_local(in, out, 5, 0, 0) != 5)
+    if (argc > 1 && strcmp(argv[1], "threads") == 0)
+        call_in_threads();
+    call(NULL);
+    if (wrong)
         return 1;
 
     int (*lacking)(const void *, void *, int, long, long, long) =
