@@ -262,6 +262,58 @@ START_TEST(swing_positions_are_windows)
 }
 END_TEST
 
+static bool has_larger_prime(int n, int than)
+{
+    for (int f = 2; f <= than; f++)
+        while (n % f == 0)
+            n /= f;
+    return n > 1;
+}
+
+static int largest_divisor(int n, int up_to)
+{
+    while (n % up_to)
+        up_to--;
+    return up_to;
+}
+
+/* Written as a list, they are read back. */
+static bool is_read_back(struct collopt_levels f)
+{
+    struct collopt_levels again;
+    size_t list = 0;
+
+    for (int l = 0; l < f.levels; l++)
+        list |= (size_t)f.radix[l] << COLLOPT_RADIX_BITS * l;
+    again = collopt_listed_levels(list);
+    return again.levels == f.levels && again.ranks == f.ranks && !memcmp(again.radix, f.radix, (size_t)f.levels * sizeof *f.radix);
+}
+
+/* On each level as many as there can be, so none is wider than the one before.  Where there are none, nobody may take them for
+ * all ranks. */
+static bool are_factors(struct collopt_levels f, int ranks, int radix)
+{
+    int left = ranks;
+
+    if ((f.levels > 0) != (ranks > 1 && !has_larger_prime(ranks, radix)))
+        return false;
+    if (f.levels == 0)
+        return f.ranks == (ranks == 1) && collopt_widest_level(f) == 2;
+    for (int l = 0; l < f.levels; left /= f.radix[l++])
+        if (f.radix[l] < 2 || f.radix[l] != largest_divisor(left, radix))
+            return false;
+    return left == 1 && f.ranks == ranks && collopt_widest_level(f) == f.radix[0] && is_read_back(f);
+}
+
+START_TEST(levels_multiply_to_the_ranks)
+{
+    for (int ranks = 1; ranks <= 4096; ranks++)
+        for (int radix = 2; radix <= COLLOPT_FOLD_OPERANDS; radix++)
+            if (!are_factors(collopt_factors(ranks, radix), ranks, radix))
+                ck_abort_msg("%d ranks by up to %d", ranks, radix);
+}
+END_TEST
+
 START_TEST(grids_have_coordinates)
 {
     struct collopt_grid g;
@@ -499,6 +551,7 @@ int main(void)
     tcase_add_test(tcase, segments_are_bounded);
     tcase_add_test(tcase, swings_halve);
     tcase_add_test(tcase, swing_positions_are_windows);
+    tcase_add_test(tcase, levels_multiply_to_the_ranks);
     tcase_add_test(tcase, grids_have_coordinates);
     tcase_add_test(tcase, the_farthest_are_first);
     tcase_add_test(tcase, preset_dims_are_nearly_square);
