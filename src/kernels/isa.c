@@ -82,6 +82,19 @@ static const struct collopt_isa *chosen;
 
 size_t collopt_far_from = SIZE_MAX, collopt_stream_from;
 
+void collopt_processor_by_cpuid(struct collopt_processor *processor, const struct collopt_cpuid *words)
+{
+    enum { AVX = 1 << 28, F16C = 1 << 29 };                     /* leaf 1 */
+    enum { AVX2 = 1 << 5 };                                     /* leaf 7 */
+    enum { YMM = 0x06, ZMM = 0xe6 };
+    const unsigned avx512 = 1u << 16 | 1u << 30 | 1u << 31;     /* leaf 7: F, BW, VL */
+    bool vectors = (words->one & AVX) && (words->saved & YMM) == YMM;
+
+    processor->avx2   = vectors && (words->seven & AVX2);
+    processor->f16c   = vectors && (words->one & F16C);
+    processor->avx512 = vectors && (words->saved & ZMM) == ZMM && (words->seven & avx512) == avx512;
+}
+
 #if defined __x86_64__ || defined __i386__
 /* The register states that the operating system saves. */
 static unsigned saved_states(void)
@@ -94,20 +107,16 @@ static unsigned saved_states(void)
 
 static void detect_features(struct collopt_processor *processor)
 {
-    enum { YMM = 0x06, ZMM = 0xe6 };
-    const unsigned avx512 = bit_AVX512F | bit_AVX512BW | bit_AVX512VL;
-    unsigned a, b, c, d, one;
+    struct collopt_cpuid words = { 0 };
+    unsigned a, b, c, d;
 
-    if (!__get_cpuid(1, &a, &b, &one, &d) || !(one & bit_OSXSAVE) || !(one & bit_AVX))
-        return;
-    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
-        return;
-
-    unsigned saved = saved_states();
-
-    processor->avx2   = (saved & YMM) == YMM && (b & bit_AVX2);
-    processor->f16c   = (saved & YMM) == YMM && (one & bit_F16C);
-    processor->avx512 = (saved & ZMM) == ZMM && (b & avx512) == avx512;
+    if (__get_cpuid(1, &a, &b, &c, &d))
+        words.one = c;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        words.seven = b;
+    if (words.one & bit_OSXSAVE)
+        words.saved = saved_states();
+    collopt_processor_by_cpuid(processor, &words);
 }
 #elif defined __aarch64__ && defined __linux__
 static void detect_features(struct collopt_processor *processor)
