@@ -195,6 +195,48 @@ START_TEST(infinite_products)
 }
 END_TEST
 
+/* Operands that would count as zero, results that would be made zero, were the processor told to flush: gcc's -ffast-math, when
+ * it links, tells every thread to. Compared with a reference of the same process nobody would see it. */
+START_TEST(subnormal_numbers_are_kept)
+{
+    EVERYWHERE(SUM, DOUBLE, double, 0x1p-1074, 0x1p-1074, 0x1p-1073);
+    EVERYWHERE(SUM, DOUBLE, double, 0x1p-1023, 0x1p-1023, 0x1p-1022);
+    EVERYWHERE(SUM, DOUBLE, double, 0x1p-1022, -0x1p-1074, 0x0.fffffffffffffp-1022);
+    EVERYWHERE(PROD, DOUBLE, double, 0x1p-600, 0x1p-450, 0x1p-1050);
+    EVERYWHERE(PROD, DOUBLE, double, 0x1p-1074, -0x1p60, -0x1p-1014);
+    EVERYWHERE(MIN, DOUBLE, double, 0x1p-1073, 0x1p-1074, 0x1p-1074);
+    EVERYWHERE(MAX, DOUBLE, double, 0x1p-1074, 0.0, 0x1p-1074);
+
+    EVERYWHERE(SUM, FLOAT, float, 0x1p-149f, 0x1p-149f, 0x1p-148f);
+    EVERYWHERE(SUM, FLOAT, float, 0x1p-127f, 0x1p-127f, 0x1p-126f);
+    EVERYWHERE(SUM, FLOAT, float, 0x1p-126f, -0x1p-149f, 0x0.fffffep-126f);
+    EVERYWHERE(PROD, FLOAT, float, 0x1p-70f, 0x1p-70f, 0x1p-140f);
+    EVERYWHERE(PROD, FLOAT, float, 0x1p-149f, -0x1p30f, -0x1p-119f);
+    EVERYWHERE(MIN, FLOAT, float, 0x1p-148f, 0x1p-149f, 0x1p-149f);
+    EVERYWHERE(MAX, FLOAT, float, 0x1p-149f, 0.0f, 0x1p-149f);
+
+    EVERYWHERE(SUM, FLOAT16, uint16_t, 0x0001, 0x0001, 0x0002);
+    EVERYWHERE(SUM, FLOAT16, uint16_t, 0x0200, 0x0200, 0x0400);
+    EVERYWHERE(SUM, FLOAT16, uint16_t, 0x0400, 0x8001, 0x03ff);
+    EVERYWHERE(PROD, FLOAT16, uint16_t, 0x0400, 0x3800, 0x0200);        /* 2^-14 and a half */
+    EVERYWHERE(PROD, FLOAT16, uint16_t, 0x0001, 0xe400, 0x8400);        /* 2^-24 and -2^10 */
+    EVERYWHERE(SUM, BFLOAT16, uint16_t, 0x0001, 0x0001, 0x0002);
+    EVERYWHERE(SUM, BFLOAT16, uint16_t, 0x0040, 0x0040, 0x0080);
+    EVERYWHERE(SUM, BFLOAT16, uint16_t, 0x0080, 0x8001, 0x007f);
+    EVERYWHERE(PROD, BFLOAT16, uint16_t, 0x0080, 0x3f00, 0x0040);       /* 2^-126 and a half */
+    EVERYWHERE(PROD, BFLOAT16, uint16_t, 0x0001, 0xc480, 0x8200);       /* 2^-133 and -2^10 */
+
+    EVERYWHERE(SUM, COMPLEX_DOUBLE, double _Complex, 0x1p-1074 - 0x1p-1022i, 0x1p-1074 + 0x1p-1074i,
+               0x1p-1073 - 0x0.fffffffffffffp-1022i);
+    EVERYWHERE(PROD, COMPLEX_DOUBLE, double _Complex, 0x1p-600 + 0x1p-601i, 0x1p-450, 0x1p-1050 + 0x1p-1051i);
+    EVERYWHERE(PROD, COMPLEX_DOUBLE, double _Complex, 0x1p-1074 + 0x1p-1073i, 0x1p60, 0x1p-1014 + 0x1p-1013i);
+    EVERYWHERE(SUM, COMPLEX_FLOAT, float _Complex, 0x1p-149f - 0x1p-126fi, 0x1p-149f + 0x1p-149fi,
+               0x1p-148f - 0x0.fffffep-126fi);
+    EVERYWHERE(PROD, COMPLEX_FLOAT, float _Complex, 0x1p-70f + 0x1p-71fi, 0x1p-70f, 0x1p-140f + 0x1p-141fi);
+    EVERYWHERE(PROD, COMPLEX_FLOAT, float _Complex, 0x1p-149f + 0x1p-148fi, 0x1p30f, 0x1p-119f + 0x1p-118fi);
+}
+END_TEST
+
 /* ---- tables ---- */
 
 START_TEST(what_mpi_allows)
@@ -314,6 +356,7 @@ int main(void)
     tcase_add_test(rules, least_and_greatest);
     tcase_add_test(rules, ties_go_to_the_lowest_index);
     tcase_add_test(rules, infinite_products);
+    tcase_add_test(rules, subnormal_numbers_are_kept);
     tcase_add_test(rules, what_mpi_allows);
     tcase_add_test(rules, names_lead_back);
     tcase_add_test(rules, choice_of_instruction_set);
