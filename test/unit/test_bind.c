@@ -3,9 +3,11 @@
 #include "config.h"
 
 #include <check.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "replay.h"
 #include "trial.h"
 
 static const struct collopt_topology one_node = { .nodes = 1 };
@@ -357,6 +359,154 @@ START_TEST(offsets_grow_with_the_count)
 }
 END_TEST
 
+/* ---- counts that together are more than an int holds -------------------------------------------------------------------- */
+
+static const size_t huge[] = { INT_MAX, INT_MAX, 5, 0 };
+
+enum { SHARES = sizeof huge / sizeof *huge };
+
+static void build_shares(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    (void)rank;
+    send_all(s, collopt_partition_counts(s), p->ranks);
+}
+
+static void build_each_share(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+{
+    (void)rank;
+    send_all(s, collopt_partition_each(s, collopt_partition_counts(s), 2), 2 * p->ranks);
+}
+
+/* What BUILD sends in a Reduce_scatter with these counts; NULL: all have as many of COUNT. */
+static struct collopt_bound *bind_shares(void (*build)(struct collopt_schedule *, const struct collopt_problem *, int),
+                                         const size_t *shares, size_t count)
+{
+    const struct collopt_algorithm a = { .name = "shares", .collective = COLLOPT_REDUCE_SCATTER, .build = build };
+    const struct collopt_problem p = { .collective = COLLOPT_REDUCE_SCATTER, .ranks = SHARES, .count = count, .counts = shares,
+                                       .size = 8, .segments = 1, .topology = &one_node };
+    struct collopt_schedule *s = collopt_schedule_new(&a, &p, 0, 0);
+    struct collopt_bound *b = s ? collopt_bind(s, &p, NULL) : NULL;
+
+    ck_assert_ptr_nonnull(b);
+    collopt_schedule_free(s);
+    return b;
+}
+
+static void check_shares(struct collopt_bound *b, int n, const struct collopt_run *wanted)
+{
+    ck_assert_int_eq(b->messages, n);
+    for (int i = 0; i < n; i++) {
+        ck_assert_int_eq(b->message[i].runs, 1);
+        ck_assert_uint_eq(b->message[i].run[0].at, wanted[i].at);
+        ck_assert_uint_eq(b->message[i].n, wanted[i].n);
+    }
+    collopt_bound_free(b);
+}
+
+START_TEST(sums_of_counts_are_long)
+{
+    const size_t m = INT_MAX, half = m / 2;
+    const struct collopt_run shares[] = { { .at = 0, .n = m }, { .at = m, .n = m }, { .at = 2 * m, .n = 5 } };
+    const struct collopt_run halves[] = { { .at = 0, .n = half + 1 }, { .at = half + 1, .n = half }, { .at = m, .n = half + 1 },
+                                          { .at = m + half + 1, .n = half }, { .at = 2 * m, .n = 3 }, { .at = 2 * m + 3, .n = 2 } };
+    const struct collopt_run even[] = { { .at = 0, .n = m }, { .at = m, .n = m }, { .at = 2 * m, .n = m }, { .at = 3 * m, .n = m } };
+
+    check_shares(bind_shares(build_shares, huge, 2 * m + 5), 3, shares);
+    check_shares(bind_shares(build_each_share, huge, 2 * m + 5), 6, halves);
+    check_shares(bind_shares(build_shares, NULL, SHARES * m), SHARES, even);
+}
+END_TEST
+
+/* Where what is read of IN and written to OUT ends. */
+struct reach {
+    size_t in, out;
+};
+
+static void look_at(struct reach *reach, const struct collopt_run *run, int runs, bool written)
+{
+    for (int i = 0; i < runs; i++) {
+        size_t *end = run[i].place == COLLOPT_IN ? &reach->in : run[i].place == COLLOPT_OUT && written ? &reach->out : NULL;
+
+        if (end && *end < run[i].at + run[i].n)
+            *end = run[i].at + run[i].n;
+    }
+}
+
+static struct reach reach_of(const struct collopt_bound *b)
+{
+    struct reach reach = { 0, 0 };
+
+    for (int i = 0; i < b->messages; i++)
+        look_at(&reach, b->message[i].run, b->message[i].runs, !b->message[i].send);
+    for (int s = 0; s < b->strands; s++)
+        for (const struct collopt_step *q = b->strand[s]; q->kind != COLLOPT_END; q++)
+            for (int i = 0; i < q->runs; i++)
+                look_at(&reach, &q->run[i], 1, i == 0);
+    return reach;
+}
+
+/* W's problem with such counts: of a Reduce_scatter these in turn, of a Reduce_scatter_block INT_MAX each. */
+static void make_huge(struct workshop *w)
+{
+    w->problem.count = 0;
+    for (int r = 0; r < w->t.ranks; r++) {
+        size_t n = w->counts ? huge[r % SHARES] : INT_MAX;
+
+        w->problem.count += n;
+        if (w->counts)
+            w->counts[r] = n;
+    }
+}
+
+/* Every rank gives its last element, and gets what it is to get; messages have two ends of one length. */
+static void check_reach(const struct workshop *w, const char *words)
+{
+    struct collopt_bound *program[w->t.ranks];
+    struct collopt_pairs pairs;
+    char why[PROOF_WHY];
+
+    for (int r = 0; r < w->t.ranks; r++) {
+        struct collopt_schedule *s = collopt_schedule_new(w->t.algorithm, &w->problem, r, 0);
+        struct reach reach;
+
+        program[r] = s ? collopt_bind(s, &w->problem, NULL) : NULL;
+        ck_assert_ptr_nonnull(program[r]);
+        reach = reach_of(program[r]);
+        ck_assert_msg(reach.in == w->problem.count && reach.out == (w->counts ? w->counts[r] : INT_MAX),
+                      "%s, counts of INT_MAX: rank %d reads up to %zu of %zu and writes up to %zu", words, r, reach.in,
+                      w->problem.count, reach.out);
+        collopt_schedule_free(s);
+    }
+    ck_assert_msg(collopt_pair(&pairs, w->t.ranks, (const struct collopt_bound *const *)program, why, sizeof why), "%s: %s", words,
+                  why);
+    collopt_unpair(&pairs);
+    for (int r = 0; r < w->t.ranks; r++)
+        collopt_bound_free(program[r]);
+}
+
+START_TEST(huge_counts_are_reached)
+{
+    const struct collopt_algorithm *a = collopt_algorithms[_i];
+    struct workshop w = { 0 };
+
+    if (a->collective != COLLOPT_REDUCE_SCATTER && a->collective != COLLOPT_REDUCE_SCATTER_BLOCK)
+        return;
+    for (int ranks = 2; ranks <= 9; ranks++) {
+        struct trial t = { .algorithm = a, .ranks = ranks, .count = (size_t)ranks, .shape = TRIAL_NEARLY };
+        char why[PROOF_WHY], words[TRIAL_WORDS];
+
+        trial_words(&t, words);
+        if (!workshop_state(&w, &t, why)) {
+            ck_assert_msg(a->usable, "%s: %s", words, why);
+            continue;
+        }
+        make_huge(&w);
+        check_reach(&w, words);
+    }
+    workshop_close(&w);
+}
+END_TEST
+
 /* ---- strands that follow others ---------------------------------------------------------------------------------------- */
 
 /* Two strands of two rounds; the second begins when the first is through its first round. */
@@ -409,6 +559,8 @@ int main(void)
     tcase_add_test(tcase, pieces_are_combined_as_they_come);
     tcase_add_test(tcase, later_messages_keep_behind);
     tcase_add_loop_test(tcase, offsets_grow_with_the_count, 0, algorithms);
+    tcase_add_test(tcase, sums_of_counts_are_long);
+    tcase_add_loop_test(tcase, huge_counts_are_reached, 0, algorithms);
     tcase_add_test(tcase, strands_follow_others);
     suite_add_tcase(suite, tcase);
 
