@@ -408,8 +408,10 @@ START_TEST(sums_of_counts_are_long)
     const size_t m = INT_MAX, half = m / 2;
     const struct collopt_run shares[] = { { .at = 0, .n = m }, { .at = m, .n = m }, { .at = 2 * m, .n = 5 } };
     const struct collopt_run halves[] = { { .at = 0, .n = half + 1 }, { .at = half + 1, .n = half }, { .at = m, .n = half + 1 },
-                                          { .at = m + half + 1, .n = half }, { .at = 2 * m, .n = 3 }, { .at = 2 * m + 3, .n = 2 } };
-    const struct collopt_run even[] = { { .at = 0, .n = m }, { .at = m, .n = m }, { .at = 2 * m, .n = m }, { .at = 3 * m, .n = m } };
+                                          { .at = m + half + 1, .n = half }, { .at = 2 * m, .n = 3 },
+                                          { .at = 2 * m + 3, .n = 2 } };
+    const struct collopt_run even[] = { { .at = 0, .n = m }, { .at = m, .n = m }, { .at = 2 * m, .n = m },
+                                        { .at = 3 * m, .n = m } };
 
     check_shares(bind_shares(build_shares, huge, 2 * m + 5), 3, shares);
     check_shares(bind_shares(build_each_share, huge, 2 * m + 5), 6, halves);
@@ -477,8 +479,8 @@ static void check_reach(const struct workshop *w, const char *words)
                       w->problem.count, reach.out);
         collopt_schedule_free(s);
     }
-    ck_assert_msg(collopt_pair(&pairs, w->t.ranks, (const struct collopt_bound *const *)program, why, sizeof why), "%s: %s", words,
-                  why);
+    ck_assert_msg(collopt_pair(&pairs, w->t.ranks, (const struct collopt_bound *const *)program, why, sizeof why), "%s: %s",
+                  words, why);
     collopt_unpair(&pairs);
     for (int r = 0; r < w->t.ranks; r++)
         collopt_bound_free(program[r]);

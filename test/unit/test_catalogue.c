@@ -8,6 +8,7 @@
 
 #include "internal.h"
 #include "replay.h"
+#include "select/machine.h"
 #include "trial.h"
 
 enum { MOST_RANKS = 64 };
@@ -466,6 +467,123 @@ START_TEST(what_is_remembered_is_what_is_chosen)
 }
 END_TEST
 
+/* ---- scratch of what is chosen ------------------------------------------------------------------------------------- */
+
+/* On how many nodes; CROWDED: there are more ranks than processors. */
+enum where { ALONE, CROWDED, NODES, CROWDED_NODES, DEALT_OUT, PLACES };
+
+static const char *const where_names[PLACES] = { "one node", "one crowded node", "nodes of 8", "crowded nodes of 8",
+                                                 "dealt out to 3 nodes" };
+
+/* NODE has room for RANKS. */
+static struct collopt_topology topology_of(enum where where, int ranks, int *node)
+{
+    struct collopt_topology t = { .nodes = 0, .node = node, .oversubscribed = where == CROWDED || where == CROWDED_NODES };
+
+    for (int r = 0; r < ranks; r++) {
+        node[r] = where == DEALT_OUT ? r % 3 : where >= NODES ? r / 8 : 0;
+        t.nodes = most_of(t.nodes, node[r] + 1);
+    }
+    ck_assert(collopt_topology_measure(&t, ranks));
+    return t;
+}
+
+/* Vectors of scratch that the neediest rank has with CHOICE. */
+static double scratch_of(struct collopt_problem p, const struct collopt_choice *choice)
+{
+    double most = 0;
+
+    collopt_set_parameters(&p, choice);
+    for (int r = 0; r < p.ranks; r++) {
+        struct collopt_schedule *s = collopt_schedule_new(choice->algorithm, &p, r, 0);
+        struct collopt_bound *b = s ? collopt_bind(s, &p, NULL) : NULL;
+        struct collopt_load load;
+
+        ck_assert_ptr_nonnull(b);
+        collopt_weigh(b, &load);
+        most = larger(most, (double)load.scratch / (double)p.count);
+        collopt_bound_free(b);
+        collopt_schedule_free(s);
+    }
+    return most;
+}
+
+static void check_scratch(const struct collopt_problem *p, double vectors, const char *words)
+{
+    struct collopt_decision d;
+    double needed;
+    char name[400];
+
+    collopt_select(p, &d);
+    ck_assert_msg(d.choice.algorithm, "%s p %d, %s: nothing is selected", collopt_collective_names[p->collective], p->ranks,
+                  words);
+    collopt_choice_text(&d.choice, name, sizeof name);
+    needed = scratch_of(*p, &d.choice);
+    ck_assert_msg(at_most(needed, vectors), "%s by %s p %d count %zu%s, %s: %g vectors of scratch",
+                  collopt_collective_names[p->collective], name, p->ranks, p->count, p->commutative ? "" : " in order", words,
+                  needed);
+}
+
+/* From two trees, segments or nodes come some of a few vectors each: six are enough, however many ranks there are.  Where more
+ * ranks than were measured share processors the model may take trees of eight, with receives of two levels under way. */
+static double vectors_for(enum where where, int ranks)
+{
+    enum { MEASURED = 16 };
+
+    return where == CROWDED && ranks > MEASURED ? 1 + 2 * (COLLOPT_FOLD_OPERANDS - 1) : 6;
+}
+
+static const int some_ranks[] = { 2, 3, 4, 7, 8, 20, 31, 42 };
+static const size_t long_counts[] = { 1 << 15, 1 << 18, 1 << 21 };      /* 256 KiB, 2 MiB, 16 MiB */
+
+enum { SOME_RANKS = sizeof some_ranks / sizeof *some_ranks, LONG_COUNTS = sizeof long_counts / sizeof *long_counts };
+
+/* What is to be done by test number I, with the n-th of the counts above. */
+static struct collopt_problem long_problem(int i, int ranks, int n)
+{
+    enum collopt_collective c = (enum collopt_collective)(i / 2);
+
+    return (struct collopt_problem){ .collective = c, .ranks = ranks, .root = c == COLLOPT_REDUCE ? ranks / 2 : 0,
+                                     .count = long_counts[n] / (size_t)ranks * (size_t)ranks, .size = TRIAL_SIZE,
+                                     .commutative = i % 2, .segments = 1 };
+}
+
+START_TEST(long_vectors_need_little_scratch)
+{
+    static const enum collopt_network networks[] = { COLLOPT_FAST_NETWORK, COLLOPT_TCP };
+    int node[MOST_RANKS];
+
+    for (int i = 0; i < SOME_RANKS * LONG_COUNTS * PLACES * 2; i++) {
+        int ranks = some_ranks[i % SOME_RANKS], n = i / SOME_RANKS % LONG_COUNTS;
+        enum where where = (enum where)(i / SOME_RANKS / LONG_COUNTS % PLACES);
+        struct collopt_topology t = topology_of(where, ranks, node);
+        struct collopt_machine m = collopt_shipped_machines[networks[i / SOME_RANKS / LONG_COUNTS / PLACES]];
+        struct collopt_problem p = long_problem(_i, ranks, n);
+
+        m.mpi = n % 2 ? COLLOPT_OPENMPI : COLLOPT_MPICH;
+        p.topology = &t;
+        p.machine = &m;
+        check_scratch(&p, vectors_for(where, ranks), where_names[where]);
+    }
+}
+END_TEST
+
+/* Under COLLOPT_REPRODUCIBLE too; and sums that are rounded once are not those of gathered vectors, but on three ranks. */
+START_TEST(reproducible_choices_need_little_scratch)
+{
+    static const struct collopt_topology nowhere = { .nodes = 1 };
+
+    for (int i = 0; i < SOME_RANKS * LONG_COUNTS * 2; i++) {
+        struct collopt_problem p = long_problem(_i, some_ranks[i % SOME_RANKS], i / SOME_RANKS % LONG_COUNTS);
+
+        p.topology = &nowhere;
+        p.anywhere = true;
+        p.once = i / SOME_RANKS / LONG_COUNTS;
+        check_scratch(&p, 3, p.once ? "exact" : "placement");
+    }
+}
+END_TEST
+
 /* ---- reproducible choices ------------------------------------------------------------------------------------------ */
 
 /* Nodes and a grid, of which a choice that is to be reproducible must not show anything. */
@@ -551,6 +669,8 @@ int main(void)
     suite_add_tcase(suite, can);
     tcase_set_timeout(chosen, 600);
     tcase_add_loop_test(chosen, long_vectors_are_cut, 0, 2 * COLLOPT_COLLECTIVES);
+    tcase_add_loop_test(chosen, long_vectors_need_little_scratch, 0, 2 * COLLOPT_COLLECTIVES);
+    tcase_add_loop_test(chosen, reproducible_choices_need_little_scratch, 0, 2 * COLLOPT_COLLECTIVES);
     tcase_add_loop_test(chosen, scans_are_no_chains, 0, 2);
     tcase_add_test(chosen, counts_are_rounded_up);
     tcase_add_loop_test(chosen, what_is_remembered_is_what_is_chosen, 0, COLLOPT_COLLECTIVES);

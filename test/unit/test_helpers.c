@@ -286,7 +286,8 @@ static bool is_read_back(struct collopt_levels f)
     for (int l = 0; l < f.levels; l++)
         list |= (size_t)f.radix[l] << COLLOPT_RADIX_BITS * l;
     again = collopt_listed_levels(list);
-    return again.levels == f.levels && again.ranks == f.ranks && !memcmp(again.radix, f.radix, (size_t)f.levels * sizeof *f.radix);
+    return again.levels == f.levels && again.ranks == f.ranks
+        && !memcmp(again.radix, f.radix, (size_t)f.levels * sizeof *f.radix);
 }
 
 /* On each level as many as there can be, so none is wider than the one before.  Where there are none, nobody may take them for
