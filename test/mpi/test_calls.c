@@ -419,7 +419,7 @@ static void test_local(void)
 enum { MARKS = 4, PIECE = 1 << 21 };
 
 /* A vector so long that there is not the memory for it: all of it is one PIECE again and again, but for a few of its own at the
- * MARKS, elements of 8 bytes that are looked at.  Maxima, which are what is done with it, may be taken twice. */
+ * MARKS, 8 bytes each that are looked at.  Maxima, which are what is done with it, may be taken twice. */
 struct vast {
     char *at;
     size_t bytes;
@@ -451,33 +451,30 @@ static bool vast_open(struct vast *v, size_t bytes)
     return good;
 }
 
-static void vast_mark(struct vast *v, double value)
+/* A mark is one byte eight times, positive as a double: the greatest of doubles and the greatest bytes are the same. */
+static void vast_mark(struct vast *v, int value)
 {
-    for (int i = 0; i < MARKS; i++) {
-        double x = value == 0 ? 0 : value + i;
-
-        memcpy(v->at + v->mark[i], &x, sizeof x);
-    }
+    for (int i = 0; i < MARKS; i++)
+        memset(v->at + v->mark[i], value == 0 ? 0 : value + i, 8);
 }
 
 /* Elements from FROM on, in bytes, are those of RANKS ranks. */
 static void check_marks(const struct vast *out, const struct vast *in, size_t from, size_t bytes, int ranks, const char *what)
 {
-    for (int i = 0; i < MARKS && ranks > 0; i++) {
-        double x, right = 100 * ranks + i;
-
-        if (in->mark[i] < from || in->mark[i] >= from + bytes)
-            continue;
-        memcpy(&x, out->at + in->mark[i] - from, sizeof x);
-        check(x == right, "%s: the element at byte %zu is %g, should be %g", what, in->mark[i], x, right);
-    }
+    for (int i = 0; i < MARKS && ranks > 0; i++)
+        for (size_t at = in->mark[i]; at < in->mark[i] + 8; at++)
+            if (at >= from && at < from + bytes && out->at[at - from] != 10 * ranks + i) {
+                fail("%s: byte %zu is %d, should be %d", what, at, out->at[at - from], 10 * ranks + i);
+                break;
+            }
 }
 
-/* Of doubles, whose count an int holds but not their bytes; and parts that an int counts each, but not all of them together. */
+/* Of doubles, whose count an int holds but not their bytes; and bytes in parts that an int counts each, but not all of them
+ * together. */
 static void test_huge(void)
 {
-    const size_t bytes = ((size_t)1 << 31) + 8 * 1001, bytes_first = ((size_t)1 << 30) + 8 * 7;
-    const int shares[2] = { (int)(bytes_first / 8), (int)((bytes - bytes_first) / 8) };
+    const size_t bytes_first = ((size_t)1 << 30) + 7, bytes_second = ((size_t)1 << 30) + 8001, bytes = bytes_first + bytes_second;
+    const int shares[2] = { (int)bytes_first, (int)bytes_second }, block = (1 << 30) + 4;
     struct vast in, out;
 
     check(world_ranks == 2, "two ranks are wanted");
@@ -485,7 +482,7 @@ static void test_huge(void)
         printf("no memory\n");
         return;
     }
-    vast_mark(&in, 100 * (world_rank + 1));
+    vast_mark(&in, 10 * (world_rank + 1));
     at("an allreduce of 2 GiB", 150);
     MPI_Allreduce(in.at, out.at, (int)(bytes / 8), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     check_marks(&out, &in, 0, bytes, 2, "an allreduce of 2 GiB");
@@ -497,9 +494,14 @@ static void test_huge(void)
 
     vast_mark(&out, 0);
     at("a reduce_scatter of 2 GiB", 150);
-    MPI_Reduce_scatter(in.at, out.at, shares, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    check_marks(&out, &in, world_rank ? bytes_first : 0, (size_t)shares[world_rank] * 8, 2, "a reduce_scatter of 2 GiB");
-    check(calls_run(NULL, NULL) == 3 || !with_collopt(), "collopt ran %llu of 3 calls",
+    MPI_Reduce_scatter(in.at, out.at, shares, MPI_UNSIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
+    check_marks(&out, &in, world_rank ? bytes_first : 0, (size_t)shares[world_rank], 2, "a reduce_scatter of 2 GiB");
+
+    vast_mark(&out, 0);
+    at("a reduce_scatter_block of 2 GiB", 150);
+    MPI_Reduce_scatter_block(in.at, out.at, block, MPI_UNSIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
+    check_marks(&out, &in, (size_t)world_rank * (size_t)block, (size_t)block, 2, "a reduce_scatter_block of 2 GiB");
+    check(calls_run(NULL, NULL) == 4 || !with_collopt(), "collopt ran %llu of 4 calls",
           (unsigned long long)calls_run(NULL, NULL));
 }
 
