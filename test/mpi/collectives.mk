@@ -37,6 +37,10 @@ test/mpi/smpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la li
 SOAK_FILES = test/mpi/soak_groups.c test/mpi/soak_kinds.c test/mpi/soak_settings.c test/mpi/soak.h
 test/mpi/openmpi/test_soak test/mpi/mpich/test_soak test/mpi/smpi/test_soak: $(SOAK_FILES)
 
+ZONES_FILES = test/mpi/zones.c test/mpi/zones.h
+test/mpi/openmpi/test_collectives test/mpi/mpich/test_collectives test/mpi/smpi/test_collectives: $(ZONES_FILES)
+test/mpi/openmpi/test_handles test/mpi/mpich/test_handles: $(ZONES_FILES)
+
 MPI_TESTS = \
 	test/mpi/adapt.sh \
 	test/mpi/calls.sh \
@@ -61,6 +65,7 @@ EXTRA_DIST += \
 	$(MPI_TESTS) \
 	$(MPI_TEST_NAMES:%=test/mpi/%.c) \
 	$(SOAK_FILES) \
+	$(ZONES_FILES) \
 	test/mpi/collectives.sh \
 	test/mpi/hosts.sh \
 	test/mpi/simulated.sh \

@@ -266,8 +266,13 @@ void apply_kind(const struct kind *k, const struct element *e, char *in, char *i
         overlapped++;
     if (((uintptr_t)(in + e->at[0]) | (uintptr_t)(inout + e->at[0])) % part_size(e->part[0]) != 0)
         fail("an operation of the user's was called with unaligned operands");
-    for (int i = 0; i < n; i++, in += e->extent, inout += e->extent)
-        value_store(e, inout, value_combine(k, value_load(e, in), value_load(e, inout)));
+    for (int i = 0; i < n; i++, in += e->extent, inout += e->extent) {
+        struct value v = value_combine(k, value_load(e, in), value_load(e, inout));
+
+        if (k->whole)
+            memset(inout + e->low, 0x5a, (size_t)(e->high - e->low));
+        value_store(e, inout, v);
+    }
 }
 
 static void apply(int op, char *in, char *inout, int n, MPI_Datatype type)
@@ -354,6 +359,7 @@ static void add_own(const char *type_name, struct element even, struct element o
 static void add_own_kinds(void)
 {
     struct element dense, gaps = spread(0, 12, 0, 20), before = spread(-8, 4, -16, 32), leading = spread(16, 20, 0, 24);
+    struct element wide = spread(0, 12, 0, 100);
     struct element one = { .type = MPI_UINT32_T, .parts = 1, .part = { U32 }, .extent = 4, .high = 4 };
     MPI_Datatype pair;
 
@@ -372,6 +378,12 @@ static void add_own_kinds(void)
     add_own("gaps", gaps, gaps);
     add_own("leading", leading, leading);
     add_own("differing", dense, gaps);          /* one signature, another layout on every other rank */
+#ifndef TEST_SIMULATED          /* nobody looks at what lies behind scratch there */
+    add_own("wide", wide, wide);                /* a gap that no rounding up of a slot makes room for */
+    every[every_n - 1].whole = true;
+#else
+    (void)wide;
+#endif
 }
 
 struct predefined {

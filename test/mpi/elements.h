@@ -42,6 +42,7 @@ struct kind {
     struct element element[2];  /* on even ranks, and on odd ones */
     bool commutative;
     bool user;
+    bool whole;                 /* the operation writes the gaps of its elements, as far as their extent goes */
     bool rounds;                /* values are such that the sum depends on the order, in the last bits */
     bool exact;                 /* as collopt_problem has it */
 };

@@ -33,6 +33,7 @@
 #include "common.h"
 #include "elements.h"
 #include "internal.h"
+#include "zones.h"
 
 enum { WORDS = 240, MOST_RANKS = 128 };
 
@@ -281,7 +282,8 @@ static void accept(const struct trial *t, const struct element *e, char *to, con
     if (t->kind->class == COLLOPT_CLASS_PAIR)
         memcpy(to, from, (size_t)e->extent);
 #endif
-    (void)t;
+    if (t->kind->whole)
+        memcpy(to + e->low, from + e->low, (size_t)(e->high - e->low));
     for (int k = 0; k < e->parts; k++)
         memcpy(to + e->at[k], from + e->at[k], part_size(e->part[k]));
 }
@@ -444,6 +446,7 @@ static void run(const struct trial *t, const struct group *g)
     const void *give = in_place ? MPI_IN_PLACE : t->count == 0 && odd ? NULL : in.first;
     void *take = out_unused(t, g) ? odd ? NULL : closed : results == 0 && odd ? NULL : out.first;
     unsigned overlapped;
+    size_t beyond;
     int err;
 
     fill(t, e, g->rank, in_place ? out.first : in.first);
@@ -453,6 +456,8 @@ static void run(const struct trial *t, const struct group *g)
     allow(in, PROT_READ | PROT_WRITE);
     check(err == MPI_SUCCESS, "%s: error %d", words, err);
     overlapped = operands_overlapped();
+    beyond = zones_overwritten();
+    check(beyond == 0, "%s: %zu bytes behind the scratch were overwritten", words, beyond);
     if (!check_tally(t, g) && engaged())
         return;                 /* chosen, and the MPI library's results are its own: see above */
     check(overlapped == 0, "%s: the user's operation had operands that overlap %u times", words, overlapped);

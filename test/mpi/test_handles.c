@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common.h"
+#include "zones.h"
 
 enum { COUNT = 40 };
 
@@ -13,6 +14,9 @@ static uint64_t ours;           /* calls that collopt must have run by the end *
 
 static void served(int err, const char *what)
 {
+    size_t beyond = zones_overwritten();
+
+    check(beyond == 0, "%s: %zu bytes behind the scratch were overwritten", what, beyond);
     check(err == MPI_SUCCESS, "%s: error %d", what, err);
     if (err == MPI_SUCCESS)
         ours++;
@@ -450,6 +454,7 @@ int main(int argc, char **argv)
     if (with_collopt())         /* Open MPI 4.1 has no room for that itself (open-mpi/ompi #1462) */
         wide_elements();
     aligned_elements();
+    check(zones_made() > 0 || world_ranks == 1 || !with_collopt(), "collopt's scratch was not watched");
     check(calls_run(NULL, NULL) == ours || !with_collopt(), "collopt ran %llu of %llu calls",
           (unsigned long long)calls_run(NULL, NULL), (unsigned long long)ours);
     return end();
