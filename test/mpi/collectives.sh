@@ -83,6 +83,9 @@ all()                   # HOST
     one 8 COLLOPT_REDUCE=postal_tree:parts=4,window=1 -- 6,2 reduce
     one 8 COLLOPT_CUT=1000 -- count=1000                # messages cut in many
     one 4 COLLOPT_CUT=1 -- count=17
+    # five elements by their size, which all ranks know; by the extent, which not all have, two
+    one 4 COLLOPT_CUT=40 COLLOPT_REDUCE=chain:segment=40 COLLOPT_SCAN=chain:segment=40 -- type=differing
+    one 4 COLLOPT_CUT=40 -- type=differing
     one 3 TEST_LONGEST=60 -- count=60                   # in the pieces that suit the host: eager ones, and such as caches hold
     one 2 TEST_LONGEST=5000 -- count=5000
     one 2 TEST_LONGEST=300001 -- count=300001
