@@ -32,6 +32,10 @@
 static const struct collopt_setting_row rows[] = {
     { .name = "COLLOPT", .kind = COLLOPT_SWITCH, .scope = COLLOPT_AGREED, .values = "on|off", .preset = "on",
       FIELD(on), .help = "off: every call goes to the MPI library untouched" },
+    /* before what it sets itself: where ranks differ, they are told of the first row */
+    { .name = "COLLOPT_REPRODUCIBLE", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED, .values = "off|placement|exact",
+      .preset = "off", FIELD(reproducible),
+      .help = "placement: bits depend on nothing but the call; exact: sums are rounded once" },
     { .name = "COLLOPT_AFTER", .kind = COLLOPT_NUMBER, .scope = COLLOPT_AGREED, .values = "N", .preset = "3",
       .least = 1, .most = 1000000000, FIELD(after),
       .help = "engage a communicator at its N-th reduction; 1: at the first" },
@@ -54,9 +58,6 @@ static const struct collopt_setting_row rows[] = {
     { .name = "COLLOPT_GPU", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED, .values = "auto|host|native", .preset = "auto",
       FIELD(gpu),
       .help = "buffers in a process with a GPU runtime; host: always host memory; native: left to the MPI library" },
-    { .name = "COLLOPT_REPRODUCIBLE", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED, .values = "off|placement|exact",
-      .preset = "off", FIELD(reproducible),
-      .help = "placement: bits depend on nothing but the call; exact: sums are rounded once" },
     { .name = "COLLOPT_NODE_RANKS", .kind = COLLOPT_NODES, .scope = COLLOPT_AGREED, .values = "N[,N...]|cyclic:N",
       .preset = "0", FIELD(node_ranks),
       .help = "ranks of MPI_COMM_WORLD that count as one node; 0: those that share memory" },
