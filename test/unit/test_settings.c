@@ -263,13 +263,46 @@ static uint64_t hash_with(const char *variable)
     return s.hash;
 }
 
+/* Does one of the N settings, VARIABLE=VALUE, set ROW? */
+static bool among(const struct collopt_setting_row *row, int n, const char *const *set)
+{
+    size_t length = strlen(row->name);
+
+    for (int i = 0; i < n; i++)
+        if (strncmp(set[i], row->name, length) == 0 && set[i][length] == '=')
+            return true;
+    return false;
+}
+
+/* What such a file says counts; test_rules.c and test_machine.c have some. */
+static bool is_read(const struct collopt_setting_row *row)
+{
+    return row->kind == COLLOPT_RULES_FILE || row->kind == COLLOPT_MACHINE_FILE;
+}
+
+/* This one means something beside another only: set, it changes the hash, whatever it is set to. */
+static void hash_of_adapt_rules(void)
+{
+    char *const without[] = { (char *)"COLLOPT_ADAPT=on", NULL };
+    char *const with[][3] = { { (char *)"COLLOPT_ADAPT=on", (char *)"COLLOPT_ADAPT_RULES=a", NULL },
+                              { (char *)"COLLOPT_ADAPT=on", (char *)"COLLOPT_ADAPT_RULES=b", NULL } };
+    struct collopt_settings none, a, b;
+
+    collopt_settings_from(&none, without, note);
+    collopt_settings_from(&a, with[0], note);
+    collopt_settings_from(&b, with[1], note);
+    ck_assert(a.hash == b.hash && a.hash != none.hash);
+}
+
 /* Ranks must agree on what changes the hash, and on nothing else. */
 START_TEST(hashes)
 {
     static const char *const agreed[] = {
-        "X=1", "COLLOPT=off", "COLLOPT_AFTER=1", "COLLOPT_PCONTROL=on", "COLLOPT_GPU=host", "COLLOPT_GPU=native",
-        "COLLOPT_NODE_RANKS=4", "COLLOPT_NODE_RANKS=cyclic:4",
-        "COLLOPT_REPRODUCIBLE=placement", "COLLOPT_CUT=64K", "COLLOPT_REPORT=a", "COLLOPT_ALLREDUCE=ring", "COLLOPT_ALLREDUCE=ring:segment=64K",
+        "X=1", "COLLOPT=off", "COLLOPT_AFTER=1", "COLLOPT_PCONTROL=on", "COLLOPT_CHECK=on", "COLLOPT_ADAPT=on", "COLLOPT_GPU=host",
+        "COLLOPT_GPU=native", "COLLOPT_NODE_RANKS=4", "COLLOPT_NODE_RANKS=cyclic:4", "COLLOPT_TOPOLOGY=torus:2x2",
+        "COLLOPT_TOPOLOGY=mesh:2x2", "COLLOPT_TOPOLOGY=nodes:4", "COLLOPT_TOPOLOGY=cartesian", "COLLOPT_TOPOLOGY=none",
+        "COLLOPT_REPRODUCIBLE=placement", "COLLOPT_REPRODUCIBLE=exact", "COLLOPT_CUT=64K", "COLLOPT_REPORT=a",
+        "COLLOPT_ALLREDUCE=ring", "COLLOPT_ALLREDUCE=ring:segment=64K",
         "COLLOPT_ALLREDUCE=host", "COLLOPT_SCAN=host", "COLLOPT_EXSCAN=host", "COLLOPT_REDUCE=host",
         "COLLOPT_REDUCE_SCATTER=host", "COLLOPT_REDUCE_SCATTER_BLOCK=host",
     };
@@ -277,12 +310,20 @@ START_TEST(hashes)
         "COLLOPT_LOG=trace", "COLLOPT_WAIT=spin", "COLLOPT_SCRATCH=0", "COLLOPT_COMMUNICATORS=1", "COLLOPT_ISA=generic",
         "COLLOPT=1", "COLLOPT_AFTER=3", "COLLOPT_FAKE_NODES=0", "COLLOPT_ALLREDUCE=auto",
     };
-    enum { N = sizeof agreed / sizeof *agreed };
+    enum { N = sizeof agreed / sizeof *agreed, LOCAL = sizeof local / sizeof *local };
+    int n;
+    const struct collopt_setting_row *row = collopt_setting_rows(&n);
 
+    for (int i = 0; i < n; i++)
+        if (row[i].scope == COLLOPT_LOCAL)
+            ck_assert_msg(among(&row[i], LOCAL, local), "%s is not among what is local", row[i].name);
+        else if (strcmp(row[i].name, "COLLOPT_ADAPT_RULES") != 0 && !is_read(&row[i]))
+            ck_assert_msg(among(&row[i], N, agreed), "%s is not among what is agreed", row[i].name);
+    hash_of_adapt_rules();
     for (int i = 0; i < N; i++)
         for (int k = 0; k < i; k++)
             ck_assert_msg(hash_with(agreed[i]) != hash_with(agreed[k]), "%s and %s", agreed[i], agreed[k]);
-    for (size_t i = 0; i < sizeof local / sizeof *local; i++)
+    for (int i = 0; i < LOCAL; i++)
         ck_assert_msg(hash_with(local[i]) == hash_with("X=1"), "%s", local[i]);
     ck_assert(hash_with("COLLOPT_FAKE_NODES=4,4,8") == hash_with("COLLOPT_NODE_RANKS=4,4,8"));
     ck_assert(hash_with("COLLOPT_REPORT=a") == hash_with("COLLOPT_REPORT=b"));
