@@ -138,6 +138,35 @@ waiting()
     tells 3 'run 20 passed 0' COLLOPT_AFTER=1 COLLOPT_SCRATCH=0 -- bytes=10000 allreduce=10 reduce=10
 }
 
+# Eight ranks on two processors, where the MPI library does not yield by itself: the least time of 100 calls in $us.
+crowd()                 # WAIT
+{
+    tells 8 'run 310 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_WAIT="$1" OMPI_MCA_mpi_yield_when_idle=0 \
+        taskset -c 0,1 -- bytes=8 allreduce=10 clock allreduce=100 clock allreduce=100 clock allreduce=100 clock
+    said 1 '^collopt: communicators of 8 ranks: .*; more ranks than processors' "$host, COLLOPT_WAIT=$1, ranks share processors"
+    us=$(sed -n 's/^rank 0: \([0-9]*\) us$/\1/p' "$work/said" | sort -n | head -n 1)
+    : "${us:=999999999}"
+}
+
+# Whoever spins there takes a hundred times as long as whoever yields.  Other programs may take a processor for a while, so what
+# is slow is looked at three times.
+crowding()
+{
+    taskset -c 0,1 true 2>/dev/null || return 0
+    launcher=$OPENMPI_RUN auto=999999999 yield=999999999
+    OPENMPI_RUN="$OPENMPI_RUN --host localhost:8"       # with so many slots it does not know that ranks share processors
+    for look in 1 2 3; do
+        crowd auto
+        [ "$us" -ge $auto ] || auto=$us
+        crowd yield
+        [ "$us" -ge $yield ] || yield=$us
+        [ $auto -gt $((5 * yield)) ] || break
+    done
+    OPENMPI_RUN=$launcher
+    echo "$host: 100 calls of 8 ranks on 2 processors: $auto us, with COLLOPT_WAIT=yield $yield us, looked at $look times"
+    [ $auto -le $((5 * yield)) ] || fail "$host: waiting does not yield where ranks share processors"
+}
+
 switching()
 {
     tells 3 'run 9 passed 0' COLLOPT_AFTER=1 -- allreduce=3 pcontrol=0 allreduce=3 pcontrol=1 allreduce=3
@@ -309,6 +338,7 @@ settings()              # HOST
     hosting
     grouping
     waiting
+    crowding
     switching
     informing
     ruling

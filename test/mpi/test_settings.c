@@ -16,6 +16,7 @@
  *
  *     explain                     writes "rank 0: explained", and what collopt_explain() says of an allreduce in order
  *     calls=ring                  writes "rank 0: 5 calls of ring", of what collopt ran so far
+ *     clock                       writes "rank 0: 1234 us", since it was last told so
  *
  * At the end each rank writes "rank 0: run 5 passed 3". */
 #include <stdio.h>
@@ -230,12 +231,24 @@ static void explain(struct state *s, int n)
     printf("rank %d: explained %s\n", world_rank, text);
 }
 
+static void tell_time(struct state *s, int n)
+{
+    static double last;
+    double now = MPI_Wtime();
+
+    (void)s, (void)n;
+    if (last > 0)
+        printf("rank %d: %.0f us\n", world_rank, 1e6 * (now - last));
+    last = now;
+}
+
 static const struct command {
     const char *name;
     void (*run)(struct state *s, int n);
 } commands[] = {
     { "allreduce", allreduce }, { "reduce", reduce }, { "ordered", ordered }, { "bytes", bytes }, { "pcontrol", pcontrol },
     { "dup", dup }, { "halves", halves }, { "explain", explain },
+    { "clock", tell_time },
 };
 
 static void obey(struct state *s, const char *word)
