@@ -2,12 +2,13 @@
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
-# Two ranks take 1 GiB of scratch each.
+# Two ranks take 1 GiB of scratch each; the scan, which is to have all elements in one segment, takes 2 GiB on one of them.
 huge()                  # HOST
 {
     awk '/^MemAvailable:/ { exit $2 < 5000000 }' /proc/meminfo || { echo "not run, too little memory: $1, huge"; return; }
     LAUNCH_SECONDS=400
     quiet "$1" 2 "$(program "$1" calls)" huge
+    [ "$1" != mpich ] || quiet "$1" 2 COLLOPT_SCAN=binary_tree:segment=4G "$(program "$1" calls)" huge_count
     LAUNCH_SECONDS=120
 }
 

@@ -2,7 +2,8 @@
  * that the host lacks is an error and no crash.
  *
  *     test_calls [N]               N calls outstanding at once; without it, all that is handed on as well
- *     test_calls huge              more bytes than an int can count */
+ *     test_calls huge              more bytes than an int can count
+ *     test_calls huge_count        more elements, by functions for large counts and an operation for small ones */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -505,6 +506,47 @@ static void test_huge(void)
           (unsigned long long)calls_run(NULL, NULL));
 }
 
+#if MPI_VERSION >= 4
+/* What a user's function for small counts was called for, in all. */
+static size_t parts_added;
+static bool odd_part;
+
+static void greatest(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    const signed char *from = in;
+    signed char *to = inout;
+
+    (void)type;
+    odd_part |= *n <= 0;
+    parts_added += *n > 0 ? (size_t)*n : 0;
+    for (int i = 0; i < *n; i++)
+        to[i] = from[i] > to[i] ? from[i] : to[i];
+}
+
+/* More elements than an int can count, and an operation that is told how many by an int. */
+static void test_huge_count(void)
+{
+    const size_t bytes = ((size_t)1 << 31) + 8008;
+    struct vast in, out;
+    MPI_Op op;
+
+    check(world_ranks == 2, "two ranks are wanted");
+    if (world_ranks != 2 || !vast_open(&in, bytes) || !vast_open(&out, bytes)) {
+        printf("no memory\n");
+        return;
+    }
+    MPI_Op_create(greatest, 0, &op);
+    vast_mark(&in, 10 * (world_rank + 1));
+    at("a scan of 2^31 elements", 150);
+    MPI_Scan_c(in.at, out.at, (MPI_Count)bytes, MPI_SIGNED_CHAR, op, MPI_COMM_WORLD);
+    check_marks(&out, &in, 0, bytes, world_rank + 1, "a scan of 2^31 elements");
+    check(!odd_part, "the operation was called for no elements, or for a negative number");
+    check(parts_added == (world_rank ? bytes : 0), "the operation was called for %zu elements of %zu", parts_added, bytes);
+    check(calls_run("scan", NULL) == 1 || !with_collopt(), "collopt did not run the call");
+    MPI_Op_free(&op);
+}
+#endif
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv, "test_calls");
@@ -512,6 +554,12 @@ int main(int argc, char **argv)
         test_huge();
         return end();
     }
+#if MPI_VERSION >= 4
+    if (argc > 1 && strcmp(argv[1], "huge_count") == 0) {
+        test_huge_count();
+        return end();
+    }
+#endif
     if (argc < 2)
         test_handed_on();
     test_outstanding(argc > 1 ? atoi(argv[1]) : 60);
