@@ -244,6 +244,21 @@ static void remove_parts(const struct tune_options *one)
         unlink(one[i].part);
 }
 
+/* Where jobs find the files without being told of them. */
+static void say_where(const struct tune_cells *all, const struct tune_options *o)
+{
+    enum collopt_mpi mpi = all->machine.mpi;
+    const char *name = mpi == COLLOPT_OTHER_MPI ? "site" : collopt_mpi_names[mpi], *system = collopt_system_directory();
+    char users[TUNE_PATH];
+
+    printf("For all jobs, on every node: %s as %s/%s.rules", o->output, system, name);
+    if (tune_knows_costs(all))
+        printf(", %s as %s/%s.machine", o->machine, system, name);
+    if (collopt_users_directory(environ, users, sizeof users))
+        printf("; for yours alone, in %s", users);
+    putchar('\n');
+}
+
 static int tune(const struct tune_options *o, int argc, char **argv)
 {
     static struct tune_cells all[TUNE_RANKS];
@@ -269,6 +284,8 @@ static int tune(const struct tune_options *o, int argc, char **argv)
         status = TUNE_FAILED;
     if (status == 0 && !some_open(all))
         remove_parts(one);
+    if (status == 0)
+        say_where(all, o);
     return status == 0 && some_wrong(all) ? TUNE_FAILED : status;
 }
 

@@ -175,6 +175,7 @@ int tune_verify(struct tune_cells *all, const struct tune_options *o);
 bool tune_take_cost(struct tune_costs *c, const char *answer);
 /* Fills in what was not measured. */
 void tune_complete_costs(struct tune_costs *c, const struct collopt_topology *t);
+bool tune_knows_costs(const struct tune_cells *all);    /* is there something to write? */
 /* Writes O->machine, if there is something to write: what messages cost, and what the host's collectives take.  False, after a
  * message. */
 bool tune_write_machine(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command);

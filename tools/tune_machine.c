@@ -153,13 +153,18 @@ static bool write_all(const struct tune_cells *all, const struct tune_options *o
     return !ferror(to);
 }
 
+bool tune_knows_costs(const struct tune_cells *all)
+{
+    return of_most_keys(all)->machine.costs.complete;
+}
+
 bool tune_write_machine(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command)
 {
     char fresh[TUNE_PATH];
     FILE *to;
     bool well;
 
-    if (!of_most_keys(all)->machine.costs.complete)
+    if (!tune_knows_costs(all))
         return true;
     snprintf(fresh, sizeof fresh, "%s.new", o->machine);
     to = fopen(fresh, "w");

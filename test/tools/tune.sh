@@ -331,6 +331,7 @@ done
 echo 'Open MPI 4.1.4' >"$work/mpi"
 run 0 --collectives scan --ops user,sum,prod,max,noncommutative --sizes 64,1K env
 grep '^host' "$work/site.machine" | sed 's/  */ /g' >"$work/found"
+says "^For all jobs, on every node: $work/site.rules as /.*/collopt/openmpi.rules, $work/site.machine as /.*/collopt/openmpi.machine; for "
 cat >"$work/wanted" <<'END'
 host openmpi scan 8 2 4 64 commutative = 0.640 us # sum, median of 20
 host openmpi scan 8 2 4 1K commutative = 10.240 us # sum, median of 20
@@ -361,6 +362,7 @@ echo "$version 1 8 1 0,0,0,0,0,0,0,0" >"$work/ready"
 run 0 --collectives scan --sizes 64 env
 [ ! -f "$work/machine" ] || fail 'measured with more ranks than processors'
 [ ! -f "$work/site.machine" ] || fail 'written with more ranks than processors'
+says "^For all jobs, on every node: $work/site.rules as /.*/collopt/site.rules; for yours alone, in /.*/collopt\$"
 
 # The picture, or how to make it.
 fresh <<'END'
