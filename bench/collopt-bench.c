@@ -301,6 +301,42 @@ static bool draw(const struct files *f, const char *picture)
 
 /* ---- the whole ----------------------------------------------------------------------------------------------- */
 
+/* A launcher of another MPI library starts each rank as a job of its own; what such jobs measure is nonsense.  The first
+ * launcher whose word is there is the one that started us.  WORLD and NUMBER are its words before MPI_Init, which may write some. */
+struct launcher {
+    const char *name, *world, *number;
+};
+
+static struct launcher find_launcher(void)
+{
+    static const struct { const char *world, *number; } known[] = {
+        { "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK" }, { "PMI_SIZE", "PMI_RANK" }, { "SLURM_STEP_NUM_TASKS", "SLURM_PROCID" },
+    };
+    struct launcher l = { NULL, NULL, NULL };
+
+    for (size_t i = 0; i < sizeof known / sizeof *known && !l.world; i++) {
+        l.name = known[i].world;
+        l.world = getenv(known[i].world) ? strdup(getenv(known[i].world)) : NULL;
+        l.number = l.world && getenv(known[i].number) ? strdup(getenv(known[i].number)) : NULL;
+    }
+    return l;
+}
+
+static bool started_by_another_mpi(const struct launcher *l)
+{
+    char mpi[80];
+    int ranks;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks > 1 || !l->world || atoi(l->world) <= 1)
+        return false;
+    provenance_mpi(mpi, sizeof mpi);
+    if (!l->number || atoi(l->number) == 0)     /* one of these jobs is enough to say it */
+        say("%s is %s, and every rank finds itself alone: the launcher belongs to another MPI library than this program, which has %s; "
+            "take the launcher of that, or the collopt-bench of the launcher's MPI library", l->name, l->world, mpi);
+    return true;
+}
+
 static void warn(const struct provenance *p)
 {
     if (!bench_loaded())
@@ -404,6 +440,7 @@ int main(int argc, char **argv)
     char message[OPTIONS_MESSAGE] = "";
     struct options o;
     struct files files = { 0 };
+    const struct launcher launcher = find_launcher();
     int status = 0;
 
     setvbuf(stderr, NULL, _IOLBF, 0);   /* launchers put what comes in pieces between the lines of others, those of stdout too */
@@ -420,6 +457,8 @@ int main(int argc, char **argv)
             printf("collopt-bench %d.%d.%d\n", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
     } else if (o.serve) {
         serve(argc, argv);
+    } else if (started_by_another_mpi(&launcher)) {
+        status = 2;
     } else {
         status = bench(&o, argc, argv, &files);
     }

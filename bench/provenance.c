@@ -107,7 +107,7 @@ static void look_at_hosts(struct provenance *p)
 }
 
 /* "Open MPI v4.1.4, package: ..." and "MPICH Version:\t4.0.2\n..." are what the hosts say. */
-static void name_mpi(char *name, size_t size)
+void provenance_mpi(char *name, size_t size)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", *number;
     int length;
@@ -171,7 +171,7 @@ void provenance_gather(struct provenance *p, const char *setting, int argc, char
     if (collopt_version)
         snprintf(p->collopt, sizeof p->collopt, "%u.%u.%u", collopt_version() >> 16, collopt_version() >> 8 & 0xff,
                  collopt_version() & 0xff);
-    name_mpi(p->mpi, sizeof p->mpi);
+    provenance_mpi(p->mpi, sizeof p->mpi);
     name_date(p->date, sizeof p->date);
     name_command(p->command, sizeof p->command, argc, argv);
     name_setting(p, setting);

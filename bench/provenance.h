@@ -27,6 +27,7 @@ struct provenance {
     const char *turn;                           /* how host and collopt are switched */
 };
 
+void provenance_mpi(char *name, size_t size);    /* "Open MPI 4.1.4" */
 /* Collective.  SETTING may be NULL. */
 void provenance_gather(struct provenance *p, const char *setting, int argc, char **argv, double seed);
 void provenance_free(struct provenance *p);

@@ -142,6 +142,20 @@ spoiling()
     has "$work/json" '"result": "WRONG"'
 }
 
+# Under a launcher of another MPI library each rank is a job of its own.
+launched_by_another()
+{
+    what="$host, another launcher"
+    for word in OMPI_COMM_WORLD_SIZE PMI_SIZE SLURM_STEP_NUM_TASKS; do
+        env -u OMPI_COMM_WORLD_SIZE -u PMI_SIZE LD_PRELOAD="$library" "$word=2" "$program" $quick --sizes 8 >"$work/said" 2>&1 </dev/null
+        found=$?
+        [ $found = 2 ] || fail "$what, $word: exit status $found, not 2"
+        has "$work/said" "^collopt-bench: $word is 2, and every rank finds itself alone: the launcher belongs to another MPI library"
+    done
+    launch "$host" 1 LD_PRELOAD="$library" SLURM_STEP_NUM_TASKS=2 "$program" $quick --sizes 8 --collectives reduce_local ||
+        fail "$what: one rank is refused"
+}
+
 refused()               # SENTENCE ARGUMENT...
 {
     sentence=$1
@@ -190,6 +204,7 @@ on_host()               # HOST
     unserved
     inputs
     spoiling
+    launched_by_another
     refusing
 }
 
