@@ -63,7 +63,7 @@ static const char size_help[] = "sizes are such as 8, 64K or 16M, ranges such as
 /* A size at *TEXT, which is moved behind it; 0: there is none. */
 static size_t take_size(const char **text)
 {
-    static const char units[] = "KMG";
+    static const char units[] = "KMGT";
     unsigned long long value;
     const char *unit;
     char *end;
@@ -105,10 +105,10 @@ static bool size_word(struct options *o, const char *word)
     }
     if (!from || !to || *text || factor < 2 || to < from)
         return wrong("--sizes: \"%s\" is not understood; %s", word, size_help);
-    for (size_t size = from; size <= to; size *= factor)
-        if (!add_size(o, size))
-            return false;
-    return true;
+    for (size_t size = from; add_size(o, size); size *= factor)
+        if (size > to / factor)
+            return true;
+    return false;
 }
 
 static bool size_list(struct options *o, const char *list)

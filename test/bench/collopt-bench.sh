@@ -177,6 +177,8 @@ refusing()
     refused '^collopt-bench: --ops: there is no "add"; there are: all sum' --ops add
     refused '^collopt-bench: --types: there is no "quad"; there are: all double' --types quad
     refused '^collopt-bench: --sizes: "0" is not understood' --sizes 0
+    refused '^collopt-bench: --sizes: "9X" is not understood' --sizes 1T,1K:2T:1T,9X
+    refused '^collopt-bench: --sizes: "16777216T" is not understood' --sizes 16777216T
     refused '^collopt-bench: --sizes: "99999999999G" is not understood' --sizes 99999999999G
     refused '^collopt-bench: --sizes: "8:1M:1" is not understood' --sizes 8:1M:1
     refused '^collopt-bench: --input: "old" is not fresh or same' --input old
