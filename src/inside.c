@@ -1,8 +1,9 @@
 /* Where in its node a process is; see inside.h.
  *
  * hwloc is opened when it is first needed and by no name but its own, so that programs whose ranks are alone on
- * their nodes, or not bound, do not pay for it, and that collopt runs where it is not installed.  Only processors,
- * cores, caches and memory are looked for: devices, and what the x86 instructions say, would take six times as long. */
+ * their nodes, or not bound, do not pay for it, and that collopt runs where it is not installed.  Only processors, cores,
+ * caches, memory, and whatever may have memory of its own are looked for: devices, and what the x86 instructions say,
+ * would take six times as long. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -50,6 +51,21 @@ static bool find_functions(void)
     return found && p_hwloc_get_api_version() >> 16 == HWLOC_API_VERSION >> 16;
 }
 
+/* Where these are left out, memory beside them may become that of the whole machine: beside groups in any case, beside the
+ * others if the machine was recorded as XML. */
+static void keep_what_has_memory(hwloc_topology_t t)
+{
+    static const hwloc_obj_type_t type[] = {
+        HWLOC_OBJ_GROUP, HWLOC_OBJ_PACKAGE,
+#if HWLOC_API_VERSION >= 0x00020100
+        HWLOC_OBJ_DIE,
+#endif
+    };
+
+    for (size_t i = 0; i < sizeof type / sizeof *type; i++)
+        p_hwloc_topology_set_type_filter(t, type[i], HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+}
+
 static void load(void)
 {
     hwloc_topology_t t;
@@ -59,7 +75,7 @@ static void load(void)
     p_hwloc_topology_set_all_types_filter(t, HWLOC_TYPE_FILTER_KEEP_NONE);
     p_hwloc_topology_set_cache_types_filter(t, HWLOC_TYPE_FILTER_KEEP_ALL);
     p_hwloc_topology_set_type_filter(t, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
-    p_hwloc_topology_set_type_filter(t, HWLOC_OBJ_GROUP, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);     /* else memory is the machine's */
+    keep_what_has_memory(t);
     p_hwloc_topology_set_components(t, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
     if (p_hwloc_topology_load(t) == 0)
         topology = t;

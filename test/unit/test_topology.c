@@ -2,8 +2,12 @@
 #include "config.h"
 
 #include <check.h>
+#ifdef COLLOPT_HAVE_HWLOC
+# include <hwloc.h>
+#endif
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "algorithm.h"
 #include "hosts.h"
@@ -315,19 +319,53 @@ static const struct {
     { PACKAGES, 63, 64, 1, { -1, -1, -1 } },            /* one that is not there */
     { "pack:2 l2:2 core:2 pu:1", 2, 2, 1, { 0, 1, 2 } },        /* no cache of level 3, one memory */
     { "numa:2 core:2 pu:1", 2, 3, 1, { 1, -1, -1 } },           /* no caches */
+    { "pack:2 [numa] l3:1 core:1 pu:1", 0, 0, 1, { 0, 0, 0 } },         /* memory beside a package, a die, a cache, a core */
+    { "pack:2 [numa] l3:1 core:1 pu:1", 1, 1, 1, { 1, 1, 1 } },
+    { "pack:1 die:2 [numa] l3:1 core:1 pu:1", 1, 1, 1, { 1, 1, 1 } },
+    { "pack:2 die:2 [numa] core:2 pu:1", 4, 5, 1, { 2, -1, -1 } },
+    { "pack:2 l3:2 [numa] core:2 pu:1", 6, 7, 1, { 3, 3, -1 } },
+    { "pack:2 core:2 [numa] pu:2", 4, 5, 1, { 2, -1, 2 } },
+    { "pack:2 [numa] group:2 [numa] core:2 pu:1", 2, 2, 1, { 1, -1, 2 } },      /* the smaller one of two */
 };
 
-START_TEST(spots_on_recorded_machines)
+/* Where a rank of bound[I] is, on the machine that the environment names; each test is a process of its own. */
+static void in_its_place(int i, const char *as)
 {
     unsigned long long mask[COLLOPT_MASK_WORDS] = { 0 };
-    struct collopt_spot s, want = bound[_i].spot;
+    struct collopt_spot s, want = bound[i].spot;
 
-    setenv("HWLOC_SYNTHETIC", bound[_i].machine, 1);    /* each test is a process of its own */
-    for (int i = bound[_i].first; i <= bound[_i].last; i += bound[_i].step)
-        mask[i / 64] |= 1ull << i % 64;
+    for (int k = bound[i].first; k <= bound[i].last; k += bound[i].step)
+        mask[k / 64] |= 1ull << k % 64;
     s = collopt_spot(mask);
-    ck_assert_msg(s.numa == want.numa && s.cache == want.cache && s.core == want.core, "%s, %d to %d: numa %d cache %d core %d",
-                  bound[_i].machine, bound[_i].first, bound[_i].last, s.numa, s.cache, s.core);
+    ck_assert_msg(s.numa == want.numa && s.cache == want.cache && s.core == want.core,
+                  "%s as %s, %d to %d: numa %d cache %d core %d", bound[i].machine, as, bound[i].first, bound[i].last, s.numa, s.cache,
+                  s.core);
+}
+
+START_TEST(spots_on_synthetic_machines)
+{
+    setenv("HWLOC_SYNTHETIC", bound[_i].machine, 1);
+    in_its_place(_i, "described");
+}
+END_TEST
+
+/* The same machines as lstopo records them, with everything: what collopt does not look for must not take memory along. */
+START_TEST(spots_on_recorded_machines)
+{
+    char file[] = "/tmp/test_topology.XXXXXX";
+    hwloc_topology_t t;
+
+    ck_assert_int_ge(close(mkstemp(file)), 0);
+    ck_assert_int_eq(hwloc_topology_init(&t), 0);
+    ck_assert_int_eq(hwloc_topology_set_synthetic(t, bound[_i].machine), 0);
+    ck_assert_int_eq(hwloc_topology_set_all_types_filter(t, HWLOC_TYPE_FILTER_KEEP_ALL), 0);
+    ck_assert_int_eq(hwloc_topology_load(t), 0);
+    ck_assert_int_eq(hwloc_topology_export_xml(t, file, 0), 0);
+    hwloc_topology_destroy(t);
+    setenv("HWLOC_XMLFILE", file, 1);
+    collopt_spot((unsigned long long[COLLOPT_MASK_WORDS]){ 0 });        /* reads it */
+    unlink(file);
+    in_its_place(_i, "recorded");
 }
 END_TEST
 #endif
@@ -781,6 +819,7 @@ int main(void)
     tcase_add_loop_test(tcase, slurm_names_switches, 0, sizeof slurm / sizeof *slurm);
     tcase_add_test(tcase, spots_are_packed);
 #ifdef COLLOPT_HAVE_HWLOC
+    tcase_add_loop_test(tcase, spots_on_synthetic_machines, 0, sizeof bound / sizeof *bound);
     tcase_add_loop_test(tcase, spots_on_recorded_machines, 0, sizeof bound / sizeof *bound);
 #endif
     tcase_add_test(tcase, groups_take_the_place_of_nodes);
