@@ -16,12 +16,12 @@ BENCH_SHARED = bench/bench_mpi.c bench/bench_mpi.h bench/clock.c bench/measure.c
 
 bench/openmpi/%: bench/%.c $(BENCH_SHARED) include/collopt.h
 	$(AM_V_at)$(MKDIR_P) bench/openmpi
-	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(OPENMPI_CPPFLAGS) -I$(srcdir)/bench $(AM_CFLAGS) -g -O2 -o $@ \
-	  $(filter %.c,$^) $(OPENMPI_LIBS) -ldl -lm
+	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(OPENMPI_CPPFLAGS) -I$(srcdir)/bench $(CPPFLAGS) $(AM_CFLAGS) -g -O2 $(CFLAGS) \
+	  -o $@ $(filter %.c,$^) $(LDFLAGS) $(OPENMPI_LIBS) -ldl -lm $(LIBS)
 bench/mpich/%: bench/%.c $(BENCH_SHARED) include/collopt.h
 	$(AM_V_at)$(MKDIR_P) bench/mpich
-	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(MPICH_CPPFLAGS) -I$(srcdir)/bench $(AM_CFLAGS) -g -O2 -o $@ \
-	  $(filter %.c,$^) $(MPICH_LIBS) -ldl -lm
+	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(MPICH_CPPFLAGS) -I$(srcdir)/bench $(CPPFLAGS) $(AM_CFLAGS) -g -O2 $(CFLAGS) \
+	  -o $@ $(filter %.c,$^) $(LDFLAGS) $(MPICH_LIBS) -ldl -lm $(LIBS)
 
 # What collopt-bench and guidelines are made of besides.
 COLLOPT_BENCH_PARTS = bench/cells.c bench/cells.h bench/map.h bench/options.c bench/options.h bench/problem.c bench/problem.h \

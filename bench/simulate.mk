@@ -8,8 +8,8 @@ endif
 # the program for every rank.
 bench/smpi/bench_simulate: bench/bench_simulate.c bench/map.h libcollopt-core.la libcollopt-smpi.a
 	$(AM_V_at)$(MKDIR_P) bench/smpi
-	$(AM_V_CC)$(SMPI_MPICC) $(AM_CPPFLAGS) $(AM_CFLAGS) -O2 -fvisibility=default -o $@ $(filter %.c,$^) -Wl,--strip-debug \
-	  -Wl,-u,MPI_Allreduce libcollopt-smpi.a .libs/libcollopt-core.a $(HWLOC_LIBS) -lm -lpthread
+	$(AM_V_CC)$(SMPI_MPICC) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) -O2 $(CFLAGS) -fvisibility=default -o $@ $(filter %.c,$^) \
+	  $(LDFLAGS) -Wl,--strip-debug -Wl,-u,MPI_Allreduce libcollopt-smpi.a .libs/libcollopt-core.a $(HWLOC_LIBS) -lm -lpthread
 
 TESTS += test/bench/simulate.sh
 EXTRA_DIST += \
