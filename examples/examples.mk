@@ -46,7 +46,8 @@ check_DATA += $(EXAMPLES)
 CLEANFILES += $(EXAMPLES)
 EXTRA_DIST += \
 	$(EXAMPLE_TESTS) \
-	$(EXAMPLES_C:%=examples/%.c) \
-	$(EXAMPLES_FORTRAN:%=examples/%.f90) \
-	examples/README.md \
 	examples/check.sh
+
+# Beside README.md, which leads to them.
+examplesdir = $(docdir)/examples
+dist_examples_DATA = examples/README.md $(EXAMPLES_C:%=examples/%.c) $(EXAMPLES_FORTRAN:%=examples/%.f90)
