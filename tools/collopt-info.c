@@ -521,6 +521,7 @@ static void usage(FILE *to)
           "                      --ranks N (2)  --nodes N (1)  --bytes BYTES (8)  --root N (0)\n"
           "                      --op sum|exact|noncommutative (sum)  --network fast|tcp (fast)\n"
           "                      --topology torus:NxN...|mesh:NxN...  --host openmpi|mpich  --crowded\n"
+          "                      rules and machines that no variable names count with --host only\n"
           "      --help        print this help\n"
           "      --version     print the version\n", to);
 }

@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SHOWN = 6, MOST_RANKS = 1 << 20, TEXT = 400 };
 
@@ -232,10 +233,30 @@ static void print_choice(const struct collopt_problem *p)
         printf("  COLLOPT_ADAPT=on: the first calls try others too, and the fastest goes on\n");
 }
 
-static void print(const struct collopt_problem *p, enum collopt_network n)
+/* Files in default places are for an MPI library, which only --host names. */
+static void print_left_out(void)
+{
+    static const struct { const char *variable, *ending; } kinds[] = { { "COLLOPT_RULES", "rules" }, { "COLLOPT_MACHINE", "machine" } };
+    char path[4096], last[4096] = "";
+
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int i = COLLOPT_OTHER_MPI + 1; i < COLLOPT_MPIS; i++) {
+            const char *given = getenv(kinds[k].variable);
+
+            if ((given && *given) || !collopt_default_file(environ, collopt_mpi_names[i], kinds[k].ending, path, sizeof path)
+                || strcmp(path, last) == 0)
+                continue;
+            printf("  left out: %s, which a job would use; it counts with --host %s\n", path, collopt_mpi_names[i]);
+            strcpy(last, path);
+        }
+}
+
+static void print(const struct collopt_problem *p, enum collopt_network n, bool host_named)
 {
     print_problem(p, n);
     print_choice(p);
+    if (!host_named)
+        print_left_out();
     if (p->anywhere)            /* by no prediction */
         return;
     putchar('\n');
@@ -285,7 +306,7 @@ int explain(const struct explain *e)
         free((void *)t.node);
         return 2;
     }
-    print(&p, n);
+    print(&p, n, e->host != NULL);
     free(counts);
     free((void *)t.node);
     return 0;

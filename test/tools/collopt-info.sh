@@ -176,6 +176,24 @@ refused()
     test $? -eq 2 || fail "status not 2: $*"
     has "$want"
 }
+# files in default places are for an MPI, which --host names
+what='--explain, files in default places'
+mkdir -p "$work/config/collopt"
+echo '* * * * * * host' >"$work/config/collopt/site.rules"
+echo 'allreduce * * * * * ring' >"$work/config/collopt/mpich.rules"
+rules=$work/config/collopt
+XDG_CONFIG_HOME=$work/config "$info" --explain allreduce >"$work/out" || fail "$what: status $?"
+has "^  left out: $rules/site.rules, which a job would use; it counts with --host openmpi\$"
+has "^  left out: $rules/mpich.rules, .* --host mpich\$"
+XDG_CONFIG_HOME=$work/config "$info" --explain allreduce --host mpich >"$work/out" || fail "$what, --host: status $?"
+has "^  ring (rule $rules/mpich.rules:1"
+! grep -q 'left out' "$work/out" || fail "$what: left out with --host"
+rm "$rules/mpich.rules"
+XDG_CONFIG_HOME=$work/config "$info" --explain allreduce >"$work/out" || fail "$what: status $?"
+[ "$(grep -c 'left out' "$work/out")" = 1 ] || fail "$what: one file is told more than once"
+XDG_CONFIG_HOME=$work/config COLLOPT_RULES=none "$info" --explain allreduce >"$work/out" || fail "$what, none: status $?"
+! grep -q 'left out' "$work/out" || fail "$what: left out although COLLOPT_RULES=none"
+
 refused 'it takes reduce, allreduce' --explain allredcue
 refused 'op max: it takes sum' --explain allreduce --op max
 refused 'ranks 1: it takes 2 to' --explain allreduce --ranks 1
