@@ -195,7 +195,7 @@ struct collopt_sight {          /* of one rank, as all others are told; ints */
     int crowded;                /* its node has more ranks than usable processors */
     int fast;                   /* its node has a fast network */
     int host;                   /* its number in the file of hosts; -1: there is no file, or it is not there */
-    int pattern, branch;        /* hashes of what Slurm says of its switches; 0: nothing */
+    int pattern, branch, address;       /* hashes of what Slurm says of its switches and its node; 0: nothing */
     int spot;                   /* in its node, as collopt_pack_spot() says it; -1: alone there */
 };
 

@@ -116,8 +116,8 @@ int collopt_launched_local_ranks(void);
  * ranks than processors; what stands in a file of its settings only is not seen. */
 bool collopt_launched_to_yield(void);
 /* The switches above this process's host by the scheduler's variables: hashes of what kinds there are (PATTERN, to be compared
- * over the ranks) and of which ones they are.  False: it does not say. */
-bool collopt_launched_switches(uint32_t *pattern, uint32_t *branch);
+ * over the ranks), of which ones they are, and of the whole ADDRESS, which is that of one node.  False: it does not say. */
+bool collopt_launched_switches(uint32_t *pattern, uint32_t *branch, uint32_t *address);
 
 /* ---- topology.c: nodes and grids by the user's word ------------------------------------------------------------ */
 

@@ -57,6 +57,8 @@ bool collopt_topology_measure(struct collopt_topology *t, int ranks);
 /* *LEVEL = BASE's ranks by groups, those of the same KEY.  GROUP, which LEVEL keeps, has room for RANKS.  False: no memory. */
 bool collopt_topology_group(struct collopt_topology *level, const struct collopt_topology *base, const uint64_t *key, int *group,
                             int ranks);
+/* Do ranks of one KEY lie on several of BASE's nodes?  0 or 1; -1: no memory. */
+int collopt_topology_straddled(const struct collopt_topology *base, const uint64_t *key, int ranks);
 
 /* What is to be done, as all ranks know it alike.  A decision may look at this and at nothing else. */
 struct collopt_problem {

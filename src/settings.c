@@ -751,14 +751,15 @@ static uint32_t hash_of(const char *text, size_t n)
     return h ? h : 1;
 }
 
-bool collopt_launched_switches(uint32_t *pattern, uint32_t *branch)
+bool collopt_launched_switches(uint32_t *pattern, uint32_t *branch, uint32_t *address)
 {
-    const char *address = getenv("SLURM_TOPOLOGY_ADDR"), *kinds = getenv("SLURM_TOPOLOGY_ADDR_PATTERN");
-    size_t n = address && kinds ? collopt_slurm_switches(address, kinds) : 0;
+    const char *path = getenv("SLURM_TOPOLOGY_ADDR"), *kinds = getenv("SLURM_TOPOLOGY_ADDR_PATTERN");
+    size_t n = path && kinds ? collopt_slurm_switches(path, kinds) : 0;
 
     if (n == 0)
         return false;
     *pattern = hash_of(kinds, strlen(kinds));
-    *branch = hash_of(address, n);
+    *branch = hash_of(path, n);
+    *address = hash_of(path, strlen(path));
     return true;
 }

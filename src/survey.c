@@ -158,12 +158,13 @@ static int my_host(void)
 
 static void look_at_switches(struct collopt_sight *mine)
 {
-    uint32_t pattern, branch;
+    uint32_t pattern, branch, address;
 
-    if (machine().kind == COLLOPT_NOTHING || !collopt_launched_switches(&pattern, &branch))
+    if (machine().kind == COLLOPT_NOTHING || !collopt_launched_switches(&pattern, &branch, &address))
         return;
     memcpy(&mine->pattern, &pattern, sizeof pattern);
     memcpy(&mine->branch, &branch, sizeof branch);
+    memcpy(&mine->address, &address, sizeof address);
 }
 
 static int gather(struct collopt_comm *c, MPI_Comm node, struct collopt_sight *mine, struct collopt_sight *seen)
@@ -204,12 +205,30 @@ static enum collopt_network network_of(const struct collopt_comm *c, const struc
 
 /* ---- groups above nodes and inside them ------------------------------------------------------------------------------ */
 
+static bool file_has_switches(void)
+{
+    const struct collopt_hosts *hosts = collopt_settings()->hosts;
+
+    return hosts && hosts->shape.kind != COLLOPT_GRID;
+}
+
+/* Slurm's address ends with the name of a node.  MPICH's launcher hands that of its own node to the ranks of all: then it says
+ * nothing of the others.  0 or 1; -1: no memory. */
+static int copied_addresses(const struct collopt_comm *c, const struct collopt_sight *seen, uint64_t *key)
+{
+    if (file_has_switches() || seen[0].pattern == 0)
+        return 0;
+    for (int r = 0; r < c->ranks; r++)
+        key[r] = (unsigned)seen[r].address;
+    return collopt_topology_straddled(&c->topology, key, c->ranks);
+}
+
 /* The switch of rank R by the file of hosts or else by Slurm, where all ranks have one; false. */
 static bool switch_of(const struct collopt_sight *seen, int r, uint64_t *key)
 {
     const struct collopt_hosts *hosts = collopt_settings()->hosts;
 
-    if (hosts && hosts->shape.kind != COLLOPT_GRID) {
+    if (file_has_switches()) {
         *key = seen[r].host < 0 ? 0 : (uint64_t)hosts->host[seen[r].host].place;
         return seen[r].host >= 0;
     }
@@ -231,8 +250,10 @@ static bool spot_of(const struct collopt_comm *c, const struct collopt_sight *se
 /* Groups are known if every rank knows its own; else nobody has them. */
 static bool map_group(struct collopt_comm *c, const struct collopt_sight *seen, enum collopt_grouping by, uint64_t *key)
 {
-    int *group;
+    int *group, copied = by == COLLOPT_BY_SWITCH ? copied_addresses(c, seen, key) : 0;
 
+    if (copied)
+        return copied > 0;
     for (int r = 0; r < c->ranks; r++)
         if (!(by == COLLOPT_BY_SWITCH ? switch_of(seen, r, &key[r]) : spot_of(c, seen, r, by, &key[r])))
             return true;

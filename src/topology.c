@@ -135,6 +135,22 @@ bool collopt_topology_group(struct collopt_topology *level, const struct collopt
     return level->nodes > 0 && collopt_topology_measure(level, ranks);
 }
 
+int collopt_topology_straddled(const struct collopt_topology *base, const uint64_t *key, int ranks)
+{
+    int *group = malloc(2 * (size_t)ranks * sizeof *group), *home = group + ranks, straddled = 0;
+
+    if (!group || number_groups(key, group, ranks) == 0) {
+        free(group);
+        return -1;
+    }
+    for (int r = ranks - 1; r >= 0; r--)
+        home[group[r]] = base->node[r];
+    for (int r = 0; r < ranks; r++)
+        straddled |= base->node[r] != home[group[r]];
+    free(group);
+    return straddled;
+}
+
 /* ---- grids ------------------------------------------------------------------------------------------------------ */
 
 enum { LONGEST_SIDE = (1 << COLLOPT_SIDE_BITS) - 1 };

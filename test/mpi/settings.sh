@@ -123,6 +123,15 @@ grouping()
             said 1 '^collopt: .*by=switch cannot serve 4 ranks, .*: it is to go by groups that are not known' "$host, other switches"
         fi
     done
+    # one node's address for all, from a launcher that copies its own
+    for nodes in 0 2; do
+        tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_NODE_RANKS=$nodes COLLOPT_ALLREDUCE=leader:by=switch \
+            SLURM_TOPOLOGY_ADDR=root.s0.n0 SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node -- allreduce
+        case $nodes in
+            0) said 1 '^collopt: communicators of 4 ranks: one node of 4 ranks; 1 switch' "$host, an address of one node" ;;
+            2) said 1 '^collopt: .*by=switch cannot serve 4 ranks, .*: it is to go by groups that are not known' "$host, a copied address" ;;
+        esac
+    done
 }
 
 waiting()

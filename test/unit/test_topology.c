@@ -421,6 +421,33 @@ START_TEST(groups_take_the_place_of_nodes)
 }
 END_TEST
 
+/* Capitals are what ranks were told of their nodes. */
+START_TEST(keys_of_several_nodes_are_found)
+{
+    static const struct {
+        const char *nodes, *told;
+        int straddled;
+    } all[] = {
+        { "aaaabbbb", "AAAABBBB", 0 }, { "aaaabbbb", "AAAAAAAA", 1 }, { "aabbccdd", "AABBCCAA", 1 }, { "abababab", "ABABABAB", 0 },
+        { "aaaabbbb", "ABCDEFGH", 0 }, { "aaaabbbb", "ABCDEFGA", 1 }, { "aaaaaaaa", "AAAAAAAA", 0 }, { "abcdefgh", "AAAAAAAA", 1 },
+        { "a", "A", 0 },
+    };
+    static const struct collopt_topology one = { .nodes = 1 };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        struct collopt_topology nodes;
+        uint64_t key[MOST_RANKS];
+        int node[MOST_RANKS], ranks = (int)strlen(all[i].told), found;
+
+        take_groups(all[i].nodes, &one, &nodes, node);
+        for (int r = 0; r < ranks; r++)
+            key[r] = (uint64_t)all[i].told[r];
+        found = collopt_topology_straddled(&nodes, key, ranks);
+        ck_assert_msg(found == all[i].straddled, "%s on %s: %d", all[i].told, all[i].nodes, found);
+    }
+}
+END_TEST
+
 START_TEST(topologies_are_told)
 {
     static const struct collopt_topology one = { .nodes = 1 };
@@ -823,6 +850,7 @@ int main(void)
     tcase_add_loop_test(tcase, spots_on_recorded_machines, 0, sizeof bound / sizeof *bound);
 #endif
     tcase_add_test(tcase, groups_take_the_place_of_nodes);
+    tcase_add_test(tcase, keys_of_several_nodes_are_found);
     tcase_add_test(tcase, topologies_are_told);
     tcase_add_test(tcase, known_grids_are_presets);
     tcase_add_loop_test(tcase, decisions_are_known, 0, sizeof decisions / sizeof *decisions);
