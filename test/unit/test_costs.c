@@ -150,11 +150,14 @@ static const struct estimate of_phases = { "phases", 0, 1.5, false };
 /* Of several chunks, or strands, streams that share a port. */
 static const struct estimate of_streams = { "chunks and strands", 1, 1.4, false };
 
-static bool has_streams(const struct trial *t)
-{
-    int chunks = parameter_named(t->algorithm, "chunks"), strands = parameter_named(t->algorithm, "strands");
+/* Of a Reduce each strand is stated with its neediest rank; but for the root, which needs less, none collects in all of them. */
+static const struct estimate of_strands = { "scratch of strands", 0.7, 1 + 1e-9, false };
 
-    return (chunks >= 0 && t->value[chunks] > 1) || (strands >= 0 && t->value[strands] > 1);
+static bool has_several(const struct trial *t, const char *name)
+{
+    int parameter = parameter_named(t->algorithm, name);
+
+    return parameter >= 0 && t->value[parameter] > 1;
 }
 
 static const struct estimate *estimate_of(const struct trial *t, int measure)
@@ -164,8 +167,10 @@ static const struct estimate *estimate_of(const struct trial *t, int measure)
     int ranks = t->ranks;
     char full[80];
 
-    if (measure == 0 && has_streams(t))
+    if (measure == 0 && (has_several(t, "chunks") || has_several(t, "strands")))
         return &of_streams;
+    if (measure == 3 && a->collective == COLLOPT_REDUCE && has_several(t, "strands"))
+        return &of_strands;
     if (a->grouped || a->parameter[0].algorithm)
         return &of_phases;
     snprintf(full, sizeof full, "%s %s", collopt_collective_names[a->collective], a->name);

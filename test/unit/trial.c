@@ -406,11 +406,15 @@ static bool in_range(const struct collopt_parameter *q, size_t value)
 static void add_variant(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i, const struct collopt_parameter *q,
                         size_t value)
 {
-    if (*n == TRIAL_VARIANTS || !in_range(q, value))
+    if (!in_range(q, value))
         return;
     for (int k = 1; k < *n; k++)
         if (variant[k][i] == value)
             return;
+    if (*n == TRIAL_VARIANTS) {         /* or the last parameters would go without a proof, and nobody would know */
+        fprintf(stderr, "no room for a variant of \"%s\": TRIAL_VARIANTS is %d\n", q->name, TRIAL_VARIANTS);
+        abort();
+    }
     memset(variant[*n], 0, sizeof variant[*n]);
     variant[(*n)++][i] = value;
 }
@@ -458,6 +462,17 @@ static void add_lists(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n
         }
 }
 
+/* What 2, 3 and 5 leave out, of a radix or a width, as far as there are ranks for it: each has digits and rests of its own. */
+static void add_radices(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i, const struct collopt_parameter *q,
+                        int ranks)
+{
+    static const size_t more[] = { 4, 6, 7, 8 };
+    bool counts_ranks = !strcmp(q->name, "radix") || !strcmp(q->name, "width") || !strcmp(q->name, "group");
+
+    for (size_t k = 0; k < sizeof more / sizeof *more && counts_ranks && more[k] <= (size_t)ranks; k++)
+        add_variant(variant, n, i, q, more[k]);
+}
+
 /* Only an algorithm that has reasons of its own may refuse a variant. */
 static bool serves(const struct collopt_algorithm *a, int ranks, const size_t *value)
 {
@@ -499,6 +514,7 @@ int trial_variants(const struct collopt_algorithm *a, int ranks, size_t variant[
         add_variant(variant, &n, i, q, q->least + 1);
         add_variant(variant, &n, i, q, 3);
         add_variant(variant, &n, i, q, 5);
+        add_radices(variant, &n, i, q, ranks);
     }
     for (int i = 0; i < n; i++)
         if (serves(a, ranks, variant[i]))

@@ -87,7 +87,7 @@ struct proof workshop_proof(const struct workshop *w);
 
 /* Values worth trying for an algorithm's parameters on RANKS: fills VARIANT, returns how many.  The first is all presets, if
  * these can be used.  0: the algorithm has no form for so many ranks, and says so in its descriptor. */
-enum { TRIAL_VARIANTS = 16 };
+enum { TRIAL_VARIANTS = 32 };
 int trial_variants(const struct collopt_algorithm *a, int ranks, size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS]);
 
 /* Every p that is proved: index 0 .. trial_sizes - 1. */
