@@ -4,7 +4,7 @@
 !
 ! Integers, LOGICAL and DOUBLE PRECISION with predefined operations, MPI_2INTEGER with MPI_MAXLOC, and Fortran procedures as
 ! operations: a commutative one, and one (the composition of affine maps) that is not.  Each with separate buffers and
-! with MPI_IN_PLACE; sections a(1:n:2) as buffers.
+! with MPI_IN_PLACE; sections a(1:n:2) as buffers; a datatype with absolute addresses and MPI_BOTTOM.
 
 #if defined USE_MPIF_H
 # define BINDING 'mpif.h'
@@ -44,6 +44,9 @@ module operations
 
   HANDLE_TYPE :: pair           ! of integers, the element of AFFINE
   integer :: wrong = 0
+
+  integer, parameter :: apart = 9
+  integer, target :: scattered(2 * apart)       ! every other one is in the datatype with absolute addresses
 
 contains
 
@@ -92,6 +95,14 @@ contains
       b(:, i) = combined(AFFINE, a(:, i), b(:, i))
     end do
   end subroutine
+
+  subroutine scattered_user(in, inout, n, type)
+    type(c_ptr), value :: in, inout
+    integer :: n
+    type(MPI_Datatype) :: type
+
+    call add_scattered(in, inout, n, type)
+  end subroutine
 #else
   subroutine times_user(in, inout, n, type)
     integer :: n, type, in(n), inout(n)
@@ -108,7 +119,38 @@ contains
       inout(:, i) = combined(AFFINE, in(:, i), inout(:, i))
     end do
   end subroutine
+
+  subroutine scattered_user(in, inout, n, type)
+    integer, target :: in(*), inout(*)
+    integer :: n, type
+
+    call add_scattered(c_loc(in), c_loc(inout), n, type)
+  end subroutine
 #endif
+
+  ! One element, which begins far from the address that stands for it.
+  subroutine add_scattered(in, inout, n, type)
+    type(c_ptr), intent(in) :: in, inout
+    integer, intent(in) :: n
+    HANDLE_TYPE, intent(in) :: type
+    integer(MPI_ADDRESS_KIND) :: low, extent
+    integer, pointer :: a(:), b(:)
+    integer :: ierr
+
+    if (n /= 1) wrong = wrong + 1
+    call MPI_Type_get_true_extent(type, low, extent, ierr)
+    call c_f_pointer(moved(in, low), a, [2 * apart - 1])
+    call c_f_pointer(moved(inout, low), b, [2 * apart - 1])
+    b(1::2) = b(1::2) + a(1::2)
+  end subroutine
+
+  function moved(address, bytes)
+    type(c_ptr), intent(in) :: address
+    integer(MPI_ADDRESS_KIND), intent(in) :: bytes
+    type(c_ptr) :: moved
+
+    moved = transfer(transfer(address, 0_c_intptr_t) + bytes, c_null_ptr)
+  end function
 
 end module operations
 
@@ -154,6 +196,7 @@ program family
   call logicals('xor', PARITY, 1, MPI_LOGICAL, MPI_LXOR, 9)
   call doubles('sum', ADDED, 1, MPI_DOUBLE_PRECISION, MPI_SUM, 17)
   call sections()
+  call bottom()
 
   call MPI_Op_free(times_op, ierr)
   call MPI_Op_free(affine_op, ierr)
@@ -334,6 +377,46 @@ contains
     call MPI_Allreduce(MPI_IN_PLACE, b(1:2*n:2), n, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
     call section_ended('allreduce', 'section in place', all(b(1::2) == all_sum) .and. all(b(2::2) == gaps))
     call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL, ierr)
+  end subroutine
+
+  ! ---- absolute addresses ----
+
+  ! Only MPI_IN_PLACE lets one datatype with absolute addresses stand for input and result.
+  subroutine bottom()
+    HANDLE_TYPE :: type
+    HANDLE_OP :: op
+    integer(MPI_ADDRESS_KIND) :: place(apart)
+    integer :: i, length(apart), all_sum(apart), mine(apart), gaps(apart)
+
+    length = 1
+    gaps = -7
+    do i = 1, apart
+      call MPI_Get_address(scattered(2 * i - 1), place(i), ierr)
+      mine(i) = rank * 1000 - i
+      all_sum(i) = ranks * (ranks - 1) / 2 * 1000 - i * ranks
+    end do
+    call MPI_Type_create_hindexed(apart, length, place, MPI_INTEGER, type, ierr)
+    call MPI_Type_commit(type, ierr)
+    call MPI_Op_create(scattered_user, .true., op, ierr)
+
+    scattered(1::2) = mine
+    scattered(2::2) = gaps
+    call begin()
+    call MPI_Allreduce(MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, MPI_COMM_WORLD, ierr)
+    call ended('allreduce', 'MPI_BOTTOM', all(scattered(1::2) == all_sum) .and. all(scattered(2::2) == gaps))
+
+    scattered(1::2) = mine
+    call begin()
+    if (rank == 0) then
+      call MPI_Reduce(MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, 0, MPI_COMM_WORLD, ierr)
+      call ended('reduce', 'MPI_BOTTOM', all(scattered(1::2) == all_sum) .and. all(scattered(2::2) == gaps))
+    else
+      call MPI_Reduce(MPI_BOTTOM, MPI_BOTTOM, 1, type, op, 0, MPI_COMM_WORLD, ierr)
+      call ended('reduce', 'MPI_BOTTOM', all(scattered(1::2) == mine) .and. all(scattered(2::2) == gaps))
+    end if
+
+    call MPI_Op_free(op, ierr)
+    call MPI_Type_free(type, ierr)
   end subroutine
 
 end program family
