@@ -32,6 +32,29 @@ static void check(int right, const char *what)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
+/* How the processor rounds, traps and treats subnormal numbers, without what has happened so far.  An object that was linked with
+ * -ffast-math changes it for the whole process when it is loaded. */
+static unsigned arithmetic(void)
+{
+#if defined __SSE__
+    return __builtin_ia32_stmxcsr() & ~0x3fu;
+#elif defined __aarch64__
+    unsigned long control;
+
+    __asm__ volatile ("mrs %0, fpcr" : "=r" (control));
+    return (unsigned)control;
+#else
+    return 0;
+#endif
+}
+
+static int keeps_subnormals(void)
+{
+    volatile double tiny = 0x1p-1074;
+
+    return tiny * 2 != 0;
+}
+
 /* The first calls of the process come from several threads at once. */
 static void *local(void *unused)
 {
@@ -56,7 +79,8 @@ static void in_threads(void)
 
 int main(int argc, char **argv)
 {
-    int provided, mine, sum = 0;
+    int provided, mine, sum = 0, subnormals = keeps_subnormals();
+    unsigned before = arithmetic();
     MPI_Request request;
     MPI_Info info;
     MPI_Comm copy;
@@ -78,6 +102,7 @@ int main(int argc, char **argv)
         sum = 0;
         MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         check(sum == ranks * (ranks + 1) / 2, "Allreduce");
+        check(arithmetic() == before && keeps_subnormals() == subnormals, "arithmetic after Allreduce");
     }
     MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

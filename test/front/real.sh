@@ -1,4 +1,5 @@
-# The backends of this build, all the ways in: preloaded, linked as collopt.pc says, and linked statically.
+# The backends of this build, all the ways in: preloaded, linked as collopt.pc says, and linked statically.  The program's
+# arithmetic stays as it was, which app.c looks at.
 
 . "$(dirname "$0")/common.sh"
 
