@@ -16,6 +16,7 @@ EXTRA_DIST += \
 	test/front/app.c \
 	test/front/backend.c \
 	test/front/common.sh \
+	test/front/late.c \
 	test/front/loader.c \
 	test/front/strange.c \
 	test/front/stranger.c \

@@ -1,19 +1,29 @@
-/* A program without MPI that opens an extension module with MPI, out of everybody's sight, as Python does.
+/* A program without MPI that opens extension modules with MPI, out of everybody's sight, as Python does.
  *
- *     loader MODULE [TOOL]     TOOL is opened first, for all to see, as mpi4py.profile does */
+ *     loader FILE...       runs what each module has to run; libcollopt is opened for all to see, as mpi4py.profile does */
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
+
+typedef int run_function(int, char **);
+
+static int is_tool(const char *file)
+{
+    return strstr(file, "libcollopt") != NULL;
+}
 
 int main(int argc, char **argv)
 {
-    if (argc > 2 && !dlopen(argv[2], RTLD_NOW | RTLD_GLOBAL))
-        return fprintf(stderr, "%s\n", dlerror()), 1;
+    int err = 0;
 
-    void *module = argc > 1 ? dlopen(argv[1], RTLD_NOW | RTLD_LOCAL) : NULL;
-    int (*run)(int, char **) = module ? (int (*)(int, char **))dlsym(module, "run") : NULL;
+    for (int i = 1; i < argc && !err; i++) {
+        void *file = dlopen(argv[i], RTLD_NOW | (is_tool(argv[i]) ? RTLD_GLOBAL : RTLD_LOCAL));
+        run_function *run = file && !is_tool(argv[i]) ? (run_function *)dlsym(file, "run") : NULL;
 
-    if (!run)
-        return fprintf(stderr, "%s\n", dlerror()), 1;
-    return run(1, argv);
+        if (!file || (!run && !is_tool(argv[i])))
+            return fprintf(stderr, "%s\n", dlerror()), 1;
+        err = run ? run(1, argv) : 0;
+    }
+    return err;
 }

@@ -1,4 +1,5 @@
-# An MPI that was opened RTLD_LOCAL by an extension module, as mpi4py is: preloaded, and opened as mpi4py.profile does.
+# An MPI that was opened RTLD_LOCAL by an extension module, as mpi4py is: preloaded, opened as mpi4py.profile does, and opened too
+# late for MPI_Init.
 
 . "$(dirname "$0")/common.sh"
 
@@ -11,7 +12,18 @@ for host in $hosts; do
     run $host 2 LD_PRELOAD=$work/lib/libcollopt.so ./loader ./module.so
     expect 1 "app ok"
     expect 1 "backend Allreduce 3"
-    run $host 2 ./loader ./module.so ./lib/libcollopt.so
+    run $host 2 ./loader ./lib/libcollopt.so ./module.so
     expect 1 "app ok"
     expect 1 "backend Allreduce 3"
+
+    program $host late.c first.so -fPIC -shared
+    cp first.so second.so
+    run $host 2 ./loader ./first.so ./second.so
+    expect 1 "late ok"
+    # What MPI_Init opens puts Open MPI's own library before ours, which sees nothing then.  On MPICH it does; nobody was asked in
+    # MPI_Init, so all ranks ask at the third call.
+    case $host in openmpi) seen="run 0 passed 0" ;; *) seen="run 4 passed 2" ;; esac
+    run $host 2 ./loader ./first.so "$front" ./second.so
+    expect 1 "late ok: $seen"
+    expect_like 0 "^collopt:"
 done
