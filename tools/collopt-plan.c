@@ -24,7 +24,10 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 struct request {
     struct plan plan;
     const char *algorithm;      /* NULL: what would be selected */
-    int format, rank, each;     /* EACH: ranks on a node; 0: one node */
+    int format, rank;
+    int nodes, each;            /* how many there are; or ranks on each; 0: not given */
+    size_t bytes;               /* of a vector, in place of a count; 0: not given */
+    bool counted;
     int *node;
 };
 
@@ -108,8 +111,10 @@ static void usage(FILE *to)
           "      --ranks N        ranks (8)\n"
           "      --count N        elements in the vector of one rank (1000)\n"
           "      --size N         bytes of one element (8)\n"
+          "      --bytes N        bytes of the vector, in place of a count\n"
           "      --root N         root of a reduce (0)\n"
-          "      --nodes N        ranks in one node (all)\n"
+          "      --nodes N        nodes, to which the ranks go one after another (1)\n"
+          "      --node-ranks N   ranks on each node, in place of that\n"
           "      --order          the operation does not commute\n"
           "      --in-place       with MPI_IN_PLACE\n"
           "      --rank N         only what this rank does\n"
@@ -127,6 +132,7 @@ static void read_options(struct request *r, int argc, char **argv)
         { "algorithm", required_argument, NULL, 'A' }, { "ranks", required_argument, NULL, 'p' },
         { "count", required_argument, NULL, 'n' }, { "size", required_argument, NULL, 's' },
         { "root", required_argument, NULL, 'r' }, { "nodes", required_argument, NULL, 'N' },
+        { "node-ranks", required_argument, NULL, 'E' }, { "bytes", required_argument, NULL, 'B' },
         { "order", no_argument, NULL, 'o' }, { "in-place", no_argument, NULL, 'i' },
         { "rank", required_argument, NULL, 'k' }, { "format", required_argument, NULL, 'f' },
         { "alpha", required_argument, NULL, 'a' }, { "beta", required_argument, NULL, 'b' },
@@ -140,10 +146,15 @@ static void read_options(struct request *r, int argc, char **argv)
         switch (option) {
         case 'A': r->algorithm = optarg; break;
         case 'p': p->ranks = (int)number("ranks", optarg, 1, MOST_RANKS); break;
-        case 'n': p->count = number("count", optarg, 0, (size_t)1 << 40); break;
+        case 'n':
+            p->count = number("count", optarg, 0, (size_t)1 << 40);
+            r->counted = true;
+            break;
+        case 'B': r->bytes = number("bytes", optarg, 1, (size_t)1 << 40); break;
         case 's': p->size = number("size", optarg, 1, 1 << 20); break;
         case 'r': p->root = (int)number("root", optarg, 0, INT_MAX); break;
-        case 'N': r->each = (int)number("nodes", optarg, 1, INT_MAX); break;
+        case 'N': r->nodes = (int)number("nodes", optarg, 1, MOST_RANKS); break;
+        case 'E': r->each = (int)number("node-ranks", optarg, 1, INT_MAX); break;
         case 'o': p->commutative = false; break;
         case 'i': r->plan.how |= COLLOPT_IN_PLACE; break;
         case 'k': r->rank = (int)number("rank", optarg, 0, INT_MAX); break;
@@ -170,20 +181,34 @@ static void read_options(struct request *r, int argc, char **argv)
 
 /* ---- what it means ---------------------------------------------------------------------------------------------- */
 
+/* As many on one as on another, as far as that goes, or EACH. */
 static void place_ranks(struct request *r)
 {
     struct collopt_topology *t = &r->plan.topology;
-    int ranks = r->plan.problem.ranks, each = r->each && r->each < ranks ? r->each : ranks;
+    int ranks = r->plan.problem.ranks;
 
-    t->nodes = (ranks + each - 1) / each;
+    t->nodes = r->each ? (ranks - 1) / r->each + 1 : r->nodes ? r->nodes : 1;
     t->node = r->node = malloc((size_t)ranks * sizeof *r->node);
     if (!r->node)
         fail("out of memory");
     for (int k = 0; k < ranks; k++)
-        r->node[k] = k / each;
+        r->node[k] = r->each ? k / r->each : (int)((long)k * t->nodes / ranks);
     if (!collopt_topology_measure(t, ranks))
         fail("out of memory");
     r->plan.problem.topology = t;
+}
+
+static void count_elements(struct request *r)
+{
+    struct collopt_problem *p = &r->plan.problem;
+
+    if (!r->bytes)
+        return;
+    if (r->counted)
+        fail("--bytes and --count both say how long the vector is; give one of them");
+    if (r->bytes % p->size)
+        fail("--bytes %zu are not whole elements of %zu bytes (--size)", r->bytes, p->size);
+    p->count = r->bytes / p->size;
 }
 
 static void check(const struct request *r)
@@ -191,6 +216,10 @@ static void check(const struct request *r)
     const struct collopt_problem *p = &r->plan.problem;
     size_t ranks = (size_t)p->ranks;
 
+    if (r->nodes && r->each)
+        fail("--nodes and --node-ranks both say where the ranks are; give one of them");
+    if (r->nodes > p->ranks)
+        fail("--nodes %d: there are %d ranks", r->nodes, p->ranks);
     if (p->root >= p->ranks)
         fail("--root %d is not one of %d ranks", p->root, p->ranks);
     if (p->root > 0 && p->collective != COLLOPT_REDUCE)
@@ -250,6 +279,7 @@ int main(int argc, char **argv)
     bool good;
 
     read_options(&r, argc, argv);
+    count_elements(&r);
     check(&r);
     place_ranks(&r);
     share_out(&r.plan.problem);

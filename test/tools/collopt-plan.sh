@@ -58,8 +58,14 @@ has '^time      12 s,'
 run allreduce --algorithm ring --ranks 4 --count 8 --rank 3
 grep -q '0 -> 1' "$work/out" && fail '--rank 3 shows rank 0'
 has '3 -> 0'
-run allreduce --algorithm leader:node=\(binomial\),net=\(recursive_doubling\) --ranks 6 --nodes 3
+run allreduce --algorithm leader:node=\(binomial\),net=\(recursive_doubling\) --ranks 6 --node-ranks 3
 has '^    0 -> 3    all of ranks 0-2 '
+run allreduce --algorithm leader:node=\(binomial\),net=\(recursive_doubling\) --ranks 7 --node-ranks 3
+has '^    0 -> [36]    all of ranks 0-2 '
+run allreduce --algorithm leader:node=\(binomial\),net=\(recursive_doubling\) --ranks 8 --nodes 2 --bytes 800
+has '^    0 -> 4    all of ranks 0-3 (100 elements)'
+run allreduce --algorithm ring --ranks 4 --bytes 2K --size 4
+has '^allreduce by ring, 4 ranks, 512 elements of 4 bytes'
 run allreduce --algorithm ring --ranks 1
 has '^rounds    0$'
 run allreduce --count 0
@@ -122,6 +128,10 @@ refuses 'ranks 0 is not from 1 to 4096' allreduce --ranks 0
 refuses 'ranks many is not a number' allreduce --ranks many
 refuses 'alpha fast is not a number of seconds' allreduce --alpha fast
 refuses 'alpha -1 is not a number of seconds' allreduce --alpha -1
+refuses 'nodes 9: there are 8 ranks' allreduce --nodes 9
+refuses 'give one of them' allreduce --nodes 2 --node-ranks 4
+refuses 'give one of them' allreduce --count 8 --bytes 64
+refuses 'bytes 12 are not whole elements of 8 bytes' allreduce --bytes 12
 refuses 'root 8 is not one of 8 ranks' reduce --root 8
 refuses 'allreduce has none' allreduce --root 1
 refuses 'rank 9 is not one of 8 ranks' reduce --rank 9
