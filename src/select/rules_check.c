@@ -1,5 +1,5 @@
-/* What can be read as rules and still is a mistake: lines that can match nothing, that nothing reaches, whose range
- * overlaps with that of a line above, or whose algorithm can serve nothing of what they match; and a file that does not
+/* What can be read as rules and still is a mistake: lines that can match nothing, that nothing reaches, whose ranges
+ * overlap with those of a line above, or whose algorithm can serve nothing of what they match; and a file that does not
  * end with a line for all the rest, as one that was cut short.
  *
  * A line is a box of problems.  It is reached if something of its box is left when the boxes of the lines above are
@@ -172,19 +172,19 @@ static bool overlap(const struct collopt_range *a, const struct collopt_range *b
     return first->least < second->least && second->least < first->most && first->most < second->most;
 }
 
-/* The one measure in which A and B differ, if their ranges overlap there; -1. */
-static int overlapping(const struct collopt_box *a, const struct collopt_box *b)
+/* The set of measures in which A and B differ, if their ranges overlap in each of them; else nothing. */
+static unsigned overlapping(const struct collopt_box *a, const struct collopt_box *b)
 {
-    int found = -1;
+    unsigned found = 0;
 
     if (a->collectives != b->collectives || a->kinds != b->kinds)
-        return -1;
+        return 0;
     for (int m = 0; m < COLLOPT_MEASURES; m++) {
         if (a->range[m].least == b->range[m].least && a->range[m].most == b->range[m].most)
             continue;
-        if (found >= 0 || !overlap(&a->range[m], &b->range[m]))
-            return -1;
-        found = m;
+        if (!overlap(&a->range[m], &b->range[m]))
+            return 0;
+        found |= 1u << m;
     }
     return found;
 }
@@ -199,38 +199,97 @@ static void range_text(const struct collopt_range *r, char *text, size_t size)
     snprintf(text, size, "%s-%s", least, most);
 }
 
+/* B's ranges of the MEASURES, "4-16 and 2K-8K", with their names if NAMED. */
+static void ranges_text(const struct collopt_box *b, unsigned measures, bool named, char *text, size_t size)
+{
+    size_t n = 0;
+
+    *text = '\0';
+    for (int m = 0; m < COLLOPT_MEASURES && n < size; m++) {
+        char range[64];
+
+        if (!(measures & 1u << m))
+            continue;
+        range_text(&b->range[m], range, sizeof range);
+        n += (size_t)snprintf(text + n, size - n, "%s%s%s%s", n ? " and " : "", named ? collopt_measure_names[m] : "",
+                              named ? " " : "", range);
+    }
+}
+
 /* A range inside another one is an exception from it, or the rest; two that overlap are a slip, whichever was meant. */
 static void check_overlap(struct check *c, const struct collopt_rule *r)
 {
     for (int i = 0; i < c->to; i++) {
         const struct collopt_rule *above = &c->rules->rule[i];
-        int m = serves_all(above) ? overlapping(&above->box, &r->box) : -1;
-        char mine[64], theirs[64];
+        unsigned measures = serves_all(above) ? overlapping(&above->box, &r->box) : 0;
+        char mine[240], theirs[240];
 
-        if (m < 0)
+        if (!measures)
             continue;
-        range_text(&r->box.range[m], mine, sizeof mine);
-        range_text(&above->box.range[m], theirs, sizeof theirs);
-        complain(c, r->line, "%s %s overlaps with %s of line %d, which goes first; ranges that follow one another have one end "
-                 "in common at most", collopt_measure_names[m], mine, theirs, above->line);
+        ranges_text(&r->box, measures, true, mine, sizeof mine);
+        ranges_text(&above->box, measures, false, theirs, sizeof theirs);
+        complain(c, r->line, "%s overlap%s with %s of line %d, which goes first; ranges that follow one another have one end "
+                 "in common at most", mine, measures & (measures - 1) ? "" : "s", theirs, above->line);
         return;
     }
 }
 
-static void check_reached(struct check *c, const struct collopt_rule *r)
+static bool taken_by_one(struct check *c, const struct collopt_rule *r)
 {
     struct collopt_box b = clipped(r->box);
 
     for (int i = 0; i < c->to; i++)
         if (serves_all(&c->rules->rule[i]) && inside(&b, &c->rules->rule[i].box)) {
             complain(c, r->line, "is never reached: line %d takes all that it matches", c->rules->rule[i].line);
-            return;
+            return true;
         }
+    return false;
+}
+
+/* The LAST line, for all the rest, has to be there also where the lines above leave nothing, but not twice. */
+static void check_reached(struct check *c, const struct collopt_rule *r, bool last)
+{
     c->steps = 0;
-    if (!is_left(c, b, 0))
+    if (taken_by_one(c, r) || last)
+        return;
+    if (!is_left(c, clipped(r->box), 0))
         complain(c, r->line, "is never reached: the lines above take all that it matches");
     else
         check_overlap(c, r);
+}
+
+/* Those that look at nodes may find any; and a grid whose sides are not given may be any that the machine has. */
+static bool goes_by_ranks(const struct collopt_rule *r)
+{
+    const struct collopt_algorithm *a = r->automatic ? NULL : r->choice.algorithm;
+    int dims = a ? collopt_parameter_named(a, "dims") : -1;
+
+    return a && a->usable && !a->grouped && (dims < 0 || r->choice.value[dims] != 0);
+}
+
+/* Each of a few numbers of ranks is tried; a longer range accuses nobody. */
+static bool serves_no_ranks(struct check *c, const struct collopt_rule *r)
+{
+    enum { TRIED = 64 };
+    static const struct collopt_topology flat = { .nodes = 1 };
+    struct collopt_range ranks = clipped(r->box).range[COLLOPT_BY_RANKS];
+    const char *why = NULL;
+
+    if (!goes_by_ranks(r) || ranks.most - ranks.least >= TRIED)
+        return false;
+    for (size_t n = ranks.least; n <= ranks.most; n++) {
+        struct collopt_problem p = { .collective = r->choice.algorithm->collective, .ranks = (int)n, .count = n * 1024, .size = 8,
+                                     .commutative = (r->box.kinds & ~(unsigned)COLLOPT_KIND_ORDERED) != 0, .exact = true,
+                                     .segments = 1, .topology = &flat };
+
+        if (collopt_choice_usable(&r->choice, &p, &why))
+            return false;
+    }
+    if (ranks.least == ranks.most)
+        complain(c, r->line, "%s cannot serve %zu ranks: %s", r->choice.algorithm->name, ranks.least, why);
+    else
+        complain(c, r->line, "%s cannot serve %zu to %zu ranks: %s", r->choice.algorithm->name, ranks.least, ranks.most, why);
+    return true;
 }
 
 static void check_rule(struct check *c, const struct collopt_rule *r, bool last)
@@ -240,8 +299,8 @@ static void check_rule(struct check *c, const struct collopt_rule *r, bool last)
     if (!(kinds_served(r) & r->box.kinds))
         complain(c, r->line, "%s does not serve these operations; op may be %s", r->choice.algorithm->name,
                  kinds_served(r) == COLLOPT_KIND_EXACT ? "exact" : "commutative");
-    else if (!last)
-        check_reached(c, r);
+    else if (!serves_no_ranks(c, r))
+        check_reached(c, r, last);
 }
 
 static bool for_all_the_rest(const struct collopt_rule *r)

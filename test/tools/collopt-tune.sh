@@ -53,6 +53,25 @@ scan 8-64 * * * * two_tree
 scan 64-128 * * * * recursive_doubling
 * * * * * * auto
 .
+gives 1 ':1: bucket cannot serve 7 ranks: its dims do not multiply to the number of ranks$' <<'.'
+allreduce 7 * * * * bucket:dims=3x2
+* * * * * * auto
+.
+gives 1 ':1: bucket cannot serve 7 to 70 ranks: its dims do' <<'.'
+allreduce 7-70 * * * * bucket:dims=3x2
+* * * * * * auto
+.
+gives 0 ': 4 rules' <<'.'
+allreduce 4-9 * * * * bucket:dims=3x2
+allreduce 7 * * * * bucket
+allreduce 8- 2- * * * leader:net=(bucket:dims=3x2)
+* * * * * * auto
+.
+gives 1 ':3: is never reached: line 2 takes' <<'.'
+allreduce * * * * * ring
+* * * * * * auto
+* * * * * * host
+.
 gives 1 ':2: ranks 16-128 overlaps with 8-64 of line 1' <<'.'
 scan 8-64 * * * * two_tree
 scan 16-128 * * * * recursive_doubling

@@ -43,6 +43,20 @@ const struct collopt_algorithm *collopt_algorithm_named(enum collopt_collective 
     return NULL;
 }
 
+int collopt_parameter_named(const struct collopt_algorithm *a, const char *name)
+{
+    for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
+        if (strcmp(a->parameter[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+bool collopt_choice_usable(const struct collopt_choice *choice, const struct collopt_problem *p, const char **why)
+{
+    *why = "it is odd";
+    return !choice->algorithm || !choice->algorithm->usable || choice->algorithm->usable(p);
+}
+
 void collopt_select(const struct collopt_problem *p, struct collopt_decision *d)
 {
     *d = (struct collopt_decision){ .why = "built-in: fake" };

@@ -365,7 +365,9 @@ static const struct {
     { "scan * * * * * host\n", NO_END },
     { "* * * * * exact auto\n", NO_END },
     { END "scan * * * * * host\n", "2: " TAKES("1") NO_END },
-    { END END, "" },
+    { END END, "2: " TAKES("1") },
+    { "allreduce * * * * * ring\n" END "* * * * * * host\n", "3: " TAKES("2") },
+    { "* * * * * * host\n* 0- * * * * auto\n" END, "2: " TAKES("1") "3: " TAKES("1") },
     /* one line inside another */
     { "scan 2-8 * * * * host\nscan 4-8 * * * * auto\n" END, "2: " TAKES("1") },
     { "scan 4-8 * * * * host\nscan 2-8 * * * * auto\n" END, "" },
@@ -385,6 +387,10 @@ static const struct {
     /* ranges that overlap; not those that follow one another, nor one inside the other, nor where all differs */
     { "scan * * * 0-4K * host\nscan * * * 2K-8K * auto\n" END, "2: " OVERLAPS("bytes 2K-8K", "0-4K") },
     { "scan 8- * * 4K * host\nscan 2-16 * * 4K * auto\n" END, "2: " OVERLAPS("ranks 2-16", "8-") },
+    { "scan 2-8 * * 0-4K * host\nscan 4-16 * * 2K-8K * auto\n" END,
+      "2: ranks 4-16 and bytes 2K-8K overlap with 2-8 and 0-4K of line 1, which goes first; ranges that follow one another have one end "
+      "in common at most\n" },
+    { "scan 2-8 * * 0-4K * host\nscan 4-16 * * 1K-2K * auto\nscan 8-16 * * 2K-8K * auto\n" END, "" },
     { "scan * * * 0-4K * host\nscan * * * 4K-8K * auto\nscan * * * 4K- * host\n" END, "" },
     { "scan * * * 4-8 * host\nscan * * * 2-16 * auto\n" END, "" },
     { "scan 2 * * 0-4K * host\nscan 3 * * 2K-8K * auto\n" END, "" },
@@ -404,6 +410,9 @@ static const struct {
     { "scan 4 2- 4 * * host\n" END, "1: no communicator has these ranks, nodes and ppn together\n" },
     { "scan 9 2 4 * * host\n" END, "1: no communicator has these ranks, nodes and ppn together\n" },
     { "scan 4 * 4 * * host\nscan 8 2-4 4 * * host\nscan 9 3 4 * * host\n" END, "" },
+    { "reduce 7 * * * * tree:dims=7\n" END, "1: tree cannot serve 7 ranks: it is odd\n" },
+    { "scan 7-9 * * * * host\nreduce 7-7 * * * exact tree:dims=7\n" END, "2: tree cannot serve 7 ranks: it is odd\n" },
+    { "reduce 7-8 * * * * tree:dims=7\nreduce 9 * * * * tree\nreduce 7-70 * * * * tree:dims=7\n" END, "" },   /* a grid may be known */
     { "allreduce * * * * noncommutative ring\n" END, "1: ring does not serve these operations; op may be commutative\n" },
 };
 
