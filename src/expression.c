@@ -217,15 +217,23 @@ static bool is(struct span s, const char *word)
     return strlen(word) == s.n && memcmp(s.at, word, s.n) == 0;
 }
 
-/* The names an expression for one collective may start with, "host" first: for suggestions. */
+/* What an expression may start with. */
+struct offer {
+    enum collopt_collective collective;
+    bool inner;                 /* in parentheses: no whole calls, and no groups of ranks inside others */
+};
+
+/* Its names, for suggestions.  "auto" is understood wherever an expression is, before it comes here. */
 static const char *nth_algorithm(int i, const void *data)
 {
-    enum collopt_collective c = *(const enum collopt_collective *)data;
+    static const char *const whole[] = { "host", "auto" };
+    const struct offer *o = data;
 
-    if (i == 0)
-        return "host";
+    if (!o->inner && i < 2)
+        return whole[i];
+    i -= o->inner ? 0 : 2;
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
-        if ((*a)->collective == c && --i == 0)
+        if ((*a)->collective == o->collective && !(o->inner && (*a)->grouped) && i-- == 0)
             return (*a)->name;
     return NULL;
 }
@@ -260,15 +268,15 @@ static bool complain_list(struct message *m, struct span word, int n, const char
     return false;
 }
 
-static bool no_algorithm(struct message *m, struct span name, enum collopt_collective c)
+static bool no_algorithm(struct message *m, struct span name, const struct offer *o)
 {
     int n = 0;
 
-    while (nth_algorithm(n, &c))
+    while (nth_algorithm(n, o))
         n++;
-    complain(m, "%s has no algorithm \"%.*s\"; it has ", collopt_collective_names[c], (int)(name.n < 60 ? name.n : 60),
-             name.at);
-    return complain_list(m, name, n, nth_algorithm, &c);
+    complain(m, "%s has no algorithm \"%.*s\"; it has ", collopt_collective_names[o->collective],
+             (int)(name.n < 60 ? name.n : 60), name.at);
+    return complain_list(m, name, n, nth_algorithm, o);
 }
 
 static bool no_parameter(struct message *m, struct span key, const struct collopt_algorithm *a)
@@ -344,7 +352,7 @@ static bool set_list(struct message *m, const struct collopt_parameter *p, struc
     return true;
 }
 
-static bool choose(struct message *m, const struct parsed *e, enum collopt_collective c, struct collopt_choice *choice);
+static bool choose(struct message *m, const struct parsed *e, const struct offer *o, struct collopt_choice *choice);
 
 /* TEXT was parsed before, for its form. */
 static bool set_algorithm(struct message *m, const struct collopt_parameter *p, struct span text, size_t *value)
@@ -360,7 +368,7 @@ static bool set_algorithm(struct message *m, const struct collopt_parameter *p, 
         return false;
     if (is(e.name, "host"))
         return complain(m, "%s cannot be host: only whole calls can be left to the MPI library", p->name);
-    if (!choose(m, &e, p->of, &inner))
+    if (!choose(m, &e, &(struct offer){ p->of, true }, &inner))
         return false;
     *value = collopt_choice_number(&inner);
     return *value != 0 || complain(m, "no room for another algorithm in parentheses");
@@ -419,19 +427,21 @@ static bool set_argument(struct message *m, const struct argument *a, struct col
     return no_parameter(m, a->key, choice->algorithm);
 }
 
-/* What E says, for collective C. */
-static bool choose(struct message *m, const struct parsed *e, enum collopt_collective c, struct collopt_choice *choice)
+/* What E says, of what is on offer. */
+static bool choose(struct message *m, const struct parsed *e, const struct offer *o, struct collopt_choice *choice)
 {
     struct collopt_choice result = { .algorithm = NULL };
+    bool host = is(e->name, "host");
     unsigned given = 0;
 
-    if (is(e->name, "host")) {
-        if (e->arguments)
-            return complain(m, "host takes no parameters");
-    } else {
-        result.algorithm = collopt_algorithm_named(c, e->name.at, e->name.n);
+    if (e->arguments && (host || (!o->inner && is(e->name, "auto"))))
+        return complain(m, "%s takes no parameters", host ? "host" : "auto");
+    if (!host) {
+        result.algorithm = collopt_algorithm_named(o->collective, e->name.at, e->name.n);
         if (!result.algorithm)
-            return no_algorithm(m, e->name, c);
+            return no_algorithm(m, e->name, o);
+        if (o->inner && result.algorithm->grouped)
+            return complain(m, "%s goes by groups of ranks, which is not offered inside parentheses", result.algorithm->name);
         for (int i = 0; i < e->arguments; i++)
             if (!set_argument(m, &e->argument[i], &result, &given))
                 return false;
@@ -452,7 +462,7 @@ bool collopt_parse_choice(const char *text, enum collopt_collective c, struct co
         return false;
     if (*text)
         return expected(&m, e.arguments ? "\",\" or the end" : "\":\" or the end", text);
-    return choose(&m, &e, c, choice);
+    return choose(&m, &e, &(struct offer){ c, false }, choice);
 }
 
 enum { VALUE_TEXT = 400 };      /* bytes for any value */

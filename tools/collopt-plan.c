@@ -254,7 +254,7 @@ static void choose(struct request *r)
     const char *why;
     char message[1024];
 
-    if (!r->algorithm) {
+    if (!r->algorithm || strcmp(r->algorithm, "auto") == 0) {
         collopt_select(p, &decision);
         *choice = decision.choice;
     } else if (!collopt_parse_choice(r->algorithm, p->collective, choice, message, sizeof message)) {

@@ -120,10 +120,10 @@ static const struct {
     { "scan * * * 16777216T- * host", "1: bytes \"16777216T-\" is not a range; " RANGES },
     { "scan * * * 64K-2K * host", "1: bytes \"64K-2K\" is an empty range; the lesser number comes first" },
     { ALL "* ring", "1: collective * takes auto or host; an algorithm such as \"ring\" needs a line for each collective" },
-    { "allreduce " ALL "rign", "1: allreduce has no algorithm \"rign\"; it has host, ring, recursive_doubling; did you mean ring?" },
-    { "exscan " ALL "ring", "1: exscan has no algorithm \"ring\"; it has host" },
+    { "allreduce " ALL "rign", "1: allreduce has no algorithm \"rign\"; it has host, auto, ring, recursive_doubling; did you mean ring?" },
+    { "exscan " ALL "ring", "1: exscan has no algorithm \"ring\"; it has host, auto" },
     { "allreduce " ALL "ring:segment=1", "1: segment=1 is not from 8 to 1G" },
-    { "allreduce " ALL "auto:x=1", "1: allreduce has no algorithm \"auto\"; it has host, ring, recursive_doubling" },
+    { "allreduce " ALL "auto:x=1", "1: auto takes no parameters" },
     { "scan\v " ALL "host", "1: a control character (byte 11) in column 5; rules are plain text" },
     { "x\ny\n" ALL "* auto\nz", "1: 1 column; " COLUMNS "\n2: 1 column; " COLUMNS "\n4: 1 column; " COLUMNS },
 };
@@ -333,7 +333,7 @@ START_TEST(settings)
     ck_assert(a.hash != none.hash && a.hash == b.hash && a.hash != other.hash);
     ck_assert_int_eq(settings_with(&bad, write_file("b", "\nscan 8 * * * * hst\n")), 1);
     ck_assert(!bad.rules && !bad.rules_file && bad.hash == none.hash);
-    snprintf(want, sizeof want, "COLLOPT_RULES is not used: %s:2: scan has no algorithm \"hst\"; it has host\n", path("b"));
+    snprintf(want, sizeof want, "COLLOPT_RULES is not used: %s:2: scan has no algorithm \"hst\"; it has host, auto; did you mean host?\n", path("b"));
     ck_assert_str_eq(warned, want);
     ck_assert_int_eq(settings_with(&bad, write_file("b", "x\ny\n")), 1);
     ck_assert_msg(strstr(warned, ":1: 1 column; ") && strstr(warned, "; it has 2 mistakes, which collopt-tune --check lists\n"), "%s",

@@ -186,10 +186,10 @@ static const struct {
     { "COLLOPT_=1", { "COLLOPT_ is not" } },
     { "COLLOPT_after=1", { "did you mean COLLOPT_AFTER?" } },
     { "COLLOPT_ALLREDUCE=rign",
-      { "allreduce has no algorithm \"rign\"", "host, ring, recursive_doubling", "did you mean ring?", "not forced" } },
+      { "allreduce has no algorithm \"rign\"", "host, auto, ring, recursive_doubling", "did you mean ring?", "not forced" } },
     { "COLLOPT_ALLREDUCE=ring:seg=1K", { "ring has no parameter \"seg\"", "segment", "not forced" } },
     { "COLLOPT_ALLREDUCE=ring:segment=4", { "segment=4", "8 to 1G" } },
-    { "COLLOPT_EXSCAN=ring", { "exscan has no algorithm \"ring\"; it has host" } },
+    { "COLLOPT_EXSCAN=ring", { "exscan has no algorithm \"ring\"; it has host, auto" } },
 };
 
 START_TEST(warnings)
@@ -536,12 +536,13 @@ static const struct {
     { "ring:segment=x", COLLOPT_ALLREDUCE, "segment=x is not a number of bytes (such as 512, 64K, 1M)" },
     { "recursive_doubling:segment=8", COLLOPT_ALLREDUCE, "recursive_doubling takes no parameters" },
     { "host:segment=8", COLLOPT_ALLREDUCE, "host takes no parameters" },
+    { "auto:segment=8", COLLOPT_ALLREDUCE, "auto takes no parameters" },
     { "tree", COLLOPT_ALLREDUCE,
-      "allreduce has no algorithm \"tree\"; it has host, ring, recursive_doubling" },
-    { "recursivedoubling", COLLOPT_ALLREDUCE, "allreduce has no algorithm \"recursivedoubling\"; it has host, ring, "
+      "allreduce has no algorithm \"tree\"; it has host, auto, ring, recursive_doubling" },
+    { "recursivedoubling", COLLOPT_ALLREDUCE, "allreduce has no algorithm \"recursivedoubling\"; it has host, auto, ring, "
                                               "recursive_doubling; did you mean recursive_doubling?" },
     { "Ring", COLLOPT_ALLREDUCE,
-      "allreduce has no algorithm \"Ring\"; it has host, ring, recursive_doubling; did you mean ring?" },
+      "allreduce has no algorithm \"Ring\"; it has host, auto, ring, recursive_doubling; did you mean ring?" },
     { "a:b=(a:b=(a:b=(a:b=(a:b=(a:b=(a:b=(a:b=(a:b=(a)))))))))", COLLOPT_REDUCE, "more than 8 nested parentheses" },
     { "tree:a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1", COLLOPT_REDUCE, "more than 8 parameters" },
 };

@@ -448,6 +448,30 @@ START_TEST(keys_of_several_nodes_are_found)
 }
 END_TEST
 
+/* A node's algorithm cannot have nodes of its own, nor be the host's. */
+START_TEST(groups_are_not_nested)
+{
+    static const struct {
+        const char *text, *says;
+    } all[] = {
+        { "leader:by=switch,node=(leader:by=node)", "leader goes by groups of ranks, which is not offered inside parentheses" },
+        { "leader:net=(lanes:cuont=4)", "lanes goes by groups of ranks, which is not offered inside parentheses" },
+        { "leader:net=(host)", "net cannot be host: only whole calls can be left to the MPI library" },
+        { "leader:net=(rign)", "; did you mean ring?" },
+        { "leader:net=(auto)", "allreduce has no algorithm \"auto\"; it has " },
+    };
+    struct collopt_choice choice;
+    char message[1024];
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        ck_assert_msg(!collopt_parse_choice(all[i].text, COLLOPT_ALLREDUCE, &choice, message, sizeof message), "%s", all[i].text);
+        ck_assert_msg(strstr(message, all[i].says), "%s: %s", all[i].text, message);
+        ck_assert_msg(i == 2 || !strstr(message, "host"), "%s: %s", all[i].text, message);
+        ck_assert_msg(!strstr(message, "node_aware"), "%s: %s", all[i].text, message);
+    }
+}
+END_TEST
+
 START_TEST(topologies_are_told)
 {
     static const struct collopt_topology one = { .nodes = 1 };
@@ -851,6 +875,7 @@ int main(void)
 #endif
     tcase_add_test(tcase, groups_take_the_place_of_nodes);
     tcase_add_test(tcase, keys_of_several_nodes_are_found);
+    tcase_add_test(tcase, groups_are_not_nested);
     tcase_add_test(tcase, topologies_are_told);
     tcase_add_test(tcase, known_grids_are_presets);
     tcase_add_loop_test(tcase, decisions_are_known, 0, sizeof decisions / sizeof *decisions);
