@@ -123,12 +123,22 @@ static void form_grid(const struct collopt_shape *shape, int ranks, struct collo
     free(world);
 }
 
+#define HOSTS_UNKNOWN "where its ranks lie a job finds by the names of its hosts, which are not known here"
+
+static void say_hosts_unknown(void)
+{
+    fprintf(stderr, "collopt-info: COLLOPT_TOPOLOGY=%s is ignored: " HOSTS_UNKNOWN "; say it by --topology torus:2x2 or mesh:2x2, "
+            "and --nodes\n", collopt_settings()->topology);
+}
+
 /* TEXT: of --topology, or NULL. */
 static bool lay_out(const char *text, int ranks, struct collopt_topology *t)
 {
     struct collopt_shape shape = machine_of_jobs();
     char message[256];
 
+    if (!text && shape.kind == COLLOPT_HOSTS)
+        say_hosts_unknown();
     if (!text && shape.kind == COLLOPT_GRID && collopt_shape_ranks(&shape) != ranks)
         fprintf(stderr, "collopt-info: COLLOPT_TOPOLOGY=%s has room for %d ranks, not for %d; it is ignored\n",
                 collopt_settings()->topology, collopt_shape_ranks(&shape), ranks);
@@ -138,6 +148,8 @@ static bool lay_out(const char *text, int ranks, struct collopt_topology *t)
         return true;
     if (!collopt_parse_shape(text, &shape, message, sizeof message))
         return refuse("--topology %s: %s", text, message);
+    if (shape.kind == COLLOPT_HOSTS)
+        return refuse("--topology %s: " HOSTS_UNKNOWN "; it takes torus:8x8x4 or mesh:16x16; nodes are --nodes", text);
     if (shape.kind != COLLOPT_GRID)
         return refuse("--topology %s: it takes torus:8x8x4 or mesh:16x16; nodes are --nodes", text);
     if (collopt_shape_ranks(&shape) != ranks)

@@ -149,6 +149,13 @@ has '^  swing_torus:dims=4x4x4 (predicted'
 COLLOPT_TOPOLOGY=torus:4x4x4 "$info" --explain reduce --ranks 32 >"$work/out" 2>&1 || fail "--explain, a torus that does not fit: status $?"
 has 'COLLOPT_TOPOLOGY=torus:4x4x4 has room for 64 ranks, not for 32; it is ignored$'
 has '^reduce of 8 bytes on 32 ranks, 1 node, shared memory$'
+printf 'torus:2x2\nn1 0 0\nn2 0 1\nn3 1 0\nn4 1 1\n' >"$work/hosts"
+COLLOPT_TOPOLOGY=file:$work/hosts "$info" --explain reduce --ranks 4 >"$work/out" 2>&1 || fail "--explain, hosts: status $?"
+has '^collopt-info: COLLOPT_TOPOLOGY=file:.*/hosts is ignored: .* names of its hosts, .*; say it by --topology torus:2x2'
+[ "$(grep -c '^collopt' "$work/out")" = 1 ] || fail "--explain, hosts: $(cat "$work/out")"
+COLLOPT_TOPOLOGY=file:$work/hosts "$info" --explain reduce --ranks 4 --topology torus:2x2 >"$work/out" 2>&1 \
+    || fail "--explain, hosts and a torus: status $?"
+grep -q '^collopt' "$work/out" && fail "--explain, hosts and a torus: $(cat "$work/out")"
 measured_choice()       # EXPRESSION WHERE ARGUMENT...
 {
     expected="$1 (measured with $2)"
@@ -200,6 +207,7 @@ refused 'ranks 1: it takes 2 to' --explain allreduce --ranks 1
 refused 'nodes 9: it takes 1 to 8' --explain allreduce --ranks 8 --nodes 9
 refused 'bytes -1: it takes' --explain allreduce --bytes -1
 refused 'has room for 16 ranks, not for 64' --explain allreduce --ranks 64 --topology torus:4x4
+refused 'names of its hosts, which are not known here; it takes torus:8x8x4' --explain allreduce --topology file:/none
 refused 'host lam: it takes openmpi or mpich' --explain allreduce --host lam
 refused 'it takes fast or tcp' --explain allreduce --network ib
 refused 'for --explain COLLECTIVE' --ranks 8
