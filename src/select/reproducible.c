@@ -4,6 +4,7 @@
  * row changes results.  A parameter that the order depends on is written out, so that presets may learn from machines. */
 #include "config.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "internal.h"
@@ -107,6 +108,17 @@ static const char *by_placement(bool once)
     return "fixed table, COLLOPT_REPRODUCIBLE=placement";
 }
 
+/* Whoever asked for sums that are rounded once is told of the first that are not, of each collective. */
+static void say_rounded(const struct collopt_problem *p)
+{
+    static atomic_bool said[COLLOPT_COLLECTIVES];
+
+    if (!atomic_exchange(&said[p->collective], true))
+        collopt_warn("COLLOPT_REPRODUCIBLE=exact has no algorithm for %s of %zu bytes on %d ranks: its sums are rounded on the way, "
+                     "in a fixed order, and have the same bits on as many ranks only, as under placement",
+                     collopt_collective_names[p->collective], p->count * p->size, p->ranks);
+}
+
 bool collopt_select_reproducible(const struct collopt_problem *p, struct collopt_decision *d)
 {
     struct collopt_problem placed = *p;
@@ -118,6 +130,8 @@ bool collopt_select_reproducible(const struct collopt_problem *p, struct collopt
     placed.once = false;
     if (!by_table(rows, sizeof rows / sizeof *rows, &placed, d))
         return false;
+    if (p->once)
+        say_rounded(p);
     snprintf(d->why, sizeof d->why, "%s", by_placement(p->once));
     return true;
 }
