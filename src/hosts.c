@@ -141,6 +141,27 @@ static bool begins_shape(const struct reader *r, const char *word)
         || (first && (strcmp(word, "torus") == 0 || strcmp(word, "mesh") == 0));
 }
 
+static const char *nth_kind(int i, const void *data)
+{
+    static const char *const kinds[] = { "torus", "mesh" };
+
+    (void)data;
+    return kinds[i];
+}
+
+/* WORD is alone on its line and has a colon: a host it cannot be. */
+static void complain_of_kind(struct reader *r, const char *word)
+{
+    char kind[16];
+    int nearest;
+
+    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(word, ":"), word);
+    nearest = collopt_nearest(kind, 2, nth_kind, NULL);
+    collopt_mistake(&r->in, "\"%.*s\" is neither a host nor a shape, such as torus:8x8x4 or mesh:16x16%s%s%s", SHOWN, word,
+                    nearest < 0 ? "" : "; did you mean ", nearest < 0 ? "" : nth_kind(nearest, NULL), nearest < 0 ? "" : ":?");
+    r->lost = true;
+}
+
 static void take_line(struct collopt_lines *in, char *line)
 {
     struct reader *r = (struct reader *)in;
@@ -154,7 +175,9 @@ static void take_line(struct collopt_lines *in, char *line)
             collopt_mistake(&r->in, "\"%.*s\" has blanks in it; a shape is one word, such as torus:8x8x4", SHOWN, word[0]);
         else
             take_shape(r, word[0]);
-    } else if (strpbrk(word[0], "[],"))
+    } else if (words == 1 && strchr(word[0], ':'))
+        complain_of_kind(r, word[0]);
+    else if (strpbrk(word[0], "[],"))
         collopt_mistake(&r->in, "\"%.*s\" is no host; each has a line of its own (Slurm: scontrol show hostnames \"%.*s\")", SHOWN,
                         word[0], SHOWN, word[0]);
     else if (r->hosts->shape.kind == COLLOPT_GRID)
