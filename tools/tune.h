@@ -94,6 +94,7 @@ struct tune_cell {
 struct tune_costs {                             /* of messages and combining */
     struct collopt_machine machine;
     unsigned given;                             /* bit i: key i was measured */
+    unsigned unsure;                            /* it was, but differed too much to be used */
     bool complete;                              /* all was measured that can be */
     char remark[COLLOPT_MACHINE_KEYS][80];
 };

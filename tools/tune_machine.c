@@ -41,6 +41,15 @@ static void remark(struct tune_costs *c, int key, double low, double high)
     }
 }
 
+/* A number that is known to no more than its order of magnitude decides worse than the shipped one.  A lower quartile that is
+ * nothing is as far from the upper one as can be. */
+static bool too_far_apart(const struct collopt_machine_key *k, double low, double high)
+{
+    enum { FAR = 10 };
+
+    return (k->quantity < COLLOPT_LENGTH || k->quantity == COLLOPT_RATIO) && high > FAR * low;
+}
+
 bool tune_take_cost(struct tune_costs *c, const char *answer)
 {
     const struct collopt_machine_key *k;
@@ -53,11 +62,16 @@ bool tune_take_cost(struct tune_costs *c, const char *answer)
     if (sscanf(answer, "machine %39s %lf %lf %lf", name, &value, &low, &high) != 4 || (key = key_named(name)) < 0)
         return false;
     k = &collopt_machine_keys[key];
+    remark(c, key, low, high);
+    c->unsure &= ~(1u << key);
+    if (too_far_apart(k, low, high)) {
+        c->unsure |= 1u << key;
+        return true;
+    }
     if (!(value >= k->least && value <= k->most))
         return false;
     *field(&c->machine, key) = k->quantity == COLLOPT_RATE ? 1 / value : value;
     c->given |= 1u << key;
-    remark(c, key, low, high);
     return true;
 }
 
@@ -137,6 +151,14 @@ static const struct tune_cells *of_most_keys(const struct tune_cells *all)
     return best;
 }
 
+/* Why keys are missing. */
+static void write_unsure(const struct tune_costs *c, FILE *to)
+{
+    for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++)
+        if (c->unsure & 1u << i)
+            fprintf(to, "# %s is left out, as shipped: %s are too far apart to tell\n", collopt_machine_keys[i].name, c->remark[i]);
+}
+
 static bool write_all(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command, FILE *to)
 {
     const struct tune_machine *m = &of_most_keys(all)->machine;
@@ -148,6 +170,7 @@ static bool write_all(const struct tune_cells *all, const struct tune_options *o
     fprintf(to, "# What messages and combining cost, COLLOPT_MACHINE=%s; ", o->machine);
     tune_write_origin(m, command, to);
     collopt_machine_write(to, &m->costs.machine, m->costs.given, comment);
+    write_unsure(&m->costs, to);
     for (; all; all = all->next)
         write_host(all, &lines, to);
     return !ferror(to);
@@ -178,6 +201,9 @@ bool tune_write_machine(const struct tune_cells *all, const struct tune_options 
     }
     if (!check((char *)o->machine))
         return false;
+    if (of_most_keys(all)->machine.costs.unsure)
+        tune_say("%s: what differed by more than ten times while it was measured is left out (%d of its numbers): a busy machine",
+                 o->machine, __builtin_popcount(of_most_keys(all)->machine.costs.unsure));
     printf("%s: what messages cost here, for COLLOPT_MACHINE\n", o->machine);
     return true;
 }

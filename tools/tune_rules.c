@@ -168,8 +168,14 @@ static void sum_line(const char *collective, const char *kind, const struct sum 
            exp(sum->built_in / n));
 }
 
-/* How many times as fast as the host, by these rules and without them. */
-static void sum_up_one(const struct tune_cells *one, const struct tune_options *o, bool several)
+/* Figures that are alike but for noise accuse nobody. */
+static bool is_slower(const struct sum *whole)
+{
+    return whole->points && exp((whole->chosen - whole->built_in) / whole->points) < 0.98;
+}
+
+/* How many times as fast as the host, by these rules and without them; are they slower with them? */
+static bool sum_up_one(const struct tune_cells *one, const struct tune_options *o, bool several)
 {
     int n;
     struct tune_series *list = tune_series(one, o, &n);
@@ -188,14 +194,16 @@ static void sum_up_one(const struct tune_cells *one, const struct tune_options *
     }
     sum_line("all", "", &whole);
     free(list);
+    return is_slower(&whole);
 }
 
 static void sum_up(const struct tune_cells *all, const struct tune_options *o)
 {
     int open = not_measured(all), cells = cells_of(all), doubtful = 0;
+    bool slower = false;
 
     for (const struct tune_cells *a = all; a; a = a->next) {
-        sum_up_one(a, o, all->next != NULL);
+        slower |= sum_up_one(a, o, all->next != NULL);
         for (int i = 0; i < a->n; i++)
             doubtful += !tune_cell_open(&a->cell[i]) && tune_doubtful(&a->cell[i]);
     }
@@ -205,6 +213,9 @@ static void sum_up(const struct tune_cells *all, const struct tune_options *o)
                doubtful);
     if (open)
         printf("The time was not enough; the same command goes on with the rest.\n");
+    if (slower)
+        printf("These rules are slower than the choice without them: do not use them; measure again on a quiet machine, with more "
+               "--time, or with --verify.\n");
 }
 
 bool tune_write_rules(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command)

@@ -327,6 +327,31 @@ for line in '^node.latency  *= 300 ns  # quartiles 0.25 and 0.35 us$' '^net.eage
     grep -q "$line" "$work/site.machine" || fail "no line \"$line\" in $(cat "$work/site.machine")"
 done
 [ "$(grep -c '^[^#]' "$work/site.machine")" = 5 ] || fail "too much in $(cat "$work/site.machine")"
+# numbers of a busy machine
+fresh <<'END'
+* * * * 1.5 1.4 1.6 correct
+END
+sed 's/^node\.latency .*/node.latency 1e-9 1e-12 9.55e-6/' "$work/costs" >"$work/busy"
+mv "$work/busy" "$work/costs"
+run 0 --collectives scan --sizes 64 env
+says 'site.machine: what differed by more than ten times while it was measured is left out (1 of its numbers): a busy machine$'
+grep -q '^# node.latency is left out, as shipped: quartiles 1e-06 and 9.55 us are too far apart to tell$' "$work/site.machine" \
+    || fail "no remark in $(cat "$work/site.machine")"
+grep -q '^node.latency' "$work/site.machine" && fail "a busy machine's latency is written"
+fresh <<'END'
+* * * * 1.5 1.4 1.6 correct
+END
+run 0 --collectives scan --sizes 64 env
+grep -q 'slower than the choice without' "$work/said" && fail 'rules as fast as the choice without them are refused'
+# nothing can be told, so all is the host's, and the choice without rules seems faster
+fresh <<'END'
+* * * * 1.5 0.7 2.5 correct
+END
+run 0 --collectives scan --sizes 64 env
+says '^These rules are slower than the choice without them: do not use them; measure again on a quiet machine'
+fresh <<'END'
+* * * * 1.5 1.4 1.6 correct
+END
 # of the host's times one for each kind of operation and size; none of users' functions, nor of an MPI that is not known
 echo 'Open MPI 4.1.4' >"$work/mpi"
 run 0 --collectives scan --ops user,sum,prod,max,noncommutative --sizes 64,1K env
