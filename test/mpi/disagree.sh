@@ -52,7 +52,8 @@ disagree()              # HOST
     said 1 '^collopt' "$1, rules with a mistake on one rank"
     rm "$work/1/rules" "$work/2/rules"
     copies "$1" 'run 0 passed 6'
-    said 1 '^collopt: .*: rank 1 has no COLLOPT_RULES or cannot use it, rank 0 has COLLOPT_RULES=rules; ' "$1, rules on one rank only"
+    said 1 '^collopt: .*: rank 1 has no COLLOPT_RULES or cannot use it, rank 0 has COLLOPT_RULES=rules (of a variable or in a default' \
+        "$1, rules on one rank only"
     said 1 '^collopt' "$1, rules on one rank only"
     # what may differ
     for variable in COLLOPT_WAIT=spin COLLOPT_SCRATCH=0 COLLOPT_LOG=warn COLLOPT_ISA=generic; do
