@@ -419,58 +419,65 @@ static void spawn_alone(int n)
 }
 
 #if MPI_VERSION >= 4
-static void in_session(void)
-{
+/* A session with a communicator of all ranks, whose first two calls are made. */
+struct session {
     MPI_Session session;
     MPI_Group group;
     MPI_Comm comm;
+};
 
-    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
-    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
-    MPI_Comm_create_from_group(group, "collopt-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
-    MPI_Comm_rank(comm, &world_rank);
-    MPI_Comm_size(comm, &world_ranks);
-    two_first_calls(comm);
-    use(comm, "a communicator of a session");
+static struct session open_session(void)
+{
+    struct session s;
+
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &s.session);
+    MPI_Group_from_session_pset(s.session, "mpi://WORLD", &s.group);
+    MPI_Comm_create_from_group(s.group, "collopt-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &s.comm);
+    MPI_Comm_rank(s.comm, &world_rank);
+    MPI_Comm_size(s.comm, &world_ranks);
+    two_first_calls(s.comm);
+    return s;
+}
+
+static void close_session(struct session *s)
+{
+    MPI_Comm_free(&s->comm);
+    MPI_Group_free(&s->group);
+    MPI_Session_finalize(&s->session);
+}
+
+static void in_session(void)
+{
+    struct session s = open_session();
+
+    use(s.comm, "a communicator of a session");
     if (getenv("COLLOPT_PCONTROL")) {
         MPI_Pcontrol(0);
-        sum_all(comm, 3, "switched off in a session");
+        sum_all(s.comm, 3, "switched off in a session");
         MPI_Pcontrol(1);
-        use(comm, "switched on again in a session");
+        use(s.comm, "switched on again in a session");
     }
-    MPI_Comm_free(&comm);
-    MPI_Group_free(&group);
-    MPI_Session_finalize(&session);
+    close_session(&s);
 }
-#endif
 
-#if MPI_VERSION >= 4
-/* Of so many communicators that are freed after MPI_Finalize, one after the other, no more than COLLOPT_COMMUNICATORS are there at a
- * time. */
+/* Of so many communicators that are freed after MPI_Finalize, one after the other, no more than COLLOPT_COMMUNICATORS are there
+ * at a time. */
 static int session_goes_on(int n)
 {
-    MPI_Session session;
-    MPI_Group group;
-    MPI_Comm comm, copy;
+    struct session s = open_session();
 
-    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
-    MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
-    MPI_Comm_create_from_group(group, "collopt-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &comm);
-    MPI_Comm_rank(comm, &world_rank);
-    MPI_Comm_size(comm, &world_ranks);
-    two_first_calls(comm);
-    use(comm, "a communicator of a session, before MPI_Finalize");
+    use(s.comm, "a communicator of a session, before MPI_Finalize");
     MPI_Finalize();
-    use(comm, "a communicator of a session, after MPI_Finalize");
+    use(s.comm, "a communicator of a session, after MPI_Finalize");
     for (int i = 0; i < n; i++) {
-        MPI_Comm_dup(comm, &copy);
+        MPI_Comm copy;
+
+        MPI_Comm_dup(s.comm, &copy);
         two_first_calls(copy);
         use(copy, "one made after MPI_Finalize");
         MPI_Comm_free(&copy);
     }
-    MPI_Comm_free(&comm);
-    MPI_Group_free(&group);
-    MPI_Session_finalize(&session);
+    close_session(&s);
     return failures() != 0;
 }
 #endif
