@@ -357,7 +357,7 @@ END_TEST
 /* The same machines as lstopo records them, with everything: what collopt does not look for must not take memory along. */
 START_TEST(spots_on_recorded_machines)
 {
-    char file[] = "/tmp/test_topology.XXXXXX";
+    char file[] = "/tmp/collopt-topology-XXXXXX";
     hwloc_topology_t t;
 
     ck_assert_int_ge(close(mkstemp(file)), 0);
