@@ -147,6 +147,22 @@ START_TEST(first_counts_and_empty_is_not_set)
 }
 END_TEST
 
+/* Names that stand for the place or the version of what is installed; those that are like them are mistakes. */
+START_TEST(what_module_files_set)
+{
+    char *const environment[] = { (char *)"COLLOPT_ROOT=/opt/collopt", (char *)"COLLOPT_VERSION=0.1.0", (char *)"COLLOPT_LIB=",
+                                  (char *)"COLLOPT_DIR", NULL };
+    char *const mistaken[] = { (char *)"COLLOPT_ROOTS=1", (char *)"COLLOPT_root=/opt/collopt", NULL };
+    struct collopt_settings s;
+
+    *warned = '\0';
+    ck_assert_int_eq(collopt_settings_from(&s, environment, note), 0);
+    ck_assert_str_eq(warned, "");
+    ck_assert_int_eq(collopt_settings_from(&s, mistaken, note), 2);
+    ck_assert_msg(strstr(warned, "COLLOPT_ROOTS is not") && strstr(warned, "COLLOPT_root is not"), "%s", warned);
+}
+END_TEST
+
 /* What is set wrongly, and what the warning must say. */
 static const struct {
     const char *variable, *says[4];
@@ -790,6 +806,7 @@ int main(void)
     tcase_add_test(c, two_names_of_one_setting);
     tcase_add_test(c, values);
     tcase_add_test(c, first_counts_and_empty_is_not_set);
+    tcase_add_test(c, what_module_files_set);
     tcase_add_loop_test(c, warnings, 0, (int)(sizeof wrong / sizeof *wrong));
     tcase_add_test(c, rows_agree);
     tcase_add_test(c, round_trip);
