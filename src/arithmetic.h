@@ -1,6 +1,6 @@
-/* Predicted times decide between algorithms, and all ranks must decide alike.  So they are computed as if the program had not told
- * the processor of one rank to round upwards, to flush subnormal numbers to zero or to raise signals: candidates often differ by the
- * last bit.  On processors that are not named here programs get what they ask for. */
+/* Predicted times decide between algorithms, and all ranks must decide alike.  So they are computed as if the program had not
+ * told the processor of one rank to round upwards, to flush subnormal numbers to zero or to raise signals: candidates often
+ * differ by the last bit.  On processors that are not named here programs get what they ask for. */
 #ifndef COLLOPT_ARITHMETIC_H
 #define COLLOPT_ARITHMETIC_H
 

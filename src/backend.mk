@@ -52,9 +52,9 @@ COLLOPT_CORE_SOURCES = \
 	src/select/model.c \
 	src/select/model.h \
 	src/select/outside.c \
+	src/select/remembered.c \
 	src/select/reproducible.c \
 	src/select/reproducible.h \
-	src/select/remembered.c \
 	src/select/rules.c \
 	src/select/rules.h \
 	src/select/select.c \

@@ -186,16 +186,16 @@ struct collopt_decision {
     bool open;                          /* nobody has said so: others may be tried */
 };
 
-/* Fills DECISION for P: what is forced, else by the user's rules, else what was measured or is predicted to
- * be fastest, else the host.  A forced algorithm that cannot serve P gives
- * one notice and the next choice.  What is predicted is that of a problem of collopt_rounded() elements: it may take as long as tens of
- * short calls, so programs whose counts are never the same should not pay for each. */
+/* Fills DECISION for P: what is forced, else by the user's rules, else what was measured or is predicted to be fastest, else
+ * the host.  A forced algorithm that cannot serve P gives one notice and the next choice.  What is predicted is that of a
+ * problem of collopt_rounded() elements: it may take as long as tens of short calls, so programs whose counts are never the
+ * same should not pay for each. */
 void collopt_select(const struct collopt_problem *p, struct collopt_decision *decision);
 /* The same, where R, unless NULL, knows predictions from before, and learns this one. */
 struct collopt_remembered;
 void collopt_select_again(const struct collopt_problem *p, struct collopt_remembered *r, struct collopt_decision *decision);
-/* COUNT, rounded up to four binary digits, so that what is true of vectors up to a power of two stays so; of a Reduce_scatter_block
- * each part. */
+/* COUNT, rounded up to four binary digits, so that what is true of vectors up to a power of two stays so; of a
+ * Reduce_scatter_block each part. */
 size_t collopt_rounded(const struct collopt_problem *p);
 
 /* remembered.c: what was predicted for a communicator's problems, of which the last ones are known. */
@@ -299,8 +299,8 @@ bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t s
 bool collopt_report_write(struct collopt_report *r, const char *where, const char *mpi, int ranks, int rank);
 /* Is WHERE a file, there or not, and nothing else that can be written to? */
 bool collopt_report_to_file(const char *where);
-/* Warns at the beginning where the files WHERE (COLLOPT_REPORT) and RULES (of collopt_report_rules()), NULL: none, cannot be made:
- * at the end what they were to hold would be lost. */
+/* Warns at the beginning where the files WHERE (COLLOPT_REPORT) and RULES (of collopt_report_rules()), NULL: none, cannot be
+ * made: at the end what they were to hold would be lost. */
 void collopt_report_look_ahead(const char *where, const char *rules);
 /* Writes a file of rules that says what was learnt (COLLOPT_ADAPT); likewise. */
 bool collopt_report_rules(struct collopt_report *r, const char *where);

@@ -538,8 +538,8 @@ static const char *name_of(enum form form)
     return form == RULES ? "COLLOPT_ADAPT_RULES: the rules" : "COLLOPT_REPORT: the report";
 }
 
-/* Can the file NAME be made, and what is written beside it?  0, or an errno.  Names that begin where the program is cannot be judged:
- * by the end it may be elsewhere. */
+/* Can the file NAME be made, and what is written beside it?  0, or an errno.  Names that begin where the program is cannot be
+ * judged: by the end it may be elsewhere. */
 static int obstacle(const char *name)
 {
     const char *slash = strrchr(name, '/');

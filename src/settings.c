@@ -475,8 +475,8 @@ static void tell(void (*warn)(const char *sentence), const char *format, ...)
 static bool is_of_installations(const char *name, size_t n)
 {
     static const char *const others[] = {
-        "ROOT", "DIR", "HOME", "BASE", "PREFIX", "PATH", "BIN", "BINDIR", "LIB", "LIBDIR", "INC", "INCLUDE", "INCDIR", "MAN", "DOC",
-        "VERSION", "BUILD", "SOURCE", NULL,
+        "ROOT", "DIR", "HOME", "BASE", "PREFIX", "PATH", "BIN", "BINDIR", "LIB", "LIBDIR", "INC", "INCLUDE", "INCDIR", "MAN",
+        "DOC", "VERSION", "BUILD", "SOURCE", NULL,
     };
 
     for (int i = 0; others[i]; i++)
