@@ -2,6 +2,7 @@
 # selection, find it by its descriptor:    const struct collopt_algorithm collopt_<collective>_<name> = {
 
 ALGORITHM_SOURCES = \
+	src/algorithms/allreduce.c \
 	src/algorithms/alltoall.c \
 	src/algorithms/bine_tree.c \
 	src/algorithms/binary_blocks.c \
@@ -26,6 +27,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/linear.c \
 	src/algorithms/near_splitting.c \
 	src/algorithms/node_aware.c \
+	src/algorithms/node_aware_reduce.c \
 	src/algorithms/pairwise.c \
 	src/algorithms/pairwise_doubling.c \
 	src/algorithms/postal_tree.c \
@@ -52,6 +54,9 @@ ALGORITHM_HELPERS = \
 	src/algorithms/grid.c \
 	src/algorithms/groups.c \
 	src/algorithms/groups.h \
+	src/algorithms/mockup.c \
+	src/algorithms/mockup.h \
+	src/algorithms/node_aware.h \
 	src/algorithms/postal.c \
 	src/algorithms/preset.c \
 	src/algorithms/radices.c \

@@ -5,9 +5,9 @@
  * local rank l of each gets the vector of the node whose digit is l, and an allreduce of these f ranks inside the
  * node combines them in the order of digits.  Between nodes that makes ceil(log_f N) rounds for N nodes instead of
  * ceil(log2 N).  Where N is no product of radices, pairs of nodes become one before and are told the result
- * afterwards.  In the end those who know tell the rest of their node.  A node of fewer than f ranks has ranks that
- * hear of several nodes; of nodes with different numbers of ranks all do as the smallest, so that all ranks end with
- * the same bits.
+ * afterwards.  In the end those who know tell the rest of their node, or, of a Reduce_scatter, give each its part.  A
+ * node of fewer than f ranks has ranks that hear of several nodes; of nodes with different numbers of ranks all do as
+ * the smallest, so that all ranks end with the same bits.
  * The algorithm inside nodes is a parameter: node_aware:group=8,node=(recursive_doubling); when not given, that of
  * least cost, and group, the most that a radix can be, is the ranks of the smallest node.
  * Cost: one message between nodes on each level, and as many allreduces inside nodes as there are levels, and one.
@@ -18,11 +18,16 @@
 
 #include <stdlib.h>
 
-#include "groups.h"
+#include "node_aware.h"
 #include "select/model.h"
 
 enum { GROUP, NODE };           /* parameters */
-enum { MOST_RADIX = 64, ROLES = 16 /* digits that one rank hears of */, LEVELS = 32 };
+enum { ROLES = COLLOPT_NODE_AWARE_ROLES, LEVELS = 32 };
+
+static bool scatters(const struct collopt_problem *p)
+{
+    return p->collective != COLLOPT_ALLREDUCE;
+}
 
 /* ---- levels ---------------------------------------------------------------------------------------------------------- */
 
@@ -63,16 +68,10 @@ static bool all_nodes(int nodes, int radix, struct levels *l)
 /* Folding takes a round before and one afterwards. */
 static struct levels levels_of(const struct collopt_problem *p)
 {
-    int nodes = p->topology->nodes, radix = least((int)p->value[GROUP], ROLES * collopt_least_node(p));
+    int nodes = p->topology->nodes, radix = collopt_node_aware_radix(p, p->value[GROUP]);
     struct levels some = most_nodes(nodes, radix), all;
 
     return all_nodes(nodes, radix, &all) && all.n <= some.n + (some.nodes < nodes ? 2 : 0) ? all : some;
-}
-
-/* Ranks of every node that take part in a level. */
-static int players(const struct collopt_problem *p, int radix)
-{
-    return least(collopt_least_node(p), radix);
 }
 
 /* ---- parameters -------------------------------------------------------------------------------------------------------- */
@@ -82,11 +81,6 @@ static struct collopt_task node_task(const struct collopt_problem *p)
     int largest = collopt_largest_node(p);
 
     return (struct collopt_task){ COLLOPT_ALLREDUCE, least(2, largest), largest, 1, 0, 0 };
-}
-
-static size_t group_preset(const struct collopt_problem *p)
-{
-    return (size_t)least(most(collopt_least_node(p), 2), MOST_RADIX);
 }
 
 static size_t node_preset(const struct collopt_problem *p)
@@ -120,6 +114,8 @@ struct exchange {
     struct levels levels;
     int number;                 /* of this rank's node, or of the node that stands for it too */
     int have;                   /* place of the sum so far */
+    int result;                 /* the place of what all have: OUT, or scratch where this rank is to get a part of it */
+    int parts;                  /* Reduce_scatter: the partition of what ranks are to get */
     int slot[2 * (ROLES + 2)], used;    /* vectors that take turns: enough for two levels */
 };
 
@@ -166,8 +162,8 @@ static void inside(const struct exchange *x, int ranks, int from, int to)
 
 static void sum_of_node(struct exchange *x)
 {
-    bool plays = x->levels.n > 0 && x->g.local < players(x->p, x->levels.radix[0]);
-    int to = plays ? vector(x) : COLLOPT_OUT;
+    bool plays = x->levels.n > 0 && x->g.local < collopt_node_aware_players(x->p, x->levels.radix[0]);
+    int to = plays ? vector(x) : x->result;
 
     inside(x, x->g.ranks, COLLOPT_IN, to);
     x->have = to;
@@ -176,7 +172,7 @@ static void sum_of_node(struct exchange *x)
 /* The other node of a pair tells the one that goes on. */
 static void fold(struct exchange *x)
 {
-    if (x->g.node >= 2 * pairs(x) || x->g.local >= players(x->p, x->levels.radix[0]))
+    if (x->g.node >= 2 * pairs(x) || x->g.local >= collopt_node_aware_players(x->p, x->levels.radix[0]))
         return;
     collopt_round(x->s);
     if (goes_on(x)) {
@@ -190,21 +186,15 @@ static void fold(struct exchange *x)
     }
 }
 
-static void unfold(const struct exchange *x, int players_)
+static void unfold(const struct exchange *x, int players)
 {
-    if (x->g.node >= 2 * pairs(x) || x->g.local >= players_)
+    if (x->g.node >= 2 * pairs(x) || x->g.local >= players)
         return;
     collopt_round(x->s);
     if (goes_on(x))
-        collopt_send(x->s, rank_at(x, x->g.node + 1, x->g.local), out(whole()));
+        collopt_send(x->s, rank_at(x, x->g.node + 1, x->g.local), at(x->result, whole()));
     else
-        collopt_receive(x->s, rank_at(x, x->g.node - 1, x->g.local), out(whole()));
-}
-
-/* The digits that player LOCAL of N hears of are FROM .. to that of the next. */
-static int first_digit(int local, int n, int radix)
-{
-    return (local * radix + n - 1) / n;
+        collopt_receive(x->s, rank_at(x, x->g.node - 1, x->g.local), at(x->result, whole()));
 }
 
 /* What one rank does on a level: hears of the digits FROM .. TO-1, and is itself the rank that the others hear from. */
@@ -217,9 +207,9 @@ static struct part part_of(const struct exchange *x, int radix, int stride, int 
 {
     struct part q = { .radix = radix, .stride = stride, .digit = x->number / stride % radix };
 
-    q.from = first_digit(x->g.local, n, radix);
-    q.to = first_digit(x->g.local + 1, n, radix);
-    q.teller = q.digit * n / radix;
+    q.from = collopt_node_aware_first(x->g.local, n, radix);
+    q.to = collopt_node_aware_first(x->g.local + 1, n, radix);
+    q.teller = collopt_node_aware_hearer(q.digit, n, radix);
     return q;
 }
 
@@ -265,14 +255,14 @@ static int combine(struct exchange *x, const struct part *q, int result)
 
 static void level(struct exchange *x, int i, int stride)
 {
-    int radix = x->levels.radix[i], n = players(x->p, radix), result;
+    int radix = x->levels.radix[i], n = collopt_node_aware_players(x->p, radix), result;
     struct part q;
 
     if (x->g.local >= n)
         return;
     q = part_of(x, radix, stride, n);
     hear(x, &q);
-    result = i == x->levels.n - 1 ? COLLOPT_OUT : vector(x);
+    result = i == x->levels.n - 1 ? x->result : vector(x);
     if (n > 1)
         inside(x, n, combine(x, &q, q.to - q.from > 1 ? vector(x) : result), result);
     else
@@ -294,10 +284,28 @@ static void hand_out(const struct exchange *x, int n)
     free(member);
 }
 
+/* Of a Reduce_scatter each of the others gets its part only. */
+static void hand_out_parts(const struct exchange *x, int n)
+{
+    struct collopt_block mine = block(x->parts, rank_at(x, x->g.node, x->g.local), 1);
+
+    collopt_round(x->s);
+    if (x->g.local >= n) {
+        collopt_receive(x->s, rank_at(x, x->g.node, x->g.local % n), out(mine));
+        return;
+    }
+    for (int i = x->g.local + n; i < x->g.ranks; i += n) {
+        int rank = rank_at(x, x->g.node, i);
+
+        collopt_send(x->s, rank, at(x->result, block(x->parts, rank, 1)));
+    }
+    collopt_copy(x->s, out(mine), at(x->result, mine));
+}
+
 static void between(struct exchange *x)
 {
     const struct levels *l = &x->levels;
-    int last = players(x->p, l->radix[l->n - 1]), stride = 1;
+    int last = collopt_node_aware_players(x->p, l->radix[l->n - 1]), stride = 1;
 
     fold(x);
     for (int i = 0; i < l->n && goes_on(x); i++) {
@@ -305,24 +313,33 @@ static void between(struct exchange *x)
         stride *= l->radix[i];
     }
     unfold(x, last);
-    hand_out(x, last);
+    if (!scatters(x->p))
+        hand_out(x, last);
+    else
+        hand_out_parts(x, last);
 }
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    struct exchange x = { .s = s, .p = p, .have = COLLOPT_IN };
+    struct exchange x = { .s = s, .p = p, .have = COLLOPT_IN, .result = COLLOPT_OUT };
 
     if (!collopt_groups(s, p, rank, &x.g))
         return;
     x.levels = levels_of(p);
     x.node = collopt_inner(p->value[NODE], p->segments);
     x.number = x.g.node < 2 * pairs(&x) ? x.g.node / 2 : x.g.node - pairs(&x);
+    if (scatters(p)) {
+        x.parts = collopt_partition_counts(s);
+        x.result = collopt_vector_slot(s, whole());
+    }
     if (x.g.ranks > 1)
         sum_of_node(&x);
     else if (x.g.nodes == 1)
-        collopt_copy(s, out(whole()), in(whole()));
+        collopt_copy(s, at(x.result, whole()), in(whole()));
     if (x.g.nodes > 1)
         between(&x);
+    else if (scatters(p))
+        hand_out_parts(&x, x.g.ranks);
     collopt_groups_free(&x.g);
 }
 
@@ -345,14 +362,22 @@ static void add_messages(double m, int messages, int combined, int vectors, stru
     c->scratch += vectors * m;
 }
 
+/* To how many others one of LAST ranks of a node gives their parts. */
+static int handed_out(const struct collopt_problem *p, int last)
+{
+    return (collopt_largest_node(p) + last - 1) / last - 1;
+}
+
 /* The phases one after the other, on the largest node: an upper bound. */
 static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 {
     struct levels l = levels_of(p);
-    int last = l.n ? players(p, l.radix[l.n - 1]) : 1;
+    int last = l.n ? collopt_node_aware_players(p, l.radix[l.n - 1]) : 1;
     double m = vector_bytes(p);
 
     *c = (struct collopt_cost){ 0 };
+    if (scatters(p))
+        add_messages(m, 0, 0, 1, c);
     add_inside(p, collopt_largest_node(p), c);
     if (l.n == 0)
         return;
@@ -360,12 +385,15 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
     if (l.nodes < p->topology->nodes)
         add_messages(m, 2, 1, 1, c);
     for (int i = 0; i < l.n; i++) {
-        int n = players(p, l.radix[i]), digits = (l.radix[i] + n - 1) / n;
+        int n = collopt_node_aware_players(p, l.radix[i]), digits = (l.radix[i] + n - 1) / n;
 
         add_messages(m, n == 1 ? digits - 1 : digits, digits - 1, digits + 2, c);
         add_inside(p, n, c);
     }
-    add_messages(m, log2_ceil((collopt_largest_node(p) + last - 1) / last), 0, 0, c);
+    if (scatters(p))
+        add_messages(m / p->ranks, handed_out(p, last), 0, 0, c);
+    else
+        add_messages(m, log2_ceil((collopt_largest_node(p) + last - 1) / last), 0, 0, c);
 }
 
 static void tell_inside(const struct collopt_problem *p, int ranks, struct collopt_traffic *t)
@@ -378,13 +406,13 @@ static void tell_inside(const struct collopt_problem *p, int ranks, struct collo
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     struct levels l = levels_of(p);
-    int last = l.n ? players(p, l.radix[l.n - 1]) : 1;
+    int last = l.n ? collopt_node_aware_players(p, l.radix[l.n - 1]) : 1;
     struct collopt_messages m = { .pattern = COLLOPT_PAIRS, .distance = collopt_largest_node(p), .bytes = vector_bytes(p) };
 
     tell_inside(p, collopt_largest_node(p), t);
     collopt_messages(t, l.n > 0 && l.nodes < p->topology->nodes ? 2 : 0, m);
     for (int i = 0; i < l.n; i++) {
-        int n = players(p, l.radix[i]), digits = (l.radix[i] + n - 1) / n;
+        int n = collopt_node_aware_players(p, l.radix[i]), digits = (l.radix[i] + n - 1) / n;
 
         m.fan = n == 1 ? digits - 1 : digits;
         m.combined = (digits - 1) * vector_bytes(p);
@@ -392,18 +420,45 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         tell_inside(p, n, t);
     }
     m = (struct collopt_messages){ .pattern = COLLOPT_TREE, .inside = true, .distance = 1, .bytes = vector_bytes(p) };
-    collopt_messages(t, l.n > 0 ? log2_ceil((collopt_largest_node(p) + last - 1) / last) : 0, m);
+    if (l.n > 0 && scatters(p)) {
+        m.bytes /= p->ranks;
+        m.fan = handed_out(p, last);
+        collopt_messages(t, m.fan > 0, m);
+    } else if (l.n > 0) {
+        collopt_messages(t, log2_ceil((collopt_largest_node(p) + last - 1) / last), m);
+    }
 }
 
+#define UNFIT "an inner algorithm cannot serve, or the ranks of a node do not follow one another"
+static const char summary[] = "every rank of a node talks to another node; the shortest vectors on many nodes";
+static const char rounds[] = "node + log_group N (1 + node), N nodes", bytes[] = "as many times m";
+static const char when[] = "the shortest vectors on many nodes of many ranks";
+
 const struct collopt_algorithm collopt_allreduce_node_aware = {
-    .grouped = true, .name = "node_aware",
-    .summary = "every rank of a node talks to another node; the shortest vectors on many nodes",
+    .grouped = true, .name = "node_aware", .summary = summary,
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node + log_group N (1 + node), N nodes", .bytes = "as many times m",
-    .when = "the shortest vectors on many nodes of many ranks", .source = "Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650",
-    .parameter = { { .name = "group", .least = 2, .most = MOST_RADIX, .help = "nodes that become one on each level",
-                     .preset = group_preset },
+    .rounds = rounds, .bytes = bytes, .when = when, .source = "Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650",
+    .parameter = { COLLOPT_NODE_AWARE_GROUP,
                    COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset, "the algorithm inside nodes"), COLLOPT_BY },
-    .usable = usable, .unfit = "an inner algorithm cannot serve, or the ranks of a node do not follow one another",
-    .segments = segments, .cost = cost, .traffic = traffic, .build = build,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build,
+};
+
+static const char source[] = "collopt, after Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650";
+
+const struct collopt_algorithm collopt_reduce_scatter_node_aware = {
+    .grouped = true, .name = "node_aware", .summary = summary,
+    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = rounds, .bytes = bytes, .when = when, .source = source,
+    .parameter = { COLLOPT_NODE_AWARE_GROUP,
+                   COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset, "the algorithm inside nodes"), COLLOPT_BY },
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build,
+};
+
+const struct collopt_algorithm collopt_reduce_scatter_block_node_aware = {
+    .grouped = true, .name = "node_aware", .summary = summary,
+    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = rounds, .bytes = bytes, .when = when, .source = source,
+    .parameter = { COLLOPT_NODE_AWARE_GROUP,
+                   COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset, "the algorithm inside nodes"), COLLOPT_BY },
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build,
 };

@@ -9,26 +9,11 @@
  * Self-consistent MPI performance guidelines, IEEE TPDS 21, 2010. */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "algorithm.h"
-#include "internal.h"
+#include "mockup.h"
 #include "select/choose.h"
 #include "select/model.h"
 
 enum { REDUCE, FEW = 4, LOOKED_AT = 8 };        /* the parameter; ranks that get something; of the algorithms of least cost */
-
-static struct collopt_problem reduce_of(const struct collopt_problem *p)
-{
-    struct collopt_problem reduce = *p;
-
-    reduce.collective = COLLOPT_REDUCE;
-    reduce.counts = NULL;
-    reduce.segments = 1;
-    memset(reduce.value, 0, sizeof reduce.value);
-    return reduce;
-}
 
 /* Ranks other than 0 that get something. */
 static int receivers(const struct collopt_problem *p)
@@ -71,67 +56,26 @@ static size_t preset(const struct collopt_problem *p)
 {
     const struct collopt_choice *said = collopt_choice_numbered(p->value[REDUCE]);
     struct collopt_choice choice = { .algorithm = &collopt_reduce_postal_tree };
-    struct collopt_problem reduce = reduce_of(p);
+    struct collopt_problem reduce = collopt_mockup(p, COLLOPT_REDUCE);
 
     if (said)
         choice = *said;
     else if (receivers(p) < FEW)
         choice = cheapest(&reduce);
-    collopt_set_parameters(&reduce, &choice);
-    memcpy(choice.value, reduce.value, sizeof choice.value);
-    return collopt_choice_number(&choice);
-}
-
-/* P's Reduce with all its parameters. */
-static struct collopt_problem complete(const struct collopt_problem *p, const struct collopt_choice *choice)
-{
-    struct collopt_problem reduce = reduce_of(p);
-
-    memcpy(reduce.value, choice->value, sizeof reduce.value);
-    reduce.segments = p->segments;
-    return reduce;
+    return collopt_mockup_value(p, choice);
 }
 
 static bool usable(const struct collopt_problem *p)
 {
-    const struct collopt_choice *choice = collopt_choice_numbered(p->value[REDUCE]);
-    struct collopt_problem reduce;
-
-    if (!choice || choice->algorithm->grouped)
-        return false;
-    reduce = complete(p, choice);
-    return collopt_usable(choice->algorithm, &reduce, NULL);
+    return collopt_mockup_usable(p, p->value[REDUCE]);
 }
 
 static int segments(const struct collopt_problem *p)
 {
-    const struct collopt_choice *choice = collopt_choice_numbered(p->value[REDUCE]);
-    struct collopt_problem reduce;
-
-    if (!choice || !choice->algorithm->segments)
-        return 1;
-    reduce = complete(p, choice);
-    return choice->algorithm->segments(&reduce);
+    return collopt_mockup_segments(p, p->value[REDUCE]);
 }
 
 /* ---- the schedule ------------------------------------------------------------------------------------------------------ */
-
-/* To RESULT of rank 0. */
-static void reduce_all(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int result)
-{
-    const struct collopt_choice *choice = collopt_choice_numbered(p->value[REDUCE]);
-    struct collopt_inner inner = { .algorithm = choice->algorithm, .segments = p->segments };
-    int *member = collopt_workspace(s, (size_t)p->ranks * sizeof *member);
-    struct collopt_phase phase = { .name = "reduce", .ranks = p->ranks, .index = rank, .member = member, .whole = whole(),
-                                   .in = COLLOPT_IN, .out = result, .topology = p->topology };
-
-    memcpy(inner.value, choice->value, sizeof inner.value);
-    for (int r = 0; member && r < p->ranks; r++)
-        member[r] = r;
-    if (member)
-        collopt_phase(s, p, &phase, &inner);
-    free(member);
-}
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
@@ -139,7 +83,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 
     if (rank == 0)
         sum = collopt_vector_slot(s, whole());
-    reduce_all(s, p, rank, sum);
+    collopt_mockup_build(s, p, rank, p->value[REDUCE], sum);
     collopt_round(s);
     if (rank > 0) {
         collopt_receive(s, 0, out(block(parts, rank, 1)));
@@ -154,11 +98,9 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 
 static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 {
-    const struct collopt_choice *choice = collopt_choice_numbered(p->value[REDUCE]);
-    struct collopt_problem reduce = complete(p, choice);
     size_t kept = p->counts ? p->counts[0] : p->count / (size_t)p->ranks;
 
-    choice->algorithm->cost(&reduce, c);
+    collopt_mockup_cost(p, p->value[REDUCE], c);
     c->rounds += receivers(p);
     c->bytes += (double)(p->count - kept) * (double)p->size;
     c->scratch += vector_bytes(p);
@@ -167,13 +109,11 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 /* To the ranks that get something, as if they were the same distance apart. */
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    const struct collopt_choice *choice = collopt_choice_numbered(p->value[REDUCE]);
-    struct collopt_problem reduce = complete(p, choice);
     int n = receivers(p), last = p->ranks - 1;
 
     while (p->counts && last > 0 && p->counts[last] == 0)
         last--;
-    collopt_inner_seconds(t, collopt_model(choice->algorithm, &reduce));
+    collopt_mockup_traffic(p, p->value[REDUCE], t);
     if (n > 0)
         collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(last / n, 1),
                                                           .bytes = longest(p), .fan = n, .staggered = true });

@@ -79,9 +79,9 @@ static double combining(const struct setting *s, double bytes)
 /* ---- guidelines ---------------------------------------------------------------------------------------------------------- */
 
 /* By how much the left side may be longer, at the worst: what is more than 1.05 is a hole in the catalogue that is known.
- * Short vectors: no Reduce goes node_aware's way, and no Reduce_scatter by way of an Allreduce, where other nodes are far.
- * Of Reduce_scatter_block circulant_pipeline is a little shorter than what Allreduce has; and at the length where handshakes begin
- * four short calls are cheaper than one. */
+ * At the length where handshakes begin four short calls are cheaper than one, and on two ranks an Allreduce by segments than a
+ * Reduce_scatter whose message needs a handshake.  Of Reduce_scatter_block circulant_pipeline is a little shorter than what
+ * Allreduce has. */
 enum guideline { BCAST, ALLGATHER, REDUCE, SCATTER, BLOCK, EVEN, SCAN, EXSCAN, MONOTONY, SPLIT, GUIDELINES };
 
 static const struct {
@@ -90,10 +90,10 @@ static const struct {
 } guidelines[GUIDELINES] = {
     [BCAST] = { "Allreduce <= Reduce + Bcast", 1.05 },
     [ALLGATHER] = { "Allreduce <= Reduce_scatter_block + Allgather", 1.2 },
-    [REDUCE] = { "Reduce <= Allreduce", 2.7 },
-    [SCATTER] = { "Reduce_scatter <= Allreduce", 3.9 },
-    [BLOCK] = { "Reduce_scatter_block <= Allreduce", 3.9 },
-    [EVEN] = { "Reduce_scatter_block <= Reduce_scatter", 1.1 },
+    [REDUCE] = { "Reduce <= Allreduce", 1.05 },
+    [SCATTER] = { "Reduce_scatter <= Allreduce", 1.25 },
+    [BLOCK] = { "Reduce_scatter_block <= Allreduce", 1.25 },
+    [EVEN] = { "Reduce_scatter_block <= Reduce_scatter", 1.05 },
     [SCAN] = { "Scan <= Exscan + Reduce_local", 1.05 },
     [EXSCAN] = { "Exscan <= a message + Scan", 1.05 },
     [MONOTONY] = { "no longer than of 4 times the length", 1.05 },
@@ -135,9 +135,10 @@ static void check(const struct setting *s)
         hold(s, i, ALLGATHER, of_allreduce, allreduce, of_block, 2 * block);
         hold(s, i, REDUCE, of_reduce, reduce, of_allreduce, allreduce);
         hold(s, i, SCATTER, of_scatter, scatter, of_allreduce, allreduce);
-        hold(s, i, BLOCK, of_block, block, of_allreduce, allreduce);
-        if (bytes >= ELEMENT * s->ranks)        /* else parts of a Reduce_scatter are empty, those of the other are not */
+        if (bytes >= ELEMENT * s->ranks) {      /* else each rank's one element of a Reduce_scatter_block makes more than these */
+            hold(s, i, BLOCK, of_block, block, of_allreduce, allreduce);
             hold(s, i, EVEN, of_block, block, of_scatter, scatter);
+        }
         hold(s, i, SCAN, of_scan, scan, of_exscan, exscan + combining(s, bytes));
         hold(s, i, EXSCAN, of_exscan, exscan, of_scan, scan + message(s, bytes));
     }

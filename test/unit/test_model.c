@@ -88,6 +88,7 @@ static const struct exception {
     { "alltoall", NODES, { 0.6, 1.4 } },
     { "alltoall", SHORT, { 0.75, 1.1 } },
     { "bidirectional_ring", GRID, { 0.45, 1.3 } },
+    { "allreduce", LONG, { 0.8, 1.1 } },
     { "binary_blocks", LONG, { 0.55, 1.45 } },
     { "binary_tree", LONG, { 0.45, 4.3 } },
     { "binary_tree", NODES, { 0.7, 2.35 } },

@@ -549,6 +549,13 @@ static void hunt(struct hunt *h, const struct trial *t, int every)
     free(h->program);
 }
 
+/* An Allreduce, of which a rank keeps its part: nobody misses the rest.  The same programs are spoilt as Allreduces. */
+static bool keeps_a_part(const struct collopt_algorithm *a)
+{
+    return a->collective != COLLOPT_ALLREDUCE
+        && (!strcmp(a->name, "allreduce") || (!strcmp(a->name, "node_aware") && a->collective != COLLOPT_REDUCE));
+}
+
 START_TEST(spoilt_programs_are_refused)
 {
     static const int ranks[] = { 2, 3, 4, 5, 7, 8 };
@@ -556,6 +563,8 @@ START_TEST(spoilt_programs_are_refused)
     size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS];
     struct hunt h = { 0 };
 
+    if (keeps_a_part(a))
+        return;
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
         int variants = trial_variants(a, ranks[i], variant);
 

@@ -1,0 +1,42 @@
+/* What the node-aware algorithms have in common: nodes become one by groups, of which every rank of a node hears a part. */
+#ifndef COLLOPT_NODE_AWARE_H
+#define COLLOPT_NODE_AWARE_H
+
+#include "groups.h"
+
+enum { COLLOPT_NODE_AWARE_RADIX = 64, COLLOPT_NODE_AWARE_ROLES = 16 /* nodes of a group that one rank hears of */ };
+
+/* As many nodes as the smallest one has ranks. */
+static inline size_t collopt_node_aware_group(const struct collopt_problem *p)
+{
+    return (size_t)least(most(collopt_least_node(p), 2), COLLOPT_NODE_AWARE_RADIX);
+}
+
+/* How many nodes can become one at a time, if it may be GROUP. */
+static inline int collopt_node_aware_radix(const struct collopt_problem *p, size_t group)
+{
+    return least((int)group, COLLOPT_NODE_AWARE_ROLES * collopt_least_node(p));
+}
+
+/* Ranks of every node that hear of others, where RADIX nodes become one. */
+static inline int collopt_node_aware_players(const struct collopt_problem *p, int radix)
+{
+    return least(collopt_least_node(p), radix);
+}
+
+/* Of the nodes 0 .. RADIX-1 of a group player number I of N hears of these up to those of the next; and who hears of NODE. */
+static inline int collopt_node_aware_first(int i, int n, int radix)
+{
+    return (i * radix + n - 1) / n;
+}
+
+static inline int collopt_node_aware_hearer(int node, int n, int radix)
+{
+    return node * n / radix;
+}
+
+#define COLLOPT_NODE_AWARE_GROUP \
+    { .name = "group", .least = 2, .most = COLLOPT_NODE_AWARE_RADIX, .help = "nodes that become one on each level", \
+      .preset = collopt_node_aware_group }
+
+#endif
