@@ -24,12 +24,12 @@ const char *const collopt_network_names[COLLOPT_NETWORKS] = { "shared memory", "
       .handshake = handshake_ }
 
 /* Two processes that both run: messages of more than 4 KiB are copied by one of them out of the other's memory.  LATENCY is 0.2 us
- * between neighbours; nodes of a network mostly have two sockets, between which messages take two to three times as long, and all
- * ranks wait for those. */
+ * between neighbours; nodes of a network mostly have two sockets, between which a message takes about twice as long in all, and all
+ * ranks wait for such ones. */
 #define IN_A_NODE(latency_) \
     { .latency = latency_, .overhead = 0.1 US, .byte = GB_PER_S(14), .shared = GB_PER_S(100), .eager = 4000, .handshake = 2 US }
 #define NEAR    IN_A_NODE(0.2 US)
-#define FAR     IN_A_NODE(0.4 US)
+#define FAR     IN_A_NODE(0.55 US)
 
 #define TAPERED .group = 64, .taper = 2
 
