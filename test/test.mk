@@ -66,7 +66,10 @@ endif
 # what the model chooses, without anything of MPI
 check_PROGRAMS += test/unit/test_guidelines
 TESTS += test/unit/test_guidelines
-test_unit_test_guidelines_SOURCES = test/unit/test_guidelines.c
+test_unit_test_guidelines_SOURCES = \
+	src/select/guidelines.c \
+	src/select/guidelines.h \
+	test/unit/test_guidelines.c
 test_unit_test_guidelines_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 # What threads may do at the same time, under ThreadSanitizer: without MPI, and on each MPI.

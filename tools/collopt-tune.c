@@ -10,6 +10,7 @@
 #include "select/rules.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,7 +19,7 @@
 static void usage(FILE *to)
 {
     fputs("Usage: collopt-tune [OPTION]... -o FILE [--] LAUNCHER [OPTION-OF-LAUNCHER]...\n"
-          "       collopt-tune --check FILE...\n"
+          "       collopt-tune --check [--machine FILE] FILE...\n"
           "Measure under a launcher, as in mpirun -n 64, which algorithm is the fastest for which\n"
           "collective, operation and size, and write that as rules for COLLOPT_RULES; or look for\n"
           "mistakes in files of rules.\n"
@@ -59,23 +60,42 @@ static void tell(void *file, int line, const char *sentence)
         fprintf(stderr, "%s: %s\n", (const char *)file, sentence);
 }
 
-static bool check(char *file)
+static bool check(char *file, const struct collopt_machine_file *machine)
 {
     struct collopt_rules *rules = collopt_rules_read(file, tell, file);
     bool right = rules && collopt_rules_check(rules, tell, file) == 0;
 
+    right = right && tune_hold_rules(rules, machine, tell, file) == 0;
     if (right)
         printf("%s: %d rule%s, no mistakes\n", file, rules->n, rules->n == 1 ? "" : "s");
     collopt_rules_free(rules);
     return right;
 }
 
-static int check_all(int n, char **file)
+/* What messages cost comes from a file that is given, or lies beside. */
+static bool check_beside(const struct tune_options *o, char *file)
+{
+    char *beside = o->machine ? NULL : tune_beside(file);
+    const char *name = o->machine ? o->machine : beside;
+    struct collopt_machine_file *machine = NULL;
+    bool right = true;
+
+    if (o->machine || access(beside, R_OK) == 0) {
+        machine = collopt_machine_read(name, tell, (void *)(uintptr_t)name);
+        right = machine != NULL;
+    }
+    right = check(file, machine) && right;
+    collopt_machine_free(machine);
+    free(beside);
+    return right;
+}
+
+static int check_all(const struct tune_options *o)
 {
     bool right = true;
 
-    for (int i = 0; i < n; i++)
-        right = check(file[i]) && right;
+    for (int i = 0; i < o->words; i++)
+        right = check_beside(o, o->word[i]) && right;
     return fflush(stdout) == 0 && !ferror(stdout) && right ? 0 : TUNE_FAILED;
 }
 
@@ -305,5 +325,5 @@ int main(int argc, char **argv)
         printf("collopt-tune %s\n", VERSION);
         return 0;
     }
-    return o.check ? check_all(o.words, o.word) : tune(&o, argc, argv);
+    return o.check ? check_all(&o) : tune(&o, argc, argv);
 }

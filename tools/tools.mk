@@ -22,10 +22,13 @@ tools_collopt_plan_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 bin_PROGRAMS += tools/collopt-tune
 tools_collopt_tune_SOURCES = \
+	src/select/guidelines.c \
+	src/select/guidelines.h \
 	src/select/rules_check.c \
 	tools/collopt-tune.c \
 	tools/tune.h \
 	tools/tune_cells.c \
+	tools/tune_guidelines.c \
 	tools/tune_job.c \
 	tools/tune_machine.c \
 	tools/tune_measure.c \

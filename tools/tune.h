@@ -8,6 +8,7 @@
 
 #include "internal.h"
 #include "select/machine.h"
+#include "select/rules.h"
 
 #include <stdio.h>
 #include <sys/types.h>
@@ -54,6 +55,8 @@ struct tune_options {
 
 /* False, after a message: the options make no sense. */
 bool tune_options(struct tune_options *o, int argc, char **argv);
+/* The name of the machine's file beside a file of RULES: site.machine beside site.rules.  To be freed. */
+char *tune_beside(const char *rules);
 
 struct tune_command {
     int argc;
@@ -213,6 +216,13 @@ struct tune_series *tune_series(const struct tune_cells *all, const struct tune_
 
 /* Makes O->picture of the last ones by gnuplot; where there is none it says what makes it.  False, after a message. */
 bool tune_draw(const struct tune_cells *all, const struct tune_options *o);
+
+/* ---- tune_guidelines.c: what rules choose, against performance guidelines ------------------------------------------------ */
+
+/* Tells of lines that are predicted to take more than twice as long as what a guideline says, on MACHINE (NULL: the shipped ones);
+ * returns how many there are. */
+int tune_hold_rules(const struct collopt_rules *rules, const struct collopt_machine_file *machine, collopt_tell_mistake *tell,
+                    void *data);
 
 /* ---- tune_rules.c: the file ----------------------------------------------------------------------------------------- */
 

@@ -292,17 +292,16 @@ static void presets(struct tune_options *o, int argc)
     size_list(o, "8:64M");
 }
 
-/* Beside site.rules, site.machine. */
-static void name_machine(struct tune_options *o)
+char *tune_beside(const char *rules)
 {
     static const char ending[] = ".rules";
-    size_t n = strlen(o->output), size = n + sizeof ".machine";
+    size_t n = strlen(rules), size = n + sizeof ".machine";
     char *name = tune_must(malloc(size));
 
-    if (n > strlen(ending) && strcmp(o->output + n - strlen(ending), ending) == 0)
+    if (n > strlen(ending) && strcmp(rules + n - strlen(ending), ending) == 0)
         n -= strlen(ending);
-    snprintf(name, size, "%.*s.machine", (int)n, o->output);
-    o->machine = name;
+    snprintf(name, size, "%.*s.machine", (int)n, rules);
+    return name;
 }
 
 static bool has_number(const struct tune_options *o)
@@ -332,7 +331,7 @@ static bool complete(struct tune_options *o)
         return false;
     }
     if (!o->check && !o->machine)
-        name_machine(o);
+        o->machine = tune_beside(o->output);
     if (!o->check && strcmp(o->machine, o->output) == 0) {
         tune_say("--machine and -o are both %s; rules and what messages cost go into two files", o->output);
         return false;

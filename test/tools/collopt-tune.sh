@@ -49,8 +49,8 @@ scan 8 * * * * recursive_doubling
 * * * * * * auto
 .
 gives 0 ': 3 rules' <<'.'
-scan 8-64 * * * * two_tree
-scan 64-128 * * * * recursive_doubling
+scan 8-64 * * 0-64 * recursive_multiplying
+scan 64-128 * * 0-64 * recursive_doubling
 * * * * * * auto
 .
 gives 1 ':1: bucket cannot serve 7 ranks: its dims do not multiply to the number of ranks$' <<'.'
@@ -62,9 +62,9 @@ allreduce 7-70 * * * * bucket:dims=3x2
 * * * * * * auto
 .
 gives 0 ': 4 rules' <<'.'
-allreduce 4-9 * * * * bucket:dims=3x2
-allreduce 7 * * * * bucket
-allreduce 8- 2- * * * leader:net=(bucket:dims=3x2)
+allreduce 4-9 * * 8M- * bucket:dims=3x2
+allreduce 7 * * 8M- * bucket
+allreduce 8- 2- * 64K-512K * leader:net=(bucket:dims=3x2)
 * * * * * * auto
 .
 gives 1 ':3: is never reached: line 2 takes' <<'.'
@@ -86,6 +86,43 @@ allreduce * * * * * ring
 .
 printf '* * * * * * aut' >"$work/cut"
 gives 1 ':1: ' <"$work/cut"
+
+# what a line chooses is held against performance guidelines, by predicted times
+gives 1 ':2: against the guideline Allreduce <= Reduce + Bcast: on 64 ranks of 64 nodes, 8 bytes by ring .* us (postal_tree, auto)$' <<'.'
+reduce     *  *  *  64K-  *  two_tree
+allreduce  *  *  *  0-2K  *  ring
+*          *  *  *  *     *  auto
+.
+grep -q ':1: ' "$work/out" && fail "a line that is right is blamed: $(cat "$work/out")"
+gives 1 ':1: against the guideline Reduce <= Allreduce: .* by linear .* the other side .* (rabenseifner, line 2)$' <<'.'
+reduce     64  64  *  1M  *  linear
+allreduce  64  64  *  1M  *  rabenseifner
+*          *   *   *  *   *  auto
+.
+# a line below it that decides for nothing of what it is tried on, and the MPI library's own, are not
+gives 0 ': 3 rules, no mistakes$' <<'.'
+allreduce  64  *  *  0-2K  *  host
+allreduce  64  *  *  0-1M  *  rabenseifner
+*          *   *  *  *     *  auto
+.
+# on a machine whose messages cost by the byte alone, a ring is as good
+cat >"$work/free.machine" <<'.'
+node.latency = 0 us
+node.overhead = 0 us
+node.handshake = 0 us
+net.latency = 0 us
+net.overhead = 0 us
+net.handshake = 0 us
+.
+printf 'allreduce 64 64 * 64K commutative ring\n* * * * * * auto\n' >"$work/ring.rules"
+"$tune" --check "$work/ring.rules" >"$work/out" 2>&1 && fail "a ring goes unnoticed: $(cat "$work/out")"
+"$tune" --check --machine "$work/free.machine" "$work/ring.rules" >"$work/out" 2>&1 || fail "--machine: $(cat "$work/out")"
+cp "$work/free.machine" "$work/ring.machine"
+"$tune" --check "$work/ring.rules" >"$work/out" 2>&1 || fail "the machine beside the rules: $(cat "$work/out")"
+echo 'net.latency = 1 parsec' >"$work/ring.machine"
+"$tune" --check "$work/ring.rules" >"$work/out" 2>&1 && fail 'a mistake in the machine beside the rules goes unnoticed'
+grep -q '/ring.machine:1: ' "$work/out" || fail "a mistaken machine: $(cat "$work/out")"
+rm "$work/ring.machine"
 
 # the file that the manual page shows has no mistakes
 sed -n '/^# collective/,/^\.fi/p' "$source/doc/man/collopt.7" | grep -v '^\.' >"$work/shown"
