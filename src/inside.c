@@ -159,3 +159,12 @@ struct collopt_spot collopt_packed_spot(int packed)
     return (struct collopt_spot){ (packed >> (CACHE_BITS + CORE_BITS)) - 1, (packed >> CORE_BITS & ((1 << CACHE_BITS) - 1)) - 1,
                                   (packed & ((1 << CORE_BITS) - 1)) - 1 };
 }
+
+bool collopt_spot_key(int packed, int node, enum collopt_grouping by, uint64_t *key)
+{
+    struct collopt_spot spot = collopt_packed_spot(packed);
+    int n = by == COLLOPT_BY_NUMA ? spot.numa : by == COLLOPT_BY_CACHE ? spot.cache : spot.core;
+
+    *key = (uint64_t)node << 32 | (uint32_t)(n + 1);    /* no number that others have there where it is alone */
+    return n >= 0 || packed == COLLOPT_ALONE;
+}

@@ -21,8 +21,6 @@ enum { SIMULATED = 1 };
 enum { SIMULATED = 0 };
 #endif
 
-enum { ALONE = -1 };            /* on its node: a group of its own, whatever is asked for */
-
 static void add_processors(unsigned long long *mask)
 {
     cpu_set_t *set = CPU_ALLOC(COLLOPT_MASK_WORDS * 64);
@@ -73,7 +71,7 @@ static int look_at_node(MPI_Comm node, struct collopt_sight *mine)
     for (int i = 0; i < COLLOPT_MASK_WORDS; i++)
         processors += __builtin_popcountll(usable[i]);
     mine->crowded = !SIMULATED && ranks_on(processors, ranks) > processors;
-    mine->spot = ranks > 1 ? find_spot(mask) : ALONE;
+    mine->spot = ranks > 1 ? find_spot(mask) : COLLOPT_ALONE;
     return MPI_SUCCESS;
 }
 
@@ -236,17 +234,6 @@ static bool switch_of(const struct collopt_sight *seen, int r, uint64_t *key)
     return seen[r].pattern != 0 && seen[r].pattern == seen[0].pattern;
 }
 
-/* What rank R has in common with others of its node. */
-static bool spot_of(const struct collopt_comm *c, const struct collopt_sight *seen, int r, enum collopt_grouping by,
-                    uint64_t *key)
-{
-    struct collopt_spot spot = collopt_packed_spot(seen[r].spot);
-    int n = by == COLLOPT_BY_NUMA ? spot.numa : by == COLLOPT_BY_CACHE ? spot.cache : spot.core;
-
-    *key = (uint64_t)c->node[r] << 32 | (uint32_t)(n + 1);     /* n is below -1 where the rank is alone */
-    return n >= 0 || seen[r].spot == ALONE;
-}
-
 /* Groups are known if every rank knows its own; else nobody has them. */
 static bool map_group(struct collopt_comm *c, const struct collopt_sight *seen, enum collopt_grouping by, uint64_t *key)
 {
@@ -255,7 +242,8 @@ static bool map_group(struct collopt_comm *c, const struct collopt_sight *seen, 
     if (copied)
         return copied > 0;
     for (int r = 0; r < c->ranks; r++)
-        if (!(by == COLLOPT_BY_SWITCH ? switch_of(seen, r, &key[r]) : spot_of(c, seen, r, by, &key[r])))
+        if (!(by == COLLOPT_BY_SWITCH ? switch_of(seen, r, &key[r])
+              : collopt_spot_key(seen[r].spot, c->node[r], by, &key[r])))
             return true;
     group = malloc((size_t)c->ranks * sizeof *group);
     if (!group || !collopt_topology_group(&c->level[by], &c->topology, key, group, c->ranks)) {

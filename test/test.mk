@@ -63,6 +63,17 @@ test_unit_test_host_mpi_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_host_mpi_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) -lm
 endif
 
+# machines as hwloc describes and records them
+if COLLOPT_CHECK
+if COLLOPT_HWLOC
+check_PROGRAMS += test/unit/test_recorded
+TESTS += test/unit/test_recorded
+test_unit_test_recorded_SOURCES = test/unit/test_recorded.c
+test_unit_test_recorded_CFLAGS = $(UNIT_CFLAGS) $(HWLOC_CFLAGS)
+test_unit_test_recorded_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS)
+endif
+endif
+
 # what the model chooses, without anything of MPI
 check_PROGRAMS += test/unit/test_guidelines
 TESTS += test/unit/test_guidelines

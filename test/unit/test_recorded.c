@@ -1,0 +1,277 @@
+/* Recorded machines: what hwloc says of their nodes, and where a launcher has bound the ranks, become groups of ranks and
+ * decisions.  Each machine is described to hwloc, and once more as the XML that lstopo records of it, with everything that is in
+ * a node.  Numbers of groups are counted by hand; decisions are what must be so on such a machine whatever the figures of the
+ * model are. */
+#include "config.h"
+
+#include <check.h>
+#include <hwloc.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "inside.h"
+#include "internal.h"
+#include "select/machine.h"
+
+enum { MOST_RANKS = 1024, BITS = 64 };
+
+enum binding {                  /* of rank i of a node */
+    TO_CORES,                   /* core i, all its processors: mpirun --bind-to core, srun --cpu-bind=cores */
+    TO_PROCESSORS,              /* processor i, so that ranks share cores */
+    ACROSS,                     /* a core of domain i, and round: --map-by numa, srun --distribution=block:cyclic */
+    TO_DOMAINS,                 /* any processor of domain i, and round: --bind-to numa --map-by numa */
+    LOOSE                       /* any of the node's */
+};
+
+/* What whole vectors of 8 bytes, and parts of 4 MiB, go by. */
+#define WHOLE "recursive_doubling|recursive_multiplying|short_elimination|leader|lanes|node_aware|binomial|knomial|census|" \
+    "linear"
+#define CUT "ring|circulant|rabenseifner|swing|binary_blocks|lanes|recursive_splitting"
+#define ONCE "leader|lanes|ring|two_tree|swing|recursive_splitting"
+
+static const struct recorded {
+    const char *name, *node;    /* a node, to hwloc */
+    int cores, threads, domains;        /* of it: cores, processors of each, NUMA domains */
+    int nodes, each;            /* of the job; ranks of a node */
+    enum binding binding;
+    int numa, cache, core;      /* groups of all ranks; 0: not known */
+    bool crowded, scattered;    /* more ranks than processors; ranks of a domain do not follow one another */
+    const char *shortest, *longest;     /* Allreduce of 8 B and 4 MiB of a sum */
+} recorded[] = {
+    { "laptop, 4 cores", "pack:1 [numa] l3:1 core:4 pu:2",
+      4, 2, 1, 1, 4, TO_CORES, 1, 1, 4, false, false, WHOLE, CUT },
+    { "laptop, 8 threads", "pack:1 [numa] l3:1 core:4 pu:2",
+      4, 2, 1, 1, 8, TO_PROCESSORS, 1, 1, 4, false, false, WHOLE, CUT },
+    { "laptop, not bound", "pack:1 [numa] l3:1 core:4 pu:2",
+      4, 2, 1, 1, 8, LOOSE, 0, 0, 0, false, false, WHOLE, CUT },
+    { "virtual machine of 2, 8 ranks", "pack:1 [numa] l3:1 core:2 pu:1",
+      2, 1, 1, 1, 8, LOOSE, 0, 0, 0, true, false, "linear|census", "rabenseifner|" CUT },
+    { "desktop, two dies' caches", "pack:1 [numa] l3:2 core:8 pu:2",
+      16, 2, 1, 1, 16, TO_CORES, 1, 2, 16, false, false, WHOLE, CUT },
+    { "2 sockets of 24", "pack:2 [numa] l3:1 core:24 pu:2",
+      48, 2, 2, 1, 48, TO_CORES, 2, 2, 48, false, false, WHOLE, CUT },
+    { "16 nodes of these", "pack:2 [numa] l3:1 core:24 pu:2",
+      48, 2, 2, 16, 48, TO_CORES, 32, 32, 768, false, false, WHOLE, ONCE },
+    { "16, across sockets", "pack:2 [numa] l3:1 core:24 pu:2",
+      48, 2, 2, 16, 48, ACROSS, 32, 32, 768, false, true, WHOLE, ONCE },
+    { "16, to sockets", "pack:2 [numa] l3:1 core:24 pu:2",
+      48, 2, 2, 16, 4, TO_DOMAINS, 32, 32, 0, false, true, WHOLE, ONCE },
+    { "16, of two a node", "pack:2 [numa] l3:1 core:24 pu:2",
+      48, 2, 2, 16, 2, ACROSS, 32, 32, 32, false, false, WHOLE, CUT },
+    { "4 nodes, four domains a socket", "pack:2 group:4 [numa] l3:2 core:8 pu:2",
+      128, 2, 8, 4, 128, TO_CORES, 32, 64, 512, false, false, WHOLE, ONCE },
+    { "of these 8 ranks a node", "pack:2 group:4 [numa] l3:2 core:8 pu:2",
+      128, 2, 8, 4, 8, ACROSS, 32, 32, 32, false, false, WHOLE, ONCE },
+    { "caches of level 2 last", "pack:1 group:4 [numa] l2:1 core:12 pu:1",
+      48, 1, 4, 8, 48, TO_CORES, 32, 32, 384, false, false, WHOLE, ONCE },
+    { "pairs of cores", "pack:2 [numa] l3:11 core:2 pu:4",
+      44, 4, 2, 4, 44, TO_CORES, 8, 88, 176, false, false, WHOLE, ONCE },
+    { "64 cores of one cache", "pack:1 [numa] l3:1 core:64 pu:1",
+      64, 1, 1, 4, 64, TO_CORES, 4, 4, 256, false, false, WHOLE, ONCE },
+    { "8 sockets", "pack:8 [numa] l3:1 core:28 pu:2",
+      224, 2, 8, 1, 224, TO_CORES, 8, 8, 224, false, false, WHOLE, CUT },
+    { "no caches told", "numa:2 core:8 pu:1",
+      16, 1, 2, 4, 16, TO_CORES, 8, 0, 64, false, false, WHOLE, ONCE },
+    { "two ranks for each thread", "pack:2 [numa] l3:1 core:4 pu:2",
+      8, 2, 2, 4, 32, TO_PROCESSORS, 8, 8, 32, true, true, "", "" },
+};
+
+/* ---- where the ranks are ----------------------------------------------------------------------------------------- */
+
+static void add(unsigned long long *mask, int first, int processors)
+{
+    for (int i = first; i < first + processors; i++)
+        mask[i / BITS] |= 1ull << i % BITS;
+}
+
+/* The processors of rank I of a node; they are numbered core by core. */
+static void bind(const struct recorded *m, int i, unsigned long long mask[COLLOPT_MASK_WORDS])
+{
+    int of_domain = m->cores / m->domains;
+
+    memset(mask, 0, COLLOPT_MASK_WORDS * sizeof *mask);
+    if (m->binding == TO_CORES)
+        add(mask, i % m->cores * m->threads, m->threads);
+    else if (m->binding == TO_PROCESSORS)
+        add(mask, i % (m->cores * m->threads), 1);
+    else if (m->binding == ACROSS)
+        add(mask, (i % m->domains * of_domain + i / m->domains % of_domain) * m->threads, m->threads);
+    else if (m->binding == TO_DOMAINS)
+        add(mask, i % m->domains * of_domain * m->threads, of_domain * m->threads);
+    else
+        add(mask, 0, m->cores * m->threads);
+}
+
+static int spot(const struct recorded *m, int i)
+{
+    unsigned long long mask[COLLOPT_MASK_WORDS];
+
+    bind(m, i, mask);
+    return m->binding == LOOSE ? 0 : collopt_pack_spot(collopt_spot(mask));
+}
+
+static bool is_crowded(const struct recorded *m)
+{
+    unsigned long long mask[COLLOPT_MASK_WORDS], usable[COLLOPT_MASK_WORDS] = { 0 };
+    int processors = 0;
+
+    for (int i = 0; i < m->each; i++) {
+        bind(m, i, mask);
+        for (int w = 0; w < COLLOPT_MASK_WORDS; w++)
+            usable[w] |= mask[w];
+    }
+    for (int w = 0; w < COLLOPT_MASK_WORDS; w++)
+        processors += __builtin_popcountll(usable[w]);
+    return m->each > processors;
+}
+
+struct job {
+    int node[MOST_RANKS], group[COLLOPT_GROUPINGS][MOST_RANKS];
+    struct collopt_topology nodes, level[COLLOPT_GROUPINGS];
+    const struct collopt_topology *groups[COLLOPT_GROUPINGS];
+};
+
+/* As src/survey.c does it: groups are known if every rank knows its own. */
+static void survey(struct job *j, const struct recorded *m)
+{
+    int ranks = m->nodes * m->each;
+    uint64_t key[MOST_RANKS];
+
+    *j = (struct job){ .nodes = { .nodes = m->nodes, .node = j->node, .oversubscribed = is_crowded(m), .groups = j->groups } };
+    for (int r = 0; r < ranks; r++)
+        j->node[r] = r / m->each;
+    ck_assert(collopt_topology_measure(&j->nodes, ranks));
+    j->groups[COLLOPT_BY_NODE] = &j->nodes;
+    for (int by = COLLOPT_BY_NUMA; by < COLLOPT_GROUPINGS; by++) {
+        bool known = true;
+
+        for (int r = 0; r < ranks && known; r++)
+            known = collopt_spot_key(spot(m, r % m->each), j->node[r], (enum collopt_grouping)by, &key[r]);
+        if (!known)
+            continue;
+        ck_assert(collopt_topology_group(&j->level[by], &j->nodes, key, j->group[by], ranks));
+        j->groups[by] = &j->level[by];
+    }
+}
+
+/* ---- what comes of it -------------------------------------------------------------------------------------------- */
+
+static void has_groups(const struct recorded *m, const struct job *j, enum collopt_grouping by, int wanted, const char *name)
+{
+    int found = j->groups[by] ? j->groups[by]->nodes : 0;
+
+    ck_assert_msg(found == wanted, "%s: %d %s, not %d", m->name, found, name, wanted);
+}
+
+/* Does TEXT begin with one of LIST?  An empty one has all. */
+static bool begins_with(const char *text, const char *list)
+{
+    if (!*list)
+        return true;
+    for (size_t n; *list; list += n + (list[n] == '|')) {
+        n = strcspn(list, "|");
+        if (strncmp(text, list, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static void decides(const struct recorded *m, const struct job *j, size_t bytes, const char *wanted)
+{
+    struct collopt_machine machine;
+    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = m->nodes * m->each, .size = 8, .commutative = true,
+                                 .count = bytes / 8, .segments = 1, .topology = &j->nodes, .machine = &machine };
+    struct collopt_decision chosen;
+    char text[256];
+
+    collopt_machine_pick(&machine, collopt_network_of(&j->nodes, true), NULL);
+    collopt_select(&p, &chosen);
+    collopt_choice_text(&chosen.choice, text, sizeof text);
+    ck_assert_msg(begins_with(text, wanted), "%s, %zu bytes: %s", m->name, bytes, text);
+}
+
+/* "by" takes the groups of the machine, and in order only if they are of neighbours. */
+static void composes(const struct recorded *m, const struct job *j, const char *by, enum collopt_grouping grouping)
+{
+    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = m->nodes * m->each, .size = 8, .commutative = true,
+                                 .count = 1 << 16, .segments = 1, .topology = &j->nodes };
+    struct collopt_choice choice;
+    char words[64], message[256];
+    const char *why = "";
+
+    snprintf(words, sizeof words, "leader:by=%s", by);
+    ck_assert_msg(collopt_parse_choice(words, p.collective, &choice, message, sizeof message), "%s", message);
+    ck_assert_msg(collopt_choice_usable(&choice, &p, &why) == (j->groups[grouping] != NULL), "%s, %s: %s", m->name, words, why);
+    if (!j->groups[grouping])
+        return;
+    collopt_set_parameters(&p, &choice);
+    ck_assert_ptr_eq(p.topology, j->groups[grouping]);
+    p.commutative = false;
+    ck_assert_msg(collopt_choice_usable(&choice, &p, &why) == !j->groups[grouping]->scattered, "%s, %s, in order: %s", m->name,
+                  words, why);
+}
+
+static void is_known(const struct recorded *m)
+{
+    static struct job j;
+
+    survey(&j, m);
+    ck_assert_msg(j.nodes.oversubscribed == m->crowded, "%s: more ranks than processors", m->name);
+    has_groups(m, &j, COLLOPT_BY_NUMA, m->numa, "NUMA domains");
+    has_groups(m, &j, COLLOPT_BY_CACHE, m->cache, "last-level caches");
+    has_groups(m, &j, COLLOPT_BY_CORE, m->core, "cores");
+    if (m->numa)
+        ck_assert_msg(j.level[COLLOPT_BY_NUMA].scattered == m->scattered, "%s: scattered", m->name);
+    decides(m, &j, 8, m->shortest);
+    decides(m, &j, 4 << 20, m->longest);
+    composes(m, &j, "numa", COLLOPT_BY_NUMA);
+    composes(m, &j, "cache", COLLOPT_BY_CACHE);
+}
+
+/* ---- described and recorded -------------------------------------------------------------------------------------- */
+
+START_TEST(as_described)
+{
+    setenv("HWLOC_SYNTHETIC", recorded[_i].node, 1);
+    is_known(&recorded[_i]);
+}
+END_TEST
+
+START_TEST(as_recorded)
+{
+    char file[] = "/tmp/collopt-recorded-XXXXXX";
+    hwloc_topology_t t;
+
+    ck_assert_int_ge(close(mkstemp(file)), 0);
+    ck_assert_int_eq(hwloc_topology_init(&t), 0);
+    ck_assert_int_eq(hwloc_topology_set_synthetic(t, recorded[_i].node), 0);
+    ck_assert_int_eq(hwloc_topology_set_all_types_filter(t, HWLOC_TYPE_FILTER_KEEP_ALL), 0);
+    ck_assert_int_eq(hwloc_topology_load(t), 0);
+    ck_assert_int_eq(hwloc_topology_export_xml(t, file, 0), 0);
+    hwloc_topology_destroy(t);
+    setenv("HWLOC_XMLFILE", file, 1);
+    collopt_spot((unsigned long long[COLLOPT_MASK_WORDS]){ 0 });        /* reads it */
+    unlink(file);
+    is_known(&recorded[_i]);
+}
+END_TEST
+
+int main(void)
+{
+    enum { MACHINES = sizeof recorded / sizeof *recorded };
+    Suite *suite = suite_create("recorded");
+    TCase *tcase = tcase_create("recorded");
+    int failed;
+
+    tcase_add_loop_test(tcase, as_described, 0, MACHINES);
+    tcase_add_loop_test(tcase, as_recorded, 0, MACHINES);
+    suite_add_tcase(suite, tcase);
+
+    SRunner *runner = srunner_create(suite);
+
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
