@@ -3,7 +3,8 @@
  * A line is tried at the ends of its ranges, on one node, on nodes of 8 and on one rank of each, as far as it allows them, for one
  * kind of operation; on ranks and lengths that it leaves open, with usual ones.  Predictions are right within tens of percent, on a
  * machine that is like the one they are of, so a line is only blamed for what would take more than twice as long as what stands
- * against it, and whether or not there is a processor for each rank.  What the host runs is not predicted, and not compared. */
+ * against it, and whether or not there is a processor for each rank.  What the host runs is not predicted, and not compared; nor
+ * is a line whose comment tells what was measured, as collopt-tune writes it: that is better than any prediction. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -18,6 +19,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { POINTS = 3, MOST_RANKS = 256, ELEMENT = 8 };
 static const double blamed = 2;
@@ -212,15 +214,33 @@ static void hold_line(struct hold *h)
             hold_on(h, ranks[i], nodes[k]);
 }
 
+/* The next line of FILE up to number LINE, in which the reader is at *AT: does its comment tell a ratio to the host? */
+static bool is_measured(FILE *file, int *at, int line)
+{
+    char *text = NULL;
+    const char *comment = NULL;
+    size_t room = 0;
+    bool found;
+
+    while (*at < line && getline(&text, &room, file) >= 0)
+        ++*at;
+    if (text)
+        comment = strchr(text, '#');
+    found = *at == line && comment && strstr(comment, " of the host at ");
+    free(text);
+    return found;
+}
+
 int tune_hold_rules(const struct collopt_rules *rules, const struct collopt_machine_file *machine, collopt_tell_mistake *tell,
                     void *data)
 {
-    int wrong = 0;
+    FILE *file = fopen(rules->file, "r");
+    int wrong = 0, at = 0;
 
     for (int i = 0; i < rules->n; i++) {
         struct hold h = { .rules = rules, .machine = machine, .rule = &rules->rule[i] };
 
-        if (h.rule->automatic || !h.rule->choice.algorithm)
+        if (h.rule->automatic || !h.rule->choice.algorithm || (file && is_measured(file, &at, h.rule->line)))
             continue;
         hold_line(&h);
         if (h.worst > 0) {
@@ -228,5 +248,7 @@ int tune_hold_rules(const struct collopt_rules *rules, const struct collopt_mach
             wrong++;
         }
     }
+    if (file)
+        fclose(file);
     return wrong;
 }

@@ -105,6 +105,17 @@ allreduce  64  *  *  0-2K  *  host
 allreduce  64  *  *  0-1M  *  rabenseifner
 *          *   *  *  *     *  auto
 .
+# what was measured there is better than any prediction
+gives 0 ': 2 rules, no mistakes$' <<'.'
+allreduce  64  *  *  0-2K  *  ring      # 1.50x (1.40-1.60) of the host at 8
+*          *   *  *  *     *  auto
+.
+gives 1 ':2: against the guideline' <<'.'
+reduce     64  *  *  0-2K  *  chain     # 1.50x (1.40-1.60) of the host at 8
+allreduce  64  *  *  0-2K  *  ring      # faster than the host
+*          *   *  *  *     *  auto
+.
+grep -q ':1: ' "$work/out" && fail "a line that was measured is blamed: $(cat "$work/out")"
 # on a machine whose messages cost by the byte alone, a ring is as good
 cat >"$work/free.machine" <<'.'
 node.latency = 0 us
