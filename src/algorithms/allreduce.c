@@ -2,7 +2,7 @@
  *
  * Where the ranks have no small factors, or operands must stay in order, an Allreduce has fewer messages one behind the other
  * than what saves bytes: simulated, a Reduce_scatter of 496 bytes on 31 nodes of a fat tree takes 5.6 us, in order by elimination
- * 7.3.  For a Reduce it serves nodes with different numbers of ranks.  The algorithm is a parameter:
+ * 7.3.  For a Reduce it serves nodes with different numbers of ranks, or three.  The algorithm is a parameter:
  * allreduce:allreduce=(recursive_multiplying); when not given, one of the few that are worth it, that of least cost.
  * Cost: the Allreduce's.  Scratch: the Allreduce's, and a vector on ranks whose result is none or a part.  In rank order if the
  * Allreduce is.
@@ -33,6 +33,16 @@ static double seconds(const struct collopt_problem *p, const struct collopt_choi
     return collopt_model(choice->algorithm, &allreduce);
 }
 
+/* Elsewhere others are faster anyhow, and a choice need not wait for three predictions. */
+static bool may_pay(const struct collopt_problem *p)
+{
+    static const double too_long = 64 << 10;
+
+    if (p->collective == COLLOPT_REDUCE)
+        return p->topology->nodes > 1;
+    return vector_bytes(p) <= too_long;
+}
+
 static size_t preset(const struct collopt_problem *p)
 {
     const struct collopt_choice *said = collopt_choice_numbered(p->value[ALLREDUCE]);
@@ -41,6 +51,8 @@ static size_t preset(const struct collopt_problem *p)
 
     if (said)
         return collopt_mockup_value(p, *said);
+    if (!may_pay(p))
+        return collopt_mockup_value(p, best);
     for (size_t i = 0; i < sizeof worth_it / sizeof *worth_it; i++) {
         struct collopt_choice choice = { .algorithm = worth_it[i] };
         double time = seconds(p, &choice);
@@ -94,9 +106,9 @@ static const char rounds[] = "allreduce", bytes[] = "allreduce";
 static const char source[] = "Traff, Gropp, Thakur, IEEE TPDS 21, 2010; as in PGMPITuneLib";
 
 const struct collopt_algorithm collopt_reduce_allreduce = {
-    .name = "allreduce", .summary = "an Allreduce, of which the root keeps the result; nodes of different numbers of ranks",
+    .name = "allreduce", .summary = "an Allreduce, of which the root keeps the result; where nodes are not alike, or three",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = bytes, .when = "nodes of different numbers of ranks", .source = source,
+    .rounds = rounds, .bytes = bytes, .when = "nodes that are not alike, or three", .source = source,
     .parameter = { PARAMETER },
     .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce,
 };

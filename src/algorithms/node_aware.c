@@ -9,7 +9,8 @@
  * node of fewer than f ranks has ranks that hear of several nodes; of nodes with different numbers of ranks all do as
  * the smallest, so that all ranks end with the same bits.
  * The algorithm inside nodes is a parameter: node_aware:group=8,node=(recursive_doubling); when not given, that of
- * least cost, and group, the most that a radix can be, is the ranks of the smallest node.
+ * least cost (for more than 64 KiB, which others serve better anyhow, recursive_doubling), and group, the most that a
+ * radix can be, is the ranks of the smallest node.
  * Cost: one message between nodes on each level, and as many allreduces inside nodes as there are levels, and one.
  * Scratch: a few vectors.  In rank order if the inner one is and the ranks of every node follow one another; else
  * commutative only.  For the shortest vectors on many nodes of many ranks.  Bienz, Olson, Gropp, ExaMPI 2019, arXiv
@@ -83,11 +84,13 @@ static struct collopt_task node_task(const struct collopt_problem *p)
     return (struct collopt_task){ COLLOPT_ALLREDUCE, least(2, largest), largest, 1, 0, 0 };
 }
 
+extern const struct collopt_algorithm collopt_allreduce_recursive_doubling;
+
 static size_t node_preset(const struct collopt_problem *p)
 {
     struct collopt_task task = node_task(p);
 
-    return collopt_inner_preset(p, &task, p->value[NODE]);
+    return collopt_inner_preset(p, &task, collopt_node_aware_inner(p, p->value[NODE], &collopt_allreduce_recursive_doubling));
 }
 
 static int segments(const struct collopt_problem *p)

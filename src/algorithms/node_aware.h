@@ -3,6 +3,7 @@
 #define COLLOPT_NODE_AWARE_H
 
 #include "groups.h"
+#include "internal.h"
 
 enum { COLLOPT_NODE_AWARE_RADIX = 64, COLLOPT_NODE_AWARE_ROLES = 16 /* nodes of a group that one rank hears of */ };
 
@@ -33,6 +34,17 @@ static inline int collopt_node_aware_first(int i, int n, int radix)
 static inline int collopt_node_aware_hearer(int node, int n, int radix)
 {
     return node * n / radix;
+}
+
+/* What was GIVEN for the algorithm inside nodes; of long vectors, for which this is not, the SIMPLE one, so that a choice need not
+ * wait until the best one is found. */
+static inline size_t collopt_node_aware_inner(const struct collopt_problem *p, size_t given,
+                                              const struct collopt_algorithm *simple)
+{
+    static const double too_long = 64 << 10;
+    struct collopt_choice choice = { .algorithm = simple };
+
+    return given == 0 && vector_bytes(p) > too_long ? collopt_choice_number(&choice) : given;
 }
 
 #define COLLOPT_NODE_AWARE_GROUP \

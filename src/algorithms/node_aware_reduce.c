@@ -5,8 +5,9 @@
  * ranks inside the node combines them in the order of nodes, to the rank that is to have the sum on the next level, at last to
  * the root.  Between nodes that makes ceil(log_f N) rounds for N nodes where a tree of single ranks has ceil(log2 N), or
  * messages that one rank has to take one after the other.  A node of fewer than f ranks has ranks that hear of several nodes.
- * The algorithm inside nodes is a parameter: node_aware:group=8,node=(knomial); when not given, that of least cost, and group,
- * the most that f can be, is the ranks of the smallest node; f is the least that makes no more levels.
+ * The algorithm inside nodes is a parameter: node_aware:group=8,node=(knomial); when not given, that of least cost (for more than
+ * 64 KiB binomial), and group, the most that f can be, is the ranks of the smallest node; f is the least that makes no more
+ * levels.
  * Cost: one message between nodes on each level, and as many reduces inside nodes as there are levels, and one.
  * Scratch: a few vectors on each level of the root's node.  In rank order if the inner one is and the ranks of every node follow
  * one another; else commutative only.  For the shortest vectors on many nodes of many ranks.  After Bienz, Olson, Gropp, ExaMPI
@@ -60,11 +61,13 @@ static struct collopt_task node_task(const struct collopt_problem *p)
     return task_of(collopt_largest_node(p), collopt_local_number(p, p->root));
 }
 
+extern const struct collopt_algorithm collopt_reduce_binomial;
+
 static size_t node_preset(const struct collopt_problem *p)
 {
     struct collopt_task task = node_task(p);
 
-    return collopt_inner_preset(p, &task, p->value[NODE]);
+    return collopt_inner_preset(p, &task, collopt_node_aware_inner(p, p->value[NODE], &collopt_reduce_binomial));
 }
 
 static int segments(const struct collopt_problem *p)
