@@ -78,7 +78,8 @@ static const struct bounds all[KINDS] = { { 0.9, 1.1 }, { 0.9, 1.1 }, { 0.7, 1.3
  * replay's ranks take one message after the other, with all its hops, the model's are busy with them only for their own overhead.
  * Trees, and what folds or swings an odd number of ranks: streams meet on ports, the fewer ranks the worse; where
  * ranks are few none of them is chosen.  Scans: what goes beyond the last rank is not sent.  On nodes: the slowest
- * message of a round is not on everybody's way.  Shifts pay for neighbours that are nearer than the machine says. */
+ * message of a round is not on everybody's way, and what several ranks of a node hear at a time comes through its one port, where
+ * the replay's ranks have one each (node_aware).  Shifts pay for neighbours that are nearer than the machine says. */
 static const struct exception {
     const char *name;
     enum kind kind;
@@ -108,6 +109,7 @@ static const struct exception {
     { "lanes", NODES, { 0.5, 1.3 } },
     { "linear", GRID, { 0.1, 1.3 } },
     { "linear", SHORT, { 0.5, 1.1 } },
+    { "node_aware", NODES, { 0.7, 1.45 } },
     { "pairwise", GRID, { 0.6, 1.3 } },
     { "postal_tree", SHORT, { 0.65, 1.1 } },
     { "rabenseifner", LONG, { 0.8, 1.1 } },
