@@ -298,6 +298,7 @@ struct collopt_messages {
     bool farthest_first;        /* FAN on a line of a grid */
     int blocks;                 /* that each rank's part is cut into, one of which a message has; 0: messages have whole parts */
     bool inside;                /* in a node, whatever the distance */
+    int folded;                 /* so many pairs of the first ranks have become one each: DISTANCE is among those that go on */
     bool astride;               /* pairs begin at odd multiples of the distance: a node of twice the distance holds none */
     bool slotted;               /* of a pipeline, in slots of time: messages are on their way while the rank is busy with one */
     bool lockstep;              /* a shift in rounds that are kept, one after another: all ranks send as far at any time */

@@ -159,7 +159,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         int fan = all.radix[l] - 1;
 
         collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = width, .bytes = m,
-                                                          .combined = fan * m, .fan = fan, .farthest_first = true });
+                                                          .combined = fan * m, .fan = fan, .farthest_first = true,
+                                                          .folded = p->ranks - all.ranks });
     }
 }
 

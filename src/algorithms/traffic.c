@@ -4,11 +4,17 @@
 #include "algorithm.h"
 #include "select/model.h"
 
+/* Ranks that are more than a power of two have been made part of others before: folded, or eliminated on the way. */
+static int folded(int ranks)
+{
+    return ranks - (1 << log2_floor(ranks));
+}
+
 void collopt_traffic_doubling(struct collopt_traffic *t, int ranks, double bytes)
 {
     for (int d = 1; 2 * d <= ranks; d *= 2)
         collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d, .bytes = bytes,
-                                                          .combined = bytes });
+                                                          .combined = bytes, .folded = folded(ranks) });
 }
 
 void collopt_traffic_halving(struct collopt_traffic *t, int ranks, double bytes, int combine)
@@ -16,7 +22,7 @@ void collopt_traffic_halving(struct collopt_traffic *t, int ranks, double bytes,
     for (int d = 1; 2 * d <= ranks; d *= 2) {
         bytes /= 2;
         collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d, .bytes = bytes,
-                                                          .combined = combine * bytes });
+                                                          .combined = combine * bytes, .folded = folded(ranks) });
     }
 }
 

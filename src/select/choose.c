@@ -32,12 +32,13 @@ static const double alike = 0.01;       /* of the time */
 
 static int order_of(const struct collopt_candidate *c)
 {
+    const struct collopt_algorithm *a = c->choice.algorithm;
     int n = sizeof plain / sizeof *plain;
 
-    for (int i = 0; c->choice.algorithm && i < n; i++)
-        if (strcmp(c->choice.algorithm->name, plain[i]) == 0)
+    for (int i = 0; a && i < n; i++)
+        if (strcmp(a->name, plain[i]) == 0)
             return i;
-    return c->choice.algorithm && c->choice.algorithm->grouped ? n + 1 : n;
+    return a && (a->grouped || a->parameter[0].algorithm) ? n + 1 : n;
 }
 
 static bool goes_before(const struct collopt_candidate *a, const struct collopt_candidate *b)

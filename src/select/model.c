@@ -46,13 +46,27 @@ struct lie {
 
 /* ---- on nodes -------------------------------------------------------------------------------------------------------- */
 
+/* Where pairs have been folded, one of two ranks goes on, as far as there were pairs: they lie twice as far apart there, and groups
+ * of those behind them begin wherever the pairs end. */
+static void lie_folded(const struct collopt_traffic *t, const struct collopt_messages *m, struct lie *l)
+{
+    int n = t->node, d = m->distance, group = d * (most(m->fan, 1) + 1), behind = t->ranks - 2 * m->folded;
+    int playing = behind >= n ? n : (n + behind + 1) / 2;       /* of the node that has most of them */
+    bool aligned = n % (2 * group) == 0 && (m->folded % group == 0 || behind <= d);
+
+    l->between = aligned ? 0 : m->fan > 1 ? playing : least(2 * d, playing);
+    l->inside = playing - l->between;
+}
+
 /* The ranks of a node follow one another: how many of them have a peer elsewhere. */
 static void lie_on_nodes(const struct collopt_traffic *t, const struct collopt_messages *m, struct lie *l)
 {
     int n = t->node, d = m->distance, group = d * (most(m->fan, 1) + 1);
     bool aligned = d % n == 0 || (n % group == 0 && !(m->astride && n == group));
 
-    if (t->scattered) {
+    if (m->folded > 0 && !t->scattered) {
+        lie_folded(t, m, l);
+    } else if (t->scattered) {
         l->between = m->pattern == COLLOPT_TREE ? 1 : n;
     } else if (m->pattern == COLLOPT_TREE) {
         l->between = d >= n || !aligned ? 1 : 0;
@@ -493,6 +507,12 @@ static double period(const struct collopt_traffic *t, const struct collopt_messa
  * link.  Simulated, Allreduce of 4 MiB by a chain of 64 ranks: 870 us on a torus of 8x8, where it goes round, 2520 on the mesh. */
 static const double met = 4;
 
+/* However few edges of a tree leave a node, most are in it, and share what its ranks have together. */
+static double edges_in_node(const struct collopt_traffic *t, const struct collopt_messages *m, int in, int out)
+{
+    return (in + out) / 2.0 * m->bytes * t->machine->way[COLLOPT_INSIDE].shared * (t->node - 1);
+}
+
 void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, struct collopt_messages m)
 {
     double inside = 0, between = 0;
@@ -515,6 +535,8 @@ void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, 
         inside = period(t, &m, parts_of(t, &m, COLLOPT_INSIDE, l.inside, &l), in, out);
     if (l.between > 0)
         between = period(t, &m, parts_of(t, &m, COLLOPT_BETWEEN, l.between, &l), in, out);
+    if (m.pattern == COLLOPT_TREE && !t->flat && !t->wired)
+        inside = larger(inside, edges_in_node(t, &m, in, out));
     t->seconds += times * larger(inside, between);
 }
 
@@ -535,13 +557,16 @@ static void as_cost_says(const struct collopt_algorithm *a, const struct collopt
 
 /* What no algorithm can avoid on several nodes: the vector that a node contributes has to leave it, but for the parts of its own
  * ranks, and that is one message at least. */
-static double least_between(const struct collopt_problem *p, const struct collopt_machine *m)
+static double least_between(const struct collopt_traffic *t)
 {
+    const struct collopt_problem *p = t->p;
+    const struct collopt_way *w = &t->machine->way[COLLOPT_BETWEEN];
     bool parts = p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
-    double share = !parts ? 1 : p->counts ? 0 : 1 - (double)p->topology->least / p->ranks;
-    const struct collopt_way *w = &m->way[COLLOPT_BETWEEN];
+    double bytes = (double)p->count * (double)p->size, own = !parts ? 0 : bytes * p->topology->least / p->ranks;
 
-    return w->latency + 2 * w->overhead + w->shared * share * (double)p->count * (double)p->size;
+    if (p->counts)              /* at most */
+        own = p->topology->least * t->longest;
+    return w->latency + 2 * w->overhead + w->shared * larger(bytes - own, 0);
 }
 
 double collopt_model(const struct collopt_algorithm *a, const struct collopt_problem *p)
@@ -561,7 +586,7 @@ double collopt_model(const struct collopt_algorithm *a, const struct collopt_pro
         a->traffic(p, &t);
     else
         as_cost_says(a, p, &t);
-    return t.flat || t.wired ? t.seconds : larger(t.seconds, least_between(p, t.machine));
+    return t.flat || t.wired ? t.seconds : larger(t.seconds, least_between(&t));
 }
 
 void collopt_inner_seconds(struct collopt_traffic *t, double seconds)
