@@ -1,12 +1,11 @@
-/* Reduce and Reduce_scatter as an Allreduce, of which a rank keeps what is its own.
+/* Reduce_scatter as an Allreduce, of which each rank keeps its part.
  *
  * Where the ranks have no small factors, or operands must stay in order, an Allreduce has fewer messages one behind the other
  * than what saves bytes: simulated, a Reduce_scatter of 496 bytes on 31 nodes of a fat tree takes 5.6 us, in order by elimination
- * 7.3.  For a Reduce it serves nodes with different numbers of ranks, or three.  The algorithm is a parameter:
- * allreduce:allreduce=(recursive_multiplying); when not given, one of the few that are worth it, that of least cost.
- * Cost: the Allreduce's.  Scratch: the Allreduce's, and a vector on ranks whose result is none or a part.  In rank order if the
- * Allreduce is.
- * That these collectives should be no slower than this: Traff, Gropp, Thakur, Self-consistent MPI performance guidelines, IEEE
+ * 7.3.  The algorithm is a parameter: allreduce:allreduce=(recursive_multiplying); when not given, of recursive_doubling and
+ * recursive_multiplying that of least cost; for more than 64 KiB, which others serve better anyhow, the former.  Cost: the
+ * Allreduce's.  Scratch: the Allreduce's and a vector.  In rank order if the Allreduce is.
+ * That a Reduce_scatter should be no slower than this: Traff, Gropp, Thakur, Self-consistent MPI performance guidelines, IEEE
  * TPDS 21, 2010; as a mock-up in PGMPITuneLib (Hunold, Carpen-Amarie, 2018). */
 #include "config.h"
 
@@ -14,13 +13,13 @@
 #include "select/model.h"
 
 enum { ALLREDUCE };             /* the parameter */
+static const double too_long = 64 << 10;        /* to be worth two predictions */
 
-extern const struct collopt_algorithm collopt_allreduce_recursive_doubling, collopt_allreduce_recursive_multiplying,
-    collopt_allreduce_rabenseifner;
+extern const struct collopt_algorithm collopt_allreduce_recursive_doubling, collopt_allreduce_recursive_multiplying;
 
 /* The first serves any operation on any number of ranks. */
 static const struct collopt_algorithm *const worth_it[] = {
-    &collopt_allreduce_recursive_doubling, &collopt_allreduce_recursive_multiplying, &collopt_allreduce_rabenseifner,
+    &collopt_allreduce_recursive_doubling, &collopt_allreduce_recursive_multiplying,
 };
 
 static double seconds(const struct collopt_problem *p, const struct collopt_choice *choice)
@@ -33,16 +32,6 @@ static double seconds(const struct collopt_problem *p, const struct collopt_choi
     return collopt_model(choice->algorithm, &allreduce);
 }
 
-/* Elsewhere others are faster anyhow, and a choice need not wait for three predictions. */
-static bool may_pay(const struct collopt_problem *p)
-{
-    static const double too_long = 64 << 10;
-
-    if (p->collective == COLLOPT_REDUCE)
-        return p->topology->nodes > 1;
-    return vector_bytes(p) <= too_long;
-}
-
 static size_t preset(const struct collopt_problem *p)
 {
     const struct collopt_choice *said = collopt_choice_numbered(p->value[ALLREDUCE]);
@@ -51,9 +40,7 @@ static size_t preset(const struct collopt_problem *p)
 
     if (said)
         return collopt_mockup_value(p, *said);
-    if (!may_pay(p))
-        return collopt_mockup_value(p, best);
-    for (size_t i = 0; i < sizeof worth_it / sizeof *worth_it; i++) {
+    for (size_t i = 0; i < sizeof worth_it / sizeof *worth_it && vector_bytes(p) <= too_long; i++) {
         struct collopt_choice choice = { .algorithm = worth_it[i] };
         double time = seconds(p, &choice);
 
@@ -75,12 +62,7 @@ static int segments(const struct collopt_problem *p)
     return collopt_mockup_segments(p, p->value[ALLREDUCE]);
 }
 
-static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    collopt_mockup_build(s, p, rank, p->value[ALLREDUCE], rank == p->root ? COLLOPT_OUT : collopt_vector_slot(s, whole()));
-}
-
-static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     int sum = collopt_vector_slot(s, whole());
     struct collopt_block mine = block(collopt_partition_counts(s), rank, 1);
@@ -105,14 +87,6 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 static const char rounds[] = "allreduce", bytes[] = "allreduce";
 static const char source[] = "Traff, Gropp, Thakur, IEEE TPDS 21, 2010; as in PGMPITuneLib";
 
-const struct collopt_algorithm collopt_reduce_allreduce = {
-    .name = "allreduce", .summary = "an Allreduce, of which the root keeps the result; where nodes are not alike, or three",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = bytes, .when = "nodes that are not alike, or three", .source = source,
-    .parameter = { PARAMETER },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce,
-};
-
 static const char summary[] = "an Allreduce, of which each keeps its part; short vectors, p without small factors";
 static const char when[] = "short vectors, p without small factors";
 
@@ -121,7 +95,7 @@ const struct collopt_algorithm collopt_reduce_scatter_allreduce = {
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = rounds, .bytes = bytes, .when = when, .source = source,
     .parameter = { PARAMETER },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_allreduce = {
@@ -129,5 +103,5 @@ const struct collopt_algorithm collopt_reduce_scatter_block_allreduce = {
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = rounds, .bytes = bytes, .when = when, .source = source,
     .parameter = { PARAMETER },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build,
 };

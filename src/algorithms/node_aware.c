@@ -371,7 +371,7 @@ static int handed_out(const struct collopt_problem *p, int last)
     return (collopt_largest_node(p) + last - 1) / last - 1;
 }
 
-/* The phases one after the other, on the largest node: an upper bound. */
+/* The phases one after the other, on the largest node; nodes of different sizes may begin at different times, and wait. */
 static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 {
     struct levels l = levels_of(p);

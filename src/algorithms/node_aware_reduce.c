@@ -278,7 +278,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 
 /* ---- costs ---------------------------------------------------------------------------------------------------------------- */
 
-/* The phases one after the other, on the largest node: an upper bound. */
+/* The phases one after the other, on the largest node; nodes of different sizes may begin at different times, and wait. */
 static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 {
     struct levels l = levels_of(p);
