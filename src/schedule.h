@@ -79,6 +79,13 @@ struct collopt_problem {
     int abreast;                /* not 0: a phase between nodes, each rank on one of its own, beside so many that do the same */
 };
 
+/* The COUNTS of a Reduce_scatter of COUNT elements, as even as can be: the first ranks get one more. */
+static inline void collopt_even_counts(size_t count, int ranks, size_t *counts)
+{
+    for (size_t r = 0; r < (size_t)ranks; r++)
+        counts[r] = count / (size_t)ranks + (r < count % (size_t)ranks);
+}
+
 /* ---- blocks ------------------------------------------------------------------------------------------------ */
 
 /* Parts FIRST .. FIRST+PARTS-1 of a partition of the vector.  Offsets in elements are known only when bound. */

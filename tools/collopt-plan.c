@@ -234,15 +234,14 @@ static void check(const struct request *r)
 /* Reduce_scatter: the first ranks get one more where the count does not divide. */
 static void share_out(struct collopt_problem *p)
 {
-    size_t ranks = (size_t)p->ranks, *counts;
+    size_t *counts;
 
-    if (p->collective != COLLOPT_REDUCE_SCATTER || p->count % ranks == 0)
+    if (p->collective != COLLOPT_REDUCE_SCATTER || p->count % (size_t)p->ranks == 0)
         return;
-    counts = malloc(ranks * sizeof *counts);
+    counts = malloc((size_t)p->ranks * sizeof *counts);
     if (!counts)
         fail("out of memory");
-    for (size_t k = 0; k < ranks; k++)
-        counts[k] = p->count / ranks + (k < p->count % ranks);
+    collopt_even_counts(p->count, p->ranks, counts);
     p->counts = counts;
 }
 

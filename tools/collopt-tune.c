@@ -60,31 +60,27 @@ static void tell(void *file, int line, const char *sentence)
         fprintf(stderr, "%s: %s\n", (const char *)file, sentence);
 }
 
-static bool check(char *file, const struct collopt_machine_file *machine)
+/* What messages cost, if that is known; UNREADABLE: it was to be, and nothing is predicted. */
+static bool check(char *file, const struct collopt_machine_file *machine, bool unreadable)
 {
     struct collopt_rules *rules = collopt_rules_read(file, tell, file);
     bool right = rules && collopt_rules_check(rules, tell, file) == 0;
 
-    right = right && tune_hold_rules(rules, machine, tell, file) == 0;
+    right = right && (unreadable || tune_hold_rules(rules, machine, tell, file) == 0);
     if (right)
         printf("%s: %d rule%s, no mistakes\n", file, rules->n, rules->n == 1 ? "" : "s");
     collopt_rules_free(rules);
     return right;
 }
 
-/* What messages cost comes from a file that is given, or lies beside. */
-static bool check_beside(const struct tune_options *o, char *file)
+/* With the machine that lies beside, if one does. */
+static bool check_beside(char *file)
 {
-    char *beside = o->machine ? NULL : tune_beside(file);
-    const char *name = o->machine ? o->machine : beside;
-    struct collopt_machine_file *machine = NULL;
-    bool right = true;
+    char *beside = tune_beside(file);
+    bool there = access(beside, F_OK) == 0, right;
+    struct collopt_machine_file *machine = there ? collopt_machine_read(beside, tell, beside) : NULL;
 
-    if (o->machine || access(beside, R_OK) == 0) {
-        machine = collopt_machine_read(name, tell, (void *)(uintptr_t)name);
-        right = machine != NULL;
-    }
-    right = check(file, machine) && right;
+    right = check(file, machine, there && !machine) && !(there && !machine);
     collopt_machine_free(machine);
     free(beside);
     return right;
@@ -92,10 +88,13 @@ static bool check_beside(const struct tune_options *o, char *file)
 
 static int check_all(const struct tune_options *o)
 {
-    bool right = true;
+    char *given = (char *)(uintptr_t)o->machine;
+    struct collopt_machine_file *machine = given ? collopt_machine_read(given, tell, given) : NULL;
+    bool right = !given || machine;
 
     for (int i = 0; i < o->words; i++)
-        right = check_beside(o, o->word[i]) && right;
+        right = (given ? check(o->word[i], machine, !machine) : check_beside(o->word[i])) && right;
+    collopt_machine_free(machine);
     return fflush(stdout) == 0 && !ferror(stdout) && right ? 0 : TUNE_FAILED;
 }
 

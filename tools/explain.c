@@ -275,17 +275,15 @@ static void print(const struct collopt_problem *p, enum collopt_network n, bool 
     print_times(p);
 }
 
-/* As a call has them: the first ranks get one more where the ranks do not divide the count.  False: no memory. */
+/* As a call has them.  False: no memory. */
 static bool share_out(struct collopt_problem *p, size_t **counts)
 {
-    size_t ranks = (size_t)p->ranks;
-
     *counts = NULL;
     if (p->collective != COLLOPT_REDUCE_SCATTER)
         return true;
-    *counts = malloc(ranks * sizeof **counts);
-    for (size_t r = 0; *counts && r < ranks; r++)
-        (*counts)[r] = p->count / ranks + (r < p->count % ranks);
+    *counts = malloc((size_t)p->ranks * sizeof **counts);
+    if (*counts)
+        collopt_even_counts(p->count, p->ranks, *counts);
     p->counts = *counts;
     return *counts != NULL;
 }

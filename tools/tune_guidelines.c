@@ -1,10 +1,11 @@
 /* --check: holds what a file of rules chooses against performance guidelines, by predicted times.
  *
  * A line is tried at the ends of its ranges, on one node, on nodes of 8 and on one rank of each, as far as it allows them, for one
- * kind of operation; on ranks and lengths that it leaves open, with usual ones.  Predictions are right within tens of percent, on a
- * machine that is like the one they are of, so a line is only blamed for what would take more than twice as long as what stands
- * against it, and whether or not there is a processor for each rank.  What the host runs is not predicted, and not compared; nor
- * is a line whose comment tells what was measured, as collopt-tune writes it: that is better than any prediction. */
+ * kind of operation; on ranks and lengths that it leaves open, with usual ones.  Predictions are right within tens of percent, on
+ * a machine that is like the one they are of, so a line is only blamed for what would take more than twice as long as what stands
+ * against it, whether or not there is a processor for each rank, and on a fast network as over TCP where no file says what the
+ * machine is like.  What the host runs is not predicted, and not compared; nor is a line whose comment tells what was measured, as
+ * collopt-tune writes it: that is better than any prediction. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -66,7 +67,7 @@ static int ranks_tried(const struct collopt_range *r, size_t point[POINTS])
 static int bytes_tried(const struct collopt_range *r, size_t point[POINTS])
 {
     size_t least = r->least < ELEMENT ? ELEMENT : r->least, most = r->most > most_bytes ? most_bytes : r->most;
-    int n = add(point, 0, r, least);
+    int n = least > most_bytes ? 0 : add(point, 0, r, least);
 
     if (most <= least)
         return n;
@@ -88,13 +89,26 @@ static int nodes_tried(const struct collopt_box *b, size_t ranks, size_t point[P
 
 /* ---- what is chosen there, and how long it takes --------------------------------------------------------------------- */
 
+/* P as a call of collective C: a Reduce_scatter_block has as many elements for each rank, and so some more. */
+static struct collopt_problem call_of(struct collopt_problem p, enum collopt_collective c, size_t counts[MOST_RANKS])
+{
+    size_t ranks = (size_t)p.ranks;
+
+    p.collective = c;
+    if (c == COLLOPT_REDUCE_SCATTER_BLOCK)
+        p.count = (p.count + ranks - 1) / ranks * ranks;
+    if (c == COLLOPT_REDUCE_SCATTER) {
+        collopt_even_counts(p.count, p.ranks, counts);
+        p.counts = counts;
+    }
+    return p;
+}
+
 /* The rule for P, and seconds; NAN: the host's, or none. */
 static double chosen(const struct hold *h, struct collopt_problem p, const struct collopt_rule **by, char *name, size_t size)
 {
     struct collopt_candidate best;
 
-    if (p.collective == COLLOPT_REDUCE_SCATTER_BLOCK)
-        p.count = p.count < (size_t)p.ranks ? (size_t)p.ranks : p.count / (size_t)p.ranks * (size_t)p.ranks;
     for (*by = collopt_rules_next(h->rules, &p, NULL); *by; *by = collopt_rules_next(h->rules, &p, *by)) {
         if ((*by)->automatic)
             break;
@@ -127,28 +141,28 @@ struct sides {
     double seconds, limit;
 };
 
-/* The guideline G for P, whose left side the line decides; false: there is nothing to compare. */
-static bool compare(const struct hold *h, enum collopt_guideline g, struct collopt_problem p, struct sides *s)
+/* The guideline G for P, whose left side the line decides; false: it holds, or there is nothing to compare. */
+static bool is_missed(const struct hold *h, enum collopt_guideline g, const struct collopt_problem *p, struct sides *s)
 {
+    size_t counts[MOST_RANKS];
     enum collopt_collective right = collopt_guidelines[g].right;
     double seconds[COLLOPT_COLLECTIVES];
 
-    p.collective = collopt_guidelines[g].left;
-    s->seconds = chosen(h, p, &s->by, s->name, sizeof s->name);
+    s->seconds = chosen(h, call_of(*p, collopt_guidelines[g].left, counts), &s->by, s->name, sizeof s->name);
     if (s->by != h->rule || isnan(s->seconds))
         return false;
-    p.collective = right;
-    seconds[right] = chosen(h, p, &s->other_by, s->other, sizeof s->other);
-    s->limit = collopt_guideline_limit(g, &p, seconds);
+    seconds[right] = chosen(h, call_of(*p, right, counts), &s->other_by, s->other, sizeof s->other);
+    s->limit = collopt_guideline_limit(g, p, seconds);
     return s->seconds > blamed * s->limit;              /* not of NAN */
 }
 
 static void blame(struct hold *h, enum collopt_guideline g, const struct collopt_problem *p, const struct sides *s)
 {
     const struct collopt_rule *by = s->other_by;
+    struct collopt_problem call = call_of(*p, collopt_guidelines[g].left, (size_t[MOST_RANKS]){ 0 });
     char bytes[24], mine[24], theirs[24], line[24] = "auto";
 
-    collopt_size_text(p->count * p->size, bytes, sizeof bytes);
+    collopt_size_text(call.count * call.size, bytes, sizeof bytes);
     time_text(s->seconds, mine);
     time_text(s->limit, theirs);
     if (by && !by->automatic)
@@ -160,19 +174,32 @@ static void blame(struct hold *h, enum collopt_guideline g, const struct collopt
              p->topology->nodes == 1 ? "" : "s", bytes, s->name, mine, theirs, s->other, line);
 }
 
-static void hold_at(struct hold *h, const struct collopt_problem *p)
+/* Likewise with fewer processors than ranks, and, unless the machine is known, on another network. */
+static bool is_missed_anyway(const struct hold *h, enum collopt_guideline g, struct collopt_problem p)
 {
-    struct collopt_topology topology = *p->topology;
-    struct collopt_problem crowded = *p;
-    struct sides s, t;
+    struct collopt_topology topology = *p.topology;
+    struct collopt_machine machine;
+    struct sides s;
 
     topology.oversubscribed = true;
-    crowded.topology = &topology;
+    p.topology = &topology;
+    if (!is_missed(h, g, &p, &s))
+        return false;
+    topology.oversubscribed = false;
+    collopt_machine_pick(&machine, collopt_network_of(&topology, false), h->machine);
+    p.machine = &machine;
+    return is_missed(h, g, &p, &s);
+}
+
+static void hold_at(struct hold *h, const struct collopt_problem *p)
+{
+    struct sides s;
+
     for (int i = 0; i < COLLOPT_GUIDELINES; i++) {
         enum collopt_guideline g = (enum collopt_guideline)i;
 
-        if (collopt_guidelines[g].left == h->rule->choice.algorithm->collective && compare(h, g, *p, &s)
-            && compare(h, g, crowded, &t) && s.seconds / s.limit > h->worst)
+        if (collopt_guidelines[g].left == h->rule->choice.algorithm->collective && is_missed(h, g, p, &s)
+            && s.seconds / s.limit > h->worst && is_missed_anyway(h, g, *p))
             blame(h, g, p, &s);
     }
 }

@@ -105,6 +105,12 @@ allreduce  64  *  *  0-2K  *  host
 allreduce  64  *  *  0-1M  *  rabenseifner
 *          *   *  *  *     *  auto
 .
+# what is chosen anyhow, and vectors that are too long to be tried
+gives 0 ': 3 rules, no mistakes$' <<'.'
+reduce_scatter  256  256  1  8    *  reduce_scatterv
+reduce_scatter  *    *    *  1G-  *  alltoall
+*               *    *    *  *    *  auto
+.
 # what was measured there is better than any prediction
 gives 0 ': 2 rules, no mistakes$' <<'.'
 allreduce  64  *  *  0-2K  *  ring      # 1.50x (1.40-1.60) of the host at 8
@@ -133,6 +139,8 @@ cp "$work/free.machine" "$work/ring.machine"
 echo 'net.latency = 1 parsec' >"$work/ring.machine"
 "$tune" --check "$work/ring.rules" >"$work/out" 2>&1 && fail 'a mistake in the machine beside the rules goes unnoticed'
 grep -q '/ring.machine:1: ' "$work/out" || fail "a mistaken machine: $(cat "$work/out")"
+"$tune" --check --machine "$work/ring.machine" "$work/ring.rules" "$work/ring.rules" >"$work/out" 2>&1 && fail 'likewise'
+[ "$(wc -l <"$work/out")" = 3 ] || fail "a mistaken machine is told once, no line is held against another: $(cat "$work/out")"
 rm "$work/ring.machine"
 
 # the file that the manual page shows has no mistakes

@@ -16,7 +16,7 @@
 #include "select/guidelines.h"
 #include "select/machine.h"
 
-enum { SIZES = 13, ELEMENT = 8 };       /* 8 bytes to 128 MiB */
+enum { SIZES = 13, ELEMENT = 8, MOST_RANKS = 256 };      /* 8 bytes to 128 MiB */
 
 static bool verbose;
 static int compared, violated;
@@ -51,8 +51,13 @@ static void predict(const struct setting *s, const struct collopt_topology *topo
         for (int i = 0; i < SIZES; i++) {
             struct collopt_problem p = problem_of(s, topology, i);
             struct collopt_candidate best;
+            size_t counts[MOST_RANKS];
 
             p.collective = (enum collopt_collective)c;
+            if (c == COLLOPT_REDUCE_SCATTER) {
+                collopt_even_counts(p.count, p.ranks, counts);
+                p.counts = counts;
+            }
             if (c == COLLOPT_REDUCE_SCATTER_BLOCK)
                 p.count = p.count < (size_t)s->ranks ? (size_t)s->ranks : p.count / (size_t)s->ranks * (size_t)s->ranks;
             seconds[c][i] = NAN;
@@ -106,7 +111,7 @@ static void check(const struct setting *s)
     double t[COLLOPT_COLLECTIVES][SIZES];
     const char *n[COLLOPT_COLLECTIVES][SIZES];
     struct collopt_topology topology;
-    int node[64];
+    int node[MOST_RANKS];
 
     topology_of(s, &topology, node);
     predict(s, &topology, t, n);
@@ -131,7 +136,7 @@ static void check(const struct setting *s)
 
 int main(int argc, char **argv)
 {
-    static const int ranks[] = { 2, 3, 4, 5, 7, 8, 12, 16, 24, 31, 32, 48, 64 };
+    static const int ranks[] = { 2, 3, 4, 5, 7, 8, 12, 16, 24, 31, 32, 48, 64, 96, MOST_RANKS };
 
     verbose = argc > 1 && strcmp(argv[1], "-v") == 0;
     for (int network = 0; network < COLLOPT_TORUS; network++)
