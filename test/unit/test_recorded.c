@@ -24,9 +24,9 @@ enum binding {                  /* of rank i of a node */
     LOOSE                       /* any of the node's */
 };
 
-/* What whole vectors of 8 bytes, and parts of 4 MiB, go by. */
+/* What whole vectors of 8 bytes, and parts of 4 MiB, go by; ONCE: what leaves a node once for all its ranks. */
 #define WHOLE "recursive_doubling|recursive_multiplying|short_elimination|leader|lanes|node_aware|binomial|knomial|census|" \
-    "linear"
+    "linear|gather"
 #define CUT "ring|circulant|rabenseifner|swing|binary_blocks|lanes|recursive_splitting"
 #define ONCE "leader|lanes|ring|two_tree|swing|recursive_splitting"
 
@@ -65,6 +65,8 @@ static const struct recorded {
       128, 2, 8, 4, 8, ACROSS, 32, 32, 32, false, false, WHOLE, ONCE },
     { "caches of level 2 last", "pack:1 group:4 [numa] l2:1 core:12 pu:1",
       48, 1, 4, 8, 48, TO_CORES, 32, 32, 384, false, false, WHOLE, ONCE },
+    { "these, one rank a node", "pack:1 group:4 [numa] l2:1 core:12 pu:1",
+      48, 1, 4, 8, 1, TO_CORES, 8, 8, 8, false, false, WHOLE, CUT },
     { "pairs of cores", "pack:2 [numa] l3:11 core:2 pu:4",
       44, 4, 2, 4, 44, TO_CORES, 8, 88, 176, false, false, WHOLE, ONCE },
     { "64 cores of one cache", "pack:1 [numa] l3:1 core:64 pu:1",
@@ -107,6 +109,8 @@ static int spot(const struct recorded *m, int i)
 {
     unsigned long long mask[COLLOPT_MASK_WORDS];
 
+    if (m->each == 1)
+        return COLLOPT_ALONE;
     bind(m, i, mask);
     return m->binding == LOOSE ? 0 : collopt_pack_spot(collopt_spot(mask));
 }
@@ -270,6 +274,9 @@ int main(void)
 
     SRunner *runner = srunner_create(suite);
 
+    unsetenv("COLLOPT_ALLREDUCE");
+    unsetenv("COLLOPT_RULES");
+    unsetenv("COLLOPT_REPRODUCIBLE");
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);
     srunner_free(runner);
