@@ -1,11 +1,11 @@
 /* --check: holds what a file of rules chooses against performance guidelines, by predicted times.
  *
- * A line is tried at the ends of its ranges, on one node, on nodes of 8 and on one rank of each, as far as it allows them, for one
- * kind of operation; on ranks and lengths that it leaves open, with usual ones.  Predictions are right within tens of percent, on
- * a machine that is like the one they are of, so a line is only blamed for what would take more than twice as long as what stands
- * against it, whether or not there is a processor for each rank, and on a fast network as over TCP where no file says what the
- * machine is like.  What the host runs is not predicted, and not compared; nor is a line whose comment tells what was measured, as
- * collopt-tune writes it: that is better than any prediction. */
+ * A line is tried at the ends of its ranges, on one node, on nodes of 8 and on one rank of each, as far as it allows them, for
+ * one kind of operation; on ranks and lengths that it leaves open, with usual ones.  Predictions are right within tens of
+ * percent, on a machine that is like the one they are of, so a line is only blamed for what would take more than twice as long
+ * as what stands against it, whether or not there is a processor for each rank, and on a fast network as over TCP where no file
+ * says what the machine is like.  What the host runs is not predicted, and not compared; nor is a line whose comment tells what
+ * was measured, as collopt-tune writes it: that is better than any prediction. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
