@@ -44,6 +44,7 @@ struct collopt_topology {       /* of one communicator; alike on all its ranks *
     const int *node;            /* [ranks] number of the node of each rank, nodes numbered by first appearance; NULL: one node */
     bool oversubscribed;        /* some node has more ranks than usable processors */
     int largest, least;         /* ranks of the largest and of the smallest node; 0: one node */
+    int grain;                  /* ranks 0, grain, 2 grain ... : where nodes begin, if not scattered; 0: one node */
     bool scattered;             /* the ranks of some node do not follow one another */
     size_t dims;                /* the grid that the ranks form, as a parameter "dims" says it; 0: none is known */
     unsigned rings;             /* bit d: along dimension d the last rank is next to the first */
@@ -52,7 +53,7 @@ struct collopt_topology {       /* of one communicator; alike on all its ranks *
     /* [COLLOPT_GROUPINGS] the same ranks with other groups in place of nodes, NULL where these are not known; NULL: none are. */
     const struct collopt_topology *const *groups;
 };
-/* Sets LARGEST, LEAST and SCATTERED from NODES and NODE; false: no memory. */
+/* Sets LARGEST, LEAST, GRAIN and SCATTERED from NODES and NODE; false: no memory. */
 bool collopt_topology_measure(struct collopt_topology *t, int ranks);
 /* *LEVEL = BASE's ranks by groups, those of the same KEY.  GROUP, which LEVEL keeps, has room for RANKS.  False: no memory. */
 bool collopt_topology_group(struct collopt_topology *level, const struct collopt_topology *base, const uint64_t *key, int *group,

@@ -52,11 +52,22 @@ int collopt_stated_node(const char *text, int rank)
     return nodes == 0 || *text ? -1 : rank % nodes;
 }
 
+static int common_divisor(int a, int b)
+{
+    while (b) {
+        int rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 bool collopt_topology_measure(struct collopt_topology *t, int ranks)
 {
     int *size;
 
-    t->largest = t->least = 0;
+    t->largest = t->least = t->grain = 0;
     t->scattered = false;
     if (!t->node || t->nodes == 1)
         return true;
@@ -66,6 +77,8 @@ bool collopt_topology_measure(struct collopt_topology *t, int ranks)
     for (int r = 0; r < ranks; r++) {
         size[t->node[r]]++;
         t->scattered |= r > 0 && t->node[r] < t->node[r - 1];
+        if (r > 0 && t->node[r] != t->node[r - 1])
+            t->grain = common_divisor(r, t->grain);
     }
     t->least = ranks;
     for (int k = 0; k < t->nodes; k++) {

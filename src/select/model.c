@@ -52,7 +52,7 @@ static void lie_folded(const struct collopt_traffic *t, const struct collopt_mes
 {
     int n = t->node, d = m->distance, group = d * (most(m->fan, 1) + 1), behind = t->ranks - 2 * m->folded;
     int playing = behind >= n ? n : (n + behind + 1) / 2;       /* of the node that has most of them */
-    bool aligned = n % (2 * group) == 0 && (m->folded % group == 0 || behind <= d);
+    bool aligned = t->p->topology->grain % (2 * group) == 0 && (m->folded % group == 0 || behind <= d);
 
     l->between = aligned ? 0 : m->fan > 1 ? playing : least(2 * d, playing);
     l->inside = playing - l->between;
@@ -62,7 +62,7 @@ static void lie_folded(const struct collopt_traffic *t, const struct collopt_mes
 static void lie_on_nodes(const struct collopt_traffic *t, const struct collopt_messages *m, struct lie *l)
 {
     int n = t->node, d = m->distance, group = d * (most(m->fan, 1) + 1);
-    bool aligned = d % n == 0 || (n % group == 0 && !(m->astride && n == group));
+    bool within = t->p->topology->grain % group == 0, aligned = d % n == 0 || (within && !(m->astride && n == group));
 
     if (m->folded > 0 && !t->scattered) {
         lie_folded(t, m, l);
@@ -72,7 +72,7 @@ static void lie_on_nodes(const struct collopt_traffic *t, const struct collopt_m
         l->between = d >= n || !aligned ? 1 : 0;
         l->inside = d < n ? most(n / group, 1) : 0;
     } else if (m->pattern == COLLOPT_PAIRS && (aligned || m->fan > 1)) {
-        l->between = n % group == 0 ? 0 : n;
+        l->between = within ? 0 : n;
         l->inside = n - l->between;
     } else {
         l->between = least(d, n);

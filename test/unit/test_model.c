@@ -290,7 +290,7 @@ START_TEST(far_groups_cost_bytes)
 END_TEST
 
 /* 48 ranks on nodes of 32 and 16: the first 32 are folded to 16, each of which has its partner on the other node at last.  Whole
- * vectors of all are 16 through one port, halves of halves of halves of halves of halves one half each way. */
+ * vectors are 16 through one port; of rabenseifner's halves, halved five times, they are half a vector each way. */
 START_TEST(folded_ranks_cross_nodes)
 {
     enum { RANKS = 48, FIRST = 32 };
@@ -317,6 +317,33 @@ START_TEST(folded_ranks_cross_nodes)
         collopt_set_parameters(&p, &choice);
         found = collopt_model(a, &p) / (double)whole_vector;
         ck_assert_msg(found >= all[i].least && found <= all[i].most, "%s: %g vectors", a->name, found);
+    }
+}
+END_TEST
+
+/* All ranks of a node of 32 have their partner elsewhere at the distance 32; at 16 too, if 16 ranks on another node come first, and
+ * none if it is the first itself. */
+START_TEST(pairs_cross_where_nodes_begin)
+{
+    enum { RANKS = 64 };
+    static const int begin[2][2] = { { 16, 48 }, { 32, 48 } };
+    const struct collopt_machine machine = { .way = { SAME(0, 1e-6), { .byte = 1e-3, .shared = 1, .eager = 1e18 } }, .group = 64,
+                                             .taper = 1 };
+    const struct collopt_algorithm *a = collopt_algorithm_named(COLLOPT_ALLREDUCE, "recursive_doubling", 18);
+    struct collopt_topology nodes = { .nodes = 3 };
+    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = RANKS, .count = 4096, .size = 8, .commutative = true,
+                                 .segments = 1, .topology = &nodes, .machine = &machine };
+
+    for (int i = 0; i < 2; i++) {
+        int node[RANKS];
+        double found;
+
+        for (int r = 0; r < RANKS; r++)
+            node[r] = (r >= begin[i][0]) + (r >= begin[i][1]);
+        nodes.node = node;
+        ck_assert(collopt_topology_measure(&nodes, RANKS));
+        found = collopt_model(a, &p) / (double)(p.count * p.size);
+        ck_assert_msg(nodes.grain == 16 && found >= (i == 0 ? 48 : 32) && found <= 80, "%d: %g vectors", i, found);
     }
 }
 END_TEST
@@ -360,6 +387,7 @@ int main(int argc, char **argv)
     tcase_add_loop_test(tcase, times_are_replayed, first, end);
     tcase_add_test(tcase, far_groups_cost_bytes);
     tcase_add_test(tcase, folded_ranks_cross_nodes);
+    tcase_add_test(tcase, pairs_cross_where_nodes_begin);
     tcase_add_test(tcase, some_cross);
     tcase_add_test(tcase, full_bisection_serves_circulants);
     suite_add_tcase(suite, tcase);
