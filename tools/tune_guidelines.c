@@ -5,7 +5,7 @@
  * percent, on a machine that is like the one they are of, so a line is only blamed for what would take more than twice as long
  * as what stands against it, whether or not there is a processor for each rank, and on a fast network as over TCP where no file
  * says what the machine is like.  What the host runs is not predicted, and not compared; nor is a line whose comment tells what
- * was measured, as collopt-tune writes it: that is better than any prediction. */
+ * was measured, as collopt-tune and COLLOPT_ADAPT_RULES write it: that is better than any prediction. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -241,7 +241,17 @@ static void hold_line(struct hold *h)
             hold_on(h, ranks[i], nodes[k]);
 }
 
-/* The next line of FILE up to number LINE, in which the reader is at *AT: does its comment tell a ratio to the host? */
+/* Does a COMMENT, from # on, tell what was measured?  "1.42x (1.38-1.47) of the host at 4K", as collopt-tune writes it;
+ * "12.3 us, host 15.1 us", as what is learnt (COLLOPT_ADAPT_RULES). */
+static bool tells_measured(const char *comment)
+{
+    double time;
+    int end = 0;
+
+    return strstr(comment, " of the host at ") || (sscanf(comment, "# %lf us%n", &time, &end) == 1 && end > 0);
+}
+
+/* The next line of FILE up to number LINE, in which the reader is at *AT: was it measured? */
 static bool is_measured(FILE *file, int *at, int line)
 {
     char *text = NULL;
@@ -253,7 +263,7 @@ static bool is_measured(FILE *file, int *at, int line)
         ++*at;
     if (text)
         comment = strchr(text, '#');
-    found = *at == line && comment && strstr(comment, " of the host at ");
+    found = *at == line && comment && tells_measured(comment);
     free(text);
     return found;
 }

@@ -116,6 +116,10 @@ gives 0 ': 2 rules, no mistakes$' <<'.'
 allreduce  64  *  *  0-2K  *  ring      # 1.50x (1.40-1.60) of the host at 8
 *          *   *  *  *     *  auto
 .
+gives 0 ': 2 rules, no mistakes$' <<'.'
+allreduce  64  *  *  0-2K  *  ring      # 12.34 us, linear 20.00 us, host 15.10 us
+*          *   *  *  *     *  auto
+.
 gives 1 ':2: against the guideline' <<'.'
 reduce     64  *  *  0-2K  *  chain     # 1.50x (1.40-1.60) of the host at 8
 allreduce  64  *  *  0-2K  *  ring      # faster than the host
