@@ -68,7 +68,7 @@ if COLLOPT_CHECK
 if COLLOPT_HWLOC
 check_PROGRAMS += test/unit/test_recorded
 TESTS += test/unit/test_recorded
-test_unit_test_recorded_SOURCES = test/unit/test_recorded.c
+test_unit_test_recorded_SOURCES = test/unit/lstopo.h test/unit/test_recorded.c
 test_unit_test_recorded_CFLAGS = $(UNIT_CFLAGS) $(HWLOC_CFLAGS)
 test_unit_test_recorded_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS)
 endif

@@ -36,8 +36,8 @@ static inline int collopt_node_aware_hearer(int node, int n, int radix)
     return node * n / radix;
 }
 
-/* What was GIVEN for the algorithm inside nodes; of long vectors, for which this is not, the SIMPLE one, so that a choice need not
- * wait until the best one is found. */
+/* What was GIVEN for the algorithm inside nodes; of long vectors, for which this is not, the SIMPLE one, so that a choice need
+ * not wait until the best one is found. */
 static inline size_t collopt_node_aware_inner(const struct collopt_problem *p, size_t given,
                                               const struct collopt_algorithm *simple)
 {

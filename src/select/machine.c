@@ -23,9 +23,9 @@ const char *const collopt_network_names[COLLOPT_NETWORKS] = { "shared memory", "
     { .latency = latency_, .overhead = overhead_, .byte = GB_PER_S(rate), .shared = GB_PER_S(rate), .eager = eager_, \
       .handshake = handshake_ }
 
-/* Two processes that both run: messages of more than 4 KiB are copied by one of them out of the other's memory.  LATENCY is 0.2 us
- * between neighbours; nodes of a network mostly have two sockets, between which a message takes about twice as long in all, and all
- * ranks wait for such ones. */
+/* Two processes that both run: messages of more than 4 KiB are copied by one of them out of the other's memory.  LATENCY is
+ * 0.2 us between neighbours; nodes of a network mostly have two sockets, between which a message takes about twice as long in
+ * all, and all ranks wait for such ones. */
 #define IN_A_NODE(latency_) \
     { .latency = latency_, .overhead = 0.1 US, .byte = GB_PER_S(14), .shared = GB_PER_S(100), .eager = 4000, .handshake = 2 US }
 #define NEAR    IN_A_NODE(0.2 US)

@@ -2,9 +2,6 @@
 #include "config.h"
 
 #include <check.h>
-#ifdef COLLOPT_HAVE_HWLOC
-# include <hwloc.h>
-#endif
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +12,9 @@
 #include "internal.h"
 #include "select/choose.h"
 #include "select/machine.h"
+#ifdef COLLOPT_HAVE_HWLOC
+# include "lstopo.h"
+#endif
 
 enum { MOST_RANKS = 64 };
 
@@ -357,19 +357,7 @@ END_TEST
 /* The same machines as lstopo records them, with everything: what collopt does not look for must not take memory along. */
 START_TEST(spots_on_recorded_machines)
 {
-    char file[] = "/tmp/collopt-topology-XXXXXX";
-    hwloc_topology_t t;
-
-    ck_assert_int_ge(close(mkstemp(file)), 0);
-    ck_assert_int_eq(hwloc_topology_init(&t), 0);
-    ck_assert_int_eq(hwloc_topology_set_synthetic(t, bound[_i].machine), 0);
-    ck_assert_int_eq(hwloc_topology_set_all_types_filter(t, HWLOC_TYPE_FILTER_KEEP_ALL), 0);
-    ck_assert_int_eq(hwloc_topology_load(t), 0);
-    ck_assert_int_eq(hwloc_topology_export_xml(t, file, 0), 0);
-    hwloc_topology_destroy(t);
-    setenv("HWLOC_XMLFILE", file, 1);
-    collopt_spot((unsigned long long[COLLOPT_MASK_WORDS]){ 0 });        /* reads it */
-    unlink(file);
+    lstopo_records(bound[_i].machine);
     in_its_place(_i, "recorded");
 }
 END_TEST
