@@ -4,7 +4,6 @@
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "algorithm.h"
 #include "hosts.h"
