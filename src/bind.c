@@ -214,7 +214,7 @@ static void add_step(struct binder *b, struct collopt_step q)
         b->step[b->steps++] = q;
 }
 
-/* The next N elements of a fold or a copy, cut where any of its operands is in two pieces. */
+/* The next N elements of what a rank does by itself, cut where any of its operands is in two pieces. */
 static void bind_part(struct binder *b, enum collopt_step_kind kind, struct walk *w, int regions, size_t n)
 {
     while (n > 0 && w[0].run.n > 0 && !b->failed) {
@@ -260,7 +260,7 @@ static void bind_pieces(struct binder *b, int action, enum collopt_step_kind kin
  * return only when the receiver has taken the piece, as Open MPI's does for more than 256 bytes. */
 static void bind_instruction(struct binder *b, const struct instruction *q)
 {
-    if (q->kind == COLLOPT_FOLD || q->kind == COLLOPT_COPY) {
+    if (q->kind == COLLOPT_FOLD || q->kind == COLLOPT_COPY || q->kind == COLLOPT_PREFIXES) {
         bind_local(b, q->kind, &b->s->action[q->action]);
     } else if (q->kind == COLLOPT_AWAIT || q->kind == COLLOPT_END) {
         add_step(b, (struct collopt_step){ .kind = q->kind, .message = -1, .strand = q->strand, .step = q->instruction });

@@ -43,11 +43,6 @@ static bool is_message(const struct action *a)
     return a->kind == ACTION_SEND || a->kind == ACTION_RECEIVE;
 }
 
-static bool writes(const struct action *a, int region)
-{
-    return region == 0 && a->kind != ACTION_SEND;
-}
-
 /* IN and OUT share one chain: in place they are the same memory, and elsewhere they never overlap. */
 static int chain_of(int place)
 {
@@ -125,7 +120,7 @@ static bool conflict(const struct pass *w, const struct access *a, int action, i
     const struct collopt_schedule *s = w->s;
     const struct action *b = &s->action[action];
 
-    return (a->write || writes(b, region))
+    return (a->write || collopt_writes(b, region))
         && collopt_spans_overlap(s, *collopt_region_of(s, &s->action[a->action], a->region), *collopt_region_of(s, b, region));
 }
 
@@ -204,7 +199,7 @@ static void record(struct pass *w, int i)
 
             if (!collopt_grow(s, (void **)&w->access, w->accesses, &w->access_room, sizeof *w->access))
                 return;
-            w->access[w->accesses] = (struct access){ i, r, w->last[chain], writes(&s->action[i], r) };
+            w->access[w->accesses] = (struct access){ i, r, w->last[chain], collopt_writes(&s->action[i], r) };
             w->last[chain] = (int)w->accesses++;
         }
     }
@@ -268,7 +263,7 @@ static bool in_the_way(const struct writer *x, int b, int i, int region)
     const struct collopt_schedule *s = x->w->s;
     const struct action *a = &s->action[i], *other = &s->action[b];
 
-    return (writes(a, region) || other->kind == ACTION_RECEIVE)
+    return (collopt_writes(a, region) || other->kind == ACTION_RECEIVE)
            && collopt_spans_overlap(s, *collopt_region_of(s, a, region), *collopt_region_of(s, other, 0));
 }
 
@@ -356,6 +351,9 @@ static void follow(struct writer *x, int k, size_t *next, int *coming)
 
 static void perform(struct writer *x, int i)
 {
+    static const enum collopt_step_kind step_of[] = {
+        [ACTION_FOLD] = COLLOPT_FOLD, [ACTION_COPY] = COLLOPT_COPY, [ACTION_PREFIXES] = COLLOPT_PREFIXES,
+    };
     const struct action *a = &x->w->s->action[i];
 
     if (a->kind == ACTION_SEND) {
@@ -364,7 +362,7 @@ static void perform(struct writer *x, int i)
     }
     wait_for_regions(x, i, 1);      /* receives, before sends from what is overwritten */
     wait_for_regions(x, i, 0);
-    emit(x, (struct instruction){ .kind = a->kind == ACTION_FOLD ? COLLOPT_FOLD : COLLOPT_COPY, .action = i });
+    emit(x, (struct instruction){ .kind = step_of[a->kind], .action = i });
 }
 
 /* Receives by the position at which they are posted; among equals in program order, so that peers match. */

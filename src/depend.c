@@ -94,14 +94,9 @@ static void add(struct index *x, int chain, int partition, int part, int region)
 
 /* ---- dependences -------------------------------------------------------------------------------------------- */
 
-static bool writes(const struct action *a, int region)
-{
-    return region == 0 && a->kind != ACTION_SEND;
-}
-
 static bool conflict(const struct collopt_schedule *s, const struct action *a, int of_a, const struct action *b, int of_b)
 {
-    return (writes(a, of_a) || writes(b, of_b))
+    return (collopt_writes(a, of_a) || collopt_writes(b, of_b))
         && collopt_spans_overlap(s, *collopt_region_of(s, a, of_a), *collopt_region_of(s, b, of_b));
 }
 

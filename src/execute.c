@@ -71,6 +71,22 @@ static COLLOPT_OUT_OF_LINE int fold_any(const struct collopt_plan *plan, const s
     return MPI_SUCCESS;
 }
 
+/* User-defined operations never come here: the pass for two operands has made folds of it. */
+static COLLOPT_OUT_OF_LINE int prefixes(const struct collopt_plan *plan, const struct collopt_step *s)
+{
+    const struct collopt_kernel *kernel = plan->facts.kernel;
+    void *vector[s->runs];
+
+    for (int k = 0; k < s->runs; k++)
+        vector[k] = address(plan, &s->run[k]);
+    if (plan->facts.once)
+        kernel->prefixes(vector, s->runs, s->run[0].n);
+    else
+        for (int k = 1; k < s->runs; k++)
+            kernel->combine(vector[k], vector[k - 1], vector[k], s->run[0].n);
+    return MPI_SUCCESS;
+}
+
 static inline int fold(const struct collopt_plan *plan, const struct collopt_step *s)
 {
     const struct collopt_kernel *kernel = plan->facts.kernel;
@@ -218,6 +234,9 @@ static int run_alone(struct collopt_comm *c, struct collopt_plan *plan)
         case COLLOPT_COPY:
             err = copy(c, plan, s);
             break;
+        case COLLOPT_PREFIXES:
+            err = prefixes(plan, s);
+            break;
         case COLLOPT_AWAIT:
             break;
         case COLLOPT_END:
@@ -249,6 +268,9 @@ static int run_on(struct collopt_comm *c, struct collopt_plan *plan, int strand,
             break;
         case COLLOPT_COPY:
             err = copy(c, plan, s);
+            break;
+        case COLLOPT_PREFIXES:
+            err = prefixes(plan, s);
             break;
         case COLLOPT_AWAIT:
             done = plan->step[s->strand] >= s->step;

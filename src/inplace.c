@@ -30,11 +30,6 @@ struct pass {
     bool stuck;                         /* a read cannot be followed */
 };
 
-static bool writes(const struct action *a, int region)
-{
-    return region == 0 && a->kind != ACTION_SEND;
-}
-
 static void drop_copies_onto_itself(struct collopt_schedule *s)
 {
     size_t kept = 0;
@@ -57,7 +52,7 @@ static void list_reads(struct pass *w)
         for (int r = 0; r < s->action[i].regions; r++) {
             struct span span = *collopt_region_of(s, &s->action[i], r);
 
-            for (int k = 0; k < span.n && !writes(&s->action[i], r); k++) {
+            for (int k = 0; k < span.n && !collopt_writes(&s->action[i], r); k++) {
                 if (s->piece[span.first + k].place != COLLOPT_IN)
                     continue;
                 if (!collopt_grow(s, (void **)&w->reads, w->n, &w->room, sizeof *w->reads))
@@ -341,7 +336,7 @@ static bool redirect(struct pass *w)
 
     for (size_t i = 0; i < actions && !s->failed; i++) {
         for (int r = 0; r < s->action[i].regions; r++)
-            if (!writes(&s->action[i], r))
+            if (!collopt_writes(&s->action[i], r))
                 follow_reads(w, &s->action[i], r);
         if (w->stuck)
             return false;

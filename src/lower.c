@@ -73,7 +73,7 @@ static bool dead_after(const struct pass *w, size_t i, struct span span)
     for (size_t j = i + 1; j < w->n; j++)
         for (int r = w->from[j].regions - 1; r >= 0; r--)
             if (collopt_spans_overlap(s, *collopt_region_of(s, &w->from[j], r), span))
-                return r == 0 && w->from[j].kind != ACTION_SEND;
+                return collopt_fills(&w->from[j], r);
     return true;
 }
 
@@ -130,6 +130,15 @@ static void lower(struct pass *w, size_t i)
     if (!collopt_spans_same(s, last, to))
         copy(w, a, to, last);
     combine(w, a, left, to);
+}
+
+/* The form that there is: each prefix is combined where the right operand lies. */
+static void lower_prefixes(struct pass *w, size_t i)
+{
+    const struct action *a = &w->from[i];
+
+    for (int r = 1; r < a->regions; r++)
+        combine(w, a, *collopt_region_of(w->s, a, r - 1), *collopt_region_of(w->s, a, r));
 }
 
 /* The receive that left in SPAN what action I of its strand reads there first; or NULL. */
@@ -195,6 +204,8 @@ void collopt_pass_two_operands(struct collopt_schedule *s)
     for (size_t i = 0; i < w.n && !s->failed; i++) {
         if (w.from[i].kind == ACTION_FOLD) {
             lower(&w, i);
+        } else if (w.from[i].kind == ACTION_PREFIXES) {
+            lower_prefixes(&w, i);
         } else if (schedule_room(s, action, actions, action_room)) {
             s->action[s->actions++] = w.from[i];
         }

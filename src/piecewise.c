@@ -120,7 +120,7 @@ bool collopt_group_last(const struct collopt_schedule *s, const struct instructi
 
         for (int r = a->regions - 1; r >= 0 && list->kind != COLLOPT_WAIT; r--)
             if (collopt_spans_overlap(s, *collopt_region_of(s, a, r), span))
-                return r == 0 && a->kind != ACTION_SEND
+                return collopt_fills(a, r)
                     && (s->place[place].kind == PLACE_PACKED || collopt_spans_same(s, *collopt_region_of(s, a, r), span));
     }
     return true;

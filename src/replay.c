@@ -11,10 +11,15 @@
 
 /* ---- what a rank does --------------------------------------------------------------------------------------- */
 
+static size_t combined(const struct collopt_step *step)
+{
+    return step->run[0].n * (size_t)(step->runs - (step->kind == COLLOPT_FOLD ? 2 : 1));
+}
+
 static void weigh_step(const struct collopt_step *step, struct collopt_load *load)
 {
-    if (step->kind == COLLOPT_FOLD)
-        load->combined += step->run[0].n * (size_t)(step->runs - 2);
+    if (step->kind == COLLOPT_FOLD || step->kind == COLLOPT_PREFIXES)
+        load->combined += combined(step);
     if (step->kind == COLLOPT_COPY) {
         load->copies++;
         load->copied += step->run[0].n;
@@ -374,7 +379,7 @@ static void tell_work(const struct replay *r, int rank, const struct collopt_ste
 static bool fold(struct replay *r, uint32_t strand, const struct collopt_step *step)
 {
     struct strand *s = &r->strand[strand];
-    double cost = r->machine->gamma * (double)step->run[0].n * (double)(step->runs - 2);
+    double cost = r->machine->gamma * (double)combined(step);
     double start = r->now > r->processor[s->rank] ? r->now : r->processor[s->rank];
 
     tell_work(r, s->rank, step, start);
@@ -406,6 +411,7 @@ static bool run_step(struct replay *r, uint32_t strand)
     case COLLOPT_WAIT:
         return complete(r, strand, number);
     case COLLOPT_FOLD:
+    case COLLOPT_PREFIXES:
         return fold(r, strand, step);
     case COLLOPT_COPY:
         tell_work(r, s->rank, step, r->now);

@@ -262,6 +262,12 @@ void collopt_fold_once(struct collopt_schedule *s, struct collopt_region to, int
     free(r);
 }
 
+void collopt_prefixes(struct collopt_schedule *s, int operands, const struct collopt_region *operand)
+{
+    if (operands > 1)
+        add_action(s, ACTION_PREFIXES, -1, operands, operand);
+}
+
 /* ---- a whole schedule --------------------------------------------------------------------------------------- */
 
 bool collopt_has_result(const struct collopt_problem *p, int rank)
@@ -361,7 +367,7 @@ static void print_region(const struct collopt_schedule *s, struct span r, FILE *
 
 void collopt_schedule_print(const struct collopt_schedule *s, FILE *to)
 {
-    static const char *const verb[] = { "send", "receive", "fold", "copy" };
+    static const char *const verb[] = { "send", "receive", "fold", "copy", "prefixes" };
 
     for (size_t i = 0; i < s->actions; i++) {
         const struct action *a = &s->action[i];
@@ -374,7 +380,7 @@ void collopt_schedule_print(const struct collopt_schedule *s, FILE *to)
             fprintf(to, " %s %d", a->kind == ACTION_SEND ? "to" : "from", a->peer);
         for (int r = 0; r < a->regions; r++) {
             print_region(s, *collopt_region_of(s, a, r), to);
-            if (r == 0 && a->regions > 1)
+            if (r == 0 && a->regions > 1 && a->kind != ACTION_PREFIXES)
                 fprintf(to, " <-");
         }
         fprintf(to, "\n");

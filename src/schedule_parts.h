@@ -40,14 +40,14 @@ struct follow {                 /* STRAND begins ROUND when the strand AHEAD has
     int strand, round, ahead, done;
 };
 
-enum action_kind { ACTION_SEND, ACTION_RECEIVE, ACTION_FOLD, ACTION_COPY };
+enum action_kind { ACTION_SEND, ACTION_RECEIVE, ACTION_FOLD, ACTION_COPY, ACTION_PREFIXES };
 
 enum { ACTION_REGIONS = 1 + COLLOPT_FOLD_OPERANDS };
 
 struct action {
     enum action_kind kind;
     int round, strand, peer;
-    int regions;                /* SEND, RECEIVE: 1; COPY: to, from; FOLD: to, operands from left to right, any number */
+    int regions;                /* SEND, RECEIVE: 1; COPY: to, from; FOLD: to, operands from left to right; PREFIXES: from left to right */
     int region;                 /* index of the first one in s->region */
     bool in_round;              /* messages: posted and waited for in their round */
 };
@@ -107,6 +107,17 @@ bool collopt_grow(struct collopt_schedule *s, void **list, size_t n, size_t *roo
 static inline const struct span *collopt_region_of(const struct collopt_schedule *s, const struct action *a, int i)
 {
     return &s->region[a->region + i];
+}
+
+/* Does A give a region a new value that has nothing to do with its old one?  It may be an operand too, as another region. */
+static inline bool collopt_fills(const struct action *a, int region)
+{
+    return region == 0 && a->kind != ACTION_SEND && a->kind != ACTION_PREFIXES;
+}
+
+static inline bool collopt_writes(const struct action *a, int region)
+{
+    return collopt_fills(a, region) || (a->kind == ACTION_PREFIXES && region > 0);
 }
 
 /* A phase that is being written, inside of OUTER; and what the schedule around it had. */

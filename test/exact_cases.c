@@ -135,7 +135,53 @@ static void store(char *at, size_t size, uint64_t bits)
     memcpy(at, size == 4 ? (void *)&half : &bits, size);
 }
 
-/* One fold of K operands of N lanes each; IN_PLACE: the result is that operand, or apart if negative. */
+/* Some of the prefixes of K operands, first to last; the reference takes its time. */
+static int next_prefix(int j, int k)
+{
+    int step = k < 16 ? 1 : k / 8;
+
+    return j + step < k || j == k - 1 ? j + step : k - 1;
+}
+
+/* All prefixes of K operands of N elements each, and nothing but them. */
+static long run_prefixes(const struct collopt_kernel *kernel, size_t size, size_t lanes, int k, size_t n, const char *words,
+                         char *message, size_t room)
+{
+    const struct format *f = size == 4 ? &of_float : &of_double;
+    char *memory = calloc((size_t)k, ROOM);
+    uint64_t *column = malloc(n * lanes * (size_t)k * sizeof *column);
+    void *at[1024];
+    long wrong = 0;
+
+    for (int j = 0; j < k; j++) {
+        at[j] = memory + (size_t)j * ROOM + draw() % 8 * (draw() % 2);
+        memset((char *)at[j] + n * lanes * size, 0x5a, 8);
+    }
+    for (size_t i = 0; i < n * lanes; i++) {
+        draw_column(f, &column[i * (size_t)k], k);
+        for (int j = 0; j < k; j++)
+            store((char *)at[j] + i * size, size, column[i * (size_t)k + (size_t)j]);
+    }
+    kernel->prefixes(at, k, n);
+    for (size_t i = 0; i < n * lanes; i++)
+        for (int j = 0; j < k; j = next_prefix(j, k)) {
+            uint64_t found = load((char *)at[j] + i * size, size), *own = &column[i * (size_t)k];
+            uint64_t right = j == 0 ? own[0] : reference(f, own, j + 1);
+
+            if (found != right && wrong++ == 0)
+                snprintf(message, room, "%s, n %zu, prefix %d of %d, lane %zu: %llx, should be %llx", words, n, j, k, i,
+                         (unsigned long long)found, (unsigned long long)right);
+        }
+    for (int j = 0; j < k; j++)
+        for (int i = 0; i < 8; i++)
+            if (((char *)at[j])[n * lanes * size + (size_t)i] != 0x5a && wrong++ == 0)
+                snprintf(message, room, "%s, prefixes of %d, n %zu: writes behind operand %d", words, k, n, j);
+    free(column);
+    free(memory);
+    return wrong;
+}
+
+/* One fold of K operands of N elements each; IN_PLACE: the result is that operand, or apart if negative. */
 static long run_case(const struct collopt_kernel *kernel, size_t size, size_t lanes, int k, size_t n, int in_place,
                      const char *words, char *message, size_t room)
 {
@@ -181,12 +227,14 @@ static long run_cases(enum collopt_type type, int most, const char *set, char *m
     char words[100];
 
     snprintf(words, sizeof words, "exact sum of %s, isa %s, %s", collopt_type_name(type), collopt_kernels_isa(), set);
+    wrong += run_prefixes(kernel, size, complex ? 2 : 1, 1, LANES, words, message, room);
     for (int k = 2; k <= most; k += k < 9 ? 1 : k / 3)
         for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
             int in_place = draw() % 2 ? -1 : (int)(draw() % (uint64_t)k);
             char here[300];
             long bad = run_case(kernel, size, complex ? 2 : 1, k, lengths[i], in_place, words, here, sizeof here);
 
+            bad += bad ? 0 : run_prefixes(kernel, size, complex ? 2 : 1, k, lengths[i], words, here, sizeof here);
             if (bad && !wrong)
                 snprintf(message, room, "%s", here);
             wrong += bad;

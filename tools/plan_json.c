@@ -160,7 +160,7 @@ static void put_step(struct collopt_json *j, const struct collopt_step *step)
     static const char *const kind[] = {
         [COLLOPT_POST_RECEIVE] = "post receive", [COLLOPT_POST_SEND] = "post send", [COLLOPT_WAIT] = "wait",
         [COLLOPT_RECEIVE] = "receive", [COLLOPT_SEND] = "send", [COLLOPT_FOLD] = "combine", [COLLOPT_COPY] = "copy",
-        [COLLOPT_AWAIT] = "await strand",
+        [COLLOPT_PREFIXES] = "prefixes", [COLLOPT_AWAIT] = "await strand",
     };
 
     collopt_json_object(j, NULL);
@@ -168,7 +168,7 @@ static void put_step(struct collopt_json *j, const struct collopt_step *step)
     if (step->kind == COLLOPT_AWAIT) {
         collopt_json_count(j, "strand", (uint64_t)step->strand);
         collopt_json_count(j, "until", (uint64_t)step->step);
-    } else if (step->kind == COLLOPT_FOLD || step->kind == COLLOPT_COPY) {
+    } else if (step->kind == COLLOPT_FOLD || step->kind == COLLOPT_COPY || step->kind == COLLOPT_PREFIXES) {
         put_runs(j, step->runs, step->run);
     } else {
         collopt_json_count(j, "message", (uint64_t)step->message);

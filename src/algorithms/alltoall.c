@@ -2,10 +2,10 @@
  * combines it in one fold; then the results go where they belong.
  *
  * Nothing is combined on the way, and yet no more bytes travel than in a ring: an operation that wants all operands at once gets
- * them, such as sums that are rounded once.  For a Scan the owner makes the prefixes of all ranks, the longest first, each where
- * its last operand was, which no shorter one needs.
- * Cost: p-1 rounds and (p-1)/p m for Reduce_scatter, twice that elsewhere; (p-1)/p m combined, (p-1)/2 m for Scan; (p-1)/p m of
- * scratch.  In rank order.  Use it for long vectors where results must not depend on partial sums.
+ * them, such as sums that are rounded once.  For a Scan the owner makes the prefixes of all ranks in one step, each where its last
+ * operand was.
+ * Cost: p-1 rounds and (p-1)/p m for Reduce_scatter, twice that elsewhere; (p-1)/p m combined; (p-1)/p m of scratch, m for
+ * Scan.  In rank order.  Use it for long vectors where results must not depend on partial sums.
  * Pairwise exchange is folklore; sums and prefixes at the owner: collopt. */
 #include "config.h"
 
@@ -96,43 +96,41 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
     }
 }
 
-/* The prefixes of this rank's part: RESULT[r] for rank r, of contributions 0 to r - BEFORE. */
-static void make_prefixes(struct collopt_schedule *s, int ranks, int rank, int before, struct collopt_block mine,
-                          const struct collopt_region *operand, struct collopt_region *result)
+/* The prefixes of this rank's part, each where its last contribution was; of this rank's own in scratch too.  That of rank r is
+ * operand[r - BEFORE]. */
+static void make_prefixes(struct collopt_schedule *s, int contributors, int rank, int before, struct collopt_block mine,
+                          struct collopt_region *operand)
 {
-    for (int r = ranks - 1; r >= 1; r--) {
-        int last = r - before;
+    if (rank < contributors) {
+        struct collopt_region own = at(collopt_packed_slot(s), mine);
 
-        result[r] = r == rank ? out(mine) : last == rank ? at(collopt_packed_slot(s), mine) : operand[last];
-        if (last > 0)
-            collopt_fold_once(s, result[r], last + 1, operand);
-        else if (r == rank)
-            collopt_copy(s, result[r], operand[0]);
-        else
-            result[r] = operand[0];
+        collopt_copy(s, own, operand[rank]);
+        operand[rank] = own;
     }
+    collopt_prefixes(s, contributors, operand);
+    if (rank > 0)
+        collopt_copy(s, out(mine), operand[rank - before]);
 }
 
 /* Rank 0 has no prefix but its own vector. */
 static void build_prefix(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int before)
 {
-    int parts = collopt_partition(s, p->ranks);
-    struct collopt_region *operand = exchange(s, p, rank, parts, p->ranks - before);
-    struct collopt_region *result = collopt_workspace(s, (size_t)p->ranks * sizeof *result);
+    int parts = collopt_partition(s, p->ranks), contributors = p->ranks - before;
+    struct collopt_region *operand = exchange(s, p, rank, parts, contributors);
 
-    if (operand && result)
-        make_prefixes(s, p->ranks, rank, before, block(parts, rank, 1), operand, result);
-    for (int j = 1; j < p->ranks && operand && result; j++) {
+    if (!operand)
+        return;
+    make_prefixes(s, contributors, rank, before, block(parts, rank, 1), operand);
+    for (int j = 1; j < p->ranks; j++) {
         int to = modulo(rank + j, p->ranks), from = modulo(rank - j, p->ranks);
 
         collopt_round(s);
         if (to > 0)
-            collopt_send(s, to, result[to]);
+            collopt_send(s, to, operand[to - before]);
         if (rank > 0)
             collopt_receive(s, from, out(block(parts, from, 1)));
     }
     free(operand);
-    free(result);
 }
 
 static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -170,13 +168,13 @@ static void cost(const struct collopt_problem *p, struct collopt_cost *c)
 static void cost_scan(const struct collopt_problem *p, struct collopt_cost *c)
 {
     cost(p, c);
-    c->combined = (p->ranks - 1) * vector_bytes(p) / 2;
+    c->scratch = vector_bytes(p);
 }
 
 static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
 {
     cost(p, c);
-    c->combined = p->ranks > 2 ? (p->ranks - 1) * (p->ranks - 2) * vector_bytes(p) / p->ranks / 2 : 0;
+    c->combined = p->ranks > 2 ? (p->ranks - 2) * vector_bytes(p) / p->ranks : 0;
 }
 
 static void traffic_reduce_scatter(const struct collopt_problem *p, struct collopt_traffic *t)
@@ -199,19 +197,9 @@ static void traffic_reduce(const struct collopt_problem *p, struct collopt_traff
 
 static void traffic_prefix(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    collopt_traffic_exchange(t, p, (p->ranks - 1) * vector_bytes(p) / 2);
+    collopt_traffic_exchange(t, p, others(p));
     collopt_traffic_exchange(t, p, 0);
 }
-
-/* As many folds as ranks, with as many operands: schedules grow with their product. */
-enum { MOST_PREFIXES = 256 };
-
-static bool few(const struct collopt_problem *p)
-{
-    return p->ranks <= MOST_PREFIXES;
-}
-
-#define UNFIT "it makes the prefixes of all ranks, of 256 ranks at most"
 
 static const char source[] = "folklore; exact sums at the owner: collopt", when[] = "long vectors, sums that are rounded once";
 
@@ -252,7 +240,7 @@ const struct collopt_algorithm collopt_scan_alltoall = {
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = when, .source = source,
-    .usable = few, .unfit = UNFIT, .cost = cost_scan, .traffic = traffic_prefix, .build = build_scan,
+    .cost = cost_scan, .traffic = traffic_prefix, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_alltoall = {
@@ -260,5 +248,5 @@ const struct collopt_algorithm collopt_exscan_alltoall = {
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = when, .source = source,
-    .usable = few, .unfit = UNFIT, .cost = cost_exscan, .traffic = traffic_prefix, .build = build_exscan,
+    .cost = cost_exscan, .traffic = traffic_prefix, .build = build_exscan,
 };

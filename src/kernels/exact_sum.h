@@ -254,14 +254,14 @@ static inline double error_of(double a, double b, double sum)
             r->lost[i] = 0 * r->rest[i]; \
         } \
     } \
-    INLINE void go_on_##lane(struct running *r, const lane *x, size_t n) \
+    INLINE void add_##lane(struct running *to, const struct running *r, const lane *x, size_t n) \
     { \
         _Pragma("omp simd") \
         for (size_t i = 0; i < n; i++) { \
             double a = r->sum[i], b = x[i], sum = a + b, error = error_of(a, b, sum), rest = r->rest[i] + error; \
-            r->lost[i] += fabs(error_of(r->rest[i], error, rest)); \
-            r->sum[i] = sum; \
-            r->rest[i] = rest; \
+            to->lost[i] = r->lost[i] + fabs(error_of(r->rest[i], error, rest)); \
+            to->sum[i] = sum; \
+            to->rest[i] = rest; \
         } \
     }
 
@@ -310,7 +310,7 @@ static bool lost_any(const struct running *r, size_t n)
         lane sums[STRIP_LANES]; \
         begin_##lane(&r, (const lane *) from[0] + at, (const lane *) from[1] + at, n); \
         for (int j = 2; j < k; j++) \
-            go_on_##lane(&r, (const lane *) from[j] + at, n); \
+            add_##lane(&r, &r, (const lane *) from[j] + at, n); \
         if (!lost_any(&r, n)) { \
             end_##lane(to, &r, n); \
             return; \
@@ -335,6 +335,94 @@ static bool lost_any(const struct running *r, size_t n)
 
 EXACT_SUM(f64)
 EXACT_SUM(f32)
+
+/* ---- prefixes, each where its last operand was ---- */
+
+/* What R has of lane I, as an integer.  -0 stands only where there was nothing else. */
+static struct superaccumulator exactly(const struct running *r, size_t i)
+{
+    struct superaccumulator a = { .minus_zero = true };
+
+    accumulate(&a, parts_f64(&r->sum[i]));
+    if (r->rest[i] != 0)
+        accumulate(&a, parts_f64(&r->rest[i]));
+    return a;
+}
+
+/* Lane I of all vectors from FIRST on the sure way, behind what R has; the operands before are no longer there.  Then the strip at
+ * a time: of R and what follows it, the one that FIRST was added to is kept until nothing is known to be lost. */
+#define PREFIXES(lane, word) \
+    static void surely_go_on_##lane(struct superaccumulator a, void *const *vector, int first, int k, size_t i) \
+    { \
+        for (int j = first; j < k; j++) { \
+            lane *at = (lane *) vector[j] + i; \
+            struct superaccumulator settled; \
+            accumulate(&a, parts_##lane(at)); \
+            settled = a; \
+            word bits = rounded(&settled, &format_##lane); \
+            memcpy(at, &bits, sizeof bits); \
+        } \
+    } \
+    static void surely_prefixes_##lane(void *const *vector, int k, size_t i) \
+    { \
+        struct superaccumulator a = { .minus_zero = true }; \
+        accumulate(&a, parts_##lane((const lane *) vector[0] + i)); \
+        surely_go_on_##lane(a, vector, 1, k, i); \
+    } \
+    static void start_##lane(struct running *r, const lane *x, size_t n) \
+    { \
+        for (size_t i = 0; i < n; i++) { \
+            r->sum[i] = x[i]; \
+            r->rest[i] = 0; \
+            r->lost[i] = 0 * r->sum[i]; \
+        } \
+    } \
+    static void keep_good_##lane(lane *to, const struct running *before, const struct running *r, void *const *vector, int j, int k, \
+                                 size_t at, size_t n, bool *sure) \
+    { \
+        lane sums[STRIP_LANES]; \
+        end_##lane(sums, r, n); \
+        for (size_t i = 0; i < n; i++) { \
+            if (sure[i]) \
+                continue; \
+            if (r->lost[i] == 0) \
+                to[i] = sums[i]; \
+            else \
+                surely_go_on_##lane(exactly(before, i), vector, j, k, at + i); \
+            sure[i] = !(r->lost[i] == 0); \
+        } \
+    } \
+    static void prefixes_strip_##lane(void *const *vector, int k, size_t at, size_t n) \
+    { \
+        struct running r[2]; \
+        bool sure[STRIP_LANES] = { false }; \
+        start_##lane(&r[0], (const lane *) vector[0] + at, n); \
+        for (int j = 1; j < k; j++) { \
+            lane *to = (lane *) vector[j] + at; \
+            const struct running *before = &r[(j - 1) % 2]; \
+            struct running *now = &r[j % 2]; \
+            add_##lane(now, before, to, n); \
+            if (!lost_any(now, n)) \
+                end_##lane(to, now, n); \
+            else \
+                keep_good_##lane(to, before, now, vector, j, k, at, n, sure); \
+        } \
+    } \
+    static void prefixes_##lane(void *const *vector, int k, size_t n) \
+    { \
+        bool usual = usual_arithmetic(); \
+        for (size_t at = 0; at < n; at += STRIP_LANES) { \
+            size_t some = n - at < STRIP_LANES ? n - at : STRIP_LANES; \
+            if (usual) \
+                prefixes_strip_##lane(vector, k, at, some); \
+            else \
+                for (size_t i = 0; i < some; i++) \
+                    surely_prefixes_##lane(vector, k, at + i); \
+        } \
+    }
+
+PREFIXES(f64, uint64_t)
+PREFIXES(f32, uint32_t)
 
 /* Of two operands every addition gives what it should; but which NaN depends on their order. */
 #define EXACT_PAIR(lane) \
@@ -364,11 +452,15 @@ EXACT_PAIR(f32)
     static void exact_fold_##type(void *dst, const void *const *operands, int k, size_t n) \
     { \
         exact_##lane(dst, operands, k, n * lanes); \
+    } \
+    static void exact_prefixes_##type(void *const *vectors, int k, size_t n) \
+    { \
+        prefixes_##lane(vectors, k, n * lanes); \
     }
 
 COLLOPT_EXACT_SUMS(EXACT_KERNEL)
 
-#define EXACT_ROW(type, lane, lanes)  [COLLOPT_##type] = { exact_combine_##type, exact_fold_##type },
+#define EXACT_ROW(type, lane, lanes)  [COLLOPT_##type] = { exact_combine_##type, exact_fold_##type, exact_prefixes_##type },
 
 extern const collopt_exact_table PASTE(collopt_exact_sums_, COLLOPT_ISA);
 

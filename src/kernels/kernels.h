@@ -37,10 +37,14 @@ enum collopt_layout {
  *          2 <= k <= COLLOPT_FOLD_MAX; dst is apart from each operand or exactly that operand.
  *          The bits are those of k-1 calls of combine.
  *
- * Neither writes anything but the elements of dst (the padding inside pairs stays as it was). */
+ * prefixes vectors[i] = vectors[0] op ... op vectors[i], 1 <= i < k, from left to right, k >= 1; vectors are apart.  Only of
+ *          collopt_exact_sum: where operations round at each step, it is k-1 calls of combine.
+ *
+ * None writes anything but the elements of dst, or vectors[1] and up (the padding inside pairs stays as it was). */
 struct collopt_kernel {
     void (*combine)(void *dst, const void *left, const void *right, size_t n);
     void (*fold)(void *dst, const void *const *operands, int k, size_t n);
+    void (*prefixes)(void *const *vectors, int k, size_t n);
 };
 
 /* The kernels of one instruction set, indexed [operation][type]; no entry where there is no kernel. */

@@ -791,7 +791,7 @@ enum { SHORT = 256 };    /* elements: in the near caches, whatever their size */
 COLLOPT_KERNELS(KERNEL)
 
 #define ROW(op, type, lane, lanes) \
-    [COLLOPT_##op][COLLOPT_##type] = { combine_##op##_##type, fold_##op##_##type },
+    [COLLOPT_##op][COLLOPT_##type] = { combine_##op##_##type, fold_##op##_##type, NULL },
 
 extern const collopt_kernel_table PASTE(collopt_kernels_, COLLOPT_ISA);
 

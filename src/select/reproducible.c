@@ -4,7 +4,6 @@
  * row changes results.  A parameter that the order depends on is written out, so that presets may learn from machines. */
 #include "config.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 
 #include "internal.h"
@@ -45,24 +44,26 @@ static const struct row rows[] = {
 };
 
 /* Sums that are rounded once: only algorithms that combine in one fold.  Gathering takes as many vectors of scratch as there are
- * ranks. */
+ * ranks, so of 1 MiB at most.  Results are the same by each of them. */
 static const struct row rounded_once[] = {
     { COLLOPT_ALLREDUCE,            0, 2,    1 M,   false,       "gather" },
     { COLLOPT_ALLREDUCE,            0, 256,  4 K,   false,       "gather" },
+    { COLLOPT_ALLREDUCE,            0, 1024, 1 K,   false,       "gather" },
     { COLLOPT_ALLREDUCE,            0, 0,    0,     false,       "alltoall" },
     { COLLOPT_REDUCE,               0, 2,    1 M,   false,       "gather" },
     { COLLOPT_REDUCE,               0, 256,  4 K,   false,       "gather" },
+    { COLLOPT_REDUCE,               0, 1024, 1 K,   false,       "gather" },
     { COLLOPT_REDUCE,               0, 0,    0,     false,       "alltoall" },
     { COLLOPT_REDUCE_SCATTER,       0, 0,    0,     false,       "alltoall" },
     { COLLOPT_REDUCE_SCATTER_BLOCK, 0, 0,    0,     false,       "alltoall" },
     { COLLOPT_SCAN,                 0, 3,  256 K,   false,       "gather" },
     { COLLOPT_SCAN,                 0, 256,  4 K,   false,       "gather" },
-    { COLLOPT_SCAN,                 0, 256,  0,     false,       "alltoall" },
-    { COLLOPT_SCAN,                 0, 0,   64 K,   false,       "gather" },
+    { COLLOPT_SCAN,                 0, 1024, 1 K,   false,       "gather" },
+    { COLLOPT_SCAN,                 0, 0,    0,     false,       "alltoall" },
     { COLLOPT_EXSCAN,               0, 3,  256 K,   false,       "gather" },
     { COLLOPT_EXSCAN,               0, 256,  4 K,   false,       "gather" },
-    { COLLOPT_EXSCAN,               0, 256,  0,     false,       "alltoall" },
-    { COLLOPT_EXSCAN,               0, 0,   64 K,   false,       "gather" },
+    { COLLOPT_EXSCAN,               0, 1024, 1 K,   false,       "gather" },
+    { COLLOPT_EXSCAN,               0, 0,    0,     false,       "alltoall" },
 };
 
 void collopt_put_nowhere(struct collopt_problem *p)
@@ -98,40 +99,19 @@ static bool by_table(const struct row *table, size_t n, const struct collopt_pro
     return false;
 }
 
-/* What is said of the choice by a table of partial sums; ONCE: the operation is one that could be rounded once. */
-static const char *by_placement(bool once)
+static const char *by_placement(void)
 {
-    if (once)
-        return "fixed table, COLLOPT_REPRODUCIBLE=exact has no algorithm for so many ranks: as under placement";
     if (collopt_settings()->reproducible == COLLOPT_EXACTLY)
         return "fixed table, COLLOPT_REPRODUCIBLE=exact is for sums of float, double and complex: as under placement";
     return "fixed table, COLLOPT_REPRODUCIBLE=placement";
 }
 
-/* Whoever asked for sums that are rounded once is told of the first that are not, of each collective. */
-static void say_rounded(const struct collopt_problem *p)
-{
-    static atomic_bool said[COLLOPT_COLLECTIVES];
-
-    if (!atomic_exchange(&said[p->collective], true))
-        collopt_warn("COLLOPT_REPRODUCIBLE=exact has no algorithm for %s of %zu bytes on %d ranks: its sums are rounded on the way, "
-                     "in a fixed order, and have the same bits on as many ranks only, as under placement",
-                     collopt_collective_names[p->collective], p->count * p->size, p->ranks);
-}
-
 bool collopt_select_reproducible(const struct collopt_problem *p, struct collopt_decision *d)
 {
-    struct collopt_problem placed = *p;
-
-    if (p->once && by_table(rounded_once, sizeof rounded_once / sizeof *rounded_once, p, d)) {
+    if (p->once) {
         snprintf(d->why, sizeof d->why, "fixed table, COLLOPT_REPRODUCIBLE=exact");
-        return true;
+        return by_table(rounded_once, sizeof rounded_once / sizeof *rounded_once, p, d);
     }
-    placed.once = false;
-    if (!by_table(rows, sizeof rows / sizeof *rows, &placed, d))
-        return false;
-    if (p->once)
-        say_rounded(p);
-    snprintf(d->why, sizeof d->why, "%s", by_placement(p->once));
-    return true;
+    snprintf(d->why, sizeof d->why, "%s", by_placement());
+    return by_table(rows, sizeof rows / sizeof *rows, p, d);
 }

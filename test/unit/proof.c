@@ -136,8 +136,8 @@ static size_t address(const struct memory *m, const struct collopt_run *r)
 
 static const char *const step_names[] = {
     [COLLOPT_POST_RECEIVE] = "post receive", [COLLOPT_POST_SEND] = "post send", [COLLOPT_WAIT] = "wait",
-    [COLLOPT_RECEIVE] = "receive", [COLLOPT_SEND] = "send", [COLLOPT_FOLD] = "fold", [COLLOPT_COPY] = "copy", [COLLOPT_AWAIT] = "await",
-    [COLLOPT_END] = "end",
+    [COLLOPT_RECEIVE] = "receive", [COLLOPT_SEND] = "send", [COLLOPT_FOLD] = "fold", [COLLOPT_COPY] = "copy",
+    [COLLOPT_PREFIXES] = "prefixes", [COLLOPT_AWAIT] = "await", [COLLOPT_END] = "end",
 };
 
 static void print_run(const struct collopt_run *r, FILE *to)
@@ -167,6 +167,10 @@ void proof_print_step(const struct collopt_bound *b, int strand, int number, FIL
             print_run(&m->run[i], to);
         break;
     }
+    case COLLOPT_PREFIXES:
+        for (int i = 0; i < step->runs; i++)
+            print_run(&step->run[i], to);
+        break;
     case COLLOPT_FOLD:
     case COLLOPT_COPY:
         for (int i = 0; i < step->runs; i++) {
@@ -393,6 +397,30 @@ static bool solo_local(struct solo *x, const struct collopt_step *step)
     return true;
 }
 
+/* All but the first are written, so none may overlap another. */
+static bool solo_prefixes(struct solo *x, const struct collopt_step *step)
+{
+    const struct collopt_run *run = step->run;
+
+    if (x->look->p->how[x->rank] & COLLOPT_TWO_OPERANDS)
+        return wrong(x, "not of the form right = left op right");
+    if (step->runs < 2)
+        return wrong(x, "%d runs", step->runs);
+    for (int k = 0; k < step->runs; k++) {
+        if (!check_run(x, &run[k], k > 0))
+            return false;
+        if (run[k].n != run[0].n)
+            return wrong(x, "runs of different lengths");
+        for (int j = 0; j < k; j++)
+            if (!disjoint(x, &run[j], &run[k]))
+                return wrong(x, "operands %d and %d overlap", j, k);
+    }
+    for (int k = 0; k < step->runs; k++)
+        if (!access(x, &run[k], k > 0))
+            return false;
+    return true;
+}
+
 /* What is known after an AWAIT: all that was known there. */
 static void learn(struct solo *x, const struct collopt_step *step)
 {
@@ -440,6 +468,8 @@ static bool solo_step(struct solo *x, const struct collopt_step *step)
     case COLLOPT_FOLD:
     case COLLOPT_COPY:
         return solo_local(x, step);
+    case COLLOPT_PREFIXES:
+        return solo_prefixes(x, step);
     case COLLOPT_AWAIT:
         learn(x, step);
         return true;
@@ -658,19 +688,45 @@ static bool combine(struct play *y, int rank, int strand, struct element *to, co
     return failed(y, rank, strand, "combines %s with %s", l, r);
 }
 
+/* Where nothing may be combined twice: has none of the operands from FIRST on been? */
+static bool fresh(struct play *y, int rank, int strand, const struct collopt_step *step, int first)
+{
+    const struct memory *m = &y->look->memory[rank];
+    bool once = y->look->p->once && !(y->look->p->how[rank] & COLLOPT_TWO_OPERANDS);
+
+    for (size_t i = 0; i < step->run[0].n && once; i++)
+        for (int k = first; k < step->runs; k++)
+            if (y->element[rank][address(m, &step->run[k]) + i].count > 1)
+                return failed(y, rank, strand, "combines what has been combined before, operand %d", k);
+    return true;
+}
+
+static bool prefixes(struct play *y, int rank, int strand, const struct collopt_step *step)
+{
+    const struct memory *m = &y->look->memory[rank];
+
+    if (!fresh(y, rank, strand, step, 0))
+        return false;
+    for (int k = 1; k < step->runs; k++)
+        for (size_t i = 0; i < step->run[0].n; i++) {
+            struct element *to = &y->element[rank][address(m, &step->run[k]) + i];
+
+            if (!combine(y, rank, strand, to, &y->element[rank][address(m, &step->run[k - 1]) + i], to))
+                return false;
+        }
+    return true;
+}
+
 static bool fold(struct play *y, int rank, int strand, const struct collopt_step *step)
 {
     const struct memory *m = &y->look->memory[rank];
     struct element *element = y->element[rank], *to = element + address(m, &step->run[0]);
     const struct element *operand[step->runs];
-    bool once = y->look->p->once && !(y->look->p->how[rank] & COLLOPT_TWO_OPERANDS);
 
+    if (!fresh(y, rank, strand, step, 1))
+        return false;
     for (int k = 1; k < step->runs; k++)
         operand[k] = element + address(m, &step->run[k]);
-    for (size_t i = 0; i < step->run[0].n && once; i++)
-        for (int k = 1; k < step->runs; k++)
-            if (operand[k][i].count > 1)
-                return failed(y, rank, strand, "combines what has been combined before, operand %d", k);
     for (size_t i = 0; i < step->run[0].n; i++) {
         struct element result = operand[1][i];
 
@@ -724,6 +780,9 @@ static enum progress play_step(struct play *y, int rank, int strand)
         break;
     case COLLOPT_COPY:
         good = copy(y, rank, strand, step);
+        break;
+    case COLLOPT_PREFIXES:
+        good = prefixes(y, rank, strand, step);
         break;
     case COLLOPT_AWAIT:
         if (y->player[rank].at[step->strand] < step->step)

@@ -109,6 +109,12 @@ static struct collopt_run *runs_of(const struct collopt_step *k)
     return (struct collopt_run *)k->run;        /* a mutant's own */
 }
 
+/* The first operand of a step that combines, else NULL. */
+static struct collopt_run *operands_of(const struct collopt_step *k)
+{
+    return k->kind == COLLOPT_PREFIXES ? runs_of(k) : k->kind == COLLOPT_FOLD ? runs_of(k) + 1 : NULL;
+}
+
 /* The place, with IN and OUT one place where they are the same memory. */
 static int memory_of(const struct mutant *m, const struct collopt_run *r)
 {
@@ -228,7 +234,7 @@ static bool result_offset(struct mutant *m, int s, int k)
 
 static bool shorter(struct mutant *m, int s, int k)
 {
-    if (!computes(&m->step[s][k]) || m->step[s][k].run[0].n < 2)
+    if ((!computes(&m->step[s][k]) && !operands_of(&m->step[s][k])) || m->step[s][k].run[0].n < 2)
         return false;
     for (int i = 0; i < m->step[s][k].runs; i++)
         runs_of(&m->step[s][k])[i].n--;
@@ -237,27 +243,31 @@ static bool shorter(struct mutant *m, int s, int k)
 
 static bool left_and_right(struct mutant *m, int s, int k)
 {
-    struct collopt_run *run = runs_of(&m->step[s][k]), left;
+    struct collopt_run *operand = operands_of(&m->step[s][k]), left;
 
-    if (m->step[s][k].kind != COLLOPT_FOLD || !m->in_order)
+    if (!operand || !m->in_order)
         return false;
-    left = run[1];
-    run[1] = run[2];
-    run[2] = left;
+    left = operand[0];
+    operand[0] = operand[1];
+    operand[1] = left;
     return true;
 }
 
 static bool operand_twice(struct mutant *m, int s, int k)
 {
-    if (m->step[s][k].kind != COLLOPT_FOLD)
+    struct collopt_run *operand = operands_of(&m->step[s][k]);
+
+    if (!operand)
         return false;
-    runs_of(&m->step[s][k])[1] = m->step[s][k].run[2];
+    operand[0] = operand[1];
     return true;
 }
 
 static bool operand_less(struct mutant *m, int s, int k)
 {
-    if (m->step[s][k].kind != COLLOPT_FOLD || m->step[s][k].runs < 4)
+    const struct collopt_run *operand = operands_of(&m->step[s][k]);
+
+    if (!operand || &m->step[s][k].run[m->step[s][k].runs] - operand < (m->step[s][k].kind == COLLOPT_FOLD ? 3 : 2))
         return false;
     m->step[s][k].runs--;
     return true;
@@ -303,6 +313,10 @@ static bool must_precede(const struct mutant *m, const struct collopt_step *firs
 
     if (computes(first) && second->kind == COLLOPT_POST_SEND)           /* computed, then sent */
         return message_touches(m, q, first->run, 1);
+    if (first->kind == COLLOPT_PREFIXES && second->kind == COLLOPT_POST_SEND)
+        return message_touches(m, q, first->run + 1, first->runs - 1);
+    if (first->kind == COLLOPT_WAIT && second->kind == COLLOPT_PREFIXES)
+        return message_touches(m, p, second->run, second->runs);
     if (computes(first) && computes(second))                            /* computed apart from its operands, then read */
         return !into_operand(m, first) && touches(m, &first->run[0], second->run + 1, second->runs - 1) &&
                !touches(m, &second->run[0], first->run, first->runs);
