@@ -238,6 +238,12 @@ struct collopt_tree {
 
 /* A balanced tree over ranks LO .. HI-1 whose root is ROOT. */
 struct collopt_tree collopt_binary_tree(int lo, int hi, int root, int rank);
+/* Rounds until something small has come up such a tree, whose root has BELOW and ABOVE under it, and down again.  Subtrees of an even
+ * number of ranks have one child with one more; LARGER_FIRST: what goes down goes to that one first. */
+struct collopt_tree_rounds {
+    int up, down;
+};
+struct collopt_tree_rounds collopt_binary_tree_rounds(int below, int above, bool larger_first);
 /* One of two trees over LO .. HI-1 in which every rank has children in one tree at most (where there are two of them). */
 struct collopt_tree collopt_two_tree(int lo, int hi, bool second, int rank);
 
@@ -341,8 +347,10 @@ void collopt_traffic_exchange(struct collopt_traffic *t, const struct collopt_pr
  * by itself. */
 void collopt_traffic_scattered(struct collopt_traffic *t, const struct collopt_problem *p, int messages, double blocks,
                                double bytes);
-/* One segment of BYTES on each level of a binary tree, PASSES times. */
+/* One segment of BYTES on each level of a binary tree, PASSES times: two messages, one where there are leaves. */
 void collopt_traffic_fill(struct collopt_traffic *t, int ranks, double passes, double bytes);
+/* The same, so many ROUNDS in all. */
+void collopt_traffic_fill_rounds(struct collopt_traffic *t, int ranks, double rounds, double bytes);
 
 /* ---- preset.c: defaults of parameters, and the machine they are computed for --------------------------------- */
 

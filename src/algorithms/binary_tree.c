@@ -52,62 +52,66 @@ static int children(int below, int above)
     return most(root, side > 2 ? 2 : side - 1);
 }
 
-/* floor(2 log2 p) */
-static int twice_log2(int ranks)
-{
-    int f = log2_floor(ranks);
-
-    return 2 * f + ((long long)ranks * ranks >> (2 * f + 1) > 0);
-}
-
-/* Exact for a root at either end; up to two rounds less for others. */
 static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
 {
     int below = p->root, above = p->ranks - 1 - p->root, busy = most(children(below, above), 0);
     double m = vector_bytes(p);
 
-    c->rounds = busy == 2 ? 2 * p->segments + twice_log2(p->ranks) - 3 : busy ? p->segments + p->ranks - 2 : 0;
+    c->rounds = busy * (p->segments - 1) + collopt_binary_tree_rounds(below, above, true).up;
     c->bytes = busy * m;
     c->combined = c->bytes;
     c->scratch = busy * least(p->segments, 2) * m / p->segments;
 }
 
-/* Rounds are an estimate: what comes up and what goes down compete for the ports. */
+static struct collopt_tree_rounds there_and_back(const struct collopt_problem *p)
+{
+    return collopt_binary_tree_rounds(p->ranks / 2, p->ranks - 1 - p->ranks / 2, true);
+}
+
+/* Of an Allreduce, at a child of the root or the root itself. */
+static int streams(const struct collopt_problem *p)
+{
+    int below = p->ranks / 2, above = p->ranks - 1 - below;
+
+    return most(most(children(below, above), 0), below > 2 ? 3 : below > 1 ? 2 : 0);
+}
+
+/* Rounds are an estimate: what comes up and what goes down compete for the ports of the rank with most streams. */
 static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
 {
     int below = p->ranks / 2, above = p->ranks - 1 - below, busy = most(children(below, above), 0);
+    struct collopt_tree_rounds fill = there_and_back(p);
     double m = vector_bytes(p);
 
-    if (p->ranks <= 2)
-        c->rounds = p->ranks == 2 ? p->segments + 1 : 0;
-    else if (p->ranks <= 5)
-        c->rounds = 2 * p->segments + (p->ranks == 5 ? 4 : 2);
-    else
-        c->rounds = p->ranks <= 8 ? 3 * p->segments + 6 : 4 * p->segments + 4 * log2_ceil(p->ranks) - 7;
-    c->bytes = most(busy, most(below, above) > 2 ? 3 : most(below, above) > 1 ? 2 : 0) * m;
+    c->rounds = fill.up + fill.down + streams(p) * (p->segments - 1);
+    c->bytes = streams(p) * m;
     c->combined = busy * m;
     c->scratch = busy * least(p->segments, 2) * m / p->segments;
 }
 
-/* PASSES up and down, and for each further segment MESSAGES in and out of an inner rank. */
-static void pipeline(const struct collopt_problem *p, int passes, int messages, struct collopt_traffic *t)
+/* So many ROUNDS, and for each further segment so many STREAMS at the busiest rank. */
+static void pipeline(const struct collopt_problem *p, int rounds, int streams, struct collopt_traffic *t)
 {
     double segment = vector_bytes(p) / p->segments;
 
-    collopt_traffic_fill(t, p->ranks, passes, segment);
-    collopt_pipeline(t, p->segments - 1, p->ranks > 2 ? messages : 1, 1,
+    collopt_traffic_fill_rounds(t, p->ranks, rounds, segment);
+    collopt_pipeline(t, p->segments - 1, streams, 1,
                      (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = segment,
                                                 .combined = segment, .uneven = 0.2 });
 }
 
 static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    pipeline(p, 1, 2, t);
+    int below = p->root, above = p->ranks - 1 - p->root;
+
+    pipeline(p, collopt_binary_tree_rounds(below, above, true).up, children(below, above), t);
 }
 
 static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    pipeline(p, 2, 3, t);
+    struct collopt_tree_rounds fill = there_and_back(p);
+
+    pipeline(p, fill.up + fill.down, streams(p), t);
 }
 
 static const char source[] = "folklore";
@@ -124,7 +128,7 @@ const struct collopt_algorithm collopt_reduce_binary_tree = {
 const struct collopt_algorithm collopt_allreduce_binary_tree = {
     .name = "binary_tree", .summary = "pipelined balanced tree in rank order, up and down; medium vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about 4 S + 4 q", .bytes = "3m",
+    .rounds = "about 3 S + 4 q", .bytes = "3m",
     .when = "medium vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_allreduce,

@@ -90,7 +90,7 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
     c->rounds += root + (p->ranks % 2 && p->ranks > 1);
 }
 
-/* HOPS up, as many DOWN; for each further segment MESSAGES in and out. */
+/* HOPS up, as many DOWN, with one for what comes from the other side at the same time; for each further segment MESSAGES in and out. */
 static void along(const struct collopt_problem *p, int hops, int down, int messages, struct collopt_traffic *t)
 {
     double segment = vector_bytes(p) / p->segments;
@@ -106,12 +106,14 @@ static void traffic_reduce(const struct collopt_problem *p, struct collopt_traff
 {
     int below = p->root, above = p->ranks - 1 - p->root;
 
-    along(p, most(below, above), 0, below > 0 && above > 0 ? 2 : 1, t);
+    along(p, most(below, above) + (below == above), 0, below > 0 && above > 0 ? 2 : 1, t);
 }
 
 static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    along(p, p->ranks / 2, p->ranks / 2, least(p->ranks - 1, 2), t);
+    int hops = p->ranks / 2 + (p->ranks > 1 && p->ranks % 2);
+
+    along(p, hops, hops, least(p->ranks - 1, 2), t);
 }
 
 static const char source[] = "folklore";

@@ -109,33 +109,51 @@ static size_t segment(const struct collopt_problem *p)
     return collopt_preset_segment(p, 2 * log2_ceil(p->ranks), vector_bytes(p), true);
 }
 
-/* The upper half is the larger; its root and the root's children are the busiest.  Rounds are an estimate. */
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
+struct work {
+    int streams, taken_in;      /* of the busiest ranks: in and out; combined there */
+};
+
+/* The upper half is the larger; its root and the root's children are the busiest. */
+static struct work work(const struct collopt_problem *p)
 {
-    int busy = 0, combined = 0, streams = 0;
+    struct work w = { 0, 0 };
 
     for (int rank = p->ranks - 1; rank >= most(p->ranks / 2, p->ranks - 8); rank--) {
         struct node n = node_of(p->ranks, rank);
         int children = (n.first >= 0) + (n.second >= 0), root = n.dual >= 0;
 
-        busy = most(busy, children + (n.parent >= 0) + root);
-        combined = most(combined, children + root);
-        streams = most(streams, children + root);
+        w.streams = most(w.streams, children + (n.parent >= 0) + root);
+        w.taken_in = most(w.taken_in, children + root);
     }
-    c->rounds = p->ranks < 2 ? 0 : busy * p->segments + 4 * log2_ceil(p->ranks) - 9;
-    if (p->ranks < 8)
-        c->rounds = busy * p->segments + most(p->ranks - 2, 0);
-    c->bytes = busy * vector_bytes(p);
-    c->combined = combined * vector_bytes(p);
-    c->scratch = streams * least(p->segments, 2) * vector_bytes(p) / p->segments;
+    return w;
+}
+
+/* Rounds of the first segment. */
+static int fill(const struct collopt_problem *p)
+{
+    int others = most((p->ranks + 1) / 2 - 1, 0);
+    struct collopt_tree_rounds r = collopt_binary_tree_rounds(others / 2, others - others / 2, false);
+
+    return r.up + 1 + r.down;
+}
+
+static void cost(const struct collopt_problem *p, struct collopt_cost *c)
+{
+    struct work w = work(p);
+
+    c->rounds = p->ranks < 2 ? 0 : fill(p) + w.streams * (p->segments - 1);
+    c->bytes = w.streams * vector_bytes(p);
+    c->combined = w.taken_in * vector_bytes(p);
+    c->scratch = w.taken_in * least(p->segments, 2) * vector_bytes(p) / p->segments;
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double segment = vector_bytes(p) / p->segments;
 
-    collopt_traffic_fill(t, p->ranks, 2, segment);
-    collopt_pipeline(t, p->segments - 1, least(p->ranks - 1, 3), 1,
+    /* Two ranks do in two strands, by turns, what others do in one exchange. */
+    collopt_traffic_fill_rounds(t, p->ranks, most(fill(p), 2), segment);
+    collopt_pipeline(t, p->segments - 1, work(p).streams, 1,
                      (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = segment,
                                                 .combined = segment, .uneven = 0.4 });
 }

@@ -127,8 +127,9 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
 
-    for (int d = 1; d < p->ranks; d *= 2)
-        collopt_messages(t, 2, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = d, .bytes = m, .combined = m });
+    for (int d = 1; 2 * d <= p->ranks; d *= 2)          /* and down, if there is somebody behind the first pair */
+        collopt_messages(t, 3 * d <= p->ranks ? 2 : 1,
+                         (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = d, .bytes = m, .combined = m });
 }
 
 static const char source[] = "Brent and Kung, IEEE Trans. Comput. 31 (1982)";

@@ -71,6 +71,11 @@ void collopt_traffic_scattered(struct collopt_traffic *t, const struct collopt_p
         collopt_inner_seconds(t, messages * (message + blocks * each + bytes * byte));
 }
 
+void collopt_traffic_fill_rounds(struct collopt_traffic *t, int ranks, double rounds, double bytes)
+{
+    collopt_traffic_fill(t, ranks, rounds / most(2 * log2_floor(ranks) - 1, 1), bytes);
+}
+
 void collopt_traffic_fill(struct collopt_traffic *t, int ranks, double passes, double bytes)
 {
     for (int d = 1; 2 * d <= ranks; d *= 2)

@@ -70,6 +70,48 @@ static int shifted(int by, int rank)
 }
 
 /* An odd number has its last rank on top of both trees. */
+/* NOTHING: for a child that is not there.  Of two that come at the same time, one waits for the other. */
+static const struct collopt_tree_rounds NOTHING = { -1, -1 };
+
+static struct collopt_tree_rounds joined(struct collopt_tree_rounds first, struct collopt_tree_rounds second)
+{
+    int behind = first.down >= 0;
+
+    if (first.up < 0 && second.up < 0)
+        return (struct collopt_tree_rounds){ 0, 0 };
+    return (struct collopt_tree_rounds){ most(first.up, second.up) + 1 + (first.up == second.up),
+                                         most(1 + first.down, 1 + behind + second.down) };
+}
+
+/* Of balanced trees of RANKS and of RANKS + 1, whose subtrees have two sizes in all, one beside the other. */
+static void rounds_of(int ranks, bool larger_first, struct collopt_tree_rounds of[2])
+{
+    struct collopt_tree_rounds child[2] = { NOTHING, { 0, 0 } };        /* of 0 and of 1 */
+
+    if (ranks == 0) {
+        of[0] = child[0];
+        of[1] = child[1];
+        return;
+    }
+    if (ranks > 2)
+        rounds_of((ranks - 1) / 2, larger_first, child);
+
+    bool even = ranks % 2 == 0;
+    struct collopt_tree_rounds uneven = joined(child[larger_first], child[!larger_first]);
+
+    of[0] = even ? uneven : joined(child[0], child[0]);
+    of[1] = even ? joined(child[1], child[1]) : uneven;
+}
+
+struct collopt_tree_rounds collopt_binary_tree_rounds(int below, int above, bool larger_first)
+{
+    struct collopt_tree_rounds first[2], second[2];
+
+    rounds_of(below, larger_first, first);
+    rounds_of(above, larger_first, second);
+    return joined(first[0], second[0]);
+}
+
 struct collopt_tree collopt_two_tree(int lo, int hi, bool second, int rank)
 {
     int even = (hi - lo) / 2 * 2, top = even ? 1 << log2_floor(even) : 0, root = second ? even - top : top - 1;

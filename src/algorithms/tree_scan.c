@@ -277,17 +277,28 @@ static struct load busiest(const struct collopt_problem *p, int trees)
     return most_of;
 }
 
+/* On top, what comes down need not wait for all that comes up. */
+static int fill_alone(int ranks)
+{
+    int below = ranks / 2, above = most(ranks - 1 - below, 0);
+    struct collopt_tree_rounds fill = collopt_binary_tree_rounds(below, above, true);
+
+    return ranks <= 4 ? ranks - 1 : fill.up + fill.down - 2;
+}
+
 /* Rounds are an estimate: what goes up and what comes down compete for the ports. */
 static void cost_of(const struct collopt_problem *p, int trees, int segments, struct collopt_cost *c)
 {
     struct load l = busiest(p, trees);
     double segment = vector_bytes(p) / (trees * segments);
 
-    int fill = trees == 1 ? 2 * log2_ceil(p->ranks) - 1 : 3 * collopt_two_tree_height(p->ranks) - 3;
+    int streams = most(l.sent, l.received), fill = 3 * collopt_two_tree_height(p->ranks) - 3 + streams;
 
     if (trees == 2 && p->ranks <= 3)
-        fill = most(p->ranks - 2, 0);
-    c->rounds = l.received > 0 ? most(l.sent, l.received) * segments + fill : 0;
+        fill = most(p->ranks - 2, 0) + streams;
+    if (trees == 1)
+        fill = fill_alone(p->ranks);
+    c->rounds = l.received > 0 ? streams * (segments - 1) + fill : 0;
     c->bytes = most(l.sent, l.received) * segments * segment;
     c->combined = l.combined * segments * segment;
     c->scratch = l.slots * least(segments, trees == 1 ? TURNS_ALONE : TURNS) * segment;
@@ -303,25 +314,29 @@ static void cost_two(const struct collopt_problem *p, struct collopt_cost *c)
     cost_of(p, 2, (p->segments + 1) / 2, c);
 }
 
-/* Up and down, and for each further segment MESSAGES in and out of an inner rank. */
-static void traffic(const struct collopt_problem *p, int messages, struct collopt_traffic *t)
+/* Up and down, and for each further of so many SEGMENTS what the busiest rank has of it. */
+static void traffic(const struct collopt_problem *p, int trees, int segments, struct collopt_traffic *t)
 {
-    double segment = vector_bytes(p) / p->segments;
+    double segment = vector_bytes(p) / segments;
+    struct load l = busiest(p, trees);
 
-    collopt_traffic_fill(t, p->ranks, 2, segment);
-    collopt_pipeline(t, p->segments - 1, least(p->ranks - 1, messages), 1,
+    if (trees == 1)
+        collopt_traffic_fill_rounds(t, p->ranks, fill_alone(p->ranks), segment);
+    else
+        collopt_traffic_fill(t, p->ranks, 2, segment);
+    collopt_pipeline(t, segments - 1, (most(l.sent, l.received) + trees - 1) / trees, 1,
                      (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = segment,
                                                 .combined = segment, .uneven = 0.5 });
 }
 
 static void traffic_one(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    traffic(p, 3, t);
+    traffic(p, 1, p->segments, t);
 }
 
 static void traffic_two(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    traffic(p, 2, t);
+    traffic(p, 2, (p->segments + 1) / 2 * 2, t);
 }
 
 static const char source[] =

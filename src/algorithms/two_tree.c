@@ -219,15 +219,15 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
  * a rank has little else under way that would hide what each message takes of its processor. */
 static void traffic(const struct collopt_problem *p, int passes, int messages, struct collopt_traffic *t)
 {
-    struct collopt_messages m = { .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1),
-                                  .bytes = vector_bytes(p) / p->segments, .combined = vector_bytes(p) / p->segments,
-                                  .uneven = 0.5 };
-    int first = least(p->segments - 1, passes * LAG * collopt_two_tree_height(p->ranks));
+    int segments = 2 * segments_each(p);
+    struct collopt_messages m = { .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = vector_bytes(p) / segments,
+                                  .combined = vector_bytes(p) / segments, .uneven = 0.5 };
+    int first = least(segments - 1, passes * LAG * collopt_two_tree_height(p->ranks));
 
     collopt_traffic_fill(t, p->ranks, passes, m.bytes);
     collopt_pipeline(t, first, messages, 1, m);
     m.slotted = true;
-    collopt_pipeline(t, p->segments - 1 - first, messages, 1, m);
+    collopt_pipeline(t, segments - 1 - first, messages, 1, m);
 }
 
 static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)

@@ -309,6 +309,8 @@ static double unevenness(const struct collopt_traffic *t, const struct collopt_m
     const struct collopt_way *w = &t->machine->way[level];
     double together = w->shared * share, alone = m->bytes * larger(byte, together);
 
+    if (t->machine->ideal)
+        return 0;
     if (m->pattern > COLLOPT_UPWARDS)
         return m->uneven;
     if (t->wired || level == COLLOPT_INSIDE || alone == 0)
@@ -525,7 +527,7 @@ void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, 
         l.hops = t->wired ? longest_along(t) : 0;
     if (m.pattern == COLLOPT_ALONG && in > 1 && l.hops > t->grid.sides)
         m.uneven = met;
-    if (m.pattern == COLLOPT_TREE)
+    if (m.pattern == COLLOPT_TREE && !t->machine->ideal)
         l.load = t->wired ? 1.4 : 1.2;  /* all levels are busy at once, and some share links: of a grid, or between groups */
     if (m.pattern == COLLOPT_TREE && l.between > 0 && t->scattered && !t->wired)
         l.between = t->node;    /* likewise all ranks of a node, none of whose neighbours are on it */
