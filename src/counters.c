@@ -271,6 +271,14 @@ void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t ca
     set_count(&e->counter.calls, e->counter.calls + calls);
 }
 
+void collopt_count_passed_call(const char *name, enum collopt_reason why, double seconds)
+{
+    struct entry *e = entry(name, (int)why, true);
+
+    if (e)
+        add(e, &(struct collopt_counter){ 1, 0, seconds, seconds, seconds });
+}
+
 /* Under the lock: all of FROM that counts, into TO; false: no memory. */
 static bool add_shard(struct shard *to, const struct shard *from)
 {

@@ -8,8 +8,27 @@
 
 atomic_bool collopt_switched_on = true;
 
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static COLLOPT_OUT_OF_LINE int decline_timed(const struct collopt_call *call, enum collopt_reason why)
+{
+    double start = now();
+    int err = collopt_hand_over(call);
+
+    collopt_count_passed_call(call->name, why, now() - start);
+    return err;
+}
+
 static int decline(const struct collopt_call *call, enum collopt_reason why)
 {
+    if (collopt_settings()->report)
+        return decline_timed(call, why);
     collopt_count_passed(call->name, why, 1);
     return collopt_hand_over(call);
 }
@@ -121,14 +140,6 @@ static void take_in_place(struct collopt_call *call, const struct collopt_comm *
 
 /* ---- the call -------------------------------------------------------------------------------------------------------- */
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* SECONDS: where they are wanted, else NULL. */
 static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call,
                                      double *seconds)
@@ -186,11 +197,14 @@ static int run_by_host(struct collopt_comm *c, const struct collopt_call *call, 
     double start = now();
     int err;
 
-    collopt_count_passed(call->name, COLLOPT_PASS_CHOSEN, 1);
     c->busy = true;
     err = collopt_hand_over(call);
     c->busy = false;
     *seconds = now() - start;
+    if (c->timed)
+        collopt_count_passed_call(call->name, COLLOPT_PASS_CHOSEN, *seconds);
+    else
+        collopt_count_passed(call->name, COLLOPT_PASS_CHOSEN, 1);
     return err;
 }
 

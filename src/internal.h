@@ -262,6 +262,8 @@ void collopt_count_call(const struct collopt_algorithm *a, int size_class, uint6
 const char *collopt_counted_as(const struct collopt_algorithm *a);
 /* NAME is the MPI name without MPI_ ("Allreduce", "Iallreduce", "Allreduce_c") and must live for ever. */
 void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t calls);
+/* The same for one call that was timed. */
+void collopt_count_passed_call(const char *name, enum collopt_reason why, double seconds);
 /* Calls VISIT for each sum of all threads that is not zero, once per algorithm and size class or name and reason;
  * ALGORITHM NULL and NAME/REASON set for calls passed through. */
 struct collopt_sum {
@@ -286,7 +288,8 @@ static inline int collopt_size_class(uint64_t bytes)
  * merges what its children have packed and packs the whole for its parent; the root writes. */
 struct collopt_report;
 
-struct collopt_report *collopt_report_gather(void);        /* this process's sums; NULL: no memory */
+/* This process's sums; NULL: no memory.  SECONDS: how long it has run while they were added up; 0: that is not known. */
+struct collopt_report *collopt_report_gather(double seconds);
 void collopt_report_free(struct collopt_report *r);
 /* Writes R to BUFFER if SIZE suffices; returns the bytes it takes (ask with NULL, 0). */
 size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t size);

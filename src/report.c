@@ -33,7 +33,15 @@ struct record {
     double call_least, call_most;       /* of one call */
 };
 
+/* What some ranks have, each one figure. */
+struct spread {
+    uint64_t ranks;
+    double sum, least, most;
+};
+
 struct collopt_report {
+    struct spread seconds;      /* since MPI_Init; no ranks: not known */
+    struct spread reductions;   /* of these, in reductions */
     size_t records, room;
     struct record *record;
     struct collopt_lessons lessons;
@@ -109,10 +117,21 @@ static void add(struct collopt_report *r, const struct record *other)
     sum->call_most = higher(sum->call_most, other->call_most);
 }
 
+static void widen(struct spread *all, const struct spread *other)
+{
+    if (other->ranks == 0)
+        return;
+    all->least = all->ranks ? lower(all->least, other->least) : other->least;
+    all->most = all->ranks ? higher(all->most, other->most) : other->most;
+    all->sum += other->sum;
+    all->ranks += other->ranks;
+}
+
 /* ---- this process ------------------------------------------------------------------------------------------ */
 
 struct gathering {
     struct collopt_report *report;
+    double reductions;
     bool failed;
 };
 
@@ -124,6 +143,8 @@ static void gather(const struct collopt_sum *s, void *data)
                           .least = c->seconds, .most = c->seconds, .call_least = c->least, .call_most = c->most };
     struct record *same;
 
+    if (s->algorithm || s->reason != COLLOPT_PASS_NESTED)
+        g->reductions += c->seconds;            /* nested calls are inside of others */
     if (s->algorithm) {
         snprintf(one.what, sizeof one.what, "%s", collopt_counted_as(s->algorithm));
         snprintf(one.how, sizeof one.how, "%s", s->algorithm->name);
@@ -148,9 +169,9 @@ static void gather(const struct collopt_sum *s, void *data)
     add(g->report, &one);
 }
 
-struct collopt_report *collopt_report_gather(void)
+struct collopt_report *collopt_report_gather(double seconds)
 {
-    struct gathering g = { calloc(1, sizeof *g.report), false };
+    struct gathering g = { .report = calloc(1, sizeof *g.report) };
 
     if (!g.report)
         return NULL;
@@ -159,6 +180,9 @@ struct collopt_report *collopt_report_gather(void)
         collopt_report_free(g.report);
         return NULL;
     }
+    if (seconds > 0)
+        g.report->seconds = (struct spread){ 1, seconds, seconds, seconds };
+    g.report->reductions = (struct spread){ 1, g.reductions, g.reductions, g.reductions };
     return g.report;
 }
 
@@ -176,9 +200,10 @@ void collopt_report_free(struct collopt_report *r)
 struct head {
     char magic[16];
     uint64_t record_size, records, lesson_size, lessons;
+    struct spread seconds, reductions;
 };
 
-static const char magic[16] = "collopt-report2";
+static const char magic[16] = "collopt-report3";
 
 static void *append(void *to, const void *list, size_t bytes)
 {
@@ -190,7 +215,8 @@ static void *append(void *to, const void *list, size_t bytes)
 size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t size)
 {
     struct head head = { .record_size = sizeof *r->record, .records = r->records,
-                         .lesson_size = sizeof *r->lessons.list, .lessons = r->lessons.n };
+                         .lesson_size = sizeof *r->lessons.list, .lessons = r->lessons.n,
+                         .seconds = r->seconds, .reductions = r->reductions };
     size_t records = r->records * sizeof *r->record, lessons = r->lessons.n * sizeof *r->lessons.list;
 
     if (size < sizeof head + records + lessons)
@@ -260,6 +286,8 @@ bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t s
     if (!fits(&head, size - sizeof head) || !merge(r, &head, at, true) || !make_room(r, head.records)
         || !collopt_lessons_room(&r->lessons, head.lessons))
         return false;
+    widen(&r->seconds, &head.seconds);
+    widen(&r->reductions, &head.reductions);
     return merge(r, &head, at, false);
 }
 
@@ -272,7 +300,7 @@ static void class_bounds(int64_t size_class, uint64_t *from, uint64_t *to)
     *to = size_class >= 63 ? INT64_MAX : UINT64_C(1) << size_class;      /* readers of JSON want signed numbers */
 }
 
-static void spread(struct collopt_json *j, const char *key, double least, double mean, double most)
+static void json_spread(struct collopt_json *j, const char *key, double least, double mean, double most)
 {
     collopt_json_object(j, key);
     collopt_json_real(j, "min", least);
@@ -294,8 +322,8 @@ static void json_run(struct collopt_json *j, const struct record *e)
     collopt_json_count(j, "ranks", e->ranks);
     collopt_json_count(j, "calls", e->calls);
     collopt_json_count(j, "bytes", e->bytes);
-    spread(j, "seconds", e->least, e->seconds / (double)e->ranks, e->most);
-    spread(j, "seconds_per_call", e->call_least, e->seconds / (double)e->calls, e->call_most);
+    json_spread(j, "seconds", e->least, e->seconds / (double)e->ranks, e->most);
+    json_spread(j, "seconds_per_call", e->call_least, e->seconds / (double)e->calls, e->call_most);
     collopt_json_end(j);
 }
 
@@ -306,6 +334,10 @@ static void json_passed(struct collopt_json *j, const struct record *e)
     collopt_json_text(j, "reason", e->how);
     collopt_json_count(j, "ranks", e->ranks);
     collopt_json_count(j, "calls", e->calls);
+    if (e->most > 0) {
+        json_spread(j, "seconds", e->least, e->seconds / (double)e->ranks, e->most);
+        json_spread(j, "seconds_per_call", e->call_least, e->seconds / (double)e->calls, e->call_most);
+    }
     collopt_json_end(j);
 }
 
@@ -341,6 +373,12 @@ static void version_text(char *text, size_t size)
     snprintf(text, size, "%d.%d.%d", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
 }
 
+static void json_ranks(struct collopt_json *j, const char *key, const struct spread *s)
+{
+    if (s->ranks > 0)
+        json_spread(j, key, s->least, s->sum / (double)s->ranks, s->most);
+}
+
 static void write_json(const struct collopt_report *r, FILE *to, const char *mpi, int ranks, int rank)
 {
     struct collopt_json j = { .to = to };
@@ -354,6 +392,8 @@ static void write_json(const struct collopt_report *r, FILE *to, const char *mpi
     collopt_json_flag(&j, "combined", rank < 0);
     if (rank >= 0)
         collopt_json_count(&j, "rank", (uint64_t)rank);
+    json_ranks(&j, "seconds", &r->seconds);
+    json_ranks(&j, "reductions", &r->reductions);
     collopt_json_array(&j, "run");
     for (size_t i = 0; i < r->records; i++)
         if (r->record[i].size_class != PASSED)
@@ -371,6 +411,14 @@ static void write_json(const struct collopt_report *r, FILE *to, const char *mpi
     collopt_json_end(&j);
 }
 
+static void write_share(const struct collopt_report *r, FILE *to)
+{
+    if (r->seconds.ranks > 0 && r->seconds.sum > 0 && r->reductions.ranks > 0)
+        fprintf(to, "  reductions took %.6f of %.6f s (%.1f%%) in the mean of the ranks, %.6f s at most\n",
+                r->reductions.sum / (double)r->reductions.ranks, r->seconds.sum / (double)r->seconds.ranks,
+                100 * r->reductions.sum / r->seconds.sum, r->reductions.most);
+}
+
 static void write_table(const struct collopt_report *r, FILE *to, const char *mpi, int ranks, int rank)
 {
     const char *const line = "  %-20s %-24s %12s %12s %6s %11s %11s %11s\n";
@@ -383,6 +431,7 @@ static void write_table(const struct collopt_report *r, FILE *to, const char *mp
         fprintf(to, "collopt: all %d ranks\n", ranks);
     else
         fprintf(to, "collopt: rank %d of %d\n", rank, ranks);
+    write_share(r, to);
     for (size_t i = 0; i < r->records; i++) {
         const struct record *e = &r->record[i];
         char size[24], calls[24], n[24], least[24], mean[24], most[24];
@@ -410,9 +459,11 @@ static void write_table(const struct collopt_report *r, FILE *to, const char *mp
         if (e->size_class != PASSED)
             continue;
         if (!passed)
-            fprintf(to, "  %-45s %12s %12s %6s\n", "passed through to the MPI library", "", "calls", "ranks");
+            fprintf(to, "  %-45s %12s %12s %6s %11s %11s %11s\n", "passed through to the MPI library", "", "calls", "ranks",
+                    "seconds min", "mean", "max");
         passed = true;
-        fprintf(to, "  %-24s %-33s %12" PRIu64 " %6" PRIu64 "\n", e->what, e->how, e->calls, e->ranks);
+        fprintf(to, "  %-24s %-33s %12" PRIu64 " %6" PRIu64 " %11.6f %11.6f %11.6f\n", e->what, e->how, e->calls, e->ranks,
+                e->least, e->seconds / (double)e->ranks, e->most);
     }
 }
 

@@ -202,7 +202,7 @@ static uint64_t lessons(int thread)
 
 static uint64_t reports(int thread)
 {
-    struct collopt_report *r = collopt_report_gather();
+    struct collopt_report *r = collopt_report_gather(1);
 
     (void)thread;
     expect(r && collopt_report_pack(r, NULL, 0) > 0, "no report");

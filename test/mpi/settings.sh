@@ -298,6 +298,21 @@ holds()                 # FILE PATTERN
     grep -q -- "$2" "$1" || { cat "$1"; fail "$host: the report does not hold $2"; }
 }
 
+# All blocking reductions are timed, ours and the MPI library's; together they are what the job took for reductions, and no
+# more than it ran.
+timed_alike()           # FILE
+{
+    python3 - "$1" <<'END'
+import json, sys
+report = json.load(open(sys.argv[1]))
+calls = report["run"] + report["passed"]
+parts = sum(c["seconds"]["mean"] * c["ranks"] / report["ranks"] for c in calls)
+assert all(c["seconds"]["min"] > 0 for c in calls)
+assert abs(parts - report["reductions"]["mean"]) < 1e-6 * parts
+assert report["reductions"]["max"] < report["seconds"]["max"]
+END
+}
+
 reporting()
 {
     rm -f "$work"/report*
@@ -312,8 +327,13 @@ reporting()
     [ "$(reported passed '')" = 3 ] || fail "$host: the report has $(reported passed '') calls passed, not 3"
     holds "$work/report" '"MPI_Allreduce".*among the first calls'
     if command -v python3 >/dev/null; then
-        python3 -m json.tool "$work/report" >"$work/json" || fail "$host: the report is no JSON"
+        timed_alike "$work/report" || fail "$host: the report's seconds: $(cat "$work/report")"
     fi
+    # switched off, ranks do not talk to one another: each has its own, of what the MPI library took
+    tells 2 'run 0 passed 5' COLLOPT=off COLLOPT_REPORT="$work/report-off" -- allreduce=5
+    for rank in 0 1; do
+        holds "$work/report-off.$rank" '"name": "MPI_Allreduce", "reason": "switched off", "ranks": 1, "calls": 5, "seconds": '
+    done
     tells 3 'run 5 passed 0' COLLOPT_AFTER=1 COLLOPT_REPORT=stderr -- allreduce=5
     said 1 '^collopt: all 3 ranks$' "$host, report on stderr"
     # a device or a pipe stays what it is

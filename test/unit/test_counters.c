@@ -240,7 +240,10 @@ static struct collopt_report *one_rank(double seconds)
     run("ring", 20, 1 << 20, 2 * seconds);
     run("recursive_doubling", 3, 8, 0.125);
     collopt_count_passed("Iallreduce", COLLOPT_PASS_UNSUPPORTED, 3);
-    r = collopt_report_gather();
+    collopt_count_passed_call("Allreduce", COLLOPT_PASS_OFF, seconds / 8);
+    collopt_count_passed_call("Allreduce", COLLOPT_PASS_OFF, seconds / 8);
+    collopt_count_passed_call("Allreduce", COLLOPT_PASS_NESTED, 100);
+    r = collopt_report_gather(10 * seconds);
     ck_assert_ptr_nonnull(r);
     return r;
 }
@@ -251,6 +254,8 @@ static const char combined[] =
     "  \"mpi\": \"Open \\\"MPI\\\"\\u000a4\",\n"
     "  \"ranks\": 3,\n"
     "  \"combined\": true,\n"
+    "  \"seconds\": {\n    \"min\": 5,\n    \"mean\": 7.5,\n    \"max\": 10\n  },\n"
+    "  \"reductions\": {\n    \"min\": 0.125,\n    \"mean\": 1.75,\n    \"max\": 3.375\n  },\n"
     "  \"run\": [\n"
     "    {\"collective\": \"allreduce\", \"algorithm\": \"recursive_doubling\", \"bytes_from\": 5, \"bytes_to\": 8, "
     "\"ranks\": 2, \"calls\": 2, \"bytes\": 16, \"seconds\": {\"min\": 0.125, \"mean\": 0.125, \"max\": 0.125}, "
@@ -260,7 +265,15 @@ static const char combined[] =
     "\"seconds_per_call\": {\"min\": 0.5, \"mean\": 1.125, \"max\": 2}}\n  ],\n"
     "  \"passed\": [\n"
     "    {\"name\": \"MPIX_Allreduce_init\", \"reason\": \"not implemented by collopt\", \"ranks\": 1, \"calls\": 1},\n"
-    "    {\"name\": \"MPI_Iallreduce\", \"reason\": \"not implemented by collopt\", \"ranks\": 2, \"calls\": 6}\n  ],\n"
+    "    {\"name\": \"MPI_Allreduce\", \"reason\": \"called from inside a collective\", \"ranks\": 2, \"calls\": 2, "
+    "\"seconds\": {\"min\": 100, \"mean\": 100, \"max\": 100}, \"seconds_per_call\": {\"min\": 100, \"mean\": 100, \"max\": 100}},\n"
+    "    {\"name\": \"MPI_Allreduce\", \"reason\": \"switched off\", \"ranks\": 2, \"calls\": 4, "
+    "\"seconds\": {\"min\": 0.125, \"mean\": 0.1875, \"max\": 0.25}, "
+    "\"seconds_per_call\": {\"min\": 0.0625, \"mean\": 0.09375, \"max\": 0.125}},\n"
+    "    {\"name\": \"MPI_Iallreduce\", \"reason\": \"not implemented by collopt\", \"ranks\": 2, \"calls\": 6},\n"
+    "    {\"name\": \"MPI_Scan\", \"reason\": \"among the first calls on the communicator\", \"ranks\": 1, \"calls\": 1, "
+    "\"seconds\": {\"min\": 0.125, \"mean\": 0.125, \"max\": 0.125}, "
+    "\"seconds_per_call\": {\"min\": 0.125, \"mean\": 0.125, \"max\": 0.125}}\n  ],\n"
     "  \"learnt\": []\n"
     "}\n";
 
@@ -277,7 +290,8 @@ START_TEST(report_combined)
     ck_assert(collopt_report_merge(all, buffer, n));
     collopt_reset_sums();
     collopt_count_passed("X_Allreduce_init", COLLOPT_PASS_UNSUPPORTED, 1);
-    last = collopt_report_gather();
+    collopt_count_passed_call("Scan", COLLOPT_PASS_EARLY, 0.125);
+    last = collopt_report_gather(0);
     n = collopt_report_pack(last, buffer, sizeof buffer);
     ck_assert(collopt_report_merge(all, buffer, n));
     ck_assert(collopt_report_write(all, name, "Open \"MPI\"\n4", 3, -1));
@@ -302,7 +316,7 @@ START_TEST(report_joins_names)
     close(mkstemp(name));
     collopt_count_passed(one, COLLOPT_PASS_EARLY, 1);
     collopt_count_passed(two, COLLOPT_PASS_EARLY, 2);
-    r = collopt_report_gather();
+    r = collopt_report_gather(0);
     ck_assert(collopt_report_write(r, name, NULL, 1, -1));
     text = contents(name);
     ck_assert_msg(strstr(text, "\"ranks\": 1, \"calls\": 3}\n"), "%s", text);
@@ -358,8 +372,8 @@ END_TEST
 
 START_TEST(report_empty)
 {
-    struct collopt_report *r = collopt_report_gather();
-    char name[] = "/tmp/collopt-report-XXXXXX", buffer[64];
+    struct collopt_report *r = collopt_report_gather(0);
+    char name[] = "/tmp/collopt-report-XXXXXX", buffer[128];
     char *text;
 
     close(mkstemp(name));
@@ -391,7 +405,7 @@ START_TEST(report_of_lessons)
     close(mkstemp(name));
     learn("host", 0.5, false);
     learn("ring", 0.25, true);
-    r = collopt_report_gather();
+    r = collopt_report_gather(0);
     ck_assert(collopt_report_merge(r, buffer, collopt_report_pack(r, buffer, sizeof buffer)));
     ck_assert(collopt_report_write(r, name, "MPICH", 2, -1));
     text = contents(name);
@@ -453,9 +467,13 @@ START_TEST(report_table)
     ck_assert(done);
     text = contents(name);
     unlink(name);
-    ck_assert_msg(strstr(text, "on MPICH Version:\t4.0.2\ncollopt: all 4 ranks\n"), "%s", text);
+    ck_assert_msg(strstr(text, "on MPICH Version:\t4.0.2\ncollopt: all 4 ranks\n"
+                               "  reductions took 3.375000 of 10.000000 s (33.8%) in the mean of the ranks, 3.375000 s at most\n"),
+                  "%s", text);
     ck_assert_msg(strstr(text, "allreduce            ring                               1M            2      1"), "%s", text);
     ck_assert_msg(strstr(text, "MPI_Iallreduce           not implemented by collopt"), "%s", text);
+    ck_assert_msg(strstr(text, "MPI_Allreduce            switched off                                 2      1    0.250000    0.250000    0.250000\n"),
+                  "%s", text);
     collopt_report_free(r);
 }
 END_TEST
@@ -487,7 +505,7 @@ START_TEST(report_read_back)
     ck_assert_int_eq(to, 1 << 20);
     ck_assert_int_eq(calls, 2);
     ck_assert(fabs(least - 0.3) < 1e-8 && fabs(mean - 0.3) < 1e-8 && fabs(most - 0.3) < 1e-8);
-    ck_assert(!json_unpack_ex(report, &error, 0, "{s:[{s:s, s:I, s:I}]}", "passed", "name", &mpi, "calls", &calls, "ranks",
+    ck_assert(!json_unpack_ex(report, &error, 0, "{s:[{}, {}, {s:s, s:I, s:I}]}", "passed", "name", &mpi, "calls", &calls, "ranks",
                               &ranks));
     ck_assert_str_eq(mpi, "MPI_Iallreduce");
     ck_assert_int_eq(calls, 3);
