@@ -125,10 +125,12 @@ static void form_grid(const struct collopt_shape *shape, int ranks, struct collo
 
 #define HOSTS_UNKNOWN "where its ranks lie a job finds by the names of its hosts, which are not known here"
 
-static void say_hosts_unknown(void)
+#define COMM_UNKNOWN "that takes a communicator's dimensions, and there is none here"
+
+static void say_unknown(const char *what)
 {
-    fprintf(stderr, "collopt-info: COLLOPT_TOPOLOGY=%s is ignored: " HOSTS_UNKNOWN "; say it by --topology torus:2x2 or mesh:2x2, "
-            "and --nodes\n", collopt_settings()->topology);
+    fprintf(stderr, "collopt-info: COLLOPT_TOPOLOGY=%s is ignored: %s; say it by --topology torus:2x2 or mesh:2x2, and --nodes\n",
+            collopt_settings()->topology, what);
 }
 
 /* TEXT: of --topology, or NULL. */
@@ -138,7 +140,9 @@ static bool lay_out(const char *text, int ranks, struct collopt_topology *t)
     char message[256];
 
     if (!text && shape.kind == COLLOPT_HOSTS)
-        say_hosts_unknown();
+        say_unknown(HOSTS_UNKNOWN);
+    if (!text && shape.kind == COLLOPT_CARTESIAN)
+        say_unknown(COMM_UNKNOWN);
     if (!text && shape.kind == COLLOPT_GRID && collopt_shape_ranks(&shape) != ranks)
         fprintf(stderr, "collopt-info: COLLOPT_TOPOLOGY=%s has room for %d ranks, not for %d; it is ignored\n",
                 collopt_settings()->topology, collopt_shape_ranks(&shape), ranks);

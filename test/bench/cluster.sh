@@ -12,7 +12,7 @@ export TMPDIR
 
 cluster()               # ARGUMENT...: what it says goes to $work/said
 {
-    timeout -k 5 60 sh "$bench" "$@" </dev/null >"$work/said" 2>&1
+    timeout -k 5 300 sh "$bench" "$@" </dev/null >"$work/said" 2>&1
 }
 
 has()                   # LINE WHAT...

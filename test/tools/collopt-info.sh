@@ -161,6 +161,10 @@ printf 'torus:2x2\nn1 0 0\nn2 0 1\nn3 1 0\nn4 1 1\n' >"$work/hosts"
 COLLOPT_TOPOLOGY=file:$work/hosts "$info" --explain reduce --ranks 4 >"$work/out" 2>&1 || fail "--explain, hosts: status $?"
 has '^collopt-info: COLLOPT_TOPOLOGY=file:.*/hosts is ignored: .* names of its hosts, .*; say it by --topology torus:2x2'
 [ "$(grep -c '^collopt' "$work/out")" = 1 ] || fail "--explain, hosts: $(cat "$work/out")"
+COLLOPT_TOPOLOGY=cartesian "$info" --explain reduce --ranks 4 >"$work/out" 2>&1 || fail "--explain, cartesian: status $?"
+has "^collopt-info: COLLOPT_TOPOLOGY=cartesian is ignored: that takes a communicator's dimensions, .*; say it by --topology torus:2x2"
+"$info" --explain reduce --ranks 4 >"$work/out" 2>&1 || fail "--explain, no topology: status $?"
+grep -q '^collopt' "$work/out" && fail "--explain, no topology: $(cat "$work/out")"
 COLLOPT_TOPOLOGY=file:$work/hosts "$info" --explain reduce --ranks 4 --topology torus:2x2 >"$work/out" 2>&1 \
     || fail "--explain, hosts and a torus: status $?"
 grep -q '^collopt' "$work/out" && fail "--explain, hosts and a torus: $(cat "$work/out")"
