@@ -192,7 +192,7 @@ static int wait_here(struct collopt_comm *c, struct collopt_plan *plan, const st
 
     if (plan->request[s->message] == MPI_REQUEST_NULL)
         return MPI_SUCCESS;
-    while (end->kind == COLLOPT_WAIT || end->kind == COLLOPT_FOLD)
+    while (end->kind == COLLOPT_WAIT || end->kind == COLLOPT_FOLD || end->kind == COLLOPT_PREFIXES)
         end++;
 
     MPI_Request *request[end - s];

@@ -340,7 +340,7 @@ static bool redirect(struct pass *w)
                 follow_reads(w, &s->action[i], r);
         if (w->stuck)
             return false;
-        if (s->action[i].kind != ACTION_SEND)
+        if (collopt_writes(&s->action[i], 0))
             place_write(w, (int)i);
     }
     if (w->moves > 0)

@@ -33,14 +33,14 @@ bool collopt_pair(struct collopt_pairs *pairs, int ranks, const struct collopt_b
 void collopt_unpair(struct collopt_pairs *pairs);
 
 /* A message of n elements takes alpha + beta n and occupies the sender's way out and the receiver's way in; a fold of k
- * operands takes gamma (k - 1) n of its rank.  Posting and copying are free; strands run side by side. */
+ * operands takes gamma (k - 1) n of its rank, and so do all prefixes of k operands.  Posting and copying are free; strands run side by side. */
 struct collopt_clock {
     double alpha, beta, gamma;
     /* If not NULL, what a message takes instead of alpha + beta n: by nodes, by links on the way. */
     double (*takes)(int from, int to, size_t n, void *data);
     /* If not NULL, called for every message as its transfer starts. */
     void (*transfer)(int from, int to, const struct collopt_message *m, double start, double end, void *data);
-    /* Likewise for every FOLD and COPY, as it starts. */
+    /* Likewise for every FOLD, COPY and PREFIXES, as it starts. */
     void (*work)(int rank, const struct collopt_step *step, double start, void *data);
     void *data;
 };

@@ -264,6 +264,8 @@ void collopt_fold_once(struct collopt_schedule *s, struct collopt_region to, int
 
 void collopt_prefixes(struct collopt_schedule *s, int operands, const struct collopt_region *operand)
 {
+    for (int k = 0; k < operands; k++)          /* the in-place pass knows of no action that writes several regions */
+        s->failed |= operand[k].place < COLLOPT_FIRST_SLOT;
     if (operands > 1)
         add_action(s, ACTION_PREFIXES, -1, operands, operand);
 }

@@ -313,24 +313,36 @@ static void combine(struct recorder *r, struct plan_work *w, const struct conten
     }
 }
 
-static void work(int rank, const struct collopt_step *step, double start, void *data)
+static void record_work(struct recorder *r, int rank, int round, struct collopt_run to, int operands,
+                        const struct collopt_run *run)
 {
-    struct recorder *r = data;
     struct plan *plan = r->plan;
-    struct contents *operand = must(calloc((size_t)step->runs, sizeof *operand)), result = { 0 };
-    struct plan_work w = { .round = (int)(start + 0.5), .rank = rank, .operands = step->runs - 1 };
+    struct contents *operand = must(calloc((size_t)operands, sizeof *operand)), result = { 0 };
+    struct plan_work w = { .round = round, .rank = rank, .operands = operands };
 
-    w.operand = must(calloc((size_t)step->runs, sizeof *w.operand));
-    for (int i = 0; i < w.operands; i++)
-        read_run(r, rank, step->run[1 + i], 0, &operand[i]);
-    combine(r, &w, operand, step->run[0].n, &result);
-    write_run(r, rank, step->run[0], 0, &result);
+    w.operand = must(calloc((size_t)operands, sizeof *w.operand));
+    for (int i = 0; i < operands; i++)
+        read_run(r, rank, run[i], 0, &operand[i]);
+    combine(r, &w, operand, to.n, &result);
+    write_run(r, rank, to, 0, &result);
     for (int i = 0; i < w.operands; i++)
         free(operand[i].list);
     free(operand);
     free(result.list);
     plan->work = grown(plan->work, plan->works, &plan->work_room, sizeof *plan->work);
     plan->work[plan->works++] = w;
+}
+
+/* Prefixes are shown one after another, each as the one before with one operand more. */
+static void work(int rank, const struct collopt_step *step, double start, void *data)
+{
+    int round = (int)(start + 0.5);
+
+    if (step->kind != COLLOPT_PREFIXES)
+        record_work(data, rank, round, step->run[0], step->runs - 1, step->run + 1);
+    else
+        for (int k = 1; k < step->runs; k++)
+            record_work(data, rank, round, step->run[k], 2, &step->run[k - 1]);
 }
 
 /* ---- before and after ---------------------------------------------------------------------------------------- */
@@ -363,6 +375,33 @@ static size_t result_length(const struct collopt_problem *p, int rank)
     return p->counts ? p->counts[rank] : p->count / (size_t)p->ranks;
 }
 
+/* Whose contributions RANK's result has. */
+static int set_of_result(struct plan *plan, int rank)
+{
+    const struct collopt_problem *p = &plan->problem;
+    int last = p->collective == COLLOPT_SCAN ? rank : p->collective == COLLOPT_EXSCAN ? rank - 1 : p->ranks - 1;
+    int set = set_of_one(plan->sets, 0);
+
+    for (int k = 1; k <= last; k++)
+        set = both(plan->sets, set, set_of_one(plan->sets, k));
+    return set;
+}
+
+/* What is shown must be what the collective is: a step that was followed wrongly ends here. */
+static void check_result(struct plan *plan, int rank)
+{
+    const struct plan_pieces *result = &plan->result[rank];
+    int set = set_of_result(plan, rank);
+    size_t n = 0;
+
+    for (size_t i = 0; i < result->n; i++)
+        n += result->list[i].set == set ? result->list[i].n : 0;
+    if (n != result_length(&plan->problem, rank)) {
+        fprintf(stderr, "collopt-plan: the result of rank %d is not followed rightly; this is an error in collopt-plan\n", rank);
+        abort();
+    }
+}
+
 static void take_results(struct recorder *r)
 {
     const struct collopt_problem *p = &r->plan->problem;
@@ -373,6 +412,7 @@ static void take_results(struct recorder *r)
 
         read_run(r, k, (struct collopt_run){ COLLOPT_OUT, 0, result_length(p, k) }, 0, &result);
         keep_pieces(&r->plan->result[k], &result);
+        check_result(r->plan, k);
         free(result.list);
         for (int i = 0; i < COLLOPT_FIRST_SLOT + r->plan->program[k]->slots; i++)
             free(r->place[k][i].list);

@@ -96,8 +96,8 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
     }
 }
 
-/* The prefixes of this rank's part, each where its last contribution was; of this rank's own in scratch too.  That of rank r is
- * operand[r - BEFORE]. */
+/* The prefixes of this rank's part, each where its last contribution was; this rank's own is copied to scratch, as input is not to
+ * be written, and its prefix home.  That of rank r is operand[r - BEFORE]. */
 static void make_prefixes(struct collopt_schedule *s, int contributors, int rank, int before, struct collopt_block mine,
                           struct collopt_region *operand)
 {

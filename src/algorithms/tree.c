@@ -69,7 +69,6 @@ static int shifted(int by, int rank)
     return rank < 0 ? -1 : rank + by;
 }
 
-/* An odd number has its last rank on top of both trees. */
 /* NOTHING: for a child that is not there.  Of two that come at the same time, one waits for the other. */
 static const struct collopt_tree_rounds NOTHING = { -1, -1 };
 
@@ -112,6 +111,7 @@ struct collopt_tree_rounds collopt_binary_tree_rounds(int below, int above, bool
     return joined(first[0], second[0]);
 }
 
+/* An odd number has its last rank on top of both trees. */
 struct collopt_tree collopt_two_tree(int lo, int hi, bool second, int rank)
 {
     int even = (hi - lo) / 2 * 2, top = even ? 1 << log2_floor(even) : 0, root = second ? even - top : top - 1;

@@ -349,6 +349,17 @@ static struct superaccumulator exactly(const struct running *r, size_t i)
     return a;
 }
 
+/* Settling changes the digits, so it is done to a copy, of those that there are. */
+static uint64_t rounded_so_far(const struct superaccumulator *a, const struct format *f)
+{
+    struct superaccumulator b;
+
+    memcpy((char *) &b + offsetof(struct superaccumulator, low), (const char *) a + offsetof(struct superaccumulator, low),
+           sizeof b - offsetof(struct superaccumulator, low));
+    memcpy(b.digit + a->low, a->digit + a->low, (size_t) (a->high - a->low) * sizeof *a->digit);
+    return rounded(&b, f);
+}
+
 /* Lane I of all vectors from FIRST on the sure way, behind what R has; the operands before are no longer there.  Then the strip at
  * a time: of R and what follows it, the one that FIRST was added to is kept until nothing is known to be lost. */
 #define PREFIXES(lane, word) \
@@ -356,10 +367,8 @@ static struct superaccumulator exactly(const struct running *r, size_t i)
     { \
         for (int j = first; j < k; j++) { \
             lane *at = (lane *) vector[j] + i; \
-            struct superaccumulator settled; \
             accumulate(&a, parts_##lane(at)); \
-            settled = a; \
-            word bits = rounded(&settled, &format_##lane); \
+            word bits = rounded_so_far(&a, &format_##lane); \
             memcpy(at, &bits, sizeof bits); \
         } \
     } \
@@ -377,10 +386,10 @@ static struct superaccumulator exactly(const struct running *r, size_t i)
             r->lost[i] = 0 * r->sum[i]; \
         } \
     } \
-    static void keep_good_##lane(lane *to, const struct running *before, const struct running *r, void *const *vector, int j, int k, \
+    static void keep_good_##lane(const struct running *before, const struct running *r, void *const *vector, int j, int k, \
                                  size_t at, size_t n, bool *sure) \
     { \
-        lane sums[STRIP_LANES]; \
+        lane *to = (lane *) vector[j] + at, sums[STRIP_LANES]; \
         end_##lane(sums, r, n); \
         for (size_t i = 0; i < n; i++) { \
             if (sure[i]) \
@@ -405,7 +414,7 @@ static struct superaccumulator exactly(const struct running *r, size_t i)
             if (!lost_any(now, n)) \
                 end_##lane(to, now, n); \
             else \
-                keep_good_##lane(to, before, now, vector, j, k, at, n, sure); \
+                keep_good_##lane(before, now, vector, j, k, at, n, sure); \
         } \
     } \
     static void prefixes_##lane(void *const *vector, int k, size_t n) \

@@ -51,6 +51,11 @@ has '^    2 -> 3    block 0 of ranks 1-2 (2 elements)$'
 has '^rounds    6$'
 has '^bytes     96 sent'
 has '^time      6 s,'
+run scan --algorithm alltoall --ranks 4 --count 16
+has '^    0 combines  block 0: 0-2 with 3$'
+has '^    0 -> 2    block 0 of ranks 0-2 '
+run exscan --algorithm alltoall --ranks 4 --count 16
+has '^    3 -> 2    block 3 of ranks 0-1 '
 run scan --algorithm recursive_doubling --ranks 5 --count 1 --size 4 --beta 1 --alpha 0 --gamma 0
 has '^    0 -> 4    all of rank 0 (1 element)$'
 has '^    4 combines  all: 0 with 1-4$'

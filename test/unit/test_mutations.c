@@ -104,6 +104,11 @@ static bool computes(const struct collopt_step *k)
     return k->kind == COLLOPT_FOLD || k->kind == COLLOPT_COPY;
 }
 
+static bool is_local(const struct collopt_step *k)
+{
+    return computes(k) || k->kind == COLLOPT_PREFIXES;
+}
+
 static struct collopt_run *runs_of(const struct collopt_step *k)
 {
     return (struct collopt_run *)k->run;        /* a mutant's own */
@@ -113,6 +118,17 @@ static struct collopt_run *runs_of(const struct collopt_step *k)
 static struct collopt_run *operands_of(const struct collopt_step *k)
 {
     return k->kind == COLLOPT_PREFIXES ? runs_of(k) : k->kind == COLLOPT_FOLD ? runs_of(k) + 1 : NULL;
+}
+
+/* The first one that is written. */
+static struct collopt_run *results_of(const struct collopt_step *k)
+{
+    return runs_of(k) + (k->kind == COLLOPT_PREFIXES);
+}
+
+static int results(const struct collopt_step *k)
+{
+    return k->kind == COLLOPT_PREFIXES ? k->runs - 1 : 1;
 }
 
 /* The place, with IN and OUT one place where they are the same memory. */
@@ -218,7 +234,7 @@ static bool message_last_run(struct mutant *m, int s, int k)
 
 static bool operand_offset(struct mutant *m, int s, int k)
 {
-    if (!computes(&m->step[s][k]))
+    if (!is_local(&m->step[s][k]))
         return false;
     runs_of(&m->step[s][k])[m->step[s][k].runs - 1].at++;
     return true;
@@ -226,15 +242,15 @@ static bool operand_offset(struct mutant *m, int s, int k)
 
 static bool result_offset(struct mutant *m, int s, int k)
 {
-    if (!computes(&m->step[s][k]))
+    if (!is_local(&m->step[s][k]))
         return false;
-    runs_of(&m->step[s][k])[0].at++;
+    results_of(&m->step[s][k])->at++;
     return true;
 }
 
 static bool shorter(struct mutant *m, int s, int k)
 {
-    if ((!computes(&m->step[s][k]) && !operands_of(&m->step[s][k])) || m->step[s][k].run[0].n < 2)
+    if (!is_local(&m->step[s][k]) || m->step[s][k].run[0].n < 2)
         return false;
     for (int i = 0; i < m->step[s][k].runs; i++)
         runs_of(&m->step[s][k])[i].n--;
@@ -275,9 +291,9 @@ static bool operand_less(struct mutant *m, int s, int k)
 
 static bool writes_in(struct mutant *m, int s, int k)
 {
-    if (!computes(&m->step[s][k]))
+    if (!is_local(&m->step[s][k]))
         return false;
-    runs_of(&m->step[s][k])[0].place = COLLOPT_IN;
+    results_of(&m->step[s][k])->place = COLLOPT_IN;
     return true;
 }
 
@@ -311,12 +327,14 @@ static bool must_precede(const struct mutant *m, const struct collopt_step *firs
     const struct collopt_message *p = first->message >= 0 ? &m->message[first->message] : NULL;
     const struct collopt_message *q = second->message >= 0 ? &m->message[second->message] : NULL;
 
-    if (computes(first) && second->kind == COLLOPT_POST_SEND)           /* computed, then sent */
-        return message_touches(m, q, first->run, 1);
-    if (first->kind == COLLOPT_PREFIXES && second->kind == COLLOPT_POST_SEND)
-        return message_touches(m, q, first->run + 1, first->runs - 1);
+    if (is_local(first) && second->kind == COLLOPT_POST_SEND)           /* computed, then sent */
+        return message_touches(m, q, results_of(first), results(first));
     if (first->kind == COLLOPT_WAIT && second->kind == COLLOPT_PREFIXES)
         return message_touches(m, p, second->run, second->runs);
+    if (computes(first) && second->kind == COLLOPT_PREFIXES)            /* computed, then read */
+        return touches(m, &first->run[0], second->run, second->runs);
+    if (first->kind == COLLOPT_PREFIXES && computes(second))
+        return touches(m, &second->run[1], results_of(first), results(first));
     if (computes(first) && computes(second))                            /* computed apart from its operands, then read */
         return !into_operand(m, first) && touches(m, &first->run[0], second->run + 1, second->runs - 1) &&
                !touches(m, &second->run[0], first->run, first->runs);
@@ -369,16 +387,22 @@ static bool messages_exchanged(struct mutant *m, int s, int k)
     return false;
 }
 
-/* What a step touches, the first run written or not. */
+/* What a step touches, and does it write? */
 static int accesses(const struct mutant *m, const struct collopt_step *k, const struct collopt_run **run, bool *writes)
 {
-    const struct collopt_message *q = k->message >= 0 && !computes(k) ? &m->message[k->message] : NULL;
+    const struct collopt_message *q = k->message >= 0 && !is_local(k) ? &m->message[k->message] : NULL;
 
     if (k->kind == COLLOPT_AWAIT || k->kind == COLLOPT_END)
         return 0;
     *run = q ? q->run : k->run;
     *writes = !q || !q->send;
     return q ? q->runs : k->runs;
+}
+
+/* Of a step that writes, does it write its run I? */
+static bool written(const struct collopt_step *k, int i)
+{
+    return posts(k) || (k->kind == COLLOPT_PREFIXES ? i > 0 : i == 0);
 }
 
 static bool conflict(const struct mutant *m, const struct collopt_step *a, const struct collopt_step *b)
@@ -389,7 +413,7 @@ static bool conflict(const struct mutant *m, const struct collopt_step *a, const
 
     for (int i = 0; i < n; i++)
         for (int j = 0; j < k; j++)
-            if (overlap(m, &p[i], &q[j]) && ((write_p && (i == 0 || posts(a))) || (write_q && (j == 0 || posts(b)))))
+            if (overlap(m, &p[i], &q[j]) && ((write_p && written(a, i)) || (write_q && written(b, j))))
                 return true;
     return false;
 }
