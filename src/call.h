@@ -273,6 +273,7 @@ int collopt_check(struct collopt_comm *c, const struct collopt_call *call, const
 /* Works on CALL, which the caller does not use afterwards. */
 int collopt_dispatch(struct collopt_call *call);
 extern atomic_bool collopt_switched_on;         /* MPI_Pcontrol, where agreed; COLLOPT=off */
+extern atomic_bool collopt_reporting;  /* COLLOPT_REPORT: calls that are passed on are timed */
 
 /* ---- agree.c ---------------------------------------------------------------------------------------------------- */
 

@@ -19,6 +19,7 @@ static void prepare(void)
 
     if (collopt_kernels_init(collopt_settings()->isa, message, sizeof message))
         collopt_warn("COLLOPT_ISA: %s", message);
+    atomic_store_explicit(&collopt_reporting, collopt_settings()->report != NULL, memory_order_relaxed);
     if (!collopt_settings()->on)
         atomic_store_explicit(&collopt_switched_on, false, memory_order_relaxed);
 }

@@ -1,8 +1,8 @@
 /* The two-operand pass, for operations that can only do right = left op right (MPI_Reduce_local, user-defined operations).
  *
- * Every fold, and all prefixes, become a row of such steps.  The result is computed where the right operand lies if that value is not
- * read again, else in a copy; the copies that remain are what the operation's form costs.  Where operands may be exchanged, the
- * result's place is the right one and nothing is copied.
+ * Every fold, and all prefixes, become a row of such steps.  The result is computed where the right operand lies if that value
+ * is not read again, else in a copy; the copies that remain are what the operation's form costs.  Where operands may be
+ * exchanged, the result's place is the right one and nothing is copied.
  *
  * left = left op right, where RIGHT is still needed, would take two: of RIGHT, and of the result.  If LEFT is what a message
  * has brought, this is received beside LEFT's place, where the result is to be; then that of RIGHT is enough. */

@@ -33,7 +33,8 @@ bool collopt_pair(struct collopt_pairs *pairs, int ranks, const struct collopt_b
 void collopt_unpair(struct collopt_pairs *pairs);
 
 /* A message of n elements takes alpha + beta n and occupies the sender's way out and the receiver's way in; a fold of k
- * operands takes gamma (k - 1) n of its rank, and so do all prefixes of k operands.  Posting and copying are free; strands run side by side. */
+ * operands takes gamma (k - 1) n of its rank, and so do all prefixes of k operands.  Posting and copying are free; strands run
+ * side by side. */
 struct collopt_clock {
     double alpha, beta, gamma;
     /* If not NULL, what a message takes instead of alpha + beta n: by nodes, by links on the way. */

@@ -152,8 +152,8 @@ void collopt_fold(struct collopt_schedule *s, struct collopt_region to, int oper
 /* The same as one step, however many they are: for operations that want all operands at once.  TO may be any of them. */
 void collopt_fold_once(struct collopt_schedule *s, struct collopt_region to, int operands,
                        const struct collopt_region *operand);
-/* Every operand becomes the fold of all up to it, from left to right, as one step: operand[k] = operand[0] op ... op operand[k].  They
- * are different regions of scratch. */
+/* Every operand becomes the fold of all up to it, from left to right, as one step: operand[k] = operand[0] op ... op
+ * operand[k].  They are different regions of scratch. */
 void collopt_prefixes(struct collopt_schedule *s, int operands, const struct collopt_region *operand);
 
 /* ---- phases: another algorithm among some of the ranks ------------------------------------------------------- */

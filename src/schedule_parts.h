@@ -47,7 +47,7 @@ enum { ACTION_REGIONS = 1 + COLLOPT_FOLD_OPERANDS };
 struct action {
     enum action_kind kind;
     int round, strand, peer;
-    int regions;                /* SEND, RECEIVE: 1; COPY: to, from; FOLD: to, operands from left to right; PREFIXES: from left to right */
+    int regions;                /* SEND, RECEIVE: 1; COPY: to, from; FOLD: to, then from left to right; PREFIXES: the same without */
     int region;                 /* index of the first one in s->region */
     bool in_round;              /* messages: posted and waited for in their round */
 };

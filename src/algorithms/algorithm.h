@@ -238,8 +238,8 @@ struct collopt_tree {
 
 /* A balanced tree over ranks LO .. HI-1 whose root is ROOT. */
 struct collopt_tree collopt_binary_tree(int lo, int hi, int root, int rank);
-/* Rounds until something small has come up such a tree, whose root has BELOW and ABOVE under it, and down again.  Subtrees of an even
- * number of ranks have one child with one more; LARGER_FIRST: what goes down goes to that one first. */
+/* Rounds until something small has come up such a tree, whose root has BELOW and ABOVE under it, and down again.  Subtrees of
+ * an even number of ranks have one child with one more; LARGER_FIRST: what goes down goes to that one first. */
 struct collopt_tree_rounds {
     int up, down;
 };
@@ -361,9 +361,9 @@ size_t collopt_preset_segment(const struct collopt_problem *p, double hops, doub
 /* LEAST to MOST for value[PARAMETER] of A, by the model the fastest, the smallest of those. */
 size_t collopt_preset_by_model(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter, int least,
                                int most);
-/* For value[PARAMETER] of A, chunks, unless it is set: a power of two, by the model the fastest, the fewer the better where it hardly
- * matters; and the time that it takes.  1 where all levels use the same: in a node, or on a grid, whose links are not told apart; and
- * over TCP, where messages of one rank at the same time hinder one another. */
+/* For value[PARAMETER] of A, chunks, unless it is set: a power of two, by the model the fastest, the fewer the better where it
+ * hardly matters; and the time that it takes.  1 where all levels use the same: in a node, or on a grid, whose links are not
+ * told apart; and over TCP, where messages of one rank at the same time hinder one another. */
 size_t collopt_preset_chunks(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter, double *seconds);
 /* A number of slots near what one message of so many BYTES takes, value[PARAMETER] of A, by the model the fastest. */
 size_t collopt_preset_lambda(const struct collopt_algorithm *a, const struct collopt_problem *p, int parameter, double bytes);

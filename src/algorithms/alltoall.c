@@ -1,9 +1,9 @@
 /* All-to-all: the vector is cut into as many parts as there are ranks, and the owner of a part receives it from all ranks and
  * combines it in one fold; then the results go where they belong.
  *
- * Nothing is combined on the way, and yet no more bytes travel than in a ring: an operation that wants all operands at once gets
- * them, such as sums that are rounded once.  For a Scan the owner makes the prefixes of all ranks in one step, each where its last
- * operand was.
+ * Nothing is combined on the way, and yet no more bytes travel than in a ring: an operation that wants all operands at once
+ * gets them, such as sums that are rounded once.  For a Scan the owner makes the prefixes of all ranks in one step, each where
+ * its last operand was.
  * Cost: p-1 rounds and (p-1)/p m for Reduce_scatter, twice that elsewhere; (p-1)/p m combined; (p-1)/p m of scratch, m for
  * Scan.  In rank order.  Use it for long vectors where results must not depend on partial sums.
  * Pairwise exchange is folklore; sums and prefixes at the owner: collopt. */
@@ -96,8 +96,8 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
     }
 }
 
-/* The prefixes of this rank's part, each where its last contribution was; this rank's own is copied to scratch, as input is not to
- * be written, and its prefix home.  That of rank r is operand[r - BEFORE]. */
+/* The prefixes of this rank's part, each where its last contribution was; this rank's own is copied to scratch, as input is
+ * not to be written, and its prefix home.  That of rank r is operand[r - BEFORE]. */
 static void make_prefixes(struct collopt_schedule *s, int contributors, int rank, int before, struct collopt_block mine,
                           struct collopt_region *operand)
 {

@@ -90,7 +90,8 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
     c->rounds += root + (p->ranks % 2 && p->ranks > 1);
 }
 
-/* HOPS up, as many DOWN, with one for what comes from the other side at the same time; for each further segment MESSAGES in and out. */
+/* HOPS up, as many DOWN, with one for what comes from the other side at the same time; for each further segment MESSAGES in
+ * and out. */
 static void along(const struct collopt_problem *p, int hops, int down, int messages, struct collopt_traffic *t)
 {
     double segment = vector_bytes(p) / p->segments;

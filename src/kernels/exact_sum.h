@@ -360,8 +360,8 @@ static uint64_t rounded_so_far(const struct superaccumulator *a, const struct fo
     return rounded(&b, f);
 }
 
-/* Lane I of all vectors from FIRST on the sure way, behind what R has; the operands before are no longer there.  Then the strip at
- * a time: of R and what follows it, the one that FIRST was added to is kept until nothing is known to be lost. */
+/* Lane I of all vectors from FIRST on the sure way, behind what R has; the operands before are no longer there.  Then the
+ * strip at a time: of R and what follows it, the one that FIRST was added to is kept until nothing is known to be lost. */
 #define PREFIXES(lane, word) \
     static void surely_go_on_##lane(struct superaccumulator a, void *const *vector, int first, int k, size_t i) \
     { \

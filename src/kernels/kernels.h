@@ -56,8 +56,9 @@ typedef struct collopt_kernel collopt_exact_table[COLLOPT_TYPE_NONE];
 /* The kernel for op on type in the chosen instruction set, or NULL if there is none. */
 const struct collopt_kernel *collopt_kernel(enum collopt_op op, enum collopt_type type);
 
-/* The kernel that rounds the sum of all its operands once, or NULL where there is none: fold takes any k >= 2, and its bits
- * do not depend on the order of the operands; prefixes leaves vectors[0] as it is, NaN included. doc/kernels.md says what infinities, NaN and -0 give. */
+/* The kernel that rounds the sum of all its operands once, or NULL where there is none: fold takes any k >= 2, and its bits do
+ * not depend on the order of the operands; prefixes leaves vectors[0] as it is, NaN included. doc/kernels.md says what
+ * infinities, NaN and -0 give. */
 const struct collopt_kernel *collopt_exact_sum(enum collopt_type type);
 
 /* May op be used on datatypes of this class? As the MPI standard says. */

@@ -266,7 +266,8 @@ static const char combined[] =
     "  \"passed\": [\n"
     "    {\"name\": \"MPIX_Allreduce_init\", \"reason\": \"not implemented by collopt\", \"ranks\": 1, \"calls\": 1},\n"
     "    {\"name\": \"MPI_Allreduce\", \"reason\": \"called from inside a collective\", \"ranks\": 2, \"calls\": 2, "
-    "\"seconds\": {\"min\": 100, \"mean\": 100, \"max\": 100}, \"seconds_per_call\": {\"min\": 100, \"mean\": 100, \"max\": 100}},\n"
+    "\"seconds\": {\"min\": 100, \"mean\": 100, \"max\": 100}, "
+    "\"seconds_per_call\": {\"min\": 100, \"mean\": 100, \"max\": 100}},\n"
     "    {\"name\": \"MPI_Allreduce\", \"reason\": \"switched off\", \"ranks\": 2, \"calls\": 4, "
     "\"seconds\": {\"min\": 0.125, \"mean\": 0.1875, \"max\": 0.25}, "
     "\"seconds_per_call\": {\"min\": 0.0625, \"mean\": 0.09375, \"max\": 0.125}},\n"
@@ -468,11 +469,13 @@ START_TEST(report_table)
     text = contents(name);
     unlink(name);
     ck_assert_msg(strstr(text, "on MPICH Version:\t4.0.2\ncollopt: all 4 ranks\n"
-                               "  reductions took 3.375000 of 10.000000 s (33.8%) in the mean of the ranks, 3.375000 s at most\n"),
+                               "  reductions took 3.375000 of 10.000000 s (33.8%) in the mean of the ranks, 3.375000 s at "
+                               "most\n"),
                   "%s", text);
     ck_assert_msg(strstr(text, "allreduce            ring                               1M            2      1"), "%s", text);
     ck_assert_msg(strstr(text, "MPI_Iallreduce           not implemented by collopt"), "%s", text);
-    ck_assert_msg(strstr(text, "MPI_Allreduce            switched off                                 2      1    0.250000    0.250000    0.250000\n"),
+    ck_assert_msg(strstr(text, "MPI_Allreduce            switched off                                 2      1    0.250000"
+                               "    0.250000    0.250000\n"),
                   "%s", text);
     collopt_report_free(r);
 }
@@ -505,8 +508,8 @@ START_TEST(report_read_back)
     ck_assert_int_eq(to, 1 << 20);
     ck_assert_int_eq(calls, 2);
     ck_assert(fabs(least - 0.3) < 1e-8 && fabs(mean - 0.3) < 1e-8 && fabs(most - 0.3) < 1e-8);
-    ck_assert(!json_unpack_ex(report, &error, 0, "{s:[{}, {}, {s:s, s:I, s:I}]}", "passed", "name", &mpi, "calls", &calls, "ranks",
-                              &ranks));
+    ck_assert(!json_unpack_ex(report, &error, 0, "{s:[{}, {}, {s:s, s:I, s:I}]}", "passed", "name", &mpi, "calls", &calls,
+                              "ranks", &ranks));
     ck_assert_str_eq(mpi, "MPI_Iallreduce");
     ck_assert_int_eq(calls, 3);
     ck_assert_int_eq(ranks, 1);

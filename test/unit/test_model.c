@@ -1,10 +1,10 @@
 /* What the model predicts, against the replay of the programs.
  *
- * On one node whose messages take o with their sender and o with their receiver, and b a byte, the replay's messages of 2 o + b n
- * are the same machine, but that streams do not meet on ports (ideal).  Of what pipelines let overlap it knows nothing, so they are
- * compared where all messages are short and where all are long.  On nodes, and on a grid, messages take what their two ends say;
- * nothing is shared, so that messages on a grid are short, and algorithms that use several of a rank's links at once are not compared
- * there.
+ * On one node whose messages take o with their sender and o with their receiver, and b a byte, the replay's messages of 2 o +
+ * b n are the same machine, but that streams do not meet on ports (ideal).  Of what pipelines let overlap it knows nothing, so
+ * they are compared where all messages are short and where all are long.  On nodes, and on a grid, messages take what their
+ * two ends say; nothing is shared, so that messages on a grid are short, and algorithms that use several of a rank's links at
+ * once are not compared there.
  *
  * With a collective and a name as arguments, looks at that algorithm alone; -v tells every comparison. */
 #include "config.h"
@@ -75,12 +75,13 @@ struct bounds {
 
 static const struct bounds all[KINDS] = { { 0.9, 1.1 }, { 0.9, 1.1 }, { 0.7, 1.3 }, { 0.7, 1.3 } };
 
-/* Estimates.  Linear, gather, alltoall, transpose, knomial, postal_tree, trees, reduce_scatterv, splitting, above all of a Reduce: the
- * replay's ranks take one message after the other, with all its hops, the model's are busy with them only for their own overhead.
- * Two trees of one segment each, and what folds or swings an odd number of ranks: streams meet on ports, the fewer ranks the worse;
- * where ranks are few none of them is chosen.  Scans: what goes beyond the last rank is not sent.  On nodes: the slowest
- * message of a round is not on everybody's way, and what several ranks of a node hear at a time comes through its one port, where
- * the replay's ranks have one each (node_aware).  Shifts pay for neighbours that are nearer than the machine says. */
+/* Estimates.  Linear, gather, alltoall, transpose, knomial, postal_tree, trees, reduce_scatterv, splitting, above all of a
+ * Reduce: the replay's ranks take one message after the other, with all its hops, the model's are busy with them only for
+ * their own overhead. Two trees of one segment each, and what folds or swings an odd number of ranks: streams meet on ports,
+ * the fewer ranks the worse; where ranks are few none of them is chosen.  Scans: what goes beyond the last rank is not sent.
+ * On nodes: the slowest message of a round is not on everybody's way, and what several ranks of a node hear at a time comes
+ * through its one port, where the replay's ranks have one each (node_aware).  Shifts pay for neighbours that are nearer than
+ * the machine says. */
 static const struct exception {
     const char *name;
     enum kind kind;
@@ -318,8 +319,8 @@ START_TEST(folded_ranks_cross_nodes)
 }
 END_TEST
 
-/* All ranks of a node of 32 have their partner elsewhere at the distance 32; at 16 too, if 16 ranks on another node come first, and
- * none if it is the first itself. */
+/* All ranks of a node of 32 have their partner elsewhere at the distance 32; at 16 too, if 16 ranks on another node come
+ * first, and none if it is the first itself. */
 START_TEST(pairs_cross_where_nodes_begin)
 {
     enum { RANKS = 64 };
