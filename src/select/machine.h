@@ -35,7 +35,7 @@ struct collopt_machine {
     double hop;                 /* grids: seconds for each link on the way, beside way[COLLOPT_BETWEEN] */
     double group, taper;        /* from so many neighbouring nodes to others bytes take so many times as long, when all send */
     double turn;                /* seconds until a rank is run again, where ranks outnumber processors and one gives way */
-    bool ideal;                 /* streams never meet on ports and links: for comparisons with collopt_replay() */
+    bool ideal;                 /* as collopt_replay() has it: a message takes a way in and a way out, and streams never meet */
     enum collopt_mpi mpi;       /* the host; set by whoever knows it */
     const struct collopt_host_times *host_times;        /* of its collectives, as measured; NULL: none were */
 };

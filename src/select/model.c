@@ -273,7 +273,7 @@ static double both_ends(const struct collopt_traffic *t, const struct collopt_me
     double last = fan * w->overhead, all = 2 * last;
     bool ring;
 
-    if (level == COLLOPT_INSIDE && m->pattern != COLLOPT_TREE)
+    if ((level == COLLOPT_INSIDE && m->pattern != COLLOPT_TREE) || t->machine->ideal)
         return all;
     if (t->wired && level == COLLOPT_BETWEEN) {
         if (m->pattern == COLLOPT_TREE && m->staggered)
@@ -468,10 +468,16 @@ void collopt_messages(struct collopt_traffic *t, double times, struct collopt_me
         t->seconds += times * collopt_message_seconds(t, m);
 }
 
-/* The processor of a rank that takes messages in and sends some, or its port, which carries others meanwhile. */
-static double busy(const struct parts *s, int in, int out)
+/* What a rank is busy with IN messages that come and OUT that go, by one processor; on an ideal machine by a way in and one out. */
+static double ends_of(const struct collopt_traffic *t, const struct parts *s, int in, int out)
 {
-    return larger((in + out) / 2.0 * s->ends + in * (s->combining + s->copying), most(in, out) * s->wire) + s->turns;
+    return (t->machine->ideal ? most(in, out) : (in + out) / 2.0) * s->ends;
+}
+
+/* The processor of a rank that takes messages in and sends some, or its port, which carries others meanwhile. */
+static double busy(const struct collopt_traffic *t, const struct parts *s, int in, int out)
+{
+    return larger(ends_of(t, s, in, out) + in * (s->combining + s->copying), most(in, out) * s->wire) + s->turns;
 }
 
 double collopt_slot_seconds(const struct collopt_traffic *t, int in, int out, struct collopt_messages m)
@@ -482,12 +488,12 @@ double collopt_slot_seconds(const struct collopt_traffic *t, int in, int out, st
     if (l.inside > 0) {
         struct parts s = parts_of(t, &m, COLLOPT_INSIDE, l.inside, &l);
 
-        inside = busy(&s, in, out);
+        inside = busy(t, &s, in, out);
     }
     if (l.between > 0) {
         struct parts s = parts_of(t, &m, COLLOPT_BETWEEN, l.between, &l);
 
-        between = busy(&s, in, out);
+        between = busy(t, &s, in, out);
     }
     return larger(inside, between);
 }
@@ -498,7 +504,7 @@ static double period(const struct collopt_traffic *t, const struct collopt_messa
 {
     bool chain = m->pattern == COLLOPT_ALONG || m->pattern == COLLOPT_AROUND;
     int window = chain ? CHAIN_WINDOW : t->wired ? GRID_WINDOW : TREE_WINDOW;
-    double ends = (in + out) / 2.0 * s.ends, work = in * (s.combining + s.copying),
+    double ends = ends_of(t, &s, in, out), work = in * (s.combining + s.copying),
         wire = (t->wired ? (1 + most(in, out)) / 2.0 : most(in, out)) * s.wire;    /* some come on links of their own */
 
     return larger(larger(most(m->strands, 1) * ends + work, (m->slotted ? 0 : ends) + wire),
