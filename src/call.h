@@ -7,6 +7,7 @@
 #define COLLOPT_CALL_H
 
 #include <stdatomic.h>
+#include <time.h>
 
 #include "host.h"
 #include "internal.h"
@@ -272,6 +273,15 @@ int collopt_check(struct collopt_comm *c, const struct collopt_call *call, const
 
 /* Works on CALL, which the caller does not use afterwards. */
 int collopt_dispatch(struct collopt_call *call);
+/* Seconds, of a clock that nobody sets. */
+static inline double collopt_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 extern atomic_bool collopt_switched_on;         /* MPI_Pcontrol, where agreed; COLLOPT=off */
 extern atomic_bool collopt_reporting;  /* COLLOPT_REPORT: calls that are passed on are timed */
 

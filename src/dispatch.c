@@ -2,26 +2,17 @@
 #include "config.h"
 
 #include <pthread.h>
-#include <time.h>
 
 #include "call.h"
 
 atomic_bool collopt_switched_on = true, collopt_reporting;
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static COLLOPT_OUT_OF_LINE int decline_timed(const struct collopt_call *call, enum collopt_reason why)
 {
-    double start = now();
+    double start = collopt_now();
     int err = collopt_hand_over(call);
 
-    collopt_count_passed_call(call->name, why, now() - start);
+    collopt_count_passed_call(call->name, why, collopt_now() - start);
     return err;
 }
 
@@ -144,11 +135,11 @@ static void take_in_place(struct collopt_call *call, const struct collopt_comm *
 static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call,
                                      double *seconds)
 {
-    double nobody_asks, start = now();
+    double nobody_asks, start = collopt_now();
     int err = collopt_execute(c, plan, call->in, call->out);
 
     seconds = seconds ? seconds : &nobody_asks;
-    *seconds = now() - start;
+    *seconds = collopt_now() - start;
     if (!c->timed)
         collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);
     else
@@ -194,13 +185,13 @@ static inline int run(struct collopt_comm *c, struct collopt_plan *plan, const s
 /* The host's errors have been heard of when they come back. */
 static int run_by_host(struct collopt_comm *c, const struct collopt_call *call, double *seconds)
 {
-    double start = now();
+    double start = collopt_now();
     int err;
 
     c->busy = true;
     err = collopt_hand_over(call);
     c->busy = false;
-    *seconds = now() - start;
+    *seconds = collopt_now() - start;
     if (c->timed)
         collopt_count_passed_call(call->name, COLLOPT_PASS_CHOSEN, *seconds);
     else

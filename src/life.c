@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "call.h"
@@ -34,14 +33,6 @@ static bool spawned;
 /* Since when sums are added up: MPI_Init, or MPI_Pcontrol(2).  0: without MPI_Init nobody knows. */
 static _Atomic double since;
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Asked at the beginning: a program that has parted from its parent has none any more. */
 static void look_for_parent(void)
 {
@@ -67,7 +58,7 @@ void collopt_begin(void)
     collopt_report_look_ahead(collopt_settings()->report, file_of_rules());
     if (collopt_world_agreed())
         collopt_survey_world();
-    since = now();
+    since = collopt_now();
 }
 
 /* Programs make this call for other tools, so it means something to us only where the user says so, alike on all ranks. */
@@ -79,7 +70,7 @@ void collopt_control(int level)
         return;
     if (level == 2) {
         collopt_reset_sums();
-        since = now();
+        since = collopt_now();
     }
     atomic_store_explicit(&collopt_switched_on, level > 0, memory_order_relaxed);
 }
@@ -151,7 +142,7 @@ static void name_file(char *name, size_t size, const char *where)
 /* WHERE and RULES are files, or NULL.  Without the others, rules would be one rank's. */
 static void report(const char *where, const char *rules)
 {
-    struct collopt_report *r = collopt_report_gather(since > 0 ? now() - since : 0);
+    struct collopt_report *r = collopt_report_gather(since > 0 ? collopt_now() - since : 0);
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", name[PATH_MAX];
     int rank = 0, ranks = 1, length;
     MPI_Comm comm;

@@ -89,13 +89,13 @@ static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost 
     c->scratch = busy * least(p->segments, 2) * m / p->segments;
 }
 
-/* So many ROUNDS, and for each further segment so many STREAMS at the busiest rank. */
-static void pipeline(const struct collopt_problem *p, int rounds, int streams, struct collopt_traffic *t)
+/* So many ROUNDS, and for each further segment so many MESSAGES in and out of the busiest rank. */
+static void pipeline(const struct collopt_problem *p, int rounds, int messages, struct collopt_traffic *t)
 {
     double segment = vector_bytes(p) / p->segments;
 
     collopt_traffic_fill_rounds(t, p->ranks, rounds, segment);
-    collopt_pipeline(t, p->segments - 1, streams, 1,
+    collopt_pipeline(t, p->segments - 1, messages, 1,
                      (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = segment,
                                                 .combined = segment, .uneven = 0.2 });
 }
