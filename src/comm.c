@@ -263,25 +263,28 @@ static bool make_hidden(struct collopt_comm *c, MPI_Comm comm, struct collopt_si
     return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS && collopt_survey(c, comm, seen) == MPI_SUCCESS;
 }
 
-/* Under COLLOPT_REPRODUCIBLE and COLLOPT_CHECK it breaks a promise, so that everybody should hear of it: from rank 0 of the
- * communicator, for that of MPI_COMM_WORLD may not be in it. */
-__attribute__((format(printf, 2, 3)))
-static void tell_refusal(const struct collopt_comm *c, const char *format, ...)
+enum refusal { BY_SETTING, BY_LIMIT, BY_HOST, REFUSALS };
+
+/* Loaded and doing nothing is never silent.  Rank 0 of the communicator speaks, since that of MPI_COMM_WORLD may not be in
+ * it, and once for each reason, unless a promise is broken (COLLOPT_REPRODUCIBLE, COLLOPT_CHECK): each sort of
+ * communicator is named then. */
+__attribute__((format(printf, 3, 4)))
+static void tell_refusal(const struct collopt_comm *c, enum refusal why, const char *format, ...)
 {
+    static atomic_bool said[REFUSALS];
     bool promised = collopt_settings()->reproducible != COLLOPT_NOT_REPRODUCIBLE || collopt_settings()->check;
     char text[512];
     va_list ap;
 
+    if (c->rank != 0 || (atomic_exchange(&said[why], true) && !promised))
+        return;
     va_start(ap, format);
     vsnprintf(text, sizeof text, format, ap);
     va_end(ap);
-    if (!promised)
-        collopt_say_once(COLLOPT_LOG_DECIDE, "%s", text);
-    else if (c->rank == 0)
-        collopt_warn_once("%s", text);
+    collopt_warn_once("%s", text);
 }
 
-/* Why RESERVED and GPU, or what another rank says, keep this communicator with the host. */
+/* Why the setting, or a limit, or what another rank says, keeps this communicator with the host. */
 static void say_why_not(const struct collopt_comm *c, MPI_Comm comm, bool alike, bool gpu)
 {
     char difference[768];
@@ -292,11 +295,11 @@ static void say_why_not(const struct collopt_comm *c, MPI_Comm comm, bool alike,
             collopt_warn_here("the %d ranks of a communicator %s; it keeps the MPI library's own collectives", c->ranks,
                               difference);
     } else if (!gpu) {
-        tell_refusal(c, "a GPU runtime is loaded, or COLLOPT_GPU=native: a communicator of %d ranks keeps the "
-                     "MPI library's own collectives (COLLOPT_GPU=host says that buffers are host memory)", c->ranks);
+        tell_refusal(c, BY_SETTING, "COLLOPT_GPU=native: a communicator of %d ranks keeps the MPI library's own "
+                     "collectives, as will all others", c->ranks);
     } else {
-        tell_refusal(c, "a communicator of %d ranks keeps the MPI library's own collectives: off on some rank, or "
-                     "COLLOPT_COMMUNICATORS=%d reached there", c->ranks, collopt_settings()->communicators);
+        tell_refusal(c, BY_LIMIT, "a communicator of %d ranks keeps the MPI library's own collectives: off on some rank, "
+                     "or COLLOPT_COMMUNICATORS=%d reached there", c->ranks, collopt_settings()->communicators);
     }
 }
 
@@ -314,7 +317,7 @@ static bool engage_together(struct collopt_comm *c, MPI_Comm comm)
             if (c->hidden != MPI_COMM_NULL)
                 PMPI_Comm_free(&c->hidden);
             made = false;
-            tell_refusal(c, "no hidden communicator could be made: a communicator of %d ranks keeps the MPI "
+            tell_refusal(c, BY_HOST, "no hidden communicator could be made: a communicator of %d ranks keeps the MPI "
                          "library's own collectives", c->ranks);
         }
     } else {

@@ -7,17 +7,27 @@ engaged()               # WHAT LINE
     grep -qx "$2" "$work/said" || fail "$1: it does not say \"$2\""
 }
 
+# As quiet(), but that communicators are refused is said, once.
+refused()               # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...
+{
+    refused_host=$1 refused_ranks=$2 refused_what="$*"
+    shift 2
+    launch "$refused_host" "$refused_ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 "$@" || fail "$refused_what: status $?"
+    said 1 "^collopt: a communicator of $refused_ranks ranks keeps the MPI library's own collectives: .*COLLOPT_COMMUNICATORS=" "$refused_what"
+    said 1 "^collopt" "$refused_what"
+}
+
 # One rank may have fewer than the others.
 cap()                   # HOST
 {
     with=$(program "$1" communicators)
-    quiet "$1" 3 COLLOPT_COMMUNICATORS=3 "$with" cap 6
+    refused "$1" 3 COLLOPT_COMMUNICATORS=3 "$with" cap 6
     engaged "$1, a cap of 3" "3 of 6 communicators engaged"
-    quiet "$1" 3 COLLOPT_COMMUNICATORS=0 "$with" cap 3
+    refused "$1" 3 COLLOPT_COMMUNICATORS=0 "$with" cap 3
     engaged "$1, a cap of 0" "0 of 3 communicators engaged"
-    quiet "$1" 3 sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != 1 ] || export COLLOPT_COMMUNICATORS=2; exec "$@"' sh "$with" cap 6
+    refused "$1" 3 sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != 1 ] || export COLLOPT_COMMUNICATORS=2; exec "$@"' sh "$with" cap 6
     engaged "$1, a cap of 2 on rank 1" "2 of 6 communicators engaged"
-    quiet "$1" 2 "$with" cap 300
+    refused "$1" 2 "$with" cap 300
     engaged "$1, many" "256 of 300 communicators engaged"
 }
 

@@ -27,7 +27,9 @@ beginning()
     said 0 '^collopt' "$host, off"
     tells 1 'run 3 passed 2' -- allreduce=5
     tells 3 'run 0 passed 5' COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=host -- allreduce=5
-    tells 3 'run 0 passed 5' COLLOPT_AFTER=1 COLLOPT_GPU=native -- allreduce=5
+    tells 3 'run 0 passed 7' COLLOPT_AFTER=1 COLLOPT_GPU=native -- allreduce=5 dup reduce=2
+    said 1 "^collopt: COLLOPT_GPU=native: a communicator of 3 ranks keeps the MPI library's own collectives" "$host, native"
+    said 1 '^collopt' "$host, native"
 }
 
 talking()
