@@ -371,7 +371,7 @@ static bool set_algorithm(struct message *m, const struct collopt_parameter *p, 
     if (!choose(m, &e, &(struct offer){ p->of, true }, &inner))
         return false;
     *value = collopt_choice_number(&inner);
-    return *value != 0 || complain(m, "no room for another algorithm in parentheses");
+    return *value != 0 || complain(m, "no memory for the algorithm in parentheses");
 }
 
 /* The length of the word from TEXT on. */

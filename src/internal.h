@@ -161,9 +161,11 @@ struct collopt_choice {
     size_t value[COLLOPT_PARAMETERS];           /* 0: not given, take the preset */
 };
 
-/* A choice as the value of a parameter that takes an algorithm; 0: no room.  And back; NULL: there is no such number. */
+/* A choice as the value of a parameter that takes an algorithm; 0: no memory.  And back; NULL: there is no such number. */
 size_t collopt_choice_number(const struct collopt_choice *choice);
 const struct collopt_choice *collopt_choice_numbered(size_t number);
+/* Has this thread got a 0 since it last asked?  What it decided since may not be what other ranks decide. */
+bool collopt_choice_missed(void);
 
 /* Parses TEXT for collective C.  On failure returns false and writes a sentence to MESSAGE that names what was wrong and
  * what would be right. */

@@ -63,6 +63,15 @@ test_unit_test_host_mpi_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_host_mpi_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) -lm
 endif
 
+if COLLOPT_CHECK
+check_PROGRAMS += test/unit/test_choice
+TESTS += test/unit/test_choice
+test_unit_test_choice_SOURCES = test/unit/test_choice.c
+test_unit_test_choice_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_choice_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc
+test_unit_test_choice_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) -lm
+endif
+
 # machines as hwloc describes and records them
 if COLLOPT_CHECK
 if COLLOPT_HWLOC
