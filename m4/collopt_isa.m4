@@ -51,7 +51,6 @@ COLLOPT_CHECK_CFLAG([-fopenmp-simd], [COLLOPT_KERNEL_CFLAGS])
 # Twice is enough for short vectors (sum of 100 doubles: 18.5 ns, 15 unrolled); eight times would double the size.
 COLLOPT_CHECK_CFLAG([-funroll-loops], [COLLOPT_KERNEL_CFLAGS])
 COLLOPT_CHECK_CFLAG([--param=max-unroll-times=2], [COLLOPT_KERNEL_CFLAGS])
-COLLOPT_CHECK_CFLAG([-ffp-contract=off], [COLLOPT_KERNEL_CFLAGS])
 COLLOPT_CHECK_CFLAG([-fno-math-errno], [COLLOPT_KERNEL_CFLAGS])
 COLLOPT_CHECK_CFLAG([-fno-trapping-math], [COLLOPT_KERNEL_CFLAGS])
 # gcc 12 fuses products with alternating sums in straight-line code, -ffp-contract=off or not.

@@ -11,6 +11,7 @@
 
 #include "call.h"
 #include "hash.h"
+#include "select/choose.h"
 
 static atomic_bool world_asked, world_agreed;
 
@@ -25,7 +26,7 @@ bool collopt_world_agreed(void)
 }
 
 /* Of all that decides alike only if it is the same code: the version, the variables and the algorithms there are. */
-static uint64_t version_hash(void)
+static uint64_t code_hash(void)
 {
     uint64_t h = collopt_hash_text(COLLOPT_AGREED_VERSION, PACKAGE_VERSION);
     int n;
@@ -37,6 +38,12 @@ static uint64_t version_hash(void)
         for (const char *t = (*a)->name; *t; t++)
             h = (h ^ (unsigned char)*t ^ (uint64_t)(*a)->collective << 8) * COLLOPT_HASH_PRIME;
     return h;
+}
+
+/* The same code may be compiled to compute predicted times otherwise. */
+static uint64_t version_hash(void)
+{
+    return (code_hash() ^ collopt_fingerprint()) * COLLOPT_HASH_PRIME;
 }
 
 bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, bool *hash_alike)
@@ -114,9 +121,9 @@ static void say_value(const struct collopt_setting_row *row, const char *value, 
         snprintf(text, size, "has no %s%s", row->name, doubtful ? " or cannot use it" : "");
 }
 
-static bool same_version(MPI_Comm comm)
+static bool same(MPI_Comm comm, uint64_t hash)
 {
-    long long version = (long long)(version_hash() >> 1), mine[2] = { version, -version }, all[2];
+    long long h = (long long)(hash >> 1), mine[2] = { h, -h }, all[2];
 
     return collopt_host.Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS && all[0] == -all[1];
 }
@@ -128,7 +135,10 @@ void collopt_difference(MPI_Comm comm, char *text, size_t size)
     int n, rank, which;
 
     snprintf(text, size, "run different versions of collopt");
-    if (!same_version(comm))
+    if (!same(comm, code_hash()))
+        return;
+    snprintf(text, size, "run builds of collopt that compute predicted times differently (compilers, or their options)");
+    if (!same(comm, collopt_fingerprint()))
         return;
     snprintf(text, size, "run collopt with different COLLOPT_ variables");
     if (find_difference(comm, &rank, &which) || rank < 0)
@@ -166,6 +176,6 @@ void collopt_agree_on_world(void)
     if (alike)
         return;
     collopt_difference(MPI_COMM_WORLD, difference, sizeof difference);
-    collopt_warn("the %d ranks of MPI_COMM_WORLD %s; all use the MPI library's own collectives.  Set the variables alike on "
-                 "all nodes (collopt-info shows them).", ranks, difference);
+    collopt_warn("the %d ranks of MPI_COMM_WORLD %s; all use the MPI library's own collectives.  Have one build and the same "
+                 "variables on all nodes (collopt-info shows them).", ranks, difference);
 }

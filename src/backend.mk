@@ -39,6 +39,7 @@ COLLOPT_CORE_SOURCES = \
 	src/select/candidates.c \
 	src/select/choose.c \
 	src/select/choose.h \
+	src/select/fingerprint.c \
 	src/select/host_mpi.c \
 	src/select/host_mpi.h \
 	src/select/host_times.c \

@@ -13,6 +13,9 @@ struct collopt_candidate {
 /* The N best of them, the best first, into BEST; returns how many there are. */
 int collopt_choose(const struct collopt_problem *p, int n, struct collopt_candidate *best);
 
+/* fingerprint.c: of how this build computes predicted times.  Ranks must compute them alike to the last bit. */
+uint64_t collopt_fingerprint(void);
+
 /* measured.c: where P was measured, and what was best there; NULL: nowhere. */
 const char *collopt_measured(const struct collopt_problem *p, struct collopt_choice *choice);
 

@@ -23,8 +23,37 @@ copies()                # HOST LINE
     said 3 "^rank [0-9]*: $2\$" "$1, copies of rules"
 }
 
+# A build beside this one, which differs in nothing but that it computes predicted times otherwise.
+make_other_build()      # HOST
+{
+    mkdir -p "$work/other"
+    cp "$build/.libs/libcollopt.so" "$work/other"
+    echo '#include <stdint.h>
+          uint64_t collopt_fingerprint(void);
+          __attribute__((visibility("hidden"))) uint64_t collopt_fingerprint(void) { return 1; }' >"$work/other/f.c"
+    ${CC:-cc} -O2 -fPIC -shared -Wl,-z,muldefs -o "$work/other/libcollopt-$1.so" "$work/other/f.c" \
+        "$build"/src/.libs/libcollopt_"$1"_la-*.o -Wl,--whole-archive "$build/.libs/libcollopt-core.a" -Wl,--no-whole-archive \
+        || fail "$1: the other build could not be linked"
+}
+
+builds()                # HOST
+{
+    make_other_build "$1"
+    for odd in 0 2; do
+        # shellcheck disable=SC2016
+        LAUNCH_SECONDS=40 launch "$1" 3 sh -c 'p=$2; [ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != "$1" ] || p=$3
+            shift 3; exec env LD_PRELOAD="$p" "$@"' sh $odd "$library" "$work/other/libcollopt.so" \
+            "$(program "$1" settings)" allreduce=6 || fail "$1, another build on rank $odd: status $?"
+        said 3 '^rank [0-9]*: run 0 passed 6' "$1, another build on rank $odd"
+        said 1 '^collopt: the 3 ranks of MPI_COMM_WORLD run builds of collopt that compute predicted times differently ' \
+            "$1, another build on rank $odd"
+        said 1 '^collopt: ' "$1, another build on rank $odd"
+    done
+}
+
 disagree()              # HOST
 {
+    builds "$1"
     for rank in 0 2; do
         for variable in COLLOPT_AFTER=1 COLLOPT_AFTER=5 COLLOPT_ALLREDUCE=ring COLLOPT_PCONTROL=on COLLOPT_CUT=1K \
                         COLLOPT_GPU=host COLLOPT_CHECK=on COLLOPT_ADAPT=on COLLOPT_REPRODUCIBLE=placement \
