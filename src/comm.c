@@ -409,7 +409,7 @@ void collopt_comm_engage(struct collopt_comm *c)
 
     if (!c->placed)             /* while switched off, calls are not counted */
         c->inside = collopt_comm_inside(c);
-    c->placed = true;
+    c->placed = collopt_world_asked();  /* not yet, where a tool reduces inside MPI_Init */
     if (c->inside && !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
         return;
     if (++c->calls < (c->inside ? after : ELSEWHERE))

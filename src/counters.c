@@ -23,6 +23,7 @@ const char *const collopt_reason_names[COLLOPT_REASONS] = {
     [COLLOPT_PASS_CHOSEN] = "host chosen",
     [COLLOPT_PASS_NESTED] = "called from inside a collective",
     [COLLOPT_PASS_UNSUPPORTED] = "not implemented by collopt",
+    [COLLOPT_PASS_TOOL] = "taken past collopt by a tool",
 };
 
 /* A sum's key is (an algorithm's descriptor, its size class) or (an MPI name, a reason): two disjoint sets of pointers. */

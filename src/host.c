@@ -51,17 +51,21 @@ COLLOPT_NAMES(DEFINITION)
 
 EXPORT int MPI_Pcontrol(const int level, ...)
 {
-    return collopt_entry_Pcontrol(level);
+    collopt_entry_Pcontrol(level);
+    return collopt_host.Pcontrol ? collopt_host.Pcontrol(level) : MPI_SUCCESS;
 }
 
 #else
 
-struct collopt_host collopt_host;
+struct collopt_host collopt_host, collopt_next;
 const char *collopt_host_version, *collopt_host_path;
 
-static int entry_pcontrol(const int level, ...)
+#define CALLED(function, id, ID, needs, parameters, arguments) #id,
+static void went_past(enum collopt_name name)
 {
-    return collopt_entry_Pcontrol(level);
+    static const char *const called[] = { COLLOPT_NAMES(CALLED) "Pcontrol" };
+
+    collopt_count_passed(called[name], COLLOPT_PASS_TOOL, 1);
 }
 
 #define ENTRY(function, id, ID, needs, parameters, arguments) \
@@ -78,12 +82,14 @@ static struct collopt_backend_table table = {
     .public_table = &collopt_public,
     .entry = {
         COLLOPT_NAMES(ENTRY)
-        [COLLOPT_NAME_PCONTROL] = (collopt_function)entry_pcontrol,
-    }
+        [COLLOPT_NAME_PCONTROL] = (collopt_function)collopt_entry_Pcontrol,
+    },
+    .went_past = went_past
 };
 
 #define TAKE(function, id, ID, needs, parameters, arguments) \
-    collopt_host.id = (int (*) parameters)front->host[COLLOPT_NAME_##ID];
+    collopt_host.id = (int (*) parameters)front->host[COLLOPT_NAME_##ID]; \
+    collopt_next.id = (int (*) parameters)front->next[COLLOPT_NAME_##ID];
 
 __attribute__((visibility("default")))
 const struct collopt_backend_table *collopt_backend_open(const struct collopt_front_table *front)

@@ -18,7 +18,10 @@ typedef MPI_Count host_count;
 
 #include "front/names.h"
 
-/* NULL where the host has no such name: Allreduce_c and its like, the persistent ones, X_Allreduce_init (that is
+/* collopt_host has the host's own functions. collopt_next has the same ones, but where a profiling tool stands between us and the
+ * host, the tool's for the names of COLLOPT_SERVICES: with these an entry point goes on with the user's call.
+ *
+ * NULL where the host has no such name: Allreduce_c and its like, the persistent ones, X_Allreduce_init (that is
  * MPIX_Allreduce_init), Comm_idup_with_info. On SMPI also Pcontrol, which aborts there. */
 struct collopt_host {
 #define COLLOPT_FIELD(function, id, ID, needs, parameters, arguments) int (*id) parameters;
@@ -29,8 +32,9 @@ struct collopt_host {
 
 #ifdef COLLOPT_STATIC
 extern const struct collopt_host collopt_host;
+# define collopt_next collopt_host
 #else
-extern struct collopt_host collopt_host;        /* filled once, before the first entry point is called */
+extern struct collopt_host collopt_host, collopt_next;  /* filled once, before the first entry point is called */
 #endif
 
 /* int collopt_entry_Allreduce(const void *in, void *out, int count, host_type type, host_op op, host_comm comm) and so on for
@@ -38,7 +42,7 @@ extern struct collopt_host collopt_host;        /* filled once, before the first
 #define COLLOPT_ENTRY(function, id, ID, needs, parameters, arguments) int collopt_entry_##id parameters;
 COLLOPT_NAMES(COLLOPT_ENTRY)
 #undef COLLOPT_ENTRY
-int collopt_entry_Pcontrol(int level);
+void collopt_entry_Pcontrol(int level);          /* whoever calls it goes on with the host's */
 
 /* What MPI_Get_library_version says, and where the host was found; NULL in a static archive. */
 extern const char *collopt_host_version, *collopt_host_path;

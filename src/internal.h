@@ -246,6 +246,7 @@ enum collopt_reason {           /* why a call was passed through to the host */
     COLLOPT_PASS_CHOSEN,        /* the host was forced or selected */
     COLLOPT_PASS_NESTED,        /* called from inside collopt */
     COLLOPT_PASS_UNSUPPORTED,   /* nonblocking, persistent: not implemented here */
+    COLLOPT_PASS_TOOL,          /* a profiling tool behind us has taken it to the host */
     COLLOPT_REASONS
 };
 extern const char *const collopt_reason_names[COLLOPT_REASONS];     /* "switched off", ... for the report */

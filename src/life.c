@@ -50,9 +50,39 @@ static const char *file_of_rules(void)
     return collopt_settings()->adapt ? collopt_settings()->adapt_rules : NULL;
 }
 
+#ifdef COLLOPT_HOST_SMPI        /* which deletes no attributes at the end */
+static void listen_for_end(void)
+{
+}
+#else
+static int at_end(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)value, (void)extra;
+    collopt_end();
+    return MPI_SUCCESS;
+}
+
+/* Tools may take MPI_Finalize past us. Attributes of MPI_COMM_SELF are deleted first in it, while all of MPI still works. */
+static void listen_for_end(void)
+{
+    int key = MPI_KEYVAL_INVALID;
+
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, NULL))
+        return;
+    PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    PMPI_Comm_free_keyval(&key);        /* lives as long as the attribute */
+}
+#endif
+
+static atomic_bool begun, ended;
+
+/* MPI_Init may come by twice, where a profiling tool stands in between. */
 void collopt_begin(void)
 {
+    if (atomic_exchange(&begun, true))
+        return;
     collopt_prepare();
+    listen_for_end();
     look_for_parent();
     collopt_agree_on_world();
     collopt_report_look_ahead(collopt_settings()->report, file_of_rules());
@@ -167,13 +197,14 @@ static void report(const char *where, const char *rules)
     collopt_report_free(r);
 }
 
+/* Called by MPI_Finalize, and once more by it where it did come by here. */
 void collopt_end(void)
 {
     const char *where = collopt_settings()->report;
     const char *rules = file_of_rules();
     int finalized = 0;
 
-    if (PMPI_Finalized(&finalized) || finalized)
+    if (PMPI_Finalized(&finalized) || finalized || atomic_exchange(&ended, true))
         return;
     if (where || rules) {
         collopt_comm_tell();

@@ -1,5 +1,6 @@
 #!/bin/sh
-# The kernels on aarch64: cross-compiled here, run by an emulator, with NEON and with SVE of two lengths.
+# The kernels on aarch64: cross-compiled here, run by an emulator, with NEON and with SVE of two lengths. And MPI_Pcontrol, which is
+# written in assembler.
 # CROSS_CC and QEMU name other tools than Debian's gcc-aarch64-linux-gnu and qemu-user.
 
 cc=${CROSS_CC:-aarch64-linux-gnu-gcc}
@@ -31,6 +32,9 @@ compile sve.o     -c "$source/src/kernels/reduce_tmpl.c" -DCOLLOPT_ISA=sve -marc
 compile run -static "$source/src/kernels/kernels.c" "$source/src/kernels/isa.c" "$source/test/kernels_plain.c" \
     "$source/test/kernels_cases.c" "$source/test/exact_cases.c" "$source/test/exact_reference.c" \
     "$build/generic.o" "$build/neon.o" "$build/sve.o" -lm
+
+compile pcontrol -static "$source/src/front/pcontrol.c" "$source/test/front/pcontrol.c"
+"$qemu" "$build/pcontrol" || exit 1
 
 if aarch64-linux-gnu-objdump -d --no-show-raw-insn "$build"/[gns]*.o 2>/dev/null |
    grep -E '[[:space:]](fn?m(add|sub)|fn?m(la|ls|ad|sb)|fcmla)[[:space:]]'; then

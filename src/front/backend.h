@@ -11,7 +11,7 @@
 
 #include "names.h"
 
-#define COLLOPT_INTERFACE 1u        /* changes with any change of meaning below */
+#define COLLOPT_INTERFACE 2u        /* changes with any change of meaning below */
 
 typedef void (*collopt_function)(void);
 
@@ -21,6 +21,7 @@ struct collopt_front_table {
     const char *library_version;                /* MPI_Get_library_version */
     const char *library_path;                   /* the shared object that defines PMPI_Allreduce */
     collopt_function host[COLLOPT_NAME_COUNT];  /* its own PMPI_X */
+    collopt_function next[COLLOPT_NAME_COUNT];  /* with what an entry that only listens goes on: a tool's, or the host's */
 };
 
 struct collopt_public;
@@ -32,6 +33,8 @@ struct collopt_backend_table {
     int unsupported;                            /* the error class that answers a name the host lacks */
     const struct collopt_public *public_table;  /* what include/collopt.h asks, see public.h */
     collopt_function entry[COLLOPT_NAME_COUNT]; /* NULL: the front calls the host's function */
+    /* entry[COLLOPT_NAME_PCONTROL] is a void (*)(int level); the front goes on with the call itself. */
+    void (*went_past)(enum collopt_name name);  /* a tool has taken a call of the family to the host */
 };
 
 /* The one symbol that a backend exports. It makes no MPI call; NULL if the front's table is not of its

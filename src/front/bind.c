@@ -20,18 +20,23 @@ _Atomic(const struct collopt_binding *) collopt_bound;
 #define SPELLED(function, id, ID, needs, parameters, arguments) #function,
 static const char *const names[COLLOPT_NAME_COUNT] = { COLLOPT_NAMES(SPELLED) "MPI_Pcontrol" };
 
-/* One rank speaks for the job, by the launcher's word; a process without a launcher speaks for itself. */
+/* This process's rank by the launcher's word; NULL: it has no launcher that we know. */
+static const char *launched_rank(void)
+{
+    static const char *const variable[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID" };
+    const char *rank = NULL;
+
+    for (size_t i = 0; i < sizeof variable / sizeof *variable && !rank; i++)
+        rank = getenv(variable[i]);
+    return rank;
+}
+
+/* One rank speaks for the job; a process without a launcher speaks for itself. */
 static bool speaks(void)
 {
-    static const char *const rank[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID" };
+    const char *rank = launched_rank();
 
-    for (size_t i = 0; i < sizeof rank / sizeof *rank; i++) {
-        const char *is = getenv(rank[i]);
-
-        if (is)
-            return strcmp(is, "0") == 0;
-    }
-    return true;
+    return !rank || strcmp(rank, "0") == 0;
 }
 
 /* Switched off by COLLOPT, the backend is loaded all the same, because ranks agree on that too; but where it cannot be,
@@ -47,18 +52,43 @@ static bool switched_off(void)
     return false;
 }
 
+static void say(const char *who, const char *format, va_list list)
+{
+    char text[2 * PATH_MAX];
+
+    if (switched_off())
+        return;
+    vsnprintf(text, sizeof text, format, list);
+    fprintf(stderr, "collopt: %s%s; the MPI library's own collectives are used\n", who, text);
+}
+
 static void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void warn(const char *format, ...)
 {
-    char text[2 * PATH_MAX];
     va_list list;
 
-    if (!speaks() || switched_off())
-        return;
     va_start(list, format);
-    vsnprintf(text, sizeof text, format, list);
+    if (speaks())
+        say("", format, list);
     va_end(list);
-    fprintf(stderr, "collopt: %s; the MPI library's own collectives are used\n", text);
+}
+
+/* Where this rank cannot have what others may have, nobody but this rank knows, and the others will wait for it. */
+static void warn_here(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void warn_here(const char *format, ...)
+{
+    const char *rank = launched_rank();
+    char host[256] = "", who[320];
+    va_list list;
+
+    gethostname(host, sizeof host - 1);
+    if (rank)
+        snprintf(who, sizeof who, "rank %.20s on %s: ", rank, host);
+    else
+        snprintf(who, sizeof who, "on %s: ", host);
+    va_start(list, format);
+    say(who, format, list);
+    va_end(list);
 }
 
 static const void *base_of(const void *address)
@@ -153,7 +183,7 @@ static const struct collopt_backend_table *open_backend(const struct collopt_mpi
         return NULL;
     }
     if (!backend_path(mpi->name, path)) {
-        warn("%s is missing", path);
+        warn_here("%s is missing", path);
         return NULL;
     }
     if (mpi->path)          /* the backend is not linked with it, and must find its symbols */
@@ -162,7 +192,7 @@ static const struct collopt_backend_table *open_backend(const struct collopt_mpi
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
     if (!handle) {
-        warn("%s", dlerror());
+        warn_here("%s", dlerror());
         return NULL;
     }
 
@@ -171,7 +201,7 @@ static const struct collopt_backend_table *open_backend(const struct collopt_mpi
     const struct collopt_backend_table *backend = open ? open(front) : NULL;
 
     if (!backend || backend->version != COLLOPT_INTERFACE || backend->size != sizeof *backend) {
-        warn("%s is of another version than libcollopt.so", path);
+        warn_here("%s is of another version than libcollopt.so", path);
         return NULL;
     }
     return backend;
@@ -186,12 +216,46 @@ static collopt_function function_of(void *handle, const char *name)
     return address && !collopt_is_ours(address) ? (collopt_function)(uintptr_t)address : NULL;
 }
 
-/* The MPI_X after ours, if it is a tool's: one in the host itself needs no detour. */
+/* Does the object of that PATH, which is mapped at BASE, define NAME itself? */
+static bool defines(const void *base, const char *path, const char *name)
+{
+    void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    void *address = handle ? dlsym(handle, name) : NULL;
+
+    if (handle)
+        dlclose(handle);
+    return address && base_of(address) == base;
+}
+
+/* An MPI library may lie in two objects, one with MPI_X and one with PMPI_X (libpmpi). The interface for tools is what
+ * both of them have, and no tool. */
+static bool is_the_hosts(collopt_function function, const struct collopt_mpi *mpi)
+{
+    Dl_info where;
+
+    return !dladdr((const void *)(uintptr_t)function, &where) || where.dli_fbase == mpi->base
+        || defines(where.dli_fbase, where.dli_fname, "MPI_T_init_thread")
+        || defines(where.dli_fbase, where.dli_fname, "PMPI_T_init_thread");
+}
+
+/* The function of that name after ours, if it is a tool's: one in the host itself needs no detour. */
 static collopt_function tool(const char *name, const struct collopt_mpi *mpi)
 {
     collopt_function next = function_of(RTLD_NEXT, name);
 
-    return next && base_of((const void *)(uintptr_t)next) != mpi->base ? next : NULL;
+    return next && !is_the_hosts(next, mpi) ? next : NULL;
+}
+
+static void look_up(struct collopt_binding *b, bool found, const struct collopt_mpi *mpi)
+{
+    for (int i = 0; i < COLLOPT_NAME_COUNT; i++) {
+        char name[64];
+
+        snprintf(name, sizeof name, "P%s", names[i]);
+        b->host[i] = function_of(found ? mpi->handle : RTLD_NEXT, name);
+        b->tool_pmpi[i] = found ? tool(name, mpi) : NULL;
+        b->tool_mpi[i] = tool(names[i], mpi);
+    }
 }
 
 static void bind(struct collopt_binding *b, bool found, const struct collopt_mpi *mpi,
@@ -199,23 +263,32 @@ static void bind(struct collopt_binding *b, bool found, const struct collopt_mpi
 {
     if (!found)
         warn("no MPI library found in this process");
-    for (int i = 0; i < COLLOPT_NAME_COUNT; i++) {
-        char name[64];
-
-        snprintf(name, sizeof name, "P%s", names[i]);
-        front->host[i] = function_of(found ? mpi->handle : RTLD_NEXT, name);
-    }
+    look_up(b, found, mpi);
+    memcpy(front->host, b->host, sizeof front->host);
+    collopt_stand_around_tools(b, front);
     front->library_version = mpi->version;
     front->library_path = mpi->path;
 
     b->backend = found ? open_backend(mpi, front) : NULL;
     b->unsupported = b->backend ? b->backend->unsupported : found ? mpi->unsupported : 1;
-    for (int i = 0; i < COLLOPT_NAME_COUNT; i++) {
-        collopt_function next = tool(names[i], mpi);
+    for (int i = 0; i < COLLOPT_NAME_COUNT; i++)
+        b->work[i] = b->backend && b->backend->entry[i] ? b->backend->entry[i] : b->host[i];
+    b->work[COLLOPT_NAME_PCONTROL] = b->backend ? b->backend->entry[COLLOPT_NAME_PCONTROL] : NULL;
+    collopt_go_by_tools(b);
+}
 
-        b->pmpi[i] = b->backend && b->backend->entry[i] ? b->backend->entry[i] : front->host[i];
-        b->mpi[i] = next ? next : b->pmpi[i];
-    }
+/* Where nothing of ours would run in silence, rank 0 says so once. */
+void collopt_went_past(enum collopt_name name, collopt_function tool)
+{
+    static atomic_flag said = ATOMIC_FLAG_INIT;
+    const struct collopt_binding *b = atomic_load_explicit(&collopt_bound, memory_order_acquire);
+    Dl_info where;
+
+    if (b->backend && b->backend->went_past)
+        b->backend->went_past(name);
+    if (b->backend && dladdr((const void *)(uintptr_t)tool, &where) && !atomic_flag_test_and_set(&said))
+        warn("%s goes past collopt: %s, which was loaded behind libcollopt.so, calls the P%s that is next. "
+             "Name it before libcollopt.so in LD_PRELOAD", names[name], where.dli_fname, names[name]);
 }
 
 /* Binds once; a process without an MPI is bound only if it MUST be. Nothing under the lock calls back into us: the host

@@ -1,8 +1,7 @@
 /* The exported MPI_X and PMPI_X.
  *
- * Both are defined because Open MPI's Fortran bindings call PMPI_X. PMPI_X does the work; MPI_X first gives the
- * call to the profiling tool behind us, if there is one, which comes back by PMPI_X. So we and the
- * tool each see every call once, whoever was preloaded first.
+ * Both are defined because Open MPI's Fortran bindings call PMPI_X. Both do the work, but where there are profiling tools
+ * behind us, which are given the call first (tools.c). MPI_Pcontrol is in pcontrol.c.
  *
  * The caller's return address tells which MPI it uses, where several objects of a process could answer. */
 
@@ -35,7 +34,3 @@ static inline const struct collopt_binding *binding(const void *caller)
     FORWARD(P##function, pmpi, ID, parameters, arguments)
 
 COLLOPT_NAMES(FORWARD_BOTH)
-
-/* What follows the level means something to other tools only, and cannot be handed on in C. */
-FORWARD(MPI_Pcontrol, mpi, PCONTROL, (const int level, ...), (level))
-FORWARD(PMPI_Pcontrol, pmpi, PCONTROL, (const int level, ...), (level))

@@ -2,7 +2,7 @@
  *
  * It knows no mpi.h and needs only libc, so it can be preloaded into anything. The first intercepted call finds
  * the process's MPI (find.c), loads the backend built for its ABI and publishes what each name shall do
- * (bind.c); every further call is one load and one jump (calls.c). A process that makes no such call pays
+ * (bind.c); every further call is one load and one jump (calls.c, pcontrol.c), or goes by profiling tools (tools.c). A process that makes no such call pays
  * for being mapped and no more: there is no constructor. */
 
 #ifndef COLLOPT_FRONT_H
@@ -24,10 +24,14 @@ typedef int64_t host_count;
 
 /* ---- bind.c: what every name does ---- */
 
-/* NULL stands for a name that the host lacks. */
+/* NULL stands for a name that the host lacks, or that no tool has. */
 struct collopt_binding {
-    collopt_function mpi[COLLOPT_NAME_COUNT];   /* MPI_X: the next profiling tool's MPI_X, or as below */
-    collopt_function pmpi[COLLOPT_NAME_COUNT];  /* PMPI_X: the backend's, or the host's */
+    collopt_function mpi[COLLOPT_NAME_COUNT];   /* what MPI_X does: as PMPI_X, or by way of tools */
+    collopt_function pmpi[COLLOPT_NAME_COUNT];  /* what PMPI_X does: our work, or by way of tools */
+    collopt_function work[COLLOPT_NAME_COUNT];  /* our work: the backend's, or the host's own */
+    collopt_function host[COLLOPT_NAME_COUNT];
+    collopt_function tool_mpi[COLLOPT_NAME_COUNT];      /* MPI_X of the next profiling tool behind us */
+    collopt_function tool_pmpi[COLLOPT_NAME_COUNT];     /* PMPI_X of the next one that defines that too */
     int unsupported;                            /* the answer to a name that the host lacks */
     const struct collopt_backend_table *backend;        /* NULL: all is the host's */
 };
@@ -39,6 +43,16 @@ const struct collopt_binding *collopt_bind(const void *caller);
 
 /* Is this the address of something in libcollopt.so? */
 bool collopt_is_ours(const void *address);
+
+/* A call of the family was given to TOOL, and has ended without coming back to us. */
+void collopt_went_past(enum collopt_name name, collopt_function tool);
+
+/* ---- tools.c: where there are tools behind us ---- */
+
+/* What the backend is to go on with from the names that it only listens to. */
+void collopt_stand_around_tools(const struct collopt_binding *b, struct collopt_front_table *front);
+/* Puts tools on the way of MPI_X and PMPI_X. */
+void collopt_go_by_tools(struct collopt_binding *b);
 
 /* ---- find.c: which MPI this process uses ---- */
 

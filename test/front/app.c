@@ -115,7 +115,9 @@ int main(int argc, char **argv)
     MPI_Comm_set_info(copy, info);
     MPI_Comm_free(&copy);
     MPI_Info_free(&info);
-    MPI_Pcontrol(1, "more", 2.0);
+#define TRIPLE(i)       i, i + 0.5, i * 10000000000LL
+    MPI_Pcontrol(1, "more", 0.5, TRIPLE(1), TRIPLE(2), TRIPLE(3), TRIPLE(4), TRIPLE(5), TRIPLE(6), TRIPLE(7), TRIPLE(8),
+                 TRIPLE(9), TRIPLE(10), 0.25L, "last");
 
     init_function *lacking = (init_function *)dlsym(RTLD_DEFAULT, LACKING);
 

@@ -1,4 +1,4 @@
-/* A backend that only counts: every call is forwarded to the host, and rank 0 says at MPI_Finalize what came by. Like the
+/* A backend that only counts: every call is forwarded to the host, and rank 0 says at the end what came by. Like the
  * front it knows no mpi.h, so one file serves every host. */
 
 #include <stdio.h>
@@ -19,33 +19,43 @@ static const char *const names[] = { COLLOPT_NAMES(SPELLED) "Pcontrol" };
 
 static void note(enum collopt_name name)
 {
+    atomic_fetch_add(&calls[name], 1);
+}
+
+/* Not in MPI_Finalize: tools may take it past us. */
+__attribute__((destructor)) static void tell(void)
+{
     const char *rank = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
 
-    atomic_fetch_add(&calls[name], 1);
-    if (name == COLLOPT_NAME_FINALIZE && (!rank || !strcmp(rank, "0")))
-        for (int i = 0; i < COLLOPT_NAME_COUNT; i++)
-            if (calls[i])
-                fprintf(stderr, "backend %s %d\n", names[i], calls[i]);
+    for (int i = 0; i < COLLOPT_NAME_COUNT; i++)
+        if (calls[i] && (!rank || !strcmp(rank, "0")))
+            fprintf(stderr, "backend %s %d\n", names[i], calls[i]);
 }
 
 #define COUNTED(function, id, ID, needs, parameters, arguments) \
     static int counted_##id parameters \
     { \
         note(COLLOPT_NAME_##ID); \
-        return ((int (*) parameters)host->host[COLLOPT_NAME_##ID]) arguments; \
+        return ((int (*) parameters)host->next[COLLOPT_NAME_##ID]) arguments; \
     }
 COLLOPT_NAMES(COUNTED)
 
-static int counted_Pcontrol(const int level, ...)
+static void counted_Pcontrol(int level)
 {
+    (void)level;
     note(COLLOPT_NAME_PCONTROL);
-    return ((int (*)(const int, ...))host->host[COLLOPT_NAME_PCONTROL])(level);
+}
+
+static void went_past(enum collopt_name name)
+{
+    fprintf(stderr, "backend missed %s\n", names[name]);
 }
 
 #define ENTRY(function, id, ID, needs, parameters, arguments) (collopt_function)counted_##id,
 static struct collopt_backend_table table = {
     .size = sizeof table, .version = VERSION, .mpi = "any", .unsupported = 77,
     .entry = { COLLOPT_NAMES(ENTRY) (collopt_function)counted_Pcontrol },
+    .went_past = went_past,
 };
 
 const struct collopt_backend_table *collopt_backend_open(const struct collopt_front_table *front)

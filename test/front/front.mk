@@ -8,7 +8,8 @@ FRONT_TESTS = \
 	test/front/real.sh \
 	test/front/silent.sh \
 	test/front/stacking.sh \
-	test/front/strange.sh
+	test/front/strange.sh \
+	test/front/tools.sh
 
 TESTS += $(FRONT_TESTS)
 EXTRA_DIST += \
@@ -16,8 +17,12 @@ EXTRA_DIST += \
 	test/front/app.c \
 	test/front/backend.c \
 	test/front/common.sh \
+	test/front/darshan.c \
+	test/front/keys.c \
+	test/front/keys.f90 \
 	test/front/late.c \
 	test/front/loader.c \
+	test/front/pcontrol.c \
 	test/front/strange.c \
 	test/front/stranger.c \
 	test/front/tool.c
