@@ -1,9 +1,11 @@
 /* What collopt adds to a call, in ns.
  *
- *     mpirun -n 2 env LD_PRELOAD=libcollopt.so bench_cost
+ *     mpirun -n 2 env LD_PRELOAD=libcollopt.so bench_cost [GPU RUNTIME]
  *
  * passed through: a Scan that COLLOPT_SCAN=host leaves to the host, and an Allreduce after MPI_Pcontrol(0), both on
  * MPI_COMM_SELF, where the host has next to nothing to do; against the host's function called by its address.
+ * engaged on one rank: its buffers are the program's own data.  Of memory that was mapped it must be asked whether a GPU
+ * runtime has come, and if one has, it must be asked for both buffers; the last where a runtime's library is named.
  * engaged, nothing to do: an Allreduce of no elements, which sends nothing and combines nothing, and one on MPI_COMM_SELF.
  * engaged: an Allreduce of one double on two ranks, against the bare messages and the sum.
  *
@@ -11,13 +13,16 @@
 #include "bench_mpi.h"
 #include "statistics.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 enum { CALLS = 2000, PAIRS = 301 };
 
 static int rank;
 static double in = 1, out;
+static double *mapped;          /* two of them, where only a GPU runtime knows that it is host memory */
 
 static void scan_self(const struct bench_functions *f)
 {
@@ -27,6 +32,11 @@ static void scan_self(const struct bench_functions *f)
 static void self(const struct bench_functions *f)
 {
     f->allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
+}
+
+static void self_mapped(const struct bench_functions *f)
+{
+    f->allreduce(&mapped[0], &mapped[1], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_SELF);
 }
 
 static void nothing(const struct bench_functions *f)
@@ -96,6 +106,24 @@ static void compare(const char *title, void (*a)(const struct bench_functions *)
     free(of_b);
 }
 
+/* A GPU runtime, so that it is asked: initialized, as programs do. */
+static void load_runtime(const char *name)
+{
+    static const char *const begin[] = { "cuInit", "hsa_init", "zeInit" };
+    void *library = dlopen(name, RTLD_NOW);
+    int (*function)(unsigned);
+
+    if (!library) {
+        fprintf(stderr, "bench_cost: %s\n", dlerror());
+        return;
+    }
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++) {
+        *(void **)&function = dlsym(library, begin[i]);
+        if (function)
+            function(0);
+    }
+}
+
 int main(int argc, char **argv)
 {
     int ranks;
@@ -120,6 +148,12 @@ int main(int argc, char **argv)
     compare("passed through, switched off", self, &bench_mpi, self, &bench_host);
     MPI_Pcontrol(1);
     compare("engaged on one rank (host beside)", self, &bench_mpi, self, &bench_host);
+    mapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    compare("the same, in memory that was mapped", self_mapped, &bench_mpi, self_mapped, &bench_host);
+    if (argc > 1) {
+        load_runtime(argv[1]);
+        compare("the same, the GPU runtime is asked", self_mapped, &bench_mpi, self_mapped, &bench_host);
+    }
     compare("engaged, nothing to do (no elements; host beside)", nothing, &bench_mpi, nothing, &bench_host);
     compare("engaged, one double, against Irecv + Send + Wait + sum", one, &bench_mpi, bare, NULL);
     compare("engaged, one double, against Sendrecv + sum", one, &bench_mpi, exchange, NULL);

@@ -11,6 +11,9 @@ COLLOPT_CORE_SOURCES = \
 	src/counters.c \
 	src/depend.c \
 	src/expression.c \
+	src/gpu.c \
+	src/gpu.h \
+	src/gpu_runtimes.c \
 	src/hash.h \
 	src/hosts.c \
 	src/hosts.h \
@@ -78,7 +81,6 @@ COLLOPT_BACKEND_SOURCES = \
 	src/execute.c \
 	src/facts.c \
 	src/handles.c \
-	src/gpu.c \
 	src/hand_over.c \
 	src/host.c \
 	src/host.h \
@@ -87,6 +89,7 @@ COLLOPT_BACKEND_SOURCES = \
 	src/p2p.c \
 	src/plan.c \
 	src/reduce_local.c \
+	src/stage.c \
 	src/survey.c \
 	src/wait.c
 

@@ -305,8 +305,12 @@ void collopt_prepare(void);             /* what can be done without MPI_Init: a 
 void collopt_end(void);                 /* before MPI_Finalize */
 void collopt_control(int level);        /* MPI_Pcontrol */
 
-/* ---- gpu.c ------------------------------------------------------------------------------------------------------ */
+/* ---- stage.c: buffers in device memory (gpu.h) ------------------------------------------------------------------- */
 
-bool collopt_gpu_allows(void);          /* COLLOPT_GPU: may buffers be taken for host memory? */
+bool collopt_gpu_allows(void);          /* COLLOPT_GPU: are calls to be run here at all? */
+/* collopt_execute(), and OUT = IN op OUT by COMBINE, where a buffer may be in device memory. */
+int collopt_execute_anywhere(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out);
+int collopt_combine_anywhere(void (*combine)(void *, const void *, const void *, size_t), const void *in, void *out, size_t n,
+                             MPI_Datatype type);
 
 #endif

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "call.h"
+#include "gpu.h"
 
 atomic_bool collopt_switched_on = true, collopt_reporting;
 
@@ -131,12 +132,29 @@ static void take_in_place(struct collopt_call *call, const struct collopt_comm *
 
 /* ---- the call -------------------------------------------------------------------------------------------------------- */
 
+/* The buffers of a call are mostly where no device memory can be.  A datatype with a layout of its own may reach anywhere from its
+ * address; a rank that gets no result may give any address for it. */
+static inline bool on_host(const struct collopt_comm *c, const struct collopt_plan *plan, const void *in, const void *out)
+{
+    if (!plan->facts.dense && !plan->facts.lasting)
+        return false;
+    return (plan->in_place || collopt_plainly_host(in))
+        && (collopt_plainly_host(out) || (plan->collective == COLLOPT_REDUCE && c->rank != plan->root));
+}
+
+static inline int execute(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
+{
+    if (__builtin_expect(on_host(c, plan, call->in, call->out), 1))
+        return collopt_execute(c, plan, call->in, call->out);
+    return collopt_execute_anywhere(c, plan, call->in, call->out);
+}
+
 /* SECONDS: where they are wanted, else NULL. */
 static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call,
                                      double *seconds)
 {
     double nobody_asks, start = collopt_now();
-    int err = collopt_execute(c, plan, call->in, call->out);
+    int err = execute(c, plan, call);
 
     seconds = seconds ? seconds : &nobody_asks;
     *seconds = collopt_now() - start;
@@ -151,7 +169,7 @@ static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan
 static int untimed(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
 {
     collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);
-    return collopt_execute(c, plan, call->in, call->out);
+    return execute(c, plan, call);
 }
 
 /* Errors are the user's: the handler of the user's communicator hears of them. */
@@ -352,7 +370,7 @@ static COLLOPT_OUT_OF_LINE int decline_or_engage(struct collopt_comm *c, struct 
     case COLLOPT_INTERCOMM:
         return decline(call, COLLOPT_PASS_INTERCOMM);
     default:
-        return decline(call, COLLOPT_PASS_REFUSED);
+        return decline(call, collopt_gpu_allows() ? COLLOPT_PASS_REFUSED : COLLOPT_PASS_NATIVE);
     }
 }
 

@@ -242,7 +242,8 @@ enum collopt_reason {           /* why a call was passed through to the host */
     COLLOPT_PASS_EARLY,         /* before the COLLOPT_AFTER-th call on the communicator */
     COLLOPT_PASS_ARGUMENTS,     /* arguments that are the host's to judge */
     COLLOPT_PASS_INTERCOMM,
-    COLLOPT_PASS_REFUSED,       /* this communicator could not be engaged (cap, disagreement, GPU runtime, ...) */
+    COLLOPT_PASS_REFUSED,       /* this communicator could not be engaged (cap, disagreement, ...) */
+    COLLOPT_PASS_NATIVE,        /* COLLOPT_GPU=native */
     COLLOPT_PASS_CHOSEN,        /* the host was forced or selected */
     COLLOPT_PASS_NESTED,        /* called from inside collopt */
     COLLOPT_PASS_UNSUPPORTED,   /* nonblocking, persistent: not implemented here */

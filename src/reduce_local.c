@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "call.h"
+#include "gpu.h"
 
 enum { TABLE_BITS = 11, TABLE = 1 << TABLE_BITS };      /* four times the combinations that there are */
 
@@ -68,6 +69,14 @@ static const struct known *learn(MPI_Op op, MPI_Datatype type)
     return found;
 }
 
+/* There is no communicator, so errors are those of MPI_COMM_WORLD. */
+static inline int raise(int err)
+{
+    if (err != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(MPI_COMM_WORLD, err);
+    return err;
+}
+
 /* The operands may not overlap; the hosts say so for equal ones and for MPI_IN_PLACE, and their word is the user's. */
 static inline int combine(const void *in, void *out, size_t count, MPI_Datatype type, MPI_Op op)
 {
@@ -83,6 +92,8 @@ static inline int combine(const void *in, void *out, size_t count, MPI_Datatype 
     if (!k->combine)
         return COLLOPT_DECLINED;
     collopt_count_call(&kernels, collopt_size_class(count * k->size), count * k->size);
+    if (__builtin_expect(!collopt_plainly_host(in) || !collopt_plainly_host(out), 0))
+        return raise(collopt_combine_anywhere(k->combine, in, out, count, type));
     k->combine(out, in, out, count);
     return MPI_SUCCESS;
 }
@@ -96,16 +107,20 @@ static void count_passed(const char *name)
 
 int collopt_entry_Reduce_local(const void *in, void *out, int count, host_type type, host_op op)
 {
-    if (combine(in, out, (size_t)count, type, op) == MPI_SUCCESS)
-        return MPI_SUCCESS;
+    int err = combine(in, out, (size_t)count, type, op);
+
+    if (err != COLLOPT_DECLINED)
+        return err;
     count_passed("Reduce_local");
     return collopt_host.Reduce_local(in, out, count, type, op);
 }
 
 int collopt_entry_Reduce_local_c(const void *in, void *out, host_count count, host_type type, host_op op)
 {
-    if (combine(in, out, (size_t)count, type, op) == MPI_SUCCESS)
-        return MPI_SUCCESS;
+    int err = combine(in, out, (size_t)count, type, op);
+
+    if (err != COLLOPT_DECLINED)
+        return err;
     count_passed("Reduce_local_c");
     return collopt_host.Reduce_local_c(in, out, count, type, op);
 }

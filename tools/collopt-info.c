@@ -318,8 +318,16 @@ static bool is_set(const struct collopt_setting_row *row, const char *value)
     return strcmp(value, row->preset) != 0;
 }
 
+/* The variable by which no call is run by collopt, or NULL. */
+static const char *kept_from_running(const struct collopt_settings *s)
+{
+    return !s->on ? "COLLOPT=off" : s->gpu == COLLOPT_GPU_NATIVE ? "COLLOPT_GPU=native"
+           : s->communicators == 0 ? "COLLOPT_COMMUNICATORS=0" : NULL;
+}
+
 static void print_settings(const struct collopt_settings *s)
 {
+    const char *kept = kept_from_running(s);
     int n;
     const struct collopt_setting_row *rows = collopt_setting_rows(&n);
 
@@ -332,6 +340,8 @@ static void print_settings(const struct collopt_settings *s)
         printf("      %s: %s%s%s%s\n", rows[i].values, rows[i].help, *rows[i].preset ? " (default " : "", rows[i].preset,
                *rows[i].preset ? ")" : "");
     }
+    if (kept)
+        printf("\nWith %s all communicators of several ranks keep the MPI library's own collectives.\n", kept);
 }
 
 /* ---- as JSON ----------------------------------------------------------------------------------------------- */
@@ -412,6 +422,7 @@ static void write_json(const struct installation *in, const struct machine *m, c
         catalogue_json(&j, *a);
     collopt_json_end(&j);
     json_settings(&j, s);
+    collopt_json_text(&j, "kept_from_running_by", kept_from_running(s));
     collopt_json_end(&j);
 }
 

@@ -1,7 +1,7 @@
 # Programs on real MPIs: every algorithm, errors, communicators, threads, settings.  A program is compiled for each MPI as
 # test/mpi/<mpi>/<program>; the scripts run them.
 
-MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_exact test_handles test_local \
+MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_exact test_gpu test_handles test_local \
 	test_reproducible test_settings test_soak test_threads
 
 MPI_TEST_FILES =
@@ -51,6 +51,7 @@ MPI_TESTS = \
 	test/mpi/communicators.sh \
 	test/mpi/disagree.sh \
 	test/mpi/errors.sh \
+	test/mpi/gpu.sh \
 	test/mpi/host.sh \
 	test/mpi/local.sh \
 	test/mpi/reproducible.sh \
@@ -71,6 +72,7 @@ EXTRA_DIST += \
 	test/mpi/simulated.sh \
 	test/mpi/common.c \
 	test/mpi/common.h \
+	test/mpi/gpu_standin.c \
 	test/mpi/elements.c \
 	test/mpi/elements.h
 

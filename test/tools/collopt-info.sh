@@ -89,6 +89,15 @@ if grep -q '^#define COLLOPT_HAVE_HWLOC 1' "$build/config.h" && taskset -c 0 tru
     HWLOC_SYNTHETIC='numa:1 l3:1 core:64 pu:1' taskset -c 0 "$info" >"$work/out"
     has '^  runs on     NUMA domain 0, last-level cache 0, core 0$'
 fi
+what='what keeps it from running'
+for variable in COLLOPT=off COLLOPT_GPU=native COLLOPT_COMMUNICATORS=0; do
+    env "$variable" "$info" >"$work/out" || fail "$what: status $?"
+    has "^With $variable all communicators of several ranks keep the MPI library's own collectives\\.\$"
+    env "$variable" "$info" --json >"$work/out" || fail "$what: status $?"
+    has "\"kept_from_running_by\": *\"$variable\""
+done
+"$info" >"$work/out"
+grep -q '^With ' "$work/out" && fail "$what: nothing does"
 what=--version
 "$info" --version >"$work/out"
 has "^collopt-info $version\$"

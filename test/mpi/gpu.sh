@@ -1,0 +1,70 @@
+# Device memory on machines without a device: stand-ins for the runtimes, under their names, whose memory the processor may not
+# touch.  Every collective, ranks that differ in where their buffers are; a runtime that comes late; one that has no device.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
+
+standin()               # RUNTIME FILE [WORD]...
+{
+    runtime=$1 file=$2
+    shift 2
+    ${CC:-cc} -shared -fPIC -O2 -D"$runtime" -Wl,-soname,"$file" -o "$work/$file" "$top/test/mpi/gpu_standin.c" "$@" -ldl \
+        || { fail "no stand-in for $file"; finish; }
+}
+
+standin CUDA libcuda.so.1
+standin HSA libhsa-runtime64.so.1
+standin HIP libamdhip64.so.6 "$work/libhsa-runtime64.so.1" -Wl,-rpath,"$work"
+standin ZE libze_loader.so.1
+echo 'extern int nothing;' >"$work/nothing.c"
+${CC:-cc} -shared -fPIC -o "$work/libze_intel_gpu.so.1" "$work/nothing.c" || fail 'no stand-in for a driver'
+
+nodes=/dev/kfd:/dev/dri
+of()                    # HOST RANKS MODE [VARIABLE=VALUE]... FILE...: collopt has nothing to say
+{
+    of_host=$1 of_ranks=$2 of_mode=$3 variables='' files=''
+    shift 3
+    for word; do
+        case $word in
+        *=*) variables="$variables $word" ;;
+        *) files="$files $work/$word" ;;
+        esac
+    done
+    # shellcheck disable=SC2086     # lists
+    quiet "$of_host" "$of_ranks" $variables "$(program "$of_host" gpu)" "$of_mode" $files
+}
+
+devices()               # HOST
+{
+    for ranks in 1 2 3; do
+        of "$1" $ranks collectives TEST_GPU_PINS=1 libcuda.so.1
+        of "$1" $ranks collectives TEST_GPU_NODES=$nodes libhsa-runtime64.so.1
+        of "$1" $ranks collectives TEST_GPU_NODES=$nodes TEST_GPU_PINS=1 libhsa-runtime64.so.1 libamdhip64.so.6
+        of "$1" $ranks collectives TEST_GPU_NODES=$nodes TEST_GPU_PINS=1 libze_loader.so.1
+    done
+    of "$1" 2 collectives TEST_GPU_PINS=1 COLLOPT_CHECK=on libcuda.so.1
+    of "$1" 3 collectives TEST_GPU_PINS=1 COLLOPT_REPORT="$work/report" libcuda.so.1
+    of "$1" 3 collectives COLLOPT_SCRATCH=0 libcuda.so.1
+    of "$1" 2 late libcuda.so.1
+    of "$1" 2 late TEST_GPU_NODES=$nodes libhsa-runtime64.so.1
+    of "$1" 2 late TEST_GPU_NODES=$nodes libze_loader.so.1
+    of "$1" 2 questions libcuda.so.1
+}
+
+# A runtime that packages load on any machine.
+without()               # HOST
+{
+    of "$1" 2 idle libcuda.so.1
+    of "$1" 2 idle TEST_GPU_NODES=$nodes libhsa-runtime64.so.1
+    of "$1" 2 idle TEST_GPU_NODES=$nodes libze_loader.so.1
+    of "$1" 2 idle TEST_GPU_BEGINS=1 libhsa-runtime64.so.1 libamdhip64.so.6
+    of "$1" 2 idle TEST_GPU_BEGINS=1 libze_loader.so.1
+    of "$1" 2 idle TEST_GPU_BEGINS=1 COLLOPT_GPU=host libcuda.so.1
+}
+
+both()
+{
+    devices "$1"
+    without "$1"
+}
+
+for_each_host both
