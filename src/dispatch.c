@@ -187,7 +187,9 @@ static COLLOPT_OUT_OF_LINE void trace(const struct collopt_comm *c, const struct
                 (unsigned long long)plan->bytes, plan->algorithm->name);
 }
 
-/* SECONDS: where they are wanted, else NULL. */
+/* An error handler of the user's may leave by longjmp.  So nobody hears of an error before all is done that belongs to the call:
+ * not while the communicator is busy, where a call that follows would take itself for a nested one on this rank alone, and not
+ * before trials have counted it.  SECONDS: where they are wanted, else NULL. */
 static inline int run(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call, double *seconds)
 {
     int err;
@@ -197,19 +199,17 @@ static inline int run(struct collopt_comm *c, struct collopt_plan *plan, const s
     c->busy = true;
     err = c->timed || seconds ? timed(c, plan, call, seconds) : untimed(c, plan, call);
     c->busy = false;
-    return raise(call, err);
+    return err;
 }
 
-/* The host's errors have been heard of when they come back. */
 static int run_by_host(struct collopt_comm *c, const struct collopt_call *call, double *seconds)
 {
+    MPI_Errhandler handler = collopt_quiet(call->comm);
     double start = collopt_now();
-    int err;
+    int err = collopt_hand_over(call);
 
-    c->busy = true;
-    err = collopt_hand_over(call);
-    c->busy = false;
     *seconds = collopt_now() - start;
+    collopt_as_before(call->comm, handler);
     if (c->timed)
         collopt_count_passed_call(call->name, COLLOPT_PASS_CHOSEN, *seconds);
     else
@@ -315,16 +315,18 @@ static COLLOPT_OUT_OF_LINE int run_trial(struct collopt_comm *c, const struct co
         return raise(call, err);
     call->trial = 1 + collopt_adapt_next(adapted, &wanted);
     plan = plan_of_candidate(c, call, head);
+    if (plan && !plan->algorithm && !wanted) {
+        collopt_adapt_done(adapted, 0);         /* the host raises its errors itself */
+        return decline(call, COLLOPT_PASS_CHOSEN);
+    }
     if (!plan)
-        err = raise(call, MPI_ERR_NO_MEM);
+        err = MPI_ERR_NO_MEM;
     else if (plan->algorithm)
         err = run(c, plan, call, wanted ? &seconds : NULL);
-    else if (wanted)
-        err = run_by_host(c, call, &seconds);
     else
-        err = decline(call, COLLOPT_PASS_CHOSEN);
+        err = run_by_host(c, call, &seconds);
     collopt_adapt_done(adapted, seconds);
-    return err;
+    return raise(call, err);
 }
 
 static bool switched_off(void)
@@ -349,7 +351,7 @@ static inline int serve(struct collopt_comm *c, struct collopt_call *call)
         return decline(call, COLLOPT_PASS_OFF);
     if (plan->adapted)
         return run_trial(c, plan, call);
-    return plan->algorithm ? run(c, plan, call, NULL) : decline(call, COLLOPT_PASS_CHOSEN);
+    return plan->algorithm ? raise(call, run(c, plan, call, NULL)) : decline(call, COLLOPT_PASS_CHOSEN);
 }
 
 static COLLOPT_OUT_OF_LINE int decline_or_engage(struct collopt_comm *c, struct collopt_call *call)

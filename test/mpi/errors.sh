@@ -26,10 +26,21 @@ unchecked()             # HOST
         || fail "$1 without its checks: status $?"
 }
 
-answers_and_unchecked() # HOST
+handlers_that_leave()   # HOST
+{
+    for ranks in 2 3; do
+        launch "$1" $ranks LD_PRELOAD="$library" COLLOPT_AFTER=1 "$(program "$1" errors)" longjmp \
+            || fail "$1, $ranks ranks, handlers that leave by longjmp: status $?"
+        launch "$1" $ranks LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_ADAPT=on "$(program "$1" errors)" longjmp-trials \
+            || fail "$1, $ranks ranks, handlers that leave by longjmp from trials: status $?"
+    done
+}
+
+all_of()                # HOST
 {
     errors "$1"
     unchecked "$1"
+    handlers_that_leave "$1"
 }
 
-for_each_host answers_and_unchecked
+for_each_host all_of

@@ -5,6 +5,7 @@
  *     test_errors unchecked        where the host does not look at its arguments, equal buffers work
  *
  * All ranks make the same mistake, and hosts find it before they communicate. */
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -429,6 +430,56 @@ static int unchecked(void)
     return end();
 }
 
+static jmp_buf before_call;
+
+static void leave(MPI_Comm *comm, int *err, ...)
+{
+    (void)comm, (void)err;
+    longjmp(before_call, 1);
+}
+
+/* The handler does not come back to whom it was called by: the communicator is as good as before, and where candidates take
+ * turns (COLLOPT_ADAPT) the call was one of theirs, so that the host's turn comes too. */
+static int left_by_longjmp(bool trials)
+{
+    enum { ERRORS = 40, SUMS = 100 };
+    static volatile int left;
+    static volatile uint64_t run, passed;
+    struct arguments a;
+    MPI_Errhandler handler;
+    MPI_Comm own;
+    MPI_Op user;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &own);
+    MPI_Comm_create_errhandler(leave, &handler);
+    MPI_Comm_set_errhandler(own, handler);
+    MPI_Op_create(user_operation, 1, &user);
+    a = right(own), a.op = user;
+    MPI_Type_contiguous(2, MPI_INT, &a.type);           /* not committed: an error on every rank, when messages are sent */
+    at("errors whose handler leaves by longjmp", 60);
+    run = calls_run("allreduce", NULL), passed = calls_passed("Allreduce");
+    for (volatile int i = 0; i < ERRORS; i++) {
+        if (setjmp(before_call))
+            left++;
+        else
+            MPI_Allreduce(a.in, a.out, a.count, a.type, a.op, own);
+    }
+    check(left == ERRORS, "%d of %d errors were heard of", left, ERRORS);
+    check(!with_collopt() || calls_run("allreduce", NULL) > run, "collopt ran none of the calls with errors");
+    check(!with_collopt() || (calls_passed("Allreduce") > passed) == trials, "the host ran %d of the calls with errors",
+          (int)(calls_passed("Allreduce") - passed));
+    MPI_Type_free(&a.type);
+    run = calls_run("allreduce", NULL), passed = calls_passed("Allreduce");
+    for (int i = 0; i < SUMS; i++)
+        sum_all(own, 3, "after handlers that left by longjmp");
+    check(!with_collopt() || calls_run("allreduce", NULL) > run, "collopt runs nothing after handlers that left by longjmp");
+    check(!with_collopt() || trials || calls_passed("Allreduce") == passed, "calls are left to the host after handlers that left");
+    MPI_Op_free(&user);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&own);
+    return end();
+}
+
 int main(int argc, char **argv)
 {
     char name[1024];
@@ -438,6 +489,8 @@ int main(int argc, char **argv)
     begin(&argc, &argv, "test_errors");
     if (argc > 1 && strcmp(argv[1], "unchecked") == 0)
         return unchecked();
+    if (argc > 1 && strncmp(argv[1], "longjmp", 7) == 0)
+        return left_by_longjmp(strcmp(argv[1], "longjmp-trials") == 0);
     snprintf(name, sizeof name, "%s.%d", argc > 1 ? argv[1] : "answers", world_rank);
     answers = fopen(name, "w");
     if (!answers) {
