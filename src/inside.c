@@ -22,6 +22,7 @@ static const struct collopt_spot nowhere = { -1, -1, -1 };
 #include <hwloc.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <sys/auxv.h>
 
 #define FUNCTIONS(X) \
     X(hwloc_get_api_version) X(hwloc_topology_init) X(hwloc_topology_destroy) X(hwloc_topology_load) \
@@ -35,9 +36,12 @@ FUNCTIONS(POINTER)
 static hwloc_topology_t topology;       /* NULL: not known */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The library that the headers belong to, by the number that its ABI has. */
+/* The library that the headers belong to, by the number that its ABI has.  It reads files and opens plugins that the environment
+ * names, which a privileged process must not. */
 static void *open_hwloc(void)
 {
+    if (getauxval(AT_SECURE))
+        return NULL;
     return HWLOC_API_VERSION >> 16 == 2 ? dlopen("libhwloc.so.15", RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 

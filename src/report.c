@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -534,18 +535,37 @@ static bool write_special(const char *name, const char *text, size_t n)
     return done;
 }
 
-/* The file appears whole or not at all: it is written beside its place and renamed. */
+/* A file beside NAME, by a name that nobody can know before and nobody has: another job may write to NAME, and in a folder where
+ * others may write too, a link of theirs may wait for us.  mkstemp() would not ask the program's umask who may read it. */
+static int open_beside(const char *name, char *beside, size_t size)
+{
+    enum { TRIES = 100 };
+
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t random;
+        int file;
+
+        if (getrandom(&random, sizeof random, 0) != sizeof random)
+            return -1;
+        snprintf(beside, size, "%s.%016" PRIx64, name, random);
+        file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file >= 0 || errno != EEXIST)
+            return file;
+    }
+    return -1;
+}
+
+/* The file appears whole or not at all: it is written beside its place and renamed.  A symbolic link in its place is replaced. */
 static bool write_file(const char *name, const char *text, size_t n)
 {
-    size_t size = strlen(name) + sizeof ".tmp";
+    size_t size = strlen(name) + sizeof ".0123456789abcdef";
     char *beside = malloc(size);
     int file;
     bool done;
 
     if (!beside)
         return false;
-    snprintf(beside, size, "%s.tmp", name);
-    file = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    file = open_beside(name, beside, size);
     done = file >= 0 && write_all(file, text, n);
     if (file >= 0)
         done = close(file) == 0 && done;

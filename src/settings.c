@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/auxv.h>
 
 /* ---- the table --------------------------------------------------------------------------------------------- */
 
@@ -673,12 +674,58 @@ static void warn(const char *sentence)
     collopt_warn("%s", sentence);
 }
 
+/* ---- privileged processes: the environment is their user's, whose files are not theirs to read or write ------------- */
+
+static bool names_file(const struct collopt_setting_row *row, const char *value)
+{
+    if (row->kind == COLLOPT_SHAPE)
+        return strncmp(value, "file:", 5) == 0;
+    if (row->kind == COLLOPT_TEXT)
+        return strstr(row->values, "FILE") && *value && strcmp(value, "stderr") != 0;
+    return is_file(row) && *value && strcmp(value, no_file) != 0;
+}
+
+/* HOME and its like lead to default places. */
+static bool leads_to_file(const char *variable)
+{
+    size_t n = strcspn(variable, "=");
+    const struct collopt_setting_row *row = row_named(variable, n);
+
+    if (!row)
+        return strncmp(variable, "HOME=", 5) == 0 || strncmp(variable, "XDG_CONFIG_HOME=", 16) == 0;
+    if (!variable[n] || !names_file(row, variable + n + 1))
+        return false;
+    tell(warn, "%.*s is not used: the process has privileges that its user has not, and files that the user's environment "
+         "names are neither read nor written", (int)n, variable);
+    return true;
+}
+
+/* NULL, nothing at all, where there is no memory. */
+static char **without_files(char *const *environment)
+{
+    size_t n = 0, kept = 0;
+    char **list;
+
+    while (environment && environment[n])
+        n++;
+    list = malloc((n + 1) * sizeof *list);
+    for (size_t i = 0; list && i < n; i++)
+        if (!leads_to_file(environment[i]))
+            list[kept++] = environment[i];
+    if (list)
+        list[kept] = NULL;
+    return list;
+}
+
 /* Numbers in files are the same on all ranks, however their programs round. */
 static void read_settings(void)
 {
     uint64_t arithmetic = collopt_usual_arithmetic();
+    char **environment = getauxval(AT_SECURE) ? without_files(environ) : environ;
 
-    collopt_settings_from(&settings, environ, warn);
+    collopt_settings_from(&settings, environment, warn);
+    if (environment != environ)
+        free(environment);
     collopt_arithmetic_of(arithmetic);
 }
 

@@ -95,3 +95,9 @@ test_unit_test_guidelines_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 # What threads may do at the same time, under ThreadSanitizer: without MPI, and on each MPI.
 TESTS += test/threads_sanitized.sh
 EXTRA_DIST += test/threads_sanitized.sh test/threads_core.c
+
+check_PROGRAMS += test/privileged
+TESTS += test/privileged.sh
+EXTRA_DIST += test/privileged.sh
+test_privileged_SOURCES = test/privileged.c
+test_privileged_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
