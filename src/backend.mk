@@ -32,6 +32,8 @@ COLLOPT_CORE_SOURCES = \
 	src/piecewise.c \
 	src/places.c \
 	src/public.c \
+	src/quirks.c \
+	src/quirks.h \
 	src/registry.c \
 	src/replay.c \
 	src/replay.h \

@@ -209,11 +209,7 @@ static COLLOPT_OUT_OF_LINE struct collopt_comm *look_up(MPI_Comm comm)
     struct collopt_comm *c = NULL;
     int found = 0;
 
-#ifdef COLLOPT_HOST_MPICH
-    if (((unsigned)comm & 0x3c000000u) != 0x04000000u || ((unsigned)comm & 0xc0000000u) == 0)
-        return NULL;
-#endif
-    if (comm == MPI_COMM_NULL || !make_keyval() || PMPI_Comm_get_attr(comm, keyval, &c, &found))
+    if (!collopt_plausible_comm(comm) || !make_keyval() || PMPI_Comm_get_attr(comm, keyval, &c, &found))
         return NULL;
     if (!found)
         c = new_state(comm);

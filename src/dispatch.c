@@ -57,13 +57,11 @@ static bool gets_nothing(const struct collopt_call *call, const struct collopt_c
     return call->collective == COLLOPT_EXSCAN && c->rank == 0 && call->in != MPI_IN_PLACE;
 }
 
-/* Is the receive buffer of any use?  MPICH compares the address that rank 0 of an Exscan gives with the other one. */
+/* Is the receive buffer of any use? */
 static bool has_out(const struct collopt_call *call, const struct collopt_comm *c)
 {
-#ifndef COLLOPT_HOST_MPICH
-    if (gets_nothing(call, c))
+    if (gets_nothing(call, c) && !collopt_quirk(COLLOPT_LOOKS_AT_UNUSED_OUT))
         return false;
-#endif
     return call->collective != COLLOPT_REDUCE || c->rank == call->root;
 }
 
@@ -109,15 +107,13 @@ static bool host_looks(void)
     return looks;
 }
 
-/* MPI forbids send buffer == receive buffer, and the host's checks refuse it: MPICH's everywhere, Open MPI's in Reduce, and in
- * Allreduce of more than one element. */
+/* MPI forbids send buffer == receive buffer, and the host's checks refuse it: some everywhere, the others in Reduce, and in Allreduce
+ * of more than one element. */
 static COLLOPT_OUT_OF_LINE bool refused_by_checks(const struct collopt_call *call)
 {
-#ifndef COLLOPT_HOST_MPICH
-    if (call->collective != COLLOPT_REDUCE && (call->collective != COLLOPT_ALLREDUCE || call->count <= 1))
+    if (!collopt_quirk(COLLOPT_REFUSES_EVERY_ALIAS) && call->collective != COLLOPT_REDUCE
+        && (call->collective != COLLOPT_ALLREDUCE || call->count <= 1))
         return false;
-#endif
-    (void)call;
     return host_looks();
 }
 

@@ -181,17 +181,9 @@ bool collopt_op_predefined(MPI_Op op)
     return know_op(op) != COLLOPT_OP_USER;
 }
 
-/* MPICH's handles tell their kind in four bits; of Open MPI's addresses only null can be told. */
 static bool plausible(MPI_Op op, MPI_Datatype type)
 {
-    if (op == MPI_OP_NULL || type == MPI_DATATYPE_NULL)
-        return false;
-#ifdef COLLOPT_HOST_MPICH
-    return ((unsigned)type & 0x3c000000u) == 0x0c000000u && ((unsigned)type & 0xc0000000u) != 0
-        && ((unsigned)op & 0x3c000000u) == 0x18000000u && ((unsigned)op & 0xc0000000u) != 0;
-#else
-    return true;
-#endif
+    return op != MPI_OP_NULL && type != MPI_DATATYPE_NULL && collopt_plausible_op(op) && collopt_plausible_type(type);
 }
 
 static bool measure(MPI_Datatype type, struct collopt_facts *f)

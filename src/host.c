@@ -19,6 +19,21 @@ const char *collopt_host_name = COLLOPT_HOST;
 # define HOST_PCONTROL  PMPI_Pcontrol
 #endif
 
+_Atomic unsigned collopt_host_quirks;
+
+/* By whoever is first, or by several: all find the same. */
+unsigned collopt_know_quirks(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+    unsigned has = 1u << COLLOPT_QUIRKS;
+
+    PMPI_Get_library_version(version, &length);
+    has |= collopt_quirks_of(COLLOPT_HOST, version);
+    atomic_store_explicit(&collopt_host_quirks, has, memory_order_relaxed);
+    return has;
+}
+
 #ifdef COLLOPT_STATIC
 
 #if COLLOPT_HAVE_PERSISTENT_X
@@ -99,6 +114,7 @@ const struct collopt_backend_table *collopt_backend_open(const struct collopt_fr
     COLLOPT_NAMES(TAKE)
     collopt_host.Pcontrol = (int (*)(const int, ...))front->host[COLLOPT_NAME_PCONTROL];
     collopt_host_version = front->library_version;
+    collopt_host_name = collopt_implementation(COLLOPT_HOST, collopt_host_version);
     collopt_host_path = front->library_path;
     for (int i = 0; i < COLLOPT_NAME_COUNT; i++)        /* what the host lacks we lack */
         if (!front->host[i])

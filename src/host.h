@@ -7,6 +7,10 @@
 #ifndef COLLOPT_HOST_H
 #define COLLOPT_HOST_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
 #include <mpi.h>
 
 typedef MPI_Datatype host_type;
@@ -17,6 +21,7 @@ typedef MPI_Request host_request;
 typedef MPI_Count host_count;
 
 #include "front/names.h"
+#include "quirks.h"
 
 /* collopt_host has the host's own functions. collopt_next has the same ones, but where a profiling tool stands between us and the
  * host, the tool's for the names of COLLOPT_SERVICES: with these an entry point goes on with the user's call.
@@ -43,6 +48,56 @@ extern struct collopt_host collopt_host, collopt_next;  /* filled once, before t
 COLLOPT_NAMES(COLLOPT_ENTRY)
 #undef COLLOPT_ENTRY
 void collopt_entry_Pcontrol(int level);          /* whoever calls it goes on with the host's */
+
+/* Does this host do so?  Asked when it is called: in a static archive nobody knows the host before. */
+extern _Atomic unsigned collopt_host_quirks;    /* bit COLLOPT_QUIRKS: they are known */
+unsigned collopt_know_quirks(void);
+
+static inline bool collopt_quirk(enum collopt_quirk quirk)
+{
+    unsigned has = atomic_load_explicit(&collopt_host_quirks, memory_order_relaxed);
+
+    return (__builtin_expect(has != 0, 1) ? has : collopt_know_quirks()) >> quirk & 1;
+}
+
+/* Handles that are none end in the host as errors on MPI_COMM_WORLD, if not in a crash, so they are not asked about.  What can be
+ * told from a handle alone is the ABI's, so the header decides: MPICH's tell their kind by bits; of the standard ABI every
+ * predefined handle is a small number in a range of its kind; of Open MPI's, which are addresses, only null can be told. */
+#if defined MPICH_VERSION
+static inline bool collopt_plausible_comm(MPI_Comm comm)
+{
+    return ((unsigned)comm & 0x3c000000u) == 0x04000000u && ((unsigned)comm & 0xc0000000u) != 0;
+}
+static inline bool collopt_plausible_op(MPI_Op op)
+{
+    return ((unsigned)op & 0x3c000000u) == 0x18000000u && ((unsigned)op & 0xc0000000u) != 0;
+}
+static inline bool collopt_plausible_type(MPI_Datatype type)
+{
+    return ((unsigned)type & 0x3c000000u) == 0x0c000000u && ((unsigned)type & 0xc0000000u) != 0;
+}
+#elif defined MPI_ABI_VERSION && !defined OPEN_MPI
+static inline bool collopt_among(const void *handle, uintptr_t first, uintptr_t last)
+{
+    return (uintptr_t)handle > 0xfff || ((uintptr_t)handle >= first && (uintptr_t)handle <= last);
+}
+static inline bool collopt_plausible_comm(MPI_Comm comm)
+{
+    return collopt_among(comm, (uintptr_t)MPI_COMM_WORLD, (uintptr_t)MPI_COMM_SELF);
+}
+static inline bool collopt_plausible_op(MPI_Op op)
+{
+    return collopt_among(op, (uintptr_t)MPI_SUM, 0x3f);
+}
+static inline bool collopt_plausible_type(MPI_Datatype type)
+{
+    return collopt_among(type, (uintptr_t)MPI_DATATYPE_NULL + 1, 0x3ff);
+}
+#else
+static inline bool collopt_plausible_comm(MPI_Comm comm) { return comm != MPI_COMM_NULL; }
+static inline bool collopt_plausible_op(MPI_Op op) { return op != MPI_OP_NULL; }
+static inline bool collopt_plausible_type(MPI_Datatype type) { return type != MPI_DATATYPE_NULL; }
+#endif
 
 /* What MPI_Get_library_version says, and where the host was found; NULL in a static archive. */
 extern const char *collopt_host_version, *collopt_host_path;

@@ -135,7 +135,7 @@ void collopt_info_compared(struct collopt_comm *c, bool are_alike)
     c->waiting = NULL;
 }
 
-/* MPICH makes the handle at once, and an attribute on it is kept; elsewhere there may be nothing yet where MADE points. */
+/* There may be nothing yet where MADE points. */
 void collopt_info_later(MPI_Comm *made, MPI_Info info)
 {
     struct collopt_keys keys;
@@ -146,12 +146,7 @@ void collopt_info_later(MPI_Comm *made, MPI_Info info)
     read_keys(info, &keys);
     if (keys.hash == COLLOPT_HASH_START)
         return;
-#ifdef COLLOPT_HOST_MPICH
-    c = collopt_comm_find(*made);
-#else
-    (void)made;
-    c = NULL;
-#endif
+    c = collopt_quirk(COLLOPT_IDUP_AT_ONCE) ? collopt_comm_find(*made) : NULL;
     if (c ? c->rank == 0 : collopt_speaks())
         tell_mistakes(info);
     if (c && (c->waiting = malloc(sizeof keys)) != NULL)
