@@ -2,34 +2,16 @@
 
 MPI_BENCHES = bench_cost bench_local bench_messages collopt-bench guidelines training
 
-BENCHES =
-if COLLOPT_OPENMPI
-BENCHES += $(MPI_BENCHES:%=bench/openmpi/%)
-endif
-if COLLOPT_MPICH
-BENCHES += $(MPI_BENCHES:%=bench/mpich/%)
-endif
+BENCHES = $(foreach host,$(BENCH_HOSTS),$(MPI_BENCHES:%=bench/$(host)/%))
 
 # How all of them measure.
 BENCH_SHARED = bench/bench_mpi.c bench/bench_mpi.h bench/clock.c bench/measure.c bench/measure.h bench/statistics.c \
 	bench/statistics.h
 
-bench/openmpi/%: bench/%.c $(BENCH_SHARED) include/collopt.h
-	$(AM_V_at)$(MKDIR_P) bench/openmpi
-	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(OPENMPI_CPPFLAGS) -I$(srcdir)/bench $(CPPFLAGS) $(AM_CFLAGS) -g -O2 $(CFLAGS) \
-	  -o $@ $(filter %.c,$^) $(LDFLAGS) $(OPENMPI_LIBS) -ldl -lm $(LIBS)
-bench/mpich/%: bench/%.c $(BENCH_SHARED) include/collopt.h
-	$(AM_V_at)$(MKDIR_P) bench/mpich
-	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(MPICH_CPPFLAGS) -I$(srcdir)/bench $(CPPFLAGS) $(AM_CFLAGS) -g -O2 $(CFLAGS) \
-	  -o $@ $(filter %.c,$^) $(LDFLAGS) $(MPICH_LIBS) -ldl -lm $(LIBS)
-
 # What collopt-bench and guidelines are made of besides.
-COLLOPT_BENCH_PARTS = bench/cells.c bench/cells.h bench/map.h bench/options.c bench/options.h bench/problem.c bench/problem.h \
+COLLOPT_BENCH_PARTS = src/json.c src/json.h bench/cells.c bench/cells.h bench/map.h bench/options.c bench/options.h bench/problem.c bench/problem.h \
 	bench/provenance.c bench/provenance.h
-bench/openmpi/collopt-bench bench/mpich/collopt-bench bench/openmpi/guidelines bench/mpich/guidelines: \
-	$(COLLOPT_BENCH_PARTS) src/json.c src/json.h
 COLLOPT_BENCH_OWN = bench/machine.c bench/machine.h bench/runner.c bench/runner.h bench/serve.c bench/serve.h
-bench/openmpi/collopt-bench bench/mpich/collopt-bench: $(COLLOPT_BENCH_OWN)
 
 # Installed with the name of the MPI whose programs and launchers it belongs to.
 INSTALLED_BENCHES = $(filter %/collopt-bench,$(BENCHES))
@@ -57,7 +39,7 @@ benches: $(BENCHES) bench/bench_build$(EXEEXT)
 CLEANFILES += $(BENCHES)
 EXTRA_DIST += \
 	$(MPI_BENCHES:%=bench/%.c) \
-	$(BENCH_SHARED) $(COLLOPT_BENCH_PARTS) $(COLLOPT_BENCH_OWN) \
+	$(BENCH_SHARED) $(filter bench/%,$(COLLOPT_BENCH_PARTS)) $(COLLOPT_BENCH_OWN) \
 	bench/summary \
 	test/bench/collopt-bench.sh \
 	test/bench/spoil.c \

@@ -3,23 +3,10 @@
 EXTRA_DIST += bench/kernels.gp bench/kernel_targets.sh
 CLEANFILES += kernel_targets.csv
 
-if COLLOPT_OPENMPI
-EXTRA_PROGRAMS += bench/bench_kernels-openmpi
-bench_bench_kernels_openmpi_SOURCES = bench/bench_kernels.c
-bench_bench_kernels_openmpi_CPPFLAGS = $(AM_CPPFLAGS) $(OPENMPI_CPPFLAGS)
-bench_bench_kernels_openmpi_CFLAGS = $(AM_CFLAGS) -O2
-bench_bench_kernels_openmpi_LDADD = libcollopt-kernels.la $(OPENMPI_LIBS)
-endif
-
-if COLLOPT_MPICH
-EXTRA_PROGRAMS += bench/bench_kernels-mpich
-bench_bench_kernels_mpich_SOURCES = bench/bench_kernels.c
-bench_bench_kernels_mpich_CPPFLAGS = $(AM_CPPFLAGS) $(MPICH_CPPFLAGS)
-bench_bench_kernels_mpich_CFLAGS = $(AM_CFLAGS) -O2
-bench_bench_kernels_mpich_LDADD = libcollopt-kernels.la $(MPICH_LIBS)
-endif
-
-bench-kernels: $(EXTRA_PROGRAMS) $(filter %/bench_local,$(BENCHES))
+BENCH_KERNELS = $(BENCH_HOSTS:%=bench/bench_kernels-%)
+CLEANFILES += $(BENCH_KERNELS)
+EXTRA_DIST += bench/bench_kernels.c
+bench-kernels: $(BENCH_KERNELS) $(filter %/bench_local,$(BENCHES))
 
 # What the kernels are to reach, and whether they do here: five minutes on a quiet machine.
 bench-kernel-targets: bench-kernels libcollopt.la

@@ -18,12 +18,7 @@ man_MANS = \
 	man/collopt_collective_name.3 \
 	man/collopt_explain.3 \
 	man/collopt_version.3
-if COLLOPT_OPENMPI
-man_MANS += man/collopt-bench-openmpi.1
-endif
-if COLLOPT_MPICH
-man_MANS += man/collopt-bench-mpich.1
-endif
+man_MANS += $(BENCH_HOSTS:%=man/collopt-bench-%.1)
 man/collopt_%.3: Makefile
 	$(AM_V_at)$(MKDIR_P) man
 	$(AM_V_GEN)echo '.so man3/collopt.3' >$@

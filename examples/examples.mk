@@ -15,37 +15,22 @@ EXAMPLES_FORTRAN = \
 	maxloc_fortran
 
 EXAMPLE_FLAGS = -g -O2
-EXAMPLES =
-
-if COLLOPT_OPENMPI
-EXAMPLES += $(EXAMPLES_C:%=examples/openmpi/%) $(if $(OPENMPI_MPIFC),$(EXAMPLES_FORTRAN:%=examples/openmpi/%))
-endif
-if COLLOPT_MPICH
-EXAMPLES += $(EXAMPLES_C:%=examples/mpich/%) $(if $(MPICH_MPIFC),$(EXAMPLES_FORTRAN:%=examples/mpich/%))
-endif
-
-examples/openmpi/%: examples/%.c
-	$(AM_V_at)$(MKDIR_P) examples/openmpi
-	$(AM_V_CC)$(OPENMPI_MPICC) $(EXAMPLE_FLAGS) -o $@ $< -lm
-examples/openmpi/%: examples/%.f90
-	$(AM_V_at)$(MKDIR_P) examples/openmpi
-	$(AM_V_GEN)$(OPENMPI_MPIFC) $(EXAMPLE_FLAGS) -o $@ $<
-examples/mpich/%: examples/%.c
-	$(AM_V_at)$(MKDIR_P) examples/mpich
-	$(AM_V_CC)$(MPICH_MPICC) $(EXAMPLE_FLAGS) -o $@ $< -lm
-examples/mpich/%: examples/%.f90
-	$(AM_V_at)$(MKDIR_P) examples/mpich
-	$(AM_V_GEN)$(MPICH_MPIFC) $(EXAMPLE_FLAGS) -o $@ $<
+EXAMPLES = $(foreach host,$(ARCHIVES) $(if $(ABI_MPIS),abi),$(EXAMPLES_C:%=examples/$(host)/%)) \
+	$(foreach host,$(FORTRAN_HOSTS),$(EXAMPLES_FORTRAN:%=examples/$(host)/%))
 
 .PHONY: examples
 examples: $(EXAMPLES)
 
-EXAMPLE_TESTS = examples/openmpi.sh examples/mpich.sh examples/smpi.sh
-TESTS += $(EXAMPLE_TESTS)
+EXAMPLE_HOST_TESTS = $(TEST_HOSTS:%=examples/%.sh)
+$(EXAMPLE_HOST_TESTS): examples/%.sh: Makefile
+	$(AM_V_at)$(MKDIR_P) examples
+	$(AM_V_GEN)echo 'host=$*; . "$${COLLOPT_SOURCE:-.}/examples/check.sh"' >$@
+
+TESTS += examples/smpi.sh
 check_DATA += $(EXAMPLES)
-CLEANFILES += $(EXAMPLES)
+CLEANFILES += $(EXAMPLES) $(EXAMPLE_HOST_TESTS)
 EXTRA_DIST += \
-	$(EXAMPLE_TESTS) \
+	examples/smpi.sh \
 	examples/check.sh
 
 # Beside README.md, which leads to them.

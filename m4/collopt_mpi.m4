@@ -1,45 +1,59 @@
-# COLLOPT_CHECK_MPI(NAME, WRAPPERS, MACRO, PACKAGE)
+# COLLOPT_CHECK_MPI(NAME, TITLE, OPTION, WRAPPERS, HEADER, PACKAGE, LAUNCHER): a row of m4/collopt_hosts.m4
 #
-# Looks for one MPI: the first of WRAPPERS, or what --with-NAME names, that compiles and links a program in which mpi.h
-# defines MACRO. Its flags are what it shows (-show), so that everything is compiled with one $(CC).
+# Looks for one MPI: the first of WRAPPERS, or what --with-OPTION names, that compiles and links a program in which mpi.h
+# fulfils HEADER. Its flags are what it shows (-show), so that everything is compiled with one $(CC).
 #
-# With NAME=openmpi, sets the conditional COLLOPT_OPENMPI and substitutes
+# With NAME=openmpi, appends it to collopt_hosts, to collopt_fortran if it has a compiler for that, and substitutes
 #   OPENMPI_MPICC, OPENMPI_MPIFC, OPENMPI_MPIRUN   the wrappers and the launcher
+#   OPENMPI_RUN                                    the launcher with its options
 #   OPENMPI_CPPFLAGS                               -I, -D, -include of the wrapper, and COLLOPT_HAVE_... for names.h
 #   OPENMPI_LIBS                                   -L, -l, -Wl of the wrapper
 # (not OPENMPI_CC: an exported MPICH_CC would tell MPICH's wrapper to call itself).
+#
+# The standard ABI (NAME=abi) is a header that many libraries serve: its backend needs no library, and its programs are linked
+# with the first one that COLLOPT_ABI_LIBRARIES found.
 AC_DEFUN([COLLOPT_CHECK_MPI],
 [m4_pushdef([COLLOPT_UPPER], m4_toupper([$1]))dnl
-AC_ARG_WITH([$1],
-  [AS_HELP_STRING([--with-$1@<:@=WRAPPER@:>@], [build for this MPI, with this compiler wrapper; default: auto])],
-  [], [with_$1=auto])
-AS_CASE([$with_$1], [yes|no|auto], [collopt_wrappers="$2"], [collopt_wrappers=$with_$1])
-AS_IF([test "x$with_$1" = xno], [collopt_wrappers=])
+AC_ARG_WITH([$3],
+  [AS_HELP_STRING([--with-$3@<:@=WRAPPER@:>@], [build for $2, with this compiler wrapper; default: auto])],
+  [], [AS_VAR_SET([AS_TR_SH([with_$3])], [auto])])
+collopt_with=$AS_TR_SH([with_$3])
+AS_CASE([$collopt_with], [yes|no|auto], [collopt_wrappers="$4"], [collopt_wrappers=$collopt_with])
+AS_IF([test "x$collopt_with" = xno], [collopt_wrappers=])
+m4_if([$1], [abi], [COLLOPT_ABI_LIBRARIES])
 
-COLLOPT_UPPER[]_MPICC= COLLOPT_UPPER[]_MPIFC= COLLOPT_UPPER[]_MPIRUN= COLLOPT_UPPER[]_CPPFLAGS= COLLOPT_UPPER[]_LIBS=
+COLLOPT_UPPER[]_MPICC= COLLOPT_UPPER[]_MPIFC= COLLOPT_UPPER[]_MPIRUN= COLLOPT_UPPER[]_CPPFLAGS= COLLOPT_UPPER[]_LIBS= collopt_by=no
 collopt_saved_CPPFLAGS=$CPPFLAGS
 collopt_saved_CFLAGS=$CFLAGS
 collopt_saved_LIBS=$LIBS
 for collopt_wrapper in $collopt_wrappers; do
   AS_UNSET([collopt_path])
-  AS_CASE([$collopt_wrapper],
-    [*/*], [collopt_path=$collopt_wrapper],
-    [AC_PATH_PROG([collopt_path], [$collopt_wrapper])])
+  collopt_word=${collopt_wrapper%%:*}
+  collopt_more=${collopt_wrapper@%:@"$collopt_word"}
+  AS_CASE([$collopt_word],
+    [*/*], [collopt_path=$collopt_word],
+    [AC_PATH_PROG([collopt_path], [$collopt_word])])
   AS_UNSET([ac_cv_path_collopt_path])
   AS_IF([test -z "$collopt_path"], [continue])
 
-  AC_MSG_CHECKING([for $1 by $collopt_path])
-  COLLOPT_TAKE_FLAGS([`$collopt_path -show 2>/dev/null`])
+  AC_MSG_CHECKING([for $2 by $collopt_path$collopt_more])
+  AS_CASE([$collopt_more],
+    [:-*], [collopt_shown=`$collopt_path ${collopt_more@%:@:} -show 2>/dev/null`],
+    [''], [collopt_shown=`$collopt_path -show 2>/dev/null`],
+    [collopt_shown=`$collopt_path -show 2>/dev/null | sed "s,-I@<:@^ @:>@*,&/${collopt_more@%:@:},g"`])
+  COLLOPT_TAKE_FLAGS([$collopt_shown])
+  m4_if([$1], [abi], [collopt_libs=$collopt_abi_libs])
   CPPFLAGS="$collopt_saved_CPPFLAGS $collopt_cppflags"
   CFLAGS="$collopt_saved_CFLAGS -fPIC"
   LIBS="$collopt_libs $collopt_saved_LIBS"
-  AC_LINK_IFELSE([AC_LANG_PROGRAM([[
+  m4_if([$1], [abi], [AC_COMPILE_IFELSE], [AC_LINK_IFELSE])([AC_LANG_PROGRAM([[
 #include <mpi.h>
-#ifndef $3
+#if !($5)
 # error "this is another MPI"
 #endif]], [[MPI_Init(0, 0);]])],
     [AC_MSG_RESULT([yes])
-     COLLOPT_UPPER[]_MPICC=$collopt_path
+     COLLOPT_UPPER[]_MPICC=m4_if([$1], [abi], ["$CC$collopt_cppflags $collopt_libs"], [$collopt_path])
+     collopt_by=$collopt_path$collopt_more
      COLLOPT_CHECK_MPI_NAMES
      COLLOPT_UPPER[]_CPPFLAGS=$collopt_cppflags
      COLLOPT_UPPER[]_LIBS=$collopt_libs
@@ -51,21 +65,51 @@ CFLAGS=$collopt_saved_CFLAGS
 LIBS=$collopt_saved_LIBS
 
 AS_IF([test -n "$COLLOPT_UPPER[]_MPICC"],
-  [collopt_dir=`AS_DIRNAME(["$COLLOPT_UPPER[]_MPICC"])`
-   collopt_base=`AS_BASENAME(["$COLLOPT_UPPER[]_MPICC"])`
-   COLLOPT_UPPER[]_MPIFC=$collopt_dir/`AS_ECHO(["$collopt_base"]) | sed 's/smpicc/smpiff/; s/mpicc/mpifort/'`
-   COLLOPT_UPPER[]_MPIRUN=$collopt_dir/`AS_ECHO(["$collopt_base"]) | sed 's/mpicc/mpirun/'`
-   AS_IF([test -x "$COLLOPT_UPPER[]_MPIFC"], [], [COLLOPT_UPPER[]_MPIFC=])],
-  [AS_CASE([$with_$1], [auto|no], [],
-    [AC_MSG_ERROR([--with-$1 was given, but no compiler wrapper of $1 works here (tried: $collopt_wrappers).
-On Debian and Ubuntu install $4, or name the wrapper: --with-$1=/path/to/mpicc])])])
+  [AS_VAR_APPEND([collopt_hosts], [" $1"])
+   m4_if([$1], [abi], [],
+     [collopt_dir=`AS_DIRNAME(["$COLLOPT_UPPER[]_MPICC"])`
+      collopt_base=`AS_BASENAME(["$COLLOPT_UPPER[]_MPICC"])`
+      COLLOPT_UPPER[]_MPIFC=$collopt_dir/`AS_ECHO(["$collopt_base"]) | sed 's/smpicc/smpiff/; s/mpicc/mpifort/'`
+      COLLOPT_UPPER[]_MPIRUN=$collopt_dir/`AS_ECHO(["$collopt_base"]) | sed 's/mpicc/mpirun/'`
+      AS_IF([test -x "$COLLOPT_UPPER[]_MPIFC"],
+        [AS_VAR_APPEND([collopt_fortran], [" $1"])], [COLLOPT_UPPER[]_MPIFC=])])],
+  [AS_CASE([$collopt_with], [auto|no], [],
+    [AC_MSG_ERROR([--with-$3 was given, but no compiler wrapper of $2 works here (tried: $collopt_wrappers).
+On Debian and Ubuntu install $6, or name the wrapper: --with-$3=/path/to/mpicc])])])
+AS_VAR_APPEND([collopt_summary], ["
+  m4_format([%-12s], [$2]) $collopt_by"])
 AC_SUBST(COLLOPT_UPPER[_MPICC])
 AC_SUBST(COLLOPT_UPPER[_MPIFC])
 AC_SUBST(COLLOPT_UPPER[_MPIRUN])
+AC_SUBST(COLLOPT_UPPER[_RUN], ["$COLLOPT_UPPER[]_MPIRUN $7"])
 AC_SUBST(COLLOPT_UPPER[_CPPFLAGS])
 AC_SUBST(COLLOPT_UPPER[_LIBS])
-AM_CONDITIONAL([COLLOPT_]COLLOPT_UPPER, [test -n "$COLLOPT_UPPER[]_MPICC"])
 m4_popdef([COLLOPT_UPPER])])
+
+# COLLOPT_ABI_LIBRARIES: which of the MPIs found so far come with a library of the standard ABI.  It lies where the wrapper
+# links from, or, with the name of the MPI, where a distribution puts the libraries of all.  Sets collopt_abi_libs, for linking
+# with the first, and substitutes ABI_MPIS, and ABI_FILES in the same order.
+AC_DEFUN([COLLOPT_ABI_LIBRARIES],
+[ABI_MPIS= ABI_FILES= collopt_abi_libs=
+for collopt_host in $collopt_hosts; do
+  AC_MSG_CHECKING([for libmpi_abi of $collopt_host])
+  collopt_found=
+  eval collopt_words=\$`AS_ECHO([$collopt_host]) | tr a-z A-Z`_LIBS
+  for collopt_word in $collopt_words; do
+    AS_CASE([$collopt_word], [-L*], [collopt_dir=${collopt_word@%:@-L}], [continue])
+    for collopt_file in "$collopt_dir/libmpi_abi.so.1" "$collopt_dir/libmpi_abi.so" \
+        "$collopt_dir/libmpi_abi_$collopt_host.so".1* "$collopt_dir/../../libmpi_abi_$collopt_host.so".1*; do
+      AS_IF([test -z "$collopt_found" && test -f "$collopt_file"], [collopt_found=`readlink -f "$collopt_file"`])
+    done
+  done
+  AC_MSG_RESULT([${collopt_found:-no}])
+  AS_IF([test -n "$collopt_found"],
+    [AS_VAR_APPEND([ABI_MPIS], ["${ABI_MPIS:+ }$collopt_host"])
+     AS_VAR_APPEND([ABI_FILES], ["${ABI_FILES:+ }$collopt_found"])
+     AS_IF([test -z "$collopt_abi_libs"], [collopt_abi_libs="-Wl,--no-as-needed $collopt_found"])])
+done
+AC_SUBST([ABI_MPIS])
+AC_SUBST([ABI_FILES])])
 
 # COLLOPT_TAKE_FLAGS(WORDS): sort what a wrapper shows into collopt_cppflags and collopt_libs.
 AC_DEFUN([COLLOPT_TAKE_FLAGS],

@@ -134,15 +134,16 @@ threads()               # HOST RANKS [VARIABLE=VALUE]...
 
 races()                 # HOST
 {
-    upper=$(echo "$1" | tr '[:lower:]' '[:upper:]')
+    abi=$(abi_of "$1")
+    upper=$(echo "$abi" | tr '[:lower:]' '[:upper:]')
     # shellcheck disable=SC2046
     compiled $(made "${upper}_CPPFLAGS") try_mpi.c $(made "${upper}_LIBS") -o "try-$1"
     # shellcheck disable=SC2086
     launch "$1" 1 $fixed "./try-$1" || { cat said; echo "$1 does not run here"; missing="$missing $1"; return; }
     # shellcheck disable=SC2046
-    objects "$1" -DCOLLOPT_HOST_"$upper"=1 -DCOLLOPT_HOST="\"$1\"" $(made "${upper}_CPPFLAGS") \
+    objects "$1" -DCOLLOPT_HOST="\"$abi\"" $(made "${upper}_CPPFLAGS") \
         $(listed COLLOPT_BACKEND_SOURCES src/backend.mk)
-    compiled -shared "$1"/*.o core/*.o -lm -lpthread -ldl -o "libcollopt-$1.so"
+    compiled -shared "$1"/*.o core/*.o -lm -lpthread -ldl -o "libcollopt-$abi.so"
     # shellcheck disable=SC2046
     compiled $(made "${upper}_CPPFLAGS") -I"$top/test/mpi" "$top/test/mpi/test_threads.c" "$top/test/mpi/common.c" -L. \
         -Wl,--no-as-needed -lcollopt -Wl,-rpath,"$work" $(made "${upper}_LIBS") -lpthread -o "threads-$1"

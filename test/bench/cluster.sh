@@ -75,7 +75,7 @@ on_two_nodes()          # HOST ALGORITHM
 
 for host in openmpi mpich; do
     built_for $host || continue
-    case $host in openmpi) wrapper=${OPENMPI_MPICC:-mpicc.openmpi} ;; mpich) wrapper=${MPICH_MPICC:-mpicc.mpich} ;; esac
+    wrapper=$(wrapper "$host")
     "$wrapper" -O1 -I"$top/include" "$top/test/bench/nodes.c" -o "$work/nodes-$host" || fail "$host: nodes.c"
     for algorithm in leader lanes:count=2 node_aware; do
         on_two_nodes $host $algorithm

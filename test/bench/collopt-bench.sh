@@ -198,7 +198,7 @@ refusing()
 on_host()               # HOST
 {
     host=$1 program=$build/bench/$1/collopt-bench variables=
-    case $host in openmpi) compiler=${OPENMPI_MPICC:-mpicc.openmpi} ;; mpich) compiler=${MPICH_MPICC:-mpicc.mpich} ;; esac
+    compiler=$(wrapper "$host")
     measuring
     writing
     again
@@ -210,4 +210,5 @@ on_host()               # HOST
     refusing
 }
 
+test_hosts=$native_hosts
 for_each_host on_host

@@ -78,7 +78,7 @@ refused()               # SENTENCE ARGUMENT...
 on_host()               # HOST
 {
     host=$1
-    case $host in openmpi) compiler=${OPENMPI_MPICC:-mpicc.openmpi} ;; mpich) compiler=${MPICH_MPICC:-mpicc.mpich} ;; esac
+    compiler=$(wrapper "$host")
     measuring
     violating
     [ "$host" = openmpi ] || return 0
@@ -93,4 +93,5 @@ on_host()               # HOST
     said_line '--tolerance PERCENT'
 }
 
+test_hosts=$native_hosts
 for_each_host on_host

@@ -22,27 +22,14 @@ fail()
 }
 
 # hosts: those that collopt was built for
-hosts=
-[ -z "${OPENMPI_MPICC-}" ] || hosts="$hosts openmpi"
-[ -z "${MPICH_MPICC-}" ] || hosts="$hosts mpich"
-
-wrapper()       # HOST
-{
-    case $1 in
-    openmpi) echo "$OPENMPI_MPICC" ;;
-    mpich) echo "$MPICH_MPICC" ;;
-    esac
-}
+. "$source/test/launch.sh"
+hosts=$test_hosts
 
 run()           # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...; everything it says goes to ./said
 {
     host=$1 ranks=$2
     shift 2
-    case $host in
-    openmpi) launcher=$OPENMPI_RUN ;;
-    mpich) launcher=$MPICH_RUN ;;
-    esac
-    timeout 100 $launcher -n "$ranks" env "$@" >said 2>&1 || { cat said; fail "$host $ranks $*: status $?"; }
+    timeout 100 $(launcher_of "$host") -n "$ranks" env $(library_of "$host") "$@" >said 2>&1 || { cat said; fail "$host $ranks $*: status $?"; }
 }
 
 expect()        # COUNT LINE: this line was said so many times
@@ -76,6 +63,6 @@ installation()  # DIRECTORY
     cp "$front" "$1/libcollopt.so"
     ln -sf libcollopt.so "$1/libcollopt.so.0"
     for host in $hosts; do
-        shared "$1/collopt/libcollopt-$host.so" backend.c
+        shared "$1/collopt/libcollopt-$(abi_of "$host").so" backend.c
     done
 }

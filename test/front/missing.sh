@@ -17,7 +17,7 @@ warned()        # PATTERN RANK...
 installation lib
 for host in $hosts; do
     program $host app.c app
-    backend=lib/collopt/libcollopt-$host.so
+    backend=lib/collopt/libcollopt-$(abi_of "$host").so
 
     mkdir -p bare
     cp "$front" bare

@@ -4,14 +4,6 @@
 . "$(dirname "$0")/common.sh"
 
 ours=$front
-compiler()      # HOST: its Fortran, or nothing
-{
-    case $1 in
-    openmpi) echo "${OPENMPI_MPIFC-}" ;;
-    mpich) echo "${MPICH_MPIFC-}" ;;
-    esac
-}
-
 calls()         # COUNT: so many MPI_Allreduce in the report, on both ranks, whatever ran them
 {
     grep -q '"combined": *true' report || { cat report; fail "no report of all ranks"; }
@@ -23,7 +15,7 @@ calls()         # COUNT: so many MPI_Allreduce in the report, on both ranks, wha
 
 for host in $hosts; do
     program $host keys.c keys -Wl,--no-as-needed -L"${ours%/*}" -lcollopt -Wl,-rpath,"${ours%/*}"
-    [ -z "$(compiler $host)" ] || $(compiler $host) -o fortran "$here/keys.f90" || fail "compiling keys.f90"
+    [ -z "$(fortran_of $host)" ] || $(fortran_of $host) -o fortran "$here/keys.f90" || fail "compiling keys.f90"
     $(wrapper $host) -g -O2 -fPIC -shared -o darshan.so "$here/darshan.c" || fail "compiling darshan.c"
     for order in OURS OURS:$work/darshan.so $work/darshan.so:OURS; do
         preload=$(echo $order | sed "s|OURS|$ours|")
@@ -39,7 +31,7 @@ for host in $hosts; do
 
         run $host 2 COLLOPT_AFTER=1 COLLOPT_REPORT=$work/report LD_PRELOAD=$preload ./keys
         heard "keys ok: 5 by the key"
-        if [ -n "$(compiler $host)" ]; then
+        if [ -n "$(fortran_of $host)" ]; then
             run $host 2 COLLOPT_AFTER=1 COLLOPT_REPORT=$work/report LD_PRELOAD=$preload ./fortran
             heard "fortran ok"
         fi

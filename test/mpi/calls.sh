@@ -8,7 +8,7 @@ huge()                  # HOST
     awk '/^MemAvailable:/ { exit $2 < 5000000 }' /proc/meminfo || { echo "not run, too little memory: $1, huge"; return; }
     LAUNCH_SECONDS=400
     quiet "$1" 2 "$(program "$1" calls)" huge
-    [ "$1" != mpich ] || quiet "$1" 2 COLLOPT_SCAN=binary_tree:segment=4G "$(program "$1" calls)" huge_count
+    [ "$(mpi_of "$1")" != mpich ] || quiet "$1" 2 COLLOPT_SCAN=binary_tree:segment=4G "$(program "$1" calls)" huge_count
     LAUNCH_SECONDS=120
 }
 

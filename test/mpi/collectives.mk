@@ -4,13 +4,9 @@
 MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_exact test_gpu test_handles test_local \
 	test_reproducible test_settings test_soak test_threads
 
-MPI_TEST_FILES =
-if COLLOPT_OPENMPI
-MPI_TEST_FILES += $(MPI_TEST_NAMES:%=test/mpi/openmpi/%)
-endif
-if COLLOPT_MPICH
-MPI_TEST_FILES += $(MPI_TEST_NAMES:%=test/mpi/mpich/%)
-endif
+# The standard ABI only where a library serves it.
+MPI_TEST_FILES = $(foreach host,$(ARCHIVES) $(if $(ABI_MPIS),abi),$(MPI_TEST_NAMES:%=test/mpi/$(host)/%)) \
+	$(ABI_MPIS:%=abi/%/libmpi_abi.so.1)
 if COLLOPT_SMPI
 MPI_TEST_FILES += test/mpi/smpi/test_collectives test/mpi/smpi/test_soak
 endif
@@ -22,12 +18,6 @@ MPI_TEST_C = $(filter %.c,$^)
 # Of the library only the registry, so that the tests know what each algorithm can serve; what they test is preloaded.
 MPI_TEST_LINK = .libs/libcollopt-core.a $(HWLOC_LIBS) -lm -lpthread
 
-test/mpi/openmpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la
-	$(AM_V_at)$(MKDIR_P) test/mpi/openmpi
-	$(AM_V_CC)$(OPENMPI_MPICC) $(MPI_TEST_FLAGS) $(filter -DCOLLOPT_HAVE_%,$(OPENMPI_CPPFLAGS)) -o $@ $(MPI_TEST_C) $(MPI_TEST_LINK)
-test/mpi/mpich/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la
-	$(AM_V_at)$(MKDIR_P) test/mpi/mpich
-	$(AM_V_CC)$(MPICH_MPICC) $(MPI_TEST_FLAGS) $(filter -DCOLLOPT_HAVE_%,$(MPICH_CPPFLAGS)) -o $@ $(MPI_TEST_C) $(MPI_TEST_LINK)
 # The simulator's MPI_X are weak, and a weak reference fetches nothing from an archive; -u does.  It must see main.
 test/mpi/smpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la libcollopt-smpi.a
 	$(AM_V_at)$(MKDIR_P) test/mpi/smpi
@@ -35,18 +25,15 @@ test/mpi/smpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la li
 	  libcollopt-smpi.a $(MPI_TEST_LINK)
 
 SOAK_FILES = test/mpi/soak_groups.c test/mpi/soak_kinds.c test/mpi/soak_settings.c test/mpi/soak.h
-test/mpi/openmpi/test_soak test/mpi/mpich/test_soak test/mpi/smpi/test_soak: $(SOAK_FILES)
+test/mpi/smpi/test_soak: $(SOAK_FILES)
 
 ZONES_FILES = test/mpi/zones.c test/mpi/zones.h
-test/mpi/openmpi/test_collectives test/mpi/mpich/test_collectives test/mpi/smpi/test_collectives: $(ZONES_FILES)
-test/mpi/openmpi/test_handles test/mpi/mpich/test_handles: $(ZONES_FILES)
+test/mpi/smpi/test_collectives: $(ZONES_FILES)
 
 MPI_TESTS = \
 	test/mpi/adapt.sh \
 	test/mpi/calls.sh \
 	test/mpi/check.sh \
-	test/mpi/collectives-mpich.sh \
-	test/mpi/collectives-openmpi.sh \
 	test/mpi/collectives-smpi.sh \
 	test/mpi/communicators.sh \
 	test/mpi/disagree.sh \
@@ -59,9 +46,14 @@ MPI_TESTS = \
 	test/mpi/soak.sh \
 	test/mpi/static.sh
 
+COLLECTIVES_TESTS = $(TEST_HOSTS:%=test/mpi/collectives-%.sh)
+$(COLLECTIVES_TESTS): test/mpi/collectives-%.sh: Makefile
+	$(AM_V_at)$(MKDIR_P) test/mpi
+	$(AM_V_GEN)echo '. "$${COLLOPT_SOURCE:-.}/test/mpi/collectives.sh"; all $*' >$@
+
 TESTS += $(MPI_TESTS)
 check_DATA += $(MPI_TEST_FILES)
-CLEANFILES += $(MPI_TEST_FILES)
+CLEANFILES += $(MPI_TEST_FILES) $(COLLECTIVES_TESTS)
 EXTRA_DIST += \
 	$(MPI_TESTS) \
 	$(MPI_TEST_NAMES:%=test/mpi/%.c) \
@@ -78,6 +70,6 @@ EXTRA_DIST += \
 
 # The same with all combinations of counts, roots, shapes and aliasing, and on more ranks.
 check-big: $(check_DATA)
-	$(MAKE) $(AM_MAKEFLAGS) check TESTS='$(filter %/collectives-mpich.sh %/collectives-openmpi.sh %/collectives-smpi.sh,$(MPI_TESTS))' \
+	$(MAKE) $(AM_MAKEFLAGS) check TESTS='test/mpi/collectives-smpi.sh $(COLLECTIVES_TESTS)' \
 	  TEST_THOROUGH=1
 .PHONY: check-big

@@ -35,7 +35,7 @@ judge()                 # STATUS WHAT...
 prepare()               # HOST
 {
     host=$1
-    program=$build/test/mpi/$host/test_collectives
+    program=$build/test/mpi/$(abi_of "$host")/test_collectives
     built_for "$host" || skip "collopt is not built for $host"
     launch "$host" 1 "$program" list && grep "^[a-z_]* [a-z_0-9:=,()]*$" "$work/said" >"$work/list" || { fail "$program list"; finish; }
     runs=$(awk '{ n[$1]++ } END { for (c in n) if (n[c] > most) most = n[c]; print most }' "$work/list")

@@ -50,22 +50,22 @@ communicators()         # HOST
     quiet "$1" 8 "$with" churn 50
     LAUNCH_SECONDS=120
     cap "$1"
-    case $1 in
+    case $(mpi_of "$1") in
     openmpi)
         # children inherit the launcher's environment, not their parents'
-        LD_PRELOAD=$library COLLOPT_AFTER=1 COLLOPT_REPORT=$work/report launch openmpi 2 "$with" spawn 3 \
+        LD_PRELOAD=$library COLLOPT_AFTER=1 COLLOPT_REPORT=$work/report launch "$1" 2 "$with" spawn 3 \
             || fail "spawned ranks: status $?"
         grep -q '"ranks": *2,' "$work/report" || fail "no report of those that have spawned others"
         grep -q '"ranks": *3,' "$work"/report.spawned-* || fail "no report of spawned ranks beside that of the others"
         # shellcheck disable=SC2016
-        LD_PRELOAD=$library COLLOPT_AFTER=1 launch openmpi 2 \
+        LD_PRELOAD=$library COLLOPT_AFTER=1 launch "$1" 2 \
             sh -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export COLLOPT_AFTER=5; exec "$@"' sh "$with" spawn_alone 1 \
             || fail "ranks spawned by one whose world does not agree: status $?"
         said 1 "^collopt: .* have different COLLOPT_ variables: .*" "a world that does not agree, and children"
         ;;
     mpich)
-        quiet mpich 3 COLLOPT_PCONTROL=on "$with" session
-        quiet mpich 2 COLLOPT_COMMUNICATORS=3 "$with" session_goes_on 4
+        quiet "$1" 3 COLLOPT_PCONTROL=on "$with" session
+        quiet "$1" 2 COLLOPT_COMMUNICATORS=3 "$with" session_goes_on 4
         ;;
     esac
 }

@@ -21,7 +21,7 @@ errors()                # HOST
 # Without its checks Open MPI's own results of such calls depend on its algorithm.
 unchecked()             # HOST
 {
-    [ "$1" = openmpi ] || return        # MPICH is built with its checks or without
+    [ "$(mpi_of "$1")" = openmpi ] || return        # MPICH is built with its checks or without
     launch "$1" 3 LD_PRELOAD="$library" COLLOPT_AFTER=1 OMPI_MCA_mpi_param_check=0 "$(program "$1" errors)" unchecked \
         || fail "$1 without its checks: status $?"
 }

@@ -20,14 +20,14 @@ runs()                  # OURS HOST: calls of all ranks
 
 candidate()             # HOST
 {
-    host=$1 other=openmpi
-    [ "$host" = mpich ] || other=mpich
-    echo "host $host allreduce 3 1 3 4K commutative = 1 ns" >"$work/fast"
+    host=$1 mpi=$(mpi_of "$1") other=openmpi         # files name the library, whatever its ABI
+    [ "$mpi" = mpich ] || other=mpich
+    echo "host $mpi allreduce 3 1 3 4K commutative = 1 ns" >"$work/fast"
     deciding 'faster' COLLOPT_MACHINE="$work/fast"
     runs 0 30
     said 1 '^collopt: allreduce, 3 ranks, 4096 bytes.*: host (measured 0.00 us; first own, [a-z_]*, predicted [0-9.]* us)$' "$what"
 
-    echo "host $host allreduce 3 1 3 4K commutative = 1 s" >"$work/slow"
+    echo "host $mpi allreduce 3 1 3 4K commutative = 1 s" >"$work/slow"
     deciding 'slower' COLLOPT_MACHINE="$work/slow"
     runs 30 0
     echo "host $other allreduce 3 1 3 4K commutative = 1 ns" >"$work/other"
@@ -38,7 +38,7 @@ candidate()             # HOST
 
     # files that no variable names, where the user has them
     mkdir -p "$work/config/collopt"
-    mv "$work/fast" "$work/config/collopt/$host.machine"
+    mv "$work/fast" "$work/config/collopt/$mpi.machine"
     deciding 'a machine in its place' XDG_CONFIG_HOME="$work/config"
     runs 0 30
     echo '* * * * * * host' >"$work/config/collopt/$other.rules"

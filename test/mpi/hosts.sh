@@ -5,16 +5,17 @@
 missing=
 program()               # HOST NAME
 {
-    echo "$build/test/mpi/$1/test_$2"
+    echo "$build/test/mpi/$(abi_of "$1")/test_$2"
 }
 
 for_each_host()         # FUNCTION
 {
-    for host in openmpi mpich; do
-        if built_for $host; then "$1" $host; else missing="$missing $host"; fi
+    for host in $test_hosts; do
+        "$1" "$host"
     done
+    [ -n "$test_hosts" ] || skip "collopt is not built for any MPI"
     [ "$failures" = 0 ] || finish
-    [ -z "$missing" ] || skip "collopt is not built for$missing"
+    [ -z "$missing" ] || skip "not run:$missing"
     finish
 }
 

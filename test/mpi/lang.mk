@@ -1,12 +1,6 @@
 # Programs in other languages, and programs of others: Fortran by its three bindings, mpi4py, hpcc.
 
-FORTRAN_FAMILIES =
-if COLLOPT_OPENMPI
-FORTRAN_FAMILIES += $(if $(OPENMPI_MPIFC),$(FORTRAN_BINDINGS:%=test/mpi/fortran/openmpi/family_%))
-endif
-if COLLOPT_MPICH
-FORTRAN_FAMILIES += $(if $(MPICH_MPIFC),$(FORTRAN_BINDINGS:%=test/mpi/fortran/mpich/family_%))
-endif
+FORTRAN_FAMILIES = $(foreach host,$(FORTRAN_HOSTS),$(FORTRAN_BINDINGS:%=test/mpi/fortran/$(host)/family_%))
 
 # Without an interface (mpif.h) one procedure is called with buffers of different types, which only old Fortran allows.
 FORTRAN_BINDINGS = mpifh mpi mpif08
@@ -15,30 +9,23 @@ FORTRAN_mpi = -DUSE_MPI -std=legacy -w
 FORTRAN_mpif08 = -DUSE_MPI_F08
 FORTRAN_FLAGS = -g -O1 -I$(srcdir)/test/mpi/fortran
 
-test/mpi/fortran/openmpi/family_%: test/mpi/fortran/family.F90 test/mpi/fortran/family.inc test/mpi/fortran/counters.o
-	$(AM_V_at)$(MKDIR_P) $@.mod
-	$(AM_V_GEN)$(OPENMPI_MPIFC) $(FORTRAN_FLAGS) $(FORTRAN_$*) $(filter -DCOLLOPT_HAVE_%,$(OPENMPI_CPPFLAGS)) -J$@.mod -o $@ \
-	  $< test/mpi/fortran/counters.o
-	$(AM_V_at)rm -rf $@.mod
-test/mpi/fortran/mpich/family_%: test/mpi/fortran/family.F90 test/mpi/fortran/family.inc test/mpi/fortran/counters.o
-	$(AM_V_at)$(MKDIR_P) $@.mod
-	$(AM_V_GEN)$(MPICH_MPIFC) $(FORTRAN_FLAGS) $(FORTRAN_$*) $(filter -DCOLLOPT_HAVE_%,$(MPICH_CPPFLAGS)) -J$@.mod -o $@ \
-	  $< test/mpi/fortran/counters.o
-	$(AM_V_at)rm -rf $@.mod
 test/mpi/fortran/counters.o: test/mpi/fortran/counters.c include/collopt.h
 	$(AM_V_at)$(MKDIR_P) test/mpi/fortran
 	$(AM_V_CC)$(CC) $(AM_CPPFLAGS) $(AM_CFLAGS) -g -O1 -fPIC -c -o $@ $<
 
 LANGUAGE_TESTS = \
-	test/mpi/fortran/mpich.sh \
-	test/mpi/fortran/openmpi.sh \
 	test/mpi/hpcc.sh \
 	test/mpi/python/preload.sh \
 	test/mpi/python/profile.sh
 
+FORTRAN_TESTS = $(FORTRAN_HOSTS:%=test/mpi/fortran/%.sh)
+$(FORTRAN_TESTS): test/mpi/fortran/%.sh: Makefile
+	$(AM_V_at)$(MKDIR_P) test/mpi/fortran
+	$(AM_V_GEN)echo 'host=$*; . "$${COLLOPT_SOURCE:-.}/test/mpi/fortran/check.sh"' >$@
+
 TESTS += $(LANGUAGE_TESTS)
 check_DATA += $(FORTRAN_FAMILIES)
-CLEANFILES += $(FORTRAN_FAMILIES) test/mpi/fortran/counters.o
+CLEANFILES += $(FORTRAN_FAMILIES) $(FORTRAN_TESTS) test/mpi/fortran/counters.o
 EXTRA_DIST += \
 	$(LANGUAGE_TESTS) \
 	test/mpi/fortran/check.sh \

@@ -5,7 +5,7 @@ set -u
 
 # The two trees.  Not kept in the environment: collopt warns of COLLOPT_ variables that it does not know.
 build=${COLLOPT_BUILD:-$PWD} top=${COLLOPT_SOURCE:-$PWD}
-: "${OPENMPI_RUN:=mpirun.openmpi --oversubscribe --mca mpi_yield_when_idle 1}" "${MPICH_RUN:=mpirun.mpich}"
+. "$top/test/launch.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 unset LD_PRELOAD COLLOPT COLLOPT_BUILD COLLOPT_SOURCE
 
@@ -35,23 +35,6 @@ finish()
     exit
 }
 
-# Is collopt built for this host, with a compiler for Fortran?
-built_for()             # openmpi|mpich
-{
-    case $1 in
-    openmpi) [ -n "${OPENMPI_MPICC-x}" ] ;;
-    mpich) [ -n "${MPICH_MPICC-x}" ] ;;
-    esac
-}
-
-fortran_for()
-{
-    case $1 in
-    openmpi) [ -n "${OPENMPI_MPIFC-x}" ] ;;
-    mpich) [ -n "${MPICH_MPIFC-x}" ] ;;
-    esac
-}
-
 # The words before "--" into $variables, for the function that was given them; $words: how many there are, that one with them.
 variables_of()          # [VARIABLE=VALUE]... -- ...
 {
@@ -67,12 +50,8 @@ launch()                # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...: 
 {
     launch_host=$1 launch_ranks=$2
     shift 2
-    case $launch_host in
-    openmpi) launcher=$OPENMPI_RUN ;;
-    mpich) launcher=$MPICH_RUN ;;
-    esac
-    # shellcheck disable=SC2086     # the launcher has options
-    timeout "${LAUNCH_SECONDS:-120}" $launcher -n "$launch_ranks" env "$@" </dev/null >"$work/said" 2>&1
+    # shellcheck disable=SC2046     # the launcher has options
+    timeout "${LAUNCH_SECONDS:-120}" $(launcher_of "$launch_host") -n "$launch_ranks" env $(library_of "$launch_host") "$@" </dev/null >"$work/said" 2>&1
 }
 
 # The same with collopt, from the first call on, reporting to $work/report.

@@ -29,7 +29,7 @@ placement()             # HOST
     same_bits "$1" COLLOPT_REPRODUCIBLE=placement "$with"
     same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_NODE_RANKS=cyclic:3 COLLOPT_TOPOLOGY=torus:2x2x2 COLLOPT_CUT=3000 \
         "$with"
-    [ "$1" = openmpi ] || return    # the settings are the same code on all hosts, and MPICH is slow on few processors
+    [ "$(mpi_of "$1")" = openmpi ] || return    # the settings are the same code on all hosts, and MPICH is slow on few processors
     same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_NODE_RANKS=3,1,2 COLLOPT_ISA=generic "$with"
     same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_TOPOLOGY=mesh:4x2 COLLOPT_WAIT=yield COLLOPT_SCRATCH=0 "$with"
     run_bits "$1" COLLOPT_AFTER=1 COLLOPT_TOPOLOGY=torus:2x2x2 COLLOPT_REDUCE=chain "$with"
@@ -60,7 +60,7 @@ exact()                 # HOST
     with=$(program "$1" exact)
     quiet "$1" 2 COLLOPT_REPRODUCIBLE=exact "$with"
     quiet "$1" 3 COLLOPT_REPRODUCIBLE=exact "$with"
-    [ "$1" = openmpi ] || return
+    [ "$(mpi_of "$1")" = openmpi ] || return
     quiet "$1" 1 COLLOPT_REPRODUCIBLE=exact "$with"
     quiet "$1" 5 COLLOPT_REPRODUCIBLE=exact "$with"
     quiet "$1" 7 COLLOPT_REPRODUCIBLE=exact COLLOPT_NODE_RANKS=2,3 COLLOPT_ISA=generic "$with"
@@ -83,7 +83,7 @@ reproducible()          # HOST
 {
     placement "$1"
     exact "$1"
-    [ "$1" = mpich ] || not_exact "$1"
+    [ "$(mpi_of "$1")" = mpich ] || not_exact "$1"
     refusing "$1"
 }
 

@@ -40,7 +40,7 @@ few()                   # HOST
         TEST_SOAK_MOST=100000 soak smpi 17 40 4
         return
         ;;
-    openmpi) soak "$1" 5 100 3 ;;
+    openmpi | abi@openmpi) soak "$1" 5 100 3 ;;
     esac
     soak "$1" 2 150 1
     soak "$1" 3 150 7

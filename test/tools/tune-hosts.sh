@@ -1,5 +1,6 @@
 #!/bin/sh
-# shellcheck disable=SC2317     # functions that for_each_host calls
+# shellcheck disable=SC2317     # functions that test_hosts=$native_hosts
+for_each_host calls
 # collopt-tune on both hosts: rules that pass --check and are obeyed, a wrong result, a launcher of the other MPI.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
@@ -10,10 +11,7 @@ tunes()                 # STATUS WHAT ARGUMENT...: with the host's launcher
 {
     tune_status=$1 what="$host, $2"
     shift 2
-    case $host in
-    openmpi) launcher=$OPENMPI_RUN ;;
-    mpich) launcher=$MPICH_RUN ;;
-    esac
+    launcher=$(launcher_of "$host")
     # shellcheck disable=SC2086     # the launcher has options
     timeout 120 "$tune" -o "$work/rules" --progress off "$@" $launcher -n 2 >"$work/said" 2>&1
     found=$?
@@ -67,8 +65,8 @@ on_host()               # HOST
 each()                  # HOST
 {
     case $1 in
-    openmpi) on_host openmpi mpich "${OPENMPI_MPICC:-mpicc.openmpi}" ;;
-    mpich) on_host mpich openmpi "${MPICH_MPICC:-mpicc.mpich}" ;;
+    openmpi) on_host openmpi mpich "$(wrapper openmpi)" ;;
+    mpich) on_host mpich openmpi "$(wrapper mpich)" ;;
     esac
 }
 

@@ -1,5 +1,5 @@
 # family.F90 by each Fortran binding on one MPI, $host, with collopt and without.
-# Sourced by openmpi.sh and mpich.sh.
+# Sourced by openmpi.sh and its like, which make writes: one for each MPI.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
 

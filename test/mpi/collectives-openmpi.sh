@@ -1,4 +1,0 @@
-# Every algorithm on Open MPI.
-
-. "${COLLOPT_SOURCE:-.}/test/mpi/collectives.sh"
-all openmpi
