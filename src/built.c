@@ -16,7 +16,7 @@
 # define MPI_BUILT "Open MPI " TEXT(OMPI_MAJOR_VERSION) "." TEXT(OMPI_MINOR_VERSION) "." TEXT(OMPI_RELEASE_VERSION)
 #elif defined MPICH_VERSION
 # define MPI_BUILT "MPICH " MPICH_VERSION
-#else
+#else                   /* the standard ABI */
 # define MPI_BUILT "MPI " TEXT(MPI_VERSION) "." TEXT(MPI_SUBVERSION)
 #endif
 

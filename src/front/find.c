@@ -17,7 +17,8 @@
 typedef int version_function(char *version, int *length);
 typedef int abi_function(int *major, int *minor);
 
-/* A host is known by what it says and by a symbol that it has: translators between MPIs repeat the words of others. */
+/* A host with an ABI of its own is known by what it says and by a symbol that it has: translators between MPIs repeat the words
+ * of others. */
 static const struct known {
     const char *word, *symbol;
     const char *name;
@@ -29,7 +30,10 @@ static const struct known {
     { "Intel(R) MPI", "MPIR_Err_create_code", "mpich",   44 },
 };
 
-/* The ABI of MPI-5 gives handles other values than the host's own mpi.h. */
+/* The standard ABI of MPI 5, whoever serves it: there is a function that says so, and it alone decides.  The ordinary libraries of
+ * the same makers have it too, and answer -1: their handles are those of their own mpi.h. */
+enum { STANDARD_UNSUPPORTED = 55 };         /* its MPI_ERR_UNSUPPORTED_OPERATION */
+
 static bool has_standard_abi(void *handle)
 {
     abi_function *version = (abi_function *)(uintptr_t)dlsym(handle, "PMPI_Abi_get_version");
@@ -47,8 +51,11 @@ static void identify(struct collopt_mpi *mpi)
     mpi->unsupported = 1;
     if (version(mpi->version, &length))
         mpi->version[0] = '\0';
-    if (has_standard_abi(mpi->handle))
+    if (has_standard_abi(mpi->handle)) {
+        mpi->name = "abi";
+        mpi->unsupported = STANDARD_UNSUPPORTED;
         return;
+    }
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strstr(mpi->version, known[i].word) && dlsym(mpi->handle, known[i].symbol)) {
             mpi->name = known[i].name;
