@@ -2,13 +2,13 @@
 # test/mpi/<mpi>/<program>; the scripts run them.
 
 MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_exact test_gpu test_handles test_local \
-	test_reproducible test_settings test_soak test_threads
+	test_reproducible test_settings test_threads
 
 # The standard ABI only where a library serves it.
 MPI_TEST_FILES = $(foreach host,$(ARCHIVES) $(if $(ABI_MPIS),abi),$(MPI_TEST_NAMES:%=test/mpi/$(host)/%)) \
 	$(ABI_MPIS:%=abi/%/libmpi_abi.so.1)
 if COLLOPT_SMPI
-MPI_TEST_FILES += test/mpi/smpi/test_collectives test/mpi/smpi/test_soak
+MPI_TEST_FILES += test/mpi/smpi/test_collectives
 endif
 
 MPI_TEST_SHARED = test/exact_reference.c test/exact_reference.h test/mpi/common.c test/mpi/common.h \
@@ -23,9 +23,6 @@ test/mpi/smpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la li
 	$(AM_V_at)$(MKDIR_P) test/mpi/smpi
 	$(AM_V_CC)$(SMPI_MPICC) $(MPI_TEST_FLAGS) -fvisibility=default -DTEST_SIMULATED -o $@ $(MPI_TEST_C) -Wl,-u,MPI_Allreduce \
 	  libcollopt-smpi.a $(MPI_TEST_LINK)
-
-SOAK_FILES = test/mpi/soak_groups.c test/mpi/soak_kinds.c test/mpi/soak_settings.c test/mpi/soak.h
-test/mpi/smpi/test_soak: $(SOAK_FILES)
 
 ZONES_FILES = test/mpi/zones.c test/mpi/zones.h
 test/mpi/smpi/test_collectives: $(ZONES_FILES)
@@ -43,7 +40,6 @@ MPI_TESTS = \
 	test/mpi/local.sh \
 	test/mpi/reproducible.sh \
 	test/mpi/settings.sh \
-	test/mpi/soak.sh \
 	test/mpi/static.sh
 
 COLLECTIVES_TESTS = $(TEST_HOSTS:%=test/mpi/collectives-%.sh)
@@ -57,7 +53,6 @@ CLEANFILES += $(MPI_TEST_FILES) $(COLLECTIVES_TESTS)
 EXTRA_DIST += \
 	$(MPI_TESTS) \
 	$(MPI_TEST_NAMES:%=test/mpi/%.c) \
-	$(SOAK_FILES) \
 	$(ZONES_FILES) \
 	test/mpi/collectives.sh \
 	test/mpi/hosts.sh \

@@ -249,21 +249,18 @@ struct value value_of(const struct kind *k, int rank, size_t index)
 
 static const struct kind *list(int *n);
 
-static unsigned overlapped;
+static unsigned overlapped;     /* counted by threads at the same time */
 
 unsigned operands_overlapped(void)
 {
-    unsigned n = overlapped;
-
-    overlapped = 0;
-    return n;
+    return __atomic_exchange_n(&overlapped, 0, __ATOMIC_RELAXED);
 }
 
 /* Also what an operation may rely on: operands apart from each other, at least as aligned as their parts. */
 void apply_kind(const struct kind *k, const struct element *e, char *in, char *inout, int n)
 {
     if (n > 0 && in < inout + (n - 1) * e->extent + e->high - e->low && inout < in + (n - 1) * e->extent + e->high - e->low)
-        overlapped++;
+        __atomic_add_fetch(&overlapped, 1, __ATOMIC_RELAXED);
     if (((uintptr_t)(in + e->at[0]) | (uintptr_t)(inout + e->at[0])) % part_size(e->part[0]) != 0)
         fail("an operation of the user's was called with unaligned operands");
     for (int i = 0; i < n; i++, in += e->extent, inout += e->extent) {

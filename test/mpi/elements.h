@@ -30,6 +30,7 @@ struct element {
     ptrdiff_t at[2];            /* bytes from the element's address */
     ptrdiff_t extent;
     ptrdiff_t low, high;        /* all that an element may span, gaps included */
+    bool derived;               /* of the program's making */
 };
 
 enum { AFFINE = COLLOPT_OP_USER, MINGLE };      /* operations of our own, beside enum collopt_op */

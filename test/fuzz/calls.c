@@ -1,0 +1,502 @@
+/* Reductions as programs make them, and what is right.
+ *
+ * Inputs repeat after a prime number of elements, so that what is right is known without computing every element; nothing is
+ * cut at a multiple of these.  What is right is a fold over the ranks in their order, in plain C (elements.c). */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "fuzz.h"
+#include "internal.h"
+
+enum { MOST_RANKS = 128, PRIMES = 3, PERIOD = 2003, LOCAL = COLLOPT_COLLECTIVES };
+
+OWN struct fuzz_random mine;    /* of this rank alone */
+
+/* ---- a call ------------------------------------------------------------------------------------------------------ */
+
+struct call {
+    const struct group *group;
+    int collective;             /* enum collopt_collective, or LOCAL */
+    struct fuzz_kind what;
+    size_t count;               /* elements in the vector of one rank */
+    size_t share[MOST_RANKS];   /* of each rank, where results are scattered */
+    int root;
+    bool in_place, large;
+    bool here_and_there;        /* in place on some ranks only */
+    size_t salt, period;        /* element i has the value number salt + i % period */
+};
+
+static const char *const names[] = {
+    [COLLOPT_REDUCE] = "Reduce", [COLLOPT_ALLREDUCE] = "Allreduce", [COLLOPT_REDUCE_SCATTER] = "Reduce_scatter",
+    [COLLOPT_REDUCE_SCATTER_BLOCK] = "Reduce_scatter_block", [COLLOPT_SCAN] = "Scan", [COLLOPT_EXSCAN] = "Exscan",
+    [LOCAL] = "Reduce_local"
+};
+
+static bool scatters(const struct call *c)
+{
+    return c->collective == COLLOPT_REDUCE_SCATTER || c->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
+}
+
+static bool has_result(const struct call *c)
+{
+    return c->collective != COLLOPT_REDUCE || c->group->rank == c->root;
+}
+
+static bool is_in_place(const struct call *c)
+{
+    bool here = !c->here_and_there || mix(c->salt + (size_t)c->group->rank) % 2 == 0;
+
+    return c->in_place && here && has_result(c);
+}
+
+static const struct element *element_of(const struct call *c)
+{
+    return &c->what.kind.element[c->group->rank % 2];
+}
+
+/* Elements that the receive buffer has. */
+static size_t results(const struct call *c)
+{
+    return scatters(c) && !is_in_place(c) ? c->share[c->group->rank] : c->count;
+}
+
+static void describe(const struct call *c, int lane, char *text, size_t size)
+{
+    const struct kind *k = &c->what.kind;
+    const struct element *e = element_of(c);
+
+    snprintf(text, size, "%s.%d: %s%s np=%d group=%llx op=%s type=%s at=%ld,%ld of %ld count=%zu share=%zu root=%d %s",
+             fuzz_step_name(), lane, names[c->collective], c->large ? "_c" : "", c->group->ranks,
+             (unsigned long long)(c->group->id & 0xffffff), k->op_name, k->type_name, (long)e->at[0], (long)e->at[1],
+             (long)e->extent, c->count, scatters(c) ? c->share[c->group->rank] : 0, c->root, is_in_place(c) ? "in_place" : "apart");
+}
+
+/* ---- drawing one ------------------------------------------------------------------------------------------------- */
+
+/* Bytes where the way of a message changes: select/cuts.c, select/measured.c, the hosts' eager limits. */
+static size_t threshold(struct fuzz_random *r)
+{
+    static const size_t bytes[] = { 256, 512, 1024, 2048, 4000, 4096, 8192, 12288, 16384, 32768, 49152, 65536, 131072, 262144,
+                                    524288, 1048576, 2097152, 4194304, 8388608, 16777216 };
+    enum { N = sizeof bytes / sizeof *bytes };
+    size_t most = fuzz_chance(r, 12) ? N : fuzz_chance(r, 4) ? N - 5 : 11;
+
+    return bytes[fuzz_below(r, most)];
+}
+
+static size_t draw_count(struct fuzz_random *r, const struct call *c)
+{
+    const struct element *e = c->what.kind.element;
+    size_t extent = (size_t)(e[0].extent > e[1].extent ? e[0].extent : e[1].extent), p = (size_t)c->group->ranks, n;
+    size_t most = extent ? job.most / extent : 1000, size = part_size(e[0].part[0]) * (size_t)e[0].parts;
+    size_t unit = fuzz_chance(r, 2) || e[0].extent == 0 ? size : (size_t)e[0].extent;
+
+    unit += unit == 0;          /* elements without data */
+
+    switch (fuzz_below(r, 8)) {
+    case 0:
+        n = fuzz_below(r, 40);
+        break;
+    case 1:
+        n = p * fuzz_below(r, 8) + fuzz_below(r, 3);
+        n -= n > 0;
+        break;
+    case 2:                     /* parts of that length */
+        n = threshold(r) / unit * p + fuzz_below(r, 3);
+        n -= n > 0;
+        break;
+    case 3:
+        n = ((size_t)1 << fuzz_below(r, 12)) + fuzz_below(r, 3) - 1;
+        break;
+    default:
+        n = threshold(r) / unit + fuzz_below(r, 3);
+        n -= n > 0;
+    }
+    if (n > most)
+        n = most - (most > 2 ? fuzz_below(r, 3) : 0);
+    return n > c->what.most ? c->what.most - fuzz_below(r, 2) : n;
+}
+
+static void share_evenly(struct call *c)
+{
+    size_t p = (size_t)c->group->ranks;
+
+    for (size_t i = 0; i < p; i++)
+        c->share[i] = c->count / p + (i < c->count % p);
+}
+
+/* Evenly, to one rank, or some to some. */
+static void share_out(struct fuzz_random *r, struct call *c)
+{
+    size_t p = (size_t)c->group->ranks, left = c->count, how = fuzz_below(r, 4);
+
+    share_evenly(c);
+    if (c->collective == COLLOPT_REDUCE_SCATTER_BLOCK) {
+        c->count = c->share[p - 1] * p;
+        share_evenly(c);
+    } else if (how == 0) {
+        memset(c->share, 0, sizeof c->share);
+        c->share[fuzz_below(r, p)] = c->count;
+    } else if (how == 1) {
+        for (size_t i = 0; i < p; i++, left -= c->share[i - 1]) {
+            c->share[i] = fuzz_chance(r, 3) ? 0 : fuzz_below(r, 2 * c->count / p + 1);
+            c->share[i] = c->share[i] > left || i == p - 1 ? left : c->share[i];
+        }
+    }
+}
+
+/* HOST: the MPI library's own collective may run. */
+static struct call draw_shape(const struct group *g, uint64_t number, bool host)
+{
+    struct fuzz_random random = fuzz_draw(number, g->id), *r = &random;
+    struct call c = { .group = g };
+
+    c.collective = (int)fuzz_below(r, fuzz_chance(r, 4) ? LOCAL + 1 : LOCAL);
+    do
+        c.what = kinds_any(r);
+    while (host && !kinds_trusted(&c.what.kind));
+    c.count = draw_count(r, &c);
+    c.in_place = fuzz_chance(r, 3) && c.collective != LOCAL;
+    c.here_and_there = fuzz_chance(r, 4) && !host;
+    c.root = c.collective == COLLOPT_REDUCE ? (int)fuzz_below(r, (size_t)g->ranks) : 0;
+    c.large = fuzz_chance(r, 4);
+#if MPI_VERSION < 4
+    c.large = false;
+#endif
+    share_out(r, &c);
+    return c;
+}
+
+/* The same in all but one thing that its plan depends on. */
+static void vary(struct fuzz_random *r, struct call *c)
+{
+    if (c->collective == COLLOPT_REDUCE)
+        c->root = (int)fuzz_below(r, (size_t)c->group->ranks);
+    else if (c->collective == COLLOPT_REDUCE_SCATTER && fuzz_chance(r, 2))
+        share_out(r, c);
+    else if (c->collective != LOCAL)
+        c->in_place = !c->in_place;
+}
+
+/* One of this communicator's favourites, or another. */
+static struct call draw_call(const struct group *g, uint64_t number, int lane, bool host)
+{
+    static const size_t prime[PRIMES] = { 127, 1009, PERIOD };
+    struct fuzz_random r = fuzz_draw(number * LANES + (uint64_t)lane, ~g->id);
+    bool favourite = fuzz_chance(&r, 2);
+    size_t which = fuzz_below(&r, 1 + fuzz_below(&r, 8));
+    struct call c = draw_shape(g, favourite ? which : 1000 + number * LANES + (uint64_t)lane, host);
+
+    if (favourite && fuzz_chance(&r, 2))
+        vary(&r, &c);
+#ifdef MPICH                    /* whose MPI_Reduce in place crashes with another root, as test_collectives.c says */
+    c.root = host && c.in_place ? 0 : c.root;
+    c.in_place = c.in_place && !(host && scatters(&c));         /* its memcpy onto the same address ends the job */
+#endif
+    c.salt = (size_t)(fuzz_next(&r) >> 16);
+    c.period = prime[fuzz_below(&r, PRIMES)];
+    return c;
+}
+
+/* ---- what is right ----------------------------------------------------------------------------------------------- */
+
+struct expectation {
+    size_t from, n;             /* these elements of the vector of results ... */
+    int first, ranks;           /* ... combined over so many ranks; 0: nothing is written */
+};
+
+static struct expectation expected(const struct call *c)
+{
+    struct expectation e = { 0, c->count, 0, c->group->ranks };
+
+    if (scatters(c)) {
+        for (int r = 0; r < c->group->rank; r++)
+            e.from += c->share[r];
+        e.n = c->share[c->group->rank];
+    } else if (c->collective == COLLOPT_REDUCE && !has_result(c))
+        e.ranks = 0;
+    else if (c->collective == COLLOPT_SCAN)
+        e.ranks = c->group->rank + 1;
+    else if (c->collective == COLLOPT_EXSCAN)
+        e.ranks = c->group->rank;
+    else if (c->collective == LOCAL)
+        e.ranks = 2;
+    return e;
+}
+
+/* N elements, the first of them number FROM of the vector. */
+static void store(const struct call *c, const struct value *value, size_t from, size_t n, char *first)
+{
+    const struct element *e = element_of(c);
+
+    for (size_t i = 0; i < n; i++)
+        value_store(e, first + (ptrdiff_t)i * e->extent, value[(from + i) % c->period]);
+}
+
+static void store_input(const struct call *c, int rank, char *first)
+{
+    struct value value[PERIOD];
+
+    for (size_t i = 0; i < c->period && i < c->count; i++)
+        value[i] = value_of(&c->what.kind, rank, c->salt + i);
+    store(c, value, 0, c->count, first);
+}
+
+struct folded {
+    struct value value[PERIOD];
+    long double weight[PERIOD]; /* sum of the absolute values, where sums are rounded */
+};
+
+static long double magnitude(struct value v)
+{
+    return v.part[0].r < 0 ? -v.part[0].r : v.part[0].r;
+}
+
+static void fold(const struct call *c, int ranks, struct folded *f)
+{
+    for (size_t i = 0; i < c->period && i < c->count; i++) {
+        f->value[i] = value_of(&c->what.kind, 0, c->salt + i);
+        f->weight[i] = magnitude(f->value[i]);
+        for (int r = 1; r < ranks; r++) {
+            struct value v = value_of(&c->what.kind, r, c->salt + i);
+
+            f->value[i] = value_combine(&c->what.kind, f->value[i], v);
+            f->weight[i] += magnitude(v);
+        }
+    }
+}
+
+/* Values may be equal in other bits, as zeros are, and what a long double holds beside its value is nobody's: such
+ * elements are taken over. */
+static bool elements_right(const struct call *c, const struct buffer *out, const struct folded *f, const char *words)
+{
+    const struct element *e = element_of(c);
+    struct expectation x = expected(c);
+
+    for (size_t i = 0; i < x.n && x.ranks > 0; i++) {
+        char *address = out->first + (ptrdiff_t)i * e->extent, *to = buffers_image_of(out, address);
+        size_t at = (x.from + i) % c->period;
+        struct value v = f->value[at], found = value_load(e, address);
+
+        if (!value_right(&c->what.kind, found, v, f->weight[at], x.ranks)) {
+            fail("%s: element %zu of %zu is %#llx %#llx %.17Lg %.17Lg, should be %#llx %#llx %.17Lg %.17Lg", words, i, x.n,
+                 (unsigned long long)found.part[0].i, (unsigned long long)found.part[1].i, found.part[0].r, found.part[1].r,
+                 (unsigned long long)v.part[0].i, (unsigned long long)v.part[1].i, v.part[0].r, v.part[1].r);
+            return false;
+        }
+        for (int k = 0; k < e->parts; k++)
+            memcpy(to + e->at[k], address + e->at[k], part_size(e->part[k]));
+#ifdef TEST_SIMULATED           /* the simulator's messages carry what lies between the parts of a pair */
+        if (e->parts == 2 && strncmp(c->what.kind.type_name, "MPI_", 4) == 0)
+            memcpy(to, address, (size_t)e->extent);
+#endif
+    }
+    return true;
+}
+
+static void compare(const struct buffer *b, const char *which, const char *words)
+{
+    ptrdiff_t at = buffers_differ(b);
+
+    if (at >= 0)
+        fail("%s: byte %ld from the %s on was overwritten (%02x instead of %02x)", words, (long)(b->start + at - b->first), which,
+             b->start[at] & 0xff, *buffers_image_of(b, b->start + at) & 0xff);
+}
+
+/* HOST: the call was passed on.  What lies behind the result of a Reduce_scatter in place is then written, and rank 0's
+ * buffer in an Exscan may be. */
+static void judge_out(const struct call *c, const struct buffer *out, bool host, const char *words)
+{
+    OWN struct folded f;
+    struct expectation x = expected(c);
+    char *first = buffers_image(out);
+
+    if (is_in_place(c) || c->collective == LOCAL)
+        store_input(c, c->collective == LOCAL ? 1 : c->group->rank, first);
+    if (x.ranks > 0) {
+        fold(c, x.ranks, &f);
+        store(c, f.value, x.from, x.n, first);
+    }
+    if (buffers_differ(out) < 0 || !elements_right(c, out, &f, words))
+        return;
+    if (!host || (!(scatters(c) && is_in_place(c)) && c->collective != COLLOPT_EXSCAN))
+        compare(out, "receive buffer", words);
+}
+
+static void judge_in(const struct call *c, const struct buffer *in, const char *words)
+{
+    char *first = buffers_image(in);
+
+    if (!is_in_place(c))
+        store_input(c, c->collective == LOCAL ? 0 : c->group->rank, first);
+    compare(in, "send buffer", words);
+}
+
+/* ---- calling ----------------------------------------------------------------------------------------------------- */
+
+#if MPI_VERSION >= 4
+static int call_large(const struct call *c, const void *in, void *out)
+{
+    const struct kind *k = &c->what.kind;
+    MPI_Datatype type = element_of(c)->type;
+    MPI_Comm comm = c->group->comm;
+    MPI_Count n = (MPI_Count)c->count, counts[MOST_RANKS];
+
+    switch (c->collective) {
+    case COLLOPT_REDUCE:
+        return MPI_Reduce_c(in, out, n, type, k->op, c->root, comm);
+    case COLLOPT_ALLREDUCE:
+        return MPI_Allreduce_c(in, out, n, type, k->op, comm);
+    case COLLOPT_REDUCE_SCATTER:
+        for (int r = 0; r < c->group->ranks; r++)
+            counts[r] = (MPI_Count)c->share[r];
+        return MPI_Reduce_scatter_c(in, out, counts, type, k->op, comm);
+    case COLLOPT_REDUCE_SCATTER_BLOCK:
+        return MPI_Reduce_scatter_block_c(in, out, (MPI_Count)c->share[0], type, k->op, comm);
+    case COLLOPT_SCAN:
+        return MPI_Scan_c(in, out, n, type, k->op, comm);
+    case COLLOPT_EXSCAN:
+        return MPI_Exscan_c(in, out, n, type, k->op, comm);
+    default:
+        return MPI_Reduce_local_c(in, out, n, type, k->op);
+    }
+}
+#endif
+
+static int call_plain(const struct call *c, const void *in, void *out)
+{
+    const struct kind *k = &c->what.kind;
+    MPI_Datatype type = element_of(c)->type;
+    MPI_Comm comm = c->group->comm;
+    int n = (int)c->count, counts[MOST_RANKS];
+
+    switch (c->collective) {
+    case COLLOPT_REDUCE:
+        return MPI_Reduce(in, out, n, type, k->op, c->root, comm);
+    case COLLOPT_ALLREDUCE:
+        return MPI_Allreduce(in, out, n, type, k->op, comm);
+    case COLLOPT_REDUCE_SCATTER:
+        for (int r = 0; r < c->group->ranks; r++)
+            counts[r] = (int)c->share[r];
+        return MPI_Reduce_scatter(in, out, counts, type, k->op, comm);
+    case COLLOPT_REDUCE_SCATTER_BLOCK:
+        return MPI_Reduce_scatter_block(in, out, (int)c->share[0], type, k->op, comm);
+    case COLLOPT_SCAN:
+        return MPI_Scan(in, out, n, type, k->op, comm);
+    case COLLOPT_EXSCAN:
+        return MPI_Exscan(in, out, n, type, k->op, comm);
+    default:
+        return MPI_Reduce_local(in, out, n, type, k->op);
+    }
+}
+
+static int make_call(const struct call *c, const void *in, void *out)
+{
+#if MPI_VERSION >= 4
+    if (c->large)
+        return call_large(c, in, out);
+#endif
+    return call_plain(c, in, out);
+}
+
+static uint64_t passed(const struct call *c)
+{
+    char name[40];
+
+    snprintf(name, sizeof name, "%s%s", names[c->collective], c->large ? "_c" : "");
+    return calls_passed(name);
+}
+
+/* ---- calls in a row ---------------------------------------------------------------------------------------------- */
+
+struct lane {
+    struct call call;
+    struct buffer in, out;
+    char words[FUZZ_WORDS];
+    bool host;                  /* the MPI library ran it */
+};
+
+static atomic_uint_fast64_t calls, calls_by_host;
+
+struct calls_count calls_count(void)
+{
+    return (struct calls_count){ calls, calls_by_host };
+}
+
+void calls_begin(void)
+{
+    mine = fuzz_draw(1, 5000 + (uint64_t)world_rank);
+}
+
+static void prepare(struct lane *l, int i)
+{
+    const struct call *c = &l->call;
+    const struct element *e = element_of(c);
+
+    l->in = buffers_place(i, BUFFER_IN, e, c->count, &mine);
+    l->out = buffers_place(i, BUFFER_OUT, e, results(c), &mine);
+    if (!is_in_place(c))
+        store_input(c, c->collective == LOCAL ? 0 : c->group->rank, l->in.first);
+    if (is_in_place(c) || c->collective == LOCAL)
+        store_input(c, c->collective == LOCAL ? 1 : c->group->rank, l->out.first);
+}
+
+/* Where there is nothing to read or write, sometimes no address.  Other threads' calls may be passed on meanwhile: then this one
+ * may have been. */
+static void run(struct lane *l)
+{
+    const struct call *c = &l->call;
+    bool guarded = fuzz_chance(&mine, 4), none = fuzz_chance(&mine, 2);
+    const void *in = is_in_place(c) ? MPI_IN_PLACE : c->count == 0 && none ? NULL : l->in.first;
+    void *out = c->collective == COLLOPT_REDUCE && !has_result(c) && none ? NULL : l->out.first;
+    uint64_t before = passed(c);
+    int err;
+
+    watch_at(l->words);
+    kinds_expect(&c->what.kind, element_of(c));
+    if (guarded)
+        buffers_allow(l->in, PROT_READ);
+    err = make_call(c, in, out);
+    if (guarded)
+        buffers_allow(l->in, PROT_READ | PROT_WRITE);
+    l->host = !with_collopt() || passed(c) > before;
+    strncat(l->words, l->host ? " (host)" : " (collopt)", sizeof l->words - strlen(l->words) - 1);
+    check(err == MPI_SUCCESS, "%s: error %d", l->words, err);
+    calls++;
+    calls_by_host += l->host;
+}
+
+static void judge(const struct lane *l)
+{
+    judge_out(&l->call, &l->out, l->host, l->words);
+    judge_in(&l->call, &l->in, l->words);
+}
+
+void calls_make(uint64_t number, bool host)
+{
+    OWN struct lane lane[LANES];
+    struct fuzz_random r = fuzz_draw(number, 6);
+    size_t slot = fuzz_below(&r, GROUPS);
+    int n = 1 + (int)fuzz_below(&r, LANES), ready = 0;
+
+    for (int i = 0; i < n; i++) {
+        struct group *g = group_of(fuzz_chance(&r, 2) ? slot : fuzz_below(&r, GROUPS));
+        struct lane *l = &lane[ready];
+
+        if (g->comm == MPI_COMM_NULL)
+            continue;
+        l->call = draw_call(g, number, i, host);
+        if (!buffers_fit(i, &l->call.what.kind, l->call.count))
+            continue;
+        describe(&l->call, i, l->words, sizeof l->words);
+        prepare(l, i);
+        ready++;
+    }
+    for (int i = 0; i < ready; i++)
+        run(&lane[i]);
+    for (int i = 0; i < ready; i++)
+        judge(&lane[i]);
+}

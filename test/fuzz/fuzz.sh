@@ -1,0 +1,34 @@
+# A minute of programs drawn at random on each MPI, some the same every time and some that nobody has drawn yet; fuzz.c says what
+# they are after.  A failure says its seed, and what to run.
+#
+# TEST_FUZZ_SECONDS=3600: for so long on each MPI.  For more choices, and to make a failure short, see test/fuzz/run.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
+export FUZZ_SHRINK_SECONDS="${FUZZ_SHRINK_SECONDS:-60}"
+
+seconds=${TEST_FUZZ_SECONDS:-60}
+
+fuzz()                  # HOST [OPTION]...
+{
+    fuzz_host=$1
+    shift
+    COLLOPT_BUILD=$build COLLOPT_SOURCE=$top "$top/test/fuzz/run" "$@" "$fuzz_host" >"$work/fuzzed" 2>&1 || fail "$fuzz_host: see above"
+    cat "$work/fuzzed"
+    # settings leave some of the calls to the MPI library, but not most of them
+    sed -n 's/.*programs, \([0-9]*\) calls .*, \([0-9]*\) of them .*/\1 \2/p' "$work/fuzzed" | {
+        read -r all ours && [ "$all" -gt 0 ] && [ $((2 * ours)) -ge "$all" ]
+    } || fail "$fuzz_host: collopt ran too few calls"
+}
+
+# No attributes whose callbacks reduce, communicators that are freed while a receive is pending, and threads, as long as they
+# are known to fail.
+calm='without=attribute,orphan threads=1'
+
+each()                  # HOST
+{
+    fuzz "$1" -s 1 -c 12 -t $((seconds / 2)) -a "$calm"
+    fuzz "$1" -t $((seconds / 2)) -a "$calm"
+}
+
+[ -z "${SMPI_MPICC-x}" ] || fuzz smpi -s 4 -c 1 -n 17
+for_each_host each
