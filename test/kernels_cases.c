@@ -422,10 +422,16 @@ static void places_make(void)
     }
 }
 
+/* Up to the end of the last element's data: behind it a pair may have a gap that is not there. */
+static size_t bytes_of(const struct kernel_case *c)
+{
+    return c->n ? (c->n - 1) * collopt_type_size(c->type) + collopt_type_end(c->type) : 0;
+}
+
 /* Where operand i of the case begins: for an offset of zero against the guard, low or high. */
 static char *begin(const struct kernel_case *c, int i)
 {
-    size_t bytes = c->n * collopt_type_size(c->type);
+    size_t bytes = bytes_of(c);
     int offset = (c->offset + 11 * i) % 64;
 
     return c->high ? places[i].high - bytes - offset : places[i].low + offset;
@@ -468,9 +474,9 @@ static bool complain(const struct kernel_case *c, const char *what, size_t where
 
 bool kernel_case_run(const struct kernel_case *c, char *message, size_t size)
 {
-    static char before[COLLOPT_FOLD_MAX + 1][CASE_BYTES_MAX], expected[CASE_BYTES_MAX];
+    static char before[COLLOPT_FOLD_MAX + 1][CASE_BYTES_MAX], expected[CASE_BYTES_MAX], got[CASE_BYTES_MAX];
     const struct collopt_kernel *kernel = collopt_kernel(c->op, c->type);
-    size_t each = collopt_type_size(c->type), bytes = c->n * each;
+    size_t each = collopt_type_size(c->type), bytes = bytes_of(c);
     int k = c->k ? c->k : 2, target = c->alias < 0 ? k : c->same ? 0 : c->alias;
     const void *operands[COLLOPT_FOLD_MAX];
     char *at[COLLOPT_FOLD_MAX + 1];
@@ -478,18 +484,18 @@ bool kernel_case_run(const struct kernel_case *c, char *message, size_t size)
     places_make();
     for (int i = 0; i <= k; i++) {
         at[i] = begin(c, i);
-        memset(at[i], POISON, bytes);
-        surround(places[i], at[i], bytes);
+        memset(before[i], POISON, c->n * each);
         if (i < k && c->settled)
-            put_settled(at[i], c, i == target);
+            put_settled(before[i], c, i == target);
         else if (i < k)
-            fill(at[i], c);
-        memcpy(before[i], at[i], bytes);
+            fill(before[i], c);
+        surround(places[i], at[i], bytes);
+        memcpy(at[i], before[i], bytes);
         if (i < k)
             operands[i] = c->same ? at[0] : at[i];
     }
 
-    memcpy(expected, before[target], bytes);    /* for the padding */
+    memcpy(expected, before[target], c->n * each);      /* for the padding */
     for (size_t e = 0; e < c->n; e++) {
         _Alignas(64) char sum[64];
 
@@ -507,8 +513,10 @@ bool kernel_case_run(const struct kernel_case *c, char *message, size_t size)
     else
         kernel->combine(at[target], operands[0], operands[1], c->n);
 
+    memcpy(got, expected, c->n * each);
+    memcpy(got, at[target], bytes);
     for (size_t e = 0; e < c->n; e++)
-        if (!same(c->type, c->op, at[target] + e * each, expected + e * each))
+        if (!same(c->type, c->op, got + e * each, expected + e * each))
             return complain(c, "differs at element", e, message, size);
     for (int i = 0; i <= k; i++) {
         if (!surrounded(places[i], at[i], bytes))

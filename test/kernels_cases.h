@@ -12,7 +12,7 @@ struct kernel_case {
     int alias;        /* the operand that dst is, or -1: apart from all */
     bool same;        /* all operands are one */
     int offset;       /* bytes from an aligned address, for the first operand; the others differ */
-    bool high;        /* operands end, rather than begin, at a guard page */
+    bool high;        /* the data of operands end, rather than the operands begin, at a guard page */
     int settled;      /* pairs: not 0: the operand that dst is wins nearly everywhere; 1: values above 0, 2: below, 3: both */
     size_t n;
 };

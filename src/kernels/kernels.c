@@ -7,13 +7,21 @@
 
 static const struct {
     const char *name;
-    size_t size;
+    size_t size, end;
     enum collopt_layout layout;
 } types[] = {
-#define ROW(type, ctype, name, layout) [COLLOPT_##type] = { name, sizeof(ctype), COLLOPT_LAYOUT_##layout },
+#define END_INTEGER(ctype)  sizeof(ctype)
+#define END_UNSIGNED(ctype) sizeof(ctype)
+#define END_REAL(ctype)     sizeof(ctype)
+#define END_COMPLEX(ctype)  sizeof(ctype)
+#define END_LOGICAL(ctype)  sizeof(ctype)
+#define END_BYTES(ctype)    sizeof(ctype)
+#define END_PAIR(ctype)     offsetof(ctype, index) + sizeof ((ctype *) NULL)->index
+#define ROW(type, ctype, name, layout) \
+    [COLLOPT_##type] = { name, sizeof(ctype), END_##layout(ctype), COLLOPT_LAYOUT_##layout },
     COLLOPT_TYPES(ROW)
 #undef ROW
-    [COLLOPT_TYPE_NONE] = { "none", 0, COLLOPT_LAYOUT_BYTES },
+    [COLLOPT_TYPE_NONE] = { "none", 0, 0, COLLOPT_LAYOUT_BYTES },
 };
 
 enum {
@@ -89,6 +97,11 @@ enum collopt_type collopt_type_named(const char *name)
 size_t collopt_type_size(enum collopt_type type)
 {
     return types[type].size;
+}
+
+size_t collopt_type_end(enum collopt_type type)
+{
+    return types[type].end;
 }
 
 enum collopt_layout collopt_type_layout(enum collopt_type type)

@@ -40,7 +40,8 @@ enum collopt_layout {
  * prefixes vectors[i] = vectors[0] op ... op vectors[i], 1 <= i < k, from left to right, k >= 1; vectors are apart.  Only of
  *          collopt_exact_sum: where operations round at each step, it is k-1 calls of combine.
  *
- * None writes anything but the elements of dst, or vectors[1] and up (the padding inside pairs stays as it was). */
+ * None writes anything but the elements of dst, or vectors[1] and up.  Gaps inside pairs are not written, not even with what
+ * they hold, and what is behind the last element's data is neither read nor written. */
 struct collopt_kernel {
     void (*combine)(void *dst, const void *left, const void *right, size_t n);
     void (*fold)(void *dst, const void *const *operands, int k, size_t n);
@@ -69,6 +70,7 @@ const char *collopt_type_name(enum collopt_type type);    /* "double"; "none" fo
 enum collopt_op collopt_op_named(const char *name);       /* COLLOPT_OP_USER if there is none */
 enum collopt_type collopt_type_named(const char *name);   /* COLLOPT_TYPE_NONE if there is none */
 size_t collopt_type_size(enum collopt_type type);         /* extent of an element in bytes; 0 for none */
+size_t collopt_type_end(enum collopt_type type);          /* bytes up to the end of its data: less where a pair ends in a gap */
 enum collopt_layout collopt_type_layout(enum collopt_type type);
 
 /* isa.c */

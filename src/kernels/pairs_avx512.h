@@ -66,6 +66,12 @@ PAIRS_OF_REALS(MAXLOC, _CMP_GT_OQ, 2double, struct words, 4, pd, __m512d, __mmas
 
 /* ---- long_double_int: eight pairs at a time, taken apart, as long_lane.h does it one by one ---- */
 
+/* Two pairs without their gaps: that of the last one may lie where no memory is. */
+static inline __m512i two_pairs(const struct long_double_words *pairs)
+{
+    return _mm512_maskz_loadu_epi32(0x1f1f, pairs);
+}
+
 /* What is compared of eight pairs, in the order 0 2 1 3 4 6 5 7. */
 struct eight_orders { __m512i exponent, digits, index; };
 
@@ -73,8 +79,7 @@ static inline struct eight_orders eight_orders_of(const struct long_double_words
 {
     const __m512i evens = _mm512_setr_epi64(0, 1, 4, 5, 8, 9, 12, 13), odds = _mm512_setr_epi64(2, 3, 6, 7, 10, 11, 14, 15);
     const __m512i infinite = _mm512_set1_epi64(EXTENDED_INFINITE);
-    __m512i p = _mm512_loadu_si512(pairs),     q = _mm512_loadu_si512(pairs + 2);
-    __m512i r = _mm512_loadu_si512(pairs + 4), s = _mm512_loadu_si512(pairs + 6);
+    __m512i p = two_pairs(pairs), q = two_pairs(pairs + 2), r = two_pairs(pairs + 4), s = two_pairs(pairs + 6);
     __m512i low  = _mm512_unpacklo_epi64(p, q), high  = _mm512_unpacklo_epi64(r, s);    /* digits and indices */
     __m512i low2 = _mm512_unpackhi_epi64(p, q), high2 = _mm512_unpackhi_epi64(r, s);    /* exponents and padding */
     __m512i digits = _mm512_permutex2var_epi64(low, evens, high), index = _mm512_permutex2var_epi64(low, odds, high);
@@ -112,8 +117,8 @@ static inline bool eight_less(const struct long_double_words *x, const struct lo
     __m512i any = none;
 
     for (int k = 0; k < 4; k++) {
-        __m512i p = _mm512_xor_si512(_mm512_and_si512(_mm512_loadu_si512(x + 2 * k), fields), x_sign);
-        __m512i q = _mm512_xor_si512(_mm512_and_si512(_mm512_loadu_si512(y + 2 * k), fields), y_sign);
+        __m512i p = _mm512_xor_si512(_mm512_and_si512(two_pairs(x + 2 * k), fields), x_sign);
+        __m512i q = _mm512_xor_si512(_mm512_and_si512(two_pairs(y + 2 * k), fields), y_sign);
 
         below |= (uint32_t) _mm512_cmplt_epu64_mask(p, q) << 8 * k;
         above |= (uint32_t) _mm512_cmpgt_epu64_mask(p, q) << 8 * k;
@@ -136,7 +141,7 @@ static inline void two_chosen(struct long_double_words *d, const struct long_dou
     const __mmask32 fields = 0x031f031f;    /* 16-bit words of a pair that are not padding */
     __mmask8 lanes = 15 * ((take & 1) | (take & 4) << 2);
 
-    _mm512_mask_storeu_epi16(d, fields, _mm512_mask_mov_epi64(_mm512_loadu_si512(a), lanes, _mm512_loadu_si512(b)));
+    _mm512_mask_storeu_epi16(d, fields, _mm512_mask_mov_epi64(two_pairs(a), lanes, two_pairs(b)));
 }
 
 static inline void eight_chosen(struct long_double_words *d, const struct long_double_words *a,
@@ -196,7 +201,8 @@ static void __attribute__((noinline)) eights_copied(struct long_double_words *d,
             } \
         } \
         for (; i < n; i++) \
-            d[i] = keep_long_double_int(d[i], op##_long_double_int(a[i], b[i])); \
+            put_one_long_double_int(d + i, \
+                                    op##_long_double_int(get_long_double_int(a + i), get_long_double_int(b + i))); \
     } \
 \
     static bool op##_long_double_int_stays(const void *dst, const void *const *from, size_t n) \

@@ -245,7 +245,7 @@ struct loops {
             put_##lane(d + i, op##_##lane(a + i, b + i)); \
     }
 
-/* Pairs as words: whole words are written, so what is padding in them is first taken from dst. */
+/* Pairs as words, and 80-bit reals, whose padding counts as theirs: it is first taken from dst. */
 #define LOOP_WORDS(op, lane, word) \
     INLINE void op##_##lane##_two(void *dst, const void *const *from, size_t n) \
     { \
@@ -265,6 +265,41 @@ struct loops {
         for (size_t i = 0; i < n; i++) \
             changed |= difference_##lane(d[i], keep_##lane(d[i], op##_##lane(a[i], b[i]))); \
         return changed == 0; \
+    }
+
+/* Pairs with gaps, as words.  Gaps are not written, not even with what they hold: they may be another thread's.  So results are
+ * made in strips, and put_LANE() stores their fields.  Between elements gaps are read along; behind the last one the memory may
+ * end, so its fields are loaded one by one. */
+enum { STRIP = 64 };            /* pairs */
+
+#define LOOP_GAPS(op, lane, word) \
+    static void op##_##lane##_two(void *dst, const void *const *from, size_t n) \
+    { \
+        _Alignas(LINE) word strip[STRIP]; \
+        const word *a = from[0], *b = from[1]; \
+        word *d = dst; \
+\
+        for (size_t at = 0, some; at + 1 < n; at += some) { \
+            some = n - 1 - at < STRIP ? n - 1 - at : STRIP; \
+            _Pragma("omp simd") \
+            for (size_t i = 0; i < some; i++) \
+                strip[i] = op##_##lane(a[at + i], b[at + i]); \
+            put_##lane(d + at, strip, some); \
+        } \
+        if (n > 0) \
+            put_one_##lane(d + n - 1, op##_##lane(get_##lane(a + n - 1), get_##lane(b + n - 1))); \
+    }
+
+#define LOOK_GAPS(op, lane, word) \
+    static bool op##_##lane##_stays(const void *dst, const void *const *from, size_t n) \
+    { \
+        const word *a = from[0], *b = from[1], *d = dst; \
+        u64 changed = 0; \
+        _Pragma("omp simd reduction(|:changed)") \
+        for (size_t i = 0; i < n - 1; i++) \
+            changed |= difference_##lane(d[i], keep_##lane(d[i], op##_##lane(a[i], b[i]))); \
+        return changed == 0 \
+            && !difference_##lane(get_##lane(d + n - 1), op##_##lane(get_##lane(a + n - 1), get_##lane(b + n - 1))); \
     }
 
 #define LOOPS_ROW(op, lane, size) \
@@ -292,6 +327,10 @@ struct loops {
 #define WORD_LOOPS_OF(op, lane, word, solid) \
     LOOP_WORDS(op, lane, word) LOOK_WORDS(op, lane, word) \
     LOOPS_ROW_OF_PICK(op, lane, op##_##lane##_stays, sizeof(word), solid)
+#define GAP_LOOPS(lane, word)  GAP_LOOPS_OF(MINLOC, lane, word) GAP_LOOPS_OF(MAXLOC, lane, word)
+#define GAP_LOOPS_OF(op, lane, word) \
+    LOOP_GAPS(op, lane, word) LOOK_GAPS(op, lane, word) \
+    LOOPS_ROW_OF_PICK(op, lane, op##_##lane##_stays, sizeof(word), false)
 
 INTEGER_LOOPS(u8)
 INTEGER_LOOPS(u16)
@@ -530,20 +569,110 @@ static inline double as_double(int64_t word)
 #define PADDING INT64_C(0)
 #include "wide_pair.h"
 
+/* The fields of one pair, and nothing else, as a word; and the fields of n pairs from words to words, whose gaps are neither
+ * read nor written. */
+static inline u64 get_short_int(const u64 *from)
+{
+    const char *p = (const char *) from;
+
+    return *(const u16 *) p | (u64) *(const u32 *) (p + 4) << 32;
+}
+
+static inline struct words get_words(const struct words *from)
+{
+    return (struct words) { from->first, *(const i32 *) &from->second };
+}
+
+static inline void put_one_short_int(u64 *to, u64 pair)
+{
+    *(u16 *) to = (u16) pair;
+    ((u32 *) to)[1] = (u32) (pair >> 32);
+}
+
+static inline void put_one_words(struct words *to, struct words pair)
+{
+    to->first = pair.first;
+    *(i32 *) &to->second = (i32) pair.second;
+}
+
+#if defined __AVX512BW__
+/* MASK: of 16-bit or 32-bit words, those that are fields. */
+#define PUT(name, word, BITS, MASK) \
+    static inline void put_##name(word *to, const word *from, size_t n) \
+    { \
+        enum { PAIRS = 64 / sizeof(word), EACH = 512 / BITS / PAIRS }; \
+        const uint64_t fields = UINT64_C(MASK); \
+        size_t i = 0; \
+\
+        for (; i + PAIRS <= n; i += PAIRS) \
+            _mm512_mask_storeu_epi##BITS(to + i, fields, _mm512_maskz_loadu_epi##BITS(fields, from + i)); \
+        if (i < n) { \
+            uint64_t left = fields & ((UINT64_C(1) << EACH * (n - i)) - 1); \
+            _mm512_mask_storeu_epi##BITS(to + i, left, _mm512_maskz_loadu_epi##BITS(left, from + i)); \
+        } \
+    }
+
+PUT(short_int, u64, 16, 0xdddddddd)
+PUT(words, struct words, 32, 0x7777)
+#else
+static inline void put_short_int(u64 *to, const u64 *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        put_one_short_int(to + i, get_short_int(from + i));
+}
+
+static inline void put_words(struct words *to, const struct words *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        put_one_words(to + i, get_words(from + i));
+}
+#endif
+
+#define get_double_int     get_words
+#define put_double_int     put_words
+#define put_one_double_int put_one_words
+#define get_long_int       get_words
+#define put_long_int       put_words
+#define put_one_long_int   put_one_words
+
 WORD_LOOPS(float_int, u64, true)
 WORD_LOOPS(2int, u64, true)
-WORD_LOOPS(short_int, u64, false)
-WORD_LOOPS(double_int, struct words, false)
-WORD_LOOPS(long_int, struct words, false)
+GAP_LOOPS(short_int, u64)
+GAP_LOOPS(double_int, struct words)
+GAP_LOOPS(long_int, struct words)
 
 /* REPLACE: the right pair, whatever the left one is. */
-#define REPLACE_WORDS(lane, word) \
-    static inline word REPLACE_##lane(word a, word b) { (void) a; return b; } \
-    LOOP_WORDS(REPLACE, lane, word) LOOPS_ROW_OF_TWO(REPLACE, lane, sizeof(word), false)
+#define REPLACE_GAPS(lane, word) \
+    static void REPLACE_##lane##_two(void *dst, const void *const *from, size_t n) { put_##lane(dst, from[1], n); } \
+    LOOPS_ROW_OF_TWO(REPLACE, lane, sizeof(word), false)
 
-REPLACE_WORDS(short_int, u64)
-REPLACE_WORDS(double_int, struct words)
-REPLACE_WORDS(long_int, struct words)
+REPLACE_GAPS(short_int, u64)
+REPLACE_GAPS(double_int, struct words)
+REPLACE_GAPS(long_int, struct words)
+
+#ifdef EXTENDED
+static inline struct long_double_words get_long_double_int(const struct long_double_words *from)
+{
+    return (struct long_double_words) { from->digits, *(const u16 *) &from->rest, *(const i32 *) &from->index, 0 };
+}
+
+static inline void put_one_long_double_int(struct long_double_words *to, struct long_double_words pair)
+{
+    to->digits = pair.digits;
+    *(u16 *) &to->rest = (u16) pair.rest;
+    *(i32 *) &to->index = (i32) pair.index;
+}
+
+#if defined __AVX512BW__
+PUT(long_double_int, struct long_double_words, 16, 0x031f031f)
+#else
+static inline void put_long_double_int(struct long_double_words *to, const struct long_double_words *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        put_one_long_double_int(to + i, get_long_double_int(from + i));
+}
+#endif
+#endif
 
 #if defined __AVX512BW__ && defined EXTENDED
 #include "pairs_avx512.h"
@@ -553,7 +682,7 @@ LOOPS_ROW_OF_PICK(MINLOC, 2double, MINLOC_2double_stays, sizeof(struct words), t
 LOOPS_ROW_OF_PICK(MAXLOC, 2double, MAXLOC_2double_stays, sizeof(struct words), true)
 LOOPS_ROW_OF_PICK(MINLOC, long_double_int, MINLOC_long_double_int_stays, sizeof(struct long_double_words), false)
 LOOPS_ROW_OF_PICK(MAXLOC, long_double_int, MAXLOC_long_double_int_stays, sizeof(struct long_double_words), false)
-REPLACE_WORDS(long_double_int, struct long_double_words)
+REPLACE_GAPS(long_double_int, struct long_double_words)
 #define LONG_DOUBLE_PAIRS
 #else
 WORD_LOOPS(2real, u64, true)
@@ -607,8 +736,8 @@ REPLACE_PAIRS(long_int)
 
 #ifndef LONG_DOUBLE_PAIRS
 #ifdef EXTENDED
-WORD_LOOPS(long_double_int, struct long_double_words, false)
-REPLACE_WORDS(long_double_int, struct long_double_words)
+GAP_LOOPS(long_double_int, struct long_double_words)
+REPLACE_GAPS(long_double_int, struct long_double_words)
 #else
 #define OF(op) op##_long_double_int
 #define PAIR struct collopt_long_double_int

@@ -4,6 +4,9 @@
 #include <check.h>
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -268,6 +271,73 @@ START_TEST(names_lead_back)
 }
 END_TEST
 
+/* ---- gaps ---- */
+
+enum { PAIRS = 700 };
+
+/* One type's gaps, counted up by a thread of their own while kernels write between them. */
+struct owner {
+    unsigned char *vector;
+    size_t each, from, to;      /* of an element, and where in it a gap is */
+    atomic_bool stop, seen;
+    long lost;
+};
+
+static void *count_up(void *data)
+{
+    struct owner *o = data;
+
+    for (unsigned char count = 1; !atomic_load(&o->stop); count++) {
+        for (size_t e = 0; e < PAIRS; e++)
+            for (size_t i = o->from; i < o->to; i++)
+                ((volatile unsigned char *) o->vector)[e * o->each + i] = count;
+        sched_yield();
+        for (size_t e = 0; e < PAIRS; e++)
+            for (size_t i = o->from; i < o->to; i++)
+                o->lost += ((volatile unsigned char *) o->vector)[e * o->each + i] != count;
+        atomic_store(&o->seen, true);
+    }
+    return NULL;
+}
+
+static const struct {
+    enum collopt_type type;
+    size_t from, to;
+} gaps[] = {
+    { COLLOPT_SHORT_INT, 2, 4 }, { COLLOPT_DOUBLE_INT, 12, 16 }, { COLLOPT_LONG_INT, 12, 16 },
+    { COLLOPT_LONG_DOUBLE_INT, 20, 32 }
+};
+
+/* What is read and written back loses what the other thread wrote meanwhile. */
+START_TEST(gaps_are_not_written)
+{
+    static const enum collopt_op ops[] = { COLLOPT_MINLOC, COLLOPT_MAXLOC, COLLOPT_REPLACE };
+    static unsigned char vector[2][PAIRS * 32];
+
+    for (const struct collopt_isa *isa = collopt_isas; isa->name; isa++)
+        for (size_t g = 0; use(isa) && g < sizeof gaps / sizeof *gaps; g++) {
+            size_t each = collopt_type_size(gaps[g].type);
+            struct owner o = { .vector = vector[0], .each = each, .from = gaps[g].from, .to = gaps[g].to };
+            pthread_t thread;
+
+            ck_assert_uint_ge(each, gaps[g].to);
+            ck_assert_int_eq(pthread_create(&thread, NULL, count_up, &o), 0);
+            for (long i = 0; i < 3000 || (!atomic_load(&o.seen) && i < 100000000); i++) {
+                enum collopt_op op = ops[i % 3];
+
+                for (size_t e = 0; e < PAIRS; e++)      /* either operand wins */
+                    vector[1][e * each] = (unsigned char) (i + (long) e);
+                collopt_far_from = i % 2 ? 4096 : SIZE_MAX;
+                collopt_kernel(op, gaps[g].type)->combine(vector[0], vector[i % 5 != 0], vector[1], PAIRS - (size_t) i % 9);
+            }
+            atomic_store(&o.stop, true);
+            pthread_join(thread, NULL);
+            ck_assert_msg(o.lost == 0, "%s %s: %ld bytes in gaps were written", isa->name, collopt_type_name(gaps[g].type),
+                          o.lost);
+        }
+}
+END_TEST
+
 /* ---- choice ---- */
 
 START_TEST(choice_of_instruction_set)
@@ -359,6 +429,7 @@ int main(void)
     tcase_add_test(rules, subnormal_numbers_are_kept);
     tcase_add_test(rules, what_mpi_allows);
     tcase_add_test(rules, names_lead_back);
+    tcase_add_test(rules, gaps_are_not_written);
     tcase_add_test(rules, choice_of_instruction_set);
     tcase_add_loop_test(rules, what_cpuid_says, 0, sizeof processors / sizeof *processors);
     suite_add_tcase(suite, rules);
