@@ -114,7 +114,9 @@ struct collopt_plan {
     MPI_Request *request;       /* [bound->messages] */
     int *step;                  /* [strands] */
     bool absolute;              /* some wire is */
-    bool gaps;                  /* messages carry the gaps of pairs along, as bytes */
+    bool gaps;                  /* messages carry the gaps of pairs along, as bytes ... */
+    int tail;                   /* ... but for the last one: it has so many bytes */
+    size_t end[COLLOPT_FIRST_SLOT];     /* of IN and OUT: where the last message in it ends, in elements */
     bool eager;                 /* but those that are eager only without */
     bool types_made;            /* some wire has a datatype made of the call's */
 
@@ -228,6 +230,8 @@ bool collopt_plan_renew(struct collopt_plan *plan, const struct collopt_facts *f
 struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collopt_call *call,
                                       const struct collopt_facts *f, size_t count);
 void collopt_plan_free(struct collopt_plan *plan);
+/* The datatype of a message of several runs, from where places begin: BASE, of those that it has. */
+int collopt_wire_type(const struct collopt_plan *plan, const struct collopt_wire *w, const MPI_Aint *base, MPI_Datatype *made);
 void collopt_plans_free(struct collopt_comm *c);
 size_t collopt_counts_hash(const struct collopt_call *call, int ranks);
 
@@ -293,7 +297,7 @@ bool collopt_agree(MPI_Comm comm, bool ready, bool *alike);
 bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, bool *hash_alike);
 /* Where they are not alike: "have different COLLOPT_ variables: rank 3 has ..., rank 0 has ...", on all ranks.  Collective. */
 void collopt_difference(MPI_Comm comm, char *text, size_t size);
-enum { COLLOPT_AGREED_VERSION = 20 };    /* changes with any change of what ranks do together */
+enum { COLLOPT_AGREED_VERSION = 21 };    /* changes with any change of what ranks do together */
 void collopt_agree_on_world(void);      /* after MPI_Init */
 bool collopt_world_asked(void);         /* they have been asked, in MPI_Init */
 bool collopt_world_agreed(void);        /* all ranks of MPI_COMM_WORLD run collopt alike, switched on */

@@ -4,27 +4,20 @@
  * not match them. */
 #include "config.h"
 
-#include <stdlib.h>
-
 #include "call.h"
 
 /* A message in several places: its datatype holds addresses, so it is made for this call only. */
 static int absolute_type(const struct collopt_plan *plan, const struct collopt_wire *w, MPI_Datatype *made)
 {
-    const struct collopt_message *m = w->message;
-    int err = MPI_ERR_NO_MEM, *length = malloc((size_t)m->runs * sizeof *length);
-    MPI_Aint *at = malloc((size_t)m->runs * sizeof *at);
+    MPI_Aint base[plan->bound->slots + COLLOPT_FIRST_SLOT];
 
-    for (int i = 0; length && at && i < m->runs; i++) {
-        length[i] = (int)m->run[i].n * w->units;
-        if ((err = PMPI_Get_address(plan->place[m->run[i].place] + (ptrdiff_t)m->run[i].at * plan->facts.extent, &at[i])))
-            break;
+    for (int i = 0; i < w->message->runs; i++) {
+        int place = w->message->run[i].place, err = PMPI_Get_address(plan->place[place], &base[place]);
+
+        if (err)
+            return err;
     }
-    if (length && at && !err && !(err = PMPI_Type_create_hindexed(m->runs, length, at, w->unit, made)))
-        err = PMPI_Type_commit(made);
-    free(length);
-    free(at);
-    return err;
+    return collopt_wire_type(plan, w, base, made);
 }
 
 /* MPI promises tags up to 32767. */
