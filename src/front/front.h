@@ -2,8 +2,8 @@
  *
  * It knows no mpi.h and needs only libc, so it can be preloaded into anything. The first intercepted call finds
  * the process's MPI (find.c), loads the backend built for its ABI and publishes what each name shall do
- * (bind.c); every further call is one load and one jump (calls.c, pcontrol.c), or goes by profiling tools (tools.c). A process that makes no such call pays
- * for being mapped and no more: there is no constructor. */
+ * (bind.c); every further call is one load and one jump (calls.c, pcontrol.c), or goes by profiling tools (tools.c). A process without MPI pays for being
+ * mapped and one look-up (lacking.c). */
 
 #ifndef COLLOPT_FRONT_H
 #define COLLOPT_FRONT_H
@@ -46,6 +46,22 @@ bool collopt_is_ours(const void *address);
 
 /* A call of the family was given to TOOL, and has ended without coming back to us. */
 void collopt_went_past(enum collopt_name name, collopt_function tool);
+
+/* ---- calls.c, lacking.c: names that not every host has ---- */
+
+struct collopt_optional {
+    enum collopt_name name;
+    bool profiling;                         /* PMPI_X, not MPI_X */
+    collopt_function ours;                  /* what we export by that name; NULL ends the list */
+};
+
+extern const struct collopt_optional collopt_optional[];
+
+/* From now on everybody finds those of ours that are THERE ([0]: MPI_X, [1]: PMPI_X) without us too, behind us, and nobody others. */
+void collopt_show_as_there(const bool there[COLLOPT_NAME_COUNT][2]);
+
+/* "MPI_Allreduce" and so on; bind.c. */
+extern const char *const collopt_mpi_names[COLLOPT_NAME_COUNT];
 
 /* ---- tools.c: where there are tools behind us ---- */
 

@@ -2,6 +2,7 @@
 
 FRONT_TESTS = \
 	test/exports.sh \
+	test/front/lacking.sh \
 	test/front/local.sh \
 	test/front/missing.sh \
 	test/front/moved.sh \
@@ -22,6 +23,7 @@ EXTRA_DIST += \
 	test/front/keys.f90 \
 	test/front/late.c \
 	test/front/loader.c \
+	test/front/names.c \
 	test/front/pcontrol.c \
 	test/front/strange.c \
 	test/front/stranger.c \
