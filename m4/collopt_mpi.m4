@@ -132,7 +132,8 @@ AC_DEFUN([COLLOPT_CHECK_MPI_NAMES],
 COLLOPT_CHECK_MPI_NAME([PERSISTENT], [mpi.h], [PMPI_Allreduce_init])
 COLLOPT_CHECK_MPI_NAME([PERSISTENT_LARGE], [mpi.h], [PMPI_Allreduce_init_c])
 COLLOPT_CHECK_MPI_NAME([PERSISTENT_X], [mpi-ext.h], [PMPIX_Allreduce_init])
-COLLOPT_CHECK_MPI_NAME([IDUP_WITH_INFO], [mpi.h], [PMPI_Comm_idup_with_info])])
+COLLOPT_CHECK_MPI_NAME([IDUP_WITH_INFO], [mpi.h], [PMPI_Comm_idup_with_info])
+COLLOPT_CHECK_MPI_NAME([SESSION], [mpi.h], [PMPI_Session_init])])
 
 AC_DEFUN([COLLOPT_CHECK_MPI_NAME],
 [AC_MSG_CHECKING([for $3])

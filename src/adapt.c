@@ -3,7 +3,7 @@
  * A kind is what the choice may depend on: the collective, whether the operation commutes and rounds, the size class of the
  * vector, for Reduce_scatter whether the counts differ much, for Reduce the root: a rank that is root now and then would not know
  * which of its times to compare.  All of it is alike on all ranks, and so is the number of the call of each kind, by which the
- * trials go on.  The times are not: they are agreed on, on the hidden communicator, before a call whose number says so. */
+ * trials go on.  The times are not: they are agreed on, by the host, before a call whose number says so. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -104,7 +104,7 @@ int collopt_adapt_agree(struct collopt_comm *c, struct collopt_adapted *a)
         return MPI_SUCCESS;
     collopt_trials_give(&a->trials, mine);
     c->busy = true;
-    err = collopt_host.Allreduce(mine, all, COLLOPT_TRIED, MPI_DOUBLE, MPI_MAX, c->hidden);
+    err = collopt_host.Allreduce(mine, all, COLLOPT_TRIED, MPI_DOUBLE, MPI_MAX, collopt_comm_of(c));
     c->busy = false;
     if (err != MPI_SUCCESS)
         return err;

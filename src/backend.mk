@@ -63,6 +63,8 @@ COLLOPT_CORE_SOURCES = \
 	src/select/reproducible.h \
 	src/select/rules.c \
 	src/select/rules.h \
+	src/select/rental.c \
+	src/select/rental.h \
 	src/select/select.c \
 	src/select/trials.c \
 	src/select/trials.h \
@@ -78,6 +80,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/call.h \
 	src/check.c \
 	src/comm.c \
+	src/context.c \
+	src/context.h \
 	src/dispatch.c \
 	src/entry.c \
 	src/execute.c \
@@ -91,9 +95,13 @@ COLLOPT_BACKEND_SOURCES = \
 	src/p2p.c \
 	src/plan.c \
 	src/reduce_local.c \
+	src/sight.c \
+	src/sight.h \
 	src/stage.c \
 	src/survey.c \
-	src/wait.c
+	src/wait.c \
+	src/world.c \
+	src/world.h
 
 # The functions of include/collopt.h: in the front and in the static archives.
 COLLOPT_PUBLIC_SOURCES = \

@@ -9,15 +9,21 @@
 #include <stdatomic.h>
 #include <time.h>
 
+#include "context.h"
 #include "host.h"
 #include "internal.h"
 #include "kernels/kernels.h"
 #include "select/machine.h"
+#include "select/rental.h"
+#include "sight.h"
 
 /* For what a short call like the one before it does not come by: the functions on its way save no registers for that. */
 #define COLLOPT_OUT_OF_LINE __attribute__((noinline))
 
-enum { COLLOPT_DECLINED = -1 };         /* instead of an MPI error code: the host is to do it */
+enum {                          /* instead of an MPI error code: the host is to do it */
+    COLLOPT_DECLINED = -1,      /* arguments that are the host's to judge */
+    COLLOPT_NOT_YET = -2        /* a plan would cost more than it has earned */
+};
 
 struct collopt_adapted;         /* trials, adapt.c */
 
@@ -79,7 +85,7 @@ void collopt_free_ends(void);
 
 /* ---- plan.c: a schedule bound to a count, a datatype and an operation ----------------------------------------- */
 
-enum { COLLOPT_STRAND_TAGS = 128 };     /* a call has so many tags, a strand one of them */
+enum { COLLOPT_STRAND_TAGS = COLLOPT_CONTEXT_TAGS / COLLOPT_CONTEXT_CALLS };     /* tags of a call, one for each strand */
 
 struct collopt_wire {           /* one message as the host is told it */
     int peer, tag, count, place;
@@ -133,6 +139,7 @@ enum collopt_status {
     COLLOPT_NEW,                /* not engaged yet: calls are counted */
     COLLOPT_ENGAGED,
     COLLOPT_REFUSED,            /* native for good */
+    COLLOPT_LEAVING,            /* being freed by the program: native, also in delete callbacks of the program's */
     COLLOPT_INTERCOMM
 };
 
@@ -141,6 +148,11 @@ enum { COLLOPT_SETS = 64, COLLOPT_WAYS = 4 };
 struct collopt_wish {           /* an info key of the communicator */
     bool given;
     struct collopt_choice choice;
+};
+
+struct collopt_peer {           /* how messages reach a rank of a communicator */
+    int rank;                   /* on the hidden communicator */
+    int tags;                   /* the first of the tags with which it receives (context.h) */
 };
 
 /* Comes from a pool and is never returned to the allocator, so that comm.c may look at one that has just been freed. */
@@ -153,6 +165,14 @@ struct collopt_comm {
     bool placed, inside;        /* INSIDE is known: the world that agreed in MPI_Init */
     int rank, ranks;
     MPI_Comm hidden;            /* our messages travel here; MPI_COMM_NULL for a communicator of one rank */
+    bool counted;               /* as one of COLLOPT_COMMUNICATORS */
+    bool own;                   /* HIDDEN is this communicator's alone, else it is the world's */
+    bool spoilt;                /* a reduction failed: messages of it may be left */
+    int context;                /* id of this rank's own; -1: none */
+    struct collopt_peer *peer;  /* [ranks]; NULL: rank r of HIDDEN is r, and receives with TAGS */
+    int tags;
+    struct collopt_rental rental;       /* which problems have earned a plan; COLLOPT_AFTER=auto */
+    uint64_t earned;            /* ns: what taking over would have saved so far */
     struct collopt_topology topology;
     int *node;                  /* what topology.node points to */
     struct collopt_topology level[COLLOPT_GROUPINGS];   /* other groups of the ranks; LEVEL's node is to be freed */
@@ -178,10 +198,28 @@ struct collopt_comm {
 
 /* The state of a communicator, made at the first call; NULL: none can be had (the call is declined). */
 struct collopt_comm *collopt_comm_find(MPI_Comm comm);
-/* Counts a call on a NEW communicator, and when it is time, engages or refuses it.  Collective. */
-void collopt_comm_engage(struct collopt_comm *c);
+/* Counts a call with a vector of BYTES on a NEW communicator, and when it is time, engages or refuses it.  Collective.
+ * An error code: this rank alone cannot go on. */
+int collopt_comm_engage(struct collopt_comm *c, size_t bytes);
+/* Engages MPI_COMM_WORLD in MPI_Init, where it costs least, unless COLLOPT_AFTER says when.  Collective. */
+void collopt_comm_engage_world(void);
+/* Communicators of sessions may have ranks of MPI_COMM_WORLD only and outlive MPI_Finalize.  They cannot be told from
+ * others, so where a process has begun a session, communicators are taken over as if they reached beyond the world. */
+void collopt_session_begins(void);
+/* Around MPI_Comm_free and MPI_Comm_disconnect: reductions of the program's delete callbacks go to the host. */
+void collopt_comm_leaves(MPI_Comm comm);
+void collopt_comm_left(MPI_Comm comm, int err);
+static inline MPI_Comm collopt_comm_of(const struct collopt_comm *c)
+{
+    return atomic_load_explicit(&c->comm, memory_order_relaxed);
+}
+/* How messages reach RANK. */
+static inline struct collopt_peer collopt_peer(const struct collopt_comm *c, int rank)
+{
+    return c->peer ? c->peer[rank] : (struct collopt_peer){ .rank = rank, .tags = c->tags };
+}
 /* Do all its ranks belong to a world whose ranks were asked in MPI_Init?  They all answer alike. */
-bool collopt_comm_inside(const struct collopt_comm *c);
+bool collopt_comm_inside(struct collopt_comm *c);
 /* The user's error handler is not to hear of what we try on his communicator; and then is to be in its place again. */
 MPI_Errhandler collopt_quiet(MPI_Comm comm);
 void collopt_as_before(MPI_Comm comm, MPI_Errhandler handler);
@@ -192,19 +230,8 @@ void collopt_comm_shut_down(void);
 
 /* ---- survey.c: where the ranks are ------------------------------------------------------------------------------ */
 
-struct collopt_sight {          /* of one rank, as all others are told; ints */
-    int leader;                 /* the lowest rank on its node */
-    int world;                  /* its rank in MPI_COMM_WORLD */
-    int crowded;                /* its node has more ranks than usable processors */
-    int fast;                   /* its node has a fast network */
-    int host;                   /* its number in the file of hosts; -1: there is no file, or it is not there */
-    int pattern, branch, address;       /* hashes of what Slurm says of its switches and its node; 0: nothing */
-    int spot;                   /* in its node, as collopt_pack_spot() says it; -1: alone there */
-};
-
-/* Fills in C's topology and machine, with room in SEEN for what every rank of COMM tells.  Collective; an error code
- * of the host. */
-int collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen);
+/* Fills in C's topology and machine from what its ranks have SEEN, in C's order.  False: no memory. */
+bool collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen);
 /* Once, after MPI_Init: warns where COLLOPT_TOPOLOGY does not suit the world. */
 void collopt_survey_world(void);
 
@@ -225,7 +252,7 @@ bool collopt_info_select(const struct collopt_comm *c, const struct collopt_prob
 /* The plan that a call like this one had before, or NULL.  COUNT: call->count, or the hash of the counts.  Unless
  * facts.lasting, renew it with the facts of today's handles; false: it does not serve them. */
 struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call, size_t count);
-bool collopt_plan_renew(struct collopt_plan *plan, const struct collopt_facts *f);
+bool collopt_plan_renew(const struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_facts *f);
 /* A new plan for CALL, remembered; NULL: no memory. */
 struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collopt_call *call,
                                       const struct collopt_facts *f, size_t count);

@@ -1,7 +1,7 @@
 /* COLLOPT_CHECK=on: before a call runs, the ranks compare what they are about to do.
  *
  * Ranks that disagree on a count, a root or an operation hang, or end with wrong sums, and neither says where.  Each rank puts
- * its call into a few numbers, the fields; one MAX over them and their negatives, on the hidden communicator, tells every rank
+ * its call into a few numbers, the fields; one MAX over them and their negatives tells every rank
  * whether all are equal.  Only if they are not, all numbers are gathered, the rank that is unlike the others is found, and it
  * says in its own words what it has.  What may rightfully differ (the layout of a datatype, the address of an operation) is in
  * no field. */
@@ -241,11 +241,11 @@ static int compare_counts(const struct side *s, const struct difference *d, long
 
     for (int i = 0; i < ranks && s->c->rank == d->usual; i++)
         room[i] = count_at(s->call, i);
-    if ((err = PMPI_Bcast(room, ranks, MPI_LONG_LONG, d->usual, s->c->hidden)))
+    if ((err = PMPI_Bcast(room, ranks, MPI_LONG_LONG, d->usual, collopt_comm_of(s->c))))
         return err;
     for (*index = 0; *index + 1 < ranks && s->c->rank == d->odd && room[*index] == count_at(s->call, *index);)
         ++*index;
-    return PMPI_Bcast(index, 1, MPI_INT, d->odd, s->c->hidden);
+    return PMPI_Bcast(index, 1, MPI_INT, d->odd, collopt_comm_of(s->c));
 }
 
 static void name_rank(const struct side *s, const struct asked *all, int rank, char *text, size_t size)
@@ -287,12 +287,12 @@ static int explain(const struct side *s, enum field f, struct asked *all, struct
         say(s, f, index, &w[0]);
     if (s->c->rank == d.odd)
         say(s, f, index, &w[1]);
-    if ((err = PMPI_Bcast(&w[0], sizeof w[0], MPI_BYTE, d.usual, s->c->hidden))
-        || (err = PMPI_Bcast(&w[1], sizeof w[1], MPI_BYTE, d.odd, s->c->hidden)))
+    if ((err = PMPI_Bcast(&w[0], sizeof w[0], MPI_BYTE, d.usual, collopt_comm_of(s->c)))
+        || (err = PMPI_Bcast(&w[1], sizeof w[1], MPI_BYTE, d.odd, collopt_comm_of(s->c))))
         return err;
     if (s->c->rank == 0)
         tell(s->c->ranks, &d, w, name);
-    return PMPI_Barrier(s->c->hidden);
+    return PMPI_Barrier(collopt_comm_of(s->c));
 }
 
 static int gather_and_explain(struct side *s, enum field f)
@@ -307,7 +307,7 @@ static int gather_and_explain(struct side *s, enum field f)
     s->asked.world = world;
     if (all && pair)
         err = PMPI_Allgather(&s->asked, sizeof *all / sizeof(long long), MPI_LONG_LONG, all, sizeof *all / sizeof(long long),
-                             MPI_LONG_LONG, s->c->hidden);
+                             MPI_LONG_LONG, collopt_comm_of(s->c));
     if (err == MPI_SUCCESS)
         err = explain(s, f, all, pair);
     free(all);
@@ -327,7 +327,7 @@ static int compare(const struct side *s, enum field *f)
         mine[2 * i] = s->asked.field[i];
         mine[2 * i + 1] = s->asked.field[i] == any ? any : -s->asked.field[i];
     }
-    if ((err = collopt_host.Allreduce(mine, all, 2 * FIELDS, MPI_LONG_LONG, MPI_MAX, s->c->hidden)))
+    if ((err = collopt_host.Allreduce(mine, all, 2 * FIELDS, MPI_LONG_LONG, MPI_MAX, collopt_comm_of(s->c))))
         return err;
     for (*f = 0; *f < FIELDS; ++*f)
         if (all[2 * *f] != any && all[2 * *f] != -all[2 * *f + 1])
@@ -338,6 +338,7 @@ static int compare(const struct side *s, enum field *f)
 int collopt_check(struct collopt_comm *c, const struct collopt_call *call, const struct collopt_plan *plan, int outcome)
 {
     struct side s = { .c = c, .call = call, .plan = plan };
+    MPI_Errhandler handler = collopt_quiet(collopt_comm_of(c));
     enum field f = FIELDS;
     int err;
 
@@ -348,5 +349,6 @@ int collopt_check(struct collopt_comm *c, const struct collopt_call *call, const
     if (err == MPI_SUCCESS && f != FIELDS)
         err = gather_and_explain(&s, f);
     c->busy = false;
+    collopt_as_before(collopt_comm_of(c), handler);
     return err;
 }

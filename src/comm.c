@@ -1,4 +1,4 @@
-/* What is kept per communicator: when it is engaged, the hidden communicator, its topology, its schedules.
+/* What is kept per communicator: when it is taken over, how its messages travel, its topology, its schedules.
  *
  * States hang on the user's communicators as an attribute whose delete callback cleans up, and that copies to no
  * duplicate.  In front of the attribute stands a small table from handle to state, for the repeated call.  It needs no
@@ -11,15 +11,22 @@
 #include <string.h>
 
 #include "call.h"
+#include "world.h"
 
-enum { RECENT = 64 };
+enum {
+    RECENT = 64,
+    OWN = 256,                  /* hidden communicators at most; hosts have few (MPICH 2046 in all) */
+    NO_CONTEXT = -1, NOT_READY = -2
+};
 
 static _Atomic(struct collopt_comm *) recent[RECENT];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of what is below; never held across an MPI call */
 static struct collopt_comm *unused, *every;
 static int keyval = MPI_KEYVAL_INVALID;
-static int hidden_communicators;
-static atomic_bool shut_down;
+static int engaged, own_communicators;
+static atomic_bool shut_down, sessions;
+static _Thread_local MPI_Comm leaving;          /* being freed by this thread */
+static _Thread_local bool leaves;
 
 static size_t slot_of(MPI_Comm comm)
 {
@@ -58,6 +65,7 @@ static struct collopt_comm *take_state(void)
     memset((char *)c + sizeof c->comm, 0, sizeof *c - sizeof c->comm);
     c->other = other;
     c->hidden = MPI_COMM_NULL;
+    c->context = NO_CONTEXT;
     return c;
 }
 
@@ -70,50 +78,71 @@ static void give_back(struct collopt_comm *c)
     pthread_mutex_unlock(&lock);
 }
 
-static void clean(struct collopt_comm *c)
+static void forget_survey(struct collopt_comm *c)
 {
-    collopt_plans_free(c);
-    collopt_adapt_tell(c);
-    collopt_adapted_free(c);
-    free(c->scratch);
-    free(c->node);
     for (int by = 0; by < COLLOPT_GROUPINGS; by++) {
         free((int *)c->level[by].node);
         c->level[by].node = NULL;
         c->groups[by] = NULL;
     }
+    free(c->node);
+    c->node = NULL;
+    free(c->peer);
+    c->peer = NULL;
+    c->topology = (struct collopt_topology){ .nodes = 1 };
+}
+
+static void clean(struct collopt_comm *c)
+{
+    collopt_plans_free(c);
+    collopt_adapt_tell(c);
+    collopt_adapted_free(c);
+    forget_survey(c);
+    free(c->scratch);
     free(c->waiting);
     c->waiting = NULL;
     c->scratch = NULL;
-    c->node = NULL;
 }
 
-static void free_hidden(struct collopt_comm *c)
+static void release(bool own)
 {
-    if (c->hidden == MPI_COMM_NULL)
-        return;
-    PMPI_Comm_free(&c->hidden);
     pthread_mutex_lock(&lock);
-    hidden_communicators--;
+    engaged--;
+    own_communicators -= own;
     pthread_mutex_unlock(&lock);
 }
 
-/* What is freed when MPI_Finalize has ended is a session's, whose MPI goes on (MPI-4, 11.3). */
-static bool too_late(void)
+/* Local: what travelled on C is complete, or C is spoilt and its context never used again. */
+static void free_context(struct collopt_comm *c)
+{
+    if (c->context != NO_CONTEXT && !c->spoilt)
+        collopt_context_give_back(c->context);
+    c->context = NO_CONTEXT;
+    if (c->counted)
+        release(c->own);
+    if (c->own && c->hidden != MPI_COMM_NULL)
+        collopt_host.Comm_free(&c->hidden);
+}
+
+/* From here on no delete callback may call MPI but those of sessions, whose MPI goes on when MPI_Finalize has ended
+ * (MPI-4, 11.3).  Hosts run the callbacks of MPI_COMM_WORLD and of what is left at their end. */
+static bool too_late(const struct collopt_comm *c, MPI_Comm comm)
 {
     int finalized = 0;
 
-    return atomic_load_explicit(&shut_down, memory_order_relaxed) && (PMPI_Finalized(&finalized) || !finalized);
+    if (!atomic_load_explicit(&shut_down, memory_order_relaxed))
+        return false;
+    return comm == MPI_COMM_WORLD || !c->own || PMPI_Finalized(&finalized) || !finalized;
 }
 
 static int deleted(MPI_Comm comm, int key, void *value, void *extra)
 {
     struct collopt_comm *c = value;
 
-    (void)comm, (void)key, (void)extra;
-    if (!too_late()) {
-        clean(c);               /* frees datatypes of the host, so not in MPI_Finalize */
-        free_hidden(c);
+    (void)key, (void)extra;
+    if (!too_late(c, comm)) {
+        clean(c);
+        free_context(c);
     }
     give_back(c);
     return MPI_SUCCESS;
@@ -131,7 +160,7 @@ void collopt_comm_tell(void)
 }
 
 /* Communicators that are never freed have no delete callback: their datatypes are given back here (MPICH warns of what is
- * left).  Whoever makes a call during MPI_Finalize gets his plans anew. */
+ * left).  Without the world's hidden communicator, reductions during MPI_Finalize go to the host. */
 void collopt_comm_shut_down(void)
 {
     struct collopt_comm *c;
@@ -139,22 +168,32 @@ void collopt_comm_shut_down(void)
     pthread_mutex_lock(&lock);
     c = every;
     pthread_mutex_unlock(&lock);
-    for (; c; c = c->other)
+    for (; c; c = c->other) {
         if (!c->busy)           /* by a thread whose communicator is a session's, and goes on */
             collopt_plans_free(c);
+        if (!c->own && c->status == COLLOPT_ENGAGED)
+            c->status = COLLOPT_REFUSED;
+    }
     atomic_store_explicit(&shut_down, true, memory_order_relaxed);
 }
 
 /* ---- from handle to state ------------------------------------------------------------------------------------ */
 
+static bool has_keyval(void)
+{
+    bool has;
+
+    pthread_mutex_lock(&lock);
+    has = keyval != MPI_KEYVAL_INVALID;
+    pthread_mutex_unlock(&lock);
+    return has;
+}
+
 static bool make_keyval(void)
 {
     int made = MPI_KEYVAL_INVALID, spare = MPI_KEYVAL_INVALID;
 
-    pthread_mutex_lock(&lock);
-    bool have = keyval != MPI_KEYVAL_INVALID;
-    pthread_mutex_unlock(&lock);
-    if (have)
+    if (has_keyval())
         return true;
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, deleted, &made, NULL))
         return false;
@@ -209,7 +248,8 @@ static COLLOPT_OUT_OF_LINE struct collopt_comm *look_up(MPI_Comm comm)
     struct collopt_comm *c = NULL;
     int found = 0;
 
-    if (!collopt_plausible_comm(comm) || !make_keyval() || PMPI_Comm_get_attr(comm, keyval, &c, &found))
+    if (!collopt_plausible_comm(comm) || (leaves && comm == leaving) || !make_keyval()
+        || PMPI_Comm_get_attr(comm, keyval, &c, &found))
         return NULL;
     if (!found)
         c = new_state(comm);
@@ -223,40 +263,57 @@ struct collopt_comm *collopt_comm_find(MPI_Comm comm)
     struct collopt_comm *c = atomic_load_explicit(&recent[slot_of(comm)], memory_order_acquire);
 
     /* Of a state that is free the communicator is null as well. */
-    if (c && comm != MPI_COMM_NULL && atomic_load_explicit(&c->comm, memory_order_relaxed) == comm)
+    if (c && comm != MPI_COMM_NULL && collopt_comm_of(c) == comm)
         return c;
     return look_up(comm);
 }
 
+/* ---- freed by the program ------------------------------------------------------------------------------------- */
+
+static struct collopt_comm *known(MPI_Comm comm)
+{
+    struct collopt_comm *c = NULL;
+    int found = 0;
+
+    if (!collopt_plausible_comm(comm) || !has_keyval() || PMPI_Comm_get_attr(comm, keyval, &c, &found) || !found)
+        return NULL;
+    return c;
+}
+
+/* Delete callbacks of the program's may reduce on the communicator while, or after, ours takes its state away.  A state made
+ * then would be found again by whoever gets the same handle next. */
+void collopt_comm_leaves(MPI_Comm comm)
+{
+    struct collopt_comm *c = known(comm);
+
+    leaving = comm;
+    leaves = true;
+    if (c && c->status == COLLOPT_ENGAGED)
+        c->status = COLLOPT_LEAVING;
+}
+
+void collopt_comm_left(MPI_Comm comm, int err)
+{
+    struct collopt_comm *c = err ? known(comm) : NULL;
+
+    leaves = false;
+    if (c && c->status == COLLOPT_LEAVING)
+        c->status = COLLOPT_ENGAGED;
+}
+
 /* ---- engaging ------------------------------------------------------------------------------------------------ */
 
-/* False when the process has as many hidden communicators as it may; hosts have few (MPICH 2046 in all). */
-static bool reserve_hidden(void)
+/* False when the process has taken over as many communicators as it may. */
+static bool reserve(bool own)
 {
-    bool free;
+    bool may;
 
     pthread_mutex_lock(&lock);
-    free = hidden_communicators < collopt_settings()->communicators;
-    hidden_communicators += free;
+    may = engaged < collopt_settings()->communicators && (!own || own_communicators < OWN);
+    engaged += may;
+    own_communicators += may && own;
     pthread_mutex_unlock(&lock);
-    return free;
-}
-
-static void release_hidden(void)
-{
-    pthread_mutex_lock(&lock);
-    hidden_communicators--;
-    pthread_mutex_unlock(&lock);
-}
-
-/* Not a duplicate: MPI_Comm_dup would run the user's attribute callbacks.  Errors must come back here, not to handlers. */
-static bool make_hidden(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
-{
-    if (PMPI_Comm_split(comm, 0, c->rank, &c->hidden)) {
-        c->hidden = MPI_COMM_NULL;
-        return false;
-    }
-    return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS && collopt_survey(c, comm, seen) == MPI_SUCCESS;
+    return may;
 }
 
 enum refusal { BY_SETTING, BY_LIMIT, BY_HOST, REFUSALS };
@@ -280,49 +337,206 @@ static void tell_refusal(const struct collopt_comm *c, enum refusal why, const c
     collopt_warn_once("%s", text);
 }
 
-/* Why the setting, or a limit, or what another rank says, keeps this communicator with the host. */
-static void say_why_not(const struct collopt_comm *c, MPI_Comm comm, bool alike, bool gpu)
+/* Why what this or another rank says keeps the communicator with the host. */
+static void say_why_not(const struct collopt_comm *c, bool gpu)
+{
+    if (!gpu)
+        tell_refusal(c, BY_SETTING, "COLLOPT_GPU=native: a communicator of %d ranks keeps the MPI library's own "
+                     "collectives, as will all others", c->ranks);
+    else
+        tell_refusal(c, BY_LIMIT, "a communicator of %d ranks keeps the MPI library's own collectives: off on some rank, "
+                     "or COLLOPT_COMMUNICATORS=%d reached there", c->ranks, collopt_settings()->communicators);
+}
+
+/* ---- where its ranks are ---- */
+
+/* Sets PEER's ranks, unless it is NULL, to those in MPI_COMM_WORLD; false: some are not there.  Without memory of its own:
+ * all ranks have to come to the same answer. */
+static bool translate(MPI_Comm comm, int ranks, struct collopt_peer *peer)
+{
+    const MPI_Group world = collopt_world_group();
+    enum { AT_ONCE = 256 };
+    int rank[AT_ONCE], in_world[AT_ONCE];
+    MPI_Group group;
+    bool within = true;
+
+    PMPI_Comm_group(comm, &group);
+    for (int from = 0; from < ranks && within; from += AT_ONCE) {
+        int n = ranks - from < AT_ONCE ? ranks - from : AT_ONCE;
+
+        for (int i = 0; i < n; i++)
+            rank[i] = from + i;
+        PMPI_Group_translate_ranks(group, n, rank, world, in_world);
+        for (int i = 0; i < n; i++) {
+            within = within && in_world[i] != MPI_UNDEFINED;
+            if (peer)
+                peer[from + i] = (struct collopt_peer){ .rank = in_world[i] };
+        }
+    }
+    PMPI_Group_free(&group);
+    return within;
+}
+
+static bool survey_inside(struct collopt_comm *c, MPI_Comm comm, const struct collopt_world *world)
+{
+    struct collopt_sight *seen = malloc((size_t)c->ranks * sizeof *seen);
+    bool surveyed;
+
+    c->peer = malloc((size_t)c->ranks * sizeof *c->peer);
+    surveyed = seen && c->peer && translate(comm, c->ranks, c->peer);
+    for (int r = 0; surveyed && r < c->ranks; r++)
+        seen[r] = world->sight[c->peer[r].rank];
+    surveyed = surveyed && collopt_survey(c, comm, seen);
+    free(seen);
+    return surveyed;
+}
+
+/* ---- with a hidden communicator of its own ---- */
+
+static bool survey_apart(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
+{
+    const struct collopt_world *world = c->inside ? collopt_world() : NULL;
+    bool surveyed;
+
+    if (!world)
+        return collopt_gather_sights(c->hidden, c->rank, c->ranks, seen) == MPI_SUCCESS && collopt_survey(c, comm, seen);
+    surveyed = survey_inside(c, comm, world);
+    free(c->peer);              /* a rank of HIDDEN is one of C */
+    c->peer = NULL;
+    return surveyed;
+}
+
+static bool make_hidden(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
+{
+    if (PMPI_Comm_split(comm, 0, c->rank, &c->hidden)) {
+        c->hidden = MPI_COMM_NULL;
+        return false;
+    }
+    return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS && survey_apart(c, comm, seen);
+}
+
+static void say_difference(const struct collopt_comm *c, MPI_Comm comm)
 {
     char difference[768];
 
-    if (!alike) {
-        collopt_difference(comm, difference, sizeof difference);
-        if (c->rank == 0)
-            collopt_warn_here("the %d ranks of a communicator %s; it keeps the MPI library's own collectives", c->ranks,
-                              difference);
-    } else if (!gpu) {
-        tell_refusal(c, BY_SETTING, "COLLOPT_GPU=native: a communicator of %d ranks keeps the MPI library's own "
-                     "collectives, as will all others", c->ranks);
-    } else {
-        tell_refusal(c, BY_LIMIT, "a communicator of %d ranks keeps the MPI library's own collectives: off on some rank, "
-                     "or COLLOPT_COMMUNICATORS=%d reached there", c->ranks, collopt_settings()->communicators);
-    }
+    collopt_difference(comm, difference, sizeof difference);
+    if (c->rank == 0)
+        collopt_warn_here("the %d ranks of a communicator %s; it keeps the MPI library's own collectives", c->ranks,
+                          difference);
 }
 
-static bool engage_together(struct collopt_comm *c, MPI_Comm comm)
+/* Nothing is known of processes of other worlds, so everything is compared; and where context ids have run out. */
+static bool engage_apart(struct collopt_comm *c, MPI_Comm comm)
 {
     bool on = collopt_settings()->on && (collopt_world_agreed() || !collopt_world_asked());
-    bool reserved = reserve_hidden(), gpu = collopt_gpu_allows(), made = false, alike, keys_alike;
+    bool reserved = reserve(true), gpu = collopt_gpu_allows(), made = false, alike, keys_alike;
     struct collopt_sight *seen = malloc((size_t)c->ranks * sizeof *seen);
 
-    c->node = malloc((size_t)c->ranks * sizeof *c->node);
-    if (collopt_agree_also(comm, on && reserved && gpu && seen && c->node, collopt_info_waiting(c), &alike, &keys_alike)) {
+    c->own = true;
+    if (collopt_agree_also(comm, on && reserved && gpu && seen, collopt_info_waiting(c), &alike, &keys_alike)) {
         collopt_info_compared(c, keys_alike);
         made = make_hidden(c, comm, seen);
         if (!collopt_agree(comm, made, &alike)) {
             if (c->hidden != MPI_COMM_NULL)
-                PMPI_Comm_free(&c->hidden);
+                collopt_host.Comm_free(&c->hidden);
             made = false;
             tell_refusal(c, BY_HOST, "no hidden communicator could be made: a communicator of %d ranks keeps the MPI "
                          "library's own collectives", c->ranks);
         }
+    } else if (alike) {
+        say_why_not(c, gpu);
     } else {
-        say_why_not(c, comm, alike, gpu);
+        say_difference(c, comm);
     }
     if (!made && reserved)
-        release_hidden();
+        release(true);
     free(seen);
     return made;
+}
+
+/* ---- on the hidden communicator of the world ---- */
+
+struct told {                   /* by each rank to all others */
+    int context;                /* the id with which it receives; NO_CONTEXT: none is left; NOT_READY */
+    unsigned keys;              /* a hash of info keys that wait to be compared */
+};
+
+/* Most communicators are all of the world in its order, with one id for all: then nothing is kept. */
+static void simplify_peers(struct collopt_comm *c)
+{
+    bool plain = true;
+
+    for (int r = 0; r < c->ranks; r++)
+        plain = plain && c->peer[r].rank == r && c->peer[r].tags == c->peer[0].tags;
+    if (!plain)
+        return;
+    c->tags = c->peer[0].tags;
+    free(c->peer);
+    c->peer = NULL;
+}
+
+static bool all_ready(const struct told *all, int ranks, bool *have_contexts, bool *keys_alike)
+{
+    bool ready = true;
+
+    *have_contexts = *keys_alike = true;
+    for (int r = 0; r < ranks; r++) {
+        ready = ready && all[r].context != NOT_READY;
+        *have_contexts = *have_contexts && all[r].context != NO_CONTEXT;
+        *keys_alike = *keys_alike && all[r].keys == all[0].keys;
+    }
+    return ready;
+}
+
+void collopt_session_begins(void)
+{
+    atomic_store_explicit(&sessions, true, memory_order_relaxed);
+}
+
+/* May COMM be used after MPI_Finalize? */
+static bool may_outlive(MPI_Comm comm)
+{
+    return comm != MPI_COMM_WORLD && atomic_load_explicit(&sessions, memory_order_relaxed);
+}
+
+/* Everything that can fail on this rank alone is done before it tells the others of its context. */
+static int engage_inside(struct collopt_comm *c, MPI_Comm comm, bool *done)
+{
+    const struct collopt_world *world = collopt_world();
+    bool reserved = reserve(false), gpu = collopt_gpu_allows(), have_contexts, keys_alike, ready;
+    uint64_t keys = collopt_info_waiting(c);
+    struct told mine = { .context = NOT_READY, .keys = (unsigned)(keys ^ keys >> 32) };
+    struct told *all = malloc((size_t)c->ranks * sizeof *all);
+    int err = all ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+
+    if (reserved && gpu && (!world || may_outlive(comm)))
+        mine.context = NO_CONTEXT;
+    else if (reserved && gpu && survey_inside(c, comm, world))
+        mine.context = c->context = collopt_context_take();
+    if (!err)
+        err = PMPI_Allgather(&mine, 2, MPI_INT, all, 2, MPI_INT, comm);
+    ready = !err && all_ready(all, c->ranks, &have_contexts, &keys_alike);
+    *done = ready && have_contexts;
+    for (int r = 0; *done && r < c->ranks; r++)
+        c->peer[r].tags = all[r].context * COLLOPT_CONTEXT_TAGS;
+    free(all);
+    if (*done) {
+        c->hidden = world->hidden;
+        collopt_info_compared(c, keys_alike);
+        simplify_peers(c);
+        return MPI_SUCCESS;
+    }
+    if (c->context != NO_CONTEXT)
+        collopt_context_give_back(c->context);
+    c->context = NO_CONTEXT;
+    if (reserved)
+        release(false);
+    forget_survey(c);
+    if (ready)
+        *done = engage_apart(c, comm);
+    else if (!err)
+        say_why_not(c, gpu);
+    return err;
 }
 
 MPI_Errhandler collopt_quiet(MPI_Comm comm)
@@ -342,78 +556,82 @@ void collopt_as_before(MPI_Comm comm, MPI_Errhandler handler)
     PMPI_Errhandler_free(&handler);
 }
 
-static bool engage_quietly(struct collopt_comm *c)
+/* Errors of the host must come back here, not to the program's handlers. */
+static int engage_quietly(struct collopt_comm *c, bool *done)
 {
-    MPI_Comm comm = atomic_load_explicit(&c->comm, memory_order_relaxed);
+    MPI_Comm comm = collopt_comm_of(c);
     MPI_Errhandler handler = collopt_quiet(comm);
-    bool engaged = engage_together(c, comm);
+    int err = MPI_SUCCESS;
 
+    if (c->inside)
+        err = engage_inside(c, comm, done);
+    else
+        *done = engage_apart(c, comm);
     collopt_as_before(comm, handler);
-    return engaged;
+    return err;
 }
 
-/* Are all ranks of GROUP in WORLD?  Without memory of our own: all ranks have to come to the same answer. */
-static bool is_within(MPI_Group group, int ranks, MPI_Group world)
+static int engage(struct collopt_comm *c)
 {
-    enum { AT_ONCE = 256 };
-    int rank[AT_ONCE], in_world[AT_ONCE];
-    bool within = true;
+    bool done = false;
+    int err = MPI_SUCCESS;
 
-    for (int from = 0; from < ranks && within; from += AT_ONCE) {
-        int n = ranks - from < AT_ONCE ? ranks - from : AT_ONCE;
-
-        for (int i = 0; i < n; i++)
-            rank[i] = from + i;
-        PMPI_Group_translate_ranks(group, n, rank, world, in_world);
-        for (int i = 0; i < n; i++)
-            within = within && in_world[i] != MPI_UNDEFINED;
+    c->busy = true;
+    if (c->ranks > 1) {
+        err = engage_quietly(c, &done);
+        c->counted = done;
+    } else {
+        collopt_info_compared(c, true);
+        done = collopt_gpu_allows();
     }
-    return within;
+    c->busy = false;
+    c->status = done ? COLLOPT_ENGAGED : COLLOPT_REFUSED;
+    return err;
 }
+
+/* ---- when ---- */
 
 /* Do all its ranks belong to MPI_COMM_WORLD, and were they asked in MPI_Init?  All ranks of a communicator answer alike: one
  * that reaches beyond a world does so for everybody in it. */
-static bool inside_world(const struct collopt_comm *c)
+bool collopt_comm_inside(struct collopt_comm *c)
 {
-    MPI_Comm comm = atomic_load_explicit(&c->comm, memory_order_relaxed);
-    MPI_Group group, world;
-    bool inside;
+    MPI_Comm comm = collopt_comm_of(c);
 
-    if (comm == MPI_COMM_WORLD || !collopt_world_asked())
-        return collopt_world_asked();
-    PMPI_Comm_group(comm, &group);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    inside = is_within(group, c->ranks, world);
-    PMPI_Group_free(&group);
-    PMPI_Group_free(&world);
-    return inside;
+    if (!c->placed)
+        c->inside = c->ranks == 1
+            || (collopt_world_asked() && (comm == MPI_COMM_WORLD || translate(comm, c->ranks, NULL)));
+    c->placed = collopt_world_asked();  /* not yet, where a tool reduces inside MPI_Init */
+    return c->inside;
 }
 
-bool collopt_comm_inside(const struct collopt_comm *c)
+/* The N-th call, or the one by which taking over pays. */
+static bool is_due(struct collopt_comm *c, size_t bytes)
 {
-    return c->ranks == 1 || inside_world(c);
+    enum { ELSEWHERE = 3 };
+    int after = collopt_settings()->check ? 1 : collopt_settings()->after;
+
+    if (!c->inside || after > 0)
+        return ++c->calls >= (c->inside ? after : ELSEWHERE);
+    c->earned += collopt_saving(collopt_world_surroundings(), c->ranks, bytes);
+    return c->ranks == 1 || c->earned >= collopt_price_of_communicator(c->ranks);
 }
 
 /* A world that was asked knows whether it is on, and its COLLOPT_AFTER is everybody's.  Elsewhere (sessions, merged worlds)
  * nothing is known of the others, so all that have the library ask each other at a call whose number no setting changes.  Calls
  * are to be checked from the first one on. */
-void collopt_comm_engage(struct collopt_comm *c)
+int collopt_comm_engage(struct collopt_comm *c, size_t bytes)
 {
-    enum { ELSEWHERE = 3 };
-    int after = collopt_settings()->check ? 1 : collopt_settings()->after;
-    bool engaged;
+    /* while switched off, calls are not counted */
+    if (collopt_comm_inside(c) && !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
+        return MPI_SUCCESS;
+    return is_due(c, bytes) ? engage(c) : MPI_SUCCESS;
+}
 
-    if (!c->placed)             /* while switched off, calls are not counted */
-        c->inside = collopt_comm_inside(c);
-    c->placed = collopt_world_asked();  /* not yet, where a tool reduces inside MPI_Init */
-    if (c->inside && !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
-        return;
-    if (++c->calls < (c->inside ? after : ELSEWHERE))
-        return;
-    c->busy = true;
-    if (c->ranks == 1)
-        collopt_info_compared(c, true);
-    engaged = c->ranks == 1 ? collopt_gpu_allows() : engage_quietly(c);
-    c->busy = false;
-    c->status = engaged ? COLLOPT_ENGAGED : COLLOPT_REFUSED;
+void collopt_comm_engage_world(void)
+{
+    struct collopt_comm *c = collopt_comm_find(MPI_COMM_WORLD);
+
+    if (c && c->status == COLLOPT_NEW && collopt_settings()->after == 0 && !collopt_settings()->check
+        && collopt_comm_inside(c))
+        engage(c);
 }

@@ -16,7 +16,7 @@
 
 const char *const collopt_reason_names[COLLOPT_REASONS] = {
     [COLLOPT_PASS_OFF] = "switched off",
-    [COLLOPT_PASS_EARLY] = "among the first calls on the communicator",
+    [COLLOPT_PASS_EARLY] = "among the first calls",
     [COLLOPT_PASS_ARGUMENTS] = "arguments left to the MPI library",
     [COLLOPT_PASS_INTERCOMM] = "intercommunicator",
     [COLLOPT_PASS_REFUSED] = "communicator not engaged",

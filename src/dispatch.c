@@ -5,6 +5,7 @@
 
 #include "call.h"
 #include "gpu.h"
+#include "hash.h"
 
 atomic_bool collopt_switched_on = true, collopt_reporting;
 
@@ -224,6 +225,34 @@ static struct collopt_plan *new_plan(struct collopt_comm *c, const struct collop
     return plan;
 }
 
+static size_t elements(const struct collopt_call *call, int ranks)
+{
+    size_t n = call->collective == COLLOPT_REDUCE_SCATTER_BLOCK ? call->count * (size_t)ranks : call->count;
+
+    for (int i = 0; scatters(call) && i < ranks; i++)
+        n += count_for(call, i);
+    return n;
+}
+
+static enum collopt_surroundings surroundings(const struct collopt_comm *c)
+{
+    return c->topology.oversubscribed ? COLLOPT_CROWDED : c->topology.nodes > 1 ? COLLOPT_ON_NETWORK : COLLOPT_ON_NODE;
+}
+
+/* Has a plan for calls like this one paid for itself?  Asked only where there is no plan; all ranks answer alike: ranks
+ * that have one have it because their answer was yes. */
+static bool pays(struct collopt_comm *c, const struct collopt_call *call, const struct collopt_facts *f)
+{
+    const struct collopt_settings *s = collopt_settings();
+    struct collopt_problem p = { .collective = call->collective, .ranks = c->ranks, .count = elements(call, c->ranks) };
+    uint64_t problem[] = { call->collective, (uint64_t)call->root, f->size, f->commutative, f->exact, collopt_rounded(&p) };
+
+    if (s->after > 0 || s->check || s->adapt || s->force[call->collective] || c->wish[call->collective].given)
+        return true;
+    return collopt_earned(&c->rental, collopt_hash_bytes(COLLOPT_HASH_START, problem, sizeof problem),
+                          collopt_saving(surroundings(c), c->ranks, p.count * f->size), collopt_price_of_plan(c->ranks));
+}
+
 /* A call like no other before it, or one whose handles may mean something else by now.  COLLOPT_DECLINED: not ours to
  * judge, here as on every rank.  Without memory it is an error: this rank alone cannot leave the call to the host. */
 static COLLOPT_OUT_OF_LINE int learn(struct collopt_comm *c, const struct collopt_call *call, size_t count,
@@ -234,7 +263,9 @@ static COLLOPT_OUT_OF_LINE int learn(struct collopt_comm *c, const struct collop
 
     if (call->root < 0 || call->root >= c->ranks || !collopt_facts(call->op, call->type, &f) || f.size == 0)
         return COLLOPT_DECLINED;
-    if (!*plan || !collopt_plan_renew(*plan, &f))
+    if (!*plan && !pays(c, call, &f))
+        return COLLOPT_NOT_YET;
+    if (!*plan || !collopt_plan_renew(c, *plan, &f))
         *plan = new_plan(c, call, &f, count);
     if (!*plan)
         return MPI_ERR_NO_MEM;
@@ -293,7 +324,7 @@ static struct collopt_plan *plan_of_candidate(struct collopt_comm *c, const stru
     size_t count = head->count;
     struct collopt_plan *plan = collopt_plan_known(c, call, count);
 
-    if (!plan || (!facts.lasting && !collopt_plan_renew(plan, &facts)))
+    if (!plan || (!facts.lasting && !collopt_plan_renew(c, plan, &facts)))
         plan = new_plan(c, call, &facts, count);
     return plan;
 }
@@ -339,8 +370,8 @@ static inline int serve(struct collopt_comm *c, struct collopt_call *call)
     outcome = prepare(c, call, &plan);
     if (c->checked && (err = collopt_check(c, call, plan, outcome)) != MPI_SUCCESS)
         return raise(call, err);
-    if (outcome == COLLOPT_DECLINED)
-        return decline(call, COLLOPT_PASS_ARGUMENTS);
+    if (outcome == COLLOPT_DECLINED || outcome == COLLOPT_NOT_YET)
+        return decline(call, outcome == COLLOPT_NOT_YET ? COLLOPT_PASS_EARLY : COLLOPT_PASS_ARGUMENTS);
     if (outcome != MPI_SUCCESS)
         return raise(call, outcome);
     if (c->checked && switched_off())
@@ -350,14 +381,29 @@ static inline int serve(struct collopt_comm *c, struct collopt_call *call)
     return plan->algorithm ? raise(call, run(c, plan, call, NULL)) : decline(call, COLLOPT_PASS_CHOSEN);
 }
 
+/* Of a call on a communicator that is not taken over; 0 where its arguments are the host's to judge.  Who forces an
+ * algorithm wants it at once. */
+static size_t bytes_of(const struct collopt_comm *c, const struct collopt_call *call)
+{
+    struct collopt_facts f;
+
+    if (collopt_settings()->force[call->collective] || collopt_settings()->adapt)
+        return SIZE_MAX;
+    if (collopt_settings()->after > 0 || negative(call, c->ranks) || !collopt_facts(call->op, call->type, &f))
+        return 0;
+    return elements(call, c->ranks) * f.size;
+}
+
 static COLLOPT_OUT_OF_LINE int decline_or_engage(struct collopt_comm *c, struct collopt_call *call)
 {
+    int err;
+
     if (!c)
         return decline(call, COLLOPT_PASS_ARGUMENTS);
     if (c->busy)
         return decline(call, COLLOPT_PASS_NESTED);
-    if (c->status == COLLOPT_NEW)
-        collopt_comm_engage(c);
+    if (c->status == COLLOPT_NEW && (err = collopt_comm_engage(c, bytes_of(c, call))) != MPI_SUCCESS)
+        return raise(call, err);
     if (switched_off() && !(c->checked && c->status == COLLOPT_ENGAGED))
         return decline(call, COLLOPT_PASS_OFF);
     switch (c->status) {

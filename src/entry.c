@@ -128,6 +128,12 @@ int collopt_entry_Init_thread(int *argc, char ***argv, int required, int *provid
     return err;
 }
 
+int collopt_entry_Session_init(host_info info, host_errhandler handler, host_session *session)
+{
+    collopt_session_begins();
+    return collopt_next.Session_init(info, handler, session);
+}
+
 int collopt_entry_Finalize(void)
 {
     collopt_end();
@@ -157,6 +163,28 @@ int collopt_entry_Type_free(host_type *type)
     collopt_free_begins();
     err = collopt_next.Type_free(type);
     collopt_free_ends();
+    return err;
+}
+
+int collopt_entry_Comm_free(host_comm *comm)
+{
+    host_comm freed = *comm;
+    int err;
+
+    collopt_comm_leaves(freed);
+    err = collopt_next.Comm_free(comm);
+    collopt_comm_left(freed, err);
+    return err;
+}
+
+int collopt_entry_Comm_disconnect(host_comm *comm)
+{
+    host_comm freed = *comm;
+    int err;
+
+    collopt_comm_leaves(freed);
+    err = collopt_next.Comm_disconnect(comm);
+    collopt_comm_left(freed, err);
     return err;
 }
 

@@ -156,7 +156,7 @@ static const struct collopt_kernel *copier(const struct collopt_facts *f)
 static COLLOPT_OUT_OF_LINE int copy_between_gaps(const struct collopt_comm *c, const struct collopt_facts *f, char *to,
                                                  char *from, size_t n)
 {
-    MPI_Comm comm = c->hidden == MPI_COMM_NULL ? atomic_load_explicit(&c->comm, memory_order_relaxed) : c->hidden;
+    MPI_Comm comm = collopt_comm_of(c);
     const struct collopt_kernel *kernel = copier(f);
 
     if (kernel) {
@@ -347,6 +347,7 @@ static COLLOPT_OUT_OF_LINE bool make_scratch(struct collopt_comm *c, size_t size
 
 static COLLOPT_OUT_OF_LINE void tidy_up(struct collopt_comm *c, struct collopt_plan *plan, int err)
 {
+    c->spoilt |= err != MPI_SUCCESS;
     if (!err || !collopt_abandon(plan))         /* else the host may still read or write our scratch: leave it to it */
         free(c->scratch);
     c->scratch = NULL;

@@ -18,6 +18,12 @@ typedef MPI_Op host_op;
 typedef MPI_Comm host_comm;
 typedef MPI_Info host_info;
 typedef MPI_Request host_request;
+typedef MPI_Errhandler host_errhandler;
+#if MPI_VERSION >= 4
+typedef MPI_Session host_session;
+#else
+typedef void *host_session;     /* a newer version of this host may have them: MPI_Session_init only fills one in */
+#endif
 typedef MPI_Count host_count;
 
 #include "front/names.h"

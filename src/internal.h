@@ -18,7 +18,7 @@ enum collopt_reproducible { COLLOPT_NOT_REPRODUCIBLE, COLLOPT_BY_PLACEMENT, COLL
 
 struct collopt_settings {
     bool on;                    /* COLLOPT */
-    int after;                  /* COLLOPT_AFTER: engaged at this call of the family on a communicator; 1 = the first */
+    int after;                  /* COLLOPT_AFTER: taken over at this call of the family on a communicator; 0 = auto */
     bool pcontrol;              /* COLLOPT_PCONTROL */
     bool check;                 /* COLLOPT_CHECK */
     bool adapt;                 /* COLLOPT_ADAPT */
@@ -33,7 +33,7 @@ struct collopt_settings {
     const struct collopt_hosts *hosts;          /* what is in its file, or NULL */
     size_t cut;                 /* COLLOPT_CUT: bytes in one message, at most */
     size_t scratch;             /* COLLOPT_SCRATCH: bytes of scratch kept per communicator between calls */
-    int communicators;          /* COLLOPT_COMMUNICATORS: hidden communicators per process, at most */
+    int communicators;          /* COLLOPT_COMMUNICATORS: taken over by this process at a time, at most */
     const char *isa;            /* COLLOPT_ISA: NULL = best */
     const char *force[COLLOPT_COLLECTIVES];     /* COLLOPT_ALLREDUCE ...: algorithm expression, "host", or NULL */
     const char *rules_file;     /* COLLOPT_RULES; NULL also where it cannot be used */
@@ -239,7 +239,7 @@ enum { COLLOPT_SIZE_CLASSES = 64 };
 
 enum collopt_reason {           /* why a call was passed through to the host */
     COLLOPT_PASS_OFF,           /* switched off (COLLOPT=off, MPI_Pcontrol(0)) */
-    COLLOPT_PASS_EARLY,         /* before the COLLOPT_AFTER-th call on the communicator */
+    COLLOPT_PASS_EARLY,         /* before COLLOPT_AFTER: the communicator is not taken over, or a plan does not pay yet */
     COLLOPT_PASS_ARGUMENTS,     /* arguments that are the host's to judge */
     COLLOPT_PASS_INTERCOMM,
     COLLOPT_PASS_REFUSED,       /* this communicator could not be engaged (cap, disagreement, ...) */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "world.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -86,8 +87,11 @@ void collopt_begin(void)
     look_for_parent();
     collopt_agree_on_world();
     collopt_report_look_ahead(collopt_settings()->report, file_of_rules());
-    if (collopt_world_agreed())
+    collopt_world_open(collopt_world_agreed());
+    if (collopt_world_agreed()) {
         collopt_survey_world();
+        collopt_comm_engage_world();
+    }
     since = collopt_now();
 }
 
@@ -114,10 +118,10 @@ static void merge_child(struct collopt_report *r, int child, MPI_Comm comm)
     int bytes = 0;
     char *packed;
 
-    if (PMPI_Probe(child, 0, comm, &status) || PMPI_Get_count(&status, MPI_BYTE, &bytes))
+    if (PMPI_Probe(child, COLLOPT_TAG_REPORT, comm, &status) || PMPI_Get_count(&status, MPI_BYTE, &bytes))
         return;
     packed = malloc((size_t)bytes + 1);
-    if (!PMPI_Recv(packed, packed ? bytes : 0, MPI_BYTE, child, 0, comm, MPI_STATUS_IGNORE) && packed && r && bytes > 0)
+    if (!PMPI_Recv(packed, packed ? bytes : 0, MPI_BYTE, child, COLLOPT_TAG_REPORT, comm, MPI_STATUS_IGNORE) && packed && r && bytes > 0)
         collopt_report_merge(r, packed, (size_t)bytes);
     free(packed);
 }
@@ -129,7 +133,7 @@ static void send_up(const struct collopt_report *r, int parent, MPI_Comm comm)
 
     if (packed)
         collopt_report_pack(r, packed, size);
-    PMPI_Send(packed, packed ? (int)size : 0, MPI_BYTE, parent, 0, comm);
+    PMPI_Send(packed, packed ? (int)size : 0, MPI_BYTE, parent, COLLOPT_TAG_REPORT, comm);
     free(packed);
 }
 
@@ -144,20 +148,6 @@ static void combine_reports(struct collopt_report *r, int rank, int ranks, MPI_C
         if (rank + step < ranks)
             merge_child(r, rank + step, comm);
     }
-}
-
-/* A communicator of our own: on MPI_COMM_WORLD the program may have left receives or messages that would meet ours. */
-static bool together(MPI_Comm *comm, int rank)
-{
-    MPI_Errhandler handler;
-    bool made;
-
-    if (!collopt_world_agreed())
-        return false;
-    handler = collopt_quiet(MPI_COMM_WORLD);
-    made = !PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, comm) && !PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
-    collopt_as_before(MPI_COMM_WORLD, handler);
-    return made;
 }
 
 /* Programs that were spawned write files of their own. */
@@ -175,22 +165,18 @@ static void report(const char *where, const char *rules)
     struct collopt_report *r = collopt_report_gather(since > 0 ? collopt_now() - since : 0);
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", name[PATH_MAX];
     int rank = 0, ranks = 1, length;
-    MPI_Comm comm;
-    bool one;
+    const struct collopt_world *world = collopt_world();
 
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     PMPI_Get_library_version(version, &length);
-    one = together(&comm, rank);
-    if (one) {
-        combine_reports(r, rank, ranks, comm);
-        PMPI_Comm_free(&comm);
-    }
-    if (r && where && (rank == 0 || !one)) {
+    if (world)
+        combine_reports(r, rank, ranks, world->hidden);
+    if (r && where && (rank == 0 || !world)) {
         name_file(name, sizeof name, where);
-        collopt_report_write(r, name, version, ranks, one ? -1 : rank);
+        collopt_report_write(r, name, version, ranks, world ? -1 : rank);
     }
-    if (r && rules && rank == 0 && one) {
+    if (r && rules && rank == 0 && world) {
         name_file(name, sizeof name, rules);
         collopt_report_rules(r, name);
     }
@@ -211,4 +197,5 @@ void collopt_end(void)
         report(where, rules);
     }
     collopt_comm_shut_down();
+    collopt_world_close();
 }

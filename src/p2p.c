@@ -1,7 +1,7 @@
 /* The messages of schedules.
  *
- * A tag is the strand and, above it, the number of the call: should an error leave messages behind, those of a later call do
- * not match them. */
+ * A tag is the receiver's context id, the number of the call and the strand, from its highest digits to its lowest.  The
+ * number of the call keeps messages that an error has left behind from those of a later call. */
 #include "config.h"
 
 #include "call.h"
@@ -20,10 +20,9 @@ static int absolute_type(const struct collopt_plan *plan, const struct collopt_w
     return collopt_wire_type(plan, w, base, made);
 }
 
-/* MPI promises tags up to 32767. */
 static int tag(const struct collopt_comm *c, const struct collopt_wire *w)
 {
-    return (int)(c->call % (32768 / COLLOPT_STRAND_TAGS)) * COLLOPT_STRAND_TAGS + w->tag;
+    return (int)(c->call % COLLOPT_CONTEXT_CALLS) * COLLOPT_STRAND_TAGS + w->tag;
 }
 
 static int start(const struct collopt_comm *c, const struct collopt_wire *w, void *at, int count, MPI_Datatype type,

@@ -133,15 +133,18 @@ static bool carries_gaps(const struct collopt_plan *plan, const struct collopt_m
     return plan->gaps && !(plan->eager && eager_without);
 }
 
-static bool set_wire(struct collopt_plan *plan, int i)
+/* A message carries a tag of its receiver's. */
+static bool set_wire(const struct collopt_comm *c, struct collopt_plan *plan, int i)
 {
     const struct collopt_message *m = &plan->bound->message[i];
     struct collopt_wire *w = &plan->wire[i];
     bool gaps = carries_gaps(plan, m);
     MPI_Datatype unit = gaps ? MPI_BYTE : plan->facts.type;
     int units = gaps ? (int)plan->facts.extent : 1;
+    struct collopt_peer peer = collopt_peer(c, m->peer), receiver = collopt_peer(c, m->send ? m->peer : c->rank);
 
-    *w = (struct collopt_wire){ .peer = m->peer, .tag = m->tag % COLLOPT_STRAND_TAGS, .count = (int)m->n * units - (gaps ? plan->tail : 0),
+    *w = (struct collopt_wire){ .peer = peer.rank, .tag = receiver.tags + m->tag % COLLOPT_STRAND_TAGS,
+                                .count = (int)m->n * units - (gaps ? plan->tail : 0),
                                 .place = m->run[0].place, .at = (ptrdiff_t)m->run[0].at * plan->facts.extent,
                                 .type = unit, .unit = unit, .units = units, .message = m };
     if (m->runs == 1)
@@ -166,11 +169,11 @@ static void find_ends(struct collopt_plan *plan)
         }
 }
 
-static bool set_wires(struct collopt_plan *plan)
+static bool set_wires(const struct collopt_comm *c, struct collopt_plan *plan)
 {
     find_ends(plan);
     for (int i = 0; i < plan->bound->messages; i++) {
-        if (!set_wire(plan, i))
+        if (!set_wire(c, plan, i))
             return false;
         plan->types_made |= plan->wire[i].made;
     }
@@ -314,14 +317,14 @@ static void keep(struct collopt_comm *c, struct collopt_plan *plan, const struct
     c->steps += steps;
 }
 
-bool collopt_plan_renew(struct collopt_plan *plan, const struct collopt_facts *f)
+bool collopt_plan_renew(const struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_facts *f)
 {
     if (!same_facts(&plan->facts, f))
         return false;
     if (!plan->types_made)
         return true;
     free_wires(plan);
-    return set_wires(plan);
+    return set_wires(c, plan);
 }
 
 static size_t input_elements(const struct collopt_comm *c, const struct collopt_call *call, const size_t *counts)
@@ -411,7 +414,7 @@ static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan, const s
     for (int i = 0; i < bound->messages; i++)
         plan->request[i] = MPI_REQUEST_NULL;
     lay_out(plan);
-    return set_wires(plan);
+    return set_wires(c, plan);
 }
 
 /* P has the choice's parameters, also those that were not given. */

@@ -55,6 +55,9 @@ struct collopt_topology {       /* of one communicator; alike on all its ranks *
 };
 /* Sets LARGEST, LEAST, GRAIN and SCATTERED from NODES and NODE; false: no memory. */
 bool collopt_topology_measure(struct collopt_topology *t, int ranks);
+/* GROUP[r], from 0 in the order of their first ranks: the group of rank r, alike for ranks of one KEY.  How many there
+ * are; 0: no memory. */
+int collopt_topology_number(const uint64_t *key, int *group, int ranks);
 /* *LEVEL = BASE's ranks by groups, those of the same KEY.  GROUP, which LEVEL keeps, has room for RANKS.  False: no memory. */
 bool collopt_topology_group(struct collopt_topology *level, const struct collopt_topology *base, const uint64_t *key, int *group,
                             int ranks);

@@ -37,9 +37,9 @@ static const struct collopt_setting_row rows[] = {
     { .name = "COLLOPT_REPRODUCIBLE", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED, .values = "off|placement|exact",
       .preset = "off", FIELD(reproducible),
       .help = "placement: bits depend on nothing but the call; exact: sums are rounded once" },
-    { .name = "COLLOPT_AFTER", .kind = COLLOPT_NUMBER, .scope = COLLOPT_AGREED, .values = "N", .preset = "3",
+    { .name = "COLLOPT_AFTER", .kind = COLLOPT_NUMBER, .scope = COLLOPT_AGREED, .values = "N|auto", .preset = "auto",
       .least = 1, .most = 1000000000, FIELD(after),
-      .help = "engage a communicator at its N-th reduction; 1: at the first" },
+      .help = "take over a communicator at its N-th reduction; auto: once that pays" },
     { .name = "COLLOPT_PCONTROL", .kind = COLLOPT_SWITCH, .scope = COLLOPT_AGREED, .values = "on|off", .preset = "off",
       FIELD(pcontrol),
       .help = "on: MPI_Pcontrol(0) switches collopt off, 1 on, 2 on with the counters at zero" },
@@ -69,9 +69,9 @@ static const struct collopt_setting_row rows[] = {
       .least = 1, .most = INT_MAX, FIELD(cut), .help = "longest message; longer ones are cut" },
     { .name = "COLLOPT_SCRATCH", .kind = COLLOPT_BYTES, .scope = COLLOPT_LOCAL, .values = "BYTES", .preset = "64M",
       .least = 0, .most = SIZE_MAX, FIELD(scratch), .help = "scratch memory kept per communicator between calls" },
-    { .name = "COLLOPT_COMMUNICATORS", .kind = COLLOPT_NUMBER, .scope = COLLOPT_LOCAL, .values = "N", .preset = "256",
+    { .name = "COLLOPT_COMMUNICATORS", .kind = COLLOPT_NUMBER, .scope = COLLOPT_LOCAL, .values = "N", .preset = "16384",
       .least = 0, .most = 1000000, FIELD(communicators),
-      .help = "communicators engaged at a time, at most; each takes one more of the MPI library's" },
+      .help = "communicators that collopt takes over at a time, at most" },
     { .name = "COLLOPT_ISA", .kind = COLLOPT_TEXT, .scope = COLLOPT_LOCAL, .values = "auto|NAME", .preset = "auto",
       FIELD(isa), .help = "instruction set of the combining loops; auto: the best this processor has" },
     { .name = "COLLOPT_RULES", .kind = COLLOPT_RULES_FILE, .scope = COLLOPT_AGREED, .values = "FILE|none", .preset = "",
@@ -321,6 +321,12 @@ static bool read_shape(struct collopt_settings *s, const char *text, char *messa
         && (shape.kind != COLLOPT_HOSTS || read_hosts(s, shape.file, message, size));
 }
 
+/* A number that is 0 where collopt is to find it out. */
+static bool may_be_auto(const struct collopt_setting_row *row)
+{
+    return row->kind == COLLOPT_NUMBER && strcmp(row->preset, "auto") == 0;
+}
+
 /* Sets ROW's field to TEXT; else MESSAGE says what would be right. */
 static bool set(struct collopt_settings *s, const struct collopt_setting_row *row, const char *text, char *message,
                 size_t size)
@@ -348,10 +354,16 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
         memcpy(field, &(unsigned){ (unsigned)word }, sizeof(unsigned));     /* whatever enum it is */
         return true;
     case COLLOPT_NUMBER:
+        if (may_be_auto(row) && strcmp(text, row->preset) == 0) {
+            *(int *)field = 0;
+            return true;
+        }
+        /* fall through */
     case COLLOPT_BYTES:
         if (!collopt_parse_size(text, &value)) {
-            snprintf(message, size, "it takes a number%s",
-                     row->kind == COLLOPT_BYTES ? " of bytes, such as 512, 64K, 1M, 2G" : ", such as 8");
+            snprintf(message, size, "it takes a number%s%s",
+                     row->kind == COLLOPT_BYTES ? " of bytes, such as 512, 64K, 1M, 2G" : ", such as 8",
+                     may_be_auto(row) ? ", or auto" : "");
             return false;
         }
         if (!in_range(row, value, message, size))
@@ -420,7 +432,10 @@ void collopt_setting_value_text(const struct collopt_settings *s, const struct c
             nth_word(row->values, (int)word, text);
         return;
     case COLLOPT_NUMBER:
-        snprintf(text, size, "%d", *(const int *)field);
+        if (may_be_auto(row) && *(const int *)field == 0)
+            snprintf(text, size, "%s", row->preset);
+        else
+            snprintf(text, size, "%d", *(const int *)field);
         return;
     case COLLOPT_BYTES:
         collopt_size_text(*(const size_t *)field, text, size);

@@ -1,79 +1,14 @@
-/* Where the ranks of a communicator are: found once, when it is engaged, and told to all in one small allgather. */
+/* The topology and the machine of a communicator, derived from what its ranks have told of themselves (sight.h).  Nothing
+ * is sent here. */
 #include "config.h"
 
-#include <dirent.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "call.h"
 #include "hosts.h"
 #include "inside.h"
 #include "select/host_mpi.h"
-
-/* ---- processors ---------------------------------------------------------------------------------------------- */
-
-/* Simulated ranks have processors of their own, and what network they have, the simulating machine does not know. */
-#ifdef COLLOPT_HOST_SMPI
-enum { SIMULATED = 1 };
-#else
-enum { SIMULATED = 0 };
-#endif
-
-static void add_processors(unsigned long long *mask)
-{
-    cpu_set_t *set = CPU_ALLOC(COLLOPT_MASK_WORDS * 64);
-    size_t size = CPU_ALLOC_SIZE(COLLOPT_MASK_WORDS * 64);
-
-    if (set && sched_getaffinity(0, size, set) == 0) {
-        for (int i = 0; i < COLLOPT_MASK_WORDS * 64; i++)
-            if (CPU_ISSET_S((size_t)i, size, set))
-                mask[i / 64] |= 1ull << i % 64;
-    } else {
-        long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-        for (long i = 0; i < n && i < COLLOPT_MASK_WORDS * 64; i++)
-            mask[i / 64] |= 1ull << i % 64;
-    }
-    if (set)
-        CPU_FREE(set);
-}
-
-/* Ranks of this job that share the PROCESSORS: a communicator may hold a few of them only, and the others want processors too,
- * unless the launcher has bound them elsewhere. */
-static int ranks_on(int processors, int of_communicator)
-{
-    int launched = processors < sysconf(_SC_NPROCESSORS_ONLN) ? -1 : collopt_launched_local_ranks();
-
-    return launched > of_communicator ? launched : of_communicator;
-}
-
-/* What of the node this rank may use says nothing of where it is, if that is all. */
-static int find_spot(const unsigned long long *mask)
-{
-    long processors = 0;
-
-    for (int i = 0; i < COLLOPT_MASK_WORDS; i++)
-        processors += __builtin_popcountll(mask[i]);
-    return SIMULATED || processors >= sysconf(_SC_NPROCESSORS_ONLN) ? 0 : collopt_pack_spot(collopt_spot(mask));
-}
-
-static int look_at_node(MPI_Comm node, struct collopt_sight *mine)
-{
-    unsigned long long mask[COLLOPT_MASK_WORDS] = { 0 }, usable[COLLOPT_MASK_WORDS];
-    int ranks, processors = 0, err;
-
-    add_processors(mask);
-    if ((err = PMPI_Comm_size(node, &ranks))
-        || (err = collopt_host.Allreduce(mask, usable, COLLOPT_MASK_WORDS, MPI_UNSIGNED_LONG_LONG, MPI_BOR, node)))
-        return err;
-    for (int i = 0; i < COLLOPT_MASK_WORDS; i++)
-        processors += __builtin_popcountll(usable[i]);
-    mine->crowded = !SIMULATED && ranks_on(processors, ranks) > processors;
-    mine->spot = ranks > 1 ? find_spot(mask) : COLLOPT_ALONE;
-    return MPI_SUCCESS;
-}
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------ */
 
@@ -92,103 +27,17 @@ static const char *stated_nodes(void)
     return collopt_settings()->node_ranks ? collopt_settings()->node_ranks : machine().nodes;
 }
 
-/* Nodes are numbered by their first rank. */
-static int number_nodes(int *node, const struct collopt_sight *seen, int ranks)
+static bool map_nodes(struct collopt_comm *c, const struct collopt_sight *seen, uint64_t *key)
 {
-    int nodes = 0;
-
-    for (int r = 0; r < ranks; r++)
-        node[r] = seen[r].leader == r ? nodes++ : node[seen[r].leader];
-    return nodes;
-}
-
-/* The leaders by STATED nodes of the world. */
-static bool lead_as_stated(struct collopt_sight *seen, int ranks, const char *stated)
-{
-    int most = 0, *first;
-
-    for (int r = 0; r < ranks; r++) {
-        seen[r].leader = collopt_stated_node(stated, seen[r].world);
-        most = seen[r].leader > most ? seen[r].leader : most;
-    }
-    first = malloc(((size_t)most + 1) * sizeof *first);
-    if (!first)
-        return false;
-    for (int r = ranks - 1; r >= 0; r--)
-        first[seen[r].leader] = r;
-    for (int r = 0; r < ranks; r++)
-        seen[r].leader = first[seen[r].leader];
-    free(first);
-    return true;
-}
-
-/* Is there a device of verbs (InfiniBand, RoCE, EFA), of Omni-Path or of Slingshot? */
-static bool has_fast_network(void)
-{
-    static const char *const directories[] = { "/sys/class/infiniband", "/sys/class/hfi1", "/sys/class/cxi" };
-    bool found = SIMULATED;
-
-    for (size_t i = 0; i < sizeof directories / sizeof *directories && !found; i++) {
-        DIR *d = opendir(directories[i]);
-        struct dirent *e;
-
-        while (d && !found && (e = readdir(d)))
-            found = e->d_name[0] != '.';
-        if (d)
-            closedir(d);
-    }
-    return found;
-}
-
-/* As the MPI library calls this host, or as it calls itself. */
-static int my_host(void)
-{
-    const struct collopt_hosts *hosts = collopt_settings()->hosts;
-    char name[MPI_MAX_PROCESSOR_NAME + 1] = "", itself[256] = "";
-    int length, found;
-
-    if (!hosts)
-        return -1;
-    if (PMPI_Get_processor_name(name, &length) == MPI_SUCCESS && (found = collopt_host_named(hosts, name)) >= 0)
-        return found;
-    return gethostname(itself, sizeof itself - 1) == 0 ? collopt_host_named(hosts, itself) : -1;
-}
-
-static void look_at_switches(struct collopt_sight *mine)
-{
-    uint32_t pattern, branch, address;
-
-    if (machine().kind == COLLOPT_NOTHING || !collopt_launched_switches(&pattern, &branch, &address))
-        return;
-    memcpy(&mine->pattern, &pattern, sizeof pattern);
-    memcpy(&mine->branch, &branch, sizeof branch);
-    memcpy(&mine->address, &address, sizeof address);
-}
-
-static int gather(struct collopt_comm *c, MPI_Comm node, struct collopt_sight *mine, struct collopt_sight *seen)
-{
-    const int ints = sizeof *mine / sizeof(int);
     const char *stated = stated_nodes();
-    int err;
 
-    mine->leader = mine->world = c->rank;
-    mine->fast = has_fast_network();
-    mine->host = my_host();
-    look_at_switches(mine);
-    if ((c->inside && (err = PMPI_Comm_rank(MPI_COMM_WORLD, &mine->world)))
-        || (!stated && (err = PMPI_Bcast(&mine->leader, 1, MPI_INT, 0, node)))
-        || (err = PMPI_Allgather(mine, ints, MPI_INT, seen, ints, MPI_INT, c->hidden)))
-        return err;
-    return stated && !lead_as_stated(seen, c->ranks, stated) ? MPI_ERR_NO_MEM : MPI_SUCCESS;
-}
-
-static bool map_nodes(struct collopt_comm *c, const struct collopt_sight *seen)
-{
-    c->topology.nodes = number_nodes(c->node, seen, c->ranks);
-    c->topology.node = c->node;
-    for (int r = 0; r < c->ranks; r++)
+    for (int r = 0; r < c->ranks; r++) {
+        key[r] = (uint64_t)(stated ? collopt_stated_node(stated, seen[r].world) : seen[r].node);
         c->topology.oversubscribed |= seen[r].crowded;
-    return collopt_topology_measure(&c->topology, c->ranks);
+    }
+    c->topology.nodes = collopt_topology_number(key, c->node, c->ranks);
+    c->topology.node = c->node;
+    return c->topology.nodes > 0 && collopt_topology_measure(&c->topology, c->ranks);
 }
 
 /* By facts that all ranks know alike. */
@@ -210,11 +59,16 @@ static bool file_has_switches(void)
     return hosts && hosts->shape.kind != COLLOPT_GRID;
 }
 
+static bool slurm_tells(const struct collopt_sight *seen)
+{
+    return seen[0].pattern != 0 && machine().kind != COLLOPT_NOTHING;
+}
+
 /* Slurm's address ends with the name of a node.  MPICH's launcher hands that of its own node to the ranks of all: then it says
  * nothing of the others.  0 or 1; -1: no memory. */
 static int copied_addresses(const struct collopt_comm *c, const struct collopt_sight *seen, uint64_t *key)
 {
-    if (file_has_switches() || seen[0].pattern == 0)
+    if (file_has_switches() || !slurm_tells(seen))
         return 0;
     for (int r = 0; r < c->ranks; r++)
         key[r] = (unsigned)seen[r].address;
@@ -231,7 +85,7 @@ static bool switch_of(const struct collopt_sight *seen, int r, uint64_t *key)
         return seen[r].host >= 0;
     }
     *key = (unsigned)seen[r].branch;
-    return seen[r].pattern != 0 && seen[r].pattern == seen[0].pattern;
+    return slurm_tells(seen) && seen[r].pattern == seen[0].pattern;
 }
 
 /* Groups are known if every rank knows its own; else nobody has them. */
@@ -255,16 +109,14 @@ static bool map_group(struct collopt_comm *c, const struct collopt_sight *seen, 
     return true;
 }
 
-static bool map_groups(struct collopt_comm *c, const struct collopt_sight *seen)
+static bool map_groups(struct collopt_comm *c, const struct collopt_sight *seen, uint64_t *key)
 {
-    uint64_t *key = malloc((size_t)c->ranks * sizeof *key);
-    bool mapped = key != NULL;
+    bool mapped = true;
 
     c->topology.groups = c->groups;
     c->groups[COLLOPT_BY_NODE] = &c->topology;
     for (int by = COLLOPT_BY_SWITCH; by < COLLOPT_GROUPINGS && mapped; by++)
         mapped = map_group(c, seen, (enum collopt_grouping)by, key);
-    free(key);
     return mapped;
 }
 
@@ -390,27 +242,20 @@ static bool is_polite(const struct collopt_comm *c, bool crowded)
     return (wait == COLLOPT_WAIT_YIELD || (wait == COLLOPT_WAIT_AUTO && crowded)) && !host_yields;
 }
 
-int collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
+bool collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
 {
-    MPI_Comm node;
-    struct collopt_sight mine = { .crowded = false };
-    int err = PMPI_Comm_split_type(c->hidden, MPI_COMM_TYPE_SHARED, c->rank, MPI_INFO_NULL, &node);
+    uint64_t *key = malloc((size_t)c->ranks * sizeof *key);
+    bool mapped;
 
-    if (err)
-        return err;
-    if (!(err = look_at_node(node, &mine)))
-        err = gather(c, node, &mine, seen);
-    if (!err && (!map_nodes(c, seen) || !map_groups(c, seen)))
-        err = MPI_ERR_NO_MEM;
-    if (!err) {
-        map_grid(c, comm, seen);
-        say_topology(c);
-    }
-    if (!err) {
-        collopt_machine_pick(&c->machine, network_of(c, seen), collopt_settings()->machine);
-        c->machine.mpi = host_mpi();
-    }
-    c->polite = is_polite(c, mine.crowded);
-    PMPI_Comm_free(&node);
-    return err;
+    c->node = malloc((size_t)c->ranks * sizeof *c->node);
+    mapped = key && c->node && map_nodes(c, seen, key) && map_groups(c, seen, key);
+    free(key);
+    if (!mapped)
+        return false;
+    map_grid(c, comm, seen);
+    collopt_machine_pick(&c->machine, network_of(c, seen), collopt_settings()->machine);
+    c->machine.mpi = host_mpi();
+    c->polite = is_polite(c, seen[c->rank].crowded);
+    say_topology(c);
+    return true;
 }

@@ -118,8 +118,7 @@ static size_t place_of(uint64_t key, const uint64_t *keys, const int *first, siz
     return at;
 }
 
-/* Numbers GROUPs by their first ranks; returns how many there are, 0: no memory. */
-static int number_groups(const uint64_t *key, int *group, int ranks)
+int collopt_topology_number(const uint64_t *key, int *group, int ranks)
 {
     size_t size = 2;
     int *first, groups = 0;
@@ -143,7 +142,7 @@ static int number_groups(const uint64_t *key, int *group, int ranks)
 bool collopt_topology_group(struct collopt_topology *level, const struct collopt_topology *base, const uint64_t *key, int *group,
                             int ranks)
 {
-    *level = (struct collopt_topology){ .nodes = number_groups(key, group, ranks), .node = group, .inside = base->nodes == 1,
+    *level = (struct collopt_topology){ .nodes = collopt_topology_number(key, group, ranks), .node = group, .inside = base->nodes == 1,
                                         .oversubscribed = base->oversubscribed, .groups = base->groups };
     return level->nodes > 0 && collopt_topology_measure(level, ranks);
 }
@@ -152,7 +151,7 @@ int collopt_topology_straddled(const struct collopt_topology *base, const uint64
 {
     int *group = malloc(2 * (size_t)ranks * sizeof *group), *home = group + ranks, straddled = 0;
 
-    if (!group || number_groups(key, group, ranks) == 0) {
+    if (!group || collopt_topology_number(key, group, ranks) == 0) {
         free(group);
         return -1;
     }

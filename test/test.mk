@@ -72,6 +72,18 @@ test_unit_test_choice_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc
 test_unit_test_choice_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) -lm
 endif
 
+# when preparing pays, and the numbers that keep communicators apart
+if COLLOPT_CHECK
+check_PROGRAMS += test/unit/test_rental test/unit/test_context
+TESTS += test/unit/test_rental test/unit/test_context
+test_unit_test_rental_SOURCES = src/select/rental.c src/select/rental.h test/unit/test_rental.c
+test_unit_test_rental_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_rental_LDADD = $(CHECK_LIBS)
+test_unit_test_context_SOURCES = src/context.c src/context.h test/unit/test_context.c
+test_unit_test_context_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_context_LDADD = $(CHECK_LIBS) -lpthread
+endif
+
 # machines as hwloc describes and records them
 if COLLOPT_CHECK
 if COLLOPT_HWLOC

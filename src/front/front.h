@@ -20,6 +20,8 @@ typedef uintptr_t host_op;
 typedef uintptr_t host_comm;
 typedef uintptr_t host_info;
 typedef uintptr_t host_request;
+typedef uintptr_t host_errhandler;
+typedef uintptr_t host_session;
 typedef int64_t host_count;
 
 /* ---- bind.c: what every name does ---- */

@@ -9,12 +9,12 @@
  *     id          Allreduce: collopt_host.Allreduce, collopt_entry_Allreduce
  *     ID          ALLREDUCE: COLLOPT_NAME_ALLREDUCE
  *     needs       what the host must have for it: BASE, LARGE (counts of MPI-4), PERSISTENT, PERSISTENT_LARGE,
- *                 PERSISTENT_X (Open MPI's extension), IDUP_WITH_INFO
+ *                 PERSISTENT_X (Open MPI's extension), IDUP_WITH_INFO, SESSION
  *     parameters  with their types, in parentheses
  *     arguments   the names alone, in parentheses
  *
- * The types that differ between hosts are called host_type, host_op, host_comm, host_info, host_request and
- * host_count. Define them before this file is used: the front takes words that nobody looks at, host.h
+ * The types that differ between hosts are called host_type, host_op, host_comm, host_info, host_request,
+ * host_errhandler, host_session and host_count. Define them before this file is used: the front takes words that nobody looks at, host.h
  * the types of mpi.h.
  *
  * MPI_Pcontrol is variadic and has no row: COLLOPT_NAME_PCONTROL is written out where it is needed. */
@@ -79,8 +79,12 @@
     N(MPI_Init_thread, Init_thread, INIT_THREAD, BASE, \
       (int *argc, char ***argv, int required, int *provided), (argc, argv, required, provided)) \
     N(MPI_Finalize, Finalize, FINALIZE, BASE, (void), ()) \
+    N(MPI_Session_init, Session_init, SESSION_INIT, SESSION, \
+      (host_info info, host_errhandler handler, host_session *session), (info, handler, session)) \
     N(MPI_Op_free, Op_free, OP_FREE, BASE, (host_op *op), (op)) \
     N(MPI_Type_free, Type_free, TYPE_FREE, BASE, (host_type *type), (type)) \
+    N(MPI_Comm_free, Comm_free, COMM_FREE, BASE, (host_comm *comm), (comm)) \
+    N(MPI_Comm_disconnect, Comm_disconnect, COMM_DISCONNECT, BASE, (host_comm *comm), (comm)) \
     N(MPI_Comm_set_info, Comm_set_info, COMM_SET_INFO, BASE, \
       (host_comm comm, host_info info), (comm, info)) \
     N(MPI_Comm_dup_with_info, Comm_dup_with_info, COMM_DUP_WITH_INFO, BASE, \

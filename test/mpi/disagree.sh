@@ -2,14 +2,14 @@
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
-alone()                 # HOST RANK VARIABLE=VALUE COMMAND...: set on that rank only
+alone()                 # HOST RANK VARIABLE=VALUE COMMAND...: set on that rank only; $after: on all ranks
 {
     alone_host=$1 rank=$2 variable=$3
     shift 3
     LAUNCH_SECONDS=40
     # shellcheck disable=SC2016
     launch "$alone_host" 3 sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != "$1" ] || export "$2"; shift 2; exec "$@"' sh \
-        "$rank" "$variable" env LD_PRELOAD="$library" "$(program "$alone_host" settings)" "$@" \
+        "$rank" "$variable" env LD_PRELOAD="$library" ${after:+COLLOPT_AFTER="$after"} "$(program "$alone_host" settings)" "$@" \
         || fail "$alone_host, $variable on rank $rank: status $?"
 }
 
@@ -86,14 +86,14 @@ disagree()              # HOST
     said 1 '^collopt' "$1, rules on one rank only"
     # what may differ
     for variable in COLLOPT_WAIT=spin COLLOPT_SCRATCH=0 COLLOPT_LOG=warn COLLOPT_ISA=generic; do
-        alone "$1" 1 $variable allreduce=6
+        after=3 alone "$1" 1 $variable allreduce=6
         said 3 '^rank [0-9]*: run 4 passed 2$' "$1, $variable on rank 1"
         said 0 '^collopt' "$1, $variable on rank 1"
     done
     # a file without numbers counts as none
     : >"$work/machine"
     for rank in 0 2; do
-        alone "$1" $rank COLLOPT_MACHINE="$work/machine" allreduce=6
+        after=3 alone "$1" $rank COLLOPT_MACHINE="$work/machine" allreduce=6
         said 3 '^rank [0-9]*: run 4 passed 2$' "$1, an empty machine on rank $rank"
     done
     # a report each, which no rank waits for

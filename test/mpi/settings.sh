@@ -17,15 +17,29 @@ tells()                 # RANKS LINE [VARIABLE=VALUE]... -- COMMAND...
     said "$tells_ranks" "^rank [0-9]*: $line\$" "$host,$variables $*"
 }
 
+# By default nothing is prepared that few short calls would have to pay for; long calls pay at once, and so do many.
+pays()
+{
+    tells 2 'run 0 passed 10' -- allreduce=10
+    tells 2 'run 0 passed 10' -- dup reduce=2 allreduce=3 dup reduce=5
+    tells 2 'run [1-9][0-9]* passed [1-9][0-9]*' -- allreduce=2000
+    tells 2 'run [1-9][0-9]* passed [1-9][0-9]*' -- dup allreduce=2000
+    tells 2 'run 2 passed 0' -- bytes=4000000 allreduce reduce
+    tells 2 'run 2 passed 0' -- dup bytes=4000000 allreduce reduce
+    tells 2 'run 2 passed 3' COLLOPT_REDUCE=linear -- reduce=2 allreduce=3
+    tells 2 'run 2 passed 3' COLLOPT_REDUCE=linear -- dup reduce=2 allreduce=3
+}
+
 beginning()
 {
-    tells 3 'run 3 passed 2' -- allreduce=5
-    tells 3 'run 4 passed 6' -- allreduce=2 dup reduce=2 dup reduce=6
+    tells 3 'run 3 passed 2' COLLOPT_AFTER=3 -- allreduce=5
+    tells 3 'run 4 passed 6' COLLOPT_AFTER=3 -- allreduce=2 dup reduce=2 dup reduce=6
     tells 3 'run 5 passed 0' COLLOPT_AFTER=1 -- reduce=5
     tells 3 'run 0 passed 5' COLLOPT_AFTER=6 -- allreduce=5
     tells 3 'run 0 passed 5' COLLOPT=off -- allreduce=5
     said 0 '^collopt' "$host, off"
-    tells 1 'run 3 passed 2' -- allreduce=5
+    pays
+    tells 1 'run 3 passed 2' COLLOPT_AFTER=3 -- allreduce=5
     tells 3 'run 0 passed 5' COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=host -- allreduce=5
     tells 3 'run 0 passed 7' COLLOPT_AFTER=1 COLLOPT_GPU=native -- allreduce=5 dup reduce=2
     said 1 "^collopt: COLLOPT_GPU=native: a communicator of 3 ranks keeps the MPI library's own collectives" "$host, native"

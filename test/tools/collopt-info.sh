@@ -30,7 +30,7 @@ has 'processors  [1-9]'
 has '^  allreduce$'
 has '^\* COLLOPT_WAIT=spin$'
 has '^\* COLLOPT_ALLREDUCE=host$'
-has '^  COLLOPT_AFTER=3$'
+has '^  COLLOPT_AFTER=auto$'
 if [ -f "$build/.libs/libcollopt-openmpi.so" ]; then
     has '^  openmpi .*built with Open MPI [0-9].*libcollopt-openmpi\.so$'
 fi
@@ -259,7 +259,7 @@ if command -v jq >/dev/null; then
     jq -e --arg v "$version" '.version == $v and (.backends | type == "array") and .machine.processors >= 1
         and (.algorithms | length > 0) and all(.algorithms[]; .name and .collective and .summary)
         and (.variables[] | select(.name == "COLLOPT_REPORT") | .value == "a \"b\"\\c" and .set and .default == null)
-        and (.variables[] | select(.name == "COLLOPT_AFTER") | .value == "3" and (.set | not))' \
+        and (.variables[] | select(.name == "COLLOPT_AFTER") | .value == "auto" and (.set | not))' \
         "$work/out" >/dev/null || fail "--json is not as it should be: $(cat "$work/out")"
 elif command -v python3 >/dev/null; then
     python3 -m json.tool "$work/out" >/dev/null || fail '--json is not JSON'

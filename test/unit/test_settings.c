@@ -75,7 +75,7 @@ START_TEST(defaults)
     ck_assert_int_eq(read_one(&s, "X=1"), 0);
     ck_assert_str_eq(warned, "");
     ck_assert(s.on);
-    ck_assert_int_eq(s.after, 3);
+    ck_assert_int_eq(s.after, 0);
     ck_assert(!s.pcontrol && !s.check && !s.adapt);
     ck_assert_ptr_null(s.adapt_rules);
     ck_assert_int_eq(s.log, COLLOPT_LOG_WARN);
@@ -84,7 +84,7 @@ START_TEST(defaults)
     ck_assert_int_eq(s.gpu, COLLOPT_GPU_AUTO);
     ck_assert_uint_eq(s.cut, (size_t)1 << 30);
     ck_assert_uint_eq(s.scratch, (size_t)64 << 20);
-    ck_assert_int_eq(s.communicators, 256);
+    ck_assert_int_eq(s.communicators, 16384);
     ck_assert_ptr_null(s.isa);
     ck_assert_ptr_null(s.topology);
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
@@ -141,7 +141,7 @@ START_TEST(first_counts_and_empty_is_not_set)
     struct collopt_settings s;
 
     ck_assert_int_eq(collopt_settings_from(&s, environment, note), 0);
-    ck_assert_int_eq(s.after, 3);
+    ck_assert_int_eq(s.after, 0);
     ck_assert_int_eq(s.wait, COLLOPT_WAIT_SPIN);
     ck_assert_uint_eq(s.cut, (size_t)1 << 30);
 }
@@ -168,8 +168,8 @@ static const struct {
     const char *variable, *says[4];
 } wrong[] = {
     { "COLLOPT=of", { "COLLOPT=of", "on|off", "did you mean off?", "using on" } },
-    { "COLLOPT_AFTER=0", { "COLLOPT_AFTER=0", "1 to 1000000000", "using 3" } },
-    { "COLLOPT_AFTER=-1", { "COLLOPT_AFTER=-1", "a number", "using 3" } },
+    { "COLLOPT_AFTER=0", { "COLLOPT_AFTER=0", "1 to 1000000000", "using auto" } },
+    { "COLLOPT_AFTER=-1", { "COLLOPT_AFTER=-1", "a number", "using auto" } },
     { "COLLOPT_AFTER=99999999999999999999999", { "a number" } },
     { "COLLOPT_ADAPT_RULES=learnt", { "COLLOPT_ADAPT_RULES has no effect", "COLLOPT_ADAPT is off" } },
     { "COLLOPT_WAIT=spinn", { "spinn", "auto|spin|yield", "did you mean spin?", "using auto" } },
@@ -324,7 +324,7 @@ START_TEST(hashes)
     };
     static const char *const local[] = {
         "COLLOPT_LOG=trace", "COLLOPT_WAIT=spin", "COLLOPT_SCRATCH=0", "COLLOPT_COMMUNICATORS=1", "COLLOPT_ISA=generic",
-        "COLLOPT=1", "COLLOPT_AFTER=3", "COLLOPT_FAKE_NODES=0", "COLLOPT_ALLREDUCE=auto",
+        "COLLOPT=1", "COLLOPT_AFTER=auto", "COLLOPT_FAKE_NODES=0", "COLLOPT_ALLREDUCE=auto",
     };
     enum { N = sizeof agreed / sizeof *agreed, LOCAL = sizeof local / sizeof *local };
     int n;
@@ -380,7 +380,7 @@ START_TEST(reproducible)
     ck_assert_int_eq(collopt_settings_from(&s, adaptive, note), 1);
     ck_assert(!s.adapt && !s.adapt_rules && strstr(warned, "COLLOPT_ADAPT has no effect: COLLOPT_REPRODUCIBLE is set"));
     ck_assert_int_eq(read_one(&s, "COLLOPT_REPRODUCIBLE=off"), 0);
-    ck_assert_int_eq(s.after, 3);
+    ck_assert_int_eq(s.after, 0);
     warned[0] = '\0';
     ck_assert_int_eq(collopt_settings_from(&s, given, note), 1);
     ck_assert_int_eq(s.after, 1);

@@ -1,0 +1,26 @@
+/* Context ids: they keep apart the messages of communicators that share one hidden communicator.
+ *
+ * A context id is a range of tags, and it belongs to the rank that *receives* with it: for each communicator every
+ * rank picks an id of its own that no other communicator of this process has, and tells it to the others in the
+ * exchange by which the communicator is taken over.  A message carries the id of its receiver.  So two communicators
+ * can never be mistaken for each other, whatever threads agree at the same time: a receiver gives an id to one
+ * communicator at a time, and nobody else hands it out.  An id is given back when its communicator is freed; by then
+ * all its reductions are complete on this rank, so every message that was sent with the id has been received.  If a
+ * reduction failed, some may be left: then the id is never used again.
+ *
+ * One number for all ranks of a communicator, agreed by a reduction over what is free, would need more: two threads
+ * of a process may agree on two communicators at once, and both reductions may end with the same number. */
+#ifndef COLLOPT_CONTEXT_H
+#define COLLOPT_CONTEXT_H
+
+/* A context has this many tags: 256 calls, after which the next ones use the same tags again, of 128 channels. */
+enum { COLLOPT_CONTEXT_CALLS = 256, COLLOPT_CONTEXT_TAGS = COLLOPT_CONTEXT_CALLS * 128 };
+
+/* Tags end at TAG_UB, so there are (TAG_UB + 1) / COLLOPT_CONTEXT_TAGS ids.  Id 0 is reserved for messages outside of
+ * reductions. */
+void collopt_contexts_begin(int tag_ub);
+/* An id that this process does not use; -1: there is none. */
+int collopt_context_take(void);
+void collopt_context_give_back(int id);
+
+#endif

@@ -1,0 +1,122 @@
+/* When preparing pays: never more than twice the best in hindsight, and alike on all ranks. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "select/rental.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Time lost against knowing beforehand that N calls will come, each of which saves SAVING once PRICE is paid. */
+static uint64_t lost(uint64_t n, uint32_t saving, uint32_t price)
+{
+    struct collopt_rental r = { 0 };
+    uint64_t lost = 0, best = n * saving < price ? 0 : n * saving - price, gained = 0;
+    bool paid = false;
+
+    for (uint64_t i = 0; i < n; i++) {
+        bool earned = collopt_earned(&r, 42, saving, price);
+
+        if (earned && !paid)
+            lost += price;
+        paid = paid || earned;
+        gained += paid ? saving : 0;
+    }
+    return best + lost - gained;
+}
+
+START_TEST(competitive)
+{
+    static const uint32_t saving[] = { 1, 7, 120, 999, 1000, 1001, 500000 };
+
+    for (size_t i = 0; i < sizeof saving / sizeof *saving; i++)
+        for (uint64_t n = 1; n < 3000; n++)
+            ck_assert_msg(lost(n, saving[i], 1000) <= 1000 + saving[i], "%llu calls that save %u: %llu lost",
+                          (unsigned long long)n, saving[i], (unsigned long long)lost(n, saving[i], 1000));
+}
+END_TEST
+
+START_TEST(few_calls_cost_nothing)
+{
+    struct collopt_rental r = { 0 };
+
+    for (int i = 0; i < 8; i++)
+        ck_assert(!collopt_earned(&r, 1, 120, 1000));
+    ck_assert(collopt_earned(&r, 1, 120, 1000));
+    ck_assert(collopt_earned(&r, 1, 0, 1000));
+    ck_assert(!collopt_earned(&r, 2, 120, 1000));
+}
+END_TEST
+
+/* Ranks ask only for problems that they have no plan for.  One keeps all plans, one loses some now and then: memory is
+ * short, or the call is in place there only. */
+enum { PROBLEMS = 700 };
+
+static bool runs(struct collopt_rental *r, bool plan[PROBLEMS], int problem, uint32_t saving)
+{
+    if (!plan[problem])
+        plan[problem] = collopt_earned(r, (uint64_t)problem * 0x9e3779b97f4a7c15u, saving, 1000);
+    return plan[problem];
+}
+
+START_TEST(ranks_decide_alike)
+{
+    static struct collopt_rental r[2];
+    static bool plan[2][PROBLEMS];
+    int ran = 0;
+
+    memset(r, 0, sizeof r);
+    memset(plan, 0, sizeof plan);
+    srand((unsigned)_i + 1);
+    for (int i = 0; i < 200000; i++) {
+        int problem = rand() % (rand() % 2 ? PROBLEMS : 10);
+        uint32_t saving = (uint32_t)(rand() % 400);
+        bool a = runs(&r[0], plan[0], problem, saving), b = runs(&r[1], plan[1], problem, saving);
+
+        ck_assert_msg(a == b, "call %d, problem %d: one rank %d, the other %d", i, problem, a, b);
+        ran += a;
+        if (rand() % 3 == 0)
+            plan[1][rand() % PROBLEMS] = false;
+    }
+    ck_assert_int_gt(ran, 1000);
+    ck_assert_int_lt(ran, 200000);
+}
+END_TEST
+
+/* The longer and the farther away, the more is saved; the more ranks, the dearer. */
+START_TEST(monotonous)
+{
+    for (int where = COLLOPT_ON_NODE; where <= COLLOPT_CROWDED; where++)
+        for (int ranks = 1; ranks <= 1 << 20; ranks *= 2)
+            for (size_t bytes = 1; bytes < SIZE_MAX / 4; bytes *= 4) {
+                uint32_t s = collopt_saving((enum collopt_surroundings)where, ranks, bytes);
+
+                ck_assert_uint_ge(collopt_saving((enum collopt_surroundings)where, ranks, 4 * bytes), s);
+                ck_assert_uint_ge(collopt_saving((enum collopt_surroundings)where, 2 * ranks, bytes), s);
+                ck_assert_uint_ge(collopt_saving(COLLOPT_CROWDED, ranks, bytes), s);
+                ck_assert_uint_ge(collopt_price_of_plan(2 * ranks), collopt_price_of_plan(ranks));
+                ck_assert_uint_ge(collopt_price_of_communicator(2 * ranks), collopt_price_of_communicator(ranks));
+            }
+    ck_assert_uint_gt(collopt_saving(COLLOPT_ON_NODE, 2, SIZE_MAX), collopt_price_of_communicator(INT32_MAX));
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("rental");
+    TCase *t = tcase_create("rental");
+    SRunner *runner = srunner_create(suite);
+    int failed;
+
+    tcase_add_test(t, competitive);
+    tcase_add_test(t, few_calls_cost_nothing);
+    tcase_add_loop_test(t, ranks_decide_alike, 0, 8);
+    tcase_add_test(t, monotonous);
+    suite_add_tcase(suite, t);
+    srunner_run_all(runner, CK_ENV);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
