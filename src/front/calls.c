@@ -56,6 +56,7 @@ static inline const struct collopt_binding *binding(const void *caller)
 #define FORWARD_PERSISTENT_LARGE        FORWARD_OPTIONAL
 #define FORWARD_PERSISTENT_X            FORWARD_OPTIONAL
 #define FORWARD_IDUP_WITH_INFO          FORWARD_OPTIONAL
+#define FORWARD_SESSION                 FORWARD_OPTIONAL
 
 COLLOPT_NAMES(FORWARD_BOTH)
 
@@ -68,5 +69,6 @@ COLLOPT_NAMES(FORWARD_BOTH)
 #define OPTIONAL_PERSISTENT_LARGE       OPTIONAL_ROWS
 #define OPTIONAL_PERSISTENT_X           OPTIONAL_ROWS
 #define OPTIONAL_IDUP_WITH_INFO         OPTIONAL_ROWS
+#define OPTIONAL_SESSION                OPTIONAL_ROWS
 #define OPTIONAL(function, id, ID, needs, parameters, arguments) OPTIONAL_##needs(function, ID)
 const struct collopt_optional collopt_optional[] = { COLLOPT_NAMES(OPTIONAL) { 0, false, NULL } };
