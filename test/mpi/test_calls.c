@@ -13,13 +13,14 @@
 
 #include "common.h"
 
-#ifdef OPEN_MPI
+/* Persistent calls as this host spells them. */
+#if COLLOPT_HAVE_PERSISTENT
+# define PERSISTENT(name) MPI_##name
+# define INIT_PREFIX "MPI_"
+#elif COLLOPT_HAVE_PERSISTENT_X
 # include <mpi-ext.h>
 # define PERSISTENT(name) MPIX_##name
-# define HAVE_PERSISTENT 1
-#elif MPI_VERSION >= 4
-# define PERSISTENT(name) MPI_##name
-# define HAVE_PERSISTENT 1
+# define INIT_PREFIX "MPIX_"
 #endif
 
 enum { COUNT = 24, RANKS = 64 };
@@ -28,7 +29,7 @@ enum which { REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSC
 static const char *const names[FUNCTIONS] = { "Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan" };
 
 static int counts[RANKS];
-#if MPI_VERSION >= 4
+#if COLLOPT_HAVE_LARGE
 static MPI_Count large_counts[RANKS];
 #endif
 
@@ -121,21 +122,17 @@ struct arguments {
 
 STARTER(begin_one, MPI_Ireduce, MPI_Iallreduce, MPI_Ireduce_scatter, MPI_Ireduce_scatter_block, MPI_Iscan, MPI_Iexscan, counts,
         NOTHING)
-#if HAVE_PERSISTENT
+#ifdef PERSISTENT
 PERSISTENT_STARTER(init_one, Reduce_init, Allreduce_init, Reduce_scatter_init, Reduce_scatter_block_init, Scan_init, Exscan_init,
                    counts)
 #endif
-#if MPI_VERSION >= 4
+#if COLLOPT_HAVE_LARGE
 STARTER(begin_large, MPI_Ireduce_c, MPI_Iallreduce_c, MPI_Ireduce_scatter_c, MPI_Ireduce_scatter_block_c, MPI_Iscan_c,
         MPI_Iexscan_c, large_counts, NOTHING)
+#endif
+#if COLLOPT_HAVE_PERSISTENT_LARGE
 PERSISTENT_STARTER(init_large, Reduce_init_c, Allreduce_init_c, Reduce_scatter_init_c, Reduce_scatter_block_init_c, Scan_init_c,
                    Exscan_init_c, large_counts)
-#endif
-
-#ifdef OPEN_MPI
-# define INIT_PREFIX "MPIX_"
-#else
-# define INIT_PREFIX "MPI_"
 #endif
 
 static const struct way {
@@ -144,11 +141,13 @@ static const struct way {
     const char *before, *after; /* around the function's name */
 } ways[] = {
     { begin_one, false, "MPI_I", "" },
-#if HAVE_PERSISTENT
+#ifdef PERSISTENT
     { init_one, true, INIT_PREFIX, "_init" },
 #endif
-#if MPI_VERSION >= 4
+#if COLLOPT_HAVE_LARGE
     { begin_large, false, "MPI_I", "_c" },
+#endif
+#if COLLOPT_HAVE_PERSISTENT_LARGE
     { init_large, true, "MPI_", "_init_c" },
 #endif
 };
@@ -292,7 +291,7 @@ static void test_freed(void)
 
 /* ---- large counts ----------------------------------------------------------------------------------------------------------- */
 
-#if MPI_VERSION >= 4
+#if COLLOPT_HAVE_LARGE
 static void call_large(enum which f, struct buffers *b, const MPI_Count *large)
 {
     switch (f) {
@@ -506,7 +505,7 @@ static void test_huge(void)
           (unsigned long long)calls_run(NULL, NULL));
 }
 
-#if MPI_VERSION >= 4
+#if COLLOPT_HAVE_LARGE
 /* What a user's function for small counts was called for, in all. */
 static size_t parts_added;
 static bool odd_part;
@@ -554,7 +553,7 @@ int main(int argc, char **argv)
         test_huge();
         return end();
     }
-#if MPI_VERSION >= 4
+#if COLLOPT_HAVE_LARGE
     if (argc > 1 && strcmp(argv[1], "huge_count") == 0) {
         test_huge_count();
         return end();

@@ -418,7 +418,7 @@ static void spawn_alone(int n)
     MPI_Comm_disconnect(&between);
 }
 
-#if MPI_VERSION >= 4
+#if COLLOPT_HAVE_SESSION
 /* A session with a communicator of all ranks, whose first two calls are made. */
 struct session {
     MPI_Session session;
@@ -485,7 +485,7 @@ static int session_goes_on(int n)
 /* Without MPI_Init and MPI_Finalize. */
 static int session_alone(void)
 {
-#if MPI_VERSION >= 4
+#if COLLOPT_HAVE_SESSION
     in_session();
 #else
     printf("no sessions\n");
@@ -508,9 +508,11 @@ int main(int argc, char **argv)
     const char *subject = argc > 1 ? argv[1] : "sorts";
     bool known = false;
 
+    if (strcmp(subject, "has_sessions") == 0)
+        return !COLLOPT_HAVE_SESSION;
     if (strcmp(subject, "session") == 0)
         return session_alone();
-#if MPI_VERSION >= 4
+#if COLLOPT_HAVE_SESSION
     if (strcmp(subject, "session_goes_on") == 0) {
         MPI_Init(&argc, &argv);
         return session_goes_on(argc > 2 ? atoi(argv[2]) : 1);

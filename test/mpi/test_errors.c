@@ -60,7 +60,7 @@ static int exscan(const struct arguments *a)
     return MPI_Exscan(a->in, a->out, a->count, a->type, a->op, a->comm);
 }
 
-#if MPI_VERSION >= 4
+#if COLLOPT_HAVE_LARGE
 static int reduce_large(const struct arguments *a)
 {
     return MPI_Reduce_c(a->in, a->out, a->count, a->type, a->op, a->root, a->comm);
@@ -83,7 +83,7 @@ static const struct function {
 } functions[] = {
     { "Reduce", reduce }, { "Allreduce", allreduce }, { "Reduce_scatter", reduce_scatter },
     { "Reduce_scatter_block", reduce_scatter_block }, { "Scan", scan }, { "Exscan", exscan },
-#if MPI_VERSION >= 4
+#if COLLOPT_HAVE_LARGE
     { "Reduce_c", reduce_large }, { "Allreduce_c", allreduce_large },
 #endif
     { "Reduce_local", reduce_local },
