@@ -113,3 +113,6 @@ TESTS += test/privileged.sh
 EXTRA_DIST += test/privileged.sh
 test_privileged_SOURCES = test/privileged.c
 test_privileged_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
+
+# Other releases of Debian, by hand and by .ci/run.
+EXTRA_DIST += test/hosts/debian test/hosts/subset.sh

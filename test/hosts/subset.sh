@@ -1,0 +1,184 @@
+# Every MPI test program on 2 and 3 ranks, on both hosts: what .ci/run has done in a root of another release.
+#
+# To be run in the source folder, built in ./build (or $BUILD).  TEST_BUILT: a folder with the libraries of another build, of
+# older versions of the same MPIs, that are to serve these as well.  Nothing is skipped here: a program that is not run, or a host that is missing, is a failure.  The last line
+# is "N passed, N failed".
+
+set -u
+build=${BUILD:-$PWD/build}
+cd "$build" || exit 1
+: >subset.log
+
+value()                 # a variable of the Makefile
+{
+    # shellcheck disable=SC2016
+    printf 'include Makefile\nsubset-value:\n\t@echo "$(%s)"\n' "$1" | make -s -f - subset-value 2>/dev/null
+}
+
+programs=$(value MPI_TEST_NAMES)
+[ -n "$programs" ] || { echo "0 passed, 1 failed: no Makefile in $build"; exit 1; }
+files=$(value MPI_TEST_FILES | tr ' ' '\n' | grep -v /smpi/ | tr '\n' ' ')$(value FORTRAN_FAMILIES)
+# shellcheck disable=SC2086     # a list
+make -k -j"${JOBS:-$(getconf _NPROCESSORS_ONLN)}" $files >subset.make 2>&1 || { grep -i 'error' subset.make; echo "0 passed, 1 failed: $files"; exit 1; }
+
+for variable in OPENMPI_MPICC MPICH_MPICC OPENMPI_MPIFC MPICH_MPIFC OPENMPI_RUN MPICH_RUN; do
+    export $variable="$(value $variable)"
+done
+COLLOPT_BUILD=$build COLLOPT_SOURCE=$OLDPWD
+. "$OLDPWD/test/mpi/hosts.sh"
+passed=0 ran=
+
+# One run: right results, and a library that says nothing.
+try()                   # HOST RANKS NAME [VARIABLE=VALUE]... -- [ARGUMENT]...
+{
+    host=$1 ranks=$2 name=$3 before=$failures
+    shift 3
+    variables_of "$@"
+    shift "$words"
+    ran="$ran test_$name"
+    # shellcheck disable=SC2086
+    quiet "$host" "$ranks" $variables "$(program "$host" "$name")" "$@"
+    judge "$host, $ranks ranks,$variables $name $*"
+}
+
+judge()                 # WHAT; "$before" failures were there
+{
+    [ "$failures" != "$before" ] || passed=$((passed + 1))
+    echo "$([ "$failures" = "$before" ] && echo PASS || echo FAIL): $1" | tee -a subset.log
+}
+
+# The ways in which each algorithm runs are proved without MPI, and tried on the build's own machine; here the host is.
+collectives()           # HOST RANKS
+{
+    try "$1" "$2" collectives --
+    # more than eager messages carry
+    try "$1" "$2" collectives TEST_LONGEST=300001 -- count=300001
+    try "$1" "$2" collectives COLLOPT_CUT=1000 -- count=1000
+    try "$1" "$2" collectives COLLOPT_ALLREDUCE=elimination COLLOPT_REDUCE=chain COLLOPT_REDUCE_SCATTER=pairwise COLLOPT_SCAN=chain \
+        COLLOPT_EXSCAN=chain -- count=1000
+}
+
+communicators()         # HOST RANKS
+{
+    for subject in sorts attributes wildcards handler_at_end; do
+        case $subject in
+        handler_at_end) try "$1" "$2" communicators COLLOPT_REPORT="$work/at-end" -- $subject ;;
+        *) try "$1" "$2" communicators -- $subject ;;
+        esac
+    done
+    try "$1" "$2" communicators -- repeats 200
+    try "$1" "$2" communicators -- churn 200
+    if "$(program "$1" communicators)" has_sessions; then
+        try "$1" "$2" communicators COLLOPT_PCONTROL=on -- session
+        try "$1" "$2" communicators COLLOPT_COMMUNICATORS=3 -- session_goes_on 4
+    fi
+    spawned "$1" "$2"
+}
+
+# Children inherit the launcher's environment, on MPICH their parents'.
+spawned()               # HOST RANKS
+{
+    before=$failures
+    LD_PRELOAD=$library COLLOPT_AFTER=1 launch "$1" "$2" LD_PRELOAD="$library" COLLOPT_AFTER=1 "$(program "$1" communicators)" spawn 2 ||
+        fail "$1, $2 ranks, spawned and merged: status $?"
+    judge "$1, $2 ranks, spawned and merged"
+}
+
+# Errors are answered as the host answers them.
+errors()                # HOST RANKS
+{
+    before=$failures
+    rm -f "$work"/alone.* "$work"/both.*
+    ran="$ran test_errors"
+    launch "$1" "$2" "$(program "$1" errors)" "$work/alone" || fail "$1, $2 ranks, errors without collopt: status $?"
+    quiet "$1" "$2" "$(program "$1" errors)" "$work/both"
+    for answers in "$work"/alone.*; do
+        diff "$answers" "$work/both.${answers##*.}" || fail "$1, $2 ranks: error classes differ (< $1 alone, > with collopt)"
+    done
+    judge "$1, $2 ranks, errors"
+}
+
+# Random sequences with random settings, some of which are to be remarked upon.
+soak()                  # HOST RANKS SEED
+{
+    before=$failures
+    ran="$ran test_soak"
+    launch "$1" 1 "$(program "$1" soak)" settings "$3" "$2" || fail "$1: no settings for seed $3"
+    settings=$(grep '^COLLOPT_' "$work/said" | tr '\n' ' ')
+    # shellcheck disable=SC2086     # a list
+    launch "$1" "$2" LD_PRELOAD="$library" $settings "$(program "$1" soak)" "$3" 100 0 1000000 || fail "$1, $2 ranks, seed $3: status $?"
+    judge "$1, $2 ranks, soak $3 $settings"
+}
+
+fortran()               # HOST RANKS
+{
+    for binding in mpifh mpi mpif08; do
+        before=$failures
+        launch_collopt "$1" "$2" "$build/test/mpi/fortran/$1/family_$binding" || fail "$1, $binding on $2 ranks: status $?"
+        grep -q 'counted by collopt' "$work/said" || fail "$1, $binding on $2 ranks was not counted by collopt"
+        judge "$1, $2 ranks, Fortran by $binding"
+    done
+}
+
+all()                   # HOST
+{
+    built_for "$1" || { fail "collopt is not built for $1"; return; }
+    for ranks_now in 2 3; do
+        collectives "$1" $ranks_now
+        communicators "$1" $ranks_now
+        errors "$1" $ranks_now
+        try "$1" $ranks_now calls --
+        try "$1" $ranks_now handles -- 300
+        try "$1" $ranks_now threads --
+        try "$1" $ranks_now local --
+        try "$1" $ranks_now exact COLLOPT_REPRODUCIBLE=exact --
+        try "$1" $ranks_now reproducible COLLOPT_REPRODUCIBLE=placement --
+        try "$1" $ranks_now check COLLOPT_CHECK=on -- right=4
+        try "$1" $ranks_now settings -- allreduce=5 dup reduce=6 halves allreduce=5
+        soak "$1" $ranks_now $((5 + ranks_now))
+        fortran "$1" $ranks_now
+    done
+}
+
+# What another version of the host was there for at build time: names it did not have are handed on, calls are run, errors answered.
+built_elsewhere()       # HOST
+{
+    own=$library library=$TEST_BUILT/libcollopt.so
+    for ranks_now in 2 3; do
+        try "$1" $ranks_now collectives --
+        try "$1" $ranks_now calls --
+        try "$1" $ranks_now handles -- 300
+        try "$1" $ranks_now communicators -- sorts
+        errors "$1" $ranks_now
+        soak "$1" $ranks_now 11
+        fortran "$1" $ranks_now
+    done
+    library=$own
+}
+
+# Scripts that choose their host themselves; skipped is failed.
+script()                # PATH
+{
+    before=$failures
+    COLLOPT_BUILD=$build COLLOPT_SOURCE=$top sh "$top/$1" >"$work/script" 2>&1
+    status=$?
+    [ $status = 0 ] || { cp "$work/script" "$work/said"; fail "$1: status $status"; }
+    judge "$1"
+}
+
+all openmpi
+all mpich
+if [ -n "${TEST_BUILT-}" ]; then
+    echo "with $TEST_BUILT/libcollopt.so:"
+    built_elsewhere openmpi
+    built_elsewhere mpich
+fi
+ran="$ran test_gpu"             # which gpu.sh runs on 2 and 3 ranks
+for name in gpu.sh hpcc.sh python/preload.sh python/profile.sh; do
+    script "test/mpi/$name"
+done
+for name in $programs; do
+    case " $ran " in *" $name "*) ;; *) fail "$name was not run: test/hosts/subset.sh does not know it" ;; esac
+done
+echo "$passed passed, $failures failed"
+[ "$failures" = 0 ]
