@@ -1,8 +1,9 @@
-# Every MPI test program on 2 and 3 ranks, on both hosts: what .ci/run has done in a root of another release.
+# Every MPI test program on 2 and 3 ranks, on Open MPI and MPICH, and with the standard ABI of those that have it: what .ci/run
+# has done in a root of another release.
 #
 # To be run in the source folder, built in ./build (or $BUILD).  TEST_BUILT: a folder with the libraries of another build, of
-# older versions of the same MPIs, that are to serve these as well.  Nothing is skipped here: a program that is not run, or a host that is missing, is a failure.  The last line
-# is "N passed, N failed".
+# older versions of the same MPIs, that are to serve these as well.  Nothing is skipped here: a program that is not run, or a host
+# that is missing, is a failure.  The last line is "N passed, N failed".
 
 set -u
 build=${BUILD:-$PWD/build}
@@ -15,15 +16,17 @@ value()                 # a variable of the Makefile
     printf 'include Makefile\nsubset-value:\n\t@echo "$(%s)"\n' "$1" | make -s -f - subset-value 2>/dev/null
 }
 
+make -s Makefile >/dev/null 2>&1       # up to date, or that would be told among the values
 programs=$(value MPI_TEST_NAMES)
 [ -n "$programs" ] || { echo "0 passed, 1 failed: no Makefile in $build"; exit 1; }
 files=$(value MPI_TEST_FILES | tr ' ' '\n' | grep -v /smpi/ | tr '\n' ' ')$(value FORTRAN_FAMILIES)
 # shellcheck disable=SC2086     # a list
 make -k -j"${JOBS:-$(getconf _NPROCESSORS_ONLN)}" $files >subset.make 2>&1 || { grep -i 'error' subset.make; echo "0 passed, 1 failed: $files"; exit 1; }
 
-for variable in OPENMPI_MPICC MPICH_MPICC OPENMPI_MPIFC MPICH_MPIFC OPENMPI_RUN MPICH_RUN; do
+for variable in OPENMPI_MPICC MPICH_MPICC ABI_MPICC OPENMPI_MPIFC MPICH_MPIFC ABI_MPIFC OPENMPI_RUN MPICH_RUN; do
     export $variable="$(value $variable)"
 done
+export TEST_HOSTS; TEST_HOSTS=$(value TEST_HOSTS | tr ' ' '\n' | grep -v smpi | tr '\n' ' ')      # and the standard ABI where there is one
 COLLOPT_BUILD=$build COLLOPT_SOURCE=$OLDPWD
 . "$OLDPWD/test/mpi/hosts.sh"
 passed=0 ran=
@@ -75,10 +78,11 @@ communicators()         # HOST RANKS
     spawned "$1" "$2"
 }
 
-# Children inherit the launcher's environment, on MPICH their parents'.
+# Children inherit the launcher's environment, on MPICH their parents'.  Debian's MPICH 4.2.1 spawns nothing ("Error in spawn call").
 spawned()               # HOST RANKS
 {
     before=$failures
+    launch "$1" "$2" "$(program "$1" communicators)" spawn 2 || { echo "$1 alone cannot spawn"; return; }
     LD_PRELOAD=$library COLLOPT_AFTER=1 launch "$1" "$2" LD_PRELOAD="$library" COLLOPT_AFTER=1 "$(program "$1" communicators)" spawn 2 ||
         fail "$1, $2 ranks, spawned and merged: status $?"
     judge "$1, $2 ranks, spawned and merged"
@@ -112,9 +116,11 @@ soak()                  # HOST RANKS SEED
 
 fortran()               # HOST RANKS
 {
+    case $1 in abi@*) return ;; esac            # whose Fortran is each library's own
     for binding in mpifh mpi mpif08; do
         before=$failures
-        launch_collopt "$1" "$2" "$build/test/mpi/fortran/$1/family_$binding" || fail "$1, $binding on $2 ranks: status $?"
+        fortran_alone "$1" "$2" "$build/test/mpi/fortran/$1/family_$binding"
+        launch_collopt "$1" "$2" "$deferred" "$build/test/mpi/fortran/$1/family_$binding" || fail "$1, $binding on $2 ranks: status $?"
         grep -q 'counted by collopt' "$work/said" || fail "$1, $binding on $2 ranks was not counted by collopt"
         judge "$1, $2 ranks, Fortran by $binding"
     done
@@ -168,6 +174,9 @@ script()                # PATH
 
 all openmpi
 all mpich
+for abi in $TEST_HOSTS; do
+    case $abi in abi@*) all "$abi" ;; esac
+done
 if [ -n "${TEST_BUILT-}" ]; then
     echo "with $TEST_BUILT/libcollopt.so:"
     built_elsewhere openmpi

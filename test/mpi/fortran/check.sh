@@ -8,9 +8,9 @@ fortran_for "$host" || skip "no Fortran compiler for $host"
 
 for binding in mpifh mpi mpif08; do
     program=$build/test/mpi/fortran/$host/family_$binding
-    launch "$host" 2 "$program" || fail "$binding on 2 ranks without collopt: status $?"
+    fortran_alone "$host" 2 "$program"
     for ranks in 1 2 3 4; do
-        launch_collopt "$host" $ranks "$program" || fail "$binding on $ranks ranks: status $?"
+        launch_collopt "$host" $ranks "$deferred" "$program" || fail "$binding on $ranks ranks: status $?"
         grep 'counted by collopt' "$work/said" || fail "$binding on $ranks ranks was not counted by collopt"
     done
 done

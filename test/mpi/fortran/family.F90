@@ -152,6 +152,13 @@ contains
     moved = transfer(transfer(address, 0_c_intptr_t) + bytes, c_null_ptr)
   end function
 
+  logical function deferred()
+    character(len=8) :: asked
+
+    call get_environment_variable('TEST_DEFERRED', asked)
+    deferred = asked /= 'no'
+  end function
+
 end module operations
 
 program family
