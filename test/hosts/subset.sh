@@ -102,18 +102,6 @@ errors()                # HOST RANKS
     judge "$1, $2 ranks, errors"
 }
 
-# Random sequences with random settings, some of which are to be remarked upon.
-soak()                  # HOST RANKS SEED
-{
-    before=$failures
-    ran="$ran test_soak"
-    launch "$1" 1 "$(program "$1" soak)" settings "$3" "$2" || fail "$1: no settings for seed $3"
-    settings=$(grep '^COLLOPT_' "$work/said" | tr '\n' ' ')
-    # shellcheck disable=SC2086     # a list
-    launch "$1" "$2" LD_PRELOAD="$library" $settings "$(program "$1" soak)" "$3" 100 0 1000000 || fail "$1, $2 ranks, seed $3: status $?"
-    judge "$1, $2 ranks, soak $3 $settings"
-}
-
 fortran()               # HOST RANKS
 {
     case $1 in abi@*) return ;; esac            # whose Fortran is each library's own
@@ -141,7 +129,6 @@ all()                   # HOST
         try "$1" $ranks_now reproducible COLLOPT_REPRODUCIBLE=placement --
         try "$1" $ranks_now check COLLOPT_CHECK=on -- right=4
         try "$1" $ranks_now settings -- allreduce=5 dup reduce=6 halves allreduce=5
-        soak "$1" $ranks_now $((5 + ranks_now))
         fortran "$1" $ranks_now
     done
 }
@@ -156,7 +143,6 @@ built_elsewhere()       # HOST
         try "$1" $ranks_now handles -- 300
         try "$1" $ranks_now communicators -- sorts
         errors "$1" $ranks_now
-        soak "$1" $ranks_now 11
         fortran "$1" $ranks_now
     done
     library=$own
