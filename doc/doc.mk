@@ -30,7 +30,7 @@ CLEANFILES += $(man_MANS)
 # As they lie here, so that links among them hold.
 dist_doc_DATA += README.md NEWS COPYING HACKING.md
 pagesdir = $(docdir)/doc
-dist_pages_DATA = doc/algorithms.md doc/design.md doc/kernels.md doc/performance.md doc/report.md
+dist_pages_DATA = doc/algorithms.md doc/design.md doc/hosts.md doc/kernels.md doc/performance.md doc/report.md
 picturesdir = $(docdir)/doc/pictures
 dist_pictures_DATA = doc/pictures/simulated-nodes-16.svg doc/pictures/simulated-torus-4x4x4.svg \
 	doc/pictures/two-ranks-mpich.svg doc/pictures/two-ranks-openmpi.svg
