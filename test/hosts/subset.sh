@@ -128,6 +128,8 @@ all()                   # HOST
         try "$1" $ranks_now exact COLLOPT_REPRODUCIBLE=exact --
         try "$1" $ranks_now reproducible COLLOPT_REPRODUCIBLE=placement --
         try "$1" $ranks_now check COLLOPT_CHECK=on -- right=4
+        try "$1" $ranks_now pairs -- guards
+        try "$1" $ranks_now pairs -- gaps
         try "$1" $ranks_now settings -- allreduce=5 dup reduce=6 halves allreduce=5
         fortran "$1" $ranks_now
     done
