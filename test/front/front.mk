@@ -3,6 +3,7 @@
 FRONT_TESTS = \
 	test/exports.sh \
 	test/front/lacking.sh \
+	test/front/abi.sh \
 	test/front/local.sh \
 	test/front/missing.sh \
 	test/front/moved.sh \

@@ -23,7 +23,7 @@ for host in $hosts; do
     cp "$front" bare
     run $host 2 sh -c "test \${PMI_RANK-\$OMPI_COMM_WORLD_RANK} = 1 && lib=bare || lib=lib
         LD_PRELOAD=$work/\$lib/libcollopt.so exec ./app"
-    warned "bare/collopt/libcollopt-$host.so is missing" 1
+    warned "bare/collopt/libcollopt-$(abi_of "$host").so is missing" 1
     expect 1 "backend Allreduce 3"
 
     rm $backend
