@@ -11,7 +11,7 @@
 # (not OPENMPI_CC: an exported MPICH_CC would tell MPICH's wrapper to call itself).
 #
 # The standard ABI (NAME=abi) is a header that many libraries serve: its backend needs no library, and its programs are linked
-# with the first one that COLLOPT_ABI_LIBRARIES found.
+# with the first one that COLLOPT_ABI_LIBRARIES found, by a wrapper that make writes.
 AC_DEFUN([COLLOPT_CHECK_MPI],
 [m4_pushdef([COLLOPT_UPPER], m4_toupper([$1]))dnl
 AC_ARG_WITH([$3],
@@ -52,7 +52,7 @@ for collopt_wrapper in $collopt_wrappers; do
 # error "this is another MPI"
 #endif]], [[MPI_Init(0, 0);]])],
     [AC_MSG_RESULT([yes])
-     COLLOPT_UPPER[]_MPICC=m4_if([$1], [abi], ["$CC$collopt_cppflags $collopt_libs"], [$collopt_path])
+     COLLOPT_UPPER[]_MPICC=m4_if([$1], [abi], ['$(abs_top_builddir)/abi/mpicc'], [$collopt_path])
      collopt_by=$collopt_path$collopt_more
      COLLOPT_CHECK_MPI_NAMES
      COLLOPT_UPPER[]_CPPFLAGS=$collopt_cppflags

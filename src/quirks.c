@@ -26,8 +26,8 @@ static const struct row {
      * and in Allreduce of more than one element, and takes it for MPI_IN_PLACE in all others. */
     { COLLOPT_REFUSES_EVERY_ALIAS, "mpich", 0, EVER },
 
-    /* MPI_Comm_idup_with_info gives the handle at once, and an attribute on it is kept.  Open MPI sets it when the request is
-     * complete, of which we are not told: info keys that are meant for us cannot be kept for it. */
+    /* MPI_Comm_idup_with_info gives the handle at once, and an attribute on it is kept.  Open MPI's communicator is there when the
+     * request is complete, of which we are not told: info keys that are meant for us cannot be kept for it. */
     { COLLOPT_IDUP_AT_ONCE, "mpich", 0, EVER },
 };
 

@@ -2,11 +2,11 @@
 # test/mpi/<mpi>/<program>; the scripts run them.
 
 MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_exact test_gpu test_handles test_local \
-	test_pairs test_reproducible test_settings test_threads
+	test_pairs test_quirks test_reproducible test_settings test_threads
 
 # The standard ABI only where a library serves it.
 MPI_TEST_FILES = $(foreach host,$(ARCHIVES) $(if $(ABI_MPIS),abi),$(MPI_TEST_NAMES:%=test/mpi/$(host)/%)) \
-	$(ABI_MPIS:%=abi/%/libmpi_abi.so.1)
+	$(ABI_MPIS:%=abi/%/libmpi_abi.so.1) $(if $(ABI_MPIS),abi/mpicc)
 if COLLOPT_SMPI
 MPI_TEST_FILES += test/mpi/smpi/test_collectives
 endif
@@ -39,6 +39,7 @@ MPI_TESTS = \
 	test/mpi/host.sh \
 	test/mpi/local.sh \
 	test/mpi/pairs.sh \
+	test/mpi/quirks.sh \
 	test/mpi/reproducible.sh \
 	test/mpi/settings.sh \
 	test/mpi/static.sh

@@ -140,6 +140,15 @@ void sum_to(MPI_Comm comm, int count, int root, const char *what)
     sum(comm, count, root, what);
 }
 
+bool on_mpich(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int length;
+
+    MPI_Get_library_version(version, &length);
+    return strstr(version, "MPICH") || strstr(version, "MVAPICH") || strstr(version, "Intel(R) MPI");
+}
+
 /* ---- what collopt did ------------------------------------------------------------------------------------------- */
 
 bool with_collopt(void)

@@ -25,6 +25,9 @@ int failures(void);
 /* If nothing is heard of for SECONDS, the rank says what it is at and the job ends.  WORDS is not copied. */
 void at(const char *words, unsigned seconds);
 
+/* Is it MPICH's library, or one that comes of it, whatever the ABI?  Hosts differ where MPI leaves it open. */
+bool on_mpich(void);
+
 /* Is collopt in this process?  The same programs also tell how the host alone behaves. */
 bool with_collopt(void);
 

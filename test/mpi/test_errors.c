@@ -170,28 +170,28 @@ static void equal_buffers(int f, MPI_Comm comm, MPI_Op user)
         return;
     a = right(comm), a.out = in, a.op = user;
     try(f, "equal buffers, an operation of the user's", a);
-#ifndef MPICH_VERSION
+    if (on_mpich())
+        return;
     a = right(comm), a.count = 1, a.out = world_rank == 0 ? in : out;
     try(f, "one element, equal buffers on one rank", a);
-#endif
 }
 
 static void wrong_buffers(int f, MPI_Comm comm)
 {
     struct arguments a;
 
-#ifdef MPICH_VERSION            /* Open MPI takes equal buffers for MPI_IN_PLACE, and reads from address 0 */
-    if (!has_root(f)) {         /* there only the root can know */
+    if (on_mpich() && !has_root(f)) {       /* there only the root can know */
         a = right(comm), a.out = in;
         try(f, "equal buffers", a);
     }
-    a = right(comm), a.in = NULL, a.out = NULL;
-    try(f, "no buffers", a);
-    if (f == LOCAL) {
+    if (on_mpich()) {                       /* Open MPI takes equal buffers for MPI_IN_PLACE, and reads from address 0 */
+        a = right(comm), a.in = NULL, a.out = NULL;
+        try(f, "no buffers", a);
+    }
+    if (on_mpich() && f == LOCAL) {
         a = right(comm), a.in = MPI_IN_PLACE;
         try(f, "MPI_IN_PLACE", a);
     }
-#endif
     if (f == 1) {               /* elsewhere some hosts crash */
         a = right(comm), a.out = MPI_IN_PLACE;
         try(f, "MPI_IN_PLACE for the result", a);
@@ -210,10 +210,10 @@ static void wrong_numbers(int f, MPI_Comm comm, int ranks)
         a.root = MPI_PROC_NULL;
         try(f, "root MPI_PROC_NULL", a);
     }
-#ifndef MPICH_VERSION           /* MPICH 4.0 crashes */
-    a = right(comm), a.count = -1;
-    try(f, "count -1", a);
-#endif
+    if (!on_mpich()) {                      /* MPICH 4.0 crashes */
+        a = right(comm), a.count = -1;
+        try(f, "count -1", a);
+    }
 }
 
 /* Communicators were used and freed, as many as collopt keeps at hand and more: a null one must not be taken for one of them. */
@@ -277,18 +277,13 @@ static void try_pair(MPI_Comm comm, const char *op_name, MPI_Op op, const struct
 /* MPICH 4.0 stops the job instead of answering. */
 static bool host_crashes(MPI_Op op, const char *type)
 {
-#ifdef MPICH_VERSION
     static const char *const harmless[] = { "CHAR", "SHORT", "INT", "LONG", "UNSIGNED", "LOGICAL", "BOOL", "BYTE" };
     bool logical = op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR;
 
     for (size_t i = 0; logical && i < sizeof harmless / sizeof *harmless; i++)
         if (strstr(type, harmless[i]) && !strstr(type, "DOUBLE") && !strstr(type, "FLOAT"))
             return false;
-    return logical;
-#else
-    (void)op, (void)type;
-    return false;
-#endif
+    return logical && on_mpich();
 }
 
 static void all_pairs(MPI_Comm comm)

@@ -1,0 +1,84 @@
+/* Every row of the table of quirks (src/quirks.c) is held against the MPI library that runs this, without collopt: does it do so,
+ * and does no other?  Two ranks. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common.h"
+#include "quirks.h"
+
+#if defined OPEN_MPI
+# define ABI "openmpi"
+#elif defined MPICH_VERSION
+# define ABI "mpich"
+#else
+# define ABI "abi"
+#endif
+
+static char version[MPI_MAX_LIBRARY_VERSION_STRING];
+
+static void expect(enum collopt_quirk quirk, bool does, const char *what)
+{
+    bool said = collopt_quirks_of(ABI, version) >> quirk & 1;
+
+    check(does == said, "%s: it does%s, the table says it does%s", what, does ? "" : " not", said ? "" : " not");
+}
+
+/* Are arguments looked at, at all?  MPICH may be built without that, and Open MPI be told to. */
+static bool checks_arguments(void)
+{
+    int x = 1;
+
+    return MPI_Reduce(&x, &x, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_SELF) != MPI_SUCCESS;
+}
+
+static void aliases(void)
+{
+    int x = 1;
+
+    expect(COLLOPT_REFUSES_EVERY_ALIAS, MPI_Allreduce(&x, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS,
+           "MPI_Allreduce of one element refuses equal buffers");
+    expect(COLLOPT_REFUSES_EVERY_ALIAS, MPI_Scan(&x, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS,
+           "MPI_Scan refuses equal buffers");
+    expect(COLLOPT_REFUSES_EVERY_ALIAS, MPI_Reduce_scatter_block(&x, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS,
+           "MPI_Reduce_scatter_block refuses equal buffers");
+    expect(COLLOPT_LOOKS_AT_UNUSED_OUT, MPI_Exscan(&x, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS,
+           "MPI_Exscan looks at the receive buffer of rank 0");
+}
+
+/* Rank 1 duplicates only after rank 0 has looked, so nothing can be complete by then. */
+static void duplicates(void)
+{
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Request request;
+
+    if (world_rank > 0)
+        MPI_Recv(NULL, 0, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
+    if (world_rank == 0) {
+        /* a library that is not relied on may set it all the same: Open MPI 6 does, and goes on making the communicator */
+        if (collopt_quirks_of(ABI, version) >> COLLOPT_IDUP_AT_ONCE & 1)
+            check(made != MPI_COMM_NULL, "MPI_Comm_idup does not set the handle at once, the table says it does");
+        for (int to = 1; to < world_ranks; to++)
+            MPI_Send(NULL, 0, MPI_INT, to, 1, MPI_COMM_WORLD);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&made);
+}
+
+int main(int argc, char **argv)
+{
+    int length;
+
+    begin(&argc, &argv, "test_quirks");
+    MPI_Get_library_version(version, &length);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    at("quirks", 60);
+    if (checks_arguments())
+        aliases();
+    else if (world_rank == 0)
+        printf("test_quirks: arguments are not checked: equal buffers were not tried\n");
+    duplicates();
+    if (world_rank == 0)
+        printf("test_quirks: %s, %.*s\n", collopt_implementation(ABI, version), (int)strcspn(version, ",\n"), version);
+    return end();
+}
