@@ -1,6 +1,6 @@
 # Benches on a real MPI, built for each into bench/<mpi>/ by `make benches`.
 
-MPI_BENCHES = bench_cost bench_local bench_messages collopt-bench guidelines training
+MPI_BENCHES = bench_cost bench_local bench_messages collopt-bench guidelines lifetimes training
 
 BENCHES = $(foreach host,$(BENCH_HOSTS),$(MPI_BENCHES:%=bench/$(host)/%))
 

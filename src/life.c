@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "call.h"
+#include "gpu.h"
 #include "world.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -83,6 +84,7 @@ void collopt_begin(void)
     if (atomic_exchange(&begun, true))
         return;
     collopt_prepare();
+    collopt_gpu_possible();     /* its first look takes 0.5 ms, which the first reduction is not to pay */
     listen_for_end();
     look_for_parent();
     collopt_agree_on_world();
