@@ -57,6 +57,7 @@ EXTRA_DIST += \
 	$(MPI_TEST_NAMES:%=test/mpi/%.c) \
 	$(ZONES_FILES) \
 	test/mpi/collectives.sh \
+	test/launch.sh \
 	test/mpi/hosts.sh \
 	test/mpi/simulated.sh \
 	test/mpi/common.c \
