@@ -25,6 +25,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct collopt_range collopt_program;
@@ -39,7 +41,7 @@ static atomic_bool usable[COLLOPT_GPU_RUNTIMES];        /* once true, for good: 
 static atomic_bool any;                 /* some are */
 static _Atomic(uint64_t) seen;          /* which libraries there were at the last look */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of looking, and of what is borrowed */
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static uintptr_t first_stack;           /* where that of the first thread began */
 
 /* ---- what is host memory in any case ------------------------------------------------------------------------------ */
 
@@ -64,10 +66,11 @@ static int measure_program(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-/* The field start_brk of proc(5); the second field is a name in parentheses, which may contain anything. */
-static void find_heap(void)
+/* From proc(5): where the first thread's stack began, and where the heap begins.  The second field is a name in
+ * parentheses, which may contain anything. */
+static void read_addresses(void)
 {
-    enum { FROM = 3, START_BRK = 47 };
+    enum { NAME = 2, START_STACK = 28, START_BRK = 47 };
     char text[2048], *at;
     FILE *f = fopen("/proc/self/stat", "re");
     size_t n = f ? fread(text, 1, sizeof text - 1, f) : 0;
@@ -76,39 +79,54 @@ static void find_heap(void)
         fclose(f);
     text[n] = '\0';
     at = strrchr(text, ')');
-    for (int field = FROM - 1; at && field < START_BRK; field++)
-        at = strchr(at + 1, ' ');
-    if (at && strtoull(at, NULL, 10) > 0)
-        collopt_heap = (uintptr_t)strtoull(at, NULL, 10);
+    for (int field = NAME + 1; at && (at = strchr(at + 1, ' ')) && field <= START_BRK; field++) {
+        uintptr_t value = (uintptr_t)strtoull(at, NULL, 10);
+
+        if (field == START_STACK)
+            first_stack = value;
+        if (field == START_BRK && value > 0)
+            collopt_heap = value;
+    }
 }
 
-static void begin(void)
+void collopt_gpu_begin(void)
 {
     dl_iterate_phdr(measure_program, NULL);
-    find_heap();
+    read_addresses();
 }
 
 /* The kernel keeps other mappings away from 128 MiB below the top of the first thread's stack, but no more. */
+static struct collopt_range stack_of_first_thread(void)
+{
+    const size_t most = (size_t)64 << 20;
+    struct rlimit limit;
+
+    if (first_stack <= most || getrlimit(RLIMIT_STACK, &limit))
+        return (struct collopt_range){ 0, 0 };
+    if (limit.rlim_cur > most)
+        limit.rlim_cur = most;
+    return (struct collopt_range){ first_stack - limit.rlim_cur, limit.rlim_cur };
+}
+
+static struct collopt_range stack_of_thread(void)
+{
+    struct collopt_range stack = { 0, 0 };
+    pthread_attr_t attributes;
+    void *low;
+
+    if (pthread_getattr_np(pthread_self(), &attributes))
+        return stack;
+    if (pthread_attr_getstack(&attributes, &low, &stack.size) == 0)
+        stack.from = (uintptr_t)low;
+    pthread_attr_destroy(&attributes);
+    return stack;
+}
+
+/* For the first thread the C library would read all of /proc/self/maps. */
 static void find_stack(void)
 {
 #ifndef COLLOPT_ONE_THREAD
-    const size_t most = (size_t)64 << 20;
-    pthread_attr_t attributes;
-    void *low;
-    size_t size;
-
-    if (pthread_getattr_np(pthread_self(), &attributes))
-        return;
-    if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
-        uintptr_t from = (uintptr_t)low;
-
-        if (size > most) {
-            from += size - most;
-            size = most;
-        }
-        collopt_stack = (struct collopt_range){ from, size };
-    }
-    pthread_attr_destroy(&attributes);
+    collopt_stack = getpid() == (pid_t)syscall(SYS_gettid) ? stack_of_first_thread() : stack_of_thread();
 #endif
 }
 
@@ -174,7 +192,7 @@ static bool take(const struct collopt_gpu_runtime *r, const struct found *found)
         return false;
     if (r->find(library))
         return true;
-    collopt_warn_here("%s (%s) cannot be asked whether a buffer is device memory; if some are, set COLLOPT_GPU=native",
+    collopt_warn_once("%s (%s) cannot be asked whether a buffer is device memory; if some are, set COLLOPT_GPU=native",
                       r->name, found->library);
     return false;
 }
@@ -229,7 +247,6 @@ bool collopt_gpu_possible(void)
 {
     if (collopt_settings()->gpu != COLLOPT_GPU_AUTO)
         return false;
-    pthread_once(&once, begin);
     if (collopt_stack.size == 0)
         find_stack();
     look();

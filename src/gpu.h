@@ -21,7 +21,7 @@ struct collopt_range {
     size_t size;
 };
 
-extern struct collopt_range collopt_program;    /* the executable and its data; empty until collopt_gpu_possible() was called */
+extern struct collopt_range collopt_program;    /* the executable and its data; empty until collopt_gpu_begin() */
 extern uintptr_t collopt_heap;                  /* where the heap of brk() begins; UINTPTR_MAX until then */
 extern char *__curbrk __attribute__((weak));    /* where it ends now (glibc); sbrk(0) is a call, and UCX intercepts it */
 #ifdef COLLOPT_ONE_THREAD
@@ -29,6 +29,8 @@ extern struct collopt_range collopt_stack;
 #else
 extern _Thread_local struct collopt_range collopt_stack __attribute__((tls_model("initial-exec")));     /* of this thread */
 #endif
+
+void collopt_gpu_begin(void);   /* before the others, once */
 
 static inline bool collopt_within(const void *p, uintptr_t from, size_t size)
 {

@@ -11,6 +11,7 @@
 #include "call.h"
 #include "gpu.h"
 #include "world.h"
+#include "gpu.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -21,6 +22,7 @@ static void prepare(void)
     if (collopt_kernels_init(collopt_settings()->isa, message, sizeof message))
         collopt_warn("COLLOPT_ISA: %s", message);
     atomic_store_explicit(&collopt_reporting, collopt_settings()->report != NULL, memory_order_relaxed);
+    collopt_gpu_begin();
     if (!collopt_settings()->on)
         atomic_store_explicit(&collopt_switched_on, false, memory_order_relaxed);
 }

@@ -77,6 +77,8 @@ static int lend(struct staged *s, bool fill)
 {
     if (!s->memory.runtime)
         return MPI_SUCCESS;
+    collopt_say_once(COLLOPT_LOG_DECIDE, "buffers in device memory (%s) are copied to host memory, results back",
+                     s->memory.runtime->name);
     s->host = collopt_gpu_borrow(&s->memory, s->span.size);
     if (!s->host)
         return MPI_ERR_NO_MEM;
@@ -150,7 +152,7 @@ static int lend_both(const struct collopt_plan *plan, struct both *b)
     return err ? err : lend(&b->out, plan->in_place || b->out.span.gaps);
 }
 
-static int execute_staged(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out, struct both *b)
+static int execute_lent(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out, struct both *b)
 {
     int err = lend_both(plan, b);
 
@@ -165,26 +167,30 @@ static int execute_staged(struct collopt_comm *c, struct collopt_plan *plan, con
     return err;
 }
 
-int collopt_execute_anywhere(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out)
+static COLLOPT_OUT_OF_LINE int ask_and_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out)
 {
     struct both b = { .in = { .host = NULL } };
-    int err;
+    int err = look_at_both(c, plan, in, out, &b);
 
-    if (!collopt_gpu_possible())
-        return collopt_execute(c, plan, in, out);
-    err = look_at_both(c, plan, in, out, &b);
     if (err)
         return err;
     if (!b.in.memory.runtime && !b.out.memory.runtime)
         return collopt_execute(c, plan, in, out);
-    return execute_staged(c, plan, in, out, &b);
+    return execute_lent(c, plan, in, out, &b);
+}
+
+int collopt_execute_anywhere(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out)
+{
+    if (!collopt_gpu_possible())
+        return collopt_execute(c, plan, in, out);
+    return ask_and_execute(c, plan, in, out);
 }
 
 /* ---- MPI_Reduce_local ------------------------------------------------------------------------------------------------- */
 
 typedef void combine(void *result, const void *left, const void *right, size_t n);
 
-static int combine_staged(combine *combine, const void *in, void *out, size_t n, MPI_Datatype type)
+static COLLOPT_OUT_OF_LINE int combine_staged(combine *combine, const void *in, void *out, size_t n, MPI_Datatype type)
 {
     struct staged from = { .host = NULL }, to = { .host = NULL };
     struct span span;

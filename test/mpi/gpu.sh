@@ -35,7 +35,8 @@ of()                    # HOST RANKS MODE [VARIABLE=VALUE]... FILE...: collopt h
 
 devices()               # HOST
 {
-    for ranks in 1 2 3; do
+    of "$1" 1 collectives TEST_GPU_PINS=1 libcuda.so.1
+    for ranks in 2 3; do
         of "$1" $ranks collectives TEST_GPU_PINS=1 libcuda.so.1
         of "$1" $ranks collectives TEST_GPU_NODES=$nodes libhsa-runtime64.so.1
         of "$1" $ranks collectives TEST_GPU_NODES=$nodes TEST_GPU_PINS=1 libhsa-runtime64.so.1 libamdhip64.so.6
@@ -61,10 +62,27 @@ without()               # HOST
     of "$1" 2 idle TEST_GPU_BEGINS=1 COLLOPT_GPU=host libcuda.so.1
 }
 
+# Said once, not hidden: data that cannot be staged, a library that lacks what must be asked.
+complaining()           # HOST
+{
+    launch "$1" 1 LD_PRELOAD="$library" COLLOPT_AFTER=1 "$(program "$1" gpu)" partly "$work/libcuda.so.1" \
+        || fail "$1, partly: status $?"
+    said 1 '^collopt: cannot copy a datatype that lies partly in .* device memory (CUDA); ' "$1, partly"
+    mkdir -p "$work/lacking"
+    cp "$work/libze_intel_gpu.so.1" "$work/lacking/libcuda.so.1"
+    launch "$1" 2 LD_PRELOAD="$library" COLLOPT_AFTER=1 "$(program "$1" gpu)" lacking "$work/lacking/libcuda.so.1" \
+        || fail "$1, functions lacking: status $?"
+    said 2 '^collopt: CUDA (.*/lacking/libcuda.so.1) cannot be asked whether a buffer is device memory; ' "$1, lacking"
+    launch "$1" 2 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_LOG=decide "$(program "$1" gpu)" late "$work/libcuda.so.1" \
+        || fail "$1, decisions: status $?"
+    said 1 '^collopt: buffers in device memory (CUDA) are copied to host memory, results back$' "$1, decisions"
+}
+
 both()
 {
     devices "$1"
     without "$1"
+    complaining "$1"
 }
 
 for_each_host both
