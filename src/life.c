@@ -11,7 +11,6 @@
 #include "call.h"
 #include "gpu.h"
 #include "world.h"
-#include "gpu.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
