@@ -160,6 +160,7 @@ struct collopt_comm {
     _Atomic(MPI_Comm) comm;     /* the user's; MPI_COMM_NULL when free */
     enum collopt_status status;
     bool busy;                  /* inside one of our calls: a nested one goes to the host */
+    bool keys_due;              /* ENGAGED, and all ranks know that info keys may wait on some: the next call compares them */
     bool polite;                /* we yield the processor while we wait; else waiting is the host's */
     int calls;                  /* of the family, while NEW */
     bool placed, inside;        /* INSIDE is known: the world that agreed in MPI_Init */
@@ -244,6 +245,8 @@ void collopt_info_later(MPI_Comm *made, MPI_Info info);
 /* A hash of those that wait, to be compared where ranks compare something; and then whether they were alike. */
 uint64_t collopt_info_waiting(const struct collopt_comm *c);
 void collopt_info_compared(struct collopt_comm *c, bool are_alike);
+/* Compares them on COMM, collectively, where they are due. */
+int collopt_info_compare(struct collopt_comm *c, MPI_Comm comm);
 /* What they say for P; false: nothing that could serve. */
 bool collopt_info_select(const struct collopt_comm *c, const struct collopt_problem *p, struct collopt_decision *d);
 
@@ -324,7 +327,7 @@ bool collopt_agree(MPI_Comm comm, bool ready, bool *alike);
 bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, bool *hash_alike);
 /* Where they are not alike: "have different COLLOPT_ variables: rank 3 has ..., rank 0 has ...", on all ranks.  Collective. */
 void collopt_difference(MPI_Comm comm, char *text, size_t size);
-enum { COLLOPT_AGREED_VERSION = 21 };    /* changes with any change of what ranks do together */
+enum { COLLOPT_AGREED_VERSION = 22 };    /* changes with any change of what ranks do together */
 void collopt_agree_on_world(void);      /* after MPI_Init */
 bool collopt_world_asked(void);         /* they have been asked, in MPI_Init */
 bool collopt_world_agreed(void);        /* all ranks of MPI_COMM_WORLD run collopt alike, switched on */

@@ -101,6 +101,7 @@ static void clean(struct collopt_comm *c)
     free(c->scratch);
     free(c->waiting);
     c->waiting = NULL;
+    c->keys_due = false;
     c->scratch = NULL;
 }
 

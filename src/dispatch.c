@@ -394,6 +394,17 @@ static size_t bytes_of(const struct collopt_comm *c, const struct collopt_call *
     return elements(call, c->ranks) * f.size;
 }
 
+/* After MPI_Comm_set_info, which all ranks have called. */
+static int compare_keys_and_serve(struct collopt_comm *c, struct collopt_call *call)
+{
+    int err;
+
+    c->busy = true;
+    err = collopt_info_compare(c, call->comm);
+    c->busy = false;
+    return err == MPI_SUCCESS ? serve(c, call) : raise(call, err);
+}
+
 static COLLOPT_OUT_OF_LINE int decline_or_engage(struct collopt_comm *c, struct collopt_call *call)
 {
     int err;
@@ -408,7 +419,7 @@ static COLLOPT_OUT_OF_LINE int decline_or_engage(struct collopt_comm *c, struct 
         return decline(call, COLLOPT_PASS_OFF);
     switch (c->status) {
     case COLLOPT_ENGAGED:
-        return serve(c, call);
+        return c->keys_due ? compare_keys_and_serve(c, call) : serve(c, call);
     case COLLOPT_NEW:
         return decline(call, COLLOPT_PASS_EARLY);
     case COLLOPT_INTERCOMM:
@@ -422,7 +433,7 @@ int collopt_dispatch(struct collopt_call *call)
 {
     struct collopt_comm *c = collopt_comm_find(call->comm);
 
-    if (c && c->status == COLLOPT_ENGAGED && !c->busy && !switched_off())
+    if (c && c->status == COLLOPT_ENGAGED && !c->busy && !c->keys_due && !switched_off())
         return serve(c, call);
     return decline_or_engage(c, call);
 }

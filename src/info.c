@@ -1,12 +1,12 @@
 /* Info keys: collopt_allreduce=ring on a communicator says what COLLOPT_ALLREDUCE says for all, and goes before it.
  *
- * Neither host keeps a key that it does not know, so they are read where they are given.  MPI_Comm_set_info and
- * MPI_Comm_dup_with_info are collective: what was given is compared there, and used on all ranks or on none.  Like any hint, what
- * cannot serve a call is passed over without a warning.
+ * Neither host keeps a key that it does not know, so they are read where they are given.  Like any hint, what cannot serve a
+ * call is passed over without a warning.
  *
- * The communicator that MPI_Comm_idup_with_info makes may not be used before its request is complete, and nobody tells us when it
- * is.  So its keys wait in its state, and are compared when ranks next compare something on it: other keys, or whether it
- * is to be engaged.  By then it is complete, or the program would not use it. */
+ * MPI_Comm_set_info and its like are collective, but need not synchronize, and in programs that give keys of others they may not
+ * begin to.  So keys wait in the communicator's state.  They are compared when it is taken over.  One that was taken over compares
+ * at its next reduction: every rank knows that MPI_Comm_set_info was called, whether with keys of ours or without.  There they
+ * are used on all ranks or on none. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -23,9 +23,9 @@ struct given {
     struct collopt_choice choice;
 };
 
-struct collopt_keys {           /* of one info object */
+struct collopt_keys {           /* of info objects, the last one given counts */
     struct given given[COLLOPT_COLLECTIVES];
-    uint64_t hash;              /* of all keys and values of ours */
+    uint64_t value[COLLOPT_COLLECTIVES];        /* hashes; 0: not given */
 };
 
 static void name_key(int collective, char *key, size_t size)
@@ -51,19 +51,22 @@ static bool understand(struct given *g, int collective, const char *value, char 
     return g->any = g->back || collopt_parse_choice(value, (enum collopt_collective)collective, &g->choice, message, size);
 }
 
-static void read_keys(MPI_Info info, struct collopt_keys *keys)
+/* Adds INFO's keys to KEYS; were there any? */
+static bool read_keys(MPI_Info info, struct collopt_keys *keys)
 {
-    keys->hash = COLLOPT_HASH_START;
+    bool any = false;
+
     for (int i = 0; i < COLLOPT_COLLECTIVES; i++) {
         char key[64], value[VALUE] = "", message[512];
 
-        keys->given[i] = (struct given){ 0 };
         name_key(i, key, sizeof key);
         if (!get(info, key, value))
             continue;
-        keys->hash = collopt_hash_bytes(collopt_hash_bytes(keys->hash, key, strlen(key) + 1), value, strlen(value) + 1);
+        any = true;
+        keys->value[i] = collopt_hash_text(COLLOPT_HASH_START, value) | 1;
         understand(&keys->given[i], i, value, message, sizeof message);
     }
+    return any;
 }
 
 /* ---- what is wrong with them; rank 0 of the communicator speaks, for that of MPI_COMM_WORLD may not be here ---------------- */
@@ -107,13 +110,6 @@ static void tell_mistakes(MPI_Info info)
 
 /* ---- comparing and using them ------------------------------------------------------------------------------------------- */
 
-static bool alike(MPI_Comm comm, uint64_t hash)
-{
-    long long h = (long long)(hash >> 1), mine[2] = { h, -h }, all[2];
-
-    return collopt_host.Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS && all[0] == -all[1];
-}
-
 static void use(struct collopt_comm *c, const struct collopt_keys *keys)
 {
     for (int i = 0; i < COLLOPT_COLLECTIVES; i++)
@@ -122,11 +118,9 @@ static void use(struct collopt_comm *c, const struct collopt_keys *keys)
     collopt_plans_free(c);
 }
 
-/* ---- keys that wait ------------------------------------------------------------------------------------------------------ */
-
 uint64_t collopt_info_waiting(const struct collopt_comm *c)
 {
-    return c->waiting ? c->waiting->hash : COLLOPT_HASH_START;
+    return c->waiting ? collopt_hash_bytes(COLLOPT_HASH_START, c->waiting->value, sizeof c->waiting->value) : COLLOPT_HASH_START;
 }
 
 void collopt_info_compared(struct collopt_comm *c, bool are_alike)
@@ -137,47 +131,70 @@ void collopt_info_compared(struct collopt_comm *c, bool are_alike)
         use(c, c->waiting);
     free(c->waiting);
     c->waiting = NULL;
+    c->keys_due = false;
+}
+
+int collopt_info_compare(struct collopt_comm *c, MPI_Comm comm)
+{
+    long long h = (long long)(collopt_info_waiting(c) >> 1), mine[2] = { h, -h }, all[2];
+    MPI_Errhandler handler = collopt_quiet(comm);
+    int err = collopt_host.Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_MIN, comm);
+
+    collopt_as_before(comm, handler);
+    if (err == MPI_SUCCESS)
+        collopt_info_compared(c, all[0] == -all[1]);
+    return err;
+}
+
+/* ---- keys that are given ------------------------------------------------------------------------------------------------- */
+
+static void wait_with(struct collopt_comm *c, MPI_Info info)
+{
+    struct collopt_keys keys = { .value = { 0 } };
+    bool any;
+
+    if (c->waiting)
+        keys = *c->waiting;
+    any = read_keys(info, &keys);
+    if (c->rank == 0)
+        tell_mistakes(info);
+    if (any && !c->waiting)
+        c->waiting = malloc(sizeof keys);
+    if (any && c->waiting)      /* without memory, what the others have is not alike */
+        *c->waiting = keys;
 }
 
 /* There may be nothing yet where MADE points. */
 void collopt_info_later(MPI_Comm *made, MPI_Info info)
 {
-    struct collopt_keys keys;
+    struct collopt_keys keys = { .value = { 0 } };
     struct collopt_comm *c;
 
-    if (!collopt_world_agreed())
-        return;
-    read_keys(info, &keys);
-    if (keys.hash == COLLOPT_HASH_START)
+    if (!collopt_world_agreed() || !read_keys(info, &keys))
         return;
     c = collopt_quirk(COLLOPT_IDUP_AT_ONCE) ? collopt_comm_find(*made) : NULL;
-    if (c ? c->rank == 0 : collopt_speaks())
+    if (c) {
+        wait_with(c, info);
+        return;
+    }
+    if (collopt_speaks())
         tell_mistakes(info);
-    if (c && (c->waiting = malloc(sizeof keys)) != NULL)
-        *c->waiting = keys;
-    else
-        collopt_warn("the info keys collopt_... of an MPI_Comm_idup_with_info are ignored: the communicator is not there yet");
+    collopt_warn("the info keys collopt_... of an MPI_Comm_idup_with_info are ignored: the communicator is not there yet");
 }
-
-/* ---- keys that are given to communicators that can be used --------------------------------------------------------------- */
 
 /* Every rank of COMM comes here, with keys of ours or without.  Where the ranks were not asked in MPI_Init, some may be without
  * collopt's consent, and nothing can be compared. */
 void collopt_info_take(MPI_Comm comm, MPI_Info info)
 {
     struct collopt_comm *c = collopt_world_agreed() ? collopt_comm_find(comm) : NULL;
-    struct collopt_keys keys;
-    bool are_alike;
 
-    if (!c || c->status == COLLOPT_INTERCOMM || !collopt_comm_inside(c))
+    if (!c || c->status == COLLOPT_INTERCOMM || c->status == COLLOPT_REFUSED || !collopt_comm_inside(c))
         return;
-    read_keys(info, &keys);
-    if (c->rank == 0)
-        tell_mistakes(info);
-    are_alike = alike(comm, collopt_info_waiting(c) * COLLOPT_HASH_PRIME ^ keys.hash);
-    collopt_info_compared(c, are_alike);
-    if (are_alike)
-        use(c, &keys);
+    wait_with(c, info);
+    if (c->status == COLLOPT_ENGAGED && c->ranks == 1)
+        collopt_info_compared(c, true);
+    else if (c->status == COLLOPT_ENGAGED)
+        c->keys_due = true;
 }
 
 bool collopt_info_select(const struct collopt_comm *c, const struct collopt_problem *p, struct collopt_decision *d)

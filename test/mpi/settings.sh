@@ -223,6 +223,12 @@ informing()
         'info=allreduce=bucket:dims=3x2 allreduce=2'
     tells 2 'run 2 passed 0' COLLOPT_AFTER=1 -- info0=allreduce=ring allreduce=2
     said 1 '^collopt: the info keys collopt_... differ between the 2 ranks of a communicator' "$host, info keys that differ"
+    # nobody waits for anybody where keys are given, before a communicator is taken over or after
+    chosen "$ring" 'infoturn=allreduce=ring allreduce=2'
+    chosen "$ring" 'allreduce infoturn=allreduce=ring allreduce'
+    chosen "$ring" 'infoturn= infoturn=allreduce=ring allreduce infoturn= allreduce'
+    tells 2 'run 3 passed 0' COLLOPT_AFTER=1 -- allreduce infoturn0=allreduce=ring allreduce=2
+    said 1 '^collopt: the info keys collopt_... differ between the 2 ranks of a communicator' "$host, info keys of rank 0 only"
     tells 2 'run 2 passed 0' COLLOPT_AFTER=1 -- info=allreduce=rong info=allreduce=rong info=alreduce=ring allreduce=2
     said 1 '^collopt: info key collopt_allreduce=rong is not understood: .*' "$host, an unknown algorithm as info key"
     said 1 '^collopt: collopt_alreduce is not an info key .* did you mean collopt_allreduce?' "$host, an unknown info key"

@@ -11,6 +11,7 @@
  *     halves                      from now on, on half the ranks of it: the lower ones, the upper ones
  *     info=allreduce=ring         an info key for it, collopt_allreduce
  *     info0=allreduce=ring        the same, but only rank 0 gives it
+ *     infoturn=allreduce=ring     the same, one rank after the other, each told by a message; infoturn0: only rank 0 gives the key
  *     infodup=allreduce=ring      from now on, on a new duplicate with this info key
  *     infoidup=allreduce=ring     the same by MPI_Comm_idup_with_info, where there is one; infoidup0: only rank 0 gives the key
  *
@@ -194,19 +195,34 @@ static MPI_Comm duplicate(MPI_Comm comm, MPI_Info info, bool at_once)
     return made;
 }
 
+/* Hosts keep what they are told and ask nobody, so that ranks may come one after the other. */
+static void set_info(MPI_Comm comm, MPI_Info info, bool in_turn)
+{
+    int rank, ranks, token = 0;
+
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &ranks);
+    if (in_turn && rank > 0)
+        MPI_Recv(&token, 1, MPI_INT, rank - 1, 77, comm, MPI_STATUS_IGNORE);
+    MPI_Comm_set_info(comm, info);
+    if (in_turn && rank < ranks - 1)
+        MPI_Send(&token, 1, MPI_INT, rank + 1, 77, comm);
+}
+
 static bool inform(struct state *s, const char *word)
 {
     size_t n = strcspn(word, "=");
-    bool idup = strncmp(word, "infoidup", 8) == 0;
+    bool idup = strncmp(word, "infoidup", 8) == 0, turn;
     MPI_Info info;
 
     if (strncmp(word, "info", 4) != 0)
         return false;
+    turn = strncmp(word, "infoturn", 8) == 0;
     info = make_info(word[n - 1] != '0' || world_rank == 0 ? word + n + 1 : "");
     if (idup || strncmp(word, "infodup", 7) == 0)
         go_on_with(s, duplicate(s->comm, info, !idup));
     else
-        MPI_Comm_set_info(s->comm, info);
+        set_info(s->comm, info, turn);
     MPI_Info_free(&info);
     return true;
 }
