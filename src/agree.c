@@ -50,7 +50,7 @@ bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, b
 {
     long long settings = (long long)(collopt_settings()->hash >> 1), version = (long long)(version_hash() >> 1);
     long long also = (long long)(hash >> 1);
-    long long mine[] = { version, -version, settings, -settings, also, -also, ready }, all[7];
+    long long mine[] = { version, -version, settings, -settings, also, -also, ready && !collopt_fault_tolerant() }, all[7];
 
     *alike = *hash_alike = false;
     if (collopt_host.Allreduce(mine, all, 7, MPI_LONG_LONG, MPI_MIN, comm) != MPI_SUCCESS)
@@ -173,6 +173,9 @@ void collopt_agree_on_world(void)
         return;
     }
     atomic_store_explicit(&collopt_switched_on, false, memory_order_relaxed);
+    if (alike && on && collopt_fault_tolerant())
+        collopt_warn("the MPI library's fault tolerance is on (mpirun --with-ft): reductions are left to it, since collopt's would "
+                     "not end when a process fails or a communicator is revoked");
     if (alike)
         return;
     collopt_difference(MPI_COMM_WORLD, difference, sizeof difference);

@@ -99,6 +99,7 @@ COLLOPT_BACKEND_SOURCES = \
 	src/sight.h \
 	src/stage.c \
 	src/survey.c \
+	src/tolerance.c \
 	src/wait.c \
 	src/world.c \
 	src/world.h

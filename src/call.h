@@ -329,6 +329,7 @@ bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, b
 void collopt_difference(MPI_Comm comm, char *text, size_t size);
 enum { COLLOPT_AGREED_VERSION = 22 };    /* changes with any change of what ranks do together */
 void collopt_agree_on_world(void);      /* after MPI_Init */
+bool collopt_fault_tolerant(void);      /* tolerance.c: the job goes on when a process fails */
 bool collopt_world_asked(void);         /* they have been asked, in MPI_Init */
 bool collopt_world_agreed(void);        /* all ranks of MPI_COMM_WORLD run collopt alike, switched on */
 

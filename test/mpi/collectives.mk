@@ -42,7 +42,8 @@ MPI_TESTS = \
 	test/mpi/quirks.sh \
 	test/mpi/reproducible.sh \
 	test/mpi/settings.sh \
-	test/mpi/static.sh
+	test/mpi/static.sh \
+	test/mpi/tolerance.sh
 
 COLLECTIVES_TESTS = $(TEST_HOSTS:%=test/mpi/collectives-%.sh)
 $(COLLECTIVES_TESTS): test/mpi/collectives-%.sh: Makefile
