@@ -10,6 +10,7 @@
  *     steps=400           of each thread: one to four reductions in a row, or something else that a program does
  *     only=0:0-99,1:7     nothing but these steps of these threads
  *     without=attribute   none of these sorts of steps, which are the rows of a table below
+ *     churn=1             so many times as many communicators are made and freed
  *     most=4194304        bytes of a vector
  *     trusted=0           1: the MPI library's own collectives may run, so calls are only what they can do
  *     patience=60         seconds that a step may take
@@ -40,7 +41,7 @@
 
 #include "fuzz.h"
 
-struct fuzz_job job = { .threads = 1, .steps = 400, .most = (size_t)4 << 20, .patience = 60 };
+struct fuzz_job job = { .threads = 1, .steps = 400, .churn = 1, .most = (size_t)4 << 20, .patience = 60 };
 
 OWN int thread_number;
 OWN uint64_t step_number;
@@ -111,6 +112,11 @@ static const struct sort_of_step {
     { 2, "pause", "a pause", dawdle },
 };
 
+static size_t weight_of(const struct sort_of_step *s)
+{
+    return s->weight * (s->take == groups_renew || s->take == groups_orphan ? job.churn : 1);
+}
+
 static const struct sort_of_step *draw_sort(uint64_t number)
 {
     enum { SORTS = sizeof sorts / sizeof *sorts };
@@ -118,13 +124,13 @@ static const struct sort_of_step *draw_sort(uint64_t number)
     size_t all = 0, at;
 
     for (int i = 0; i < SORTS; i++)
-        all += sorts[i].weight;
+        all += weight_of(&sorts[i]);
     at = fuzz_below(&r, all);
     for (int i = 0; i < SORTS; i++)
-        if (at < sorts[i].weight)
+        if (at < weight_of(&sorts[i]))
             return &sorts[i];
         else
-            at -= sorts[i].weight;
+            at -= weight_of(&sorts[i]);
     return &sorts[0];
 }
 
@@ -259,6 +265,8 @@ static bool read_argument(const char *text)
         job.steps = value;
     else if (IS("only"))
         only = equals + 1;
+    else if (IS("churn"))
+        job.churn = value;
     else if (IS("without"))
         without = equals + 1;
     else if (IS("most"))
@@ -280,7 +288,7 @@ static void read_job(int argc, char **argv)
     job.seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     for (int i = 2; i < argc; i++)
         if (!read_argument(argv[i])) {
-            fprintf(stderr, "fuzz: %s is none of threads=, steps=, only=, without=, most=, trusted=, patience=, say=\n", argv[i]);
+            fprintf(stderr, "fuzz: %s is none of threads=, steps=, only=, without=, churn=, most=, trusted=, patience=, say=\n", argv[i]);
             exit(99);
         }
     job.most = most_for_cut(job.most);

@@ -23,6 +23,7 @@ struct fuzz_job {               /* alike on all ranks */
     int threads;
     uint64_t steps;             /* of each thread */
     size_t most;                /* bytes of a vector */
+    size_t churn;               /* so many times as many communicators are made and freed */
     bool trusted;               /* only what the MPI library's own collectives can do: they may run */
     unsigned patience;          /* seconds for a step */
     bool say;                   /* what is done */

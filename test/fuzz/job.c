@@ -278,8 +278,9 @@ void job_print(int ranks)
 
     if (!fuzz_chance(r, 10))
         draw_settings(r, ranks, &s);
-    printf("threads=%d\nsteps=%d\nmost=%zu\ntrusted=%d\n", fuzz_chance(r, 3) ? 2 + (int)fuzz_below(r, FUZZ_THREADS - 1) : 1,
-           200 + (int)fuzz_below(r, 400), draw_most(r), host_may_run(&s));
+    printf("threads=%d\nsteps=%d\nmost=%zu\nchurn=%d\ntrusted=%d\n",
+           fuzz_chance(r, 3) ? 2 + (int)fuzz_below(r, FUZZ_THREADS - 1) : 1, 200 + (int)fuzz_below(r, 400), draw_most(r),
+           fuzz_chance(r, 3) ? 10 : 1, host_may_run(&s));
     for (int i = 0; i < n && i < MOST_ROWS; i++)
         if (s.value[i][0])
             printf("%s=%s\n", rows[i].name, s.value[i]);
