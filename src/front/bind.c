@@ -18,7 +18,7 @@
 _Atomic(const struct collopt_binding *) collopt_bound;
 
 #define SPELLED(function, id, ID, needs, parameters, arguments) #function,
-const char *const collopt_mpi_names[COLLOPT_NAME_COUNT] = { COLLOPT_NAMES(SPELLED) "MPI_Pcontrol" };
+static const char *const names[COLLOPT_NAME_COUNT] = { COLLOPT_NAMES(SPELLED) "MPI_Pcontrol" };
 
 /* This process's rank by the launcher's word; NULL: it has no launcher that we know. */
 static const char *launched_rank(void)
@@ -100,7 +100,7 @@ static const void *base_of(const void *address)
 
 bool collopt_is_ours(const void *address)
 {
-    return base_of(address) == base_of(collopt_mpi_names);
+    return base_of(address) == base_of(names);
 }
 
 /* ---- where we are ---- */
@@ -109,7 +109,7 @@ bool collopt_is_ours(const void *address)
 static bool mapped_path(char path[PATH_MAX])
 {
     FILE *maps = fopen("/proc/self/maps", "r");
-    uintptr_t here = (uintptr_t)collopt_mpi_names;
+    uintptr_t here = (uintptr_t)names;
     char line[PATH_MAX + 128];
     bool found = false;
 
@@ -132,7 +132,7 @@ static bool own_path(char path[PATH_MAX])
 {
     Dl_info where;
 
-    if (!dladdr(collopt_mpi_names, &where))
+    if (!dladdr(names, &where))
         return false;
     if (where.dli_fname[0] != '/')
         return mapped_path(path);
@@ -251,10 +251,10 @@ static void look_up(struct collopt_binding *b, bool found, const struct collopt_
     for (int i = 0; i < COLLOPT_NAME_COUNT; i++) {
         char name[64];
 
-        snprintf(name, sizeof name, "P%s", collopt_mpi_names[i]);
+        snprintf(name, sizeof name, "P%s", names[i]);
         b->host[i] = function_of(found ? mpi->handle : RTLD_NEXT, name);
         b->tool_pmpi[i] = found ? tool(name, mpi) : NULL;
-        b->tool_mpi[i] = tool(collopt_mpi_names[i], mpi);
+        b->tool_mpi[i] = tool(names[i], mpi);
     }
 }
 
@@ -301,7 +301,7 @@ void collopt_went_past(enum collopt_name name, collopt_function tool)
         b->backend->went_past(name);
     if (b->backend && dladdr((const void *)(uintptr_t)tool, &where) && !atomic_flag_test_and_set(&said))
         warn("%s goes past collopt: %s, which was loaded behind libcollopt.so, calls the P%s that is next. "
-             "Name it before libcollopt.so in LD_PRELOAD", collopt_mpi_names[name], where.dli_fname, collopt_mpi_names[name]);
+             "Name it before libcollopt.so in LD_PRELOAD", names[name], where.dli_fname, names[name]);
 }
 
 /* Binds once; a process without an MPI is bound only if it MUST be. Nothing under the lock calls back into us: the host
@@ -334,7 +334,7 @@ const struct collopt_binding *collopt_bind(const void *caller)
 /* The functions of include/collopt.h may be called where there is no MPI, or not yet. */
 const struct collopt_public *collopt_public_table(void)
 {
-    const struct collopt_binding *b = bind_once(collopt_mpi_names, false);
+    const struct collopt_binding *b = bind_once(names, false);
 
     return b && b->backend ? b->backend->public_table : NULL;
 }

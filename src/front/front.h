@@ -2,8 +2,8 @@
  *
  * It knows no mpi.h and needs only libc, so it can be preloaded into anything. The first intercepted call finds
  * the process's MPI (find.c), loads the backend built for its ABI and publishes what each name shall do
- * (bind.c); every further call is one load and one jump (calls.c, pcontrol.c), or goes by profiling tools (tools.c). A process without MPI pays for being
- * mapped and one look-up (lacking.c). */
+ * (bind.c); every further call is one load and one jump (calls.c, pcontrol.c), or goes by profiling tools (tools.c). A process that makes no such call pays for
+ * being mapped and no more: there is no constructor. */
 
 #ifndef COLLOPT_FRONT_H
 #define COLLOPT_FRONT_H
@@ -61,9 +61,6 @@ extern const struct collopt_optional collopt_optional[];
 
 /* From now on everybody finds those of ours that are THERE ([0]: MPI_X, [1]: PMPI_X) without us too, behind us, and nobody others. */
 void collopt_show_as_there(const bool there[COLLOPT_NAME_COUNT][2]);
-
-/* "MPI_Allreduce" and so on; bind.c. */
-extern const char *const collopt_mpi_names[COLLOPT_NAME_COUNT];
 
 /* ---- tools.c: where there are tools behind us ---- */
 

@@ -10,8 +10,9 @@
  *     weak references: are filled by the loader when objects are loaded, where all it looks at is whether there is a
  *         definition. An indirect function (IFUNC) could say that there is none; but a library that is relocated before us, as
  *         with -z now or LD_BIND_NOW all are that come behind us, would have it run before it can, with a warning of the
- *         loader's. So what was filled with ours is cleared here: before main() where the program is linked with MPI, else at
- *         the first call
+ *         loader's. So what was filled with ours is cleared here, at the first call that comes by, which is most often MPI_Init. Not
+ *         before main(): what is missing there is asked by dlsym, which frees its message, and a program's own free() may
+ *         call dlsym
  *
  * What the host lacks is then taken out of our table of symbols, for objects that are loaded later. Where a page may not be
  * written all stays as the loader made it: a name that the host lacks answers that it is not supported. */
@@ -21,7 +22,6 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -187,20 +187,4 @@ static int go_through(struct dl_phdr_info *object, size_t size, void *data)
 void collopt_show_as_there(const bool there[COLLOPT_NAME_COUNT][2])
 {
     dl_iterate_phdr(go_through, (void *)(uintptr_t)there);
-}
-
-/* Before main() only a program that is linked with MPI has one. */
-__attribute__((constructor)) static void before_main(void)
-{
-    bool there[COLLOPT_NAME_COUNT][2] = { { false } };
-
-    if (!dlsym(RTLD_DEFAULT, "PMPI_Get_library_version"))
-        return;
-    for (const struct collopt_optional *o = collopt_optional; o->ours; o++) {
-        char name[64];
-
-        snprintf(name, sizeof name, "%s%s", o->profiling ? "P" : "", collopt_mpi_names[o->name]);
-        there[o->name][o->profiling] = dlsym(RTLD_NEXT, name) != NULL;
-    }
-    collopt_show_as_there((const bool (*)[2])there);
 }

@@ -1,4 +1,4 @@
-/* Which of the names that not every host has does this program find? By weak references, before MPI_Init and after it, and by dlsym.
+/* Which of the names that not every host has does this program find? By weak references, after MPI_Init, and by dlsym.
  * The MPI library's header may have no such function.
  *
  *     names        one line for each way; the names that are there are also called, where rank 0 says what came of it */
@@ -31,7 +31,6 @@ int main(int argc, char **argv)
     typedef int large_function(const void *, void *, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
     large_function *large;
 
-    say("weak before");
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     say("weak after");
