@@ -208,8 +208,13 @@ void collopt_comm_engage_world(void);
  * others, so where a process has begun a session, communicators are taken over as if they reached beyond the world. */
 void collopt_session_begins(void);
 /* Around MPI_Comm_free and MPI_Comm_disconnect: reductions of the program's delete callbacks go to the host. */
-void collopt_comm_leaves(MPI_Comm comm);
-void collopt_comm_left(MPI_Comm comm, int err);
+struct collopt_leaving {
+    MPI_Comm comm;
+    enum collopt_status status;         /* to be restored if it cannot be freed */
+    const struct collopt_leaving *outer;
+};
+void collopt_comm_leaves(MPI_Comm comm, struct collopt_leaving *l);
+void collopt_comm_left(const struct collopt_leaving *l, int err);
 static inline MPI_Comm collopt_comm_of(const struct collopt_comm *c)
 {
     return atomic_load_explicit(&c->comm, memory_order_relaxed);

@@ -25,8 +25,7 @@ static struct collopt_comm *unused, *every;
 static int keyval = MPI_KEYVAL_INVALID;
 static int engaged, own_communicators;
 static atomic_bool shut_down, sessions;
-static _Thread_local MPI_Comm leaving;          /* being freed by this thread */
-static _Thread_local bool leaves;
+static _Thread_local const struct collopt_leaving *leaving;     /* what this thread is freeing, the last one first */
 
 static size_t slot_of(MPI_Comm comm)
 {
@@ -244,12 +243,20 @@ static struct collopt_comm *new_state(MPI_Comm comm)
     return c;
 }
 
+static bool is_leaving(MPI_Comm comm)
+{
+    for (const struct collopt_leaving *l = leaving; l; l = l->outer)
+        if (l->comm == comm)
+            return true;
+    return false;
+}
+
 static COLLOPT_OUT_OF_LINE struct collopt_comm *look_up(MPI_Comm comm)
 {
     struct collopt_comm *c = NULL;
     int found = 0;
 
-    if (!collopt_plausible_comm(comm) || (leaves && comm == leaving) || !make_keyval()
+    if (!collopt_plausible_comm(comm) || is_leaving(comm) || !make_keyval()
         || PMPI_Comm_get_attr(comm, keyval, &c, &found))
         return NULL;
     if (!found)
@@ -281,25 +288,27 @@ static struct collopt_comm *known(MPI_Comm comm)
     return c;
 }
 
-/* Delete callbacks of the program's may reduce on the communicator while, or after, ours takes its state away.  A state made
- * then would be found again by whoever gets the same handle next. */
-void collopt_comm_leaves(MPI_Comm comm)
+/* Delete callbacks of the program's may reduce on the communicator while, or after, ours takes its state away, and may free
+ * others.  A state made then would be found again by whoever gets the same handle next. */
+void collopt_comm_leaves(MPI_Comm comm, struct collopt_leaving *l)
 {
     struct collopt_comm *c = known(comm);
 
-    leaving = comm;
-    leaves = true;
-    if (c && c->status == COLLOPT_ENGAGED)
+    *l = (struct collopt_leaving){ .comm = comm, .outer = leaving };
+    leaving = l;
+    if (c && (c->status == COLLOPT_ENGAGED || c->status == COLLOPT_NEW)) {
+        l->status = c->status;
         c->status = COLLOPT_LEAVING;
+    }
 }
 
-void collopt_comm_left(MPI_Comm comm, int err)
+void collopt_comm_left(const struct collopt_leaving *l, int err)
 {
-    struct collopt_comm *c = err ? known(comm) : NULL;
+    struct collopt_comm *c = err ? known(l->comm) : NULL;
 
-    leaves = false;
+    leaving = l->outer;
     if (c && c->status == COLLOPT_LEAVING)
-        c->status = COLLOPT_ENGAGED;
+        c->status = l->status;
 }
 
 /* ---- engaging ------------------------------------------------------------------------------------------------ */

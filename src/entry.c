@@ -168,23 +168,23 @@ int collopt_entry_Type_free(host_type *type)
 
 int collopt_entry_Comm_free(host_comm *comm)
 {
-    host_comm freed = *comm;
+    struct collopt_leaving leaving;
     int err;
 
-    collopt_comm_leaves(freed);
+    collopt_comm_leaves(*comm, &leaving);
     err = collopt_next.Comm_free(comm);
-    collopt_comm_left(freed, err);
+    collopt_comm_left(&leaving, err);
     return err;
 }
 
 int collopt_entry_Comm_disconnect(host_comm *comm)
 {
-    host_comm freed = *comm;
+    struct collopt_leaving leaving;
     int err;
 
-    collopt_comm_leaves(freed);
+    collopt_comm_leaves(*comm, &leaving);
     err = collopt_next.Comm_disconnect(comm);
-    collopt_comm_left(freed, err);
+    collopt_comm_left(&leaving, err);
     return err;
 }
 
