@@ -1,8 +1,8 @@
 # Programs on real MPIs: every algorithm, errors, communicators, threads, settings.  A program is compiled for each MPI as
 # test/mpi/<mpi>/<program>; the scripts run them.
 
-MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_exact test_gpu test_handles test_local \
-	test_pairs test_quirks test_reproducible test_settings test_threads
+MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_exact test_gpu test_handles test_lives \
+	test_local test_pairs test_quirks test_reproducible test_settings test_threads
 
 # The standard ABI only where a library serves it.
 MPI_TEST_FILES = $(foreach host,$(ARCHIVES) $(if $(ABI_MPIS),abi),$(MPI_TEST_NAMES:%=test/mpi/$(host)/%)) \
@@ -37,6 +37,7 @@ MPI_TESTS = \
 	test/mpi/errors.sh \
 	test/mpi/gpu.sh \
 	test/mpi/host.sh \
+	test/mpi/lives.sh \
 	test/mpi/local.sh \
 	test/mpi/pairs.sh \
 	test/mpi/quirks.sh \
