@@ -444,6 +444,7 @@ int main(int argc, char **argv)
     int status = 0;
 
     setvbuf(stderr, NULL, _IOLBF, 0);   /* launchers put what comes in pieces between the lines of others, those of stdout too */
+    setenv("COLLOPT_AFTER", "1", 0);    /* what is measured are calls like those before */
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (!options_read(&o, argc, argv, message)) {

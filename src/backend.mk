@@ -11,9 +11,6 @@ COLLOPT_CORE_SOURCES = \
 	src/counters.c \
 	src/depend.c \
 	src/expression.c \
-	src/gpu.c \
-	src/gpu.h \
-	src/gpu_runtimes.c \
 	src/hash.h \
 	src/hosts.c \
 	src/hosts.h \
@@ -86,6 +83,9 @@ COLLOPT_BACKEND_SOURCES = \
 	src/entry.c \
 	src/execute.c \
 	src/facts.c \
+	src/gpu.c \
+	src/gpu.h \
+	src/gpu_runtimes.c \
 	src/handles.c \
 	src/hand_over.c \
 	src/host.c \

@@ -28,7 +28,7 @@ static _Atomic(struct numbered **) block[BLOCKS];
 static _Atomic(struct numbered *) chain[CHAINS];
 static _Atomic(size_t) used;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static __thread bool missed;
+static atomic_uint misses;      /* of all threads: one that was not concerned fails too, which is safe */
 
 static size_t chain_of(const struct collopt_choice *c)
 {
@@ -71,7 +71,7 @@ static size_t add(const struct collopt_choice *c, size_t at)
 
     if (!place) {
         free(n);
-        missed = true;
+        atomic_fetch_add(&misses, 1);
         return 0;
     }
     *n = (struct numbered){ .choice = *c, .number = number,
@@ -108,10 +108,7 @@ const struct collopt_choice *collopt_choice_numbered(size_t number)
     return &b[number - ((size_t)1 << block_of(number))]->choice;
 }
 
-bool collopt_choice_missed(void)
+unsigned collopt_choice_misses(void)
 {
-    bool was = missed;
-
-    missed = false;
-    return was;
+    return atomic_load(&misses);
 }

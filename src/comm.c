@@ -25,7 +25,12 @@ static struct collopt_comm *unused, *every;
 static int keyval = MPI_KEYVAL_INVALID;
 static int engaged, own_communicators;
 static atomic_bool shut_down, sessions;
-static _Thread_local const struct collopt_leaving *leaving;     /* what this thread is freeing, the last one first */
+#ifdef COLLOPT_ONE_THREAD       /* SimGrid: each rank has a copy of the program, and there is little room for their thread-local storage */
+# define PER_THREAD
+#else
+# define PER_THREAD _Thread_local
+#endif
+static PER_THREAD const struct collopt_leaving *leaving;        /* what this thread is freeing, the last one first */
 
 static size_t slot_of(MPI_Comm comm)
 {

@@ -46,7 +46,7 @@ static struct {
     int (*to_host)(void *to, unsigned long long from, size_t n);
     int (*to_device)(unsigned long long to, const void *from, size_t n);
     int (*alloc)(void **memory, size_t size, unsigned flags);
-    int (*free)(void *memory);
+    int (*free_memory)(void *memory);
 } cuda;
 
 static bool cuda_find(void *library)
@@ -60,7 +60,7 @@ static bool cuda_find(void *library)
         && find_function(library, "cuMemcpyDtoH_v2", &cuda.to_host)
         && find_function(library, "cuMemcpyHtoD_v2", &cuda.to_device)
         && find_function(library, "cuMemHostAlloc", &cuda.alloc)
-        && find_function(library, "cuMemFreeHost", &cuda.free);
+        && find_function(library, "cuMemFreeHost", &cuda.free_memory);
 }
 
 /* Of an address that CUDA does not know, cuPointerGetAttributes says 0 for everything; before cuInit() it is an error. */
@@ -149,7 +149,7 @@ static void cuda_unpin(void *p)
     cuda_type(p, &m);
     if (!cuda_enter(&m, &retained))
         return;
-    cuda.free(p);
+    cuda.free_memory(p);
     cuda_leave(&m, retained);
 }
 
@@ -197,11 +197,11 @@ static bool hsa_find(void *library)
 static void hsa_help(void *library)
 {
     int (*alloc)(void **, size_t, unsigned);
-    int (*free)(void *);
+    int (*free_memory)(void *);
 
-    if (!find_function(library, "hipHostFree", &free) || !find_function(library, "hipHostMalloc", &alloc))
+    if (!find_function(library, "hipHostFree", &free_memory) || !find_function(library, "hipHostMalloc", &alloc))
         return;
-    hsa.hip_free = free;
+    hsa.hip_free = free_memory;
     hsa.hip_alloc = alloc;
 }
 
@@ -297,7 +297,7 @@ static struct {
     int (*new_list)(void *context, void *device, const struct ze_queue_desc *desc, void **list);
     int (*append)(void *list, void *to, const void *from, size_t n, void *event, uint32_t events, void **wait_for);
     int (*alloc)(void *context, const struct ze_desc *desc, size_t size, size_t alignment, void **memory);
-    int (*free)(void *context, void *memory);
+    int (*free_memory)(void *context, void *memory);
 } ze;
 
 enum { ZE_MOST = 16 };
@@ -319,7 +319,7 @@ static bool ze_functions(void *library)
         && find_function(library, "zeCommandListCreateImmediate", &ze.new_list)
         && find_function(library, "zeCommandListAppendMemoryCopy", &ze.append)
         && find_function(library, "zeMemAllocHost", &ze.alloc)
-        && find_function(library, "zeMemFree", &ze.free);
+        && find_function(library, "zeMemFree", &ze.free_memory);
 }
 
 /* A question needs a context, and any context of the driver will do (MPICH and UCX ask by their own, too), so we make
@@ -411,7 +411,7 @@ static void ze_unpin(void *p)
     struct collopt_gpu_memory m;
 
     if (ze_type(p, &m) == ZE_MEMORY_TYPE_HOST)
-        ze.free(ze_context[m.device], p);
+        ze.free_memory(ze_context[m.device], p);
 }
 
 /* ---- all of them --------------------------------------------------------------------------------------------------- */

@@ -19,7 +19,7 @@ typedef MPI_Comm host_comm;
 typedef MPI_Info host_info;
 typedef MPI_Request host_request;
 typedef MPI_Errhandler host_errhandler;
-#if MPI_VERSION >= 4
+#if COLLOPT_HAVE_SESSION        /* Open MPI 5.0 has them, and calls itself MPI 3.1 */
 typedef MPI_Session host_session;
 #else
 typedef void *host_session;     /* a newer version of this host may have them: MPI_Session_init only fills one in */

@@ -164,8 +164,8 @@ struct collopt_choice {
 /* A choice as the value of a parameter that takes an algorithm; 0: no memory.  And back; NULL: there is no such number. */
 size_t collopt_choice_number(const struct collopt_choice *choice);
 const struct collopt_choice *collopt_choice_numbered(size_t number);
-/* Has this thread got a 0 since it last asked?  What it decided since may not be what other ranks decide. */
-bool collopt_choice_missed(void);
+/* How often somebody got a 0.  What was decided meanwhile may not be what other ranks decide. */
+unsigned collopt_choice_misses(void);
 
 /* Parses TEXT for collective C.  On failure returns false and writes a sentence to MESSAGE that names what was wrong and
  * what would be right. */

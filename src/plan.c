@@ -460,22 +460,22 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const stru
         .counts = plan->counts, .commutative = plan->facts.commutative, .exact = plan->facts.exact, .once = plan->facts.once,
         .segments = 1, .topology = &c->topology, .machine = &c->machine,
     };
+    const unsigned misses = collopt_choice_misses();
     struct collopt_decision d;
 
     collopt_put_nowhere(&p);
     p.count = input_elements(c, call, plan->counts);
     plan->bytes = (uint64_t)p.count * p.size;
     plan->size_class = collopt_size_class(plan->bytes);
-    collopt_choice_missed();
     choose(c, call, &p, &d);
     if (d.open && collopt_settings()->adapt && call->trial == 0 && c->ranks > 1) {
         plan->adapted = collopt_adapted_for(c, &p);
-        return plan->adapted != NULL && !collopt_choice_missed();
+        return plan->adapted != NULL && collopt_choice_misses() == misses;
     }
     plan->algorithm = d.choice.algorithm;
     if (plan->algorithm)
         collopt_set_parameters(&p, &d.choice);
-    if (collopt_choice_missed()) {              /* other ranks may have chosen something else */
+    if (collopt_choice_misses() != misses) {    /* other ranks may have chosen something else */
         collopt_remembered_free(c->remembered);
         c->remembered = NULL;
         return false;

@@ -58,7 +58,7 @@ static const struct collopt_setting_row rows[] = {
       .help = "how to wait for a message; auto: yield the processor where ranks outnumber processors" },
     { .name = "COLLOPT_GPU", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED, .values = "auto|host|native", .preset = "auto",
       FIELD(gpu),
-      .help = "buffers in device memory; auto: staged in host memory; host: there are none; native: all is left to the MPI library" },
+      .help = "device memory; auto: staged in host memory; host: there is none; native: all is the MPI library's" },
     { .name = "COLLOPT_NODE_RANKS", .kind = COLLOPT_NODES, .scope = COLLOPT_AGREED, .values = "N[,N...]|cyclic:N",
       .preset = "0", FIELD(node_ranks),
       .help = "ranks of MPI_COMM_WORLD that count as one node; 0: those that share memory" },

@@ -96,7 +96,8 @@ said 1 '^collopt: 8 threads decide this once$' "threads without MPI"
 said 1 '^collopt: COLLOPT_ALLREDUCE=bucket:dims=3x3 cannot serve 8 ranks, ' "threads without MPI"
 
 # shellcheck disable=SC2046
-compiled -shared $(listed libcollopt_la_SOURCES Makefile.am) $(listed COLLOPT_PUBLIC_SOURCES src/backend.mk) -ldl -o libcollopt.so
+compiled -shared $(listed libcollopt_la_SOURCES Makefile.am) $(listed COLLOPT_PUBLIC_SOURCES src/backend.mk) -Wl,--version-script="$top/src/front/front.map" \
+    -ldl -o libcollopt.so
 compiled -shared -fvisibility=default "$top/test/front/strange.c" -o libstrange.so
 compiled "$top/test/front/stranger.c" -L. -Wl,--no-as-needed -lcollopt -lstrange -Wl,-rpath,"$work" -ldl -lpthread -o stranger
 # shellcheck disable=SC2086
