@@ -95,6 +95,11 @@ void collopt_gpu_begin(void)
     read_addresses();
 }
 
+#ifdef COLLOPT_ONE_THREAD
+static void find_stack(void)
+{
+}
+#else
 /* The kernel keeps other mappings away from 128 MiB below the top of the first thread's stack, but no more. */
 static struct collopt_range stack_of_first_thread(void)
 {
@@ -125,10 +130,9 @@ static struct collopt_range stack_of_thread(void)
 /* For the first thread the C library would read all of /proc/self/maps. */
 static void find_stack(void)
 {
-#ifndef COLLOPT_ONE_THREAD
     collopt_stack = getpid() == (pid_t)syscall(SYS_gettid) ? stack_of_first_thread() : stack_of_thread();
-#endif
 }
+#endif
 
 /* ---- which runtimes there are ------------------------------------------------------------------------------------- */
 
