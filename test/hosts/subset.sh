@@ -172,8 +172,8 @@ if [ -n "${TEST_BUILT-}" ]; then
 fi
 # Packages of these releases load the GPU runtimes whose names the stand-ins of gpu.sh have, so that it cannot run here.  That
 # every program above ran with them loaded shows that they keep nothing from running.
-ran="$ran test_gpu test_lives"          # lives.sh runs on 2 and 3 ranks
-for name in lives.sh hpcc.sh python/preload.sh python/profile.sh; do
+ran="$ran test_gpu test_lives test_quirks"      # lives.sh runs on 2 and 3 ranks
+for name in lives.sh quirks.sh hpcc.sh python/preload.sh python/profile.sh; do
     script "test/mpi/$name"
 done
 for name in $programs; do
