@@ -1,4 +1,4 @@
-/* What the time until collopt begins costs programs: reductions on communicators of all lifetimes.
+/* The cost of taking over: reductions on communicators of all lifetimes.
  *
  *     lifetimes                   a CSV line for each pattern on standard output
  *

@@ -1,4 +1,4 @@
-/* What is kept per communicator: when it is taken over, how its messages travel, its topology, its schedules.
+/* The state of each communicator: when it is taken over, how its messages travel, its topology, its schedules.
  *
  * States hang on the user's communicators as an attribute whose delete callback cleans up, and that copies to no
  * duplicate.  In front of the attribute stands a small table from handle to state, for the repeated call.  It needs no
@@ -294,7 +294,7 @@ static struct collopt_comm *known(MPI_Comm comm)
 }
 
 /* Delete callbacks of the program's may reduce on the communicator while, or after, ours takes its state away, and may free
- * others.  A state made then would be found again by whoever gets the same handle next. */
+ * others.  A state made then would be found again under the same handle, which the host reuses. */
 void collopt_comm_leaves(MPI_Comm comm, struct collopt_leaving *l)
 {
     struct collopt_comm *c = known(comm);
