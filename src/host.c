@@ -21,7 +21,7 @@ const char *collopt_host_name = COLLOPT_HOST;
 
 _Atomic unsigned collopt_host_quirks;
 
-/* By whoever is first, or by several: all find the same. */
+/* Several threads may do this at once: all find the same. */
 unsigned collopt_know_quirks(void)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";

@@ -53,7 +53,7 @@ extern struct collopt_host collopt_host, collopt_next;  /* filled once, before t
 #define COLLOPT_ENTRY(function, id, ID, needs, parameters, arguments) int collopt_entry_##id parameters;
 COLLOPT_NAMES(COLLOPT_ENTRY)
 #undef COLLOPT_ENTRY
-void collopt_entry_Pcontrol(int level);          /* whoever calls it goes on with the host's */
+void collopt_entry_Pcontrol(int level);          /* the caller then calls the host's */
 
 /* Does this host do so?  Asked when it is called: in a static archive nobody knows the host before. */
 extern _Atomic unsigned collopt_host_quirks;    /* bit COLLOPT_QUIRKS: they are known */

@@ -30,7 +30,7 @@ static const struct known {
     { "Intel(R) MPI", "MPIR_Err_create_code", "mpich",   44 },
 };
 
-/* The standard ABI of MPI 5, whoever serves it: there is a function that says so, and it alone decides.  The ordinary libraries of
+/* The standard ABI of MPI 5, from any MPI library: MPI_Abi_get_version alone decides.  The ordinary libraries of
  * the same makers have it too, and answer -1: their handles are those of their own mpi.h. */
 enum { STANDARD_UNSUPPORTED = 55 };         /* its MPI_ERR_UNSUPPORTED_OPERATION */
 

@@ -64,7 +64,7 @@ void collopt_show_as_there(const bool there[COLLOPT_NAME_COUNT][2]);
 
 /* ---- tools.c: where there are tools behind us ---- */
 
-/* What the backend is to go on with from the names that it only listens to. */
+/* The next functions that the backend calls for names that it only listens to. */
 void collopt_stand_around_tools(const struct collopt_binding *b, struct collopt_front_table *front);
 /* Puts tools on the way of MPI_X and PMPI_X. */
 void collopt_go_by_tools(struct collopt_binding *b);

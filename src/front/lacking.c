@@ -14,7 +14,7 @@
  *         before main(): what is missing there is asked by dlsym, which frees its message, and a program's own free() may
  *         call dlsym
  *
- * What the host lacks is then taken out of our table of symbols, for objects that are loaded later. Where a page may not be
+ * Names that the host lacks are then removed from our symbol table, for objects that are loaded later. Where a page may not be
  * written all stays as the loader made it: a name that the host lacks answers that it is not supported. */
 
 #include "config.h"
@@ -53,7 +53,7 @@ static int protection_at(const struct dl_phdr_info *object, uintptr_t at)
     return protection;
 }
 
-/* What is stored lies in one page. */
+/* The stored value lies within one page. */
 static void store(const struct dl_phdr_info *object, void *at, const void *value, size_t size)
 {
     uintptr_t page = (uintptr_t)at & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
