@@ -61,4 +61,41 @@ tools/collopt: tools/collopt.in Makefile
 	  -e 's|[@]bindir[@]|$(bindir)|' -e 's|[@]libdir[@]|$(libdir)|' $(srcdir)/tools/collopt.in >$@.tmp
 	$(AM_V_at)chmod +x $@.tmp && mv $@.tmp $@
 
+# What the shells complete is read from --help when they do; each of them looks for a file of the command's name.  Distributions
+# that have other folders say so: make install zshdir=/usr/share/zsh/vendor-completions
+bashdir = $(datadir)/bash-completion/completions
+fishdir = $(datadir)/fish/vendor_completions.d
+zshdir = $(datadir)/zsh/site-functions
+dist_zsh_DATA = tools/completion/_collopt
+EXTRA_DIST += tools/completion/collopt.bash tools/completion/collopt.fish
+COMPLETED = collopt collopt-info collopt-plan collopt-tune $(BENCH_HOSTS:%=collopt-bench-%)
+
+# Module files, in a folder for `module use`.
+modulesdir = $(pkgdatadir)/modulefiles
+EXTRA_DIST += tools/modules/collopt.lua.in tools/modules/collopt.tcl.in
+CLEANFILES += tools/modules/collopt.lua tools/modules/collopt.tcl
+all-local: tools/modules/collopt.lua tools/modules/collopt.tcl
+tools/modules/%: tools/modules/%.in Makefile
+	$(AM_V_at)$(MKDIR_P) tools/modules
+	$(AM_V_GEN)$(SED) -e 's|[@]VERSION[@]|$(VERSION)|' -e 's|[@]bindir[@]|$(bindir)|' -e 's|[@]libdir[@]|$(libdir)|' \
+	  -e 's|[@]includedir[@]|$(includedir)|' -e 's|[@]mandir[@]|$(mandir)|' $< >$@.tmp && mv $@.tmp $@
+
+install-data-local: install-completion install-modules
+uninstall-local: uninstall-completion uninstall-modules
+.PHONY: install-completion install-modules uninstall-completion uninstall-modules
+install-completion:
+	$(MKDIR_P) '$(DESTDIR)$(bashdir)' '$(DESTDIR)$(fishdir)'
+	for name in $(COMPLETED); do \
+	  $(INSTALL_DATA) $(srcdir)/tools/completion/collopt.bash '$(DESTDIR)$(bashdir)'/$$name && \
+	  $(INSTALL_DATA) $(srcdir)/tools/completion/collopt.fish '$(DESTDIR)$(fishdir)'/$$name.fish || exit 1; \
+	done
+uninstall-completion:
+	for name in $(COMPLETED); do rm -f '$(DESTDIR)$(bashdir)'/$$name '$(DESTDIR)$(fishdir)'/$$name.fish; done
+install-modules: tools/modules/collopt.lua tools/modules/collopt.tcl
+	$(MKDIR_P) '$(DESTDIR)$(modulesdir)/collopt'
+	$(INSTALL_DATA) tools/modules/collopt.lua '$(DESTDIR)$(modulesdir)/collopt/$(VERSION).lua'
+	$(INSTALL_DATA) tools/modules/collopt.tcl '$(DESTDIR)$(modulesdir)/collopt/$(VERSION)'
+uninstall-modules:
+	rm -f '$(DESTDIR)$(modulesdir)/collopt/$(VERSION).lua' '$(DESTDIR)$(modulesdir)/collopt/$(VERSION)'
+
 include $(srcdir)/test/tools/tools-test.mk

@@ -1,0 +1,8 @@
+# What is installed beside the programs, and what packages are made from.
+
+TESTS += \
+	test/packaging/completion.sh \
+	test/packaging/modules.sh
+EXTRA_DIST += \
+	test/packaging/completion.sh \
+	test/packaging/modules.sh
