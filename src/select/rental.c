@@ -1,6 +1,8 @@
 /* When preparing pays; see rental.h. */
 #include "rental.h"
 
+#include <stdlib.h>
+
 enum { EARNED = UINT32_MAX };
 
 static unsigned rounds(int ranks)
@@ -30,17 +32,41 @@ uint32_t collopt_price_of_plan(int ranks)
     return 20000 + 10000 * rounds(ranks);
 }
 
-/* Where all of a set have earned theirs nothing is changed: ranks ask only for problems that they have no plan for, and
- * which these are may differ. */
+enum { PLACES = 128, PLACES_PER_RANK = 4, WINDOW = 32 };
+
+bool collopt_rental_begin(struct collopt_rental *r, int ranks)
+{
+    uint32_t places = PLACES;
+
+    while (places / PLACES_PER_RANK < (uint32_t)ranks && places < EARNED / 2)
+        places *= 2;
+    *r = (struct collopt_rental){ .met = calloc(places, sizeof *r->met), .places = places };
+    return r->met != NULL;
+}
+
+void collopt_rental_end(struct collopt_rental *r)
+{
+    free(r->met);
+    *r = (struct collopt_rental){ 0 };
+}
+
+static struct collopt_rented *place(const struct collopt_rental *r, uint32_t hash, uint32_t i)
+{
+    return &r->met[((hash >> 1) + i % WINDOW) % r->places];
+}
+
+/* A problem is in one of the WINDOW places from that of its hash on.  Where all of these have earned theirs nothing is changed:
+ * ranks ask only for problems that they have no plan for, and which these are may differ. */
 static struct collopt_rented *place_of(struct collopt_rental *r, uint32_t hash)
 {
-    struct collopt_rented *set = r->met[(hash >> 1) % COLLOPT_RENTAL_SETS];
+    for (uint32_t i = 0; i < WINDOW; i++) {
+        struct collopt_rented *next = place(r, hash, i);
 
-    for (int i = 0; i < COLLOPT_RENTAL_WAYS; i++)
-        if (set[i].problem == hash)
-            return &set[i];
-    for (unsigned i = 0; i < COLLOPT_RENTAL_WAYS; i++) {
-        struct collopt_rented *next = &set[(r->turn + i) % COLLOPT_RENTAL_WAYS];
+        if (next->problem == hash || next->problem == 0)
+            return next;
+    }
+    for (uint32_t i = 0; i < WINDOW; i++) {
+        struct collopt_rented *next = place(r, hash, r->turn + i);
 
         if (next->earned != EARNED) {
             r->turn += i + 1;

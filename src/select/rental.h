@@ -23,15 +23,17 @@ uint32_t collopt_price_of_communicator(int ranks);
 uint32_t collopt_price_of_plan(int ranks);
 
 /* The problems that a communicator has met.  Those that have earned their price are never forgotten, so that a rank that
- * still has a plan and one that has lost it decide alike; of the others the last ones are known.  All zero: none yet. */
-enum { COLLOPT_RENTAL_SETS = 32, COLLOPT_RENTAL_WAYS = 4 };
-
+ * still has a plan and one that has lost it decide alike; of the others the last ones are known. */
 struct collopt_rental {
     struct collopt_rented {
-        uint32_t problem, earned;       /* a hash, not 0; ns; all ones: its price */
-    } met[COLLOPT_RENTAL_SETS][COLLOPT_RENTAL_WAYS];
-    unsigned turn;
+        uint32_t problem, earned;       /* a hash, 0: none; ns; all ones: its price */
+    } *met;                     /* [places] */
+    uint32_t places, turn;
 };
+
+/* With room for problems that differ in their root; false: no memory. */
+bool collopt_rental_begin(struct collopt_rental *r, int ranks);
+void collopt_rental_end(struct collopt_rental *r);
 
 /* Adds the SAVING of one call for PROBLEM, a hash.  True: it has earned PRICE, now or before.  Where too many problems
  * have earned theirs to be told apart, new ones are taken for such. */

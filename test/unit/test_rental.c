@@ -12,10 +12,11 @@
 /* Time lost against knowing beforehand that N calls will come, each of which saves SAVING once PRICE is paid. */
 static uint64_t lost(uint64_t n, uint32_t saving, uint32_t price)
 {
-    struct collopt_rental r = { 0 };
+    struct collopt_rental r;
     uint64_t lost = 0, best = n * saving < price ? 0 : n * saving - price, gained = 0;
     bool paid = false;
 
+    ck_assert(collopt_rental_begin(&r, 2));
     for (uint64_t i = 0; i < n; i++) {
         bool earned = collopt_earned(&r, 42, saving, price);
 
@@ -24,6 +25,7 @@ static uint64_t lost(uint64_t n, uint32_t saving, uint32_t price)
         paid = paid || earned;
         gained += paid ? saving : 0;
     }
+    collopt_rental_end(&r);
     return best + lost - gained;
 }
 
@@ -40,13 +42,15 @@ END_TEST
 
 START_TEST(few_calls_cost_nothing)
 {
-    struct collopt_rental r = { 0 };
+    struct collopt_rental r;
 
+    ck_assert(collopt_rental_begin(&r, 2));
     for (int i = 0; i < 8; i++)
         ck_assert(!collopt_earned(&r, 1, 120, 1000));
     ck_assert(collopt_earned(&r, 1, 120, 1000));
     ck_assert(collopt_earned(&r, 1, 0, 1000));
     ck_assert(!collopt_earned(&r, 2, 120, 1000));
+    collopt_rental_end(&r);
 }
 END_TEST
 
@@ -63,11 +67,11 @@ static bool runs(struct collopt_rental *r, bool plan[PROBLEMS], int problem, uin
 
 START_TEST(ranks_decide_alike)
 {
-    static struct collopt_rental r[2];
+    struct collopt_rental r[2];
     static bool plan[2][PROBLEMS];
     int ran = 0;
 
-    memset(r, 0, sizeof r);
+    ck_assert(collopt_rental_begin(&r[0], 2) && collopt_rental_begin(&r[1], 2));
     memset(plan, 0, sizeof plan);
     srand((unsigned)_i + 1);
     for (int i = 0; i < 200000; i++) {
@@ -82,6 +86,31 @@ START_TEST(ranks_decide_alike)
     }
     ck_assert_int_gt(ran, 1000);
     ck_assert_int_lt(ran, 200000);
+    collopt_rental_end(&r[0]);
+    collopt_rental_end(&r[1]);
+}
+END_TEST
+
+/* Every rank is the root in turn, in several sorts of calls: each of these problems earns its plan, by its own calls. */
+START_TEST(rotating_roots)
+{
+    enum { SORTS = 2, SAVING = 120, PRICE = 1000, CALLS = (PRICE + SAVING - 1) / SAVING };
+    static const int sizes[] = { 2, 100, 257, 1000, 4096 };
+    const int ranks = sizes[_i];
+    struct collopt_rental r;
+    uint64_t seed = 0x9e3779b97f4a7c15u;
+
+    ck_assert(collopt_rental_begin(&r, ranks));
+    for (int call = 1; call <= CALLS; call++)
+        for (int root = 0; root < ranks; root++)
+            for (int sort = 0; sort < SORTS; sort++) {
+                uint64_t problem = (uint64_t)(root * SORTS + sort + 1) * seed;
+                bool earned = collopt_earned(&r, problem ^ problem >> 29, SAVING, PRICE);
+
+                ck_assert_msg(earned == (call == CALLS), "%d ranks, root %d, sort %d: call %d of %d %s", ranks, root, sort, call,
+                              CALLS, earned ? "has earned a plan" : "has not");
+            }
+    collopt_rental_end(&r);
 }
 END_TEST
 
@@ -113,6 +142,7 @@ int main(void)
     tcase_add_test(t, competitive);
     tcase_add_test(t, few_calls_cost_nothing);
     tcase_add_loop_test(t, ranks_decide_alike, 0, 8);
+    tcase_add_loop_test(t, rotating_roots, 0, 5);
     tcase_add_test(t, monotonous);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
