@@ -30,8 +30,8 @@ uninstall-local:
 
 # Needs no MPI.
 EXTRA_PROGRAMS += bench/bench_build
-bench_bench_build_SOURCES = bench/bench_build.c
-bench_bench_build_LDADD = libcollopt-core.la $(HWLOC_LIBS)
+bench_bench_build_SOURCES = bench/bench_build.c src/formula.c src/formula.h
+bench_bench_build_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 .PHONY: benches
 benches: $(BENCHES) bench/bench_build$(EXEEXT)

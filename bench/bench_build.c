@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "formula.h"
 #include "internal.h"
 
 enum { MOST_ROUNDS = 1000, RANKS_TRIED = 9 };
@@ -117,15 +118,13 @@ static void all(int ranks, size_t count, const struct collopt_topology *topology
         struct collopt_problem p = { .collective = (*a)->collective, .ranks = ranks, .count = count, .size = 8,
                                      .commutative = true, .exact = true, .topology = topology };
         struct collopt_choice choice = { .algorithm = *a };
-        struct collopt_cost cost;
 
         if (!wanted(*a, names, name))
             continue;
         collopt_set_parameters(&p, &choice);
         if (!collopt_usable(*a, &p, NULL))
             continue;
-        (*a)->cost(&p, &cost);
-        if (cost.rounds <= MOST_ROUNDS)
+        if (collopt_formula_rounds(*a, &p).value <= MOST_ROUNDS)
             line(*a, &p);
     }
 }

@@ -68,9 +68,10 @@ static void print_algorithm(const struct collopt_algorithm *a, FILE *to)
 
 void catalogue_print(FILE *to)
 {
-    fputs("m bytes in the vector of one of p ranks, S segments of it, n blocks of a part, k the radix, d_i the D dims,\n"
-          "q = ceil(log2 p), F = floor(log2 p), folded: where p is not 2^F; node, net, own: what the algorithms in parentheses\n"
-          "take, net/L for one of L lanes. Order: any operation, or those that commute.\n"
+    fputs("m bytes in the vector of one of p ranks, S segments of it, n blocks of a part, k the radix, f_i the factors of p or\n"
+          "the radices, d_i the D dims, N nodes, r ranks of the largest, L lanes, q = ceil(log2 p), F = floor(log2 p), folded:\n"
+          "where p is not 2^F; node, net, own: what the algorithms in parentheses take; other words: parameters.\n"
+          "Order: any operation, or those that commute.\n"
           "Bits: do those of all ranks' results agree where the operation rounds? Rounds: messages one behind the other\n"
           "where a rank sends one and receives one at a time. Bytes: of the busiest rank, sent or received.\n", to);
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {

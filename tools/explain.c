@@ -6,7 +6,7 @@
 #include "explain.h"
 #include "internal.h"
 #include "select/choose.h"
-#include "select/host_mpi.h"
+#include "select/host_times.h"
 #include "select/machine.h"
 #include "select/model.h"
 #include "select/reproducible.h"
@@ -167,7 +167,7 @@ static bool network(const char *text, struct collopt_machine *m, const struct co
     if (text && strcmp(text, "tcp") != 0 && strcmp(text, "fast") != 0)
         return refuse("--network %s: it takes fast or tcp", text);
     *n = collopt_network_of(t, !text || strcmp(text, "fast") == 0);
-    collopt_machine_pick(m, *n, collopt_settings()->machine);
+    collopt_machine_pick(m, *n, false, collopt_settings()->machine);
     return true;
 }
 
@@ -187,32 +187,31 @@ static void name(const struct collopt_choice *c, char *text)
         snprintf(text, TEXT, "host");
 }
 
-static void print_host(const struct collopt_problem *p, const struct collopt_host_time_of *h)
+static void print_host(const struct collopt_machine *m, double seconds)
 {
-    printf("%14.2f  host, %s%s%s\n", h->seconds * 1e6, collopt_mpi_names[p->machine->mpi], h->as ? ": " : "",
-           h->as ? h->as : ": measured");
+    printf("%14.2f  host, %s: measured\n", seconds * 1e6, collopt_mpi_names[m->mpi]);
 }
 
-/* The host, if its time is known, among ours. */
+/* The host, if it was measured, among ours. */
 static void print_times(const struct collopt_problem *p)
 {
     struct collopt_candidate best[SHOWN];
-    struct collopt_host_time_of h;
     char text[TEXT];
     int found = collopt_choose(p, SHOWN, best);
-    bool left = collopt_host_takes(p, &h);
+    double host = collopt_host_measured(p->machine->host_times, p->machine->mpi, p);
+    bool left = host > 0;
 
     printf("%14s  predicted for\n", "us");
     for (int i = 0; i < found; i++) {
-        if (left && h.seconds < best[i].seconds) {
-            print_host(p, &h);
+        if (left && host < best[i].seconds) {
+            print_host(p->machine, host);
             left = false;
         }
         name(&best[i].choice, text);
         printf("%14.2f  %s\n", best[i].seconds * 1e6, text);
     }
     if (left)
-        print_host(p, &h);
+        print_host(p->machine, host);
 }
 
 static void print_problem(const struct collopt_problem *p, enum collopt_network n)

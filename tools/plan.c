@@ -410,7 +410,7 @@ static void take_results(struct recorder *r)
     for (int k = 0; k < p->ranks; k++) {
         struct contents result = { 0 };
 
-        read_run(r, k, (struct collopt_run){ COLLOPT_OUT, 0, result_length(p, k) }, 0, &result);
+        read_run(r, k, (struct collopt_run){ .place = COLLOPT_OUT, .n = result_length(p, k) }, 0, &result);
         keep_pieces(&r->plan->result[k], &result);
         check_result(r->plan, k);
         free(result.list);

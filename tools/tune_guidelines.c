@@ -186,7 +186,7 @@ static bool is_missed_anyway(const struct hold *h, enum collopt_guideline g, str
     if (!is_missed(h, g, &p, &s))
         return false;
     topology.oversubscribed = false;
-    collopt_machine_pick(&machine, collopt_network_of(&topology, false), h->machine);
+    collopt_machine_pick(&machine, collopt_network_of(&topology, false), false, h->machine);
     p.machine = &machine;
     return is_missed(h, g, &p, &s);
 }
@@ -219,7 +219,7 @@ static void hold_on(struct hold *h, size_t ranks, size_t nodes)
     topology.nodes = node[ranks - 1] + 1;
     if (!collopt_topology_measure(&topology, (int)ranks))
         return;
-    collopt_machine_pick(&machine, collopt_network_of(&topology, true), h->machine);
+    collopt_machine_pick(&machine, collopt_network_of(&topology, true), false, h->machine);
     for (int i = 0; i < n; i++) {
         struct collopt_problem p = { .ranks = (int)ranks, .count = bytes[i] / ELEMENT, .size = ELEMENT, .segments = 1,
                                      .commutative = b->kinds & (COLLOPT_KIND_ROUNDING | COLLOPT_KIND_EXACT),

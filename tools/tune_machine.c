@@ -81,7 +81,7 @@ void tune_complete_costs(struct tune_costs *c, const struct collopt_topology *t)
     struct collopt_machine_file measured = { .machine = c->machine, .given = c->given };
     enum collopt_network likest = t->wired ? COLLOPT_TORUS : t->nodes > 1 ? COLLOPT_FAST_NETWORK : COLLOPT_SHARED_MEMORY;
 
-    collopt_machine_pick(&c->machine, likest, &measured);
+    collopt_machine_pick(&c->machine, likest, false, &measured);
 }
 
 /* ---- the file ------------------------------------------------------------------------------------------------------- */

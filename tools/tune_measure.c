@@ -6,7 +6,7 @@
 #include "tune.h"
 
 #include "collopt.h"
-#include "select/host_mpi.h"
+#include "select/host_times.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -104,6 +104,18 @@ static inline int turn(struct collopt_schedule *s, struct turns *t)
     return t->slot[i];
 }
 
+/* ---- one statement for two collectives ---------------------------------------------------------------------------------- */
+
+/* Descriptors that differ in their collective alone: collopt_reduce_scatter_ring and collopt_reduce_scatter_block_ring. */
+#define COLLOPT_FOR_BOTH(one_, one_name_, other_, other_name_, ...) \
+    const struct collopt_algorithm one_name_ = { .collective = one_, __VA_ARGS__ }; \
+    const struct collopt_algorithm other_name_ = { .collective = other_, __VA_ARGS__ }
+#define COLLOPT_SCATTER_AND_BLOCK(name_, ...) \
+    COLLOPT_FOR_BOTH(COLLOPT_REDUCE_SCATTER, collopt_reduce_scatter_##name_, \
+                     COLLOPT_REDUCE_SCATTER_BLOCK, collopt_reduce_scatter_block_##name_, __VA_ARGS__)
+#define COLLOPT_SCAN_AND_EXSCAN(name_, ...) \
+    COLLOPT_FOR_BOTH(COLLOPT_SCAN, collopt_scan_##name_, COLLOPT_EXSCAN, collopt_exscan_##name_, __VA_ARGS__)
+
 /* ---- row.c: many operands onto one place, from left to right, several in one pass ---------------------------- */
 
 struct collopt_row {
@@ -219,13 +231,6 @@ size_t collopt_preset_radices(const struct collopt_algorithm *a, const struct co
 
 /* ---- scan_multiplying.c: an Exscan by rounds of several messages, inside others ------------------------------------------ */
 
-struct collopt_work {           /* of one rank, in vectors */
-    int combined, scratch;
-};
-
-struct collopt_work collopt_exscan_multiplying_work(int ranks, int radix, int rank);
-/* One behind the other, of a Scan and of an Exscan. */
-int collopt_scan_multiplying_messages(int ranks, int radix);
 /* Vectors of BYTES between RANKS that are so far APART. */
 void collopt_traffic_scan_multiplying(struct collopt_traffic *t, int ranks, int radix, int apart, double bytes);
 

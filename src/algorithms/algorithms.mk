@@ -87,7 +87,9 @@ src/algorithms/algorithms-registry.c: $(ALGORITHM_SOURCES) src/algorithms/algori
 	  echo '#include "config.h"'; \
 	  echo '#include "schedule.h"'; \
 	  names=`for f in $(ALGORITHM_SOURCES); do \
-	    sed -n 's/^const struct collopt_algorithm \(collopt_[a-z0-9_]*\) = {$$/\1/p' $(srcdir)/$$f; done`; \
+	    sed -n -e 's/^const struct collopt_algorithm \(collopt_[a-z0-9_]*\) = {$$/\1/p' \
+	      -e 's/^COLLOPT_SCATTER_AND_BLOCK(\(.*\),$$/collopt_reduce_scatter_\1 collopt_reduce_scatter_block_\1/p' \
+	      -e 's/^COLLOPT_SCAN_AND_EXSCAN(\(.*\),$$/collopt_scan_\1 collopt_exscan_\1/p' $(srcdir)/$$f; done`; \
 	  for n in $$names; do echo "extern const struct collopt_algorithm $$n;"; done; \
 	  echo 'const struct collopt_algorithm *const collopt_algorithms[] = {'; \
 	  for n in $$names; do echo "    &$$n,"; done; \

@@ -71,12 +71,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     collopt_copy(s, out(mine), at(sum, mine));
 }
 
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    collopt_mockup_cost(p, p->value[ALLREDUCE], c);
-    c->scratch += vector_bytes(p);
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     collopt_mockup_traffic(p, p->value[ALLREDUCE], t);
@@ -90,18 +84,9 @@ static const char source[] = "Traff, Gropp, Thakur, IEEE TPDS 21, 2010; as in PG
 static const char summary[] = "an Allreduce, of which each keeps its part; short vectors, p without small factors";
 static const char when[] = "short vectors, p without small factors";
 
-const struct collopt_algorithm collopt_reduce_scatter_allreduce = {
+COLLOPT_SCATTER_AND_BLOCK(allreduce,
     .name = "allreduce", .summary = summary,
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
+    .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = rounds, .bytes = bytes, .when = when, .source = source,
     .parameter = { PARAMETER },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_allreduce = {
-    .name = "allreduce", .summary = summary,
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = bytes, .when = when, .source = source,
-    .parameter = { PARAMETER },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build,
-};
+    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build);

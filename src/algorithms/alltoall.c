@@ -145,36 +145,11 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
     build_prefix(s, p, rank, 1);
 }
 
-/* ---- costs ------------------------------------------------------------------------------------------------------------ */
+/* ---- traffic ------------------------------------------------------------------------------------------------------------ */
 
 static double others(const struct collopt_problem *p)
 {
     return (p->ranks - 1) * vector_bytes(p) / p->ranks;
-}
-
-static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    c->rounds = p->ranks - 1;
-    c->bytes = c->combined = c->scratch = others(p);
-}
-
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_reduce_scatter(p, c);
-    c->rounds *= 2;
-    c->bytes *= 2;
-}
-
-static void cost_scan(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost(p, c);
-    c->scratch = vector_bytes(p);
-}
-
-static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost(p, c);
-    c->combined = p->ranks > 2 ? (p->ranks - 2) * vector_bytes(p) / p->ranks : 0;
 }
 
 static void traffic_reduce_scatter(const struct collopt_problem *p, struct collopt_traffic *t)
@@ -203,28 +178,19 @@ static void traffic_prefix(const struct collopt_problem *p, struct collopt_traff
 
 static const char source[] = "folklore; exact sums at the owner: collopt", when[] = "long vectors, sums that are rounded once";
 
-const struct collopt_algorithm collopt_reduce_scatter_alltoall = {
+COLLOPT_SCATTER_AND_BLOCK(alltoall,
     .name = "alltoall", .summary = "every rank gets its part from all ranks and combines it in one fold; long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
+    .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "p-1", .bytes = "(p-1)/p m",
     .when = when, .source = source,
-    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_alltoall = {
-    .name = "alltoall", .summary = "every rank gets its part from all ranks and combines it in one fold; long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "p-1", .bytes = "(p-1)/p m",
-    .when = when, .source = source,
-    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
-};
+    .traffic = traffic_reduce_scatter, .build = build_reduce_scatter);
 
 const struct collopt_algorithm collopt_allreduce_alltoall = {
     .name = "alltoall", .summary = "every part is combined in one fold by a rank of its own, then sent to all; long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = when, .source = source,
-    .cost = cost, .traffic = traffic_allreduce, .build = build_allreduce,
+    .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_alltoall = {
@@ -232,7 +198,7 @@ const struct collopt_algorithm collopt_reduce_alltoall = {
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = when, .source = source,
-    .cost = cost, .traffic = traffic_reduce, .build = build_reduce,
+    .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_scan_alltoall = {
@@ -240,7 +206,7 @@ const struct collopt_algorithm collopt_scan_alltoall = {
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = when, .source = source,
-    .cost = cost_scan, .traffic = traffic_prefix, .build = build_scan,
+    .traffic = traffic_prefix, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_alltoall = {
@@ -248,5 +214,5 @@ const struct collopt_algorithm collopt_exscan_alltoall = {
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = when, .source = source,
-    .cost = cost_exscan, .traffic = traffic_prefix, .build = build_exscan,
+    .traffic = traffic_prefix, .build = build_exscan,
 };

@@ -147,48 +147,34 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         gather(&m, k);
 }
 
-/* Messages to and from a smaller block follow one another, but what comes back does so as it gets ready. */
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
+/* Rounds in which blocks meet.  Messages to and from a smaller block follow one another, but what comes back does so as it
+ * gets ready. */
+static int meeting_rounds(const struct blocks *b)
 {
-    struct blocks b = blocks_of(p->ranks);
-    double m = vector_bytes(p);
-    int met = b.exponent[b.n - 1];
+    int met = b->exponent[b->n - 1];
 
-    *c = (struct collopt_cost){ 0 };
-    for (int i = b.n - 1; i > 0; i--)
-        met = most(met, b.exponent[i - 1]) + (1 << (b.exponent[i - 1] - b.exponent[i]));
-    c->rounds = met + (b.n > 1) + b.exponent[0];
-    c->combined = b.n > 1 ? m : m - m / p->ranks;
-    c->bytes = b.n > 2 ? 2 * m : b.n == 2 ? 2 * m - m / (1 << b.exponent[0]) : 2 * c->combined;
-    for (int i = 0; i < b.n; i++) {
-        int e = b.exponent[i];
-        bool meets = i + 1 < b.n;
-        double scratch = e >= 3 ? 3 * m / 8 : e == 2 ? (meets ? m / 2 : m / 4) : e == 1 && meets ? m / 2 : 0;
-
-        c->scratch = scratch > c->scratch ? scratch : c->scratch;
-    }
+    for (int i = b->n - 1; i > 0; i--)
+        met = most(met, b->exponent[i - 1]) + (1 << (b->exponent[i - 1] - b->exponent[i]));
+    return met + (b->n > 1) - b->exponent[0];
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     struct blocks b = blocks_of(p->ranks);
-    struct collopt_cost c;
     double m = vector_bytes(p), meet = b.n == 2 ? (b.exponent[0] - b.exponent[1]) * m / 2 : (b.n - 1) * m;
-    int largest = 1 << b.exponent[0];
+    int largest = 1 << b.exponent[0], rounds = meeting_rounds(&b);
 
-    cost(p, &c);
-    c.rounds -= 2 * b.exponent[0];
     collopt_traffic_halving(t, largest, m, 1);
-    if (c.rounds > 0)           /* blocks that meet */
-        collopt_messages(t, c.rounds, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = largest,
-                                                                 .bytes = meet / c.rounds });
+    if (rounds > 0)
+        collopt_messages(t, rounds, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = largest,
+                                                               .bytes = meet / rounds });
     collopt_traffic_halving(t, largest, m, 0);
 }
 
 const struct collopt_algorithm collopt_allreduce_binary_blocks = {
     .name = "binary_blocks", .summary = "halving in blocks of powers of two, which then meet; long vectors, 3 2^k ranks",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 F + 1 and more, the more the further apart the digits of p", .bytes = "2m",
+    .rounds = "2 F, folded: up to 2 F + 1 + p; the more the further apart the digits of p", .bytes = "2 (p-1)/p m, folded: up to 2 m",
     .when = "long vectors, p = 3 2^k and its like", .source = "Rabenseifner, ICCS 2004",
-    .cost = cost, .traffic = traffic, .build = build,
+    .traffic = traffic, .build = build,
 };

@@ -52,17 +52,6 @@ static int children(int below, int above)
     return most(root, side > 2 ? 2 : side - 1);
 }
 
-static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int below = p->root, above = p->ranks - 1 - p->root, busy = most(children(below, above), 0);
-    double m = vector_bytes(p);
-
-    c->rounds = busy * (p->segments - 1) + collopt_binary_tree_rounds(below, above, true).up;
-    c->bytes = busy * m;
-    c->combined = c->bytes;
-    c->scratch = busy * least(p->segments, 2) * m / p->segments;
-}
-
 static struct collopt_tree_rounds there_and_back(const struct collopt_problem *p)
 {
     return collopt_binary_tree_rounds(p->ranks / 2, p->ranks - 1 - p->ranks / 2, true);
@@ -74,19 +63,6 @@ static int streams(const struct collopt_problem *p)
     int below = p->ranks / 2, above = p->ranks - 1 - below;
 
     return most(most(children(below, above), 0), below > 2 ? 3 : below > 1 ? 2 : 0);
-}
-
-/* Rounds are an estimate: what comes up and what goes down compete for the ports of the rank with most streams. */
-static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int below = p->ranks / 2, above = p->ranks - 1 - below, busy = most(children(below, above), 0);
-    struct collopt_tree_rounds fill = there_and_back(p);
-    double m = vector_bytes(p);
-
-    c->rounds = fill.up + fill.down + streams(p) * (p->segments - 1);
-    c->bytes = streams(p) * m;
-    c->combined = busy * m;
-    c->scratch = busy * least(p->segments, 2) * m / p->segments;
 }
 
 /* So many ROUNDS, and for each further segment so many MESSAGES in and out of the busiest rank. */
@@ -119,17 +95,17 @@ static const char source[] = "folklore";
 const struct collopt_algorithm collopt_reduce_binary_tree = {
     .name = "binary_tree", .summary = "pipelined balanced tree in rank order, any root; medium vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 S + 2 log2 p - 3", .bytes = "2m",
+    .rounds = "up to 2 S + 2 q - 3", .bytes = "up to 2 m",
     .when = "medium vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_reduce, .traffic = traffic_reduce, .build = build_reduce,
+    .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_binary_tree = {
     .name = "binary_tree", .summary = "pipelined balanced tree in rank order, up and down; medium vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about 3 S + 4 q", .bytes = "3m",
+    .rounds = "up to 3 S + 4 q", .bytes = "up to 3 m",
     .when = "medium vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_allreduce,
+    .traffic = traffic_allreduce, .build = build_allreduce,
 };

@@ -120,42 +120,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     free(work);
 }
 
-/* How many send to the root, and to the busiest other one. */
-static void count_children(struct bine *b, int *root, int *other)
-{
-    int *work = malloc(room(b)), *children;
-
-    *root = b->steps - b->ranks % 2;
-    *other = b->steps - 1;
-    if (!is_regular(b) && tabulate(b, work)) {
-        *root = *other = 0;
-        children = work;        /* the table is made */
-        memset(children, 0, (size_t)b->nodes * sizeof *children);
-        for (int v = 1; v < b->nodes; v++)
-            children[partner(b, v, sends_in(b, v))] += !nobody(b, v);
-        *root = children[0];
-        for (int v = 1; v < b->nodes; v++)
-            *other = most(*other, children[v]);
-    }
-    free(work);
-}
-
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    struct bine b = bine(p);
-    double m = vector_bytes(p);
-    int root, other;
-
-    *c = (struct collopt_cost){ .rounds = 0 };
-    if (p->ranks == 1)
-        return;
-    count_children(&b, &root, &other);
-    c->rounds = b.steps;
-    c->bytes = most(most(root, other), 1) * m;
-    c->combined = most(root, other) * m;
-    c->scratch = most(least(root - 1, 2), other ? 1 + least(other - 1, 2) : 0) * m;
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     struct bine b = bine(p);
@@ -172,5 +136,5 @@ const struct collopt_algorithm collopt_reduce_bine_tree = {
     .rounds = "q", .bytes = "up to q m",
     .when = "short vectors where near ranks are near",
     .source = "De Sensi et al., SC 2025 (arXiv 2508.17311); p not a power of two: collopt",
-    .cost = cost, .traffic = traffic, .build = build,
+    .traffic = traffic, .build = build,
 };

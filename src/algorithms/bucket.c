@@ -309,105 +309,7 @@ static void build_mesh_in_order(struct collopt_schedule *s, const struct collopt
     build(s, p, rank, MESH_IN_ORDER);
 }
 
-/* ---- cost ---------------------------------------------------------------------------------------------------------------- */
-
-/* Messages that a rank at X gets in reducing over a ring or line of D. */
-static int received(const struct strand *w, int d, int x)
-{
-    return w->way == LINE && x > 0 && x < d - 1 ? d + 1 : w->way == LINE ? 1 : d - 1;
-}
-
-/* One strand of M bytes, by itself; both ways along a line share the ports. */
-static void add_strand(const struct strand *w, double m, bool back, struct collopt_cost *c)
-{
-    for (int stage = 0; stage < w->grid.sides; stage++) {
-        int d = side(w, stage), got = received(w, d, d - 2);
-
-        m /= d;
-        c->combined += got * m;
-        c->bytes += (got + (back ? d - 1 : 0)) * m;
-        c->rounds += (back ? 2 : 1) * (w->way == LINE && d > 2 ? (3 * d - 1) / 2 : d - 1);
-    }
-}
-
-/* Slots of one strand of M bytes. */
-static double slots(const struct strand *w, double m)
-{
-    double slot[4] = { 0 };
-    int used = 0;
-
-    for (int stage = 0; stage < w->grid.sides; stage++) {
-        m /= side(w, stage);
-        for (int i = 0; i < least(received(w, side(w, stage), coordinate(w, stage)), 4); i++)
-            if (slot[(used + i) % w->tmp.slots] < m)
-                slot[(used + i) % w->tmp.slots] = m;
-        used += received(w, side(w, stage), coordinate(w, stage));
-    }
-    return slot[0] + slot[1] + slot[2] + slot[3];
-}
-
-/* How far into the vector of M bytes the sums of RANK reach that wait for the next dimension. */
-static double reach(const struct collopt_problem *p, const struct strand *w, double m)
-{
-    const struct collopt_grid *g = &w->grid;
-    int last;
-
-    if (g->sides < 2 || !w->scatters)
-        return 0;
-    last = collopt_grid_moved(g, p->ranks - 1, w->order[0], coordinate(w, 0));
-    return m * (last * (double)w->strands + w->number + 1) / p->ranks / w->strands;
-}
-
-/* Of a rank that is last, or last but one, along each dimension as BITS say. */
-static double scratch(const struct collopt_problem *p, const struct collopt_grid *g, enum form form, int bits)
-{
-    int rank = p->ranks - 1, strands = strands_of(g, form);
-    double all = 0, sums = 0, m = vector_bytes(p);
-
-    for (int d = 0; d < g->sides; d++)
-        rank -= (bits >> d & 1) * g->stride[d];
-    for (int i = 0; i < strands; i++) {
-        struct strand w = strand(p, g, form, rank, i);
-        double end = reach(p, &w, m);
-
-        all += slots(&w, m / strands);
-        sums = end > sums ? end : sums;
-    }
-    return all + sums;
-}
-
-static void cost(const struct collopt_problem *p, enum form form, struct collopt_cost *c)
-{
-    struct collopt_grid g = collopt_grid_proper(p->value[0]);
-    int strands = strands_of(&g, form);
-
-    *c = (struct collopt_cost){ .rounds = 0 };
-    for (int i = 0; i < strands; i++) {
-        struct strand w = strand(p, &g, form, 0, i);
-
-        add_strand(&w, vector_bytes(p) / strands, p->collective == COLLOPT_ALLREDUCE, c);
-    }
-    for (int bits = 0; bits < 1 << g.sides; bits++) {
-        double here = scratch(p, &g, form, bits);
-
-        c->scratch = here > c->scratch ? here : c->scratch;
-    }
-}
-
-static void cost_torus(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost(p, TORUS, c);
-}
-
-static void cost_mesh(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost(p, MESH, c);
-}
-
-static void cost_mesh_in_order(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost(p, MESH_IN_ORDER, c);
-}
+/* ---- traffic ---------------------------------------------------------------------------------------------------------------- */
 
 static size_t sides(const struct collopt_problem *p)
 {
@@ -463,80 +365,50 @@ static const char source[] = "Jain and Sabharwal, ICS 2010";
 const struct collopt_algorithm collopt_allreduce_bucket = {
     .name = "bucket", .summary = "rings along every dimension of a torus; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 sum (d_i - 1) in each of 2 D strands", .bytes = "2 (p-1)/p m",
+    .rounds = "about 4 D sum (d_i - 1); in 2 D strands", .bytes = "2 (p-1)/p m",
     .when = "very long vectors on tori", .source = source,
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
+    .traffic = traffic_torus, .build = build_torus,
 };
 
-const struct collopt_algorithm collopt_reduce_scatter_bucket = {
+COLLOPT_SCATTER_AND_BLOCK(bucket,
     .name = "bucket", .summary = "rings along every dimension of a torus; very long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "sum (d_i - 1) in each of 2 D strands", .bytes = "(p-1)/p m",
+    .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "about 2 D sum (d_i - 1); in 2 D strands", .bytes = "(p-1)/p m",
     .when = "very long vectors on tori", .source = source,
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_bucket = {
-    .name = "bucket", .summary = "rings along every dimension of a torus; very long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "sum (d_i - 1) in each of 2 D strands", .bytes = "(p-1)/p m",
-    .when = "very long vectors on tori", .source = source,
-    .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
-};
+    .traffic = traffic_torus, .build = build_torus);
 
 const struct collopt_algorithm collopt_allreduce_mesh = {
     .name = "mesh", .summary = "lines along every dimension of a mesh, from both ends; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "about 3 sum d_i in each of D strands", .bytes = "2 sum d_i/(d_1 ... d_i) m",
+    .rounds = "up to 3 D sum d_i; in D strands", .bytes = "up to 5/2 sum (d_i/(d_1 ... d_i)) m",
     .when = "very long vectors on meshes", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_mesh, .traffic = traffic_mesh, .build = build_mesh,
+    .traffic = traffic_mesh, .build = build_mesh,
 };
 
-const struct collopt_algorithm collopt_reduce_scatter_mesh = {
+COLLOPT_SCATTER_AND_BLOCK(mesh,
     .name = "mesh", .summary = "lines along every dimension of a mesh, from both ends; very long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "about 3/2 sum d_i in each of D strands", .bytes = "sum (d_i + 1)/(d_1 ... d_i) m",
+    .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "up to 3/2 D sum d_i; in D strands", .bytes = "up to sum ((3/2 d_i + 1)/(d_1 ... d_i)) m",
     .when = "very long vectors on meshes", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_mesh, .traffic = traffic_mesh, .build = build_mesh,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_mesh = {
-    .name = "mesh", .summary = "lines along every dimension of a mesh, from both ends; very long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "about 3/2 sum d_i in each of D strands", .bytes = "sum (d_i + 1)/(d_1 ... d_i) m",
-    .when = "very long vectors on meshes", .source = "folklore",
-    .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_mesh, .traffic = traffic_mesh, .build = build_mesh,
-};
+    .traffic = traffic_mesh, .build = build_mesh);
 
 const struct collopt_algorithm collopt_allreduce_mesh_in_order = {
     .name = "mesh_in_order", .summary = "lines along one dimension of a mesh after the other, in rank order; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about 3 sum d_i", .bytes = "2 sum d_i/(d_1 ... d_i) m",
+    .rounds = "up to 3 sum d_i", .bytes = "up to 5/2 sum (d_i/(d_1 ... d_i)) m",
     .when = "very long vectors on meshes, any operation", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_mesh_in_order, .traffic = traffic_mesh_in_order, .build = build_mesh_in_order,
+    .traffic = traffic_mesh_in_order, .build = build_mesh_in_order,
 };
 
-const struct collopt_algorithm collopt_reduce_scatter_mesh_in_order = {
+COLLOPT_SCATTER_AND_BLOCK(mesh_in_order,
     .name = "mesh_in_order", .summary = "lines along one dimension of a mesh after the other, in rank order; very long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about 3/2 sum d_i", .bytes = "sum (d_i + 1)/(d_1 ... d_i) m",
+    .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "up to 3/2 sum d_i", .bytes = "up to sum ((3/2 d_i + 1)/(d_1 ... d_i)) m",
     .when = "very long vectors on meshes, any operation", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_mesh_in_order, .traffic = traffic_mesh_in_order, .build = build_mesh_in_order,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_mesh_in_order = {
-    .name = "mesh_in_order", .summary = "lines along one dimension of a mesh after the other, in rank order; very long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about 3/2 sum d_i", .bytes = "sum (d_i + 1)/(d_1 ... d_i) m",
-    .when = "very long vectors on meshes, any operation", .source = "folklore",
-    .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .cost = cost_mesh_in_order, .traffic = traffic_mesh_in_order, .build = build_mesh_in_order,
-};
+    .traffic = traffic_mesh_in_order, .build = build_mesh_in_order);

@@ -44,18 +44,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     }
 }
 
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int window[COLLOPT_SKIPS], q = collopt_skips(p->ranks, window), combines = q;
-
-    for (int k = 1; k < q; k++)
-        combines += needs_e(window, q, k + 1);
-    c->rounds = q;
-    c->bytes = q * vector_bytes(p);
-    c->combined = combines * vector_bytes(p);
-    c->scratch = (most(least(q - 1, 2), 0) + needs_e(window, q, 1)) * vector_bytes(p);
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     int window[COLLOPT_SKIPS], q = collopt_skips(p->ranks, window);
@@ -71,5 +59,5 @@ const struct collopt_algorithm collopt_allreduce_census = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = false,
     .rounds = "q", .bytes = "q m",
     .when = "short vectors, p not a power of two", .source = "Bar-Noy, Kipnis and Schieber, Discrete Appl. Math. 1993",
-    .cost = cost, .traffic = traffic, .build = build,
+    .traffic = traffic, .build = build,
 };

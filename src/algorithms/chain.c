@@ -58,38 +58,6 @@ static size_t segment(const struct collopt_problem *p)
     return collopt_preset_segment(p, p->ranks, vector_bytes(p), true);
 }
 
-static void cost_to(const struct collopt_problem *p, int root, struct collopt_cost *c)
-{
-    int below = root, above = p->ranks - 1 - root, longer = most(below, above);
-    double segment = vector_bytes(p) / p->segments;
-    bool both = below > 0 && above > 0;
-
-    *c = (struct collopt_cost){ .rounds = 0 };
-    if (longer == 0)
-        return;
-    c->rounds = longer + p->segments - 1;
-    if (both)                   /* the shorter side comes ahead, as far as there is scratch for it */
-        c->rounds += p->segments - least(abs(below - above), least(p->segments, COLLOPT_CHAIN_SLOTS));
-    c->bytes = (both ? 2 : 1) * vector_bytes(p);
-    c->combined = c->bytes;
-    c->scratch = (both ? 2 : 1) * least(p->segments, COLLOPT_CHAIN_SLOTS) * segment;
-}
-
-static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_to(p, p->root, c);
-}
-
-static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int root = p->ranks / 2;
-
-    cost_to(p, root, c);
-    if (p->ranks > 2)
-        c->bytes = 2 * vector_bytes(p);
-    c->rounds += root + (p->ranks % 2 && p->ranks > 1);
-}
-
 /* HOPS up, as many DOWN, with one for what comes from the other side at the same time; for each further segment MESSAGES in
  * and out. */
 static void along(const struct collopt_problem *p, int hops, int down, int messages, struct collopt_traffic *t)
@@ -122,17 +90,17 @@ static const char source[] = "folklore";
 const struct collopt_algorithm collopt_reduce_chain = {
     .name = "chain", .summary = "pipelined chain from both ends to the root; very long vectors, few ranks",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "p-2 + S, root inside: about p/2 + 2 S", .bytes = "m, root inside 2m",
+    .rounds = "p-2 + S, root inside: up to p-2 + 2 S; p/2 + 2 S in the middle", .bytes = "m, root inside: 2 m",
     .when = "very long vectors, few ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_reduce, .traffic = traffic_reduce, .build = build_reduce,
+    .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_chain = {
     .name = "chain", .summary = "pipelined chain to the middle rank and back; very long vectors, few ranks",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about p/2 + 2 S + p/2", .bytes = "2m",
+    .rounds = "up to p + 2 S", .bytes = "up to 2 m",
     .when = "very long vectors, few ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_allreduce,
+    .traffic = traffic_allreduce, .build = build_allreduce,
 };

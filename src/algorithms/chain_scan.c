@@ -59,25 +59,6 @@ static size_t segment(const struct collopt_problem *p)
     return collopt_preset_segment(p, p->ranks, vector_bytes(p), true);
 }
 
-/* BUSY: some rank combines. */
-static void cost_of(const struct collopt_problem *p, bool busy, struct collopt_cost *c)
-{
-    c->rounds = p->ranks > 1 ? p->ranks - 2 + p->segments : 0;
-    c->bytes = p->ranks > 1 ? vector_bytes(p) : 0;
-    c->combined = busy ? vector_bytes(p) : 0;
-    c->scratch = busy ? least(p->segments, COLLOPT_CHAIN_SLOTS) * vector_bytes(p) / p->segments : 0;
-}
-
-static void cost_scan(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_of(p, p->ranks > 1, c);
-}
-
-static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_of(p, p->ranks > 2, c);
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double segment = vector_bytes(p) / p->segments;
@@ -95,7 +76,7 @@ const struct collopt_algorithm collopt_scan_chain = {
     .rounds = "p-2 + S", .bytes = "m",
     .when = "very long vectors, few ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_scan, .traffic = traffic, .build = build_scan,
+    .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_chain = {
@@ -104,5 +85,5 @@ const struct collopt_algorithm collopt_exscan_chain = {
     .rounds = "p-2 + S", .bytes = "m",
     .when = "very long vectors, few ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_exscan, .traffic = traffic, .build = build_exscan,
+    .traffic = traffic, .build = build_exscan,
 };

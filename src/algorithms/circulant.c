@@ -114,33 +114,6 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
     gather(s, &c, sum);
 }
 
-static void cost_of(const struct collopt_problem *p, bool back, bool sum, struct collopt_cost *c)
-{
-    int skip[COLLOPT_SKIPS], q = collopt_skips(p->ranks, skip);
-    double part = vector_bytes(p) / p->ranks;
-
-    c->rounds = back ? 2 * q : q;
-    c->combined = (p->ranks - 1) * part;
-    c->bytes = back ? 2 * c->combined : c->combined;
-    c->scratch = (sum ? vector_bytes(p) : 0) + (q >= 2 ? (skip[q - 1] - skip[q - 2]) * part : 0)
-                 + (q >= 3 ? (skip[q - 2] - skip[q - 3]) * part : 0);
-}
-
-static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_of(p, true, false, c);
-}
-
-static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_of(p, false, p->ranks > 2, c);
-}
-
-static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_of(p, true, p->ranks > 1, c);
-}
-
 static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     collopt_traffic_circulant(t, p->ranks, vector_bytes(p), 1);
@@ -165,29 +138,20 @@ const struct collopt_algorithm collopt_allreduce_circulant = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 q", .bytes = "2 (p-1)/p m",
     .when = "medium and long vectors, any p", .source = source,
-    .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_allreduce,
+    .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
-const struct collopt_algorithm collopt_reduce_scatter_circulant = {
+COLLOPT_SCATTER_AND_BLOCK(circulant,
     .name = "circulant", .summary = "fewest rounds and bytes for any number of ranks; short to long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "q", .bytes = "(p-1)/p m",
     .when = "short to long vectors; first choice", .source = source,
-    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_circulant = {
-    .name = "circulant", .summary = "fewest rounds and bytes for any number of ranks; short to long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "q", .bytes = "(p-1)/p m",
-    .when = "short to long vectors; first choice", .source = source,
-    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
-};
+    .traffic = traffic_reduce_scatter, .build = build_reduce_scatter);
 
 const struct collopt_algorithm collopt_reduce_circulant = {
     .name = "circulant", .summary = "reduce-scatter on a circulant graph and a gather; medium and long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 q", .bytes = "2 (p-1)/p m",
     .when = "medium and long vectors", .source = source,
-    .cost = cost_reduce, .traffic = traffic_reduce, .build = build_reduce,
+    .traffic = traffic_reduce, .build = build_reduce,
 };

@@ -224,47 +224,6 @@ static size_t blocks(const struct collopt_problem *p)
     return n;
 }
 
-/* How many ranks V above a root send a block down in round R: so many blocks are in a message. */
-static int senders(const struct table *t, struct round r, int blocks)
-{
-    int n = 0;
-
-    for (int v = 1; v < t->ranks; v++)
-        n += block_of(t, r, blocks, v) >= 0;
-    return n;
-}
-
-/* The messages that take the two slots in turn are longest where all parts are alike. */
-static int in_slots(int ranks, int blocks)
-{
-    set *room = malloc(ROOM * (size_t)ranks * sizeof *room);
-    signed char *received = malloc((size_t)ranks * (size_t)(log2_ceil(ranks) + 1));
-    int slot[2] = { 0, 0 };
-
-    if (room && received && ranks > 1) {
-        struct table t = table_of(ranks, room, received);
-
-        for (int i = 0; i < blocks - 1 + t.q; i++)
-            slot[i % 2] = most(slot[i % 2], senders(&t, round_of(&t, blocks, i), blocks));
-    }
-    free(room);
-    free(received);
-    return slot[0] + slot[1];
-}
-
-/* For parts that are alike. */
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int n = (int)p->value[0];
-    double m = vector_bytes(p), part = m / p->ranks;
-
-    *c = (struct collopt_cost){ .bytes = m - part, .combined = m - part };
-    if (p->ranks == 1)
-        return;
-    c->rounds = n - 1 + log2_ceil(p->ranks);
-    c->scratch = m + in_slots(p->ranks, n) * part / n;
-}
-
 #define BLOCKS { .name = "blocks", .least = 1, .most = MOST_BLOCKS, .help = "blocks that a part is cut into", .preset = blocks }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
@@ -286,7 +245,7 @@ const struct collopt_algorithm collopt_reduce_scatter_circulant_pipeline = {
     .rounds = "n - 1 + q", .bytes = "(p-1)/p m; all to one rank: (1 + (q-1)/n) m, elsewhere q m",
     .when = "parts of very different lengths", .source = source,
     .parameter = { BLOCKS },
-    .cost = cost, .traffic = traffic, .build = build,
+    .traffic = traffic, .build = build,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_circulant_pipeline = {
@@ -295,5 +254,5 @@ const struct collopt_algorithm collopt_reduce_scatter_block_circulant_pipeline =
     .rounds = "n - 1 + q", .bytes = "(p-1)/p m",
     .when = "few long messages under way", .source = source,
     .parameter = { BLOCKS },
-    .cost = cost, .traffic = traffic, .build = build,
+    .traffic = traffic, .build = build,
 };

@@ -245,50 +245,6 @@ static size_t segment(const struct collopt_problem *p)
     return collopt_preset_segment(p, log2_ceil(p->ranks), vector_bytes(p), true);
 }
 
-/* Blocks that a rank receives in a reduction, how many of them find the block combined already, and the scratch up
- * to the last. */
-static int receives(const struct traffic *t, int *again, int *reach)
-{
-    bool combined[COLLOPT_MOST_SEGMENTS] = { false };
-    int n = 0;
-
-    *again = *reach = 0;
-    for (int i = t->rounds - 1; i >= 0; i--) {
-        struct round r = round_of(t, i);
-
-        if (r.sent < 0)
-            continue;
-        n++;
-        *reach = most(*reach, r.sent + 1);
-        *again += combined[r.sent];
-        combined[r.sent] = true;
-    }
-    return n;
-}
-
-/* The root takes part in every round; the busiest of the others is one skip above it. */
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    struct traffic root = traffic_of(p->ranks, 0, p->segments);
-    bool back = p->collective == COLLOPT_ALLREDUCE;
-    double m = vector_bytes(p), part = m / p->segments;
-
-    *c = (struct collopt_cost){ .rounds = (back ? 2 : 1) * root.rounds };
-    if (p->ranks == 1)
-        return;
-    c->bytes = root.rounds * part;
-    c->combined = c->bytes;
-    c->scratch = least(root.g.q - 1, 2) * part;
-    for (int k = 0; k < root.g.q; k++) {
-        struct traffic t = traffic_of(p->ranks, root.g.skip[k], p->segments);
-        int again, reach, blocks = receives(&t, &again, &reach);
-
-        if (back)
-            c->bytes = larger(c->bytes, m + blocks * part);
-        c->scratch = larger(c->scratch, ((back ? 0 : reach) + least(again, 2)) * part);
-    }
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     int skip[COLLOPT_SKIPS], q = collopt_skips(p->ranks, skip);
@@ -312,14 +268,14 @@ const struct collopt_algorithm collopt_reduce_circulant_pipeline = {
     .rounds = "S - 1 + q", .bytes = "(1 + (q-1)/S) m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost, .traffic = traffic, .build = build_reduce,
+    .traffic = traffic, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_circulant_pipeline = {
     .name = "circulant_pipeline", .summary = "pipelined circulant reduce and broadcast; long vectors, little scratch",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 (S - 1 + q)", .bytes = "2 (1 + (q-1)/S) m",
+    .rounds = "2 (S - 1 + q)", .bytes = "up to 2 (1 + (q-1)/S) m",
     .when = "long vectors, little scratch", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost, .traffic = traffic, .build = build_allreduce,
+    .traffic = traffic, .build = build_allreduce,
 };

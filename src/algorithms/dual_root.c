@@ -137,16 +137,6 @@ static int fill(const struct collopt_problem *p)
     return r.up + 1 + r.down;
 }
 
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    struct work w = work(p);
-
-    c->rounds = p->ranks < 2 ? 0 : fill(p) + w.streams * (p->segments - 1);
-    c->bytes = w.streams * vector_bytes(p);
-    c->combined = w.taken_in * vector_bytes(p);
-    c->scratch = w.taken_in * least(p->segments, 2) * vector_bytes(p) / p->segments;
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double segment = vector_bytes(p) / p->segments;
@@ -161,8 +151,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 const struct collopt_algorithm collopt_allreduce_dual_root = {
     .name = "dual_root", .summary = "two trees whose roots exchange, pipelined up and down; long vectors, any operation",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about 3 S + 4 q", .bytes = "3m",
+    .rounds = "up to 3 S + 4 q", .bytes = "up to 3 m",
     .when = "long vectors, little scratch", .source = "Traeff, arXiv 2109.12626",
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost, .traffic = traffic, .build = build,
+    .traffic = traffic, .build = build,
 };

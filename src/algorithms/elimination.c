@@ -354,115 +354,7 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
     free(start);
 }
 
-/* ---- costs -------------------------------------------------------------------------------------------------- */
-
-/* Parts in the window of the class that BITS leads to: one for each member, and one for a guest of its first leaf. */
-static int parts_in(int ranks, int level, unsigned bits)
-{
-    int low = 0;
-
-    if (bits == 0)
-        return ranks >> level;
-    while (!(bits >> low & 1))
-        low++;
-    return (ranks >> level) + (ranks >> (level - 1 - low)) % 2;
-}
-
-/* Lengths of halves, in whichever unit the windows are made of. */
-static void halves_of(const struct collopt_problem *p, const struct step *k, int level, bool scatters, double half[2])
-{
-    for (int i = 0; i < 2; i++)
-        half[i] = scatters ? vector_bytes(p) / p->ranks * parts_in(p->ranks, level + 1, k->bits << 1 | (unsigned)i)
-                           : vector_bytes(p) / (1 << log2_floor(p->ranks)) * (k->hi - k->mid);
-}
-
-/* What RANK does on the way down and on the way back, if it is more than what others do. */
-static void work_of(const struct collopt_problem *p, int rank, const int *x, struct collopt_cost *c)
-{
-    bool scatters = p->collective != COLLOPT_ALLREDUCE && p->collective != COLLOPT_REDUCE;
-    double sent = 0, received = 0, combined = 0, slot[2] = { 0, 0 }, half[2], sum = 0;
-    struct step step[MOST_LEVELS];
-    int levels = steps(p->ranks, rank, step), used = 0;
-
-    for (int l = 0; l < levels; l++) {
-        enum role role = step[l].role;
-        bool high = keeps_high(role);
-
-        halves_of(p, &step[l], l, scatters, half);
-        sent += half[!high] + (role == P1 ? half[1] : 0);
-        received += half[high] * (role == P0 ? 2 : 1);
-        combined += half[high] * (role == P0 ? 2 : 1);
-        for (int i = l == 0 ? 1 : 0; i < (role == P0 ? 2 : 1); i++, used++)
-            slot[used % 2] = larger(slot[used % 2], half[high]);
-        if (p->collective == COLLOPT_ALLREDUCE) {
-            sent += half[high] * (role == P0 ? 2 : 1);
-            received += half[!high] + (role == P1 ? half[1] : 0);
-        } else if (p->collective == COLLOPT_REDUCE && step[l].index == x[l]) {
-            received += half[!high] + (role == P1 ? half[1] : 0);
-        } else if (p->collective == COLLOPT_REDUCE && role != P1 && near(&step[l], x[l])) {
-            sent += half[high];
-        }
-        if (l == 0 && p->collective == COLLOPT_REDUCE && rank != p->root)
-            sum = half[high];
-    }
-    if (scatters) {
-        const struct step *last = &step[levels - 1];
-        bool aside = last->role == P1, serves = !aside && guest(p->ranks, leaf_of(last)) >= 0;
-
-        sent += serves ? vector_bytes(p) / p->ranks : 0;
-        received += aside ? vector_bytes(p) / p->ranks : 0;
-        if (levels > 1 || aside || serves)      /* up to the last part of the half it keeps first */
-            sum = vector_bytes(p) / p->ranks * (p->ranks - (keeps_high(step[0].role) ? 0 : p->ranks % 2 ? 2 : 1));
-    }
-    c->bytes = larger(c->bytes, larger(sent, received));
-    c->combined = larger(c->combined, combined);
-    c->scratch = larger(c->scratch, slot[0] + slot[1] + sum);
-}
-
-/* A gather waits for a third rank on the way down or on the way back, not on both, unless its root is such a P1. */
-static int rounds_of(const struct collopt_problem *p)
-{
-    int levels = log2_floor(p->ranks), q = log2_ceil(p->ranks), x[MOST_LEVELS];
-
-    if (p->collective == COLLOPT_ALLREDUCE || levels == q)
-        return p->collective == COLLOPT_ALLREDUCE || p->collective == COLLOPT_REDUCE ? 2 * q : q;
-    if (p->collective != COLLOPT_REDUCE)
-        return q + 1;
-    needed(p->ranks, p->root, x);
-    for (int l = 0; l < levels; l++)
-        if (role_of(p->ranks >> l, x[l]) == P1)
-            return 2 * q;
-    return 2 * q - 1;
-}
-
-/* The busiest rank is in a triple on some level or the one that a window is gathered at, in the first or last classes. */
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int levels = log2_floor(p->ranks), x[MOST_LEVELS];
-
-    *c = (struct collopt_cost){ .rounds = rounds_of(p) };
-    needed(p->ranks, p->root, x);
-    for (int l = 0; l < levels; l++) {
-        int size = p->ranks >> l, index[] = { size - 1, size - 2, most(size - 3, 0), x[l], 0 };
-        unsigned all = (1U << l) - 1, bits[] = { 0, all, all >> 1, all & ~1U, all ^ all >> 1 };
-
-        for (int b = 0; b < 5; b++)
-            for (int i = 0; i < 5; i++)
-                work_of(p, rank_of(p->ranks, l, bits[b], index[i]), x, c);
-    }
-}
-
-/* A rank is P0 once at most: afterwards it is the last of its class.  It receives, and one that serves another sends, a
- * vector more than there are levels. */
-static void cost_short(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int levels = log2_floor(p->ranks), odd = log2_ceil(p->ranks) - levels;
-
-    c->rounds = levels + 2 * odd;
-    c->bytes = (levels + odd) * vector_bytes(p);
-    c->combined = c->bytes;
-    c->scratch = least(most(levels + odd - 1, 0), 2) * vector_bytes(p);
-}
+/* ---- traffic -------------------------------------------------------------------------------------------------- */
 
 /* Windows of a Reduce_scatter are of ranks' parts that lie apart. */
 static void traffic_scattered(const struct collopt_problem *p, struct collopt_traffic *t)
@@ -507,39 +399,30 @@ static const char source[] = "Rabenseifner and Traeff, EuroPVM/MPI 2004";
 const struct collopt_algorithm collopt_allreduce_elimination = {
     .name = "elimination", .summary = "halving in rank order for any number of ranks; medium and long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 q", .bytes = "2 to 2.5 m",
+    .rounds = "up to 2 q", .bytes = "up to 2.5 m; 2 m and more",
     .when = "medium and long vectors, any operation, any p", .source = source,
-    .cost = cost, .traffic = traffic, .build = build_allreduce,
+    .traffic = traffic, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_short_elimination = {
     .name = "short_elimination", .summary = "whole vectors over doubling distances, for any number of ranks; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "q, p not a power of two q + 1", .bytes = "F m, p not a power of two (F+1) m",
+    .rounds = "q, folded: q + 1", .bytes = "F m, folded: (F+1) m",
     .when = "short vectors", .source = source,
-    .cost = cost_short, .traffic = traffic_short, .build = build_short,
+    .traffic = traffic_short, .build = build_short,
 };
 
 const struct collopt_algorithm collopt_reduce_elimination = {
     .name = "elimination", .summary = "halving in rank order, then a gather, any root; medium and long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 q", .bytes = "1.5 to 2.5 m",
+    .rounds = "up to 2 q", .bytes = "up to 2.5 m; 1.5 m and more",
     .when = "medium and long vectors", .source = source,
-    .cost = cost, .traffic = traffic, .build = build_reduce,
+    .traffic = traffic, .build = build_reduce,
 };
 
-const struct collopt_algorithm collopt_reduce_scatter_elimination = {
+COLLOPT_SCATTER_AND_BLOCK(elimination,
     .name = "elimination", .summary = "halving in rank order for any number of ranks; short and medium vectors",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "q, p not a power of two q + 1", .bytes = "1 to 1.6 m",
+    .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "q, folded: q + 1", .bytes = "up to 1.6 m; m and more",
     .when = "short and medium vectors", .source = source,
-    .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_elimination = {
-    .name = "elimination", .summary = "halving in rank order for any number of ranks; short and medium vectors",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "q, p not a power of two q + 1", .bytes = "1 to 1.6 m",
-    .when = "short and medium vectors", .source = source,
-    .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
-};
+    .traffic = traffic, .build = build_reduce_scatter);

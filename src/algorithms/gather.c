@@ -68,21 +68,6 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
     }
 }
 
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    c->rounds = p->ranks - 1;
-    c->bytes = (p->ranks - 1) * vector_bytes(p);
-    c->combined = c->bytes;
-    c->scratch = c->bytes;
-}
-
-static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost(p, c);
-    c->combined = most(p->ranks - 2, 0) * vector_bytes(p);
-    c->scratch = p->ranks > 2 ? c->scratch : 0;
-}
-
 static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
@@ -107,7 +92,7 @@ const struct collopt_algorithm collopt_reduce_gather = {
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "p-1", .bytes = "(p-1) m",
     .when = when, .source = source,
-    .cost = cost, .traffic = traffic_reduce, .build = build_reduce,
+    .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_gather = {
@@ -115,7 +100,7 @@ const struct collopt_algorithm collopt_allreduce_gather = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "p-1", .bytes = "(p-1) m",
     .when = when, .source = source,
-    .cost = cost, .traffic = traffic, .build = build_allreduce,
+    .traffic = traffic, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_scan_gather = {
@@ -123,7 +108,7 @@ const struct collopt_algorithm collopt_scan_gather = {
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "p-1", .bytes = "(p-1) m",
     .when = when, .source = source,
-    .cost = cost, .traffic = traffic, .build = build_scan,
+    .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_gather = {
@@ -131,5 +116,5 @@ const struct collopt_algorithm collopt_exscan_gather = {
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "p-1", .bytes = "(p-1) m",
     .when = when, .source = source,
-    .cost = cost_exscan, .traffic = traffic, .build = build_exscan,
+    .traffic = traffic, .build = build_exscan,
 };

@@ -142,32 +142,6 @@ static int longest(const struct collopt_grid *g, int root, bool around)
     return n;
 }
 
-static void cost(const struct collopt_problem *p, bool around, struct collopt_cost *c)
-{
-    struct collopt_grid g;
-    double m = vector_bytes(p);
-
-    *c = (struct collopt_cost){ .rounds = 0 };
-    if (!collopt_grid(&g, p->value[DIMS]) || p->ranks == 1)
-        return;
-
-    struct links l = links(&g, p->root, p->root, around);
-
-    c->rounds = longest(&g, p->root, around) + (double)l.children * (p->segments - 1);
-    c->bytes = c->combined = l.children * m;
-    c->scratch = l.children * least(p->segments, 2) * m / p->segments;
-}
-
-static void cost_torus(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost(p, true, c);
-}
-
-static void cost_mesh(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost(p, false, c);
-}
-
 static size_t sides(const struct collopt_problem *p)
 {
     return collopt_preset_dims(p, 1);
@@ -216,17 +190,17 @@ static const char source[] = "folklore";
 const struct collopt_algorithm collopt_reduce_torus = {
     .name = "torus", .summary = "pipelined chains along every dimension of a torus, both ways round; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "half of mesh's ways + n (S - 1), n neighbours of the root", .bytes = "n m",
+    .rounds = "up to sum floor(d_i/2) + 2 D S; 2 D neighbours of the root", .bytes = "up to 2 D m",
     .when = "long vectors on tori, many ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_torus, .build = build_torus,
 };
 
 const struct collopt_algorithm collopt_reduce_mesh = {
     .name = "mesh", .summary = "pipelined chains along every dimension of a mesh, in rank order; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "ways along all dimensions + n (S - 1), n neighbours of the root", .bytes = "n m",
+    .rounds = "up to sum (d_i - 1) + 2 D (S-1); 2 D neighbours of the root", .bytes = "up to 2 D m",
     .when = "long vectors on meshes, many ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_mesh, .traffic = traffic_mesh, .build = build_mesh,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh, .build = build_mesh,
 };

@@ -231,49 +231,7 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
     build(s, p, rank, false);
 }
 
-/* ---- cost -------------------------------------------------------------------------------------------------------------- */
-
-struct load {                   /* of one rank: messages and combinations for each segment; scratch */
-    int received, sent, combined, vectors, turns;
-};
-
-
-/* The same decisions as in pass_up and pass_down. */
-static void load_of_line(const struct way *w, int d, int *below_so_far, struct load *c)
-{
-    const struct line *l = &w->line[d];
-    bool below = l->below >= 0, above = l->above >= 0, down = l->total && above;
-    bool first = w->inclusive && d == w->grid.sides - 1, result = below && prefix_is_result(w, d);
-    bool sum = below && (above || l->keep || result), joined = below && !first && (w->inclusive || *below_so_far > 0);
-
-    c->received += below + down;
-    c->sent += above + (l->total && below);
-    c->combined += sum + (down && below) + down + joined;
-    c->vectors += (below && !result && l->keep) + down;
-    c->turns += (below && (w->inclusive || *below_so_far > 0)) + (sum && !result && !l->keep) + (down && below);
-    *below_so_far += below;
-}
-
-static struct load load_of(struct way *w, int rank)
-{
-    struct load c = { 0 };
-    int below = 0;
-
-    find_neighbours(w, rank);
-    for (int d = w->grid.sides - 1; d >= 0; d--)
-        load_of_line(w, d, &below, &c);
-    return c;
-}
-
-/* One of each kind of rank: the first, a middle and the last one along every dimension; -1: there are no more. */
-static int specimen(const struct collopt_grid *g, int number)
-{
-    int rank = 0;
-
-    for (int d = 0; d < g->sides; d++, number /= 3)
-        rank += (number % 3 == 2 ? g->side[d] - 1 : least(number % 3, g->side[d] - 1)) * g->stride[d];
-    return number == 0 ? rank : -1;
-}
+/* ---- traffic -------------------------------------------------------------------------------------------------------------- */
 
 static int hops(const struct collopt_grid *g)
 {
@@ -282,47 +240,6 @@ static int hops(const struct collopt_grid *g)
     for (int d = 0; d < g->sides; d++)
         n += g->side[d] - 1;
     return n;
-}
-
-/* Lines on which what travels up meets what travels down at a rank's port. */
-static int meetings(const struct collopt_grid *g)
-{
-    int n = 0;
-
-    for (int d = 1; d < g->sides; d++)
-        n += g->side[d] > 2;
-    return n;
-}
-
-static void cost(const struct collopt_problem *p, bool inclusive, struct collopt_cost *c)
-{
-    struct way w = { .inclusive = inclusive };
-    double m = vector_bytes(p), turn = least(p->segments, COLLOPT_CHAIN_SLOTS) * m / p->segments;
-    int busiest = 0;
-
-    *c = (struct collopt_cost){ .rounds = 0 };
-    if (!collopt_grid(&w.grid, p->value[DIMS]) || p->ranks == 1)
-        return;
-    for (int i = 0, rank; (rank = specimen(&w.grid, i)) >= 0; i++) {
-        struct load l = load_of(&w, rank);
-        double scratch = l.vectors * m + l.turns * turn;
-
-        busiest = most(busiest, most(l.received, l.sent));
-        c->combined = l.combined * m > c->combined ? l.combined * m : c->combined;
-        c->scratch = scratch > c->scratch ? scratch : c->scratch;
-    }
-    c->bytes = busiest * m;
-    c->rounds = hops(&w.grid) + meetings(&w.grid) + (double)busiest * (p->segments - 1);
-}
-
-static void cost_scan(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost(p, true, c);
-}
-
-static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost(p, false, c);
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
@@ -368,18 +285,18 @@ static bool usable(const struct collopt_problem *p)
 
 static const char summary[] = "prefixes along every dimension of a mesh, pipelined; vectors of middle length",
                   when[] = "vectors of middle length on meshes and tori", source[] = "folklore",
-                  rounds[] = "ways along all dimensions + n (S - 1), n = 2D - 1", bytes[] = "n m";
+                  rounds[] = "up to sum d_i + (2 D - 1) S; ways along all dimensions", bytes[] = "up to (2 D - 1) m";
 
 const struct collopt_algorithm collopt_scan_mesh = {
     .name = "mesh", .summary = summary, .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = rounds, .bytes = bytes, .when = when, .source = source,
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_scan, .traffic = traffic, .build = build_scan,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_mesh = {
     .name = "mesh", .summary = summary, .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = rounds, .bytes = bytes, .when = when, .source = source,
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_exscan, .traffic = traffic, .build = build_exscan,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic, .build = build_exscan,
 };

@@ -232,7 +232,7 @@ static void build_torus(struct collopt_schedule *s, const struct collopt_problem
     build(s, p, rank, true);
 }
 
-/* ---- cost --------------------------------------------------------------------------------------------------------------- */
+/* ---- traffic --------------------------------------------------------------------------------------------------------------- */
 
 /* Messages of one segment of every tree. */
 struct load {
@@ -261,33 +261,6 @@ static struct load heaviest(const struct trees *t)
         most_.received = most(most_.received, children + (t->back && rank != t->root ? t->trees : 0));
     }
     return most_;
-}
-
-static void cost(const struct collopt_problem *p, bool around, struct collopt_cost *c)
-{
-    struct trees t = trees(p, around);
-    double part = vector_bytes(p) / t.trees;
-    struct load l;
-
-    *c = (struct collopt_cost){ .rounds = 0 };
-    if (t.grid.sides == 0)
-        return;
-    l = heaviest(&t);
-    c->rounds = (t.back ? 2 * longest(&t) + l.received : longest(&t) + (t.trees > 1 ? t.trees : l.received - 1))
-                + (double)l.received * (t.segments - 1);
-    c->bytes = most(l.received, t.back ? 0 : t.trees) * part;
-    c->combined = l.combined * part;
-    c->scratch = l.combined * least(t.segments, SLOTS) * part / t.segments;
-}
-
-static void cost_mesh(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost(p, false, c);
-}
-
-static void cost_torus(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost(p, true, c);
 }
 
 static size_t sides(const struct collopt_problem *p)
@@ -358,26 +331,26 @@ static void traffic_torus(const struct collopt_problem *p, struct collopt_traffi
 const struct collopt_algorithm collopt_reduce_mesh_trees = {
     .name = "mesh_trees", .summary = "a tree for each dimension of a mesh, no two over one link, pipelined; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "about sum d_i + 2 S", .bytes = "up to 2 m",
+    .rounds = "up to sum d_i + 2 S", .bytes = "up to 2 m",
     .when = "long vectors on meshes", .source = SOURCE,
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_mesh, .traffic = traffic_mesh, .build = build_mesh,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh, .build = build_mesh,
 };
 
 const struct collopt_algorithm collopt_reduce_torus_trees = {
     .name = "torus_trees", .summary = "two trees for each dimension of a torus, no two over one link, pipelined; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "about sum d_i + 2 D S", .bytes = "m",
+    .rounds = "up to sum d_i + 2 D S + 2", .bytes = "m",
     .when = "long vectors on tori", .source = SOURCE,
     .parameter = { COLLOPT_SEGMENT(segment_torus), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_torus, .build = build_torus,
 };
 
 const struct collopt_algorithm collopt_allreduce_mesh_trees = {
     .name = "mesh_trees", .summary = "two trees for each dimension of a mesh, up and back, pipelined; long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "about sum d_i + 3 S", .bytes = "about 5/2 m",
+    .rounds = "up to 2 sum d_i + 3 S + 3", .bytes = "up to 5/2 m",
     .when = "long vectors on meshes", .source = SOURCE,
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .cost = cost_mesh, .traffic = traffic_mesh, .build = build_mesh,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh, .build = build_mesh,
 };

@@ -159,27 +159,6 @@ bool collopt_inner_usable(const struct collopt_problem *p, const struct collopt_
     return choice && !choice->algorithm->grouped && serves(p, task, choice);
 }
 
-/* The largest group's, from rank 0 or from the root. */
-void collopt_inner_cost(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments,
-                        struct collopt_cost *c)
-{
-    const struct collopt_choice *choice = collopt_choice_numbered(value);
-    struct collopt_problem inner = problem_of(p, task, task->most);
-    struct collopt_cost first = { 0 }, root = { 0 };
-
-    if (!choice || task->most == 1)
-        return;
-    memcpy(inner.value, choice->value, sizeof inner.value);
-    inner.segments = segments;
-    choice->algorithm->cost(&inner, &first);
-    inner.root = least(task->root, task->most - 1);
-    choice->algorithm->cost(&inner, &root);
-    c->rounds += larger(first.rounds, root.rounds);
-    c->bytes += larger(first.bytes, root.bytes);
-    c->combined += larger(first.combined, root.combined);
-    c->scratch += larger(first.scratch, root.scratch);
-}
-
 double collopt_inner_time(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(value);

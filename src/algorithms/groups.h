@@ -64,8 +64,6 @@ size_t collopt_inner_preset(const struct collopt_problem *p, const struct collop
 /* VALUE's segments for TASK, and whether it can be used for it. */
 int collopt_inner_segments(const struct collopt_problem *p, const struct collopt_task *task, size_t value);
 bool collopt_inner_usable(const struct collopt_problem *p, const struct collopt_task *task, size_t value);
-void collopt_inner_cost(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments,
-                        struct collopt_cost *c);
 /* Its predicted time; and added to T. */
 double collopt_inner_time(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments);
 void collopt_inner_traffic(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments,

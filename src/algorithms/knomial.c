@@ -125,84 +125,6 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
     }
 }
 
-/* How often does a representative receive until it stands for LO .. HI-1? */
-static int receives(int radix, int rank, int lo, int hi)
-{
-    int n = 0;
-
-    for (int width = 1; width < hi - lo; width *= radix) {
-        int group = rank - (rank - lo) % (radix * width), end = least(group + radix * width, hi);
-
-        n += (end - group + width - 1) / width - 1;
-    }
-    return n;
-}
-
-static void cost_of(const struct collopt_problem *p, int radix, struct collopt_cost *c)
-{
-    int at_root = receives(radix, p->root, 0, p->ranks), elsewhere = 0, slots = 2 * (radix - 1), top = 1, levels = 0;
-
-    for (int width = 1; width < p->ranks; width *= radix) {     /* the first group beside the root's is the fullest */
-        int lo = p->root - p->root % (radix * width), first = p->root < lo + width ? lo + width : lo;
-
-        if (first < p->ranks)
-            elsewhere = most(elsewhere, receives(radix, first, first, least(first + width, p->ranks)));
-        levels++;
-        top = width;
-    }
-    c->rounds = levels ? (levels - 1) * (radix - 1) + (p->ranks + top - 1) / top - 1 : 0;
-    c->combined = most(at_root, elsewhere) * vector_bytes(p);
-    c->bytes = c->combined;
-    c->scratch = most(least(at_root - 1, slots), elsewhere ? 1 + least(elsewhere - 1, slots) : 0) * vector_bytes(p);
-}
-
-static void cost_reduce_binomial(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_of(p, 2, c);
-}
-
-static void cost_reduce_knomial(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_of(p, (int)p->value[0], c);
-}
-
-/* All ranks combine in OUT.  Who stands for a group of all but the last level sends and receives one vector more than it
- * combines. */
-static void allreduce_cost(const struct collopt_problem *p, int radix, struct collopt_cost *c)
-{
-    int at_root = receives(radix, 0, 0, p->ranks), width = 1, elsewhere;
-
-    while (width * radix < p->ranks)
-        width *= radix;
-    elsewhere = p->ranks > 1 ? 1 + receives(radix, width, width, least(2 * width, p->ranks)) : 0;
-    for (width /= radix; width >= 1; width /= radix)
-        elsewhere = most(elsewhere, 1 + receives(radix, width, width, 2 * width));
-    cost_of(p, radix, c);
-    c->rounds *= 2;
-    c->bytes = most(at_root, elsewhere) * vector_bytes(p);
-    c->scratch = most(least(at_root - 1, 2 * (radix - 1)), 0) * vector_bytes(p);
-}
-
-static void cost_allreduce_binomial(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    allreduce_cost(p, 2, c);
-}
-
-static void cost_allreduce_knomial(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    allreduce_cost(p, (int)p->value[0], c);
-}
-
-static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int q = log2_ceil(p->ranks);
-
-    c->rounds = 2 * q;
-    c->bytes = q * vector_bytes(p);
-    c->combined = c->bytes;
-    c->scratch = q > 0 ? (1 + least(q - 1, 2)) * vector_bytes(p) : 0;
-}
-
 extern const struct collopt_algorithm collopt_reduce_knomial;
 
 /* For Allreduce too, whose way back takes as long. */
@@ -244,18 +166,18 @@ static const char source[] = "folklore; any root in as many rounds: collopt";
 const struct collopt_algorithm collopt_reduce_binomial = {
     .name = "binomial", .summary = "binomial tree in rank order, any root; short vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "q", .bytes = "q m",
+    .rounds = "q", .bytes = "up to q m",
     .when = "short vectors", .source = source,
-    .cost = cost_reduce_binomial, .traffic = traffic_reduce_binomial, .build = build_reduce_binomial,
+    .traffic = traffic_reduce_binomial, .build = build_reduce_binomial,
 };
 
 const struct collopt_algorithm collopt_reduce_knomial = {
     .name = "knomial", .summary = "tree with several children on each level, in rank order, any root; short vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "(k-1) ceil(log_k p)", .bytes = "(k-1) ceil(log_k p) m",
+    .rounds = "up to (k-1) ceil(log_k p)", .bytes = "up to (k-1) ceil(log_k p) m",
     .when = "short vectors where messages overlap", .source = source,
     .parameter = { COLLOPT_RADIX(radix) },
-    .cost = cost_reduce_knomial, .traffic = traffic_reduce_knomial, .build = build_reduce_knomial,
+    .traffic = traffic_reduce_knomial, .build = build_reduce_knomial,
 };
 
 const struct collopt_algorithm collopt_allreduce_binomial = {
@@ -263,30 +185,21 @@ const struct collopt_algorithm collopt_allreduce_binomial = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "2 q", .bytes = "q m",
     .when = "short vectors, few messages in all", .source = source,
-    .cost = cost_allreduce_binomial, .traffic = traffic_allreduce_binomial, .build = build_allreduce_binomial,
+    .traffic = traffic_allreduce_binomial, .build = build_allreduce_binomial,
 };
 
 const struct collopt_algorithm collopt_allreduce_knomial = {
     .name = "knomial", .summary = "tree with several children on each level, up and down; short vectors, few messages",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 (k-1) ceil(log_k p)", .bytes = "(k-1) ceil(log_k p) m",
+    .rounds = "up to 2 (k-1) ceil(log_k p)", .bytes = "up to (k-1) ceil(log_k p) m",
     .when = "short vectors where messages overlap, few in all", .source = source,
     .parameter = { COLLOPT_RADIX(radix) },
-    .cost = cost_allreduce_knomial, .traffic = traffic_allreduce_knomial, .build = build_allreduce_knomial,
+    .traffic = traffic_allreduce_knomial, .build = build_allreduce_knomial,
 };
 
-const struct collopt_algorithm collopt_reduce_scatter_binomial = {
+COLLOPT_SCATTER_AND_BLOCK(binomial,
     .name = "binomial", .summary = "binomial reduce and scatter, in rank order; a yardstick",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
+    .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "2 q", .bytes = "q m",
     .when = "a yardstick: reduce and scatter", .source = source,
-    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_binomial = {
-    .name = "binomial", .summary = "binomial reduce and scatter, in rank order; a yardstick",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 q", .bytes = "q m",
-    .when = "a yardstick: reduce and scatter", .source = source,
-    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
-};
+    .traffic = traffic_reduce_scatter, .build = build_reduce_scatter);

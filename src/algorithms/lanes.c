@@ -461,7 +461,7 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
     end(&l);
 }
 
-/* ---- costs ---------------------------------------------------------------------------------------------------------------- */
+/* ---- traffic ---------------------------------------------------------------------------------------------------------------- */
 
 /* The longest share, on nodes of LEAST to MOST ranks, as a part of the vector, where shares of all ranks alike would
  * be 1 / MOST. */
@@ -475,41 +475,6 @@ static double longest_share(const struct collopt_problem *p)
         longest = share > longest ? share : longest;
     }
     return longest;
-}
-
-/* The reduce-scatter inside nodes, whose shares may differ. */
-static void add_inside(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    struct collopt_task task = node_task(p);
-    struct collopt_cost node = { 0 };
-    double uneven = longest_share(p) * task.most;
-
-    collopt_inner_cost(p, &task, p->value[NODE], collopt_packed_segments(p->segments, 0), &node);
-    c->rounds += node.rounds;
-    c->bytes += node.bytes * uneven;
-    c->combined += node.combined * uneven;
-    c->scratch += node.scratch * uneven;
-}
-
-/* The phases one after the other, each as long as on the largest node: an upper bound. */
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    struct collopt_task net = net_task(p), own = prefix_task(p);
-    double m = vector_bytes(p), part = m / lanes_of(p), share = m * longest_share(p);
-    int n = collopt_largest_node(p), others = (n - 1) / lanes_of(p);        /* sharers beside the lane's own rank */
-    bool tells_all = p->collective != COLLOPT_REDUCE && !scatters(p);
-
-    *c = (struct collopt_cost){ 0 };
-    if (is_prefix(p))
-        collopt_inner_cost(p, &own, p->value[OWN], collopt_packed_segments(p->segments, 2), c);
-    if (!is_prefix(p) || p->topology->nodes > 1) {
-        add_inside(p, c);
-        c->rounds += others + (p->collective == COLLOPT_REDUCE ? lanes_of(p) : others) + (tells_all ? n - 1 : 0);
-        c->bytes += 2 * others * share + (p->collective == COLLOPT_REDUCE ? m : 0) + (tells_all ? (n - 1) * share : 0);
-    }
-    collopt_inner_cost(p, &net, p->value[NET], collopt_packed_segments(p->segments, 1), c);
-    c->combined += is_prefix(p) ? m : 0;
-    c->scratch += scatters(p) ? 2 * m : is_prefix(p) ? m + part : 2 * part;
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
@@ -542,64 +507,49 @@ static const char source[] = "Bayatpour et al., SC 2017; Traeff and Hunold, arXi
 const struct collopt_algorithm collopt_reduce_lanes = {
     .grouped = true, .name = "lanes", .summary = "several ranks of each node with a part each; long vectors on several nodes",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node + net + up to L",
-    .bytes = "node + net/L + (L-1)/L m",
+    .rounds = "about node + net + floor((r-1)/L) + L",
+    .bytes = "about node + net + 2 m",
     .when = "long vectors on nodes of many ranks", .source = source,
     .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
                      .preset = count_preset },
                    COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm along lanes"), COLLOPT_BY },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce,
+    .segments = segments, .traffic = traffic, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_lanes = {
     .grouped = true, .name = "lanes", .summary = "several ranks of each node with a part each; long vectors on several nodes",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node + net + n - 1, nodes of n ranks",
-    .bytes = "node + net/L + about m",
+    .rounds = "about node + net + 2 floor((r-1)/L) + r - 1",
+    .bytes = "about node + net + 3 m",
     .when = "long vectors on nodes of many ranks", .source = source,
     .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
                      .preset = count_preset },
                    COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm along lanes"), COLLOPT_BY },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .cost = cost, .traffic = traffic, .build = build_allreduce,
+    .segments = segments, .traffic = traffic, .build = build_allreduce,
 };
 
-const struct collopt_algorithm collopt_reduce_scatter_lanes = {
+COLLOPT_SCATTER_AND_BLOCK(lanes,
     .grouped = true, .name = "lanes", .summary = "several ranks of each node with a part each; long vectors on several nodes",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node + net + up to n/L, nodes of n ranks",
-    .bytes = "node + about net/L + up to n/L parts",
+    .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "about node + net + 2 floor((r-1)/L)",
+    .bytes = "about node + net + 2 m",
     .when = "long vectors on nodes of many ranks", .source = source,
     .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
                      .preset = count_preset },
                    COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm along lanes"), COLLOPT_BY },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_lanes = {
-    .grouped = true, .name = "lanes", .summary = "several ranks of each node with a part each; long vectors on several nodes",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node + net + up to n/L, nodes of n ranks",
-    .bytes = "node + about net/L + up to n/L parts",
-    .when = "long vectors on nodes of many ranks", .source = source,
-    .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
-                     .preset = count_preset },
-                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm along lanes"), COLLOPT_BY },
-    .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
-};
+    .segments = segments, .traffic = traffic, .build = build_reduce_scatter);
 
 const struct collopt_algorithm collopt_scan_lanes = {
     .grouped = true, .name = "lanes", .summary = "several ranks of each node with a part each; long vectors on several nodes",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "own + node + net + n - 1, nodes of n ranks",
-    .bytes = "own + node + net/L + about m",
+    .rounds = "about own + node + net + 2 floor((r-1)/L) + r - 1",
+    .bytes = "about own + node + net + 3 m",
     .when = "long vectors on nodes of many ranks", .source = source,
     .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
                      .preset = count_preset },
@@ -608,14 +558,14 @@ const struct collopt_algorithm collopt_scan_lanes = {
                    COLLOPT_INNER("own", COLLOPT_SCAN, own_preset, "the algorithm of whole vectors inside nodes"),
                    COLLOPT_BY },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .cost = cost, .traffic = traffic, .build = build_scan,
+    .segments = segments, .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_lanes = {
     .grouped = true, .name = "lanes", .summary = "several ranks of each node with a part each; long vectors on several nodes",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "own + node + net + n - 1, nodes of n ranks",
-    .bytes = "own + node + net/L + about m",
+    .rounds = "about own + node + net + 2 floor((r-1)/L) + r - 1",
+    .bytes = "about own + node + net + 3 m",
     .when = "long vectors on nodes of many ranks", .source = source,
     .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
                      .preset = count_preset },
@@ -624,5 +574,5 @@ const struct collopt_algorithm collopt_exscan_lanes = {
                    COLLOPT_INNER("own", COLLOPT_EXSCAN, own_preset, "the algorithm of whole vectors inside nodes"),
                    COLLOPT_BY },
     .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .cost = cost, .traffic = traffic, .build = build_exscan,
+    .segments = segments, .traffic = traffic, .build = build_exscan,
 };

@@ -301,34 +301,7 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
     end(&h);
 }
 
-/* ---- costs ---------------------------------------------------------------------------------------------------------------- */
-
-/* The phases one after the other, each as long as on the largest node: an upper bound. */
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    struct collopt_task node = node_task(p), net = net_task(p);
-    bool prefix = p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
-    bool scatters = p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
-    bool several = p->topology->nodes > 1;
-    double m = vector_bytes(p);
-
-    *c = (struct collopt_cost){ 0 };
-    collopt_inner_cost(p, &node, p->value[NODE], collopt_packed_segments(p->segments, NODE), c);
-    collopt_inner_cost(p, &net, p->value[NET], collopt_packed_segments(p->segments, NET), c);
-    if (scatters) {
-        c->rounds += node.most - 1;
-        c->bytes += m * (node.most - 1) / p->ranks;
-    } else if (p->collective != COLLOPT_REDUCE && (several || !prefix)) {
-        c->rounds += log2_ceil(node.most);
-        c->bytes += log2_ceil(node.most) * m;
-    }
-    if (prefix && several)
-        c->combined += p->collective == COLLOPT_EXSCAN && node.most > 1 ? 2 * m : m;
-    if (several && node.most > 1)
-        c->scratch += (scatters || p->collective == COLLOPT_EXSCAN ? 2 : 1) * m;
-    else if ((several && prefix) || (scatters && node.most > 1))
-        c->scratch += m;
-}
+/* ---- traffic ---------------------------------------------------------------------------------------------------------------- */
 
 #define UNFIT "an inner algorithm cannot serve, or the ranks of a node do not follow one another"
 
@@ -366,59 +339,48 @@ static const char source[] = "folklore; as in MPICH and Open MPI";
 const struct collopt_algorithm collopt_reduce_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node + net", .bytes = "node + net",
+    .rounds = "about node + net", .bytes = "about node + net",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node + net + a broadcast in the node", .bytes = "the leader's: likewise",
+    .rounds = "about node + net + ceil(log2 r); last a broadcast in the node", .bytes = "about node + net + ceil(log2 r) m; the leader's",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_allreduce,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build_allreduce,
 };
 
-const struct collopt_algorithm collopt_reduce_scatter_leader = {
+COLLOPT_SCATTER_AND_BLOCK(leader,
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node + net + a scatter in the node", .bytes = "the leader's: likewise",
+    .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "about node + net + r - 1; last a scatter in the node", .bytes = "about node + net + (r-1)/p m; the leader's",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_leader = {
-    .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node + net + a scatter in the node", .bytes = "the leader's: likewise",
-    .when = "short vectors on nodes of many ranks", .source = source,
-    .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_reduce_scatter,
-};
+    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build_reduce_scatter);
 
 const struct collopt_algorithm collopt_scan_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node + net + a broadcast in the node", .bytes = "a node's last rank's: likewise",
+    .rounds = "about node + net + ceil(log2 r); last a broadcast in the node", .bytes = "about node + net + ceil(log2 r) m; a node's last rank's",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_SCAN, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_scan,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_leader = {
     .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node + net + a broadcast in the node", .bytes = "a node's last rank's: likewise",
+    .rounds = "about node + net + ceil(log2 r); last a broadcast in the node", .bytes = "about node + net + ceil(log2 r) m; a node's last rank's",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_EXSCAN, node_preset, "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build_exscan,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build_exscan,
 };

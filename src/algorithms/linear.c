@@ -61,22 +61,6 @@ static size_t window(const struct collopt_problem *p)
     return collopt_preset_window(vector_bytes(p));
 }
 
-static void cost_of(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int into_scratch = most(p->ranks - 2, 0);
-
-    c->rounds = p->ranks - 1;
-    c->bytes = (p->ranks - 1) * vector_bytes(p);
-    c->combined = c->bytes;
-    c->scratch = least((int)p->value[0], into_scratch) * vector_bytes(p);
-}
-
-static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_of(p, c);
-    c->rounds *= 2;
-}
-
 static void traffic_of(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
@@ -100,7 +84,7 @@ const struct collopt_algorithm collopt_reduce_linear = {
     .rounds = "p-1", .bytes = "(p-1) m",
     .when = "very few ranks", .source = source,
     .parameter = { COLLOPT_WINDOW(window) },
-    .cost = cost_of, .traffic = traffic_of, .build = build_reduce,
+    .traffic = traffic_of, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_linear = {
@@ -109,5 +93,5 @@ const struct collopt_algorithm collopt_allreduce_linear = {
     .rounds = "2 (p-1)", .bytes = "(p-1) m",
     .when = "very few ranks", .source = source,
     .parameter = { COLLOPT_WINDOW(window) },
-    .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_allreduce,
+    .traffic = traffic_allreduce, .build = build_allreduce,
 };

@@ -77,14 +77,6 @@ void collopt_mockup_build(struct collopt_schedule *s, const struct collopt_probl
     free(member);
 }
 
-void collopt_mockup_cost(const struct collopt_problem *p, size_t value, struct collopt_cost *c)
-{
-    const struct collopt_choice *choice = collopt_choice_numbered(value);
-    struct collopt_problem other = complete(p, choice);
-
-    choice->algorithm->cost(&other, c);
-}
-
 void collopt_mockup_traffic(const struct collopt_problem *p, size_t value, struct collopt_traffic *t)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(value);

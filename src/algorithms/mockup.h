@@ -15,7 +15,6 @@ bool collopt_mockup_usable(const struct collopt_problem *p, size_t value);
 int collopt_mockup_segments(const struct collopt_problem *p, size_t value);
 /* Writes it: from IN to RESULT, on ranks that have one. */
 void collopt_mockup_build(struct collopt_schedule *s, const struct collopt_problem *p, int rank, size_t value, int result);
-void collopt_mockup_cost(const struct collopt_problem *p, size_t value, struct collopt_cost *c);
 void collopt_mockup_traffic(const struct collopt_problem *p, size_t value, struct collopt_traffic *t);
 
 #endif

@@ -64,18 +64,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         give(&w, &all, p->ranks, width, all.radix[last]);
 }
 
-/* On the last of several levels a rank has nothing of its own part, and the others of its group do not want theirs. */
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    bool gives = collopt_split_levels(p).levels > 1;
-    double part = gives ? vector_bytes(p) / p->ranks : 0;
-
-    collopt_split_cost(p, 0, gives, c);
-    c->rounds += gives;
-    c->bytes += part;
-    c->scratch += part;
-}
-
 /* How far apart the ends of the machine's longest way are; or WIDTH. */
 static int farthest(const struct collopt_problem *p, int width)
 {
@@ -111,22 +99,12 @@ COLLOPT_SPLIT_LEVEL_PRESETS(reduce_scatter_near_splitting, false)
 static const char summary[] = "neighbours exchange parts first, each group sends ranks their own last; medium and long vectors";
 static const char when[] = "medium and long vectors on many ranks, any operation";
 static const char source[] = "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
-static const char rounds[] = "1 + sum of (f-1) over the factors f of p, or the radices";
+static const char rounds[] = "up to 1 + sum (f_i - 1)";
 
-const struct collopt_algorithm collopt_reduce_scatter_near_splitting = {
+COLLOPT_SCATTER_AND_BLOCK(near_splitting,
     .name = "near_splitting", .summary = summary,
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = "m", .when = when, .source = source,
+    .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = rounds, .bytes = "up to m", .when = when, .source = source,
     .parameter = { COLLOPT_SPLIT_LEVELS(reduce_scatter_near_splitting) },
     .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT,
-    .cost = cost, .traffic = traffic, .build = build,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_near_splitting = {
-    .name = "near_splitting", .summary = summary,
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = "m", .when = when, .source = source,
-    .parameter = { COLLOPT_SPLIT_LEVELS(reduce_scatter_near_splitting) },
-    .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT,
-    .cost = cost, .traffic = traffic, .build = build,
-};
+    .traffic = traffic, .build = build);

@@ -346,57 +346,12 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     collopt_groups_free(&x.g);
 }
 
-/* ---- costs ---------------------------------------------------------------------------------------------------------------- */
-
-/* Adds an allreduce of RANKS ranks inside a node. */
-static void add_inside(const struct collopt_problem *p, int ranks, struct collopt_cost *c)
-{
-    struct collopt_task task = { COLLOPT_ALLREDUCE, ranks, ranks, 1, 0, 0 };
-
-    collopt_inner_cost(p, &task, p->value[NODE], p->segments, c);
-}
-
-/* Adds one level, or a fold, in which a rank gets MESSAGES and keeps VECTORS. */
-static void add_messages(double m, int messages, int combined, int vectors, struct collopt_cost *c)
-{
-    c->rounds += messages;
-    c->bytes += messages * m;
-    c->combined += combined * m;
-    c->scratch += vectors * m;
-}
+/* ---- traffic ---------------------------------------------------------------------------------------------------------------- */
 
 /* To how many others one of LAST ranks of a node gives their parts. */
 static int handed_out(const struct collopt_problem *p, int last)
 {
     return (collopt_largest_node(p) + last - 1) / last - 1;
-}
-
-/* The phases one after the other, on the largest node; nodes of different sizes may begin at different times, and wait. */
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    struct levels l = levels_of(p);
-    int last = l.n ? collopt_node_aware_players(p, l.radix[l.n - 1]) : 1;
-    double m = vector_bytes(p);
-
-    *c = (struct collopt_cost){ 0 };
-    if (scatters(p))
-        add_messages(m, 0, 0, 1, c);
-    add_inside(p, collopt_largest_node(p), c);
-    if (l.n == 0)
-        return;
-    add_messages(m, 0, 0, 1, c);
-    if (l.nodes < p->topology->nodes)
-        add_messages(m, 2, 1, 1, c);
-    for (int i = 0; i < l.n; i++) {
-        int n = collopt_node_aware_players(p, l.radix[i]), digits = (l.radix[i] + n - 1) / n;
-
-        add_messages(m, n == 1 ? digits - 1 : digits, digits - 1, digits + 2, c);
-        add_inside(p, n, c);
-    }
-    if (scatters(p))
-        add_messages(m / p->ranks, handed_out(p, last), 0, 0, c);
-    else
-        add_messages(m, log2_ceil((collopt_largest_node(p) + last - 1) / last), 0, 0, c);
 }
 
 static void tell_inside(const struct collopt_problem *p, int ranks, struct collopt_traffic *t)
@@ -434,7 +389,9 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 #define UNFIT "an inner algorithm cannot serve, or the ranks of a node do not follow one another"
 static const char summary[] = "every rank of a node talks to another node; the shortest vectors on many nodes";
-static const char rounds[] = "node + log_group N (1 + node), N nodes", bytes[] = "as many times m";
+static const char rounds[] = "about node + (ceil(log_group N) + 1) (group + node) + ceil(log2 r)",
+                  scattered[] = "about node + (ceil(log_group N) + 1) (group + node) + r";
+static const char bytes[] = "about node + (ceil(log_group N) (group + 1) + ceil(log2 r)) m";
 static const char when[] = "the shortest vectors on many nodes of many ranks";
 
 const struct collopt_algorithm collopt_allreduce_node_aware = {
@@ -443,25 +400,15 @@ const struct collopt_algorithm collopt_allreduce_node_aware = {
     .rounds = rounds, .bytes = bytes, .when = when, .source = "Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650",
     .parameter = { COLLOPT_NODE_AWARE_GROUP,
                    COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset, "the algorithm inside nodes"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build,
+    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build,
 };
 
 static const char source[] = "collopt, after Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650";
 
-const struct collopt_algorithm collopt_reduce_scatter_node_aware = {
+COLLOPT_SCATTER_AND_BLOCK(node_aware,
     .grouped = true, .name = "node_aware", .summary = summary,
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = bytes, .when = when, .source = source,
+    .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = scattered, .bytes = bytes, .when = when, .source = source,
     .parameter = { COLLOPT_NODE_AWARE_GROUP,
                    COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset, "the algorithm inside nodes"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_node_aware = {
-    .grouped = true, .name = "node_aware", .summary = summary,
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = bytes, .when = when, .source = source,
-    .parameter = { COLLOPT_NODE_AWARE_GROUP,
-                   COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset, "the algorithm inside nodes"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build,
-};
+    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build);

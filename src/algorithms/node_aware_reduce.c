@@ -276,28 +276,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     collopt_groups_free(&x.g);
 }
 
-/* ---- costs ---------------------------------------------------------------------------------------------------------------- */
-
-/* The phases one after the other, on the largest node; nodes of different sizes may begin at different times, and wait. */
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    struct levels l = levels_of(p);
-    int n = collopt_node_aware_players(p, l.radix), heard = (l.radix + n - 1) / n;
-    struct collopt_task node = node_task(p), players = task_of(n, 0);
-    double m = vector_bytes(p);
-
-    *c = (struct collopt_cost){ 0 };
-    collopt_inner_cost(p, &node, p->value[NODE], p->segments, c);
-    if (l.n > 0)
-        c->scratch += m;
-    for (int i = 0; i < l.n; i++) {
-        c->rounds += n == 1 ? heard - 1 : heard;
-        c->bytes += (n == 1 ? heard - 1 : heard) * m;
-        c->combined += (heard - 1) * m;
-        c->scratch += (heard + 2) * m;
-        collopt_inner_cost(p, &players, p->value[NODE], p->segments, c);
-    }
-}
+/* ---- traffic ---------------------------------------------------------------------------------------------------------------- */
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
@@ -318,11 +297,11 @@ const struct collopt_algorithm collopt_reduce_node_aware = {
     .grouped = true, .name = "node_aware",
     .summary = "every rank of the root's node hears of another node; the shortest vectors on many nodes",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "node + log_group N (1 + node), N nodes", .bytes = "as many times m",
+    .rounds = "about node + ceil(log_group N) (group + node)", .bytes = "about node + ceil(log_group N) (group m + node)",
     .when = "the shortest vectors on many nodes of many ranks",
     .source = "after Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650 (there of Allreduce)",
     .parameter = { COLLOPT_NODE_AWARE_GROUP,
                    COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"), COLLOPT_BY },
     .usable = usable, .unfit = "an inner algorithm cannot serve, or the ranks of a node do not follow one another",
-    .segments = segments, .cost = cost, .traffic = traffic, .build = build,
+    .segments = segments, .traffic = traffic, .build = build,
 };

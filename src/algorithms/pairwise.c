@@ -52,18 +52,6 @@ static size_t window(const struct collopt_problem *p)
     return collopt_preset_window(vector_bytes(p) / p->ranks);
 }
 
-/* The first rank has no slot that stays, the others have one message less for the window. */
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    double part = vector_bytes(p) / p->ranks;
-    int others = p->ranks - 1, slots = (int)p->value[0];
-
-    c->rounds = others;
-    c->bytes = others * part;
-    c->combined = c->bytes;
-    c->scratch = least(others, slots + 1) * part;
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double part = vector_bytes(p) / p->ranks;
@@ -77,20 +65,10 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 static const char source[] = "folklore; in rank order by two accumulators: collopt";
 
-const struct collopt_algorithm collopt_reduce_scatter_pairwise = {
+COLLOPT_SCATTER_AND_BLOCK(pairwise,
     .name = "pairwise", .summary = "every rank sends its input to the rank that combines it, in rank order; long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
+    .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "p-1", .bytes = "(p-1)/p m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_WINDOW(window) },
-    .cost = cost, .traffic = traffic, .build = build,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_pairwise = {
-    .name = "pairwise", .summary = "every rank sends its input to the rank that combines it, in rank order; long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "p-1", .bytes = "(p-1)/p m",
-    .when = "long vectors", .source = source,
-    .parameter = { COLLOPT_WINDOW(window) },
-    .cost = cost, .traffic = traffic, .build = build,
-};
+    .traffic = traffic, .build = build);

@@ -112,31 +112,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     extend_prefix(&w);
 }
 
-/* Whoever keeps the sums of blocks for K rounds, which are the ranks up to p - 2^K - 1, combines as often for that, and once for
- * each bit 1 for the prefix.  Bits 1 before the first 0 count but once in a Scan; in an Exscan the first prefix is received. */
-static int combinations(const struct collopt_problem *p)
-{
-    bool exclusive = p->collective == COLLOPT_EXSCAN;
-    int n = exclusive ? log2_ceil(p->ranks) - 1 : log2_floor(p->ranks);
-
-    for (int k = 1; 1 << k < p->ranks; k++) {
-        int ranks = p->ranks - (1 << k);
-
-        n = most(n, k + (exclusive ? log2_floor(ranks) - 1 : log2_floor((ranks + 1) / 2)));
-    }
-    return most(n, 0);
-}
-
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int rounds = log2_ceil(p->ranks);
-
-    c->rounds = rounds;
-    c->bytes = rounds * vector_bytes(p);
-    c->combined = combinations(p) * vector_bytes(p);
-    c->scratch = least(most(rounds - 1, 0), SLOTS) * vector_bytes(p);
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     for (int d = 1; d < p->ranks; d *= 2)
@@ -146,18 +121,9 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 static const char summary[] = "sums exchanged over doubling distances; short vectors, where neighbours are near";
 
-const struct collopt_algorithm collopt_scan_pairwise_doubling = {
+COLLOPT_SCAN_AND_EXSCAN(pairwise_doubling,
     .name = "pairwise_doubling", .summary = summary,
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "q", .bytes = "q m",
     .when = "short vectors, where neighbours are near", .source = "folklore; in MPICH and Open MPI",
-    .cost = cost, .traffic = traffic, .build = build,
-};
-
-const struct collopt_algorithm collopt_exscan_pairwise_doubling = {
-    .name = "pairwise_doubling", .summary = summary,
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "q", .bytes = "q m",
-    .when = "short vectors, where neighbours are near", .source = "folklore; in MPICH and Open MPI",
-    .cost = cost, .traffic = traffic, .build = build,
-};
+    .traffic = traffic, .build = build);

@@ -157,38 +157,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         gather(&w, p);
 }
 
-/* Sums that the head of G takes in; in *MOST_CUT, unless NULL, the most that anybody who sends to it does. */
-static int taken_by(struct group g, int root, const int64_t *reach, int *most_cut)
-{
-    int taken = 0;
-
-    for (; g.hi - g.lo > 1; taken++) {
-        struct group cut = cut_off(&g, root, reach);
-
-        if (most_cut)
-            *most_cut = most(*most_cut, taken_by(cut, root, reach, NULL));
-    }
-    return taken;
-}
-
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int64_t reach[COLLOPT_POSTAL_SLOTS];
-    int f = parts_of(p), elsewhere = 0, at_root, slots = (int)p->value[WINDOW], kept;
-    double part = vector_bytes(p) / f;
-
-    collopt_postal_reach(groups_of(p), (int)p->value[LAMBDA], reach);
-    at_root = taken_by((struct group){ 0, groups_of(p) }, p->root / f, reach, &elsewhere);
-    if (f == 1)
-        kept = most(least(at_root - 1, slots), elsewhere ? 1 + least(elsewhere - 1, slots) : 0);
-    else        /* of the exchange, and the root's neighbours keep as much as it takes in */
-        kept = f - 1 + least(most(at_root, elsewhere), slots);
-    c->rounds = 2 * (f - 1) + at_root;
-    c->bytes = (f - 1 + most(f - 1 + at_root, elsewhere)) * part;
-    c->combined = (f - 1 + most(at_root, elsewhere)) * part;
-    c->scratch = kept * part;
-}
-
 /* The sum of what comes together in so many slots is ready behind that of one slot less, and behind what is sent. */
 static double up_the_tree(const struct collopt_problem *p, const struct collopt_traffic *t)
 {
@@ -278,12 +246,12 @@ static bool usable(const struct collopt_problem *p)
 const struct collopt_algorithm collopt_reduce_postal_tree = {
     .name = "postal_tree", .summary = "tree for messages that overlap, in rank order, any root; short vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "t - lambda + 1, P(t) = P(t-1) + P(t-lambda) = p/f; + 2 (f-1)", .bytes = "as many m/f",
+    .rounds = "no formula: t - lambda + 1, P(t) = P(t-1) + P(t-lambda) = p/f; + 2 (f-1)", .bytes = "no formula: as many m/f",
     .when = "short vectors on a network",
     .source = "Bar-Noy and Kipnis, SPAA 1992; Karp et al., SPAA 1993; any root in rank order: collopt",
     .parameter = { { .name = "parts", .least = 1, .most = COLLOPT_FOLD_OPERANDS, .preset = parts,
                      .help = "f, which neighbours exchange and trees sum up; divides the ranks" },
                    COLLOPT_LAMBDA(lambda), COLLOPT_WINDOW(window) },
     .usable = usable, .unfit = "the number of its parts does not divide that of the ranks",
-    .cost = cost, .traffic = traffic, .build = build,
+    .traffic = traffic, .build = build,
 };

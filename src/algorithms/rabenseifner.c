@@ -83,20 +83,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     }
 }
 
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int levels = log2_floor(p->ranks), parts = 1 << levels;
-    bool folds = p->ranks != parts;
-    double m = vector_bytes(p), halves = m - m / parts;
-
-    c->rounds = 2 * levels + (folds ? 3 : 0);
-    c->bytes = 2 * halves + (folds ? 1.5 * m : 0);
-    c->combined = halves + (folds ? 0.5 * m : 0);
-    c->scratch = (levels >= 2 ? m / 4 : 0) + (levels >= 3 ? m / 8 : 0);
-    if (folds)
-        c->scratch = m / 2 + (levels >= 2 ? m / 4 : 0);
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
@@ -111,8 +97,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 const struct collopt_algorithm collopt_allreduce_rabenseifner = {
     .name = "rabenseifner", .summary = "halving over doubling distances, then back; long vectors, a power of two of ranks",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 F, folded 2 F + 3", .bytes = "2 (p-1)/p m, folded 1.5 m more",
+    .rounds = "2 F, folded: 2 F + 3", .bytes = "2 (p-1)/p m, folded: (3.5 - 2/2^F) m",
     .when = "medium and long vectors, p a power of two",
     .source = "Rabenseifner, ICCS 2004; Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)",
-    .cost = cost, .traffic = traffic, .build = build,
+    .traffic = traffic, .build = build,
 };

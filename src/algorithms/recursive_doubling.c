@@ -50,16 +50,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     }
 }
 
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int levels = log2_floor(p->ranks), folds = p->ranks != 1 << levels;
-
-    c->rounds = levels + 2 * folds;
-    c->bytes = (levels + folds) * vector_bytes(p);
-    c->combined = c->bytes;
-    c->scratch = least(most(levels + folds - 1, 0), 2) * vector_bytes(p);
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
@@ -73,7 +63,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 const struct collopt_algorithm collopt_allreduce_recursive_doubling = {
     .name = "recursive_doubling", .summary = "whole vectors exchanged over doubling distances; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "F, folded F + 2", .bytes = "F m, folded (F+1) m",
+    .rounds = "F, folded: F + 2", .bytes = "F m, folded: (F+1) m",
     .when = "short vectors", .source = "folklore; Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)",
-    .cost = cost, .traffic = traffic, .build = build,
+    .traffic = traffic, .build = build,
 };

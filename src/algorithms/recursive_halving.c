@@ -78,40 +78,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     collopt_copy(s, out(whole()), in(whole()));
 }
 
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int levels = log2_floor(p->ranks), extra = p->ranks - (1 << levels);
-    double part = vector_bytes(p) / p->ranks, m = vector_bytes(p);
-    double kept[32], combined = 0, sent = 0, slots[2] = { 0, 0 };
-
-    /* The busiest is index 0, as the pairs are the first indexes. */
-    for (int k = 0; k < levels; k++) {
-        int group = 1 << (levels - k);
-        int pairs = least(group / 2, extra), far = most(least(extra, group) - group / 2, 0);
-
-        kept[k] = (group / 2 + pairs) * part;
-        combined += kept[k];
-        sent += (group / 2 + far) * part;
-    }
-    *c = (struct collopt_cost){ .rounds = levels + (extra ? 2 : 0) };
-    if (extra == 1 && levels > 3)       /* those who wait for the one pair are late for each other */
-        c->rounds++;
-    c->bytes = extra ? combined + m : combined;
-    if (extra && sent + part > c->bytes)
-        c->bytes = sent + part;
-    c->combined = combined + (extra ? m : 0);
-    if (extra) {                /* a whole sum; the last window keeps offsets of its own */
-        c->scratch = m + kept[levels - 1];
-        for (int k = 0; k < levels - 1; k++)
-            slots[k % 2] = kept[k] > slots[k % 2] ? kept[k] : slots[k % 2];
-    } else if (levels > 1) {    /* the first window is the sum */
-        c->scratch = kept[0];
-        for (int k = 1; k < levels; k++)
-            slots[k % 2] = kept[k] > slots[k % 2] ? kept[k] : slots[k % 2];
-    }
-    c->scratch += slots[0] + slots[1];
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
@@ -132,18 +98,9 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 static const char source[] = "Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)";
 
-const struct collopt_algorithm collopt_reduce_scatter_recursive_halving = {
+COLLOPT_SCATTER_AND_BLOCK(recursive_halving,
     .name = "recursive_halving", .summary = "halves exchanged over halving distances; medium vectors, a power of two of ranks",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "F, folded F + 2", .bytes = "(p-1)/p m, folded about 2m",
+    .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "F, folded: up to F + 3", .bytes = "(p-1)/p m, folded: about 2 m",
     .when = "medium vectors, p a power of two", .source = source,
-    .cost = cost, .traffic = traffic, .build = build,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_recursive_halving = {
-    .name = "recursive_halving", .summary = "halves exchanged over halving distances; medium vectors, a power of two of ranks",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "F, folded F + 2", .bytes = "(p-1)/p m, folded about 2m",
-    .when = "medium vectors, p a power of two", .source = source,
-    .cost = cost, .traffic = traffic, .build = build,
-};
+    .traffic = traffic, .build = build);

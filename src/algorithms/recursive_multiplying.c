@@ -42,15 +42,6 @@ static int slots_of(const struct collopt_levels *all)
     return 2 * (collopt_widest_level(*all) - 1);
 }
 
-static int messages_of(const struct collopt_levels *all)
-{
-    int messages = 0;
-
-    for (int l = 0; l < all->levels; l++)
-        messages += all->radix[l] - 1;
-    return messages;
-}
-
 /* A list must leave no more ranks out than can be folded. */
 static bool usable(const struct collopt_problem *p)
 {
@@ -108,17 +99,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     }
 }
 
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    struct collopt_levels all = levels_of(p);
-    int messages = messages_of(&all), folds = all.ranks != p->ranks;
-
-    c->rounds = messages + 2 * folds;
-    c->bytes = (messages + folds) * vector_bytes(p);
-    c->combined = c->bytes;
-    c->scratch = most(least(messages + folds - 1, slots_of(&all)), 0) * vector_bytes(p);
-}
-
 extern const struct collopt_algorithm collopt_allreduce_recursive_multiplying;
 
 static size_t radix(const struct collopt_problem *p)
@@ -167,10 +147,10 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 const struct collopt_algorithm collopt_allreduce_recursive_multiplying = {
     .name = "recursive_multiplying", .summary = "groups of several ranks exchange all they have; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "(k-1) log_k p, by the factors of p or by the radices", .bytes = "as many m",
+    .rounds = "up to (k-1) ceil(log_k p) + 2; by the factors of p or by the radices", .bytes = "up to ((k-1) ceil(log_k p) + 1) m",
     .when = "short vectors where messages overlap",
     .source = "Ruefenacht, Bull and Booth, EuroMPI 2016; folding in rank order: collopt",
     .parameter = { COLLOPT_RADICES(radices), COLLOPT_RADIX(radix) },
     .usable = usable, .unfit = "radices multiply to more than the ranks, or to less than half of them",
-    .cost = cost, .traffic = traffic, .build = build,
+    .traffic = traffic, .build = build,
 };

@@ -197,22 +197,7 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
         collopt_split(&w, width /= all.radix[l], all.radix[l], l == all.levels - 1);
 }
 
-/* ---- costs ------------------------------------------------------------------------------------------------------------ */
-
-static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    collopt_split_cost(p, 1, false, c);
-}
-
-static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    collopt_split_cost(p, 1, true, c);
-}
-
-static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    collopt_split_cost(p, 0, collopt_split_levels(p).levels > 1, c);
-}
+/* ---- traffic ------------------------------------------------------------------------------------------------------------ */
 
 /* There and back along a strand's levels; TIMES of it. */
 static void add_strand(const struct collopt_problem *p, const struct collopt_course *c, double bytes, double times,
@@ -279,11 +264,11 @@ static bool usable_in_strands(const struct collopt_problem *p)
 }
 
 static const char unfit_in_strands[] = COLLOPT_SPLIT_UNFIT ", or it has several strands and the operation does not commute";
-static const char both_ways[] = "2 sum of (f-1), factors f of p or radices; once if not split",
-    both_bytes[] = "2 (p-1)/p m; of n parts 2 (n-1)/n m, then whole m/n";
+static const char both_ways[] = "up to 2 sum (f_i - 1), in streams: up to 3 chunks strands sum (f_i - 1); once if not split",
+    both_bytes[] = "up to sum (f_i - 1) m, all split: 2 (p-1)/p m; of n parts 2 (n-1)/n m, then whole m/n";
 static const char source[] = "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
 static const char when[] = "medium and long vectors where messages overlap";
-static const char levels[] = "sum of (f-1) over the factors f of p, or the radices";
+static const char levels[] = "sum (f_i - 1)";
 
 const struct collopt_algorithm collopt_allreduce_recursive_splitting = {
     .name = "recursive_splitting", .summary = "groups of several ranks exchange parts, then results; medium vectors",
@@ -293,7 +278,7 @@ const struct collopt_algorithm collopt_allreduce_recursive_splitting = {
                    COLLOPT_CHUNKS(chunks_allreduce_recursive_splitting),
                    COLLOPT_STRANDS(strands_allreduce_recursive_splitting) },
     .usable = usable_in_strands, .unfit = unfit_in_strands,
-    .cost = cost_allreduce, .traffic = traffic, .build = build_allreduce,
+    .traffic = traffic, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_recursive_splitting = {
@@ -304,26 +289,15 @@ const struct collopt_algorithm collopt_reduce_recursive_splitting = {
                    COLLOPT_CHUNKS(chunks_reduce_recursive_splitting),
                    COLLOPT_STRANDS(strands_reduce_recursive_splitting) },
     .usable = usable_in_strands, .unfit = unfit_in_strands,
-    .cost = cost_reduce, .traffic = traffic, .build = build_reduce,
+    .traffic = traffic, .build = build_reduce,
 };
 
-const struct collopt_algorithm collopt_reduce_scatter_recursive_splitting = {
+COLLOPT_SCATTER_AND_BLOCK(recursive_splitting,
     .name = "recursive_splitting", .summary = "groups of several ranks exchange parts; medium vectors",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = levels, .bytes = "(p-1)/p m",
     .when = when, .source = source,
     .parameter = { COLLOPT_SPLIT_LEVELS(reduce_scatter_recursive_splitting) },
     .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT,
-    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_recursive_splitting = {
-    .name = "recursive_splitting", .summary = "groups of several ranks exchange parts; medium vectors",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = levels, .bytes = "(p-1)/p m",
-    .when = when, .source = source,
-    .parameter = { COLLOPT_SPLIT_LEVELS(reduce_scatter_recursive_splitting) },
-    .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT,
-    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
-};
+    .traffic = traffic_reduce_scatter, .build = build_reduce_scatter);
 

@@ -94,17 +94,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     collopt_copy(s, out(block(parts, 0, 1)), at(sum, block(parts, 0, 1)));
 }
 
-/* ---- costs ---------------------------------------------------------------------------------------------------------------- */
-
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    size_t kept = p->counts ? p->counts[0] : p->count / (size_t)p->ranks;
-
-    collopt_mockup_cost(p, p->value[REDUCE], c);
-    c->rounds += receivers(p);
-    c->bytes += (double)(p->count - kept) * (double)p->size;
-    c->scratch += vector_bytes(p);
-}
+/* ---- traffic ---------------------------------------------------------------------------------------------------------------- */
 
 /* To the ranks that get something, as if they were the same distance apart. */
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
@@ -121,21 +111,12 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 #define UNFIT "the algorithm of its Reduce cannot serve"
 static const char summary[] = "Reduce to rank 0, which gives the others their parts; where few ranks get anything";
-static const char rounds[] = "reduce + p-1", bytes[] = "rank 0's: reduce + (p-1)/p m", when[] = "few ranks that get anything";
+static const char rounds[] = "up to reduce + p-1", bytes[] = "up to reduce + (p-1)/p m; rank 0's", when[] = "few ranks that get anything";
 static const char source[] = "folklore; as in Open MPI (nonoverlapping)";
 
-const struct collopt_algorithm collopt_reduce_scatter_reduce_scatterv = {
+COLLOPT_SCATTER_AND_BLOCK(reduce_scatterv,
     .name = "reduce_scatterv", .summary = summary,
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
+    .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = rounds, .bytes = bytes, .when = when, .source = source,
     .parameter = { COLLOPT_INNER("reduce", COLLOPT_REDUCE, preset, "the algorithm of the Reduce") },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_reduce_scatterv = {
-    .name = "reduce_scatterv", .summary = summary,
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = bytes, .when = when, .source = source,
-    .parameter = { COLLOPT_INNER("reduce", COLLOPT_REDUCE, preset, "the algorithm of the Reduce") },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .cost = cost, .traffic = traffic, .build = build,
-};
+    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build);

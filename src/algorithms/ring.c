@@ -159,44 +159,6 @@ static int pieces(const struct collopt_problem *p)
     return least(collopt_segments(&part), MOST_PIECES);
 }
 
-static void cost_reduce_scatter(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    double part = vector_bytes(p) / p->ranks;
-
-    c->rounds = p->ranks - 1;
-    c->bytes = (p->ranks - 1) * part;
-    c->combined = c->bytes;
-    c->scratch = least(p->ranks - 1, 2) * part;
-}
-
-/* Reduce too: its root receives what a rank of an Allreduce does. */
-static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_reduce_scatter(p, c);
-    c->rounds *= 2;
-    c->bytes *= 2;
-}
-
-static void cost_segmented(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_allreduce(p, c);
-    c->rounds *= p->segments;
-    c->scratch = least((p->ranks - 1) * p->segments, 2) * vector_bytes(p) / p->ranks / p->segments;
-}
-
-/* On one port the two directions take turns. */
-static void cost_allreduce_both(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_allreduce(p, c);
-    c->rounds *= 2;
-}
-
-static void cost_reduce_scatter_both(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_reduce_scatter(p, c);
-    c->rounds *= 2;
-}
-
 /* In DIRECTIONS at once, PARTS of them on the way out and as many back. */
 static void round_ring(const struct collopt_problem *p, int directions, bool back, struct collopt_traffic *t)
 {
@@ -251,7 +213,7 @@ const struct collopt_algorithm collopt_allreduce_ring = {
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = "very long vectors", .source = source,
-    .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_allreduce,
+    .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_ring = {
@@ -259,24 +221,15 @@ const struct collopt_algorithm collopt_reduce_ring = {
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
     .when = "very long vectors, little scratch", .source = source,
-    .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_reduce,
+    .traffic = traffic_allreduce, .build = build_reduce,
 };
 
-const struct collopt_algorithm collopt_reduce_scatter_ring = {
+COLLOPT_SCATTER_AND_BLOCK(ring,
     .name = "ring", .summary = "parts travel round a ring; very long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "p-1", .bytes = "(p-1)/p m",
     .when = "very long vectors, neighbours only", .source = source,
-    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_ring = {
-    .name = "ring", .summary = "parts travel round a ring; very long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "p-1", .bytes = "(p-1)/p m",
-    .when = "very long vectors, neighbours only", .source = source,
-    .cost = cost_reduce_scatter, .traffic = traffic_reduce_scatter, .build = build_reduce_scatter,
-};
+    .traffic = traffic_reduce_scatter, .build = build_reduce_scatter);
 
 const struct collopt_algorithm collopt_allreduce_segmented_ring = {
     .name = "segmented_ring", .summary = "ring in which pieces of a part follow one another; very long vectors",
@@ -284,29 +237,20 @@ const struct collopt_algorithm collopt_allreduce_segmented_ring = {
     .rounds = "2 (p-1) S", .bytes = "2 (p-1)/p m",
     .when = "very long vectors, combined in the cache", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = pieces,
-    .cost = cost_segmented, .traffic = traffic_segmented, .build = build_segmented,
+    .traffic = traffic_segmented, .build = build_segmented,
 };
 
 const struct collopt_algorithm collopt_allreduce_bidirectional_ring = {
     .name = "bidirectional_ring", .summary = "half of every part travels up the ring, half down; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "4 (p-1) of half the length", .bytes = "2 (p-1)/p m",
+    .rounds = "4 (p-1); of half the length", .bytes = "2 (p-1)/p m",
     .when = "very long vectors, links in both directions", .source = source,
-    .cost = cost_allreduce_both, .traffic = traffic_allreduce_both, .build = build_allreduce_both,
+    .traffic = traffic_allreduce_both, .build = build_allreduce_both,
 };
 
-const struct collopt_algorithm collopt_reduce_scatter_bidirectional_ring = {
+COLLOPT_SCATTER_AND_BLOCK(bidirectional_ring,
     .name = "bidirectional_ring", .summary = "half of every part travels up the ring, half down; very long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 (p-1) of half the length", .bytes = "(p-1)/p m",
+    .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "2 (p-1); of half the length", .bytes = "(p-1)/p m",
     .when = "very long vectors, links in both directions", .source = source,
-    .cost = cost_reduce_scatter_both, .traffic = traffic_reduce_scatter_both, .build = build_reduce_scatter_both,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_bidirectional_ring = {
-    .name = "bidirectional_ring", .summary = "half of every part travels up the ring, half down; very long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 (p-1) of half the length", .bytes = "(p-1)/p m",
-    .when = "very long vectors, links in both directions", .source = source,
-    .cost = cost_reduce_scatter_both, .traffic = traffic_reduce_scatter_both, .build = build_reduce_scatter_both,
-};
+    .traffic = traffic_reduce_scatter_both, .build = build_reduce_scatter_both);

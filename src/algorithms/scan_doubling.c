@@ -30,16 +30,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     }
 }
 
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int rounds = log2_ceil(p->ranks);
-
-    c->rounds = rounds;
-    c->bytes = rounds * vector_bytes(p);
-    c->combined = c->bytes;
-    c->scratch = least(most(rounds - 1, 0), 2) * vector_bytes(p);
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
@@ -55,5 +45,5 @@ const struct collopt_algorithm collopt_scan_recursive_doubling = {
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "q", .bytes = "q m",
     .when = "short vectors", .source = "Hillis and Steele, Commun. ACM 29 (1986)",
-    .cost = cost, .traffic = traffic, .build = build,
+    .traffic = traffic, .build = build,
 };

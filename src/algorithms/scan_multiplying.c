@@ -119,64 +119,12 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
     }
 }
 
-struct collopt_work collopt_exscan_multiplying_work(int ranks, int radix, int rank)
-{
-    int messages = 0, prepared = 0;
-
-    for (struct level l = level_of(ranks, radix, 1); is_level(l); l = next_level(l)) {
-        messages += received(l, rank);
-        prepared += received(l, rank) > 0 && sends(next_level(l), rank);
-    }
-    return (struct collopt_work){ .combined = most(messages - 1, 0) + prepared,
-                                  .scratch = least(most(messages - 1, 0), slots_of(ranks, radix)) + least(prepared, 2) };
-}
-
-int collopt_scan_multiplying_messages(int ranks, int radix)
-{
-    int messages = 0;
-
-    for (struct level l = level_of(ranks, radix, 1); is_level(l); l = next_level(l))
-        messages += l.factor - 1;
-    return messages;
-}
-
 void collopt_traffic_scan_multiplying(struct collopt_traffic *t, int ranks, int radix, int apart, double bytes)
 {
     for (struct level l = level_of(ranks, radix, 1); is_level(l); l = next_level(l))
         collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_UPWARDS, .distance = l.width * apart, .bytes = bytes,
                                                           .combined = (l.factor - 1) * bytes, .fan = l.factor - 1,
                                                           .farthest_first = true, .uneven = 1.2 });
-}
-
-static void cost_scan(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int messages = collopt_scan_multiplying_messages(p->ranks, (int)p->value[0]);
-
-    c->rounds = messages;
-    c->bytes = messages * vector_bytes(p);
-    c->combined = c->bytes;
-    c->scratch = most(least(messages - 1, slots_of(p->ranks, (int)p->value[0])), 0) * vector_bytes(p);
-}
-
-static void add_work(const struct collopt_problem *p, int rank, struct collopt_work *busiest)
-{
-    struct collopt_work w = collopt_exscan_multiplying_work(p->ranks, (int)p->value[0], rank);
-
-    busiest->combined = most(busiest->combined, w.combined);
-    busiest->scratch = most(busiest->scratch, w.scratch);
-}
-
-/* Of all that prepare as many sums to be sent, the highest rank receives most. */
-static void cost_exscan(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    struct collopt_work busiest = { 0, 0 };
-
-    add_work(p, p->ranks - 1, &busiest);
-    for (struct level l = first_level(p); is_level(l); l = next_level(l))
-        add_work(p, p->ranks - 1 - l.width, &busiest);
-    cost_scan(p, c);
-    c->combined = busiest.combined * vector_bytes(p);
-    c->scratch = busiest.scratch * vector_bytes(p);
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
@@ -196,17 +144,17 @@ static const char source[] = "Hillis and Steele, Commun. ACM 29 (1986); radices:
 const struct collopt_algorithm collopt_scan_recursive_multiplying = {
     .name = "recursive_multiplying", .summary = "sums sent to several ranks above, over multiplied distances; short vectors",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "(k-1) ceil(log_k p)", .bytes = "(k-1) ceil(log_k p) m",
+    .rounds = "up to (k-1) ceil(log_k p)", .bytes = "up to (k-1) ceil(log_k p) m",
     .when = "short vectors where messages overlap", .source = source,
     .parameter = { COLLOPT_RADIX(radix) },
-    .cost = cost_scan, .traffic = traffic, .build = build_scan,
+    .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_recursive_multiplying = {
     .name = "recursive_multiplying", .summary = "sums sent to several ranks above, over multiplied distances; short vectors",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "(k-1) ceil(log_k p)", .bytes = "(k-1) ceil(log_k p) m",
+    .rounds = "up to (k-1) ceil(log_k p)", .bytes = "up to (k-1) ceil(log_k p) m",
     .when = "short vectors where messages overlap", .source = source,
     .parameter = { COLLOPT_RADIX(radix) },
-    .cost = cost_exscan, .traffic = traffic, .build = build_exscan,
+    .traffic = traffic, .build = build_exscan,
 };

@@ -77,41 +77,7 @@ void collopt_split(struct collopt_window *w, int width, int f, bool last)
     w->mine = w->sums;
 }
 
-/* ---- costs ------------------------------------------------------------------------------------------------------------ */
-
-/* Of FROM .. TO-1, whose windows are split from SHARE of the vector on; or whole ones of that. */
-static void add_levels(const struct collopt_course *c, int from, int to, bool split, double *share, double *messages,
-                       double *shares)
-{
-    for (int l = from; l < to; l++) {
-        int f = c->radix[l];
-
-        *share /= split ? f : 1;
-        *messages += f - 1;
-        *shares += (f - 1) * *share;
-    }
-}
-
-void collopt_split_cost(const struct collopt_problem *p, int back, bool sums, struct collopt_cost *c)
-{
-    int strands = back ? collopt_split_strands(p) : 1, chunks = back ? collopt_split_chunks(p) : 1;
-    double m = vector_bytes(p) / strands;
-
-    *c = (struct collopt_cost){ .rounds = 0 };
-    for (int i = 0; i < strands; i++) {
-        struct collopt_course course = collopt_split_course(p, i);
-        int splits = back ? course.splits : course.levels;
-        double messages = 0, shares = 0, whole_messages = 0, whole_shares = 0, share = 1;
-        double first = sums || course.levels == 0 ? 0 : 1.0 / course.radix[0];  /* whose part needs no slot of its own */
-
-        add_levels(&course, 0, splits, true, &share, &messages, &shares);
-        add_levels(&course, splits, course.levels, false, &share, &whole_messages, &whole_shares);
-        c->rounds += ((1 + back) * messages + whole_messages) * chunks;
-        c->bytes += ((1 + back) * shares + whole_shares) * m;
-        c->combined += (shares + whole_shares) * m;
-        c->scratch += (shares + whole_shares - first) * m;
-    }
-}
+/* ---- traffic ------------------------------------------------------------------------------------------------------------ */
 
 struct collopt_messages collopt_split_messages(int f, int width, double bytes)
 {

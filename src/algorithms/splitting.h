@@ -47,8 +47,6 @@ struct collopt_block collopt_window_part(const struct collopt_window *w, int f, 
  * OUT. */
 void collopt_split(struct collopt_window *w, int width, int f, bool last);
 
-/* BACK: 1, or 0 where there is no way back.  SUMS: somebody keeps the first level's part in scratch. */
-void collopt_split_cost(const struct collopt_problem *p, int back, bool sums, struct collopt_cost *c);
 /* One level between ranks WIDTH apart, of parts of BYTES. */
 struct collopt_messages collopt_split_messages(int f, int width, double bytes);
 

@@ -73,13 +73,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     free(w.list);
 }
 
-/* Sums lie where their parts do in the vector. */
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    collopt_split_cost(p, 0, true, c);
-    c->scratch += collopt_split_levels(p).levels > 1 ? vector_bytes(p) : 0;
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     struct collopt_levels all = collopt_split_levels(p);
@@ -99,24 +92,14 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 COLLOPT_SPLIT_LEVEL_PRESETS(reduce_scatter_strided_splitting, false)
 
 static const char summary[] = "groups exchange parts at a stride, neighbours first; short and medium vectors on grids";
-static const char rounds[] = "sum of (f-1) over the factors f of p, or the radices";
+static const char rounds[] = "sum (f_i - 1)";
 static const char when[] = "short and medium vectors on grids, any operation";
 static const char source[] = "radix 2: MPICH; radices: Ruefenacht, Bull and Booth, EuroMPI 2016";
 
-const struct collopt_algorithm collopt_reduce_scatter_strided_splitting = {
+COLLOPT_SCATTER_AND_BLOCK(strided_splitting,
     .name = "strided_splitting", .summary = summary,
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_IN_ORDER, .identical = true,
+    .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = rounds, .bytes = "(p-1)/p m", .when = when, .source = source,
     .parameter = { COLLOPT_SPLIT_LEVELS(reduce_scatter_strided_splitting) },
     .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT,
-    .cost = cost, .traffic = traffic, .build = build,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_strided_splitting = {
-    .name = "strided_splitting", .summary = summary,
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = "(p-1)/p m", .when = when, .source = source,
-    .parameter = { COLLOPT_SPLIT_LEVELS(reduce_scatter_strided_splitting) },
-    .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT,
-    .cost = cost, .traffic = traffic, .build = build,
-};
+    .traffic = traffic, .build = build);

@@ -85,44 +85,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         collopt_copy(s, out(whole()), w.sum);
 }
 
-static void work(const struct collopt_problem *p, int rank, struct collopt_cost *c)
-{
-    int height = height_of(rank), distance = 1 << height, sent = 0, received = height + (rank >= distance), prepared = 0;
-    bool exclusive = p->collective == COLLOPT_EXSCAN, sends_up = rank + distance < p->ranks;
-    bool sends_down = height > 0 && rank + 1 < p->ranks;
-
-    for (int h = 0; h < height; h++)
-        sent += rank + (1 << h) < p->ranks;
-    sent += sends_up;
-    if (exclusive)
-        prepared = (sends_up && height > 0) + (sends_down && !(sends_up && rank >> height == 0));     /* or the same again */
-
-    double bytes = most(sent, received) * vector_bytes(p);
-    double combined = ((exclusive ? most(received - 1, 0) : received) + prepared) * vector_bytes(p);
-    double scratch = (most(least(received - 1, 2), 0) + (prepared > 0)) * vector_bytes(p);
-
-    c->bytes = bytes > c->bytes ? bytes : c->bytes;
-    c->combined = combined > c->combined ? combined : c->combined;
-    c->scratch = scratch > c->scratch ? scratch : c->scratch;
-}
-
-/* The busiest rank is the last of a large group, the first of its size or the last. */
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int levels = log2_floor(p->ranks);
-
-    *c = (struct collopt_cost){ .rounds = p->ranks < 2 ? 0 : 2 * levels - 1 + (2 * p->ranks >= 3 << levels) };
-    for (int size = 1; size <= p->ranks; size *= 2)
-        for (int i = 0; i < 4; i++) {
-            int first = size * (i + 1) - 1, last = (p->ranks / size - i) * size - 1;
-
-            if (first < p->ranks)
-                work(p, first, c);
-            if (last >= 0)
-                work(p, last, c);
-        }
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
@@ -134,18 +96,9 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 static const char source[] = "Brent and Kung, IEEE Trans. Comput. 31 (1982)";
 
-const struct collopt_algorithm collopt_scan_sweep = {
+COLLOPT_SCAN_AND_EXSCAN(sweep,
     .name = "sweep", .summary = "few messages, up a tree and down; short vectors, congested networks",
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 F - 1 or 2 F", .bytes = "up to q m, fewer than 2p messages in all",
+    .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "F + floor(log2 (2p/3))", .bytes = "up to q m; fewer than 2p messages in all",
     .when = "short vectors, congested networks", .source = source,
-    .cost = cost, .traffic = traffic, .build = build,
-};
-
-const struct collopt_algorithm collopt_exscan_sweep = {
-    .name = "sweep", .summary = "few messages, up a tree and down; short vectors, congested networks",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 F - 1 or 2 F", .bytes = "up to q m, fewer than 2p messages in all",
-    .when = "short vectors, congested networks", .source = source,
-    .cost = cost, .traffic = traffic, .build = build,
-};
+    .traffic = traffic, .build = build);

@@ -207,87 +207,11 @@ static void build_torus(struct collopt_schedule *s, const struct collopt_problem
         build_on(s, p, &g, 2 * g.sides, rank);
 }
 
-/* ---- cost ------------------------------------------------------------------------------------------------------------- */
-
-/* In parts: two slots that take turns, from step FIRST on. */
-static int slots(const struct collopt_swing *w, int first)
-{
-    int slot[2] = { 0, 0 };
-
-    for (int t = first; t < w->steps; t++)
-        slot[t % 2] = most(slot[t % 2], collopt_swing_blocks(w, t) - collopt_swing_blocks(w, t + 1));
-    return slot[0] + slot[1];
-}
-
-/* The rank that plays two neighbours has their slots, after a step in which it needs none; what is nobody's lacks in them. */
-static int slots_of_two(const struct collopt_swing *w)
-{
-    return 2 * slots(w, 2) - (w->scatters ? least(most(w->steps - 2, 0), 2) : 0);
-}
+/* ---- traffic ------------------------------------------------------------------------------------------------------------- */
 
 static bool comes_back(const struct collopt_problem *p)
 {
     return p->collective == COLLOPT_ALLREDUCE || p->collective == COLLOPT_REDUCE;
-}
-
-/* Of one strand.  Where one rank plays two, both ways are longer, the one to a root seldom as much as can be. */
-static int rounds(const struct collopt_problem *p, const struct collopt_swing *w)
-{
-    int once = p->ranks % 2 ? 2 * w->steps - 1 : w->steps;
-
-    return !comes_back(p) ? once : p->ranks % 2 && p->collective == COLLOPT_REDUCE ? 2 * once - 1 : 2 * once;
-}
-
-/* Of M bytes those that a rank has room for beside the slots, if it passes sums on: up to the last part that it holds.  LAST: the
- * rank that plays two.  Else the neediest one: some rank holds the last part of all, unless only the root does. */
-static double room(const struct collopt_problem *p, int nodes, int strands, double m, bool last)
-{
-    bool reduces = p->collective == COLLOPT_REDUCE;
-
-    if (p->collective == COLLOPT_ALLREDUCE || (p->ranks == 2 && !reduces) || (last && reduces && p->root == p->ranks - 1))
-        return 0;
-    return p->ranks <= 3 && !last && reduces && p->root == 1 ? m - m / nodes / strands : m;
-}
-
-static void cost_on(const struct collopt_problem *p, const struct collopt_grid *g, int strands, struct collopt_cost *c)
-{
-    bool back = comes_back(p), odd = p->ranks % 2;
-    int nodes = p->ranks + odd;
-    double m = vector_bytes(p), part = m / (back ? nodes : p->ranks), any = 0, last = 0;
-
-    *c = (struct collopt_cost){ .rounds = 0 };
-    if (p->ranks == 1)
-        return;
-    for (int i = 0; i < strands; i++) {
-        struct collopt_swing w = collopt_swing_strand(p, g, i, strands);
-
-        any += slots(&w, 1) * part / strands;
-        last += slots_of_two(&w) * part / strands;
-        c->rounds += rounds(p, &w);
-    }
-    any += room(p, nodes, strands, m, false);
-    last += room(p, nodes, strands, m, true);
-    c->scratch = odd && last > any ? last : any;
-    c->combined = (odd ? p->ranks : p->ranks - 1) * part;
-    c->bytes = (back ? 2 : 1) * c->combined;
-    if (odd && p->collective == COLLOPT_REDUCE && p->root == p->ranks - 1)
-        c->bytes -= 2 * part;
-}
-
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    struct collopt_grid ring = { .sides = 1, .side = { p->ranks + p->ranks % 2 }, .stride = { 1 } };
-
-    cost_on(p, &ring, 1, c);
-}
-
-static void cost_torus(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    struct collopt_grid g;
-
-    *c = (struct collopt_cost){ .rounds = 0 };
-    if (collopt_grid(&g, p->value[0]))
-        cost_on(p, &g, 2 * g.sides, c);
 }
 
 /* Halves of what is held, in every strand. */
@@ -339,34 +263,25 @@ static const char source[] =
 const struct collopt_algorithm collopt_reduce_swing = {
     .name = "swing", .summary = "reduce-scatter over near ranks first, and gather; long vectors on rings",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 q, p odd about 4 q - 2", .bytes = "2 (p-1)/p m",
+    .rounds = "2 q, p odd: about 4 q - 2", .bytes = "2 (p-1)/p m, p odd: up to 2 p/(p+1) m",
     .when = "medium and long vectors where near ranks are near", .source = source,
-    .cost = cost, .traffic = traffic, .build = build,
+    .traffic = traffic, .build = build,
 };
 
 const struct collopt_algorithm collopt_allreduce_swing = {
     .name = "swing", .summary = "reduce-scatter and allgather over near ranks first; medium and long vectors on tori and rings",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 q, p odd about 4 q - 2", .bytes = "2 (p-1)/p m",
+    .rounds = "2 q, p odd: about 4 q - 2", .bytes = "2 (p-1)/p m, p odd: up to 2 p/(p+1) m",
     .when = "medium and long vectors where near ranks are near", .source = source,
-    .cost = cost, .traffic = traffic, .build = build,
+    .traffic = traffic, .build = build,
 };
 
-const struct collopt_algorithm collopt_reduce_scatter_swing = {
+COLLOPT_SCATTER_AND_BLOCK(swing,
     .name = "swing", .summary = "halves exchanged, the longest with near ranks; medium and long vectors on tori and rings",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "q, p odd 2 q - 1", .bytes = "(p-1)/p m, p odd m",
+    .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "q, p odd: about 2 q - 1", .bytes = "(p-1)/p m, p odd: m",
     .when = "medium and long vectors where near ranks are near", .source = source,
-    .cost = cost, .traffic = traffic, .build = build,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_swing = {
-    .name = "swing", .summary = "halves exchanged, the longest with near ranks; medium and long vectors on tori and rings",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "q, p odd 2 q - 1", .bytes = "(p-1)/p m, p odd m",
-    .when = "medium and long vectors where near ranks are near", .source = source,
-    .cost = cost, .traffic = traffic, .build = build,
-};
+    .traffic = traffic, .build = build);
 
 static size_t even_sides(const struct collopt_problem *p)
 {
@@ -390,35 +305,25 @@ static bool sides_are_even(const struct collopt_problem *p)
 const struct collopt_algorithm collopt_reduce_swing_torus = {
     .name = "swing_torus", .summary = "swing along every dimension of a torus at once, and gather; medium and long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 q in each of 2 D strands", .bytes = "2 (p-1)/p m",
+    .rounds = "about 4 dims sum ceil(log2 d_i); in 2 strands for each side", .bytes = "2 (p-1)/p m, p odd: up to 2 p/(p+1) m",
     .when = "medium and long vectors on tori with even sides", .source = source,
     .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
-    .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
+    .traffic = traffic_torus, .build = build_torus,
 };
 
 const struct collopt_algorithm collopt_allreduce_swing_torus = {
     .name = "swing_torus", .summary = "swing along every dimension of a torus at once; medium and long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 q in each of 2 D strands", .bytes = "2 (p-1)/p m",
+    .rounds = "about 4 dims sum ceil(log2 d_i); in 2 strands for each side", .bytes = "2 (p-1)/p m, p odd: up to 2 p/(p+1) m",
     .when = "medium and long vectors on tori with even sides", .source = source,
     .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
-    .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
+    .traffic = traffic_torus, .build = build_torus,
 };
 
-const struct collopt_algorithm collopt_reduce_scatter_swing_torus = {
+COLLOPT_SCATTER_AND_BLOCK(swing_torus,
     .name = "swing_torus", .summary = "swing along every dimension of a torus at once; medium and long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "q in each of 2 D strands", .bytes = "(p-1)/p m",
+    .order = COLLOPT_COMMUTATIVE, .identical = true,
+    .rounds = "about 2 dims sum ceil(log2 d_i); in 2 strands for each side", .bytes = "(p-1)/p m",
     .when = "medium and long vectors on tori with even sides", .source = source,
     .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
-    .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
-};
-
-const struct collopt_algorithm collopt_reduce_scatter_block_swing_torus = {
-    .name = "swing_torus", .summary = "swing along every dimension of a torus at once; medium and long vectors",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "q in each of 2 D strands", .bytes = "(p-1)/p m",
-    .when = "medium and long vectors on tori with even sides", .source = source,
-    .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
-    .cost = cost_torus, .traffic = traffic_torus, .build = build_torus,
-};
+    .traffic = traffic_torus, .build = build_torus);

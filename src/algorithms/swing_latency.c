@@ -56,16 +56,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         collopt_copy(s, out(whole()), in(whole()));
 }
 
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int steps = log2_floor(p->ranks), folds = p->ranks != 1 << steps;
-
-    c->rounds = steps + 2 * folds;
-    c->bytes = (steps + folds) * vector_bytes(p);
-    c->combined = c->bytes;
-    c->scratch = least(most(steps + folds - 1, 0), 2) * vector_bytes(p);
-}
-
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
@@ -81,7 +71,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 const struct collopt_algorithm collopt_allreduce_swing_latency = {
     .name = "swing_latency", .summary = "whole vectors exchanged over near ranks first; short vectors, exact operations",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = false,
-    .rounds = "F, folded F + 2", .bytes = "F m, folded (F+1) m",
+    .rounds = "F, folded: F + 2", .bytes = "F m, folded: (F+1) m",
     .when = "short vectors where near ranks are near", .source = "De Sensi et al., NSDI 2024 (arXiv 2401.09356)",
-    .cost = cost, .traffic = traffic, .build = build,
+    .traffic = traffic, .build = build,
 };

@@ -215,106 +215,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     free(m.operand);
 }
 
-/* ---- costs ------------------------------------------------------------------------------------------------------------ */
-
-/* What pairwise_doubling does on rank K of N. */
-static struct collopt_work doubling(int k, int n)
-{
-    struct collopt_work w = { 0, 0 };
-    bool has_prefix = false, has_sum = false;
-
-    for (int d = 1; d < n; d *= 2) {
-        bool upper = k & d, keeps = k + 2 * d < n;
-
-        w.combined += keeps + (upper && has_prefix);
-        w.scratch += ((upper && has_prefix) || (!upper && keeps)) + (upper && keeps && !has_sum);
-        has_sum |= keeps;
-        has_prefix |= upper;
-    }
-    w.scratch = least(w.scratch, 3);
-    return w;
-}
-
-struct kind {                   /* of a transpose among RANKS */
-    int ranks, width, radix, splits;
-    bool exclusive;
-};
-
-static struct kind kind_of(const struct collopt_problem *p)
-{
-    return (struct kind){ p->ranks, width_of(p), radix_of(p), splits_of(p), p->collective == COLLOPT_EXSCAN };
-}
-
-/* That of the Exscan among owners. */
-static struct kind among_owners(const struct kind *t)
-{
-    int owners = t->ranks / t->width;
-
-    return (struct kind){ owners, least(t->width, owners), t->radix, t->splits - 1, true };
-}
-
-/* What one rank does, in vectors. */
-struct load {
-    double combined, scratch;
-};
-
-static struct load load_of(const struct kind *t, int rank)
-{
-    int groups = t->ranks / t->width, k = rank / t->width, i = rank % t->width, exclusive = t->exclusive;
-    bool first = k == 0, last = k == groups - 1, silent = exclusive && last && i < t->width - 1;
-    int combined = most(t->width - exclusive - first, 0) + (last ? 0 : t->width - 1);
-    int scratch = t->width - 1 - silent + !last + (!first && (!exclusive || i > 0))
-        + (exclusive && i < t->width - 1 && (i > 0 || !first));
-    struct load inner = { 0, 0 };
-
-    if (groups > 1 && t->splits > 1) {
-        struct kind owners = among_owners(t);
-
-        inner = load_of(&owners, k);
-    } else if (groups > 1) {
-        struct collopt_work w = t->radix > 2 ? collopt_exscan_multiplying_work(groups, t->radix, k) : doubling(k, groups);
-
-        inner = (struct load){ w.combined, w.scratch };
-    }
-    return (struct load){ (combined + inner.combined) / t->width, (scratch + inner.scratch) / t->width };
-}
-
-/* Messages one behind the other, and what is sent in them, in vectors. */
-static double messages_of(const struct kind *t, double *vectors)
-{
-    int groups = t->ranks / t->width;
-    double inner = 0, messages = 2 * (t->width - 1);
-
-    if (groups > 1 && t->splits > 1) {
-        struct kind owners = among_owners(t);
-        double more = messages_of(&owners, &inner);
-
-        *vectors = (messages + inner) / t->width;
-        return messages + more;
-    }
-    if (groups > 1)
-        inner = t->radix > 2 ? collopt_scan_multiplying_messages(groups, t->radix) : log2_ceil(groups);
-    *vectors = (messages + inner) / t->width;
-    return messages + inner;
-}
-
-static void cost(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    struct kind t = kind_of(p);
-    struct load busiest = { 0, 0 };
-    double vectors;
-
-    for (int r = 0; r < p->ranks; r++) {
-        struct load l = load_of(&t, r);
-
-        busiest.combined = l.combined > busiest.combined ? l.combined : busiest.combined;
-        busiest.scratch = l.scratch > busiest.scratch ? l.scratch : busiest.scratch;
-    }
-    c->rounds = chunks_of(p) * messages_of(&t, &vectors);
-    c->bytes = vectors * vector_bytes(p);
-    c->combined = busiest.combined * vector_bytes(p);
-    c->scratch = busiest.scratch * vector_bytes(p);
-}
+/* ---- traffic ------------------------------------------------------------------------------------------------------------ */
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
@@ -440,25 +341,14 @@ static bool usable(const struct collopt_problem *p)
 static const char source[] = "pairwise exchange: folklore; prefixes at the owner: collopt";
 static const char summary[] = "for every part, a rank of its own makes all prefixes of a group; medium and long vectors";
 static const char unfit[] = "its width does not divide the ranks, as often as its splits say";
-static const char rounds[] = "2 s (g-1) + (k-1) log_k(p/g^s), g the width, s the splits",
-    bytes[] = "s = 1: (2 (g-1) + (k-1) log_k(p/g)) m/g";
+static const char rounds[] = "up to chunks (2 splits (width-1) + (k-1) ceil(log_k p))",
+    bytes[] = "up to (2 + ((k-1) ceil(log_k (p/width^splits)) - 2)/width^splits) m";
 
-const struct collopt_algorithm collopt_scan_transpose = {
+COLLOPT_SCAN_AND_EXSCAN(transpose,
     .name = "transpose", .summary = summary,
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = rounds, .bytes = bytes,
     .when = "medium and long vectors", .source = source,
     .parameter = { WIDTH_PARAMETER, COLLOPT_RADIX(radix), COLLOPT_SPLITS(splits), COLLOPT_CHUNKS(chunks) },
     .usable = usable, .unfit = unfit,
-    .cost = cost, .traffic = traffic, .build = build,
-};
-
-const struct collopt_algorithm collopt_exscan_transpose = {
-    .name = "transpose", .summary = summary,
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = bytes,
-    .when = "medium and long vectors", .source = source,
-    .parameter = { WIDTH_PARAMETER, COLLOPT_RADIX(radix), COLLOPT_SPLITS(splits), COLLOPT_CHUNKS(chunks) },
-    .usable = usable, .unfit = unfit,
-    .cost = cost, .traffic = traffic, .build = build,
-};
+    .traffic = traffic, .build = build);

@@ -235,7 +235,7 @@ static size_t segment(const struct collopt_problem *p)
     return collopt_preset_segment(p, 2 * log2_ceil(p->ranks), vector_bytes(p), true);
 }
 
-/* ---- costs -------------------------------------------------------------------------------------------------- */
+/* ---- traffic -------------------------------------------------------------------------------------------------- */
 
 struct load {                   /* segments, and streams that have slots */
     int sent, received, combined, slots;
@@ -286,34 +286,6 @@ static int fill_alone(int ranks)
     return ranks <= 4 ? ranks - 1 : fill.up + fill.down - 2;
 }
 
-/* Rounds are an estimate: what goes up and what comes down compete for the ports. */
-static void cost_of(const struct collopt_problem *p, int trees, int segments, struct collopt_cost *c)
-{
-    struct load l = busiest(p, trees);
-    double segment = vector_bytes(p) / (trees * segments);
-
-    int streams = most(l.sent, l.received), fill = 3 * collopt_two_tree_height(p->ranks) - 3 + streams;
-
-    if (trees == 2 && p->ranks <= 3)
-        fill = most(p->ranks - 2, 0) + streams;
-    if (trees == 1)
-        fill = fill_alone(p->ranks);
-    c->rounds = l.received > 0 ? streams * (segments - 1) + fill : 0;
-    c->bytes = most(l.sent, l.received) * segments * segment;
-    c->combined = l.combined * segments * segment;
-    c->scratch = l.slots * least(segments, trees == 1 ? TURNS_ALONE : TURNS) * segment;
-}
-
-static void cost_one(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_of(p, 1, p->segments, c);
-}
-
-static void cost_two(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    cost_of(p, 2, (p->segments + 1) / 2, c);
-}
-
 /* Up and down, and for each further of so many SEGMENTS what the busiest rank has of it. */
 static void traffic(const struct collopt_problem *p, int trees, int segments, struct collopt_traffic *t)
 {
@@ -342,38 +314,18 @@ static void traffic_two(const struct collopt_problem *p, struct collopt_traffic 
 static const char source[] =
     "Sanders and Traeff, EuroPVM/MPI 2006; Sanders, Speck and Traeff, Parallel Comput. 35 (2009)";
 
-const struct collopt_algorithm collopt_scan_binary_tree = {
+COLLOPT_SCAN_AND_EXSCAN(binary_tree,
     .name = "binary_tree", .summary = "sums up and prefixes down a pipelined tree; medium and long vectors",
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about 3 S + 2 q", .bytes = "3m",
+    .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "up to 3 S + 3 q", .bytes = "up to 3 m",
     .when = "medium and long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_one, .traffic = traffic_one, .build = build_one,
-};
+    .traffic = traffic_one, .build = build_one);
 
-const struct collopt_algorithm collopt_scan_two_tree = {
+COLLOPT_SCAN_AND_EXSCAN(two_tree,
     .name = "two_tree", .summary = "sums up and prefixes down two pipelined trees; long vectors",
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about 2 S + 3 q", .bytes = "2m",
+    .order = COLLOPT_IN_ORDER, .identical = true,
+    .rounds = "up to 2 S + 3 q + 3", .bytes = "up to 2 m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_two, .traffic = traffic_two, .build = build_two,
-};
-
-const struct collopt_algorithm collopt_exscan_binary_tree = {
-    .name = "binary_tree", .summary = "sums up and prefixes down a pipelined tree; medium and long vectors",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about 3 S + 2 q", .bytes = "3m",
-    .when = "medium and long vectors", .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_one, .traffic = traffic_one, .build = build_one,
-};
-
-const struct collopt_algorithm collopt_exscan_two_tree = {
-    .name = "two_tree", .summary = "sums up and prefixes down two pipelined trees; long vectors",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about 2 S + 3 q", .bytes = "2m",
-    .when = "long vectors", .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_two, .traffic = traffic_two, .build = build_two,
-};
+    .traffic = traffic_two, .build = build_two);

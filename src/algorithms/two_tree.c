@@ -166,55 +166,6 @@ static size_t segment(const struct collopt_problem *p)
     return collopt_preset_segment(p, LAG * collopt_two_tree_height(p->ranks), vector_bytes(p), true);
 }
 
-/* Slots before the first segment of RANKS ranks is at the rank on top of them. */
-static int fill(int ranks)
-{
-    if (ranks == 3)
-        return 2;
-    return most(2 * collopt_two_tree_height(ranks) - 1, 0) + (ranks > 2 && ranks % 4 == 2);
-}
-
-/* Rounds are an estimate: fewer where there are few segments.  What comes from the shallower side of the root is ahead, as far
- * as there is scratch for it. */
-static void cost_reduce(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int sides = (p->root > 0) + (p->root < p->ranks - 1), each = segments_each(p);
-    int below = fill(p->root), above = fill(p->ranks - 1 - p->root);
-    double m = vector_bytes(p);
-
-    c->rounds = sides == 0 ? 0 : sides == 1 ? 2 * each + most(below, above)
-                               : 4 * each + most(least(below, above), most(below, above) - 2 * least(each, TURNS));
-    c->bytes = sides * m;
-    c->combined = c->bytes;
-    c->scratch = 2 * sides * least(each, TURNS) * m / (2 * each);
-}
-
-static int children(struct collopt_tree t)
-{
-    return (t.left >= 0) + (t.right >= 0);
-}
-
-/* The busiest rank is among the first or last few, as the trees repeat themselves. */
-static void cost_allreduce(const struct collopt_problem *p, struct collopt_cost *c)
-{
-    int each = segments_each(p), sent = 0, received = 0, combined = 0;
-
-    for (int r = 0; r < p->ranks; r = r == 7 && p->ranks > 16 ? p->ranks - 8 : r + 1) {
-        struct collopt_tree a = collopt_two_tree(0, p->ranks, false, r), b = collopt_two_tree(0, p->ranks, true, r);
-        int parents = (a.parent >= 0) + (b.parent >= 0), below = children(a) + children(b);
-
-        sent = most(sent, parents + below);
-        received = most(received, parents + below);
-        combined = most(combined, below);
-    }
-    c->rounds = 4 * each + most(4 * collopt_two_tree_height(p->ranks) - 6, 3);
-    if (p->ranks <= 3)
-        c->rounds = p->ranks == 3 ? 3 * each + 2 : (p->ranks - 1) * 2 * each;
-    c->bytes = most(sent, received) * vector_bytes(p) / 2;
-    c->combined = combined * vector_bytes(p) / 2;
-    c->scratch = combined * least(each, TURNS) * vector_bytes(p) / (2 * each);
-}
-
 /* PASSES up and down, and for each further segment MESSAGES in and out of an inner rank.  While the slots of the first one pass,
  * a rank has little else under way that would hide what each message takes of its processor. */
 static void traffic(const struct collopt_problem *p, int passes, int messages, struct collopt_traffic *t)
@@ -245,17 +196,17 @@ static const char source[] = "Sanders, Speck and Traeff, Parallel Comput. 35 (20
 const struct collopt_algorithm collopt_reduce_two_tree = {
     .name = "two_tree", .summary = "each half of the vector through its own tree, in rank order; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "S + 2 q - 1, root inside 2 S + 2 q", .bytes = "m, root inside 2m",
+    .rounds = "up to S + 2 q, root inside: up to 2 S + 2 q", .bytes = "m, root inside: 2 m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_reduce, .traffic = traffic_reduce, .build = build_reduce,
+    .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_two_tree = {
     .name = "two_tree", .summary = "each half of the vector through its own tree and back, in rank order; long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about 2 S + 4 q", .bytes = "2m",
+    .rounds = "up to 2 S + 4 q", .bytes = "up to 2 m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .cost = cost_allreduce, .traffic = traffic_allreduce, .build = build_allreduce,
+    .traffic = traffic_allreduce, .build = build_allreduce,
 };

@@ -85,7 +85,7 @@ static size_t eager_over_tcp(const struct collopt_problem *p)
 static bool holds(const struct row *r, const struct collopt_problem *p)
 {
     return r->collective == p->collective && p->ranks <= r->ranks && p->topology->nodes == 1 && !p->topology->wired
-        && p->machine && (r->mpi == p->machine->mpi || r->mpi == ANY);
+        && p->machine && !p->machine->shm && (r->mpi == p->machine->mpi || r->mpi == ANY);
 }
 
 void collopt_cuts(const struct collopt_problem *p, struct collopt_cut cut[COLLOPT_CUTS])

@@ -9,7 +9,21 @@
 #include "internal.h"
 #include "select/host_times.h"
 
+const double collopt_host_share = 0.9;
+
 enum { WORDS = 7, SHOWN = 40 };
+
+/* ---- whose they are -------------------------------------------------------------------------------------------------- */
+
+static const char *const title[] = { [COLLOPT_OPENMPI] = "Open MPI ", [COLLOPT_MPICH] = "MPICH " };
+
+enum collopt_mpi collopt_mpi_of(const char *version)
+{
+    for (int i = COLLOPT_OTHER_MPI + 1; version && i < COLLOPT_MPIS; i++)
+        if (strncmp(version, title[i], strlen(title[i])) == 0)
+            return (enum collopt_mpi)i;
+    return COLLOPT_OTHER_MPI;
+}
 
 /* ---- reading --------------------------------------------------------------------------------------------------------- */
 

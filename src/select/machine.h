@@ -24,7 +24,7 @@ struct collopt_way {
     double eager, handshake;    /* bytes; seconds */
 };
 
-enum collopt_mpi { COLLOPT_OTHER_MPI, COLLOPT_OPENMPI, COLLOPT_MPICH, COLLOPT_MPIS };     /* whose decisions are known */
+enum collopt_mpi { COLLOPT_OTHER_MPI, COLLOPT_OPENMPI, COLLOPT_MPICH, COLLOPT_MPIS };     /* whose times are known */
 extern const char *const collopt_mpi_names[COLLOPT_MPIS];       /* "other", "openmpi", "mpich" */
 
 struct collopt_host_times;      /* select/host_times.h */
@@ -35,6 +35,7 @@ struct collopt_machine {
     double hop;                 /* grids: seconds for each link on the way, beside way[COLLOPT_BETWEEN] */
     double group, taper;        /* from so many neighbouring nodes to others bytes take so many times as long, when all send */
     double turn;                /* seconds until a rank is run again, where ranks outnumber processors and one gives way */
+    bool shm;                   /* messages inside nodes go by shared memory, not by the host */
     bool ideal;                 /* as collopt_replay() has it: a message takes a way in and a way out, and streams never meet */
     enum collopt_mpi mpi;       /* the host; set by whoever knows it */
     const struct collopt_host_times *host_times;        /* of its collectives, as measured; NULL: none were */
@@ -91,7 +92,9 @@ void collopt_machine_free(struct collopt_machine_file *f);
  * NULL, has a text or NULL for every key, written behind its line.  False: it could not be written. */
 bool collopt_machine_write(FILE *to, const struct collopt_machine *m, unsigned given, const char *const *comment);
 
-/* *M = the shipped machine with such a network, and what FILE (NULL: none) says instead. */
-void collopt_machine_pick(struct collopt_machine *m, enum collopt_network network, const struct collopt_machine_file *file);
+/* *M = the shipped machine with such a network, whose messages inside nodes go by shared memory (SHM) or by the host, and
+ * what FILE (NULL: none) says instead. */
+void collopt_machine_pick(struct collopt_machine *m, enum collopt_network network, bool shm,
+                          const struct collopt_machine_file *file);
 
 #endif

@@ -550,19 +550,6 @@ void collopt_pipeline(struct collopt_traffic *t, double times, int in, int out, 
 
 /* ---- all of them -------------------------------------------------------------------------------------------------------- */
 
-/* Rounds that are as likely to go to any distance. */
-static void as_cost_says(const struct collopt_algorithm *a, const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    struct collopt_cost c = { 0 };
-    int q = log2_ceil(p->ranks);
-
-    a->cost(p, &c);
-    for (int k = 0; k < q && c.rounds > 0; k++)
-        collopt_messages(t, c.rounds / q, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = 1 << k,
-                                                                     .bytes = c.bytes / c.rounds,
-                                                                     .combined = c.combined / c.rounds });
-}
-
 /* What no algorithm can avoid on several nodes: the vector that a node contributes has to leave it, but for the parts of its own
  * ranks, and that is one message at least. */
 static double least_between(const struct collopt_traffic *t)
@@ -590,10 +577,7 @@ double collopt_model(const struct collopt_algorithm *a, const struct collopt_pro
     t.wired = somewhere && p->topology->wired && collopt_grid(&t.grid, p->topology->dims);
     for (int r = 0; p->counts && r < p->ranks; r++)
         t.longest = larger(t.longest, (double)p->counts[r] * (double)p->size);
-    if (a->traffic)
-        a->traffic(p, &t);
-    else
-        as_cost_says(a, p, &t);
+    a->traffic(p, &t);
     return t.flat || t.wired ? t.seconds : larger(t.seconds, least_between(&t));
 }
 

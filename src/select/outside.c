@@ -10,7 +10,7 @@
 /* One node, under the MPI library of this backend. */
 static void one_node(struct collopt_machine *m)
 {
-    collopt_machine_pick(m, COLLOPT_SHARED_MEMORY, collopt_settings()->machine);
+    collopt_machine_pick(m, COLLOPT_SHARED_MEMORY, false, collopt_settings()->machine);
     for (int i = 0; i < COLLOPT_MPIS; i++)
         if (strcmp(collopt_host_name, collopt_mpi_names[i]) == 0)
             m->mpi = (enum collopt_mpi)i;

@@ -11,7 +11,8 @@
 #include "algorithms/algorithm.h"
 #include "internal.h"
 #include "select/choose.h"
-#include "select/host_mpi.h"
+#include "select/host_times.h"
+#include "select/model.h"
 #include "select/reproducible.h"
 #include "select/rules.h"
 
@@ -26,19 +27,20 @@ static void time_text(double seconds, char *text, size_t size)
     snprintf(text, size, value < 9.995 ? "%.2f %s" : value < 99.95 ? "%.1f %s" : "%.0f %s", value, unit);
 }
 
-/* The host, if it is known to be faster than FIRST, the best of ours. */
+/* The host, if it was measured to be faster than FIRST, the best of ours. */
 static bool by_host(const struct collopt_problem *p, const struct collopt_candidate *first, struct collopt_decision *d)
 {
-    struct collopt_host_time_of host;
+    const struct collopt_machine *m = collopt_machine_of(p);
+    double seconds = collopt_host_measured(m->host_times, m->mpi, p);
     char theirs[32], ours[32];
 
-    if (!collopt_host_takes(p, &host) || host.seconds >= collopt_host_share * first->seconds)
+    if (seconds == 0 || seconds >= collopt_host_share * first->seconds)
         return false;
-    time_text(host.seconds, theirs, sizeof theirs);
+    time_text(seconds, theirs, sizeof theirs);
     time_text(first->seconds, ours, sizeof ours);
     d->choice = (struct collopt_choice){ .algorithm = NULL };
-    snprintf(d->why, sizeof d->why, "%s %s%s%s; first own, %s, predicted %s", host.measured ? "measured" : "predicted", theirs,
-             host.as ? " by " : "", host.as ? host.as : "", first->choice.algorithm->name, ours);
+    snprintf(d->why, sizeof d->why, "measured %s; first own, %s, predicted %s", theirs, first->choice.algorithm->name,
+             ours);
     return true;
 }
 

@@ -1,13 +1,14 @@
-/* What algorithms say they cost, against the replay of their programs.
+/* The formulas of rounds and bytes, against the replay of the programs.
  *
- * Where the vector divides into even parts, stated and replayed are equal: rounds (completion time where a message takes 1
- * and all else nothing), bytes of the busiest rank, bytes combined by the busiest rank, scratch of the neediest rank.
+ * Where the vector divides into even parts, a formula and the replay are equal: rounds (completion time where a message takes 1
+ * and all else nothing) and bytes of the busiest rank.  Of "about" they differ by a factor of 1.5 at most, and "up to" is an upper
+ * bound that is reached by half somewhere.  So is that of a composition: it adds up the largest groups and their busiest ranks, which no rank need be throughout.
  *
  * Elsewhere a part of n elements in k parts has at most ceil(n / k).  Let N be n rounded up to a count that all partitions
- * divide evenly: every part of N is at least as long as that of n.  So no measure may exceed what is stated for N.  Rounds
- * have no size: they may not exceed those stated for n, but parts that are empty may save some.
+ * divide evenly: every part of N is at least as long as that of n.  So the bytes may not exceed those of N.  Rounds have no size:
+ * they may not exceed those of n, but parts that are empty may save some.
  *
- * With a collective and a name as arguments, looks at the costs of that algorithm alone. */
+ * With a collective and a name as arguments, looks at the formulas of that algorithm alone. */
 #include "config.h"
 
 #include <check.h>
@@ -15,34 +16,44 @@
 #include <string.h>
 
 #include "algorithms/groups.h"
+#include "formula.h"
 #include "internal.h"
 #include "replay.h"
 #include "select/machine.h"
 #include "trial.h"
 
+static const double rounding = 1e-9, about = 1.5;
+
 /* ---- measuring ------------------------------------------------------------------------------------------------------- */
 
-static void measure(const struct workshop *w, const char *words, struct collopt_cost *c)
+static double busiest_bytes(const struct workshop *w)
 {
-    const struct collopt_clock rounds = { .alpha = 1 };
-    struct collopt_pairs pairs;
-    char why[PROOF_WHY];
+    size_t most = 0;
 
-    *c = (struct collopt_cost){ 0 };
     for (int r = 0; r < w->t.ranks; r++) {
         struct collopt_load load;
 
         collopt_weigh(w->program[r], &load);
-        c->bytes = larger(c->bytes, (double)TRIAL_SIZE * (double)(load.sent > load.received ? load.sent : load.received));
-        c->combined = larger(c->combined, (double)TRIAL_SIZE * (double)load.combined);
-        c->scratch = larger(c->scratch, (double)TRIAL_SIZE * (double)load.scratch);
+        most = load.sent > most ? load.sent : most;
+        most = load.received > most ? load.received : most;
     }
+    return (double)TRIAL_SIZE * (double)most;
+}
+
+static double replayed_rounds(const struct workshop *w, const char *words)
+{
+    const struct collopt_clock rounds = { .alpha = 1 };
+    struct collopt_pairs pairs;
+    char why[PROOF_WHY];
+    double n;
+
     if (!collopt_pair(&pairs, w->t.ranks, (const struct collopt_bound *const *)w->program, why, sizeof why))
         ck_abort_msg("%s: %s", words, why);
-    c->rounds = collopt_replay(&pairs, &rounds, NULL);
+    n = collopt_replay(&pairs, &rounds, NULL);
     collopt_unpair(&pairs);
-    if (c->rounds < 0)
+    if (n < 0)
         ck_abort_msg("%s: the replay does not come to an end", words);
+    return n;
 }
 
 /* ---- counts that all partitions divide ---------------------------------------------------------------------------------- */
@@ -92,23 +103,6 @@ static size_t blocks_each(const struct collopt_algorithm *a, const size_t *value
 
 /* ---- stated and replayed -------------------------------------------------------------------------------------------------- */
 
-struct measures {
-    const char *name;
-    size_t offset;
-};
-
-static const struct measures measures[] = {
-    { "rounds", offsetof(struct collopt_cost, rounds) },
-    { "bytes", offsetof(struct collopt_cost, bytes) },
-    { "combined", offsetof(struct collopt_cost, combined) },
-    { "scratch", offsetof(struct collopt_cost, scratch) },
-};
-
-static double value(const struct collopt_cost *c, int i)
-{
-    return *(const double *)((const char *)c + measures[i].offset);
-}
-
 static void open(struct workshop *w, const struct trial *t, char words[TRIAL_WORDS])
 {
     char why[PROOF_WHY];
@@ -118,124 +112,69 @@ static void open(struct workshop *w, const struct trial *t, char words[TRIAL_WOR
         ck_abort_msg("%s: %s", words, why);
 }
 
-/* Pipelines through trees share ports between streams that meet anew at every p, and so do blocks that meet: their rounds have
- * no closed form, and what is stated is an estimate.  So it is where many strands share a port, or where, for an odd p, one rank
- * plays two and is late for partners that are late for others, and where parts of a tree end at round numbers of ranks.  All else is
- * equal. */
-static const struct estimate {
-    const char *name;           /* of all collectives, or "reduce name" */
-    double least, most;         /* replayed rounds, as a multiple of those stated */
-    bool odd;                   /* only where the number of ranks is odd */
-} estimates[] = {
-    { "binary_blocks", 1, 1.1, false },
-    { "allreduce binary_tree", 1, 1.1, false },
-    { "scan binary_tree", 0.85, 1.25, false },
-    { "exscan binary_tree", 0.85, 1.25, false },
-    { "two_tree", 0.8, 1.2, false },
-    { "postal_tree", 1, 1.35, false },
-    { "bucket", 1, 1.25, false },
-    { "mesh", 0.8, 1.2, false },
-    { "mesh_trees", 0.65, 1.45, false },
-    { "reduce swing", 0.75, 1.25, true },
-    { "swing", 1, 1.25, true },
-    { "torus", 0.85, 1 + 1e-9, false },
-    { "torus_trees", 0.65, 1.45, false },
-    { "swing_torus", 1, 1.3, false },
-    { NULL, 1 - 1e-9, 1 + 1e-9, false },
-};
-
-/* Phases one after the other are stated for the largest groups and their busiest ranks, which no rank need be throughout; inner
- * segments are not even. */
-static const struct estimate of_phases = { "phases", 0, 1.5, false };
-
-/* Of several chunks, or strands, streams that share a port. */
-static const struct estimate of_streams = { "chunks and strands", 1, 1.4, false };
-
-/* Of a Reduce each strand is stated with its neediest rank; but for the root, which needs less, none collects in all of them. */
-static const struct estimate of_strands = { "scratch of strands", 0.7, 1 + 1e-9, false };
-
-static bool has_several(const struct trial *t, const char *name)
+static double upper(struct collopt_formula f)
 {
-    int parameter = parameter_named(t->algorithm, name);
-
-    return parameter >= 0 && t->value[parameter] > 1;
+    return f.value * (f.about ? about : 1) * (1 + rounding);
 }
 
-static const struct estimate *estimate_of(const struct trial *t, int measure)
+static double lower(const struct collopt_algorithm *a, struct collopt_formula f)
 {
-    const struct estimate *e = estimates;
-    const struct collopt_algorithm *a = t->algorithm;
-    int ranks = t->ranks;
-    char full[80];
+    bool composed = a->grouped || (a->parameter[0].name && a->parameter[0].algorithm);
 
-    if (measure == 0 && (has_several(t, "chunks") || has_several(t, "strands")))
-        return &of_streams;
-    if (measure == 3 && a->collective == COLLOPT_REDUCE && has_several(t, "strands"))
-        return &of_strands;
-    if (a->grouped || a->parameter[0].algorithm)
-        return &of_phases;
-    snprintf(full, sizeof full, "%s %s", collopt_collective_names[a->collective], a->name);
-    while (e->name && (measure != 0 || (strcmp(a->name, e->name) && strcmp(full, e->name)) || (e->odd && ranks % 2 == 0)))
-        e++;
-    return e;
+    return f.up_to || composed ? 0 : f.value / (f.about ? about : 1) * (1 - rounding);
 }
 
-static bool agree(const struct trial *t, int measure, double stated, double replayed)
-{
-    const struct estimate *e = estimate_of(t, measure);
-
-    return replayed <= e->most * stated && replayed >= e->least * stated;
-}
+/* The largest share of a bound that was replayed, of rounds and of bytes: a bound that is never reached by half says little. */
+enum measure { ROUNDS, BYTES, MEASURES };
+static double reached[MEASURES];
 
 /* Every difference is told before the test fails. */
-static bool equal(struct workshop *w, const struct trial *t)
+static bool agree(const struct trial *t, enum measure measure, struct collopt_formula f, double least, double replayed)
 {
+    const char *what = measure == ROUNDS ? "rounds" : "bytes";
     char words[TRIAL_WORDS];
-    struct collopt_cost stated = { 0 }, replayed;
-    bool good = true;
 
-    open(w, t, words);
-    w->t.algorithm->cost(&w->problem, &stated);
-    measure(w, words, &replayed);
-    for (int i = 0; i < 4; i++) {
-        double s = value(&stated, i), r = value(&replayed, i);
-
-        if (!agree(&w->t, i, s, r)) {
-            fprintf(stderr, "%s: %s stated %.15g, replayed %.15g\n", words, measures[i].name, s, r);
-            good = false;
-        }
-    }
-    return good;
+    if (f.none || (f.value > 0 && replayed > reached[measure] * f.value))
+        reached[measure] = f.none ? 1 : replayed / f.value;
+    if (f.none || (!f.mistake && replayed <= upper(f) && replayed >= least))
+        return true;
+    trial_words(t, words);
+    if (f.mistake)
+        fprintf(stderr, "%s: %s not understood at \"%s\"\n", words, what, f.mistake);
+    else
+        fprintf(stderr, "%s: %s %.15g%s, replayed %.15g\n", words, what, f.value, f.about ? " or about" : f.up_to ? " at most" : "",
+                replayed);
+    return false;
 }
 
-/* COUNT elements cost no more than stated for them rounded up to a multiple of EVEN. */
+static bool equal(struct workshop *w, const struct trial *t)
+{
+    const struct collopt_algorithm *a = t->algorithm;
+    struct collopt_formula rounds, bytes;
+    char words[TRIAL_WORDS];
+    bool good;
+
+    open(w, t, words);
+    rounds = collopt_formula_rounds(a, &w->problem);
+    bytes = collopt_formula_bytes(a, &w->problem);
+    good = agree(&w->t, ROUNDS, rounds, lower(a, rounds), replayed_rounds(w, words));
+    return agree(&w->t, BYTES, bytes, lower(a, bytes), busiest_bytes(w)) && good;
+}
+
+/* COUNT elements need no more than is stated for them rounded up to a multiple of EVEN. */
 static bool bounded(struct workshop *w, struct trial t, size_t count, size_t even)
 {
     char words[TRIAL_WORDS];
-    struct collopt_cost here = { 0 }, above = { 0 }, replayed;
-    int segments;
-    bool good = true;
+    struct collopt_problem p;
+    bool good;
 
     t.count = count;
     open(w, &t, words);
-    segments = w->problem.segments;
-    w->t.algorithm->cost(&w->problem, &here);
-    measure(w, words, &replayed);
-
-    struct collopt_problem p = w->problem;
-
+    good = agree(&w->t, ROUNDS, collopt_formula_rounds(t.algorithm, &w->problem), 0, replayed_rounds(w, words));
+    p = w->problem;
     p.count = (count + even - 1) / even * even;
     p.counts = NULL;
-    p.segments = segments;
-    w->t.algorithm->cost(&p, &above);
-    above.rounds = here.rounds;
-    for (int i = 0; i < 4; i++)
-        if (value(&replayed, i) > value(&above, i) * estimate_of(&t, i)->most) {
-            fprintf(stderr, "%s: %s at most %.15g, replayed %.15g\n", words, measures[i].name, value(&above, i),
-                    value(&replayed, i));
-            good = false;
-        }
-    return good;
+    return agree(&w->t, BYTES, collopt_formula_bytes(t.algorithm, &p), 0, busiest_bytes(w)) && good;
 }
 
 /* On the nodes of MAP, if the algorithm does not refuse them (test_schedules says when it may). */
@@ -252,7 +191,7 @@ static void place_on_nodes(struct trial *t, int map)
     workshop_close(&w);
 }
 
-static bool costs_are_right(struct workshop *w, const struct collopt_algorithm *a, int ranks, int root, const size_t *values,
+static bool formulas_hold(struct workshop *w, const struct collopt_algorithm *a, int ranks, int root, const size_t *values,
                             int segments)
 {
     struct trial t = { .algorithm = a, .ranks = ranks, .root = root,
@@ -274,7 +213,7 @@ static bool costs_are_right(struct workshop *w, const struct collopt_algorithm *
 }
 
 /* Up to 8 ranks all roots, parameters and numbers of segments; beyond, some that change from p to p; from 34 every fifth p. */
-START_TEST(stated_costs_are_replayed)
+START_TEST(formulas_are_replayed)
 {
     static const int segments[] = { 1, 2, 3, 6 };
     const struct collopt_algorithm *a = collopt_algorithms[_i];
@@ -283,6 +222,7 @@ START_TEST(stated_costs_are_replayed)
     int wrong = 0;
     struct workshop w = { 0 };
 
+    reached[ROUNDS] = reached[BYTES] = 0;
     memset(variant, 0, cuts ? sizeof variant : 0);
     for (int i = 0; i < trial_size_count && trial_ranks(i) <= 257; i++) {
         int ranks = trial_ranks(i), root[TRIAL_ROOTS], roots = trial_roots(a, ranks, root);
@@ -290,12 +230,14 @@ START_TEST(stated_costs_are_replayed)
         int some = ranks <= 8 ? all : ranks <= 33 ? 3 : (ranks + _i) % 5 == 0, first = ranks <= 8 ? 0 : 7 * i;
 
         for (int k = first; k < first + (some < all ? some : all); k++)
-            wrong += !costs_are_right(&w, a, ranks, root[k % roots], variant[k / roots % variants],
+            wrong += !formulas_hold(&w, a, ranks, root[k % roots], variant[k / roots % variants],
                                       cuts ? segments[(k / roots + k) % 4] : 1);
     }
     workshop_close(&w);
-    ck_assert_msg(wrong == 0, "%s %s: %d stated costs are not those of the programs",
+    ck_assert_msg(wrong == 0, "%s %s: %d formulas are not those of the programs",
                   collopt_collective_names[a->collective], a->name, wrong);
+    ck_assert_msg(reached[ROUNDS] >= 0.5 && reached[BYTES] >= 0.5, "%s %s: rounds reach %.2f of what is stated, bytes %.2f",
+                  collopt_collective_names[a->collective], a->name, reached[ROUNDS], reached[BYTES]);
 }
 END_TEST
 
@@ -334,19 +276,21 @@ START_TEST(logarithmic_stays_logarithmic)
 
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
             struct trial t = { .algorithm = a, .ranks = ranks[i], .count = counts[c], .shape = TRIAL_NEARLY };
-            struct collopt_cost cost = { 0 };
+            struct collopt_formula f;
+            double rounds;
 
             if (!workshop_state(&w, &t, why))
                 break;
             w.problem.segments = 1;
-            a->cost(&w.problem, &cost);
-            if (c == 0 && cost.rounds > 8 * 12)
+            f = collopt_formula_rounds(a, &w.problem);
+            rounds = upper(f);
+            if (f.none || (c == 0 && rounds > 8 * 12))
                 break;
-            most = c == 0 ? cost.rounds : most;
-            ck_assert_msg(cost.rounds <= 2.5 * most, "%s %s p %d count %zu: %.0f rounds, for long vectors %.0f",
-                          collopt_collective_names[a->collective], a->name, ranks[i], counts[c], cost.rounds, most);
+            most = c == 0 ? rounds : most;
+            ck_assert_msg(rounds <= 2.5 * most, "%s %s p %d count %zu: %.0f rounds, for long vectors %.0f",
+                          collopt_collective_names[a->collective], a->name, ranks[i], counts[c], rounds, most);
             for (size_t r = 0; r < sizeof rank / sizeof *rank; r++)
-                few_messages(a, &w, rank[r], cost.rounds);
+                few_messages(a, &w, rank[r], rounds);
         }
     }
     workshop_close(&w);
@@ -361,13 +305,13 @@ START_TEST(every_collective_has_a_logarithmic_one)
         for (int i = 0; collopt_algorithms[i]; i++) {
             struct trial t = { .algorithm = collopt_algorithms[i], .ranks = 65536, .count = 8, .shape = TRIAL_NEARLY };
             struct workshop w = { 0 };
-            struct collopt_cost cost = { 0 };
+            struct collopt_formula f;
             char why[PROOF_WHY];
 
             if (collopt_algorithms[i]->collective != (enum collopt_collective)c || !workshop_state(&w, &t, why))
                 continue;
-            collopt_algorithms[i]->cost(&w.problem, &cost);
-            n += cost.rounds <= 3 * 16;
+            f = collopt_formula_rounds(collopt_algorithms[i], &w.problem);
+            n += !f.none && upper(f) <= 3 * 16;
             workshop_close(&w);
         }
         ck_assert_msg(n > 0, "%s has no algorithm of logarithmic rounds", collopt_collective_names[c]);
@@ -408,19 +352,19 @@ static double most_rounds(const struct collopt_problem *p, const struct collopt_
 static void check_choice(struct collopt_problem p, int each)
 {
     struct collopt_decision d;
-    struct collopt_cost cost = { 0 };
+    struct collopt_formula f;
     char name[400];
 
     collopt_select(&p, &d);
     ck_assert_msg(d.choice.algorithm, "%s p %d count %zu: nothing is selected", collopt_collective_names[p.collective], p.ranks,
                   p.count);
     collopt_set_parameters(&p, &d.choice);
-    d.choice.algorithm->cost(&p, &cost);
+    f = collopt_formula_rounds(d.choice.algorithm, &p);
     collopt_choice_text(&d.choice, name, sizeof name);
-    ck_assert_msg(cost.rounds <= most_rounds(&p, d.choice.algorithm), "%s by %s p %d, %d of a node, %s, count %zu%s: %.0f rounds",
+    ck_assert_msg(f.none || f.value <= most_rounds(&p, d.choice.algorithm), "%s by %s p %d, %d of a node, %s, count %zu%s: %.0f rounds",
                   collopt_collective_names[p.collective], name, p.ranks, each,
                   p.machine == &collopt_shipped_machines[COLLOPT_TCP] ? "TCP" : "fast", p.count, p.commutative ? "" : " in order",
-                  cost.rounds);
+                  f.value);
 }
 
 /* As even as can be; NULL where they are. */
@@ -478,14 +422,14 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    Suite *suite = suite_create("costs");
-    TCase *tcase = tcase_create("costs"), *scale = tcase_create("scale");
+    Suite *suite = suite_create("formulas");
+    TCase *tcase = tcase_create("formulas"), *scale = tcase_create("scale");
     int first, end, failed;
 
     if (!trial_range(argc - 1, argv + 1, &first, &end))
         return 2;
     tcase_set_timeout(tcase, 600);
-    tcase_add_loop_test(tcase, stated_costs_are_replayed, first, end);
+    tcase_add_loop_test(tcase, formulas_are_replayed, first, end);
     suite_add_tcase(suite, tcase);
     tcase_set_timeout(scale, 600);
     tcase_add_loop_test(scale, logarithmic_stays_logarithmic, first, end);
