@@ -24,6 +24,8 @@ COLLOPT_CORE_SOURCES = \
 	src/lines.h \
 	src/log.c \
 	src/lower.c \
+	src/memo.c \
+	src/memo.h \
 	src/partition.c \
 	src/phase.c \
 	src/piecewise.c \
@@ -42,8 +44,6 @@ COLLOPT_CORE_SOURCES = \
 	src/select/choose.c \
 	src/select/choose.h \
 	src/select/fingerprint.c \
-	src/select/host_mpi.c \
-	src/select/host_mpi.h \
 	src/select/host_times.c \
 	src/select/host_times.h \
 	src/select/lessons.c \
@@ -66,8 +66,13 @@ COLLOPT_CORE_SOURCES = \
 	src/select/trials.c \
 	src/select/trials.h \
 	src/settings.c \
+	src/shm/channel.c \
+	src/shm/channel.h \
+	src/shm/segment.c \
+	src/shm/segment.h \
 	src/storage.c \
-	src/topology.c
+	src/topology.c \
+	src/views.c
 
 # The part with MPI: compiled for each host.
 COLLOPT_BACKEND_SOURCES = \
@@ -95,6 +100,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/p2p.c \
 	src/plan.c \
 	src/reduce_local.c \
+	src/shm/transport.c \
+	src/shm/transport.h \
 	src/sight.c \
 	src/sight.h \
 	src/stage.c \

@@ -14,6 +14,7 @@ struct binder {
     const struct collopt_problem *p;
     const size_t *sums;
     const struct collopt_cut *cuts;
+    const struct collopt_nearby *nearby;        /* or NULL */
     bool failed;
     size_t *slot;
 
@@ -33,7 +34,6 @@ struct whole_bound {            /* what is freed together */
     struct collopt_message *message;
     struct collopt_step *step;
     const struct collopt_step **strand;
-    size_t *slot;
 };
 
 static bool grow(struct binder *b, void **list, size_t n, size_t *room, size_t size)
@@ -80,7 +80,7 @@ struct walk {
 static struct collopt_run piece_run(struct walk *w, struct piece q)
 {
     const struct place *place = &w->b->s->place[q.place];
-    struct collopt_run r = { q.place, 0, block_length(w->b, q.block) };
+    struct collopt_run r = { .place = q.place, .n = block_length(w->b, q.block) };
 
     if (place->kind == PLACE_PACKED) {
         r.at = w->packed;
@@ -121,7 +121,7 @@ static struct walk walk(const struct binder *b, struct span span)
 /* Takes N elements off the run at hand. */
 static struct collopt_run take(struct walk *w, size_t n)
 {
-    struct collopt_run r = { w->run.place, w->run.at - w->back, n };
+    struct collopt_run r = { .place = w->run.place, .at = w->run.at - w->back, .n = n };
 
     w->run.at += n;
     w->run.n -= n;
@@ -145,12 +145,12 @@ static void *as_pointer(size_t index)
     return (void *)(uintptr_t)index;
 }
 
-/* What cuts a message of N elements; NULL: nothing does. */
-static const struct collopt_cut *cut_of(const struct binder *b, size_t n)
+/* Cuts a message of N elements to or from PEER; NULL: nothing does. */
+static const struct collopt_cut *cut_of(const struct binder *b, int peer, size_t n)
 {
     const struct collopt_cut *found = NULL;
 
-    for (const struct collopt_cut *c = b->cuts; c && c->piece > 0; c++)
+    for (const struct collopt_cut *c = b->nearby && b->nearby->rank[peer] ? b->nearby->cuts : b->cuts; c && c->piece > 0; c++)
         if (n > c->above)
             found = c;
     return found && n > found->piece ? found : NULL;
@@ -171,9 +171,9 @@ static size_t first_length(const struct binder *b, const struct instruction *q)
     return span_length(b, *collopt_region_of(b->s, &b->s->action[q->action], 0));
 }
 
-static size_t pieces_of(const struct binder *b, size_t n)
+static size_t pieces_of(const struct binder *b, int peer, size_t n)
 {
-    const struct collopt_cut *cut = cut_of(b, n);
+    const struct collopt_cut *cut = cut_of(b, peer, n);
 
     return cut ? (n + cut->piece - 1) / cut->piece : 1;
 }
@@ -184,7 +184,7 @@ static void bind_message(struct binder *b, int i, bool one_place)
 {
     const struct action *a = &b->s->action[i];
     struct span span = *collopt_region_of(b->s, a, 0);
-    size_t length = span_length(b, span), pieces = pieces_of(b, length);
+    size_t length = span_length(b, span), pieces = pieces_of(b, a->peer, length);
     struct walk w = walk(b, span);
 
     b->first_message[i] = (int)b->messages;
@@ -350,7 +350,7 @@ static struct collopt_group cut_group(const struct binder *b, const struct instr
 
     if (list[arrival].kind == COLLOPT_WAIT || list[arrival].kind == COLLOPT_RECEIVE)
         n = first_length(b, &list[arrival]);
-    if (cut_of(b, n))
+    if (n > 0 && cut_of(b, b->s->action[list[arrival].action].peer, n))
         g = collopt_group_at(b->s, list);
     for (size_t k = 0; k < g.n; k++)
         if (first_length(b, &list[k]) != n)
@@ -362,7 +362,7 @@ static struct collopt_group cut_group(const struct binder *b, const struct instr
 static size_t bind_some(struct binder *b, const struct instruction *list)
 {
     bool receive = list[0].kind == COLLOPT_POST_RECEIVE;
-    const struct collopt_cut *cut = receive ? cut_of(b, first_length(b, &list[0])) : NULL;
+    const struct collopt_cut *cut = receive ? cut_of(b, b->s->action[list[0].action].peer, first_length(b, &list[0])) : NULL;
     size_t k = cut && cut->in_turn ? collopt_group_of(b->s, list) : 0;
     struct collopt_group g = { 0 };
 
@@ -476,7 +476,7 @@ static struct collopt_bound *finish(struct binder *b, const size_t *strand)
         .bound = { .strands = b->s->strands, .messages = (int)b->messages,
                    .slots = (int)b->s->places - COLLOPT_FIRST_SLOT, .strand = strands, .message = b->message,
                    .slot = b->slot, .steps = b->steps },
-        .run = b->run, .message = b->message, .step = b->step, .strand = strands, .slot = b->slot,
+        .run = b->run, .message = b->message, .step = b->step, .strand = strands,
     };
     return &x->bound;
 }
@@ -493,11 +493,26 @@ static size_t *prefix_sums(const struct collopt_problem *p)
     return sums;
 }
 
+static struct collopt_bound *with_views(struct collopt_bound *bound, const struct collopt_nearby *nearby, bool two_operands)
+{
+    if (bound && nearby && !collopt_bound_near(bound, nearby, two_operands)) {
+        collopt_bound_free(bound);
+        return NULL;
+    }
+    return bound;
+}
+
 struct collopt_bound *collopt_bind(const struct collopt_schedule *s, const struct collopt_problem *p,
                                    const struct collopt_cut *cuts)
 {
+    return collopt_bind_near(s, p, cuts, NULL);
+}
+
+struct collopt_bound *collopt_bind_near(const struct collopt_schedule *s, const struct collopt_problem *p,
+                                        const struct collopt_cut *cuts, const struct collopt_nearby *nearby)
+{
     size_t *sums = p->counts && s->counts_partition >= 0 ? prefix_sums(p) : NULL;
-    struct binder b = { .s = s, .p = p, .sums = sums, .cuts = cuts };
+    struct binder b = { .s = s, .p = p, .sums = sums, .cuts = cuts, .nearby = nearby };
     struct collopt_bound *bound = NULL;
     size_t strand[s->strands];
 
@@ -521,7 +536,7 @@ struct collopt_bound *collopt_bind(const struct collopt_schedule *s, const struc
     }
     free(b.first_message);
     free(sums);
-    return bound;
+    return with_views(bound, nearby, (s->how & COLLOPT_TWO_OPERANDS) != 0);
 }
 
 void collopt_bound_free(struct collopt_bound *bound)
@@ -530,10 +545,11 @@ void collopt_bound_free(struct collopt_bound *bound)
 
     if (!x)
         return;
+    free((struct collopt_view *)bound->view);
     free(x->run);
     free(x->message);
     free(x->step);
     free(x->strand);
-    free(x->slot);
+    free((size_t *)bound->slot);
     free(x);
 }

@@ -13,6 +13,7 @@
 #include "host.h"
 #include "internal.h"
 #include "kernels/kernels.h"
+#include "memo.h"
 #include "select/machine.h"
 #include "select/rental.h"
 #include "sight.h"
@@ -93,6 +94,9 @@ struct collopt_wire {           /* one message as the host is told it */
     MPI_Datatype type;
     MPI_Datatype unit;          /* what TYPE is made of, and how many of it an element is: 1 of its own, or all its bytes */
     int units;
+    struct collopt_link *link;  /* by shared memory (src/shm); NULL: by the host */
+    size_t bytes;               /* of the message */
+    bool flat;                  /* its runs are plain bytes */
     bool made;                  /* TYPE is ours to free */
     bool absolute;              /* runs in several places: TYPE is made for each call with absolute addresses */
     const struct collopt_message *message;
@@ -119,6 +123,9 @@ struct collopt_plan {
     char **place;               /* [COLLOPT_FIRST_SLOT + slots] addresses, set anew by each call */
     MPI_Request *request;       /* [bound->messages] */
     int *step;                  /* [strands] */
+    int *late, lates;           /* [messages] sends that wait for room in their channels, in order */
+    int *posted, posteds;       /* [messages] receives from channels that were posted and have not arrived, in order */
+    bool *arrived;              /* [messages] of these, those that have, and were not waited for yet */
     bool absolute;              /* some wire is */
     bool gaps;                  /* messages carry the gaps of pairs along, as bytes ... */
     int tail;                   /* ... but for the last one: it has so many bytes */
@@ -129,9 +136,11 @@ struct collopt_plan {
     uint64_t bytes;             /* of data in the input vector */
     int size_class;
     char *chosen;               /* the algorithm with its parameters, for people; only where calls are checked */
+    struct collopt_memoized memoized;
 };
 
 struct collopt_schedules;       /* of a communicator, plan.c */
+struct collopt_link;
 
 /* ---- comm.c: what is kept per communicator -------------------------------------------------------------------- */
 
@@ -142,8 +151,6 @@ enum collopt_status {
     COLLOPT_LEAVING,            /* being freed by the program: native, also in delete callbacks of the program's */
     COLLOPT_INTERCOMM
 };
-
-enum { COLLOPT_SETS = 64, COLLOPT_WAYS = 4 };
 
 struct collopt_wish {           /* an info key of the communicator */
     bool given;
@@ -161,7 +168,8 @@ struct collopt_comm {
     enum collopt_status status;
     bool busy;                  /* inside one of our calls: a nested one goes to the host */
     bool keys_due;              /* ENGAGED, and all ranks know that info keys may wait on some: the next call compares them */
-    bool polite;                /* we yield the processor while we wait; else waiting is the host's */
+    bool yields;                /* yield the processor while polling shared memory */
+    bool polite;                /* and while waiting for the host's messages; else the host waits in its own way */
     int calls;                  /* of the family, while NEW */
     bool placed, inside;        /* INSIDE is known: the world that agreed in MPI_Init */
     int rank, ranks;
@@ -182,10 +190,11 @@ struct collopt_comm {
     struct collopt_wish wish[COLLOPT_COLLECTIVES];
     struct collopt_keys *waiting;       /* info keys that were not compared yet, or NULL; info.c */
 
-    struct collopt_plan *memo[COLLOPT_SETS][COLLOPT_WAYS];
-    struct collopt_plan *last[COLLOPT_COLLECTIVES];     /* of those in MEMO: most often the next call is like it */
-    unsigned turn;              /* whose place the next new plan takes */
-    size_t steps;               /* of all plans that are kept */
+    struct collopt_memo plans;
+    struct collopt_plan *last[COLLOPT_COLLECTIVES];     /* of those: most often the next call is like it */
+    struct collopt_link *links; /* channels, src/shm/transport.h */
+    bool progressing;           /* there is ... */
+    MPI_Request progress;       /* ... one that is never complete: testing it has the host make progress */
     struct collopt_schedules *schedules;
     struct collopt_remembered *remembered;      /* predictions */
     struct collopt_adapted *adapted;
@@ -236,7 +245,7 @@ void collopt_comm_shut_down(void);
 
 /* ---- survey.c: where the ranks are ------------------------------------------------------------------------------ */
 
-/* Fills in C's topology and machine from what its ranks have SEEN, in C's order.  False: no memory. */
+/* Fills in C's topology, machine and rental from what its ranks have SEEN, in C's order.  False: no memory. */
 bool collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen);
 /* Once, after MPI_Init: warns where COLLOPT_TOPOLOGY does not suit the world. */
 void collopt_survey_world(void);
@@ -260,7 +269,7 @@ bool collopt_info_select(const struct collopt_comm *c, const struct collopt_prob
 /* The plan that a call like this one had before, or NULL.  COUNT: call->count, or the hash of the counts.  Unless
  * facts.lasting, renew it with the facts of today's handles; false: it does not serve them. */
 struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call, size_t count);
-bool collopt_plan_renew(const struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_facts *f);
+bool collopt_plan_renew(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_facts *f);
 /* A new plan for CALL, remembered; NULL: no memory. */
 struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collopt_call *call,
                                       const struct collopt_facts *f, size_t count);
@@ -275,12 +284,18 @@ size_t collopt_counts_hash(const struct collopt_call *call, int ranks);
 /* Runs PLAN; MPI_SUCCESS or an error code, the host's or MPI_ERR_NO_MEM. */
 int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out);
 int collopt_post(struct collopt_comm *c, struct collopt_plan *plan, int message);
+int collopt_start(struct collopt_comm *c, struct collopt_plan *plan, int message);      /* by the host */
+int collopt_test_message(struct collopt_comm *c, struct collopt_plan *plan, int message, bool *done);
+int collopt_wait_message(struct collopt_comm *c, struct collopt_plan *plan, int message);
+/* The datatype of a message in several places, for this call. */
+int collopt_absolute_type(const struct collopt_plan *plan, const struct collopt_wire *w, MPI_Datatype *made);
 int collopt_receive_now(struct collopt_comm *c, struct collopt_plan *plan, int message);
 int collopt_send_now(struct collopt_comm *c, struct collopt_plan *plan, int message);
-int collopt_wait(const struct collopt_comm *c, MPI_Request *request);
+int collopt_wait(struct collopt_comm *c, MPI_Request *request);
 int collopt_test(MPI_Request *request, bool *done);
 int collopt_wait_any(int n, MPI_Request *const request[]);              /* on SMPI: until one of them is complete, and null */
-void collopt_idle(const struct collopt_comm *c, unsigned *polls);       /* between two fruitless looks */
+void collopt_idle(struct collopt_comm *c, unsigned *polls);             /* between two fruitless looks */
+void collopt_idle_end(struct collopt_comm *c);          /* C is freed */
 bool collopt_abandon(struct collopt_plan *plan);        /* after an error: what is still under way */
 
 /* ---- adapt.c, hand_over.c: COLLOPT_ADAPT --------------------------------------------------------------------------- */
@@ -332,7 +347,7 @@ bool collopt_agree(MPI_Comm comm, bool ready, bool *alike);
 bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, bool *hash_alike);
 /* Where they are not alike: "have different COLLOPT_ variables: rank 3 has ..., rank 0 has ...", on all ranks.  Collective. */
 void collopt_difference(MPI_Comm comm, char *text, size_t size);
-enum { COLLOPT_AGREED_VERSION = 22 };    /* changes with any change of what ranks do together */
+enum { COLLOPT_AGREED_VERSION = 23 };    /* changes with any change of what ranks do together */
 void collopt_agree_on_world(void);      /* after MPI_Init */
 bool collopt_fault_tolerant(void);      /* tolerance.c: the job goes on when a process fails */
 bool collopt_world_asked(void);         /* they have been asked, in MPI_Init */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "shm/transport.h"
 #include "world.h"
 
 enum {
@@ -93,12 +94,15 @@ static void forget_survey(struct collopt_comm *c)
     c->node = NULL;
     free(c->peer);
     c->peer = NULL;
+    collopt_rental_end(&c->rental);
     c->topology = (struct collopt_topology){ .nodes = 1 };
 }
 
 static void clean(struct collopt_comm *c)
 {
     collopt_plans_free(c);
+    collopt_shm_unlink(c);
+    collopt_idle_end(c);
     collopt_adapt_tell(c);
     collopt_adapted_free(c);
     forget_survey(c);
@@ -174,8 +178,11 @@ void collopt_comm_shut_down(void)
     c = every;
     pthread_mutex_unlock(&lock);
     for (; c; c = c->other) {
-        if (!c->busy)           /* by a thread whose communicator is a session's, and goes on */
+        if (!c->busy) {         /* by a thread whose communicator is a session's, and goes on */
             collopt_plans_free(c);
+            collopt_shm_unlink(c);
+            collopt_idle_end(c);
+        }
         if (!c->own && c->status == COLLOPT_ENGAGED)
             c->status = COLLOPT_REFUSED;
     }
@@ -414,7 +421,7 @@ static bool survey_apart(struct collopt_comm *c, MPI_Comm comm, struct collopt_s
     bool surveyed;
 
     if (!world)
-        return collopt_gather_sights(c->hidden, c->rank, c->ranks, seen) == MPI_SUCCESS && collopt_survey(c, comm, seen);
+        return collopt_gather_sights(c->hidden, c->rank, c->ranks, NULL, seen) == MPI_SUCCESS && collopt_survey(c, comm, seen);
     surveyed = survey_inside(c, comm, world);
     free(c->peer);              /* a rank of HIDDEN is one of C */
     c->peer = NULL;
@@ -597,7 +604,7 @@ static int engage(struct collopt_comm *c)
         c->counted = done;
     } else {
         collopt_info_compared(c, true);
-        done = collopt_gpu_allows();
+        done = collopt_gpu_allows() && collopt_rental_begin(&c->rental, 1);
     }
     c->busy = false;
     c->status = done ? COLLOPT_ENGAGED : COLLOPT_REFUSED;

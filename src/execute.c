@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "call.h"
+#include "shm/transport.h"
 
 static char *address(const struct collopt_plan *plan, const struct collopt_run *r)
 {
@@ -205,7 +206,7 @@ static int wait_here(struct collopt_comm *c, struct collopt_plan *plan, const st
     (void)c;
     return err;
 #else
-    return collopt_wait(c, &plan->request[s->message]);
+    return collopt_wait_message(c, plan, s->message);
 #endif
 }
 
@@ -230,9 +231,13 @@ static int run_alone(struct collopt_comm *c, struct collopt_plan *plan)
             break;
         case COLLOPT_FOLD:
             err = fold(plan, s);
+            if (s->last)
+                collopt_shm_take(plan, s);
             break;
         case COLLOPT_COPY:
             err = copy(c, plan, s);
+            if (s->last)
+                collopt_shm_take(plan, s);
             break;
         case COLLOPT_PREFIXES:
             err = prefixes(plan, s);
@@ -261,7 +266,7 @@ static int run_on(struct collopt_comm *c, struct collopt_plan *plan, int strand,
             err = collopt_post(c, plan, s->message);
             break;
         case COLLOPT_WAIT:
-            err = collopt_test(&plan->request[s->message], &done);
+            err = collopt_test_message(c, plan, s->message, &done);
             break;
         case COLLOPT_FOLD:
             err = fold(plan, s);
@@ -286,7 +291,7 @@ static int run_on(struct collopt_comm *c, struct collopt_plan *plan, int strand,
 }
 
 /* No strand can go on. */
-static int idle(const struct collopt_comm *c, struct collopt_plan *plan, unsigned *polls)
+static int idle(struct collopt_comm *c, struct collopt_plan *plan, unsigned *polls)
 {
 #ifdef COLLOPT_HOST_SMPI
     const struct collopt_bound *b = plan->bound;
@@ -303,9 +308,8 @@ static int idle(const struct collopt_comm *c, struct collopt_plan *plan, unsigne
     }
     return collopt_wait_any(n, request);
 #else
-    (void)plan;
     collopt_idle(c, polls);
-    return MPI_SUCCESS;
+    return plan->posteds > 0 ? collopt_shm_drain(c, plan) : MPI_SUCCESS;
 #endif
 }
 

@@ -26,6 +26,8 @@ struct collopt_settings {
     enum collopt_log log;       /* COLLOPT_LOG */
     const char *report;         /* COLLOPT_REPORT: file, "stderr", or NULL */
     enum collopt_wait wait;     /* COLLOPT_WAIT */
+    bool shm;                   /* COLLOPT_SHM */
+    size_t shm_size;            /* COLLOPT_SHM_SIZE: bytes of shared memory of a process */
     enum collopt_gpu gpu;       /* COLLOPT_GPU */
     enum collopt_reproducible reproducible;     /* COLLOPT_REPRODUCIBLE; where it is set, AFTER is 1 */
     const char *node_ranks;     /* COLLOPT_NODE_RANKS: which ranks of the world count as a node; NULL: those that share memory */

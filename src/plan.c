@@ -13,8 +13,10 @@
 #include "call.h"
 #include "select/choose.h"
 #include "select/reproducible.h"
+#include "shm/transport.h"
 
-enum { SCHEDULES = 64, ALIGNMENT = 64, STEPS_KEPT = 1 << 18 };       /* some 100 bytes a step */
+/* Limits on the plans that a communicator keeps.  A plan weighs its steps, of some 100 bytes each, and a fixed part. */
+enum { SCHEDULES = 64, ALIGNMENT = 64, PLANS = 256, PLANS_PER_RANK = 4, WEIGHT = 1 << 18, PLAN_WEIGHT = 8 };
 
 struct kept {                   /* a schedule and what it was built for */
     const struct collopt_algorithm *algorithm;
@@ -125,20 +127,27 @@ static bool one_place(const struct collopt_message *m)
 }
 
 /* Both ends know the length, and decide alike. */
-static bool carries_gaps(const struct collopt_plan *plan, const struct collopt_message *m)
+static bool carries_gaps(const struct collopt_plan *plan, const struct collopt_message *m, bool near)
 {
     const size_t eager = 4000;          /* bytes that Open MPI sends without waiting for the receiver, at least */
     bool eager_without = m->n * plan->facts.size <= eager && m->n * (size_t)plan->facts.extent > eager;
 
-    return plan->gaps && !(plan->eager && eager_without);
+    return plan->gaps && (near || !(plan->eager && eager_without));
+}
+
+/* Are its bytes in memory those of a message?  A datatype of the user's may have its data in another order, and another rank's
+ * for the same data in yet another. */
+static bool is_plain(const struct collopt_facts *f)
+{
+    return f->dense && (f->lasting || f->but_op);
 }
 
 /* A message carries a tag of its receiver's. */
-static bool set_wire(const struct collopt_comm *c, struct collopt_plan *plan, int i)
+static bool set_wire(struct collopt_comm *c, struct collopt_plan *plan, const bool *near, int i)
 {
     const struct collopt_message *m = &plan->bound->message[i];
     struct collopt_wire *w = &plan->wire[i];
-    bool gaps = carries_gaps(plan, m);
+    bool gaps = carries_gaps(plan, m, near && near[m->peer]);
     MPI_Datatype unit = gaps ? MPI_BYTE : plan->facts.type;
     int units = gaps ? (int)plan->facts.extent : 1;
     struct collopt_peer peer = collopt_peer(c, m->peer), receiver = collopt_peer(c, m->send ? m->peer : c->rank);
@@ -147,6 +156,11 @@ static bool set_wire(const struct collopt_comm *c, struct collopt_plan *plan, in
                                 .count = (int)m->n * units - (gaps ? plan->tail : 0),
                                 .place = m->run[0].place, .at = (ptrdiff_t)m->run[0].at * plan->facts.extent,
                                 .type = unit, .unit = unit, .units = units, .message = m };
+    w->bytes = gaps ? (size_t)w->count : m->n * plan->facts.size;
+    w->flat = is_plain(&plan->facts) || (gaps && m->runs == 1);
+    if (near && near[m->peer]
+        && !(w->link = collopt_shm_link(c, m->peer, m->tag % COLLOPT_STRAND_TAGS, m->send, w->bytes)))
+        return false;
     if (m->runs == 1)
         return true;
     w->count = 1;
@@ -169,15 +183,18 @@ static void find_ends(struct collopt_plan *plan)
         }
 }
 
-static bool set_wires(const struct collopt_comm *c, struct collopt_plan *plan)
+static bool set_wires(struct collopt_comm *c, struct collopt_plan *plan)
 {
+    bool *near = malloc((size_t)c->ranks * sizeof *near), set = near != NULL;
+    bool any = set && collopt_shm_near(c, near);
+
     find_ends(plan);
-    for (int i = 0; i < plan->bound->messages; i++) {
-        if (!set_wire(c, plan, i))
-            return false;
+    for (int i = 0; set && i < plan->bound->messages; i++) {
+        set = set_wire(c, plan, any ? near : NULL, i);
         plan->types_made |= plan->wire[i].made;
     }
-    return true;
+    free(near);
+    return set;
 }
 
 static void free_wires(struct collopt_plan *plan)
@@ -198,7 +215,9 @@ static void lay_out(struct collopt_plan *plan)
     const struct collopt_facts *f = &plan->facts;
     size_t used = 0;
 
-    for (int i = 0; i < plan->bound->slots; i++) {
+    int slots = plan->bound->slots - plan->bound->views;
+
+    for (int i = 0; i < slots; i++) {
         ptrdiff_t last = ((ptrdiff_t)plan->bound->slot[i] - 1) * f->extent;
         ptrdiff_t from = f->low + (last < 0 ? last : 0), to = f->high + (last > 0 ? last : 0), before;
 
@@ -208,6 +227,9 @@ static void lay_out(struct collopt_plan *plan)
         plan->slot[i] = (ptrdiff_t)used + before;
         used += (size_t)(before + to + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
+    for (int i = 0; i < plan->bound->views; i++)
+        plan->slot[slots + i] = plan->slot[plan->bound->view[i].slot - COLLOPT_FIRST_SLOT]
+            + (ptrdiff_t)plan->bound->view[i].at * f->extent;
     plan->scratch = used;
 }
 
@@ -238,14 +260,13 @@ static COLLOPT_OUT_OF_LINE bool same_counts(const struct collopt_plan *plan, con
     return true;
 }
 
-/* The few places where the plan for a call may be. */
-static struct collopt_plan **set_of(struct collopt_comm *c, const struct collopt_call *call, size_t count)
+static size_t hash_of(const struct collopt_call *call, size_t count)
 {
     size_t h = count * 8 + (size_t)call->collective + ((size_t)(uintptr_t)call->type >> 3) * 31
         + ((size_t)(uintptr_t)call->op >> 3) * 17 + (size_t)call->root * 64 + (call->in == MPI_IN_PLACE) * 7
         + (size_t)call->trial * 1031;
 
-    return c->memo[mix(h) % COLLOPT_SETS];
+    return mix(h);
 }
 
 static bool same_facts(const struct collopt_facts *a, const struct collopt_facts *b)
@@ -262,14 +283,27 @@ static inline bool serves(const struct collopt_plan *plan, const struct collopt_
         && (!plan->counts || same_counts(plan, call, ranks));
 }
 
+static struct collopt_plan *plan_of(struct collopt_memoized *one)
+{
+    return one ? (struct collopt_plan *)(void *)((char *)one - offsetof(struct collopt_plan, memoized)) : NULL;
+}
+
+static struct collopt_plan *find(const struct collopt_comm *c, const struct collopt_call *call, size_t count)
+{
+    struct collopt_memoized *one = collopt_memo_first(&c->plans, hash_of(call, count));
+
+    while (one && !serves(plan_of(one), call, count, c->ranks))
+        one = collopt_memo_next(one);
+    return plan_of(one);
+}
+
 static COLLOPT_OUT_OF_LINE struct collopt_plan *search(struct collopt_comm *c, const struct collopt_call *call, size_t count)
 {
-    struct collopt_plan **set = set_of(c, call, count);
+    struct collopt_plan *plan = find(c, call, count);
 
-    for (int i = 0; i < COLLOPT_WAYS; i++)
-        if (serves(set[i], call, count, c->ranks))
-            return c->last[call->collective] = set[i];
-    return NULL;
+    if (plan)
+        c->last[call->collective] = plan;
+    return plan;
 }
 
 struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call, size_t count)
@@ -279,45 +313,36 @@ struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct col
     return serves(last, call, count, c->ranks) ? last : search(c, call, count);
 }
 
-static void forget(struct collopt_comm *c, struct collopt_plan **place)
+static void forget(struct collopt_comm *c, struct collopt_plan *plan)
 {
-    if (!*place)
-        return;
-    if (c->last[(*place)->collective] == *place)
-        c->last[(*place)->collective] = NULL;
-    if ((*place)->bound)
-        c->steps -= (*place)->bound->steps;
-    collopt_plan_free(*place);
-    *place = NULL;
+    if (c->last[plan->collective] == plan)
+        c->last[plan->collective] = NULL;
+    collopt_plan_free(plan);
 }
 
-/* Long plans are few: what has to go is found by going round all places. */
-static void make_room(struct collopt_comm *c, size_t steps)
+static void forget_beyond(struct collopt_comm *c, size_t most, size_t weight)
 {
-    for (int i = 0; i < COLLOPT_SETS * COLLOPT_WAYS && c->steps + steps > STEPS_KEPT; i++, c->turn++)
-        forget(c, &c->memo[c->turn / COLLOPT_WAYS % COLLOPT_SETS][c->turn % COLLOPT_WAYS]);
+    struct collopt_memoized *one;
+
+    while ((one = collopt_memo_excess(&c->plans, most, weight)) != NULL)
+        forget(c, plan_of(one));
 }
 
-static void keep(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
+/* A program may well let every rank be the root in turn, in a few sorts of calls: one plan for each. */
+static bool keep(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
 {
-    struct collopt_plan **set = set_of(c, call, plan->count), **place = NULL;
-    size_t steps = plan->bound ? plan->bound->steps : 0;
+    size_t most = PLANS + PLANS_PER_RANK * (size_t)c->ranks, weight = PLAN_WEIGHT + (plan->bound ? plan->bound->steps : 0);
+    struct collopt_plan *before = find(c, call, plan->count);
 
-    make_room(c, steps);
-    for (int i = 0; i < COLLOPT_WAYS && !place; i++)
-        if (serves(set[i], call, plan->count, c->ranks))        /* the handles mean something else by now */
-            place = &set[i];
-    for (int i = 0; i < COLLOPT_WAYS && !place; i++)
-        if (!set[i])
-            place = &set[i];
-    if (!place)
-        place = &set[c->turn++ % COLLOPT_WAYS];
-    forget(c, place);
-    *place = plan;
-    c->steps += steps;
+    if (before) {               /* the handles mean something else by now */
+        collopt_memo_remove(&c->plans, &before->memoized);
+        forget(c, before);
+    }
+    forget_beyond(c, most - 1, weight < WEIGHT ? WEIGHT - weight : 0);
+    return collopt_memo_add(&c->plans, &plan->memoized, hash_of(call, plan->count), weight);
 }
 
-bool collopt_plan_renew(const struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_facts *f)
+bool collopt_plan_renew(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_facts *f)
 {
     if (!same_facts(&plan->facts, f))
         return false;
@@ -388,20 +413,38 @@ static void cut_elements(const struct collopt_plan *plan, const struct collopt_p
     cut[n + 1] = (struct collopt_cut){ 0 };
 }
 
+/* Ranks of this node whose messages need a channel.  Only plain bytes can be read where they are. */
+static struct collopt_bound *bind_schedule(const struct collopt_comm *c, const struct collopt_plan *plan,
+                                           const struct collopt_schedule *s, const struct collopt_problem *p)
+{
+    size_t size = plan->gaps ? (size_t)plan->facts.extent : plan->facts.size, piece = collopt_shm_piece(c) / size;
+    struct collopt_cut cut[COLLOPT_CUTS + 1], near_cut[] = { { .above = piece, .piece = piece, .in_turn = true }, { 0 } };
+    bool *near = malloc((size_t)c->ranks * sizeof *near);
+    struct collopt_nearby nearby = { .rank = near, .cuts = near_cut,
+                                     .views = is_plain(&plan->facts) || plan->gaps };
+    struct collopt_bound *bound = NULL;
+
+    cut_elements(plan, p, cut);
+    if (piece == 0)
+        near_cut[0] = (struct collopt_cut){ .above = 1, .piece = 1, .in_turn = true };
+    if (near)
+        bound = collopt_bind_near(s, p, cut, collopt_shm_near(c, near) ? &nearby : NULL);
+    free(near);
+    return bound;
+}
+
 static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_problem *p)
 {
     bool gaps = sends_gaps(c, &plan->facts, p);
     unsigned how = (plan->in_place ? COLLOPT_IN_PLACE : 0) | (plan->facts.kernel ? 0 : COLLOPT_TWO_OPERANDS)
         | (gaps ? COLLOPT_VIA_SCRATCH : 0);
     const struct collopt_schedule *s = schedule_for(c, plan->algorithm, p, how);
-    struct collopt_cut cut[COLLOPT_CUTS + 1];
     struct collopt_bound *bound;
 
     plan->gaps = gaps;
     plan->tail = gaps ? (int)(plan->facts.extent - (ptrdiff_t)collopt_type_end(plan->facts.type_id)) : 0;
     plan->eager = c->machine.mpi == COLLOPT_OPENMPI;
-    cut_elements(plan, p, cut);
-    plan->bound = bound = s ? collopt_bind(s, p, cut) : NULL;
+    plan->bound = bound = s ? bind_schedule(c, plan, s, p) : NULL;
     if (!bound)
         return false;
     plan->wire = calloc((size_t)bound->messages + 1, sizeof *plan->wire);
@@ -409,10 +452,13 @@ static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan, const s
     plan->slot = calloc((size_t)bound->slots + 1, sizeof *plan->slot);
     plan->place = calloc((size_t)bound->slots + COLLOPT_FIRST_SLOT, sizeof *plan->place);
     plan->step = calloc((size_t)bound->strands, sizeof *plan->step);
-    if (!plan->wire || !plan->request || !plan->slot || !plan->place || !plan->step)
+    plan->late = calloc(2 * (size_t)bound->messages + 1, sizeof *plan->late);
+    plan->arrived = calloc((size_t)bound->messages + 1, sizeof *plan->arrived);
+    if (!plan->wire || !plan->late || !plan->arrived || !plan->request || !plan->slot || !plan->place || !plan->step)
         return false;
     for (int i = 0; i < bound->messages; i++)
         plan->request[i] = MPI_REQUEST_NULL;
+    plan->posted = plan->late + bound->messages;
     lay_out(plan);
     return set_wires(c, plan);
 }
@@ -496,13 +542,12 @@ struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collo
     *plan = (struct collopt_plan){ .collective = call->collective, .in_place = call->in == MPI_IN_PLACE, .root = call->root,
                                    .count = count, .facts = *f, .trial = call->trial };
     arithmetic = collopt_usual_arithmetic();
-    made = copy_counts(plan, call, c->ranks) && decide(c, plan, call);
+    made = copy_counts(plan, call, c->ranks) && decide(c, plan, call) && keep(c, plan, call);
     collopt_arithmetic_of(arithmetic);
     if (!made) {
         collopt_plan_free(plan);
         return NULL;
     }
-    keep(c, plan, call);
     return plan;
 }
 
@@ -517,6 +562,8 @@ void collopt_plan_free(struct collopt_plan *plan)
     free(plan->slot);
     free(plan->place);
     free(plan->step);
+    free(plan->late);
+    free(plan->arrived);
     free(plan->counts);
     free(plan->chosen);
     free(plan);
@@ -524,8 +571,8 @@ void collopt_plan_free(struct collopt_plan *plan)
 
 void collopt_plans_free(struct collopt_comm *c)
 {
-    for (int i = 0; i < COLLOPT_SETS * COLLOPT_WAYS; i++)
-        forget(c, &c->memo[i / COLLOPT_WAYS][i % COLLOPT_WAYS]);
+    forget_beyond(c, 0, 0);
+    collopt_memo_end(&c->plans);
     for (int i = 0; c->schedules && i < c->schedules->n; i++)
         collopt_schedule_free(c->schedules->list[i].schedule);
     free(c->schedules);

@@ -1,7 +1,7 @@
 /* Replays the bound programs of all ranks in one process, without data: how long they take on a machine where a rank
  * sends one message and receives one at a time, and what each rank has to move, combine and keep.
  *
- * For the proofs, the cost formulas and the tools; libcollopt itself does not contain it.  All functions are in replay.c. */
+ * For the proofs, the formulas of rounds and bytes and the tools; libcollopt itself does not contain it.  All functions are in replay.c. */
 #ifndef COLLOPT_REPLAY_H
 #define COLLOPT_REPLAY_H
 

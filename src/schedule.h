@@ -195,13 +195,6 @@ enum collopt_order {
 
 struct collopt_traffic;         /* select/model.c */
 
-struct collopt_cost {           /* of the slowest rank, one message out and one in at a time */
-    double rounds;              /* messages one behind the other on the critical path */
-    double bytes;               /* sent or received by the busiest rank, whichever is more */
-    double combined;            /* bytes of results computed by the busiest rank */
-    double scratch;             /* bytes of scratch on the neediest rank */
-};
-
 struct collopt_parameter {
     const char *name;           /* "segment" */
     bool bytes;                 /* takes K, M, G, T; else a plain number */
@@ -219,7 +212,7 @@ struct collopt_algorithm {
     bool grouped;               /* looks at the nodes of the topology; combines by other algorithms */
     const char *name;           /* as in COLLOPT_ALLREDUCE=name */
     const char *summary;        /* one line */
-    const char *rounds, *bytes; /* formulas, in the letters of doc/algorithms.md, which is made from these four */
+    const char *rounds, *bytes; /* formulas, as formula.h reads them, in the letters of doc/algorithms.md */
     const char *when, *source;  /* what it is good for; who published it ("folklore"; what is our own: "collopt") */
     enum collopt_collective collective;
     enum collopt_order order;
@@ -230,8 +223,7 @@ struct collopt_algorithm {
     bool (*usable)(const struct collopt_problem *p);
     const char *unfit;          /* what it refuses for, as the end of a sentence */
     int (*segments)(const struct collopt_problem *p);       /* NULL: 1 */
-    void (*cost)(const struct collopt_problem *p, struct collopt_cost *c);
-    /* Tells the model where messages go, by collopt_messages() and its like; NULL: it goes by COST, and knows no distances. */
+    /* Tells the model where messages go, by collopt_messages() and its like. */
     void (*traffic)(const struct collopt_problem *p, struct collopt_traffic *t);
     void (*build)(struct collopt_schedule *s, const struct collopt_problem *p, int rank);
 };
@@ -269,6 +261,7 @@ void collopt_schedule_print(const struct collopt_schedule *s, FILE *to);
 struct collopt_run {
     int place;
     size_t at, n;
+    bool last;                  /* of a view: nobody reads it after this step */
 };
 
 enum collopt_step_kind {
@@ -286,8 +279,9 @@ enum collopt_step_kind {
 
 struct collopt_step {
     enum collopt_step_kind kind;
-    int message;                /* POST_*, WAIT, RECEIVE: index of the message */
+    int message;                /* POST_*, WAIT, RECEIVE: index of the message; else -1 */
     int strand, step;           /* AWAIT */
+    bool last;                  /* of some view among its runs */
     int runs;
     const struct collopt_run *run;
 };
@@ -301,8 +295,17 @@ struct collopt_message {
     size_t n;                   /* elements in all */
 };
 
+/* A place that stands for what one message brings: scratch, or where the sender has put it. */
+struct collopt_view {
+    int message;
+    int slot;                   /* place and first element of the scratch that it stands for */
+    size_t at;
+};
+
 struct collopt_bound {
     int strands, messages, slots;
+    int views;                  /* so many of SLOTS, the last ones */
+    const struct collopt_view *view;    /* [views] */
     const struct collopt_step *const *strand;       /* [strands] each ends with COLLOPT_END */
     const struct collopt_message *message;          /* [messages] */
     const size_t *slot;         /* [slots] capacity in elements of place COLLOPT_FIRST_SLOT + i */
@@ -322,6 +325,19 @@ enum { COLLOPT_CUTS = 8 };      /* in a list, with its end */
  * message is longer than; NULL: there are none.  Returns NULL if memory is out. */
 struct collopt_bound *collopt_bind(const struct collopt_schedule *s, const struct collopt_problem *p,
                                    const struct collopt_cut *cuts);
+
+/* Ranks whose messages lie in memory that this rank can read (src/shm). */
+struct collopt_nearby {
+    const bool *rank;           /* [ranks] */
+    const struct collopt_cut *cuts;     /* of their messages, in place of the others */
+    bool views;                 /* such messages may be read where they are */
+};
+
+/* The same where some ranks are near: of their messages those that are only read are not copied to scratch first. */
+struct collopt_bound *collopt_bind_near(const struct collopt_schedule *s, const struct collopt_problem *p,
+                                        const struct collopt_cut *cuts, const struct collopt_nearby *nearby);
+/* That last pass of it, views.c; false: no memory. */
+bool collopt_bound_near(struct collopt_bound *b, const struct collopt_nearby *nearby, bool two_operands);
 void collopt_bound_free(struct collopt_bound *b);
 
 #endif

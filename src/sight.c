@@ -234,12 +234,15 @@ static void look_at_switches(struct collopt_sight *mine)
 
 /* ---- all together ------------------------------------------------------------------------------------------------ */
 
-int collopt_gather_sights(MPI_Comm comm, int rank, int ranks, struct collopt_sight *seen)
+int collopt_gather_sights(MPI_Comm comm, int rank, int ranks, const struct collopt_segment_key *segment,
+                          struct collopt_sight *seen)
 {
     const int ints = sizeof *seen / sizeof(int);
-    struct collopt_sight mine = { .world = rank };
+    struct collopt_sight mine = { .world = rank, .segment.descriptor = -1 };
     int err, *node = malloc((size_t)ranks * sizeof *node);
 
+    if (segment)
+        mine.segment = *segment;
     if (!node)
         return MPI_ERR_NO_MEM;
     if (!(err = gather_nodes(comm, ranks, node))) {

@@ -8,7 +8,8 @@
 #include "call.h"
 #include "hosts.h"
 #include "inside.h"
-#include "select/host_mpi.h"
+#include "select/host_times.h"
+#include "shm/transport.h"
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------ */
 
@@ -234,12 +235,13 @@ static enum collopt_mpi host_mpi(void)
 
 /* A host that yields while it waits does all that we could: PMPI_Recv and PMPI_Send take shorter paths than tests of requests.
  * Waiting is each rank's own affair, so this need not be alike. */
-static bool is_polite(const struct collopt_comm *c, bool crowded)
+static void set_waiting(struct collopt_comm *c, bool crowded)
 {
     enum collopt_wait wait = collopt_settings()->wait;
     bool host_yields = c->machine.mpi == COLLOPT_OPENMPI && collopt_launched_to_yield();
 
-    return (wait == COLLOPT_WAIT_YIELD || (wait == COLLOPT_WAIT_AUTO && crowded)) && !host_yields;
+    c->yields = wait == COLLOPT_WAIT_YIELD || (wait == COLLOPT_WAIT_AUTO && crowded);
+    c->polite = c->yields && !host_yields;
 }
 
 bool collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
@@ -250,12 +252,12 @@ bool collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight 
     c->node = malloc((size_t)c->ranks * sizeof *c->node);
     mapped = key && c->node && map_nodes(c, seen, key) && map_groups(c, seen, key);
     free(key);
-    if (!mapped)
+    if (!mapped || !collopt_rental_begin(&c->rental, c->ranks))
         return false;
     map_grid(c, comm, seen);
-    collopt_machine_pick(&c->machine, network_of(c, seen), collopt_settings()->machine);
+    collopt_machine_pick(&c->machine, network_of(c, seen), collopt_shm_everywhere() && !c->own, collopt_settings()->machine);
     c->machine.mpi = host_mpi();
-    c->polite = is_polite(c, seen[c->rank].crowded);
+    set_waiting(c, seen[c->rank].crowded);
     say_topology(c);
     return true;
 }

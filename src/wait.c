@@ -9,15 +9,82 @@
 
 enum {
     POLLS = 20,                 /* before the processor is given away; a yield at each poll costs 1.3 to 2.8 times as much */
-    PATIENCE = 1 << 14          /* the same where ranks have processors of their own: somebody else may want one */
+    PATIENCE = 1 << 14,         /* the same where ranks have processors of their own: somebody else may want one */
+    LOOKS = 1 << 10             /* at shared memory, before the host makes progress: some 10 us */
 };
 
-void collopt_idle(const struct collopt_comm *c, unsigned *polls)
+#ifdef COLLOPT_HOST_SMPI
+static void let_host_progress(struct collopt_comm *c)
 {
-    if (++*polls >= (c->polite ? POLLS : PATIENCE)) {
-        *polls = 0;
+    (void)c;
+}
+
+void collopt_idle_end(struct collopt_comm *c)
+{
+    (void)c;
+}
+#else
+static int no_query(void *extra, MPI_Status *status)
+{
+    (void)extra, (void)status;
+    return MPI_SUCCESS;
+}
+
+static int no_free(void *extra)
+{
+    (void)extra;
+    return MPI_SUCCESS;
+}
+
+static int no_cancel(void *extra, int complete)
+{
+    (void)extra, (void)complete;
+    return MPI_SUCCESS;
+}
+
+/* While a reduction waits for shared memory, what the program has begun must go on: its peer may need that before it comes to
+ * the reduction.  Testing a request that is not complete is the one call that has every host make progress without touching
+ * the queues of any communicator. */
+static COLLOPT_OUT_OF_LINE void let_host_progress(struct collopt_comm *c)
+{
+    int flag;
+
+    if (!c->progressing && PMPI_Grequest_start(no_query, no_free, no_cancel, NULL, &c->progress))
+        return;
+    c->progressing = true;
+    PMPI_Test(&c->progress, &flag, MPI_STATUS_IGNORE);
+}
+
+void collopt_idle_end(struct collopt_comm *c)
+{
+    if (!c->progressing)
+        return;
+    c->progressing = false;
+    PMPI_Grequest_complete(c->progress);
+    PMPI_Wait(&c->progress, MPI_STATUS_IGNORE);
+}
+#endif
+
+static inline void pause_processor(void)
+{
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("isb");
+#endif
+}
+
+void collopt_idle(struct collopt_comm *c, unsigned *polls)
+{
+    bool yields = c->links ? c->yields : c->polite;
+
+    ++*polls;
+    if (c->links && *polls % LOOKS == 0)
+        let_host_progress(c);
+    if (*polls % (yields ? POLLS : PATIENCE) == 0)
         sched_yield();
-    }
+    else
+        pause_processor();
 }
 
 #ifdef COLLOPT_HOST_SMPI
@@ -41,7 +108,7 @@ int collopt_wait_any(int n, MPI_Request *const request[])
     return err;
 }
 
-int collopt_wait(const struct collopt_comm *c, MPI_Request *request)
+int collopt_wait(struct collopt_comm *c, MPI_Request *request)
 {
     (void)c;
     return *request == MPI_REQUEST_NULL ? MPI_SUCCESS : PMPI_Wait(request, MPI_STATUS_IGNORE);
@@ -55,7 +122,7 @@ int collopt_test(MPI_Request *request, bool *done)
     return err;
 }
 
-int collopt_wait(const struct collopt_comm *c, MPI_Request *request)
+int collopt_wait(struct collopt_comm *c, MPI_Request *request)
 {
     unsigned polls = 0;
     bool done = false;

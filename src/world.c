@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "call.h"
+#include "shm/transport.h"
 
 static struct collopt_world world = { .hidden = MPI_COMM_NULL };
 static MPI_Group group = MPI_GROUP_NULL;
@@ -30,6 +31,7 @@ static void free_world(void)
 {
     if (world.hidden != MPI_COMM_NULL)
         collopt_host.Comm_free(&world.hidden);
+    collopt_shm_end();
     free(world.sight);
     world = (struct collopt_world){ .hidden = MPI_COMM_NULL };
 }
@@ -47,12 +49,15 @@ static int tag_ub(void)
 /* Not a duplicate: MPI_Comm_dup would run the user's attribute callbacks. */
 static bool make(void)
 {
+    struct collopt_segment_key segment;
+
     if (PMPI_Comm_rank(MPI_COMM_WORLD, &world.rank) || PMPI_Comm_size(MPI_COMM_WORLD, &world.ranks)
         || PMPI_Comm_split(MPI_COMM_WORLD, 0, world.rank, &world.hidden)
         || PMPI_Comm_set_errhandler(world.hidden, MPI_ERRORS_RETURN))
         return false;
     world.sight = malloc((size_t)world.ranks * sizeof *world.sight);
-    return world.sight && !collopt_gather_sights(world.hidden, world.rank, world.ranks, world.sight);
+    collopt_shm_offer(&segment);
+    return world.sight && !collopt_gather_sights(world.hidden, world.rank, world.ranks, &segment, world.sight);
 }
 
 static enum collopt_surroundings find_surroundings(void)
@@ -85,6 +90,7 @@ void collopt_world_open(bool agreed)
                      "its own");
         return;
     }
+    collopt_shm_begin(world.hidden, world.rank, world.ranks, world.sight);
     world.surroundings = find_surroundings();
     collopt_contexts_begin(tag_ub());
     atomic_store_explicit(&opened, &world, memory_order_release);

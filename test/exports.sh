@@ -61,8 +61,8 @@ for backend in "$COLLOPT_BUILD"/.libs/libcollopt-*.so; do
     grep -Fxf pmpi undefined >over && { echo "FAIL: $name calls these, which are ours, not the host's:"; cat over; failed=1; }
     grep '^MPI_[A-Z][a-z]' undefined >over && { echo "FAIL: $name calls these without P:"; cat over; failed=1; }
     grep '^collopt_' undefined >over && { echo "FAIL: $name lacks these:"; cat over; failed=1; }
-    # /dev/shm may be full, or 64 MiB in a container
-    grep -x 'shm_open\|shmget\|memfd_create\|mmap\|mmap64' undefined >over && { echo "FAIL: $name shares memory by these:"; cat over; failed=1; }
+    # /dev/shm may be full, or 64 MiB in a container, and keeps what killed processes leave: only memory without a name
+    grep -x 'shm_open\|shmget' undefined >over && { echo "FAIL: $name shares memory by these:"; cat over; failed=1; }
     needed "$backend" | grep -vFf allowed >over
     [ ! -s over ] || { echo "FAIL: $name needs more than libc and hwloc:"; cat over; failed=1; }
 done

@@ -54,12 +54,13 @@ static bool switched_off(void)
 
 static void say(const char *who, const char *format, va_list list)
 {
-    char text[2 * PATH_MAX];
+    char text[2 * PATH_MAX], line[sizeof text + 512];
 
     if (switched_off())
         return;
     vsnprintf(text, sizeof text, format, list);
-    fprintf(stderr, "collopt: %s%s; the MPI library's own collectives are used\n", who, text);
+    snprintf(line, sizeof line, "collopt: %s%s; the MPI library's own collectives are used\n", who, text);
+    fputs(line, stderr);        /* in one piece, so that ranks do not break each other's lines; fprintf may write several */
 }
 
 static void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -38,6 +38,7 @@ MPI_TESTS = \
 	test/mpi/gpu.sh \
 	test/mpi/host.sh \
 	test/mpi/lives.sh \
+	test/mpi/shm.sh \
 	test/mpi/local.sh \
 	test/mpi/pairs.sh \
 	test/mpi/quirks.sh \

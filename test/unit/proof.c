@@ -222,6 +222,7 @@ struct solo {
     int *length;                /* [strands] steps with END */
     int **known;                /* [strands] when there are several: [step][strands] how far the others were known to be */
     struct posted *message;
+    enum { AWAY, HERE, GONE } *view;    /* [views] */
     uint32_t *held;             /* [n] elements */
     struct epoch *written;      /* [n], several strands only: last write */
     int *read;                  /* [n][strands] step of the last read */
@@ -254,6 +255,57 @@ static bool before(const struct solo *x, struct epoch e)
 {
     return e.step < 0 || e.strand == x->now.strand ||
            x->known[x->now.strand][x->now.step * x->b->strands + e.strand] > e.step;
+}
+
+/* The number of a place that is a view; negative: it is none. */
+static int view_of(const struct solo *x, int place)
+{
+    return place - (COLLOPT_FIRST_SLOT + x->b->slots - x->b->views);
+}
+
+static bool check_view(struct solo *x, const struct collopt_run *r, bool write)
+{
+    int v = view_of(x, r->place);
+
+    if (r->last && (v < 0 || write))
+        return wrong(x, "gives back what is no view");
+    if (v >= 0 && write)
+        return wrong(x, "writes a view");
+    if (v >= 0 && x->view[v] != HERE)
+        return wrong(x, "reads view %d, which %s", v, x->view[v] == GONE ? "was given back" : "has not come");
+    return true;
+}
+
+/* Messages of a channel are taken in their order, so one is read where it is only until the next one comes. */
+static bool view_comes(struct solo *x, const struct collopt_message *m)
+{
+    int v = view_of(x, m->run[0].place), held = 1;
+
+    for (int w = 0; w < x->b->views; w++) {
+        const struct collopt_message *other = &x->b->message[x->b->view[w].message];
+
+        held += x->view[w] == HERE && other->peer == m->peer && other->tag == m->tag;
+    }
+    if (held > 1)
+        return wrong(x, "another message of the channel is still read where it is");
+    if (v >= 0)
+        x->view[v] = HERE;
+    return true;
+}
+
+static bool views_go(struct solo *x, const struct collopt_step *step)
+{
+    bool any = false;
+
+    for (int k = 1; k < step->runs; k++) {
+        int v = view_of(x, step->run[k].place);
+
+        if (!step->run[k].last)
+            continue;
+        any = true;
+        x->view[v] = GONE;
+    }
+    return any == step->last || wrong(x, "does not say whether it gives views back");
 }
 
 static bool check_run(struct solo *x, const struct collopt_run *r, bool write)
@@ -324,6 +376,8 @@ static bool solo_post(struct solo *x, const struct collopt_step *step)
             return wrong(x, "receives into OUT");
         if (!check_run(x, &m->run[k], !m->send) || !access(x, &m->run[k], !m->send))
             return false;
+        if (m->send && view_of(x, m->run[k].place) >= 0)
+            return wrong(x, "sends a view");
         for (size_t i = address(x->m, &m->run[k]), end = i + m->run[k].n; i < end; i++)
             x->held[i] = m->send ? x->held[i] + 1 : RECEIVING;
         n += m->run[k].n;
@@ -343,6 +397,8 @@ static bool solo_wait(struct solo *x, const struct collopt_step *step)
     if (posted->waited)
         return wrong(x, "the message has been waited for before");
     posted->waited = true;
+    if (!m->send && x->b->views > 0 && !view_comes(x, m))
+        return false;
     for (int k = 0; k < m->runs; k++)
         for (size_t i = address(x->m, &m->run[k]), end = i + m->run[k].n; i < end; i++) {
             x->held[i] = m->send ? x->held[i] - 1 : 0;
@@ -387,14 +443,14 @@ static bool check_forms(struct solo *x, const struct collopt_step *step)
 static bool solo_local(struct solo *x, const struct collopt_step *step)
 {
     for (int k = 0; k < step->runs; k++)
-        if (!check_run(x, &step->run[k], k == 0))
+        if (!check_run(x, &step->run[k], k == 0) || !check_view(x, &step->run[k], k == 0))
             return false;
     if (!check_forms(x, step))
         return false;
     for (int k = step->runs; k-- > 0;)
         if (!access(x, &step->run[k], k == 0))
             return false;
-    return true;
+    return views_go(x, step);
 }
 
 /* All but the first are written, so none may overlap another. */
@@ -509,6 +565,9 @@ static bool solo_run(struct solo *x)
 
 static bool all_waited(struct solo *x)
 {
+    for (int v = 0; v < x->b->views; v++)
+        if (x->view[v] != GONE)
+            return refuse(x->look, "rank %d: view %d is never given back", x->rank, v);
     for (int m = 0; m < x->b->messages; m++)
         if (!x->message[m].posted || !x->message[m].waited)
             return refuse(x->look, "rank %d: message %d is never %s", x->rank, m,
@@ -524,7 +583,8 @@ static bool solo_room(struct solo *x)
     x->known = calloc(strands, sizeof *x->known);
     x->message = calloc((size_t)x->b->messages + 1, sizeof *x->message);
     x->held = calloc(n, sizeof *x->held);
-    if (!x->at || !x->known || !x->message || !x->held)
+    x->view = calloc((size_t)x->b->views + 1, sizeof *x->view);
+    if (!x->view || !x->at || !x->known || !x->message || !x->held)
         return false;
     x->length = x->at + strands;
     for (size_t s = 0; s < strands; s++) {
@@ -557,6 +617,7 @@ static bool holds_alone(struct look *l, int rank)
     free(x.known);
     free(x.message);
     free(x.held);
+    free(x.view);
     free(x.written);
     free(x.read);
     return good;

@@ -7,7 +7,8 @@
  *    or received, nor read while it is received, where "while" lasts from the post to the WAIT, whatever the network does;
  *    every message is posted once and waited for once; with COLLOPT_VIA_SCRATCH none is received into OUT; folds and copies have the form that is promised; and any two
  *    accesses of two strands to one element, one of them a write, are ordered by program order and AWAIT (so that no
- *    interleaving of strands can matter).
+ *    interleaving of strands can matter).  A view is read only from its receive to the step that gives it back, once, before
+ *    the next message of its sender and strand is received.
  * 2. All messages: the k-th send from a to b with a tag meets the k-th receive at b, of equal length, none is left.
  * 3. All ranks together: messages are rendezvous, a send is complete only when the receive has been posted and the data
  *    copied.  Every element carries what it is made of: which ranks' contributions, in which order and bracketing, and its

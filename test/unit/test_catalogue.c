@@ -41,11 +41,11 @@ START_TEST(descriptors_are_complete)
 
     fits(a, "name", a->name, 24);
     fits(a, "summary", a->summary, 96);
-    fits(a, "rounds", a->rounds, 64);
-    fits(a, "bytes", a->bytes, 64);
+    fits(a, "rounds", a->rounds, 96);
+    fits(a, "bytes", a->bytes, 96);
     fits(a, "when", a->when, 64);
     fits(a, "source", a->source, 100);
-    ck_assert_ptr_nonnull(a->cost);
+    ck_assert_ptr_nonnull(a->traffic);
     ck_assert_ptr_nonnull(a->build);
     ck_assert_msg(!a->usable == !a->unfit, "%s refuses and does not say why, or the other way round", a->name);
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)

@@ -159,9 +159,9 @@ START_TEST(picking)
     struct collopt_machine_file *f = parse("net.latency = 7 us\n");
     struct collopt_machine m;
 
-    collopt_machine_pick(&m, COLLOPT_TCP, NULL);
+    collopt_machine_pick(&m, COLLOPT_TCP, false, NULL);
     ck_assert(memcmp(&m, &collopt_shipped_machines[COLLOPT_TCP], sizeof m) == 0);
-    collopt_machine_pick(&m, COLLOPT_TORUS, f);
+    collopt_machine_pick(&m, COLLOPT_TORUS, false, f);
     ck_assert(near(m.way[COLLOPT_BETWEEN].latency, 7e-6));
     ck_assert(m.hop == collopt_shipped_machines[COLLOPT_TORUS].hop);
     collopt_machine_free(f);

@@ -611,6 +611,7 @@ START_TEST(spoilt_programs_are_refused)
                 .algorithm = a, .ranks = ranks[i], .root = (form + 1) % ranks[i], .count = (size_t)(3 * ranks[i] + 2),
                 .shape = form % 3 == 2 ? TRIAL_RAGGED : TRIAL_NEARLY, .in_place = form % 2, .two_operands = form / 2,
                 .cut = form == 5 ? 3 : 0, .in_turn = i % 2,
+                .near = form % 3 > 0,
             };
 
             memcpy(t.value, variant[(form + (int)i) % variants], sizeof t.value);

@@ -10,9 +10,9 @@
 
 enum { N = 4, TMP = COLLOPT_FIRST_SLOT };
 
-static const struct collopt_run in = { COLLOPT_IN, 0, N }, out = { COLLOPT_OUT, 0, N }, tmp = { TMP, 0, N };
-static const struct collopt_run below[] = { { COLLOPT_OUT, 0, N }, { TMP, 0, N }, { COLLOPT_IN, 0, N } };   /* theirs is left */
-static const struct collopt_run above[] = { { COLLOPT_OUT, 0, N }, { COLLOPT_IN, 0, N }, { TMP, 0, N } };
+static const struct collopt_run in = { .place = COLLOPT_IN, .at = 0, .n = N }, out = { .place = COLLOPT_OUT, .at = 0, .n = N }, tmp = { .place = TMP, .at = 0, .n = N };
+static const struct collopt_run below[] = { { .place = COLLOPT_OUT, .at = 0, .n = N }, { .place = TMP, .at = 0, .n = N }, { .place = COLLOPT_IN, .at = 0, .n = N } };   /* theirs is left */
+static const struct collopt_run above[] = { { .place = COLLOPT_OUT, .at = 0, .n = N }, { .place = COLLOPT_IN, .at = 0, .n = N }, { .place = TMP, .at = 0, .n = N } };
 
 /* Rank R of two: send IN, receive into TMP, fold to OUT. */
 struct rank {
@@ -54,7 +54,7 @@ static bool holds(bool in_order, bool identical, char why[PROOF_WHY])
     static const struct collopt_topology one_node = { .nodes = 1 };
     const struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = 2, .count = N, .size = 8, .segments = 1,
                                        .topology = &one_node };
-    const struct proof proof = { &p, in_order, identical, how, program, once };
+    const struct proof proof = { .problem = &p, .in_order = in_order, .identical = identical, .how = how, .program = program, .once = once };
 
     return proof_holds(&proof, 8, why);
 }
@@ -83,8 +83,8 @@ END_TEST
 
 START_TEST(refuses_what_is_wrong)
 {
-    static const struct collopt_run past = { TMP, 1, N }, middle[] = { { COLLOPT_OUT, 0, N }, { TMP, 0, N }, { TMP, 0, N } };
-    static const struct collopt_run onto[] = { { COLLOPT_OUT, 0, N }, { COLLOPT_OUT, 0, N }, { TMP, 0, N } };
+    static const struct collopt_run past = { .place = TMP, .at = 1, .n = N }, middle[] = { { .place = COLLOPT_OUT, .at = 0, .n = N }, { .place = TMP, .at = 0, .n = N }, { .place = TMP, .at = 0, .n = N } };
+    static const struct collopt_run onto[] = { { .place = COLLOPT_OUT, .at = 0, .n = N }, { .place = COLLOPT_OUT, .at = 0, .n = N }, { .place = TMP, .at = 0, .n = N } };
     struct collopt_step *step = rank[0].step;
 
     step[AT_FOLD].run = below;
@@ -103,7 +103,7 @@ START_TEST(refuses_what_is_wrong)
     refused("has no other end");
     fresh(), rank[0].message[SEND].peer = 2;
     refused("no such peer");
-    fresh(), step[AT_WAIT_RECEIVE] = step[AT_FOLD], step[AT_FOLD] = (struct collopt_step){ COLLOPT_WAIT, RECEIVE, 0, 0, 0, 0 };
+    fresh(), step[AT_WAIT_RECEIVE] = step[AT_FOLD], step[AT_FOLD] = (struct collopt_step){ .kind = COLLOPT_WAIT, .message = RECEIVE };
     refused("being received");
     fresh(), step[AT_WAIT_SEND].kind = COLLOPT_END;
     refused("never waited for");
@@ -119,7 +119,7 @@ END_TEST
 /* Rank 0 folds what it has folded. */
 START_TEST(once_is_once)
 {
-    static const struct collopt_run again[] = { { COLLOPT_OUT, 0, N }, { COLLOPT_OUT, 0, N }, { TMP, 0, N } };
+    static const struct collopt_run again[] = { { .place = COLLOPT_OUT, .at = 0, .n = N }, { .place = COLLOPT_OUT, .at = 0, .n = N }, { .place = TMP, .at = 0, .n = N } };
     struct collopt_step fold = rank[0].step[AT_FOLD];
     char why[PROOF_WHY];
 

@@ -188,7 +188,7 @@ static void decides(const struct recorded *m, const struct job *j, size_t bytes,
     struct collopt_decision chosen;
     char text[256];
 
-    collopt_machine_pick(&machine, collopt_network_of(&j->nodes, true), NULL);
+    collopt_machine_pick(&machine, collopt_network_of(&j->nodes, true), false, NULL);
     collopt_select(&p, &chosen);
     collopt_choice_text(&chosen.choice, text, sizeof text);
     ck_assert_msg(begins_with(text, wanted), "%s, %zu bytes: %s", m->name, bytes, text);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "formula.h"
 #include "internal.h"
 
 enum { MOST_ROUNDS = 1000, MOST_BYTES = 1 << 20 };
@@ -80,13 +81,11 @@ START_TEST(schedules_do_not_grow_with_the_ranks)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct collopt_problem p = { .collective = a->collective, .ranks = sizes[i], .count = (size_t)sizes[i], .size = 8,
                                      .commutative = true, .exact = true, .topology = &flat };
-        struct collopt_cost cost;
 
         collopt_set_parameters(&p, &choice);
         if (!collopt_usable(a, &p, NULL))
             continue;
-        a->cost(&p, &cost);
-        if (cost.rounds > MOST_ROUNDS)
+        if (collopt_formula_rounds(a, &p).value > MOST_ROUNDS)
             continue;
         for (int k = 0; k < 5 && row_of(a) < 0; k++)
             weigh(a, &p, (int)((long)k * (p.ranks - 1) / 4));

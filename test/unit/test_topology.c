@@ -721,7 +721,7 @@ static void survey(const struct machine *m, struct collopt_topology *t, int *nod
         collopt_topology_box(t, &shape, world, 1, m->ranks);
     t->wired = t->wired && !m->cartesian;
     ck_assert(collopt_topology_measure(t, m->ranks));
-    collopt_machine_pick(machine, collopt_network_of(t, m->fast), NULL);
+    collopt_machine_pick(machine, collopt_network_of(t, m->fast), false, NULL);
 }
 
 START_TEST(decisions_are_known)

@@ -20,9 +20,9 @@ void trial_words(const struct trial *t, char words[TRIAL_WORDS])
 {
     const struct collopt_algorithm *a = t->algorithm;
     int n = snprintf(words, TRIAL_WORDS, "%s %s p %d root %d count %zu shape %s nodes %s in_place %d two_operands %d cut %zu "
-                     "in_turn %d",
+                     "in_turn %d near %d",
                      collopt_collective_names[a->collective], a->name, t->ranks, t->root, t->count, shape_names[t->shape],
-                     map_names[t->nodes], t->in_place, t->two_operands, t->cut, t->in_turn);
+                     map_names[t->nodes], t->in_place, t->two_operands, t->cut, t->in_turn, t->near);
 
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name && n < TRIAL_WORDS; i++) {
         const struct collopt_parameter *q = &a->parameter[i];
@@ -99,6 +99,8 @@ static bool read_pair(struct trial *t, const char *name, const char *value)
         return t->cut = number, true;
     if (!strcmp(name, "in_turn"))
         return t->in_turn = number != 0, true;
+    if (!strcmp(name, "near"))
+        return t->near = number != 0, true;
     return false;
 }
 
@@ -115,7 +117,7 @@ bool trial_read(struct trial *t, int words, char *const *word)
     for (int i = 2; i < words; i += 2)
         if (i + 1 == words || !read_pair(t, word[i], word[i + 1])) {
             fprintf(stderr, "\"%s\" is not understood; a trial looks like\n  allreduce ring p 7 root 0 count 13 shape even "
-                            "in_place 1 two_operands 0 cut 0 in_turn 0\n", word[i]);
+                            "in_place 1 two_operands 0 cut 0 in_turn 0 near 0\n", word[i]);
             return false;
         }
     return true;
@@ -339,13 +341,18 @@ static bool make_schedules(struct workshop *w)
 
 static bool make_programs(struct workshop *w)
 {
-    const struct collopt_cut cuts[] = { { w->t.cut, w->t.cut, w->t.in_turn }, { 0 } };
+    const struct collopt_cut cuts[] = { { w->t.cut, w->t.cut, w->t.in_turn }, { 0 } }, *cut = w->t.cut ? cuts : NULL;
+    bool near[w->t.ranks];
+    const struct collopt_nearby nearby = { .rank = near, .cuts = cut, .views = w->t.near };
 
+    for (int r = 0; r < w->t.ranks; r++)
+        near[r] = true;
     w->program = calloc((size_t)w->t.ranks, sizeof *w->program);
     if (!w->program)
         return false;
     for (; w->bound < w->t.ranks; w->bound++) {
-        w->program[w->bound] = collopt_bind(w->schedule[w->bound], &w->problem, w->t.cut ? cuts : NULL);
+        w->program[w->bound] = collopt_bind_near(w->schedule[w->bound], &w->problem, cut,
+                                                   w->t.near ? &nearby : NULL);
         if (!w->program[w->bound])
             return false;
     }

@@ -52,6 +52,7 @@ struct trial {
     int two_operands;           /* TRIAL_THREE_OPERANDS ... */
     size_t cut;                 /* elements in a message at most; 0: any number */
     bool in_turn;               /* what was cut is received piece by piece */
+    bool near;                  /* all ranks share memory */
     size_t value[COLLOPT_PARAMETERS];   /* 0: the algorithm's preset */
 };
 

@@ -1,0 +1,115 @@
+/* Makes and frees channels; see channel.h. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "shm/channel.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+_Static_assert(sizeof(struct collopt_cell) == COLLOPT_SHM_LINE, "a cell is one line");
+
+/* Memory with messages that the receiver has not taken yet.  It is given back when they are taken. */
+struct leftover {
+    struct leftover *next;
+    const _Atomic uint64_t *taken;      /* at least UNTIL, then PIECE is free */
+    uint64_t until;
+    void *piece;
+    size_t size;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct leftover *leftovers;
+
+/* An entry reads its ring, which is the last one of its channel in the list: it stays as long as others before it do. */
+static bool is_free(const struct leftover *this)
+{
+    for (const struct leftover *l = leftovers; l != this; l = l->next)
+        if (l->taken == this->taken)
+            return false;
+    return atomic_load_explicit(this->taken, memory_order_acquire) >= this->until;
+}
+
+static void give_back_what_was_taken(void)
+{
+    pthread_mutex_lock(&lock);
+    for (struct leftover **l = &leftovers; *l;) {
+        struct leftover *this = *l;
+
+        if (!is_free(this)) {
+            l = &this->next;
+            continue;
+        }
+        *l = this->next;
+        collopt_segment_give_back(this->piece, this->size);
+        free(this);
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+/* Without memory for the entry the piece is lost, which is safe. */
+static void leave(const struct collopt_channel *ch, void *piece, size_t size)
+{
+    struct leftover *l = malloc(sizeof *l), **end = &leftovers;
+
+    if (!l)
+        return;
+    *l = (struct leftover){ .taken = &ch->ring->taken, .until = ch->number, .piece = piece, .size = size };
+    pthread_mutex_lock(&lock);
+    while (*end)
+        end = &(*end)->next;
+    *end = l;
+    pthread_mutex_unlock(&lock);
+}
+
+static void *take(size_t size)
+{
+    void *piece = collopt_segment_take(size);
+
+    if (!piece) {
+        give_back_what_was_taken();
+        piece = collopt_segment_take(size);
+    }
+    return piece;
+}
+
+bool collopt_channel_make(struct collopt_channel *ch)
+{
+    *ch = (struct collopt_channel){ .base = collopt_segment_base() };
+    ch->ring = take(sizeof *ch->ring);
+    return ch->ring != NULL;
+}
+
+void collopt_channel_open(struct collopt_channel *ch, char *base, size_t offset)
+{
+    *ch = (struct collopt_channel){ .base = base, .ring = (struct collopt_ring *)(base + offset) };
+}
+
+/* The next powers of two, since programs that use several lengths mostly use longer ones as well. */
+void collopt_channel_widen(struct collopt_channel *ch, size_t bytes, size_t most)
+{
+    size_t block = 1024;
+    char *blocks;
+
+    if (bytes <= COLLOPT_INLINE || bytes <= ch->block)
+        return;
+    while (block < bytes)
+        block *= 2;
+    if (block > most || !(blocks = take(COLLOPT_CELLS * block)))
+        return;
+    if (ch->blocks)
+        leave(ch, ch->blocks, COLLOPT_CELLS * ch->block);
+    ch->blocks = blocks;
+    ch->block = block;
+    give_back_what_was_taken();
+}
+
+void collopt_channel_free(struct collopt_channel *ch)
+{
+    if (ch->blocks)
+        leave(ch, ch->blocks, COLLOPT_CELLS * ch->block);
+    leave(ch, ch->ring, sizeof *ch->ring);
+    ch->ring = NULL;
+    give_back_what_was_taken();
+}

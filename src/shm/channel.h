@@ -1,0 +1,140 @@
+/* A channel carries messages from one rank to another through the sender's segment.
+ *
+ * It is a ring of cells.  The sender writes a message into the next cell, with its payload if that is short, else into a
+ * block of its segment that the cell points to, and then stores the message's number there (release).  The receiver
+ * looks for that number (acquire), reads the payload where it is, and then stores the number of the message that it has
+ * taken (release) in a line of its own.  A cell and its block are written again only when the message before in it was
+ * taken.  Numbers begin with 1, have 64 bits and are never reset, so none comes twice.
+ *
+ * Each word has one writer.  A message with a short payload is one cache line that changes its owner.
+ *
+ * Like messages of MPI with one tag, messages of a channel are taken in the order in which they were sent.  A sender that
+ * finds the ring full has to wait for the receiver to take earlier messages of this channel, which the receiver must do
+ * anyway before it can take the new one: so no bound on the ring can make a deadlock that unbounded buffers would not.
+ *
+ * No MPI here, and one thread at a time on each side. */
+#ifndef COLLOPT_SHM_CHANNEL_H
+#define COLLOPT_SHM_CHANNEL_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "shm/segment.h"
+
+enum {
+    COLLOPT_CELLS = 7,          /* with the line of what was taken, 1 KiB */
+    COLLOPT_INLINE = COLLOPT_SHM_LINE - 16      /* bytes of payload in a cell; 48 of them in the first cache line */
+};
+
+/* In place of where a payload is, in units of COLLOPT_BLOCK_UNIT bytes from the segment's start. */
+enum { COLLOPT_BLOCK_UNIT = 64 };
+static const uint32_t COLLOPT_IN_CELL = 0, COLLOPT_BY_MESSAGE = UINT32_MAX;
+
+struct collopt_cell {
+    _Alignas(COLLOPT_SHM_LINE) _Atomic uint64_t number;
+    uint32_t call;              /* number of the call: a message that a failed call has left behind is dropped */
+    uint32_t where;
+    char payload[COLLOPT_INLINE];
+};
+
+struct collopt_ring {           /* in the sender's segment */
+    _Alignas(COLLOPT_SHM_LINE) _Atomic uint64_t taken;     /* by the receiver */
+    struct collopt_cell cell[COLLOPT_CELLS];
+};
+
+/* One end of a channel. */
+struct collopt_channel {
+    struct collopt_ring *ring;
+    char *base;                 /* of the sender's segment, as it is mapped here */
+    uint64_t number;            /* of messages that were sent or taken so far */
+    int cell;                   /* of the next one to send or to look at */
+    /* sender */
+    uint64_t taken;             /* of which the receiver is known to have taken so many */
+    char *blocks;               /* one of BLOCK bytes for each cell, or NULL */
+    size_t block;
+    /* receiver */
+    uint64_t seen;              /* messages that were looked at, of which NUMBER were taken */
+};
+
+static inline int collopt_next_cell(int cell)
+{
+    return cell + 1 == COLLOPT_CELLS ? 0 : cell + 1;
+}
+
+/* Has the ring room for a message?  A sender asks before it writes. */
+static inline bool collopt_channel_has_room(struct collopt_channel *ch)
+{
+    if (ch->number - ch->taken < COLLOPT_CELLS)
+        return true;
+    ch->taken = atomic_load_explicit(&ch->ring->taken, memory_order_acquire);
+    return ch->number - ch->taken < COLLOPT_CELLS;
+}
+
+/* Where the payload of the next message is to be written; NULL: it must go by a message of the host's. */
+static inline char *collopt_channel_payload(struct collopt_channel *ch, size_t bytes)
+{
+    if (bytes <= COLLOPT_INLINE)
+        return ch->ring->cell[ch->cell].payload;
+    return bytes <= ch->block ? ch->blocks + (size_t)ch->cell * ch->block : NULL;
+}
+
+/* Sends what was written to PAYLOAD; NULL: says that the message goes by the host. */
+static inline void collopt_channel_send(struct collopt_channel *ch, unsigned call, const char *payload)
+{
+    struct collopt_cell *cell = &ch->ring->cell[ch->cell];
+
+    cell->call = call;
+    cell->where = payload == cell->payload ? COLLOPT_IN_CELL
+        : payload ? (uint32_t)((size_t)(payload - ch->base) / COLLOPT_BLOCK_UNIT) : COLLOPT_BY_MESSAGE;
+    atomic_store_explicit(&cell->number, ++ch->number, memory_order_release);
+    ch->cell = collopt_next_cell(ch->cell);
+}
+
+/* The oldest message that was looked at is no longer needed. */
+static inline void collopt_channel_take(struct collopt_channel *ch)
+{
+    atomic_store_explicit(&ch->ring->taken, ++ch->number, memory_order_release);
+}
+
+enum collopt_arrival { COLLOPT_NOT_THERE, COLLOPT_THERE, COLLOPT_COMES_BY_HOST };
+
+/* Is the next message of CALL there?  Then *PAYLOAD is valid until it is taken.  At most COLLOPT_CELLS may be looked at
+ * before they are taken.  Messages of earlier calls are dropped. */
+static inline enum collopt_arrival collopt_channel_look(struct collopt_channel *ch, unsigned call, const char **payload)
+{
+    const struct collopt_cell *cell = &ch->ring->cell[ch->cell];
+
+    if (atomic_load_explicit(&cell->number, memory_order_acquire) != ch->seen + 1)
+        return COLLOPT_NOT_THERE;
+    if (__builtin_expect(cell->call != call, 0) && (int32_t)(cell->call - call) > 0)
+        return COLLOPT_NOT_THERE;
+    ch->seen++;
+    ch->cell = collopt_next_cell(ch->cell);
+    if (__builtin_expect(cell->call != call, 0)) {
+        collopt_channel_take(ch);
+        return COLLOPT_NOT_THERE;
+    }
+    *payload = cell->where == COLLOPT_IN_CELL ? cell->payload : ch->base + (size_t)cell->where * COLLOPT_BLOCK_UNIT;
+    return cell->where == COLLOPT_BY_MESSAGE ? COLLOPT_COMES_BY_HOST : COLLOPT_THERE;
+}
+
+/* After a call that failed: what it has looked at. */
+static inline void collopt_channel_take_all(struct collopt_channel *ch)
+{
+    while (ch->number < ch->seen)
+        collopt_channel_take(ch);
+}
+
+/* Makes a channel from this process; false: no room. */
+bool collopt_channel_make(struct collopt_channel *ch);
+/* The receiver's end of a channel that a peer has made at OFFSET of its segment, mapped at BASE. */
+void collopt_channel_open(struct collopt_channel *ch, char *base, size_t offset);
+/* Has blocks for messages of BYTES, at most MOST, from now on, if there is room for them. */
+void collopt_channel_widen(struct collopt_channel *ch, size_t bytes, size_t most);
+/* Gives a channel of this process back once its receiver has taken all that was sent. */
+void collopt_channel_free(struct collopt_channel *ch);
+
+#endif

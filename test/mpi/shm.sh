@@ -1,0 +1,23 @@
+# Every algorithm by shared memory: on two and three ranks, with segments that have room for everything and with ones so
+# small that most messages have to go by the host after all.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/collectives.sh"
+
+for host in $test_hosts; do
+    prepare "$host"
+    i=0
+    while [ $i -lt "$runs" ]; do
+        forced=$(settings $i | tr '\n' ' ')
+        # shellcheck disable=SC2086
+        one 2 COLLOPT_SHM=on $forced --
+        # shellcheck disable=SC2086
+        [ "$host" = mpich ] || one 3 COLLOPT_SHM=on $forced -- count=1000
+        i=$((i + 1))
+    done
+    one 3 COLLOPT_SHM=on -- 2,1
+    one 3 COLLOPT_SHM=on COLLOPT_SHM_SIZE=64K --
+    one 3 COLLOPT_SHM=on COLLOPT_TOPOLOGY=nodes:2,1 --
+    one 2 COLLOPT_SHM=on TEST_LONGEST=300001 -- count=300001
+    one 2 COLLOPT_SHM=on COLLOPT_WAIT=spin -- count=17
+done
+finish

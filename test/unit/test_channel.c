@@ -1,0 +1,210 @@
+/* Channels between two threads of a process, which stand for two processes: order, payloads of every kind, a full ring, what
+ * a failed call leaves behind, and memory that is used again only when it was taken. */
+#include "config.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "shm/channel.h"
+
+enum { SEGMENT = 1 << 20, MESSAGES = 5000, LONGEST = 3000, BLOCK = 2048 };
+
+static struct collopt_segment_key key;
+static char why[160];
+
+static void make(void)
+{
+    collopt_segment_make(SEGMENT, &key, why, sizeof why);
+    ck_assert_msg(key.descriptor >= 0, "%s", why);
+}
+
+/* Byte I of message N, and how long it is. */
+static unsigned char byte_of(unsigned n, size_t i)
+{
+    return (unsigned char)(n * 31 + i * 7 + (i >> 8));
+}
+
+static size_t length_of(unsigned n)
+{
+    static const size_t length[] = { 0, 1, 8, 48, 49, COLLOPT_INLINE, COLLOPT_INLINE + 1, 1000, BLOCK, LONGEST };
+
+    return length[n * 2654435761u % 10];
+}
+
+static bool send_one(struct collopt_channel *ch, unsigned n, unsigned call)
+{
+    size_t length = length_of(n);
+    char *payload;
+
+    if (!collopt_channel_has_room(ch))
+        return false;
+    payload = collopt_channel_payload(ch, length);
+    ck_assert(!payload == (length > BLOCK));
+    for (size_t i = 0; payload && i < length; i++)
+        payload[i] = (char)byte_of(n, i);
+    collopt_channel_send(ch, call, payload);
+    return true;
+}
+
+static void check_one(unsigned n, enum collopt_arrival arrival, const char *payload)
+{
+    size_t length = length_of(n);
+
+    ck_assert_int_eq(arrival, length > BLOCK ? COLLOPT_COMES_BY_HOST : COLLOPT_THERE);
+    for (size_t i = 0; arrival == COLLOPT_THERE && i < length; i++)
+        ck_assert_msg((unsigned char)payload[i] == byte_of(n, i), "message %u, byte %zu of %zu", n, i, length);
+}
+
+static void *receive_all(void *data)
+{
+    struct collopt_channel ch;
+    const char *payload;
+
+    collopt_channel_open(&ch, collopt_segment_base(), *(size_t *)data);
+    for (unsigned n = 0; n < MESSAGES; n++) {
+        enum collopt_arrival arrival;
+
+        while ((arrival = collopt_channel_look(&ch, n / 3, &payload)) == COLLOPT_NOT_THERE)
+            sched_yield();
+        if (n % 5 == 0)
+            sched_yield();      /* with a payload in use */
+        check_one(n, arrival, payload);
+        collopt_channel_take(&ch);
+    }
+    return NULL;
+}
+
+START_TEST(messages_arrive_in_order)
+{
+    struct collopt_channel ch;
+    pthread_t receiver;
+    size_t offset;
+
+    make();
+    ck_assert(collopt_channel_make(&ch));
+    collopt_channel_widen(&ch, BLOCK, BLOCK);
+    offset = (size_t)((char *)ch.ring - ch.base);
+    pthread_create(&receiver, NULL, receive_all, &offset);
+    for (unsigned n = 0; n < MESSAGES; n++)
+        while (!send_one(&ch, n, n / 3))
+            sched_yield();
+    pthread_join(receiver, NULL);
+    collopt_channel_free(&ch);
+    collopt_segment_drop();
+}
+END_TEST
+
+START_TEST(a_full_ring_has_no_room)
+{
+    struct collopt_channel from, to;
+    const char *payload;
+
+    make();
+    ck_assert(collopt_channel_make(&from));
+    collopt_channel_open(&to, from.base, (size_t)((char *)from.ring - from.base));
+    for (unsigned n = 0; n < COLLOPT_CELLS; n++) {
+        ck_assert(collopt_channel_has_room(&from));
+        collopt_channel_send(&from, 1, collopt_channel_payload(&from, 8));
+    }
+    ck_assert(!collopt_channel_has_room(&from));
+    ck_assert_int_eq(collopt_channel_look(&to, 1, &payload), COLLOPT_THERE);
+    ck_assert(!collopt_channel_has_room(&from));        /* looked at, but still in use */
+    collopt_channel_take(&to);
+    ck_assert(collopt_channel_has_room(&from));
+    collopt_segment_drop();
+}
+END_TEST
+
+START_TEST(messages_of_failed_calls_are_dropped)
+{
+    struct collopt_channel from, to;
+    const char *payload;
+    char *sent;
+
+    make();
+    ck_assert(collopt_channel_make(&from));
+    collopt_channel_open(&to, from.base, (size_t)((char *)from.ring - from.base));
+    for (unsigned call = 4; call <= 6; call++) {
+        sent = collopt_channel_payload(&from, 1);
+        *sent = (char)call;
+        collopt_channel_send(&from, call, sent);
+    }
+    ck_assert_int_eq(collopt_channel_look(&to, 3, &payload), COLLOPT_NOT_THERE);       /* of a later call */
+    ck_assert_int_eq(collopt_channel_look(&to, 4, &payload), COLLOPT_THERE);
+    collopt_channel_take_all(&to);                      /* call 4 fails; 5 was not looked at */
+    ck_assert_int_eq(collopt_channel_look(&to, 6, &payload), COLLOPT_NOT_THERE);
+    ck_assert_int_eq(collopt_channel_look(&to, 6, &payload), COLLOPT_THERE);
+    ck_assert_int_eq(*payload, 6);
+    collopt_segment_drop();
+}
+END_TEST
+
+/* A freed channel's memory is not handed out again before the receiver has taken the last message. */
+START_TEST(memory_is_reused_when_it_was_taken)
+{
+    struct collopt_channel from, to, next;
+    struct collopt_ring *ring;
+    const char *payload;
+
+    make();
+    ck_assert(collopt_channel_make(&from));
+    ring = from.ring;
+    collopt_channel_open(&to, from.base, (size_t)((char *)from.ring - from.base));
+    collopt_channel_send(&from, 1, collopt_channel_payload(&from, 8));
+    collopt_channel_free(&from);
+    while (collopt_channel_make(&next))
+        ck_assert(next.ring != ring);
+    ck_assert_int_eq(collopt_channel_look(&to, 1, &payload), COLLOPT_THERE);
+    collopt_channel_take(&to);
+    ck_assert(collopt_channel_make(&next));
+    ck_assert_ptr_eq(next.ring, ring);
+    ck_assert_uint_eq(atomic_load(&ring->taken), 0);
+    collopt_segment_drop();
+}
+END_TEST
+
+START_TEST(segments_are_found_by_their_token)
+{
+    struct collopt_segment_key other;
+    char *base;
+
+    make();
+    other = key;
+    ck_assert((base = collopt_segment_attach(&key, why, sizeof why)) != NULL);
+    collopt_segment_base()[5000] = 17;
+    ck_assert_int_eq(base[5000], 17);
+    collopt_segment_detach(base);
+    other.token++;
+    ck_assert(!collopt_segment_attach(&other, why, sizeof why));
+    other = key;
+    other.descriptor = 0;
+    ck_assert(!collopt_segment_attach(&other, why, sizeof why));
+    other.descriptor = -1;
+    ck_assert(!collopt_segment_attach(&other, why, sizeof why));
+    collopt_segment_drop();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("channel");
+    TCase *tcase = tcase_create("channel");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, messages_arrive_in_order);
+    tcase_add_test(tcase, a_full_ring_has_no_room);
+    tcase_add_test(tcase, messages_of_failed_calls_are_dropped);
+    tcase_add_test(tcase, memory_is_reused_when_it_was_taken);
+    tcase_add_test(tcase, segments_are_found_by_their_token);
+    suite_add_tcase(suite, tcase);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
