@@ -1,4 +1,4 @@
-# Tests without MPI: schedules are proved, spoilt ones refused, costs replayed.
+# Tests without MPI: schedules are proved, spoilt ones refused, formulas replayed.
 
 if COLLOPT_CHECK
 UNIT_TESTS = \
@@ -6,7 +6,7 @@ UNIT_TESTS = \
 	test/unit/test_catalogue \
 	test/unit/test_schedules \
 	test/unit/test_mutations \
-	test/unit/test_costs \
+	test/unit/test_formulas \
 	test/unit/test_model \
 	test/unit/test_bind \
 	test/unit/test_scale
@@ -16,6 +16,8 @@ TESTS += $(UNIT_TESTS)
 
 check_LTLIBRARIES += libcollopt-proof.la
 libcollopt_proof_la_SOURCES = \
+	src/formula.c \
+	src/formula.h \
 	src/replay.c \
 	src/replay.h \
 	test/unit/proof.c \
@@ -44,9 +46,9 @@ test_unit_test_mutations_LDADD = $(UNIT_LIBS)
 test_unit_test_model_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_model_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_model_LDADD = $(UNIT_LIBS)
-test_unit_test_costs_CPPFLAGS = $(UNIT_CPPFLAGS)
-test_unit_test_costs_CFLAGS = $(UNIT_CFLAGS)
-test_unit_test_costs_LDADD = $(UNIT_LIBS)
+test_unit_test_formulas_CPPFLAGS = $(UNIT_CPPFLAGS)
+test_unit_test_formulas_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_formulas_LDADD = $(UNIT_LIBS)
 test_unit_test_bind_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_bind_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_bind_LDADD = $(UNIT_LIBS)
@@ -56,11 +58,11 @@ test_unit_test_scale_LDADD = $(UNIT_LIBS)
 endif
 
 if COLLOPT_CHECK
-check_PROGRAMS += test/unit/test_host_mpi
-TESTS += test/unit/test_host_mpi
-test_unit_test_host_mpi_SOURCES = test/unit/test_host_mpi.c
-test_unit_test_host_mpi_CFLAGS = $(UNIT_CFLAGS)
-test_unit_test_host_mpi_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) -lm
+check_PROGRAMS += test/unit/test_host_times
+TESTS += test/unit/test_host_times
+test_unit_test_host_times_SOURCES = test/unit/test_host_times.c
+test_unit_test_host_times_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_host_times_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) -lm
 endif
 
 if COLLOPT_CHECK
@@ -72,13 +74,19 @@ test_unit_test_choice_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc
 test_unit_test_choice_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) -lm
 endif
 
-# when preparing pays, and the numbers that keep communicators apart
+# when preparing pays, what is remembered of it, and the numbers that keep communicators apart
 if COLLOPT_CHECK
-check_PROGRAMS += test/unit/test_rental test/unit/test_context
-TESTS += test/unit/test_rental test/unit/test_context
+check_PROGRAMS += test/unit/test_rental test/unit/test_memo test/unit/test_context test/unit/test_channel
+TESTS += test/unit/test_rental test/unit/test_memo test/unit/test_context test/unit/test_channel
 test_unit_test_rental_SOURCES = src/select/rental.c src/select/rental.h test/unit/test_rental.c
 test_unit_test_rental_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_rental_LDADD = $(CHECK_LIBS)
+test_unit_test_memo_SOURCES = src/memo.c src/memo.h test/unit/test_memo.c
+test_unit_test_memo_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_memo_LDADD = $(CHECK_LIBS)
+test_unit_test_channel_SOURCES = test/unit/test_channel.c
+test_unit_test_channel_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_channel_LDADD = libcollopt-core.la $(CHECK_LIBS) -lpthread
 test_unit_test_context_SOURCES = src/context.c src/context.h test/unit/test_context.c
 test_unit_test_context_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_context_LDADD = $(CHECK_LIBS) -lpthread

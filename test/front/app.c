@@ -16,7 +16,7 @@
 typedef int init_function(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
 
 /* A name that this host lacks; it is there only when collopt is. */
-#ifdef OPEN_MPI
+#if defined OPEN_MPI && OMPI_MAJOR_VERSION < 5
 # define LACKING "MPI_Allreduce_init"
 #else
 # define LACKING "MPIX_Allreduce_init"

@@ -62,7 +62,7 @@ installation()  # DIRECTORY
     mkdir -p "$1/collopt"
     cp "$front" "$1/libcollopt.so"
     ln -sf libcollopt.so "$1/libcollopt.so.0"
-    for host in $hosts; do
-        shared "$1/collopt/libcollopt-$(abi_of "$host").so" backend.c
+    for each in $hosts; do      # its caller may be at one host
+        shared "$1/collopt/libcollopt-$(abi_of "$each").so" backend.c
     done
 }

@@ -14,8 +14,8 @@ warned()        # PATTERN RANK...
     done
 }
 
-installation lib
 for host in $hosts; do
+    installation lib            # whole again: two hosts of the standard ABI have one backend
     program $host app.c app
     backend=lib/collopt/libcollopt-$(abi_of "$host").so
 

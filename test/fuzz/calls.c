@@ -192,10 +192,10 @@ static struct call draw_call(const struct group *g, uint64_t number, int lane, b
 
     if (favourite && fuzz_chance(&r, 2))
         vary(&r, &c);
-#ifdef MPICH                    /* whose MPI_Reduce in place crashes with another root, as test_collectives.c says */
-    c.root = host && c.in_place ? 0 : c.root;
-    c.in_place = c.in_place && !(host && scatters(&c));         /* its memcpy onto the same address ends the job */
-#endif
+    if (host && c.in_place && on_mpich()) {
+        c.root = 0;                             /* its MPI_Reduce crashes with another one, as test_collectives.c says */
+        c.in_place = !scatters(&c);             /* its memcpy onto the same address ends the job */
+    }
     c.salt = (size_t)(fuzz_next(&r) >> 16);
     c.period = prime[fuzz_below(&r, PRIMES)];
     return c;

@@ -14,6 +14,7 @@ int world_rank = -1, world_ranks = 0;
 static const char *name = "test";
 static int failed;
 static const char *doing = "nothing yet";
+static char library[MPI_MAX_LIBRARY_VERSION_STRING];
 
 void fail(const char *format, ...)
 {
@@ -63,7 +64,10 @@ void at(const char *words, unsigned seconds)
 
 static void get_ready(const char *program)
 {
+    int length;
+
     name = program;
+    MPI_Get_library_version(library, &length);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
 #ifndef TEST_SIMULATED
@@ -142,11 +146,12 @@ void sum_to(MPI_Comm comm, int count, int root, const char *what)
 
 bool on_mpich(void)
 {
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    int length;
+    return strstr(library, "MPICH") || strstr(library, "MVAPICH") || strstr(library, "Intel(R) MPI");
+}
 
-    MPI_Get_library_version(version, &length);
-    return strstr(version, "MPICH") || strstr(version, "MVAPICH") || strstr(version, "Intel(R) MPI");
+bool on_openmpi(void)
+{
+    return strstr(library, "Open MPI") != NULL;
 }
 
 /* ---- what collopt did ------------------------------------------------------------------------------------------- */

@@ -25,8 +25,8 @@ int failures(void);
 /* If nothing is heard of for SECONDS, the rank says what it is at and the job ends.  WORDS is not copied. */
 void at(const char *words, unsigned seconds);
 
-/* Is it MPICH's library, or one that comes of it, whatever the ABI?  Hosts differ where MPI leaves it open. */
-bool on_mpich(void);
+/* Whose library runs this, whatever mpi.h it was compiled with?  Those that come of MPICH are MPICH's here.  From begin on. */
+bool on_mpich(void), on_openmpi(void);
 
 /* Is collopt in this process?  The same programs also tell how the host alone behaves. */
 bool with_collopt(void);

@@ -31,8 +31,9 @@ make_other_build()      # HOST
     echo '#include <stdint.h>
           uint64_t collopt_fingerprint(void);
           __attribute__((visibility("hidden"))) uint64_t collopt_fingerprint(void) { return 1; }' >"$work/other/f.c"
+    # shellcheck disable=SC2046
     ${CC:-cc} -O2 -fPIC -shared -Wl,-z,muldefs -o "$work/other/libcollopt-$(abi_of "$1").so" "$work/other/f.c" \
-        "$build/backend/$(abi_of "$1")/.libs"/*.o -Wl,--whole-archive "$build/.libs/libcollopt-core.a" -Wl,--no-whole-archive \
+        $(find "$build/backend/$(abi_of "$1")" -path '*/.libs/*.o') -Wl,--whole-archive "$build/.libs/libcollopt-core.a" -Wl,--no-whole-archive \
         || fail "$1: the other build could not be linked"
 }
 

@@ -172,14 +172,10 @@ static void check_handed_on(enum which f, const struct buffers *b, const struct 
         }
 }
 
-/* May buffers without elements be null?  Open MPI 4.1.4's MPIX_Reduce_init says that two null ones are the same buffer. */
+/* May buffers without elements be null?  Open MPI's MPI_Reduce_init says that two null ones are the same buffer. */
 static bool null_allowed(const struct way *w)
 {
-#ifdef OPEN_MPI
-    return !w->persistent;
-#else
-    return w != NULL;
-#endif
+    return !w->persistent || !on_openmpi();
 }
 
 /* Ranks that get no result have no receive buffer; where there are no elements, no rank has any buffer. */

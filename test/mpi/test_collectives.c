@@ -373,10 +373,8 @@ static bool has_result(const struct trial *t, const struct group *g)
 /* May the receive buffer be no address at all?  MPICH looks at the one of rank 0 in an Exscan, though it gets nothing. */
 static bool out_unused(const struct trial *t, const struct group *g)
 {
-#ifdef OPEN_MPI
-    if (t->collective == COLLOPT_EXSCAN && g->rank == 0)
+    if (on_openmpi() && t->collective == COLLOPT_EXSCAN && g->rank == 0)
         return !t->in_place;
-#endif
     return !has_result(t, g);
 }
 
