@@ -127,6 +127,8 @@ struct collopt_plan {
     int *posted, posteds;       /* [messages] receives from channels that were posted and have not arrived, in order */
     bool *arrived;              /* [messages] of these, those that have, and were not waited for yet */
     bool absolute;              /* some wire is */
+    bool shm;                   /* shared memory carries its messages inside the node */
+    bool converts;              /* ... of a datatype that has to be packed there */
     bool gaps;                  /* messages carry the gaps of pairs along, as bytes ... */
     int tail;                   /* ... but for the last one: it has so many bytes */
     size_t end[COLLOPT_FIRST_SLOT];     /* of IN and OUT: where the last message in it ends, in elements */
@@ -186,7 +188,7 @@ struct collopt_comm {
     int *node;                  /* what topology.node points to */
     struct collopt_topology level[COLLOPT_GROUPINGS];   /* other groups of the ranks; LEVEL's node is to be freed */
     const struct collopt_topology *groups[COLLOPT_GROUPINGS];   /* those that are known, for topology.groups */
-    struct collopt_machine machine;
+    struct collopt_machine machine[2];          /* messages inside nodes go by the host; by shared memory */
     struct collopt_wish wish[COLLOPT_COLLECTIVES];
     struct collopt_keys *waiting;       /* info keys that were not compared yet, or NULL; info.c */
 

@@ -358,6 +358,13 @@ static COLLOPT_OUT_OF_LINE void tidy_up(struct collopt_comm *c, struct collopt_p
     c->scratch_size = 0;
 }
 
+/* A datatype that is not committed is an error, which the host finds in each message.  Where none is its own, it is asked.  MPICH
+ * looks at nothing if the count is 0; nobody reads what goes nowhere. */
+static COLLOPT_OUT_OF_LINE int check_type(const struct collopt_comm *c, const struct collopt_plan *plan)
+{
+    return PMPI_Send(c, 1, plan->facts.type, MPI_PROC_NULL, 0, c->hidden);
+}
+
 int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out)
 {
     const struct collopt_bound *b = plan->bound;
@@ -369,6 +376,8 @@ int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const voi
     plan->place[COLLOPT_OUT] = out;
     for (int i = 0; i < b->slots; i++)
         plan->place[COLLOPT_FIRST_SLOT + i] = c->scratch + plan->slot[i];
+    if (plan->converts && (err = check_type(c, plan)))
+        return err;
     err = b->strands == 1 ? run_alone(c, plan) : run_together(c, plan);
     if (err || c->scratch_size > c->scratch_kept)
         tidy_up(c, plan, err);

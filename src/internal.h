@@ -12,6 +12,8 @@
 /* ---- settings.c: every environment variable, one table ----------------------------------------------------- */
 
 enum collopt_log { COLLOPT_LOG_WARN, COLLOPT_LOG_DECIDE, COLLOPT_LOG_TRACE };
+/* auto: messages of vectors that are not long, see src/shm/transport.c */
+enum collopt_shm { COLLOPT_SHM_AUTO, COLLOPT_SHM_ON, COLLOPT_SHM_OFF };
 enum collopt_wait { COLLOPT_WAIT_AUTO, COLLOPT_WAIT_SPIN, COLLOPT_WAIT_YIELD };
 enum collopt_gpu { COLLOPT_GPU_AUTO, COLLOPT_GPU_HOST, COLLOPT_GPU_NATIVE };
 enum collopt_reproducible { COLLOPT_NOT_REPRODUCIBLE, COLLOPT_BY_PLACEMENT, COLLOPT_EXACTLY };
@@ -26,7 +28,7 @@ struct collopt_settings {
     enum collopt_log log;       /* COLLOPT_LOG */
     const char *report;         /* COLLOPT_REPORT: file, "stderr", or NULL */
     enum collopt_wait wait;     /* COLLOPT_WAIT */
-    bool shm;                   /* COLLOPT_SHM */
+    enum collopt_shm shm;       /* COLLOPT_SHM */
     size_t shm_size;            /* COLLOPT_SHM_SIZE: bytes of shared memory of a process */
     enum collopt_gpu gpu;       /* COLLOPT_GPU */
     enum collopt_reproducible reproducible;     /* COLLOPT_REPRODUCIBLE; where it is set, AFTER is 1 */

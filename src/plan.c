@@ -161,6 +161,7 @@ static bool set_wire(struct collopt_comm *c, struct collopt_plan *plan, const bo
     if (near && near[m->peer]
         && !(w->link = collopt_shm_link(c, m->peer, m->tag % COLLOPT_STRAND_TAGS, m->send, w->bytes)))
         return false;
+    plan->converts |= w->link && !w->flat;
     if (m->runs == 1)
         return true;
     w->count = 1;
@@ -186,7 +187,7 @@ static void find_ends(struct collopt_plan *plan)
 static bool set_wires(struct collopt_comm *c, struct collopt_plan *plan)
 {
     bool *near = malloc((size_t)c->ranks * sizeof *near), set = near != NULL;
-    bool any = set && collopt_shm_near(c, near);
+    bool any = set && plan->shm && collopt_shm_near(c, near);
 
     find_ends(plan);
     for (int i = 0; set && i < plan->bound->messages; i++) {
@@ -386,7 +387,7 @@ static bool sends_gaps(const struct collopt_comm *c, const struct collopt_facts 
 {
     const size_t cached = (size_t)4 << 20;
     bool copied = p->collective == COLLOPT_EXSCAN && p->ranks == 2 && p->count * p->size > cached
-        && c->machine.mpi == COLLOPT_OPENMPI;
+        && c->machine->mpi == COLLOPT_OPENMPI;
 
     return f->kernel && !f->dense && collopt_kernel(COLLOPT_REPLACE, f->type_id) && c->topology.nodes == 1 && !copied;
 }
@@ -428,7 +429,7 @@ static struct collopt_bound *bind_schedule(const struct collopt_comm *c, const s
     if (piece == 0)
         near_cut[0] = (struct collopt_cut){ .above = 1, .piece = 1, .in_turn = true };
     if (near)
-        bound = collopt_bind_near(s, p, cut, collopt_shm_near(c, near) ? &nearby : NULL);
+        bound = collopt_bind_near(s, p, cut, plan->shm && collopt_shm_near(c, near) ? &nearby : NULL);
     free(near);
     return bound;
 }
@@ -443,7 +444,7 @@ static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan, const s
 
     plan->gaps = gaps;
     plan->tail = gaps ? (int)(plan->facts.extent - (ptrdiff_t)collopt_type_end(plan->facts.type_id)) : 0;
-    plan->eager = c->machine.mpi == COLLOPT_OPENMPI;
+    plan->eager = c->machine->mpi == COLLOPT_OPENMPI;
     plan->bound = bound = s ? bind_schedule(c, plan, s, p) : NULL;
     if (!bound)
         return false;
@@ -504,14 +505,16 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const stru
     struct collopt_problem p = {
         .collective = call->collective, .ranks = c->ranks, .root = call->root, .size = plan->facts.size,
         .counts = plan->counts, .commutative = plan->facts.commutative, .exact = plan->facts.exact, .once = plan->facts.once,
-        .segments = 1, .topology = &c->topology, .machine = &c->machine,
+        .segments = 1, .topology = &c->topology,
     };
     const unsigned misses = collopt_choice_misses();
     struct collopt_decision d;
 
-    collopt_put_nowhere(&p);
     p.count = input_elements(c, call, plan->counts);
     plan->bytes = (uint64_t)p.count * p.size;
+    plan->shm = collopt_shm_carries(c, &p);
+    p.machine = &c->machine[collopt_shm_everywhere() && plan->shm];
+    collopt_put_nowhere(&p);
     plan->size_class = collopt_size_class(plan->bytes);
     choose(c, call, &p, &d);
     if (d.open && collopt_settings()->adapt && call->trial == 0 && c->ranks > 1) {

@@ -9,7 +9,6 @@
 #include "hosts.h"
 #include "inside.h"
 #include "select/host_times.h"
-#include "shm/transport.h"
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------ */
 
@@ -238,7 +237,7 @@ static enum collopt_mpi host_mpi(void)
 static void set_waiting(struct collopt_comm *c, bool crowded)
 {
     enum collopt_wait wait = collopt_settings()->wait;
-    bool host_yields = c->machine.mpi == COLLOPT_OPENMPI && collopt_launched_to_yield();
+    bool host_yields = c->machine->mpi == COLLOPT_OPENMPI && collopt_launched_to_yield();
 
     c->yields = wait == COLLOPT_WAIT_YIELD || (wait == COLLOPT_WAIT_AUTO && crowded);
     c->polite = c->yields && !host_yields;
@@ -255,8 +254,10 @@ bool collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight 
     if (!mapped || !collopt_rental_begin(&c->rental, c->ranks))
         return false;
     map_grid(c, comm, seen);
-    collopt_machine_pick(&c->machine, network_of(c, seen), collopt_shm_everywhere() && !c->own, collopt_settings()->machine);
-    c->machine.mpi = host_mpi();
+    for (int shm = 0; shm < 2; shm++) {
+        collopt_machine_pick(&c->machine[shm], network_of(c, seen), shm, collopt_settings()->machine);
+        c->machine[shm].mpi = host_mpi();
+    }
     set_waiting(c, seen[c->rank].crowded);
     say_topology(c);
     return true;

@@ -162,12 +162,12 @@ static bool lay_out(const char *text, int ranks, struct collopt_topology *t)
     return true;
 }
 
-static bool network(const char *text, struct collopt_machine *m, const struct collopt_topology *t, enum collopt_network *n)
+static bool network(const char *text, const struct collopt_problem *p, struct collopt_machine *m, enum collopt_network *n)
 {
     if (text && strcmp(text, "tcp") != 0 && strcmp(text, "fast") != 0)
         return refuse("--network %s: it takes fast or tcp", text);
-    *n = collopt_network_of(t, !text || strcmp(text, "fast") == 0);
-    collopt_machine_pick(m, *n, false, collopt_settings()->machine);
+    *n = collopt_network_of(p->topology, !text || strcmp(text, "fast") == 0);
+    collopt_machine_pick(m, *n, collopt_shm_suits(p), collopt_settings()->machine);
     return true;
 }
 
@@ -309,7 +309,7 @@ int explain(const struct explain *e)
     p.count = bytes / p.size;
     if (p.collective == COLLOPT_REDUCE_SCATTER_BLOCK)   /* all parts have as many elements, one at least */
         p.count = p.count < ranks ? ranks : p.count / ranks * ranks;
-    if (!place_ranks(e, p.ranks, (int)nodes, &t) || !lay_out(e->topology, p.ranks, &t) || !network(e->network, &machine, &t, &n)
+    if (!place_ranks(e, p.ranks, (int)nodes, &t) || !lay_out(e->topology, p.ranks, &t) || !network(e->network, &p, &machine, &n)
         || !host(e->host, &machine))
         return 2;
     t.oversubscribed = e->crowded;

@@ -28,6 +28,7 @@ enum collopt_mpi { COLLOPT_OTHER_MPI, COLLOPT_OPENMPI, COLLOPT_MPICH, COLLOPT_MP
 extern const char *const collopt_mpi_names[COLLOPT_MPIS];       /* "other", "openmpi", "mpich" */
 
 struct collopt_host_times;      /* select/host_times.h */
+struct collopt_problem;         /* schedule.h */
 
 struct collopt_machine {
     struct collopt_way way[COLLOPT_LEVELS];
@@ -91,6 +92,9 @@ void collopt_machine_free(struct collopt_machine_file *f);
 /* Writes what M says for the keys of GIVEN, a line each, as collopt_machine_parse() reads it, to six digits.  COMMENT, unless
  * NULL, has a text or NULL for every key, written behind its line.  False: it could not be written. */
 bool collopt_machine_write(FILE *to, const struct collopt_machine *m, unsigned given, const char *const *comment);
+
+/* Where shared memory can be had, does it carry what P sends inside nodes?  As COLLOPT_SHM says, and how long the vector is. */
+bool collopt_shm_suits(const struct collopt_problem *p);
 
 /* *M = the shipped machine with such a network, whose messages inside nodes go by shared memory (SHM) or by the host, and
  * what FILE (NULL: none) says instead. */

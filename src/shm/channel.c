@@ -96,19 +96,21 @@ void collopt_channel_widen(struct collopt_channel *ch, size_t bytes, size_t most
         return;
     while (block < bytes)
         block *= 2;
-    if (block > most || !(blocks = take(COLLOPT_CELLS * block)))
+    if (block > most || !(blocks = take(COLLOPT_BLOCKS * block)))
         return;
     if (ch->blocks)
-        leave(ch, ch->blocks, COLLOPT_CELLS * ch->block);
+        leave(ch, ch->blocks, COLLOPT_BLOCKS * ch->block);
     ch->blocks = blocks;
     ch->block = block;
+    ch->next = 0;
+    memset(ch->user, 0, sizeof ch->user);
     give_back_what_was_taken();
 }
 
 void collopt_channel_free(struct collopt_channel *ch)
 {
     if (ch->blocks)
-        leave(ch, ch->blocks, COLLOPT_CELLS * ch->block);
+        leave(ch, ch->blocks, COLLOPT_BLOCKS * ch->block);
     leave(ch, ch->ring, sizeof *ch->ring);
     ch->ring = NULL;
     give_back_what_was_taken();

@@ -3,7 +3,7 @@
  * It is a ring of cells.  The sender writes a message into the next cell, with its payload if that is short, else into a
  * block of its segment that the cell points to, and then stores the message's number there (release).  The receiver
  * looks for that number (acquire), reads the payload where it is, and then stores the number of the message that it has
- * taken (release) in a line of its own.  A cell and its block are written again only when the message before in it was
+ * taken (release) in a line of its own.  A cell and a block are written again only when the message before in it was
  * taken.  Numbers begin with 1, have 64 bits and are never reset, so none comes twice.
  *
  * Each word has one writer.  A message with a short payload is one cache line that changes its owner.
@@ -25,19 +25,24 @@
 #include "shm/segment.h"
 
 enum {
-    COLLOPT_CELLS = 7,          /* with the line of what was taken, 1 KiB */
+    COLLOPT_CELLS = 31,         /* with the line of what was taken, 4 KiB: where ranks share a processor, one runs so far ahead */
+    COLLOPT_BLOCKS = 7,
     COLLOPT_INLINE = COLLOPT_SHM_LINE - 16      /* bytes of payload in a cell; 48 of them in the first cache line */
 };
 
-/* In place of where a payload is, in units of COLLOPT_BLOCK_UNIT bytes from the segment's start. */
+/* Where a payload is, in units of COLLOPT_BLOCK_UNIT bytes from the segment's start; or COLLOPT_BY_MESSAGE; or in the cell, from
+ * COLLOPT_IN_CELL on by its length. */
 enum { COLLOPT_BLOCK_UNIT = 64 };
-static const uint32_t COLLOPT_IN_CELL = 0, COLLOPT_BY_MESSAGE = UINT32_MAX;
+static const uint32_t COLLOPT_BY_MESSAGE = UINT32_MAX, COLLOPT_IN_CELL = UINT32_MAX - 1 - COLLOPT_INLINE;
 
 struct collopt_cell {
     _Alignas(COLLOPT_SHM_LINE) _Atomic uint64_t number;
     uint32_t call;              /* number of the call: a message that a failed call has left behind is dropped */
     uint32_t where;
-    char payload[COLLOPT_INLINE];
+    union {
+        char payload[COLLOPT_INLINE];
+        size_t bytes;           /* of a payload elsewhere */
+    };
 };
 
 struct collopt_ring {           /* in the sender's segment */
@@ -53,8 +58,10 @@ struct collopt_channel {
     int cell;                   /* of the next one to send or to look at */
     /* sender */
     uint64_t taken;             /* of which the receiver is known to have taken so many */
-    char *blocks;               /* one of BLOCK bytes for each cell, or NULL */
+    char *blocks;               /* COLLOPT_BLOCKS of BLOCK bytes, used in turn; or NULL */
     size_t block;
+    int next;                   /* block */
+    uint64_t user[COLLOPT_BLOCKS];      /* the message that was last in each */
     /* receiver */
     uint64_t seen;              /* messages that were looked at, of which NUMBER were taken */
 };
@@ -64,13 +71,24 @@ static inline int collopt_next_cell(int cell)
     return cell + 1 == COLLOPT_CELLS ? 0 : cell + 1;
 }
 
-/* Has the ring room for a message?  A sender asks before it writes. */
-static inline bool collopt_channel_has_room(struct collopt_channel *ch)
+/* Messages that must have been taken before one of BYTES can be written. */
+static inline uint64_t collopt_channel_needs(const struct collopt_channel *ch, size_t bytes)
 {
-    if (ch->number - ch->taken < COLLOPT_CELLS)
+    uint64_t cell = ch->number < COLLOPT_CELLS ? 0 : ch->number + 1 - COLLOPT_CELLS;
+    uint64_t block = bytes > COLLOPT_INLINE && bytes <= ch->block ? ch->user[ch->next] : 0;
+
+    return block > cell ? block : cell;
+}
+
+/* Is there room for a message of BYTES?  A sender asks before it writes. */
+static inline bool collopt_channel_has_room(struct collopt_channel *ch, size_t bytes)
+{
+    uint64_t needs = collopt_channel_needs(ch, bytes);
+
+    if (ch->taken >= needs)
         return true;
     ch->taken = atomic_load_explicit(&ch->ring->taken, memory_order_acquire);
-    return ch->number - ch->taken < COLLOPT_CELLS;
+    return ch->taken >= needs;
 }
 
 /* Where the payload of the next message is to be written; NULL: it must go by a message of the host's. */
@@ -78,18 +96,26 @@ static inline char *collopt_channel_payload(struct collopt_channel *ch, size_t b
 {
     if (bytes <= COLLOPT_INLINE)
         return ch->ring->cell[ch->cell].payload;
-    return bytes <= ch->block ? ch->blocks + (size_t)ch->cell * ch->block : NULL;
+    return bytes <= ch->block ? ch->blocks + (size_t)ch->next * ch->block : NULL;
 }
 
-/* Sends what was written to PAYLOAD; NULL: says that the message goes by the host. */
-static inline void collopt_channel_send(struct collopt_channel *ch, unsigned call, const char *payload)
+/* Sends BYTES that were written to PAYLOAD; NULL: says that the message goes by the host. */
+static inline void collopt_channel_send(struct collopt_channel *ch, unsigned call, const char *payload, size_t bytes)
 {
     struct collopt_cell *cell = &ch->ring->cell[ch->cell];
 
     cell->call = call;
-    cell->where = payload == cell->payload ? COLLOPT_IN_CELL
-        : payload ? (uint32_t)((size_t)(payload - ch->base) / COLLOPT_BLOCK_UNIT) : COLLOPT_BY_MESSAGE;
-    atomic_store_explicit(&cell->number, ++ch->number, memory_order_release);
+    cell->where = COLLOPT_IN_CELL + (uint32_t)bytes;
+    ch->number++;
+    if (!payload) {
+        cell->where = COLLOPT_BY_MESSAGE;
+    } else if (payload != cell->payload) {
+        cell->bytes = bytes;
+        cell->where = (uint32_t)((size_t)(payload - ch->base) / COLLOPT_BLOCK_UNIT);
+        ch->user[ch->next] = ch->number;
+        ch->next = ch->next + 1 == COLLOPT_BLOCKS ? 0 : ch->next + 1;
+    }
+    atomic_store_explicit(&cell->number, ch->number, memory_order_release);
     ch->cell = collopt_next_cell(ch->cell);
 }
 
@@ -97,13 +123,15 @@ static inline void collopt_channel_send(struct collopt_channel *ch, unsigned cal
 static inline void collopt_channel_take(struct collopt_channel *ch)
 {
     atomic_store_explicit(&ch->ring->taken, ++ch->number, memory_order_release);
+    __builtin_prefetch(&ch->ring->cell[ch->cell]);      /* the next one may be there already */
 }
 
 enum collopt_arrival { COLLOPT_NOT_THERE, COLLOPT_THERE, COLLOPT_COMES_BY_HOST };
 
-/* Is the next message of CALL there?  Then *PAYLOAD is valid until it is taken.  At most COLLOPT_CELLS may be looked at
+/* Is the next message of CALL there?  Then *PAYLOAD of *BYTES is valid until it is taken.  At most COLLOPT_CELLS may be looked at
  * before they are taken.  Messages of earlier calls are dropped. */
-static inline enum collopt_arrival collopt_channel_look(struct collopt_channel *ch, unsigned call, const char **payload)
+static inline enum collopt_arrival collopt_channel_look(struct collopt_channel *ch, unsigned call, const char **payload,
+                                                        size_t *bytes)
 {
     const struct collopt_cell *cell = &ch->ring->cell[ch->cell];
 
@@ -117,8 +145,16 @@ static inline enum collopt_arrival collopt_channel_look(struct collopt_channel *
         collopt_channel_take(ch);
         return COLLOPT_NOT_THERE;
     }
-    *payload = cell->where == COLLOPT_IN_CELL ? cell->payload : ch->base + (size_t)cell->where * COLLOPT_BLOCK_UNIT;
-    return cell->where == COLLOPT_BY_MESSAGE ? COLLOPT_COMES_BY_HOST : COLLOPT_THERE;
+    if (__builtin_expect(cell->where == COLLOPT_BY_MESSAGE, 0))
+        return COLLOPT_COMES_BY_HOST;
+    if (cell->where >= COLLOPT_IN_CELL) {
+        *payload = cell->payload;
+        *bytes = cell->where - COLLOPT_IN_CELL;
+    } else {
+        *payload = ch->base + (size_t)cell->where * COLLOPT_BLOCK_UNIT;
+        *bytes = cell->bytes;
+    }
+    return COLLOPT_THERE;
 }
 
 /* After a call that failed: what it has looked at. */

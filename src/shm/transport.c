@@ -22,7 +22,7 @@ void collopt_shm_offer(struct collopt_segment_key *key)
 
     *key = (struct collopt_segment_key){ .descriptor = -1 };
 #ifndef COLLOPT_HOST_SMPI       /* its ranks are threads of one process, and time is simulated */
-    if (!collopt_settings()->shm)
+    if (collopt_settings()->shm == COLLOPT_SHM_OFF)
         return;
     collopt_segment_make(collopt_settings()->shm_size, key, why, sizeof why);
     if (key->descriptor < 0)
@@ -93,7 +93,7 @@ void collopt_shm_begin(MPI_Comm hidden, int rank, int ranks, const struct collop
 {
     bool shared;
     int nodes = count_nodes(seen, ranks, &shared);
-    int *ok = collopt_settings()->shm && shared ? malloc((size_t)nodes * sizeof *ok) : NULL;
+    int *ok = collopt_settings()->shm != COLLOPT_SHM_OFF && shared ? malloc((size_t)nodes * sizeof *ok) : NULL;
 
     if (!ok) {
         collopt_segment_drop();
@@ -129,13 +129,18 @@ bool collopt_shm_everywhere(void)
 
 /* ---- the channels of a communicator ------------------------------------------------------------------------------- */
 
+bool collopt_shm_carries(const struct collopt_comm *c, const struct collopt_problem *p)
+{
+    return here && !c->own && collopt_shm_suits(p);
+}
+
 bool collopt_shm_near(const struct collopt_comm *c, bool *near)
 {
     const int *node = c->topology.node;
     bool any = false;
 
     for (int r = 0; r < c->ranks; r++) {
-        near[r] = here && !c->own && r != c->rank && (!node || node[r] == node[c->rank]) && segment[collopt_peer(c, r).rank];
+        near[r] = r != c->rank && (!node || node[r] == node[c->rank]) && segment[collopt_peer(c, r).rank];
         any = any || near[r];
     }
     return any;
@@ -145,7 +150,7 @@ bool collopt_shm_near(const struct collopt_comm *c, bool *near)
 size_t collopt_shm_piece(const struct collopt_comm *c)
 {
     size_t peers = (size_t)(c->topology.largest > 0 ? c->topology.largest : c->ranks) - 1;
-    size_t room = collopt_settings()->shm_size / 2 / (COLLOPT_CELLS + 1) / (peers > 0 ? peers : 1), piece = SHORTEST_PIECE;
+    size_t room = collopt_settings()->shm_size / 2 / (COLLOPT_BLOCKS + 1) / (peers > 0 ? peers : 1), piece = SHORTEST_PIECE;
 
     while (piece * 2 <= room && piece * 2 <= LONGEST_PIECE)
         piece *= 2;
@@ -298,14 +303,14 @@ static int send_now(struct collopt_comm *c, struct collopt_plan *plan, int messa
 
     if (!payload) {
         if (!w->link->closed)
-            collopt_channel_send(ch, c->call, NULL);
+            collopt_channel_send(ch, c->call, NULL, 0);
         return collopt_start(c, plan, message);
     }
     if (__builtin_expect(w->flat, 1))
         gather(plan, w, payload);
     else if ((err = convert(c, plan, w, payload)))
         return err;
-    collopt_channel_send(ch, c->call, payload);
+    collopt_channel_send(ch, c->call, payload, w->bytes);
     return MPI_SUCCESS;
 }
 
@@ -313,7 +318,7 @@ int collopt_shm_send(struct collopt_comm *c, struct collopt_plan *plan, int mess
 {
     struct collopt_link *l = plan->wire[message].link;
 
-    if (__builtin_expect(!l->late && (l->closed || collopt_channel_has_room(&l->channel)), 1))
+    if (__builtin_expect(!l->late && (l->closed || collopt_channel_has_room(&l->channel, plan->wire[message].bytes)), 1))
         return send_now(c, plan, message);
     l->late = true;
     plan->late[plan->lates++] = message;
@@ -332,7 +337,7 @@ int collopt_shm_send_late(struct collopt_comm *c, struct collopt_plan *plan)
         int message = plan->late[i];
         struct collopt_link *l = plan->wire[message].link;
 
-        if (!err && !l->late && collopt_channel_has_room(&l->channel)) {
+        if (!err && !l->late && collopt_channel_has_room(&l->channel, plan->wire[message].bytes)) {
             err = send_now(c, plan, message);
         } else {
             l->late = true;
@@ -388,6 +393,7 @@ static int receive_next(struct collopt_comm *c, struct collopt_plan *plan, int m
     const struct collopt_wire *w = &plan->wire[message];
     struct collopt_link *l = w->link;
     const char *payload;
+    size_t bytes;
     int err = MPI_SUCCESS;
 
     *done = false;
@@ -397,7 +403,7 @@ static int receive_next(struct collopt_comm *c, struct collopt_plan *plan, int m
         return receive_by_host(c, plan, message, done);
     if (__builtin_expect(l->held > 0, 0))
         move_held(c, plan, l);
-    switch (collopt_channel_look(&l->channel, c->call, &payload)) {
+    switch (collopt_channel_look(&l->channel, c->call, &payload, &bytes)) {
     case COLLOPT_NOT_THERE:
         return MPI_SUCCESS;
     case COLLOPT_COMES_BY_HOST:
@@ -407,6 +413,10 @@ static int receive_next(struct collopt_comm *c, struct collopt_plan *plan, int m
         break;
     }
     *done = true;
+    if (__builtin_expect(bytes != w->bytes, 0)) {       /* ranks have called with different counts */
+        collopt_channel_take(&l->channel);
+        return MPI_ERR_TRUNCATE;
+    }
     if (view && is_view(plan, w->place)) {
         plan->place[w->place] = (char *)payload;
         l->held = message + 1;

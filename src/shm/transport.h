@@ -32,7 +32,9 @@ void collopt_shm_offer(struct collopt_segment_key *key);
 /* Do the ranks of every node share memory?  All ranks answer alike. */
 bool collopt_shm_everywhere(void);
 
-/* NEAR[r]: messages to and from rank R go by shared memory.  False: none do. */
+/* Does shared memory carry what the calls of P send inside this rank's node? */
+bool collopt_shm_carries(const struct collopt_comm *c, const struct collopt_problem *p);
+/* NEAR[r]: rank R is another one of this node.  False: none is.  For what shared memory carries. */
 bool collopt_shm_near(const struct collopt_comm *c, bool *near);
 /* Bytes of a message; longer ones are cut. */
 size_t collopt_shm_piece(const struct collopt_comm *c);

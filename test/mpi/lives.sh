@@ -1,4 +1,4 @@
-# Communicators that end, or begin, while something else goes on: what MPI allows hangs nowhere, and sums stay right.
+# Communicators that end, or begin, while something else goes on, and messages that have to go on: what MPI allows hangs nowhere, and sums stay right.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
@@ -11,6 +11,12 @@ lives()                 # HOST
             done
         done
     done
+    for shm in on off; do
+        for wait in auto spin yield; do
+            quiet "$1" 2 COLLOPT_AFTER=1 COLLOPT_SHM=$shm COLLOPT_WAIT=$wait "$(program "$1" lives)" progress
+        done
+    done
+    quiet "$1" 3 COLLOPT_AFTER=1 "$(program "$1" lives)" progress
 }
 
 for_each_host lives

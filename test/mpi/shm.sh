@@ -1,5 +1,5 @@
-# Every algorithm by shared memory: on two and three ranks, with segments that have room for everything and with ones so
-# small that most messages have to go by the host after all.
+# Every algorithm by the host's messages alone, on two and three ranks: other tests use shared memory.  And shared memory with
+# segments so small that most messages have to go by the host after all, and for long vectors.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/collectives.sh"
 
@@ -9,12 +9,13 @@ for host in $test_hosts; do
     while [ $i -lt "$runs" ]; do
         forced=$(settings $i | tr '\n' ' ')
         # shellcheck disable=SC2086
-        one 2 COLLOPT_SHM=on $forced --
+        one 2 COLLOPT_SHM=off $forced --
         # shellcheck disable=SC2086
-        [ "$host" = mpich ] || one 3 COLLOPT_SHM=on $forced -- count=1000
+        [ "$host" = mpich ] || one 3 COLLOPT_SHM=off $forced -- count=1000
         i=$((i + 1))
     done
-    one 3 COLLOPT_SHM=on -- 2,1
+    one 3 COLLOPT_SHM=off -- 2,1
+    one 3 COLLOPT_SHM=off TEST_LONGEST=5000 -- count=5000
     one 3 COLLOPT_SHM=on COLLOPT_SHM_SIZE=64K --
     one 3 COLLOPT_SHM=on COLLOPT_TOPOLOGY=nodes:2,1 --
     one 2 COLLOPT_SHM=on TEST_LONGEST=300001 -- count=300001

@@ -1,4 +1,4 @@
-/* Communicators that end, or begin, while something else goes on.
+/* Communicators that end, or begin, while something else goes on; messages of the program that have to go on.
  *
  *     test_lives SUBJECT
  *
@@ -136,6 +136,32 @@ static void callbacks(void)
     MPI_Comm_free_keyval(&key);
 }
 
+/* ---- the program's own messages --------------------------------------------------------------------------------------------- */
+
+/* One rank reduces while a long message of its own is under way, which its receiver waits for before it reduces: a rank that waits
+ * in a reduction has to make the MPI library go on. */
+static void progress(void)
+{
+    enum { LONG = 1 << 20 };
+    int *data = calloc(LONG, sizeof *data);
+
+    for (int i = 0; data && i < ROUNDS / 2; i++) {
+        int from = i % world_ranks, to = (i + 1) % world_ranks;
+        MPI_Request request = MPI_REQUEST_NULL;
+
+        at("a message that is under way while its sender reduces", 60);
+        data[LONG - 1] = world_rank == from ? i : -1;
+        if (world_rank == from)
+            MPI_Isend(data, LONG, MPI_INT, to, 1, MPI_COMM_WORLD, &request);
+        if (world_rank == to)
+            MPI_Recv(data, LONG, MPI_INT, from, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        sums(MPI_COMM_WORLD, "while a message is under way");
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        check(world_rank != to || data[LONG - 1] == i, "the message of round %d came wrong", i);
+    }
+    free(data);
+}
+
 static const struct subject {
     const char *name;
     int level;
@@ -144,6 +170,7 @@ static const struct subject {
     { "threads", MPI_THREAD_MULTIPLE, threads },
     { "pending", MPI_THREAD_SINGLE, pending },
     { "callbacks", MPI_THREAD_SINGLE, callbacks },
+    { "progress", MPI_THREAD_SINGLE, progress },
 };
 
 int main(int argc, char **argv)
@@ -154,7 +181,7 @@ int main(int argc, char **argv)
     while (i < SUBJECTS && strcmp(subjects[i].name, argc > 1 ? argv[1] : "") != 0)
         i++;
     if (i == SUBJECTS) {
-        fprintf(stderr, "test_lives: threads, pending or callbacks\n");
+        fprintf(stderr, "test_lives: threads, pending, callbacks or progress\n");
         return 99;
     }
     begin_with(&argc, &argv, "test_lives", subjects[i].level);

@@ -39,20 +39,21 @@ static bool send_one(struct collopt_channel *ch, unsigned n, unsigned call)
     size_t length = length_of(n);
     char *payload;
 
-    if (!collopt_channel_has_room(ch))
+    if (!collopt_channel_has_room(ch, length))
         return false;
     payload = collopt_channel_payload(ch, length);
     ck_assert(!payload == (length > BLOCK));
     for (size_t i = 0; payload && i < length; i++)
         payload[i] = (char)byte_of(n, i);
-    collopt_channel_send(ch, call, payload);
+    collopt_channel_send(ch, call, payload, length);
     return true;
 }
 
-static void check_one(unsigned n, enum collopt_arrival arrival, const char *payload)
+static void check_one(unsigned n, enum collopt_arrival arrival, const char *payload, size_t bytes)
 {
     size_t length = length_of(n);
 
+    ck_assert(arrival == COLLOPT_COMES_BY_HOST || bytes == length);
     ck_assert_int_eq(arrival, length > BLOCK ? COLLOPT_COMES_BY_HOST : COLLOPT_THERE);
     for (size_t i = 0; arrival == COLLOPT_THERE && i < length; i++)
         ck_assert_msg((unsigned char)payload[i] == byte_of(n, i), "message %u, byte %zu of %zu", n, i, length);
@@ -61,17 +62,18 @@ static void check_one(unsigned n, enum collopt_arrival arrival, const char *payl
 static void *receive_all(void *data)
 {
     struct collopt_channel ch;
-    const char *payload;
+    const char *payload = NULL;
+    size_t bytes = 0;
 
     collopt_channel_open(&ch, collopt_segment_base(), *(size_t *)data);
     for (unsigned n = 0; n < MESSAGES; n++) {
         enum collopt_arrival arrival;
 
-        while ((arrival = collopt_channel_look(&ch, n / 3, &payload)) == COLLOPT_NOT_THERE)
+        while ((arrival = collopt_channel_look(&ch, n / 3, &payload, &bytes)) == COLLOPT_NOT_THERE)
             sched_yield();
         if (n % 5 == 0)
             sched_yield();      /* with a payload in use */
-        check_one(n, arrival, payload);
+        check_one(n, arrival, payload, bytes);
         collopt_channel_take(&ch);
     }
     return NULL;
@@ -99,21 +101,27 @@ END_TEST
 
 START_TEST(a_full_ring_has_no_room)
 {
+    const size_t length[] = { 8, BLOCK };
+    const unsigned room[] = { COLLOPT_CELLS, COLLOPT_BLOCKS };
+
     struct collopt_channel from, to;
     const char *payload;
+    size_t bytes;
 
     make();
     ck_assert(collopt_channel_make(&from));
     collopt_channel_open(&to, from.base, (size_t)((char *)from.ring - from.base));
-    for (unsigned n = 0; n < COLLOPT_CELLS; n++) {
-        ck_assert(collopt_channel_has_room(&from));
-        collopt_channel_send(&from, 1, collopt_channel_payload(&from, 8));
+    collopt_channel_widen(&from, BLOCK, BLOCK);
+    for (unsigned n = 0; n < room[_i]; n++) {
+        ck_assert(collopt_channel_has_room(&from, length[_i]));
+        collopt_channel_send(&from, 1, collopt_channel_payload(&from, length[_i]), length[_i]);
     }
-    ck_assert(!collopt_channel_has_room(&from));
-    ck_assert_int_eq(collopt_channel_look(&to, 1, &payload), COLLOPT_THERE);
-    ck_assert(!collopt_channel_has_room(&from));        /* looked at, but still in use */
+    ck_assert(!collopt_channel_has_room(&from, length[_i]));
+    ck_assert(collopt_channel_has_room(&from, 8) == (_i == 1));         /* blocks are full, cells are not */
+    ck_assert_int_eq(collopt_channel_look(&to, 1, &payload, &bytes), COLLOPT_THERE);
+    ck_assert(!collopt_channel_has_room(&from, length[_i]));             /* looked at, but still in use */
     collopt_channel_take(&to);
-    ck_assert(collopt_channel_has_room(&from));
+    ck_assert(collopt_channel_has_room(&from, length[_i]));
     collopt_segment_drop();
 }
 END_TEST
@@ -122,6 +130,7 @@ START_TEST(messages_of_failed_calls_are_dropped)
 {
     struct collopt_channel from, to;
     const char *payload;
+    size_t bytes;
     char *sent;
 
     make();
@@ -130,13 +139,13 @@ START_TEST(messages_of_failed_calls_are_dropped)
     for (unsigned call = 4; call <= 6; call++) {
         sent = collopt_channel_payload(&from, 1);
         *sent = (char)call;
-        collopt_channel_send(&from, call, sent);
+        collopt_channel_send(&from, call, sent, 1);
     }
-    ck_assert_int_eq(collopt_channel_look(&to, 3, &payload), COLLOPT_NOT_THERE);       /* of a later call */
-    ck_assert_int_eq(collopt_channel_look(&to, 4, &payload), COLLOPT_THERE);
+    ck_assert_int_eq(collopt_channel_look(&to, 3, &payload, &bytes), COLLOPT_NOT_THERE);       /* of a later call */
+    ck_assert_int_eq(collopt_channel_look(&to, 4, &payload, &bytes), COLLOPT_THERE);
     collopt_channel_take_all(&to);                      /* call 4 fails; 5 was not looked at */
-    ck_assert_int_eq(collopt_channel_look(&to, 6, &payload), COLLOPT_NOT_THERE);
-    ck_assert_int_eq(collopt_channel_look(&to, 6, &payload), COLLOPT_THERE);
+    ck_assert_int_eq(collopt_channel_look(&to, 6, &payload, &bytes), COLLOPT_NOT_THERE);
+    ck_assert_int_eq(collopt_channel_look(&to, 6, &payload, &bytes), COLLOPT_THERE);
     ck_assert_int_eq(*payload, 6);
     collopt_segment_drop();
 }
@@ -148,16 +157,17 @@ START_TEST(memory_is_reused_when_it_was_taken)
     struct collopt_channel from, to, next;
     struct collopt_ring *ring;
     const char *payload;
+    size_t bytes;
 
     make();
     ck_assert(collopt_channel_make(&from));
     ring = from.ring;
     collopt_channel_open(&to, from.base, (size_t)((char *)from.ring - from.base));
-    collopt_channel_send(&from, 1, collopt_channel_payload(&from, 8));
+    collopt_channel_send(&from, 1, collopt_channel_payload(&from, 8), 8);
     collopt_channel_free(&from);
     while (collopt_channel_make(&next))
         ck_assert(next.ring != ring);
-    ck_assert_int_eq(collopt_channel_look(&to, 1, &payload), COLLOPT_THERE);
+    ck_assert_int_eq(collopt_channel_look(&to, 1, &payload, &bytes), COLLOPT_THERE);
     collopt_channel_take(&to);
     ck_assert(collopt_channel_make(&next));
     ck_assert_ptr_eq(next.ring, ring);
@@ -197,7 +207,7 @@ int main(void)
 
     tcase_set_timeout(tcase, 120);
     tcase_add_test(tcase, messages_arrive_in_order);
-    tcase_add_test(tcase, a_full_ring_has_no_room);
+    tcase_add_loop_test(tcase, a_full_ring_has_no_room, 0, 2);
     tcase_add_test(tcase, messages_of_failed_calls_are_dropped);
     tcase_add_test(tcase, memory_is_reused_when_it_was_taken);
     tcase_add_test(tcase, segments_are_found_by_their_token);
