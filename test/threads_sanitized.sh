@@ -95,6 +95,28 @@ said 1 '^collopt: 8 threads say this once$' "threads without MPI"
 said 1 '^collopt: 8 threads decide this once$' "threads without MPI"
 said 1 '^collopt: COLLOPT_ALLREDUCE=bucket:dims=3x3 cannot serve 8 ranks, ' "threads without MPI"
 
+# Channels of shared memory, and whether each order that they ask of memory is needed: without it there is a race.
+channel()               # NAME
+{
+    # shellcheck disable=SC2046
+    compiled -iquote "$work/$1" "$top/test/unit/test_channel.c" core/*.o $(made CHECK_CFLAGS) $(made CHECK_LIBS) -lm -lpthread -ldl \
+        -o "channel-$1"
+    # shellcheck disable=SC2086
+    CK_FORK=no timeout 300 $fixed "./channel-$1" >said 2>&1
+}
+
+if [ -n "$(made CHECK_LIBS)" ]; then
+    channel as_it_is || fail "channels: status $?"
+    said 0 'WARNING: ThreadSanitizer' "channels"
+    for function in has_room send take look; do
+        mkdir -p "$function/shm"
+        sed "/^static inline .*collopt_channel_$function(/,/^}/s/memory_order_\(release\|acquire\)/memory_order_relaxed/" "$top/src/shm/channel.h" \
+            >"$function/shm/channel.h"
+        ! cmp -s "$function/shm/channel.h" "$top/src/shm/channel.h" || fail "channels: no memory order in $function"
+        ! channel "$function" || fail "channels: the order in $function is not missed"
+    done
+fi
+
 # shellcheck disable=SC2046
 compiled -shared $(listed libcollopt_la_SOURCES Makefile.am) $(listed COLLOPT_PUBLIC_SOURCES src/backend.mk) -Wl,--version-script="$top/src/front/front.map" \
     -ldl -o libcollopt.so

@@ -75,8 +75,8 @@ not_exact()             # HOST
     ! launch "$1" 4 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=exact COLLOPT_LOG=decide COLLOPT_ALLREDUCE=ring "$with" \
         || fail "$1: MPI_SUM rounds like an operation of the user's"
     said 1 'COLLOPT_ALLREDUCE=ring cannot serve .* combines partial sums, and COLLOPT_REPRODUCIBLE=exact rounds once; ' "$1"
-    said 1 '^collopt: scan, 4 ranks, 8 bytes, sum of double: gather (fixed table, COLLOPT_REPRODUCIBLE=exact)' "$1"
-    said 1 '^collopt: scan, 4 ranks, 16 bytes, user of derived: recursive_doubling (fixed table, .* for sums of .*: as under placement)' "$1"
+    said 1 '^collopt: scan, 4 ranks, 8 bytes, sum of double, by shared memory: gather (fixed table, COLLOPT_REPRODUCIBLE=exact)' "$1"
+    said 1 '^collopt: scan, 4 ranks, 16 bytes, user of derived, by shared memory: recursive_doubling (fixed table, .* for sums of .*: as under placement)' "$1"
 }
 
 reproducible()          # HOST

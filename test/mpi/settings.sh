@@ -49,7 +49,7 @@ beginning()
 talking()
 {
     tells 2 'run 4 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_ALLREDUCE=ring -- allreduce=4
-    said 1 '^collopt: allreduce, 2 ranks, 64 bytes, sum of int32: ring (forced by COLLOPT_ALLREDUCE)$' "$host, decisions"
+    said 1 '^collopt: allreduce, 2 ranks, 64 bytes, sum of int32, by shared memory: ring (forced by COLLOPT_ALLREDUCE)$' "$host, decisions"
     tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_ALLREDUCE=bucket:dims=2x2 -- allreduce
     said 1 '^collopt: allreduce, 4 ranks, .*: bucket.* (forced by COLLOPT_ALLREDUCE)$' "$host, dims that fit"
     tells 2 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=bucket:dims=2x2 -- allreduce
