@@ -128,6 +128,8 @@ struct collopt_plan {
     bool *arrived;              /* [messages] of these, those that have, and were not waited for yet */
     bool absolute;              /* some wire is */
     bool shm;                   /* shared memory carries its messages inside the node */
+    uint64_t sent[COLLOPT_SENT];        /* bytes of a call's sends, as planned ... */
+    uint64_t diverted;          /* ... and of the last call, by the host for want of room */
     bool converts;              /* ... of a datatype that has to be packed there */
     bool gaps;                  /* messages carry the gaps of pairs along, as bytes ... */
     int tail;                   /* ... but for the last one: it has so many bytes */

@@ -145,6 +145,8 @@ static inline void refresh(struct entry *e)
     set_count(&e->counter.calls, 0);
     set_count(&e->counter.bytes, 0);
     set_seconds(&e->counter.seconds, 0);
+    for (int i = 0; i < COLLOPT_SENT; i++)
+        set_count(&e->counter.sent[i], 0);
     __atomic_store_n(&e->generation, now, __ATOMIC_RELEASE);
 }
 
@@ -159,6 +161,8 @@ static void add(struct entry *e, const struct collopt_counter *c)
     if (sum->calls == 0 || c->most > sum->most)
         set_seconds(&sum->most, c->most);
     set_seconds(&sum->seconds, sum->seconds + c->seconds);
+    for (int i = 0; i < COLLOPT_SENT; i++)
+        set_count(&sum->sent[i], sum->sent[i] + c->sent[i]);
     set_count(&sum->bytes, sum->bytes + c->bytes);
     set_count(&sum->calls, sum->calls + c->calls);
 }
@@ -278,7 +282,7 @@ void collopt_count_passed_call(const char *name, enum collopt_reason why, double
     struct entry *e = entry(name, (int)why, true);
 
     if (e)
-        add(e, &(struct collopt_counter){ 1, 0, seconds, seconds, seconds });
+        add(e, &(struct collopt_counter){ .calls = 1, .seconds = seconds, .least = seconds, .most = seconds });
 }
 
 /* Under the lock: all of FROM that counts, into TO; false: no memory. */
@@ -296,6 +300,8 @@ static bool add_shard(struct shard *to, const struct shard *from)
         c.seconds = seconds_of(&e->counter.seconds);
         c.least = seconds_of(&e->counter.least);
         c.most = seconds_of(&e->counter.most);
+        for (int k = 0; k < COLLOPT_SENT; k++)
+            c.sent[k] = count_of(&e->counter.sent[k]);
         sum = insert(to, e->what, e->which, e->passed);
         if (!sum)
             return false;

@@ -151,15 +151,18 @@ static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan
                                      double *seconds)
 {
     double nobody_asks, start = collopt_now();
-    int err = execute(c, plan, call);
+    int err;
 
+    plan->diverted = 0;
+    err = execute(c, plan, call);
     seconds = seconds ? seconds : &nobody_asks;
     *seconds = collopt_now() - start;
     if (!c->timed)
         collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);
     else
-        collopt_count(plan->algorithm, plan->size_class,
-                      &(struct collopt_counter){ 1, plan->bytes, *seconds, *seconds, *seconds });
+        collopt_count(plan->algorithm, plan->size_class, &(struct collopt_counter){
+            .calls = 1, .bytes = plan->bytes, .seconds = *seconds, .least = *seconds, .most = *seconds,
+            .sent = { plan->sent[COLLOPT_SENT_BY_HOST] + plan->diverted, plan->sent[COLLOPT_SENT_BY_SHM] - plan->diverted } });
     return err;
 }
 

@@ -256,10 +256,13 @@ enum collopt_reason {           /* why a call was passed through to the host */
 };
 extern const char *const collopt_reason_names[COLLOPT_REASONS];     /* "switched off", ... for the report */
 
+enum collopt_sent { COLLOPT_SENT_BY_HOST, COLLOPT_SENT_BY_SHM, COLLOPT_SENT };
+
 struct collopt_counter {        /* of one collective, algorithm and size class */
     uint64_t calls;
     uint64_t bytes;             /* of data in the input vectors */
     double seconds, least, most;        /* total, and of one call; only when COLLOPT_REPORT is set */
+    uint64_t sent[COLLOPT_SENT];        /* bytes of its sends; likewise */
 };
 
 /* Adds C (C->calls calls) to the sums of an algorithm. */

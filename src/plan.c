@@ -162,6 +162,8 @@ static bool set_wire(struct collopt_comm *c, struct collopt_plan *plan, const bo
         && !(w->link = collopt_shm_link(c, m->peer, m->tag % COLLOPT_STRAND_TAGS, m->send, w->bytes)))
         return false;
     plan->converts |= w->link && !w->flat;
+    if (m->send)
+        plan->sent[w->link ? COLLOPT_SENT_BY_SHM : COLLOPT_SENT_BY_HOST] += w->bytes;
     if (m->runs == 1)
         return true;
     w->count = 1;
@@ -190,6 +192,7 @@ static bool set_wires(struct collopt_comm *c, struct collopt_plan *plan)
     bool any = set && plan->shm && collopt_shm_near(c, near);
 
     find_ends(plan);
+    memset(plan->sent, 0, sizeof plan->sent);
     for (int i = 0; set && i < plan->bound->messages; i++) {
         set = set_wire(c, plan, any ? near : NULL, i);
         plan->types_made |= plan->wire[i].made;

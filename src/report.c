@@ -29,6 +29,7 @@ struct record {
     int64_t size_class;         /* PASSED: calls passed through */
     uint64_t ranks;             /* that have made such calls */
     uint64_t calls, bytes;      /* of all ranks */
+    uint64_t sent[COLLOPT_SENT];        /* bytes, by all ranks */
     double seconds;             /* of all ranks */
     double least, most;         /* of one rank */
     double call_least, call_most;       /* of one call */
@@ -111,6 +112,8 @@ static void add(struct collopt_report *r, const struct record *other)
     sum->ranks += other->ranks;
     sum->calls += other->calls;
     sum->bytes += other->bytes;
+    for (int i = 0; i < COLLOPT_SENT; i++)
+        sum->sent[i] += other->sent[i];
     sum->seconds += other->seconds;
     sum->least = lower(sum->least, other->least);
     sum->most = higher(sum->most, other->most);
@@ -144,6 +147,7 @@ static void gather(const struct collopt_sum *s, void *data)
                           .least = c->seconds, .most = c->seconds, .call_least = c->least, .call_most = c->most };
     struct record *same;
 
+    memcpy(one.sent, c->sent, sizeof one.sent);
     if (s->algorithm || s->reason != COLLOPT_PASS_NESTED)
         g->reductions += c->seconds;            /* nested calls are inside of others */
     if (s->algorithm) {
@@ -204,7 +208,7 @@ struct head {
     struct spread seconds, reductions;
 };
 
-static const char magic[16] = "collopt-report3";
+static const char magic[16] = "collopt-report4";
 
 static void *append(void *to, const void *list, size_t bytes)
 {
@@ -323,6 +327,10 @@ static void json_run(struct collopt_json *j, const struct record *e)
     collopt_json_count(j, "ranks", e->ranks);
     collopt_json_count(j, "calls", e->calls);
     collopt_json_count(j, "bytes", e->bytes);
+    collopt_json_object(j, "sent");
+    collopt_json_count(j, "messages", e->sent[COLLOPT_SENT_BY_HOST]);
+    collopt_json_count(j, "shared_memory", e->sent[COLLOPT_SENT_BY_SHM]);
+    collopt_json_end(j);
     json_spread(j, "seconds", e->least, e->seconds / (double)e->ranks, e->most);
     json_spread(j, "seconds_per_call", e->call_least, e->seconds / (double)e->calls, e->call_most);
     collopt_json_end(j);
@@ -420,6 +428,18 @@ static void write_share(const struct collopt_report *r, FILE *to)
                 100 * r->reductions.sum / r->seconds.sum, r->reductions.most);
 }
 
+static void write_sent(const struct collopt_report *r, FILE *to)
+{
+    uint64_t sent[COLLOPT_SENT] = { 0 };
+
+    for (size_t i = 0; i < r->records; i++)
+        for (int k = 0; k < COLLOPT_SENT; k++)
+            sent[k] += r->record[i].sent[k];
+    if (sent[COLLOPT_SENT_BY_HOST] + sent[COLLOPT_SENT_BY_SHM] > 0)
+        fprintf(to, "  collopt sent %" PRIu64 " bytes by messages, %" PRIu64 " by shared memory\n", sent[COLLOPT_SENT_BY_HOST],
+                sent[COLLOPT_SENT_BY_SHM]);
+}
+
 static void write_table(const struct collopt_report *r, FILE *to, const char *mpi, int ranks, int rank)
 {
     const char *const line = "  %-20s %-24s %12s %12s %6s %11s %11s %11s\n";
@@ -433,6 +453,7 @@ static void write_table(const struct collopt_report *r, FILE *to, const char *mp
     else
         fprintf(to, "collopt: rank %d of %d\n", rank, ranks);
     write_share(r, to);
+    write_sent(r, to);
     for (size_t i = 0; i < r->records; i++) {
         const struct record *e = &r->record[i];
         char size[24], calls[24], n[24], least[24], mean[24], most[24];

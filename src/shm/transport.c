@@ -304,6 +304,7 @@ static int send_now(struct collopt_comm *c, struct collopt_plan *plan, int messa
     if (!payload) {
         if (!w->link->closed)
             collopt_channel_send(ch, c->call, NULL, 0);
+        plan->diverted += w->bytes;
         return collopt_start(c, plan, message);
     }
     if (__builtin_expect(w->flat, 1))

@@ -33,7 +33,7 @@ static const struct collopt_algorithm *named(enum collopt_collective c, const ch
 static void run(const char *name, int size_class, uint64_t bytes, double seconds)
 {
     collopt_count(named(COLLOPT_ALLREDUCE, name), size_class,
-                  &(struct collopt_counter){ 1, bytes, seconds, seconds, seconds });
+                  &(struct collopt_counter){ 1, bytes, seconds, seconds, seconds, { bytes, 2 * bytes } });
 }
 
 /* ---- counters ---------------------------------------------------------------------------------------------- */
@@ -258,10 +258,12 @@ static const char combined[] =
     "  \"reductions\": {\n    \"min\": 0.125,\n    \"mean\": 1.75,\n    \"max\": 3.375\n  },\n"
     "  \"run\": [\n"
     "    {\"collective\": \"allreduce\", \"algorithm\": \"recursive_doubling\", \"bytes_from\": 5, \"bytes_to\": 8, "
-    "\"ranks\": 2, \"calls\": 2, \"bytes\": 16, \"seconds\": {\"min\": 0.125, \"mean\": 0.125, \"max\": 0.125}, "
+    "\"ranks\": 2, \"calls\": 2, \"bytes\": 16, "
+    "\"sent\": {\"messages\": 16, \"shared_memory\": 32}, \"seconds\": {\"min\": 0.125, \"mean\": 0.125, \"max\": 0.125}, "
     "\"seconds_per_call\": {\"min\": 0.125, \"mean\": 0.125, \"max\": 0.125}},\n"
     "    {\"collective\": \"allreduce\", \"algorithm\": \"ring\", \"bytes_from\": 524289, \"bytes_to\": 1048576, "
-    "\"ranks\": 2, \"calls\": 4, \"bytes\": 4194304, \"seconds\": {\"min\": 1.5, \"mean\": 2.25, \"max\": 3}, "
+    "\"ranks\": 2, \"calls\": 4, \"bytes\": 4194304, "
+    "\"sent\": {\"messages\": 4194304, \"shared_memory\": 8388608}, \"seconds\": {\"min\": 1.5, \"mean\": 2.25, \"max\": 3}, "
     "\"seconds_per_call\": {\"min\": 0.5, \"mean\": 1.125, \"max\": 2}}\n  ],\n"
     "  \"passed\": [\n"
     "    {\"name\": \"MPIX_Allreduce_init\", \"reason\": \"not implemented by collopt\", \"ranks\": 1, \"calls\": 1},\n"
