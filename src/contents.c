@@ -48,16 +48,18 @@ static char *contents(int fd, size_t largest, size_t *size, char *why, size_t wh
     return NULL;
 }
 
-char *collopt_contents(const char *file, size_t largest, size_t *size, char *why, size_t why_size)
+char *collopt_contents(const char *file, size_t largest, size_t *size, collopt_tell_mistake *tell, void *data)
 {
     int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    char *bytes;
+    char *bytes = NULL, why[256];
 
     if (fd < 0) {
-        snprintf(why, why_size, "%s", strerror(errno));
-        return NULL;
+        snprintf(why, sizeof why, "%s", strerror(errno));
+    } else {
+        bytes = contents(fd, largest, size, why, sizeof why);
+        close(fd);
     }
-    bytes = contents(fd, largest, size, why, why_size);
-    close(fd);
+    if (!bytes && tell)
+        tell(data, 0, why);
     return bytes;
 }

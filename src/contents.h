@@ -4,7 +4,9 @@
 
 #include <stddef.h>
 
-/* The SIZE bytes of a regular FILE of at most LARGEST bytes, to be freed by the caller; NULL after WHY was given a sentence. */
-char *collopt_contents(const char *file, size_t largest, size_t *size, char *why, size_t why_size);
+#include "lines.h"
+
+/* The SIZE bytes of a regular FILE of at most LARGEST bytes, to be freed by the caller; NULL after TELL (NULL: nobody) heard why. */
+char *collopt_contents(const char *file, size_t largest, size_t *size, collopt_tell_mistake *tell, void *data);
 
 #endif

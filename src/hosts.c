@@ -278,15 +278,10 @@ struct collopt_hosts *collopt_hosts_parse(const char *file, const char *text, si
 
 struct collopt_hosts *collopt_hosts_read(const char *file, collopt_tell_mistake *tell, void *data)
 {
-    struct collopt_hosts *hosts = NULL;
-    char why[256];
     size_t size;
-    char *text = collopt_contents(file, LARGEST, &size, why, sizeof why);
+    char *text = collopt_contents(file, LARGEST, &size, tell, data);
+    struct collopt_hosts *hosts = text ? collopt_hosts_parse(file, text, size, tell, data) : NULL;
 
-    if (text)
-        hosts = collopt_hosts_parse(file, text, size, tell, data);
-    else if (tell)
-        tell(data, 0, why);
     free(text);
     return hosts;
 }

@@ -304,15 +304,10 @@ struct collopt_machine_file *collopt_machine_parse(const char *file, const char 
 
 struct collopt_machine_file *collopt_machine_read(const char *file, collopt_tell_mistake *tell, void *data)
 {
-    struct collopt_machine_file *machine = NULL;
-    char why[256];
     size_t size;
-    char *text = collopt_contents(file, LARGEST, &size, why, sizeof why);
+    char *text = collopt_contents(file, LARGEST, &size, tell, data);
+    struct collopt_machine_file *machine = text ? collopt_machine_parse(file, text, size, tell, data) : NULL;
 
-    if (text)
-        machine = collopt_machine_parse(file, text, size, tell, data);
-    else if (tell)
-        tell(data, 0, why);
     free(text);
     return machine;
 }

@@ -250,15 +250,10 @@ void collopt_rules_free(struct collopt_rules *r)
 
 struct collopt_rules *collopt_rules_read(const char *file, collopt_tell_mistake *tell, void *data)
 {
-    struct collopt_rules *rules = NULL;
-    char why[256];
     size_t size;
-    char *text = collopt_contents(file, LARGEST, &size, why, sizeof why);
+    char *text = collopt_contents(file, LARGEST, &size, tell, data);
+    struct collopt_rules *rules = text ? collopt_rules_parse(file, text, size, tell, data) : NULL;
 
-    if (text)
-        rules = collopt_rules_parse(file, text, size, tell, data);
-    else if (tell)
-        tell(data, 0, why);
     free(text);
     return rules;
 }
