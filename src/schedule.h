@@ -170,7 +170,6 @@ struct collopt_inner {
 
 /* What is the whole problem to the inner algorithm: some ranks, a block of the vector, two places. */
 struct collopt_phase {
-    const char *name;           /* "node reduce" */
     int ranks, index;           /* how many take part, and which of them this rank is */
     const int *member;          /* [ranks] who they are, lower ranks first */
     int root;                   /* its index; Reduce */

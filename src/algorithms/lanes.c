@@ -191,7 +191,7 @@ static struct collopt_region share(const struct lanes *l, int place, int local)
 /* Inside the node: every rank gets its share of the node's sum. */
 static void inside(const struct lanes *l, int to)
 {
-    struct collopt_phase phase = { .name = "node reduce-scatter", .ranks = l->g.ranks, .index = l->g.local, .whole = whole(),
+    struct collopt_phase phase = { .ranks = l->g.ranks, .index = l->g.local, .whole = whole(),
                                    .member = mates_here(l), .in = COLLOPT_IN, .out = to, .part = l->list, .first = l->first };
 
     collopt_phase(l->s, l->p, &phase, &l->node);
@@ -215,9 +215,9 @@ static void collect(const struct lanes *l, int place, bool back)
         }
 }
 
-static void between(const struct lanes *l, const char *name, int from, int to)
+static void between(const struct lanes *l, int from, int to)
 {
-    struct collopt_phase phase = { .name = name, .ranks = l->g.nodes, .index = l->g.node, .whole = part(l, l->g.local),
+    struct collopt_phase phase = { .ranks = l->g.nodes, .index = l->g.node, .whole = part(l, l->g.local),
                                    .root = collopt_node_of(l->p, l->p->root), .member = l->mate, .in = from, .out = to };
 
     collopt_phase(l->s, l->p, &phase, &l->net);
@@ -259,7 +259,7 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
         int sum = node_part(&l, COLLOPT_OUT);
 
         if (in_lane(&l) && l.g.nodes > 1)
-            between(&l, "allreduce along lanes", sum, COLLOPT_OUT);
+            between(&l, sum, COLLOPT_OUT);
         else if (sum == COLLOPT_IN)
             collopt_copy(s, out(whole()), in(whole()));
         gather_all(&l, COLLOPT_OUT);
@@ -295,7 +295,7 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
             result = collopt_vector_slot(s, part(&l, l.g.local));
         sum = node_part(&l, result);
         if (in_lane(&l) && l.g.nodes > 1)
-            between(&l, "reduce along lanes", sum, result);
+            between(&l, sum, result);
         else if (sum == COLLOPT_IN)
             collopt_copy(s, out(whole()), in(whole()));
         gather_to_root(&l, result);
@@ -307,7 +307,7 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
 
 static void scan_inside(const struct lanes *l)
 {
-    struct collopt_phase phase = { .name = "node scan", .ranks = l->g.ranks, .index = l->g.local, .whole = whole(),
+    struct collopt_phase phase = { .ranks = l->g.ranks, .index = l->g.local, .whole = whole(),
                                    .member = mates_here(l), .in = COLLOPT_IN, .out = COLLOPT_OUT };
 
     if (l->g.ranks == 1)
@@ -326,7 +326,7 @@ static void prefix_of_nodes(struct lanes *l, int place)
         return;
     sum = node_part(l, COLLOPT_OUT);
     if (in_lane(l))
-        between(l, "exscan along lanes", sum, place);
+        between(l, sum, place);
     if (l->g.node > 0)
         gather_all(l, place);
 }
@@ -448,7 +448,7 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
             collect(&l, have, false);
         }
         if (in_lane(&l) && l.g.nodes > 1) {
-            struct collopt_phase phase = { .name = "reduce-scatter along lanes", .ranks = l.g.nodes, .index = l.g.node,
+            struct collopt_phase phase = { .ranks = l.g.nodes, .index = l.g.node,
                                            .whole = whole(), .member = l.mate, .in = have, .part = l.list, .first = l.first };
 
             list_by_nodes(&l, parts);

@@ -122,17 +122,17 @@ static bool leads(const struct hierarchy *h)
     return h->g.local == h->lead;
 }
 
-static void inside(const struct hierarchy *h, const char *name, int from, int to)
+static void inside(const struct hierarchy *h, int from, int to)
 {
-    struct collopt_phase phase = { .name = name, .ranks = h->g.ranks, .index = h->g.local, .root = h->lead, .whole = whole(),
+    struct collopt_phase phase = { .ranks = h->g.ranks, .index = h->g.local, .root = h->lead, .whole = whole(),
                                    .member = collopt_members(&h->g, h->g.node), .in = from, .out = to };
 
     collopt_phase(h->s, h->p, &phase, &h->node);
 }
 
-static void between(const struct hierarchy *h, const char *name, int from, int to)
+static void between(const struct hierarchy *h, int from, int to)
 {
-    struct collopt_phase phase = { .name = name, .ranks = h->g.nodes, .index = h->g.node, .whole = whole(),
+    struct collopt_phase phase = { .ranks = h->g.nodes, .index = h->g.node, .whole = whole(),
                                    .root = collopt_node_of(h->p, h->p->root), .member = h->leader, .in = from, .out = to };
 
     collopt_phase(h->s, h->p, &phase, &h->net);
@@ -152,7 +152,7 @@ static int node_sum(const struct hierarchy *h, int result)
         return COLLOPT_IN;
     if (leads(h) && h->g.nodes > 1)
         sum = collopt_vector_slot(h->s, whole());
-    inside(h, "node reduce", COLLOPT_IN, sum);
+    inside(h, COLLOPT_IN, sum);
     return sum;
 }
 
@@ -164,7 +164,7 @@ static void total(const struct hierarchy *h)
     if (!leads(h))
         return;
     if (h->g.nodes > 1)
-        between(h, h->p->collective == COLLOPT_REDUCE ? "reduce between nodes" : "allreduce between nodes", sum, COLLOPT_OUT);
+        between(h, sum, COLLOPT_OUT);
     else if (sum != COLLOPT_OUT)
         collopt_copy(h->s, out(whole()), at(sum, whole()));
 }
@@ -195,7 +195,7 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
 /* The leaders' sums of what their nodes get: what goes to RESULT is the blocks in LIST, node k's from g.start[k] on. */
 static void share_between(const struct hierarchy *h, int sum, int result, const struct collopt_block *list)
 {
-    struct collopt_phase phase = { .name = "reduce-scatter between nodes", .ranks = h->g.nodes, .index = h->g.node,
+    struct collopt_phase phase = { .ranks = h->g.nodes, .index = h->g.node,
                                    .whole = whole(), .member = h->leader, .in = sum, .out = result, .part = list,
                                    .first = h->g.start };
 
@@ -255,7 +255,7 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
 static void prefix_of_nodes(const struct hierarchy *h, int total, int place)
 {
     if (leads(h) && h->g.nodes > 1)
-        between(h, "exscan between nodes", total, place);
+        between(h, total, place);
     if (h->g.node > 0)
         broadcast(h, place);
 }
@@ -268,7 +268,7 @@ static void build_scan(struct collopt_schedule *s, const struct collopt_problem 
     if (!begin(&h, s, p, rank))
         return;
     if (h.g.ranks > 1)
-        inside(&h, "node scan", COLLOPT_IN, COLLOPT_OUT);
+        inside(&h, COLLOPT_IN, COLLOPT_OUT);
     if (h.g.node > 0)
         before = collopt_vector_slot(s, whole());
     prefix_of_nodes(&h, h.g.ranks > 1 ? COLLOPT_OUT : COLLOPT_IN, before);
@@ -288,7 +288,7 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
     if (!begin(&h, s, p, rank))
         return;
     if (h.g.ranks > 1)
-        inside(&h, "node exscan", COLLOPT_IN, COLLOPT_OUT);
+        inside(&h, COLLOPT_IN, COLLOPT_OUT);
     if (h.g.node > 0 && h.g.local > 0)
         before = collopt_vector_slot(s, whole());
     if (leads(&h) && h.g.ranks > 1 && h.g.nodes > 1) {

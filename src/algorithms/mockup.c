@@ -65,9 +65,8 @@ void collopt_mockup_build(struct collopt_schedule *s, const struct collopt_probl
     const struct collopt_choice *choice = collopt_choice_numbered(value);
     struct collopt_inner inner = { .algorithm = choice->algorithm, .segments = p->segments };
     int *member = collopt_workspace(s, (size_t)p->ranks * sizeof *member);
-    struct collopt_phase phase = { .name = collopt_collective_names[choice->algorithm->collective], .ranks = p->ranks,
-                                   .index = rank, .member = member, .whole = whole(), .in = COLLOPT_IN, .out = result,
-                                   .topology = p->topology };
+    struct collopt_phase phase = { .ranks = p->ranks, .index = rank, .member = member, .whole = whole(), .in = COLLOPT_IN,
+                                   .out = result, .topology = p->topology };
 
     memcpy(inner.value, choice->value, sizeof inner.value);
     for (int r = 0; member && r < p->ranks; r++)

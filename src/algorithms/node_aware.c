@@ -157,7 +157,7 @@ static int rank_at(const struct exchange *x, int node, int local)
 /* The first RANKS ranks of the node combine what each has in FROM. */
 static void inside(const struct exchange *x, int ranks, int from, int to)
 {
-    struct collopt_phase phase = { .name = "node allreduce", .ranks = ranks, .index = x->g.local, .whole = whole(),
+    struct collopt_phase phase = { .ranks = ranks, .index = x->g.local, .whole = whole(),
                                    .member = collopt_members(&x->g, x->g.node), .in = from, .out = to };
 
     collopt_phase(x->s, x->p, &phase, &x->node);

@@ -158,7 +158,7 @@ static int rank_at(const struct descent *x, int node, int local)
 /* The ranks of MEMBER, of which this one is number INDEX, combine what each has in FROM; TO, at the ROOT-th, has it. */
 static void inside(const struct descent *x, const int *member, int ranks, int index, int root, int from, int to)
 {
-    struct collopt_phase phase = { .name = "node reduce", .ranks = ranks, .index = index, .root = root, .whole = whole(),
+    struct collopt_phase phase = { .ranks = ranks, .index = index, .root = root, .whole = whole(),
                                    .member = member, .in = from, .out = to };
 
     collopt_phase(x->s, x->p, &phase, &x->node);

@@ -118,7 +118,7 @@ static struct collopt_region carry(struct member *m)
     int radix = radix_of(m->p), splits = splits_of(m->p);
     struct collopt_inner inner = { .algorithm = &collopt_exscan_pairwise_doubling, .segments = 1 };
     int *member = collopt_workspace(m->s, (size_t)m->groups * sizeof *member);
-    struct collopt_phase phase = { .name = "carry", .ranks = m->groups, .index = m->group, .member = member, .whole = m->mine,
+    struct collopt_phase phase = { .ranks = m->groups, .index = m->group, .member = member, .whole = m->mine,
                                    .in = add_up(m), .out = COLLOPT_OUT };
 
     if (!member)
