@@ -9,7 +9,7 @@ BENCH_SHARED = bench/bench_mpi.c bench/bench_mpi.h bench/clock.c bench/measure.c
 	bench/statistics.h
 
 # What collopt-bench and guidelines are made of besides.
-COLLOPT_BENCH_PARTS = src/json.c src/json.h bench/cells.c bench/cells.h bench/map.h bench/options.c bench/options.h bench/problem.c bench/problem.h \
+COLLOPT_BENCH_PARTS = src/base/json.c src/base/json.h bench/cells.c bench/cells.h bench/map.h bench/options.c bench/options.h bench/problem.c bench/problem.h \
 	bench/provenance.c bench/provenance.h
 COLLOPT_BENCH_OWN = bench/machine.c bench/machine.h bench/runner.c bench/runner.h bench/serve.c bench/serve.h
 
@@ -28,22 +28,34 @@ uninstall-local:
 	  rm -f '$(DESTDIR)$(bindir)'/$$name; \
 	done
 
-# Needs no MPI.
-EXTRA_PROGRAMS += bench/bench_build
-bench_bench_build_SOURCES = bench/bench_build.c src/formula.c src/formula.h
+# These need no MPI.
+EXTRA_PROGRAMS += bench/bench_build bench/node_counts bench/on_node
+bench_on_node_SOURCES = bench/on_node.c
+bench_node_counts_SOURCES = bench/node_counts.c
+bench_node_counts_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
+bench_bench_build_SOURCES = bench/bench_build.c src/algorithms/formula.c src/algorithms/formula.h
 bench_bench_build_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 .PHONY: benches
-benches: $(BENCHES) bench/bench_build$(EXEEXT)
+benches: $(BENCHES) bench/bench_build$(EXEEXT) bench/node_counts$(EXEEXT) bench/on_node$(EXEEXT)
 
 CLEANFILES += $(BENCHES)
 EXTRA_DIST += \
 	$(MPI_BENCHES:%=bench/%.c) \
 	$(BENCH_SHARED) $(filter bench/%,$(COLLOPT_BENCH_PARTS)) $(COLLOPT_BENCH_OWN) \
+	bench/figures \
+	bench/nodes/a64fx-48.machine \
+	bench/nodes/epyc-7742-2x64.machine \
+	bench/nodes/grace-4x72.machine \
+	bench/nodes/grace-72.machine \
+	bench/nodes/xeon-8480-2x56.machine \
+	bench/overview \
 	bench/summary \
+	bench/tables \
 	test/bench/collopt-bench.sh \
 	test/bench/spoil.c \
 	test/bench/summary.sh \
+	test/bench/tables.sh \
 	test/bench/test_measure.c
 
 check_PROGRAMS += test/bench/test_statistics
@@ -51,6 +63,7 @@ check_DATA += $(INSTALLED_BENCHES)
 TESTS += \
 	test/bench/collopt-bench.sh \
 	test/bench/summary.sh \
+	test/bench/tables.sh \
 	test/bench/test_statistics
 test_bench_test_statistics_SOURCES = test/bench/test_statistics.c bench/statistics.c bench/statistics.h
 test_bench_test_statistics_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench

@@ -15,8 +15,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "formula.h"
-#include "internal.h"
+#include "algorithms/formula.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
+#include "schedule/passes.h"
+#include "schedule/schedule.h"
+#include "topology/topology.h"
 
 enum { MOST_ROUNDS = 1000, RANKS_TRIED = 9 };
 

@@ -27,9 +27,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalogue/catalogue.h"
 #include "collopt.h"
 #include "map.h"
-#include "schedule.h"
+#include "schedule/schedule.h"
 
 enum { TAG = 77, PATTERN = 61 };
 

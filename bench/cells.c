@@ -1,5 +1,6 @@
+#include "base/json.h"
+#include "base/numbers.h"
 #include "cells.h"
-#include "json.h"
 
 #include <math.h>
 #include <stdlib.h>

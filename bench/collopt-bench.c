@@ -241,7 +241,7 @@ static void show_progress(enum progress how, int done, int all, double start)
 /* ---- files --------------------------------------------------------------------------------------------------- */
 
 struct files {
-    FILE *csv, *json, *script;
+    FILE *csv, *script;
     char script_name[4096];     /* of gnuplot's instructions */
 };
 
@@ -262,7 +262,7 @@ static bool open_files(struct files *f, const struct options *o)
         return true;
     if (o->picture)
         snprintf(f->script_name, sizeof f->script_name, "%.*s.gp", (int)(strrchr(o->picture, '.') - o->picture), o->picture);
-    return open_file(&f->csv, "--csv", o->csv) && open_file(&f->json, "--json", o->json)
+    return open_file(&f->csv, "--csv", o->csv)
         && open_file(&f->script, "--picture", o->picture ? f->script_name : NULL);
 }
 
@@ -391,14 +391,14 @@ static bool tell(struct cells *cells, const struct options *o, const struct prov
     if (rank != 0)
         return true;
     cells_sort(cells->list, cells->n);
-    cells_table(p, cells->list, cells->n, stdout);
+    if (o->json)
+        cells_json(p, cells->list, cells->n, stdout);
+    else
+        cells_table(p, cells->list, cells->n, stdout);
     fflush(stdout);
-    if (f->json)
-        cells_json(p, cells->list, cells->n, f->json);
     if (f->script)
         cells_picture(p, cells->list, cells->n, o->picture, f->script);
     well = close_file(f->csv, o->csv);
-    well = close_file(f->json, o->json) && well;
     return close_file(f->script, f->script_name) && well;
 }
 
@@ -420,7 +420,7 @@ static int bench(const struct options *o, int argc, char **argv, struct files *f
     make_runners(&all, o);
     make_cells(&cells, o, &all, seed);
     shuffle(&cells, seed);
-    if (rank == 0)
+    if (rank == 0 && !o->json)
         provenance_lines(&p, p.ranks <= 8, stdout);
     if (files->csv)
         cells_csv_header(&p, files->csv);

@@ -244,7 +244,7 @@ static const struct option options[] = {
     { "time", required_argument, NULL, TIME }, { "precision", required_argument, NULL, PRECISION },
     { "calls", required_argument, NULL, CALLS }, { "pairs", required_argument, NULL, PAIRS },
     { "seed", required_argument, NULL, SEED }, { "setting", required_argument, NULL, SETTING },
-    { "csv", required_argument, NULL, CSV }, { "json", required_argument, NULL, JSON },
+    { "csv", required_argument, NULL, CSV }, { "json", no_argument, NULL, JSON },
     { "picture", required_argument, NULL, PICTURE }, { "progress", required_argument, NULL, PROGRESS },
     { "serve", no_argument, NULL, SERVE },
     { "help", no_argument, NULL, HELP }, { "version", no_argument, NULL, VERSION }, { NULL, 0, NULL, 0 }
@@ -271,7 +271,7 @@ void options_help(FILE *to)
           "  --seed N            order of the cells and values of the vectors; chosen and told unless given\n"
           "  --setting TEXT      what the files call this machine and way of running\n"
           "  --csv FILE          one line for each cell, as soon as it is measured\n"
-          "  --json FILE         the same, at the end\n"
+          "  --json              print JSON in place of the tables\n"
           "  --picture FILE      ratio over bytes, .svg or .png, by gnuplot\n"
           "  --progress WHEN     auto, on or off: how far it is, on the standard error output\n"
           "  --serve             measure what the standard input asks for: for collopt-tune\n"
@@ -314,7 +314,7 @@ static bool take(struct options *o, int option, const char *value)
     case PICTURE:       return picture_name(o, value);
     case PROGRESS:      return progress_word(o, value);
     case CSV:           o->csv = value; return true;
-    case JSON:          o->json = value; return true;
+    case JSON:          o->json = true; return true;
     case SERVE:         return o->serve = true;
     case HELP:          return o->help = true;
     default:            return o->version = true;

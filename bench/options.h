@@ -21,7 +21,8 @@ struct options {
     bool in_place, same_input;
     struct bench_effort effort;
     double seed;                                /* a whole number; -1: rank 0 chooses */
-    const char *setting, *csv, *json, *picture;
+    const char *setting, *csv, *picture;
+    bool json;                  /* in place of the tables */
     enum progress progress;
     bool serve, help, version;
 };

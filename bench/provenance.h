@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "json.h"
+#include "base/json.h"
 
 struct provenance_rank {
     char host[64], cpu[96], bound[96];          /* bound: the processors that it may use, "0-3,8" */

@@ -6,6 +6,7 @@ EXAMPLES_C = \
 	conjugate_gradient \
 	matrix_columns \
 	maxloc \
+	pagerank \
 	segmented_scan \
 	sum_of_ranks
 

@@ -133,7 +133,19 @@ COLLOPT_CHECK_MPI_NAME([PERSISTENT], [mpi.h], [PMPI_Allreduce_init])
 COLLOPT_CHECK_MPI_NAME([PERSISTENT_LARGE], [mpi.h], [PMPI_Allreduce_init_c])
 COLLOPT_CHECK_MPI_NAME([PERSISTENT_X], [mpi-ext.h], [PMPIX_Allreduce_init])
 COLLOPT_CHECK_MPI_NAME([IDUP_WITH_INFO], [mpi.h], [PMPI_Comm_idup_with_info])
-COLLOPT_CHECK_MPI_NAME([SESSION], [mpi.h], [PMPI_Session_init])])
+COLLOPT_CHECK_MPI_NAME([SESSION], [mpi.h], [PMPI_Session_init])
+COLLOPT_CHECK_MPI_NAME([GET_STATUSES], [mpi.h], [PMPI_Request_get_status_all])
+COLLOPT_CHECK_CONST_REQUESTS])
+
+# COLLOPT_CHECK_CONST_REQUESTS: whether MPI_Request_get_status_all takes constant requests, as MPI-4.1 says; MPICH 4.2's does not.
+AC_DEFUN([COLLOPT_CHECK_CONST_REQUESTS],
+[AC_MSG_CHECKING([for constant requests in PMPI_Request_get_status_all])
+AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[
+#include <mpi.h>
+int PMPI_Request_get_status_all(int, const MPI_Request *, int *, MPI_Status *);]])],
+  [collopt_has=1 collopt_result=yes], [collopt_has=0 collopt_result=no])
+AC_MSG_RESULT([$collopt_result])
+AS_VAR_APPEND([collopt_cppflags], [" -DCOLLOPT_HAVE_CONST_REQUESTS=$collopt_has"])])
 
 AC_DEFUN([COLLOPT_CHECK_MPI_NAME],
 [AC_MSG_CHECKING([for $3])

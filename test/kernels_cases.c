@@ -2,6 +2,7 @@
  * at a time, with nothing of the library's but the list of combinations. */
 #include <config.h>
 
+#include "kernels/kernels.h"
 #include "kernels_cases.h"
 
 #include <complex.h>

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "exact_cases.h"
+#include "kernels/kernels.h"
 #include "kernels_cases.h"
 
 static long run(enum depth depth)

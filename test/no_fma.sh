@@ -33,7 +33,7 @@ done
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 if ${CC:-cc} -march=haswell -c -x c /dev/null -o "$work/can.o" 2>/dev/null; then
-    for file in "$source"/src/select/*.c "$source"/src/algorithms/*.c; do
+    for file in "$source"/src/model/*.c "$source"/src/select/*.c "$source"/src/algorithms/*.c; do
         grep -q double "$file" || continue
         # shellcheck disable=SC2086
         ${CC:-cc} -I"$build" -I"$source/src" -D_GNU_SOURCE $LIBRARY_CFLAGS -O3 -march=haswell -c "$file" \

@@ -7,7 +7,8 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "internal.h"
+#include "report/report.h"
+#include "settings/settings.h"
 
 static const char *word(const char *file)
 {

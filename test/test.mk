@@ -16,10 +16,10 @@ TESTS += $(UNIT_TESTS)
 
 check_LTLIBRARIES += libcollopt-proof.la
 libcollopt_proof_la_SOURCES = \
-	src/formula.c \
-	src/formula.h \
-	src/replay.c \
-	src/replay.h \
+	src/algorithms/formula.c \
+	src/algorithms/formula.h \
+	src/model/replay.c \
+	src/model/replay.h \
 	test/unit/proof.c \
 	test/unit/proof.h \
 	test/unit/trial.c \
@@ -60,7 +60,8 @@ endif
 if COLLOPT_CHECK
 check_PROGRAMS += test/unit/test_host_times
 TESTS += test/unit/test_host_times
-test_unit_test_host_times_SOURCES = test/unit/test_host_times.c
+test_unit_test_host_times_SOURCES = test/unit/test_host_times.c src/select/rules_check.c
+test_unit_test_host_times_CPPFLAGS = $(AM_CPPFLAGS) -DCOLLOPT_SOURCE='"$(abs_top_srcdir)"'
 test_unit_test_host_times_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_host_times_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) -lm
 endif
@@ -76,18 +77,21 @@ endif
 
 # when preparing pays, what is remembered of it, and the numbers that keep communicators apart
 if COLLOPT_CHECK
-check_PROGRAMS += test/unit/test_rental test/unit/test_memo test/unit/test_context test/unit/test_channel
-TESTS += test/unit/test_rental test/unit/test_memo test/unit/test_context test/unit/test_channel
+check_PROGRAMS += test/unit/test_rental test/unit/test_memo test/unit/test_context test/unit/test_channel test/unit/test_journal
+TESTS += test/unit/test_rental test/unit/test_memo test/unit/test_context test/unit/test_channel test/unit/test_journal
 test_unit_test_rental_SOURCES = src/select/rental.c src/select/rental.h test/unit/test_rental.c
 test_unit_test_rental_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_rental_LDADD = $(CHECK_LIBS)
-test_unit_test_memo_SOURCES = src/memo.c src/memo.h test/unit/test_memo.c
+test_unit_test_memo_SOURCES = src/base/memo.c src/base/memo.h test/unit/test_memo.c
 test_unit_test_memo_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_memo_LDADD = $(CHECK_LIBS)
 test_unit_test_channel_SOURCES = test/unit/test_channel.c
 test_unit_test_channel_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_channel_LDADD = libcollopt-core.la $(CHECK_LIBS) -lpthread
-test_unit_test_context_SOURCES = src/context.c src/context.h test/unit/test_context.c
+test_unit_test_journal_SOURCES = test/unit/test_journal.c
+test_unit_test_journal_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_journal_LDADD = libcollopt-core.la $(CHECK_LIBS) -lpthread
+test_unit_test_context_SOURCES = src/mpi/context.c src/mpi/context.h test/unit/test_context.c
 test_unit_test_context_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_context_LDADD = $(CHECK_LIBS) -lpthread
 endif
@@ -124,3 +128,7 @@ test_privileged_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 # Other releases of Debian, by hand and by .ci/run.
 EXTRA_DIST += test/hosts/debian test/hosts/subset.sh
+
+# Which folder of src may include which.
+TESTS += test/rooms.sh test/adding.sh
+EXTRA_DIST += test/rooms.sh test/adding.sh src/README.md

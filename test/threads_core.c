@@ -9,14 +9,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
-#include "inside.h"
-#include "internal.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
+#include "catalogue/expression.h"
 #include "kernels/kernels.h"
-#include "public.h"
-#include "select/choose.h"
+#include "model/machine.h"
+#include "report/counters.h"
+#include "front/public.h"
+#include "report/report.h"
+#include "schedule/passes.h"
+#include "schedule/schedule.h"
+#include "select/decide.h"
+#include "select/fragment_length.h"
 #include "select/lessons.h"
-#include "select/machine.h"
+#include "settings/settings.h"
+#include "topology/intranode.h"
+#include "topology/topology.h"
 
 enum { THREADS = 8, RANKS = 8, CALLS = 300 };
 

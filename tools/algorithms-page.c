@@ -10,6 +10,8 @@
 #endif
 
 #include "catalogue.h"
+#include "catalogue/catalogue.h"
+#include "schedule/schedule.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,11 @@
 # include "config.h"
 #endif
 
+#include "base/json.h"
+#include "base/text.h"
 #include "catalogue.h"
-#include "internal.h"
+#include "catalogue/catalogue.h"
+#include "schedule/schedule.h"
 
 #include <string.h>
 

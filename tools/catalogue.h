@@ -2,8 +2,8 @@
 #ifndef COLLOPT_CATALOGUE_H
 #define COLLOPT_CATALOGUE_H
 
-#include "json.h"
-#include "schedule.h"
+#include "base/json.h"
+#include "schedule/schedule.h"
 
 enum { CATALOGUE_TEXT = 80 };   /* bytes for any of these texts */
 

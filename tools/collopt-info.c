@@ -3,16 +3,21 @@
 # include "config.h"
 #endif
 
+#include "base/json.h"
 #include "catalogue.h"
+#include "catalogue/catalogue.h"
 #include "collopt.h"
 #include "explain.h"
-#include "hosts.h"
-#include "inside.h"
-#include "internal.h"
-#include "json.h"
 #include "kernels/kernels.h"
-#include "select/host_times.h"
-#include "select/machine.h"
+#include "model/host_times.h"
+#include "model/machine.h"
+#include "schedule/schedule.h"
+#include "settings/search_path.h"
+#include "settings/settings.h"
+#include "topology/host_file.h"
+#include "topology/intranode.h"
+#include "topology/topology.h"
+#include "variables.h"
 
 #include <dirent.h>
 #include <getopt.h>
@@ -278,6 +283,45 @@ static void print_found(const char *mpi)
                collopt_default_file(environ, mpi, ending[i], path, sizeof path) ? path : "none");
 }
 
+/* HOST: "openmpi" or "openmpi-4.1"; the version stays out of it. */
+static void name_host(const char **host)
+{
+    static char name[64];
+    const char *dash = strchr(*host, '-');
+
+    if (dash && snprintf(name, sizeof name, "%.*s", (int)(dash - *host), *host) < (int)sizeof name) {
+        collopt_host_version = dash + 1;
+        *host = name;
+    }
+    collopt_host_name = *host;
+}
+
+static const struct { const char *variable, *ending; } file_kinds[] = { { "COLLOPT_RULES", "rules" }, { "COLLOPT_MACHINE", "machine" } };
+
+/* What a job with MPI here reads: the variable's file, or the one in the default places; NULL: none. */
+static const char *file_in_effect(int kind, const char *mpi, char *path, size_t size)
+{
+    const char *given = getenv(file_kinds[kind].variable);
+
+    if (given && *given)
+        return strcmp(given, "none") == 0 ? NULL : given;
+    return collopt_default_file(environ, mpi, file_kinds[kind].ending, path, size) ? path : NULL;
+}
+
+/* A line for each, for scripts. */
+static int print_files(void)
+{
+    char path[4096];
+
+    for (int i = COLLOPT_OTHER_MPI + 1; i < COLLOPT_MPIS; i++)
+        for (int kind = 0; kind < 2; kind++) {
+            const char *file = file_in_effect(kind, collopt_mpi_names[i], path, sizeof path);
+
+            printf("%s %s %s\n", collopt_mpi_names[i], file_kinds[kind].ending, file ? file : "none");
+        }
+    return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
+}
+
 /* Where files of rules and machines are looked for, how they would be called for this processor, and what is there. */
 static void print_places(void)
 {
@@ -287,8 +331,10 @@ static void print_places(void)
     printf("\nFiles, unless COLLOPT_RULES and COLLOPT_MACHINE are set\n");
     if (collopt_users_directory(environ, directory, sizeof directory))
         printf("  yours       %s\n", directory);
-    printf("  all users'  %s\n  names       MPI-%s, MPI, site; with .rules or .machine behind them; MPI is openmpi or mpich\n",
-           collopt_system_directory(), processor);
+    printf("  all users'  %s\n  collopt's   %s\n"
+           "  names       MPI-VERSION-%s (also collopt's), MPI-%s, MPI, site;\n"
+           "              with .rules or .machine behind them; MPI is openmpi or mpich, VERSION such as 4.1\n",
+           collopt_system_directory(), collopt_data_directory(), processor, processor);
     print_found("openmpi");
     print_found("mpich");
 }
@@ -388,8 +434,26 @@ static void json_machine(struct collopt_json *j, const struct machine *m)
     collopt_json_end(j);
 }
 
+static void json_files(struct collopt_json *j)
+{
+    char path[4096];
+
+    collopt_json_array(j, "files");
+    for (int i = COLLOPT_OTHER_MPI + 1; i < COLLOPT_MPIS; i++) {
+        collopt_json_object(j, NULL);
+        collopt_json_text(j, "mpi", collopt_mpi_names[i]);
+        for (int kind = 0; kind < 2; kind++)
+            collopt_json_text(j, file_kinds[kind].ending, file_in_effect(kind, collopt_mpi_names[i], path, sizeof path));
+        collopt_json_end(j);
+    }
+    collopt_json_end(j);
+}
+
 static void json_settings(struct collopt_json *j, const struct collopt_settings *s)
 {
+    static const char *const scope_word[] = {
+        [COLLOPT_LOCAL] = "rank", [COLLOPT_AGREED] = "all", [COLLOPT_SET_AGREED] = "set",
+    };
     int n;
     const struct collopt_setting_row *rows = collopt_setting_rows(&n);
 
@@ -405,6 +469,7 @@ static void json_settings(struct collopt_json *j, const struct collopt_settings 
         collopt_json_flag(j, "set", is_set(&rows[i], value));
         collopt_json_text(j, "values", rows[i].values);
         collopt_json_text(j, "meaning", rows[i].help);
+        collopt_json_text(j, "ranks", scope_word[rows[i].scope]);
         collopt_json_end(j);
     }
     collopt_json_end(j);
@@ -421,6 +486,7 @@ static void write_json(const struct installation *in, const struct machine *m, c
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
         catalogue_json(&j, *a);
     collopt_json_end(&j);
+    json_files(&j);
     json_settings(&j, s);
     collopt_json_text(&j, "kept_from_running_by", kept_from_running(s));
     collopt_json_end(&j);
@@ -522,7 +588,9 @@ static void usage(FILE *to)
           "\n"
           "      --algorithms  only the algorithms, with what they cost, when to use them and\n"
           "                      who published them\n"
-          "      --json        as JSON\n"
+          "      --json        as JSON, also with --algorithms and --explain\n"
+          "      --variable NAME  what collopt(7) says of an environment variable\n"
+          "      --files       only the files of rules and of the machine that jobs read here\n"
           "      --check       only look for mistakes in the COLLOPT_ variables; exit status 1\n"
           "                      if there are any\n"
           "      --check-topology FILE  look for mistakes in a file for COLLOPT_TOPOLOGY=file:FILE\n"
@@ -532,6 +600,7 @@ static void usage(FILE *to)
           "                      --ranks N (2)  --nodes N (1)  --bytes BYTES (8)  --root N (0)\n"
           "                      --op sum|exact|noncommutative (sum)  --network fast|tcp (fast)\n"
           "                      --topology torus:NxN...|mesh:NxN...  --host openmpi|mpich  --crowded\n"
+          "                      --caches N (1), last-level caches that the ranks of one node use\n"
           "                      rules and machines that no variable names count with --host only\n"
           "      --help        print this help\n"
           "      --version     print the version\n", to);
@@ -560,19 +629,21 @@ int main(int argc, char **argv)
 {
     static const struct option options[] = {
         { "algorithms", no_argument, NULL, 'a' }, { "json", no_argument, NULL, 'j' },
-        { "check", no_argument, NULL, 'c' }, { "check-topology", required_argument, NULL, 'F' },
+        { "check", no_argument, NULL, 'c' }, { "files", no_argument, NULL, 'f' }, { "check-topology", required_argument, NULL, 'F' },
         { "check-machine", required_argument, NULL, 'M' }, { "help", no_argument, NULL, 'h' },
         { "version", no_argument, NULL, 'v' }, { "explain", required_argument, NULL, 'e' },
         { "ranks", required_argument, NULL, 'R' }, { "nodes", required_argument, NULL, 'N' },
         { "bytes", required_argument, NULL, 'B' }, { "op", required_argument, NULL, 'O' },
         { "root", required_argument, NULL, 'P' }, { "topology", required_argument, NULL, 'T' },
         { "network", required_argument, NULL, 'W' }, { "host", required_argument, NULL, 'H' },
-        { "crowded", no_argument, NULL, 'C' }, { NULL, 0, NULL, 0 },
+        { "crowded", no_argument, NULL, 'C' }, { "caches", required_argument, NULL, 'L' },
+        { "variable", required_argument, NULL, 'V' },
+        { NULL, 0, NULL, 0 },
     };
     struct explain problem = { .collective = NULL };
     struct collopt_settings settings;
     bool algorithms = false, json = false, check = false;
-    char *topology = NULL, *machine = NULL;
+    char *topology = NULL, *machine = NULL, *variable = NULL;
     int option, wrong;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1)
@@ -586,11 +657,16 @@ int main(int argc, char **argv)
         case 'c':
             check = true;
             break;
+        case 'f':
+            return print_files();
         case 'F':
             topology = optarg;
             break;
         case 'M':
             machine = optarg;
+            break;
+        case 'V':
+            variable = optarg;
             break;
         case 'e':
             problem.collective = optarg;
@@ -619,6 +695,9 @@ int main(int argc, char **argv)
         case 'H':
             problem.host = optarg;
             break;
+        case 'L':
+            problem.caches = optarg;
+            break;
         case 'C':
             problem.crowded = true;
             break;
@@ -642,17 +721,20 @@ int main(int argc, char **argv)
         return (machine ? check_machine(machine) : 0) || wrong;
     }
     if (!problem.collective && (problem.ranks || problem.nodes || problem.bytes || problem.op || problem.root
-                                || problem.topology || problem.network || problem.crowded)) {
+                                || problem.topology || problem.network || problem.caches || problem.crowded)) {
         fputs("collopt-info: a problem is described for --explain COLLECTIVE, as in --explain allreduce --ranks 8\n", stderr);
         return 2;
     }
     if (problem.host)           /* its files */
-        collopt_host_name = problem.host;
+        name_host(&problem.host);
+    problem.json = json;
     if (problem.collective && !check)
         return explain(&problem);       /* which reads them as a job does, and tells of mistakes */
     wrong = read_settings(&settings);
     if (check)
         return wrong ? 1 : 0;
+    if (variable)
+        return variable_print(variable, &settings);
     if (algorithms)
         write_algorithms(json);
     else

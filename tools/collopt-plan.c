@@ -3,8 +3,15 @@
 # include "config.h"
 #endif
 
+#include "base/text.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
+#include "catalogue/expression.h"
 #include "collopt.h"
 #include "plan.h"
+#include "schedule/schedule.h"
+#include "select/decide.h"
+#include "topology/topology.h"
 
 #include <getopt.h>
 #include <limits.h>
@@ -119,6 +126,7 @@ static void usage(FILE *to)
           "      --in-place       with MPI_IN_PLACE\n"
           "      --rank N         only what this rank does\n"
           "      --format F       text, svg, dot (for graphviz) or json\n"
+          "      --json           the same as --format json\n"
           "      --alpha S        seconds that a message takes (1e-6)\n"
           "      --beta S         seconds for each of its bytes (1e-10)\n"
           "      --gamma S        seconds to combine a byte (5e-11)\n"
@@ -135,6 +143,7 @@ static void read_options(struct request *r, int argc, char **argv)
         { "node-ranks", required_argument, NULL, 'E' }, { "bytes", required_argument, NULL, 'B' },
         { "order", no_argument, NULL, 'o' }, { "in-place", no_argument, NULL, 'i' },
         { "rank", required_argument, NULL, 'k' }, { "format", required_argument, NULL, 'f' },
+        { "json", no_argument, NULL, 'j' },
         { "alpha", required_argument, NULL, 'a' }, { "beta", required_argument, NULL, 'b' },
         { "gamma", required_argument, NULL, 'g' }, { "help", no_argument, NULL, 'h' },
         { "version", no_argument, NULL, 'v' }, { NULL, 0, NULL, 0 },
@@ -158,6 +167,7 @@ static void read_options(struct request *r, int argc, char **argv)
         case 'o': p->commutative = false; break;
         case 'i': r->plan.how |= COLLOPT_IN_PLACE; break;
         case 'k': r->rank = (int)number("rank", optarg, 0, INT_MAX); break;
+        case 'j': r->format = named("format", "json", FORMATS, nth_format); break;
         case 'f': r->format = named("format", optarg, FORMATS, nth_format); break;
         case 'a': r->plan.machine.alpha = real("alpha", optarg); break;
         case 'b': r->plan.machine.beta = real("beta", optarg); break;

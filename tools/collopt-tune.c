@@ -5,9 +5,11 @@
 # include "config.h"
 #endif
 
+#include "base/text.h"
+#include "model/machine.h"
+#include "settings/rules.h"
+#include "settings/search_path.h"
 #include "tune.h"
-
-#include "select/rules.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -43,6 +45,7 @@ static void usage(FILE *to)
           "      --program FILE    the collopt-bench that measures\n"
           "      --progress WHEN   auto, on or off: how far it is, on the standard error output\n"
           "      --verify          in the end compare the rules with the choice without them, in pairs\n"
+          "      --json            print what was found as JSON\n"
           "      --check           check these files; exit status 1 if there is a mistake\n"
           "      --help            print this help\n"
           "      --version         print the version\n"
@@ -263,21 +266,6 @@ static void remove_parts(const struct tune_options *one)
         unlink(one[i].part);
 }
 
-/* Where jobs find the files without being told of them. */
-static void say_where(const struct tune_cells *all, const struct tune_options *o)
-{
-    enum collopt_mpi mpi = all->machine.mpi;
-    const char *name = mpi == COLLOPT_OTHER_MPI ? "site" : collopt_mpi_names[mpi], *system = collopt_system_directory();
-    char users[TUNE_PATH];
-
-    printf("For all jobs, on every node: %s as %s/%s.rules", o->output, system, name);
-    if (tune_knows_costs(all))
-        printf(", %s as %s/%s.machine", o->machine, system, name);
-    if (collopt_users_directory(environ, users, sizeof users))
-        printf("; for yours alone, in %s", users);
-    putchar('\n');
-}
-
 static int tune(const struct tune_options *o, int argc, char **argv)
 {
     static struct tune_cells all[TUNE_RANKS];
@@ -304,7 +292,7 @@ static int tune(const struct tune_options *o, int argc, char **argv)
     if (status == 0 && !some_open(all))
         remove_parts(one);
     if (status == 0)
-        say_where(all, o);
+        tune_sum_up(all, o);
     return status == 0 && some_wrong(all) ? TUNE_FAILED : status;
 }
 

@@ -3,13 +3,24 @@
 # include "config.h"
 #endif
 
+#include "base/json.h"
+#include "base/text.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
+#include "catalogue/expression.h"
 #include "explain.h"
-#include "internal.h"
-#include "select/choose.h"
-#include "select/host_times.h"
-#include "select/machine.h"
-#include "select/model.h"
+#include "model/choose.h"
+#include "model/host_times.h"
+#include "model/machine.h"
+#include "model/model.h"
+#include "schedule/schedule.h"
+#include "select/decide.h"
+#include "select/explain.h"
+#include "select/measured.h"
 #include "select/reproducible.h"
+#include "settings/search_path.h"
+#include "settings/settings.h"
+#include "topology/topology.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -90,6 +101,29 @@ static bool place_as_stated(int ranks, const char *stated, struct collopt_topolo
     return node && collopt_topology_measure(t, ranks);
 }
 
+/* The last-level caches of one node, as job ranks that are bound to cores one after another know them. */
+struct caches {
+    struct collopt_topology level;
+    const struct collopt_topology *groups[COLLOPT_GROUPINGS];
+    int *cache;
+};
+
+static bool place_in_caches(struct caches *c, int ranks, int caches, struct collopt_topology *t)
+{
+    uint64_t *key = malloc((size_t)ranks * sizeof *key);
+    bool placed;
+
+    c->cache = malloc((size_t)ranks * sizeof *c->cache);
+    t->groups = c->groups;
+    for (int r = 0; key && r < ranks; r++)
+        key[r] = (uint64_t)r * (unsigned)caches / (unsigned)ranks;
+    placed = key && c->cache && collopt_topology_group(&c->level, t, key, c->cache, ranks);
+    free(key);
+    c->groups[COLLOPT_BY_NODE] = t;
+    c->groups[COLLOPT_BY_CACHE] = &c->level;
+    return placed;
+}
+
 static struct collopt_shape machine_of_jobs(void)
 {
     struct collopt_shape shape;
@@ -167,7 +201,7 @@ static bool network(const char *text, const struct collopt_problem *p, struct co
     if (text && strcmp(text, "tcp") != 0 && strcmp(text, "fast") != 0)
         return refuse("--network %s: it takes fast or tcp", text);
     *n = collopt_network_of(p->topology, !text || strcmp(text, "fast") == 0);
-    collopt_machine_pick(m, *n, collopt_shm_suits(p), collopt_settings()->machine);
+    collopt_machine_as_set(m, *n, collopt_settings()->shm != COLLOPT_SHM_OFF, true);
     return true;
 }
 
@@ -176,7 +210,8 @@ static bool host(const char *text, struct collopt_machine *m)
     for (int i = COLLOPT_OTHER_MPI + 1; text && i < COLLOPT_MPIS; i++)
         if (strcmp(text, collopt_mpi_names[i]) == 0)
             m->mpi = (enum collopt_mpi)i;
-    return !text || m->mpi != COLLOPT_OTHER_MPI || refuse("--host %s: it takes openmpi or mpich", text);
+    return !text || m->mpi != COLLOPT_OTHER_MPI || refuse("--host %s: it takes openmpi or mpich, "
+                                                             "with a version behind it as in openmpi-4.1 or without", text);
 }
 
 static void name(const struct collopt_choice *c, char *text)
@@ -248,6 +283,70 @@ static void print_choice(const struct collopt_problem *p)
         printf("  COLLOPT_ADAPT=on: the first calls try others too, and the fastest goes on\n");
 }
 
+/* ---- as JSON ----------------------------------------------------------------------------------------------- */
+
+static void json_prediction(struct collopt_json *j, const char *algorithm, double seconds, bool measured)
+{
+    collopt_json_object(j, NULL);
+    collopt_json_text(j, "algorithm", algorithm);
+    collopt_json_real(j, "seconds", seconds);
+    collopt_json_flag(j, "measured", measured);
+    collopt_json_end(j);
+}
+
+/* The fastest candidates by the model, and the host where its times were measured; the choice may be made by something else. */
+static void json_predictions(struct collopt_json *j, const struct collopt_problem *p)
+{
+    struct collopt_candidate best[SHOWN];
+    char text[TEXT];
+    int found = p->anywhere ? 0 : collopt_choose(p, SHOWN, best);
+    double host = p->anywhere ? 0 : collopt_host_measured(p->machine->host_times, p->machine->mpi, p);
+
+    collopt_json_array(j, "predictions");
+    for (int i = 0; i < found; i++) {
+        name(&best[i].choice, text);
+        json_prediction(j, text, best[i].seconds, false);
+    }
+    if (host > 0)
+        json_prediction(j, "host", host, true);
+    collopt_json_end(j);
+}
+
+/* "seconds" is missing where there is no prediction: of the host, and with COLLOPT_REPRODUCIBLE. */
+static void json_choice(struct collopt_json *j, const struct collopt_problem *p)
+{
+    struct collopt_decision d;
+    struct collopt_problem with = *p;
+    char text[TEXT];
+
+    collopt_select_outside(p, &d);
+    name(&d.choice, text);
+    collopt_json_text(j, "algorithm", text);
+    collopt_json_text(j, "why", d.why);
+    if (!d.choice.algorithm || p->anywhere)
+        return;
+    collopt_set_parameters(&with, &d.choice);
+    collopt_json_real(j, "seconds", collopt_model(d.choice.algorithm, &with));
+}
+
+static void write_json(const struct collopt_problem *p, enum collopt_network n)
+{
+    struct collopt_json j = { .to = stdout };
+
+    collopt_json_object(&j, NULL);
+    collopt_json_text(&j, "collective", collopt_collective_names[p->collective]);
+    collopt_json_count(&j, "bytes", p->count * p->size);
+    collopt_json_count(&j, "ranks", (uint64_t)p->ranks);
+    collopt_json_count(&j, "nodes", (uint64_t)p->topology->nodes);
+    collopt_json_text(&j, "network", collopt_network_names[n]);
+    collopt_json_flag(&j, "crowded", p->topology->oversubscribed);
+    json_choice(&j, p);
+    json_predictions(&j, p);
+    collopt_json_end(&j);
+}
+
+/* ---- what is left out ------------------------------------------------------------------------------------------- */
+
 /* Files in default places are for an MPI library, which only --host names. */
 static void print_left_out(void)
 {
@@ -294,14 +393,16 @@ static bool share_out(struct collopt_problem *p, size_t **counts)
 int explain(const struct explain *e)
 {
     struct collopt_topology t = { .nodes = 1 };
+    struct caches caches = { .cache = NULL };
     struct collopt_machine machine;
     enum collopt_network n = COLLOPT_SHARED_MEMORY;
     struct collopt_problem p = { .segments = 1, .topology = &t, .machine = &machine };
-    size_t ranks, nodes, bytes, root, *counts;
+    size_t ranks, nodes, bytes, root, used, *counts = NULL;
+    bool placed = true;
 
     if (!collective(e->collective, &p) || !operation(e->op ? e->op : "sum", &p)
         || !number("ranks", e->ranks, 2, 2, MOST_RANKS, &ranks) || !number("nodes", e->nodes, 1, 1, ranks, &nodes)
-        || !number("bytes", e->bytes, 8, 0, SIZE_MAX / 2, &bytes) || !number("root", e->root, 0, 0, ranks - 1, &root))
+        || !number("caches", e->caches, 1, 1, ranks, &used) || !number("bytes", e->bytes, 8, 0, SIZE_MAX / 2, &bytes) || !number("root", e->root, 0, 0, ranks - 1, &root))
         return 2;
     p.ranks = (int)ranks;
     p.root = p.collective == COLLOPT_REDUCE ? (int)root : 0;
@@ -309,18 +410,31 @@ int explain(const struct explain *e)
     p.count = bytes / p.size;
     if (p.collective == COLLOPT_REDUCE_SCATTER_BLOCK)   /* all parts have as many elements, one at least */
         p.count = p.count < ranks ? ranks : p.count / ranks * ranks;
-    if (!place_ranks(e, p.ranks, (int)nodes, &t) || !lay_out(e->topology, p.ranks, &t) || !network(e->network, &p, &machine, &n)
-        || !host(e->host, &machine))
+    if (!place_ranks(e, p.ranks, (int)nodes, &t) || !lay_out(e->topology, p.ranks, &t))
         return 2;
-    t.oversubscribed = e->crowded;
-    collopt_put_nowhere(&p);
-    if (!share_out(&p, &counts)) {
-        refuse("out of memory");
+    if (used > 1 && (t.nodes > 1 || t.wired)) {
+        refuse("--caches %s: it takes 1, unless all ranks are on one node", e->caches);
         free((void *)t.node);
         return 2;
     }
-    print(&p, n, e->host != NULL);
+    t.oversubscribed = e->crowded;
+    if (used > 1)
+        placed = place_in_caches(&caches, p.ranks, (int)used, &t);
+    if (!network(e->network, &p, &machine, &n) || !host(e->host, &machine))
+        return 2;
+    collopt_put_nowhere(&p);
+    if (!placed || !share_out(&p, &counts)) {
+        refuse("out of memory");
+        free(caches.cache);
+        free((void *)t.node);
+        return 2;
+    }
+    if (e->json)
+        write_json(&p, n);
+    else
+        print(&p, n, e->host != NULL);
     free(counts);
+    free(caches.cache);
     free((void *)t.node);
     return 0;
 }

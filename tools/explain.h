@@ -6,8 +6,9 @@
 
 /* What was given, as words; NULL: not given. */
 struct explain {
-    const char *collective, *ranks, *nodes, *bytes, *op, *root, *topology, *network, *host;
+    const char *collective, *ranks, *nodes, *bytes, *op, *root, *topology, *network, *host, *caches;
     bool crowded;               /* more ranks than processors */
+    bool json;                  /* as JSON, in place of a table */
 };
 
 /* Prints the decision and the fastest candidates; 0, or 2 after a sentence on stderr about what would be right. */

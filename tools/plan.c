@@ -3,7 +3,11 @@
 # include "config.h"
 #endif
 
+#include "catalogue/expression.h"
+#include "model/replay.h"
 #include "plan.h"
+#include "schedule/passes.h"
+#include "schedule/schedule.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -8,8 +8,10 @@
 #ifndef COLLOPT_PLAN_H
 #define COLLOPT_PLAN_H
 
-#include "internal.h"
-#include "replay.h"
+#include "catalogue/choice.h"
+#include "model/replay.h"
+#include "schedule/schedule.h"
+#include "topology/topology.h"
 
 /* N elements of the vector from AT on, summed up over the ranks of SET. */
 struct plan_piece {

@@ -4,8 +4,10 @@
 # include "config.h"
 #endif
 
-#include "json.h"
+#include "base/json.h"
+#include "catalogue/expression.h"
 #include "plan.h"
+#include "schedule/schedule.h"
 
 enum { SET_TEXT = 1 << 15 };      /* any set of 4096 ranks */
 

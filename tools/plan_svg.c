@@ -7,7 +7,9 @@
 # include "config.h"
 #endif
 
+#include "catalogue/expression.h"
 #include "plan.h"
+#include "schedule/schedule.h"
 
 #include <math.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 # include "config.h"
 #endif
 
+#include "model/replay.h"
 #include "plan.h"
 
 enum { SET_TEXT = 64 };

@@ -1,16 +1,24 @@
 # The tools that a user runs.
 
 bin_PROGRAMS += tools/collopt-info
-tools_collopt_info_SOURCES = tools/catalogue.c tools/catalogue.h tools/collopt-info.c tools/explain.c tools/explain.h
+tools_collopt_info_SOURCES = tools/catalogue.c tools/catalogue.h tools/collopt-info.c tools/explain.c tools/explain.h \
+	tools/variables.c tools/variables.h
+nodist_tools_collopt_info_SOURCES = tools/variable_texts.c
 tools_collopt_info_CPPFLAGS = $(AM_CPPFLAGS) \
-	-DCOLLOPT_PREFIX='"$(prefix)"' -DCOLLOPT_BINDIR='"$(bindir)"' -DCOLLOPT_LIBDIR='"$(libdir)"'
+	-I$(srcdir)/tools -DCOLLOPT_PREFIX='"$(prefix)"' -DCOLLOPT_BINDIR='"$(bindir)"' -DCOLLOPT_LIBDIR='"$(libdir)"'
 tools_collopt_info_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 tools_collopt_info_LDADD = libcollopt-core.la $(HWLOC_LIBS)
+# From the source of the manual: collopt(7), the site and --variable say the same.
+tools/variable_texts.c: doc/manual/variables.md tools/variables.awk
+	$(AM_V_at)$(MKDIR_P) tools
+	$(AM_V_GEN)$(AWK) -f $(srcdir)/tools/variables.awk $(srcdir)/doc/manual/variables.md >$@.tmp && mv $@.tmp $@
+CLEANFILES += tools/variable_texts.c
+EXTRA_DIST += tools/variables.awk
 
 bin_PROGRAMS += tools/collopt-plan
 tools_collopt_plan_SOURCES = \
-	src/replay.c \
-	src/replay.h \
+	src/model/replay.c \
+	src/model/replay.h \
 	tools/collopt-plan.c \
 	tools/plan.c \
 	tools/plan.h \
@@ -35,6 +43,7 @@ tools_collopt_tune_SOURCES = \
 	tools/tune_options.c \
 	tools/tune_picture.c \
 	tools/tune_rules.c \
+	tools/tune_summary.c \
 	tools/tune_series.c \
 	tools/tune_verify.c
 tools_collopt_tune_CPPFLAGS = $(AM_CPPFLAGS) \
@@ -51,15 +60,63 @@ algorithms-page: tools/algorithms-page
 	$(AM_V_GEN)tools/algorithms-page $(srcdir)/doc/algorithms.in >$@.new
 	$(AM_V_at)mv $@.new $(srcdir)/doc/algorithms.md
 
+# For collopt compare, profile and doctor; nobody starts these by hand.
+pkglibexec_PROGRAMS += tools/collopt-probe tools/collopt-statistics
+tools_collopt_probe_SOURCES = tools/collopt-probe.c
+tools_collopt_probe_LDADD = -ldl
+tools_collopt_statistics_SOURCES = tools/collopt-statistics.c bench/statistics.c bench/statistics.h
+tools_collopt_statistics_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
+tools_collopt_statistics_LDADD = -lm
+
 bin_SCRIPTS += tools/collopt
 EXTRA_DIST += tools/collopt.in
 CLEANFILES += tools/collopt
 
 tools/collopt: tools/collopt.in Makefile
 	$(AM_V_at)$(MKDIR_P) tools
+	$(AM_V_at)test -e tools/python || ln -s $(abs_top_srcdir)/tools/python tools/python
 	$(AM_V_GEN)$(SED) -e 's|[@]VERSION[@]|$(VERSION)|' -e 's|[@]prefix[@]|$(prefix)|' \
-	  -e 's|[@]bindir[@]|$(bindir)|' -e 's|[@]libdir[@]|$(libdir)|' $(srcdir)/tools/collopt.in >$@.tmp
+	  -e 's|[@]bindir[@]|$(bindir)|' -e 's|[@]libdir[@]|$(libdir)|' -e 's|[@]pkgdatadir[@]|$(pkgdatadir)|' \
+	  -e 's|[@]pkglibexecdir[@]|$(pkglibexecdir)|' $(srcdir)/tools/collopt.in >$@.tmp
 	$(AM_V_at)chmod +x $@.tmp && mv $@.tmp $@
+
+# Tools in Python: a shell script each, which finds the modules in the folder python beside it or in pkgdatadir.
+PYTHON_PARTS = \
+	tools/python/advice.py \
+	tools/python/calls.py \
+	tools/python/commandline.py \
+	tools/python/compare.py \
+	tools/python/doctor.py \
+	tools/python/jobs.py \
+	tools/python/page.css \
+	tools/python/page.js \
+	tools/python/page.py \
+	tools/python/predict.py \
+	tools/python/progress.py \
+	tools/python/report.py \
+	tools/python/reports.py \
+	tools/python/say.py \
+	tools/python/subcommands.py \
+	tools/python/text.py \
+	tools/python/views.py
+pythonpartsdir = $(pkgdatadir)/python
+dist_pythonparts_DATA = $(PYTHON_PARTS)
+
+bin_SCRIPTS += tools/collopt-report
+EXTRA_DIST += tools/collopt-report.in
+CLEANFILES += tools/collopt-report
+
+tools/collopt-report: tools/collopt-report.in Makefile
+	$(AM_V_at)$(MKDIR_P) tools
+	$(AM_V_at)test -e tools/python || ln -s $(abs_top_srcdir)/tools/python tools/python
+	$(AM_V_GEN)$(SED) -e 's|[@]VERSION[@]|$(VERSION)|' -e 's|[@]prefix[@]|$(prefix)|' \
+	  -e 's|[@]bindir[@]|$(bindir)|' -e 's|[@]pkgdatadir[@]|$(pkgdatadir)|' $(srcdir)/tools/collopt-report.in >$@.tmp
+	$(AM_V_at)chmod +x $@.tmp && mv $@.tmp $@
+
+clean-local: clean-python
+.PHONY: clean-python
+clean-python:
+	test ! -h tools/python || rm tools/python
 
 # What the shells complete is read from --help when they do; each of them looks for a file of the command's name.  Distributions
 # that have other folders say so: make install zshdir=/usr/share/zsh/vendor-completions
@@ -68,7 +125,7 @@ fishdir = $(datadir)/fish/vendor_completions.d
 zshdir = $(datadir)/zsh/site-functions
 dist_zsh_DATA = tools/completion/_collopt
 EXTRA_DIST += tools/completion/collopt.bash tools/completion/collopt.fish
-COMPLETED = collopt collopt-info collopt-plan collopt-tune $(BENCH_HOSTS:%=collopt-bench-%)
+COMPLETED = collopt collopt-info collopt-plan collopt-report collopt-tune $(BENCH_HOSTS:%=collopt-bench-%)
 
 # Module files, in a folder for `module use`.
 modulesdir = $(pkgdatadir)/modulefiles

@@ -6,9 +6,11 @@
 #ifndef TUNE_H
 #define TUNE_H
 
-#include "internal.h"
-#include "select/machine.h"
-#include "select/rules.h"
+#include "base/lines.h"
+#include "model/machine.h"
+#include "schedule/schedule.h"
+#include "settings/rules.h"
+#include "topology/topology.h"
 
 #include <stdio.h>
 #include <sys/types.h>
@@ -37,7 +39,7 @@ extern const struct tune_operation tune_operations[TUNE_OPERATIONS];
 enum tune_progress { TUNE_AUTO, TUNE_BAR, TUNE_QUIET };
 
 struct tune_options {
-    bool check, help, version, verify;
+    bool check, help, json, version, verify;
     const char *output, *machine, *picture, *mpi, *program;
     char *part;                                 /* where answers are kept until all is measured */
     bool collective[COLLOPT_COLLECTIVES], operation[TUNE_OPERATIONS];
@@ -224,12 +226,21 @@ bool tune_draw(const struct tune_cells *all, const struct tune_options *o);
 int tune_hold_rules(const struct collopt_rules *rules, const struct collopt_machine_file *machine, collopt_tell_mistake *tell,
                     void *data);
 
+/* ---- tune_summary.c: what was found --------------------------------------------------------------------------------- */
+
+/* A sentence for people: on the standard output, or where that takes JSON on the standard error output. */
+__attribute__((format(printf, 2, 3))) void tune_tell(const struct tune_options *o, const char *format, ...);
+/* How many times as fast as the host, by the rules and without them, and where the files belong. */
+void tune_sum_up(const struct tune_cells *all, const struct tune_options *o);
+
 /* ---- tune_rules.c: the file ----------------------------------------------------------------------------------------- */
 
 /* A word of a command line, in one line. */
 void tune_write_word(const char *word, FILE *to);
 /* ", made by collopt-tune ..." and lines of comment: when, how and where. */
 void tune_write_origin(const struct tune_machine *m, const struct tune_command *command, FILE *to);
+int tune_cells_of(const struct tune_cells *all);
+int tune_not_measured(const struct tune_cells *all);         /* of these */
 /* Writes O->output, whole or not at all.  False, after a message. */
 bool tune_write_rules(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command);
 

@@ -3,10 +3,14 @@
 # include "config.h"
 #endif
 
-#include "select/model.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
+#include "catalogue/expression.h"
+#include "model/model.h"
+#include "schedule/passes.h"
+#include "schedule/schedule.h"
+#include "topology/topology.h"
 #include "tune.h"
-
-#include "algorithms/algorithm.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,13 +10,17 @@
 # include "config.h"
 #endif
 
-#include "tune.h"
-
-#include "select/choose.h"
+#include "base/lines.h"
+#include "base/text.h"
+#include "catalogue/catalogue.h"
+#include "model/choose.h"
+#include "model/machine.h"
+#include "model/model.h"
+#include "schedule/schedule.h"
 #include "select/guidelines.h"
-#include "select/machine.h"
-#include "select/model.h"
-#include "select/rules.h"
+#include "settings/rules.h"
+#include "topology/topology.h"
+#include "tune.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,6 +3,7 @@
 # include "config.h"
 #endif
 
+#include "schedule/schedule.h"
 #include "tune.h"
 
 #include <errno.h>

@@ -3,7 +3,9 @@
 # include "config.h"
 #endif
 
-#include "select/host_times.h"
+#include "model/host_times.h"
+#include "model/machine.h"
+#include "topology/topology.h"
 #include "tune.h"
 
 #include <errno.h>
@@ -204,6 +206,6 @@ bool tune_write_machine(const struct tune_cells *all, const struct tune_options 
     if (of_most_keys(all)->machine.costs.unsure)
         tune_say("%s: what differed by more than ten times while it was measured is left out (%d of its numbers): a busy machine",
                  o->machine, __builtin_popcount(of_most_keys(all)->machine.costs.unsure));
-    printf("%s: what messages cost here, for COLLOPT_MACHINE\n", o->machine);
+    tune_tell(o, "%s: what messages cost here, for COLLOPT_MACHINE\n", o->machine);
     return true;
 }

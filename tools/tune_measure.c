@@ -3,10 +3,12 @@
 # include "config.h"
 #endif
 
-#include "tune.h"
-
 #include "collopt.h"
-#include "select/host_times.h"
+#include "model/host_times.h"
+#include "schedule/schedule.h"
+#include "settings/settings.h"
+#include "topology/topology.h"
+#include "tune.h"
 
 #include <errno.h>
 #include <signal.h>

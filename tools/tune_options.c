@@ -4,6 +4,8 @@
 # include "config.h"
 #endif
 
+#include "base/text.h"
+#include "schedule/schedule.h"
 #include "tune.h"
 
 #include <math.h>
@@ -264,6 +266,7 @@ static int option_number(const char *word, const char **value)
 static bool flag(struct tune_options *o, const char *word)
 {
     bool *which = strcmp(word, "--check") == 0 ? &o->check : strcmp(word, "--help") == 0 ? &o->help
+        : strcmp(word, "--json") == 0 ? &o->json
         : strcmp(word, "--version") == 0 ? &o->version : strcmp(word, "--verify") == 0 ? &o->verify : NULL;
 
     if (which)

@@ -3,6 +3,8 @@
 # include "config.h"
 #endif
 
+#include "base/text.h"
+#include "schedule/schedule.h"
 #include "tune.h"
 
 #include <errno.h>

@@ -3,12 +3,12 @@
 # include "config.h"
 #endif
 
+#include "base/text.h"
+#include "schedule/schedule.h"
+#include "settings/rules.h"
 #include "tune.h"
 
-#include "select/rules.h"
-
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -52,7 +52,7 @@ static void write_series(const struct tune_series *s, const struct tune_machine 
     }
 }
 
-static int not_measured(const struct tune_cells *all)
+int tune_not_measured(const struct tune_cells *all)
 {
     int n = 0;
 
@@ -84,7 +84,7 @@ void tune_write_origin(const struct tune_machine *m, const struct tune_command *
         fprintf(to, "# %s\n", m->about[i]);
 }
 
-static int cells_of(const struct tune_cells *all)
+int tune_cells_of(const struct tune_cells *all)
 {
     int n = 0;
 
@@ -99,8 +99,8 @@ static void write_head(const struct tune_cells *all, const struct tune_options *
     tune_write_origin(&all->machine, command, to);
     for (const struct tune_cells *a = all->next; a; a = a->next)
         fprintf(to, "# %s\n", a->machine.abouts > 1 ? a->machine.about[1] : "");
-    if (not_measured(all))
-        fprintf(to, "# %d of %d cells were not measured: the time was up\n", not_measured(all), cells_of(all));
+    if (tune_not_measured(all))
+        fprintf(to, "# %d of %d cells were not measured: the time was up\n", tune_not_measured(all), tune_cells_of(all));
     if (all->next)
         fputs("# Numbers of ranks between those that were measured go by the nearer one, by ratio.\n", to);
     fputs("# How to read this: a call that a line matches is run by the algorithm at its end; the first line counts.\n"
@@ -143,81 +143,6 @@ static bool check(char *file)
     return right;
 }
 
-struct sum {
-    int points, hosts;
-    double chosen, built_in;            /* of logarithms */
-};
-
-static void add(struct sum *sum, const struct tune_series *s)
-{
-    for (int i = 0; i < s->points; i++) {
-        const struct tune_point *p = &s->point[i];
-
-        sum->points++;
-        sum->hosts += strcmp(p->chosen.name, "host") == 0;
-        sum->chosen += log(p->chosen.ratio);
-        sum->built_in += log(p->built_in);
-    }
-}
-
-static void sum_line(const char *collective, const char *kind, const struct sum *sum)
-{
-    int n = sum->points ? sum->points : 1;
-
-    printf("%-20s %-14s %6d %6d %8.2f %8.2f\n", collective, kind, sum->points, sum->hosts, exp(sum->chosen / n),
-           exp(sum->built_in / n));
-}
-
-/* Figures that are alike but for noise accuse nobody. */
-static bool is_slower(const struct sum *whole)
-{
-    return whole->points && exp((whole->chosen - whole->built_in) / whole->points) < 0.98;
-}
-
-/* How many times as fast as the host, by these rules and without them; are they slower with them? */
-static bool sum_up_one(const struct tune_cells *one, const struct tune_options *o, bool several)
-{
-    int n;
-    struct tune_series *list = tune_series(one, o, &n);
-    struct sum whole = { 0 };
-    char ranks[40] = "";
-
-    if (several)
-        snprintf(ranks, sizeof ranks, "%d ranks", one->machine.ranks);
-    printf("%-20s %-14s %6s %6s %8s %8s\n", "times the host", ranks, "sizes", "host", "rules", "without");
-    for (int i = 0; i < n; i++) {
-        struct sum sum = { 0 };
-
-        add(&sum, &list[i]);
-        add(&whole, &list[i]);
-        sum_line(collopt_collective_names[list[i].collective], list[i].kind, &sum);
-    }
-    sum_line("all", "", &whole);
-    free(list);
-    return is_slower(&whole);
-}
-
-static void sum_up(const struct tune_cells *all, const struct tune_options *o)
-{
-    int open = not_measured(all), cells = cells_of(all), doubtful = 0;
-    bool slower = false;
-
-    for (const struct tune_cells *a = all; a; a = a->next) {
-        slower |= sum_up_one(a, o, all->next != NULL);
-        for (int i = 0; i < a->n; i++)
-            doubtful += !tune_cell_open(&a->cell[i]) && tune_doubtful(&a->cell[i]);
-    }
-    printf("%s: %d of %d cells measured\n", o->output, cells - open, cells);
-    if (doubtful)
-        printf("%d of them are left to the host because figures differ too much to tell: a busy machine, or too little --time.\n",
-               doubtful);
-    if (open)
-        printf("The time was not enough; the same command goes on with the rest.\n");
-    if (slower)
-        printf("These rules are slower than the choice without them: do not use them; measure again on a quiet machine, with more "
-               "--time, or with --verify.\n");
-}
-
 bool tune_write_rules(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command)
 {
     char fresh[TUNE_PATH];
@@ -241,6 +166,5 @@ bool tune_write_rules(const struct tune_cells *all, const struct tune_options *o
         tune_say("%s cannot be written: %s", o->output, strerror(errno));
         return false;
     }
-    sum_up(all, o);
     return true;
 }

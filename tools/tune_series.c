@@ -8,6 +8,7 @@
 # include "config.h"
 #endif
 
+#include "schedule/schedule.h"
 #include "tune.h"
 
 #include <math.h>

@@ -5,6 +5,8 @@
 # include "config.h"
 #endif
 
+#include "base/text.h"
+#include "schedule/schedule.h"
 #include "tune.h"
 
 #include <math.h>
@@ -50,13 +52,15 @@ static bool count(struct tune_cell *c, const struct tune_point *p, void *data)
 }
 
 struct asking {
+    const struct tune_options *o;
     struct tune_job *job;
     double seconds;             /* for each */
     struct verified sum;
 };
 
-static void judge(struct tune_cell *c, const struct tune_point *p, double ratio, double low, double high, struct verified *sum)
+static void judge(struct tune_cell *c, const struct tune_point *p, double ratio, double low, double high, struct asking *a)
 {
+    struct verified *sum = &a->sum;
     char size[24];
 
     sum->compared++;
@@ -66,9 +70,9 @@ static void judge(struct tune_cell *c, const struct tune_point *p, double ratio,
         return;
     sum->worse++;
     collopt_size_text(c->bytes, size, sizeof size);
-    printf("%s, %s, %s: %s is %.2f (%.2f-%.2f) times as fast as %s, the choice without rules, which stays\n",
-           collopt_collective_names[c->collective], tune_operations[c->operation].name, size, p->chosen.name, ratio, low, high,
-           p->plain);
+    tune_tell(a->o, "%s, %s, %s: %s is %.2f (%.2f-%.2f) times as fast as %s, the choice without rules, which stays\n",
+              collopt_collective_names[c->collective], tune_operations[c->operation].name, size, p->chosen.name, ratio, low,
+              high, p->plain);
 }
 
 /* A result that is wrong was told when it was measured first. */
@@ -90,15 +94,15 @@ static bool ask(struct tune_cell *c, const struct tune_point *p, void *data)
         return false;
     if (sscanf(answer, "verify %*s %*s %*s %*s %lf %lf %lf %*d %31s", &ratio, &low, &high, result) == 4
         && strcmp(result, "correct") == 0 && ratio > 0)
-        judge(c, p, ratio, low, high, &a->sum);
+        judge(c, p, ratio, low, high, a);
     return true;
 }
 
-static void tell(const struct verified *sum)
+static void tell(const struct verified *sum, const struct tune_options *o)
 {
     int cells = sum->same + sum->compared;
 
-    printf("verified: %d cell%s, in %d of which the rules differ from the choice without them; there they are %.2f times as "
+    tune_tell(o, "verified: %d cell%s, in %d of which the rules differ from the choice without them; there they are %.2f times as "
            "fast, in all %.2f times (geometric means); slower: %d\n", cells, cells == 1 ? "" : "s", sum->compared,
            sum->compared ? exp(sum->logs / sum->compared) : 1, cells ? exp(sum->logs / cells) : 1, sum->worse);
 }
@@ -109,7 +113,7 @@ int tune_verify(struct tune_cells *all, const struct tune_options *o)
     struct tune_series *list = tune_series(all, o, &n);
     struct tune_machine where;
     struct tune_job job;
-    struct asking a = { .job = &job };
+    struct asking a = { .o = o, .job = &job };
     bool well;
 
     walk(all, list, n, count, &differ);
@@ -121,7 +125,7 @@ int tune_verify(struct tune_cells *all, const struct tune_options *o)
         well = walk(all, list, n, ask, &a);
         if (differ > 0)
             tune_job_end(&job, !well);
-        tell(&a.sum);
+        tell(&a.sum, o);
         if (!well)
             tune_say("%s", tune_interrupted() ? "interrupted while the rules were verified; the same command does it again"
                      : "the job ended while the rules were verified");

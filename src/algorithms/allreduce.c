@@ -1,21 +1,25 @@
 /* Reduce_scatter as an Allreduce, of which each rank keeps its part.
  *
- * Where the ranks have no small factors, or operands must stay in order, an Allreduce has fewer messages one behind the other
- * than what saves bytes: simulated, a Reduce_scatter of 496 bytes on 31 nodes of a fat tree takes 5.6 us, in order by elimination
- * 7.3.  The algorithm is a parameter: allreduce:allreduce=(recursive_multiplying); when not given, of recursive_doubling and
- * recursive_multiplying that of least cost; for more than 64 KiB, which others serve better anyhow, the former.  Cost: the
- * Allreduce's.  Scratch: the Allreduce's and a vector.  In rank order if the Allreduce is.
- * That a Reduce_scatter should be no slower than this: Traff, Gropp, Thakur, Self-consistent MPI performance guidelines, IEEE
- * TPDS 21, 2010; as a mock-up in PGMPITuneLib (Hunold, Carpen-Amarie, 2018). */
+ * If the number of ranks has no small factors, or operands must stay in order, an Allreduce has
+ * fewer messages in sequence than what saves bytes: simulated, a Reduce_scatter of 496 bytes on
+ * 31 nodes of a fat tree takes 5.6 us, in order by elimination 7.3.  The algorithm is a
+ * parameter: allreduce:allreduce=(recursive_multiplying); when not given, of recursive_doubling
+ * and recursive_multiplying that of least cost; for more than 64 KiB, which others serve better
+ * anyhow, the former.  Cost: the Allreduce's.  Scratch: the Allreduce's and a vector.  In rank
+ * order if the Allreduce is. That a Reduce_scatter should be no slower than this: Traff, Gropp,
+ * Thakur, Self-consistent MPI performance guidelines, IEEE TPDS 21, 2010; as a mock-up in
+ * PGMPITuneLib (Hunold, Carpen-Amarie, 2018). */
 #include "config.h"
 
 #include "mockup.h"
-#include "select/model.h"
+#include "catalogue/choice.h"
+#include "model/model.h"
 
 enum { ALLREDUCE };             /* the parameter */
 static const double too_long = 64 << 10;        /* to be worth two predictions */
 
-extern const struct collopt_algorithm collopt_allreduce_recursive_doubling, collopt_allreduce_recursive_multiplying;
+extern const struct collopt_algorithm collopt_allreduce_recursive_doubling,
+    collopt_allreduce_recursive_multiplying;
 
 /* The first serves any operation on any number of ranks. */
 static const struct collopt_algorithm *const worth_it[] = {
@@ -77,11 +81,13 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 }
 
 #define UNFIT "the algorithm of its Allreduce cannot serve"
-#define PARAMETER COLLOPT_INNER("allreduce", COLLOPT_ALLREDUCE, preset, "the algorithm of the Allreduce")
+#define PARAMETER COLLOPT_INNER("allreduce", COLLOPT_ALLREDUCE, preset, \
+                                "the algorithm of the Allreduce")
 static const char rounds[] = "allreduce", bytes[] = "allreduce";
 static const char source[] = "Traff, Gropp, Thakur, IEEE TPDS 21, 2010; as in PGMPITuneLib";
 
-static const char summary[] = "an Allreduce, of which each keeps its part; short vectors, p without small factors";
+static const char summary[] =
+    "an Allreduce, of which each keeps its part; short vectors, p without small factors";
 static const char when[] = "short vectors, p without small factors";
 
 COLLOPT_SCATTER_AND_BLOCK(allreduce,

@@ -1,22 +1,23 @@
-/* All-to-all: the vector is cut into as many parts as there are ranks, and the owner of a part receives it from all ranks and
- * combines it in one fold; then the results go where they belong.
+/* All-to-all: the vector is cut into as many parts as there are ranks, and the owner of a part
+ * receives it from all ranks and combines it in one fold; then the results go where they belong.
  *
- * Nothing is combined on the way, and yet no more bytes travel than in a ring: an operation that wants all operands at once
- * gets them, such as sums that are rounded once.  For a Scan the owner makes the prefixes of all ranks in one step, each where
- * its last operand was.
- * Cost: p-1 rounds and (p-1)/p m for Reduce_scatter, twice that elsewhere; (p-1)/p m combined; (p-1)/p m of scratch, m for
- * Scan.  In rank order.  Use it for long vectors where results must not depend on partial sums.
- * Pairwise exchange is folklore; sums and prefixes at the owner: collopt. */
+ * Nothing is combined on the way, and yet no more bytes travel than in a ring: an operation that
+ * wants all operands at once gets them, such as sums that are rounded once. For a Scan the owner
+ * makes the prefixes of all ranks in one step, each where its last operand was.
+ * Cost: p-1 rounds and (p-1)/p m for Reduce_scatter, twice that elsewhere; (p-1)/p m combined;
+ * (p-1)/p m of scratch, m for Scan. In rank order. Use it for long vectors where results must not
+ * depend on partial sums. Pairwise exchange is folklore; sums and prefixes at the owner:
+ * collopt. */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "algorithm.h"
 
-/* Everybody sends everybody his part.  Says where rank r's contribution to this rank's own part lies, r < CONTRIBUTORS; the other
- * ranks contribute nothing.  NULL: no memory. */
-static struct collopt_region *exchange(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int parts,
-                                       int contributors)
+/* Everybody sends everybody his part. Says where rank r's contribution to this rank's own part
+ * lies, r < CONTRIBUTORS; the other ranks contribute nothing. NULL: no memory. */
+static struct collopt_region *exchange(struct collopt_schedule *s, const struct collopt_problem *p,
+                                       int rank, int parts, int contributors)
 {
     struct collopt_block mine = block(parts, rank, 1);
     struct collopt_region *operand = collopt_workspace(s, (size_t)p->ranks * sizeof *operand);
@@ -38,7 +39,8 @@ static struct collopt_region *exchange(struct collopt_schedule *s, const struct 
     return operand;
 }
 
-static void combine(struct collopt_schedule *s, struct collopt_region to, int operands, const struct collopt_region *operand)
+static void combine(struct collopt_schedule *s, struct collopt_region to, int operands,
+                    const struct collopt_region *operand)
 {
     if (operands > 1)
         collopt_fold_once(s, to, operands, operand);
@@ -46,7 +48,8 @@ static void combine(struct collopt_schedule *s, struct collopt_region to, int op
         collopt_copy(s, to, operand[0]);
 }
 
-static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p,
+                                 int rank)
 {
     int parts = collopt_partition_counts(s);
     struct collopt_region *operand = exchange(s, p, rank, parts, p->ranks);
@@ -59,7 +62,8 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
 static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     int parts = collopt_partition(s, p->ranks);
-    struct collopt_region *operand = exchange(s, p, rank, parts, p->ranks), mine = out(block(parts, rank, 1));
+    struct collopt_region *operand = exchange(s, p, rank, parts, p->ranks),
+                          mine = out(block(parts, rank, 1));
 
     if (!operand)
         return;
@@ -74,7 +78,7 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
     }
 }
 
-/* Where there is no result, the part is combined where a contribution to it was. */
+/* A rank without a result combines the part in the scratch of a contribution. */
 static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     int parts = collopt_partition(s, p->ranks);
@@ -96,10 +100,11 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
     }
 }
 
-/* The prefixes of this rank's part, each where its last contribution was; this rank's own is copied to scratch, as input is
- * not to be written, and its prefix home.  That of rank r is operand[r - BEFORE]. */
-static void make_prefixes(struct collopt_schedule *s, int contributors, int rank, int before, struct collopt_block mine,
-                          struct collopt_region *operand)
+/* The prefixes of this rank's part, each where its last contribution was; this rank's own is copied
+ * to scratch, as input is not to be written, and its prefix home. That of rank r is operand[r -
+ * BEFORE]. */
+static void make_prefixes(struct collopt_schedule *s, int contributors, int rank, int before,
+                          struct collopt_block mine, struct collopt_region *operand)
 {
     if (rank < contributors) {
         struct collopt_region own = at(collopt_packed_slot(s), mine);
@@ -113,7 +118,8 @@ static void make_prefixes(struct collopt_schedule *s, int contributors, int rank
 }
 
 /* Rank 0 has no prefix but its own vector. */
-static void build_prefix(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int before)
+static void build_prefix(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                         int before)
 {
     int parts = collopt_partition(s, p->ranks), contributors = p->ranks - before;
     struct collopt_region *operand = exchange(s, p, rank, parts, contributors);
@@ -145,7 +151,7 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
     build_prefix(s, p, rank, 1);
 }
 
-/* ---- traffic ------------------------------------------------------------------------------------------------------------ */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 static double others(const struct collopt_problem *p)
 {
@@ -166,7 +172,8 @@ static void traffic_allreduce(const struct collopt_problem *p, struct collopt_tr
 static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     collopt_traffic_exchange(t, p, others(p));
-    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .fan = p->ranks - 1,
+    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
+                                                      .fan = p->ranks - 1,
                                                       .bytes = vector_bytes(p) / p->ranks });
 }
 
@@ -176,43 +183,46 @@ static void traffic_prefix(const struct collopt_problem *p, struct collopt_traff
     collopt_traffic_exchange(t, p, 0);
 }
 
-static const char source[] = "folklore; exact sums at the owner: collopt", when[] = "long vectors, sums that are rounded once";
+static const char source[] = "folklore; exact sums at the owner: collopt",
+                  when[] = "long vectors, sums that are rounded once";
 
 COLLOPT_SCATTER_AND_BLOCK(alltoall,
-    .name = "alltoall", .summary = "every rank gets its part from all ranks and combines it in one fold; long vectors",
-    .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "p-1", .bytes = "(p-1)/p m",
-    .when = when, .source = source,
+    .name = "alltoall",
+    .summary = "every rank gets its part from all ranks and combines it in one fold; long vectors",
+    .order = COLLOPT_IN_ORDER, .identical = true, .once = true, .rounds = "p-1",
+    .bytes = "(p-1)/p m", .when = when, .source = source,
     .traffic = traffic_reduce_scatter, .build = build_reduce_scatter);
 
 const struct collopt_algorithm collopt_allreduce_alltoall = {
-    .name = "alltoall", .summary = "every part is combined in one fold by a rank of its own, then sent to all; long vectors",
+    .name = "alltoall",
+    .summary = "every part is combined in one fold by a rank of its own, then sent to all; long "
+               "vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
-    .when = when, .source = source,
+    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m", .when = when, .source = source,
     .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_alltoall = {
-    .name = "alltoall", .summary = "every part is combined in one fold by a rank of its own, then sent to the root; long vectors",
+    .name = "alltoall",
+    .summary = "every part is combined in one fold by a rank of its own, then sent to the root; "
+               "long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
-    .when = when, .source = source,
+    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m", .when = when, .source = source,
     .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_scan_alltoall = {
-    .name = "alltoall", .summary = "for every part, a rank of its own makes the prefixes of all ranks; long vectors",
+    .name = "alltoall",
+    .summary = "for every part, a rank of its own makes the prefixes of all ranks; long vectors",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
-    .when = when, .source = source,
+    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m", .when = when, .source = source,
     .traffic = traffic_prefix, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_alltoall = {
-    .name = "alltoall", .summary = "for every part, a rank of its own makes the prefixes of all ranks; long vectors",
+    .name = "alltoall",
+    .summary = "for every part, a rank of its own makes the prefixes of all ranks; long vectors",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
-    .when = when, .source = source,
+    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m", .when = when, .source = source,
     .traffic = traffic_prefix, .build = build_exscan,
 };

@@ -1,13 +1,16 @@
-/* Binary blocks: the ranks are cut into blocks of powers of two, each halves the vector, and the blocks meet by size.
+/* Binary blocks: the ranks are cut into blocks of powers of two, each halves the vector, and the
+ * blocks meet by size.
  *
- * The binary digits of p give blocks of consecutive ranks, the largest first.  Each does a reduce-scatter by halving over
- * doubling distances.  Then, from the smallest block on, every rank sends what it holds, cut as the next larger block has cut
- * it, to the ranks there that hold those pieces; these have lower ranks, so rank order is kept.  The largest block ends with the
- * result; it goes back the same way, and each block does its allgather.
- * Cost: for blocks of 2^F and 2^e ranks 2 F + 1 + 2^(F-e) rounds, about as many more for each smaller pair of neighbours that
- * is not ready sooner; 2m, m combined.  Scratch: 3/8 m or m/2.  Any operation.
- * Use it where p has few binary digits that lie together (3 2^k, 7 2^k); on a power of two it is Rabenseifner's algorithm.
- * Rabenseifner, ICCS 2004. */
+ * The binary digits of p give blocks of consecutive ranks, the largest first. Each does a
+ * reduce-scatter by halving over doubling distances. Then, from the smallest block on, every rank
+ * sends what it holds, cut as the next larger block has cut it, to the ranks there that hold those
+ * pieces; these have lower ranks, so rank order is kept. The largest block ends with the result; it
+ * goes back the same way, and each block does its allgather.
+ * Cost: for blocks of 2^F and 2^e ranks 2 F + 1 + 2^(F-e) rounds, about as many more for each
+ * smaller pair of neighbours that is not ready sooner; 2m, m combined. Scratch: 3/8 m or m/2. Any
+ * operation.
+ * Use it where p has few binary digits that lie together (3 2^k, 7 2^k); on a power of two it is
+ * Rabenseifner's algorithm. Rabenseifner, ICCS 2004. */
 #include "config.h"
 
 #include "algorithm.h"
@@ -49,7 +52,7 @@ struct member {
     struct turns tmp;
 };
 
-/* What INDEX holds after K halvings. */
+/* The window that INDEX holds after K halvings. */
 static struct collopt_block window(const struct member *m, int index, int k)
 {
     int first = 0;
@@ -59,7 +62,8 @@ static struct collopt_block window(const struct member *m, int index, int k)
     return block(m->partition, first, 1 << (m->levels - k));
 }
 
-static void combine(struct member *m, struct collopt_block b, struct collopt_region theirs, bool theirs_is_lower)
+static void combine(struct member *m, struct collopt_block b, struct collopt_region theirs,
+                    bool theirs_is_lower)
 {
     merge(m->s, out(b), at(m->place, b), theirs, theirs_is_lower);
     m->place = COLLOPT_OUT;
@@ -102,7 +106,8 @@ static void take_from_smaller(struct member *m, int peer)
     combine(m, mine, theirs, false);
 }
 
-/* To the ranks of the next larger block that hold this one's window among them, and the result back. */
+/* To the ranks of the next larger block that hold this one's window among them, and the result
+ * back. */
 static void meet_larger(struct member *m, int base, int exponent)
 {
     int pieces = 1 << (exponent - m->exponent);
@@ -126,8 +131,10 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 {
     struct blocks b = blocks_of(p->ranks);
     int i = block_with(&b, rank), levels = b.exponent[0], smaller = -1;
-    struct member m = { .s = s, .base = b.base[i], .exponent = b.exponent[i], .index = rank - b.base[i], .levels = levels,
-                        .partition = collopt_partition(s, 1 << levels), .place = COLLOPT_IN, .tmp = { .slots = 2 } };
+    struct member m = { .s = s, .base = b.base[i], .exponent = b.exponent[i],
+                        .index = rank - b.base[i], .levels = levels,
+                        .partition = collopt_partition(s, 1 << levels), .place = COLLOPT_IN,
+                        .tmp = { .slots = 2 } };
 
     if (p->ranks == 1)
         collopt_copy(s, out(whole()), in(whole()));
@@ -147,8 +154,8 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         gather(&m, k);
 }
 
-/* Rounds in which blocks meet.  Messages to and from a smaller block follow one another, but what comes back does so as it
- * gets ready. */
+/* Rounds in which blocks meet. Messages to and from a smaller block follow one another, but what
+ * comes back does so as it gets ready. */
 static int meeting_rounds(const struct blocks *b)
 {
     int met = b->exponent[b->n - 1];
@@ -161,20 +168,23 @@ static int meeting_rounds(const struct blocks *b)
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     struct blocks b = blocks_of(p->ranks);
-    double m = vector_bytes(p), meet = b.n == 2 ? (b.exponent[0] - b.exponent[1]) * m / 2 : (b.n - 1) * m;
+    double m = vector_bytes(p),
+           meet = b.n == 2 ? (b.exponent[0] - b.exponent[1]) * m / 2 : (b.n - 1) * m;
     int largest = 1 << b.exponent[0], rounds = meeting_rounds(&b);
 
     collopt_traffic_halving(t, largest, m, 1);
     if (rounds > 0)
-        collopt_messages(t, rounds, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = largest,
+        collopt_messages(t, rounds, (struct collopt_messages){ .pattern = COLLOPT_PAIRS,
+                                                               .distance = largest,
                                                                .bytes = meet / rounds });
     collopt_traffic_halving(t, largest, m, 0);
 }
 
 const struct collopt_algorithm collopt_allreduce_binary_blocks = {
-    .name = "binary_blocks", .summary = "halving in blocks of powers of two, which then meet; long vectors, 3 2^k ranks",
+    .name = "binary_blocks",
+    .summary = "halving in blocks of powers of two, which then meet; long vectors, 3 2^k ranks",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 F, folded: up to 2 F + 1 + p; the more the further apart the digits of p", .bytes = "2 (p-1)/p m, folded: up to 2 m",
-    .when = "long vectors, p = 3 2^k and its like", .source = "Rabenseifner, ICCS 2004",
-    .traffic = traffic, .build = build,
+    .rounds = "2 F, folded: up to 2 F + 1 + p; the more the further apart the digits of p",
+    .bytes = "2 (p-1)/p m, folded: up to 2 m", .when = "long vectors, p = 3 2^k and its like",
+    .source = "Rabenseifner, ICCS 2004", .traffic = traffic, .build = build,
 };

@@ -1,17 +1,20 @@
-/* Pipelined balanced binary tree in rank order, any root; for Allreduce the result goes back down the same tree.
+/* Pipelined balanced binary tree in rank order, any root; for Allreduce the result goes back down
+ * the same tree.
  *
- * Every node combines left subtree, own and right subtree in one pass and sends the segment up while the next one comes in.
- * Cost, S segments: about 2 S + 2 log2 p rounds of m/S, 2m received and combined by a node with two children; Allreduce about
- * 3 S + 4 log2 p.  Scratch: two segments for each child.  Any operation.
- * Use it for medium vectors of an operation that does not commute; long ones do better in two trees or by elimination.
- * Folklore. */
+ * Every node combines left subtree, own and right subtree in one pass and sends the segment up
+ * while the next one comes in. Cost, S segments: about 2 S + 2 log2 p rounds of m/S, 2m received
+ * and combined by a node with two children; Allreduce about 3 S + 4 log2 p. Scratch: two segments
+ * for each child. Any operation.
+ * Use it for medium vectors of an operation that does not commute; long ones do better in two trees
+ * or by elimination. Folklore. */
 #include "config.h"
 
 #include "algorithm.h"
 
 enum { UP, DOWN };              /* strands */
 
-static void build(struct collopt_schedule *s, const struct collopt_problem *p, int root, int rank, bool back)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int root, int rank,
+                  bool back)
 {
     struct collopt_tree t = collopt_binary_tree(0, p->ranks, root, rank);
     struct collopt_tree_turns tmp = { { .slots = 2 }, { .slots = 2 } };
@@ -57,7 +60,7 @@ static struct collopt_tree_rounds there_and_back(const struct collopt_problem *p
     return collopt_binary_tree_rounds(p->ranks / 2, p->ranks - 1 - p->ranks / 2, true);
 }
 
-/* Of an Allreduce, at a child of the root or the root itself. */
+/* For an Allreduce, at a child of the root or at the root. */
 static int streams(const struct collopt_problem *p)
 {
     int below = p->ranks / 2, above = p->ranks - 1 - below;
@@ -66,13 +69,15 @@ static int streams(const struct collopt_problem *p)
 }
 
 /* So many ROUNDS, and for each further segment so many MESSAGES in and out of the busiest rank. */
-static void pipeline(const struct collopt_problem *p, int rounds, int messages, struct collopt_traffic *t)
+static void pipeline(const struct collopt_problem *p, int rounds, int messages,
+                     struct collopt_traffic *t)
 {
     double segment = vector_bytes(p) / p->segments;
 
     collopt_traffic_fill_rounds(t, p->ranks, rounds, segment);
     collopt_pipeline(t, p->segments - 1, messages, 1,
-                     (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = segment,
+                     (struct collopt_messages){ .pattern = COLLOPT_TREE,
+                                                .distance = most(p->ranks / 4, 1), .bytes = segment,
                                                 .combined = segment, .uneven = 0.2 });
 }
 
@@ -93,19 +98,19 @@ static void traffic_allreduce(const struct collopt_problem *p, struct collopt_tr
 static const char source[] = "folklore";
 
 const struct collopt_algorithm collopt_reduce_binary_tree = {
-    .name = "binary_tree", .summary = "pipelined balanced tree in rank order, any root; medium vectors",
+    .name = "binary_tree",
+    .summary = "pipelined balanced tree in rank order, any root; medium vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to 2 S + 2 q - 3", .bytes = "up to 2 m",
-    .when = "medium vectors", .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
+    .rounds = "up to 2 S + 2 q - 3", .bytes = "up to 2 m", .when = "medium vectors",
+    .source = source, .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_binary_tree = {
-    .name = "binary_tree", .summary = "pipelined balanced tree in rank order, up and down; medium vectors",
+    .name = "binary_tree",
+    .summary = "pipelined balanced tree in rank order, up and down; medium vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to 3 S + 4 q", .bytes = "up to 3 m",
-    .when = "medium vectors", .source = source,
+    .rounds = "up to 3 S + 4 q", .bytes = "up to 3 m", .when = "medium vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .traffic = traffic_allreduce, .build = build_allreduce,
 };

@@ -1,13 +1,15 @@
-/* Bine tree: a binomial tree whose edges have the distances of Swing, the longest ones far from the root.
+/* Bine tree: a binomial tree whose edges have the distances of Swing, the longest ones far from the
+ * root.
  *
- * It is the way of the root's own block through Swing's reduce-scatter (swing_table.c): in step s = 0, 1 ... whoever
- * hands that block on in step s sends its sum to its partner, at distance 1, 1, 3, 5, 11 ... one way or the other.
- * Ranks are numbered from the root.  An odd number of ranks lacks node 1, which would send to the root in the first
- * step and has nobody below it.
- * Cost: q = ceil(log2 p) rounds, at most q m.  Scratch: three vectors.  In no order of ranks: commutative operations
- * only.  Building takes O(p) time and memory, but for p or p + 1 a power of two.
- * Use it for short vectors where near ranks are near; any root.  De Sensi et al., SC 2025 (arXiv 2508.17311), for
- * powers of two. */
+ * It is the way of the root's own block through Swing's reduce-scatter (swing_table.c): in step s =
+ * 0, 1 ... whoever hands that block on in step s sends its sum to its partner, at distance 1, 1, 3,
+ * 5, 11 ... one way or the other. Ranks are numbered from the root. An odd number of ranks lacks
+ * node 1, which would send to the root in the first step and has nobody below it.
+ * Cost: q = ceil(log2 p) rounds, at most q m. Scratch: three vectors. In no order of ranks:
+ * commutative operations only. Building takes O(p) time and memory, but for p or p + 1 a power of
+ * two.
+ * Use it for short vectors where near ranks are near; any root. De Sensi et al., SC 2025 (arXiv
+ * 2508.17311), for powers of two. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -24,7 +26,8 @@ static struct bine bine(const struct collopt_problem *p)
 {
     int nodes = p->ranks + p->ranks % 2;
 
-    return (struct bine){ .ranks = p->ranks, .root = p->root, .nodes = nodes, .steps = log2_ceil(nodes) };
+    return (struct bine){ .ranks = p->ranks, .root = p->root, .nodes = nodes,
+                          .steps = log2_ceil(nodes) };
 }
 
 /* TABLE and the room for making it; false: out of memory. */
@@ -125,16 +128,19 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     struct bine b = bine(p);
 
     for (int s = 0; s < b.steps; s++)
-        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = abs(collopt_swing_distance(s)),
-                                                          .astride = s > 0, .bytes = vector_bytes(p),
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE,
+                                                          .distance
+                                                              = abs(collopt_swing_distance(s)),
+                                                          .astride = s > 0,
+                                                          .bytes = vector_bytes(p),
                                                           .combined = vector_bytes(p) });
 }
 
 const struct collopt_algorithm collopt_reduce_bine_tree = {
-    .name = "bine_tree", .summary = "binomial tree over the distances of swing; short vectors on rings and tori",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "q", .bytes = "up to q m",
-    .when = "short vectors where near ranks are near",
+    .name = "bine_tree",
+    .summary = "binomial tree over the distances of swing; short vectors on rings and tori",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true, .rounds = "q",
+    .bytes = "up to q m", .when = "short vectors where near ranks are near",
     .source = "De Sensi et al., SC 2025 (arXiv 2508.17311); p not a power of two: collopt",
     .traffic = traffic, .build = build,
 };

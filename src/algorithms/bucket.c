@@ -1,23 +1,25 @@
-/* Bucket: reduce-scatter along one dimension of a grid of ranks after the other, and for Allreduce allgather the way
- * back.
+/* Bucket: reduce-scatter along one dimension of a grid of ranks after the other, and for Allreduce
+ * allgather the way back.
  *
- * bucket, on a torus: the vector is cut into two strands for each dimension, which start with different ones and go
- * round their rings in both directions, so that all links are used at the same time.  Along each dimension what a
- * rank holds is cut into a part for every rank of the ring, as ring.c does; the next dimension goes on with what is
- * left.
- * mesh, where there are no links from the last rank of a line to the first: one strand for each dimension, and on a
- * line the sums for part b come from both ends.  Rank x passes up the parts above it, the farthest first, and down
- * those below; d - 1 rounds, and no link has more than it must, as every part that has to cross it does so once and
- * combined.
- * mesh_in_order is one strand, along the last dimension first: there neighbours are consecutive ranks, then
- * consecutive rows, and sums from below, one's own and those from above are folded in this order: any operation.
+ * bucket, on a torus: the vector is cut into two strands for each dimension, which start with
+ * different ones and go round their rings in both directions, so that all links are used at the
+ * same time. Along each dimension what a rank holds is cut into a part for every rank of the ring,
+ * as ring.c does; the next dimension goes on with what is left.
+ * mesh, where there are no links from the last rank of a line to the first: one strand for each
+ * dimension, and on a line the sums for part b come from both ends. Rank x passes up the parts
+ * above it, the farthest first, and down those below; d - 1 rounds, and no link has more than it
+ * must, as every part that has to cross it does so once and combined.
+ * mesh_in_order is one strand, along the last dimension first: there neighbours are consecutive
+ * ranks, then consecutive rows, and sums from below, one's own and those from above are folded in
+ * this order: any operation.
  *
- * Cost, D dimensions d_1 ... d_D: sum (d_i - 1) rounds in every strand, which take turns on one port; (p-1)/p m sent
- * and combined, on lines up to (d_i + 1) instead of (d_i - 1) shares of d_i received.  Allreduce: twice that.
- * Scratch: two parts in each strand, four on lines; Reduce_scatter m more where there are several dimensions. bucket
- * and mesh: commutative operations only.
+ * Cost, D dimensions d_1 ... d_D: sum (d_i - 1) rounds in every strand, which take turns on one
+ * port; (p-1)/p m sent and combined, on lines up to (d_i + 1) instead of (d_i - 1) shares of d_i
+ * received. Allreduce: twice that. Scratch: two parts in each strand, four on lines; Reduce_scatter
+ * m more where there are several dimensions. bucket and mesh: commutative operations only.
  * Use it for very long vectors on tori and meshes; messages go to neighbours only.
- * Jain and Sabharwal, ICS 2010, for tori; on lines two pipelines against one another are folklore. */
+ * Jain and Sabharwal, ICS 2010, for tori; on lines two pipelines against one another are
+ * folklore. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -34,7 +36,8 @@ struct strand {
     bool scatters;
     int sums;                   /* place of what is held between dimensions */
     struct turns tmp;
-    struct collopt_region passed[2];    /* a sum on its way: from below (or round the ring), and from above */
+    struct collopt_region passed[2];    /* a sum on its way: from below (or round the ring), and
+                                         * from above */
     struct collopt_block *room;         /* for the lists of the regions at hand */
     int lists;
 };
@@ -51,10 +54,11 @@ static int coordinate(const struct strand *w, int stage)
 
 static int neighbour(const struct strand *w, int stage, int away)
 {
-    return collopt_grid_moved(&w->grid, w->rank, w->order[stage], modulo(coordinate(w, stage) + away, side(w, stage)));
+    return collopt_grid_moved(&w->grid, w->rank, w->order[stage],
+                              modulo(coordinate(w, stage) + away, side(w, stage)));
 }
 
-/* ---- blocks ------------------------------------------------------------------------------------------------------ */
+/* ---- blocks ---------------------------------------------------------------------------------- */
 
 /* Ranks whose parts are cut off at once in STAGE. */
 static int fellows(const struct strand *w, int stage)
@@ -66,7 +70,8 @@ static int fellows(const struct strand *w, int stage)
     return n;
 }
 
-/* Number I of the ranks that have this one's coordinates in the dimensions before STAGE, and X in this one. */
+/* Number I of the ranks that have this one's coordinates in the dimensions before STAGE, and X in
+ * this one. */
 static int fellow(const struct strand *w, int stage, int x, int i)
 {
     int rank = collopt_grid_moved(&w->grid, w->rank, w->order[stage], x);
@@ -82,7 +87,8 @@ static int fellow(const struct strand *w, int stage, int x, int i)
     return rank;
 }
 
-/* What belongs to coordinate X in STAGE.  Parts of an Allreduce are numbered so that it is one block. */
+/* The blocks of coordinate X in STAGE.  Parts of an Allreduce are numbered so that it is one
+ * block. */
 static struct collopt_region share(struct strand *w, int place, int stage, int x)
 {
     int n = fellows(w, stage), first = 0;
@@ -99,7 +105,7 @@ static struct collopt_region share(struct strand *w, int place, int stage, int x
     return at(place, block(w->partition, w->number * fellows(w, -1) + first, n));
 }
 
-/* ---- rounds ---------------------------------------------------------------------------------------------------------- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 static int held_in(const struct strand *w, int stage)
 {
@@ -114,7 +120,8 @@ static int left_in(const struct strand *w, int stage)
 static void ring_reduce(struct collopt_schedule *s, struct strand *w, int stage, int k)
 {
     int d = side(w, stage), me = coordinate(w, stage), take = modulo(me - w->way * (k + 2), d);
-    struct collopt_region got = share(w, turn(s, &w->tmp), stage, take), mine = share(w, held_in(w, stage), stage, take);
+    struct collopt_region got = share(w, turn(s, &w->tmp), stage, take),
+                          mine = share(w, held_in(w, stage), stage, take);
 
     if (k == 0)
         w->passed[0] = share(w, held_in(w, stage), stage, modulo(me - w->way, d));
@@ -130,25 +137,30 @@ static void ring_gather(struct collopt_schedule *s, struct strand *w, int stage,
 {
     int d = side(w, stage), me = coordinate(w, stage);
 
-    collopt_send(s, neighbour(w, stage, w->way), share(w, COLLOPT_OUT, stage, modulo(me - w->way * k, d)));
-    collopt_receive(s, neighbour(w, stage, -w->way), share(w, COLLOPT_OUT, stage, modulo(me - w->way * (k + 1), d)));
+    collopt_send(s, neighbour(w, stage, w->way),
+                 share(w, COLLOPT_OUT, stage, modulo(me - w->way * k, d)));
+    collopt_receive(s, neighbour(w, stage, -w->way),
+                    share(w, COLLOPT_OUT, stage, modulo(me - w->way * (k + 1), d)));
 }
 
-/* The part that goes from X up in round K, and comes to X + 1; down, X counts from the other end.  -1: none. */
+/* The part that goes from X up in round K, and comes to X + 1; down, X counts from the other end.
+ * -1: none. */
 static int part_up(int d, int x, int k)
 {
     return x >= 0 && x < d - 1 && k >= x ? d - 1 - k + x : -1;
 }
 
 /* One direction of a line, UP or down: true if a sum came, in *GOT. */
-static bool line_messages(struct collopt_schedule *s, struct strand *w, int stage, int k, bool up, struct collopt_region *got)
+static bool line_messages(struct collopt_schedule *s, struct strand *w, int stage, int k, bool up,
+                          struct collopt_region *got)
 {
     int d = side(w, stage), me = coordinate(w, stage), x = up ? me : d - 1 - me;
     int give = part_up(d, x, k), take = part_up(d, x - 1, k);
 
     if (give >= 0)
         collopt_send(s, neighbour(w, stage, up ? 1 : -1),
-                     x == 0 ? share(w, held_in(w, stage), stage, up ? give : d - 1 - give) : w->passed[!up]);
+                     x == 0 ? share(w, held_in(w, stage), stage, up ? give : d - 1 - give)
+                            : w->passed[!up]);
     if (take < 0)
         return false;
     *got = share(w, turn(s, &w->tmp), stage, up ? take : d - 1 - take);
@@ -160,7 +172,8 @@ static void line_reduce(struct collopt_schedule *s, struct strand *w, int stage,
 {
     int d = side(w, stage), me = coordinate(w, stage), n = 0;
     struct collopt_region got[2], operand[3];
-    bool below = line_messages(s, w, stage, k, true, &got[0]), above = line_messages(s, w, stage, k, false, &got[1]);
+    bool below = line_messages(s, w, stage, k, true, &got[0]),
+         above = line_messages(s, w, stage, k, false, &got[1]);
 
     if (k == d - 2) {           /* what comes last is one's own */
         if (below)
@@ -172,9 +185,12 @@ static void line_reduce(struct collopt_schedule *s, struct strand *w, int stage,
         return;
     }
     if (below)
-        collopt_combine(s, got[0], got[0], share(w, held_in(w, stage), stage, part_up(d, me - 1, k)));
+        collopt_combine(s, got[0], got[0],
+                        share(w, held_in(w, stage), stage, part_up(d, me - 1, k)));
     if (above)
-        collopt_combine(s, got[1], share(w, held_in(w, stage), stage, d - 1 - part_up(d, d - 2 - me, k)), got[1]);
+        collopt_combine(s, got[1],
+                        share(w, held_in(w, stage), stage, d - 1 - part_up(d, d - 2 - me, k)),
+                        got[1]);
     w->passed[0] = got[0];
     w->passed[1] = got[1];
 }
@@ -212,7 +228,7 @@ static void gather_round(struct collopt_schedule *s, struct strand *w, int t)
     (w->way == LINE ? line_gather : ring_gather)(s, w, stage, t);
 }
 
-/* ---- the schedule ------------------------------------------------------------------------------------------------------ */
+/* ---- the schedule ---------------------------------------------------------------------------- */
 
 enum form { TORUS, MESH, MESH_IN_ORDER };
 
@@ -221,11 +237,13 @@ static int strands_of(const struct collopt_grid *g, enum form form)
     return form == TORUS ? 2 * g->sides : form == MESH ? g->sides : 1;
 }
 
-static struct strand strand(const struct collopt_problem *p, const struct collopt_grid *g, enum form form, int rank, int number)
+static struct strand strand(const struct collopt_problem *p, const struct collopt_grid *g,
+                            enum form form, int rank, int number)
 {
     struct strand w = { .grid = *g, .rank = rank, .number = number, .strands = strands_of(g, form),
                         .way = form != TORUS ? LINE : number < g->sides ? 1 : -1,
-                        .scatters = p->collective != COLLOPT_ALLREDUCE, .tmp = { .slots = form == TORUS ? 2 : 4 } };
+                        .scatters = p->collective != COLLOPT_ALLREDUCE,
+                        .tmp = { .slots = form == TORUS ? 2 : 4 } };
 
     for (int j = 0; j < g->sides; j++)
         w.order[j] = form == MESH_IN_ORDER ? g->sides - 1 - j : (number + j) % g->sides;
@@ -241,7 +259,8 @@ static int rounds(const struct collopt_grid *g)
     return n;
 }
 
-static void go(struct collopt_schedule *s, const struct collopt_grid *g, int strands, struct strand *w, bool back)
+static void go(struct collopt_schedule *s, const struct collopt_grid *g, int strands,
+               struct strand *w, bool back)
 {
     int n = rounds(g);
 
@@ -261,11 +280,12 @@ static int partition_for(struct collopt_schedule *s, const struct collopt_proble
 {
     if (p->collective == COLLOPT_ALLREDUCE)
         return collopt_partition_each(s, collopt_partition(s, strands), p->ranks);
-    return strands > 1 ? collopt_partition_each(s, collopt_partition_counts(s), strands) : collopt_partition_counts(s);
+    return strands > 1 ? collopt_partition_each(s, collopt_partition_counts(s), strands)
+                       : collopt_partition_counts(s);
 }
 
-static void build_on(struct collopt_schedule *s, const struct collopt_problem *p, const struct collopt_grid *g, int rank,
-                     enum form form)
+static void build_on(struct collopt_schedule *s, const struct collopt_problem *p,
+                     const struct collopt_grid *g, int rank, enum form form)
 {
     int strands = strands_of(g, form), partition = partition_for(s, p, strands);
     bool back = p->collective == COLLOPT_ALLREDUCE, good = true;
@@ -275,7 +295,9 @@ static void build_on(struct collopt_schedule *s, const struct collopt_problem *p
         w[i] = strand(p, g, form, rank, i);
         w[i].partition = partition;
         w[i].sums = back || g->sides == 1 ? COLLOPT_OUT : collopt_accumulator(s);
-        w[i].room = w[i].scatters ? collopt_workspace(s, LISTS * (size_t)fellows(&w[i], 0) * sizeof *w[i].room) : NULL;
+        w[i].room = w[i].scatters
+            ? collopt_workspace(s, LISTS * (size_t)fellows(&w[i], 0) * sizeof *w[i].room)
+            : NULL;
         good &= w[i].room || !w[i].scatters;
     }
     if (good)
@@ -284,7 +306,8 @@ static void build_on(struct collopt_schedule *s, const struct collopt_problem *p
         free(w[i].room);
 }
 
-static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank, enum form form)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                  enum form form)
 {
     struct collopt_grid g = collopt_grid_proper(p->value[0]);
 
@@ -304,12 +327,13 @@ static void build_mesh(struct collopt_schedule *s, const struct collopt_problem 
     build(s, p, rank, MESH);
 }
 
-static void build_mesh_in_order(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_mesh_in_order(struct collopt_schedule *s, const struct collopt_problem *p,
+                                int rank)
 {
     build(s, p, rank, MESH_IN_ORDER);
 }
 
-/* ---- traffic ---------------------------------------------------------------------------------------------------------------- */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 static size_t sides(const struct collopt_problem *p)
 {
@@ -331,11 +355,14 @@ static void traffic(const struct collopt_problem *p, enum form form, struct coll
 
     for (int stage = 0; stage < g.sides; stage++) {
         int d = w.order[stage];
-        bool open = form == TORUS && p->topology->dims == p->value[0] && !(p->topology->rings >> d & 1) && g.side[d] > 2;
-        struct collopt_messages each = { .pattern = open ? COLLOPT_SHIFT : COLLOPT_PAIRS, .distance = g.stride[d],
-                                         .bytes = m / g.side[d], .combined = m / g.side[d], .strands = strands };
+        bool open = form == TORUS && p->topology->dims == p->value[0]
+            && !(p->topology->rings >> d & 1) && g.side[d] > 2;
+        struct collopt_messages each = { .pattern = open ? COLLOPT_SHIFT : COLLOPT_PAIRS,
+                                         .distance = g.stride[d], .bytes = m / g.side[d],
+                                         .combined = m / g.side[d], .strands = strands };
 
-        double rounds = (g.side[d] - 1) * (form == TORUS ? 1 : 1.3);    /* along a line some wait for both neighbours */
+        /* along a line some wait for both neighbours */
+        double rounds = (g.side[d] - 1) * (form == TORUS ? 1 : 1.3);
 
         collopt_messages(t, rounds, each);
         each.combined = 0;
@@ -380,7 +407,8 @@ COLLOPT_SCATTER_AND_BLOCK(bucket,
     .traffic = traffic_torus, .build = build_torus);
 
 const struct collopt_algorithm collopt_allreduce_mesh = {
-    .name = "mesh", .summary = "lines along every dimension of a mesh, from both ends; very long vectors",
+    .name = "mesh",
+    .summary = "lines along every dimension of a mesh, from both ends; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "up to 3 D sum d_i; in D strands", .bytes = "up to 5/2 sum (d_i/(d_1 ... d_i)) m",
     .when = "very long vectors on meshes", .source = "folklore",
@@ -389,15 +417,17 @@ const struct collopt_algorithm collopt_allreduce_mesh = {
 };
 
 COLLOPT_SCATTER_AND_BLOCK(mesh,
-    .name = "mesh", .summary = "lines along every dimension of a mesh, from both ends; very long vectors",
-    .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "up to 3/2 D sum d_i; in D strands", .bytes = "up to sum ((3/2 d_i + 1)/(d_1 ... d_i)) m",
-    .when = "very long vectors on meshes", .source = "folklore",
-    .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .traffic = traffic_mesh, .build = build_mesh);
+    .name = "mesh",
+    .summary = "lines along every dimension of a mesh, from both ends; very long vectors",
+    .order = COLLOPT_COMMUTATIVE, .identical = true, .rounds = "up to 3/2 D sum d_i; in D strands",
+    .bytes = "up to sum ((3/2 d_i + 1)/(d_1 ... d_i)) m", .when = "very long vectors on meshes",
+    .source = "folklore", .parameter = { COLLOPT_DIMS(sides) }, .usable = usable,
+    .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh, .build = build_mesh);
 
 const struct collopt_algorithm collopt_allreduce_mesh_in_order = {
-    .name = "mesh_in_order", .summary = "lines along one dimension of a mesh after the other, in rank order; very long vectors",
+    .name = "mesh_in_order",
+    .summary = "lines along one dimension of a mesh after the other, in rank order; very long "
+               "vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "up to 3 sum d_i", .bytes = "up to 5/2 sum (d_i/(d_1 ... d_i)) m",
     .when = "very long vectors on meshes, any operation", .source = "folklore",
@@ -406,9 +436,11 @@ const struct collopt_algorithm collopt_allreduce_mesh_in_order = {
 };
 
 COLLOPT_SCATTER_AND_BLOCK(mesh_in_order,
-    .name = "mesh_in_order", .summary = "lines along one dimension of a mesh after the other, in rank order; very long vectors",
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to 3/2 sum d_i", .bytes = "up to sum ((3/2 d_i + 1)/(d_1 ... d_i)) m",
+    .name = "mesh_in_order",
+    .summary = "lines along one dimension of a mesh after the other, in rank order; very long "
+               "vectors",
+    .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "up to 3/2 sum d_i",
+    .bytes = "up to sum ((3/2 d_i + 1)/(d_1 ... d_i)) m",
     .when = "very long vectors on meshes, any operation", .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
     .traffic = traffic_mesh_in_order, .build = build_mesh_in_order);

@@ -1,11 +1,13 @@
-/* Pipelined chain with two sides: sums travel from both ends of the ranks towards the root, segment by segment.
+/* Pipelined chain with two sides: sums travel from both ends of the ranks towards the root, segment
+ * by segment.
  *
- * A rank above the root receives a segment from the next rank up, puts its own operand on the left and sends it
- * down; below the root likewise upwards.  The root combines both sides and its own in one pass.  For Allreduce the
- * root is the middle rank, and the result travels back out along the chain while later segments still come in.
- * Cost, S segments: D-1 + S rounds of m/S, D the longer side (a root between two sides: about D-2 + 2S and twice the
- * bytes), m sent and combined; scratch: three segments from each side.  Allreduce: D or D+1 rounds more.  In rank
- * order, any root, neighbours only.
+ * A rank above the root receives a segment from the next rank up, puts its own operand on the left
+ * and sends it down; below the root likewise upwards. The root combines both sides and its own in
+ * one pass. For Allreduce the root is the middle rank, and the result travels back out along the
+ * chain while later segments still come in. Cost, S segments: D-1 + S rounds of m/S, D the longer
+ * side (a root between two sides: about D-2 + 2S and twice the bytes), m sent and combined;
+ * scratch: three segments from each side. Allreduce: D or D+1 rounds more. In rank order, any root,
+ * neighbours only.
  * Use it for very long vectors on few ranks.  Folklore. */
 #include "config.h"
 
@@ -25,10 +27,12 @@ static struct collopt_tree links(const struct collopt_problem *p, int root, int 
     };
 }
 
-static void build(struct collopt_schedule *s, const struct collopt_problem *p, int root, int rank, bool back)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int root, int rank,
+                  bool back)
 {
     struct collopt_tree t = links(p, root, rank);
-    struct collopt_tree_turns tmp = { { .slots = COLLOPT_CHAIN_SLOTS }, { .slots = COLLOPT_CHAIN_SLOTS } };
+    struct collopt_tree_turns tmp = { { .slots = COLLOPT_CHAIN_SLOTS },
+                                      { .slots = COLLOPT_CHAIN_SLOTS } };
     int segments = collopt_partition(s, p->segments);
 
     for (int j = 0; j < p->segments; j++) {
@@ -58,12 +62,14 @@ static size_t segment(const struct collopt_problem *p)
     return collopt_preset_segment(p, p->ranks, vector_bytes(p), true);
 }
 
-/* HOPS up, as many DOWN, with one for what comes from the other side at the same time; for each further segment MESSAGES in
- * and out. */
-static void along(const struct collopt_problem *p, int hops, int down, int messages, struct collopt_traffic *t)
+/* HOPS up, as many DOWN, with one for what comes from the other side at the same time; for each
+ * further segment MESSAGES in and out. */
+static void along(const struct collopt_problem *p, int hops, int down, int messages,
+                  struct collopt_traffic *t)
 {
     double segment = vector_bytes(p) / p->segments;
-    struct collopt_messages up = { .pattern = COLLOPT_ALONG, .distance = 1, .bytes = segment, .combined = segment };
+    struct collopt_messages up = { .pattern = COLLOPT_ALONG, .distance = 1, .bytes = segment,
+                                   .combined = segment };
 
     collopt_messages(t, hops, up);
     collopt_pipeline(t, p->segments - 1, messages, 1, up);
@@ -88,19 +94,20 @@ static void traffic_allreduce(const struct collopt_problem *p, struct collopt_tr
 static const char source[] = "folklore";
 
 const struct collopt_algorithm collopt_reduce_chain = {
-    .name = "chain", .summary = "pipelined chain from both ends to the root; very long vectors, few ranks",
+    .name = "chain",
+    .summary = "pipelined chain from both ends to the root; very long vectors, few ranks",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "p-2 + S, root inside: up to p-2 + 2 S; p/2 + 2 S in the middle", .bytes = "m, root inside: 2 m",
-    .when = "very long vectors, few ranks", .source = source,
+    .rounds = "p-2 + S, root inside: up to p-2 + 2 S; p/2 + 2 S in the middle",
+    .bytes = "m, root inside: 2 m", .when = "very long vectors, few ranks", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_chain = {
-    .name = "chain", .summary = "pipelined chain to the middle rank and back; very long vectors, few ranks",
+    .name = "chain",
+    .summary = "pipelined chain to the middle rank and back; very long vectors, few ranks",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to p + 2 S", .bytes = "up to 2 m",
-    .when = "very long vectors, few ranks", .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
+    .rounds = "up to p + 2 S", .bytes = "up to 2 m", .when = "very long vectors, few ranks",
+    .source = source, .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .traffic = traffic_allreduce, .build = build_allreduce,
 };

@@ -1,8 +1,8 @@
 /* Pipelined chain for Scan and Exscan: the prefix sum travels up the ranks segment by segment.
  *
- * Every rank receives the sum of the ranks below, combines its own operand on the right, and sends that up.
- * Cost, S segments: p-2 + S rounds of m/S, m sent and combined; scratch: three segments.  In rank order, neighbours only.
- * Use it for very long vectors on few ranks.  Folklore. */
+ * Every rank receives the sum of the ranks below, combines its own operand on the right, and sends
+ * that up. Cost, S segments: p-2 + S rounds of m/S, m sent and combined; scratch: three segments.
+ * In rank order, neighbours only. Use it for very long vectors on few ranks. Folklore. */
 #include "config.h"
 
 #include "algorithm.h"
@@ -62,7 +62,8 @@ static size_t segment(const struct collopt_problem *p)
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double segment = vector_bytes(p) / p->segments;
-    struct collopt_messages m = { .pattern = COLLOPT_ALONG, .distance = 1, .bytes = segment, .combined = segment };
+    struct collopt_messages m = { .pattern = COLLOPT_ALONG, .distance = 1, .bytes = segment,
+                                  .combined = segment };
 
     collopt_messages(t, p->ranks - 1, m);
     collopt_pipeline(t, p->segments - 1, 1, 1, m);

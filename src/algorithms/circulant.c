@@ -1,12 +1,15 @@
-/* Circulant graph: reduce-scatter in ceil(log2 p) rounds for every p, with no byte more than a ring sends.
+/* Circulant graph: reduce-scatter in ceil(log2 p) rounds for every p, with no byte more than a ring
+ * sends.
  *
- * Number the parts from one's own rank: R[i] belongs to rank + i.  With skips s_q = p, s_k = ceil(s_(k+1) / 2), s_0 = 1, a
- * round sends R[s_k .. s_(k+1)) to rank + s_k, where those are the first parts, and adds what comes from rank - s_k to
- * one's own first parts.  The window shrinks from p parts to s_(q-1), ... to R[0].  Allgather is the way back.  Reduce
- * numbers the ranks from the root, and a binomial tree gathers the parts.
- * Cost: q = ceil(log2 p) rounds, (p-1)/p m sent and combined; Allreduce and Reduce twice the rounds and bytes.
- * Scratch: 3/8 m (Allreduce), 11/8 m (Reduce_scatter, Reduce off the root).  Cyclic order: commutative operations only.
- * First choice for medium and long vectors on any p.  Traeff, arXiv 2410.14234. */
+ * Number the parts from one's own rank: R[i] belongs to rank + i. With skips s_q = p, s_k =
+ * ceil(s_(k+1) / 2), s_0 = 1, a round sends R[s_k .. s_(k+1)) to rank + s_k, where those are the
+ * first parts, and adds what comes from rank - s_k to one's own first parts. The window shrinks
+ * from p parts to s_(q-1), ... to R[0]. Allgather is the way back. Reduce numbers the ranks from
+ * the root, and a binomial tree gathers the parts.
+ * Cost: q = ceil(log2 p) rounds, (p-1)/p m sent and combined; Allreduce and Reduce twice the rounds
+ * and bytes. Scratch: 3/8 m (Allreduce), 11/8 m (Reduce_scatter, Reduce off the root). Cyclic
+ * order: commutative operations only. First choice for medium and long vectors on any p. Traeff,
+ * arXiv 2410.14234. */
 #include "config.h"
 
 #include "algorithm.h"
@@ -26,9 +29,11 @@ struct stretch {
     struct collopt_block list[2];
 };
 
-static struct collopt_region parts(const struct circle *c, int place, int from, int to, struct stretch *st)
+static struct collopt_region parts(const struct circle *c, int place, int from, int to,
+                                   struct stretch *st)
 {
-    int first = modulo(c->number + from, c->ranks), n = to - from, head = least(n, c->ranks - first);
+    int first = modulo(c->number + from, c->ranks), n = to - from,
+        head = least(n, c->ranks - first);
 
     st->list[0] = block(c->partition, first, head);
     st->list[1] = block(c->partition, 0, n - head);
@@ -50,8 +55,10 @@ static void reduce_scatter(struct collopt_schedule *s, const struct circle *c, i
         collopt_round(s);
         collopt_send(s, peer(c, skip[k]), parts(c, give, skip[k], skip[k + 1], &st));
         collopt_receive(s, peer(c, -skip[k]), parts(c, got, 0, n, &st));
-        collopt_combine(s, parts(c, to, 0, n, &st), parts(c, first ? COLLOPT_IN : sum, 0, n, &st), parts(c, got, 0, n, &st));
-        if (first && c->ranks % 2 && skip[k] - skip[k - 1] > 1)     /* travels with combined parts in the next round */
+        collopt_combine(s, parts(c, to, 0, n, &st), parts(c, first ? COLLOPT_IN : sum, 0, n, &st),
+                        parts(c, got, 0, n, &st));
+        if (first && c->ranks % 2
+            && skip[k] - skip[k - 1] > 1) /* travels with combined parts in the next round */
             collopt_copy(s, parts(c, sum, n, n + 1, &st), parts(c, COLLOPT_IN, n, n + 1, &st));
     }
 }
@@ -80,7 +87,8 @@ static void gather(struct collopt_schedule *s, const struct circle *c, int place
             return;
         }
         if (v + n < c->ranks)
-            collopt_receive(s, peer(c, n), at(place, block(c->partition, v + n, least(n, c->ranks - v - n))));
+            collopt_receive(s, peer(c, n),
+                            at(place, block(c->partition, v + n, least(n, c->ranks - v - n))));
     }
 }
 
@@ -94,7 +102,8 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
     allgather(s, &c);
 }
 
-static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p,
+                                 int rank)
 {
     struct circle c = { p->ranks, rank, 0, collopt_partition_counts(s) };
 
@@ -105,7 +114,8 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
 
 static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    struct circle c = { p->ranks, modulo(rank - p->root, p->ranks), p->root, collopt_partition(s, p->ranks) };
+    struct circle c = { p->ranks, modulo(rank - p->root, p->ranks), p->root,
+                        collopt_partition(s, p->ranks) };
     int sum = collopt_accumulator(s);
 
     if (p->ranks == 1)
@@ -134,24 +144,25 @@ static void traffic_reduce(const struct collopt_problem *p, struct collopt_traff
 static const char source[] = "Traeff, arXiv 2410.14234";
 
 const struct collopt_algorithm collopt_allreduce_circulant = {
-    .name = "circulant", .summary = "reduce-scatter and allgather on a circulant graph; medium and long vectors, any ranks",
+    .name = "circulant",
+    .summary = "reduce-scatter and allgather on a circulant graph; medium and long vectors, any "
+               "ranks",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 q", .bytes = "2 (p-1)/p m",
-    .when = "medium and long vectors, any p", .source = source,
-    .traffic = traffic_allreduce, .build = build_allreduce,
+    .rounds = "2 q", .bytes = "2 (p-1)/p m", .when = "medium and long vectors, any p",
+    .source = source, .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
 COLLOPT_SCATTER_AND_BLOCK(circulant,
-    .name = "circulant", .summary = "fewest rounds and bytes for any number of ranks; short to long vectors",
-    .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "q", .bytes = "(p-1)/p m",
+    .name = "circulant",
+    .summary = "fewest rounds and bytes for any number of ranks; short to long vectors",
+    .order = COLLOPT_COMMUTATIVE, .identical = true, .rounds = "q", .bytes = "(p-1)/p m",
     .when = "short to long vectors; first choice", .source = source,
     .traffic = traffic_reduce_scatter, .build = build_reduce_scatter);
 
 const struct collopt_algorithm collopt_reduce_circulant = {
-    .name = "circulant", .summary = "reduce-scatter on a circulant graph and a gather; medium and long vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 q", .bytes = "2 (p-1)/p m",
-    .when = "medium and long vectors", .source = source,
+    .name = "circulant",
+    .summary = "reduce-scatter on a circulant graph and a gather; medium and long vectors",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true, .rounds = "2 q",
+    .bytes = "2 (p-1)/p m", .when = "medium and long vectors", .source = source,
     .traffic = traffic_reduce, .build = build_reduce,
 };

@@ -1,15 +1,19 @@
-/* Pipelined circulant graph with all ranks as roots: reduce-scatter for parts of very different lengths.
+/* Pipelined circulant graph with all ranks as roots: reduce-scatter for parts of very different
+ * lengths.
  *
- * Every part is cut into n blocks and reduced to its owner as circulant_pipeline.c reduces a vector to a root; all of these
- * reductions run at once, and what a rank has to send in a round, one block or none of every part, is one message.  In a
- * reduce-scatter by halving a long part travels whole, ceil(log2 p) times on the critical path; here its blocks follow one
- * another, so that it travels hardly more than once.
- * The table of what ranks receive has p ceil(log2 p) bytes, and every round has lists of up to p blocks, so that unlike others
- * this takes time and memory in proportion to p: for p = 1024 and one block 0.3 ms and 10 KiB of schedule, for 16 blocks
- * 40 ms and 2 MiB; for p = 16384 and one block 6 ms and 13 KiB.
- * Cost, n blocks: n - 1 + ceil(log2 p) rounds; (p-1)/p m sent and combined if parts are alike, as in all other algorithms; if
- * one rank gets everything, (1 + (q-1)/n) m instead of q m.  Scratch: m and two messages.  Commutative operations only.
- * Use it where the longest part is several times the average.
+ * Every part is cut into n blocks and reduced to its owner as circulant_pipeline.c reduces a vector
+ * to a root; all of these reductions run at once, and what a rank has to send in a round, one block
+ * or none of every part, is one message. In a reduce-scatter by halving a long part travels whole,
+ * ceil(log2 p) times on the critical path; here its blocks follow one another, so that it travels
+ * hardly more than once.
+ * The table of what ranks receive has p ceil(log2 p) bytes, and every round has lists of up to p
+ * blocks, so that unlike others this takes time and memory in proportion to p: for p = 1024 and one
+ * block 0.3 ms and 10 KiB of schedule, for 16 blocks 40 ms and 2 MiB; for p = 16384 and one block 6
+ * ms and 13 KiB.
+ * Cost, n blocks: n - 1 + ceil(log2 p) rounds; (p-1)/p m sent and combined if parts are alike, as
+ * in all other algorithms; if one rank gets everything, (1 + (q-1)/n) m instead of q m. Scratch: m
+ * and two messages. Commutative operations only. Use it where the longest part is several times the
+ * average.
  * Traeff, arXiv 2205.10072 and 2312.11236. */
 #include "config.h"
 
@@ -20,13 +24,14 @@
 
 enum { MOST_BLOCKS = 64 };
 
-/* ---- the table ---------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 typedef unsigned long long set;         /* of base blocks, as bits */
 
 struct table {
     int ranks, q, skip[COLLOPT_SKIPS];
-    signed char *received;      /* [q][ranks] the block a rank receives in round k of a phase, relative to the phase */
+    signed char *received;      /* [q][ranks] the block a rank receives in round k of a phase,
+                                 * relative to the phase */
 };
 
 /* The smallest skip in every number as a sum of skips, largest first; q for 0. */
@@ -57,8 +62,8 @@ static void widen(int ranks, int width, set *unions, set *other)
         unions[v] |= other[modulo(v - width, ranks)];
 }
 
-/* The rule of circulant_pipeline.c for all ranks at once.  In round k a rank looks for what it has not had yet among the base
- * blocks of those that are skip[k] .. skip[k+1]-1 below. */
+/* The rule of circulant_pipeline.c for all ranks at once. In round k a rank looks for what it has
+ * not had yet among the base blocks of those that are skip[k] .. skip[k+1]-1 below. */
 static void fill(struct table *t, set *base, set *unions, set *used)
 {
     int p = t->ranks, width = 1;
@@ -73,12 +78,13 @@ static void fill(struct table *t, set *base, set *unions, set *used)
         for (; 2 * width <= far - near; width *= 2)
             widen(p, width, unions, other);
         for (int v = 0; v < p; v++) {
-            set fresh = (unions[modulo(v - near, p)] | unions[modulo(v - far + width, p)]) & ~used[v];
+            set fresh =
+                (unions[modulo(v - near, p)] | unions[modulo(v - far + width, p)]) & ~used[v];
             set block = fresh ? 1ULL << highest(fresh) : base[modulo(v - far, p)];
 
             used[v] |= block;
-            t->received[(size_t)k * (size_t)p + (size_t)v] = (signed char)(block == 1ULL << t->q ? highest(base[v])
-                                                                                                 : highest(block) - t->q);
+            t->received[(size_t)k * (size_t)p + (size_t)v] =
+                (signed char)(block == 1ULL << t->q ? highest(base[v]) : highest(block) - t->q);
         }
     }
 }
@@ -95,21 +101,24 @@ static struct table table_of(int ranks, set *room, signed char *received)
     return t;
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------------------- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* Round I of a broadcast: BLOCK in the phase and OFFSET are block BLOCK + OFFSET, the last one if there are not so many. */
+/* Round I of a broadcast: BLOCK in the phase and OFFSET are block BLOCK + OFFSET, the last one if
+ * there are not so many. */
 struct round {
     int k, offset;
 };
 
 static struct round round_of(const struct table *t, int blocks, int i)
 {
-    int skipped = modulo(1 - blocks, t->q);     /* rounds without traffic at the start of the first phase */
+    int skipped = modulo(1 - blocks, t->q);     /* rounds without traffic at the start of the first
+                                                 * phase */
 
     return (struct round){ (i + skipped) % t->q, (i + skipped) / t->q * t->q - skipped };
 }
 
-/* The block that the rank V above its root receives from below in a broadcast, and so sends down in a reduction; -1: none. */
+/* The block that the rank V above its root receives from below in a broadcast, and so sends down in
+ * a reduction; -1: none. */
 static int block_of(const struct table *t, struct round r, int blocks, int v)
 {
     int block = v == 0 ? -1 : t->received[(size_t)r.k * (size_t)t->ranks + (size_t)v] + r.offset;
@@ -134,8 +143,8 @@ static int append(struct collopt_block *list, int n, struct collopt_block b)
     return n;
 }
 
-/* What goes down to the rank skip[k] below, if AWAY is 0, or comes from the one above, if it is skip[k]: one block or none of
- * every part.  Those that were not touched yet are copied to SUM. */
+/* What goes down to the rank skip[k] below, if AWAY is 0, or comes from the one above, if it is
+ * skip[k]: one block or none of every part. Those that were not touched yet are copied to SUM. */
 static struct collopt_region blocks_of(struct work *w, struct round r, int away)
 {
     int n = 0, fresh = 0, p = w->t.ranks;
@@ -224,7 +233,8 @@ static size_t blocks(const struct collopt_problem *p)
     return n;
 }
 
-#define BLOCKS { .name = "blocks", .least = 1, .most = MOST_BLOCKS, .help = "blocks that a part is cut into", .preset = blocks }
+#define BLOCKS { .name = "blocks", .least = 1, .most = MOST_BLOCKS, \
+                 .help = "blocks that a part is cut into", .preset = blocks }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
@@ -232,27 +242,30 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     double bytes = (vector_bytes(p) - vector_bytes(p) / p->ranks) / most(rounds, 1);
 
     for (int k = 0; k < q; k++)
-        collopt_messages(t, (double)rounds / q, (struct collopt_messages){ .pattern = COLLOPT_SHIFT, .distance = skip[k],
-                                                                           .bytes = bytes, .combined = bytes,
-                                                                           .blocks = (int)p->value[0] });
+        collopt_messages(t, (double)rounds / q,
+                         (struct collopt_messages){ .pattern = COLLOPT_SHIFT,
+                                                    .distance = skip[k],
+                                                    .bytes = bytes,
+                                                    .combined = bytes,
+                                                    .blocks = (int)p->value[0] });
 }
 
 static const char source[] = "Traeff, arXiv 2205.10072 and 2312.11236";
 
 const struct collopt_algorithm collopt_reduce_scatter_circulant_pipeline = {
-    .name = "circulant_pipeline", .summary = "all parts pipelined through a circulant graph; parts of very different lengths",
+    .name = "circulant_pipeline",
+    .summary = "all parts pipelined through a circulant graph; parts of very different lengths",
     .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "n - 1 + q", .bytes = "(p-1)/p m; all to one rank: (1 + (q-1)/n) m, elsewhere q m",
-    .when = "parts of very different lengths", .source = source,
-    .parameter = { BLOCKS },
+    .when = "parts of very different lengths", .source = source, .parameter = { BLOCKS },
     .traffic = traffic, .build = build,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_circulant_pipeline = {
-    .name = "circulant_pipeline", .summary = "all parts pipelined through a circulant graph; few long messages under way",
+    .name = "circulant_pipeline",
+    .summary = "all parts pipelined through a circulant graph; few long messages under way",
     .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "n - 1 + q", .bytes = "(p-1)/p m",
-    .when = "few long messages under way", .source = source,
-    .parameter = { BLOCKS },
+    .rounds = "n - 1 + q", .bytes = "(p-1)/p m", .when = "few long messages under way",
+    .source = source, .parameter = { BLOCKS },
     .traffic = traffic, .build = build,
 };

@@ -1,20 +1,23 @@
-/* Pipelined circulant graph: n blocks reach or leave one rank in n - 1 + ceil(log2 p) rounds, the fewest there can be.
+/* Pipelined circulant graph: n blocks reach or leave one rank in n - 1 + ceil(log2 p) rounds, the
+ * fewest there can be.
  *
- * In round i, with k = i mod q, every rank sends a block to the rank skip[k] above and receives one from skip[k] below.  Two
- * tables of q numbers say which: receives[k] is the block counted from the phase's first (a phase is q rounds), or, negative,
- * from the blocks that came before.  In one phase a rank receives q different blocks, all but one of them late.  That is a
- * broadcast; a reduction is the same backwards, where every rank sends every block once, after the last of its summands has
- * come in.  The tables take O(log^3 p) steps and no communication.
- * Every round has other peers, so rounds are kept: what came early would share the port with what is due.
- * Cost, n blocks: n - 1 + q rounds of m/n, q = ceil(log2 p); Allreduce twice as many.  Scratch: m off the root and two blocks.
- * Commutative operations only.
+ * In round i, with k = i mod q, every rank sends a block to the rank skip[k] above and receives one
+ * from skip[k] below. Two tables of q numbers say which: receives[k] is the block counted from the
+ * phase's first (a phase is q rounds), or, negative, from the blocks that came before. In one phase
+ * a rank receives q different blocks, all but one of them late. That is a broadcast; a reduction is
+ * the same backwards, where every rank sends every block once, after the last of its summands has
+ * come in. The tables take O(log^3 p) steps and no communication.
+ * Every round has other peers, so rounds are kept: what came early would share the port with what
+ * is due. Cost, n blocks: n - 1 + q rounds of m/n, q = ceil(log2 p); Allreduce twice as many.
+ * Scratch: m off the root and two blocks. Commutative operations only.
  * Use it for Reduce of long vectors: half the bytes of reduce-scatter and gather.
- * Traeff, arXiv 2205.10072 and 2312.11236; the rule for the receive table is ours, checked for all p up to 600. */
+ * Traeff, arXiv 2205.10072 and 2312.11236; the rule for the receive table is ours, checked for all
+ * p up to 600. */
 #include "config.h"
 
 #include "algorithm.h"
 
-/* ---- tables ------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 struct graph {
     int ranks, q, skip[COLLOPT_SKIPS];
@@ -33,8 +36,8 @@ static int base_block(const struct graph *g, int v)
     return k;
 }
 
-/* A set, as bits, of the base blocks of LO .. HI, seen as numbers below LENGTH; 0 is left out.  The numbers that have skip[e]
- * as their largest skip are a shifted copy of those below. */
+/* A set, as bits, of the base blocks of LO .. HI, seen as numbers below LENGTH; 0 is left out. The
+ * numbers that have skip[e] as their largest skip are a shifted copy of those below. */
 static unsigned long long base_blocks(const struct graph *g, int lo, int hi, int length)
 {
     unsigned long long set = 0;
@@ -61,7 +64,7 @@ static unsigned long long base_blocks(const struct graph *g, int lo, int hi, int
     return set;
 }
 
-/* Likewise of the ranks LO .. HI mod p, where rank 0 has q. */
+/* The same for ranks LO .. HI mod p, where rank 0 has q. */
 static unsigned long long base_blocks_around(const struct graph *g, int lo, int hi)
 {
     if (hi < 0)
@@ -85,14 +88,16 @@ static int highest(unsigned long long set)
     return i;
 }
 
-/* In round k: the largest block not yet had that some rank in [v - skip[k+1], v - skip[k]] has, the one furthest down last. */
+/* In round k: the largest block not yet had that some rank in [v - skip[k+1], v - skip[k]] has, the
+ * one furthest down last. */
 static void receive_table(const struct graph *g, int v, int table[COLLOPT_SKIPS])
 {
     int own = base_block(g, v);
     unsigned long long used = 1ULL << own;
 
     for (int k = 0; k < g->q; k++) {
-        unsigned long long set = base_blocks_around(g, v - g->skip[k + 1] + 1, v - g->skip[k]) & ~used;
+        unsigned long long set =
+            base_blocks_around(g, v - g->skip[k + 1] + 1, v - g->skip[k]) & ~used;
         int block = set ? highest(set) : base_block(g, modulo(v - g->skip[k + 1], g->ranks));
 
         used |= 1ULL << block;
@@ -100,7 +105,7 @@ static void receive_table(const struct graph *g, int v, int table[COLLOPT_SKIPS]
     }
 }
 
-/* What is sent to a rank is what that rank receives. */
+/* The block sent to a rank is the one that this rank receives. */
 static void send_table(const struct graph *g, int v, int table[COLLOPT_SKIPS])
 {
     int theirs[COLLOPT_SKIPS];
@@ -111,7 +116,7 @@ static void send_table(const struct graph *g, int v, int table[COLLOPT_SKIPS])
     }
 }
 
-/* ---- rounds ------------------------------------------------------------------------------------------------- */
+/* ---- rounds ---------------------------------------------------------------------------------- */
 
 /* One rank, numbered from the root, and n blocks. */
 struct traffic {
@@ -144,7 +149,8 @@ struct round {
 static struct round round_of(const struct traffic *t, int i)
 {
     int k = (i + t->skipped) % t->g.q, offset = (i + t->skipped) / t->g.q * t->g.q - t->skipped;
-    struct round r = { modulo(t->v + t->g.skip[k], t->g.ranks), modulo(t->v - t->g.skip[k], t->g.ranks), -1, -1 };
+    struct round r = { modulo(t->v + t->g.skip[k], t->g.ranks),
+                       modulo(t->v - t->g.skip[k], t->g.ranks), -1, -1 };
 
     if (r.up != 0 && t->sent[k] + offset >= 0)
         r.sent = least(t->sent[k] + offset, t->blocks - 1);
@@ -153,7 +159,8 @@ static struct round round_of(const struct traffic *t, int i)
     return r;
 }
 
-/* What was received in the round before: it is combined while the next block is on its way, unless that is this one. */
+/* The block received in the round before: it is combined while the next block is under way,
+ * unless it is that block. */
 struct pending {
     int block;                  /* -1: nothing */
     struct collopt_region sum, mine, theirs;
@@ -182,7 +189,8 @@ static void reduce(struct collopt_schedule *s, const struct traffic *t, int root
 
             if (pending.block == r.received)
                 combine_pending(s, &pending);
-            collopt_send(s, (r.down + root) % t->g.ranks, at(from, block(partition, r.received, 1)));
+            collopt_send(s, (r.down + root) % t->g.ranks,
+                         at(from, block(partition, r.received, 1)));
         }
         if (r.sent >= 0) {
             bool first = !combined[r.sent];
@@ -248,10 +256,12 @@ static size_t segment(const struct collopt_problem *p)
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     int skip[COLLOPT_SKIPS], q = collopt_skips(p->ranks, skip);
-    double segment = vector_bytes(p) / p->segments, rounds = q > 0 ? (p->segments - 1.0 + q) / q : 0;
+    double segment = vector_bytes(p) / p->segments,
+           rounds = q > 0 ? (p->segments - 1.0 + q) / q : 0;
 
     for (int k = 0; k < q; k++) {
-        struct collopt_messages m = { .pattern = COLLOPT_SHIFT, .distance = skip[k], .bytes = segment, .combined = segment,
+        struct collopt_messages m = { .pattern = COLLOPT_SHIFT, .distance = skip[k],
+                                      .bytes = segment, .combined = segment,
                                       .lockstep = p->segments > 1 };
 
         collopt_messages(t, rounds, m);
@@ -260,22 +270,24 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     }
 }
 
-static const char source[] = "Traeff, arXiv 2205.10072 and 2312.11236; rule for the receive table: collopt";
+static const char source[] =
+    "Traeff, arXiv 2205.10072 and 2312.11236; rule for the receive table: collopt";
 
 const struct collopt_algorithm collopt_reduce_circulant_pipeline = {
-    .name = "circulant_pipeline", .summary = "blocks pipelined through a circulant graph, fewest rounds; long vectors",
+    .name = "circulant_pipeline",
+    .summary = "blocks pipelined through a circulant graph, fewest rounds; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "S - 1 + q", .bytes = "(1 + (q-1)/S) m",
-    .when = "long vectors", .source = source,
+    .rounds = "S - 1 + q", .bytes = "(1 + (q-1)/S) m", .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .traffic = traffic, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_circulant_pipeline = {
-    .name = "circulant_pipeline", .summary = "pipelined circulant reduce and broadcast; long vectors, little scratch",
+    .name = "circulant_pipeline",
+    .summary = "pipelined circulant reduce and broadcast; long vectors, little scratch",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 (S - 1 + q)", .bytes = "up to 2 (1 + (q-1)/S) m",
     .when = "long vectors, little scratch", .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .traffic = traffic, .build = build_allreduce,
+    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments, .traffic = traffic,
+    .build = build_allreduce,
 };

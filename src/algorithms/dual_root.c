@@ -1,12 +1,13 @@
-/* Doubly pipelined dual root: two trees over half of the ranks each, whose roots exchange sums; results come down while later
- * segments still go up.
+/* Doubly pipelined dual root: two trees over half of the ranks each, whose roots exchange sums;
+ * results come down while later segments still go up.
  *
- * Both trees are numbered in post-order: the root is the last rank, its first child the last of the first half of the others,
- * its second child the rank before it.  A node combines first child, second child and own, so rank order is kept; the roots
- * exchange their halves' sums and combine them alike.
- * Cost, S segments: about 3 S + 4 log2 p rounds of m/S, 3m in and out, 2m combined.  Scratch: two segments for each child.
- * Any operation, and little scratch.  Use it for long vectors of an operation that does not commute.
- * Traeff, arXiv 2109.12626. */
+ * Both trees are numbered in post-order: the root is the last rank, its first child the last of the
+ * first half of the others, its second child the rank before it. A node combines first child,
+ * second child and own, so rank order is kept; the roots exchange their halves' sums and combine
+ * them alike.
+ * Cost, S segments: about 3 S + 4 log2 p rounds of m/S, 3m in and out, 2m combined. Scratch: two
+ * segments for each child. Any operation, and little scratch. Use it for long vectors of an
+ * operation that does not commute. Traeff, arXiv 2109.12626. */
 #include "config.h"
 
 #include "algorithm.h"
@@ -49,7 +50,8 @@ struct streams {
     struct turns first, second, dual;
 };
 
-static void up(struct collopt_schedule *s, const struct node *n, struct streams *tmp, struct collopt_block segment, bool low)
+static void up(struct collopt_schedule *s, const struct node *n, struct streams *tmp,
+               struct collopt_block segment, bool low)
 {
     struct collopt_row row = { .operands = 0 };
 
@@ -132,7 +134,8 @@ static struct work work(const struct collopt_problem *p)
 static int fill(const struct collopt_problem *p)
 {
     int others = most((p->ranks + 1) / 2 - 1, 0);
-    struct collopt_tree_rounds r = collopt_binary_tree_rounds(others / 2, others - others / 2, false);
+    struct collopt_tree_rounds r =
+        collopt_binary_tree_rounds(others / 2, others - others / 2, false);
 
     return r.up + 1 + r.down;
 }
@@ -144,15 +147,16 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     /* Two ranks do in two strands, by turns, what others do in one exchange. */
     collopt_traffic_fill_rounds(t, p->ranks, most(fill(p), 2), segment);
     collopt_pipeline(t, p->segments - 1, work(p).streams, 1,
-                     (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = segment,
+                     (struct collopt_messages){ .pattern = COLLOPT_TREE,
+                                                .distance = most(p->ranks / 4, 1), .bytes = segment,
                                                 .combined = segment, .uneven = 0.4 });
 }
 
 const struct collopt_algorithm collopt_allreduce_dual_root = {
-    .name = "dual_root", .summary = "two trees whose roots exchange, pipelined up and down; long vectors, any operation",
+    .name = "dual_root",
+    .summary = "two trees whose roots exchange, pipelined up and down; long vectors, any operation",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to 3 S + 4 q", .bytes = "up to 3 m",
-    .when = "long vectors, little scratch", .source = "Traeff, arXiv 2109.12626",
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .traffic = traffic, .build = build,
+    .rounds = "up to 3 S + 4 q", .bytes = "up to 3 m", .when = "long vectors, little scratch",
+    .source = "Traeff, arXiv 2109.12626", .parameter = { COLLOPT_SEGMENT(segment) },
+    .segments = collopt_segments, .traffic = traffic, .build = build,
 };

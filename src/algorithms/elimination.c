@@ -1,19 +1,23 @@
 /* 3-2 elimination: vector halving over doubling distances in rank order, for any number of ranks.
  *
- * A class is the ranks that hold sums of the same window of the vector, in rank order; at first all ranks and the whole
- * vector.  Neighbours in a class pair up and split the window: the lower keeps its first half and goes on in the "low"
- * class, the upper keeps the second half and goes on in the "up" class.  If the class is odd, its last three ranks P0 P1 P2
- * become two: P1 gives the first half to P0 and, combined with P0's, the second half to P2, and stands aside.  P2 has to wait
- * for that; who waited is last in its next class too, so where it is in a triple again it is P2 again, which has time.
- * Merged ranks are always neighbours, so rank order is kept.  The way back (allgather, or gather to a root) is the same
- * in reverse, and who stood aside comes back at its own level.
- * Cost: 2 ceil(log2 p) rounds, 2m to 3m on the critical path, at most 2.5 m sent by one rank, 1 m to 1.5 m combined.
- * Scratch: up to 3/4 m.  Any operation.  For medium and long vectors of an operation that does not commute, or any, on any p;
- * on a power of two it is Rabenseifner's algorithm.
- * Reduce_scatter: windows are sets of ranks' parts, and who stood aside gets its part in one round more.
- * Short: on every level whole vectors travel, so that there is no way back, and who stood aside gets the result in one round
- * more: ceil(log2 p) + 1 rounds and floor(log2 p) + 1 vectors, on a power of two one less of both.  Scratch: two vectors.
- * Rabenseifner and Traeff, EuroPVM/MPI 2004. */
+ * A class is the ranks that hold sums of the same window of the vector, in rank order; at first all
+ * ranks and the whole vector. Neighbours in a class pair up and split the window: the lower keeps
+ * its first half and goes on in the "low" class, the upper keeps the second half and goes on in the
+ * "up" class. If the class is odd, its last three ranks P0 P1 P2 become two: P1 gives the first
+ * half to P0 and, combined with P0's, the second half to P2, and stands aside. P2 has to wait for
+ * that; who waited is last in its next class too, so where it is in a triple again it is P2 again,
+ * which has time. Merged ranks are always neighbours, so rank order is kept. The way back
+ * (allgather, or gather to a root) is the same in reverse, and who stood aside comes back at its
+ * own level.
+ * Cost: 2 ceil(log2 p) rounds, 2m to 3m on the critical path, at most 2.5 m sent by one rank, 1 m
+ * to 1.5 m combined. Scratch: up to 3/4 m. Any operation. For medium and long vectors of an
+ * operation that does not commute, or any, on any p; on a power of two it is Rabenseifner's
+ * algorithm.
+ * Reduce_scatter: windows are sets of ranks' parts, and who stood aside gets its part in one round
+ * more. Short: on every level whole vectors travel, so that there is no way back, and who stood
+ * aside gets the result in one round more: ceil(log2 p) + 1 rounds and floor(log2 p) + 1 vectors,
+ * on a power of two one less of both. Scratch: two vectors. Rabenseifner and Traeff, EuroPVM/MPI
+ * 2004. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -30,11 +34,13 @@ struct path {
     unsigned bits;              /* which classes it went to, "up" is 1, the first one highest */
 };
 
-/* What one rank does on one level. */
+/* The role of one rank on one level. */
 struct step {
     enum role role;
-    int peer[2];                /* of a pair the other one; of a triple the other two, lower first */
-    int lo, mid, hi;            /* the window and where it is split, in leaves: the windows of the last level */
+    int peer[2];                /* of a pair the other one; of a triple the other two, lower
+                                 * first */
+    int lo, mid, hi;            /* the window and where it is split, in leaves: the windows of the
+                                 * last level */
     int size, index;            /* of the class, and in it */
     unsigned bits;              /* that lead to the class */
 };
@@ -69,8 +75,8 @@ static struct step step_at(const struct path *w, int level)
 {
     int size = w->ranks >> level, leaves = 1 << (log2_floor(w->ranks) - level), base = size - 3;
     int lo = (int)w->bits * leaves;
-    struct step k = { .role = role_of(size, w->index), .lo = lo, .mid = lo + leaves / 2, .hi = lo + leaves,
-                      .size = size, .index = w->index, .bits = w->bits };
+    struct step k = { .role = role_of(size, w->index), .lo = lo, .mid = lo + leaves / 2,
+                      .hi = lo + leaves, .size = size, .index = w->index, .bits = w->bits };
     int other[2] = { k.role == P0 ? base + 1 : base, k.role == P2 ? base + 1 : base + 2 };
 
     if (k.role == LOWER || k.role == UPPER)
@@ -104,10 +110,10 @@ static int steps(int ranks, int rank, struct step step[MOST_LEVELS])
     return levels;
 }
 
-/* ---- the way down ------------------------------------------------------------------------------------------- */
+/* ---- the way down ---------------------------------------------------------------------------- */
 
-/* Leaves are parts of the vector, or, where LIST is given, blocks START[leaf] .. START[leaf + 1] - 1 of it; or, if ENTIRE,
- * every window is the whole vector. */
+/* Leaves are parts of the vector, or, where LIST is given, blocks START[leaf] .. START[leaf + 1] -
+ * 1 of it; or, if ENTIRE, every window is the whole vector. */
 struct work {
     struct collopt_schedule *s;
     int partition;
@@ -137,7 +143,8 @@ static void reduce(struct work *w, const struct step *k, int sum)
     struct collopt_region mine = window(w, w->have, lo, hi), theirs = window(w, got, lo, hi);
 
     collopt_round(s);
-    collopt_send(s, k->peer[0], high ? window(w, w->have, k->lo, k->mid) : window(w, w->have, k->mid, k->hi));
+    collopt_send(s, k->peer[0],
+                 high ? window(w, w->have, k->lo, k->mid) : window(w, w->have, k->mid, k->hi));
     collopt_receive(s, k->role == P2 ? k->peer[1] : k->peer[0], theirs);
     if (k->role == P0) {
         struct collopt_region last = window(w, turn(s, &w->tmp), lo, hi);
@@ -155,13 +162,14 @@ static void reduce(struct work *w, const struct step *k, int sum)
     w->have = sum;
 }
 
-/* ---- the ways back ------------------------------------------------------------------------------------------ */
+/* ---- the ways back --------------------------------------------------------------------------- */
 
 /* One level up: who has half a window in OUT gets the other half, and P1 gets both. */
 static void allgather(struct work *w, const struct step *k)
 {
     struct collopt_schedule *s = w->s;
-    struct collopt_region low = window(w, COLLOPT_OUT, k->lo, k->mid), high = window(w, COLLOPT_OUT, k->mid, k->hi);
+    struct collopt_region low = window(w, COLLOPT_OUT, k->lo, k->mid),
+                          high = window(w, COLLOPT_OUT, k->mid, k->hi);
     bool keeps = keeps_high(k->role);
 
     collopt_round(s);
@@ -176,7 +184,8 @@ static void allgather(struct work *w, const struct step *k)
     collopt_receive(s, k->peer[0], keeps ? low : high);
 }
 
-/* Who needs the window of a class in the end is the member of the same index in all classes of a level. */
+/* The window of a class finally belongs to the member of the same index in all classes of a
+ * level. */
 static void needed(int ranks, int root, int index[MOST_LEVELS])
 {
     index[0] = root;
@@ -195,11 +204,13 @@ static bool near(const struct step *k, int x)
     return k->role < P0 && k->index / 2 == x / 2;
 }
 
-/* One level up: the member X of the class gets the halves of those who have them, which are of X's own pair or triple. */
+/* One level up: the member X of the class gets the halves of those who have them, which are of X's
+ * own pair or triple. */
 static void gather(struct work *w, const struct step *k, int x, int rank_of_x, int place)
 {
     struct collopt_schedule *s = w->s;
-    struct collopt_region low = window(w, place, k->lo, k->mid), high = window(w, place, k->mid, k->hi);
+    struct collopt_region low = window(w, place, k->lo, k->mid),
+                          high = window(w, place, k->mid, k->hi);
     enum role role = k->role;
 
     collopt_round(s);
@@ -215,13 +226,14 @@ static void gather(struct work *w, const struct step *k, int x, int rank_of_x, i
     }
 }
 
-/* ---- the algorithms ----------------------------------------------------------------------------------------- */
+/* ---- the algorithms -------------------------------------------------------------------------- */
 
 static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct step step[MOST_LEVELS];
     int levels = steps(p->ranks, rank, step);
-    struct work w = { .s = s, .partition = collopt_partition(s, 1 << log2_floor(p->ranks)), .tmp = { .slots = 2 } };
+    struct work w = { .s = s, .partition = collopt_partition(s, 1 << log2_floor(p->ranks)),
+                      .tmp = { .slots = 2 } };
 
     w.have = COLLOPT_IN;
     if (p->ranks == 1)
@@ -236,7 +248,8 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
 {
     struct step step[MOST_LEVELS];
     int levels = steps(p->ranks, rank, step), x[MOST_LEVELS], sum = COLLOPT_OUT;
-    struct work w = { .s = s, .partition = collopt_partition(s, 1 << log2_floor(p->ranks)), .tmp = { .slots = 2 } };
+    struct work w = { .s = s, .partition = collopt_partition(s, 1 << log2_floor(p->ranks)),
+                      .tmp = { .slots = 2 } };
     int half = 1 << log2_floor(p->ranks) >> 1;
 
     w.have = COLLOPT_IN;
@@ -251,7 +264,7 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
         gather(&w, &step[l], x[l], rank_of(p->ranks, l, step[l].bits, x[l]), sum);
 }
 
-/* Who stood aside and has its part in LEAF; -1: nobody. */
+/* The rank that stood aside and whose part is in LEAF; -1: none. */
 static int guest(int ranks, int leaf)
 {
     int levels = log2_floor(ranks), low = 0;
@@ -272,7 +285,8 @@ static int leaf_of(const struct step *last)
     return keeps_high(last->role) ? last->mid : last->lo;
 }
 
-/* Who serves the rank that stood aside last: its leaf is the first of the half that rank gave away. */
+/* The rank that serves the one that stood aside last: its leaf is the first of the half which
+ * that rank gave away. */
 static int host_of(int ranks, const struct step *last)
 {
     return rank_of(ranks, log2_floor(ranks), (unsigned)last->mid, 0);
@@ -317,7 +331,8 @@ static void arrange(int ranks, int partition, struct collopt_block *list, int *s
     start[1 << levels] = n;
 }
 
-static void scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank, struct work *w)
+static void scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                    struct work *w)
 {
     struct step step[MOST_LEVELS];
     int levels = steps(p->ranks, rank, step);
@@ -327,7 +342,8 @@ static void scatter(struct collopt_schedule *s, const struct collopt_problem *p,
     struct collopt_block own = block(w->partition, rank, 1);
 
     for (int l = 0; l < levels; l++)
-        reduce(w, &step[l], l == levels - 1 && !aside && other < 0 ? COLLOPT_OUT : collopt_accumulator(s));
+        reduce(w, &step[l],
+               l == levels - 1 && !aside && other < 0 ? COLLOPT_OUT : collopt_accumulator(s));
     collopt_round(s);
     if (aside) {
         collopt_receive(s, host_of(p->ranks, last), out(own));
@@ -337,11 +353,13 @@ static void scatter(struct collopt_schedule *s, const struct collopt_problem *p,
     }
 }
 
-static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p,
+                                 int rank)
 {
     struct collopt_block *list = collopt_workspace(s, (size_t)p->ranks * sizeof *list);
     int *start = collopt_workspace(s, ((size_t)p->ranks + 1) * sizeof *start);
-    struct work w = { .s = s, .partition = collopt_partition_counts(s), .list = list, .start = start, .tmp = { .slots = 2 } };
+    struct work w = { .s = s, .partition = collopt_partition_counts(s), .list = list,
+                      .start = start, .tmp = { .slots = 2 } };
 
     w.have = COLLOPT_IN;
     if (p->ranks == 1) {
@@ -354,7 +372,7 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
     free(start);
 }
 
-/* ---- traffic -------------------------------------------------------------------------------------------------- */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 /* Windows of a Reduce_scatter are of ranks' parts that lie apart. */
 static void traffic_scattered(const struct collopt_problem *p, struct collopt_traffic *t)
@@ -365,13 +383,13 @@ static void traffic_scattered(const struct collopt_problem *p, struct collopt_tr
         collopt_traffic_scattered(t, p, 1, blocks /= 2, bytes /= 2);
 }
 
-/* Where classes are odd there is one round more each way, and somebody who waits. */
+/* Odd classes need one more round each way, in which a rank waits. */
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
     int odd = log2_ceil(p->ranks) - log2_floor(p->ranks);
-    struct collopt_messages more = { .pattern = COLLOPT_PAIRS, .distance = most(p->ranks / 4, 1), .bytes = m / 4,
-                                     .combined = m / 4 };
+    struct collopt_messages more = { .pattern = COLLOPT_PAIRS, .distance = most(p->ranks / 4, 1),
+                                     .bytes = m / 4, .combined = m / 4 };
 
     collopt_traffic_halving(t, p->ranks, m, 1);
     collopt_messages(t, odd, more);
@@ -390,39 +408,41 @@ static void traffic_short(const struct collopt_problem *p, struct collopt_traffi
     int odd = log2_ceil(p->ranks) - log2_floor(p->ranks);
 
     collopt_traffic_doubling(t, p->ranks, vector_bytes(p));
-    collopt_messages(t, 2 * odd, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = vector_bytes(p),
+    collopt_messages(t, 2 * odd, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
+                                                            .bytes = vector_bytes(p),
                                                             .combined = vector_bytes(p) / 2 });
 }
 
 static const char source[] = "Rabenseifner and Traeff, EuroPVM/MPI 2004";
 
 const struct collopt_algorithm collopt_allreduce_elimination = {
-    .name = "elimination", .summary = "halving in rank order for any number of ranks; medium and long vectors",
+    .name = "elimination",
+    .summary = "halving in rank order for any number of ranks; medium and long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "up to 2 q", .bytes = "up to 2.5 m; 2 m and more",
-    .when = "medium and long vectors, any operation, any p", .source = source,
-    .traffic = traffic, .build = build_allreduce,
+    .when = "medium and long vectors, any operation, any p", .source = source, .traffic = traffic,
+    .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_short_elimination = {
-    .name = "short_elimination", .summary = "whole vectors over doubling distances, for any number of ranks; short vectors",
+    .name = "short_elimination",
+    .summary = "whole vectors over doubling distances, for any number of ranks; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "q, folded: q + 1", .bytes = "F m, folded: (F+1) m",
-    .when = "short vectors", .source = source,
-    .traffic = traffic_short, .build = build_short,
+    .rounds = "q, folded: q + 1", .bytes = "F m, folded: (F+1) m", .when = "short vectors",
+    .source = source, .traffic = traffic_short, .build = build_short,
 };
 
 const struct collopt_algorithm collopt_reduce_elimination = {
-    .name = "elimination", .summary = "halving in rank order, then a gather, any root; medium and long vectors",
+    .name = "elimination",
+    .summary = "halving in rank order, then a gather, any root; medium and long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "up to 2 q", .bytes = "up to 2.5 m; 1.5 m and more",
-    .when = "medium and long vectors", .source = source,
-    .traffic = traffic, .build = build_reduce,
+    .when = "medium and long vectors", .source = source, .traffic = traffic, .build = build_reduce,
 };
 
 COLLOPT_SCATTER_AND_BLOCK(elimination,
-    .name = "elimination", .summary = "halving in rank order for any number of ranks; short and medium vectors",
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "q, folded: q + 1", .bytes = "up to 1.6 m; m and more",
-    .when = "short and medium vectors", .source = source,
+    .name = "elimination",
+    .summary = "halving in rank order for any number of ranks; short and medium vectors",
+    .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "q, folded: q + 1",
+    .bytes = "up to 1.6 m; m and more", .when = "short and medium vectors", .source = source,
     .traffic = traffic, .build = build_reduce_scatter);

@@ -1,10 +1,12 @@
-/* Window doubling for Exscan: every rank keeps the sum E of the w ranks just below it, and w grows to 2w or 2w+1 a round.
+/* Window doubling for Exscan: every rank keeps the sum E of the w ranks just below it, and w grows
+ * to 2w or 2w+1 a round.
  *
- * In a round a rank sends either E, which widens the window of the rank w above to 2w, or E op x, which makes it 2w+1 for
- * the rank w+1 above.  The widths are the leading bits of a target e >= p-1: a bit 1 costs one combine more, to prepare what
- * is sent.  Any e will do; we take one with the fewest bits set among those with the fewest rounds.
- * Cost: ceil(log2 p) rounds and vectors sent; one combine less, and one for each bit of e but the first.  In rank order.
- * Use it for short vectors.  1, 3, 6, 12, ... is the 1-2-3 doubling of Traeff, arXiv 2507.04785; e = p-1 that of
+ * In a round a rank sends either E, which widens the window of the rank w above to 2w, or E op x,
+ * which makes it 2w+1 for the rank w+1 above. The widths are the leading bits of a target e >= p-1:
+ * a bit 1 costs one combine more, to prepare what is sent. Any e will do; we take one with the
+ * fewest bits set among those with the fewest rounds. Cost: ceil(log2 p) rounds and vectors sent;
+ * one combine less, and one for each bit of e but the first. In rank order. Use it for short
+ * vectors. 1, 3, 6, 12, ... is the 1-2-3 doubling of Traeff, arXiv 2507.04785; e = p-1 that of
  * arXiv 2604.25667. */
 #include "config.h"
 
@@ -92,14 +94,17 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     int e = target(p->ranks);
 
     for (int bit = e ? log2_floor(e) : -1; bit >= 0; bit--)
-        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_UPWARDS, .distance = step_of(e, bit).distance,
-                                                          .bytes = vector_bytes(p), .combined = vector_bytes(p), .uneven = 0.5 });
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_UPWARDS,
+                                                          .distance = step_of(e, bit).distance,
+                                                          .bytes = vector_bytes(p),
+                                                          .combined = vector_bytes(p),
+                                                          .uneven = 0.5 });
 }
 
 const struct collopt_algorithm collopt_exscan_window_doubling = {
-    .name = "window_doubling", .summary = "windows that double over doubling distances; short vectors",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "q", .bytes = "up to q m",
-    .when = "short vectors", .source = "Traeff, arXiv 2507.04785 and 2604.25667",
-    .traffic = traffic, .build = build,
+    .name = "window_doubling",
+    .summary = "windows that double over doubling distances; short vectors",
+    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "q",
+    .bytes = "up to q m", .when = "short vectors",
+    .source = "Traeff, arXiv 2507.04785 and 2604.25667", .traffic = traffic, .build = build,
 };

@@ -1,5 +1,6 @@
-/* Folding P ranks to fewer, at least half as many: of the first 2 (p - goal) ranks the even ones give what they have to their
- * upper neighbour and stand aside.  Neighbours, so that rank order is kept. */
+/* Folding P ranks to fewer, at least half as many: of the first 2 (p - goal) ranks the even ones
+ * give what they have to their upper neighbour and stand aside. Neighbours, so that rank order is
+ * kept. */
 #include "config.h"
 
 #include "algorithm.h"

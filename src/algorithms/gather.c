@@ -1,17 +1,21 @@
-/* Gather: whoever is to have a result receives the vectors of all ranks that go into it, and combines them in one fold.
+/* Gather: whoever is to have a result receives the vectors of all ranks that go into it, and
+ * combines them in one fold.
  *
- * Nothing is combined on the way, so an operation that wants all operands at once gets them: sums that are rounded once.  All
- * messages are under way together.
- * Cost: p-1 messages and (p-1) m at the busiest rank, (p-1) m combined there, p-1 vectors of scratch.  In rank order.
- * Use it for short vectors where results must not depend on partial sums.  Folklore. */
+ * Nothing is combined on the way, so an operation that wants all operands at once gets them: sums
+ * that are rounded once. All messages are under way together.
+ * Cost: p-1 messages and (p-1) m at the busiest rank, (p-1) m combined there, p-1 vectors of
+ * scratch. In rank order. Use it for short vectors where results must not depend on partial sums.
+ * Folklore. */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "algorithm.h"
 
-/* TO = the vectors of ranks 0 to LAST, of which those of other ranks are received.  One alone is copied. */
-static void collect(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int last, struct collopt_region to)
+/* TO = the vectors of ranks 0 to LAST, of which those of other ranks are received. One alone is
+ * copied. */
+static void collect(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int last,
+                    struct collopt_region to)
 {
     struct collopt_region *operand = collopt_workspace(s, ((size_t)last + 1) * sizeof *operand);
 
@@ -55,7 +59,7 @@ static void build_scan(struct collopt_schedule *s, const struct collopt_problem 
     collect(s, p, rank, rank, out(whole()));
 }
 
-/* What is alone goes straight to the result. */
+/* A single operand is copied straight to the result. */
 static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     for (int to = rank + 1; to < p->ranks; to++)
@@ -72,49 +76,53 @@ static void traffic_reduce(const struct collopt_problem *p, struct collopt_traff
 {
     double m = vector_bytes(p);
 
-    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = m,
-                                                      .combined = (p->ranks - 1) * m, .fan = p->ranks - 1 });
+    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
+                                                      .bytes = m, .combined = (p->ranks - 1) * m,
+                                                      .fan = p->ranks - 1 });
 }
 
-/* Of a Scan, the first rank sends as many as the last one receives. */
+/* In a Scan, the first rank sends as many messages as the last one receives. */
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
 
-    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = 1, .bytes = m,
-                                                      .combined = (p->ranks - 1) * m, .fan = p->ranks - 1 });
+    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = 1,
+                                                      .bytes = m, .combined = (p->ranks - 1) * m,
+                                                      .fan = p->ranks - 1 });
 }
 
 static const char source[] = "folklore", when[] = "short vectors, sums that are rounded once";
 
 const struct collopt_algorithm collopt_reduce_gather = {
-    .name = "gather", .summary = "the root gets all vectors and combines them in one fold; short vectors",
+    .name = "gather",
+    .summary = "the root gets all vectors and combines them in one fold; short vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "p-1", .bytes = "(p-1) m",
-    .when = when, .source = source,
+    .rounds = "p-1", .bytes = "(p-1) m", .when = when, .source = source,
     .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_gather = {
-    .name = "gather", .summary = "every rank gets all vectors and combines them in one fold; short vectors",
+    .name = "gather",
+    .summary = "every rank gets all vectors and combines them in one fold; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "p-1", .bytes = "(p-1) m",
-    .when = when, .source = source,
+    .rounds = "p-1", .bytes = "(p-1) m", .when = when, .source = source,
     .traffic = traffic, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_scan_gather = {
-    .name = "gather", .summary = "every rank gets the vectors of all lower ranks and combines them in one fold; short vectors",
+    .name = "gather",
+    .summary = "every rank gets the vectors of all lower ranks and combines them in one fold; "
+               "short vectors",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "p-1", .bytes = "(p-1) m",
-    .when = when, .source = source,
+    .rounds = "p-1", .bytes = "(p-1) m", .when = when, .source = source,
     .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_gather = {
-    .name = "gather", .summary = "every rank gets the vectors of all lower ranks and combines them in one fold; short vectors",
+    .name = "gather",
+    .summary = "every rank gets the vectors of all lower ranks and combines them in one fold; "
+               "short vectors",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "p-1", .bytes = "(p-1) m",
-    .when = when, .source = source,
+    .rounds = "p-1", .bytes = "(p-1) m", .when = when, .source = source,
     .traffic = traffic, .build = build_exscan,
 };

@@ -1,27 +1,30 @@
-/* Chains over a grid of ranks: along its rows to the root's column, and along the column to the root, segment by
- * segment.
+/* Chains over a grid of ranks: along its rows to the root's column, and along the column to the
+ * root, segment by segment.
  *
- * A rank takes from its neighbours farther out along a dimension, and gives to the one nearer the root; whoever is
- * in line with the root along a dimension goes on with what it has along the one before.  The last dimension is the
- * first to be reduced: its ranks are consecutive, those of the next are consecutive rows, and so on, so on a mesh
- * every sum is of consecutive ranks: below, own, above.  On a torus the half beyond the opposite rank comes the
- * other way round: hops are halved, and the order is lost.
- * Cost, S segments: the way from the farthest corner, and for each further segment as many rounds as the root has
- * neighbours (2 D inside); as many m received and combined.  Scratch: two segments from each neighbour.
- * Any root.  mesh keeps rank order; torus is for commutative operations only.
- * Use it for long vectors on tori and meshes, the root in a corner if it may be; where p is large and vectors are
- * not, it has far fewer hops than one chain.  Folklore ("vertically, then horizontally"). */
+ * A rank takes from its neighbours farther out along a dimension, and gives to the one nearer the
+ * root; whoever is in line with the root along a dimension goes on with what it has along the one
+ * before. The last dimension is the first to be reduced: its ranks are consecutive, those of the
+ * next are consecutive rows, and so on, so on a mesh every sum is of consecutive ranks: below, own,
+ * above. On a torus the half beyond the opposite rank comes the other way round: hops are halved,
+ * and the order is lost.
+ * Cost, S segments: the way from the farthest corner, and for each further segment as many rounds
+ * as the root has neighbours (2 D inside); as many m received and combined. Scratch: two segments
+ * from each neighbour. Any root. mesh keeps rank order; torus is for commutative operations only.
+ * Use it for long vectors on tori and meshes, the root in a corner if it may be; where p is large
+ * and vectors are not, it has far fewer hops than one chain. Folklore ("vertically, then
+ * horizontally"). */
 #include "config.h"
 
 #include "algorithm.h"
 
 enum { SEGMENT, DIMS };         /* parameters */
 
-struct links {                  /* of one rank; children in the order in which their sums are folded, one's own after FIRST */
+struct links {                  /* of one rank; children in the order in which their sums are
+                                 * folded, one's own after FIRST */
     int parent, children, before, child[2 * COLLOPT_SIDES];
 };
 
-/* Where a coordinate lies along a dimension, seen from the root's: ranks on the way, negative below. */
+/* The signed distance of a coordinate from the root's along a dimension; negative below. */
 static int away(const struct collopt_grid *g, int d, int x, int root, bool around)
 {
     int up = modulo(x - root, g->side[d]);
@@ -62,7 +65,8 @@ static struct links links(const struct collopt_grid *g, int rank, int root, bool
     struct links l = { .parent = -1 };
 
     for (int d = g->sides - 1; d >= 0 && l.parent < 0; d--) {
-        int to = collopt_grid_at(g, root, d), far = away(g, d, collopt_grid_at(g, rank, d), to, around);
+        int to = collopt_grid_at(g, root, d),
+            far = away(g, d, collopt_grid_at(g, rank, d), to, around);
 
         if (far <= 0)
             add_before(&l, neighbour(g, rank, d, to, far - 1, around));
@@ -74,7 +78,8 @@ static struct links links(const struct collopt_grid *g, int rank, int root, bool
     return l;
 }
 
-static void pass_segment(struct collopt_schedule *s, const struct links *l, struct turns *tmp, struct collopt_block segment)
+static void pass_segment(struct collopt_schedule *s, const struct links *l, struct turns *tmp,
+                         struct collopt_block segment)
 {
     struct collopt_region operand[2 * COLLOPT_SIDES + 1], to = in(segment);
     int n = 0;
@@ -99,7 +104,8 @@ static void pass_segment(struct collopt_schedule *s, const struct links *l, stru
         collopt_send(s, l->parent, to);
 }
 
-static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank, bool around)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                  bool around)
 {
     struct collopt_grid g;
     struct turns tmp[2 * COLLOPT_SIDES];
@@ -128,7 +134,8 @@ static void build_mesh(struct collopt_schedule *s, const struct collopt_problem 
     build(s, p, rank, false);
 }
 
-/* Rounds of one segment: the longer side of each dimension, and one more where both end at the same time. */
+/* Rounds of one segment: the longer side of each dimension, and one more where both end at the same
+ * time. */
 static int longest(const struct collopt_grid *g, int root, bool around)
 {
     int n = 0;
@@ -168,9 +175,11 @@ static void traffic(const struct collopt_problem *p, bool around, struct collopt
     if (!collopt_grid(&g, p->value[DIMS]) || p->ranks == 1)
         return;
     for (int d = 0; d < g.sides && around && p->topology->dims == p->value[DIMS]; d++)
-        if (!(p->topology->rings >> d & 1) && g.side[d] > 2)    /* the way round leads back all along the line */
+        if (!(p->topology->rings >> d & 1)
+            && g.side[d] > 2) /* the way round leads back all along the line */
             m.distance = g.side[d] / 2 * g.stride[d];
-    collopt_messages(t, (around ? 1.2 : 1) * longest(&g, p->root, around), m);     /* from both sides where there are two */
+    /* from both sides where there are two */
+    collopt_messages(t, (around ? 1.2 : 1) * longest(&g, p->root, around), m);
     m.strands = links(&g, p->root, p->root, around).children;       /* which all send to the root */
     collopt_pipeline(t, p->segments - 1, 1, 0, m);
 }
@@ -188,7 +197,8 @@ static void traffic_mesh(const struct collopt_problem *p, struct collopt_traffic
 static const char source[] = "folklore";
 
 const struct collopt_algorithm collopt_reduce_torus = {
-    .name = "torus", .summary = "pipelined chains along every dimension of a torus, both ways round; long vectors",
+    .name = "torus",
+    .summary = "pipelined chains along every dimension of a torus, both ways round; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "up to sum floor(d_i/2) + 2 D S; 2 D neighbours of the root", .bytes = "up to 2 D m",
     .when = "long vectors on tori, many ranks", .source = source,
@@ -197,7 +207,8 @@ const struct collopt_algorithm collopt_reduce_torus = {
 };
 
 const struct collopt_algorithm collopt_reduce_mesh = {
-    .name = "mesh", .summary = "pipelined chains along every dimension of a mesh, in rank order; long vectors",
+    .name = "mesh",
+    .summary = "pipelined chains along every dimension of a mesh, in rank order; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "up to sum (d_i - 1) + 2 D (S-1); 2 D neighbours of the root", .bytes = "up to 2 D m",
     .when = "long vectors on meshes, many ranks", .source = source,

@@ -1,34 +1,40 @@
-/* Scan and Exscan over a grid of ranks: prefixes along its lines, of ranks, then of rows, then of planes, segment by
- * segment.
+/* Scan and Exscan over a grid of ranks: prefixes along its lines, of ranks, then of rows, then of
+ * planes, segment by segment.
  *
- * Along the last dimension, whose ranks are consecutive, sums of the ranks below travel up a line, and sums of those
- * above travel down it, so that all ranks of the line have its total.  With that as its own operand each of them
- * does the same along the dimension before, where neighbours are consecutive rows, and so on; along the first
- * dimension nobody needs a total.  What a rank has got from below along each dimension, the first dimension's on the
- * left, is the sum of all lower ranks.
- * Cost, D dimensions, S segments: the way from the first to the last corner, where one chain through all ranks has
- * p-1 hops; an inner rank receives 2D - 1 messages of each segment, on a mesh each on a link of its own, and
- * combines 4D - 3 times.  From three dimensions on ranks send in slots of time, lest segments share links and all come late.
- * Scratch: up to 2D - 2 vectors, and three segments of each stream.  In rank order, neighbours only.
- * Use it on meshes and tori, for vectors of middle length: shorter ones are faster by doubling, and very long ones,
- * where combining counts, in one chain.  Folklore of meshes (prefixes of rows, then of row sums). */
+ * Along the last dimension, whose ranks are consecutive, sums of the ranks below travel up a line,
+ * and sums of those above travel down it, so that all ranks of the line have its total. With that
+ * as its own operand each of them does the same along the dimension before, where neighbours are
+ * consecutive rows, and so on; along the first dimension nobody needs a total. What a rank has got
+ * from below along each dimension, the first dimension's on the left, is the sum of all lower
+ * ranks.
+ * Cost, D dimensions, S segments: the way from the first to the last corner, where one chain
+ * through all ranks has p-1 hops; an inner rank receives 2D - 1 messages of each segment, on a mesh
+ * each on a link of its own, and combines 4D - 3 times. From three dimensions on ranks send in
+ * slots of time, lest segments share links and all come late. Scratch: up to 2D - 2 vectors, and
+ * three segments of each stream. In rank order, neighbours only. Use it on meshes and tori, for
+ * vectors of middle length: shorter ones are faster by doubling, and very long ones, where
+ * combining counts, in one chain. Folklore of meshes (prefixes of rows, then of row sums). */
 #include "config.h"
 
 #include "algorithm.h"
 
 enum { SEGMENT, DIMS };         /* parameters */
-enum { LAG = 2 };               /* slots of time from a neighbour's sending to one's own; meanwhile others are under way */
+enum { LAG = 2 };               /* slots of time from a neighbour's sending to one's own; meanwhile
+                                 * others are under way */
 enum { SLOTTED = 3 };           /* from so many dimensions on ranks send in slots of time */
 
-/* What a rank does along one dimension. */
+/* The role of a rank along one dimension. */
 struct line {
     int below, above;           /* neighbours; -1: none */
     bool total;                 /* the sum of the line is needed: some rank beyond it exists */
-    bool keep;                  /* the prefix, until it has been joined with what comes from above */
+    bool keep;                  /* the prefix, until it has been joined with what comes from
+                                 * above */
     struct turns from_below, up, down;
     int slot_up, slot_down;     /* slots of time in which the first segment goes up and down */
-    int result;                 /* place of the prefix along the dimensions behind this one; -1: nothing is below */
-    int own, prefix, rest;      /* places: what this rank adds; with all below it; all above it, then the total */
+    int result;                 /* place of the prefix along the dimensions behind this one; -1:
+                                 * nothing is below */
+    int own, prefix, rest;      /* places: what this rank adds; with all below it; all above it,
+                                 * then the total */
 };
 
 struct way {
@@ -55,8 +61,8 @@ static void find_neighbours(struct way *w, int rank)
     }
 }
 
-/* The last dimension's prefix is the result, unless something comes from below along another one and the prefix is
- * needed until then. */
+/* The last dimension's prefix is the result, unless something comes from below along another one
+ * and the prefix is needed until then. */
 static bool prefix_is_result(const struct way *w, int d)
 {
     bool more = false;
@@ -73,7 +79,10 @@ static void make_places(struct collopt_schedule *s, struct way *w)
 
         if (d == w->grid.sides - 1)
             l->own = COLLOPT_IN;
-        l->prefix = l->below < 0 ? l->own : prefix_is_result(w, d) ? COLLOPT_OUT : l->keep ? collopt_vector_slot(s, whole()) : -1;
+        l->prefix = l->below < 0     ? l->own
+            : prefix_is_result(w, d) ? COLLOPT_OUT
+            : l->keep                ? collopt_vector_slot(s, whole())
+                                     : -1;
         l->rest = l->total && l->above >= 0 ? collopt_vector_slot(s, whole()) : -1;
         if (d > 0)
             w->line[d - 1].own = l->rest >= 0 ? l->rest : l->prefix;
@@ -87,11 +96,13 @@ static int result_after(const struct way *w, int d)
 
     if (l->below < 0)
         return l->result;
-    return w->inclusive && d == w->grid.sides - 1 && !prefix_is_result(w, d) ? l->prefix : COLLOPT_OUT;
+    return w->inclusive && d == w->grid.sides - 1 && !prefix_is_result(w, d) ? l->prefix
+                                                                             : COLLOPT_OUT;
 }
 
-/* Streams of three dimensions and more, five at the least, come late if each sends when it can.  On two, whose three
- * streams seldom meet, slots of time gain a little for vectors of middle length and lose as much for long ones. */
+/* Streams of three dimensions and more, five at the least, come late if each sends when it can. On
+ * two, whose three streams seldom meet, slots of time gain a little for vectors of middle length
+ * and lose as much for long ones. */
 static bool in_slots(const struct collopt_grid *g)
 {
     int sides = 0;
@@ -101,8 +112,9 @@ static bool in_slots(const struct collopt_grid *g)
     return sides >= SLOTTED;
 }
 
-/* A rank sends LAG slots after the neighbour that it waits for, and the dimension before begins when both ways have come.  So no
- * link has many segments of a stream at a time, which would all come late. */
+/* A rank sends LAG slots after the neighbour that it waits for, and the dimension before begins
+ * when both ways have come. So no link has many segments of a stream at a time, which would all
+ * come late. */
 static void find_slots(struct way *w, int rank)
 {
     int begin = 0, result = w->inclusive ? COLLOPT_IN : -1;
@@ -119,7 +131,8 @@ static void find_slots(struct way *w, int rank)
     }
 }
 
-static void pass_up(struct collopt_schedule *s, const struct way *w, int d, struct line *l, struct collopt_block segment)
+static void pass_up(struct collopt_schedule *s, const struct way *w, int d, struct line *l,
+                    struct collopt_block segment)
 {
     struct collopt_region below = { .blocks = 0 }, sum = at(l->own, segment);
     bool result = l->below >= 0 && prefix_is_result(w, d);
@@ -161,11 +174,13 @@ static struct collopt_block due(int partition, int segments, int slot, int begin
     return block(partition, j, j >= 0 && j < segments);
 }
 
-static void pass_slot(struct collopt_schedule *s, struct way *w, int partition, int segments, int slot)
+static void pass_slot(struct collopt_schedule *s, struct way *w, int partition, int segments,
+                      int slot)
 {
     for (int d = w->grid.sides - 1; d >= 0; d--) {
         struct line *l = &w->line[d];
-        struct collopt_block up = due(partition, segments, slot, l->slot_up), down = due(partition, segments, slot, l->slot_down);
+        struct collopt_block up = due(partition, segments, slot, l->slot_up),
+                             down = due(partition, segments, slot, l->slot_down);
         struct collopt_block both = due(partition, segments, slot, most(l->slot_up, l->slot_down));
 
         if (up.parts)
@@ -178,7 +193,8 @@ static void pass_slot(struct collopt_schedule *s, struct way *w, int partition, 
 }
 
 /* All ways along all dimensions are strands of their own. */
-static void pass_segment(struct collopt_schedule *s, const struct way *w, struct line *line, struct collopt_block segment)
+static void pass_segment(struct collopt_schedule *s, const struct way *w, struct line *line,
+                         struct collopt_block segment)
 {
     for (int d = w->grid.sides - 1; d >= 0; d--) {
         struct line *l = &line[d];
@@ -197,7 +213,8 @@ static void pass_segment(struct collopt_schedule *s, const struct way *w, struct
     }
 }
 
-static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank, bool inclusive)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                  bool inclusive)
 {
     struct way w = { .inclusive = inclusive };
     int partition = collopt_partition(s, p->segments), slots;
@@ -231,7 +248,7 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
     build(s, p, rank, false);
 }
 
-/* ---- traffic -------------------------------------------------------------------------------------------------------------- */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 static int hops(const struct collopt_grid *g)
 {
@@ -262,20 +279,23 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     collopt_pipeline(t, p->segments - 1, 1, 1, m);
 }
 
-/* ---- parameters ---------------------------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static size_t sides(const struct collopt_problem *p)
 {
     return collopt_preset_dims(p, 1);
 }
 
-/* With so many under way each pays for that part of its latency, which is as if there were so many times the hops. */
+/* With so many under way each pays for that part of its latency, which is as if there were so many
+ * times the hops. */
 static size_t segment(const struct collopt_problem *p)
 {
     struct collopt_grid g;
 
-    return collopt_preset_segment(p, COLLOPT_CHAIN_SLOTS * (collopt_grid(&g, collopt_preset_dims(p, 1)) ? hops(&g) : p->ranks),
-                                  vector_bytes(p), true);
+    return collopt_preset_segment(
+        p,
+        COLLOPT_CHAIN_SLOTS * (collopt_grid(&g, collopt_preset_dims(p, 1)) ? hops(&g) : p->ranks),
+        vector_bytes(p), true);
 }
 
 static bool usable(const struct collopt_problem *p)
@@ -283,20 +303,22 @@ static bool usable(const struct collopt_problem *p)
     return collopt_grid_fits(p, DIMS);
 }
 
-static const char summary[] = "prefixes along every dimension of a mesh, pipelined; vectors of middle length",
+static const char summary[] =
+    "prefixes along every dimension of a mesh, pipelined; vectors of middle length",
                   when[] = "vectors of middle length on meshes and tori", source[] = "folklore",
-                  rounds[] = "up to sum d_i + (2 D - 1) S; ways along all dimensions", bytes[] = "up to (2 D - 1) m";
+                  rounds[] = "up to sum d_i + (2 D - 1) S; ways along all dimensions",
+                  bytes[] = "up to (2 D - 1) m";
 
 const struct collopt_algorithm collopt_scan_mesh = {
-    .name = "mesh", .summary = summary, .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = bytes, .when = when, .source = source,
+    .name = "mesh", .summary = summary, .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER,
+    .identical = true, .rounds = rounds, .bytes = bytes, .when = when, .source = source,
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
     .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_mesh = {
-    .name = "mesh", .summary = summary, .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = bytes, .when = when, .source = source,
+    .name = "mesh", .summary = summary, .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER,
+    .identical = true, .rounds = rounds, .bytes = bytes, .when = when, .source = source,
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
     .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic, .build = build_exscan,
 };

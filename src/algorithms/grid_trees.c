@@ -1,39 +1,46 @@
-/* Trees over a mesh or torus of ranks that share no link; each is a pipeline for a part of the vector.
+/* Trees over a mesh or torus of ranks that share no link; each is a pipeline for a part of the
+ * vector.
  *
- * mesh_trees: there is a tree for each dimension, and there cannot be more, as from a corner lead no more links.  Tree d comes
- * to the root along dimension d.  A rank in line with the root along d first goes one step away from it along d; all others go
- * to the root's coordinate in d+1, then in d+2 and so on (cyclic), along d last.  So a link to the root in dimension e belongs
- * to tree d if d is the first dimension before e, cyclically, in which its rank is not in line with the root, and to tree e if
- * there is none; a link away from it in dimension e, to tree e.
- * torus_trees: the same with rings for lines, and with every step in one direction, round the ring to the root's coordinate or
- * off it; once for each direction.  So there are two trees for each dimension, and their links are all but those from the root.
- * Allreduce, on meshes: the root is in the middle, and segments that are complete go back down the same trees while others come
- * up.  The links of the steps away carry other trees' results, so there are two trees for each dimension, whose steps lead to
- * either side.
+ * mesh_trees: there is a tree for each dimension, and there cannot be more, as from a corner lead
+ * no more links. Tree d comes to the root along dimension d. A rank in line with the root along d
+ * first goes one step away from it along d; all others go to the root's coordinate in d+1, then in
+ * d+2 and so on (cyclic), along d last. So a link to the root in dimension e belongs to tree d if d
+ * is the first dimension before e, cyclically, in which its rank is not in line with the root, and
+ * to tree e if there is none; a link away from it in dimension e, to tree e.
+ * torus_trees: the same with rings for lines, and with every step in one direction, round the ring
+ * to the root's coordinate or off it; once for each direction. So there are two trees for each
+ * dimension, and their links are all but those from the root. Allreduce, on meshes: the root is in
+ * the middle, and segments that are complete go back down the same trees while others come up. The
+ * links of the steps away carry other trees' results, so there are two trees for each dimension,
+ * whose steps lead to either side.
  *
- * Cost, S segments in all: the way from the farthest corner, round whole rings on a torus, and for each further segment of every
- * tree as many rounds as the busiest rank has neighbours; Allreduce: there and back.  About 2 m received and combined inside,
- * m/D over each link, Allreduce up to 3/2 m/D; on a torus m, and m/2D over each link.  Scratch: four segments from each
- * neighbour in each tree.  In no order of ranks: commutative operations only.
+ * Cost, S segments in all: the way from the farthest corner, round whole rings on a torus, and for
+ * each further segment of every tree as many rounds as the busiest rank has neighbours; Allreduce:
+ * there and back. About 2 m received and combined inside, m/D over each link, Allreduce up to 3/2
+ * m/D; on a torus m, and m/2D over each link. Scratch: four segments from each neighbour in each
+ * tree. In no order of ranks: commutative operations only.
  * Any root.  Use them for long vectors.
- * Trees without common links: Edmonds, Combinatorial Algorithms (1973); for broadcasts on grids, Faraj et al., Hot Interconnects
- * 2009; these trees for any number of dimensions, and on meshes for any root, are collopt's. */
+ * Trees without common links: Edmonds, Combinatorial Algorithms (1973); for broadcasts on grids,
+ * Faraj et al., Hot Interconnects 2009; these trees for any number of dimensions, and on meshes for
+ * any root, are collopt's. */
 #include "config.h"
 
 #include "algorithm.h"
 
 enum { SEGMENT, DIMS };         /* parameters */
 enum { TREES = 2 * COLLOPT_SIDES, NEIGHBOURS = 2 * COLLOPT_SIDES, SLOTS = 4 };
-enum { LAG = 2 };               /* slots of time from a child's sending to one's own; meanwhile others are under way */
+enum { LAG = 2 };               /* slots of time from a child's sending to one's own; meanwhile
+                                 * others are under way */
 
 struct trees {
     struct collopt_grid grid;   /* no sides of one */
     int root, trees, segments;  /* SEGMENTS: of each tree */
     bool back;                  /* results go back down */
-    bool around;                /* sides are rings; the first half of the trees goes up, the other down */
+    bool around;                /* sides are rings; the first half of the trees goes up, the other
+                                 * down */
 };
 
-/* ---- who is linked with whom ---------------------------------------------------------------------------------------- */
+/* ---- who is linked with whom ----------------------------------------------------------------- */
 
 /* The rank that is STEP further along D; -1: none. */
 static int stepped(const struct trees *t, int rank, int d, int step)
@@ -52,7 +59,8 @@ static int direction(const struct trees *t, int tree)
 
 static int away(const struct trees *t, int tree, int rank)
 {
-    int sides = t->grid.sides, step = direction(t, tree), there = stepped(t, rank, tree % sides, step);
+    int sides = t->grid.sides, step = direction(t, tree),
+        there = stepped(t, rank, tree % sides, step);
 
     return there >= 0 ? there : stepped(t, rank, tree % sides, -step);
 }
@@ -70,7 +78,8 @@ static int parent(const struct trees *t, int tree, int rank)
         return -1;
     if (from_root(t, rank, d) == 0)
         return away(t, tree, rank);
-    for (int k = sides - 1; k >= 1; k--)        /* the first one after the tree's own, if there is one */
+    for (int k = sides - 1; k >= 1; k--)        /* the first one after the tree's own, if there is
+                                                 * one */
         if (from_root(t, rank, (tree + k) % sides) != 0)
             d = (tree + k) % sides;
     return stepped(t, rank, d, t->around ? direction(t, tree) : from_root(t, rank, d) > 0 ? -1 : 1);
@@ -121,7 +130,8 @@ static int longest(const struct trees *t)
     int all = 0, least_ = 2;
 
     for (int d = 0; d < t->grid.sides; d++) {
-        int x = t->around ? 0 : collopt_grid_at(&t->grid, t->root, d), far = most(x, t->grid.side[d] - 1 - x);
+        int x = t->around ? 0 : collopt_grid_at(&t->grid, t->root, d),
+            far = most(x, t->grid.side[d] - 1 - x);
 
         all += far;
         least_ = least(least_, far);
@@ -131,9 +141,10 @@ static int longest(const struct trees *t)
     return t->around ? all + 1 : all + 2 - least_;
 }
 
-/* ---- the schedule ----------------------------------------------------------------------------------------------------- */
+/* ---- the schedule ---------------------------------------------------------------------------- */
 
-static void up(struct collopt_schedule *s, const struct links *l, struct turns *tmp, struct collopt_block segment)
+static void up(struct collopt_schedule *s, const struct links *l, struct turns *tmp,
+               struct collopt_block segment)
 {
     struct collopt_region operand[NEIGHBOURS + 1], to;
     int n = 0;
@@ -158,7 +169,7 @@ static void down(struct collopt_schedule *s, const struct links *l, struct collo
         collopt_send(s, l->child[i], out(segment));
 }
 
-/* What a rank is in all trees. */
+/* The role of a rank in all trees. */
 struct place {
     struct links links[TREES];
     int depth[TREES];           /* hops to the root */
@@ -170,8 +181,9 @@ static struct collopt_block segment_of(const struct trees *t, int partition, int
     return block(partition, tree * t->segments + j, 1);
 }
 
-/* Reduce: a rank sends a segment on LAG slots of time after its children sent it.  So no link has many segments of a tree at a
- * time, which would all come late, and what is due next never waits behind what is due later. */
+/* Reduce: a rank sends a segment on LAG slots of time after its children sent it. So no link has
+ * many segments of a tree at a time, which would all come late, and what is due next never waits
+ * behind what is due later. */
 static void reduce(struct collopt_schedule *s, const struct trees *t, struct place *w)
 {
     int partition = collopt_partition(s, t->trees * t->segments), hops = longest(t);
@@ -204,7 +216,8 @@ static void reduce_and_back(struct collopt_schedule *s, const struct trees *t, s
     }
 }
 
-static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank, bool around)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                  bool around)
 {
     struct trees t = trees(p, around);
     struct place w;
@@ -232,15 +245,15 @@ static void build_torus(struct collopt_schedule *s, const struct collopt_problem
     build(s, p, rank, true);
 }
 
-/* ---- traffic --------------------------------------------------------------------------------------------------------------- */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 /* Messages of one segment of every tree. */
 struct load {
     int received, combined;     /* by the busiest ranks */
 };
 
-/* Nobody has more than some rank that is at most one step from the root's coordinate in each dimension; on a torus the root gets
- * a message over each link. */
+/* Nobody has more than some rank that is at most one step from the root's coordinate in each
+ * dimension; on a torus the root gets a message over each link. */
 static struct load heaviest(const struct trees *t)
 {
     struct load most_ = { 0, 0 };
@@ -258,7 +271,8 @@ static struct load heaviest(const struct trees *t)
         for (int i = 0; i < t->trees && rank >= 0; i++)
             children += links(t, i, rank).children;
         most_.combined = most(most_.combined, children);
-        most_.received = most(most_.received, children + (t->back && rank != t->root ? t->trees : 0));
+        most_.received =
+            most(most_.received, children + (t->back && rank != t->root ? t->trees : 0));
     }
     return most_;
 }
@@ -273,10 +287,12 @@ static size_t segment(const struct collopt_problem *p)
 {
     int hops = 2 * collopt_square_side(p->ranks);
 
-    return collopt_preset_segment(p, hops, vector_bytes(p) / (p->collective == COLLOPT_ALLREDUCE ? 4 : 2), true);
+    return collopt_preset_segment(p, hops,
+                                  vector_bytes(p) / (p->collective == COLLOPT_ALLREDUCE ? 4 : 2),
+                                  true);
 }
 
-/* Of the preset sides, each tree with a share of the vector. */
+/* For the preset sides; each tree carries a share of the vector. */
 static size_t segment_torus(const struct collopt_problem *p)
 {
     struct collopt_grid g = collopt_grid_proper(collopt_preset_dims(p, 1));
@@ -296,19 +312,23 @@ static void traffic(const struct collopt_problem *p, bool around, struct collopt
 {
     struct trees g = trees(p, around);
     double segment = vector_bytes(p) / g.trees / g.segments;
-    struct collopt_messages m = { .pattern = COLLOPT_PAIRS, .distance = 1, .bytes = segment, .combined = segment / 2 };
+    struct collopt_messages m = { .pattern = COLLOPT_PAIRS, .distance = 1, .bytes = segment,
+                                  .combined = segment / 2 };
 
     if (g.grid.sides == 0)
         return;
     for (int d = 0; d < g.grid.sides && around && p->topology->dims == p->value[DIMS]; d++)
-        if (!(p->topology->rings >> d & 1) && g.grid.side[d] > 2)       /* the way round leads back all along the line */
+        if (!(p->topology->rings >> d & 1)
+            && g.grid.side[d] > 2) /* the way round leads back all along the line */
             m.distance = g.grid.side[d] / 2 * g.grid.stride[d];
-    m.strands = (heaviest(&g).received + g.trees) / 2;          /* a processor is busy with the messages of all trees */
+    /* a processor is busy with the messages of all trees */
+    m.strands = (heaviest(&g).received + g.trees) / 2;
     collopt_messages(t, longest(&g), m);
     if (g.back) {
         m.combined = 0;
         collopt_messages(t, longest(&g), m);
-        m.bytes = 3 * segment;          /* over the links next to the lines through the root: two up, one down */
+        m.bytes = 3 * segment;          /* over the links next to the lines through the root: two
+                                         * up, one down */
         m.combined = segment / 2;
     }
     m.uneven = 0.25;                    /* trees wait for one another's messages at processors */
@@ -326,31 +346,36 @@ static void traffic_torus(const struct collopt_problem *p, struct collopt_traffi
     traffic(p, true, t);
 }
 
-#define SOURCE "Edmonds, Combinatorial Algorithms (1973); Faraj et al., Hot Interconnects 2009; for meshes: collopt"
+#define SOURCE "Edmonds, Combinatorial Algorithms (1973); Faraj et al., Hot Interconnects 2009; " \
+    "for meshes: collopt"
 
 const struct collopt_algorithm collopt_reduce_mesh_trees = {
-    .name = "mesh_trees", .summary = "a tree for each dimension of a mesh, no two over one link, pipelined; long vectors",
+    .name = "mesh_trees",
+    .summary = "a tree for each dimension of a mesh, no two over one link, pipelined; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "up to sum d_i + 2 S", .bytes = "up to 2 m",
-    .when = "long vectors on meshes", .source = SOURCE,
-    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh, .build = build_mesh,
+    .rounds = "up to sum d_i + 2 S", .bytes = "up to 2 m", .when = "long vectors on meshes",
+    .source = SOURCE, .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) },
+    .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
+    .traffic = traffic_mesh, .build = build_mesh,
 };
 
 const struct collopt_algorithm collopt_reduce_torus_trees = {
-    .name = "torus_trees", .summary = "two trees for each dimension of a torus, no two over one link, pipelined; long vectors",
+    .name = "torus_trees",
+    .summary = "two trees for each dimension of a torus, no two over one link, pipelined; long "
+               "vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "up to sum d_i + 2 D S + 2", .bytes = "m",
-    .when = "long vectors on tori", .source = SOURCE,
-    .parameter = { COLLOPT_SEGMENT(segment_torus), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_torus, .build = build_torus,
+    .rounds = "up to sum d_i + 2 D S + 2", .bytes = "m", .when = "long vectors on tori",
+    .source = SOURCE, .parameter = { COLLOPT_SEGMENT(segment_torus), COLLOPT_DIMS(sides) },
+    .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
+    .traffic = traffic_torus, .build = build_torus,
 };
 
 const struct collopt_algorithm collopt_allreduce_mesh_trees = {
-    .name = "mesh_trees", .summary = "two trees for each dimension of a mesh, up and back, pipelined; long vectors",
+    .name = "mesh_trees",
+    .summary = "two trees for each dimension of a mesh, up and back, pipelined; long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "up to 2 sum d_i + 3 S + 3", .bytes = "up to 5/2 m",
-    .when = "long vectors on meshes", .source = SOURCE,
-    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh, .build = build_mesh,
+    .rounds = "up to 2 sum d_i + 3 S + 3", .bytes = "up to 5/2 m", .when = "long vectors on meshes",
+    .source = SOURCE, .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) },
+    .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
+    .traffic = traffic_mesh, .build = build_mesh,
 };

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "groups.h"
-#include "internal.h"
-#include "select/model.h"
+#include "catalogue/choice.h"
+#include "model/model.h"
 
 size_t collopt_preset_by(const struct collopt_problem *p)
 {
@@ -38,7 +38,8 @@ int collopt_local_number(const struct collopt_problem *p, int rank)
     return n;
 }
 
-bool collopt_groups(struct collopt_schedule *s, const struct collopt_problem *p, int rank, struct collopt_groups *g)
+bool collopt_groups(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                    struct collopt_groups *g)
 {
     int nodes = p->topology->nodes;
 
@@ -68,21 +69,27 @@ void collopt_groups_free(struct collopt_groups *g)
     g->member = g->start = NULL;
 }
 
-/* ---- the algorithms inside ----------------------------------------------------------------------------------- */
+/* ---- the algorithms inside ------------------------------------------------------------------- */
 
-static struct collopt_problem problem_of(const struct collopt_problem *p, const struct collopt_task *task, int ranks)
+static struct collopt_problem problem_of(const struct collopt_problem *p,
+                                         const struct collopt_task *task, int ranks)
 {
-    static const struct collopt_topology flat = { .nodes = 1 };
+    static const struct collopt_topology nodes = { .nodes = 1 },
+                                         caches = { .nodes = 1, .inside = true };
+    bool inside = p->topology->inside;
 
     return (struct collopt_problem){
-        .collective = task->collective, .ranks = ranks, .count = (p->count + (size_t)task->n - 1) / (size_t)task->n,
-        .size = p->size, .commutative = p->commutative, .exact = p->exact, .segments = 1, .topology = &flat,
-        .machine = p->machine, .abreast = p->topology->inside ? 0 : task->abreast,
+        .collective = task->collective, .ranks = ranks,
+        .count = (p->count + (size_t)task->n - 1) / (size_t)task->n, .size = p->size,
+        .commutative = p->commutative, .exact = p->exact, .segments = 1,
+        .topology = inside ? &caches : &nodes, .machine = p->machine, .abreast = task->abreast,
+        .beside = inside ? p->topology->nodes : 0,
     };
 }
 
 /* Can CHOICE, all of whose values are set, serve groups of every size? */
-static bool serves(const struct collopt_problem *p, const struct collopt_task *task, const struct collopt_choice *choice)
+static bool serves(const struct collopt_problem *p, const struct collopt_task *task,
+                   const struct collopt_choice *choice)
 {
     for (int n = task->least; n <= task->most; n++) {
         struct collopt_problem inner = problem_of(p, task, n);
@@ -95,7 +102,8 @@ static bool serves(const struct collopt_problem *p, const struct collopt_task *t
 }
 
 /* Sets what CHOICE leaves open, for the largest group. */
-static struct collopt_problem complete(const struct collopt_problem *p, const struct collopt_task *task,
+static struct collopt_problem complete(const struct collopt_problem *p,
+                                       const struct collopt_task *task,
                                        struct collopt_choice *choice)
 {
     struct collopt_problem inner = problem_of(p, task, task->most);
@@ -105,7 +113,8 @@ static struct collopt_problem complete(const struct collopt_problem *p, const st
     return inner;
 }
 
-static struct collopt_choice cheapest(const struct collopt_problem *p, const struct collopt_task *task)
+static struct collopt_choice cheapest(const struct collopt_problem *p,
+                                      const struct collopt_task *task)
 {
     struct collopt_choice best = { .algorithm = NULL };
     double least_time = 0;
@@ -117,7 +126,8 @@ static struct collopt_choice cheapest(const struct collopt_problem *p, const str
 
         if ((*a)->collective != task->collective || (*a)->grouped || (*a)->parameter[0].algorithm
             || collopt_parameter_named(*a, "dims") >= 0)
-            continue;           /* what is made of others is too much here, and groups are no grids */
+            continue;           /* what is made of others is too much here, and groups are no
+                                 * grids */
         inner = complete(p, task, &choice);
         if (!serves(p, task, &choice))
             continue;
@@ -131,7 +141,8 @@ static struct collopt_choice cheapest(const struct collopt_problem *p, const str
     return best;
 }
 
-size_t collopt_inner_preset(const struct collopt_problem *p, const struct collopt_task *task, size_t given)
+size_t collopt_inner_preset(const struct collopt_problem *p, const struct collopt_task *task,
+                            size_t given)
 {
     const struct collopt_choice *said = collopt_choice_numbered(given);
     struct collopt_choice choice = said ? *said : cheapest(p, task);
@@ -141,7 +152,8 @@ size_t collopt_inner_preset(const struct collopt_problem *p, const struct collop
     return collopt_choice_number(&choice);
 }
 
-int collopt_inner_segments(const struct collopt_problem *p, const struct collopt_task *task, size_t value)
+int collopt_inner_segments(const struct collopt_problem *p, const struct collopt_task *task,
+                           size_t value)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(value);
     struct collopt_problem inner = problem_of(p, task, task->most);
@@ -152,14 +164,16 @@ int collopt_inner_segments(const struct collopt_problem *p, const struct collopt
     return choice->algorithm->segments(&inner);
 }
 
-bool collopt_inner_usable(const struct collopt_problem *p, const struct collopt_task *task, size_t value)
+bool collopt_inner_usable(const struct collopt_problem *p, const struct collopt_task *task,
+                          size_t value)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(value);
 
     return choice && !choice->algorithm->grouped && serves(p, task, choice);
 }
 
-double collopt_inner_time(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments)
+double collopt_inner_time(const struct collopt_problem *p, const struct collopt_task *task,
+                          size_t value, int segments)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(value);
     struct collopt_problem inner = problem_of(p, task, task->most);
@@ -172,8 +186,8 @@ double collopt_inner_time(const struct collopt_problem *p, const struct collopt_
     return collopt_model(choice->algorithm, &inner);
 }
 
-void collopt_inner_traffic(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments,
-                           struct collopt_traffic *t)
+void collopt_inner_traffic(const struct collopt_problem *p, const struct collopt_task *task,
+                           size_t value, int segments, struct collopt_traffic *t)
 {
     collopt_inner_seconds(t, collopt_inner_time(p, task, value, segments));
 }
@@ -187,9 +201,10 @@ struct collopt_inner collopt_inner(size_t value, int segments)
     return inner;
 }
 
-/* ---- moving data inside a node -------------------------------------------------------------------------------- */
+/* ---- moving data inside a node --------------------------------------------------------------- */
 
-void collopt_broadcast(struct collopt_schedule *s, const int *member, int ranks, int index, int root, struct collopt_region what)
+void collopt_broadcast(struct collopt_schedule *s, const int *member, int ranks, int index,
+                       int root, struct collopt_region what)
 {
     int v = modulo(index - root, ranks), width = 1;
 

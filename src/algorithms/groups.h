@@ -1,11 +1,12 @@
-/* Nodes as groups of ranks, for algorithms that are made of others: one inside the nodes, one between them. */
+/* Nodes as groups of ranks, for algorithms that are made of others: one inside the nodes, one
+ * between them. */
 #ifndef COLLOPT_GROUPS_H
 #define COLLOPT_GROUPS_H
 
 #include "algorithm.h"
 
-/* What is said of nodes holds of other groups too, where an algorithm is to go by them: P->topology has them in
- * place of nodes. */
+/* What is said of nodes holds of other groups too, where an algorithm is to go by them: P->topology
+ * has them in place of nodes. */
 size_t collopt_preset_by(const struct collopt_problem *p);
 #define COLLOPT_BY \
     { .name = "by", .words = COLLOPT_GROUPING_WORDS, .least = 1, .most = COLLOPT_GROUPINGS - 1, \
@@ -20,7 +21,8 @@ struct collopt_groups {
 };
 
 /* False: out of memory, and the schedule knows. */
-bool collopt_groups(struct collopt_schedule *s, const struct collopt_problem *p, int rank, struct collopt_groups *g);
+bool collopt_groups(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                    struct collopt_groups *g);
 void collopt_groups_free(struct collopt_groups *g);
 
 static inline const int *collopt_members(const struct collopt_groups *g, int node)
@@ -36,7 +38,8 @@ static inline int collopt_node_ranks(const struct collopt_groups *g, int node)
 /* The node of RANK, and its number among the node's. */
 int collopt_node_of(const struct collopt_problem *p, int rank);
 int collopt_local_of(const struct collopt_groups *g, int node, int rank);
-int collopt_local_number(const struct collopt_problem *p, int rank);     /* the same without groups */
+/* the same without groups */
+int collopt_local_number(const struct collopt_problem *p, int rank);
 
 /* Ranks of the largest and of the smallest node. */
 static inline int collopt_largest_node(const struct collopt_problem *p)
@@ -49,7 +52,7 @@ static inline int collopt_least_node(const struct collopt_problem *p)
     return p->topology->nodes == 1 ? p->ranks : p->topology->least;
 }
 
-/* ---- the algorithms inside ----------------------------------------------------------------------------------- */
+/* ---- the algorithms inside ------------------------------------------------------------------- */
 
 /* A group's problem: COLLECTIVE of LEAST to MOST ranks on the N-th part of the vector. */
 struct collopt_task {
@@ -59,15 +62,20 @@ struct collopt_task {
     int abreast;                /* as in struct collopt_problem */
 };
 
-/* The value of a parameter that takes an algorithm: what was GIVEN (0: nothing), completed; or what costs least. */
-size_t collopt_inner_preset(const struct collopt_problem *p, const struct collopt_task *task, size_t given);
+/* The value of a parameter that takes an algorithm: what was GIVEN (0: nothing), completed; or what
+ * costs least. */
+size_t collopt_inner_preset(const struct collopt_problem *p, const struct collopt_task *task,
+                            size_t given);
 /* VALUE's segments for TASK, and whether it can be used for it. */
-int collopt_inner_segments(const struct collopt_problem *p, const struct collopt_task *task, size_t value);
-bool collopt_inner_usable(const struct collopt_problem *p, const struct collopt_task *task, size_t value);
+int collopt_inner_segments(const struct collopt_problem *p, const struct collopt_task *task,
+                           size_t value);
+bool collopt_inner_usable(const struct collopt_problem *p, const struct collopt_task *task,
+                          size_t value);
 /* Its predicted time; and added to T. */
-double collopt_inner_time(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments);
-void collopt_inner_traffic(const struct collopt_problem *p, const struct collopt_task *task, size_t value, int segments,
-                           struct collopt_traffic *t);
+double collopt_inner_time(const struct collopt_problem *p, const struct collopt_task *task,
+                          size_t value, int segments);
+void collopt_inner_traffic(const struct collopt_problem *p, const struct collopt_task *task,
+                           size_t value, int segments, struct collopt_traffic *t);
 struct collopt_inner collopt_inner(size_t value, int segments);
 
 /* Up to three numbers of segments as one; there are at most COLLOPT_MOST_SEGMENTS of them. */
@@ -77,7 +85,8 @@ static inline int collopt_pack_segments(int first, int second, int third)
 {
     int most_of = COLLOPT_PACK - 1;
 
-    return (least(third, most_of) * COLLOPT_PACK + least(second, most_of)) * COLLOPT_PACK + least(first, most_of);
+    return (least(third, most_of) * COLLOPT_PACK + least(second, most_of)) * COLLOPT_PACK
+        + least(first, most_of);
 }
 
 static inline int collopt_packed_segments(int packed, int which)
@@ -87,9 +96,11 @@ static inline int collopt_packed_segments(int packed, int which)
     return packed % COLLOPT_PACK;
 }
 
-/* ---- moving data inside a node -------------------------------------------------------------------------------- */
+/* ---- moving data inside a node --------------------------------------------------------------- */
 
-/* Binomial tree from member ROOT: where[index] of the others is filled from what the root has there. */
-void collopt_broadcast(struct collopt_schedule *s, const int *member, int ranks, int index, int root, struct collopt_region what);
+/* Binomial tree from member ROOT: where[index] of the others is filled from what the root has
+ * there. */
+void collopt_broadcast(struct collopt_schedule *s, const int *member, int ranks, int index,
+                       int root, struct collopt_region what);
 
 #endif

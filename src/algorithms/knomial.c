@@ -1,14 +1,16 @@
-/* k-nomial tree in rank order: Reduce to any root without a hop to forward the result; Allreduce sends the result back down
- * the tree, Reduce_scatter (radix 2) every part of it.  With radix 2 it is the binomial tree.
+/* k-nomial tree in rank order: Reduce to any root without a hop to forward the result; Allreduce
+ * sends the result back down the tree, Reduce_scatter (radix 2) every part of it. With radix 2 it
+ * is the binomial tree.
  *
- * Aligned groups of k^l ranks have one representative each, which holds the group's sum: the root if it is in the group,
- * else the group's lowest rank.  k neighbouring groups become one when all their representatives send to the one that is
- * also the new group's; it puts its own at its place among theirs, so rank order is kept.
- * Cost: ceil(log_k p) levels of up to k-1 messages, combined in one pass; Allreduce and Reduce_scatter twice as many.
- * Scratch: one vector for each receive of two levels but the first, one more where the sum is not the result.
- * Use it for short vectors: a larger radix where messages of different ranks overlap well; there are fewer messages in all than
- * in a butterfly.  Reduce_scatter is a yardstick: the root handles q whole vectors.
- * Folklore; the representatives that make any root as cheap as rank 0 are ours. */
+ * Aligned groups of k^l ranks have one representative each, which holds the group's sum: the root
+ * if it is in the group, else the group's lowest rank. k neighbouring groups become one when all
+ * their representatives send to the one that is also the new group's; it puts its own at its place
+ * among theirs, so rank order is kept. Cost: ceil(log_k p) levels of up to k-1 messages, combined
+ * in one pass; Allreduce and Reduce_scatter twice as many. Scratch: one vector for each receive of
+ * two levels but the first, one more where the sum is not the result. Use it for short vectors: a
+ * larger radix where messages of different ranks overlap well; there are fewer messages in all than
+ * in a butterfly. Reduce_scatter is a yardstick: the root handles q whole vectors. Folklore; the
+ * representatives that make any root as cheap as rank 0 are ours. */
 #include "config.h"
 
 #include "algorithm.h"
@@ -18,14 +20,16 @@ static int representative(int root, int lo, int hi)
     return lo <= root && root < hi ? root : lo;
 }
 
-/* One level: RANK stands for ranks of its group of WIDTH.  False: it has sent what it has, in *SUM, and is done. */
-static bool climb(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int radix, int width,
-                  struct turns *tmp, struct collopt_region *sum)
+/* One level: RANK stands for ranks of its group of WIDTH. False: it has sent what it has, in *SUM,
+ * and is done. */
+static bool climb(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int radix,
+                  int width, struct turns *tmp, struct collopt_region *sum)
 {
     int lo = rank - rank % (radix * width), hi = least(lo + radix * width, p->ranks);
     int stays = representative(p->root, lo, hi);
     struct collopt_row row = { .operands = 0 };
-    bool fresh = sum->place == COLLOPT_IN;      /* nothing in the accumulator yet: the first to arrive goes there */
+    bool fresh = sum->place == COLLOPT_IN;      /* nothing in the accumulator yet: the first to
+                                                 * arrive goes there */
 
     if (rank != stays) {
         collopt_send(s, stays, *sum);
@@ -50,7 +54,8 @@ static bool climb(struct collopt_schedule *s, const struct collopt_problem *p, i
     return true;
 }
 
-/* Up to the root, or as far as RANK stands for a group; returns the width of the largest one it stands for. */
+/* Up to the root, or as far as RANK stands for a group; returns the width of the largest one it
+ * stands for. */
 static int reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int radix)
 {
     struct collopt_region sum = in(whole());
@@ -73,15 +78,16 @@ static struct collopt_block share(int parts, int lo, int hi)
     return parts < 0 ? whole() : block(parts, lo, hi - lo);
 }
 
-/* From rank 0 down the same tree.  RANK stands for a group of WIDTH; the result, or what the group is to get of it by PARTS,
- * comes to the place SUM, but a rank alone receives in OUT. */
-static void spread(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int radix, int width, int parts,
-                   int sum)
+/* From rank 0 down the same tree. RANK stands for a group of WIDTH; the result, or what the group
+ * is to get of it by PARTS, comes to the place SUM, but a rank alone receives in OUT. */
+static void spread(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int radix,
+                   int width, int parts, int sum)
 {
     if (rank != 0) {
         collopt_round(s);
         collopt_receive(s, rank - rank % (radix * width),
-                        at(width > 1 ? sum : COLLOPT_OUT, share(parts, rank, least(rank + width, p->ranks))));
+                        at(width > 1 ? sum : COLLOPT_OUT,
+                           share(parts, rank, least(rank + width, p->ranks))));
     }
     for (int w = width / radix; w >= 1; w /= radix) {
         collopt_round(s);
@@ -90,29 +96,34 @@ static void spread(struct collopt_schedule *s, const struct collopt_problem *p, 
     }
 }
 
-static void build_reduce_binomial(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_reduce_binomial(struct collopt_schedule *s, const struct collopt_problem *p,
+                                  int rank)
 {
     reduce(s, p, rank, 2);
 }
 
-static void build_reduce_knomial(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_reduce_knomial(struct collopt_schedule *s, const struct collopt_problem *p,
+                                 int rank)
 {
     reduce(s, p, rank, (int)p->value[0]);
 }
 
-static void build_allreduce_binomial(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_allreduce_binomial(struct collopt_schedule *s, const struct collopt_problem *p,
+                                     int rank)
 {
     spread(s, p, rank, 2, reduce(s, p, rank, 2), -1, COLLOPT_OUT);
 }
 
-static void build_allreduce_knomial(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_allreduce_knomial(struct collopt_schedule *s, const struct collopt_problem *p,
+                                    int rank)
 {
     int radix = (int)p->value[0];
 
     spread(s, p, rank, radix, reduce(s, p, rank, radix), -1, COLLOPT_OUT);
 }
 
-static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p,
+                                 int rank)
 {
     int width = reduce(s, p, rank, 2), parts = collopt_partition_counts(s);
     struct collopt_block own = block(parts, rank, 1);
@@ -172,29 +183,31 @@ const struct collopt_algorithm collopt_reduce_binomial = {
 };
 
 const struct collopt_algorithm collopt_reduce_knomial = {
-    .name = "knomial", .summary = "tree with several children on each level, in rank order, any root; short vectors",
+    .name = "knomial",
+    .summary = "tree with several children on each level, in rank order, any root; short vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "up to (k-1) ceil(log_k p)", .bytes = "up to (k-1) ceil(log_k p) m",
     .when = "short vectors where messages overlap", .source = source,
-    .parameter = { COLLOPT_RADIX(radix) },
-    .traffic = traffic_reduce_knomial, .build = build_reduce_knomial,
+    .parameter = { COLLOPT_RADIX(radix) }, .traffic = traffic_reduce_knomial,
+    .build = build_reduce_knomial,
 };
 
 const struct collopt_algorithm collopt_allreduce_binomial = {
-    .name = "binomial", .summary = "binomial tree in rank order, up and down; short vectors, few messages",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 q", .bytes = "q m",
-    .when = "short vectors, few messages in all", .source = source,
+    .name = "binomial",
+    .summary = "binomial tree in rank order, up and down; short vectors, few messages",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "2 q",
+    .bytes = "q m", .when = "short vectors, few messages in all", .source = source,
     .traffic = traffic_allreduce_binomial, .build = build_allreduce_binomial,
 };
 
 const struct collopt_algorithm collopt_allreduce_knomial = {
-    .name = "knomial", .summary = "tree with several children on each level, up and down; short vectors, few messages",
+    .name = "knomial",
+    .summary = "tree with several children on each level, up and down; short vectors, few messages",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "up to 2 (k-1) ceil(log_k p)", .bytes = "up to (k-1) ceil(log_k p) m",
     .when = "short vectors where messages overlap, few in all", .source = source,
-    .parameter = { COLLOPT_RADIX(radix) },
-    .traffic = traffic_allreduce_knomial, .build = build_allreduce_knomial,
+    .parameter = { COLLOPT_RADIX(radix) }, .traffic = traffic_allreduce_knomial,
+    .build = build_allreduce_knomial,
 };
 
 COLLOPT_SCATTER_AND_BLOCK(binomial,

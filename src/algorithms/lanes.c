@@ -1,29 +1,32 @@
 /* Lanes: several ranks of every node talk between nodes, each with a part of the vector of its own.
  *
- * With L lanes the vector is cut in L parts.  A reduce-scatter inside each node leaves every rank with a share of
- * the node's sum; rank number i collects the shares of part i, if there are more ranks than lanes.  The ranks with
- * the same number on all nodes are lane i and run the collective on their part; then the parts go back to those who
- * had the shares, and all tell one another.  Reduce_scatter cuts by who gets what: lane i has the parts of the ranks
- * number i, i + L, ... of all nodes.  Scan and Exscan: the lanes do an exscan of the nodes' sums, and meanwhile the
- * nodes their own scan of whole vectors.
- * The algorithms inside nodes and along lanes are parameters: lanes:count=4,node=(circulant),net=(ring); when not
- * given, those of least cost, and as many lanes as the smallest node has ranks.
- * Cost: theirs, and n-1 messages on nodes of n ranks; between nodes each rank moves 1/L of what one leader would.
- * Scratch: theirs and up to two parts (Reduce_scatter: the hulls of scattered parts, up to two vectors).
- * In rank order if the inner ones are and the ranks of every node follow one another; else commutative operations
- * only (Scan and Exscan: not at all).  For long vectors, where a node's network takes more than one rank can send.
- * Bayatpour et al., SC 2017; Traeff and Hunold, arXiv 1910.13373. */
+ * With L lanes the vector is cut in L parts. A reduce-scatter inside each node leaves every rank
+ * with a share of the node's sum; rank number i collects the shares of part i, if there are more
+ * ranks than lanes. The ranks with the same number on all nodes are lane i and run the collective
+ * on their part; then the parts go back to those who had the shares, and all tell one another.
+ * Reduce_scatter cuts by who gets what: lane i has the parts of the ranks number i, i + L, ... of
+ * all nodes. Scan and Exscan: the lanes do an exscan of the nodes' sums, and meanwhile the nodes
+ * their own scan of whole vectors.
+ * The algorithms inside nodes and along lanes are parameters:
+ * lanes:count=4,node=(circulant),net=(ring); when not given, those of least cost, and as many lanes
+ * as the smallest node has ranks.
+ * Cost: theirs, and n-1 messages on nodes of n ranks; between nodes each rank moves 1/L of what one
+ * leader would. Scratch: theirs and up to two parts (Reduce_scatter: the hulls of scattered parts,
+ * up to two vectors). In rank order if the inner ones are and the ranks of every node follow one
+ * another; else commutative operations only (Scan and Exscan: not at all). For long vectors, where
+ * a node's network takes more than one rank can send. Bayatpour et al., SC 2017; Traeff and Hunold,
+ * arXiv 1910.13373. */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "groups.h"
-#include "select/model.h"
+#include "model/model.h"
 
 enum { COUNT, NODE, NET, OWN }; /* parameters */
 enum { MOST_LANES = 64, OWN_STRAND = 16 /* no inner algorithm has more */ };
 
-/* ---- parameters -------------------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static bool is_prefix(const struct collopt_problem *p)
 {
@@ -43,22 +46,26 @@ static int lanes_of(const struct collopt_problem *p)
 
 static struct collopt_task node_task(const struct collopt_problem *p)
 {
-    return (struct collopt_task){ COLLOPT_REDUCE_SCATTER, collopt_least_node(p), collopt_largest_node(p), 1, 0, 0 };
+    return (struct collopt_task){ COLLOPT_REDUCE_SCATTER, collopt_least_node(p),
+                                  collopt_largest_node(p), 1, 0, 0 };
 }
 
 static struct collopt_task net_task(const struct collopt_problem *p)
 {
     enum collopt_collective c = scatters(p) ? COLLOPT_REDUCE_SCATTER
-                                            : p->collective == COLLOPT_SCAN ? COLLOPT_EXSCAN : p->collective;
+        : p->collective == COLLOPT_SCAN     ? COLLOPT_EXSCAN
+                                            : p->collective;
     int nodes = p->topology->nodes;
 
-    return (struct collopt_task){ c, nodes, nodes, lanes_of(p), collopt_node_of(p, p->root), lanes_of(p) };
+    return (struct collopt_task){ c, nodes, nodes, lanes_of(p), collopt_node_of(p, p->root),
+                                  lanes_of(p) };
 }
 
 /* Whole vectors inside a node: Scan and Exscan. */
 static struct collopt_task prefix_task(const struct collopt_problem *p)
 {
-    return (struct collopt_task){ p->collective, collopt_least_node(p), collopt_largest_node(p), 1, 0, 0 };
+    return (struct collopt_task){ p->collective, collopt_least_node(p), collopt_largest_node(p), 1,
+                                  0, 0 };
 }
 
 static size_t count_preset(const struct collopt_problem *p)
@@ -101,12 +108,13 @@ static bool usable(const struct collopt_problem *p)
 {
     struct collopt_task node = node_task(p), net = net_task(p), own = prefix_task(p);
 
-    return (!p->topology->scattered || (p->commutative && !is_prefix(p))) && lanes_of(p) <= collopt_least_node(p)
-        && collopt_inner_usable(p, &node, p->value[NODE]) && collopt_inner_usable(p, &net, p->value[NET])
+    return (!p->topology->scattered || (p->commutative && !is_prefix(p)))
+        && lanes_of(p) <= collopt_least_node(p) && collopt_inner_usable(p, &node, p->value[NODE])
+        && collopt_inner_usable(p, &net, p->value[NET])
         && (!is_prefix(p) || collopt_inner_usable(p, &own, p->value[OWN]));
 }
 
-/* ---- one rank's view ------------------------------------------------------------------------------------------------- */
+/* ---- one rank's view ------------------------------------------------------------------------- */
 
 struct lanes {
     struct collopt_schedule *s;
@@ -114,8 +122,10 @@ struct lanes {
     struct collopt_groups g;
     struct collopt_inner node, net, own;
     int count, partition;       /* lanes; of the vector, a part for each (not of Reduce_scatter) */
-    int *mate;                  /* [nodes] the ranks of this rank's lane; unused by ranks that have none */
-    struct collopt_block *list; /* [ranks] lists of blocks, such as the share of each rank of the node */
+    int *mate;                  /* [nodes] the ranks of this rank's lane; unused by ranks that have
+                                 * none */
+    struct collopt_block *list; /* [ranks] lists of blocks, such as the share of each rank of the
+                                 * node */
     int *first;                 /* [ranks + 1] where they begin */
 };
 
@@ -124,7 +134,8 @@ static struct collopt_block part(const struct lanes *l, int lane)
     return block(l->partition, lane, 1);
 }
 
-/* Ranks of this node that have shares of a lane's part: its own, number LANE, and every count-th from it on. */
+/* Ranks of this node that have shares of a lane's part: its own, number LANE, and every count-th
+ * from it on. */
 static int sharers(const struct lanes *l, int lane)
 {
     return (l->g.ranks - lane + l->count - 1) / l->count;
@@ -134,7 +145,8 @@ static void share_out(struct lanes *l)
 {
     l->partition = collopt_partition(l->s, l->count);
     for (int lane = 0; lane < l->count; lane++) {
-        int n = sharers(l, lane), cut = n > 1 ? collopt_partition_block(l->s, part(l, lane), n) : -1;
+        int n = sharers(l, lane),
+            cut = n > 1 ? collopt_partition_block(l->s, part(l, lane), n) : -1;
 
         for (int i = 0; i < n; i++)
             l->list[lane + i * l->count] = n > 1 ? block(cut, i, 1) : part(l, lane);
@@ -143,7 +155,8 @@ static void share_out(struct lanes *l)
         l->first[i] = i;
 }
 
-static bool begin(struct lanes *l, struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static bool begin(struct lanes *l, struct collopt_schedule *s, const struct collopt_problem *p,
+                  int rank)
 {
     *l = (struct lanes){ .s = s, .p = p, .count = lanes_of(p) };
     if (!collopt_groups(s, p, rank, &l->g))
@@ -192,7 +205,8 @@ static struct collopt_region share(const struct lanes *l, int place, int local)
 static void inside(const struct lanes *l, int to)
 {
     struct collopt_phase phase = { .ranks = l->g.ranks, .index = l->g.local, .whole = whole(),
-                                   .member = mates_here(l), .in = COLLOPT_IN, .out = to, .part = l->list, .first = l->first };
+                                   .member = mates_here(l), .in = COLLOPT_IN, .out = to,
+                                   .part = l->list, .first = l->first };
 
     collopt_phase(l->s, l->p, &phase, &l->node);
 }
@@ -217,13 +231,16 @@ static void collect(const struct lanes *l, int place, bool back)
 
 static void between(const struct lanes *l, int from, int to)
 {
-    struct collopt_phase phase = { .ranks = l->g.nodes, .index = l->g.node, .whole = part(l, l->g.local),
-                                   .root = collopt_node_of(l->p, l->p->root), .member = l->mate, .in = from, .out = to };
+    struct collopt_phase phase = { .ranks = l->g.nodes, .index = l->g.node,
+                                   .whole = part(l, l->g.local),
+                                   .root = collopt_node_of(l->p, l->p->root),
+                                   .member = l->mate, .in = from, .out = to };
 
     collopt_phase(l->s, l->p, &phase, &l->net);
 }
 
-/* The lane's part of the node's sum at its rank; RESULT if there is no other node.  Returns where it is. */
+/* The lane's part of the node's sum at its rank; RESULT if there is no other node. Returns where it
+ * is. */
 static int node_part(struct lanes *l, int result)
 {
     if (l->g.ranks == 1)
@@ -303,7 +320,7 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
     end(&l);
 }
 
-/* ---- Scan and Exscan ---------------------------------------------------------------------------------------------------- */
+/* ---- Scan and Exscan ------------------------------------------------------------------------- */
 
 static void scan_inside(const struct lanes *l)
 {
@@ -317,7 +334,8 @@ static void scan_inside(const struct lanes *l)
     collopt_strand(l->s, 0);
 }
 
-/* What all nodes before this one have in all, in PLACE on every rank of the node: the lanes find their parts of it. */
+/* The total of all nodes before this one, in PLACE on every rank of the node; the lanes compute
+ * its parts. */
 static void prefix_of_nodes(struct lanes *l, int place)
 {
     int sum;
@@ -341,14 +359,16 @@ static void build_scan(struct collopt_schedule *s, const struct collopt_problem 
         scan_inside(&l);
         prefix_of_nodes(&l, before);
         if (l.g.node > 0)
-            collopt_combine(s, out(whole()), at(before, whole()), l.g.ranks > 1 ? out(whole()) : in(whole()));
+            collopt_combine(s, out(whole()), at(before, whole()),
+                            l.g.ranks > 1 ? out(whole()) : in(whole()));
         else if (l.g.ranks == 1)
             collopt_copy(s, out(whole()), in(whole()));
     }
     end(&l);
 }
 
-/* The first rank of a node has nothing before it in the node: what was before the node is its result. */
+/* The first rank of a node has nothing before it in the node: what was before the node is its
+ * result. */
 static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct lanes l;
@@ -364,10 +384,12 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
     end(&l);
 }
 
-/* ---- Reduce_scatter ------------------------------------------------------------------------------------------------------ */
+/* ---- Reduce_scatter -------------------------------------------------------------------------- */
 
-/* Appends the parts of the ranks of NODE that LANE serves, of which *SEEN counts; those numbered FROM .. TO-1. */
-static int add_served(const struct lanes *l, int parts, int node, int lane, int from, int to, int *seen, int n)
+/* Appends the parts of the ranks of NODE that LANE serves, of which *SEEN counts; those numbered
+ * FROM .. TO-1. */
+static int add_served(const struct lanes *l, int parts, int node, int lane, int from, int to,
+                      int *seen, int n)
 {
     const int *member = collopt_members(&l->g, node);
 
@@ -387,7 +409,8 @@ static int served(const struct lanes *l, int lane)
     return n;
 }
 
-/* Inside the node a lane's sharers are to get the parts that it serves on all nodes, each as many. */
+/* Inside the node a lane's sharers are to get the parts that it serves on all nodes, each as
+ * many. */
 static void list_by_lanes(struct lanes *l, int parts)
 {
     int n = 0;
@@ -397,7 +420,8 @@ static void list_by_lanes(struct lanes *l, int parts)
 
         l->first[i] = n;
         for (int k = 0; k < l->g.nodes; k++)
-            n = add_served(l, parts, k, lane, all * (i / l->count) / of, all * (i / l->count + 1) / of, &seen, n);
+            n = add_served(l, parts, k, lane, all * (i / l->count) / of,
+                           all * (i / l->count + 1) / of, &seen, n);
     }
     l->first[l->g.ranks] = n;
 }
@@ -433,13 +457,15 @@ static void hand_out(const struct lanes *l, int parts, int from)
         collopt_copy(l->s, out(block(parts, member[me], 1)), at(from, block(parts, member[me], 1)));
 }
 
-static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p,
+                                 int rank)
 {
     struct lanes l;
 
     if (begin(&l, s, p, rank)) {
         int parts = collopt_partition_counts(s), have = COLLOPT_IN;
-        bool alone = l.g.local + l.count >= l.g.ranks;          /* this lane serves nobody else on the node */
+        /* this lane serves no other rank of the node */
+        bool alone = l.g.local + l.count >= l.g.ranks;
 
         list_by_lanes(&l, parts);
         if (l.g.ranks > 1) {
@@ -449,7 +475,8 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
         }
         if (in_lane(&l) && l.g.nodes > 1) {
             struct collopt_phase phase = { .ranks = l.g.nodes, .index = l.g.node,
-                                           .whole = whole(), .member = l.mate, .in = have, .part = l.list, .first = l.first };
+                                           .whole = whole(), .member = l.mate, .in = have,
+                                           .part = l.list, .first = l.first };
 
             list_by_nodes(&l, parts);
             have = alone ? COLLOPT_OUT : collopt_vector_slot(s, whole());
@@ -461,10 +488,10 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
     end(&l);
 }
 
-/* ---- traffic ---------------------------------------------------------------------------------------------------------------- */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
-/* The longest share, on nodes of LEAST to MOST ranks, as a part of the vector, where shares of all ranks alike would
- * be 1 / MOST. */
+/* The longest share, on nodes of LEAST to MOST ranks, as a part of the vector, where shares of all
+ * ranks alike would be 1 / MOST. */
 static double longest_share(const struct collopt_problem *p)
 {
     double longest = 0;
@@ -482,13 +509,18 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     struct collopt_task node = node_task(p), net = net_task(p), own = prefix_task(p);
     double m = vector_bytes(p), share = m * longest_share(p);
     int n = collopt_largest_node(p), others = (n - 1) / lanes_of(p);
-    struct collopt_messages each = { .pattern = COLLOPT_SHIFT, .inside = true, .distance = 1, .bytes = share };
+    struct collopt_messages each = { .pattern = COLLOPT_SHIFT, .inside = true, .distance = 1,
+                                     .bytes = share };
 
-    double lanes = collopt_inner_time(p, &node, p->value[NODE], collopt_packed_segments(p->segments, 0))
-                   + collopt_inner_time(p, &net, p->value[NET], collopt_packed_segments(p->segments, 1));
-    double prefix = is_prefix(p) ? collopt_inner_time(p, &own, p->value[OWN], collopt_packed_segments(p->segments, 2)) : 0;
+    double lanes =
+        collopt_inner_time(p, &node, p->value[NODE], collopt_packed_segments(p->segments, 0))
+        + collopt_inner_time(p, &net, p->value[NET], collopt_packed_segments(p->segments, 1));
+    double prefix = is_prefix(p)
+        ? collopt_inner_time(p, &own, p->value[OWN], collopt_packed_segments(p->segments, 2))
+        : 0;
 
-    collopt_inner_seconds(t, lanes > prefix ? lanes : prefix);      /* they run beside one another */
+    /* they run beside one another */
+    collopt_inner_seconds(t, lanes > prefix ? lanes : prefix);
     collopt_messages(t, 2 * others, each);
     if (p->collective == COLLOPT_REDUCE) {
         each.bytes = m / lanes_of(p);
@@ -505,74 +537,91 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 static const char source[] = "Bayatpour et al., SC 2017; Traeff and Hunold, arXiv 1910.13373";
 
 const struct collopt_algorithm collopt_reduce_lanes = {
-    .grouped = true, .name = "lanes", .summary = "several ranks of each node with a part each; long vectors on several nodes",
+    .grouped = true, .name = "lanes",
+    .summary = "several ranks of each node with a part each; long vectors on several nodes",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about node + net + floor((r-1)/L) + L",
-    .bytes = "about node + net + 2 m",
+    .rounds = "about node + net + floor((r-1)/L) + L", .bytes = "about node + net + 2 m",
     .when = "long vectors on nodes of many ranks", .source = source,
-    .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
-                     .preset = count_preset },
-                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm along lanes"), COLLOPT_BY },
-    .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
+    .parameter = { { .name = "count", .least = 1, .most = MOST_LANES,
+                     .help = "lanes; no more than ranks on any node", .preset = count_preset },
+                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset,
+                                 "the algorithm inside nodes"),
+                   COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm along lanes"),
+                   COLLOPT_BY },
+    .usable = usable,
+    .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
     .segments = segments, .traffic = traffic, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_lanes = {
-    .grouped = true, .name = "lanes", .summary = "several ranks of each node with a part each; long vectors on several nodes",
+    .grouped = true, .name = "lanes",
+    .summary = "several ranks of each node with a part each; long vectors on several nodes",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about node + net + 2 floor((r-1)/L) + r - 1",
-    .bytes = "about node + net + 3 m",
+    .rounds = "about node + net + 2 floor((r-1)/L) + r - 1", .bytes = "about node + net + 3 m",
     .when = "long vectors on nodes of many ranks", .source = source,
-    .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
-                     .preset = count_preset },
-                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm along lanes"), COLLOPT_BY },
-    .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
+    .parameter = { { .name = "count", .least = 1, .most = MOST_LANES,
+                     .help = "lanes; no more than ranks on any node", .preset = count_preset },
+                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset,
+                                 "the algorithm inside nodes"),
+                   COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm along lanes"),
+                   COLLOPT_BY },
+    .usable = usable,
+    .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
     .segments = segments, .traffic = traffic, .build = build_allreduce,
 };
 
 COLLOPT_SCATTER_AND_BLOCK(lanes,
-    .grouped = true, .name = "lanes", .summary = "several ranks of each node with a part each; long vectors on several nodes",
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about node + net + 2 floor((r-1)/L)",
+    .grouped = true, .name = "lanes",
+    .summary = "several ranks of each node with a part each; long vectors on several nodes",
+    .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "about node + net + 2 floor((r-1)/L)",
     .bytes = "about node + net + 2 m",
     .when = "long vectors on nodes of many ranks", .source = source,
-    .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
-                     .preset = count_preset },
-                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm along lanes"), COLLOPT_BY },
-    .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
+    .parameter = { { .name = "count", .least = 1, .most = MOST_LANES,
+                     .help = "lanes; no more than ranks on any node", .preset = count_preset },
+                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset,
+                                 "the algorithm inside nodes"),
+                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset,
+                                 "the algorithm along lanes"), COLLOPT_BY },
+    .usable = usable,
+    .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
     .segments = segments, .traffic = traffic, .build = build_reduce_scatter);
 
 const struct collopt_algorithm collopt_scan_lanes = {
-    .grouped = true, .name = "lanes", .summary = "several ranks of each node with a part each; long vectors on several nodes",
+    .grouped = true, .name = "lanes",
+    .summary = "several ranks of each node with a part each; long vectors on several nodes",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "about own + node + net + 2 floor((r-1)/L) + r - 1",
-    .bytes = "about own + node + net + 3 m",
-    .when = "long vectors on nodes of many ranks", .source = source,
-    .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
+    .bytes = "about own + node + net + 3 m", .when = "long vectors on nodes of many ranks",
+    .source = source, .parameter = { { .name = "count", .least = 1, .most = MOST_LANES,
+                                       .help = "lanes; no more than ranks on any node",
                      .preset = count_preset },
-                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
+                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset,
+                                 "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm along lanes"),
-                   COLLOPT_INNER("own", COLLOPT_SCAN, own_preset, "the algorithm of whole vectors inside nodes"),
+                   COLLOPT_INNER("own", COLLOPT_SCAN, own_preset,
+                                 "the algorithm of whole vectors inside nodes"),
                    COLLOPT_BY },
-    .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
+    .usable = usable,
+    .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
     .segments = segments, .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_lanes = {
-    .grouped = true, .name = "lanes", .summary = "several ranks of each node with a part each; long vectors on several nodes",
+    .grouped = true, .name = "lanes",
+    .summary = "several ranks of each node with a part each; long vectors on several nodes",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "about own + node + net + 2 floor((r-1)/L) + r - 1",
-    .bytes = "about own + node + net + 3 m",
-    .when = "long vectors on nodes of many ranks", .source = source,
-    .parameter = { { .name = "count", .least = 1, .most = MOST_LANES, .help = "lanes; no more than ranks on any node",
+    .bytes = "about own + node + net + 3 m", .when = "long vectors on nodes of many ranks",
+    .source = source, .parameter = { { .name = "count", .least = 1, .most = MOST_LANES,
+                                       .help = "lanes; no more than ranks on any node",
                      .preset = count_preset },
-                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"),
+                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset,
+                                 "the algorithm inside nodes"),
                    COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm along lanes"),
-                   COLLOPT_INNER("own", COLLOPT_EXSCAN, own_preset, "the algorithm of whole vectors inside nodes"),
+                   COLLOPT_INNER("own", COLLOPT_EXSCAN, own_preset,
+                                 "the algorithm of whole vectors inside nodes"),
                    COLLOPT_BY },
-    .usable = usable, .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
+    .usable = usable,
+    .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
     .segments = segments, .traffic = traffic, .build = build_exscan,
 };

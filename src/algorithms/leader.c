@@ -1,31 +1,36 @@
 /* Leader: one rank of each node combines for its node, and only these leaders talk between nodes.
  *
- * Allreduce: node reduce to the leader, allreduce among leaders, broadcast in the node.  Reduce: the root leads its node, so
- * that nothing is forwarded.  Reduce_scatter: leaders share the vector out by nodes, then inside.  Scan and Exscan: the
- * node's own scan makes its last rank know the node's total; the last ranks do an exscan of totals; what comes out of it
- * is broadcast in the node and combined from the left.
- * The algorithms inside the nodes and between them are parameters: leader:node=(binomial),net=(circulant); when not given,
- * those of least cost.  Cost: theirs, one after the other, and the broadcast.  Scratch: theirs and up to two vectors.
- * In rank order if the inner ones are and the ranks of every node follow one another; else commutative operations only (Scan
- * and Exscan: not at all).  One flow per node and few rounds between nodes: for short vectors on nodes of many ranks.
- * Folklore; the two-level form of MPICH's and Open MPI's hierarchical collectives. */
+ * Allreduce: node reduce to the leader, allreduce among leaders, broadcast in the node. Reduce: the
+ * root leads its node, so that nothing is forwarded. Reduce_scatter: leaders share the vector out
+ * by nodes, then inside. Scan and Exscan: the node's own scan makes its last rank know the node's
+ * total; the last ranks do an exscan of totals; what comes out of it is broadcast in the node and
+ * combined from the left.
+ * The algorithms inside the nodes and between them are parameters:
+ * leader:node=(binomial),net=(circulant); when not given, those of least cost. Cost: theirs, one
+ * after the other, and the broadcast. Scratch: theirs and up to two vectors. In rank order if the
+ * inner ones are and the ranks of every node follow one another; else commutative operations only
+ * (Scan and Exscan: not at all). One flow per node and few rounds between nodes: for short vectors
+ * on nodes of many ranks. Folklore; the two-level form of MPICH's and Open MPI's hierarchical
+ * collectives. */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "groups.h"
-#include "select/model.h"
+#include "model/model.h"
 
 enum { NODE, NET };             /* parameters */
 
-/* ---- parameters -------------------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static struct collopt_task node_task(const struct collopt_problem *p)
 {
     bool prefix = p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
 
-    return (struct collopt_task){ prefix ? p->collective : COLLOPT_REDUCE, collopt_least_node(p), collopt_largest_node(p), 1,
-                                  p->collective == COLLOPT_REDUCE ? collopt_local_number(p, p->root) : 0, 0 };
+    return (struct collopt_task){ prefix ? p->collective : COLLOPT_REDUCE, collopt_least_node(p),
+                                  collopt_largest_node(p), 1,
+                                  p->collective == COLLOPT_REDUCE
+                                       ? collopt_local_number(p, p->root) : 0, 0 };
 }
 
 static struct collopt_task net_task(const struct collopt_problem *p)
@@ -36,7 +41,8 @@ static struct collopt_task net_task(const struct collopt_problem *p)
         c = COLLOPT_EXSCAN;
     if (c == COLLOPT_REDUCE_SCATTER_BLOCK)      /* nodes may have different numbers of ranks */
         c = COLLOPT_REDUCE_SCATTER;
-    return (struct collopt_task){ c, p->topology->nodes, p->topology->nodes, 1, collopt_node_of(p, p->root), 1 };
+    return (struct collopt_task){ c, p->topology->nodes,          p->topology->nodes,
+                                  1, collopt_node_of(p, p->root), 1 };
 }
 
 static size_t node_preset(const struct collopt_problem *p)
@@ -66,11 +72,12 @@ static bool usable(const struct collopt_problem *p)
     struct collopt_task node = node_task(p), net = net_task(p);
     bool prefix = p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
 
-    return (!p->topology->scattered || (p->commutative && !prefix)) && collopt_inner_usable(p, &node, p->value[NODE])
+    return (!p->topology->scattered || (p->commutative && !prefix))
+        && collopt_inner_usable(p, &node, p->value[NODE])
         && collopt_inner_usable(p, &net, p->value[NET]);
 }
 
-/* ---- phases -------------------------------------------------------------------------------------------------------- */
+/* ---- phases ---------------------------------------------------------------------------------- */
 
 struct hierarchy {
     struct collopt_schedule *s;
@@ -93,7 +100,8 @@ static int leader_of(const struct hierarchy *h, int node)
     return collopt_members(&h->g, node)[0];
 }
 
-static bool begin(struct hierarchy *h, struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static bool begin(struct hierarchy *h, struct collopt_schedule *s, const struct collopt_problem *p,
+                  int rank)
 {
     *h = (struct hierarchy){ .s = s, .p = p };
     if (!collopt_groups(s, p, rank, &h->g))
@@ -124,8 +132,9 @@ static bool leads(const struct hierarchy *h)
 
 static void inside(const struct hierarchy *h, int from, int to)
 {
-    struct collopt_phase phase = { .ranks = h->g.ranks, .index = h->g.local, .root = h->lead, .whole = whole(),
-                                   .member = collopt_members(&h->g, h->g.node), .in = from, .out = to };
+    struct collopt_phase phase = { .ranks = h->g.ranks, .index = h->g.local, .root = h->lead,
+                                   .whole = whole(), .member = collopt_members(&h->g, h->g.node),
+                                   .in = from, .out = to };
 
     collopt_phase(h->s, h->p, &phase, &h->node);
 }
@@ -133,14 +142,16 @@ static void inside(const struct hierarchy *h, int from, int to)
 static void between(const struct hierarchy *h, int from, int to)
 {
     struct collopt_phase phase = { .ranks = h->g.nodes, .index = h->g.node, .whole = whole(),
-                                   .root = collopt_node_of(h->p, h->p->root), .member = h->leader, .in = from, .out = to };
+                                   .root = collopt_node_of(h->p, h->p->root), .member = h->leader,
+                                   .in = from, .out = to };
 
     collopt_phase(h->s, h->p, &phase, &h->net);
 }
 
 static void broadcast(const struct hierarchy *h, int place)
 {
-    collopt_broadcast(h->s, collopt_members(&h->g, h->g.node), h->g.ranks, h->g.local, h->lead, at(place, whole()));
+    collopt_broadcast(h->s, collopt_members(&h->g, h->g.node), h->g.ranks, h->g.local, h->lead,
+                      at(place, whole()));
 }
 
 /* The node's sum, at its leader; RESULT if there is no other node.  Returns where it is. */
@@ -190,14 +201,16 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
     end(&h);
 }
 
-/* ---- Reduce_scatter --------------------------------------------------------------------------------------------------- */
+/* ---- Reduce_scatter -------------------------------------------------------------------------- */
 
-/* The leaders' sums of what their nodes get: what goes to RESULT is the blocks in LIST, node k's from g.start[k] on. */
-static void share_between(const struct hierarchy *h, int sum, int result, const struct collopt_block *list)
+/* The leaders' sums of what their nodes get: what goes to RESULT is the blocks in LIST, node k's
+ * from g.start[k] on. */
+static void share_between(const struct hierarchy *h, int sum, int result,
+                          const struct collopt_block *list)
 {
     struct collopt_phase phase = { .ranks = h->g.nodes, .index = h->g.node,
-                                   .whole = whole(), .member = h->leader, .in = sum, .out = result, .part = list,
-                                   .first = h->g.start };
+                                   .whole = whole(), .member = h->leader, .in = sum, .out = result,
+                                   .part = list, .first = h->g.start };
 
     collopt_phase(h->s, h->p, &phase, &h->net);
 }
@@ -224,10 +237,13 @@ static int slot_for_node(const struct hierarchy *h, int parts)
 {
     int first = collopt_members(&h->g, h->g.node)[0];
 
-    return collopt_vector_slot(h->s, h->p->topology->scattered ? whole() : block(parts, first, h->g.ranks));
+    return collopt_vector_slot(h->s,
+                               h->p->topology->scattered ? whole()
+                                                         : block(parts, first, h->g.ranks));
 }
 
-static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p,
+                                 int rank)
 {
     struct collopt_block *list = collopt_workspace(s, (size_t)p->ranks * sizeof *list);
     int parts = collopt_partition_counts(s), have;
@@ -236,7 +252,10 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
     if (list && begin(&h, s, p, rank)) {
         for (int i = 0; i < p->ranks; i++)
             list[i] = block(parts, h.g.member[i], 1);
-        have = node_sum(&h, leads(&h) && h.g.ranks > 1 && h.g.nodes == 1 ? collopt_vector_slot(s, whole()) : COLLOPT_OUT);
+        have =
+            node_sum(&h,
+                     leads(&h) && h.g.ranks > 1 && h.g.nodes == 1 ? collopt_vector_slot(s, whole())
+                                                                  : COLLOPT_OUT);
         if (leads(&h) && h.g.nodes > 1) {
             int shared = h.g.ranks == 1 ? COLLOPT_OUT : slot_for_node(&h, parts);
 
@@ -249,9 +268,10 @@ static void build_reduce_scatter(struct collopt_schedule *s, const struct collop
     free(list);
 }
 
-/* ---- Scan and Exscan ---------------------------------------------------------------------------------------------------- */
+/* ---- Scan and Exscan ------------------------------------------------------------------------- */
 
-/* What the ranks of all nodes before this one have in all, from the totals of the last ranks, to PLACE of the whole node. */
+/* Brings the total of all nodes before this one, from the totals of their last ranks, to PLACE
+ * on the whole node. */
 static void prefix_of_nodes(const struct hierarchy *h, int total, int place)
 {
     if (leads(h) && h->g.nodes > 1)
@@ -273,13 +293,15 @@ static void build_scan(struct collopt_schedule *s, const struct collopt_problem 
         before = collopt_vector_slot(s, whole());
     prefix_of_nodes(&h, h.g.ranks > 1 ? COLLOPT_OUT : COLLOPT_IN, before);
     if (h.g.node > 0)
-        collopt_combine(s, out(whole()), at(before, whole()), h.g.ranks > 1 ? out(whole()) : in(whole()));
+        collopt_combine(s, out(whole()), at(before, whole()),
+                        h.g.ranks > 1 ? out(whole()) : in(whole()));
     else if (h.g.ranks == 1)
         collopt_copy(s, out(whole()), in(whole()));
     end(&h);
 }
 
-/* The first rank of a node has nothing before it in the node: what was before the node is its result. */
+/* The first rank of a node has nothing before it in the node: what was before the node is its
+ * result. */
 static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct hierarchy h;
@@ -301,7 +323,7 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
     end(&h);
 }
 
-/* ---- traffic ---------------------------------------------------------------------------------------------------------------- */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 #define UNFIT "an inner algorithm cannot serve, or the ranks of a node do not follow one another"
 
@@ -310,7 +332,8 @@ static void tell_node(const struct collopt_problem *p, bool scatters, struct col
 {
     double m = vector_bytes(p);
     int n = collopt_largest_node(p);
-    struct collopt_messages each = { .pattern = COLLOPT_TREE, .inside = true, .distance = 1, .bytes = m };
+    struct collopt_messages each = { .pattern = COLLOPT_TREE, .inside = true, .distance = 1,
+                                     .bytes = m };
 
     if (scatters) {
         each.bytes = m / p->ranks;
@@ -324,7 +347,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     struct collopt_task node = node_task(p), net = net_task(p);
     bool prefix = p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
-    bool scatters = p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
+    bool scatters =
+        p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
 
     collopt_inner_traffic(p, &node, p->value[NODE], collopt_packed_segments(p->segments, NODE), t);
     collopt_inner_traffic(p, &net, p->value[NET], collopt_packed_segments(p->segments, NET), t);
@@ -337,50 +361,68 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 static const char source[] = "folklore; as in MPICH and Open MPI";
 
 const struct collopt_algorithm collopt_reduce_leader = {
-    .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
+    .grouped = true, .name = "leader",
+    .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "about node + net", .bytes = "about node + net",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build_reduce,
+                   COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset,
+                                 "the algorithm between their leaders"), COLLOPT_BY },
+    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic,
+    .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_leader = {
-    .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
+    .grouped = true, .name = "leader",
+    .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about node + net + ceil(log2 r); last a broadcast in the node", .bytes = "about node + net + ceil(log2 r) m; the leader's",
+    .rounds = "about node + net + ceil(log2 r); last a broadcast in the node",
+    .bytes = "about node + net + ceil(log2 r) m; the leader's",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build_allreduce,
+                   COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset,
+                                 "the algorithm between their leaders"), COLLOPT_BY },
+    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic,
+    .build = build_allreduce,
 };
 
 COLLOPT_SCATTER_AND_BLOCK(leader,
-    .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
+    .grouped = true, .name = "leader",
+    .summary = "one rank of each node for its node; short vectors on several nodes",
     .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about node + net + r - 1; last a scatter in the node", .bytes = "about node + net + (r-1)/p m; the leader's",
+    .rounds = "about node + net + r - 1; last a scatter in the node",
+    .bytes = "about node + net + (r-1)/p m; the leader's",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build_reduce_scatter);
+                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset,
+                                 "the algorithm between their leaders"), COLLOPT_BY },
+    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic,
+    .build = build_reduce_scatter);
 
 const struct collopt_algorithm collopt_scan_leader = {
-    .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
+    .grouped = true, .name = "leader",
+    .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about node + net + ceil(log2 r); last a broadcast in the node", .bytes = "about node + net + ceil(log2 r) m; a node's last rank's",
+    .rounds = "about node + net + ceil(log2 r); last a broadcast in the node",
+    .bytes = "about node + net + ceil(log2 r) m; a node's last rank's",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_SCAN, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
+                   COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset,
+                                 "the algorithm between their leaders"), COLLOPT_BY },
     .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_leader = {
-    .grouped = true, .name = "leader", .summary = "one rank of each node for its node; short vectors on several nodes",
+    .grouped = true, .name = "leader",
+    .summary = "one rank of each node for its node; short vectors on several nodes",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about node + net + ceil(log2 r); last a broadcast in the node", .bytes = "about node + net + ceil(log2 r) m; a node's last rank's",
+    .rounds = "about node + net + ceil(log2 r); last a broadcast in the node",
+    .bytes = "about node + net + ceil(log2 r) m; a node's last rank's",
     .when = "short vectors on nodes of many ranks", .source = source,
     .parameter = { COLLOPT_INNER("node", COLLOPT_EXSCAN, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build_exscan,
+                   COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset,
+                                 "the algorithm between their leaders"), COLLOPT_BY },
+    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic,
+    .build = build_exscan,
 };

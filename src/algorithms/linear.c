@@ -1,10 +1,12 @@
-/* Linear: one rank receives from all the others and combines in rank order; for Allreduce it then sends the result to all.
+/* Linear: one rank receives from all the others and combines in rank order; for Allreduce it then
+ * sends the result to all.
  *
- * All receives of a window are posted at once, so that short messages overlap, and several of them are combined in one
- * pass.  The first vector to arrive goes straight to the result.
- * Cost: p-1 messages behind one another at the root (Allreduce: as many again), (p-1) m received and combined there,
- * one vector of scratch for each receive in the window.  In rank order; all ranks get the root's bits.
- * Use it for very few ranks, or for a few bytes on few ranks.  Folklore. */
+ * All receives of a window are posted at once, so that short messages overlap, and several of them
+ * are combined in one pass. The first vector to arrive goes straight to the result.
+ * Cost: p-1 messages behind one another at the root (Allreduce: as many again), (p-1) m received
+ * and combined there, one vector of scratch for each receive in the window. In rank order; all
+ * ranks get the root's bits. Use it for very few ranks, or for a few bytes on few ranks.
+ * Folklore. */
 #include "config.h"
 
 #include "algorithm.h"
@@ -65,15 +67,17 @@ static void traffic_of(const struct collopt_problem *p, struct collopt_traffic *
 {
     double m = vector_bytes(p);
 
-    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = m,
-                                                      .combined = (p->ranks - 1) * m, .fan = p->ranks - 1 });
+    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
+                                                      .bytes = m, .combined = (p->ranks - 1) * m,
+                                                      .fan = p->ranks - 1 });
 }
 
 static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     traffic_of(p, t);
     collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
-                                                      .bytes = vector_bytes(p), .fan = p->ranks - 1 });
+                                                      .bytes = vector_bytes(p),
+                                                      .fan = p->ranks - 1 });
 }
 
 static const char source[] = "folklore";
@@ -88,10 +92,10 @@ const struct collopt_algorithm collopt_reduce_linear = {
 };
 
 const struct collopt_algorithm collopt_allreduce_linear = {
-    .name = "linear", .summary = "rank 0 receives from every rank and sends to every rank; very few ranks",
+    .name = "linear",
+    .summary = "rank 0 receives from every rank and sends to every rank; very few ranks",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 (p-1)", .bytes = "(p-1) m",
-    .when = "very few ranks", .source = source,
+    .rounds = "2 (p-1)", .bytes = "(p-1) m", .when = "very few ranks", .source = source,
     .parameter = { COLLOPT_WINDOW(window) },
     .traffic = traffic_allreduce, .build = build_allreduce,
 };

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "mockup.h"
-#include "select/model.h"
+#include "catalogue/choice.h"
+#include "model/model.h"
 
 struct collopt_problem collopt_mockup(const struct collopt_problem *p, enum collopt_collective c)
 {
@@ -29,7 +30,8 @@ size_t collopt_mockup_value(const struct collopt_problem *p, struct collopt_choi
 }
 
 /* With the parameters of CHOICE. */
-static struct collopt_problem complete(const struct collopt_problem *p, const struct collopt_choice *choice)
+static struct collopt_problem complete(const struct collopt_problem *p,
+                                       const struct collopt_choice *choice)
 {
     struct collopt_problem other = collopt_mockup(p, choice->algorithm->collective);
 
@@ -60,13 +62,15 @@ int collopt_mockup_segments(const struct collopt_problem *p, size_t value)
     return choice->algorithm->segments(&other);
 }
 
-void collopt_mockup_build(struct collopt_schedule *s, const struct collopt_problem *p, int rank, size_t value, int result)
+void collopt_mockup_build(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                          size_t value, int result)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(value);
     struct collopt_inner inner = { .algorithm = choice->algorithm, .segments = p->segments };
     int *member = collopt_workspace(s, (size_t)p->ranks * sizeof *member);
-    struct collopt_phase phase = { .ranks = p->ranks, .index = rank, .member = member, .whole = whole(), .in = COLLOPT_IN,
-                                   .out = result, .topology = p->topology };
+    struct collopt_phase phase = { .ranks = p->ranks, .index = rank, .member = member,
+                                   .whole = whole(), .in = COLLOPT_IN, .out = result,
+                                   .topology = p->topology };
 
     memcpy(inner.value, choice->value, sizeof inner.value);
     for (int r = 0; member && r < p->ranks; r++)
@@ -76,7 +80,8 @@ void collopt_mockup_build(struct collopt_schedule *s, const struct collopt_probl
     free(member);
 }
 
-void collopt_mockup_traffic(const struct collopt_problem *p, size_t value, struct collopt_traffic *t)
+void collopt_mockup_traffic(const struct collopt_problem *p, size_t value,
+                            struct collopt_traffic *t)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(value);
     struct collopt_problem other = complete(p, choice);

@@ -1,17 +1,19 @@
-/* Near splitting: a reduce-scatter by groups of several ranks that exchange parts of what they share, neighbours first.
+/* Near splitting: a reduce-scatter by groups of several ranks that exchange parts of what they
+ * share, neighbours first.
  *
- * As recursive_splitting, but that the order of the levels is that of its Allreduce, which keeps rank order, and by which the
- * longest messages stay near where networks are wide.  On the last level the windows are those of others, whose digits are in
- * reverse: each of these gets its part from all ranks of the group, which takes no round of its own.
- * Cost: 1 + sum of (f-1) messages, m; (p-1)/p m combined.  Scratch: about m.
+ * As recursive_splitting, but that the order of the levels is that of its Allreduce, which keeps
+ * rank order, and by which the longest messages stay near where networks are wide. On the last
+ * level the windows are those of others, whose digits are in reverse: each of these gets its part
+ * from all ranks of the group, which takes no round of its own. Cost: 1 + sum of (f-1) messages, m;
+ * (p-1)/p m combined. Scratch: about m.
  * Use it for medium and long vectors on many ranks, any operation.
  * Levels and parts as in recursive_splitting; the last level: collopt. */
 #include "config.h"
 
 #include "splitting.h"
 
-/* The lowest rank of those that share a window in which PART is, when all levels but the last have been split: the digits of the
- * part in reverse. */
+/* The lowest rank of those that share a window in which PART is, when all levels but the last have
+ * been split: the digits of the part in reverse. */
 static int sharer_of(const struct collopt_levels *all, int ranks, int part)
 {
     int sharer = 0, width = 1;
@@ -24,8 +26,10 @@ static int sharer_of(const struct collopt_levels *all, int ranks, int part)
     return sharer;
 }
 
-/* The last level: F ranks, WIDTH apart, share a window of the parts of F others, and send each of these its own. */
-static void give(struct collopt_window *w, const struct collopt_levels *all, int ranks, int width, int f)
+/* The last level: F ranks, WIDTH apart, share a window of the parts of F others, and send each of
+ * these its own. */
+static void give(struct collopt_window *w, const struct collopt_levels *all, int ranks, int width,
+                 int f)
 {
     int digit = w->rank / width, sharer = sharer_of(all, ranks, w->rank), number = w->rank % f;
     struct collopt_block own = block(w->partition, w->rank, 1);
@@ -49,13 +53,15 @@ static void give(struct collopt_window *w, const struct collopt_levels *all, int
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_levels all = collopt_split_levels(p);
-    struct collopt_window w = { s, p->topology, rank, collopt_partition_counts(s), 0, p->ranks, COLLOPT_IN, COLLOPT_OUT };
+    struct collopt_window w = { s, p->topology, rank, collopt_partition_counts(s), 0, p->ranks,
+                                COLLOPT_IN, COLLOPT_OUT };
     int last = all.levels - 1, f = all.levels ? all.radix[0] : 1, width = 1;
 
     if (p->ranks == 1)
         collopt_copy(s, out(whole()), in(whole()));
     if (last > 0)
-        w.sums = collopt_vector_slot(s, block(w.partition, p->ranks / f * (rank % f), p->ranks / f));
+        w.sums =
+            collopt_vector_slot(s, block(w.partition, p->ranks / f * (rank % f), p->ranks / f));
     for (int l = 0; l < last; width *= all.radix[l++])
         collopt_split(&w, width, all.radix[l], false);
     if (last == 0)
@@ -86,7 +92,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     for (int l = 0; l < all.levels; width *= all.radix[l++]) {
         bool gives = l > 0 && l == all.levels - 1;
         int far = gives ? farthest(p, width) : width;
-        struct collopt_messages m = collopt_split_messages(all.radix[l] + gives, far, bytes /= all.radix[l]);
+        struct collopt_messages m =
+            collopt_split_messages(all.radix[l] + gives, far, bytes /= all.radix[l]);
 
         m.combined = (all.radix[l] - 1) * bytes;
         m.farthest_first = !gives;
@@ -96,9 +103,11 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 COLLOPT_SPLIT_LEVEL_PRESETS(reduce_scatter_near_splitting, false)
 
-static const char summary[] = "neighbours exchange parts first, each group sends ranks their own last; medium and long vectors";
+static const char summary[] = "neighbours exchange parts first, each group sends ranks their own "
+                              "last; medium and long vectors";
 static const char when[] = "medium and long vectors on many ranks, any operation";
-static const char source[] = "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
+static const char source[] =
+    "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
 static const char rounds[] = "up to 1 + sum (f_i - 1)";
 
 COLLOPT_SCATTER_AND_BLOCK(near_splitting,

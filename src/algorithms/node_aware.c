@@ -1,26 +1,27 @@
-/* Node-aware exchange: whole vectors in few rounds between nodes, as every rank of a node talks to another node.
+/* Node-aware exchange: whole vectors in few rounds between nodes, as every rank of a node talks to
+ * another node.
  *
- * After an allreduce inside each node its ranks know the same, so they can hear of different nodes at once.  Nodes
- * are numbered by digits in mixed radix.  On a level of radix f the nodes that differ in one digit only exchange:
- * local rank l of each gets the vector of the node whose digit is l, and an allreduce of these f ranks inside the
- * node combines them in the order of digits.  Between nodes that makes ceil(log_f N) rounds for N nodes instead of
- * ceil(log2 N).  Where N is no product of radices, pairs of nodes become one before and are told the result
- * afterwards.  In the end those who know tell the rest of their node, or, of a Reduce_scatter, give each its part.  A
- * node of fewer than f ranks has ranks that hear of several nodes; of nodes with different numbers of ranks all do as
- * the smallest, so that all ranks end with the same bits.
- * The algorithm inside nodes is a parameter: node_aware:group=8,node=(recursive_doubling); when not given, that of
- * least cost (for more than 64 KiB, which others serve better anyhow, recursive_doubling), and group, the most that a
- * radix can be, is the ranks of the smallest node.
- * Cost: one message between nodes on each level, and as many allreduces inside nodes as there are levels, and one.
- * Scratch: a few vectors.  In rank order if the inner one is and the ranks of every node follow one another; else
- * commutative only.  For the shortest vectors on many nodes of many ranks.  Bienz, Olson, Gropp, ExaMPI 2019, arXiv
- * 1910.09650. */
+ * After an allreduce inside each node its ranks know the same, so they can hear of different nodes
+ * at once. Nodes are numbered by digits in mixed radix. On a level of radix f the nodes that differ
+ * in one digit only exchange: local rank l of each gets the vector of the node whose digit is l,
+ * and an allreduce of these f ranks inside the node combines them in the order of digits. Between
+ * nodes that makes ceil(log_f N) rounds for N nodes instead of ceil(log2 N). Where N is no product
+ * of radices, pairs of nodes become one before and are told the result afterwards. In the end those
+ * who know tell the rest of their node, or, of a Reduce_scatter, give each its part. A node of
+ * fewer than f ranks has ranks that hear of several nodes; of nodes with different numbers of ranks
+ * all do as the smallest, so that all ranks end with the same bits.
+ * The algorithm inside nodes is a parameter: node_aware:group=8,node=(recursive_doubling); when not
+ * given, that of least cost (for more than 64 KiB, which others serve better anyhow,
+ * recursive_doubling), and group, the most that a radix can be, is the ranks of the smallest node.
+ * Cost: one message between nodes on each level, and as many allreduces inside nodes as there are
+ * levels, and one. Scratch: a few vectors. In rank order if the inner one is and the ranks of every
+ * node follow one another; else commutative only. For the shortest vectors on many nodes of many
+ * ranks. Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650. */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "node_aware.h"
-#include "select/model.h"
 
 enum { GROUP, NODE };           /* parameters */
 enum { ROLES = COLLOPT_NODE_AWARE_ROLES, LEVELS = 32 };
@@ -30,7 +31,7 @@ static bool scatters(const struct collopt_problem *p)
     return p->collective != COLLOPT_ALLREDUCE;
 }
 
-/* ---- levels ---------------------------------------------------------------------------------------------------------- */
+/* ---- levels ---------------------------------------------------------------------------------- */
 
 struct levels {
     int n, nodes;               /* NODES: what the radices multiply to */
@@ -72,10 +73,11 @@ static struct levels levels_of(const struct collopt_problem *p)
     int nodes = p->topology->nodes, radix = collopt_node_aware_radix(p, p->value[GROUP]);
     struct levels some = most_nodes(nodes, radix), all;
 
-    return all_nodes(nodes, radix, &all) && all.n <= some.n + (some.nodes < nodes ? 2 : 0) ? all : some;
+    return all_nodes(nodes, radix, &all) && all.n <= some.n + (some.nodes < nodes ? 2 : 0) ? all
+                                                                                           : some;
 }
 
-/* ---- parameters -------------------------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static struct collopt_task node_task(const struct collopt_problem *p)
 {
@@ -90,7 +92,9 @@ static size_t node_preset(const struct collopt_problem *p)
 {
     struct collopt_task task = node_task(p);
 
-    return collopt_inner_preset(p, &task, collopt_node_aware_inner(p, p->value[NODE], &collopt_allreduce_recursive_doubling));
+    return collopt_inner_preset(p, &task,
+                                collopt_node_aware_inner(p, p->value[NODE],
+                                                         &collopt_allreduce_recursive_doubling));
 }
 
 static int segments(const struct collopt_problem *p)
@@ -104,10 +108,11 @@ static bool usable(const struct collopt_problem *p)
 {
     struct collopt_task task = node_task(p);
 
-    return (!p->topology->scattered || p->commutative) && collopt_inner_usable(p, &task, p->value[NODE]);
+    return (!p->topology->scattered || p->commutative)
+        && collopt_inner_usable(p, &task, p->value[NODE]);
 }
 
-/* ---- one rank's view --------------------------------------------------------------------------------------------------- */
+/* ---- one rank's view ------------------------------------------------------------------------- */
 
 struct exchange {
     struct collopt_schedule *s;
@@ -117,7 +122,8 @@ struct exchange {
     struct levels levels;
     int number;                 /* of this rank's node, or of the node that stands for it too */
     int have;                   /* place of the sum so far */
-    int result;                 /* the place of what all have: OUT, or scratch where this rank is to get a part of it */
+    int result;                 /* the place of what all have: OUT, or scratch where this rank is to
+                                 * get a part of it */
     int parts;                  /* Reduce_scatter: the partition of what ranks are to get */
     int slot[2 * (ROLES + 2)], used;    /* vectors that take turns: enough for two levels */
 };
@@ -152,20 +158,22 @@ static int rank_at(const struct exchange *x, int node, int local)
     return collopt_members(&x->g, node)[local];
 }
 
-/* ---- steps --------------------------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 /* The first RANKS ranks of the node combine what each has in FROM. */
 static void inside(const struct exchange *x, int ranks, int from, int to)
 {
     struct collopt_phase phase = { .ranks = ranks, .index = x->g.local, .whole = whole(),
-                                   .member = collopt_members(&x->g, x->g.node), .in = from, .out = to };
+                                   .member = collopt_members(&x->g, x->g.node), .in = from,
+                                   .out = to };
 
     collopt_phase(x->s, x->p, &phase, &x->node);
 }
 
 static void sum_of_node(struct exchange *x)
 {
-    bool plays = x->levels.n > 0 && x->g.local < collopt_node_aware_players(x->p, x->levels.radix[0]);
+    bool plays =
+        x->levels.n > 0 && x->g.local < collopt_node_aware_players(x->p, x->levels.radix[0]);
     int to = plays ? vector(x) : x->result;
 
     inside(x, x->g.ranks, COLLOPT_IN, to);
@@ -175,7 +183,8 @@ static void sum_of_node(struct exchange *x)
 /* The other node of a pair tells the one that goes on. */
 static void fold(struct exchange *x)
 {
-    if (x->g.node >= 2 * pairs(x) || x->g.local >= collopt_node_aware_players(x->p, x->levels.radix[0]))
+    if (x->g.node >= 2 * pairs(x)
+        || x->g.local >= collopt_node_aware_players(x->p, x->levels.radix[0]))
         return;
     collopt_round(x->s);
     if (goes_on(x)) {
@@ -200,7 +209,8 @@ static void unfold(const struct exchange *x, int players)
         collopt_receive(x->s, rank_at(x, x->g.node - 1, x->g.local), at(x->result, whole()));
 }
 
-/* What one rank does on a level: hears of the digits FROM .. TO-1, and is itself the rank that the others hear from. */
+/* What one rank does on a level: hears of the digits FROM .. TO-1, and is itself the rank that the
+ * others hear from. */
 struct part {
     int radix, stride, digit, from, to, teller;
     int place[ROLES];           /* vectors by digit, from FROM on */
@@ -227,7 +237,7 @@ static int peer(const struct exchange *x, const struct part *q, int digit)
     return rank_at(x, node_numbered(x, x->number + (digit - q->digit) * q->stride), q->teller);
 }
 
-/* The next digits first, so that nobody is told by several at once. */
+/* The next digits first, so that no rank is sent several messages at once. */
 static void hear(struct exchange *x, struct part *q)
 {
     for (int d = q->from; d < q->to; d++)
@@ -243,7 +253,8 @@ static void hear(struct exchange *x, struct part *q)
     }
 }
 
-/* What came to this rank, as one vector: in RESULT, unless it is one already.  Returns where it is. */
+/* What came to this rank, as one vector: in RESULT, unless it is one already. Returns where it
+ * is. */
 static int combine(struct exchange *x, const struct part *q, int result)
 {
     struct collopt_row row = { .to = at(result, whole()) };
@@ -287,7 +298,7 @@ static void hand_out(const struct exchange *x, int n)
     free(member);
 }
 
-/* Of a Reduce_scatter each of the others gets its part only. */
+/* In a Reduce_scatter each of the others gets only its part. */
 static void hand_out_parts(const struct exchange *x, int n)
 {
     struct collopt_block mine = block(x->parts, rank_at(x, x->g.node, x->g.local), 1);
@@ -346,7 +357,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     collopt_groups_free(&x.g);
 }
 
-/* ---- traffic ---------------------------------------------------------------------------------------------------------------- */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 /* To how many others one of LAST ranks of a node gives their parts. */
 static int handed_out(const struct collopt_problem *p, int last)
@@ -365,7 +376,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     struct levels l = levels_of(p);
     int last = l.n ? collopt_node_aware_players(p, l.radix[l.n - 1]) : 1;
-    struct collopt_messages m = { .pattern = COLLOPT_PAIRS, .distance = collopt_largest_node(p), .bytes = vector_bytes(p) };
+    struct collopt_messages m = { .pattern = COLLOPT_PAIRS, .distance = collopt_largest_node(p),
+                                  .bytes = vector_bytes(p) };
 
     tell_inside(p, collopt_largest_node(p), t);
     collopt_messages(t, l.n > 0 && l.nodes < p->topology->nodes ? 2 : 0, m);
@@ -377,7 +389,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         collopt_messages(t, 1, m);
         tell_inside(p, n, t);
     }
-    m = (struct collopt_messages){ .pattern = COLLOPT_TREE, .inside = true, .distance = 1, .bytes = vector_bytes(p) };
+    m = (struct collopt_messages){ .pattern = COLLOPT_TREE, .inside = true, .distance = 1,
+                                   .bytes = vector_bytes(p) };
     if (l.n > 0 && scatters(p)) {
         m.bytes /= p->ranks;
         m.fan = handed_out(p, last);
@@ -388,7 +401,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 }
 
 #define UNFIT "an inner algorithm cannot serve, or the ranks of a node do not follow one another"
-static const char summary[] = "every rank of a node talks to another node; the shortest vectors on many nodes";
+static const char summary[] =
+    "every rank of a node talks to another node; the shortest vectors on many nodes";
 static const char rounds[] = "about node + (ceil(log_group N) + 1) (group + node) + ceil(log2 r)",
                   scattered[] = "about node + (ceil(log_group N) + 1) (group + node) + r";
 static const char bytes[] = "about node + (ceil(log_group N) (group + 1) + ceil(log2 r)) m";
@@ -397,9 +411,11 @@ static const char when[] = "the shortest vectors on many nodes of many ranks";
 const struct collopt_algorithm collopt_allreduce_node_aware = {
     .grouped = true, .name = "node_aware", .summary = summary,
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = bytes, .when = when, .source = "Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650",
+    .rounds = rounds, .bytes = bytes, .when = when,
+    .source = "Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650",
     .parameter = { COLLOPT_NODE_AWARE_GROUP,
-                   COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset, "the algorithm inside nodes"), COLLOPT_BY },
+                   COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset,
+                                 "the algorithm inside nodes"), COLLOPT_BY },
     .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build,
 };
 
@@ -410,5 +426,6 @@ COLLOPT_SCATTER_AND_BLOCK(node_aware,
     .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = scattered, .bytes = bytes, .when = when, .source = source,
     .parameter = { COLLOPT_NODE_AWARE_GROUP,
-                   COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset, "the algorithm inside nodes"), COLLOPT_BY },
+                   COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset,
+                                 "the algorithm inside nodes"), COLLOPT_BY },
     .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build);

@@ -1,11 +1,15 @@
-/* What the node-aware algorithms have in common: nodes become one by groups, of which every rank of a node hears a part. */
+/* What the node-aware algorithms have in common: nodes become one by groups, of which every rank of
+ * a node hears a part. */
 #ifndef COLLOPT_NODE_AWARE_H
 #define COLLOPT_NODE_AWARE_H
 
 #include "groups.h"
-#include "internal.h"
+#include "catalogue/choice.h"
 
-enum { COLLOPT_NODE_AWARE_RADIX = 64, COLLOPT_NODE_AWARE_ROLES = 16 /* nodes of a group that one rank hears of */ };
+enum {
+    COLLOPT_NODE_AWARE_RADIX = 64,
+    COLLOPT_NODE_AWARE_ROLES = 16 /* nodes of a group that one rank hears of */
+};
 
 /* As many nodes as the smallest one has ranks. */
 static inline size_t collopt_node_aware_group(const struct collopt_problem *p)
@@ -25,7 +29,8 @@ static inline int collopt_node_aware_players(const struct collopt_problem *p, in
     return least(collopt_least_node(p), radix);
 }
 
-/* Of the nodes 0 .. RADIX-1 of a group player number I of N hears of these up to those of the next; and who hears of NODE. */
+/* Of the nodes 0 .. RADIX-1 of a group player number I of N hears of these up to those of the next;
+ * and who hears of NODE. */
 static inline int collopt_node_aware_first(int i, int n, int radix)
 {
     return (i * radix + n - 1) / n;
@@ -36,8 +41,8 @@ static inline int collopt_node_aware_hearer(int node, int n, int radix)
     return node * n / radix;
 }
 
-/* What was GIVEN for the algorithm inside nodes; of long vectors, for which this is not, the SIMPLE one, so that a choice need
- * not wait until the best one is found. */
+/* What was GIVEN for the algorithm inside nodes; of long vectors, for which this is not, the SIMPLE
+ * one, so that a choice need not wait until the best one is found. */
 static inline size_t collopt_node_aware_inner(const struct collopt_problem *p, size_t given,
                                               const struct collopt_algorithm *simple)
 {
@@ -48,7 +53,8 @@ static inline size_t collopt_node_aware_inner(const struct collopt_problem *p, s
 }
 
 #define COLLOPT_NODE_AWARE_GROUP \
-    { .name = "group", .least = 2, .most = COLLOPT_NODE_AWARE_RADIX, .help = "nodes that become one on each level", \
+    { .name = "group", .least = 2, .most = COLLOPT_NODE_AWARE_RADIX, \
+      .help = "nodes that become one on each level", \
       .preset = collopt_node_aware_group }
 
 #endif

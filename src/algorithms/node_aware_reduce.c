@@ -1,28 +1,32 @@
-/* Node-aware Reduce: whole vectors in few rounds between nodes, as the ranks of a node hear of different nodes at once.
+/* Node-aware Reduce: whole vectors in few rounds between nodes, as the ranks of a node hear of
+ * different nodes at once.
  *
- * Each node reduces to one of its ranks.  On every level up to f nodes that follow one another become one: its head, which is
- * the root's node or else the first one, hears of the others by as many of its ranks as there are nodes, and a reduce of these
- * ranks inside the node combines them in the order of nodes, to the rank that is to have the sum on the next level, at last to
- * the root.  Between nodes that makes ceil(log_f N) rounds for N nodes where a tree of single ranks has ceil(log2 N), or
- * messages that one rank has to take one after the other.  A node of fewer than f ranks has ranks that hear of several nodes.
- * The algorithm inside nodes is a parameter: node_aware:group=8,node=(knomial); when not given, that of least cost (for more than
- * 64 KiB binomial), and group, the most that f can be, is the ranks of the smallest node; f is the least that makes no more
- * levels.
- * Cost: one message between nodes on each level, and as many reduces inside nodes as there are levels, and one.
- * Scratch: a few vectors on each level of the root's node.  In rank order if the inner one is and the ranks of every node follow
- * one another; else commutative only.  For the shortest vectors on many nodes of many ranks.  After Bienz, Olson, Gropp, ExaMPI
- * 2019, arXiv 1910.09650, where it is an allreduce: a Reduce is what remains of it for one rank, and any number of nodes. */
+ * Each node reduces to one of its ranks. On every level up to f nodes that follow one another
+ * become one: its head, which is the root's node or else the first one, hears of the others by as
+ * many of its ranks as there are nodes, and a reduce of these ranks inside the node combines them
+ * in the order of nodes, to the rank that is to have the sum on the next level, at last to the
+ * root. Between nodes that makes ceil(log_f N) rounds for N nodes where a tree of single ranks has
+ * ceil(log2 N), or messages that one rank has to take one after the other. A node of fewer than f
+ * ranks has ranks that hear of several nodes. The algorithm inside nodes is a parameter:
+ * node_aware:group=8,node=(knomial); when not given, that of least cost (for more than 64 KiB
+ * binomial), and group, the most that f can be, is the ranks of the smallest node; f is the least
+ * that makes no more levels.
+ * Cost: one message between nodes on each level, and as many reduces inside nodes as there are
+ * levels, and one. Scratch: a few vectors on each level of the root's node. In rank order if the
+ * inner one is and the ranks of every node follow one another; else commutative only. For the
+ * shortest vectors on many nodes of many ranks. After Bienz, Olson, Gropp, ExaMPI 2019, arXiv
+ * 1910.09650, where it is an allreduce: a Reduce is what remains of it for one rank, and any number
+ * of nodes. */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "node_aware.h"
-#include "select/model.h"
 
 enum { GROUP, NODE };           /* parameters */
 enum { ROLES = COLLOPT_NODE_AWARE_ROLES };
 
-/* ---- levels ------------------------------------------------------------------------------------------------------------ */
+/* ---- levels ---------------------------------------------------------------------------------- */
 
 struct levels {
     int n, radix;
@@ -49,7 +53,7 @@ static struct levels levels_of(const struct collopt_problem *p)
     return l;
 }
 
-/* ---- parameters -------------------------------------------------------------------------------------------------------- */
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 static struct collopt_task task_of(int ranks, int root)
 {
@@ -67,7 +71,8 @@ static size_t node_preset(const struct collopt_problem *p)
 {
     struct collopt_task task = node_task(p);
 
-    return collopt_inner_preset(p, &task, collopt_node_aware_inner(p, p->value[NODE], &collopt_reduce_binomial));
+    return collopt_inner_preset(
+        p, &task, collopt_node_aware_inner(p, p->value[NODE], &collopt_reduce_binomial));
 }
 
 static int segments(const struct collopt_problem *p)
@@ -81,10 +86,11 @@ static bool usable(const struct collopt_problem *p)
 {
     struct collopt_task task = node_task(p);
 
-    return (!p->topology->scattered || p->commutative) && collopt_inner_usable(p, &task, p->value[NODE]);
+    return (!p->topology->scattered || p->commutative)
+        && collopt_inner_usable(p, &task, p->value[NODE]);
 }
 
-/* ---- one rank's view --------------------------------------------------------------------------------------------------- */
+/* ---- one rank's view ------------------------------------------------------------------------- */
 
 struct descent {
     struct collopt_schedule *s;
@@ -97,7 +103,8 @@ struct descent {
     int have;                   /* place of the sum so far */
 };
 
-/* Nodes that become one on a level: COUNT of them, each standing for SPAN, the first one for those from FIRST on. */
+/* Nodes that become one on a level: COUNT of them, each standing for SPAN, the first one for those
+ * from FIRST on. */
 struct group {
     int first, span, count, digit;      /* DIGIT: which of them has the node that was asked for */
     int head;
@@ -111,7 +118,8 @@ static int head_of(const struct descent *x, int first, int span)
 
 static struct group group_of(const struct descent *x, int node, int span)
 {
-    struct group q = { .span = span, .first = node / (span * x->levels.radix) * span * x->levels.radix };
+    struct group q = { .span = span,
+                       .first = node / (span * x->levels.radix) * span * x->levels.radix };
 
     q.digit = (node - q.first) / span;
     q.count = least(x->levels.radix, (x->g.nodes - q.first + span - 1) / span);
@@ -125,10 +133,12 @@ static int players_of(const struct descent *x, const struct group *q)
     return collopt_node_aware_hearer(q->count - 1, x->players, x->levels.radix) + 1;
 }
 
-/* Where the sum of NODE, which speaks for SPAN nodes, is to be: at the rank that hears of it on the next level, or sends it. */
+/* Where the sum of NODE, which speaks for SPAN nodes, is to be: at the rank that hears of it on the
+ * next level, or sends it. */
 static int home(const struct descent *x, int node, int span);
 
-/* Player I of the group, as a number among the ranks of its head.  One of the players is the home of what they combine. */
+/* Player I of the group, as a number among the ranks of its head. One of the players is the home of
+ * what they combine. */
 static int player(const struct descent *x, const struct group *q, int i)
 {
     int wanted = home(x, q->head, q->span * x->levels.radix);
@@ -153,10 +163,12 @@ static int rank_at(const struct descent *x, int node, int local)
     return collopt_members(&x->g, node)[local];
 }
 
-/* ---- steps --------------------------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
-/* The ranks of MEMBER, of which this one is number INDEX, combine what each has in FROM; TO, at the ROOT-th, has it. */
-static void inside(const struct descent *x, const int *member, int ranks, int index, int root, int from, int to)
+/* The ranks of MEMBER, of which this one is number INDEX, combine what each has in FROM; TO, at the
+ * ROOT-th, has it. */
+static void inside(const struct descent *x, const int *member, int ranks, int index, int root,
+                   int from, int to)
 {
     struct collopt_phase phase = { .ranks = ranks, .index = index, .root = root, .whole = whole(),
                                    .member = member, .in = from, .out = to };
@@ -176,7 +188,8 @@ static void sum_of_node(struct descent *x)
 {
     int to = place_for(x, x->g.local, 1);
 
-    inside(x, collopt_members(&x->g, x->g.node), x->g.ranks, x->g.local, home(x, x->g.node, 1), COLLOPT_IN, to);
+    inside(x, collopt_members(&x->g, x->g.node), x->g.ranks, x->g.local, home(x, x->g.node, 1),
+           COLLOPT_IN, to);
     x->have = to;
 }
 
@@ -191,7 +204,8 @@ static void tell(const struct descent *x, const struct group *q)
     collopt_send(x->s, rank_at(x, q->head, player(x, q, hearer)), at(x->have, whole()));
 }
 
-/* Player I hears of its part of the group, and combines it.  Returns where, which is RESULT unless it is one vector only. */
+/* Player I hears of its part of the group, and combines it. Returns where, which is RESULT unless
+ * it is one vector only. */
 static int hear(struct descent *x, const struct group *q, int i, int result)
 {
     int from = collopt_node_aware_first(i, x->players, x->levels.radix), place[ROLES];
@@ -204,7 +218,8 @@ static int hear(struct descent *x, const struct group *q, int i, int result)
 
         place[d - from] = node == x->g.node ? x->have : collopt_vector_slot(x->s, whole());
         if (node != x->g.node)
-            collopt_receive(x->s, rank_at(x, node, home(x, node, q->span)), at(place[d - from], whole()));
+            collopt_receive(x->s, rank_at(x, node, home(x, node, q->span)),
+                            at(place[d - from], whole()));
     }
     if (to - from == 1)
         return place[0];
@@ -276,17 +291,20 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     collopt_groups_free(&x.g);
 }
 
-/* ---- traffic ---------------------------------------------------------------------------------------------------------------- */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     struct levels l = levels_of(p);
-    int n = collopt_node_aware_players(p, l.radix), heard = (l.radix + n - 1) / n, fan = n == 1 ? heard - 1 : heard;
+    int n = collopt_node_aware_players(p, l.radix), heard = (l.radix + n - 1) / n,
+        fan = n == 1 ? heard - 1 : heard;
     struct collopt_task node = node_task(p), players = task_of(n, 0);
-    struct collopt_messages m = { .pattern = COLLOPT_TREE, .distance = collopt_largest_node(p), .bytes = vector_bytes(p),
-                                  .fan = fan, .combined = (heard - 1) * vector_bytes(p) };
+    struct collopt_messages m = { .pattern = COLLOPT_TREE, .distance = collopt_largest_node(p),
+                                  .bytes = vector_bytes(p), .fan = fan,
+                                  .combined = (heard - 1) * vector_bytes(p) };
 
-    m.uneven = (double)(l.radix - 1) / fan - 1;         /* what all players hear comes through one port */
+    m.uneven = (double)(l.radix - 1) / fan - 1;         /* what all players hear comes through one
+                                                         * port */
     collopt_inner_traffic(p, &node, p->value[NODE], p->segments, t);
     collopt_messages(t, l.n, m);
     for (int i = 0; i < l.n; i++)
@@ -295,13 +313,17 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 const struct collopt_algorithm collopt_reduce_node_aware = {
     .grouped = true, .name = "node_aware",
-    .summary = "every rank of the root's node hears of another node; the shortest vectors on many nodes",
+    .summary = "every rank of the root's node hears of another node; the shortest vectors on many "
+               "nodes",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about node + ceil(log_group N) (group + node)", .bytes = "about node + ceil(log_group N) (group m + node)",
+    .rounds = "about node + ceil(log_group N) (group + node)",
+    .bytes = "about node + ceil(log_group N) (group m + node)",
     .when = "the shortest vectors on many nodes of many ranks",
     .source = "after Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650 (there of Allreduce)",
     .parameter = { COLLOPT_NODE_AWARE_GROUP,
-                   COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"), COLLOPT_BY },
-    .usable = usable, .unfit = "an inner algorithm cannot serve, or the ranks of a node do not follow one another",
+                   COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
+                   COLLOPT_BY },
+    .usable = usable,
+    .unfit = "an inner algorithm cannot serve, or the ranks of a node do not follow one another",
     .segments = segments, .traffic = traffic, .build = build,
 };

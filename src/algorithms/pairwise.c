@@ -1,11 +1,12 @@
-/* Pairwise reduce-scatter in rank order: in step j every rank sends the input that rank - j is to have to that rank, and
- * receives from rank + j its own part.
+/* Pairwise reduce-scatter in rank order: in step j every rank sends the input that rank - j is to
+ * have to that rank, and receives from rank + j its own part.
  *
- * Contributions come from above first (rank+1 .. p-1), then from below (0 .. rank-1), so two accumulators, each filled from
- * left to right, keep rank order: the result is below op above.  No partial sums are stored or sent, nothing but input.
- * Cost: p-1 rounds, (p-1)/p m sent and combined, one part of scratch for each receive under way and one more.
- * Any operation, any counts.  Use it for long vectors of an operation that does not commute, and on few ranks.
- * Folklore; two accumulators are ours. */
+ * Contributions come from above first (rank+1 .. p-1), then from below (0 .. rank-1), so two
+ * accumulators, each filled from left to right, keep rank order: the result is below op above. No
+ * partial sums are stored or sent, nothing but input. Cost: p-1 rounds, (p-1)/p m sent and
+ * combined, one part of scratch for each receive under way and one more. Any operation, any counts.
+ * Use it for long vectors of an operation that does not commute, and on few ranks. Folklore; two
+ * accumulators are ours. */
 #include "config.h"
 
 #include "algorithm.h"
@@ -59,16 +60,18 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
     for (int i = 0; i < some; i++)
         collopt_messages(t, (double)others / some,
-                         (struct collopt_messages){ .pattern = COLLOPT_SHIFT, .distance = 1 + i * others / some, .bytes = part,
-                                                    .combined = part });
+                         (struct collopt_messages){ .pattern = COLLOPT_SHIFT,
+                                                    .distance = 1 + i * others / some,
+                                                    .bytes = part, .combined = part });
 }
 
 static const char source[] = "folklore; in rank order by two accumulators: collopt";
 
 COLLOPT_SCATTER_AND_BLOCK(pairwise,
-    .name = "pairwise", .summary = "every rank sends its input to the rank that combines it, in rank order; long vectors",
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "p-1", .bytes = "(p-1)/p m",
+    .name = "pairwise",
+    .summary = "every rank sends its input to the rank that combines it, in rank order; long "
+               "vectors",
+    .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "p-1", .bytes = "(p-1)/p m",
     .when = "long vectors", .source = source,
     .parameter = { COLLOPT_WINDOW(window) },
     .traffic = traffic, .build = build);

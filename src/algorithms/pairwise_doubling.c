@@ -1,15 +1,17 @@
-/* Pairwise doubling for Scan and Exscan: in round k, ranks that differ in bit k exchange the sums of their blocks of 2^k ranks.
+/* Pairwise doubling for Scan and Exscan: in round k, ranks that differ in bit k exchange the sums
+ * of their blocks of 2^k ranks.
  *
- * The block of d ranks around r begins at a multiple of d.  Two neighbouring ones make one of 2d, whose sum both partners then
- * have; the upper partner also puts the lower block's sum before its prefix.  A sum is sent only if somebody uses it: r needs
- * that of its d ranks if and only if r + d < p, be it for the partner above or, below, for later rounds.  So all blocks that are
- * asked for are complete, any p will do, and each rank sends as many messages as in recursive_doubling, where all go up.
- * The prefix, which is not sent, is combined while the next round's messages are under way.
- * Cost: ceil(log2 p) rounds and vectors sent, at most 2 ceil(log2 p) - 3 combined (from 8 ranks on), three vectors of scratch.
- * In rank order.
- * Use it for short vectors where neighbours are near: pairs stay in groups of 2, 4, 8 ... ranks as long as can be, where
- * what is sent up over the same distances crosses from one group to the next, and ranks wait for one another, so that no rank
- * runs ahead and sends to several at once.
+ * The block of d ranks around r begins at a multiple of d. Two neighbouring ones make one of 2d,
+ * whose sum both partners then have; the upper partner also puts the lower block's sum before its
+ * prefix. A sum is sent only if somebody uses it: r needs that of its d ranks if and only if r + d
+ * < p, be it for the partner above or, below, for later rounds. So all blocks that are asked for
+ * are complete, any p will do, and each rank sends as many messages as in recursive_doubling, where
+ * all go up. The prefix, which is not sent, is combined while the next round's messages are under
+ * way. Cost: ceil(log2 p) rounds and vectors sent, at most 2 ceil(log2 p) - 3 combined (from 8
+ * ranks on), three vectors of scratch. In rank order.
+ * Use it for short vectors where neighbours are near: pairs stay in groups of 2, 4, 8 ... ranks as
+ * long as can be, where what is sent up over the same distances crosses from one group to the next,
+ * and ranks wait for one another, so that no rank runs ahead and sends to several at once.
  * Folklore: prefix sums on a hypercube; in MPICH and Open MPI "recursive doubling". */
 #include "config.h"
 
@@ -20,10 +22,12 @@ enum { SLOTS = 3 };             /* the block's sum, what came for the prefix, an
 struct sums {
     struct collopt_schedule *s;
     struct collopt_region total;        /* of the block; in IN, OUT or a slot */
-    struct collopt_region prefix;       /* up to this rank, in IN or OUT; of an Exscan, of those below it, in OUT */
+    struct collopt_region prefix;       /* up to this rank, in IN or OUT; of an Exscan, of those
+                                         * below it, in OUT */
     struct collopt_region below;        /* is to be put before the prefix */
     bool empty;                 /* there is no prefix */
-    bool same;                  /* the prefix is the block's sum: this rank is the last one of the block */
+    bool same;                  /* the prefix is the block's sum: this rank is the last one of the
+                                 * block */
     bool late;                  /* there is something in BELOW */
     int slot[SLOTS], slots, used;
 };
@@ -85,7 +89,8 @@ static void add_below(struct sums *w, struct collopt_region theirs, bool keeps)
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     bool exclusive = p->collective == COLLOPT_EXSCAN;
-    struct sums w = { .s = s, .total = in(whole()), .prefix = in(whole()), .empty = exclusive, .same = !exclusive };
+    struct sums w = { .s = s, .total = in(whole()), .prefix = in(whole()), .empty = exclusive,
+                      .same = !exclusive };
     bool nothing = true;        /* in OUT */
 
     if (rank == 0 && !exclusive)
@@ -115,11 +120,13 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     for (int d = 1; d < p->ranks; d *= 2)
-        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d, .bytes = vector_bytes(p),
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d,
+                                                          .bytes = vector_bytes(p),
                                                           .combined = vector_bytes(p) });
 }
 
-static const char summary[] = "sums exchanged over doubling distances; short vectors, where neighbours are near";
+static const char summary[] =
+    "sums exchanged over doubling distances; short vectors, where neighbours are near";
 
 COLLOPT_SCAN_AND_EXSCAN(pairwise_doubling,
     .name = "pairwise_doubling", .summary = summary,

@@ -1,8 +1,9 @@
 /* The postal model: how many ranks' contributions can come together in so many slots of time.
  *
- * What has come together at a rank by slot t had come by slot t-1, or came with a message that was sent in slot t - lambda.  So
- * reach(t) = reach(t-1) + reach(t-lambda), and 1 before slot lambda: powers of two for lambda = 1, Fibonacci's numbers for 2.
- * Bar-Noy and Kipnis, Designing broadcasting algorithms in the postal model for message-passing systems, SPAA 1992. */
+ * What has come together at a rank by slot t had come by slot t-1, or came with a message that was
+ * sent in slot t - lambda. So reach(t) = reach(t-1) + reach(t-lambda), and 1 before slot lambda:
+ * powers of two for lambda = 1, Fibonacci's numbers for 2. Bar-Noy and Kipnis, Designing
+ * broadcasting algorithms in the postal model for message-passing systems, SPAA 1992. */
 #include "config.h"
 
 #include "algorithm.h"

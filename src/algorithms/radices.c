@@ -5,14 +5,14 @@
 #include <math.h>
 
 #include "algorithm.h"
-#include "select/model.h"
 
 static const struct collopt_parameter radices = COLLOPT_RADICES(NULL);
 
 struct collopt_levels collopt_listed_levels(size_t list)
 {
     size_t ranks = collopt_list_product(&radices, list);
-    struct collopt_levels f = { .ranks = ranks < INT_MAX ? (int)ranks : INT_MAX, .levels = collopt_list_length(&radices, list) };
+    struct collopt_levels f = { .ranks = ranks < INT_MAX ? (int)ranks : INT_MAX,
+                                .levels = collopt_list_length(&radices, list) };
 
     for (int l = 0; l < f.levels; l++)
         f.radix[l] = (int)collopt_list_at(&radices, list, l);
@@ -46,7 +46,7 @@ int collopt_widest_level(struct collopt_levels f)
     return radix;
 }
 
-/* ---- levels along the sides of a grid ------------------------------------------------------------------------------------ */
+/* ---- levels along the sides of a grid -------------------------------------------------------- */
 
 enum { MOST_LISTED = 8 * (int)sizeof(size_t) / COLLOPT_RADIX_BITS };
 
@@ -70,14 +70,17 @@ static size_t list_of(const struct ways *w)
         if (f.levels == 0 || n + f.levels > MOST_LISTED)
             return 0;
         for (int l = 0; l < f.levels; l++)
-            list |= (size_t)f.radix[w->small_first[d] ? f.levels - 1 - l : l] << COLLOPT_RADIX_BITS * n++;
+            list |= (size_t)f.radix[w->small_first[d] ? f.levels - 1 - l : l]
+                << COLLOPT_RADIX_BITS * n++;
     }
     return list;
 }
 
-/* The best of the ways along side D while the others go on as they do: W has it then.  Returns its list, or BEST as it was. */
-static size_t try_side(const struct collopt_algorithm *a, const struct collopt_problem *p, struct ways *w, int d, size_t best,
-                       double *least_time, collopt_levels_seconds *seconds)
+/* The best of the ways along side D while the others go on as they do: W has it then. Returns its
+ * list, or BEST as it was. */
+static size_t try_side(const struct collopt_algorithm *a, const struct collopt_problem *p,
+                       struct ways *w, int d, size_t best, double *least_time,
+                       collopt_levels_seconds *seconds)
 {
     struct ways fastest = *w;
     int before = 0;
@@ -88,13 +91,15 @@ static size_t try_side(const struct collopt_algorithm *a, const struct collopt_p
         if (f.levels == 0 || f.radix[0] == before)      /* as with a larger one */
             continue;
         before = f.radix[0];
-        for (int small_first = 0; small_first <= (f.radix[0] != f.radix[f.levels - 1]); small_first++) {
+        for (int small_first = 0; small_first <= (f.radix[0] != f.radix[f.levels - 1]);
+             small_first++) {
             size_t list;
             double time;
 
             w->radix[d] = radix;
             w->small_first[d] = small_first;
-            if ((list = list_of(w)) == 0 || (time = seconds(a, p, list)) >= *least_time * (1 - 1e-9))
+            if ((list = list_of(w)) == 0
+                || (time = seconds(a, p, list)) >= *least_time * (1 - 1e-9))
                 continue;
             *least_time = time;
             best = list;
@@ -105,8 +110,9 @@ static size_t try_side(const struct collopt_algorithm *a, const struct collopt_p
     return best;
 }
 
-size_t collopt_preset_radices(const struct collopt_algorithm *a, const struct collopt_problem *p, bool outermost_first,
-                              double least_time, collopt_levels_seconds *seconds)
+size_t collopt_preset_radices(const struct collopt_algorithm *a, const struct collopt_problem *p,
+                              bool outermost_first, double least_time,
+                              collopt_levels_seconds *seconds)
 {
     struct collopt_grid g = collopt_grid_proper(p->topology->dims);
     struct ways w = { .grid = &g, .outermost_first = outermost_first };

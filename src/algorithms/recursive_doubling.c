@@ -1,10 +1,12 @@
-/* Recursive doubling: in round k every rank exchanges what it has with the rank 2^k away, and both combine it alike.
+/* Recursive doubling: in round k every rank exchanges what it has with the rank 2^k away, and both
+ * combine it alike.
  *
- * After round k, aligned groups of 2^(k+1) ranks hold the sum of the group.  Where p is not a power of two, the first
- * 2 (p - 2^F) ranks are folded in neighbouring pairs before, and the even ones get the result after: groups stay
- * consecutive, so rank order is kept.
- * Cost: F = floor(log2 p) rounds and F m, two more rounds and one m if p is not a power of two.  Scratch: two vectors.
- * The best for short vectors and any operation.  Folklore; Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005). */
+ * After round k, aligned groups of 2^(k+1) ranks hold the sum of the group. Where p is not a power
+ * of two, the first 2 (p - 2^F) ranks are folded in neighbouring pairs before, and the even ones
+ * get the result after: groups stay consecutive, so rank order is kept.
+ * Cost: F = floor(log2 p) rounds and F m, two more rounds and one m if p is not a power of two.
+ * Scratch: two vectors. The best for short vectors and any operation. Folklore; Thakur,
+ * Rabenseifner and Gropp, IJHPCA 19 (2005). */
 #include "config.h"
 
 #include "algorithm.h"
@@ -19,8 +21,10 @@ static void double_up(struct collopt_schedule *s, const struct collopt_problem *
         if (k < 0 && !f.folded)
             continue;
 
-        int peer = k < 0 ? rank - 1 : collopt_fold_rank(p->ranks, 1 << log2_floor(p->ranks), f.index ^ 1 << k);
-        struct collopt_region theirs = mine.place == COLLOPT_IN ? out(whole()) : at(turn(s, &tmp), whole());
+        int peer = k < 0 ? rank - 1
+                         : collopt_fold_rank(p->ranks, 1 << log2_floor(p->ranks), f.index ^ 1 << k);
+        struct collopt_region theirs =
+            mine.place == COLLOPT_IN ? out(whole()) : at(turn(s, &tmp), whole());
 
         collopt_round(s);
         if (k >= 0)
@@ -55,15 +59,16 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     double m = vector_bytes(p);
 
     if (p->ranks != 1 << log2_floor(p->ranks))
-        collopt_messages(t, 2, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = m,
-                                                          .combined = m / 2 });
+        collopt_messages(t, 2, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
+                                                          .bytes = m, .combined = m / 2 });
     collopt_traffic_doubling(t, p->ranks, m);
 }
 
 const struct collopt_algorithm collopt_allreduce_recursive_doubling = {
-    .name = "recursive_doubling", .summary = "whole vectors exchanged over doubling distances; short vectors",
+    .name = "recursive_doubling",
+    .summary = "whole vectors exchanged over doubling distances; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "F, folded: F + 2", .bytes = "F m, folded: (F+1) m",
-    .when = "short vectors", .source = "folklore; Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)",
-    .traffic = traffic, .build = build,
+    .rounds = "F, folded: F + 2", .bytes = "F m, folded: (F+1) m", .when = "short vectors",
+    .source = "folklore; Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)", .traffic = traffic,
+    .build = build,
 };

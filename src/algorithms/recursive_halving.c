@@ -1,11 +1,14 @@
-/* Recursive halving reduce-scatter: in every round partners exchange the halves of what both still hold, distance halving.
+/* Recursive halving reduce-scatter: in every round partners exchange the halves of what both still
+ * hold, distance halving.
  *
- * A group of ranks holds the parts of its own ranks; partners half a group apart send the half that belongs to the other
- * half of the group and combine the rest, so a window is always one stretch of the vector.  Where p is not a power of two,
- * neighbouring pairs are folded before (the upper rank works for both) and the lower one gets its part at the end.
- * Cost: log2 p rounds, (p-1)/p m; with folding two more rounds, m in and up to m more in work.  Scratch: 7/8 m, with folding
- * 7/4 m.  Combines ranks that are not neighbours: commutative operations only.
- * Use it for medium vectors on a power of two of ranks.  Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005). */
+ * A group of ranks holds the parts of its own ranks; partners half a group apart send the half that
+ * belongs to the other half of the group and combine the rest, so a window is always one stretch of
+ * the vector. Where p is not a power of two, neighbouring pairs are folded before (the upper rank
+ * works for both) and the lower one gets its part at the end. Cost: log2 p rounds, (p-1)/p m; with
+ * folding two more rounds, m in and up to m more in work. Scratch: 7/8 m, with folding 7/4 m.
+ * Combines ranks that are not neighbours: commutative operations only.
+ * Use it for medium vectors on a power of two of ranks. Thakur, Rabenseifner and Gropp, IJHPCA 19
+ * (2005). */
 #include "config.h"
 
 #include "algorithm.h"
@@ -20,7 +23,8 @@ static struct collopt_block parts_of(int partition, int ranks, int lo, int hi)
 }
 
 /* The last window is one rank's part, or those of a pair of which RANK is the upper. */
-static void finish(struct collopt_schedule *s, int partition, int rank, bool folded, int mine, int theirs, bool theirs_is_lower)
+static void finish(struct collopt_schedule *s, int partition, int rank, bool folded, int mine,
+                   int theirs, bool theirs_is_lower)
 {
     struct collopt_block own = block(partition, rank, 1), other = block(partition, rank - 1, 1);
 
@@ -84,23 +88,25 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     int levels = log2_floor(p->ranks), extra = p->ranks - (1 << levels);
 
     if (extra)
-        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = m, .combined = m });
-    for (int d = levels > 0 ? 1 << (levels - 1) : 0; d > 0; d /= 2) {        /* the longest go farthest */
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
+                                                          .bytes = m, .combined = m });
+    /* the longest go farthest */
+    for (int d = levels > 0 ? 1 << (levels - 1) : 0; d > 0; d /= 2) {
         double share = (extra ? 1.5 : 1) * m * d / (1 << levels);
 
-        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d, .bytes = share,
-                                                          .combined = share });
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d,
+                                                          .bytes = share, .combined = share });
     }
     if (extra)
-        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = m / p->ranks,
-                                                          .combined = 0 });
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
+                                                          .bytes = m / p->ranks, .combined = 0 });
 }
 
 static const char source[] = "Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)";
 
 COLLOPT_SCATTER_AND_BLOCK(recursive_halving,
-    .name = "recursive_halving", .summary = "halves exchanged over halving distances; medium vectors, a power of two of ranks",
-    .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "F, folded: up to F + 3", .bytes = "(p-1)/p m, folded: about 2 m",
-    .when = "medium vectors, p a power of two", .source = source,
-    .traffic = traffic, .build = build);
+    .name = "recursive_halving",
+    .summary = "halves exchanged over halving distances; medium vectors, a power of two of ranks",
+    .order = COLLOPT_COMMUTATIVE, .identical = true, .rounds = "F, folded: up to F + 3",
+    .bytes = "(p-1)/p m, folded: about 2 m", .when = "medium vectors, p a power of two",
+    .source = source, .traffic = traffic, .build = build);

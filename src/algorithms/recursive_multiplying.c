@@ -1,19 +1,21 @@
-/* Recursive multiplying, also with mixed radices: on each level f ranks exchange all they have and combine it alike.
+/* Recursive multiplying, also with mixed radices: on each level f ranks exchange all they have and
+ * combine it alike.
  *
- * A level of radix f makes groups of w f neighbouring ranks out of groups of w: the f ranks at the same place in the
- * f groups send to one another, along lines of the machine's grid to the farthest first, and each combines the f vectors in
- * rank order in one pass.  If p is a product of factors up to the radix those are the levels, unless radices=4x4x3 says
- * others, on the machine's grid such as go along its sides; else as many levels of the radix as fit and one of what is left,
- * after neighbouring pairs are folded.
- * Cost: levels of f-1 messages, with folding two rounds and one m more.  Scratch: up to 2 (radix-1) vectors.  In
- * rank order.
+ * A level of radix f makes groups of w f neighbouring ranks out of groups of w: the f ranks at the
+ * same place in the f groups send to one another, along lines of the machine's grid to the farthest
+ * first, and each combines the f vectors in rank order in one pass. If p is a product of factors up
+ * to the radix those are the levels, unless radices=4x4x3 says others, on the machine's grid such
+ * as go along its sides; else as many levels of the radix as fit and one of what is left, after
+ * neighbouring pairs are folded.
+ * Cost: levels of f-1 messages, with folding two rounds and one m more. Scratch: up to 2 (radix-1)
+ * vectors. In rank order.
  * Use it for short vectors where a rank's messages overlap (several rails, shared memory).
- * Recursive doubling generalised; Ruefenacht, Bull and Booth, EuroMPI 2016; the folding that keeps rank order is
- * ours. */
+ * Recursive doubling generalised; Ruefenacht, Bull and Booth, EuroMPI 2016; the folding that keeps
+ * rank order is ours. */
 #include "config.h"
 
 #include "algorithm.h"
-#include "select/model.h"
+#include "model/model.h"
 
 enum { RADICES, RADIX };        /* parameters */
 
@@ -34,7 +36,8 @@ static struct collopt_levels levels_for(int ranks, int radix)
 
 static struct collopt_levels levels_of(const struct collopt_problem *p)
 {
-    return p->value[RADICES] ? collopt_listed_levels(p->value[RADICES]) : levels_for(p->ranks, (int)p->value[RADIX]);
+    return p->value[RADICES] ? collopt_listed_levels(p->value[RADICES])
+                             : levels_for(p->ranks, (int)p->value[RADIX]);
 }
 
 static int slots_of(const struct collopt_levels *all)
@@ -51,8 +54,9 @@ static bool usable(const struct collopt_problem *p)
 }
 
 /* The F ranks whose indexes differ in the digit of stride WIDTH exchange *SUM and combine. */
-static void exchange(struct collopt_schedule *s, const struct collopt_problem *p, const struct collopt_levels *all, int index,
-                     int width, int f, struct turns *tmp, struct collopt_region *sum)
+static void exchange(struct collopt_schedule *s, const struct collopt_problem *p,
+                     const struct collopt_levels *all, int index, int width, int f,
+                     struct turns *tmp, struct collopt_region *sum)
 {
     int digit = index / width % f, others[COLLOPT_FOLD_OPERANDS];
     struct collopt_region operand[COLLOPT_FOLD_OPERANDS];
@@ -64,8 +68,10 @@ static void exchange(struct collopt_schedule *s, const struct collopt_problem *p
         bool first = sum->place == COLLOPT_IN && j == 1;
 
         operand[from] = first ? out(whole()) : at(turn(s, tmp), whole());
-        collopt_send(s, collopt_fold_rank(p->ranks, all->ranks, index + (to - digit) * width), *sum);
-        collopt_receive(s, collopt_fold_rank(p->ranks, all->ranks, index + (from - digit) * width), operand[from]);
+        collopt_send(s, collopt_fold_rank(p->ranks, all->ranks, index + (to - digit) * width),
+                     *sum);
+        collopt_receive(s, collopt_fold_rank(p->ranks, all->ranks, index + (from - digit) * width),
+                        operand[from]);
     }
     operand[digit] = *sum;
     collopt_fold(s, out(whole()), f, operand);
@@ -105,10 +111,12 @@ static size_t radix(const struct collopt_problem *p)
 {
     if (p->value[RADICES])
         return (size_t)collopt_widest_level(collopt_listed_levels(p->value[RADICES]));
-    return collopt_preset_by_model(&collopt_allreduce_recursive_multiplying, p, RADIX, 2, COLLOPT_FOLD_OPERANDS);
+    return collopt_preset_by_model(&collopt_allreduce_recursive_multiplying, p, RADIX, 2,
+                                   COLLOPT_FOLD_OPERANDS);
 }
 
-static double seconds_with(const struct collopt_algorithm *a, const struct collopt_problem *p, size_t list)
+static double seconds_with(const struct collopt_algorithm *a, const struct collopt_problem *p,
+                           size_t list)
 {
     struct collopt_problem with = *p;
 
@@ -133,24 +141,27 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     double m = vector_bytes(p);
 
     if (all.ranks != p->ranks)
-        collopt_messages(t, 2, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1, .bytes = m,
-                                                          .combined = m / 2 });
+        collopt_messages(t, 2, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
+                                                          .bytes = m, .combined = m / 2 });
     for (int l = 0, width = 1; l < all.levels; width *= all.radix[l++]) {
         int fan = all.radix[l] - 1;
 
-        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = width, .bytes = m,
-                                                          .combined = fan * m, .fan = fan, .farthest_first = true,
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS,
+                                                          .distance = width, .bytes = m,
+                                                          .combined = fan * m, .fan = fan,
+                                                          .farthest_first = true,
                                                           .folded = p->ranks - all.ranks });
     }
 }
 
 const struct collopt_algorithm collopt_allreduce_recursive_multiplying = {
-    .name = "recursive_multiplying", .summary = "groups of several ranks exchange all they have; short vectors",
+    .name = "recursive_multiplying",
+    .summary = "groups of several ranks exchange all they have; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to (k-1) ceil(log_k p) + 2; by the factors of p or by the radices", .bytes = "up to ((k-1) ceil(log_k p) + 1) m",
-    .when = "short vectors where messages overlap",
+    .rounds = "up to (k-1) ceil(log_k p) + 2; by the factors of p or by the radices",
+    .bytes = "up to ((k-1) ceil(log_k p) + 1) m", .when = "short vectors where messages overlap",
     .source = "Ruefenacht, Bull and Booth, EuroMPI 2016; folding in rank order: collopt",
-    .parameter = { COLLOPT_RADICES(radices), COLLOPT_RADIX(radix) },
-    .usable = usable, .unfit = "radices multiply to more than the ranks, or to less than half of them",
+    .parameter = { COLLOPT_RADICES(radices), COLLOPT_RADIX(radix) }, .usable = usable,
+    .unfit = "radices multiply to more than the ranks, or to less than half of them",
     .traffic = traffic, .build = build,
 };

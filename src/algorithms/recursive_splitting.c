@@ -1,39 +1,46 @@
-/* Recursive splitting: reduce-scatter, and the way back, by groups of several ranks that exchange parts of what they
- * share.
+/* Recursive splitting: reduce-scatter, and the way back, by groups of several ranks that exchange
+ * parts of what they share.
  *
- * On a level of radix f the ranks of a group share a window of the vector.  They split it into f parts, each sends
- * every other one that one's part (along lines of the machine's grid, the farthest first), and combines what it has
- * got for its own, in one pass.  So recursive halving and Rabenseifner's algorithm are those of radix 2; a larger
- * radix has fewer levels, and the messages of a level are under way together.  On the way back the same groups
- * exchange what they have, or, of a Reduce, give it to the one that is in the group as the root is in its own.
- * Where windows have become short, it is faster not to split them further: beyond the first "splits" levels the ranks of an
- * Allreduce's group exchange their windows whole, those of a Reduce's send theirs to one of them, and there is no way back.
- * Allreduce and Reduce begin with neighbours, so rank order is kept.  A Reduce_scatter begins with ranks that are
- * far apart, as its windows are those of neighbours: commutative operations only (near_splitting, strided_splitting: any).  No
- * prime factor of p may be above the radix.  radices=8x2x8 are the levels one by one, as they come; on the machine's grid they go
- * along its sides, so that groups are on lines.
- * An Allreduce's or Reduce's vector may be cut in "chunks", which go through the levels one behind the other, each beginning when
- * the one before is through the first level: then links between nodes carry one chunk while another is combined inside them.  Or
- * in "strands", which begin together, each on another level, and go round: on a grid each is on links along a side of its own, by
- * radices=4x4x4 of a torus of 4x4x4 in three strands.  What they combine is not in rank order.
- * Cost: sum of (f-1) messages, (p-1)/p m; with the way back twice as much; (p-1)/p m combined.  A level that is not split: f-1
- * windows sent and combined.  With c chunks c times as many messages.  Scratch: about m.
+ * On a level of radix f the ranks of a group share a window of the vector. They split it into f
+ * parts, each sends every other one that one's part (along lines of the machine's grid, the
+ * farthest first), and combines what it has got for its own, in one pass. So recursive halving and
+ * Rabenseifner's algorithm are those of radix 2; a larger radix has fewer levels, and the messages
+ * of a level are under way together. On the way back the same groups exchange what they have, or,
+ * of a Reduce, give it to the one that is in the group as the root is in its own. Where windows
+ * have become short, it is faster not to split them further: beyond the first "splits" levels the
+ * ranks of an Allreduce's group exchange their windows whole, those of a Reduce's send theirs to
+ * one of them, and there is no way back. Allreduce and Reduce begin with neighbours, so rank order
+ * is kept. A Reduce_scatter begins with ranks that are far apart, as its windows are those of
+ * neighbours: commutative operations only (near_splitting, strided_splitting: any). No prime factor
+ * of p may be above the radix. radices=8x2x8 are the levels one by one, as they come; on the
+ * machine's grid they go along its sides, so that groups are on lines.
+ * An Allreduce's or Reduce's vector may be cut in "chunks", which go through the levels one behind
+ * the other, each beginning when the one before is through the first level: then links between
+ * nodes carry one chunk while another is combined inside them. Or in "strands", which begin
+ * together, each on another level, and go round: on a grid each is on links along a side of its
+ * own, by radices=4x4x4 of a torus of 4x4x4 in three strands. What they combine is not in rank
+ * order. Cost: sum of (f-1) messages, (p-1)/p m; with the way back twice as much; (p-1)/p m
+ * combined. A level that is not split: f-1 windows sent and combined. With c chunks c times as many
+ * messages. Scratch: about m.
  * Use it for medium vectors where messages of one rank overlap.
- * As recursive multiplying, Ruefenacht, Bull and Booth, EuroMPI 2016, with the parts of Rabenseifner, ICCS 2004; in
- * MPICH "recexch".  Short ways inside long ones: van de Geijn, J. Parallel Distrib. Comput. 22 (1994).  Chunks that overlap levels,
- * in a node and between nodes there: Luo et al., HAN, CLUSTER 2020.  Strands along the sides of a grid, of rings: Jain and Sabharwal,
- * ICS 2010; Sack and Gropp, ACM Trans. Parallel Comput. 1, 2 (2015). */
+ * As recursive multiplying, Ruefenacht, Bull and Booth, EuroMPI 2016, with the parts of
+ * Rabenseifner, ICCS 2004; in MPICH "recexch". Short ways inside long ones: van de Geijn, J.
+ * Parallel Distrib. Comput. 22 (1994). Chunks that overlap levels, in a node and between nodes
+ * there: Luo et al., HAN, CLUSTER 2020. Strands along the sides of a grid, of rings: Jain and
+ * Sabharwal, ICS 2010; Sack and Gropp, ACM Trans. Parallel Comput. 1, 2 (2015). */
 #include "config.h"
 
 #include "splitting.h"
 
 /* PIECE, cut in windows. */
-static struct collopt_window begin(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
-                                   const struct collopt_course *c, struct collopt_block piece)
+static struct collopt_window begin(struct collopt_schedule *s, const struct collopt_problem *p,
+                                   int rank, const struct collopt_course *c,
+                                   struct collopt_block piece)
 {
     int partition = collopt_partition_block(s, piece, c->windows);
 
-    return (struct collopt_window){ s, p->topology, rank, partition, 0, c->windows, COLLOPT_IN, COLLOPT_OUT };
+    return (struct collopt_window){ s, p->topology, rank, partition, 0, c->windows, COLLOPT_IN,
+                                    COLLOPT_OUT };
 }
 
 /* Returns the round of the first level. */
@@ -50,12 +57,14 @@ static int scatter(struct collopt_window *w, const struct collopt_course *c)
 }
 
 /* The way of a PIECE of the vector through the levels; returns the round of the first one. */
-typedef int collopt_one_piece(struct collopt_schedule *s, const struct collopt_problem *p, int rank, const struct collopt_course *c,
-                              struct collopt_block piece);
+typedef int collopt_one_piece(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                              const struct collopt_course *c, struct collopt_block piece);
 
-static void in_pieces(struct collopt_schedule *s, const struct collopt_problem *p, int rank, collopt_one_piece *one)
+static void in_pieces(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                      collopt_one_piece *one)
 {
-    int strands = collopt_split_strands(p), chunks = collopt_split_chunks(p), pieces = collopt_partition(s, strands * chunks);
+    int strands = collopt_split_strands(p), chunks = collopt_split_chunks(p),
+        pieces = collopt_partition(s, strands * chunks);
 
     if (p->ranks == 1) {
         collopt_copy(s, out(whole()), in(whole()));
@@ -106,8 +115,8 @@ static void widen(struct collopt_window *w, int f, int digit)
     w->parts *= f;
 }
 
-static int allreduce_piece(struct collopt_schedule *s, const struct collopt_problem *p, int rank, const struct collopt_course *c,
-                           struct collopt_block piece)
+static int allreduce_piece(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                           const struct collopt_course *c, struct collopt_block piece)
 {
     struct collopt_window w = begin(s, p, rank, c, piece);
     int begun = scatter(&w, c);
@@ -115,7 +124,8 @@ static int allreduce_piece(struct collopt_schedule *s, const struct collopt_prob
     for (int l = c->splits; l < c->levels; l++)
         combine_whole(&w, c->width[l], c->radix[l], -1);
     for (int l = c->splits - 1; l >= 0; l--) {
-        int f = c->radix[l], width = c->width[l], digit = collopt_digit(rank, width, f), others[COLLOPT_FOLD_OPERANDS];
+        int f = c->radix[l], width = c->width[l], digit = collopt_digit(rank, width, f),
+            others[COLLOPT_FOLD_OPERANDS];
         struct collopt_block own = block(w.partition, w.first, w.parts);
 
         collopt_farthest_first(p->topology, width, f, digit, others);
@@ -125,7 +135,8 @@ static int allreduce_piece(struct collopt_schedule *s, const struct collopt_prob
             int to = others[j - 1], from = modulo(digit - j, f);
 
             collopt_send(s, rank + (to - digit) * width, out(own));
-            collopt_receive(s, rank + (from - digit) * width, out(collopt_window_part(&w, f, from)));
+            collopt_receive(s, rank + (from - digit) * width,
+                            out(collopt_window_part(&w, f, from)));
         }
     }
     return begun;
@@ -137,15 +148,17 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
 }
 
 /* Only the root needs room for more than it has after the first level. */
-static int sums_of_reduce(const struct collopt_window *w, const struct collopt_problem *p, const struct collopt_course *c)
+static int sums_of_reduce(const struct collopt_window *w, const struct collopt_problem *p,
+                          const struct collopt_course *c)
 {
     int f = c->radix[0], digit = collopt_digit(w->rank, c->width[0], f);
 
-    return w->rank == p->root ? COLLOPT_OUT : collopt_vector_slot(w->s, collopt_window_part(w, f, digit));
+    return w->rank == p->root ? COLLOPT_OUT
+                              : collopt_vector_slot(w->s, collopt_window_part(w, f, digit));
 }
 
-static int reduce_piece(struct collopt_schedule *s, const struct collopt_problem *p, int rank, const struct collopt_course *c,
-                        struct collopt_block piece)
+static int reduce_piece(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                        const struct collopt_course *c, struct collopt_block piece)
 {
     struct collopt_window w = begin(s, p, rank, c, piece);
     bool done = false;
@@ -172,7 +185,8 @@ static int reduce_piece(struct collopt_schedule *s, const struct collopt_problem
         for (int j = 1; j < f && !done; j++) {
             int from = (digit + j) % f;
 
-            collopt_receive(s, rank + (from - digit) * width, at(w.sums, collopt_window_part(&w, f, from)));
+            collopt_receive(s, rank + (from - digit) * width,
+                            at(w.sums, collopt_window_part(&w, f, from)));
         }
     }
     return begun;
@@ -183,31 +197,37 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
     in_pieces(s, p, rank, reduce_piece);
 }
 
-static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p,
+                                 int rank)
 {
     struct collopt_levels all = collopt_split_levels(p);
-    struct collopt_window w = { s, p->topology, rank, collopt_partition_counts(s), 0, p->ranks, COLLOPT_IN, COLLOPT_OUT };
+    struct collopt_window w = { s, p->topology, rank, collopt_partition_counts(s), 0, p->ranks,
+                                COLLOPT_IN, COLLOPT_OUT };
     int f = all.levels ? all.radix[0] : 1, width = p->ranks;
 
     if (p->ranks == 1)
         collopt_copy(s, out(whole()), in(whole()));
     if (all.levels > 1)
-        w.sums = collopt_vector_slot(s, block(w.partition, p->ranks / f * (rank / (p->ranks / f)), p->ranks / f));
+        w.sums = collopt_vector_slot(
+            s, block(w.partition, p->ranks / f * (rank / (p->ranks / f)), p->ranks / f));
     for (int l = 0; l < all.levels; l++)
         collopt_split(&w, width /= all.radix[l], all.radix[l], l == all.levels - 1);
 }
 
-/* ---- traffic ------------------------------------------------------------------------------------------------------------ */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 /* There and back along a strand's levels; TIMES of it. */
-static void add_strand(const struct collopt_problem *p, const struct collopt_course *c, double bytes, double times,
-                       struct collopt_traffic *t)
+static void add_strand(const struct collopt_problem *p, const struct collopt_course *c,
+                       double bytes, double times, struct collopt_traffic *t)
 {
     bool reduce = p->collective == COLLOPT_REDUCE;
-    bool alone = p->abreast == 0 && p->topology->largest <= 1;  /* else a node's ranks that collect windows share its port */
+    /* else a node's ranks that collect windows share its port */
+    bool alone = p->abreast == 0 && p->topology->largest <= 1;
 
     for (int l = 0; l < c->levels; l++) {
-        struct collopt_messages m = collopt_split_messages(c->radix[l], c->width[l], bytes /= l < c->splits ? c->radix[l] : 1);
+        struct collopt_messages m =
+            collopt_split_messages(c->radix[l], c->width[l],
+                                   bytes /= l < c->splits ? c->radix[l] : 1);
 
         m.strands = collopt_split_strands(p);
         m.combined = (c->radix[l] - 1) * bytes;
@@ -240,7 +260,8 @@ static void traffic_reduce_scatter(const struct collopt_problem *p, struct collo
     int width = p->ranks;
 
     for (int l = 0; l < all.levels; l++) {
-        struct collopt_messages m = collopt_split_messages(all.radix[l], width /= all.radix[l], bytes /= all.radix[l]);
+        struct collopt_messages m =
+            collopt_split_messages(all.radix[l], width /= all.radix[l], bytes /= all.radix[l]);
 
         m.combined = (all.radix[l] - 1) * bytes;
         collopt_messages(t, 1, m);
@@ -248,9 +269,12 @@ static void traffic_reduce_scatter(const struct collopt_problem *p, struct collo
 }
 
 #define SPLITS_PRESETS(which) \
-    static size_t splits_##which(const struct collopt_problem *p) { return collopt_split_preset_splits(&collopt_##which, p); } \
-    static size_t chunks_##which(const struct collopt_problem *p) { return collopt_split_preset_chunks(&collopt_##which, p); } \
-    static size_t strands_##which(const struct collopt_problem *p) { return collopt_split_preset_strands(&collopt_##which, p); }
+    static size_t splits_##which(const struct collopt_problem *p) \
+    { return collopt_split_preset_splits(&collopt_##which, p); } \
+    static size_t chunks_##which(const struct collopt_problem *p) \
+    { return collopt_split_preset_chunks(&collopt_##which, p); } \
+    static size_t strands_##which(const struct collopt_problem *p) \
+    { return collopt_split_preset_strands(&collopt_##which, p); }
 
 COLLOPT_SPLIT_LEVEL_PRESETS(allreduce_recursive_splitting, false)
 SPLITS_PRESETS(allreduce_recursive_splitting)
@@ -263,18 +287,24 @@ static bool usable_in_strands(const struct collopt_problem *p)
     return collopt_split_usable(p) && (collopt_split_strands(p) == 1 || p->commutative);
 }
 
-static const char unfit_in_strands[] = COLLOPT_SPLIT_UNFIT ", or it has several strands and the operation does not commute";
-static const char both_ways[] = "up to 2 sum (f_i - 1), in streams: up to 3 chunks strands sum (f_i - 1); once if not split",
-    both_bytes[] = "up to sum (f_i - 1) m, all split: 2 (p-1)/p m; of n parts 2 (n-1)/n m, then whole m/n";
-static const char source[] = "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
+static const char unfit_in_strands[] =
+    COLLOPT_SPLIT_UNFIT ", or it has several strands and the operation does not commute";
+static const char both_ways[] =
+    "up to 2 sum (f_i - 1), in streams: up to 3 chunks strands sum (f_i - 1); once if not split",
+                  both_bytes[] = "up to sum (f_i - 1) m, all split: 2 (p-1)/p m; of n parts 2 "
+                                 "(n-1)/n m, then whole m/n";
+static const char source[] =
+    "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
 static const char when[] = "medium and long vectors where messages overlap";
 static const char levels[] = "sum (f_i - 1)";
 
 const struct collopt_algorithm collopt_allreduce_recursive_splitting = {
-    .name = "recursive_splitting", .summary = "groups of several ranks exchange parts, then results; medium vectors",
+    .name = "recursive_splitting",
+    .summary = "groups of several ranks exchange parts, then results; medium vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = both_ways, .bytes = both_bytes, .when = when, .source = source,
-    .parameter = { COLLOPT_SPLIT_LEVELS(allreduce_recursive_splitting), COLLOPT_SPLITS(splits_allreduce_recursive_splitting),
+    .parameter = { COLLOPT_SPLIT_LEVELS(allreduce_recursive_splitting),
+                   COLLOPT_SPLITS(splits_allreduce_recursive_splitting),
                    COLLOPT_CHUNKS(chunks_allreduce_recursive_splitting),
                    COLLOPT_STRANDS(strands_allreduce_recursive_splitting) },
     .usable = usable_in_strands, .unfit = unfit_in_strands,
@@ -282,10 +312,12 @@ const struct collopt_algorithm collopt_allreduce_recursive_splitting = {
 };
 
 const struct collopt_algorithm collopt_reduce_recursive_splitting = {
-    .name = "recursive_splitting", .summary = "groups of several ranks exchange parts, which are gathered; medium vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = both_ways, .bytes = both_bytes, .when = when, .source = source,
-    .parameter = { COLLOPT_SPLIT_LEVELS(reduce_recursive_splitting), COLLOPT_SPLITS(splits_reduce_recursive_splitting),
+    .name = "recursive_splitting",
+    .summary = "groups of several ranks exchange parts, which are gathered; medium vectors",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .rounds = both_ways,
+    .bytes = both_bytes, .when = when, .source = source,
+    .parameter = { COLLOPT_SPLIT_LEVELS(reduce_recursive_splitting),
+                   COLLOPT_SPLITS(splits_reduce_recursive_splitting),
                    COLLOPT_CHUNKS(chunks_reduce_recursive_splitting),
                    COLLOPT_STRANDS(strands_reduce_recursive_splitting) },
     .usable = usable_in_strands, .unfit = unfit_in_strands,
@@ -293,9 +325,9 @@ const struct collopt_algorithm collopt_reduce_recursive_splitting = {
 };
 
 COLLOPT_SCATTER_AND_BLOCK(recursive_splitting,
-    .name = "recursive_splitting", .summary = "groups of several ranks exchange parts; medium vectors",
-    .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = levels, .bytes = "(p-1)/p m",
+    .name = "recursive_splitting",
+    .summary = "groups of several ranks exchange parts; medium vectors",
+    .order = COLLOPT_COMMUTATIVE, .identical = true, .rounds = levels, .bytes = "(p-1)/p m",
     .when = when, .source = source,
     .parameter = { COLLOPT_SPLIT_LEVELS(reduce_scatter_recursive_splitting) },
     .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT,

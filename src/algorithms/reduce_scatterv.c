@@ -1,19 +1,22 @@
 /* Reduce_scatter as a Reduce to rank 0, which then gives the others their parts.
  *
- * Parts that are empty are no messages, so a vector of fewer elements than there are ranks costs little more than its Reduce; and
- * one of which rank 0 gets everything, nothing more: a Reduce_scatter of one element.  The algorithm of the Reduce is a parameter:
- * reduce_scatterv:reduce=(two_tree); when not given, that of least cost, or postal_tree where many ranks get something and so
- * another algorithm will serve better anyhow.  Cost: the Reduce's, and one message from rank 0 for each other rank that gets
- * something.  Scratch: the Reduce's and a vector on rank 0.  In rank order if the Reduce is.
- * Folklore; the "nonoverlapping" algorithm of Open MPI.  That Reduce_scatter should be no slower than this: Traff, Gropp, Thakur,
+ * Parts that are empty are no messages, so a vector of fewer elements than there are ranks costs
+ * little more than its Reduce; and one of which rank 0 gets everything, nothing more: a
+ * Reduce_scatter of one element. The algorithm of the Reduce is a parameter:
+ * reduce_scatterv:reduce=(two_tree); when not given, that of least cost, or postal_tree where many
+ * ranks get something and so another algorithm will serve better anyhow. Cost: the Reduce's, and
+ * one message from rank 0 for each other rank that gets something. Scratch: the Reduce's and a
+ * vector on rank 0. In rank order if the Reduce is. Folklore; the "nonoverlapping" algorithm of
+ * Open MPI. That Reduce_scatter should be no slower than this: Traff, Gropp, Thakur,
  * Self-consistent MPI performance guidelines, IEEE TPDS 21, 2010. */
 #include "config.h"
 
 #include "mockup.h"
-#include "select/choose.h"
-#include "select/model.h"
+#include "catalogue/choice.h"
+#include "model/choose.h"
 
-enum { REDUCE, FEW = 4, LOOKED_AT = 8 };        /* the parameter; ranks that get something; of the algorithms of least cost */
+enum { REDUCE, FEW = 4, LOOKED_AT = 8 };        /* the parameter; ranks that get something; of the
+                                                 * algorithms of least cost */
 
 /* Ranks other than 0 that get something. */
 static int receivers(const struct collopt_problem *p)
@@ -37,7 +40,7 @@ static double longest(const struct collopt_problem *p)
     return (double)most * (double)p->size;
 }
 
-/* ---- the algorithm of the Reduce -------------------------------------------------------------------------------------- */
+/* ---- the algorithm of the Reduce ------------------------------------------------------------- */
 
 extern const struct collopt_algorithm collopt_reduce_postal_tree;
 
@@ -75,7 +78,7 @@ static int segments(const struct collopt_problem *p)
     return collopt_mockup_segments(p, p->value[REDUCE]);
 }
 
-/* ---- the schedule ------------------------------------------------------------------------------------------------------ */
+/* ---- the schedule ---------------------------------------------------------------------------- */
 
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
@@ -94,7 +97,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     collopt_copy(s, out(block(parts, 0, 1)), at(sum, block(parts, 0, 1)));
 }
 
-/* ---- traffic ---------------------------------------------------------------------------------------------------------------- */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 /* To the ranks that get something, as if they were the same distance apart. */
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
@@ -105,13 +108,17 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         last--;
     collopt_mockup_traffic(p, p->value[REDUCE], t);
     if (n > 0)
-        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(last / n, 1),
-                                                          .bytes = longest(p), .fan = n, .staggered = true });
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE,
+                                                          .distance = most(last / n, 1),
+                                                          .bytes = longest(p), .fan = n,
+                                                          .staggered = true });
 }
 
 #define UNFIT "the algorithm of its Reduce cannot serve"
-static const char summary[] = "Reduce to rank 0, which gives the others their parts; where few ranks get anything";
-static const char rounds[] = "up to reduce + p-1", bytes[] = "up to reduce + (p-1)/p m; rank 0's", when[] = "few ranks that get anything";
+static const char summary[] =
+    "Reduce to rank 0, which gives the others their parts; where few ranks get anything";
+static const char rounds[] = "up to reduce + p-1", bytes[] = "up to reduce + (p-1)/p m; rank 0's",
+                  when[] = "few ranks that get anything";
 static const char source[] = "folklore; as in Open MPI (nonoverlapping)";
 
 COLLOPT_SCATTER_AND_BLOCK(reduce_scatterv,

@@ -1,14 +1,16 @@
-/* Ring: a reduce-scatter round the ring of ranks, and for Allreduce an allgather round it, for Reduce a gather.
+/* Ring: a reduce-scatter round the ring of ranks, and for Allreduce an allgather round it, for
+ * Reduce a gather.
  *
- * Part b starts at rank b+1 and travels up the ring, combined at every stop; after p-1 rounds it is complete at rank
- * b.  p-1 more rounds bring it to everyone; to the root of a Reduce every rank sends its part itself.  Segmented, the
- * pieces of a part follow one another, so that one is combined while the next is on its way.  Bidirectional, the
- * second half of every part travels down the ring instead, as a strand of its own.
- * Cost: p-1 rounds, (p-1)/p m sent and combined; Allreduce and Reduce twice the rounds and bytes.  Scratch: two
- * parts (segmented: two pieces).  Messages go to neighbours only, but for the gather.  Cyclic order: commutative
- * operations only.
- * Use it for very long vectors, above all where links are shared; in both directions where links are.
- * Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009). */
+ * Part b starts at rank b+1 and travels up the ring, combined at every stop; after p-1 rounds it is
+ * complete at rank b. p-1 more rounds bring it to everyone; to the root of a Reduce every rank
+ * sends its part itself. Segmented, the pieces of a part follow one another, so that one is
+ * combined while the next is on its way. Bidirectional, the second half of every part travels down
+ * the ring instead, as a strand of its own.
+ * Cost: p-1 rounds, (p-1)/p m sent and combined; Allreduce and Reduce twice the rounds and bytes.
+ * Scratch: two parts (segmented: two pieces). Messages go to neighbours only, but for the gather.
+ * Cyclic order: commutative operations only.
+ * Use it for very long vectors, above all where links are shared; in both directions where links
+ * are. Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009). */
 #include "config.h"
 
 #include "algorithm.h"
@@ -33,8 +35,10 @@ static struct collopt_block piece(const struct ring *g, int away, int i)
 
 enum keep { NOTHING, OWN_PART, ALL_PARTS };     /* what this rank may put into OUT */
 
-/* Round K of p-1.  The last one completes the rank's own part.  SUM[i] is where sums lie: in scratch unless KEEP says OUT. */
-static void reduce_round(struct collopt_schedule *s, struct ring *g, int k, enum keep keep, struct collopt_region *sum)
+/* Round K of p-1. The last one completes the rank's own part. SUM[i] is where sums lie: in scratch
+ * unless KEEP says OUT. */
+static void reduce_round(struct collopt_schedule *s, struct ring *g, int k, enum keep keep,
+                         struct collopt_region *sum)
 {
     bool last = k == g->ranks - 2;
 
@@ -89,7 +93,8 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
     go_round(s, 1, &g, true);
 }
 
-static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p,
+                                 int rank)
 {
     struct ring g = { p->ranks, rank, 1, collopt_partition_counts(s), 1, 0, 1, { .slots = 2 } };
 
@@ -119,13 +124,15 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
 static void build_segmented(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     int pieces = p->segments;
-    struct ring g = { p->ranks, rank, 1, collopt_partition_each(s, collopt_partition(s, p->ranks), pieces), pieces, 0, pieces,
+    struct ring g = { p->ranks, rank, 1, collopt_partition_each(s, collopt_partition(s, p->ranks),
+                                                                pieces), pieces, 0, pieces,
                       { .slots = 2 } };
 
     go_round(s, 1, &g, true);
 }
 
-static void both_ways(struct collopt_schedule *s, const struct collopt_problem *p, int rank, int parts, bool back)
+static void both_ways(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
+                      int parts, bool back)
 {
     int halves = collopt_partition_each(s, parts, 2);
     struct ring g[WAYS] = { { p->ranks, rank, 1, halves, 2, 0, 1, { .slots = 2 } },
@@ -134,12 +141,14 @@ static void both_ways(struct collopt_schedule *s, const struct collopt_problem *
     go_round(s, WAYS, g, back);
 }
 
-static void build_allreduce_both(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_allreduce_both(struct collopt_schedule *s, const struct collopt_problem *p,
+                                 int rank)
 {
     both_ways(s, p, rank, collopt_partition(s, p->ranks), true);
 }
 
-static void build_reduce_scatter_both(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build_reduce_scatter_both(struct collopt_schedule *s, const struct collopt_problem *p,
+                                      int rank)
 {
     both_ways(s, p, rank, collopt_partition_counts(s), false);
 }
@@ -160,11 +169,12 @@ static int pieces(const struct collopt_problem *p)
 }
 
 /* In DIRECTIONS at once, PARTS of them on the way out and as many back. */
-static void round_ring(const struct collopt_problem *p, int directions, bool back, struct collopt_traffic *t)
+static void round_ring(const struct collopt_problem *p, int directions, bool back,
+                       struct collopt_traffic *t)
 {
     double part = vector_bytes(p) / p->ranks / directions;
-    struct collopt_messages m = { .pattern = COLLOPT_AROUND, .distance = 1, .bytes = part, .combined = part,
-                                  .strands = directions };
+    struct collopt_messages m = { .pattern = COLLOPT_AROUND, .distance = 1, .bytes = part,
+                                  .combined = part, .strands = directions };
 
     collopt_messages(t, p->ranks - 1, m);
     m.combined = 0;
@@ -194,7 +204,8 @@ static void traffic_reduce_scatter_both(const struct collopt_problem *p, struct 
 static void traffic_segmented(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double segment = vector_bytes(p) / p->ranks / p->segments;
-    struct collopt_messages m = { .pattern = COLLOPT_AROUND, .distance = 1, .bytes = segment, .combined = segment };
+    struct collopt_messages m = { .pattern = COLLOPT_AROUND, .distance = 1, .bytes = segment,
+                                  .combined = segment };
 
     if (p->segments == 1) {
         round_ring(p, 1, true, t);
@@ -217,11 +228,11 @@ const struct collopt_algorithm collopt_allreduce_ring = {
 };
 
 const struct collopt_algorithm collopt_reduce_ring = {
-    .name = "ring", .summary = "parts travel round a ring and are gathered; very long vectors, little scratch",
+    .name = "ring",
+    .summary = "parts travel round a ring and are gathered; very long vectors, little scratch",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m",
-    .when = "very long vectors, little scratch", .source = source,
-    .traffic = traffic_allreduce, .build = build_reduce,
+    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m", .when = "very long vectors, little scratch",
+    .source = source, .traffic = traffic_allreduce, .build = build_reduce,
 };
 
 COLLOPT_SCATTER_AND_BLOCK(ring,
@@ -232,16 +243,18 @@ COLLOPT_SCATTER_AND_BLOCK(ring,
     .traffic = traffic_reduce_scatter, .build = build_reduce_scatter);
 
 const struct collopt_algorithm collopt_allreduce_segmented_ring = {
-    .name = "segmented_ring", .summary = "ring in which pieces of a part follow one another; very long vectors",
+    .name = "segmented_ring",
+    .summary = "ring in which pieces of a part follow one another; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 (p-1) S", .bytes = "2 (p-1)/p m",
     .when = "very long vectors, combined in the cache", .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = pieces,
-    .traffic = traffic_segmented, .build = build_segmented,
+    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = pieces, .traffic = traffic_segmented,
+    .build = build_segmented,
 };
 
 const struct collopt_algorithm collopt_allreduce_bidirectional_ring = {
-    .name = "bidirectional_ring", .summary = "half of every part travels up the ring, half down; very long vectors",
+    .name = "bidirectional_ring",
+    .summary = "half of every part travels up the ring, half down; very long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "4 (p-1); of half the length", .bytes = "2 (p-1)/p m",
     .when = "very long vectors, links in both directions", .source = source,
@@ -249,8 +262,8 @@ const struct collopt_algorithm collopt_allreduce_bidirectional_ring = {
 };
 
 COLLOPT_SCATTER_AND_BLOCK(bidirectional_ring,
-    .name = "bidirectional_ring", .summary = "half of every part travels up the ring, half down; very long vectors",
-    .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 (p-1); of half the length", .bytes = "(p-1)/p m",
-    .when = "very long vectors, links in both directions", .source = source,
+    .name = "bidirectional_ring",
+    .summary = "half of every part travels up the ring, half down; very long vectors",
+    .order = COLLOPT_COMMUTATIVE, .identical = true, .rounds = "2 (p-1); of half the length",
+    .bytes = "(p-1)/p m", .when = "very long vectors, links in both directions", .source = source,
     .traffic = traffic_reduce_scatter_both, .build = build_reduce_scatter_both);

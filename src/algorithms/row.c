@@ -1,12 +1,13 @@
-/* Many operands onto one place: they are collected and combined in one pass as often as a kernel's width allows, so that the
- * accumulator is read and written once for several of them. */
+/* Many operands onto one place: they are collected and combined in one pass as often as a kernel's
+ * width allows, so that the accumulator is read and written once for several of them. */
 #include "config.h"
 
 #include "algorithm.h"
 
 static bool same_place(struct collopt_region a, struct collopt_region b)
 {
-    return a.place == b.place && a.block.partition == b.block.partition && a.block.first == b.block.first;
+    return a.place == b.place && a.block.partition == b.block.partition
+        && a.block.first == b.block.first;
 }
 
 void collopt_row_flush(struct collopt_schedule *s, struct collopt_row *row)
@@ -18,7 +19,8 @@ void collopt_row_flush(struct collopt_schedule *s, struct collopt_row *row)
     row->operands = 1;
 }
 
-void collopt_row_add(struct collopt_schedule *s, struct collopt_row *row, struct collopt_region operand)
+void collopt_row_add(struct collopt_schedule *s, struct collopt_row *row,
+                     struct collopt_region operand)
 {
     if (row->operands == COLLOPT_FOLD_OPERANDS)
         collopt_row_flush(s, row);

@@ -1,14 +1,16 @@
-/* Scan and Exscan by windows that become several times as wide in each round: a rank sends the sum it has to several above.
+/* Scan and Exscan by windows that become several times as wide in each round: a rank sends the sum
+ * it has to several above.
  *
- * A rank has the sum of the w ranks up to itself, or of all from rank 0.  In a round of factor f it sends it to those w, 2w ...
- * (f-1) w above, along lines of the machine's grid to the farthest first, and puts what comes from below on the left, in one
- * pass; then it has the sum of f w.  The factors are the radix, and in the last round what is left.  In an Exscan the sum
- * without its own is kept, and its own is added to what is sent.
- * Cost: rounds of f-1 messages, ceil(log_k p) rounds for radix k; in an Exscan one combine more for each round but the last.
- * Scratch: up to 2 (k-1) vectors, in an Exscan two more.  In rank order.
- * Use it for short vectors where a rank's messages overlap: they take one latency together.
- * Over doubling distances: Hillis and Steele, Commun. ACM 29 (1986); with higher radices, as adders in hardware: Gurkaynak,
- * Leblebici, Chaouati and McGuinness, ISCAS 2000. */
+ * A rank has the sum of the w ranks up to itself, or of all from rank 0. In a round of factor f it
+ * sends it to those w, 2w ... (f-1) w above, along lines of the machine's grid to the farthest
+ * first, and puts what comes from below on the left, in one pass; then it has the sum of f w. The
+ * factors are the radix, and in the last round what is left. In an Exscan the sum without its own
+ * is kept, and its own is added to what is sent.
+ * Cost: rounds of f-1 messages, ceil(log_k p) rounds for radix k; in an Exscan one combine more for
+ * each round but the last. Scratch: up to 2 (k-1) vectors, in an Exscan two more. In rank order.
+ * Use it for short vectors where a rank's messages overlap: they take one latency together. Over
+ * doubling distances: Hillis and Steele, Commun. ACM 29 (1986); with higher radices, as adders in
+ * hardware: Gurkaynak, Leblebici, Chaouati and McGuinness, ISCAS 2000. */
 #include "config.h"
 
 #include "algorithm.h"
@@ -58,9 +60,11 @@ static bool sends(struct level l, int rank)
     return rank < l.ranks - l.width;
 }
 
-/* The messages of a round; what comes is added to ROW, lower ranks first.  FREE: one may come to OUT, as nothing is there. */
-static void exchange(struct collopt_schedule *s, const struct collopt_topology *t, struct level l, int rank,
-                     struct collopt_region mine, bool free, struct turns *tmp, struct collopt_row *row)
+/* The messages of a round; what comes is added to ROW, lower ranks first. FREE: one may come to
+ * OUT, as nothing is there. */
+static void exchange(struct collopt_schedule *s, const struct collopt_topology *t, struct level l,
+                     int rank, struct collopt_region mine, bool free, struct turns *tmp,
+                     struct collopt_row *row)
 {
     int steps[COLLOPT_FOLD_OPERANDS];
 
@@ -119,11 +123,15 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
     }
 }
 
-void collopt_traffic_scan_multiplying(struct collopt_traffic *t, int ranks, int radix, int apart, double bytes)
+void collopt_traffic_scan_multiplying(struct collopt_traffic *t, int ranks, int radix, int apart,
+                                      double bytes)
 {
     for (struct level l = level_of(ranks, radix, 1); is_level(l); l = next_level(l))
-        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_UPWARDS, .distance = l.width * apart, .bytes = bytes,
-                                                          .combined = (l.factor - 1) * bytes, .fan = l.factor - 1,
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_UPWARDS,
+                                                          .distance = l.width * apart,
+                                                          .bytes = bytes,
+                                                          .combined = (l.factor - 1) * bytes,
+                                                          .fan = l.factor - 1,
                                                           .farthest_first = true, .uneven = 1.2 });
 }
 
@@ -136,25 +144,27 @@ extern const struct collopt_algorithm collopt_scan_recursive_multiplying;
 
 static size_t radix(const struct collopt_problem *p)
 {
-    return collopt_preset_by_model(&collopt_scan_recursive_multiplying, p, 0, 2, COLLOPT_FOLD_OPERANDS);
+    return collopt_preset_by_model(&collopt_scan_recursive_multiplying, p, 0, 2,
+                                   COLLOPT_FOLD_OPERANDS);
 }
 
-static const char source[] = "Hillis and Steele, Commun. ACM 29 (1986); radices: Gurkaynak et al., ISCAS 2000";
+static const char source[] =
+    "Hillis and Steele, Commun. ACM 29 (1986); radices: Gurkaynak et al., ISCAS 2000";
 
 const struct collopt_algorithm collopt_scan_recursive_multiplying = {
-    .name = "recursive_multiplying", .summary = "sums sent to several ranks above, over multiplied distances; short vectors",
+    .name = "recursive_multiplying",
+    .summary = "sums sent to several ranks above, over multiplied distances; short vectors",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "up to (k-1) ceil(log_k p)", .bytes = "up to (k-1) ceil(log_k p) m",
     .when = "short vectors where messages overlap", .source = source,
-    .parameter = { COLLOPT_RADIX(radix) },
-    .traffic = traffic, .build = build_scan,
+    .parameter = { COLLOPT_RADIX(radix) }, .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_recursive_multiplying = {
-    .name = "recursive_multiplying", .summary = "sums sent to several ranks above, over multiplied distances; short vectors",
+    .name = "recursive_multiplying",
+    .summary = "sums sent to several ranks above, over multiplied distances; short vectors",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "up to (k-1) ceil(log_k p)", .bytes = "up to (k-1) ceil(log_k p) m",
     .when = "short vectors where messages overlap", .source = source,
-    .parameter = { COLLOPT_RADIX(radix) },
-    .traffic = traffic, .build = build_exscan,
+    .parameter = { COLLOPT_RADIX(radix) }, .traffic = traffic, .build = build_exscan,
 };

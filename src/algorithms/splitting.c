@@ -1,10 +1,10 @@
-/* What algorithms that split windows among groups of ranks have in common.  See splitting.h. */
+/* The common part of algorithms that split windows among groups of ranks. See splitting.h. */
 #include "config.h"
 
 #include <math.h>
 
 #include "splitting.h"
-#include "select/model.h"
+#include "model/model.h"
 
 struct collopt_levels collopt_split_levels(const struct collopt_problem *p)
 {
@@ -67,7 +67,8 @@ void collopt_split(struct collopt_window *w, int width, int f, bool last)
         bool straight = w->mine == COLLOPT_IN && j == 1;        /* nothing is there yet */
 
         operand[from] = at(straight ? w->sums : collopt_packed_slot(w->s), own);
-        collopt_send(w->s, w->rank + (to - digit) * width, at(w->mine, collopt_window_part(w, f, to)));
+        collopt_send(w->s, w->rank + (to - digit) * width,
+                     at(w->mine, collopt_window_part(w, f, to)));
         collopt_receive(w->s, w->rank + (from - digit) * width, operand[from]);
     }
     operand[digit] = at(w->mine, own);
@@ -77,18 +78,19 @@ void collopt_split(struct collopt_window *w, int width, int f, bool last)
     w->mine = w->sums;
 }
 
-/* ---- traffic ------------------------------------------------------------------------------------------------------------ */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 struct collopt_messages collopt_split_messages(int f, int width, double bytes)
 {
-    return (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = width, .bytes = bytes, .fan = f - 1,
-                                      .farthest_first = true };
+    return (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = width, .bytes = bytes,
+                                      .fan = f - 1, .farthest_first = true };
 }
 
-/* ---- presets ---------------------------------------------------------------------------------------------------------- */
+/* ---- presets --------------------------------------------------------------------------------- */
 
-/* Larger groups reach farther, and share links with all that they send at once.  Simulated, Allreduce of 512 KiB on
- * 64 ranks, radix 2, 4, 8: on a dragonfly 148, 108, 195 us, on a fat tree 96, 90, 88.  On a grid it is known what they share. */
+/* Larger groups reach farther, and share links with all that they send at once. Simulated,
+ * Allreduce of 512 KiB on 64 ranks, radix 2, 4, 8: on a dragonfly 148, 108, 195 us, on a fat tree
+ * 96, 90, 88. On a grid it is known what they share. */
 static int most_preset(const struct collopt_problem *p)
 {
     return p->topology->wired && p->abreast == 0 ? COLLOPT_FOLD_OPERANDS : 4;
@@ -116,10 +118,13 @@ static bool on_sides(const struct collopt_problem *p)
     return true;
 }
 
-/* On a grid strands that begin on different sides are on links of their own; and the time that this takes, in as many chunks as are
- * best.  Of shorter vectors more messages take longer than links do.  Strands are to be faster by so much, whatever else differs: a
- * Reduce of 64 KiB on a torus of 16x8x8 is predicted to take 41.2 us in one strand and 38.5 in three, and simulated 32.7 and 37.6. */
-static size_t best_strands(const struct collopt_algorithm *a, struct collopt_problem with, double *seconds)
+/* On a grid strands that begin on different sides are on links of their own; and the time that this
+ * takes, in as many chunks as are best. Of shorter vectors more messages take longer than links do.
+ * Strands are to be faster by so much, whatever else differs: a Reduce of 64 KiB on a torus of
+ * 16x8x8 is predicted to take 41.2 us in one strand and 38.5 in three, and simulated 32.7 and
+ * 37.6. */
+static size_t best_strands(const struct collopt_algorithm *a, struct collopt_problem with,
+                           double *seconds)
 {
     static const double differs = 0.9;
     size_t given = with.value[COLLOPT_SPLIT_STRANDS], best = given ? given : 1;
@@ -143,12 +148,15 @@ static size_t best_strands(const struct collopt_algorithm *a, struct collopt_pro
     return best;
 }
 
-/* How many of WITH's levels are best split, where it doesn't say; and the time that this takes, in the best chunks and strands.
- * Where there are several, what is hardly faster by the model need not be so, and more splits send less. */
-static size_t best_splits(const struct collopt_algorithm *a, struct collopt_problem with, double *seconds)
+/* How many of WITH's levels are best split, where it doesn't say; and the time that this takes, in
+ * the best chunks and strands. Where there are several, what is hardly faster by the model need not
+ * be so, and more splits send less. */
+static size_t best_splits(const struct collopt_algorithm *a, struct collopt_problem with,
+                          double *seconds)
 {
     int levels = collopt_split_levels(&with).levels, given = (int)with.value[COLLOPT_SPLIT_SPLITS];
-    double differs = with.topology->wired || vector_bytes(&with) < COLLOPT_CHUNKS_FROM ? 1 - 1e-9 : 0.98;
+    double differs =
+        with.topology->wired || vector_bytes(&with) < COLLOPT_CHUNKS_FROM ? 1 - 1e-9 : 0.98;
     size_t best = 0;
 
     if (!a->parameter[COLLOPT_SPLIT_SPLITS].name) {
@@ -173,13 +181,15 @@ static size_t best_splits(const struct collopt_algorithm *a, struct collopt_prob
 }
 
 /* The radix of which the levels are fastest, and the time that they take; 2 where none serves. */
-static size_t best_radix(const struct collopt_algorithm *a, struct collopt_problem with, double *seconds)
+static size_t best_radix(const struct collopt_algorithm *a, struct collopt_problem with,
+                         double *seconds)
 {
     size_t best = 0;
     int most_tried = most_preset(&with);
 
     *seconds = HUGE_VAL;
-    for (int radix = 2; radix <= most_tried || (best == 0 && radix <= COLLOPT_FOLD_OPERANDS); radix++) {
+    for (int radix = 2; radix <= most_tried || (best == 0 && radix <= COLLOPT_FOLD_OPERANDS);
+         radix++) {
         struct collopt_levels f = collopt_factors(with.ranks, radix);
         double time;
 
@@ -195,14 +205,17 @@ static size_t best_radix(const struct collopt_algorithm *a, struct collopt_probl
     return best ? best : 2;
 }
 
-size_t collopt_split_preset_radix(const struct collopt_algorithm *a, const struct collopt_problem *p)
+size_t collopt_split_preset_radix(const struct collopt_algorithm *a,
+                                  const struct collopt_problem *p)
 {
     double seconds;
 
-    return p->value[COLLOPT_SPLIT_RADICES] ? (size_t)collopt_widest_level(collopt_split_levels(p)) : best_radix(a, *p, &seconds);
+    return p->value[COLLOPT_SPLIT_RADICES] ? (size_t)collopt_widest_level(collopt_split_levels(p))
+                                           : best_radix(a, *p, &seconds);
 }
 
-static double seconds_with(const struct collopt_algorithm *a, const struct collopt_problem *p, size_t list)
+static double seconds_with(const struct collopt_algorithm *a, const struct collopt_problem *p,
+                           size_t list)
 {
     struct collopt_problem with = *p;
     double seconds;
@@ -212,10 +225,12 @@ static double seconds_with(const struct collopt_algorithm *a, const struct collo
     return seconds;
 }
 
-/* FAR: the first level is of ranks that are far apart.  Where not all levels need be split lists have more to choose from than the
- * model can tell apart: on a mesh of 8x8 an Allreduce of 128 KiB is predicted to take 51.4 us with radices 8x2x4 and 53.5 with
- * radix 4, and is simulated to take 57.5 and 50.8. */
-size_t collopt_split_preset_radices(const struct collopt_algorithm *a, const struct collopt_problem *p, bool far)
+/* FAR: the first level is of ranks that are far apart. Where not all levels need be split lists
+ * have more to choose from than the model can tell apart: on a mesh of 8x8 an Allreduce of 128 KiB
+ * is predicted to take 51.4 us with radices 8x2x4 and 53.5 with radix 4, and is simulated to take
+ * 57.5 and 50.8. */
+size_t collopt_split_preset_radices(const struct collopt_algorithm *a,
+                                    const struct collopt_problem *p, bool far)
 {
     static const double differs = 0.9;
     double least_time;
@@ -223,24 +238,30 @@ size_t collopt_split_preset_radices(const struct collopt_algorithm *a, const str
     if (p->value[COLLOPT_SPLIT_RADIX] > 0 || !p->topology->wired)
         return 0;
     best_radix(a, *p, &least_time);
-    return collopt_preset_radices(a, p, far, least_time * (a->parameter[COLLOPT_SPLIT_SPLITS].name ? differs : 1), seconds_with);
+    return collopt_preset_radices(a, p, far,
+                                  least_time
+                                      * (a->parameter[COLLOPT_SPLIT_SPLITS].name ? differs : 1),
+                                  seconds_with);
 }
 
-size_t collopt_split_preset_splits(const struct collopt_algorithm *a, const struct collopt_problem *p)
+size_t collopt_split_preset_splits(const struct collopt_algorithm *a,
+                                   const struct collopt_problem *p)
 {
     double seconds;
 
     return best_splits(a, *p, &seconds);
 }
 
-size_t collopt_split_preset_chunks(const struct collopt_algorithm *a, const struct collopt_problem *p)
+size_t collopt_split_preset_chunks(const struct collopt_algorithm *a,
+                                   const struct collopt_problem *p)
 {
     double seconds;
 
     return collopt_preset_chunks(a, p, COLLOPT_SPLIT_CHUNKS, &seconds);
 }
 
-size_t collopt_split_preset_strands(const struct collopt_algorithm *a, const struct collopt_problem *p)
+size_t collopt_split_preset_strands(const struct collopt_algorithm *a,
+                                    const struct collopt_problem *p)
 {
     double seconds;
 

@@ -1,14 +1,16 @@
-/* Levels on which groups of several ranks exchange parts of what they share: recursive_splitting.c, near_splitting.c and
- * strided_splitting.c. */
+/* Levels on which groups of several ranks exchange parts of what they share: recursive_splitting.c,
+ * near_splitting.c and strided_splitting.c. */
 #ifndef COLLOPT_SPLITTING_H
 #define COLLOPT_SPLITTING_H
 
 #include "algorithm.h"
 
 /* Parameters; Reduce_scatter lacks the last three. */
-enum { COLLOPT_SPLIT_RADICES, COLLOPT_SPLIT_RADIX, COLLOPT_SPLIT_SPLITS, COLLOPT_SPLIT_CHUNKS, COLLOPT_SPLIT_STRANDS };
+enum { COLLOPT_SPLIT_RADICES, COLLOPT_SPLIT_RADIX, COLLOPT_SPLIT_SPLITS, COLLOPT_SPLIT_CHUNKS,
+       COLLOPT_SPLIT_STRANDS };
 
-/* The levels of P; none where they do not make up the ranks: presets look at what has not been found usable yet. */
+/* The levels of P; none where they do not make up the ranks: presets look at what has not been
+ * found usable yet. */
 struct collopt_levels collopt_split_levels(const struct collopt_problem *p);
 bool collopt_split_usable(const struct collopt_problem *p);
 #define COLLOPT_SPLIT_UNFIT \
@@ -16,11 +18,12 @@ bool collopt_split_usable(const struct collopt_problem *p);
 int collopt_split_chunks(const struct collopt_problem *p);
 int collopt_split_strands(const struct collopt_problem *p);
 
-/* The levels as a strand of the vector goes through them, neighbours first; strand i of n begins with level i L / n of all L and
- * goes round. */
+/* The levels as a strand of the vector goes through them, neighbours first; strand i of n begins
+ * with level i L / n of all L and goes round. */
 struct collopt_course {
     int levels, splits;         /* on the first SPLITS of them windows are split */
-    int radix[COLLOPT_MOST_LEVELS], width[COLLOPT_MOST_LEVELS];         /* WIDTH: how far apart the ranks of a group are */
+    /* WIDTH: how far apart the ranks of a group are */
+    int radix[COLLOPT_MOST_LEVELS], width[COLLOPT_MOST_LEVELS];
     int windows;                /* that a vector becomes */
 };
 
@@ -32,7 +35,8 @@ struct collopt_window {
     const struct collopt_topology *topology;
     int rank, partition;
     int first, parts;           /* the window */
-    int mine, sums;             /* where the window lies: IN until it has been combined; and where it is from then on */
+    int mine, sums;             /* where the window lies: IN until it has been combined; and where
+                                 * it is from then on */
 };
 
 /* RANK's digit on a level whose ranks are WIDTH apart. */
@@ -43,19 +47,24 @@ static inline int collopt_digit(int rank, int width, int f)
 
 /* What the one at DIGIT is to get of the window, which is split among F. */
 struct collopt_block collopt_window_part(const struct collopt_window *w, int f, int digit);
-/* F ranks, WIDTH apart, exchange parts of the window, which becomes this rank's.  LAST: what is combined goes to
- * OUT. */
+/* F ranks, WIDTH apart, exchange parts of the window, which becomes this rank's. LAST: what is
+ * combined goes to OUT. */
 void collopt_split(struct collopt_window *w, int width, int f, bool last);
 
 /* One level between ranks WIDTH apart, of parts of BYTES. */
 struct collopt_messages collopt_split_messages(int f, int width, double bytes);
 
-/* Defaults of A's parameters, by the model.  FAR: the first level is of ranks that are far apart. */
-size_t collopt_split_preset_radices(const struct collopt_algorithm *a, const struct collopt_problem *p, bool far);
-size_t collopt_split_preset_radix(const struct collopt_algorithm *a, const struct collopt_problem *p);
-size_t collopt_split_preset_splits(const struct collopt_algorithm *a, const struct collopt_problem *p);
-size_t collopt_split_preset_chunks(const struct collopt_algorithm *a, const struct collopt_problem *p);
-size_t collopt_split_preset_strands(const struct collopt_algorithm *a, const struct collopt_problem *p);
+/* Defaults of A's parameters, by the model. FAR: the first level is of ranks that are far apart. */
+size_t collopt_split_preset_radices(const struct collopt_algorithm *a,
+                                    const struct collopt_problem *p, bool far);
+size_t collopt_split_preset_radix(const struct collopt_algorithm *a,
+                                  const struct collopt_problem *p);
+size_t collopt_split_preset_splits(const struct collopt_algorithm *a,
+                                   const struct collopt_problem *p);
+size_t collopt_split_preset_chunks(const struct collopt_algorithm *a,
+                                   const struct collopt_problem *p);
+size_t collopt_split_preset_strands(const struct collopt_algorithm *a,
+                                    const struct collopt_problem *p);
 
 /* The same as functions of one algorithm; and its parameters. */
 #define COLLOPT_SPLIT_LEVEL_PRESETS(which, far) \
@@ -64,7 +73,9 @@ size_t collopt_split_preset_strands(const struct collopt_algorithm *a, const str
     { \
         return collopt_split_preset_radices(&collopt_##which, p, far); \
     } \
-    static size_t radix_##which(const struct collopt_problem *p) { return collopt_split_preset_radix(&collopt_##which, p); }
-#define COLLOPT_SPLIT_LEVELS(which)     COLLOPT_RADICES(radices_##which), COLLOPT_RADIX(radix_##which)
+    static size_t radix_##which(const struct collopt_problem *p) \
+    { return collopt_split_preset_radix(&collopt_##which, p); }
+#define COLLOPT_SPLIT_LEVELS(which)     COLLOPT_RADICES(radices_##which), \
+    COLLOPT_RADIX(radix_##which)
 
 #endif

@@ -1,14 +1,15 @@
-/* Strided splitting: a reduce-scatter by groups of several ranks that exchange parts of what they share, neighbours first, whose
- * windows are ranks' parts at a stride.
+/* Strided splitting: a reduce-scatter by groups of several ranks that exchange parts of what they
+ * share, neighbours first, whose windows are ranks' parts at a stride.
  *
- * On a level of radix f whose ranks are w apart a rank has the parts of those that are like it modulo w.  It keeps those of ranks
- * like it modulo w f and sends each other one of its group that one's, so that on the last level everybody has his own.
- * near_splitting, whose windows are stretches of the vector, has to send these far away in the end; here what is sent and combined
- * lies scattered, and hosts have to pack it.  Rank order is kept.  Radices as in recursive_splitting.
- * Cost: sum of (f-1) messages, (p-1)/p m sent, packed and combined.  Scratch: about 2m.
- * Use it for short and medium vectors on grids, where groups are on lines and the ends of the machine are far apart.
- * With radix 2, and all parts put in bit-reversed order beforehand, MPICH's for operations that do not commute; lists of parts, and
- * radices: collopt. */
+ * On a level of radix f whose ranks are w apart a rank has the parts of those that are like it
+ * modulo w. It keeps those of ranks like it modulo w f and sends each other one of its group that
+ * one's, so that on the last level everybody has his own. near_splitting, whose windows are
+ * stretches of the vector, has to send these far away in the end; here what is sent and combined
+ * lies scattered, and hosts have to pack it. Rank order is kept. Radices as in recursive_splitting.
+ * Cost: sum of (f-1) messages, (p-1)/p m sent, packed and combined. Scratch: about 2m.
+ * Use it for short and medium vectors on grids, where groups are on lines and the ends of the
+ * machine are far apart. With radix 2, and all parts put in bit-reversed order beforehand, MPICH's
+ * for operations that do not commute; lists of parts, and radices: collopt. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -19,7 +20,8 @@
 struct strides {
     const struct collopt_problem *p;
     int rank, partition, have;  /* HAVE: where the sums are; IN at first */
-    struct collopt_block *list; /* of a level: the parts of its first rank's window, then of the second's ... */
+    struct collopt_block *list; /* of a level: the parts of its first rank's window, then of the
+                                 * second's ... */
     int blocks;                 /* of each of these */
 };
 
@@ -29,7 +31,8 @@ static void set_out(struct strides *w, int width, int f)
     w->blocks = w->p->ranks / (width * f);
     for (int digit = 0; digit < f; digit++)
         for (int i = 0; i < w->blocks; i++)
-            w->list[digit * w->blocks + i] = block(w->partition, w->rank % width + digit * width + i * width * f, 1);
+            w->list[digit * w->blocks + i] =
+                block(w->partition, w->rank % width + digit * width + i * width * f, 1);
 }
 
 static struct collopt_region window(const struct strides *w, int place, int digit)
@@ -60,7 +63,8 @@ static void exchange(struct collopt_schedule *s, struct strides *w, int width, i
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_levels all = collopt_split_levels(p);
-    struct strides w = { .p = p, .rank = rank, .partition = collopt_partition_counts(s), .have = COLLOPT_IN };
+    struct strides w = { .p = p, .rank = rank, .partition = collopt_partition_counts(s),
+                         .have = COLLOPT_IN };
     int width = 1;
 
     if (p->ranks == 1) {
@@ -69,7 +73,8 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     }
     w.list = collopt_workspace(s, (size_t)p->ranks * sizeof *w.list);
     for (int l = 0; w.list && l < all.levels; width *= all.radix[l++])
-        exchange(s, &w, width, all.radix[l], l == all.levels - 1 ? COLLOPT_OUT : collopt_accumulator(s));
+        exchange(s, &w, width, all.radix[l],
+                 l == all.levels - 1 ? COLLOPT_OUT : collopt_accumulator(s));
     free(w.list);
 }
 
@@ -91,7 +96,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 COLLOPT_SPLIT_LEVEL_PRESETS(reduce_scatter_strided_splitting, false)
 
-static const char summary[] = "groups exchange parts at a stride, neighbours first; short and medium vectors on grids";
+static const char summary[] =
+    "groups exchange parts at a stride, neighbours first; short and medium vectors on grids";
 static const char rounds[] = "sum (f_i - 1)";
 static const char when[] = "short and medium vectors on grids, any operation";
 static const char source[] = "radix 2: MPICH; radices: Ruefenacht, Bull and Booth, EuroMPI 2016";

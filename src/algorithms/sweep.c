@@ -1,11 +1,12 @@
 /* Up and down sweep: a scan with few messages, for networks that many messages congest.
  *
- * Up: of every two neighbouring groups of d ranks, the last rank of the lower sends its sum to the last of the upper, d = 1, 2,
- * 4 ...  Down, with d falling: the last rank of a group, which has its prefix by now, sends it to the rank d above, the last of
- * the lower half of the next group.
+ * Up: of every two neighbouring groups of d ranks, the last rank of the lower sends its sum to the
+ * last of the upper, d = 1, 2, 4 ... Down, with d falling: the last rank of a group, which has its
+ * prefix by now, sends it to the rank d above, the last of the lower half of the next group.
  * Cost: 2 floor(log2 p) - 1 rounds, one more from 3/2 2^k ranks on, of whole
  * vectors, but fewer than 2p messages in all.  Scratch: up to three vectors.
- * In rank order.  Use it for short vectors on congested networks.  Brent and Kung, IEEE Trans. Comput. 31 (1982). */
+ * In rank order. Use it for short vectors on congested networks. Brent and Kung, IEEE Trans.
+ * Comput. 31 (1982). */
 #include "config.h"
 
 #include "algorithm.h"
@@ -23,14 +24,16 @@ static int height_of(int rank)
 struct sweep {
     struct collopt_schedule *s;
     bool exclusive;
-    struct collopt_region sum;  /* of the ranks from the group's first up to this one (Exscan: below this one) */
+    struct collopt_region sum;  /* of the ranks from the group's first up to this one (Exscan: below
+                                 * this one) */
     bool empty;                 /* Exscan: there are none */
     struct turns tmp, give;
-    struct collopt_region given;        /* the sum with this rank's own, as long as nothing was received since */
+    struct collopt_region given;        /* the sum with this rank's own, as long as nothing was
+                                         * received since */
     bool known;
 };
 
-/* What a rank receives belongs on the left of what it has. */
+/* Received data belong to the left of the rank's own. */
 static void take(struct sweep *w, int from)
 {
     bool first = w->exclusive ? w->empty : w->sum.place == COLLOPT_IN;
@@ -61,8 +64,8 @@ static struct collopt_region inclusive(struct sweep *w)
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     int height = height_of(rank), distance = 1 << height, q = log2_ceil(p->ranks);
-    struct sweep w = { .s = s, .exclusive = p->collective == COLLOPT_EXSCAN, .sum = in(whole()), .empty = true,
-                       .tmp = { .slots = 2 }, .give = { .slots = 1 } };
+    struct sweep w = { .s = s, .exclusive = p->collective == COLLOPT_EXSCAN, .sum = in(whole()),
+                       .empty = true, .tmp = { .slots = 2 }, .give = { .slots = 1 } };
 
     for (int h = 0; h < q; h++) {
         collopt_round(s);
@@ -89,16 +92,19 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
 
-    for (int d = 1; 2 * d <= p->ranks; d *= 2)          /* and down, if there is somebody behind the first pair */
+    for (int d = 1; 2 * d <= p->ranks; d *= 2)          /* and down, if there are ranks after the
+                                                         * first pair */
         collopt_messages(t, 3 * d <= p->ranks ? 2 : 1,
-                         (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = d, .bytes = m, .combined = m });
+                         (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = d,
+                                                    .bytes = m, .combined = m });
 }
 
 static const char source[] = "Brent and Kung, IEEE Trans. Comput. 31 (1982)";
 
 COLLOPT_SCAN_AND_EXSCAN(sweep,
-    .name = "sweep", .summary = "few messages, up a tree and down; short vectors, congested networks",
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "F + floor(log2 (2p/3))", .bytes = "up to q m; fewer than 2p messages in all",
-    .when = "short vectors, congested networks", .source = source,
-    .traffic = traffic, .build = build);
+    .name = "sweep",
+    .summary = "few messages, up a tree and down; short vectors, congested networks",
+    .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "F + floor(log2 (2p/3))",
+    .bytes = "up to q m; fewer than 2p messages in all",
+    .when = "short vectors, congested networks", .source = source, .traffic = traffic,
+    .build = build);

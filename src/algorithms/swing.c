@@ -1,26 +1,33 @@
-/* Swing: reduce-scatter and allgather or gather between ranks at distances 1, 1, 3, 5, 11 ..., first one way and then the other.
+/* Swing: reduce-scatter and allgather or gather between ranks at distances 1, 1, 3, 5, 11 ...,
+ * first one way and then the other.
  *
- * The longest messages go to the nearest ranks, and no step reaches farther than a third of 2^(s+2): on rings, tori and
- * wherever near ranks are well connected, links carry a third less than with doubling distances.  swing_table.c says which blocks
- * are handed on when, swing_strand.c who exchanges what.  In each step half of what is held, rounded down, is sent and the
- * partner's sums for the rest are added.  An odd number of ranks swings as one more: the last rank plays two neighbours.  They
- * are partners in the first step, so that nothing is sent in it, and each of them has half of the blocks from then on.
- * Allreduce and Reduce are free to number their parts: on a power of two (also one that the last rank makes full) what is held is
- * one window.  Elsewhere messages are lists of blocks.
+ * The longest messages go to the nearest ranks, and no step reaches farther than a third of
+ * 2^(s+2): on rings, tori and wherever near ranks are well connected, links carry a third less than
+ * with doubling distances. swing_table.c says which blocks are handed on when, swing_strand.c who
+ * exchanges what. In each step half of what is held, rounded down, is sent and the partner's sums
+ * for the rest are added. An odd number of ranks swings as one more: the last rank plays two
+ * neighbours. They are partners in the first step, so that nothing is sent in it, and each of them
+ * has half of the blocks from then on. Allreduce and Reduce are free to number their parts: on a
+ * power of two (also one that the last rank makes full) what is held is one window. Elsewhere
+ * messages are lists of blocks.
  *
- * swing_torus does this on a torus with even sides: a step is one in one dimension, the dimensions take turns, and a block is
- * handed on in the first step whose dimension says so.  The vector is cut into two strands for each dimension, which
- * start in different ones, half of them in the mirror, so that all links are used at the same time.
+ * swing_torus does this on a torus with even sides: a step is one in one dimension, the dimensions
+ * take turns, and a block is handed on in the first step whose dimension says so. The vector is cut
+ * into two strands for each dimension, which start in different ones, half of them in the mirror,
+ * so that all links are used at the same time.
  *
- * Reduce: the sums are gathered at the root by the same steps in reverse, in which only those ranks send that have what it lacks.
+ * Reduce: the sums are gathered at the root by the same steps in reverse, in which only those ranks
+ * send that have what it lacks.
  *
- * Cost: q = ceil(log2 p) rounds, p odd 2 q - 1, and (p-1)/p m, p odd m; Allreduce and Reduce twice that (p odd: p/(p+1) m each
- * way).  On one port the strands of swing_torus take turns: 2 D times the rounds.  Scratch: 3/8 m (Allreduce), 11/8 m.  Sums
- * grow in no order of ranks: commutative operations only.  Building takes O(p) time and memory, but for Allreduce and Reduce on
- * a power of two.
- * Use it for medium and long vectors where near ranks are near: swing on a ring or a fat tree, swing_torus on a torus.
- * De Sensi et al., NSDI 2024 (arXiv 2401.09356); as Bine butterfly De Sensi et al., SC 2025 (arXiv 2508.17311).  Halving for
- * every even number, and two neighbours in one rank, are collopt's. */
+ * Cost: q = ceil(log2 p) rounds, p odd 2 q - 1, and (p-1)/p m, p odd m; Allreduce and Reduce twice
+ * that (p odd: p/(p+1) m each way). On one port the strands of swing_torus take turns: 2 D times
+ * the rounds. Scratch: 3/8 m (Allreduce), 11/8 m. Sums grow in no order of ranks: commutative
+ * operations only. Building takes O(p) time and memory, but for Allreduce and Reduce on a power of
+ * two.
+ * Use it for medium and long vectors where near ranks are near: swing on a ring or a fat tree,
+ * swing_torus on a torus. De Sensi et al., NSDI 2024 (arXiv 2401.09356); as Bine butterfly De Sensi
+ * et al., SC 2025 (arXiv 2508.17311). Halving for every even number, and two neighbours in one
+ * rank, are collopt's. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -29,7 +36,7 @@
 
 enum { STRANDS = 2 * COLLOPT_SIDES };
 
-/* ---- the schedule --------------------------------------------------------------------------------------------------- */
+/* ---- the schedule ---------------------------------------------------------------------------- */
 
 static struct collopt_region region(int place, const struct collopt_swing_blocks *b)
 {
@@ -53,7 +60,8 @@ static bool elsewhere(const struct collopt_swing *w, const struct collopt_swing_
 
 struct player {                 /* all of one rank */
     int strands, roles;
-    int sums, results;          /* places; RESULTS: of the last step's sums, and of what comes back */
+    int sums, results;          /* places; RESULTS: of the last step's sums, and of what comes
+                                 * back */
     bool back;                  /* is there a way back? */
     struct collopt_swing strand[STRANDS];
     struct collopt_swing_role role[STRANDS][2];
@@ -66,13 +74,15 @@ struct sums {
     bool first, taken;
 };
 
-static struct sums reduce_messages(struct collopt_schedule *s, struct player *m, int i, const struct collopt_swing_role *r, int t)
+static struct sums reduce_messages(struct collopt_schedule *s, struct player *m, int i,
+                                   const struct collopt_swing_role *r, int t)
 {
     const struct collopt_swing *w = &m->strand[i];
     const struct collopt_swing_exchange *x = &r->exchange[t];
     bool first = t == 0 || !elsewhere(w, r, t - 1);
     int mine = first ? COLLOPT_IN : m->sums, to = t == w->steps - 1 ? m->results : m->sums;
-    struct sums u = { .mine = region(mine, &x->take), .to = region(to, &x->take), .first = first, .taken = x->take.n > 0 };
+    struct sums u = { .mine = region(mine, &x->take), .to = region(to, &x->take), .first = first,
+                      .taken = x->take.n > 0 };
 
     if (x->give.n)
         collopt_send(s, rank_of(w, x->peer), region(mine, &x->give));
@@ -83,7 +93,8 @@ static struct sums reduce_messages(struct collopt_schedule *s, struct player *m,
     return u;
 }
 
-static void reduce_sums(struct collopt_schedule *s, const struct collopt_swing_exchange *x, const struct sums *u)
+static void reduce_sums(struct collopt_schedule *s, const struct collopt_swing_exchange *x,
+                        const struct sums *u)
 {
     if (u->taken)
         collopt_combine(s, u->to, u->mine, u->got);
@@ -91,7 +102,8 @@ static void reduce_sums(struct collopt_schedule *s, const struct collopt_swing_e
         collopt_copy(s, region(u->to.place, &x->left), in_blocks(&x->left));
 }
 
-static void gather_step(struct collopt_schedule *s, const struct player *m, int i, const struct collopt_swing_role *r, int t)
+static void gather_step(struct collopt_schedule *s, const struct player *m, int i,
+                        const struct collopt_swing_role *r, int t)
 {
     const struct collopt_swing_exchange *x = &r->exchange[t];
     int peer = rank_of(&m->strand[i], x->peer);
@@ -162,13 +174,14 @@ static int cut(struct collopt_schedule *s, const struct collopt_swing *w)
     int strands = w->strands, partition;
 
     if (!w->scatters)
-        return strands > 1 ? collopt_partition_each(s, collopt_partition(s, strands), w->nodes) : collopt_partition(s, w->nodes);
+        return strands > 1 ? collopt_partition_each(s, collopt_partition(s, strands), w->nodes)
+                           : collopt_partition(s, w->nodes);
     partition = collopt_partition_counts(s);
     return strands > 1 ? collopt_partition_each(s, partition, strands) : partition;
 }
 
-static void build_on(struct collopt_schedule *s, const struct collopt_problem *p, const struct collopt_grid *g, int strands,
-                     int rank)
+static void build_on(struct collopt_schedule *s, const struct collopt_problem *p,
+                     const struct collopt_grid *g, int strands, int rank)
 {
     struct player *m = p->ranks > 1 ? collopt_workspace(s, sizeof *m) : NULL;
 
@@ -207,7 +220,7 @@ static void build_torus(struct collopt_schedule *s, const struct collopt_problem
         build_on(s, p, &g, 2 * g.sides, rank);
 }
 
-/* ---- traffic ------------------------------------------------------------------------------------------------------------- */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 static bool comes_back(const struct collopt_problem *p)
 {
@@ -215,7 +228,8 @@ static bool comes_back(const struct collopt_problem *p)
 }
 
 /* Halves of what is held, in every strand. */
-static void traffic_on(const struct collopt_problem *p, const struct collopt_grid *g, int strands, struct collopt_traffic *t)
+static void traffic_on(const struct collopt_problem *p, const struct collopt_grid *g, int strands,
+                       struct collopt_traffic *t)
 {
     struct collopt_swing w = collopt_swing_strand(p, g, 0, strands);
     bool wired = strands > 1 && p->topology->dims == p->value[0];
@@ -224,17 +238,21 @@ static void traffic_on(const struct collopt_problem *p, const struct collopt_gri
     strands = collopt_traffic_strands(p, strands);
     held = vector_bytes(p) / strands;
     for (int s = 0; s < w.steps; s++) {
-        double twice = p->ranks % 2 && s > 0 ? 2 : 1, back = twice > 1 && p->collective == COLLOPT_REDUCE ? 1.2 : twice;
-        int d = w.dimension[s], far = least(abs(collopt_swing_distance(w.step[s])), most(g->side[d] / 2, 1));
-        struct collopt_messages m = { .pattern = COLLOPT_SWING, .distance = far * g->stride[d], .bytes = held / 2,
-                                      .combined = held / 2, .astride = w.step[s] > 0, .strands = strands };
+        double twice = p->ranks % 2 && s > 0 ? 2 : 1,
+               back = twice > 1 && p->collective == COLLOPT_REDUCE ? 1.2 : twice;
+        int d = w.dimension[s],
+            far = least(abs(collopt_swing_distance(w.step[s])), most(g->side[d] / 2, 1));
+        struct collopt_messages m = { .pattern = COLLOPT_SWING, .distance = far * g->stride[d],
+                                      .bytes = held / 2, .combined = held / 2,
+                                      .astride = w.step[s] > 0, .strands = strands };
 
         collopt_messages(t, twice, m);
         m.combined = 0;
         if (p->collective == COLLOPT_REDUCE)
             m.pattern = COLLOPT_TREE;
         else if (wired && !(p->topology->rings >> d & 1) && g->side[d] > 2)
-            m.uneven = 0.5;     /* on lines strands share links, and they are not abreast any more */
+            m.uneven = 0.5;     /* on lines strands share links, and they are not abreast any
+                                 * more */
         if (comes_back(p))
             collopt_messages(t, back, m);
         held /= 2;
@@ -261,7 +279,8 @@ static const char source[] =
     "De Sensi et al., NSDI 2024 (arXiv 2401.09356) and SC 2025 (arXiv 2508.17311); any p: collopt";
 
 const struct collopt_algorithm collopt_reduce_swing = {
-    .name = "swing", .summary = "reduce-scatter over near ranks first, and gather; long vectors on rings",
+    .name = "swing",
+    .summary = "reduce-scatter over near ranks first, and gather; long vectors on rings",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 q, p odd: about 4 q - 2", .bytes = "2 (p-1)/p m, p odd: up to 2 p/(p+1) m",
     .when = "medium and long vectors where near ranks are near", .source = source,
@@ -269,7 +288,9 @@ const struct collopt_algorithm collopt_reduce_swing = {
 };
 
 const struct collopt_algorithm collopt_allreduce_swing = {
-    .name = "swing", .summary = "reduce-scatter and allgather over near ranks first; medium and long vectors on tori and rings",
+    .name = "swing",
+    .summary = "reduce-scatter and allgather over near ranks first; medium and long vectors on "
+               "tori and rings",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "2 q, p odd: about 4 q - 2", .bytes = "2 (p-1)/p m, p odd: up to 2 p/(p+1) m",
     .when = "medium and long vectors where near ranks are near", .source = source,
@@ -277,11 +298,12 @@ const struct collopt_algorithm collopt_allreduce_swing = {
 };
 
 COLLOPT_SCATTER_AND_BLOCK(swing,
-    .name = "swing", .summary = "halves exchanged, the longest with near ranks; medium and long vectors on tori and rings",
-    .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "q, p odd: about 2 q - 1", .bytes = "(p-1)/p m, p odd: m",
-    .when = "medium and long vectors where near ranks are near", .source = source,
-    .traffic = traffic, .build = build);
+    .name = "swing",
+    .summary = "halves exchanged, the longest with near ranks; medium and long vectors on tori and "
+               "rings",
+    .order = COLLOPT_COMMUTATIVE, .identical = true, .rounds = "q, p odd: about 2 q - 1",
+    .bytes = "(p-1)/p m, p odd: m", .when = "medium and long vectors where near ranks are near",
+    .source = source, .traffic = traffic, .build = build);
 
 static size_t even_sides(const struct collopt_problem *p)
 {
@@ -303,25 +325,31 @@ static bool sides_are_even(const struct collopt_problem *p)
 #define UNEVEN COLLOPT_GRID_UNFIT ", or one of them is odd"
 
 const struct collopt_algorithm collopt_reduce_swing_torus = {
-    .name = "swing_torus", .summary = "swing along every dimension of a torus at once, and gather; medium and long vectors",
+    .name = "swing_torus",
+    .summary = "swing along every dimension of a torus at once, and gather; medium and long "
+               "vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "about 4 dims sum ceil(log2 d_i); in 2 strands for each side", .bytes = "2 (p-1)/p m, p odd: up to 2 p/(p+1) m",
+    .rounds = "about 4 dims sum ceil(log2 d_i); in 2 strands for each side",
+    .bytes = "2 (p-1)/p m, p odd: up to 2 p/(p+1) m",
     .when = "medium and long vectors on tori with even sides", .source = source,
     .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
     .traffic = traffic_torus, .build = build_torus,
 };
 
 const struct collopt_algorithm collopt_allreduce_swing_torus = {
-    .name = "swing_torus", .summary = "swing along every dimension of a torus at once; medium and long vectors",
+    .name = "swing_torus",
+    .summary = "swing along every dimension of a torus at once; medium and long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "about 4 dims sum ceil(log2 d_i); in 2 strands for each side", .bytes = "2 (p-1)/p m, p odd: up to 2 p/(p+1) m",
+    .rounds = "about 4 dims sum ceil(log2 d_i); in 2 strands for each side",
+    .bytes = "2 (p-1)/p m, p odd: up to 2 p/(p+1) m",
     .when = "medium and long vectors on tori with even sides", .source = source,
     .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
     .traffic = traffic_torus, .build = build_torus,
 };
 
 COLLOPT_SCATTER_AND_BLOCK(swing_torus,
-    .name = "swing_torus", .summary = "swing along every dimension of a torus at once; medium and long vectors",
+    .name = "swing_torus",
+    .summary = "swing along every dimension of a torus at once; medium and long vectors",
     .order = COLLOPT_COMMUTATIVE, .identical = true,
     .rounds = "about 2 dims sum ceil(log2 d_i); in 2 strands for each side", .bytes = "(p-1)/p m",
     .when = "medium and long vectors on tori with even sides", .source = source,

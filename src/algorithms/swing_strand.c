@@ -1,15 +1,16 @@
 /* One strand of swing: who works with whom in each step, and on which blocks.
  *
- * The way back to all takes the steps in reverse: what was given comes back.  To one root a block goes along one path, the one
- * by which the root's contribution to it came: from the root to a partner in one step, from that one to another in a later step,
- * until it is at home.  So a rank sends a block once at most.  On powers of two all that a rank has goes with its own block. */
+ * The way back to all takes the steps in reverse: what was given comes back. To one root a block
+ * goes along one path, the one by which the root's contribution to it came: from the root to a
+ * partner in one step, from that one to another in a later step, until it is at home. So a rank
+ * sends a block once at most. On powers of two all that a rank has goes with its own block. */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "swing_strand.h"
 
-/* ---- steps ------------------------------------------------------------------------------------------------------------ */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
 static bool power_of_two(int n)
 {
@@ -43,11 +44,13 @@ int collopt_swing_blocks(const struct collopt_swing *w, int step)
     return n;
 }
 
-struct collopt_swing collopt_swing_strand(const struct collopt_problem *p, const struct collopt_grid *g, int number, int strands)
+struct collopt_swing collopt_swing_strand(const struct collopt_problem *p,
+                                          const struct collopt_grid *g, int number, int strands)
 {
     bool reduces = p->collective == COLLOPT_REDUCE;
-    struct collopt_swing w = { .ranks = p->ranks, .nodes = 1, .strand = number, .strands = strands, .grid = *g,
-                               .mirrored = number >= g->sides, .scatters = p->collective != COLLOPT_ALLREDUCE && !reduces,
+    struct collopt_swing w = { .ranks = p->ranks, .nodes = 1, .strand = number, .strands = strands,
+                               .grid = *g, .mirrored = number >= g->sides,
+                               .scatters = p->collective != COLLOPT_ALLREDUCE && !reduces,
                                .root = reduces ? p->root : -1 };
 
     w.windows = !w.scatters;
@@ -66,19 +69,23 @@ static bool toward(const struct collopt_swing *w, int coordinate)
 
 static int partner(const struct collopt_swing *w, int node, int t)
 {
-    int d = w->dimension[t], x = collopt_grid_at(&w->grid, node, d), distance = collopt_swing_distance(w->step[t]);
+    int d = w->dimension[t], x = collopt_grid_at(&w->grid, node, d),
+        distance = collopt_swing_distance(w->step[t]);
 
-    return collopt_grid_moved(&w->grid, node, d, modulo(toward(w, x) ? x + distance : x - distance, w->grid.side[d]));
+    return collopt_grid_moved(&w->grid, node, d,
+                              modulo(toward(w, x) ? x + distance : x - distance, w->grid.side[d]));
 }
 
-/* ---- when a block is handed on ------------------------------------------------------------------------------------------- */
+/* ---- when a block is handed on --------------------------------------------------------------- */
 
 /* Which half of the window is kept in step T? */
 static bool upper(const struct collopt_swing *w, int node, int t)
 {
     int d = w->dimension[t], side = w->grid.side[d], x = collopt_grid_at(&w->grid, node, d);
 
-    return collopt_swing_position(side, w->mirrored ? modulo(-x, side) : x) >> (log2_ceil(side) - 1 - w->step[t]) & 1;
+    return collopt_swing_position(side, w->mirrored ? modulo(-x, side) : x)
+        >> (log2_ceil(side) - 1 - w->step[t])
+        & 1;
 }
 
 /* The step in which NODE hands on BLOCK; all steps for its own. */
@@ -89,7 +96,8 @@ static int handed_on(const struct collopt_swing *w, int node, int block_)
     while (w->windows && first < w->steps && upper(w, node, first) == upper(w, block_, first))
         first++;
     for (int d = 0; d < w->grid.sides && !w->windows; d++) {
-        int x = collopt_grid_at(&w->grid, node, d), y = collopt_grid_at(&w->grid, block_, d), side = w->grid.side[d];
+        int x = collopt_grid_at(&w->grid, node, d), y = collopt_grid_at(&w->grid, block_, d),
+            side = w->grid.side[d];
         int step = side > 1 ? w->table[d][modulo(toward(w, x) ? y - x : x - y, side)] : 0;
 
         if (side > 1 && step < log2_ceil(side))
@@ -118,7 +126,7 @@ static int leaves(const struct collopt_swing *w, int node)
     return step;
 }
 
-/* ---- what a node exchanges in each step --------------------------------------------------------------------------------- */
+/* ---- what a node exchanges in each step ------------------------------------------------------ */
 
 static void plan_windows(const struct collopt_swing *w, struct collopt_swing_role *r)
 {
@@ -130,7 +138,8 @@ static void plan_windows(const struct collopt_swing *w, struct collopt_swing_rol
         bool up = upper(w, r->node, t);
 
         n /= 2;
-        *x = (struct collopt_swing_exchange){ .peer = partner(w, r->node, t), .give = { 1, list }, .take = { 1, list + 1 } };
+        *x = (struct collopt_swing_exchange){ .peer = partner(w, r->node, t), .give = { 1, list },
+                                              .take = { 1, list + 1 } };
         list[0] = block(r->partition, first + (up ? 0 : n), n);
         first += up ? n : 0;
         list[1] = block(r->partition, first, n);
@@ -142,12 +151,14 @@ static void plan_windows(const struct collopt_swing *w, struct collopt_swing_rol
 }
 
 /* Adds the part of NODE to those of B; neighbours become one block. */
-static void add(const struct collopt_swing *w, const struct collopt_swing_role *r, struct collopt_swing_blocks *b, int node)
+static void add(const struct collopt_swing *w, const struct collopt_swing_role *r,
+                struct collopt_swing_blocks *b, int node)
 {
     int part = w->scatters ? node * w->strands + w->strand : w->strand * w->nodes + node;
     struct collopt_block *last = b->n ? &b->list[b->n - 1] : NULL;
 
-    if (w->scatters && node >= w->ranks)        /* the second neighbour that the last rank plays gets nothing */
+    if (w->scatters && node >= w->ranks)        /* the second neighbour that the last rank plays
+                                                 * gets nothing */
         return;
     if (last && last->first + last->parts == part)
         last->parts++;
@@ -157,7 +168,7 @@ static void add(const struct collopt_swing *w, const struct collopt_swing_role *
 
 enum { LISTS = 5 };             /* of one exchange */
 
-/* What becomes of the block of node B, which is held before step T.  True: it still is. */
+/* The fate of node B's block, which is held before step T. True: it is still held after it. */
 static bool plan_block(const struct collopt_swing *w, struct collopt_swing_role *r, int t, int b)
 {
     struct collopt_swing_exchange *x = &r->exchange[t];
@@ -178,8 +189,8 @@ static bool plan_block(const struct collopt_swing *w, struct collopt_swing_role 
     return true;
 }
 
-/* Every list in front of the next: what is held becomes about half in each step.  HELD: the nodes whose blocks are, in their
- * order. */
+/* Every list in front of the next: what is held becomes about half in each step. HELD: the nodes
+ * whose blocks are, in their order. */
 static void plan_lists(const struct collopt_swing *w, struct collopt_swing_role *r, int *held)
 {
     int n = w->nodes, kept;
@@ -189,8 +200,9 @@ static void plan_lists(const struct collopt_swing *w, struct collopt_swing_role 
         held[i] = i;
     for (int t = 0; t < w->steps; t++, n = kept) {
         r->exchange[t] = (struct collopt_swing_exchange){
-            .peer = partner(w, r->node, t), .give.list = list, .take.list = list + n, .left.list = list + 2 * n,
-            .gives_back.list = list + 3 * n, .gets_back.list = list + 4 * n };
+            .peer = partner(w, r->node, t), .give.list = list, .take.list = list + n,
+            .left.list = list + 2 * n, .gives_back.list = list + 3 * n,
+            .gets_back.list = list + 4 * n };
         kept = 0;
         for (int i = 0; i < n; i++)
             if (plan_block(w, r, t, held[i]))
@@ -199,7 +211,8 @@ static void plan_lists(const struct collopt_swing *w, struct collopt_swing_role 
     }
 }
 
-bool collopt_swing_plan(struct collopt_schedule *s, const struct collopt_swing *w, struct collopt_swing_role *r)
+bool collopt_swing_plan(struct collopt_schedule *s, const struct collopt_swing *w,
+                        struct collopt_swing_role *r)
 {
     size_t nodes = w->windows ? COLLOPT_SWING_STEPS : (size_t)w->nodes;
     int *held = collopt_workspace(s, nodes * sizeof *held);
@@ -213,7 +226,7 @@ bool collopt_swing_plan(struct collopt_schedule *s, const struct collopt_swing *
     return held && r->room;
 }
 
-/* ---- tables --------------------------------------------------------------------------------------------------------------- */
+/* ---- tables ---------------------------------------------------------------------------------- */
 
 bool collopt_swing_tables(struct collopt_schedule *s, struct collopt_swing *w)
 {

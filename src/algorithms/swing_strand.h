@@ -1,4 +1,5 @@
-/* One strand of swing: a reduce-scatter of a share of the vector, step by step, and the way back.  swing.c writes it down. */
+/* One strand of swing: a reduce-scatter of a share of the vector, step by step, and the way back.
+ * swing.c writes it down. */
 #ifndef COLLOPT_SWING_STRAND_H
 #define COLLOPT_SWING_STRAND_H
 
@@ -10,14 +11,17 @@ struct collopt_swing {
     int ranks, nodes, strand, strands;
     struct collopt_grid grid;
     bool mirrored, scatters, windows;
-    int root;                   /* the only node that gets results; -1: the way back leads to all, or there is none */
-    int steps, dimension[COLLOPT_SWING_STEPS], step[COLLOPT_SWING_STEPS];   /* each step of all is a step in a dimension */
+    int root;                   /* the only node that gets results; -1: the way back leads to all,
+                                 * or there is none */
+    /* each step of all is a step in a dimension */
+    int steps, dimension[COLLOPT_SWING_STEPS], step[COLLOPT_SWING_STEPS];
     int when[COLLOPT_SIDES][COLLOPT_SWING_STEPS];       /* and back */
     unsigned char *table[COLLOPT_SIDES];
 };
 
 /* The tables are not made. */
-struct collopt_swing collopt_swing_strand(const struct collopt_problem *p, const struct collopt_grid *g, int number, int strands);
+struct collopt_swing collopt_swing_strand(const struct collopt_problem *p,
+                                          const struct collopt_grid *g, int number, int strands);
 /* Blocks that a node holds before STEP. */
 int collopt_swing_blocks(const struct collopt_swing *w, int step);
 
@@ -39,10 +43,11 @@ struct collopt_swing_role {             /* of this rank: a node */
     struct collopt_block *room;         /* for all lists */
 };
 
-/* W's tables, where they are needed, and all of ROLE but NODE and PARTITION, which are given.  False: out of memory, and the
- * schedule knows; all are to be forgotten anyway. */
+/* W's tables, where they are needed, and all of ROLE but NODE and PARTITION, which are given.
+ * False: out of memory, and the schedule knows; all are to be forgotten anyway. */
 bool collopt_swing_tables(struct collopt_schedule *s, struct collopt_swing *w);
-bool collopt_swing_plan(struct collopt_schedule *s, const struct collopt_swing *w, struct collopt_swing_role *role);
+bool collopt_swing_plan(struct collopt_schedule *s, const struct collopt_swing *w,
+                        struct collopt_swing_role *role);
 void collopt_swing_forget(struct collopt_swing *w);
 
 #endif

@@ -1,15 +1,19 @@
-/* Swing: which blocks a node hands on in which of ceil(log2 n) steps, for any even number n of nodes on a ring.
+/* Swing: which blocks a node hands on in which of ceil(log2 n) steps, for any even number n of
+ * nodes on a ring.
  *
- * In step s node r works with r + rho_s if r is even, r - rho_s if it is odd, rho_s = 1, -1, 3, -5, 11, ...: parity
- * alternates, so partners agree.  Count from oneself, c = b - r (r even) or r - b (odd): then all nodes look alike, and
- * what a partner calls c is rho_s - c here.  The table says for each c in which step the sum for that block is handed on.
+ * In step s node r works with r + rho_s if r is even, r - rho_s if it is odd, rho_s = 1, -1, 3, -5,
+ * 11, ...: parity alternates, so partners agree. Count from oneself, c = b - r (r even) or r - b
+ * (odd): then all nodes look alike, and what a partner calls c is rho_s - c here. The table says
+ * for each c in which step the sum for that block is handed on.
  *
- * It is made backwards.  R_q = { 0 }, one's own block; R_s = R_(s+1) and its image under c -> rho_s - c.  On the circle
- * of the n / 2 pairs { c, 1 - c }, each c in R_s stands for an arc of 2^(s-1) pairs, of which its image in the next step is
- * one half; the arcs cover the circle, and what they cover twice lies in one place, between the last arc and the first.  When
- * it is as long as half an arc, the image that lies all in it is left out (one of the two halves there always is an
- * image: neighbours differ in parity but for those two, by which it goes, image above or below, with parity and step).  So |R_s|
- * = ceil(n / 2^s): a step hands on half of what is held, rounded down, as on a circulant graph.
+ * It is made backwards. R_q = { 0 }, one's own block; R_s = R_(s+1) and its image under c -> rho_s
+ * - c. On the circle of the n / 2 pairs { c, 1 - c }, each c in R_s stands for an arc of 2^(s-1)
+ * pairs, of which its image in the next step is one half; the arcs cover the circle, and what they
+ * cover twice lies in one place, between the last arc and the first. When it is as long as half an
+ * arc, the image that lies all in it is left out (one of the two halves there always is an image:
+ * neighbours differ in parity but for those two, by which it goes, image above or below, with
+ * parity and step). So |R_s| = ceil(n / 2^s): a step hands on half of what is held, rounded down,
+ * as on a circulant graph.
  *
  * Bine's negabinary windows are this table where n is a power of two. */
 #include "config.h"
@@ -30,7 +34,8 @@ int collopt_swing_held(int nodes, int step)
     return (int)(((long)nodes + (1L << step) - 1) >> step);
 }
 
-/* Doubles the N arcs of TILE, in their order on the circle, and leaves out what is twice; NEXT gets them. */
+/* Doubles the N arcs of TILE, in their order on the circle, and leaves out what is twice; NEXT gets
+ * them. */
 static void halve_arcs(int nodes, int s, const int *tile, int n, int *next, unsigned char *step)
 {
     int held = collopt_swing_held(nodes, s), kept = 0, distance = collopt_swing_distance(s);
@@ -65,7 +70,8 @@ void collopt_swing_table(int nodes, unsigned char *step, int *work)
     }
 }
 
-/* Negabinary digits of c, from neighbouring ones the steps of which c is the alternating sum of distances, lowest step first. */
+/* Negabinary digits of c, from neighbouring ones the steps of which c is the alternating sum of
+ * distances, lowest step first. */
 int collopt_swing_position(int nodes, int node)
 {
     const unsigned mask = 0xaaaaaaaau;

@@ -1,34 +1,38 @@
-/* Transpose for Scan and Exscan: the owner of a part of the vector makes the prefixes of its group's ranks.
+/* Transpose for Scan and Exscan: the owner of a part of the vector makes the prefixes of its
+ * group's ranks.
  *
- * Groups of g neighbouring ranks cut the vector into g parts.  Each rank receives its part from all ranks of its
- * group, adds them up and learns what the groups below have summed up to (an Exscan among the owners of the same
- * part); from there it makes the prefix of each rank of its group, and hands it to that rank.  One group of all ranks needs
- * no Exscan.  This Exscan is by transpose, too, as often as "splits" says, in groups of as many owners; in the end by
- * pairwise_doubling, or with a radix k above 2 by recursive_multiplying.  The vector may be cut in "chunks", each of which begins when
- * the one before has been exchanged in the groups: while owners that are far apart carry one, neighbours exchange another.
- * Cost: for s splits 2 s (g-1) + (k-1) log_k n rounds, n = p/g^s, with a g-th of the vector, of that ...; about 2m
- * combined; c chunks: c times as many rounds of a c-th.  Scratch: about m.  In rank order.
- * Use it for medium and long vectors: no prefix travels through others, as in chains and trees, whose pipelines have
- * to be filled, and only 1/g of a vector is sent for each level of a tree.  Small groups for medium vectors, since
- * messages overlap in a group.
+ * Groups of g neighbouring ranks cut the vector into g parts. Each rank receives its part from all
+ * ranks of its group, adds them up and learns what the groups below have summed up to (an Exscan
+ * among the owners of the same part); from there it makes the prefix of each rank of its group, and
+ * hands it to that rank. One group of all ranks needs no Exscan. This Exscan is by transpose, too,
+ * as often as "splits" says, in groups of as many owners; in the end by pairwise_doubling, or with
+ * a radix k above 2 by recursive_multiplying. The vector may be cut in "chunks", each of which
+ * begins when the one before has been exchanged in the groups: while owners that are far apart
+ * carry one, neighbours exchange another. Cost: for s splits 2 s (g-1) + (k-1) log_k n rounds, n =
+ * p/g^s, with a g-th of the vector, of that ...; about 2m combined; c chunks: c times as many
+ * rounds of a c-th. Scratch: about m. In rank order. Use it for medium and long vectors: no prefix
+ * travels through others, as in chains and trees, whose pipelines have to be filled, and only 1/g
+ * of a vector is sent for each level of a tree. Small groups for medium vectors, since messages
+ * overlap in a group.
  * Pairwise exchange is folklore; prefixes at the owner: collopt. */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "algorithm.h"
-#include "select/model.h"
+#include "model/model.h"
 
-extern const struct collopt_algorithm collopt_exscan_pairwise_doubling, collopt_exscan_recursive_multiplying,
-    collopt_exscan_transpose;
+extern const struct collopt_algorithm collopt_exscan_pairwise_doubling,
+    collopt_exscan_recursive_multiplying, collopt_exscan_transpose;
 
 /* Larger groups share links with all that they send at once. */
 enum { MOST_RADIX = 4, MOST_SPLITS = 5 };
 
 enum { WIDTH, RADIX, SPLITS, CHUNKS };      /* parameters */
 
-/* What is hardly faster by the model need not be so, and what is tried first is simpler: Scan of 64 KiB on 8 hosts over TCP
- * takes 4.8 ms by a width of 4, and 5.7 by one of 2 and two splits, for which 0.99 times as much is predicted. */
+/* What is hardly faster by the model need not be so, and what is tried first is simpler: Scan of 64
+ * KiB on 8 hosts over TCP takes 4.8 ms by a width of 4, and 5.7 by one of 2 and two splits, for
+ * which 0.99 times as much is predicted. */
 static const double differs = 0.97;
 
 struct variant {
@@ -62,10 +66,12 @@ struct member {
     struct collopt_schedule *s;
     const struct collopt_problem *p;
     int rank, index, group, width, groups;
-    int parts, first_part;      /* the partition; where the chunk begins in it, with a part for each of the group */
+    int parts, first_part;      /* the partition; where the chunk begins in it, with a part for each
+                                 * of the group */
     struct collopt_block mine;
     bool exclusive;
-    struct collopt_region *operand, *result;    /* [width] what ranks of the group contribute to MINE, and what they are to get */
+    struct collopt_region *operand, *result;    /* [width] what ranks of the group contribute to
+                                                 * MINE, and what they are to get */
 };
 
 static struct collopt_block part_of(const struct member *m, int index)
@@ -98,7 +104,7 @@ static void exchange(struct member *m)
     }
 }
 
-/* What the last group sums up to is of no use. */
+/* The total of the last group is not needed. */
 static int add_up(struct member *m)
 {
     struct collopt_row row = { .operands = 0 };
@@ -118,15 +124,18 @@ static struct collopt_region carry(struct member *m)
     int radix = radix_of(m->p), splits = splits_of(m->p);
     struct collopt_inner inner = { .algorithm = &collopt_exscan_pairwise_doubling, .segments = 1 };
     int *member = collopt_workspace(m->s, (size_t)m->groups * sizeof *member);
-    struct collopt_phase phase = { .ranks = m->groups, .index = m->group, .member = member, .whole = m->mine,
-                                   .in = add_up(m), .out = COLLOPT_OUT };
+    struct collopt_phase phase = { .ranks = m->groups, .index = m->group, .member = member,
+                                   .whole = m->mine, .in = add_up(m), .out = COLLOPT_OUT };
 
     if (!member)
         return in(m->mine);
     if (splits > 1)
-        inner = (struct collopt_inner){ &collopt_exscan_transpose, { (size_t)m->width, (size_t)radix, (size_t)splits - 1 }, 1 };
+        inner = (struct collopt_inner){ &collopt_exscan_transpose,
+                                        { (size_t)m->width, (size_t)radix, (size_t)splits - 1 },
+                                        1 };
     else if (radix > 2)
-        inner = (struct collopt_inner){ &collopt_exscan_recursive_multiplying, { (size_t)radix }, 1 };
+        inner = (struct collopt_inner){ &collopt_exscan_recursive_multiplying, { (size_t)radix },
+                                        1 };
     for (int i = 0; i < m->groups; i++)
         member[i] = i * m->width + m->index;
     if (m->group > 0 && (!m->exclusive || m->index > 0))
@@ -136,8 +145,8 @@ static struct collopt_region carry(struct member *m)
     return at(phase.out, m->mine);
 }
 
-/* Each prefix from the one before, or from BELOW, where its last operand is; that must not be IN, and this rank's own is
- * to be in OUT. */
+/* Each prefix from the one before, or from BELOW, where its last operand is; that must not be IN,
+ * and this rank's own is to be in OUT. */
 static void extend(struct member *m, const struct collopt_region *below)
 {
     struct collopt_region sum = below ? *below : m->operand[0];
@@ -193,8 +202,9 @@ static int one_chunk(struct member *m)
 static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     int width = width_of(p), begun = 0;
-    struct member m = { .s = s, .p = p, .rank = rank, .index = rank % width, .group = rank / width, .width = width,
-                        .groups = p->ranks / width, .parts = collopt_partition(s, width * chunks_of(p)),
+    struct member m = { .s = s, .p = p, .rank = rank, .index = rank % width, .group = rank / width,
+                        .width = width, .groups = p->ranks / width,
+                        .parts = collopt_partition(s, width * chunks_of(p)),
                         .exclusive = p->collective == COLLOPT_EXSCAN };
 
     m.operand = collopt_workspace(s, 2 * (size_t)width * sizeof *m.operand);
@@ -215,7 +225,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     free(m.operand);
 }
 
-/* ---- traffic ------------------------------------------------------------------------------------------------------------ */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
@@ -230,14 +240,17 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     collopt_chunks(t, chunks_of(p));
     for (int l = 0; l < splits && apart < p->ranks; l++) {
         m /= width;
-        collopt_messages(t, 2, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = apart, .bytes = m,
-                                                          .combined = width * m, .fan = width - 1 });
+        collopt_messages(t, 2, (struct collopt_messages){ .pattern = COLLOPT_PAIRS,
+                                                          .distance = apart, .bytes = m,
+                                                          .combined = width * m,
+                                                          .fan = width - 1 });
         apart *= width;
     }
     if (radix > 2)
         collopt_traffic_scan_multiplying(t, p->ranks / apart, radix, apart, m);
     for (int d = apart; radix == 2 && d < p->ranks; d *= 2)
-        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d, .bytes = m, .combined = m });
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = d,
+                                                          .bytes = m, .combined = m });
     collopt_chunks_end(t);
 }
 
@@ -252,16 +265,18 @@ static bool divides(int ranks, int width, int splits)
     return true;
 }
 
-/* The fastest splits and radix for WITH's width, where it doesn't say them, and the time that they take; no splits: none
- * serves. */
+/* The fastest splits and radix for WITH's width, where it doesn't say them, and the time that they
+ * take; no splits: none serves. */
 static struct variant best_variant(struct collopt_problem with, double *seconds)
 {
-    int left = with.ranks, width = width_of(&with), radix = (int)with.value[RADIX], splits = (int)with.value[SPLITS];
+    int left = with.ranks, width = width_of(&with), radix = (int)with.value[RADIX],
+        splits = (int)with.value[SPLITS];
     struct variant best = { 0, 0 };
 
     for (int s = 1; s <= MOST_SPLITS && left > 1 && left % width == 0; s++) {
         left /= width;
-        for (int k = radix ? radix : 2; k <= (radix ? radix : most(2, least(left, MOST_RADIX))); k++) {
+        for (int k = radix ? radix : 2; k <= (radix ? radix : most(2, least(left, MOST_RADIX)));
+             k++) {
             double time;
 
             if (splits && splits != s && left > 1)
@@ -301,9 +316,10 @@ static size_t splits(const struct collopt_problem *p)
     return (size_t)most((int)best_variant(*p, &seconds).splits, 1);
 }
 
-/* One of the least divisors of the number of ranks, or all.  Wide groups share more links than is predicted: on a 4x4x4 torus
- * a Scan of 4 MiB by a width of 32 is simulated to take 718 us, for 536; of 512 KiB on 64 ranks of a dragonfly, width 4 and 8,
- * 111 and 196 us, for 122 and 116, where a fat tree takes 102 and 97. */
+/* One of the least divisors of the number of ranks, or all. Wide groups share more links than is
+ * predicted: on a 4x4x4 torus a Scan of 4 MiB by a width of 32 is simulated to take 718 us, for
+ * 536; of 512 KiB on 64 ranks of a dragonfly, width 4 and 8, 111 and 196 us, for 122 and 116, where
+ * a fat tree takes 102 and 97. */
 static size_t width(const struct collopt_problem *p)
 {
     enum { MOST = 64, MOST_ON_GRID = 16, NARROW = 4 };
@@ -339,7 +355,8 @@ static bool usable(const struct collopt_problem *p)
       .help = "neighbouring ranks that exchange parts; divides the ranks" }
 
 static const char source[] = "pairwise exchange: folklore; prefixes at the owner: collopt";
-static const char summary[] = "for every part, a rank of its own makes all prefixes of a group; medium and long vectors";
+static const char summary[] =
+    "for every part, a rank of its own makes all prefixes of a group; medium and long vectors";
 static const char unfit[] = "its width does not divide the ranks, as often as its splits say";
 static const char rounds[] = "up to chunks (2 splits (width-1) + (k-1) ceil(log_k p))",
     bytes[] = "up to (2 + ((k-1) ceil(log_k (p/width^splits)) - 2)/width^splits) m";
@@ -349,6 +366,7 @@ COLLOPT_SCAN_AND_EXSCAN(transpose,
     .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = rounds, .bytes = bytes,
     .when = "medium and long vectors", .source = source,
-    .parameter = { WIDTH_PARAMETER, COLLOPT_RADIX(radix), COLLOPT_SPLITS(splits), COLLOPT_CHUNKS(chunks) },
+    .parameter = { WIDTH_PARAMETER, COLLOPT_RADIX(radix), COLLOPT_SPLITS(splits),
+                   COLLOPT_CHUNKS(chunks) },
     .usable = usable, .unfit = unfit,
     .traffic = traffic, .build = build);

@@ -1,7 +1,8 @@
 /* In-order trees, and pipelines through them.
  *
- * A subtree is an interval of ranks; a node lies between its left and its right subtree, so that left op own op right keeps
- * rank order.  Chains, balanced trees and the two-tree differ only in who is whose parent. */
+ * A subtree is an interval of ranks; a node lies between its left and its right subtree, so that
+ * left op own op right keeps rank order. Chains, balanced trees and the two-tree differ only in who
+ * is whose parent. */
 #include "config.h"
 
 #include "algorithm.h"
@@ -26,8 +27,8 @@ struct collopt_tree collopt_binary_tree(int lo, int hi, int root, int rank)
     return t;
 }
 
-/* The tree over an even number of ranks, counted from 1, in which odd ranks are leaves and a node of 2^h (2 i + 1) has
- * 2^h - 1 lower ranks below it, as far as there are ranks. */
+/* The tree over an even number of ranks, counted from 1, in which odd ranks are leaves and a node
+ * of 2^h (2 i + 1) has 2^h - 1 lower ranks below it, as far as there are ranks. */
 static struct collopt_tree first_tree(int ranks, int rank)
 {
     struct collopt_tree t = { -1, -1, -1 };
@@ -61,7 +62,8 @@ static struct collopt_tree tree_of_even(int ranks, bool second, int rank)
 
     struct collopt_tree t = first_tree(ranks, mirrored(ranks, rank));
 
-    return (struct collopt_tree){ mirrored(ranks, t.parent), mirrored(ranks, t.right), mirrored(ranks, t.left) };
+    return (struct collopt_tree){ mirrored(ranks, t.parent), mirrored(ranks, t.right),
+                                  mirrored(ranks, t.left) };
 }
 
 static int shifted(int by, int rank)
@@ -69,10 +71,12 @@ static int shifted(int by, int rank)
     return rank < 0 ? -1 : rank + by;
 }
 
-/* NOTHING: for a child that is not there.  Of two that come at the same time, one waits for the other. */
+/* NOTHING: for a child that is not there. Of two that come at the same time, one waits for the
+ * other. */
 static const struct collopt_tree_rounds NOTHING = { -1, -1 };
 
-static struct collopt_tree_rounds joined(struct collopt_tree_rounds first, struct collopt_tree_rounds second)
+static struct collopt_tree_rounds joined(struct collopt_tree_rounds first,
+                                         struct collopt_tree_rounds second)
 {
     int behind = first.down >= 0;
 
@@ -82,7 +86,8 @@ static struct collopt_tree_rounds joined(struct collopt_tree_rounds first, struc
                                          most(1 + first.down, 1 + behind + second.down) };
 }
 
-/* Of balanced trees of RANKS and of RANKS + 1, whose subtrees have two sizes in all, one beside the other. */
+/* Of balanced trees of RANKS and of RANKS + 1, whose subtrees have two sizes in all, one beside the
+ * other. */
 static void rounds_of(int ranks, bool larger_first, struct collopt_tree_rounds of[2])
 {
     struct collopt_tree_rounds child[2] = { NOTHING, { 0, 0 } };        /* of 0 and of 1 */
@@ -114,7 +119,8 @@ struct collopt_tree_rounds collopt_binary_tree_rounds(int below, int above, bool
 /* An odd number has its last rank on top of both trees. */
 struct collopt_tree collopt_two_tree(int lo, int hi, bool second, int rank)
 {
-    int even = (hi - lo) / 2 * 2, top = even ? 1 << log2_floor(even) : 0, root = second ? even - top : top - 1;
+    int even = (hi - lo) / 2 * 2, top = even ? 1 << log2_floor(even) : 0,
+        root = second ? even - top : top - 1;
     struct collopt_tree t = { -1, -1, -1 };
 
     if (rank - lo < even)
@@ -123,7 +129,8 @@ struct collopt_tree collopt_two_tree(int lo, int hi, bool second, int rank)
         t.left = root;
     if (even > 0 && rank - lo == root && even < hi - lo)
         t.parent = even;
-    return (struct collopt_tree){ shifted(lo, t.parent), shifted(lo, t.left), shifted(lo, t.right) };
+    return (struct collopt_tree){ shifted(lo, t.parent), shifted(lo, t.left),
+                                  shifted(lo, t.right) };
 }
 
 static int depth_of(int even, bool second, int rank)
@@ -135,10 +142,11 @@ static int depth_of(int even, bool second, int rank)
     return depth;
 }
 
-/* Where RANK has children, siblings must differ in colour, and so must the parents of two leaves of the other tree that are
- * siblings there.  Those are x and x + 2 for x a multiple of four, or two more, whichever p is not; seen from x, one is below
- * the other by one step to one side and then steps to the other side only.  So on one side children get the other colour, on
- * the other side their parent's. */
+/* Where RANK has children, siblings must differ in colour, and so must the parents of two leaves of
+ * the other tree that are siblings there. Those are x and x + 2 for x a multiple of four, or two
+ * more, whichever p is not; seen from x, one is below the other by one step to one side and then
+ * steps to the other side only. So on one side children get the other colour, on the other side
+ * their parent's. */
 static bool colour_where_inner(int even, bool second, int rank)
 {
     bool colour = second, far_side = (even % 4 == 0) == second;
@@ -196,14 +204,15 @@ int collopt_two_tree_due(int t, int start, int segments)
     return t < start || (t - start) % 2 || j >= segments ? -1 : j;
 }
 
-void collopt_tree_take(struct collopt_schedule *s, int child, struct turns *tmp, struct collopt_block segment)
+void collopt_tree_take(struct collopt_schedule *s, int child, struct turns *tmp,
+                       struct collopt_block segment)
 {
     if (child >= 0)
         collopt_receive(s, child, at(turn(s, tmp), segment));
 }
 
-static void add_taken(struct collopt_schedule *s, struct collopt_row *row, int child, const struct turns *tmp, int number,
-                      struct collopt_block segment)
+static void add_taken(struct collopt_schedule *s, struct collopt_row *row, int child,
+                      const struct turns *tmp, int number, struct collopt_block segment)
 {
     if (child < 0)
         return;
@@ -211,7 +220,8 @@ static void add_taken(struct collopt_schedule *s, struct collopt_row *row, int c
     collopt_row_add(s, row, row->to);
 }
 
-void collopt_tree_give(struct collopt_schedule *s, struct collopt_tree t, const struct collopt_tree_turns *tmp, int number,
+void collopt_tree_give(struct collopt_schedule *s, struct collopt_tree t,
+                       const struct collopt_tree_turns *tmp, int number,
                        struct collopt_block segment)
 {
     struct collopt_row row = { .operands = 0 };
@@ -228,15 +238,16 @@ void collopt_tree_give(struct collopt_schedule *s, struct collopt_tree t, const 
     }
 }
 
-void collopt_tree_up(struct collopt_schedule *s, struct collopt_tree t, struct collopt_tree_turns *tmp, int number,
-                     struct collopt_block segment)
+void collopt_tree_up(struct collopt_schedule *s, struct collopt_tree t,
+                     struct collopt_tree_turns *tmp, int number, struct collopt_block segment)
 {
     collopt_tree_take(s, t.left, &tmp->left, segment);
     collopt_tree_take(s, t.right, &tmp->right, segment);
     collopt_tree_give(s, t, tmp, number, segment);
 }
 
-void collopt_tree_down(struct collopt_schedule *s, struct collopt_tree t, struct collopt_block segment)
+void collopt_tree_down(struct collopt_schedule *s, struct collopt_tree t,
+                       struct collopt_block segment)
 {
     if (t.parent >= 0)
         collopt_receive(s, t.parent, out(segment));

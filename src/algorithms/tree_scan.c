@@ -1,16 +1,16 @@
-/* Pipelined scans through an in-order tree: sums of subtrees go up while prefixes come down, segment by segment.
+/* Pipelined scans through an in-order tree: sums of subtrees go up while prefixes come down,
+ * segment by segment.
  *
- * A node receives the sum of its left subtree, combines its own (that is its prefix within the subtree), then the
- * sum of its right subtree, and sends the total up.  From above it receives the sum of all ranks left of its
- * subtree, hands that on to the left, and with its own prefix to the right.  Totals that nobody needs (of subtrees
- * that hold the last rank) and prefixes of subtrees that hold rank 0 are not sent.  Both directions are strands of
- * their own, so segments overlap freely.  With two trees each half of the vector goes through its own, both ways in
- * the slots of two_tree.c.
- * Cost, S segments: about 3 S + 2 log2 p rounds of m/S, 3m in and out of the busiest rank; two trees: 2 S + 2 or 3
- * log2 p, and 2m.
- * Scratch: a few segments.  In rank order.
- * Use it for long vectors.  Sanders and Traeff, EuroPVM/MPI 2006; Sanders, Speck and Traeff, Parallel Comput. 35
- * (2009). */
+ * A node receives the sum of its left subtree, combines its own (that is its prefix within the
+ * subtree), then the sum of its right subtree, and sends the total up.  From above it receives
+ * the sum of all ranks left of its subtree, hands that on to the left, and with its own prefix
+ * to the right.  Totals that no rank needs (of subtrees that hold the last rank) and prefixes of
+ * subtrees that hold rank 0 are not sent.  Both directions are strands of their own, so segments
+ * overlap freely.  With two trees each half of the vector goes through its own, both ways in the
+ * slots of two_tree.c. Cost, S segments: about 3 S + 2 log2 p rounds of m/S, 3m in and out of
+ * the busiest rank; two trees: 2 S + 2 or 3 log2 p, and 2m. Scratch: a few segments.  In rank
+ * order. Use it for long vectors.  Sanders and Traeff, EuroPVM/MPI 2006; Sanders, Speck and
+ * Traeff, Parallel Comput. 35 (2009). */
 #include "config.h"
 
 #include "algorithm.h"
@@ -26,7 +26,8 @@ struct node {
 enum { FIRST, SECOND, ALONE };  /* of two trees, or one for all */
 enum { UP, DOWN };              /* strands */
 enum { TURNS_ALONE = 2, TURNS = 3 };    /* segments that a stream has scratch for */
-enum { LAG = 2 };               /* more would keep prefixes from going down between the totals that go up */
+enum { LAG = 2 };               /* more would keep prefixes from going down between the totals that
+                                 * go up */
 
 static struct collopt_tree tree_of(const struct collopt_problem *p, int which, int rank)
 {
@@ -43,8 +44,8 @@ static bool exclusive(const struct collopt_problem *p)
 static struct node node_of(const struct collopt_problem *p, int which, int rank)
 {
     struct turns few = { .slots = which == ALONE ? TURNS_ALONE : TURNS };
-    struct node n = { .tree = tree_of(p, which, rank), .exclusive = exclusive(p), .left = few, .right = few, .prefix = few,
-                      .total = few, .give = few };
+    struct node n = { .tree = tree_of(p, which, rank), .exclusive = exclusive(p), .left = few,
+                      .right = few, .prefix = few, .total = few, .give = few };
     int first = rank, last = rank;
 
     for (int next = n.tree.left; next >= 0; next = tree_of(p, which, next).left)
@@ -56,9 +57,10 @@ static struct node node_of(const struct collopt_problem *p, int which, int rank)
     return n;
 }
 
-/* ---- one segment; steps that need not follow one another at once ---------------------------------------------- */
+/* ---- one segment; steps that need not follow one another at once ----------------------------- */
 
-static struct collopt_region taken(const struct turns *tmp, int number, struct collopt_block segment)
+static struct collopt_region taken(const struct turns *tmp, int number,
+                                   struct collopt_block segment)
 {
     return at(tmp->slot[number % tmp->slots], segment);
 }
@@ -67,7 +69,8 @@ static struct collopt_region taken(const struct turns *tmp, int number, struct c
 static void take_left(struct collopt_schedule *s, struct node *n, struct collopt_block segment)
 {
     if (n->tree.left >= 0)
-        collopt_receive(s, n->tree.left, n->exclusive ? out(segment) : at(turn(s, &n->left), segment));
+        collopt_receive(s, n->tree.left,
+                        n->exclusive ? out(segment) : at(turn(s, &n->left), segment));
 }
 
 static void take_right(struct collopt_schedule *s, struct node *n, struct collopt_block segment)
@@ -77,7 +80,8 @@ static void take_right(struct collopt_schedule *s, struct node *n, struct collop
 }
 
 /* After this OUT holds left op own (Scan) or left (Exscan), if there is a left subtree. */
-static void give_total(struct collopt_schedule *s, struct node *n, int number, struct collopt_block segment)
+static void give_total(struct collopt_schedule *s, struct node *n, int number,
+                       struct collopt_block segment)
 {
     struct collopt_row total = { .operands = 0 };
 
@@ -104,20 +108,24 @@ static void take_prefix(struct collopt_schedule *s, struct node *n, struct collo
 {
     if (n->before)
         collopt_receive(s, n->tree.parent,
-                        n->exclusive && n->tree.left < 0 ? out(segment) : at(turn(s, &n->prefix), segment));
+                        n->exclusive && n->tree.left < 0 ? out(segment)
+                                                         : at(turn(s, &n->prefix), segment));
 }
 
-static void pass_left(struct collopt_schedule *s, const struct node *n, int number, struct collopt_block segment)
+static void pass_left(struct collopt_schedule *s, const struct node *n, int number,
+                      struct collopt_block segment)
 {
     if (n->before && n->tree.left >= 0)
         collopt_send(s, n->tree.left, taken(&n->prefix, number, segment));
 }
 
 /* The rank's result. */
-static void complete(struct collopt_schedule *s, const struct node *n, int number, struct collopt_block segment)
+static void complete(struct collopt_schedule *s, const struct node *n, int number,
+                     struct collopt_block segment)
 {
     if (n->before && (n->tree.left >= 0 || !n->exclusive))
-        collopt_combine(s, out(segment), taken(&n->prefix, number, segment), n->tree.left >= 0 ? out(segment) : in(segment));
+        collopt_combine(s, out(segment), taken(&n->prefix, number, segment),
+                        n->tree.left >= 0 ? out(segment) : in(segment));
     else if (!n->before && n->tree.left < 0 && !n->exclusive)
         collopt_copy(s, out(segment), in(segment));
 }
@@ -137,7 +145,7 @@ static void pass_right(struct collopt_schedule *s, struct node *n, struct collop
     collopt_send(s, n->tree.right, give);
 }
 
-/* ---- all segments ------------------------------------------------------------------------------------------- */
+/* ---- all segments ---------------------------------------------------------------------------- */
 
 static void build_one(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
@@ -210,7 +218,8 @@ static void slot_down(struct collopt_schedule *s, struct stream stream[2], int t
             pass_right(s, &w->node, segment);
     }
     for (int i = 0; i < 2; i++)
-        if (due(&stream[i], t, collopt_two_tree_down(&stream[i].slots, stream[i].slots.up), &j, &segment))
+        if (due(&stream[i], t, collopt_two_tree_down(&stream[i].slots, stream[i].slots.up), &j,
+                &segment))
             take_prefix(s, &stream[i].node, segment);
 }
 
@@ -220,8 +229,9 @@ static void build_two(struct collopt_schedule *s, const struct collopt_problem *
     struct stream stream[2];
 
     for (int i = 0; i < 2; i++)
-        stream[i] = (struct stream){ node_of(p, i, rank), collopt_two_tree_slots(0, p->ranks, i, rank, LAG), partition,
-                                     i * each, each };
+        stream[i] =
+            (struct stream){ node_of(p, i, rank), collopt_two_tree_slots(0, p->ranks, i, rank, LAG),
+                             partition, i * each, each };
     for (int t = 0; t < stream[0].slots.end + 2 * each; t++) {
         collopt_round(s);
         slot_up(s, stream, t);
@@ -235,7 +245,7 @@ static size_t segment(const struct collopt_problem *p)
     return collopt_preset_segment(p, 2 * log2_ceil(p->ranks), vector_bytes(p), true);
 }
 
-/* ---- traffic -------------------------------------------------------------------------------------------------- */
+/* ---- traffic --------------------------------------------------------------------------------- */
 
 struct load {                   /* segments, and streams that have slots */
     int sent, received, combined, slots;
@@ -287,7 +297,8 @@ static int fill_alone(int ranks)
 }
 
 /* Up and down, and for each further of so many SEGMENTS what the busiest rank has of it. */
-static void traffic(const struct collopt_problem *p, int trees, int segments, struct collopt_traffic *t)
+static void traffic(const struct collopt_problem *p, int trees, int segments,
+                    struct collopt_traffic *t)
 {
     double segment = vector_bytes(p) / segments;
     struct load l = busiest(p, trees);
@@ -297,7 +308,8 @@ static void traffic(const struct collopt_problem *p, int trees, int segments, st
     else
         collopt_traffic_fill(t, p->ranks, 2, segment);
     collopt_pipeline(t, segments - 1, (most(l.sent, l.received) + trees - 1) / trees, 1,
-                     (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = segment,
+                     (struct collopt_messages){ .pattern = COLLOPT_TREE,
+                                                .distance = most(p->ranks / 4, 1), .bytes = segment,
                                                 .combined = segment, .uneven = 0.5 });
 }
 
@@ -315,9 +327,9 @@ static const char source[] =
     "Sanders and Traeff, EuroPVM/MPI 2006; Sanders, Speck and Traeff, Parallel Comput. 35 (2009)";
 
 COLLOPT_SCAN_AND_EXSCAN(binary_tree,
-    .name = "binary_tree", .summary = "sums up and prefixes down a pipelined tree; medium and long vectors",
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to 3 S + 3 q", .bytes = "up to 3 m",
+    .name = "binary_tree",
+    .summary = "sums up and prefixes down a pipelined tree; medium and long vectors",
+    .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "up to 3 S + 3 q", .bytes = "up to 3 m",
     .when = "medium and long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .traffic = traffic_one, .build = build_one);

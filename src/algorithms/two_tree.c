@@ -1,15 +1,16 @@
-/* Two trees: each half of the vector is pipelined through an in-order tree of its own; who has children in one has
- * none in the other, so that all ranks send and receive all the time.
+/* Two trees: each half of the vector is pipelined through an in-order tree of its own; who has
+ * children in one has none in the other, so that all ranks send and receive all the time.
  *
- * The second tree is the mirror image of the first.  An odd number of ranks has its last one on top of both.  Reduce
- * puts the root on top of two trees over the ranks below it and two over those above.  Allreduce sends results down
- * the trees.  The edges are coloured so that no rank has two messages in one direction at a time, and everybody
- * sends and receives in the order that this gives: what is due next never waits behind what is due later.  A rank sends LAG slots
- * after its children, so that a segment may be on its way for a while without anybody waiting for it.
- * Cost, S segments in all: S + 2 log2 p - 1 rounds of m/S, m sent and received (Reduce with a root between others: 2
- * S + 2 log2 p, and 2m; Allreduce: 2 S + 4 log2 p, and 2m).  Scratch: three segments for each child.  Any operation.
- * Use it for long vectors, above all Reduce to the first or last rank.  Sanders, Speck and Traeff, Parallel Comput.
- * 35 (2009). */
+ * The second tree is the mirror image of the first. An odd number of ranks has its last one on top
+ * of both. Reduce puts the root on top of two trees over the ranks below it and two over those
+ * above. Allreduce sends results down the trees. The edges are coloured so that no rank has two
+ * messages in one direction at a time, and everybody sends and receives in the order that this
+ * gives: what is due next never waits behind what is due later. A rank sends LAG slots after its
+ * children, so that a segment may be on its way for a while without anybody waiting for it. Cost, S
+ * segments in all: S + 2 log2 p - 1 rounds of m/S, m sent and received (Reduce with a root between
+ * others: 2 S + 2 log2 p, and 2m; Allreduce: 2 S + 4 log2 p, and 2m). Scratch: three segments for
+ * each child. Any operation. Use it for long vectors, above all Reduce to the first or last rank.
+ * Sanders, Speck and Traeff, Parallel Comput. 35 (2009). */
 #include "config.h"
 
 #include "algorithm.h"
@@ -21,7 +22,8 @@ struct branch {
     struct collopt_tree_turns tmp;
 };
 
-enum { TURNS = 3 };             /* the segment that comes, the one that waits for the other child's, the one that is sent */
+enum { TURNS = 3 };             /* the segment that comes, the one that waits for the other child's,
+                                 * the one that is sent */
 enum { LAG = 4, SHORT_LAG = 2 };        /* slots from a child's sending to its parent's */
 
 static int segments_each(const struct collopt_problem *p)
@@ -41,7 +43,7 @@ static struct collopt_tree tree_of(int lo, int hi, bool second, int root, int ra
     return t;
 }
 
-/* Who is on top of the tree over LO .. HI-1; -1: nobody. */
+/* The rank on top of the tree over LO .. HI-1; -1: none. */
 static int top(int lo, int hi, bool second)
 {
     if (lo == hi)
@@ -51,16 +53,19 @@ static int top(int lo, int hi, bool second)
     return second ? hi - (1 << log2_floor(hi - lo)) : lo + (1 << log2_floor(hi - lo)) - 1;
 }
 
-static struct branch branch_of(struct collopt_tree tree, int lo, int hi, bool second, int rank, int lag)
+static struct branch branch_of(struct collopt_tree tree, int lo, int hi, bool second, int rank,
+                               int lag)
 {
-    return (struct branch){ tree, collopt_two_tree_slots(lo, hi, second, rank, lag), { { .slots = TURNS }, { .slots = TURNS } } };
+    return (struct branch){ tree, collopt_two_tree_slots(lo, hi, second, rank, lag),
+                            { { .slots = TURNS }, { .slots = TURNS } } };
 }
 
 /* The root has its children on two sides, and takes from both when the deeper one is ready. */
 static struct branch branch_of_root(const struct collopt_problem *p, bool second)
 {
     int below = top(0, p->root, second), above = top(p->root + 1, p->ranks, second);
-    struct branch b = { .tree = { -1, below, above }, .tmp = { { .slots = TURNS }, { .slots = TURNS } } };
+    struct branch b = { .tree = { -1, below, above }, .tmp = { { .slots = TURNS },
+                                                               { .slots = TURNS } } };
 
     if (below >= 0)
         b.slots.left = collopt_two_tree_slots(0, p->root, second, below, LAG).up;
@@ -95,7 +100,8 @@ static void slot_up(struct work *w, int t)
     }
     for (int i = 0; i < 2; i++) {
         struct branch *b = &w->branch[i];
-        int left = collopt_two_tree_due(t, b->slots.left, w->each), right = collopt_two_tree_due(t, b->slots.right, w->each);
+        int left = collopt_two_tree_due(t, b->slots.left, w->each),
+            right = collopt_two_tree_due(t, b->slots.right, w->each);
 
         if (left >= 0)
             collopt_tree_take(w->s, b->tree.left, &b->tmp.left, segment_of(w, i, left));
@@ -108,8 +114,10 @@ static void slot_down(struct work *w, int t)
 {
     for (int i = 0; i < 2; i++) {
         const struct branch *b = &w->branch[i];
-        int left = collopt_two_tree_due(t, collopt_two_tree_down(&b->slots, b->slots.left), w->each);
-        int right = collopt_two_tree_due(t, collopt_two_tree_down(&b->slots, b->slots.right), w->each);
+        int left =
+            collopt_two_tree_due(t, collopt_two_tree_down(&b->slots, b->slots.left), w->each);
+        int right =
+            collopt_two_tree_due(t, collopt_two_tree_down(&b->slots, b->slots.right), w->each);
 
         if (b->tree.left >= 0 && left >= 0)
             collopt_send(w->s, b->tree.left, out(segment_of(w, i, left)));
@@ -127,12 +135,14 @@ static void slot_down(struct work *w, int t)
 
 static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    int root = p->root, each = segments_each(p), lo = rank < root ? 0 : root + 1, hi = rank < root ? root : p->ranks;
+    int root = p->root, each = segments_each(p), lo = rank < root ? 0 : root + 1,
+        hi = rank < root ? root : p->ranks;
     struct work w = { .s = s, .partition = collopt_partition(s, 2 * each), .each = each };
 
     for (int i = 0; i < 2; i++)
-        w.branch[i] = rank == root ? branch_of_root(p, i)
-                                     : branch_of(tree_of(lo, hi, i, root, rank), lo, hi, i, rank, LAG);
+        w.branch[i] = rank == root
+            ? branch_of_root(p, i)
+            : branch_of(tree_of(lo, hi, i, root, rank), lo, hi, i, rank, LAG);
     for (int t = 0; t < most(w.branch[0].slots.up, w.branch[1].slots.up) + 2 * each; t++) {
         collopt_round(s);
         slot_up(&w, t);
@@ -151,7 +161,8 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
     struct work w = { .s = s, .partition = collopt_partition(s, 2 * each), .each = each };
 
     for (int i = 0; i < 2; i++)
-        w.branch[i] = branch_of(collopt_two_tree(0, p->ranks, i, rank), 0, p->ranks, i, rank, lag_of_allreduce(p->ranks));
+        w.branch[i] = branch_of(collopt_two_tree(0, p->ranks, i, rank), 0, p->ranks, i, rank,
+                                lag_of_allreduce(p->ranks));
     for (int t = 0; t < w.branch[0].slots.end + 2 * each; t++) {
         collopt_round(s);
         slot_up(&w, t);
@@ -163,15 +174,19 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
 /* Each hop takes LAG slots, in which others pass. */
 static size_t segment(const struct collopt_problem *p)
 {
-    return collopt_preset_segment(p, LAG * collopt_two_tree_height(p->ranks), vector_bytes(p), true);
+    return collopt_preset_segment(p, LAG * collopt_two_tree_height(p->ranks), vector_bytes(p),
+                                  true);
 }
 
-/* PASSES up and down, and for each further segment MESSAGES in and out of an inner rank.  While the slots of the first one pass,
- * a rank has little else under way that would hide what each message takes of its processor. */
-static void traffic(const struct collopt_problem *p, int passes, int messages, struct collopt_traffic *t)
+/* PASSES up and down, and for each further segment MESSAGES in and out of an inner rank. While the
+ * slots of the first one pass, a rank has little else under way that would hide what each message
+ * takes of its processor. */
+static void traffic(const struct collopt_problem *p, int passes, int messages,
+                    struct collopt_traffic *t)
 {
     int segments = 2 * segments_each(p);
-    struct collopt_messages m = { .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1), .bytes = vector_bytes(p) / segments,
+    struct collopt_messages m = { .pattern = COLLOPT_TREE, .distance = most(p->ranks / 4, 1),
+                                  .bytes = vector_bytes(p) / segments,
                                   .combined = vector_bytes(p) / segments, .uneven = 0.5 };
     int first = least(segments - 1, passes * LAG * collopt_two_tree_height(p->ranks));
 
@@ -194,19 +209,19 @@ static void traffic_allreduce(const struct collopt_problem *p, struct collopt_tr
 static const char source[] = "Sanders, Speck and Traeff, Parallel Comput. 35 (2009)";
 
 const struct collopt_algorithm collopt_reduce_two_tree = {
-    .name = "two_tree", .summary = "each half of the vector through its own tree, in rank order; long vectors",
+    .name = "two_tree",
+    .summary = "each half of the vector through its own tree, in rank order; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
     .rounds = "up to S + 2 q, root inside: up to 2 S + 2 q", .bytes = "m, root inside: 2 m",
-    .when = "long vectors", .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .traffic = traffic_reduce, .build = build_reduce,
+    .when = "long vectors", .source = source, .parameter = { COLLOPT_SEGMENT(segment) },
+    .segments = collopt_segments, .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_two_tree = {
-    .name = "two_tree", .summary = "each half of the vector through its own tree and back, in rank order; long vectors",
+    .name = "two_tree",
+    .summary = "each half of the vector through its own tree and back, in rank order; long vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to 2 S + 4 q", .bytes = "up to 2 m",
-    .when = "long vectors", .source = source,
+    .rounds = "up to 2 S + 4 q", .bytes = "up to 2 m", .when = "long vectors", .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .traffic = traffic_allreduce, .build = build_allreduce,
 };

@@ -1,8 +1,8 @@
-/* What the front (libcollopt.so) and a backend (libcollopt-<mpi>.so) say to each other.
+/* The interface between the front (libcollopt.so) and a backend (libcollopt-<mpi>.so).
  *
- * Included by both, so it knows no mpi.h. Both tables start with their size and version: whoever is given
- * one of another size or version refuses it. Functions are listed in the order of enum collopt_name
- * and have the types of names.h; NULL stands for a name that is not there. */
+ * Included by both, so it knows no mpi.h. Both tables start with their size and version: whoever
+ * is given one of another size or version refuses it. Functions are listed in the order of enum
+ * collopt_name and have the types of names.h; NULL stands for a name that is not there. */
 
 #ifndef COLLOPT_BACKEND_H
 #define COLLOPT_BACKEND_H
@@ -15,32 +15,37 @@
 
 typedef void (*collopt_function)(void);
 
-/* What the front found out about the host. It lives as long as the process. */
+/* The front's findings about the host. It lives as long as the process. */
 struct collopt_front_table {
     uint32_t size, version;
     const char *library_version;                /* MPI_Get_library_version */
     const char *library_path;                   /* the shared object that defines PMPI_Allreduce */
     collopt_function host[COLLOPT_NAME_COUNT];  /* its own PMPI_X */
-    collopt_function next[COLLOPT_NAME_COUNT];  /* with what an entry that only listens goes on: a tool's, or the host's */
+    collopt_function next[COLLOPT_NAME_COUNT];  /* with what an entry that only listens goes on: a
+                                                 * tool's, or the host's */
 };
 
 struct collopt_public;
 
-/* What a backend offers. */
+/* The functions of a backend. */
 struct collopt_backend_table {
     uint32_t size, version;
     const char *mpi;                            /* "openmpi", "mpich" */
-    int unsupported;                            /* the error class that answers a name the host lacks */
+    int unsupported;                            /* the error class that answers a name the host
+                                                 * lacks */
     const struct collopt_public *public_table;  /* what include/collopt.h asks, see public.h */
     collopt_function entry[COLLOPT_NAME_COUNT]; /* NULL: the front calls the host's function */
-    /* entry[COLLOPT_NAME_PCONTROL] is a void (*)(int level); the front goes on with the call itself. */
-    void (*went_past)(enum collopt_name name);  /* a tool has taken a call of the family to the host */
+    /* entry[COLLOPT_NAME_PCONTROL] is a void (*)(int level); the front goes on with the call
+     * itself. */
+    void (*went_past)(enum collopt_name name);  /* a tool has taken a call of the family to the
+                                                 * host */
 };
 
-/* The one symbol that a backend exports. It makes no MPI call; NULL if the front's table is not of its
- * version. Called once per process, before the first intercepted call goes through. */
+/* The one symbol that a backend exports. It makes no MPI call; NULL if the front's table is not of
+ * its version. Called once per process, before the first intercepted call goes through. */
 const struct collopt_backend_table *collopt_backend_open(const struct collopt_front_table *front);
 
-typedef const struct collopt_backend_table *collopt_backend_open_function(const struct collopt_front_table *);
+typedef const struct collopt_backend_table *collopt_backend_open_function(
+    const struct collopt_front_table *);
 
 #endif

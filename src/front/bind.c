@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "front.h"
-#include "../public.h"
+#include "public.h"
 
 _Atomic(const struct collopt_binding *) collopt_bound;
 
@@ -23,7 +23,8 @@ static const char *const names[COLLOPT_NAME_COUNT] = { COLLOPT_NAMES(SPELLED) "M
 /* This process's rank by the launcher's word; NULL: it has no launcher that we know. */
 static const char *launched_rank(void)
 {
-    static const char *const variable[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID" };
+    static const char *const variable[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+                                            "SLURM_PROCID" };
     const char *rank = NULL;
 
     for (size_t i = 0; i < sizeof variable / sizeof *variable && !rank; i++)
@@ -39,8 +40,8 @@ static bool speaks(void)
     return !rank || strcmp(rank, "0") == 0;
 }
 
-/* Switched off by COLLOPT, the backend is loaded all the same, because ranks agree on that too; but where it cannot be,
- * nobody misses it. */
+/* Switched off by COLLOPT, the backend is loaded all the same, because ranks agree on that too; but
+ * where it cannot be, nobody misses it. */
 static bool switched_off(void)
 {
     static const char *const off[] = { "off", "0", "no", "false" };
@@ -59,8 +60,10 @@ static void say(const char *who, const char *format, va_list list)
     if (switched_off())
         return;
     vsnprintf(text, sizeof text, format, list);
-    snprintf(line, sizeof line, "collopt: %s%s; the MPI library's own collectives are used\n", who, text);
-    fputs(line, stderr);        /* in one piece, so that ranks do not break each other's lines; fprintf may write several */
+    snprintf(line, sizeof line, "collopt: %s%s; the MPI library's own collectives are used\n", who,
+             text);
+    fputs(line, stderr);        /* in one piece, so that ranks do not break each other's lines;
+                                 * fprintf may write several */
 }
 
 static void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -74,7 +77,7 @@ static void warn(const char *format, ...)
     va_end(list);
 }
 
-/* Where this rank cannot have what others may have, nobody but this rank knows, and the others will wait for it. */
+/* Only this rank knows that its backend is missing, and the others will wait for it. */
 static void warn_here(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void warn_here(const char *format, ...)
 {
@@ -106,7 +109,8 @@ bool collopt_is_ours(const void *address)
 
 /* ---- where we are ---- */
 
-/* The loader remembers the path we were opened by; if that was relative, it means nothing after a chdir. */
+/* The loader remembers the path we were opened by; if that was relative, it means nothing after a
+ * chdir. */
 static bool mapped_path(char path[PATH_MAX])
 {
     FILE *maps = fopen("/proc/self/maps", "r");
@@ -143,7 +147,8 @@ static bool own_path(char path[PATH_MAX])
 
 /* ---- the backend ---- */
 
-/* PATH is that of a front. Beside it the backend lies in collopt/ when installed, next to it in a build tree. */
+/* PATH is that of a front. Beside it the backend lies in collopt/ when installed, next to it in a
+ * build tree. */
 static bool backend_beside(const char *path, const char *mpi, char backend[PATH_MAX])
 {
     static const char *const place[] = { "collopt/", "" };
@@ -152,8 +157,8 @@ static bool backend_beside(const char *path, const char *mpi, char backend[PATH_
 
     snprintf(copy, sizeof copy, "%s", path);
     for (size_t i = 0; i < sizeof place / sizeof *place && !found; i++) {
-        int length = snprintf(backend, PATH_MAX, "%.*s/%slibcollopt-%s.so", (int)(strrchr(copy, '/') - copy), copy,
-                              place[i], mpi);
+        int length = snprintf(backend, PATH_MAX, "%.*s/%slibcollopt-%s.so",
+                              (int)(strrchr(copy, '/') - copy), copy, place[i], mpi);
 
         found = length < PATH_MAX && access(backend, R_OK) == 0;
     }
@@ -167,7 +172,8 @@ static bool backend_path(const char *mpi, char backend[PATH_MAX])
 
     if (!own_path(front))
         return false;
-    if (backend_beside(front, mpi, backend) || (realpath(front, real) && backend_beside(real, mpi, backend)))
+    if (backend_beside(front, mpi, backend)
+        || (realpath(front, real) && backend_beside(real, mpi, backend)))
         return true;
     snprintf(real, sizeof real, "%s", front);
     snprintf(backend, PATH_MAX, "%s/collopt/libcollopt-%s.so", dirname(real), mpi);
@@ -180,7 +186,8 @@ static const struct collopt_backend_table *open_backend(const struct collopt_mpi
     char path[PATH_MAX] = "";
 
     if (!mpi->name) {
-        warn("this MPI library is not one that collopt knows (%.*s)", (int)strcspn(mpi->version, "\n"), mpi->version);
+        warn("this MPI library is not one that collopt knows (%.*s)",
+             (int)strcspn(mpi->version, "\n"), mpi->version);
         return NULL;
     }
     if (!backend_path(mpi->name, path)) {
@@ -228,8 +235,8 @@ static bool defines(const void *base, const char *path, const char *name)
     return address && base_of(address) == base;
 }
 
-/* An MPI library may lie in two objects, one with MPI_X and one with PMPI_X (libpmpi). The interface for tools is what
- * both of them have, and no tool. */
+/* An MPI library may lie in two objects, one with MPI_X and one with PMPI_X (libpmpi). The
+ * interface for tools is what both of them have, and no tool. */
 static bool is_the_hosts(collopt_function function, const struct collopt_mpi *mpi)
 {
     Dl_info where;
@@ -239,7 +246,8 @@ static bool is_the_hosts(collopt_function function, const struct collopt_mpi *mp
         || defines(where.dli_fbase, where.dli_fname, "PMPI_T_init_thread");
 }
 
-/* The function of that name after ours, if it is a tool's: one in the host itself needs no detour. */
+/* The function of that name after ours, if it is a tool's: one in the host itself needs no
+ * detour. */
 static collopt_function tool(const char *name, const struct collopt_mpi *mpi)
 {
     collopt_function next = function_of(RTLD_NEXT, name);
@@ -291,7 +299,7 @@ static void bind(struct collopt_binding *b, bool found, const struct collopt_mpi
     collopt_go_by_tools(b);
 }
 
-/* Where nothing of ours would run in silence, rank 0 says so once. */
+/* If collopt would silently not run, rank 0 reports it once. */
 void collopt_went_past(enum collopt_name name, collopt_function tool)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
@@ -300,19 +308,22 @@ void collopt_went_past(enum collopt_name name, collopt_function tool)
 
     if (b->backend && b->backend->went_past)
         b->backend->went_past(name);
-    if (b->backend && dladdr((const void *)(uintptr_t)tool, &where) && !atomic_flag_test_and_set(&said))
-        warn("%s goes past collopt: %s, which was loaded behind libcollopt.so, calls the P%s that is next. "
-             "Name it before libcollopt.so in LD_PRELOAD", names[name], where.dli_fname, names[name]);
+    if (b->backend && dladdr((const void *)(uintptr_t)tool, &where)
+        && !atomic_flag_test_and_set(&said))
+        warn("%s goes past collopt: %s, which was loaded behind libcollopt.so, calls the P%s that "
+             "is next. Name it before libcollopt.so in LD_PRELOAD",
+             names[name], where.dli_fname, names[name]);
 }
 
-/* Binds once; a process without an MPI is bound only if it MUST be. Nothing under the lock calls back into us: the host
- * is asked for its version, the backend for its table. */
+/* Binds once; a process without an MPI is bound only if it MUST be. Nothing under the lock calls
+ * back into us: the host is asked for its version, the backend for its table. */
 static const struct collopt_binding *bind_once(const void *caller, bool must)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct collopt_binding binding;
     static struct collopt_mpi mpi;
-    static struct collopt_front_table front = { .size = sizeof front, .version = COLLOPT_INTERFACE };
+    static struct collopt_front_table front = { .size = sizeof front,
+                                                .version = COLLOPT_INTERFACE };
 
     pthread_mutex_lock(&lock);
     if (!atomic_load_explicit(&collopt_bound, memory_order_relaxed)) {

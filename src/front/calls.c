@@ -1,9 +1,11 @@
 /* The exported MPI_X and PMPI_X.
  *
- * Both are defined because Open MPI's Fortran bindings call PMPI_X. Both do the work, but where there are profiling tools
- * behind us, which are given the call first (tools.c). MPI_Pcontrol is in pcontrol.c.
+ * Both are defined because Open MPI's Fortran bindings call PMPI_X. Both do the work, but where
+ * there are profiling tools behind us, which are given the call first (tools.c). MPI_Pcontrol is in
+ * pcontrol.c.
  *
- * The caller's return address tells which MPI it uses, where several objects of a process could answer. */
+ * The caller's return address tells which MPI it uses, where several objects of a process could
+ * answer. */
 
 #include "config.h"
 
@@ -33,7 +35,8 @@ static inline const struct collopt_binding *binding(const void *caller)
     FORWARD_##needs(function, mpi, ID, parameters, arguments) \
     FORWARD_##needs(P##function, pmpi, ID, parameters, arguments)
 
-#define FORWARD_BASE(function, member, ID, parameters, arguments) FORWARD(EXPORT, function, member, ID, parameters, arguments)
+#define FORWARD_BASE(function, member, ID, parameters, arguments) \
+    FORWARD(EXPORT, function, member, ID, parameters, arguments)
 
 /* Not every host has these, so a linker must not find them here: lacking.c says how. */
 #if defined __has_attribute
@@ -44,19 +47,22 @@ static inline const struct collopt_binding *binding(const void *caller)
 #endif
 #ifndef VERSIONED
 # define VERSIONED(function)
-# define GIVE_VERSION(function)      __asm__(".symver optional_" #function ", " #function "@COLLOPT_HOSTS");
+# define GIVE_VERSION(function) \
+    __asm__(".symver optional_" #function ", " #function "@COLLOPT_HOSTS");
 #endif
 
 #define FORWARD_OPTIONAL(function, member, ID, parameters, arguments) \
     GIVE_VERSION(function) \
     FORWARD(EXPORT VERSIONED(function), optional_##function, member, ID, parameters, arguments) \
-    static __typeof__(optional_##function) forward_##function __attribute__((alias("optional_" #function)));
+    static __typeof__(optional_##function) forward_##function \
+        __attribute__((alias("optional_" #function)));
 #define FORWARD_LARGE                   FORWARD_OPTIONAL
 #define FORWARD_PERSISTENT              FORWARD_OPTIONAL
 #define FORWARD_PERSISTENT_LARGE        FORWARD_OPTIONAL
 #define FORWARD_PERSISTENT_X            FORWARD_OPTIONAL
 #define FORWARD_IDUP_WITH_INFO          FORWARD_OPTIONAL
 #define FORWARD_SESSION                 FORWARD_OPTIONAL
+#define FORWARD_GET_STATUSES            FORWARD_OPTIONAL
 
 COLLOPT_NAMES(FORWARD_BOTH)
 
@@ -70,5 +76,6 @@ COLLOPT_NAMES(FORWARD_BOTH)
 #define OPTIONAL_PERSISTENT_X           OPTIONAL_ROWS
 #define OPTIONAL_IDUP_WITH_INFO         OPTIONAL_ROWS
 #define OPTIONAL_SESSION                OPTIONAL_ROWS
+#define OPTIONAL_GET_STATUSES           OPTIONAL_ROWS
 #define OPTIONAL(function, id, ID, needs, parameters, arguments) OPTIONAL_##needs(function, ID)
 const struct collopt_optional collopt_optional[] = { COLLOPT_NAMES(OPTIONAL) { 0, false, NULL } };

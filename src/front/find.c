@@ -1,9 +1,10 @@
 /* Which MPI library does this process use, and do we have a backend for it?
  *
- * MPI may be linked to the program, or to an extension module that was opened RTLD_LOCAL, where neither RTLD_DEFAULT
- * nor RTLD_NEXT sees it. So the question is put to the object that made the call, then to the program,
- * then to every object in the process. It is PMPI_Get_library_version that is looked up, which no tool defines and which may be
- * called at any time; the object where it lies is the host, and all host functions are taken from there. */
+ * MPI may be linked to the program, or to an extension module that was opened RTLD_LOCAL, where
+ * neither RTLD_DEFAULT nor RTLD_NEXT sees it. So the question is put to the object that made the
+ * call, then to the program, then to every object in the process. It is PMPI_Get_library_version
+ * that is looked up, which no tool defines and which may be called at any time; the object where it
+ * lies is the host, and all host functions are taken from there. */
 
 #include "config.h"
 
@@ -17,8 +18,8 @@
 typedef int version_function(char *version, int *length);
 typedef int abi_function(int *major, int *minor);
 
-/* A host with an ABI of its own is known by what it says and by a symbol that it has: translators between MPIs repeat the words
- * of others. */
+/* A host with an ABI of its own is known by what it says and by a symbol that it has: translators
+ * between MPIs repeat the words of others. */
 static const struct known {
     const char *word, *symbol;
     const char *name;
@@ -30,8 +31,9 @@ static const struct known {
     { "Intel(R) MPI", "MPIR_Err_create_code", "mpich",   44 },
 };
 
-/* The standard ABI of MPI 5, from any MPI library: MPI_Abi_get_version alone decides.  The ordinary libraries of
- * the same makers have it too, and answer -1: their handles are those of their own mpi.h. */
+/* The standard ABI of MPI 5, from any MPI library: MPI_Abi_get_version alone decides. The ordinary
+ * libraries of the same makers have it too, and answer -1: their handles are those of their own
+ * mpi.h. */
 enum { STANDARD_UNSUPPORTED = 55 };         /* its MPI_ERR_UNSUPPORTED_OPERATION */
 
 static bool has_standard_abi(void *handle)
@@ -44,7 +46,8 @@ static bool has_standard_abi(void *handle)
 
 static void identify(struct collopt_mpi *mpi)
 {
-    version_function *version = (version_function *)(uintptr_t)dlsym(mpi->handle, "PMPI_Get_library_version");
+    version_function *version =
+        (version_function *)(uintptr_t)dlsym(mpi->handle, "PMPI_Get_library_version");
     int length = 0;
 
     mpi->name = NULL;
@@ -99,7 +102,8 @@ static int note_object(struct dl_phdr_info *object, size_t size, void *data)
     if (!longer)
         return 1;
     all->path = longer;
-    if (object->dlpi_name && object->dlpi_name[0] && (all->path[all->count] = strdup(object->dlpi_name)))
+    if (object->dlpi_name && object->dlpi_name[0]
+        && (all->path[all->count] = strdup(object->dlpi_name)))
         all->count++;
     return 0;
 }

@@ -1,8 +1,9 @@
 /* Inside libcollopt.so: the only part of collopt that a user names.
  *
- * It knows no mpi.h and needs only libc, so it can be preloaded into anything. The first intercepted call finds
- * the process's MPI (find.c), loads the backend built for its ABI and publishes what each name shall do
- * (bind.c); every further call is one load and one jump (calls.c, pcontrol.c), or goes by profiling tools (tools.c). A process that makes no such call pays for
+ * It knows no mpi.h and needs only libc, so it can be preloaded into anything. The first
+ * intercepted call finds the process's MPI (find.c), loads the backend built for its ABI and
+ * publishes what each name shall do (bind.c); every further call is one load and one jump (calls.c,
+ * pcontrol.c), or goes by profiling tools (tools.c). A process that makes no such call pays for
  * being mapped and no more: there is no constructor. */
 
 #ifndef COLLOPT_FRONT_H
@@ -13,13 +14,15 @@
 
 #include "backend.h"
 
-/* Handles pass through as words. Nobody may look at one: where MPI's handles are ints, the upper half is
- * undefined. */
+/* Handles pass through as words. Nobody may look at one: where MPI's handles are ints, the upper
+ * half is undefined. */
 typedef uintptr_t host_type;
 typedef uintptr_t host_op;
 typedef uintptr_t host_comm;
 typedef uintptr_t host_info;
 typedef uintptr_t host_request;
+typedef const host_request *host_requests;
+typedef void host_status;
 typedef uintptr_t host_errhandler;
 typedef uintptr_t host_session;
 typedef int64_t host_count;
@@ -32,8 +35,10 @@ struct collopt_binding {
     collopt_function pmpi[COLLOPT_NAME_COUNT];  /* what PMPI_X does: our work, or by way of tools */
     collopt_function work[COLLOPT_NAME_COUNT];  /* our work: the backend's, or the host's own */
     collopt_function host[COLLOPT_NAME_COUNT];
-    collopt_function tool_mpi[COLLOPT_NAME_COUNT];      /* MPI_X of the next profiling tool behind us */
-    collopt_function tool_pmpi[COLLOPT_NAME_COUNT];     /* PMPI_X of the next one that defines that too */
+    collopt_function tool_mpi[COLLOPT_NAME_COUNT];      /* MPI_X of the next profiling tool behind
+                                                         * us */
+    collopt_function tool_pmpi[COLLOPT_NAME_COUNT];     /* PMPI_X of the next one that defines that
+                                                         * too */
     int unsupported;                            /* the answer to a name that the host lacks */
     const struct collopt_backend_table *backend;        /* NULL: all is the host's */
 };
@@ -59,7 +64,8 @@ struct collopt_optional {
 
 extern const struct collopt_optional collopt_optional[];
 
-/* From now on everybody finds those of ours that are THERE ([0]: MPI_X, [1]: PMPI_X) without us too, behind us, and nobody others. */
+/* From now on everybody finds those of ours that are THERE ([0]: MPI_X, [1]: PMPI_X) without us
+ * too, behind us, and nobody others. */
 void collopt_show_as_there(const bool there[COLLOPT_NAME_COUNT][2]);
 
 /* ---- tools.c: where there are tools behind us ---- */

@@ -1,21 +1,26 @@
-/* Names that not every host has, such as MPI_Allreduce_c: where the host lacks one, and no tool behind us has it, nobody shall find ours.
+/* Names that not every host has, such as MPI_Allreduce_c: if the host lacks one, and no tool behind
+ * collopt has it, collopt's must not be found.
  *
- * There is one libcollopt.so for all hosts, and which names exist is decided by linkers and loaders before a line of ours runs.
- * Three ask:
+ * There is one libcollopt.so for all hosts, and which names exist is decided by linkers and loaders
+ * before a line of ours runs. Three ask:
  *
- *     a linker (AC_CHECK_FUNCS with -lcollopt): the names have a version that is not their default one (name@COLLOPT_HOSTS),
- *         which linkers do not take for a reference without a version. The loader does if the version is the first one of the
- *         library, so calls come here as ever
- *     dlsym: takes no hidden version. For the names that the host has the hidden bit is taken away when we know it
- *     weak references: are filled by the loader when objects are loaded, where all it looks at is whether there is a
- *         definition. An indirect function (IFUNC) could say that there is none; but a library that is relocated before us, as
- *         with -z now or LD_BIND_NOW all are that come behind us, would have it run before it can, with a warning of the
- *         loader's. So what was filled with ours is cleared here, at the first call that comes by, which is most often MPI_Init. Not
- *         before main(): what is missing there is asked by dlsym, which frees its message, and a program's own free() may
- *         call dlsym
+ *     a linker (AC_CHECK_FUNCS with -lcollopt): the names have a version that is not their default
+ *         one (name@COLLOPT_HOSTS), which linkers do not take for a reference without a version.
+ *         The loader does if the version is the first one of the library, so calls come here as
+ *         ever
+ *     dlsym: takes no hidden version. For the names that the host has the hidden bit is taken away
+ *         when we know it
+ *     weak references: are filled by the loader when objects are loaded, where all it looks at is
+ *         whether there is a definition. An indirect function (IFUNC) could say that there is none;
+ *         but a library that is relocated before us, as with -z now or LD_BIND_NOW all are that
+ *         come behind us, would have it run before it can, with a warning of the loader's. So what
+ *         was filled with ours is cleared here, at the first call that comes by, which is most
+ *         often MPI_Init. Not before main(): what is missing there is asked by dlsym, which frees
+ *         its message, and a program's own free() may call dlsym
  *
- * Names that the host lacks are then removed from our symbol table, for objects that are loaded later. Where a page may not be
- * written all stays as the loader made it: a name that the host lacks answers that it is not supported. */
+ * Names that the host lacks are then removed from our symbol table, for objects that are loaded
+ * later. Where a page may not be written all stays as the loader made it: a name that the host
+ * lacks answers that it is not supported. */
 
 #include "config.h"
 
@@ -30,7 +35,7 @@
 
 enum { HIDDEN = 0x8000 };
 
-/* ---- writing where the loader has finished --------------------------------------------------------------------------- */
+/* ---- writing where the loader has finished --------------------------------------------------- */
 
 static bool within(const struct dl_phdr_info *object, const ElfW(Phdr) *segment, uintptr_t at)
 {
@@ -67,7 +72,7 @@ static void store(const struct dl_phdr_info *object, void *at, const void *value
         mprotect((void *)page, length, protection);
 }
 
-/* ---- what the loader goes by ------------------------------------------------------------------------------------------ */
+/* ---- what the loader goes by ----------------------------------------------------------------- */
 
 struct dynamic {
     ElfW(Sym) *symbol;
@@ -112,7 +117,7 @@ static size_t symbol_number(const ElfW(Rela) *r)
 #endif
 }
 
-/* ---- weak references ---------------------------------------------------------------------------------------------------- */
+/* ---- weak references ------------------------------------------------------------------------- */
 
 static bool is_lacking(uintptr_t function, const bool (*there)[2])
 {
@@ -122,7 +127,8 @@ static bool is_lacking(uintptr_t function, const bool (*there)[2])
     return false;
 }
 
-static void clear_weak(const struct dl_phdr_info *object, const struct dynamic *d, const bool (*there)[2])
+static void clear_weak(const struct dl_phdr_info *object, const struct dynamic *d,
+                       const bool (*there)[2])
 {
     for (int table = 0; table < 2; table++)
         for (size_t i = 0; d->relocation[table] && i < d->bytes[table] / sizeof(ElfW(Rela)); i++) {
@@ -138,10 +144,10 @@ static void clear_weak(const struct dl_phdr_info *object, const struct dynamic *
         }
 }
 
-/* ---- our own symbols ------------------------------------------------------------------------------------------------------ */
+/* ---- our own symbols ------------------------------------------------------------------------- */
 
-static void show_or_take_out(const struct dl_phdr_info *object, const struct dynamic *d, const struct collopt_optional *o,
-                             bool has)
+static void show_or_take_out(const struct dl_phdr_info *object, const struct dynamic *d,
+                             const struct collopt_optional *o, bool has)
 {
     Dl_info where;
     void *found = NULL;
@@ -150,7 +156,8 @@ static void show_or_take_out(const struct dl_phdr_info *object, const struct dyn
     if (!dladdr1((const void *)(uintptr_t)o->ours, &where, &found, RTLD_DL_SYMENT) || !(s = found))
         return;
     if (has) {
-        ElfW(Versym) *version = &d->version[s - d->symbol], shown = (ElfW(Versym))(*version & ~HIDDEN);
+        ElfW(Versym) *version = &d->version[s - d->symbol],
+                     shown = (ElfW(Versym))(*version & ~HIDDEN);
 
         store(object, version, &shown, sizeof shown);
     } else {
@@ -179,7 +186,8 @@ static int go_through(struct dl_phdr_info *object, size_t size, void *data)
     (void)size;
     if (d.symbol)
         clear_weak(object, &d, there);
-    for (const struct collopt_optional *o = collopt_optional; d.version && is_ours(object) && o->ours; o++)
+    for (const struct collopt_optional *o = collopt_optional;
+         d.version && is_ours(object) && o->ours; o++)
         show_or_take_out(object, &d, o, there[o->name][o->profiling]);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* Every MPI name that collopt intercepts, once.
  *
- * The enumeration, the front's MPI_X and PMPI_X, the look-up of the host's functions, the backend's
- * tables and the test of the exported symbols are all made from COLLOPT_NAMES.
+ * The enumeration, the front's MPI_X and PMPI_X, the look-up of the host's functions, the
+ * backend's tables and the test of the exported symbols are all made from COLLOPT_NAMES.
  *
  * A row is   N(function, id, ID, needs, parameters, arguments)
  *
@@ -9,20 +9,21 @@
  *     id          Allreduce: collopt_host.Allreduce, collopt_entry_Allreduce
  *     ID          ALLREDUCE: COLLOPT_NAME_ALLREDUCE
  *     needs       what the host must have for it: BASE, LARGE (counts of MPI-4), PERSISTENT, PERSISTENT_LARGE,
- *                 PERSISTENT_X (Open MPI's extension), IDUP_WITH_INFO, SESSION
+ *                 PERSISTENT_X (Open MPI's extension), IDUP_WITH_INFO, SESSION, GET_STATUSES (MPI-4.1)
  *     parameters  with their types, in parentheses
  *     arguments   the names alone, in parentheses
  *
- * The types that differ between hosts are called host_type, host_op, host_comm, host_info, host_request,
- * host_errhandler, host_session and host_count. Define them before this file is used: the front takes words that nobody looks at, host.h
- * the types of mpi.h.
+ * The types that differ between hosts are called host_type, host_op, host_comm, host_info,
+ * host_request, host_requests, host_status, host_errhandler, host_session and host_count. Define them before
+ * this file is used: the front takes words that nobody looks at, host.h the types of mpi.h.
  *
- * MPI_Pcontrol is variadic and has no row: COLLOPT_NAME_PCONTROL is written out where it is needed. */
+ * MPI_Pcontrol is variadic and has no row: COLLOPT_NAME_PCONTROL is written out where it is
+ * needed. */
 
 #ifndef COLLOPT_NAMES_H
 #define COLLOPT_NAMES_H
 
-/* What a call of each shape is given, with C the type of its counts. */
+/* The parameters of each shape of call; C is the type of its counts. */
 
 #define COLLOPT_ROOTED(C) \
     const void *in, void *out, C count, host_type type, host_op op, int root, host_comm comm
@@ -40,15 +41,17 @@
     const void *in, void *out, C count, host_type type, host_op op
 #define COLLOPT_LOCAL_ARGS      in, out, count, type, op
 
-/* The variants of one collective: those that collopt runs, and those it hands on; nonblocking is its name after the I. */
+/* The variants of one collective: blocking, nonblocking and persistent; nonblocking is its name
+ * after the I. */
 #define COLLOPT_BLOCKING_OF(N, name, nonblocking, NAME, SHAPE) \
     N(MPI_##name, name, NAME, BASE, (SHAPE(int)), (SHAPE##_ARGS)) \
     N(MPI_##name##_c, name##_c, NAME##_C, LARGE, (SHAPE(host_count)), (SHAPE##_ARGS))
-#define COLLOPT_DEFERRED_OF(N, name, nonblocking, NAME, SHAPE) \
+#define COLLOPT_NONBLOCKING_OF(N, name, nonblocking, NAME, SHAPE) \
     N(MPI_I##nonblocking, I##nonblocking, I##NAME, BASE, \
       (SHAPE(int), host_request *request), (SHAPE##_ARGS, request)) \
     N(MPI_I##nonblocking##_c, I##nonblocking##_c, I##NAME##_C, LARGE, \
-      (SHAPE(host_count), host_request *request), (SHAPE##_ARGS, request)) \
+      (SHAPE(host_count), host_request *request), (SHAPE##_ARGS, request))
+#define COLLOPT_PERSISTENT_OF(N, name, nonblocking, NAME, SHAPE) \
     N(MPI_##name##_init, name##_init, NAME##_INIT, PERSISTENT, \
       (SHAPE(int), host_info info, host_request *request), (SHAPE##_ARGS, info, request)) \
     N(MPI_##name##_init_c, name##_init_c, NAME##_INIT_C, PERSISTENT_LARGE, \
@@ -65,13 +68,52 @@
     OF(N, Exscan, exscan, EXSCAN, COLLOPT_VECTOR)
 
 #define COLLOPT_BLOCKING(N)     COLLOPT_COLLECTIVE_NAMES(COLLOPT_BLOCKING_OF, N)
-#define COLLOPT_DEFERRED(N)     COLLOPT_COLLECTIVE_NAMES(COLLOPT_DEFERRED_OF, N)
+#define COLLOPT_NONBLOCKING(N)  COLLOPT_COLLECTIVE_NAMES(COLLOPT_NONBLOCKING_OF, N)
+#define COLLOPT_PERSISTENT(N)   COLLOPT_COLLECTIVE_NAMES(COLLOPT_PERSISTENT_OF, N)
 #define COLLOPT_LOCALS(N) \
     N(MPI_Reduce_local, Reduce_local, REDUCE_LOCAL, BASE, (COLLOPT_LOCAL(int)), (COLLOPT_LOCAL_ARGS)) \
     N(MPI_Reduce_local_c, Reduce_local_c, REDUCE_LOCAL_C, LARGE, (COLLOPT_LOCAL(host_count)), (COLLOPT_LOCAL_ARGS))
 
 /* The family: the collectives that collopt can run itself. */
-#define COLLOPT_FAMILY(N)       COLLOPT_BLOCKING(N) COLLOPT_DEFERRED(N) COLLOPT_LOCALS(N)
+#define COLLOPT_FAMILY(N)       COLLOPT_BLOCKING(N) COLLOPT_NONBLOCKING(N) COLLOPT_PERSISTENT(N) COLLOPT_LOCALS(N)
+
+/* What programs do with requests, some of which may be persistent or nonblocking reductions of ours. */
+#define COLLOPT_REQUESTS(N) \
+    N(MPI_Start, Start, START, BASE, (host_request *request), (request)) \
+    N(MPI_Startall, Startall, STARTALL, BASE, (int n, host_request *requests), (n, requests)) \
+    N(MPI_Request_free, Request_free, REQUEST_FREE, BASE, (host_request *request), (request)) \
+    N(MPI_Cancel, Cancel, CANCEL, BASE, (host_request *request), (request)) \
+    N(MPI_Wait, Wait, WAIT, BASE, (host_request *request, host_status *status), (request, status)) \
+    N(MPI_Test, Test, TEST, BASE, (host_request *request, int *flag, host_status *status), \
+      (request, flag, status)) \
+    N(MPI_Request_get_status, Request_get_status, REQUEST_GET_STATUS, BASE, \
+      (host_request request, int *flag, host_status *status), (request, flag, status)) \
+    N(MPI_Request_get_status_any, Request_get_status_any, REQUEST_GET_STATUS_ANY, GET_STATUSES, \
+      (int n, host_requests requests, int *index, int *flag, host_status *status), \
+      (n, requests, index, flag, status)) \
+    N(MPI_Request_get_status_all, Request_get_status_all, REQUEST_GET_STATUS_ALL, GET_STATUSES, \
+      (int n, host_requests requests, int *flag, host_status *statuses), \
+      (n, requests, flag, statuses)) \
+    N(MPI_Request_get_status_some, Request_get_status_some, REQUEST_GET_STATUS_SOME, GET_STATUSES, \
+      (int n, host_requests requests, int *some, int *indices, host_status *statuses), \
+      (n, requests, some, indices, statuses)) \
+    N(MPI_Waitany, Waitany, WAITANY, BASE, \
+      (int n, host_request *requests, int *index, host_status *status), \
+      (n, requests, index, status)) \
+    N(MPI_Testany, Testany, TESTANY, BASE, \
+      (int n, host_request *requests, int *index, int *flag, host_status *status), \
+      (n, requests, index, flag, status)) \
+    N(MPI_Waitall, Waitall, WAITALL, BASE, \
+      (int n, host_request *requests, host_status *statuses), (n, requests, statuses)) \
+    N(MPI_Testall, Testall, TESTALL, BASE, \
+      (int n, host_request *requests, int *flag, host_status *statuses), \
+      (n, requests, flag, statuses)) \
+    N(MPI_Waitsome, Waitsome, WAITSOME, BASE, \
+      (int n, host_request *requests, int *some, int *indices, host_status *statuses), \
+      (n, requests, some, indices, statuses)) \
+    N(MPI_Testsome, Testsome, TESTSOME, BASE, \
+      (int n, host_request *requests, int *some, int *indices, host_status *statuses), \
+      (n, requests, some, indices, statuses))
 
 /* Calls that collopt only listens to. */
 #define COLLOPT_SERVICES(N) \
@@ -83,6 +125,7 @@
       (host_info info, host_errhandler handler, host_session *session), (info, handler, session)) \
     N(MPI_Op_free, Op_free, OP_FREE, BASE, (host_op *op), (op)) \
     N(MPI_Type_free, Type_free, TYPE_FREE, BASE, (host_type *type), (type)) \
+    COLLOPT_REQUESTS(N) \
     N(MPI_Comm_free, Comm_free, COMM_FREE, BASE, (host_comm *comm), (comm)) \
     N(MPI_Comm_disconnect, Comm_disconnect, COMM_DISCONNECT, BASE, (host_comm *comm), (comm)) \
     N(MPI_Comm_set_info, Comm_set_info, COMM_SET_INFO, BASE, \

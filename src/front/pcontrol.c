@@ -1,12 +1,15 @@
-/* MPI_Pcontrol(level, ...): what follows the level is for other tools, and only they know how many arguments of which types.
+/* MPI_Pcontrol(level, ...): what follows the level is for other tools, and only they know how many
+ * arguments of which types.
  *
- * C cannot hand such arguments on. So the two exported names are not C: they keep every register that may hold an argument,
- * ask for_pcontrol() where to go, put the registers back, and jump there. What was passed on the stack lies where the caller
- * has put it, at any length. That is how the loader resolves a function at its first call. (__builtin_apply would copy a
- * number of bytes that somebody has to guess, and clang has none.) Arguments that are longer than these registers are passed
- * in memory on both processors. Elsewhere the level alone is handed on.
+ * C cannot hand such arguments on. So the two exported names are not C: they keep every register
+ * that may hold an argument, ask for_pcontrol() where to go, put the registers back, and jump
+ * there. What was passed on the stack lies where the caller has put it, at any length. That is how
+ * the loader resolves a function at its first call. (__builtin_apply would copy a number of bytes
+ * that somebody has to guess, and clang has none.) Arguments that are longer than these registers
+ * are passed in memory on both processors. Elsewhere the level alone is handed on.
  *
- * As it does not come back here, MPI_Pcontrol and PMPI_Pcontrol both do our part of it; doing it twice is the same as once. */
+ * As it does not come back here, MPI_Pcontrol and PMPI_Pcontrol both do our part of it; doing it
+ * twice is the same as once. */
 
 #include "config.h"
 
@@ -32,7 +35,8 @@ IN_ASSEMBLER pcontrol_function *collopt_after_pcontrol(int level, const void *ca
 IN_ASSEMBLER pcontrol_function *collopt_after_pcontrol(int level, const void *caller, int by_mpi)
 {
     const struct collopt_binding *b = collopt_bind(caller);
-    control_function *control = (control_function *)(by_mpi ? b->mpi : b->pmpi)[COLLOPT_NAME_PCONTROL];
+    control_function *control =
+        (control_function *)(by_mpi ? b->mpi : b->pmpi)[COLLOPT_NAME_PCONTROL];
     collopt_function next = (by_mpi ? b->tool_mpi : b->tool_pmpi)[COLLOPT_NAME_PCONTROL];
 
     if (control)

@@ -1,19 +1,24 @@
 /* Profiling tools behind us: both they and we see every call once, whichever way it goes on.
  *
- * A tool gives its MPI_X, and goes on by calling PMPI_X, where it comes back to us, or by the next PMPI_X after itself
- * (dlsym with RTLD_NEXT), where it does not if it was loaded after us. It may define PMPI_X as well, for Fortran bindings that
- * call that. So each name has three functions here, put in the way only where there is a tool:
+ * A tool gives its MPI_X, and goes on by calling PMPI_X, where it comes back to us, or by the next
+ * PMPI_X after itself (dlsym with RTLD_NEXT), where it does not if it was loaded after us. It may
+ * define PMPI_X as well, for Fortran bindings that call that. So each name has three functions
+ * here, put in the way only where there is a tool:
  *
  *     by_mpi_X    MPI_X was called: the next tool's MPI_X
- *     by_pmpi_X   PMPI_X was called: the next tool's PMPI_X, unless it has it in hand; else our work
- *     onward_X    for the names that we only listen to (COLLOPT_SERVICES): our work stands around the call, and this is what
- *                 it goes on with. So it is done even if the call never comes back
+ *     by_pmpi_X   PMPI_X was called: the next tool's PMPI_X, unless it has it in hand; else our
+ *                 work
+ *     onward_X    for the names that we only listen to (COLLOPT_SERVICES): our work stands around
+ *                 the call, and this is what it goes on with. So it is done even if the call never
+ *                 comes back
  *
- * Reductions are our work in place of the host's, so there the call must come back. One that does not is counted, and said.
+ * Reductions are our work in place of the host's, so there the call must come back. One that does
+ * not is counted, and said.
  *
- * MPI_Init comes in twice where it comes back: the work is done at the first return, for the tool may reduce at once.
- * MPI_Finalize is not stood around, for the tool may reduce first; where it does not come back, the backend hears of it by an
- * attribute of MPI_COMM_SELF (life.c). MPI_Pcontrol is in pcontrol.c. */
+ * MPI_Init comes in twice where it comes back: the work is done at the first return, for the tool
+ * may reduce at once. MPI_Finalize is not stood around, for the tool may reduce first; where it
+ * does not come back, the backend hears of it by an attribute of MPI_COMM_SELF (life.c).
+ * MPI_Pcontrol is in pcontrol.c. */
 
 #include "config.h"
 
@@ -23,7 +28,7 @@
 
 enum given { NOBODY, MPI_TOOL, PMPI_TOOL };
 
-/* Of the calls of one name that a thread is in, the innermost. */
+/* The innermost of a thread's active calls of one name. */
 struct stage {
     enum given given;           /* who has it in hand */
     enum given next;            /* to whom onward_X gives it */
@@ -73,7 +78,9 @@ static void give(struct visit *v, enum given next, bool work)
     s->given = next;
     s->next = NOBODY;
     s->reached += next == NOBODY;
-    v->tool = next == MPI_TOOL ? b->tool_mpi[v->name] : next == PMPI_TOOL ? b->tool_pmpi[v->name] : NULL;
+    v->tool = next == MPI_TOOL ? b->tool_mpi[v->name]
+        : next == PMPI_TOOL    ? b->tool_pmpi[v->name]
+                               : NULL;
     v->function = v->tool ? v->tool : work ? b->work[v->name] : b->host[v->name];
 }
 
@@ -118,7 +125,8 @@ static void leave(const struct visit *v, int err)
     static int name parameters \
     { \
         struct visit v = how; \
-        int err = v.function ? ((int (*) parameters)v.function) arguments : binding()->unsupported; \
+        int err = v.function ? ((int (*) parameters)v.function) arguments \
+        : binding()->unsupported; \
         \
         leave(&v, err); \
         return err; \
@@ -139,8 +147,9 @@ static const struct {
 void collopt_stand_around_tools(const struct collopt_binding *b, struct collopt_front_table *front)
 {
     for (int i = 0; i < COLLOPT_NAME_COUNT; i++)
-        front->next[i] = service[i] && front->host[i] && (b->tool_mpi[i] || b->tool_pmpi[i]) ? ways[i].onward
-                                                                                             : front->host[i];
+        front->next[i] = service[i] && front->host[i] && (b->tool_mpi[i] || b->tool_pmpi[i])
+            ? ways[i].onward
+            : front->host[i];
 }
 
 void collopt_go_by_tools(struct collopt_binding *b)

@@ -235,7 +235,7 @@ struct running {
     double lost[STRIP_LANES];   /* 0: sum + rest is exact */
 };
 
-/* What a + b, rounded to SUM, lacks. */
+/* The rounding error of a + b, rounded to SUM. */
 static inline double error_of(double a, double b, double sum)
 {
     double part = sum - a;
@@ -338,7 +338,7 @@ EXACT_SUM(f32)
 
 /* ---- prefixes, each where its last operand was ---- */
 
-/* What R has of lane I, as an integer.  -0 stands only where there was nothing else. */
+/* R's value in lane I, as an integer. -0 appears only if there was nothing else. */
 static struct superaccumulator exactly(const struct running *r, size_t i)
 {
     struct superaccumulator a = { .minus_zero = true };
@@ -433,7 +433,7 @@ static uint64_t rounded_so_far(const struct superaccumulator *a, const struct fo
 PREFIXES(f64, uint64_t)
 PREFIXES(f32, uint32_t)
 
-/* Of two operands every addition gives what it should; but which NaN depends on their order. */
+/* Every addition of two operands is correct, but which NaN results depends on their order. */
 #define EXACT_PAIR(lane) \
     static void exact_pair_##lane(void *dst, const void *left, const void *right, size_t n) \
     { \

@@ -22,7 +22,7 @@ enum collopt_type_class { COLLOPT_CLASSES(COLLOPT_ENUMERATOR) COLLOPT_CLASS_NONE
 
 #undef COLLOPT_ENUMERATOR
 
-/* What may be known of a type without its C definition: which values a test can put in it. */
+/* The kind of a type: the values that a test can put in it without its C definition. */
 enum collopt_layout {
     COLLOPT_LAYOUT_INTEGER, COLLOPT_LAYOUT_UNSIGNED, COLLOPT_LAYOUT_REAL, COLLOPT_LAYOUT_COMPLEX,
     COLLOPT_LAYOUT_LOGICAL, COLLOPT_LAYOUT_BYTES, COLLOPT_LAYOUT_PAIR
@@ -75,7 +75,7 @@ enum collopt_layout collopt_type_layout(enum collopt_type type);
 
 /* isa.c */
 
-/* What a processor can do, as the operating system lets it. */
+/* The capabilities of a processor that the operating system enables. */
 struct collopt_processor {
     bool avx2, f16c, avx512;    /* avx512: F, BW and VL */
     bool sve;
@@ -104,13 +104,13 @@ const char *collopt_kernels_isa(void);
 
 void collopt_processor_detect(struct collopt_processor *processor);
 
-/* What an x86 processor says of itself; 0 where it says nothing, or may not be asked. */
+/* CPUID of an x86 processor; 0 if not available. */
 struct collopt_cpuid {
     unsigned one, seven;        /* ECX of leaf 1, EBX of leaf 7 */
     unsigned saved;             /* XCR0: the register states that the operating system saves */
 };
 
-/* What of avx2, f16c and avx512 may be used. */
+/* The usable ones of avx2, f16c and avx512. */
 void collopt_processor_by_cpuid(struct collopt_processor *processor, const struct collopt_cpuid *words);
 
 /* The first row of collopt_isas that the processor can use. */

@@ -72,7 +72,7 @@ static inline __m512i two_pairs(const struct long_double_words *pairs)
     return _mm512_maskz_loadu_epi32(0x1f1f, pairs);
 }
 
-/* What is compared of eight pairs, in the order 0 2 1 3 4 6 5 7. */
+/* The values compared of eight pairs, in the order 0 2 1 3 4 6 5 7. */
 struct eight_orders { __m512i exponent, digits, index; };
 
 static inline struct eight_orders eight_orders_of(const struct long_double_words *pairs, int end)
@@ -153,7 +153,7 @@ static inline void eight_chosen(struct long_double_words *d, const struct long_d
     two_chosen(d + 6, a + 6, b + 6, take >> 5);
 }
 
-/* Of n pairs the first ones, by eights, of whose values x's are each less than y's. */
+/* The number of leading pairs, in steps of eight, in which x's values are all less than y's. */
 static size_t __attribute__((noinline)) eights_less(const struct long_double_words *x, const struct long_double_words *y,
                                                     size_t n)
 {

@@ -802,11 +802,12 @@ static bool apart(const void *dst, const void *const *operands, int k)
     return true;
 }
 
-/* How a vector is gone through. Measured on a server core (doc/kernels.md): streaming saves the fetching of what is
- * overwritten, 15 to 30 %. Asking for operands in advance helps a result in place, 5 to 15 %, and together with streaming, if
- * they lie in memory; in the last-level cache it costs 3 %, with pairs of 16 bytes and more 20 %.
- * Where a result in place is one of two operands, a strip of it that would not change is not written: what is only read need
- * not go back to memory. Sorted pairs become a quarter faster, random ones are as fast as before. */
+/* How a vector is gone through. Measured on a server core (doc/kernels.md): streaming saves the
+ * fetching of what is overwritten, 15 to 30 %. Asking for operands in advance helps a result in
+ * place, 5 to 15 %, and together with streaming, if they lie in memory; in the last-level cache
+ * it costs 3 %, with pairs of 16 bytes and more 20 %. In place, if the result is one of two
+ * operands, a strip that would not change is not written: lines that are only read need not go
+ * back to memory. Sorted pairs become a quarter faster, random ones are as fast as before. */
 enum way { PLAIN, LOOKING, ADVANCE, STREAMING };
 
 static inline enum way choose(const struct loops *loops, const void *dst, const void *const *operands, int k, size_t n)

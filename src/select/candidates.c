@@ -1,7 +1,11 @@
-/* Which algorithms are worth a trial: the one that would be chosen, then the others by the times that are predicted for them. */
+/* Which algorithms are worth a trial: the one that would be chosen, then the others by the times
+ * that are predicted for them. */
 #include "config.h"
 
-#include "select/choose.h"
+#include "catalogue/choice.h"
+#include "model/choose.h"
+#include "schedule/schedule.h"
+#include "select/decide.h"
 
 static const double hopeless = 3;       /* times the least that is predicted */
 
@@ -24,7 +28,8 @@ int collopt_candidates(const struct collopt_problem *p, struct collopt_choice *c
     collopt_select(p, &d);
     choice[n++] = d.choice;
     for (int i = 0; i < found && n < most; i++)
-        if (!is_among(best[i].choice.algorithm, choice, n) && best[i].seconds <= hopeless * best[0].seconds)
+        if (!is_among(best[i].choice.algorithm, choice, n)
+            && best[i].seconds <= hopeless * best[0].seconds)
             choice[n++] = best[i].choice;
     return n;
 }

@@ -2,10 +2,11 @@
 #include "config.h"
 
 #include "select/guidelines.h"
+#include "model/machine.h"
+#include "model/model.h"
+#include "schedule/schedule.h"
 
 #include <math.h>
-
-#include "select/model.h"
 
 const struct collopt_guideline_words collopt_guidelines[COLLOPT_GUIDELINES] = {
     [COLLOPT_AS_REDUCE_AND_BCAST] = { "Allreduce <= Reduce + Bcast", COLLOPT_ALLREDUCE, COLLOPT_REDUCE },
@@ -27,7 +28,7 @@ static double bytes_of(const struct collopt_problem *p)
 
 static double message(const struct collopt_problem *p)
 {
-    const struct collopt_way *w = &collopt_machine_of(p)->way[p->topology->nodes > 1 ? COLLOPT_BETWEEN : COLLOPT_INSIDE];
+    const struct collopt_way *w = collopt_way(p, p->topology->nodes > 1 ? COLLOPT_BETWEEN : COLLOPT_INSIDE);
 
     return w->latency + 2 * w->overhead + w->byte * bytes_of(p) + (bytes_of(p) > w->eager ? w->handshake : 0);
 }

@@ -1,24 +1,29 @@
-/* Self-consistent performance guidelines: no collective should take longer than others that give the same result.  Traff, Gropp
- * and Thakur, IEEE TPDS 21, 2010.  Here they are held against predicted times; bench/guidelines measures.  Not in libcollopt. */
+/* Self-consistent performance guidelines: no collective should take longer than others that give
+ * the same result (Traff, Gropp and Thakur, IEEE TPDS 21, 2010). This file checks predicted
+ * times; bench/guidelines measures. Not in libcollopt. */
 #ifndef COLLOPT_GUIDELINES_H
 #define COLLOPT_GUIDELINES_H
 
-#include "schedule.h"
+#include "schedule/schedule.h"
+
+struct collopt_problem;
 
 enum collopt_guideline {
-    COLLOPT_AS_REDUCE_AND_BCAST, COLLOPT_AS_BLOCK_AND_ALLGATHER, COLLOPT_REDUCE_AS_ALLREDUCE, COLLOPT_SCATTER_AS_ALLREDUCE,
-    COLLOPT_BLOCK_AS_ALLREDUCE, COLLOPT_BLOCK_AS_SCATTER, COLLOPT_SCAN_AS_EXSCAN, COLLOPT_EXSCAN_AS_SCAN, COLLOPT_GUIDELINES
+    COLLOPT_AS_REDUCE_AND_BCAST, COLLOPT_AS_BLOCK_AND_ALLGATHER, COLLOPT_REDUCE_AS_ALLREDUCE,
+    COLLOPT_SCATTER_AS_ALLREDUCE, COLLOPT_BLOCK_AS_ALLREDUCE, COLLOPT_BLOCK_AS_SCATTER,
+    COLLOPT_SCAN_AS_EXSCAN, COLLOPT_EXSCAN_AS_SCAN, COLLOPT_GUIDELINES
 };
 
 struct collopt_guideline_words {
     const char *text;           /* "Reduce <= Allreduce" */
-    enum collopt_collective left, right;        /* of the right side, what is a reduction */
+    enum collopt_collective left, right;        /* the reduction on each side */
 };
 
 extern const struct collopt_guideline_words collopt_guidelines[COLLOPT_GUIDELINES];
 
-/* How long the left side may take for P's vector, ranks and machine, where that on the right takes SECONDS[it] (NAN: not known).
- * A Bcast is taken to last as long as a Reduce, an Allgather as a Reduce_scatter_block.  NAN: there is nothing to compare. */
+/* The longest time allowed for the left side, for P's vector, ranks and machine, if the right
+ * side takes SECONDS[collective] (NAN: unknown). A Bcast is assumed to take as long as a Reduce,
+ * an Allgather as a Reduce_scatter_block. NAN: nothing to compare. */
 double collopt_guideline_limit(enum collopt_guideline g, const struct collopt_problem *p,
                                const double seconds[COLLOPT_COLLECTIVES]);
 

@@ -1,22 +1,25 @@
-/* What trials have taught: summed up over communicators and ranks, and written as rules. */
+/* Results of trials, summed over communicators and ranks, and written as rules. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
 
-#include "lessons.h"
+#include "select/lessons.h"
+#include "base/text.h"
+#include "schedule/schedule.h"
+#include "settings/rules.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "rules.h"
-
 const char *collopt_kind_name(unsigned kind)
 {
-    return kind == COLLOPT_KIND_EXACT ? "exact" : kind == COLLOPT_KIND_ROUNDING ? "commutative" : "noncommutative";
+    return kind == COLLOPT_KIND_EXACT   ? "exact"
+        : kind == COLLOPT_KIND_ROUNDING ? "commutative"
+                                        : "noncommutative";
 }
 
-/* ---- lists ------------------------------------------------------------------------------------------------------------ */
+/* ---- lists ----------------------------------------------------------------------------------- */
 
 #define DIFFER(field)   ((x->field > y->field) - (x->field < y->field))
 
@@ -25,8 +28,8 @@ static int by_problem(const struct collopt_lesson *x, const struct collopt_lesso
 {
     int order;
 
-    if ((order = DIFFER(collective)) || (order = DIFFER(ranks)) || (order = DIFFER(nodes)) || (order = DIFFER(ppn))
-        || (order = DIFFER(uneven)) || (order = DIFFER(kind)))
+    if ((order = DIFFER(collective)) || (order = DIFFER(ranks)) || (order = DIFFER(nodes))
+        || (order = DIFFER(ppn)) || (order = DIFFER(uneven)) || (order = DIFFER(kind)))
         return order;
     return DIFFER(size_class);
 }
@@ -55,10 +58,12 @@ void collopt_lessons_sort(struct collopt_lessons *l)
         qsort(l->list, l->n, sizeof *l->list, by_problem_and_worth);
 }
 
-static struct collopt_lesson *find(const struct collopt_lessons *l, const struct collopt_lesson *key)
+static struct collopt_lesson *find(const struct collopt_lessons *l,
+                                   const struct collopt_lesson *key)
 {
     for (size_t i = 0; i < l->n; i++)
-        if (collopt_same_problem(&l->list[i], key) && strcmp(l->list[i].algorithm, key->algorithm) == 0)
+        if (collopt_same_problem(&l->list[i], key)
+            && strcmp(l->list[i].algorithm, key->algorithm) == 0)
             return &l->list[i];
     return NULL;
 }
@@ -96,7 +101,7 @@ bool collopt_lessons_add(struct collopt_lessons *lessons, const struct collopt_l
     return true;
 }
 
-/* ---- of this process ---------------------------------------------------------------------------------------------------- */
+/* ---- of this process ------------------------------------------------------------------------- */
 
 static struct collopt_lessons learnt;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -120,7 +125,7 @@ bool collopt_lessons_copy(struct collopt_lessons *lessons)
     return all;
 }
 
-/* ---- as rules ------------------------------------------------------------------------------------------------------------ */
+/* ---- as rules -------------------------------------------------------------------------------- */
 
 static const char columns[] = "%-20s  %-6s  %-5s  %-4s  %-16s  %-14s  %s";
 
@@ -138,18 +143,20 @@ static double microseconds(const struct collopt_lesson *l)
     return 1e6 * l->seconds / (double)l->tellers;
 }
 
-/* Of vectors in the last of the classes: the time, and that of the MPI library, which stands among those behind L. */
+/* For vectors in the last of the classes: the time, and the MPI library's, which follows L in
+ * the list. */
 static void write_times(const struct collopt_lesson *l, const struct collopt_lesson *end, FILE *to)
 {
     fprintf(to, "  # %.2f us", microseconds(l));
-    for (const struct collopt_lesson *other = l + 1; other < end && collopt_same_problem(l, other); other++)
+    for (const struct collopt_lesson *other = l + 1; other < end && collopt_same_problem(l, other);
+         other++)
         if (strcmp(other->algorithm, "host") == 0)
             fprintf(to, ", host %.2f us", microseconds(other));
     fputc('\n', to);
 }
 
-static void write_rule(const struct collopt_lesson *first, const struct collopt_lesson *last, const struct collopt_lesson *end,
-                       FILE *to)
+static void write_rule(const struct collopt_lesson *first, const struct collopt_lesson *last,
+                       const struct collopt_lesson *end, FILE *to)
 {
     char ranks[16], nodes[16], ppn[16], bytes[64];
 
@@ -157,12 +164,13 @@ static void write_rule(const struct collopt_lesson *first, const struct collopt_
     snprintf(nodes, sizeof nodes, "%d", (int)first->nodes);
     snprintf(ppn, sizeof ppn, "%d", (int)first->ppn);
     write_range(first->size_class, last->size_class, bytes, sizeof bytes);
-    fprintf(to, columns, collopt_collective_names[first->collective], ranks, nodes, ppn, bytes, collopt_kind_name(first->kind),
-            first->algorithm);
+    fprintf(to, columns, collopt_collective_names[first->collective], ranks, nodes, ppn, bytes,
+            collopt_kind_name(first->kind), first->algorithm);
     write_times(last, end, to);
 }
 
-static const struct collopt_lesson *next_problem(const struct collopt_lesson *l, const struct collopt_lesson *end)
+static const struct collopt_lesson *next_problem(const struct collopt_lesson *l,
+                                                 const struct collopt_lesson *end)
 {
     const struct collopt_lesson *next = l;
 
@@ -177,15 +185,17 @@ static bool goes_on(const struct collopt_lesson *l, const struct collopt_lesson 
     struct collopt_lesson same = *next;
 
     same.size_class = l->size_class;
-    return next->size_class == l->size_class + 1 && next->chosen > 0 && collopt_same_problem(l, &same)
-        && strcmp(l->algorithm, next->algorithm) == 0;
+    return next->size_class == l->size_class + 1 && next->chosen > 0
+        && collopt_same_problem(l, &same) && strcmp(l->algorithm, next->algorithm) == 0;
 }
 
 void collopt_lessons_write(const struct collopt_lessons *lessons, FILE *to)
 {
     const struct collopt_lesson *end = lessons->list + lessons->n, *last, *next;
 
-    fprintf(to, "# learnt by COLLOPT_ADAPT=on; behind # is the time of one call, at the longest vectors of the range\n");
+    fprintf(to,
+            "# learnt by COLLOPT_ADAPT=on; behind # is the time of one call, at the longest "
+            "vectors of the range\n");
     fprintf(to, columns, "# collective", "ranks", "nodes", "ppn", "bytes", "op", "algorithm\n");
     for (const struct collopt_lesson *l = lessons->list; l < end; l = next) {
         last = l;

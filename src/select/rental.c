@@ -1,5 +1,5 @@
 /* When preparing pays; see rental.h. */
-#include "rental.h"
+#include "select/rental.h"
 
 #include <stdlib.h>
 
@@ -10,11 +10,13 @@ static unsigned rounds(int ranks)
     return ranks <= 1 ? 0 : 32u - (unsigned)__builtin_clz((unsigned)ranks - 1);
 }
 
-/* Measured on two ranks of one processor: 100 to 200 ns of a short reduction, and a sixteenth of a nanosecond per byte; on
- * eight ranks of two processors 8 us of Open MPI's 16, and milliseconds of MPICH's, which does not yield. */
+/* Measured on two ranks of one processor: 100 to 200 ns of a short reduction, and a sixteenth of a
+ * nanosecond per byte; on eight ranks of two processors 8 us of Open MPI's 16, and milliseconds of
+ * MPICH's, which does not yield. */
 uint32_t collopt_saving(enum collopt_surroundings where, int ranks, size_t bytes)
 {
-    static const size_t of_round[] = { [COLLOPT_ON_NODE] = 120, [COLLOPT_ON_NETWORK] = 500, [COLLOPT_CROWDED] = 3000 };
+    static const size_t of_round[] = { [COLLOPT_ON_NODE] = 120, [COLLOPT_ON_NETWORK] = 500,
+                                       [COLLOPT_CROWDED] = 3000 };
     size_t saved = of_round[where] * rounds(ranks) + bytes / 16;
 
     return saved < EARNED / 2 ? (uint32_t)saved : EARNED / 2;
@@ -55,8 +57,9 @@ static struct collopt_rented *place(const struct collopt_rental *r, uint32_t has
     return &r->met[((hash >> 1) + i % WINDOW) % r->places];
 }
 
-/* A problem is in one of the WINDOW places from that of its hash on.  Where all of these have earned theirs nothing is changed:
- * ranks ask only for problems that they have no plan for, and which these are may differ. */
+/* A problem is in one of the WINDOW places from that of its hash on. Where all of these have earned
+ * theirs nothing is changed: ranks ask only for problems that they have no plan for, and which
+ * these are may differ. */
 static struct collopt_rented *place_of(struct collopt_rental *r, uint32_t hash)
 {
     for (uint32_t i = 0; i < WINDOW; i++) {

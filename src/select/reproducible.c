@@ -1,13 +1,21 @@
-/* Which algorithm serves a problem under COLLOPT_REPRODUCIBLE, where the order of combination must depend on the call alone.
+/* Which algorithm serves a problem under COLLOPT_REPRODUCIBLE, where the order of combination must
+ * depend on the call alone.
  *
- * The table below knows collective, ranks, bytes and whether the operation commutes.  It is not to be tuned: whoever changes a
- * row changes results.  A parameter that the order depends on is written out, so that presets may learn from machines. */
+ * The table below knows collective, ranks, bytes and whether the operation commutes. It is not to
+ * be tuned: whoever changes a row changes results. A parameter that the order depends on is written
+ * out, so that presets may learn from machines. */
 #include "config.h"
 
 #include <stdio.h>
 
-#include "internal.h"
 #include "select/reproducible.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
+#include "catalogue/expression.h"
+#include "schedule/schedule.h"
+#include "select/decide.h"
+#include "settings/settings.h"
+#include "topology/topology.h"
 
 struct row {
     enum collopt_collective collective;
@@ -43,9 +51,10 @@ static const struct row rows[] = {
     { COLLOPT_EXSCAN,               0, 0,    0,     false,       "chain" },
 };
 
-/* Sums that are rounded once: only algorithms that combine in one fold.  Gathering takes as many vectors of scratch as there
- * are ranks, so of 1 MiB at most, and not on more than some thousand ranks, of whom the last has a message from each to make
- * ready (0.2 s on 4096).  Results are the same by each of them. */
+/* Sums that are rounded once: only algorithms that combine in one fold. Gathering takes as many
+ * vectors of scratch as there are ranks, so of 1 MiB at most, and not on more than some thousand
+ * ranks, of whom the last has a message from each to make ready (0.2 s on 4096). Results are the
+ * same by each of them. */
 static const struct row rounded_once[] = {
     { COLLOPT_ALLREDUCE,            0, 2,    1 M,   false,       "gather" },
     { COLLOPT_ALLREDUCE,            0, 256,  4 K,   false,       "gather" },
@@ -83,18 +92,23 @@ void collopt_put_nowhere(struct collopt_problem *p)
 
 static bool fits(const struct row *r, const struct collopt_problem *p)
 {
-    return r->collective == p->collective && p->ranks >= r->ranks_least && (r->ranks_most == 0 || p->ranks <= r->ranks_most)
-        && (r->bytes_most == 0 || p->count * p->size <= r->bytes_most) && (!r->commutative || p->commutative);
+    return r->collective == p->collective && p->ranks >= r->ranks_least
+        && (r->ranks_most == 0 || p->ranks <= r->ranks_most)
+        && (r->bytes_most == 0 || p->count * p->size <= r->bytes_most)
+        && (!r->commutative || p->commutative);
 }
 
-static bool by_table(const struct row *table, size_t n, const struct collopt_problem *p, struct collopt_decision *d)
+static bool by_table(const struct row *table, size_t n, const struct collopt_problem *p,
+                     struct collopt_decision *d)
 {
     char message[256];
 
     for (size_t i = 0; i < n; i++) {
         struct collopt_choice choice;
 
-        if (!fits(&table[i], p) || !collopt_parse_choice(table[i].choice, p->collective, &choice, message, sizeof message)
+        if (!fits(&table[i], p)
+            || !collopt_parse_choice(table[i].choice, p->collective, &choice, message,
+                                     sizeof message)
             || !collopt_choice_usable(&choice, p, NULL))
             continue;
         d->choice = choice;
@@ -106,7 +120,8 @@ static bool by_table(const struct row *table, size_t n, const struct collopt_pro
 static const char *by_placement(void)
 {
     if (collopt_settings()->reproducible == COLLOPT_EXACTLY)
-        return "fixed table, COLLOPT_REPRODUCIBLE=exact is for sums of float, double and complex: as under placement";
+        return "fixed table, COLLOPT_REPRODUCIBLE=exact is for sums of float, double and complex: "
+               "as under placement";
     return "fixed table, COLLOPT_REPRODUCIBLE=placement";
 }
 

@@ -1,15 +1,20 @@
-/* What can be read as rules and still is a mistake: lines that can match nothing, that nothing reaches, whose ranges
- * overlap with those of a line above, or whose algorithm can serve nothing of what they match; and a file that does not
- * end with a line for all the rest, as one that was cut short.
+/* Mistakes in rules that can be read: lines that can match nothing, that nothing reaches, whose
+ * ranges overlap with those of a line above, or whose algorithm can serve nothing of what they
+ * match; and a file that does not end with a line for all the rest, as one that was cut short.
  *
- * A line is a box of problems.  It is reached if something of its box is left when the boxes of the lines above are
- * taken away, of those lines that serve all that they match: below an algorithm that may be passed over, a line for
- * the same problems is what runs instead. */
+ * A line is a box of problems.  It is reached if something of its box is left when the boxes of
+ * the lines above are taken away, of those lines that serve all that they match: below an
+ * algorithm that may be passed over, a line for the same problems is what runs instead. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
 
-#include "rules.h"
+#include "base/lines.h"
+#include "base/text.h"
+#include "catalogue/catalogue.h"
+#include "schedule/schedule.h"
+#include "settings/rules.h"
+#include "topology/topology.h"
 
 #include <limits.h>
 #include <stdarg.h>
@@ -66,7 +71,7 @@ static struct collopt_box clipped(struct collopt_box b)
 {
     static const struct collopt_range exists[COLLOPT_MEASURES] = {
         [COLLOPT_BY_RANKS] = { 1, INT_MAX }, [COLLOPT_BY_NODES] = { 1, INT_MAX }, [COLLOPT_BY_PPN] = { 1, INT_MAX },
-        [COLLOPT_BY_BYTES] = { 0, SIZE_MAX },
+        [COLLOPT_BY_BYTES] = { 0, SIZE_MAX }, [COLLOPT_BY_EXCESS] = { 0, 1 },
     };
 
     for (int m = 0; m < COLLOPT_MEASURES; m++) {
@@ -126,8 +131,8 @@ static bool is_left_outside(struct check *c, struct collopt_box b, const struct 
     return false;
 }
 
-/* Is anything left of B when the rules FROM and those behind it, up to the one looked at, have taken theirs? Where
- * that would take too long the answer is yes, which accuses nobody. */
+/* Is anything left of B when the rules FROM and those behind it, up to the one looked at, have
+ * taken theirs? Where that would take too long the answer is yes, and nothing is reported. */
 static bool is_left(struct check *c, struct collopt_box b, int from)
 {
     enum { STEPS = 2000000 };
@@ -267,7 +272,7 @@ static bool goes_by_ranks(const struct collopt_rule *r)
     return a && a->usable && !a->grouped && (dims < 0 || r->choice.value[dims] != 0);
 }
 
-/* Each of a few numbers of ranks is tried; a longer range accuses nobody. */
+/* Tries each of a few numbers of ranks; longer ranges are not reported. */
 static bool serves_no_ranks(struct check *c, const struct collopt_rule *r)
 {
     enum { TRIED = 64 };

@@ -3,14 +3,16 @@
 # include "config.h"
 #endif
 
-#include "trials.h"
+#include "select/trials.h"
+#include "catalogue/choice.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const double too_slow = 3;       /* times the best: dropped after a look */
 static const double slower = 1.2;       /* times what it was when chosen: looked at again */
-static const double ahead = 0.98;       /* times that of one before it: less is chance, and next time another */
+static const double ahead = 0.98;       /* times that of one before it: less is chance, and next
+                                         * time another */
 
 void collopt_trials_begin(struct collopt_trials *t, int n, const struct collopt_choice *choice)
 {
@@ -69,7 +71,7 @@ void collopt_trials_done(struct collopt_trials *t, double seconds)
         t->sample[i][t->samples[i]++] = seconds;
 }
 
-/* ---- agreeing ------------------------------------------------------------------------------------------------------------ */
+/* ---- agreeing -------------------------------------------------------------------------------- */
 
 static int by_length(const void *a, const void *b)
 {
@@ -78,7 +80,8 @@ static int by_length(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* After a look, of which few samples are there, the least: one hiccup shall not rule anything out.  Else the median. */
+/* After a look, of which few samples are there, the least: one hiccup shall not rule anything out.
+ * Else the median. */
 static double typical(const struct collopt_trials *t, int i)
 {
     double sorted[COLLOPT_SAMPLES];

@@ -4,6 +4,7 @@
 #endif
 
 #include "shm/channel.h"
+#include "shm/segment.h"
 
 #include <pthread.h>
 #include <stdlib.h>

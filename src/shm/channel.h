@@ -27,7 +27,8 @@
 enum {
     COLLOPT_CELLS = 31,         /* with the line of what was taken, 4 KiB: where ranks share a processor, one runs so far ahead */
     COLLOPT_BLOCKS = 7,
-    COLLOPT_INLINE = COLLOPT_SHM_LINE - 16      /* bytes of payload in a cell; 48 of them in the first cache line */
+    COLLOPT_INLINE = COLLOPT_SHM_LINE - 16,     /* bytes of payload in a cell ... */
+    COLLOPT_HEAD = 48                           /* ... of which so many are in its first cache line */
 };
 
 /* Where a payload is, in units of COLLOPT_BLOCK_UNIT bytes from the segment's start; or COLLOPT_BY_MESSAGE; or in the cell, from
@@ -66,6 +67,16 @@ struct collopt_channel {
     uint64_t seen;              /* messages that were looked at, of which NUMBER were taken */
 };
 
+/* Between two looks: the processor need not hurry. */
+static inline void collopt_pause(void)
+{
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("isb");
+#endif
+}
+
 static inline int collopt_next_cell(int cell)
 {
     return cell + 1 == COLLOPT_CELLS ? 0 : cell + 1;
@@ -99,6 +110,38 @@ static inline char *collopt_channel_payload(struct collopt_channel *ch, size_t b
     return bytes <= ch->block ? ch->blocks + (size_t)ch->next * ch->block : NULL;
 }
 
+/* Copies a payload to PAYLOAD, the first line of a cell at last: a receiver that waits looks at that
+ * line, and would take it away from between two stores to it. */
+static inline void collopt_channel_write(char *payload, const char *from, size_t bytes)
+{
+    if (bytes > COLLOPT_HEAD && bytes <= COLLOPT_INLINE) {
+        memcpy(payload + COLLOPT_HEAD, from + COLLOPT_HEAD, bytes - COLLOPT_HEAD);
+        bytes = COLLOPT_HEAD;
+    }
+    memcpy(payload, from, bytes);
+}
+
+/* Begins to fetch a cache line in order to write it. */
+static inline void collopt_fetch_to_write(const char *line)
+{
+#ifdef __x86_64__
+    __asm__ volatile("prefetchw %0" : : "m"(*line));    /* compilers make it only for newer processors */
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
+/* A rank that only sends would wait for each line of its cells until the receiver has given it up.
+ * So the cell after the next one is fetched before it is needed. */
+static inline void collopt_channel_fetch_ahead(const struct collopt_channel *ch, size_t bytes)
+{
+    const char *cell = (const char *)&ch->ring->cell[collopt_next_cell(ch->cell)];
+
+    collopt_fetch_to_write(cell);
+    if (bytes > COLLOPT_HEAD && bytes <= COLLOPT_INLINE)
+        collopt_fetch_to_write(cell + 64);
+}
+
 /* Sends BYTES that were written to PAYLOAD; NULL: says that the message goes by the host. */
 static inline void collopt_channel_send(struct collopt_channel *ch, unsigned call, const char *payload, size_t bytes)
 {
@@ -117,13 +160,17 @@ static inline void collopt_channel_send(struct collopt_channel *ch, unsigned cal
     }
     atomic_store_explicit(&cell->number, ch->number, memory_order_release);
     ch->cell = collopt_next_cell(ch->cell);
+    collopt_channel_fetch_ahead(ch, bytes);
 }
 
 /* The oldest message that was looked at is no longer needed. */
 static inline void collopt_channel_take(struct collopt_channel *ch)
 {
+    const char *next = (const char *)&ch->ring->cell[ch->cell];
+
     atomic_store_explicit(&ch->ring->taken, ++ch->number, memory_order_release);
-    __builtin_prefetch(&ch->ring->cell[ch->cell]);      /* the next one may be there already */
+    __builtin_prefetch(next);           /* the next message may be there already */
+    __builtin_prefetch(next + 64);
 }
 
 enum collopt_arrival { COLLOPT_NOT_THERE, COLLOPT_THERE, COLLOPT_COMES_BY_HOST };
@@ -155,6 +202,19 @@ static inline enum collopt_arrival collopt_channel_look(struct collopt_channel *
         *bytes = cell->bytes;
     }
     return COLLOPT_THERE;
+}
+
+/* Looks for the next message at most so many times, with nothing else in between. */
+static inline bool collopt_channel_await(const struct collopt_channel *ch, unsigned looks)
+{
+    const struct collopt_cell *cell = &ch->ring->cell[ch->cell];
+
+    while (atomic_load_explicit(&cell->number, memory_order_acquire) != ch->seen + 1) {
+        if (looks-- == 0)
+            return false;
+        collopt_pause();
+    }
+    return true;
 }
 
 /* After a call that failed: what it has looked at. */

@@ -5,7 +5,11 @@
  * container, a reused id) is noticed.  Its size is sealed and its pages are allocated before they are used: where memory
  * is short a reduction falls back to messages and never meets SIGBUS.  A child of fork does not inherit the mapping.
  *
- * The owner hands out pieces of its segment; peers are told their offsets.  No MPI here. */
+ * The owner hands out pieces of its segment; peers are told their offsets, or find them by a number
+ * under which the owner has published them. Behind the pieces for channels, whose sum is bounded, lies
+ * room for what nonblocking reductions leave for their peers: address space, of which pages are
+ * allocated as they are needed, and given back when more than 64 MiB are unused. A process whose address space or files are limited, or that locks all
+ * its memory, has no such room. No MPI here. */
 #ifndef COLLOPT_SHM_SEGMENT_H
 #define COLLOPT_SHM_SEGMENT_H
 
@@ -24,8 +28,8 @@ struct collopt_segment_key {
     int token;
 };
 
-/* Makes the segment of this process with room for SIZE bytes.  *KEY says how to find it; on failure its descriptor is
- * -1 and WHY, of SIZE_OF_WHY bytes, says what failed. */
+/* Makes the segment of this process: SIZE bytes, and room behind them.  *KEY says how to find it;
+ * on failure its descriptor is -1 and WHY, of SIZE_OF_WHY bytes, says what failed. */
 void collopt_segment_make(size_t size, struct collopt_segment_key *key, char *why, size_t size_of_why);
 /* Where the segment of another process lies in this one; NULL, with a reason in WHY. */
 char *collopt_segment_attach(const struct collopt_segment_key *key, char *why, size_t size_of_why);
@@ -35,9 +39,34 @@ void collopt_segment_drop(void);
 /* Of this process; NULL: there is none. */
 char *collopt_segment_base(void);
 
-/* SIZE bytes of zeros, at most half of the segment; NULL: no room, or no memory.  Any thread. */
+/* Memory of its own for what would fill the segment: one rank makes it, for all, and closes the
+ * descriptor when the others have attached. It is theirs until each has detached. Each rank
+ * allocates the pages from FROM to TO, near its processor; the first COLLOPT_SHM_LINE bytes are
+ * taken. NULL, with a reason in WHY: this rank cannot. */
+char *collopt_segment_make_apart(size_t size, size_t to, struct collopt_segment_key *key, char *why,
+                                 size_t size_of_why);
+void collopt_segment_close(const struct collopt_segment_key *key);
+char *collopt_segment_attach_part(const struct collopt_segment_key *key, size_t from, size_t to,
+                                  char *why,
+                                  size_t size_of_why);
+
+/* SIZE bytes of zeros, at most half of the segment's size; NULL: no room, or no memory.  Any thread. */
 void *collopt_segment_take(size_t size);
+/* SIZE bytes of the room behind, with any contents, at most COLLOPT_SHM_ROOM / 4. */
+void *collopt_segment_take_room(size_t size);
 /* SIZE as it was taken. */
 void collopt_segment_give_back(void *piece, size_t size);
+
+/* Bytes of address space behind each segment. */
+static const size_t COLLOPT_SHM_ROOM = (size_t)1 << 30;
+/* Has the segment at BASE, of this or another process, such room? */
+bool collopt_segment_has_room(const char *base);
+
+/* A directory of each segment: the owner publishes an offset under a number below
+ * COLLOPT_SHM_NUMBERS, 0: withdraws it. What was written before is then seen by those who find it.
+ * False: no memory. */
+enum { COLLOPT_SHM_NUMBERS = 1 << 16 };
+bool collopt_segment_publish(unsigned number, uint64_t offset);
+uint64_t collopt_segment_find(const char *base, unsigned number);
 
 #endif

@@ -37,6 +37,33 @@ for program in conjugate_gradient training; do
 done
 sh "$top/bench/summary" "$work/csv" >"$work/said" 2>&1 || fail "bench/summary does not read the CSV"
 
+# A program that does not say what its reductions take: the shares are those of the reports.
+cat >"$work/lmp.c" <<'END'
+#include <mpi.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    double mine = 1, sum = 0;
+    int rank;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int i = 0; i < 1000; i++)
+        MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    if (rank == 0)
+        printf("Step Temp E_pair E_mol TotEng Press\n     100   %f   -4.75   0   -2.28   5.88\n"
+               "Loop time of 0.5 on 2 procs for 100 steps with 4000 atoms\n", sum);
+    MPI_Finalize();
+    return 0;
+}
+END
+mkdir "$work/bin"
+# shellcheck disable=SC2046     # lists
+$(wrapper $mpi) -o "$work/bin/lmp" "$work/lmp.c" || fail 'lmp.c'
+PATH=$work/bin:$PATH apps --pairs 1 --ranks 2 --programs lammps --mpi $mpi || fail "lammps: status $?"
+grep -qE '^lammps +[A-Za-z ]+ 2 +5.000 +5.000 +1.00 .* [0-9]+% +[0-9]+% +[a-z_]+$' "$work/said" || fail 'no line of lammps, or not as it should be'
+
 # A launcher that spoils what the program says where collopt is preloaded.
 case $mpi in openmpi) real=${OPENMPI_RUN%% *} ;; mpich) real=${MPICH_RUN%% *} ;; esac
 printf '#!/bin/sh\ncase "$*" in *LD_PRELOAD*) %s "$@" | sed "s/ 0 weights wrong/ 1 weights wrong/" ;; *) exec %s "$@" ;; esac\n' \

@@ -159,8 +159,8 @@ refuses 'COLLOPT_ALLREDUCE=ring:strands=2:x is not understood: ' --algorithms ri
 echo 'net.latncy = 1 us' >wrong.machine
 refuses 'wrong.machine:1: there is no key' --machine wrong.machine
 refuses 'none of these platforms has so many ranks: mesh 16' --ranks 17
-run 2 -o /nonexistent/one.csv
-grep -q -e '-o /nonexistent/one.csv: No such file' said || fail 'a file that cannot be written'
+run 2 -o missing/one.csv
+grep -q -e '-o missing/one.csv: No such file' said || fail 'a file that cannot be written'
 refuses 'x is not a number of ranks' --ranks x
 refuses 'moon.xml is no platform and no file; there are dragonfly,' --platforms moon.xml
 refuses '--machine moon: there is no such file' --machine moon

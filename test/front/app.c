@@ -126,7 +126,8 @@ int main(int argc, char **argv)
     if (rank == 0 && collopt_version)
         fprintf(stderr, "collopt %u.%u.%u saw Allreduce %llu\n", collopt_version() >> 16, collopt_version() >> 8 & 255,
                 collopt_version() & 255,
-                (unsigned long long)(collopt_calls("allreduce", NULL) + collopt_calls_passed("Allreduce")));
+                (unsigned long long)(collopt_calls("allreduce", NULL) + collopt_calls_passed("Allreduce")
+                                     + collopt_calls_passed("Iallreduce")));
     if (rank == 0)
         fprintf(stderr, "app ok\n");
     MPI_Finalize();

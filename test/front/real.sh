@@ -20,18 +20,18 @@ for host in $hosts; do
     run $host 2 ./app
     expect 1 "app ok"
     run $host 2 LD_PRELOAD=$front ./app
-    seen 3
+    seen 4
     run $host 2 COLLOPT=off LD_PRELOAD=$front ./app
-    seen 3                      # and passed through: a rank that is off still says so to the others
+    seen 4                      # and passed through: a rank that is off still says so to the others
 
     program $host app.c linked $linked -Wl,-rpath,"${front%/*}"
     run $host 2 ./linked
-    seen 3
+    seen 4
 
     [ "$(abi_of "$host")" != abi ] || continue      # there is no archive for it
     program $host app.c static "$build/libcollopt-$host.a" $hwloc -lm
     run $host 2 ./static
-    seen 3
+    seen 4
 done
 
 # SMPI declares MPI_X weak, and a weak reference fetches nothing from an archive; -u does.
@@ -45,5 +45,5 @@ EOF
     $SMPI_MPICC -g -O2 -I"$source/include" -o simulated "$here/app.c" \
         -Wl,-u,MPI_Allreduce "$build/libcollopt-smpi.a" $hwloc -lm || fail "compiling app.c for SMPI"
     timeout 100 $SMPI_MPIRUN -np 2 -platform platform.xml -hostfile hosts ./simulated >said 2>&1 || { cat said; fail "SMPI: status $?"; }
-    seen 3
+    seen 4
 fi

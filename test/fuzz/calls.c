@@ -9,13 +9,22 @@
 #include <sys/mman.h>
 
 #include "fuzz.h"
-#include "internal.h"
+#include "schedule/schedule.h"
 
 enum { MOST_RANKS = 128, PRIMES = 3, PERIOD = 2003, LOCAL = COLLOPT_COLLECTIVES };
 
 OWN struct fuzz_random mine;    /* of this rank alone */
 
 /* ---- a call ------------------------------------------------------------------------------------------------------ */
+
+/* Some calls in a row, looked at when all have been made. */
+struct row {
+    uint64_t number;            /* what is drawn for it */
+    uint64_t of_burst;          /* which one of a burst it is, from 1 on; 0: of none */
+    bool flows;                 /* from lower ranks to higher ones only: ranks run ahead of each other as far as they can, ... */
+    size_t slot;                /* ... on this communicator */
+    bool host;                  /* the MPI library's own collectives may run */
+};
 
 struct call {
     const struct group *group;
@@ -63,13 +72,13 @@ static size_t results(const struct call *c)
     return scatters(c) && !is_in_place(c) ? c->share[c->group->rank] : c->count;
 }
 
-static void describe(const struct call *c, int lane, char *text, size_t size)
+static void describe(const struct call *c, const struct row *row, int lane, char *text, size_t size)
 {
     const struct kind *k = &c->what.kind;
     const struct element *e = element_of(c);
 
-    snprintf(text, size, "%s.%d: %s%s np=%d group=%llx op=%s type=%s at=%ld,%ld of %ld count=%zu share=%zu root=%d %s",
-             fuzz_step_name(), lane, names[c->collective], c->large ? "_c" : "", c->group->ranks,
+    snprintf(text, size, "%s.%llu.%d: %s%s np=%d group=%llx op=%s type=%s at=%ld,%ld of %ld count=%zu share=%zu root=%d %s",
+             fuzz_step_name(), (unsigned long long)row->of_burst, lane, names[c->collective], c->large ? "_c" : "", c->group->ranks,
              (unsigned long long)(c->group->id & 0xffffff), k->op_name, k->type_name, (long)e->at[0], (long)e->at[1],
              (long)e->extent, c->count, scatters(c) ? c->share[c->group->rank] : 0, c->root, is_in_place(c) ? "in_place" : "apart");
 }
@@ -85,6 +94,13 @@ static size_t threshold(struct fuzz_random *r)
     size_t most = fuzz_chance(r, 12) ? N : fuzz_chance(r, 4) ? N - 5 : 11;
 
     return bytes[fuzz_below(r, most)];
+}
+
+static size_t draw_short_count(struct fuzz_random *r, const struct call *c)
+{
+    size_t n = fuzz_chance(r, 32) ? fuzz_below(r, 600) : fuzz_below(r, 1 + fuzz_below(r, 24));
+
+    return n > c->what.most ? c->what.most : n;
 }
 
 static size_t draw_count(struct fuzz_random *r, const struct call *c)
@@ -148,20 +164,22 @@ static void share_out(struct fuzz_random *r, struct call *c)
     }
 }
 
-/* HOST: the MPI library's own collective may run. */
-static struct call draw_shape(const struct group *g, uint64_t number, bool host)
+static const int flowing[] = { COLLOPT_REDUCE, COLLOPT_SCAN, COLLOPT_EXSCAN };
+
+static struct call draw_shape(const struct group *g, uint64_t number, const struct row *row)
 {
     struct fuzz_random random = fuzz_draw(number, g->id), *r = &random;
     struct call c = { .group = g };
 
-    c.collective = (int)fuzz_below(r, fuzz_chance(r, 4) ? LOCAL + 1 : LOCAL);
+    c.collective = row->flows ? flowing[fuzz_below(r, sizeof flowing / sizeof *flowing)]
+        : (int)fuzz_below(r, fuzz_chance(r, 4) ? LOCAL + 1 : LOCAL);
     do
         c.what = kinds_any(r);
-    while (host && !kinds_trusted(&c.what.kind));
-    c.count = draw_count(r, &c);
+    while (row->host && !kinds_trusted(&c.what.kind));
+    c.count = row->of_burst ? draw_short_count(r, &c) : draw_count(r, &c);
     c.in_place = fuzz_chance(r, 3) && c.collective != LOCAL;
-    c.here_and_there = fuzz_chance(r, 4) && !host;
-    c.root = c.collective == COLLOPT_REDUCE ? (int)fuzz_below(r, (size_t)g->ranks) : 0;
+    c.here_and_there = fuzz_chance(r, 4) && !row->host;
+    c.root = c.collective != COLLOPT_REDUCE ? 0 : row->flows ? g->ranks - 1 : (int)fuzz_below(r, (size_t)g->ranks);
     c.large = fuzz_chance(r, 4);
 #if MPI_VERSION < 4
     c.large = false;
@@ -182,17 +200,17 @@ static void vary(struct fuzz_random *r, struct call *c)
 }
 
 /* One of this communicator's favourites, or another. */
-static struct call draw_call(const struct group *g, uint64_t number, int lane, bool host)
+static struct call draw_call(const struct group *g, const struct row *row, int lane)
 {
     static const size_t prime[PRIMES] = { 127, 1009, PERIOD };
-    struct fuzz_random r = fuzz_draw(number * LANES + (uint64_t)lane, ~g->id);
+    struct fuzz_random r = fuzz_draw(row->number * LANES + (uint64_t)lane, ~g->id);
     bool favourite = fuzz_chance(&r, 2);
-    size_t which = fuzz_below(&r, 1 + fuzz_below(&r, 8));
-    struct call c = draw_shape(g, favourite ? which : 1000 + number * LANES + (uint64_t)lane, host);
+    size_t which = fuzz_below(&r, 1 + fuzz_below(&r, 8)) + (row->flows ? 600 : row->of_burst ? 500 : 0);
+    struct call c = draw_shape(g, favourite ? which : 1000 + row->number * LANES + (uint64_t)lane, row);
 
-    if (favourite && fuzz_chance(&r, 2))
+    if (favourite && fuzz_chance(&r, 2) && !row->flows)
         vary(&r, &c);
-    if (host && c.in_place && on_mpich()) {
+    if (row->host && c.in_place && on_mpich()) {
         c.root = 0;                             /* its MPI_Reduce crashes with another one, as test_collectives.c says */
         c.in_place = !scatters(&c);             /* its memcpy onto the same address ends the job */
     }
@@ -402,6 +420,12 @@ static int make_call(const struct call *c, const void *in, void *out)
     return call_plain(c, in, out);
 }
 
+static uint64_t passed_of_all(const struct call *c)
+{
+    (void)c;
+    return calls_passed(NULL);
+}
+
 static uint64_t passed(const struct call *c)
 {
     char name[40];
@@ -416,7 +440,8 @@ struct lane {
     struct call call;
     struct buffer in, out;
     char words[FUZZ_WORDS];
-    bool host;                  /* the MPI library ran it */
+    bool few;                   /* calls of a step that makes few: each is looked at for itself */
+    bool host;                  /* the MPI library ran it, or one of its row if there are many */
 };
 
 static atomic_uint_fast64_t calls, calls_by_host;
@@ -444,15 +469,13 @@ static void prepare(struct lane *l, int i)
         store_input(c, c->collective == LOCAL ? 1 : c->group->rank, l->out.first);
 }
 
-/* Where there is nothing to read or write, sometimes no address.  Other threads' calls may be passed on meanwhile: then this one
- * may have been. */
+/* Where there is nothing to read or write, sometimes no address. */
 static void run(struct lane *l)
 {
     const struct call *c = &l->call;
-    bool guarded = fuzz_chance(&mine, 4), none = fuzz_chance(&mine, 2);
+    bool guarded = fuzz_chance(&mine, l->few ? 4 : 256), none = fuzz_chance(&mine, 2);
     const void *in = is_in_place(c) ? MPI_IN_PLACE : c->count == 0 && none ? NULL : l->in.first;
     void *out = c->collective == COLLOPT_REDUCE && !has_result(c) && none ? NULL : l->out.first;
-    uint64_t before = passed(c);
     int err;
 
     watch_at(l->words);
@@ -462,11 +485,23 @@ static void run(struct lane *l)
     err = make_call(c, in, out);
     if (guarded)
         buffers_allow(l->in, PROT_READ | PROT_WRITE);
-    l->host = !with_collopt() || passed(c) > before;
-    strncat(l->words, l->host ? " (host)" : " (collopt)", sizeof l->words - strlen(l->words) - 1);
     check(err == MPI_SUCCESS, "%s: error %d", l->words, err);
-    calls++;
-    calls_by_host += l->host;
+}
+
+/* Other threads' calls may be passed on meanwhile: then one of these may have been. */
+static void run_counted(struct lane *lane, int n, uint64_t (*passed_so_far)(const struct call *c))
+{
+    uint64_t before = passed_so_far(&lane->call), host;
+
+    for (int i = 0; i < n; i++)
+        run(&lane[i]);
+    host = with_collopt() ? passed_so_far(&lane->call) - before : (uint64_t)n;
+    for (int i = 0; i < n; i++) {
+        lane[i].host = host > 0;
+        strncat(lane[i].words, lane[i].host ? " (host)" : " (collopt)", sizeof lane[i].words - strlen(lane[i].words) - 1);
+    }
+    calls += (unsigned)n;
+    calls_by_host += host < (uint64_t)n ? host : (uint64_t)n;
 }
 
 static void judge(const struct lane *l)
@@ -475,28 +510,49 @@ static void judge(const struct lane *l)
     judge_in(&l->call, &l->in, l->words);
 }
 
-void calls_make(uint64_t number, bool host)
+static void make_row(const struct row *row)
 {
     OWN struct lane lane[LANES];
-    struct fuzz_random r = fuzz_draw(number, 6);
-    size_t slot = fuzz_below(&r, GROUPS);
+    struct fuzz_random r = fuzz_draw(row->number, 6);
+    size_t slot = row->flows ? row->slot : fuzz_below(&r, GROUPS);
     int n = 1 + (int)fuzz_below(&r, LANES), ready = 0;
 
     for (int i = 0; i < n; i++) {
-        struct group *g = group_of(fuzz_chance(&r, 2) ? slot : fuzz_below(&r, GROUPS));
+        struct group *g = group_of(row->flows || fuzz_chance(&r, 2) ? slot : fuzz_below(&r, GROUPS));
         struct lane *l = &lane[ready];
 
         if (g->comm == MPI_COMM_NULL)
             continue;
-        l->call = draw_call(g, number, i, host);
+        l->call = draw_call(g, row, i);
         if (!buffers_fit(i, &l->call.what.kind, l->call.count))
             continue;
-        describe(&l->call, i, l->words, sizeof l->words);
+        describe(&l->call, row, i, l->words, sizeof l->words);
         prepare(l, i);
+        l->few = row->of_burst == 0;
         ready++;
     }
-    for (int i = 0; i < ready; i++)
-        run(&lane[i]);
+    if (row->of_burst && ready > 0)
+        run_counted(lane, ready, passed_of_all);
+    for (int i = 0; i < ready && !row->of_burst; i++)
+        run_counted(&lane[i], 1, passed);
     for (int i = 0; i < ready; i++)
         judge(&lane[i]);
+}
+
+void calls_make(uint64_t number, bool host)
+{
+    make_row(&(struct row){ .number = number, .host = host });
+}
+
+/* MPICH's own collectives wait without yielding, which takes a time slice where processors are few. */
+void calls_burst(uint64_t number, bool host)
+{
+    struct fuzz_random r = fuzz_draw(number, 15);
+    struct row row = { .host = host, .flows = !fuzz_chance(&r, 3), .slot = fuzz_below(&r, GROUPS) };
+    uint64_t rows = fuzz_below(&r, FUZZ_LONGEST_BURST) * (host ? job.burst / 16 : job.burst) / FUZZ_LONGEST_BURST;
+
+    for (row.of_burst = 1; row.of_burst <= rows && failures() == 0; row.of_burst++) {
+        row.number = ((number + 1) << 24) + row.of_burst;
+        make_row(&row);
+    }
 }

@@ -12,6 +12,8 @@
  *     without=attribute   none of these sorts of steps, which are the rows of a table below
  *     churn=1             so many times as many communicators are made and freed
  *     most=4194304        bytes of a vector
+ *     burst=0             rows of short calls that follow one another without anything else, at most; a program of some
+ *                         hundred thousand calls has burst=4000
  *     trusted=0           1: the MPI library's own collectives may run, so calls are only what they can do
  *     patience=60         seconds that a step may take
  *     say=0               1: each rank says what it does
@@ -80,6 +82,11 @@ static void reduce(uint64_t number)
     calls_make(number, off || job.trusted);
 }
 
+static void burst(uint64_t number)
+{
+    calls_burst(number, off || job.trusted);
+}
+
 /* Ranks do not come at the same time. */
 static void dawdle(uint64_t number)
 {
@@ -100,13 +107,14 @@ static const struct sort_of_step {
     void (*take)(uint64_t number);
 } sorts[] = {
     { 66, "reductions", "reductions", reduce },
+    { 4, "burst", "a burst of short reductions", burst },
     { 5, "remade", "a communicator is freed, another is made", groups_renew },
     { 3, "orphan", "a communicator is freed while a receive is pending, or that is ended", groups_orphan },
     { 2, "attribute", "an attribute", groups_attach },
     { 2, "key", "a key", groups_inform },
     { 6, "kinds", "datatypes and operations", kinds_renew },
     { 6, "message", "a message", traffic_exchange },
-    { 5, "nonblocking", "a nonblocking collective", traffic_collective },
+    { 5, "nonblocking", "a nonblocking or persistent collective", traffic_collective },
     { 2, "probe", "a probe", traffic_probe },
     { 1, "pcontrol", "MPI_Pcontrol", switch_over },
     { 2, "pause", "a pause", dawdle },
@@ -271,6 +279,8 @@ static bool read_argument(const char *text)
         without = equals + 1;
     else if (IS("most"))
         job.most = value;
+    else if (IS("burst"))
+        job.burst = value < FUZZ_LONGEST_BURST ? value : FUZZ_LONGEST_BURST;
     else if (IS("trusted"))
         job.trusted = value;
     else if (IS("say"))
@@ -288,7 +298,7 @@ static void read_job(int argc, char **argv)
     job.seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     for (int i = 2; i < argc; i++)
         if (!read_argument(argv[i])) {
-            fprintf(stderr, "fuzz: %s is none of threads=, steps=, only=, without=, churn=, most=, trusted=, patience=, say=\n", argv[i]);
+            fprintf(stderr, "fuzz: %s is none of threads=, steps=, only=, without=, churn=, most=, burst=, trusted=, patience=, say=\n", argv[i]);
             exit(99);
         }
     job.most = most_for_cut(job.most);

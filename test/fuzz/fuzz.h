@@ -14,7 +14,7 @@
 # define OWN static _Thread_local
 #endif
 
-enum { FUZZ_THREADS = 4, FUZZ_WORDS = 320 };
+enum { FUZZ_THREADS = 4, FUZZ_WORDS = 320, FUZZ_LONGEST_BURST = 1 << 20 };
 
 /* ---- fuzz.c -------------------------------------------------------------------------------------------------------- */
 
@@ -23,6 +23,7 @@ struct fuzz_job {               /* alike on all ranks */
     int threads;
     uint64_t steps;             /* of each thread */
     size_t most;                /* bytes of a vector */
+    uint64_t burst;             /* rows of short calls in a burst, at most */
     size_t churn;               /* so many times as many communicators are made and freed */
     bool trusted;               /* only what the MPI library's own collectives can do: they may run */
     unsigned patience;          /* seconds for a step */
@@ -167,6 +168,8 @@ ptrdiff_t buffers_differ(const struct buffer *b);
 void calls_begin(void);
 /* Up to LANES calls in a row, looked at when all have been made.  HOST: the MPI library may run them. */
 void calls_make(uint64_t number, bool host);
+/* Many such rows of short calls. */
+void calls_burst(uint64_t number, bool host);
 
 struct calls_count {
     uint64_t made, by_host;

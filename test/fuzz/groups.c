@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "fuzz.h"
-#include "internal.h"
+#include "schedule/schedule.h"
 
 OWN struct group groups[GROUPS];
 OWN MPI_Comm world;             /* the thread's own, of all ranks */

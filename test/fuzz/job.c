@@ -3,8 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "base/numbers.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
+#include "catalogue/expression.h"
 #include "fuzz.h"
+#include "schedule/schedule.h"
+#include "settings/settings.h"
 
 /* ---- algorithms -------------------------------------------------------------------------------------------------- */
 
@@ -278,8 +283,8 @@ void job_print(int ranks)
 
     if (!fuzz_chance(r, 10))
         draw_settings(r, ranks, &s);
-    printf("threads=%d\nsteps=%d\nmost=%zu\nchurn=%d\ntrusted=%d\n",
-           fuzz_chance(r, 3) ? 2 + (int)fuzz_below(r, FUZZ_THREADS - 1) : 1, 200 + (int)fuzz_below(r, 400), draw_most(r),
+    printf("threads=%d\nsteps=%d\nmost=%zu\nburst=%d\nchurn=%d\ntrusted=%d\n",
+           fuzz_chance(r, 3) ? 2 + (int)fuzz_below(r, FUZZ_THREADS - 1) : 1, 200 + (int)fuzz_below(r, 400), draw_most(r), fuzz_chance(r, 3) ? 0 : fuzz_chance(r, 2) ? 20 : 500,
            fuzz_chance(r, 3) ? 10 : 1, host_may_run(&s));
     for (int i = 0; i < n && i < MOST_ROWS; i++)
         if (s.value[i][0])

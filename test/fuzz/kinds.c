@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
 #include "fuzz.h"
 
 enum { TYPES = 4, OPS = 3 };

@@ -1,5 +1,5 @@
 /* What a program does beside reductions, on the same communicators: messages that are taken by wildcards or by their tags, and
- * nonblocking collectives that stay pending over some reductions. */
+ * nonblocking and persistent collectives that stay pending over some reductions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +130,7 @@ void traffic_probe(uint64_t number)
     }
 }
 
-/* ---- nonblocking collectives ----------------------------------------------------------------------------------------------- */
+/* ---- nonblocking and persistent collectives -------------------------------------------------- */
 
 enum { PENDING = 500 };
 #ifdef TEST_SIMULATED           /* SimGrid 3.32 takes messages of one for those of another */
@@ -144,6 +144,7 @@ OWN struct pending {
     struct group *group;        /* NULL: nothing is under way */
     MPI_Request request;
     enum sort sort;
+    bool persistent;
     int number, root, n;        /* N ints; of each rank, where they are scattered */
     int *in, *out;
 } pending[UNDER_WAY];
@@ -156,8 +157,52 @@ static int pending_value(const struct pending *p, int rank, int i)
     return content(p->number, rank, i) & 0xffff;
 }
 
+#if COLLOPT_HAVE_PERSISTENT
+# define INIT(name) MPI_##name##_init
+#elif COLLOPT_HAVE_PERSISTENT_X
+# include <mpi-ext.h>
+# define INIT(name) MPIX_##name##_init
+#endif
+
+/* A reduction; others are not persistent here. */
+static void make_persistent(struct pending *p, MPI_Comm comm)
+{
+#ifdef INIT
+    const MPI_Info none = MPI_INFO_NULL;
+
+    switch (p->sort) {
+    case SUM:
+        INIT(Allreduce)(p->in, p->out, p->n, MPI_INT, MPI_SUM, comm, none, &p->request);
+        break;
+    case REDUCE:
+        INIT(Reduce)(p->in, p->out, p->n, MPI_INT, MPI_SUM, p->root, comm, none, &p->request);
+        break;
+    case SCAN:
+        INIT(Scan)(p->in, p->out, p->n, MPI_INT, MPI_SUM, comm, none, &p->request);
+        break;
+    case EXSCAN:
+        INIT(Exscan)(p->in, p->out, p->n, MPI_INT, MPI_SUM, comm, none, &p->request);
+        break;
+    case SCATTER:
+        INIT(Reduce_scatter_block)(p->in, p->out, p->n, MPI_INT, MPI_SUM, comm, none, &p->request);
+        break;
+    default:
+        p->persistent = false;
+    }
+#else
+    (void)comm;
+    p->persistent = false;
+#endif
+}
+
 static void start(struct pending *p, MPI_Comm comm)
 {
+    if (p->persistent)
+        make_persistent(p, comm);
+    if (p->persistent) {
+        MPI_Start(&p->request);
+        return;
+    }
     switch (p->sort) {
     case SUM:
         MPI_Iallreduce(p->in, p->out, p->n, MPI_INT, MPI_SUM, comm, &p->request);
@@ -204,6 +249,7 @@ static void begin_pending(struct pending *p, uint64_t number)
     p->number = (int)(number & 0xffffff);
     p->n = (int)fuzz_below(&r, PENDING);
     p->root = (int)(fuzz_next(&r) >> 33);
+    p->persistent = fuzz_below(&r, 2) == 0;
     g->users++;
     if (g->comm == MPI_COMM_NULL)
         return;
@@ -239,8 +285,10 @@ static void judge_pending(const struct pending *p)
         int r = right(p, i);
 
         if (p->out[i] != r && !(p->sort == EXSCAN && p->group->rank == 0)) {
-            fail("%s: a nonblocking %s that was pending meanwhile: int %d of %d is %d, should be %d", fuzz_step_name(),
-                 sort_names[p->sort], i, p->n, p->out[i], r);
+            fail("%s: a %s %s that was pending meanwhile: int %d of %d is %d, should be %d",
+                 fuzz_step_name(),
+                 p->persistent ? "persistent" : "nonblocking", sort_names[p->sort], i, p->n,
+                     p->out[i], r);
             return;
         }
     }
@@ -254,6 +302,8 @@ static void end_pending(struct pending *p)
     if (g->comm != MPI_COMM_NULL) {
         MPI_Wait(&p->request, MPI_STATUS_IGNORE);
         judge_pending(p);
+        if (p->persistent)
+            MPI_Request_free(&p->request);
         free(p->in);
     }
     p->group = NULL;

@@ -82,7 +82,7 @@ communicators()         # HOST RANKS
 spawned()               # HOST RANKS
 {
     before=$failures
-    launch "$1" "$2" "$(program "$1" communicators)" spawn 2 || { echo "$1 alone cannot spawn"; return; }
+    launch "$1" "$2" "$(program "$1" communicators)" spawn 2 || { echo "left out, as $1 alone fails in it: MPI_Comm_spawn"; return; }
     LD_PRELOAD=$library COLLOPT_AFTER=1 launch "$1" "$2" LD_PRELOAD="$library" COLLOPT_AFTER=1 "$(program "$1" communicators)" spawn 2 ||
         fail "$1, $2 ranks, spawned and merged: status $?"
     judge "$1, $2 ranks, spawned and merged"
@@ -92,10 +92,10 @@ spawned()               # HOST RANKS
 errors()                # HOST RANKS
 {
     before=$failures
-    rm -f "$work"/alone.* "$work"/both.*
+    rm -f "$work"/both.*
     ran="$ran test_errors"
-    launch "$1" "$2" "$(program "$1" errors)" "$work/alone" || fail "$1, $2 ranks, errors without collopt: status $?"
-    quiet "$1" "$2" "$(program "$1" errors)" "$work/both"
+    errors_alone "$1" "$2"
+    quiet "$1" "$2" "$without" "$(program "$1" errors)" "$work/both"
     for answers in "$work"/alone.*; do
         diff "$answers" "$work/both.${answers##*.}" || fail "$1, $2 ranks: error classes differ (< $1 alone, > with collopt)"
     done
@@ -108,7 +108,7 @@ fortran()               # HOST RANKS
     for binding in mpifh mpi mpif08; do
         before=$failures
         fortran_alone "$1" "$2" "$build/test/mpi/fortran/$1/family_$binding"
-        launch_collopt "$1" "$2" "$deferred" "$build/test/mpi/fortran/$1/family_$binding" || fail "$1, $binding on $2 ranks: status $?"
+        launch_collopt "$1" "$2" "$without" "$build/test/mpi/fortran/$1/family_$binding" || fail "$1, $binding on $2 ranks: status $?"
         grep -q 'counted by collopt' "$work/said" || fail "$1, $binding on $2 ranks was not counted by collopt"
         judge "$1, $2 ranks, Fortran by $binding"
     done
@@ -124,6 +124,9 @@ all()                   # HOST
         try "$1" $ranks_now calls --
         try "$1" $ranks_now handles -- 300
         try "$1" $ranks_now threads --
+        for form in persistent nonblocking; do
+            try "$1" $ranks_now requests TEST_OURS=1 TEST_FORM=$form -- 500
+        done
         try "$1" $ranks_now local --
         try "$1" $ranks_now exact COLLOPT_REPRODUCIBLE=exact --
         try "$1" $ranks_now reproducible COLLOPT_REPRODUCIBLE=placement --

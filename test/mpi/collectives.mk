@@ -2,7 +2,7 @@
 # test/mpi/<mpi>/<program>; the scripts run them.
 
 MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_exact test_gpu test_handles test_lives \
-	test_local test_pairs test_quirks test_reproducible test_settings test_threads
+	test_local test_pairs test_quirks test_reproducible test_requests test_settings test_threads
 
 # The standard ABI only where a library serves it.
 MPI_TEST_FILES = $(foreach host,$(ARCHIVES) $(if $(ABI_MPIS),abi),$(MPI_TEST_NAMES:%=test/mpi/$(host)/%)) \
@@ -43,6 +43,7 @@ MPI_TESTS = \
 	test/mpi/pairs.sh \
 	test/mpi/quirks.sh \
 	test/mpi/reproducible.sh \
+	test/mpi/requests.sh \
 	test/mpi/settings.sh \
 	test/mpi/static.sh \
 	test/mpi/tolerance.sh

@@ -93,6 +93,16 @@ all()                   # HOST
     one 3 COLLOPT_WAIT=spin -- count=17
     one 3 COLLOPT_ISA=generic --
     one 2 COLLOPT_SCRATCH=0 -- count=1000
+    for form in persistent nonblocking; do
+        for ranks in 1 2 7; do                          # each persistent one takes some tens of us to be made
+            one $ranks TEST_FORM=$form -- count=17
+        done
+        one 8 TEST_FORM=$form -- count=1000
+        one 5 TEST_FORM=$form -- 4,1 3,2 count=17
+        one 3 TEST_FORM=$form --
+        one 3 TEST_FORM=$form TEST_LONGEST=5000 -- count=5000
+        one 4 TEST_FORM=$form -- type=differing
+    done
     one 3 COLLOPT_CHECK=on -- reduce_scatter shape=ragged in_place      # whatever the counts, all ranks choose alike
     [ -z "${TEST_THOROUGH-}" ] || thoroughly
     finish

@@ -171,6 +171,37 @@ uint64_t calls_passed(const char *mpi_name)
     return collopt_calls_passed ? collopt_calls_passed(mpi_name) : 0;
 }
 
+static const char *const form_names[FORMS] = { "blocking", "persistent", "nonblocking" };
+
+const char *algorithm_of_form(enum form form)
+{
+    return form == BLOCKING ? NULL : form_names[form];
+}
+
+enum form form_named(const char *name)
+{
+    for (int f = 0; name && f < FORMS; f++)
+        if (strcmp(name, form_names[f]) == 0)
+            return (enum form)f;
+    check(!name, "TEST_FORM=%s is neither blocking nor persistent nor nonblocking", name);
+    return BLOCKING;
+}
+
+#if COLLOPT_HAVE_PERSISTENT
+# define INIT_NAME "%s_init"
+#else
+# define INIT_NAME "X_%s_init"          /* Open MPI's MPIX_Allreduce_init and its like */
+#endif
+
+const char *form_name(const char *collective, enum form form, char name[64])
+{
+    if (form == NONBLOCKING)
+        snprintf(name, 64, "I%c%s", collective[0] - 'A' + 'a', collective + 1);
+    else
+        snprintf(name, 64, form == PERSISTENT ? INIT_NAME : "%s", collective);
+    return name;
+}
+
 long resident(void)
 {
     FILE *f = fopen("/proc/self/statm", "r");

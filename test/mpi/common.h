@@ -39,6 +39,30 @@ void sum_to(MPI_Comm comm, int count, int root, const char *what);
 uint64_t calls_run(const char *collective, const char *algorithm);
 uint64_t calls_passed(const char *name);
 
+/* The forms of a call, which make a REQUEST of the caller's; persistent ones as this host spells them. */
+#define CALL_BLOCKING(name, nonblocking, ...) ((void)request, MPI_##name(__VA_ARGS__))
+#define CALL_NONBLOCKING(name, nonblocking, ...) MPI_I##nonblocking(__VA_ARGS__, request)
+#if COLLOPT_HAVE_PERSISTENT
+# define CALL_INIT(name, nonblocking, ...) MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, request)
+# define HAVE_INIT true
+#elif COLLOPT_HAVE_PERSISTENT_X
+# include <mpi-ext.h>
+# define CALL_INIT(name, nonblocking, ...) MPIX_##name##_init(__VA_ARGS__, MPI_INFO_NULL, request)
+# define HAVE_INIT true
+#else
+# define CALL_INIT CALL_BLOCKING
+# define HAVE_INIT false
+#endif
+
+/* In which form a collective is called. */
+enum form { BLOCKING, PERSISTENT, NONBLOCKING, FORMS };
+enum form form_named(const char *name);         /* NULL: BLOCKING */
+/* The name under which collopt counts what it has run in this form; NULL: any. */
+const char *algorithm_of_form(enum form form);
+/* The MPI name behind MPI_ by which calls of COLLECTIVE ("Allreduce") that are passed on are
+ * counted. */
+const char *form_name(const char *collective, enum form form, char name[64]);
+
 /* What is resident of this process, in KiB. */
 long resident(void);
 

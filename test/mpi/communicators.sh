@@ -31,6 +31,22 @@ cap()                   # HOST
     engaged "$1, many" "300 of 300 communicators engaged"
 }
 
+# What a communicator with a plan takes beside the MPI library's part: at most 40 KiB and 1 KiB for each rank.  MPICH's own part
+# varies by some KiB, and its many ranks take too long here.
+memory()                # HOST
+{
+    case $(mpi_of "$1") in openmpi) numbers='2 8 32' ;; *) numbers='2 4' ;; esac
+    for ranks in $numbers; do
+        launch "$1" "$ranks" "$with" memory 40 || fail "$1, $ranks ranks, memory without collopt: status $?"
+        alone=$(sed -n 's/^bytes per communicator: //p' "$work/said")
+        quiet "$1" "$ranks" "$with" memory 40
+        both=$(sed -n 's/^bytes per communicator: //p' "$work/said")
+        echo "$1, $ranks ranks: a communicator takes $((both - alone)) bytes beside the MPI library's $alone"
+        [ $((both - alone)) -le $((40960 + 1024 * ranks)) ] ||
+            fail "$1, $ranks ranks: a communicator takes $((both - alone)) bytes, more than 40 KiB and 1 KiB for each rank"
+    done
+}
+
 communicators()         # HOST
 {
     with=$(program "$1" communicators)
@@ -49,6 +65,7 @@ communicators()         # HOST
     quiet "$1" 2 "$with" churn 10000
     quiet "$1" 8 "$with" churn 50
     LAUNCH_SECONDS=120
+    memory "$1"
     cap "$1"
     case $(mpi_of "$1") in
     openmpi)

@@ -356,7 +356,7 @@ static void add_own(const char *type_name, struct element even, struct element o
 static void add_own_kinds(void)
 {
     struct element dense, gaps = spread(0, 12, 0, 20), before = spread(-8, 4, -16, 32), leading = spread(16, 20, 0, 24);
-    struct element wide = spread(0, 12, 0, 100);
+    struct element wide = spread(0, 12, 0, 100), turned = spread(4, 0, 0, 8);
     struct element one = { .type = MPI_UINT32_T, .parts = 1, .part = { U32 }, .extent = 4, .high = 4 };
     MPI_Datatype pair;
 
@@ -375,6 +375,7 @@ static void add_own_kinds(void)
     add_own("gaps", gaps, gaps);
     add_own("leading", leading, leading);
     add_own("differing", dense, gaps);          /* one signature, another layout on every other rank */
+    add_own("turned", dense, turned);           /* no gaps, but in memory its data are the other way round */
 #ifndef TEST_SIMULATED          /* nobody looks at what lies behind scratch there */
     add_own("wide", wide, wide);                /* a gap that no rounding up of a slot makes room for */
     every[every_n - 1].whole = true;

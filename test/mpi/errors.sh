@@ -7,8 +7,8 @@ errors()                # HOST
     for ranks in 1 2 3; do
         with=$(program "$1" errors)
         rm -f "$work"/alone.* "$work"/both.*
-        launch "$1" $ranks "$with" "$work/alone" || fail "$1, $ranks ranks, errors without collopt: status $?"
-        launch "$1" $ranks LD_PRELOAD="$library" COLLOPT_AFTER=1 "$with" "$work/both" \
+        errors_alone "$1" $ranks
+        launch "$1" $ranks LD_PRELOAD="$library" COLLOPT_AFTER=1 "$without" "$with" "$work/both" \
             || fail "$1, $ranks ranks, errors with collopt: status $?"
         said 0 '^collopt' "$1, $ranks ranks, errors"
         for answers in "$work"/alone.*; do

@@ -42,6 +42,11 @@ devices()               # HOST
         of "$1" $ranks collectives TEST_GPU_NODES=$nodes TEST_GPU_PINS=1 libhsa-runtime64.so.1 libamdhip64.so.6
         of "$1" $ranks collectives TEST_GPU_NODES=$nodes TEST_GPU_PINS=1 libze_loader.so.1
     done
+    for form in persistent nonblocking; do
+        of "$1" 1 collectives TEST_FORM=$form TEST_GPU_PINS=1 libcuda.so.1
+        of "$1" 2 collectives TEST_FORM=$form TEST_GPU_PINS=1 libcuda.so.1
+        of "$1" 3 collectives TEST_FORM=$form TEST_GPU_NODES=$nodes TEST_GPU_PINS=1 libze_loader.so.1
+    done
     of "$1" 2 collectives TEST_GPU_PINS=1 COLLOPT_CHECK=on libcuda.so.1
     of "$1" 3 collectives TEST_GPU_PINS=1 COLLOPT_REPORT="$work/report" libcuda.so.1
     of "$1" 3 collectives COLLOPT_SCRATCH=0 libcuda.so.1

@@ -50,6 +50,34 @@ candidate()             # HOST
     runs 30 0
     said 0 '(rule' "$what"
     rm -r "$work/config"
+
+    # measurements that come with collopt: for this processor and this version of the MPI library
+    version=$(grep '"mpi"' "$work/report" | sed 's/\\u0009/ /; s/^[^0-9]*\([0-9]*\.[0-9]*\).*/\1/')
+    processor=$("$build/tools/collopt-info" | sed -n 's/^  names  *MPI-VERSION-\([^ ]*\) .*/\1/p')
+    name=$work/data/collopt/$mpi-$version-$processor
+    mkdir -p "$work/data/collopt"
+    echo 'allreduce 3 1 * * * sweep' >"$name-x.rules"
+    deciding 'measurements on another processor' XDG_DATA_DIRS="$work/data"
+    said 0 'measured' "$what"
+    mv "$name-x.rules" "$name.rules"
+    echo 'allreduce 3 1 * * * linear' >"$name.rules"
+    deciding 'measurements on this processor' XDG_DATA_DIRS="$work/data"
+    runs 30 0
+    said 1 "^collopt: allreduce, 3 ranks, 4096 bytes.*: linear:window=[0-9]* (measured $name.rules:1)\$" "$what"
+    deciding 'no machine' XDG_DATA_DIRS="$work/data" COLLOPT_MACHINE=none
+    said 0 'measured' "$what"
+    echo 'allreduce 3 1 * * * linaer' >"$name.rules"
+    deciding 'a mistake in measurements' XDG_DATA_DIRS="$work/data"
+    runs 30 0
+    said 1 "^collopt: a file of measurements that comes with collopt is not used: $name.rules:1: allreduce has no algorithm" "$what"
+    # nodes whose processors differ: only some ranks have measurements
+    echo 'allreduce 3 1 * * * linear' >"$name.rules"
+    # shellcheck disable=SC2016
+    deciding 'measurements of some nodes' sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" = 1 ] || XDG_DATA_DIRS='"$work/data"'; exec "$@"' sh env
+    runs 30 0
+    said 1 '^collopt: measurements that come with collopt are not used: they differ between nodes$' "$what"
+    said 0 '(measured' "$what"
+    rm -r "$work/data"
 }
 
 for_each_host candidate

@@ -29,6 +29,21 @@ quiet()                 # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...
     ! grep -q "^collopt\|leaked" "$work/said" || fail "$quiet_host, $quiet_ranks ranks, $*: something is said"
 }
 
+# test_errors without collopt: $without is what has to be left out, since it stops the job.
+errors_alone()          # HOST RANKS
+{
+    without=TEST_WITHOUT= left_out=0
+    rm -f "$work"/alone.*
+    while ! launch "$1" "$2" "$without" "$(program "$1" errors)" "$work/alone"; do
+        stopped=$(tail -q -n 1 "$work"/alone.* | grep -v ': class' | sort | uniq -c | sort -rn | sed -n '1s/^ *[0-9]* //p')
+        left_out=$((left_out + 1))
+        [ -n "$stopped" ] && [ $left_out -lt 10 ] || { fail "$1, $2 ranks, errors without collopt"; return; }
+        echo "left out, as $1 alone stops the job: $stopped"
+        without="$without$stopped;"
+        rm -f "$work"/alone.*
+    done
+}
+
 said()                  # COUNT PATTERN WHAT...: so many lines match
 {
     said_n=$(grep -c -- "$2" "$work/said")

@@ -11,7 +11,7 @@ lives()                 # HOST
             done
         done
     done
-    for shm in on off; do
+    for shm in auto off; do
         for wait in auto spin yield; do
             quiet "$1" 2 COLLOPT_AFTER=1 COLLOPT_SHM=$shm COLLOPT_WAIT=$wait "$(program "$1" lives)" progress
         done

@@ -16,9 +16,9 @@ for host in $test_hosts; do
     done
     one 3 COLLOPT_SHM=off -- 2,1
     one 3 COLLOPT_SHM=off TEST_LONGEST=5000 -- count=5000
-    one 3 COLLOPT_SHM=on COLLOPT_SHM_SIZE=64K --
-    one 3 COLLOPT_SHM=on COLLOPT_TOPOLOGY=nodes:2,1 --
-    one 2 COLLOPT_SHM=on TEST_LONGEST=300001 -- count=300001
-    one 2 COLLOPT_SHM=on COLLOPT_WAIT=spin -- count=17
+    one 3 COLLOPT_SHM_SIZE=64K --
+    one 3 COLLOPT_TOPOLOGY=nodes:2,1 --
+    one 2 TEST_LONGEST=300001 -- count=300001
+    one 2 COLLOPT_WAIT=spin -- count=17
 done
 finish

@@ -1,7 +1,6 @@
-/* The other names of the family: nonblocking and persistent calls are handed on and counted; large counts are run; a name
- * that the host lacks is an error and no crash.
+/* The other names of the family: nonblocking calls, persistent ones and large counts are run; a name that the host lacks is an error and no crash.
  *
- *     test_calls [N]               N calls outstanding at once; without it, all that is handed on as well
+ *     test_calls [N]               N calls outstanding at once; without it, all that is deferred as well
  *     test_calls huge              more bytes than an int can count
  *     test_calls huge_count        more elements, by functions for large counts and an operation for small ones */
 #include <dlfcn.h>
@@ -83,7 +82,7 @@ static void check_passed(const char *name, uint64_t before, uint64_t calls)
               (unsigned long long)(calls_passed(name) - before), (unsigned long long)calls);
 }
 
-/* ---- calls that are handed on: nonblocking and persistent, with counts of both kinds ---------------------------------- */
+/* ---- calls that are deferred: nonblocking and persistent, with counts of both kinds ---------- */
 
 struct arguments {
     const void *in;
@@ -160,7 +159,8 @@ static void name_call(const struct way *w, enum which f, char *name, size_t size
 }
 
 /* What a call like this leaves in the receive buffer; in place, its input is IN[i] there. */
-static void check_handed_on(enum which f, const struct buffers *b, const struct arguments *a, int salt, const char *what)
+static void check_deferred(enum which f, const struct buffers *b, const struct arguments *a,
+                           int salt, const char *what)
 {
     int from = scatters(f) ? world_rank * a->count : 0, ranks = ranks_summed(f, a->root);
 
@@ -179,13 +179,14 @@ static bool null_allowed(const struct way *w)
 }
 
 /* Ranks that get no result have no receive buffer; where there are no elements, no rank has any buffer. */
-static void hand_on(const struct way *w, enum which f, int count, int root, bool in_place)
+static void defer(const struct way *w, enum which f, int count, int root, bool in_place)
 {
     static struct buffers b;
     struct arguments a = { b.in, b.out, count, root, MPI_INT, MPI_SUM };
     MPI_Request request = MPI_REQUEST_NULL;
     char name[64];
-    uint64_t passed;
+    int starts = w->persistent ? 3 : 1;
+    uint64_t passed, run = calls_run(NULL, NULL);
 
     name_call(w, f, name, sizeof name);
     passed = calls_passed(name);
@@ -196,7 +197,7 @@ static void hand_on(const struct way *w, enum which f, int count, int root, bool
         a.in = MPI_IN_PLACE;
     if (count == 0 && a.in != MPI_IN_PLACE && null_allowed(w))
         a.in = a.out = NULL;
-    for (int i = 0; i < (w->persistent ? 3 : 1); i++) {
+    for (int i = 0; i < starts; i++) {
         prepare(&b, i);
         if (a.in == MPI_IN_PLACE)
             memcpy(b.out, b.in, sizeof b.out);
@@ -207,15 +208,19 @@ static void hand_on(const struct way *w, enum which f, int count, int root, bool
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         check((request != MPI_REQUEST_NULL) == w->persistent, "%s of %d: its request is %s", name, count,
               w->persistent ? "gone" : "still there");
-        check_handed_on(f, &b, &a, i, name);
+        check_deferred(f, &b, &a, i, name);
     }
     if (w->persistent)
         MPI_Request_free(&request);
-    check_passed(name, passed, 1);
+    check_passed(name, passed, 0);
+    if (with_collopt())
+        check(calls_run(NULL, NULL) == run + (uint64_t)starts,
+              "%s was started %d times, and run %llu times", name, starts,
+              (unsigned long long)(calls_run(NULL, NULL) - run));
 }
 
 /* None, fewer than ranks, more than ranks; the root is another one each time. */
-static void test_handed_on(void)
+static void test_deferred(void)
 {
     const struct {
         int count;
@@ -223,10 +228,12 @@ static void test_handed_on(void)
     } some[] = { { 0, false }, { 1, true }, { world_ranks + 1, true }, { COUNT, false } };
     const int cases = sizeof some / sizeof *some;
 
+    sum_all(MPI_COMM_WORLD, 1, "a sum that takes the world over");
     for (size_t k = 0; k < sizeof ways / sizeof *ways; k++)
         for (int f = 0; f < FUNCTIONS; f++)
             for (int i = 0; i < cases; i++)
-                hand_on(&ways[k], (enum which)f, some[i].count, f == REDUCE ? (i + 1) % world_ranks : 0, some[i].in_place);
+                defer(&ways[k], (enum which)f, some[i].count, f == REDUCE ? (i + 1) % world_ranks
+                      : 0, some[i].in_place);
 }
 
 static void start(enum which f, struct buffers *b, MPI_Op op, MPI_Datatype type, MPI_Request *request)
@@ -479,22 +486,22 @@ static void test_huge(void)
         return;
     }
     vast_mark(&in, 10 * (world_rank + 1));
-    at("an allreduce of 2 GiB", 150);
+    at("an allreduce of 2 GiB", 300);
     MPI_Allreduce(in.at, out.at, (int)(bytes / 8), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     check_marks(&out, &in, 0, bytes, 2, "an allreduce of 2 GiB");
 
     vast_mark(&out, 0);
-    at("a scan of 2 GiB", 150);
+    at("a scan of 2 GiB", 300);
     MPI_Scan(in.at, out.at, (int)(bytes / 8), MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     check_marks(&out, &in, 0, bytes, world_rank + 1, "a scan of 2 GiB");
 
     vast_mark(&out, 0);
-    at("a reduce_scatter of 2 GiB", 150);
+    at("a reduce_scatter of 2 GiB", 300);
     MPI_Reduce_scatter(in.at, out.at, shares, MPI_UNSIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
     check_marks(&out, &in, world_rank ? bytes_first : 0, (size_t)shares[world_rank], 2, "a reduce_scatter of 2 GiB");
 
     vast_mark(&out, 0);
-    at("a reduce_scatter_block of 2 GiB", 150);
+    at("a reduce_scatter_block of 2 GiB", 300);
     MPI_Reduce_scatter_block(in.at, out.at, block, MPI_UNSIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
     check_marks(&out, &in, (size_t)world_rank * (size_t)block, (size_t)block, 2, "a reduce_scatter_block of 2 GiB");
     check(calls_run(NULL, NULL) == 4 || !with_collopt(), "collopt ran %llu of 4 calls",
@@ -532,7 +539,7 @@ static void test_huge_count(void)
     }
     MPI_Op_create(greatest, 0, &op);
     vast_mark(&in, 10 * (world_rank + 1));
-    at("a scan of 2^31 elements", 150);
+    at("a scan of 2^31 elements", 300);
     MPI_Scan_c(in.at, out.at, (MPI_Count)bytes, MPI_SIGNED_CHAR, op, MPI_COMM_WORLD);
     check_marks(&out, &in, 0, bytes, world_rank + 1, "a scan of 2^31 elements");
     check(!odd_part, "the operation was called for no elements, or for a negative number");
@@ -556,7 +563,7 @@ int main(int argc, char **argv)
     }
 #endif
     if (argc < 2)
-        test_handed_on();
+        test_deferred();
     test_outstanding(argc > 1 ? atoi(argv[1]) : 60);
     test_freed();
     test_large();

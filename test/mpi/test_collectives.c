@@ -1,38 +1,47 @@
-/* Every collective, by the algorithm that the environment forces, against a serial fold in rank order.
+/* Every collective, by the algorithm that the environment forces, against a serial fold in rank
+ * order.
  *
  *     mpirun -n 8 env LD_PRELOAD=libcollopt.so COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=ring ... \
  *         test_collectives [GROUPS]... [WORD]...
  *     test_collectives list
  *
- * All tests are walked through by all ranks together; GROUPS such as 7,1 walk through them again on communicators of 7 and
- * 1 of the 8 ranks, at the same time.  A failure says its test in words, and only tests that have all WORDs are run:
+ * All tests are walked through by all ranks together; GROUPS such as 7,1 walk through them again
+ * on communicators of 7 and 1 of the 8 ranks, at the same time. A failure says its test in
+ * words, and only tests that have all WORDs are run:
  *
  *     mpirun -n 7 ... test_collectives allreduce op=affine type=dense count=17 in_place
  *
- * Inputs are functions of rank and index, so every rank knows what is right by itself, and no test needs more messages
- * than those of the collective it tests.  Where something is forced, the other collectives are left out.  "list" says, for
- * each collective, the algorithms to be forced, with parameters other than their own once more where they have any.
+ * Inputs are functions of rank and index, so every rank knows what is right by itself, and no
+ * test needs more messages than those of the collective it tests. TEST_FORM=persistent has each
+ * call made as a persistent one, and started twice where it is not in place; TEST_FORM=nonblocking
+ * as a nonblocking one. Where something is forced, the other collectives are left out. "list" says, for each collective, the algorithms
+ * to be forced, with parameters other than their own once more where they have any.
  *
- * What is right is right for MPI.  With COLLOPT=off the hosts fail here, by mistakes of theirs:
+ * What is right is right for MPI. With COLLOPT=off the hosts fail here, by mistakes of theirs:
  *
  *     MPICH 4.0.2     MIN and MAX take unsigned integers for signed ones (pmodels/mpich #6083); MPI_Reduce in place crashes with
  *                     a root other than rank 0 where vectors are long (#6540)
  *     Open MPI 4.1.4  MIN and MAX take MPI_UNSIGNED_LONG for signed (open-mpi/ompi #10525, #10648), and MPI_OFFSET for unsigned;
  *                     sums of integers of 8 and 16 bits saturate (#8045)
  *
- * and where MPI allows what they do: in a MPI_Reduce_scatter in place Open MPI writes all of rank 0's receive buffer, as nothing
- * is said of what lies behind the result (mpi-forum/mpi-issues #15); in MPI_Reduce_scatter_block it gives a user's operation
- * operands of which only the gaps overlap.  collopt leaves the rest of the buffer as it was and keeps gaps apart, and that is
- * tested. */
+ * and where MPI allows what they do: in a MPI_Reduce_scatter in place Open MPI writes all of
+ * rank 0's receive buffer, as nothing is said of what lies behind the result
+ * (mpi-forum/mpi-issues #15); in MPI_Reduce_scatter_block it gives a user's operation operands
+ * of which only the gaps overlap. collopt leaves the rest of the buffer as it was and keeps gaps
+ * apart, and that is tested. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
+#include "catalogue/expression.h"
 #include "common.h"
 #include "elements.h"
-#include "internal.h"
+#include "schedule/schedule.h"
+#include "topology/topology.h"
 #include "zones.h"
 
 enum { WORDS = 240, MOST_RANKS = 128 };
@@ -60,6 +69,7 @@ struct trial {
 static char words[WORDS];       /* of the trial at hand */
 static char **wanted;           /* words that a trial must have to be run */
 static int wanted_n;
+static enum form form;          /* TEST_FORM */
 static bool thorough;           /* all combinations: TEST_THOROUGH is set */
 static int launch;              /* differs with what is forced */
 static uint64_t trials;
@@ -383,25 +393,80 @@ static bool scatters(const struct trial *t)
     return t->collective == COLLOPT_REDUCE_SCATTER || t->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
 }
 
-static int call(const struct trial *t, const struct group *g, const void *in, void *out, MPI_Datatype type)
-{
-    int n = (int)t->count, counts[MOST_RANKS];
+/* COUNTS stay as they are until the call is complete, or its request is freed. */
+#define CALLER(function, FORM) \
+    static int function(const struct trial *t, const struct group *g, const void *in, void *out, \
+                        MPI_Datatype type, int counts[MOST_RANKS], MPI_Request *request) \
+    { \
+        int n = (int)t->count; \
+        MPI_Op op = t->kind->op; \
+        \
+        switch (t->collective) { \
+        case COLLOPT_REDUCE: \
+            return FORM(Reduce, reduce, in, out, n, type, op, t->root, g->comm); \
+        case COLLOPT_ALLREDUCE: \
+            return FORM(Allreduce, allreduce, in, out, n, type, op, g->comm); \
+        case COLLOPT_REDUCE_SCATTER: \
+            for (int r = 0; r < g->ranks; r++) \
+                counts[r] = (int)t->share[r]; \
+            return FORM(Reduce_scatter, reduce_scatter, in, out, counts, type, op, g->comm); \
+        case COLLOPT_REDUCE_SCATTER_BLOCK: \
+            return FORM(Reduce_scatter_block, reduce_scatter_block, in, out, (int)t->share[0], \
+                        type, op, g->comm); \
+        case COLLOPT_SCAN: \
+            return FORM(Scan, scan, in, out, n, type, op, g->comm); \
+        default: \
+            return FORM(Exscan, exscan, in, out, n, type, op, g->comm); \
+        } \
+    }
+CALLER(call_blocking, CALL_BLOCKING)
+CALLER(make, CALL_INIT)
+CALLER(begin_nonblocking, CALL_NONBLOCKING)
 
-    switch (t->collective) {
-    case COLLOPT_REDUCE:
-        return MPI_Reduce(in, out, n, type, t->kind->op, t->root, g->comm);
-    case COLLOPT_ALLREDUCE:
-        return MPI_Allreduce(in, out, n, type, t->kind->op, g->comm);
-    case COLLOPT_REDUCE_SCATTER:
-        for (int r = 0; r < g->ranks; r++)
-            counts[r] = (int)t->share[r];
-        return MPI_Reduce_scatter(in, out, counts, type, t->kind->op, g->comm);
-    case COLLOPT_REDUCE_SCATTER_BLOCK:
-        return MPI_Reduce_scatter_block(in, out, (int)t->share[0], type, t->kind->op, g->comm);
-    case COLLOPT_SCAN:
-        return MPI_Scan(in, out, n, type, t->kind->op, g->comm);
+/* In place, a second start would begin with the result of the first. */
+static int starts(const struct trial *t)
+{
+    return form == PERSISTENT && !t->in_place ? 2 : 1;
+}
+
+static int call_persistent(const struct trial *t, const struct group *g, const void *in, void *out,
+                           MPI_Datatype type)
+{
+    MPI_Request request = MPI_REQUEST_NULL, made;
+    int counts[MOST_RANKS], err = make(t, g, in, out, type, counts, &request);
+
+    made = request;
+    for (int i = 0; i < starts(t) && !err; i++) {
+        err = MPI_Start(&request);
+        if (!err)
+            err = MPI_Wait(&request, MPI_STATUS_IGNORE);
+        check(request == made, "%s: the request is another one", words);
+    }
+    return err ? err : MPI_Request_free(&request);
+}
+
+static int call_nonblocking(const struct trial *t, const struct group *g, const void *in, void *out,
+                            MPI_Datatype type)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    int counts[MOST_RANKS], err = begin_nonblocking(t, g, in, out, type, counts, &request);
+
+    if (!err)
+        err = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check(request == MPI_REQUEST_NULL, "%s: the request is not null", words);
+    return err;
+}
+
+static int call(const struct trial *t, const struct group *g, const void *in, void *out,
+                MPI_Datatype type)
+{
+    switch (form) {
+    case PERSISTENT:
+        return call_persistent(t, g, in, out, type);
+    case NONBLOCKING:
+        return call_nonblocking(t, g, in, out, type);
     default:
-        return MPI_Exscan(in, out, n, type, t->kind->op, g->comm);
+        return call_blocking(t, g, in, out, type, (int[MOST_RANKS]){ 0 }, NULL);
     }
 }
 
@@ -413,12 +478,15 @@ static bool check_tally(const struct trial *t, const struct group *g)
     int c = t->collective;
     const char *collective = collopt_collective_names[c], *name = forced[c].algorithm ? forced[c].algorithm->name : NULL;
     bool can = servable(t, g), ours;
-    uint64_t forced_runs = name ? calls_run(collective, name) : 0, passed = calls_passed(mpi_names[c]);
-    uint64_t all = calls_run(collective, NULL) + passed;
+    char called[64];
+    uint64_t forced_runs = name ? calls_run(collective, name) : 0,
+        passed = calls_passed(form_name(mpi_names[c], form, called));
+    uint64_t all = calls_run(collective, algorithm_of_form(form)) + passed;
 
     if (name && can)
         check(forced_runs == by_forced[c] + 1, "%s: not run by %s but otherwise", words, name);
-    check(all == by_all[c] + 1, "%s: not run once, by collopt or by the MPI library", words);
+    check(all == by_all[c] + (uint64_t)starts(t),
+          "%s: not run %d times, by collopt or by the MPI library", words, starts(t));
     ours = passed == handed_on[c];
     by_forced[c] = forced_runs;
     by_all[c] = all;
@@ -478,7 +546,8 @@ static void run_if_wanted(const struct trial *t, const struct group *g)
 {
     if (left_out[t->collective])
         return;
-    snprintf(words, sizeof words, "%s %s np=%d op=%s type=%s count=%zu root=%d shape=%s %s",
+    snprintf(words, sizeof words, "%s%s %s np=%d op=%s type=%s count=%zu root=%d shape=%s %s",
+             form == PERSISTENT ? "persistent " : form == NONBLOCKING ? "nonblocking " : "",
              collopt_collective_names[t->collective], forced[t->collective].algorithm ? forced[t->collective].algorithm->name : "selected",
              g->ranks, t->kind->op_name, t->kind->type_name, t->count, t->root, shape_names[t->shape],
              t->in_place ? "in_place" : "apart");
@@ -614,6 +683,8 @@ static void run_all(const struct group *g)
     int n, with_all_counts;
     const struct kind *k = kinds(&n, &with_all_counts);
 
+    if (form == NONBLOCKING)    /* which does not take communicators over */
+        sum_all(g->comm, 1, "a sum that takes the communicator over");
     for (int i = 0; i < with_all_counts; i++)
         run_counts(&k[i], g, i);
     for (int i = with_all_counts; i < n && (world || thorough || wanted_n); i++)
@@ -707,6 +778,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     check(with_collopt(), "collopt is not in this process");
     read_forced();
+    form = form_named(getenv("TEST_FORM"));
     thorough = getenv("TEST_THOROUGH") != NULL;
     arena_open(&in_arena, LONGEST * 32);
     arena_open(&out_arena, LONGEST * 32);
@@ -724,9 +796,13 @@ int main(int argc, char **argv)
             run_groups(argv[i]);
 
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
+        char called[64];
+        uint64_t passed = calls_passed(form_name(mpi_names[c], form, called));
+
         number += refused[c];
-        check(calls_passed(mpi_names[c]) <= calls_run(collopt_collective_names[c], NULL), "MPI_%s was passed to the MPI library"
-              " more often than not, %llu times", mpi_names[c], (unsigned long long)calls_passed(mpi_names[c]));
+        check(passed <= (form != BLOCKING ? 0 : calls_run(collopt_collective_names[c], NULL)),
+              "MPI_%s was passed to the MPI"
+              " library too often, %llu times", called, (unsigned long long)passed);
     }
     if (world_rank == 0)
         printf("test_collectives: %llu trials on rank 0; %d forced algorithms could not serve all\n",

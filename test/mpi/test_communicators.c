@@ -11,6 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef __GLIBC__
+# include <malloc.h>
+#endif
+
 #include "common.h"
 
 static int size_of(MPI_Comm comm)
@@ -307,6 +311,41 @@ static void churn(int n)
     fflush(stdout);
 }
 
+/* Bytes that the process has allocated; 0: not known. */
+static size_t allocated(void)
+{
+#if defined __GLIBC__ && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 33)
+    struct mallinfo2 m = mallinfo2();
+
+    return m.uordblks + m.hblkhd;
+#else
+    return 0;
+#endif
+}
+
+/* What N communicators cost that are alive at once, each with a plan: the same without collopt is the MPI library's part. */
+static void memory(int n)
+{
+    MPI_Comm *comm = malloc((size_t)n * sizeof *comm);
+    long before, mine, most;
+
+    for (int i = 0; i < 4; i++)
+        one_life(i);
+    before = (long)allocated();
+    for (int i = 0; i < n; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
+        sum_all(comm[i], 1, "a communicator of those that are weighed");
+    }
+    mine = ((long)allocated() - before) / n;
+    MPI_Reduce(&mine, &most, 1, MPI_LONG, MPI_MAX, 0, MPI_COMM_WORLD);
+    for (int i = 0; i < n; i++)
+        MPI_Comm_free(&comm[i]);
+    if (world_rank == 0)
+        printf("bytes per communicator: %ld\n", allocated() ? most : 0L);
+    fflush(stdout);
+    free(comm);
+}
+
 /* N alive at once, more than COLLOPT_COMMUNICATORS allows on some rank: each is engaged on all its ranks or on none. */
 static void cap(int n)
 {
@@ -498,7 +537,7 @@ static const struct subject {
     void (*run)(int n);
 } subjects[] = {
     { "sorts", sorts }, { "attributes", attributes }, { "wildcards", wildcards }, { "churn", churn }, { "cap", cap },
-    { "repeats", repeats }, { "off", off },
+    { "repeats", repeats }, { "off", off }, { "memory", memory },
     { "handler_at_end", handler_at_end }, { "spawn", spawn }, { "spawned", spawn },
     { "spawn_alone", spawn_alone }, { "spawned_alone", spawn_alone },
 };

@@ -4,7 +4,7 @@
  *
  * loads the libraries, of which the first has the stand-in's memory, when MODE wants them.  Every collective, in place and not,
  * of types with and without gaps; each rank has its buffers in other kinds of memory.  All bytes of all buffers are compared with
- * what they must be.  TEST_GPU_NODES: the device files that are taken to be there. */
+ * what they must be.  TEST_FORM: blocking, persistent or nonblocking calls.  TEST_GPU_NODES: the device files that are taken to be there. */
 #include "common.h"
 
 #include <dlfcn.h>
@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 enum memory { HEAP, MAPPED, STACK, OURS, DEVICE = OURS, POOL, MANAGED, REGISTERED, PINNED, MEMORIES };
+static enum form form;          /* TEST_FORM */
 enum collective { REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, COLLECTIVES };
 
 enum { MOST_RANKS = 8, MOST_BYTES = 1 << 20, GUARD = 64, POISON = 0xa5 };
@@ -216,24 +217,47 @@ struct call {
     int root;
 };
 
+#define CALLER(function, FORM) \
+    static int function(const struct call *c, const void *in, void *out, const int *counts, MPI_Request *request) \
+    { \
+        const struct kind *k = c->kind; \
+        int n = (int)c->n; \
+        \
+        switch (c->collective) { \
+        case REDUCE: \
+            return FORM(Reduce, reduce, in, out, n, k->type, k->op, c->root, MPI_COMM_WORLD); \
+        case ALLREDUCE: \
+            return FORM(Allreduce, allreduce, in, out, n, k->type, k->op, MPI_COMM_WORLD); \
+        case REDUCE_SCATTER: \
+            return FORM(Reduce_scatter, reduce_scatter, in, out, counts, k->type, k->op, MPI_COMM_WORLD); \
+        case REDUCE_SCATTER_BLOCK: \
+            return FORM(Reduce_scatter_block, reduce_scatter_block, in, out, n, k->type, k->op, MPI_COMM_WORLD); \
+        case SCAN: \
+            return FORM(Scan, scan, in, out, n, k->type, k->op, MPI_COMM_WORLD); \
+        default: \
+            return FORM(Exscan, exscan, in, out, n, k->type, k->op, MPI_COMM_WORLD); \
+        } \
+    }
+CALLER(call_blocking, CALL_BLOCKING)
+CALLER(call_init, CALL_INIT)
+CALLER(call_nonblocking, CALL_NONBLOCKING)
+
 static int make(const struct call *c, const void *in, void *out, const int *counts)
 {
-    const struct kind *k = c->kind;
-    int n = (int)c->n;
+    MPI_Request request;
+    int err;
 
-    switch (c->collective) {
-    case REDUCE:
-        return MPI_Reduce(in, out, n, k->type, k->op, c->root, MPI_COMM_WORLD);
-    case ALLREDUCE:
-        return MPI_Allreduce(in, out, n, k->type, k->op, MPI_COMM_WORLD);
-    case REDUCE_SCATTER:
-        return MPI_Reduce_scatter(in, out, counts, k->type, k->op, MPI_COMM_WORLD);
-    case REDUCE_SCATTER_BLOCK:
-        return MPI_Reduce_scatter_block(in, out, n, k->type, k->op, MPI_COMM_WORLD);
-    case SCAN:
-        return MPI_Scan(in, out, n, k->type, k->op, MPI_COMM_WORLD);
+    switch (form) {
+    case PERSISTENT:
+        if ((err = call_init(c, in, out, counts, &request)) || (err = MPI_Start(&request))
+            || (err = MPI_Wait(&request, MPI_STATUS_IGNORE)))
+            return err;
+        return MPI_Request_free(&request);
+    case NONBLOCKING:
+        err = call_nonblocking(c, in, out, counts, &request);
+        return err ? err : MPI_Wait(&request, MPI_STATUS_IGNORE);
     default:
-        return MPI_Exscan(in, out, n, k->type, k->op, MPI_COMM_WORLD);
+        return call_blocking(c, in, out, counts, NULL);
     }
 }
 
@@ -394,11 +418,14 @@ static uint64_t all_run(void)
 
 static void collectives(int argc, char **argv, char *on_stack)
 {
+    uint64_t before;
     int calls;
 
     load(argc, argv);
     standin_begin();
     make_buffers(on_stack, true);
+    sum_all(MPI_COMM_WORLD, 1, "a sum that takes the world over");
+    before = all_run();
     calls = all_calls(MEMORIES);
     long_calls();
     bottom();
@@ -407,7 +434,8 @@ static void collectives(int argc, char **argv, char *on_stack)
     for (int side = 0; side < 2; side++)
         buffer[side][PINNED] = standin_alloc(MOST_BYTES, 1 + PINNED - DEVICE);
     calls += all_calls(MEMORIES) + COLLECTIVES + 1;
-    check(all_run() == (uint64_t)calls, "collopt ran %llu calls of %d", (unsigned long long)all_run(), calls);
+    check(all_run() - before == (uint64_t)calls, "collopt ran %llu calls of %d",
+          (unsigned long long)(all_run() - before), calls);
     check(counted(1) > 0, "nothing was copied");
     check((counted(2) > 0) == (getenv("TEST_GPU_PINS") != NULL), "%ld copies were by pinned memory", counted(2));
 }
@@ -509,6 +537,7 @@ int main(int argc, char **argv)
     char on_stack[100000];
 
     begin(&argc, &argv, "test_gpu");
+    form = form_named(getenv("TEST_FORM"));
     make_kinds();
     for (size_t i = 0; i < sizeof mode / sizeof *mode; i++)
         if (argc > 2 && !strcmp(argv[1], mode[i].name))

@@ -205,6 +205,51 @@ static void same_measures(int length)
     free(out);
 }
 
+/* Of two words in a row each rank's datatype says which is the first; the first words are added, of the second the highest wins. */
+static int first_word;
+
+static void two_words(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    int *from = in, *to = inout;
+
+    (void)type;
+    for (int i = 0; i < 2 * *n; i += 2) {
+        int second = i + 1 - first_word;
+
+        to[i + first_word] += from[i + first_word];
+        if (to[second] < from[second])
+            to[second] = from[second];
+    }
+}
+
+/* No gaps, and the same measures: on odd ranks, now and then, the data lie in memory in the order in which they are not sent. */
+static void other_order(void)
+{
+    int in[2 * COUNT], out[2 * COUNT], length[2] = { 1, 1 };
+    MPI_Op op;
+
+    at("layouts in another order", 60);
+    MPI_Op_create(two_words, 1, &op);
+    for (int n = 0; n < 6; n++) {
+        int wrong = 0, word = first_word = world_rank % 2 && n % 2;
+        MPI_Aint where[2] = { word * (MPI_Aint)sizeof(int), (1 - word) * (MPI_Aint)sizeof(int) };
+        MPI_Datatype type;
+
+        MPI_Type_create_hindexed(2, length, where, MPI_INT, &type);
+        MPI_Type_commit(&type);
+        for (int i = 0; i < COUNT; i++) {
+            in[2 * i + word] = of(world_rank, i);
+            in[2 * i + 1 - word] = -of(world_rank, i);
+        }
+        served(MPI_Allreduce(in, out, COUNT, type, op, MPI_COMM_WORLD), "a layout in another order");
+        for (int i = 0; i < COUNT; i++)
+            wrong += out[2 * i + word] != sum_of(world_ranks, i) || out[2 * i + 1 - word] != -of(0, i);
+        check(wrong == 0, "%d elements are wrong, call %d, the first word in place %d", wrong, n, word);
+        MPI_Type_free(&type);
+    }
+    MPI_Op_free(&op);
+}
+
 /* ---- absolute addresses ---------------------------------------------------------------------------------------------------- */
 
 /* A datatype for one int at each of N absolute addresses; with MPI_BOTTOM, address 0, for a buffer. */
@@ -411,16 +456,19 @@ static void add_aligned(void *in, void *inout, int *n, MPI_Datatype *type)
  * such addresses wherever they are. */
 static void aligned_elements(void)
 {
-    static const int low[] = { 0, -8, 24, -LINE - 4 };
+    static const int low[] = { 0, -8, 24, -LINE - 4, 0 };       /* the last one without gaps */
     char *in = aligned_alloc(LINE, (COUNT + 2) * LINE), *out = aligned_alloc(LINE, (COUNT + 2) * LINE);
     MPI_Op op;
 
     at("aligned elements", 60);
     MPI_Op_create(add_aligned, 0, &op);
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k <= 4; k++) {
         MPI_Datatype type;
 
-        MPI_Type_create_resized(MPI_INT, low[k], LINE, &type);
+        if (k < 4)
+            MPI_Type_create_resized(MPI_INT, low[k], LINE, &type);
+        else
+            MPI_Type_contiguous(LINE / (int)sizeof(int), MPI_INT, &type);
         MPI_Type_commit(&type);
         for (int i = 0; i < COUNT; i++)
             *(int *)(in + (i + 1) * LINE) = of(world_rank, i);
@@ -429,6 +477,7 @@ static void aligned_elements(void)
             check(*(int *)(out + (i + 1) * LINE) == sum_of(world_ranks, i), "aligned elements, lower bound %d: element %d is %d",
                   low[k], i, *(int *)(out + (i + 1) * LINE));
         served(MPI_Scan(in + LINE, out + LINE, COUNT, type, op, MPI_COMM_WORLD), "aligned elements");
+        served(MPI_Allreduce(in + LINE, out + LINE, 1, type, op, MPI_COMM_WORLD), "an aligned element");
         check(odd_addresses == 0 || !with_collopt(), "lower bound %d: %d operations had operands at odd addresses", low[k],
               odd_addresses);
         MPI_Type_free(&type);
@@ -447,6 +496,7 @@ int main(int argc, char **argv)
     another_order(n < 100 ? 300 : 30000);      /* messages are cut, perhaps into single elements */
     layouts(n);
     same_measures(n < 100 ? 100 : 2000);
+    other_order();
     bottom();
     f90();
     duplicates();

@@ -1,10 +1,10 @@
-/* Every row of the table of quirks (src/quirks.c) is held against the MPI library that runs this, without collopt: does it do so,
+/* Every row of the table of quirks (src/mpi/quirks.c) is held against the MPI library that runs this, without collopt: does it do so,
  * and does no other?  Two ranks. */
 #include <stdio.h>
 #include <string.h>
 
 #include "common.h"
-#include "quirks.h"
+#include "mpi/quirks.h"
 
 #if defined OPEN_MPI
 # define ABI "openmpi"

@@ -17,7 +17,7 @@ fail()
 
 # All tools in one folder, as installed.
 mkdir -p "$work/bin" "$work/home"
-tools='collopt collopt-info collopt-plan collopt-tune'
+tools='collopt collopt-info collopt-plan collopt-report collopt-tune'
 for tool in $tools; do
     ln -s "$build/tools/$tool" "$work/bin/$tool"
 done
@@ -128,6 +128,8 @@ all_offer()             # SHELL
     offers "$shell" collopt '--wait' auto spin yield
     "${shell}_offers" collopt-info --explain all
     offers "$shell" collopt-info '--explain all' allreduce
+    "${shell}_offers" collopt compare --
+    offers "$shell" collopt 'compare --' --pairs --own-time --progress --json
     "${shell}_offers" collopt-plan sc
     offers "$shell" collopt-plan sc scan
 }

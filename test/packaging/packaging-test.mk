@@ -2,7 +2,9 @@
 
 TESTS += \
 	test/packaging/completion.sh \
+	test/packaging/measurements.sh \
 	test/packaging/modules.sh
 EXTRA_DIST += \
 	test/packaging/completion.sh \
+	test/packaging/measurements.sh \
 	test/packaging/modules.sh

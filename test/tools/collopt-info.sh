@@ -7,7 +7,7 @@ trap 'rm -rf "$work"' EXIT
 failed=0
 version=$(cat "$COLLOPT_SOURCE/VERSION")
 platforms=$COLLOPT_SOURCE/bench/platforms
-build=$COLLOPT_BUILD
+build=$COLLOPT_BUILD source=$COLLOPT_SOURCE nodes=$COLLOPT_SOURCE/bench/nodes
 unset COLLOPT_SOURCE COLLOPT_BUILD
 
 fail()
@@ -175,23 +175,47 @@ grep -q '^collopt' "$work/out" && fail "--explain, no topology: $(cat "$work/out
 COLLOPT_TOPOLOGY=file:$work/hosts "$info" --explain reduce --ranks 4 --topology torus:2x2 >"$work/out" 2>&1 \
     || fail "--explain, hosts and a torus: status $?"
 grep -q '^collopt' "$work/out" && fail "--explain, hosts and a torus: $(cat "$work/out")"
-measured_choice()       # EXPRESSION WHERE ARGUMENT...
+
+# measurements that come with collopt, as if they were for this processor
+processor=$("$info" | sed -n 's/^  names  *MPI-VERSION-\([^ ]*\) .*/\1/p')
+mkdir -p "$work/data/collopt"
+for file in "$source"/data/collopt/*.rules; do
+    name=${file##*/}
+    cp "$file" "$work/data/collopt/${name%-amd-epyc.rules}-$processor.rules" || exit 1
+done
+measured_choice()       # EXPRESSION HOST ARGUMENT...
 {
-    expected="$1 (measured with $2)"
+    expected="$1 (measured $work/data/collopt/$2-$processor.rules:"
+    host=$2
     shift 2
-    "$info" --explain "$@" >"$work/out" || fail "--explain $*: status $?"
-    grep -qxF "  $expected" "$work/out" || { cat "$work/out"; fail "--explain $*: not $expected"; }
+    XDG_DATA_DIRS=$work/data "$info" --explain "$@" --host "$host" >"$work/out" || fail "--explain $*: status $?"
+    grep -qF "  $expected" "$work/out" || { cat "$work/out"; fail "--explain $*: not $expected"; }
 }
-pair='2 ranks on 2 processors'
-measured_choice recursive_doubling "$pair" allreduce --ranks 2 --bytes 4095
-measured_choice circulant "$pair" reduce --ranks 2 --bytes 1M --host openmpi
-measured_choice linear:window=2 "$pair" reduce --ranks 2 --bytes 1M --host mpich
-measured_choice circulant "$pair" allreduce --ranks 2 --bytes 256K
-measured_choice elimination "$pair" allreduce --ranks 2 --bytes 256K --op noncommutative
-measured_choice sweep "$pair" scan --ranks 2 --bytes 64K
-measured_choice linear:window=16 '8 ranks on 2 processors' allreduce --ranks 8 --crowded
+measured_choice recursive_doubling openmpi-4.1 allreduce --ranks 2 --bytes 4095
+measured_choice circulant openmpi-4.1 reduce --ranks 2 --bytes 1M
+measured_choice linear:window=2 mpich-4.0 reduce --ranks 2 --bytes 1M
+measured_choice circulant mpich-4.0 allreduce --ranks 2 --bytes 256K
+measured_choice elimination openmpi-4.1 allreduce --ranks 2 --bytes 256K --op noncommutative
+measured_choice sweep mpich-4.0 scan --ranks 2 --bytes 64K
+measured_choice linear:window=16 openmpi-4.1 allreduce --ranks 8 --crowded
+predicted()             # ARGUMENT...
+{
+    XDG_DATA_DIRS=$work/data "$info" --explain allreduce --ranks 2 "$@" >"$work/out" || fail "--explain $*: status $?"
+    has '^  [a-z_:=0-9]* (predicted '
+}
+predicted
+predicted --host openmpi
+predicted --host openmpi-5.0
+COLLOPT_MACHINE=none predicted --host openmpi-4.1
+mv "$work/data/collopt/openmpi-4.1-$processor.rules" "$work/data/collopt/openmpi-4.1-another.rules"
+predicted --host openmpi-4.1
 "$info" --explain reduce_scatter_block --ranks 6 --bytes 8 >"$work/out" || fail "--explain, parts: status $?"
 has '^reduce_scatter_block of 48 bytes on 6 ranks, 1 node, shared memory$'
+what='caches of a node'
+COLLOPT_MACHINE=$nodes/epyc-7742-2x64.machine "$info" --explain allreduce --ranks 128 --caches 32 --bytes 4K >"$work/out" ||
+    fail "--explain, $what: status $?"
+has '128 ranks, 1 node, shared memory of several caches and .*epyc-7742-2x64.machine'
+has '^  lanes:.*by=cache (predicted [0-9.]* us; '
 "$info" --explain exscan --ranks 512 --nodes 32 --bytes 8G --network tcp >"$work/out" || fail "--explain, long: status $?"
 has '(predicted [0-9.]* s; [a-z_]* [0-9.]* s)$'
 refused()
@@ -233,6 +257,7 @@ refused 'has room for 16 ranks, not for 64' --explain allreduce --ranks 64 --top
 refused 'names of its hosts, which are not known here; it takes torus:8x8x4' --explain allreduce --topology file:/none
 refused 'host lam: it takes openmpi or mpich' --explain allreduce --host lam
 refused 'it takes fast or tcp' --explain allreduce --network ib
+refused 'it takes 1, unless all ranks are on one node' --explain allreduce --ranks 8 --nodes 2 --caches 4
 refused 'for --explain COLLECTIVE' --ranks 8
 
 "$info" --algorithms >"$work/out" || fail "--algorithms: status $?"

@@ -148,7 +148,7 @@ grep -q '/ring.machine:1: ' "$work/out" || fail "a mistaken machine: $(cat "$wor
 rm "$work/ring.machine"
 
 # the file that the manual page shows has no mistakes
-sed -n '/^# collective/,/^\.fi/p' "$source/doc/man/collopt.7" | grep -v '^\.' >"$work/shown"
+sed -n '/^# collective/,/^```/p' "$source/doc/manual/rules.md" | grep -v '^```' >"$work/shown"
 gives 0 ': 6 rules, no mistakes' <"$work/shown"
 
 "$tune" --check "$work/rules" "$work/none" >"$work/out" 2>&1 && fail 'a file that is missing goes unnoticed'

@@ -36,6 +36,7 @@ launcher mpiexec 'mpiexec (Open MPI) 5.0.3'
 launcher mpirun.mpich 'HYDRA build details:'
 launcher mpirun_other 'something else'
 launcher srun 'slurm 22.05'
+launcher flux 'commands: 0.50.0'
 PATH=$work/fake:$PATH
 unset LD_PRELOAD OMPI_MCA_mca_base_env_list SLURM_EXPORT_ENV
 for name in $(env | sed -n 's/^\(COLLOPT_[A-Z_]*\)=.*/\1/p'); do
@@ -82,6 +83,10 @@ says 'another launcher behind another command' '' 0 --dry-run env mpirun.mpich -
 [ -z "$said" ] || { echo "FAIL: of mpirun.mpich behind env it says: $said"; failed=1; }
 same 'MPICH' "mpirun.mpich -genv LD_PRELOAD $lib -n 2 ./a : -n 3 ./b" "$(dry mpirun.mpich -n 2 ./a : -n 3 ./b)"
 same 'Slurm' "srun --export=ALL,LD_PRELOAD=$lib -n 2 ./app" "$(dry srun -n 2 ./app)"
+same 'Flux' "COLLOPT_LOG=trace flux run --env=LD_PRELOAD=$lib --env=COLLOPT_LOG=trace -n 2 ./run x" "$(dry --log trace flux run -n 2 ./run x)"
+same 'Flux, where variables are taken away' "flux -v submit --env=LD_PRELOAD=$lib --env=-* --env=LD_PRELOAD=$lib --env=LD_PRELOAD=$lib:tool.so ./app" \
+    "$(dry flux -v submit '--env=-*' --env=LD_PRELOAD=tool.so ./app | tr -d "'")"
+same 'Flux, a shell' "env LD_PRELOAD=$lib flux alloc -n 2 run" "$(dry flux alloc -n 2 run)"
 same 'a program' "env LD_PRELOAD=$lib ./app --help" "$(dry ./app --help)"
 same 'an unknown launcher' "env LD_PRELOAD=$lib mpirun_other -n 2 ./app" "$(dry mpirun_other -n 2 ./app)"
 same '--' "env LD_PRELOAD=$lib -app" "$(dry -- -app)"

@@ -4,7 +4,9 @@
 #include "config.h"
 
 #include "fake_registry.h"
-#include "select/rules.h"
+#include "schedule/schedule.h"
+#include "settings/rules.h"
+#include "topology/topology.h"
 
 #include <stdarg.h>
 #include <stdio.h>

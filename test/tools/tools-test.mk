@@ -1,22 +1,38 @@
 # Tests of the tools, and of the settings, counters and reports with a small registry of their own.
 
 TESTS += \
+	test/tools/compare.sh \
+	test/tools/doctor.sh \
 	test/tools/algorithms-page.sh \
 	test/tools/collopt.sh \
 	test/tools/collopt-info.sh \
 	test/tools/collopt-plan.sh \
+	test/tools/collopt-report.sh \
+	test/tools/collopt-report-jobs.sh \
 	test/tools/collopt-tune.sh \
+	test/tools/habits.sh \
 	test/tools/hosts.sh \
 	test/tools/pages.sh \
 	test/tools/rules-fuzz.sh \
 	test/tools/tune-hosts.sh \
 	test/tools/tune.sh
 EXTRA_DIST += \
+	test/tools/app.c \
+	test/tools/browser.py \
+	test/tools/compare.sh \
+	test/tools/doctor.sh \
+	test/tools/report_page.py \
+	test/tools/report_test.py \
+	test/tools/standins.sh \
+	test/tools/terminal.py \
 	test/tools/algorithms-page.sh \
 	test/tools/collopt.sh \
 	test/tools/collopt-info.sh \
 	test/tools/collopt-plan.sh \
+	test/tools/collopt-report.sh \
+	test/tools/collopt-report-jobs.sh \
 	test/tools/collopt-tune.sh \
+	test/tools/habits.sh \
 	test/tools/hosts.sh \
 	test/tools/pages.sh \
 	test/tools/rules-fuzz.c \
@@ -30,18 +46,22 @@ if COLLOPT_CHECK
 SETTINGS_PARTS = \
 	test/unit/fake_registry.c \
 	test/unit/fake_registry.h \
-	src/choice.c \
-	src/contents.c \
-	src/expression.c \
-	src/hosts.c \
-	src/lines.c \
-	src/log.c \
-	src/places.c \
-	src/select/host_times.c \
-	src/select/machine.c \
-	src/select/rules.c \
-	src/settings.c \
-	src/topology.c
+	src/catalogue/choice.c \
+	src/base/contents.c \
+	src/base/launcher.c \
+	src/base/text.c \
+	src/schedule/parameters.c \
+	src/catalogue/expression.c \
+	src/topology/host_file.c \
+	src/base/lines.c \
+	src/base/log.c \
+	src/settings/search_path.c \
+	src/model/fragments.c \
+	src/model/host_times.c \
+	src/model/machine.c \
+	src/settings/rules.c \
+	src/settings/settings.c \
+	src/topology/topology.c
 
 check_PROGRAMS += test/unit/test_settings test/unit/test_counters
 TESTS += test/unit/test_settings test/unit/test_counters
@@ -59,7 +79,7 @@ test_unit_test_machine_LDADD = $(CHECK_LIBS)
 
 check_PROGRAMS += test/unit/test_places
 TESTS += test/unit/test_places
-test_unit_test_places_SOURCES = test/unit/test_places.c $(SETTINGS_PARTS)
+test_unit_test_places_SOURCES = test/unit/test_places.c src/settings/shipped.c $(SETTINGS_PARTS)
 test_unit_test_places_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
 test_unit_test_places_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_places_LDADD = $(CHECK_LIBS)
@@ -85,11 +105,12 @@ test_unit_test_trials_LDADD = $(CHECK_LIBS)
 
 test_unit_test_counters_SOURCES = \
 	test/unit/test_counters.c \
-	src/counters.c \
-	src/json.c \
-	src/public.c \
-	src/public_names.c \
-	src/report.c \
+	src/report/counters.c \
+	src/base/json.c \
+	src/report/public.c \
+	src/front/public_names.c \
+	src/report/report.c \
+	src/report/shares.c \
 	src/select/lessons.c \
 	$(SETTINGS_PARTS)
 test_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)

@@ -147,6 +147,19 @@ says '^1 of them are left to the host because figures differ too much to tell'
 sort "$work/ran" | uniq -c | awk '$4 == 8192 || $5 == "binomial" || ($4 == 2048 && $5 == "knomial") ? $1 != 3 : $1 != 1' | grep . \
     && fail 'as many looks as these'
 [ ! -f "$work/site.rules.part" ] || fail 'the .part is left over'
+# The same as JSON; sentences and the launcher's words are on the other output.
+"$tune" -o "$work/site.rules" --program "$work/program" --progress off --collectives reduce --ops sum --sizes 8:32K \
+    --candidates 11 --json env >"$work/json" 2>"$work/said" || fail "--json: status $?"
+says 'some launcher says something' 'site.machine: what messages cost here'
+python3 - "$work/json" <<'END' || fail "--json: $(cat "$work/json")"
+import json, sys
+j = json.load(open(sys.argv[1]))
+assert (j["cells"], j["measured"], j["left_to_host_for_noise"]) == (7, 7, 1) and j["slower_than_without_rules"]
+assert j["rules"].endswith("/site.rules") and j["machine"].endswith("/site.machine") and j["name_there"] == "site"
+row, whole = j["jobs"][0]["rows"]
+assert row["collective"] == "reduce" and row["operations"] == "commutative" and row["left_to_host"] == 1
+assert whole["collective"] == "all" and abs(whole["ratio"] - 1.42) < 0.01 and whole["sizes"] == 7
+END
 grep -q '^LD_PRELOAD=.*libcollopt.so' "$work/environment" || fail 'collopt is not preloaded'
 grep -q '^COLLOPT_WAIT=yield$' "$work/environment" || fail 'a setting does not go along'
 grep -q '^COLLOPT_RULES=none$' "$work/environment" || fail 'rules in a default place go along'
@@ -373,10 +386,10 @@ run 0 --collectives scan --sizes 64 --machine "$work/site.rules.costs" env
 : >"$work/asked"
 run 2 --collectives scan --sizes 64 --machine "$work/site.rules" env
 says '^collopt-tune: --machine and -o are both '
-run 1 --collectives scan --sizes 64 --machine /nonexistent/machine env
-says '/nonexistent/machine cannot be written: No such file'
-run 1 --collectives scan --sizes 64 --picture /nonexistent/map.svg env
-says '/nonexistent/map.svg cannot be written: No such file'
+run 1 --collectives scan --sizes 64 --machine "$work/missing/machine" env
+says "$work/missing/machine cannot be written: No such file"
+run 1 --collectives scan --sizes 64 --picture "$work/missing/map.svg" env
+says "$work/missing/map.svg cannot be written: No such file"
 [ ! -s "$work/asked" ] || fail 'measured for a file that cannot be written'
 # a command with a line feed is one comment
 run 0 --collectives scan --sizes 64 env 'X=two
@@ -483,8 +496,8 @@ run 1 /nonexistent/mpirun -n 2
 says '/nonexistent/mpirun cannot be started: No such file'
 run 1 --program /nonexistent/bench env
 says '--program: /nonexistent/bench: No such file'
-run 1 -o /nonexistent/rules env
-says '/nonexistent/rules cannot be written: No such file'
+run 1 -o "$work/missing/rules" env
+says "$work/missing/rules cannot be written: No such file"
 for taken in /dev/null /dev/stdout "$work"; do
     run 1 -o "$taken" env
     says "^collopt-tune: $taken is not a file that could be replaced; give the name of one"

@@ -3,8 +3,12 @@
 # include "config.h"
 #endif
 
+#include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
 #include "fake_registry.h"
-#include "select/reproducible.h"
+#include "schedule/schedule.h"
+#include "select/decide.h"
+#include "select/explain.h"
 
 #include <string.h>
 

@@ -1,8 +1,6 @@
 #ifndef FAKE_REGISTRY_H
 #define FAKE_REGISTRY_H
 
-#include "internal.h"
-
 unsigned test_random(unsigned n);       /* 0 .. n-1, the same sequence in every run */
 
 #endif

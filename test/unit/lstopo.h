@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "inside.h"
+#include "topology/intranode.h"
 
 static inline void lstopo_records(const char *machine)
 {

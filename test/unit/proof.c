@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/replay.h"
 #include "proof.h"
-#include "replay.h"
+#include "schedule/schedule.h"
 
 /* ---- elements -------------------------------------------------------------------------------------------------- */
 

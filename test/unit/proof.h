@@ -20,7 +20,7 @@
 #ifndef PROOF_H
 #define PROOF_H
 
-#include "schedule.h"
+#include "schedule/schedule.h"
 
 struct proof {
     const struct collopt_problem *problem;

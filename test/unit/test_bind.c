@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay.h"
+#include "catalogue/catalogue.h"
+#include "model/replay.h"
+#include "schedule/passes.h"
+#include "schedule/schedule.h"
+#include "topology/topology.h"
 #include "trial.h"
 
 static const struct collopt_topology one_node = { .nodes = 1 };

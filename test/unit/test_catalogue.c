@@ -6,9 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
-#include "replay.h"
-#include "select/machine.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
+#include "catalogue/expression.h"
+#include "model/machine.h"
+#include "model/replay.h"
+#include "schedule/passes.h"
+#include "schedule/schedule.h"
+#include "select/decide.h"
+#include "select/prediction_cache.h"
+#include "topology/topology.h"
 #include "trial.h"
 
 enum { MOST_RANKS = 64 };
@@ -68,7 +75,7 @@ static char *written(const struct collopt_algorithm *a, const struct collopt_pro
     return text;
 }
 
-/* A schedule is kept for all counts (src/plan.c), so nothing but its parameters and segments may come from a count. */
+/* A schedule is kept for all counts (src/mpi/plan.c), so nothing but its parameters and segments may come from a count. */
 START_TEST(schedules_know_no_count)
 {
     enum { RANKS = 12 };

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "shm/channel.h"
+#include "shm/segment.h"
 
 enum { SEGMENT = 1 << 20, MESSAGES = 20000, LONGEST = 3000, BLOCK = 2048 };
 

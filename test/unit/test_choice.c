@@ -8,8 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "internal.h"
-#include "select/machine.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
+#include "catalogue/expression.h"
+#include "model/machine.h"
+#include "schedule/schedule.h"
+#include "topology/topology.h"
 
 enum { MANY = 20000, RANKS = 32, EACH = 8, TEXTS = COLLOPT_COLLECTIVES * COLLOPT_CHOICE_TEXT };
 

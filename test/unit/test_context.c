@@ -3,7 +3,7 @@
 # include "config.h"
 #endif
 
-#include "context.h"
+#include "mpi/context.h"
 
 #include <check.h>
 #include <limits.h>

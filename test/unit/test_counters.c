@@ -3,22 +3,29 @@
 # include "config.h"
 #endif
 
-#include "fake_registry.h"
+#include "base/json.h"
+#include "catalogue/catalogue.h"
 #include "collopt.h"
-#include "json.h"
-#include "public.h"
+#include "fake_registry.h"
+#include "report/counters.h"
+#include "front/public.h"
+#include "report/report.h"
+#include "report/shares.h"
+#include "schedule/schedule.h"
 #include "select/lessons.h"
-#include "select/rules.h"
+#include "settings/rules.h"
 
 #include <check.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifdef COLLOPT_HAVE_JANSSON
@@ -33,7 +40,7 @@ static const struct collopt_algorithm *named(enum collopt_collective c, const ch
 static void run(const char *name, int size_class, uint64_t bytes, double seconds)
 {
     collopt_count(named(COLLOPT_ALLREDUCE, name), size_class,
-                  &(struct collopt_counter){ 1, bytes, seconds, seconds, seconds, { bytes, 2 * bytes } });
+                  &(struct collopt_counter){ 1, bytes, seconds, seconds, seconds, { bytes, 2 * bytes }, 0, 0 });
 }
 
 /* ---- counters ---------------------------------------------------------------------------------------------- */
@@ -240,9 +247,9 @@ static struct collopt_report *one_rank(double seconds)
     run("ring", 20, 1 << 20, 2 * seconds);
     run("recursive_doubling", 3, 8, 0.125);
     collopt_count_passed("Iallreduce", COLLOPT_PASS_UNSUPPORTED, 3);
-    collopt_count_passed_call("Allreduce", COLLOPT_PASS_OFF, seconds / 8);
-    collopt_count_passed_call("Allreduce", COLLOPT_PASS_OFF, seconds / 8);
-    collopt_count_passed_call("Allreduce", COLLOPT_PASS_NESTED, 100);
+    collopt_count_passed_call("Allreduce", COLLOPT_PASS_OFF, seconds / 8, 4, 6);
+    collopt_count_passed_call("Allreduce", COLLOPT_PASS_OFF, seconds / 8, 3, 8);
+    collopt_count_passed_call("Allreduce", COLLOPT_PASS_NESTED, 100, 0, 0);
     r = collopt_report_gather(10 * seconds);
     ck_assert_ptr_nonnull(r);
     return r;
@@ -266,14 +273,15 @@ static const char combined[] =
     "\"sent\": {\"messages\": 4194304, \"shared_memory\": 8388608}, \"seconds\": {\"min\": 1.5, \"mean\": 2.25, \"max\": 3}, "
     "\"seconds_per_call\": {\"min\": 0.5, \"mean\": 1.125, \"max\": 2}}\n  ],\n"
     "  \"passed\": [\n"
-    "    {\"name\": \"MPIX_Allreduce_init\", \"reason\": \"not implemented by collopt\", \"ranks\": 1, \"calls\": 1},\n"
+    "    {\"name\": \"MPIX_Allreduce_init\", \"reason\": \"not in shared memory\", \"ranks\": 1, \"calls\": 1},\n"
     "    {\"name\": \"MPI_Allreduce\", \"reason\": \"called from inside a collective\", \"ranks\": 2, \"calls\": 2, "
     "\"seconds\": {\"min\": 100, \"mean\": 100, \"max\": 100}, "
     "\"seconds_per_call\": {\"min\": 100, \"mean\": 100, \"max\": 100}},\n"
-    "    {\"name\": \"MPI_Allreduce\", \"reason\": \"switched off\", \"ranks\": 2, \"calls\": 4, "
+    "    {\"name\": \"MPI_Allreduce\", \"reason\": \"switched off\", \"bytes_from\": 5, \"bytes_to\": 8, "
+    "\"ranks\": 2, \"calls\": 4, \"bytes\": 28, \"communicators\": {\"ranks_min\": 3, \"ranks_max\": 4}, "
     "\"seconds\": {\"min\": 0.125, \"mean\": 0.1875, \"max\": 0.25}, "
     "\"seconds_per_call\": {\"min\": 0.0625, \"mean\": 0.09375, \"max\": 0.125}},\n"
-    "    {\"name\": \"MPI_Iallreduce\", \"reason\": \"not implemented by collopt\", \"ranks\": 2, \"calls\": 6},\n"
+    "    {\"name\": \"MPI_Iallreduce\", \"reason\": \"not in shared memory\", \"ranks\": 2, \"calls\": 6},\n"
     "    {\"name\": \"MPI_Scan\", \"reason\": \"among the first calls\", \"ranks\": 1, \"calls\": 1, "
     "\"seconds\": {\"min\": 0.125, \"mean\": 0.125, \"max\": 0.125}, "
     "\"seconds_per_call\": {\"min\": 0.125, \"mean\": 0.125, \"max\": 0.125}}\n  ],\n"
@@ -293,7 +301,7 @@ START_TEST(report_combined)
     ck_assert(collopt_report_merge(all, buffer, n));
     collopt_reset_sums();
     collopt_count_passed("X_Allreduce_init", COLLOPT_PASS_UNSUPPORTED, 1);
-    collopt_count_passed_call("Scan", COLLOPT_PASS_EARLY, 0.125);
+    collopt_count_passed_call("Scan", COLLOPT_PASS_EARLY, 0.125, 0, 0);
     last = collopt_report_gather(0);
     n = collopt_report_pack(last, buffer, sizeof buffer);
     ck_assert(collopt_report_merge(all, buffer, n));
@@ -373,6 +381,83 @@ START_TEST(report_to_a_pipe)
 }
 END_TEST
 
+static void put_file(const char *name, const char *text)
+{
+    FILE *f = fopen(name, "w");
+
+    ck_assert_msg(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s", name);
+}
+
+/* In a folder where others may write: a link in the report's place is replaced, not followed, and links by names that one could
+ * guess wait for nothing. */
+START_TEST(report_and_links)
+{
+    static const char *const guesses[] = { "report.json.tmp", "report.json.new", "report.json~", ".report.json", "report.json.0" };
+    struct collopt_report *r = one_rank(1);
+    char folder[] = "/tmp/collopt-report-XXXXXX", victim[100], name[100], other[100], number[100];
+    struct stat s;
+
+    ck_assert(mkdtemp(folder));
+    snprintf(victim, sizeof victim, "%s/victim", folder);
+    snprintf(name, sizeof name, "%s/report.json", folder);
+    snprintf(number, sizeof number, "%s/report.json.%ld", folder, (long)getpid());
+    put_file(victim, "mine\n");
+    ck_assert_int_eq(symlink(victim, name), 0);
+    ck_assert_int_eq(symlink(victim, number), 0);
+    for (size_t i = 0; i < sizeof guesses / sizeof *guesses; i++) {
+        snprintf(other, sizeof other, "%s/%s", folder, guesses[i]);
+        ck_assert_int_eq(symlink(victim, other), 0);
+    }
+    ck_assert(collopt_report_write(r, name, "MPI", 1, -1));
+    ck_assert_str_eq(contents(victim), "mine\n");
+    ck_assert(lstat(name, &s) == 0 && S_ISREG(s.st_mode));
+    ck_assert_ptr_nonnull(strstr(contents(name), "\"collopt\""));
+    for (size_t i = 0; i < sizeof guesses / sizeof *guesses; i++) {
+        snprintf(other, sizeof other, "%s/%s", folder, guesses[i]);
+        unlink(other);
+    }
+    unlink(number);
+    unlink(name);
+    unlink(victim);
+    ck_assert_msg(rmdir(folder) == 0, "files were left in %s", folder);
+    collopt_report_free(r);
+}
+END_TEST
+
+/* Two jobs with one name: the file always is a whole report of one of them, and nothing else is left. */
+START_TEST(report_of_two_jobs)
+{
+    struct collopt_report *r = one_rank(1);
+    char folder[] = "/tmp/collopt-report-XXXXXX", name[100], *text;
+    pid_t job[2];
+
+    ck_assert(mkdtemp(folder));
+    snprintf(name, sizeof name, "%s/report.json", folder);
+    ck_assert(collopt_report_write(r, name, "MPI", 1, -1));
+    for (int j = 0; j < 2; j++)
+        if ((job[j] = fork()) == 0) {
+            bool done = true;
+
+            for (int i = 0; i < 300 && done; i++)
+                done = collopt_report_write(r, name, j ? "a longer name of an MPI library" : "MPI", 1, -1);
+            _exit(!done);
+        }
+    for (int i = 0; i < 300; i++) {
+        text = contents(name);
+        ck_assert_msg(text[0] == '{' && strcmp(text + strlen(text) - 2, "}\n") == 0, "half a report: %s", text);
+    }
+    for (int j = 0; j < 2; j++) {
+        int status;
+
+        ck_assert(waitpid(job[j], &status, 0) == job[j]);
+        ck_assert_int_eq(status, 0);
+    }
+    unlink(name);
+    ck_assert_msg(rmdir(folder) == 0, "files were left in %s", folder);
+    collopt_report_free(r);
+}
+END_TEST
+
 START_TEST(report_empty)
 {
     struct collopt_report *r = collopt_report_gather(0);
@@ -427,6 +512,63 @@ START_TEST(report_of_lessons)
 }
 END_TEST
 
+/* 600 ranks: three of them in each share, which is on one host or on none that can be named. */
+START_TEST(report_by_rank)
+{
+    char buffer[4096], name[] = "/tmp/collopt-report-XXXXXX", *text;
+    struct collopt_report *all = NULL;
+
+    close(mkstemp(name));
+    collopt_reset_sums();
+    for (int rank = 599; rank >= 0; rank--) {
+        struct collopt_report *r = collopt_report_gather(rank + 1);
+
+        collopt_report_of_rank(r, rank, 600, rank < 301 ? "left" : "right");
+        if (all) {
+            ck_assert(collopt_report_merge(all, buffer, collopt_report_pack(r, buffer, sizeof buffer)));
+            collopt_report_free(r);
+        } else {
+            all = r;
+        }
+    }
+    ck_assert(collopt_report_write(all, name, "MPICH", 600, -1));
+    text = contents(name);
+    ck_assert_msg(strstr(text, "  \"by_rank\": [\n"
+                               "    {\"ranks_from\": 0, \"ranks_to\": 2, \"host\": \"left\", "
+                               "\"seconds\": {\"min\": 1, \"mean\": 2, \"max\": 3}, "
+                               "\"reductions\": {\"min\": 0, \"mean\": 0, \"max\": 0}},\n"
+                               "    {\"ranks_from\": 3, \"ranks_to\": 5, "), "%s", text);
+    ck_assert_msg(strstr(text, "{\"ranks_from\": 300, \"ranks_to\": 302, \"host\": null, "), "%s", text);
+    ck_assert_msg(strstr(text, "{\"ranks_from\": 597, \"ranks_to\": 599, \"host\": \"right\", "
+                               "\"seconds\": {\"min\": 598, \"mean\": 599, \"max\": 600}, "), "%s", text);
+    unlink(name);
+    collopt_report_free(all);
+}
+END_TEST
+
+/* Every rank has one share, and there are never more than COLLOPT_SHARES. */
+START_TEST(share_bounds)
+{
+    static const int sizes[] = { 1, 2, 255, 256, 257, 511, 512, 513, 1000, 65537, INT_MAX };
+
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        struct collopt_share s = { .to = (uint64_t)-1 };
+        uint64_t next = 0;
+        int n = 0;
+
+        while (next < (uint64_t)sizes[i]) {
+            collopt_share_bounds(&s, (int)next, sizes[i]);
+            ck_assert_msg(s.from == next && s.to >= next && s.to < (uint64_t)sizes[i], "rank %d of %d", (int)next, sizes[i]);
+            collopt_share_bounds(&s, (int)s.to, sizes[i]);
+            ck_assert_msg(s.from == next, "rank %d of %d", (int)s.to, sizes[i]);
+            next = s.to + 1;
+            n++;
+        }
+        ck_assert_msg(n <= COLLOPT_SHARES && (sizes[i] > COLLOPT_SHARES || n == sizes[i]), "%d shares of %d ranks", n, sizes[i]);
+    }
+}
+END_TEST
+
 START_TEST(report_bytes_refused)
 {
     struct collopt_report *r;
@@ -435,6 +577,7 @@ START_TEST(report_bytes_refused)
 
     learn("ring", 0.25, true);
     r = one_rank(1);
+    collopt_report_of_rank(r, 0, 1, "host");
     n = before = collopt_report_pack(r, good, sizeof good);
     ck_assert_uint_le(n, sizeof good);
     for (size_t k = 0; k < n; k++)
@@ -445,7 +588,7 @@ START_TEST(report_bytes_refused)
 
         memcpy(bad, good, n);
         bad[test_random((unsigned)n)] = (char)test_random(256);
-        bad[test_random(56)] ^= (char)(1 << test_random(8));
+        bad[test_random(72)] ^= (char)(1 << test_random(8));
         collopt_report_merge(copy, bad, n);
         collopt_report_free(copy);
     }
@@ -475,8 +618,8 @@ START_TEST(report_table)
                                "most\n"),
                   "%s", text);
     ck_assert_msg(strstr(text, "allreduce            ring                               1M            2      1"), "%s", text);
-    ck_assert_msg(strstr(text, "MPI_Iallreduce           not implemented by collopt"), "%s", text);
-    ck_assert_msg(strstr(text, "MPI_Allreduce            switched off                                 2      1    0.250000"
+    ck_assert_msg(strstr(text, "MPI_Iallreduce           not in shared memory"), "%s", text);
+    ck_assert_msg(strstr(text, "MPI_Allreduce            switched off                              8        2      1    0.250000"
                                "    0.250000    0.250000\n"),
                   "%s", text);
     collopt_report_free(r);
@@ -589,8 +732,12 @@ int main(void)
     tcase_add_test(c, report_joins_names);
     tcase_add_test(c, report_of_one_rank);
     tcase_add_test(c, report_to_a_pipe);
+    tcase_add_test(c, report_and_links);
+    tcase_add_test(c, report_of_two_jobs);
     tcase_add_test(c, report_empty);
     tcase_add_test(c, report_of_lessons);
+    tcase_add_test(c, report_by_rank);
+    tcase_add_test(c, share_bounds);
     tcase_add_test(c, report_bytes_refused);
     tcase_add_test(c, report_table);
 #ifdef COLLOPT_HAVE_JANSSON

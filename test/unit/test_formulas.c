@@ -15,11 +15,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/formula.h"
 #include "algorithms/groups.h"
-#include "formula.h"
-#include "internal.h"
-#include "replay.h"
-#include "select/machine.h"
+#include "base/numbers.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/expression.h"
+#include "model/machine.h"
+#include "model/replay.h"
+#include "schedule/passes.h"
+#include "schedule/schedule.h"
+#include "select/decide.h"
+#include "topology/topology.h"
 #include "trial.h"
 
 static const double rounding = 1e-9, about = 1.5;

@@ -11,10 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
-#include "select/choose.h"
+#include "model/choose.h"
+#include "model/machine.h"
+#include "schedule/schedule.h"
 #include "select/guidelines.h"
-#include "select/machine.h"
+#include "topology/topology.h"
 
 enum { SIZES = 13, ELEMENT = 8, MOST_RANKS = 256 };      /* 8 bytes to 128 MiB */
 

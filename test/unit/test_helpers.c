@@ -7,9 +7,10 @@
 #include <string.h>
 
 #include "algorithm.h"
-#include "internal.h"
-#include "select/machine.h"
-#include "select/model.h"
+#include "algorithms/algorithm.h"
+#include "catalogue/choice.h"
+#include "model/machine.h"
+#include "model/model.h"
 
 enum { MOST_RANKS = 300 };
 

@@ -8,10 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
-#include "select/choose.h"
-#include "select/host_times.h"
-#include "select/machine.h"
+#include "model/choose.h"
+#include "model/fragments.h"
+#include "model/host_times.h"
+#include "model/machine.h"
+#include "schedule/schedule.h"
+#include "select/decide.h"
+#include "select/fragment_length.h"
+#include "settings/rules.h"
+#include "topology/topology.h"
 
 enum { MOST = 512 };
 
@@ -20,6 +25,7 @@ struct setting {
     enum collopt_network network;
     int ranks, each;            /* of a node; 0: one node */
     const struct collopt_host_times *times;
+    const struct collopt_fragments *fragments;
     struct collopt_machine machine;
     struct collopt_topology topology;
     int node[MOST];
@@ -32,6 +38,7 @@ static struct collopt_problem problem(struct setting *s, enum collopt_collective
     s->machine = collopt_shipped_machines[s->network];
     s->machine.mpi = s->mpi;
     s->machine.host_times = s->times;
+    s->machine.fragments = s->fragments;
     for (int r = 0; r < s->ranks; r++)
         s->node[r] = r / each;
     s->topology = (struct collopt_topology){ .nodes = (s->ranks - 1) / each + 1, .node = s->node };
@@ -65,10 +72,38 @@ END_TEST
 #define K   * (size_t)1024
 #define M   * (size_t)1048576
 
-/* ---- what was measured with one host ------------------------------------------------------------------------------------ */
+/* ---- rules and fragments that come with collopt -------------------------------------------- */
 
-/* What was measured with one MPI library says nothing of the others. */
-START_TEST(measured_with_one)
+static char told[1024];
+
+static void hear(void *data, int line, const char *sentence)
+{
+    (void)data;
+    snprintf(told, sizeof told, "%d: %s", line, sentence);
+}
+
+static const struct collopt_rules *shipped_rules(const char *name)
+{
+    const struct collopt_rules *r = collopt_rules_read(name, hear, NULL);
+
+    ck_assert_msg(r, "%s:%s", name, told);
+    ck_assert_msg(collopt_rules_check(r, hear, NULL) == 0, "%s:%s", name, told);
+    return r;
+}
+
+static const struct collopt_fragments *shipped_fragments(const char *name)
+{
+    const struct collopt_machine_file *f = collopt_machine_read(name, hear, NULL);
+
+    ck_assert_msg(f, "%s:%s", name, told);
+    ck_assert_msg(f->fragments, "%s has no fragments", name);
+    return f->fragments;
+}
+
+#define SHIPPED(name) COLLOPT_SOURCE "/data/collopt/" name
+
+/* Without a file the model decides; a rule is for ranks that share processors, or for all. */
+START_TEST(measured_rules)
 {
     struct setting s = { .mpi = COLLOPT_OPENMPI, .ranks = 8 };
     struct collopt_problem p = problem(&s, COLLOPT_REDUCE_SCATTER_BLOCK, 4096, true);
@@ -76,11 +111,18 @@ START_TEST(measured_with_one)
 
     s.topology.oversubscribed = true;
     collopt_select(&p, &d);
-    ck_assert_msg(d.choice.algorithm && strcmp(d.choice.algorithm->name, "leader") == 0, "%s", d.why);
-    ck_assert_msg(strncmp(d.why, "measured ", 9) == 0, "%s", d.why);
-    s.machine.mpi = COLLOPT_MPICH;
+    ck_assert_msg(strncmp(d.why, "predicted ", 10) == 0, "%s", d.why);
+    s.machine.measured = shipped_rules(SHIPPED("openmpi-4.1-amd-epyc.rules"));
     collopt_select(&p, &d);
-    ck_assert_msg(strncmp(d.why, "measured ", 9) != 0, "%s", d.why);
+    ck_assert_msg(d.choice.algorithm && strcmp(d.choice.algorithm->name, "leader") == 0, "%s", d.why);
+    ck_assert_msg(strncmp(d.why, "measured ", 9) == 0 && strstr(d.why, "openmpi-4.1-amd-epyc.rules:") && d.open, "%s", d.why);
+    s.topology.oversubscribed = false;
+    collopt_select(&p, &d);
+    ck_assert_msg(strncmp(d.why, "predicted ", 10) == 0, "%s", d.why);
+    s.topology.oversubscribed = true;
+    s.machine.measured = shipped_rules(SHIPPED("mpich-4.0-amd-epyc.rules"));
+    collopt_select(&p, &d);
+    ck_assert_msg(strncmp(d.why, "predicted ", 10) == 0, "%s", d.why);
 }
 END_TEST
 
@@ -109,6 +151,9 @@ START_TEST(messages_on_a_node)
     struct setting s = { .mpi = COLLOPT_OPENMPI, .ranks = 2 };
     struct collopt_problem p = problem(&s, COLLOPT_SCAN, 16 M, false);
 
+    ck_assert_uint_eq(longest_piece(&p), 0);            /* nothing was measured */
+    s.fragments = shipped_fragments(SHIPPED("openmpi-4.1-amd-epyc.machine"));
+    p = problem(&s, COLLOPT_SCAN, 16 M, false);
     ck_assert_uint_eq(piece_of(&p, 256), 0);
     ck_assert_uint_eq(piece_of(&p, 512), 256);
     ck_assert_uint_eq(piece_of(&p, 513), 0);
@@ -123,6 +168,10 @@ START_TEST(messages_on_a_node)
     ck_assert_uint_eq(piece_of(&p, 16 K), 0);
     p = problem(&s, COLLOPT_EXSCAN, 16 M, false);       /* of two ranks none combines */
     ck_assert_uint_eq(longest_piece(&p), 0);
+    s.machine.shm = true;                               /* messages of collopt have limits of their own */
+    p.collective = COLLOPT_SCAN;
+    ck_assert_uint_eq(longest_piece(&p), 0);
+    s.fragments = shipped_fragments(SHIPPED("mpich-4.0-amd-epyc.machine"));
     s.mpi = COLLOPT_MPICH;
     p = problem(&s, COLLOPT_REDUCE, 16 M, false);
     ck_assert_uint_eq(piece_of(&p, 8 K), 0);
@@ -144,11 +193,11 @@ START_TEST(messages_over_tcp)
     struct collopt_problem p = problem(&s, COLLOPT_SCAN, 1 M, false);
     size_t cut = longest_piece(&p);
 
-    ck_assert_msg(cut < s.machine.way[COLLOPT_BETWEEN].eager && cut > 32 K, "%zu", cut);
+    ck_assert_msg(cut < s.machine.way[COLLOPT_OVER_NET].eager && cut > 32 K, "%zu", cut);
     p.count = 64 M;
     ck_assert_uint_eq(longest_piece(&p), 0);
     p = problem(&s, COLLOPT_SCAN, 1 M, false);
-    s.machine.way[COLLOPT_BETWEEN].eager = 0;
+    s.machine.way[COLLOPT_OVER_NET].eager = 0;
     ck_assert_uint_eq(longest_piece(&p), 0);
     s.network = COLLOPT_FAST_NETWORK;
     p = problem(&s, COLLOPT_SCAN, 1 M, false);
@@ -163,14 +212,6 @@ START_TEST(messages_over_tcp)
 END_TEST
 
 /* ---- measured times ---------------------------------------------------------------------------------------------------- */
-
-static char told[1024];
-
-static void hear(void *data, int line, const char *sentence)
-{
-    (void)data;
-    snprintf(told, sizeof told, "%d: %s", line, sentence);
-}
 
 static struct collopt_machine_file *parse(const char *text)
 {
@@ -232,6 +273,17 @@ static const struct {
     { "host mpich scan 8 1 8 1K exact = 10", "1: the host's time \"10\" is not understood" },
     { "host mpich scan 8 1 8 1K exact = 0 us", "1: the host's time \"0 us\" is not understood" },
     { "host mpich scan 8 1 8 1K exact = 1 us\nhost mpich scan 8 1 8 1024 exact = 2 us", "2: the host's time of this is given" },
+    { "fragment reduce 2 1K-8K together 256 = 256 B", "1: 5 words behind fragment; there are 4: collective ranks bytes order" },
+    { "fragment bcast 2 1K-8K together = 256 B", "1: there is no collective \"bcast\"; there are reduce," },
+    { "fragment scan 2-x 1K-8K together = 256 B", "1: ranks \"2-x\" is not a range" },
+    { "fragment scan 2 8K-1K together = 256 B", "1: bytes \"8K-1K\" is not a range" },
+    { "fragment scan 2 1K-8K turns = 256 B", "1: fragments \"turns\": they are received in_turn or together" },
+    { "fragment scan 2 1K-8K together = 256", "1: the fragments' length \"256\" is not understood; it takes" },
+    { "fragment scan 2 1K-8K together = 0 B", "1: the fragments' length \"0 B\" is not understood" },
+    { "fragment scan 2-4 1K-8K together = 1 KiB\nfragment scan 3 8K- together = 1 KiB",
+      "2: line 1 gives fragments of such messages already" },
+    { "fragment scan 2 1-2 together = 1 B\nfragment scan 2 3-4 together = 1 B\nfragment scan 2 5-6 together = 1 B\n"
+      "fragment scan 2 7-8 together = 1 B", "4: too many lines of fragments: up to 3 of a collective on the same ranks" },
 };
 
 START_TEST(mistakes)
@@ -297,7 +349,7 @@ int main(void)
     int failed;
 
     tcase_add_test(tc, libraries);
-    tcase_add_test(tc, measured_with_one);
+    tcase_add_test(tc, measured_rules);
     tcase_add_test(tc, messages_on_a_node);
     tcase_add_test(tc, messages_over_tcp);
     tcase_add_test(tc, measured);

@@ -4,8 +4,8 @@
 # include "config.h"
 #endif
 
-#include "internal.h"
-#include "select/machine.h"
+#include "model/machine.h"
+#include "settings/settings.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -47,14 +47,14 @@ START_TEST(reading)
 
     ck_assert_msg(f, "%s", told);
     ck_assert_str_eq(f->file, "site.machine");
-    ck_assert(near(f->machine.way[COLLOPT_BETWEEN].latency, 1.25e-6));
-    ck_assert(near(f->machine.way[COLLOPT_BETWEEN].overhead, 250e-9));
-    ck_assert(near(f->machine.way[COLLOPT_BETWEEN].byte, 0.08e-9));
-    ck_assert(near(f->machine.way[COLLOPT_INSIDE].shared, 0.025e-9));
-    ck_assert(near(f->machine.way[COLLOPT_BETWEEN].eager, 65536));
+    ck_assert(near(f->machine.way[COLLOPT_OVER_NET].latency, 1.25e-6));
+    ck_assert(near(f->machine.way[COLLOPT_OVER_NET].overhead, 250e-9));
+    ck_assert(near(f->machine.way[COLLOPT_OVER_NET].byte, 0.08e-9));
+    ck_assert(near(f->machine.way[COLLOPT_IN_NODE].shared, 0.025e-9));
+    ck_assert(near(f->machine.way[COLLOPT_OVER_NET].eager, 65536));
     ck_assert(near(f->machine.turn, 10e-6));
-    ck_assert(near(f->machine.group, 32));
-    ck_assert(near(f->machine.taper, 1.5));
+    ck_assert(near(f->machine.way[COLLOPT_OVER_NET].group, 32));
+    ck_assert(near(f->machine.way[COLLOPT_OVER_NET].taper, 1.5));
     ck_assert_int_eq(__builtin_popcount(f->given), 8);
     collopt_machine_free(f);
 }
@@ -113,8 +113,9 @@ static char *written(const struct collopt_machine *m, unsigned given, const char
 START_TEST(writing)
 {
     const struct collopt_machine m = {
-        .way = { { 1.5e-6, 0, 1 / 12.5e9, 1 / 123456.7, 65536, 2e-9 }, { 0.1234567, 1e-10, 1 / 7.0, 1e-15, 1, 1 } },
-        .combine = 1 / 3e9, .hop = 1e-6, .group = 48, .taper = 2.5, .turn = 0,
+        .way = { { .latency = 40e-9, .overhead = 1e-9, .byte = 1 / 20e9 },
+                 { 1.5e-6, 0, 1 / 12.5e9, 1 / 123456.7, 65536, 2e-9, 16, 1 }, { 0.1234567, 1e-10, 1 / 7.0, 1e-15, 1, 1, 48, 2.5 } },
+        .combine = 1 / 3e9, .hop = 1e-6, .turn = 0, .cache = 536870912, .exit = 1 / 46e9,
     };
     const char *comment[COLLOPT_MACHINE_KEYS] = { "median of 7" };
     unsigned all = (1u << COLLOPT_MACHINE_KEYS) - 1;
@@ -162,7 +163,7 @@ START_TEST(picking)
     collopt_machine_pick(&m, COLLOPT_TCP, false, NULL);
     ck_assert(memcmp(&m, &collopt_shipped_machines[COLLOPT_TCP], sizeof m) == 0);
     collopt_machine_pick(&m, COLLOPT_TORUS, false, f);
-    ck_assert(near(m.way[COLLOPT_BETWEEN].latency, 7e-6));
+    ck_assert(near(m.way[COLLOPT_OVER_NET].latency, 7e-6));
     ck_assert(m.hop == collopt_shipped_machines[COLLOPT_TORUS].hop);
     collopt_machine_free(f);
 }

@@ -3,7 +3,7 @@
 # include "config.h"
 #endif
 
-#include "memo.h"
+#include "base/memo.h"
 
 #include <check.h>
 #include <stdint.h>

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "catalogue/catalogue.h"
+#include "schedule/schedule.h"
 #include "trial.h"
 
 /* ---- programs that can be changed --------------------------------------------------------------------------------- */

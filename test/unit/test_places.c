@@ -3,9 +3,10 @@
 # include "config.h"
 #endif
 
-#include "internal.h"
-#include "select/machine.h"
-#include "select/rules.h"
+#include "settings/rules.h"
+#include "settings/search_path.h"
+#include "settings/settings.h"
+#include "settings/shipped.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 const char *collopt_host_name = "openmpi";      /* as in a backend */
+const char *collopt_host_version = "Open MPI v4.1.4, package: Debian";
 
 static char root[] = "/tmp/collopt-places-XXXXXX", config[64], directory[96], said[1024];
 
@@ -147,6 +149,56 @@ START_TEST(settings)
 }
 END_TEST
 
+/* Measurements that come with collopt: for this version and this processor, and nothing else. */
+START_TEST(shipped)
+{
+    char processor[200], data[128], path[512], name[4][300];
+    char *environment[] = { data, NULL };
+    struct collopt_settings settings;
+    struct collopt_shipped s;
+
+    make_directory();
+    snprintf(data, sizeof data, "XDG_DATA_DIRS=/nonexistent:relative:%s", root);
+    collopt_processor(processor, sizeof processor);
+    snprintf(name[0], sizeof name[0], "openmpi-4.1-%s.rules", processor);
+    snprintf(name[1], sizeof name[1], "openmpi-4.0-%s.machine", processor);
+    snprintf(name[2], sizeof name[2], "openmpi-4.1-%s-x.machine", processor);
+    snprintf(name[3], sizeof name[3], "openmpi-4.1-%s.machine", processor);
+    put("openmpi.rules", "* * * * * * host\n");
+    ck_assert(!collopt_shipped_file(environment, "openmpi", "rules", path, sizeof path));
+    put(name[0], "* * * * * * host\nscan * * oversubscribed * * host\n");
+    put(name[1], machine);
+    put(name[2], machine);
+    ck_assert(collopt_shipped_file(environment, "openmpi", "rules", path, sizeof path) && strstr(path, name[0]));
+    ck_assert(!collopt_shipped_file(environment, "openmpi", "machine", path, sizeof path));
+    ck_assert(!collopt_shipped_file(environment, "mpich", "rules", path, sizeof path));
+    ck_assert(!collopt_shipped_file(environment, "smpi", "rules", path, sizeof path));
+    collopt_shipped_from(&s, environment, note);
+    ck_assert_msg(s.rules && s.rules->n == 2 && !s.machine && s.hash != 0, "%s", said);
+    put(name[3], "net.latency = 1 us\nnet.latncy = 2\nnet.latency = 1\n");
+    said[0] = '\0';
+    collopt_shipped_from(&s, environment, note);
+    ck_assert_msg(s.rules && !s.machine && strstr(said, "a file of measurements that comes with collopt is not used: ")
+                      && strstr(said, ".machine:2: there is no key") && strstr(said, "; it has 2 mistakes"), "%s", said);
+    /* a user's file of this name is found before those for any version */
+    put("openmpi.machine", machine);
+    put(name[3], machine);
+    environment[0] = config;
+    ck_assert(collopt_default_file(environment, "openmpi", "machine", path, sizeof path) && strstr(path, name[3]));
+    ck_assert_int_eq(read_with(&settings, NULL), 0);
+    ck_assert(settings.machine && !settings.shipped);
+    drop(name[3]);
+    drop("openmpi.machine");
+    ck_assert_int_eq(read_with(&settings, NULL), 0);
+    ck_assert(!settings.machine && settings.shipped);
+    ck_assert_int_eq(read_with(&settings, "COLLOPT_MACHINE=none"), 0);
+    ck_assert(!settings.machine && !settings.shipped);
+    for (int i = 0; i < 3; i++)
+        drop(name[i]);
+    drop("openmpi.rules");
+}
+END_TEST
+
 static void remove_directory(void)
 {
     rmdir(directory);
@@ -166,6 +218,7 @@ int main(void)
     tcase_add_test(tc, directories);
     tcase_add_test(tc, processors);
     tcase_add_test(tc, settings);
+    tcase_add_test(tc, shipped);
     suite_add_tcase(suite, tc);
     srunner_run_all(runner, CK_NORMAL);
     failed = srunner_ntests_failed(runner);

@@ -5,8 +5,10 @@
 #include <check.h>
 #include <string.h>
 
+#include "model/replay.h"
 #include "proof.h"
-#include "replay.h"
+#include "schedule/schedule.h"
+#include "topology/topology.h"
 
 enum { N = 4, TMP = COLLOPT_FIRST_SLOT };
 

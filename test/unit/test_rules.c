@@ -4,7 +4,10 @@
 #endif
 
 #include "fake_registry.h"
-#include "select/rules.h"
+#include "schedule/schedule.h"
+#include "settings/rules.h"
+#include "settings/settings.h"
+#include "topology/topology.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -115,7 +118,8 @@ static const struct {
       "did you mean commutative?" },
     { "scan -4 * * * * host", "1: ranks \"-4\" is not a range; " RANGES },
     { "scan * 4: * * * host", "1: nodes \"4:\" is not a range; " RANGES },
-    { "scan * * 1-2-3 * * host", "1: ppn \"1-2-3\" is not a range; " RANGES },
+    { "scan * * 1-2-3 * * host", "1: ppn \"1-2-3\" is not a range; " RANGES ", or oversubscribed" },
+    { "scan * oversubscribed * * * host", "1: nodes \"oversubscribed\" is not a range; " RANGES },
     { "scan * * * 1X * host", "1: bytes \"1X\" is not a range; " RANGES },
     { "scan * * * 16777216T- * host", "1: bytes \"16777216T-\" is not a range; " RANGES },
     { "scan * * * 64K-2K * host", "1: bytes \"64K-2K\" is an empty range; the lesser number comes first" },

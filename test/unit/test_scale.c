@@ -7,8 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formula.h"
-#include "internal.h"
+#include "algorithms/formula.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
+#include "schedule/passes.h"
+#include "schedule/schedule.h"
+#include "topology/topology.h"
 
 enum { MOST_ROUNDS = 1000, MOST_BYTES = 1 << 20 };
 

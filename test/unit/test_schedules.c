@@ -9,6 +9,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "catalogue/catalogue.h"
+#include "schedule/passes.h"
+#include "schedule/schedule.h"
+#include "topology/topology.h"
 #include "trial.h"
 
 enum { SMALL = 8, MEDIUM = 17, COUNTS = 8, FORMS = 2 * TRIAL_FORMS, TOO_SLOW = 5 /* s */,
@@ -73,7 +77,6 @@ static void prove(struct walk *w, const struct trial *t, int interleavings)
     if (!proof_holds(&p, interleavings, why))
         ck_abort_msg("%s: %s", words, why);
 }
-
 
 static void counts_for(int ranks, size_t counts[COUNTS])
 {

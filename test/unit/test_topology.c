@@ -6,11 +6,14 @@
 #include <string.h>
 
 #include "algorithm.h"
-#include "hosts.h"
-#include "inside.h"
-#include "internal.h"
-#include "select/choose.h"
-#include "select/machine.h"
+#include "catalogue/choice.h"
+#include "catalogue/expression.h"
+#include "model/choose.h"
+#include "model/machine.h"
+#include "select/decide.h"
+#include "topology/host_file.h"
+#include "topology/intranode.h"
+#include "topology/scheduler.h"
 #ifdef COLLOPT_HAVE_HWLOC
 # include "lstopo.h"
 #endif
@@ -606,27 +609,27 @@ static const struct decision {
     /* Nodes of different size: so few ranks on the small ones that no lane may be missing there. */
     { "4, 4, 8", COLLOPT_ALLREDUCE, 4 << 20, true, "!recursive_doubling|short_elimination|lanes:count=8", "" },
     /* More ranks than processors: each message waits for a turn, and one rank that combines for all makes the fewest. */
-    { "8 on 2", COLLOPT_ALLREDUCE, 8, true, "linear|census", "" },
+    { "8 on 2", COLLOPT_ALLREDUCE, 8, true, "linear|census|gather", "" },
     { "8 on 2", COLLOPT_REDUCE, 8, true, "linear|census", "" },
 
-    /* One node: what was measured there, and else few rounds for short vectors, few bytes for long ones. */
-    { "two", COLLOPT_ALLREDUCE, 256 << 10, true, "recursive_doubling|circulant", "measured" },
+    /* One node: few rounds for short vectors, few bytes for long ones. */
+    { "two", COLLOPT_ALLREDUCE, 256 << 10, true, "recursive_doubling|circulant", "predicted" },
     { "two", COLLOPT_ALLREDUCE, 4 << 20, true, "circulant", "" },
-    { "two", COLLOPT_REDUCE, 4 << 20, false, "linear", "measured" },
-    { "two", COLLOPT_SCAN, 64 << 10, true, "sweep", "measured" },
+    { "two", COLLOPT_REDUCE, 4 << 20, false, "elimination|alltoall", "predicted" },
+    { "two", COLLOPT_SCAN, 64 << 10, true, "recursive_doubling|gather", "predicted" },
     { "two", COLLOPT_REDUCE_SCATTER, 64 << 10, true, "circulant", "predicted" },
     { "laptop", COLLOPT_ALLREDUCE, 8, true, "recursive_doubling", "predicted" },
     { "laptop", COLLOPT_ALLREDUCE, 1 << 20, true, "circulant|recursive_splitting", "predicted" },
-    { "hosts", COLLOPT_ALLREDUCE, 4 << 20, true, "ring", "measured" },
-    { "hosts", COLLOPT_REDUCE_SCATTER, 512 << 10, true, "ring", "measured" },
-    { "full laptop", COLLOPT_ALLREDUCE, 8, true, "linear", "measured" },
-    { "full laptop", COLLOPT_REDUCE, 2048, false, "linear", "measured" },
-    { "full laptop", COLLOPT_REDUCE, 4096, false, "chain:segment=2K", "measured" },
-    { "full laptop", COLLOPT_SCAN, 32 << 10, false, "chain:segment=1G", "measured" },
-    { "full laptop", COLLOPT_ALLREDUCE, 1 << 20, true, "rabenseifner", "measured" },
+    { "hosts", COLLOPT_ALLREDUCE, 4 << 20, true, "ring", "long parts over TCP" },
+    { "hosts", COLLOPT_REDUCE_SCATTER, 512 << 10, true, "ring", "long parts over TCP" },
+    { "full laptop", COLLOPT_ALLREDUCE, 8, true, "gather|linear", "predicted" },
+    { "full laptop", COLLOPT_REDUCE, 2048, false, "linear", "predicted" },
+    { "full laptop", COLLOPT_REDUCE, 4096, false, "recursive_splitting:radix=4", "predicted" },
+    { "full laptop", COLLOPT_SCAN, 32 << 10, false, "transpose", "predicted" },
+    { "full laptop", COLLOPT_ALLREDUCE, 1 << 20, true, "knomial|circulant", "predicted" },
     /* Hosts with a rank each, over TCP: a message is dear. */
-    { "4x2 on TCP", COLLOPT_ALLREDUCE, 4 << 20, true, "lanes:count=2", "measured" },
-    { "4x2 on TCP", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "lanes:count=2", "measured" },
+    { "4x2 on TCP", COLLOPT_ALLREDUCE, 4 << 20, true, "lanes:count=2", "long parts over TCP" },
+    { "4x2 on TCP", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "lanes:count=2", "long parts over TCP" },
     { "4x2 on TCP", COLLOPT_ALLREDUCE, 4 << 20, false, BY_NODES, "predicted" },
     { "4x2 on TCP", COLLOPT_REDUCE, 1 << 20, true, "leader|lanes|chain", "predicted" },
     { "hosts", COLLOPT_ALLREDUCE, 8, true, "recursive_doubling", "predicted" },

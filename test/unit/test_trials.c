@@ -3,10 +3,14 @@
 # include "config.h"
 #endif
 
+#include "catalogue/choice.h"
+#include "catalogue/expression.h"
 #include "fake_registry.h"
+#include "schedule/schedule.h"
 #include "select/lessons.h"
-#include "select/rules.h"
 #include "select/trials.h"
+#include "settings/rules.h"
+#include "topology/topology.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -4,7 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
+#include "catalogue/expression.h"
+#include "schedule/schedule.h"
+#include "topology/topology.h"
 #include "trial.h"
 
 static const char *const shape_names[TRIAL_SHAPES] = { "even", "nearly", "first", "last", "ragged" };

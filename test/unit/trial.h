@@ -8,7 +8,9 @@
 #define TRIAL_H
 
 #include "proof.h"
-#include "schedule.h"
+#include "schedule/passes.h"
+#include "schedule/schedule.h"
+#include "topology/topology.h"
 
 /* How Reduce_scatter's vector is shared out. */
 enum trial_shape {

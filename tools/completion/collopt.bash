@@ -16,10 +16,11 @@ _collopt()
     elif [[ $word == *= ]]; then
         before=${COMP_WORDS[COMP_CWORD - 2]}
     fi
-    # The command behind the options of collopt and collopt-tune, and its own options.
+    # The command behind the options of collopt and collopt-tune, and its own options; compare, profile and doctor have both again.
     if [[ $tool == collopt || $tool == collopt-tune ]]; then
         for ((i = 1; i < COMP_CWORD; i++)); do
             [[ ${COMP_WORDS[i]} != -- ]] || { i=$((i + 1)); break; }
+            [[ $tool != collopt || ${COMP_WORDS[i]} != @(compare|profile|doctor) ]] || { tool="collopt ${COMP_WORDS[i]}"; continue; }
             [[ ${COMP_WORDS[i]} == -* ]] || break
             [[ -z $("$collopt" --complete "$tool" | grep -e "^${COMP_WORDS[i]}"$'\t[^\t]') ]] || i=$((i + 1))
             while [[ ${COMP_WORDS[i + 1]-} == = ]]; do i=$((i + 2)); done
@@ -37,10 +38,13 @@ _collopt()
     *)
         if [[ $word == -* ]]; then
             COMPREPLY=($(compgen -W "$("$collopt" --complete "$tool" | cut -f1)" -- "$word"))
+        elif [[ $tool == collopt-report ]]; then
+            COMPREPLY=($(compgen -f -- "$word")); compopt -o filenames 2>/dev/null
         elif [[ $tool == collopt-plan ]]; then
             COMPREPLY=($(compgen -W "$("$collopt" --complete collopt-info --explain)" -- "$word"))
-        elif [[ $tool == collopt || $tool == collopt-tune ]]; then
+        elif [[ $tool == collopt* ]]; then
             COMPREPLY=($(compgen -c -- "$word"))
+            [[ $tool != collopt ]] || COMPREPLY+=($(compgen -W $'compare\nprofile\ndoctor' -- "$word"))
         fi
         ;;
     esac
@@ -48,4 +52,4 @@ _collopt()
     [[ $COMP_WORDBREAKS != *=* ]] || { [[ $word != *=* ]] || COMPREPLY=("${COMPREPLY[@]#"${word%=*}="}"); return; }
     COMPREPLY=("${COMPREPLY[@]/#/$kept}")
 }
-complete -F _collopt collopt collopt-info collopt-plan collopt-tune collopt-bench-openmpi collopt-bench-mpich
+complete -F _collopt collopt collopt-info collopt-plan collopt-report collopt-tune collopt-bench-openmpi collopt-bench-mpich

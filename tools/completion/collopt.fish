@@ -3,7 +3,7 @@
 
 set -l tool (string replace -r '\.fish$' '' (basename (status filename)))
 
-complete -c $tool -f
+test $tool = collopt-report; or complete -c $tool -f
 for line in (collopt --complete $tool)
     set -l field (string split \t -- $line)
     set -l name -l (string replace -r '^--' '' -- $field[1])
@@ -17,7 +17,17 @@ for line in (collopt --complete $tool)
     end
 end
 switch $tool
-    case collopt collopt-tune
+    case collopt
+        complete -c $tool -n __fish_is_first_arg -x -a 'compare profile doctor'
+        for sub in compare profile doctor
+            for line in (collopt --complete "collopt $sub")
+                set -l field (string split \t -- $line)
+                string match -q -- '--*' $field[1]; and complete -c $tool -n "__fish_seen_subcommand_from $sub" \
+                    -l (string replace -r '^--' '' -- $field[1]) -d "$field[3]"
+            end
+        end
+        complete -c $tool -x -a '(__fish_complete_subcommand)'
+    case collopt-tune
         complete -c $tool -x -a '(__fish_complete_subcommand)'
     case collopt-plan
         complete -c $tool -n __fish_is_first_arg -x -a '(collopt --complete collopt-info --explain)'

@@ -1,0 +1,46 @@
+/* Predicted times decide between algorithms, candidates often differ in the last bit, and all
+ * ranks must decide the same. So predictions are computed with the default floating-point
+ * environment, even if the program on one rank rounds upwards, flushes subnormal numbers or
+ * traps exceptions. On processors not listed here the program's environment stays. */
+#ifndef COLLOPT_ARITHMETIC_H
+#define COLLOPT_ARITHMETIC_H
+
+#include <stdint.h>
+
+#if defined __SSE2__
+#include <xmmintrin.h>
+
+/* Sets the floating-point environment of a new process; returns the previous one. */
+static inline uint64_t collopt_usual_arithmetic(void)
+{
+    enum { AS_NEW = 0x1f80 };           /* to nearest; all exceptions masked */
+    unsigned before = _mm_getcsr();
+
+    _mm_setcsr(AS_NEW);
+    return before;
+}
+
+static inline void collopt_arithmetic_of(uint64_t before)
+{
+    _mm_setcsr((unsigned)before);
+}
+#elif defined __aarch64__
+static inline uint64_t collopt_usual_arithmetic(void)
+{
+    uint64_t before;
+
+    __asm__ volatile ("mrs %0, fpcr" : "=r" (before));
+    __asm__ volatile ("msr fpcr, %0" : : "r" ((uint64_t)0));
+    return before;
+}
+
+static inline void collopt_arithmetic_of(uint64_t before)
+{
+    __asm__ volatile ("msr fpcr, %0" : : "r" (before));
+}
+#else
+static inline uint64_t collopt_usual_arithmetic(void) { return 0; }
+static inline void collopt_arithmetic_of(uint64_t before) { (void)before; }
+#endif
+
+#endif

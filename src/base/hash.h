@@ -1,0 +1,25 @@
+/* FNV-1a (G. Fowler, L. C. Noll, P. Vo): hashes for comparing over the ranks what must be equal.
+ * Not cryptographic. */
+#ifndef COLLOPT_HASH_H
+#define COLLOPT_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#define COLLOPT_HASH_START  0xcbf29ce484222325u
+#define COLLOPT_HASH_PRIME  0x100000001b3u
+
+static inline uint64_t collopt_hash_bytes(uint64_t h, const void *bytes, size_t n)
+{
+    for (const unsigned char *b = bytes; n > 0; n--, b++)
+        h = (h ^ *b) * COLLOPT_HASH_PRIME;
+    return h;
+}
+
+static inline uint64_t collopt_hash_text(uint64_t h, const char *text)
+{
+    return collopt_hash_bytes(h, text, strlen(text));
+}
+
+#endif

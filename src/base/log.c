@@ -1,0 +1,146 @@
+/* Messages to the user: one line each, by one write, so that lines of several ranks do not mix. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "base/log.h"
+#include "base/hash.h"
+#include "base/launcher.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LINE = 2048, UNKNOWN = -2 };
+
+static atomic_int known_rank = UNKNOWN;
+static atomic_int up_to = COLLOPT_LOG_WARN;
+
+void collopt_log_up_to(enum collopt_log level)
+{
+    atomic_store_explicit(&up_to, (int)level, memory_order_relaxed);
+}
+
+void collopt_speak_as(int rank)
+{
+    atomic_store_explicit(&known_rank, rank, memory_order_relaxed);
+}
+
+/* -1: not known, a process alone. */
+static int rank(void)
+{
+    int r = atomic_load_explicit(&known_rank, memory_order_relaxed);
+
+    if (r == UNKNOWN) {
+        r = collopt_launched_rank();
+        atomic_store_explicit(&known_rank, r, memory_order_relaxed);
+    }
+    return r;
+}
+
+bool collopt_speaks(void)
+{
+    return rank() <= 0;
+}
+
+/* Was this line said before, in this process? Beyond what the table holds, once may be more than
+ * once. */
+static bool said_before(const char *line, size_t n)
+{
+    enum { ROOM = 4096 };
+    static _Atomic(uint64_t) said[ROOM];
+    uint64_t h = collopt_hash_bytes(COLLOPT_HASH_START, line, n), none = 0;
+
+    if (atomic_load_explicit(&said[h % ROOM], memory_order_relaxed) == h)
+        return true;
+    /* another thread was first */
+    return !atomic_compare_exchange_strong(&said[h % ROOM], &none, h) && none == h;
+}
+
+static void put(bool once, const char *prefix, const char *format, va_list ap)
+{
+    char line[LINE];
+    int saved = errno;
+    int start = snprintf(line, sizeof line, "%s", prefix);
+    int rest = vsnprintf(line + start, sizeof line - (size_t)start, format, ap);
+    size_t n;
+
+    if (rest < 0)
+        return;
+    n = (size_t)start + (size_t)rest;
+    if (n > LINE - 1) {
+        n = LINE - 1;
+        memcpy(line + n - 3, "...", 3);
+    }
+    for (size_t i = 0; i < n; i++)
+        if ((unsigned char)line[i] < ' ' || line[i] == 127)
+            line[i] = ' ';
+    if (once && said_before(line, n))
+        return;
+    line[n++] = '\n';
+    while (write(STDERR_FILENO, line, n) < 0 && errno == EINTR)
+        ;
+    errno = saved;
+}
+
+void collopt_warn(const char *format, ...)
+{
+    va_list ap;
+
+    if (!collopt_speaks())
+        return;
+    va_start(ap, format);
+    put(false, "collopt: ", format, ap);
+    va_end(ap);
+}
+
+void collopt_warn_here(const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    put(false, "collopt: ", format, ap);
+    va_end(ap);
+}
+
+void collopt_warn_once(const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    put(true, "collopt: ", format, ap);
+    va_end(ap);
+}
+
+static void say(bool once, enum collopt_log level, const char *format, va_list ap)
+{
+    char prefix[32] = "collopt: ";
+
+    if (atomic_load_explicit(&up_to, memory_order_relaxed) < (int)level
+        || (level < COLLOPT_LOG_TRACE && !collopt_speaks()))
+        return;
+    if (level >= COLLOPT_LOG_TRACE && rank() >= 0)
+        snprintf(prefix, sizeof prefix, "collopt[%d]: ", rank());
+    put(once, prefix, format, ap);
+}
+
+void collopt_say(enum collopt_log level, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    say(false, level, format, ap);
+    va_end(ap);
+}
+
+void collopt_say_once(enum collopt_log level, const char *format, ...)
+{
+    va_list ap;
+
+    va_start(ap, format);
+    say(true, level, format, ap);
+    va_end(ap);
+}

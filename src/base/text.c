@@ -1,0 +1,134 @@
+/* Words and sizes in texts of users. */
+#include "config.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+/* ---- the nearest word ------------------------------------------------------------------------ */
+
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+/* Edit distance: letters added, removed or swapped with their neighbour cost less than changed
+ * ones; case is ignored. */
+static int distance(const char *a, const char *b)
+{
+    enum { LONGEST = 64, MOVED = 2, CHANGED = 3 };
+    int row[3][LONGEST + 1];
+    int *before = row[0], *above = row[1], *here = row[2];
+    int m = (int)strnlen(a, LONGEST), n = (int)strnlen(b, LONGEST);
+
+    for (int j = 0; j <= n; j++)
+        above[j] = j * MOVED;
+    for (int i = 1; i <= m; i++) {
+        int *spare = before;
+
+        here[0] = i * MOVED;
+        for (int j = 1; j <= n; j++) {
+            bool same = lower(a[i - 1]) == lower(b[j - 1]);
+
+            here[j] =
+                least(above[j - 1] + (same ? 0 : CHANGED), least(above[j], here[j - 1]) + MOVED);
+            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2])
+                && lower(a[i - 2]) == lower(b[j - 1]))
+                here[j] = least(here[j], before[j - 2] + MOVED);
+        }
+        before = above;
+        above = here;
+        here = spare;
+    }
+    return above[n];
+}
+
+int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const void *data),
+                    const void *data)
+{
+    /* about half its letters wrong: no suggestion */
+    int nearest = -1, nearest_distance = (int)strlen(word) + 3;
+
+    for (int i = 0; i < n; i++) {
+        int d = distance(word, nth(i, data));
+
+        if (d < nearest_distance) {
+            nearest = i;
+            nearest_distance = d;
+        }
+    }
+    return nearest;
+}
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+static const char units[] = "KMGT";
+
+bool collopt_parse_number(const char *text, size_t n, bool bytes, size_t *value)
+{
+    size_t v = 0, i = 0;
+    int shift = 0;
+
+    for (; i < n && text[i] >= '0' && text[i] <= '9'; i++) {
+        size_t digit = (size_t)(text[i] - '0');
+
+        if (v > (SIZE_MAX - digit) / 10)
+            return false;
+        v = v * 10 + digit;
+    }
+    if (i == 0)
+        return false;
+    if (bytes && i == n - 1) {
+        const char *unit = strchr(units, text[i] & ~0x20);
+
+        if (!unit || !*unit)
+            return false;
+        shift = 10 * (int)(unit - units + 1);
+        i++;
+    }
+    if (i != n || v > SIZE_MAX >> shift)
+        return false;
+    *value = v << shift;
+    return true;
+}
+
+bool collopt_parse_size(const char *text, size_t *value)
+{
+    return collopt_parse_number(text, strlen(text), true, value);
+}
+
+bool collopt_parse_range(const char *word, struct collopt_range *range)
+{
+    const char *dash = strchr(word, '-');
+
+    *range = (struct collopt_range){ 0, SIZE_MAX };
+    if (strcmp(word, "*") == 0)
+        return true;
+    if (!collopt_parse_number(word, dash ? (size_t)(dash - word) : strlen(word), true,
+                              &range->least))
+        return false;
+    if (!dash)
+        range->most = range->least;
+    return !dash || !dash[1] || collopt_parse_size(dash + 1, &range->most);
+}
+
+void collopt_size_text(size_t value, char *text, size_t size)
+{
+    int unit = 0;
+
+    while (value && units[unit] && value % 1024 == 0) {
+        value /= 1024;
+        unit++;
+    }
+    if (unit)
+        snprintf(text, size, "%zu%c", value, units[unit - 1]);
+    else
+        snprintf(text, size, "%zu", value);
+}

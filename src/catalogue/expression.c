@@ -1,0 +1,457 @@
+/* The grammar in which algorithms are named, everywhere the same:
+ *
+ *     expression = name [ ":" argument { "," argument } ]
+ *     argument   = key "=" ( value | "(" expression ")" )
+ *     name, key  = letters, digits and _
+ *     value      = letters, digits, _ . -          a number, one of bytes (64K), or a list (4x4x2)
+ *
+ * The text is first cut into an expression's parts, with its nested expressions checked for form,
+ * and then held against the descriptor of the algorithm it names. Both steps name what is wrong and
+ * what would be right. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "catalogue/expression.h"
+#include "base/text.h"
+#include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
+#include "schedule/schedule.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ARGUMENTS = 8, DEPTH = 8 };
+
+struct span {
+    const char *at;
+    size_t n;
+};
+
+struct argument {
+    struct span key, value;     /* a nested expression with its parentheses */
+};
+
+struct parsed {
+    struct span name;
+    int arguments;
+    struct argument argument[ARGUMENTS];
+};
+
+struct message {
+    char *text;
+    size_t size, n;
+};
+
+/* Returns false, so that a parser can `return complain(...)`. */
+__attribute__((format(printf, 2, 3)))
+static bool complain(struct message *m, const char *format, ...)
+{
+    va_list ap;
+    int n;
+
+    if (m->n + 1 >= m->size)
+        return false;
+    va_start(ap, format);
+    n = vsnprintf(m->text + m->n, m->size - m->n, format, ap);
+    va_end(ap);
+    if (n > 0)
+        m->n += (size_t)n;
+    return false;
+}
+
+/* ---- form ------------------------------------------------------------------------------------ */
+
+static bool name_character(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+static bool value_character(char c)
+{
+    return name_character(c) || c == '.' || c == '-' || c == '+';
+}
+
+static struct span take(const char **at, bool (*belongs)(char c))
+{
+    struct span s = { *at, 0 };
+
+    while (belongs(s.at[s.n]))
+        s.n++;
+    *at += s.n;
+    return s;
+}
+
+static bool expected(struct message *m, const char *what, const char *at)
+{
+    if (*at)
+        return complain(m, "%s expected at \"%.40s\"", what, at);
+    return complain(m, "%s expected at the end", what);
+}
+
+static bool parse(const char **at, struct parsed *e, int depth, struct message *m);
+
+static bool parse_argument(const char **at, struct argument *a, int depth, struct message *m)
+{
+    a->key = take(at, name_character);
+    if (a->key.n == 0)
+        return expected(m, "the name of a parameter", *at);
+    if (**at != '=')
+        return expected(m, "\"=\"", *at);
+    ++*at;
+    if (**at == '(') {
+        struct parsed nested;
+        const char *start = (*at)++;
+
+        if (!parse(at, &nested, depth + 1, m))
+            return false;
+        if (**at != ')')
+            return expected(m, "\")\"", *at);
+        ++*at;
+        a->value = (struct span){ start, (size_t)(*at - start) };
+        return true;
+    }
+    a->value = take(at, value_character);
+    return a->value.n > 0 || expected(m, "a value", *at);
+}
+
+/* One expression from *AT on; leaves *AT behind it. */
+static bool parse(const char **at, struct parsed *e, int depth, struct message *m)
+{
+    if (depth > DEPTH)
+        return complain(m, "more than %d nested parentheses", DEPTH);
+    e->arguments = 0;
+    e->name = take(at, name_character);
+    if (e->name.n == 0)
+        return expected(m, "the name of an algorithm", *at);
+    if (**at != ':')
+        return true;
+    do {
+        ++*at;
+        if (e->arguments == ARGUMENTS)
+            return complain(m, "more than %d parameters", ARGUMENTS);
+        if (!parse_argument(at, &e->argument[e->arguments++], depth, m))
+            return false;
+    } while (**at == ',');
+    return true;
+}
+
+/* ---- meaning --------------------------------------------------------------------------------- */
+
+static bool is(struct span s, const char *word)
+{
+    return strlen(word) == s.n && memcmp(s.at, word, s.n) == 0;
+}
+
+/* The names with which an expression may start. */
+struct offer {
+    enum collopt_collective collective;
+    bool inner;                 /* in parentheses: no whole calls, and no groups of ranks inside
+                                 * others */
+};
+
+/* Its names, for suggestions. "auto" is understood wherever an expression is, before it comes
+ * here. */
+static const char *nth_algorithm(int i, const void *data)
+{
+    static const char *const whole[] = { "host", "auto" };
+    const struct offer *o = data;
+
+    if (!o->inner && i < 2)
+        return whole[i];
+    i -= o->inner ? 0 : 2;
+    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
+        if ((*a)->collective == o->collective && !(o->inner && (*a)->grouped) && i-- == 0)
+            return (*a)->name;
+    return NULL;
+}
+
+static const char *nth_parameter(int i, const void *data)
+{
+    return ((const struct collopt_algorithm *)data)->parameter[i].name;
+}
+
+static int parameters(const struct collopt_algorithm *a)
+{
+    int n = 0;
+
+    while (n < COLLOPT_PARAMETERS && a->parameter[n].name)
+        n++;
+    return n;
+}
+
+/* "host, ring, binomial", and the nearest to WORD where there is a choice. */
+static bool complain_list(struct message *m, struct span word, int n,
+                          const char *(*nth)(int, const void *), const void *data)
+{
+    char copy[64];
+    int nearest;
+
+    for (int i = 0; i < n; i++)
+        complain(m, "%s%s", i ? ", " : "", nth(i, data));
+    snprintf(copy, sizeof copy, "%.*s", (int)(word.n < sizeof copy ? word.n : sizeof copy - 1),
+             word.at);
+    nearest = collopt_nearest(copy, n, nth, data);
+    if (n > 1 && nearest >= 0)
+        complain(m, "; did you mean %s?", nth(nearest, data));
+    return false;
+}
+
+static bool no_algorithm(struct message *m, struct span name, const struct offer *o)
+{
+    int n = 0;
+
+    while (nth_algorithm(n, o))
+        n++;
+    complain(m, "%s has no algorithm \"%.*s\"; it has ", collopt_collective_names[o->collective],
+             (int)(name.n < 60 ? name.n : 60), name.at);
+    return complain_list(m, name, n, nth_algorithm, o);
+}
+
+static bool no_parameter(struct message *m, struct span key, const struct collopt_algorithm *a)
+{
+    int n = parameters(a);
+
+    if (n == 0)
+        return complain(m, "%s takes no parameters", a->name);
+    complain(m, "%s has no parameter \"%.*s\"; it has ", a->name, (int)(key.n < 60 ? key.n : 60),
+             key.at);
+    return complain_list(m, key, n, nth_parameter, a);
+}
+
+static void limit_text(const struct collopt_parameter *p, size_t value, char *text, size_t size)
+{
+    if (p->bytes)
+        collopt_size_text(value, text, size);
+    else
+        snprintf(text, size, "%zu", value);
+}
+
+static bool in_range(struct message *m, const struct collopt_parameter *p, struct span text,
+                     size_t value)
+{
+    char least[24], most[24];
+
+    if (value >= p->least && value <= p->most)
+        return true;
+    limit_text(p, p->least, least, sizeof least);
+    limit_text(p, p->most, most, sizeof most);
+    return complain(m, "%s=%.*s is not from %s to %s", p->name, (int)(text.n < 60 ? text.n : 60),
+                    text.at, least, most);
+}
+
+static bool set_number(struct message *m, const struct collopt_parameter *p, struct span text,
+                       size_t *value)
+{
+    if (!collopt_parse_number(text.at, text.n, p->bytes, value))
+        return complain(m, "%s=%.*s is not a number%s", p->name, (int)(text.n < 60 ? text.n : 60),
+                        text.at, p->bytes ? " of bytes (such as 512, 64K, 1M)" : "");
+    return in_range(m, p, text, *value);
+}
+
+/* The piece of TEXT up to the next "x", which is taken off it. */
+static struct span next_element(struct span *text)
+{
+    const char *cross = memchr(text->at, 'x', text->n);
+    struct span element = { text->at, cross ? (size_t)(cross - text->at) : text->n };
+    size_t used = element.n + (cross ? 1 : 0);
+
+    text->at += used;
+    text->n -= used;
+    return element;
+}
+
+static bool set_list(struct message *m, const struct collopt_parameter *p, struct span text,
+                     size_t *value)
+{
+    struct span left = text;
+    int most = 8 * (int)sizeof *value / p->list_bits, n = 0;
+    bool more = true;
+
+    *value = 0;
+    while (more) {
+        struct span element = next_element(&left);
+        size_t v;
+
+        more = element.at + element.n < text.at + text.n;
+        if (!collopt_parse_number(element.at, element.n, false, &v))
+            return complain(m, "%s=%.*s is not a list of numbers (such as 4x4x2)", p->name,
+                            (int)(text.n < 60 ? text.n : 60), text.at);
+        if (n == most)
+            return complain(m, "%s=%.*s has more than %d numbers", p->name,
+                            (int)(text.n < 60 ? text.n : 60), text.at, most);
+        if (!in_range(m, p, element, v))
+            return false;
+        *value |= v << n++ * p->list_bits;
+    }
+    return true;
+}
+
+static bool choose(struct message *m, const struct parsed *e, const struct offer *o,
+                   struct collopt_choice *choice);
+
+/* TEXT was parsed before, for its form. */
+static bool set_algorithm(struct message *m, const struct collopt_parameter *p, struct span text,
+                          size_t *value)
+{
+    struct collopt_choice inner;
+    const char *at = text.at + 1;
+    struct parsed e;
+
+    if (*text.at != '(')
+        return complain(m, "%s takes an algorithm in parentheses, such as %s=(%s)", p->name,
+                        p->name, p->of == COLLOPT_REDUCE ? "binomial" : "recursive_doubling");
+    if (!parse(&at, &e, 1, m))
+        return false;
+    if (is(e.name, "host"))
+        return complain(m, "%s cannot be host: only whole calls can be left to the MPI library",
+                        p->name);
+    if (!choose(m, &e, &(struct offer){ p->of, true }, &inner))
+        return false;
+    *value = collopt_choice_number(&inner);
+    return *value != 0 || complain(m, "no memory for the algorithm in parentheses");
+}
+
+/* The length of the word from TEXT on. */
+static size_t word_length(const char *text)
+{
+    return strcspn(text, "|");
+}
+
+/* Word number N of "node|switch", from 1 on; NULL: there are fewer. */
+static const char *word_numbered(const char *words, size_t n)
+{
+    while (n > 1 && words) {
+        words = strchr(words, '|');
+        words = words ? words + 1 : NULL;
+        n--;
+    }
+    return words;
+}
+
+static bool set_word(struct message *m, const struct collopt_parameter *p, struct span text,
+                     size_t *value)
+{
+    const char *word;
+
+    for (size_t n = 1; (word = word_numbered(p->words, n)); n++)
+        if (word_length(word) == text.n && memcmp(word, text.at, text.n) == 0) {
+            *value = n;
+            return true;
+        }
+    return complain(m, "%s=%.*s is none of %s", p->name, (int)(text.n < 60 ? text.n : 60), text.at,
+                    p->words);
+}
+
+static bool set_value(struct message *m, const struct collopt_parameter *p, struct span text,
+                      size_t *value)
+{
+    if (p->algorithm)
+        return set_algorithm(m, p, text, value);
+    if (p->words)
+        return set_word(m, p, text, value);
+    return p->list_bits ? set_list(m, p, text, value) : set_number(m, p, text, value);
+}
+
+static bool set_argument(struct message *m, const struct argument *a, struct collopt_choice *choice,
+                         unsigned *given)
+{
+    for (int i = 0; i < parameters(choice->algorithm); i++) {
+        const struct collopt_parameter *p = &choice->algorithm->parameter[i];
+
+        if (!is(a->key, p->name))
+            continue;
+        if (*given & 1u << i)
+            return complain(m, "%s is given twice", p->name);
+        *given |= 1u << i;
+        return set_value(m, p, a->value, &choice->value[i]);
+    }
+    return no_parameter(m, a->key, choice->algorithm);
+}
+
+/* What E says, of what is on offer. */
+static bool choose(struct message *m, const struct parsed *e, const struct offer *o,
+                   struct collopt_choice *choice)
+{
+    struct collopt_choice result = { .algorithm = NULL };
+    bool host = is(e->name, "host");
+    unsigned given = 0;
+
+    if (e->arguments && (host || (!o->inner && is(e->name, "auto"))))
+        return complain(m, "%s takes no parameters", host ? "host" : "auto");
+    if (!host) {
+        result.algorithm = collopt_algorithm_named(o->collective, e->name.at, e->name.n);
+        if (!result.algorithm)
+            return no_algorithm(m, e->name, o);
+        if (o->inner && result.algorithm->grouped)
+            return complain(m,
+                            "%s goes by groups of ranks, which is not offered inside parentheses",
+                            result.algorithm->name);
+        for (int i = 0; i < e->arguments; i++)
+            if (!set_argument(m, &e->argument[i], &result, &given))
+                return false;
+    }
+    *choice = result;
+    return true;
+}
+
+bool collopt_parse_choice(const char *text, enum collopt_collective c,
+                          struct collopt_choice *choice, char *message, size_t size)
+{
+    struct message m = { message, size, 0 };
+    struct parsed e;
+
+    if (size)
+        *message = '\0';
+    if (!parse(&text, &e, 0, &m))
+        return false;
+    if (*text)
+        return expected(&m, e.arguments ? "\",\" or the end" : "\":\" or the end", text);
+    return choose(&m, &e, &(struct offer){ c, false }, choice);
+}
+
+enum { VALUE_TEXT = 400 };      /* bytes for any value */
+
+static void value_text(const struct collopt_parameter *p, size_t value, char *text, size_t size)
+{
+    int n = 0;
+
+    if (p->words) {
+        const char *word = word_numbered(p->words, value);
+
+        snprintf(text, size, "%.*s", word ? (int)word_length(word) : 0, word ? word : "");
+    } else if (p->algorithm) {
+        const struct collopt_choice *inner = collopt_choice_numbered(value);
+
+        n = snprintf(text, size, "(");
+        n += inner ? collopt_choice_text(inner, text + n, size - (size_t)n) : 0;
+        if ((size_t)n < size)
+            snprintf(text + n, size - (size_t)n, ")");
+    } else if (p->list_bits) {
+        for (int i = 0; collopt_list_at(p, value, i) && (size_t)n < size; i++)
+            n += snprintf(text + n, size - (size_t)n, "%s%zu", i ? "x" : "",
+                          collopt_list_at(p, value, i));
+    } else {
+        limit_text(p, value, text, size);
+    }
+}
+
+int collopt_choice_text(const struct collopt_choice *choice, char *text, size_t size)
+{
+    const struct collopt_algorithm *a = choice->algorithm;
+    int n = snprintf(text, size, "%s", a ? a->name : "host");
+    char separator = ':';
+
+    for (int i = 0; a && i < parameters(a); i++) {
+        char value[VALUE_TEXT];
+
+        if (!choice->value[i])
+            continue;
+        value_text(&a->parameter[i], choice->value[i], value, sizeof value);
+        n += snprintf((size_t)n < size ? text + n : NULL, (size_t)n < size ? size - (size_t)n : 0,
+                      "%c%s=%s", separator, a->parameter[i].name, value);
+        separator = ',';
+    }
+    return n;
+}

@@ -1,0 +1,28 @@
+/* The build of a backend, for collopt-info, which reads it from the file, since a backend cannot
+ * be loaded without its MPI. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include <mpi.h>
+
+#include "collopt.h"
+
+#define TEXT(x) TEXT_(x)
+#define TEXT_(x) #x
+
+#if defined COLLOPT_HOST_SMPI
+# define MPI_BUILT "SimGrid SMPI"
+#elif defined OMPI_MAJOR_VERSION
+# define MPI_BUILT "Open MPI " TEXT(OMPI_MAJOR_VERSION) "." TEXT(OMPI_MINOR_VERSION) "." TEXT(OMPI_RELEASE_VERSION)
+#elif defined MPICH_VERSION
+# define MPI_BUILT "MPICH " MPICH_VERSION
+#else                   /* the standard ABI */
+# define MPI_BUILT "MPI " TEXT(MPI_VERSION) "." TEXT(MPI_SUBVERSION)
+#endif
+
+/* collopt-info looks for the words up to the first colon. */
+extern const char collopt_built[];
+__attribute__((used)) const char collopt_built[] =
+    "collopt backend: " COLLOPT_HOST " "
+    TEXT(COLLOPT_VERSION_MAJOR) "." TEXT(COLLOPT_VERSION_MINOR) "." TEXT(COLLOPT_VERSION_PATCH) " " MPI_BUILT;

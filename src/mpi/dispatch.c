@@ -1,0 +1,615 @@
+/* From a call to its execution, by us or, if it is declined, by the host. */
+#include "config.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "mpi/dispatch.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "mpi/adapt.h"
+#include "mpi/attributes.h"
+#include "mpi/check.h"
+#include "mpi/comm.h"
+#include "mpi/execute.h"
+#include "mpi/gpu.h"
+#include "mpi/handles.h"
+#include "mpi/host.h"
+#include "mpi/info.h"
+#include "mpi/pass_through.h"
+#include "mpi/plan.h"
+#include "mpi/quirks.h"
+#include "mpi/shm.h"
+#include "mpi/stage.h"
+#include "mpi/world.h"
+#include "report/counters.h"
+#include "schedule/schedule.h"
+#include "select/decide.h"
+#include "select/rental.h"
+#include "settings/settings.h"
+
+atomic_bool collopt_switched_on = true, collopt_reporting;
+
+/* ---- arguments that are the host's to judge ------------------------------------------------------------------------ */
+
+static bool scatters(const struct collopt_call *call)
+{
+    return call->collective == COLLOPT_REDUCE_SCATTER;
+}
+
+static size_t count_for(const struct collopt_call *call, int rank)
+{
+    if (!scatters(call))
+        return call->count;
+    return call->counts ? (size_t)call->counts[rank] : (size_t)call->counts64[rank];
+}
+
+static bool negative(const struct collopt_call *call, int ranks)
+{
+    if (!scatters(call))
+        return call->count > SIZE_MAX / 2;      /* a negative one, converted */
+    if (!call->counts && !call->counts64)
+        return true;
+    for (int i = 0; i < ranks; i++)
+        if (count_for(call, i) > SIZE_MAX / 2)
+            return true;
+    return false;
+}
+
+static size_t elements(const struct collopt_call *call, int ranks)
+{
+    size_t n = call->collective == COLLOPT_REDUCE_SCATTER_BLOCK ? call->count * (size_t)ranks : call->count;
+
+    for (int i = 0; scatters(call) && i < ranks; i++)
+        n += count_for(call, i);
+    return n;
+}
+
+/* ---- calls that are declined ----------------------------------------------------------------------------------------- */
+
+/* Arguments that nobody has judged may be wrong, and an intercommunicator has two groups: such calls are counted without a size. */
+static bool has_size(const struct collopt_call *call, const struct collopt_comm *c, enum collopt_reason why)
+{
+    return c && why != COLLOPT_PASS_ARGUMENTS && why != COLLOPT_PASS_INTERCOMM && why != COLLOPT_PASS_NESTED
+        && !negative(call, c->ranks);
+}
+
+static void count_declined(const struct collopt_call *call, const struct collopt_comm *c, enum collopt_reason why, double seconds)
+{
+    struct collopt_facts f;
+
+    if (has_size(call, c, why) && collopt_facts(call->op, call->type, &f))
+        collopt_count_passed_call(call->name, why, seconds, c->ranks, elements(call, c->ranks) * f.size);
+    else
+        collopt_count_passed_call(call->name, why, seconds, 0, 0);
+}
+
+static COLLOPT_OUT_OF_LINE int decline_timed(const struct collopt_call *call, const struct collopt_comm *c,
+                                             enum collopt_reason why)
+{
+    double start = collopt_now();
+    int err = collopt_hand_over(call);
+
+    count_declined(call, err == MPI_SUCCESS ? c : NULL, why, collopt_now() - start);
+    return err;
+}
+
+/* C: the call's communicator; NULL: not known to be valid. */
+static int decline(const struct collopt_call *call, const struct collopt_comm *c, enum collopt_reason why)
+{
+    if (atomic_load_explicit(&collopt_reporting, memory_order_relaxed))
+        return decline_timed(call, c, why);
+    collopt_count_passed(call->name, why, 1);
+    return collopt_hand_over(call);
+}
+
+/* ---- buffers ----------------------------------------------------------------------------------------------------------- */
+
+/* Rank 0 gets nothing from an Exscan, but in place its input lies in the receive buffer. */
+static bool gets_nothing(const struct collopt_call *call, const struct collopt_comm *c)
+{
+    return call->collective == COLLOPT_EXSCAN && c->rank == 0 && call->in != MPI_IN_PLACE;
+}
+
+/* Is the receive buffer of any use? */
+static bool has_out(const struct collopt_call *call, const struct collopt_comm *c)
+{
+    if (gets_nothing(call, c) && !collopt_quirk(COLLOPT_LOOKS_AT_UNUSED_OUT))
+        return false;
+    return call->collective != COLLOPT_REDUCE || c->rank == call->root;
+}
+
+/* Only a derived datatype can describe data at address 0, MPI_BOTTOM in C; and where there is no data, any address will
+ * do.  MPICH refuses a null one of rank 0 in an Exscan, if it was built to check arguments.  Rank 0 alone cannot ask it
+ * to: the others would wait, and MPI allows it. */
+static bool odd_buffers(const struct collopt_call *call, const struct collopt_comm *c, bool lasting,
+                        uint64_t bytes)
+{
+    bool may_be_null = !lasting || bytes == 0;
+
+    if (!has_out(call, c))
+        return call->in == MPI_IN_PLACE || (call->in == NULL && !may_be_null);
+    if (call->out == MPI_IN_PLACE || (call->in == NULL && !may_be_null))
+        return true;
+    if (call->in == call->out && call->in != NULL && bytes > 0)
+        return true;
+    return call->out == NULL && !may_be_null && !gets_nothing(call, c) && count_for(call, c->rank) > 0;
+}
+
+static bool looks;
+static pthread_once_t looked = PTHREAD_ONCE_INIT;
+
+/* By one thread: meanwhile the error handler of MPI_COMM_SELF is not the user's.  That other threads wait for a call of the host
+ * is safe here, and nowhere else: on MPI_COMM_SELF it waits for nobody. */
+static void see_whether_host_looks(void)
+{
+    MPI_Errhandler handler = collopt_quiet(MPI_COMM_SELF);
+    int x[2] = { 0 };
+
+    looks = collopt_host.Allreduce(x, x, 2, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS;
+    collopt_as_before(MPI_COMM_SELF, handler);
+}
+
+/* Builds of MPICH may leave out the checks of arguments, and Open MPI can be told to (mpi_param_check).  Without MPI_Init
+ * (sessions) there is no communicator to try it on. */
+static bool host_looks(void)
+{
+    int begun = 0;
+
+    if (PMPI_Initialized(&begun) || !begun)
+        return true;
+    pthread_once(&looked, see_whether_host_looks);
+    return looks;
+}
+
+/* MPI forbids send buffer == receive buffer, and the host's checks refuse it: some everywhere, the others in Reduce, and in Allreduce
+ * of more than one element. */
+static COLLOPT_OUT_OF_LINE bool refused_by_checks(const struct collopt_call *call)
+{
+    if (!collopt_quirk(COLLOPT_REFUSES_EVERY_ALIAS) && call->collective != COLLOPT_REDUCE
+        && (call->collective != COLLOPT_ALLREDUCE || call->count <= 1))
+        return false;
+    return host_looks();
+}
+
+/* Elsewhere the host takes it for "in place", and as it may be so on one rank only, so must we. */
+static void take_in_place(struct collopt_call *call, const struct collopt_comm *c)
+{
+    if (call->in == call->out && call->in != NULL && has_out(call, c) && !refused_by_checks(call)) {
+        call->in = MPI_IN_PLACE;
+        call->taken = true;
+    }
+}
+
+/* ---- the call -------------------------------------------------------------------------------------------------------- */
+
+/* The buffers of a call are mostly where no device memory can be.  A datatype with a layout of its own may reach anywhere from its
+ * address; a rank that gets no result may give any address for it. */
+static inline bool on_host(const struct collopt_comm *c, const struct collopt_plan *plan, const void *in, const void *out)
+{
+    if (!plan->facts.dense && !plan->facts.lasting)
+        return false;
+    return (plan->in_place || collopt_plainly_host(in))
+        && (collopt_plainly_host(out) || (plan->collective == COLLOPT_REDUCE && c->rank != plan->root));
+}
+
+static inline int execute(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
+{
+    if (__builtin_expect(on_host(c, plan, call->in, call->out), 1))
+        return collopt_execute(c, plan, call->in, call->out);
+    return collopt_execute_anywhere(c, plan, call->in, call->out);
+}
+
+/* SECONDS: where they are wanted, else NULL. */
+static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call,
+                                     double *seconds)
+{
+    double nobody_asks, start = collopt_now();
+    uint64_t diverted;
+    int err;
+
+    err = execute(c, plan, call);
+    seconds = seconds ? seconds : &nobody_asks;
+    *seconds = collopt_now() - start;
+    diverted = c->execution.diverted;
+    if (!c->timed)
+        collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);
+    else
+        collopt_count(plan->algorithm, plan->size_class, &(struct collopt_counter){
+            .calls = 1, .bytes = plan->bytes, .seconds = *seconds, .least = *seconds, .most = *seconds,
+            .sent = { plan->sent[COLLOPT_SENT_BY_HOST] + diverted, plan->sent[COLLOPT_SENT_BY_SHM] - diverted } });
+    return err;
+}
+
+static int untimed(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
+{
+    collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);
+    return execute(c, plan, call);
+}
+
+int collopt_raise(MPI_Comm comm, int err)
+{
+    if (err != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(comm, err);
+    return err;
+}
+
+static int raise(const struct collopt_call *call, int err)
+{
+    return collopt_raise(call->comm, err);
+}
+
+static COLLOPT_OUT_OF_LINE void trace(const struct collopt_comm *c, const struct collopt_plan *plan,
+                                      const struct collopt_call *call)
+{
+    collopt_say(COLLOPT_LOG_TRACE, "MPI_%s, %d ranks, %llu bytes: %s", call->name, c->ranks,
+                (unsigned long long)plan->bytes, plan->algorithm->name);
+}
+
+/* An error handler of the user's may leave by longjmp.  So nobody hears of an error before all is done that belongs to the call:
+ * not while the communicator is busy, where a call that follows would take itself for a nested one on this rank alone, and not
+ * before trials have counted it.  SECONDS: where they are wanted, else NULL. */
+static inline int run(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call, double *seconds)
+{
+    int err;
+
+    if (c->traced)
+        trace(c, plan, call);
+    c->busy = true;
+    err = c->timed || seconds ? timed(c, plan, call, seconds) : untimed(c, plan, call);
+    c->busy = false;
+    return err;
+}
+
+static int run_by_host(struct collopt_comm *c, const struct collopt_call *call, double *seconds)
+{
+    MPI_Errhandler handler = collopt_quiet(call->comm);
+    double start = collopt_now();
+    int err = collopt_hand_over(call);
+
+    *seconds = collopt_now() - start;
+    collopt_as_before(call->comm, handler);
+    if (c->timed)
+        count_declined(call, err == MPI_SUCCESS ? c : NULL, COLLOPT_PASS_CHOSEN, *seconds);
+    else
+        collopt_count_passed(call->name, COLLOPT_PASS_CHOSEN, 1);
+    return err;
+}
+
+static struct collopt_plan *new_plan(struct collopt_comm *c, const struct collopt_call *call, const struct collopt_facts *f,
+                                     size_t count)
+{
+    struct collopt_plan *plan;
+
+    c->busy = true;
+    plan = collopt_plan_for(c, call, f, count);
+    c->busy = false;
+    return plan;
+}
+
+static enum collopt_surroundings surroundings(const struct collopt_comm *c)
+{
+    return c->topology.oversubscribed ? COLLOPT_CROWDED : c->topology.nodes > 1 ? COLLOPT_ON_NETWORK : COLLOPT_ON_NODE;
+}
+
+/* Has a plan for calls like this one paid for itself?  Asked only where there is no plan; all ranks answer alike: ranks
+ * that have one have it because their answer was yes. */
+static bool pays(struct collopt_comm *c, const struct collopt_call *call, const struct collopt_facts *f)
+{
+    const struct collopt_settings *s = collopt_settings();
+    struct collopt_problem p = { .collective = call->collective, .ranks = c->ranks, .count = elements(call, c->ranks) };
+    uint64_t problem[] = { call->collective, (uint64_t)call->root, f->size, f->commutative, f->exact, collopt_rounded(&p) };
+
+    if (s->after > 0 || s->check || s->adapt || s->force[call->collective] || c->wish[call->collective].given)
+        return true;
+    return collopt_earned(&c->rental, collopt_hash_bytes(COLLOPT_HASH_START, problem, sizeof problem),
+                          collopt_saving(surroundings(c), c->ranks, p.count * f->size), collopt_price_of_plan(c->ranks));
+}
+
+/* A call like no other before it, or one whose handles may mean something else by now.  COLLOPT_DECLINED: not ours to
+ * judge, here as on every rank.  Without memory it is an error: this rank alone cannot leave the call to the host. */
+static COLLOPT_OUT_OF_LINE int learn(struct collopt_comm *c, const struct collopt_call *call, size_t count,
+                                     struct collopt_plan **plan)
+{
+    uint64_t stamp = collopt_handles_stamp();
+    struct collopt_facts f;
+
+    if (call->root < 0 || call->root >= c->ranks || !collopt_facts(call->op, call->type, &f) || f.size == 0)
+        return COLLOPT_DECLINED;
+    if (!*plan && call->trial != COLLOPT_OWN && !pays(c, call, &f))
+        return COLLOPT_NOT_YET;
+    if (!*plan || !collopt_plan_renew(c, *plan, &f))
+        *plan = new_plan(c, call, &f, count);
+    if (!*plan)
+        return MPI_ERR_NO_MEM;
+    (*plan)->stamp = stamp;
+    return MPI_SUCCESS;
+}
+
+static size_t count_of(const struct collopt_call *call, int ranks)
+{
+    return scatters(call) ? collopt_counts_hash(call, ranks) : call->count;
+}
+
+/* What is made of a datatype of the user's is made anew in any case: a layout with the same measures may be another. */
+static COLLOPT_OUT_OF_LINE bool found_the_same(struct collopt_plan *plan, uint64_t stamp)
+{
+    const struct collopt_facts *f = &plan->facts;
+
+    if (!collopt_facts_last(f) || (!f->but_op && (plan->types_made || plan->ordered)))
+        return false;
+    plan->unchecked = plan->derived;
+    plan->stamp = stamp;
+    return true;
+}
+
+/* Do the handles still mean what PLAN was made for? */
+static bool still_right(struct collopt_plan *plan)
+{
+    uint64_t stamp;
+
+    if (plan->facts.lasting)
+        return true;
+    stamp = collopt_handles_stamp();
+    return (stamp != COLLOPT_UNSTAMPED && stamp == plan->stamp) || found_the_same(plan, stamp);
+}
+
+/* Nothing is sent here.  COLLOPT_DECLINED: arguments that are the host's to judge. */
+static inline int prepare(struct collopt_comm *c, struct collopt_call *call, struct collopt_plan **plan)
+{
+    size_t count;
+    int err = MPI_SUCCESS;
+
+    if (negative(call, c->ranks))
+        return COLLOPT_DECLINED;
+    count = count_of(call, c->ranks);
+    take_in_place(call, c);
+    *plan = collopt_plan_known(c, call, count);
+    if (!*plan || !still_right(*plan))
+        err = learn(c, call, count, plan);
+    return err == MPI_SUCCESS && odd_buffers(call, c, (*plan)->facts.lasting, (*plan)->bytes)
+        ? COLLOPT_DECLINED : err;
+}
+
+/* The plan by which a candidate runs a call that is known by HEAD. */
+static struct collopt_plan *plan_of_candidate(struct collopt_comm *c, const struct collopt_call *call,
+                                              const struct collopt_plan *head)
+{
+    struct collopt_facts facts = head->facts;           /* HEAD may have to go for a new plan */
+    size_t count = head->count;
+    struct collopt_plan *plan = collopt_plan_known(c, call, count);
+
+    if (!plan || (!facts.lasting && !collopt_plan_renew(c, plan, &facts)))
+        plan = new_plan(c, call, &facts, count);
+    return plan;
+}
+
+/* One call of the trials that HEAD belongs to. */
+static COLLOPT_OUT_OF_LINE int run_trial(struct collopt_comm *c, const struct collopt_plan *head, struct collopt_call *call)
+{
+    struct collopt_adapted *adapted = head->adapted;
+    int err = collopt_adapt_agree(c, adapted);
+    struct collopt_plan *plan;
+    double seconds = 0;
+    bool wanted;
+
+    if (err != MPI_SUCCESS)
+        return raise(call, err);
+    call->trial = 1 + collopt_adapt_next(adapted, &wanted);
+    plan = plan_of_candidate(c, call, head);
+    if (plan && !plan->algorithm && !wanted) {
+        collopt_adapt_done(adapted, 0);         /* the host raises its errors itself */
+        return decline(call, c, COLLOPT_PASS_CHOSEN);
+    }
+    if (!plan)
+        err = MPI_ERR_NO_MEM;
+    else if (plan->algorithm)
+        err = run(c, plan, call, wanted ? &seconds : NULL);
+    else
+        err = run_by_host(c, call, &seconds);
+    collopt_adapt_done(adapted, seconds);
+    return raise(call, err);
+}
+
+static bool switched_off(void)
+{
+    return !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed);
+}
+
+static inline int serve(struct collopt_comm *c, struct collopt_call *call)
+{
+    struct collopt_plan *plan = NULL;
+    int outcome, err;
+
+    c->call++;                  /* before anything that only this rank may know: it is the same on all */
+    outcome = prepare(c, call, &plan);
+    if (c->checked && (err = collopt_check(c, call, plan, outcome)) != MPI_SUCCESS)
+        return raise(call, err);
+    if (outcome == COLLOPT_DECLINED || outcome == COLLOPT_NOT_YET)
+        return decline(call, c, outcome == COLLOPT_NOT_YET ? COLLOPT_PASS_EARLY : COLLOPT_PASS_ARGUMENTS);
+    if (outcome != MPI_SUCCESS)
+        return raise(call, outcome);
+    if (c->checked && switched_off())
+        return decline(call, c, COLLOPT_PASS_OFF);
+    if (plan->adapted)
+        return run_trial(c, plan, call);
+    return plan->algorithm ? raise(call, run(c, plan, call, NULL)) : decline(call, c, COLLOPT_PASS_CHOSEN);
+}
+
+/* Of a call on a communicator that is not taken over; 0 where its arguments are the host's to judge.  Who forces an
+ * algorithm wants it at once. */
+static size_t bytes_of(const struct collopt_comm *c, const struct collopt_call *call)
+{
+    struct collopt_facts f;
+
+    if (collopt_settings()->force[call->collective] || collopt_settings()->adapt)
+        return SIZE_MAX;
+    if (collopt_settings()->after > 0 || negative(call, c->ranks) || !collopt_facts(call->op, call->type, &f))
+        return 0;
+    return elements(call, c->ranks) * f.size;
+}
+
+/* After MPI_Comm_set_info, which all ranks have called. */
+static int compare_keys_and_serve(struct collopt_comm *c, struct collopt_call *call)
+{
+    int err;
+
+    c->busy = true;
+    err = collopt_info_compare(c, call->comm);
+    c->busy = false;
+    return err == MPI_SUCCESS ? serve(c, call) : raise(call, err);
+}
+
+static COLLOPT_OUT_OF_LINE int decline_or_engage(struct collopt_comm *c, struct collopt_call *call)
+{
+    int err;
+
+    if (!c)
+        return decline(call, NULL, COLLOPT_PASS_ARGUMENTS);
+    if (c->busy)
+        return decline(call, c, COLLOPT_PASS_NESTED);
+    if (c->status == COLLOPT_NEW && (err = collopt_comm_engage(c, bytes_of(c, call))) != MPI_SUCCESS)
+        return raise(call, err);
+    if (switched_off() && !(c->checked && c->status == COLLOPT_ENGAGED))
+        return decline(call, c, COLLOPT_PASS_OFF);
+    switch (c->status) {
+    case COLLOPT_ENGAGED:
+        return c->keys_due ? compare_keys_and_serve(c, call) : serve(c, call);
+    case COLLOPT_NEW:
+        return decline(call, c, COLLOPT_PASS_EARLY);
+    case COLLOPT_INTERCOMM:
+        return decline(call, c, COLLOPT_PASS_INTERCOMM);
+    default:
+        return decline(call, c, collopt_gpu_allows() ? COLLOPT_PASS_REFUSED : COLLOPT_PASS_NATIVE);
+    }
+}
+
+int collopt_dispatch(struct collopt_call *call)
+{
+    struct collopt_comm *c = collopt_comm_find(call->comm);
+
+    if (c && c->status == COLLOPT_ENGAGED && !c->busy && !c->keys_due && !switched_off())
+        return serve(c, call);
+    return decline_or_engage(c, call);
+}
+
+/* ---- persistent and nonblocking calls --------------------------------------------------------- */
+
+bool collopt_arguments_fit(const struct collopt_comm *c, struct collopt_call *call,
+                           struct collopt_facts *f)
+{
+    if (negative(call, c->ranks) || call->root < 0 || call->root >= c->ranks
+        || !collopt_facts(call->op, call->type, f)
+        || f->size == 0)
+        return false;
+    take_in_place(call, c);
+    return !odd_buffers(call, c, f->lasting, elements(call, c->ranks) * f->size);
+}
+
+int collopt_greatest(struct collopt_comm *c, const long long *mine, long long *greatest, int n)
+{
+    struct collopt_call call = { .collective = COLLOPT_ALLREDUCE, .name = "Allreduce", .in = mine,
+                                 .out = greatest, .count = (size_t)n, .type = MPI_LONG_LONG,
+                                 .op = MPI_MAX, .trial = COLLOPT_OWN,
+                                 .comm = collopt_comm_of(c) };
+    MPI_Errhandler handler = collopt_quiet(call.comm);
+    struct collopt_plan *plan = NULL;
+    int err;
+
+    c->call++;
+    err = prepare(c, &call, &plan);
+    c->busy = true;
+    if (err == MPI_SUCCESS)
+        err = plan->algorithm ? collopt_execute(c, plan, mine, greatest) : collopt_hand_over(&call);
+    c->busy = false;
+    collopt_as_before(call.comm, handler);
+    return err;
+}
+
+/* What keeps C from serving such calls, as all its ranks know; COLLOPT_REASONS: nothing. */
+static enum collopt_reason obstacle(const struct collopt_comm *c)
+{
+    if (switched_off() && !(c->checked && c->status == COLLOPT_ENGAGED))
+        return COLLOPT_PASS_OFF;
+    if (c->status == COLLOPT_NEW)
+        return COLLOPT_PASS_EARLY;
+    if (c->status != COLLOPT_ENGAGED)
+        return c->status == COLLOPT_INTERCOMM ? COLLOPT_PASS_INTERCOMM
+            : collopt_gpu_allows() ? COLLOPT_PASS_REFUSED : COLLOPT_PASS_NATIVE;
+    return COLLOPT_REASONS;
+}
+
+/* In shared memory nobody has to carry it on. Elsewhere that takes messages, and they somebody
+ * who calls while the program waits for something else. */
+static bool can_publish(const struct collopt_comm *c)
+{
+    if (!collopt_world())
+        return false;
+    if (c->ranks == 1)
+        return !collopt_sessions_begun();       /* it may outlive MPI_Finalize */
+    return c->topology.nodes == 1 && collopt_shm_carries(c);
+}
+
+static bool host_is_chosen(const struct collopt_comm *c, enum collopt_collective collective)
+{
+    const struct collopt_wish *wish = &c->wish[collective];
+    const char *forced = collopt_settings()->force[collective];
+
+    return wish->given ? !wish->choice.algorithm : forced && strcmp(forced, "host") == 0;
+}
+
+static int pass(const struct collopt_call *call, enum collopt_reason why)
+{
+    collopt_count_passed(call->name, why, 1);
+    return COLLOPT_DECLINED;
+}
+
+int collopt_dispatch_persistent(struct collopt_call *call, struct collopt_comm **state)
+{
+    struct collopt_comm *c = *state = collopt_comm_find(call->comm);
+    enum collopt_reason why;
+    int err;
+
+    if (!c || c->busy)
+        return pass(call, c ? COLLOPT_PASS_NESTED : COLLOPT_PASS_ARGUMENTS);
+    if (c->status == COLLOPT_NEW && (err = collopt_comm_engage(c, SIZE_MAX)) != MPI_SUCCESS)
+        return raise(call, err);
+    if ((why = obstacle(c)) != COLLOPT_REASONS)
+        return pass(call, why);
+    if (c->checked && (err = collopt_check(c, call, NULL, COLLOPT_DECLINED)) != MPI_SUCCESS)
+        return raise(call, err);
+    if (switched_off())
+        return pass(call, COLLOPT_PASS_OFF);
+    if (host_is_chosen(c, call->collective))
+        return pass(call, COLLOPT_PASS_CHOSEN);
+    if (can_publish(c))
+        return MPI_SUCCESS;
+    collopt_say_once(COLLOPT_LOG_DECIDE, "persistent %s, %d ranks: left to the MPI library (%s)",
+                     collopt_collective_names[call->collective], c->ranks,
+                     c->topology.nodes > 1 ? "several nodes" : "no shared memory");
+    return pass(call, COLLOPT_PASS_UNSUPPORTED);
+}
+
+int collopt_dispatch_nonblocking(struct collopt_call *call, struct collopt_comm **state)
+{
+    struct collopt_comm *c = *state = collopt_comm_find(call->comm);
+    enum collopt_reason why;
+
+    if (!c || c->busy)
+        return pass(call, c ? COLLOPT_PASS_NESTED : COLLOPT_PASS_ARGUMENTS);
+    if (c->status == COLLOPT_NEW)
+        collopt_comm_note(c, bytes_of(c, call));
+    if (switched_off())
+        return pass(call, COLLOPT_PASS_OFF);
+    if ((why = obstacle(c)) != COLLOPT_REASONS)
+        return pass(call, why);
+    if (host_is_chosen(c, call->collective))
+        return pass(call, COLLOPT_PASS_CHOSEN);
+    if (can_publish(c) && (c->ranks == 1 || collopt_shm_has_room()))
+        return MPI_SUCCESS;
+    collopt_say_once(COLLOPT_LOG_DECIDE, "nonblocking %s, %d ranks: left to the MPI library (%s)",
+                     collopt_collective_names[call->collective], c->ranks,
+                     c->topology.nodes > 1 ? "several nodes" : "no shared memory");
+    return pass(call, COLLOPT_PASS_UNSUPPORTED);
+}

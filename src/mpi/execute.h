@@ -1,0 +1,77 @@
+/* Running a plan, its messages and waiting: with shm.c the only files that send or receive. */
+#ifndef COLLOPT_MPI_EXECUTE_H
+#define COLLOPT_MPI_EXECUTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpi/host.h"
+
+struct collopt_comm;
+struct collopt_facts;
+struct collopt_plan;
+
+/* All that changes while a plan runs, so that a plan may run several times at once. Its arrays have
+ * room for the largest plan that it has run. Between runs all requests are null, and no message is
+ * late, posted or arrived. */
+struct collopt_execution {
+    struct collopt_comm *comm;
+    const struct collopt_plan *plan;
+    unsigned call;              /* number of the call, the same on all ranks; marks its messages in channels */
+    int tags;                   /* the first of its tags, relative to the receiver's */
+    bool begun;                 /* strand 0 has posted the message of a step that posts and waits */
+    char **place;               /* [COLLOPT_FIRST_SLOT + slots] addresses */
+    MPI_Request *request;       /* [bound->messages] */
+    int *step;                  /* [strands] the next one of each */
+    int *next;                  /* [messages] in the queue of a link: the next message + 1, -1: the last; 0: not in one */
+    int lates, posteds;         /* sends that wait for room, receives that were posted and have not arrived, in queues */
+    struct collopt_link *sending, *receiving;   /* links that may have such ones */
+    bool *arrived;              /* [messages] receives that have arrived and were not waited for yet */
+    size_t room;                /* elements of each array */
+    char *scratch;
+    size_t scratch_size;        /* bytes */
+    uint64_t diverted;          /* bytes sent by the host because a channel had no room */
+};
+
+/* Runs PLAN to its end; MPI_SUCCESS or an error code, the host's or MPI_ERR_NO_MEM. */
+int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out);
+/* The same in parts. Begin sends nothing; the caller then sets CALL and TAGS and zeroes the steps.
+ * Advance goes on as far as possible without waiting; *DONE: to the end. Clear frees the scratch,
+ * after an error or to save memory. */
+int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c, struct collopt_plan *plan, const void *in,
+                            void *out);
+int collopt_execution_advance(struct collopt_execution *e, bool *done);
+void collopt_execution_clear(struct collopt_execution *e, int err);
+void collopt_execution_free(struct collopt_execution *e);
+int collopt_post(struct collopt_execution *e, int message);
+int collopt_start(struct collopt_execution *e, int message);    /* by the host */
+int collopt_test_message(struct collopt_execution *e, int message, bool *done);
+int collopt_wait_message(struct collopt_execution *e, int message);
+/* Post and wait in one step; TRY is the form that does not wait, called until it is DONE. */
+int collopt_receive_now(struct collopt_execution *e, int message);
+int collopt_send_now(struct collopt_execution *e, int message);
+int collopt_try_now(struct collopt_execution *e, int message, bool *done);
+int collopt_wait(struct collopt_comm *c, MPI_Request *request);
+int collopt_test(MPI_Request *request, bool *done);
+int collopt_wait_any(int n, MPI_Request *const request[]);              /* on SMPI: until one of them is complete, and null */
+
+/* While we wait for shared memory the host has to make progress with what the program has begun. */
+struct collopt_nudge {
+    bool begun;                 /* REQUEST exists */
+    MPI_Request request;        /* never completes: testing it makes the host progress */
+};
+void collopt_nudge(struct collopt_nudge *n);
+void collopt_nudge_end(struct collopt_nudge *n);
+/* Between two fruitless looks; of C, or at shared memory. */
+void collopt_idle(struct collopt_comm *c, unsigned *polls);
+void collopt_idle_at(struct collopt_nudge *n, bool yields, unsigned *polls);
+
+/* TO = the operands, which lie in memory, combined from left to right by a kernel. */
+void collopt_fold_here(const struct collopt_facts *f, char *to, int operands,
+                       const void *const *operand, size_t n);
+/* RIGHT = LEFT op RIGHT by the host, for operations and datatypes that we have no loop for. */
+int collopt_combine_by_host(const struct collopt_facts *f, char *left, char *right, size_t n);
+bool collopt_abandon(struct collopt_execution *e);      /* after an error; true: messages were under way */
+
+#endif

@@ -1,0 +1,88 @@
+/* Device memory: detection, and copies between it and host memory. No MPI here. */
+#ifndef COLLOPT_GPU_H
+#define COLLOPT_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct collopt_gpu_runtime;
+
+/* ---- gpu.c: when a question is asked ------------------------------------------------------------------------------ */
+
+struct collopt_gpu_memory {
+    const struct collopt_gpu_runtime *runtime;  /* NULL: host memory, or managed: the processor may touch it */
+    void *owner;                /* the runtime's: a context or a device; may be NULL */
+    int device;
+};
+
+struct collopt_area {
+    uintptr_t from;
+    size_t size;
+};
+
+extern struct collopt_area collopt_program;    /* the executable and its data; empty until collopt_gpu_begin() */
+extern uintptr_t collopt_heap;                  /* where the heap of brk() begins; UINTPTR_MAX until then */
+extern char *__curbrk __attribute__((weak));    /* where it ends now (glibc); sbrk(0) is a call, and UCX intercepts it */
+#ifdef COLLOPT_ONE_THREAD
+extern struct collopt_area collopt_stack;
+#else
+extern _Thread_local struct collopt_area collopt_stack __attribute__((tls_model("initial-exec")));     /* of this thread */
+#endif
+
+void collopt_gpu_begin(void);   /* before the others, once */
+
+static inline bool collopt_within(const void *p, uintptr_t from, size_t size)
+{
+    return (uintptr_t)p - from < size;
+}
+
+/* True if P is on this thread's stack, in the program's data or on the heap, where no device
+ * memory is ever mapped. False means unknown. */
+static inline bool collopt_plainly_host(const void *p)
+{
+    uintptr_t end = &__curbrk ? (uintptr_t)__curbrk : 0;
+
+    return collopt_within(p, collopt_stack.from, collopt_stack.size)
+        || collopt_within(p, collopt_program.from, collopt_program.size)
+        || ((uintptr_t)p >= collopt_heap && (uintptr_t)p < end);
+}
+
+/* True if there is a runtime with a device. Evaluated in each call, since runtimes may be loaded
+ * late. */
+bool collopt_gpu_possible(void);
+/* If so: true if P is in device memory that the processor must not access; M then identifies it.
+ * Valid for this call only. */
+bool collopt_gpu_ask(const void *p, struct collopt_gpu_memory *m);
+
+/* Copies N bytes; false: the runtime failed. */
+bool collopt_gpu_to_host(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n);
+bool collopt_gpu_to_device(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n);
+
+/* At least SIZE bytes of host memory, pinned if M's runtime supports it; NULL: none. Kept for
+ * later calls. */
+void *collopt_gpu_borrow(const struct collopt_gpu_memory *m, size_t size);
+void collopt_gpu_return(void *memory);
+
+/* ---- gpu_runtimes.c: the runtimes --------------------------------------------------------------------------------- */
+
+struct collopt_gpu_runtime {
+    const char *name, *library;         /* for people; how the library's name begins */
+    const char *needs, *but[2]; /* required companion library, by prefix, except these; NULL: none */
+    const char *helper;         /* optional companion library, by prefix */
+    const char *const *nodes;   /* one of these files exists if there is a device; NULL: unknown */
+    bool (*find)(void *library);        /* the functions, in what dlopen() has given; false: they cannot be used */
+    void (*help)(void *library);
+    bool (*owns)(const void *p, struct collopt_gpu_memory *m);
+    bool (*copy)(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n, bool to_device);
+    /* Allocates pinned host memory; tests if it is still pinned (it is lost with its context);
+     * frees it. */
+    void *(*pin)(const struct collopt_gpu_memory *m, size_t size);
+    bool (*pinned)(const void *p);
+    void (*unpin)(void *p);
+};
+
+enum { COLLOPT_GPU_RUNTIMES = 3 };
+extern const struct collopt_gpu_runtime collopt_gpu_runtimes[COLLOPT_GPU_RUNTIMES];
+
+#endif

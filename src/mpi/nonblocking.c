@@ -1,0 +1,442 @@
+/* Starts and completes nonblocking reductions; see nonblocking.h. */
+#include "config.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+
+#include "mpi/nonblocking.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "mpi/comm.h"
+#include "mpi/context.h"
+#include "base/clock.h"
+#include "mpi/operation.h"
+#include "mpi/shm.h"
+#include "shm/channel.h"
+#include "shm/journal.h"
+
+enum { LINE = COLLOPT_SHM_LINE };
+static const size_t MOST_BYTES = (size_t)1 << 26;       /* of one rank; a shared result is as long */
+
+struct from {                   /* what a rank has written */
+    struct collopt_reader reader;
+    char *base;                 /* of its segment */
+    unsigned journal;           /* its number there */
+    bool closed;
+};
+
+struct collopt_nonblocking {    /* of a communicator */
+    atomic_bool locked;         /* while one thread works on it */
+    int rank, ranks;
+    uint64_t started, completed;
+    struct collopt_journal journal;
+    /* those that are under way, in order; UNWRITTEN: the first one whose record found no room */
+    struct collopt_operation *first, *last, *unwritten;
+    bool context_lost;          /* the id is not to be given back */
+    struct collopt_nonblocking *next;   /* of those that were left, or are unused */
+    struct from *from;          /* [ranks] */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct collopt_nonblocking *left;
+/* never unmapped: a thread may try to lock one that was just freed */
+static struct collopt_nonblocking *unused;
+static atomic_bool any_left;
+
+static bool try_lock(struct collopt_nonblocking *n)
+{
+    return !atomic_exchange_explicit(&n->locked, true, memory_order_acquire);
+}
+
+static void wait_for_lock(struct collopt_nonblocking *n)
+{
+    enum { PATIENCE = 1000 };
+
+    for (unsigned polls = 1; !try_lock(n); polls++)
+        if (polls % PATIENCE == 0)
+            sched_yield();
+        else
+            collopt_pause();
+}
+
+static void unlock(struct collopt_nonblocking *n)
+{
+    atomic_store_explicit(&n->locked, false, memory_order_release);
+}
+
+/* ---- journals that are left ------------------------------------------------------------------ */
+
+/* Says to the owners of the other journals that nothing more is read; false: some of them is not
+ * there yet, since its rank has not come so far. */
+static bool close_readers(struct collopt_nonblocking *n)
+{
+    bool all = true;
+
+    for (int r = 0; r < n->ranks; r++) {
+        struct from *f = &n->from[r];
+
+        if (r == n->rank || f->closed)
+            continue;
+        if (f->reader.page || collopt_reader_open(&f->reader, f->base, f->journal, n->rank)) {
+            collopt_reader_close(&f->reader);
+            f->closed = true;
+        }
+        all = all && f->closed;
+    }
+    return all;
+}
+
+/* Under the lock. */
+static void discard(struct collopt_nonblocking *n)
+{
+    free(n->journal.pieces);
+    free(n->from);
+    n->next = unused;
+    unused = n;
+}
+
+/* True: N was freed, as nobody reads or writes there any more. */
+static bool has_ended(struct collopt_nonblocking *n)
+{
+    int context = (int)n->journal.number;
+    bool ended = false;
+
+    if (!try_lock(n))
+        return false;
+    if (!n->first)
+        ended = close_readers(n) && collopt_journal_close(&n->journal);
+    unlock(n);
+    if (!ended)
+        return false;
+    if (!n->context_lost)
+        collopt_context_give_back(context);
+    discard(n);
+    return true;
+}
+
+/* At most so many are looked at: there may be thousands whose peers are late. */
+static void look_at_left(void)
+{
+    enum { AT_ONCE = 16 };
+
+    if (!atomic_load_explicit(&any_left, memory_order_relaxed))
+        return;
+    pthread_mutex_lock(&lock);
+    struct collopt_nonblocking **at = &left;
+
+    for (int i = 0; *at && i < AT_ONCE; i++) {
+        struct collopt_nonblocking *n = *at, *next = n->next;
+
+        if (has_ended(n))
+            *at = next;
+        else
+            at = &n->next;
+    }
+    if (*at && at != &left) {   /* the others come first the next time */
+        struct collopt_nonblocking *looked_at = left, **end = at;
+
+        left = *at;
+        *at = NULL;
+        for (end = &left; *end; end = &(*end)->next)
+            ;
+        *end = looked_at;
+    }
+    atomic_store(&any_left, left != NULL);
+    pthread_mutex_unlock(&lock);
+}
+
+bool collopt_nonblocking_leave(struct collopt_comm *c)
+{
+    struct collopt_nonblocking *n = c->nonblocking;
+
+    c->nonblocking = NULL;
+    if (!n)
+        return false;
+    n->context_lost = c->spoilt;
+    pthread_mutex_lock(&lock);
+    n->next = left;
+    left = n;
+    atomic_store(&any_left, true);
+    pthread_mutex_unlock(&lock);
+    look_at_left();
+    return true;
+}
+
+void collopt_nonblocking_drop(struct collopt_comm *c)
+{
+    pthread_mutex_lock(&lock);
+    if (c->nonblocking)
+        discard(c->nonblocking);
+    pthread_mutex_unlock(&lock);
+    c->nonblocking = NULL;
+}
+
+void collopt_nonblocking_end(void)
+{
+    struct collopt_nonblocking *n;
+
+    pthread_mutex_lock(&lock);
+    while ((n = left)) {
+        left = n->next;
+        discard(n);
+    }
+    atomic_store(&any_left, false);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- describing ------------------------------------------------------------------------------ */
+
+/* Rank 0's block has the counts of slices before its data, and the shared result behind them. */
+static size_t data_at(const struct collopt_operation *op, int rank)
+{
+    return op->slices > 0 && rank == 0 ? sizeof(struct collopt_work) : 0;
+}
+
+static size_t result_at(const struct collopt_operation *op)
+{
+    return (data_at(op, 0) + collopt_operation_published(op) + LINE - 1) / LINE * LINE;
+}
+
+static const char *data(const struct collopt_operation *op, int rank)
+{
+    const struct collopt_reader *r;
+
+    if (rank == op->rank)
+        return op->own;
+    r = &op->queue->from[rank].reader;
+    return collopt_reader_payload(r, &r->page->record[r->at]) + data_at(op, rank);
+}
+
+bool collopt_nonblocking_describe(struct collopt_operation *op, struct collopt_comm *c,
+                                  struct collopt_call *call, const char **why)
+{
+    *why = collopt_operation_describe(op, c, call);
+    op->nonblocking = true;
+    op->data = data;
+    if (!*why && collopt_operation_published(op) > MOST_BYTES)
+        *why = "it is too long for shared memory";
+    if (!*why && op->collective == COLLOPT_ALLREDUCE)
+        collopt_operation_cut(op);
+    return !*why;
+}
+
+/* ---- starting -------------------------------------------------------------------------------- */
+
+static struct collopt_nonblocking *take(void)
+{
+    struct collopt_nonblocking *n;
+
+    look_at_left();
+    pthread_mutex_lock(&lock);
+    n = unused;
+    if (n)
+        unused = n->next;
+    pthread_mutex_unlock(&lock);
+    return n ? n : calloc(1, sizeof *n);
+}
+
+static bool fill_in(struct collopt_nonblocking *n, const struct collopt_comm *c)
+{
+    n->rank = c->rank;
+    n->ranks = c->ranks;
+    n->started = n->completed = 0;
+    n->first = n->last = n->unwritten = NULL;
+    n->from = calloc((size_t)c->ranks, sizeof *n->from);
+    if (!n->from)
+        return false;
+    for (int r = 0; r < c->ranks; r++) {
+        n->from[r].base = collopt_shm_segment(collopt_peer(c, r).rank);
+        n->from[r].journal = (unsigned)(collopt_peer(c, r).tags / COLLOPT_CONTEXT_TAGS);
+    }
+    return collopt_journal_make(&n->journal, n->from[n->rank].journal, n->ranks, n->rank);
+}
+
+static struct collopt_nonblocking *make(const struct collopt_comm *c)
+{
+    struct collopt_nonblocking *n = take();
+
+    if (n && fill_in(n, c))
+        return n;
+    pthread_mutex_lock(&lock);
+    if (n)
+        discard(n);
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* Ranks that have called something else find another mark. */
+static uint32_t mark_of(const struct collopt_operation *op)
+{
+    uint64_t what = (op->bytes * COLLOPT_COLLECTIVES + op->collective) * COLLOPT_HASH_PRIME + (uint64_t)op->root;
+
+    return (uint32_t)(what ^ what >> 32);
+}
+
+/* Writes its record; false: no room now. */
+static bool write_record(struct collopt_nonblocking *n, struct collopt_operation *op)
+{
+    bool works = op->slices > 0 && op->rank == 0;
+    size_t bytes = collopt_operation_published(op);
+    char *payload = collopt_journal_payload(&n->journal, works ? result_at(op) + bytes : bytes);
+
+    if (!payload)
+        return false;
+    if (works)
+        *(struct collopt_work *)payload = (struct collopt_work){ .claimed = 0 };
+    op->own = payload + data_at(op, op->rank);
+    collopt_operation_copy_in(op, op->own);
+    /* an error is everybody's */
+    collopt_journal_write(&n->journal, op->err ? ~mark_of(op) : mark_of(op));
+    op->written = true;
+    return true;
+}
+
+/* Those that found no room when they were started; the program must not change their input yet. */
+static void write_late(struct collopt_nonblocking *n)
+{
+    while (n->unwritten && write_record(n, n->unwritten))
+        n->unwritten = n->unwritten->next;
+}
+
+static void append(struct collopt_nonblocking *n, struct collopt_operation *op)
+{
+    op->queue = n;
+    op->number = ++n->started;
+    op->next = NULL;
+    if (n->first)
+        n->last->next = op;
+    else
+        n->first = op;
+    n->last = op;
+    write_late(n);
+    if (n->unwritten || write_record(n, op))
+        return;
+    n->unwritten = op;
+    collopt_warn_once("no memory for the input of a nonblocking reduction on this node: it begins "
+                      "when earlier ones have ended");
+}
+
+/* Alone: there is nobody to publish it for. */
+static void do_alone(struct collopt_operation *op)
+{
+    if (op->in != op->out && op->operands > 0) {
+        if (op->packed && !(op->own = malloc(op->bytes + 1)))
+            op->err = MPI_ERR_NO_MEM;
+        else if (op->packed)
+            collopt_operation_copy_in(op, op->own);
+        collopt_operation_combine(op);
+        free(op->own);
+    }
+    collopt_operation_end(op);
+}
+
+int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm *c)
+{
+    double start = op->timed ? collopt_now() : 0;
+
+    if (c->ranks > 1 && !c->nonblocking && !(c->nonblocking = make(c)))
+        return MPI_ERR_NO_MEM;
+    collopt_operation_begin(op);
+    atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_relaxed);
+    if (c->ranks == 1) {
+        do_alone(op);
+        return MPI_SUCCESS;
+    }
+    wait_for_lock(c->nonblocking);
+    append(c->nonblocking, op);
+    if (op->timed)
+        op->seconds = collopt_now() - start;
+    unlock(c->nonblocking);
+    return MPI_SUCCESS;
+}
+
+/* ---- completing ------------------------------------------------------------------------------ */
+
+static bool is_open(const struct collopt_nonblocking *n, struct from *f)
+{
+    return f->reader.page || collopt_reader_open(&f->reader, f->base, f->journal, n->rank);
+}
+
+/* Has the rank's record of OP come? Those before it are done. */
+static bool has_come(const struct collopt_nonblocking *n, struct collopt_operation *op, struct from *f)
+{
+    const struct collopt_record *record;
+
+    if (!is_open(n, f))
+        return false;
+    while ((record = collopt_reader_look(&f->reader)) && f->reader.number + 1 < op->number)
+        collopt_reader_pass(&f->reader);
+    if (record)
+        op->differs = op->differs || record->mark != mark_of(op);
+    return record != NULL;
+}
+
+static bool all_have_come(const struct collopt_nonblocking *n, struct collopt_operation *op)
+{
+    while (op->seen < op->operands
+           && (op->seen == n->rank || has_come(n, op, &n->from[op->seen])))
+        op->seen++;
+    return op->seen == op->operands;
+}
+
+static void find_work(struct collopt_operation *op)
+{
+    char *block = (char *)op->data(op, 0) - data_at(op, 0);
+
+    op->work = (struct collopt_work *)block;
+    op->result = block + result_at(op);
+}
+
+static bool complete(const struct collopt_nonblocking *n, struct collopt_operation *op)
+{
+    if (!op->written || !all_have_come(n, op))
+        return false;
+    if (op->differs) {
+        op->err = op->err ? op->err : MPI_ERR_TRUNCATE;
+        return true;
+    }
+    if (op->slices > 0)
+        find_work(op);
+    return collopt_operation_combine(op);
+}
+
+/* What is done with. */
+static void pass(struct collopt_nonblocking *n)
+{
+    collopt_journal_pass(&n->journal, n->completed);
+    for (int r = 0; r < n->ranks; r++) {
+        struct from *f = &n->from[r];
+
+        if (r != n->rank && is_open(n, f))
+            while (f->reader.number < n->completed && collopt_reader_look(&f->reader))
+                collopt_reader_pass(&f->reader);
+    }
+}
+
+static void advance(struct collopt_nonblocking *n)
+{
+    struct collopt_operation *op;
+
+    write_late(n);
+    while ((op = n->first) && complete(n, op)) {
+        n->first = op->next;
+        n->completed++;
+        pass(n);
+        collopt_operation_end(op);
+    }
+}
+
+bool collopt_nonblocking_advance(struct collopt_operation *op)
+{
+    struct collopt_nonblocking *n = op->queue;
+
+    if (atomic_load_explicit(&op->stage, memory_order_acquire) != COLLOPT_STARTED)
+        return true;
+    if (!try_lock(n))
+        return false;
+    if (atomic_load_explicit(&op->stage, memory_order_relaxed) == COLLOPT_STARTED)
+        advance(n);
+    unlock(n);
+    return atomic_load_explicit(&op->stage, memory_order_acquire) != COLLOPT_STARTED;
+}

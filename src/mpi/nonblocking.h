@@ -1,0 +1,35 @@
+/* Nonblocking reductions of the ranks of one node.
+ *
+ * Each rank of a communicator has a journal (shm/journal.h), into which it writes its input at each
+ * nonblocking reduction. They have numbers, counted on each rank alike, since all ranks make them in
+ * one order. A rank completes them in that order too, whichever the program waits for: number N has
+ * come from everybody that it needs only after N - 1 has. Nothing is acknowledged on the way; a
+ * journal grows until its readers have passed what is in it.
+ *
+ * What is decided here is decided alike on all ranks without asking them: nonblocking calls must not
+ * wait for anybody. What one rank alone lacks is an error of its own. */
+#ifndef COLLOPT_MPI_NONBLOCKING_H
+#define COLLOPT_MPI_NONBLOCKING_H
+
+#include <stdbool.h>
+
+struct collopt_call;
+struct collopt_comm;
+struct collopt_operation;
+
+/* Fills in OP from CALL, on C, which is taken over and on one node. False: WHY the host serves it. */
+bool collopt_nonblocking_describe(struct collopt_operation *op, struct collopt_comm *c,
+                                  struct collopt_call *call, const char **why);
+/* Starts it. An error code: this rank cannot, and nothing was started. */
+int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm *c);
+/* Goes on without waiting; true: it is DONE. Any thread. */
+bool collopt_nonblocking_advance(struct collopt_operation *op);
+
+/* C is freed: what is under way goes on, and the context id is given back when all ranks have read
+ * what was written. False: C has no journals, and keeps its id. */
+bool collopt_nonblocking_leave(struct collopt_comm *c);
+/* At the end, before segments are unmapped: frees what C has, or all that was left. */
+void collopt_nonblocking_drop(struct collopt_comm *c);
+void collopt_nonblocking_end(void);
+
+#endif

@@ -1,0 +1,429 @@
+/* What persistent and nonblocking reductions have in common; see operation.h. */
+#include "config.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/operation.h"
+#include "base/clock.h"
+#include "mpi/comm.h"
+#include "mpi/dispatch.h"
+#include "mpi/gpu.h"
+#include "mpi/stage.h"
+#include "mpi/world.h"
+#include "report/counters.h"
+
+enum {
+    ALIGNMENT = 64,
+    LEAST_SLICE = 8 << 10, MOST_SLICE = 64 << 10,       /* bytes */
+    WORTH_SLICES = 16 << 10     /* bytes that each rank is spared */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+/* never unmapped: requests.c may look at one that was just freed */
+static struct collopt_operation *unused;
+
+static size_t up(size_t bytes, size_t to)
+{
+    return (bytes + to - 1) / to * to;
+}
+
+static size_t unit(const struct collopt_operation *op)
+{
+    return op->packed ? op->facts.size : (size_t)op->facts.extent;
+}
+
+/* ---- the pool -------------------------------------------------------------------------------- */
+
+struct collopt_operation *collopt_operation_take(void)
+{
+    struct collopt_operation *op;
+
+    pthread_mutex_lock(&lock);
+    op = unused;
+    if (op)
+        unused = op->next;
+    pthread_mutex_unlock(&lock);
+    return op ? op : calloc(1, sizeof *op);
+}
+
+void collopt_operation_clear(struct collopt_operation *op)
+{
+    free(op->scratch);
+    memset((char *)op + offsetof(struct collopt_operation, stage), 0,
+           sizeof *op - offsetof(struct collopt_operation, stage));
+}
+
+void collopt_operation_give_back(struct collopt_operation *op)
+{
+    collopt_nudge_end(&op->nudge);
+    collopt_operation_clear(op);
+    pthread_mutex_lock(&lock);
+    op->next = unused;
+    unused = op;
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- from a call ----------------------------------------------------------------------------- */
+
+static size_t count_at(const struct collopt_call *call, int rank)
+{
+    if (call->collective != COLLOPT_REDUCE_SCATTER)
+        return call->count;
+    return call->counts ? (size_t)call->counts[rank] : (size_t)call->counts64[rank];
+}
+
+static void measure(struct collopt_operation *op, const struct collopt_call *call)
+{
+    bool scatters = call->collective == COLLOPT_REDUCE_SCATTER
+        || call->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
+
+    op->count = op->mine = call->collective == COLLOPT_REDUCE_SCATTER ? 0 : call->count;
+    op->first = 0;
+    if (scatters) {
+        op->count = 0;
+        for (int r = 0; r < op->ranks; r++) {
+            if (r == op->rank)
+                op->first = op->count;
+            op->count += count_at(call, r);
+        }
+        op->mine = count_at(call, op->rank);
+    }
+    op->bytes = op->count * op->facts.size;
+}
+
+/* Elements that kernels know are published as they lie in memory, and so are those of predefined
+ * datatypes without gaps. Others may lie otherwise on other ranks: their data are packed. */
+static bool lies_as_it_is(const struct collopt_facts *f)
+{
+    if (f->dense)
+        return f->lasting || f->but_op;
+    return f->kernel && collopt_kernel(COLLOPT_REPLACE, f->type_id)
+        && collopt_type_size(f->type_id) == (size_t)f->extent;
+}
+
+/* An operation may touch the gaps of its operands, and wants element 0 aligned as the program's
+ * own would be. */
+static bool make_scratch(struct collopt_operation *op)
+{
+    const struct collopt_facts *f = &op->facts;
+    ptrdiff_t last = ((ptrdiff_t)op->mine - 1) * f->extent, before;
+    ptrdiff_t from = f->low + (last < 0 ? last : 0), to = f->high + (last > 0 ? last : 0);
+
+    if (!op->packed || op->mine == 0)
+        return true;
+    before = from < 0 ? (ptrdiff_t)up((size_t)-from, ALIGNMENT) : -(from / ALIGNMENT * ALIGNMENT);
+    op->scratch = aligned_alloc(ALIGNMENT, up((size_t)(before + to), ALIGNMENT) + ALIGNMENT);
+    op->aside = op->scratch ? op->scratch + before : NULL;
+    return op->scratch != NULL;
+}
+
+static int operands_of(const struct collopt_operation *op)
+{
+    switch (op->collective) {
+    case COLLOPT_REDUCE:
+        return op->rank == op->root ? op->ranks : 0;
+    case COLLOPT_SCAN:
+        return op->rank + 1;
+    case COLLOPT_EXSCAN:
+        return op->rank;
+    default:
+        return op->ranks;
+    }
+}
+
+/* The host's MPI_Pack and MPI_Unpack count in ints, and a datatype that is not committed is its
+ * own to refuse. */
+static const char *unfit_to_pack(const struct collopt_operation *op)
+{
+    if (op->bytes > INT_MAX || op->count > INT_MAX)
+        return "it is too long to be packed";
+    if (PMPI_Send(op, 1, op->facts.type, MPI_PROC_NULL, 0, collopt_world()->hidden))
+        return "the datatype is not committed";
+    return NULL;
+}
+
+static bool can_be_kept(MPI_Op op)
+{
+#ifdef COLLOPT_STATIC
+    return collopt_op_predefined(op);
+#else
+    (void)op;
+    return true;
+#endif
+}
+
+const char *collopt_operation_describe(struct collopt_operation *op, struct collopt_comm *c,
+                                       struct collopt_call *call)
+{
+    const char *why;
+
+    op->owner = c;
+    op->comm = call->comm;
+    op->rank = c->rank;
+    op->ranks = c->ranks;
+    op->collective = call->collective;
+    if (!collopt_arguments_fit(c, call, &op->facts))
+        return "arguments left to the MPI library";
+    if (!can_be_kept(call->op))
+        return "the archive does not see when the operation is freed";
+    op->root = call->root;
+    op->users_in = call->in == MPI_IN_PLACE ? call->out : call->in;
+    op->users_out = call->out;
+    op->timed = c->timed;
+    op->yields = c->yields;
+    op->packed = !lies_as_it_is(&op->facts);
+    op->operands = operands_of(op);
+    measure(op, call);
+    if (op->packed && (why = unfit_to_pack(op)))
+        return why;
+    return make_scratch(op) ? NULL : "no memory";
+}
+
+size_t collopt_operation_published(const struct collopt_operation *op)
+{
+    return op->count * unit(op);
+}
+
+/* The whole result is wanted, so that slices of it can be anybody's work. */
+void collopt_operation_cut(struct collopt_operation *op)
+{
+    size_t bytes = collopt_operation_published(op), slice = bytes / (size_t)op->ranks / 2;
+
+    if (op->packed || op->ranks <= 2 || bytes * (size_t)(op->ranks - 2) < WORTH_SLICES)
+        return;
+    slice = slice < LEAST_SLICE ? LEAST_SLICE : slice > MOST_SLICE ? MOST_SLICE : slice;
+    op->slice = (slice + unit(op) - 1) / unit(op);
+    op->slices = (unsigned)((op->count + op->slice - 1) / op->slice);
+}
+
+/* ---- layouts --------------------------------------------------------------------------------- */
+
+static void copy(const struct collopt_operation *op, char *to, const char *from, size_t n)
+{
+    if (op->facts.dense)
+        memcpy(to, from, n * op->facts.size);
+    else
+        collopt_kernel(COLLOPT_REPLACE, op->facts.type_id)->combine(to, from, from, n);
+}
+
+/* MPICH takes address 0 for a mistake, where derived datatypes may begin: *TYPE becomes one of all
+ * COUNT elements that begins at *AT. */
+static int anchor(const void **at, int *count, MPI_Datatype *type)
+{
+    static char here;
+    MPI_Aint from;
+    int err = PMPI_Get_address(&here, &from);
+
+    if (!err)
+        err = PMPI_Type_create_struct(1, count, (MPI_Aint[]){ -from }, type, type);
+    if (!err)
+        err = PMPI_Type_commit(type);
+    *at = &here;
+    *count = 1;
+    return err;
+}
+
+static int pack(const struct collopt_operation *op, char *to)
+{
+    MPI_Datatype type = op->facts.type;
+    int count = (int)op->count, position = 0, err = MPI_SUCCESS;
+    const void *from = op->in;
+    bool anchored = !from;
+
+    if (anchored && (err = anchor(&from, &count, &type)))
+        return err;
+    err = PMPI_Pack(from, count, type, to, (int)op->bytes, &position, collopt_world()->hidden);
+    if (anchored)
+        collopt_host.Type_free(&type);
+    return err;
+}
+
+static int unpack(const struct collopt_operation *op, int rank, void *to)
+{
+    MPI_Datatype type = op->facts.type;
+    int count = (int)op->mine, position = 0, err = MPI_SUCCESS;
+    bool anchored = !to;
+
+    if (anchored && (err = anchor((const void **)&to, &count, &type)))
+        return err;
+    err = PMPI_Unpack(op->data(op, rank) + op->first * op->facts.size,
+                      (int)(op->mine * op->facts.size), &position, to, count, type,
+                      collopt_world()->hidden);
+    if (anchored)
+        collopt_host.Type_free(&type);
+    return err;
+}
+
+/* ---- starting -------------------------------------------------------------------------------- */
+
+/* A datatype with a layout of its own may reach anywhere from its address. */
+static bool may_be_on_device(const struct collopt_operation *op)
+{
+    return (!op->facts.dense && !op->facts.lasting) || !collopt_plainly_host(op->users_in)
+        || !collopt_plainly_host(op->users_out);
+}
+
+void collopt_operation_begin(struct collopt_operation *op)
+{
+    op->in = op->users_in;
+    op->out = op->users_out;
+    op->err = MPI_SUCCESS;
+    op->seen = 0;
+    op->seconds = 0;
+    if (may_be_on_device(op) && collopt_gpu_possible())
+        op->err = collopt_stage_begin(&op->facts, op->count, op->operands > 0 ? op->mine : 0, &op->in,
+                                      &op->out, &op->staging);
+}
+
+void collopt_operation_copy_in(struct collopt_operation *op, char *to)
+{
+    if (op->count == 0 || op->err)
+        return;
+    if (op->packed)
+        op->err = pack(op, to);
+    else
+        copy(op, to, op->in, op->count);
+}
+
+/* ---- combining ------------------------------------------------------------------------------- */
+
+/* This rank's own input lies in its caches rather than what it has copied for the others. */
+static const char *input_of(const struct collopt_operation *op, int rank)
+{
+    return rank == op->rank && op->in != op->out ? op->in : op->data(op, rank);
+}
+
+/* TO = the N elements from FIRST on of ranks 0 to OPERANDS - 1, combined in the order of the
+ * ranks. */
+static int combine(const struct collopt_operation *op, char *to, size_t first, size_t n,
+                   int operands)
+{
+    const void *operand[operands];
+
+    operand[0] = input_of(op, 0) + first * unit(op);
+    for (int r = 1; r < operands; r++)
+        operand[r] = input_of(op, r) + first * unit(op);
+    if (operands == 1)
+        copy(op, to, operand[0], n);
+    else if (op->facts.kernel)
+        collopt_fold_here(&op->facts, to, operands, operand, n);
+    else {
+        copy(op, to, operand[operands - 1], n);
+        for (int r = operands - 2; r >= 0; r--) {
+            int err = collopt_combine_by_host(&op->facts, (char *)operand[r], to, n);
+
+            if (err)
+                return err;
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+static int combine_packed(const struct collopt_operation *op)
+{
+    int err = unpack(op, op->operands - 1, op->out);
+
+    for (int r = op->operands - 2; r >= 0 && !err; r--)
+        if (!(err = unpack(op, r, op->aside)))
+            err = collopt_combine_by_host(&op->facts, op->aside, op->out, op->mine);
+    return err;
+}
+
+/* A slice of this start that nobody has claimed; false: there is none. */
+static bool claim(const struct collopt_operation *op, size_t *slice)
+{
+    uint64_t before = op->slices_before;
+    uint64_t next = atomic_load_explicit(&op->work->claimed, memory_order_relaxed);
+
+    do
+        if (next >= before + op->slices)
+            return false;
+    while (!atomic_compare_exchange_weak_explicit(&op->work->claimed, &next, next + 1,
+                                                  memory_order_relaxed,
+                                                  memory_order_relaxed));
+    *slice = (size_t)(next - before);
+    return true;
+}
+
+/* An error is this rank's; the others get what there is. */
+static void work_on_slices(struct collopt_operation *op)
+{
+    size_t slice;
+
+    while (claim(op, &slice)) {
+        size_t first = slice * op->slice, left = op->count - first;
+        size_t n = left < op->slice ? left : op->slice;
+        int err = combine(op, op->result + first * unit(op), first, n,
+                          op->ranks);
+
+        op->err = op->err ? op->err : err;
+        atomic_fetch_add_explicit(&op->work->finished, 1, memory_order_release);
+    }
+}
+
+static bool all_finished(const struct collopt_operation *op)
+{
+    uint64_t finished = atomic_load_explicit(&op->work->finished, memory_order_acquire);
+
+    return finished >= op->slices_before + op->slices;
+}
+
+bool collopt_operation_combine(struct collopt_operation *op)
+{
+    int err = MPI_SUCCESS;
+
+    if (op->err)                /* the buffers may be where the processor must not read */
+        return true;
+    if (op->slices > 0)
+        work_on_slices(op);
+    if (op->operands == 0 || op->mine == 0)
+        return true;
+    if (op->slices > 0 && !all_finished(op))
+        return false;
+    if (op->slices > 0)
+        copy(op, op->out, op->result, op->count);
+    else if (op->packed)
+        err = combine_packed(op);
+    else
+        err = combine(op, op->out, op->first, op->mine, op->operands);
+    op->err = op->err ? op->err : err;
+    return true;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* The counters' entries: no algorithm was chosen. */
+#define ENTRY(ID, NAME) [COLLOPT_##ID] = { .name = NAME, .collective = COLLOPT_##ID }
+#define ENTRIES(NAME) \
+    { ENTRY(REDUCE, NAME), ENTRY(ALLREDUCE, NAME), ENTRY(REDUCE_SCATTER, NAME), \
+      ENTRY(REDUCE_SCATTER_BLOCK, NAME), ENTRY(SCAN, NAME), ENTRY(EXSCAN, NAME) }
+static const struct collopt_algorithm counted[2][COLLOPT_COLLECTIVES] = {
+    ENTRIES("persistent"), ENTRIES("nonblocking")
+};
+
+void collopt_operation_count(const struct collopt_operation *op)
+{
+    const struct collopt_algorithm *a = &counted[op->nonblocking][op->collective];
+    int class = collopt_size_class(op->bytes);
+
+    if (!op->timed)
+        collopt_count_call(a, class, op->bytes);
+    else
+        collopt_count(a, class, &(struct collopt_counter){
+            .calls = 1, .bytes = op->bytes, .seconds = op->seconds, .least = op->seconds,
+            .most = op->seconds, .sent = { [COLLOPT_SENT_BY_SHM] = op->bytes } });
+}
+
+void collopt_operation_end(struct collopt_operation *op)
+{
+    if (op->staging) {
+        int err = collopt_stage_end(op->staging);
+
+        op->err = op->err ? op->err : err;
+        op->staging = NULL;
+    }
+    atomic_store_explicit(&op->stage, COLLOPT_DONE, memory_order_release);
+}

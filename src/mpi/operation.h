@@ -1,0 +1,120 @@
+/* Reductions whose call returns before they are complete: persistent and nonblocking ones of the
+ * ranks of one node.
+ *
+ * They are published when they are started: a rank copies its input into shared memory and stores a
+ * number there. From then on nothing more is needed of it: whoever waits reads what all ranks have
+ * published and combines what it is to have. So a rank may be anywhere between its start and its
+ * MPI_Wait, also in a call of the host's that waits, or compute. persistent.h and nonblocking.h say
+ * where the input lies and when it may be overwritten; here is what they have in common.
+ *
+ * Where each rank would combine the whole of a long vector, the ranks that wait claim slices of
+ * it instead, and copy the others' from a shared result. Whoever claims a slice is inside a call
+ * and goes on until it is done. */
+#ifndef COLLOPT_MPI_OPERATION_H
+#define COLLOPT_MPI_OPERATION_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpi/attributes.h"
+#include "mpi/execute.h"
+#include "mpi/host.h"
+#include "schedule/schedule.h"
+#include "shm/segment.h"
+
+struct collopt_call;
+struct collopt_comm;
+struct collopt_nonblocking;
+struct collopt_staging;
+
+enum collopt_stage {
+    COLLOPT_INACTIVE,
+    COLLOPT_STARTED,
+    COLLOPT_DONE,               /* the result is there; the program was not told */
+    COLLOPT_TOLD                /* by its request, which is complete in the host */
+};
+
+struct collopt_work {           /* on slices, in shared memory */
+    _Alignas(COLLOPT_SHM_LINE) _Atomic uint64_t claimed;
+    _Alignas(COLLOPT_SHM_LINE) _Atomic uint64_t finished;
+};
+
+struct collopt_operation {
+    /* the program's handle: a persistent receive from this rank itself */
+    _Atomic(MPI_Request) request;
+    _Atomic(struct collopt_operation *) chain;  /* the next one in the table of requests.c */
+    struct collopt_nudge nudge;
+    _Atomic enum collopt_stage stage;   /* the first one that collopt_operation_clear() clears */
+    int err;                    /* of the last start */
+    uint64_t number;            /* of the last start; of the communicator's nonblocking call */
+
+    enum collopt_collective collective;
+    struct collopt_facts facts;
+    int root, rank, ranks;
+    const void *users_in;
+    void *users_out;            /* equal: in place */
+    const void *in;             /* the same, unless they are in device memory */
+    void *out;
+    struct collopt_staging *staging;
+    size_t count, bytes;        /* elements of the input vector; bytes of data in it */
+    size_t first, mine;         /* elements of the result of this rank */
+    int operands;               /* ranks 0 to OPERANDS - 1 are combined for this rank */
+    bool packed;                /* packed data is published; else elements as they lie in memory */
+    /* what RANK has published */
+    const char *(*data)(const struct collopt_operation *op, int rank);
+    int seen;                   /* ranks that are known to have started */
+
+    size_t slice;               /* elements of a slice */
+    unsigned slices;            /* 0: each rank combines its result alone */
+    struct collopt_work *work;
+    uint64_t slices_before;     /* this start, in what WORK counts */
+    char *result;               /* that slices are combined to */
+    char *scratch, *aside;      /* PACKED: for one vector; its element 0 */
+
+    struct collopt_comm *owner; /* whose state may be another one's by now */
+    MPI_Comm comm;
+    bool timed, yields;
+    double seconds;
+    bool frees_op, frees_type;  /* the program has freed them, but for this operation */
+
+    /* persistent: shared by the ranks, or this rank's own where it is alone */
+    char *memory;
+    size_t size, part, slot;    /* bytes in all, of a rank, of a slot */
+    /* nonblocking; NULL: persistent, or this rank is alone */
+    struct collopt_nonblocking *queue;
+    bool nonblocking;
+    bool written, differs;      /* its record; some rank has called something else */
+    char *own;                  /* what this rank has published */
+    /* of unused or queued ones, or of those that were freed while they were active */
+    struct collopt_operation *next;
+};
+
+/* A cleared one; NULL: no memory. */
+struct collopt_operation *collopt_operation_take(void);
+/* Frees what it has, and all but its request, nudge and place in the table is cleared. */
+void collopt_operation_clear(struct collopt_operation *op);
+/* Gives it back; the request is not its own. */
+void collopt_operation_give_back(struct collopt_operation *op);
+
+/* Fills it in from CALL, on C, which is taken over; else why the call is not served. */
+const char *collopt_operation_describe(struct collopt_operation *op, struct collopt_comm *c,
+                                       struct collopt_call *call);
+/* Bytes that each rank publishes. */
+size_t collopt_operation_published(const struct collopt_operation *op);
+/* Cuts it into slices, if they save the ranks enough work; alike on all ranks. */
+void collopt_operation_cut(struct collopt_operation *op);
+
+/* A start: the user's buffers are looked at. Then the input is copied to where it is published. */
+void collopt_operation_begin(struct collopt_operation *op);
+void collopt_operation_copy_in(struct collopt_operation *op, char *to);
+/* All OPERANDS have started: combines the result. False: slices that others have claimed are not
+ * finished. */
+bool collopt_operation_combine(struct collopt_operation *op);
+/* It is complete: DONE. */
+void collopt_operation_end(struct collopt_operation *op);
+/* Of the last start, for the report. */
+void collopt_operation_count(const struct collopt_operation *op);
+
+#endif

@@ -1,0 +1,10 @@
+/* Calls that are passed through to the host. */
+#ifndef COLLOPT_MPI_PASS_THROUGH_H
+#define COLLOPT_MPI_PASS_THROUGH_H
+
+struct collopt_call;
+
+/* Runs CALL by the host's own function with the caller's arguments. */
+int collopt_hand_over(const struct collopt_call *call);
+
+#endif

@@ -1,0 +1,28 @@
+/* Persistent reductions: each has shared memory of its own.
+ *
+ * MPI_Allreduce_init and its like make two slots there for the input of each rank, and MPI_Start
+ * publishes its number in one of them. So operations may be started in any order.
+ *
+ * A rank starts again when the operation is complete on it, and it is complete when all ranks
+ * have started it. So a rank that has started number N + 2 has seen all ranks start N + 1, and
+ * they have read what it published as N: two slots are enough, and nobody acknowledges anything. */
+#ifndef COLLOPT_MPI_PERSISTENT_H
+#define COLLOPT_MPI_PERSISTENT_H
+
+#include <stdbool.h>
+
+struct collopt_call;
+struct collopt_comm;
+struct collopt_operation;
+
+/* Makes an operation of CALL on C, which is taken over. Collective. NULL, on all ranks, where
+ * some rank cannot serve it; WHY says what is wrong here. *ERR: this rank cannot go on. */
+struct collopt_operation *collopt_persistent_make(struct collopt_comm *c, struct collopt_call *call,
+                                                  const char **why, int *err);
+void collopt_persistent_start(struct collopt_operation *op);
+/* Goes on without waiting; true: it is DONE. */
+bool collopt_persistent_advance(struct collopt_operation *op);
+/* Frees it; the request is not its own. */
+void collopt_persistent_free(struct collopt_operation *op);
+
+#endif

@@ -1,0 +1,607 @@
+/* Maps the segments of a node, and carries messages by channels; see transport.h. */
+#include "config.h"
+
+#include "mpi/shm.h"
+#include "base/log.h"
+#include "mpi/comm.h"
+#include "mpi/context.h"
+#include "mpi/execute.h"
+#include "mpi/host.h"
+#include "mpi/plan.h"
+#include "mpi/rank_info.h"
+#include "schedule/schedule.h"
+#include "settings/settings.h"
+#include "shm/channel.h"
+#include "shm/segment.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SHORTEST_PIECE = 1024, LONGEST_PIECE = 32 << 10 };
+
+static char **segment;          /* [ranks of MPI_COMM_WORLD] as mapped here; NULL: not on this node, or not to be used */
+static int segments, this_rank;
+static bool here, everywhere, roomy;
+
+/* ---- segments --------------------------------------------------------------------------------------------------- */
+
+void collopt_shm_offer(struct collopt_segment_key *key)
+{
+    char why[160];
+
+    *key = (struct collopt_segment_key){ .descriptor = -1 };
+#ifndef COLLOPT_HOST_SMPI       /* its ranks are threads of one process, and time is simulated */
+    if (collopt_settings()->shm == COLLOPT_SHM_OFF)
+        return;
+    collopt_segment_make(collopt_settings()->shm_size, key, why, sizeof why);
+    if (key->descriptor < 0)
+        collopt_say_once(COLLOPT_LOG_DECIDE, "no shared memory on this node, messages are used: %s", why);
+#else
+    (void)why;
+#endif
+}
+
+/* Maps the segments of this rank's node; false: one of them cannot be. */
+static bool attach(const struct collopt_sight *seen)
+{
+    char why[160];
+
+    roomy = true;
+    for (int r = 0; r < segments; r++) {
+        if (seen[r].node != seen[this_rank].node)
+            continue;
+        segment[r] = r == this_rank ? collopt_segment_base() : collopt_segment_attach(&seen[r].segment, why, sizeof why);
+        if (!segment[r]) {
+            collopt_say_once(COLLOPT_LOG_DECIDE, "no shared memory on this node, messages are used: %s",
+                             r == this_rank ? "there is no segment" : why);
+            return false;
+        }
+        roomy = roomy && collopt_segment_has_room(segment[r]);
+    }
+    return true;
+}
+
+static void detach(void)
+{
+    for (int r = 0; r < segments; r++)
+        if (segment[r] && r != this_rank)
+            collopt_segment_detach(segment[r]);
+    free(segment);
+    segment = NULL;
+    segments = 0;
+    here = everywhere = false;
+    collopt_segment_drop();
+}
+
+/* Nodes are numbered from 0; *SHARED: some has several ranks. */
+static int count_nodes(const struct collopt_sight *seen, int ranks, bool *shared)
+{
+    int nodes = 0;
+
+    *shared = false;
+    for (int r = 0; r < ranks; r++)
+        if (seen[r].node >= nodes)
+            nodes = seen[r].node + 1;
+        else
+            *shared = true;
+    return nodes;
+}
+
+/* OK[node], over all ranks of all nodes. */
+static bool agree_on_nodes(MPI_Comm hidden, int *ok, int nodes)
+{
+    int *all = malloc((size_t)nodes * sizeof *all);
+    bool agreed = collopt_host.Allreduce(all ? ok : MPI_IN_PLACE, all ? all : ok, nodes, MPI_INT, MPI_MIN, hidden) == MPI_SUCCESS;
+
+    if (all)
+        memcpy(ok, all, (size_t)nodes * sizeof *ok);
+    free(all);
+    return agreed;
+}
+
+/* Every rank takes part in the agreement, whatever it lacks.  COLLOPT_SHM is alike on all. */
+void collopt_shm_begin(MPI_Comm hidden, int rank, int ranks, const struct collopt_sight *seen)
+{
+    bool shared;
+    int nodes = count_nodes(seen, ranks, &shared);
+    int *ok = collopt_settings()->shm != COLLOPT_SHM_OFF && shared ? malloc((size_t)nodes * sizeof *ok) : NULL;
+
+    if (!ok) {
+        collopt_segment_drop();
+        return;
+    }
+    this_rank = rank;
+    segments = ranks;
+    segment = calloc((size_t)ranks, sizeof *segment);
+    for (int i = 0; i < nodes; i++)
+        ok[i] = 1;
+    ok[seen[rank].node] = segment && attach(seen);
+    everywhere = agree_on_nodes(hidden, ok, nodes);
+    here = everywhere && ok[seen[rank].node];
+    for (int i = 0; i < nodes; i++)
+        everywhere = everywhere && ok[i];
+    free(ok);
+    if (!here && segment)
+        detach();
+}
+
+void collopt_shm_end(void)
+{
+    if (segment)
+        detach();
+    else
+        collopt_segment_drop();
+}
+
+bool collopt_shm_everywhere(void)
+{
+    return everywhere;
+}
+
+char *collopt_shm_segment(int rank)
+{
+    return segment[rank];
+}
+
+bool collopt_shm_has_room(void)
+{
+    return roomy;
+}
+
+/* ---- the channels of a communicator ------------------------------------------------------------------------------- */
+
+bool collopt_shm_carries(const struct collopt_comm *c)
+{
+    return here && !c->own;
+}
+
+bool collopt_shm_near(const struct collopt_comm *c, bool *near)
+{
+    const int *node = c->topology.node;
+    bool any = false;
+
+    for (int r = 0; r < c->ranks; r++) {
+        near[r] = r != c->rank && (!node || node[r] == node[c->rank]) && segment[collopt_peer(c, r).rank];
+        any = any || near[r];
+    }
+    return any;
+}
+
+/* So many bytes that each rank of the node can have a channel to each other one in half of its segment. */
+size_t collopt_shm_piece(const struct collopt_comm *c)
+{
+    size_t peers = (size_t)(c->topology.largest > 0 ? c->topology.largest : c->ranks) - 1;
+    size_t room = collopt_settings()->shm_size / 2 / (COLLOPT_BLOCKS + 1) / (peers > 0 ? peers : 1), piece = SHORTEST_PIECE;
+
+    while (piece * 2 <= room && piece * 2 <= LONGEST_PIECE)
+        piece *= 2;
+    return piece;
+}
+
+/* A row of tags that no call uses: one for each strand. */
+static int tag_of_link(const struct collopt_comm *c, const struct collopt_link *l)
+{
+    return collopt_peer(c, l->outgoing ? l->peer : c->rank).tags + (COLLOPT_CONTEXT_CALLS - 1) * COLLOPT_STRAND_TAGS + l->tag;
+}
+
+static int tell(struct collopt_comm *c, struct collopt_link *l)
+{
+    int peer = collopt_peer(c, l->peer).rank;
+
+    if (!l->outgoing)
+        return PMPI_Irecv(&l->offset, sizeof l->offset, MPI_BYTE, peer, tag_of_link(c, l), c->hidden, &l->told);
+    l->open = true;
+    l->closed = !collopt_channel_make(&l->channel);
+    l->offset = l->closed ? -1 : (char *)l->channel.ring - l->channel.base;
+    return PMPI_Isend(&l->offset, sizeof l->offset, MPI_BYTE, peer, tag_of_link(c, l), c->hidden, &l->told);
+}
+
+static struct collopt_link *find(const struct collopt_comm *c, int peer, int tag, bool outgoing)
+{
+    struct collopt_link *l = c->links;
+
+    while (l && (l->peer != peer || l->tag != tag || l->outgoing != outgoing))
+        l = l->next;
+    return l;
+}
+
+struct collopt_link *collopt_shm_link(struct collopt_comm *c, int peer, int tag, bool outgoing, size_t bytes)
+{
+    struct collopt_link *l = find(c, peer, tag, outgoing);
+
+    if (!l) {
+        if (!(l = calloc(1, sizeof *l)))
+            return NULL;
+        *l = (struct collopt_link){ .peer = peer, .tag = tag, .outgoing = outgoing, .told = MPI_REQUEST_NULL, .next = c->links };
+        c->links = l;
+        if (tell(c, l))
+            return NULL;
+    }
+    if (outgoing && !l->closed)
+        collopt_channel_widen(&l->channel, bytes, collopt_shm_piece(c));
+    return l;
+}
+
+/* The receiver was told of every channel before the first message in it, so what was told has arrived; a call that failed
+ * may have left it. */
+void collopt_shm_unlink(struct collopt_comm *c)
+{
+    struct collopt_link *l;
+
+    c->execution.sending = c->execution.receiving = NULL;
+    while ((l = c->links)) {
+        c->links = l->next;
+        if (l->told != MPI_REQUEST_NULL) {
+            if (!l->outgoing)
+                collopt_host.Cancel(&l->told);
+            collopt_host.Request_free(&l->told);
+        }
+        if (l->outgoing && !l->closed && !c->spoilt)
+            collopt_channel_free(&l->channel);
+        if (!c->spoilt)
+            free(l);
+    }
+}
+
+/* ---- payloads ------------------------------------------------------------------------------------------------------ */
+
+static char *address(const struct collopt_execution *e, int place, size_t at)
+{
+    return e->place[place] + (ptrdiff_t)at * e->plan->facts.extent;
+}
+
+static void gather(const struct collopt_execution *e, const struct collopt_wire *w, char *payload)
+{
+    const struct collopt_message *m = w->message;
+
+    if (m->runs == 1) {
+        collopt_channel_write(payload, e->place[w->place] + w->at, w->bytes);
+        return;
+    }
+    for (int i = 0; i < m->runs; i++) {
+        memcpy(payload, address(e, m->run[i].place, m->run[i].at), m->run[i].n * e->plan->facts.size);
+        payload += m->run[i].n * e->plan->facts.size;
+    }
+}
+
+static void scatter(const struct collopt_execution *e, const struct collopt_wire *w, const char *payload)
+{
+    const struct collopt_message *m = w->message;
+
+    if (m->runs == 1) {
+        memcpy(e->place[w->place] + w->at, payload, w->bytes);
+        return;
+    }
+    for (int i = 0; i < m->runs; i++) {
+        memcpy(address(e, m->run[i].place, m->run[i].at), payload, m->run[i].n * e->plan->facts.size);
+        payload += m->run[i].n * e->plan->facts.size;
+    }
+}
+
+/* The datatype of a message's runs, with displacements from ANCHOR. */
+static int anchored_type(const struct collopt_execution *e, const struct collopt_wire *w, const char *anchor, MPI_Datatype *made)
+{
+    MPI_Aint base[e->plan->bound->slots + COLLOPT_FIRST_SLOT], from;
+    int err = PMPI_Get_address(anchor, &from);
+
+    for (int i = 0; i < w->message->runs && !err; i++) {
+        int place = w->message->run[i].place;
+
+        if (!(err = PMPI_Get_address(e->place[place], &base[place])))
+            base[place] -= from;
+    }
+    return err ? err : collopt_wire_type(e->plan, w, base, made);
+}
+
+/* Packs a layout that is not plain, or unpacks it: hosts put bare data in the order of the type.  Address 0 is MPI_BOTTOM, which
+ * MPICH's MPI_Unpack takes for a mistake, so there, and for several places, displacements count from elsewhere. */
+static int convert(const struct collopt_execution *e, const struct collopt_wire *w, char *payload)
+{
+    static char anchor;
+    char *at = e->place[w->place] + w->at;
+    MPI_Datatype type = w->type;
+    bool anchored = w->absolute || !at;
+    int count = anchored ? 1 : w->count, position = 0, err;
+
+    if (anchored && (err = anchored_type(e, w, at = &anchor, &type)))
+        return err;
+    if (w->message->send)
+        err = PMPI_Pack(at, count, type, payload, (int)w->bytes, &position, e->comm->hidden);
+    else
+        err = PMPI_Unpack(payload, (int)w->bytes, &position, at, count, type, e->comm->hidden);
+    if (anchored)
+        collopt_host.Type_free(&type);
+    return err;
+}
+
+/* ---- messages ---------------------------------------------------------------------------------------------------------- */
+
+static int send_now(struct collopt_execution *e, int message)
+{
+    const struct collopt_wire *w = &e->plan->wire[message];
+    struct collopt_channel *ch = &w->link->channel;
+    char *payload = w->link->closed ? NULL : collopt_channel_payload(ch, w->bytes);
+    int err;
+
+    if (!payload) {
+        if (!w->link->closed)
+            collopt_channel_send(ch, e->call, NULL, 0);
+        e->diverted += w->bytes;
+        return collopt_start(e, message);
+    }
+    if (__builtin_expect(w->flat, 1))
+        gather(e, w, payload);
+    else if ((err = convert(e, w, payload)))
+        return err;
+    collopt_channel_send(ch, e->call, payload, w->bytes);
+    return MPI_SUCCESS;
+}
+
+/* ---- queues of messages that wait, one for each link ------------------------------------------------------------ */
+
+enum { LAST = -1 };
+
+static void enqueue(struct collopt_execution *e, struct collopt_link **list, int message)
+{
+    struct collopt_link *l = e->plan->wire[message].link;
+
+    if (l->head)
+        e->next[l->tail - 1] = message + 1;
+    else
+        l->head = message + 1;
+    l->tail = message + 1;
+    e->next[message] = LAST;
+    if (l->listed)
+        return;
+    l->listed = true;
+    l->queued = *list;
+    *list = l;
+}
+
+static void dequeue(struct collopt_execution *e, struct collopt_link *l)
+{
+    int first = l->head - 1;
+
+    l->head = e->next[first] == LAST ? 0 : e->next[first];
+    e->next[first] = 0;
+}
+
+/* Calls SERVE for the links of *LIST; those whose queues are empty leave it. */
+static int serve_links(struct collopt_execution *e, struct collopt_link **list,
+                       int (*serve)(struct collopt_execution *e, struct collopt_link *l))
+{
+    int err = MPI_SUCCESS;
+
+    while (*list && !err) {
+        struct collopt_link *l = *list;
+
+        err = serve(e, l);
+        if (l->head) {
+            list = &l->queued;
+        } else {
+            l->listed = false;
+            *list = l->queued;
+        }
+    }
+    return err;
+}
+
+int collopt_shm_send(struct collopt_execution *e, int message)
+{
+    struct collopt_link *l = e->plan->wire[message].link;
+
+    if (__builtin_expect(!l->head && (l->closed || collopt_channel_has_room(&l->channel, e->plan->wire[message].bytes)), 1))
+        return send_now(e, message);
+    enqueue(e, &e->sending, message);
+    e->lates++;
+    return MPI_SUCCESS;
+}
+
+static int send_queued(struct collopt_execution *e, struct collopt_link *l)
+{
+    int err = MPI_SUCCESS;
+
+    while (!err && l->head && collopt_channel_has_room(&l->channel, e->plan->wire[l->head - 1].bytes)) {
+        int message = l->head - 1;
+
+        dequeue(e, l);
+        e->lates--;
+        err = send_now(e, message);
+    }
+    return err;
+}
+
+int collopt_shm_send_late(struct collopt_execution *e)
+{
+    return serve_links(e, &e->sending, send_queued);
+}
+
+static int open_link(struct collopt_comm *c, struct collopt_link *l)
+{
+    int told, err = collopt_host.Test(&l->told, &told, MPI_STATUS_IGNORE);
+
+    if (err || !told)
+        return err;
+    l->open = true;
+    l->closed = l->offset < 0;
+    if (!l->closed)
+        collopt_channel_open(&l->channel, segment[collopt_peer(c, l->peer).rank], (size_t)l->offset);
+    return MPI_SUCCESS;
+}
+
+/* A message that goes by the host: its receive begins when that is known. */
+static int receive_by_host(struct collopt_execution *e, int message, bool *done)
+{
+    int err = MPI_SUCCESS;
+
+    if (e->request[message] == MPI_REQUEST_NULL)
+        err = collopt_start(e, message);
+    return err ? err : collopt_test(&e->request[message], done);
+}
+
+static bool is_view(const struct collopt_execution *e, int place)
+{
+    return place >= COLLOPT_FIRST_SLOT + e->plan->bound->slots - e->plan->bound->views;
+}
+
+/* The message that is read where it is moves to the scratch that it stands for, so that its cell can be taken. */
+static void move_held(struct collopt_execution *e, struct collopt_link *l)
+{
+    const struct collopt_wire *w = &e->plan->wire[l->held - 1];
+    char *scratch = e->scratch + e->plan->slot[w->place - COLLOPT_FIRST_SLOT];
+
+    memcpy(scratch, e->place[w->place], w->bytes);
+    e->place[w->place] = scratch;
+    l->held = 0;
+    collopt_channel_take(&l->channel);
+}
+
+/* A datatype of the user's may want to lie at multiples of 32 or 64 bytes, as it does in a block but not in a cell. */
+static bool may_lie_here(const struct collopt_plan *plan, size_t bytes)
+{
+    return !plan->ordered || bytes > COLLOPT_INLINE;
+}
+
+/* The next message of its channel.  VIEW: it may be read where it is. */
+static int receive_next(struct collopt_execution *e, int message, bool view, bool *done)
+{
+    const struct collopt_wire *w = &e->plan->wire[message];
+    struct collopt_link *l = w->link;
+    const char *payload;
+    size_t bytes;
+    int err = MPI_SUCCESS;
+
+    *done = false;
+    if (__builtin_expect(!l->open, 0) && ((err = open_link(e->comm, l)) || !l->open))
+        return err;
+    if (__builtin_expect(l->closed || e->request[message] != MPI_REQUEST_NULL, 0))
+        return receive_by_host(e, message, done);
+    if (__builtin_expect(l->held > 0, 0))
+        move_held(e, l);
+    switch (collopt_channel_look(&l->channel, e->call, &payload, &bytes)) {
+    case COLLOPT_NOT_THERE:
+        return MPI_SUCCESS;
+    case COLLOPT_COMES_BY_HOST:
+        collopt_channel_take(&l->channel);
+        return receive_by_host(e, message, done);
+    case COLLOPT_THERE:
+        break;
+    }
+    *done = true;
+    if (__builtin_expect(bytes != w->bytes, 0)) {       /* ranks have called with different counts */
+        collopt_channel_take(&l->channel);
+        return MPI_ERR_TRUNCATE;
+    }
+    if (view && is_view(e, w->place) && may_lie_here(e->plan, bytes)) {
+        e->place[w->place] = (char *)payload;
+        l->held = message + 1;
+        return MPI_SUCCESS;
+    }
+    if (w->flat)
+        scatter(e, w, payload);
+    else
+        err = convert(e, w, (char *)payload);
+    collopt_channel_take(&l->channel);
+    return err;
+}
+
+void collopt_shm_post(struct collopt_execution *e, int message)
+{
+    enqueue(e, &e->receiving, message);
+    e->posteds++;
+}
+
+/* Stores what has arrived for the posted receives of L that come before MESSAGE. */
+static int store_before(struct collopt_execution *e, struct collopt_link *l, int message)
+{
+    bool done = true;
+
+    while (l->head && l->head - 1 != message) {
+        int first = l->head - 1, err = receive_next(e, first, false, &done);
+
+        if (err || !done)
+            return err;
+        e->arrived[first] = true;
+        dequeue(e, l);
+        e->posteds--;
+    }
+    return MPI_SUCCESS;
+}
+
+static int store_queued(struct collopt_execution *e, struct collopt_link *l)
+{
+    return store_before(e, l, -1);
+}
+
+int collopt_shm_drain(struct collopt_execution *e)
+{
+    return serve_links(e, &e->receiving, store_queued);
+}
+
+static int receive_posted(struct collopt_execution *e, int message, bool *done)
+{
+    struct collopt_link *l = e->plan->wire[message].link;
+    int err;
+
+    *done = e->arrived[message];
+    e->arrived[message] = false;
+    if (*done)
+        return MPI_SUCCESS;
+    if ((err = store_before(e, l, message)) || (l->head && l->head - 1 != message)
+        || (err = receive_next(e, message, true, done)) || !*done)
+        return err;
+    if (l->head) {
+        dequeue(e, l);
+        e->posteds--;
+    }
+    return MPI_SUCCESS;
+}
+
+int collopt_shm_receive(struct collopt_execution *e, int message, bool *done)
+{
+    if (__builtin_expect(e->posteds == 0 && !e->arrived[message], 1))
+        return receive_next(e, message, true, done);
+    return receive_posted(e, message, done);
+}
+
+void collopt_shm_take(const struct collopt_execution *e, const struct collopt_step *s)
+{
+    const struct collopt_bound *b = e->plan->bound;
+    int first = COLLOPT_FIRST_SLOT + b->slots - b->views;
+
+    for (int r = 1; r < s->runs; r++)
+        if (s->run[r].last) {
+            int message = b->view[s->run[r].place - first].message;
+            struct collopt_link *l = e->plan->wire[message].link;
+
+            if (l->held != message + 1)         /* it was moved, or came by the host */
+                continue;
+            l->held = 0;
+            collopt_channel_take(&l->channel);
+        }
+}
+
+static void forget(struct collopt_link **list)
+{
+    for (; *list; *list = (*list)->queued) {
+        (*list)->head = 0;
+        (*list)->listed = false;
+    }
+}
+
+void collopt_shm_abandon(struct collopt_execution *e)
+{
+    forget(&e->sending);
+    forget(&e->receiving);
+    e->lates = e->posteds = 0;
+    for (int i = 0; i < e->plan->bound->messages; i++) {
+        struct collopt_link *l = e->plan->wire[i].link;
+
+        e->next[i] = 0;
+        e->arrived[i] = false;
+        if (!l || l->outgoing || !l->open || l->closed)
+            continue;
+        l->held = 0;
+        collopt_channel_take_all(&l->channel);
+    }
+}

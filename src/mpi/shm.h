@@ -1,0 +1,77 @@
+/* Messages of schedules between ranks of one node, by shared memory.
+ *
+ * At MPI_Init the processes of a node map each other's segments.  It is all or nothing for a node, and all ranks of the
+ * job know which nodes have it.  A communicator gets a channel from one rank to another when its first plan has a
+ * message between them: the sender makes it and tells the receiver, by one message of the host's, where it is, or that
+ * there is no room for one; then all their messages go by the host.  A single message does so where its payload finds no
+ * room in the sender's segment.  So nothing has to be agreed on beyond the plan itself. */
+#ifndef COLLOPT_SHM_TRANSPORT_H
+#define COLLOPT_SHM_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "mpi/host.h"
+#include "shm/channel.h"
+
+struct collopt_comm;
+struct collopt_execution;
+struct collopt_problem;
+struct collopt_segment_key;
+struct collopt_sight;
+struct collopt_step;
+
+struct collopt_link {           /* a channel of a communicator */
+    struct collopt_channel channel;
+    int peer, tag;              /* on the communicator; the strand's */
+    bool outgoing;
+    bool open;                  /* else the receiver has not been told yet where it is */
+    bool closed;                /* there is none: all goes by the host */
+    bool listed;                /* among the execution's links with a queue */
+    int head, tail;             /* the queue's first and last message + 1; 0: it is empty */
+    struct collopt_link *queued;        /* the next one of these links */
+    int held;                   /* the message + 1 that is read where it is; 0: none */
+    long long offset;           /* in the sender's segment; -1: there is none */
+    MPI_Request told;
+    struct collopt_link *next;
+};
+
+/* After the ranks of MPI_COMM_WORLD have seen each other: maps the segments of this node.  Collective on HIDDEN. */
+void collopt_shm_begin(MPI_Comm hidden, int rank, int ranks, const struct collopt_sight *seen);
+void collopt_shm_end(void);
+/* The segment of this process, to be told to the others; made unless COLLOPT_SHM=off. */
+void collopt_shm_offer(struct collopt_segment_key *key);
+/* Do the ranks of every node share memory?  All ranks answer alike. */
+bool collopt_shm_everywhere(void);
+
+/* Of a rank of MPI_COMM_WORLD that is on this node. */
+char *collopt_shm_segment(int rank);
+/* Do all ranks of this node have room behind their segments? They answer alike. */
+bool collopt_shm_has_room(void);
+/* Does shared memory carry what the calls on C send inside this rank's node? */
+bool collopt_shm_carries(const struct collopt_comm *c);
+/* NEAR[r]: rank R is another one of this node.  False: none is.  For what shared memory carries. */
+bool collopt_shm_near(const struct collopt_comm *c, bool *near);
+/* Bytes of a message; longer ones are cut. */
+size_t collopt_shm_piece(const struct collopt_comm *c);
+/* The channel for messages to or from PEER of the strand with this TAG; a new one is told to the receiver.  NULL: no memory. */
+struct collopt_link *collopt_shm_link(struct collopt_comm *c, int peer, int tag, bool outgoing, size_t bytes);
+/* Of a communicator that is freed. */
+void collopt_shm_unlink(struct collopt_comm *c);
+
+/* A send begins.  Its payload is copied, at once or when there is room: until then it is in the queue of its link. */
+int collopt_shm_send(struct collopt_execution *e, int message);
+/* Sends what waited for room, as far as there is some now. */
+int collopt_shm_send_late(struct collopt_execution *e);
+/* A receive begins.  Messages of a channel arrive in the order of their receives. */
+void collopt_shm_post(struct collopt_execution *e, int message);
+/* While this rank waits: what has arrived for posted receives is stored, so that its senders have room. */
+int collopt_shm_drain(struct collopt_execution *e);
+/* Receives a message, posted or not, if it is there: *done. */
+int collopt_shm_receive(struct collopt_execution *e, int message, bool *done);
+/* Step S was the last to read some views. */
+void collopt_shm_take(const struct collopt_execution *e, const struct collopt_step *s);
+/* After an error: nothing is under way any more. */
+void collopt_shm_abandon(struct collopt_execution *e);
+
+#endif

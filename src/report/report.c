@@ -1,0 +1,764 @@
+/* The report: gathered from the counters, combined over ranks, written as JSON or as a table.
+ *
+ * A record is the sum of one key: collective, algorithm and size class, or MPI name, reason and size
+ * class. Keys are texts, so that records of different processes can be brought together.
+ * doc/report.md describes what is written. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "report/report.h"
+#include "base/json.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "collopt.h"
+#include "report/counters.h"
+#include "report/shares.h"
+#include "schedule/schedule.h"
+#include "select/lessons.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct record {
+    char what[40], how[56];     /* collective and algorithm; or MPI name and reason */
+    int64_t passed;             /* 1: calls passed through */
+    int64_t size_class;         /* -1: not known, of calls passed through */
+    uint64_t ranks;             /* that have made such calls */
+    uint64_t calls, bytes;      /* of all ranks */
+    uint64_t group_least, group_most;   /* ranks of the communicators, of calls passed through */
+    uint64_t sent[COLLOPT_SENT];        /* bytes, by all ranks */
+    double seconds;             /* of all ranks */
+    double least, most;         /* of one rank */
+    double call_least, call_most;       /* of one call */
+};
+
+struct collopt_report {
+    struct collopt_spread seconds;      /* since MPI_Init; no ranks: not known */
+    struct collopt_spread reductions;   /* of these, in reductions */
+    struct collopt_shares shares;       /* of both, rank by rank */
+    size_t records, room;
+    struct record *record;
+    struct collopt_lessons lessons;
+};
+
+/* ---- records ----------------------------------------------------------------------------------------------- */
+
+static int by_key(const void *a, const void *b)
+{
+    const struct record *x = a, *y = b;
+    int order = (int)(x->passed - y->passed);
+
+    if (order == 0)
+        order = strcmp(x->what, y->what);
+    if (order == 0)
+        order = strcmp(x->how, y->how);
+    if (order == 0)
+        order = (x->size_class > y->size_class) - (x->size_class < y->size_class);
+    return order;
+}
+
+static struct record *find(const struct collopt_report *r, const struct record *key)
+{
+    for (size_t i = 0; i < r->records; i++)
+        if (by_key(&r->record[i], key) == 0)
+            return &r->record[i];
+    return NULL;
+}
+
+static bool make_room(struct collopt_report *r, size_t more)
+{
+    size_t room = r->room ? r->room : 32;
+    struct record *record;
+
+    while (room < r->records + more)
+        room *= 2;
+    if (room == r->room)
+        return true;
+    record = realloc(r->record, room * sizeof *record);
+    if (!record)
+        return false;
+    r->record = record;
+    r->room = room;
+    return true;
+}
+
+static double lower(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static double higher(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* Adds what another process has done. There is room. */
+static void add(struct collopt_report *r, const struct record *other)
+{
+    struct record *sum = find(r, other);
+
+    if (!sum) {
+        r->record[r->records++] = *other;
+        return;
+    }
+    sum->ranks += other->ranks;
+    sum->calls += other->calls;
+    sum->bytes += other->bytes;
+    for (int i = 0; i < COLLOPT_SENT; i++)
+        sum->sent[i] += other->sent[i];
+    sum->seconds += other->seconds;
+    sum->least = lower(sum->least, other->least);
+    sum->most = higher(sum->most, other->most);
+    sum->group_least = other->group_least < sum->group_least ? other->group_least : sum->group_least;
+    sum->group_most = other->group_most > sum->group_most ? other->group_most : sum->group_most;
+    sum->call_least = lower(sum->call_least, other->call_least);
+    sum->call_most = higher(sum->call_most, other->call_most);
+}
+
+/* ---- this process ------------------------------------------------------------------------------------------ */
+
+struct gathering {
+    struct collopt_report *report;
+    double reductions;
+    bool failed;
+};
+
+static void gather(const struct collopt_sum *s, void *data)
+{
+    struct gathering *g = data;
+    const struct collopt_counter *c = &s->counter;
+    struct record one = { .passed = !s->algorithm, .size_class = s->size_class, .ranks = 1, .calls = c->calls, .bytes = c->bytes,
+                          .group_least = c->group_least, .group_most = c->group_most, .seconds = c->seconds,
+                          .least = c->seconds, .most = c->seconds, .call_least = c->least, .call_most = c->most };
+    struct record *same;
+
+    memcpy(one.sent, c->sent, sizeof one.sent);
+    if (s->algorithm || s->reason != COLLOPT_PASS_NESTED)
+        g->reductions += c->seconds;            /* nested calls are inside of others */
+    if (s->algorithm) {
+        snprintf(one.what, sizeof one.what, "%s", collopt_counted_as(s->algorithm));
+        snprintf(one.how, sizeof one.how, "%s", s->algorithm->name);
+    } else {
+        snprintf(one.what, sizeof one.what, "MPI%s%s", strncmp(s->name, "X_", 2) == 0 ? "" : "_", s->name);
+        snprintf(one.how, sizeof one.how, "%s", collopt_reason_names[s->reason]);
+    }
+    if (!make_room(g->report, 1)) {
+        g->failed = true;
+        return;
+    }
+    same = find(g->report, &one);           /* two spellings of one name, in this process */
+    if (same) {
+        one.seconds += same->seconds;
+        one.least = one.most = one.seconds;
+        same->ranks = 0;
+        same->seconds = 0;
+        same->least = same->most = one.seconds;
+    }
+    add(g->report, &one);
+}
+
+struct collopt_report *collopt_report_gather(double seconds)
+{
+    struct gathering g = { .report = calloc(1, sizeof *g.report) };
+
+    if (!g.report)
+        return NULL;
+    collopt_visit_sums(gather, &g);
+    if (!collopt_lessons_copy(&g.report->lessons) || g.failed) {
+        collopt_report_free(g.report);
+        return NULL;
+    }
+    if (seconds > 0)
+        g.report->seconds = (struct collopt_spread){ 1, seconds, seconds, seconds };
+    g.report->reductions = (struct collopt_spread){ 1, g.reductions, g.reductions, g.reductions };
+    return g.report;
+}
+
+void collopt_report_of_rank(struct collopt_report *r, int rank, int ranks, const char *host)
+{
+    struct collopt_share share = { .seconds = r->seconds, .reductions = r->reductions };
+
+    collopt_share_bounds(&share, rank, ranks);
+    snprintf(share.host, sizeof share.host, "%s", host);
+    if (collopt_shares_room(&r->shares, 1))
+        collopt_shares_add(&r->shares, &share);
+}
+
+void collopt_report_free(struct collopt_report *r)
+{
+    if (!r)
+        return;
+    free(r->record);
+    free(r->lessons.list);
+    free(r->shares.list);
+    free(r);
+}
+
+/* ---- between processes of one job: one build, one byte order ---------------------------------------------------- */
+
+struct head {
+    char magic[16];
+    uint64_t record_size, records, share_size, shares, lesson_size, lessons;
+    struct collopt_spread seconds, reductions;
+};
+
+static const char magic[16] = "collopt-report6";
+
+static void *append(void *to, const void *list, size_t bytes)
+{
+    if (bytes)
+        memcpy(to, list, bytes);
+    return (char *)to + bytes;
+}
+
+size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t size)
+{
+    struct head head = { .record_size = sizeof *r->record, .records = r->records,
+                         .share_size = sizeof *r->shares.list, .shares = r->shares.n,
+                         .lesson_size = sizeof *r->lessons.list, .lessons = r->lessons.n,
+                         .seconds = r->seconds, .reductions = r->reductions };
+    size_t records = r->records * sizeof *r->record, shares = r->shares.n * sizeof *r->shares.list;
+    size_t lessons = r->lessons.n * sizeof *r->lessons.list, all = sizeof head + records + shares + lessons;
+    void *at = buffer;
+
+    if (size < all)
+        return all;
+    memcpy(head.magic, magic, sizeof magic);
+    at = append(at, &head, sizeof head);
+    at = append(at, r->record, records);
+    at = append(at, r->shares.list, shares);
+    append(at, r->lessons.list, lessons);
+    return all;
+}
+
+static bool terminated(const char *text, size_t size)
+{
+    return memchr(text, '\0', size) != NULL;
+}
+
+static bool good_record(const struct record *e)
+{
+    return terminated(e->what, sizeof e->what) && terminated(e->how, sizeof e->how) && (e->passed == 0 || e->passed == 1)
+        && e->size_class >= -e->passed && e->size_class <= COLLOPT_SIZE_CLASSES;
+}
+
+static bool good_lesson(const struct collopt_lesson *l)
+{
+    return terminated(l->algorithm, sizeof l->algorithm) && l->collective >= 0 && l->collective < COLLOPT_COLLECTIVES
+        && l->size_class >= 0 && l->size_class <= COLLOPT_SIZE_CLASSES && l->tellers > 0;
+}
+
+/* Are SIZE bytes behind HEAD what it says? */
+static bool fits(const struct head *head, size_t size)
+{
+    if (memcmp(head->magic, magic, sizeof magic) || head->record_size != sizeof(struct record)
+        || head->share_size != sizeof(struct collopt_share) || head->lesson_size != sizeof(struct collopt_lesson)
+        || head->records > size / sizeof(struct record))
+        return false;
+    size -= head->records * sizeof(struct record);
+    if (head->shares > size / sizeof(struct collopt_share))
+        return false;
+    size -= head->shares * sizeof(struct collopt_share);
+    return size % sizeof(struct collopt_lesson) == 0 && head->lessons == size / sizeof(struct collopt_lesson);
+}
+
+/* Adds what lies at AT, or only looks whether it makes sense. */
+static bool merge(struct collopt_report *r, const struct head *head, const char *at, bool look)
+{
+    struct collopt_lesson lesson;
+    struct collopt_share share;
+    struct record record;
+    bool good = true;
+
+    for (uint64_t i = 0; i < head->records && good; i++, at += sizeof record) {
+        memcpy(&record, at, sizeof record);
+        good = good_record(&record);
+        if (!look)
+            add(r, &record);
+    }
+    for (uint64_t i = 0; i < head->shares && good; i++, at += sizeof share) {
+        memcpy(&share, at, sizeof share);
+        good = collopt_share_good(&share);
+        if (!look)
+            collopt_shares_add(&r->shares, &share);
+    }
+    for (uint64_t i = 0; i < head->lessons && good; i++, at += sizeof lesson) {
+        memcpy(&lesson, at, sizeof lesson);
+        good = good_lesson(&lesson);
+        if (!look)
+            collopt_lessons_add(&r->lessons, &lesson);
+    }
+    return good;
+}
+
+bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t size)
+{
+    const char *at = (const char *)buffer + sizeof(struct head);
+    struct head head;
+
+    if (size < sizeof head)
+        return false;
+    memcpy(&head, buffer, sizeof head);
+    if (!fits(&head, size - sizeof head) || !merge(r, &head, at, true) || !make_room(r, head.records)
+        || !collopt_shares_room(&r->shares, head.shares) || !collopt_lessons_room(&r->lessons, head.lessons))
+        return false;
+    collopt_spread_widen(&r->seconds, &head.seconds);
+    collopt_spread_widen(&r->reductions, &head.reductions);
+    return merge(r, &head, at, false);
+}
+
+/* ---- writing ----------------------------------------------------------------------------------------------- */
+
+/* The vectors of a size class have FROM .. TO bytes. */
+static void class_bounds(int64_t size_class, uint64_t *from, uint64_t *to)
+{
+    *from = size_class ? (UINT64_C(1) << (size_class - 1)) + 1 : 0;
+    *to = size_class >= 63 ? INT64_MAX : UINT64_C(1) << size_class;      /* readers of JSON want signed numbers */
+}
+
+static void json_spread(struct collopt_json *j, const char *key, double least, double mean, double most)
+{
+    collopt_json_object(j, key);
+    collopt_json_real(j, "min", least);
+    collopt_json_real(j, "mean", mean);
+    collopt_json_real(j, "max", most);
+    collopt_json_end(j);
+}
+
+static void json_class(struct collopt_json *j, int64_t size_class)
+{
+    uint64_t from, to;
+
+    class_bounds(size_class, &from, &to);
+    collopt_json_count(j, "bytes_from", from);
+    collopt_json_count(j, "bytes_to", to);
+}
+
+static void json_run(struct collopt_json *j, const struct record *e)
+{
+    collopt_json_object(j, NULL);
+    collopt_json_text(j, "collective", e->what);
+    collopt_json_text(j, "algorithm", e->how);
+    json_class(j, e->size_class);
+    collopt_json_count(j, "ranks", e->ranks);
+    collopt_json_count(j, "calls", e->calls);
+    collopt_json_count(j, "bytes", e->bytes);
+    collopt_json_object(j, "sent");
+    collopt_json_count(j, "messages", e->sent[COLLOPT_SENT_BY_HOST]);
+    collopt_json_count(j, "shared_memory", e->sent[COLLOPT_SENT_BY_SHM]);
+    collopt_json_end(j);
+    json_spread(j, "seconds", e->least, e->seconds / (double)e->ranks, e->most);
+    json_spread(j, "seconds_per_call", e->call_least, e->seconds / (double)e->calls, e->call_most);
+    collopt_json_end(j);
+}
+
+static void json_passed(struct collopt_json *j, const struct record *e)
+{
+    collopt_json_object(j, NULL);
+    collopt_json_text(j, "name", e->what);
+    collopt_json_text(j, "reason", e->how);
+    if (e->size_class >= 0)
+        json_class(j, e->size_class);
+    collopt_json_count(j, "ranks", e->ranks);
+    collopt_json_count(j, "calls", e->calls);
+    if (e->size_class >= 0) {
+        collopt_json_count(j, "bytes", e->bytes);
+        collopt_json_object(j, "communicators");
+        collopt_json_count(j, "ranks_min", e->group_least);
+        collopt_json_count(j, "ranks_max", e->group_most);
+        collopt_json_end(j);
+    }
+    if (e->most > 0) {
+        json_spread(j, "seconds", e->least, e->seconds / (double)e->ranks, e->most);
+        json_spread(j, "seconds_per_call", e->call_least, e->seconds / (double)e->calls, e->call_most);
+    }
+    collopt_json_end(j);
+}
+
+static double mean(const struct collopt_lesson *l)
+{
+    return l->seconds / (double)l->tellers;
+}
+
+/* L->tellers are ranks of communicators that all have so many ranks. */
+static void json_lesson(struct collopt_json *j, const struct collopt_lesson *l)
+{
+    collopt_json_object(j, NULL);
+    collopt_json_text(j, "collective", collopt_collective_names[l->collective]);
+    collopt_json_count(j, "ranks", (uint64_t)l->ranks);
+    collopt_json_count(j, "nodes", (uint64_t)l->nodes);
+    collopt_json_count(j, "ppn", (uint64_t)l->ppn);
+    collopt_json_text(j, "op", collopt_kind_name(l->kind));
+    collopt_json_flag(j, "uneven", l->uneven != 0);
+    json_class(j, l->size_class);
+    collopt_json_text(j, "algorithm", l->algorithm);
+    collopt_json_real(j, "seconds", mean(l));
+    collopt_json_count(j, "communicators", l->tellers / (uint64_t)l->ranks);
+    collopt_json_count(j, "chosen", l->chosen / (uint64_t)l->ranks);
+    collopt_json_end(j);
+}
+
+static void version_text(char *text, size_t size)
+{
+    snprintf(text, size, "%d.%d.%d", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
+}
+
+static void json_ranks(struct collopt_json *j, const char *key, const struct collopt_spread *s)
+{
+    if (s->ranks > 0)
+        json_spread(j, key, s->least, s->sum / (double)s->ranks, s->most);
+}
+
+static void json_share(struct collopt_json *j, const struct collopt_share *s)
+{
+    collopt_json_object(j, NULL);
+    collopt_json_count(j, "ranks_from", s->from);
+    collopt_json_count(j, "ranks_to", s->to);
+    collopt_json_text(j, "host", s->host[0] ? s->host : NULL);
+    json_ranks(j, "seconds", &s->seconds);
+    json_ranks(j, "reductions", &s->reductions);
+    collopt_json_end(j);
+}
+
+static void json_shares(struct collopt_json *j, const struct collopt_shares *shares)
+{
+    if (shares->n == 0)
+        return;
+    collopt_json_array(j, "by_rank");
+    for (size_t i = 0; i < shares->n; i++)
+        json_share(j, &shares->list[i]);
+    collopt_json_end(j);
+}
+
+static void write_json(const struct collopt_report *r, FILE *to, const char *mpi, int ranks, int rank)
+{
+    struct collopt_json j = { .to = to };
+    char version[32];
+
+    version_text(version, sizeof version);
+    collopt_json_object(&j, NULL);
+    collopt_json_text(&j, "collopt", version);
+    collopt_json_text(&j, "mpi", mpi);
+    collopt_json_count(&j, "ranks", (uint64_t)ranks);
+    collopt_json_flag(&j, "combined", rank < 0);
+    if (rank >= 0)
+        collopt_json_count(&j, "rank", (uint64_t)rank);
+    json_ranks(&j, "seconds", &r->seconds);
+    json_ranks(&j, "reductions", &r->reductions);
+    json_shares(&j, &r->shares);
+    collopt_json_array(&j, "run");
+    for (size_t i = 0; i < r->records; i++)
+        if (!r->record[i].passed)
+            json_run(&j, &r->record[i]);
+    collopt_json_end(&j);
+    collopt_json_array(&j, "passed");
+    for (size_t i = 0; i < r->records; i++)
+        if (r->record[i].passed)
+            json_passed(&j, &r->record[i]);
+    collopt_json_end(&j);
+    collopt_json_array(&j, "learnt");
+    for (size_t i = 0; i < r->lessons.n; i++)
+        json_lesson(&j, &r->lessons.list[i]);
+    collopt_json_end(&j);
+    collopt_json_end(&j);
+}
+
+static void write_share(const struct collopt_report *r, FILE *to)
+{
+    if (r->seconds.ranks > 0 && r->seconds.sum > 0 && r->reductions.ranks > 0)
+        fprintf(to, "  reductions took %.6f of %.6f s (%.1f%%) in the mean of the ranks, %.6f s at most\n",
+                r->reductions.sum / (double)r->reductions.ranks, r->seconds.sum / (double)r->seconds.ranks,
+                100 * r->reductions.sum / r->seconds.sum, r->reductions.most);
+}
+
+static void write_sent(const struct collopt_report *r, FILE *to)
+{
+    uint64_t sent[COLLOPT_SENT] = { 0 };
+
+    for (size_t i = 0; i < r->records; i++)
+        for (int k = 0; k < COLLOPT_SENT; k++)
+            sent[k] += r->record[i].sent[k];
+    if (sent[COLLOPT_SENT_BY_HOST] + sent[COLLOPT_SENT_BY_SHM] > 0)
+        fprintf(to, "  collopt sent %" PRIu64 " bytes by messages, %" PRIu64 " by shared memory\n", sent[COLLOPT_SENT_BY_HOST],
+                sent[COLLOPT_SENT_BY_SHM]);
+}
+
+static void write_table(const struct collopt_report *r, FILE *to, const char *mpi, int ranks, int rank)
+{
+    const char *const line = "  %-20s %-24s %12s %12s %6s %11s %11s %11s\n";
+    char version[32];
+    bool run = false, passed = false;
+
+    version_text(version, sizeof version);
+    fprintf(to, "collopt: report of version %s on %.*s\n", version, (int)strcspn(mpi ? mpi : "", "\n"), mpi ? mpi : "");
+    if (rank < 0)
+        fprintf(to, "collopt: all %d ranks\n", ranks);
+    else
+        fprintf(to, "collopt: rank %d of %d\n", rank, ranks);
+    write_share(r, to);
+    write_sent(r, to);
+    for (size_t i = 0; i < r->records; i++) {
+        const struct record *e = &r->record[i];
+        char size[24], calls[24], n[24], least[24], mean[24], most[24];
+        uint64_t from, bound;
+
+        if (e->passed)
+            continue;
+        if (!run)
+            fprintf(to, line, "collective", "algorithm", "bytes up to", "calls", "ranks", "seconds min", "mean", "max");
+        run = true;
+        class_bounds(e->size_class, &from, &bound);
+        collopt_size_text(bound, size, sizeof size);
+        snprintf(calls, sizeof calls, "%" PRIu64, e->calls);
+        snprintf(n, sizeof n, "%" PRIu64, e->ranks);
+        snprintf(least, sizeof least, "%.6f", e->least);
+        snprintf(mean, sizeof mean, "%.6f", e->seconds / (double)e->ranks);
+        snprintf(most, sizeof most, "%.6f", e->most);
+        fprintf(to, line, e->what, e->how, size, calls, n, least, mean, most);
+    }
+    if (!run)
+        fprintf(to, "  collopt ran no collective\n");
+    for (size_t i = 0; i < r->records; i++) {
+        const struct record *e = &r->record[i];
+
+        char size[24] = "";
+        uint64_t from, bound;
+
+        if (!e->passed)
+            continue;
+        if (!passed)
+            fprintf(to, "  %-56s %11s %8s %6s %11s %11s %11s\n", "passed through to the MPI library", "bytes up to", "calls",
+                    "ranks", "seconds min", "mean", "max");
+        passed = true;
+        class_bounds(e->size_class < 0 ? 0 : e->size_class, &from, &bound);
+        if (e->size_class >= 0)
+            collopt_size_text(bound, size, sizeof size);
+        fprintf(to, "  %-24s %-31s %11s %8" PRIu64 " %6" PRIu64 " %11.6f %11.6f %11.6f\n", e->what, e->how, size, e->calls, e->ranks,
+                e->least, e->seconds / (double)e->ranks, e->most);
+    }
+}
+
+static void write_lessons(const struct collopt_lessons *lessons, FILE *to)
+{
+    const char *const line = "  %-20s %-24s %12s %6s %14s %11s  %s\n";
+
+    if (lessons->n)
+        fprintf(to, line, "tried", "algorithm", "bytes up to", "ranks", "op", "us a call", "");
+    for (size_t i = 0; i < lessons->n; i++) {
+        const struct collopt_lesson *l = &lessons->list[i];
+        char size[24], ranks[16], seconds[24];
+        uint64_t from, bound;
+
+        class_bounds(l->size_class, &from, &bound);
+        collopt_size_text(bound, size, sizeof size);
+        snprintf(ranks, sizeof ranks, "%d", (int)l->ranks);
+        snprintf(seconds, sizeof seconds, "%.2f", 1e6 * mean(l));
+        fprintf(to, line, collopt_collective_names[l->collective], l->algorithm, size, ranks, collopt_kind_name(l->kind), seconds,
+                l->chosen ? "chosen" : "");
+    }
+}
+
+static bool write_all(int file, const char *text, size_t n)
+{
+    while (n > 0) {
+        ssize_t written = write(file, text, n);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return false;
+        text += written;
+        n -= (size_t)written;
+    }
+    return true;
+}
+
+/* The standard stream that WHERE stands for, or -1.  /dev/stdout may lead to a file that has the program's output already. */
+static int stream_of(const char *where)
+{
+    if (strcmp(where, "stderr") == 0 || strcmp(where, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    return strcmp(where, "/dev/stdout") == 0 ? STDOUT_FILENO : -1;
+}
+
+/* A device or a pipe, such as /dev/null: written to, it stays what it is. */
+static bool is_special(const char *name)
+{
+    struct stat is;
+
+    return stat(name, &is) == 0 && !S_ISREG(is.st_mode) && !S_ISDIR(is.st_mode);
+}
+
+bool collopt_report_to_file(const char *where)
+{
+    return stream_of(where) < 0 && !is_special(where);
+}
+
+/* A pipe without a reader is an error; it is not waited for. */
+static bool write_special(const char *name, const char *text, size_t n)
+{
+    int file = open(name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    bool done = file >= 0 && fcntl(file, F_SETFL, 0) == 0 && write_all(file, text, n);
+
+    if (file >= 0)
+        done = close(file) == 0 && done;
+    return done;
+}
+
+/* A file beside NAME, by a name that nobody can know before and nobody has: another job may write to NAME, and in a folder where
+ * others may write too, a link of theirs may wait for us.  mkstemp() would not ask the program's umask who may read it. */
+static int open_beside(const char *name, char *beside, size_t size)
+{
+    enum { TRIES = 100 };
+
+    for (int i = 0; i < TRIES; i++) {
+        uint64_t random;
+        int file;
+
+        if (getrandom(&random, sizeof random, 0) != sizeof random)
+            return -1;
+        snprintf(beside, size, "%s.%016" PRIx64, name, random);
+        file = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file >= 0 || errno != EEXIST)
+            return file;
+    }
+    return -1;
+}
+
+/* The file appears whole or not at all: it is written beside its place and renamed.  A symbolic link in its place is replaced. */
+static bool write_file(const char *name, const char *text, size_t n)
+{
+    size_t size = strlen(name) + sizeof ".0123456789abcdef";
+    char *beside = malloc(size);
+    int file;
+    bool done;
+
+    if (!beside)
+        return false;
+    file = open_beside(name, beside, size);
+    done = file >= 0 && write_all(file, text, n);
+    if (file >= 0)
+        done = close(file) == 0 && done;
+    done = done && rename(beside, name) == 0;
+    if (!done && file >= 0) {
+        int why = errno;
+
+        unlink(beside);
+        errno = why;
+    }
+    free(beside);
+    return done;
+}
+
+static bool put(const char *where, const char *text, size_t n, int rank)
+{
+    size_t size = strlen(where) + 16;
+    char *name;
+    bool done;
+
+    if (stream_of(where) >= 0)
+        return write_all(stream_of(where), text, n);
+    if (is_special(where))
+        return write_special(where, text, n);
+    name = malloc(size);
+    if (!name)
+        return false;
+    if (rank < 0)
+        snprintf(name, size, "%s", where);
+    else
+        snprintf(name, size, "%s.%d", where, rank);
+    done = write_file(name, text, n);
+    free(name);
+    return done;
+}
+
+enum form { TABLE, JSON, RULES };
+
+static const char *name_of(enum form form)
+{
+    return form == RULES ? "COLLOPT_ADAPT_RULES: the rules" : "COLLOPT_REPORT: the report";
+}
+
+/* Can the file NAME be made, and what is written beside it?  0, or an errno.  Names that begin where the program is cannot be
+ * judged: by the end it may be elsewhere. */
+static int obstacle(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+    char folder[PATH_MAX];
+    struct stat is;
+
+    if (*name != '/')
+        return 0;
+    if (stat(name, &is) == 0 && S_ISDIR(is.st_mode))
+        return EISDIR;
+    if ((size_t)snprintf(folder, sizeof folder, "%.*s", (int)(slash - name + 1), name) >= sizeof folder)
+        return ENAMETOOLONG;
+    return access(folder, W_OK | X_OK) ? errno : 0;
+}
+
+static void look_ahead(enum form form, const char *where)
+{
+    int why = where && collopt_report_to_file(where) ? obstacle(where) : 0;
+
+    if (why)
+        collopt_warn("%s cannot be written to %s: %s; unless that changes before MPI_Finalize, there will be none", name_of(form),
+                     where, strerror(why));
+}
+
+void collopt_report_look_ahead(const char *where, const char *rules)
+{
+    look_ahead(JSON, where);
+    look_ahead(RULES, rules);
+}
+
+static void write_form(struct collopt_report *r, enum form form, FILE *to, const char *mpi, int ranks, int rank)
+{
+    if (r->records)
+        qsort(r->record, r->records, sizeof *r->record, by_key);
+    collopt_lessons_sort(&r->lessons);
+    collopt_shares_sort(&r->shares);
+    if (form == RULES) {
+        collopt_lessons_write(&r->lessons, to);
+    } else if (form == JSON) {
+        write_json(r, to, mpi, ranks, rank);
+    } else {
+        write_table(r, to, mpi, ranks, rank);
+        write_lessons(&r->lessons, to);
+    }
+}
+
+static bool write_report(struct collopt_report *r, enum form form, const char *where, const char *mpi, int ranks, int rank)
+{
+    char *text = NULL;
+    size_t n = 0;
+    FILE *to = open_memstream(&text, &n);
+    bool done = to != NULL;
+
+    if (to) {
+        write_form(r, form, to, mpi, ranks, rank);
+        done = fclose(to) == 0 && put(where, text, n, rank);
+    }
+    if (!done)
+        collopt_warn("%s could not be written to %s: %s", name_of(form), where, strerror(errno));
+    free(text);
+    return done;
+}
+
+bool collopt_report_write(struct collopt_report *r, const char *where, const char *mpi, int ranks, int rank)
+{
+    return write_report(r, strcmp(where, "stderr") == 0 ? TABLE : JSON, where, mpi, ranks, rank);
+}
+
+bool collopt_report_rules(struct collopt_report *r, const char *where)
+{
+    return write_report(r, RULES, where, NULL, 0, -1);
+}

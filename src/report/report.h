@@ -1,0 +1,38 @@
+/* The report at the end of the job. No MPI here. */
+#ifndef COLLOPT_REPORT_REPORT_H
+#define COLLOPT_REPORT_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* The sums of one or more processes.  How ranks combine them (life.c): each gathers its own; on the way up a tree a rank
+ * merges what its children have packed and packs the whole for its parent; the root writes. */
+struct collopt_report;
+
+/* The sums of this process; NULL: no memory. SECONDS: the run time they cover; 0: unknown. */
+struct collopt_report *collopt_report_gather(double seconds);
+/* Whose report it is: its run and its reductions become RANK's, one of RANKS, on HOST. */
+void collopt_report_of_rank(struct collopt_report *r, int rank, int ranks, const char *host);
+void collopt_report_free(struct collopt_report *r);
+/* Writes R to BUFFER if SIZE suffices; returns the bytes it takes (ask with NULL, 0). */
+size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t size);
+/* Adds a packed report; false if the bytes are of another version, or no memory; R is then
+ * unchanged. */
+bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t size);
+/* Writes to WHERE, the value of COLLOPT_REPORT: a table to "stderr", else JSON to the file
+ * WHERE, or WHERE.<rank> where the report is one rank's (RANK >= 0; -1: combined).  A file
+ * appears complete or not at all; a device, a pipe, /dev/stdout and /dev/stderr are written to
+ * directly. MPI is the answer of MPI_Get_library_version, RANKS the size of MPI_COMM_WORLD.
+ * False, after a warning, if writing failed. */
+bool collopt_report_write(struct collopt_report *r, const char *where, const char *mpi, int ranks, int rank);
+/* True if WHERE is a regular file or does not exist. */
+bool collopt_report_to_file(const char *where);
+/* Warns at the start of the job if the files WHERE (COLLOPT_REPORT) and RULES (of
+ * collopt_report_rules(); NULL: none) cannot be created, since their contents would be lost at
+ * the end. */
+void collopt_report_look_ahead(const char *where, const char *rules);
+/* Writes the results of trials (COLLOPT_ADAPT) as a file of rules. False, after a warning, if
+ * writing failed. */
+bool collopt_report_rules(struct collopt_report *r, const char *where);
+
+#endif

@@ -1,0 +1,225 @@
+/* The inside of a schedule, shared by the files that make one: schedule.c, partition.c, inplace.c,
+ * lower.c, compile.c, bind.c. */
+#ifndef COLLOPT_SCHEDULE_PARTS_H
+#define COLLOPT_SCHEDULE_PARTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "schedule/schedule.h"
+
+struct collopt_algorithm;
+struct collopt_phase;
+struct collopt_problem;
+
+enum partition_kind {
+    PARTITION_WHOLE,
+    PARTITION_BLOCK,            /* PARTS even parts of block BASE */
+    PARTITION_COUNTS,           /* one part per rank, lengths from the caller's counts */
+    PARTITION_EACH,             /* every part of BASE.partition in PARTS_EACH even parts */
+    PARTITION_LISTED            /* every part is a list of blocks of other partitions; never in a
+                                 * finished schedule */
+};
+
+struct partition {
+    enum partition_kind kind;
+    int parts, parts_each;
+    struct collopt_block base;
+    int listed;                 /* LISTED: part i is s->listed[first[LISTED + i]] up to where part i
+                                 * + 1 begins */
+};
+
+enum place_kind { PLACE_VECTOR, PLACE_PACKED, PLACE_NONE };
+
+struct place {
+    enum place_kind kind;
+    struct collopt_block cover; /* vector: the block whose start lies at offset 0 */
+};
+
+/* One block in one place; the blocks of an action's regions lie in one pool. */
+struct piece {
+    int place;
+    struct collopt_block block;
+};
+
+struct span {                   /* pieces FIRST .. FIRST+N-1 of the pool */
+    int first, n;
+};
+
+struct follow {                 /* STRAND begins ROUND when the strand AHEAD has done its rounds up
+                                 * to DONE */
+    int strand, round, ahead, done;
+};
+
+enum action_kind { ACTION_SEND, ACTION_RECEIVE, ACTION_FOLD, ACTION_COPY, ACTION_PREFIXES };
+
+enum { ACTION_REGIONS = 1 + COLLOPT_FOLD_OPERANDS };
+
+struct action {
+    enum action_kind kind;
+    int round, strand, peer;
+    int regions;                /* SEND, RECEIVE: 1; COPY: to, from; FOLD: to, then from left to
+                                 * right; PREFIXES: the same without */
+    int region;                 /* index of the first one in s->region */
+    bool in_round;              /* messages: posted and waited for in their round */
+};
+
+/* What compile.c makes of the actions: the same words as bound steps, still without offsets. */
+struct instruction {
+    enum collopt_step_kind kind;
+    int action;                 /* POST_*, WAIT, RECEIVE: the message; FOLD, COPY: itself */
+    int strand, instruction;    /* AWAIT */
+};
+
+struct program {
+    struct instruction *list;
+    size_t n, room;
+};
+
+struct collopt_schedule {
+    const struct collopt_algorithm *algorithm;
+    enum collopt_collective collective;
+    int ranks, rank;
+    unsigned how;
+    bool has_out, failed;       /* failed: memory ran out; everything after is a no-op */
+    bool either_order;          /* left and right operands may be exchanged: no other rank has to
+                                 * come to the same bits */
+
+    struct partition *partition;
+    size_t partitions, partition_room;
+    struct place *place;
+    size_t places, place_room;
+    struct piece *piece;
+    size_t pieces, piece_room;
+    struct span *region;
+    size_t regions, region_room;
+    struct action *action;
+    size_t actions, action_room;
+
+    struct collopt_block *listed;       /* blocks of partitions of the kind LISTED */
+    size_t listeds, listed_room;
+    int *list_start;            /* where their parts begin in it */
+    size_t list_starts, list_start_room;
+
+    struct follow *follow;      /* in the order in which they were written */
+    size_t follows, follow_room;
+
+    int round, at_strand, strands;
+    bool keep_rounds;           /* of the actions that follow */
+    const struct scope *scope;  /* the phase that is being written; NULL: none */
+    int accumulator;            /* place, or -1 as long as nobody asked */
+    int counts_partition;       /* or -1 */
+    struct program *program;    /* [strands] */
+};
+
+/* Makes room for one more element of the array LIST with N used; false when memory is out. */
+#define schedule_room(s, list, n, room) \
+    collopt_grow((s), (void **)&(s)->list, (s)->n, &(s)->room, sizeof *(s)->list)
+bool collopt_grow(struct collopt_schedule *s, void **list, size_t n, size_t *room, size_t size);
+
+static inline const struct span *collopt_region_of(const struct collopt_schedule *s,
+                                                   const struct action *a, int i)
+{
+    return &s->region[a->region + i];
+}
+
+/* Does A give a region a new value that has nothing to do with its old one? It may be an operand
+ * too, as another region. */
+static inline bool collopt_fills(const struct action *a, int region)
+{
+    return region == 0 && a->kind != ACTION_SEND && a->kind != ACTION_PREFIXES;
+}
+
+static inline bool collopt_writes(const struct action *a, int region)
+{
+    return collopt_fills(a, region) || (a->kind == ACTION_PREFIXES && region > 0);
+}
+
+/* A phase that is being written, inside of OUTER; and what the schedule around it had. */
+struct scope {
+    const struct collopt_phase *phase;
+    const struct scope *outer;
+    struct collopt_block whole;         /* what the inner algorithm calls the whole vector */
+    int strand, accumulator, counts_partition;
+    bool has_out, keep_rounds;
+};
+
+/* phase.c: words of the inner algorithm in terms of the schedule around it */
+int collopt_outer_rank(const struct scope *scope, int rank);
+int collopt_outer_place(const struct scope *scope, int place);
+struct collopt_block collopt_outer_block(const struct scope *scope, struct collopt_block b);
+int collopt_partition_listed(struct collopt_schedule *s);
+int collopt_cut_listed(struct collopt_schedule *s, struct collopt_block whole, int parts,
+                       bool each);
+/* The smallest block of an ordinary partition that holds B. */
+struct collopt_block collopt_hull(const struct collopt_schedule *s, struct collopt_block b);
+
+/* piecewise.c: instructions that may be done piece by piece. N of them, one a wait for what has
+ * been received; the one before it, if any, and those behind it are local. */
+enum { COLLOPT_GROUP = 4 };     /* instructions at most */
+struct collopt_group {
+    size_t n, arrival;
+};
+struct collopt_group collopt_group_at(const struct collopt_schedule *s,
+                                      const struct instruction *list);
+size_t collopt_group_of(const struct collopt_schedule *s, const struct instruction *list);
+bool collopt_group_last(const struct collopt_schedule *s, const struct instruction *list,
+                        struct span span);
+bool collopt_group_holds_up(const struct collopt_schedule *s, const struct instruction *list,
+                            size_t k);
+
+/* partition.c */
+size_t collopt_offset(const struct collopt_schedule *s, const struct collopt_problem *p,
+                      const size_t *sums, int partition, int part);
+bool collopt_lift(const struct collopt_schedule *s, struct collopt_block *b);
+bool collopt_blocks_overlap(const struct collopt_schedule *s, struct collopt_block a,
+                            struct collopt_block b);
+bool collopt_block_contains(const struct collopt_schedule *s, struct collopt_block outer,
+                            struct collopt_block inner);
+static inline bool collopt_blocks_equal(struct collopt_block a, struct collopt_block b)
+{
+    return a.partition == b.partition && a.first == b.first && a.parts == b.parts;
+}
+
+/* storage.c: which pieces are the same memory */
+bool collopt_pieces_overlap(const struct collopt_schedule *s, struct piece a, struct piece b);
+bool collopt_pieces_same(const struct collopt_schedule *s, struct piece a, struct piece b);
+bool collopt_spans_overlap(const struct collopt_schedule *s, struct span a, struct span b);
+/* Are different parts of one partition different memory, in PLACE and what is the same memory as
+ * it? */
+bool collopt_parts_are_apart(const struct collopt_schedule *s, int place);
+bool collopt_spans_same(const struct collopt_schedule *s, struct span a, struct span b);
+
+/* depend.c: what actions wait for in other strands */
+struct collopt_depend {
+    int strand, position;       /* until this strand has come to this position */
+};
+
+struct collopt_depends {
+    struct collopt_depend *list;
+    size_t n, room;
+    size_t *first;              /* [actions + 1] those of action i are FIRST[i] .. FIRST[i + 1] - 1
+                                 * of LIST */
+};
+
+/* DONE[i]: the position in its strand by which action i is complete. Sets SETTLE[i] for messages
+ * that others wait for. */
+void collopt_depends_find(struct collopt_schedule *s, const int *done, bool *settle,
+                          struct collopt_depends *d);
+void collopt_depends_free(struct collopt_depends *d);
+
+/* workspace.c, in algorithms/ */
+void *collopt_workspace(struct collopt_schedule *s, size_t bytes);
+
+/* schedule.c */
+/* region index */
+int collopt_add_span(struct collopt_schedule *s, int n, const struct piece *piece);
+
+bool collopt_has_result(const struct collopt_problem *p, int rank);
+
+/* The passes, in their order. */
+void collopt_pass_in_place(struct collopt_schedule *s);
+void collopt_pass_two_operands(struct collopt_schedule *s);
+void collopt_pass_compile(struct collopt_schedule *s);
+
+#endif

@@ -1,0 +1,410 @@
+/* Writing a schedule down: the calls that an algorithm's build() makes, and what surrounds
+ * build(). */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/schedule.h"
+#include "schedule/passes.h"
+
+const char *const collopt_collective_names[COLLOPT_COLLECTIVES] = {
+    [COLLOPT_REDUCE] = "reduce",
+    [COLLOPT_ALLREDUCE] = "allreduce",
+    [COLLOPT_REDUCE_SCATTER] = "reduce_scatter",
+    [COLLOPT_REDUCE_SCATTER_BLOCK] = "reduce_scatter_block",
+    [COLLOPT_SCAN] = "scan",
+    [COLLOPT_EXSCAN] = "exscan",
+};
+
+bool collopt_grow(struct collopt_schedule *s, void **list, size_t n, size_t *room, size_t size)
+{
+    if (s->failed)
+        return false;
+    if (n < *room)
+        return true;
+
+    size_t more = *room ? *room * 2 : 16;
+    void *bigger = realloc(*list, more * size);
+
+    if (!bigger) {
+        s->failed = true;
+        return false;
+    }
+    *list = bigger;
+    *room = more;
+    return true;
+}
+
+/* ---- partitions and places ------------------------------------------------------------------- */
+
+static int add_partition(struct collopt_schedule *s, struct partition q)
+{
+    if (!schedule_room(s, partition, partitions, partition_room))
+        return COLLOPT_WHOLE;
+    s->partition[s->partitions] = q;
+    return (int)s->partitions++;
+}
+
+int collopt_partition(struct collopt_schedule *s, int parts)
+{
+    return collopt_partition_block(s, (struct collopt_block){ COLLOPT_WHOLE, 0, 1 }, parts);
+}
+
+int collopt_partition_block(struct collopt_schedule *s, struct collopt_block whole, int parts)
+{
+    whole = collopt_outer_block(s->scope, whole);
+    if (s->partition[whole.partition].kind == PARTITION_LISTED)
+        return collopt_cut_listed(s, whole, parts, false);
+    return add_partition(s, (struct partition){ .kind = PARTITION_BLOCK, .parts = parts,
+                                                .base = whole });
+}
+
+int collopt_partition_counts(struct collopt_schedule *s)
+{
+    if (s->counts_partition < 0 && s->scope)
+        s->counts_partition = collopt_partition_listed(s);
+    else if (s->counts_partition < 0)
+        s->counts_partition = add_partition(s, (struct partition){ .kind = PARTITION_COUNTS,
+                                                                   .parts = s->ranks });
+    return s->counts_partition;
+}
+
+int collopt_partition_each(struct collopt_schedule *s, int partition, int parts)
+{
+    int outer = s->partition[partition].parts;
+
+    if (partition == COLLOPT_WHOLE)
+        return collopt_partition(s, parts);
+    if (s->partition[partition].kind == PARTITION_LISTED)
+        return collopt_cut_listed(s, (struct collopt_block){ partition, 0, outer }, parts, true);
+    return add_partition(s, (struct partition){ .kind = PARTITION_EACH, .parts = outer * parts,
+                                                .parts_each = parts,
+                                                .base = { partition, 0, outer } });
+}
+
+static int add_place(struct collopt_schedule *s, struct place q)
+{
+    if (!schedule_room(s, place, places, place_room))
+        return COLLOPT_OUT;
+    s->place[s->places] = q;
+    return (int)s->places++;
+}
+
+int collopt_vector_slot(struct collopt_schedule *s, struct collopt_block cover)
+{
+    return add_place(
+        s, (struct place){ PLACE_VECTOR, collopt_hull(s, collopt_outer_block(s->scope, cover)) });
+}
+
+int collopt_packed_slot(struct collopt_schedule *s)
+{
+    return add_place(s, (struct place){ .kind = PLACE_PACKED });
+}
+
+int collopt_accumulator(struct collopt_schedule *s)
+{
+    struct collopt_block all = { COLLOPT_WHOLE, 0, 1 };
+
+    if (s->accumulator < 0) {
+        bool out = s->has_out
+            && (s->scope ? !s->scope->phase->part
+                         : collopt_blocks_equal(s->place[COLLOPT_OUT].cover, all));
+
+        s->accumulator = out ? COLLOPT_OUT : collopt_vector_slot(s, all);
+    }
+    return s->accumulator;
+}
+
+/* ---- actions --------------------------------------------------------------------------------- */
+
+void collopt_round(struct collopt_schedule *s)
+{
+    s->round++;
+}
+
+void collopt_strand(struct collopt_schedule *s, int strand)
+{
+    s->at_strand = strand + (s->scope ? s->scope->strand : 0);
+    if (s->at_strand >= s->strands)
+        s->strands = s->at_strand + 1;
+}
+
+int collopt_round_number(const struct collopt_schedule *s)
+{
+    return s->round;
+}
+
+void collopt_follow(struct collopt_schedule *s, int strand, int round)
+{
+    int ahead = strand + (s->scope ? s->scope->strand : 0);
+
+    if (schedule_room(s, follow, follows, follow_room))
+        s->follow[s->follows++] = (struct follow){ s->at_strand, s->round, ahead, round };
+}
+
+void collopt_keep_rounds(struct collopt_schedule *s)
+{
+    s->keep_rounds = true;
+}
+
+int collopt_add_span(struct collopt_schedule *s, int n, const struct piece *piece)
+{
+    for (int i = 0; i < n; i++) {
+        if (!schedule_room(s, piece, pieces, piece_room))
+            return 0;
+        s->piece[s->pieces++] = piece[i];
+    }
+    if (!schedule_room(s, region, regions, region_room))
+        return 0;
+    s->region[s->regions] = (struct span){ (int)s->pieces - n, n };
+    return (int)s->regions++;
+}
+
+static void add_piece(struct collopt_schedule *s, int place, struct collopt_block b)
+{
+    if (b.parts > 0 && schedule_room(s, piece, pieces, piece_room))
+        s->piece[s->pieces++] = (struct piece){ place, b };
+}
+
+/* A block of listed parts is all the blocks in their lists, of which neighbours become one. */
+static void add_listed(struct collopt_schedule *s, int place, struct collopt_block b)
+{
+    const int *start = &s->list_start[s->partition[b.partition].listed];
+
+    for (int i = start[b.first]; i < start[b.first + b.parts]; i++) {
+        struct collopt_block one = s->listed[i];
+        struct piece *last = i > start[b.first] ? &s->piece[s->pieces - 1] : NULL;
+
+        if (last && last->block.partition == one.partition
+            && last->block.first + last->block.parts == one.first)
+            last->block.parts += one.parts;
+        else
+            add_piece(s, place, one);
+        if (s->failed)
+            return;
+    }
+}
+
+/* Blocks without parts are dropped, so that every piece stands for something. */
+static int add_region(struct collopt_schedule *s, struct collopt_region r)
+{
+    int first = (int)s->pieces, place = collopt_outer_place(s->scope, r.place);
+
+    for (int i = 0; i < r.blocks; i++) {
+        struct collopt_block b =
+            collopt_outer_block(s->scope, r.blocks == 1 && !r.list ? r.block : r.list[i]);
+
+        if (b.parts > 0 && s->partition[b.partition].kind == PARTITION_LISTED)
+            add_listed(s, place, b);
+        else
+            add_piece(s, place, b);
+    }
+    if (!schedule_room(s, region, regions, region_room))
+        return 0;
+    s->region[s->regions] = (struct span){ first, (int)s->pieces - first };
+    return (int)s->regions++;
+}
+
+static void add_action(struct collopt_schedule *s, enum action_kind kind, int peer, int regions,
+                       const struct collopt_region *region)
+{
+    int first = (int)s->regions;
+
+    for (int i = 0; i < regions; i++)
+        add_region(s, region[i]);
+    if (!schedule_room(s, action, actions, action_room))
+        return;
+    s->action[s->actions++] = (struct action){ .kind = kind, .round = s->round,
+                                               .strand = s->at_strand,
+                                               .peer = peer < 0
+                                                   ? peer : collopt_outer_rank(s->scope, peer),
+                                               .regions = regions, .region = first,
+                                               .in_round = s->keep_rounds };
+}
+
+void collopt_send(struct collopt_schedule *s, int peer, struct collopt_region from)
+{
+    add_action(s, ACTION_SEND, peer, 1, &from);
+}
+
+void collopt_receive(struct collopt_schedule *s, int peer, struct collopt_region to)
+{
+    add_action(s, ACTION_RECEIVE, peer, 1, &to);
+}
+
+void collopt_copy(struct collopt_schedule *s, struct collopt_region to, struct collopt_region from)
+{
+    add_action(s, ACTION_COPY, -1, 2, (struct collopt_region[]){ to, from });
+}
+
+void collopt_combine(struct collopt_schedule *s, struct collopt_region to,
+                     struct collopt_region left, struct collopt_region right)
+{
+    add_action(s, ACTION_FOLD, -1, 3, (struct collopt_region[]){ to, left, right });
+}
+
+/* More operands than a kernel takes are folded in several passes; TO must then not be one of the
+ * later operands. */
+void collopt_fold(struct collopt_schedule *s, struct collopt_region to, int operands,
+                  const struct collopt_region *operand)
+{
+    struct collopt_region r[ACTION_REGIONS] = { to, operand[0] };
+    int done = 1;
+
+    while (done < operands) {
+        int take = operands - done < COLLOPT_FOLD_OPERANDS - 1 ? operands - done
+                                                               : COLLOPT_FOLD_OPERANDS - 1;
+
+        memcpy(&r[2], &operand[done], (size_t)take * sizeof *operand);
+        add_action(s, ACTION_FOLD, -1, 2 + take, r);
+        r[1] = to;
+        done += take;
+    }
+}
+
+void collopt_fold_once(struct collopt_schedule *s, struct collopt_region to, int operands,
+                       const struct collopt_region *operand)
+{
+    struct collopt_region *r = collopt_workspace(s, ((size_t)operands + 1) * sizeof *r);
+
+    if (!r)
+        return;
+    r[0] = to;
+    memcpy(&r[1], operand, (size_t)operands * sizeof *operand);
+    add_action(s, ACTION_FOLD, -1, operands + 1, r);
+    free(r);
+}
+
+void collopt_prefixes(struct collopt_schedule *s, int operands,
+                      const struct collopt_region *operand)
+{
+    for (int k = 0; k < operands; k++)          /* the in-place pass knows of no action that writes
+                                                 * several regions */
+        s->failed |= operand[k].place < COLLOPT_FIRST_SLOT;
+    if (operands > 1)
+        add_action(s, ACTION_PREFIXES, -1, operands, operand);
+}
+
+/* ---- a whole schedule ------------------------------------------------------------------------ */
+
+bool collopt_has_result(const struct collopt_problem *p, int rank)
+{
+    switch (p->collective) {
+    case COLLOPT_REDUCE:
+        return rank == p->root;
+    case COLLOPT_EXSCAN:
+        return rank != 0;
+    default:
+        return true;
+    }
+}
+
+static void start(struct collopt_schedule *s, const struct collopt_problem *p)
+{
+    struct collopt_block all = { COLLOPT_WHOLE, 0, 1 };
+    bool scatters =
+        p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
+
+    s->accumulator = s->counts_partition = -1;
+    s->strands = 1;
+    s->has_out = collopt_has_result(p, s->rank);
+    add_partition(s, (struct partition){ .kind = PARTITION_WHOLE, .parts = 1 });
+    add_place(s, (struct place){ PLACE_VECTOR, all });
+    add_place(s, (struct place){ PLACE_VECTOR, all });
+    if (s->failed)
+        return;
+    if (scatters)
+        s->place[COLLOPT_OUT].cover = (struct collopt_block){ collopt_partition_counts(s), s->rank,
+                                                              1 };
+    if (!s->has_out)
+        s->place[COLLOPT_OUT].kind = PLACE_NONE;
+}
+
+struct collopt_schedule *collopt_schedule_new(const struct collopt_algorithm *a,
+                                              const struct collopt_problem *p, int rank,
+                                              unsigned how)
+{
+    struct collopt_schedule *s = calloc(1, sizeof *s);
+
+    if (!s)
+        return NULL;
+    s->algorithm = a;
+    s->collective = p->collective;
+    s->ranks = p->ranks;
+    s->rank = rank;
+    s->how = how;
+    s->either_order = a->order == COLLOPT_COMMUTATIVE && !p->anywhere;
+    start(s, p);
+    if (!s->failed)
+        a->build(s, p, rank);
+    if (!s->failed && (how & (COLLOPT_IN_PLACE | COLLOPT_VIA_SCRATCH)))
+        collopt_pass_in_place(s);
+    if (!s->failed && (how & COLLOPT_TWO_OPERANDS))
+        collopt_pass_two_operands(s);
+    if (!s->failed)
+        collopt_pass_compile(s);
+    if (s->failed) {
+        collopt_schedule_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void collopt_schedule_free(struct collopt_schedule *s)
+{
+    if (!s)
+        return;
+    for (int i = 0; s->program && i < s->strands; i++)
+        free(s->program[i].list);
+    free(s->program);
+    free(s->partition);
+    free(s->place);
+    free(s->piece);
+    free(s->region);
+    free(s->action);
+    free(s->follow);
+    free(s->listed);
+    free(s->list_start);
+    free(s);
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+static void print_region(const struct collopt_schedule *s, struct span r, FILE *to)
+{
+    for (int i = 0; i < r.n; i++) {
+        struct piece q = s->piece[r.first + i];
+
+        fprintf(to, i ? "+" : " ");
+        if (q.place == COLLOPT_IN || q.place == COLLOPT_OUT)
+            fprintf(to, q.place == COLLOPT_IN ? "IN" : "OUT");
+        else
+            fprintf(to, "TMP%d", q.place - COLLOPT_FIRST_SLOT);
+        if (q.block.partition != COLLOPT_WHOLE)
+            fprintf(to, "[%d:%d/%d]", q.block.first, q.block.first + q.block.parts,
+                    s->partition[q.block.partition].parts);
+    }
+}
+
+void collopt_schedule_print(const struct collopt_schedule *s, FILE *to)
+{
+    static const char *const verb[] = { "send", "receive", "fold", "copy", "prefixes" };
+
+    for (size_t i = 0; i < s->actions; i++) {
+        const struct action *a = &s->action[i];
+
+        fprintf(to, "%d: round %d", s->rank, a->round);
+        if (s->strands > 1)
+            fprintf(to, " strand %d", a->strand);
+        fprintf(to, " %s", verb[a->kind]);
+        if (a->peer >= 0)
+            fprintf(to, " %s %d", a->kind == ACTION_SEND ? "to" : "from", a->peer);
+        for (int r = 0; r < a->regions; r++) {
+            print_region(s, *collopt_region_of(s, a, r), to);
+            if (r == 0 && a->regions > 1 && a->kind != ACTION_PREFIXES)
+                fprintf(to, " <-");
+        }
+        fprintf(to, "\n");
+    }
+}

@@ -1,0 +1,37 @@
+/* Which algorithm runs a problem, and why. */
+#ifndef COLLOPT_SELECT_DECIDE_H
+#define COLLOPT_SELECT_DECIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "catalogue/choice.h"
+
+struct collopt_problem;
+
+struct collopt_decision {
+    struct collopt_choice choice;       /* algorithm NULL: host */
+    char why[160];                      /* "forced by COLLOPT_ALLREDUCE", "predicted 1.20 us; ring
+                                         * 4.31 us", ... */
+    bool open;                          /* predicted, not stated: trials may replace it */
+};
+
+/* Fills DECISION for P from the first source that answers: a forced algorithm, the user's rules,
+ * measurements on such a machine, the model, the host. If a forced algorithm cannot serve P, one
+ * notice is printed and the next source answers. Predictions are for collopt_rounded() elements:
+ * one takes as long as tens of short calls, so programs whose counts never repeat should not pay
+ * for each. */
+void collopt_select(const struct collopt_problem *p, struct collopt_decision *decision);
+/* The same, with the prediction cache R, unless it is NULL. */
+struct collopt_remembered;
+void collopt_select_again(const struct collopt_problem *p, struct collopt_remembered *r,
+                          struct collopt_decision *decision);
+/* P's count rounded up to four binary digits, which keeps powers of two; for a
+ * Reduce_scatter_block, each part is rounded. */
+size_t collopt_rounded(const struct collopt_problem *p);
+
+/* At most MOST choices worth a trial if the decision is open: that decision, then others that
+ * may be as fast. */
+int collopt_candidates(const struct collopt_problem *p, struct collopt_choice *choice, int most);
+
+#endif

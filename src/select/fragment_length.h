@@ -1,0 +1,12 @@
+/* The longest message that is sent unfragmented. */
+#ifndef COLLOPT_SELECT_FRAGMENT_LENGTH_H
+#define COLLOPT_SELECT_FRAGMENT_LENGTH_H
+
+#include "schedule/schedule.h"
+
+struct collopt_problem;
+
+/* The best fragment lengths for P, in bytes, as a list for collopt_bind(). */
+void collopt_cuts(const struct collopt_problem *p, struct collopt_cut cut[COLLOPT_CUTS]);
+
+#endif

@@ -1,0 +1,18 @@
+/* Caches the last predictions of a communicator, by problem. */
+#ifndef COLLOPT_SELECT_PREDICTION_CACHE_H
+#define COLLOPT_SELECT_PREDICTION_CACHE_H
+
+struct collopt_decision;
+struct collopt_problem;
+
+struct collopt_remembered;
+/* NULL: no memory; then nothing is cached */
+struct collopt_remembered *collopt_remembered_new(void);
+void collopt_remembered_free(struct collopt_remembered *r);
+/* R may be NULL. */
+const struct collopt_decision *collopt_recall(const struct collopt_remembered *r,
+                                              const struct collopt_problem *p);
+void collopt_remember(struct collopt_remembered *r, const struct collopt_problem *p,
+                      const struct collopt_decision *d);
+
+#endif

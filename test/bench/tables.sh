@@ -1,0 +1,117 @@
+#!/bin/sh
+# The tables of README.md and doc/performance.md are those of doc/figures, and bench/tables notices
+# if they are not.
+
+command -v python3 >/dev/null || { echo "no python3"; exit 77; }
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+fail()
+{
+    echo "FAIL: $*"
+    failed=1
+}
+
+tables()
+{
+    "$work/bench/tables" "$@"
+}
+
+"$COLLOPT_SOURCE/bench/tables" --check "$COLLOPT_SOURCE/README.md" "$COLLOPT_SOURCE/doc/performance.md" ||
+    fail 'pages and figures differ; run make performance-page'
+
+# The picture, whose cells are read back: a size that a row lacks stands for the next larger one, what is slower is told apart.
+"$COLLOPT_SOURCE/bench/overview" "$COLLOPT_SOURCE/doc/figures/two-ranks.csv" operation=sum | cmp - "$COLLOPT_SOURCE/doc/pictures/overview.svg" ||
+    fail 'the picture and the figures differ; run make performance-page'
+cat >"$work/some.csv" <<'EOF'
+# where it is from
+collective,operation,type,bytes,peer,ratio
+allreduce,sum,double,8,A,2.0
+allreduce,sum,double,4096,A,8
+allreduce,user,double,4096,A,0.1
+reduce,sum,double,8,A,0.5
+reduce,sum,double,4096,A,1
+scan,sum,double,16,A,12.34
+scan,sum,double,4096,A,1.1
+EOF
+"$COLLOPT_SOURCE/bench/overview" "$work/some.csv" operation=sum >"$work/some.svg" || fail 'no picture'
+said=$(sed -n 's/.*class="middle on-\([a-z0-9]*\)">\(.*\)<.*/\1 \2/p' "$work/some.svg" | tr '\n' ' ')
+[ "$said" = 's3 2.00 s5 8.00 slower 0.50 same 1.00 s5 12.3 s1 1.10 ' ] || fail "cells of the picture: $said"
+grep -q '>sum of double<' "$work/some.svg" || fail 'the picture does not say of what'
+! "$COLLOPT_SOURCE/bench/overview" "$work/some.csv" operation=none >/dev/null 2>"$work/said" || fail 'a picture of nothing'
+grep -q 'no line has operation=none' "$work/said" || fail "$(cat "$work/said")"
+
+# A tree with a file of its own, whose tables are known.
+mkdir -p "$work/bench" "$work/doc/figures"
+cp "$COLLOPT_SOURCE/bench/tables" "$work/bench"
+cat >"$work/doc/figures/some.csv" <<'EOF'
+# where it is from
+setting,collective,operation,bytes,algorithm,peer,peer_us,collopt_us,ratio,bound_us,result
+s,reduce,sum,8,ring,A,2,1,2.0,0.5,correct
+s,reduce,sum,4096,ring,A,8,1,8.0,1,correct
+s,reduce,user,8,ring,A,0.5,1,0.5,1,correct
+setting,collective,operation,bytes,algorithm,peer,peer_us,collopt_us,ratio,bound_us,result
+"s, t",reduce_scatter_block,sum,16,"ring:a,b",A,3,1,3.0,1,correct
+"s, t",reduce_scatter_block,sum,4096,ring,A,0.90,0.91,0.90,1,correct
+EOF
+page()                  # MARKER
+{
+    printf 'before\n<!-- %s -->\nstale\n<!-- end -->\nafter\n' "$1" >"$work/page.md"
+}
+expect()                # MARKER TABLE
+{
+    page "$1"
+    tables --check "$work/page.md" >/dev/null && fail "$1: a stale table is not noticed"
+    tables "$work/page.md" || fail "$1: status $?"
+    printf 'before\n<!-- %s -->\n\n%s\n\n<!-- end -->\nafter\n' "$1" "$2" >"$work/expected"
+    cmp -s "$work/expected" "$work/page.md" || { fail "$1 became"; diff -u "$work/expected" "$work/page.md"; }
+    tables --check "$work/page.md" || fail "$1: a table that was just written differs"
+}
+refuse()                # MARKER WORD
+{
+    page "$1"
+    tables "$work/page.md" 2>"$work/said" && fail "$1 is not refused"
+    grep -q -- "$2" "$work/said" || { fail "$1: the message does not say $2"; cat "$work/said"; }
+    grep -q stale "$work/page.md" || fail "$1: the page was changed"
+}
+
+# sizes that a row does not have; the mean of a row; columns in the order of the list
+expect 'table some.csv operation=sum rows=collective columns=bytes:8,4K mean' \
+'| | 8 B | 4 KiB | mean |
+|---|--:|--:|--:|
+| Reduce | 2.00 | 8.00 | 4.00 |
+| Reduce_scatter_block | 3.00 | 0.90 | 1.64 |'
+# several lines in a cell, a missing cell, a value with a space
+expect 'table some.csv collective=reduce* rows=setting columns=operation' \
+'| | Sum | User |
+|---|--:|--:|
+| S | 4.00 | 0.50 |
+| s, t | 1.64 |  |'
+expect 'table some.csv setting="s, t" rows=collective columns=bytes:16 cell=times' \
+'| | 16 B |
+|---|--:|
+| Reduce_scatter_block | 3.0 / 1.0: 3.00 |'
+expect 'table some.csv setting=s rows=operation columns=bytes:8 cell=bound' \
+'| | 8 B |
+|---|--:|
+| Sum | 2.00 |
+| User | 1.00 |'
+# 10 ns are noise, 0.5 us are not
+expect 'slower some.csv' \
+'1 of 5 cells is slower by more than 5% and 20 ns: A, Reduce user 8 B: 0.50 (0.50 / 1.0 us).'
+expect 'table some.csv setting=s operation=sum rows=operation columns=bytes:8 cell=both' \
+'| | 8 B |
+|---|--:|
+| Sum | 2.00, 2.00 |'
+expect 'slower some.csv operation=sum' '0 of 4 cells are slower by more than 5% and 20 ns.'
+
+refuse 'table none.csv rows=collective columns=bytes' none.csv
+refuse 'table some.csv rows=collective columns=sizes' sizes
+refuse 'table some.csv color=red rows=collective columns=bytes' color
+refuse 'table some.csv operation=xor rows=collective columns=bytes' xor
+refuse 'table some.csv rows=collective columns=bytes cell=price' price
+refuse 'table some.csv columns=bytes' rows
+sed 's/0.91,0.90,1,correct/0.91,0.90,1,WRONG/' "$work/doc/figures/some.csv" >"$work/doc/figures/wrong.csv"
+refuse 'table wrong.csv rows=collective columns=bytes' wrong
+exit $failed

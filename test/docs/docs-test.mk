@@ -1,0 +1,5 @@
+# Tests of the manual and the site.
+
+DOCS_TESTS = test/docs/examples.sh test/docs/messages.sh test/docs/site.sh
+TESTS += $(DOCS_TESTS)
+EXTRA_DIST += $(DOCS_TESTS) test/docs/examples.py test/docs/messages.py test/docs/site.py

@@ -1,0 +1,25 @@
+# Persistent and nonblocking reductions beside all else that a program does with requests.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
+
+# TEST_OURS: collopt runs them; elsewhere the MPI library may, and the programs hold as well.
+requests()              # HOST FORM
+{
+    for ranks in 1 2 3 5; do
+        quiet "$1" $ranks TEST_FORM=$2 COLLOPT_AFTER=1 TEST_OURS=1 "$(program "$1" requests)" 2000
+    done
+    quiet "$1" 2 TEST_FORM=$2 TEST_OURS=1 "$(program "$1" requests)" 100000
+    quiet "$1" 8 TEST_FORM=$2 TEST_OURS=1 "$(program "$1" requests)" 1000
+    quiet "$1" 3 TEST_FORM=$2 TEST_OURS=1 COLLOPT_CHECK=on "$(program "$1" requests)" 1000
+    quiet "$1" 3 TEST_FORM=$2 TEST_OURS=1 COLLOPT_WAIT=spin "$(program "$1" requests)" 1000
+    quiet "$1" 2 TEST_FORM=$2 COLLOPT_SHM=off "$(program "$1" requests)" 50
+    quiet "$1" 2 TEST_FORM=$2 COLLOPT_ALLREDUCE=host "$(program "$1" requests)" 50
+}
+
+both_forms()            # HOST
+{
+    requests "$1" persistent
+    requests "$1" nonblocking
+}
+
+for_each_host both_forms

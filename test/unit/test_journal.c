@@ -1,0 +1,310 @@
+/* Journals between threads of a process, which stand for processes: order, payloads of every kind,
+ * a reader that is late, memory that is used again only when all have passed it, closing in any
+ * order, and the directory by which they are found. */
+#include "config.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "shm/journal.h"
+#include "shm/segment.h"
+
+enum { SEGMENT = (1 << 20) + 9, RECORDS = 20000, READERS = 3, NUMBER = 300, OWNER = 0 };
+
+static struct collopt_segment_key key;
+static char why[160];
+
+static void make(void)
+{
+    collopt_segment_make(SEGMENT, &key, why, sizeof why);
+    ck_assert_msg(key.descriptor >= 0, "%s", why);
+    ck_assert(collopt_segment_has_room(collopt_segment_base()));
+}
+
+/* Byte I of record N, and how long it is. */
+static unsigned char byte_of(unsigned n, size_t i)
+{
+    return (unsigned char)(n * 31 + i * 7 + (i >> 8));
+}
+
+static size_t length_of(unsigned n)
+{
+    static const size_t length[] = { 0, 1, 8, 48, 49, COLLOPT_RECORD_INLINE,
+                                     COLLOPT_RECORD_INLINE + 1, 1000, 3000, 70000 };
+
+    return length[n * 2654435761u % 10];
+}
+
+static bool write_one(struct collopt_journal *j, unsigned n)
+{
+    size_t length = length_of(n);
+    char *payload = collopt_journal_payload(j, length);
+
+    if (!payload)
+        return false;
+    for (size_t i = 0; i < length; i++)
+        payload[i] = (char)byte_of(n, i);
+    collopt_journal_write(j, n);
+    return true;
+}
+
+static bool is_right(const struct collopt_reader *r, const struct collopt_record *record, unsigned n)
+{
+    const char *payload = collopt_reader_payload(r, record);
+
+    for (size_t i = 0; i < length_of(n); i++)
+        if ((unsigned char)payload[i] != byte_of(n, i))
+            return false;
+    return record->mark == n;
+}
+
+struct reading {
+    int reader;
+    unsigned wrong;
+};
+
+/* Both sides only count what is wrong: ck_assert() writes to a file that they share, which would
+ * put them in order. */
+static void *read_all(void *data)
+{
+    struct reading *reading = data;
+    struct collopt_reader r = { .base = NULL };
+
+    while (!collopt_reader_open(&r, collopt_segment_base(), NUMBER, reading->reader))
+        sched_yield();
+    for (unsigned n = 0; n < RECORDS; n++) {
+        const struct collopt_record *record;
+
+        while (!(record = collopt_reader_look(&r)))
+            sched_yield();
+        if (n % (5 * (unsigned)reading->reader) == 0)
+            sched_yield();      /* with a payload in use */
+        reading->wrong += !is_right(&r, record, n);
+        collopt_reader_pass(&r);
+    }
+    collopt_reader_close(&r);
+    return NULL;
+}
+
+START_TEST(records_arrive_in_order)
+{
+    struct reading reading[READERS] = { { .wrong = 0 } };
+    struct collopt_journal j;
+    pthread_t reader[READERS];
+    unsigned failed = 0;
+
+    make();
+    ck_assert(collopt_segment_publish(NUMBER + 1, 0));  /* that part of the directory is there */
+    for (int r = 1; r < READERS; r++) {
+        reading[r].reader = r;
+        pthread_create(&reader[r], NULL, read_all, &reading[r]);
+    }
+    ck_assert(collopt_journal_make(&j, NUMBER, READERS, OWNER));
+    for (unsigned n = 0; n < RECORDS; n++) {
+        failed += !write_one(&j, n);
+        collopt_journal_pass(&j, n + 1);
+    }
+    for (int r = 1; r < READERS; r++)
+        pthread_join(reader[r], NULL);
+    ck_assert_uint_eq(failed, 0);
+    for (int r = 1; r < READERS; r++)
+        ck_assert_uint_eq(reading[r].wrong, 0);
+    ck_assert(collopt_journal_close(&j));
+    collopt_segment_drop();
+}
+END_TEST
+
+static void open_all(struct collopt_reader *r)
+{
+    for (int i = 1; i < READERS; i++)
+        ck_assert(collopt_reader_open(&r[i], collopt_segment_base(), NUMBER, i));
+}
+
+/* A block is not used again before each reader, and the owner, has passed it. */
+START_TEST(memory_is_reused_when_all_have_passed)
+{
+    enum { BLOCK = 100000, SEVERAL = 20 };
+    struct collopt_reader r[READERS];
+    struct collopt_journal j;
+    char *first, *payload;
+    int late = _i;              /* 0: the owner itself */
+
+    make();
+    ck_assert(collopt_journal_make(&j, NUMBER, READERS, OWNER));
+    open_all(r);
+    first = collopt_journal_payload(&j, BLOCK);
+    collopt_journal_write(&j, 0);
+    for (int i = 1; i < READERS; i++)
+        if (i != late)
+            collopt_reader_pass(&r[i]);
+    if (late != OWNER)
+        collopt_journal_pass(&j, 1);
+    for (int i = 0; i < SEVERAL; i++) {
+        payload = collopt_journal_payload(&j, BLOCK);
+        ck_assert_ptr_nonnull(payload);
+        ck_assert_ptr_ne(payload, first);
+        collopt_journal_write(&j, 0);
+    }
+    if (late == OWNER)
+        collopt_journal_pass(&j, 1);
+    else
+        collopt_reader_pass(&r[late]);
+    ck_assert_ptr_eq(collopt_journal_payload(&j, BLOCK), first);
+    collopt_segment_drop();
+}
+END_TEST
+
+/* What is written and read in turn needs no more memory with time. */
+START_TEST(memory_is_bounded)
+{
+    struct collopt_reader r[READERS];
+    struct collopt_journal j;
+    char *highest = NULL, *after_some = NULL;
+
+    make();
+    ck_assert(collopt_journal_make(&j, NUMBER, READERS, OWNER));
+    open_all(r);
+    for (unsigned n = 0; n < RECORDS; n++) {
+        char *payload = collopt_journal_payload(&j, length_of(n));
+
+        highest = payload > highest ? payload : highest;
+        if (n == RECORDS / 10)
+            after_some = highest;
+        collopt_journal_write(&j, n);
+        collopt_journal_pass(&j, n + 1);
+        for (int i = 1; i < READERS; i++)
+            collopt_reader_pass(&r[i]);
+    }
+    ck_assert_ptr_eq(highest, after_some);
+    for (int i = 1; i < READERS; i++)
+        collopt_reader_close(&r[i]);
+    ck_assert(collopt_journal_close(&j));
+    collopt_segment_drop();
+}
+END_TEST
+
+/* Bytes of the segment that have memory. */
+static size_t allocated(void)
+{
+    struct stat is;
+
+    ck_assert_int_eq(fstat(key.descriptor, &is), 0);
+    return (size_t)is.st_blocks * 512;
+}
+
+/* Memory of many long records at once is given back, and can be used again. */
+START_TEST(unused_memory_is_given_back)
+{
+    enum { BLOCK = 5 << 20, BLOCKS = 40 };
+    struct collopt_reader r[READERS];
+    struct collopt_journal j;
+
+    make();
+    ck_assert(collopt_journal_make(&j, NUMBER, READERS, OWNER));
+    open_all(r);
+    for (int round = 0; round < 2; round++) {
+        for (int n = 0; n < BLOCKS; n++) {
+            char *payload = collopt_journal_payload(&j, BLOCK);
+
+            ck_assert_ptr_nonnull(payload);
+            memset(payload, n, BLOCK);
+            collopt_journal_write(&j, 0);
+        }
+        ck_assert_uint_ge(allocated(), (size_t)BLOCKS * BLOCK);
+        for (int n = 0; n < BLOCKS; n++)
+            for (int i = 1; i < READERS; i++) {
+                const struct collopt_record *record = collopt_reader_look(&r[i]);
+
+                ck_assert_int_eq(collopt_reader_payload(&r[i], record)[BLOCK - 1], n);
+                collopt_reader_pass(&r[i]);
+            }
+        collopt_journal_pass(&j, (uint64_t)(round + 1) * BLOCKS);
+        ck_assert_ptr_nonnull(collopt_journal_payload(&j, 8));
+        ck_assert_uint_lt(allocated(), 128 << 20);
+    }
+    collopt_segment_drop();
+}
+END_TEST
+
+/* The number stands for this journal until the last reader has closed it, also one that came after
+ * the owner wanted to close it. */
+START_TEST(closed_when_all_have_closed)
+{
+    struct collopt_reader r[READERS];
+    struct collopt_journal j, next;
+
+    make();
+    ck_assert(!collopt_reader_open(&r[1], collopt_segment_base(), NUMBER, 1));
+    ck_assert(collopt_journal_make(&j, NUMBER, READERS, OWNER));
+    ck_assert(write_one(&j, 2));
+    ck_assert(collopt_reader_open(&r[1], collopt_segment_base(), NUMBER, 1));
+    collopt_reader_close(&r[1]);
+    ck_assert(!collopt_journal_close(&j));
+    ck_assert(collopt_reader_open(&r[2], collopt_segment_base(), NUMBER, 2));
+    ck_assert(is_right(&r[2], collopt_reader_look(&r[2]), 2));
+    collopt_reader_close(&r[2]);
+    ck_assert(collopt_journal_close(&j));
+    ck_assert(!collopt_reader_open(&r[1], collopt_segment_base(), NUMBER, 1));
+    ck_assert(collopt_journal_make(&next, NUMBER, READERS, OWNER));
+    ck_assert(collopt_reader_open(&r[1], collopt_segment_base(), NUMBER, 1));
+    ck_assert_ptr_null(collopt_reader_look(&r[1]));
+    collopt_segment_drop();
+}
+END_TEST
+
+/* Without room there is no payload, and what is written later is right. */
+START_TEST(no_room)
+{
+    struct collopt_reader r[READERS];
+    struct collopt_journal j;
+    const size_t block = COLLOPT_SHM_ROOM / 4;
+    int blocks = 0;
+
+    make();
+    ck_assert(collopt_journal_make(&j, NUMBER, READERS, OWNER));
+    open_all(r);
+    ck_assert_ptr_null(collopt_journal_payload(&j, block + 1));
+    while (blocks < 8 && collopt_journal_payload(&j, block / 2 + 1)) {
+        collopt_journal_write(&j, 0);
+        blocks++;
+    }
+    ck_assert_int_ge(blocks, 1);
+    ck_assert_int_le(blocks, 4);
+    ck_assert(write_one(&j, 1));
+    for (int i = 1; i < READERS; i++) {
+        for (int k = 0; k < blocks; k++)
+            collopt_reader_pass(&r[i]);
+        ck_assert(is_right(&r[i], collopt_reader_look(&r[i]), 1));
+    }
+    collopt_journal_pass(&j, (uint64_t)blocks);
+    ck_assert_ptr_nonnull(collopt_journal_payload(&j, block / 2 + 1));
+    collopt_segment_drop();
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("journal");
+    TCase *tcase = tcase_create("journal");
+    SRunner *runner;
+    int failed;
+
+    tcase_set_timeout(tcase, 120);
+    tcase_add_test(tcase, records_arrive_in_order);
+    tcase_add_loop_test(tcase, memory_is_reused_when_all_have_passed, 0, READERS);
+    tcase_add_test(tcase, memory_is_bounded);
+    tcase_add_test(tcase, unused_memory_is_given_back);
+    tcase_add_test(tcase, closed_when_all_have_closed);
+    tcase_add_test(tcase, no_room);
+    suite_add_tcase(suite, tcase);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}

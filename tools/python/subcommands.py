@@ -1,0 +1,73 @@
+"""collopt compare, profile and doctor.
+
+The shell script collopt starts this and says where things are: itself, the folder of helper programs, the library, the folder of the
+other tools, its version, the subcommand and its words.
+
+Python and not C or the shell, as these start jobs, read JSON and write pages, on login nodes, where there is a Python; its standard
+library only.  What runs on other nodes is sh and C (doctor.py). """
+
+import os
+import sys
+
+import commandline
+import jobs
+import reports
+
+
+class Place:
+    """Where collopt is."""
+
+    def __init__(self, collopt, helpers, library, tools, version):
+        self.collopt, self.helpers, self.library, self.tools, self.version = collopt, helpers, library, tools, version
+
+
+def tool_of(name):
+    if name == "compare":
+        import compare as tool
+    elif name == "profile":
+        import predict as tool
+    else:
+        import doctor as tool
+    return tool
+
+
+def run(place, name, words):
+    """HELP and VERSION of the tool, or its work."""
+    tool = tool_of(name)
+    options = tool.Options()
+    given, options.command = commandline.split(name, words, tool.SHORT, tool.LONG)
+    for option, value in given:
+        if option == "--help":
+            sys.stdout.write(tool.HELP)
+            return 0
+        if option == "--version":
+            print("collopt %s %s" % (name, place.version))
+            return 0
+        options.take(option, value)
+    options.check()
+    return tool.work(place, options)
+
+
+def main():
+    place, name, words = Place(*sys.argv[1:6]), sys.argv[6], sys.argv[7:]
+    os.environ.pop("COLLOPT_TOOL_VERSION", None)
+    jobs.catch_signals()
+    try:
+        status = run(place, name, words)
+        sys.stdout.flush()
+        return status
+    except commandline.Wrong as error:
+        sys.stderr.write("collopt %s: %s\n" % (name, error))
+        return 2
+    except reports.BadReport as error:
+        sys.stderr.write("collopt %s: %s\n" % (name, error))
+        return 3
+    except jobs.Interrupted as why:
+        sys.stdout.flush()
+        jobs.die_of(why.number)
+    except BrokenPipeError:             # as with | head; nothing more can be said there, also not at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+sys.exit(main())
