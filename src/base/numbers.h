@@ -2,6 +2,8 @@
 #ifndef COLLOPT_BASE_NUMBERS_H
 #define COLLOPT_BASE_NUMBERS_H
 
+#include <stddef.h>
+
 /* The largest power of two not above N, and its exponent; ceil(log2(n)). */
 static inline int log2_floor(int n)
 {
@@ -21,6 +23,12 @@ static inline int log2_ceil(int n)
 static inline int modulo(int a, int n)
 {
     return (a % n + n) % n;
+}
+
+/* The least multiple of STEP that is not below N. */
+static inline size_t rounded_up(size_t n, size_t step)
+{
+    return (n + step - 1) / step * step;
 }
 
 static inline int least(int a, int b)

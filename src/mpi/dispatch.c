@@ -606,7 +606,7 @@ int collopt_dispatch_nonblocking(struct collopt_call *call, struct collopt_comm 
         return pass(call, why);
     if (host_is_chosen(c, call->collective))
         return pass(call, COLLOPT_PASS_CHOSEN);
-    if (can_publish(c) && (c->ranks == 1 || collopt_shm_has_room()))
+    if (can_publish(c) && (c->ranks == 1 || collopt_shm_room() > 0))
         return MPI_SUCCESS;
     collopt_say_once(COLLOPT_LOG_DECIDE, "nonblocking %s, %d ranks: left to the MPI library (%s)",
                      collopt_collective_names[call->collective], c->ranks,

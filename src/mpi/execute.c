@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "mpi/execute.h"
+#include "base/numbers.h"
 #include "kernels/kernels.h"
 #include "mpi/attributes.h"
 #include "mpi/comm.h"
@@ -360,7 +361,7 @@ static COLLOPT_OUT_OF_LINE bool make_scratch(struct collopt_execution *e, size_t
     enum { ALIGNMENT = 64 };
 
     free(e->scratch);
-    e->scratch = aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    e->scratch = aligned_alloc(ALIGNMENT, rounded_up(size, ALIGNMENT));
     e->scratch_size = e->scratch ? size : 0;
     return e->scratch != NULL;
 }

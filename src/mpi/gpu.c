@@ -20,6 +20,7 @@
 
 #include "mpi/gpu.h"
 #include "base/log.h"
+#include "base/numbers.h"
 #include "settings/settings.h"
 
 #include <dlfcn.h>
@@ -362,7 +363,7 @@ void *collopt_gpu_borrow(const struct collopt_gpu_memory *m, size_t size)
         }
         pthread_mutex_unlock(&lock);
     }
-    return memory ? memory : aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+    return memory ? memory : aligned_alloc(ALIGNMENT, rounded_up(size, ALIGNMENT));
 }
 
 void collopt_gpu_return(void *memory)

@@ -8,6 +8,7 @@
 #include "mpi/nonblocking.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/numbers.h"
 #include "mpi/comm.h"
 #include "mpi/context.h"
 #include "base/clock.h"
@@ -16,8 +17,10 @@
 #include "shm/channel.h"
 #include "shm/journal.h"
 
-enum { LINE = COLLOPT_SHM_LINE };
-static const size_t MOST_BYTES = (size_t)1 << 26;       /* of one rank; a shared result is as long */
+enum {
+    LINE = COLLOPT_SHM_LINE,
+    PART = 16                   /* one rank's input is at most 1 / PART of the room behind its segment */
+};
 
 struct from {                   /* what a rank has written */
     struct collopt_reader reader;
@@ -34,15 +37,16 @@ struct collopt_nonblocking {    /* of a communicator */
     /* those that are under way, in order; UNWRITTEN: the first one whose record found no room */
     struct collopt_operation *first, *last, *unwritten;
     bool context_lost;          /* the id is not to be given back */
-    struct collopt_nonblocking *next;   /* of those that were left, or are unused */
+    struct collopt_nonblocking *next;   /* of those that are closing or unused */
     struct from *from;          /* [ranks] */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct collopt_nonblocking *left;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of the lists below */
+/* of communicators that are freed, until all ranks have closed them; the oldest first */
+static struct collopt_nonblocking *closing, **closing_end = &closing;
+static atomic_int closings;
 /* never unmapped: a thread may try to lock one that was just freed */
 static struct collopt_nonblocking *unused;
-static atomic_bool any_left;
 
 static bool try_lock(struct collopt_nonblocking *n)
 {
@@ -65,7 +69,12 @@ static void unlock(struct collopt_nonblocking *n)
     atomic_store_explicit(&n->locked, false, memory_order_release);
 }
 
-/* ---- journals that are left ------------------------------------------------------------------ */
+/* ---- journals of communicators that are freed ----------------------------------------------- */
+
+static bool is_open(const struct collopt_nonblocking *n, struct from *f)
+{
+    return f->reader.page || collopt_reader_open(&f->reader, f->base, f->journal, n->rank);
+}
 
 /* Says to the owners of the other journals that nothing more is read; false: some of them is not
  * there yet, since its rank has not come so far. */
@@ -78,10 +87,9 @@ static bool close_readers(struct collopt_nonblocking *n)
 
         if (r == n->rank || f->closed)
             continue;
-        if (f->reader.page || collopt_reader_open(&f->reader, f->base, f->journal, n->rank)) {
+        f->closed = is_open(n, f);
+        if (f->closed)
             collopt_reader_close(&f->reader);
-            f->closed = true;
-        }
         all = all && f->closed;
     }
     return all;
@@ -96,8 +104,8 @@ static void discard(struct collopt_nonblocking *n)
     unused = n;
 }
 
-/* True: N was freed, as nobody reads or writes there any more. */
-static bool has_ended(struct collopt_nonblocking *n)
+/* Under the lock. True: N was freed, as nobody reads or writes there any more. */
+static bool end(struct collopt_nonblocking *n)
 {
     int context = (int)n->journal.number;
     bool ended = false;
@@ -115,34 +123,42 @@ static bool has_ended(struct collopt_nonblocking *n)
     return true;
 }
 
-/* At most so many are looked at: there may be thousands whose peers are late. */
-static void look_at_left(void)
+/* Under the lock, as those below. */
+static void add_closing(struct collopt_nonblocking *n)
+{
+    n->next = NULL;
+    *closing_end = n;
+    closing_end = &n->next;
+    atomic_fetch_add(&closings, 1);
+}
+
+static struct collopt_nonblocking *take_closing(void)
+{
+    struct collopt_nonblocking *n = closing;
+
+    if (!n)
+        return NULL;
+    closing = n->next;
+    if (!closing)
+        closing_end = &closing;
+    atomic_fetch_sub(&closings, 1);
+    return n;
+}
+
+/* Some of them: there may be thousands whose peers are late. */
+static void end_closing(void)
 {
     enum { AT_ONCE = 16 };
 
-    if (!atomic_load_explicit(&any_left, memory_order_relaxed))
+    if (atomic_load_explicit(&closings, memory_order_relaxed) == 0)
         return;
     pthread_mutex_lock(&lock);
-    struct collopt_nonblocking **at = &left;
+    for (int i = least(AT_ONCE, atomic_load(&closings)); i > 0; i--) {
+        struct collopt_nonblocking *n = take_closing();
 
-    for (int i = 0; *at && i < AT_ONCE; i++) {
-        struct collopt_nonblocking *n = *at, *next = n->next;
-
-        if (has_ended(n))
-            *at = next;
-        else
-            at = &n->next;
+        if (!end(n))
+            add_closing(n);
     }
-    if (*at && at != &left) {   /* the others come first the next time */
-        struct collopt_nonblocking *looked_at = left, **end = at;
-
-        left = *at;
-        *at = NULL;
-        for (end = &left; *end; end = &(*end)->next)
-            ;
-        *end = looked_at;
-    }
-    atomic_store(&any_left, left != NULL);
     pthread_mutex_unlock(&lock);
 }
 
@@ -155,11 +171,9 @@ bool collopt_nonblocking_leave(struct collopt_comm *c)
         return false;
     n->context_lost = c->spoilt;
     pthread_mutex_lock(&lock);
-    n->next = left;
-    left = n;
-    atomic_store(&any_left, true);
+    add_closing(n);
     pthread_mutex_unlock(&lock);
-    look_at_left();
+    end_closing();
     return true;
 }
 
@@ -177,11 +191,8 @@ void collopt_nonblocking_end(void)
     struct collopt_nonblocking *n;
 
     pthread_mutex_lock(&lock);
-    while ((n = left)) {
-        left = n->next;
+    while ((n = take_closing()))
         discard(n);
-    }
-    atomic_store(&any_left, false);
     pthread_mutex_unlock(&lock);
 }
 
@@ -195,7 +206,7 @@ static size_t data_at(const struct collopt_operation *op, int rank)
 
 static size_t result_at(const struct collopt_operation *op)
 {
-    return (data_at(op, 0) + collopt_operation_published(op) + LINE - 1) / LINE * LINE;
+    return rounded_up(data_at(op, 0) + collopt_operation_published(op), LINE);
 }
 
 static const char *data(const struct collopt_operation *op, int rank)
@@ -208,17 +219,29 @@ static const char *data(const struct collopt_operation *op, int rank)
     return collopt_reader_payload(r, &r->page->record[r->at]) + data_at(op, rank);
 }
 
-bool collopt_nonblocking_describe(struct collopt_operation *op, struct collopt_comm *c,
-                                  struct collopt_call *call, const char **why)
+/* Ranks that have called something else find another mark. */
+static uint32_t mark_of(const struct collopt_operation *op)
 {
-    *why = collopt_operation_describe(op, c, call);
+    uint64_t what = (op->bytes * COLLOPT_COLLECTIVES + op->collective) * COLLOPT_HASH_PRIME + (uint64_t)op->root;
+
+    return (uint32_t)(what ^ what >> 32);
+}
+
+const char *collopt_nonblocking_describe(struct collopt_operation *op, struct collopt_comm *c,
+                                         struct collopt_call *call)
+{
+    const char *why = collopt_operation_describe(op, c, call);
+
+    if (why)
+        return why;
+    if (c->ranks > 1 && collopt_operation_published(op) > collopt_shm_room() / PART)
+        return "it is too long for shared memory";
     op->nonblocking = true;
     op->data = data;
-    if (!*why && collopt_operation_published(op) > MOST_BYTES)
-        *why = "it is too long for shared memory";
-    if (!*why && op->collective == COLLOPT_ALLREDUCE)
+    op->mark = mark_of(op);
+    if (op->collective == COLLOPT_ALLREDUCE)
         collopt_operation_cut(op);
-    return !*why;
+    return NULL;
 }
 
 /* ---- starting -------------------------------------------------------------------------------- */
@@ -227,7 +250,7 @@ static struct collopt_nonblocking *take(void)
 {
     struct collopt_nonblocking *n;
 
-    look_at_left();
+    end_closing();
     pthread_mutex_lock(&lock);
     n = unused;
     if (n)
@@ -265,14 +288,6 @@ static struct collopt_nonblocking *make(const struct collopt_comm *c)
     return NULL;
 }
 
-/* Ranks that have called something else find another mark. */
-static uint32_t mark_of(const struct collopt_operation *op)
-{
-    uint64_t what = (op->bytes * COLLOPT_COLLECTIVES + op->collective) * COLLOPT_HASH_PRIME + (uint64_t)op->root;
-
-    return (uint32_t)(what ^ what >> 32);
-}
-
 /* Writes its record; false: no room now. */
 static bool write_record(struct collopt_nonblocking *n, struct collopt_operation *op)
 {
@@ -287,7 +302,7 @@ static bool write_record(struct collopt_nonblocking *n, struct collopt_operation
     op->own = payload + data_at(op, op->rank);
     collopt_operation_copy_in(op, op->own);
     /* an error is everybody's */
-    collopt_journal_write(&n->journal, op->err ? ~mark_of(op) : mark_of(op));
+    collopt_journal_write(&n->journal, op->err ? ~op->mark : op->mark);
     op->written = true;
     return true;
 }
@@ -353,11 +368,6 @@ int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm 
 
 /* ---- completing ------------------------------------------------------------------------------ */
 
-static bool is_open(const struct collopt_nonblocking *n, struct from *f)
-{
-    return f->reader.page || collopt_reader_open(&f->reader, f->base, f->journal, n->rank);
-}
-
 /* Has the rank's record of OP come? Those before it are done. */
 static bool has_come(const struct collopt_nonblocking *n, struct collopt_operation *op, struct from *f)
 {
@@ -368,7 +378,7 @@ static bool has_come(const struct collopt_nonblocking *n, struct collopt_operati
     while ((record = collopt_reader_look(&f->reader)) && f->reader.number + 1 < op->number)
         collopt_reader_pass(&f->reader);
     if (record)
-        op->differs = op->differs || record->mark != mark_of(op);
+        op->differs = op->differs || record->mark != op->mark;
     return record != NULL;
 }
 

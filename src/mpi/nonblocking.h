@@ -17,9 +17,9 @@ struct collopt_call;
 struct collopt_comm;
 struct collopt_operation;
 
-/* Fills in OP from CALL, on C, which is taken over and on one node. False: WHY the host serves it. */
-bool collopt_nonblocking_describe(struct collopt_operation *op, struct collopt_comm *c,
-                                  struct collopt_call *call, const char **why);
+/* Fills in OP from CALL, on C, which is taken over and on one node. NULL, or why the host serves it. */
+const char *collopt_nonblocking_describe(struct collopt_operation *op, struct collopt_comm *c,
+                                         struct collopt_call *call);
 /* Starts it. An error code: this rank cannot, and nothing was started. */
 int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm *c);
 /* Goes on without waiting; true: it is DONE. Any thread. */

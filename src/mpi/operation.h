@@ -85,6 +85,7 @@ struct collopt_operation {
     /* nonblocking; NULL: persistent, or this rank is alone */
     struct collopt_nonblocking *queue;
     bool nonblocking;
+    uint32_t mark;              /* of what is called */
     bool written, differs;      /* its record; some rank has called something else */
     char *own;                  /* what this rank has published */
     /* of unused or queued ones, or of those that were freed while they were active */

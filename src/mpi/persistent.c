@@ -7,6 +7,7 @@
 
 #include "mpi/persistent.h"
 #include "base/clock.h"
+#include "base/numbers.h"
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
 #include "mpi/operation.h"
@@ -26,11 +27,6 @@ struct head {                   /* at the start of the memory */
     _Alignas(LINE) char segment[LINE];
     struct collopt_work work;
 };
-
-static size_t up(size_t bytes, size_t to)
-{
-    return (bytes + to - 1) / to * to;
-}
 
 /* ---- where things lie ------------------------------------------------------------------------ */
 
@@ -55,13 +51,13 @@ static void lay_out(struct collopt_operation *op)
 {
     size_t bytes = collopt_operation_published(op);
 
-    op->slot = bytes <= LINE - INLINE_AT ? LINE : LINE + up(bytes, LINE);
-    op->part = up(2 * op->slot, op->slot >= PAGE ? PAGE : LINE);
+    op->slot = bytes <= LINE - INLINE_AT ? LINE : LINE + rounded_up(bytes, LINE);
+    op->part = rounded_up(2 * op->slot, op->slot >= PAGE ? PAGE : LINE);
     op->size = sizeof(struct head) + (size_t)op->ranks * op->part;
     if (op->collective == COLLOPT_ALLREDUCE || op->collective == COLLOPT_REDUCE)
         collopt_operation_cut(op);
     if (op->slices > 0)
-        op->size += up(bytes, LINE);
+        op->size += rounded_up(bytes, LINE);
 }
 
 static void find_places(struct collopt_operation *op)
@@ -143,7 +139,7 @@ static int share(struct collopt_operation *op, struct collopt_comm *c, const cha
 
 static const char *have_alone(struct collopt_operation *op)
 {
-    op->memory = aligned_alloc(LINE, up(op->size, LINE));
+    op->memory = aligned_alloc(LINE, rounded_up(op->size, LINE));
     if (!op->memory)
         return "no memory";
     memset(op->memory, 0, op->size);

@@ -352,7 +352,8 @@ static int begin(struct collopt_call *call, MPI_Request *request)
         return err;
     if (!(op = take_idle()))
         return collopt_raise(call->comm, MPI_ERR_NO_MEM);
-    if (collopt_nonblocking_describe(op, c, call, &why)) {
+    why = collopt_nonblocking_describe(op, c, call);
+    if (!why) {
         count(1);
         if (c->traced)
             say(call, c, true, op, NULL);

@@ -21,7 +21,8 @@ enum { SHORTEST_PIECE = 1024, LONGEST_PIECE = 32 << 10 };
 
 static char **segment;          /* [ranks of MPI_COMM_WORLD] as mapped here; NULL: not on this node, or not to be used */
 static int segments, this_rank;
-static bool here, everywhere, roomy;
+static bool here, everywhere;
+static size_t room_behind;      /* bytes behind each segment of this node */
 
 /* ---- segments --------------------------------------------------------------------------------------------------- */
 
@@ -46,7 +47,7 @@ static bool attach(const struct collopt_sight *seen)
 {
     char why[160];
 
-    roomy = true;
+    room_behind = SIZE_MAX;
     for (int r = 0; r < segments; r++) {
         if (seen[r].node != seen[this_rank].node)
             continue;
@@ -56,7 +57,8 @@ static bool attach(const struct collopt_sight *seen)
                              r == this_rank ? "there is no segment" : why);
             return false;
         }
-        roomy = roomy && collopt_segment_has_room(segment[r]);
+        if (collopt_segment_room(segment[r]) < room_behind)
+            room_behind = collopt_segment_room(segment[r]);
     }
     return true;
 }
@@ -143,9 +145,9 @@ char *collopt_shm_segment(int rank)
     return segment[rank];
 }
 
-bool collopt_shm_has_room(void)
+size_t collopt_shm_room(void)
 {
-    return roomy;
+    return room_behind;
 }
 
 /* ---- the channels of a communicator ------------------------------------------------------------------------------- */

@@ -46,8 +46,9 @@ bool collopt_shm_everywhere(void);
 
 /* Of a rank of MPI_COMM_WORLD that is on this node. */
 char *collopt_shm_segment(int rank);
-/* Do all ranks of this node have room behind their segments? They answer alike. */
-bool collopt_shm_has_room(void);
+/* Bytes of room that each rank of this node has behind its segment; 0: some rank has none. They
+ * answer alike. */
+size_t collopt_shm_room(void);
 /* Does shared memory carry what the calls on C send inside this rank's node? */
 bool collopt_shm_carries(const struct collopt_comm *c);
 /* NEAR[r]: rank R is another one of this node.  False: none is.  For what shared memory carries. */

@@ -10,6 +10,7 @@
 
 #include "select/decide.h"
 #include "base/log.h"
+#include "base/numbers.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
@@ -188,7 +189,7 @@ static size_t round_up(size_t n)
     int digits = n ? 64 - __builtin_clzll(n) : 0, cut = digits - DIGITS;
     size_t step = cut > 0 ? (size_t)1 << cut : 1;
 
-    return n > SIZE_MAX - step ? n : (n + step - 1) / step * step;
+    return n > SIZE_MAX - step ? n : rounded_up(n, step);
 }
 
 size_t collopt_rounded(const struct collopt_problem *p)

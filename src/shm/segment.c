@@ -4,6 +4,7 @@
 #endif
 
 #include "shm/segment.h"
+#include "base/numbers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,9 +22,12 @@ enum {
     SMALLEST = 1024,            /* pieces are powers of two */
     CLASSES = 32,
     STEP = 256 << 10,           /* pages are allocated in such steps */
-    LONG = 1 << 20, KEPT = 64 << 20,    /* bytes of free pieces of at least LONG that keep their pages */
-    LEAF = 256                  /* numbers of a part of the directory */
+    LONG = 1 << 20,             /* bytes; shorter pieces keep their pages */
+    LEAF = 256,                 /* numbers of a part of the directory */
+    ROOM = 256,                 /* room behind a segment, in its sizes */
+    KEPT = 16                   /* 1 / KEPT of it may lie in free pieces that keep their pages */
 };
+static const size_t MOST_ROOM = (size_t)16 << 30;
 
 struct header {                 /* at the start of a segment */
     uint64_t magic;
@@ -49,8 +53,8 @@ struct free_piece {             /* in its first page, which it keeps */
 };
 
 struct pool {                   /* a part of the segment from which pieces are taken */
-    size_t to, allocated, used; /* bytes from the start of the segment */
-    size_t kept;                /* bytes of free pieces of at least LONG that are not hollow */
+    size_t from, to, allocated, used;   /* bytes from the start of the segment */
+    size_t kept, keeps;         /* bytes of free pieces of at least LONG that are not hollow; at most */
     struct free_piece *unused[CLASSES];
 };
 
@@ -70,7 +74,7 @@ static void explain(char *why, size_t size_of_why, const char *what)
 /* Allocates pages up to END, so that touching them cannot fail. */
 static bool allocate(struct pool *p, size_t end)
 {
-    size_t to = (end + STEP - 1) / STEP * STEP;
+    size_t to = rounded_up(end, STEP);
 
     if (to > p->to)
         to = p->to;
@@ -97,13 +101,20 @@ static bool locks_all_memory(void)
 }
 
 /* A file that is longer than RLIMIT_FSIZE allows ends the process. */
-static bool may_have_room(size_t bytes)
+static bool may_have_room(size_t bytes, size_t behind)
 {
     struct rlimit file, space;
 
     return sizeof bytes > 4 && !getrlimit(RLIMIT_FSIZE, &file) && !getrlimit(RLIMIT_AS, &space)
-        && (file.rlim_cur == RLIM_INFINITY || file.rlim_cur >= bytes + COLLOPT_SHM_ROOM)
+        && (file.rlim_cur == RLIM_INFINITY || file.rlim_cur >= bytes + behind)
             && space.rlim_cur == RLIM_INFINITY && !locks_all_memory();
+}
+
+static size_t room_behind(size_t bytes)
+{
+    size_t behind = bytes < MOST_ROOM / ROOM ? bytes * ROOM : MOST_ROOM;
+
+    return may_have_room(bytes, behind) ? behind : 0;
 }
 
 /* Children do not inherit it, and dumps of the process leave it out: they would read what was never
@@ -162,8 +173,8 @@ static void sign(char *at, size_t bytes, int fd, struct collopt_segment_key *key
 
 void collopt_segment_make(size_t bytes, struct collopt_segment_key *key, char *why, size_t size_of_why)
 {
-    size_t first = bytes < STEP ? bytes : STEP, behind = may_have_room(bytes) ? COLLOPT_SHM_ROOM : 0;
-    size_t from = (bytes + PAGE - 1) / PAGE * PAGE;
+    size_t first = bytes < STEP ? bytes : STEP, behind = room_behind(bytes);
+    size_t from = rounded_up(bytes, PAGE);
 
     *key = (struct collopt_segment_key){ .process = getpid(), .descriptor = -1 };
     pthread_mutex_lock(&lock);
@@ -176,8 +187,8 @@ void collopt_segment_make(size_t bytes, struct collopt_segment_key *key, char *w
         size = from + behind;
         sign(base, size, descriptor, key);
         ((struct header *)base)->room = behind;
-        channels = (struct pool){ .to = bytes, .allocated = first, .used = PAGE };
-        room = (struct pool){ .to = size, .allocated = from, .used = from };
+        channels = (struct pool){ .to = bytes, .allocated = first, .used = PAGE, .keeps = bytes };
+        room = (struct pool){ .from = from, .to = size, .allocated = from, .used = from, .keeps = behind / KEPT };
     }
     pthread_mutex_unlock(&lock);
 }
@@ -303,7 +314,7 @@ static void put(struct pool *p, struct free_piece *piece, int class)
 {
     off_t at = (char *)piece - base;
 
-    piece->hollow = bytes_of(class) >= LONG && p->kept + bytes_of(class) > KEPT
+    piece->hollow = bytes_of(class) >= LONG && p->kept + bytes_of(class) > p->keeps
         && !fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at + PAGE,
                       (off_t)bytes_of(class) - PAGE);
     if (bytes_of(class) >= LONG && !piece->hollow)
@@ -367,7 +378,7 @@ void *collopt_segment_take(size_t bytes)
 
 void *collopt_segment_take_room(size_t bytes)
 {
-    return take(&room, bytes, COLLOPT_SHM_ROOM / 4);
+    return take(&room, bytes, (room.to - room.from) / 4);
 }
 
 void collopt_segment_give_back(void *at, size_t bytes)
@@ -379,9 +390,9 @@ void collopt_segment_give_back(void *at, size_t bytes)
 
 /* ---- the directory ---------------------------------------------------------------------------------------------- */
 
-bool collopt_segment_has_room(const char *at)
+size_t collopt_segment_room(const char *at)
 {
-    return ((const struct header *)at)->room > 0;
+    return ((const struct header *)at)->room;
 }
 
 static _Atomic uint64_t *entry(const char *at, unsigned number)

@@ -6,10 +6,11 @@
  * is short a reduction falls back to messages and never meets SIGBUS.  A child of fork does not inherit the mapping.
  *
  * The owner hands out pieces of its segment; peers are told their offsets, or find them by a number
- * under which the owner has published them. Behind the pieces for channels, whose sum is bounded, lies
- * room for what nonblocking reductions leave for their peers: address space, of which pages are
- * allocated as they are needed, and given back when more than 64 MiB are unused. A process whose address space or files are limited, or that locks all
- * its memory, has no such room. No MPI here. */
+ * under which the owner has published them. Channels get their pieces from the segment itself.
+ * Nonblocking reductions get theirs from the room behind it: address space of 256 times the
+ * segment's size, at most 16 GiB. Its pages are allocated when they are needed; free pieces keep up
+ * to a sixteenth of the room, what is beyond goes back to the system. A process whose address space
+ * or files are limited, or that locks all its memory, has no room. No MPI here. */
 #ifndef COLLOPT_SHM_SEGMENT_H
 #define COLLOPT_SHM_SEGMENT_H
 
@@ -52,15 +53,13 @@ char *collopt_segment_attach_part(const struct collopt_segment_key *key, size_t 
 
 /* SIZE bytes of zeros, at most half of the segment's size; NULL: no room, or no memory.  Any thread. */
 void *collopt_segment_take(size_t size);
-/* SIZE bytes of the room behind, with any contents, at most COLLOPT_SHM_ROOM / 4. */
+/* SIZE bytes of the room behind, with any contents, at most a quarter of it. */
 void *collopt_segment_take_room(size_t size);
 /* SIZE as it was taken. */
 void collopt_segment_give_back(void *piece, size_t size);
 
-/* Bytes of address space behind each segment. */
-static const size_t COLLOPT_SHM_ROOM = (size_t)1 << 30;
-/* Has the segment at BASE, of this or another process, such room? */
-bool collopt_segment_has_room(const char *base);
+/* Bytes of room behind the segment at BASE, of this or another process; 0: there is none. */
+size_t collopt_segment_room(const char *base);
 
 /* A directory of each segment: the owner publishes an offset under a number below
  * COLLOPT_SHM_NUMBERS, 0: withdraws it. What was written before is then seen by those who find it.

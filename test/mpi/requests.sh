@@ -16,10 +16,20 @@ requests()              # HOST FORM
     quiet "$1" 2 TEST_FORM=$2 COLLOPT_ALLREDUCE=host "$(program "$1" requests)" 50
 }
 
+# Inputs that find no room are written later, which each rank says once.
+short_of_room()         # HOST RANKS
+{
+    launch "$1" "$2" LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_SHM_SIZE=64K TEST_FORM=nonblocking TEST_OURS=1 \
+        "$(program "$1" requests)" 1000 || fail "$1, $2 ranks, short of room: status $?"
+    said "$2" '^collopt: no memory for the input of a nonblocking reduction' "$1, $2 ranks, short of room"
+}
+
 both_forms()            # HOST
 {
     requests "$1" persistent
     requests "$1" nonblocking
+    short_of_room "$1" 2
+    short_of_room "$1" 3
 }
 
 for_each_host both_forms
