@@ -8,6 +8,7 @@
 
 #include "mpi/operation.h"
 #include "base/clock.h"
+#include "base/numbers.h"
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
 #include "mpi/gpu.h"
@@ -24,11 +25,6 @@ enum {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* never unmapped: requests.c may look at one that was just freed */
 static struct collopt_operation *unused;
-
-static size_t up(size_t bytes, size_t to)
-{
-    return (bytes + to - 1) / to * to;
-}
 
 static size_t unit(const struct collopt_operation *op)
 {
@@ -114,8 +110,8 @@ static bool make_scratch(struct collopt_operation *op)
 
     if (!op->packed || op->mine == 0)
         return true;
-    before = from < 0 ? (ptrdiff_t)up((size_t)-from, ALIGNMENT) : -(from / ALIGNMENT * ALIGNMENT);
-    op->scratch = aligned_alloc(ALIGNMENT, up((size_t)(before + to), ALIGNMENT) + ALIGNMENT);
+    before = from < 0 ? (ptrdiff_t)rounded_up((size_t)-from, ALIGNMENT) : -(from / ALIGNMENT * ALIGNMENT);
+    op->scratch = aligned_alloc(ALIGNMENT, rounded_up((size_t)(before + to), ALIGNMENT) + ALIGNMENT);
     op->aside = op->scratch ? op->scratch + before : NULL;
     return op->scratch != NULL;
 }
@@ -214,11 +210,12 @@ static void copy(const struct collopt_operation *op, char *to, const char *from,
 static int anchor(const void **at, int *count, MPI_Datatype *type)
 {
     static char here;
+    MPI_Datatype of_one = *type;        /* MPICH writes the new type before it reads the old one */
     MPI_Aint from;
     int err = PMPI_Get_address(&here, &from);
 
     if (!err)
-        err = PMPI_Type_create_struct(1, count, (MPI_Aint[]){ -from }, type, type);
+        err = PMPI_Type_create_hindexed(1, (int[]){ *count }, (MPI_Aint[]){ -from }, of_one, type);
     if (!err)
         err = PMPI_Type_commit(type);
     *at = &here;

@@ -32,6 +32,25 @@ static int sum_of(int ranks, int i)
     return ranks * (ranks - 1) / 2 * 100 + ranks * i;
 }
 
+/* ---- forms ------------------------------------------------------------------------------------ */
+
+/* A call of FORM was made: what is left of it. */
+static int complete(enum form form, int err, MPI_Request *request)
+{
+    if (err || *request == MPI_REQUEST_NULL)
+        return err;
+    if (form == PERSISTENT && (err = MPI_Start(request)))
+        return err;
+    err = MPI_Wait(request, MPI_STATUS_IGNORE);
+    return form == PERSISTENT && !err ? MPI_Request_free(request) : err;
+}
+
+/* MPI_NAME(...) in FORM, from beginning to end; there is a REQUEST to use. */
+#define CALL(form, name, nonblocking, ...) \
+    complete(form, form == BLOCKING ? CALL_BLOCKING(name, nonblocking, __VA_ARGS__) \
+                   : form == PERSISTENT ? CALL_INIT(name, nonblocking, __VA_ARGS__) \
+                   : CALL_NONBLOCKING(name, nonblocking, __VA_ARGS__), request)
+
 /* ---- operations ------------------------------------------------------------------------------------------------------- */
 
 static void add(void *in, void *inout, int *n, MPI_Datatype *type)
@@ -223,8 +242,9 @@ static void two_words(void *in, void *inout, int *n, MPI_Datatype *type)
 }
 
 /* No gaps, and the same measures: on odd ranks, now and then, the data lie in memory in the order in which they are not sent. */
-static void other_order(void)
+static void other_order(enum form form)
 {
+    MPI_Request here = MPI_REQUEST_NULL, *request = &here;
     int in[2 * COUNT], out[2 * COUNT], length[2] = { 1, 1 };
     MPI_Op op;
 
@@ -241,7 +261,8 @@ static void other_order(void)
             in[2 * i + word] = of(world_rank, i);
             in[2 * i + 1 - word] = -of(world_rank, i);
         }
-        served(MPI_Allreduce(in, out, COUNT, type, op, MPI_COMM_WORLD), "a layout in another order");
+        served(CALL(form, Allreduce, allreduce, in, out, COUNT, type, op, MPI_COMM_WORLD),
+               "a layout in another order");
         for (int i = 0; i < COUNT; i++)
             wrong += out[2 * i + word] != sum_of(world_ranks, i) || out[2 * i + 1 - word] != -of(0, i);
         check(wrong == 0, "%d elements are wrong, call %d, the first word in place %d", wrong, n, word);
@@ -281,8 +302,9 @@ static void bottom_operation(void *in, void *inout, int *n, MPI_Datatype *type)
 }
 
 /* Only MPI_IN_PLACE lets one datatype with absolute addresses stand for input and result. */
-static void bottom(void)
+static void bottom(enum form form)
 {
+    MPI_Request here = MPI_REQUEST_NULL, *request = &here;
     static int data[2 * COUNT];
     MPI_Datatype type = absolute(data, COUNT);
     MPI_Op op;
@@ -295,18 +317,22 @@ static void bottom(void)
             data[2 * i + 1] = -7;
         }
         if (round == 0)
-            served(MPI_Allreduce(MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, MPI_COMM_WORLD), "allreduce at MPI_BOTTOM");
+            served(CALL(form, Allreduce, allreduce, MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, MPI_COMM_WORLD),
+                   "allreduce at MPI_BOTTOM");
         else if (round == 1)
-            served(MPI_Reduce(world_rank == 0 ? MPI_IN_PLACE : MPI_BOTTOM, MPI_BOTTOM, 1, type, op, 0, MPI_COMM_WORLD),
+            served(CALL(form, Reduce, reduce, world_rank == 0 ? MPI_IN_PLACE : MPI_BOTTOM, MPI_BOTTOM, 1, type, op, 0,
+                        MPI_COMM_WORLD),
                    "reduce at MPI_BOTTOM");
         else
-            served(MPI_Scan(MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, MPI_COMM_WORLD), "scan at MPI_BOTTOM");
+            served(CALL(form, Scan, scan, MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, MPI_COMM_WORLD),
+                   "scan at MPI_BOTTOM");
         for (int i = 0; i < COUNT; i++) {
             int ranks = round == 2 ? world_rank + 1 : world_ranks;
             int right = round == 1 && world_rank > 0 ? of(world_rank, i) : sum_of(ranks, i);
 
             if (data[2 * i] != right || data[2 * i + 1] != -7) {
-                fail("MPI_BOTTOM, round %d: element %d is %d %d, should be %d -7", round, i, data[2 * i], data[2 * i + 1], right);
+                fail("MPI_BOTTOM, form %d, round %d: element %d is %d %d, should be %d -7", form, round, i,
+                     data[2 * i], data[2 * i + 1], right);
                 break;
             }
         }
@@ -496,8 +522,10 @@ int main(int argc, char **argv)
     another_order(n < 100 ? 300 : 30000);      /* messages are cut, perhaps into single elements */
     layouts(n);
     same_measures(n < 100 ? 100 : 2000);
-    other_order();
-    bottom();
+    for (enum form form = BLOCKING; form < (with_collopt() ? FORMS : BLOCKING + 1); form++) {
+        other_order(form);
+        bottom(form);
+    }
     f90();
     duplicates();
     long_elements();
