@@ -162,13 +162,21 @@ int main(void)
 }
 EOF
 
-threads()               # HOST RANKS [VARIABLE=VALUE]...
+no_race()               # PROGRAM HOST RANKS [VARIABLE=VALUE]...
 {
-    host=$1 ranks=$2
-    shift 2
+    program=$1 host=$2 ranks=$3
+    shift 3
     # shellcheck disable=SC2086
-    launch "$host" "$ranks" COLLOPT_AFTER=1 "$@" $fixed "./threads-$host" || fail "threads, $host, $ranks ranks, $*: status $?"
-    said 0 'WARNING: ThreadSanitizer' "threads, $host, $ranks ranks, $*"
+    launch "$host" "$ranks" COLLOPT_AFTER=1 "$@" $fixed "./$program-$host" 1000 ||
+        fail "$program, $host, $ranks ranks, $*: status $?"
+    said 0 'WARNING: ThreadSanitizer' "$program, $host, $ranks ranks, $*"
+}
+
+program_of()            # threads|requests HOST
+{
+    # shellcheck disable=SC2046
+    compiled $(made "${upper}_CPPFLAGS") -I"$top/test/mpi" "$top/test/mpi/test_$1.c" "$top/test/mpi/common.c" -L. \
+        -Wl,--no-as-needed -lcollopt -Wl,-rpath,"$work" $(made "${upper}_LIBS") -lpthread -o "$1-$2"
 }
 
 races()                 # HOST
@@ -183,12 +191,14 @@ races()                 # HOST
     objects "$1" -DCOLLOPT_HOST="\"$abi\"" $(made "${upper}_CPPFLAGS") \
         $(listed COLLOPT_BACKEND_SOURCES src/backend.mk)
     compiled -shared "$1"/*.o core/*.o -lm -lpthread -ldl -o "libcollopt-$abi.so"
-    # shellcheck disable=SC2046
-    compiled $(made "${upper}_CPPFLAGS") -I"$top/test/mpi" "$top/test/mpi/test_threads.c" "$top/test/mpi/common.c" -L. \
-        -Wl,--no-as-needed -lcollopt -Wl,-rpath,"$work" $(made "${upper}_LIBS") -lpthread -o "threads-$1"
-    threads "$1" 1
-    threads "$1" 2
-    threads "$1" 2 COLLOPT_ADAPT=on COLLOPT_CHECK=on COLLOPT_REPORT="$work/report"
+    program_of threads "$1"
+    no_race threads "$1" 1
+    no_race threads "$1" 2
+    no_race threads "$1" 2 COLLOPT_ADAPT=on COLLOPT_CHECK=on COLLOPT_REPORT="$work/report"
+    program_of requests "$1"
+    for form in persistent nonblocking; do
+        no_race requests "$1" 2 TEST_FORM=$form TEST_OURS=1
+    done
 }
 
 for_each_host races
