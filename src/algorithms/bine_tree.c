@@ -1,10 +1,10 @@
 /* Bine tree: a binomial tree whose edges have the distances of Swing, the longest ones far from the
  * root.
  *
- * It is the way of the root's own block through Swing's reduce-scatter (swing_table.c): in step s =
- * 0, 1 ... whoever hands that block on in step s sends its sum to its partner, at distance 1, 1, 3,
- * 5, 11 ... one way or the other. Ranks are numbered from the root. An odd number of ranks lacks
- * node 1, which would send to the root in the first step and has nobody below it.
+ * Its edges are those along which the root's own block travels in Swing's reduce-scatter
+ * (swing_table.c): a rank that sends this block in step s = 0, 1 ... there sends its sum in step s
+ * here, to the same partner, at distance 1, 1, 3, 5, 11 ... up or down. Ranks are numbered from the
+ * root. An odd number of ranks lacks node 1, a leaf that would send to the root in the first step.
  * Cost: q = ceil(log2 p) rounds, at most q m. Scratch: three vectors. In no order of ranks:
  * commutative operations only. Building takes O(p) time and memory, but for p or p + 1 a power of
  * two.

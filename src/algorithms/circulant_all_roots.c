@@ -2,14 +2,13 @@
  * lengths.
  *
  * Every part is cut into n blocks and reduced to its owner as circulant_pipeline.c reduces a vector
- * to a root; all of these reductions run at once, and what a rank has to send in a round, one block
- * or none of every part, is one message. In a reduce-scatter by halving a long part travels whole,
- * ceil(log2 p) times on the critical path; here its blocks follow one another, so that it travels
- * hardly more than once.
- * The table of what ranks receive has p ceil(log2 p) bytes, and every round has lists of up to p
- * blocks, so that unlike others this takes time and memory in proportion to p: for p = 1024 and one
- * block 0.3 ms and 10 KiB of schedule, for 16 blocks 40 ms and 2 MiB; for p = 16384 and one block 6
- * ms and 13 KiB.
+ * to a root. All these reductions run at once; in a round a rank sends at most one block of every
+ * part, all in one message. In a reduce-scatter by halving a long part travels whole, ceil(log2 p)
+ * times on the critical path. Here its blocks follow one another, so it travels little more than
+ * once.
+ * A rank's receives are in a table of p ceil(log2 p) bytes, and a round lists up to p blocks. So
+ * building takes time and memory in proportion to p: for p = 1024 and one block 0.3 ms and 10 KiB
+ * of schedule, for 16 blocks 40 ms and 2 MiB; for p = 16384 and one block 6 ms and 13 KiB.
  * Cost, n blocks: n - 1 + ceil(log2 p) rounds; (p-1)/p m sent and combined if parts are alike, as
  * in all other algorithms; if one rank gets everything, (1 + (q-1)/n) m instead of q m. Scratch: m
  * and two messages. Commutative operations only. Use it where the longest part is several times the

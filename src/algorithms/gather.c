@@ -1,5 +1,4 @@
-/* Gather: whoever is to have a result receives the vectors of all ranks that go into it, and
- * combines them in one fold.
+/* Gather: a rank receives all vectors that go into its result, and combines them in one fold.
  *
  * Nothing is combined on the way, so an operation that wants all operands at once gets them: sums
  * that are rounded once. All messages are under way together.

@@ -1,12 +1,12 @@
 /* Chains over a grid of ranks: along its rows to the root's column, and along the column to the
  * root, segment by segment.
  *
- * A rank takes from its neighbours farther out along a dimension, and gives to the one nearer the
- * root; whoever is in line with the root along a dimension goes on with what it has along the one
- * before. The last dimension is the first to be reduced: its ranks are consecutive, those of the
- * next are consecutive rows, and so on, so on a mesh every sum is of consecutive ranks: below, own,
- * above. On a torus the half beyond the opposite rank comes the other way round: hops are halved,
- * and the order is lost.
+ * Dimensions are reduced one after the other, the last one first. Along a dimension a rank receives
+ * from its neighbour farther from the root and sends to the one nearer; the ranks that are in line
+ * with the root there hold the sums, and reduce them along the dimension before. Ranks of the last
+ * dimension are consecutive, those of the one before are consecutive rows, and so on; so on a mesh
+ * every sum is of consecutive ranks: below, own, above. On a torus the half beyond the opposite rank
+ * comes the other way round, which halves the hops and loses the order.
  * Cost, S segments: the way from the farthest corner, and for each further segment as many rounds
  * as the root has neighbours (2 D inside); as many m received and combined. Scratch: two segments
  * from each neighbour. Any root. mesh keeps rank order; torus is for commutative operations only.

@@ -1,5 +1,4 @@
-/* Nodes as groups of ranks, for algorithms that are made of others: one inside the nodes, one
- * between them. */
+/* Nodes as groups of ranks, for compositions: they run one algorithm inside nodes and one between. */
 #ifndef COLLOPT_GROUPS_H
 #define COLLOPT_GROUPS_H
 

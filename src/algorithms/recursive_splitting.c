@@ -16,7 +16,8 @@
  * machine's grid they go along its sides, so that groups are on lines.
  * An Allreduce's or Reduce's vector may be cut in "chunks", which go through the levels one behind
  * the other, each beginning when the one before is through the first level: then links between
- * nodes carry one chunk while another is combined inside them. Or in "strands", which begin
+ * nodes carry one chunk while another is combined inside them (Allreduce of 4 MiB on 64 simulated
+ * ranks of a dragonfly: 804 us in one chunk, 676 in four). Or in "strands", which begin
  * together, each on another level, and go round: on a grid each is on links along a side of its
  * own, by radices=4x4x4 of a torus of 4x4x4 in three strands. What they combine is not in rank
  * order. Cost: sum of (f-1) messages, (p-1)/p m; with the way back twice as much; (p-1)/p m

@@ -1,7 +1,7 @@
 /* The interface between the front (libcollopt.so) and a backend (libcollopt-<mpi>.so).
  *
- * Included by both, so it knows no mpi.h. Both tables start with their size and version: whoever
- * is given one of another size or version refuses it. Functions are listed in the order of enum
+ * Included by both, so it knows no mpi.h. Both tables start with their size and version; a
+ * table of another size or version is refused. Functions are listed in the order of enum
  * collopt_name and have the types of names.h; NULL stands for a name that is not there. */
 
 #ifndef COLLOPT_BACKEND_H

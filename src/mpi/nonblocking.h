@@ -1,10 +1,10 @@
 /* Nonblocking reductions of the ranks of one node.
  *
- * Each rank of a communicator has a journal (shm/journal.h), into which it writes its input at each
- * nonblocking reduction. They have numbers, counted on each rank alike, since all ranks make them in
- * one order. A rank completes them in that order too, whichever the program waits for: number N has
- * come from everybody that it needs only after N - 1 has. Nothing is acknowledged on the way; a
- * journal grows until its readers have passed what is in it.
+ * Each rank of a communicator has a journal (shm/journal.h) and writes its input there at each
+ * nonblocking reduction. All ranks make these calls in one order, so each rank numbers them alike.
+ * A rank also completes them in that order, whichever the program waits for: the inputs of number N
+ * arrive after those of N - 1. Nothing is acknowledged on the way; a journal grows until its readers
+ * have passed what is in it.
  *
  * What is decided here is decided alike on all ranks without asking them: nonblocking calls must not
  * wait for anybody. What one rank alone lacks is an error of its own. */

@@ -1,15 +1,14 @@
 /* Reductions whose call returns before they are complete: persistent and nonblocking ones of the
  * ranks of one node.
  *
- * They are published when they are started: a rank copies its input into shared memory and stores a
- * number there. From then on nothing more is needed of it: whoever waits reads what all ranks have
- * published and combines what it is to have. So a rank may be anywhere between its start and its
- * MPI_Wait, also in a call of the host's that waits, or compute. persistent.h and nonblocking.h say
- * where the input lies and when it may be overwritten; here is what they have in common.
+ * The start copies a rank's input into shared memory and publishes it by a number. The others need
+ * nothing more of that rank: a rank that waits reads the inputs of all and combines its own result.
+ * So between start and MPI_Wait a rank may compute, or wait in any call of the host. persistent.h
+ * and nonblocking.h say where inputs lie and when they may be overwritten.
  *
- * Where each rank would combine the whole of a long vector, the ranks that wait claim slices of
- * it instead, and copy the others' from a shared result. Whoever claims a slice is inside a call
- * and goes on until it is done. */
+ * If each rank would combine the whole of a long vector, the ranks that wait share the work: each
+ * claims slices, combines them into a shared result, and copies the result in the end. A rank that
+ * has claimed a slice stays in the call until the slice is combined. */
 #ifndef COLLOPT_MPI_OPERATION_H
 #define COLLOPT_MPI_OPERATION_H
 

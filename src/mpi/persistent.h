@@ -1,11 +1,11 @@
 /* Persistent reductions: each has shared memory of its own.
  *
- * MPI_Allreduce_init and its like make two slots there for the input of each rank, and MPI_Start
- * publishes its number in one of them. So operations may be started in any order.
+ * MPI_Allreduce_init and its like make two slots there for the input of each rank. MPI_Start number
+ * N publishes the input in slot N mod 2. So operations may be started in any order.
  *
- * A rank starts again when the operation is complete on it, and it is complete when all ranks
- * have started it. So a rank that has started number N + 2 has seen all ranks start N + 1, and
- * they have read what it published as N: two slots are enough, and nobody acknowledges anything. */
+ * An operation is complete on a rank only when all ranks have started it, and a rank starts it again
+ * only when it is complete there. So when a rank starts number N + 2, all ranks have started N + 1
+ * and have read what it published as N. Two slots are enough, without acknowledgements. */
 #ifndef COLLOPT_MPI_PERSISTENT_H
 #define COLLOPT_MPI_PERSISTENT_H
 

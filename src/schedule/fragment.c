@@ -117,8 +117,8 @@ bool collopt_group_holds_up(const struct collopt_schedule *s, const struct instr
         && s->action[list[k].action].peer == s->action[list[0].action].peer;
 }
 
-/* Is SPAN one block of a slot, and what lies in it not read from LIST[0] on? Whoever touches a
- * packed slot next but to read it fills it anew. */
+/* Is SPAN one block of a slot, and is its content not read from LIST[0] on? If the next action on a
+ * packed slot does not read it, it fills it anew. */
 bool collopt_group_last(const struct collopt_schedule *s, const struct instruction *list,
                         struct span span)
 {

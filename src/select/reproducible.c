@@ -2,7 +2,7 @@
  * depend on the call alone.
  *
  * The table below knows collective, ranks, bytes and whether the operation commutes. It is not to
- * be tuned: whoever changes a row changes results. A parameter that the order depends on is written
+ * be tuned: another row means other results. A parameter that the order depends on is written
  * out, so that presets may learn from machines. */
 #include "config.h"
 
