@@ -253,7 +253,7 @@ contains
     passed_before = passed(c_null_char)
   end subroutine
 
-  ! After one call of a blocking COLLECTIVE.  A communicator of one rank is left to the MPI.
+  ! After one call of COLLECTIVE.  A communicator of one rank may be left to the MPI.
   subroutine ended(collective, what, same)
     character(*), intent(in) :: collective, what
     logical, intent(in) :: same
@@ -271,15 +271,6 @@ contains
 
     call judge(collective, what, same, &
                counted(c_null_char) - calls_before + passed(c_null_char) - passed_before <= 1)
-  end subroutine
-
-  ! A nonblocking or persistent call, which collopt may hand on.
-  subroutine ended_any(collective, what, same)
-    character(*), intent(in) :: collective, what
-    logical, intent(in) :: same
-
-    call judge(collective, what, same, &
-               counted(c_null_char) - calls_before + passed(c_null_char) - passed_before == 1)
   end subroutine
 
   subroutine judge(collective, what, same, once)
