@@ -1,5 +1,6 @@
-# The algorithms. A new one is one file and one line here; the registry, and with it the tests, benches, tools and the
-# selection, find it by its descriptor:    const struct collopt_algorithm collopt_<collective>_<name> = {
+# The algorithms. A new one is one file and one line here; the registry, and with it the tests,
+# benches, tools and the selection, find it by its descriptor:
+#     const struct collopt_algorithm collopt_<collective>_<name> = {
 
 ALGORITHM_SOURCES = \
 	src/algorithms/allreduce.c \
@@ -83,18 +84,20 @@ src/algorithms/algorithms-registry.c: $(ALGORITHM_SOURCES) src/algorithms/algori
 	  echo '#include "config.h"'; \
 	  echo '#include "catalogue/catalogue.h"'; \
 	  names=`for f in $(ALGORITHM_SOURCES); do \
-	    sed -n -e 's/^const struct collopt_algorithm \(collopt_[a-z0-9_]*\) = {$$/\1/p' \
-	      -e 's/^COLLOPT_SCATTER_AND_BLOCK(\(.*\),$$/collopt_reduce_scatter_\1 collopt_reduce_scatter_block_\1/p' \
-	      -e 's/^COLLOPT_SCAN_AND_EXSCAN(\(.*\),$$/collopt_scan_\1 collopt_exscan_\1/p' $(srcdir)/$$f; done`; \
-	  for n in $$names; do echo "extern const struct collopt_algorithm $$n;"; done; \
+	    sed -n \
+	      -e 's/^const struct collopt_algorithm collopt_\([a-z0-9_]*\) = {$$/\1/p' \
+	      -e '/^COLLOPT_SCATTER_AND_BLOCK/s/.*(\(.*\),/reduce_scatter_\1 reduce_scatter_block_\1/p' \
+	      -e '/^COLLOPT_SCAN_AND_EXSCAN/s/.*(\(.*\),/scan_\1 exscan_\1/p' \
+	      $(srcdir)/$$f; done`; \
+	  for n in $$names; do echo "extern const struct collopt_algorithm collopt_$$n;"; done; \
 	  echo 'const struct collopt_algorithm *const collopt_algorithms[] = {'; \
-	  for n in $$names; do echo "    &$$n,"; done; \
+	  for n in $$names; do echo "    &collopt_$$n,"; done; \
 	  echo '    NULL'; \
 	  echo '};'; \
 	} > $@.new && mv $@.new $@
 
-# The rank arithmetic that algorithms share and the grids of ranks have tests of their own; the algorithms are proved by
-# test_schedules.
+# The rank arithmetic that algorithms share and the grids of ranks have tests of their own; the
+# algorithms are proved by test_schedules.
 if COLLOPT_CHECK
 check_PROGRAMS += test/unit/test_helpers test/unit/test_topology
 TESTS += test/unit/test_helpers test/unit/test_topology

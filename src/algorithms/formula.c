@@ -29,12 +29,13 @@ struct reader {
     struct collopt_levels factors;
 };
 
-static struct collopt_formula evaluate(const struct collopt_algorithm *a, const struct collopt_problem *p, const char *text,
+static struct collopt_formula evaluate(const struct collopt_algorithm *a,
+                                       const struct collopt_problem *p, const char *text,
                                        bool bytes);
 static double factor(struct reader *r);
 static double sum(struct reader *r);
 
-/* ---- words ----------------------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void skip_blanks(struct reader *r)
 {
@@ -83,19 +84,21 @@ static void expect(struct reader *r, const char *text)
         mistaken(r);
 }
 
-/* ---- letters --------------------------------------------------------------------------------------------------------- */
+/* ---- letters --------------------------------------------------------------------------------- */
 
 /* A parameter's value; 0: it has none of that NAME. */
-static double parameter(const struct collopt_algorithm *a, const struct collopt_problem *p, const char *name)
+static double parameter(const struct collopt_algorithm *a, const struct collopt_problem *p,
+                        const char *name)
 {
     int i = collopt_parameter_named(a, name);
 
     return i < 0 ? 0 : (double)p->value[i];
 }
 
-/* The problem of the inner algorithm that parameter I names: among the ranks of the largest node, or among the nodes.  Between
- * nodes each lane gets one part of the vector. */
-static struct collopt_problem inner_problem(const struct reader *r, int i, const struct collopt_choice *choice)
+/* The problem of the inner algorithm that parameter I names: among the ranks of the largest node,
+ * or among the nodes.  Between nodes each lane gets one part of the vector. */
+static struct collopt_problem inner_problem(const struct reader *r, int i,
+                                            const struct collopt_choice *choice)
 {
     static const struct collopt_topology flat = { .nodes = 1 };
     bool between = strcmp(r->a->parameter[i].name, "net") == 0;
@@ -115,7 +118,8 @@ static struct collopt_problem inner_problem(const struct reader *r, int i, const
     return p;
 }
 
-static double of_inner(struct reader *r, const struct collopt_choice *choice, const struct collopt_problem *p)
+static double of_inner(struct reader *r, const struct collopt_choice *choice,
+                       const struct collopt_problem *p)
 {
     const struct collopt_algorithm *a = choice->algorithm;
     struct collopt_formula f = evaluate(a, p, r->bytes ? a->bytes : a->rounds, r->bytes);
@@ -154,13 +158,25 @@ static double letter(struct reader *r)
 {
     const struct collopt_problem *p = r->p;
     bool in_sum = r->element >= 0;
-    double lanes = p->topology->nodes == 1 ? p->ranks : parameter(r->a, p, "count");   /* all ranks on one node */
-    const struct { const char *name; double value; } letters[] = {
-        { "m", vector_bytes(p) }, { "p", p->ranks }, { "q", log2_ceil(p->ranks) }, { "F", log2_floor(p->ranks) },
-        { "S", p->segments }, { "k", parameter(r->a, p, "radix") }, { "n", parameter(r->a, p, "blocks") },
-        { "L", lanes }, { "N", p->topology->nodes }, { "r", collopt_largest_node(p) },
+    /* all ranks on one node */
+    double lanes = p->topology->nodes == 1 ? p->ranks : parameter(r->a, p, "count");
+    const struct {
+        const char *name;
+        double value;
+    } letters[] = {
+        { "m", vector_bytes(p) },
+        { "p", p->ranks },
+        { "q", log2_ceil(p->ranks) },
+        { "F", log2_floor(p->ranks) },
+        { "S", p->segments },
+        { "k", parameter(r->a, p, "radix") },
+        { "n", parameter(r->a, p, "blocks") },
+        { "L", lanes },
+        { "N", p->topology->nodes },
+        { "r", collopt_largest_node(p) },
         { "D", r->dims.sides },
-        { "d_i", in_sum ? r->dims.side[r->element] : 0 }, { "f_i", in_sum ? r->factors.radix[r->element] : 0 },
+        { "d_i", in_sum ? r->dims.side[r->element] : 0 },
+        { "f_i", in_sum ? r->factors.radix[r->element] : 0 },
     };
 
     for (size_t i = 0; i < sizeof letters / sizeof *letters; i++)
@@ -172,7 +188,7 @@ static double letter(struct reader *r)
     return mistaken(r);
 }
 
-/* ---- arithmetic ------------------------------------------------------------------------------------------------------ */
+/* ---- arithmetic ------------------------------------------------------------------------------ */
 
 static double dims_so_far(const struct reader *r)
 {
@@ -285,7 +301,7 @@ static double sum(struct reader *r)
     return value;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------------------------------- */
+/* ---- all of it ------------------------------------------------------------------------------- */
 
 static struct collopt_formula bounded(struct reader *r)
 {
@@ -317,19 +333,27 @@ static bool condition(struct reader *r)
     return holds;
 }
 
-static struct collopt_levels factors_of(const struct collopt_algorithm *a, const struct collopt_problem *p)
+static struct collopt_levels factors_of(const struct collopt_algorithm *a,
+                                        const struct collopt_problem *p)
 {
     int listed = collopt_parameter_named(a, "radices"), one = collopt_parameter_named(a, "radix");
 
     if (listed >= 0 && p->value[listed])
         return collopt_listed_levels(p->value[listed]);
-    return one >= 0 ? collopt_factors(p->ranks, (int)p->value[one]) : (struct collopt_levels){ .levels = 0 };
+    return one >= 0 ? collopt_factors(p->ranks, (int)p->value[one])
+                    : (struct collopt_levels){ .levels = 0 };
 }
 
-static struct collopt_formula evaluate(const struct collopt_algorithm *a, const struct collopt_problem *p, const char *text,
+static struct collopt_formula evaluate(const struct collopt_algorithm *a,
+                                       const struct collopt_problem *p, const char *text,
                                        bool bytes)
 {
-    struct reader r = { .a = a, .p = p, .at = text, .bytes = bytes, .element = -1, .factors = factors_of(a, p) };
+    struct reader r = { .a = a,
+                        .p = p,
+                        .at = text,
+                        .bytes = bytes,
+                        .element = -1,
+                        .factors = factors_of(a, p) };
     int dims = collopt_parameter_named(a, "dims");
     struct collopt_formula f;
 
@@ -353,12 +377,14 @@ static struct collopt_formula evaluate(const struct collopt_algorithm *a, const 
     return f;
 }
 
-struct collopt_formula collopt_formula_rounds(const struct collopt_algorithm *a, const struct collopt_problem *p)
+struct collopt_formula collopt_formula_rounds(const struct collopt_algorithm *a,
+                                              const struct collopt_problem *p)
 {
     return evaluate(a, p, a->rounds, false);
 }
 
-struct collopt_formula collopt_formula_bytes(const struct collopt_algorithm *a, const struct collopt_problem *p)
+struct collopt_formula collopt_formula_bytes(const struct collopt_algorithm *a,
+                                             const struct collopt_problem *p)
 {
     return evaluate(a, p, a->bytes, true);
 }

@@ -5,8 +5,8 @@
  * from its neighbour farther from the root and sends to the one nearer; the ranks that are in line
  * with the root there hold the sums, and reduce them along the dimension before. Ranks of the last
  * dimension are consecutive, those of the one before are consecutive rows, and so on; so on a mesh
- * every sum is of consecutive ranks: below, own, above. On a torus the half beyond the opposite rank
- * comes the other way round, which halves the hops and loses the order.
+ * every sum is of consecutive ranks: below, own, above. On a torus the half beyond the opposite
+ * rank comes the other way round, which halves the hops and loses the order.
  * Cost, S segments: the way from the farthest corner, and for each further segment as many rounds
  * as the root has neighbours (2 D inside); as many m received and combined. Scratch: two segments
  * from each neighbour. Any root. mesh keeps rank order; torus is for commutative operations only.

@@ -1,4 +1,4 @@
-/* Nodes as groups of ranks, for compositions: they run one algorithm inside nodes and one between. */
+/* Nodes as groups of ranks, for compositions: one algorithm inside nodes, one between them. */
 #ifndef COLLOPT_GROUPS_H
 #define COLLOPT_GROUPS_H
 

@@ -1,16 +1,16 @@
 /* Node-aware exchange: whole vectors in few rounds between nodes, as every rank of a node talks to
  * another node.
  *
- * After an allreduce inside each node all its ranks hold the node's sum, so each can exchange with a
- * different node. Nodes are numbered by digits in mixed radix. On a level of radix f the nodes that
- * differ in one digit only exchange: local rank l of each gets the sum of the node whose digit is l,
- * and an allreduce of these f ranks inside the node combines them in the order of digits. Between
- * nodes that makes ceil(log_f N) rounds for N nodes instead of ceil(log2 N). Where N is no product
- * of radices, pairs of nodes are combined first, and one of each pair gets the result at the end.
- * Ranks without a partner get the result, or their part of a Reduce_scatter, from those of their
- * node that have it. In a node of fewer than f ranks each rank receives from several nodes. Where
- * nodes have different numbers of ranks all behave as the smallest does, so that all ranks end with
- * the same bits.
+ * After an allreduce inside each node all its ranks hold the node's sum, so each can exchange with
+ * a different node. Nodes are numbered by digits in mixed radix. On a level of radix f the nodes
+ * that differ in one digit only exchange: local rank l of each gets the sum of the node whose digit
+ * is l, and an allreduce of these f ranks inside the node combines them in the order of digits.
+ * Between nodes that makes ceil(log_f N) rounds for N nodes instead of ceil(log2 N). Where N is no
+ * product of radices, pairs of nodes are combined first, and one of each pair gets the result at
+ * the end. Ranks without a partner get the result, or their part of a Reduce_scatter, from those of
+ * their node that have it. In a node of fewer than f ranks each rank receives from several nodes.
+ * Where nodes have different numbers of ranks all behave as the smallest does, so that all ranks
+ * end with the same bits.
  * The algorithm inside nodes is a parameter: node_aware:group=8,node=(recursive_doubling); when not
  * given, that of least cost (for more than 64 KiB, which others serve better anyhow,
  * recursive_doubling), and group, the most that a radix can be, is the ranks of the smallest node.

@@ -8,14 +8,16 @@
  *     function    MPI_Allreduce; paste a P in front for the profiling name
  *     id          Allreduce: collopt_host.Allreduce, collopt_entry_Allreduce
  *     ID          ALLREDUCE: COLLOPT_NAME_ALLREDUCE
- *     needs       what the host must have for it: BASE, LARGE (counts of MPI-4), PERSISTENT, PERSISTENT_LARGE,
- *                 PERSISTENT_X (Open MPI's extension), IDUP_WITH_INFO, SESSION, GET_STATUSES (MPI-4.1)
+ *     needs       what the host must have for it: BASE, LARGE (counts of MPI-4), PERSISTENT,
+ *                 PERSISTENT_LARGE, PERSISTENT_X (Open MPI's extension), IDUP_WITH_INFO, SESSION,
+ *                 GET_STATUSES (MPI-4.1)
  *     parameters  with their types, in parentheses
  *     arguments   the names alone, in parentheses
  *
  * The types that differ between hosts are called host_type, host_op, host_comm, host_info,
- * host_request, host_requests, host_status, host_errhandler, host_session and host_count. Define them before
- * this file is used: the front takes words that nobody looks at, host.h the types of mpi.h.
+ * host_request, host_requests, host_status, host_errhandler, host_session and host_count. Define
+ * them before this file is used: the front takes words that nobody looks at, host.h the types of
+ * mpi.h.
  *
  * MPI_Pcontrol is variadic and has no row: COLLOPT_NAME_PCONTROL is written out where it is
  * needed. */
@@ -71,13 +73,17 @@
 #define COLLOPT_NONBLOCKING(N)  COLLOPT_COLLECTIVE_NAMES(COLLOPT_NONBLOCKING_OF, N)
 #define COLLOPT_PERSISTENT(N)   COLLOPT_COLLECTIVE_NAMES(COLLOPT_PERSISTENT_OF, N)
 #define COLLOPT_LOCALS(N) \
-    N(MPI_Reduce_local, Reduce_local, REDUCE_LOCAL, BASE, (COLLOPT_LOCAL(int)), (COLLOPT_LOCAL_ARGS)) \
-    N(MPI_Reduce_local_c, Reduce_local_c, REDUCE_LOCAL_C, LARGE, (COLLOPT_LOCAL(host_count)), (COLLOPT_LOCAL_ARGS))
+    N(MPI_Reduce_local, Reduce_local, REDUCE_LOCAL, BASE, (COLLOPT_LOCAL(int)), \
+      (COLLOPT_LOCAL_ARGS)) \
+    N(MPI_Reduce_local_c, Reduce_local_c, REDUCE_LOCAL_C, LARGE, (COLLOPT_LOCAL(host_count)), \
+      (COLLOPT_LOCAL_ARGS))
 
 /* The family: the collectives that collopt can run itself. */
-#define COLLOPT_FAMILY(N)       COLLOPT_BLOCKING(N) COLLOPT_NONBLOCKING(N) COLLOPT_PERSISTENT(N) COLLOPT_LOCALS(N)
+#define COLLOPT_FAMILY(N) \
+    COLLOPT_BLOCKING(N) COLLOPT_NONBLOCKING(N) COLLOPT_PERSISTENT(N) COLLOPT_LOCALS(N)
 
-/* What programs do with requests, some of which may be persistent or nonblocking reductions of ours. */
+/* What programs do with requests, some of which may be persistent or nonblocking reductions of
+ * ours. */
 #define COLLOPT_REQUESTS(N) \
     N(MPI_Start, Start, START, BASE, (host_request *request), (request)) \
     N(MPI_Startall, Startall, STARTALL, BASE, (int n, host_request *requests), (n, requests)) \
@@ -122,18 +128,19 @@
       (int *argc, char ***argv, int required, int *provided), (argc, argv, required, provided)) \
     N(MPI_Finalize, Finalize, FINALIZE, BASE, (void), ()) \
     N(MPI_Session_init, Session_init, SESSION_INIT, SESSION, \
-      (host_info info, host_errhandler handler, host_session *session), (info, handler, session)) \
-    N(MPI_Op_free, Op_free, OP_FREE, BASE, (host_op *op), (op)) \
-    N(MPI_Type_free, Type_free, TYPE_FREE, BASE, (host_type *type), (type)) \
+      (host_info info, host_errhandler handler, host_session * session), (info, handler, session)) \
+    N(MPI_Op_free, Op_free, OP_FREE, BASE, (host_op * op), (op)) \
+    N(MPI_Type_free, Type_free, TYPE_FREE, BASE, (host_type * type), (type)) \
     COLLOPT_REQUESTS(N) \
-    N(MPI_Comm_free, Comm_free, COMM_FREE, BASE, (host_comm *comm), (comm)) \
-    N(MPI_Comm_disconnect, Comm_disconnect, COMM_DISCONNECT, BASE, (host_comm *comm), (comm)) \
-    N(MPI_Comm_set_info, Comm_set_info, COMM_SET_INFO, BASE, \
-      (host_comm comm, host_info info), (comm, info)) \
+    N(MPI_Comm_free, Comm_free, COMM_FREE, BASE, (host_comm * comm), (comm)) \
+    N(MPI_Comm_disconnect, Comm_disconnect, COMM_DISCONNECT, BASE, (host_comm * comm), (comm)) \
+    N(MPI_Comm_set_info, Comm_set_info, COMM_SET_INFO, BASE, (host_comm comm, host_info info), \
+      (comm, info)) \
     N(MPI_Comm_dup_with_info, Comm_dup_with_info, COMM_DUP_WITH_INFO, BASE, \
-      (host_comm comm, host_info info, host_comm *made), (comm, info, made)) \
+      (host_comm comm, host_info info, host_comm * made), (comm, info, made)) \
     N(MPI_Comm_idup_with_info, Comm_idup_with_info, COMM_IDUP_WITH_INFO, IDUP_WITH_INFO, \
-      (host_comm comm, host_info info, host_comm *made, host_request *request), (comm, info, made, request))
+      (host_comm comm, host_info info, host_comm * made, host_request * request), \
+      (comm, info, made, request))
 
 #define COLLOPT_NAMES(N)        COLLOPT_FAMILY(N) COLLOPT_SERVICES(N)
 

@@ -1,13 +1,15 @@
 /* Types, operations and their combinations, once.
  *
- * Enumerators, names, sizes, kernels, tests and benches are all made from the lists below, so a datatype
- * or an operation is added here and nowhere else (and, if no loop fits it yet, in reduce_tmpl.c).
+ * Enumerators, names, sizes, kernels, tests and benches are all made from the lists below, so a
+ * datatype or an operation is added here and nowhere else (and, if no loop fits it yet, in
+ * reduce_tmpl.c).
  *
  * The lists are data: X is called once per row, in order. */
 #ifndef COLLOPT_COMBOS_H
 #define COLLOPT_COMBOS_H
 
-/* The element types: enumerator, C type in memory, name, and what a test or bench must know of the layout.
+/* The element types: enumerator, C type in memory, name, and what a test or bench must know of the
+ * layout.
  *
  * MPI's C and Fortran integers are the integer of their size; MPI_2INTEGER is 2INT, MPI_CXX_BOOL is
  * BOOL, MPI_COMPLEX and MPI_DOUBLE_COMPLEX are the complex of their parts. */
@@ -54,8 +56,8 @@ struct collopt_2real           { float value;       float index; };
 struct collopt_2double         { double value;      double index; };
 
 /* The operations, and the classes of datatypes on which MPI allows them (MPI-4.0, section 6.9.2 and
- * 6.9.4). REPLACE and NO_OP belong to one-sided communication: no reduction takes them, but REPLACE has kernels, to
- * copy by. */
+ * 6.9.4). REPLACE and NO_OP belong to one-sided communication: no reduction takes them, but REPLACE
+ * has kernels, to copy by. */
 #define COLLOPT_OPS(X) \
     X(SUM,     "sum",     C_INTEGER | FORTRAN_INTEGER | FLOATING | COMPLEX | MULTI_LANGUAGE) \
     X(PROD,    "prod",    C_INTEGER | FORTRAN_INTEGER | FLOATING | COMPLEX | MULTI_LANGUAGE) \
@@ -74,13 +76,14 @@ struct collopt_2double         { double value;      double index; };
 
 /* MPI's classes of datatypes. MULTI_LANGUAGE is MPI_AINT, MPI_OFFSET, MPI_COUNT. */
 #define COLLOPT_CLASSES(X) \
-    X(C_INTEGER) X(FORTRAN_INTEGER) X(FLOATING) X(LOGICAL) X(COMPLEX) X(BYTE) X(MULTI_LANGUAGE) X(PAIR)
+    X(C_INTEGER) \
+    X(FORTRAN_INTEGER) X(FLOATING) X(LOGICAL) X(COMPLEX) X(BYTE) X(MULTI_LANGUAGE) X(PAIR)
 
 /* The kernels: operation, type, the lane its loop runs on, lanes per element.
  *
- * A lane is a C type with a loop of its own in reduce_tmpl.c. Where the sign does not change the bits
- * of the result, integers run on the unsigned lane of their size, and the sum of complex numbers is that of
- * twice as many reals. */
+ * A lane is a C type with a loop of its own in reduce_tmpl.c. Where the sign does not change the
+ * bits of the result, integers run on the unsigned lane of their size, and the sum of complex
+ * numbers is that of twice as many reals. */
 #define COLLOPT_KERNELS(X) \
     COLLOPT_ON_BITS(X, SUM)     COLLOPT_ON_REALS(X, SUM)   COLLOPT_ON_PARTS(X, SUM) \
     COLLOPT_ON_BITS(X, PROD)    COLLOPT_ON_REALS(X, PROD)  COLLOPT_ON_COMPLEX(X, PROD) \

@@ -1,7 +1,7 @@
-/* The product of complex numbers, COMPLEX of two REAL, by C's rules: where both parts come out as NaN, C recovers
- * infinities (Annex G), for which the compiler calls a function. Its test, made for each element, is what keeps it
- * from vectorizing. Here it is made for several numbers at once, and only if some part is NaN are these given to the
- * compiler's own product.
+/* The product of complex numbers, COMPLEX of two REAL, by C's rules: where both parts come out as
+ * NaN, C recovers infinities (Annex G), for which the compiler calls a function. Its test, made for
+ * each element, is what keeps it from vectorizing. Here it is made for several numbers at once, and
+ * only if some part is NaN are these given to the compiler's own product.
  *
  *     prod complex_double, 256 KiB: 6.5 GB/s element by element, 25 in vectors (AVX-512) */
 
@@ -24,7 +24,9 @@ static void PASTE(OF(PROD), _two)(void *dst, const void *const *from, size_t n)
     size_t i = 0;
 
     for (; i + NUMBERS <= n; i += NUMBERS) {
-        VECTOR(vector) x = VECTOR(load)((const REAL *) (a + i)), y = VECTOR(load)((const REAL *) (b + i));
+        VECTOR(vector)
+        x = VECTOR(load)((const REAL *)(a + i)),
+        y = VECTOR(load)((const REAL *)(b + i));
         VECTOR(vector) straight = VECTOR(multiply)(x, VECTOR(evens)(y));
         VECTOR(vector) across = VECTOR(multiply)(VECTOR(swapped)(x), VECTOR(odds)(y));
         VECTOR(vector) product = VECTOR(sub_add)(straight, across);

@@ -1,14 +1,18 @@
-/* Sums of reals that are rounded once: the real number nearest to the sum of all operands, in whatever order they come.
+/* Sums of reals that are rounded once: the real number nearest to the sum of all operands, in
+ * whatever order they come.
  *
- * The usual way is by error-free additions (D. E. Knuth's; T. Ogita, S. M. Rump, S. Oishi, Accurate Sum and Dot Product,
- * SIAM J. Sci. Comput. 26, 2005): sum and rest are two doubles; each operand is added to the sum, what that loses to the rest,
- * and what the rest loses is noted. If nothing was, sum + rest is the exact value, and one addition rounds it. That holds where
- * magnitudes differ by less than some 2^50, so it is looked at after the fact, and what failed, infinities and NaN among them,
- * goes the sure way: into an integer that has a digit for every bit of a double (R. M. Neal, Fast Exact Summation Using Small and
- * Large Superaccumulators, 2015), which no operand leaves inexact and no order shows in.
+ * The usual way is by error-free additions (D. E. Knuth's; T. Ogita, S. M. Rump, S. Oishi, Accurate
+ * Sum and Dot Product, SIAM J. Sci. Comput. 26, 2005): sum and rest are two doubles; each operand
+ * is added to the sum, what that loses to the rest, and what the rest loses is noted. If nothing
+ * was, sum + rest is the exact value, and one addition rounds it. That holds where magnitudes
+ * differ by less than some 2^50, so it is looked at after the fact, and what failed, infinities and
+ * NaN among them, goes the sure way: into an integer that has a digit for every bit of a double (R.
+ * M. Neal, Fast Exact Summation Using Small and Large Superaccumulators, 2015), which no operand
+ * leaves inexact and no order shows in.
  *
- * The first way needs arithmetic that rounds to nearest, keeps subnormal numbers and raises no signals; where the program has set
- * the processor otherwise, all goes the sure way, which is made of integers.
+ * The first way needs arithmetic that rounds to nearest, keeps subnormal numbers and raises no
+ * signals; where the program has set the processor otherwise, all goes the sure way, which is made
+ * of integers.
  *
  * Included by reduce_tmpl.c. */
 
@@ -38,7 +42,8 @@ static inline bool usual_arithmetic(void) { return false; }
 
 enum {
     DIGIT_BITS = 32,
-    DIGITS = 2 + (2046 + 53 + 31) / DIGIT_BITS,     /* all bits of doubles, and of the sum of 2^31 of them */
+    /* all bits of doubles, and of the sum of 2^31 of them */
+    DIGITS = 2 + (2046 + 53 + 31) / DIGIT_BITS,
 };
 
 /* A real as an integer, in units of the least subnormal double, 2^-1074. */
@@ -48,7 +53,8 @@ struct parts {
     bool negative, infinite, nan;
 };
 
-/* Two formats: bits of mantissa with the hidden one, of exponent; where the least subnormal number lies. */
+/* Two formats: bits of mantissa with the hidden one, of exponent; where the least subnormal number
+ * lies. */
 struct format {
     int mantissa, exponent, least;
 };
@@ -61,9 +67,14 @@ static inline struct parts take_apart(const struct format *f, uint64_t bits)
     int most = (1 << f->exponent) - 1, exponent = bits >> (f->mantissa - 1) & most;
     bool special = exponent == most;
 
-    return (struct parts) {
-        .mantissa = special ? 0 : exponent ? fraction | hidden : fraction, .shift = f->least + (exponent ? exponent - 1 : 0),
-        .negative = bits >> (f->mantissa + f->exponent - 1) & 1, .infinite = special && !fraction, .nan = special && fraction,
+    return (struct parts){
+        .mantissa = special ? 0
+            : exponent      ? fraction | hidden
+                            : fraction,
+        .shift = f->least + (exponent ? exponent - 1 : 0),
+        .negative = bits >> (f->mantissa + f->exponent - 1) & 1,
+        .infinite = special && !fraction,
+        .nan = special && fraction,
     };
 }
 
@@ -118,7 +129,8 @@ static void accumulate(struct superaccumulator *a, struct parts x)
         a->digit[at + i] += sign * (int64_t) (uint32_t) (wide >> i * DIGIT_BITS);
 }
 
-/* Every digit from 0 to 2^32 - 1; what is carried beyond the last one: negative if the number is. */
+/* Every digit from 0 to 2^32 - 1; what is carried beyond the last one: negative if the number
+ * is. */
 static int64_t carry(struct superaccumulator *a)
 {
     int64_t over = 0;
@@ -137,7 +149,8 @@ static bool settle(struct superaccumulator *a)
 {
     bool negative;
 
-    grow_to(a, a->low, a->high < DIGITS ? a->high + 1 : a->high);       /* for the carries of so many operands */
+    /* for the carries of so many operands */
+    grow_to(a, a->low, a->high < DIGITS ? a->high + 1 : a->high);
     negative = carry(a) < 0;
     if (negative) {
         for (int i = a->low; i < a->high; i++)
@@ -158,8 +171,8 @@ static inline uint64_t digit_at(const struct superaccumulator *a, int i)
 static uint64_t bits_from(const struct superaccumulator *a, int at)
 {
     int i = at / DIGIT_BITS;
-    unsigned __int128 wide = (unsigned __int128) digit_at(a, i + 2) << 2 * DIGIT_BITS | digit_at(a, i + 1) << DIGIT_BITS
-        | digit_at(a, i);
+    unsigned __int128 wide = (unsigned __int128)digit_at(a, i + 2) << 2 * DIGIT_BITS
+        | digit_at(a, i + 1) << DIGIT_BITS | digit_at(a, i);
 
     return (uint64_t) (wide >> at % DIGIT_BITS);
 }
@@ -258,7 +271,8 @@ static inline double error_of(double a, double b, double sum)
     { \
         _Pragma("omp simd") \
         for (size_t i = 0; i < n; i++) { \
-            double a = r->sum[i], b = x[i], sum = a + b, error = error_of(a, b, sum), rest = r->rest[i] + error; \
+            double a = r->sum[i], b = x[i], sum = a + b; \
+            double error = error_of(a, b, sum), rest = r->rest[i] + error; \
             to->lost[i] = r->lost[i] + fabs(error_of(r->rest[i], error, rest)); \
             to->sum[i] = sum; \
             to->rest[i] = rest; \
@@ -276,14 +290,15 @@ INLINE void end_f64(f64 *to, const struct running *r, size_t n)
         to[i] = r->rest[i] == 0 ? r->sum[i] : r->sum[i] + r->rest[i];
 }
 
-/* Rounding to double and then to float would round twice, but not if the double is rounded to odd: the one of both neighbours
- * whose last bit is set stands for all that lies between them (S. Boldo, G. Melquiond, Emulation of FMA and Correctly Rounded
- * Sums, IEEE Trans. Comput. 57, 2008). */
+/* Rounding to double and then to float would round twice, but not if the double is rounded to odd:
+ * the one of both neighbours whose last bit is set stands for all that lies between them (S. Boldo,
+ * G. Melquiond, Emulation of FMA and Correctly Rounded Sums, IEEE Trans. Comput. 57, 2008). */
 INLINE void end_f32(f32 *to, const struct running *r, size_t n)
 {
     _Pragma("omp simd")
     for (size_t i = 0; i < n; i++) {
-        double sum = r->rest[i] == 0 ? r->sum[i] : r->sum[i] + r->rest[i], error = error_of(r->sum[i], r->rest[i], sum), odd;
+        double sum = r->rest[i] == 0 ? r->sum[i] : r->sum[i] + r->rest[i],
+               error = error_of(r->sum[i], r->rest[i], sum), odd;
         int64_t bits, away = (error > 0) == (sum > 0) ? 1 : -1;
 
         memcpy(&bits, &sum, sizeof bits);
@@ -354,16 +369,19 @@ static uint64_t rounded_so_far(const struct superaccumulator *a, const struct fo
 {
     struct superaccumulator b;
 
-    memcpy((char *) &b + offsetof(struct superaccumulator, low), (const char *) a + offsetof(struct superaccumulator, low),
+    memcpy((char *)&b + offsetof(struct superaccumulator, low),
+           (const char *)a + offsetof(struct superaccumulator, low),
            sizeof b - offsetof(struct superaccumulator, low));
     memcpy(b.digit + a->low, a->digit + a->low, (size_t) (a->high - a->low) * sizeof *a->digit);
     return rounded(&b, f);
 }
 
-/* Lane I of all vectors from FIRST on the sure way, behind what R has; the operands before are no longer there.  Then the
- * strip at a time: of R and what follows it, the one that FIRST was added to is kept until nothing is known to be lost. */
+/* Lane I of all vectors from FIRST on the sure way, behind what R has; the operands before are no
+ * longer there.  Then the strip at a time: of R and what follows it, the one that FIRST was added
+ * to is kept until nothing is known to be lost. */
 #define PREFIXES(lane, word) \
-    static void surely_go_on_##lane(struct superaccumulator a, void *const *vector, int first, int k, size_t i) \
+    static void surely_go_on_##lane(struct superaccumulator a, void *const *vector, \
+                                    int first, int k, size_t i) \
     { \
         for (int j = first; j < k; j++) { \
             lane *at = (lane *) vector[j] + i; \
@@ -386,7 +404,8 @@ static uint64_t rounded_so_far(const struct superaccumulator *a, const struct fo
             r->lost[i] = 0 * r->sum[i]; \
         } \
     } \
-    static void keep_good_##lane(const struct running *before, const struct running *r, void *const *vector, int j, int k, \
+    static void keep_good_##lane(const struct running *before, const struct running *r, \
+                                 void *const *vector, int j, int k, \
                                  size_t at, size_t n, bool *sure) \
     { \
         lane *to = (lane *) vector[j] + at, sums[STRIP_LANES]; \
@@ -469,7 +488,8 @@ EXACT_PAIR(f32)
 
 COLLOPT_EXACT_SUMS(EXACT_KERNEL)
 
-#define EXACT_ROW(type, lane, lanes)  [COLLOPT_##type] = { exact_combine_##type, exact_fold_##type, exact_prefixes_##type },
+#define EXACT_ROW(type, lane, lanes) \
+    [COLLOPT_##type] = { exact_combine_##type, exact_fold_##type, exact_prefixes_##type },
 
 extern const collopt_exact_table PASTE(collopt_exact_sums_, COLLOPT_ISA);
 

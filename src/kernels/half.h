@@ -31,8 +31,8 @@ static inline uint16_t bfloat16_narrow(float x)
     return (bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : rounded >> 16;
 }
 
-/* Normal numbers: the exponent moves up by 112. Subnormal ones: an integer times 2^-24, so that a processor
- * told to flush subnormals still gets them right. Infinity and NaN are set apart. */
+/* Normal numbers: the exponent moves up by 112. Subnormal ones: an integer times 2^-24, so that a
+ * processor told to flush subnormals still gets them right. Infinity and NaN are set apart. */
 static inline float float16_widen(uint16_t half)
 {
     uint32_t sign = (uint32_t) (half & 0x8000) << 16, digits = half & 0x7fff, rest = digits << 13;
@@ -42,8 +42,8 @@ static inline float float16_widen(uint16_t half)
     return bits_float(sign | (digits >= 0x7c00 ? special : digits < 0x0400 ? small : normal));
 }
 
-/* Normal results: rounded in the integer. Subnormal ones: adding 0.5 puts the half's last place at the float's,
- * and the addition rounds. */
+/* Normal results: rounded in the integer. Subnormal ones: adding 0.5 puts the half's last place at
+ * the float's, and the addition rounds. */
 static inline uint16_t float16_narrow(float x)
 {
     uint32_t bits = float_bits(x), sign = bits >> 16 & 0x8000, rest = bits & 0x7fffffff;

@@ -1,8 +1,10 @@
-/* The operations on one integer, LANE. Everything wraps: C integers shorter than int are converted back, the others
- * are unsigned (combos.h gives signed lanes only what needs the sign). Logical results are 0 or 1. */
+/* The operations on one integer, LANE. Everything wraps: C integers shorter than int are converted
+ * back, the others are unsigned (combos.h gives signed lanes only what needs the sign). Logical
+ * results are 0 or 1. */
 
 static inline LANE OF(SUM)(LANE a, LANE b)  { return a + b; }
-static inline LANE OF(PROD)(LANE a, LANE b) { return 1u * a * b; }    /* uint16_t would be promoted to int */
+/* uint16_t would be promoted to int */
+static inline LANE OF(PROD)(LANE a, LANE b) { return 1u * a * b; }
 static inline LANE OF(MIN)(LANE a, LANE b)  { return a < b ? a : b; }
 static inline LANE OF(MAX)(LANE a, LANE b)  { return a > b ? a : b; }
 static inline LANE OF(LAND)(LANE a, LANE b) { return (a != 0) & (b != 0); }

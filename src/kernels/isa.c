@@ -1,7 +1,8 @@
 /* Which kernels this processor can run.
  *
- * An instruction set is a set of compiler flags on one and the same source, reduce_tmpl.c; configure says which
- * were built. A processor has one only if the operating system also saves its registers. */
+ * An instruction set is a set of compiler flags on one and the same source, reduce_tmpl.c;
+ * configure says which were built. A processor has one only if the operating system also saves its
+ * registers. */
 #include <config.h>
 
 #include "kernels.h"
@@ -82,7 +83,8 @@ static const struct collopt_isa *chosen;
 
 size_t collopt_far_from = SIZE_MAX, collopt_stream_from;
 
-void collopt_processor_by_cpuid(struct collopt_processor *processor, const struct collopt_cpuid *words)
+void collopt_processor_by_cpuid(struct collopt_processor *processor,
+                                const struct collopt_cpuid *words)
 {
     enum { AVX = 1 << 28, F16C = 1 << 29 };                     /* leaf 1 */
     enum { AVX2 = 1 << 5 };                                     /* leaf 7 */
@@ -151,8 +153,9 @@ void collopt_processor_detect(struct collopt_processor *processor)
     detect_features(processor);
 }
 
-/* From where on a vector counts as coming from memory. Streaming begins where a core's share of the last level is
- * certainly full: ranks on all cores are the rule, and no processor has more than some 16 MiB for each. */
+/* From where on a vector counts as coming from memory. Streaming begins where a core's share of the
+ * last level is certainly full: ranks on all cores are the rule, and no processor has more than
+ * some 16 MiB for each. */
 static void set_sizes(const struct collopt_processor *processor)
 {
     enum { MIB = 1 << 20, SHARE_MAX = 16 * MIB };
@@ -215,7 +218,8 @@ int collopt_kernels_init(const char *forced, char *message, size_t size)
 
 const struct collopt_isa *collopt_isa_chosen(void)
 {
-    static const struct collopt_isa generic = { "generic", always, &collopt_kernels_generic, &collopt_exact_sums_generic };
+    static const struct collopt_isa generic = { "generic", always, &collopt_kernels_generic,
+                                                &collopt_exact_sums_generic };
 
     return chosen ? chosen : &generic;
 }

@@ -1,8 +1,8 @@
 # The kernels, without MPI: one source, reduce_tmpl.c, compiled once per instruction set.
 # Which sets are built is decided by COLLOPT_CHECK_ISAS (m4/collopt_isa.m4).
 #
-# All of the library is compiled with -ffp-contract=off: here for the same bits on every instruction set.
-# The -f options are spelt out because the user's CFLAGS come later and may say -O2.
+# All of the library is compiled with -ffp-contract=off: here for the same bits on every instruction
+# set. The -f options are spelt out because the user's CFLAGS come later and may say -O2.
 
 KERNEL_SOURCES = \
 	src/kernels/kernels.c \

@@ -37,18 +37,21 @@ enum collopt_layout {
  *          2 <= k <= COLLOPT_FOLD_MAX; dst is apart from each operand or exactly that operand.
  *          The bits are those of k-1 calls of combine.
  *
- * prefixes vectors[i] = vectors[0] op ... op vectors[i], 1 <= i < k, from left to right, k >= 1; vectors are apart.  Only of
+ * prefixes vectors[i] = vectors[0] op ... op vectors[i], 1 <= i < k, from left to right, k >= 1;
+ * vectors are apart.  Only of
  *          collopt_exact_sum: where operations round at each step, it is k-1 calls of combine.
  *
- * None writes anything but the elements of dst, or vectors[1] and up.  Gaps inside pairs are not written, not even with what
- * they hold, and what is behind the last element's data is neither read nor written. */
+ * None writes anything but the elements of dst, or vectors[1] and up.  Gaps inside pairs are not
+ * written, not even with what they hold, and what is behind the last element's data is neither read
+ * nor written. */
 struct collopt_kernel {
     void (*combine)(void *dst, const void *left, const void *right, size_t n);
     void (*fold)(void *dst, const void *const *operands, int k, size_t n);
     void (*prefixes)(void *const *vectors, int k, size_t n);
 };
 
-/* The kernels of one instruction set, indexed [operation][type]; no entry where there is no kernel. */
+/* The kernels of one instruction set, indexed [operation][type]; no entry where there is no
+ * kernel. */
 typedef struct collopt_kernel collopt_kernel_table[COLLOPT_OP_USER][COLLOPT_TYPE_NONE];
 typedef struct collopt_kernel collopt_exact_table[COLLOPT_TYPE_NONE];
 
@@ -57,20 +60,23 @@ typedef struct collopt_kernel collopt_exact_table[COLLOPT_TYPE_NONE];
 /* The kernel for op on type in the chosen instruction set, or NULL if there is none. */
 const struct collopt_kernel *collopt_kernel(enum collopt_op op, enum collopt_type type);
 
-/* The kernel that rounds the sum of all its operands once, or NULL where there is none: fold takes any k >= 2, and its bits do
- * not depend on the order of the operands; prefixes leaves vectors[0] as it is, NaN included. doc/kernels.md says what
- * infinities, NaN and -0 give. */
+/* The kernel that rounds the sum of all its operands once, or NULL where there is none: fold takes
+ * any k >= 2, and its bits do not depend on the order of the operands; prefixes leaves vectors[0]
+ * as it is, NaN included. doc/kernels.md says what infinities, NaN and -0 give. */
 const struct collopt_kernel *collopt_exact_sum(enum collopt_type type);
 
 /* May op be used on datatypes of this class? As the MPI standard says. */
 bool collopt_valid(enum collopt_op op, enum collopt_type_class class);
 
 const char *collopt_op_name(enum collopt_op op);          /* "sum"; "user" for COLLOPT_OP_USER */
-const char *collopt_type_name(enum collopt_type type);    /* "double"; "none" for COLLOPT_TYPE_NONE */
+/* "double"; "none" for COLLOPT_TYPE_NONE */
+const char *collopt_type_name(enum collopt_type type);
 enum collopt_op collopt_op_named(const char *name);       /* COLLOPT_OP_USER if there is none */
 enum collopt_type collopt_type_named(const char *name);   /* COLLOPT_TYPE_NONE if there is none */
-size_t collopt_type_size(enum collopt_type type);         /* extent of an element in bytes; 0 for none */
-size_t collopt_type_end(enum collopt_type type);          /* bytes up to the end of its data: less where a pair ends in a gap */
+/* extent of an element in bytes; 0 for none */
+size_t collopt_type_size(enum collopt_type type);
+/* bytes up to the end of its data: less where a pair ends in a gap */
+size_t collopt_type_end(enum collopt_type type);
 enum collopt_layout collopt_type_layout(enum collopt_type type);
 
 /* isa.c */
@@ -94,9 +100,10 @@ struct collopt_isa {
 /* Best first; the last, "generic", runs everywhere; ends with a NULL name. */
 extern const struct collopt_isa collopt_isas[];
 
-/* Chooses the instruction set, once, before other threads use kernels: the one forced (COLLOPT_ISA) or, for
- * NULL, "" and "auto", the best that this processor has. Returns 0; or -1 when `forced` is unknown or
- * unusable here: `message` then says so, with the names that would do, and the best one is used. */
+/* Chooses the instruction set, once, before other threads use kernels: the one forced (COLLOPT_ISA)
+ * or, for NULL, "" and "auto", the best that this processor has. Returns 0; or -1 when `forced` is
+ * unknown or unusable here: `message` then says so, with the names that would do, and the best one
+ * is used. */
 int collopt_kernels_init(const char *forced, char *message, size_t size);
 
 /* The name of the chosen instruction set; "generic" before collopt_kernels_init. */
@@ -111,15 +118,16 @@ struct collopt_cpuid {
 };
 
 /* The usable ones of avx2, f16c and avx512. */
-void collopt_processor_by_cpuid(struct collopt_processor *processor, const struct collopt_cpuid *words);
+void collopt_processor_by_cpuid(struct collopt_processor *processor,
+                                const struct collopt_cpuid *words);
 
 /* The first row of collopt_isas that the processor can use. */
 const struct collopt_isa *collopt_isa_best(const struct collopt_processor *processor);
 
-/* Operands that together have more bytes than far_from count as lying beyond the near caches. Where operands and result
- * together have stream_from or more, a result apart from all operands is written past the caches; 0 stands for never. Where
- * the operands alone have more, they are taken to lie in memory.
- * collopt_kernels_init sets both. The bits do not depend on them. */
+/* Operands that together have more bytes than far_from count as lying beyond the near caches. Where
+ * operands and result together have stream_from or more, a result apart from all operands is
+ * written past the caches; 0 stands for never. Where the operands alone have more, they are taken
+ * to lie in memory. collopt_kernels_init sets both. The bits do not depend on them. */
 extern size_t collopt_far_from, collopt_stream_from;
 
 /* The chosen row of collopt_isas. */

@@ -1,8 +1,10 @@
-/* The order of 80-bit reals, in steps that vectorize. One lies in memory as two words: the first holds the digits, their
- * leading one included, the second sign and exponent in its lowest 16 bits; the rest is padding.
+/* The order of 80-bit reals, in steps that vectorize. One lies in memory as two words: the first
+ * holds the digits, their leading one included, the second sign and exponent in its lowest 16 bits;
+ * the rest is padding.
  *
- * Digits and exponent of negative numbers are complemented. Then the exponents compare as signed integers, and where they
- * are equal the digits as unsigned ones, in the order of the numbers; -0 comes just before +0.
+ * Digits and exponent of negative numbers are complemented. Then the exponents compare as signed
+ * integers, and where they are equal the digits as unsigned ones, in the order of the numbers; -0
+ * comes just before +0.
  *
  *     max long_double, 256 KiB: 4 GB/s by the processor's comparison, 15 by words (AVX-512)
  *     minloc long_double_int, sorted, 256 KiB: 9 GB/s and 11 */
@@ -12,7 +14,10 @@
 
 struct extended { i64 digits, rest; };
 
-static inline int64_t extended_sign(int64_t rest)     { return (int64_t) ((uint64_t) rest << 48) >> 63; }
+static inline int64_t extended_sign(int64_t rest)
+{
+    return (int64_t)((uint64_t)rest << 48) >> 63;
+}
 static inline int64_t extended_exponent(int64_t rest) { return rest & EXTENDED_INFINITE; }
 
 static inline int extended_nan(int64_t digits, int64_t rest)
@@ -50,15 +55,17 @@ static inline struct extended MAX_extended(struct extended a, struct extended b)
 
 static inline struct extended keep_extended(struct extended old, struct extended new)
 {
-    return (struct extended) { new.digits, (old.rest & EXTENDED_PADDING) | (new.rest & ~EXTENDED_PADDING) };
+    return (struct extended){ new.digits,
+                              (old.rest & EXTENDED_PADDING) | (new.rest & ~EXTENDED_PADDING) };
 }
 
 /* ---- with an index, by pair_lane.h's rules ---- */
 
 struct long_double_words { i64 digits, rest, index, padding; };
 
-/* What is compared. Both zeros are one, and NaN, its digits gone, is the number after all numbers (end = 1) or before
- * them (end = -1). Added rather than selected: a compiler that sees the constant makes branches of it. */
+/* What is compared. Both zeros are one, and NaN, its digits gone, is the number after all numbers
+ * (end = 1) or before them (end = -1). Added rather than selected: a compiler that sees the
+ * constant makes branches of it. */
 struct long_double_order { int64_t exponent, digits, index; };
 
 static inline struct long_double_order long_double_order_of(struct long_double_words x, int end)
@@ -73,35 +80,40 @@ static inline struct long_double_order long_double_order_of(struct long_double_w
 }
 
 /* is a's value the lesser, or else, if they are equal, the index i less than j? */
-static inline int long_double_before(struct long_double_order a, struct long_double_order b, int64_t i, int64_t j)
+static inline int long_double_before(struct long_double_order a, struct long_double_order b,
+                                     int64_t i, int64_t j)
 {
     bool digits = ((uint64_t) a.digits < (uint64_t) b.digits) | ((a.digits == b.digits) & (i < j));
 
     return (a.exponent < b.exponent) | ((a.exponent == b.exponent) & digits);
 }
 
-static inline struct long_double_words long_double_chosen(struct long_double_words a, struct long_double_words b, bool take)
+static inline struct long_double_words long_double_chosen(struct long_double_words a,
+                                                          struct long_double_words b, bool take)
 {
     return (struct long_double_words) {
         take ? b.digits : a.digits, take ? b.rest : a.rest, take ? b.index : a.index, 0
     };
 }
 
-static inline struct long_double_words MINLOC_long_double_int(struct long_double_words a, struct long_double_words b)
+static inline struct long_double_words MINLOC_long_double_int(struct long_double_words a,
+                                                              struct long_double_words b)
 {
     struct long_double_order x = long_double_order_of(a, -1), y = long_double_order_of(b, -1);
 
     return long_double_chosen(a, b, long_double_before(y, x, y.index, x.index));
 }
 
-static inline struct long_double_words MAXLOC_long_double_int(struct long_double_words a, struct long_double_words b)
+static inline struct long_double_words MAXLOC_long_double_int(struct long_double_words a,
+                                                              struct long_double_words b)
 {
     struct long_double_order x = long_double_order_of(a, 1), y = long_double_order_of(b, 1);
 
     return long_double_chosen(a, b, long_double_before(x, y, y.index, x.index));
 }
 
-static inline struct long_double_words keep_long_double_int(struct long_double_words old, struct long_double_words new)
+static inline struct long_double_words keep_long_double_int(struct long_double_words old,
+                                                            struct long_double_words new)
 {
     return (struct long_double_words) {
         new.digits, (old.rest & EXTENDED_PADDING) | (new.rest & ~EXTENDED_PADDING),
@@ -109,7 +121,8 @@ static inline struct long_double_words keep_long_double_int(struct long_double_w
     };
 }
 
-static inline uint64_t difference_long_double_int(struct long_double_words a, struct long_double_words b)
+static inline uint64_t difference_long_double_int(struct long_double_words a,
+                                                  struct long_double_words b)
 {
     return (uint64_t) ((a.digits ^ b.digits) | (a.rest ^ b.rest) | (a.index ^ b.index));
 }

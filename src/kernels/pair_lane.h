@@ -1,14 +1,21 @@
 /* MINLOC and MAXLOC on one pair, PAIR as the program has it; IS_NAN tells of its value.
  *
- * The better value wins, the lower index among equals, the left pair if the indices are equal too. NaN is better
- * than any number and equal to itself, so that it is found, and where. Padding is neither read nor written. */
+ * The better value wins, the lower index among equals, the left pair if the indices are equal too.
+ * NaN is better than any number and equal to itself, so that it is found, and where. Padding is
+ * neither read nor written. */
 
 typedef PAIR OF(pair);
 typedef __typeof__(((PAIR *) NULL)->value) OF(value) LOOSE;
 typedef __typeof__(((PAIR *) NULL)->index) OF(index) LOOSE;
 
-static inline OF(value) OF(value_of)(const char *pair) { return *(const OF(value) *) (pair + offsetof(PAIR, value)); }
-static inline OF(index) OF(index_of)(const char *pair) { return *(const OF(index) *) (pair + offsetof(PAIR, index)); }
+static inline OF(value) OF(value_of)(const char *pair)
+{
+    return *(const OF(value) *)(pair + offsetof(PAIR, value));
+}
+static inline OF(index) OF(index_of)(const char *pair)
+{
+    return *(const OF(index) *)(pair + offsetof(PAIR, index));
+}
 
 static inline void OF(put)(char *to, const char *from)
 {
@@ -35,14 +42,20 @@ static inline const char *OF(MINLOC)(const char *left, const char *right)
 {
     OF(value) a = OF(value_of)(left), b = OF(value_of)(right);
 
-    return a < b ? left : b < a ? right : a == b ? OF(LOC_LOWER)(left, right) : OF(LOC_NAN)(left, right);
+    return a < b ? left
+        : b < a  ? right
+        : a == b ? OF(LOC_LOWER)(left, right)
+                 : OF(LOC_NAN)(left, right);
 }
 
 static inline const char *OF(MAXLOC)(const char *left, const char *right)
 {
     OF(value) a = OF(value_of)(left), b = OF(value_of)(right);
 
-    return a > b ? left : b > a ? right : a == b ? OF(LOC_LOWER)(left, right) : OF(LOC_NAN)(left, right);
+    return a > b ? left
+        : b > a  ? right
+        : a == b ? OF(LOC_LOWER)(left, right)
+                 : OF(LOC_NAN)(left, right);
 }
 
 #undef PAIR

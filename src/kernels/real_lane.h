@@ -1,7 +1,8 @@
 /* The operations on one real, LANE, with BITS the unsigned integer of its size.
  *
- * MIN and MAX are IEEE 754-2019's minimum and maximum: -0 < +0, and a NaN anywhere gives NaN (always the
- * same one), so that neither order nor position nor the shape of a tree shows in the result. */
+ * MIN and MAX are IEEE 754-2019's minimum and maximum: -0 < +0, and a NaN anywhere gives NaN
+ * (always the same one), so that neither order nor position nor the shape of a tree shows in the
+ * result. */
 
 static inline BITS OF(bits)(LANE x)
 {
@@ -22,8 +23,8 @@ static inline LANE OF(real)(BITS bits)
 static inline LANE OF(SUM)(LANE a, LANE b)  { return a + b; }
 static inline LANE OF(PROD)(LANE a, LANE b) { return a * b; }
 
-/* Either way round the selection takes its last operand if they are equal; so the two differ only for
- * zeros, whose signs the OR (or AND) joins. */
+/* Either way round the selection takes its last operand if they are equal; so the two differ only
+ * for zeros, whose signs the OR (or AND) joins. */
 static inline LANE OF(MIN)(LANE a, LANE b)
 {
     LANE low = OF(real)(OF(bits)(a < b ? a : b) | OF(bits)(b < a ? b : a));

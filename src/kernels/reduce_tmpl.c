@@ -1,9 +1,10 @@
-/* The combine kernels of one instruction set: this file is compiled once for each, with its flags, and its name
- * in COLLOPT_ISA.
+/* The combine kernels of one instruction set: this file is compiled once for each, with its flags,
+ * and its name in COLLOPT_ISA.
  *
- * From the top: the *_lane.h and *_pair.h files say what each operation does to two values; LOOPS makes loops over
- * vectors of two, four and eight operands of it; vector_combine() builds the rest on these loops, once for all
- * types; the table at the end has a row for each combination in combos.h. */
+ * From the top: the *_lane.h and *_pair.h files say what each operation does to two values; LOOPS
+ * makes loops over vectors of two, four and eight operands of it; vector_combine() builds the rest
+ * on these loops, once for all types; the table at the end has a row for each combination in
+ * combos.h. */
 #include <config.h>
 
 #include "kernels.h"
@@ -107,7 +108,8 @@ static inline fl SUM_fl(fl a, fl b)  { return a + b; }
 static inline fl PROD_fl(fl a, fl b) { return a * b; }
 
 #ifndef EXTENDED
-/* As in real_lane.h, without vectors: the usual result first; it stands unless it may be a zero or hide a NaN. */
+/* As in real_lane.h, without vectors: the usual result first; it stands unless it may be a zero or
+ * hide a NaN. */
 static inline fl MIN_fl(fl a, fl b)
 {
     fl low = a < b ? a : b;
@@ -139,14 +141,15 @@ static inline void ask(const void *near)
     __builtin_prefetch((const char *) near + AHEAD);
 }
 
-/* Writing past the caches, a line at a time. Not on aarch64: its cores stop fetching what is overwritten by themselves when
- * they see line after line written. */
+/* Writing past the caches, a line at a time. Not on aarch64: its cores stop fetching what is
+ * overwritten by themselves when they see line after line written. */
 #if defined __AVX512F__
 #define VECTOR_BYTES 64
 #define STREAM(to, from) _mm512_stream_si512((void *) (to), _mm512_loadu_si512(from))
 #elif defined __AVX__
 #define VECTOR_BYTES 32
-#define STREAM(to, from) _mm256_stream_si256((void *) (to), _mm256_loadu_si256((const void *) (from)))
+# define STREAM(to, from) \
+        _mm256_stream_si256((void *)(to), _mm256_loadu_si256((const void *)(from)))
 #elif defined __SSE2__
 #define VECTOR_BYTES 16
 #define STREAM(to, from) _mm_stream_si128((void *) (to), _mm_loadu_si128((const void *) (from)))
@@ -174,11 +177,14 @@ static inline void stream_end(void) { }
 /* short vectors are gone through in the kernel itself: without, 2 ns more for a few doubles */
 #define INLINE static inline __attribute__((always_inline))
 
-typedef void loop(void *dst, const void *const *from, size_t n);    /* dst = from[0] op from[1] ..., n lanes */
-typedef bool look(const void *dst, const void *const *from, size_t n);    /* has dst, one of from, what two() makes it? */
+/* dst = from[0] op from[1] ..., n lanes */
+typedef void loop(void *dst, const void *const *from, size_t n);
+/* has dst, one of from, what two() makes it? */
+typedef bool look(const void *dst, const void *const *from, size_t n);
 
-/* The loops of one operation on one lane. Those of four and eight operands may be missing. Those that stream want whole
- * lines of dst, and ask for their operands in advance; they may be missing too. */
+/* The loops of one operation on one lane. Those of four and eight operands may be missing. Those
+ * that stream want whole lines of dst, and ask for their operands in advance; they may be missing
+ * too. */
 struct loops {
     loop *two, *four, *eight;
     loop *stream_two, *stream_four, *stream_eight;
@@ -190,11 +196,13 @@ struct loops {
 
 #define OPERANDS_two(lane)    const lane *a = from[0], *b = from[1];
 #define OPERANDS_four(lane)   OPERANDS_two(lane) const lane *c = from[2], *d = from[3];
-#define OPERANDS_eight(lane)  OPERANDS_four(lane) const lane *e = from[4], *f = from[5], *g = from[6], *h = from[7];
+#define OPERANDS_eight(lane) \
+    OPERANDS_four(lane) const lane *e = from[4], *f = from[5], *g = from[6], *h = from[7];
 #define VALUE_two(op, lane, i)   op##_##lane(a[i], b[i])
 #define VALUE_four(op, lane, i)  op##_##lane(op##_##lane(VALUE_two(op, lane, i), c[i]), d[i])
 #define VALUE_eight(op, lane, i) \
-    op##_##lane(op##_##lane(op##_##lane(op##_##lane(VALUE_four(op, lane, i), e[i]), f[i]), g[i]), h[i])
+    op##_##lane(op##_##lane(op##_##lane(op##_##lane(VALUE_four(op, lane, i), e[i]), f[i]), g[i]), \
+                h[i])
 #define ASK_two    ask(a + at), ask(b + at)
 #define ASK_four   ASK_two, ask(c + at), ask(d + at)
 #define ASK_eight  ASK_four, ask(e + at), ask(f + at), ask(g + at), ask(h + at)
@@ -267,9 +275,10 @@ struct loops {
         return changed == 0; \
     }
 
-/* Pairs with gaps, as words.  Gaps are not written, not even with what they hold: they may be another thread's.  So results are
- * made in strips, and put_LANE() stores their fields.  Between elements gaps are read along; behind the last one the memory may
- * end, so its fields are loaded one by one. */
+/* Pairs with gaps, as words.  Gaps are not written, not even with what they hold: they may be
+ * another thread's.  So results are made in strips, and put_LANE() stores their fields.  Between
+ * elements gaps are read along; behind the last one the memory may end, so its fields are loaded
+ * one by one. */
 enum { STRIP = 64 };            /* pairs */
 
 #define LOOP_GAPS(op, lane, word) \
@@ -299,17 +308,21 @@ enum { STRIP = 64 };            /* pairs */
         for (size_t i = 0; i < n - 1; i++) \
             changed |= difference_##lane(d[i], keep_##lane(d[i], op##_##lane(a[i], b[i]))); \
         return changed == 0 \
-            && !difference_##lane(get_##lane(d + n - 1), op##_##lane(get_##lane(a + n - 1), get_##lane(b + n - 1))); \
+            && !difference_##lane(get_##lane(d + n - 1), \
+                                  op##_##lane(get_##lane(a + n - 1), get_##lane(b + n - 1))); \
     }
 
 #define LOOPS_ROW(op, lane, size) \
     static const struct loops op##_##lane##_loops = { \
         op##_##lane##_two, op##_##lane##_four, op##_##lane##_eight, \
-        op##_##lane##_stream_two, op##_##lane##_stream_four, op##_##lane##_stream_eight, NULL, size, true, false \
+        op##_##lane##_stream_two, op##_##lane##_stream_four, op##_##lane##_stream_eight, \
+        NULL, size, true, false \
     };
 
 #define LOOPS_ROW_OF_PICK(op, lane, stays, size, solid) \
-    static const struct loops op##_##lane##_loops = { op##_##lane##_two, NULL, NULL, NULL, NULL, NULL, stays, size, solid, false };
+    static const struct loops op##_##lane##_loops = { \
+        op##_##lane##_two, NULL, NULL, NULL, NULL, NULL, stays, size, solid, false \
+    };
 #define LOOPS_ROW_OF_TWO(op, lane, size, solid) LOOPS_ROW_OF_PICK(op, lane, NULL, size, solid)
 
 #define LOOPS_OF(op, lane) \
@@ -348,8 +361,8 @@ LOOPS(MAX, i32)
 LOOPS(MIN, i64)
 LOOPS(MAX, i64)
 
-/* No processor multiplies bytes: two at a time, as the halves of a 16-bit product. The last of an odd number is
- * multiplied alone. */
+/* No processor multiplies bytes: two at a time, as the halves of a 16-bit product. The last of an
+ * odd number is multiplied alone. */
 typedef u16 u8x2;
 
 static inline u8x2 PROD_u8x2(u8x2 a, u8x2 b)
@@ -471,10 +484,13 @@ SCALAR_LOOPS(MAX, fl)
 #endif
 #include "complex_lane.h"
 
-static void __attribute__((noinline, cold)) PROD_cl_again(cl *d, const cl *a, const cl *b) { *d = *a * *b; }
+static void __attribute__((noinline, cold)) PROD_cl_again(cl *d, const cl *a, const cl *b)
+{
+    *d = *a * *b;
+}
 
-/* Only if both parts come out as NaN does C ask for more: then the operands are taken from memory again, rather than kept
- * on the processor's stack for that. */
+/* Only if both parts come out as NaN does C ask for more: then the operands are taken from memory
+ * again, rather than kept on the processor's stack for that. */
 static void PROD_cl_two(void *dst, const void *const *from, size_t n)
 {
     const fl *a = from[0], *b = from[1];
@@ -501,18 +517,23 @@ SCALAR_ROW(PROD, cl)
 
 /* REPLACE of pairs that are taken field by field */
 #define REPLACE_PAIRS(lane) \
-    static inline const char *REPLACE_##lane(const char *left, const char *right) { (void) left; return right; } \
+    static inline const char *REPLACE_##lane(const char *left, const char *right) \
+    { \
+        (void) left; \
+        return right; \
+    } \
     LOOP_PAIR(REPLACE, lane) LOOPS_ROW_OF_TWO(REPLACE, lane, sizeof(pair_##lane), false)
 
 #if defined __LP64__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 
-/* The float in the upper half of `word`, the rest of which is zero, as an integer: sign and magnitude become
- * two's complement, in which both zeros are one. */
+/* The float in the upper half of `word`, the rest of which is zero, as an integer: sign and
+ * magnitude become two's complement, in which both zeros are one. */
 static inline int64_t float_order(uint64_t word, int64_t nan)
 {
     int64_t sign = (int64_t) word >> 63, magnitude = word & INT64_MAX;
 
-    return magnitude > INT64_C(0x7f800000) << 32 ? nan & ~INT64_C(0xffffffff) : (magnitude ^ sign) - sign;
+    return magnitude > INT64_C(0x7f800000) << 32 ? nan & ~INT64_C(0xffffffff)
+                                                 : (magnitude ^ sign) - sign;
 }
 
 #define OF(op) op##_float_int
@@ -569,8 +590,8 @@ static inline double as_double(int64_t word)
 #define PADDING INT64_C(0)
 #include "wide_pair.h"
 
-/* The fields of one pair, and nothing else, as a word; and the fields of n pairs from words to words, whose gaps are neither
- * read nor written. */
+/* The fields of one pair, and nothing else, as a word; and the fields of n pairs from words to
+ * words, whose gaps are neither read nor written. */
 static inline u64 get_short_int(const u64 *from)
 {
     const char *p = (const char *) from;
@@ -605,10 +626,12 @@ static inline void put_one_words(struct words *to, struct words pair)
         size_t i = 0; \
 \
         for (; i + PAIRS <= n; i += PAIRS) \
-            _mm512_mask_storeu_epi##BITS(to + i, fields, _mm512_maskz_loadu_epi##BITS(fields, from + i)); \
+            _mm512_mask_storeu_epi##BITS(to + i, fields, \
+                                         _mm512_maskz_loadu_epi##BITS(fields, from + i)); \
         if (i < n) { \
             uint64_t left = fields & ((UINT64_C(1) << EACH * (n - i)) - 1); \
-            _mm512_mask_storeu_epi##BITS(to + i, left, _mm512_maskz_loadu_epi##BITS(left, from + i)); \
+            _mm512_mask_storeu_epi##BITS(to + i, left, \
+                                         _mm512_maskz_loadu_epi##BITS(left, from + i)); \
         } \
     }
 
@@ -643,7 +666,10 @@ GAP_LOOPS(long_int, struct words)
 
 /* REPLACE: the right pair, whatever the left one is. */
 #define REPLACE_GAPS(lane, word) \
-    static void REPLACE_##lane##_two(void *dst, const void *const *from, size_t n) { put_##lane(dst, from[1], n); } \
+    static void REPLACE_##lane##_two(void *dst, const void *const *from, size_t n) \
+    { \
+        put_##lane(dst, from[1], n); \
+    } \
     LOOPS_ROW_OF_TWO(REPLACE, lane, sizeof(word), false)
 
 REPLACE_GAPS(short_int, u64)
@@ -653,10 +679,12 @@ REPLACE_GAPS(long_int, struct words)
 #ifdef EXTENDED
 static inline struct long_double_words get_long_double_int(const struct long_double_words *from)
 {
-    return (struct long_double_words) { from->digits, *(const u16 *) &from->rest, *(const i32 *) &from->index, 0 };
+    return (struct long_double_words){ from->digits, *(const u16 *)&from->rest,
+                                       *(const i32 *)&from->index, 0 };
 }
 
-static inline void put_one_long_double_int(struct long_double_words *to, struct long_double_words pair)
+static inline void put_one_long_double_int(struct long_double_words *to,
+                                           struct long_double_words pair)
 {
     to->digits = pair.digits;
     *(u16 *) &to->rest = (u16) pair.rest;
@@ -666,7 +694,8 @@ static inline void put_one_long_double_int(struct long_double_words *to, struct 
 #if defined __AVX512BW__
 PUT(long_double_int, struct long_double_words, 16, 0x031f031f)
 #else
-static inline void put_long_double_int(struct long_double_words *to, const struct long_double_words *from, size_t n)
+static inline void put_long_double_int(struct long_double_words *to,
+                                       const struct long_double_words *from, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         put_one_long_double_int(to + i, get_long_double_int(from + i));
@@ -680,8 +709,10 @@ LOOPS_ROW_OF_PICK(MINLOC, 2real, MINLOC_2real_stays, sizeof(u64), true)
 LOOPS_ROW_OF_PICK(MAXLOC, 2real, MAXLOC_2real_stays, sizeof(u64), true)
 LOOPS_ROW_OF_PICK(MINLOC, 2double, MINLOC_2double_stays, sizeof(struct words), true)
 LOOPS_ROW_OF_PICK(MAXLOC, 2double, MAXLOC_2double_stays, sizeof(struct words), true)
-LOOPS_ROW_OF_PICK(MINLOC, long_double_int, MINLOC_long_double_int_stays, sizeof(struct long_double_words), false)
-LOOPS_ROW_OF_PICK(MAXLOC, long_double_int, MAXLOC_long_double_int_stays, sizeof(struct long_double_words), false)
+LOOPS_ROW_OF_PICK(MINLOC, long_double_int, MINLOC_long_double_int_stays,
+                  sizeof(struct long_double_words), false)
+LOOPS_ROW_OF_PICK(MAXLOC, long_double_int, MAXLOC_long_double_int_stays,
+                  sizeof(struct long_double_words), false)
 REPLACE_GAPS(long_double_int, struct long_double_words)
 #define LONG_DOUBLE_PAIRS
 #else
@@ -777,15 +808,19 @@ static void stream(char *to, const char *from, size_t bytes)
     memcpy(to + at, from + at, bytes - at);
 }
 
-/* dst = operands[0] op ... op operands[k-1] for at most PARTIAL bytes. What is not the last result goes to a place of
- * its own: dst may be an operand that is still to be read. */
-static inline void strip_combine(const struct loops *loops, void *dst, const void *const *operands, int k, size_t n)
+/* dst = operands[0] op ... op operands[k-1] for at most PARTIAL bytes. What is not the last result
+ * goes to a place of its own: dst may be an operand that is still to be read. */
+static inline void strip_combine(const struct loops *loops, void *dst, const void *const *operands,
+                                 int k, size_t n)
 {
     _Alignas(LINE) char partial[PARTIAL];
     const void *from[COLLOPT_FOLD_MAX] = { operands[0] };
 
     for (int done = 1; done < k; from[0] = partial) {
-        int left = k - done, take = loops->eight && left >= 7 ? 7 : loops->four && left >= 3 ? 3 : 1;
+        int left = k - done,
+            take = loops->eight && left >= 7 ? 7
+            : loops->four && left >= 3       ? 3
+                                             : 1;
         void *to = take == left ? dst : partial;
 
         for (int j = 1; j <= take; j++)
@@ -810,7 +845,8 @@ static bool apart(const void *dst, const void *const *operands, int k)
  * back to memory. Sorted pairs become a quarter faster, random ones are as fast as before. */
 enum way { PLAIN, LOOKING, ADVANCE, STREAMING };
 
-static inline enum way choose(const struct loops *loops, const void *dst, const void *const *operands, int k, size_t n)
+static inline enum way choose(const struct loops *loops, const void *dst,
+                              const void *const *operands, int k, size_t n)
 {
     size_t bytes = n * loops->size;
 
@@ -822,8 +858,9 @@ static inline enum way choose(const struct loops *loops, const void *dst, const 
         && loops->solid && (uintptr_t) dst % loops->size == 0 ? STREAMING : PLAIN;
 }
 
-/* Bytes of each operand that are taken at a time. Streaming likes them short, so that reading and writing alternate;
- * loops that exist for two operands only, and those on lanes of 16 bytes, have much to do before and after. */
+/* Bytes of each operand that are taken at a time. Streaming likes them short, so that reading and
+ * writing alternate; loops that exist for two operands only, and those on lanes of 16 bytes, have
+ * much to do before and after. */
 static inline size_t strip_bytes(const struct loops *loops, enum way way)
 {
     if (way == STREAMING)
@@ -832,10 +869,12 @@ static inline size_t strip_bytes(const struct loops *loops, enum way way)
 }
 
 /* The whole in strips, n lanes. */
-static void strips(const struct loops *loops, void *dst, const void *const *operands, int k, size_t n, enum way way)
+static void strips(const struct loops *loops, void *dst, const void *const *operands, int k,
+                   size_t n, enum way way)
 {
     const size_t size = loops->size, bytes = n * size, strip = strip_bytes(loops, way);
-    size_t take = way == STREAMING ? strip - (uintptr_t) dst % LINE : strip;    /* then the lines of dst are whole */
+    /* then the lines of dst are whole */
+    size_t take = way == STREAMING ? strip - (uintptr_t) dst % LINE : strip;
     int writing = 0;            /* strips to come that are written without a look */
 
     for (size_t at = 0; at < bytes; at += take, take = strip) {
@@ -867,12 +906,15 @@ static inline loop *of_operands(int k, loop *two, loop *four, loop *eight)
     return k == 2 ? two : k == 4 ? four : k == 8 ? eight : NULL;
 }
 
-/* The whole by a loop that streams; what is before and behind the lines of dst, by the usual one. */
-static void stream_whole(const struct loops *loops, void *dst, const void *const *operands, int k, size_t n)
+/* The whole by a loop that streams; what is before and behind the lines of dst, by the usual
+ * one. */
+static void stream_whole(const struct loops *loops, void *dst, const void *const *operands, int k,
+                         size_t n)
 {
     loop *plain = of_operands(k, loops->two, loops->four, loops->eight);
     loop *stream = of_operands(k, loops->stream_two, loops->stream_four, loops->stream_eight);
-    const size_t size = loops->size, head = -(uintptr_t) dst % LINE / size, lines = (n - head) * size / LINE;
+    const size_t size = loops->size, head = -(uintptr_t)dst % LINE / size,
+                 lines = (n - head) * size / LINE;
     const void *here[COLLOPT_FOLD_MAX], *last[COLLOPT_FOLD_MAX];
     const size_t tail = head * size + lines * LINE;
 
@@ -894,7 +936,8 @@ vector_combine(const struct loops *loops, void *dst, const void *const *operands
 
     if (way == PLAIN && plain)
         plain(dst, operands, n);
-    else if (way == STREAMING && of_operands(k, loops->stream_two, loops->stream_four, loops->stream_eight))
+    else if (way == STREAMING
+             && of_operands(k, loops->stream_two, loops->stream_four, loops->stream_eight))
         stream_whole(loops, dst, operands, k, n);
     else
         strips(loops, dst, operands, k, n, way);

@@ -1,8 +1,8 @@
-/* Loops in x86 vectors, where a compiler makes too much of the plain one. The operations on vectors come first, for
- * each width; VECTOR_LOOPS makes the loops, as LOOPS does.
+/* Loops in x86 vectors, where a compiler makes too much of the plain one. The operations on vectors
+ * come first, for each width; VECTOR_LOOPS makes the loops, as LOOPS does.
  *
- * MIN and MAX of float and double, by real_lane.h's rules: a plain loop becomes five comparisons and selections.
- * The instruction for MIN, given (a, b) and (b, a), differs only for zeros and NaN.
+ * MIN and MAX of float and double, by real_lane.h's rules: a plain loop becomes five comparisons
+ * and selections. The instruction for MIN, given (a, b) and (b, a), differs only for zeros and NaN.
  *
  *     min double, 1 KiB, AVX-512: plain loop 37 GB/s, its fold of 4 operands 7; here 49 and 16
  *
@@ -16,8 +16,8 @@
 
 #if defined __AVX512BW__
 
-/* Bits as integers: for reals they are AVX-512DQ, without which 64-bit products are made of 32-bit ones, and faster
- * (prod uint64, 256 KiB: 9 GB/s with DQ's instruction, 25 without). */
+/* Bits as integers: for reals they are AVX-512DQ, without which 64-bit products are made of 32-bit
+ * ones, and faster (prod uint64, 256 KiB: 9 GB/s with DQ's instruction, 25 without). */
 #define or_512ps(x, y)  (__m512) _mm512_or_si512((__m512i) (x), (__m512i) (y))
 #define or_512pd(x, y)  (__m512d) _mm512_or_si512((__m512i) (x), (__m512i) (y))
 #define and_512ps(x, y) (__m512) _mm512_and_si512((__m512i) (x), (__m512i) (y))
@@ -56,7 +56,8 @@ typedef __m256i vector_f16;
 #define odds_f64(x)         _mm512_permute_pd(x, 0xff)
 #define swapped_f32(x)      _mm512_permute_ps(x, 0xb1)
 #define swapped_f64(x)      _mm512_permute_pd(x, 0x55)
-/* not by a masked subtraction: gcc 12 would fuse that with the product, whatever -ffp-contract says */
+/* not by a masked subtraction: gcc 12 would fuse that with the product, whatever -ffp-contract
+ * says */
 #define sub_add_f32(x, y)   _mm512_add_ps(x, xor_512ps(y, (__m512) _mm512_set1_epi64(0x80000000)))
 #define sub_add_f64(x, y)   _mm512_add_pd(x, xor_512pd(y, _mm512_setr4_pd(-0.0, 0, -0.0, 0)))
 #define any_nan_f32(x)      (_mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q) != 0)
@@ -72,31 +73,33 @@ typedef __m128i vector_f16;
 #define load_f64(p)     _mm256_loadu_pd((const void *) (p))
 #define store_f32(p, x) _mm256_storeu_ps((void *) (p), x)
 #define store_f64(p, x) _mm256_storeu_pd((void *) (p), x)
-#define or_nan_f32(x, a, b) _mm256_blendv_ps(x, _mm256_set1_ps(NAN), _mm256_cmp_ps(a, b, _CMP_UNORD_Q))
-#define or_nan_f64(x, a, b) _mm256_blendv_pd(x, _mm256_set1_pd(NAN), _mm256_cmp_pd(a, b, _CMP_UNORD_Q))
-#define low_f32(a, b)   _mm256_or_ps(_mm256_min_ps(a, b), _mm256_min_ps(b, a))
-#define low_f64(a, b)   _mm256_or_pd(_mm256_min_pd(a, b), _mm256_min_pd(b, a))
-#define high_f32(a, b)  _mm256_and_ps(_mm256_max_ps(a, b), _mm256_max_ps(b, a))
-#define high_f64(a, b)  _mm256_and_pd(_mm256_max_pd(a, b), _mm256_max_pd(b, a))
-#define load_f16(p)     _mm_loadu_si128((const void *) (p))
-#define store_f16(p, x) _mm_storeu_si128((void *) (p), x)
-#define wide_f16(x)     _mm256_cvtph_ps(x)
-#define narrow_f16(x)   _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)
-#define sum_wide(a, b)  _mm256_add_ps(a, b)
-#define prod_wide(a, b) _mm256_mul_ps(a, b)
+# define or_nan_f32(x, a, b) \
+        _mm256_blendv_ps(x, _mm256_set1_ps(NAN), _mm256_cmp_ps(a, b, _CMP_UNORD_Q))
+# define or_nan_f64(x, a, b) \
+        _mm256_blendv_pd(x, _mm256_set1_pd(NAN), _mm256_cmp_pd(a, b, _CMP_UNORD_Q))
+# define low_f32(a, b) _mm256_or_ps(_mm256_min_ps(a, b), _mm256_min_ps(b, a))
+# define low_f64(a, b) _mm256_or_pd(_mm256_min_pd(a, b), _mm256_min_pd(b, a))
+# define high_f32(a, b) _mm256_and_ps(_mm256_max_ps(a, b), _mm256_max_ps(b, a))
+# define high_f64(a, b) _mm256_and_pd(_mm256_max_pd(a, b), _mm256_max_pd(b, a))
+# define load_f16(p) _mm_loadu_si128((const void *)(p))
+# define store_f16(p, x) _mm_storeu_si128((void *)(p), x)
+# define wide_f16(x) _mm256_cvtph_ps(x)
+# define narrow_f16(x) _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT)
+# define sum_wide(a, b) _mm256_add_ps(a, b)
+# define prod_wide(a, b) _mm256_mul_ps(a, b)
 
-#define multiply_f32(x, y)  _mm256_mul_ps(x, y)
-#define multiply_f64(x, y)  _mm256_mul_pd(x, y)
-#define evens_f32(x)        _mm256_moveldup_ps(x)
-#define evens_f64(x)        _mm256_movedup_pd(x)
-#define odds_f32(x)         _mm256_movehdup_ps(x)
-#define odds_f64(x)         _mm256_permute_pd(x, 0xf)
-#define swapped_f32(x)      _mm256_permute_ps(x, 0xb1)
-#define swapped_f64(x)      _mm256_permute_pd(x, 0x5)
-#define sub_add_f32(x, y)   _mm256_addsub_ps(x, y)
-#define sub_add_f64(x, y)   _mm256_addsub_pd(x, y)
-#define any_nan_f32(x)      (_mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)) != 0)
-#define any_nan_f64(x)      (_mm256_movemask_pd(_mm256_cmp_pd(x, x, _CMP_UNORD_Q)) != 0)
+# define multiply_f32(x, y) _mm256_mul_ps(x, y)
+# define multiply_f64(x, y) _mm256_mul_pd(x, y)
+# define evens_f32(x) _mm256_moveldup_ps(x)
+# define evens_f64(x) _mm256_movedup_pd(x)
+# define odds_f32(x) _mm256_movehdup_ps(x)
+# define odds_f64(x) _mm256_permute_pd(x, 0xf)
+# define swapped_f32(x) _mm256_permute_ps(x, 0xb1)
+# define swapped_f64(x) _mm256_permute_pd(x, 0x5)
+# define sub_add_f32(x, y) _mm256_addsub_ps(x, y)
+# define sub_add_f64(x, y) _mm256_addsub_pd(x, y)
+# define any_nan_f32(x) (_mm256_movemask_ps(_mm256_cmp_ps(x, x, _CMP_UNORD_Q)) != 0)
+# define any_nan_f64(x) (_mm256_movemask_pd(_mm256_cmp_pd(x, x, _CMP_UNORD_Q)) != 0)
 
 #else
 
@@ -131,10 +134,22 @@ typedef __m128d vector_f64;
 
 #endif
 
-static inline vector_f32 MIN_vector_f32(vector_f32 a, vector_f32 b) { return or_nan_f32(low_f32(a, b), a, b); }
-static inline vector_f64 MIN_vector_f64(vector_f64 a, vector_f64 b) { return or_nan_f64(low_f64(a, b), a, b); }
-static inline vector_f32 MAX_vector_f32(vector_f32 a, vector_f32 b) { return or_nan_f32(high_f32(a, b), a, b); }
-static inline vector_f64 MAX_vector_f64(vector_f64 a, vector_f64 b) { return or_nan_f64(high_f64(a, b), a, b); }
+static inline vector_f32 MIN_vector_f32(vector_f32 a, vector_f32 b)
+{
+    return or_nan_f32(low_f32(a, b), a, b);
+}
+static inline vector_f64 MIN_vector_f64(vector_f64 a, vector_f64 b)
+{
+    return or_nan_f64(low_f64(a, b), a, b);
+}
+static inline vector_f32 MAX_vector_f32(vector_f32 a, vector_f32 b)
+{
+    return or_nan_f32(high_f32(a, b), a, b);
+}
+static inline vector_f64 MAX_vector_f64(vector_f64 a, vector_f64 b)
+{
+    return or_nan_f64(high_f64(a, b), a, b);
+}
 
 #if defined __AVX2__
 static inline vector_f16 SUM_vector_f16(vector_f16 a, vector_f16 b)

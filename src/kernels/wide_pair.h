@@ -1,7 +1,9 @@
-/* MINLOC and MAXLOC on pairs of two words, by pair_lane.h's rules, in steps that vectorize: VALUE and INDEX make of
- * a word what is compared, IS_NAN tells of a value; PADDING are the bits of the second word that belong to nothing.
+/* MINLOC and MAXLOC on pairs of two words, by pair_lane.h's rules, in steps that vectorize: VALUE
+ * and INDEX make of a word what is compared, IS_NAN tells of a value; PADDING are the bits of the
+ * second word that belong to nothing.
  *
- *     maxloc double_int, random data, 256 KiB: 2.0 GB/s by comparing fields, 16 by words (AVX-512) */
+ *     maxloc double_int, random data, 256 KiB: 2.0 GB/s by comparing fields, 16 by words
+ * (AVX-512) */
 
 static inline struct words OF(MINLOC)(struct words a, struct words b)
 {

@@ -1,11 +1,12 @@
 /* MINLOC and MAXLOC on pairs of 8 bytes, each taken as one word, by pair_lane.h's rules.
  *
- * VALUE(word, nan) puts the value into the upper half of a signed integer, in the order of the values, with NaN at
- * the end given by the sign of `nan`. ORDER(word) puts the index, in the order of unsigned integers, into the
- * lower half. One comparison of the whole then decides: nothing branches and nothing is taken apart.
- * PADDING are the bits of the word that belong to neither.
+ * VALUE(word, nan) puts the value into the upper half of a signed integer, in the order of the
+ * values, with NaN at the end given by the sign of `nan`. ORDER(word) puts the index, in the order
+ * of unsigned integers, into the lower half. One comparison of the whole then decides: nothing
+ * branches and nothing is taken apart. PADDING are the bits of the word that belong to neither.
  *
- *     maxloc float_int, random data, 256 KiB: 1.0 GB/s by comparing fields, 20 by words (AVX-512) */
+ *     maxloc float_int, random data, 256 KiB: 1.0 GB/s by comparing fields, 20 by words
+ * (AVX-512) */
 
 static inline u64 OF(MINLOC)(u64 a, u64 b)
 {

@@ -1,9 +1,12 @@
-/* COLLOPT_ADAPT=on: trials (select/trials.h) of one communicator, one for each kind of problem that it has met.
+/* COLLOPT_ADAPT=on: trials (select/trials.h) of one communicator, one for each kind of problem that
+ * it has met.
  *
- * A kind is what the choice may depend on: the collective, whether the operation commutes and rounds, the size class of the
- * vector, for Reduce_scatter whether the counts differ much, for Reduce the root: a rank that is root now and then would not know
- * which of its times to compare.  All of it is alike on all ranks, and so is the number of the call of each kind, by which the
- * trials go on.  The times are not: they are agreed on, by the host, before a call whose number says so. */
+ * A kind is what the choice may depend on: the collective, whether the operation commutes and
+ * rounds, the size class of the vector, for Reduce_scatter whether the counts differ much, for
+ * Reduce the root: a rank that is root now and then would not know which of its times to compare.
+ * All of it is alike on all ranks, and so is the number of the call of each kind, by which the
+ * trials go on.  The times are not: they are agreed on, by the host, before a call whose number
+ * says so. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -44,13 +47,15 @@ static bool uneven(const struct collopt_problem *p)
 
 static unsigned kind_of(const struct collopt_problem *p)
 {
-    return !p->commutative ? COLLOPT_KIND_ORDERED : p->exact ? COLLOPT_KIND_EXACT : COLLOPT_KIND_ROUNDING;
+    return !p->commutative ? COLLOPT_KIND_ORDERED
+        : p->exact         ? COLLOPT_KIND_EXACT
+                           : COLLOPT_KIND_ROUNDING;
 }
 
 static bool same_kind(const struct collopt_adapted *a, const struct collopt_adapted *b)
 {
-    return a->collective == b->collective && a->kind == b->kind && a->uneven == b->uneven && a->root == b->root
-        && a->size_class == b->size_class;
+    return a->collective == b->collective && a->kind == b->kind && a->uneven == b->uneven
+        && a->root == b->root && a->size_class == b->size_class;
 }
 
 static void choose_candidates(struct collopt_adapted *a, const struct collopt_problem *p)
@@ -68,8 +73,12 @@ static void choose_candidates(struct collopt_adapted *a, const struct collopt_pr
 
 struct collopt_adapted *collopt_adapted_for(struct collopt_comm *c, const struct collopt_problem *p)
 {
-    struct collopt_adapted key = { .collective = p->collective, .kind = kind_of(p), .uneven = uneven(p),
-                                   .root = p->root, .size_class = collopt_size_class(p->count * p->size) }, *a;
+    struct collopt_adapted key = { .collective = p->collective,
+                                   .kind = kind_of(p),
+                                   .uneven = uneven(p),
+                                   .root = p->root,
+                                   .size_class = collopt_size_class(p->count * p->size) },
+                           *a;
 
     for (a = c->adapted; a; a = a->next)
         if (same_kind(a, &key))
@@ -83,7 +92,7 @@ struct collopt_adapted *collopt_adapted_for(struct collopt_comm *c, const struct
     return a;
 }
 
-/* ---- going on -------------------------------------------------------------------------------------------------------------- */
+/* ---- going on -------------------------------------------------------------------------------- */
 
 static void say_settled(const struct collopt_comm *c, const struct collopt_adapted *a)
 {
@@ -92,12 +101,13 @@ static void say_settled(const struct collopt_comm *c, const struct collopt_adapt
     size_t used;
 
     collopt_size_text((size_t)1 << (a->size_class < 63 ? a->size_class : 63), bytes, sizeof bytes);
-    used = (size_t)snprintf(text, sizeof text, "%s, %d ranks, up to %s, %s: tried", collopt_collective_names[a->collective],
-                            c->ranks, bytes, collopt_kind_name(a->kind));
+    used = (size_t)snprintf(text, sizeof text, "%s, %d ranks, up to %s, %s: tried",
+                            collopt_collective_names[a->collective], c->ranks, bytes,
+                            collopt_kind_name(a->kind));
     for (int i = 0; i < t->n && used < sizeof text; i++) {
         collopt_choice_text(&t->choice[i], choice, sizeof choice);
-        used += (size_t)snprintf(text + used, sizeof text - used, " %s %.2f us%s,", choice, 1e6 * t->seconds[i],
-                                 t->dropped[i] ? " at a first look" : "");
+        used += (size_t)snprintf(text + used, sizeof text - used, " %s %.2f us%s,", choice,
+                                 1e6 * t->seconds[i], t->dropped[i] ? " at a first look" : "");
     }
     collopt_choice_text(&t->choice[t->chosen], choice, sizeof choice);
     collopt_say(COLLOPT_LOG_DECIDE, "%s and stays with %s", text, choice);
@@ -146,21 +156,29 @@ unsigned long long collopt_adapt_calls(const struct collopt_adapted *a)
     return a->trials.calls;
 }
 
-/* ---- what was learnt ------------------------------------------------------------------------------------------------------- */
+/* ---- what was learnt ------------------------------------------------------------------------- */
 
 static void tell(const struct collopt_comm *c, const struct collopt_adapted *a, int candidate)
 {
     const struct collopt_topology *t = &c->topology;
     bool one_node = t->nodes <= 1 || t->largest == 0;
     struct collopt_lesson l = {
-        .collective = (int32_t)a->collective, .ranks = c->ranks, .nodes = one_node ? 1 : t->nodes,
-        .ppn = one_node ? c->ranks : t->largest, .size_class = a->size_class, .kind = a->kind, .uneven = a->uneven,
-        .tellers = 1, .chosen = candidate == a->trials.chosen, .seconds = a->trials.seconds[candidate],
+        .collective = (int32_t)a->collective,
+        .ranks = c->ranks,
+        .nodes = one_node ? 1 : t->nodes,
+        .ppn = one_node ? c->ranks : t->largest,
+        .size_class = a->size_class,
+        .kind = a->kind,
+        .uneven = a->uneven,
+        .tellers = 1,
+        .chosen = candidate == a->trials.chosen,
+        .seconds = a->trials.seconds[candidate],
     };
 
     if (l.seconds <= 0)
         return;
-    if (collopt_choice_text(&a->trials.choice[candidate], l.algorithm, sizeof l.algorithm) < (int)sizeof l.algorithm)
+    if (collopt_choice_text(&a->trials.choice[candidate], l.algorithm, sizeof l.algorithm)
+        < (int)sizeof l.algorithm)
         collopt_lesson_learnt(&l);
 }
 

@@ -9,7 +9,8 @@ struct collopt_comm;
 struct collopt_problem;
 
 /* The trials for problems like P; NULL: no memory. */
-struct collopt_adapted *collopt_adapted_for(struct collopt_comm *c, const struct collopt_problem *p);
+struct collopt_adapted *collopt_adapted_for(struct collopt_comm *c,
+                                            const struct collopt_problem *p);
 /* Before each call of a trial: the ranks agree, if due. Returns an error code of the host. */
 int collopt_adapt_agree(struct collopt_comm *c, struct collopt_adapted *a);
 /* The candidate for the next call, and whether to time it; and, after the call, successful or

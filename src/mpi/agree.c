@@ -1,9 +1,10 @@
-/* Agreement: whatever a decision depends on must be alike on all ranks, and this is where that is made sure.
+/* Agreement: whatever a decision depends on must be alike on all ranks, and this is where that is
+ * made sure.
  *
- * One reduction with MIN over values and their complements tells every rank the same thing: whether all values were
- * equal.  It is done once for MPI_COMM_WORLD, inside MPI_Init, so that settings that steer when collopt begins
- * (COLLOPT, COLLOPT_AFTER) cannot make one rank begin alone; and once per communicator when it is engaged, for what
- * ranks may have run out of. */
+ * One reduction with MIN over values and their complements tells every rank the same thing: whether
+ * all values were equal.  It is done once for MPI_COMM_WORLD, inside MPI_Init, so that settings
+ * that steer when collopt begins (COLLOPT, COLLOPT_AFTER) cannot make one rank begin alone; and
+ * once per communicator when it is engaged, for what ranks may have run out of. */
 #include "config.h"
 
 #include <limits.h>
@@ -60,9 +61,17 @@ static uint64_t version_hash(void)
 
 bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, bool *hash_alike)
 {
-    long long settings = (long long)(collopt_settings()->hash >> 1), version = (long long)(version_hash() >> 1);
+    long long settings = (long long)(collopt_settings()->hash >> 1),
+              version = (long long)(version_hash() >> 1);
     long long also = (long long)(hash >> 1);
-    long long mine[] = { version, -version, settings, -settings, also, -also, ready && !collopt_fault_tolerant() }, all[7];
+    long long mine[] = { version,
+                         -version,
+                         settings,
+                         -settings,
+                         also,
+                         -also,
+                         ready && !collopt_fault_tolerant() },
+              all[7];
 
     *alike = *hash_alike = false;
     if (collopt_host.Allreduce(mine, all, 7, MPI_LONG_LONG, MPI_MIN, comm) != MPI_SUCCESS)
@@ -79,9 +88,10 @@ bool collopt_agree(MPI_Comm comm, bool ready, bool *alike)
     return collopt_agree_also(comm, ready, 0, alike, &nothing);
 }
 
-/* ---- which variable it is ---------------------------------------------------------------------------------------------- */
+/* ---- which variable it is -------------------------------------------------------------------- */
 
-/* The lowest rank whose settings are not those of rank 0, and the first of its rows that differs.  RANK -1: none. */
+/* The lowest rank whose settings are not those of rank 0, and the first of its rows that differs.
+ * RANK -1: none. */
 static int find_difference(MPI_Comm comm, int *rank, int *which)
 {
     int n, err, mine = -1;
@@ -91,7 +101,8 @@ static int find_difference(MPI_Comm comm, int *rank, int *which)
 
     for (int i = 0; i < n; i++)
         first[i] = hash[i] = collopt_setting_hash(collopt_settings(), &row[i]);
-    if ((err = PMPI_Bcast(first, n, MPI_UNSIGNED_LONG_LONG, 0, comm)) || (err = PMPI_Comm_rank(comm, &mine)))
+    if ((err = PMPI_Bcast(first, n, MPI_UNSIGNED_LONG_LONG, 0, comm))
+        || (err = PMPI_Comm_rank(comm, &mine)))
         return err;
     for (int i = n - 1; i >= 0; i--)
         if (hash[i] != first[i])
@@ -105,7 +116,8 @@ static int find_difference(MPI_Comm comm, int *rank, int *which)
 
 enum { VALUE = 200 };
 
-static int tell_value(MPI_Comm comm, int from, const struct collopt_setting_row *row, char value[VALUE])
+static int tell_value(MPI_Comm comm, int from, const struct collopt_setting_row *row,
+                      char value[VALUE])
 {
     collopt_setting_value_text(collopt_settings(), row, value, VALUE);
     return PMPI_Bcast(value, VALUE, MPI_CHAR, from, comm);
@@ -123,12 +135,14 @@ static bool may_be_unusable(const struct collopt_setting_row *row, const char *v
         && strcmp(value, row->preset) == 0;
 }
 
-static void say_value(const struct collopt_setting_row *row, const char *value, char *text, size_t size)
+static void say_value(const struct collopt_setting_row *row, const char *value, char *text,
+                      size_t size)
 {
     bool doubtful = may_be_unusable(row, value);
 
     if (*value)
-        snprintf(text, size, "has %s=%s%s", row->name, value, doubtful ? " or cannot use what it has" : "");
+        snprintf(text, size, "has %s=%s%s", row->name, value,
+                 doubtful ? " or cannot use what it has" : "");
     else
         snprintf(text, size, "has no %s%s", row->name, doubtful ? " or cannot use it" : "");
 }
@@ -137,7 +151,8 @@ static bool same(MPI_Comm comm, uint64_t hash)
 {
     long long h = (long long)(hash >> 1), mine[2] = { h, -h }, all[2];
 
-    return collopt_host.Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS && all[0] == -all[1];
+    return collopt_host.Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS
+        && all[0] == -all[1];
 }
 
 void collopt_difference(MPI_Comm comm, char *text, size_t size)
@@ -149,7 +164,9 @@ void collopt_difference(MPI_Comm comm, char *text, size_t size)
     snprintf(text, size, "run different versions of collopt");
     if (!same(comm, code_hash()))
         return;
-    snprintf(text, size, "run builds of collopt that compute predicted times differently (compilers, or their options)");
+    snprintf(text, size,
+             "run builds of collopt that compute predicted times differently (compilers, or their "
+             "options)");
     if (!same(comm, collopt_fingerprint()))
         return;
     snprintf(text, size, "run collopt with different COLLOPT_ variables");
@@ -161,10 +178,13 @@ void collopt_difference(MPI_Comm comm, char *text, size_t size)
     say_value(row, odd, has[1], sizeof has[1]);
     say_value(row, zero, has[0], sizeof has[0]);
     if (strcmp(odd, zero) == 0)         /* a name that means different things on different nodes */
-        snprintf(text, size, "have different COLLOPT_ variables: rank %d has another content of %s=%s than rank 0", rank,
-                 row->name, odd);
+        snprintf(
+            text, size,
+            "have different COLLOPT_ variables: rank %d has another content of %s=%s than rank 0",
+            rank, row->name, odd);
     else
-        snprintf(text, size, "have different COLLOPT_ variables: rank %d %s, rank 0 %s%s", rank, has[1], has[0],
+        snprintf(text, size, "have different COLLOPT_ variables: rank %d %s, rank 0 %s%s", rank,
+                 has[1], has[0],
                  may_lie_in_a_default_place(row) ? " (of a variable or in a default place)" : "");
 }
 
@@ -182,18 +202,24 @@ void collopt_agree_on_world(void)
     atomic_store_explicit(&world_asked, true, memory_order_relaxed);
     if (collopt_agree_also(MPI_COMM_WORLD, on, collopt_shipped()->hash, &alike, &shipped)) {
         if (!shipped)
-            collopt_say(COLLOPT_LOG_DECIDE, "measurements that come with collopt are not used: they differ between nodes");
+            collopt_say(
+                COLLOPT_LOG_DECIDE,
+                "measurements that come with collopt are not used: they differ between nodes");
         atomic_store_explicit(&world_shipped, shipped, memory_order_relaxed);
         atomic_store_explicit(&world_agreed, true, memory_order_relaxed);
         return;
     }
     atomic_store_explicit(&collopt_switched_on, false, memory_order_relaxed);
     if (alike && on && collopt_fault_tolerant())
-        collopt_warn("the MPI library's fault tolerance is on (mpirun --with-ft, MPIR_CVAR_ENABLE_FT): reductions are left to it, "
-                     "since collopt's would not end when a process fails or a communicator is revoked");
+        collopt_warn(
+            "the MPI library's fault tolerance is on (mpirun --with-ft, MPIR_CVAR_ENABLE_FT): "
+            "reductions are left to it, "
+            "since collopt's would not end when a process fails or a communicator is revoked");
     if (alike)
         return;
     collopt_difference(MPI_COMM_WORLD, difference, sizeof difference);
-    collopt_warn("the %d ranks of MPI_COMM_WORLD %s; all use the MPI library's own collectives.  Have one build and the same "
-                 "variables on all nodes (collopt-info shows them).", ranks, difference);
+    collopt_warn("the %d ranks of MPI_COMM_WORLD %s; all use the MPI library's own collectives.  "
+                 "Have one build and the same "
+                 "variables on all nodes (collopt-info shows them).",
+                 ranks, difference);
 }

@@ -1,7 +1,8 @@
 /* From the host's handles to facts: which kernel, which size and extent, commutative or not.
  *
- * Predefined handles are recognised by comparison with the table below; their facts never change.  Handles of the
- * user's own datatypes and operations are reused by the host, so facts learnt of them hold until one is freed (handles.c). */
+ * Predefined handles are recognised by comparison with the table below; their facts never change.
+ * Handles of the user's own datatypes and operations are reused by the host, so facts learnt of
+ * them hold until one is freed (handles.c). */
 #include "config.h"
 
 #include <pthread.h>
@@ -18,20 +19,24 @@ struct known_type {
 };
 
 /* The integer of a size, the real of a size. */
-#define INTEGER(size)   ((size) == 1 ? COLLOPT_INT8 : (size) == 2 ? COLLOPT_INT16 : (size) == 4 ? COLLOPT_INT32 : COLLOPT_INT64)
-#define UNSIGNED(size)  ((size) == 1 ? COLLOPT_UINT8 : (size) == 2 ? COLLOPT_UINT16 : (size) == 4 ? COLLOPT_UINT32 : COLLOPT_UINT64)
-#define LOGICAL(size)   ((size) == 1 ? COLLOPT_LOGICAL1 : (size) == 2 ? COLLOPT_LOGICAL2 : (size) == 4 ? COLLOPT_LOGICAL4 \
-                         : COLLOPT_LOGICAL8)
+#define BY_SIZE(size, one, two, four, eight) \
+    ((size) == 1 ? COLLOPT_##one : (size) == 2 ? COLLOPT_##two \
+     : (size) == 4 ? COLLOPT_##four : COLLOPT_##eight)
+#define INTEGER(size)   BY_SIZE(size, INT8, INT16, INT32, INT64)
+#define UNSIGNED(size)  BY_SIZE(size, UINT8, UINT16, UINT32, UINT64)
+#define LOGICAL(size)   BY_SIZE(size, LOGICAL1, LOGICAL2, LOGICAL4, LOGICAL8)
 
 #define C_INTEGERS(T) \
-    T(MPI_INT, INTEGER(sizeof(int))) T(MPI_LONG, INTEGER(sizeof(long))) T(MPI_SHORT, INTEGER(sizeof(short))) \
-    T(MPI_LONG_LONG, INTEGER(sizeof(long long))) T(MPI_SIGNED_CHAR, COLLOPT_INT8) \
-    T(MPI_UNSIGNED_CHAR, COLLOPT_UINT8) T(MPI_UNSIGNED_SHORT, UNSIGNED(sizeof(short))) \
+    T(MPI_INT, INTEGER(sizeof(int))) T(MPI_LONG, INTEGER(sizeof(long))) \
+    T(MPI_SHORT, INTEGER(sizeof(short))) T(MPI_LONG_LONG, INTEGER(sizeof(long long))) \
+    T(MPI_SIGNED_CHAR, COLLOPT_INT8) T(MPI_UNSIGNED_CHAR, COLLOPT_UINT8) \
+    T(MPI_UNSIGNED_SHORT, UNSIGNED(sizeof(short))) \
     T(MPI_UNSIGNED, UNSIGNED(sizeof(int))) T(MPI_UNSIGNED_LONG, UNSIGNED(sizeof(long))) \
     T(MPI_UNSIGNED_LONG_LONG, UNSIGNED(sizeof(long long))) \
-    T(MPI_INT8_T, COLLOPT_INT8) T(MPI_INT16_T, COLLOPT_INT16) T(MPI_INT32_T, COLLOPT_INT32) T(MPI_INT64_T, COLLOPT_INT64) \
-    T(MPI_UINT8_T, COLLOPT_UINT8) T(MPI_UINT16_T, COLLOPT_UINT16) T(MPI_UINT32_T, COLLOPT_UINT32) \
-    T(MPI_UINT64_T, COLLOPT_UINT64)
+    T(MPI_INT8_T, COLLOPT_INT8) T(MPI_INT16_T, COLLOPT_INT16) \
+    T(MPI_INT32_T, COLLOPT_INT32) T(MPI_INT64_T, COLLOPT_INT64) \
+    T(MPI_UINT8_T, COLLOPT_UINT8) T(MPI_UINT16_T, COLLOPT_UINT16) \
+    T(MPI_UINT32_T, COLLOPT_UINT32) T(MPI_UINT64_T, COLLOPT_UINT64)
 
 /* Fortran types whose kind the handle does not tell: decided by their size when first asked. */
 struct sized_type {
@@ -43,7 +48,8 @@ static struct sized_type sized[32];
 static int sized_length;
 static pthread_once_t sized_once = PTHREAD_ONCE_INIT;
 
-#define SIZED(name, class_name) (sized[sized_length++] = (struct sized_type){ name, COLLOPT_CLASS_##class_name })
+#define SIZED(name, class_name) \
+    (sized[sized_length++] = (struct sized_type){ name, COLLOPT_CLASS_##class_name })
 
 static void list_sized_types(void)
 {
@@ -103,7 +109,9 @@ static enum collopt_type by_size(enum collopt_type_class class, int size)
     case COLLOPT_CLASS_FLOATING:
         return size == 4 ? COLLOPT_FLOAT : size == 8 ? COLLOPT_DOUBLE : COLLOPT_TYPE_NONE;
     case COLLOPT_CLASS_COMPLEX:
-        return size == 8 ? COLLOPT_COMPLEX_FLOAT : size == 16 ? COLLOPT_COMPLEX_DOUBLE : COLLOPT_TYPE_NONE;
+        return size == 8 ? COLLOPT_COMPLEX_FLOAT
+            : size == 16 ? COLLOPT_COMPLEX_DOUBLE
+                         : COLLOPT_TYPE_NONE;
     case COLLOPT_CLASS_LOGICAL:
         return size <= 8 ? LOGICAL(size) : COLLOPT_TYPE_NONE;
     default:
@@ -116,7 +124,8 @@ static enum collopt_type by_size(enum collopt_type_class class, int size)
         return (struct known_type){ type, type_id, COLLOPT_CLASS_##class_name };
 #define C_TYPE(name, type_id)   TYPE(name, type_id, C_INTEGER)
 
-/* Some handles of Open MPI are addresses that no constant initialiser may hold, hence comparisons and no table. */
+/* Some handles of Open MPI are addresses that no constant initialiser may hold, hence comparisons
+ * and no table. */
 static struct known_type know_type(MPI_Datatype type)
 {
     TYPE(MPI_DOUBLE, COLLOPT_DOUBLE, FLOATING)
@@ -160,7 +169,8 @@ static struct known_type know_sized_type(MPI_Datatype type)
 
     pthread_once(&sized_once, list_sized_types);
     for (int i = 0; i < sized_length; i++)
-        if (sized[i].type == type && type != MPI_DATATYPE_NULL && PMPI_Type_size(type, &size) == MPI_SUCCESS)
+        if (sized[i].type == type && type != MPI_DATATYPE_NULL
+            && PMPI_Type_size(type, &size) == MPI_SUCCESS)
             return (struct known_type){ type, by_size(sized[i].class, size), sized[i].class };
     return (struct known_type){ type, COLLOPT_TYPE_NONE, COLLOPT_CLASS_NONE };
 }
@@ -186,7 +196,8 @@ bool collopt_op_predefined(MPI_Op op)
 
 static bool plausible(MPI_Op op, MPI_Datatype type)
 {
-    return op != MPI_OP_NULL && type != MPI_DATATYPE_NULL && collopt_plausible_op(op) && collopt_plausible_type(type);
+    return op != MPI_OP_NULL && type != MPI_DATATYPE_NULL && collopt_plausible_op(op)
+        && collopt_plausible_type(type);
 }
 
 static bool measure(MPI_Datatype type, struct collopt_facts *f)
@@ -213,8 +224,8 @@ static bool exact(enum collopt_op op, enum collopt_type_class class)
     return !rounds || (op != COLLOPT_SUM && op != COLLOPT_PROD);
 }
 
-/* Parametrised Fortran types (MPI_Type_create_f90_*) may be used with predefined operations, though their handles are not
- * predefined ones; MPI_Type_dup of a predefined type may not. */
+/* Parametrised Fortran types (MPI_Type_create_f90_*) may be used with predefined operations, though
+ * their handles are not predefined ones; MPI_Type_dup of a predefined type may not. */
 static struct known_type know_f90_type(MPI_Datatype type)
 {
     int integers, addresses, types, combiner, size;
@@ -247,8 +258,8 @@ static bool measures_last(const struct collopt_facts *f)
 {
     struct collopt_facts now;
 
-    return measure(f->type, &now) && now.size == f->size && now.extent == f->extent && now.low == f->low && now.high == f->high
-        && now.dense == f->dense;
+    return measure(f->type, &now) && now.size == f->size && now.extent == f->extent
+        && now.low == f->low && now.high == f->high && now.dense == f->dense;
 }
 
 bool collopt_facts_last(const struct collopt_facts *f)
@@ -275,7 +286,8 @@ bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f)
         known = know_f90_type(type);
         predefined = false;
     }
-    *f = (struct collopt_facts){ .type = type, .op = op, .op_id = op_id, .type_id = known.id, .type_name = "derived",
+    *f = (struct collopt_facts){ .type = type, .op = op, .op_id = op_id,
+                                 .type_id = known.id, .type_name = "derived",
                                  .op_name = collopt_op_name(op_id) };
     if (!measure(type, f))
         return false;
@@ -293,7 +305,8 @@ bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f)
     if (collopt_type_size(known.id) != (size_t)f->extent)
         return true;
     f->kernel = collopt_kernel(op_id, known.id);
-    if (collopt_settings()->reproducible == COLLOPT_EXACTLY && op_id == COLLOPT_SUM && collopt_exact_sum(known.id)) {
+    if (collopt_settings()->reproducible == COLLOPT_EXACTLY && op_id == COLLOPT_SUM
+        && collopt_exact_sum(known.id)) {
         f->kernel = collopt_exact_sum(known.id);
         f->once = true;
     }

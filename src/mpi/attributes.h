@@ -16,13 +16,16 @@ struct collopt_facts {
     const struct collopt_kernel *kernel;        /* NULL: PMPI_Reduce_local combines */
     size_t size;                /* bytes of data per element */
     ptrdiff_t extent;           /* bytes from one element to the next */
-    ptrdiff_t low, high;        /* bytes that one element may occupy, gaps included, relative to its address */
+    /* bytes that one element may occupy, gaps included, relative to its address */
+    ptrdiff_t low, high;
     bool dense;                 /* n elements are n * size bytes in one piece at the address */
     bool commutative, exact;
-    bool once;                  /* KERNEL folds any number of operands, and rounds once: COLLOPT_REPRODUCIBLE=exact */
-    bool lasting;               /* predefined type and operation: the handles never change meaning */
-    bool but_op;                /* user-defined operation, predefined type: only the operation's handle may be
-                                 * reused */
+    /* KERNEL folds any number of operands, and rounds once: COLLOPT_REPRODUCIBLE=exact */
+    bool once;
+    /* predefined type and operation: the handles never change meaning */
+    bool lasting;
+    /* user-defined operation, predefined type: only the operation's handle may be reused */
+    bool but_op;
     enum collopt_op op_id;
     enum collopt_type type_id;  /* COLLOPT_TYPE_NONE: derived, or without kernels */
     const char *op_name, *type_name;

@@ -10,11 +10,12 @@
 
 #define TEXT(x) TEXT_(x)
 #define TEXT_(x) #x
+#define THREE(a, b, c) TEXT(a) "." TEXT(b) "." TEXT(c)
 
 #if defined COLLOPT_HOST_SMPI
 # define MPI_BUILT "SimGrid SMPI"
 #elif defined OMPI_MAJOR_VERSION
-# define MPI_BUILT "Open MPI " TEXT(OMPI_MAJOR_VERSION) "." TEXT(OMPI_MINOR_VERSION) "." TEXT(OMPI_RELEASE_VERSION)
+# define MPI_BUILT "Open MPI " THREE(OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION, OMPI_RELEASE_VERSION)
 #elif defined MPICH_VERSION
 # define MPI_BUILT "MPICH " MPICH_VERSION
 #else                   /* the standard ABI */
@@ -25,4 +26,4 @@
 extern const char collopt_built[];
 __attribute__((used)) const char collopt_built[] =
     "collopt backend: " COLLOPT_HOST " "
-    TEXT(COLLOPT_VERSION_MAJOR) "." TEXT(COLLOPT_VERSION_MINOR) "." TEXT(COLLOPT_VERSION_PATCH) " " MPI_BUILT;
+    THREE(COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH) " " MPI_BUILT;

@@ -1,10 +1,11 @@
 /* COLLOPT_CHECK=on: before a call runs, the ranks compare what they are about to do.
  *
- * Ranks that disagree on a count, a root or an operation hang, or end with wrong sums, and neither says where.  Each rank puts
- * its call into a few numbers, the fields; one MAX over them and their negatives tells every rank
- * whether all are equal.  Only if they are not, all numbers are gathered, the rank that is unlike the others is found, and it
- * says in its own words what it has.  What may rightfully differ (the layout of a datatype, the address of an operation) is in
- * no field. */
+ * Ranks that disagree on a count, a root or an operation hang, or end with wrong sums, and neither
+ * says where.  Each rank puts its call into a few numbers, the fields; one MAX over them and their
+ * negatives tells every rank whether all are equal.  Only if they are not, all numbers are
+ * gathered, the rank that is unlike the others is found, and it says in its own words what it has.
+ * What may rightfully differ (the layout of a datatype, the address of an operation) is in no
+ * field. */
 #include "config.h"
 
 #include <limits.h>
@@ -23,17 +24,33 @@
 #include "schedule/schedule.h"
 
 /* In the order in which they are named: where the collective differs, its arguments are no news. */
-enum field { COLLECTIVE, SWITCH, ROOT, COUNT, COUNTS, OPERATION, COMMUTES, ELEMENT, TYPE, TAKEN, DECISION, FIELDS };
-
-static const int error_class[FIELDS] = {
-    [COLLECTIVE] = MPI_ERR_ARG, [SWITCH] = MPI_ERR_ARG, [ROOT] = MPI_ERR_ROOT, [COUNT] = MPI_ERR_COUNT, [COUNTS] = MPI_ERR_COUNT,
-    [OPERATION] = MPI_ERR_OP, [COMMUTES] = MPI_ERR_OP, [ELEMENT] = MPI_ERR_TYPE, [TYPE] = MPI_ERR_TYPE, [TAKEN] = MPI_ERR_ARG,
-    [DECISION] = MPI_ERR_INTERN,
+enum field {
+    COLLECTIVE,
+    SWITCH,
+    ROOT,
+    COUNT,
+    COUNTS,
+    OPERATION,
+    COMMUTES,
+    ELEMENT,
+    TYPE,
+    TAKEN,
+    DECISION,
+    FIELDS
 };
 
-static const long long any = LLONG_MIN;         /* a field of which this rank knows nothing: like whatever the others have */
+static const int error_class[FIELDS] = {
+    [COLLECTIVE] = MPI_ERR_ARG, [SWITCH] = MPI_ERR_ARG,      [ROOT] = MPI_ERR_ROOT,
+    [COUNT] = MPI_ERR_COUNT,    [COUNTS] = MPI_ERR_COUNT,    [OPERATION] = MPI_ERR_OP,
+    [COMMUTES] = MPI_ERR_OP,    [ELEMENT] = MPI_ERR_TYPE,    [TYPE] = MPI_ERR_TYPE,
+    [TAKEN] = MPI_ERR_ARG,      [DECISION] = MPI_ERR_INTERN,
+};
 
-struct asked {                  /* one rank's call, as it is compared; what is gathered when ranks differ */
+/* a field of which this rank knows nothing: like whatever the others have */
+static const long long any = LLONG_MIN;
+
+/* one rank's call, as it is compared; what is gathered when ranks differ */
+struct asked {
     long long field[FIELDS], world;
 };
 
@@ -50,7 +67,7 @@ struct words {
     char name[32], text[192];
 };
 
-/* ---- fields ----------------------------------------------------------------------------------------------------------- */
+/* ---- fields ---------------------------------------------------------------------------------- */
 
 static long long count_at(const struct collopt_call *call, int i)
 {
@@ -106,7 +123,8 @@ static void take(struct side *s, int outcome)
 
     for (int i = 0; i < FIELDS; i++)
         field[i] = any;
-    field[COLLECTIVE] = s->call->collective + (s->call->trial == COLLOPT_PERSISTENT) * COLLOPT_COLLECTIVES;
+    field[COLLECTIVE] = s->call->collective
+        + (s->call->trial == COLLOPT_PERSISTENT) * COLLOPT_COLLECTIVES;
     field[SWITCH] = atomic_load_explicit(&collopt_switched_on, memory_order_relaxed);
     field[ROOT] = s->call->root;
     if (has_counts(s->call))
@@ -121,14 +139,15 @@ static void take(struct side *s, int outcome)
         field[DECISION] = hash_of(s->plan->chosen);
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------------ */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void say_taken(const struct side *s, char *text, size_t size)
 {
     const char *what = "arguments that collopt can work with";
 
     if (s->asked.field[TAKEN] == COLLOPT_DECLINED)
-        what = "arguments that only the MPI library can judge (a null buffer or handle, an operation that does not go with "
+        what = "arguments that only the MPI library can judge (a null buffer or handle, an "
+               "operation that does not go with "
                "the datatype)";
     else if (s->asked.field[TAKEN] != MPI_SUCCESS)
         what = "no memory for a schedule";
@@ -161,11 +180,13 @@ static void say(const struct side *s, enum field f, int index, struct words *w)
         snprintf(text, size, "has %lld elements for rank %d", count_at(s->call, index), index);
         return;
     case OPERATION:
-        snprintf(text, size, "has %s%s", s->facts.op_id == COLLOPT_OP_USER ? "an operation of its own" : "operation ",
+        snprintf(text, size, "has %s%s",
+                 s->facts.op_id == COLLOPT_OP_USER ? "an operation of its own" : "operation ",
                  s->facts.op_id == COLLOPT_OP_USER ? "" : s->facts.op_name);
         return;
     case COMMUTES:
-        snprintf(text, size, "has an operation that %s", field[f] ? "commutes" : "does not commute");
+        snprintf(text, size, "has an operation that %s",
+                 field[f] ? "commutes" : "does not commute");
         return;
     case ELEMENT:
         snprintf(text, size, "has elements of %lld bytes (%s)", field[f], s->facts.type_name);
@@ -178,7 +199,8 @@ static void say(const struct side *s, enum field f, int index, struct words *w)
         return;
     case DECISION:
         if (s->plan->adapted)
-            snprintf(text, size, "is at call %llu of its trials", collopt_adapt_calls(s->plan->adapted));
+            snprintf(text, size, "is at call %llu of its trials",
+                     collopt_adapt_calls(s->plan->adapted));
         else
             snprintf(text, size, "has chosen %s", s->plan->chosen);
         return;
@@ -187,7 +209,7 @@ static void say(const struct side *s, enum field f, int index, struct words *w)
     }
 }
 
-/* ---- who is unlike the others ------------------------------------------------------------------------------------- */
+/* ---- who is unlike the others ---------------------------------------------------------------- */
 
 struct pair {
     long long value;
@@ -198,16 +220,18 @@ static int by_value(const void *a, const void *b)
 {
     const struct pair *x = a, *y = b;
 
-    return x->value != y->value ? (x->value > y->value) - (x->value < y->value) : (x->rank > y->rank) - (x->rank < y->rank);
+    return x->value != y->value ? (x->value > y->value) - (x->value < y->value)
+                                : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
 struct difference {
-    int usual, odd;             /* the lowest rank that is like most of them, and the lowest that is not */
+    /* the lowest rank that is like most of them, and the lowest that is not */
+    int usual, odd;
     int odds;                   /* how many are not */
 };
 
-/* PAIR: N of them, of all ranks that know their value.  Of two values that equally many have, that of the lowest rank is the
- * usual one. */
+/* PAIR: N of them, of all ranks that know their value.  Of two values that equally many have, that
+ * of the lowest rank is the usual one. */
 static struct difference judge(struct pair *pair, int n)
 {
     struct difference d = { 0 };
@@ -241,10 +265,12 @@ static struct difference find(const struct asked *all, int ranks, enum field f, 
     return judge(pair, n);
 }
 
-/* ---- telling ------------------------------------------------------------------------------------------------------------- */
+/* ---- telling --------------------------------------------------------------------------------- */
 
-/* The first index at which the odd rank's counts differ from the usual ones, known to both; ROOM is for the counts. */
-static int compare_counts(const struct side *s, const struct difference *d, long long *room, int *index)
+/* The first index at which the odd rank's counts differ from the usual ones, known to both; ROOM is
+ * for the counts. */
+static int compare_counts(const struct side *s, const struct difference *d, long long *room,
+                          int *index)
 {
     int err, ranks = s->c->ranks;
 
@@ -252,12 +278,14 @@ static int compare_counts(const struct side *s, const struct difference *d, long
         room[i] = count_at(s->call, i);
     if ((err = PMPI_Bcast(room, ranks, MPI_LONG_LONG, d->usual, collopt_comm_of(s->c))))
         return err;
-    for (*index = 0; *index + 1 < ranks && s->c->rank == d->odd && room[*index] == count_at(s->call, *index);)
+    for (*index = 0;
+         *index + 1 < ranks && s->c->rank == d->odd && room[*index] == count_at(s->call, *index);)
         ++*index;
     return PMPI_Bcast(index, 1, MPI_INT, d->odd, collopt_comm_of(s->c));
 }
 
-static void name_rank(const struct side *s, const struct asked *all, int rank, char *text, size_t size)
+static void name_rank(const struct side *s, const struct asked *all, int rank, char *text,
+                      size_t size)
 {
     bool same = true;
 
@@ -269,18 +297,19 @@ static void name_rank(const struct side *s, const struct asked *all, int rank, c
         snprintf(text, size, "rank %d (%lld in MPI_COMM_WORLD)", rank, all[rank].world);
 }
 
-static void tell(int ranks, const struct difference *d, const struct words w[2], const char name[2][64])
+static void tell(int ranks, const struct difference *d, const struct words w[2],
+                 const char name[2][64])
 {
     char more[64] = "";
 
     if (d->odds > 1)
         snprintf(more, sizeof more, "; %d ranks are unlike the others", d->odds);
-    collopt_warn_once("%s on a communicator of %d ranks: %s %s, %s %s%s", w[0].name, ranks, name[1], w[1].text, name[0],
-                      w[0].text, more);
+    collopt_warn_once("%s on a communicator of %d ranks: %s %s, %s %s%s", w[0].name, ranks, name[1],
+                      w[1].text, name[0], w[0].text, more);
 }
 
-/* Rank 0 of the communicator speaks: that of MPI_COMM_WORLD may not be here.  No rank goes on before it has, for errors may end
- * the job. */
+/* Rank 0 of the communicator speaks: that of MPI_COMM_WORLD may not be here.  No rank goes on
+ * before it has, for errors may end the job. */
 static int explain(const struct side *s, enum field f, struct asked *all, struct pair *pair)
 {
     struct difference d = find(all, s->c->ranks, f, pair);
@@ -315,8 +344,8 @@ static int gather_and_explain(struct side *s, enum field f)
         PMPI_Comm_rank(MPI_COMM_WORLD, &world);
     s->asked.world = world;
     if (all && pair)
-        err = PMPI_Allgather(&s->asked, sizeof *all / sizeof(long long), MPI_LONG_LONG, all, sizeof *all / sizeof(long long),
-                             MPI_LONG_LONG, collopt_comm_of(s->c));
+        err = PMPI_Allgather(&s->asked, sizeof *all / sizeof(long long), MPI_LONG_LONG, all,
+                             sizeof *all / sizeof(long long), MPI_LONG_LONG, collopt_comm_of(s->c));
     if (err == MPI_SUCCESS)
         err = explain(s, f, all, pair);
     free(all);
@@ -324,7 +353,7 @@ static int gather_and_explain(struct side *s, enum field f)
     return err == MPI_SUCCESS ? error_class[f] : err;
 }
 
-/* ---- comparing ----------------------------------------------------------------------------------------------------------- */
+/* ---- comparing ------------------------------------------------------------------------------- */
 
 /* The first field that is not alike on all ranks; FIELDS: all are. */
 static int compare(const struct side *s, enum field *f)
@@ -336,7 +365,8 @@ static int compare(const struct side *s, enum field *f)
         mine[2 * i] = s->asked.field[i];
         mine[2 * i + 1] = s->asked.field[i] == any ? any : -s->asked.field[i];
     }
-    if ((err = collopt_host.Allreduce(mine, all, 2 * FIELDS, MPI_LONG_LONG, MPI_MAX, collopt_comm_of(s->c))))
+    if ((err = collopt_host.Allreduce(mine, all, 2 * FIELDS, MPI_LONG_LONG, MPI_MAX,
+                                      collopt_comm_of(s->c))))
         return err;
     for (*f = 0; *f < FIELDS; ++*f)
         if (all[2 * *f] != any && all[2 * *f] != -all[2 * *f + 1])
@@ -344,7 +374,8 @@ static int compare(const struct side *s, enum field *f)
     return MPI_SUCCESS;
 }
 
-int collopt_check(struct collopt_comm *c, const struct collopt_call *call, const struct collopt_plan *plan, int outcome)
+int collopt_check(struct collopt_comm *c, const struct collopt_call *call,
+                  const struct collopt_plan *plan, int outcome)
 {
     struct side s = { .c = c, .call = call, .plan = plan };
     MPI_Errhandler handler = collopt_quiet(collopt_comm_of(c));

@@ -10,6 +10,7 @@ struct collopt_plan;
  * and the same choice. OUTCOME is dispatch.c's: MPI_SUCCESS (PLAN is the plan), COLLOPT_DECLINED
  * or an error code. If ranks differ, prints rank and argument and returns an error code on all
  * ranks. */
-int collopt_check(struct collopt_comm *c, const struct collopt_call *call, const struct collopt_plan *plan, int outcome);
+int collopt_check(struct collopt_comm *c, const struct collopt_call *call,
+                  const struct collopt_plan *plan, int outcome);
 
 #endif

@@ -1,8 +1,10 @@
-/* The state of each communicator: when it is taken over, how its messages travel, its topology, its schedules.
+/* The state of each communicator: when it is taken over, how its messages travel, its topology, its
+ * schedules.
  *
- * States hang on the user's communicators as an attribute whose delete callback cleans up, and that copies to no
- * duplicate.  In front of the attribute stands a small table from handle to state, for the repeated call.  It needs no
- * lock: states come from a pool and are never unmapped, so a stale entry leads to a state that says itself whose it is. */
+ * States hang on the user's communicators as an attribute whose delete callback cleans up, and that
+ * copies to no duplicate.  In front of the attribute stands a small table from handle to state, for
+ * the repeated call.  It needs no lock: states come from a pool and are never unmapped, so a stale
+ * entry leads to a state that says itself whose it is. */
 #include "config.h"
 
 #include <pthread.h>
@@ -33,22 +35,27 @@
 
 enum {
     RECENT = 64,
-    OWN = 256,                  /* hidden communicators at most; hosts have few (MPICH 2046 in all) */
+    /* hidden communicators at most; hosts have few (MPICH 2046 in all) */
+    OWN = 256,
     NO_CONTEXT = -1, NOT_READY = -2
 };
 
 static _Atomic(struct collopt_comm *) recent[RECENT];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of what is below; never held across an MPI call */
+/* of what is below; never held across an MPI call */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct collopt_comm *unused, *every;
 static int keyval = MPI_KEYVAL_INVALID;
 static int engaged, own_communicators;
 static atomic_bool shut_down, sessions;
-#ifdef COLLOPT_ONE_THREAD       /* SimGrid: each rank has a copy of the program, and there is little room for their thread-local storage */
+/* SimGrid: each rank has a copy of the program, and there is little room for their thread-local
+ * storage */
+#ifdef COLLOPT_ONE_THREAD
 # define PER_THREAD
 #else
 # define PER_THREAD _Thread_local
 #endif
-static PER_THREAD const struct collopt_leaving *leaving;        /* what this thread is freeing, the last one first */
+/* what this thread is freeing, the last one first */
+static PER_THREAD const struct collopt_leaving *leaving;
 
 static size_t slot_of(MPI_Comm comm)
 {
@@ -57,7 +64,7 @@ static size_t slot_of(MPI_Comm comm)
     return (x ^ x >> 8 ^ x >> 14) % RECENT;
 }
 
-/* ---- the pool of states ------------------------------------------------------------------------------------- */
+/* ---- the pool of states ---------------------------------------------------------------------- */
 
 static struct collopt_comm *make_state(void)
 {
@@ -149,8 +156,9 @@ static void free_context(struct collopt_comm *c)
         collopt_host.Comm_free(&c->hidden);
 }
 
-/* From here on no delete callback may call MPI but those of sessions, whose MPI goes on when MPI_Finalize has ended
- * (MPI-4, 11.3).  Hosts run the callbacks of MPI_COMM_WORLD and of what is left at their end. */
+/* From here on no delete callback may call MPI but those of sessions, whose MPI goes on when
+ * MPI_Finalize has ended (MPI-4, 11.3).  Hosts run the callbacks of MPI_COMM_WORLD and of what is
+ * left at their end. */
 static bool too_late(const struct collopt_comm *c, MPI_Comm comm)
 {
     int finalized = 0;
@@ -184,8 +192,9 @@ void collopt_comm_tell(void)
         collopt_adapt_tell(c);
 }
 
-/* Communicators that are never freed have no delete callback: their datatypes are given back here (MPICH warns of what is
- * left).  Without the world's hidden communicator, reductions during MPI_Finalize go to the host. */
+/* Communicators that are never freed have no delete callback: their datatypes are given back here
+ * (MPICH warns of what is left).  Without the world's hidden communicator, reductions during
+ * MPI_Finalize go to the host. */
 void collopt_comm_shut_down(void)
 {
     struct collopt_comm *c;
@@ -207,7 +216,7 @@ void collopt_comm_shut_down(void)
     atomic_store_explicit(&shut_down, true, memory_order_relaxed);
 }
 
-/* ---- from handle to state ------------------------------------------------------------------------------------ */
+/* ---- from handle to state -------------------------------------------------------------------- */
 
 static bool has_keyval(void)
 {
@@ -306,20 +315,22 @@ struct collopt_comm *collopt_comm_find(MPI_Comm comm)
     return look_up(comm);
 }
 
-/* ---- freed by the program ------------------------------------------------------------------------------------- */
+/* ---- freed by the program -------------------------------------------------------------------- */
 
 static struct collopt_comm *known(MPI_Comm comm)
 {
     struct collopt_comm *c = NULL;
     int found = 0;
 
-    if (!collopt_plausible_comm(comm) || !has_keyval() || PMPI_Comm_get_attr(comm, keyval, &c, &found) || !found)
+    if (!collopt_plausible_comm(comm) || !has_keyval()
+        || PMPI_Comm_get_attr(comm, keyval, &c, &found) || !found)
         return NULL;
     return c;
 }
 
-/* Delete callbacks of the program's may reduce on the communicator while, or after, ours takes its state away, and may free
- * others.  A state made then would be found again under the same handle, which the host reuses. */
+/* Delete callbacks of the program's may reduce on the communicator while, or after, ours takes its
+ * state away, and may free others.  A state made then would be found again under the same handle,
+ * which the host reuses. */
 void collopt_comm_leaves(MPI_Comm comm, struct collopt_leaving *l)
 {
     struct collopt_comm *c = known(comm);
@@ -341,7 +352,7 @@ void collopt_comm_left(const struct collopt_leaving *l, int err)
         c->status = l->status;
 }
 
-/* ---- engaging ------------------------------------------------------------------------------------------------ */
+/* ---- engaging -------------------------------------------------------------------------------- */
 
 /* False when the process has taken over as many communicators as it may. */
 static bool reserve(bool own)
@@ -358,14 +369,15 @@ static bool reserve(bool own)
 
 enum refusal { BY_SETTING, BY_LIMIT, BY_HOST, REFUSALS };
 
-/* Loaded and doing nothing is never silent.  Rank 0 of the communicator speaks, since that of MPI_COMM_WORLD may not be in
- * it, and once for each reason, unless a promise is broken (COLLOPT_REPRODUCIBLE, COLLOPT_CHECK): each sort of
- * communicator is named then. */
+/* Loaded and doing nothing is never silent.  Rank 0 of the communicator speaks, since that of
+ * MPI_COMM_WORLD may not be in it, and once for each reason, unless a promise is broken
+ * (COLLOPT_REPRODUCIBLE, COLLOPT_CHECK): each sort of communicator is named then. */
 __attribute__((format(printf, 3, 4)))
 static void tell_refusal(const struct collopt_comm *c, enum refusal why, const char *format, ...)
 {
     static atomic_bool said[REFUSALS];
-    bool promised = collopt_settings()->reproducible != COLLOPT_NOT_REPRODUCIBLE || collopt_settings()->check;
+    bool promised = collopt_settings()->reproducible != COLLOPT_NOT_REPRODUCIBLE
+        || collopt_settings()->check;
     char text[512];
     va_list ap;
 
@@ -381,17 +393,22 @@ static void tell_refusal(const struct collopt_comm *c, enum refusal why, const c
 static void say_why_not(const struct collopt_comm *c, bool gpu)
 {
     if (!gpu)
-        tell_refusal(c, BY_SETTING, "COLLOPT_GPU=native: a communicator of %d ranks keeps the MPI library's own "
-                     "collectives, as will all others", c->ranks);
+        tell_refusal(c, BY_SETTING,
+                     "COLLOPT_GPU=native: a communicator of %d ranks keeps the MPI library's own "
+                     "collectives, as will all others",
+                     c->ranks);
     else
-        tell_refusal(c, BY_LIMIT, "a communicator of %d ranks keeps the MPI library's own collectives: off on some rank, "
-                     "or COLLOPT_COMMUNICATORS=%d reached there", c->ranks, collopt_settings()->communicators);
+        tell_refusal(
+            c, BY_LIMIT,
+            "a communicator of %d ranks keeps the MPI library's own collectives: off on some rank, "
+            "or COLLOPT_COMMUNICATORS=%d reached there",
+            c->ranks, collopt_settings()->communicators);
 }
 
 /* ---- where its ranks are ---- */
 
-/* Sets PEER's ranks, unless it is NULL, to those in MPI_COMM_WORLD; false: some are not there.  Without memory of its own:
- * all ranks have to come to the same answer. */
+/* Sets PEER's ranks, unless it is NULL, to those in MPI_COMM_WORLD; false: some are not there.
+ * Without memory of its own: all ranks have to come to the same answer. */
 static bool translate(MPI_Comm comm, int ranks, struct collopt_peer *peer)
 {
     const MPI_Group world = collopt_world_group();
@@ -439,7 +456,8 @@ static bool survey_apart(struct collopt_comm *c, MPI_Comm comm, struct collopt_s
     bool surveyed;
 
     if (!world)
-        return collopt_gather_sights(c->hidden, c->rank, c->ranks, NULL, seen) == MPI_SUCCESS && collopt_survey(c, comm, seen);
+        return collopt_gather_sights(c->hidden, c->rank, c->ranks, NULL, seen) == MPI_SUCCESS
+            && collopt_survey(c, comm, seen);
     surveyed = survey_inside(c, comm, world);
     free(c->peer);              /* a rank of HIDDEN is one of C */
     c->peer = NULL;
@@ -452,7 +470,8 @@ static bool make_hidden(struct collopt_comm *c, MPI_Comm comm, struct collopt_si
         c->hidden = MPI_COMM_NULL;
         return false;
     }
-    return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS && survey_apart(c, comm, seen);
+    return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS
+        && survey_apart(c, comm, seen);
 }
 
 static void say_difference(const struct collopt_comm *c, MPI_Comm comm)
@@ -461,11 +480,13 @@ static void say_difference(const struct collopt_comm *c, MPI_Comm comm)
 
     collopt_difference(comm, difference, sizeof difference);
     if (c->rank == 0)
-        collopt_warn_here("the %d ranks of a communicator %s; it keeps the MPI library's own collectives", c->ranks,
-                          difference);
+        collopt_warn_here(
+            "the %d ranks of a communicator %s; it keeps the MPI library's own collectives",
+            c->ranks, difference);
 }
 
-/* Nothing is known of processes of other worlds, so everything is compared; and where context ids have run out. */
+/* Nothing is known of processes of other worlds, so everything is compared; and where context ids
+ * have run out. */
 static bool engage_apart(struct collopt_comm *c, MPI_Comm comm)
 {
     bool on = collopt_settings()->on && (collopt_world_agreed() || !collopt_world_asked());
@@ -473,15 +494,19 @@ static bool engage_apart(struct collopt_comm *c, MPI_Comm comm)
     struct collopt_sight *seen = malloc((size_t)c->ranks * sizeof *seen);
 
     c->own = true;
-    if (collopt_agree_also(comm, on && reserved && gpu && seen, collopt_info_waiting(c), &alike, &keys_alike)) {
+    if (collopt_agree_also(comm, on && reserved && gpu && seen, collopt_info_waiting(c), &alike,
+                           &keys_alike)) {
         collopt_info_compared(c, keys_alike);
         made = make_hidden(c, comm, seen);
         if (!collopt_agree(comm, made, &alike)) {
             if (c->hidden != MPI_COMM_NULL)
                 collopt_host.Comm_free(&c->hidden);
             made = false;
-            tell_refusal(c, BY_HOST, "no hidden communicator could be made: a communicator of %d ranks keeps the MPI "
-                         "library's own collectives", c->ranks);
+            tell_refusal(
+                c, BY_HOST,
+                "no hidden communicator could be made: a communicator of %d ranks keeps the MPI "
+                "library's own collectives",
+                c->ranks);
         }
     } else if (alike) {
         say_why_not(c, gpu);
@@ -497,11 +522,13 @@ static bool engage_apart(struct collopt_comm *c, MPI_Comm comm)
 /* ---- on the hidden communicator of the world ---- */
 
 struct told {                   /* by each rank to all others */
-    int context;                /* the id with which it receives; NO_CONTEXT: none is left; NOT_READY */
+    /* the id with which it receives; NO_CONTEXT: none is left; NOT_READY */
+    int context;
     unsigned keys;              /* a hash of info keys that wait to be compared */
 };
 
-/* Most communicators are all of the world in its order, with one id for all: then nothing is kept. */
+/* Most communicators are all of the world in its order, with one id for all: then nothing is
+ * kept. */
 static void simplify_peers(struct collopt_comm *c)
 {
     bool plain = true;
@@ -636,15 +663,16 @@ static int engage(struct collopt_comm *c)
 
 /* ---- when ---- */
 
-/* Do all its ranks belong to MPI_COMM_WORLD, and were they asked in MPI_Init?  All ranks of a communicator answer alike: one
- * that reaches beyond a world does so for everybody in it. */
+/* Do all its ranks belong to MPI_COMM_WORLD, and were they asked in MPI_Init?  All ranks of a
+ * communicator answer alike: one that reaches beyond a world does so for everybody in it. */
 bool collopt_comm_inside(struct collopt_comm *c)
 {
     MPI_Comm comm = collopt_comm_of(c);
 
     if (!c->placed)
         c->inside = c->ranks == 1
-            || (collopt_world_asked() && (comm == MPI_COMM_WORLD || translate(comm, c->ranks, NULL)));
+            || (collopt_world_asked()
+                && (comm == MPI_COMM_WORLD || translate(comm, c->ranks, NULL)));
     c->placed = collopt_world_asked();  /* not yet, where a tool reduces inside MPI_Init */
     return c->inside;
 }
@@ -661,9 +689,10 @@ static bool is_due(struct collopt_comm *c, size_t bytes)
     return c->ranks == 1 || c->earned >= collopt_price_of_communicator(c->ranks);
 }
 
-/* A world that was asked knows whether it is on, and its COLLOPT_AFTER is everybody's.  Elsewhere (sessions, merged worlds)
- * nothing is known of the others, so all that have the library ask each other at a call whose number no setting changes.  Calls
- * are to be checked from the first one on. */
+/* A world that was asked knows whether it is on, and its COLLOPT_AFTER is everybody's.  Elsewhere
+ * (sessions, merged worlds) nothing is known of the others, so all that have the library ask each
+ * other at a call whose number no setting changes.  Calls are to be checked from the first one
+ * on. */
 int collopt_comm_engage(struct collopt_comm *c, size_t bytes)
 {
     /* while switched off, calls are not counted */
@@ -684,7 +713,7 @@ void collopt_comm_engage_world(void)
 {
     struct collopt_comm *c = collopt_comm_find(MPI_COMM_WORLD);
 
-    if (c && c->status == COLLOPT_NEW && collopt_settings()->after == 0 && !collopt_settings()->check
-        && collopt_comm_inside(c))
+    if (c && c->status == COLLOPT_NEW && collopt_settings()->after == 0
+        && !collopt_settings()->check && collopt_comm_inside(c))
         engage(c);
 }

@@ -24,7 +24,8 @@ enum collopt_status {
     COLLOPT_NEW,                /* not taken over yet: calls are counted */
     COLLOPT_ENGAGED,
     COLLOPT_REFUSED,            /* passed on for good */
-    COLLOPT_LEAVING,            /* being freed: calls are passed on, also from the program's delete callbacks */
+    /* being freed: calls are passed on, also from the program's delete callbacks */
+    COLLOPT_LEAVING,
     COLLOPT_INTERCOMM
 };
 
@@ -43,13 +44,14 @@ struct collopt_comm {
     _Atomic(MPI_Comm) comm;     /* the user's; MPI_COMM_NULL when free */
     enum collopt_status status;
     bool busy;                  /* inside a collopt call: nested calls go to the host */
-    bool keys_due;              /* ENGAGED; info keys may wait on some ranks, as all know: the next call compares
-                                 * them */
+    /* ENGAGED; info keys may wait on some ranks, as all know: the next call compares them */
+    bool keys_due;
     bool yields;                /* yield the processor while polling shared memory */
-    bool polite;                /* yield also while waiting for the host's messages; else the host waits its own
-                                 * way */
+    /* yield also while waiting for the host's messages; else the host waits its own way */
+    bool polite;
     int calls;                  /* of the family, while NEW */
-    bool placed, inside;        /* PLACED: INSIDE is known. INSIDE: within a world that agreed in MPI_Init */
+    /* PLACED: INSIDE is known. INSIDE: within a world that agreed in MPI_Init */
+    bool placed, inside;
     int rank, ranks;
     MPI_Comm hidden;            /* carries collopt's messages; MPI_COMM_NULL for one rank */
     bool counted;               /* as one of COLLOPT_COMMUNICATORS */
@@ -62,14 +64,17 @@ struct collopt_comm {
     uint64_t earned;            /* ns that collopt would have saved so far */
     struct collopt_topology topology;
     int *node;                  /* storage of topology.node */
-    struct collopt_topology level[COLLOPT_GROUPINGS];   /* other groups of the ranks; LEVEL's node is to be freed */
-    const struct collopt_topology *groups[COLLOPT_GROUPINGS];   /* the known ones, for topology.groups */
+    /* other groups of the ranks; LEVEL's node is to be freed */
+    struct collopt_topology level[COLLOPT_GROUPINGS];
+    /* the known ones, for topology.groups */
+    const struct collopt_topology *groups[COLLOPT_GROUPINGS];
     struct collopt_machine machine;
     struct collopt_wish wish[COLLOPT_COLLECTIVES];
     struct collopt_keys *waiting;       /* info keys not compared yet, or NULL; info.c */
 
     struct collopt_memo plans;
-    struct collopt_plan *last[COLLOPT_COLLECTIVES];     /* the last plan used: the next call is often the same */
+    /* the last plan used: the next call is often the same */
+    struct collopt_plan *last[COLLOPT_COLLECTIVES];
     struct collopt_link *links; /* channels, src/mpi/shm.h */
     struct collopt_nonblocking *nonblocking;    /* NULL: none was made */
     struct collopt_nudge nudge;

@@ -15,12 +15,12 @@
 #ifndef COLLOPT_CONTEXT_H
 #define COLLOPT_CONTEXT_H
 
-/* A context has this many tags: 255 calls of 128 strands, after which the next ones use the same tags again,
- * and a row of 128 that tells where channels are (src/shm). */
+/* A context has this many tags: 255 calls of 128 strands, after which the next ones use the same
+ * tags again, and a row of 128 that tells where channels are (src/shm). */
 enum { COLLOPT_CONTEXT_CALLS = 256, COLLOPT_CONTEXT_TAGS = COLLOPT_CONTEXT_CALLS * 128 };
 
-/* Tags end at TAG_UB, so there are (TAG_UB + 1) / COLLOPT_CONTEXT_TAGS ids.  Id 0 is reserved for messages outside of
- * reductions. */
+/* Tags end at TAG_UB, so there are (TAG_UB + 1) / COLLOPT_CONTEXT_TAGS ids.  Id 0 is reserved for
+ * messages outside of reductions. */
 void collopt_contexts_begin(int tag_ub);
 /* An unused id of this process; -1: none left. */
 int collopt_context_take(void);

@@ -1,5 +1,5 @@
-/* The topology and the machine of a communicator, derived from what its ranks have told of themselves (rank_info.h).  Nothing
- * is sent here. */
+/* The topology and the machine of a communicator, derived from what its ranks have told of
+ * themselves (rank_info.h).  Nothing is sent here. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 #include "topology/intranode.h"
 #include "topology/topology.h"
 
-/* ---- nodes ------------------------------------------------------------------------------------------------------ */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static struct collopt_shape machine(void)
 {
@@ -52,7 +52,8 @@ static bool map_nodes(struct collopt_comm *c, const struct collopt_sight *seen, 
 }
 
 /* By facts that all ranks know alike. */
-static enum collopt_network network_of(const struct collopt_comm *c, const struct collopt_sight *seen)
+static enum collopt_network network_of(const struct collopt_comm *c,
+                                       const struct collopt_sight *seen)
 {
     bool fast = true;
 
@@ -61,7 +62,7 @@ static enum collopt_network network_of(const struct collopt_comm *c, const struc
     return collopt_network_of(&c->topology, fast);
 }
 
-/* ---- groups above nodes and inside them ------------------------------------------------------------------------------ */
+/* ---- groups above nodes and inside them ------------------------------------------------------ */
 
 static bool file_has_switches(void)
 {
@@ -75,9 +76,10 @@ static bool slurm_tells(const struct collopt_sight *seen)
     return seen[0].pattern != 0 && machine().kind != COLLOPT_NOTHING;
 }
 
-/* Slurm's address ends with the name of a node.  MPICH's launcher hands that of its own node to the ranks of all: then it says
- * nothing of the others.  0 or 1; -1: no memory. */
-static int copied_addresses(const struct collopt_comm *c, const struct collopt_sight *seen, uint64_t *key)
+/* Slurm's address ends with the name of a node.  MPICH's launcher hands that of its own node to the
+ * ranks of all: then it says nothing of the others.  0 or 1; -1: no memory. */
+static int copied_addresses(const struct collopt_comm *c, const struct collopt_sight *seen,
+                            uint64_t *key)
 {
     if (file_has_switches() || !slurm_tells(seen))
         return 0;
@@ -100,7 +102,8 @@ static bool switch_of(const struct collopt_sight *seen, int r, uint64_t *key)
 }
 
 /* Groups are known if every rank knows its own; otherwise to no rank. */
-static bool map_group(struct collopt_comm *c, const struct collopt_sight *seen, enum collopt_grouping by, uint64_t *key)
+static bool map_group(struct collopt_comm *c, const struct collopt_sight *seen,
+                      enum collopt_grouping by, uint64_t *key)
 {
     int *group, copied = by == COLLOPT_BY_SWITCH ? copied_addresses(c, seen, key) : 0;
 
@@ -131,22 +134,25 @@ static bool map_groups(struct collopt_comm *c, const struct collopt_sight *seen,
     return mapped;
 }
 
-/* ---- grids ------------------------------------------------------------------------------------------------------- */
+/* ---- grids ----------------------------------------------------------------------------------- */
 
-/* MPI numbers the ranks of a Cartesian communicator with the last dimension running fastest, as a parameter "dims" does. */
+/* MPI numbers the ranks of a Cartesian communicator with the last dimension running fastest, as a
+ * parameter "dims" does. */
 static void map_cartesian(struct collopt_comm *c, MPI_Comm comm, bool wired)
 {
 #ifndef COLLOPT_HOST_SMPI       /* SimGrid has no MPI_Topo_test; COLLOPT_TOPOLOGY states the grid */
-    int kind = MPI_UNDEFINED, sides = 0, side[COLLOPT_SIDES], around[COLLOPT_SIDES], at[COLLOPT_SIDES];
+    int kind = MPI_UNDEFINED, sides = 0, side[COLLOPT_SIDES], around[COLLOPT_SIDES],
+        at[COLLOPT_SIDES];
     unsigned rings = 0;
 
-    if (PMPI_Topo_test(comm, &kind) || kind != MPI_CART || PMPI_Cartdim_get(comm, &sides) || sides > COLLOPT_SIDES
-        || PMPI_Cart_get(comm, sides, side, around, at))
+    if (PMPI_Topo_test(comm, &kind) || kind != MPI_CART || PMPI_Cartdim_get(comm, &sides)
+        || sides > COLLOPT_SIDES || PMPI_Cart_get(comm, sides, side, around, at))
         return;
     for (int d = 0; d < sides; d++)
         rings |= (unsigned)(around[d] != 0) << d;
     collopt_topology_grid(&c->topology, sides, side, rings);
-    c->topology.wired = wired && c->topology.dims != 0;        /* some are longer than can be kept */
+    /* some are longer than can be kept */
+    c->topology.wired = wired && c->topology.dims != 0;
 #else
     (void)c, (void)comm, (void)wired;
 #endif
@@ -156,7 +162,8 @@ static bool fills_world(const struct collopt_shape *shape)
 {
     int ranks = 0;
 
-    return PMPI_Comm_size(MPI_COMM_WORLD, &ranks) == MPI_SUCCESS && ranks == collopt_shape_ranks(shape);
+    return PMPI_Comm_size(MPI_COMM_WORLD, &ranks) == MPI_SUCCESS
+        && ranks == collopt_shape_ranks(shape);
 }
 
 /* The lowest rank whose host is not in the file, which reports it, as only it knows the name;
@@ -169,7 +176,8 @@ static int missing_host(const struct collopt_comm *c, const struct collopt_sight
     return -1;
 }
 
-/* Once in a job as a rule: by a communicator with the world's first rank, and there by one who has not heard it. */
+/* Once in a job as a rule: by a communicator with the world's first rank, and there by one who has
+ * not heard it. */
 static void say_missing(const struct collopt_comm *c, const struct collopt_sight *seen, int missing)
 {
     static atomic_bool heard = false;
@@ -177,10 +185,12 @@ static void say_missing(const struct collopt_comm *c, const struct collopt_sight
     char name[MPI_MAX_PROCESSOR_NAME + 1] = "";
     int length;
 
-    if (seen[0].world != 0 || atomic_exchange_explicit(&heard, true, memory_order_relaxed) || missing != c->rank)
+    if (seen[0].world != 0 || atomic_exchange_explicit(&heard, true, memory_order_relaxed)
+        || missing != c->rank)
         return;
     PMPI_Get_processor_name(name, &length);
-    collopt_warn_once("COLLOPT_TOPOLOGY=file:%s has no line, or several, for the host %s; it is ignored where that takes part",
+    collopt_warn_once("COLLOPT_TOPOLOGY=file:%s has no line, or several, for the host %s; it is "
+                      "ignored where that takes part",
                       file, name);
 }
 
@@ -194,11 +204,14 @@ static void map_hosts(struct collopt_comm *c, struct collopt_sight *seen)
         say_missing(c, seen, missing);
     if (missing >= 0 || hosts->shape.kind != COLLOPT_GRID)
         return;
-    if (!collopt_topology_hosts(&c->topology, hosts, &seen->host, sizeof *seen / sizeof(int), c->ranks)
+    if (!collopt_topology_hosts(&c->topology, hosts, &seen->host, sizeof *seen / sizeof(int),
+                                c->ranks)
         && c->inside && PMPI_Comm_size(MPI_COMM_WORLD, &world) == MPI_SUCCESS && world == c->ranks
         && collopt_speaks())
-        collopt_warn_once("COLLOPT_TOPOLOGY=file:%s: ranks 0 to %d are no box of the grid in its order, with as many ranks on "
-                          "each host; it is ignored", hosts->file, world - 1);
+        collopt_warn_once("COLLOPT_TOPOLOGY=file:%s: ranks 0 to %d are no box of the grid in its "
+                          "order, with as many ranks on "
+                          "each host; it is ignored",
+                          hosts->file, world - 1);
 }
 
 static void map_grid(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
@@ -210,7 +223,8 @@ static void map_grid(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight
     if (shape.kind == COLLOPT_HOSTS && collopt_settings()->hosts)
         map_hosts(c, seen);
     if (shape.kind == COLLOPT_GRID && c->inside && fills_world(&shape))
-        collopt_topology_box(&c->topology, &shape, &seen->world, sizeof *seen / sizeof(int), c->ranks);
+        collopt_topology_box(&c->topology, &shape, &seen->world, sizeof *seen / sizeof(int),
+                             c->ranks);
     if (!c->topology.dims)
         map_cartesian(c, comm, shape.kind == COLLOPT_CARTESIAN);
 }
@@ -230,9 +244,11 @@ void collopt_survey_world(void)
     struct collopt_shape shape = machine();
     int ranks = 0;
 
-    if (shape.kind == COLLOPT_GRID && !fills_world(&shape) && PMPI_Comm_size(MPI_COMM_WORLD, &ranks) == MPI_SUCCESS)
-        collopt_warn("COLLOPT_TOPOLOGY=%s has room for %d ranks, MPI_COMM_WORLD has %d; it is ignored",
-                     collopt_settings()->topology, collopt_shape_ranks(&shape), ranks);
+    if (shape.kind == COLLOPT_GRID && !fills_world(&shape)
+        && PMPI_Comm_size(MPI_COMM_WORLD, &ranks) == MPI_SUCCESS)
+        collopt_warn(
+            "COLLOPT_TOPOLOGY=%s has room for %d ranks, MPI_COMM_WORLD has %d; it is ignored",
+            collopt_settings()->topology, collopt_shape_ranks(&shape), ranks);
 }
 
 /* All ranks of one job have the same. */
@@ -241,11 +257,12 @@ static enum collopt_mpi host_mpi(void)
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length;
 
-    return PMPI_Get_library_version(version, &length) == MPI_SUCCESS ? collopt_mpi_of(version) : COLLOPT_OTHER_MPI;
+    return PMPI_Get_library_version(version, &length) == MPI_SUCCESS ? collopt_mpi_of(version)
+                                                                     : COLLOPT_OTHER_MPI;
 }
 
-/* A host that yields while it waits does all that we could: PMPI_Recv and PMPI_Send take shorter paths than tests of requests.
- * Waiting is each rank's own affair, so this need not be alike. */
+/* A host that yields while it waits does all that we could: PMPI_Recv and PMPI_Send take shorter
+ * paths than tests of requests. Waiting is each rank's own affair, so this need not be alike. */
 static void set_waiting(struct collopt_comm *c, bool crowded)
 {
     enum collopt_wait wait = collopt_settings()->wait;

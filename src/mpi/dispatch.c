@@ -31,7 +31,7 @@
 
 atomic_bool collopt_switched_on = true, collopt_reporting;
 
-/* ---- arguments that are the host's to judge ------------------------------------------------------------------------ */
+/* ---- arguments that are the host's to judge -------------------------------------------------- */
 
 static bool scatters(const struct collopt_call *call)
 {
@@ -59,34 +59,39 @@ static bool negative(const struct collopt_call *call, int ranks)
 
 static size_t elements(const struct collopt_call *call, int ranks)
 {
-    size_t n = call->collective == COLLOPT_REDUCE_SCATTER_BLOCK ? call->count * (size_t)ranks : call->count;
+    size_t n = call->collective == COLLOPT_REDUCE_SCATTER_BLOCK ? call->count * (size_t)ranks
+                                                                : call->count;
 
     for (int i = 0; scatters(call) && i < ranks; i++)
         n += count_for(call, i);
     return n;
 }
 
-/* ---- calls that are declined ----------------------------------------------------------------------------------------- */
+/* ---- calls that are declined ----------------------------------------------------------------- */
 
-/* Arguments that nobody has judged may be wrong, and an intercommunicator has two groups: such calls are counted without a size. */
-static bool has_size(const struct collopt_call *call, const struct collopt_comm *c, enum collopt_reason why)
+/* Arguments that nobody has judged may be wrong, and an intercommunicator has two groups: such
+ * calls are counted without a size. */
+static bool has_size(const struct collopt_call *call, const struct collopt_comm *c,
+                     enum collopt_reason why)
 {
-    return c && why != COLLOPT_PASS_ARGUMENTS && why != COLLOPT_PASS_INTERCOMM && why != COLLOPT_PASS_NESTED
-        && !negative(call, c->ranks);
+    return c && why != COLLOPT_PASS_ARGUMENTS && why != COLLOPT_PASS_INTERCOMM
+        && why != COLLOPT_PASS_NESTED && !negative(call, c->ranks);
 }
 
-static void count_declined(const struct collopt_call *call, const struct collopt_comm *c, enum collopt_reason why, double seconds)
+static void count_declined(const struct collopt_call *call, const struct collopt_comm *c,
+                           enum collopt_reason why, double seconds)
 {
     struct collopt_facts f;
 
     if (has_size(call, c, why) && collopt_facts(call->op, call->type, &f))
-        collopt_count_passed_call(call->name, why, seconds, c->ranks, elements(call, c->ranks) * f.size);
+        collopt_count_passed_call(call->name, why, seconds, c->ranks,
+                                  elements(call, c->ranks) * f.size);
     else
         collopt_count_passed_call(call->name, why, seconds, 0, 0);
 }
 
-static COLLOPT_OUT_OF_LINE int decline_timed(const struct collopt_call *call, const struct collopt_comm *c,
-                                             enum collopt_reason why)
+static COLLOPT_OUT_OF_LINE int decline_timed(const struct collopt_call *call,
+                                             const struct collopt_comm *c, enum collopt_reason why)
 {
     double start = collopt_now();
     int err = collopt_hand_over(call);
@@ -96,7 +101,8 @@ static COLLOPT_OUT_OF_LINE int decline_timed(const struct collopt_call *call, co
 }
 
 /* C: the call's communicator; NULL: not known to be valid. */
-static int decline(const struct collopt_call *call, const struct collopt_comm *c, enum collopt_reason why)
+static int decline(const struct collopt_call *call, const struct collopt_comm *c,
+                   enum collopt_reason why)
 {
     if (atomic_load_explicit(&collopt_reporting, memory_order_relaxed))
         return decline_timed(call, c, why);
@@ -104,7 +110,7 @@ static int decline(const struct collopt_call *call, const struct collopt_comm *c
     return collopt_hand_over(call);
 }
 
-/* ---- buffers ----------------------------------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 /* Rank 0 gets nothing from an Exscan, but in place its input lies in the receive buffer. */
 static bool gets_nothing(const struct collopt_call *call, const struct collopt_comm *c)
@@ -120,9 +126,9 @@ static bool has_out(const struct collopt_call *call, const struct collopt_comm *
     return call->collective != COLLOPT_REDUCE || c->rank == call->root;
 }
 
-/* Only a derived datatype can describe data at address 0, MPI_BOTTOM in C; and where there is no data, any address will
- * do.  MPICH refuses a null one of rank 0 in an Exscan, if it was built to check arguments.  Rank 0 alone cannot ask it
- * to: the others would wait, and MPI allows it. */
+/* Only a derived datatype can describe data at address 0, MPI_BOTTOM in C; and where there is no
+ * data, any address will do.  MPICH refuses a null one of rank 0 in an Exscan, if it was built to
+ * check arguments.  Rank 0 alone cannot ask it to: the others would wait, and MPI allows it. */
 static bool odd_buffers(const struct collopt_call *call, const struct collopt_comm *c, bool lasting,
                         uint64_t bytes)
 {
@@ -134,14 +140,16 @@ static bool odd_buffers(const struct collopt_call *call, const struct collopt_co
         return true;
     if (call->in == call->out && call->in != NULL && bytes > 0)
         return true;
-    return call->out == NULL && !may_be_null && !gets_nothing(call, c) && count_for(call, c->rank) > 0;
+    return call->out == NULL && !may_be_null && !gets_nothing(call, c)
+        && count_for(call, c->rank) > 0;
 }
 
 static bool looks;
 static pthread_once_t looked = PTHREAD_ONCE_INIT;
 
-/* By one thread: meanwhile the error handler of MPI_COMM_SELF is not the user's.  That other threads wait for a call of the host
- * is safe here, and nowhere else: on MPI_COMM_SELF it waits for nobody. */
+/* By one thread: meanwhile the error handler of MPI_COMM_SELF is not the user's.  That other
+ * threads wait for a call of the host is safe here, and nowhere else: on MPI_COMM_SELF it waits for
+ * nobody. */
 static void see_whether_host_looks(void)
 {
     MPI_Errhandler handler = collopt_quiet(MPI_COMM_SELF);
@@ -151,8 +159,8 @@ static void see_whether_host_looks(void)
     collopt_as_before(MPI_COMM_SELF, handler);
 }
 
-/* Builds of MPICH may leave out the checks of arguments, and Open MPI can be told to (mpi_param_check).  Without MPI_Init
- * (sessions) there is no communicator to try it on. */
+/* Builds of MPICH may leave out the checks of arguments, and Open MPI can be told to
+ * (mpi_param_check).  Without MPI_Init (sessions) there is no communicator to try it on. */
 static bool host_looks(void)
 {
     int begun = 0;
@@ -163,8 +171,8 @@ static bool host_looks(void)
     return looks;
 }
 
-/* MPI forbids send buffer == receive buffer, and the host's checks refuse it: some everywhere, the others in Reduce, and in Allreduce
- * of more than one element. */
+/* MPI forbids send buffer == receive buffer, and the host's checks refuse it: some everywhere, the
+ * others in Reduce, and in Allreduce of more than one element. */
 static COLLOPT_OUT_OF_LINE bool refused_by_checks(const struct collopt_call *call)
 {
     if (!collopt_quirk(COLLOPT_REFUSES_EVERY_ALIAS) && call->collective != COLLOPT_REDUCE
@@ -182,19 +190,23 @@ static void take_in_place(struct collopt_call *call, const struct collopt_comm *
     }
 }
 
-/* ---- the call -------------------------------------------------------------------------------------------------------- */
+/* ---- the call -------------------------------------------------------------------------------- */
 
-/* The buffers of a call are mostly where no device memory can be.  A datatype with a layout of its own may reach anywhere from its
- * address; a rank that gets no result may give any address for it. */
-static inline bool on_host(const struct collopt_comm *c, const struct collopt_plan *plan, const void *in, const void *out)
+/* The buffers of a call are mostly where no device memory can be.  A datatype with a layout of its
+ * own may reach anywhere from its address; a rank that gets no result may give any address for
+ * it. */
+static inline bool on_host(const struct collopt_comm *c, const struct collopt_plan *plan,
+                           const void *in, const void *out)
 {
     if (!plan->facts.dense && !plan->facts.lasting)
         return false;
     return (plan->in_place || collopt_plainly_host(in))
-        && (collopt_plainly_host(out) || (plan->collective == COLLOPT_REDUCE && c->rank != plan->root));
+        && (collopt_plainly_host(out)
+            || (plan->collective == COLLOPT_REDUCE && c->rank != plan->root));
 }
 
-static inline int execute(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
+static inline int execute(struct collopt_comm *c, struct collopt_plan *plan,
+                          const struct collopt_call *call)
 {
     if (__builtin_expect(on_host(c, plan, call->in, call->out), 1))
         return collopt_execute(c, plan, call->in, call->out);
@@ -202,8 +214,8 @@ static inline int execute(struct collopt_comm *c, struct collopt_plan *plan, con
 }
 
 /* SECONDS: where they are wanted, else NULL. */
-static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call,
-                                     double *seconds)
+static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan *plan,
+                                     const struct collopt_call *call, double *seconds)
 {
     double nobody_asks, start = collopt_now();
     uint64_t diverted;
@@ -216,13 +228,20 @@ static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan
     if (!c->timed)
         collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);
     else
-        collopt_count(plan->algorithm, plan->size_class, &(struct collopt_counter){
-            .calls = 1, .bytes = plan->bytes, .seconds = *seconds, .least = *seconds, .most = *seconds,
-            .sent = { plan->sent[COLLOPT_SENT_BY_HOST] + diverted, plan->sent[COLLOPT_SENT_BY_SHM] - diverted } });
+        collopt_count(
+            plan->algorithm, plan->size_class,
+            &(struct collopt_counter){ .calls = 1,
+                                       .bytes = plan->bytes,
+                                       .seconds = *seconds,
+                                       .least = *seconds,
+                                       .most = *seconds,
+                                       .sent = { plan->sent[COLLOPT_SENT_BY_HOST] + diverted,
+                                                 plan->sent[COLLOPT_SENT_BY_SHM] - diverted } });
     return err;
 }
 
-static int untimed(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
+static int untimed(struct collopt_comm *c, struct collopt_plan *plan,
+                   const struct collopt_call *call)
 {
     collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);
     return execute(c, plan, call);
@@ -247,10 +266,12 @@ static COLLOPT_OUT_OF_LINE void trace(const struct collopt_comm *c, const struct
                 (unsigned long long)plan->bytes, plan->algorithm->name);
 }
 
-/* An error handler of the user's may leave by longjmp.  So nobody hears of an error before all is done that belongs to the call:
- * not while the communicator is busy, where a call that follows would take itself for a nested one on this rank alone, and not
- * before trials have counted it.  SECONDS: where they are wanted, else NULL. */
-static inline int run(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call, double *seconds)
+/* An error handler of the user's may leave by longjmp.  So nobody hears of an error before all is
+ * done that belongs to the call: not while the communicator is busy, where a call that follows
+ * would take itself for a nested one on this rank alone, and not before trials have counted it.
+ * SECONDS: where they are wanted, else NULL. */
+static inline int run(struct collopt_comm *c, struct collopt_plan *plan,
+                      const struct collopt_call *call, double *seconds)
 {
     int err;
 
@@ -277,8 +298,8 @@ static int run_by_host(struct collopt_comm *c, const struct collopt_call *call, 
     return err;
 }
 
-static struct collopt_plan *new_plan(struct collopt_comm *c, const struct collopt_call *call, const struct collopt_facts *f,
-                                     size_t count)
+static struct collopt_plan *new_plan(struct collopt_comm *c, const struct collopt_call *call,
+                                     const struct collopt_facts *f, size_t count)
 {
     struct collopt_plan *plan;
 
@@ -290,32 +311,43 @@ static struct collopt_plan *new_plan(struct collopt_comm *c, const struct collop
 
 static enum collopt_surroundings surroundings(const struct collopt_comm *c)
 {
-    return c->topology.oversubscribed ? COLLOPT_CROWDED : c->topology.nodes > 1 ? COLLOPT_ON_NETWORK : COLLOPT_ON_NODE;
+    return c->topology.oversubscribed ? COLLOPT_CROWDED
+        : c->topology.nodes > 1       ? COLLOPT_ON_NETWORK
+                                      : COLLOPT_ON_NODE;
 }
 
-/* Has a plan for calls like this one paid for itself?  Asked only where there is no plan; all ranks answer alike: ranks
- * that have one have it because their answer was yes. */
-static bool pays(struct collopt_comm *c, const struct collopt_call *call, const struct collopt_facts *f)
+/* Has a plan for calls like this one paid for itself?  Asked only where there is no plan; all ranks
+ * answer alike: ranks that have one have it because their answer was yes. */
+static bool pays(struct collopt_comm *c, const struct collopt_call *call,
+                 const struct collopt_facts *f)
 {
     const struct collopt_settings *s = collopt_settings();
-    struct collopt_problem p = { .collective = call->collective, .ranks = c->ranks, .count = elements(call, c->ranks) };
-    uint64_t problem[] = { call->collective, (uint64_t)call->root, f->size, f->commutative, f->exact, collopt_rounded(&p) };
+    struct collopt_problem p = { .collective = call->collective,
+                                 .ranks = c->ranks,
+                                 .count = elements(call, c->ranks) };
+    uint64_t problem[] = { call->collective, (uint64_t)call->root, f->size, f->commutative,
+                           f->exact,         collopt_rounded(&p) };
 
-    if (s->after > 0 || s->check || s->adapt || s->force[call->collective] || c->wish[call->collective].given)
+    if (s->after > 0 || s->check || s->adapt || s->force[call->collective]
+        || c->wish[call->collective].given)
         return true;
-    return collopt_earned(&c->rental, collopt_hash_bytes(COLLOPT_HASH_START, problem, sizeof problem),
-                          collopt_saving(surroundings(c), c->ranks, p.count * f->size), collopt_price_of_plan(c->ranks));
+    return collopt_earned(&c->rental,
+                          collopt_hash_bytes(COLLOPT_HASH_START, problem, sizeof problem),
+                          collopt_saving(surroundings(c), c->ranks, p.count * f->size),
+                          collopt_price_of_plan(c->ranks));
 }
 
-/* A call like no other before it, or one whose handles may mean something else by now.  COLLOPT_DECLINED: not ours to
- * judge, here as on every rank.  Without memory it is an error: this rank alone cannot leave the call to the host. */
-static COLLOPT_OUT_OF_LINE int learn(struct collopt_comm *c, const struct collopt_call *call, size_t count,
-                                     struct collopt_plan **plan)
+/* A call like no other before it, or one whose handles may mean something else by now.
+ * COLLOPT_DECLINED: not ours to judge, here as on every rank.  Without memory it is an error: this
+ * rank alone cannot leave the call to the host. */
+static COLLOPT_OUT_OF_LINE int learn(struct collopt_comm *c, const struct collopt_call *call,
+                                     size_t count, struct collopt_plan **plan)
 {
     uint64_t stamp = collopt_handles_stamp();
     struct collopt_facts f;
 
-    if (call->root < 0 || call->root >= c->ranks || !collopt_facts(call->op, call->type, &f) || f.size == 0)
+    if (call->root < 0 || call->root >= c->ranks || !collopt_facts(call->op, call->type, &f)
+        || f.size == 0)
         return COLLOPT_DECLINED;
     if (!*plan && call->trial != COLLOPT_OWN && !pays(c, call, &f))
         return COLLOPT_NOT_YET;
@@ -332,7 +364,8 @@ static size_t count_of(const struct collopt_call *call, int ranks)
     return scatters(call) ? collopt_counts_hash(call, ranks) : call->count;
 }
 
-/* What is made of a datatype of the user's is made anew in any case: a layout with the same measures may be another. */
+/* What is made of a datatype of the user's is made anew in any case: a layout with the same
+ * measures may be another. */
 static COLLOPT_OUT_OF_LINE bool found_the_same(struct collopt_plan *plan, uint64_t stamp)
 {
     const struct collopt_facts *f = &plan->facts;
@@ -356,7 +389,8 @@ static bool still_right(struct collopt_plan *plan)
 }
 
 /* Nothing is sent here.  COLLOPT_DECLINED: arguments that are the host's to judge. */
-static inline int prepare(struct collopt_comm *c, struct collopt_call *call, struct collopt_plan **plan)
+static inline int prepare(struct collopt_comm *c, struct collopt_call *call,
+                          struct collopt_plan **plan)
 {
     size_t count;
     int err = MPI_SUCCESS;
@@ -373,7 +407,8 @@ static inline int prepare(struct collopt_comm *c, struct collopt_call *call, str
 }
 
 /* The plan by which a candidate runs a call that is known by HEAD. */
-static struct collopt_plan *plan_of_candidate(struct collopt_comm *c, const struct collopt_call *call,
+static struct collopt_plan *plan_of_candidate(struct collopt_comm *c,
+                                              const struct collopt_call *call,
                                               const struct collopt_plan *head)
 {
     struct collopt_facts facts = head->facts;           /* HEAD may have to go for a new plan */
@@ -386,7 +421,8 @@ static struct collopt_plan *plan_of_candidate(struct collopt_comm *c, const stru
 }
 
 /* One call of the trials that HEAD belongs to. */
-static COLLOPT_OUT_OF_LINE int run_trial(struct collopt_comm *c, const struct collopt_plan *head, struct collopt_call *call)
+static COLLOPT_OUT_OF_LINE int run_trial(struct collopt_comm *c, const struct collopt_plan *head,
+                                         struct collopt_call *call)
 {
     struct collopt_adapted *adapted = head->adapted;
     int err = collopt_adapt_agree(c, adapted);
@@ -422,30 +458,34 @@ static inline int serve(struct collopt_comm *c, struct collopt_call *call)
     struct collopt_plan *plan = NULL;
     int outcome, err;
 
-    c->call++;                  /* before anything that only this rank may know: it is the same on all */
+    /* before anything that only this rank may know: it is the same on all */
+    c->call++;
     outcome = prepare(c, call, &plan);
     if (c->checked && (err = collopt_check(c, call, plan, outcome)) != MPI_SUCCESS)
         return raise(call, err);
     if (outcome == COLLOPT_DECLINED || outcome == COLLOPT_NOT_YET)
-        return decline(call, c, outcome == COLLOPT_NOT_YET ? COLLOPT_PASS_EARLY : COLLOPT_PASS_ARGUMENTS);
+        return decline(call, c,
+                       outcome == COLLOPT_NOT_YET ? COLLOPT_PASS_EARLY : COLLOPT_PASS_ARGUMENTS);
     if (outcome != MPI_SUCCESS)
         return raise(call, outcome);
     if (c->checked && switched_off())
         return decline(call, c, COLLOPT_PASS_OFF);
     if (plan->adapted)
         return run_trial(c, plan, call);
-    return plan->algorithm ? raise(call, run(c, plan, call, NULL)) : decline(call, c, COLLOPT_PASS_CHOSEN);
+    return plan->algorithm ? raise(call, run(c, plan, call, NULL))
+                           : decline(call, c, COLLOPT_PASS_CHOSEN);
 }
 
-/* Of a call on a communicator that is not taken over; 0 where its arguments are the host's to judge.  Who forces an
- * algorithm wants it at once. */
+/* Of a call on a communicator that is not taken over; 0 where its arguments are the host's to
+ * judge.  Who forces an algorithm wants it at once. */
 static size_t bytes_of(const struct collopt_comm *c, const struct collopt_call *call)
 {
     struct collopt_facts f;
 
     if (collopt_settings()->force[call->collective] || collopt_settings()->adapt)
         return SIZE_MAX;
-    if (collopt_settings()->after > 0 || negative(call, c->ranks) || !collopt_facts(call->op, call->type, &f))
+    if (collopt_settings()->after > 0 || negative(call, c->ranks)
+        || !collopt_facts(call->op, call->type, &f))
         return 0;
     return elements(call, c->ranks) * f.size;
 }
@@ -469,7 +509,8 @@ static COLLOPT_OUT_OF_LINE int decline_or_engage(struct collopt_comm *c, struct 
         return decline(call, NULL, COLLOPT_PASS_ARGUMENTS);
     if (c->busy)
         return decline(call, c, COLLOPT_PASS_NESTED);
-    if (c->status == COLLOPT_NEW && (err = collopt_comm_engage(c, bytes_of(c, call))) != MPI_SUCCESS)
+    if (c->status == COLLOPT_NEW
+        && (err = collopt_comm_engage(c, bytes_of(c, call))) != MPI_SUCCESS)
         return raise(call, err);
     if (switched_off() && !(c->checked && c->status == COLLOPT_ENGAGED))
         return decline(call, c, COLLOPT_PASS_OFF);
@@ -494,7 +535,7 @@ int collopt_dispatch(struct collopt_call *call)
     return decline_or_engage(c, call);
 }
 
-/* ---- persistent and nonblocking calls --------------------------------------------------------- */
+/* ---- persistent and nonblocking calls -------------------------------------------------------- */
 
 bool collopt_arguments_fit(const struct collopt_comm *c, struct collopt_call *call,
                            struct collopt_facts *f)

@@ -1,5 +1,6 @@
-/* A call of the family, and its way: described by entry.c, judged and run by dispatch.c.  What stops on the way is declined:
- * the host's own function gets the arguments untouched, and nothing was written or sent by then. */
+/* A call of the family, and its way: described by entry.c, judged and run by dispatch.c.  What
+ * stops on the way is declined: the host's own function gets the arguments untouched, and nothing
+ * was written or sent by then. */
 #ifndef COLLOPT_MPI_DISPATCH_H
 #define COLLOPT_MPI_DISPATCH_H
 
@@ -10,7 +11,8 @@
 #include "mpi/host.h"
 #include "schedule/schedule.h"
 
-/* For what a short call like the one before it does not come by: the functions on its way save no registers for that. */
+/* For what a short call like the one before it does not come by: the functions on its way save no
+ * registers for that. */
 #define COLLOPT_OUT_OF_LINE __attribute__((noinline))
 
 enum {                          /* instead of an MPI error code: the host is to do it */
@@ -22,8 +24,8 @@ struct collopt_adapted;         /* trials, adapt.c */
 struct collopt_comm;
 struct collopt_facts;
 
-/* Made for every call.  Up to this size the compiler sets it by plain stores; what is longer it clears first, by an instruction
- * that takes as long as the rest of a short call. */
+/* Made for every call.  Up to this size the compiler sets it by plain stores; what is longer it
+ * clears first, by an instruction that takes as long as the rest of a short call. */
 struct collopt_call {
     enum collopt_collective collective;
     bool large;                 /* MPI_Allreduce_c and its like */
@@ -31,7 +33,8 @@ struct collopt_call {
     const char *name;           /* as counted: "Allreduce", "Allreduce_c" */
     const void *in;
     void *out;
-    size_t count;               /* Reduce_scatter_block: per rank, as the caller says it; Reduce_scatter: unused */
+    /* Reduce_scatter_block: per rank, as the caller says it; Reduce_scatter: unused */
+    size_t count;
     const int *counts;          /* Reduce_scatter */
     const host_count *counts64; /* Reduce_scatter_c */
     MPI_Datatype type;

@@ -13,98 +13,116 @@
 #include "mpi/life.h"
 #include "mpi/requests.h"
 
-/* ---- the collectives that collopt runs ------------------------------------------------------------------------------ */
+/* ---- the collectives that collopt runs ------------------------------------------------------- */
 
 #define CALL(ID, text, ...) \
-    { .collective = COLLOPT_##ID, .name = text, .in = in, .out = out, .type = type, .op = op, .comm = comm, __VA_ARGS__ }
+    { \
+        .collective = COLLOPT_##ID, .name = text, .in = in, .out = out, .type = type, .op = op, \
+        .comm = comm, __VA_ARGS__ \
+    }
 
-int collopt_entry_Reduce(const void *in, void *out, int count, host_type type, host_op op, int root, host_comm comm)
+int collopt_entry_Reduce(const void *in, void *out, int count, host_type type, host_op op, int root,
+                         host_comm comm)
 {
     struct collopt_call call = CALL(REDUCE, "Reduce", .count = (size_t)count, .root = root);
 
     return collopt_dispatch(&call);
 }
 
-int collopt_entry_Reduce_c(const void *in, void *out, host_count count, host_type type, host_op op, int root, host_comm comm)
+int collopt_entry_Reduce_c(const void *in, void *out, host_count count, host_type type, host_op op,
+                           int root, host_comm comm)
 {
-    struct collopt_call call = CALL(REDUCE, "Reduce_c", .large = true, .count = (size_t)count, .root = root);
+    struct collopt_call call = CALL(REDUCE, "Reduce_c", .large = true, .count = (size_t)count,
+                                    .root = root);
 
     return collopt_dispatch(&call);
 }
 
-int collopt_entry_Allreduce(const void *in, void *out, int count, host_type type, host_op op, host_comm comm)
+int collopt_entry_Allreduce(const void *in, void *out, int count, host_type type, host_op op,
+                            host_comm comm)
 {
     struct collopt_call call = CALL(ALLREDUCE, "Allreduce", .count = (size_t)count);
 
     return collopt_dispatch(&call);
 }
 
-int collopt_entry_Allreduce_c(const void *in, void *out, host_count count, host_type type, host_op op, host_comm comm)
+int collopt_entry_Allreduce_c(const void *in, void *out, host_count count, host_type type,
+                              host_op op, host_comm comm)
 {
-    struct collopt_call call = CALL(ALLREDUCE, "Allreduce_c", .large = true, .count = (size_t)count);
+    struct collopt_call call = CALL(ALLREDUCE, "Allreduce_c", .large = true,
+                                    .count = (size_t)count);
 
     return collopt_dispatch(&call);
 }
 
-int collopt_entry_Reduce_scatter(const void *in, void *out, const int *counts, host_type type, host_op op, host_comm comm)
+int collopt_entry_Reduce_scatter(const void *in, void *out, const int *counts, host_type type,
+                                 host_op op, host_comm comm)
 {
     struct collopt_call call = CALL(REDUCE_SCATTER, "Reduce_scatter", .counts = counts);
 
     return collopt_dispatch(&call);
 }
 
-int collopt_entry_Reduce_scatter_c(const void *in, void *out, const host_count *counts, host_type type, host_op op,
-                                   host_comm comm)
+int collopt_entry_Reduce_scatter_c(const void *in, void *out, const host_count *counts,
+                                   host_type type, host_op op, host_comm comm)
 {
-    struct collopt_call call = CALL(REDUCE_SCATTER, "Reduce_scatter_c", .large = true, .counts64 = counts);
+    struct collopt_call call = CALL(REDUCE_SCATTER, "Reduce_scatter_c", .large = true,
+                                    .counts64 = counts);
 
     return collopt_dispatch(&call);
 }
 
-int collopt_entry_Reduce_scatter_block(const void *in, void *out, int count, host_type type, host_op op, host_comm comm)
+int collopt_entry_Reduce_scatter_block(const void *in, void *out, int count, host_type type,
+                                       host_op op, host_comm comm)
 {
-    struct collopt_call call = CALL(REDUCE_SCATTER_BLOCK, "Reduce_scatter_block", .count = (size_t)count);
+    struct collopt_call call = CALL(REDUCE_SCATTER_BLOCK, "Reduce_scatter_block",
+                                    .count = (size_t)count);
 
     return collopt_dispatch(&call);
 }
 
-int collopt_entry_Reduce_scatter_block_c(const void *in, void *out, host_count count, host_type type, host_op op,
-                                         host_comm comm)
+int collopt_entry_Reduce_scatter_block_c(const void *in, void *out, host_count count,
+                                         host_type type, host_op op, host_comm comm)
 {
-    struct collopt_call call = CALL(REDUCE_SCATTER_BLOCK, "Reduce_scatter_block_c", .large = true, .count = (size_t)count);
+    struct collopt_call call = CALL(REDUCE_SCATTER_BLOCK, "Reduce_scatter_block_c", .large = true,
+                                    .count = (size_t)count);
 
     return collopt_dispatch(&call);
 }
 
-int collopt_entry_Scan(const void *in, void *out, int count, host_type type, host_op op, host_comm comm)
+int collopt_entry_Scan(const void *in, void *out, int count, host_type type, host_op op,
+                       host_comm comm)
 {
     struct collopt_call call = CALL(SCAN, "Scan", .count = (size_t)count);
 
     return collopt_dispatch(&call);
 }
 
-int collopt_entry_Scan_c(const void *in, void *out, host_count count, host_type type, host_op op, host_comm comm)
+int collopt_entry_Scan_c(const void *in, void *out, host_count count, host_type type, host_op op,
+                         host_comm comm)
 {
     struct collopt_call call = CALL(SCAN, "Scan_c", .large = true, .count = (size_t)count);
 
     return collopt_dispatch(&call);
 }
 
-int collopt_entry_Exscan(const void *in, void *out, int count, host_type type, host_op op, host_comm comm)
+int collopt_entry_Exscan(const void *in, void *out, int count, host_type type, host_op op,
+                         host_comm comm)
 {
     struct collopt_call call = CALL(EXSCAN, "Exscan", .count = (size_t)count);
 
     return collopt_dispatch(&call);
 }
 
-int collopt_entry_Exscan_c(const void *in, void *out, host_count count, host_type type, host_op op, host_comm comm)
+int collopt_entry_Exscan_c(const void *in, void *out, host_count count, host_type type, host_op op,
+                           host_comm comm)
 {
     struct collopt_call call = CALL(EXSCAN, "Exscan_c", .large = true, .count = (size_t)count);
 
     return collopt_dispatch(&call);
 }
 
-/* ---- the names we listen to --------------------------------------------------------------------------------------------- */
+/* ---- the names we listen to ------------------------------------------------------------------ */
 
 /* Each goes on with collopt_next: a profiling tool behind us is to see the call. */
 int collopt_entry_Init(int *argc, char ***argv)
@@ -189,7 +207,8 @@ int collopt_entry_Comm_disconnect(host_comm *comm)
     return err;
 }
 
-/* Carried so that info keys of ours can be read here: the hosts keep only those that they know themselves. */
+/* Carried so that info keys of ours can be read here: the hosts keep only those that they know
+ * themselves. */
 int collopt_entry_Comm_set_info(host_comm comm, host_info info)
 {
     int err = collopt_next.Comm_set_info(comm, info);
@@ -208,7 +227,8 @@ int collopt_entry_Comm_dup_with_info(host_comm comm, host_info info, host_comm *
     return err;
 }
 
-int collopt_entry_Comm_idup_with_info(host_comm comm, host_info info, host_comm *made, host_request *request)
+int collopt_entry_Comm_idup_with_info(host_comm comm, host_info info, host_comm *made,
+                                      host_request *request)
 {
     int err = collopt_next.Comm_idup_with_info(comm, info, made, request);
 

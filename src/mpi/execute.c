@@ -1,7 +1,8 @@
 /* Running a plan: the steps of each strand in turn, against the addresses of this call.
  *
- * An execution goes on as far as it can without waiting (collopt_execution_advance).  The blocking form does that until all is done,
- * and waits in between; a single strand is run by the host's own waits where these will do. */
+ * An execution goes on as far as it can without waiting (collopt_execution_advance).  The blocking
+ * form does that until all is done, and waits in between; a single strand is run by the host's own
+ * waits where these will do. */
 #include "config.h"
 
 #include <limits.h>
@@ -24,7 +25,7 @@ static char *address(const struct collopt_execution *e, const struct collopt_run
     return e->place[r->place] + (ptrdiff_t)r->at * e->plan->facts.extent;
 }
 
-/* ---- combining and copying -------------------------------------------------------------------------------------- */
+/* ---- combining and copying ------------------------------------------------------------------- */
 
 int collopt_combine_by_host(const struct collopt_facts *f, char *left, char *right, size_t n)
 {
@@ -41,9 +42,10 @@ int collopt_combine_by_host(const struct collopt_facts *f, char *left, char *rig
     return MPI_SUCCESS;
 }
 
-/* More operands than a kernel takes, in strips that stay in the nearest cache: the result may be one of them, so it is written
- * when all have been read. */
-static void fold_many(const struct collopt_facts *f, char *to, int operands, const void *const *operand, size_t n)
+/* More operands than a kernel takes, in strips that stay in the nearest cache: the result may be
+ * one of them, so it is written when all have been read. */
+static void fold_many(const struct collopt_facts *f, char *to, int operands,
+                      const void *const *operand, size_t n)
 {
     _Alignas(64) char strip[4096];
     size_t extent = (size_t)f->extent, most = sizeof strip / extent;
@@ -73,7 +75,8 @@ void collopt_fold_here(const struct collopt_facts *f, char *to, int operands,
         fold_many(f, to, operands, operand, n);
 }
 
-static COLLOPT_OUT_OF_LINE int fold_any(const struct collopt_execution *e, const struct collopt_step *s)
+static COLLOPT_OUT_OF_LINE int fold_any(const struct collopt_execution *e,
+                                        const struct collopt_step *s)
 {
     const void *operand[s->runs - 1];
 
@@ -87,7 +90,8 @@ static COLLOPT_OUT_OF_LINE int fold_any(const struct collopt_execution *e, const
 }
 
 /* User-defined operations never come here: the pass for two operands has made folds of it. */
-static COLLOPT_OUT_OF_LINE int prefixes(const struct collopt_execution *e, const struct collopt_step *s)
+static COLLOPT_OUT_OF_LINE int prefixes(const struct collopt_execution *e,
+                                        const struct collopt_step *s)
 {
     const struct collopt_kernel *kernel = e->plan->facts.kernel;
     void *vector[s->runs];
@@ -108,14 +112,16 @@ static inline int fold(const struct collopt_execution *e, const struct collopt_s
 
     if (!kernel || s->runs != 3)
         return fold_any(e, s);
-    kernel->combine(address(e, &s->run[0]), address(e, &s->run[1]), address(e, &s->run[2]), s->run[0].n);
+    kernel->combine(address(e, &s->run[0]), address(e, &s->run[1]), address(e, &s->run[2]),
+                    s->run[0].n);
     return MPI_SUCCESS;
 }
 
-/* Gaps between the data of elements are not ours to write.  So what is neither dense nor a pair that a kernel copies
- * goes by way of packing: short vectors on the stack, long ones in parts that stay in the caches and in the heap (a
- * buffer of 1 MiB would be mapped anew each time). */
-static int copy_packed(const struct collopt_facts *f, MPI_Datatype type, MPI_Comm comm, char *to, char *from, size_t n)
+/* Gaps between the data of elements are not ours to write.  So what is neither dense nor a pair
+ * that a kernel copies goes by way of packing: short vectors on the stack, long ones in parts that
+ * stay in the caches and in the heap (a buffer of 1 MiB would be mapped anew each time). */
+static int copy_packed(const struct collopt_facts *f, MPI_Datatype type, MPI_Comm comm, char *to,
+                       char *from, size_t n)
 {
     size_t at_once = ((size_t)64 << 10) / (f->size ? f->size : 1) + 1;
     int err = MPI_SUCCESS, room;
@@ -142,8 +148,10 @@ static int copy_packed(const struct collopt_facts *f, MPI_Datatype type, MPI_Com
     return err;
 }
 
-/* Address 0 is MPI_BOTTOM, but MPICH's MPI_Unpack takes it for a mistake: both addresses are moved to where they are none. */
-static int copy_from_bottom(const struct collopt_facts *f, MPI_Comm comm, char *to, char *from, size_t n)
+/* Address 0 is MPI_BOTTOM, but MPICH's MPI_Unpack takes it for a mistake: both addresses are moved
+ * to where they are none. */
+static int copy_from_bottom(const struct collopt_facts *f, MPI_Comm comm, char *to, char *from,
+                            size_t n)
 {
     static char elsewhere;
     MPI_Aint away, back;
@@ -165,10 +173,13 @@ static int copy_from_bottom(const struct collopt_facts *f, MPI_Comm comm, char *
 /* Copies elements and leaves their gaps alone, or NULL. */
 static const struct collopt_kernel *copier(const struct collopt_facts *f)
 {
-    return collopt_type_size(f->type_id) == (size_t)f->extent ? collopt_kernel(COLLOPT_REPLACE, f->type_id) : NULL;
+    return collopt_type_size(f->type_id) == (size_t)f->extent
+        ? collopt_kernel(COLLOPT_REPLACE, f->type_id)
+        : NULL;
 }
 
-static COLLOPT_OUT_OF_LINE int copy_between_gaps(const struct collopt_comm *c, const struct collopt_facts *f, char *to,
+static COLLOPT_OUT_OF_LINE int copy_between_gaps(const struct collopt_comm *c,
+                                                 const struct collopt_facts *f, char *to,
                                                  char *from, size_t n)
 {
     MPI_Comm comm = collopt_comm_of(c);
@@ -195,10 +206,11 @@ static inline int copy(const struct collopt_execution *e, const struct collopt_s
     return MPI_SUCCESS;
 }
 
-/* ---- strands ------------------------------------------------------------------------------------------------------ */
+/* ---- strands --------------------------------------------------------------------------------- */
 
-/* Waits for what S waits for.  Hosts complete whatever has come while they wait for one message.  The simulator does not, and for
- * its time to be theirs it is asked for all that is waited for before the strand does anything but combine. */
+/* Waits for what S waits for.  Hosts complete whatever has come while they wait for one message.
+ * The simulator does not, and for its time to be theirs it is asked for all that is waited for
+ * before the strand does anything but combine. */
 static int wait_here(struct collopt_execution *e, const struct collopt_step *s)
 {
 #ifdef COLLOPT_HOST_SMPI
@@ -224,7 +236,8 @@ static int wait_here(struct collopt_execution *e, const struct collopt_step *s)
 }
 
 /* Does step S.  Where it WAITS, until S is done; else *done says whether it is. */
-static inline __attribute__((always_inline)) int do_step(struct collopt_execution *e, const struct collopt_step *s, bool waits,
+static inline __attribute__((always_inline)) int do_step(struct collopt_execution *e,
+                                                         const struct collopt_step *s, bool waits,
                                                          bool *done)
 {
     int err = MPI_SUCCESS;
@@ -354,7 +367,7 @@ static COLLOPT_OUT_OF_LINE int run_together(struct collopt_execution *e)
     }
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static COLLOPT_OUT_OF_LINE bool make_scratch(struct collopt_execution *e, size_t size)
 {
@@ -370,7 +383,8 @@ static COLLOPT_OUT_OF_LINE bool make_scratch(struct collopt_execution *e, size_t
 static COLLOPT_OUT_OF_LINE bool make_room(struct collopt_execution *e, size_t room)
 {
     free(e->place);
-    e->place = calloc(room, sizeof *e->place + sizeof *e->request + 2 * sizeof(int) + sizeof *e->arrived);
+    e->place = calloc(room,
+                      sizeof *e->place + sizeof *e->request + 2 * sizeof(int) + sizeof *e->arrived);
     e->room = e->place ? room : 0;
     if (!e->place)
         return false;
@@ -383,14 +397,16 @@ static COLLOPT_OUT_OF_LINE bool make_room(struct collopt_execution *e, size_t ro
     return true;
 }
 
-static COLLOPT_OUT_OF_LINE bool suffice(struct collopt_execution *e, const struct collopt_plan *plan)
+static COLLOPT_OUT_OF_LINE bool suffice(struct collopt_execution *e,
+                                        const struct collopt_plan *plan)
 {
     return (plan->room <= e->room || make_room(e, plan->room))
         && (plan->scratch <= e->scratch_size || make_scratch(e, plan->scratch));
 }
 
-/* A datatype that is not committed is an error, which the host finds in each message.  Where none is its own, it is asked.  MPICH
- * looks at nothing if the count is 0; nobody reads what goes nowhere. */
+/* A datatype that is not committed is an error, which the host finds in each message.  Where none
+ * is its own, it is asked.  MPICH looks at nothing if the count is 0; nobody reads what goes
+ * nowhere. */
 static COLLOPT_OUT_OF_LINE int check_type(const struct collopt_comm *c, struct collopt_plan *plan)
 {
     int err = PMPI_Send(c, 1, plan->facts.type, MPI_PROC_NULL, 0, c->hidden);
@@ -399,8 +415,8 @@ static COLLOPT_OUT_OF_LINE int check_type(const struct collopt_comm *c, struct c
     return err;
 }
 
-int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c, struct collopt_plan *plan, const void *in,
-                            void *out)
+int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c,
+                            struct collopt_plan *plan, const void *in, void *out)
 {
     if ((plan->room > e->room || plan->scratch > e->scratch_size) && !suffice(e, plan))
         return MPI_ERR_NO_MEM;

@@ -18,16 +18,20 @@ struct collopt_plan;
 struct collopt_execution {
     struct collopt_comm *comm;
     const struct collopt_plan *plan;
-    unsigned call;              /* number of the call, the same on all ranks; marks its messages in channels */
+    /* number of the call, the same on all ranks; marks its messages in channels */
+    unsigned call;
     int tags;                   /* the first of its tags, relative to the receiver's */
     bool begun;                 /* strand 0 has posted the message of a step that posts and waits */
     char **place;               /* [COLLOPT_FIRST_SLOT + slots] addresses */
     MPI_Request *request;       /* [bound->messages] */
     int *step;                  /* [strands] the next one of each */
-    int *next;                  /* [messages] in the queue of a link: the next message + 1, -1: the last; 0: not in one */
-    int lates, posteds;         /* sends that wait for room, receives that were posted and have not arrived, in queues */
+    /* [messages] in the queue of a link: the next message + 1, -1: the last; 0: not in one */
+    int *next;
+    /* sends that wait for room, receives that were posted and have not arrived, in queues */
+    int lates, posteds;
     struct collopt_link *sending, *receiving;   /* links that may have such ones */
-    bool *arrived;              /* [messages] receives that have arrived and were not waited for yet */
+    /* [messages] receives that have arrived and were not waited for yet */
+    bool *arrived;
     size_t room;                /* elements of each array */
     char *scratch;
     size_t scratch_size;        /* bytes */
@@ -39,8 +43,8 @@ int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const voi
 /* The same in parts. Begin sends nothing; the caller then sets CALL and TAGS and zeroes the steps.
  * Advance goes on as far as possible without waiting; *DONE: to the end. Clear frees the scratch,
  * after an error or to save memory. */
-int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c, struct collopt_plan *plan, const void *in,
-                            void *out);
+int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c,
+                            struct collopt_plan *plan, const void *in, void *out);
 int collopt_execution_advance(struct collopt_execution *e, bool *done);
 void collopt_execution_clear(struct collopt_execution *e, int err);
 void collopt_execution_free(struct collopt_execution *e);
@@ -54,7 +58,8 @@ int collopt_send_now(struct collopt_execution *e, int message);
 int collopt_try_now(struct collopt_execution *e, int message, bool *done);
 int collopt_wait(struct collopt_comm *c, MPI_Request *request);
 int collopt_test(MPI_Request *request, bool *done);
-int collopt_wait_any(int n, MPI_Request *const request[]);              /* on SMPI: until one of them is complete, and null */
+/* on SMPI: until one of them is complete, and null */
+int collopt_wait_any(int n, MPI_Request *const request[]);
 
 /* While we wait for shared memory the host has to make progress with what the program has begun. */
 struct collopt_nudge {
@@ -72,6 +77,7 @@ void collopt_fold_here(const struct collopt_facts *f, char *to, int operands,
                        const void *const *operand, size_t n);
 /* RIGHT = LEFT op RIGHT by the host, for operations and datatypes that we have no loop for. */
 int collopt_combine_by_host(const struct collopt_facts *f, char *left, char *right, size_t n);
-bool collopt_abandon(struct collopt_execution *e);      /* after an error; true: messages were under way */
+/* after an error; true: messages were under way */
+bool collopt_abandon(struct collopt_execution *e);
 
 #endif

@@ -42,13 +42,15 @@ struct collopt_area collopt_stack;
 _Thread_local struct collopt_area collopt_stack __attribute__((tls_model("initial-exec")));
 #endif
 
-static atomic_bool usable[COLLOPT_GPU_RUNTIMES];        /* once true, for good: the library is kept from being unmapped */
+/* once true, for good: the library is kept from being unmapped */
+static atomic_bool usable[COLLOPT_GPU_RUNTIMES];
 static atomic_bool any;                 /* some are */
 static _Atomic(uint64_t) seen;          /* which libraries there were at the last look */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of looking, and of what is borrowed */
+/* of looking, and of what is borrowed */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uintptr_t first_stack;           /* where that of the first thread began */
 
-/* ---- what is host memory in any case ------------------------------------------------------------------------------ */
+/* ---- what is host memory in any case --------------------------------------------------------- */
 
 /* The first object is the executable, which is never unmapped. */
 static int measure_program(struct dl_phdr_info *info, size_t size, void *data)
@@ -71,8 +73,8 @@ static int measure_program(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-/* From proc(5): where the first thread's stack began, and where the heap begins.  The second field is a name in
- * parentheses, which may contain anything. */
+/* From proc(5): where the first thread's stack began, and where the heap begins.  The second field
+ * is a name in parentheses, which may contain anything. */
 static void read_addresses(void)
 {
     enum { NAME = 2, START_STACK = 28, START_BRK = 47 };
@@ -105,7 +107,8 @@ static void find_stack(void)
 {
 }
 #else
-/* The kernel keeps other mappings away from 128 MiB below the top of the first thread's stack, but no more. */
+/* The kernel keeps other mappings away from 128 MiB below the top of the first thread's stack, but
+ * no more. */
 static struct collopt_area stack_of_first_thread(void)
 {
     const size_t most = (size_t)64 << 20;
@@ -135,11 +138,12 @@ static struct collopt_area stack_of_thread(void)
 /* For the first thread the C library would read all of /proc/self/maps. */
 static void find_stack(void)
 {
-    collopt_stack = getpid() == (pid_t)syscall(SYS_gettid) ? stack_of_first_thread() : stack_of_thread();
+    collopt_stack = getpid() == (pid_t)syscall(SYS_gettid) ? stack_of_first_thread()
+                                                           : stack_of_thread();
 }
 #endif
 
-/* ---- which runtimes there are ------------------------------------------------------------------------------------- */
+/* ---- which runtimes there are ---------------------------------------------------------------- */
 
 struct found {                  /* full names */
     char *library, *needed, *helper;
@@ -197,11 +201,13 @@ static bool take(const struct collopt_gpu_runtime *r, const struct found *found)
 {
     void *library;
 
-    if (!found->library || (r->needs && !found->needed) || !has_node(r->nodes) || !(library = open_again(found->library)))
+    if (!found->library || (r->needs && !found->needed) || !has_node(r->nodes)
+        || !(library = open_again(found->library)))
         return false;
     if (r->find(library))
         return true;
-    collopt_warn_once("%s (%s) cannot be asked whether a buffer is device memory; if some are, set COLLOPT_GPU=native",
+    collopt_warn_once("%s (%s) cannot be asked whether a buffer is device memory; if some are, set "
+                      "COLLOPT_GPU=native",
                       r->name, found->library);
     return false;
 }
@@ -215,7 +221,8 @@ static void look_at(int i, const struct found *found)
         atomic_store_explicit(&usable[i], true, memory_order_release);
         atomic_store_explicit(&any, true, memory_order_release);
     }
-    if (atomic_load_explicit(&usable[i], memory_order_relaxed) && (helper = open_again(found->helper)))
+    if (atomic_load_explicit(&usable[i], memory_order_relaxed)
+        && (helper = open_again(found->helper)))
         r->help(helper);
 }
 
@@ -266,14 +273,15 @@ bool collopt_gpu_ask(const void *p, struct collopt_gpu_memory *m)
 {
     *m = (struct collopt_gpu_memory){ .runtime = NULL };
     for (int i = 0; i < COLLOPT_GPU_RUNTIMES; i++)
-        if (atomic_load_explicit(&usable[i], memory_order_acquire) && collopt_gpu_runtimes[i].owns(p, m)) {
+        if (atomic_load_explicit(&usable[i], memory_order_acquire)
+            && collopt_gpu_runtimes[i].owns(p, m)) {
             m->runtime = &collopt_gpu_runtimes[i];
             return true;
         }
     return false;
 }
 
-/* ---- copies ------------------------------------------------------------------------------------------------------- */
+/* ---- copies ---------------------------------------------------------------------------------- */
 
 bool collopt_gpu_to_host(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n)
 {
@@ -285,7 +293,7 @@ bool collopt_gpu_to_device(const struct collopt_gpu_memory *m, void *to, const v
     return n == 0 || m->runtime->copy(m, to, from, n, true);
 }
 
-/* ---- host memory that is kept ------------------------------------------------------------------------------------- */
+/* ---- host memory that is kept ---------------------------------------------------------------- */
 
 enum { KEPT = 16, LEAST = 64 << 10, ALIGNMENT = 64 };
 

@@ -8,10 +8,11 @@
 
 struct collopt_gpu_runtime;
 
-/* ---- gpu.c: when a question is asked ------------------------------------------------------------------------------ */
+/* ---- gpu.c: when a question is asked --------------------------------------------------------- */
 
 struct collopt_gpu_memory {
-    const struct collopt_gpu_runtime *runtime;  /* NULL: host memory, or managed: the processor may touch it */
+    /* NULL: host memory, or managed: the processor may touch it */
+    const struct collopt_gpu_runtime *runtime;
     void *owner;                /* the runtime's: a context or a device; may be NULL */
     int device;
 };
@@ -21,13 +22,17 @@ struct collopt_area {
     size_t size;
 };
 
-extern struct collopt_area collopt_program;    /* the executable and its data; empty until collopt_gpu_begin() */
-extern uintptr_t collopt_heap;                  /* where the heap of brk() begins; UINTPTR_MAX until then */
-extern char *__curbrk __attribute__((weak));    /* where it ends now (glibc); sbrk(0) is a call, and UCX intercepts it */
+/* the executable and its data; empty until collopt_gpu_begin() */
+extern struct collopt_area collopt_program;
+/* where the heap of brk() begins; UINTPTR_MAX until then */
+extern uintptr_t collopt_heap;
+/* where it ends now (glibc); sbrk(0) is a call, and UCX intercepts it */
+extern char *__curbrk __attribute__((weak));
 #ifdef COLLOPT_ONE_THREAD
 extern struct collopt_area collopt_stack;
 #else
-extern _Thread_local struct collopt_area collopt_stack __attribute__((tls_model("initial-exec")));     /* of this thread */
+/* of this thread */
+extern _Thread_local struct collopt_area collopt_stack __attribute__((tls_model("initial-exec")));
 #endif
 
 void collopt_gpu_begin(void);   /* before the others, once */
@@ -57,24 +62,28 @@ bool collopt_gpu_ask(const void *p, struct collopt_gpu_memory *m);
 
 /* Copies N bytes; false: the runtime failed. */
 bool collopt_gpu_to_host(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n);
-bool collopt_gpu_to_device(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n);
+bool collopt_gpu_to_device(const struct collopt_gpu_memory *m, void *to, const void *from,
+                           size_t n);
 
 /* At least SIZE bytes of host memory, pinned if M's runtime supports it; NULL: none. Kept for
  * later calls. */
 void *collopt_gpu_borrow(const struct collopt_gpu_memory *m, size_t size);
 void collopt_gpu_return(void *memory);
 
-/* ---- gpu_runtimes.c: the runtimes --------------------------------------------------------------------------------- */
+/* ---- gpu_runtimes.c: the runtimes ------------------------------------------------------------ */
 
 struct collopt_gpu_runtime {
     const char *name, *library;         /* for people; how the library's name begins */
-    const char *needs, *but[2]; /* required companion library, by prefix, except these; NULL: none */
+    /* required companion library, by prefix, except these; NULL: none */
+    const char *needs, *but[2];
     const char *helper;         /* optional companion library, by prefix */
     const char *const *nodes;   /* one of these files exists if there is a device; NULL: unknown */
-    bool (*find)(void *library);        /* the functions, in what dlopen() has given; false: they cannot be used */
+    /* the functions, in what dlopen() has given; false: they cannot be used */
+    bool (*find)(void *library);
     void (*help)(void *library);
     bool (*owns)(const void *p, struct collopt_gpu_memory *m);
-    bool (*copy)(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n, bool to_device);
+    bool (*copy)(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n,
+                 bool to_device);
     /* Allocates pinned host memory; tests if it is still pinned (it is lost with its context);
      * frees it. */
     void *(*pin)(const struct collopt_gpu_memory *m, size_t size);

@@ -1,11 +1,13 @@
 /* The runtimes that can tell device memory: CUDA's driver, ROCm's HSA, Level Zero.
  *
- * collopt is built without their headers and linked with none of them.  The prototypes and numbers here are of their public C
- * interfaces, which do not change: cuda.h of CUDA 7 and later (the functions that are versioned, by their versioned names), hsa.h and
- * hsa_ext_amd.h of ROCm 3 and later, hip_runtime_api.h, ze_api.h of Level Zero 1.0 and later.
+ * collopt is built without their headers and linked with none of them.  The prototypes and numbers
+ * here are of their public C interfaces, which do not change: cuda.h of CUDA 7 and later (the
+ * functions that are versioned, by their versioned names), hsa.h and hsa_ext_amd.h of ROCm 3 and
+ * later, hip_runtime_api.h, ze_api.h of Level Zero 1.0 and later.
  *
- * Memory is device memory here if the processor may not touch it, or had better not.  Managed memory (CUDA), shared
- * allocations (Level Zero), and what was allocated in or registered as host memory is host memory. */
+ * Memory is device memory here if the processor may not touch it, or had better not.  Managed
+ * memory (CUDA), shared allocations (Level Zero), and what was allocated in or registered as host
+ * memory is host memory. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -23,7 +25,7 @@ static bool find_function(void *library, const char *name, void *function)
     return *(void **)function != NULL;
 }
 
-/* ---- CUDA: cuda.h ------------------------------------------------------------------------------------------------- */
+/* ---- CUDA: cuda.h ---------------------------------------------------------------------------- */
 
 enum {
     CUDA_SUCCESS = 0,
@@ -67,12 +69,13 @@ static bool cuda_find(void *library)
  * it returns an error. */
 static int cuda_type(const void *p, struct collopt_gpu_memory *m)
 {
-    int attribute[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED, CU_POINTER_ATTRIBUTE_CONTEXT,
-                        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL };
+    int attribute[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
+                        CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL };
     unsigned type = 0, managed = 0;
     void *data[] = { &type, &managed, &m->owner, &m->device };
 
-    if (cuda.ask(4, attribute, data, (uintptr_t)p) != CUDA_SUCCESS || (managed & 0xff))     /* a bool, or an int */
+    /* a bool, or an int */
+    if (cuda.ask(4, attribute, data, (uintptr_t)p) != CUDA_SUCCESS || (managed & 0xff))
         return 0;
     return (int)type;
 }
@@ -82,8 +85,8 @@ static bool cuda_owns(const void *p, struct collopt_gpu_memory *m)
     return cuda_type(p, m) == CU_MEMORYTYPE_DEVICE;
 }
 
-/* Memory of a pool, or mapped by the program itself, belongs to no context: then the thread's, or the device's own.
- * RETAINED: that one is to be released. */
+/* Memory of a pool, or mapped by the program itself, belongs to no context: then the thread's, or
+ * the device's own. RETAINED: that one is to be released. */
 static bool cuda_enter(const struct collopt_gpu_memory *m, bool *retained)
 {
     void *context = m->owner;
@@ -110,7 +113,8 @@ static void cuda_leave(const struct collopt_gpu_memory *m, bool retained)
         cuda.release(m->device);
 }
 
-static bool cuda_copy(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n, bool to_device)
+static bool cuda_copy(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n,
+                      bool to_device)
 {
     bool retained;
     int err;
@@ -154,10 +158,10 @@ static void cuda_unpin(void *p)
     cuda_leave(&m, retained);
 }
 
-/* ---- ROCm: hsa.h, hsa_ext_amd.h, hip_runtime_api.h ----------------------------------------------------------------- */
+/* ---- ROCm: hsa.h, hsa_ext_amd.h, hip_runtime_api.h ------------------------------------------- */
 
-/* HSA is below HIP and below OpenMP's offloading, so it knows what either has allocated, managed memory as the
- * processor's; and unlike HIP's functions its own initialize nothing. */
+/* HSA is below HIP and below OpenMP's offloading, so it knows what either has allocated, managed
+ * memory as the processor's; and unlike HIP's functions its own initialize nothing. */
 
 enum {
     HSA_STATUS_SUCCESS = 0,
@@ -181,7 +185,8 @@ struct hsa_pointer_info {
 };
 
 static struct {
-    int (*ask)(const void *p, struct hsa_pointer_info *info, void *(*alloc)(size_t), uint32_t *agents, uint64_t **agent);
+    int (*ask)(const void *p, struct hsa_pointer_info *info, void *(*alloc)(size_t),
+               uint32_t *agents, uint64_t **agent);
     int (*agent_info)(uint64_t agent, int attribute, void *value);
     int (*copy)(void *to, const void *from, size_t n);
     int (*_Atomic hip_alloc)(void **memory, size_t size, unsigned flags);
@@ -200,7 +205,8 @@ static void hsa_help(void *library)
     int (*alloc)(void **, size_t, unsigned);
     int (*free_memory)(void *);
 
-    if (!find_function(library, "hipHostFree", &free_memory) || !find_function(library, "hipHostMalloc", &alloc))
+    if (!find_function(library, "hipHostFree", &free_memory)
+        || !find_function(library, "hipHostMalloc", &alloc))
         return;
     hsa.hip_free = free_memory;
     hsa.hip_alloc = alloc;
@@ -214,13 +220,14 @@ static int hsa_type(const void *p, bool *gpu)
 
     if (hsa.ask(p, &info, NULL, NULL, NULL) != HSA_STATUS_SUCCESS)
         return HSA_EXT_POINTER_TYPE_UNKNOWN;
-    *gpu = info.owner == 0 || hsa.agent_info(info.owner, HSA_AGENT_INFO_DEVICE, &device) != HSA_STATUS_SUCCESS
+    *gpu = info.owner == 0
+        || hsa.agent_info(info.owner, HSA_AGENT_INFO_DEVICE, &device) != HSA_STATUS_SUCCESS
         || device == HSA_DEVICE_TYPE_GPU;
     return info.type;
 }
 
-/* Further types (graphics, of other processes, mapped by the program) are device memory, or not memory at all, if they are not
- * a processor's. */
+/* Further types (graphics, of other processes, mapped by the program) are device memory, or not
+ * memory at all, if they are not a processor's. */
 static bool hsa_owns(const void *p, struct collopt_gpu_memory *m)
 {
     bool gpu = false;
@@ -230,7 +237,8 @@ static bool hsa_owns(const void *p, struct collopt_gpu_memory *m)
     return type != HSA_EXT_POINTER_TYPE_UNKNOWN && type != HSA_EXT_POINTER_TYPE_LOCKED && gpu;
 }
 
-static bool hsa_copy(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n, bool to_device)
+static bool hsa_copy(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n,
+                     bool to_device)
 {
     (void)m, (void)to_device;
     return hsa.copy(to, from, n) == HSA_STATUS_SUCCESS;
@@ -241,7 +249,9 @@ static void *hsa_pin(const struct collopt_gpu_memory *m, size_t size)
     void *memory = NULL;
 
     (void)m;
-    return hsa.hip_alloc && hsa.hip_alloc(&memory, size, HIP_HOST_MALLOC_PORTABLE) == HIP_SUCCESS ? memory : NULL;
+    return hsa.hip_alloc && hsa.hip_alloc(&memory, size, HIP_HOST_MALLOC_PORTABLE) == HIP_SUCCESS
+        ? memory
+        : NULL;
 }
 
 static bool hsa_pinned(const void *p)
@@ -256,7 +266,7 @@ static void hsa_unpin(void *p)
     hsa.hip_free(p);
 }
 
-/* ---- Level Zero: ze_api.h ------------------------------------------------------------------------------------------ */
+/* ---- Level Zero: ze_api.h -------------------------------------------------------------------- */
 
 enum {
     ZE_RESULT_SUCCESS = 0,
@@ -296,8 +306,10 @@ static struct {
     int (*new_context)(void *driver, const struct ze_desc *desc, void **context);
     int (*ask)(void *context, const void *p, struct ze_properties *properties, void **device);
     int (*new_list)(void *context, void *device, const struct ze_queue_desc *desc, void **list);
-    int (*append)(void *list, void *to, const void *from, size_t n, void *event, uint32_t events, void **wait_for);
-    int (*alloc)(void *context, const struct ze_desc *desc, size_t size, size_t alignment, void **memory);
+    int (*append)(void *list, void *to, const void *from, size_t n, void *event, uint32_t events,
+                  void **wait_for);
+    int (*alloc)(void *context, const struct ze_desc *desc, size_t size, size_t alignment,
+                 void **memory);
     int (*free_memory)(void *context, void *memory);
 } ze;
 
@@ -309,7 +321,8 @@ static struct ze_list {         /* copies through it are complete when they were
     void *device, *list;
     int context;
 } ze_list[ZE_MOST];
-static pthread_mutex_t ze_lock = PTHREAD_MUTEX_INITIALIZER;     /* of the lists: no two threads may append to one */
+/* of the lists: no two threads may append to one */
+static pthread_mutex_t ze_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool ze_functions(void *library)
 {
@@ -323,9 +336,9 @@ static bool ze_functions(void *library)
         && find_function(library, "zeMemFree", &ze.free_memory);
 }
 
-/* A question needs a context, and any context of the driver will do (MPICH and UCX ask by their own, too), so we make
- * one.  A driver is mapped only when the program, or a library, has initialized Level Zero, so zeInit() opens nothing that was
- * not open before. */
+/* A question needs a context, and any context of the driver will do (MPICH and UCX ask by their
+ * own, too), so we make one.  A driver is mapped only when the program, or a library, has
+ * initialized Level Zero, so zeInit() opens nothing that was not open before. */
 static bool ze_find(void *library)
 {
     static const struct ze_desc desc = { .stype = ZE_STRUCTURE_TYPE_CONTEXT_DESC };
@@ -348,7 +361,8 @@ static int ze_type(const void *p, struct collopt_gpu_memory *m)
 
     for (int i = 0; p && i < ze_contexts; i++) {
         m->device = i;
-        if (ze.ask(ze_context[i], p, &properties, &m->owner) == ZE_RESULT_SUCCESS && properties.type != ZE_MEMORY_TYPE_UNKNOWN)
+        if (ze.ask(ze_context[i], p, &properties, &m->owner) == ZE_RESULT_SUCCESS
+            && properties.type != ZE_MEMORY_TYPE_UNKNOWN)
             return properties.type;
     }
     return ZE_MEMORY_TYPE_UNKNOWN;
@@ -379,7 +393,8 @@ static void *ze_list_of(const struct collopt_gpu_memory *m)
     return NULL;
 }
 
-static bool ze_copy(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n, bool to_device)
+static bool ze_copy(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n,
+                    bool to_device)
 {
     bool copied;
     void *list;
@@ -397,7 +412,8 @@ static void *ze_pin(const struct collopt_gpu_memory *m, size_t size)
     static const struct ze_desc desc = { .stype = ZE_STRUCTURE_TYPE_HOST_MEM_ALLOC_DESC };
     void *memory = NULL;
 
-    return ze.alloc(ze_context[m->device], &desc, size, 64, &memory) == ZE_RESULT_SUCCESS ? memory : NULL;
+    return ze.alloc(ze_context[m->device], &desc, size, 64, &memory) == ZE_RESULT_SUCCESS ? memory
+                                                                                          : NULL;
 }
 
 static bool ze_pinned(const void *p)
@@ -415,19 +431,42 @@ static void ze_unpin(void *p)
         ze.free_memory(ze_context[m.device], p);
 }
 
-/* ---- all of them --------------------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
-/* libcuda is mapped only where programs use it, and its device files are made when it is initialized, so they tell nothing.
- * /dev/dxg is Linux under Windows. */
+/* libcuda is mapped only where programs use it, and its device files are made when it is
+ * initialized, so they tell nothing. /dev/dxg is Linux under Windows. */
 static const char *const hsa_nodes[] = { "/dev/kfd", "/dev/dxg", NULL };
 static const char *const ze_nodes[] = { "/dev/dri", "/dev/dxg", NULL };
 
 const struct collopt_gpu_runtime collopt_gpu_runtimes[COLLOPT_GPU_RUNTIMES] = {
-    { .name = "CUDA", .library = "libcuda.so", .find = cuda_find, .owns = cuda_owns, .copy = cuda_copy, .pin = cuda_pin,
-      .pinned = cuda_pinned, .unpin = cuda_unpin },
-    { .name = "ROCm", .library = "libhsa-runtime64.so", .helper = "libamdhip64.so", .nodes = hsa_nodes, .find = hsa_find,
-      .help = hsa_help, .owns = hsa_owns, .copy = hsa_copy, .pin = hsa_pin, .pinned = hsa_pinned, .unpin = hsa_unpin },
-    { .name = "Level Zero", .library = "libze_loader.so", .needs = "libze_", .but = { "libze_tracing", "libze_validation" },
-      .nodes = ze_nodes, .find = ze_find, .owns = ze_owns, .copy = ze_copy, .pin = ze_pin, .pinned = ze_pinned,
+    { .name = "CUDA",
+      .library = "libcuda.so",
+      .find = cuda_find,
+      .owns = cuda_owns,
+      .copy = cuda_copy,
+      .pin = cuda_pin,
+      .pinned = cuda_pinned,
+      .unpin = cuda_unpin },
+    { .name = "ROCm",
+      .library = "libhsa-runtime64.so",
+      .helper = "libamdhip64.so",
+      .nodes = hsa_nodes,
+      .find = hsa_find,
+      .help = hsa_help,
+      .owns = hsa_owns,
+      .copy = hsa_copy,
+      .pin = hsa_pin,
+      .pinned = hsa_pinned,
+      .unpin = hsa_unpin },
+    { .name = "Level Zero",
+      .library = "libze_loader.so",
+      .needs = "libze_",
+      .but = { "libze_tracing", "libze_validation" },
+      .nodes = ze_nodes,
+      .find = ze_find,
+      .owns = ze_owns,
+      .copy = ze_copy,
+      .pin = ze_pin,
+      .pinned = ze_pinned,
       .unpin = ze_unpin },
 };

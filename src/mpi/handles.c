@@ -1,8 +1,10 @@
-/* May a handle mean something else than it did?  Hosts use the handles of what was freed again, so what was learnt of a
- * user's operation or datatype holds as long as the program has freed none since.
+/* May a handle mean something else than it did?  Hosts use the handles of what was freed again, so
+ * what was learnt of a user's operation or datatype holds as long as the program has freed none
+ * since.
  *
- * While one thread is inside MPI_Op_free or MPI_Type_free another may make something new before the first is back, so
- * nothing is trusted then: there are two counts, of frees that have begun and of those that have ended. */
+ * While one thread is inside MPI_Op_free or MPI_Type_free another may make something new before the
+ * first is back, so nothing is trusted then: there are two counts, of frees that have begun and of
+ * those that have ended. */
 #include "config.h"
 
 #include <stdatomic.h>

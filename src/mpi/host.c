@@ -1,5 +1,5 @@
-/* The host's own functions, and the way in: behind the front a module hands over its table, a static archive
- * defines the MPI names itself.
+/* The host's own functions, and the way in: behind the front a module hands over its table, a
+ * static archive defines the MPI names itself.
  *
  * An archive exports MPI_X only. A second PMPI_X would clash with the one in a static libmpi. */
 

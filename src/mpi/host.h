@@ -28,7 +28,8 @@ typedef MPI_Errhandler host_errhandler;
 #if COLLOPT_HAVE_SESSION        /* Open MPI 5.0 has them, and calls itself MPI 3.1 */
 typedef MPI_Session host_session;
 #else
-typedef void *host_session;     /* a newer version of this host may have them: MPI_Session_init only fills one in */
+/* a newer version of this host may have them: MPI_Session_init only fills one in */
+typedef void *host_session;
 #endif
 typedef MPI_Count host_count;
 
@@ -39,8 +40,9 @@ typedef MPI_Count host_count;
  * collopt and the host: for the names of COLLOPT_SERVICES it has the tool's functions, with which
  * an entry point continues the user's call.
  *
- * NULL if the host lacks the name: large-count and persistent functions, X_Allreduce_init (that
- * is MPIX_Allreduce_init), Comm_idup_with_info, Request_get_status_any and its like. On SMPI also Pcontrol, which aborts there. */
+ * NULL if the host lacks the name: large-count and persistent functions, X_Allreduce_init (that is
+ * MPIX_Allreduce_init), Comm_idup_with_info, Request_get_status_any and its like. On SMPI also
+ * Pcontrol, which aborts there. */
 struct collopt_host {
 #define COLLOPT_FIELD(function, id, ID, needs, parameters, arguments) int (*id) parameters;
     COLLOPT_NAMES(COLLOPT_FIELD)
@@ -52,12 +54,15 @@ struct collopt_host {
 extern const struct collopt_host collopt_host;
 # define collopt_next collopt_host
 #else
-extern struct collopt_host collopt_host, collopt_next;  /* filled once, before the first entry point is called */
+/* filled once, before the first entry point is called */
+extern struct collopt_host collopt_host, collopt_next;
 #endif
 
-/* int collopt_entry_Allreduce(const void *in, void *out, int count, host_type type, host_op op, host_comm comm) and so on for
- * every name. An entry point is called only where the host has the name. */
-#define COLLOPT_ENTRY(function, id, ID, needs, parameters, arguments) int collopt_entry_##id parameters;
+/* int collopt_entry_Allreduce(const void *in, void *out, int count, host_type type, host_op op,
+ * host_comm comm) and so on for every name. An entry point is called only where the host has the
+ * name. */
+#define COLLOPT_ENTRY(function, id, ID, needs, parameters, arguments) \
+    int collopt_entry_##id parameters;
 COLLOPT_NAMES(COLLOPT_ENTRY)
 #undef COLLOPT_ENTRY
 void collopt_entry_Pcontrol(int level);          /* the caller then calls the host's */

@@ -1,11 +1,13 @@
-/* Info keys: collopt_allreduce=ring on a communicator says what COLLOPT_ALLREDUCE says for all, and goes before it.
+/* Info keys: collopt_allreduce=ring on a communicator says what COLLOPT_ALLREDUCE says for all, and
+ * goes before it.
  *
- * Neither host keeps a key that it does not know, so they are read where they are given.  Like any hint, what cannot serve a
- * call is passed over without a warning.
+ * Neither host keeps a key that it does not know, so they are read where they are given.  Like any
+ * hint, what cannot serve a call is passed over without a warning.
  *
- * MPI_Comm_set_info and its like are collective, but need not synchronize, and in programs that give keys of others they may not
- * begin to.  So keys wait in the communicator's state.  They are compared when it is taken over.  One that was taken over compares
- * at its next reduction: every rank knows that MPI_Comm_set_info was called, whether with keys of ours or without.  There they
+ * MPI_Comm_set_info and its like are collective, but need not synchronize, and in programs that
+ * give keys of others they may not begin to.  So keys wait in the communicator's state.  They are
+ * compared when it is taken over.  One that was taken over compares at its next reduction: every
+ * rank knows that MPI_Comm_set_info was called, whether with keys of ours or without.  There they
  * are used on all ranks or on none. */
 #include "config.h"
 
@@ -52,15 +54,19 @@ static bool get(MPI_Info info, const char *key, char *value)
 {
     int there = 0;
 
-    return info != MPI_INFO_NULL && PMPI_Info_get(info, key, VALUE - 1, value, &there) == MPI_SUCCESS && there && *value;
+    return info != MPI_INFO_NULL
+        && PMPI_Info_get(info, key, VALUE - 1, value, &there) == MPI_SUCCESS && there && *value;
 }
 #pragma GCC diagnostic pop
 
 /* False, after a sentence in MESSAGE, where VALUE makes no sense. */
-static bool understand(struct given *g, int collective, const char *value, char *message, size_t size)
+static bool understand(struct given *g, int collective, const char *value, char *message,
+                       size_t size)
 {
     g->back = strcmp(value, "auto") == 0;
-    return g->any = g->back || collopt_parse_choice(value, (enum collopt_collective)collective, &g->choice, message, size);
+    return g->any = g->back
+        || collopt_parse_choice(value, (enum collopt_collective)collective, &g->choice, message,
+                                size);
 }
 
 /* Adds INFO's keys to KEYS; were there any? */
@@ -81,7 +87,9 @@ static bool read_keys(MPI_Info info, struct collopt_keys *keys)
     return any;
 }
 
-/* ---- what is wrong with them; rank 0 of the communicator speaks, for that of MPI_COMM_WORLD may not be here ---------------- */
+/* ---- what is wrong with them ----------------------------------------------------------------- */
+
+/* Rank 0 of the communicator speaks, as that of MPI_COMM_WORLD may not be here. */
 
 static const char *nth_collective(int i, const void *data)
 {
@@ -99,13 +107,15 @@ static void tell_mistake(MPI_Info info, const char *key)
     for (int i = 0; i < COLLOPT_COLLECTIVES; i++)
         if (strcmp(name, collopt_collective_names[i]) == 0) {
             if (get(info, key, value) && !understand(&g, i, value, message, sizeof message))
-                collopt_warn_once("info key %s=%s is not understood: %s; it is ignored", key, value, message);
+                collopt_warn_once("info key %s=%s is not understood: %s; it is ignored", key, value,
+                                  message);
             return;
         }
     nearest = collopt_nearest(name, COLLOPT_COLLECTIVES, nth_collective, NULL);
-    collopt_warn_once("%s is not an info key of collopt and is ignored;%s%s%s%s collopt(7) lists them", key,
-                      nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : prefix,
-                      nearest < 0 ? "" : nth_collective(nearest, NULL), nearest < 0 ? "" : "?");
+    collopt_warn_once(
+        "%s is not an info key of collopt and is ignored;%s%s%s%s collopt(7) lists them", key,
+        nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : prefix,
+        nearest < 0 ? "" : nth_collective(nearest, NULL), nearest < 0 ? "" : "?");
 }
 
 static void tell_mistakes(MPI_Info info)
@@ -116,29 +126,35 @@ static void tell_mistakes(MPI_Info info)
     if (info == MPI_INFO_NULL || PMPI_Info_get_nkeys(info, &n))
         return;
     for (int i = 0; i < n; i++)
-        if (PMPI_Info_get_nthkey(info, i, key) == MPI_SUCCESS && strncmp(key, prefix, strlen(prefix)) == 0)
+        if (PMPI_Info_get_nthkey(info, i, key) == MPI_SUCCESS
+            && strncmp(key, prefix, strlen(prefix)) == 0)
             tell_mistake(info, key);
 }
 
-/* ---- comparing and using them ------------------------------------------------------------------------------------------- */
+/* ---- comparing and using them ---------------------------------------------------------------- */
 
 static void use(struct collopt_comm *c, const struct collopt_keys *keys)
 {
     for (int i = 0; i < COLLOPT_COLLECTIVES; i++)
         if (keys->given[i].any)
-            c->wish[i] = (struct collopt_wish){ .given = !keys->given[i].back, .choice = keys->given[i].choice };
+            c->wish[i] = (struct collopt_wish){ .given = !keys->given[i].back,
+                                                .choice = keys->given[i].choice };
     collopt_plans_free(c);
 }
 
 uint64_t collopt_info_waiting(const struct collopt_comm *c)
 {
-    return c->waiting ? collopt_hash_bytes(COLLOPT_HASH_START, c->waiting->value, sizeof c->waiting->value) : COLLOPT_HASH_START;
+    return c->waiting
+        ? collopt_hash_bytes(COLLOPT_HASH_START, c->waiting->value, sizeof c->waiting->value)
+        : COLLOPT_HASH_START;
 }
 
 void collopt_info_compared(struct collopt_comm *c, bool are_alike)
 {
     if (!are_alike && c->rank == 0)
-        collopt_warn_once("the info keys collopt_... differ between the %d ranks of a communicator; they are ignored", c->ranks);
+        collopt_warn_once("the info keys collopt_... differ between the %d ranks of a "
+                          "communicator; they are ignored",
+                          c->ranks);
     if (are_alike && c->waiting)
         use(c, c->waiting);
     free(c->waiting);
@@ -158,7 +174,7 @@ int collopt_info_compare(struct collopt_comm *c, MPI_Comm comm)
     return err;
 }
 
-/* ---- keys that are given ------------------------------------------------------------------------------------------------- */
+/* ---- keys that are given --------------------------------------------------------------------- */
 
 static void wait_with(struct collopt_comm *c, MPI_Info info)
 {
@@ -191,16 +207,18 @@ void collopt_info_later(MPI_Comm *made, MPI_Info info)
     }
     if (collopt_speaks())
         tell_mistakes(info);
-    collopt_warn("the info keys collopt_... of an MPI_Comm_idup_with_info are ignored: the communicator is not there yet");
+    collopt_warn("the info keys collopt_... of an MPI_Comm_idup_with_info are ignored: the "
+                 "communicator is not there yet");
 }
 
-/* Every rank of COMM comes here, with keys of ours or without.  Where the ranks were not asked in MPI_Init, some may be without
- * collopt's consent, and nothing can be compared. */
+/* Every rank of COMM comes here, with keys of ours or without.  Where the ranks were not asked in
+ * MPI_Init, some may be without collopt's consent, and nothing can be compared. */
 void collopt_info_take(MPI_Comm comm, MPI_Info info)
 {
     struct collopt_comm *c = collopt_world_agreed() ? collopt_comm_find(comm) : NULL;
 
-    if (!c || c->status == COLLOPT_INTERCOMM || c->status == COLLOPT_REFUSED || !collopt_comm_inside(c))
+    if (!c || c->status == COLLOPT_INTERCOMM || c->status == COLLOPT_REFUSED
+        || !collopt_comm_inside(c))
         return;
     wait_with(c, info);
     if (c->status == COLLOPT_ENGAGED && c->ranks == 1)
@@ -209,7 +227,8 @@ void collopt_info_take(MPI_Comm comm, MPI_Info info)
         c->keys_due = true;
 }
 
-bool collopt_info_select(const struct collopt_comm *c, const struct collopt_problem *p, struct collopt_decision *d)
+bool collopt_info_select(const struct collopt_comm *c, const struct collopt_problem *p,
+                         struct collopt_decision *d)
 {
     const struct collopt_wish *wish = &c->wish[p->collective];
     const char *why;
@@ -219,8 +238,10 @@ bool collopt_info_select(const struct collopt_comm *c, const struct collopt_prob
         return false;
     name_key((int)p->collective, key, sizeof key);
     if (!collopt_choice_usable(&wish->choice, p, &why)) {
-        collopt_say(COLLOPT_LOG_DECIDE, "info key %s=%s cannot serve %d ranks, %zu bytes: %s; the next choice is used", key,
-                    wish->choice.algorithm ? wish->choice.algorithm->name : "host", p->ranks, p->count * p->size, why);
+        collopt_say(COLLOPT_LOG_DECIDE,
+                    "info key %s=%s cannot serve %d ranks, %zu bytes: %s; the next choice is used",
+                    key, wish->choice.algorithm ? wish->choice.algorithm->name : "host", p->ranks,
+                    p->count * p->size, why);
         return false;
     }
     d->choice = wish->choice;

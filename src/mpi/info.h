@@ -22,6 +22,7 @@ void collopt_info_compared(struct collopt_comm *c, bool are_alike);
 /* Compares them on COMM, collectively, if due. */
 int collopt_info_compare(struct collopt_comm *c, MPI_Comm comm);
 /* The choice by info keys for P; false: none that is usable. */
-bool collopt_info_select(const struct collopt_comm *c, const struct collopt_problem *p, struct collopt_decision *d);
+bool collopt_info_select(const struct collopt_comm *c, const struct collopt_problem *p,
+                         struct collopt_decision *d);
 
 #endif

@@ -1,4 +1,5 @@
-/* From MPI_Init to MPI_Finalize: the first agreement, switching by MPI_Pcontrol, the report at the end. */
+/* From MPI_Init to MPI_Finalize: the first agreement, switching by MPI_Pcontrol, the report at the
+ * end. */
 #include "config.h"
 
 #include <limits.h>
@@ -31,7 +32,8 @@ static void prepare(void)
 
     if (collopt_kernels_init(collopt_settings()->isa, message, sizeof message))
         collopt_warn("COLLOPT_ISA: %s", message);
-    atomic_store_explicit(&collopt_reporting, collopt_settings()->report != NULL, memory_order_relaxed);
+    atomic_store_explicit(&collopt_reporting, collopt_settings()->report != NULL,
+                          memory_order_relaxed);
     collopt_gpu_begin();
     if (!collopt_settings()->on)
         atomic_store_explicit(&collopt_switched_on, false, memory_order_relaxed);
@@ -76,7 +78,8 @@ static int at_end(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* Tools may take MPI_Finalize past us. Attributes of MPI_COMM_SELF are deleted first in it, while all of MPI still works. */
+/* Tools may take MPI_Finalize past us. Attributes of MPI_COMM_SELF are deleted first in it, while
+ * all of MPI still works. */
 static void listen_for_end(void)
 {
     int key = MPI_KEYVAL_INVALID;
@@ -96,7 +99,8 @@ void collopt_begin(void)
     if (atomic_exchange(&begun, true))
         return;
     collopt_prepare();
-    collopt_gpu_possible();     /* its first look takes 0.5 ms, which the first reduction is not to pay */
+    /* its first look takes 0.5 ms, which the first reduction is not to pay */
+    collopt_gpu_possible();
     listen_for_end();
     look_for_parent();
     collopt_agree_on_world();
@@ -109,10 +113,12 @@ void collopt_begin(void)
     since = collopt_now();
 }
 
-/* Programs make this call for other tools, so it means something to us only where the user says so, alike on all ranks. */
+/* Programs make this call for other tools, so it means something to us only where the user says so,
+ * alike on all ranks. */
 void collopt_control(int level)
 {
-    if (!collopt_settings()->pcontrol || level < 0 || level > 2 || (level > 0 && !collopt_settings()->on))
+    if (!collopt_settings()->pcontrol || level < 0 || level > 2
+        || (level > 0 && !collopt_settings()->on))
         return;
     if (level > 0 && collopt_world_asked() && !collopt_world_agreed())
         return;
@@ -123,7 +129,7 @@ void collopt_control(int level)
     atomic_store_explicit(&collopt_switched_on, level > 0, memory_order_relaxed);
 }
 
-/* ---- the report ---------------------------------------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 /* If a child could not gather or pack its sums, an empty message arrives and its numbers are
  * missing; rank 0 cannot know. */
@@ -133,10 +139,13 @@ static void merge_child(struct collopt_report *r, int child, MPI_Comm comm)
     int bytes = 0;
     char *packed;
 
-    if (PMPI_Probe(child, COLLOPT_TAG_REPORT, comm, &status) || PMPI_Get_count(&status, MPI_BYTE, &bytes))
+    if (PMPI_Probe(child, COLLOPT_TAG_REPORT, comm, &status)
+        || PMPI_Get_count(&status, MPI_BYTE, &bytes))
         return;
     packed = malloc((size_t)bytes + 1);
-    if (!PMPI_Recv(packed, packed ? bytes : 0, MPI_BYTE, child, COLLOPT_TAG_REPORT, comm, MPI_STATUS_IGNORE) && packed && r && bytes > 0)
+    if (!PMPI_Recv(packed, packed ? bytes : 0, MPI_BYTE, child, COLLOPT_TAG_REPORT, comm,
+                   MPI_STATUS_IGNORE)
+        && packed && r && bytes > 0)
         collopt_report_merge(r, packed, (size_t)bytes);
     free(packed);
 }
@@ -178,7 +187,8 @@ static void name_file(char *name, size_t size, const char *where)
 static void report(const char *where, const char *rules)
 {
     struct collopt_report *r = collopt_report_gather(since > 0 ? collopt_now() - since : 0);
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", host[MPI_MAX_PROCESSOR_NAME] = "", name[PATH_MAX];
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", host[MPI_MAX_PROCESSOR_NAME] = "",
+         name[PATH_MAX];
     int rank = 0, ranks = 1, length;
     const struct collopt_world *world = collopt_world();
 

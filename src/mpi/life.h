@@ -3,7 +3,8 @@
 #define COLLOPT_MPI_LIFE_H
 
 void collopt_begin(void);               /* after MPI_Init, by all ranks of MPI_COMM_WORLD */
-void collopt_prepare(void);             /* the part that needs no MPI_Init, for processes that use sessions only */
+/* the part that needs no MPI_Init, for processes that use sessions only */
+void collopt_prepare(void);
 void collopt_end(void);                 /* before MPI_Finalize */
 void collopt_control(int level);        /* MPI_Pcontrol */
 

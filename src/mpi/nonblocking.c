@@ -19,7 +19,8 @@
 
 enum {
     LINE = COLLOPT_SHM_LINE,
-    PART = 16                   /* one rank's input is at most 1 / PART of the room behind its segment */
+    /* one rank's input is at most 1 / PART of the room behind its segment */
+    PART = 16
 };
 
 struct from {                   /* what a rank has written */
@@ -222,7 +223,8 @@ static const char *data(const struct collopt_operation *op, int rank)
 /* Ranks that have called something else find another mark. */
 static uint32_t mark_of(const struct collopt_operation *op)
 {
-    uint64_t what = (op->bytes * COLLOPT_COLLECTIVES + op->collective) * COLLOPT_HASH_PRIME + (uint64_t)op->root;
+    uint64_t what = (op->bytes * COLLOPT_COLLECTIVES + op->collective) * COLLOPT_HASH_PRIME
+        + (uint64_t)op->root;
 
     return (uint32_t)(what ^ what >> 32);
 }
@@ -369,7 +371,8 @@ int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm 
 /* ---- completing ------------------------------------------------------------------------------ */
 
 /* Has the rank's record of OP come? Those before it are done. */
-static bool has_come(const struct collopt_nonblocking *n, struct collopt_operation *op, struct from *f)
+static bool has_come(const struct collopt_nonblocking *n, struct collopt_operation *op,
+                     struct from *f)
 {
     const struct collopt_record *record;
 

@@ -3,11 +3,11 @@
  * Each rank of a communicator has a journal (shm/journal.h) and writes its input there at each
  * nonblocking reduction. All ranks make these calls in one order, so each rank numbers them alike.
  * A rank also completes them in that order, whichever the program waits for: the inputs of number N
- * arrive after those of N - 1. Nothing is acknowledged on the way; a journal grows until its readers
- * have passed what is in it.
+ * arrive after those of N - 1. Nothing is acknowledged on the way; a journal grows until its
+ * readers have passed what is in it.
  *
- * What is decided here is decided alike on all ranks without asking them: nonblocking calls must not
- * wait for anybody. What one rank alone lacks is an error of its own. */
+ * What is decided here is decided alike on all ranks without asking them: nonblocking calls must
+ * not wait for anybody. What one rank alone lacks is an error of its own. */
 #ifndef COLLOPT_MPI_NONBLOCKING_H
 #define COLLOPT_MPI_NONBLOCKING_H
 
@@ -17,7 +17,8 @@ struct collopt_call;
 struct collopt_comm;
 struct collopt_operation;
 
-/* Fills in OP from CALL, on C, which is taken over and on one node. NULL, or why the host serves it. */
+/* Fills in OP from CALL, on C, which is taken over and on one node. NULL, or why the host serves
+ * it. */
 const char *collopt_nonblocking_describe(struct collopt_operation *op, struct collopt_comm *c,
                                          struct collopt_call *call);
 /* Starts it. An error code: this rank cannot, and nothing was started. */

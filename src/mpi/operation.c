@@ -110,8 +110,10 @@ static bool make_scratch(struct collopt_operation *op)
 
     if (!op->packed || op->mine == 0)
         return true;
-    before = from < 0 ? (ptrdiff_t)rounded_up((size_t)-from, ALIGNMENT) : -(from / ALIGNMENT * ALIGNMENT);
-    op->scratch = aligned_alloc(ALIGNMENT, rounded_up((size_t)(before + to), ALIGNMENT) + ALIGNMENT);
+    before = from < 0 ? (ptrdiff_t)rounded_up((size_t)-from, ALIGNMENT)
+                      : -(from / ALIGNMENT * ALIGNMENT);
+    op->scratch = aligned_alloc(ALIGNMENT,
+                                rounded_up((size_t)(before + to), ALIGNMENT) + ALIGNMENT);
     op->aside = op->scratch ? op->scratch + before : NULL;
     return op->scratch != NULL;
 }
@@ -271,8 +273,8 @@ void collopt_operation_begin(struct collopt_operation *op)
     op->seen = 0;
     op->seconds = 0;
     if (may_be_on_device(op) && collopt_gpu_possible())
-        op->err = collopt_stage_begin(&op->facts, op->count, op->operands > 0 ? op->mine : 0, &op->in,
-                                      &op->out, &op->staging);
+        op->err = collopt_stage_begin(&op->facts, op->count, op->operands > 0 ? op->mine : 0,
+                                      &op->in, &op->out, &op->staging);
 }
 
 void collopt_operation_copy_in(struct collopt_operation *op, char *to)

@@ -1,8 +1,8 @@
 /* The messages of schedules: by shared memory (src/shm), or by the host.
  *
- * A tag is the receiver's context id, the number of the call and the strand, from its highest digits to its lowest.  The
- * number of the call keeps messages that an error has left behind from those of a later call.  The last number is
- * reserved for messages that set up channels. */
+ * A tag is the receiver's context id, the number of the call and the strand, from its highest
+ * digits to its lowest.  The number of the call keeps messages that an error has left behind from
+ * those of a later call.  The last number is reserved for messages that set up channels. */
 #include "config.h"
 
 #include "mpi/comm.h"
@@ -14,7 +14,8 @@
 #include "schedule/schedule.h"
 
 /* A message in several places: its datatype holds addresses, so it is made for this call only. */
-static int absolute_type(const struct collopt_execution *e, const struct collopt_wire *w, MPI_Datatype *made)
+static int absolute_type(const struct collopt_execution *e, const struct collopt_wire *w,
+                         MPI_Datatype *made)
 {
     MPI_Aint base[e->plan->bound->slots + COLLOPT_FIRST_SLOT];
 
@@ -27,8 +28,8 @@ static int absolute_type(const struct collopt_execution *e, const struct collopt
     return collopt_wire_type(e->plan, w, base, made);
 }
 
-static int start(const struct collopt_execution *e, const struct collopt_wire *w, void *at, int count, MPI_Datatype type,
-                 MPI_Request *request)
+static int start(const struct collopt_execution *e, const struct collopt_wire *w, void *at,
+                 int count, MPI_Datatype type, MPI_Request *request)
 {
     if (w->message->send)
         return PMPI_Isend(at, count, type, w->peer, e->tags + w->tag, e->comm->hidden, request);
@@ -78,10 +79,12 @@ int collopt_test_message(struct collopt_execution *e, int message, bool *done)
     return *done ? MPI_SUCCESS : collopt_test(&e->request[message], done);
 }
 
-/* Nothing but this message is waited for, and its channel is there: then so many looks at it alone see it soonest. */
+/* Nothing but this message is waited for, and its channel is there: then so many looks at it alone
+ * see it soonest. */
 static inline void look_closely(const struct collopt_execution *e, int message, unsigned *polls)
 {
-    enum { CLOSELY = 64 };      /* divides the number of looks after which the host makes progress */
+    /* divides the number of looks after which the host makes progress */
+    enum { CLOSELY = 64 };
     const struct collopt_link *l = e->plan->wire[message].link;
 
     if (e->comm->yields || !l || l->outgoing || !l->open || l->closed || e->lates + e->posteds > 0
@@ -111,7 +114,8 @@ static int poll(struct collopt_execution *e, int message)
     }
 }
 
-/* The host may wait only for what is its own, and while no message of ours waits for room or is to be stored. */
+/* The host may wait only for what is its own, and while no message of ours waits for room or is to
+ * be stored. */
 int collopt_wait_message(struct collopt_execution *e, int message)
 {
     const struct collopt_wire *w = &e->plan->wire[message];
@@ -135,8 +139,8 @@ int collopt_receive_now(struct collopt_execution *e, int message)
     if (w->link)
         return poll(e, message);
     if (host_may_wait(e, w))
-        return PMPI_Recv(e->place[w->place] + w->at, w->count, w->type, w->peer, e->tags + w->tag, e->comm->hidden,
-                         MPI_STATUS_IGNORE);
+        return PMPI_Recv(e->place[w->place] + w->at, w->count, w->type, w->peer, e->tags + w->tag,
+                         e->comm->hidden, MPI_STATUS_IGNORE);
     if ((err = collopt_post(e, message)))
         return err;
     return collopt_wait_message(e, message);
@@ -148,13 +152,15 @@ int collopt_send_now(struct collopt_execution *e, int message)
     int err;
 
     if (host_may_wait(e, w))
-        return PMPI_Send(e->place[w->place] + w->at, w->count, w->type, w->peer, e->tags + w->tag, e->comm->hidden);
+        return PMPI_Send(e->place[w->place] + w->at, w->count, w->type, w->peer, e->tags + w->tag,
+                         e->comm->hidden);
     if ((err = collopt_post(e, message)))
         return err;
     return collopt_wait_message(e, message);
 }
 
-/* A receive from a channel needs no posting where nothing else is posted, and a strand is alone here. */
+/* A receive from a channel needs no posting where nothing else is posted, and a strand is alone
+ * here. */
 int collopt_try_now(struct collopt_execution *e, int message, bool *done)
 {
     const struct collopt_wire *w = &e->plan->wire[message];
@@ -169,8 +175,8 @@ int collopt_try_now(struct collopt_execution *e, int message, bool *done)
     return err;
 }
 
-/* Receives are cancelled, sends left to themselves: the communicator is in the state that the host's error left it in.  True if
- * anything was under way. */
+/* Receives are cancelled, sends left to themselves: the communicator is in the state that the
+ * host's error left it in.  True if anything was under way. */
 bool collopt_abandon(struct collopt_execution *e)
 {
     bool any = false;

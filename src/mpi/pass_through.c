@@ -6,10 +6,12 @@
 #include "mpi/host.h"
 #include "schedule/schedule.h"
 
-#define ROOTED(id)  (call->large ? collopt_host.id##_c(in, out, (host_count)n, type, op, call->root, comm) \
-                                 : collopt_host.id(in, out, (int)n, type, op, call->root, comm))
-#define VECTOR(id)  (call->large ? collopt_host.id##_c(in, out, (host_count)n, type, op, comm) \
-                                 : collopt_host.id(in, out, (int)n, type, op, comm))
+#define ROOTED(id) \
+    (call->large ? collopt_host.id##_c(in, out, (host_count)n, type, op, call->root, comm) \
+                 : collopt_host.id(in, out, (int)n, type, op, call->root, comm))
+#define VECTOR(id) \
+    (call->large ? collopt_host.id##_c(in, out, (host_count)n, type, op, comm) \
+                 : collopt_host.id(in, out, (int)n, type, op, comm))
 
 int collopt_hand_over(const struct collopt_call *call)
 {

@@ -3,9 +3,9 @@
  * MPI_Allreduce_init and its like make two slots there for the input of each rank. MPI_Start number
  * N publishes the input in slot N mod 2. So operations may be started in any order.
  *
- * An operation is complete on a rank only when all ranks have started it, and a rank starts it again
- * only when it is complete there. So when a rank starts number N + 2, all ranks have started N + 1
- * and have read what it published as N. Two slots are enough, without acknowledgements. */
+ * An operation is complete on a rank only when all ranks have started it, and a rank starts it
+ * again only when it is complete there. So when a rank starts number N + 2, all ranks have started
+ * N + 1 and have read what it published as N. Two slots are enough, without acknowledgements. */
 #ifndef COLLOPT_MPI_PERSISTENT_H
 #define COLLOPT_MPI_PERSISTENT_H
 

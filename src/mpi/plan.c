@@ -1,8 +1,10 @@
-/* Plans: a schedule bound to a count, a datatype and an operation, kept per communicator for the next call like it.
+/* Plans: a schedule bound to a count, a datatype and an operation, kept per communicator for the
+ * next call like it.
  *
- * Three things are remembered: the schedule (whatever the count), the plan (the schedule bound to a count, with the
- * host's datatypes for messages in several pieces), and, for calls that go to the host, that they do.  A plan for
- * handles of the user's own is used again only if all that was learnt of them is the same. */
+ * Three things are remembered: the schedule (whatever the count), the plan (the schedule bound to a
+ * count, with the host's datatypes for messages in several pieces), and, for calls that go to the
+ * host, that they do.  A plan for handles of the user's own is used again only if all that was
+ * learnt of them is the same. */
 #include "config.h"
 
 #include <limits.h>
@@ -34,8 +36,16 @@
 #include "select/reproducible.h"
 #include "settings/settings.h"
 
-/* Limits on the plans that a communicator keeps.  A plan weighs its steps, of some 100 bytes each, and a fixed part. */
-enum { SCHEDULES = 64, ALIGNMENT = 64, PLANS = 256, PLANS_PER_RANK = 4, WEIGHT = 1 << 18, PLAN_WEIGHT = 8 };
+/* Limits on the plans that a communicator keeps.  A plan weighs its steps, of some 100 bytes each,
+ * and a fixed part. */
+enum {
+    SCHEDULES = 64,
+    ALIGNMENT = 64,
+    PLANS = 256,
+    PLANS_PER_RANK = 4,
+    WEIGHT = 1 << 18,
+    PLAN_WEIGHT = 8
+};
 
 struct kept {                   /* a schedule and what it was built for */
     const struct collopt_algorithm *algorithm;
@@ -51,16 +61,18 @@ struct collopt_schedules {
     int n, oldest;
 };
 
-/* ---- schedules ------------------------------------------------------------------------------------------------ */
+/* ---- schedules ------------------------------------------------------------------------------- */
 
-static bool fits(const struct kept *k, const struct collopt_algorithm *a, const struct collopt_problem *p, unsigned how)
+static bool fits(const struct kept *k, const struct collopt_algorithm *a,
+                 const struct collopt_problem *p, unsigned how)
 {
     return k->algorithm == a && k->segments == p->segments && k->root == p->root && k->how == how
         && k->counted == (p->counts != NULL) && k->commutative == p->commutative
         && memcmp(k->value, p->value, sizeof k->value) == 0;
 }
 
-static const struct collopt_schedule *schedule_for(struct collopt_comm *c, const struct collopt_algorithm *a,
+static const struct collopt_schedule *schedule_for(struct collopt_comm *c,
+                                                   const struct collopt_algorithm *a,
                                                    const struct collopt_problem *p, unsigned how)
 {
     struct collopt_schedules *s = c->schedules;
@@ -79,13 +91,14 @@ static const struct collopt_schedule *schedule_for(struct collopt_comm *c, const
     struct kept *k = &s->list[s->n < SCHEDULES ? s->n++ : s->oldest++ % SCHEDULES];
 
     collopt_schedule_free(k->schedule);
-    *k = (struct kept){ .algorithm = a, .segments = p->segments, .root = p->root, .how = how, .counted = p->counts != NULL,
-                        .commutative = p->commutative, .schedule = fresh };
+    *k = (struct kept){ .algorithm = a, .segments = p->segments, .root = p->root, .how = how,
+                        .counted = p->counts != NULL, .commutative = p->commutative,
+                        .schedule = fresh };
     memcpy(k->value, p->value, sizeof k->value);
     return fresh;
 }
 
-/* ---- the messages as the host is told them ---------------------------------------------------------------------- */
+/* ---- the messages as the host is told them --------------------------------------------------- */
 
 /* Where a run of the user's memory may be the last in it, its last gap may not be there. */
 static bool ends_memory(const struct collopt_plan *plan, const struct collopt_run *r)
@@ -93,16 +106,19 @@ static bool ends_memory(const struct collopt_plan *plan, const struct collopt_ru
     return r->place < COLLOPT_FIRST_SLOT && r->at + r->n == plan->end[r->place];
 }
 
-/* The bytes of a message with gaps go as they lie, up to the end of the last element's data.  An earlier run that ends the
- * user's memory sends its own first bytes in the place of its last gap: what is received as a gap means nothing. */
-static int pieces_of(const struct collopt_plan *plan, const struct collopt_wire *w, const MPI_Aint *base, int *length, MPI_Aint *at)
+/* The bytes of a message with gaps go as they lie, up to the end of the last element's data.  An
+ * earlier run that ends the user's memory sends its own first bytes in the place of its last gap:
+ * what is received as a gap means nothing. */
+static int pieces_of(const struct collopt_plan *plan, const struct collopt_wire *w,
+                     const MPI_Aint *base, int *length, MPI_Aint *at)
 {
     const struct collopt_message *m = w->message;
     int n = 0;
 
     for (int i = 0; i < m->runs; i++) {
         const struct collopt_run *r = &m->run[i];
-        bool last = i == m->runs - 1, fill = w->units > 1 && m->send && !last && ends_memory(plan, r);
+        bool last = i == m->runs - 1,
+             fill = w->units > 1 && m->send && !last && ends_memory(plan, r);
         int gap = w->units > 1 && (last || fill) ? plan->tail : 0;
 
         at[n] = base[r->place] + (MPI_Aint)r->at * plan->facts.extent;
@@ -115,13 +131,16 @@ static int pieces_of(const struct collopt_plan *plan, const struct collopt_wire 
     return n;
 }
 
-int collopt_wire_type(const struct collopt_plan *plan, const struct collopt_wire *w, const MPI_Aint *base, MPI_Datatype *made)
+int collopt_wire_type(const struct collopt_plan *plan, const struct collopt_wire *w,
+                      const MPI_Aint *base, MPI_Datatype *made)
 {
     size_t room = 2 * (size_t)w->message->runs;
     int err = MPI_ERR_NO_MEM, *length = malloc(room * sizeof *length);
     MPI_Aint *at = malloc(room * sizeof *at);
 
-    if (length && at && !(err = PMPI_Type_create_hindexed(pieces_of(plan, w, base, length, at), length, at, w->unit, made)))
+    if (length && at
+        && !(err = PMPI_Type_create_hindexed(pieces_of(plan, w, base, length, at), length, at,
+                                             w->unit, made)))
         err = PMPI_Type_commit(made);
     free(length);
     free(at);
@@ -129,7 +148,8 @@ int collopt_wire_type(const struct collopt_plan *plan, const struct collopt_wire
 }
 
 /* All runs are in one place, from which displacements count. */
-static int make_type(const struct collopt_plan *plan, const struct collopt_wire *w, MPI_Datatype *made)
+static int make_type(const struct collopt_plan *plan, const struct collopt_wire *w,
+                     MPI_Datatype *made)
 {
     MPI_Aint base[plan->bound->slots + COLLOPT_FIRST_SLOT];
 
@@ -146,10 +166,13 @@ static bool one_place(const struct collopt_message *m)
 }
 
 /* Both ends know the length, and decide alike. */
-static bool carries_gaps(const struct collopt_plan *plan, const struct collopt_message *m, bool near)
+static bool carries_gaps(const struct collopt_plan *plan, const struct collopt_message *m,
+                         bool near)
 {
-    const size_t eager = 4000;          /* bytes that Open MPI sends without waiting for the receiver, at least */
-    bool eager_without = m->n * plan->facts.size <= eager && m->n * (size_t)plan->facts.extent > eager;
+    /* bytes that Open MPI sends without waiting for the receiver, at least */
+    const size_t eager = 4000;
+    bool eager_without = m->n * plan->facts.size <= eager
+        && m->n * (size_t)plan->facts.extent > eager;
 
     return plan->gaps && (near || !(plan->eager && eager_without));
 }
@@ -159,11 +182,13 @@ static bool is_derived(const struct collopt_facts *f)
     return !f->lasting && !f->but_op;
 }
 
-/* Do the data of the user's datatype lie in the order in which they are sent?  An element whose bytes say where they lie, which takes
- * two bytes each, is packed twice.  No for a datatype that cannot be packed, as it is not committed. */
+/* Do the data of the user's datatype lie in the order in which they are sent?  An element whose
+ * bytes say where they lie, which takes two bytes each, is packed twice.  No for a datatype that
+ * cannot be packed, as it is not committed. */
 static bool lies_in_order(const struct collopt_comm *c, const struct collopt_facts *f)
 {
-    enum { MOST = 4096 };       /* bytes; of longer elements packing is a small part of what they take */
+    /* bytes; of longer elements packing is a small part of what they take */
+    enum { MOST = 4096 };
     unsigned char lying[MOST], packed[MOST];
 
     if (!f->dense || f->size > MOST)
@@ -173,15 +198,15 @@ static bool lies_in_order(const struct collopt_comm *c, const struct collopt_fac
 
         for (size_t i = 0; i < f->size; i++)
             lying[i] = (unsigned char)(i >> 8 * part);
-        if (PMPI_Pack(lying, 1, f->type, packed, MOST, &position, c->hidden) || (size_t)position != f->size
-            || memcmp(lying, packed, f->size) != 0)
+        if (PMPI_Pack(lying, 1, f->type, packed, MOST, &position, c->hidden)
+            || (size_t)position != f->size || memcmp(lying, packed, f->size) != 0)
             return false;
     }
     return true;
 }
 
-/* Are its bytes in memory those of a message?  A datatype of the user's may have its data in another order, and another rank's
- * for the same data in yet another. */
+/* Are its bytes in memory those of a message?  A datatype of the user's may have its data in
+ * another order, and another rank's for the same data in yet another. */
 static bool is_plain(const struct collopt_plan *plan)
 {
     return plan->ordered || (plan->facts.dense && !is_derived(&plan->facts));
@@ -195,16 +220,23 @@ static bool set_wire(struct collopt_comm *c, struct collopt_plan *plan, const bo
     bool gaps = carries_gaps(plan, m, near && near[m->peer]);
     MPI_Datatype unit = gaps ? MPI_BYTE : plan->facts.type;
     int units = gaps ? (int)plan->facts.extent : 1;
-    struct collopt_peer peer = collopt_peer(c, m->peer), receiver = collopt_peer(c, m->send ? m->peer : c->rank);
+    struct collopt_peer peer = collopt_peer(c, m->peer),
+                        receiver = collopt_peer(c, m->send ? m->peer : c->rank);
 
-    *w = (struct collopt_wire){ .peer = peer.rank, .tag = receiver.tags + m->tag % COLLOPT_STRAND_TAGS,
+    *w = (struct collopt_wire){ .peer = peer.rank,
+                                .tag = receiver.tags + m->tag % COLLOPT_STRAND_TAGS,
                                 .count = (int)m->n * units - (gaps ? plan->tail : 0),
-                                .place = m->run[0].place, .at = (ptrdiff_t)m->run[0].at * plan->facts.extent,
-                                .type = unit, .unit = unit, .units = units, .message = m };
+                                .place = m->run[0].place,
+                                .at = (ptrdiff_t)m->run[0].at * plan->facts.extent,
+                                .type = unit,
+                                .unit = unit,
+                                .units = units,
+                                .message = m };
     w->bytes = gaps ? (size_t)w->count : m->n * plan->facts.size;
     w->flat = is_plain(plan) || (gaps && m->runs == 1);
     if (near && near[m->peer]
-        && !(w->link = collopt_shm_link(c, m->peer, m->tag % COLLOPT_STRAND_TAGS, m->send, w->bytes)))
+        && !(w->link = collopt_shm_link(c, m->peer, m->tag % COLLOPT_STRAND_TAGS, m->send,
+                                        w->bytes)))
         return false;
     plan->derived |= w->link && is_derived(&plan->facts);
     if (m->send)
@@ -255,10 +287,11 @@ static void free_wires(struct collopt_plan *plan)
         }
 }
 
-/* ---- scratch ----------------------------------------------------------------------------------------------------- */
+/* ---- scratch --------------------------------------------------------------------------------- */
 
-/* Elements keep their extent in scratch, and an operation may touch the whole of it, so a slot spans all gaps.  Element 0 is
- * aligned, wherever its bytes begin, as the user's own would be: operations may be compiled for that. */
+/* Elements keep their extent in scratch, and an operation may touch the whole of it, so a slot
+ * spans all gaps.  Element 0 is aligned, wherever its bytes begin, as the user's own would be:
+ * operations may be compiled for that. */
 static void lay_out(struct collopt_plan *plan)
 {
     const struct collopt_facts *f = &plan->facts;
@@ -268,11 +301,13 @@ static void lay_out(struct collopt_plan *plan)
 
     for (int i = 0; i < slots; i++) {
         ptrdiff_t last = ((ptrdiff_t)plan->bound->slot[i] - 1) * f->extent;
-        ptrdiff_t from = f->low + (last < 0 ? last : 0), to = f->high + (last > 0 ? last : 0), before;
+        ptrdiff_t from = f->low + (last < 0 ? last : 0), to = f->high + (last > 0 ? last : 0),
+                  before;
 
         if (plan->bound->slot[i] == 0)
             continue;
-        before = from < 0 ? (-from + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT : -(from / ALIGNMENT * ALIGNMENT);
+        before = from < 0 ? (-from + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT
+                          : -(from / ALIGNMENT * ALIGNMENT);
         plan->slot[i] = (ptrdiff_t)used + before;
         used += (size_t)(before + to + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     }
@@ -282,7 +317,7 @@ static void lay_out(struct collopt_plan *plan)
     plan->scratch = used;
 }
 
-/* ---- plans --------------------------------------------------------------------------------------------------------- */
+/* ---- plans ----------------------------------------------------------------------------------- */
 
 static size_t mix(size_t x)
 {
@@ -291,7 +326,8 @@ static size_t mix(size_t x)
     return x ^ x >> 32;
 }
 
-/* The counts of a Reduce_scatter, for the look-up; equality is decided by comparing them one by one. */
+/* The counts of a Reduce_scatter, for the look-up; equality is decided by comparing them one by
+ * one. */
 size_t collopt_counts_hash(const struct collopt_call *call, int ranks)
 {
     size_t h = 0;
@@ -301,7 +337,8 @@ size_t collopt_counts_hash(const struct collopt_call *call, int ranks)
     return h;
 }
 
-static COLLOPT_OUT_OF_LINE bool same_counts(const struct collopt_plan *plan, const struct collopt_call *call, int ranks)
+static COLLOPT_OUT_OF_LINE bool same_counts(const struct collopt_plan *plan,
+                                            const struct collopt_call *call, int ranks)
 {
     for (int i = 0; i < ranks; i++)
         if (plan->counts[i] != (call->counts ? (size_t)call->counts[i] : (size_t)call->counts64[i]))
@@ -312,32 +349,37 @@ static COLLOPT_OUT_OF_LINE bool same_counts(const struct collopt_plan *plan, con
 static size_t hash_of(const struct collopt_call *call, size_t count)
 {
     size_t h = count * 8 + (size_t)call->collective + ((size_t)(uintptr_t)call->type >> 3) * 31
-        + ((size_t)(uintptr_t)call->op >> 3) * 17 + (size_t)call->root * 64 + (call->in == MPI_IN_PLACE) * 7
-        + (size_t)call->trial * 1031;
+        + ((size_t)(uintptr_t)call->op >> 3) * 17 + (size_t)call->root * 64
+        + (call->in == MPI_IN_PLACE) * 7 + (size_t)call->trial * 1031;
 
     return mix(h);
 }
 
 static bool same_facts(const struct collopt_facts *a, const struct collopt_facts *b)
 {
-    return a->size == b->size && a->extent == b->extent && a->low == b->low && a->high == b->high && a->dense == b->dense
-        && a->commutative == b->commutative && a->kernel == b->kernel && a->exact == b->exact && a->lasting == b->lasting;
+    return a->size == b->size && a->extent == b->extent && a->low == b->low && a->high == b->high
+        && a->dense == b->dense && a->commutative == b->commutative && a->kernel == b->kernel
+        && a->exact == b->exact && a->lasting == b->lasting;
 }
 
-static inline bool serves(const struct collopt_plan *plan, const struct collopt_call *call, size_t count, int ranks)
+static inline bool serves(const struct collopt_plan *plan, const struct collopt_call *call,
+                          size_t count, int ranks)
 {
-    return plan && plan->count == count && plan->facts.type == call->type && plan->facts.op == call->op
-        && plan->collective == call->collective && plan->root == call->root
-        && plan->in_place == (call->in == MPI_IN_PLACE) && plan->trial == call->trial
-        && (!plan->counts || same_counts(plan, call, ranks));
+    return plan && plan->count == count && plan->facts.type == call->type
+        && plan->facts.op == call->op && plan->collective == call->collective
+        && plan->root == call->root && plan->in_place == (call->in == MPI_IN_PLACE)
+        && plan->trial == call->trial && (!plan->counts || same_counts(plan, call, ranks));
 }
 
 static struct collopt_plan *plan_of(struct collopt_memoized *one)
 {
-    return one ? (struct collopt_plan *)(void *)((char *)one - offsetof(struct collopt_plan, memoized)) : NULL;
+    return one
+        ? (struct collopt_plan *)(void *)((char *)one - offsetof(struct collopt_plan, memoized))
+        : NULL;
 }
 
-static struct collopt_plan *find(const struct collopt_comm *c, const struct collopt_call *call, size_t count)
+static struct collopt_plan *find(const struct collopt_comm *c, const struct collopt_call *call,
+                                 size_t count)
 {
     struct collopt_memoized *one = collopt_memo_first(&c->plans, hash_of(call, count));
 
@@ -346,7 +388,9 @@ static struct collopt_plan *find(const struct collopt_comm *c, const struct coll
     return plan_of(one);
 }
 
-static COLLOPT_OUT_OF_LINE struct collopt_plan *search(struct collopt_comm *c, const struct collopt_call *call, size_t count)
+static COLLOPT_OUT_OF_LINE struct collopt_plan *search(struct collopt_comm *c,
+                                                       const struct collopt_call *call,
+                                                       size_t count)
 {
     struct collopt_plan *plan = find(c, call, count);
 
@@ -355,7 +399,8 @@ static COLLOPT_OUT_OF_LINE struct collopt_plan *search(struct collopt_comm *c, c
     return plan;
 }
 
-struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call, size_t count)
+struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call,
+                                        size_t count)
 {
     struct collopt_plan *last = c->last[call->collective];
 
@@ -377,10 +422,12 @@ static void forget_beyond(struct collopt_comm *c, size_t most, size_t weight)
         forget(c, plan_of(one));
 }
 
-/* A program may well let every rank be the root in turn, in a few sorts of calls: one plan for each. */
+/* A program may well let every rank be the root in turn, in a few sorts of calls: one plan for
+ * each. */
 static bool keep(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
 {
-    size_t most = PLANS + PLANS_PER_RANK * (size_t)c->ranks, weight = PLAN_WEIGHT + (plan->bound ? plan->bound->steps : 0);
+    size_t most = PLANS + PLANS_PER_RANK * (size_t)c->ranks,
+           weight = PLAN_WEIGHT + (plan->bound ? plan->bound->steps : 0);
     struct collopt_plan *before = find(c, call, plan->count);
 
     if (before) {               /* the handles mean something else by now */
@@ -391,7 +438,8 @@ static bool keep(struct collopt_comm *c, struct collopt_plan *plan, const struct
     return collopt_memo_add(&c->plans, &plan->memoized, hash_of(call, plan->count), weight);
 }
 
-bool collopt_plan_renew(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_facts *f)
+bool collopt_plan_renew(struct collopt_comm *c, struct collopt_plan *plan,
+                        const struct collopt_facts *f)
 {
     if (!same_facts(&plan->facts, f) || (plan->ordered && !lies_in_order(c, f)))
         return false;
@@ -402,7 +450,8 @@ bool collopt_plan_renew(struct collopt_comm *c, struct collopt_plan *plan, const
     return set_wires(c, plan);
 }
 
-static size_t input_elements(const struct collopt_comm *c, const struct collopt_call *call, const size_t *counts)
+static size_t input_elements(const struct collopt_comm *c, const struct collopt_call *call,
+                             const size_t *counts)
 {
     size_t n = 0;
 
@@ -425,27 +474,32 @@ static bool copy_counts(struct collopt_plan *plan, const struct collopt_call *ca
     return plan->counts != NULL;
 }
 
-/* Pairs with gaps, MPI_DOUBLE_INT and its like, are sent on a node as bytes, gaps and all: hosts pack them element by
- * element, which takes as long as the message (Open MPI) or ten times as long (MPICH).  The operation is a predefined
- * one here, so all ranks have this type; with one of the user's, others may have a type of their own with the same
- * data.  The gap behind the last element of a message stays behind.
+/* Pairs with gaps, MPI_DOUBLE_INT and its like, are sent on a node as bytes, gaps and all: hosts
+ * pack them element by element, which takes as long as the message (Open MPI) or ten times as long
+ * (MPICH).  The operation is a predefined one here, so all ranks have this type; with one of the
+ * user's, others may have a type of their own with the same data.  The gap behind the last element
+ * of a message stays behind.
  *
- * An Exscan on two ranks does nothing but receive, so what comes as bytes is copied.  Once the caches do not hold it, Open
- * MPI's unpacking is cheaper: 8 MiB at 0.9 of its speed, 16 MiB at 0.76. */
-static bool sends_gaps(const struct collopt_comm *c, const struct collopt_facts *f, const struct collopt_problem *p)
+ * An Exscan on two ranks does nothing but receive, so what comes as bytes is copied.  Once the
+ * caches do not hold it, Open MPI's unpacking is cheaper: 8 MiB at 0.9 of its speed, 16 MiB at
+ * 0.76. */
+static bool sends_gaps(const struct collopt_comm *c, const struct collopt_facts *f,
+                       const struct collopt_problem *p)
 {
     const size_t cached = (size_t)4 << 20;
     bool copied = p->collective == COLLOPT_EXSCAN && p->ranks == 2 && p->count * p->size > cached
         && c->machine.mpi == COLLOPT_OPENMPI && !c->machine.shm;
 
-    return f->kernel && !f->dense && collopt_kernel(COLLOPT_REPLACE, f->type_id) && c->topology.nodes == 1 && !copied;
+    return f->kernel && !f->dense && collopt_kernel(COLLOPT_REPLACE, f->type_id)
+        && c->topology.nodes == 1 && !copied;
 }
 
 /* In elements.  No message is longer than COLLOPT_CUT. */
 static void cut_elements(const struct collopt_plan *plan, const struct collopt_problem *p,
                          struct collopt_cut cut[COLLOPT_CUTS + 1])
 {
-    size_t size = plan->gaps ? (size_t)plan->facts.extent : plan->facts.size, most = collopt_settings()->cut / size;
+    size_t size = plan->gaps ? (size_t)plan->facts.extent : plan->facts.size,
+           most = collopt_settings()->cut / size;
     int n = 0;
 
     if (most == 0)
@@ -463,12 +517,17 @@ static void cut_elements(const struct collopt_plan *plan, const struct collopt_p
     cut[n + 1] = (struct collopt_cut){ 0 };
 }
 
-/* Ranks of this node whose messages need a channel.  Only plain bytes can be read where they are. */
-static struct collopt_bound *bind_schedule(const struct collopt_comm *c, const struct collopt_plan *plan,
-                                           const struct collopt_schedule *s, const struct collopt_problem *p)
+/* Ranks of this node whose messages need a channel.  Only plain bytes can be read where they
+ * are. */
+static struct collopt_bound *bind_schedule(const struct collopt_comm *c,
+                                           const struct collopt_plan *plan,
+                                           const struct collopt_schedule *s,
+                                           const struct collopt_problem *p)
 {
-    size_t size = plan->gaps ? (size_t)plan->facts.extent : plan->facts.size, piece = collopt_shm_piece(c) / size;
-    struct collopt_cut cut[COLLOPT_CUTS + 1], near_cut[] = { { .above = piece, .piece = piece, .in_turn = true }, { 0 } };
+    size_t size = plan->gaps ? (size_t)plan->facts.extent : plan->facts.size,
+           piece = collopt_shm_piece(c) / size;
+    struct collopt_cut cut[COLLOPT_CUTS + 1],
+        near_cut[] = { { .above = piece, .piece = piece, .in_turn = true }, { 0 } };
     bool *near = malloc((size_t)c->ranks * sizeof *near);
     struct collopt_nearby nearby = { .rank = near, .cuts = near_cut,
                                      .views = is_plain(plan) || plan->gaps };
@@ -478,7 +537,8 @@ static struct collopt_bound *bind_schedule(const struct collopt_comm *c, const s
     if (piece == 0)
         near_cut[0] = (struct collopt_cut){ .above = 1, .piece = 1, .in_turn = true };
     if (near)
-        bound = collopt_bind_near(s, p, cut, plan->shm && collopt_shm_near(c, near) ? &nearby : NULL);
+        bound = collopt_bind_near(s, p, cut,
+                                  plan->shm && collopt_shm_near(c, near) ? &nearby : NULL);
     free(near);
     return bound;
 }
@@ -492,18 +552,21 @@ static size_t room_for(const struct collopt_bound *b)
     return (size_t)(most > b->strands ? most : b->strands);
 }
 
-static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_problem *p)
+static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan,
+                      const struct collopt_problem *p)
 {
     bool gaps = sends_gaps(c, &plan->facts, p);
-    unsigned how = (plan->in_place ? COLLOPT_IN_PLACE : 0) | (plan->facts.kernel ? 0 : COLLOPT_TWO_OPERANDS)
-        | (gaps ? COLLOPT_VIA_SCRATCH : 0);
+    unsigned how = (plan->in_place ? COLLOPT_IN_PLACE : 0)
+        | (plan->facts.kernel ? 0 : COLLOPT_TWO_OPERANDS) | (gaps ? COLLOPT_VIA_SCRATCH : 0);
     const struct collopt_schedule *s = schedule_for(c, plan->algorithm, p, how);
     struct collopt_bound *bound;
 
     plan->gaps = gaps;
-    plan->tail = gaps ? (int)(plan->facts.extent - (ptrdiff_t)collopt_type_end(plan->facts.type_id)) : 0;
+    plan->tail = gaps ? (int)(plan->facts.extent - (ptrdiff_t)collopt_type_end(plan->facts.type_id))
+                      : 0;
     plan->eager = c->machine.mpi == COLLOPT_OPENMPI;
-    plan->ordered = plan->shm && is_derived(&plan->facts) && c->ranks > 1 && lies_in_order(c, &plan->facts);
+    plan->ordered = plan->shm && is_derived(&plan->facts) && c->ranks > 1
+        && lies_in_order(c, &plan->facts);
     plan->bound = bound = s ? bind_schedule(c, plan, s, p) : NULL;
     if (!bound)
         return false;
@@ -520,8 +583,8 @@ static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan, const s
 }
 
 /* P has the choice's parameters, also those that were not given. */
-static void say_decision(const struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_decision *d,
-                         const struct collopt_problem *p)
+static void say_decision(const struct collopt_comm *c, struct collopt_plan *plan,
+                         const struct collopt_decision *d, const struct collopt_problem *p)
 {
     struct collopt_choice choice = { .algorithm = plan->algorithm };
     char chosen[512];
@@ -533,17 +596,22 @@ static void say_decision(const struct collopt_comm *c, struct collopt_plan *plan
     if (c->checked)
         plan->chosen = strdup(chosen);
     collopt_say_once(COLLOPT_LOG_DECIDE, "%s, %d ranks, %llu bytes, %s of %s%s%s: %s (%s)",
-                     collopt_collective_names[plan->collective], c->ranks, (unsigned long long)plan->bytes, plan->facts.op_name,
-                     plan->facts.type_name, plan->in_place ? ", in place" : "", plan->shm && plan->algorithm ? ", by shared memory" : "", chosen, d->why);
+                     collopt_collective_names[plan->collective], c->ranks,
+                     (unsigned long long)plan->bytes, plan->facts.op_name, plan->facts.type_name,
+                     plan->in_place ? ", in place" : "",
+                     plan->shm && plan->algorithm ? ", by shared memory" : "", chosen, d->why);
 }
 
-/* A candidate that was chosen for another problem of the same kind may be unable to serve this one. */
-static void choose(struct collopt_comm *c, const struct collopt_call *call, const struct collopt_problem *p,
-                   struct collopt_decision *d)
+/* A candidate that was chosen for another problem of the same kind may be unable to serve this
+ * one. */
+static void choose(struct collopt_comm *c, const struct collopt_call *call,
+                   const struct collopt_problem *p, struct collopt_decision *d)
 {
     /* they are there */
     struct collopt_adapted *adapted = call->trial > 0 ? collopt_adapted_for(c, p) : NULL;
-    const struct collopt_choice *candidate = adapted ? collopt_adapt_choice(adapted, call->trial - 1) : NULL;
+    const struct collopt_choice *candidate = adapted
+        ? collopt_adapt_choice(adapted, call->trial - 1)
+        : NULL;
 
     if (candidate && (!candidate->algorithm || collopt_choice_usable(candidate, p, NULL))) {
         *d = (struct collopt_decision){ .choice = *candidate, .why = "a candidate, COLLOPT_ADAPT" };
@@ -556,12 +624,20 @@ static void choose(struct collopt_comm *c, const struct collopt_call *call, cons
     }
 }
 
-static bool decide(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
+static bool decide(struct collopt_comm *c, struct collopt_plan *plan,
+                   const struct collopt_call *call)
 {
     struct collopt_problem p = {
-        .collective = call->collective, .ranks = c->ranks, .root = call->root, .size = plan->facts.size,
-        .counts = plan->counts, .commutative = plan->facts.commutative, .exact = plan->facts.exact, .once = plan->facts.once,
-        .segments = 1, .topology = &c->topology,
+        .collective = call->collective,
+        .ranks = c->ranks,
+        .root = call->root,
+        .size = plan->facts.size,
+        .counts = plan->counts,
+        .commutative = plan->facts.commutative,
+        .exact = plan->facts.exact,
+        .once = plan->facts.once,
+        .segments = 1,
+        .topology = &c->topology,
     };
     const unsigned misses = collopt_choice_misses();
     struct collopt_decision d;
@@ -598,8 +674,10 @@ struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collo
 
     if (!plan)
         return NULL;
-    *plan = (struct collopt_plan){ .collective = call->collective, .in_place = call->in == MPI_IN_PLACE, .root = call->root,
-                                   .count = count, .facts = *f, .trial = call->trial };
+    *plan = (struct collopt_plan){ .collective = call->collective,
+                                   .in_place = call->in == MPI_IN_PLACE,
+                                   .root = call->root, .count = count, .facts = *f,
+                                   .trial = call->trial };
     arithmetic = collopt_usual_arithmetic();
     made = copy_counts(plan, call, c->ranks) && decide(c, plan, call) && keep(c, plan, call);
     collopt_arithmetic_of(arithmetic);

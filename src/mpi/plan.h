@@ -19,19 +19,22 @@ struct collopt_call;
 struct collopt_comm;
 struct collopt_message;
 
-enum { COLLOPT_STRAND_TAGS = COLLOPT_CONTEXT_TAGS / COLLOPT_CONTEXT_CALLS };     /* tags of a call, one for each strand */
+/* tags of a call, one for each strand */
+enum { COLLOPT_STRAND_TAGS = COLLOPT_CONTEXT_TAGS / COLLOPT_CONTEXT_CALLS };
 
 struct collopt_wire {           /* one message as the host is told it */
     int peer, tag, count, place;
     ptrdiff_t at;               /* bytes from the place's address */
     MPI_Datatype type;
-    MPI_Datatype unit;          /* what TYPE is made of, and how many of it an element is: 1 of its own, or all its bytes */
+    /* what TYPE is made of, and how many of it an element is: 1 of its own, or all its bytes */
+    MPI_Datatype unit;
     int units;
     struct collopt_link *link;  /* by shared memory (src/shm); NULL: by the host */
     size_t bytes;               /* of the message */
     bool flat;                  /* its runs are plain bytes */
     bool made;                  /* TYPE is ours to free */
-    bool absolute;              /* runs in several places: TYPE is made for each call with absolute addresses */
+    /* runs in several places: TYPE is made for each call with absolute addresses */
+    bool absolute;
     const struct collopt_message *message;
 };
 
@@ -45,13 +48,15 @@ struct collopt_plan {
     struct collopt_facts facts;
     uint64_t stamp;             /* of handles, from before FACTS were last seen to be right */
     int trial;                  /* as in the call */
-    struct collopt_adapted *adapted;    /* calls like this go by these trials: each candidate has a plan of its own */
+    /* calls like this go by these trials: each candidate has a plan of its own */
+    struct collopt_adapted *adapted;
 
     /* what to do; algorithm NULL: the host's own collective */
     const struct collopt_algorithm *algorithm;
     const struct collopt_bound *bound;
     struct collopt_wire *wire;  /* [bound->messages] */
-    ptrdiff_t *slot;            /* [bound->slots] bytes from the start of scratch to the slot's element 0 */
+    /* [bound->slots] bytes from the start of scratch to the slot's element 0 */
+    ptrdiff_t *slot;
     size_t scratch;             /* bytes */
     size_t room;                /* that an execution of it needs for its arrays */
     bool absolute;              /* some wire is */
@@ -62,29 +67,36 @@ struct collopt_plan {
     bool ordered;               /* its data lie in the order in which they are sent */
     bool gaps;                  /* messages carry the gaps of pairs along, as bytes ... */
     int tail;                   /* ... but for the last one: it has so many bytes */
-    size_t end[COLLOPT_FIRST_SLOT];     /* of IN and OUT: where the last message in it ends, in elements */
+    /* of IN and OUT: where the last message in it ends, in elements */
+    size_t end[COLLOPT_FIRST_SLOT];
     bool eager;                 /* but those that are eager only without */
     bool types_made;            /* some wire has a datatype made of the call's */
 
     uint64_t bytes;             /* of data in the input vector */
     int size_class;
-    char *chosen;               /* the algorithm with its parameters, for people; only where calls are checked */
+    /* the algorithm with its parameters, for people; only where calls are checked */
+    char *chosen;
     struct collopt_memoized memoized;
 };
 
 struct collopt_schedules;       /* of a communicator, plan.c */
 struct collopt_link;
 
-/* The plan that a call like this one had before, or NULL.  COUNT: call->count, or the hash of the counts.  Unless
- * facts.lasting, renew it with the facts of today's handles; false: it does not serve them. */
-struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call, size_t count);
-bool collopt_plan_renew(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_facts *f);
+/* The plan that a call like this one had before, or NULL.  COUNT: call->count, or the hash of the
+ * counts.  Unless facts.lasting, renew it with the facts of today's handles; false: it does not
+ * serve them. */
+struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call,
+                                        size_t count);
+bool collopt_plan_renew(struct collopt_comm *c, struct collopt_plan *plan,
+                        const struct collopt_facts *f);
 /* A new plan for CALL, remembered; NULL: no memory. */
 struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collopt_call *call,
                                       const struct collopt_facts *f, size_t count);
 void collopt_plan_free(struct collopt_plan *plan);
-/* The datatype of a message of several runs, from where places begin: BASE, of those that it has. */
-int collopt_wire_type(const struct collopt_plan *plan, const struct collopt_wire *w, const MPI_Aint *base, MPI_Datatype *made);
+/* The datatype of a message of several runs, from where places begin: BASE, of those that it
+ * has. */
+int collopt_wire_type(const struct collopt_plan *plan, const struct collopt_wire *w,
+                      const MPI_Aint *base, MPI_Datatype *made);
 void collopt_plans_free(struct collopt_comm *c);
 size_t collopt_counts_hash(const struct collopt_call *call, int ranks);
 

@@ -18,23 +18,29 @@ static const struct row {
     const char *mpi;
     int from, below;
 } table[] = {
-    /* An Exscan compares the receive buffer of rank 0, which gets nothing, with the send buffer: if they are equal, rank 0 alone
-     * is refused and the others wait. Elsewhere that buffer is of no use and may be anything. */
+    /* An Exscan compares the receive buffer of rank 0, which gets nothing, with the send buffer: if
+     * they are equal, rank 0 alone is refused and the others wait. Elsewhere that buffer is of no
+     * use and may be anything. */
     { COLLOPT_LOOKS_AT_UNUSED_OUT, "mpich", 0, EVER },
 
-    /* Where arguments are checked, send buffer == receive buffer is an error in all collectives.  Open MPI refuses it in Reduce,
-     * and in Allreduce of more than one element, and takes it for MPI_IN_PLACE in all others. */
+    /* Where arguments are checked, send buffer == receive buffer is an error in all collectives.
+     * Open MPI refuses it in Reduce, and in Allreduce of more than one element, and takes it for
+     * MPI_IN_PLACE in all others. */
     { COLLOPT_REFUSES_EVERY_ALIAS, "mpich", 0, EVER },
 
-    /* MPI_Comm_idup_with_info gives the handle at once, and an attribute on it is kept.  Open MPI's communicator is there when the
-     * request is complete, of which we are not told: info keys that are meant for us cannot be kept for it. */
+    /* MPI_Comm_idup_with_info gives the handle at once, and an attribute on it is kept.  Open MPI's
+     * communicator is there when the request is complete, of which we are not told: info keys that
+     * are meant for us cannot be kept for it. */
     { COLLOPT_IDUP_AT_ONCE, "mpich", 0, EVER },
 };
 
 static const struct word {
     const char *word, *mpi;
 } words[] = {
-    { "Open MPI", "openmpi" }, { "MPICH", "mpich" }, { "MVAPICH", "mpich" }, { "Intel(R) MPI", "mpich" },
+    { "Open MPI", "openmpi" },
+    { "MPICH", "mpich" },
+    { "MVAPICH", "mpich" },
+    { "Intel(R) MPI", "mpich" },
 };
 
 const char *collopt_implementation(const char *abi, const char *version)

@@ -21,14 +21,15 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Simulated ranks have processors of their own, and the simulating machine does not know their network. */
+/* Simulated ranks have processors of their own, and the simulating machine does not know their
+ * network. */
 #ifdef COLLOPT_HOST_SMPI
 enum { SIMULATED = 1 };
 #else
 enum { SIMULATED = 0 };
 #endif
 
-/* ---- nodes ------------------------------------------------------------------------------------------------------ */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static uint64_t add_file(uint64_t h, const char *name)
 {
@@ -42,9 +43,9 @@ static uint64_t add_file(uint64_t h, const char *name)
     return h;
 }
 
-/* Alike for the ranks of one node, and with all likelihood for no others.  The MPI library is not asked: some builds
- * say that each rank is on a node of its own.  One machine counts as several nodes where ranks have networks or names
- * of their own, as virtual clusters have. */
+/* Alike for the ranks of one node, and with all likelihood for no others.  The MPI library is not
+ * asked: some builds say that each rank is on a node of its own.  One machine counts as several
+ * nodes where ranks have networks or names of their own, as virtual clusters have. */
 static uint64_t node_key(void)
 {
     uint64_t h = COLLOPT_HASH_START;
@@ -70,7 +71,8 @@ static uint64_t node_key(void)
 static int gather_nodes(MPI_Comm comm, int ranks, int *node)
 {
     uint64_t mine = node_key(), *key = malloc((size_t)ranks * sizeof *key);
-    int err = key ? PMPI_Allgather(&mine, 1, MPI_UINT64_T, key, 1, MPI_UINT64_T, comm) : MPI_ERR_NO_MEM;
+    int err = key ? PMPI_Allgather(&mine, 1, MPI_UINT64_T, key, 1, MPI_UINT64_T, comm)
+                  : MPI_ERR_NO_MEM;
 
     if (!err && collopt_topology_number(key, node, ranks) == 0)
         err = MPI_ERR_NO_MEM;
@@ -78,7 +80,7 @@ static int gather_nodes(MPI_Comm comm, int ranks, int *node)
     return err;
 }
 
-/* ---- processors ---------------------------------------------------------------------------------------------- */
+/* ---- processors ------------------------------------------------------------------------------ */
 
 typedef unsigned long long mask[COLLOPT_MASK_WORDS];
 
@@ -105,8 +107,8 @@ static int processors_of(const unsigned long long *m)
     return n;
 }
 
-/* Ranks of this job that share the PROCESSORS: MPI_COMM_WORLD may be one of several in the job, unless the launcher has
- * bound the others elsewhere. */
+/* Ranks of this job that share the PROCESSORS: MPI_COMM_WORLD may be one of several in the job,
+ * unless the launcher has bound the others elsewhere. */
 static int ranks_on(int processors, int here)
 {
     int launched = processors < sysconf(_SC_NPROCESSORS_ONLN) ? -1 : collopt_launched_local_ranks();
@@ -121,7 +123,8 @@ struct found {
 
 static int spot_of(const unsigned long long *m)
 {
-    return processors_of(m) >= sysconf(_SC_NPROCESSORS_ONLN) ? 0 : collopt_pack_spot(collopt_spot(m));
+    return processors_of(m) >= sysconf(_SC_NPROCESSORS_ONLN) ? 0
+                                                             : collopt_pack_spot(collopt_spot(m));
 }
 
 static void look_at_node(const mask *processors, int ranks, struct found *found)
@@ -154,8 +157,8 @@ static int share_node(MPI_Comm node, struct found *mine)
 
     err = processors && found ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (!err)
-        err = PMPI_Gather(my_processors, COLLOPT_MASK_WORDS, MPI_UNSIGNED_LONG_LONG, processors, COLLOPT_MASK_WORDS,
-                          MPI_UNSIGNED_LONG_LONG, 0, node);
+        err = PMPI_Gather(my_processors, COLLOPT_MASK_WORDS, MPI_UNSIGNED_LONG_LONG, processors,
+                          COLLOPT_MASK_WORDS, MPI_UNSIGNED_LONG_LONG, 0, node);
     if (!err && rank == 0)
         look_at_node(processors, ranks, found);
     if (!err)
@@ -166,7 +169,8 @@ static int share_node(MPI_Comm node, struct found *mine)
 }
 
 /* Communicates nothing if each rank has its own node, which all ranks know. */
-static int look_around(MPI_Comm comm, int rank, int ranks, const int *node, struct collopt_sight *mine)
+static int look_around(MPI_Comm comm, int rank, int ranks, const int *node,
+                       struct collopt_sight *mine)
 {
     struct found found = { .crowded = 0, .spot = COLLOPT_ALONE };
     bool shared = false;
@@ -190,12 +194,13 @@ static int look_around(MPI_Comm comm, int rank, int ranks, const int *node, stru
     return MPI_SUCCESS;
 }
 
-/* ---- networks and names ----------------------------------------------------------------------------------------- */
+/* ---- networks and names ---------------------------------------------------------------------- */
 
 /* Is there a device of verbs (InfiniBand, RoCE, EFA), of Omni-Path or of Slingshot? */
 static bool has_fast_network(void)
 {
-    static const char *const directories[] = { "/sys/class/infiniband", "/sys/class/hfi1", "/sys/class/cxi" };
+    static const char *const directories[] = { "/sys/class/infiniband", "/sys/class/hfi1",
+                                               "/sys/class/cxi" };
     bool found = SIMULATED;
 
     for (size_t i = 0; i < sizeof directories / sizeof *directories && !found; i++) {
@@ -219,7 +224,8 @@ static int my_host(void)
 
     if (!hosts)
         return -1;
-    if (PMPI_Get_processor_name(name, &length) == MPI_SUCCESS && (found = collopt_host_named(hosts, name)) >= 0)
+    if (PMPI_Get_processor_name(name, &length) == MPI_SUCCESS
+        && (found = collopt_host_named(hosts, name)) >= 0)
         return found;
     return gethostname(itself, sizeof itself - 1) == 0 ? collopt_host_named(hosts, itself) : -1;
 }
@@ -235,10 +241,10 @@ static void look_at_switches(struct collopt_sight *mine)
     memcpy(&mine->address, &address, sizeof address);
 }
 
-/* ---- all together ------------------------------------------------------------------------------------------------ */
+/* ---- all together ---------------------------------------------------------------------------- */
 
-int collopt_gather_sights(MPI_Comm comm, int rank, int ranks, const struct collopt_segment_key *segment,
-                          struct collopt_sight *seen)
+int collopt_gather_sights(MPI_Comm comm, int rank, int ranks,
+                          const struct collopt_segment_key *segment, struct collopt_sight *seen)
 {
     const int ints = sizeof *seen / sizeof(int);
     struct collopt_sight mine = { .world = rank, .segment.descriptor = -1 };

@@ -1,7 +1,9 @@
-/* MPI_Reduce_local by our kernels, for predefined datatypes and operations; everything else goes to the host.
+/* MPI_Reduce_local by our kernels, for predefined datatypes and operations; everything else goes to
+ * the host.
  *
- * A call may take 10 ns, so what (operation, datatype) means is looked up in a table that is read without a lock: its
- * entries are written once, the operation last, and never change, as predefined handles always mean the same. */
+ * A call may take 10 ns, so what (operation, datatype) means is looked up in a table that is read
+ * without a lock: its entries are written once, the operation last, and never change, as predefined
+ * handles always mean the same. */
 #include "config.h"
 
 #include <pthread.h>
@@ -15,12 +17,14 @@
 #include "report/counters.h"
 #include "schedule/schedule.h"
 
-enum { TABLE_BITS = 11, TABLE = 1 << TABLE_BITS };      /* four times the combinations that there are */
+/* four times the combinations that there are */
+enum { TABLE_BITS = 11, TABLE = 1 << TABLE_BITS };
 
 struct known {
     _Atomic(MPI_Op) op;         /* 0: free; no handle is */
     MPI_Datatype type;
-    void (*combine)(void *dst, const void *left, const void *right, size_t n);  /* NULL: the host's to do */
+    /* NULL: the host's to do */
+    void (*combine)(void *dst, const void *left, const void *right, size_t n);
     size_t size;                /* of an element, in bytes */
 };
 
@@ -30,12 +34,14 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct known unknown;
 
 /* The counters' entry for these calls: no collective, no choice. */
-static const struct collopt_algorithm kernels = { .name = "kernels", .collective = COLLOPT_COLLECTIVES };
+static const struct collopt_algorithm kernels = { .name = "kernels",
+                                                  .collective = COLLOPT_COLLECTIVES };
 
 /* The entry, or the free one where it belongs. */
 static inline const struct known *find(MPI_Op op, MPI_Datatype type, bool *room)
 {
-    uint64_t h = ((uint64_t)(uintptr_t)op * 0x9e3779b97f4a7c15u ^ (uint64_t)(uintptr_t)type) * 0xff51afd7ed558ccdu;
+    uint64_t h = ((uint64_t)(uintptr_t)op * 0x9e3779b97f4a7c15u ^ (uint64_t)(uintptr_t)type)
+        * 0xff51afd7ed558ccdu;
 
     for (size_t i = h >> (64 - TABLE_BITS);; i = (i + 1) % TABLE) {
         const struct known *k = &table[i];
@@ -83,13 +89,15 @@ static inline int raise(int err)
     return err;
 }
 
-/* The operands may not overlap; the hosts say so for equal ones and for MPI_IN_PLACE, and their word is the user's. */
+/* The operands may not overlap; the hosts say so for equal ones and for MPI_IN_PLACE, and their
+ * word is the user's. */
 static inline int combine(const void *in, void *out, size_t count, MPI_Datatype type, MPI_Op op)
 {
     bool room = false;
     const struct known *k;
 
-    if (in == NULL || out == NULL || in == out || in == MPI_IN_PLACE || out == MPI_IN_PLACE || count > SIZE_MAX / 2
+    if (in == NULL || out == NULL || in == out || in == MPI_IN_PLACE || out == MPI_IN_PLACE
+        || count > SIZE_MAX / 2
         || !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
         return COLLOPT_DECLINED;
     k = find(op, type, &room);
@@ -121,7 +129,8 @@ int collopt_entry_Reduce_local(const void *in, void *out, int count, host_type t
     return collopt_host.Reduce_local(in, out, count, type, op);
 }
 
-int collopt_entry_Reduce_local_c(const void *in, void *out, host_count count, host_type type, host_op op)
+int collopt_entry_Reduce_local_c(const void *in, void *out, host_count count, host_type type,
+                                 host_op op)
 {
     int err = combine(in, out, (size_t)count, type, op);
 

@@ -1,14 +1,14 @@
 /* Where persistent and nonblocking reductions enter the backend, and the calls that start, complete
  * and free requests.
  *
- * The handle of an operation is a request of the host's: a persistent receive of an empty
- * message from this rank itself. While the operation is under way it stays inactive, and calls
- * that look at all of their requests (MPI_Wait, MPI_Waitall) wait for the operation first; the
- * host then finds an inactive request and fills in its status. Calls that pick some of their
- * requests (MPI_Waitany) must find it among the complete ones, so it is started and gets its
- * message when the operation is done (COLLOPT_TOLD). So indices, statuses and counts are the
- * host's in every call, from C and from Fortran.  Handles of nonblocking reductions become null when
- * they have ended, and serve the next ones.
+ * The handle of an operation is a request of the host's: a persistent receive of an empty message
+ * from this rank itself. While the operation is under way it stays inactive, and calls that look at
+ * all of their requests (MPI_Wait, MPI_Waitall) wait for the operation first; the host then finds
+ * an inactive request and fills in its status. Calls that pick some of their requests (MPI_Waitany)
+ * must find it among the complete ones, so it is started and gets its message when the operation is
+ * done (COLLOPT_TOLD). So indices, statuses and counts are the host's in every call, from C and
+ * from Fortran.  Handles of nonblocking reductions become null when they have ended, and serve the
+ * next ones.
  *
  * Programs that have no such operation come by one load and one branch. */
 #include "config.h"

@@ -19,12 +19,13 @@
 
 enum { SHORTEST_PIECE = 1024, LONGEST_PIECE = 32 << 10 };
 
-static char **segment;          /* [ranks of MPI_COMM_WORLD] as mapped here; NULL: not on this node, or not to be used */
+/* [ranks of MPI_COMM_WORLD] as mapped here; NULL: not on this node, or not to be used */
+static char **segment;
 static int segments, this_rank;
 static bool here, everywhere;
 static size_t room_behind;      /* bytes behind each segment of this node */
 
-/* ---- segments --------------------------------------------------------------------------------------------------- */
+/* ---- segments -------------------------------------------------------------------------------- */
 
 void collopt_shm_offer(struct collopt_segment_key *key)
 {
@@ -36,7 +37,8 @@ void collopt_shm_offer(struct collopt_segment_key *key)
         return;
     collopt_segment_make(collopt_settings()->shm_size, key, why, sizeof why);
     if (key->descriptor < 0)
-        collopt_say_once(COLLOPT_LOG_DECIDE, "no shared memory on this node, messages are used: %s", why);
+        collopt_say_once(COLLOPT_LOG_DECIDE, "no shared memory on this node, messages are used: %s",
+                         why);
 #else
     (void)why;
 #endif
@@ -51,9 +53,11 @@ static bool attach(const struct collopt_sight *seen)
     for (int r = 0; r < segments; r++) {
         if (seen[r].node != seen[this_rank].node)
             continue;
-        segment[r] = r == this_rank ? collopt_segment_base() : collopt_segment_attach(&seen[r].segment, why, sizeof why);
+        segment[r] = r == this_rank ? collopt_segment_base()
+                                    : collopt_segment_attach(&seen[r].segment, why, sizeof why);
         if (!segment[r]) {
-            collopt_say_once(COLLOPT_LOG_DECIDE, "no shared memory on this node, messages are used: %s",
+            collopt_say_once(COLLOPT_LOG_DECIDE,
+                             "no shared memory on this node, messages are used: %s",
                              r == this_rank ? "there is no segment" : why);
             return false;
         }
@@ -93,7 +97,9 @@ static int count_nodes(const struct collopt_sight *seen, int ranks, bool *shared
 static bool agree_on_nodes(MPI_Comm hidden, int *ok, int nodes)
 {
     int *all = malloc((size_t)nodes * sizeof *all);
-    bool agreed = collopt_host.Allreduce(all ? ok : MPI_IN_PLACE, all ? all : ok, nodes, MPI_INT, MPI_MIN, hidden) == MPI_SUCCESS;
+    bool agreed = collopt_host.Allreduce(all ? ok : MPI_IN_PLACE, all ? all : ok, nodes, MPI_INT,
+                                         MPI_MIN, hidden)
+        == MPI_SUCCESS;
 
     if (all)
         memcpy(ok, all, (size_t)nodes * sizeof *ok);
@@ -106,7 +112,9 @@ void collopt_shm_begin(MPI_Comm hidden, int rank, int ranks, const struct collop
 {
     bool shared;
     int nodes = count_nodes(seen, ranks, &shared);
-    int *ok = collopt_settings()->shm != COLLOPT_SHM_OFF && shared ? malloc((size_t)nodes * sizeof *ok) : NULL;
+    int *ok = collopt_settings()->shm != COLLOPT_SHM_OFF && shared
+        ? malloc((size_t)nodes * sizeof *ok)
+        : NULL;
 
     if (!ok) {
         collopt_segment_drop();
@@ -150,7 +158,7 @@ size_t collopt_shm_room(void)
     return room_behind;
 }
 
-/* ---- the channels of a communicator ------------------------------------------------------------------------------- */
+/* ---- the channels of a communicator ---------------------------------------------------------- */
 
 bool collopt_shm_carries(const struct collopt_comm *c)
 {
@@ -163,17 +171,20 @@ bool collopt_shm_near(const struct collopt_comm *c, bool *near)
     bool any = false;
 
     for (int r = 0; r < c->ranks; r++) {
-        near[r] = r != c->rank && (!node || node[r] == node[c->rank]) && segment[collopt_peer(c, r).rank];
+        near[r] = r != c->rank && (!node || node[r] == node[c->rank])
+            && segment[collopt_peer(c, r).rank];
         any = any || near[r];
     }
     return any;
 }
 
-/* So many bytes that each rank of the node can have a channel to each other one in half of its segment. */
+/* So many bytes that each rank of the node can have a channel to each other one in half of its
+ * segment. */
 size_t collopt_shm_piece(const struct collopt_comm *c)
 {
     size_t peers = (size_t)(c->topology.largest > 0 ? c->topology.largest : c->ranks) - 1;
-    size_t room = collopt_settings()->shm_size / 2 / (COLLOPT_BLOCKS + 1) / (peers > 0 ? peers : 1), piece = SHORTEST_PIECE;
+    size_t room = collopt_settings()->shm_size / 2 / (COLLOPT_BLOCKS + 1) / (peers > 0 ? peers : 1);
+    size_t piece = SHORTEST_PIECE;
 
     while (piece * 2 <= room && piece * 2 <= LONGEST_PIECE)
         piece *= 2;
@@ -183,7 +194,8 @@ size_t collopt_shm_piece(const struct collopt_comm *c)
 /* A row of tags that no call uses: one for each strand. */
 static int tag_of_link(const struct collopt_comm *c, const struct collopt_link *l)
 {
-    return collopt_peer(c, l->outgoing ? l->peer : c->rank).tags + (COLLOPT_CONTEXT_CALLS - 1) * COLLOPT_STRAND_TAGS + l->tag;
+    return collopt_peer(c, l->outgoing ? l->peer : c->rank).tags
+        + (COLLOPT_CONTEXT_CALLS - 1) * COLLOPT_STRAND_TAGS + l->tag;
 }
 
 static int tell(struct collopt_comm *c, struct collopt_link *l)
@@ -191,11 +203,13 @@ static int tell(struct collopt_comm *c, struct collopt_link *l)
     int peer = collopt_peer(c, l->peer).rank;
 
     if (!l->outgoing)
-        return PMPI_Irecv(&l->offset, sizeof l->offset, MPI_BYTE, peer, tag_of_link(c, l), c->hidden, &l->told);
+        return PMPI_Irecv(&l->offset, sizeof l->offset, MPI_BYTE, peer, tag_of_link(c, l),
+                          c->hidden, &l->told);
     l->open = true;
     l->closed = !collopt_channel_make(&l->channel);
     l->offset = l->closed ? -1 : (char *)l->channel.ring - l->channel.base;
-    return PMPI_Isend(&l->offset, sizeof l->offset, MPI_BYTE, peer, tag_of_link(c, l), c->hidden, &l->told);
+    return PMPI_Isend(&l->offset, sizeof l->offset, MPI_BYTE, peer, tag_of_link(c, l), c->hidden,
+                      &l->told);
 }
 
 static struct collopt_link *find(const struct collopt_comm *c, int peer, int tag, bool outgoing)
@@ -207,14 +221,16 @@ static struct collopt_link *find(const struct collopt_comm *c, int peer, int tag
     return l;
 }
 
-struct collopt_link *collopt_shm_link(struct collopt_comm *c, int peer, int tag, bool outgoing, size_t bytes)
+struct collopt_link *collopt_shm_link(struct collopt_comm *c, int peer, int tag, bool outgoing,
+                                      size_t bytes)
 {
     struct collopt_link *l = find(c, peer, tag, outgoing);
 
     if (!l) {
         if (!(l = calloc(1, sizeof *l)))
             return NULL;
-        *l = (struct collopt_link){ .peer = peer, .tag = tag, .outgoing = outgoing, .told = MPI_REQUEST_NULL, .next = c->links };
+        *l = (struct collopt_link){ .peer = peer, .tag = tag, .outgoing = outgoing,
+                                     .told = MPI_REQUEST_NULL, .next = c->links };
         c->links = l;
         if (tell(c, l))
             return NULL;
@@ -224,8 +240,8 @@ struct collopt_link *collopt_shm_link(struct collopt_comm *c, int peer, int tag,
     return l;
 }
 
-/* The receiver was told of every channel before the first message in it, so what was told has arrived; a call that failed
- * may have left it. */
+/* The receiver was told of every channel before the first message in it, so what was told has
+ * arrived; a call that failed may have left it. */
 void collopt_shm_unlink(struct collopt_comm *c)
 {
     struct collopt_link *l;
@@ -245,7 +261,7 @@ void collopt_shm_unlink(struct collopt_comm *c)
     }
 }
 
-/* ---- payloads ------------------------------------------------------------------------------------------------------ */
+/* ---- payloads -------------------------------------------------------------------------------- */
 
 static char *address(const struct collopt_execution *e, int place, size_t at)
 {
@@ -261,12 +277,14 @@ static void gather(const struct collopt_execution *e, const struct collopt_wire 
         return;
     }
     for (int i = 0; i < m->runs; i++) {
-        memcpy(payload, address(e, m->run[i].place, m->run[i].at), m->run[i].n * e->plan->facts.size);
+        memcpy(payload, address(e, m->run[i].place, m->run[i].at),
+               m->run[i].n * e->plan->facts.size);
         payload += m->run[i].n * e->plan->facts.size;
     }
 }
 
-static void scatter(const struct collopt_execution *e, const struct collopt_wire *w, const char *payload)
+static void scatter(const struct collopt_execution *e, const struct collopt_wire *w,
+                    const char *payload)
 {
     const struct collopt_message *m = w->message;
 
@@ -275,13 +293,15 @@ static void scatter(const struct collopt_execution *e, const struct collopt_wire
         return;
     }
     for (int i = 0; i < m->runs; i++) {
-        memcpy(address(e, m->run[i].place, m->run[i].at), payload, m->run[i].n * e->plan->facts.size);
+        memcpy(address(e, m->run[i].place, m->run[i].at), payload,
+               m->run[i].n * e->plan->facts.size);
         payload += m->run[i].n * e->plan->facts.size;
     }
 }
 
 /* The datatype of a message's runs, with displacements from ANCHOR. */
-static int anchored_type(const struct collopt_execution *e, const struct collopt_wire *w, const char *anchor, MPI_Datatype *made)
+static int anchored_type(const struct collopt_execution *e, const struct collopt_wire *w,
+                         const char *anchor, MPI_Datatype *made)
 {
     MPI_Aint base[e->plan->bound->slots + COLLOPT_FIRST_SLOT], from;
     int err = PMPI_Get_address(anchor, &from);
@@ -295,8 +315,9 @@ static int anchored_type(const struct collopt_execution *e, const struct collopt
     return err ? err : collopt_wire_type(e->plan, w, base, made);
 }
 
-/* Packs a layout that is not plain, or unpacks it: hosts put bare data in the order of the type.  Address 0 is MPI_BOTTOM, which
- * MPICH's MPI_Unpack takes for a mistake, so there, and for several places, displacements count from elsewhere. */
+/* Packs a layout that is not plain, or unpacks it: hosts put bare data in the order of the type.
+ * Address 0 is MPI_BOTTOM, which MPICH's MPI_Unpack takes for a mistake, so there, and for several
+ * places, displacements count from elsewhere. */
 static int convert(const struct collopt_execution *e, const struct collopt_wire *w, char *payload)
 {
     static char anchor;
@@ -316,7 +337,7 @@ static int convert(const struct collopt_execution *e, const struct collopt_wire 
     return err;
 }
 
-/* ---- messages ---------------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 static int send_now(struct collopt_execution *e, int message)
 {
@@ -339,7 +360,7 @@ static int send_now(struct collopt_execution *e, int message)
     return MPI_SUCCESS;
 }
 
-/* ---- queues of messages that wait, one for each link ------------------------------------------------------------ */
+/* ---- queues of messages that wait, one for each link ----------------------------------------- */
 
 enum { LAST = -1 };
 
@@ -390,9 +411,11 @@ static int serve_links(struct collopt_execution *e, struct collopt_link **list,
 
 int collopt_shm_send(struct collopt_execution *e, int message)
 {
-    struct collopt_link *l = e->plan->wire[message].link;
+    const struct collopt_wire *w = &e->plan->wire[message];
+    struct collopt_link *l = w->link;
 
-    if (__builtin_expect(!l->head && (l->closed || collopt_channel_has_room(&l->channel, e->plan->wire[message].bytes)), 1))
+    if (__builtin_expect(!l->head
+                         && (l->closed || collopt_channel_has_room(&l->channel, w->bytes)), 1))
         return send_now(e, message);
     enqueue(e, &e->sending, message);
     e->lates++;
@@ -403,7 +426,8 @@ static int send_queued(struct collopt_execution *e, struct collopt_link *l)
 {
     int err = MPI_SUCCESS;
 
-    while (!err && l->head && collopt_channel_has_room(&l->channel, e->plan->wire[l->head - 1].bytes)) {
+    while (!err && l->head
+           && collopt_channel_has_room(&l->channel, e->plan->wire[l->head - 1].bytes)) {
         int message = l->head - 1;
 
         dequeue(e, l);
@@ -427,7 +451,8 @@ static int open_link(struct collopt_comm *c, struct collopt_link *l)
     l->open = true;
     l->closed = l->offset < 0;
     if (!l->closed)
-        collopt_channel_open(&l->channel, segment[collopt_peer(c, l->peer).rank], (size_t)l->offset);
+        collopt_channel_open(&l->channel, segment[collopt_peer(c, l->peer).rank],
+                             (size_t)l->offset);
     return MPI_SUCCESS;
 }
 
@@ -446,7 +471,8 @@ static bool is_view(const struct collopt_execution *e, int place)
     return place >= COLLOPT_FIRST_SLOT + e->plan->bound->slots - e->plan->bound->views;
 }
 
-/* The message that is read where it is moves to the scratch that it stands for, so that its cell can be taken. */
+/* The message that is read where it is moves to the scratch that it stands for, so that its cell
+ * can be taken. */
 static void move_held(struct collopt_execution *e, struct collopt_link *l)
 {
     const struct collopt_wire *w = &e->plan->wire[l->held - 1];
@@ -458,7 +484,8 @@ static void move_held(struct collopt_execution *e, struct collopt_link *l)
     collopt_channel_take(&l->channel);
 }
 
-/* A datatype of the user's may want to lie at multiples of 32 or 64 bytes, as it does in a block but not in a cell. */
+/* A datatype of the user's may want to lie at multiples of 32 or 64 bytes, as it does in a block
+ * but not in a cell. */
 static bool may_lie_here(const struct collopt_plan *plan, size_t bytes)
 {
     return !plan->ordered || bytes > COLLOPT_INLINE;
@@ -490,7 +517,8 @@ static int receive_next(struct collopt_execution *e, int message, bool view, boo
         break;
     }
     *done = true;
-    if (__builtin_expect(bytes != w->bytes, 0)) {       /* ranks have called with different counts */
+    /* ranks have called with different counts */
+    if (__builtin_expect(bytes != w->bytes, 0)) {
         collopt_channel_take(&l->channel);
         return MPI_ERR_TRUNCATE;
     }

@@ -1,10 +1,11 @@
 /* Messages of schedules between ranks of one node, by shared memory.
  *
- * At MPI_Init the processes of a node map each other's segments.  It is all or nothing for a node, and all ranks of the
- * job know which nodes have it.  A communicator gets a channel from one rank to another when its first plan has a
- * message between them: the sender makes it and tells the receiver, by one message of the host's, where it is, or that
- * there is no room for one; then all their messages go by the host.  A single message does so where its payload finds no
- * room in the sender's segment.  So nothing has to be agreed on beyond the plan itself. */
+ * At MPI_Init the processes of a node map each other's segments.  It is all or nothing for a node,
+ * and all ranks of the job know which nodes have it.  A communicator gets a channel from one rank
+ * to another when its first plan has a message between them: the sender makes it and tells the
+ * receiver, by one message of the host's, where it is, or that there is no room for one; then all
+ * their messages go by the host.  A single message does so where its payload finds no room in the
+ * sender's segment.  So nothing has to be agreed on beyond the plan itself. */
 #ifndef COLLOPT_SHM_TRANSPORT_H
 #define COLLOPT_SHM_TRANSPORT_H
 
@@ -36,7 +37,8 @@ struct collopt_link {           /* a channel of a communicator */
     struct collopt_link *next;
 };
 
-/* After the ranks of MPI_COMM_WORLD have seen each other: maps the segments of this node.  Collective on HIDDEN. */
+/* After the ranks of MPI_COMM_WORLD have seen each other: maps the segments of this node.
+ * Collective on HIDDEN. */
 void collopt_shm_begin(MPI_Comm hidden, int rank, int ranks, const struct collopt_sight *seen);
 void collopt_shm_end(void);
 /* The segment of this process, to be told to the others; made unless COLLOPT_SHM=off. */
@@ -55,18 +57,22 @@ bool collopt_shm_carries(const struct collopt_comm *c);
 bool collopt_shm_near(const struct collopt_comm *c, bool *near);
 /* Bytes of a message; longer ones are cut. */
 size_t collopt_shm_piece(const struct collopt_comm *c);
-/* The channel for messages to or from PEER of the strand with this TAG; a new one is told to the receiver.  NULL: no memory. */
-struct collopt_link *collopt_shm_link(struct collopt_comm *c, int peer, int tag, bool outgoing, size_t bytes);
+/* The channel for messages to or from PEER of the strand with this TAG; a new one is told to the
+ * receiver.  NULL: no memory. */
+struct collopt_link *collopt_shm_link(struct collopt_comm *c, int peer, int tag, bool outgoing,
+                                      size_t bytes);
 /* Of a communicator that is freed. */
 void collopt_shm_unlink(struct collopt_comm *c);
 
-/* A send begins.  Its payload is copied, at once or when there is room: until then it is in the queue of its link. */
+/* A send begins.  Its payload is copied, at once or when there is room: until then it is in the
+ * queue of its link. */
 int collopt_shm_send(struct collopt_execution *e, int message);
 /* Sends what waited for room, as far as there is some now. */
 int collopt_shm_send_late(struct collopt_execution *e);
 /* A receive begins.  Messages of a channel arrive in the order of their receives. */
 void collopt_shm_post(struct collopt_execution *e, int message);
-/* While this rank waits: what has arrived for posted receives is stored, so that its senders have room. */
+/* While this rank waits: what has arrived for posted receives is stored, so that its senders have
+ * room. */
 int collopt_shm_drain(struct collopt_execution *e);
 /* Receives a message, posted or not, if it is there: *done. */
 int collopt_shm_receive(struct collopt_execution *e, int message, bool *done);

@@ -1,8 +1,9 @@
-/* Buffers in device memory: a call's input is copied to host memory, the schedule runs there as it would on the user's
- * buffers, the result is copied back.
+/* Buffers in device memory: a call's input is copied to host memory, the schedule runs there as it
+ * would on the user's buffers, the result is copied back.
  *
- * It concerns this rank alone: messages are the same, so the others need not know, and one rank may have its input on a
- * device, another its result, a third nothing.  What is handed to the host keeps the user's addresses. */
+ * It concerns this rank alone: messages are the same, so the others need not know, and one rank may
+ * have its input on a device, another its result, a third nothing.  What is handed to the host
+ * keeps the user's addresses. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -23,7 +24,8 @@ bool collopt_gpu_allows(void)
     return collopt_settings()->gpu != COLLOPT_GPU_NATIVE;
 }
 
-struct span {                   /* the bytes from the first one of data to the last, gaps included */
+/* the bytes from the first one of data to the last, gaps included */
+struct span {
     ptrdiff_t from;             /* relative to the buffer's address */
     size_t size;
     bool gaps;                  /* some of them may be no data */
@@ -43,7 +45,8 @@ static int measure(MPI_Datatype type, size_t n, bool dense, size_t size, struct 
     *s = (struct span){ .from = 0, .size = n * size };
     if (dense || n == 0)
         return MPI_SUCCESS;
-    if ((err = PMPI_Type_get_extent(type, &lb, &extent)) || (err = PMPI_Type_get_true_extent(type, &true_lb, &true_extent)))
+    if ((err = PMPI_Type_get_extent(type, &lb, &extent))
+        || (err = PMPI_Type_get_true_extent(type, &true_lb, &true_extent)))
         return err;
     further = extent * (MPI_Aint)(n - 1);
     *s = (struct span){ .from = true_lb + (further < 0 ? further : 0), .gaps = true,
@@ -58,17 +61,20 @@ static bool same(const struct collopt_gpu_memory *a, const struct collopt_gpu_me
 
 static int complain(const char *what, const struct collopt_gpu_memory *m, size_t size)
 {
-    collopt_warn_here("%s %zu bytes of device memory (%s); COLLOPT_GPU=native leaves such buffers to the MPI library", what, size,
-                      m->runtime->name);
+    collopt_warn_here("%s %zu bytes of device memory (%s); COLLOPT_GPU=native leaves such buffers "
+                      "to the MPI library",
+                      what, size, m->runtime->name);
     return MPI_ERR_BUFFER;
 }
 
-/* Data in one piece lies in one allocation.  A derived datatype may reach anywhere, so both of its ends are asked for. */
+/* Data in one piece lies in one allocation.  A derived datatype may reach anywhere, so both of its
+ * ends are asked for. */
 static int look_at(const void *buffer, const struct span *span, struct staged *s)
 {
     struct collopt_gpu_memory last;
 
-    *s = (struct staged){ .user = (char *)((uintptr_t)buffer + (uintptr_t)span->from), .span = *span };
+    *s = (struct staged){ .user = (char *)((uintptr_t)buffer + (uintptr_t)span->from),
+                          .span = *span };
     if (span->size == 0)
         return MPI_SUCCESS;
     collopt_gpu_ask(s->user, &s->memory);
@@ -77,7 +83,8 @@ static int look_at(const void *buffer, const struct span *span, struct staged *s
     collopt_gpu_ask(s->user + span->size - 1, &last);
     if (same(&s->memory, &last))
         return MPI_SUCCESS;
-    return complain("cannot copy a datatype that lies partly in", s->memory.runtime ? &s->memory : &last, span->size);
+    return complain("cannot copy a datatype that lies partly in",
+                    s->memory.runtime ? &s->memory : &last, span->size);
 }
 
 /* FILL: with what is in the user's. */
@@ -85,7 +92,8 @@ static int lend(struct staged *s, bool fill)
 {
     if (!s->memory.runtime)
         return MPI_SUCCESS;
-    collopt_say_once(COLLOPT_LOG_DECIDE, "buffers in device memory (%s) are copied to host memory, results back",
+    collopt_say_once(COLLOPT_LOG_DECIDE,
+                     "buffers in device memory (%s) are copied to host memory, results back",
                      s->memory.runtime->name);
     s->host = collopt_gpu_borrow(&s->memory, s->span.size);
     if (!s->host)
@@ -110,7 +118,7 @@ static void *address(const struct staged *s, const void *users)
     return s->host ? (void *)((uintptr_t)s->host - (uintptr_t)s->span.from) : (void *)users;
 }
 
-/* ---- a call ---------------------------------------------------------------------------------------------------------- */
+/* ---- a call ---------------------------------------------------------------------------------- */
 
 /* How many elements of result this rank gets. */
 static size_t results(const struct collopt_comm *c, const struct collopt_plan *plan, size_t inputs)
@@ -134,8 +142,8 @@ struct collopt_staging {
     struct span result;
 };
 
-static int look_at_both(const struct collopt_facts *f, size_t inputs, size_t results, bool in_place, const void *in,
-                        void *out, struct collopt_staging *b)
+static int look_at_both(const struct collopt_facts *f, size_t inputs, size_t results, bool in_place,
+                        const void *in, void *out, struct collopt_staging *b)
 {
     struct span all;
     int err;
@@ -150,7 +158,8 @@ static int look_at_both(const struct collopt_facts *f, size_t inputs, size_t res
     return look_at(out, &b->result, &b->out);
 }
 
-/* In place OUT has the input; else it has nothing that is wanted but the gaps between the elements of the result. */
+/* In place OUT has the input; else it has nothing that is wanted but the gaps between the elements
+ * of the result. */
 static int lend_both(bool in_place, struct collopt_staging *b)
 {
     int err = lend(&b->in, true);
@@ -164,25 +173,29 @@ static void return_both(const struct collopt_staging *b)
     collopt_gpu_return(b->out.host);
 }
 
-static int execute_lent(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out, struct collopt_staging *b)
+static int execute_lent(struct collopt_comm *c, struct collopt_plan *plan, const void *in,
+                        void *out, struct collopt_staging *b)
 {
     int err = lend_both(plan->in_place, b);
 
     if (err == MPI_SUCCESS) {
         err = collopt_execute(c, plan, address(&b->in, in), address(&b->out, out));
         if (err != MPI_SUCCESS)
-            return err;         /* the host may still read and write there: the memory is left to it */
+            /* the host may still read and write there: the memory is left to it */
+            return err;
         err = take_back(&b->out, &b->result);
     }
     return_both(b);
     return err;
 }
 
-static COLLOPT_OUT_OF_LINE int ask_and_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out)
+static COLLOPT_OUT_OF_LINE int ask_and_execute(struct collopt_comm *c, struct collopt_plan *plan,
+                                               const void *in, void *out)
 {
     struct collopt_staging b = { .in = { .host = NULL } };
     size_t inputs = (size_t)(plan->bytes / plan->facts.size);
-    int err = look_at_both(&plan->facts, inputs, results(c, plan, inputs), plan->in_place, in, out, &b);
+    int err = look_at_both(&plan->facts, inputs, results(c, plan, inputs), plan->in_place, in, out,
+                           &b);
 
     if (err)
         return err;
@@ -191,14 +204,15 @@ static COLLOPT_OUT_OF_LINE int ask_and_execute(struct collopt_comm *c, struct co
     return execute_lent(c, plan, in, out, &b);
 }
 
-int collopt_execute_anywhere(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out)
+int collopt_execute_anywhere(struct collopt_comm *c, struct collopt_plan *plan, const void *in,
+                             void *out)
 {
     if (!collopt_gpu_possible())
         return collopt_execute(c, plan, in, out);
     return ask_and_execute(c, plan, in, out);
 }
 
-/* ---- a reduction that goes on when its call has ended -------------------------------------------------------------- */
+/* ---- a reduction that goes on when its call has ended ---------------------------------------- */
 
 static int lend_for_long(bool in_place, struct collopt_staging *b, struct collopt_staging **s)
 {
@@ -213,8 +227,8 @@ static int lend_for_long(bool in_place, struct collopt_staging *b, struct collop
     return err;
 }
 
-int collopt_stage_begin(const struct collopt_facts *f, size_t inputs, size_t results, const void **in, void **out,
-                        struct collopt_staging **s)
+int collopt_stage_begin(const struct collopt_facts *f, size_t inputs, size_t results,
+                        const void **in, void **out, struct collopt_staging **s)
 {
     struct collopt_staging b = { .in = { .host = NULL } };
     bool in_place = *in == *out;
@@ -239,17 +253,19 @@ int collopt_stage_end(struct collopt_staging *s)
     return err;
 }
 
-/* ---- MPI_Reduce_local ------------------------------------------------------------------------------------------------- */
+/* ---- MPI_Reduce_local ------------------------------------------------------------------------ */
 
 typedef void combine(void *result, const void *left, const void *right, size_t n);
 
-static COLLOPT_OUT_OF_LINE int combine_staged(combine *combine, const void *in, void *out, size_t n, MPI_Datatype type)
+static COLLOPT_OUT_OF_LINE int combine_staged(combine *combine, const void *in, void *out, size_t n,
+                                              MPI_Datatype type)
 {
     struct staged from = { .host = NULL }, to = { .host = NULL };
     struct span span;
     int err;
 
-    if ((err = measure(type, n, false, 0, &span)) || (err = look_at(in, &span, &from)) || (err = look_at(out, &span, &to)))
+    if ((err = measure(type, n, false, 0, &span)) || (err = look_at(in, &span, &from))
+        || (err = look_at(out, &span, &to)))
         return err;
     if (!(err = lend(&from, true)) && !(err = lend(&to, true))) {
         void *result = address(&to, out);
@@ -262,7 +278,8 @@ static COLLOPT_OUT_OF_LINE int combine_staged(combine *combine, const void *in, 
     return err;
 }
 
-int collopt_combine_anywhere(combine *combine, const void *in, void *out, size_t n, MPI_Datatype type)
+int collopt_combine_anywhere(combine *combine, const void *in, void *out, size_t n,
+                             MPI_Datatype type)
 {
     if (collopt_gpu_possible())
         return combine_staged(combine, in, out, n, type);

@@ -25,7 +25,8 @@ extern bool ompi_ftmpi_enabled __attribute__((weak));
 /* As MPICH reads it: any of these names, in this order. */
 static bool mpich_asked(void)
 {
-    static const char *const names[] = { "MPIR_CVAR_ENABLE_FT", "MPIR_PARAM_ENABLE_FT", "MPICH_ENABLE_FT" };
+    static const char *const names[] = { "MPIR_CVAR_ENABLE_FT", "MPIR_PARAM_ENABLE_FT",
+                                         "MPICH_ENABLE_FT" };
     static const char *const yes[] = { "YES", "ON", "TRUE", "1" };
     const char *text = NULL;
 

@@ -1,6 +1,6 @@
-/* Waiting.  Where every rank has a processor, and where the host yields by itself, we wait as the host waits.  Where ranks share
- * processors under a host that does not, a rank that polls keeps from running the one it waits for, so after some fruitless polls
- * the processor is given away. */
+/* Waiting.  Where every rank has a processor, and where the host yields by itself, we wait as the
+ * host waits.  Where ranks share processors under a host that does not, a rank that polls keeps
+ * from running the one it waits for, so after some fruitless polls the processor is given away. */
 #include "config.h"
 
 #include <sched.h>
@@ -11,8 +11,10 @@
 #include "shm/channel.h"
 
 enum {
-    POLLS = 20,                 /* before the processor is given away; a yield at each poll costs 1.3 to 2.8 times as much */
-    PATIENCE = 1 << 14,         /* the same where ranks have processors of their own: somebody else may want one */
+    /* before the processor is given away; a yield at each poll costs 1.3 to 2.8 times as much */
+    POLLS = 20,
+    /* the same where ranks have processors of their own: somebody else may want one */
+    PATIENCE = 1 << 14,
     LOOKS = 1 << 10             /* at shared memory, before the host makes progress: some 10 us */
 };
 
@@ -45,9 +47,9 @@ static int no_cancel(void *extra, int complete)
     return MPI_SUCCESS;
 }
 
-/* While a reduction waits for shared memory, what the program has begun must go on: its peer may need that before it comes to
- * the reduction.  Testing a request that is not complete is the one call that has every host make progress without touching
- * the queues of any communicator. */
+/* While a reduction waits for shared memory, what the program has begun must go on: its peer may
+ * need that before it comes to the reduction.  Testing a request that is not complete is the one
+ * call that has every host make progress without touching the queues of any communicator. */
 COLLOPT_OUT_OF_LINE void collopt_nudge(struct collopt_nudge *n)
 {
     int flag;
@@ -94,7 +96,8 @@ void collopt_idle(struct collopt_comm *c, unsigned *polls)
 }
 
 #ifdef COLLOPT_HOST_SMPI
-/* A look would take simulated time, and time passes only while a rank waits: strands wait for whatever comes first. */
+/* A look would take simulated time, and time passes only while a rank waits: strands wait for
+ * whatever comes first. */
 int collopt_test(MPI_Request *request, bool *done)
 {
     *done = *request == MPI_REQUEST_NULL;

@@ -63,7 +63,8 @@ static bool make(void)
         return false;
     world.sight = malloc((size_t)world.ranks * sizeof *world.sight);
     collopt_shm_offer(&segment);
-    return world.sight && !collopt_gather_sights(world.hidden, world.rank, world.ranks, &segment, world.sight);
+    return world.sight
+        && !collopt_gather_sights(world.hidden, world.rank, world.ranks, &segment, world.sight);
 }
 
 static enum collopt_surroundings find_surroundings(void)
@@ -92,7 +93,8 @@ void collopt_world_open(bool agreed)
     collopt_as_before(MPI_COMM_WORLD, handler);
     if (!made) {
         free_world();
-        collopt_warn("no hidden communicator of MPI_COMM_WORLD could be made; each communicator that collopt takes over gets "
+        collopt_warn("no hidden communicator of MPI_COMM_WORLD could be made; each communicator "
+                     "that collopt takes over gets "
                      "its own");
         return;
     }

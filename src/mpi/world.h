@@ -25,12 +25,14 @@ void collopt_world_open(bool agreed);
 const struct collopt_world *collopt_world(void);
 /* Of the world; COLLOPT_ON_NODE if there is none. */
 enum collopt_surroundings collopt_world_surroundings(void);
-/* Of MPI_COMM_WORLD, kept for good: communicators of sessions are compared with it after MPI_Finalize too. */
+/* Of MPI_COMM_WORLD, kept for good: communicators of sessions are compared with it after
+ * MPI_Finalize too. */
 MPI_Group collopt_world_group(void);
 /* Before MPI_Finalize, after its last use. */
 void collopt_world_close(void);
 
-/* The tags of collopt's own messages on the hidden communicator, outside of any reduction (context 0). */
+/* The tags of collopt's own messages on the hidden communicator, outside of any reduction (context
+ * 0). */
 enum { COLLOPT_TAG_REPORT = 0, COLLOPT_TAG_DONE = 1 };
 
 #endif

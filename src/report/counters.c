@@ -30,8 +30,8 @@ const char *const collopt_reason_names[COLLOPT_REASONS] = {
     [COLLOPT_PASS_TOOL] = "taken past collopt by a tool",
 };
 
-/* A sum's key is (an algorithm's descriptor, its size class) or (an MPI name, a reason and a size class): two disjoint sets of
- * pointers. */
+/* A sum's key is (an algorithm's descriptor, its size class) or (an MPI name, a reason and a size
+ * class): two disjoint sets of pointers. */
 struct entry {
     const void *what;           /* NULL: free */
     int which;
@@ -43,7 +43,8 @@ struct entry {
 struct shard {
     struct shard *next;
     struct entry *entry;        /* [size], open addressing, at most half full */
-    struct entry *last;         /* what the owner added to last: most often it is the next as well */
+    /* what the owner added to last: most often it is the next as well */
+    struct entry *last;
     unsigned size, used;
 };
 
@@ -59,7 +60,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 #ifdef COLLOPT_ONE_THREAD
 static struct shard *mine;
 #else
-/* Loaded with the program or soon after, and one pointer small, so there is room for it where access costs least. */
+/* Loaded with the program or soon after, and one pointer small, so there is room for it where
+ * access costs least. */
 static _Thread_local struct shard *mine __attribute__((tls_model("initial-exec")));
 #endif
 
@@ -93,11 +95,12 @@ static int passed_key(enum collopt_reason why, int size_class)
     return (int)why + COLLOPT_REASONS * (size_class + 1);
 }
 
-/* ---- a shard ----------------------------------------------------------------------------------------------- */
+/* ---- a shard --------------------------------------------------------------------------------- */
 
 static unsigned slot(const void *what, int which, unsigned size)
 {
-    uint64_t h = ((uintptr_t)what >> 3) * 0x9e3779b97f4a7c15u + (uint64_t)which * 0xff51afd7ed558ccdu;
+    uint64_t h = ((uintptr_t)what >> 3) * 0x9e3779b97f4a7c15u
+        + (uint64_t)which * 0xff51afd7ed558ccdu;
 
     return (unsigned)(h >> 32) & (size - 1);
 }
@@ -187,10 +190,11 @@ static void add(struct entry *e, const struct collopt_counter *c)
 /* Under the lock. */
 static bool current(const struct entry *e)
 {
-    return e->what && __atomic_load_n(&e->generation, __ATOMIC_ACQUIRE) == generation && count_of(&e->counter.calls) != 0;
+    return e->what && __atomic_load_n(&e->generation, __ATOMIC_ACQUIRE) == generation
+        && count_of(&e->counter.calls) != 0;
 }
 
-/* ---- threads ----------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static void leave(void *data)
 {
@@ -260,12 +264,14 @@ static inline struct entry *entry(const void *what, int which, bool passed)
 
 const char *collopt_counted_as(const struct collopt_algorithm *a)
 {
-    return a->collective < COLLOPT_COLLECTIVES ? collopt_collective_names[a->collective] : "reduce_local";
+    return a->collective < COLLOPT_COLLECTIVES ? collopt_collective_names[a->collective]
+                                               : "reduce_local";
 }
 
-/* ---- outside ----------------------------------------------------------------------------------------------- */
+/* ---- outside --------------------------------------------------------------------------------- */
 
-void collopt_count(const struct collopt_algorithm *a, int size_class, const struct collopt_counter *c)
+void collopt_count(const struct collopt_algorithm *a, int size_class,
+                   const struct collopt_counter *c)
 {
     struct entry *e = c->calls ? entry(a, size_class, false) : NULL;
 
@@ -294,14 +300,21 @@ void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t ca
     set_count(&e->counter.calls, e->counter.calls + calls);
 }
 
-void collopt_count_passed_call(const char *name, enum collopt_reason why, double seconds, int ranks, uint64_t bytes)
+void collopt_count_passed_call(const char *name, enum collopt_reason why, double seconds, int ranks,
+                               uint64_t bytes)
 {
-    struct entry *e = entry(name, passed_key(why, ranks > 0 ? collopt_size_class(bytes) : -1), true);
+    struct entry *e = entry(name, passed_key(why, ranks > 0 ? collopt_size_class(bytes) : -1),
+                            true);
 
     if (e)
-        add(e, &(struct collopt_counter){ .calls = 1, .seconds = seconds, .least = seconds, .most = seconds,
-                                          .bytes = ranks > 0 ? bytes : 0, .group_least = (uint64_t)ranks,
-                                          .group_most = (uint64_t)ranks });
+        add(e,
+            &(struct collopt_counter){ .calls = 1,
+                                       .seconds = seconds,
+                                       .least = seconds,
+                                       .most = seconds,
+                                       .bytes = ranks > 0 ? bytes : 0,
+                                       .group_least = (uint64_t)ranks,
+                                       .group_most = (uint64_t)ranks });
 }
 
 /* Under the lock: all of FROM that counts, into TO; false: no memory. */

@@ -8,48 +8,58 @@ struct collopt_algorithm;
 
 /* Every thread adds to its own sums without a lock, a few ns per call. */
 
-/* Messages are counted in size classes: class k holds vectors of 2^(k-1) < bytes <= 2^k; class 0 is 0 and 1 byte. */
+/* Messages are counted in size classes: class k holds vectors of 2^(k-1) < bytes <= 2^k; class 0 is
+ * 0 and 1 byte. */
 enum { COLLOPT_SIZE_CLASSES = 64 };
 
 enum collopt_reason {           /* why a call was passed through to the host */
     COLLOPT_PASS_OFF,           /* switched off (COLLOPT=off, MPI_Pcontrol(0)) */
-    COLLOPT_PASS_EARLY,         /* before COLLOPT_AFTER: the communicator is not taken over, or a plan does not pay yet */
+    /* before COLLOPT_AFTER: the communicator is not taken over, or a plan does not pay yet */
+    COLLOPT_PASS_EARLY,
     COLLOPT_PASS_ARGUMENTS,     /* invalid or unknown arguments, left to the host */
     COLLOPT_PASS_INTERCOMM,
-    COLLOPT_PASS_REFUSED,       /* this communicator could not be engaged (cap, disagreement, ...) */
+    /* this communicator could not be engaged (cap, disagreement, ...) */
+    COLLOPT_PASS_REFUSED,
     COLLOPT_PASS_NATIVE,        /* COLLOPT_GPU=native */
     COLLOPT_PASS_CHOSEN,        /* the host was forced or selected */
     COLLOPT_PASS_NESTED,        /* called from inside collopt */
-    COLLOPT_PASS_UNSUPPORTED,   /* nonblocking or persistent, on several nodes or without shared memory */
+    /* nonblocking or persistent, on several nodes or without shared memory */
+    COLLOPT_PASS_UNSUPPORTED,
     COLLOPT_PASS_TOOL,          /* a profiling tool behind collopt called the host directly */
     COLLOPT_REASONS
 };
-extern const char *const collopt_reason_names[COLLOPT_REASONS];     /* "switched off", ... for the report */
+/* "switched off", ... for the report */
+extern const char *const collopt_reason_names[COLLOPT_REASONS];
 
 enum collopt_sent { COLLOPT_SENT_BY_HOST, COLLOPT_SENT_BY_SHM, COLLOPT_SENT };
 
 struct collopt_counter {        /* of one collective, algorithm and size class */
     uint64_t calls;
     uint64_t bytes;             /* of data in the input vectors */
-    double seconds, least, most;        /* total, minimum and maximum of one call; only if COLLOPT_REPORT is set */
+    /* total, minimum and maximum of one call; only if COLLOPT_REPORT is set */
+    double seconds, least, most;
     uint64_t sent[COLLOPT_SENT];        /* bytes of its sends; only if COLLOPT_REPORT is set */
-    uint64_t group_least, group_most;   /* ranks of the communicators; of timed calls that were passed through, else 0 */
+    /* ranks of the communicators; of timed calls that were passed through, else 0 */
+    uint64_t group_least, group_most;
 };
 
 /* Adds C (C->calls calls) to the sums of an algorithm. */
-void collopt_count(const struct collopt_algorithm *a, int size_class, const struct collopt_counter *c);
+void collopt_count(const struct collopt_algorithm *a, int size_class,
+                   const struct collopt_counter *c);
 /* The same for one call that was not timed. */
 void collopt_count_call(const struct collopt_algorithm *a, int size_class, uint64_t bytes);
 /* The name under which calls run by A are counted: its collective, or "reduce_local" for the
  * algorithm without one. */
 const char *collopt_counted_as(const struct collopt_algorithm *a);
-/* NAME is the MPI name without MPI_ ("Allreduce", "Iallreduce", "Allreduce_c") and must live for ever. */
+/* NAME is the MPI name without MPI_ ("Allreduce", "Iallreduce", "Allreduce_c") and must live for
+ * ever. */
 void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t calls);
-/* The same for one call that was timed, of an input vector of BYTES bytes on a communicator of RANKS ranks; 0 ranks: neither is
- * known. */
-void collopt_count_passed_call(const char *name, enum collopt_reason why, double seconds, int ranks, uint64_t bytes);
-/* Calls VISIT for each sum of all threads that is not zero, once per algorithm and size class or name, reason and size class;
- * ALGORITHM NULL and NAME/REASON set for calls passed through. */
+/* The same for one call that was timed, of an input vector of BYTES bytes on a communicator of
+ * RANKS ranks; 0 ranks: neither is known. */
+void collopt_count_passed_call(const char *name, enum collopt_reason why, double seconds, int ranks,
+                               uint64_t bytes);
+/* Calls VISIT for each sum of all threads that is not zero, once per algorithm and size class or
+ * name, reason and size class; ALGORITHM NULL and NAME/REASON set for calls passed through. */
 struct collopt_sum {
     const struct collopt_algorithm *algorithm;
     int size_class;             /* of calls passed through -1 where it is not known */

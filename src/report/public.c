@@ -67,13 +67,19 @@ static const char *algorithm_summary(const char *collective, int i)
 }
 
 /* Elements of 8 bytes where BYTES allows it, as of doubles: an operation that rounds. */
-static int explain(const char *collective, int ranks, uint64_t bytes, int commutative, char *text, size_t size)
+static int explain(const char *collective, int ranks, uint64_t bytes, int commutative, char *text,
+                   size_t size)
 {
     int c = collective_named(collective);
     size_t element = bytes % 8 == 0 ? 8 : 1;
     struct collopt_problem p = {
-        .collective = (enum collopt_collective)c, .ranks = ranks, .count = bytes / element, .size = element,
-        .commutative = commutative != 0, .segments = 1, .topology = &one_node,
+        .collective = (enum collopt_collective)c,
+        .ranks = ranks,
+        .count = bytes / element,
+        .size = element,
+        .commutative = commutative != 0,
+        .segments = 1,
+        .topology = &one_node,
     };
     struct collopt_decision d;
     char choice[COLLOPT_CHOICE_TEXT];
@@ -95,7 +101,9 @@ static void add_calls(const struct collopt_sum *sum, void *data)
     struct wanted *w = data;
     const struct collopt_algorithm *a = sum->algorithm;
 
-    if (a && (w->collective ? strcmp(w->collective, collopt_counted_as(a)) == 0 : a->collective < COLLOPT_COLLECTIVES)
+    if (a
+        && (w->collective ? strcmp(w->collective, collopt_counted_as(a)) == 0
+                          : a->collective < COLLOPT_COLLECTIVES)
         && (!w->name || strcmp(w->name, a->name) == 0))
         w->calls += sum->counter.calls;
 }

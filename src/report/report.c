@@ -1,7 +1,7 @@
 /* The report: gathered from the counters, combined over ranks, written as JSON or as a table.
  *
- * A record is the sum of one key: collective, algorithm and size class, or MPI name, reason and size
- * class. Keys are texts, so that records of different processes can be brought together.
+ * A record is the sum of one key: collective, algorithm and size class, or MPI name, reason and
+ * size class. Keys are texts, so that records of different processes can be brought together.
  * doc/report.md describes what is written. */
 #if HAVE_CONFIG_H
 # include "config.h"
@@ -50,7 +50,7 @@ struct collopt_report {
     struct collopt_lessons lessons;
 };
 
-/* ---- records ----------------------------------------------------------------------------------------------- */
+/* ---- records --------------------------------------------------------------------------------- */
 
 static int by_key(const void *a, const void *b)
 {
@@ -118,13 +118,14 @@ static void add(struct collopt_report *r, const struct record *other)
     sum->seconds += other->seconds;
     sum->least = lower(sum->least, other->least);
     sum->most = higher(sum->most, other->most);
-    sum->group_least = other->group_least < sum->group_least ? other->group_least : sum->group_least;
+    sum->group_least = other->group_least < sum->group_least ? other->group_least
+                                                             : sum->group_least;
     sum->group_most = other->group_most > sum->group_most ? other->group_most : sum->group_most;
     sum->call_least = lower(sum->call_least, other->call_least);
     sum->call_most = higher(sum->call_most, other->call_most);
 }
 
-/* ---- this process ------------------------------------------------------------------------------------------ */
+/* ---- this process ---------------------------------------------------------------------------- */
 
 struct gathering {
     struct collopt_report *report;
@@ -136,9 +137,18 @@ static void gather(const struct collopt_sum *s, void *data)
 {
     struct gathering *g = data;
     const struct collopt_counter *c = &s->counter;
-    struct record one = { .passed = !s->algorithm, .size_class = s->size_class, .ranks = 1, .calls = c->calls, .bytes = c->bytes,
-                          .group_least = c->group_least, .group_most = c->group_most, .seconds = c->seconds,
-                          .least = c->seconds, .most = c->seconds, .call_least = c->least, .call_most = c->most };
+    struct record one = { .passed = !s->algorithm,
+                          .size_class = s->size_class,
+                          .ranks = 1,
+                          .calls = c->calls,
+                          .bytes = c->bytes,
+                          .group_least = c->group_least,
+                          .group_most = c->group_most,
+                          .seconds = c->seconds,
+                          .least = c->seconds,
+                          .most = c->seconds,
+                          .call_least = c->least,
+                          .call_most = c->most };
     struct record *same;
 
     memcpy(one.sent, c->sent, sizeof one.sent);
@@ -148,7 +158,8 @@ static void gather(const struct collopt_sum *s, void *data)
         snprintf(one.what, sizeof one.what, "%s", collopt_counted_as(s->algorithm));
         snprintf(one.how, sizeof one.how, "%s", s->algorithm->name);
     } else {
-        snprintf(one.what, sizeof one.what, "MPI%s%s", strncmp(s->name, "X_", 2) == 0 ? "" : "_", s->name);
+        snprintf(one.what, sizeof one.what, "MPI%s%s", strncmp(s->name, "X_", 2) == 0 ? "" : "_",
+                 s->name);
         snprintf(one.how, sizeof one.how, "%s", collopt_reason_names[s->reason]);
     }
     if (!make_room(g->report, 1)) {
@@ -203,7 +214,7 @@ void collopt_report_free(struct collopt_report *r)
     free(r);
 }
 
-/* ---- between processes of one job: one build, one byte order ---------------------------------------------------- */
+/* ---- between processes of one job: one build, one byte order --------------------------------- */
 
 struct head {
     char magic[16];
@@ -227,7 +238,8 @@ size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t 
                          .lesson_size = sizeof *r->lessons.list, .lessons = r->lessons.n,
                          .seconds = r->seconds, .reductions = r->reductions };
     size_t records = r->records * sizeof *r->record, shares = r->shares.n * sizeof *r->shares.list;
-    size_t lessons = r->lessons.n * sizeof *r->lessons.list, all = sizeof head + records + shares + lessons;
+    size_t lessons = r->lessons.n * sizeof *r->lessons.list,
+           all = sizeof head + records + shares + lessons;
     void *at = buffer;
 
     if (size < all)
@@ -247,28 +259,32 @@ static bool terminated(const char *text, size_t size)
 
 static bool good_record(const struct record *e)
 {
-    return terminated(e->what, sizeof e->what) && terminated(e->how, sizeof e->how) && (e->passed == 0 || e->passed == 1)
-        && e->size_class >= -e->passed && e->size_class <= COLLOPT_SIZE_CLASSES;
+    return terminated(e->what, sizeof e->what) && terminated(e->how, sizeof e->how)
+        && (e->passed == 0 || e->passed == 1) && e->size_class >= -e->passed
+        && e->size_class <= COLLOPT_SIZE_CLASSES;
 }
 
 static bool good_lesson(const struct collopt_lesson *l)
 {
-    return terminated(l->algorithm, sizeof l->algorithm) && l->collective >= 0 && l->collective < COLLOPT_COLLECTIVES
-        && l->size_class >= 0 && l->size_class <= COLLOPT_SIZE_CLASSES && l->tellers > 0;
+    return terminated(l->algorithm, sizeof l->algorithm) && l->collective >= 0
+        && l->collective < COLLOPT_COLLECTIVES && l->size_class >= 0
+        && l->size_class <= COLLOPT_SIZE_CLASSES && l->tellers > 0;
 }
 
 /* Are SIZE bytes behind HEAD what it says? */
 static bool fits(const struct head *head, size_t size)
 {
     if (memcmp(head->magic, magic, sizeof magic) || head->record_size != sizeof(struct record)
-        || head->share_size != sizeof(struct collopt_share) || head->lesson_size != sizeof(struct collopt_lesson)
+        || head->share_size != sizeof(struct collopt_share)
+        || head->lesson_size != sizeof(struct collopt_lesson)
         || head->records > size / sizeof(struct record))
         return false;
     size -= head->records * sizeof(struct record);
     if (head->shares > size / sizeof(struct collopt_share))
         return false;
     size -= head->shares * sizeof(struct collopt_share);
-    return size % sizeof(struct collopt_lesson) == 0 && head->lessons == size / sizeof(struct collopt_lesson);
+    return size % sizeof(struct collopt_lesson) == 0
+        && head->lessons == size / sizeof(struct collopt_lesson);
 }
 
 /* Adds what lies at AT, or only looks whether it makes sense. */
@@ -308,24 +324,27 @@ bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t s
     if (size < sizeof head)
         return false;
     memcpy(&head, buffer, sizeof head);
-    if (!fits(&head, size - sizeof head) || !merge(r, &head, at, true) || !make_room(r, head.records)
-        || !collopt_shares_room(&r->shares, head.shares) || !collopt_lessons_room(&r->lessons, head.lessons))
+    if (!fits(&head, size - sizeof head) || !merge(r, &head, at, true)
+        || !make_room(r, head.records) || !collopt_shares_room(&r->shares, head.shares)
+        || !collopt_lessons_room(&r->lessons, head.lessons))
         return false;
     collopt_spread_widen(&r->seconds, &head.seconds);
     collopt_spread_widen(&r->reductions, &head.reductions);
     return merge(r, &head, at, false);
 }
 
-/* ---- writing ----------------------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
 /* The vectors of a size class have FROM .. TO bytes. */
 static void class_bounds(int64_t size_class, uint64_t *from, uint64_t *to)
 {
     *from = size_class ? (UINT64_C(1) << (size_class - 1)) + 1 : 0;
-    *to = size_class >= 63 ? INT64_MAX : UINT64_C(1) << size_class;      /* readers of JSON want signed numbers */
+    /* readers of JSON want signed numbers */
+    *to = size_class >= 63 ? INT64_MAX : UINT64_C(1) << size_class;
 }
 
-static void json_spread(struct collopt_json *j, const char *key, double least, double mean, double most)
+static void json_spread(struct collopt_json *j, const char *key, double least, double mean,
+                        double most)
 {
     collopt_json_object(j, key);
     collopt_json_real(j, "min", least);
@@ -379,7 +398,8 @@ static void json_passed(struct collopt_json *j, const struct record *e)
     }
     if (e->most > 0) {
         json_spread(j, "seconds", e->least, e->seconds / (double)e->ranks, e->most);
-        json_spread(j, "seconds_per_call", e->call_least, e->seconds / (double)e->calls, e->call_most);
+        json_spread(j, "seconds_per_call", e->call_least, e->seconds / (double)e->calls,
+                    e->call_most);
     }
     collopt_json_end(j);
 }
@@ -409,7 +429,8 @@ static void json_lesson(struct collopt_json *j, const struct collopt_lesson *l)
 
 static void version_text(char *text, size_t size)
 {
-    snprintf(text, size, "%d.%d.%d", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
+    snprintf(text, size, "%d.%d.%d", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR,
+             COLLOPT_VERSION_PATCH);
 }
 
 static void json_ranks(struct collopt_json *j, const char *key, const struct collopt_spread *s)
@@ -439,7 +460,8 @@ static void json_shares(struct collopt_json *j, const struct collopt_shares *sha
     collopt_json_end(j);
 }
 
-static void write_json(const struct collopt_report *r, FILE *to, const char *mpi, int ranks, int rank)
+static void write_json(const struct collopt_report *r, FILE *to, const char *mpi, int ranks,
+                       int rank)
 {
     struct collopt_json j = { .to = to };
     char version[32];
@@ -475,9 +497,12 @@ static void write_json(const struct collopt_report *r, FILE *to, const char *mpi
 static void write_share(const struct collopt_report *r, FILE *to)
 {
     if (r->seconds.ranks > 0 && r->seconds.sum > 0 && r->reductions.ranks > 0)
-        fprintf(to, "  reductions took %.6f of %.6f s (%.1f%%) in the mean of the ranks, %.6f s at most\n",
-                r->reductions.sum / (double)r->reductions.ranks, r->seconds.sum / (double)r->seconds.ranks,
-                100 * r->reductions.sum / r->seconds.sum, r->reductions.most);
+        fprintf(
+            to,
+            "  reductions took %.6f of %.6f s (%.1f%%) in the mean of the ranks, %.6f s at most\n",
+            r->reductions.sum / (double)r->reductions.ranks,
+            r->seconds.sum / (double)r->seconds.ranks, 100 * r->reductions.sum / r->seconds.sum,
+            r->reductions.most);
 }
 
 static void write_sent(const struct collopt_report *r, FILE *to)
@@ -488,18 +513,20 @@ static void write_sent(const struct collopt_report *r, FILE *to)
         for (int k = 0; k < COLLOPT_SENT; k++)
             sent[k] += r->record[i].sent[k];
     if (sent[COLLOPT_SENT_BY_HOST] + sent[COLLOPT_SENT_BY_SHM] > 0)
-        fprintf(to, "  collopt sent %" PRIu64 " bytes by messages, %" PRIu64 " by shared memory\n", sent[COLLOPT_SENT_BY_HOST],
-                sent[COLLOPT_SENT_BY_SHM]);
+        fprintf(to, "  collopt sent %" PRIu64 " bytes by messages, %" PRIu64 " by shared memory\n",
+                sent[COLLOPT_SENT_BY_HOST], sent[COLLOPT_SENT_BY_SHM]);
 }
 
-static void write_table(const struct collopt_report *r, FILE *to, const char *mpi, int ranks, int rank)
+static void write_table(const struct collopt_report *r, FILE *to, const char *mpi, int ranks,
+                        int rank)
 {
     const char *const line = "  %-20s %-24s %12s %12s %6s %11s %11s %11s\n";
     char version[32];
     bool run = false, passed = false;
 
     version_text(version, sizeof version);
-    fprintf(to, "collopt: report of version %s on %.*s\n", version, (int)strcspn(mpi ? mpi : "", "\n"), mpi ? mpi : "");
+    fprintf(to, "collopt: report of version %s on %.*s\n", version,
+            (int)strcspn(mpi ? mpi : "", "\n"), mpi ? mpi : "");
     if (rank < 0)
         fprintf(to, "collopt: all %d ranks\n", ranks);
     else
@@ -514,7 +541,8 @@ static void write_table(const struct collopt_report *r, FILE *to, const char *mp
         if (e->passed)
             continue;
         if (!run)
-            fprintf(to, line, "collective", "algorithm", "bytes up to", "calls", "ranks", "seconds min", "mean", "max");
+            fprintf(to, line, "collective", "algorithm", "bytes up to", "calls", "ranks",
+                    "seconds min", "mean", "max");
         run = true;
         class_bounds(e->size_class, &from, &bound);
         collopt_size_text(bound, size, sizeof size);
@@ -536,14 +564,15 @@ static void write_table(const struct collopt_report *r, FILE *to, const char *mp
         if (!e->passed)
             continue;
         if (!passed)
-            fprintf(to, "  %-56s %11s %8s %6s %11s %11s %11s\n", "passed through to the MPI library", "bytes up to", "calls",
-                    "ranks", "seconds min", "mean", "max");
+            fprintf(to, "  %-56s %11s %8s %6s %11s %11s %11s\n",
+                    "passed through to the MPI library", "bytes up to", "calls", "ranks",
+                    "seconds min", "mean", "max");
         passed = true;
         class_bounds(e->size_class < 0 ? 0 : e->size_class, &from, &bound);
         if (e->size_class >= 0)
             collopt_size_text(bound, size, sizeof size);
-        fprintf(to, "  %-24s %-31s %11s %8" PRIu64 " %6" PRIu64 " %11.6f %11.6f %11.6f\n", e->what, e->how, size, e->calls, e->ranks,
-                e->least, e->seconds / (double)e->ranks, e->most);
+        fprintf(to, "  %-24s %-31s %11s %8" PRIu64 " %6" PRIu64 " %11.6f %11.6f %11.6f\n", e->what,
+                e->how, size, e->calls, e->ranks, e->least, e->seconds / (double)e->ranks, e->most);
     }
 }
 
@@ -562,8 +591,8 @@ static void write_lessons(const struct collopt_lessons *lessons, FILE *to)
         collopt_size_text(bound, size, sizeof size);
         snprintf(ranks, sizeof ranks, "%d", (int)l->ranks);
         snprintf(seconds, sizeof seconds, "%.2f", 1e6 * mean(l));
-        fprintf(to, line, collopt_collective_names[l->collective], l->algorithm, size, ranks, collopt_kind_name(l->kind), seconds,
-                l->chosen ? "chosen" : "");
+        fprintf(to, line, collopt_collective_names[l->collective], l->algorithm, size, ranks,
+                collopt_kind_name(l->kind), seconds, l->chosen ? "chosen" : "");
     }
 }
 
@@ -582,7 +611,8 @@ static bool write_all(int file, const char *text, size_t n)
     return true;
 }
 
-/* The standard stream that WHERE stands for, or -1.  /dev/stdout may lead to a file that has the program's output already. */
+/* The standard stream that WHERE stands for, or -1.  /dev/stdout may lead to a file that has the
+ * program's output already. */
 static int stream_of(const char *where)
 {
     if (strcmp(where, "stderr") == 0 || strcmp(where, "/dev/stderr") == 0)
@@ -614,8 +644,9 @@ static bool write_special(const char *name, const char *text, size_t n)
     return done;
 }
 
-/* A file beside NAME, by a name that nobody can know before and nobody has: another job may write to NAME, and in a folder where
- * others may write too, a link of theirs may wait for us.  mkstemp() would not ask the program's umask who may read it. */
+/* A file beside NAME, by a name that nobody can know before and nobody has: another job may write
+ * to NAME, and in a folder where others may write too, a link of theirs may wait for us.  mkstemp()
+ * would not ask the program's umask who may read it. */
 static int open_beside(const char *name, char *beside, size_t size)
 {
     enum { TRIES = 100 };
@@ -634,7 +665,8 @@ static int open_beside(const char *name, char *beside, size_t size)
     return -1;
 }
 
-/* The file appears whole or not at all: it is written beside its place and renamed.  A symbolic link in its place is replaced. */
+/* The file appears whole or not at all: it is written beside its place and renamed.  A symbolic
+ * link in its place is replaced. */
 static bool write_file(const char *name, const char *text, size_t n)
 {
     size_t size = strlen(name) + sizeof ".0123456789abcdef";
@@ -688,8 +720,8 @@ static const char *name_of(enum form form)
     return form == RULES ? "COLLOPT_ADAPT_RULES: the rules" : "COLLOPT_REPORT: the report";
 }
 
-/* Can the file NAME be made, and what is written beside it?  0, or an errno.  Names that begin where the program is cannot be
- * judged: by the end it may be elsewhere. */
+/* Can the file NAME be made, and what is written beside it?  0, or an errno.  Names that begin
+ * where the program is cannot be judged: by the end it may be elsewhere. */
 static int obstacle(const char *name)
 {
     const char *slash = strrchr(name, '/');
@@ -700,7 +732,8 @@ static int obstacle(const char *name)
         return 0;
     if (stat(name, &is) == 0 && S_ISDIR(is.st_mode))
         return EISDIR;
-    if ((size_t)snprintf(folder, sizeof folder, "%.*s", (int)(slash - name + 1), name) >= sizeof folder)
+    if ((size_t)snprintf(folder, sizeof folder, "%.*s", (int)(slash - name + 1), name)
+        >= sizeof folder)
         return ENAMETOOLONG;
     return access(folder, W_OK | X_OK) ? errno : 0;
 }
@@ -710,8 +743,9 @@ static void look_ahead(enum form form, const char *where)
     int why = where && collopt_report_to_file(where) ? obstacle(where) : 0;
 
     if (why)
-        collopt_warn("%s cannot be written to %s: %s; unless that changes before MPI_Finalize, there will be none", name_of(form),
-                     where, strerror(why));
+        collopt_warn("%s cannot be written to %s: %s; unless that changes before MPI_Finalize, "
+                     "there will be none",
+                     name_of(form), where, strerror(why));
 }
 
 void collopt_report_look_ahead(const char *where, const char *rules)
@@ -720,7 +754,8 @@ void collopt_report_look_ahead(const char *where, const char *rules)
     look_ahead(RULES, rules);
 }
 
-static void write_form(struct collopt_report *r, enum form form, FILE *to, const char *mpi, int ranks, int rank)
+static void write_form(struct collopt_report *r, enum form form, FILE *to, const char *mpi,
+                       int ranks, int rank)
 {
     if (r->records)
         qsort(r->record, r->records, sizeof *r->record, by_key);
@@ -736,7 +771,8 @@ static void write_form(struct collopt_report *r, enum form form, FILE *to, const
     }
 }
 
-static bool write_report(struct collopt_report *r, enum form form, const char *where, const char *mpi, int ranks, int rank)
+static bool write_report(struct collopt_report *r, enum form form, const char *where,
+                         const char *mpi, int ranks, int rank)
 {
     char *text = NULL;
     size_t n = 0;
@@ -753,7 +789,8 @@ static bool write_report(struct collopt_report *r, enum form form, const char *w
     return done;
 }
 
-bool collopt_report_write(struct collopt_report *r, const char *where, const char *mpi, int ranks, int rank)
+bool collopt_report_write(struct collopt_report *r, const char *where, const char *mpi, int ranks,
+                          int rank)
 {
     return write_report(r, strcmp(where, "stderr") == 0 ? TABLE : JSON, where, mpi, ranks, rank);
 }

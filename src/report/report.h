@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The sums of one or more processes.  How ranks combine them (life.c): each gathers its own; on the way up a tree a rank
- * merges what its children have packed and packs the whole for its parent; the root writes. */
+/* The sums of one or more processes.  How ranks combine them (life.c): each gathers its own; on the
+ * way up a tree a rank merges what its children have packed and packs the whole for its parent; the
+ * root writes. */
 struct collopt_report;
 
 /* The sums of this process; NULL: no memory. SECONDS: the run time they cover; 0: unknown. */
@@ -24,7 +25,8 @@ bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t s
  * appears complete or not at all; a device, a pipe, /dev/stdout and /dev/stderr are written to
  * directly. MPI is the answer of MPI_Get_library_version, RANKS the size of MPI_COMM_WORLD.
  * False, after a warning, if writing failed. */
-bool collopt_report_write(struct collopt_report *r, const char *where, const char *mpi, int ranks, int rank);
+bool collopt_report_write(struct collopt_report *r, const char *where, const char *mpi, int ranks,
+                          int rank);
 /* True if WHERE is a regular file or does not exist. */
 bool collopt_report_to_file(const char *where);
 /* Warns at the start of the job if the files WHERE (COLLOPT_REPORT) and RULES (of

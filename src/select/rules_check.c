@@ -43,7 +43,7 @@ static void complain(struct check *c, int line, const char *format, ...)
         c->tell(c->data, line, sentence);
 }
 
-/* ---- which operations an algorithm serves ---------------------------------------------------------------------------- */
+/* ---- which operations an algorithm serves ---------------------------------------------------- */
 
 static unsigned kinds_served(const struct collopt_rule *r)
 {
@@ -64,14 +64,15 @@ static bool serves_all(const struct collopt_rule *r)
     return !a || (!a->usable && !(r->box.kinds & ~kinds_served(r)));
 }
 
-/* ---- boxes ----------------------------------------------------------------------------------------------------------- */
+/* ---- boxes ----------------------------------------------------------------------------------- */
 
 /* Without what does not exist. */
 static struct collopt_box clipped(struct collopt_box b)
 {
     static const struct collopt_range exists[COLLOPT_MEASURES] = {
-        [COLLOPT_BY_RANKS] = { 1, INT_MAX }, [COLLOPT_BY_NODES] = { 1, INT_MAX }, [COLLOPT_BY_PPN] = { 1, INT_MAX },
-        [COLLOPT_BY_BYTES] = { 0, SIZE_MAX }, [COLLOPT_BY_EXCESS] = { 0, 1 },
+        [COLLOPT_BY_RANKS] = { 1, INT_MAX }, [COLLOPT_BY_NODES] = { 1, INT_MAX },
+        [COLLOPT_BY_PPN] = { 1, INT_MAX },   [COLLOPT_BY_BYTES] = { 0, SIZE_MAX },
+        [COLLOPT_BY_EXCESS] = { 0, 1 },
     };
 
     for (int m = 0; m < COLLOPT_MEASURES; m++) {
@@ -101,8 +102,10 @@ static bool inside(const struct collopt_box *a, const struct collopt_box *b)
 
 static bool is_left(struct check *c, struct collopt_box b, int from);
 
-/* Is anything left of B outside TAKEN?  It falls into pieces on both sides of TAKEN, one measure after the other. */
-static bool is_left_outside(struct check *c, struct collopt_box b, const struct collopt_box *taken, int from)
+/* Is anything left of B outside TAKEN?  It falls into pieces on both sides of TAKEN, one measure
+ * after the other. */
+static bool is_left_outside(struct check *c, struct collopt_box b, const struct collopt_box *taken,
+                            int from)
 {
     struct collopt_box piece = b;
 
@@ -148,12 +151,13 @@ static bool is_left(struct check *c, struct collopt_box b, int from)
     return true;
 }
 
-/* ---- a line ---------------------------------------------------------------------------------------------------------- */
+/* ---- a line ---------------------------------------------------------------------------------- */
 
 static bool matches_nothing(struct check *c, const struct collopt_rule *r)
 {
     struct collopt_box b = clipped(r->box);
-    const struct collopt_range *ranks = &b.range[COLLOPT_BY_RANKS], *nodes = &b.range[COLLOPT_BY_NODES];
+    const struct collopt_range *ranks = &b.range[COLLOPT_BY_RANKS],
+                               *nodes = &b.range[COLLOPT_BY_NODES];
     const struct collopt_range *ppn = &b.range[COLLOPT_BY_PPN];
 
     for (int m = 0; m < COLLOPT_MEASURES; m++)
@@ -161,7 +165,8 @@ static bool matches_nothing(struct check *c, const struct collopt_rule *r)
             complain(c, r->line, "no communicator has these %s", collopt_measure_names[m]);
             return true;
         }
-    /* most ranks that so many nodes hold; and as many ranks at least as on all of them, if every other node has one */
+    /* most ranks that so many nodes hold; and as many ranks at least as on all of them, if every
+     * other node has one */
     if (nodes->most * ppn->most < ranks->least || nodes->least + ppn->least - 1 > ranks->most) {
         complain(c, r->line, "no communicator has these ranks, nodes and ppn together");
         return true;
@@ -169,15 +174,18 @@ static bool matches_nothing(struct check *c, const struct collopt_rule *r)
     return false;
 }
 
-/* Does B begin in A and go on behind it, or the other way round?  One value in common is how one writes 8K-64K and 64K-1M. */
+/* Does B begin in A and go on behind it, or the other way round?  One value in common is how one
+ * writes 8K-64K and 64K-1M. */
 static bool overlap(const struct collopt_range *a, const struct collopt_range *b)
 {
     const struct collopt_range *first = a->least < b->least ? a : b, *second = first == a ? b : a;
 
-    return first->least < second->least && second->least < first->most && first->most < second->most;
+    return first->least < second->least && second->least < first->most
+        && first->most < second->most;
 }
 
-/* The set of measures in which A and B differ, if their ranges overlap in each of them; else nothing. */
+/* The set of measures in which A and B differ, if their ranges overlap in each of them; else
+ * nothing. */
 static unsigned overlapping(const struct collopt_box *a, const struct collopt_box *b)
 {
     unsigned found = 0;
@@ -205,7 +213,8 @@ static void range_text(const struct collopt_range *r, char *text, size_t size)
 }
 
 /* B's ranges of the MEASURES, "4-16 and 2K-8K", with their names if NAMED. */
-static void ranges_text(const struct collopt_box *b, unsigned measures, bool named, char *text, size_t size)
+static void ranges_text(const struct collopt_box *b, unsigned measures, bool named, char *text,
+                        size_t size)
 {
     size_t n = 0;
 
@@ -216,12 +225,13 @@ static void ranges_text(const struct collopt_box *b, unsigned measures, bool nam
         if (!(measures & 1u << m))
             continue;
         range_text(&b->range[m], range, sizeof range);
-        n += (size_t)snprintf(text + n, size - n, "%s%s%s%s", n ? " and " : "", named ? collopt_measure_names[m] : "",
-                              named ? " " : "", range);
+        n += (size_t)snprintf(text + n, size - n, "%s%s%s%s", n ? " and " : "",
+                              named ? collopt_measure_names[m] : "", named ? " " : "", range);
     }
 }
 
-/* A range inside another one is an exception from it, or the rest; two that overlap are a slip, whichever was meant. */
+/* A range inside another one is an exception from it, or the rest; two that overlap are a slip,
+ * whichever was meant. */
 static void check_overlap(struct check *c, const struct collopt_rule *r)
 {
     for (int i = 0; i < c->to; i++) {
@@ -233,8 +243,11 @@ static void check_overlap(struct check *c, const struct collopt_rule *r)
             continue;
         ranges_text(&r->box, measures, true, mine, sizeof mine);
         ranges_text(&above->box, measures, false, theirs, sizeof theirs);
-        complain(c, r->line, "%s overlap%s with %s of line %d, which goes first; ranges that follow one another have one end "
-                 "in common at most", mine, measures & (measures - 1) ? "" : "s", theirs, above->line);
+        complain(c, r->line,
+                 "%s overlap%s with %s of line %d, which goes first; ranges that follow one "
+                 "another have one end "
+                 "in common at most",
+                 mine, measures & (measures - 1) ? "" : "s", theirs, above->line);
         return;
     }
 }
@@ -245,13 +258,15 @@ static bool taken_by_one(struct check *c, const struct collopt_rule *r)
 
     for (int i = 0; i < c->to; i++)
         if (serves_all(&c->rules->rule[i]) && inside(&b, &c->rules->rule[i].box)) {
-            complain(c, r->line, "is never reached: line %d takes all that it matches", c->rules->rule[i].line);
+            complain(c, r->line, "is never reached: line %d takes all that it matches",
+                     c->rules->rule[i].line);
             return true;
         }
     return false;
 }
 
-/* The LAST line, for all the rest, has to be there also where the lines above leave nothing, but not twice. */
+/* The LAST line, for all the rest, has to be there also where the lines above leave nothing, but
+ * not twice. */
 static void check_reached(struct check *c, const struct collopt_rule *r, bool last)
 {
     c->steps = 0;
@@ -263,7 +278,8 @@ static void check_reached(struct check *c, const struct collopt_rule *r, bool la
         check_overlap(c, r);
 }
 
-/* Those that look at nodes may find any; and a grid whose sides are not given may be any that the machine has. */
+/* Those that look at nodes may find any; and a grid whose sides are not given may be any that the
+ * machine has. */
 static bool goes_by_ranks(const struct collopt_rule *r)
 {
     const struct collopt_algorithm *a = r->automatic ? NULL : r->choice.algorithm;
@@ -283,17 +299,25 @@ static bool serves_no_ranks(struct check *c, const struct collopt_rule *r)
     if (!goes_by_ranks(r) || ranks.most - ranks.least >= TRIED)
         return false;
     for (size_t n = ranks.least; n <= ranks.most; n++) {
-        struct collopt_problem p = { .collective = r->choice.algorithm->collective, .ranks = (int)n, .count = n * 1024, .size = 8,
-                                     .commutative = (r->box.kinds & ~(unsigned)COLLOPT_KIND_ORDERED) != 0, .exact = true,
-                                     .segments = 1, .topology = &flat };
+        struct collopt_problem p = { .collective = r->choice.algorithm->collective,
+                                     .ranks = (int)n,
+                                     .count = n * 1024,
+                                     .size = 8,
+                                     .commutative = (r->box.kinds & ~(unsigned)COLLOPT_KIND_ORDERED)
+                                         != 0,
+                                     .exact = true,
+                                     .segments = 1,
+                                     .topology = &flat };
 
         if (collopt_choice_usable(&r->choice, &p, &why))
             return false;
     }
     if (ranks.least == ranks.most)
-        complain(c, r->line, "%s cannot serve %zu ranks: %s", r->choice.algorithm->name, ranks.least, why);
+        complain(c, r->line, "%s cannot serve %zu ranks: %s", r->choice.algorithm->name,
+                 ranks.least, why);
     else
-        complain(c, r->line, "%s cannot serve %zu to %zu ranks: %s", r->choice.algorithm->name, ranks.least, ranks.most, why);
+        complain(c, r->line, "%s cannot serve %zu to %zu ranks: %s", r->choice.algorithm->name,
+                 ranks.least, ranks.most, why);
     return true;
 }
 
@@ -302,7 +326,8 @@ static void check_rule(struct check *c, const struct collopt_rule *r, bool last)
     if (matches_nothing(c, r))
         return;
     if (!(kinds_served(r) & r->box.kinds))
-        complain(c, r->line, "%s does not serve these operations; op may be %s", r->choice.algorithm->name,
+        complain(c, r->line, "%s does not serve these operations; op may be %s",
+                 r->choice.algorithm->name,
                  kinds_served(r) == COLLOPT_KIND_EXACT ? "exact" : "commutative");
     else if (!serves_no_ranks(c, r))
         check_reached(c, r, last);
@@ -325,6 +350,8 @@ int collopt_rules_check(const struct collopt_rules *rules, collopt_tell_mistake 
     for (c.to = 0; c.to < rules->n; c.to++)
         check_rule(&c, &rules->rule[c.to], ends && c.to == rules->n - 1);
     if (!ends)
-        complain(&c, 0, "the last line is missing, by which one knows a file that was cut short: * * * * * * auto (or host)");
+        complain(&c, 0,
+                 "the last line is missing, by which one knows a file that was cut short: * * * * "
+                 "* * auto (or host)");
     return c.mistakes;
 }

@@ -1,4 +1,5 @@
-/* Reads files of rules and finds the one for a problem.  No MPI here; what a line may say is in collopt(7). */
+/* Reads files of rules and finds the one for a problem.  No MPI here; what a line may say is in
+ * collopt(7). */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -18,7 +19,8 @@
 
 enum { COLUMNS = 7, RANGES = COLLOPT_BY_BYTES + 1, SHOWN = 60, LARGEST = 16 << 20 };
 
-const char *const collopt_measure_names[COLLOPT_MEASURES] = { "ranks", "nodes", "ppn", "bytes", "oversubscribed" };
+const char *const collopt_measure_names[COLLOPT_MEASURES] = { "ranks", "nodes", "ppn", "bytes",
+                                                              "oversubscribed" };
 static const char oversubscribed[] = "oversubscribed";         /* in the place of ppn */
 
 struct reader {
@@ -27,7 +29,7 @@ struct reader {
     int room;                   /* in rules->rule */
 };
 
-/* ---- words of a list ------------------------------------------------------------------------------------------------- */
+/* ---- words of a list ------------------------------------------------------------------------- */
 
 static const struct {
     const char *word;
@@ -54,7 +56,8 @@ static const char *nth_collective(int i, const void *data)
 }
 
 /* The number of WORD among N words; -1, after a complaint, if it is none of them. */
-static int word_among(struct reader *r, const char *what, const char *word, int n, const char *(*nth)(int i, const void *data))
+static int word_among(struct reader *r, const char *what, const char *word, int n,
+                      const char *(*nth)(int i, const void *data))
 {
     char list[256] = "";
     int nearest;
@@ -70,8 +73,8 @@ static int word_among(struct reader *r, const char *what, const char *word, int 
     if (nearest <= 0)           /* "*" is near to everything short */
         collopt_mistake(&r->in, "there is no %s \"%.*s\"; there is %s", what, SHOWN, word, list);
     else
-        collopt_mistake(&r->in, "there is no %s \"%.*s\"; there is %s; did you mean %s?", what, SHOWN, word, list,
-                        nth(nearest, NULL));
+        collopt_mistake(&r->in, "there is no %s \"%.*s\"; there is %s; did you mean %s?", what,
+                        SHOWN, word, list, nth(nearest, NULL));
     return -1;
 }
 
@@ -95,9 +98,10 @@ static bool set_kinds(struct reader *r, struct collopt_rule *rule, const char *w
     return true;
 }
 
-/* ---- ranges ---------------------------------------------------------------------------------------------------------- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
-static bool set_range(struct reader *r, struct collopt_rule *rule, enum collopt_measure m, const char *word)
+static bool set_range(struct reader *r, struct collopt_rule *rule, enum collopt_measure m,
+                      const char *word)
 {
     struct collopt_range *range = &rule->box.range[m];
 
@@ -106,17 +110,20 @@ static bool set_range(struct reader *r, struct collopt_rule *rule, enum collopt_
         word = "*";
     }
     if (!collopt_parse_range(word, range))
-        return collopt_mistake(&r->in, "%s \"%.*s\" is not a range; it takes *, a number such as 8 or 64K, "
+        return collopt_mistake(&r->in,
+                               "%s \"%.*s\" is not a range; it takes *, a number such as 8 or 64K, "
                                "LEAST-MOST such as 2-16, or "
-                        "LEAST- such as 64K-%s", collopt_measure_names[m], SHOWN, word,
+                               "LEAST- such as 64K-%s",
+                               collopt_measure_names[m], SHOWN, word,
                                m == COLLOPT_BY_PPN ? ", or oversubscribed" : "");
     if (range->least > range->most)
-        return collopt_mistake(&r->in, "%s \"%.*s\" is an empty range; the lesser number comes first",
+        return collopt_mistake(&r->in,
+                               "%s \"%.*s\" is an empty range; the lesser number comes first",
                                collopt_measure_names[m], SHOWN, word);
     return true;
 }
 
-/* ---- a line ---------------------------------------------------------------------------------------------------------- */
+/* ---- a line ---------------------------------------------------------------------------------- */
 
 static bool set_algorithm(struct reader *r, struct collopt_rule *rule, const char *word)
 {
@@ -127,9 +134,12 @@ static bool set_algorithm(struct reader *r, struct collopt_rule *rule, const cha
     if (rule->automatic)
         return true;
     if ((collectives & (collectives - 1)) && strcmp(word, "host") != 0)
-        return collopt_mistake(&r->in, "collective * takes auto or host; "
-                               "an algorithm such as \"%.*s\" needs a line for each collective", SHOWN, word);
-    if (!collopt_parse_choice(word, (enum collopt_collective)__builtin_ctz(collectives), &rule->choice, message, sizeof message))
+        return collopt_mistake(&r->in,
+                               "collective * takes auto or host; "
+                               "an algorithm such as \"%.*s\" needs a line for each collective",
+                               SHOWN, word);
+    if (!collopt_parse_choice(word, (enum collopt_collective)__builtin_ctz(collectives),
+                              &rule->choice, message, sizeof message))
         return collopt_mistake(&r->in, "%s", message);
     return true;
 }
@@ -176,8 +186,10 @@ static bool keep(struct reader *r, const struct collopt_rule *rule)
     return true;
 }
 
-/* The algorithm goes in as it is written: what is written differently may decide alike, but never the other way round. */
-static void add_rule_to_hash(struct collopt_rules *rules, const struct collopt_rule *rule, const char *algorithm)
+/* The algorithm goes in as it is written: what is written differently may decide alike, but never
+ * the other way round. */
+static void add_rule_to_hash(struct collopt_rules *rules, const struct collopt_rule *rule,
+                             const char *algorithm)
 {
     uint64_t numbers[2 + 2 * COLLOPT_MEASURES] = { rule->box.collectives, rule->box.kinds };
 
@@ -204,25 +216,29 @@ static bool read_rule(struct reader *r, char *line)
         n = COLUMNS;
     }
     if (n != COLUMNS)
-        return collopt_mistake(&r->in, "%d column%s; a rule has %d: collective ranks nodes ppn bytes op algorithm, "
-                               "none of them with spaces in it", n,
-                        n == 1 ? "" : "s", COLUMNS);
+        return collopt_mistake(
+            &r->in,
+            "%d column%s; a rule has %d: collective ranks nodes ppn bytes op algorithm, "
+            "none of them with spaces in it",
+            n, n == 1 ? "" : "s", COLUMNS);
     if (!understand(r, &rule, word) || !keep(r, &rule))
         return false;
     add_rule_to_hash(r->rules, &rule, word[COLUMNS - 1]);
     return true;
 }
 
-/* ---- a file ---------------------------------------------------------------------------------------------------------- */
+/* ---- a file ---------------------------------------------------------------------------------- */
 
 static void take_line(struct collopt_lines *in, char *line)
 {
     read_rule((struct reader *)in, line);
 }
 
-struct collopt_rules *collopt_rules_parse(const char *file, const char *text, size_t size, collopt_tell_mistake *tell, void *data)
+struct collopt_rules *collopt_rules_parse(const char *file, const char *text, size_t size,
+                                          collopt_tell_mistake *tell, void *data)
 {
-    struct reader r = { .in = { .what = "rules", .tell = tell, .data = data }, .rules = calloc(1, sizeof *r.rules) };
+    struct reader r = { .in = { .what = "rules", .tell = tell, .data = data },
+                        .rules = calloc(1, sizeof *r.rules) };
 
     if (!r.rules || !(r.rules->file = strdup(file)))
         collopt_mistake(&r.in, "no memory");
@@ -253,11 +269,13 @@ struct collopt_rules *collopt_rules_read(const char *file, collopt_tell_mistake 
     return rules;
 }
 
-/* ---- matching -------------------------------------------------------------------------------------------------------- */
+/* ---- matching -------------------------------------------------------------------------------- */
 
 static unsigned kind_of(const struct collopt_problem *p)
 {
-    return !p->commutative ? COLLOPT_KIND_ORDERED : p->exact ? COLLOPT_KIND_EXACT : COLLOPT_KIND_ROUNDING;
+    return !p->commutative ? COLLOPT_KIND_ORDERED
+        : p->exact         ? COLLOPT_KIND_EXACT
+                           : COLLOPT_KIND_ROUNDING;
 }
 
 /* A problem is a box with one problem in it. */
@@ -273,7 +291,8 @@ static void measure(const struct collopt_problem *p, size_t measured[COLLOPT_MEA
     measured[COLLOPT_BY_EXCESS] = t->oversubscribed;
 }
 
-static bool holds(const struct collopt_box *b, unsigned collective, unsigned kind, const size_t measured[COLLOPT_MEASURES])
+static bool holds(const struct collopt_box *b, unsigned collective, unsigned kind,
+                  const size_t measured[COLLOPT_MEASURES])
 {
     if (!(b->collectives & collective) || !(b->kinds & kind))
         return false;
@@ -283,7 +302,8 @@ static bool holds(const struct collopt_box *b, unsigned collective, unsigned kin
     return true;
 }
 
-const struct collopt_rule *collopt_rules_next(const struct collopt_rules *r, const struct collopt_problem *p,
+const struct collopt_rule *collopt_rules_next(const struct collopt_rules *r,
+                                              const struct collopt_problem *p,
                                               const struct collopt_rule *last)
 {
     unsigned kind = kind_of(p);

@@ -11,7 +11,8 @@
 
 _Static_assert(sizeof(struct collopt_cell) == COLLOPT_SHM_LINE, "a cell is one line");
 
-/* Memory with messages that the receiver has not taken yet.  It is given back when they are taken. */
+/* Memory with messages that the receiver has not taken yet.  It is given back when they are
+ * taken. */
 struct leftover {
     struct leftover *next;
     const _Atomic uint64_t *taken;      /* at least UNTIL, then PIECE is free */
@@ -23,7 +24,8 @@ struct leftover {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct leftover *leftovers;
 
-/* An entry reads its ring, which is the last one of its channel in the list: it stays as long as others before it do. */
+/* An entry reads its ring, which is the last one of its channel in the list: it stays as long as
+ * others before it do. */
 static bool is_free(const struct leftover *this)
 {
     for (const struct leftover *l = leftovers; l != this; l = l->next)
@@ -56,7 +58,8 @@ static void leave(const struct collopt_channel *ch, void *piece, size_t size)
 
     if (!l)
         return;
-    *l = (struct leftover){ .taken = &ch->ring->taken, .until = ch->number, .piece = piece, .size = size };
+    *l = (struct leftover){ .taken = &ch->ring->taken, .until = ch->number,
+                             .piece = piece, .size = size };
     pthread_mutex_lock(&lock);
     while (*end)
         end = &(*end)->next;
@@ -87,7 +90,8 @@ void collopt_channel_open(struct collopt_channel *ch, char *base, size_t offset)
     *ch = (struct collopt_channel){ .base = base, .ring = (struct collopt_ring *)(base + offset) };
 }
 
-/* The next powers of two, since programs that use several lengths mostly use longer ones as well. */
+/* The next powers of two, since programs that use several lengths mostly use longer ones as
+ * well. */
 void collopt_channel_widen(struct collopt_channel *ch, size_t bytes, size_t most)
 {
     size_t block = 1024;

@@ -1,16 +1,19 @@
 /* A channel carries messages from one rank to another through the sender's segment.
  *
- * It is a ring of cells.  The sender writes a message into the next cell, with its payload if that is short, else into a
- * block of its segment that the cell points to, and then stores the message's number there (release).  The receiver
- * looks for that number (acquire), reads the payload where it is, and then stores the number of the message that it has
- * taken (release) in a line of its own.  A cell and a block are written again only when the message before in it was
- * taken.  Numbers begin with 1, have 64 bits and are never reset, so none comes twice.
+ * It is a ring of cells.  The sender writes a message into the next cell, with its payload if that
+ * is short, else into a block of its segment that the cell points to, and then stores the message's
+ * number there (release).  The receiver looks for that number (acquire), reads the payload where it
+ * is, and then stores the number of the message that it has taken (release) in a line of its own.
+ * A cell and a block are written again only when the message before in it was taken.  Numbers begin
+ * with 1, have 64 bits and are never reset, so none comes twice.
  *
- * Each word has one writer.  A message with a short payload is one cache line that changes its owner.
+ * Each word has one writer.  A message with a short payload is one cache line that changes its
+ * owner.
  *
- * Like messages of MPI with one tag, messages of a channel are taken in the order in which they were sent.  A sender that
- * finds the ring full has to wait for the receiver to take earlier messages of this channel, which the receiver must do
- * anyway before it can take the new one: so no bound on the ring can make a deadlock that unbounded buffers would not.
+ * Like messages of MPI with one tag, messages of a channel are taken in the order in which they
+ * were sent.  A sender that finds the ring full has to wait for the receiver to take earlier
+ * messages of this channel, which the receiver must do anyway before it can take the new one: so no
+ * bound on the ring can make a deadlock that unbounded buffers would not.
  *
  * No MPI here, and one thread at a time on each side. */
 #ifndef COLLOPT_SHM_CHANNEL_H
@@ -25,20 +28,25 @@
 #include "shm/segment.h"
 
 enum {
-    COLLOPT_CELLS = 31,         /* with the line of what was taken, 4 KiB: where ranks share a processor, one runs so far ahead */
+    /* with the line of what was taken, 4 KiB: where ranks share a processor, one runs so far
+     * ahead */
+    COLLOPT_CELLS = 31,
     COLLOPT_BLOCKS = 7,
     COLLOPT_INLINE = COLLOPT_SHM_LINE - 16,     /* bytes of payload in a cell ... */
-    COLLOPT_HEAD = 48                           /* ... of which so many are in its first cache line */
+    /* ... of which so many are in its first cache line */
+    COLLOPT_HEAD = 48
 };
 
-/* Where a payload is, in units of COLLOPT_BLOCK_UNIT bytes from the segment's start; or COLLOPT_BY_MESSAGE; or in the cell, from
- * COLLOPT_IN_CELL on by its length. */
+/* Where a payload is, in units of COLLOPT_BLOCK_UNIT bytes from the segment's start; or
+ * COLLOPT_BY_MESSAGE; or in the cell, from COLLOPT_IN_CELL on by its length. */
 enum { COLLOPT_BLOCK_UNIT = 64 };
-static const uint32_t COLLOPT_BY_MESSAGE = UINT32_MAX, COLLOPT_IN_CELL = UINT32_MAX - 1 - COLLOPT_INLINE;
+static const uint32_t COLLOPT_BY_MESSAGE = UINT32_MAX,
+                      COLLOPT_IN_CELL = UINT32_MAX - 1 - COLLOPT_INLINE;
 
 struct collopt_cell {
     _Alignas(COLLOPT_SHM_LINE) _Atomic uint64_t number;
-    uint32_t call;              /* number of the call: a message that a failed call has left behind is dropped */
+    /* number of the call: a message that a failed call has left behind is dropped */
+    uint32_t call;
     uint32_t where;
     union {
         char payload[COLLOPT_INLINE];
@@ -102,7 +110,8 @@ static inline bool collopt_channel_has_room(struct collopt_channel *ch, size_t b
     return ch->taken >= needs;
 }
 
-/* Where the payload of the next message is to be written; NULL: it must go by a message of the host's. */
+/* Where the payload of the next message is to be written; NULL: it must go by a message of the
+ * host's. */
 static inline char *collopt_channel_payload(struct collopt_channel *ch, size_t bytes)
 {
     if (bytes <= COLLOPT_INLINE)
@@ -110,8 +119,8 @@ static inline char *collopt_channel_payload(struct collopt_channel *ch, size_t b
     return bytes <= ch->block ? ch->blocks + (size_t)ch->next * ch->block : NULL;
 }
 
-/* Copies a payload to PAYLOAD, the first line of a cell at last: a receiver that waits looks at that
- * line, and would take it away from between two stores to it. */
+/* Copies a payload to PAYLOAD, the first line of a cell at last: a receiver that waits looks at
+ * that line, and would take it away from between two stores to it. */
 static inline void collopt_channel_write(char *payload, const char *from, size_t bytes)
 {
     if (bytes > COLLOPT_HEAD && bytes <= COLLOPT_INLINE) {
@@ -125,7 +134,8 @@ static inline void collopt_channel_write(char *payload, const char *from, size_t
 static inline void collopt_fetch_to_write(const char *line)
 {
 #ifdef __x86_64__
-    __asm__ volatile("prefetchw %0" : : "m"(*line));    /* compilers make it only for newer processors */
+    /* compilers make it only for newer processors */
+    __asm__ volatile("prefetchw %0" : : "m"(*line));
 #else
     __builtin_prefetch(line, 1);
 #endif
@@ -143,7 +153,8 @@ static inline void collopt_channel_fetch_ahead(const struct collopt_channel *ch,
 }
 
 /* Sends BYTES that were written to PAYLOAD; NULL: says that the message goes by the host. */
-static inline void collopt_channel_send(struct collopt_channel *ch, unsigned call, const char *payload, size_t bytes)
+static inline void collopt_channel_send(struct collopt_channel *ch, unsigned call,
+                                        const char *payload, size_t bytes)
 {
     struct collopt_cell *cell = &ch->ring->cell[ch->cell];
 
@@ -175,10 +186,10 @@ static inline void collopt_channel_take(struct collopt_channel *ch)
 
 enum collopt_arrival { COLLOPT_NOT_THERE, COLLOPT_THERE, COLLOPT_COMES_BY_HOST };
 
-/* Is the next message of CALL there?  Then *PAYLOAD of *BYTES is valid until it is taken.  At most COLLOPT_CELLS may be looked at
- * before they are taken.  Messages of earlier calls are dropped. */
-static inline enum collopt_arrival collopt_channel_look(struct collopt_channel *ch, unsigned call, const char **payload,
-                                                        size_t *bytes)
+/* Is the next message of CALL there?  Then *PAYLOAD of *BYTES is valid until it is taken.  At most
+ * COLLOPT_CELLS may be looked at before they are taken.  Messages of earlier calls are dropped. */
+static inline enum collopt_arrival collopt_channel_look(struct collopt_channel *ch, unsigned call,
+                                                        const char **payload, size_t *bytes)
 {
     const struct collopt_cell *cell = &ch->ring->cell[ch->cell];
 

@@ -9,8 +9,8 @@
  * Records lie in pages that form a list, so a journal never is full as long as there is memory:
  * nobody has to read before the owner goes on. What all readers have passed is used again.
  *
- * Readers find a journal under its number in the owner's segment. The owner takes it from there, and
- * frees its memory, when it has closed it and all readers have too. So a reader must close each
+ * Readers find a journal under its number in the owner's segment. The owner takes it from there,
+ * and frees its memory, when it has closed it and all readers have too. So a reader must close each
  * journal of its group, and a number stands for one journal until then.
  *
  * Each word has one writer. No MPI here, and one thread at a time on each side. */
@@ -26,19 +26,22 @@
 
 enum {
     COLLOPT_RECORDS = 31,       /* of a page */
-    COLLOPT_RECORD_INLINE = COLLOPT_SHM_LINE - 16       /* bytes; 48 of them in the first cache line */
+    /* bytes; 48 of them in the first cache line */
+    COLLOPT_RECORD_INLINE = COLLOPT_SHM_LINE - 16
 };
 
 struct collopt_record {
     _Alignas(COLLOPT_SHM_LINE) _Atomic uint64_t number;
     uint32_t mark;              /* of the caller's */
-    uint32_t block;             /* where the payload is, in lines from the segment's start; 0: here */
+    /* where the payload is, in lines from the segment's start; 0: here */
+    uint32_t block;
     char payload[COLLOPT_RECORD_INLINE];
 };
 
 struct collopt_page {
     struct collopt_record record[COLLOPT_RECORDS];
-    _Alignas(COLLOPT_SHM_LINE) uint64_t next;           /* offset; written before the last record's number */
+    /* offset; written before the last record's number */
+    _Alignas(COLLOPT_SHM_LINE) uint64_t next;
 };
 
 struct collopt_journal_head;    /* how far its readers have come */
@@ -72,8 +75,8 @@ struct collopt_reader {         /* a reader's side */
     uint64_t told;              /* of which the owner knows */
 };
 
-/* Makes a journal of this process for READERS, of which the owner is number OWNER, and publishes it;
- * false: no room. */
+/* Makes a journal of this process for READERS, of which the owner is number OWNER, and publishes
+ * it; false: no room. */
 bool collopt_journal_make(struct collopt_journal *j, unsigned number, int readers, int owner);
 /* Where the payload of the next record is to be written; NULL: no room now. */
 char *collopt_journal_payload(struct collopt_journal *j, size_t bytes);
@@ -96,7 +99,8 @@ static inline const struct collopt_record *collopt_reader_look(const struct coll
 {
     const struct collopt_record *record = &r->page->record[r->at];
 
-    return atomic_load_explicit(&record->number, memory_order_acquire) == r->number + 1 ? record : NULL;
+    return atomic_load_explicit(&record->number, memory_order_acquire) == r->number + 1 ? record
+                                                                                        : NULL;
 }
 
 static inline const char *collopt_reader_payload(const struct collopt_reader *r,

@@ -54,7 +54,8 @@ struct free_piece {             /* in its first page, which it keeps */
 
 struct pool {                   /* a part of the segment from which pieces are taken */
     size_t from, to, allocated, used;   /* bytes from the start of the segment */
-    size_t kept, keeps;         /* bytes of free pieces of at least LONG that are not hollow; at most */
+    /* bytes of free pieces of at least LONG that are not hollow; at most */
+    size_t kept, keeps;
     struct free_piece *unused[CLASSES];
 };
 
@@ -69,7 +70,7 @@ static void explain(char *why, size_t size_of_why, const char *what)
     snprintf(why, size_of_why, "%s: %s", what, strerror(errno));
 }
 
-/* ---- making ----------------------------------------------------------------------------------------------------- */
+/* ---- making ---------------------------------------------------------------------------------- */
 
 /* Allocates pages up to END, so that touching them cannot fail. */
 static bool allocate(struct pool *p, size_t end)
@@ -171,7 +172,8 @@ static void sign(char *at, size_t bytes, int fd, struct collopt_segment_key *key
                                             .token = key->token };
 }
 
-void collopt_segment_make(size_t bytes, struct collopt_segment_key *key, char *why, size_t size_of_why)
+void collopt_segment_make(size_t bytes, struct collopt_segment_key *key, char *why,
+                          size_t size_of_why)
 {
     size_t first = bytes < STEP ? bytes : STEP, behind = room_behind(bytes);
     size_t from = rounded_up(bytes, PAGE);
@@ -188,7 +190,11 @@ void collopt_segment_make(size_t bytes, struct collopt_segment_key *key, char *w
         sign(base, size, descriptor, key);
         ((struct header *)base)->room = behind;
         channels = (struct pool){ .to = bytes, .allocated = first, .used = PAGE, .keeps = bytes };
-        room = (struct pool){ .from = from, .to = size, .allocated = from, .used = from, .keeps = behind / KEPT };
+        room = (struct pool){ .from = from,
+                              .to = size,
+                              .allocated = from,
+                              .used = from,
+                              .keeps = behind / KEPT };
     }
     pthread_mutex_unlock(&lock);
 }
@@ -230,7 +236,7 @@ void collopt_segment_drop(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- attaching -------------------------------------------------------------------------------------------------- */
+/* ---- attaching ------------------------------------------------------------------------------- */
 
 static char *map_peer(int fd, const struct collopt_segment_key *key, char *why, size_t size_of_why)
 {
@@ -244,7 +250,8 @@ static char *map_peer(int fd, const struct collopt_segment_key *key, char *why, 
         return NULL;
     }
     h = (const struct header *)at;
-    if (h->magic != magic || h->size != (uint64_t)is.st_size || h->process != key->process || h->token != key->token) {
+    if (h->magic != magic || h->size != (uint64_t)is.st_size || h->process != key->process
+        || h->token != key->token) {
         snprintf(why, size_of_why, "process %d is another one here", key->process);
         munmap(at, (size_t)is.st_size);
         return NULL;
@@ -294,7 +301,7 @@ void collopt_segment_detach(char *at)
     munmap(at, ((const struct header *)at)->size);
 }
 
-/* ---- pieces ----------------------------------------------------------------------------------------------------- */
+/* ---- pieces ---------------------------------------------------------------------------------- */
 
 static int class_of(size_t bytes)
 {
@@ -388,7 +395,7 @@ void collopt_segment_give_back(void *at, size_t bytes)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- the directory ---------------------------------------------------------------------------------------------- */
+/* ---- the directory --------------------------------------------------------------------------- */
 
 size_t collopt_segment_room(const char *at)
 {
@@ -413,7 +420,8 @@ static bool make_leaf(unsigned number)
         return false;
     memset(leaf, 0, LEAF * sizeof(uint64_t));
     if (!atomic_compare_exchange_strong(&h->leaf[number / LEAF], &none, (uint64_t)(leaf - base)))
-        collopt_segment_give_back(leaf, LEAF * sizeof(uint64_t));       /* another thread was faster */
+        /* another thread was faster */
+        collopt_segment_give_back(leaf, LEAF * sizeof(uint64_t));
     return true;
 }
 

@@ -1,9 +1,11 @@
-/* Shared memory between the processes of a node: each process owns one segment, which all others map.
+/* Shared memory between the processes of a node: each process owns one segment, which all others
+ * map.
  *
- * A segment is a memfd: it has no name, so nothing is left behind when its processes die, and no other user can open
- * it.  Peers open it through /proc/PID/fd and compare a token, so a process id that means something else to them (a
- * container, a reused id) is noticed.  Its size is sealed and its pages are allocated before they are used: where memory
- * is short a reduction falls back to messages and never meets SIGBUS.  A child of fork does not inherit the mapping.
+ * A segment is a memfd: it has no name, so nothing is left behind when its processes die, and no
+ * other user can open it.  Peers open it through /proc/PID/fd and compare a token, so a process id
+ * that means something else to them (a container, a reused id) is noticed.  Its size is sealed and
+ * its pages are allocated before they are used: where memory is short a reduction falls back to
+ * messages and never meets SIGBUS.  A child of fork does not inherit the mapping.
  *
  * The owner hands out pieces of its segment; peers are told their offsets, or find them by a number
  * under which the owner has published them. Channels get their pieces from the segment itself.
@@ -18,8 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Every piece begins at a multiple of this: no two have a cache line, or a pair of lines that is fetched together, in
- * common. */
+/* Every piece begins at a multiple of this: no two have a cache line, or a pair of lines that is
+ * fetched together, in common. */
 enum { COLLOPT_SHM_LINE = 128 };
 
 /* How another process finds a segment. */
@@ -31,7 +33,8 @@ struct collopt_segment_key {
 
 /* Makes the segment of this process: SIZE bytes, and room behind them.  *KEY says how to find it;
  * on failure its descriptor is -1 and WHY, of SIZE_OF_WHY bytes, says what failed. */
-void collopt_segment_make(size_t size, struct collopt_segment_key *key, char *why, size_t size_of_why);
+void collopt_segment_make(size_t size, struct collopt_segment_key *key, char *why,
+                          size_t size_of_why);
 /* Where the segment of another process lies in this one; NULL, with a reason in WHY. */
 char *collopt_segment_attach(const struct collopt_segment_key *key, char *why, size_t size_of_why);
 void collopt_segment_detach(char *base);
@@ -51,7 +54,8 @@ char *collopt_segment_attach_part(const struct collopt_segment_key *key, size_t 
                                   char *why,
                                   size_t size_of_why);
 
-/* SIZE bytes of zeros, at most half of the segment's size; NULL: no room, or no memory.  Any thread. */
+/* SIZE bytes of zeros, at most half of the segment's size; NULL: no room, or no memory.  Any
+ * thread. */
 void *collopt_segment_take(size_t size);
 /* SIZE bytes of the room behind, with any contents, at most a quarter of it. */
 void *collopt_segment_take_room(size_t size);
