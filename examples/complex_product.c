@@ -1,7 +1,7 @@
 /* The product of complex numbers, element by element over the ranks, by an operation of our own.
  *
- * MPI hands the operation two vectors, in and inout, and how many elements they have; it must work on all of them.  Whole
- * numbers in the product (i, 1 + i, 2 - i, ...) keep it exact. */
+ * MPI hands the operation two vectors, in and inout, and how many elements they have; it must work
+ * on all of them.  Whole numbers in the product (i, 1 + i, 2 - i, ...) keep it exact. */
 #include <mpi.h>
 #include <stdio.h>
 

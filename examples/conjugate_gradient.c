@@ -1,11 +1,13 @@
-/* Conjugate gradients for the Poisson equation on the unit square: a small application whose time at many ranks is the
- * time of its reductions.
+/* Conjugate gradients for the Poisson equation on the unit square: a small application whose time
+ * at many ranks is the time of its reductions.
  *
- *     conjugate_gradient [N [TIMES]]        N x N points (default 128), solved TIMES times (default 1)
+ *     conjugate_gradient [N [TIMES]]        N x N points (default 128), solved TIMES times (default
+ *                                           1)
  *
- * -laplace(u) = f with u = 0 on the boundary, five-point stencil, rows of the grid divided over the ranks.  An iteration
- * exchanges one row with each neighbour and needs two sums over all ranks, of 8 bytes each.  u is a cubic in x and in
- * y, for which the stencil is exact: the answer can be checked against u itself, to the accuracy of the iteration. */
+ * -laplace(u) = f with u = 0 on the boundary, five-point stencil, rows of the grid divided over the
+ * ranks.  An iteration exchanges one row with each neighbour and needs two sums over all ranks, of
+ * 8 bytes each.  u is a cubic in x and in y, for which the stencil is exact: the answer can be
+ * checked against u itself, to the accuracy of the iteration. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -19,7 +21,8 @@ static int n;                       /* points in a row, without the boundary */
 static int from, rows;              /* this rank's rows: from, from + 1, ... */
 static double reducing;             /* seconds spent in reductions */
 
-/* A field is rows + 2 rows of n points; row 0 and row rows + 1 are the neighbours', or the boundary. */
+/* A field is rows + 2 rows of n points; row 0 and row rows + 1 are the neighbours', or the
+ * boundary. */
 static double *new_field(void)
 {
     double *f = calloc((size_t)(rows + 2) * n, sizeof *f);
@@ -48,7 +51,8 @@ static double dot(double *a, double *b)
 
 static void exchange_rows(double *p)
 {
-    int above = rank > 0 ? rank - 1 : MPI_PROC_NULL, below = rank < ranks - 1 ? rank + 1 : MPI_PROC_NULL;
+    int above = rank > 0 ? rank - 1 : MPI_PROC_NULL,
+        below = rank < ranks - 1 ? rank + 1 : MPI_PROC_NULL;
 
     MPI_Sendrecv(row(p, 0), n, MPI_DOUBLE, above, 0, row(p, rows), n, MPI_DOUBLE, below, 0,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -75,7 +79,8 @@ static void add(double *y, double factor, double *x)
         row(y, 0)[i] += factor * row(x, 0)[i];
 }
 
-/* Solves A u = f from u = 0; returns the iterations and the norm of the residual relative to that of f. */
+/* Solves A u = f from u = 0; returns the iterations and the norm of the residual relative to that
+ * of f. */
 static int solve(double *u, double *f, double *residual)
 {
     double *r = new_field(), *p = new_field(), *q = new_field();
@@ -127,7 +132,9 @@ int main(int argc, char **argv)
     times = argc > 2 ? atoi(argv[2]) : 1;
     if (n < ranks || times < 1) {
         if (rank == 0)
-            fprintf(stderr, "conjugate_gradient: needs at least one row for each rank, and to be run once\n");
+            fprintf(
+                stderr,
+                "conjugate_gradient: needs at least one row for each rank, and to be run once\n");
         MPI_Finalize();
         return 2;
     }
@@ -151,7 +158,8 @@ int main(int argc, char **argv)
             error = fmax(error, fabs(row(u, i)[j] - exact((j + 1) * h, (from + i + 1) * h)));
 
     if (rank == 0) {
-        printf("conjugate_gradient: %d x %d points, %d iterations, residual %.1e\n", n, n, iterations, residual);
+        printf("conjugate_gradient: %d x %d points, %d iterations, residual %.1e\n", n, n,
+               iterations, residual);
         printf("time: %.4f s, %.4f s of it in reductions\n", seconds, reducing);
     }
     free(u);

@@ -1,7 +1,8 @@
 /* y = A x with A spread over the ranks by columns, x and y by the same division.
  *
- * A rank's columns times its part of x give a vector of full length; the sum of those vectors, of which every rank
- * wants its own part, is what MPI_Reduce_scatter is for.  Parts differ in length when the ranks do not divide N. */
+ * A rank's columns times its part of x give a vector of full length; the sum of those vectors, of
+ * which every rank wants its own part, is what MPI_Reduce_scatter is for.  Parts differ in length
+ * when the ranks do not divide N. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* The greatest and the least value of each of 30 columns, and the rank that owns it: MPI_MAXLOC to rank 0, MPI_MINLOC to
- * everybody.  Of equal values the one on the lowest rank wins. */
+/* The greatest and the least value of each of 30 columns, and the rank that owns it: MPI_MAXLOC to
+ * rank 0, MPI_MINLOC to everybody.  Of equal values the one on the lowest rank wins. */
 #include <mpi.h>
 #include <stdio.h>
 

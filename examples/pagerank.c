@@ -1,10 +1,12 @@
 /* PageRank of a made-up web: which pages do links lead to most often?
  *
- *     pagerank [N [ITERATIONS]]         N pages (default 20000), rounded up to a multiple of the ranks; 20 iterations
+ *     pagerank [N [ITERATIONS]]         N pages (default 20000), rounded up to a multiple of the
+ *                                       ranks; 20 iterations
  *
- * Each rank has a block of the pages and their links.  An iteration hands on what the pages are worth along their links, which
- * gives every rank a vector for all pages; the sum of these vectors, of which a rank wants its own block, is what
- * MPI_Reduce_scatter_block is for.  What all pages together are worth stays 1. */
+ * Each rank has a block of the pages and their links.  An iteration hands on what the pages are
+ * worth along their links, which gives every rank a vector for all pages; the sum of these vectors,
+ * of which a rank wants its own block, is what MPI_Reduce_scatter_block is for.  What all pages
+ * together are worth stays 1. */
 #include <math.h>
 #include <mpi.h>
 #include <stdint.h>
@@ -104,7 +106,8 @@ int main(int argc, char **argv)
     MPI_Allreduce(&part, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     MPI_Allreduce(&mine, &best, 1, MPI_DOUBLE_INT, MPI_MAXLOC, MPI_COMM_WORLD);
     if (rank == 0) {
-        printf("pagerank: %d pages, %d iterations, page %d is worth most: %.6f\n", pages, iterations, best.page, best.worth);
+        printf("pagerank: %d pages, %d iterations, page %d is worth most: %.6f\n", pages,
+               iterations, best.page, best.worth);
         printf("time: %.4f s, %.4f s of it in reductions\n", seconds, reducing);
     }
     free(worth);

@@ -1,10 +1,12 @@
 /* A segmented scan: the running sum over the ranks that starts anew wherever a segment starts.
  *
- * Each element is a value and the number of its segment; neighbours with the same number belong together.  The operation
+ * Each element is a value and the number of its segment; neighbours with the same number belong
+ * together.  The operation
  *
  *     (u, i) op (v, j)  =  (u + v, j)  if i = j,   (v, j)  otherwise
  *
- * is associative and not commutative: MPI must combine in rank order, and so must everything in between. */
+ * is associative and not commutative: MPI must combine in rank order, and so must everything in
+ * between. */
 #include <mpi.h>
 #include <stddef.h>
 #include <stdio.h>

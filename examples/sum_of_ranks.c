@@ -1,4 +1,5 @@
-/* The sum of the ranks by an operation of our own, with the result everywhere, out of place and in place. */
+/* The sum of the ranks by an operation of our own, with the result everywhere, out of place and in
+ * place. */
 #include <mpi.h>
 #include <stdio.h>
 

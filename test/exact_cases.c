@@ -49,7 +49,8 @@ static uint64_t compose(const struct format *f, bool minus, int exponent, uint64
 {
     uint64_t mask = (1ull << (f->mantissa - 1)) - 1;
 
-    return (uint64_t)minus << (f->mantissa - 1 + f->exponent) | (uint64_t)exponent << (f->mantissa - 1) | (fraction & mask);
+    return (uint64_t)minus << (f->mantissa - 1 + f->exponent)
+        | (uint64_t)exponent << (f->mantissa - 1) | (fraction & mask);
 }
 
 static uint64_t special(const struct format *f)
@@ -86,8 +87,10 @@ static uint64_t number(const struct format *f, enum kind kind)
         return compose(f, r & 1, (int)(r >> 1 & 7) == 0, draw() >> (r >> 8 & 31));
     case HUGE_ONES:
         return compose(f, r & 1, most - (int)(r >> 1 & 1), draw() | ((r & 4) ? ~0ull : 0));
-    case HALVES:                /* powers of two: sums that lie half-way, or beside it by something tiny */
-        return compose(f, (r & 7) == 0, middle - (int)(r >> 3) % (2 * f->mantissa + 3), (r & 8) ? 0 : ~0ull);
+    /* powers of two: sums that lie half-way, or beside it by something tiny */
+    case HALVES:
+        return compose(f, (r & 7) == 0, middle - (int)(r >> 3) % (2 * f->mantissa + 3),
+                       (r & 8) ? 0 : ~0ull);
     case ZEROS:
         return compose(f, r % 5 != 0, 0, 0);
     default:
@@ -145,8 +148,8 @@ static int next_prefix(int j, int k)
 }
 
 /* All prefixes of K operands of N elements each, and nothing but them. */
-static long run_prefixes(const struct collopt_kernel *kernel, size_t size, size_t lanes, int k, size_t n, const char *words,
-                         char *message, size_t room)
+static long run_prefixes(const struct collopt_kernel *kernel, size_t size, size_t lanes, int k,
+                         size_t n, const char *words, char *message, size_t room)
 {
     const struct format *f = size == 4 ? &of_float : &of_double;
     char *memory = calloc((size_t)k, ROOM);
@@ -170,21 +173,24 @@ static long run_prefixes(const struct collopt_kernel *kernel, size_t size, size_
             uint64_t right = j == 0 ? own[0] : reference(f, own, j + 1);
 
             if (found != right && wrong++ == 0)
-                snprintf(message, room, "%s, n %zu, prefix %d of %d, lane %zu: %llx, should be %llx", words, n, j, k, i,
-                         (unsigned long long)found, (unsigned long long)right);
+                snprintf(message, room,
+                         "%s, n %zu, prefix %d of %d, lane %zu: %llx, should be %llx", words, n, j,
+                         k, i, (unsigned long long)found, (unsigned long long)right);
         }
     for (int j = 0; j < k; j++)
         for (int i = 0; i < 8; i++)
             if (((char *)at[j])[n * lanes * size + (size_t)i] != 0x5a && wrong++ == 0)
-                snprintf(message, room, "%s, prefixes of %d, n %zu: writes behind operand %d", words, k, n, j);
+                snprintf(message, room, "%s, prefixes of %d, n %zu: writes behind operand %d",
+                         words, k, n, j);
     free(column);
     free(memory);
     return wrong;
 }
 
-/* One fold of K operands of N elements each; IN_PLACE: the result is that operand, or apart if negative. */
-static long run_case(const struct collopt_kernel *kernel, size_t size, size_t lanes, int k, size_t n, int in_place,
-                     const char *words, char *message, size_t room)
+/* One fold of K operands of N elements each; IN_PLACE: the result is that operand, or apart if
+ * negative. */
+static long run_case(const struct collopt_kernel *kernel, size_t size, size_t lanes, int k,
+                     size_t n, int in_place, const char *words, char *message, size_t room)
 {
     const struct format *f = size == 4 ? &of_float : &of_double;
     struct operands o = { .memory = calloc((size_t)k + 1, ROOM) };
@@ -209,8 +215,11 @@ static long run_case(const struct collopt_kernel *kernel, size_t size, size_t la
         kernel->fold(result, o.at, k, n);
     for (size_t i = 0; i < n * lanes; i++)
         if (load(result + i * size, size) != right[i] && wrong++ == 0)
-            snprintf(message, room, "%s, k %d, n %zu, result in place of operand %d, lane %zu: %llx, should be %llx", words, k, n,
-                     in_place, i, (unsigned long long)load(result + i * size, size), (unsigned long long)right[i]);
+            snprintf(
+                message, room,
+                "%s, k %d, n %zu, result in place of operand %d, lane %zu: %llx, should be %llx",
+                words, k, n, in_place, i, (unsigned long long)load(result + i * size, size),
+                (unsigned long long)right[i]);
     for (int i = 0; i < 8; i++)
         if (result[n * lanes * size + i] != 0x5a && wrong++ == 0)
             snprintf(message, room, "%s, k %d, n %zu: writes behind the result", words, k, n);
@@ -227,15 +236,19 @@ static long run_cases(enum collopt_type type, int most, const char *set, char *m
     long wrong = 0;
     char words[100];
 
-    snprintf(words, sizeof words, "exact sum of %s, isa %s, %s", collopt_type_name(type), collopt_kernels_isa(), set);
+    snprintf(words, sizeof words, "exact sum of %s, isa %s, %s", collopt_type_name(type),
+             collopt_kernels_isa(), set);
     wrong += run_prefixes(kernel, size, complex ? 2 : 1, 1, LANES, words, message, room);
     for (int k = 2; k <= most; k += k < 9 ? 1 : k / 3)
         for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
             int in_place = draw() % 2 ? -1 : (int)(draw() % (uint64_t)k);
             char here[300];
-            long bad = run_case(kernel, size, complex ? 2 : 1, k, lengths[i], in_place, words, here, sizeof here);
+            long bad = run_case(kernel, size, complex ? 2 : 1, k, lengths[i], in_place, words, here,
+                                sizeof here);
 
-            bad += bad ? 0 : run_prefixes(kernel, size, complex ? 2 : 1, k, lengths[i], words, here, sizeof here);
+            bad += bad ? 0
+                       : run_prefixes(kernel, size, complex ? 2 : 1, k, lengths[i], words, here,
+                                      sizeof here);
             if (bad && !wrong)
                 snprintf(message, room, "%s", here);
             wrong += bad;

@@ -6,8 +6,9 @@
 
 #include "kernels/kernels.h"
 
-/* Runs the chosen instruction set's kernel for TYPE, folds and prefixes, on vectors of several lengths and offsets, of one
- * operand to MOST, numbers that hurt.  Returns how many results were wrong; the first of them is in MESSAGE. */
+/* Runs the chosen instruction set's kernel for TYPE, folds and prefixes, on vectors of several
+ * lengths and offsets, of one operand to MOST, numbers that hurt.  Returns how many results were
+ * wrong; the first of them is in MESSAGE. */
 long exact_cases_run(enum collopt_type type, int most, char *message, size_t size);
 
 #endif

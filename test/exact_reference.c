@@ -67,7 +67,8 @@ static bool settle(struct sum *s)
 
 static uint64_t reference(const struct format *f, struct sum *s)
 {
-    const uint64_t infinity = ((1ull << f->exponent) - 1) << (f->mantissa - 1), minus = 1ull << (f->mantissa - 1 + f->exponent);
+    const uint64_t infinity = ((1ull << f->exponent) - 1) << (f->mantissa - 1),
+                   minus = 1ull << (f->mantissa - 1 + f->exponent);
     uint64_t kept = 0;
     int top = BITS - 1, last;
     bool negative, below = false;

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* The sum of K doubles or floats, given and returned as their bits: rounded to nearest, ties to even; the quiet NaN of NAN; +0,
- * unless all are -0. */
+/* The sum of K doubles or floats, given and returned as their bits: rounded to nearest, ties to
+ * even; the quiet NaN of NAN; +0, unless all are -0. */
 uint64_t exact_reference_double(const uint64_t *bits, int k);
 uint32_t exact_reference_float(const uint32_t *bits, int k);
 

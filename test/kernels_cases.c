@@ -1,5 +1,5 @@
-/* The cases and their reference: each operation on two elements, written for itself in the simplest way, one element
- * at a time, with nothing of the library's but the list of combinations. */
+/* The cases and their reference: each operation on two elements, written for itself in the simplest
+ * way, one element at a time, with nothing of the library's but the list of combinations. */
 #include <config.h>
 
 #include "kernels/kernels.h"
@@ -70,7 +70,8 @@ static long double least(long double a, long double b)
         memcpy((void *) &a, left, sizeof a); \
         memcpy((void *) &b, right, sizeof b); \
         d = op == COLLOPT_SUM ? a + b : op == COLLOPT_PROD ? a * b \
-          : op == COLLOPT_MIN ? (ctype) least(a, b) : (ctype) (isnan(a) || isnan(b) ? NAN : -least(-a, -b)); \
+          : op == COLLOPT_MIN ? (ctype) least(a, b) : (ctype) (isnan(a) || isnan(b) ? NAN \
+              : -least(-a, -b)); \
         memcpy(dst, (void *) &d, sizeof d); \
     }
 
@@ -84,7 +85,8 @@ static double half_to_double(uint16_t half, int exponent)
     int digits = 15 - exponent, bias = (1 << (exponent - 1)) - 1;
     int e = half >> digits & ((1 << exponent) - 1), m = half & ((1 << digits) - 1);
     double value = e == (1 << exponent) - 1 ? (m ? NAN : INFINITY)
-                 : e == 0 ? ldexp(m, 1 - bias - digits) : ldexp(m + (1 << digits), e - bias - digits);
+        : e == 0                            ? ldexp(m, 1 - bias - digits)
+                                            : ldexp(m + (1 << digits), e - bias - digits);
 
     return half & 0x8000 ? -value : value;
 }
@@ -108,7 +110,8 @@ static uint16_t half_from_double(double x, int exponent)
     return sign | (bits > infinite ? infinite : bits);
 }
 
-static void one_half(enum collopt_op op, void *dst, const void *left, const void *right, int exponent)
+static void one_half(enum collopt_op op, void *dst, const void *left, const void *right,
+                     int exponent)
 {
     uint16_t x, y, d;
 
@@ -181,19 +184,36 @@ PAIR(one_2real, struct collopt_2real)
 PAIR(one_2double, struct collopt_2double)
 
 static combine_one *const reference[COLLOPT_TYPE_NONE] = {
-    [COLLOPT_INT8] = one_int8,      [COLLOPT_INT16] = one_int16,
-    [COLLOPT_INT32] = one_int32,    [COLLOPT_INT64] = one_int64,
-    [COLLOPT_UINT8] = one_uint8,    [COLLOPT_UINT16] = one_uint16,
-    [COLLOPT_UINT32] = one_uint32,  [COLLOPT_UINT64] = one_uint64,
-    [COLLOPT_FLOAT16] = one_float16, [COLLOPT_BFLOAT16] = one_bfloat16,
-    [COLLOPT_FLOAT] = one_float,    [COLLOPT_DOUBLE] = one_double, [COLLOPT_LONG_DOUBLE] = one_long_double,
-    [COLLOPT_COMPLEX_FLOAT] = one_complex_float, [COLLOPT_COMPLEX_DOUBLE] = one_complex_double,
+    [COLLOPT_INT8] = one_int8,
+    [COLLOPT_INT16] = one_int16,
+    [COLLOPT_INT32] = one_int32,
+    [COLLOPT_INT64] = one_int64,
+    [COLLOPT_UINT8] = one_uint8,
+    [COLLOPT_UINT16] = one_uint16,
+    [COLLOPT_UINT32] = one_uint32,
+    [COLLOPT_UINT64] = one_uint64,
+    [COLLOPT_FLOAT16] = one_float16,
+    [COLLOPT_BFLOAT16] = one_bfloat16,
+    [COLLOPT_FLOAT] = one_float,
+    [COLLOPT_DOUBLE] = one_double,
+    [COLLOPT_LONG_DOUBLE] = one_long_double,
+    [COLLOPT_COMPLEX_FLOAT] = one_complex_float,
+    [COLLOPT_COMPLEX_DOUBLE] = one_complex_double,
     [COLLOPT_COMPLEX_LONG_DOUBLE] = one_complex_long_double,
-    [COLLOPT_BOOL] = one_uint8,     [COLLOPT_LOGICAL1] = one_uint8, [COLLOPT_LOGICAL2] = one_uint16,
-    [COLLOPT_LOGICAL4] = one_uint32, [COLLOPT_LOGICAL8] = one_uint64, [COLLOPT_BYTE] = one_uint8,
-    [COLLOPT_FLOAT_INT] = one_float_int, [COLLOPT_DOUBLE_INT] = one_double_int, [COLLOPT_LONG_INT] = one_long_int,
-    [COLLOPT_SHORT_INT] = one_short_int, [COLLOPT_2INT] = one_2int,
-    [COLLOPT_LONG_DOUBLE_INT] = one_long_double_int, [COLLOPT_2REAL] = one_2real, [COLLOPT_2DOUBLE] = one_2double,
+    [COLLOPT_BOOL] = one_uint8,
+    [COLLOPT_LOGICAL1] = one_uint8,
+    [COLLOPT_LOGICAL2] = one_uint16,
+    [COLLOPT_LOGICAL4] = one_uint32,
+    [COLLOPT_LOGICAL8] = one_uint64,
+    [COLLOPT_BYTE] = one_uint8,
+    [COLLOPT_FLOAT_INT] = one_float_int,
+    [COLLOPT_DOUBLE_INT] = one_double_int,
+    [COLLOPT_LONG_INT] = one_long_int,
+    [COLLOPT_SHORT_INT] = one_short_int,
+    [COLLOPT_2INT] = one_2int,
+    [COLLOPT_LONG_DOUBLE_INT] = one_long_double_int,
+    [COLLOPT_2REAL] = one_2real,
+    [COLLOPT_2DOUBLE] = one_2double,
 };
 
 /* ---- values ---- */
@@ -212,8 +232,10 @@ static uint64_t random_bits(void)
 static double random_real(void)
 {
     static const double special[] = {
-        0.0, -0.0, 1, -1, INFINITY, -INFINITY, NAN, 0x1p-1074, -0x1p-1022, 0x1p-149, 0x1p-126, 0x1p-133, 0x1p-24, 0x1p-14,
-        65504, 65520, 0x1.fffffep127, 0x1.fffffffffffffp1023, 0x1.fep127, 3, 1.5, 0x1.001p0, 0x1.01p0, 0x1.003p0,
+        0.0,        -0.0,      1,          -1,        INFINITY,       -INFINITY,
+        NAN,        0x1p-1074, -0x1p-1022, 0x1p-149,  0x1p-126,       0x1p-133,
+        0x1p-24,    0x1p-14,   65504,      65520,     0x1.fffffep127, 0x1.fffffffffffffp1023,
+        0x1.fep127, 3,         1.5,        0x1.001p0, 0x1.01p0,       0x1.003p0,
     };
     uint64_t bits = random_bits();
 
@@ -229,7 +251,8 @@ static void put_real(char *to, enum collopt_type type)
     double x = random_real();
     float f = x;
     long double l = x * (1 + 0x1p-60L * (random_bits() % 15));
-    uint16_t half = random_bits() % 2 ? random_bits() : half_from_double(f, type == COLLOPT_FLOAT16 ? 5 : 8);
+    uint16_t half = random_bits() % 2 ? random_bits()
+                                      : half_from_double(f, type == COLLOPT_FLOAT16 ? 5 : 8);
 
     switch (type) {
     case COLLOPT_FLOAT:       memcpy(to, &f, sizeof f); break;
@@ -267,7 +290,8 @@ static void put_pair_of(char *to, enum collopt_type type, double value, int whol
 /* Few different values and indices, so that there are ties. */
 static void put_pair(char *to, enum collopt_type type)
 {
-    static const double values[] = { 0.0, -0.0, 1, 2, -1, 300, NAN, INFINITY, -INFINITY, -2, 7, 8, 9, 10, 11, 12 };
+    static const double values[] = { 0.0,       -0.0, 1, 2, -1, 300, NAN, INFINITY,
+                                     -INFINITY, -2,   7, 8, 9,  10,  11,  12 };
     double value = values[random_bits() % 16];
     int index = (int) (random_bits() % 5) - 2, whole = (int) (random_bits() % 5) - 2;
 
@@ -278,8 +302,8 @@ static void put_pair(char *to, enum collopt_type type)
     put_pair_of(to, type, value, whole, index);
 }
 
-/* Pairs that win or lose, but for two in SELDOM of the losers, one of which is any pair, one as good as the winners; of one
- * sign, of the other, of both. */
+/* Pairs that win or lose, but for two in SELDOM of the losers, one of which is any pair, one as
+ * good as the winners; of one sign, of the other, of both. */
 static void put_settled(char *to, const struct kernel_case *c, bool wins)
 {
     enum { SELDOM = 400, WIDTH = 4 };
@@ -289,7 +313,8 @@ static void put_settled(char *to, const struct kernel_case *c, bool wins)
     for (size_t e = 0; e < c->n; e++) {
         uint64_t seldom = random_bits() % SELDOM;
         bool good = wins || seldom == 1;
-        int value = lowest[c->settled - 1] + (good == (c->op == COLLOPT_MAXLOC) ? WIDTH : 0) + (int) (random_bits() % WIDTH);
+        int value = lowest[c->settled - 1] + (good == (c->op == COLLOPT_MAXLOC) ? WIDTH : 0)
+            + (int)(random_bits() % WIDTH);
 
         if (!wins && seldom == 0)
             put_pair(to + e * size, c->type);
@@ -315,7 +340,10 @@ static void put(char *to, enum collopt_type type)
         put_pair(to, type);
         break;
     default:
-        bits = type == COLLOPT_BOOL ? bits & 1 : bits % 8 == 0 ? 0 : bits % 8 == 1 ? ~UINT64_C(0) : bits >> 3;
+        bits = type == COLLOPT_BOOL ? bits & 1
+            : bits % 8 == 0         ? 0
+            : bits % 8 == 1         ? ~UINT64_C(0)
+                                    : bits >> 3;
         memcpy(to, &bits, size);
     }
 }
@@ -376,7 +404,8 @@ static bool same_part(enum collopt_type part, enum collopt_op op, const char *a,
     }
 
     /* which NaN a sum or product gives is the processor's affair */
-    return isnan(x) && isnan(y) && (op == COLLOPT_SUM || op == COLLOPT_PROD || part == COLLOPT_LONG_DOUBLE);
+    return isnan(x) && isnan(y)
+        && (op == COLLOPT_SUM || op == COLLOPT_PROD || part == COLLOPT_LONG_DOUBLE);
 }
 
 static bool same(enum collopt_type type, enum collopt_op op, const char *a, const char *b)
@@ -387,11 +416,14 @@ static bool same(enum collopt_type type, enum collopt_op op, const char *a, cons
     case COLLOPT_LAYOUT_REAL:
         return same_part(type, op, a, b);
     case COLLOPT_LAYOUT_COMPLEX:
-        return same_part(part_of(type), op, a, b) && same_part(part_of(type), op, a + size / 2, b + size / 2);
+        return same_part(part_of(type), op, a, b)
+            && same_part(part_of(type), op, a + size / 2, b + size / 2);
     case COLLOPT_LAYOUT_PAIR:
         if (type == COLLOPT_LONG_DOUBLE_INT)
-            return same_part(COLLOPT_LONG_DOUBLE, op, a, b) && memcmp(a + sizeof(long double), b + sizeof(long double),
-                                                                      size - sizeof(long double)) == 0;
+            return same_part(COLLOPT_LONG_DOUBLE, op, a, b)
+                && memcmp(a + sizeof(long double), b + sizeof(long double),
+                          size - sizeof(long double))
+                == 0;
         return memcmp(a, b, size) == 0;    /* padding too, which must not have changed */
     default:
         return memcmp(a, b, size) == 0;
@@ -413,9 +445,11 @@ static void places_make(void)
     size_t page = sysconf(_SC_PAGESIZE), room = CASE_BYTES_MAX + 2 * page;
 
     for (int i = 0; i <= COLLOPT_FOLD_MAX && !places[i].map; i++) {
-        char *map = mmap(NULL, room + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        char *map = mmap(NULL, room + 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+                         -1, 0);
 
-        if (map == MAP_FAILED || mprotect(map, page, PROT_NONE) || mprotect(map + page + room, page, PROT_NONE)) {
+        if (map == MAP_FAILED || mprotect(map, page, PROT_NONE)
+            || mprotect(map + page + room, page, PROT_NONE)) {
             perror("guard pages");
             abort();
         }
@@ -461,21 +495,24 @@ static bool surrounded(struct place p, const char *at, size_t bytes)
 
 /* ---- a case ---- */
 
-static bool complain(const struct kernel_case *c, const char *what, size_t where, char *message, size_t size)
+static bool complain(const struct kernel_case *c, const char *what, size_t where, char *message,
+                     size_t size)
 {
     char form[32] = "combine";
 
     if (c->k)
         snprintf(form, sizeof form, "fold %d", c->k);
-    snprintf(message, size, "%s %s %s isa %s n %zu alias %d same %d offset %d high %d settled %d: %s %zu",
-             collopt_op_name(c->op), collopt_type_name(c->type), form, collopt_kernels_isa(), c->n, c->alias, c->same, c->offset,
-             c->high, c->settled, what, where);
+    snprintf(message, size,
+             "%s %s %s isa %s n %zu alias %d same %d offset %d high %d settled %d: %s %zu",
+             collopt_op_name(c->op), collopt_type_name(c->type), form, collopt_kernels_isa(), c->n,
+             c->alias, c->same, c->offset, c->high, c->settled, what, where);
     return false;
 }
 
 bool kernel_case_run(const struct kernel_case *c, char *message, size_t size)
 {
-    static char before[COLLOPT_FOLD_MAX + 1][CASE_BYTES_MAX], expected[CASE_BYTES_MAX], got[CASE_BYTES_MAX];
+    static char before[COLLOPT_FOLD_MAX + 1][CASE_BYTES_MAX], expected[CASE_BYTES_MAX],
+        got[CASE_BYTES_MAX];
     const struct collopt_kernel *kernel = collopt_kernel(c->op, c->type);
     size_t each = collopt_type_size(c->type), bytes = bytes_of(c);
     int k = c->k ? c->k : 2, target = c->alias < 0 ? k : c->same ? 0 : c->alias;
@@ -503,7 +540,8 @@ bool kernel_case_run(const struct kernel_case *c, char *message, size_t size)
         memcpy(sum, before[0] + e * each, each);
         for (int i = 1; i < k; i++)
             reference[c->type](c->op, sum, sum, before[c->same ? 0 : i] + e * each);
-        if (collopt_type_layout(c->type) == COLLOPT_LAYOUT_PAIR)    /* the fields alone: it wins against itself */
+        /* the fields alone: it wins against itself */
+        if (collopt_type_layout(c->type) == COLLOPT_LAYOUT_PAIR)
             reference[c->type](c->op, expected + e * each, sum, sum);
         else
             memcpy(expected + e * each, sum, each);
@@ -533,7 +571,8 @@ bool kernel_case_run(const struct kernel_case *c, char *message, size_t size)
 /* The shapes take turns: every aliasing of combine; every k of fold with every aliasing. */
 static struct kernel_case shaped(struct kernel_case c, unsigned turn)
 {
-    int k = turn % 2 ? 2 + turn / 2 % 7 : 0, operands = k ? k : 2, alias = (int) (turn / 14 % (operands + 2)) - 1;
+    int k = turn % 2 ? 2 + turn / 2 % 7 : 0, operands = k ? k : 2,
+        alias = (int)(turn / 14 % (operands + 2)) - 1;
 
     c.k = k;
     c.same = alias == operands;
@@ -547,7 +586,8 @@ static bool wanted(size_t n, enum collopt_op op, enum collopt_type type, enum de
     return depth != BRIEF || n < 4 || (n + op * 7 + type) % 16 == 0;
 }
 
-long kernel_cases_run(enum collopt_op op, enum collopt_type type, enum depth depth, char *message, size_t size)
+long kernel_cases_run(enum collopt_op op, enum collopt_type type, enum depth depth, char *message,
+                      size_t size)
 {
     static const size_t large[] = { 1000, 4099, 1023, 4096, 2049, 65537 };
     static unsigned turn;
@@ -566,7 +606,9 @@ long kernel_cases_run(enum collopt_op op, enum collopt_type type, enum depth dep
     size_t far_from = collopt_far_from, stream_from = collopt_stream_from;
 
     for (int i = 0; i < (depth == THOROUGH ? 96 : depth == BRIEF ? 4 : 12); i++) {
-        struct kernel_case c = { .op = op, .type = type, .offset = depth == THOROUGH ? i % 64 : i * 16 % 80 };
+        struct kernel_case c = { .op = op,
+                                 .type = type,
+                                 .offset = depth == THOROUGH ? i % 64 : i * 16 % 80 };
 
         c.n = large[i % 6];
         if (c.n * collopt_type_size(type) > CASE_BYTES_MAX)
@@ -577,8 +619,13 @@ long kernel_cases_run(enum collopt_op op, enum collopt_type type, enum depth dep
         wrong += !kernel_case_run(&c, wrong ? NULL : message, wrong ? 0 : size);
     }
     for (int i = 0; i < 18 && collopt_type_layout(type) == COLLOPT_LAYOUT_PAIR; i++) {
-        struct kernel_case c = { .op = op, .type = type, .k = i % 3 == 2 ? 3 : 0, .alias = i % 2, .offset = i % 6 * 16,
-                                 .n = 9000 + (size_t)i, .settled = 1 + i / 6 };
+        struct kernel_case c = { .op = op,
+                                 .type = type,
+                                 .k = i % 3 == 2 ? 3 : 0,
+                                 .alias = i % 2,
+                                 .offset = i % 6 * 16,
+                                 .n = 9000 + (size_t)i,
+                                 .settled = 1 + i / 6 };
 
         collopt_far_from = 4096;
         collopt_stream_from = i % 6 < 3 ? 4096 : SIZE_MAX;

@@ -2,7 +2,8 @@
  *
  *     kernels_plain [--brief | --thorough] [isa ...]        all that this processor has, by default
  *
- * Says which instruction sets ran and which did not. Exit status 1 if a case was wrong or a named one did not run. */
+ * Says which instruction sets ran and which did not. Exit status 1 if a case was wrong or a named
+ * one did not run. */
 #include <config.h>
 
 #include <stdio.h>
@@ -20,7 +21,9 @@ static long run(enum depth depth)
     for (enum collopt_op op = 0; op < COLLOPT_OP_USER; op++)
         for (enum collopt_type type = 0; type < COLLOPT_TYPE_NONE; type++) {
             char message[256];
-            long bad = collopt_kernel(op, type) ? kernel_cases_run(op, type, depth, message, sizeof message) : 0;
+            long bad = collopt_kernel(op, type)
+                ? kernel_cases_run(op, type, depth, message, sizeof message)
+                : 0;
 
             if (bad)
                 printf("WRONG (%ld): %s\n", bad, message);

@@ -1,6 +1,7 @@
 /* Reads collopt's settings and writes a report, as a process of an MPI job does.
  *
- *     privileged           says which files it would use; status 77: it has no privileges, although its file would give it some
+ *     privileged           says which files it would use; status 77: it has no privileges, although
+ *                          its file would give it some
  *     privileged report    writes the report twice, and says nothing */
 
 #include <stdio.h>
@@ -21,12 +22,14 @@ int main(int argc, char **argv)
 
     if (argc > 1 && strcmp(argv[1], "report") == 0) {
         struct collopt_report *r = collopt_report_gather(0);
-        bool done = r && collopt_report_write(r, s->report, "MPI", 1, -1) && collopt_report_write(r, s->report, "MPI", 1, -1);
+        bool done = r && collopt_report_write(r, s->report, "MPI", 1, -1)
+            && collopt_report_write(r, s->report, "MPI", 1, -1);
 
         collopt_report_free(r);
         return !done;
     }
-    printf("report %s, learnt %s, rules %s, machine %s, topology %s, after %d\n", word(s->report), word(s->adapt_rules),
-           word(s->rules_file), word(s->machine_file), word(s->topology), s->after);
+    printf("report %s, learnt %s, rules %s, machine %s, topology %s, after %d\n", word(s->report),
+           word(s->adapt_rules), word(s->rules_file), word(s->machine_file), word(s->topology),
+           s->after);
     return getauxval(AT_SECURE) ? 0 : 77;
 }

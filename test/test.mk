@@ -129,6 +129,6 @@ test_privileged_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 # Other releases of Debian, by hand and by .ci/run.
 EXTRA_DIST += test/hosts/debian test/hosts/subset.sh
 
-# Which folder of src may include which.
-TESTS += test/rooms.sh test/adding.sh
-EXTRA_DIST += test/rooms.sh test/adding.sh src/README.md
+# Which folder of src may include which, and how long lines may be.
+TESTS += test/rooms.sh test/columns.sh test/adding.sh
+EXTRA_DIST += test/rooms.sh test/columns.sh test/adding.sh src/README.md

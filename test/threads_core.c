@@ -1,7 +1,9 @@
-/* What several threads may enter at once and needs no MPI: settings, messages, numbered choices, selection, schedules, kernels,
- * counters, lessons, reports, the public header.  For threads_sanitized.sh, which looks for races; results are compared as well.
+/* What several threads may enter at once and needs no MPI: settings, messages, numbered choices,
+ * selection, schedules, kernels, counters, lessons, reports, the public header.  For
+ * threads_sanitized.sh, which looks for races; results are compared as well.
  *
- * Twice: first all threads are in the same part, so that first uses overlap, then each is in another one. */
+ * Twice: first all threads are in the same part, so that first uses overlap, then each is in
+ * another one. */
 #include "config.h"
 
 #include <pthread.h>
@@ -42,14 +44,21 @@ static void expect(bool right, const char *what)
     fprintf(stderr, "FAIL: %s\n", what);
 }
 
-static struct collopt_problem problem(int collective, size_t count, bool exact, const struct collopt_topology *topology)
+static struct collopt_problem problem(int collective, size_t count, bool exact,
+                                      const struct collopt_topology *topology)
 {
-    return (struct collopt_problem){ .collective = (enum collopt_collective)collective, .ranks = RANKS, .count = count * RANKS,
-                                     .size = 8, .commutative = true, .exact = exact, .segments = 1, .topology = topology,
+    return (struct collopt_problem){ .collective = (enum collopt_collective)collective,
+                                     .ranks = RANKS,
+                                     .count = count * RANKS,
+                                     .size = 8,
+                                     .commutative = true,
+                                     .exact = exact,
+                                     .segments = 1,
+                                     .topology = topology,
                                      .machine = &collopt_shipped_machines[COLLOPT_TCP] };
 }
 
-/* ---- parts: each returns what all threads must find alike ------------------------------------------------------------------ */
+/* ---- parts: each returns what all threads must find alike ------------------------------------ */
 
 static uint64_t settings(int thread)
 {
@@ -76,7 +85,8 @@ static uint64_t choices(int thread)
             size_t number = collopt_choice_number(&choice);
             const struct collopt_choice *found = collopt_choice_numbered(number);
 
-            expect(found && found->algorithm == *a && found->value[0] == value, "a numbered choice is another one");
+            expect(found && found->algorithm == *a && found->value[0] == value,
+                   "a numbered choice is another one");
             h = collopt_hash_bytes(h, &number, sizeof number);
         }
     return h;
@@ -113,7 +123,8 @@ static uint64_t selection(int thread)
     return h;
 }
 
-static uint64_t schedule(uint64_t h, const struct collopt_algorithm *a, const struct collopt_problem *p, int rank)
+static uint64_t schedule(uint64_t h, const struct collopt_algorithm *a,
+                         const struct collopt_problem *p, int rank)
 {
     struct collopt_cut cut[COLLOPT_CUTS + 1];
     struct collopt_schedule *s = collopt_schedule_new(a, p, rank, 0);
@@ -134,7 +145,8 @@ static uint64_t schedules(int thread)
 
     (void)thread;
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++) {
-        struct collopt_problem p = problem((int)(*a)->collective, 100, true, (*a)->grouped ? &nodes : &one_node);
+        struct collopt_problem p = problem((int)(*a)->collective, 100, true,
+                                           (*a)->grouped ? &nodes : &one_node);
 
         collopt_set_parameters(&p, &(struct collopt_choice){ .algorithm = *a });
         for (int rank = 0; rank < RANKS && collopt_usable(*a, &p, NULL); rank += RANKS - 1)
@@ -143,8 +155,8 @@ static uint64_t schedules(int thread)
     return h;
 }
 
-/* Threads have neighbouring parts of one vector: a kernel that writes more than its own elements, or what lies between, writes
- * what another thread has. */
+/* Threads have neighbouring parts of one vector: a kernel that writes more than its own elements,
+ * or what lies between, writes what another thread has. */
 enum { ELEMENTS = 37, LONGEST = 32 };
 
 static char result[COLLOPT_TYPE_NONE][THREADS * ELEMENTS * LONGEST];
@@ -167,7 +179,8 @@ static uint64_t kernels(int thread)
 
     collopt_processor_detect(&processor);
     for (const struct collopt_isa *isa = collopt_isas; isa->name; isa++)
-        for (enum collopt_type type = 0; isa->usable(&processor) && type < COLLOPT_TYPE_NONE; type++) {
+        for (enum collopt_type type = 0; isa->usable(&processor) && type < COLLOPT_TYPE_NONE;
+             type++) {
             combine(&(*isa->exact_sums)[type], type, thread);
             for (enum collopt_op op = 0; op < COLLOPT_OP_USER; op++)
                 combine(&(*isa->kernels)[op][type], type, thread);
@@ -179,7 +192,8 @@ static void *count(void *unused)
 {
     for (int i = 0; i < CALLS; i++) {
         collopt_count_call(collopt_algorithms[i % 3], i % 40, 8);
-        collopt_count(collopt_algorithms[i % 5], i % 30, &(struct collopt_counter){ 1, 8, 0.5, 0.5, 0.5 });
+        collopt_count(collopt_algorithms[i % 5], i % 30,
+                      &(struct collopt_counter){ 1, 8, 0.5, 0.5, 0.5 });
         collopt_count_passed("Iallreduce", (enum collopt_reason)(i % COLLOPT_REASONS), 1);
     }
     return unused;
@@ -200,8 +214,15 @@ static uint64_t counters(int thread)
 
 static uint64_t lessons(int thread)
 {
-    struct collopt_lesson one = { .collective = COLLOPT_ALLREDUCE, .ranks = RANKS, .nodes = 1, .ppn = RANKS, .size_class = thread,
-                                  .algorithm = "ring", .tellers = 1, .chosen = 1, .seconds = 0.5 };
+    struct collopt_lesson one = { .collective = COLLOPT_ALLREDUCE,
+                                  .ranks = RANKS,
+                                  .nodes = 1,
+                                  .ppn = RANKS,
+                                  .size_class = thread,
+                                  .algorithm = "ring",
+                                  .tellers = 1,
+                                  .chosen = 1,
+                                  .seconds = 0.5 };
     struct collopt_lessons all = { 0 };
 
     collopt_lesson_learnt(&one);
@@ -227,8 +248,12 @@ static uint64_t answers(int thread)
 
     (void)thread;
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
-        expect(collopt_public.explain(collopt_collective_names[c], RANKS, 4096, 1, text, sizeof text) > 0, "no explanation");
-        h = collopt_hash_text(collopt_hash_text(h, text), collopt_public.algorithm_name(collopt_collective_names[c], 0));
+        expect(
+            collopt_public.explain(collopt_collective_names[c], RANKS, 4096, 1, text, sizeof text)
+                > 0,
+            "no explanation");
+        h = collopt_hash_text(collopt_hash_text(h, text),
+                              collopt_public.algorithm_name(collopt_collective_names[c], 0));
     }
     return h;
 }
@@ -245,14 +270,15 @@ static const struct part {
     const char *name;
     uint64_t (*run)(int thread);
 } parts[] = {
-    { "settings", settings }, { "messages", messages }, { "choices", choices }, { "selection", selection },
-    { "schedules", schedules }, { "kernels", kernels }, { "counters", counters }, { "lessons", lessons },
-    { "reports", reports }, { "answers", answers }, { "spots", spots },
+    { "settings", settings },   { "messages", messages },   { "choices", choices },
+    { "selection", selection }, { "schedules", schedules }, { "kernels", kernels },
+    { "counters", counters },   { "lessons", lessons },     { "reports", reports },
+    { "answers", answers },     { "spots", spots },
 };
 
 enum { PARTS = sizeof parts / sizeof *parts };
 
-/* ---- threads --------------------------------------------------------------------------------------------------------------- */
+/* ---- threads --------------------------------------------------------------------------------- */
 
 static pthread_barrier_t together;
 

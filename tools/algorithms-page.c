@@ -1,8 +1,10 @@
-/* Makes doc/algorithms.md: the hand-written parts from doc/algorithms.in, the tables from the descriptors.
+/* Makes doc/algorithms.md: the hand-written parts from doc/algorithms.in, the tables from the
+ * descriptors.
  *
  * A line of the template that begins with @ stands for a table:
  *
- *     @table COLLECTIVE...      the algorithms of one collective, or of several that have much in common
+ *     @table COLLECTIVE...      the algorithms of one collective, or of several that have much in
+ *                               common
  *     @parameters               all parameters
  *     @refusals                 what algorithms refuse for */
 #if HAVE_CONFIG_H
@@ -18,7 +20,7 @@
 
 enum { LINE = 1024, NAMES = 4096 };
 
-/* ---- the algorithms of some collectives --------------------------------------------------------------------- */
+/* ---- the algorithms of some collectives ------------------------------------------------------ */
 
 struct chapter {
     int collectives;
@@ -32,8 +34,9 @@ static const struct collopt_algorithm *named(enum collopt_collective c, const ch
 
 static bool same_row(const struct collopt_algorithm *a, const struct collopt_algorithm *b)
 {
-    return a && b && !strcmp(a->rounds, b->rounds) && !strcmp(a->bytes, b->bytes) && !strcmp(a->when, b->when)
-        && !strcmp(a->source, b->source) && a->order == b->order && a->identical == b->identical;
+    return a && b && !strcmp(a->rounds, b->rounds) && !strcmp(a->bytes, b->bytes)
+        && !strcmp(a->when, b->when) && !strcmp(a->source, b->source) && a->order == b->order
+        && a->identical == b->identical;
 }
 
 static void put_name(const struct collopt_algorithm *a)
@@ -57,13 +60,17 @@ static void put_row(const struct chapter *c, const struct collopt_algorithm *a)
     }
     put_name(a);
     if (c->collectives > 1)
-        printf(" %s |", n == c->collectives ? n == 2 ? "both" : "all" : collopt_collective_names[a->collective]);
-    printf(" %s | %s | %s | %s | %s |\n", catalogue_order(a), a->rounds, a->bytes, a->when, a->source);
+        printf(" %s |",
+               n == c->collectives ? n == 2 ? "both" : "all"
+                                   : collopt_collective_names[a->collective]);
+    printf(" %s | %s | %s | %s | %s |\n", catalogue_order(a), a->rounds, a->bytes, a->when,
+           a->source);
 }
 
 static void put_chapter(const struct chapter *c)
 {
-    printf("| name |%s order | rounds | bytes | when | source |\n", c->collectives > 1 ? " collectives |" : "");
+    printf("| name |%s order | rounds | bytes | when | source |\n",
+           c->collectives > 1 ? " collectives |" : "");
     printf("|---|%s---|---|---|---|---|\n", c->collectives > 1 ? "---|" : "");
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
         for (int i = 0; i < c->collectives; i++)
@@ -86,7 +93,7 @@ static bool read_chapter(struct chapter *c, char *words)
     return c->collectives > 0;
 }
 
-/* ---- who shares something ----------------------------------------------------------------------------------- */
+/* ---- who shares something -------------------------------------------------------------------- */
 
 /* Adds NAME to the list NAMES, once. */
 static void add_name(char names[NAMES], const char *name)
@@ -99,7 +106,8 @@ static void add_name(char names[NAMES], const char *name)
     snprintf(names + n, NAMES - n, "%s%s", n ? ", " : "", name);
 }
 
-static const struct collopt_parameter *parameter_of(const struct collopt_algorithm *a, const char *name)
+static const struct collopt_parameter *parameter_of(const struct collopt_algorithm *a,
+                                                    const char *name)
 {
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
         if (!strcmp(a->parameter[i].name, name))
@@ -143,7 +151,8 @@ static void put_refusals(void)
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
         if (!(*a)->identical)
             add_name(exact, (*a)->name);
-    printf("| reason | which |\n|---|---|\n| the operation does not commute | all marked comm. |\n");
+    printf(
+        "| reason | which |\n|---|---|\n| the operation does not commute | all marked comm. |\n");
     printf("| the operation rounds, and ranks would end with different bits | %s |\n", exact);
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++) {
         char names[NAMES] = "";
@@ -158,7 +167,7 @@ static void put_refusals(void)
     }
 }
 
-/* ---- the page ------------------------------------------------------------------------------------------------ */
+/* ---- the page -------------------------------------------------------------------------------- */
 
 static bool put_line(char *line)
 {
@@ -171,7 +180,8 @@ static bool put_line(char *line)
         put_parameters();
     } else if (!strcmp(line, "@refusals\n")) {
         put_refusals();
-    } else if (!strncmp(line, table, sizeof table - 1) && read_chapter(&c, line + sizeof table - 1)) {
+    } else if (!strncmp(line, table, sizeof table - 1)
+               && read_chapter(&c, line + sizeof table - 1)) {
         put_chapter(&c);
     } else {
         fprintf(stderr, "algorithms-page: not understood: %s", line);

@@ -20,7 +20,11 @@ const char *catalogue_order(const struct collopt_algorithm *a)
 
 const char *catalogue_values(const struct collopt_parameter *p)
 {
-    return p->words ? p->words : p->algorithm ? "(ALGORITHM)" : p->list_bits ? "NxN..." : p->bytes ? "BYTES" : "N";
+    return p->words    ? p->words
+        : p->algorithm ? "(ALGORITHM)"
+        : p->list_bits ? "NxN..."
+        : p->bytes     ? "BYTES"
+                       : "N";
 }
 
 static void limit(const struct collopt_parameter *p, size_t value, char *text, size_t size)
@@ -48,7 +52,7 @@ void catalogue_range(const struct collopt_parameter *p, char text[CATALOGUE_TEXT
     snprintf(text, CATALOGUE_TEXT, "%s%s to %s", p->list_bits ? "each " : "", least, most);
 }
 
-/* ---- as text ----------------------------------------------------------------------------------------------- */
+/* ---- as text --------------------------------------------------------------------------------- */
 
 enum { ROUNDS_WIDTH = 38 };     /* few are wider */
 
@@ -57,13 +61,15 @@ static void print_parameter(const struct collopt_parameter *p, FILE *to)
     char range[CATALOGUE_TEXT];
 
     catalogue_range(p, range);
-    fprintf(to, "    %s=%s  %s (%s%s)\n", p->name, catalogue_values(p), p->help, p->algorithm ? "for " : "", range);
+    fprintf(to, "    %s=%s  %s (%s%s)\n", p->name, catalogue_values(p), p->help,
+            p->algorithm ? "for " : "", range);
 }
 
 static void print_algorithm(const struct collopt_algorithm *a, FILE *to)
 {
-    fprintf(to, "  %-22s %-6s %-6s %-*s %s\n", a->name, a->order == COLLOPT_COMMUTATIVE ? "comm." : "any",
-            a->identical ? "alike" : "differ", ROUNDS_WIDTH, a->rounds, a->bytes);
+    fprintf(to, "  %-22s %-6s %-6s %-*s %s\n", a->name,
+            a->order == COLLOPT_COMMUTATIVE ? "comm." : "any", a->identical ? "alike" : "differ",
+            ROUNDS_WIDTH, a->rounds, a->bytes);
     fprintf(to, "    %s; %s\n", a->when, a->source);
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
         print_parameter(&a->parameter[i], to);
@@ -71,22 +77,28 @@ static void print_algorithm(const struct collopt_algorithm *a, FILE *to)
 
 void catalogue_print(FILE *to)
 {
-    fputs("m bytes in the vector of one of p ranks, S segments of it, n blocks of a part, k the radix, f_i the factors of p or\n"
-          "the radices, d_i the D dims, N nodes, r ranks of the largest, L lanes, q = ceil(log2 p), F = floor(log2 p), folded:\n"
-          "where p is not 2^F; node, net, own: what the algorithms in parentheses take; other words: parameters.\n"
+    fputs("m bytes in the vector of one of p ranks, S segments of it, n blocks of a part, k the "
+          "radix, f_i the factors of p or\n"
+          "the radices, d_i the D dims, N nodes, r ranks of the largest, L lanes, q = ceil(log2 "
+          "p), F = floor(log2 p), folded:\n"
+          "where p is not 2^F; node, net, own: what the algorithms in parentheses take; other "
+          "words: parameters.\n"
           "Order: any operation, or those that commute.\n"
-          "Bits: do those of all ranks' results agree where the operation rounds? Rounds: messages one behind the other\n"
-          "where a rank sends one and receives one at a time. Bytes: of the busiest rank, sent or received.\n", to);
+          "Bits: do those of all ranks' results agree where the operation rounds? Rounds: messages "
+          "one behind the other\n"
+          "where a rank sends one and receives one at a time. Bytes: of the busiest rank, sent or "
+          "received.\n",
+          to);
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
-        fprintf(to, "\n%-24s %-6s %-6s %-*s %s\n", collopt_collective_names[c], "order", "bits", ROUNDS_WIDTH, "rounds",
-                "bytes");
+        fprintf(to, "\n%-24s %-6s %-6s %-*s %s\n", collopt_collective_names[c], "order", "bits",
+                ROUNDS_WIDTH, "rounds", "bytes");
         for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
             if ((int)(*a)->collective == c)
                 print_algorithm(*a, to);
     }
 }
 
-/* ---- as JSON ----------------------------------------------------------------------------------------------- */
+/* ---- as JSON --------------------------------------------------------------------------------- */
 
 static void json_parameter(struct collopt_json *j, const struct collopt_parameter *p)
 {

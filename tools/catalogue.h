@@ -1,4 +1,5 @@
-/* The list of algorithms for people and programs, from the descriptors: for collopt-info and for doc/algorithms.md. */
+/* The list of algorithms for people and programs, from the descriptors: for collopt-info and for
+ * doc/algorithms.md. */
 #ifndef COLLOPT_CATALOGUE_H
 #define COLLOPT_CATALOGUE_H
 

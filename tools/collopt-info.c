@@ -34,7 +34,7 @@
 
 extern char **environ;
 
-/* ---- the installation -------------------------------------------------------------------------------------- */
+/* ---- the installation ------------------------------------------------------------------------ */
 
 enum { BACKENDS = 8 };
 
@@ -49,7 +49,8 @@ struct installation {
     struct backend backend[BACKENDS];
 };
 
-/* A backend cannot be opened without its MPI; built.c has put what we ask for behind these words. */
+/* A backend cannot be opened without its MPI; built.c has put what we ask for behind these
+ * words. */
 static bool read_built(const char *path, char *built, size_t size)
 {
     static const char words[] = "collopt backend: ";
@@ -94,7 +95,8 @@ static int by_path(const void *a, const void *b)
     return strcmp(((const struct backend *)a)->path, ((const struct backend *)b)->path);
 }
 
-static bool find_in(struct installation *in, const char *libraries, const char *name, const char *backends)
+static bool find_in(struct installation *in, const char *libraries, const char *name,
+                    const char *backends)
 {
     char path[2 * PATH_MAX];
 
@@ -109,10 +111,12 @@ static bool find_in(struct installation *in, const char *libraries, const char *
     return true;
 }
 
-/* In a build tree, below the prefix wherever that was moved to, or where it was configured to be. */
+/* In a build tree, below the prefix wherever that was moved to, or where it was configured to
+ * be. */
 static void find_installation(struct installation *in)
 {
-    static const char prefix[] = COLLOPT_PREFIX, bindir[] = COLLOPT_BINDIR, libdir[] = COLLOPT_LIBDIR;
+    static const char prefix[] = COLLOPT_PREFIX, bindir[] = COLLOPT_BINDIR,
+                      libdir[] = COLLOPT_LIBDIR;
     const char *below_bin = strncmp(bindir, prefix, strlen(prefix)) ? "" : bindir + strlen(prefix);
     const char *below_lib = strncmp(libdir, prefix, strlen(prefix)) ? "" : libdir + strlen(prefix);
     char here[PATH_MAX] = "", path[2 * PATH_MAX];
@@ -148,7 +152,7 @@ static void built_part(const struct backend *b, int part, char *text, size_t siz
     snprintf(text, size, "%.*s", part < 2 ? (int)strcspn(at, " ") : (int)strlen(at), at);
 }
 
-/* ---- the machine ------------------------------------------------------------------------------------------- */
+/* ---- the machine ----------------------------------------------------------------------------- */
 
 struct machine {
     char host[256];
@@ -193,11 +197,12 @@ static void look_at_machine(struct machine *m)
 #endif
 }
 
-/* ---- as text ----------------------------------------------------------------------------------------------- */
+/* ---- as text --------------------------------------------------------------------------------- */
 
 static void version_text(char *text, size_t size)
 {
-    snprintf(text, size, "%d.%d.%d", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
+    snprintf(text, size, "%d.%d.%d", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR,
+             COLLOPT_VERSION_PATCH);
 }
 
 static void print_installation(const struct installation *in)
@@ -213,8 +218,9 @@ static void print_installation(const struct installation *in)
         built_part(b, 0, name, sizeof name);
         built_part(b, 1, version, sizeof version);
         built_part(b, 2, mpi, sizeof mpi);
-        printf("  %-11s built with %s%s%s, %s\n", name, mpi, strcmp(version, text) ? "; of version " : "",
-               strcmp(version, text) ? version : "", b->path);
+        printf("  %-11s built with %s%s%s, %s\n", name, mpi,
+               strcmp(version, text) ? "; of version " : "", strcmp(version, text) ? version : "",
+               b->path);
     }
     if (in->backends == 0)
         printf("  no backends: no MPI will be made faster\n");
@@ -226,7 +232,8 @@ static void print_part(int n, const char *one, const char *many)
         printf(", %d %s", n, n == 1 ? one : many);
 }
 
-/* What ranks bound like this process have in common with others, for leader:by=numa and its like. */
+/* What ranks bound like this process have in common with others, for leader:by=numa and its
+ * like. */
 static void print_spot(struct collopt_spot s)
 {
     const int number[] = { s.numa, s.cache, s.core };
@@ -255,7 +262,8 @@ static void print_machine(const struct machine *m)
 /* By the file of COLLOPT_TOPOLOGY. */
 static void print_host(const struct collopt_hosts *h, const char *name)
 {
-    int host = h ? collopt_host_named(h, name) : -1, places = h ? collopt_shape_ranks(&h->shape) : 0;
+    int host = h ? collopt_host_named(h, name) : -1,
+        places = h ? collopt_shape_ranks(&h->shape) : 0;
 
     if (!h)
         return;
@@ -264,7 +272,8 @@ static void print_host(const struct collopt_hosts *h, const char *name)
         printf("not there");
     else if (h->host[host].path)
         printf("below %s", h->host[host].path);
-    for (int d = 0, place = host < 0 ? 0 : h->host[host].place; host >= 0 && d < h->shape.sides; d++) {
+    for (int d = 0, place = host < 0 ? 0 : h->host[host].place; host >= 0 && d < h->shape.sides;
+         d++) {
         places /= h->shape.side[d];
         printf("%s%d", d ? " " : "at ", place / places);
         place %= places;
@@ -289,16 +298,20 @@ static void name_host(const char **host)
     static char name[64];
     const char *dash = strchr(*host, '-');
 
-    if (dash && snprintf(name, sizeof name, "%.*s", (int)(dash - *host), *host) < (int)sizeof name) {
+    if (dash
+        && snprintf(name, sizeof name, "%.*s", (int)(dash - *host), *host) < (int)sizeof name) {
         collopt_host_version = dash + 1;
         *host = name;
     }
     collopt_host_name = *host;
 }
 
-static const struct { const char *variable, *ending; } file_kinds[] = { { "COLLOPT_RULES", "rules" }, { "COLLOPT_MACHINE", "machine" } };
+static const struct {
+    const char *variable, *ending;
+} file_kinds[] = { { "COLLOPT_RULES", "rules" }, { "COLLOPT_MACHINE", "machine" } };
 
-/* What a job with MPI here reads: the variable's file, or the one in the default places; NULL: none. */
+/* What a job with MPI here reads: the variable's file, or the one in the default places; NULL:
+ * none. */
 static const char *file_in_effect(int kind, const char *mpi, char *path, size_t size)
 {
     const char *given = getenv(file_kinds[kind].variable);
@@ -317,12 +330,14 @@ static int print_files(void)
         for (int kind = 0; kind < 2; kind++) {
             const char *file = file_in_effect(kind, collopt_mpi_names[i], path, sizeof path);
 
-            printf("%s %s %s\n", collopt_mpi_names[i], file_kinds[kind].ending, file ? file : "none");
+            printf("%s %s %s\n", collopt_mpi_names[i], file_kinds[kind].ending,
+                   file ? file : "none");
         }
     return fflush(stdout) == 0 && !ferror(stdout) ? 0 : 1;
 }
 
-/* Where files of rules and machines are looked for, how they would be called for this processor, and what is there. */
+/* Where files of rules and machines are looked for, how they would be called for this processor,
+ * and what is there. */
 static void print_places(void)
 {
     char directory[4096], processor[200];
@@ -333,7 +348,8 @@ static void print_places(void)
         printf("  yours       %s\n", directory);
     printf("  all users'  %s\n  collopt's   %s\n"
            "  names       MPI-VERSION-%s (also collopt's), MPI-%s, MPI, site;\n"
-           "              with .rules or .machine behind them; MPI is openmpi or mpich, VERSION such as 4.1\n",
+           "              with .rules or .machine behind them; MPI is openmpi or mpich, VERSION "
+           "such as 4.1\n",
            collopt_system_directory(), collopt_data_directory(), processor, processor);
     print_found("openmpi");
     print_found("mpich");
@@ -341,10 +357,12 @@ static void print_places(void)
 
 static void print_algorithm(const struct collopt_algorithm *a)
 {
-    printf("    %-22s %s%s\n", a->name, a->summary, a->order == COLLOPT_COMMUTATIVE ? " (commutative operations)" : "");
+    printf("    %-22s %s%s\n", a->name, a->summary,
+           a->order == COLLOPT_COMMUTATIVE ? " (commutative operations)" : "");
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
         printf("    %22s   %s=%s  %s\n", "", a->parameter[i].name,
-               catalogue_values(&a->parameter[i]), a->parameter[i].help ? a->parameter[i].help : "");
+               catalogue_values(&a->parameter[i]),
+               a->parameter[i].help ? a->parameter[i].help : "");
 }
 
 static void print_algorithms(void)
@@ -383,14 +401,16 @@ static void print_settings(const struct collopt_settings *s)
 
         collopt_setting_value_text(s, &rows[i], value, sizeof value);
         printf("%c %s=%s\n", is_set(&rows[i], value) ? '*' : ' ', rows[i].name, value);
-        printf("      %s: %s%s%s%s\n", rows[i].values, rows[i].help, *rows[i].preset ? " (default " : "", rows[i].preset,
-               *rows[i].preset ? ")" : "");
+        printf("      %s: %s%s%s%s\n", rows[i].values, rows[i].help,
+               *rows[i].preset ? " (default " : "", rows[i].preset, *rows[i].preset ? ")" : "");
     }
     if (kept)
-        printf("\nWith %s all communicators of several ranks keep the MPI library's own collectives.\n", kept);
+        printf("\nWith %s all communicators of several ranks keep the MPI library's own "
+               "collectives.\n",
+               kept);
 }
 
-/* ---- as JSON ----------------------------------------------------------------------------------------------- */
+/* ---- as JSON --------------------------------------------------------------------------------- */
 
 static void json_installation(struct collopt_json *j, const struct installation *in)
 {
@@ -443,7 +463,8 @@ static void json_files(struct collopt_json *j)
         collopt_json_object(j, NULL);
         collopt_json_text(j, "mpi", collopt_mpi_names[i]);
         for (int kind = 0; kind < 2; kind++)
-            collopt_json_text(j, file_kinds[kind].ending, file_in_effect(kind, collopt_mpi_names[i], path, sizeof path));
+            collopt_json_text(j, file_kinds[kind].ending,
+                              file_in_effect(kind, collopt_mpi_names[i], path, sizeof path));
         collopt_json_end(j);
     }
     collopt_json_end(j);
@@ -475,7 +496,8 @@ static void json_settings(struct collopt_json *j, const struct collopt_settings 
     collopt_json_end(j);
 }
 
-static void write_json(const struct installation *in, const struct machine *m, const struct collopt_settings *s)
+static void write_json(const struct installation *in, const struct machine *m,
+                       const struct collopt_settings *s)
 {
     struct collopt_json j = { .to = stdout };
 
@@ -531,7 +553,7 @@ static void write_algorithms(bool as_json)
     collopt_json_end(&j);
 }
 
-/* ---- files of hosts --------------------------------------------------------------------------------------------- */
+/* ---- files of hosts -------------------------------------------------------------------------- */
 
 static void tell_mistake(void *data, int line, const char *sentence)
 {
@@ -550,7 +572,8 @@ static int check_topology(char *file)
         return 1;
     printf("%s: %d host%s ", file, h->n, h->n == 1 ? "" : "s");
     if (h->shape.kind == COLLOPT_GRID) {
-        printf("of the %d on a %s of ", collopt_shape_ranks(&h->shape), h->shape.rings ? "torus" : "mesh");
+        printf("of the %d on a %s of ", collopt_shape_ranks(&h->shape),
+               h->shape.rings ? "torus" : "mesh");
         for (int d = 0; d < h->shape.sides; d++)
             printf("%s%d", d ? "x" : "", h->shape.side[d]);
         putchar('\n');
@@ -561,7 +584,7 @@ static int check_topology(char *file)
     return 0;
 }
 
-/* ---- files of machines ------------------------------------------------------------------------------------------ */
+/* ---- files of machines ----------------------------------------------------------------------- */
 
 static int check_machine(char *file)
 {
@@ -572,38 +595,41 @@ static int check_machine(char *file)
         return 1;
     numbers = __builtin_popcount(m->given);
     times = m->host_times ? m->host_times->n : 0;
-    printf("%s: %d number%s and %d time%s of the MPI library's\n", file, numbers, numbers == 1 ? "" : "s", times,
-           times == 1 ? "" : "s");
+    printf("%s: %d number%s and %d time%s of the MPI library's\n", file, numbers,
+           numbers == 1 ? "" : "s", times, times == 1 ? "" : "s");
     collopt_machine_free(m);
     return 0;
 }
 
-/* ---- main -------------------------------------------------------------------------------------------------- */
+/* ---- main ------------------------------------------------------------------------------------ */
 
 static void usage(FILE *to)
 {
-    fputs("Usage: collopt-info [OPTION]...\n"
-          "Show what this installation of collopt has, this machine, the algorithms and all\n"
-          "environment variables with their values.\n"
-          "\n"
-          "      --algorithms  only the algorithms, with what they cost, when to use them and\n"
-          "                      who published them\n"
-          "      --json        as JSON, also with --algorithms and --explain\n"
-          "      --variable NAME  what collopt(7) says of an environment variable\n"
-          "      --files       only the files of rules and of the machine that jobs read here\n"
-          "      --check       only look for mistakes in the COLLOPT_ variables; exit status 1\n"
-          "                      if there are any\n"
-          "      --check-topology FILE  look for mistakes in a file for COLLOPT_TOPOLOGY=file:FILE\n"
-          "                      and say what it has; exit status 1 if there are any\n"
-          "      --check-machine FILE  the same for COLLOPT_MACHINE=FILE\n"
-          "      --explain COLLECTIVE  what would be chosen, and the predicted times, for\n"
-          "                      --ranks N (2)  --nodes N (1)  --bytes BYTES (8)  --root N (0)\n"
-          "                      --op sum|exact|noncommutative (sum)  --network fast|tcp (fast)\n"
-          "                      --topology torus:NxN...|mesh:NxN...  --host openmpi|mpich  --crowded\n"
-          "                      --caches N (1), last-level caches that the ranks of one node use\n"
-          "                      rules and machines that no variable names count with --host only\n"
-          "      --help        print this help\n"
-          "      --version     print the version\n", to);
+    fputs(
+        "Usage: collopt-info [OPTION]...\n"
+        "Show what this installation of collopt has, this machine, the algorithms and all\n"
+        "environment variables with their values.\n"
+        "\n"
+        "      --algorithms  only the algorithms, with what they cost, when to use them and\n"
+        "                      who published them\n"
+        "      --json        as JSON, also with --algorithms and --explain\n"
+        "      --variable NAME  what collopt(7) says of an environment variable\n"
+        "      --files       only the files of rules and of the machine that jobs read here\n"
+        "      --check       only look for mistakes in the COLLOPT_ variables; exit status 1\n"
+        "                      if there are any\n"
+        "      --check-topology FILE  look for mistakes in a file for COLLOPT_TOPOLOGY=file:FILE\n"
+        "                      and say what it has; exit status 1 if there are any\n"
+        "      --check-machine FILE  the same for COLLOPT_MACHINE=FILE\n"
+        "      --explain COLLECTIVE  what would be chosen, and the predicted times, for\n"
+        "                      --ranks N (2)  --nodes N (1)  --bytes BYTES (8)  --root N (0)\n"
+        "                      --op sum|exact|noncommutative (sum)  --network fast|tcp (fast)\n"
+        "                      --topology torus:NxN...|mesh:NxN...  --host openmpi|mpich  "
+        "--crowded\n"
+        "                      --caches N (1), last-level caches that the ranks of one node use\n"
+        "                      rules and machines that no variable names count with --host only\n"
+        "      --help        print this help\n"
+        "      --version     print the version\n",
+        to);
 }
 
 static void warn(const char *sentence)
@@ -628,15 +654,25 @@ static int read_settings(struct collopt_settings *s)
 int main(int argc, char **argv)
 {
     static const struct option options[] = {
-        { "algorithms", no_argument, NULL, 'a' }, { "json", no_argument, NULL, 'j' },
-        { "check", no_argument, NULL, 'c' }, { "files", no_argument, NULL, 'f' }, { "check-topology", required_argument, NULL, 'F' },
-        { "check-machine", required_argument, NULL, 'M' }, { "help", no_argument, NULL, 'h' },
-        { "version", no_argument, NULL, 'v' }, { "explain", required_argument, NULL, 'e' },
-        { "ranks", required_argument, NULL, 'R' }, { "nodes", required_argument, NULL, 'N' },
-        { "bytes", required_argument, NULL, 'B' }, { "op", required_argument, NULL, 'O' },
-        { "root", required_argument, NULL, 'P' }, { "topology", required_argument, NULL, 'T' },
-        { "network", required_argument, NULL, 'W' }, { "host", required_argument, NULL, 'H' },
-        { "crowded", no_argument, NULL, 'C' }, { "caches", required_argument, NULL, 'L' },
+        { "algorithms", no_argument, NULL, 'a' },
+        { "json", no_argument, NULL, 'j' },
+        { "check", no_argument, NULL, 'c' },
+        { "files", no_argument, NULL, 'f' },
+        { "check-topology", required_argument, NULL, 'F' },
+        { "check-machine", required_argument, NULL, 'M' },
+        { "help", no_argument, NULL, 'h' },
+        { "version", no_argument, NULL, 'v' },
+        { "explain", required_argument, NULL, 'e' },
+        { "ranks", required_argument, NULL, 'R' },
+        { "nodes", required_argument, NULL, 'N' },
+        { "bytes", required_argument, NULL, 'B' },
+        { "op", required_argument, NULL, 'O' },
+        { "root", required_argument, NULL, 'P' },
+        { "topology", required_argument, NULL, 'T' },
+        { "network", required_argument, NULL, 'W' },
+        { "host", required_argument, NULL, 'H' },
+        { "crowded", no_argument, NULL, 'C' },
+        { "caches", required_argument, NULL, 'L' },
         { "variable", required_argument, NULL, 'V' },
         { NULL, 0, NULL, 0 },
     };
@@ -705,7 +741,8 @@ int main(int argc, char **argv)
             usage(stdout);
             return 0;
         case 'v':
-            printf("collopt-info %d.%d.%d\n", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
+            printf("collopt-info %d.%d.%d\n", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR,
+                   COLLOPT_VERSION_PATCH);
             return 0;
         default:
             usage(stderr);
@@ -720,9 +757,12 @@ int main(int argc, char **argv)
         wrong = topology ? check_topology(topology) : 0;
         return (machine ? check_machine(machine) : 0) || wrong;
     }
-    if (!problem.collective && (problem.ranks || problem.nodes || problem.bytes || problem.op || problem.root
-                                || problem.topology || problem.network || problem.caches || problem.crowded)) {
-        fputs("collopt-info: a problem is described for --explain COLLECTIVE, as in --explain allreduce --ranks 8\n", stderr);
+    if (!problem.collective
+        && (problem.ranks || problem.nodes || problem.bytes || problem.op || problem.root
+            || problem.topology || problem.network || problem.caches || problem.crowded)) {
+        fputs("collopt-info: a problem is described for --explain COLLECTIVE, as in --explain "
+              "allreduce --ranks 8\n",
+              stderr);
         return 2;
     }
     if (problem.host)           /* its files */

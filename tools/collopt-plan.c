@@ -22,8 +22,14 @@
 
 enum { MOST_RANKS = 4096 };
 
-static const struct { const char *name; bool (*write)(const struct plan *plan, int rank, FILE *to); } formats[] = {
-    { "text", plan_text }, { "svg", plan_svg }, { "dot", plan_dot }, { "json", plan_json },
+static const struct {
+    const char *name;
+    bool (*write)(const struct plan *plan, int rank, FILE *to);
+} formats[] = {
+    { "text", plan_text },
+    { "svg", plan_svg },
+    { "dot", plan_dot },
+    { "json", plan_json },
 };
 
 enum { FORMATS = sizeof formats / sizeof *formats };
@@ -38,7 +44,7 @@ struct request {
     int *node;
 };
 
-/* ---- mistakes -------------------------------------------------------------------------------------------------- */
+/* ---- mistakes -------------------------------------------------------------------------------- */
 
 __attribute__((format(printf, 1, 2), noreturn))
 static void fail(const char *format, ...)
@@ -66,7 +72,8 @@ static const char *nth_format(int i, const void *data)
 }
 
 /* The number of WORD among N names; there is no way back if it is none of them. */
-static int named(const char *what, const char *word, int n, const char *(*nth)(int i, const void *data))
+static int named(const char *what, const char *word, int n,
+                 const char *(*nth)(int i, const void *data))
 {
     char list[256] = "";
     int nearest;
@@ -81,7 +88,8 @@ static int named(const char *what, const char *word, int n, const char *(*nth)(i
     nearest = collopt_nearest(word, n, nth, NULL);
     if (nearest < 0)
         fail("there is no %s \"%.60s\"; there is %s", what, word, list);
-    fail("there is no %s \"%.60s\"; there is %s; did you mean %s?", what, word, list, nth(nearest, NULL));
+    fail("there is no %s \"%.60s\"; there is %s; did you mean %s?", what, word, list,
+         nth(nearest, NULL));
 }
 
 static size_t number(const char *option, const char *text, size_t least, size_t most)
@@ -105,33 +113,35 @@ static double real(const char *option, const char *text)
     return value;
 }
 
-/* ---- what is asked --------------------------------------------------------------------------------------------- */
+/* ---- what is asked --------------------------------------------------------------------------- */
 
 static void usage(FILE *to)
 {
-    fputs("Usage: collopt-plan COLLECTIVE [OPTION]...\n"
-          "Show what the ranks of allreduce, reduce, reduce_scatter, reduce_scatter_block, scan or\n"
-          "exscan send one another and combine, round by round.\n"
-          "\n"
-          "      --algorithm A    name[:key=value,...] as in COLLOPT_ALLREDUCE; what would be\n"
-          "                         selected if not given\n"
-          "      --ranks N        ranks (8)\n"
-          "      --count N        elements in the vector of one rank (1000)\n"
-          "      --size N         bytes of one element (8)\n"
-          "      --bytes N        bytes of the vector, in place of a count\n"
-          "      --root N         root of a reduce (0)\n"
-          "      --nodes N        nodes, to which the ranks go one after another (1)\n"
-          "      --node-ranks N   ranks on each node, in place of that\n"
-          "      --order          the operation does not commute\n"
-          "      --in-place       with MPI_IN_PLACE\n"
-          "      --rank N         only what this rank does\n"
-          "      --format F       text, svg, dot (for graphviz) or json\n"
-          "      --json           the same as --format json\n"
-          "      --alpha S        seconds that a message takes (1e-6)\n"
-          "      --beta S         seconds for each of its bytes (1e-10)\n"
-          "      --gamma S        seconds to combine a byte (5e-11)\n"
-          "      --help           print this help\n"
-          "      --version        print the version\n", to);
+    fputs(
+        "Usage: collopt-plan COLLECTIVE [OPTION]...\n"
+        "Show what the ranks of allreduce, reduce, reduce_scatter, reduce_scatter_block, scan or\n"
+        "exscan send one another and combine, round by round.\n"
+        "\n"
+        "      --algorithm A    name[:key=value,...] as in COLLOPT_ALLREDUCE; what would be\n"
+        "                         selected if not given\n"
+        "      --ranks N        ranks (8)\n"
+        "      --count N        elements in the vector of one rank (1000)\n"
+        "      --size N         bytes of one element (8)\n"
+        "      --bytes N        bytes of the vector, in place of a count\n"
+        "      --root N         root of a reduce (0)\n"
+        "      --nodes N        nodes, to which the ranks go one after another (1)\n"
+        "      --node-ranks N   ranks on each node, in place of that\n"
+        "      --order          the operation does not commute\n"
+        "      --in-place       with MPI_IN_PLACE\n"
+        "      --rank N         only what this rank does\n"
+        "      --format F       text, svg, dot (for graphviz) or json\n"
+        "      --json           the same as --format json\n"
+        "      --alpha S        seconds that a message takes (1e-6)\n"
+        "      --beta S         seconds for each of its bytes (1e-10)\n"
+        "      --gamma S        seconds to combine a byte (5e-11)\n"
+        "      --help           print this help\n"
+        "      --version        print the version\n",
+        to);
 }
 
 static void read_options(struct request *r, int argc, char **argv)
@@ -176,7 +186,8 @@ static void read_options(struct request *r, int argc, char **argv)
             usage(stdout);
             exit(0);
         case 'v':
-            printf("collopt-plan %d.%d.%d\n", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
+            printf("collopt-plan %d.%d.%d\n", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR,
+                   COLLOPT_VERSION_PATCH);
             exit(0);
         default:
             usage(stderr);
@@ -186,10 +197,11 @@ static void read_options(struct request *r, int argc, char **argv)
         usage(stderr);
         exit(2);
     }
-    p->collective = (enum collopt_collective)named("collective", argv[optind], COLLOPT_COLLECTIVES, nth_collective);
+    p->collective = (enum collopt_collective)named("collective", argv[optind], COLLOPT_COLLECTIVES,
+                                                   nth_collective);
 }
 
-/* ---- what it means ---------------------------------------------------------------------------------------------- */
+/* ---- what it means --------------------------------------------------------------------------- */
 
 /* As many on one as on another, as far as that goes, or EACH. */
 static void place_ranks(struct request *r)
@@ -237,8 +249,9 @@ static void check(const struct request *r)
     if (r->rank >= p->ranks)
         fail("--rank %d is not one of %d ranks", r->rank, p->ranks);
     if (p->collective == COLLOPT_REDUCE_SCATTER_BLOCK && p->count % ranks)
-        fail("--count %zu is not the same for all of %zu ranks; reduce_scatter_block takes %zu or %zu", p->count, ranks,
-             p->count - p->count % ranks, p->count - p->count % ranks + ranks);
+        fail("--count %zu is not the same for all of %zu ranks; reduce_scatter_block takes %zu or "
+             "%zu",
+             p->count, ranks, p->count - p->count % ranks, p->count - p->count % ranks + ranks);
 }
 
 /* Reduce_scatter: the first ranks get one more where the count does not divide. */
@@ -266,7 +279,8 @@ static void choose(struct request *r)
     if (!r->algorithm || strcmp(r->algorithm, "auto") == 0) {
         collopt_select(p, &decision);
         *choice = decision.choice;
-    } else if (!collopt_parse_choice(r->algorithm, p->collective, choice, message, sizeof message)) {
+    } else if (!collopt_parse_choice(r->algorithm, p->collective, choice, message,
+                                     sizeof message)) {
         fail("--algorithm %.80s is not understood: %s", r->algorithm, message);
     }
     if (!choice->algorithm)
@@ -281,7 +295,11 @@ static void choose(struct request *r)
 int main(int argc, char **argv)
 {
     struct request r = {
-        .plan = { .problem = { .ranks = 8, .count = 1000, .size = 8, .commutative = true, .exact = true },
+        .plan = { .problem = { .ranks = 8,
+                               .count = 1000,
+                               .size = 8,
+                               .commutative = true,
+                               .exact = true },
                   .machine = { .alpha = 1e-6, .beta = 1e-10, .gamma = 5e-11 } },
         .rank = -1,
     };

@@ -1,11 +1,14 @@
-/* One rank of collopt doctor's second step: a small MPI program that was not compiled for any MPI library.
+/* One rank of collopt doctor's second step: a small MPI program that was not compiled for any MPI
+ * library.
  *
- * It opens the first of the libraries that its arguments name, so that one program serves every MPI, and none need be installed where
- * collopt was built.  What it knows of their handles is what their ABIs fix.  Each line that it prints is
+ * It opens the first of the libraries that its arguments name, so that one program serves every
+ * MPI, and none need be installed where collopt was built.  What it knows of their handles is what
+ * their ABIs fix.  Each line that it prints is
  *
  *     @collopt HOST KEY VALUE @
  *
- * with one write, so that lines of ranks do not mix.  Ranks but the first of a node say only how many reductions went which way. */
+ * with one write, so that lines of ranks do not mix.  Ranks but the first of a node say only how
+ * many reductions went which way. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -25,7 +28,8 @@ typedef int init_function(int *, char ***);
 typedef int finalize_function(void);
 typedef int version_function(char *, int *);
 typedef int place_function(uintptr_t comm, int *);
-typedef int allreduce_function(const void *, void *, int, uintptr_t type, uintptr_t op, uintptr_t comm);
+typedef int allreduce_function(const void *, void *, int, uintptr_t type, uintptr_t op,
+                               uintptr_t comm);
 typedef uint64_t ran_function(const char *, const char *);
 typedef uint64_t passed_function(const char *);
 
@@ -56,7 +60,8 @@ static void say(const char *key, const char *format, ...)
 /* The rank among those of its node, as launchers say it; 0 where they do not. */
 static int local_rank(void)
 {
-    static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID" };
+    static const char *const names[] = { "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                         "SLURM_LOCALID", "FLUX_TASK_LOCAL_ID" };
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (getenv(names[i]))
@@ -88,9 +93,15 @@ static int open_mpi(int argc, char **argv)
 /* What is loaded by now, by parts of the names of files. */
 static void say_loaded(void)
 {
-    static const struct { const char *key, *part; } wanted[] = {
-        { "loaded", "/libcollopt.so" }, { "backend", "/libcollopt-" }, { "mpi", "/libmpi" }, { "hwloc", "/libhwloc" },
-        { "gpu-runtime", "/libcuda.so" }, { "gpu-runtime", "/libamdhip64" }, { "gpu-runtime", "/libze_loader" },
+    static const struct { const char *key, *part;
+    } wanted[] = {
+        { "loaded", "/libcollopt.so" },
+        { "backend", "/libcollopt-" },
+        { "mpi", "/libmpi" },
+        { "hwloc", "/libhwloc" },
+        { "gpu-runtime", "/libcuda.so" },
+        { "gpu-runtime", "/libamdhip64" },
+        { "gpu-runtime", "/libze_loader" },
     };
     enum { WANTED = sizeof wanted / sizeof *wanted };
     int said[WANTED] = { 0 };
@@ -114,7 +125,8 @@ static void say_loaded(void)
 static int reduce(const struct handles *h, int rank, int ranks)
 {
     static int in[LONG], out[LONG];
-    allreduce_function *allreduce = (allreduce_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "MPI_Allreduce");
+    allreduce_function *allreduce = (allreduce_function *)(uintptr_t)dlsym(RTLD_DEFAULT,
+                                                                           "MPI_Allreduce");
     int wrong = 0;
 
     for (int i = 0; i < CALLS; i++) {
@@ -136,7 +148,8 @@ static int reduce(const struct handles *h, int rank, int ranks)
 static void say_reductions(int wrong)
 {
     ran_function *ran = (ran_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "collopt_calls");
-    passed_function *passed = (passed_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "collopt_calls_passed");
+    passed_function *passed = (passed_function *)(uintptr_t)dlsym(RTLD_DEFAULT,
+                                                                  "collopt_calls_passed");
 
     say("reductions", "%d %d %d", CALLS, ran && passed ? (int)ran(NULL, NULL) : 0, wrong);
 }
@@ -144,8 +157,10 @@ static void say_reductions(int wrong)
 static int run(void)
 {
     init_function *init = (init_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "MPI_Init");
-    finalize_function *finalize = (finalize_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "MPI_Finalize");
-    version_function *version = (version_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "MPI_Get_library_version");
+    finalize_function *finalize = (finalize_function *)(uintptr_t)dlsym(RTLD_DEFAULT,
+                                                                        "MPI_Finalize");
+    version_function *version = (version_function *)(uintptr_t)dlsym(RTLD_DEFAULT,
+                                                                     "MPI_Get_library_version");
     place_function *rank_of = (place_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "MPI_Comm_rank");
     place_function *size_of = (place_function *)(uintptr_t)dlsym(RTLD_DEFAULT, "MPI_Comm_size");
     static char text[8192 + 1];         /* MPI_MAX_LIBRARY_VERSION_STRING of MPICH */

@@ -1,7 +1,9 @@
-/* Medians and their intervals for scripts, so that there is one place that knows how: bench/statistics.c.
+/* Medians and their intervals for scripts, so that there is one place that knows how:
+ * bench/statistics.c.
  *
- * Reads lines of numbers with as many columns each and prints a line for each column: how many values, their median, the ends of
- * its interval (95% from six values on, else the least and the greatest), and how many are outliers. */
+ * Reads lines of numbers with as many columns each and prints a line for each column: how many
+ * values, their median, the ends of its interval (95% from six values on, else the least and the
+ * greatest), and how many are outliers. */
 #include "statistics.h"
 
 #include <stdio.h>
@@ -82,5 +84,7 @@ int main(void)
         print(&column[i]);
         free(column[i].value);
     }
-    return columns && fflush(stdout) == 0 ? 0 : fail("no numbers were given, or nobody reads what comes of them");
+    return columns && fflush(stdout) == 0
+        ? 0
+        : fail("no numbers were given, or nobody reads what comes of them");
 }

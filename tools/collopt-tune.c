@@ -1,6 +1,8 @@
-/* collopt-tune: measures under a launcher which algorithms are the fastest, and writes that down as rules; checks files of rules.
+/* collopt-tune: measures under a launcher which algorithms are the fastest, and writes that down as
+ * rules; checks files of rules.
  *
- *     collopt-tune [OPTION]... -o FILE [--] mpirun -n 64 ...          collopt-tune --help, collopt-tune(1) */
+ *     collopt-tune [OPTION]... -o FILE [--] mpirun -n 64 ...          collopt-tune --help,
+ * collopt-tune(1) */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -27,33 +29,41 @@ static void usage(FILE *to)
           "mistakes in files of rules.\n"
           "\n"
           "  -o FILE               the rules; FILE.part holds what is measured until all is\n"
-          "      --machine FILE    what messages cost, for COLLOPT_MACHINE: unless given, site.machine beside\n"
+          "      --machine FILE    what messages cost, for COLLOPT_MACHINE: unless given, "
+          "site.machine beside\n"
           "                        site.rules\n"
           "      --picture FILE    a heat map of the ratios, .svg or .png, by gnuplot\n"
           "      --collectives LIST\n"
-          "                        reduce,allreduce,reduce_scatter,reduce_scatter_block,scan,exscan:\n"
+          "                        "
+          "reduce,allreduce,reduce_scatter,reduce_scatter_block,scan,exscan:\n"
           "                        all of them unless given\n"
-          "      --ops LIST        sum,noncommutative unless given; prod,user,min,max,maxloc,minloc; all\n"
-          "      --sizes LIST      bytes of one rank's vector, 8:64M unless given: SIZE, FROM:TO (times 4),\n"
+          "      --ops LIST        sum,noncommutative unless given; "
+          "prod,user,min,max,maxloc,minloc; all\n"
+          "      --sizes LIST      bytes of one rank's vector, 8:64M unless given: SIZE, FROM:TO "
+          "(times 4),\n"
           "                        FROM:TO:FACTOR\n"
-          "      --ranks LIST      several numbers of ranks, a job for each: LAUNCHER has %n where they stand,\n"
+          "      --ranks LIST      several numbers of ranks, a job for each: LAUNCHER has %n where "
+          "they stand,\n"
           "                        as in --ranks 2,4,8 mpirun -n %n\n"
           "      --time TIME       for all, about: 120s unless given; 5m, 1h\n"
-          "      --candidates N    algorithms for each cell, 1 to 11, by predicted time: 5 unless given, and 11\n"
+          "      --candidates N    algorithms for each cell, 1 to 11, by predicted time: 5 unless "
+          "given, and 11\n"
           "                        if time is left\n"
           "      --mpi MPI         openmpi or mpich, if the launcher does not say\n"
           "      --program FILE    the collopt-bench that measures\n"
           "      --progress WHEN   auto, on or off: how far it is, on the standard error output\n"
-          "      --verify          in the end compare the rules with the choice without them, in pairs\n"
+          "      --verify          in the end compare the rules with the choice without them, in "
+          "pairs\n"
           "      --json            print what was found as JSON\n"
           "      --check           check these files; exit status 1 if there is a mistake\n"
           "      --help            print this help\n"
           "      --version         print the version\n"
           "\n"
-          "Interrupted (Ctrl-C), the same command goes on with what is missing.\n", to);
+          "Interrupted (Ctrl-C), the same command goes on with what is missing.\n",
+          to);
 }
 
-/* ---- --check ------------------------------------------------------------------------------------------------- */
+/* ---- --check --------------------------------------------------------------------------------- */
 
 static void tell(void *file, int line, const char *sentence)
 {
@@ -81,7 +91,8 @@ static bool check_beside(char *file)
 {
     char *beside = tune_beside(file);
     bool there = access(beside, F_OK) == 0, right;
-    struct collopt_machine_file *machine = there ? collopt_machine_read(beside, tell, beside) : NULL;
+    struct collopt_machine_file *machine = there ? collopt_machine_read(beside, tell, beside)
+                                                 : NULL;
 
     right = check(file, machine, there && !machine) && !(there && !machine);
     collopt_machine_free(machine);
@@ -101,7 +112,7 @@ static int check_all(const struct tune_options *o)
     return fflush(stdout) == 0 && !ferror(stdout) && right ? 0 : TUNE_FAILED;
 }
 
-/* ---- tuning -------------------------------------------------------------------------------------------------- */
+/* ---- tuning ---------------------------------------------------------------------------------- */
 
 /* By what a command is recognized when it is given again: all that its answers depend on. */
 static char *key_of(const struct tune_options *o)
@@ -182,7 +193,8 @@ static struct tune_options options_of(const struct tune_options *o, int i)
     return one;
 }
 
-/* From the middle to the next lower number up to that to the next higher one, by ratio; not beyond what was measured. */
+/* From the middle to the next lower number up to that to the next higher one, by ratio; not beyond
+ * what was measured. */
 static void share_ranks(struct tune_cells *all)
 {
     for (struct tune_cells *a = all; a && a->next; a = a->next) {
@@ -197,7 +209,8 @@ static void share_ranks(struct tune_cells *all)
     }
 }
 
-static int measure_all(struct tune_cells *all, struct tune_options *one, const struct tune_options *o)
+static int measure_all(struct tune_cells *all, struct tune_options *one,
+                       const struct tune_options *o)
 {
     int status = 0;
 
@@ -209,9 +222,12 @@ static int measure_all(struct tune_cells *all, struct tune_options *one, const s
         status = tune_measure(&all[i], &one[i], key);
         free(key);
         if (status == TUNE_INTERRUPTED)
-            tune_say("interrupted; what was measured is in %s, and the same command goes on with the rest", one[i].part);
+            tune_say("interrupted; what was measured is in %s, and the same command goes on with "
+                     "the rest",
+                     one[i].part);
         if (status == 0 && o->rankses && (size_t)all[i].machine.ranks != o->ranks[i])
-            tune_say("%zu ranks were asked for, and there are %d", o->ranks[i], all[i].machine.ranks);
+            tune_say("%zu ranks were asked for, and there are %d", o->ranks[i],
+                     all[i].machine.ranks);
         if (i > 0)
             all[i - 1].next = &all[i];
     }
@@ -227,8 +243,8 @@ static int verify_all(struct tune_cells *all, const struct tune_options *one)
     return status;
 }
 
-/* Is there a directory for FILE, and nothing in its place that is not to be replaced, such as /dev/null or the link /dev/stdout?
- * Known before all is measured. */
+/* Is there a directory for FILE, and nothing in its place that is not to be replaced, such as
+ * /dev/null or the link /dev/stdout? Known before all is measured. */
 static bool has_place(const char *file)
 {
     const char *slash = file ? strrchr(file, '/') : NULL;
@@ -278,14 +294,16 @@ static int tune(const struct tune_options *o, int argc, char **argv)
     status = measure_all(all, one, o);
     share_ranks(all);
     if (status == 0 && all_unfit(all)) {
-        tune_say("collopt could run none of the calls, so there are no rules to write; is it kept from it, as by COLLOPT_GPU=native or "
+        tune_say("collopt could run none of the calls, so there are no rules to write; is it kept "
+                 "from it, as by COLLOPT_GPU=native or "
                  "COLLOPT_COMMUNICATORS=0?");
         remove_parts(one);
         return TUNE_FAILED;
     }
     if (status == 0 && o->verify)
         status = verify_all(all, one);
-    if (status == 0 && (!tune_write_machine(all, o, &command) || !tune_write_rules(all, o, &command)))
+    if (status == 0
+        && (!tune_write_machine(all, o, &command) || !tune_write_rules(all, o, &command)))
         status = TUNE_FAILED;
     if (status == 0 && !tune_draw(all, o))
         status = TUNE_FAILED;

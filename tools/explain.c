@@ -1,4 +1,5 @@
-/* The decision for a problem that is described by words, and what the model says of the others; see explain.h. */
+/* The decision for a problem that is described by words, and what the model says of the others; see
+ * explain.h. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -44,7 +45,8 @@ static bool refuse(const char *format, ...)
     return false;
 }
 
-static bool number(const char *option, const char *text, size_t preset, size_t least, size_t most, size_t *value)
+static bool number(const char *option, const char *text, size_t preset, size_t least, size_t most,
+                   size_t *value)
 {
     bool parsed;
 
@@ -63,7 +65,9 @@ static bool collective(const char *text, struct collopt_problem *p)
             p->collective = (enum collopt_collective)c;
             return true;
         }
-    return refuse("--explain %s: it takes reduce, allreduce, reduce_scatter, reduce_scatter_block, scan or exscan", text);
+    return refuse("--explain %s: it takes reduce, allreduce, reduce_scatter, reduce_scatter_block, "
+                  "scan or exscan",
+                  text);
 }
 
 static bool operation(const char *text, struct collopt_problem *p)
@@ -72,7 +76,9 @@ static bool operation(const char *text, struct collopt_problem *p)
     p->commutative = p->exact || strcmp(text, "sum") == 0;
     if (p->commutative || strcmp(text, "noncommutative") == 0)
         return true;
-    return refuse("--op %s: it takes sum (commutes, rounds), exact (commutes, any order gives the same) or noncommutative", text);
+    return refuse("--op %s: it takes sum (commutes, rounds), exact (commutes, any order gives the "
+                  "same) or noncommutative",
+                  text);
 }
 
 /* Ranks one after another on NODES nodes, as evenly as can be. */
@@ -101,7 +107,8 @@ static bool place_as_stated(int ranks, const char *stated, struct collopt_topolo
     return node && collopt_topology_measure(t, ranks);
 }
 
-/* The last-level caches of one node, as job ranks that are bound to cores one after another know them. */
+/* The last-level caches of one node, as job ranks that are bound to cores one after another know
+ * them. */
 struct caches {
     struct collopt_topology level;
     const struct collopt_topology *groups[COLLOPT_GROUPINGS];
@@ -133,11 +140,13 @@ static struct collopt_shape machine_of_jobs(void)
     return shape;
 }
 
-/* NODES: what --nodes says, which goes before what is stated for jobs; a grid is one of as many nodes as ranks. */
+/* NODES: what --nodes says, which goes before what is stated for jobs; a grid is one of as many
+ * nodes as ranks. */
 static bool place_ranks(const struct explain *e, int ranks, int nodes, struct collopt_topology *t)
 {
     struct collopt_shape shape = machine_of_jobs();
-    const char *stated = collopt_settings()->node_ranks ? collopt_settings()->node_ranks : shape.nodes;
+    const char *stated = collopt_settings()->node_ranks ? collopt_settings()->node_ranks
+                                                        : shape.nodes;
 
     if (e->nodes)
         return place(ranks, nodes, t);
@@ -157,13 +166,16 @@ static void form_grid(const struct collopt_shape *shape, int ranks, struct collo
     free(world);
 }
 
-#define HOSTS_UNKNOWN "where its ranks lie a job finds by the names of its hosts, which are not known here"
+#define HOSTS_UNKNOWN \
+    "where its ranks lie a job finds by the names of its hosts, which are not known here"
 
 #define COMM_UNKNOWN "that takes a communicator's dimensions, and there is none here"
 
 static void say_unknown(const char *what)
 {
-    fprintf(stderr, "collopt-info: COLLOPT_TOPOLOGY=%s is ignored: %s; say it by --topology torus:2x2 or mesh:2x2, and --nodes\n",
+    fprintf(stderr,
+            "collopt-info: COLLOPT_TOPOLOGY=%s is ignored: %s; say it by --topology torus:2x2 or "
+            "mesh:2x2, and --nodes\n",
             collopt_settings()->topology, what);
 }
 
@@ -178,8 +190,10 @@ static bool lay_out(const char *text, int ranks, struct collopt_topology *t)
     if (!text && shape.kind == COLLOPT_CARTESIAN)
         say_unknown(COMM_UNKNOWN);
     if (!text && shape.kind == COLLOPT_GRID && collopt_shape_ranks(&shape) != ranks)
-        fprintf(stderr, "collopt-info: COLLOPT_TOPOLOGY=%s has room for %d ranks, not for %d; it is ignored\n",
-                collopt_settings()->topology, collopt_shape_ranks(&shape), ranks);
+        fprintf(
+            stderr,
+            "collopt-info: COLLOPT_TOPOLOGY=%s has room for %d ranks, not for %d; it is ignored\n",
+            collopt_settings()->topology, collopt_shape_ranks(&shape), ranks);
     if (!text && collopt_shape_ranks(&shape) == ranks)
         form_grid(&shape, ranks, t);
     if (!text)
@@ -187,16 +201,20 @@ static bool lay_out(const char *text, int ranks, struct collopt_topology *t)
     if (!collopt_parse_shape(text, &shape, message, sizeof message))
         return refuse("--topology %s: %s", text, message);
     if (shape.kind == COLLOPT_HOSTS)
-        return refuse("--topology %s: " HOSTS_UNKNOWN "; it takes torus:8x8x4 or mesh:16x16; nodes are --nodes", text);
+        return refuse("--topology %s: " HOSTS_UNKNOWN
+                      "; it takes torus:8x8x4 or mesh:16x16; nodes are --nodes",
+                      text);
     if (shape.kind != COLLOPT_GRID)
         return refuse("--topology %s: it takes torus:8x8x4 or mesh:16x16; nodes are --nodes", text);
     if (collopt_shape_ranks(&shape) != ranks)
-        return refuse("--topology %s has room for %d ranks, not for %d", text, collopt_shape_ranks(&shape), ranks);
+        return refuse("--topology %s has room for %d ranks, not for %d", text,
+                      collopt_shape_ranks(&shape), ranks);
     form_grid(&shape, ranks, t);
     return true;
 }
 
-static bool network(const char *text, const struct collopt_problem *p, struct collopt_machine *m, enum collopt_network *n)
+static bool network(const char *text, const struct collopt_problem *p, struct collopt_machine *m,
+                    enum collopt_network *n)
 {
     if (text && strcmp(text, "tcp") != 0 && strcmp(text, "fast") != 0)
         return refuse("--network %s: it takes fast or tcp", text);
@@ -210,8 +228,10 @@ static bool host(const char *text, struct collopt_machine *m)
     for (int i = COLLOPT_OTHER_MPI + 1; text && i < COLLOPT_MPIS; i++)
         if (strcmp(text, collopt_mpi_names[i]) == 0)
             m->mpi = (enum collopt_mpi)i;
-    return !text || m->mpi != COLLOPT_OTHER_MPI || refuse("--host %s: it takes openmpi or mpich, "
-                                                             "with a version behind it as in openmpi-4.1 or without", text);
+    return !text || m->mpi != COLLOPT_OTHER_MPI
+        || refuse("--host %s: it takes openmpi or mpich, "
+                  "with a version behind it as in openmpi-4.1 or without",
+                  text);
 }
 
 static void name(const struct collopt_choice *c, char *text)
@@ -261,8 +281,10 @@ static void print_problem(const struct collopt_problem *p, enum collopt_network 
     if (p->anywhere)
         printf("wherever they are\n");
     else
-        printf("%d node%s, %s%s%s%s\n", p->topology->nodes, p->topology->nodes == 1 ? "" : "s", collopt_network_names[n],
-               p->topology->oversubscribed ? ", more ranks than processors" : "", m ? " and " : "", m ? m->file : "");
+        printf("%d node%s, %s%s%s%s\n", p->topology->nodes, p->topology->nodes == 1 ? "" : "s",
+               collopt_network_names[n],
+               p->topology->oversubscribed ? ", more ranks than processors" : "", m ? " and " : "",
+               m ? m->file : "");
 }
 
 /* Of what is forced, the predicted time, too. */
@@ -276,16 +298,18 @@ static void print_choice(const struct collopt_problem *p)
     name(&d.choice, text);
     if (d.choice.algorithm && !p->anywhere && strncmp(d.why, "forced", strlen("forced")) == 0) {
         collopt_set_parameters(&with, &d.choice);
-        snprintf(time, sizeof time, "; predicted %.3g us", 1e6 * collopt_model(d.choice.algorithm, &with));
+        snprintf(time, sizeof time, "; predicted %.3g us",
+                 1e6 * collopt_model(d.choice.algorithm, &with));
     }
     printf("  %s (%s%s)\n", text, d.why, time);
     if (d.open && collopt_settings()->adapt)
         printf("  COLLOPT_ADAPT=on: the first calls try others too, and the fastest goes on\n");
 }
 
-/* ---- as JSON ----------------------------------------------------------------------------------------------- */
+/* ---- as JSON --------------------------------------------------------------------------------- */
 
-static void json_prediction(struct collopt_json *j, const char *algorithm, double seconds, bool measured)
+static void json_prediction(struct collopt_json *j, const char *algorithm, double seconds,
+                            bool measured)
 {
     collopt_json_object(j, NULL);
     collopt_json_text(j, "algorithm", algorithm);
@@ -294,13 +318,15 @@ static void json_prediction(struct collopt_json *j, const char *algorithm, doubl
     collopt_json_end(j);
 }
 
-/* The fastest candidates by the model, and the host where its times were measured; the choice may be made by something else. */
+/* The fastest candidates by the model, and the host where its times were measured; the choice may
+ * be made by something else. */
 static void json_predictions(struct collopt_json *j, const struct collopt_problem *p)
 {
     struct collopt_candidate best[SHOWN];
     char text[TEXT];
     int found = p->anywhere ? 0 : collopt_choose(p, SHOWN, best);
-    double host = p->anywhere ? 0 : collopt_host_measured(p->machine->host_times, p->machine->mpi, p);
+    double host = p->anywhere ? 0
+                              : collopt_host_measured(p->machine->host_times, p->machine->mpi, p);
 
     collopt_json_array(j, "predictions");
     for (int i = 0; i < found; i++) {
@@ -345,22 +371,27 @@ static void write_json(const struct collopt_problem *p, enum collopt_network n)
     collopt_json_end(&j);
 }
 
-/* ---- what is left out ------------------------------------------------------------------------------------------- */
+/* ---- what is left out ------------------------------------------------------------------------ */
 
 /* Files in default places are for an MPI library, which only --host names. */
 static void print_left_out(void)
 {
-    static const struct { const char *variable, *ending; } kinds[] = { { "COLLOPT_RULES", "rules" }, { "COLLOPT_MACHINE", "machine" } };
+    static const struct {
+        const char *variable, *ending;
+    } kinds[] = { { "COLLOPT_RULES", "rules" }, { "COLLOPT_MACHINE", "machine" } };
     char path[4096], last[4096] = "";
 
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         for (int i = COLLOPT_OTHER_MPI + 1; i < COLLOPT_MPIS; i++) {
             const char *given = getenv(kinds[k].variable);
 
-            if ((given && *given) || !collopt_default_file(environ, collopt_mpi_names[i], kinds[k].ending, path, sizeof path)
+            if ((given && *given)
+                || !collopt_default_file(environ, collopt_mpi_names[i], kinds[k].ending, path,
+                                         sizeof path)
                 || strcmp(path, last) == 0)
                 continue;
-            printf("  left out: %s, which a job would use; it counts with --host %s\n", path, collopt_mpi_names[i]);
+            printf("  left out: %s, which a job would use; it counts with --host %s\n", path,
+                   collopt_mpi_names[i]);
             strcpy(last, path);
         }
 }
@@ -401,14 +432,18 @@ int explain(const struct explain *e)
     bool placed = true;
 
     if (!collective(e->collective, &p) || !operation(e->op ? e->op : "sum", &p)
-        || !number("ranks", e->ranks, 2, 2, MOST_RANKS, &ranks) || !number("nodes", e->nodes, 1, 1, ranks, &nodes)
-        || !number("caches", e->caches, 1, 1, ranks, &used) || !number("bytes", e->bytes, 8, 0, SIZE_MAX / 2, &bytes) || !number("root", e->root, 0, 0, ranks - 1, &root))
+        || !number("ranks", e->ranks, 2, 2, MOST_RANKS, &ranks)
+        || !number("nodes", e->nodes, 1, 1, ranks, &nodes)
+        || !number("caches", e->caches, 1, 1, ranks, &used)
+        || !number("bytes", e->bytes, 8, 0, SIZE_MAX / 2, &bytes)
+        || !number("root", e->root, 0, 0, ranks - 1, &root))
         return 2;
     p.ranks = (int)ranks;
     p.root = p.collective == COLLOPT_REDUCE ? (int)root : 0;
     p.size = bytes % 8 == 0 ? 8 : 1;
     p.count = bytes / p.size;
-    if (p.collective == COLLOPT_REDUCE_SCATTER_BLOCK)   /* all parts have as many elements, one at least */
+    /* all parts have as many elements, one at least */
+    if (p.collective == COLLOPT_REDUCE_SCATTER_BLOCK)
         p.count = p.count < ranks ? ranks : p.count / ranks * ranks;
     if (!place_ranks(e, p.ranks, (int)nodes, &t) || !lay_out(e->topology, p.ranks, &t))
         return 2;

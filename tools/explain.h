@@ -1,4 +1,5 @@
-/* collopt-info --explain: what would be chosen for a problem on a machine, and why, without a job. */
+/* collopt-info --explain: what would be chosen for a problem on a machine, and why, without a
+ * job. */
 #ifndef COLLOPT_EXPLAIN_H
 #define COLLOPT_EXPLAIN_H
 
@@ -11,7 +12,8 @@ struct explain {
     bool json;                  /* as JSON, in place of a table */
 };
 
-/* Prints the decision and the fastest candidates; 0, or 2 after a sentence on stderr about what would be right. */
+/* Prints the decision and the fastest candidates; 0, or 2 after a sentence on stderr about what
+ * would be right. */
 int explain(const struct explain *e);
 
 #endif

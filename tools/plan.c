@@ -30,7 +30,7 @@ static void *grown(void *list, size_t n, size_t *room, size_t size)
     return must(realloc(list, *room * size));
 }
 
-/* ---- sets of ranks, each kept once --------------------------------------------------------------------------- */
+/* ---- sets of ranks, each kept once ----------------------------------------------------------- */
 
 struct plan_sets {
     size_t words;               /* of one set */
@@ -154,12 +154,13 @@ void plan_set_text(const struct plan *plan, int set, char *text, size_t size)
         }
         while (last + 1 < plan->problem.ranks && plan_has(plan, set, last + 1))
             last++;
-        n += (size_t)snprintf(text + n, size - n, last > r ? "%s%d-%d" : "%s%d", n ? "," : "", r, last);
+        n += (size_t)snprintf(text + n, size - n, last > r ? "%s%d-%d" : "%s%d", n ? "," : "", r,
+                              last);
         r = last;
     }
 }
 
-/* ---- what lies where ----------------------------------------------------------------------------------------- */
+/* ---- what lies where ------------------------------------------------------------------------- */
 
 /* N elements at AT of a place are elements WHAT.at ... of the vector. */
 struct content {
@@ -211,7 +212,8 @@ static struct contents *contents_of(const struct recorder *r, int rank, int plac
 }
 
 /* Appends what is in RUN to INTO, as if it lay at OFFSET there. */
-static void read_run(const struct recorder *r, int rank, struct collopt_run run, size_t offset, struct contents *into)
+static void read_run(const struct recorder *r, int rank, struct collopt_run run, size_t offset,
+                     struct contents *into)
 {
     const struct contents *c = contents_of(r, rank, run.place);
 
@@ -224,7 +226,8 @@ static void read_run(const struct recorder *r, int rank, struct collopt_run run,
 }
 
 /* Writes N elements of FROM, which begin at OFFSET there, to RUN. */
-static void write_run(struct recorder *r, int rank, struct collopt_run run, size_t offset, const struct contents *from)
+static void write_run(struct recorder *r, int rank, struct collopt_run run, size_t offset,
+                      const struct contents *from)
 {
     struct contents *c = contents_of(r, rank, run.place), new = { 0 };
     size_t i = 0;
@@ -255,9 +258,10 @@ static void keep_pieces(struct plan_pieces *p, const struct contents *c)
         add_piece(p, c->list[i].what);
 }
 
-/* ---- the replay's calls -------------------------------------------------------------------------------------- */
+/* ---- the replay's calls ---------------------------------------------------------------------- */
 
-static void transfer(int from, int to, const struct collopt_message *m, double start, double end, void *data)
+static void transfer(int from, int to, const struct collopt_message *m, double start, double end,
+                     void *data)
 {
     struct recorder *r = data;
     struct plan *plan = r->plan;
@@ -275,12 +279,14 @@ static void transfer(int from, int to, const struct collopt_message *m, double s
         write_run(r, to, received->run[i], n, &what);
     keep_pieces(&t.what, &what);
     free(what.list);
-    plan->transfer = grown(plan->transfer, plan->transfers, &plan->transfer_room, sizeof *plan->transfer);
+    plan->transfer = grown(plan->transfer, plan->transfers, &plan->transfer_room,
+                           sizeof *plan->transfer);
     plan->transfer[plan->transfers++] = t;
 }
 
 /* Elements from AT on that are of one piece in all operands. */
-static size_t common_stretch(const struct contents *operand, int operands, size_t at, struct plan_piece piece[])
+static size_t common_stretch(const struct contents *operand, int operands, size_t at,
+                             struct plan_piece piece[])
 {
     size_t n = SIZE_MAX;
 
@@ -295,8 +301,8 @@ static size_t common_stretch(const struct contents *operand, int operands, size_
     return n;
 }
 
-static void combine(struct recorder *r, struct plan_work *w, const struct contents *operand, size_t n,
-                    struct contents *result)
+static void combine(struct recorder *r, struct plan_work *w, const struct contents *operand,
+                    size_t n, struct contents *result)
 {
     struct plan_piece piece[w->operands];
 
@@ -317,8 +323,8 @@ static void combine(struct recorder *r, struct plan_work *w, const struct conten
     }
 }
 
-static void record_work(struct recorder *r, int rank, int round, struct collopt_run to, int operands,
-                        const struct collopt_run *run)
+static void record_work(struct recorder *r, int rank, int round, struct collopt_run to,
+                        int operands, const struct collopt_run *run)
 {
     struct plan *plan = r->plan;
     struct contents *operand = must(calloc((size_t)operands, sizeof *operand)), result = { 0 };
@@ -349,7 +355,7 @@ static void work(int rank, const struct collopt_step *step, double start, void *
             record_work(data, rank, round, step->run[k], 2, &step->run[k - 1]);
 }
 
-/* ---- before and after ---------------------------------------------------------------------------------------- */
+/* ---- before and after ------------------------------------------------------------------------ */
 
 static void fill_in(struct recorder *r)
 {
@@ -359,7 +365,8 @@ static void fill_in(struct recorder *r)
     for (int k = 0; k < p->ranks; k++) {
         struct content all = { 0, { 0, p->count, set_of_one(r->plan->sets, k) } };
 
-        r->place[k] = must(calloc(COLLOPT_FIRST_SLOT + (size_t)r->plan->program[k]->slots, sizeof **r->place));
+        r->place[k] = must(
+            calloc(COLLOPT_FIRST_SLOT + (size_t)r->plan->program[k]->slots, sizeof **r->place));
         add_content(&r->place[k][COLLOPT_IN], all);
     }
 }
@@ -372,7 +379,8 @@ static bool scatters(const struct collopt_problem *p)
 /* Elements of RANK's result. */
 static size_t result_length(const struct collopt_problem *p, int rank)
 {
-    if ((p->collective == COLLOPT_REDUCE && rank != p->root) || (p->collective == COLLOPT_EXSCAN && rank == 0))
+    if ((p->collective == COLLOPT_REDUCE && rank != p->root)
+        || (p->collective == COLLOPT_EXSCAN && rank == 0))
         return 0;
     if (!scatters(p))
         return p->count;
@@ -383,7 +391,9 @@ static size_t result_length(const struct collopt_problem *p, int rank)
 static int set_of_result(struct plan *plan, int rank)
 {
     const struct collopt_problem *p = &plan->problem;
-    int last = p->collective == COLLOPT_SCAN ? rank : p->collective == COLLOPT_EXSCAN ? rank - 1 : p->ranks - 1;
+    int last = p->collective == COLLOPT_SCAN ? rank
+        : p->collective == COLLOPT_EXSCAN    ? rank - 1
+                                             : p->ranks - 1;
     int set = set_of_one(plan->sets, 0);
 
     for (int k = 1; k <= last; k++)
@@ -401,7 +411,10 @@ static void check_result(struct plan *plan, int rank)
     for (size_t i = 0; i < result->n; i++)
         n += result->list[i].set == set ? result->list[i].n : 0;
     if (n != result_length(&plan->problem, rank)) {
-        fprintf(stderr, "collopt-plan: the result of rank %d is not followed rightly; this is an error in collopt-plan\n", rank);
+        fprintf(stderr,
+                "collopt-plan: the result of rank %d is not followed rightly; this is an error in "
+                "collopt-plan\n",
+                rank);
         abort();
     }
 }
@@ -414,7 +427,8 @@ static void take_results(struct recorder *r)
     for (int k = 0; k < p->ranks; k++) {
         struct contents result = { 0 };
 
-        read_run(r, k, (struct collopt_run){ .place = COLLOPT_OUT, .n = result_length(p, k) }, 0, &result);
+        read_run(r, k, (struct collopt_run){ .place = COLLOPT_OUT, .n = result_length(p, k) }, 0,
+                 &result);
         keep_pieces(&r->plan->result[k], &result);
         check_result(r->plan, k);
         free(result.list);
@@ -501,7 +515,7 @@ static void sort(struct plan *plan)
         qsort(plan->work, plan->works, sizeof *plan->work, by_rank);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool make_programs(struct plan *plan)
 {
@@ -545,14 +559,17 @@ static void add_up(struct plan *plan)
 static bool replay(struct plan *plan)
 {
     struct recorder r = { .plan = plan };
-    const struct collopt_clock rounds = { .alpha = 1, .transfer = transfer, .work = work, .data = &r };
+    const struct collopt_clock rounds = { .alpha = 1,
+                                          .transfer = transfer,
+                                          .work = work,
+                                          .data = &r };
     struct collopt_clock seconds = plan->machine;
     struct collopt_pairs pairs;
     char why[256];
     double end;
 
-    if (!collopt_pair(&pairs, plan->problem.ranks, (const struct collopt_bound *const *)plan->program, why,
-                      sizeof why)) {
+    if (!collopt_pair(&pairs, plan->problem.ranks,
+                      (const struct collopt_bound *const *)plan->program, why, sizeof why)) {
         fprintf(stderr, "collopt-plan: %s\n", why);
         return false;
     }
@@ -613,7 +630,7 @@ void plan_free(struct plan *plan)
     free(plan->sets);
 }
 
-/* ---- words that all formats use ------------------------------------------------------------------------------ */
+/* ---- words that all formats use -------------------------------------------------------------- */
 
 void plan_title(const struct plan *plan, char *text, size_t size)
 {
@@ -623,8 +640,8 @@ void plan_title(const struct plan *plan, char *text, size_t size)
 
     collopt_choice_text(&plan->choice, choice, sizeof choice);
     n = snprintf(text, size, "%s by %s, %d rank%s, %zu element%s of %zu byte%s",
-                 collopt_collective_names[p->collective], choice, p->ranks, p->ranks == 1 ? "" : "s", p->count,
-                 p->count == 1 ? "" : "s", p->size,
+                 collopt_collective_names[p->collective], choice, p->ranks,
+                 p->ranks == 1 ? "" : "s", p->count, p->count == 1 ? "" : "s", p->size,
                  p->size == 1 ? "" : "s");
     if (p->collective == COLLOPT_REDUCE && n > 0 && (size_t)n < size)
         snprintf(text + n, size - (size_t)n, ", root %d", p->root);

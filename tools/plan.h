@@ -1,8 +1,8 @@
 /* A plan: what all ranks of a collective do, round by round, with the meaning of what they send.
  *
- * The programs of all ranks are replayed where a message takes one round and all else nothing.  Every stretch of
- * memory carries with it which part of the vector it is and the operands of which ranks are summed up in it, so a
- * message is told by what is in it and not by where it lay.
+ * The programs of all ranks are replayed where a message takes one round and all else nothing.
+ * Every stretch of memory carries with it which part of the vector it is and the operands of which
+ * ranks are summed up in it, so a message is told by what is in it and not by where it lay.
  *
  * plan.c replays; plan_text.c, plan_svg.c, plan_dot.c and plan_json.c write. */
 #ifndef COLLOPT_PLAN_H
@@ -34,7 +34,8 @@ struct plan_transfer {
 struct plan_work {
     int round, rank, operands, order;
     struct plan_pieces what;                            /* the result */
-    struct plan_pieces *operand;                        /* [operands] each in as many pieces as the result */
+    /* [operands] each in as many pieces as the result */
+    struct plan_pieces *operand;
 };
 
 struct plan_totals {            /* of the rank that has most of it, but for MESSAGES; in elements */
@@ -55,15 +56,16 @@ struct plan {
     struct plan_work *work;             /* by rounds and ranks */
     size_t works, work_room;
     struct plan_pieces *result;         /* [ranks] nothing where there is none */
-    /* The vector in blocks: every transfer and result is of whole ones.  Block i is start[i] .. start[i+1] - 1. */
+    /* The vector in blocks: every transfer and result is of whole ones.  Block i is start[i] ..
+     * start[i+1] - 1. */
     size_t *start;
     size_t blocks;
     struct plan_totals totals;
     struct plan_sets *sets;
 };
 
-/* PROBLEM (with what it points to), CHOICE, TOPOLOGY, HOW and MACHINE must be set.  False, after a message on stderr,
- * if there is no plan. */
+/* PROBLEM (with what it points to), CHOICE, TOPOLOGY, HOW and MACHINE must be set.  False, after a
+ * message on stderr, if there is no plan. */
 bool plan_make(struct plan *plan);
 void plan_free(struct plan *plan);
 
@@ -78,7 +80,8 @@ void plan_title(const struct plan *plan, char *text, size_t size);
 /* "12.5 us". */
 void plan_seconds_text(double seconds, char *text, size_t size);
 
-/* RANK: only what it takes part in; -1: everything.  A drawing refuses what would be too large, with a message. */
+/* RANK: only what it takes part in; -1: everything.  A drawing refuses what would be too large,
+ * with a message. */
 bool plan_text(const struct plan *plan, int rank, FILE *to);
 bool plan_svg(const struct plan *plan, int rank, FILE *to);
 bool plan_dot(const struct plan *plan, int rank, FILE *to);

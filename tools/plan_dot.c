@@ -1,4 +1,5 @@
-/* A plan for graphviz: ranks, and an edge for all that one sends another, with its rounds and bytes. */
+/* A plan for graphviz: ranks, and an edge for all that one sends another, with its rounds and
+ * bytes. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -32,7 +33,8 @@ static void put_rounds(const struct plan_transfer *const *t, size_t n, FILE *to)
     }
 }
 
-static void put_edge(const struct plan *plan, const struct plan_transfer *const *t, size_t n, FILE *to)
+static void put_edge(const struct plan *plan, const struct plan_transfer *const *t, size_t n,
+                     FILE *to)
 {
     size_t elements = 0;
 
@@ -40,7 +42,8 @@ static void put_edge(const struct plan *plan, const struct plan_transfer *const 
         elements += t[i]->n;
     fprintf(to, "    %d -> %d [label=\"", t[0]->from, t[0]->to);
     put_rounds(t, n, to);
-    fprintf(to, "\", tooltip=\"%zu messages, %zu bytes\", penwidth=%.2f];\n", n, elements * plan->problem.size,
+    fprintf(to, "\", tooltip=\"%zu messages, %zu bytes\", penwidth=%.2f];\n", n,
+            elements * plan->problem.size,
             0.75 + 3.0 * (double)elements / (double)(plan->totals.moved ? plan->totals.moved : 1));
 }
 
@@ -52,7 +55,9 @@ bool plan_dot(const struct plan *plan, int rank, FILE *to)
     if (!list)
         return false;
     plan_title(plan, title, sizeof title);
-    fprintf(to, "// Edges bear the rounds in which there is a message; their width follows the bytes.\n");
+    fprintf(
+        to,
+        "// Edges bear the rounds in which there is a message; their width follows the bytes.\n");
     fprintf(to, "digraph plan {\n    label=\"%s\";\n    node [shape=circle];\n", title);
     for (int k = 0; k < plan->problem.ranks; k++)
         fprintf(to, "    %d;\n", k);
@@ -61,7 +66,8 @@ bool plan_dot(const struct plan *plan, int rank, FILE *to)
     qsort(list, plan->transfers, sizeof *list, by_edge);
     for (size_t i = 0, n; i < plan->transfers; i += n) {
         n = 1;
-        while (i + n < plan->transfers && list[i + n]->from == list[i]->from && list[i + n]->to == list[i]->to)
+        while (i + n < plan->transfers && list[i + n]->from == list[i]->from
+               && list[i + n]->to == list[i]->to)
             n++;
         if (rank < 0 || rank == list[i]->from || rank == list[i]->to)
             put_edge(plan, &list[i], n, to);

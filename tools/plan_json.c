@@ -1,5 +1,5 @@
-/* A plan as JSON: the problem, its totals, every transfer and every combination by round, and the programs of all
- * ranks. */
+/* A plan as JSON: the problem, its totals, every transfer and every combination by round, and the
+ * programs of all ranks. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -56,7 +56,8 @@ static void put_set(struct collopt_json *j, const char *key, const struct plan *
     collopt_json_text(j, key, text);
 }
 
-static void put_pieces(struct collopt_json *j, const struct plan *plan, const struct plan_pieces *what)
+static void put_pieces(struct collopt_json *j, const struct plan *plan,
+                       const struct plan_pieces *what)
 {
     collopt_json_array(j, "what");
     for (size_t i = 0; i < what->n; i++) {
@@ -119,7 +120,7 @@ static void put_works(struct collopt_json *j, const struct plan *plan, int rank)
     collopt_json_end(j);
 }
 
-/* ---- programs ------------------------------------------------------------------------------------------------ */
+/* ---- programs -------------------------------------------------------------------------------- */
 
 static void put_runs(struct collopt_json *j, int runs, const struct collopt_run *run)
 {
@@ -160,9 +161,15 @@ static void put_messages(struct collopt_json *j, const struct collopt_bound *b)
 static void put_step(struct collopt_json *j, const struct collopt_step *step)
 {
     static const char *const kind[] = {
-        [COLLOPT_POST_RECEIVE] = "post receive", [COLLOPT_POST_SEND] = "post send", [COLLOPT_WAIT] = "wait",
-        [COLLOPT_RECEIVE] = "receive", [COLLOPT_SEND] = "send", [COLLOPT_FOLD] = "combine", [COLLOPT_COPY] = "copy",
-        [COLLOPT_PREFIXES] = "prefixes", [COLLOPT_AWAIT] = "await strand",
+        [COLLOPT_POST_RECEIVE] = "post receive",
+        [COLLOPT_POST_SEND] = "post send",
+        [COLLOPT_WAIT] = "wait",
+        [COLLOPT_RECEIVE] = "receive",
+        [COLLOPT_SEND] = "send",
+        [COLLOPT_FOLD] = "combine",
+        [COLLOPT_COPY] = "copy",
+        [COLLOPT_PREFIXES] = "prefixes",
+        [COLLOPT_AWAIT] = "await strand",
     };
 
     collopt_json_object(j, NULL);
@@ -170,7 +177,8 @@ static void put_step(struct collopt_json *j, const struct collopt_step *step)
     if (step->kind == COLLOPT_AWAIT) {
         collopt_json_count(j, "strand", (uint64_t)step->strand);
         collopt_json_count(j, "until", (uint64_t)step->step);
-    } else if (step->kind == COLLOPT_FOLD || step->kind == COLLOPT_COPY || step->kind == COLLOPT_PREFIXES) {
+    } else if (step->kind == COLLOPT_FOLD || step->kind == COLLOPT_COPY
+               || step->kind == COLLOPT_PREFIXES) {
         put_runs(j, step->runs, step->run);
     } else {
         collopt_json_count(j, "message", (uint64_t)step->message);

@@ -1,8 +1,8 @@
 /* A plan as a drawing: ranks down, rounds across, an arrow for every message.
  *
- * Where an arrow begins, a small picture of the vector shows which part of it is sent, in the colours of its blocks,
- * and above it stands whose operands are summed up in it.  Pictures and arrows have zones of their own in each round,
- * so that they keep clear of each other. */
+ * Where an arrow begins, a small picture of the vector shows which part of it is sent, in the
+ * colours of its blocks, and above it stands whose operands are summed up in it.  Pictures and
+ * arrows have zones of their own in each round, so that they keep clear of each other. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -19,7 +19,8 @@ enum {
     LEFT = 44, TOP = 96, RESULT = 110, LEGEND = 102, NARROWEST = 760,
     BAR = 42, BAR_HIGH = 10,                    /* the picture of the vector */
     LABEL = 8,                                  /* letters that fit above it */
-    KEY = 320, KEY_HIGH = 16, KEY_BLOCKS = 16   /* the vector in the legend, with numbers of so many blocks */
+    /* the vector in the legend, with numbers of so many blocks */
+    KEY = 320, KEY_HIGH = 16, KEY_BLOCKS = 16
 };
 
 struct drawing {
@@ -29,7 +30,7 @@ struct drawing {
     int rank;                   /* the one that is not pale; -1: all */
 };
 
-/* ---- colours ---------------------------------------------------------------------------------------------------- */
+/* ---- colours --------------------------------------------------------------------------------- */
 
 static int channel(double hue, double light, double shift)
 {
@@ -41,13 +42,15 @@ static int channel(double hue, double light, double shift)
 /* Around the circle of hues once, from blue on; neighbours differ in lightness too. */
 static void colour(const struct plan *plan, size_t block, double light, char text[8])
 {
-    double n = plan->blocks > 1 ? (double)plan->blocks : 1, hue = fmod(215 + 360 * (double)block / n, 360);
+    double n = plan->blocks > 1 ? (double)plan->blocks : 1,
+           hue = fmod(215 + 360 * (double)block / n, 360);
 
     light += plan->blocks > 6 && block % 2 ? 0.1 : 0;
-    snprintf(text, 8, "#%02x%02x%02x", channel(hue, light, 0), channel(hue, light, 8), channel(hue, light, 4));
+    snprintf(text, 8, "#%02x%02x%02x", channel(hue, light, 0), channel(hue, light, 8),
+             channel(hue, light, 4));
 }
 
-/* ---- pieces of the drawing -------------------------------------------------------------------------------------- */
+/* ---- pieces of the drawing ------------------------------------------------------------------- */
 
 static double y_of(const struct drawing *d, int rank)
 {
@@ -59,9 +62,11 @@ static double x_of(const struct drawing *d, int round)
     return LEFT + d->column * (round - 1);
 }
 
-static void put_text(const struct drawing *d, double x, double y, int size, const char *more, const char *text)
+static void put_text(const struct drawing *d, double x, double y, int size, const char *more,
+                     const char *text)
 {
-    fprintf(d->to, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" %s>%s</text>\n", x, y, size, more, text);
+    fprintf(d->to, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" %s>%s</text>\n", x, y, size, more,
+            text);
 }
 
 /* The picture of the vector, WIDE, with WHAT filled in. */
@@ -71,7 +76,8 @@ static void put_bar(const struct drawing *d, double x, double y, double wide, do
     const struct plan *plan = d->plan;
     double scale = plan->problem.count ? wide / (double)plan->problem.count : 0;
 
-    fprintf(d->to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#fff\"/>\n", x, y, wide, high);
+    fprintf(d->to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#fff\"/>\n",
+            x, y, wide, high);
     for (size_t i = 0; i < what->n; i++) {
         size_t first, n = plan_blocks(plan, &what->list[i], &first);
 
@@ -79,31 +85,42 @@ static void put_bar(const struct drawing *d, double x, double y, double wide, do
             char fill[8];
 
             colour(plan, b, 0.5, fill);
-            fprintf(d->to, "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\" stroke=\"#fff\" "
-                    "stroke-width=\"%.1f\"/>\n", x + scale * (double)plan->start[b], y,
+            fprintf(d->to,
+                    "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\" "
+                    "stroke=\"#fff\" "
+                    "stroke-width=\"%.1f\"/>\n",
+                    x + scale * (double)plan->start[b], y,
                     scale * (double)(plan->start[b + 1] - plan->start[b]), high, fill,
                     wide > 4 * (double)plan->blocks ? 0.4 : 0);
         }
     }
-    fprintf(d->to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" stroke=\"#8a929c\" "
-            "stroke-width=\"0.8\"/>\n", x, y, wide, high);
+    fprintf(d->to,
+            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" "
+            "stroke=\"#8a929c\" "
+            "stroke-width=\"0.8\"/>\n",
+            x, y, wide, high);
 }
 
-static void put_arrow(const struct drawing *d, double x1, double y1, double x2, double y2, const char *stroke)
+static void put_arrow(const struct drawing *d, double x1, double y1, double x2, double y2,
+                      const char *stroke)
 {
     double length = hypot(x2 - x1, y2 - y1), dx = (x2 - x1) / length, dy = (y2 - y1) / length;
 
-    fprintf(d->to, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%.1f\" fill=\"none\"/>"
-            "<path d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fz\" fill=\"%s\"/>\n", x1, y1, x2 - 6 * dx, y2 - 6 * dy, stroke,
-            d->row < 36 ? 1.2 : 1.8, x2, y2,
-            x2 - 9 * dx - 3.6 * dy, y2 - 9 * dy + 3.6 * dx, x2 - 9 * dx + 3.6 * dy, y2 - 9 * dy - 3.6 * dx, stroke);
+    fprintf(d->to,
+            "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%.1f\" fill=\"none\"/>"
+            "<path d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fz\" fill=\"%s\"/>\n",
+            x1, y1, x2 - 6 * dx, y2 - 6 * dy, stroke, d->row < 36 ? 1.2 : 1.8, x2, y2,
+            x2 - 9 * dx - 3.6 * dy, y2 - 9 * dy + 3.6 * dx, x2 - 9 * dx + 3.6 * dy,
+            y2 - 9 * dy - 3.6 * dx, stroke);
 }
 
 static void put_plus(const struct drawing *d, double x, double y)
 {
-    fprintf(d->to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5.5\" fill=\"#fff\" stroke=\"#1f2933\" stroke-width=\"1.3\"/>"
-            "<path d=\"M%.1f %.1fh7M%.1f %.1fv7\" stroke=\"#1f2933\" stroke-width=\"1.3\"/>\n", x, y, x - 3.5, y, x,
-            y - 3.5);
+    fprintf(d->to,
+            "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5.5\" fill=\"#fff\" stroke=\"#1f2933\" "
+            "stroke-width=\"1.3\"/>"
+            "<path d=\"M%.1f %.1fh7M%.1f %.1fv7\" stroke=\"#1f2933\" stroke-width=\"1.3\"/>\n",
+            x, y, x - 3.5, y, x, y - 3.5);
 }
 
 /* "0-3"; where the ranks are scattered how many, where they differ from block to block "2 each". */
@@ -129,7 +146,7 @@ static void label(const struct plan *plan, const struct plan_pieces *what, char 
     }
 }
 
-/* ---- the drawing ------------------------------------------------------------------------------------------------- */
+/* ---- the drawing ----------------------------------------------------------------------------- */
 
 static bool is_pale(const struct drawing *d, int a, int b)
 {
@@ -144,17 +161,21 @@ static void put_grid(const struct drawing *d)
 
     for (int round = 1; round <= rounds; round++) {
         if (round % 2)
-            fprintf(d->to, "<rect x=\"%.1f\" y=\"%d\" width=\"%d\" height=\"%.1f\" fill=\"#f1f4f8\"/>\n",
+            fprintf(d->to,
+                    "<rect x=\"%.1f\" y=\"%d\" width=\"%d\" height=\"%.1f\" fill=\"#f1f4f8\"/>\n",
                     x_of(d, round), TOP - 22, d->column, low - TOP + 22);
         snprintf(text, sizeof text, round == 1 ? "round %d" : "%d", round);
-        put_text(d, x_of(d, round) + d->column / 2.0, TOP - 7, 13, "text-anchor=\"middle\" fill=\"#52606d\"", text);
+        put_text(d, x_of(d, round) + d->column / 2.0, TOP - 7, 13,
+                 "text-anchor=\"middle\" fill=\"#52606d\"", text);
     }
     put_text(d, end + 14, TOP - 7, 13, "fill=\"#52606d\"", "result");
     put_text(d, LEFT - 14, TOP - 7, 13, "text-anchor=\"end\" fill=\"#52606d\"", "rank");
     for (int k = 0; k < ranks; k++) {
-        fprintf(d->to, "<path d=\"M%d %.1fH%.1f\" stroke=\"#c3cad3\"/>\n", LEFT - 6, y_of(d, k), end + 8);
+        fprintf(d->to, "<path d=\"M%d %.1fH%.1f\" stroke=\"#c3cad3\"/>\n", LEFT - 6, y_of(d, k),
+                end + 8);
         snprintf(text, sizeof text, "%d", k);
-        put_text(d, LEFT - 14, y_of(d, k) + 5, 14, "text-anchor=\"end\" font-weight=\"bold\"", text);
+        put_text(d, LEFT - 14, y_of(d, k) + 5, 14, "text-anchor=\"end\" font-weight=\"bold\"",
+                 text);
     }
 }
 
@@ -220,13 +241,15 @@ static void put_key(const struct drawing *d, double y)
     double scale = plan->problem.count ? KEY / (double)plan->problem.count : 0;
     char text[64];
 
-    put_bar(d, LEFT, y - KEY_HIGH / 2.0, KEY, KEY_HIGH, &(struct plan_pieces){ &whole, plan->problem.count > 0, 1 });
+    put_bar(d, LEFT, y - KEY_HIGH / 2.0, KEY, KEY_HIGH,
+            &(struct plan_pieces){ &whole, plan->problem.count > 0, 1 });
     for (size_t b = 0; b < plan->blocks && plan->blocks > 1 && plan->blocks <= KEY_BLOCKS; b++) {
         snprintf(text, sizeof text, "%zu", b);
         put_text(d, LEFT + scale * (double)(plan->start[b] + plan->start[b + 1]) / 2, y + 4, 11,
                  "text-anchor=\"middle\" fill=\"#fff\" font-weight=\"bold\"", text);
     }
-    snprintf(text, sizeof text, plan->blocks > 1 ? "the vector, in %zu blocks" : "the vector", plan->blocks);
+    snprintf(text, sizeof text, plan->blocks > 1 ? "the vector, in %zu blocks" : "the vector",
+             plan->blocks);
     put_text(d, LEFT + KEY + 10, y + 4, 13, "fill=\"#1f2933\"", text);
 }
 
@@ -237,7 +260,8 @@ static void put_legend(const struct drawing *d)
     put_key(d, y);
     put_arrow(d, LEFT, y + 30, LEFT + 38, y + 30, "#52606d");
     put_text(d, LEFT + 46, y + 34, 13, "fill=\"#1f2933\"",
-             "a message: the part of the vector that it has, and the ranks whose operands are summed up in it");
+             "a message: the part of the vector that it has, and the ranks whose operands are "
+             "summed up in it");
     put_plus(d, LEFT + 20, y + 54);
     put_text(d, LEFT + 46, y + 58, 13, "fill=\"#1f2933\"", "what was received is combined");
 }
@@ -252,17 +276,19 @@ static void put_title(const struct drawing *d)
     snprintf(text, sizeof text, "%c%s by %s", c[0] - 'a' + 'A', c + 1, choice);
     put_text(d, 20, 34, 22, "font-weight=\"bold\" fill=\"#1f2933\"", text);
     plan_seconds_text(plan->totals.seconds, seconds, sizeof seconds);
-    snprintf(text, sizeof text, "%d ranks, %zu elements of %zu bytes: %d rounds, %zu messages, "
+    snprintf(text, sizeof text,
+             "%d ranks, %zu elements of %zu bytes: %d rounds, %zu messages, "
              "%zu bytes at the busiest rank, predicted %s",
-             plan->problem.ranks, plan->problem.count, plan->problem.size, plan->totals.rounds, plan->totals.messages,
-             plan->totals.moved * plan->problem.size, seconds);
+             plan->problem.ranks, plan->problem.count, plan->problem.size, plan->totals.rounds,
+             plan->totals.messages, plan->totals.moved * plan->problem.size, seconds);
     put_text(d, 20, 56, 13, "fill=\"#52606d\"", text);
 }
 
 /* Few rounds are drawn wide, and so are many ranks, whose arrows would be steep. */
 static int column(int ranks, int rounds)
 {
-    int least = ranks > 16 ? 136 : 104, room = (NARROWEST - LEFT - RESULT) / (rounds > 0 ? rounds : 1);
+    int least = ranks > 16 ? 136 : 104,
+        room = (NARROWEST - LEFT - RESULT) / (rounds > 0 ? rounds : 1);
 
     return room < least ? least : room > 200 ? 200 : room;
 }
@@ -279,15 +305,21 @@ bool plan_svg(const struct plan *plan, int rank, FILE *to)
     char title[600];
 
     if (ranks > MOST_RANKS || rounds > MOST_ROUNDS) {
-        fprintf(stderr, "collopt-plan: %d ranks and %d rounds are too many for a drawing, which takes %d and %d; "
-                "the other formats take any\n", ranks, rounds, MOST_RANKS, MOST_ROUNDS);
+        fprintf(stderr,
+                "collopt-plan: %d ranks and %d rounds are too many for a drawing, which takes %d "
+                "and %d; "
+                "the other formats take any\n",
+                ranks, rounds, MOST_RANKS, MOST_ROUNDS);
         return false;
     }
     wide = wide < NARROWEST ? NARROWEST : wide;
     plan_title(plan, title, sizeof title);
-    fprintf(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+    fprintf(to,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
+            "0 %.0f %.0f\" "
             "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n<title>%s</title>\n"
-            "<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n", wide, high, wide, high, title, wide, high);
+            "<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n",
+            wide, high, wide, high, title, wide, high);
     put_title(d);
     put_grid(d);
     put_transfers(d);

@@ -29,10 +29,12 @@ static void put_blocks_of_vector(const struct plan *plan, FILE *to)
 }
 
 /* "block 3", "blocks 0-3,7"; "all" where the vector is one block. */
-static void put_blocks(const struct plan *plan, const struct plan_pieces *what, size_t from, size_t to_piece, FILE *to)
+static void put_blocks(const struct plan *plan, const struct plan_pieces *what, size_t from,
+                       size_t to_piece, FILE *to)
 {
     size_t first, n, open = 0, end = 0;
-    bool some = false, several = to_piece - from > 1 || plan_blocks(plan, &what->list[from], &first) > 1;
+    bool some = false,
+         several = to_piece - from > 1 || plan_blocks(plan, &what->list[from], &first) > 1;
 
     if (plan->blocks == 1) {
         fputs("all", to);
@@ -118,7 +120,8 @@ static void put_work(const struct plan *plan, const struct plan_work *w, FILE *t
     fputc('\n', to);
 }
 
-static void put_round(const struct plan *plan, int round, int rank, size_t *transfer, size_t *work, FILE *to)
+static void put_round(const struct plan *plan, int round, int rank, size_t *transfer, size_t *work,
+                      FILE *to)
 {
     fprintf(to, round > 0 ? "\nround %d\n" : "\nbefore the first round\n", round);
     for (; *transfer < plan->transfers && plan->transfer[*transfer].round == round; ++*transfer) {
@@ -145,8 +148,10 @@ static void put_totals(const struct plan *plan, FILE *to)
     fprintf(to, "combined  %zu bytes by the busiest rank\n", t->combined * size);
     fprintf(to, "scratch   %zu bytes on the neediest rank\n", t->scratch * size);
     fprintf(to, "copied    %zu bytes by the busiest rank\n", t->copied * size);
-    fprintf(to, "time      %s, where a message of n bytes takes %g s + %g s n and combining one byte %g s\n", seconds,
-            m->alpha, m->beta, m->gamma);
+    fprintf(to,
+            "time      %s, where a message of n bytes takes %g s + %g s n and combining one byte "
+            "%g s\n",
+            seconds, m->alpha, m->beta, m->gamma);
 }
 
 bool plan_text(const struct plan *plan, int rank, FILE *to)
@@ -157,7 +162,8 @@ bool plan_text(const struct plan *plan, int rank, FILE *to)
     plan_title(plan, title, sizeof title);
     fprintf(to, "%s\n", title);
     put_blocks_of_vector(plan, to);
-    for (int round = plan->works && plan->work[0].round == 0 ? 0 : 1; round <= plan->totals.rounds; round++)
+    for (int round = plan->works && plan->work[0].round == 0 ? 0 : 1; round <= plan->totals.rounds;
+         round++)
         put_round(plan, round, rank, &transfer, &work, to);
     put_totals(plan, to);
     return true;

@@ -1,4 +1,5 @@
-/* Cells of collopt-tune: which algorithms are worth measuring for each, by their costs, and what was measured. */
+/* Cells of collopt-tune: which algorithms are worth measuring for each, by their costs, and what
+ * was measured. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -19,14 +20,20 @@
 static const double hopeless = 4;
 /* A median above this may be worth a closer look. */
 static const double noise = 1.02;
-/* Another look may find that this share of the best ratio, the host's own among them, is the best. */
+/* Another look may find that this share of the best ratio, the host's own among them, is the
+ * best. */
 static const double close_to = 0.87;
 
 static struct collopt_problem problem_of(const struct tune_machine *m, const struct tune_cell *c)
 {
     const struct tune_operation *o = &tune_operations[c->operation];
-    struct collopt_problem p = { .collective = c->collective, .ranks = m->ranks, .size = o->size, .commutative = o->commutative,
-                                 .exact = o->exact, .topology = &m->topology, .machine = &m->costs.machine,
+    struct collopt_problem p = { .collective = c->collective,
+                                 .ranks = m->ranks,
+                                 .size = o->size,
+                                 .commutative = o->commutative,
+                                 .exact = o->exact,
+                                 .topology = &m->topology,
+                                 .machine = &m->costs.machine,
                                  .count = c->bytes / o->size };
     size_t parts = c->collective == COLLOPT_REDUCE_SCATTER_BLOCK ? (size_t)m->ranks : 1;
 
@@ -34,7 +41,7 @@ static struct collopt_problem problem_of(const struct tune_machine *m, const str
     return p;
 }
 
-/* ---- candidates ------------------------------------------------------------------------------------------------- */
+/* ---- candidates ------------------------------------------------------------------------------ */
 
 struct guess {
     struct collopt_choice choice;
@@ -46,7 +53,8 @@ static int by_seconds(const void *x, const void *y)
 {
     const struct guess *a = x, *b = y;
 
-    return a->seconds != b->seconds ? (a->seconds > b->seconds) - (a->seconds < b->seconds) : a->order - b->order;
+    return a->seconds != b->seconds ? (a->seconds > b->seconds) - (a->seconds < b->seconds)
+                                    : a->order - b->order;
 }
 
 static uint64_t mixed(uint64_t h, uint64_t value)
@@ -54,7 +62,8 @@ static uint64_t mixed(uint64_t h, uint64_t value)
     return ((h ^ value) * 0x9e3779b97f4a7c15u) ^ h >> 29;
 }
 
-static uint64_t hash_of_runs(uint64_t h, int runs, const struct collopt_run *run, int *number, int *numbers)
+static uint64_t hash_of_runs(uint64_t h, int runs, const struct collopt_run *run, int *number,
+                             int *numbers)
 {
     for (int i = 0; i < runs; i++) {
         if (number[run[i].place] == 0)          /* places by first use */
@@ -67,12 +76,14 @@ static uint64_t hash_of_runs(uint64_t h, int runs, const struct collopt_run *run
 /* Of what a rank does, step by step. */
 static uint64_t hash_of_steps(const struct collopt_bound *b)
 {
-    int *number = tune_must(calloc((size_t)b->slots + COLLOPT_FIRST_SLOT, sizeof *number)), numbers = 0;
+    int *number = tune_must(calloc((size_t)b->slots + COLLOPT_FIRST_SLOT, sizeof *number)),
+        numbers = 0;
     uint64_t h = (uint64_t)b->strands;
 
     for (int strand = 0; strand < b->strands; strand++)
         for (const struct collopt_step *s = b->strand[strand]; s->kind != COLLOPT_END; s++) {
-            const struct collopt_message *m = s->kind <= COLLOPT_SEND ? &b->message[s->message] : NULL;
+            const struct collopt_message *m = s->kind <= COLLOPT_SEND ? &b->message[s->message]
+                                                                      : NULL;
 
             h = mixed(mixed(h, s->kind), (uint64_t)(m ? m->peer : 0));
             h = hash_of_runs(h, m ? m->runs : s->runs, m ? m->run : s->run, number, &numbers);
@@ -88,7 +99,8 @@ static uint64_t hash_of_schedule(const struct collopt_choice *choice, struct col
 
     collopt_set_parameters(&p, choice);
     for (int i = 0; i <= 2; i++) {
-        struct collopt_schedule *s = tune_must(collopt_schedule_new(choice->algorithm, &p, i * (p.ranks - 1) / 2, 0));
+        struct collopt_schedule *s = tune_must(
+            collopt_schedule_new(choice->algorithm, &p, i * (p.ranks - 1) / 2, 0));
         struct collopt_bound *b = tune_must(collopt_bind(s, &p, NULL));
 
         h = mixed(h, hash_of_steps(b));
@@ -146,7 +158,8 @@ static struct tune_candidate *find(struct tune_cell *c, const char *name)
     return NULL;
 }
 
-static void add_candidate(struct tune_cell *c, const struct collopt_choice *choice, enum tune_state state)
+static void add_candidate(struct tune_cell *c, const struct collopt_choice *choice,
+                          enum tune_state state)
 {
     struct tune_candidate *k = &c->candidate[c->candidates];
     char name[TUNE_NAME];
@@ -158,7 +171,8 @@ static void add_candidate(struct tune_cell *c, const struct collopt_choice *choi
     c->candidates++;
 }
 
-static bool taken(const struct guess *chosen, int n, const struct guess *guess, const struct collopt_problem *p)
+static bool taken(const struct guess *chosen, int n, const struct guess *guess,
+                  const struct collopt_problem *p)
 {
     for (int i = 0; i < n; i++)
         if (same(&chosen[i], guess, p))
@@ -166,8 +180,10 @@ static bool taken(const struct guess *chosen, int n, const struct guess *guess, 
     return false;
 }
 
-/* First what the ranks choose without rules, whatever it is: the better the first one is, the sooner the others are given up. */
-static void choose_candidates(struct tune_cell *c, const struct tune_machine *m, const struct tune_options *o)
+/* First what the ranks choose without rules, whatever it is: the better the first one is, the
+ * sooner the others are given up. */
+static void choose_candidates(struct tune_cell *c, const struct tune_machine *m,
+                              const struct tune_options *o)
 {
     int most = o->no_more ? o->candidates : TUNE_PROMISING;
     struct collopt_problem p = problem_of(m, c);
@@ -178,7 +194,8 @@ static void choose_candidates(struct tune_cell *c, const struct tune_machine *m,
         algorithms++;
     guess = tune_must(calloc((size_t)algorithms + 1, sizeof *guess));
     n = guesses(&p, guess);
-    for (int i = 0; i < n && taken_up < most && guess[i].seconds <= hopeless * guess[0].seconds; i++)
+    for (int i = 0; i < n && taken_up < most && guess[i].seconds <= hopeless * guess[0].seconds;
+         i++)
         if (!taken(chosen, taken_up, &guess[i], &p))
             chosen[taken_up++] = guess[i];
     memcpy(c->candidate[c->candidates++].name, without, sizeof without);
@@ -187,21 +204,22 @@ static void choose_candidates(struct tune_cell *c, const struct tune_machine *m,
     free(guess);
 }
 
-/* ---- variants --------------------------------------------------------------------------------------------------- */
+/* ---- variants -------------------------------------------------------------------------------- */
 
 static const struct tune_candidate *best_of(const struct tune_cell *c)
 {
     const struct tune_candidate *best = NULL;
 
     for (int i = 0; i < c->candidates; i++)
-        if (c->candidate[i].state == TUNE_MEASURED && (!best || c->candidate[i].ratio > best->ratio))
+        if (c->candidate[i].state == TUNE_MEASURED
+            && (!best || c->candidate[i].ratio > best->ratio))
             best = &c->candidate[i];
     return best;
 }
 
 /* CHOICE with another VALUE of PARAMETER, if that makes it another algorithm than CHOICE. */
-static void add_variant(struct tune_cell *c, const struct collopt_problem *p, const struct collopt_choice *choice, int parameter,
-                        size_t value)
+static void add_variant(struct tune_cell *c, const struct collopt_problem *p,
+                        const struct collopt_choice *choice, int parameter, size_t value)
 {
     const struct collopt_parameter *q = &choice->algorithm->parameter[parameter];
     struct guess before = { .choice = *choice }, variant = before;
@@ -215,15 +233,18 @@ static void add_variant(struct tune_cell *c, const struct collopt_problem *p, co
 /* These are computed from what messages cost, which is known about as well as that. */
 void tune_add_variants(struct tune_cell *c, const struct tune_machine *m)
 {
-    static const struct { const char *name; size_t factor, step; } variable[] = {
-        { "segment", 4, 0 }, { "radix", 2, 0 }, { "lambda", 2, 0 }, { "splits", 1, 1 }, { "chunks", 2, 0 }, { "strands", 1, 1 },
+    static const struct { const char *name; size_t factor, step;
+    } variable[] = {
+        { "segment", 4, 0 }, { "radix", 2, 0 },  { "lambda", 2, 0 },
+        { "splits", 1, 1 },  { "chunks", 2, 0 }, { "strands", 1, 1 },
     };
     const struct tune_candidate *best = best_of(c);
     struct collopt_problem p = problem_of(m, c), with = p;
     struct collopt_choice choice;
     char message[256];
 
-    if (!best || best->low <= 1 || !collopt_parse_choice(best->name, c->collective, &choice, message, sizeof message)
+    if (!best || best->low <= 1
+        || !collopt_parse_choice(best->name, c->collective, &choice, message, sizeof message)
         || !choice.algorithm)
         return;
     collopt_set_parameters(&with, &choice);
@@ -238,14 +259,17 @@ void tune_add_variants(struct tune_cell *c, const struct tune_machine *m)
     }
 }
 
-/* ---- cells ------------------------------------------------------------------------------------------------------ */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
-/* A Reduce_scatter_block has an element for each rank at least, so shorter vectors are all the same one. */
-static bool too_short(const struct tune_options *o, const struct tune_machine *m, const struct tune_cell *c, int size)
+/* A Reduce_scatter_block has an element for each rank at least, so shorter vectors are all the same
+ * one. */
+static bool too_short(const struct tune_options *o, const struct tune_machine *m,
+                      const struct tune_cell *c, int size)
 {
     size_t least = (size_t)m->ranks * tune_operations[c->operation].size;
 
-    return c->collective == COLLOPT_REDUCE_SCATTER_BLOCK && size + 1 < o->sizes && o->size[size + 1] <= least;
+    return c->collective == COLLOPT_REDUCE_SCATTER_BLOCK && size + 1 < o->sizes
+        && o->size[size + 1] <= least;
 }
 
 void tune_make_cells(struct tune_cells *all, const struct tune_options *o)
@@ -255,11 +279,12 @@ void tune_make_cells(struct tune_cells *all, const struct tune_options *o)
     all->cell = tune_must(calloc(most, sizeof *all->cell));
     for (int collective = 0; collective < COLLOPT_COLLECTIVES; collective++)
         for (int operation = 0; operation < TUNE_OPERATIONS; operation++)
-            for (int i = 0; o->collective[collective] && o->operation[operation] && i < o->sizes; i++) {
+            for (int i = 0; o->collective[collective] && o->operation[operation] && i < o->sizes;
+                 i++) {
                 struct tune_cell *c = &all->cell[all->n];
 
-                *c = (struct tune_cell){ .collective = (enum collopt_collective)collective, .operation = operation,
-                                         .bytes = o->size[i] };
+                *c = (struct tune_cell){ .collective = (enum collopt_collective)collective,
+                                         .operation = operation, .bytes = o->size[i] };
                 if (too_short(o, &all->machine, c, i))
                     continue;
                 choose_candidates(c, &all->machine, o);
@@ -295,11 +320,13 @@ const struct tune_candidate *tune_doubtful(const struct tune_cell *c)
     return best && best->low <= 1 && best->ratio > noise ? best : NULL;
 }
 
-static bool contends(const struct tune_cell *c, const struct tune_candidate *k, const struct tune_candidate *best, int looks)
+static bool contends(const struct tune_cell *c, const struct tune_candidate *k,
+                     const struct tune_candidate *best, int looks)
 {
     double top = best && best->ratio > 1 ? best->ratio : 1;
 
-    return k->state == TUNE_MEASURED && k->looks < looks && (k == c->candidate || k->ratio >= close_to * top);
+    return k->state == TUNE_MEASURED && k->looks < looks
+        && (k == c->candidate || k->ratio >= close_to * top);
 }
 
 const struct tune_candidate *tune_contender(const struct tune_cell *c, int looks)
@@ -322,9 +349,10 @@ int tune_looks_open(const struct tune_cells *all, int looks)
     return n;
 }
 
-/* ---- answers ---------------------------------------------------------------------------------------------------- */
+/* ---- answers --------------------------------------------------------------------------------- */
 
-static struct tune_cell *find_cell(struct tune_cells *all, const char *collective, const char *operation, size_t bytes)
+static struct tune_cell *find_cell(struct tune_cells *all, const char *collective,
+                                   const char *operation, size_t bytes)
 {
     for (int i = 0; i < all->n; i++) {
         struct tune_cell *c = &all->cell[i];
@@ -372,12 +400,14 @@ static void add_look(struct tune_candidate *k, const struct tune_candidate *took
     k->high = middle->high;
 }
 
-static bool take(struct tune_cell *c, const char *name, const char *ran, const struct tune_candidate *took)
+static bool take(struct tune_cell *c, const char *name, const char *ran,
+                 const struct tune_candidate *took)
 {
     struct tune_candidate *k = c ? find(c, name) : NULL;
     bool host = strcmp(ran, "host") == 0;
 
-    if (c && !k && strchr(name, ':') && c->candidates < TUNE_CANDIDATES) {      /* a variant that was measured before */
+    /* a variant that was measured before */
+    if (c && !k && strchr(name, ':') && c->candidates < TUNE_CANDIDATES) {
         k = &c->candidate[c->candidates++];
         snprintf(k->name, sizeof k->name, "%s", name);
     }
@@ -405,8 +435,10 @@ bool tune_take_answer(struct tune_cells *all, const char *answer)
     if (strncmp(answer, "machine ", 8) == 0)
         return tune_take_cost(&all->machine.costs, answer);
     if (sscanf(answer, "none %31s %31s %zu %199s", collective, operation, &bytes, name) != 4) {
-        if (sscanf(answer, "cell %31s %31s %zu %199s %199s %lf %*f %lf %lf %lf %d %31s", collective, operation, &bytes, name,
-                   ran, &host_us, &took.ratio, &took.low, &took.high, &pairs, result) != 11)
+        if (sscanf(answer, "cell %31s %31s %zu %199s %199s %lf %*f %lf %lf %lf %d %31s", collective,
+                   operation, &bytes, name, ran, &host_us, &took.ratio, &took.low, &took.high,
+                   &pairs, result)
+            != 11)
             return false;
         took.state = strcmp(result, "WRONG") == 0 ? TUNE_WRONG : TUNE_MEASURED;
     }

@@ -1,11 +1,13 @@
 /* --check: holds what a file of rules chooses against performance guidelines, by predicted times.
  *
- * A line is tried at the ends of its ranges, on one node, on nodes of 8 and on one rank of each, as far as it allows them, for
- * one kind of operation; on ranks and lengths that it leaves open, with usual ones.  Predictions are right within tens of
- * percent, on a machine that is like the one they are of, so a line is only blamed for what would take more than twice as long
- * as what stands against it, whether or not there is a processor for each rank, and on a fast network as over TCP where no file
- * says what the machine is like.  What the host runs is not predicted, and not compared; nor is a line whose comment tells what
- * was measured, as collopt-tune and COLLOPT_ADAPT_RULES write it: that is better than any prediction. */
+ * A line is tried at the ends of its ranges, on one node, on nodes of 8 and on one rank of each, as
+ * far as it allows them, for one kind of operation; on ranks and lengths that it leaves open, with
+ * usual ones.  Predictions are right within tens of percent, on a machine that is like the one they
+ * are of, so a line is only blamed for what would take more than twice as long as what stands
+ * against it, whether or not there is a processor for each rank, and on a fast network as over TCP
+ * where no file says what the machine is like.  What the host runs is not predicted, and not
+ * compared; nor is a line whose comment tells what was measured, as collopt-tune and
+ * COLLOPT_ADAPT_RULES write it: that is better than any prediction. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -38,7 +40,7 @@ struct hold {
     char sentence[512];
 };
 
-/* ---- where a line is tried ------------------------------------------------------------------------------------------- */
+/* ---- where a line is tried ------------------------------------------------------------------- */
 
 static bool is_in(const struct collopt_range *r, size_t n)
 {
@@ -70,7 +72,8 @@ static int ranks_tried(const struct collopt_range *r, size_t point[POINTS])
 
 static int bytes_tried(const struct collopt_range *r, size_t point[POINTS])
 {
-    size_t least = r->least < ELEMENT ? ELEMENT : r->least, most = r->most > most_bytes ? most_bytes : r->most;
+    size_t least = r->least < ELEMENT ? ELEMENT : r->least,
+           most = r->most > most_bytes ? most_bytes : r->most;
     int n = least > most_bytes ? 0 : add(point, 0, r, least);
 
     if (most <= least)
@@ -86,15 +89,18 @@ static int nodes_tried(const struct collopt_box *b, size_t ranks, size_t point[P
     int n = 0;
 
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (usual[i] >= 1 && usual[i] <= ranks && is_in(&b->range[COLLOPT_BY_PPN], (ranks + usual[i] - 1) / usual[i]))
+        if (usual[i] >= 1 && usual[i] <= ranks
+            && is_in(&b->range[COLLOPT_BY_PPN], (ranks + usual[i] - 1) / usual[i]))
             n = add(point, n, &b->range[COLLOPT_BY_NODES], usual[i]);
     return n;
 }
 
-/* ---- what is chosen there, and how long it takes --------------------------------------------------------------------- */
+/* ---- what is chosen there, and how long it takes --------------------------------------------- */
 
-/* P as a call of collective C: a Reduce_scatter_block has as many elements for each rank, and so some more. */
-static struct collopt_problem call_of(struct collopt_problem p, enum collopt_collective c, size_t counts[MOST_RANKS])
+/* P as a call of collective C: a Reduce_scatter_block has as many elements for each rank, and so
+ * some more. */
+static struct collopt_problem call_of(struct collopt_problem p, enum collopt_collective c,
+                                      size_t counts[MOST_RANKS])
 {
     size_t ranks = (size_t)p.ranks;
 
@@ -109,11 +115,13 @@ static struct collopt_problem call_of(struct collopt_problem p, enum collopt_col
 }
 
 /* The rule for P, and seconds; NAN: the host's, or none. */
-static double chosen(const struct hold *h, struct collopt_problem p, const struct collopt_rule **by, char *name, size_t size)
+static double chosen(const struct hold *h, struct collopt_problem p, const struct collopt_rule **by,
+                     char *name, size_t size)
 {
     struct collopt_candidate best;
 
-    for (*by = collopt_rules_next(h->rules, &p, NULL); *by; *by = collopt_rules_next(h->rules, &p, *by)) {
+    for (*by = collopt_rules_next(h->rules, &p, NULL); *by;
+         *by = collopt_rules_next(h->rules, &p, *by)) {
         if ((*by)->automatic)
             break;
         best.choice = (*by)->choice;
@@ -131,11 +139,12 @@ static double chosen(const struct hold *h, struct collopt_problem p, const struc
     return best.seconds;
 }
 
-/* ---- one point ------------------------------------------------------------------------------------------------------- */
+/* ---- one point ------------------------------------------------------------------------------- */
 
 static void time_text(double seconds, char text[24])
 {
-    snprintf(text, 24, seconds < 1e-3 ? "%.3g us" : "%.3g ms", seconds * (seconds < 1e-3 ? 1e6 : 1e3));
+    snprintf(text, 24, seconds < 1e-3 ? "%.3g us" : "%.3g ms",
+             seconds * (seconds < 1e-3 ? 1e6 : 1e3));
 }
 
 /* What stands against what, for one guideline. */
@@ -145,14 +154,17 @@ struct sides {
     double seconds, limit;
 };
 
-/* The guideline G for P, whose left side the line decides; false: it holds, or there is nothing to compare. */
-static bool is_missed(const struct hold *h, enum collopt_guideline g, const struct collopt_problem *p, struct sides *s)
+/* The guideline G for P, whose left side the line decides; false: it holds, or there is nothing to
+ * compare. */
+static bool is_missed(const struct hold *h, enum collopt_guideline g,
+                      const struct collopt_problem *p, struct sides *s)
 {
     size_t counts[MOST_RANKS];
     enum collopt_collective right = collopt_guidelines[g].right;
     double seconds[COLLOPT_COLLECTIVES];
 
-    s->seconds = chosen(h, call_of(*p, collopt_guidelines[g].left, counts), &s->by, s->name, sizeof s->name);
+    s->seconds = chosen(h, call_of(*p, collopt_guidelines[g].left, counts), &s->by, s->name,
+                        sizeof s->name);
     if (s->by != h->rule || isnan(s->seconds))
         return false;
     seconds[right] = chosen(h, call_of(*p, right, counts), &s->other_by, s->other, sizeof s->other);
@@ -160,10 +172,12 @@ static bool is_missed(const struct hold *h, enum collopt_guideline g, const stru
     return s->seconds > blamed * s->limit;              /* not of NAN */
 }
 
-static void blame(struct hold *h, enum collopt_guideline g, const struct collopt_problem *p, const struct sides *s)
+static void blame(struct hold *h, enum collopt_guideline g, const struct collopt_problem *p,
+                  const struct sides *s)
 {
     const struct collopt_rule *by = s->other_by;
-    struct collopt_problem call = call_of(*p, collopt_guidelines[g].left, (size_t[MOST_RANKS]){ 0 });
+    struct collopt_problem call = call_of(*p, collopt_guidelines[g].left,
+                                          (size_t[MOST_RANKS]){ 0 });
     char bytes[24], mine[24], theirs[24], line[24] = "auto";
 
     collopt_size_text(call.count * call.size, bytes, sizeof bytes);
@@ -173,13 +187,17 @@ static void blame(struct hold *h, enum collopt_guideline g, const struct collopt
         snprintf(line, sizeof line, "line %d", by->line);
     h->worst = s->seconds / s->limit;
     snprintf(h->sentence, sizeof h->sentence,
-             "against the guideline %s: on %d ranks of %d node%s, %s bytes by %s are predicted to take %s, "
-             "the other side %s (%s, %s)", collopt_guidelines[g].text, p->ranks, p->topology->nodes,
+             "against the guideline %s: on %d ranks of %d node%s, %s bytes by %s are predicted to "
+             "take %s, "
+             "the other side %s (%s, %s)",
+             collopt_guidelines[g].text, p->ranks, p->topology->nodes,
              p->topology->nodes == 1 ? "" : "s", bytes, s->name, mine, theirs, s->other, line);
 }
 
-/* Likewise with fewer processors than ranks, and, unless the machine is known, on another network. */
-static bool is_missed_anyway(const struct hold *h, enum collopt_guideline g, struct collopt_problem p)
+/* Likewise with fewer processors than ranks, and, unless the machine is known, on another
+ * network. */
+static bool is_missed_anyway(const struct hold *h, enum collopt_guideline g,
+                             struct collopt_problem p)
 {
     struct collopt_topology topology = *p.topology;
     struct collopt_machine machine;
@@ -202,13 +220,14 @@ static void hold_at(struct hold *h, const struct collopt_problem *p)
     for (int i = 0; i < COLLOPT_GUIDELINES; i++) {
         enum collopt_guideline g = (enum collopt_guideline)i;
 
-        if (collopt_guidelines[g].left == h->rule->choice.algorithm->collective && is_missed(h, g, p, &s)
-            && s.seconds / s.limit > h->worst && is_missed_anyway(h, g, *p))
+        if (collopt_guidelines[g].left == h->rule->choice.algorithm->collective
+            && is_missed(h, g, p, &s) && s.seconds / s.limit > h->worst
+            && is_missed_anyway(h, g, *p))
             blame(h, g, p, &s);
     }
 }
 
-/* ---- a line ---------------------------------------------------------------------------------------------------------- */
+/* ---- a line ---------------------------------------------------------------------------------- */
 
 static void hold_on(struct hold *h, size_t ranks, size_t nodes)
 {
@@ -225,10 +244,16 @@ static void hold_on(struct hold *h, size_t ranks, size_t nodes)
         return;
     collopt_machine_pick(&machine, collopt_network_of(&topology, true), false, h->machine);
     for (int i = 0; i < n; i++) {
-        struct collopt_problem p = { .ranks = (int)ranks, .count = bytes[i] / ELEMENT, .size = ELEMENT, .segments = 1,
-                                     .commutative = b->kinds & (COLLOPT_KIND_ROUNDING | COLLOPT_KIND_EXACT),
-                                     .exact = !(b->kinds & COLLOPT_KIND_ROUNDING) && b->kinds & COLLOPT_KIND_EXACT,
-                                     .topology = &topology, .machine = &machine };
+        struct collopt_problem p = {
+            .ranks = (int)ranks,
+            .count = bytes[i] / ELEMENT,
+            .size = ELEMENT,
+            .segments = 1,
+            .commutative = b->kinds & (COLLOPT_KIND_ROUNDING | COLLOPT_KIND_EXACT),
+            .exact = !(b->kinds & COLLOPT_KIND_ROUNDING) && b->kinds & COLLOPT_KIND_EXACT,
+            .topology = &topology,
+            .machine = &machine
+        };
 
         hold_at(h, &p);
     }
@@ -245,14 +270,15 @@ static void hold_line(struct hold *h)
             hold_on(h, ranks[i], nodes[k]);
 }
 
-/* Does a COMMENT, from # on, tell what was measured?  "1.42x (1.38-1.47) of the host at 4K", as collopt-tune writes it;
- * "12.3 us, host 15.1 us", as what is learnt (COLLOPT_ADAPT_RULES). */
+/* Does a COMMENT, from # on, tell what was measured?  "1.42x (1.38-1.47) of the host at 4K", as
+ * collopt-tune writes it; "12.3 us, host 15.1 us", as what is learnt (COLLOPT_ADAPT_RULES). */
 static bool tells_measured(const char *comment)
 {
     double time;
     int end = 0;
 
-    return strstr(comment, " of the host at ") || (sscanf(comment, "# %lf us%n", &time, &end) == 1 && end > 0);
+    return strstr(comment, " of the host at ")
+        || (sscanf(comment, "# %lf us%n", &time, &end) == 1 && end > 0);
 }
 
 /* The next line of FILE up to number LINE, in which the reader is at *AT: was it measured? */
@@ -272,8 +298,8 @@ static bool is_measured(FILE *file, int *at, int line)
     return found;
 }
 
-int tune_hold_rules(const struct collopt_rules *rules, const struct collopt_machine_file *machine, collopt_tell_mistake *tell,
-                    void *data)
+int tune_hold_rules(const struct collopt_rules *rules, const struct collopt_machine_file *machine,
+                    collopt_tell_mistake *tell, void *data)
 {
     FILE *file = fopen(rules->file, "r");
     int wrong = 0, at = 0;
@@ -281,7 +307,8 @@ int tune_hold_rules(const struct collopt_rules *rules, const struct collopt_mach
     for (int i = 0; i < rules->n; i++) {
         struct hold h = { .rules = rules, .machine = machine, .rule = &rules->rule[i] };
 
-        if (h.rule->automatic || !h.rule->choice.algorithm || (file && is_measured(file, &at, h.rule->line)))
+        if (h.rule->automatic || !h.rule->choice.algorithm
+            || (file && is_measured(file, &at, h.rule->line)))
             continue;
         hold_line(&h);
         if (h.worst > 0) {

@@ -20,7 +20,7 @@ extern char **environ;
 
 static const char mark[] = "@collopt ";
 
-/* ---- where things are: in a build tree, else installed, also if what was installed has been moved ------------------- */
+/* ---- where things are: in a build tree, else installed, perhaps moved since ------------------ */
 
 static void directory_of_tool(char here[TUNE_PATH])
 {
@@ -36,7 +36,8 @@ static void directory_of_tool(char here[TUNE_PATH])
 /* The directory of libraries, as far from HERE as configure said. */
 static void directory_of_libraries(const char *here, char path[TUNE_PATH])
 {
-    static const char prefix[] = COLLOPT_PREFIX, bindir[] = COLLOPT_BINDIR, libdir[] = COLLOPT_LIBDIR;
+    static const char prefix[] = COLLOPT_PREFIX, bindir[] = COLLOPT_BINDIR,
+                      libdir[] = COLLOPT_LIBDIR;
     size_t n = strlen(prefix);
     const char *below_bin = strncmp(bindir, prefix, n) ? "" : bindir + n;
     const char *below_lib = strncmp(libdir, prefix, n) ? "" : libdir + n;
@@ -60,7 +61,9 @@ static bool find_library(char path[TUNE_PATH])
     }
     if (realpath(tried, path) && !strpbrk(path, " :"))
         return true;
-    tune_say("%s: %s", tried, access(tried, R_OK) ? strerror(errno) : "the loader takes no path with a space or a colon");
+    tune_say("%s: %s", tried,
+             access(tried, R_OK) ? strerror(errno)
+                                 : "the loader takes no path with a space or a colon");
     return false;
 }
 
@@ -75,7 +78,7 @@ static bool find_program(const char *mpi, char path[TUNE_PATH])
     return access(tried, X_OK) == 0 && realpath(tried, path);
 }
 
-/* ---- which MPI it is ------------------------------------------------------------------------------------------------ */
+/* ---- which MPI it is ------------------------------------------------------------------------- */
 
 /* What NAME --version says; false: it cannot be started. */
 static bool version_of(const char *name, char *text, size_t size)
@@ -110,9 +113,10 @@ static bool version_of(const char *name, char *text, size_t size)
 /* "openmpi", "mpich"; NULL: the launcher does not say. */
 static const char *kind(const char *version)
 {
-    static const struct { const char *word, *mpi; } words[] = {
-        { "Open MPI", "openmpi" }, { "OpenRTE", "openmpi" }, { "PRRTE", "openmpi" }, { "prte", "openmpi" },
-        { "HYDRA", "mpich" }, { "Intel(R) MPI", "mpich" },
+    static const struct { const char *word, *mpi;
+    } words[] = {
+        { "Open MPI", "openmpi" }, { "OpenRTE", "openmpi" }, { "PRRTE", "openmpi" },
+        { "prte", "openmpi" },     { "HYDRA", "mpich" },     { "Intel(R) MPI", "mpich" },
     };
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -150,13 +154,14 @@ int tune_programs(const struct tune_options *o, char program[TUNE_PROGRAMS][TUNE
     return n;
 }
 
-/* ---- its command ---------------------------------------------------------------------------------------------------- */
+/* ---- its command ----------------------------------------------------------------------------- */
 
-/* What the ranks are to have in their environment: whatever the user has set, but nothing that chooses algorithms. */
+/* What the ranks are to have in their environment: whatever the user has set, but nothing that
+ * chooses algorithms. */
 static bool goes_along(const char *variable)
 {
-    static const char *const not[] = { "COLLOPT=", "COLLOPT_RULES=", "COLLOPT_LOG=", "COLLOPT_REPORT=", "COLLOPT_ADAPT=",
-                                       "COLLOPT_CHECK=" };
+    static const char *const not [] = { "COLLOPT=",        "COLLOPT_RULES=", "COLLOPT_LOG=",
+                                        "COLLOPT_REPORT=", "COLLOPT_ADAPT=", "COLLOPT_CHECK=" };
 
     for (size_t i = 0; i < sizeof not / sizeof *not; i++)
         if (strncmp(variable, not[i], strlen(not[i])) == 0)
@@ -180,7 +185,8 @@ static char *joined(const char *a, const char *b, const char *c)
     return text;
 }
 
-/* LAUNCHER ... env NAME=VALUE ... PROGRAM --serve.  Any launcher takes that; words are never freed. */
+/* LAUNCHER ... env NAME=VALUE ... PROGRAM --serve.  Any launcher takes that; words are never
+ * freed. */
 static char **command(const struct tune_options *o, const char *program, const char *library)
 {
     const char *preload = getenv("LD_PRELOAD");
@@ -231,7 +237,8 @@ void tune_write_variables(FILE *to)
 static void clean_environment(void)
 {
     for (int i = 0; environ[i]; i++)
-        if ((strncmp(environ[i], "COLLOPT_", 8) == 0 || strncmp(environ[i], "COLLOPT=", 8) == 0) && !goes_along(environ[i])) {
+        if ((strncmp(environ[i], "COLLOPT_", 8) == 0 || strncmp(environ[i], "COLLOPT=", 8) == 0)
+            && !goes_along(environ[i])) {
             char *name = tune_must(strndup(environ[i], strcspn(environ[i], "=")));
 
             unsetenv(name);
@@ -240,7 +247,7 @@ static void clean_environment(void)
         }
 }
 
-/* ---- the job -------------------------------------------------------------------------------------------------------- */
+/* ---- the job --------------------------------------------------------------------------------- */
 
 /* ARGV with its standard input and output at these; what this process ignores, it does not. */
 static int spawn(pid_t *pid, char **argv, int in, int out)
@@ -288,7 +295,8 @@ bool tune_job_start(struct tune_job *job, const struct tune_options *o, const ch
     return !err;
 }
 
-/* What follows the last mark of LINE: a process that is killed may leave part of a line before that of another. */
+/* What follows the last mark of LINE: a process that is killed may leave part of a line before that
+ * of another. */
 static char *marked(char *line)
 {
     char *at = NULL;

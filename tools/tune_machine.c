@@ -1,4 +1,5 @@
-/* What messages and combining cost, as the job has measured it: for predicted times, and as a file for COLLOPT_MACHINE. */
+/* What messages and combining cost, as the job has measured it: for predicted times, and as a file
+ * for COLLOPT_MACHINE. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -28,8 +29,10 @@ static int key_named(const char *name)
 /* Lengths and the nodes of a group have no quartiles: they are found by search. */
 static void remark(struct tune_costs *c, int key, double low, double high)
 {
-    static const struct { double factor; const char *name; } units[COLLOPT_LENGTH][2] = {
-        [COLLOPT_TIME] = { { 1e-6, "us" }, { 1e-3, "ms" } }, [COLLOPT_RATE] = { { 1e6, "MB/s" }, { 1e9, "GB/s" } },
+    static const struct { double factor; const char *name;
+    } units[COLLOPT_LENGTH][2] = {
+        [COLLOPT_TIME] = { { 1e-6, "us" }, { 1e-3, "ms" } },
+        [COLLOPT_RATE] = { { 1e6, "MB/s" }, { 1e9, "GB/s" } },
     };
     enum collopt_quantity q = collopt_machine_keys[key].quantity;
 
@@ -38,13 +41,13 @@ static void remark(struct tune_costs *c, int key, double low, double high)
     if (q < COLLOPT_LENGTH) {
         bool large = high >= units[q][1].factor;
 
-        snprintf(c->remark[key], sizeof c->remark[key], "quartiles %.3g and %.3g %s", low / units[q][large].factor,
-                 high / units[q][large].factor, units[q][large].name);
+        snprintf(c->remark[key], sizeof c->remark[key], "quartiles %.3g and %.3g %s",
+                 low / units[q][large].factor, high / units[q][large].factor, units[q][large].name);
     }
 }
 
-/* A number that is known to no more than its order of magnitude decides worse than the shipped one.  A lower quartile that is
- * nothing is as far from the upper one as can be. */
+/* A number that is known to no more than its order of magnitude decides worse than the shipped one.
+ * A lower quartile that is nothing is as far from the upper one as can be. */
 static bool too_far_apart(const struct collopt_machine_key *k, double low, double high)
 {
     enum { FAR = 10 };
@@ -61,7 +64,8 @@ bool tune_take_cost(struct tune_costs *c, const char *answer)
 
     if (strcmp(answer, "machine end") == 0)
         return c->complete = true;
-    if (sscanf(answer, "machine %39s %lf %lf %lf", name, &value, &low, &high) != 4 || (key = key_named(name)) < 0)
+    if (sscanf(answer, "machine %39s %lf %lf %lf", name, &value, &low, &high) != 4
+        || (key = key_named(name)) < 0)
         return false;
     k = &collopt_machine_keys[key];
     remark(c, key, low, high);
@@ -81,12 +85,14 @@ bool tune_take_cost(struct tune_costs *c, const char *answer)
 void tune_complete_costs(struct tune_costs *c, const struct collopt_topology *t)
 {
     struct collopt_machine_file measured = { .machine = c->machine, .given = c->given };
-    enum collopt_network likest = t->wired ? COLLOPT_TORUS : t->nodes > 1 ? COLLOPT_FAST_NETWORK : COLLOPT_SHARED_MEMORY;
+    enum collopt_network likest = t->wired ? COLLOPT_TORUS
+        : t->nodes > 1                     ? COLLOPT_FAST_NETWORK
+                                           : COLLOPT_SHARED_MEMORY;
 
     collopt_machine_pick(&c->machine, likest, false, &measured);
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static void tell(void *file, int line, const char *sentence)
 {
@@ -104,22 +110,25 @@ static bool check(char *file)
 
 enum { FEW = 20 };              /* pairs: the median of fewer is not worth writing down */
 
-/* Of its kind the first one with a time, for every size.  What users' own functions take says nothing of the host. */
+/* Of its kind the first one with a time, for every size.  What users' own functions take says
+ * nothing of the host. */
 static bool speaks(const struct tune_cells *all, const struct tune_cell *c)
 {
     const struct tune_operation *o = tune_operations;
 
-    if (c->host_pairs < FEW || !o[c->operation].commutative || strcmp(o[c->operation].name, "user") == 0)
+    if (c->host_pairs < FEW || !o[c->operation].commutative
+        || strcmp(o[c->operation].name, "user") == 0)
         return false;
     for (const struct tune_cell *b = all->cell; b < c; b++)
         if (b->collective == c->collective && b->bytes == c->bytes && b->host_pairs >= FEW
-            && strcmp(o[b->operation].kind, o[c->operation].kind) == 0 && strcmp(o[b->operation].name, "user") != 0)
+            && strcmp(o[b->operation].kind, o[c->operation].kind) == 0
+            && strcmp(o[b->operation].name, "user") != 0)
             return false;
     return true;
 }
 
-/* So that predictions have somebody to beat where no rule decides.  Not where ranks had to wait for processors, as
- * for the other figures.  *LINES: how many there are. */
+/* So that predictions have somebody to beat where no rule decides.  Not where ranks had to wait for
+ * processors, as for the other figures.  *LINES: how many there are. */
 static void write_host(const struct tune_cells *all, int *lines, FILE *to)
 {
     const struct tune_machine *m = &all->machine;
@@ -128,8 +137,13 @@ static void write_host(const struct tune_cells *all, int *lines, FILE *to)
     for (int i = 0; i < all->n && m->mpi != COLLOPT_OTHER_MPI && !m->topology.oversubscribed; i++) {
         const struct tune_cell *c = &all->cell[i];
         const struct tune_operation *o = &tune_operations[c->operation];
-        struct collopt_host_time t = { .mpi = m->mpi, .collective = c->collective, .exact = o->exact, .bytes = c->bytes,
-                                       .ranks = (size_t)m->ranks, .nodes = (size_t)m->nodes, .ppn = (size_t)m->largest,
+        struct collopt_host_time t = { .mpi = m->mpi,
+                                       .collective = c->collective,
+                                       .exact = o->exact,
+                                       .bytes = c->bytes,
+                                       .ranks = (size_t)m->ranks,
+                                       .nodes = (size_t)m->nodes,
+                                       .ppn = (size_t)m->largest,
                                        .seconds = c->host_us * 1e-6 };
 
         if (!speaks(all, c))
@@ -148,7 +162,8 @@ static const struct tune_cells *of_most_keys(const struct tune_cells *all)
     const struct tune_cells *best = all;
 
     for (; all; all = all->next)
-        if (__builtin_popcount(all->machine.costs.given) >= __builtin_popcount(best->machine.costs.given))
+        if (__builtin_popcount(all->machine.costs.given)
+            >= __builtin_popcount(best->machine.costs.given))
             best = all;
     return best;
 }
@@ -158,10 +173,12 @@ static void write_unsure(const struct tune_costs *c, FILE *to)
 {
     for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++)
         if (c->unsure & 1u << i)
-            fprintf(to, "# %s is left out, as shipped: %s are too far apart to tell\n", collopt_machine_keys[i].name, c->remark[i]);
+            fprintf(to, "# %s is left out, as shipped: %s are too far apart to tell\n",
+                    collopt_machine_keys[i].name, c->remark[i]);
 }
 
-static bool write_all(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command, FILE *to)
+static bool write_all(const struct tune_cells *all, const struct tune_options *o,
+                      const struct tune_command *command, FILE *to)
 {
     const struct tune_machine *m = &of_most_keys(all)->machine;
     int lines = 0;
@@ -183,7 +200,8 @@ bool tune_knows_costs(const struct tune_cells *all)
     return of_most_keys(all)->machine.costs.complete;
 }
 
-bool tune_write_machine(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command)
+bool tune_write_machine(const struct tune_cells *all, const struct tune_options *o,
+                        const struct tune_command *command)
 {
     char fresh[TUNE_PATH];
     FILE *to;
@@ -204,7 +222,8 @@ bool tune_write_machine(const struct tune_cells *all, const struct tune_options 
     if (!check((char *)o->machine))
         return false;
     if (of_most_keys(all)->machine.costs.unsure)
-        tune_say("%s: what differed by more than ten times while it was measured is left out (%d of its numbers): a busy machine",
+        tune_say("%s: what differed by more than ten times while it was measured is left out (%d "
+                 "of its numbers): a busy machine",
                  o->machine, __builtin_popcount(of_most_keys(all)->machine.costs.unsure));
     tune_tell(o, "%s: what messages cost here, for COLLOPT_MACHINE\n", o->machine);
     return true;

@@ -1,4 +1,5 @@
-/* Asks the job for one cell after the other, keeps the answers in FILE.part, shows how far it is, and ends in time. */
+/* Asks the job for one cell after the other, keeps the answers in FILE.part, shows how far it is,
+ * and ends in time. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -18,11 +19,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Characters; seconds between lines, where there is no terminal; seconds without an answer after which it is over. */
+/* Characters; seconds between lines, where there is no terminal; seconds without an answer after
+ * which it is over. */
 enum { BAR = 30, EVERY = 10, SILENCE = 600 };
 
 static const double few_seconds = 4;     /* at most for what messages cost */
-static const double one_second = 1;      /* at most for the pairs of one algorithm: more would not say much more */
+/* at most for the pairs of one algorithm: more would not say much more */
+static const double one_second = 1;
 static const double most_seconds = 4;    /* where it would */
 
 static volatile sig_atomic_t interrupted, silent;
@@ -59,7 +62,7 @@ void *tune_must(void *memory)
     return memory;
 }
 
-/* ---- signals -------------------------------------------------------------------------------------------------------- */
+/* ---- signals --------------------------------------------------------------------------------- */
 
 static void on_signal(int signal)
 {
@@ -80,7 +83,7 @@ static void catch_signals(void)
     sigaction(SIGPIPE, &ignored, NULL);
 }
 
-/* ---- FILE.part ------------------------------------------------------------------------------------------------------ */
+/* ---- FILE.part ------------------------------------------------------------------------------- */
 
 struct part {
     char name[TUNE_PATH];
@@ -89,7 +92,8 @@ struct part {
 
 static const char part_head[] = "# collopt-tune: ";
 
-/* The answers to the same command before, as far as there are cells for them; false, after a message: they are of another one. */
+/* The answers to the same command before, as far as there are cells for them; false, after a
+ * message: they are of another one. */
 static bool read_part(const struct part *part, struct tune_cells *all, const char *key)
 {
     FILE *file = fopen(part->name, "r");
@@ -105,13 +109,16 @@ static bool read_part(const struct part *part, struct tune_cells *all, const cha
             break;              /* cut short */
         line[strcspn(line, "\n")] = '\0';
         if (n++ == 0)
-            same = strncmp(line, part_head, sizeof part_head - 1) == 0 && strcmp(line + sizeof part_head - 1, key) == 0;
+            same = strncmp(line, part_head, sizeof part_head - 1) == 0
+                && strcmp(line + sizeof part_head - 1, key) == 0;
         else
             tune_take_answer(all, line);
     }
     if (!same)
-        tune_say("%s is of another command: %s; give that again, or remove the file", part->name,
-                 line + (strncmp(line, part_head, sizeof part_head - 1) == 0 ? sizeof part_head - 1 : 0));
+        tune_say(
+            "%s is of another command: %s; give that again, or remove the file", part->name,
+            line
+                + (strncmp(line, part_head, sizeof part_head - 1) == 0 ? sizeof part_head - 1 : 0));
     free(line);
     fclose(file);
     return same;
@@ -143,7 +150,7 @@ static void close_part(struct part *part)
     fclose(part->file);
 }
 
-/* ---- the job begins ------------------------------------------------------------------------------------------------- */
+/* ---- the job begins -------------------------------------------------------------------------- */
 
 static void *number_nodes(const char *leaders, int ranks, int *nodes)
 {
@@ -204,9 +211,11 @@ static bool hear(struct tune_job *job, struct tune_machine *m, char version[32],
 
         if (strncmp(answer, "about MPI: ", 11) == 0)
             m->mpi = collopt_mpi_of(answer + 11);
-        if (strncmp(answer, "about ", 6) == 0 && m->abouts < (int)(sizeof m->about / sizeof *m->about))
+        if (strncmp(answer, "about ", 6) == 0
+            && m->abouts < (int)(sizeof m->about / sizeof *m->about))
             snprintf(m->about[m->abouts++], sizeof m->about[0], "%s", answer + 6);
-        if (sscanf(answer, "ready %31s %d %d %d %n", version, loaded, &m->ranks, &crowded, &n) == 4 && n > 0 && m->ranks > 0) {
+        if (sscanf(answer, "ready %31s %d %d %d %n", version, loaded, &m->ranks, &crowded, &n) == 4
+            && n > 0 && m->ranks > 0) {
             set_topology(m, answer + n, crowded);
             return true;
         }
@@ -214,16 +223,20 @@ static bool hear(struct tune_job *job, struct tune_machine *m, char version[32],
     return false;
 }
 
-static bool as_it_should_be(const struct tune_machine *m, const char *version, int loaded, const char *program,
-                            const char *launcher)
+static bool as_it_should_be(const struct tune_machine *m, const char *version, int loaded,
+                            const char *program, const char *launcher)
 {
     if (strcmp(version, VERSION) != 0)
         tune_say("%s is of collopt %s, and this is %s", program, version, VERSION);
     else if (m->ranks == 1)
-        tune_say("every rank finds itself alone: %s starts one only, or belongs to another MPI than %s; --mpi openmpi or "
-                 "--mpi mpich says which it is", launcher, program);
+        tune_say("every rank finds itself alone: %s starts one only, or belongs to another MPI "
+                 "than %s; --mpi openmpi or "
+                 "--mpi mpich says which it is",
+                 launcher, program);
     else if (!loaded)
-        tune_say("collopt is not loaded in the ranks: %s does not start them by \"env LD_PRELOAD=...\" as it should", launcher);
+        tune_say("collopt is not loaded in the ranks: %s does not start them by \"env "
+                 "LD_PRELOAD=...\" as it should",
+                 launcher);
     else
         return true;
     return false;
@@ -242,7 +255,8 @@ int tune_begin(struct tune_job *job, struct tune_machine *m, const struct tune_o
         if (hear(job, m, version, &loaded)) {
             bool last = i + 1 == n;
 
-            if ((m->ranks > 1 || last) && as_it_should_be(m, version, loaded, program[i], o->word[0]))
+            if ((m->ranks > 1 || last)
+                && as_it_should_be(m, version, loaded, program[i], o->word[0]))
                 return 0;
             tune_job_end(job, true);
             if (m->ranks > 1 || last)
@@ -251,8 +265,8 @@ int tune_begin(struct tune_job *job, struct tune_machine *m, const struct tune_o
             status = tune_job_end(job, interrupted);
             if (interrupted || i + 1 == n) {
                 if (!interrupted)
-                    tune_say("the job ended before it measured anything, with status %d: %s ... %s", status, o->word[0],
-                             program[i]);
+                    tune_say("the job ended before it measured anything, with status %d: %s ... %s",
+                             status, o->word[0], program[i]);
                 return interrupted ? TUNE_INTERRUPTED : TUNE_FAILED;
             }
         }
@@ -277,7 +291,7 @@ bool tune_interrupted(void)
     return interrupted != 0;
 }
 
-/* ---- progress ------------------------------------------------------------------------------------------------------- */
+/* ---- progress -------------------------------------------------------------------------------- */
 
 struct course {
     const char *what;           /* is counted: cells, looks */
@@ -289,7 +303,8 @@ struct course {
 
 static void show(struct course *c, enum tune_progress how, bool last)
 {
-    double now = tune_now(), left = c->done ? (now - c->start) / c->done * (c->open - c->done) : c->end - now;
+    double now = tune_now(),
+           left = c->done ? (now - c->start) / c->done * (c->open - c->done) : c->end - now;
     bool bar = how == TUNE_BAR || (how == TUNE_AUTO && isatty(STDERR_FILENO));
     int all = c->cells, done = all - c->open + c->done;
     char line[BAR + 1];
@@ -303,14 +318,15 @@ static void show(struct course *c, enum tune_progress how, bool last)
         line[i] = i < done * BAR / (all ? all : 1) ? '#' : '.';
     line[BAR] = '\0';
     if (bar)
-        fprintf(stderr, "\r[%s] %d of %d %s, %.0f s left   %s", line, done, all, c->what, left, last ? "\n" : "");
+        fprintf(stderr, "\r[%s] %d of %d %s, %.0f s left   %s", line, done, all, c->what, left,
+                last ? "\n" : "");
     else
         fprintf(stderr, "collopt-tune: %d of %d %s, %.0f s left\n", done, all, c->what, left);
     bar_shown = bar && !last;
     fflush(stderr);
 }
 
-/* ---- what messages cost --------------------------------------------------------------------------------------------- */
+/* ---- what messages cost ---------------------------------------------------------------------- */
 
 static void keep(struct part *part, const char *answer)
 {
@@ -319,7 +335,8 @@ static void keep(struct part *part, const char *answer)
 }
 
 /* Where ranks have to wait for processors messages cost anything.  False: the job ended. */
-static bool measure_machine(struct tune_job *job, struct tune_cells *all, double seconds, struct part *part)
+static bool measure_machine(struct tune_job *job, struct tune_cells *all, double seconds,
+                            struct part *part)
 {
     struct tune_machine *m = &all->machine;
     const char *answer;
@@ -334,7 +351,8 @@ static bool measure_machine(struct tune_job *job, struct tune_cells *all, double
         alarm(0);
         if (!m->costs.complete) {
             if (!interrupted)
-                tune_say("the job %s while it measured what messages cost", silent ? "gave no answer for ten minutes" : "ended");
+                tune_say("the job %s while it measured what messages cost",
+                         silent ? "gave no answer for ten minutes" : "ended");
             return false;
         }
     }
@@ -342,9 +360,10 @@ static bool measure_machine(struct tune_job *job, struct tune_cells *all, double
     return true;
 }
 
-/* ---- cells ---------------------------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
-/* The lower end of the best interval so far, the host's being 1: what stays below it is given up. */
+/* The lower end of the best interval so far, the host's being 1: what stays below it is given
+ * up. */
 static double to_beat(const struct tune_cell *c)
 {
     double most = 1;
@@ -360,20 +379,22 @@ static void tell_wrong(const struct tune_cell *c, const char *name, const char *
     bool host = strstr(answer, " WRONG-HOST");
 
     if (strstr(answer, " WRONG"))
-        tune_say("WRONG result %s: %s, %s, %zu bytes, algorithm %s%s", host ? "of the MPI library alone" : "with collopt",
-                 collopt_collective_names[c->collective], tune_operations[c->operation].name, c->bytes, name,
-                 host ? "" : "; no rule will name it here");
+        tune_say("WRONG result %s: %s, %s, %zu bytes, algorithm %s%s",
+                 host ? "of the MPI library alone" : "with collopt",
+                 collopt_collective_names[c->collective], tune_operations[c->operation].name,
+                 c->bytes, name, host ? "" : "; no rule will name it here");
 }
 
 /* False: there was no answer. */
-static bool measure_one(struct tune_job *job, struct tune_cells *all, const struct tune_cell *c, const char *name, double seconds,
-                        struct part *part)
+static bool measure_one(struct tune_job *job, struct tune_cells *all, const struct tune_cell *c,
+                        const char *name, double seconds, struct part *part)
 {
     const char *answer;
     char question[512];
 
-    snprintf(question, sizeof question, "cell %s %s double %zu %s %.6f %.4f", collopt_collective_names[c->collective],
-             tune_operations[c->operation].name, c->bytes, name, seconds, to_beat(c));
+    snprintf(question, sizeof question, "cell %s %s double %zu %s %.6f %.4f",
+             collopt_collective_names[c->collective], tune_operations[c->operation].name, c->bytes,
+             name, seconds, to_beat(c));
     answer = tune_ask(job, question);
     if (!answer || !tune_take_answer(all, answer))
         return false;
@@ -385,19 +406,24 @@ static bool measure_one(struct tune_job *job, struct tune_cells *all, const stru
 /* Whatever was wrong, it shall not stop the same command again at the same place. */
 static void give_up(const struct tune_cell *c, const char *name, struct part *part)
 {
-    const char *collective = collopt_collective_names[c->collective], *operation = tune_operations[c->operation].name;
+    const char *collective = collopt_collective_names[c->collective],
+               *operation = tune_operations[c->operation].name;
 
     fprintf(part->file, "none %s %s %zu %s\n", collective, operation, c->bytes, name);
-    tune_say("the job %s while it measured %s, %s, %zu bytes, algorithm %s; the same command goes on with the rest, without that",
-             silent ? "gave no answer for ten minutes" : "ended", collective, operation, c->bytes, name);
+    tune_say("the job %s while it measured %s, %s, %zu bytes, algorithm %s; the same command goes "
+             "on with the rest, without that",
+             silent ? "gave no answer for ten minutes" : "ended", collective, operation, c->bytes,
+             name);
 }
 
-static bool measure_open(struct tune_job *job, struct tune_cells *all, struct tune_cell *c, double each, struct part *part)
+static bool measure_open(struct tune_job *job, struct tune_cells *all, struct tune_cell *c,
+                         double each, struct part *part)
 {
     for (int i = 0; i < c->candidates; i++) {
         if (c->candidate[i].state != TUNE_OPEN)
             continue;
-        if (!measure_one(job, all, c, c->candidate[i].name, each < one_second ? each : one_second, part)) {
+        if (!measure_one(job, all, c, c->candidate[i].name, each < one_second ? each : one_second,
+                         part)) {
             if (!interrupted)
                 give_up(c, c->candidate[i].name, part);
             return false;
@@ -408,13 +434,14 @@ static bool measure_open(struct tune_job *job, struct tune_cells *all, struct tu
     return true;
 }
 
-/* What is left of the time is shared by the cells that are left, and a cell's share by its candidates.  Half of it is for the
- * pairs: slow ones take more, and there are the first calls. */
-static bool measure_cell(struct tune_job *job, struct tune_cells *all, struct tune_cell *c, struct course *course,
-                         struct part *part)
+/* What is left of the time is shared by the cells that are left, and a cell's share by its
+ * candidates.  Half of it is for the pairs: slow ones take more, and there are the first calls. */
+static bool measure_cell(struct tune_job *job, struct tune_cells *all, struct tune_cell *c,
+                         struct course *course, struct part *part)
 {
     enum { VARIANTS = 2 };
-    double share = (course->end - tune_now()) / (course->open - course->done), each = share / (c->candidates + VARIANTS) / 2;
+    double share = (course->end - tune_now()) / (course->open - course->done),
+           each = share / (c->candidates + VARIANTS) / 2;
 
     if (!measure_open(job, all, c, each, part))
         return false;
@@ -422,7 +449,8 @@ static bool measure_cell(struct tune_job *job, struct tune_cells *all, struct tu
     return measure_open(job, all, c, each, part);
 }
 
-/* In an order in which collectives and sizes are mixed, always the same one: should the time not suffice, all get their part. */
+/* In an order in which collectives and sizes are mixed, always the same one: should the time not
+ * suffice, all get their part. */
 static int *mixed(int n)
 {
     int *order = tune_must(calloc((size_t)n + 1, sizeof *order));
@@ -442,7 +470,8 @@ static int *mixed(int n)
 }
 
 /* A longer look at cells of which one cannot tell yet whether the host is beaten; once at each. */
-static bool look_again(struct tune_job *job, struct tune_cells *all, const int *order, double end, struct part *part)
+static bool look_again(struct tune_job *job, struct tune_cells *all, const int *order, double end,
+                       struct part *part)
 {
     int doubtful = 0;
     bool well = true;
@@ -463,21 +492,28 @@ static bool look_again(struct tune_job *job, struct tune_cells *all, const int *
 }
 
 /* At all that may be the fastest, at other times than before, until each had so many LOOKS. */
-static bool look_anew(struct tune_job *job, struct tune_cells *all, const int *order, const struct tune_options *o, int looks,
-                      double end, struct part *part)
+static bool look_anew(struct tune_job *job, struct tune_cells *all, const int *order,
+                      const struct tune_options *o, int looks, double end, struct part *part)
 {
     double start = tune_now();
     int open = tune_looks_open(all, looks);
-    struct course course = { .what = "further looks", .cells = open, .open = open, .start = start, .end = end, .shown = start };
+    struct course course = { .what = "further looks",
+                             .cells = open,
+                             .open = open,
+                             .start = start,
+                             .end = end,
+                             .shown = start };
     const struct tune_candidate *k;
     bool well = true;
 
     for (int i = 0; i < all->n; i++)
-        while (well && !interrupted && tune_now() < end && (k = tune_contender(&all->cell[order[i]], looks))) {
+        while (well && !interrupted && tune_now() < end
+               && (k = tune_contender(&all->cell[order[i]], looks))) {
             double each = (end - tune_now()) / (open > course.done ? open - course.done : 1);
 
             show(&course, o->progress, false);
-            well = measure_one(job, all, &all->cell[order[i]], k->name, each < one_second ? each : one_second, part);
+            well = measure_one(job, all, &all->cell[order[i]], k->name,
+                               each < one_second ? each : one_second, part);
             course.done++;
         }
     if (open)
@@ -486,11 +522,15 @@ static bool look_anew(struct tune_job *job, struct tune_cells *all, const int *o
 }
 
 /* All that is open, as far as the time goes; one cell at least. */
-static bool measure_cells(struct tune_job *job, struct tune_cells *all, const int *order, const struct tune_options *o,
-                          double end, struct part *part)
+static bool measure_cells(struct tune_job *job, struct tune_cells *all, const int *order,
+                          const struct tune_options *o, double end, struct part *part)
 {
     double start = tune_now();
-    struct course course = { .what = "cells", .cells = all->n, .start = start, .end = end, .shown = start };
+    struct course course = { .what = "cells",
+                             .cells = all->n,
+                             .start = start,
+                             .end = end,
+                             .shown = start };
     bool well = true;
 
     for (int i = 0; i < all->n; i++)
@@ -509,8 +549,8 @@ static bool measure_cells(struct tune_job *job, struct tune_cells *all, const in
 }
 
 /* More algorithms, and further looks.  Should the job end, there is what was measured before. */
-static void use_time_left(struct tune_job *job, struct tune_cells *all, const int *order, const struct tune_options *o,
-                          double end, struct part *part)
+static void use_time_left(struct tune_job *job, struct tune_cells *all, const int *order,
+                          const struct tune_options *o, double end, struct part *part)
 {
     bool well = true;
 
@@ -530,7 +570,8 @@ static bool any_open(const struct tune_cells *all)
     return false;
 }
 
-static bool measure_all(struct tune_job *job, struct tune_cells *all, const struct tune_options *o, struct part *part, double end)
+static bool measure_all(struct tune_job *job, struct tune_cells *all, const struct tune_options *o,
+                        struct part *part, double end)
 {
     int *order = mixed(all->n);
     bool well = measure_cells(job, all, order, o, end, part);
@@ -560,7 +601,8 @@ int tune_measure(struct tune_cells *all, const struct tune_options *o, const cha
         end = tune_now() + o->seconds;
         read_part(&part, all, key);
         begin_part(&part, key);
-        well = measure_machine(&job, all, o->seconds / 10 < few_seconds ? o->seconds / 10 : few_seconds, &part);
+        well = measure_machine(
+            &job, all, o->seconds / 10 < few_seconds ? o->seconds / 10 : few_seconds, &part);
         if (well) {
             tune_make_cells(all, o);
             read_part(&part, all, key);

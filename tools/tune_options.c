@@ -1,5 +1,5 @@
-/* The command line of collopt-tune.  Its own options may stand before the launcher or, with launchers that have none of the same
- * name, among the launcher's words. */
+/* The command line of collopt-tune.  Its own options may stand before the launcher or, with
+ * launchers that have none of the same name, among the launcher's words. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -16,10 +16,14 @@ enum { MOST_RANKS = 1 << 24 };
 enum { FACTOR = 4 };            /* of a range of sizes: 8:64M is 8, 32, 128, ... */
 
 const struct tune_operation tune_operations[TUNE_OPERATIONS] = {
-    { "sum", 8, true, false, "commutative" }, { "prod", 8, true, false, "commutative" },
-    { "user", 8, true, false, "commutative" }, { "noncommutative", 8, false, false, "noncommutative" },
-    { "min", 8, true, true, "exact" }, { "max", 8, true, true, "exact" },
-    { "maxloc", 12, true, true, "exact" }, { "minloc", 12, true, true, "exact" },
+    { "sum", 8, true, false, "commutative" },
+    { "prod", 8, true, false, "commutative" },
+    { "user", 8, true, false, "commutative" },
+    { "noncommutative", 8, false, false, "noncommutative" },
+    { "min", 8, true, true, "exact" },
+    { "max", 8, true, true, "exact" },
+    { "maxloc", 12, true, true, "exact" },
+    { "minloc", 12, true, true, "exact" },
 };
 
 static const char *operation_name(int i)
@@ -32,9 +36,10 @@ static const char *collective_name(int i)
     return collopt_collective_names[i];
 }
 
-/* ---- values ---------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
-static bool name_one(const char *option, const char *word, int n, const char *(*name)(int), bool *chosen)
+static bool name_one(const char *option, const char *word, int n, const char *(*name)(int),
+                     bool *chosen)
 {
     char right[300] = "all";
 
@@ -51,14 +56,16 @@ static bool name_one(const char *option, const char *word, int n, const char *(*
     return false;
 }
 
-static bool name_list(const char *option, const char *list, int n, const char *(*name)(int), bool *chosen)
+static bool name_list(const char *option, const char *list, int n, const char *(*name)(int),
+                      bool *chosen)
 {
     char *copy = tune_must(strdup(list)), *rest, *word = strtok_r(copy, ",", &rest);
     bool right = word != NULL;
 
     memset(chosen, 0, (size_t)n * sizeof *chosen);
     if (!word)
-        tune_say("%s: an empty list; give names separated by commas, such as %s,%s", option, name(0), name(1));
+        tune_say("%s: an empty list; give names separated by commas, such as %s,%s", option,
+                 name(0), name(1));
     for (; word && right; word = strtok_r(NULL, ",", &rest))
         right = name_one(option, word, n, name, chosen);
     free(copy);
@@ -85,7 +92,8 @@ static bool size_word(struct tune_options *o, char *word)
     if (!collopt_parse_size(word, &from) || from == 0 || from > SIZE_MAX / 2)
         return false;
     to = from;
-    if ((colon && !collopt_parse_size(colon + 1, &to)) || (second && !collopt_parse_size(second + 1, &factor)))
+    if ((colon && !collopt_parse_size(colon + 1, &to))
+        || (second && !collopt_parse_size(second + 1, &factor)))
         return false;
     if (to < from || factor < 2 || to > SIZE_MAX / 2 / factor)
         return false;
@@ -107,8 +115,10 @@ static bool size_list(struct tune_options *o, const char *list)
     for (; word && right; word = strtok_r(NULL, ",", &rest))
         right = size_word(o, word);
     if (!right)
-        tune_say("--sizes: \"%s\" is not understood; sizes are such as 8 or 64K, ranges such as 8:64M (times %d) or 8:1M:2, "
-                 "%d sizes at most", list, FACTOR, TUNE_SIZES);
+        tune_say("--sizes: \"%s\" is not understood; sizes are such as 8 or 64K, ranges such as "
+                 "8:64M (times %d) or 8:1M:2, "
+                 "%d sizes at most",
+                 list, FACTOR, TUNE_SIZES);
     qsort(o->size, (size_t)o->sizes, sizeof *o->size, by_size);
     for (int i = 0; i < o->sizes; i++)          /* each once */
         if (n == 0 || o->size[i] != o->size[n - 1])
@@ -121,7 +131,10 @@ static bool size_list(struct tune_options *o, const char *list)
 /* "120", "120s", "5m", "1h". */
 static bool time_word(struct tune_options *o, const char *text)
 {
-    static const struct { const char *unit; double seconds; } units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 } };
+    static const struct {
+        const char *unit;
+        double seconds;
+    } units[] = { { "", 1 }, { "s", 1 }, { "m", 60 }, { "h", 3600 } };
     char *end;
     double value = strtod(text, &end);
 
@@ -154,14 +167,15 @@ static bool ranks_word(struct tune_options *o, const char *text)
     int n = 0;
 
     for (o->rankses = 0; word && right; word = strtok_r(NULL, ",", &rest)) {
-        right = o->rankses < TUNE_RANKS && collopt_parse_size(word, &o->ranks[o->rankses]) && o->ranks[o->rankses] >= 2
-            && o->ranks[o->rankses] <= MOST_RANKS;
+        right = o->rankses < TUNE_RANKS && collopt_parse_size(word, &o->ranks[o->rankses])
+            && o->ranks[o->rankses] >= 2 && o->ranks[o->rankses] <= MOST_RANKS;
         o->rankses += right;
     }
     free(copy);
     if (!right) {
-        tune_say("--ranks: \"%s\" is not understood; it takes numbers from 2 on, such as 2,4,8, %d of them at most", text,
-                 TUNE_RANKS);
+        tune_say("--ranks: \"%s\" is not understood; it takes numbers from 2 on, such as 2,4,8, %d "
+                 "of them at most",
+                 text, TUNE_RANKS);
         return false;
     }
     qsort(o->ranks, (size_t)o->rankses, sizeof *o->ranks, by_size);
@@ -219,7 +233,9 @@ static bool picture_word(struct tune_options *o, const char *text)
     o->picture = text;
     if (ending && (strcmp(ending, ".svg") == 0 || strcmp(ending, ".png") == 0))
         return true;
-    tune_say("--picture: \"%s\" ends neither with .svg nor with .png, which is how the format is chosen", text);
+    tune_say(
+        "--picture: \"%s\" ends neither with .svg nor with .png, which is how the format is chosen",
+        text);
     return false;
 }
 
@@ -239,15 +255,24 @@ static bool operations_word(struct tune_options *o, const char *text)
     return name_list("--ops", text, TUNE_OPERATIONS, operation_name, o->operation);
 }
 
-/* ---- the command line ------------------------------------------------------------------------------------------ */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
     bool (*take)(struct tune_options *o, const char *value);
 } valued[] = {
-    { "-o", output_word }, { "--machine", machine_word }, { "--collectives", collectives_word }, { "--ops", operations_word },
-    { "--sizes", size_list }, { "--time", time_word }, { "--candidates", candidates_word }, { "--mpi", mpi_word },
-    { "--program", program_word }, { "--progress", progress_word }, { "--picture", picture_word }, { "--ranks", ranks_word },
+    { "-o", output_word },
+    { "--machine", machine_word },
+    { "--collectives", collectives_word },
+    { "--ops", operations_word },
+    { "--sizes", size_list },
+    { "--time", time_word },
+    { "--candidates", candidates_word },
+    { "--mpi", mpi_word },
+    { "--program", program_word },
+    { "--progress", progress_word },
+    { "--picture", picture_word },
+    { "--ranks", ranks_word },
 };
 enum { VALUED = sizeof valued / sizeof *valued };
 
@@ -258,16 +283,20 @@ static int option_number(const char *word, const char **value)
 
     *value = word[n] && word[1] == '-' ? word + n + 1 : NULL;
     for (int i = 0; i < VALUED; i++)
-        if (strlen(valued[i].name) == n && strncmp(word, valued[i].name, n) == 0 && (*value || !word[n]))
+        if (strlen(valued[i].name) == n && strncmp(word, valued[i].name, n) == 0
+            && (*value || !word[n]))
             return i;
     return -1;
 }
 
 static bool flag(struct tune_options *o, const char *word)
 {
-    bool *which = strcmp(word, "--check") == 0 ? &o->check : strcmp(word, "--help") == 0 ? &o->help
-        : strcmp(word, "--json") == 0 ? &o->json
-        : strcmp(word, "--version") == 0 ? &o->version : strcmp(word, "--verify") == 0 ? &o->verify : NULL;
+    bool *which = strcmp(word, "--check") == 0 ? &o->check
+        : strcmp(word, "--help") == 0          ? &o->help
+        : strcmp(word, "--json") == 0          ? &o->json
+        : strcmp(word, "--version") == 0       ? &o->version
+        : strcmp(word, "--verify") == 0        ? &o->verify
+                                               : NULL;
 
     if (which)
         *which = true;
@@ -326,17 +355,21 @@ static bool complete(struct tune_options *o)
     }
     if (!o->check && !o->output) {
         tune_say("-o FILE is missing: where the rules go%s",
-                 leaves_room(o->word[0]) ? "" : "; it must stand before the launcher, whose own options follow it");
+                 leaves_room(o->word[0])
+                     ? ""
+                     : "; it must stand before the launcher, whose own options follow it");
         return false;
     }
     if (!o->check && o->rankses && !has_number(o)) {
-        tune_say("--ranks: no word of the launcher has %%n, where the number of ranks is to stand, as in mpirun -n %%n");
+        tune_say("--ranks: no word of the launcher has %%n, where the number of ranks is to stand, "
+                 "as in mpirun -n %%n");
         return false;
     }
     if (!o->check && !o->machine)
         o->machine = tune_beside(o->output);
     if (!o->check && strcmp(o->machine, o->output) == 0) {
-        tune_say("--machine and -o are both %s; rules and what messages cost go into two files", o->output);
+        tune_say("--machine and -o are both %s; rules and what messages cost go into two files",
+                 o->output);
         return false;
     }
     return true;

@@ -1,4 +1,5 @@
-/* A heat map of what was chosen: a row for each collective and kind of operation, a column for each size, the ratio as colour. */
+/* A heat map of what was chosen: a row for each collective and kind of operation, a column for each
+ * size, the ratio as colour. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -61,7 +62,8 @@ static void axes(const struct tune_series *list, int n, const struct tune_option
     }
     fputs(")\nset ytics (", to);
     for (int i = 0; i < n; i++)
-        fprintf(to, "%s'%s, %s' %d", i ? ", " : "", collopt_collective_names[list[i].collective], list[i].kind, n - 1 - i);
+        fprintf(to, "%s'%s, %s' %d", i ? ", " : "", collopt_collective_names[list[i].collective],
+                list[i].kind, n - 1 - i);
     fputs(") noenhanced\n", to);
 }
 
@@ -73,22 +75,29 @@ static void script(const struct tune_cells *all, const struct tune_options *o, F
     int n;
 
     list = tune_series(all, o, &n);
-    snprintf(title, sizeof title, "time of the MPI library / time of collopt: %d ranks on %d node%s; %s", m->ranks, m->nodes,
-             m->nodes == 1 ? "" : "s", m->abouts ? m->about[0] : "");
-    fprintf(to, "# made by collopt-tune\nset terminal %s size %d,%d background 'white'\nset output ",
-            strcmp(strrchr(o->picture, '.'), ".svg") == 0 ? "svg" : "pngcairo", 330 + 60 * o->sizes, 130 + 30 * n);
+    snprintf(title, sizeof title,
+             "time of the MPI library / time of collopt: %d ranks on %d node%s; %s", m->ranks,
+             m->nodes, m->nodes == 1 ? "" : "s", m->abouts ? m->about[0] : "");
+    fprintf(to,
+            "# made by collopt-tune\nset terminal %s size %d,%d background 'white'\nset output ",
+            strcmp(strrchr(o->picture, '.'), ".svg") == 0 ? "svg" : "pngcairo", 330 + 60 * o->sizes,
+            130 + 30 * n);
     quoted(o->picture, to);
     fputs("\nset title ", to);
     quoted(title, to);
-    fputs(" noenhanced font ',10'\nset xlabel 'bytes'\nunset key\nset tics scale 0\n"
-          "set object rectangle from graph 0,0 to graph 1,1 behind fillcolor '#eeeeee' linewidth 0\n"
-          "set palette defined (-1 '#4575b4', 0 '#ffffff', 1 '#fee090', 3 '#d73027')\n"
-          "set cbrange [-1:3]\nset cbtics ('0.5' -1, '1' 0, '2' 1, '4' 2, '8' 3)\n", to);
+    fputs(
+        " noenhanced font ',10'\nset xlabel 'bytes'\nunset key\nset tics scale 0\n"
+        "set object rectangle from graph 0,0 to graph 1,1 behind fillcolor '#eeeeee' linewidth 0\n"
+        "set palette defined (-1 '#4575b4', 0 '#ffffff', 1 '#fee090', 3 '#d73027')\n"
+        "set cbrange [-1:3]\nset cbtics ('0.5' -1, '1' 0, '2' 1, '4' 2, '8' 3)\n",
+        to);
     cells(list, n, o, to);
     axes(list, n, o, to);
     if (n > 0)
-        fputs("plot $cells using 1:2:(0.5):(0.5):3 with boxxyerror fillstyle solid noborder linecolor palette, \\\n"
-              "    $cells using 1:2:4 with labels font ',8'\n", to);
+        fputs("plot $cells using 1:2:(0.5):(0.5):3 with boxxyerror fillstyle solid noborder "
+              "linecolor palette, \\\n"
+              "    $cells using 1:2:4 with labels font ',8'\n",
+              to);
     free(list);
 }
 
@@ -100,7 +109,8 @@ static bool run_gnuplot(const char *name, const char *picture)
     pid_t child;
 
     if (posix_spawnp(&child, "gnuplot", NULL, NULL, arguments, environ) != 0) {
-        tune_say("gnuplot is not installed here, so there is no picture yet: gnuplot %s makes %s", name, picture);
+        tune_say("gnuplot is not installed here, so there is no picture yet: gnuplot %s makes %s",
+                 name, picture);
         return true;
     }
     if (waitpid(child, &status, 0) != child || status != 0) {
@@ -121,7 +131,8 @@ bool tune_draw(const struct tune_cells *all, const struct tune_options *o)
         return true;
     while (all->next)
         all = all->next;
-    snprintf(name, sizeof name, "%.*s.gp", (int)(strrchr(o->picture, '.') - o->picture), o->picture);
+    snprintf(name, sizeof name, "%.*s.gp", (int)(strrchr(o->picture, '.') - o->picture),
+             o->picture);
     to = fopen(name, "w");
     if (to) {
         script(all, o, to);

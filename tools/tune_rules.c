@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-/* ---- lines ---------------------------------------------------------------------------------------------------------- */
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static void remark(const struct tune_point *p, bool first, FILE *to)
 {
@@ -25,12 +25,14 @@ static void remark(const struct tune_point *p, bool first, FILE *to)
     if (!*c->name)
         fprintf(to, "%s nothing to choose from at %s", first ? "  #" : ",", size);
     else
-        fprintf(to, "%s %s%s%.2fx (%.2f-%.2f)%s at %s", first ? "  #" : ",", host ? c->name : "", host ? " " : "", c->ratio,
-                c->low, c->high, first ? " of the host" : "", size);
+        fprintf(to, "%s %s%s%.2fx (%.2f-%.2f)%s at %s", first ? "  #" : ",", host ? c->name : "",
+                host ? " " : "", c->ratio, c->low, c->high, first ? " of the host" : "", size);
 }
 
-/* SEVERAL numbers of ranks were measured: then one node stands for any number of ranks on it, several for several. */
-static void write_series(const struct tune_series *s, const struct tune_machine *m, bool several, FILE *to)
+/* SEVERAL numbers of ranks were measured: then one node stands for any number of ranks on it,
+ * several for several. */
+static void write_series(const struct tune_series *s, const struct tune_machine *m, bool several,
+                         FILE *to)
 {
     for (int from = 0; from < s->points; from = s->point[from].last + 1) {
         int last = s->point[from].last;
@@ -44,8 +46,8 @@ static void write_series(const struct tune_series *s, const struct tune_machine 
             snprintf(nodes, sizeof nodes, "%d", m->nodes);
         if (m->nodes > 1 || !several)
             snprintf(ppn, sizeof ppn, "%d", m->largest);
-        fprintf(to, "%-20s %6s %6s %5s %-10s %-14s %-20s", collopt_collective_names[s->collective], ranks, nodes, ppn, range,
-                s->kind, s->point[from].chosen.name);
+        fprintf(to, "%-20s %6s %6s %5s %-10s %-14s %-20s", collopt_collective_names[s->collective],
+                ranks, nodes, ppn, range, s->kind, s->point[from].chosen.name);
         for (int i = from; i <= last; i++)
             remark(&s->point[i], i == from, to);
         fputc('\n', to);
@@ -93,26 +95,36 @@ int tune_cells_of(const struct tune_cells *all)
     return n;
 }
 
-static void write_head(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command, FILE *to)
+static void write_head(const struct tune_cells *all, const struct tune_options *o,
+                       const struct tune_command *command, FILE *to)
 {
     fprintf(to, "# Rules for collopt, COLLOPT_RULES=%s; ", o->output);
     tune_write_origin(&all->machine, command, to);
     for (const struct tune_cells *a = all->next; a; a = a->next)
         fprintf(to, "# %s\n", a->machine.abouts > 1 ? a->machine.about[1] : "");
     if (tune_not_measured(all))
-        fprintf(to, "# %d of %d cells were not measured: the time was up\n", tune_not_measured(all), tune_cells_of(all));
+        fprintf(to, "# %d of %d cells were not measured: the time was up\n", tune_not_measured(all),
+                tune_cells_of(all));
     if (all->next)
-        fputs("# Numbers of ranks between those that were measured go by the nearer one, by ratio.\n", to);
-    fputs("# How to read this: a call that a line matches is run by the algorithm at its end; the first line counts.\n"
-          "# Behind # is what was measured: \"1.42x (1.38-1.47) of the host at 4K\" would be 1.42 times as fast as the MPI\n"
-          "# library's own at 4 KiB, from 1.38 to 1.47 with 95% confidence.  Algorithm host is the MPI library's own: there\n"
-          "# nothing was faster by more than the noise, and the best that there was is told.  The last line leaves what was\n"
+        fputs(
+            "# Numbers of ranks between those that were measured go by the nearer one, by ratio.\n",
+            to);
+    fputs("# How to read this: a call that a line matches is run by the algorithm at its end; the "
+          "first line counts.\n"
+          "# Behind # is what was measured: \"1.42x (1.38-1.47) of the host at 4K\" would be 1.42 "
+          "times as fast as the MPI\n"
+          "# library's own at 4 KiB, from 1.38 to 1.47 with 95% confidence.  Algorithm host is the "
+          "MPI library's own: there\n"
+          "# nothing was faster by more than the noise, and the best that there was is told.  The "
+          "last line leaves what was\n"
           "# not measured to collopt's own choice.\n"
           "#\n"
-          "# collective          ranks  nodes   ppn bytes      op             algorithm\n", to);
+          "# collective          ranks  nodes   ppn bytes      op             algorithm\n",
+          to);
 }
 
-static void write_all(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command, FILE *to)
+static void write_all(const struct tune_cells *all, const struct tune_options *o,
+                      const struct tune_command *command, FILE *to)
 {
     write_head(all, o, command, to);
     for (const struct tune_cells *a = all; a; a = a->next) {
@@ -126,7 +138,7 @@ static void write_all(const struct tune_cells *all, const struct tune_options *o
     fputs("*                         *      *     * *          *              auto\n", to);
 }
 
-/* ---- the file ------------------------------------------------------------------------------------------------------- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static void tell(void *file, int line, const char *sentence)
 {
@@ -143,7 +155,8 @@ static bool check(char *file)
     return right;
 }
 
-bool tune_write_rules(const struct tune_cells *all, const struct tune_options *o, const struct tune_command *command)
+bool tune_write_rules(const struct tune_cells *all, const struct tune_options *o,
+                      const struct tune_command *command)
 {
     char fresh[TUNE_PATH];
     FILE *to;

@@ -1,9 +1,10 @@
 /* From measured cells to choices.
  *
- * Every size that was asked for stands for the sizes around it, as far as the geometric middle to its neighbours.
- * At each size some choices are as good as any: the fastest algorithm, and those that are hardly slower and whose intervals
- * overlap with its; or the host's own collective alone, where no interval is above 1.  Sizes go into one range as long as one
- * choice is good for all of them, from the smallest on, which gives as few ranges as there can be. */
+ * Every size that was asked for stands for the sizes around it, as far as the geometric middle to
+ * its neighbours. At each size some choices are as good as any: the fastest algorithm, and those
+ * that are hardly slower and whose intervals overlap with its; or the host's own collective alone,
+ * where no interval is above 1.  Sizes go into one range as long as one choice is good for all of
+ * them, from the smallest on, which gives as few ranges as there can be. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -16,27 +17,33 @@
 #include <string.h>
 
 static const double hardly = 0.95;      /* of the best ratio */
-static const size_t tiny = 64;          /* a smallest size up to this stands for all that are smaller */
+/* a smallest size up to this stands for all that are smaller */
+static const size_t tiny = 64;
 
-/* ---- a series: what was measured for one collective and one kind of operation --------------------------------------- */
+/* ---- a series: what was measured for one collective and one kind of operation ---------------- */
 
-static const struct tune_cell *cell_at(const struct tune_cells *all, const struct tune_series *s, size_t bytes, int operation)
+static const struct tune_cell *cell_at(const struct tune_cells *all, const struct tune_series *s,
+                                       size_t bytes, int operation)
 {
     for (int i = 0; i < all->n; i++)
-        if (all->cell[i].collective == s->collective && all->cell[i].operation == operation && all->cell[i].bytes == bytes)
+        if (all->cell[i].collective == s->collective && all->cell[i].operation == operation
+            && all->cell[i].bytes == bytes)
             return &all->cell[i];
     return NULL;
 }
 
-/* Geometric means over the operations of the kind; false: NAME was not measured with one of them. */
-static bool mean(const struct tune_cells *all, const struct tune_series *s, size_t bytes, const char *name,
-                 struct tune_choice *sum)
+/* Geometric means over the operations of the kind; false: NAME was not measured with one of
+ * them. */
+static bool mean(const struct tune_cells *all, const struct tune_series *s, size_t bytes,
+                 const char *name, struct tune_choice *sum)
 {
     double logs[3] = { 0 };
     int n = 0;
 
     for (int o = 0; o < TUNE_OPERATIONS; o++) {
-        const struct tune_cell *c = strcmp(tune_operations[o].kind, s->kind) == 0 ? cell_at(all, s, bytes, o) : NULL;
+        const struct tune_cell *c = strcmp(tune_operations[o].kind, s->kind) == 0
+            ? cell_at(all, s, bytes, o)
+            : NULL;
         const struct tune_candidate *k = NULL;
 
         for (int i = 0; c && i < c->candidates; i++)
@@ -90,7 +97,8 @@ static bool is_cell(const struct tune_cells *all, const struct tune_series *s, s
 }
 
 /* False: nothing was measured there, or not all. */
-static bool take_point(const struct tune_cells *all, const struct tune_series *s, size_t bytes, struct tune_point *p)
+static bool take_point(const struct tune_cells *all, const struct tune_series *s, size_t bytes,
+                       struct tune_point *p)
 {
     const struct tune_cell *first = NULL;
     struct tune_choice built_in;
@@ -99,7 +107,9 @@ static bool take_point(const struct tune_cells *all, const struct tune_series *s
     p->bytes = bytes;
     p->choices = p->good = 0;
     for (int o = 0; o < TUNE_OPERATIONS; o++) {
-        const struct tune_cell *c = strcmp(tune_operations[o].kind, s->kind) == 0 ? cell_at(all, s, bytes, o) : NULL;
+        const struct tune_cell *c = strcmp(tune_operations[o].kind, s->kind) == 0
+            ? cell_at(all, s, bytes, o)
+            : NULL;
 
         if (c && tune_cell_open(c))
             return false;
@@ -121,7 +131,8 @@ static bool take_point(const struct tune_cells *all, const struct tune_series *s
     return first != NULL;
 }
 
-/* Between two sizes in the geometric sense, a power of two if there is one: LEAST or more, but less than MOST. */
+/* Between two sizes in the geometric sense, a power of two if there is one: LEAST or more, but less
+ * than MOST. */
 static size_t middle(double least, double most)
 {
     double power = 1;
@@ -131,7 +142,8 @@ static size_t middle(double least, double most)
     return power < least ? (size_t)least : power >= most ? (size_t)most - 1 : (size_t)power;
 }
 
-/* Size I of those asked for; outside of them, as far from the last one as that from its neighbour. */
+/* Size I of those asked for; outside of them, as far from the last one as that from its
+ * neighbour. */
 static double size_at(const struct tune_options *o, int i)
 {
     int last = o->sizes - 1;
@@ -144,7 +156,8 @@ static double size_at(const struct tune_options *o, int i)
         : (double)o->size[last] * (double)o->size[last] / (double)o->size[last - 1];
 }
 
-static void take_points(const struct tune_cells *all, const struct tune_options *o, struct tune_series *s)
+static void take_points(const struct tune_cells *all, const struct tune_options *o,
+                        struct tune_series *s)
 {
     bool first = true;                  /* nothing shorter is a cell */
 
@@ -152,14 +165,16 @@ static void take_points(const struct tune_cells *all, const struct tune_options 
         struct tune_point *p = &s->point[s->points];
         bool cell = is_cell(all, s, o->size[i]);
 
-        p->least = first && (i > 0 || o->size[0] <= tiny) ? 0 : middle(size_at(o, i - 1), size_at(o, i));
+        p->least = first && (i > 0 || o->size[0] <= tiny)
+            ? 0
+            : middle(size_at(o, i - 1), size_at(o, i));
         p->most = middle(size_at(o, i), size_at(o, i + 1));
         s->points += cell && take_point(all, s, o->size[i], p);
         first = first && !cell;
     }
 }
 
-/* ---- ranges --------------------------------------------------------------------------------------------------------- */
+/* ---- ranges ---------------------------------------------------------------------------------- */
 
 static const struct tune_choice *good_at(const struct tune_point *p, const char *name)
 {
@@ -176,7 +191,8 @@ static int reach(const struct tune_series *s, int from, const char *name, double
     const struct tune_choice *c;
 
     *logs = 0;
-    while (from + n < s->points && (n == 0 || s->point[from + n].least == s->point[from + n - 1].most)
+    while (from + n < s->points
+           && (n == 0 || s->point[from + n].least == s->point[from + n - 1].most)
            && (c = good_at(&s->point[from + n], name))) {
         *logs += log(c->ratio);
         n++;
@@ -184,7 +200,8 @@ static int reach(const struct tune_series *s, int from, const char *name, double
     return n;
 }
 
-/* The choice that is good for most points from FROM on; *POINTS: how many.  Of several the one that is taken without rules. */
+/* The choice that is good for most points from FROM on; *POINTS: how many.  Of several the one that
+ * is taken without rules. */
 static const char *farthest(const struct tune_series *s, int from, int *points)
 {
     const struct tune_point *p = &s->point[from];
@@ -220,7 +237,8 @@ static void take_ranges(struct tune_series *s)
 
 struct tune_series *tune_series(const struct tune_cells *all, const struct tune_options *o, int *n)
 {
-    static const char *const kinds[] = { "exact", "commutative", "noncommutative" };    /* the narrower one first */
+    /* the narrower one first */
+    static const char *const kinds[] = { "exact", "commutative", "noncommutative" };
     enum { KINDS = sizeof kinds / sizeof *kinds };
     struct tune_series *list = tune_must(calloc(COLLOPT_COLLECTIVES * KINDS, sizeof *list));
 

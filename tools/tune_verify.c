@@ -1,6 +1,7 @@
-/* The rules that are about to be written against the choice without them, in pairs in one job: the greatest of several figures
- * with noise is too good, so a rule may be slower than what it replaces.  Where it is, beyond the noise and by more than 5%, what
- * is chosen without rules stays. */
+/* The rules that are about to be written against the choice without them, in pairs in one job: the
+ * greatest of several figures with noise is too good, so a rule may be slower than what it
+ * replaces.  Where it is, beyond the noise and by more than 5%, what is chosen without rules
+ * stays. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -22,9 +23,11 @@ struct verified {
     double logs;
 };
 
-static bool at_point(const struct tune_cell *c, const struct tune_series *s, const struct tune_point *p)
+static bool at_point(const struct tune_cell *c, const struct tune_series *s,
+                     const struct tune_point *p)
 {
-    return c->collective == s->collective && c->bytes == p->bytes && strcmp(tune_operations[c->operation].kind, s->kind) == 0;
+    return c->collective == s->collective && c->bytes == p->bytes
+        && strcmp(tune_operations[c->operation].kind, s->kind) == 0;
 }
 
 static bool differs(const struct tune_point *p)
@@ -34,12 +37,14 @@ static bool differs(const struct tune_point *p)
 
 /* Calls EACH for the cells that have a rule, until it says no. */
 static bool walk(struct tune_cells *all, const struct tune_series *list, int n,
-                 bool (*each)(struct tune_cell *c, const struct tune_point *p, void *data), void *data)
+                 bool (*each)(struct tune_cell *c, const struct tune_point *p, void *data),
+                 void *data)
 {
     for (int i = 0; i < n; i++)
         for (int k = 0; k < list[i].points; k++)
             for (int c = 0; c < all->n; c++)
-                if (at_point(&all->cell[c], &list[i], &list[i].point[k]) && !each(&all->cell[c], &list[i].point[k], data))
+                if (at_point(&all->cell[c], &list[i], &list[i].point[k])
+                    && !each(&all->cell[c], &list[i].point[k], data))
                     return false;
     return true;
 }
@@ -58,7 +63,8 @@ struct asking {
     struct verified sum;
 };
 
-static void judge(struct tune_cell *c, const struct tune_point *p, double ratio, double low, double high, struct asking *a)
+static void judge(struct tune_cell *c, const struct tune_point *p, double ratio, double low,
+                  double high, struct asking *a)
 {
     struct verified *sum = &a->sum;
     char size[24];
@@ -70,9 +76,11 @@ static void judge(struct tune_cell *c, const struct tune_point *p, double ratio,
         return;
     sum->worse++;
     collopt_size_text(c->bytes, size, sizeof size);
-    tune_tell(a->o, "%s, %s, %s: %s is %.2f (%.2f-%.2f) times as fast as %s, the choice without rules, which stays\n",
-              collopt_collective_names[c->collective], tune_operations[c->operation].name, size, p->chosen.name, ratio, low,
-              high, p->plain);
+    tune_tell(a->o,
+              "%s, %s, %s: %s is %.2f (%.2f-%.2f) times as fast as %s, the choice without rules, "
+              "which stays\n",
+              collopt_collective_names[c->collective], tune_operations[c->operation].name, size,
+              p->chosen.name, ratio, low, high, p->plain);
 }
 
 /* A result that is wrong was told when it was measured first. */
@@ -87,12 +95,14 @@ static bool ask(struct tune_cell *c, const struct tune_point *p, void *data)
         a->sum.same++;
         return true;
     }
-    snprintf(question, sizeof question, "verify %s %s double %zu %s %.6f", collopt_collective_names[c->collective],
-             tune_operations[c->operation].name, c->bytes, p->chosen.name, a->seconds);
+    snprintf(question, sizeof question, "verify %s %s double %zu %s %.6f",
+             collopt_collective_names[c->collective], tune_operations[c->operation].name, c->bytes,
+             p->chosen.name, a->seconds);
     answer = tune_ask(a->job, question);
     if (!answer)
         return false;
-    if (sscanf(answer, "verify %*s %*s %*s %*s %lf %lf %lf %*d %31s", &ratio, &low, &high, result) == 4
+    if (sscanf(answer, "verify %*s %*s %*s %*s %lf %lf %lf %*d %31s", &ratio, &low, &high, result)
+            == 4
         && strcmp(result, "correct") == 0 && ratio > 0)
         judge(c, p, ratio, low, high, a);
     return true;
@@ -102,9 +112,13 @@ static void tell(const struct verified *sum, const struct tune_options *o)
 {
     int cells = sum->same + sum->compared;
 
-    tune_tell(o, "verified: %d cell%s, in %d of which the rules differ from the choice without them; there they are %.2f times as "
-           "fast, in all %.2f times (geometric means); slower: %d\n", cells, cells == 1 ? "" : "s", sum->compared,
-           sum->compared ? exp(sum->logs / sum->compared) : 1, cells ? exp(sum->logs / cells) : 1, sum->worse);
+    tune_tell(o,
+              "verified: %d cell%s, in %d of which the rules differ from the choice without them; "
+              "there they are %.2f times as "
+              "fast, in all %.2f times (geometric means); slower: %d\n",
+              cells, cells == 1 ? "" : "s", sum->compared,
+              sum->compared ? exp(sum->logs / sum->compared) : 1,
+              cells ? exp(sum->logs / cells) : 1, sum->worse);
 }
 
 int tune_verify(struct tune_cells *all, const struct tune_options *o)
@@ -127,8 +141,11 @@ int tune_verify(struct tune_cells *all, const struct tune_options *o)
             tune_job_end(&job, !well);
         tell(&a.sum, o);
         if (!well)
-            tune_say("%s", tune_interrupted() ? "interrupted while the rules were verified; the same command does it again"
-                     : "the job ended while the rules were verified");
+            tune_say(
+                "%s",
+                tune_interrupted()
+                    ? "interrupted while the rules were verified; the same command does it again"
+                    : "the job ended while the rules were verified");
         status = well ? 0 : tune_interrupted() ? TUNE_INTERRUPTED : TUNE_FAILED;
     }
     free(list);

@@ -1,4 +1,5 @@
-/* collopt-info --variable: a row of src/settings/settings.c with the paragraphs of doc/manual/variables.md. */
+/* collopt-info --variable: a row of src/settings/settings.c with the paragraphs of
+ * doc/manual/variables.md. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -40,7 +41,8 @@ static const struct collopt_setting_row *row_named(const char *name)
 
     for (int i = 0; i < n; i++)
         if (strcasecmp(rows[i].name, name) == 0
-            || (is_bare(name) && strlen(rows[i].name) >= sizeof prefix && strcasecmp(rows[i].name + sizeof prefix - 1, name) == 0))
+            || (is_bare(name) && strlen(rows[i].name) >= sizeof prefix
+                && strcasecmp(rows[i].name + sizeof prefix - 1, name) == 0))
             return &rows[i];
     return NULL;
 }
@@ -70,8 +72,11 @@ static int unknown(const char *name)
         n++;
     snprintf(whole, sizeof whole, "%s%s", is_bare(name) ? prefix : "", name);
     nearest = collopt_nearest(whole, n, nth_name, NULL);
-    fprintf(stderr, "collopt-info: --variable: there is no variable \"%s\";%s%s%s collopt-info lists them all\n", name,
-            nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : variable_texts[nearest].name, nearest < 0 ? "" : "?");
+    fprintf(stderr,
+            "collopt-info: --variable: there is no variable \"%s\";%s%s%s collopt-info lists them "
+            "all\n",
+            name, nearest < 0 ? "" : " did you mean ",
+            nearest < 0 ? "" : variable_texts[nearest].name, nearest < 0 ? "" : "?");
     return 2;
 }
 

@@ -1,9 +1,10 @@
 /* What a program sees of the nodes that it runs on, and whether its reductions are right there.
  *
- *     nodes [BYTES]           beside the checks, an Allreduce of so many bytes, for those who count what is sent
+ *     nodes [BYTES]           beside the checks, an Allreduce of so many bytes, for those who count
+ *                             what is sent
  *
- * Rank 0 says which ranks share memory and a host name, "h1: 0 1, h2: 2 3"; if collopt is there, how many allreduces ran by
- * which algorithm; and how many results were wrong. */
+ * Rank 0 says which ranks share memory and a host name, "h1: 0 1, h2: 2 3"; if collopt is there,
+ * how many allreduces ran by which algorithm; and how many results were wrong. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,7 @@ enum { MOST = 64, MODULUS = 9973 };
 
 static int rank, ranks, wrong;
 
-/* ---- nodes -------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 static void say_nodes(void)
 {
@@ -41,12 +42,13 @@ static void say_nodes(void)
         printf("\n");
 }
 
-/* ---- results ------------------------------------------------------------------------------------------------ */
+/* ---- results --------------------------------------------------------------------------------- */
 
 static void check(const char *what, int n, int i, int got, int wanted)
 {
     if (got != wanted && wrong++ == 0)
-        printf("rank %d of %d, %s of %d: element %d is %d, not %d\n", rank, ranks, what, n, i, got, wanted);
+        printf("rank %d of %d, %s of %d: element %d is %d, not %d\n", rank, ranks, what, n, i, got,
+               wanted);
 }
 
 static int value(int r, int i)

@@ -1,5 +1,5 @@
-/* Preloaded before collopt: an Allreduce that is wrong in one bit of the last element, on the last rank, where vectors are long.
- * A bench must notice. */
+/* Preloaded before collopt: an Allreduce that is wrong in one bit of the last element, on the last
+ * rank, where vectors are long. A bench must notice. */
 #ifndef _GNU_SOURCE
 # define _GNU_SOURCE 1     /* RTLD_NEXT */
 #endif

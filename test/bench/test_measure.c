@@ -1,5 +1,6 @@
-/* The core of the benches on sides whose times are known: the clock is this test's own, one for each rank, and goes on only while
- * a side is at work, so that what else the machine does cannot be seen. */
+/* The core of the benches on sides whose times are known: the clock is this test's own, one for
+ * each rank, and goes on only while a side is at work, so that what else the machine does cannot be
+ * seen. */
 #include "measure.h"
 
 #include <math.h>
@@ -34,8 +35,10 @@ static void check(int right, const char *what, const struct bench_figures *f)
 {
     if (right)
         return;
-    printf("FAIL: test_measure, rank %d: %s: %g us, %g us, %g (%g to %g), %d pairs of %ld calls, %d outliers\n", rank, what,
-           f->first_us, f->second_us, f->ratio, f->low, f->high, f->pairs, f->calls, f->outliers);
+    printf("FAIL: test_measure, rank %d: %s: %g us, %g us, %g (%g to %g), %d pairs of %ld calls, "
+           "%d outliers\n",
+           rank, what, f->first_us, f->second_us, f->ratio, f->low, f->high, f->pairs, f->calls,
+           f->outliers);
     failed = 1;
 }
 
@@ -46,10 +49,11 @@ static int equal(double a, double b)
 }
 
 /* The seconds it took by the clock of this rank. */
-static double compare(struct work *a, struct work *b, const struct bench_effort *effort, void (*refresh)(const void *),
-                      struct bench_figures *f)
+static double compare(struct work *a, struct work *b, const struct bench_effort *effort,
+                      void (*refresh)(const void *), struct bench_figures *f)
 {
-    struct bench_side first = { BENCH_HOST, work, a, refresh }, second = { BENCH_COLLOPT, work, b, refresh };
+    struct bench_side first = { BENCH_HOST, work, a, refresh },
+                      second = { BENCH_COLLOPT, work, b, refresh };
     double start = now;
 
     bench_compare(&first, &second, effort, f);
@@ -63,8 +67,10 @@ static void ratio(void)
     struct bench_figures f;
 
     compare(&slow, &fast, &effort, NULL, &f);
-    check(equal(f.first_us, 400) && equal(f.second_us, 200), "the slowest rank counts, 400 us and 200 us", &f);
-    check(equal(f.ratio, 2) && equal(f.low, 2) && equal(f.high, 2) && f.outliers == 0, "400 us to 200 us", &f);
+    check(equal(f.first_us, 400) && equal(f.second_us, 200),
+          "the slowest rank counts, 400 us and 200 us", &f);
+    check(equal(f.ratio, 2) && equal(f.low, 2) && equal(f.high, 2) && f.outliers == 0,
+          "400 us to 200 us", &f);
     check(f.calls * 200 > 500 && f.calls * 200 <= 1000, "a run of about a millisecond", &f);
     check(f.pairs >= 20 && f.pairs < 30, "the interval is narrow after 20 pairs", &f);
     compare(&fast, &slow, &effort, NULL, &f);
@@ -82,7 +88,8 @@ static void disturbed(void)
     struct bench_figures f;
 
     compare(&a, &b, &effort, NULL, &f);
-    check(equal(f.ratio, 3) && equal(f.first_us, 300) && equal(f.second_us, 100), "the median of undisturbed calls", &f);
+    check(equal(f.ratio, 3) && equal(f.first_us, 300) && equal(f.second_us, 100),
+          "the median of undisturbed calls", &f);
     check(f.low <= f.ratio && f.ratio <= f.high, "the interval holds the ratio", &f);
     check(f.outliers > 0, "disturbed pairs are outliers", &f);
 }
@@ -90,7 +97,8 @@ static void disturbed(void)
 /* Times that are never sure: half of the calls take three times as long. */
 static void patience(void)
 {
-    struct work a = { 100, 100, 200, 2, 0 }, b = { .us = 100, .us_rank_1 = 100 }, slow = { .us = 1e6, .us_rank_1 = 1e6 }, same = slow;
+    struct work a = { 100, 100, 200, 2, 0 }, b = { .us = 100, .us_rank_1 = 100 },
+                slow = { .us = 1e6, .us_rank_1 = 1e6 }, same = slow;
     struct bench_effort effort = { .seconds = 0.2, .precise = 0.05, .calls = 1 };
     struct bench_figures f;
     double spent = compare(&a, &b, &effort, NULL, &f);
@@ -136,7 +144,8 @@ static void fresh(void)
     struct bench_figures f;
 
     compare(&a, &b, &effort, refresh, &f);
-    check(equal(f.first_us, 100) && equal(f.second_us, 50), "100 us and 50 us without the input", &f);
+    check(equal(f.first_us, 100) && equal(f.second_us, 50), "100 us and 50 us without the input",
+          &f);
     check(refreshed == a.calls + b.calls, "an input for each call", &f);
 }
 

@@ -1,5 +1,6 @@
-/* An MPI program that calls what the front intercepts: three times MPI_Allreduce, the rest once. Says on rank 0 "app ok", and
- * how many of the MPI_Allreduce a collopt in this process has seen, as far as include/collopt.h tells.
+/* An MPI program that calls what the front intercepts: three times MPI_Allreduce, the rest once.
+ * Says on rank 0 "app ok", and how many of the MPI_Allreduce a collopt in this process has seen, as
+ * far as include/collopt.h tells.
  *
  *     app [cd]     cd: leave the directory first, so that relative paths mean nothing any more */
 
@@ -13,7 +14,8 @@
 
 #include "collopt.h"
 
-typedef int init_function(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request *);
+typedef int init_function(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info,
+                          MPI_Request *);
 
 /* A name that this host lacks; it is there only when collopt is. */
 #if defined OPEN_MPI && OMPI_MAJOR_VERSION < 5
@@ -32,8 +34,8 @@ static void check(int right, const char *what)
     MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* How the processor rounds, traps and treats subnormal numbers, without what has happened so far.  An object that was linked with
- * -ffast-math changes it for the whole process when it is loaded. */
+/* How the processor rounds, traps and treats subnormal numbers, without what has happened so far.
+ * An object that was linked with -ffast-math changes it for the whole process when it is loaded. */
 static unsigned arithmetic(void)
 {
 #if defined __SSE__
@@ -61,7 +63,8 @@ static void *local(void *unused)
     int one = 1, sum = 2;
 
     (void)unused;
-    check(MPI_Reduce_local(&one, &sum, 1, MPI_INT, MPI_SUM) == MPI_SUCCESS && sum == 3, "Reduce_local");
+    check(MPI_Reduce_local(&one, &sum, 1, MPI_INT, MPI_SUM) == MPI_SUCCESS && sum == 3,
+          "Reduce_local");
     return NULL;
 }
 
@@ -102,12 +105,14 @@ int main(int argc, char **argv)
         sum = 0;
         MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
         check(sum == ranks * (ranks + 1) / 2, "Allreduce");
-        check(arithmetic() == before && keeps_subnormals() == subnormals, "arithmetic after Allreduce");
+        check(arithmetic() == before && keeps_subnormals() == subnormals,
+              "arithmetic after Allreduce");
     }
     MPI_Iallreduce(&mine, &sum, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     check(sum == ranks, "Iallreduce");
-    MPI_Reduce(rank ? &mine : MPI_IN_PLACE, rank ? NULL : &mine, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    MPI_Reduce(rank ? &mine : MPI_IN_PLACE, rank ? NULL : &mine, 1, MPI_INT, MPI_SUM, 0,
+               MPI_COMM_WORLD);
     check(rank || mine == ranks * (ranks + 1) / 2, "Reduce");
 
     MPI_Info_create(&info);
@@ -116,17 +121,20 @@ int main(int argc, char **argv)
     MPI_Comm_free(&copy);
     MPI_Info_free(&info);
 #define TRIPLE(i)       i, i + 0.5, i * 10000000000LL
-    MPI_Pcontrol(1, "more", 0.5, TRIPLE(1), TRIPLE(2), TRIPLE(3), TRIPLE(4), TRIPLE(5), TRIPLE(6), TRIPLE(7), TRIPLE(8),
-                 TRIPLE(9), TRIPLE(10), 0.25L, "last");
+    MPI_Pcontrol(1, "more", 0.5, TRIPLE(1), TRIPLE(2), TRIPLE(3), TRIPLE(4), TRIPLE(5), TRIPLE(6),
+                 TRIPLE(7), TRIPLE(8), TRIPLE(9), TRIPLE(10), 0.25L, "last");
 
     init_function *lacking = (init_function *)dlsym(RTLD_DEFAULT, LACKING);
 
-    check(!lacking || lacking(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request) != MPI_SUCCESS,
+    check(!lacking
+              || lacking(&mine, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request)
+                  != MPI_SUCCESS,
           LACKING);
     if (rank == 0 && collopt_version)
-        fprintf(stderr, "collopt %u.%u.%u saw Allreduce %llu\n", collopt_version() >> 16, collopt_version() >> 8 & 255,
-                collopt_version() & 255,
-                (unsigned long long)(collopt_calls("allreduce", NULL) + collopt_calls_passed("Allreduce")
+        fprintf(stderr, "collopt %u.%u.%u saw Allreduce %llu\n", collopt_version() >> 16,
+                collopt_version() >> 8 & 255, collopt_version() & 255,
+                (unsigned long long)(collopt_calls("allreduce", NULL)
+                                     + collopt_calls_passed("Allreduce")
                                      + collopt_calls_passed("Iallreduce")));
     if (rank == 0)
         fprintf(stderr, "app ok\n");

@@ -1,5 +1,5 @@
-/* A backend that only counts: every call is forwarded to the host, and rank 0 says at the end what came by. Like the
- * front it knows no mpi.h, so one file serves every host. */
+/* A backend that only counts: every call is forwarded to the host, and rank 0 says at the end what
+ * came by. Like the front it knows no mpi.h, so one file serves every host. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,8 @@ static void note(enum collopt_name name)
 /* Not in MPI_Finalize: tools may take it past us. */
 __attribute__((destructor)) static void tell(void)
 {
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK")
+                                                      : getenv("PMI_RANK");
 
     for (int i = 0; i < COLLOPT_NAME_COUNT; i++)
         if (calls[i] && (!rank || !strcmp(rank, "0")))

@@ -1,5 +1,6 @@
-/* A tool that goes about it as Darshan's library for preloading does: MPI_X and PMPI_X are one function, which goes on by the next
- * PMPI_X after itself, and it reduces at the end of MPI_Init and at the beginning of MPI_Finalize. */
+/* A tool that goes about it as Darshan's library for preloading does: MPI_X and PMPI_X are one
+ * function, which goes on by the next PMPI_X after itself, and it reduces at the end of MPI_Init
+ * and at the beginning of MPI_Finalize. */
 
 #define _GNU_SOURCE 1
 #include <dlfcn.h>
@@ -62,6 +63,7 @@ int MPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 }
 
 int PMPI_Init(int *argc, char ***argv) __attribute__((alias("MPI_Init")));
-int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided) __attribute__((alias("MPI_Init_thread")));
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+    __attribute__((alias("MPI_Init_thread")));
 int PMPI_Finalize(void) __attribute__((alias("MPI_Finalize")));
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info) __attribute__((alias("MPI_Comm_set_info")));

@@ -1,5 +1,6 @@
-/* An extension module with MPI, for a program that opens two: the first one begins MPI, the second one calls MPI_Allreduce six
- * times, says on rank 0 what a collopt in this process has made of it, and ends MPI. */
+/* An extension module with MPI, for a program that opens two: the first one begins MPI, the second
+ * one calls MPI_Allreduce six times, says on rank 0 what a collopt in this process has made of it,
+ * and ends MPI. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -21,7 +22,8 @@ static int reduce(void)
     if (wrong)
         fprintf(stderr, "late rank %d: %d of 6 results are wrong\n", rank, wrong);
     else if (rank == 0 && collopt_version)
-        fprintf(stderr, "late ok: run %llu passed %llu\n", (unsigned long long)collopt_calls("allreduce", NULL),
+        fprintf(stderr, "late ok: run %llu passed %llu\n",
+                (unsigned long long)collopt_calls("allreduce", NULL),
                 (unsigned long long)collopt_calls_passed("Allreduce"));
     else if (rank == 0)
         fprintf(stderr, "late ok\n");

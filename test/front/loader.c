@@ -1,6 +1,9 @@
-/* A program without MPI that opens extension modules with MPI, out of everybody's sight, as Python does.
+/* A program without MPI that opens extension modules with MPI, out of everybody's sight, as Python
+ * does.
  *
- *     loader FILE...       runs what each module has to run; libcollopt is opened for all to see, as mpi4py.profile does */
+ *     loader FILE...       runs what each module has to run; libcollopt is opened for all to see,
+ *                          as mpi4py.profile
+ * does */
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,7 +1,9 @@
-/* Which of the names that not every host has does this program find? By weak references, after MPI_Init, and by dlsym.
- * The MPI library's header may have no such function.
+/* Which of the names that not every host has does this program find? By weak references, after
+ * MPI_Init, and by dlsym. The MPI library's header may have no such function.
  *
- *     names        one line for each way; the names that are there are also called, where rank 0 says what came of it */
+ *     names        one line for each way; the names that are there are also called, where rank 0
+ *                  says what came of
+ * it */
 
 #include <dlfcn.h>
 #include <mpi.h>
@@ -16,12 +18,14 @@ extern anything weak_persistent __asm__("MPI_Allreduce_init") __attribute__((wea
 extern anything weak_extension __asm__("MPIX_Allreduce_init") __attribute__((weak));
 extern anything weak_base __asm__("MPI_Allreduce") __attribute__((weak));
 
-static anything *const table[] = { weak_large, weak_persistent };       /* filled by the loader, and read-only afterwards */
+/* filled by the loader, and read-only afterwards */
+static anything *const table[] = { weak_large, weak_persistent };
 
 __attribute__((noinline, noclone)) static void say(const char *when)
 {
-    fprintf(stderr, "%s: %d %d %d %d %d table %d %d\n", when, weak_large != NULL, weak_large_p != NULL, weak_persistent != NULL,
-            weak_extension != NULL, weak_base != NULL, ((anything *const volatile *)table)[0] != NULL,
+    fprintf(stderr, "%s: %d %d %d %d %d table %d %d\n", when, weak_large != NULL,
+            weak_large_p != NULL, weak_persistent != NULL, weak_extension != NULL,
+            weak_base != NULL, ((anything *const volatile *)table)[0] != NULL,
             ((anything *const volatile *)table)[1] != NULL);
 }
 
@@ -35,7 +39,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     say("weak after");
     fprintf(stderr, "dlsym: %d %d %d\n", dlsym(RTLD_DEFAULT, "MPI_Allreduce_c") != NULL,
-            dlsym(RTLD_DEFAULT, "MPI_Allreduce_init") != NULL, dlsym(RTLD_DEFAULT, "MPIX_Allreduce_init") != NULL);
+            dlsym(RTLD_DEFAULT, "MPI_Allreduce_init") != NULL,
+            dlsym(RTLD_DEFAULT, "MPIX_Allreduce_init") != NULL);
     large = (large_function *)&weak_large;
     if (large)
         large(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

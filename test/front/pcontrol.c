@@ -1,4 +1,5 @@
-/* The front's MPI_Pcontrol between a caller and a function of the host, without an MPI: for processors that are emulated. */
+/* The front's MPI_Pcontrol between a caller and a function of the host, without an MPI: for
+ * processors that are emulated. */
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -47,7 +48,8 @@ const struct collopt_binding *collopt_bind(const void *caller)
 }
 
 #define TRIPLE(i)       i, i + 0.5, i * 10000000000LL
-#define ARGUMENTS       TRIPLE(1), TRIPLE(2), TRIPLE(3), TRIPLE(4), TRIPLE(5), TRIPLE(6), TRIPLE(7), TRIPLE(8), TRIPLE(9), \
+#define ARGUMENTS       TRIPLE(1), TRIPLE(2), TRIPLE(3), TRIPLE(4), TRIPLE(5), TRIPLE(6), \
+    TRIPLE(7), TRIPLE(8), TRIPLE(9), \
                         TRIPLE(10), 0.25L
 
 int main(void)
@@ -56,6 +58,7 @@ int main(void)
 
     if (first == 41 && second == 42 && controlled == 3 && arrived == 2)
         return 0;
-    printf("MPI_Pcontrol: returned %d and %d, controlled %d, arguments came %d times of 2\n", first, second, controlled, arrived);
+    printf("MPI_Pcontrol: returned %d and %d, controlled %d, arguments came %d times of 2\n", first,
+           second, controlled, arrived);
     return 1;
 }

@@ -1,7 +1,10 @@
-/* An MPI library that nobody knows, of one rank. It comes in two: MPI_X in front of PMPI_X, as all do.
+/* An MPI library that nobody knows, of one rank. It comes in two: MPI_X in front of PMPI_X, as all
+ * do.
  *
  *     -DCALLED="..."      what it calls itself
- *     -DABI=N             it has MPI_Abi_get_version, which answers N as the major version; -DABI_STATUS=E: and returns E */
+ *     -DABI=N             it has MPI_Abi_get_version, which answers N as the major version;
+ *                         -DABI_STATUS=E: and returns
+ * E */
 
 #include <string.h>
 
@@ -47,6 +50,8 @@ int PMPI_Finalize(void)
     return 0;
 }
 
-int MPI_Allreduce(const void *, void *, int, long, long, long) __attribute__((weak, alias("PMPI_Allreduce")));
-int MPI_Reduce_local(const void *, void *, int, long, long) __attribute__((weak, alias("PMPI_Reduce_local")));
+int MPI_Allreduce(const void *, void *, int, long, long, long)
+    __attribute__((weak, alias("PMPI_Allreduce")));
+int MPI_Reduce_local(const void *, void *, int, long, long)
+    __attribute__((weak, alias("PMPI_Reduce_local")));
 int MPI_Finalize(void) __attribute__((weak, alias("PMPI_Finalize")));

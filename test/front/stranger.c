@@ -1,7 +1,8 @@
 /* A program for the strange MPI.
  *
  *     stranger             calls a few names, also one that this MPI lacks
- *     stranger threads     the same, and the first calls of the process come from several threads at once
+ *     stranger threads     the same, and the first calls of the process come from several threads
+ *                          at once
  *     stranger cost        measures what a call through the front costs, in ns */
 
 #include <dlfcn.h>
@@ -46,7 +47,8 @@ static void *call(void *unused)
 {
     char in[4] = "abc", out[4] = "";
 
-    if (MPI_Allreduce(in, out, 4, 0, 0, 0) || strcmp(in, out) || MPI_Reduce_local(in, out, 5, 0, 0) != 5)
+    if (MPI_Allreduce(in, out, 4, 0, 0, 0) || strcmp(in, out)
+        || MPI_Reduce_local(in, out, 5, 0, 0) != 5)
         __atomic_store_n(&wrong, 1, __ATOMIC_RELAXED);
     return unused;
 }
@@ -68,7 +70,9 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "cost") == 0) {
         void *mpi = dlopen("./libstrange.so", RTLD_LAZY);
 
-        printf("%.2f\n", time_of(MPI_Reduce_local) - time_of((local_function *)dlsym(mpi, "PMPI_Reduce_local")));
+        printf("%.2f\n",
+               time_of(MPI_Reduce_local)
+                   - time_of((local_function *)dlsym(mpi, "PMPI_Reduce_local")));
         return 0;
     }
     if (argc > 1 && strcmp(argv[1], "threads") == 0)

@@ -1,10 +1,14 @@
-/* A profiling tool, as others make them: it counts calls of every name that collopt knows, and says at MPI_Finalize, on rank 0,
- * how many there were. Like the front it knows no mpi.h, so one file serves every host.
+/* A profiling tool, as others make them: it counts calls of every name that collopt knows, and says
+ * at MPI_Finalize, on rank 0, how many there were. Like the front it knows no mpi.h, so one file
+ * serves every host.
  *
  *     -DNEXT       goes on by the next PMPI_X after itself, not by PMPI_X
- *     -DPMPI       defines PMPI_X too, for bindings that call it; as Darshan does, which needs -DNEXT
+ *     -DPMPI       defines PMPI_X too, for bindings that call it; as Darshan does, which needs
+ *                  -DNEXT
  *     -DSERVICES   knows only what collopt listens to, not the collectives
- *     -DHALF       is no tool, but that object of an MPI library which has MPI_X, where another one has PMPI_X */
+ *     -DHALF       is no tool, but that object of an MPI library which has MPI_X, where another one
+ *                  has
+ * PMPI_X */
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -25,11 +29,13 @@ static atomic_int calls[COLLOPT_NAME_COUNT];
 #endif
 
 #define SPELLED(function, id, ID, needs, parameters, arguments) [COLLOPT_NAME_##ID] = #id,
-static const char *const names[COLLOPT_NAME_COUNT] = { NAMES(SPELLED) [COLLOPT_NAME_PCONTROL] = "Pcontrol" };
+static const char *const names[COLLOPT_NAME_COUNT] = { NAMES(SPELLED)[COLLOPT_NAME_PCONTROL] =
+                                                           "Pcontrol" };
 
 static void note(enum collopt_name name)
 {
-    const char *rank = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
+    const char *rank = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK")
+                                                      : getenv("PMI_RANK");
 
     atomic_fetch_add(&calls[name], 1);
     if (name == COLLOPT_NAME_FINALIZE && (!rank || !strcmp(rank, "0")))
@@ -39,13 +45,15 @@ static void note(enum collopt_name name)
 }
 
 #ifdef NEXT
-# define GO_ON(function, parameters)     ((int (*) parameters)(uintptr_t)dlsym(RTLD_NEXT, "P" #function))
+# define GO_ON(function, parameters) \
+        ((int(*) parameters)(uintptr_t)dlsym(RTLD_NEXT, "P" #function))
 #else
 # define GO_ON(function, parameters)     P##function
 #endif
 
 #ifdef PMPI
-# define ALSO(function, parameters)      int P##function parameters __attribute__((alias(#function)));
+# define ALSO(function,
+    parameters) int P##function parameters __attribute__((alias(#    function)));
 #else
 # define ALSO(function, parameters)
 #endif
@@ -78,8 +86,10 @@ static int as_given(va_list list)
     int right = strcmp(va_arg(list, const char *), "more") == 0 && va_arg(list, double) == 0.5;
 
     for (int i = 1; i <= 10; i++)
-        right = right && va_arg(list, int) == i && va_arg(list, double) == i + 0.5 && va_arg(list, long long) == i * 10000000000;
-    return right && va_arg(list, long double) == 0.25L && strcmp(va_arg(list, const char *), "last") == 0;
+        right = right && va_arg(list, int) == i && va_arg(list, double) == i + 0.5
+            && va_arg(list, long long) == i * 10000000000;
+    return right && va_arg(list, long double) == 0.25L
+        && strcmp(va_arg(list, const char *), "last") == 0;
 }
 
 int PMPI_Pcontrol(const int level, ...);

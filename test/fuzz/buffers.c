@@ -1,4 +1,5 @@
-/* Memory for vectors: everything around one is poison, and the pages before and behind it may not be touched. */
+/* Memory for vectors: everything around one is poison, and the pages before and behind it may not
+ * be touched. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,12 +55,14 @@ void buffers_begin(void)
 void buffers_end(void)
 {
     for (int i = 0; i < 2 * LANES; i++)
-        munmap(arenas[i / 2][i % 2].pages - page_size(), arenas[i / 2][i % 2].size + 2 * page_size());
+        munmap(arenas[i / 2][i % 2].pages - page_size(),
+               arenas[i / 2][i % 2].size + 2 * page_size());
     free(image);
 }
 
-/* Bytes from an element's address: where its data begin and where they end.  A datatype of MPI's counts with its gaps, which an
- * operation of C may copy along with the data; of others MPI may touch the data alone. */
+/* Bytes from an element's address: where its data begin and where they end.  A datatype of MPI's
+ * counts with its gaps, which an operation of C may copy along with the data; of others MPI may
+ * touch the data alone. */
 static void bounds_of(const struct element *e, ptrdiff_t *from, ptrdiff_t *to)
 {
     bool pair = e->parts == 2 && !e->derived;
@@ -99,11 +102,14 @@ static size_t alignment_of(const struct element *e)
     return align;
 }
 
-/* Right before the page behind the arena, right behind that before it, or somewhat away from either. */
-struct buffer buffers_place(int lane, int which, const struct element *e, size_t n, struct fuzz_random *mine)
+/* Right before the page behind the arena, right behind that before it, or somewhat away from
+ * either. */
+struct buffer buffers_place(int lane, int which, const struct element *e, size_t n,
+                            struct fuzz_random *mine)
 {
     const struct arena *a = &arenas[lane][which];
-    size_t away = fuzz_chance(mine, 2) ? 0 : 16 * (1 + fuzz_below(mine, 6)), span = span_of(e, n), align = alignment_of(e);
+    size_t away = fuzz_chance(mine, 2) ? 0 : 16 * (1 + fuzz_below(mine, 6)), span = span_of(e, n),
+           align = alignment_of(e);
     struct buffer b = { .poison = 0x21 + (int)fuzz_below(mine, 90) };
     ptrdiff_t from, to;
     char *at, *end;

@@ -1,7 +1,8 @@
 /* Reductions as programs make them, and what is right.
  *
- * Inputs repeat after a prime number of elements, so that what is right is known without computing every element; nothing is
- * cut at a multiple of these.  What is right is a fold over the ranks in their order, in plain C (elements.c). */
+ * Inputs repeat after a prime number of elements, so that what is right is known without computing
+ * every element; nothing is cut at a multiple of these.  What is right is a fold over the ranks in
+ * their order, in plain C (elements.c). */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +16,15 @@ enum { MOST_RANKS = 128, PRIMES = 3, PERIOD = 2003, LOCAL = COLLOPT_COLLECTIVES 
 
 OWN struct fuzz_random mine;    /* of this rank alone */
 
-/* ---- a call ------------------------------------------------------------------------------------------------------ */
+/* ---- a call ---------------------------------------------------------------------------------- */
 
 /* Some calls in a row, looked at when all have been made. */
 struct row {
     uint64_t number;            /* what is drawn for it */
     uint64_t of_burst;          /* which one of a burst it is, from 1 on; 0: of none */
-    bool flows;                 /* from lower ranks to higher ones only: ranks run ahead of each other as far as they can, ... */
+    /* from lower ranks to higher ones only: ranks run ahead of each other as far as they can,
+     * ... */
+    bool flows;
     size_t slot;                /* ... on this communicator */
     bool host;                  /* the MPI library's own collectives may run */
 };
@@ -38,11 +41,13 @@ struct call {
     size_t salt, period;        /* element i has the value number salt + i % period */
 };
 
-static const char *const names[] = {
-    [COLLOPT_REDUCE] = "Reduce", [COLLOPT_ALLREDUCE] = "Allreduce", [COLLOPT_REDUCE_SCATTER] = "Reduce_scatter",
-    [COLLOPT_REDUCE_SCATTER_BLOCK] = "Reduce_scatter_block", [COLLOPT_SCAN] = "Scan", [COLLOPT_EXSCAN] = "Exscan",
-    [LOCAL] = "Reduce_local"
-};
+static const char *const names[] = { [COLLOPT_REDUCE] = "Reduce",
+                                     [COLLOPT_ALLREDUCE] = "Allreduce",
+                                     [COLLOPT_REDUCE_SCATTER] = "Reduce_scatter",
+                                     [COLLOPT_REDUCE_SCATTER_BLOCK] = "Reduce_scatter_block",
+                                     [COLLOPT_SCAN] = "Scan",
+                                     [COLLOPT_EXSCAN] = "Exscan",
+                                     [LOCAL] = "Reduce_local" };
 
 static bool scatters(const struct call *c)
 {
@@ -77,18 +82,24 @@ static void describe(const struct call *c, const struct row *row, int lane, char
     const struct kind *k = &c->what.kind;
     const struct element *e = element_of(c);
 
-    snprintf(text, size, "%s.%llu.%d: %s%s np=%d group=%llx op=%s type=%s at=%ld,%ld of %ld count=%zu share=%zu root=%d %s",
-             fuzz_step_name(), (unsigned long long)row->of_burst, lane, names[c->collective], c->large ? "_c" : "", c->group->ranks,
-             (unsigned long long)(c->group->id & 0xffffff), k->op_name, k->type_name, (long)e->at[0], (long)e->at[1],
-             (long)e->extent, c->count, scatters(c) ? c->share[c->group->rank] : 0, c->root, is_in_place(c) ? "in_place" : "apart");
+    snprintf(text, size,
+             "%s.%llu.%d: %s%s np=%d group=%llx op=%s type=%s at=%ld,%ld of %ld count=%zu "
+             "share=%zu root=%d %s",
+             fuzz_step_name(), (unsigned long long)row->of_burst, lane, names[c->collective],
+             c->large ? "_c" : "", c->group->ranks, (unsigned long long)(c->group->id & 0xffffff),
+             k->op_name, k->type_name, (long)e->at[0], (long)e->at[1], (long)e->extent, c->count,
+             scatters(c) ? c->share[c->group->rank] : 0, c->root,
+             is_in_place(c) ? "in_place" : "apart");
 }
 
-/* ---- drawing one ------------------------------------------------------------------------------------------------- */
+/* ---- drawing one ----------------------------------------------------------------------------- */
 
-/* Bytes where the way of a message changes: select/cuts.c, select/measured.c, the hosts' eager limits. */
+/* Bytes where the way of a message changes: select/cuts.c, select/measured.c, the hosts' eager
+ * limits. */
 static size_t threshold(struct fuzz_random *r)
 {
-    static const size_t bytes[] = { 256, 512, 1024, 2048, 4000, 4096, 8192, 12288, 16384, 32768, 49152, 65536, 131072, 262144,
+    static const size_t bytes[] = { 256,    512,     1024,    2048,    4000,    4096,    8192,
+                                    12288,  16384,   32768,   49152,   65536,   131072,  262144,
                                     524288, 1048576, 2097152, 4194304, 8388608, 16777216 };
     enum { N = sizeof bytes / sizeof *bytes };
     size_t most = fuzz_chance(r, 12) ? N : fuzz_chance(r, 4) ? N - 5 : 11;
@@ -106,8 +117,10 @@ static size_t draw_short_count(struct fuzz_random *r, const struct call *c)
 static size_t draw_count(struct fuzz_random *r, const struct call *c)
 {
     const struct element *e = c->what.kind.element;
-    size_t extent = (size_t)(e[0].extent > e[1].extent ? e[0].extent : e[1].extent), p = (size_t)c->group->ranks, n;
-    size_t most = extent ? job.most / extent : 1000, size = part_size(e[0].part[0]) * (size_t)e[0].parts;
+    size_t extent = (size_t)(e[0].extent > e[1].extent ? e[0].extent : e[1].extent),
+           p = (size_t)c->group->ranks, n;
+    size_t most = extent ? job.most / extent : 1000,
+           size = part_size(e[0].part[0]) * (size_t)e[0].parts;
     size_t unit = fuzz_chance(r, 2) || e[0].extent == 0 ? size : (size_t)e[0].extent;
 
     unit += unit == 0;          /* elements without data */
@@ -179,7 +192,9 @@ static struct call draw_shape(const struct group *g, uint64_t number, const stru
     c.count = row->of_burst ? draw_short_count(r, &c) : draw_count(r, &c);
     c.in_place = fuzz_chance(r, 3) && c.collective != LOCAL;
     c.here_and_there = fuzz_chance(r, 4) && !row->host;
-    c.root = c.collective != COLLOPT_REDUCE ? 0 : row->flows ? g->ranks - 1 : (int)fuzz_below(r, (size_t)g->ranks);
+    c.root = c.collective != COLLOPT_REDUCE ? 0
+        : row->flows                        ? g->ranks - 1
+                                            : (int)fuzz_below(r, (size_t)g->ranks);
     c.large = fuzz_chance(r, 4);
 #if MPI_VERSION < 4
     c.large = false;
@@ -205,13 +220,18 @@ static struct call draw_call(const struct group *g, const struct row *row, int l
     static const size_t prime[PRIMES] = { 127, 1009, PERIOD };
     struct fuzz_random r = fuzz_draw(row->number * LANES + (uint64_t)lane, ~g->id);
     bool favourite = fuzz_chance(&r, 2);
-    size_t which = fuzz_below(&r, 1 + fuzz_below(&r, 8)) + (row->flows ? 600 : row->of_burst ? 500 : 0);
-    struct call c = draw_shape(g, favourite ? which : 1000 + row->number * LANES + (uint64_t)lane, row);
+    size_t which = fuzz_below(&r, 1 + fuzz_below(&r, 8))
+        + (row->flows          ? 600
+               : row->of_burst ? 500
+                               : 0);
+    struct call c = draw_shape(g, favourite ? which : 1000 + row->number * LANES + (uint64_t)lane,
+                               row);
 
     if (favourite && fuzz_chance(&r, 2) && !row->flows)
         vary(&r, &c);
     if (row->host && c.in_place && on_mpich()) {
-        c.root = 0;                             /* its MPI_Reduce crashes with another one, as test_collectives.c says */
+        /* its MPI_Reduce crashes with another one, as test_collectives.c says */
+        c.root = 0;
         c.in_place = !scatters(&c);             /* its memcpy onto the same address ends the job */
     }
     c.salt = (size_t)(fuzz_next(&r) >> 16);
@@ -219,7 +239,7 @@ static struct call draw_call(const struct group *g, const struct row *row, int l
     return c;
 }
 
-/* ---- what is right ----------------------------------------------------------------------------------------------- */
+/* ---- what is right --------------------------------------------------------------------------- */
 
 struct expectation {
     size_t from, n;             /* these elements of the vector of results ... */
@@ -246,7 +266,8 @@ static struct expectation expected(const struct call *c)
 }
 
 /* N elements, the first of them number FROM of the vector. */
-static void store(const struct call *c, const struct value *value, size_t from, size_t n, char *first)
+static void store(const struct call *c, const struct value *value, size_t from, size_t n,
+                  char *first)
 {
     const struct element *e = element_of(c);
 
@@ -287,9 +308,10 @@ static void fold(const struct call *c, int ranks, struct folded *f)
     }
 }
 
-/* Values may be equal in other bits, as zeros are, and what a long double holds beside its value is nobody's: such
- * elements are taken over. */
-static bool elements_right(const struct call *c, const struct buffer *out, const struct folded *f, const char *words)
+/* Values may be equal in other bits, as zeros are, and what a long double holds beside its value is
+ * nobody's: such elements are taken over. */
+static bool elements_right(const struct call *c, const struct buffer *out, const struct folded *f,
+                           const char *words)
 {
     const struct element *e = element_of(c);
     struct expectation x = expected(c);
@@ -300,14 +322,18 @@ static bool elements_right(const struct call *c, const struct buffer *out, const
         struct value v = f->value[at], found = value_load(e, address);
 
         if (!value_right(&c->what.kind, found, v, f->weight[at], x.ranks)) {
-            fail("%s: element %zu of %zu is %#llx %#llx %.17Lg %.17Lg, should be %#llx %#llx %.17Lg %.17Lg", words, i, x.n,
-                 (unsigned long long)found.part[0].i, (unsigned long long)found.part[1].i, found.part[0].r, found.part[1].r,
-                 (unsigned long long)v.part[0].i, (unsigned long long)v.part[1].i, v.part[0].r, v.part[1].r);
+            fail("%s: element %zu of %zu is %#llx %#llx %.17Lg %.17Lg, should be %#llx %#llx "
+                 "%.17Lg %.17Lg",
+                 words, i, x.n, (unsigned long long)found.part[0].i,
+                 (unsigned long long)found.part[1].i, found.part[0].r, found.part[1].r,
+                 (unsigned long long)v.part[0].i, (unsigned long long)v.part[1].i, v.part[0].r,
+                 v.part[1].r);
             return false;
         }
         for (int k = 0; k < e->parts; k++)
             memcpy(to + e->at[k], address + e->at[k], part_size(e->part[k]));
-#ifdef TEST_SIMULATED           /* the simulator's messages carry what lies between the parts of a pair */
+/* the simulator's messages carry what lies between the parts of a pair */
+#ifdef TEST_SIMULATED
         if (e->parts == 2 && strncmp(c->what.kind.type_name, "MPI_", 4) == 0)
             memcpy(to, address, (size_t)e->extent);
 #endif
@@ -320,12 +346,13 @@ static void compare(const struct buffer *b, const char *which, const char *words
     ptrdiff_t at = buffers_differ(b);
 
     if (at >= 0)
-        fail("%s: byte %ld from the %s on was overwritten (%02x instead of %02x)", words, (long)(b->start + at - b->first), which,
-             b->start[at] & 0xff, *buffers_image_of(b, b->start + at) & 0xff);
+        fail("%s: byte %ld from the %s on was overwritten (%02x instead of %02x)", words,
+             (long)(b->start + at - b->first), which, b->start[at] & 0xff,
+             *buffers_image_of(b, b->start + at) & 0xff);
 }
 
-/* HOST: the call was passed on.  What lies behind the result of a Reduce_scatter in place is then written, and rank 0's
- * buffer in an Exscan may be. */
+/* HOST: the call was passed on.  What lies behind the result of a Reduce_scatter in place is then
+ * written, and rank 0's buffer in an Exscan may be. */
 static void judge_out(const struct call *c, const struct buffer *out, bool host, const char *words)
 {
     OWN struct folded f;
@@ -353,7 +380,7 @@ static void judge_in(const struct call *c, const struct buffer *in, const char *
     compare(in, "send buffer", words);
 }
 
-/* ---- calling ----------------------------------------------------------------------------------------------------- */
+/* ---- calling --------------------------------------------------------------------------------- */
 
 #if MPI_VERSION >= 4
 static int call_large(const struct call *c, const void *in, void *out)
@@ -434,7 +461,7 @@ static uint64_t passed(const struct call *c)
     return calls_passed(name);
 }
 
-/* ---- calls in a row ---------------------------------------------------------------------------------------------- */
+/* ---- calls in a row -------------------------------------------------------------------------- */
 
 struct lane {
     struct call call;
@@ -498,7 +525,8 @@ static void run_counted(struct lane *lane, int n, uint64_t (*passed_so_far)(cons
     host = with_collopt() ? passed_so_far(&lane->call) - before : (uint64_t)n;
     for (int i = 0; i < n; i++) {
         lane[i].host = host > 0;
-        strncat(lane[i].words, lane[i].host ? " (host)" : " (collopt)", sizeof lane[i].words - strlen(lane[i].words) - 1);
+        strncat(lane[i].words, lane[i].host ? " (host)" : " (collopt)",
+                sizeof lane[i].words - strlen(lane[i].words) - 1);
     }
     calls += (unsigned)n;
     calls_by_host += host < (uint64_t)n ? host : (uint64_t)n;
@@ -518,7 +546,8 @@ static void make_row(const struct row *row)
     int n = 1 + (int)fuzz_below(&r, LANES), ready = 0;
 
     for (int i = 0; i < n; i++) {
-        struct group *g = group_of(row->flows || fuzz_chance(&r, 2) ? slot : fuzz_below(&r, GROUPS));
+        struct group *g = group_of(row->flows || fuzz_chance(&r, 2) ? slot
+                                                                    : fuzz_below(&r, GROUPS));
         struct lane *l = &lane[ready];
 
         if (g->comm == MPI_COMM_NULL)
@@ -544,12 +573,14 @@ void calls_make(uint64_t number, bool host)
     make_row(&(struct row){ .number = number, .host = host });
 }
 
-/* MPICH's own collectives wait without yielding, which takes a time slice where processors are few. */
+/* MPICH's own collectives wait without yielding, which takes a time slice where processors are
+ * few. */
 void calls_burst(uint64_t number, bool host)
 {
     struct fuzz_random r = fuzz_draw(number, 15);
     struct row row = { .host = host, .flows = !fuzz_chance(&r, 3), .slot = fuzz_below(&r, GROUPS) };
-    uint64_t rows = fuzz_below(&r, FUZZ_LONGEST_BURST) * (host ? job.burst / 16 : job.burst) / FUZZ_LONGEST_BURST;
+    uint64_t rows = fuzz_below(&r, FUZZ_LONGEST_BURST) * (host ? job.burst / 16 : job.burst)
+        / FUZZ_LONGEST_BURST;
 
     for (row.of_burst = 1; row.of_burst <= rows && failures() == 0; row.of_burst++) {
         row.number = ((number + 1) << 24) + row.of_burst;

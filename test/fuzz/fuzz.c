@@ -1,38 +1,50 @@
-/* Programs drawn at random: reductions and whatever else a program does, from a seed that all ranks share.
+/* Programs drawn at random: reductions and whatever else a program does, from a seed that all ranks
+ * share.
  *
  *     mpirun -n 3 env LD_PRELOAD=libcollopt.so $(fuzz job 17 3) fuzz 17 [NAME=VALUE]...
  *     fuzz job SEED RANKS         arguments and settings of collopt that go with the seed
  *     fuzz rules SEED RANKS       a file of rules; COLLOPT_RULES=@SEED stands for it
  *
- * test/fuzz/run does all that, and makes short what fails.  The arguments, which are alike on all ranks:
+ * test/fuzz/run does all that, and makes short what fails.  The arguments, which are alike on all
+ * ranks:
  *
  *     threads=1           each with communicators, datatypes, operations and buffers of its own
- *     steps=400           of each thread: one to four reductions in a row, or something else that a program does
+ *     steps=400           of each thread: one to four reductions in a row, or something else that a
+ *                         program does
  *     only=0:0-99,1:7     nothing but these steps of these threads
  *     without=attribute   none of these sorts of steps, which are the rows of a table below
  *     churn=1             so many times as many communicators are made and freed
  *     most=4194304        bytes of a vector
- *     burst=0             rows of short calls that follow one another without anything else, at most; a program of some
- *                         hundred thousand calls has burst=4000
- *     trusted=0           1: the MPI library's own collectives may run, so calls are only what they can do
+ *     burst=0             rows of short calls that follow one another without anything else, at
+ *                         most; a program of some hundred thousand calls has burst=4000
+ *     trusted=0           1: the MPI library's own collectives may run, so calls are only what they
+ *                         can do
  *     patience=60         seconds that a step may take
  *     say=0               1: each rank says what it does
  *
- * The other tests make one call at a time, and know what to expect of it.  This is about what one thing may do to another, and
- * nobody would notice:
+ * The other tests make one call at a time, and know what to expect of it.  This is about what one
+ * thing may do to another, and nobody would notice:
  *
- *     a message of one call is taken by another   tags come round, ranks run ahead, a communicator is freed while messages
- *                                                 of it are under way; so inputs are others in every call and on every
- *                                                 communicator, and calls follow one another without a barrier
+ *     a message of one call is taken by another   tags come round, ranks run ahead, a communicator
+ *                                                 is freed while messages of it are under way; so
+ *                                                 inputs are others in every call and on every
+ *                                                 communicator, and calls follow one another
+ *                                                 without a barrier
  *     a message of ours is taken by the user      wildcards are posted meanwhile, and probes look
- *     a plan or a schedule serves another call    favourite calls come again, on each communicator others, with another
- *                                                 root or shares, with handles that mean something else by now
- *     scratch is used again too early             long calls between short ones, scratch kept or not
- *     a message is cut at the wrong place         lengths around all thresholds, in elements of all sizes
- *     ranks choose differently                    layouts, alignment and what is in place differ by rank
+ *     a plan or a schedule serves another call    favourite calls come again, on each communicator
+ *                                                 others, with another root or shares, with handles
+ *                                                 that mean something else by now
+ *     scratch is used again too early             long calls between short ones, scratch kept or
+ *                                                 not
+ *     a message is cut at the wrong place         lengths around all thresholds, in elements of all
+ *                                                 sizes
+ *     ranks choose differently                    layouts, alignment and what is in place differ by
+ *                                                 rank
  *     operands change places                      operations that do not commute
- *     what is not ours is written                 everything around results is poison, which is looked at; and inputs
- *     threads wait for each other                 their communicators have members in common, and are made and freed at once
+ *     what is not ours is written                 everything around results is poison, which is
+ *                                                 looked at; and inputs
+ *     threads wait for each other                 their communicators have members in common, and
+ *                                                 are made and freed at once
  *     a call is never ours, and so always right   how many were is counted */
 #include <pthread.h>
 #include <stdio.h>
@@ -43,7 +55,9 @@
 
 #include "fuzz.h"
 
-struct fuzz_job job = { .threads = 1, .steps = 400, .churn = 1, .most = (size_t)4 << 20, .patience = 60 };
+struct fuzz_job job = {
+    .threads = 1, .steps = 400, .churn = 1, .most = (size_t)4 << 20, .patience = 60
+};
 
 OWN int thread_number;
 OWN uint64_t step_number;
@@ -57,14 +71,15 @@ const char *fuzz_step_name(void)
 {
     OWN char text[64];
 
-    snprintf(text, sizeof text, "seed %llu step %d:%llu", (unsigned long long)job.seed, thread_number,
-             (unsigned long long)step_number);
+    snprintf(text, sizeof text, "seed %llu step %d:%llu", (unsigned long long)job.seed,
+             thread_number, (unsigned long long)step_number);
     return text;
 }
 
-/* ---- steps ----------------------------------------------------------------------------------------------------------- */
+/* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Switches collopt off for a while; by the setting, or this does nothing.  It counts for the whole process. */
+/* Switches collopt off for a while; by the setting, or this does nothing.  It counts for the whole
+ * process. */
 OWN bool off;
 
 static void switch_over(uint64_t number)
@@ -109,7 +124,8 @@ static const struct sort_of_step {
     { 66, "reductions", "reductions", reduce },
     { 4, "burst", "a burst of short reductions", burst },
     { 5, "remade", "a communicator is freed, another is made", groups_renew },
-    { 3, "orphan", "a communicator is freed while a receive is pending, or that is ended", groups_orphan },
+    { 3, "orphan", "a communicator is freed while a receive is pending, or that is ended",
+      groups_orphan },
     { 2, "attribute", "an attribute", groups_attach },
     { 2, "key", "a key", groups_inform },
     { 6, "kinds", "datatypes and operations", kinds_renew },
@@ -164,7 +180,7 @@ static void step(uint64_t number)
         s->take(number);
 }
 
-/* ---- which of them ----------------------------------------------------------------------------------------------------- */
+/* ---- which of them --------------------------------------------------------------------------- */
 
 static const char *only;        /* "0:0-99,1:7"; NULL: all */
 
@@ -249,7 +265,7 @@ static void run_threads(void)
     }
 }
 
-/* ---- arguments ------------------------------------------------------------------------------------------------------------ */
+/* ---- arguments ------------------------------------------------------------------------------- */
 
 /* Very many messages take very long. */
 static size_t most_for_cut(size_t most)
@@ -298,7 +314,10 @@ static void read_job(int argc, char **argv)
     job.seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     for (int i = 2; i < argc; i++)
         if (!read_argument(argv[i])) {
-            fprintf(stderr, "fuzz: %s is none of threads=, steps=, only=, without=, churn=, most=, burst=, trusted=, patience=, say=\n", argv[i]);
+            fprintf(stderr,
+                    "fuzz: %s is none of threads=, steps=, only=, without=, churn=, most=, burst=, "
+                    "trusted=, patience=, say=\n",
+                    argv[i]);
             exit(99);
         }
     job.most = most_for_cut(job.most);
@@ -328,8 +347,9 @@ int main(int argc, char **argv)
     kinds_free();
     count = calls_count();
     if (world_rank == 0)
-        printf("fuzz: seed %llu: %llu calls of rank 0, %llu of them by the MPI library\n", (unsigned long long)job.seed,
-               (unsigned long long)count.made, (unsigned long long)count.by_host);
+        printf("fuzz: seed %llu: %llu calls of rank 0, %llu of them by the MPI library\n",
+               (unsigned long long)job.seed, (unsigned long long)count.made,
+               (unsigned long long)count.by_host);
     fflush(stdout);
     return end();
 }

@@ -1,13 +1,15 @@
-/* What the files of the random tester share.  All that is drawn at random follows from the seed, the thread and the number of
- * the step alone, so that all ranks draw alike without a message, and any step can be left out. */
+/* What the files of the random tester share.  All that is drawn at random follows from the seed,
+ * the thread and the number of the step alone, so that all ranks draw alike without a message, and
+ * any step can be left out. */
 #ifndef TEST_FUZZ_H
 #define TEST_FUZZ_H
 
 #include "common.h"
 #include "elements.h"
 
-/* Each thread has its own of everything: communicators, datatypes, operations, buffers.  The simulator's ranks are threads of
- * one process, which gives each rank globals of its own, but nothing that is a thread's. */
+/* Each thread has its own of everything: communicators, datatypes, operations, buffers.  The
+ * simulator's ranks are threads of one process, which gives each rank globals of its own, but
+ * nothing that is a thread's. */
 #ifdef TEST_SIMULATED
 # define OWN static
 #else
@@ -16,7 +18,7 @@
 
 enum { FUZZ_THREADS = 4, FUZZ_WORDS = 320, FUZZ_LONGEST_BURST = 1 << 20 };
 
-/* ---- fuzz.c -------------------------------------------------------------------------------------------------------- */
+/* ---- fuzz.c ---------------------------------------------------------------------------------- */
 
 struct fuzz_job {               /* alike on all ranks */
     uint64_t seed;
@@ -25,7 +27,8 @@ struct fuzz_job {               /* alike on all ranks */
     size_t most;                /* bytes of a vector */
     uint64_t burst;             /* rows of short calls in a burst, at most */
     size_t churn;               /* so many times as many communicators are made and freed */
-    bool trusted;               /* only what the MPI library's own collectives can do: they may run */
+    /* only what the MPI library's own collectives can do: they may run */
+    bool trusted;
     unsigned patience;          /* seconds for a step */
     bool say;                   /* what is done */
 };
@@ -35,7 +38,7 @@ extern struct fuzz_job job;
 int fuzz_thread(void);          /* the number of the calling thread */
 const char *fuzz_step_name(void);       /* "seed 17 step 1:40" */
 
-/* ---- drawing: header only ------------------------------------------------------------------------------------------ */
+/* ---- drawing: header only -------------------------------------------------------------------- */
 
 struct fuzz_random {
     uint64_t state;
@@ -44,7 +47,8 @@ struct fuzz_random {
 /* One for each PURPOSE of a step or a group. */
 static inline struct fuzz_random fuzz_draw(uint64_t number, uint64_t purpose)
 {
-    uint64_t h = mix(job.seed + 0x9e3779b97f4a7c15u) + (number * FUZZ_THREADS + (uint64_t)fuzz_thread()) * 0xd6e8feb86659fd93u;
+    uint64_t h = mix(job.seed + 0x9e3779b97f4a7c15u)
+        + (number * FUZZ_THREADS + (uint64_t)fuzz_thread()) * 0xd6e8feb86659fd93u;
 
     return (struct fuzz_random){ mix(h) ^ mix(purpose + 1) };
 }
@@ -65,25 +69,27 @@ static inline bool fuzz_chance(struct fuzz_random *r, size_t n)
     return fuzz_below(r, n) == 0;
 }
 
-/* ---- watch.c: against hanging, and who was where when the job came to its end --------------------------------------- */
+/* ---- watch.c: against hanging, and who was where when the job came to its end ---------------- */
 
 void watch_begin(void);
-/* The calling thread is at WORDS, which are copied.  If it stays there too long, all threads say where they are. */
+/* The calling thread is at WORDS, which are copied.  If it stays there too long, all threads say
+ * where they are. */
 void watch_at(const char *words);
 void watch_done(void);          /* nobody waits for this thread any more */
 
-/* ---- job.c: what one job is like ------------------------------------------------------------------------------------- */
+/* ---- job.c: what one job is like ------------------------------------------------------------- */
 
 enum { JOB_WORDS = 1000 };
 
 /* An algorithm of COLLECTIVE (enum collopt_collective), with parameters. */
 void job_algorithm(struct fuzz_random *r, int collective, int ranks, char text[JOB_WORDS]);
-/* Prints arguments and settings of collopt for a job of RANKS ranks, one NAME=VALUE in each line. */
+/* Prints arguments and settings of collopt for a job of RANKS ranks, one NAME=VALUE in each
+ * line. */
 void job_print(int ranks);
 /* Prints a file of rules. */
 void job_rules(int ranks);
 
-/* ---- kinds.c: datatypes and operations, the user's own among them ---------------------------------------------------- */
+/* ---- kinds.c: datatypes and operations, the user's own among them ---------------------------- */
 
 struct fuzz_kind {
     struct kind kind;
@@ -98,17 +104,18 @@ void kinds_renew(uint64_t number);
 struct fuzz_kind kinds_any(struct fuzz_random *r);
 /* Until the next one, operations of the user's are called for this by this thread. */
 void kinds_expect(const struct kind *k, const struct element *e);
-/* Can the MPI library itself do with it?  test_collectives.c says with what it cannot.  With gaps and bounds of datatypes
- * Open MPI 4.1 writes beside its buffers (open-mpi/ompi #1764), and MPICH 4.0 takes the operands of a Reduce_scatter in
- * another order. */
+/* Can the MPI library itself do with it?  test_collectives.c says with what it cannot.  With gaps
+ * and bounds of datatypes Open MPI 4.1 writes beside its buffers (open-mpi/ompi #1764), and MPICH
+ * 4.0 takes the operands of a Reduce_scatter in another order. */
 bool kinds_trusted(const struct kind *k);
 
-/* ---- groups.c: communicators ------------------------------------------------------------------------------------------- */
+/* ---- groups.c: communicators ----------------------------------------------------------------- */
 
 struct group {
     MPI_Comm comm;              /* MPI_COMM_NULL: this rank is in none */
     int rank, ranks;
-    int users;                  /* messages and collectives that are under way: it is not to be freed */
+    /* messages and collectives that are under way: it is not to be freed */
+    int users;
     bool attribute;             /* its delete callback reduces */
     uint64_t id;                /* the same on its ranks, and no other one's */
 };
@@ -128,16 +135,17 @@ void groups_attach(uint64_t number);
 /* Frees a communicator on which this rank still waits for a message; ends such a wait. */
 void groups_orphan(uint64_t number);
 
-/* ---- traffic.c: what a program does beside reductions -------------------------------------------------------------------- */
+/* ---- traffic.c: what a program does beside reductions ---------------------------------------- */
 
-/* Begins, or brings to its end, an exchange of messages with wildcards; a nonblocking collective. */
+/* Begins, or brings to its end, an exchange of messages with wildcards; a nonblocking
+ * collective. */
 void traffic_exchange(uint64_t number);
 void traffic_collective(uint64_t number);
 /* There is no message of anybody's but the exchange's. */
 void traffic_probe(uint64_t number);
 void traffic_end(void);
 
-/* ---- buffers.c ------------------------------------------------------------------------------------------------------------ */
+/* ---- buffers.c ------------------------------------------------------------------------------- */
 
 struct buffer {
     char *start;                /* of the poison before the vector */
@@ -146,27 +154,32 @@ struct buffer {
     int poison;
 };
 
-enum { LANES = 4 };             /* calls in a row, each with a buffer for what is sent and one for results */
+/* calls in a row, each with a buffer for what is sent and one for results */
+enum { LANES = 4 };
 enum { BUFFER_IN, BUFFER_OUT };
 
 void buffers_begin(void);
 void buffers_end(void);
 /* Would N elements, on even ranks or on odd ones, fit into those of LANE? */
 bool buffers_fit(int lane, const struct kind *k, size_t n);
-/* Poisoned, with room for N elements; what lies behind or before it may not be touched, but for poison. */
-struct buffer buffers_place(int lane, int which, const struct element *e, size_t n, struct fuzz_random *mine);
+/* Poisoned, with room for N elements; what lies behind or before it may not be touched, but for
+ * poison. */
+struct buffer buffers_place(int lane, int which, const struct element *e, size_t n,
+                            struct fuzz_random *mine);
 void buffers_allow(struct buffer b, int access);
-/* A buffer like B in which nothing has been written yet; the address of its element 0, until the next call. */
+/* A buffer like B in which nothing has been written yet; the address of its element 0, until the
+ * next call. */
 char *buffers_image(const struct buffer *b);
 /* Where B lies there. */
 char *buffers_image_of(const struct buffer *b, const char *address);
 /* The first byte of B that is not as in the image; -1: there is none. */
 ptrdiff_t buffers_differ(const struct buffer *b);
 
-/* ---- calls.c: reductions, and what is right ----------------------------------------------------------------------------- */
+/* ---- calls.c: reductions, and what is right -------------------------------------------------- */
 
 void calls_begin(void);
-/* Up to LANES calls in a row, looked at when all have been made.  HOST: the MPI library may run them. */
+/* Up to LANES calls in a row, looked at when all have been made.  HOST: the MPI library may run
+ * them. */
 void calls_make(uint64_t number, bool host);
 /* Many such rows of short calls. */
 void calls_burst(uint64_t number, bool host);

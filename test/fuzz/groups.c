@@ -1,5 +1,5 @@
-/* Communicators, made of one another and freed again: also while a receive on them is pending, and with attributes whose delete
- * callbacks reduce. */
+/* Communicators, made of one another and freed again: also while a receive on them is pending, and
+ * with attributes whose delete callbacks reduce. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,7 @@ static void done(int err, const char *what)
     check(err == MPI_SUCCESS, "%s: %s: error %d", fuzz_step_name(), what, err);
 }
 
-/* ---- attributes ---------------------------------------------------------------------------------------------------- */
+/* ---- attributes ------------------------------------------------------------------------------ */
 
 /* As libraries do that keep a communicator of their own with the user's. */
 struct kept {
@@ -64,8 +64,8 @@ static int deleted(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* Open MPI calls callbacks while no other thread can have to do with attributes, so no other thread must be needed there.  SimGrid
- * 3.32 calls them when the communicator is none any more. */
+/* Open MPI calls callbacks while no other thread can have to do with attributes, so no other thread
+ * must be needed there.  SimGrid 3.32 calls them when the communicator is none any more. */
 void groups_attach(uint64_t number)
 {
     struct fuzz_random r = fuzz_draw(number, 12);
@@ -87,7 +87,7 @@ void groups_attach(uint64_t number)
     done(MPI_Comm_set_attr(g->comm, keyval, keep(inner, count)), "MPI_Comm_set_attr");
 }
 
-/* ---- making them ------------------------------------------------------------------------------------------------------- */
+/* ---- making them ----------------------------------------------------------------------------- */
 
 /* A name that its ranks share: who is first in it, and when it was made. */
 static void know(struct group *g, uint64_t number)
@@ -109,15 +109,18 @@ static void split(struct fuzz_random *r, uint64_t number, MPI_Comm from, MPI_Com
     struct fuzz_random mine = fuzz_draw(number, 1000 + (uint64_t)world_rank);
     size_t colors = 1 + fuzz_below(r, 3);
     bool reversed = fuzz_chance(r, 2), not_all = fuzz_chance(r, 3);
-    int color = (int)fuzz_below(&mine, colors), key = reversed ? -world_rank : (int)fuzz_below(&mine, 100);
+    int color = (int)fuzz_below(&mine, colors),
+        key = reversed ? -world_rank : (int)fuzz_below(&mine, 100);
 
-    done(MPI_Comm_split(from, not_all && fuzz_chance(&mine, 4) ? MPI_UNDEFINED : color, key, made), "MPI_Comm_split");
+    done(MPI_Comm_split(from, not_all && fuzz_chance(&mine, 4) ? MPI_UNDEFINED : color, key, made),
+         "MPI_Comm_split");
 }
 
 /* A grid, or its rows or columns. */
 static void grid(struct fuzz_random *r, MPI_Comm *made)
 {
-    int dims[2] = { 0, 0 }, periods[2] = { (int)fuzz_below(r, 2), (int)fuzz_below(r, 2) }, remain[2] = { 0, 1 };
+    int dims[2] = { 0, 0 }, periods[2] = { (int)fuzz_below(r, 2), (int)fuzz_below(r, 2) },
+        remain[2] = { 0, 1 };
     bool part = fuzz_chance(r, 2), columns = fuzz_chance(r, 2);
     MPI_Comm whole;
 
@@ -178,9 +181,10 @@ static void duplicate(struct fuzz_random *r, MPI_Comm from, MPI_Comm *made)
     }
 }
 
-/* Some of FROM's ranks.  ALONE: the others need not call; then Open MPI 4.1 sends messages with the program's tag, which a
- * wildcard of the program's would take. */
-static void subset(struct fuzz_random *r, uint64_t number, MPI_Comm from, bool alone, MPI_Comm *made)
+/* Some of FROM's ranks.  ALONE: the others need not call; then Open MPI 4.1 sends messages with the
+ * program's tag, which a wildcard of the program's would take. */
+static void subset(struct fuzz_random *r, uint64_t number, MPI_Comm from, bool alone,
+                   MPI_Comm *made)
 {
     int ranks = size_of(from), n = 0, rank[256], me;
     uint64_t bits = fuzz_next(r);
@@ -198,7 +202,8 @@ static void subset(struct fuzz_random *r, uint64_t number, MPI_Comm from, bool a
     if (!alone)
         done(MPI_Comm_create(from, some, made), "MPI_Comm_create");
     else if (in)
-        done(MPI_Comm_create_group(from, some, (int)(number % 32768), made), "MPI_Comm_create_group");
+        done(MPI_Comm_create_group(from, some, (int)(number % 32768), made),
+             "MPI_Comm_create_group");
     MPI_Group_free(&some);
     MPI_Group_free(&all);
 }
@@ -212,7 +217,8 @@ static void graph(struct fuzz_random *r, MPI_Comm from, MPI_Comm *made)
     left = (me + ranks - 1) % ranks;
     right = (me + 1) % ranks;
     if (fuzz_chance(r, 2)) {
-        done(MPI_Dist_graph_create_adjacent(from, 1, &left, &weight, 1, &right, &weight, MPI_INFO_NULL, 1, made),
+        done(MPI_Dist_graph_create_adjacent(from, 1, &left, &weight, 1, &right, &weight,
+                                            MPI_INFO_NULL, 1, made),
              "MPI_Dist_graph_create_adjacent");
         return;
     }
@@ -234,14 +240,25 @@ static void merge(struct fuzz_random *r, uint64_t number, MPI_Comm *made)
     MPI_Comm_rank(world, &me);
     low = me < lower;
     done(MPI_Comm_split(world, low, me, &half), "MPI_Comm_split");
-    done(MPI_Intercomm_create(half, 0, world, low ? lower : 0, (int)(number % 32768), &between), "MPI_Intercomm_create");
+    done(MPI_Intercomm_create(half, 0, world, low ? lower : 0, (int)(number % 32768), &between),
+         "MPI_Intercomm_create");
     done(MPI_Intercomm_merge(between, low == swapped, made), "MPI_Intercomm_merge");
     MPI_Comm_free(&between);
     MPI_Comm_free(&half);
 }
 #endif
 
-enum { MAKE_DUP, MAKE_SPLIT = 3, MAKE_GRID = 6, MAKE_SELF = 8, MAKE_SUBSET, MAKE_GRAPH, MAKE_MERGED, MAKE_TYPE, MAKES };
+enum {
+    MAKE_DUP,
+    MAKE_SPLIT = 3,
+    MAKE_GRID = 6,
+    MAKE_SELF = 8,
+    MAKE_SUBSET,
+    MAKE_GRAPH,
+    MAKE_MERGED,
+    MAKE_TYPE,
+    MAKES
+};
 
 /* Those that are not in FROM have none of the new one either, but know of it what all know. */
 static void make(struct group *g, uint64_t number)
@@ -255,7 +272,8 @@ static void make(struct group *g, uint64_t number)
 #ifdef TEST_SIMULATED
     what %= MAKE_SUBSET;
 #else
-    if (job.threads > 1 && on_openmpi())        /* 4.1 hangs where threads make others at the same time */
+    /* 4.1 hangs where threads make others at the same time */
+    if (job.threads > 1 && on_openmpi())
         what = what % 2 ? MAKE_SPLIT : MAKE_DUP;
 #endif
     g->attribute = what < MAKE_SPLIT && from->attribute;
@@ -267,7 +285,8 @@ static void make(struct group *g, uint64_t number)
     else if (from->comm != MPI_COMM_NULL && what < MAKE_SPLIT)
         MPI_Comm_dup(from->comm, &g->comm);
 #else
-    else if (what == MAKE_MERGED && world_ranks > 1 && groups[0].users == 0)   /* leaders send messages with the program's tag */
+    /* leaders send messages with the program's tag */
+    else if (what == MAKE_MERGED && world_ranks > 1 && groups[0].users == 0)
         merge(&r, number, &g->comm);
     else if (from->comm == MPI_COMM_NULL)
         return;
@@ -278,7 +297,9 @@ static void make(struct group *g, uint64_t number)
     else if (what == MAKE_GRAPH)
         graph(&r, from->comm, &g->comm);
     else if (what == MAKE_TYPE)
-        done(MPI_Comm_split_type(from->comm, MPI_COMM_TYPE_SHARED, -world_rank, MPI_INFO_NULL, &g->comm), "MPI_Comm_split_type");
+        done(MPI_Comm_split_type(from->comm, MPI_COMM_TYPE_SHARED, -world_rank, MPI_INFO_NULL,
+                                 &g->comm),
+             "MPI_Comm_split_type");
 #endif
     else if (from->comm != MPI_COMM_NULL)
         split(&r, number, from->comm, &g->comm);
@@ -290,10 +311,12 @@ static void release(struct group *g, bool disconnect)
     g->attribute = false;
     if (g->comm == MPI_COMM_NULL)
         return;
-    done(disconnect ? MPI_Comm_disconnect(&g->comm) : MPI_Comm_free(&g->comm), disconnect ? "MPI_Comm_disconnect" : "MPI_Comm_free");
+    done(disconnect ? MPI_Comm_disconnect(&g->comm) : MPI_Comm_free(&g->comm),
+         disconnect ? "MPI_Comm_disconnect" : "MPI_Comm_free");
 }
 
-/* Not while something of the user's is under way on it, which all ranks know, those that have none too. */
+/* Not while something of the user's is under way on it, which all ranks know, those that have none
+ * too. */
 void groups_renew(uint64_t number)
 {
     struct fuzz_random r = fuzz_draw(number, 5);
@@ -323,7 +346,7 @@ void groups_inform(uint64_t number)
 #endif
 }
 
-/* ---- freed while a receive is pending ---------------------------------------------------------------------------------- */
+/* ---- freed while a receive is pending -------------------------------------------------------- */
 
 enum { INTS = 20000, ORPHANS = 3, NOBODY = -1 };
 
@@ -342,15 +365,20 @@ static void dawdle(struct fuzz_random *mine)
         nanosleep(&t, NULL);
 }
 
-/* All ranks to the next one, or one rank to another; some receives are never to be served, but cancelled. */
+/* All ranks to the next one, or one rank to another; some receives are never to be served, but
+ * cancelled. */
 static void begin_orphan(struct orphan *o, struct group *g, uint64_t number, struct fuzz_random *r)
 {
     struct fuzz_random mine = fuzz_draw(number, 2000 + (uint64_t)world_rank);
-    int to = fuzz_chance(r, 2) ? (int)fuzz_below(r, 1000) % g->ranks : NOBODY, from, next = (g->rank + 1) % g->ranks;
+    int to = fuzz_chance(r, 2) ? (int)fuzz_below(r, 1000) % g->ranks : NOBODY, from,
+        next = (g->rank + 1) % g->ranks;
     int tag = (int)fuzz_below(r, 32768);
 
-    *o = (struct orphan){ .under_way = true, .cancelled = fuzz_chance(r, 3), .received = MPI_REQUEST_NULL,
-                          .sent = MPI_REQUEST_NULL, .n = (int)fuzz_below(r, fuzz_chance(r, 2) ? INTS : 100),
+    *o = (struct orphan){ .under_way = true,
+                          .cancelled = fuzz_chance(r, 3),
+                          .received = MPI_REQUEST_NULL,
+                          .sent = MPI_REQUEST_NULL,
+                          .n = (int)fuzz_below(r, fuzz_chance(r, 2) ? INTS : 100),
                           .number = (int)(number & 0xffffff) };
     o->in = calloc(2 * (size_t)INTS, sizeof *o->in);
     o->out = o->in + INTS;
@@ -380,8 +408,10 @@ static void end_orphan(struct orphan *o)
         MPI_Wait(&o->received, &status);
         if (!o->cancelled) {
             MPI_Get_count(&status, MPI_INT, &n);
-            check(n == o->n && (n == 0 || (o->in[0] == o->number && o->in[n - 1] == o->number + n - 1)),
-                  "%s: %d ints of %d, on a communicator that was freed meanwhile, or wrong ones", fuzz_step_name(), n, o->n);
+            check(n == o->n
+                      && (n == 0 || (o->in[0] == o->number && o->in[n - 1] == o->number + n - 1)),
+                  "%s: %d ints of %d, on a communicator that was freed meanwhile, or wrong ones",
+                  fuzz_step_name(), n, o->n);
         }
     }
     MPI_Wait(&o->sent, MPI_STATUS_IGNORE);
@@ -413,7 +443,7 @@ void groups_orphan(uint64_t number)
 #endif
 }
 
-/* ---- beginning and ending ------------------------------------------------------------------------------------------------- */
+/* ---- beginning and ending -------------------------------------------------------------------- */
 
 /* Open MPI 4.1 crashes where two threads at once make the first communicator with a topology. */
 void groups_create(void)

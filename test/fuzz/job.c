@@ -1,4 +1,5 @@
-/* Settings for one run: algorithms with parameters that they can take, and what else changes the way of a call. */
+/* Settings for one run: algorithms with parameters that they can take, and what else changes the
+ * way of a call. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +12,16 @@
 #include "schedule/schedule.h"
 #include "settings/settings.h"
 
-/* ---- algorithms -------------------------------------------------------------------------------------------------- */
+/* ---- algorithms ------------------------------------------------------------------------------ */
 
-static const struct collopt_algorithm *any_algorithm(struct fuzz_random *r, enum collopt_collective c, bool grouped)
+static const struct collopt_algorithm *any_algorithm(struct fuzz_random *r,
+                                                     enum collopt_collective c, bool grouped)
 {
     const struct collopt_algorithm *of[200];
     size_t n = 0;
 
-    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a && n < sizeof of / sizeof *of; a++)
+    for (const struct collopt_algorithm *const *a = collopt_algorithms;
+         *a && n < sizeof of / sizeof *of; a++)
         if ((*a)->collective == c && (grouped || !(*a)->grouped))
             of[n++] = *a;
     return of[fuzz_below(r, n)];
@@ -58,10 +61,12 @@ static void list(struct fuzz_random *r, int ranks, char *text, size_t size)
         snprintf(text, size, "1");
 }
 
-static void parameter(struct fuzz_random *r, const struct collopt_parameter *p, int ranks, char *text, size_t size)
+static void parameter(struct fuzz_random *r, const struct collopt_parameter *p, int ranks,
+                      char *text, size_t size)
 {
     static const size_t bytes[] = { 1, 8, 100, 256, 1000, 4000, 4096, 8192, 30000, 65536, 1 << 20 };
-    size_t value = p->bytes ? bytes[fuzz_below(r, sizeof bytes / sizeof *bytes)] : p->least + fuzz_below(r, 9);
+    size_t value = p->bytes ? bytes[fuzz_below(r, sizeof bytes / sizeof *bytes)]
+                            : p->least + fuzz_below(r, 9);
 
     value = value < p->least ? p->least : value > p->most ? p->most : value;
     if (p->algorithm)
@@ -74,7 +79,8 @@ static void parameter(struct fuzz_random *r, const struct collopt_parameter *p, 
         snprintf(text, size, "%zu", value);
 }
 
-static void algorithm(struct fuzz_random *r, enum collopt_collective c, int ranks, char *text, size_t size)
+static void algorithm(struct fuzz_random *r, enum collopt_collective c, int ranks, char *text,
+                      size_t size)
 {
     const struct collopt_algorithm *a = any_algorithm(r, c, true);
     size_t used = (size_t)snprintf(text, size, "%s", a->name);
@@ -86,7 +92,8 @@ static void algorithm(struct fuzz_random *r, enum collopt_collective c, int rank
         if (fuzz_chance(r, 3))
             continue;
         parameter(r, &a->parameter[i], ranks, value, sizeof value);
-        used += (size_t)snprintf(text + used, size - used, "%c%s=%s", mark, a->parameter[i].name, value);
+        used += (size_t)snprintf(text + used, size - used, "%c%s=%s", mark, a->parameter[i].name,
+                                 value);
         mark = ',';
     }
 }
@@ -103,16 +110,18 @@ void job_algorithm(struct fuzz_random *r, int collective, int ranks, char text[J
     while (!collopt_parse_choice(text, c, &choice, why, sizeof why));
 }
 
-/* ---- settings ------------------------------------------------------------------------------------------------------- */
+/* ---- settings -------------------------------------------------------------------------------- */
 
-static void algorithm_or_host(struct fuzz_random *r, enum collopt_collective c, int ranks, char *text)
+static void algorithm_or_host(struct fuzz_random *r, enum collopt_collective c, int ranks,
+                              char *text)
 {
     job_algorithm(r, (int)c, ranks, text);
     if (fuzz_chance(r, 30))
         snprintf(text, JOB_WORDS, "host");
 }
 
-/* What those settings are given whose kind does not say enough, and how often any are given at all: once in N times. */
+/* What those settings are given whose kind does not say enough, and how often any are given at all:
+ * once in N times. */
 static const struct special {
     const char *name;
     size_t once_in;
@@ -161,7 +170,8 @@ static void shape(struct fuzz_random *r, int ranks, char *text)
 }
 
 /* A value for ROW; false: none that could be made up. */
-static bool value_for(struct fuzz_random *r, const struct collopt_setting_row *row, int ranks, char *text)
+static bool value_for(struct fuzz_random *r, const struct collopt_setting_row *row, int ranks,
+                      char *text)
 {
     const char *words = special_of(row->name)->words;
 
@@ -176,7 +186,10 @@ static bool value_for(struct fuzz_random *r, const struct collopt_setting_row *r
         return true;
     case COLLOPT_NUMBER:
     case COLLOPT_BYTES:
-        snprintf(text, JOB_WORDS, "%zu", row->least + fuzz_below(r, row->most - row->least < 10 ? row->most - row->least + 1 : 10));
+        snprintf(
+            text, JOB_WORDS, "%zu",
+            row->least
+                + fuzz_below(r, row->most - row->least < 10 ? row->most - row->least + 1 : 10));
         return true;
     case COLLOPT_EXPRESSION:
         algorithm_or_host(r, row->collective, ranks, text);
@@ -284,18 +297,23 @@ void job_print(int ranks)
     if (!fuzz_chance(r, 10))
         draw_settings(r, ranks, &s);
     printf("threads=%d\nsteps=%d\nmost=%zu\nburst=%d\nchurn=%d\ntrusted=%d\n",
-           fuzz_chance(r, 3) ? 2 + (int)fuzz_below(r, FUZZ_THREADS - 1) : 1, 200 + (int)fuzz_below(r, 400), draw_most(r), fuzz_chance(r, 3) ? 0 : fuzz_chance(r, 2) ? 20 : 500,
+           fuzz_chance(r, 3) ? 2 + (int)fuzz_below(r, FUZZ_THREADS - 1) : 1,
+           200 + (int)fuzz_below(r, 400), draw_most(r),
+           fuzz_chance(r, 3)       ? 0
+               : fuzz_chance(r, 2) ? 20
+                                   : 500,
            fuzz_chance(r, 3) ? 10 : 1, host_may_run(&s));
     for (int i = 0; i < n && i < MOST_ROWS; i++)
         if (s.value[i][0])
             printf("%s=%s\n", rows[i].name, s.value[i]);
 }
 
-/* ---- rules ---------------------------------------------------------------------------------------------------------------- */
+/* ---- rules ----------------------------------------------------------------------------------- */
 
 void job_rules(int ranks)
 {
-    static const char *const bytes[] = { "*", "0-100", "100-4K", "1K-1M", "8", "64K-" }, *const op[] = { "*", "exact", "commutative" };
+    static const char *const bytes[] = { "*", "0-100", "100-4K", "1K-1M", "8", "64K-" },
+                             *const op[] = { "*", "exact", "commutative" };
     struct fuzz_random random = fuzz_draw(0, 78), *r = &random;
 
     for (size_t i = 1 + fuzz_below(r, 12); i > 0; i--) {
@@ -306,6 +324,7 @@ void job_rules(int ranks)
         if (fuzz_chance(r, 10))
             snprintf(text, sizeof text, "auto");
         printf("%s %s * * %s %s %s\n", collopt_collective_names[c], fuzz_chance(r, 4) ? "2-" : "*",
-               bytes[fuzz_below(r, sizeof bytes / sizeof *bytes)], op[fuzz_below(r, sizeof op / sizeof *op)], text);
+               bytes[fuzz_below(r, sizeof bytes / sizeof *bytes)],
+               op[fuzz_below(r, sizeof op / sizeof *op)], text);
     }
 }

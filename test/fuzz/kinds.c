@@ -1,5 +1,6 @@
-/* Datatypes and operations: all predefined ones, and a few of the user's that are freed and made anew,
- * with another layout or another meaning, so that their handles come to mean something else. */
+/* Datatypes and operations: all predefined ones, and a few of the user's that are freed and made
+ * anew, with another layout or another meaning, so that their handles come to mean something
+ * else. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ OWN struct own_op {
     bool commutative;           /* as MPI was told */
 } ops[OPS];
 
-/* ---- operations, as MPI calls them ------------------------------------------------------------------------------- */
+/* ---- operations, as MPI calls them ----------------------------------------------------------- */
 
 OWN const struct kind *expected_kind;
 OWN const struct element *expected_element;
@@ -54,9 +55,10 @@ static void make_op(struct own_op *o, struct fuzz_random *r)
     MPI_Op_create(o->id == AFFINE ? affine : mingle, o->commutative, &o->op);
 }
 
-/* ---- datatypes --------------------------------------------------------------------------------------------------- */
+/* ---- datatypes ------------------------------------------------------------------------------- */
 
-/* An element has up to two parts, numbers of the same type, that lie at AT bytes from its address. */
+/* An element has up to two parts, numbers of the same type, that lie at AT bytes from its
+ * address. */
 struct layout {
     int parts;
     enum part part;
@@ -64,10 +66,16 @@ struct layout {
     ptrdiff_t size;             /* of a part */
 };
 
-static struct element laid(const struct layout *l, ptrdiff_t a, ptrdiff_t b, ptrdiff_t low, ptrdiff_t extent)
+static struct element laid(const struct layout *l, ptrdiff_t a, ptrdiff_t b, ptrdiff_t low,
+                           ptrdiff_t extent)
 {
-    return (struct element){ .parts = l->parts, .part = { l->part, l->part }, .at = { a, b }, .extent = extent, .low = low,
-                             .high = low + extent, .derived = true };
+    return (struct element){ .parts = l->parts,
+                             .part = { l->part, l->part },
+                             .at = { a, b },
+                             .extent = extent,
+                             .low = low,
+                             .high = low + extent,
+                             .derived = true };
 }
 
 /* The type that MADE is resized to, and MADE no more. */
@@ -79,7 +87,8 @@ static void resize(struct element *e, MPI_Datatype made)
 }
 
 /* Parts at A and B, an element from LOW on, EXTENT long. */
-static void lay(struct element *e, const struct layout *l, ptrdiff_t a, ptrdiff_t b, ptrdiff_t low, ptrdiff_t extent)
+static void lay(struct element *e, const struct layout *l, ptrdiff_t a, ptrdiff_t b, ptrdiff_t low,
+                ptrdiff_t extent)
 {
     MPI_Aint displacement[2] = { a, b };
     int length[2] = { 1, 1 };
@@ -195,15 +204,17 @@ static size_t make_element(struct element *e, const struct layout *l, struct fuz
     case 5:
         lay(e, l, 0, z, 0, gap + 2 * z);
         return any;
-#ifdef TEST_SIMULATED           /* SimGrid 3.32 sends elements with a lower bound below 0 from wrong addresses, and takes the
-                                 * extent of interleaved ones for their true one */
+/* SimGrid 3.32 sends elements with a lower bound below 0 from wrong addresses, and takes the extent
+ * of interleaved ones for their true one. */
+#ifdef TEST_SIMULATED
     default:
         lay(e, l, 0, gap, 0, gap + 3 * z);
         return any;
 #else
     case 6: case 7:
         return lay_columns(e, l, r);
-    case 8:                     /* Open MPI 4.1 stores bytes that lie backwards without a gap forwards */
+    /* Open MPI 4.1 stores bytes that lie backwards without a gap forwards */
+    case 8:
         lay_backwards(e, l, 2 + few);
         return any;
     case 9:
@@ -235,10 +246,15 @@ static struct layout draw_layout(struct fuzz_random *r)
     static const struct {
         enum part part;
         MPI_Datatype type;
-    } of[] = { { U8, MPI_UINT8_T }, { U16, MPI_UINT16_T }, { U32, MPI_UINT32_T }, { S32, MPI_INT }, { U64, MPI_UINT64_T } };
+    } of[] = { { U8, MPI_UINT8_T },
+               { U16, MPI_UINT16_T },
+               { U32, MPI_UINT32_T },
+               { S32, MPI_INT },
+               { U64, MPI_UINT64_T } };
     size_t i = fuzz_chance(r, 2) ? 2 : fuzz_below(r, sizeof of / sizeof *of);
 
-    return (struct layout){ fuzz_chance(r, 4) ? 1 : 2, of[i].part, of[i].type, (ptrdiff_t)part_size(of[i].part) };
+    return (struct layout){ fuzz_chance(r, 4) ? 1 : 2, of[i].part, of[i].type,
+                            (ptrdiff_t)part_size(of[i].part) };
 }
 
 static void make_type(struct own_type *t, struct fuzz_random *r)
@@ -292,12 +308,13 @@ void kinds_renew(uint64_t number)
     }
 }
 
-/* ---- kinds: an operation with a datatype ------------------------------------------------------------------------- */
+/* ---- kinds: an operation with a datatype ----------------------------------------------------- */
 
 static bool is_usual(const struct kind *k)
 {
-    return k->class == COLLOPT_CLASS_PAIR || (k->op_id == COLLOPT_SUM && (strcmp(k->type_name, "MPI_DOUBLE") == 0
-                                                                          || strcmp(k->type_name, "MPI_INT") == 0));
+    return k->class == COLLOPT_CLASS_PAIR
+        || (k->op_id == COLLOPT_SUM
+            && (strcmp(k->type_name, "MPI_DOUBLE") == 0 || strcmp(k->type_name, "MPI_INT") == 0));
 }
 
 static const struct kind *predefined(struct fuzz_random *r)
@@ -318,7 +335,8 @@ static struct kind own_with_predefined(struct fuzz_random *r, const struct own_o
 
     do
         k = *predefined(r);
-    while (part_is_real(k.element[0].part[0]) || part_size(k.element[0].part[0]) < (o->id == AFFINE ? 4u : 1u)
+    while (part_is_real(k.element[0].part[0])
+           || part_size(k.element[0].part[0]) < (o->id == AFFINE ? 4u : 1u)
            || k.class == COLLOPT_CLASS_LOGICAL || (o->id == AFFINE && k.element[0].parts < 2));
     return k;
 }
@@ -347,10 +365,13 @@ struct fuzz_kind kinds_any(struct fuzz_random *r)
     else if (fuzz_chance(r, 20))
         take_empty(&s);
     else {
-        s.kind = (struct kind){ .type_name = "own", .element = { types[j].element[0], types[j].element[1] } };
+        s.kind = (struct kind){ .type_name = "own",
+                                .element = { types[j].element[0], types[j].element[1] } };
         s.most = types[j].most;
     }
-    s.kind.op_name = ops[i].id == AFFINE ? "affine" : ops[i].commutative ? "mingle" : "mingle_in_order";
+    s.kind.op_name = ops[i].id == AFFINE ? "affine"
+        : ops[i].commutative             ? "mingle"
+                                         : "mingle_in_order";
     s.kind.op = ops[i].op;
     s.kind.op_id = ops[i].id;
     s.kind.class = COLLOPT_CLASS_NONE;
@@ -361,13 +382,14 @@ struct fuzz_kind kinds_any(struct fuzz_random *r)
 
 static bool is_dense(const struct element *e)
 {
-    return e->parts > 0 && e->low == 0 && e->high == e->extent && e->extent == (ptrdiff_t)part_size(e->part[0]) * e->parts;
+    return e->parts > 0 && e->low == 0 && e->high == e->extent
+        && e->extent == (ptrdiff_t)part_size(e->part[0]) * e->parts;
 }
 
 bool kinds_trusted(const struct kind *k)
 {
     if (k->user)
         return k->commutative && is_dense(&k->element[0]) && is_dense(&k->element[1]);
-    return part_size(k->element[0].part[0]) >= 4 && k->class != COLLOPT_CLASS_PAIR && k->op_id != COLLOPT_MIN
-        && k->op_id != COLLOPT_MAX;
+    return part_size(k->element[0].part[0]) >= 4 && k->class != COLLOPT_CLASS_PAIR
+        && k->op_id != COLLOPT_MIN && k->op_id != COLLOPT_MAX;
 }

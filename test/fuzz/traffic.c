@@ -1,5 +1,6 @@
-/* What a program does beside reductions, on the same communicators: messages that are taken by wildcards or by their tags, and
- * nonblocking and persistent collectives that stay pending over some reductions. */
+/* What a program does beside reductions, on the same communicators: messages that are taken by
+ * wildcards or by their tags, and nonblocking and persistent collectives that stay pending over
+ * some reductions. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +9,11 @@
 
 static int content(int number, int from, int i)
 {
-    return (int)(mix((uint64_t)number * 1000003 + (uint64_t)from * 10007 + (uint64_t)i) & 0x7fffffff);
+    return (int)(mix((uint64_t)number * 1000003 + (uint64_t)from * 10007 + (uint64_t)i)
+                 & 0x7fffffff);
 }
 
-/* ---- messages ---------------------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 enum { INTS = 3000, UNDER_WAY = 3 };
 
@@ -31,8 +33,9 @@ static void judge_message(const struct exchange *x, const MPI_Status *status)
 
     MPI_Get_count(status, MPI_INT, &n);
     check(n == x->n && status->MPI_SOURCE == from && status->MPI_TAG == x->tag,
-          "%s: %s took %d ints from rank %d with tag %d, sent were %d from rank %d with tag %d", fuzz_step_name(),
-          x->wild ? "a wildcard" : "a receive", n, status->MPI_SOURCE, status->MPI_TAG, x->n, from, x->tag);
+          "%s: %s took %d ints from rank %d with tag %d, sent were %d from rank %d with tag %d",
+          fuzz_step_name(), x->wild ? "a wildcard" : "a receive", n, status->MPI_SOURCE,
+          status->MPI_TAG, x->n, from, x->tag);
     for (int i = 0; i < x->n; i++)
         if (x->in[i] != content(x->number, from, i)) {
             fail("%s: int %d of %d from rank %d is wrong", fuzz_step_name(), i, x->n, from);
@@ -52,8 +55,9 @@ static bool is_free(const struct group *g)
 /* Some tags are those that calls of collopt have, or might have. */
 static int draw_tag(struct fuzz_random *r)
 {
-    return fuzz_chance(r, 2) ? (int)fuzz_below(r, 512) : fuzz_chance(r, 2) ? (int)fuzz_below(r, 32768)
-        : (int)fuzz_below(r, (size_t)1 << 28);
+    return fuzz_chance(r, 2) ? (int)fuzz_below(r, 512)
+        : fuzz_chance(r, 2)  ? (int)fuzz_below(r, 32768)
+                             : (int)fuzz_below(r, (size_t)1 << 28);
 }
 
 static void begin_exchange(struct exchange *x, uint64_t number)
@@ -76,7 +80,8 @@ static void begin_exchange(struct exchange *x, uint64_t number)
     if (x->wild)
         MPI_Irecv(x->in, INTS, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, g->comm, &x->request);
     else
-        MPI_Irecv(x->in, INTS, MPI_INT, ((g->rank - x->shift) % g->ranks + g->ranks) % g->ranks, x->tag, g->comm, &x->request);
+        MPI_Irecv(x->in, INTS, MPI_INT, ((g->rank - x->shift) % g->ranks + g->ranks) % g->ranks,
+                  x->tag, g->comm, &x->request);
 }
 
 /* The barrier keeps the messages of a rank that is ahead from this exchange's wildcards. */
@@ -125,8 +130,9 @@ void traffic_probe(uint64_t number)
             MPI_Get_count(&status, MPI_INT, &n);
         for (int k = 0; k < UNDER_WAY; k++)
             check(!there || exchanges[k].group != g || !exchanges[k].wild,
-                  "%s: a probe finds %d ints from rank %d with tag %d, which the wildcard should have taken", fuzz_step_name(), n,
-                  status.MPI_SOURCE, status.MPI_TAG);
+                  "%s: a probe finds %d ints from rank %d with tag %d, which the wildcard should "
+                  "have taken",
+                  fuzz_step_name(), n, status.MPI_SOURCE, status.MPI_TAG);
     }
 }
 
@@ -149,8 +155,9 @@ OWN struct pending {
     int *in, *out;
 } pending[UNDER_WAY];
 
-static const char *const sort_names[SORTS] = { "sum", "broadcast", "barrier", "sum at one rank", "scan", "exclusive scan",
-                                               "scattered sum" };
+static const char *const sort_names[SORTS] = {
+    "sum", "broadcast", "barrier", "sum at one rank", "scan", "exclusive scan", "scattered sum"
+};
 
 static int pending_value(const struct pending *p, int rank, int i)
 {

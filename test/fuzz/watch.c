@@ -1,8 +1,9 @@
 /* Who hangs, and where everybody was when the job came to its end.
  *
- * Each thread says what it is about to do.  A thread more looks whether they get on; if one does not, this rank says where all its
- * threads are, gives other ranks the time to find out the same, and ends the job.  A rank that the launcher ends, since another one
- * has failed, or that crashes says the same. */
+ * Each thread says what it is about to do.  A thread more looks whether they get on; if one does
+ * not, this rank says where all its threads are, gives other ranks the time to find out the same,
+ * and ends the job.  A rank that the launcher ends, since another one has failed, or that crashes
+ * says the same. */
 #include <stdio.h>
 
 #include "fuzz.h"
@@ -42,7 +43,8 @@ static void say(const char *what)
 
         if (places[i].moves == 0)
             continue;
-        n = snprintf(text, sizeof text, "%s: rank %d of %d, thread %d: %s\n", what, world_rank, world_ranks, i, places[i].words);
+        n = snprintf(text, sizeof text, "%s: rank %d of %d, thread %d: %s\n", what, world_rank,
+                     world_ranks, i, places[i].words);
         if (write(STDERR_FILENO, text, (size_t)n) < 0)
             _exit(3);
     }
@@ -52,7 +54,10 @@ static void ended(int signal)
 {
     void *frame[40];
 
-    say(signal == SIGTERM ? "THEN" : signal == SIGABRT ? "CRASH (abort)" : signal == SIGBUS ? "CRASH (bus)" : "CRASH (segment)");
+    say(signal == SIGTERM       ? "THEN"
+            : signal == SIGABRT ? "CRASH (abort)"
+            : signal == SIGBUS  ? "CRASH (bus)"
+                                : "CRASH (segment)");
     if (signal != SIGTERM)
         backtrace_symbols_fd(frame, backtrace(frame, sizeof frame / sizeof *frame), STDERR_FILENO);
     _exit(signal == SIGTERM ? 4 : 5);

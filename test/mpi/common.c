@@ -35,13 +35,14 @@ int failures(void)
     return failed;
 }
 
-/* ---- against hanging ------------------------------------------------------------------------------------------ */
+/* ---- against hanging ------------------------------------------------------------------------- */
 
 #ifndef TEST_SIMULATED
 static void stuck(int signal)
 {
     char text[900];
-    int n = snprintf(text, sizeof text, "FAIL: %s rank %d of %d: stuck in: %s\n", name, world_rank, world_ranks, doing);
+    int n = snprintf(text, sizeof text, "FAIL: %s rank %d of %d: stuck in: %s\n", name, world_rank,
+                     world_ranks, doing);
 
     (void)signal;
     if (write(STDERR_FILENO, text, (size_t)n) < 0)
@@ -60,7 +61,7 @@ void at(const char *words, unsigned seconds)
 #endif
 }
 
-/* ---- beginning and ending -------------------------------------------------------------------------------------- */
+/* ---- beginning and ending -------------------------------------------------------------------- */
 
 static void get_ready(const char *program)
 {
@@ -100,7 +101,7 @@ int end(void)
     return failed != 0;
 }
 
-/* ---- sums ---------------------------------------------------------------------------------------------------------- */
+/* ---- sums ------------------------------------------------------------------------------------ */
 
 static int input(int rank, int i)
 {
@@ -109,7 +110,8 @@ static int input(int rank, int i)
 
 static void sum(MPI_Comm comm, int count, int root, const char *what)
 {
-    int rank, ranks, *in = malloc(((size_t)count + 1) * sizeof *in), *out = malloc(((size_t)count + 1) * sizeof *out), err;
+    int rank, ranks, *in = malloc(((size_t)count + 1) * sizeof *in),
+                     *out = malloc(((size_t)count + 1) * sizeof *out), err;
 
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
@@ -146,7 +148,8 @@ void sum_to(MPI_Comm comm, int count, int root, const char *what)
 
 bool on_mpich(void)
 {
-    return strstr(library, "MPICH") || strstr(library, "MVAPICH") || strstr(library, "Intel(R) MPI");
+    return strstr(library, "MPICH") || strstr(library, "MVAPICH")
+        || strstr(library, "Intel(R) MPI");
 }
 
 bool on_openmpi(void)
@@ -154,7 +157,7 @@ bool on_openmpi(void)
     return strstr(library, "Open MPI") != NULL;
 }
 
-/* ---- what collopt did ------------------------------------------------------------------------------------------- */
+/* ---- what collopt did ------------------------------------------------------------------------ */
 
 bool with_collopt(void)
 {

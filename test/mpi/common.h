@@ -1,4 +1,5 @@
-/* What the tests with MPI share: failures, a guard against hanging, and what collopt says it has done. */
+/* What the tests with MPI share: failures, a guard against hanging, and what collopt says it has
+ * done. */
 #ifndef TEST_MPI_COMMON_H
 #define TEST_MPI_COMMON_H
 
@@ -22,16 +23,19 @@ void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 #define check(right, ...) ((right) ? (void)0 : fail(__VA_ARGS__))
 int failures(void);
 
-/* If nothing is heard of for SECONDS, the rank says what it is at and the job ends.  WORDS is not copied. */
+/* If nothing is heard of for SECONDS, the rank says what it is at and the job ends.  WORDS is not
+ * copied. */
 void at(const char *words, unsigned seconds);
 
-/* Whose library runs this, whatever mpi.h it was compiled with?  Those that come of MPICH are MPICH's here.  From begin on. */
+/* Whose library runs this, whatever mpi.h it was compiled with?  Those that come of MPICH are
+ * MPICH's here.  From begin on. */
 bool on_mpich(void), on_openmpi(void);
 
 /* Is collopt in this process?  The same programs also tell how the host alone behaves. */
 bool with_collopt(void);
 
-/* A sum of COUNT integers over COMM by MPI_Allreduce, or by MPI_Reduce to ROOT; a wrong result fails with WHAT. */
+/* A sum of COUNT integers over COMM by MPI_Allreduce, or by MPI_Reduce to ROOT; a wrong result
+ * fails with WHAT. */
 void sum_all(MPI_Comm comm, int count, const char *what);
 void sum_to(MPI_Comm comm, int count, int root, const char *what);
 
@@ -39,7 +43,8 @@ void sum_to(MPI_Comm comm, int count, int root, const char *what);
 uint64_t calls_run(const char *collective, const char *algorithm);
 uint64_t calls_passed(const char *name);
 
-/* The forms of a call, which make a REQUEST of the caller's; persistent ones as this host spells them. */
+/* The forms of a call, which make a REQUEST of the caller's; persistent ones as this host spells
+ * them. */
 #define CALL_BLOCKING(name, nonblocking, ...) ((void)request, MPI_##name(__VA_ARGS__))
 #define CALL_NONBLOCKING(name, nonblocking, ...) MPI_I##nonblocking(__VA_ARGS__, request)
 #if COLLOPT_HAVE_PERSISTENT

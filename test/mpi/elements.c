@@ -5,7 +5,7 @@
 
 #include "common.h"
 
-/* ---- parts ------------------------------------------------------------------------------------------------------- */
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 bool part_is_real(enum part part)
 {
@@ -27,7 +27,12 @@ static bool is_signed(enum part part)
     return part <= S64;
 }
 
-#define LOAD(type)      { type x; memcpy(&x, from, sizeof x); return (struct number){ .i = (uint64_t)x }; }
+#define LOAD(type) \
+    { \
+        type x; \
+        memcpy(&x, from, sizeof x); \
+        return (struct number){ .i = (uint64_t)x }; \
+    }
 #define LOAD_REAL(type) { type x; memcpy(&x, from, sizeof x); return (struct number){ .r = x }; }
 
 static struct number load(enum part part, const char *from)
@@ -50,7 +55,8 @@ static struct number load(enum part part, const char *from)
 
 #define STORE(type, what) { type x = (type)(what); memcpy(to, &x, sizeof x); return; }
 
-/* What lies beside its value in a long double of x86 is zero, so that the same values are the same bytes. */
+/* What lies beside its value in a long double of x86 is zero, so that the same values are the same
+ * bytes. */
 static void store_long(char *to, long double x)
 {
     memset(to, 0, sizeof x);
@@ -74,7 +80,8 @@ static void store(enum part part, char *to, struct number n)
 static struct number fit(enum part part, struct number n)
 {
     if (part_is_real(part))
-        return n;               /* reals are chosen such that all results are exact, or are held against a bound */
+        /* reals are chosen such that all results are exact, or are held against a bound */
+        return n;
 
     int unused = 64 - 8 * (int)part_size(part);
 
@@ -98,7 +105,7 @@ void value_store(const struct element *e, char *address, struct value v)
         store(e->part[i], address + e->at[i], v.part[i]);
 }
 
-/* ---- operations --------------------------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 static bool less(enum part part, struct number a, struct number b)
 {
@@ -170,22 +177,24 @@ struct value value_combine(const struct kind *k, struct value a, struct value b)
     return v;
 }
 
-/* The sum of p numbers in any bracketing is off by no more than (p-1) units of rounding of the sum of their magnitudes, to
- * first order; DBL_EPSILON is two such units. */
-bool value_right(const struct kind *k, struct value found, struct value right, long double weight, int ranks)
+/* The sum of p numbers in any bracketing is off by no more than (p-1) units of rounding of the sum
+ * of their magnitudes, to first order; DBL_EPSILON is two such units. */
+bool value_right(const struct kind *k, struct value found, struct value right, long double weight,
+                 int ranks)
 {
     for (int i = 0; i < k->element[0].parts; i++) {
         long double off = found.part[i].r - right.part[i].r;
 
         if (!part_is_real(k->element[0].part[i]) ? found.part[i].i != right.part[i].i
-            : k->rounds ? !(off <= weight * ranks * (DBL_EPSILON / 2) && -off <= weight * ranks * (DBL_EPSILON / 2))
-            : found.part[i].r != right.part[i].r)
+                : k->rounds                      ? !(off <= weight * ranks * (DBL_EPSILON / 2)
+                                && -off <= weight * ranks * (DBL_EPSILON / 2))
+                                                 : found.part[i].r != right.part[i].r)
             return false;
     }
     return true;
 }
 
-/* ---- values -------------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 /* Small, so that reals stay exact in any order. */
 static struct number real_value(const struct kind *k, uint64_t h)
@@ -193,7 +202,8 @@ static struct number real_value(const struct kind *k, uint64_t h)
     static const long double factor[] = { 1, -1, 2, 0.5L };
 
     if (k->rounds)
-        return (struct number){ .r = (double)((int64_t)(h >> 12) - (1ll << 51)) * (double)(1 << h % 20) };
+        return (struct number){ .r = (double)((int64_t)(h >> 12) - (1ll << 51))
+                                    * (double)(1 << h % 20) };
     if (k->op_id == COLLOPT_PROD)
         return (struct number){ .r = factor[h % 4] };
     return (struct number){ .r = (long double)(h % 65) - 32 };
@@ -212,7 +222,8 @@ static struct number integer_value(const struct kind *k, enum part part, uint64_
 
 static struct value pair_value(const struct kind *k, int rank, uint64_t h)
 {
-    struct value v = { { { .i = h % 5, .r = (long double)(h % 5) }, { .i = (uint64_t)rank, .r = rank } } };
+    struct value v = { { { .i = h % 5, .r = (long double)(h % 5) },
+                         { .i = (uint64_t)rank, .r = rank } } };
 
     if (h % 11 == 0)            /* the lower index need not be that of the lower rank */
         v.part[1] = (struct number){ .i = 1000 - (uint64_t)rank, .r = 1000 - rank };
@@ -231,7 +242,8 @@ static struct value complex_factor(uint64_t h)
 struct value value_of(const struct kind *k, int rank, size_t index)
 {
     const struct element *e = &k->element[0];
-    uint64_t h = mix(((uint64_t)rank + 1) * 0x9e3779b97f4a7c15u + (uint64_t)index * 0xd6e8feb86659fd93u);
+    uint64_t h = mix(((uint64_t)rank + 1) * 0x9e3779b97f4a7c15u
+                     + (uint64_t)index * 0xd6e8feb86659fd93u);
     struct value v = { { { 0 } } };
 
     if (k->class == COLLOPT_CLASS_PAIR)
@@ -245,7 +257,7 @@ struct value value_of(const struct kind *k, int rank, size_t index)
     return v;
 }
 
-/* ---- operations of our own, as MPI calls them ------------------------------------------------------------------------ */
+/* ---- operations of our own, as MPI calls them ------------------------------------------------ */
 
 static const struct kind *list(int *n);
 
@@ -256,10 +268,12 @@ unsigned operands_overlapped(void)
     return __atomic_exchange_n(&overlapped, 0, __ATOMIC_RELAXED);
 }
 
-/* Also what an operation may rely on: operands apart from each other, at least as aligned as their parts. */
+/* Also what an operation may rely on: operands apart from each other, at least as aligned as their
+ * parts. */
 void apply_kind(const struct kind *k, const struct element *e, char *in, char *inout, int n)
 {
-    if (n > 0 && in < inout + (n - 1) * e->extent + e->high - e->low && inout < in + (n - 1) * e->extent + e->high - e->low)
+    if (n > 0 && in < inout + (n - 1) * e->extent + e->high - e->low
+        && inout < in + (n - 1) * e->extent + e->high - e->low)
         __atomic_add_fetch(&overlapped, 1, __ATOMIC_RELAXED);
     if (((uintptr_t)(in + e->at[0]) | (uintptr_t)(inout + e->at[0])) % part_size(e->part[0]) != 0)
         fail("an operation of the user's was called with unaligned operands");
@@ -302,7 +316,7 @@ static void mingle(void *in, void *inout, int *n, MPI_Datatype *type)
     apply(MINGLE, in, inout, *n, *type);
 }
 
-/* ---- the kinds -------------------------------------------------------------------------------------------------------- */
+/* ---- the kinds ------------------------------------------------------------------------------- */
 
 enum { MOST = 600 };
 
@@ -327,7 +341,12 @@ static MPI_Datatype own(MPI_Datatype type)
 /* Two unsigned integers of 32 bits at A and B, in an element from LOW, EXTENT long. */
 static struct element spread(ptrdiff_t a, ptrdiff_t b, ptrdiff_t low, ptrdiff_t extent)
 {
-    struct element e = { .parts = 2, .part = { U32, U32 }, .at = { a, b }, .extent = extent, .low = low, .high = low + extent };
+    struct element e = { .parts = 2,
+                         .part = { U32, U32 },
+                         .at = { a, b },
+                         .extent = extent,
+                         .low = low,
+                         .high = low + extent };
     MPI_Aint displacement[2] = { a, b };
     MPI_Datatype whole, sized;
     int length[2] = { 1, 1 };
@@ -355,29 +374,49 @@ static void add_own(const char *type_name, struct element even, struct element o
 
 static void add_own_kinds(void)
 {
-    struct element dense, gaps = spread(0, 12, 0, 20), before = spread(-8, 4, -16, 32), leading = spread(16, 20, 0, 24);
+    struct element dense, gaps = spread(0, 12, 0, 20), before = spread(-8, 4, -16, 32),
+                          leading = spread(16, 20, 0, 24);
     struct element wide = spread(0, 12, 0, 100), turned = spread(4, 0, 0, 8);
-    struct element one = { .type = MPI_UINT32_T, .parts = 1, .part = { U32 }, .extent = 4, .high = 4 };
+    struct element one = { .type = MPI_UINT32_T,
+                           .parts = 1,
+                           .part = { U32 },
+                           .extent = 4,
+                           .high = 4 };
     MPI_Datatype pair;
 
     MPI_Type_contiguous(2, MPI_UINT32_T, &pair);
-    dense = (struct element){ .type = own(pair), .parts = 2, .part = { U32, U32 }, .at = { 0, 4 }, .extent = 8, .high = 8 };
+    dense = (struct element){ .type = own(pair),
+                              .parts = 2,
+                              .part = { U32, U32 },
+                              .at = { 0, 4 },
+                              .extent = 8,
+                              .high = 8 };
     MPI_Op_create(affine, 0, &affine_op);
     MPI_Op_create(mingle, 1, &mingle_op);
     add_own("dense", dense, dense);
-#ifndef TEST_SIMULATED          /* SimGrid 3.32 sends elements of such a type from wrong addresses, all but the first */
+/* SimGrid 3.32 sends elements of such a type from wrong addresses, all but the first */
+#ifndef TEST_SIMULATED
     add_own("before", before, before);          /* a negative lower bound, and gaps on all sides */
 #else
     (void)before;
 #endif
-    add((struct kind){ .op_name = "mingle", .type_name = "uint32", .op = mingle_op, .op_id = MINGLE,
-                       .class = COLLOPT_CLASS_NONE, .element = { one, one }, .user = true, .commutative = true });
+    add((struct kind){ .op_name = "mingle",
+                       .type_name = "uint32",
+                       .op = mingle_op,
+                       .op_id = MINGLE,
+                       .class = COLLOPT_CLASS_NONE,
+                       .element = { one, one },
+                       .user = true,
+                       .commutative = true });
     add_own("gaps", gaps, gaps);
     add_own("leading", leading, leading);
-    add_own("differing", dense, gaps);          /* one signature, another layout on every other rank */
-    add_own("turned", dense, turned);           /* no gaps, but in memory its data are the other way round */
+    /* one signature, another layout on every other rank */
+    add_own("differing", dense, gaps);
+    /* no gaps, but in memory its data are the other way round */
+    add_own("turned", dense, turned);
 #ifndef TEST_SIMULATED          /* nobody looks at what lies behind scratch there */
-    add_own("wide", wide, wide);                /* a gap that no rounding up of a slot makes room for */
+    /* a gap that no rounding up of a slot makes room for */
+    add_own("wide", wide, wide);
     every[every_n - 1].whole = true;
 #else
     (void)wide;
@@ -393,14 +432,19 @@ struct predefined {
     ptrdiff_t second;
 };
 
-static void add_operation(const struct predefined *p, const struct element *e, const char *op_name, MPI_Op op,
-                          enum collopt_op id)
+static void add_operation(const struct predefined *p, const struct element *e, const char *op_name,
+                          MPI_Op op, enum collopt_op id)
 {
     bool real = p->class == COLLOPT_CLASS_FLOATING || p->class == COLLOPT_CLASS_COMPLEX;
 
     if (collopt_valid(id, p->class))
-        add((struct kind){ .op_name = op_name, .type_name = p->name, .op = op, .op_id = id, .class = p->class,
-                           .element = { *e, *e }, .commutative = true,
+        add((struct kind){ .op_name = op_name,
+                           .type_name = p->name,
+                           .op = op,
+                           .op_id = id,
+                           .class = p->class,
+                           .element = { *e, *e },
+                           .commutative = true,
                            .exact = !real || (id != COLLOPT_SUM && id != COLLOPT_PROD) });
 }
 
@@ -411,8 +455,13 @@ static void add_predefined(struct predefined p)
     if (p.type == MPI_DATATYPE_NULL || MPI_Type_get_extent(p.type, &low, &extent) || extent == 0)
         return;
 
-    struct element e = { .type = p.type, .parts = p.parts, .part = { p.part[0], p.part[1] }, .at = { 0, p.second },
-                         .extent = extent, .low = low, .high = low + extent };
+    struct element e = { .type = p.type,
+                         .parts = p.parts,
+                         .part = { p.part[0], p.part[1] },
+                         .at = { 0, p.second },
+                         .extent = extent,
+                         .low = low,
+                         .high = low + extent };
 
 #define OP(ID, text, classes)    add_operation(&p, &e, text, MPI_##ID, COLLOPT_##ID);
     COLLOPT_OPS(OP)
@@ -431,7 +480,12 @@ static enum part integer_part(bool with_sign, size_t size)
 #define REAL(NAME, part) \
     add_predefined((struct predefined){ #NAME, NAME, COLLOPT_CLASS_FLOATING, 1, { part }, 0 })
 #define COMPLEX(NAME, part) \
-    add_predefined((struct predefined){ #NAME, NAME, COLLOPT_CLASS_COMPLEX, 2, { part, part }, (ptrdiff_t)part_size(part) })
+    add_predefined((struct predefined){ #NAME, \
+                                        NAME, \
+                                        COLLOPT_CLASS_COMPLEX, \
+                                        2, \
+                                        { part, part }, \
+                                        (ptrdiff_t)part_size(part) })
 #define PAIR(NAME, c_type, part, index_part) \
     add_predefined((struct predefined){ #NAME, NAME, COLLOPT_CLASS_PAIR, 2, { part, index_part }, \
                                         offsetof(struct c_type, index) })
@@ -448,11 +502,17 @@ static void add_fortran(const char *name, MPI_Datatype type, enum collopt_type_c
     switch (class) {
     case COLLOPT_CLASS_FLOATING:
         if (size == 4 || size == 8)
-            add_predefined((struct predefined){ name, type, class, 1, { size == 4 ? F32 : F64 }, 0 });
+            add_predefined(
+                (struct predefined){ name, type, class, 1, { size == 4 ? F32 : F64 }, 0 });
         return;
     case COLLOPT_CLASS_COMPLEX:
         if (size == 8 || size == 16)
-            add_predefined((struct predefined){ name, type, class, 2, { size == 8 ? F32 : F64, size == 8 ? F32 : F64 }, size / 2 });
+            add_predefined((struct predefined){ name,
+                                                type,
+                                                class,
+                                                2,
+                                                { size == 8 ? F32 : F64, size == 8 ? F32 : F64 },
+                                                size / 2 });
         return;
     default:
         if (size <= 8)
@@ -528,13 +588,33 @@ static void add_predefined_kinds(void)
 
 static void add_thorough_kinds(void)
 {
-    struct element real = { .type = MPI_DOUBLE, .parts = 1, .part = { F64 }, .extent = 8, .high = 8 };
-    struct element integer = { .type = MPI_INT32_T, .parts = 1, .part = { S32 }, .extent = 4, .high = 4 };
+    struct element real = { .type = MPI_DOUBLE,
+                            .parts = 1,
+                            .part = { F64 },
+                            .extent = 8,
+                            .high = 8 };
+    struct element integer = { .type = MPI_INT32_T,
+                               .parts = 1,
+                               .part = { S32 },
+                               .extent = 4,
+                               .high = 4 };
 
-    add((struct kind){ .op_name = "sum", .type_name = "rounding", .op = MPI_SUM, .op_id = COLLOPT_SUM,
-                       .class = COLLOPT_CLASS_FLOATING, .element = { real, real }, .commutative = true, .rounds = true });
-    add((struct kind){ .op_name = "sum", .type_name = "int32", .op = MPI_SUM, .op_id = COLLOPT_SUM, .exact = true,
-                       .class = COLLOPT_CLASS_C_INTEGER, .element = { integer, integer }, .commutative = true });
+    add((struct kind){ .op_name = "sum",
+                       .type_name = "rounding",
+                       .op = MPI_SUM,
+                       .op_id = COLLOPT_SUM,
+                       .class = COLLOPT_CLASS_FLOATING,
+                       .element = { real, real },
+                       .commutative = true,
+                       .rounds = true });
+    add((struct kind){ .op_name = "sum",
+                       .type_name = "int32",
+                       .op = MPI_SUM,
+                       .op_id = COLLOPT_SUM,
+                       .exact = true,
+                       .class = COLLOPT_CLASS_C_INTEGER,
+                       .element = { integer, integer },
+                       .commutative = true });
     add_own_kinds();
     with_all_counts_n = every_n;
 }

@@ -1,5 +1,5 @@
-/* Elements of every kind that the tests reduce: how they lie in memory, which values they are given, and what an
- * operation makes of two of them, computed here in plain C. */
+/* Elements of every kind that the tests reduce: how they lie in memory, which values they are
+ * given, and what an operation makes of two of them, computed here in plain C. */
 #ifndef TEST_MPI_ELEMENTS_H
 #define TEST_MPI_ELEMENTS_H
 
@@ -43,8 +43,10 @@ struct kind {
     struct element element[2];  /* on even ranks, and on odd ones */
     bool commutative;
     bool user;
-    bool whole;                 /* the operation writes the gaps of its elements, as far as their extent goes */
-    bool rounds;                /* values are such that the sum depends on the order, in the last bits */
+    /* the operation writes the gaps of its elements, as far as their extent goes */
+    bool whole;
+    /* values are such that the sum depends on the order, in the last bits */
+    bool rounds;
     bool exact;                 /* as collopt_problem has it */
 };
 
@@ -58,9 +60,12 @@ void value_store(const struct element *e, char *address, struct value v);
 struct value value_combine(const struct kind *k, struct value left, struct value right);
 /* What an operation of our own does to N elements; it tells what MPI does not allow of operands. */
 void apply_kind(const struct kind *k, const struct element *e, char *in, char *inout, int n);
-/* Is it what it should be?  WEIGHT: the sum of the absolute values that went into it, of RANKS ranks. */
-bool value_right(const struct kind *k, struct value found, struct value right, long double weight, int ranks);
-/* How often operations of our own were given operands that overlap since it was last asked: what MPI forbids, and Open MPI does. */
+/* Is it what it should be?  WEIGHT: the sum of the absolute values that went into it, of RANKS
+ * ranks. */
+bool value_right(const struct kind *k, struct value found, struct value right, long double weight,
+                 int ranks);
+/* How often operations of our own were given operands that overlap since it was last asked: what
+ * MPI forbids, and Open MPI does. */
 unsigned operands_overlapped(void);
 bool part_is_real(enum part part);
 size_t part_size(enum part part);

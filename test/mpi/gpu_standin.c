@@ -1,10 +1,13 @@
-/* Stand-ins for GPU runtimes, under their real names: the functions that collopt uses, and what a test wants to know.
+/* Stand-ins for GPU runtimes, under their real names: the functions that collopt uses, and what a
+ * test wants to know.
  *
- *     -DCUDA  libcuda.so.1      -DHSA  libhsa-runtime64.so.1      -DHIP  libamdhip64.so.6, linked with the latter
- *     -DZE    libze_loader.so.1, whose zeInit() loads libze_intel_gpu.so.1 beside it, which may be empty
+ *     -DCUDA  libcuda.so.1      -DHSA  libhsa-runtime64.so.1      -DHIP  libamdhip64.so.6, linked
+ *                               with the latter
+ *     -DZE    libze_loader.so.1, whose zeInit() loads libze_intel_gpu.so.1 beside it, which may be
+ *             empty
  *
- * Device memory is mapped without access for the processor, so that any load or store of it is a fault; the runtime's own copies
- * go by another mapping of the same pages. */
+ * Device memory is mapped without access for the processor, so that any load or store of it is a
+ * fault; the runtime's own copies go by another mapping of the same pages. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -14,7 +17,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum memory { UNKNOWN, DEVICE, POOL, MANAGED, REGISTERED, PINNED };    /* POOL: on a device, of no context */
+/* POOL: on a device, of no context */
+enum memory { UNKNOWN, DEVICE, POOL, MANAGED, REGISTERED, PINNED };
 
 #ifndef HIP
 enum { MOST = 64 };
@@ -37,7 +41,7 @@ static struct piece *find(const void *p)
     return NULL;
 }
 
-/* ---- for the test ------------------------------------------------------------------------------------------------------ */
+/* ---- for the test ---------------------------------------------------------------------------- */
 
 void *standin_alloc(size_t size, int memory)
 {
@@ -98,7 +102,7 @@ void standin_counts(long counts[3])
     counts[2] = by_pinned;
 }
 
-/* ---- what the runtimes have in common ----------------------------------------------------------------------------- */
+/* ---- what the runtimes have in common -------------------------------------------------------- */
 
 static bool on_device(const struct piece *q)
 {
@@ -247,7 +251,8 @@ int hsa_init(void)
 }
 
 /* Agent 1 is the processor, 2 the device.  POOL: of another process. */
-int hsa_amd_pointer_info(const void *p, struct info *info, void *(*alloc)(size_t), uint32_t *agents, uint64_t **agent)
+int hsa_amd_pointer_info(const void *p, struct info *info, void *(*alloc)(size_t), uint32_t *agents,
+                         uint64_t **agent)
 {
     const struct piece *q = find(p);
 
@@ -321,7 +326,8 @@ struct properties {
     uint64_t id, page_size;
 };
 
-static int driver[2], context[2], device, list;         /* their addresses are the handles; all memory is the second driver's */
+/* their addresses are the handles; all memory is the second driver's */
+static int driver[2], context[2], device, list;
 
 int zeInit(uint32_t flags)
 {
@@ -329,8 +335,8 @@ int zeInit(uint32_t flags)
     Dl_info self;
 
     dladdr((void *)(uintptr_t)zeInit, &self);
-    snprintf(name, sizeof name, "%.*s/libze_intel_gpu.so.1", (int)(strrchr(self.dli_fname, '/') - self.dli_fname),
-             self.dli_fname);
+    snprintf(name, sizeof name, "%.*s/libze_intel_gpu.so.1",
+             (int)(strrchr(self.dli_fname, '/') - self.dli_fname), self.dli_fname);
     if (flags || !dlopen(name, RTLD_NOW))
         return UNINITIALIZED;
     initialized = true;
@@ -360,7 +366,10 @@ int zeMemGetAllocProperties(void *of, const void *p, struct properties *properti
     if (!initialized || !p || properties->stype != 0x17 || properties->next)
         return INVALID;
     asked++;
-    properties->type = !q || q->memory == REGISTERED ? 0 : q->memory == PINNED ? 1 : q->memory == MANAGED ? 3 : 2;
+    properties->type = !q || q->memory == REGISTERED ? 0
+        : q->memory == PINNED                        ? 1
+        : q->memory == MANAGED                       ? 3
+                                                     : 2;
     *dev = q ? &device : NULL;
     return 0;
 }
@@ -368,17 +377,20 @@ int zeMemGetAllocProperties(void *of, const void *p, struct properties *properti
 int zeCommandListCreateImmediate(void *of, void *on, const struct queue_desc *desc, void **made)
 {
     *made = &list;
-    return of == &context[1] && on == &device && desc->stype == 0xe && desc->mode == 1 ? 0 : INVALID;
+    return of == &context[1] && on == &device && desc->stype == 0xe && desc->mode == 1 ? 0
+                                                                                       : INVALID;
 }
 
-int zeCommandListAppendMemoryCopy(void *by, void *to, const void *from, size_t n, void *event, uint32_t events, void **wait)
+int zeCommandListAppendMemoryCopy(void *by, void *to, const void *from, size_t n, void *event,
+                                  uint32_t events, void **wait)
 {
     return by == &list && !event && !events && !wait && copy(to, from, n) ? 0 : INVALID;
 }
 
 int zeMemAllocHost(void *of, const struct desc *desc, size_t size, size_t alignment, void **memory)
 {
-    *memory = of == &context[1] && desc->stype == 0x16 && alignment ? standin_alloc(size, PINNED) : NULL;
+    *memory = of == &context[1] && desc->stype == 0x16 && alignment ? standin_alloc(size, PINNED)
+                                                                    : NULL;
     return *memory ? 0 : INVALID;
 }
 

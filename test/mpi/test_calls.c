@@ -1,8 +1,12 @@
-/* The other names of the family: nonblocking calls, persistent ones and large counts are run; a name that the host lacks is an error and no crash.
+/* The other names of the family: nonblocking calls, persistent ones and large counts are run; a
+ * name that the host lacks is an error and no crash.
  *
- *     test_calls [N]               N calls outstanding at once; without it, all that is deferred as well
+ *     test_calls [N]               N calls outstanding at once; without it, all that is deferred as
+ *                                  well
  *     test_calls huge              more bytes than an int can count
- *     test_calls huge_count        more elements, by functions for large counts and an operation for small ones */
+ *     test_calls huge_count        more elements, by functions for large counts and an operation
+ *                                  for small
+ * ones */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +29,9 @@
 enum { COUNT = 24, RANKS = 64 };
 
 enum which { REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, FUNCTIONS };
-static const char *const names[FUNCTIONS] = { "Reduce", "Allreduce", "Reduce_scatter", "Reduce_scatter_block", "Scan", "Exscan" };
+static const char *const names[FUNCTIONS] = { "Reduce",         "Allreduce",
+                                              "Reduce_scatter", "Reduce_scatter_block",
+                                              "Scan",           "Exscan" };
 
 static int counts[RANKS];
 #if COLLOPT_HAVE_LARGE
@@ -58,7 +64,10 @@ static bool scatters(enum which f)
 /* How many ranks' elements this one gets the sum of; 0: nothing. */
 static int ranks_summed(enum which f, int root)
 {
-    return f == SCAN ? world_rank + 1 : f == EXSCAN ? world_rank : f == REDUCE && world_rank != root ? 0 : world_ranks;
+    return f == SCAN                        ? world_rank + 1
+        : f == EXSCAN                       ? world_rank
+        : f == REDUCE && world_rank != root ? 0
+                                            : world_ranks;
 }
 
 static void check_result(enum which f, const struct buffers *b, int salt, const char *what)
@@ -92,46 +101,55 @@ struct arguments {
     MPI_Op op;
 };
 
-/* NAME makes a request of the call that has ARGUMENTS; BEFORE it stands what persistent ones want. */
-#define STARTER(name, reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan, counts, before) \
+/* NAME makes a request of the call that has ARGUMENTS; BEFORE it stands what persistent ones
+ * want. */
+#define STARTER(name, reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan, \
+    counts, before) \
     static int name(enum which f, const struct arguments *a, MPI_Request *request) \
     { \
         switch (f) { \
         case REDUCE: \
-            return reduce(a->in, a->out, a->count, a->type, a->op, a->root, MPI_COMM_WORLD, before request); \
+            return reduce(a->in, a->out, a->count, a->type, a->op, a->root, MPI_COMM_WORLD, \
+                before request); \
         case ALLREDUCE: \
-            return allreduce(a->in, a->out, a->count, a->type, a->op, MPI_COMM_WORLD, before request); \
+            return allreduce(a->in, a->out, a->count, a->type, a->op, MPI_COMM_WORLD, \
+                before request); \
         case REDUCE_SCATTER: \
             for (int i = 0; i < RANKS; i++) \
                 counts[i] = a->count; \
-            return reduce_scatter(a->in, a->out, counts, a->type, a->op, MPI_COMM_WORLD, before request); \
+            return reduce_scatter(a->in, a->out, counts, a->type, a->op, MPI_COMM_WORLD, \
+                before request); \
         case REDUCE_SCATTER_BLOCK: \
-            return reduce_scatter_block(a->in, a->out, a->count, a->type, a->op, MPI_COMM_WORLD, before request); \
+            return reduce_scatter_block(a->in, a->out, a->count, a->type, a->op, MPI_COMM_WORLD, \
+                before request); \
         case SCAN: \
             return scan(a->in, a->out, a->count, a->type, a->op, MPI_COMM_WORLD, before request); \
         default: \
-            return exscan(a->in, a->out, a->count, a->type, a->op, MPI_COMM_WORLD, before request); \
+            return exscan(a->in, a->out, a->count, a->type, a->op, MPI_COMM_WORLD, \
+                before request); \
         } \
     }
 #define NOTHING
 #define NO_INFO MPI_INFO_NULL,
-#define PERSISTENT_STARTER(name, reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, exscan, counts) \
-    STARTER(name, PERSISTENT(reduce), PERSISTENT(allreduce), PERSISTENT(reduce_scatter), PERSISTENT(reduce_scatter_block), \
+#define PERSISTENT_STARTER(name, reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, \
+    exscan, counts) \
+    STARTER(name, PERSISTENT(reduce), PERSISTENT(allreduce), PERSISTENT(reduce_scatter), \
+        PERSISTENT(reduce_scatter_block), \
             PERSISTENT(scan), PERSISTENT(exscan), counts, NO_INFO)
 
-STARTER(begin_one, MPI_Ireduce, MPI_Iallreduce, MPI_Ireduce_scatter, MPI_Ireduce_scatter_block, MPI_Iscan, MPI_Iexscan, counts,
-        NOTHING)
+STARTER(begin_one, MPI_Ireduce, MPI_Iallreduce, MPI_Ireduce_scatter, MPI_Ireduce_scatter_block,
+        MPI_Iscan, MPI_Iexscan, counts, NOTHING)
 #ifdef PERSISTENT
-PERSISTENT_STARTER(init_one, Reduce_init, Allreduce_init, Reduce_scatter_init, Reduce_scatter_block_init, Scan_init, Exscan_init,
-                   counts)
+PERSISTENT_STARTER(init_one, Reduce_init, Allreduce_init, Reduce_scatter_init,
+                   Reduce_scatter_block_init, Scan_init, Exscan_init, counts)
 #endif
 #if COLLOPT_HAVE_LARGE
-STARTER(begin_large, MPI_Ireduce_c, MPI_Iallreduce_c, MPI_Ireduce_scatter_c, MPI_Ireduce_scatter_block_c, MPI_Iscan_c,
-        MPI_Iexscan_c, large_counts, NOTHING)
+STARTER(begin_large, MPI_Ireduce_c, MPI_Iallreduce_c, MPI_Ireduce_scatter_c,
+        MPI_Ireduce_scatter_block_c, MPI_Iscan_c, MPI_Iexscan_c, large_counts, NOTHING)
 #endif
 #if COLLOPT_HAVE_PERSISTENT_LARGE
-PERSISTENT_STARTER(init_large, Reduce_init_c, Allreduce_init_c, Reduce_scatter_init_c, Reduce_scatter_block_init_c, Scan_init_c,
-                   Exscan_init_c, large_counts)
+PERSISTENT_STARTER(init_large, Reduce_init_c, Allreduce_init_c, Reduce_scatter_init_c,
+                   Reduce_scatter_block_init_c, Scan_init_c, Exscan_init_c, large_counts)
 #endif
 
 static const struct way {
@@ -167,18 +185,21 @@ static void check_deferred(enum which f, const struct buffers *b, const struct a
     for (int i = 0; i < a->count && ranks; i++)
         if (b->out[i] != sum_of(ranks, from + i, salt)) {
             fail("%s of %d, root %d%s: element %d is %d, should be %d", what, a->count, a->root,
-                 a->in == MPI_IN_PLACE ? ", in place" : "", i, b->out[i], sum_of(ranks, from + i, salt));
+                 a->in == MPI_IN_PLACE ? ", in place" : "", i, b->out[i],
+                 sum_of(ranks, from + i, salt));
             return;
         }
 }
 
-/* May buffers without elements be null?  Open MPI's MPI_Reduce_init says that two null ones are the same buffer. */
+/* May buffers without elements be null?  Open MPI's MPI_Reduce_init says that two null ones are the
+ * same buffer. */
 static bool null_allowed(const struct way *w)
 {
     return !w->persistent || !on_openmpi();
 }
 
-/* Ranks that get no result have no receive buffer; where there are no elements, no rank has any buffer. */
+/* Ranks that get no result have no receive buffer; where there are no elements, no rank has any
+ * buffer. */
 static void defer(const struct way *w, enum which f, int count, int root, bool in_place)
 {
     static struct buffers b;
@@ -206,8 +227,8 @@ static void defer(const struct way *w, enum which f, int count, int root, bool i
         if (w->persistent)
             MPI_Start(&request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-        check((request != MPI_REQUEST_NULL) == w->persistent, "%s of %d: its request is %s", name, count,
-              w->persistent ? "gone" : "still there");
+        check((request != MPI_REQUEST_NULL) == w->persistent, "%s of %d: its request is %s", name,
+              count, w->persistent ? "gone" : "still there");
         check_deferred(f, &b, &a, i, name);
     }
     if (w->persistent)
@@ -236,7 +257,8 @@ static void test_deferred(void)
                       : 0, some[i].in_place);
 }
 
-static void start(enum which f, struct buffers *b, MPI_Op op, MPI_Datatype type, MPI_Request *request)
+static void start(enum which f, struct buffers *b, MPI_Op op, MPI_Datatype type,
+                  MPI_Request *request)
 {
     begin_one(f, &(struct arguments){ b->in, b->out, COUNT, 0, type, op }, request);
 }
@@ -269,7 +291,8 @@ static void add(void *in, void *inout, int *n, MPI_Datatype *type)
         ((int *)inout)[i] += ((int *)in)[i];
 }
 
-/* Operation and datatype are freed while the call is under way, and their handles come back as others. */
+/* Operation and datatype are freed while the call is under way, and their handles come back as
+ * others. */
 static void test_freed(void)
 {
     static struct buffers b;
@@ -292,7 +315,7 @@ static void test_freed(void)
     }
 }
 
-/* ---- large counts ----------------------------------------------------------------------------------------------------------- */
+/* ---- large counts ---------------------------------------------------------------------------- */
 
 #if COLLOPT_HAVE_LARGE
 static void call_large(enum which f, struct buffers *b, const MPI_Count *large)
@@ -363,7 +386,8 @@ static void test_large(void)
     }
     mixed_operations();
     if (with_collopt()) {
-        check(calls_run(NULL, NULL) - run == FUNCTIONS + 3, "of %d calls with large counts collopt ran %llu", FUNCTIONS + 3,
+        check(calls_run(NULL, NULL) - run == FUNCTIONS + 3,
+              "of %d calls with large counts collopt ran %llu", FUNCTIONS + 3,
               (unsigned long long)(calls_run(NULL, NULL) - run));
         check(calls_passed(NULL) == passed, "calls with large counts were passed on");
     }
@@ -381,12 +405,13 @@ static void test_large(void)
         return;
     err = call(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     MPI_Error_class(err, &class);
-    check(class == MPI_ERR_UNSUPPORTED_OPERATION || class == MPI_ERR_OTHER, "MPI_Allreduce_c: error class %d", class);
+    check(class == MPI_ERR_UNSUPPORTED_OPERATION || class == MPI_ERR_OTHER,
+          "MPI_Allreduce_c: error class %d", class);
     check(out == -1, "MPI_Allreduce_c wrote a result");
 }
 #endif
 
-/* ---- MPI_Reduce_local ------------------------------------------------------------------------------------------------------- */
+/* ---- MPI_Reduce_local ------------------------------------------------------------------------ */
 
 static void average(void *in, void *inout, int *n, MPI_Datatype *type)
 {
@@ -399,30 +424,37 @@ static void average(void *in, void *inout, int *n, MPI_Datatype *type)
 static void test_local(void)
 {
     int a[3] = { 1, 2, 3 }, b[3] = { 10, 20, 30 };
-    uint64_t collectives = calls_run(NULL, NULL), run = calls_run("reduce_local", NULL), passed = calls_passed("Reduce_local");
+    uint64_t collectives = calls_run(NULL, NULL), run = calls_run("reduce_local", NULL),
+             passed = calls_passed("Reduce_local");
     MPI_Op mean;
 
-    check(MPI_Reduce_local(a, b, 3, MPI_INT, MPI_SUM) == MPI_SUCCESS && b[0] == 11 && b[1] == 22 && b[2] == 33,
+    check(MPI_Reduce_local(a, b, 3, MPI_INT, MPI_SUM) == MPI_SUCCESS && b[0] == 11 && b[1] == 22
+              && b[2] == 33,
           "MPI_Reduce_local gives %d %d %d", b[0], b[1], b[2]);
-    check(MPI_Reduce_local(a, b, 0, MPI_INT, MPI_SUM) == MPI_SUCCESS && b[0] == 11, "MPI_Reduce_local of nothing gives %d", b[0]);
+    check(MPI_Reduce_local(a, b, 0, MPI_INT, MPI_SUM) == MPI_SUCCESS && b[0] == 11,
+          "MPI_Reduce_local of nothing gives %d", b[0]);
     MPI_Op_create(average, 1, &mean);
-    check(MPI_Reduce_local(a, b, 3, MPI_INT, mean) == MPI_SUCCESS && b[0] == 6 && b[1] == 12 && b[2] == 18,
+    check(MPI_Reduce_local(a, b, 3, MPI_INT, mean) == MPI_SUCCESS && b[0] == 6 && b[1] == 12
+              && b[2] == 18,
           "MPI_Reduce_local by the user's operation gives %d %d %d", b[0], b[1], b[2]);
     MPI_Op_free(&mean);
     if (!with_collopt())
         return;
     check(calls_run("reduce_local", "kernels") - run == 2 && calls_run(NULL, NULL) == collectives,
-          "%d of 2 calls of MPI_Reduce_local were counted", (int)(calls_run("reduce_local", NULL) - run));
-    check(calls_passed("Reduce_local") - passed == 1, "%d calls of MPI_Reduce_local were counted as passed on, not 1",
+          "%d of 2 calls of MPI_Reduce_local were counted",
+          (int)(calls_run("reduce_local", NULL) - run));
+    check(calls_passed("Reduce_local") - passed == 1,
+          "%d calls of MPI_Reduce_local were counted as passed on, not 1",
           (int)(calls_passed("Reduce_local") - passed));
 }
 
-/* ---- more bytes than an int can count ------------------------------------------------------------------------------------ */
+/* ---- more bytes than an int can count -------------------------------------------------------- */
 
 enum { MARKS = 4, PIECE = 1 << 21 };
 
-/* A vector so long that there is not the memory for it: all of it is one PIECE again and again, but for a few of its own at the
- * MARKS, 8 bytes each that are looked at.  Maxima, which are what is done with it, may be taken twice. */
+/* A vector so long that there is not the memory for it: all of it is one PIECE again and again, but
+ * for a few of its own at the MARKS, 8 bytes each that are looked at.  Maxima, which are what is
+ * done with it, may be taken twice. */
 struct vast {
     char *at;
     size_t bytes;
@@ -433,7 +465,9 @@ static bool map_piece(struct vast *v, size_t piece, FILE *file)
 {
     int shared = file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
 
-    return mmap(v->at + piece * PIECE, PIECE, PROT_READ | PROT_WRITE, MAP_FIXED | shared, file ? fileno(file) : -1, 0) != MAP_FAILED;
+    return mmap(v->at + piece * PIECE, PIECE, PROT_READ | PROT_WRITE, MAP_FIXED | shared,
+                file ? fileno(file) : -1, 0)
+        != MAP_FAILED;
 }
 
 static bool vast_open(struct vast *v, size_t bytes)
@@ -442,7 +476,8 @@ static bool vast_open(struct vast *v, size_t bytes)
     FILE *file = tmpfile();
     bool good = file && ftruncate(fileno(file), PIECE) == 0;
 
-    *v = (struct vast){ .bytes = pieces * PIECE, .mark = { 0, ((size_t)1 << 31) - 8, (size_t)1 << 31, bytes - 8 } };
+    *v = (struct vast){ .bytes = pieces * PIECE,
+                        .mark = { 0, ((size_t)1 << 31) - 8, (size_t)1 << 31, bytes - 8 } };
     v->at = mmap(NULL, v->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     good = good && v->at != MAP_FAILED;
     for (size_t i = 0; i < pieces && good; i++)
@@ -454,7 +489,8 @@ static bool vast_open(struct vast *v, size_t bytes)
     return good;
 }
 
-/* A mark is one byte eight times, positive as a double: the greatest of doubles and the greatest bytes are the same. */
+/* A mark is one byte eight times, positive as a double: the greatest of doubles and the greatest
+ * bytes are the same. */
 static void vast_mark(struct vast *v, int value)
 {
     for (int i = 0; i < MARKS; i++)
@@ -462,21 +498,24 @@ static void vast_mark(struct vast *v, int value)
 }
 
 /* Elements from FROM on, in bytes, are those of RANKS ranks. */
-static void check_marks(const struct vast *out, const struct vast *in, size_t from, size_t bytes, int ranks, const char *what)
+static void check_marks(const struct vast *out, const struct vast *in, size_t from, size_t bytes,
+                        int ranks, const char *what)
 {
     for (int i = 0; i < MARKS && ranks > 0; i++)
         for (size_t at = in->mark[i]; at < in->mark[i] + 8; at++)
             if (at >= from && at < from + bytes && out->at[at - from] != 10 * ranks + i) {
-                fail("%s: byte %zu is %d, should be %d", what, at, out->at[at - from], 10 * ranks + i);
+                fail("%s: byte %zu is %d, should be %d", what, at, out->at[at - from],
+                     10 * ranks + i);
                 break;
             }
 }
 
-/* Of doubles, whose count an int holds but not their bytes; and bytes in parts that an int counts each, but not all of them
- * together. */
+/* Of doubles, whose count an int holds but not their bytes; and bytes in parts that an int counts
+ * each, but not all of them together. */
 static void test_huge(void)
 {
-    const size_t bytes_first = ((size_t)1 << 30) + 7, bytes_second = ((size_t)1 << 30) + 8001, bytes = bytes_first + bytes_second;
+    const size_t bytes_first = ((size_t)1 << 30) + 7, bytes_second = ((size_t)1 << 30) + 8001,
+                 bytes = bytes_first + bytes_second;
     const int shares[2] = { (int)bytes_first, (int)bytes_second }, block = (1 << 30) + 4;
     struct vast in, out;
 
@@ -498,12 +537,14 @@ static void test_huge(void)
     vast_mark(&out, 0);
     at("a reduce_scatter of 2 GiB", 300);
     MPI_Reduce_scatter(in.at, out.at, shares, MPI_UNSIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
-    check_marks(&out, &in, world_rank ? bytes_first : 0, (size_t)shares[world_rank], 2, "a reduce_scatter of 2 GiB");
+    check_marks(&out, &in, world_rank ? bytes_first : 0, (size_t)shares[world_rank], 2,
+                "a reduce_scatter of 2 GiB");
 
     vast_mark(&out, 0);
     at("a reduce_scatter_block of 2 GiB", 300);
     MPI_Reduce_scatter_block(in.at, out.at, block, MPI_UNSIGNED_CHAR, MPI_MAX, MPI_COMM_WORLD);
-    check_marks(&out, &in, (size_t)world_rank * (size_t)block, (size_t)block, 2, "a reduce_scatter_block of 2 GiB");
+    check_marks(&out, &in, (size_t)world_rank * (size_t)block, (size_t)block, 2,
+                "a reduce_scatter_block of 2 GiB");
     check(calls_run(NULL, NULL) == 4 || !with_collopt(), "collopt ran %llu of 4 calls",
           (unsigned long long)calls_run(NULL, NULL));
 }
@@ -543,7 +584,8 @@ static void test_huge_count(void)
     MPI_Scan_c(in.at, out.at, (MPI_Count)bytes, MPI_SIGNED_CHAR, op, MPI_COMM_WORLD);
     check_marks(&out, &in, 0, bytes, world_rank + 1, "a scan of 2^31 elements");
     check(!odd_part, "the operation was called for no elements, or for a negative number");
-    check(parts_added == (world_rank ? bytes : 0), "the operation was called for %zu elements of %zu", parts_added, bytes);
+    check(parts_added == (world_rank ? bytes : 0),
+          "the operation was called for %zu elements of %zu", parts_added, bytes);
     check(calls_run("scan", NULL) == 1 || !with_collopt(), "collopt did not run the call");
     MPI_Op_free(&op);
 }

@@ -2,13 +2,17 @@
  *
  *     test_check [COMMAND]...
  *
- *     count=2 root=2 ...          one call in which rank 2 does not do what the others do; all must get the error class that
- *                                 belongs to it, and a right call after it must work.  Also op, commutes, type, element,
- *                                 collective, counts, sum (of counts), null, pcontrol
- *     upper                       from now on, on a communicator of all ranks but the first of MPI_COMM_WORLD
+ *     count=2 root=2 ...          one call in which rank 2 does not do what the others do; all must
+ *                                 get the error class that belongs to it, and a right call after it
+ *                                 must work.  Also op, commutes, type, element, collective, counts,
+ *                                 sum (of counts), null, pcontrol
+ *     upper                       from now on, on a communicator of all ranks but the first of
+ *                                 MPI_COMM_WORLD
  *     fatal                       errors are fatal again: the next mistake ends the job
- *     upwards=1                   this rank lets the processor round upwards, and all make right calls of many lengths
- *     right=20                    so many rounds of right calls of everything, with datatypes that differ and yet go together
+ *     upwards=1                   this rank lets the processor round upwards, and all make right
+ *                                 calls of many lengths
+ *     right=20                    so many rounds of right calls of everything, with datatypes that
+ *                                 differ and yet go together
  *
  * At the end each rank writes "rank 0: run 5 passed 3". */
 #include <fenv.h>
@@ -39,7 +43,7 @@ static int allreduce(int count, MPI_Datatype type, MPI_Op op)
     return MPI_Allreduce(in, out, count, type, op, comm);
 }
 
-/* ---- mistakes: one call, in which the rank with ODD does something else; its error code ---------------------------- */
+/* ---- mistakes: one call, in which the rank with ODD does something else; its error code ------ */
 
 static int odd_count(bool odd)
 {
@@ -79,7 +83,8 @@ static int odd_element(bool odd)
 
 static int odd_collective(bool odd)
 {
-    return odd ? MPI_Reduce(in, out, COUNT, MPI_INT, MPI_SUM, 0, comm) : allreduce(COUNT, MPI_INT, MPI_SUM);
+    return odd ? MPI_Reduce(in, out, COUNT, MPI_INT, MPI_SUM, 0, comm)
+               : allreduce(COUNT, MPI_INT, MPI_SUM);
 }
 
 static int scatter(int add_first, int add_last)
@@ -124,10 +129,17 @@ static const struct mistake {
     int class;
     int (*make)(bool odd);
 } mistakes[] = {
-    { "count", MPI_ERR_COUNT, odd_count }, { "root", MPI_ERR_ROOT, odd_root }, { "op", MPI_ERR_OP, odd_op },
-    { "commutes", MPI_ERR_OP, odd_commutes }, { "type", MPI_ERR_TYPE, odd_type }, { "element", MPI_ERR_TYPE, odd_element },
-    { "collective", MPI_ERR_ARG, odd_collective }, { "counts", MPI_ERR_COUNT, odd_counts }, { "sum", MPI_ERR_COUNT, odd_sum },
-    { "null", MPI_ERR_ARG, odd_null }, { "pcontrol", MPI_ERR_ARG, odd_pcontrol },
+    { "count", MPI_ERR_COUNT, odd_count },
+    { "root", MPI_ERR_ROOT, odd_root },
+    { "op", MPI_ERR_OP, odd_op },
+    { "commutes", MPI_ERR_OP, odd_commutes },
+    { "type", MPI_ERR_TYPE, odd_type },
+    { "element", MPI_ERR_TYPE, odd_element },
+    { "collective", MPI_ERR_ARG, odd_collective },
+    { "counts", MPI_ERR_COUNT, odd_counts },
+    { "sum", MPI_ERR_COUNT, odd_sum },
+    { "null", MPI_ERR_ARG, odd_null },
+    { "pcontrol", MPI_ERR_ARG, odd_pcontrol },
 };
 
 static void make(const struct mistake *m, int who)
@@ -150,9 +162,10 @@ static void make(const struct mistake *m, int who)
     sum_to(comm, COUNT, ranks - 1, "a right call behind a wrong one");
 }
 
-/* ---- what is right ---------------------------------------------------------------------------------------------------- */
+/* ---- what is right --------------------------------------------------------------------------- */
 
-/* Sums of 2 * COUNT integers, 1 of each rank, as pairs: where RANK is odd, with a gap between the two. */
+/* Sums of 2 * COUNT integers, 1 of each rank, as pairs: where RANK is odd, with a gap between the
+ * two. */
 static void pairs(MPI_Op op)
 {
     static int gapped[3 * COUNT], summed[3 * COUNT];
@@ -169,12 +182,14 @@ static void pairs(MPI_Op op)
         MPI_Allreduce(gapped, summed, COUNT, wide, op, comm);
     else
         MPI_Allreduce(gapped, summed, COUNT, plain, op, comm);
-    check(summed[0] == ranks && summed[rank % 2 ? 3 * COUNT - 1 : 2 * COUNT - 1] == ranks, "pairs: wrong");
+    check(summed[0] == ranks && summed[rank % 2 ? 3 * COUNT - 1 : 2 * COUNT - 1] == ranks,
+          "pairs: wrong");
     MPI_Type_free(&plain);
     MPI_Type_free(&wide);
 }
 
-/* User operations touch whole elements, gaps included, so the sums of pairs need one that looks at the first and last int. */
+/* User operations touch whole elements, gaps included, so the sums of pairs need one that looks at
+ * the first and last int. */
 static void sum_ends(void *a, void *b, int *n, MPI_Datatype *type)
 {
     MPI_Aint lb, extent;
@@ -199,27 +214,36 @@ static void rounds(int n)
         sum_to(comm, COUNT, i % ranks, "right");
         pairs(op);
         check(scatter(i % 3, 0) == MPI_SUCCESS, "right: Reduce_scatter");
-        check(allreduce(COUNT, rank % 2 ? MPI_INT : MPI_INT32_T, MPI_SUM) == MPI_SUCCESS, "right: two names of one type");
-        check(MPI_Scan(rank % 2 ? MPI_IN_PLACE : in, out, COUNT, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "right: Scan");
+        check(allreduce(COUNT, rank % 2 ? MPI_INT : MPI_INT32_T, MPI_SUM) == MPI_SUCCESS,
+              "right: two names of one type");
+        check(MPI_Scan(rank % 2 ? MPI_IN_PLACE : in, out, COUNT, MPI_INT, MPI_SUM, comm)
+                  == MPI_SUCCESS,
+              "right: Scan");
         check(MPI_Exscan(in, out, COUNT, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "right: Exscan");
-        check(MPI_Reduce_scatter_block(in, out, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "right: Reduce_scatter_block");
+        check(MPI_Reduce_scatter_block(in, out, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS,
+              "right: Reduce_scatter_block");
     }
     MPI_Op_free(&op);
 }
 
-/* Times that are predicted to the last bit alike must not be told apart by how a rank's program rounds. */
+/* Times that are predicted to the last bit alike must not be told apart by how a rank's program
+ * rounds. */
 static void round_upwards(int odd)
 {
     enum { LONGEST = 4096 };
-    int *to = malloc(sizeof *to * LONGEST), *from = calloc((size_t)LONGEST * (size_t)ranks, sizeof *from);
+    int *to = malloc(sizeof *to * LONGEST),
+        *from = calloc((size_t)LONGEST * (size_t)ranks, sizeof *from);
 
     if (rank == odd)
         fesetround(FE_UPWARD);
     for (int n = 1; n <= LONGEST && to && from; n = n < 32 ? n + 1 : n * 5 / 4) {
-        check(MPI_Reduce_scatter_block(from, to, n, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "upwards: Reduce_scatter_block");
-        check(MPI_Allreduce(from, to, n, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "upwards: Allreduce");
+        check(MPI_Reduce_scatter_block(from, to, n, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS,
+              "upwards: Reduce_scatter_block");
+        check(MPI_Allreduce(from, to, n, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS,
+              "upwards: Allreduce");
     }
-    check(fegetround() == (rank == odd ? FE_UPWARD : FE_TONEAREST), "upwards: how the program rounds");
+    check(fegetround() == (rank == odd ? FE_UPWARD : FE_TONEAREST),
+          "upwards: how the program rounds");
     fesetround(FE_TONEAREST);
     free(from);
     free(to);
@@ -251,7 +275,8 @@ static void obey(const char *word)
         round_upwards(atoi(value + 1));
     else
         for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++)
-            if (strlen(mistakes[i].name) == n && memcmp(mistakes[i].name, word, n) == 0 && (ranks > 1 || !value))
+            if (strlen(mistakes[i].name) == n && memcmp(mistakes[i].name, word, n) == 0
+                && (ranks > 1 || !value))
                 make(&mistakes[i], atoi(value + 1));
 }
 

@@ -11,17 +11,20 @@
  *
  *     mpirun -n 7 ... test_collectives allreduce op=affine type=dense count=17 in_place
  *
- * Inputs are functions of rank and index, so every rank knows what is right by itself, and no
- * test needs more messages than those of the collective it tests. TEST_FORM=persistent has each
- * call made as a persistent one, and started twice where it is not in place; TEST_FORM=nonblocking
- * as a nonblocking one. Where something is forced, the other collectives are left out. "list" says, for each collective, the algorithms
- * to be forced, with parameters other than their own once more where they have any.
+ * Inputs are functions of rank and index, so every rank knows what is right by itself, and no test
+ * needs more messages than those of the collective it tests. TEST_FORM=persistent has each call
+ * made as a persistent one, and started twice where it is not in place; TEST_FORM=nonblocking as a
+ * nonblocking one. Where something is forced, the other collectives are left out. "list" says, for
+ * each collective, the algorithms to be forced, with parameters other than their own once more
+ * where they have any.
  *
  * What is right is right for MPI. With COLLOPT=off the hosts fail here, by mistakes of theirs:
  *
- *     MPICH 4.0.2     MIN and MAX take unsigned integers for signed ones (pmodels/mpich #6083); MPI_Reduce in place crashes with
- *                     a root other than rank 0 where vectors are long (#6540)
- *     Open MPI 4.1.4  MIN and MAX take MPI_UNSIGNED_LONG for signed (open-mpi/ompi #10525, #10648), and MPI_OFFSET for unsigned;
+ *     MPICH 4.0.2     MIN and MAX take unsigned integers for signed ones (pmodels/mpich #6083);
+ *                     MPI_Reduce in place crashes with a root other than rank 0 where vectors are
+ *                     long (#6540)
+ *     Open MPI 4.1.4  MIN and MAX take MPI_UNSIGNED_LONG for signed (open-mpi/ompi #10525, #10648),
+ *     and MPI_OFFSET for unsigned;
  *                     sums of integers of 8 and 16 bits saturate (#8045)
  *
  * and where MPI allows what they do: in a MPI_Reduce_scatter in place Open MPI writes all of
@@ -75,14 +78,19 @@ static int launch;              /* differs with what is forced */
 static uint64_t trials;
 
 static const char *const mpi_names[COLLOPT_COLLECTIVES] = {
-    [COLLOPT_REDUCE] = "Reduce", [COLLOPT_ALLREDUCE] = "Allreduce", [COLLOPT_REDUCE_SCATTER] = "Reduce_scatter",
-    [COLLOPT_REDUCE_SCATTER_BLOCK] = "Reduce_scatter_block", [COLLOPT_SCAN] = "Scan", [COLLOPT_EXSCAN] = "Exscan"
+    [COLLOPT_REDUCE] = "Reduce",
+    [COLLOPT_ALLREDUCE] = "Allreduce",
+    [COLLOPT_REDUCE_SCATTER] = "Reduce_scatter",
+    [COLLOPT_REDUCE_SCATTER_BLOCK] = "Reduce_scatter_block",
+    [COLLOPT_SCAN] = "Scan",
+    [COLLOPT_EXSCAN] = "Exscan"
 };
 
-/* ---- what is forced ------------------------------------------------------------------------------------------------ */
+/* ---- what is forced -------------------------------------------------------------------------- */
 
 static struct collopt_choice forced[COLLOPT_COLLECTIVES];      /* algorithm NULL: none */
-static bool refused[COLLOPT_COLLECTIVES];       /* the forced algorithm could not serve some trial */
+/* the forced algorithm could not serve some trial */
+static bool refused[COLLOPT_COLLECTIVES];
 static bool left_out[COLLOPT_COLLECTIVES];      /* only others are forced */
 
 static void read_forced(void)
@@ -96,8 +104,10 @@ static void read_forced(void)
         for (const char *s = collopt_collective_names[c]; *s; s++)
             variable[strlen(variable)] = (char)(*s == '_' ? *s : *s - 'a' + 'A');
         text = getenv(variable);
-        check(!text || collopt_parse_choice(text, (enum collopt_collective)c, &forced[c], why, sizeof why), "%s=%s: %s",
-              variable, text, why);
+        check(!text
+                  || collopt_parse_choice(text, (enum collopt_collective)c, &forced[c], why,
+                                          sizeof why),
+              "%s=%s: %s", variable, text, why);
         launch += text ? (int)strlen(text) : 0;
         left_out[c] = !text;
         any |= text != NULL;
@@ -106,7 +116,8 @@ static void read_forced(void)
         left_out[c] = false;
 }
 
-/* Groups are consecutive ranks of the world, up or down, on nodes by COLLOPT_NODE_RANKS, numbered by their first rank. */
+/* Groups are consecutive ranks of the world, up or down, on nodes by COLLOPT_NODE_RANKS, numbered
+ * by their first rank. */
 static void place_on_nodes(const struct group *g, struct collopt_topology *t, int node[MOST_RANKS])
 {
     const char *text = getenv("COLLOPT_NODE_RANKS");
@@ -133,18 +144,26 @@ static bool servable(const struct trial *t, const struct group *g)
     place_on_nodes(g, &topology, node);
 
     struct collopt_problem p = {
-        .collective = t->collective, .ranks = g->ranks, .root = t->root, .count = t->count, .size = (size_t)size,
-        .counts = t->collective == COLLOPT_REDUCE_SCATTER ? t->share : NULL, .commutative = t->kind->commutative,
-        .exact = t->kind->exact, .segments = 1, .topology = &topology,
+        .collective = t->collective,
+        .ranks = g->ranks,
+        .root = t->root,
+        .count = t->count,
+        .size = (size_t)size,
+        .counts = t->collective == COLLOPT_REDUCE_SCATTER ? t->share : NULL,
+        .commutative = t->kind->commutative,
+        .exact = t->kind->exact,
+        .segments = 1,
+        .topology = &topology,
     };
 
-    return !forced[t->collective].algorithm || collopt_choice_usable(&forced[t->collective], &p, NULL);
+    return !forced[t->collective].algorithm
+        || collopt_choice_usable(&forced[t->collective], &p, NULL);
 }
 
-/* ---- memory -------------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Whatever lies before the vector and in its gaps is poison, another one in each buffer of each rank; behind the vector comes a
- * page that may not be touched. */
+/* Whatever lies before the vector and in its gaps is poison, another one in each buffer of each
+ * rank; behind the vector comes a page that may not be touched. */
 struct arena {
     char *pages;
     size_t size;
@@ -199,7 +218,7 @@ static void fill(const struct trial *t, const struct element *e, int rank, char 
         value_store(e, first + (ptrdiff_t)i * e->extent, value_of(t->kind, rank, i));
 }
 
-/* ---- what is right ---------------------------------------------------------------------------------------------------- */
+/* ---- what is right --------------------------------------------------------------------------- */
 
 struct expectation {
     size_t from, n;             /* these elements of the vector of results ... */
@@ -232,7 +251,8 @@ static struct expectation expected(const struct trial *t, const struct group *g)
     return e;
 }
 
-/* Folds over the first ranks, of the kind at hand: each element is computed when it is first asked for. */
+/* Folds over the first ranks, of the kind at hand: each element is computed when it is first asked
+ * for. */
 struct folds {
     const struct kind *kind;
     int ranks;
@@ -262,7 +282,8 @@ static void fold_one(struct folds *f, size_t i)
     }
 }
 
-static const struct folds *folds_over(const struct kind *k, const struct group *g, int ranks, size_t elements)
+static const struct folds *folds_over(const struct kind *k, const struct group *g, int ranks,
+                                      size_t elements)
 {
     struct folds *f = &folds[ranks == g->ranks ? 0 : ranks == g->rank + 1 ? 1 : 2];
 
@@ -282,13 +303,15 @@ static void show(char *text, size_t size, const struct element *e, struct value 
     int n = 0;
 
     for (int i = 0; i < e->parts; i++)
-        n += part_is_real(e->part[i]) ? snprintf(text + n, size - (size_t)n, " %.17Lg", v.part[i].r)
-                                      : snprintf(text + n, size - (size_t)n, " %#llx", (unsigned long long)v.part[i].i);
+        n += part_is_real(e->part[i])
+            ? snprintf(text + n, size - (size_t)n, " %.17Lg", v.part[i].r)
+            : snprintf(text + n, size - (size_t)n, " %#llx", (unsigned long long)v.part[i].i);
 }
 
 static void accept(const struct trial *t, const struct element *e, char *to, const char *from)
 {
-#ifdef TEST_SIMULATED           /* the simulator's messages carry what lies between the parts of a pair */
+/* the simulator's messages carry what lies between the parts of a pair */
+#ifdef TEST_SIMULATED
     if (t->kind->class == COLLOPT_CLASS_PAIR)
         memcpy(to, from, (size_t)e->extent);
 #endif
@@ -298,9 +321,11 @@ static void accept(const struct trial *t, const struct element *e, char *to, con
         memcpy(to + e->at[k], from + e->at[k], part_size(e->part[k]));
 }
 
-/* Elements that are right go into the image as they are: where bits may differ, and with what a long double holds beside
- * its value.  So the image and the buffer are then alike if nothing else was touched. */
-static bool elements_right(const struct trial *t, const struct group *g, struct buffer out, const struct element *e)
+/* Elements that are right go into the image as they are: where bits may differ, and with what a
+ * long double holds beside its value.  So the image and the buffer are then alike if nothing else
+ * was touched. */
+static bool elements_right(const struct trial *t, const struct group *g, struct buffer out,
+                           const struct element *e)
 {
     struct expectation x = expected(t, g);
     const struct folds *f = x.ranks ? folds_over(t->kind, g, x.ranks, x.from + x.n) : NULL;
@@ -323,19 +348,20 @@ static bool elements_right(const struct trial *t, const struct group *g, struct 
     return true;
 }
 
-static void judge(const struct trial *t, const struct group *g, struct buffer out, const struct element *e)
+static void judge(const struct trial *t, const struct group *g, struct buffer out,
+                  const struct element *e)
 {
     if (!elements_right(t, g, out, e) || memcmp(image, out.start, out.bytes) == 0)
         return;
     for (size_t i = 0; i < out.bytes; i++)
         if (image[i] != out.start[i]) {
-            fail("%s: byte %ld from the receive buffer on was overwritten (%02x instead of %02x)", words,
-                 (long)(out.start + i - out.first), out.start[i] & 0xff, image[i] & 0xff);
+            fail("%s: byte %ld from the receive buffer on was overwritten (%02x instead of %02x)",
+                 words, (long)(out.start + i - out.first), out.start[i] & 0xff, image[i] & 0xff);
             return;
         }
 }
 
-/* ---- identical bits ------------------------------------------------------------------------------------------------------ */
+/* ---- identical bits -------------------------------------------------------------------------- */
 
 enum { HASHES = 4096 };
 
@@ -373,14 +399,15 @@ static void compare_bits(const struct group *g)
     hashes = 0;
 }
 
-/* ---- one trial ------------------------------------------------------------------------------------------------------------ */
+/* ---- one trial ------------------------------------------------------------------------------- */
 
 static bool has_result(const struct trial *t, const struct group *g)
 {
     return t->collective != COLLOPT_REDUCE || g->rank == t->root;
 }
 
-/* May the receive buffer be no address at all?  MPICH looks at the one of rank 0 in an Exscan, though it gets nothing. */
+/* May the receive buffer be no address at all?  MPICH looks at the one of rank 0 in an Exscan,
+ * though it gets nothing. */
 static bool out_unused(const struct trial *t, const struct group *g)
 {
     if (on_openmpi() && t->collective == COLLOPT_EXSCAN && g->rank == 0)
@@ -470,13 +497,15 @@ static int call(const struct trial *t, const struct group *g, const void *in, vo
     }
 }
 
-/* The forced algorithm ran if it can serve this at all; else another one, perhaps the same with other parameters, or the MPI library's
- * own by choice.  Was it one of ours? */
+/* The forced algorithm ran if it can serve this at all; else another one, perhaps the same with
+ * other parameters, or the MPI library's own by choice.  Was it one of ours? */
 static bool check_tally(const struct trial *t, const struct group *g)
 {
-    static uint64_t by_forced[COLLOPT_COLLECTIVES], by_all[COLLOPT_COLLECTIVES], handed_on[COLLOPT_COLLECTIVES];
+    static uint64_t by_forced[COLLOPT_COLLECTIVES], by_all[COLLOPT_COLLECTIVES],
+        handed_on[COLLOPT_COLLECTIVES];
     int c = t->collective;
-    const char *collective = collopt_collective_names[c], *name = forced[c].algorithm ? forced[c].algorithm->name : NULL;
+    const char *collective = collopt_collective_names[c],
+               *name = forced[c].algorithm ? forced[c].algorithm->name : NULL;
     bool can = servable(t, g), ours;
     char called[64];
     uint64_t forced_runs = name ? calls_run(collective, name) : 0,
@@ -500,15 +529,16 @@ static bool engaged(void)
     return calls_run(NULL, NULL) > 0;
 }
 
-/* Where there is nothing to be read or written, sometimes no address at all; where nothing may be touched, sometimes that,
- * sometimes one that cannot. */
+/* Where there is nothing to be read or written, sometimes no address at all; where nothing may be
+ * touched, sometimes that, sometimes one that cannot. */
 static void run(const struct trial *t, const struct group *g)
 {
     const struct element *e = &t->kind->element[g->rank % 2];
     bool in_place = t->in_place && has_result(t, g), odd = trials++ % 2;
     size_t results = t->in_place || !scatters(t) ? t->count : t->share[g->rank];
     int poison = 0x21 + 2 * g->rank;
-    struct buffer in = place(&in_arena, e, t->count, poison), out = place(&out_arena, e, results, poison + 1);
+    struct buffer in = place(&in_arena, e, t->count, poison),
+                  out = place(&out_arena, e, results, poison + 1);
     const void *give = in_place ? MPI_IN_PLACE : t->count == 0 && odd ? NULL : in.first;
     void *take = out_unused(t, g) ? odd ? NULL : closed : results == 0 && odd ? NULL : out.first;
     unsigned overlapped;
@@ -526,7 +556,8 @@ static void run(const struct trial *t, const struct group *g)
     check(beyond == 0, "%s: %zu bytes behind the scratch were overwritten", words, beyond);
     if (!check_tally(t, g) && engaged())
         return;                 /* chosen, and the MPI library's results are its own: see above */
-    check(overlapped == 0, "%s: the user's operation had operands that overlap %u times", words, overlapped);
+    check(overlapped == 0, "%s: the user's operation had operands that overlap %u times", words,
+          overlapped);
     if (t->kind->rounds && t->collective == COLLOPT_ALLREDUCE)
         remember_bits(out);
     judge(t, g, out, e);
@@ -547,10 +578,13 @@ static void run_if_wanted(const struct trial *t, const struct group *g)
     if (left_out[t->collective])
         return;
     snprintf(words, sizeof words, "%s%s %s np=%d op=%s type=%s count=%zu root=%d shape=%s %s",
-             form == PERSISTENT ? "persistent " : form == NONBLOCKING ? "nonblocking " : "",
-             collopt_collective_names[t->collective], forced[t->collective].algorithm ? forced[t->collective].algorithm->name : "selected",
-             g->ranks, t->kind->op_name, t->kind->type_name, t->count, t->root, shape_names[t->shape],
-             t->in_place ? "in_place" : "apart");
+             form == PERSISTENT        ? "persistent "
+                 : form == NONBLOCKING ? "nonblocking "
+                                       : "",
+             collopt_collective_names[t->collective],
+             forced[t->collective].algorithm ? forced[t->collective].algorithm->name : "selected",
+             g->ranks, t->kind->op_name, t->kind->type_name, t->count, t->root,
+             shape_names[t->shape], t->in_place ? "in_place" : "apart");
     for (int i = 0; i < wanted_n; i++)
         if (!has_word(wanted[i]))
             return;
@@ -558,7 +592,7 @@ static void run_if_wanted(const struct trial *t, const struct group *g)
     run(t, g);
 }
 
-/* ---- all trials ------------------------------------------------------------------------------------------------------------ */
+/* ---- all trials ------------------------------------------------------------------------------ */
 
 /* Sets the shares of a vector of about COUNT elements, and the count that comes of them. */
 static void share_out(struct trial *t, const struct group *g, size_t count)
@@ -631,8 +665,8 @@ static void run_shaped(struct trial t, const struct group *g, size_t count, int 
         }
 }
 
-/* Later kinds differ from the first ones in their layout only, and take fewer counts; where it differs from rank to rank, also one
- * of long messages, which all ranks have to cut alike. */
+/* Later kinds differ from the first ones in their layout only, and take fewer counts; where it
+ * differs from rank to rank, also one of long messages, which all ranks have to cut alike. */
 enum { ALL_COUNTS = 4 };
 
 static bool due_count(const struct kind *k, size_t count, int number, int collective, size_t p)
@@ -648,24 +682,29 @@ static bool due_count(const struct kind *k, size_t count, int number, int collec
 static void run_counts(const struct kind *k, const struct group *g, int number)
 {
     const char *asked = getenv("TEST_LONGEST");
-    size_t p = (size_t)g->ranks, longest = asked ? strtoull(asked, NULL, 10) : thorough || p <= 2 ? 65537 : 20011;
+    size_t p = (size_t)g->ranks,
+           longest = asked   ? strtoull(asked, NULL, 10)
+        : thorough || p <= 2 ? 65537
+                             : 20011;
     size_t count[] = { 0, 1, 2, p - 1, p, p + 1, 17, 1000, longest };
 
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
         for (int i = 0; i < (int)(sizeof count / sizeof *count); i++)
             if (due_count(k, count[i], number, c, p))
-                run_shaped((struct trial){ .collective = (enum collopt_collective)c, .kind = k }, g, count[i],
-                           number + c + i);
+                run_shaped((struct trial){ .collective = (enum collopt_collective)c, .kind = k }, g,
+                           count[i], number + c + i);
 }
 
-/* One collective and one count by turns: what is tested here is the operation.  300 pairs of 12 bytes are below Open MPI's limit for
- * messages that do not wait, with their gaps above it. */
+/* One collective and one count by turns: what is tested here is the operation.  300 pairs of 12
+ * bytes are below Open MPI's limit for messages that do not wait, with their gaps above it. */
 static void run_once(const struct kind *k, const struct group *g, int number)
 {
     static const size_t count[] = { 17, 40, 3, 300 };
 
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
-        struct trial t = { .collective = (enum collopt_collective)c, .kind = k, .in_place = (number + c) % 2 };
+        struct trial t = { .collective = (enum collopt_collective)c,
+                           .kind = k,
+                           .in_place = (number + c) % 2 };
 
         if ((number + g->ranks + launch) % COLLOPT_COLLECTIVES != c && wanted_n == 0 && !thorough)
             continue;
@@ -676,7 +715,8 @@ static void run_once(const struct kind *k, const struct group *g, int number)
     }
 }
 
-/* Operations and their types are tried on the world only: they are the same for any number of ranks. */
+/* Operations and their types are tried on the world only: they are the same for any number of
+ * ranks. */
 static void run_all(const struct group *g)
 {
     bool world = g->ranks == world_ranks;
@@ -693,7 +733,7 @@ static void run_all(const struct group *g)
     compare_bits(g);
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 /* One that is not the first that comes to mind: the last of the collective that serves any call. */
 static const char *inner_name(enum collopt_collective c)
@@ -701,7 +741,8 @@ static const char *inner_name(enum collopt_collective c)
     const char *name = NULL;
 
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
-        if ((*a)->collective == c && !(*a)->grouped && (*a)->order == COLLOPT_IN_ORDER && !(*a)->usable)
+        if ((*a)->collective == c && !(*a)->grouped && (*a)->order == COLLOPT_IN_ORDER
+            && !(*a)->usable)
             name = (*a)->name;
     return name;
 }
@@ -805,8 +846,9 @@ int main(int argc, char **argv)
               " library too often, %llu times", called, (unsigned long long)passed);
     }
     if (world_rank == 0)
-        printf("test_collectives: %llu trials on rank 0; %d forced algorithms could not serve all\n",
-               (unsigned long long)trials, number);
+        printf(
+            "test_collectives: %llu trials on rank 0; %d forced algorithms could not serve all\n",
+            (unsigned long long)trials, number);
     fflush(stdout);
     kinds_free();
     return end();

@@ -37,12 +37,13 @@ static void use(MPI_Comm comm, const char *what)
         sum_to(comm, 10, root, what);
     if (!with_collopt())
         return;
-    check(calls_run(NULL, NULL) - run == 2 + (uint64_t)size_of(comm), "%s: collopt ran %llu calls, not %d", what,
+    check(calls_run(NULL, NULL) - run == 2 + (uint64_t)size_of(comm),
+          "%s: collopt ran %llu calls, not %d", what,
           (unsigned long long)(calls_run(NULL, NULL) - run), 2 + size_of(comm));
     check(calls_passed(NULL) == passed, "%s: calls were passed on", what);
 }
 
-/* ---- sorts ------------------------------------------------------------------------------------------------------------ */
+/* ---- sorts ----------------------------------------------------------------------------------- */
 
 static int copied, deleted;
 
@@ -73,7 +74,8 @@ static void attributes(int n)
     MPI_Comm_dup(MPI_COMM_WORLD, &first);
     MPI_Comm_set_attr(first, key, NULL);
     use(first, "a communicator with attributes");
-    check(copied == 0 && deleted == 0, "using a communicator ran the user's callbacks %d and %d times", copied, deleted);
+    check(copied == 0 && deleted == 0,
+          "using a communicator ran the user's callbacks %d and %d times", copied, deleted);
     MPI_Comm_dup(first, &second);
     check(copied == 1, "MPI_Comm_dup ran the copy callback %d times", copied);
     use(second, "its duplicate");
@@ -92,7 +94,8 @@ static int look_at_handler(MPI_Comm comm, int key, void *value, void *extra)
 
     (void)comm, (void)key, (void)extra;
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &handler);
-    check(handler == *(MPI_Errhandler *)value, "MPI_COMM_WORLD has another error handler in MPI_Finalize");
+    check(handler == *(MPI_Errhandler *)value,
+          "MPI_COMM_WORLD has another error handler in MPI_Finalize");
     return MPI_SUCCESS;
 }
 
@@ -130,10 +133,12 @@ static void cartesian(void)
 
 enum { MOST_RANKS = 16 };
 
-/* Each group gets what the other has: LOWER ranks in this one's, or else UPPER.  Nobody runs this but the MPI library. */
+/* Each group gets what the other has: LOWER ranks in this one's, or else UPPER.  Nobody runs this
+ * but the MPI library. */
 static void exchange(MPI_Comm between, bool in_lower, int lower, int upper)
 {
-    int mine = in_lower ? lower : upper, others = in_lower ? upper : lower, total = lower * upper, share = total / mine;
+    int mine = in_lower ? lower : upper, others = in_lower ? upper : lower, total = lower * upper,
+        share = total / mine;
     int in[MOST_RANKS * MOST_RANKS], out[MOST_RANKS], counts[MOST_RANKS], right = 0, rank, sum = -1;
     MPI_Request request;
 
@@ -148,27 +153,33 @@ static void exchange(MPI_Comm between, bool in_lower, int lower, int upper)
     MPI_Allreduce(in, &sum, 1, MPI_INT, MPI_SUM, between);
     check(sum == right, "MPI_Allreduce on an intercommunicator gives %d, should be %d", sum, right);
     sum = -1;
-    MPI_Reduce(in, in_lower && rank == 0 ? &sum : NULL, 1, MPI_INT, MPI_SUM, !in_lower ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL,
+    MPI_Reduce(in, in_lower && rank == 0 ? &sum : NULL, 1, MPI_INT, MPI_SUM,
+               !in_lower       ? 0
+                   : rank == 0 ? MPI_ROOT
+                               : MPI_PROC_NULL,
                between);
-    check(sum == (in_lower && rank == 0 ? right : -1), "MPI_Reduce on an intercommunicator gives %d", sum);
+    check(sum == (in_lower && rank == 0 ? right : -1),
+          "MPI_Reduce on an intercommunicator gives %d", sum);
     MPI_Reduce_scatter(in, out, counts, MPI_INT, MPI_SUM, between);
     for (int i = 0; i < share; i++)
-        check(out[i] == right + others * (rank * share + i), "MPI_Reduce_scatter on an intercommunicator: element %d is %d", i,
-              out[i]);
+        check(out[i] == right + others * (rank * share + i),
+              "MPI_Reduce_scatter on an intercommunicator: element %d is %d", i, out[i]);
     memset(out, 0, sizeof out);
     MPI_Reduce_scatter_block(in, out, share, MPI_INT, MPI_SUM, between);
     for (int i = 0; i < share; i++)
-        check(out[i] == right + others * (rank * share + i), "MPI_Reduce_scatter_block on an intercommunicator: element %d is %d",
-              i, out[i]);
+        check(out[i] == right + others * (rank * share + i),
+              "MPI_Reduce_scatter_block on an intercommunicator: element %d is %d", i, out[i]);
     MPI_Iallreduce(in, &sum, 1, MPI_INT, MPI_SUM, between, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    check(sum == right, "MPI_Iallreduce on an intercommunicator gives %d, should be %d", sum, right);
+    check(sum == right, "MPI_Iallreduce on an intercommunicator gives %d, should be %d", sum,
+          right);
 }
 
 /* Intercommunicators are the MPI library's own affair, merged ones are ours. */
 static void inter(void)
 {
-    static const char *const name[] = { "Allreduce", "Reduce", "Reduce_scatter", "Reduce_scatter_block", "Iallreduce" };
+    static const char *const name[] = { "Allreduce", "Reduce", "Reduce_scatter",
+                                        "Reduce_scatter_block", "Iallreduce" };
     enum { NAMES = sizeof name / sizeof *name };
     uint64_t run = calls_run(NULL, NULL), passed[NAMES];
     int lower = world_ranks / 2;
@@ -183,7 +194,8 @@ static void inter(void)
     exchange(between, in_lower, lower, world_ranks - lower);
     check(calls_run(NULL, NULL) == run, "collopt ran calls on an intercommunicator");
     for (int i = 0; i < NAMES && with_collopt(); i++)
-        check(calls_passed(name[i]) == passed[i] + 1, "collopt did not count MPI_%s on an intercommunicator", name[i]);
+        check(calls_passed(name[i]) == passed[i] + 1,
+              "collopt did not count MPI_%s on an intercommunicator", name[i]);
     MPI_Intercomm_merge(between, !in_lower, &merged);
     use(merged, "a merged intercommunicator");
     MPI_Comm_free(&merged);
@@ -221,7 +233,7 @@ static void sorts(int n)
     use(MPI_COMM_WORLD, "MPI_COMM_WORLD again");
 }
 
-/* ---- switched off ------------------------------------------------------------------------------------------------------------- */
+/* ---- switched off ---------------------------------------------------------------------------- */
 
 static int groups_asked;
 
@@ -246,20 +258,23 @@ static void off(int n)
     at("calls while collopt is off", 60);
     for (int i = 0; i < n; i++)
         sum_all(comm, 1, "switched off");
-    check(groups_asked <= 2, "for %d calls while it is off, collopt has asked for %d groups", n, groups_asked);
+    check(groups_asked <= 2, "for %d calls while it is off, collopt has asked for %d groups", n,
+          groups_asked);
     check(calls_run(NULL, NULL) == 0, "collopt ran calls while it was off");
     MPI_Comm_free(&comm);
 }
 
-/* ---- messages of the user's own ------------------------------------------------------------------------------------------- */
+/* ---- messages of the user's own -------------------------------------------------------------- */
 
-/* Receives from anyone with any tag are posted before the reductions, and their messages sent after. */
+/* Receives from anyone with any tag are posted before the reductions, and their messages sent
+ * after. */
 static void wildcards(int n)
 {
     enum { RECEIVES = 4 };
     int got[RECEIVES], given[RECEIVES];
     MPI_Request request[RECEIVES];
-    int above = (world_rank + 1) % world_ranks, below = (world_rank + world_ranks - 1) % world_ranks;
+    int above = (world_rank + 1) % world_ranks,
+        below = (world_rank + world_ranks - 1) % world_ranks;
 
     for (int i = 0; i < RECEIVES; i++) {
         got[i] = -1;
@@ -274,11 +289,12 @@ static void wildcards(int n)
     at("the user's receives", 60);
     for (int i = 0; i < RECEIVES; i++) {
         MPI_Wait(&request[i], MPI_STATUS_IGNORE);
-        check(got[i] == 1000 * below + i, "a receive of the user's got %d instead of %d", got[i], 1000 * below + i);
+        check(got[i] == 1000 * below + i, "a receive of the user's got %d instead of %d", got[i],
+              1000 * below + i);
     }
 }
 
-/* ---- many --------------------------------------------------------------------------------------------------------------------- */
+/* ---- many ------------------------------------------------------------------------------------ */
 
 static void one_life(int i)
 {
@@ -302,10 +318,11 @@ static void churn(int n)
     for (int i = n / 4; i < n; i++)
         one_life(i);
     after = resident();
-    check(n < 1000 || after - before < 2048, "%d communicators later, %ld KiB more are resident (%ld before)", n - n / 4,
+    check(n < 1000 || after - before < 2048,
+          "%d communicators later, %ld KiB more are resident (%ld before)", n - n / 4,
           after - before, before);
-    check(calls_run(NULL, NULL) == 2 * (uint64_t)n || !with_collopt(), "collopt ran %llu of %d calls",
-          (unsigned long long)calls_run(NULL, NULL), 2 * n);
+    check(calls_run(NULL, NULL) == 2 * (uint64_t)n || !with_collopt(),
+          "collopt ran %llu of %d calls", (unsigned long long)calls_run(NULL, NULL), 2 * n);
     if (world_rank == 0)
         printf("%d communicators: %ld KiB, then %ld\n", n, before, after);
     fflush(stdout);
@@ -323,7 +340,8 @@ static size_t allocated(void)
 #endif
 }
 
-/* What N communicators cost that are alive at once, each with a plan: the same without collopt is the MPI library's part. */
+/* What N communicators cost that are alive at once, each with a plan: the same without collopt is
+ * the MPI library's part. */
 static void memory(int n)
 {
     MPI_Comm *comm = malloc((size_t)n * sizeof *comm);
@@ -346,11 +364,13 @@ static void memory(int n)
     free(comm);
 }
 
-/* N alive at once, more than COLLOPT_COMMUNICATORS allows on some rank: each is engaged on all its ranks or on none. */
+/* N alive at once, more than COLLOPT_COMMUNICATORS allows on some rank: each is engaged on all its
+ * ranks or on none. */
 static void cap(int n)
 {
     MPI_Comm *comm = malloc((size_t)n * sizeof *comm);
-    int *engaged = calloc((size_t)n, sizeof *engaged), *all = calloc((size_t)(n * world_ranks), sizeof *all), engaged_n = 0;
+    int *engaged = calloc((size_t)n, sizeof *engaged),
+        *all = calloc((size_t)(n * world_ranks), sizeof *all), engaged_n = 0;
 
     for (int i = 0; i < n; i++) {
         uint64_t run = calls_run(NULL, NULL);
@@ -361,7 +381,8 @@ static void cap(int n)
     }
     MPI_Allgather(engaged, n, MPI_INT, all, n, MPI_INT, MPI_COMM_WORLD);
     for (int r = 0; r < world_ranks; r++)
-        check(memcmp(&all[r * n], engaged, (size_t)n * sizeof *engaged) == 0, "rank %d engaged other communicators", r);
+        check(memcmp(&all[r * n], engaged, (size_t)n * sizeof *engaged) == 0,
+              "rank %d engaged other communicators", r);
     for (int i = 0; i < n; i++) {
         sum_all(comm[i], 9, "the same again");
         MPI_Comm_free(&comm[i]);
@@ -388,15 +409,16 @@ static void repeats(int n)
         sum_to(MPI_COMM_WORLD, count[i % 10], i % world_ranks, "one of many reduces");
         sum_all(MPI_COMM_WORLD, count[(i + i / 10) % 10], "one of many allreduces");
     }
-    check(calls_run(NULL, NULL) == 2 * (uint64_t)n, "collopt ran %llu calls of %d", (unsigned long long)calls_run(NULL, NULL),
-          2 * n);
+    check(calls_run(NULL, NULL) == 2 * (uint64_t)n, "collopt ran %llu calls of %d",
+          (unsigned long long)calls_run(NULL, NULL), 2 * n);
 }
 
-/* ---- other ways to have ranks --------------------------------------------------------------------------------------------------- */
+/* ---- other ways to have ranks ---------------------------------------------------------------- */
 
 static char self[4096];
 
-/* Beyond a world that agreed in MPI_Init, the first two calls are always left to the MPI library. */
+/* Beyond a world that agreed in MPI_Init, the first two calls are always left to the MPI
+ * library. */
 static void two_first_calls(MPI_Comm comm)
 {
     sum_all(comm, 1, "the first call");
@@ -411,7 +433,8 @@ static MPI_Comm parent(void)
     return comm;
 }
 
-/* The parents in FROM and N children that begin with WORD, together, where either of them calls this. */
+/* The parents in FROM and N children that begin with WORD, together, where either of them calls
+ * this. */
 static MPI_Comm spawn_from(MPI_Comm from, char *word, int n, MPI_Comm *between)
 {
     char *child[] = { word, NULL };
@@ -438,7 +461,8 @@ static void spawn(int n)
     MPI_Comm_disconnect(&between);
 }
 
-/* The parents' world does not agree, and so uses nothing of collopt; rank 0 of it and its children would. */
+/* The parents' world does not agree, and so uses nothing of collopt; rank 0 of it and its children
+ * would. */
 static void spawn_alone(int n)
 {
     char word[] = "spawned_alone";
@@ -471,7 +495,8 @@ static struct session open_session(void)
 
     MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &s.session);
     MPI_Group_from_session_pset(s.session, "mpi://WORLD", &s.group);
-    MPI_Comm_create_from_group(s.group, "collopt-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &s.comm);
+    MPI_Comm_create_from_group(s.group, "collopt-test", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL,
+                               &s.comm);
     MPI_Comm_rank(s.comm, &world_rank);
     MPI_Comm_size(s.comm, &world_ranks);
     two_first_calls(s.comm);
@@ -499,8 +524,8 @@ static void in_session(void)
     close_session(&s);
 }
 
-/* Of so many communicators that are freed after MPI_Finalize, one after the other, no more than COLLOPT_COMMUNICATORS are there
- * at a time. */
+/* Of so many communicators that are freed after MPI_Finalize, one after the other, no more than
+ * COLLOPT_COMMUNICATORS are there at a time. */
 static int session_goes_on(int n)
 {
     struct session s = open_session();
@@ -536,10 +561,19 @@ static const struct subject {
     const char *name;
     void (*run)(int n);
 } subjects[] = {
-    { "sorts", sorts }, { "attributes", attributes }, { "wildcards", wildcards }, { "churn", churn }, { "cap", cap },
-    { "repeats", repeats }, { "off", off }, { "memory", memory },
-    { "handler_at_end", handler_at_end }, { "spawn", spawn }, { "spawned", spawn },
-    { "spawn_alone", spawn_alone }, { "spawned_alone", spawn_alone },
+    { "sorts", sorts },
+    { "attributes", attributes },
+    { "wildcards", wildcards },
+    { "churn", churn },
+    { "cap", cap },
+    { "repeats", repeats },
+    { "off", off },
+    { "memory", memory },
+    { "handler_at_end", handler_at_end },
+    { "spawn", spawn },
+    { "spawned", spawn },
+    { "spawn_alone", spawn_alone },
+    { "spawned_alone", spawn_alone },
 };
 
 int main(int argc, char **argv)

@@ -1,9 +1,11 @@
-/* Errors are answered as the host answers them: each case's error class goes to a file, and the files of a run with collopt
- * and of one without must be the same.  A case that stops the job is the last line of its file, without a class; TEST_WITHOUT,
- * "Reduce, null datatype;...", leaves it out.
+/* Errors are answered as the host answers them: each case's error class goes to a file, and the
+ * files of a run with collopt and of one without must be the same.  A case that stops the job is
+ * the last line of its file, without a class; TEST_WITHOUT, "Reduce, null datatype;...", leaves it
+ * out.
  *
  *     test_errors FILE             writes FILE.<rank>
- *     test_errors unchecked        where the host does not look at its arguments, equal buffers work
+ *     test_errors unchecked        where the host does not look at its arguments, equal buffers
+ *                                  work
  *
  * All ranks make the same mistake, and hosts find it before they communicate. */
 #include <setjmp.h>
@@ -134,7 +136,7 @@ static struct arguments right(MPI_Comm comm)
     return (struct arguments){ in, out, 2, MPI_INT, MPI_SUM, 0, comm };
 }
 
-/* ---- wrong arguments ------------------------------------------------------------------------------------------------ */
+/* ---- wrong arguments ------------------------------------------------------------------------- */
 
 static void user_operation(void *a, void *b, int *n, MPI_Datatype *type)
 {
@@ -176,7 +178,8 @@ static void wrong_handles(int f, MPI_Comm comm, MPI_Op user)
 #endif
 }
 
-/* Open MPI takes equal buffers for MPI_IN_PLACE but in Reduce and longer Allreduces: also on one rank alone. */
+/* Open MPI takes equal buffers for MPI_IN_PLACE but in Reduce and longer Allreduces: also on one
+ * rank alone. */
 static void equal_buffers(int f, MPI_Comm comm, MPI_Op user)
 {
     struct arguments a;
@@ -199,7 +202,8 @@ static void wrong_buffers(int f, MPI_Comm comm)
         a = right(comm), a.out = in;
         try(f, "equal buffers", a);
     }
-    if (on_mpich()) {                       /* Open MPI takes equal buffers for MPI_IN_PLACE, and reads from address 0 */
+    /* Open MPI takes equal buffers for MPI_IN_PLACE, and reads from address 0 */
+    if (on_mpich()) {
         a = right(comm), a.in = NULL, a.out = NULL;
         try(f, "no buffers", a);
     }
@@ -231,7 +235,8 @@ static void wrong_numbers(int f, MPI_Comm comm, int ranks)
     }
 }
 
-/* Communicators were used and freed, as many as collopt keeps at hand and more: a null one must not be taken for one of them. */
+/* Communicators were used and freed, as many as collopt keeps at hand and more: a null one must not
+ * be taken for one of them. */
 static void null_after_freed(void)
 {
     enum { MANY = 80 };
@@ -248,7 +253,7 @@ static void null_after_freed(void)
         try(f, "null communicator after others were freed", right(MPI_COMM_NULL));
 }
 
-/* ---- operations and datatypes ------------------------------------------------------------------------------------------ */
+/* ---- operations and datatypes ---------------------------------------------------------------- */
 
 static const struct named_type {
     const char *name;
@@ -259,20 +264,26 @@ static const struct named_type {
     int k = 0;
 
 #define T(type) list[k++] = (struct named_type){ #type, type };
-    T(MPI_CHAR) T(MPI_WCHAR) T(MPI_SIGNED_CHAR) T(MPI_UNSIGNED_CHAR) T(MPI_SHORT) T(MPI_UNSIGNED_SHORT) T(MPI_INT)
-    T(MPI_UNSIGNED) T(MPI_LONG) T(MPI_UNSIGNED_LONG) T(MPI_LONG_LONG) T(MPI_UNSIGNED_LONG_LONG) T(MPI_INT8_T)
-    T(MPI_UINT16_T) T(MPI_INT64_T) T(MPI_FLOAT) T(MPI_DOUBLE) T(MPI_LONG_DOUBLE) T(MPI_C_BOOL) T(MPI_C_FLOAT_COMPLEX)
-    T(MPI_C_DOUBLE_COMPLEX) T(MPI_C_LONG_DOUBLE_COMPLEX) T(MPI_BYTE) T(MPI_PACKED) T(MPI_AINT) T(MPI_OFFSET) T(MPI_COUNT)
-    T(MPI_FLOAT_INT) T(MPI_DOUBLE_INT) T(MPI_LONG_INT) T(MPI_SHORT_INT) T(MPI_2INT) T(MPI_LONG_DOUBLE_INT)
-    T(MPI_INTEGER) T(MPI_REAL) T(MPI_DOUBLE_PRECISION) T(MPI_COMPLEX) T(MPI_DOUBLE_COMPLEX) T(MPI_LOGICAL) T(MPI_CHARACTER)
-    T(MPI_2INTEGER) T(MPI_2REAL) T(MPI_2DOUBLE_PRECISION)
+    T(MPI_CHAR)
+    T(MPI_WCHAR) T(MPI_SIGNED_CHAR) T(MPI_UNSIGNED_CHAR) T(MPI_SHORT) T(MPI_UNSIGNED_SHORT)
+        T(MPI_INT) T(MPI_UNSIGNED) T(MPI_LONG) T(MPI_UNSIGNED_LONG) T(MPI_LONG_LONG)
+            T(MPI_UNSIGNED_LONG_LONG) T(MPI_INT8_T) T(MPI_UINT16_T) T(MPI_INT64_T) T(MPI_FLOAT)
+                T(MPI_DOUBLE) T(MPI_LONG_DOUBLE) T(MPI_C_BOOL) T(MPI_C_FLOAT_COMPLEX)
+                    T(MPI_C_DOUBLE_COMPLEX) T(MPI_C_LONG_DOUBLE_COMPLEX) T(MPI_BYTE) T(MPI_PACKED)
+                        T(MPI_AINT) T(MPI_OFFSET) T(MPI_COUNT) T(MPI_FLOAT_INT) T(MPI_DOUBLE_INT)
+                            T(MPI_LONG_INT) T(MPI_SHORT_INT) T(MPI_2INT) T(MPI_LONG_DOUBLE_INT)
+                                T(MPI_INTEGER) T(MPI_REAL) T(MPI_DOUBLE_PRECISION) T(MPI_COMPLEX)
+                                    T(MPI_DOUBLE_COMPLEX) T(MPI_LOGICAL) T(MPI_CHARACTER)
+                                        T(MPI_2INTEGER) T(MPI_2REAL) T(MPI_2DOUBLE_PRECISION)
 #undef T
-    *n = k;
+                                            *n = k;
     return list;
 }
 
-/* A host may send before it looks: a new communicator each time keeps what is left of it from the next call. */
-static void try_pair(MPI_Comm comm, const char *op_name, MPI_Op op, const struct named_type *t, int f)
+/* A host may send before it looks: a new communicator each time keeps what is left of it from the
+ * next call. */
+static void try_pair(MPI_Comm comm, const char *op_name, MPI_Op op, const struct named_type *t,
+                     int f)
 {
     struct arguments a;
     char what[100];
@@ -292,7 +303,8 @@ static void try_pair(MPI_Comm comm, const char *op_name, MPI_Op op, const struct
 /* MPICH 4.0 stops the job instead of answering. */
 static bool host_crashes(MPI_Op op, const char *type)
 {
-    static const char *const harmless[] = { "CHAR", "SHORT", "INT", "LONG", "UNSIGNED", "LOGICAL", "BOOL", "BYTE" };
+    static const char *const harmless[] = { "CHAR",     "SHORT",   "INT",  "LONG",
+                                            "UNSIGNED", "LOGICAL", "BOOL", "BYTE" };
     bool logical = op == MPI_LAND || op == MPI_LOR || op == MPI_LXOR;
 
     for (size_t i = 0; logical && i < sizeof harmless / sizeof *harmless; i++)
@@ -316,7 +328,7 @@ static void all_pairs(MPI_Comm comm)
 #undef OP
 }
 
-/* ---- error handlers -------------------------------------------------------------------------------------------------------- */
+/* ---- error handlers -------------------------------------------------------------------------- */
 
 static int heard;
 static MPI_Comm heard_of;
@@ -348,8 +360,10 @@ static void handlers(MPI_Comm comm)
         heard = 0;
         err = functions[f].call(&a);
         check(err != MPI_SUCCESS, "%s with a null operation succeeded", functions[f].name);
-        check(heard == 1, "%s with a null operation called the error handler %d times", functions[f].name, heard);
-        check(heard_of == own, "%s called the error handler of another communicator", functions[f].name);
+        check(heard == 1, "%s with a null operation called the error handler %d times",
+              functions[f].name, heard);
+        check(heard_of == own, "%s called the error handler of another communicator",
+              functions[f].name);
         fprintf(answers, "%s, handler: class %d\n", functions[f].name, heard_class);
     }
     sum_all(own, 3, "after errors");
@@ -369,7 +383,8 @@ static MPI_Comm forced(MPI_Comm comm, const char *algorithm)
     return own;
 }
 
-/* Messages longer than their receives, under way already: only one rank can know, and its handler hears of it once. */
+/* Messages longer than their receives, under way already: only one rank can know, and its handler
+ * hears of it once. */
 static void truncated(MPI_Comm comm)
 {
     MPI_Comm own = forced(comm, "linear:window=2");
@@ -387,7 +402,8 @@ static void truncated(MPI_Comm comm)
         MPI_Error_class(err, &class);
     if (rank == 0) {
         check(class == MPI_ERR_TRUNCATE, "a message too long is of error class %d", class);
-        check(heard == 1 && heard_of == own, "a message too long called the error handler %d times%s", heard,
+        check(heard == 1 && heard_of == own,
+              "a message too long called the error handler %d times%s", heard,
               heard_of == own ? "" : ", and of another communicator");
     } else {
         check(err == MPI_SUCCESS && heard == 0, "the sender of a message too long has an error");
@@ -398,7 +414,8 @@ static void truncated(MPI_Comm comm)
     MPI_Comm_free(&own);
 }
 
-/* More messages than are received: nobody knows, and those that are left are in no later call's way. */
+/* More messages than are received: nobody knows, and those that are left are in no later call's
+ * way. */
 static void left_over(MPI_Comm comm)
 {
     MPI_Comm own = forced(comm, "chain:segment=16");
@@ -424,18 +441,22 @@ static void exscan_to_nowhere(MPI_Comm comm)
     check(got == (world_rank ? world_rank * (world_rank + 1) / 2 : -1), "MPI_Exscan gives %d", got);
 }
 
-/* Where the host does not look at its arguments, equal buffers are as good as MPI_IN_PLACE, on one rank as on all. */
+/* Where the host does not look at its arguments, equal buffers are as good as MPI_IN_PLACE, on one
+ * rank as on all. */
 static int unchecked(void)
 {
-    int sum = world_ranks * (world_ranks + 1) / 2, mine[2] = { world_rank + 1, 1 }, other[2] = { 0, 0 };
+    int sum = world_ranks * (world_ranks + 1) / 2, mine[2] = { world_rank + 1, 1 },
+        other[2] = { 0, 0 };
     int *to = world_rank == 0 ? mine : other;
 
     at("equal buffers without checks", 60);
     MPI_Reduce(mine, to, 2, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
-    check(world_rank > 0 || mine[0] == sum, "MPI_Reduce with equal buffers gives %d, should be %d", mine[0], sum);
+    check(world_rank > 0 || mine[0] == sum, "MPI_Reduce with equal buffers gives %d, should be %d",
+          mine[0], sum);
     mine[0] = world_rank + 1;
     MPI_Allreduce(mine, to, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    check(to[0] == sum, "MPI_Allreduce with equal buffers on rank 0 gives %d, should be %d", to[0], sum);
+    check(to[0] == sum, "MPI_Allreduce with equal buffers on rank 0 gives %d, should be %d", to[0],
+          sum);
     check(calls_run(NULL, NULL) == 2, "collopt ran %d of 2 calls", (int)calls_run(NULL, NULL));
     return end();
 }
@@ -448,8 +469,9 @@ static void leave(MPI_Comm *comm, int *err, ...)
     longjmp(before_call, 1);
 }
 
-/* The handler does not come back to whom it was called by: the communicator is as good as before, and where candidates take
- * turns (COLLOPT_ADAPT) the call was one of theirs, so that the host's turn comes too. */
+/* The handler does not come back to whom it was called by: the communicator is as good as before,
+ * and where candidates take turns (COLLOPT_ADAPT) the call was one of theirs, so that the host's
+ * turn comes too. */
 static int left_by_longjmp(bool trials)
 {
     enum { ERRORS = 40, SUMS = 100 };
@@ -465,7 +487,8 @@ static int left_by_longjmp(bool trials)
     MPI_Comm_set_errhandler(own, handler);
     MPI_Op_create(user_operation, 1, &user);
     a = right(own), a.op = user;
-    MPI_Type_contiguous(2, MPI_INT, &a.type);           /* not committed: an error on every rank, when messages are sent */
+    /* not committed: an error on every rank, when messages are sent */
+    MPI_Type_contiguous(2, MPI_INT, &a.type);
     at("errors whose handler leaves by longjmp", 60);
     run = calls_run("allreduce", NULL), passed = calls_passed("Allreduce");
     for (volatile int i = 0; i < ERRORS; i++) {
@@ -475,15 +498,18 @@ static int left_by_longjmp(bool trials)
             MPI_Allreduce(a.in, a.out, a.count, a.type, a.op, own);
     }
     check(left == ERRORS, "%d of %d errors were heard of", left, ERRORS);
-    check(!with_collopt() || calls_run("allreduce", NULL) > run, "collopt ran none of the calls with errors");
-    check(!with_collopt() || (calls_passed("Allreduce") > passed) == trials, "the host ran %d of the calls with errors",
-          (int)(calls_passed("Allreduce") - passed));
+    check(!with_collopt() || calls_run("allreduce", NULL) > run,
+          "collopt ran none of the calls with errors");
+    check(!with_collopt() || (calls_passed("Allreduce") > passed) == trials,
+          "the host ran %d of the calls with errors", (int)(calls_passed("Allreduce") - passed));
     MPI_Type_free(&a.type);
     run = calls_run("allreduce", NULL), passed = calls_passed("Allreduce");
     for (int i = 0; i < SUMS; i++)
         sum_all(own, 3, "after handlers that left by longjmp");
-    check(!with_collopt() || calls_run("allreduce", NULL) > run, "collopt runs nothing after handlers that left by longjmp");
-    check(!with_collopt() || trials || calls_passed("Allreduce") == passed, "calls are left to the host after handlers that left");
+    check(!with_collopt() || calls_run("allreduce", NULL) > run,
+          "collopt runs nothing after handlers that left by longjmp");
+    check(!with_collopt() || trials || calls_passed("Allreduce") == passed,
+          "calls are left to the host after handlers that left");
     MPI_Op_free(&user);
     MPI_Errhandler_free(&handler);
     MPI_Comm_free(&own);
@@ -523,7 +549,8 @@ int main(int argc, char **argv)
     handlers(comm);
     sum_all(comm, 100, "after all errors");
     if (with_collopt()) {
-        check(calls_run(NULL, NULL) > (world_ranks <= 2 ? 100 : 5), "collopt ran only %llu calls", (unsigned long long)calls_run(NULL, NULL));
+        check(calls_run(NULL, NULL) > (world_ranks <= 2 ? 100 : 5), "collopt ran only %llu calls",
+              (unsigned long long)calls_run(NULL, NULL));
         if (world_ranks > 1) {
             truncated(MPI_COMM_WORLD);
             left_over(MPI_COMM_WORLD);

@@ -1,7 +1,8 @@
-/* COLLOPT_REPRODUCIBLE=exact: every collective on every type that it serves, in place and not, against sums bit by bit.
+/* COLLOPT_REPRODUCIBLE=exact: every collective on every type that it serves, in place and not,
+ * against sums bit by bit.
  *
- * What the ranks contribute cancels, overflows on the way, is subnormal, infinite or NaN here and there.  It is dealt to the ranks
- * in several ways, which must not matter. */
+ * What the ranks contribute cancels, overflows on the way, is subnormal, infinite or NaN here and
+ * there.  It is dealt to the ranks in several ways, which must not matter. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,17 +33,19 @@ static void list_kinds(struct kind kind[KINDS])
 #endif
 }
 
-/* ---- what is summed --------------------------------------------------------------------------------------------------- */
+/* ---- what is summed -------------------------------------------------------------------------- */
 
 /* The bits of lane I of a VECTOR. */
 static uint64_t bits_of(size_t lane, int vector, size_t i)
 {
     int mantissa = lane == 8 ? 53 : 24, exponents = lane == 8 ? 2047 : 255;
-    uint64_t r = mix((uint64_t)vector * 0x9e3779b97f4a7c15u + i), fraction = mix(r) & ((1ull << (mantissa - 1)) - 1);
+    uint64_t r = mix((uint64_t)vector * 0x9e3779b97f4a7c15u + i),
+             fraction = mix(r) & ((1ull << (mantissa - 1)) - 1);
     uint64_t minus = 1ull << (8 * lane - 1), exponent = (uint64_t)exponents / 2 + r % 40;
 
     switch (i % 8) {
-    case 0:                                     /* what one contributes, another one takes back, all but little of it */
+    /* what one contributes, another one takes back, all but little of it */
+    case 0:
         if (vector % 2)
             return (bits_of(lane, vector - 1, i) ^ minus) ^ (r % 3 == 0);
         break;
@@ -50,7 +53,8 @@ static uint64_t bits_of(size_t lane, int vector, size_t i)
         exponent = (uint64_t)exponents - 1 - r % 2;     /* sums of two overflow */
         break;
     case 2:
-        exponent = r % 3 == 0;                          /* subnormal ones, and the least normal ones */
+        /* subnormal ones, and the least normal ones */
+        exponent = r % 3 == 0;
         break;
     case 3:
         return (r & 1) * minus;                         /* zeros */
@@ -76,16 +80,20 @@ static void fill(const struct kind *k, char *at, size_t n, int vector)
     }
 }
 
-/* ---- the collectives --------------------------------------------------------------------------------------------------- */
+/* ---- the collectives ------------------------------------------------------------------------- */
 
 enum { REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, COLLECTIVES };
 
-static const char *const names[COLLECTIVES] = { "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan" };
+static const char *const names[COLLECTIVES] = { "reduce",         "allreduce",
+                                                "reduce_scatter", "reduce_scatter_block",
+                                                "scan",           "exscan" };
 
 struct job {
-    int collective, root, deal; /* rank r has vector (deal r + 1) mod a prime: any order, without repetitions */
+    /* rank r has vector (deal r + 1) mod a prime: any order, without repetitions */
+    int collective, root, deal;
     const struct kind *kind;
-    size_t each, count;         /* EACH for every rank where the result is scattered; of the input vector */
+    /* EACH for every rank where the result is scattered; of the input vector */
+    size_t each, count;
 };
 
 static int vector_of(const struct job *j, int rank)
@@ -123,7 +131,9 @@ static size_t expect(const struct job *j, size_t *first, int *ranks)
     bool scatters = j->collective == REDUCE_SCATTER || j->collective == REDUCE_SCATTER_BLOCK;
 
     *first = scatters ? j->each * (size_t)world_rank : 0;
-    *ranks = j->collective == SCAN ? world_rank + 1 : j->collective == EXSCAN ? world_rank : world_ranks;
+    *ranks = j->collective == SCAN ? world_rank + 1
+        : j->collective == EXSCAN  ? world_rank
+                                   : world_ranks;
     if (j->collective == REDUCE && world_rank != j->root)
         return 0;
     return *ranks == 0 ? 0 : scatters ? j->each : j->count;
@@ -140,7 +150,8 @@ static uint64_t sum_of(const struct job *j, size_t i, int ranks)
     }
     if (ranks == 1)
         return bits[0];         /* as it is */
-    return j->kind->lane == 8 ? exact_reference_double(bits, ranks) : exact_reference_float(half, ranks);
+    return j->kind->lane == 8 ? exact_reference_double(bits, ranks)
+                              : exact_reference_float(half, ranks);
 }
 
 static void compare(const struct job *j, const char *out, const char *how)
@@ -152,10 +163,12 @@ static void compare(const struct job *j, const char *out, const char *how)
     for (size_t i = 0; i < n; i += i + 1 == n || i + step < n ? step : n - 1 - i) {
         uint64_t right = sum_of(j, first * (size_t)j->kind->lanes + i, ranks), is = 0;
 
-        memcpy(&is, out + i * j->kind->lane, j->kind->lane);    /* x86 and aarch64: the low bytes are first */
+        /* x86 and aarch64: the low bytes are first */
+        memcpy(&is, out + i * j->kind->lane, j->kind->lane);
         if (is != right) {
-            fail("%s of %s, %zu elements, deal %d, root %d, %s: lane %zu is %llx, should be %llx", names[j->collective],
-                 j->kind->name, j->count, j->deal, j->root, how, i, (unsigned long long)is, (unsigned long long)right);
+            fail("%s of %s, %zu elements, deal %d, root %d, %s: lane %zu is %llx, should be %llx",
+                 names[j->collective], j->kind->name, j->count, j->deal, j->root, how, i,
+                 (unsigned long long)is, (unsigned long long)right);
             return;
         }
     }
@@ -190,13 +203,18 @@ int main(int argc, char **argv)
 
                 j.root = c == REDUCE ? (int)(i + (size_t)k) % world_ranks : 0;
                 j.each = counts[i] / (size_t)world_ranks + (i > 0);
-                j.count = c == REDUCE_SCATTER || c == REDUCE_SCATTER_BLOCK ? j.each * (size_t)world_ranks : counts[i];
+                j.count = c == REDUCE_SCATTER || c == REDUCE_SCATTER_BLOCK
+                    ? j.each * (size_t)world_ranks
+                    : counts[i];
                 at(names[c], 60);
                 try(&j);
             }
-    check(calls_passed(NULL) == 0 && calls_run(NULL, NULL) == calls_run(NULL, "gather") + calls_run(NULL, "alltoall"),
-          "%llu calls were left to the MPI library, %llu of %llu combined partial sums", (unsigned long long)calls_passed(NULL),
-          (unsigned long long)(calls_run(NULL, NULL) - calls_run(NULL, "gather") - calls_run(NULL, "alltoall")),
+    check(calls_passed(NULL) == 0
+              && calls_run(NULL, NULL) == calls_run(NULL, "gather") + calls_run(NULL, "alltoall"),
+          "%llu calls were left to the MPI library, %llu of %llu combined partial sums",
+          (unsigned long long)calls_passed(NULL),
+          (unsigned long long)(calls_run(NULL, NULL) - calls_run(NULL, "gather")
+                               - calls_run(NULL, "alltoall")),
           (unsigned long long)calls_run(NULL, NULL));
     return end();
 }

@@ -1,10 +1,13 @@
-/* Buffers in device memory, which the stand-in runtimes of gpu_standin.c map without access for the processor.
+/* Buffers in device memory, which the stand-in runtimes of gpu_standin.c map without access for the
+ * processor.
  *
  *     test_gpu MODE LIBRARY...
  *
- * loads the libraries, of which the first has the stand-in's memory, when MODE wants them.  Every collective, in place and not,
- * of types with and without gaps; each rank has its buffers in other kinds of memory.  All bytes of all buffers are compared with
- * what they must be.  TEST_FORM: blocking, persistent or nonblocking calls.  TEST_GPU_NODES: the device files that are taken to be there. */
+ * loads the libraries, of which the first has the stand-in's memory, when MODE wants them.  Every
+ * collective, in place and not, of types with and without gaps; each rank has its buffers in other
+ * kinds of memory.  All bytes of all buffers are compared with what they must be.  TEST_FORM:
+ * blocking, persistent or nonblocking calls.  TEST_GPU_NODES: the device files that are taken to be
+ * there. */
 #include "common.h"
 
 #include <dlfcn.h>
@@ -16,23 +19,46 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum memory { HEAP, MAPPED, STACK, OURS, DEVICE = OURS, POOL, MANAGED, REGISTERED, PINNED, MEMORIES };
+enum memory {
+    HEAP,
+    MAPPED,
+    STACK,
+    OURS,
+    DEVICE = OURS,
+    POOL,
+    MANAGED,
+    REGISTERED,
+    PINNED,
+    MEMORIES
+};
 static enum form form;          /* TEST_FORM */
-enum collective { REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, COLLECTIVES };
+enum collective {
+    REDUCE,
+    ALLREDUCE,
+    REDUCE_SCATTER,
+    REDUCE_SCATTER_BLOCK,
+    SCAN,
+    EXSCAN,
+    COLLECTIVES
+};
 
 enum { MOST_RANKS = 8, MOST_BYTES = 1 << 20, GUARD = 64, POISON = 0xa5 };
 
-static const char *const name[COLLECTIVES] = { "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan" };
+static const char *const name[COLLECTIVES] = { "reduce",         "allreduce",
+                                               "reduce_scatter", "reduce_scatter_block",
+                                               "scan",           "exscan" };
 
 static void *(*standin_alloc)(size_t size, int memory);
 static void (*standin_begin)(void), (*standin_reset)(void), (*standin_free)(void *);
-static void (*standin_write)(void *to, const void *from, size_t n), (*standin_read)(void *to, const void *from, size_t n);
+static void (*standin_write)(void *to, const void *from, size_t n),
+    (*standin_read)(void *to, const void *from, size_t n);
 static void (*standin_counts)(long counts[3]);
 
 /* In place of the C library's: the machine that the test wants. */
 __attribute__((visibility("default"))) int access(const char *path, int mode)
 {
-    const char *nodes = getenv("TEST_GPU_NODES"), *at = nodes && !strncmp(path, "/dev/", 5) ? strstr(nodes, path) : NULL;
+    const char *nodes = getenv("TEST_GPU_NODES"),
+               *at = nodes && !strncmp(path, "/dev/", 5) ? strstr(nodes, path) : NULL;
 
     if (at && (at[strlen(path)] == '\0' || at[strlen(path)] == ':'))
         return 0;
@@ -68,7 +94,7 @@ static long counted(int which)
     return counts[which];
 }
 
-/* ---- types ----------------------------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 struct kind {
     const char *name;
@@ -113,7 +139,8 @@ static int number(int rank, size_t i, int f)
     return (int)(mix((uint64_t)rank << 40 ^ i << 2 ^ (uint64_t)f) % 1000);
 }
 
-/* Puts element TO of the fold of ranks FROM to UPTO, element I, behind IMAGE, where element 0 is. */
+/* Puts element TO of the fold of ranks FROM to UPTO, element I, behind IMAGE, where element 0
+ * is. */
 static void put(const struct kind *k, char *image, size_t to, size_t i, int from, int upto)
 {
     char *at = image + (ptrdiff_t)to * k->extent;
@@ -135,7 +162,7 @@ static void put(const struct kind *k, char *image, size_t to, size_t i, int from
     memcpy(at + 8, &best, sizeof best);
 }
 
-/* ---- buffers --------------------------------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 static char *buffer[2][MEMORIES];
 
@@ -143,7 +170,8 @@ static void make_buffers(char *on_stack, bool device)
 {
     for (int side = 0; side < 2; side++) {
         buffer[side][HEAP] = malloc(100000);            /* less than what malloc() maps */
-        buffer[side][MAPPED] = mmap(NULL, MOST_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        buffer[side][MAPPED] = mmap(NULL, MOST_BYTES, PROT_READ | PROT_WRITE,
+                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         buffer[side][STACK] = on_stack + side * 50000;
         for (int m = OURS; m < MEMORIES && device; m++)
             buffer[side][m] = standin_alloc(MOST_BYTES, 1 + m - DEVICE);
@@ -201,12 +229,13 @@ static void compare(const struct side *s, const char *what, const char *which)
     get(now, s->at, s->bytes);
     while (i < s->bytes && now[i] == s->must[i])
         i++;
-    check(i == s->bytes, "%s: byte %zu of %zu of the %s is %d, not %d", what, i, s->bytes, which, now[i], s->must[i]);
+    check(i == s->bytes, "%s: byte %zu of %zu of the %s is %d, not %d", what, i, s->bytes, which,
+          now[i], s->must[i]);
     free(now);
     free(s->must);
 }
 
-/* ---- a call ---------------------------------------------------------------------------------------------------------- */
+/* ---- a call ---------------------------------------------------------------------------------- */
 
 struct call {
     enum collective collective;
@@ -218,7 +247,8 @@ struct call {
 };
 
 #define CALLER(function, FORM) \
-    static int function(const struct call *c, const void *in, void *out, const int *counts, MPI_Request *request) \
+    static int function(const struct call *c, const void *in, void *out, const int *counts, \
+        MPI_Request *request) \
     { \
         const struct kind *k = c->kind; \
         int n = (int)c->n; \
@@ -229,9 +259,11 @@ struct call {
         case ALLREDUCE: \
             return FORM(Allreduce, allreduce, in, out, n, k->type, k->op, MPI_COMM_WORLD); \
         case REDUCE_SCATTER: \
-            return FORM(Reduce_scatter, reduce_scatter, in, out, counts, k->type, k->op, MPI_COMM_WORLD); \
+            return FORM(Reduce_scatter, reduce_scatter, in, out, counts, k->type, k->op, \
+                MPI_COMM_WORLD); \
         case REDUCE_SCATTER_BLOCK: \
-            return FORM(Reduce_scatter_block, reduce_scatter_block, in, out, n, k->type, k->op, MPI_COMM_WORLD); \
+            return FORM(Reduce_scatter_block, reduce_scatter_block, in, out, n, k->type, k->op, \
+                MPI_COMM_WORLD); \
         case SCAN: \
             return FORM(Scan, scan, in, out, n, k->type, k->op, MPI_COMM_WORLD); \
         default: \
@@ -306,8 +338,8 @@ static void run(const struct call *c)
             all += (size_t)counts[r];
     if (c->collective == REDUCE_SCATTER_BLOCK)
         all *= (size_t)world_ranks;
-    snprintf(what, sizeof what, "%s %s count %zu%s memory %d %d", name[c->collective], c->kind->name, c->n,
-             in_place ? " inplace" : "", c->in, c->out);
+    snprintf(what, sizeof what, "%s %s count %zu%s memory %d %d", name[c->collective],
+             c->kind->name, c->n, in_place ? " inplace" : "", c->in, c->out);
     at(what, 60);
 
     in = place(0, c->in, c->kind, in_place ? 0 : all);
@@ -317,7 +349,8 @@ static void run(const struct call *c)
         put(c->kind, in_place ? image_of(&out) : image_of(&in), i, i, world_rank, world_rank);
     set(in.at, in.must, in.bytes);
     set(out.at, out.must, out.bytes);
-    check(make(c, in_place ? MPI_IN_PLACE : in.element, out.element, counts) == MPI_SUCCESS, "%s: an error", what);
+    check(make(c, in_place ? MPI_IN_PLACE : in.element, out.element, counts) == MPI_SUCCESS,
+          "%s: an error", what);
     for (size_t i = 0; i < n; i++)
         put(c->kind, image_of(&out), i, first + i, 0, upto);
     compare(&in, what, "input");
@@ -336,8 +369,13 @@ static int all_calls(int most)
                 for (int in_place = 0; in_place < 2; in_place++)
                     for (int turn = 0; turn < 4; turn++, calls++) {
                         uint64_t x = mix((uint64_t)(calls * 31 + world_rank));
-                        struct call c = { e, &kind[k], length[l], in_place, (enum memory)(x % (uint64_t)most),
-                                          (enum memory)(x / 64 % (uint64_t)most), calls % world_ranks };
+                        struct call c = { e,
+                                          &kind[k],
+                                          length[l],
+                                          in_place,
+                                          (enum memory)(x % (uint64_t)most),
+                                          (enum memory)(x / 64 % (uint64_t)most),
+                                          calls % world_ranks };
 
                         run(&c);
                     }
@@ -348,8 +386,9 @@ static int all_calls(int most)
 static void long_calls(void)
 {
     for (enum collective e = 0; e < COLLECTIVES; e++)
-        run(&(struct call){ e, &kind[0], e == REDUCE_SCATTER || e == REDUCE_SCATTER_BLOCK ? 40000 : 200000, false,
-                            world_rank % 2 ? DEVICE : MAPPED, POOL, 0 });
+        run(&(struct call){ e, &kind[0],
+                            e == REDUCE_SCATTER || e == REDUCE_SCATTER_BLOCK ? 40000 : 200000,
+                            false, world_rank % 2 ? DEVICE : MAPPED, POOL, 0 });
 }
 
 static void sum_at_bottom(void *in, void *inout, int *n, MPI_Datatype *type)
@@ -389,7 +428,8 @@ static void local(void)
     for (int k = 0; k < 2; k++)
         for (int m = 0; m < MEMORIES * MEMORIES; m++) {
             const struct kind *q = &kind[k];
-            struct side in = place(0, (enum memory)(m % MEMORIES), q, 100), out = place(1, (enum memory)(m / MEMORIES), q, 100);
+            struct side in = place(0, (enum memory)(m % MEMORIES), q, 100),
+                        out = place(1, (enum memory)(m / MEMORIES), q, 100);
 
             for (size_t i = 0; i < 100; i++) {
                 put(q, image_of(&in), i, i, 0, 0);
@@ -397,7 +437,8 @@ static void local(void)
             }
             set(in.at, in.must, in.bytes);
             set(out.at, out.must, out.bytes);
-            check(MPI_Reduce_local(in.element, out.element, 100, q->type, q->op) == MPI_SUCCESS, "reduce_local: an error");
+            check(MPI_Reduce_local(in.element, out.element, 100, q->type, q->op) == MPI_SUCCESS,
+                  "reduce_local: an error");
             for (size_t i = 0; i < 100; i++)
                 put(q, image_of(&out), i, i, 0, 1);
             compare(&in, "reduce_local", "input");
@@ -405,7 +446,7 @@ static void local(void)
         }
 }
 
-/* ---- modes ------------------------------------------------------------------------------------------------------------- */
+/* ---- modes ----------------------------------------------------------------------------------- */
 
 static uint64_t all_run(void)
 {
@@ -437,7 +478,8 @@ static void collectives(int argc, char **argv, char *on_stack)
     check(all_run() - before == (uint64_t)calls, "collopt ran %llu calls of %d",
           (unsigned long long)(all_run() - before), calls);
     check(counted(1) > 0, "nothing was copied");
-    check((counted(2) > 0) == (getenv("TEST_GPU_PINS") != NULL), "%ld copies were by pinned memory", counted(2));
+    check((counted(2) > 0) == (getenv("TEST_GPU_PINS") != NULL), "%ld copies were by pinned memory",
+          counted(2));
 }
 
 /* A runtime that comes when communicators have long been engaged. */
@@ -463,7 +505,8 @@ static void idle(int argc, char **argv, char *on_stack)
         standin_begin();
     make_buffers(on_stack, false);
     calls = all_calls(OURS);
-    check(all_run() == (uint64_t)calls, "collopt ran %llu calls of %d", (unsigned long long)all_run(), calls);
+    check(all_run() == (uint64_t)calls, "collopt ran %llu calls of %d",
+          (unsigned long long)all_run(), calls);
     check(counted(0) == 0, "%ld questions were asked", counted(0));
 }
 
@@ -500,7 +543,8 @@ static void lacking(int argc, char **argv, char *on_stack)
         run(&(struct call){ ALLREDUCE, &kind[0], 7, false, MAPPED, MAPPED, 0 });
 }
 
-/* A datatype with one part on a device, the other not: an error on this rank, and no byte of either is touched. */
+/* A datatype with one part on a device, the other not: an error on this rank, and no byte of either
+ * is touched. */
 static void partly(int argc, char **argv, char *on_stack)
 {
     int one[2] = { 1, 1 }, mine = 7, theirs = 0;
@@ -519,7 +563,8 @@ static void partly(int argc, char **argv, char *on_stack)
     MPI_Type_commit(&type);
     MPI_Op_create(sum_at_bottom, 1, &op);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
-    check(MPI_Allreduce(MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, MPI_COMM_SELF) != MPI_SUCCESS, "partly on a device: no error");
+    check(MPI_Allreduce(MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, MPI_COMM_SELF) != MPI_SUCCESS,
+          "partly on a device: no error");
     get(&theirs, buffer[0][MAPPED], sizeof theirs);
     check(theirs == mine, "partly on a device: %d, not %d", theirs, mine);
     check(counted(1) == 0, "partly on a device: %ld bytes were copied", counted(1));
@@ -532,8 +577,8 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(int argc, char **argv, char *on_stack);
-    } mode[] = { { "collectives", collectives }, { "late", late }, { "idle", idle }, { "questions", questions },
-               { "partly", partly }, { "lacking", lacking } };
+    } mode[] = { { "collectives", collectives }, { "late", late },     { "idle", idle },
+                 { "questions", questions },     { "partly", partly }, { "lacking", lacking } };
     char on_stack[100000];
 
     begin(&argc, &argv, "test_gpu");

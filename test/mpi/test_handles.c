@@ -1,6 +1,6 @@
 /* Datatypes and operations, in each form of a call: handles that come back as others, absolute
- * addresses, types of Fortran's kinds, elements longer than a message, operations that use all of an
- * element, or rely on its alignment. */
+ * addresses, types of Fortran's kinds, elements longer than a message, operations that use all of
+ * an element, or rely on its alignment. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ static int sum_of(int ranks, int i)
     return ranks * (ranks - 1) / 2 * 100 + ranks * i;
 }
 
-/* ---- forms ------------------------------------------------------------------------------------ */
+/* ---- forms ----------------------------------------------------------------------------------- */
 
 static enum form form;
 static MPI_Request handle = MPI_REQUEST_NULL, *request = &handle;
@@ -55,7 +55,7 @@ static int complete(int err)
              : form == PERSISTENT ? CALL_INIT(name, nonblocking, __VA_ARGS__) \
              : CALL_NONBLOCKING(name, nonblocking, __VA_ARGS__))
 
-/* ---- operations ------------------------------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 static void add(void *in, void *inout, int *n, MPI_Datatype *type)
 {
@@ -85,12 +85,14 @@ static void one_operation(int which)
     MPI_Op op;
 
     MPI_Op_create(function[which], which != 2, &op);
-    served(CALL(Allreduce, allreduce, in, out, 2, MPI_INT, op, MPI_COMM_WORLD), "an operation of many");
+    served(CALL(Allreduce, allreduce, in, out, 2, MPI_INT, op, MPI_COMM_WORLD),
+           "an operation of many");
     if (which == 0)
         right = world_ranks * (world_ranks - 1) / 2;
     else if (which == 1)
         right = world_ranks - 1;
-    check(out[0] == right, "operation %d of a reused handle gives %d, should be %d", which, out[0], right);
+    check(out[0] == right, "operation %d of a reused handle gives %d, should be %d", which, out[0],
+          right);
     MPI_Op_free(&op);
 }
 
@@ -106,10 +108,12 @@ static void operations(int n)
         one_operation(i % 3);
     }
     after = resident();
-    check(n < 1000 || after - before < 1024, "%d operations later, %ld KiB more are resident", n - n / 4, after - before);
+    check(n < 1000 || after - before < 1024, "%d operations later, %ld KiB more are resident",
+          n - n / 4, after - before);
 }
 
-/* Long vectors: an operation that commutes, and by the same handle one that does not, which needs another algorithm. */
+/* Long vectors: an operation that commutes, and by the same handle one that does not, which needs
+ * another algorithm. */
 static void another_order(int length)
 {
     int *in = malloc((size_t)length * sizeof *in), *out = malloc((size_t)length * sizeof *out);
@@ -123,17 +127,19 @@ static void another_order(int length)
         for (int i = 0; i < length; i++)
             in[i] = of(world_rank, i);
         MPI_Op_create(commutes ? add : first, commutes, &op);
-        served(CALL(Allreduce, allreduce, in, out, length, MPI_INT, op, MPI_COMM_WORLD), "a long vector");
+        served(CALL(Allreduce, allreduce, in, out, length, MPI_INT, op, MPI_COMM_WORLD),
+               "a long vector");
         for (int i = 0; i < length; i++)
             wrong += out[i] != (commutes ? sum_of(world_ranks, i) : of(0, i));
-        check(wrong == 0, "%d elements are wrong by an operation that %s", wrong, commutes ? "commutes" : "does not commute");
+        check(wrong == 0, "%d elements are wrong by an operation that %s", wrong,
+              commutes ? "commutes" : "does not commute");
         MPI_Op_free(&op);
     }
     free(in);
     free(out);
 }
 
-/* ---- datatypes ---------------------------------------------------------------------------------------------------------- */
+/* ---- datatypes ------------------------------------------------------------------------------- */
 
 /* Adds integers that lie STRIDE apart; the layout of the moment is known to the operation. */
 static int stride;
@@ -158,7 +164,8 @@ static void one_layout(int words, MPI_Op op)
         in[i] = i % words ? -7 : of(world_rank, i / words);
         out[i] = -9;
     }
-    served(CALL(Allreduce, allreduce, in, out, COUNT, type, op, MPI_COMM_WORLD), "a layout of many");
+    served(CALL(Allreduce, allreduce, in, out, COUNT, type, op, MPI_COMM_WORLD),
+           "a layout of many");
     served(CALL(Scan, scan, in, out, COUNT, type, op, MPI_COMM_WORLD), "a layout of many");
     for (int i = 0; i < COUNT * words; i++) {
         int right = i % words ? -9 : sum_of(world_rank + 1, i / words);
@@ -184,7 +191,8 @@ static void layouts(int n)
         one_layout(i % 3 + 1, op);
     }
     after = resident();
-    check(n < 1000 || after - before < 1024, "%d layouts later, %ld KiB more are resident", n - n / 4, after - before);
+    check(n < 1000 || after - before < 1024, "%d layouts later, %ld KiB more are resident",
+          n - n / 4, after - before);
     MPI_Op_free(&op);
 }
 
@@ -199,10 +207,12 @@ static void add_three(void *in, void *inout, int *n, MPI_Datatype *type)
             ((int *)inout)[i] += ((int *)in)[i];
 }
 
-/* Layouts one after the other with the same size, extent and bounds, the vector so long that messages are lists of parts. */
+/* Layouts one after the other with the same size, extent and bounds, the vector so long that
+ * messages are lists of parts. */
 static void same_measures(int length)
 {
-    int *in = malloc((size_t)length * 4 * sizeof *in), *out = malloc((size_t)length * 4 * sizeof *out);
+    int *in = malloc((size_t)length * 4 * sizeof *in),
+        *out = malloc((size_t)length * 4 * sizeof *out);
     MPI_Op op;
 
     at("layouts with the same measures", 60);
@@ -217,7 +227,8 @@ static void same_measures(int length)
             in[i] = of(world_rank, i);
             out[i] = -9;
         }
-        served(CALL(Allreduce, allreduce, in, out, length, type, op, MPI_COMM_WORLD), "a layout with the same measures");
+        served(CALL(Allreduce, allreduce, in, out, length, type, op, MPI_COMM_WORLD),
+               "a layout with the same measures");
         for (int i = 0; i < 4 * length; i++)
             wrong += out[i] != (i % 4 == 3 - middle ? -9 : sum_of(world_ranks, i));
         check(wrong == 0, "%d words are wrong where word %d is used", wrong, middle);
@@ -228,7 +239,8 @@ static void same_measures(int length)
     free(out);
 }
 
-/* Of two words in a row each rank's datatype says which is the first; the first words are added, of the second the highest wins. */
+/* Of two words in a row each rank's datatype says which is the first; the first words are added, of
+ * the second the highest wins. */
 static int first_word;
 
 static void two_words(void *in, void *inout, int *n, MPI_Datatype *type)
@@ -245,7 +257,8 @@ static void two_words(void *in, void *inout, int *n, MPI_Datatype *type)
     }
 }
 
-/* No gaps, and the same measures: on odd ranks, now and then, the data lie in memory in the order in which they are not sent. */
+/* No gaps, and the same measures: on odd ranks, now and then, the data lie in memory in the order
+ * in which they are not sent. */
 static void other_order(void)
 {
     int in[2 * COUNT], out[2 * COUNT], length[2] = { 1, 1 };
@@ -267,16 +280,19 @@ static void other_order(void)
         served(CALL(Allreduce, allreduce, in, out, COUNT, type, op, MPI_COMM_WORLD),
                "a layout in another order");
         for (int i = 0; i < COUNT; i++)
-            wrong += out[2 * i + word] != sum_of(world_ranks, i) || out[2 * i + 1 - word] != -of(0, i);
-        check(wrong == 0, "%d elements are wrong, call %d, the first word in place %d", wrong, n, word);
+            wrong += out[2 * i + word] != sum_of(world_ranks, i)
+                || out[2 * i + 1 - word] != -of(0, i);
+        check(wrong == 0, "%d elements are wrong, call %d, the first word in place %d", wrong, n,
+              word);
         MPI_Type_free(&type);
     }
     MPI_Op_free(&op);
 }
 
-/* ---- absolute addresses ---------------------------------------------------------------------------------------------------- */
+/* ---- absolute addresses ---------------------------------------------------------------------- */
 
-/* A datatype for one int at each of N absolute addresses; with MPI_BOTTOM, address 0, for a buffer. */
+/* A datatype for one int at each of N absolute addresses; with MPI_BOTTOM, address 0, for a
+ * buffer. */
 static MPI_Datatype absolute(int *at_address, int n)
 {
     int *length = malloc((size_t)n * sizeof *length);
@@ -319,11 +335,12 @@ static void bottom(void)
             data[2 * i + 1] = -7;
         }
         if (round == 0)
-            served(CALL(Allreduce, allreduce, MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, MPI_COMM_WORLD),
-                   "allreduce at MPI_BOTTOM");
+            served(
+                CALL(Allreduce, allreduce, MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, MPI_COMM_WORLD),
+                "allreduce at MPI_BOTTOM");
         else if (round == 1)
-            served(CALL(Reduce, reduce, world_rank == 0 ? MPI_IN_PLACE : MPI_BOTTOM, MPI_BOTTOM, 1, type, op, 0,
-                        MPI_COMM_WORLD),
+            served(CALL(Reduce, reduce, world_rank == 0 ? MPI_IN_PLACE : MPI_BOTTOM, MPI_BOTTOM, 1,
+                        type, op, 0, MPI_COMM_WORLD),
                    "reduce at MPI_BOTTOM");
         else
             served(CALL(Scan, scan, MPI_IN_PLACE, MPI_BOTTOM, 1, type, op, MPI_COMM_WORLD),
@@ -333,8 +350,8 @@ static void bottom(void)
             int right = round == 1 && world_rank > 0 ? of(world_rank, i) : sum_of(ranks, i);
 
             if (data[2 * i] != right || data[2 * i + 1] != -7) {
-                fail("MPI_BOTTOM, form %d, round %d: element %d is %d %d, should be %d -7", form, round, i,
-                     data[2 * i], data[2 * i + 1], right);
+                fail("MPI_BOTTOM, form %d, round %d: element %d is %d %d, should be %d -7", form,
+                     round, i, data[2 * i], data[2 * i + 1], right);
                 break;
             }
         }
@@ -343,7 +360,7 @@ static void bottom(void)
     MPI_Op_free(&op);
 }
 
-/* ---- kinds of Fortran, duplicates -------------------------------------------------------------------------------------------- */
+/* ---- kinds of Fortran, duplicates ------------------------------------------------------------ */
 
 static void f90(void)
 {
@@ -352,19 +369,21 @@ static void f90(void)
     int in_i[COUNT], out_i[COUNT], size;
 
     at("types of Fortran's kinds", 60);
-    if (MPI_Type_create_f90_real(15, MPI_UNDEFINED, &real) == MPI_SUCCESS && MPI_Type_size(real, &size) == MPI_SUCCESS
-        && size == sizeof(double)) {
+    if (MPI_Type_create_f90_real(15, MPI_UNDEFINED, &real) == MPI_SUCCESS
+        && MPI_Type_size(real, &size) == MPI_SUCCESS && size == sizeof(double)) {
         for (int i = 0; i < COUNT; i++)
             in[i] = of(world_rank, i);
-        served(CALL(Allreduce, allreduce, in, out, COUNT, real, MPI_SUM, MPI_COMM_WORLD), "sum of a Fortran real");
+        served(CALL(Allreduce, allreduce, in, out, COUNT, real, MPI_SUM, MPI_COMM_WORLD),
+               "sum of a Fortran real");
         for (int i = 0; i < COUNT; i++)
             check(out[i] == sum_of(world_ranks, i), "sum of a Fortran real: %g", out[i]);
     }
-    if (MPI_Type_create_f90_integer(9, &integer) == MPI_SUCCESS && MPI_Type_size(integer, &size) == MPI_SUCCESS
-        && size == sizeof(int)) {
+    if (MPI_Type_create_f90_integer(9, &integer) == MPI_SUCCESS
+        && MPI_Type_size(integer, &size) == MPI_SUCCESS && size == sizeof(int)) {
         for (int i = 0; i < COUNT; i++)
             in_i[i] = of(world_rank, i);
-        served(CALL(Allreduce, allreduce, in_i, out_i, COUNT, integer, MPI_MAX, MPI_COMM_WORLD), "maximum of a Fortran integer");
+        served(CALL(Allreduce, allreduce, in_i, out_i, COUNT, integer, MPI_MAX, MPI_COMM_WORLD),
+               "maximum of a Fortran integer");
         for (int i = 0; i < COUNT; i++)
             check(out_i[i] == of(world_ranks - 1, i), "maximum of a Fortran integer: %d", out_i[i]);
     }
@@ -383,7 +402,8 @@ static void duplicates(void)
     MPI_Type_dup(type, &again);
     for (int i = 0; i < COUNT; i++)
         in[i] = of(world_rank, i);
-    served(CALL(Allreduce, allreduce, in, out, COUNT, again, op, MPI_COMM_WORLD), "a duplicated type");
+    served(CALL(Allreduce, allreduce, in, out, COUNT, again, op, MPI_COMM_WORLD),
+           "a duplicated type");
     for (int i = 0; i < COUNT; i++)
         check(out[i] == sum_of(world_ranks, i), "a duplicated type: element %d is %d", i, out[i]);
     MPI_Type_free(&type);
@@ -391,7 +411,7 @@ static void duplicates(void)
     MPI_Op_free(&op);
 }
 
-/* ---- long elements -------------------------------------------------------------------------------------------------------------- */
+/* ---- long elements --------------------------------------------------------------------------- */
 
 enum { LONG = 17500 };          /* ints in an element: 70000 bytes, more than COLLOPT_CUT may be */
 
@@ -415,7 +435,8 @@ static void long_elements(void)
     MPI_Op_create(add_long, 1, &op);
     for (int i = 0; i < ELEMENTS * LONG; i++)
         in[i] = of(world_rank, i);
-    served(CALL(Allreduce, allreduce, in, out, ELEMENTS, type, op, MPI_COMM_WORLD), "long elements");
+    served(CALL(Allreduce, allreduce, in, out, ELEMENTS, type, op, MPI_COMM_WORLD),
+           "long elements");
     for (int i = 0; i < ELEMENTS * LONG; i++)
         if (out[i] != sum_of(world_ranks, i)) {
             fail("long elements: int %d is %d, should be %d", i, out[i], sum_of(world_ranks, i));
@@ -427,11 +448,12 @@ static void long_elements(void)
     free(out);
 }
 
-/* ---- operations that use the whole extent ------------------------------------------------------------------------------------------ */
+/* ---- operations that use the whole extent ---------------------------------------------------- */
 
 enum { WIDE = 100 };            /* ints in the extent of an element with data in the first only */
 
-/* Writes the gaps as well, as far as the extent goes: wherever there is no room for that, somebody's data is lost. */
+/* Writes the gaps as well, as far as the extent goes: wherever there is no room for that,
+ * somebody's data is lost. */
 static void add_wide(void *in, void *inout, int *n, MPI_Datatype *type)
 {
     const int *from = in;
@@ -459,16 +481,18 @@ static void wide_elements(void)
         in[i * WIDE] = of(world_rank, i);
     served(CALL(Allreduce, allreduce, in, out, COUNT, type, op, MPI_COMM_WORLD), "wide elements");
     for (int i = 0; i < COUNT; i++)
-        check(out[i * WIDE] == sum_of(world_ranks, i), "wide elements: element %d is %d", i, out[i * WIDE]);
+        check(out[i * WIDE] == sum_of(world_ranks, i), "wide elements: element %d is %d", i,
+              out[i * WIDE]);
     MPI_Type_free(&type);
     MPI_Op_free(&op);
     free(in);
     free(out);
 }
 
-/* ---- alignment -------------------------------------------------------------------------------------------------------- */
+/* ---- alignment ------------------------------------------------------------------------------- */
 
-enum { LINE = 64 };             /* bytes; the longest vectors of processors, and what a compiler may rely on */
+/* bytes; the longest vectors of processors, and what a compiler may rely on */
+enum { LINE = 64 };
 
 static int odd_addresses;
 
@@ -480,12 +504,13 @@ static void add_aligned(void *in, void *inout, int *n, MPI_Datatype *type)
         *(int *)((char *)inout + i * LINE) += *(int *)((char *)in + i * LINE);
 }
 
-/* Elements of LINE bytes at addresses that LINE divides, with a lower bound before them or behind: an operation finds them at
- * such addresses wherever they are. */
+/* Elements of LINE bytes at addresses that LINE divides, with a lower bound before them or behind:
+ * an operation finds them at such addresses wherever they are. */
 static void aligned_elements(void)
 {
     static const int low[] = { 0, -8, 24, -LINE - 4, 0 };       /* the last one without gaps */
-    char *in = aligned_alloc(LINE, (COUNT + 2) * LINE), *out = aligned_alloc(LINE, (COUNT + 2) * LINE);
+    char *in = aligned_alloc(LINE, (COUNT + 2) * LINE),
+         *out = aligned_alloc(LINE, (COUNT + 2) * LINE);
     MPI_Op op;
 
     at("aligned elements", 60);
@@ -500,14 +525,18 @@ static void aligned_elements(void)
         MPI_Type_commit(&type);
         for (int i = 0; i < COUNT; i++)
             *(int *)(in + (i + 1) * LINE) = of(world_rank, i);
-        served(CALL(Allreduce, allreduce, in + LINE, out + LINE, COUNT, type, op, MPI_COMM_WORLD), "aligned elements");
+        served(CALL(Allreduce, allreduce, in + LINE, out + LINE, COUNT, type, op, MPI_COMM_WORLD),
+               "aligned elements");
         for (int i = 0; i < COUNT; i++)
-            check(*(int *)(out + (i + 1) * LINE) == sum_of(world_ranks, i), "aligned elements, lower bound %d: element %d is %d",
-                  low[k], i, *(int *)(out + (i + 1) * LINE));
-        served(CALL(Scan, scan, in + LINE, out + LINE, COUNT, type, op, MPI_COMM_WORLD), "aligned elements");
-        served(CALL(Allreduce, allreduce, in + LINE, out + LINE, 1, type, op, MPI_COMM_WORLD), "an aligned element");
-        check(odd_addresses == 0 || !with_collopt(), "lower bound %d: %d operations had operands at odd addresses", low[k],
-              odd_addresses);
+            check(*(int *)(out + (i + 1) * LINE) == sum_of(world_ranks, i),
+                  "aligned elements, lower bound %d: element %d is %d", low[k], i,
+                  *(int *)(out + (i + 1) * LINE));
+        served(CALL(Scan, scan, in + LINE, out + LINE, COUNT, type, op, MPI_COMM_WORLD),
+               "aligned elements");
+        served(CALL(Allreduce, allreduce, in + LINE, out + LINE, 1, type, op, MPI_COMM_WORLD),
+               "an aligned element");
+        check(odd_addresses == 0 || !with_collopt(),
+              "lower bound %d: %d operations had operands at odd addresses", low[k], odd_addresses);
         MPI_Type_free(&type);
     }
     MPI_Op_free(&op);
@@ -538,7 +567,8 @@ int main(int argc, char **argv)
     begin(&argc, &argv, "test_handles");
     for (form = BLOCKING; form < (with_collopt() ? FORMS : BLOCKING + 1); form++)
         all_handles(form == BLOCKING ? n : n / 4);
-    check(zones_made() > 0 || world_ranks == 1 || !with_collopt(), "collopt's scratch was not watched");
+    check(zones_made() > 0 || world_ranks == 1 || !with_collopt(),
+          "collopt's scratch was not watched");
     check(calls_run(NULL, NULL) == ours || !with_collopt(), "collopt ran %llu of %llu calls",
           (unsigned long long)calls_run(NULL, NULL), (unsigned long long)ours);
     return end();

@@ -1,4 +1,5 @@
-/* Communicators that end, or begin, while something else goes on; messages of the program that have to go on.
+/* Communicators that end, or begin, while something else goes on; messages of the program that have
+ * to go on.
  *
  *     test_lives SUBJECT
  *
@@ -27,11 +28,12 @@ static void sums(MPI_Comm comm, const char *what)
         sum_all(comm, 1 + 7 * i, what);
 }
 
-/* ---- two threads ------------------------------------------------------------------------------------------------------ */
+/* ---- two threads ----------------------------------------------------------------------------- */
 
 struct side {
     MPI_Comm world;
-    bool some;                  /* reduces among all ranks but 0, and then makes a communicator of all */
+    /* reduces among all ranks but 0, and then makes a communicator of all */
+    bool some;
 };
 
 static void *use(void *data)
@@ -57,8 +59,8 @@ static void *use(void *data)
     return NULL;
 }
 
-/* One thread reduces on a communicator of all ranks, while the other does on one without rank 0, which is then already waiting
- * where all of them make a third. */
+/* One thread reduces on a communicator of all ranks, while the other does on one without rank 0,
+ * which is then already waiting where all of them make a third. */
 static void threads(void)
 {
     struct side side[2] = { { .some = false }, { .some = true } };
@@ -74,9 +76,10 @@ static void threads(void)
         MPI_Comm_free(&side[i].world);
 }
 
-/* ---- freed while a receive is pending ----------------------------------------------------------------------------------- */
+/* ---- freed while a receive is pending -------------------------------------------------------- */
 
-/* One rank, in turn, still waits for a message on a communicator that all have freed; all but rank 0 make new ones. */
+/* One rank, in turn, still waits for a message on a communicator that all have freed; all but rank
+ * 0 make new ones. */
 static void pending(void)
 {
     for (int i = 0; i < ROUNDS / 2; i++) {
@@ -103,7 +106,7 @@ static void pending(void)
     }
 }
 
-/* ---- a delete callback that reduces --------------------------------------------------------------------------------------- */
+/* ---- a delete callback that reduces ---------------------------------------------------------- */
 
 static int goodbye(MPI_Comm comm, int key, void *value, void *extra)
 {
@@ -112,7 +115,8 @@ static int goodbye(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* The handle of the communicator that is freed comes back as one of others, more of them or fewer. */
+/* The handle of the communicator that is freed comes back as one of others, more of them or
+ * fewer. */
 static void callbacks(void)
 {
     int key;
@@ -136,10 +140,10 @@ static void callbacks(void)
     MPI_Comm_free_keyval(&key);
 }
 
-/* ---- the program's own messages --------------------------------------------------------------------------------------------- */
+/* ---- the program's own messages -------------------------------------------------------------- */
 
-/* One rank reduces while a long message of its own is under way, which its receiver waits for before it reduces: a rank that waits
- * in a reduction has to make the MPI library go on. */
+/* One rank reduces while a long message of its own is under way, which its receiver waits for
+ * before it reduces: a rank that waits in a reduction has to make the MPI library go on. */
 static void progress(void)
 {
     enum { LONG = 1 << 20 };

@@ -1,9 +1,11 @@
-/* MPI_Reduce_local on every predefined operation and datatype on which it is to give the host's bits: one line for each,
- * with the results' sum.  local.sh runs this with collopt and without, and compares.
+/* MPI_Reduce_local on every predefined operation and datatype on which it is to give the host's
+ * bits: one line for each, with the results' sum.  local.sh runs this with collopt and without, and
+ * compares.
  *
- * Everything but what the hosts do differently, or wrong: sums and products that overflow (Open MPI 4.1 saturates small
- * integers), MIN and MAX of numbers with the top bit set (it takes unsigned long for signed), NaN and zeros of both signs,
- * products of complex numbers that the compiler may have fused. */
+ * Everything but what the hosts do differently, or wrong: sums and products that overflow (Open MPI
+ * 4.1 saturates small integers), MIN and MAX of numbers with the top bit set (it takes unsigned
+ * long for signed), NaN and zeros of both signs, products of complex numbers that the compiler may
+ * have fused. */
 #include <complex.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,13 +163,18 @@ static void compare(const struct op *o, const struct type *t)
     uint64_t run = calls_run("reduce_local", NULL);
 
     at(t->name, 60);
-    check(MPI_Reduce_local(in, out, COUNT, t->type, o->op) == MPI_SUCCESS, "%s %s fails", o->name, t->name);
-    check(!with_collopt() || calls_run("reduce_local", NULL) == run + 1, "%s %s was left to the host", o->name, t->name);
+    check(MPI_Reduce_local(in, out, COUNT, t->type, o->op) == MPI_SUCCESS, "%s %s fails", o->name,
+          t->name);
+    check(!with_collopt() || calls_run("reduce_local", NULL) == run + 1,
+          "%s %s was left to the host", o->name, t->name);
     /* long double has padding, which the hosts' loops may copy */
-    if (t->type == MPI_LONG_DOUBLE || t->type == MPI_LONG_DOUBLE_INT || t->type == MPI_C_LONG_DOUBLE_COMPLEX)
+    if (t->type == MPI_LONG_DOUBLE || t->type == MPI_LONG_DOUBLE_INT
+        || t->type == MPI_C_LONG_DOUBLE_COMPLEX)
         for (int i = 0; i < COUNT * (int)(extent / 16); i++)
-            memset(out + i * 16 + (t->kind == PAIR && i % 2 ? 4 : 10), 0, t->kind == PAIR && i % 2 ? 12 : 6);
-    printf("%s %s %016llx\n", o->name, t->name, (unsigned long long)hash(out, COUNT * (size_t)extent));
+            memset(out + i * 16 + (t->kind == PAIR && i % 2 ? 4 : 10), 0,
+                   t->kind == PAIR && i % 2 ? 12 : 6);
+    printf("%s %s %016llx\n", o->name, t->name,
+           (unsigned long long)hash(out, COUNT * (size_t)extent));
 }
 
 /* ---- 16-bit reals, where the host has some; its own MPI_Reduce_local may not take them ---- */
@@ -183,16 +190,19 @@ static void halves(void)
         in[i] = 0x3c00;             /* 1 */
         out[i] = 0x4100;            /* 2.5 */
     }
-    check(MPI_Reduce_local(in, out, COUNT, MPIX_C_FLOAT16, MPI_SUM) == MPI_SUCCESS, "sum float16 fails");
+    check(MPI_Reduce_local(in, out, COUNT, MPIX_C_FLOAT16, MPI_SUM) == MPI_SUCCESS,
+          "sum float16 fails");
     for (int i = 0; i < COUNT; i++)
         check(out[i] == 0x4300, "1 + 2.5 is %04x at %d", out[i], i);        /* 3.5 */
-    check(MPI_Allreduce(in, all, COUNT, MPIX_C_FLOAT16, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS, "allreduce of float16 fails");
+    check(MPI_Allreduce(in, all, COUNT, MPIX_C_FLOAT16, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS,
+          "allreduce of float16 fails");
 
     static const uint16_t sums[] = { 0, 0x3c00, 0x4000, 0x4200, 0x4400, 0x4500 };
 
     for (int i = 0; i < COUNT && world_ranks < 6; i++)
         check(all[i] == sums[world_ranks], "%d ones are %04x at %d", world_ranks, all[i], i);
-    check(calls_run("allreduce", NULL) > 0 || world_ranks == 1, "allreduce of float16 was left to the host");
+    check(calls_run("allreduce", NULL) > 0 || world_ranks == 1,
+          "allreduce of float16 was left to the host");
 }
 #else
 static void halves(void) { }
@@ -203,31 +213,60 @@ int main(int argc, char **argv)
     begin(&argc, &argv, "test_local");
 
     const struct type types[] = {
-        { "int", MPI_INT, SIGNED }, { "long", MPI_LONG, SIGNED }, { "short", MPI_SHORT, SIGNED },
-        { "long_long", MPI_LONG_LONG, SIGNED }, { "signed_char", MPI_SIGNED_CHAR, SIGNED },
-        { "int8", MPI_INT8_T, SIGNED }, { "int16", MPI_INT16_T, SIGNED }, { "int32", MPI_INT32_T, SIGNED },
-        { "int64", MPI_INT64_T, SIGNED }, { "unsigned_char", MPI_UNSIGNED_CHAR, UNSIGNED },
-        { "unsigned_short", MPI_UNSIGNED_SHORT, UNSIGNED }, { "unsigned", MPI_UNSIGNED, UNSIGNED },
-        { "unsigned_long", MPI_UNSIGNED_LONG, UNSIGNED }, { "unsigned_long_long", MPI_UNSIGNED_LONG_LONG, UNSIGNED },
-        { "uint8", MPI_UINT8_T, UNSIGNED }, { "uint16", MPI_UINT16_T, UNSIGNED }, { "uint32", MPI_UINT32_T, UNSIGNED },
-        { "uint64", MPI_UINT64_T, UNSIGNED }, { "byte", MPI_BYTE, BITS }, { "c_bool", MPI_C_BOOL, LOGICAL },
-        { "logical", MPI_LOGICAL, LOGICAL }, { "float", MPI_FLOAT, REAL }, { "double", MPI_DOUBLE, REAL },
-        { "real", MPI_REAL, REAL }, { "double_precision", MPI_DOUBLE_PRECISION, REAL },
-        { "long_double", MPI_LONG_DOUBLE, REAL }, { "float_complex", MPI_C_FLOAT_COMPLEX, COMPLEX },
-        { "double_complex", MPI_C_DOUBLE_COMPLEX, COMPLEX }, { "complex", MPI_COMPLEX, COMPLEX },
+        { "int", MPI_INT, SIGNED },
+        { "long", MPI_LONG, SIGNED },
+        { "short", MPI_SHORT, SIGNED },
+        { "long_long", MPI_LONG_LONG, SIGNED },
+        { "signed_char", MPI_SIGNED_CHAR, SIGNED },
+        { "int8", MPI_INT8_T, SIGNED },
+        { "int16", MPI_INT16_T, SIGNED },
+        { "int32", MPI_INT32_T, SIGNED },
+        { "int64", MPI_INT64_T, SIGNED },
+        { "unsigned_char", MPI_UNSIGNED_CHAR, UNSIGNED },
+        { "unsigned_short", MPI_UNSIGNED_SHORT, UNSIGNED },
+        { "unsigned", MPI_UNSIGNED, UNSIGNED },
+        { "unsigned_long", MPI_UNSIGNED_LONG, UNSIGNED },
+        { "unsigned_long_long", MPI_UNSIGNED_LONG_LONG, UNSIGNED },
+        { "uint8", MPI_UINT8_T, UNSIGNED },
+        { "uint16", MPI_UINT16_T, UNSIGNED },
+        { "uint32", MPI_UINT32_T, UNSIGNED },
+        { "uint64", MPI_UINT64_T, UNSIGNED },
+        { "byte", MPI_BYTE, BITS },
+        { "c_bool", MPI_C_BOOL, LOGICAL },
+        { "logical", MPI_LOGICAL, LOGICAL },
+        { "float", MPI_FLOAT, REAL },
+        { "double", MPI_DOUBLE, REAL },
+        { "real", MPI_REAL, REAL },
+        { "double_precision", MPI_DOUBLE_PRECISION, REAL },
+        { "long_double", MPI_LONG_DOUBLE, REAL },
+        { "float_complex", MPI_C_FLOAT_COMPLEX, COMPLEX },
+        { "double_complex", MPI_C_DOUBLE_COMPLEX, COMPLEX },
+        { "complex", MPI_COMPLEX, COMPLEX },
         { "fortran_double_complex", MPI_DOUBLE_COMPLEX, COMPLEX },
-        { "long_double_complex", MPI_C_LONG_DOUBLE_COMPLEX, COMPLEX }, { "float_int", MPI_FLOAT_INT, PAIR },
-        { "double_int", MPI_DOUBLE_INT, PAIR }, { "long_int", MPI_LONG_INT, PAIR }, { "short_int", MPI_SHORT_INT, PAIR },
-        { "2int", MPI_2INT, PAIR }, { "long_double_int", MPI_LONG_DOUBLE_INT, PAIR }, { "2real", MPI_2REAL, PAIR },
-        { "2double_precision", MPI_2DOUBLE_PRECISION, PAIR }, { "2integer", MPI_2INTEGER, PAIR },
+        { "long_double_complex", MPI_C_LONG_DOUBLE_COMPLEX, COMPLEX },
+        { "float_int", MPI_FLOAT_INT, PAIR },
+        { "double_int", MPI_DOUBLE_INT, PAIR },
+        { "long_int", MPI_LONG_INT, PAIR },
+        { "short_int", MPI_SHORT_INT, PAIR },
+        { "2int", MPI_2INT, PAIR },
+        { "long_double_int", MPI_LONG_DOUBLE_INT, PAIR },
+        { "2real", MPI_2REAL, PAIR },
+        { "2double_precision", MPI_2DOUBLE_PRECISION, PAIR },
+        { "2integer", MPI_2INTEGER, PAIR },
     };
     const struct op ops[] = {
-        { "sum", MPI_SUM, INTEGERS | IN(REAL) | IN(COMPLEX) }, { "prod", MPI_PROD, INTEGERS | IN(REAL) },
-        { "min", MPI_MIN, INTEGERS | IN(REAL) }, { "max", MPI_MAX, INTEGERS | IN(REAL) },
-        { "land", MPI_LAND, INTEGERS | IN(LOGICAL) }, { "lor", MPI_LOR, INTEGERS | IN(LOGICAL) },
-        { "lxor", MPI_LXOR, INTEGERS | IN(LOGICAL) }, { "band", MPI_BAND, INTEGERS | IN(BITS) },
-        { "bor", MPI_BOR, INTEGERS | IN(BITS) }, { "bxor", MPI_BXOR, INTEGERS | IN(BITS) },
-        { "minloc", MPI_MINLOC, IN(PAIR) }, { "maxloc", MPI_MAXLOC, IN(PAIR) },
+        { "sum", MPI_SUM, INTEGERS | IN(REAL) | IN(COMPLEX) },
+        { "prod", MPI_PROD, INTEGERS | IN(REAL) },
+        { "min", MPI_MIN, INTEGERS | IN(REAL) },
+        { "max", MPI_MAX, INTEGERS | IN(REAL) },
+        { "land", MPI_LAND, INTEGERS | IN(LOGICAL) },
+        { "lor", MPI_LOR, INTEGERS | IN(LOGICAL) },
+        { "lxor", MPI_LXOR, INTEGERS | IN(LOGICAL) },
+        { "band", MPI_BAND, INTEGERS | IN(BITS) },
+        { "bor", MPI_BOR, INTEGERS | IN(BITS) },
+        { "bxor", MPI_BXOR, INTEGERS | IN(BITS) },
+        { "minloc", MPI_MINLOC, IN(PAIR) },
+        { "maxloc", MPI_MAXLOC, IN(PAIR) },
     };
 
     for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)

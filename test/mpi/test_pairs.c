@@ -1,7 +1,9 @@
 /* Pairs with gaps.  What is the user's between and behind their data stays the user's:
  *
- * guards   buffers end with the last element's data, at a page that may be neither read nor written;
- * gaps     another thread counts up in the gaps of both buffers, and nothing that it wrote is lost. */
+ * guards   buffers end with the last element's data, at a page that may be neither read nor
+ *          written;
+ * gaps     another thread counts up in the gaps of both buffers, and nothing that it wrote is
+ * lost. */
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -19,7 +21,8 @@ enum { MOST = 4096, ROOM = MOST * 32 };
 struct type {
     const char *name;
     MPI_Datatype type;
-    size_t extent, index, gap, end;     /* bytes: of an element, where its index and its gap begin, where the gap ends */
+    /* bytes: of an element, where its index and its gap begin, where the gap ends */
+    size_t extent, index, gap, end;
 };
 
 static struct type types[4];
@@ -91,7 +94,7 @@ static void expect(MPI_Op op, size_t i, int from, int to, int *value, int *index
     }
 }
 
-/* ---- the thread that owns the gaps -------------------------------------------------------------------------------------- */
+/* ---- the thread that owns the gaps ----------------------------------------------------------- */
 
 struct owner {
     const struct type *type;
@@ -114,12 +117,13 @@ static void *count_up(void *data)
         for (int v = 0; v < 2; v++)
             for (size_t e = 0; e < o->n[v]; e++)
                 for (size_t i = o->type->gap; i < o->type->end; i++)
-                    o->lost += ((volatile unsigned char *)o->vector[v])[e * o->type->extent + i] != count;
+                    o->lost += ((volatile unsigned char *)o->vector[v])[e * o->type->extent + i]
+                        != count;
     }
     return NULL;
 }
 
-/* ---- calls ------------------------------------------------------------------------------------------------------------------ */
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 struct trial {
     const char *name;
@@ -167,15 +171,17 @@ static int exscan(const struct trial *t, const void *in, void *out)
 
 static void run(const struct trial *t, bool with_thread)
 {
-    size_t extent = t->type->extent, out_count = t->in_place && t->in_count > t->out_count ? t->in_count : t->out_count;
-    char *in = limit[0] - bytes_of(t->type, t->in_count), *out = limit[1] - bytes_of(t->type, out_count);
+    size_t extent = t->type->extent,
+           out_count = t->in_place && t->in_count > t->out_count ? t->in_count : t->out_count;
+    char *in = limit[0] - bytes_of(t->type, t->in_count),
+         *out = limit[1] - bytes_of(t->type, out_count);
     char *source = t->in_place ? out : in, words[200];
     bool trailing = t->type->gap > t->type->index;
     struct owner o = { .type = t->type, .vector = { in, out } };
     pthread_t thread;
 
-    snprintf(words, sizeof words, "%s of %d %s, %s, %s", t->name, t->count, t->type->name, t->op == MPI_MAXLOC ? "maxloc" : "minloc",
-             t->in_place ? "in place" : "two buffers");
+    snprintf(words, sizeof words, "%s of %d %s, %s, %s", t->name, t->count, t->type->name,
+             t->op == MPI_MAXLOC ? "maxloc" : "minloc", t->in_place ? "in place" : "two buffers");
     at(words, 60);
     o.n[0] = t->in_count - (trailing && t->in_count > 0);
     o.n[1] = out_count - (trailing && out_count > 0);
@@ -184,7 +190,8 @@ static void run(const struct trial *t, bool with_thread)
     for (int again = 0; again < (with_thread ? 20 : 2); again++) {
         for (size_t i = 0; i < t->in_count; i++)
             put(t->type, source + i * extent, value_of(world_rank, i), world_rank);
-        check(t->call(t, t->in_place ? MPI_IN_PLACE : in, out) == MPI_SUCCESS, "%s: an error", words);
+        check(t->call(t, t->in_place ? MPI_IN_PLACE : in, out) == MPI_SUCCESS, "%s: an error",
+              words);
         for (size_t i = 0; i < t->out_count && t->from <= t->to; i++) {
             int value, index;
 
@@ -207,7 +214,13 @@ static void run_all(const struct type *type, MPI_Op op, int count, bool in_place
     int p = world_ranks, r = world_rank;
     size_t n = (size_t)count, all = 0, before = 0;
     bool root = r == p - 1;
-    struct trial t = { .type = type, .op = op, .count = count, .in_place = in_place, .in_count = n, .out_count = n, .to = p - 1 };
+    struct trial t = { .type = type,
+                       .op = op,
+                       .count = count,
+                       .in_place = in_place,
+                       .in_count = n,
+                       .out_count = n,
+                       .to = p - 1 };
 
     t.name = "allreduce", t.call = allreduce;
     run(&t, with_thread);
@@ -227,27 +240,41 @@ static void run_all(const struct type *type, MPI_Op op, int count, bool in_place
     t.in_count = all, t.out_count = (size_t)counts[r], t.first = before;
     run(&t, with_thread);
     t.name = "reduce_scatter_block", t.call = reduce_scatter_block, t.count = count / p + 1;
-    t.in_count = (size_t)(t.count * p), t.out_count = (size_t)t.count, t.first = (size_t)(t.count * r);
+    t.in_count = (size_t)(t.count * p), t.out_count = (size_t)t.count,
+    t.first = (size_t)(t.count * r);
     run(&t, with_thread);
 }
 
 int main(int argc, char **argv)
 {
     static const int some[] = { 1, 2, 3, 7, 64, 129, 1000, 4000 };
-    static const char *const family[] = { "allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan" };
+    static const char *const family[] = { "allreduce",      "reduce",
+                                          "reduce_scatter", "reduce_scatter_block",
+                                          "scan",           "exscan" };
     bool with_thread = argc > 1 && strcmp(argv[1], "gaps") == 0;
 
     begin_with(&argc, &argv, "test_pairs", MPI_THREAD_FUNNELED);
-    types[0] = (struct type){ "MPI_SHORT_INT", MPI_SHORT_INT, sizeof(struct collopt_short_int), 4, 2, 4 };
-    types[1] = (struct type){ "MPI_DOUBLE_INT", MPI_DOUBLE_INT, sizeof(struct collopt_double_int), 8, 12, 16 };
-    types[2] = (struct type){ "MPI_LONG_INT", MPI_LONG_INT, sizeof(struct collopt_long_int), 8, 12, 16 };
-    types[3] = (struct type){ "MPI_LONG_DOUBLE_INT", MPI_LONG_DOUBLE_INT, sizeof(struct collopt_long_double_int), 16, 20, 32 };
+    types[0] =
+        (struct type){ "MPI_SHORT_INT", MPI_SHORT_INT, sizeof(struct collopt_short_int), 4, 2, 4 };
+    types[1] = (struct type){
+        "MPI_DOUBLE_INT", MPI_DOUBLE_INT, sizeof(struct collopt_double_int), 8, 12, 16
+    };
+    types[2] =
+        (struct type){ "MPI_LONG_INT", MPI_LONG_INT, sizeof(struct collopt_long_int), 8, 12, 16 };
+    types[3] = (struct type){ "MPI_LONG_DOUBLE_INT",
+                              MPI_LONG_DOUBLE_INT,
+                              sizeof(struct collopt_long_double_int),
+                              16,
+                              20,
+                              32 };
     make_memory(0);
     make_memory(1);
     for (int i = 0; i < 4; i++)
         for (size_t k = 0; k < sizeof some / sizeof *some; k++)
-            for (int in_place = 0; in_place < 2 && (!with_thread || some[k] == 64 || some[k] == 4000); in_place++)
-                run_all(&types[i], (i + (int)k) % 2 ? MPI_MAXLOC : MPI_MINLOC, some[k], in_place, with_thread);
+            for (int in_place = 0;
+                 in_place < 2 && (!with_thread || some[k] == 64 || some[k] == 4000); in_place++)
+                run_all(&types[i], (i + (int)k) % 2 ? MPI_MAXLOC : MPI_MINLOC, some[k], in_place,
+                        with_thread);
     for (int i = 0; i < 6 && with_collopt(); i++)
         check(calls_run(family[i], NULL) > 0, "collopt has run no %s", family[i]);
     return end();

@@ -1,5 +1,5 @@
-/* Every row of the table of quirks (src/mpi/quirks.c) is held against the MPI library that runs this, without collopt: does it do so,
- * and does no other?  Two ranks. */
+/* Every row of the table of quirks (src/mpi/quirks.c) is held against the MPI library that runs
+ * this, without collopt: does it do so, and does no other?  Two ranks. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,7 +20,8 @@ static void expect(enum collopt_quirk quirk, bool does, const char *what)
 {
     bool said = collopt_quirks_of(ABI, version) >> quirk & 1;
 
-    check(does == said, "%s: it does%s, the table says it does%s", what, does ? "" : " not", said ? "" : " not");
+    check(does == said, "%s: it does%s, the table says it does%s", what, does ? "" : " not",
+          said ? "" : " not");
 }
 
 /* Are arguments looked at, at all?  MPICH may be built without that, and Open MPI be told to. */
@@ -35,13 +36,17 @@ static void aliases(void)
 {
     int x = 1;
 
-    expect(COLLOPT_REFUSES_EVERY_ALIAS, MPI_Allreduce(&x, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS,
+    expect(COLLOPT_REFUSES_EVERY_ALIAS,
+           MPI_Allreduce(&x, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS,
            "MPI_Allreduce of one element refuses equal buffers");
-    expect(COLLOPT_REFUSES_EVERY_ALIAS, MPI_Scan(&x, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS,
+    expect(COLLOPT_REFUSES_EVERY_ALIAS,
+           MPI_Scan(&x, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS,
            "MPI_Scan refuses equal buffers");
-    expect(COLLOPT_REFUSES_EVERY_ALIAS, MPI_Reduce_scatter_block(&x, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS,
+    expect(COLLOPT_REFUSES_EVERY_ALIAS,
+           MPI_Reduce_scatter_block(&x, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS,
            "MPI_Reduce_scatter_block refuses equal buffers");
-    expect(COLLOPT_LOOKS_AT_UNUSED_OUT, MPI_Exscan(&x, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS,
+    expect(COLLOPT_LOOKS_AT_UNUSED_OUT,
+           MPI_Exscan(&x, &x, 1, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS,
            "MPI_Exscan looks at the receive buffer of rank 0");
 }
 
@@ -55,9 +60,11 @@ static void duplicates(void)
         MPI_Recv(NULL, 0, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Comm_idup(MPI_COMM_WORLD, &made, &request);
     if (world_rank == 0) {
-        /* a library that is not relied on may set it all the same: Open MPI 6 does, and goes on making the communicator */
+        /* a library that is not relied on may set it all the same: Open MPI 6 does, and goes on
+         * making the communicator */
         if (collopt_quirks_of(ABI, version) >> COLLOPT_IDUP_AT_ONCE & 1)
-            check(made != MPI_COMM_NULL, "MPI_Comm_idup does not set the handle at once, the table says it does");
+            check(made != MPI_COMM_NULL,
+                  "MPI_Comm_idup does not set the handle at once, the table says it does");
         for (int to = 1; to < world_ranks; to++)
             MPI_Send(NULL, 0, MPI_INT, to, 1, MPI_COMM_WORLD);
     }
@@ -79,6 +86,7 @@ int main(int argc, char **argv)
         printf("test_quirks: arguments are not checked: equal buffers were not tried\n");
     duplicates();
     if (world_rank == 0)
-        printf("test_quirks: %s, %.*s\n", collopt_implementation(ABI, version), (int)strcspn(version, ",\n"), version);
+        printf("test_quirks: %s, %.*s\n", collopt_implementation(ABI, version),
+               (int)strcspn(version, ",\n"), version);
     return end();
 }

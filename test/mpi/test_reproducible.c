@@ -1,10 +1,12 @@
-/* What floating-point reductions give, in every bit: run with different settings and hosts, what is written must be the same.
+/* What floating-point reductions give, in every bit: run with different settings and hosts, what is
+ * written must be the same.
  *
  *     test_reproducible [PERMUTATION]
  *
- * On 8 ranks, which are split into communicators of 8, 7, 5, 4, 3, 2 and 1, every collective is run on vectors of several lengths,
- * in place and not, as MPI_SUM on doubles and floats, as the same sum by an operation of the user's on doubles with gaps between
- * them, and by one that does not commute.  PERMUTATION: rank r contributes vector (r + PERMUTATION) mod p.  One line for each,
+ * On 8 ranks, which are split into communicators of 8, 7, 5, 4, 3, 2 and 1, every collective is run
+ * on vectors of several lengths, in place and not, as MPI_SUM on doubles and floats, as the same
+ * sum by an operation of the user's on doubles with gaps between them, and by one that does not
+ * commute.  PERMUTATION: rank r contributes vector (r + PERMUTATION) mod p.  One line for each,
  * written by the lowest rank:
  *
  *     scan double_sum p 5 count 1000: 0123456789abcdef
@@ -19,7 +21,7 @@
 
 enum { GAP = 3 };               /* doubles from one element of the strided type to the next */
 
-/* ---- the operations ------------------------------------------------------------------------------------------------ */
+/* ---- the operations -------------------------------------------------------------------------- */
 
 static void add(void *in, void *inout, int *n, MPI_Datatype *type)
 {
@@ -39,7 +41,8 @@ static void compose(void *in, void *inout, int *n, MPI_Datatype *type)
 
     (void)type;
     for (int i = 0; i < *n; i++) {
-        double a = left[2 * i] * right[2 * i], b = left[2 * i + 1] * right[2 * i] + right[2 * i + 1];
+        double a = left[2 * i] * right[2 * i],
+               b = left[2 * i + 1] * right[2 * i] + right[2 * i + 1];
 
         right[2 * i] = a;
         right[2 * i + 1] = b;
@@ -83,7 +86,7 @@ static void free_kinds(void)
     }
 }
 
-/* ---- the vectors --------------------------------------------------------------------------------------------------- */
+/* ---- the vectors ----------------------------------------------------------------------------- */
 
 /* Of both signs and of magnitudes so different that any other order of additions shows. */
 static double number(int vector, size_t i)
@@ -113,7 +116,9 @@ static void fill(int kind, char *at, size_t n, int vector)
 
 static uint64_t hash(int kind, const char *at, size_t n)
 {
-    size_t size = kind == FLOATS ? sizeof(float) : kind == MAPS ? 2 * sizeof(double) : sizeof(double);
+    size_t size = kind == FLOATS ? sizeof(float)
+        : kind == MAPS           ? 2 * sizeof(double)
+                                 : sizeof(double);
     uint64_t h = n;
 
     for (size_t i = 0; i < n; i++)
@@ -122,11 +127,13 @@ static uint64_t hash(int kind, const char *at, size_t n)
     return h;
 }
 
-/* ---- the collectives ----------------------------------------------------------------------------------------------- */
+/* ---- the collectives ------------------------------------------------------------------------- */
 
 enum { REDUCE, ALLREDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, COLLECTIVES };
 
-static const char *const names[COLLECTIVES] = { "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan" };
+static const char *const names[COLLECTIVES] = { "reduce",         "allreduce",
+                                                "reduce_scatter", "reduce_scatter_block",
+                                                "scan",           "exscan" };
 
 struct job {
     int collective, kind, rank, ranks, root;
@@ -143,10 +150,13 @@ static size_t input_length(const struct job *j)
 
 static size_t result_length(const struct job *j)
 {
-    if ((j->collective == REDUCE && j->rank != j->root) || (j->collective == EXSCAN && j->rank == 0))
+    if ((j->collective == REDUCE && j->rank != j->root)
+        || (j->collective == EXSCAN && j->rank == 0))
         return 0;
-    return input_length(j) == j->count && j->collective != REDUCE_SCATTER && j->collective != REDUCE_SCATTER_BLOCK
-        ? j->count : j->count / (size_t)j->ranks;
+    return input_length(j) == j->count && j->collective != REDUCE_SCATTER
+            && j->collective != REDUCE_SCATTER_BLOCK
+        ? j->count
+        : j->count / (size_t)j->ranks;
 }
 
 static int run(const struct job *j, void *in, void *out)
@@ -182,13 +192,15 @@ static uint64_t result_of(const struct job *j, int vector)
     uint64_t apart, in_place;
 
     fill(j->kind, in, n, vector);
-    check(run(j, in, out) == MPI_SUCCESS, "%s %s: an error", names[j->collective], kinds[j->kind].name);
+    check(run(j, in, out) == MPI_SUCCESS, "%s %s: an error", names[j->collective],
+          kinds[j->kind].name);
     apart = hash(j->kind, out, result_length(j));
     memcpy(out, in, bytes);
-    check(run(j, MPI_IN_PLACE, out) == MPI_SUCCESS, "%s %s in place: an error", names[j->collective], kinds[j->kind].name);
+    check(run(j, MPI_IN_PLACE, out) == MPI_SUCCESS, "%s %s in place: an error",
+          names[j->collective], kinds[j->kind].name);
     in_place = hash(j->kind, out, result_length(j));
-    check(apart == in_place, "%s %s p %d count %zu: other bits in place", names[j->collective], kinds[j->kind].name, j->ranks,
-          j->count);
+    check(apart == in_place, "%s %s p %d count %zu: other bits in place", names[j->collective],
+          kinds[j->kind].name, j->ranks, j->count);
     free(in);
     free(out);
     return apart;
@@ -217,7 +229,8 @@ static void run_all(MPI_Comm comm, int permutation, struct results *mine)
             at(names[j.collective], 60);
             for (j.kind = 0; j.kind < KINDS; j.kind++)
                 h[j.kind] = result_of(&j, (j.rank + permutation) % j.ranks);
-            check(h[STRIDED] == h[DOUBLES], "%s p %d count %zu: the user's sum has other bits", names[j.collective], j.ranks, j.count);
+            check(h[STRIDED] == h[DOUBLES], "%s p %d count %zu: the user's sum has other bits",
+                  names[j.collective], j.ranks, j.count);
         }
 }
 
@@ -230,11 +243,12 @@ static void print(const struct results *all, int ranks)
 
                 for (int r = 0; r < ranks; r++)
                     h = mix(h ^ all[r].hash[c][i][k]);
-                printf("%s %s p %d count %zu: %016llx\n", names[c], kinds[k].name, ranks, counts[i], (unsigned long long)h);
+                printf("%s %s p %d count %zu: %016llx\n", names[c], kinds[k].name, ranks, counts[i],
+                       (unsigned long long)h);
             }
 }
 
-/* ---- communicators ------------------------------------------------------------------------------------------------- */
+/* ---- communicators --------------------------------------------------------------------------- */
 
 /* The ranks are split into groups of ranks that follow one another; the first one of each. */
 static const int splits[][4] = { { 0, 8 }, { 0, 7, 8 }, { 0, 5, 8 }, { 0, 4, 6, 8 } };
@@ -288,8 +302,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < SPLITS && failures() == 0; i++)
         run_split(splits[i], permutation);
     /* Without the setting the MPI library may be what is chosen. */
-    check(!with_collopt() || !getenv("COLLOPT_REPRODUCIBLE") || calls_passed(NULL) == 0, "%llu calls were left to the MPI library",
-          (unsigned long long)calls_passed(NULL));
+    check(!with_collopt() || !getenv("COLLOPT_REPRODUCIBLE") || calls_passed(NULL) == 0,
+          "%llu calls were left to the MPI library", (unsigned long long)calls_passed(NULL));
     free_kinds();
     return end();
 }

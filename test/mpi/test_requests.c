@@ -3,8 +3,8 @@
  *     mpirun -n 4 env LD_PRELOAD=libcollopt.so TEST_FORM=nonblocking test_requests [STARTS]
  *
  * TEST_FORM=persistent is the other form. STARTS of one operation, to see whether memory grows.
- * TEST_OURS says that collopt has to run all; else the MPI library, and only what it can do is tried: Open MPI 4.1 fails where a
- * communicator was freed, MPICH 4.0 in MPI_Testall. */
+ * TEST_OURS says that collopt has to run all; else the MPI library, and only what it can do is
+ * tried: Open MPI 4.1 fails where a communicator was freed, MPICH 4.0 in MPI_Testall. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,7 +192,8 @@ static void any_order(void)
             there[i] = world_rank + round;
             here[i] = -1;
             MPI_Irecv(&here[i], 1, MPI_INT, before, i, MPI_COMM_WORLD, &request[MANY + 2 * i]);
-            start(2 * ((i + from) % (MANY / 2)), MPI_COMM_WORLD, &request[2 * ((i + from) % (MANY / 2))]);
+            start(2 * ((i + from) % (MANY / 2)), MPI_COMM_WORLD,
+                  &request[2 * ((i + from) % (MANY / 2))]);
             MPI_Isend(&there[i], 1, MPI_INT, next, i, MPI_COMM_WORLD, &request[MANY + 2 * i + 1]);
         }
         for (int i = MANY - 1; i > 0; i -= 2)
@@ -289,7 +290,8 @@ static void incomplete(void)
         check(!flag, "MPI_Request_get_status: complete before all ranks have started");
 #if COLLOPT_HAVE_GET_STATUSES
         MPI_Request_get_status_any(2, request, &index, &flag, MPI_STATUS_IGNORE);
-        check(!flag, "MPI_Request_get_status_any: flag and index %d before all ranks have started", index);
+        check(!flag, "MPI_Request_get_status_any: flag and index %d before all ranks have started",
+              index);
         MPI_Request_get_status_some(2, request, &some, done, statuses);
         check(some == 0, "MPI_Request_get_status_some: %d before all ranks have started", some);
         MPI_Request_get_status_all(2, request, &flag, statuses);
@@ -405,7 +407,10 @@ static void free_handles_early(void)
                 MPI_Wait(&all[k], MPI_STATUS_IGNORE);
             for (int k = round; k < 2; k++)
                 for (int i = 0; i < 40; i++)
-                    check(take[k][i] == (i % 2 ? -5 : world_ranks * (i + n) + world_ranks * (world_ranks - 1) / 2),
+                    check(take[k][i]
+                              == (i % 2 ? -5
+                                        : world_ranks * (i + n)
+                                          + world_ranks * (world_ranks - 1) / 2),
                           "freed early, element %d: %d", i, take[k][i]);
             unmake(&all[round]);
         }
@@ -514,7 +519,9 @@ static void *reduce_in_thread(void *data)
             MPI_Waitall(8, all, ended);
             for (int i = 0; i < 8; i++)
                 for (int k = 0; k < 8; k++)
-                    check(take[i][k] == world_ranks * (k + n + t->number + round) + world_ranks * (world_ranks - 1) / 2,
+                    check(take[i][k]
+                              == world_ranks * (k + n + t->number + round)
+                                  + world_ranks * (world_ranks - 1) / 2,
                           "thread %d, call %d, element %d: %d", t->number, n, k, take[i][k]);
         }
         for (int i = 0; i < 8; i++)
@@ -606,10 +613,12 @@ static void hundreds(void)
             MPI_Wait(&all[index], MPI_STATUS_IGNORE);
         else
             MPI_Waitany(HUNDREDS + 8, all, &index, MPI_STATUS_IGNORE);
-        check(index != MPI_UNDEFINED && all[index] == MPI_REQUEST_NULL, "%d are left, index %d", left, index);
+        check(index != MPI_UNDEFINED && all[index] == MPI_REQUEST_NULL, "%d are left, index %d",
+              left, index);
     }
     for (int i = 0; i < HUNDREDS; i++)
-        check(take[i] == world_ranks * i + world_ranks * (world_ranks - 1) / 2, "sum %d of hundreds: %d", i, take[i]);
+        check(take[i] == world_ranks * i + world_ranks * (world_ranks - 1) / 2,
+              "sum %d of hundreds: %d", i, take[i]);
     for (int i = 0; i < 8 * LONG; i++)
         if (sum[i / LONG][i % LONG] != world_ranks * i + world_ranks * (world_ranks - 1) / 2) {
             fail("long sum %d, element %d: %d", i / LONG, i % LONG, sum[i / LONG][i % LONG]);
@@ -637,14 +646,16 @@ static void far_ahead(void)
         MPI_Send(&token, 1, MPI_INT, r, 3, MPI_COMM_WORLD);
     MPI_Waitall(AHEAD, all, ended);
     for (int i = 0; i < AHEAD; i++)
-        check(take[i] == world_ranks * i + world_ranks * (world_ranks - 1) / 2, "sum %d ahead: %d", i, take[i]);
+        check(take[i] == world_ranks * i + world_ranks * (world_ranks - 1) / 2, "sum %d ahead: %d",
+              i, take[i]);
 }
 
 /* With COLLOPT_SHM_SIZE=64K: more than the room for inputs, 16 MiB. */
 static void more_than_fits(void)
 {
     enum { INPUTS = 40, LENGTH = 120000 };
-    int *give = malloc(INPUTS * LENGTH * sizeof *give), *take = malloc(INPUTS * LENGTH * sizeof *take);
+    int *give = malloc(INPUTS * LENGTH * sizeof *give),
+        *take = malloc(INPUTS * LENGTH * sizeof *take);
     MPI_Request all[INPUTS];
     MPI_Status ended[INPUTS];
 
@@ -654,7 +665,8 @@ static void more_than_fits(void)
         take[i] = -1;
     }
     for (int n = 0; n < INPUTS; n++)
-        MPI_Iallreduce(&give[n * LENGTH], &take[n * LENGTH], LENGTH, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &all[n]);
+        MPI_Iallreduce(&give[n * LENGTH], &take[n * LENGTH], LENGTH, MPI_INT, MPI_SUM,
+                       MPI_COMM_WORLD, &all[n]);
     MPI_Waitall(INPUTS, all, ended);
     for (int i = 0; i < INPUTS * LENGTH; i++)
         if (take[i] != world_ranks * i + world_ranks * (world_ranks - 1) / 2) {
@@ -668,7 +680,8 @@ static void more_than_fits(void)
 /* Some ranks never read what the others have written: their journals are freed all the same. */
 static void communicators(void)
 {
-    int many = world_ranks > 2 ? 60 : 600;      /* MPICH takes long to make them where ranks share processors */
+    /* MPICH takes long to make them where ranks share processors */
+    int many = world_ranks > 2 ? 60 : 600;
     long before = 0;
 
     for (int n = 0; n < many; n++) {
@@ -691,10 +704,12 @@ static void communicators(void)
                 MPI_Comm_free(&comm);
             MPI_Wait(&request, MPI_STATUS_IGNORE);
             if (n % 2 == 0 || n % world_ranks == world_rank)
-                check(take == world_ranks * n + world_ranks * (world_ranks - 1) / 2, "communicator %d: %d", n, take);
+                check(take == world_ranks * n + world_ranks * (world_ranks - 1) / 2,
+                      "communicator %d: %d", n, take);
         }
     }
-    check(resident() < before + 1024, "%ld KiB more after %d communicators", resident() - before, many);
+    check(resident() < before + 1024, "%ld KiB more after %d communicators", resident() - before,
+          many);
 }
 
 /* Threads that wait for requests of one communicator. */
@@ -760,7 +775,8 @@ static void mismatch(void)
           "other counts on other ranks: error %d, handler %d", err, last_error);
     MPI_Iallreduce(give, take, 2, MPI_INT, MPI_SUM, comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    check(take[0] == world_ranks && take[1] == world_ranks, "after a mismatch: %d %d", take[0], take[1]);
+    check(take[0] == world_ranks && take[1] == world_ranks, "after a mismatch: %d %d", take[0],
+          take[1]);
     MPI_Errhandler_free(&handler);
     MPI_Comm_free(&comm);
 }

@@ -7,15 +7,20 @@
  *     bytes=4096                  the length of the vectors from now on
  *     pcontrol=0                  MPI_Pcontrol
  *     dup                         from now on, on a new duplicate
- *     cart=2x4                    from now on, on a new periodic Cartesian communicator with these dims
- *     halves                      from now on, on half the ranks of it: the lower ones, the upper ones
+ *     cart=2x4                    from now on, on a new periodic Cartesian communicator with these
+ *                                 dims
+ *     halves                      from now on, on half the ranks of it: the lower ones, the upper
+ *                                 ones
  *     info=allreduce=ring         an info key for it, collopt_allreduce
  *     info0=allreduce=ring        the same, but only rank 0 gives it
- *     infoturn=allreduce=ring     the same, one rank after the other, each told by a message; infoturn0: only rank 0 gives the key
+ *     infoturn=allreduce=ring     the same, one rank after the other, each told by a message;
+ *                                 infoturn0: only rank 0 gives the key
  *     infodup=allreduce=ring      from now on, on a new duplicate with this info key
- *     infoidup=allreduce=ring     the same by MPI_Comm_idup_with_info, where there is one; infoidup0: only rank 0 gives the key
+ *     infoidup=allreduce=ring     the same by MPI_Comm_idup_with_info, where there is one;
+ *                                 infoidup0: only rank 0 gives the key
  *
- *     explain                     writes "rank 0: explained", and what collopt_explain() says of an allreduce in order
+ *     explain                     writes "rank 0: explained", and what collopt_explain() says of an
+ *                                 allreduce in order
  *     calls=ring                  writes "rank 0: 5 calls of ring", of what collopt ran so far
  *     clock                       writes "rank 0: 1234 us", since it was last told so
  *
@@ -75,7 +80,8 @@ static struct map map_of(int rank, int i)
 static void compose_all(struct state *s, MPI_Datatype type, MPI_Op op)
 {
     int rank, ranks, n = s->count / 2;
-    struct map *in = malloc(((size_t)n + 1) * sizeof *in), *out = malloc(((size_t)n + 1) * sizeof *out);
+    struct map *in = malloc(((size_t)n + 1) * sizeof *in),
+               *out = malloc(((size_t)n + 1) * sizeof *out);
 
     MPI_Comm_rank(s->comm, &rank);
     MPI_Comm_size(s->comm, &ranks);
@@ -231,7 +237,8 @@ static bool tell_calls(const char *word)
 {
     if (strncmp(word, "calls=", 6) != 0)
         return false;
-    printf("rank %d: %llu calls of %s\n", world_rank, (unsigned long long)calls_run(NULL, word + 6), word + 6);
+    printf("rank %d: %llu calls of %s\n", world_rank, (unsigned long long)calls_run(NULL, word + 6),
+           word + 6);
     return true;
 }
 
@@ -262,9 +269,9 @@ static const struct command {
     const char *name;
     void (*run)(struct state *s, int n);
 } commands[] = {
-    { "allreduce", allreduce }, { "reduce", reduce }, { "ordered", ordered }, { "bytes", bytes }, { "pcontrol", pcontrol },
-    { "dup", dup }, { "halves", halves }, { "explain", explain },
-    { "clock", tell_time },
+    { "allreduce", allreduce }, { "reduce", reduce },     { "ordered", ordered },
+    { "bytes", bytes },         { "pcontrol", pcontrol }, { "dup", dup },
+    { "halves", halves },       { "explain", explain },   { "clock", tell_time },
 };
 
 static void obey(struct state *s, const char *word)

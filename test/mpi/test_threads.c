@@ -1,8 +1,10 @@
-/* Threads, each on a communicator of its own, with MPI_THREAD_MULTIPLE.  They begin in opposite orders on odd and even
- * ranks, so that first uses, and the agreements that belong to them, overlap.
+/* Threads, each on a communicator of its own, with MPI_THREAD_MULTIPLE.  They begin in opposite
+ * orders on odd and even ranks, so that first uses, and the agreements that belong to them,
+ * overlap.
  *
- * What threads share is used by all of them at once: the first call of the process, MPI_Reduce_local, operations, datatypes and
- * communicators that come and go while others are in use, and whose handles come back in other threads. */
+ * What threads share is used by all of them at once: the first call of the process,
+ * MPI_Reduce_local, operations, datatypes and communicators that come and go while others are in
+ * use, and whose handles come back in other threads. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -47,11 +49,12 @@ static void *ask(void *unused)
     char text[64] = "";
 
     if (with_collopt())
-        check(collopt_explain("allreduce", 8, 1024, 1, text, sizeof text) > 0, "collopt_explain says \"%s\"", text);
+        check(collopt_explain("allreduce", 8, 1024, 1, text, sizeof text) > 0,
+              "collopt_explain says \"%s\"", text);
     return unused;
 }
 
-/* ---- what comes and goes ------------------------------------------------------------------------------------------------- */
+/* ---- what comes and goes --------------------------------------------------------------------- */
 
 /* The same combinations in every thread, each beginning with another. */
 static void reduce_locally(int from)
@@ -72,8 +75,10 @@ static void reduce_locally(int from)
         err = err ? err : MPI_Reduce_local(&f[0], &f[1], 1, MPI_FLOAT, op[i % KINDS]);
         err = err ? err : MPI_Reduce_local(&d[0], &d[1], 1, MPI_DOUBLE, op[i % KINDS]);
         err = err ? err : MPI_Reduce_local(&s[0], &s[1], 1, MPI_SHORT, op[i % KINDS]);
-        check(!err && n[1] == right[i % KINDS] && l[1] == right[i % KINDS] && f[1] == (float)right[i % KINDS]
-              && d[1] == right[i % KINDS] && s[1] == right[i % KINDS], "a thread's reduce_local, operation %d", i % KINDS);
+        check(!err && n[1] == right[i % KINDS] && l[1] == right[i % KINDS]
+                  && f[1] == (float)right[i % KINDS] && d[1] == right[i % KINDS]
+                  && s[1] == right[i % KINDS],
+              "a thread's reduce_local, operation %d", i % KINDS);
     }
 }
 
@@ -111,7 +116,8 @@ static void use_handles(const struct task *t, bool add)
     for (int i = 0; i < 2 * TWOS && !err; i++) {
         int right = add ? ranks * (ranks - 1) / 2 + ranks * i : ranks - 1 + i;
 
-        check(out[i] == right, "a thread's %s: element %d is %d, should be %d", add ? "sum" : "maximum", i, out[i], right);
+        check(out[i] == right, "a thread's %s: element %d is %d, should be %d",
+              add ? "sum" : "maximum", i, out[i], right);
     }
     check(err == MPI_SUCCESS, "a thread's own operation: error %d", err);
     MPI_Type_free(&two);
@@ -141,11 +147,12 @@ static void *come_and_go(void *data)
     return NULL;
 }
 
-/* ---- equal buffers --------------------------------------------------------------------------------------------------------- */
+/* ---- equal buffers --------------------------------------------------------------------------- */
 
 static pthread_barrier_t together;
 
-/* MPI forbids them.  Whether the host refuses them collopt finds out on MPI_COMM_SELF, at the first such call. */
+/* MPI forbids them.  Whether the host refuses them collopt finds out on MPI_COMM_SELF, at the first
+ * such call. */
 static void *equal_buffers(void *data)
 {
     const struct task *t = data;
@@ -172,7 +179,7 @@ static void use_equal_buffers(struct task task[THREADS])
     MPI_Errhandler_free(&handler);
 }
 
-/* ---- all together -------------------------------------------------------------------------------------------------------- */
+/* ---- all together ---------------------------------------------------------------------------- */
 
 int main(int argc, char **argv)
 {
@@ -190,14 +197,18 @@ int main(int argc, char **argv)
     in_threads(work, task);
     run = calls_run(NULL, NULL);
     passed = calls_passed(NULL);
-    check(run + passed == THREADS * ROUNDS * 2, "collopt ran %llu calls and passed on %llu, not %d together",
-          (unsigned long long)run, (unsigned long long)passed, THREADS * ROUNDS * 2);
-    check(passed == 0 || getenv("COLLOPT_ADAPT"), "%llu calls were passed on", (unsigned long long)passed);   /* in trials */
+    check(run + passed == THREADS * ROUNDS * 2,
+          "collopt ran %llu calls and passed on %llu, not %d together", (unsigned long long)run,
+          (unsigned long long)passed, THREADS * ROUNDS * 2);
+    /* in trials */
+    check(passed == 0 || getenv("COLLOPT_ADAPT"), "%llu calls were passed on",
+          (unsigned long long)passed);
 
     at("what comes and goes in threads", 100);
     use_equal_buffers(task);
     in_threads(come_and_go, task);
-    check(calls_run(NULL, NULL) > run || !with_collopt(), "collopt ran no call while others came and went");
+    check(calls_run(NULL, NULL) > run || !with_collopt(),
+          "collopt ran no call while others came and went");
     for (int i = 0; i < THREADS; i++) {
         MPI_Comm_free(&task[i].comm);
         MPI_Comm_free(&task[i].alone);

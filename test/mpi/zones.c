@@ -1,6 +1,7 @@
-/* In the place of the C library's aligned_alloc() and free(), for collopt too: behind each block come 4 KiB of a pattern.  An
- * operation of the user's may write the whole extent of each of its elements, and where a slot of scratch has no room for that of
- * the last one, the pattern is no longer what it was.  Where memory is watched by a sanitizer, there are no zones. */
+/* In the place of the C library's aligned_alloc() and free(), for collopt too: behind each block
+ * come 4 KiB of a pattern.  An operation of the user's may write the whole extent of each of its
+ * elements, and where a slot of scratch has no room for that of the last one, the pattern is no
+ * longer what it was.  Where memory is watched by a sanitizer, there are no zones. */
 #ifndef _GNU_SOURCE
 # define _GNU_SOURCE 1     /* RTLD_NEXT */
 #endif
@@ -24,7 +25,8 @@ unsigned zones_made(void)
 
 enum { ZONE = 4096, PATTERN = 0xa7, BLOCKS = 32 };
 
-/* Only the thread that has, or frees, a block looks at its zone; others may free memory of theirs meanwhile. */
+/* Only the thread that has, or frees, a block looks at its zone; others may free memory of theirs
+ * meanwhile. */
 static struct {
     _Atomic(char *) block;
     unsigned char *zone;

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* Bytes of the zones that were overwritten since it was last asked; those of blocks that were freed meanwhile count as well. */
+/* Bytes of the zones that were overwritten since it was last asked; those of blocks that were freed
+ * meanwhile count as well. */
 size_t zones_overwritten(void);
 /* Blocks that have had a zone so far. */
 unsigned zones_made(void);

@@ -2,9 +2,10 @@
  *
  *     app CALLS COUNT PAUSE [slow-without|fail|fail-with|other-with|hang|no-finalize]
  *
- * slow-without: 20 ms more for each call where collopt is not loaded or is off, as if the MPI library were slow; fail: ends with
- * status 3; fail-with: only where collopt is loaded; other-with: prints another result there; hang: prints "ready" and waits;
- * no-finalize: ends without MPI_Finalize.  Prints "sum X" and "loop time: SECONDS". */
+ * slow-without: 20 ms more for each call where collopt is not loaded or is off, as if the MPI
+ * library were slow; fail: ends with status 3; fail-with: only where collopt is loaded; other-with:
+ * prints another result there; hang: prints "ready" and waits; no-finalize: ends without
+ * MPI_Finalize.  Prints "sum X" and "loop time: SECONDS". */
 #include "collopt.h"
 
 #include <mpi.h>
@@ -18,7 +19,8 @@ int main(int argc, char **argv)
     int calls = atoi(argv[1]), count = atoi(argv[2]), pause = atoi(argv[3]), rank;
     const char *mode = argc > 4 ? argv[4] : "";
     const struct timespec t = { pause / 1000, pause % 1000 * 1000000L };
-    double *in = calloc((size_t)count, sizeof *in), *out = calloc((size_t)count, sizeof *out), start;
+    double *in = calloc((size_t)count, sizeof *in), *out = calloc((size_t)count, sizeof *out),
+           start;
     int loaded = collopt_version != NULL;
 
     MPI_Init(&argc, &argv);
@@ -39,7 +41,8 @@ int main(int argc, char **argv)
             nanosleep(&(struct timespec){ 0, 20000000 }, NULL);
     }
     if (rank == 0)
-        printf("sum %g\nloop time: %.6f s\n", out[0] + (loaded && strcmp(mode, "other-with") == 0), MPI_Wtime() - start);
+        printf("sum %g\nloop time: %.6f s\n", out[0] + (loaded && strcmp(mode, "other-with") == 0),
+               MPI_Wtime() - start);
     fflush(stdout);
     if (strcmp(mode, "fail") == 0 || (loaded && strcmp(mode, "fail-with") == 0)) {
         MPI_Barrier(MPI_COMM_WORLD);

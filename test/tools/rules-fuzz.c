@@ -1,6 +1,8 @@
-/* rules-fuzz N: N files of rules, made from a good one by a few random changes, the same in every run.
+/* rules-fuzz N: N files of rules, made from a good one by a few random changes, the same in every
+ * run.
  *
- * Each must be taken or be refused with a message; what is taken must decide on every problem, and be checked to an end. */
+ * Each must be taken or be refused with a message; what is taken must decide on every problem, and
+ * be checked to an end. */
 #include "config.h"
 
 #include "fake_registry.h"
@@ -26,9 +28,39 @@ static const char good[] =
     "*          *     *   *    *      *            auto\n";
 
 static const char *const pieces[] = {
-    "*", "-", "0-", "2-1", " ", "\t", "\n", "\r", "#", "->", "auto", "host", "ring", "tree:", "(", ")", "=", ":", ",", "x", "K", "8388608T",
-    "16777216T", "18446744073709551615", "18446744073709551616", "allreduce", "exact", "\xef\xbb\xbf", "\xff", "%s%n", "-1",
-    "\nallreduce * * * * * ring\n", "\n* * * * * * host\n",
+    "*",
+    "-",
+    "0-",
+    "2-1",
+    " ",
+    "\t",
+    "\n",
+    "\r",
+    "#",
+    "->",
+    "auto",
+    "host",
+    "ring",
+    "tree:",
+    "(",
+    ")",
+    "=",
+    ":",
+    ",",
+    "x",
+    "K",
+    "8388608T",
+    "16777216T",
+    "18446744073709551615",
+    "18446744073709551616",
+    "allreduce",
+    "exact",
+    "\xef\xbb\xbf",
+    "\xff",
+    "%s%n",
+    "-1",
+    "\nallreduce * * * * * ring\n",
+    "\n* * * * * * host\n",
 };
 
 static char text[LONGEST];
@@ -54,12 +86,13 @@ static void hear(void *data, int line, const char *sentence)
 
     for (size_t i = 0; i < size; i++)
         lines += text[i] == '\n';
-    if (data != text || line < 0 || line > lines || !*sentence || strlen(sentence) >= 1024 || strchr(sentence, '\n'))
+    if (data != text || line < 0 || line > lines || !*sentence || strlen(sentence) >= 1024
+        || strchr(sentence, '\n'))
         fail("line %d: odd message: %s", line, sentence);
     told++;
 }
 
-/* ---- changes --------------------------------------------------------------------------------------------------------- */
+/* ---- changes --------------------------------------------------------------------------------- */
 
 /* Puts N bytes in the place of OLD bytes at AT. */
 static void replace(size_t at, size_t old, const char *bytes, size_t n)
@@ -103,15 +136,20 @@ static void change(void)
     }
 }
 
-/* ---- what must hold -------------------------------------------------------------------------------------------------- */
+/* ---- what must hold -------------------------------------------------------------------------- */
 
 static void decide(const struct collopt_rules *rules)
 {
     static const size_t bytes[] = { 0, 1, 2048, 2049, 65536, (size_t)1 << 40, SIZE_MAX };
-    struct collopt_topology t = { .nodes = 1 + (int)test_random(4), .largest = 1 + (int)test_random(8) };
+    struct collopt_topology t = { .nodes = 1 + (int)test_random(4),
+                                  .largest = 1 + (int)test_random(8) };
     struct collopt_problem p = {
-        .collective = (enum collopt_collective)test_random(COLLOPT_COLLECTIVES), .ranks = 2 + (int)test_random(100),
-        .count = bytes[test_random(7)], .size = 1, .commutative = test_random(2), .topology = &t,
+        .collective = (enum collopt_collective)test_random(COLLOPT_COLLECTIVES),
+        .ranks = 2 + (int)test_random(100),
+        .count = bytes[test_random(7)],
+        .size = 1,
+        .commutative = test_random(2),
+        .topology = &t,
     };
     const struct collopt_rule *r = NULL;
     int line = 0;

@@ -23,8 +23,10 @@ int main(int argc, char **argv)
     if (rank == 0 && !collopt_version)
         printf("absent\n");
     else if (rank == 0)
-        printf("present: %llu run, %llu passed, %d algorithms\n", (unsigned long long)collopt_calls("allreduce", NULL),
-               (unsigned long long)collopt_calls_passed("MPI_Allreduce"), collopt_algorithm_count("allreduce"));
+        printf("present: %llu run, %llu passed, %d algorithms\n",
+               (unsigned long long)collopt_calls("allreduce", NULL),
+               (unsigned long long)collopt_calls_passed("MPI_Allreduce"),
+               collopt_algorithm_count("allreduce"));
     MPI_Finalize();
     return 0;
 }

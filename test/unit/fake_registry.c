@@ -1,4 +1,5 @@
-/* A registry of a few algorithms that do nothing, so that these tests say the same whatever the real one has. */
+/* A registry of a few algorithms that do nothing, so that these tests say the same whatever the
+ * real one has. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -17,12 +18,23 @@ const char *const collopt_collective_names[COLLOPT_COLLECTIVES] = {
 };
 
 static const struct collopt_algorithm ring = {
-    .name = "ring", .summary = "round and round", .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .parameter = { { .name = "segment", .bytes = true, .least = 8, .most = (size_t)1 << 30, .help = "bytes" } },
+    .name = "ring",
+    .summary = "round and round",
+    .collective = COLLOPT_ALLREDUCE,
+    .order = COLLOPT_COMMUTATIVE,
+    .identical = true,
+    .parameter = { { .name = "segment",
+                     .bytes = true,
+                     .least = 8,
+                     .most = (size_t)1 << 30,
+                     .help = "bytes" } },
 };
 
 static const struct collopt_algorithm doubling = {
-    .name = "recursive_doubling", .summary = "with the rank one bit away", .collective = COLLOPT_ALLREDUCE, .identical = true,
+    .name = "recursive_doubling",
+    .summary = "with the rank one bit away",
+    .collective = COLLOPT_ALLREDUCE,
+    .identical = true,
 };
 
 static bool even(const struct collopt_problem *p)
@@ -31,18 +43,28 @@ static bool even(const struct collopt_problem *p)
 }
 
 static const struct collopt_algorithm tree = {
-    .name = "tree", .summary = "up a tree", .collective = COLLOPT_REDUCE, .identical = true, .usable = even,
+    .name = "tree",
+    .summary = "up a tree",
+    .collective = COLLOPT_REDUCE,
+    .identical = true,
+    .usable = even,
     .parameter = { { .name = "radix", .least = 2, .most = 64, .help = "children" },
-                   { .name = "segment", .bytes = true, .least = 1, .most = SIZE_MAX, .help = "bytes" },
+                   { .name = "segment",
+                     .bytes = true,
+                     .least = 1,
+                     .most = SIZE_MAX,
+                     .help = "bytes" },
                    { .name = "dims", .list_bits = 10, .least = 1, .most = 1023, .help = "sides" } },
 };
 
 const struct collopt_algorithm *const collopt_algorithms[] = { &tree, &ring, &doubling, NULL };
 
-const struct collopt_algorithm *collopt_algorithm_named(enum collopt_collective c, const char *name, size_t length)
+const struct collopt_algorithm *collopt_algorithm_named(enum collopt_collective c, const char *name,
+                                                        size_t length)
 {
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
-        if ((*a)->collective == c && strlen((*a)->name) == length && memcmp((*a)->name, name, length) == 0)
+        if ((*a)->collective == c && strlen((*a)->name) == length
+            && memcmp((*a)->name, name, length) == 0)
             return *a;
     return NULL;
 }
@@ -55,7 +77,8 @@ int collopt_parameter_named(const struct collopt_algorithm *a, const char *name)
     return -1;
 }
 
-bool collopt_choice_usable(const struct collopt_choice *choice, const struct collopt_problem *p, const char **why)
+bool collopt_choice_usable(const struct collopt_choice *choice, const struct collopt_problem *p,
+                           const char **why)
 {
     *why = "it is odd";
     return !choice->algorithm || !choice->algorithm->usable || choice->algorithm->usable(p);

@@ -1,5 +1,5 @@
-/* A machine as lstopo records it: hwloc writes what it was described to be, with everything, and collopt reads that.  In a process
- * whose hwloc has not been asked yet. */
+/* A machine as lstopo records it: hwloc writes what it was described to be, with everything, and
+ * collopt reads that.  In a process whose hwloc has not been asked yet. */
 #ifndef LSTOPO_H
 #define LSTOPO_H
 

@@ -9,14 +9,16 @@
 #include "proof.h"
 #include "schedule/schedule.h"
 
-/* ---- elements -------------------------------------------------------------------------------------------------- */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 /* What an element is made of. */
 struct element {
-    uint32_t lo, hi;            /* contributions of the ranks lo .. hi-1 in this order; lo == hi: in some other order */
+    /* contributions of the ranks lo .. hi-1 in this order; lo == hi: in some other order */
+    uint32_t lo, hi;
     uint32_t index;             /* in the vector */
     uint32_t count;             /* of contributions; 0: undefined */
-    uint64_t sum;               /* of the contributors' weights: tells who contributed, and how often */
+    /* of the contributors' weights: tells who contributed, and how often */
+    uint64_t sum;
     uint64_t bracket;           /* hash of the expression */
 };
 
@@ -34,13 +36,14 @@ static uint64_t weight(int rank)
 
 static struct element contribution(int rank, size_t index)
 {
-    return (struct element){ (uint32_t)rank, (uint32_t)rank + 1, (uint32_t)index, 1, weight(rank), weight(rank) ^ 1 };
+    return (struct element){ (uint32_t)rank, (uint32_t)rank + 1, (uint32_t)index, 1,
+                             weight(rank),   weight(rank) ^ 1 };
 }
 
 static bool same(const struct element *a, const struct element *b)
 {
-    return a->lo == b->lo && a->hi == b->hi && a->index == b->index && a->count == b->count && a->sum == b->sum &&
-           a->bracket == b->bracket;
+    return a->lo == b->lo && a->hi == b->hi && a->index == b->index && a->count == b->count
+        && a->sum == b->sum && a->bracket == b->bracket;
 }
 
 static void describe(const struct element *e, char *text, size_t size)
@@ -53,9 +56,10 @@ static void describe(const struct element *e, char *text, size_t size)
         snprintf(text, size, "element %u of %u contributions out of order", e->index, e->count);
 }
 
-/* ---- places as memory ------------------------------------------------------------------------------------------- */
+/* ---- places as memory ------------------------------------------------------------------------ */
 
-/* The places of one rank lie one behind the other; in place, IN and OUT begin at the same element. */
+/* The places of one rank lie one behind the other; in place, IN and OUT begin at the same
+ * element. */
 struct memory {
     size_t *base;               /* [places] */
     size_t *capacity;           /* [places] */
@@ -96,7 +100,8 @@ size_t proof_out(const struct collopt_problem *p, int rank)
 {
     if (scatters(p))
         return part_of(p, rank);
-    if ((p->collective == COLLOPT_REDUCE && rank != p->root) || (p->collective == COLLOPT_EXSCAN && rank == 0))
+    if ((p->collective == COLLOPT_REDUCE && rank != p->root)
+        || (p->collective == COLLOPT_EXSCAN && rank == 0))
         return 0;
     return p->count;
 }
@@ -133,12 +138,19 @@ static size_t address(const struct memory *m, const struct collopt_run *r)
     return m->base[r->place] + r->at;
 }
 
-/* ---- printing ----------------------------------------------------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------------------------------- */
 
 static const char *const step_names[] = {
-    [COLLOPT_POST_RECEIVE] = "post receive", [COLLOPT_POST_SEND] = "post send", [COLLOPT_WAIT] = "wait",
-    [COLLOPT_RECEIVE] = "receive", [COLLOPT_SEND] = "send", [COLLOPT_FOLD] = "fold", [COLLOPT_COPY] = "copy",
-    [COLLOPT_PREFIXES] = "prefixes", [COLLOPT_AWAIT] = "await", [COLLOPT_END] = "end",
+    [COLLOPT_POST_RECEIVE] = "post receive",
+    [COLLOPT_POST_SEND] = "post send",
+    [COLLOPT_WAIT] = "wait",
+    [COLLOPT_RECEIVE] = "receive",
+    [COLLOPT_SEND] = "send",
+    [COLLOPT_FOLD] = "fold",
+    [COLLOPT_COPY] = "copy",
+    [COLLOPT_PREFIXES] = "prefixes",
+    [COLLOPT_AWAIT] = "await",
+    [COLLOPT_END] = "end",
 };
 
 static void print_run(const struct collopt_run *r, FILE *to)
@@ -201,7 +213,7 @@ void proof_print(const struct collopt_bound *b, int rank, FILE *to)
         }
 }
 
-/* ---- 1. one rank by itself ------------------------------------------------------------------------------------------ */
+/* ---- 1. one rank by itself ------------------------------------------------------------------- */
 
 enum { RECEIVING = 1u << 31 };  /* in held[]: else the number of sends under way */
 
@@ -221,7 +233,8 @@ struct solo {
     const struct memory *m;
     int *at;                    /* [strands] next step */
     int *length;                /* [strands] steps with END */
-    int **known;                /* [strands] when there are several: [step][strands] how far the others were known to be */
+    /* [strands] when there are several: [step][strands] how far the others were known to be */
+    int **known;
     struct posted *message;
     enum { AWAY, HERE, GONE } *view;    /* [views] */
     uint32_t *held;             /* [n] elements */
@@ -246,7 +259,8 @@ static bool wrong(struct solo *x, const char *format, ...)
         proof_print_step(x->b, x->now.strand, x->now.step, to);
         fclose(to);
     }
-    refuse(x->look, "rank %d step %d.%d (%.900s): %s", x->rank, x->now.strand, x->now.step, text ? text : "", what);
+    refuse(x->look, "rank %d step %d.%d (%.900s): %s", x->rank, x->now.strand, x->now.step,
+           text ? text : "", what);
     free(text);
     return false;
 }
@@ -273,11 +287,13 @@ static bool check_view(struct solo *x, const struct collopt_run *r, bool write)
     if (v >= 0 && write)
         return wrong(x, "writes a view");
     if (v >= 0 && x->view[v] != HERE)
-        return wrong(x, "reads view %d, which %s", v, x->view[v] == GONE ? "was given back" : "has not come");
+        return wrong(x, "reads view %d, which %s", v,
+                     x->view[v] == GONE ? "was given back" : "has not come");
     return true;
 }
 
-/* Messages of a channel are taken in their order, so one is read where it is only until the next one comes. */
+/* Messages of a channel are taken in their order, so one is read where it is only until the next
+ * one comes. */
 static bool view_comes(struct solo *x, const struct collopt_message *m)
 {
     int v = view_of(x, m->run[0].place), held = 1;
@@ -331,8 +347,8 @@ static bool check_element(struct solo *x, size_t i, bool write)
     if (x->b->strands == 1)
         return true;
     if (!before(x, x->written[i]))
-        return wrong(x, "%s what strand %d step %d writes, not knowing whether it has", write ? "writes" : "reads",
-                     x->written[i].strand, x->written[i].step);
+        return wrong(x, "%s what strand %d step %d writes, not knowing whether it has",
+                     write ? "writes" : "reads", x->written[i].strand, x->written[i].step);
     for (int s = 0; write && s < x->b->strands; s++)
         if (!before(x, (struct epoch){ s, x->read[i * (size_t)x->b->strands + (size_t)s] }))
             return wrong(x, "writes what strand %d step %d reads, not knowing whether it has", s,
@@ -373,7 +389,8 @@ static bool solo_post(struct solo *x, const struct collopt_step *step)
         return wrong(x, "the message goes the other way");
     x->message[step->message] = (struct posted){ .posted = true, .by = x->now };
     for (int k = 0; k < m->runs; k++) {
-        if (!m->send && m->run[k].place == COLLOPT_OUT && (x->look->p->how[x->rank] & COLLOPT_VIA_SCRATCH))
+        if (!m->send && m->run[k].place == COLLOPT_OUT
+            && (x->look->p->how[x->rank] & COLLOPT_VIA_SCRATCH))
             return wrong(x, "receives into OUT");
         if (!check_run(x, &m->run[k], !m->send) || !access(x, &m->run[k], !m->send))
             return false;
@@ -415,7 +432,8 @@ static bool disjoint(const struct solo *x, const struct collopt_run *a, const st
     return i + a->n <= j || j + b->n <= i;
 }
 
-static bool same_memory(const struct solo *x, const struct collopt_run *a, const struct collopt_run *b)
+static bool same_memory(const struct solo *x, const struct collopt_run *a,
+                        const struct collopt_run *b)
 {
     return address(x->m, a) == address(x->m, b) && a->n == b->n;
 }
@@ -429,7 +447,8 @@ static bool check_forms(struct solo *x, const struct collopt_step *step)
     for (int k = 1; k < step->runs; k++) {
         if (run[k].n != run[0].n)
             return wrong(x, "runs of different lengths");
-        if (!disjoint(x, &run[0], &run[k]) && (step->kind == COLLOPT_COPY || !same_memory(x, &run[0], &run[k])))
+        if (!disjoint(x, &run[0], &run[k])
+            && (step->kind == COLLOPT_COPY || !same_memory(x, &run[0], &run[k])))
             return wrong(x, "the result overlaps operand %d", k);
     }
     if (step->kind == COLLOPT_COPY || !(x->look->p->how[x->rank] & COLLOPT_TWO_OPERANDS))
@@ -493,21 +512,23 @@ static void learn(struct solo *x, const struct collopt_step *step)
 
 static bool valid(struct solo *x, const struct collopt_step *step)
 {
-    bool message = step->kind == COLLOPT_POST_RECEIVE || step->kind == COLLOPT_POST_SEND || step->kind == COLLOPT_WAIT ||
-                   step->kind == COLLOPT_RECEIVE || step->kind == COLLOPT_SEND;
+    bool message = step->kind == COLLOPT_POST_RECEIVE || step->kind == COLLOPT_POST_SEND
+        || step->kind == COLLOPT_WAIT || step->kind == COLLOPT_RECEIVE
+        || step->kind == COLLOPT_SEND;
 
     if (message && (step->message < 0 || step->message >= x->b->messages))
         return wrong(x, "there is no message %d", step->message);
-    if (step->kind == COLLOPT_AWAIT &&
-        (step->strand < 0 || step->strand >= x->b->strands || step->strand == x->now.strand || step->step < 0 ||
-         step->step >= x->length[step->strand]))
+    if (step->kind == COLLOPT_AWAIT
+        && (step->strand < 0 || step->strand >= x->b->strands || step->strand == x->now.strand
+            || step->step < 0 || step->step >= x->length[step->strand]))
         return wrong(x, "there is no such step");
     return true;
 }
 
 static bool solo_step(struct solo *x, const struct collopt_step *step)
 {
-    int n = x->b->strands, *mine = x->known[x->now.strand] ? &x->known[x->now.strand][x->now.step * n] : NULL;
+    int n = x->b->strands,
+        *mine = x->known[x->now.strand] ? &x->known[x->now.strand][x->now.step * n] : NULL;
 
     if (mine && x->now.step > 0)
         memcpy(mine, mine - n, (size_t)n * sizeof *mine);
@@ -544,7 +565,8 @@ static bool solo_run(struct solo *x)
     while (moved) {
         moved = false;
         for (int s = 0; s < x->b->strands; s++)
-            for (const struct collopt_step *step = x->b->strand[s] + x->at[s]; step->kind != COLLOPT_END; step++) {
+            for (const struct collopt_step *step = x->b->strand[s] + x->at[s];
+                 step->kind != COLLOPT_END; step++) {
                 x->now = (struct epoch){ s, x->at[s] };
                 if (!valid(x, step))
                     return false;
@@ -591,7 +613,8 @@ static bool solo_room(struct solo *x)
     for (size_t s = 0; s < strands; s++) {
         while (x->b->strand[s][x->length[s]++].kind != COLLOPT_END)
             ;
-        if (strands > 1 && !(x->known[s] = calloc((size_t)x->length[s] * strands, sizeof **x->known)))
+        if (strands > 1
+            && !(x->known[s] = calloc((size_t)x->length[s] * strands, sizeof **x->known)))
             return false;
     }
     if (strands == 1)
@@ -624,7 +647,7 @@ static bool holds_alone(struct look *l, int rank)
     return good;
 }
 
-/* ---- 3. all ranks together ------------------------------------------------------------------------------------------ */
+/* ---- 3. all ranks together ------------------------------------------------------------------- */
 
 struct player {
     int *at;                    /* [strands] */
@@ -648,7 +671,8 @@ static uint32_t draw(struct play *y, uint32_t below)
     return (uint32_t)(y->random >> 33) % below;
 }
 
-static bool failed(struct play *y, int rank, int strand, const char *format, ...) __attribute__((format(printf, 4, 5)));
+static bool failed(struct play *y, int rank, int strand, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 
 static bool failed(struct play *y, int rank, int strand, const char *format, ...)
 {
@@ -674,7 +698,8 @@ static void may_go_on(struct play *y, int rank)
 /* The next rank to move: the one that has waited longest, the last to come, or any. */
 static int next_rank(struct play *y)
 {
-    int ranks = y->look->p->problem->ranks, last = (y->head + y->queued - 1) % ranks, chosen = y->head;
+    int ranks = y->look->p->problem->ranks, last = (y->head + y->queued - 1) % ranks,
+        chosen = y->head;
 
     if (y->order == PROOF_REVERSED)
         chosen = last;
@@ -693,7 +718,8 @@ static int next_rank(struct play *y)
 }
 
 /* Copies what one side sends to where the other side receives it, runs cut as they are. */
-static bool transfer(struct play *y, int from, int strand, int sender, int send, int receiver, int receive)
+static bool transfer(struct play *y, int from, int strand, int sender, int send, int receiver,
+                     int receive)
 {
     const struct look *l = y->look;
     const struct collopt_message *s = &l->p->program[sender]->message[send];
@@ -702,12 +728,14 @@ static bool transfer(struct play *y, int from, int strand, int sender, int send,
 
     for (int a = 0, b = 0; a < s->runs && b < r->runs;) {
         size_t n = s->run[a].n - i < r->run[b].n - j ? s->run[a].n - i : r->run[b].n - j;
-        const struct element *source = &y->element[sender][address(&l->memory[sender], &s->run[a]) + i];
+        const struct element *source =
+            &y->element[sender][address(&l->memory[sender], &s->run[a]) + i];
 
         for (size_t k = 0; k < n; k++)
             if (source[k].count == 0)
                 return failed(y, from, strand, "rank %d sends an undefined element", sender);
-        memcpy(&y->element[receiver][address(&l->memory[receiver], &r->run[b]) + j], source, n * sizeof *source);
+        memcpy(&y->element[receiver][address(&l->memory[receiver], &r->run[b]) + j], source,
+               n * sizeof *source);
         if ((i += n) == s->run[a].n)
             a++, i = 0;
         if ((j += n) == r->run[b].n)
@@ -732,17 +760,19 @@ static bool post(struct play *y, int rank, int strand, int message)
                    : transfer(y, rank, strand, m->peer, other, rank, message);
 }
 
-static bool combine(struct play *y, int rank, int strand, struct element *to, const struct element *left,
-                    const struct element *right)
+static bool combine(struct play *y, int rank, int strand, struct element *to,
+                    const struct element *left, const struct element *right)
 {
     bool adjacent = left->lo < left->hi && right->lo < right->hi && left->hi == right->lo;
     char l[100], r[100];
 
-    if (left->count > 0 && right->count > 0 && left->index == right->index && (adjacent || !y->look->p->in_order)) {
-        uint64_t bracket = scramble(left->bracket * 3 + scramble(right->bracket + 0x9e3779b97f4a7c15u));
+    if (left->count > 0 && right->count > 0 && left->index == right->index
+        && (adjacent || !y->look->p->in_order)) {
+        uint64_t bracket = scramble(left->bracket * 3
+                                    + scramble(right->bracket + 0x9e3779b97f4a7c15u));
 
-        *to = (struct element){ adjacent ? left->lo : 0, adjacent ? right->hi : 0, left->index, left->count + right->count,
-                                left->sum + right->sum, bracket };
+        *to = (struct element){ adjacent ? left->lo : 0, adjacent ? right->hi : 0, left->index,
+                                left->count + right->count, left->sum + right->sum, bracket };
         return true;
     }
     describe(left, l, sizeof l);
@@ -759,7 +789,8 @@ static bool fresh(struct play *y, int rank, int strand, const struct collopt_ste
     for (size_t i = 0; i < step->run[0].n && once; i++)
         for (int k = first; k < step->runs; k++)
             if (y->element[rank][address(m, &step->run[k]) + i].count > 1)
-                return failed(y, rank, strand, "combines what has been combined before, operand %d", k);
+                return failed(y, rank, strand, "combines what has been combined before, operand %d",
+                              k);
     return true;
 }
 
@@ -773,7 +804,8 @@ static bool prefixes(struct play *y, int rank, int strand, const struct collopt_
         for (size_t i = 0; i < step->run[0].n; i++) {
             struct element *to = &y->element[rank][address(m, &step->run[k]) + i];
 
-            if (!combine(y, rank, strand, to, &y->element[rank][address(m, &step->run[k - 1]) + i], to))
+            if (!combine(y, rank, strand, to, &y->element[rank][address(m, &step->run[k - 1]) + i],
+                         to))
                 return false;
         }
     return true;
@@ -817,7 +849,8 @@ enum progress { MOVED, STUCK, WRONG };
 
 static enum progress play_step(struct play *y, int rank, int strand)
 {
-    const struct collopt_step *step = &y->look->p->program[rank]->strand[strand][y->player[rank].at[strand]];
+    const struct collopt_step *step =
+        &y->look->p->program[rank]->strand[strand][y->player[rank].at[strand]];
     size_t number = y->look->pairs.first[rank] + (size_t)step->message;
     bool good = true;
 
@@ -857,7 +890,8 @@ static enum progress play_step(struct play *y, int rank, int strand)
     return good ? MOVED : WRONG;
 }
 
-/* A rank moves: every strand as far as it can, until none can; in random orders a few steps of one strand. */
+/* A rank moves: every strand as far as it can, until none can; in random orders a few steps of one
+ * strand. */
 static bool move(struct play *y, int rank)
 {
     int strands = y->look->p->program[rank]->strands;
@@ -886,7 +920,7 @@ static bool move(struct play *y, int rank)
     return true;
 }
 
-/* ---- what must come out ---------------------------------------------------------------------------------------------- */
+/* ---- what must come out ---------------------------------------------------------------------- */
 
 static bool all_ended(struct play *y)
 {
@@ -946,13 +980,18 @@ static bool check_out(struct play *y, int rank)
     for (size_t i = 0; i < e.n; i++) {
         bool ordered = out[i].lo == 0 && out[i].hi == e.count;
 
-        if (out[i].index != e.first + i || out[i].count != e.count || out[i].sum != e.sum || (l->p->in_order && !ordered)) {
+        if (out[i].index != e.first + i || out[i].count != e.count || out[i].sum != e.sum
+            || (l->p->in_order && !ordered)) {
             describe(&out[i], text, sizeof text);
-            return refuse(y->look, "rank %d ends with OUT[%zu] = %s where element %zu of ranks [0,%u) should be", rank, i,
-                          text, e.first + i, e.count);
+            return refuse(
+                y->look,
+                "rank %d ends with OUT[%zu] = %s where element %zu of ranks [0,%u) should be", rank,
+                i, text, e.first + i, e.count);
         }
-        if (l->p->identical && l->p->problem->collective == COLLOPT_ALLREDUCE && out[i].bracket != first[i].bracket)
-            return refuse(y->look, "rank %d ends with OUT[%zu] bracketed otherwise than on rank 0", rank, i);
+        if (l->p->identical && l->p->problem->collective == COLLOPT_ALLREDUCE
+            && out[i].bracket != first[i].bracket)
+            return refuse(y->look, "rank %d ends with OUT[%zu] bracketed otherwise than on rank 0",
+                          rank, i);
     }
     return true;
 }
@@ -962,7 +1001,8 @@ static bool check_in(struct play *y, int rank)
     const struct look *l = y->look;
     const struct element *in = y->element[rank];
 
-    for (size_t i = in_place(l, rank) ? proof_out(l->p->problem, rank) : 0; i < l->p->problem->count; i++) {
+    for (size_t i = in_place(l, rank) ? proof_out(l->p->problem, rank) : 0;
+         i < l->p->problem->count; i++) {
         struct element as_it_was = contribution(rank, i);
 
         if (!same(&in[i], &as_it_was))
@@ -1005,7 +1045,7 @@ static bool play(struct play *y, int order)
     return true;
 }
 
-/* ---- the whole -------------------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
 static bool play_room(struct play *y)
 {

@@ -1,5 +1,6 @@
-/* Binding: one schedule, many counts.  Partitions are even to one element, offsets are 64 bits wide, long messages are cut,
- * and what a schedule bound to one count does at an element it does at the same part of any other. */
+/* Binding: one schedule, many counts.  Partitions are even to one element, offsets are 64 bits
+ * wide, long messages are cut, and what a schedule bound to one count does at an element it does at
+ * the same part of any other. */
 #include "config.h"
 
 #include <check.h>
@@ -16,14 +17,17 @@
 
 static const struct collopt_topology one_node = { .nodes = 1 };
 
-/* ---- partitions: a schedule that sends every part of one, in order ---------------------------------------------------- */
+/* ---- partitions: a schedule that sends every part of one, in order --------------------------- */
 
 static int parts, inner;
 
 static void send_all(struct collopt_schedule *s, int partition, int n)
 {
     for (int i = 0; i < n; i++)
-        collopt_send(s, 1, (struct collopt_region){ .place = COLLOPT_IN, .blocks = 1, .block = { partition, i, 1 } });
+        collopt_send(s, 1,
+                     (struct collopt_region){ .place = COLLOPT_IN,
+                                              .blocks = 1,
+                                              .block = { partition, i, 1 } });
 }
 
 static void build_parts(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -45,15 +49,24 @@ static void build_block(struct collopt_schedule *s, const struct collopt_problem
 
     (void)p, (void)rank;
     send_all(s, outer, parts - 1);
-    send_all(s, collopt_partition_block(s, (struct collopt_block){ outer, parts - 1, 1 }, inner), inner);
+    send_all(s, collopt_partition_block(s, (struct collopt_block){ outer, parts - 1, 1 }, inner),
+             inner);
 }
 
-static struct collopt_bound *bind_parts(void (*build)(struct collopt_schedule *, const struct collopt_problem *, int),
+static struct collopt_bound *bind_parts(void (*build)(struct collopt_schedule *,
+                                                      const struct collopt_problem *, int),
                                         size_t count, size_t cut)
 {
-    const struct collopt_algorithm a = { .name = "parts", .collective = COLLOPT_REDUCE, .build = build };
-    const struct collopt_problem p = { .collective = COLLOPT_REDUCE, .ranks = 2, .root = 1, .count = count, .size = 8,
-                                       .segments = 1, .topology = &one_node };
+    const struct collopt_algorithm a = { .name = "parts",
+                                         .collective = COLLOPT_REDUCE,
+                                         .build = build };
+    const struct collopt_problem p = { .collective = COLLOPT_REDUCE,
+                                       .ranks = 2,
+                                       .root = 1,
+                                       .count = count,
+                                       .size = 8,
+                                       .segments = 1,
+                                       .topology = &one_node };
     struct collopt_schedule *s = collopt_schedule_new(&a, &p, 0, 0);
     const struct collopt_cut cuts[] = { { cut, cut, false }, { 0 } };
     struct collopt_bound *b = s ? collopt_bind(s, &p, cuts) : NULL;
@@ -63,13 +76,15 @@ static struct collopt_bound *bind_parts(void (*build)(struct collopt_schedule *,
     return b;
 }
 
-/* The parts lie one behind the other and make up the vector; none is empty, as empty messages are not bound. */
+/* The parts lie one behind the other and make up the vector; none is empty, as empty messages are
+ * not bound. */
 static void check_cover(const struct collopt_bound *b, size_t count)
 {
     size_t at = 0;
 
     for (int i = 0; i < b->messages; i++) {
-        ck_assert_msg(b->message[i].runs == 1 && b->message[i].run[0].at == at && b->message[i].n > 0,
+        ck_assert_msg(b->message[i].runs == 1 && b->message[i].run[0].at == at
+                          && b->message[i].n > 0,
                       "count %zu parts %d inner %d: message %d", count, parts, inner, i);
         at += b->message[i].n;
     }
@@ -84,7 +99,8 @@ static void check_even(const struct collopt_bound *b, size_t count, int n)
         least = b->message[i].n < least ? b->message[i].n : least;
         most = b->message[i].n > most ? b->message[i].n : most;
     }
-    ck_assert_msg(b->messages == 0 || most - least <= 1, "count %zu parts %d: from %zu to %zu", count, n, least, most);
+    ck_assert_msg(b->messages == 0 || most - least <= 1, "count %zu parts %d: from %zu to %zu",
+                  count, n, least, most);
 }
 
 static const size_t counts[] = { 0, 1, 2, 3, 7, 64, 769, 1000, 65537, ((size_t)1 << 40) + 12345 };
@@ -160,9 +176,18 @@ END_TEST
 /* The last cut that a message is longer than holds, and the pieces are even. */
 START_TEST(pieces_are_even)
 {
-    const struct collopt_algorithm a = { .name = "parts", .collective = COLLOPT_REDUCE, .build = build_parts };
-    const struct collopt_cut cuts[] = { { 10, 4, false }, { 20, SIZE_MAX, false }, { 30, 16, false }, { 0 } };
-    struct collopt_problem p = { .collective = COLLOPT_REDUCE, .ranks = 2, .root = 1, .size = 8, .segments = 1,
+    const struct collopt_algorithm a = { .name = "parts",
+                                         .collective = COLLOPT_REDUCE,
+                                         .build = build_parts };
+    const struct collopt_cut cuts[] = { { 10, 4, false },
+                                        { 20, SIZE_MAX, false },
+                                        { 30, 16, false },
+                                        { 0 } };
+    struct collopt_problem p = { .collective = COLLOPT_REDUCE,
+                                 .ranks = 2,
+                                 .root = 1,
+                                 .size = 8,
+                                 .segments = 1,
                                  .topology = &one_node };
 
     parts = 1;
@@ -173,16 +198,18 @@ START_TEST(pieces_are_even)
 
         ck_assert_ptr_nonnull(b);
         check_cover(b, p.count);
-        ck_assert_msg((size_t)b->messages == (p.count + piece - 1) / piece, "count %zu: %d", p.count, b->messages);
+        ck_assert_msg((size_t)b->messages == (p.count + piece - 1) / piece, "count %zu: %d",
+                      p.count, b->messages);
         for (int i = 0; i < b->messages; i++)
-            ck_assert_msg(b->message[i].n <= piece && 2 * b->message[i].n >= piece - 1, "count %zu: %zu", p.count, b->message[i].n);
+            ck_assert_msg(b->message[i].n <= piece && 2 * b->message[i].n >= piece - 1,
+                          "count %zu: %zu", p.count, b->message[i].n);
         collopt_bound_free(b);
         collopt_schedule_free(s);
     }
 }
 END_TEST
 
-/* ---- rounds that are kept ------------------------------------------------------------------------------------------------ */
+/* ---- rounds that are kept -------------------------------------------------------------------- */
 
 /* A letter for each step: post Receive, post Send, Wait, receive (r), send (s), Fold, Copy. */
 static void letters(const struct collopt_bound *b, char *steps, size_t room)
@@ -207,17 +234,28 @@ static void build_rounds(struct collopt_schedule *s, const struct collopt_proble
         int peer = (rank + i) % p->ranks;
 
         collopt_round(s);
-        collopt_send(s, peer, (struct collopt_region){ .place = COLLOPT_IN, .blocks = 1, .block = whole });
-        collopt_receive(s, peer, (struct collopt_region){ .place = collopt_packed_slot(s), .blocks = 1, .block = whole });
+        collopt_send(s, peer,
+                     (struct collopt_region){ .place = COLLOPT_IN, .blocks = 1, .block = whole });
+        collopt_receive(s, peer,
+                        (struct collopt_region){ .place = collopt_packed_slot(s),
+                                                 .blocks = 1,
+                                                 .block = whole });
     }
 }
 
 START_TEST(rounds_are_kept)
 {
     static const char *const wanted[] = { "RRRSSSWWWWWW", "SrWSrWSrW" };
-    const struct collopt_algorithm a = { .name = "rounds", .collective = COLLOPT_REDUCE, .build = build_rounds };
-    const struct collopt_problem p = { .collective = COLLOPT_REDUCE, .ranks = 4, .root = 3, .count = 10, .size = 8,
-                                       .segments = 1, .topology = &one_node };
+    const struct collopt_algorithm a = { .name = "rounds",
+                                         .collective = COLLOPT_REDUCE,
+                                         .build = build_rounds };
+    const struct collopt_problem p = { .collective = COLLOPT_REDUCE,
+                                       .ranks = 4,
+                                       .root = 3,
+                                       .count = 10,
+                                       .size = 8,
+                                       .segments = 1,
+                                       .topology = &one_node };
 
     for (int i = 0; i < 2; i++) {
         char steps[100];
@@ -236,10 +274,10 @@ START_TEST(rounds_are_kept)
 }
 END_TEST
 
-/* ---- piece by piece ------------------------------------------------------------------------------------------------------ */
+/* ---- piece by piece -------------------------------------------------------------------------- */
 
-/* The steps of one of two ranks for 60 elements in messages of up to 20, a letter each, and how many elements of scratch they
- * take. */
+/* The steps of one of two ranks for 60 elements in messages of up to 20, a letter each, and how
+ * many elements of scratch they take. */
 static void check_steps(const char *words, int rank, const char *wanted, size_t scratch)
 {
     struct workshop w = { 0 };
@@ -259,12 +297,14 @@ static void check_steps(const char *words, int rank, const char *wanted, size_t 
     letters(b, steps, sizeof steps);
     for (int i = 0; i < b->slots; i++)
         slots += b->slot[i];
-    ck_assert_msg(!strcmp(steps, wanted), "%s, rank %d: %s instead of %s", words, rank, steps, wanted);
+    ck_assert_msg(!strcmp(steps, wanted), "%s, rank %d: %s instead of %s", words, rank, steps,
+                  wanted);
     ck_assert_msg(slots == scratch, "%s, rank %d: scratch of %zu elements", words, rank, slots);
     workshop_close(&w);
 }
 
-/* Each piece is combined before the next one is received, and where no place is given takes the place of the one before it. */
+/* Each piece is combined before the next one is received, and where no place is given takes the
+ * place of the one before it. */
 START_TEST(pieces_are_combined_as_they_come)
 {
     check_steps("reduce linear in_turn 1", 0, "rFrFrF", 0);
@@ -276,7 +316,8 @@ START_TEST(pieces_are_combined_as_they_come)
 }
 END_TEST
 
-/* A message of 30 elements in each of two rounds, from the same rank: the second one must not be received before the first. */
+/* A message of 30 elements in each of two rounds, from the same rank: the second one must not be
+ * received before the first. */
 START_TEST(later_messages_keep_behind)
 {
     check_steps("allreduce circulant in_turn 1", 0, "SSrFrFRRSSWWWWWW", 0);
@@ -284,7 +325,7 @@ START_TEST(later_messages_keep_behind)
 }
 END_TEST
 
-/* ---- every algorithm: SCALE times the elements, SCALE times every offset ------------------------------------------------ */
+/* ---- every algorithm: SCALE times the elements, SCALE times every offset --------------------- */
 
 static bool scaled(const struct collopt_run *a, const struct collopt_run *b, int runs, size_t scale)
 {
@@ -297,20 +338,22 @@ static bool scaled(const struct collopt_run *a, const struct collopt_run *b, int
 static bool steps_scaled(const struct collopt_step *a, const struct collopt_step *b, size_t scale)
 {
     for (; a->kind != COLLOPT_END; a++, b++)
-        if (a->kind != b->kind || a->message != b->message || a->strand != b->strand || a->step != b->step ||
-            a->runs != b->runs || !scaled(a->run, b->run, a->runs, scale))
+        if (a->kind != b->kind || a->message != b->message || a->strand != b->strand
+            || a->step != b->step || a->runs != b->runs || !scaled(a->run, b->run, a->runs, scale))
             return false;
     return b->kind == COLLOPT_END;
 }
 
-static bool program_scaled(const struct collopt_bound *a, const struct collopt_bound *b, size_t scale)
+static bool program_scaled(const struct collopt_bound *a, const struct collopt_bound *b,
+                           size_t scale)
 {
-    if (a->strands != b->strands || a->messages != b->messages || a->slots != b->slots || a->steps != b->steps)
+    if (a->strands != b->strands || a->messages != b->messages || a->slots != b->slots
+        || a->steps != b->steps)
         return false;
     for (int i = 0; i < a->messages; i++)
-        if (a->message[i].runs != b->message[i].runs || a->message[i].n * scale != b->message[i].n ||
-            a->message[i].peer != b->message[i].peer || a->message[i].tag != b->message[i].tag ||
-            !scaled(a->message[i].run, b->message[i].run, a->message[i].runs, scale))
+        if (a->message[i].runs != b->message[i].runs || a->message[i].n * scale != b->message[i].n
+            || a->message[i].peer != b->message[i].peer || a->message[i].tag != b->message[i].tag
+            || !scaled(a->message[i].run, b->message[i].run, a->message[i].runs, scale))
             return false;
     for (int i = 0; i < a->slots; i++)
         if (a->slot[i] * scale != b->slot[i])
@@ -321,14 +364,16 @@ static bool program_scaled(const struct collopt_bound *a, const struct collopt_b
     return true;
 }
 
-/* The count divides evenly whatever the partition; 2^17 times as many elements are bound by the same schedule. */
+/* The count divides evenly whatever the partition; 2^17 times as many elements are bound by the
+ * same schedule. */
 static void check_scaling(struct workshop *w, const struct trial *t, size_t scale)
 {
     char why[PROOF_WHY], words[TRIAL_WORDS];
 
     trial_words(t, words);
     if (!workshop_open(w, t, why)) {
-        ck_assert_msg(t->algorithm->usable, "%s: %s", words, why);      /* one with reasons of its own */
+        /* one with reasons of its own */
+        ck_assert_msg(t->algorithm->usable, "%s: %s", words, why);
         return;
     }
 
@@ -339,7 +384,8 @@ static void check_scaling(struct workshop *w, const struct trial *t, size_t scal
         struct collopt_bound *b = collopt_bind(w->schedule[r], &p, NULL);
 
         ck_assert_ptr_nonnull(b);
-        ck_assert_msg(program_scaled(w->program[r], b, scale), "%s: rank %d, bound to %zu times the count", words, r, scale);
+        ck_assert_msg(program_scaled(w->program[r], b, scale),
+                      "%s: rank %d, bound to %zu times the count", words, r, scale);
         collopt_bound_free(b);
     }
 }
@@ -351,8 +397,11 @@ START_TEST(offsets_grow_with_the_count)
 
     for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++)
         for (int how = 0; how < 2 * TRIAL_FORMS; how++) {
-            struct trial t = { .algorithm = collopt_algorithms[_i], .ranks = ranks[i], .in_place = how % 2,
-                               .two_operands = how / 2, .count = (size_t)720720 * 17 * 64 };
+            struct trial t = { .algorithm = collopt_algorithms[_i],
+                               .ranks = ranks[i],
+                               .in_place = how % 2,
+                               .two_operands = how / 2,
+                               .count = (size_t)720720 * 17 * 64 };
 
             for (int k = 0; k < COLLOPT_PARAMETERS && t.algorithm->parameter[k].name; k++)
                 if (t.algorithm->parameter[k].bytes)
@@ -363,7 +412,7 @@ START_TEST(offsets_grow_with_the_count)
 }
 END_TEST
 
-/* ---- counts that together are more than an int holds -------------------------------------------------------------------- */
+/* ---- counts that together are more than an int holds ----------------------------------------- */
 
 static const size_t huge[] = { INT_MAX, INT_MAX, 5, 0 };
 
@@ -382,12 +431,20 @@ static void build_each_share(struct collopt_schedule *s, const struct collopt_pr
 }
 
 /* What BUILD sends in a Reduce_scatter with these counts; NULL: all have as many of COUNT. */
-static struct collopt_bound *bind_shares(void (*build)(struct collopt_schedule *, const struct collopt_problem *, int),
+static struct collopt_bound *bind_shares(void (*build)(struct collopt_schedule *,
+                                                       const struct collopt_problem *, int),
                                          const size_t *shares, size_t count)
 {
-    const struct collopt_algorithm a = { .name = "shares", .collective = COLLOPT_REDUCE_SCATTER, .build = build };
-    const struct collopt_problem p = { .collective = COLLOPT_REDUCE_SCATTER, .ranks = SHARES, .count = count, .counts = shares,
-                                       .size = 8, .segments = 1, .topology = &one_node };
+    const struct collopt_algorithm a = { .name = "shares",
+                                         .collective = COLLOPT_REDUCE_SCATTER,
+                                         .build = build };
+    const struct collopt_problem p = { .collective = COLLOPT_REDUCE_SCATTER,
+                                       .ranks = SHARES,
+                                       .count = count,
+                                       .counts = shares,
+                                       .size = 8,
+                                       .segments = 1,
+                                       .topology = &one_node };
     struct collopt_schedule *s = collopt_schedule_new(&a, &p, 0, 0);
     struct collopt_bound *b = s ? collopt_bind(s, &p, NULL) : NULL;
 
@@ -410,11 +467,17 @@ static void check_shares(struct collopt_bound *b, int n, const struct collopt_ru
 START_TEST(sums_of_counts_are_long)
 {
     const size_t m = INT_MAX, half = m / 2;
-    const struct collopt_run shares[] = { { .at = 0, .n = m }, { .at = m, .n = m }, { .at = 2 * m, .n = 5 } };
-    const struct collopt_run halves[] = { { .at = 0, .n = half + 1 }, { .at = half + 1, .n = half }, { .at = m, .n = half + 1 },
-                                          { .at = m + half + 1, .n = half }, { .at = 2 * m, .n = 3 },
-                                          { .at = 2 * m + 3, .n = 2 } };
-    const struct collopt_run even[] = { { .at = 0, .n = m }, { .at = m, .n = m }, { .at = 2 * m, .n = m },
+    const struct collopt_run shares[] = { { .at = 0, .n = m },
+                                          { .at = m, .n = m },
+                                          { .at = 2 * m, .n = 5 } };
+    const struct collopt_run halves[] = {
+        { .at = 0, .n = half + 1 }, { .at = half + 1, .n = half },
+        { .at = m, .n = half + 1 }, { .at = m + half + 1, .n = half },
+        { .at = 2 * m, .n = 3 },    { .at = 2 * m + 3, .n = 2 }
+    };
+    const struct collopt_run even[] = { { .at = 0, .n = m },
+                                        { .at = m, .n = m },
+                                        { .at = 2 * m, .n = m },
                                         { .at = 3 * m, .n = m } };
 
     check_shares(bind_shares(build_shares, huge, 2 * m + 5), 3, shares);
@@ -431,7 +494,9 @@ struct reach {
 static void look_at(struct reach *reach, const struct collopt_run *run, int runs, bool written)
 {
     for (int i = 0; i < runs; i++) {
-        size_t *end = run[i].place == COLLOPT_IN ? &reach->in : run[i].place == COLLOPT_OUT && written ? &reach->out : NULL;
+        size_t *end = run[i].place == COLLOPT_IN     ? &reach->in
+            : run[i].place == COLLOPT_OUT && written ? &reach->out
+                                                     : NULL;
 
         if (end && *end < run[i].at + run[i].n)
             *end = run[i].at + run[i].n;
@@ -451,7 +516,8 @@ static struct reach reach_of(const struct collopt_bound *b)
     return reach;
 }
 
-/* W's problem with such counts: of a Reduce_scatter these in turn, of a Reduce_scatter_block INT_MAX each. */
+/* W's problem with such counts: of a Reduce_scatter these in turn, of a Reduce_scatter_block
+ * INT_MAX each. */
 static void make_huge(struct workshop *w)
 {
     w->problem.count = 0;
@@ -464,7 +530,8 @@ static void make_huge(struct workshop *w)
     }
 }
 
-/* Every rank gives its last element, and gets what it is to get; messages have two ends of one length. */
+/* Every rank gives its last element, and gets what it is to get; messages have two ends of one
+ * length. */
 static void check_reach(const struct workshop *w, const char *words)
 {
     struct collopt_bound *program[w->t.ranks];
@@ -478,13 +545,15 @@ static void check_reach(const struct workshop *w, const char *words)
         program[r] = s ? collopt_bind(s, &w->problem, NULL) : NULL;
         ck_assert_ptr_nonnull(program[r]);
         reach = reach_of(program[r]);
-        ck_assert_msg(reach.in == w->problem.count && reach.out == (w->counts ? w->counts[r] : INT_MAX),
-                      "%s, counts of INT_MAX: rank %d reads up to %zu of %zu and writes up to %zu", words, r, reach.in,
-                      w->problem.count, reach.out);
+        ck_assert_msg(reach.in == w->problem.count
+                          && reach.out == (w->counts ? w->counts[r] : INT_MAX),
+                      "%s, counts of INT_MAX: rank %d reads up to %zu of %zu and writes up to %zu",
+                      words, r, reach.in, w->problem.count, reach.out);
         collopt_schedule_free(s);
     }
-    ck_assert_msg(collopt_pair(&pairs, w->t.ranks, (const struct collopt_bound *const *)program, why, sizeof why), "%s: %s",
-                  words, why);
+    ck_assert_msg(collopt_pair(&pairs, w->t.ranks, (const struct collopt_bound *const *)program,
+                               why, sizeof why),
+                  "%s: %s", words, why);
     collopt_unpair(&pairs);
     for (int r = 0; r < w->t.ranks; r++)
         collopt_bound_free(program[r]);
@@ -498,7 +567,10 @@ START_TEST(huge_counts_are_reached)
     if (a->collective != COLLOPT_REDUCE_SCATTER && a->collective != COLLOPT_REDUCE_SCATTER_BLOCK)
         return;
     for (int ranks = 2; ranks <= 9; ranks++) {
-        struct trial t = { .algorithm = a, .ranks = ranks, .count = (size_t)ranks, .shape = TRIAL_NEARLY };
+        struct trial t = { .algorithm = a,
+                           .ranks = ranks,
+                           .count = (size_t)ranks,
+                           .shape = TRIAL_NEARLY };
         char why[PROOF_WHY], words[TRIAL_WORDS];
 
         trial_words(&t, words);
@@ -513,7 +585,7 @@ START_TEST(huge_counts_are_reached)
 }
 END_TEST
 
-/* ---- strands that follow others ---------------------------------------------------------------------------------------- */
+/* ---- strands that follow others -------------------------------------------------------------- */
 
 /* Two strands of two rounds; the second begins when the first is through its first round. */
 static void build_following(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -526,7 +598,10 @@ static void build_following(struct collopt_schedule *s, const struct collopt_pro
         collopt_round(s);
         if (i == 2)
             collopt_follow(s, 0, begun);
-        collopt_send(s, 1, (struct collopt_region){ .place = COLLOPT_IN, .blocks = 1, .block = { partition, i, 1 } });
+        collopt_send(s, 1,
+                     (struct collopt_region){ .place = COLLOPT_IN,
+                                              .blocks = 1,
+                                              .block = { partition, i, 1 } });
         begun = i == 0 ? collopt_round_number(s) : begun;
     }
 }

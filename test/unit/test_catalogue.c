@@ -1,5 +1,6 @@
-/* The catalogue as a whole: what descriptors say of themselves; what there is for every number of ranks up to 64; what the
- * built-in selection makes of long vectors.  Bounds are measured by the replay of the programs, cost functions are not asked. */
+/* The catalogue as a whole: what descriptors say of themselves; what there is for every number of
+ * ranks up to 64; what the built-in selection makes of long vectors.  Bounds are measured by the
+ * replay of the programs, cost functions are not asked. */
 #include "config.h"
 
 #include <check.h>
@@ -20,26 +21,32 @@
 
 enum { MOST_RANKS = 64 };
 
-/* ---- what descriptors say ---------------------------------------------------------------------------------------------- */
+/* ---- what descriptors say -------------------------------------------------------------------- */
 
 /* One cell of the tables that are made from the descriptors. */
-static void fits(const struct collopt_algorithm *a, const char *field, const char *text, size_t most)
+static void fits(const struct collopt_algorithm *a, const char *field, const char *text,
+                 size_t most)
 {
     const char *c = collopt_collective_names[a->collective];
 
     ck_assert_msg(text && *text, "%s %s says nothing in .%s", c, a->name, field);
-    ck_assert_msg(strlen(text) <= most, "%s %s: .%s is longer than %zu: %s", c, a->name, field, most, text);
-    ck_assert_msg(!text[strcspn(text, "|\n\t")], "%s %s: .%s would break a table: %s", c, a->name, field, text);
-    ck_assert_msg(text[0] != ' ' && !strchr(" .", text[strlen(text) - 1]), "%s %s: .%s is a part of a sentence: \"%s\"", c,
-                  a->name, field, text);
+    ck_assert_msg(strlen(text) <= most, "%s %s: .%s is longer than %zu: %s", c, a->name, field,
+                  most, text);
+    ck_assert_msg(!text[strcspn(text, "|\n\t")], "%s %s: .%s would break a table: %s", c, a->name,
+                  field, text);
+    ck_assert_msg(text[0] != ' ' && !strchr(" .", text[strlen(text) - 1]),
+                  "%s %s: .%s is a part of a sentence: \"%s\"", c, a->name, field, text);
 }
 
-static void parameter_is_complete(const struct collopt_algorithm *a, const struct collopt_parameter *p)
+static void parameter_is_complete(const struct collopt_algorithm *a,
+                                  const struct collopt_parameter *p)
 {
     fits(a, "parameter.name", p->name, 20);
     fits(a, "parameter.help", p->help, 80);
-    ck_assert_msg(p->preset, "%s %s: %s has no preset", collopt_collective_names[a->collective], a->name, p->name);
-    ck_assert_msg(p->least <= p->most, "%s %s: %s has no range", collopt_collective_names[a->collective], a->name, p->name);
+    ck_assert_msg(p->preset, "%s %s: %s has no preset", collopt_collective_names[a->collective],
+                  a->name, p->name);
+    ck_assert_msg(p->least <= p->most, "%s %s: %s has no range",
+                  collopt_collective_names[a->collective], a->name, p->name);
 }
 
 START_TEST(descriptors_are_complete)
@@ -54,7 +61,8 @@ START_TEST(descriptors_are_complete)
     fits(a, "source", a->source, 100);
     ck_assert_ptr_nonnull(a->traffic);
     ck_assert_ptr_nonnull(a->build);
-    ck_assert_msg(!a->usable == !a->unfit, "%s refuses and does not say why, or the other way round", a->name);
+    ck_assert_msg(!a->usable == !a->unfit,
+                  "%s refuses and does not say why, or the other way round", a->name);
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
         parameter_is_complete(a, &a->parameter[i]);
 }
@@ -75,12 +83,16 @@ static char *written(const struct collopt_algorithm *a, const struct collopt_pro
     return text;
 }
 
-/* A schedule is kept for all counts (src/mpi/plan.c), so nothing but its parameters and segments may come from a count. */
+/* A schedule is kept for all counts (src/mpi/plan.c), so nothing but its parameters and segments
+ * may come from a count. */
 START_TEST(schedules_know_no_count)
 {
     enum { RANKS = 12 };
     const struct collopt_algorithm *a = collopt_algorithms[_i];
-    struct trial t = { .algorithm = a, .ranks = RANKS, .count = RANKS, .nodes = a->grouped ? TRIAL_FOURS : TRIAL_ONE_NODE };
+    struct trial t = { .algorithm = a,
+                       .ranks = RANKS,
+                       .count = RANKS,
+                       .nodes = a->grouped ? TRIAL_FOURS : TRIAL_ONE_NODE };
     struct workshop w = { 0 };
     char why[PROOF_WHY];
 
@@ -91,7 +103,8 @@ START_TEST(schedules_know_no_count)
         for (int rank = 0; rank < RANKS; rank++) {
             char *few = written(a, &w.problem, rank), *many = written(a, &longer, rank);
 
-            ck_assert_msg(strcmp(few, many) == 0, "%s %s, rank %d of %d: another schedule for more elements",
+            ck_assert_msg(strcmp(few, many) == 0,
+                          "%s %s, rank %d of %d: another schedule for more elements",
                           collopt_collective_names[a->collective], a->name, rank, RANKS);
             free(few);
             free(many);
@@ -104,19 +117,21 @@ END_TEST
 START_TEST(names_are_unique)
 {
     for (int i = 0; collopt_algorithms[i]; i++)
-        ck_assert_ptr_eq(collopt_algorithms[i], collopt_algorithm_named(collopt_algorithms[i]->collective,
-                                                                        collopt_algorithms[i]->name,
-                                                                        strlen(collopt_algorithms[i]->name)));
+        ck_assert_ptr_eq(collopt_algorithms[i],
+                         collopt_algorithm_named(collopt_algorithms[i]->collective,
+                                                 collopt_algorithms[i]->name,
+                                                 strlen(collopt_algorithms[i]->name)));
 }
 END_TEST
 
-/* ---- measuring --------------------------------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------- */
 
 struct measured {
     int ranks;
     double rounds;              /* time where a message takes 1, and all else nothing */
     double vectors;             /* sent or received by the busiest rank, in vectors of one rank */
-    double transfer;            /* time where an element of a message takes 1 / count, and all else nothing */
+    /* time where an element of a message takes 1 / count, and all else nothing */
+    double transfer;
     double largest;             /* message, in vectors */
 };
 
@@ -150,19 +165,21 @@ static struct measured measure(const struct workshop *w)
 
     for (int r = 0; r < w->t.ranks; r++)
         measure_rank(w->program[r], count, &m);
-    ck_assert_msg(collopt_pair(&pairs, w->t.ranks, (const struct collopt_bound *const *)w->program, why, sizeof why),
+    ck_assert_msg(collopt_pair(&pairs, w->t.ranks, (const struct collopt_bound *const *)w->program,
+                               why, sizeof why),
                   "%s p %d: %s", w->t.algorithm->name, w->t.ranks, why);
     m.rounds = collopt_replay(&pairs, &rounds, NULL);
     m.transfer = collopt_replay(&pairs, &transfer, NULL) / count;
     collopt_unpair(&pairs);
-    ck_assert_msg(m.rounds >= 0 && m.transfer >= 0, "%s p %d: no end", w->t.algorithm->name, w->t.ranks);
+    ck_assert_msg(m.rounds >= 0 && m.transfer >= 0, "%s p %d: no end", w->t.algorithm->name,
+                  w->t.ranks);
     return m;
 }
 
-/* ---- bounds ------------------------------------------------------------------------------------------------------------ */
+/* ---- bounds ---------------------------------------------------------------------------------- */
 
-/* For every number of ranks some algorithm of the collective keeps within a bound; those for any operation are in rank order
- * and leave all ranks with the same bits. */
+/* For every number of ranks some algorithm of the collective keeps within a bound; those for any
+ * operation are in rank order and leave all ranks with the same bits. */
 struct bound {
     enum collopt_collective collective;
     bool any_operation, identical;
@@ -198,7 +215,8 @@ static bool at_most(double measured, double bound)
 
 static bool there_and_back(const struct measured *m)
 {
-    return m->rounds <= 2 * log2_above(m->ranks) && at_most(m->vectors, 2.0 * (m->ranks - 1) / m->ranks);
+    return m->rounds <= 2 * log2_above(m->ranks)
+        && at_most(m->vectors, 2.0 * (m->ranks - 1) / m->ranks);
 }
 
 static bool under_three_vectors(const struct measured *m)
@@ -224,16 +242,20 @@ static bool two_vectors_in_all(const struct measured *m)
 static const struct bound bounds[] = {
     { COLLOPT_ALLREDUCE, false, false, "ceil(log2 p) rounds for exact operations", fewest_rounds },
     { COLLOPT_ALLREDUCE, true, true, "one round more for any operation", one_round_more },
-    { COLLOPT_ALLREDUCE, false, true, "2 (p-1)/p of the vector in twice the rounds", there_and_back },
+    { COLLOPT_ALLREDUCE, false, true, "2 (p-1)/p of the vector in twice the rounds",
+      there_and_back },
     { COLLOPT_ALLREDUCE, true, true, "less than three vectors in rank order", under_three_vectors },
     { COLLOPT_ALLREDUCE, true, true, "two vectors in rank order", two_vectors_in_all },
     { COLLOPT_REDUCE, false, true, "one vector and little more", one_vector },
     { COLLOPT_REDUCE, true, true, "ceil(log2 p) rounds for any operation", fewest_rounds },
     { COLLOPT_REDUCE, true, true, "two vectors in rank order", two_vectors_in_all },
-    { COLLOPT_REDUCE_SCATTER, false, true, "(p-1)/p of the vector in ceil(log2 p) rounds", fewest_of_both },
+    { COLLOPT_REDUCE_SCATTER, false, true, "(p-1)/p of the vector in ceil(log2 p) rounds",
+      fewest_of_both },
     { COLLOPT_REDUCE_SCATTER, true, true, "one round more for any operation", one_round_more },
-    { COLLOPT_REDUCE_SCATTER_BLOCK, false, true, "(p-1)/p of the vector in ceil(log2 p) rounds", fewest_of_both },
-    { COLLOPT_REDUCE_SCATTER_BLOCK, true, true, "one round more for any operation", one_round_more },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, false, true, "(p-1)/p of the vector in ceil(log2 p) rounds",
+      fewest_of_both },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, true, true, "one round more for any operation",
+      one_round_more },
     { COLLOPT_SCAN, true, true, "ceil(log2 p) rounds", fewest_rounds },
     { COLLOPT_SCAN, true, true, "two vectors", two_vectors_in_all },
     { COLLOPT_EXSCAN, true, true, "ceil(log2 p) rounds", fewest_rounds },
@@ -250,7 +272,10 @@ static bool may_keep(const struct bound *b, const struct collopt_algorithm *a)
 static bool keeps(const struct bound *b, const struct collopt_algorithm *a, int ranks, int root)
 {
     size_t pieces = a->parameter[0].name && !strcmp(a->parameter[0].name, "segment") ? SEGMENTS : 1;
-    struct trial t = { .algorithm = a, .ranks = ranks, .root = root, .count = 2 * SEGMENTS * (size_t)ranks };
+    struct trial t = { .algorithm = a,
+                       .ranks = ranks,
+                       .root = root,
+                       .count = 2 * SEGMENTS * (size_t)ranks };
     struct workshop w = { 0 };
     bool good = false;
     char why[PROOF_WHY];
@@ -270,7 +295,9 @@ static bool keeps(const struct bound *b, const struct collopt_algorithm *a, int 
 }
 
 /* What was good enough for more ranks is tried first. */
-static const struct collopt_algorithm *keeper(const struct bound *b, const struct collopt_algorithm *last, int ranks, int root)
+static const struct collopt_algorithm *keeper(const struct bound *b,
+                                              const struct collopt_algorithm *last, int ranks,
+                                              int root)
 {
     if (last && keeps(b, last, ranks, root))
         return last;
@@ -290,14 +317,14 @@ START_TEST(bounds_are_kept)
 
         for (int i = 0; i < (b->collective == COLLOPT_REDUCE ? 3 : 1); i++) {
             a = keeper(b, a, ranks, root[i]);
-            ck_assert_msg(a, "%s p %d root %d: no algorithm has %s", collopt_collective_names[b->collective], ranks, root[i],
-                          b->words);
+            ck_assert_msg(a, "%s p %d root %d: no algorithm has %s",
+                          collopt_collective_names[b->collective], ranks, root[i], b->words);
         }
     }
 }
 END_TEST
 
-/* ---- operations of the user's ------------------------------------------------------------------------------------------ */
+/* ---- operations of the user's ---------------------------------------------------------------- */
 
 /* All ranks' elements that are combined and copied. */
 static void weigh(const struct trial *t, size_t *combined, size_t *copied)
@@ -317,8 +344,9 @@ static void weigh(const struct trial *t, size_t *combined, size_t *copied)
     workshop_close(&w);
 }
 
-/* right = left op right costs a copy of the right operand, where it is still needed.  A second one, of the result, is rare: where it
- * is to replace a sum that was not received (census, recursive_halving beside a power of two). */
+/* right = left op right costs a copy of the right operand, where it is still needed.  A second one,
+ * of the result, is rare: where it is to replace a sum that was not received (census,
+ * recursive_halving beside a power of two). */
 START_TEST(two_operands_cost_one_copy)
 {
     const struct collopt_algorithm *a = collopt_algorithms[_i];
@@ -335,21 +363,29 @@ START_TEST(two_operands_cost_one_copy)
         weigh(&t, &combined, &copied);
         t.two_operands = TRIAL_TWO_OPERANDS;
         weigh(&t, &again, &with_two);
-        ck_assert_msg(3 * (with_two - copied) <= 4 * combined, "%s %s p %d: %zu elements copied for %zu combinations, %zu with three operands",
-                      collopt_collective_names[a->collective], a->name, ranks, with_two, combined, copied);
+        ck_assert_msg(
+            3 * (with_two - copied) <= 4 * combined,
+            "%s %s p %d: %zu elements copied for %zu combinations, %zu with three operands",
+            collopt_collective_names[a->collective], a->name, ranks, with_two, combined, copied);
     }
 }
 END_TEST
 
-/* ---- long vectors, as the selection has them ----------------------------------------------------------------------- */
+/* ---- long vectors, as the selection has them ------------------------------------------------- */
 
 /* What runs for COUNT elements of 8 bytes where nothing is forced. */
-static struct measured selected(enum collopt_collective c, int ranks, int root, size_t count, bool commutative, char *name,
-                                size_t size)
+static struct measured selected(enum collopt_collective c, int ranks, int root, size_t count,
+                                bool commutative, char *name, size_t size)
 {
     static const struct collopt_topology flat = { .nodes = 1 };
-    struct collopt_problem p = { .collective = c, .ranks = ranks, .root = root, .count = count, .size = TRIAL_SIZE,
-                                 .commutative = commutative, .segments = 1, .topology = &flat };
+    struct collopt_problem p = { .collective = c,
+                                 .ranks = ranks,
+                                 .root = root,
+                                 .count = count,
+                                 .size = TRIAL_SIZE,
+                                 .commutative = commutative,
+                                 .segments = 1,
+                                 .topology = &flat };
     struct collopt_decision d;
     struct trial t = { .ranks = ranks, .root = root, .count = count };
     struct workshop w = { 0 };
@@ -357,18 +393,20 @@ static struct measured selected(enum collopt_collective c, int ranks, int root, 
     char why[PROOF_WHY];
 
     collopt_select(&p, &d);
-    ck_assert_msg(d.choice.algorithm, "%s p %d count %zu: nothing is selected", collopt_collective_names[c], ranks, count);
+    ck_assert_msg(d.choice.algorithm, "%s p %d count %zu: nothing is selected",
+                  collopt_collective_names[c], ranks, count);
     t.algorithm = d.choice.algorithm;
     memcpy(t.value, d.choice.value, sizeof t.value);
     collopt_choice_text(&d.choice, name, size);
-    ck_assert_msg(workshop_open(&w, &t, why), "%s by %s p %d: %s", collopt_collective_names[c], name, ranks, why);
+    ck_assert_msg(workshop_open(&w, &t, why), "%s by %s p %d: %s", collopt_collective_names[c],
+                  name, ranks, why);
     m = measure(&w);
     workshop_close(&w);
     return m;
 }
 
-/* Whatever the operation, from four ranks on: no message has more than half of the parts, rounded up, and all that travels one
- * behind the other is less than three vectors. */
+/* Whatever the operation, from four ranks on: no message has more than half of the parts, rounded
+ * up, and all that travels one behind the other is less than three vectors. */
 START_TEST(long_vectors_are_cut)
 {
     static const size_t counts[] = { 1 << 15, 1 << 18, 1 << 23 };       /* 256 KiB, 2 MiB, 64 MiB */
@@ -380,17 +418,21 @@ START_TEST(long_vectors_are_cut)
             size_t count = counts[i] / (size_t)ranks * (size_t)ranks;
             char name[400];
             double half = (ranks + 1) / 2 / (double)ranks;
-            struct measured m = selected(c, ranks, ranks / 2, count, commutative, name, sizeof name);
+            struct measured m = selected(c, ranks, ranks / 2, count, commutative, name,
+                                         sizeof name);
 
-            ck_assert_msg(m.largest <= half + 0.01 && m.transfer < 3, "%s by %s p %d count %zu%s: a message of %g vectors, %g on the "
-                          "way", collopt_collective_names[c], name, ranks, count, commutative ? "" : " in order", m.largest,
-                          m.transfer);
+            ck_assert_msg(m.largest <= half + 0.01 && m.transfer < 3,
+                          "%s by %s p %d count %zu%s: a message of %g vectors, %g on the "
+                          "way",
+                          collopt_collective_names[c], name, ranks, count,
+                          commutative ? "" : " in order", m.largest, m.transfer);
         }
 }
 END_TEST
 
-/* Of any length: no more than ceil(log2 p) whole vectors one behind the other, and long ones in pieces.  Of single elements several
- * may come at once, and of few ranks all: their latencies overlap, which this count does not see. */
+/* Of any length: no more than ceil(log2 p) whole vectors one behind the other, and long ones in
+ * pieces.  Of single elements several may come at once, and of few ranks all: their latencies
+ * overlap, which this count does not see. */
 START_TEST(scans_are_no_chains)
 {
     enum { AT_ONCE = 4 };
@@ -402,18 +444,20 @@ START_TEST(scans_are_no_chains)
             char name[400];
             struct measured m = selected(c, ranks, 0, counts[i], false, name, sizeof name);
 
-            ck_assert_msg(m.transfer <= log2_above(ranks)
-                          || (counts[i] == 1 && (m.transfer <= AT_ONCE || m.transfer <= 2 * log2_above(ranks))),
-                          "%s by %s p %d count %zu: %g vectors behind one another", collopt_collective_names[c], name, ranks,
-                          counts[i], m.transfer);
+            ck_assert_msg(
+                m.transfer <= log2_above(ranks)
+                    || (counts[i] == 1
+                        && (m.transfer <= AT_ONCE || m.transfer <= 2 * log2_above(ranks))),
+                "%s by %s p %d count %zu: %g vectors behind one another",
+                collopt_collective_names[c], name, ranks, counts[i], m.transfer);
             ck_assert_msg(ranks < 4 || counts[i] < 1 << 14 || m.largest <= 0.25,
-                          "%s by %s p %d count %zu: a message of %g vectors", collopt_collective_names[c], name, ranks,
-                          counts[i], m.largest);
+                          "%s by %s p %d count %zu: a message of %g vectors",
+                          collopt_collective_names[c], name, ranks, counts[i], m.largest);
         }
 }
 END_TEST
 
-/* ---- choices of before ----------------------------------------------------------------------------------------------- */
+/* ---- choices of before ----------------------------------------------------------------------- */
 
 START_TEST(counts_are_rounded_up)
 {
@@ -422,7 +466,8 @@ START_TEST(counts_are_rounded_up)
     for (p.count = 0; p.count < 5000; p.count++) {
         size_t n = collopt_rounded(&p);
 
-        ck_assert_msg(n >= p.count && 8 * n <= 9 * p.count + 8 && (p.count > 16 || n == p.count), "%zu: %zu", p.count, n);
+        ck_assert_msg(n >= p.count && 8 * n <= 9 * p.count + 8 && (p.count > 16 || n == p.count),
+                      "%zu: %zu", p.count, n);
     }
     for (p.count = 1; p.count; p.count *= 2)
         ck_assert_uint_eq(collopt_rounded(&p), p.count);
@@ -438,16 +483,21 @@ END_TEST
 
 static bool same_decision(const struct collopt_decision *a, const struct collopt_decision *b)
 {
-    return a->choice.algorithm == b->choice.algorithm && memcmp(a->choice.value, b->choice.value, sizeof a->choice.value) == 0
+    return a->choice.algorithm == b->choice.algorithm
+        && memcmp(a->choice.value, b->choice.value, sizeof a->choice.value) == 0
         && strcmp(a->why, b->why) == 0 && a->open == b->open;
 }
 
-/* Ranks that have made other calls before remember others: what is remembered must be what they would find out. */
+/* Ranks that have made other calls before remember others: what is remembered must be what they
+ * would find out. */
 START_TEST(what_is_remembered_is_what_is_chosen)
 {
     static const struct collopt_topology flat = { .nodes = 1 };
     struct collopt_remembered *r = collopt_remembered_new();
-    struct collopt_problem p = { .collective = (enum collopt_collective)_i, .ranks = 6, .size = TRIAL_SIZE, .segments = 1,
+    struct collopt_problem p = { .collective = (enum collopt_collective)_i,
+                                 .ranks = 6,
+                                 .size = TRIAL_SIZE,
+                                 .segments = 1,
                                  .topology = &flat };
 
     ck_assert_ptr_nonnull(r);
@@ -461,8 +511,9 @@ START_TEST(what_is_remembered_is_what_is_chosen)
         p.root = p.collective == COLLOPT_REDUCE ? (int)(i % 7 % 6) : 0;
         collopt_select_again(&p, r, &again);
         collopt_select(&p, &anew);
-        ck_assert_msg(same_decision(&again, &anew), "%s of %zu: %s (%s), anew %s (%s)", collopt_collective_names[_i], p.count,
-                      again.choice.algorithm->name, again.why, anew.choice.algorithm->name, anew.why);
+        ck_assert_msg(same_decision(&again, &anew), "%s of %zu: %s (%s), anew %s (%s)",
+                      collopt_collective_names[_i], p.count, again.choice.algorithm->name,
+                      again.why, anew.choice.algorithm->name, anew.why);
     }
     p.count = collopt_rounded(&p);
     ck_assert_ptr_nonnull(collopt_recall(r, &p));
@@ -474,18 +525,20 @@ START_TEST(what_is_remembered_is_what_is_chosen)
 }
 END_TEST
 
-/* ---- scratch of what is chosen ------------------------------------------------------------------------------------- */
+/* ---- scratch of what is chosen --------------------------------------------------------------- */
 
 /* On how many nodes; CROWDED: there are more ranks than processors. */
 enum where { ALONE, CROWDED, NODES, CROWDED_NODES, DEALT_OUT, PLACES };
 
-static const char *const where_names[PLACES] = { "one node", "one crowded node", "nodes of 8", "crowded nodes of 8",
-                                                 "dealt out to 3 nodes" };
+static const char *const where_names[PLACES] = { "one node", "one crowded node", "nodes of 8",
+                                                 "crowded nodes of 8", "dealt out to 3 nodes" };
 
 /* NODE has room for RANKS. */
 static struct collopt_topology topology_of(enum where where, int ranks, int *node)
 {
-    struct collopt_topology t = { .nodes = 0, .node = node, .oversubscribed = where == CROWDED || where == CROWDED_NODES };
+    struct collopt_topology t = { .nodes = 0,
+                                  .node = node,
+                                  .oversubscribed = where == CROWDED || where == CROWDED_NODES };
 
     for (int r = 0; r < ranks; r++) {
         node[r] = where == DEALT_OUT ? r % 3 : where >= NODES ? r / 8 : 0;
@@ -522,17 +575,18 @@ static void check_scratch(const struct collopt_problem *p, double vectors, const
     char name[400];
 
     collopt_select(p, &d);
-    ck_assert_msg(d.choice.algorithm, "%s p %d, %s: nothing is selected", collopt_collective_names[p->collective], p->ranks,
-                  words);
+    ck_assert_msg(d.choice.algorithm, "%s p %d, %s: nothing is selected",
+                  collopt_collective_names[p->collective], p->ranks, words);
     collopt_choice_text(&d.choice, name, sizeof name);
     needed = scratch_of(*p, &d.choice);
     ck_assert_msg(at_most(needed, vectors), "%s by %s p %d count %zu%s, %s: %g vectors of scratch",
-                  collopt_collective_names[p->collective], name, p->ranks, p->count, p->commutative ? "" : " in order", words,
-                  needed);
+                  collopt_collective_names[p->collective], name, p->ranks, p->count,
+                  p->commutative ? "" : " in order", words, needed);
 }
 
-/* From two trees, segments or nodes come some of a few vectors each: six are enough, however many ranks there are.  Where more
- * ranks than were measured share processors the model may take trees of eight, with receives of two levels under way. */
+/* From two trees, segments or nodes come some of a few vectors each: six are enough, however many
+ * ranks there are.  Where more ranks than were measured share processors the model may take trees
+ * of eight, with receives of two levels under way. */
 static double vectors_for(enum where where, int ranks)
 {
     enum { MEASURED = 16 };
@@ -543,16 +597,23 @@ static double vectors_for(enum where where, int ranks)
 static const int some_ranks[] = { 2, 3, 4, 7, 8, 20, 31, 42 };
 static const size_t long_counts[] = { 1 << 15, 1 << 18, 1 << 21 };      /* 256 KiB, 2 MiB, 16 MiB */
 
-enum { SOME_RANKS = sizeof some_ranks / sizeof *some_ranks, LONG_COUNTS = sizeof long_counts / sizeof *long_counts };
+enum {
+    SOME_RANKS = sizeof some_ranks / sizeof *some_ranks,
+    LONG_COUNTS = sizeof long_counts / sizeof *long_counts
+};
 
 /* What is to be done by test number I, with the n-th of the counts above. */
 static struct collopt_problem long_problem(int i, int ranks, int n)
 {
     enum collopt_collective c = (enum collopt_collective)(i / 2);
 
-    return (struct collopt_problem){ .collective = c, .ranks = ranks, .root = c == COLLOPT_REDUCE ? ranks / 2 : 0,
-                                     .count = long_counts[n] / (size_t)ranks * (size_t)ranks, .size = TRIAL_SIZE,
-                                     .commutative = i % 2, .segments = 1 };
+    return (struct collopt_problem){ .collective = c,
+                                     .ranks = ranks,
+                                     .root = c == COLLOPT_REDUCE ? ranks / 2 : 0,
+                                     .count = long_counts[n] / (size_t)ranks * (size_t)ranks,
+                                     .size = TRIAL_SIZE,
+                                     .commutative = i % 2,
+                                     .segments = 1 };
 }
 
 START_TEST(long_vectors_need_little_scratch)
@@ -564,7 +625,8 @@ START_TEST(long_vectors_need_little_scratch)
         int ranks = some_ranks[i % SOME_RANKS], n = i / SOME_RANKS % LONG_COUNTS;
         enum where where = (enum where)(i / SOME_RANKS / LONG_COUNTS % PLACES);
         struct collopt_topology t = topology_of(where, ranks, node);
-        struct collopt_machine m = collopt_shipped_machines[networks[i / SOME_RANKS / LONG_COUNTS / PLACES]];
+        struct collopt_machine m =
+            collopt_shipped_machines[networks[i / SOME_RANKS / LONG_COUNTS / PLACES]];
         struct collopt_problem p = long_problem(_i, ranks, n);
 
         m.mpi = n % 2 ? COLLOPT_OPENMPI : COLLOPT_MPICH;
@@ -575,13 +637,15 @@ START_TEST(long_vectors_need_little_scratch)
 }
 END_TEST
 
-/* Under COLLOPT_REPRODUCIBLE too; and sums that are rounded once are not those of gathered vectors, but on three ranks. */
+/* Under COLLOPT_REPRODUCIBLE too; and sums that are rounded once are not those of gathered vectors,
+ * but on three ranks. */
 START_TEST(reproducible_choices_need_little_scratch)
 {
     static const struct collopt_topology nowhere = { .nodes = 1 };
 
     for (int i = 0; i < SOME_RANKS * LONG_COUNTS * 2; i++) {
-        struct collopt_problem p = long_problem(_i, some_ranks[i % SOME_RANKS], i / SOME_RANKS % LONG_COUNTS);
+        struct collopt_problem p = long_problem(_i, some_ranks[i % SOME_RANKS],
+                                                i / SOME_RANKS % LONG_COUNTS);
 
         p.topology = &nowhere;
         p.anywhere = true;
@@ -591,7 +655,7 @@ START_TEST(reproducible_choices_need_little_scratch)
 }
 END_TEST
 
-/* ---- reproducible choices ------------------------------------------------------------------------------------------ */
+/* ---- reproducible choices -------------------------------------------------------------------- */
 
 /* Nodes and a grid, of which a choice that is to be reproducible must not show anything. */
 static const struct collopt_topology *elaborate(int ranks)
@@ -613,8 +677,10 @@ static const struct collopt_topology *elaborate(int ranks)
 static void choose(struct collopt_problem *p, struct collopt_decision *d)
 {
     collopt_select(p, d);
-    ck_assert_msg(d->choice.algorithm && !d->choice.algorithm->grouped, "%s p %d count %zu%s: nothing reproducible is selected",
-                  collopt_collective_names[p->collective], p->ranks, p->count, p->commutative ? "" : " in order");
+    ck_assert_msg(d->choice.algorithm && !d->choice.algorithm->grouped,
+                  "%s p %d count %zu%s: nothing reproducible is selected",
+                  collopt_collective_names[p->collective], p->ranks, p->count,
+                  p->commutative ? "" : " in order");
     collopt_set_parameters(p, &d->choice);
 }
 
@@ -625,16 +691,24 @@ START_TEST(reproducible_choices_know_the_call_only)
 
     for (int ranks = 1; ranks <= MOST_RANKS; ranks++)
         for (size_t count = 0; count < (size_t)1 << 24; count = 3 * count + 1) {
-            struct collopt_problem p = { .collective = c, .ranks = ranks, .count = count, .size = TRIAL_SIZE, .commutative = _i % 2,
-                                         .anywhere = true, .segments = 1, .topology = &nowhere };
+            struct collopt_problem p = { .collective = c,
+                                         .ranks = ranks,
+                                         .count = count,
+                                         .size = TRIAL_SIZE,
+                                         .commutative = _i % 2,
+                                         .anywhere = true,
+                                         .segments = 1,
+                                         .topology = &nowhere };
             struct collopt_problem q = p;
             struct collopt_decision there, here;
 
             q.topology = elaborate(ranks);
             choose(&p, &here);
             choose(&q, &there);
-            ck_assert_msg(here.choice.algorithm == there.choice.algorithm && !memcmp(p.value, q.value, sizeof p.value)
-                              && p.segments == q.segments, "%s p %d count %zu: %s here, %s there", collopt_collective_names[c],
+            ck_assert_msg(here.choice.algorithm == there.choice.algorithm
+                              && !memcmp(p.value, q.value, sizeof p.value)
+                              && p.segments == q.segments,
+                          "%s p %d count %zu: %s here, %s there", collopt_collective_names[c],
                           ranks, count, here.choice.algorithm->name, there.choice.algorithm->name);
         }
 }
@@ -643,9 +717,15 @@ END_TEST
 START_TEST(what_is_not_reproducible_is_refused)
 {
     static const struct collopt_topology nowhere = { .nodes = 1 };
-    const struct collopt_algorithm *leader = collopt_algorithm_named(COLLOPT_ALLREDUCE, "leader", 6);
-    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = 4, .count = 8, .size = TRIAL_SIZE, .commutative = true,
-                                 .segments = 1, .topology = &nowhere };
+    const struct collopt_algorithm *leader = collopt_algorithm_named(COLLOPT_ALLREDUCE, "leader",
+                                                                     6);
+    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE,
+                                 .ranks = 4,
+                                 .count = 8,
+                                 .size = TRIAL_SIZE,
+                                 .commutative = true,
+                                 .segments = 1,
+                                 .topology = &nowhere };
     const struct collopt_choice choices[] = { { .algorithm = NULL }, { .algorithm = leader } };
     const char *why;
 
@@ -653,7 +733,8 @@ START_TEST(what_is_not_reproducible_is_refused)
         p.anywhere = false;
         ck_assert(collopt_choice_usable(&choices[i], &p, &why));
         p.anywhere = true;
-        ck_assert(!collopt_choice_usable(&choices[i], &p, &why) && strstr(why, "COLLOPT_REPRODUCIBLE"));
+        ck_assert(!collopt_choice_usable(&choices[i], &p, &why)
+                  && strstr(why, "COLLOPT_REPRODUCIBLE"));
     }
 }
 END_TEST
@@ -661,7 +742,8 @@ END_TEST
 int main(void)
 {
     Suite *suite = suite_create("catalogue");
-    TCase *says = tcase_create("says"), *can = tcase_create("can"), *chosen = tcase_create("chosen");
+    TCase *says = tcase_create("says"), *can = tcase_create("can"),
+          *chosen = tcase_create("chosen");
     int algorithms = 0, failed;
 
     while (collopt_algorithms[algorithms])
@@ -677,11 +759,13 @@ int main(void)
     tcase_set_timeout(chosen, 600);
     tcase_add_loop_test(chosen, long_vectors_are_cut, 0, 2 * COLLOPT_COLLECTIVES);
     tcase_add_loop_test(chosen, long_vectors_need_little_scratch, 0, 2 * COLLOPT_COLLECTIVES);
-    tcase_add_loop_test(chosen, reproducible_choices_need_little_scratch, 0, 2 * COLLOPT_COLLECTIVES);
+    tcase_add_loop_test(chosen, reproducible_choices_need_little_scratch, 0,
+                        2 * COLLOPT_COLLECTIVES);
     tcase_add_loop_test(chosen, scans_are_no_chains, 0, 2);
     tcase_add_test(chosen, counts_are_rounded_up);
     tcase_add_loop_test(chosen, what_is_remembered_is_what_is_chosen, 0, COLLOPT_COLLECTIVES);
-    tcase_add_loop_test(chosen, reproducible_choices_know_the_call_only, 0, 2 * COLLOPT_COLLECTIVES);
+    tcase_add_loop_test(chosen, reproducible_choices_know_the_call_only, 0,
+                        2 * COLLOPT_COLLECTIVES);
     tcase_add_test(chosen, what_is_not_reproducible_is_refused);
     suite_add_tcase(suite, chosen);
 

@@ -1,5 +1,6 @@
-/* Channels between two threads of a process, which stand for two processes: order, payloads of every kind, a full ring, what
- * a failed call leaves behind, and memory that is used again only when it was taken. */
+/* Channels between two threads of a process, which stand for two processes: order, payloads of
+ * every kind, a full ring, what a failed call leaves behind, and memory that is used again only
+ * when it was taken. */
 #include "config.h"
 
 #include <check.h>
@@ -30,12 +31,15 @@ static unsigned char byte_of(unsigned n, size_t i)
 
 static size_t length_of(unsigned n)
 {
-    static const size_t length[] = { 0, 1, 8, 48, 49, COLLOPT_INLINE, COLLOPT_INLINE + 1, 1000, BLOCK, LONGEST };
+    static const size_t length[] = {
+        0, 1, 8, 48, 49, COLLOPT_INLINE, COLLOPT_INLINE + 1, 1000, BLOCK, LONGEST
+    };
 
     return length[n * 2654435761u % 10];
 }
 
-/* Both threads only count what is wrong: ck_assert() writes to a file that they share, which would put them in order. */
+/* Both threads only count what is wrong: ck_assert() writes to a file that they share, which would
+ * put them in order. */
 static bool send_one(struct collopt_channel *ch, unsigned n, unsigned call, unsigned *wrong)
 {
     size_t length = length_of(n);
@@ -132,9 +136,11 @@ START_TEST(a_full_ring_has_no_room)
         collopt_channel_send(&from, 1, collopt_channel_payload(&from, length[_i]), length[_i]);
     }
     ck_assert(!collopt_channel_has_room(&from, length[_i]));
-    ck_assert(collopt_channel_has_room(&from, 8) == (_i == 1));         /* blocks are full, cells are not */
+    /* blocks are full, cells are not */
+    ck_assert(collopt_channel_has_room(&from, 8) == (_i == 1));
     ck_assert_int_eq(collopt_channel_look(&to, 1, &payload, &bytes), COLLOPT_THERE);
-    ck_assert(!collopt_channel_has_room(&from, length[_i]));             /* looked at, but still in use */
+    /* looked at, but still in use */
+    ck_assert(!collopt_channel_has_room(&from, length[_i]));
     collopt_channel_take(&to);
     ck_assert(collopt_channel_has_room(&from, length[_i]));
     collopt_segment_drop();
@@ -156,7 +162,8 @@ START_TEST(messages_of_failed_calls_are_dropped)
         *sent = (char)call;
         collopt_channel_send(&from, call, sent, 1);
     }
-    ck_assert_int_eq(collopt_channel_look(&to, 3, &payload, &bytes), COLLOPT_NOT_THERE);       /* of a later call */
+    /* of a later call */
+    ck_assert_int_eq(collopt_channel_look(&to, 3, &payload, &bytes), COLLOPT_NOT_THERE);
     ck_assert_int_eq(collopt_channel_look(&to, 4, &payload, &bytes), COLLOPT_THERE);
     collopt_channel_take_all(&to);                      /* call 4 fails; 5 was not looked at */
     ck_assert_int_eq(collopt_channel_look(&to, 6, &payload, &bytes), COLLOPT_NOT_THERE);
@@ -166,7 +173,8 @@ START_TEST(messages_of_failed_calls_are_dropped)
 }
 END_TEST
 
-/* A freed channel's memory is not handed out again before the receiver has taken the last message. */
+/* A freed channel's memory is not handed out again before the receiver has taken the last
+ * message. */
 START_TEST(memory_is_reused_when_it_was_taken)
 {
     struct collopt_channel from, to, next;

@@ -1,5 +1,6 @@
-/* Numbered choices: there is room for any number of them, decisions do not depend on how many there were before, and a
- * rank without memory knows that it may have decided alone.  Linked with --wrap for malloc and calloc. */
+/* Numbered choices: there is room for any number of them, decisions do not depend on how many there
+ * were before, and a rank without memory knows that it may have decided alone.  Linked with --wrap
+ * for malloc and calloc. */
 #include "config.h"
 
 #include <check.h>
@@ -53,8 +54,10 @@ START_TEST(numbers_do_not_run_out)
         struct collopt_choice c = nth(i);
         const struct collopt_choice *found = collopt_choice_numbered(number[i]);
 
-        ck_assert_msg(collopt_choice_number(&c) == number[i], "choice %zu has another number when asked again", i);
-        ck_assert_msg(found && found->algorithm == c.algorithm && !memcmp(found->value, c.value, sizeof c.value),
+        ck_assert_msg(collopt_choice_number(&c) == number[i],
+                      "choice %zu has another number when asked again", i);
+        ck_assert_msg(found && found->algorithm == c.algorithm
+                          && !memcmp(found->value, c.value, sizeof c.value),
                       "number %zu is not choice %zu", number[i], i);
     }
     ck_assert_ptr_null(collopt_choice_numbered(0));
@@ -63,7 +66,8 @@ START_TEST(numbers_do_not_run_out)
 }
 END_TEST
 
-/* What a grouped algorithm does of each collective on nodes, whose inner algorithms need numbers. */
+/* What a grouped algorithm does of each collective on nodes, whose inner algorithms need
+ * numbers. */
 static void decide(char text[TEXTS])
 {
     int node[RANKS];
@@ -75,10 +79,17 @@ static void decide(char text[TEXTS])
     ck_assert(collopt_topology_measure(&t, RANKS));
     memset(text, 0, TEXTS);
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
-        struct collopt_problem p = { .collective = (enum collopt_collective)c, .ranks = RANKS, .count = 1000 * RANKS, .size = 8,
-                                     .commutative = true, .exact = true, .segments = 1, .topology = &t,
+        struct collopt_problem p = { .collective = (enum collopt_collective)c,
+                                     .ranks = RANKS,
+                                     .count = 1000 * RANKS,
+                                     .size = 8,
+                                     .commutative = true,
+                                     .exact = true,
+                                     .segments = 1,
+                                     .topology = &t,
                                      .machine = &collopt_shipped_machines[COLLOPT_TCP] };
-        struct collopt_choice choice = { .algorithm = collopt_algorithm_named(p.collective, "leader", strlen("leader")) };
+        struct collopt_choice choice = { .algorithm = collopt_algorithm_named(
+                                             p.collective, "leader", strlen("leader")) };
 
         if (!choice.algorithm)
             continue;

@@ -26,7 +26,12 @@ END_TEST
 /* Tag bounds: what MPI promises, MPICH 4.0, MPICH 5.0, Open MPI. */
 static const struct {
     int tag_ub, ids;
-} bounds[] = { { 32767, 0 }, { 65535, 1 }, { 65534, 0 }, { (1 << 28) - 1, 8191 }, { (1 << 29) - 1, 16383 }, { INT_MAX, 65535 } };
+} bounds[] = { { 32767, 0 },
+               { 65535, 1 },
+               { 65534, 0 },
+               { (1 << 28) - 1, 8191 },
+               { (1 << 29) - 1, 16383 },
+               { INT_MAX, 65535 } };
 
 START_TEST(tags_suffice)
 {
@@ -35,7 +40,8 @@ START_TEST(tags_suffice)
     collopt_contexts_begin(bounds[_i].tag_ub);
     while ((id = collopt_context_take()) >= 0) {
         ck_assert_int_eq(id, ++n);
-        ck_assert_int_le((long long)id * COLLOPT_CONTEXT_TAGS + COLLOPT_CONTEXT_TAGS - 1, bounds[_i].tag_ub);
+        ck_assert_int_le((long long)id * COLLOPT_CONTEXT_TAGS + COLLOPT_CONTEXT_TAGS - 1,
+                         bounds[_i].tag_ub);
     }
     ck_assert_int_eq(n, bounds[_i].ids);
     ck_assert_int_eq(collopt_context_take(), -1);

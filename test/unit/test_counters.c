@@ -40,21 +40,39 @@ static const struct collopt_algorithm *named(enum collopt_collective c, const ch
 static void run(const char *name, int size_class, uint64_t bytes, double seconds)
 {
     collopt_count(named(COLLOPT_ALLREDUCE, name), size_class,
-                  &(struct collopt_counter){ 1, bytes, seconds, seconds, seconds, { bytes, 2 * bytes }, 0, 0 });
+                  &(struct collopt_counter){ 1,
+                                             bytes,
+                                             seconds,
+                                             seconds,
+                                             seconds,
+                                             { bytes, 2 * bytes },
+                                             0,
+                                             0 });
 }
 
-/* ---- counters ---------------------------------------------------------------------------------------------- */
+/* ---- counters -------------------------------------------------------------------------------- */
 
 START_TEST(size_classes)
 {
     static const struct {
         uint64_t bytes;
         int size_class;
-    } all[] = { { 0, 0 }, { 1, 0 }, { 2, 1 }, { 3, 2 }, { 4, 2 }, { 5, 3 }, { 8, 3 }, { 9, 4 }, { 1024, 10 }, { 1025, 11 },
-                { UINT64_C(1) << 32, 32 }, { (UINT64_C(1) << 32) + 1, 33 } };
+    } all[] = { { 0, 0 },
+                { 1, 0 },
+                { 2, 1 },
+                { 3, 2 },
+                { 4, 2 },
+                { 5, 3 },
+                { 8, 3 },
+                { 9, 4 },
+                { 1024, 10 },
+                { 1025, 11 },
+                { UINT64_C(1) << 32, 32 },
+                { (UINT64_C(1) << 32) + 1, 33 } };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        ck_assert_msg(collopt_size_class(all[i].bytes) == all[i].size_class, "%" PRIu64, all[i].bytes);
+        ck_assert_msg(collopt_size_class(all[i].bytes) == all[i].size_class, "%" PRIu64,
+                      all[i].bytes);
 }
 END_TEST
 
@@ -94,7 +112,8 @@ END_TEST
 /* MPI_Reduce_local is no collective: it has a name of its own and is not in their sums. */
 START_TEST(local_reductions)
 {
-    static const struct collopt_algorithm kernels = { .name = "kernels", .collective = COLLOPT_COLLECTIVES };
+    static const struct collopt_algorithm kernels = { .name = "kernels",
+                                                      .collective = COLLOPT_COLLECTIVES };
 
     run("ring", 20, 10, 0.125);
     collopt_count_call(&kernels, 3, 8);
@@ -169,7 +188,8 @@ START_TEST(threads)
     pthread_barrier_init(&counted, NULL, THREADS + 1);
     pthread_barrier_init(&looked, NULL, THREADS / 2 + 1);
     for (int i = 0; i < THREADS; i++)
-        ck_assert_int_eq(pthread_create(&thread[i], NULL, count_in_thread, i % 2 ? &looked : NULL), 0);
+        ck_assert_int_eq(pthread_create(&thread[i], NULL, count_in_thread, i % 2 ? &looked : NULL),
+                         0);
     for (int i = 0; i < 200; i++)
         ck_assert_uint_le(collopt_calls(NULL, NULL), THREADS * CALLS);
     pthread_barrier_wait(&counted);
@@ -187,7 +207,7 @@ START_TEST(threads)
 }
 END_TEST
 
-/* ---- the public header ------------------------------------------------------------------------------------- */
+/* ---- the public header ----------------------------------------------------------------------- */
 
 const struct collopt_public *collopt_public_table(void)
 {
@@ -223,7 +243,7 @@ START_TEST(public_list)
 }
 END_TEST
 
-/* ---- the report -------------------------------------------------------------------------------------------- */
+/* ---- the report ------------------------------------------------------------------------------ */
 
 static char *contents(const char *name)
 {
@@ -257,32 +277,44 @@ static struct collopt_report *one_rank(double seconds)
 
 static const char combined[] =
     "{\n"
-    "  \"collopt\": \"" "%d.%d.%d" "\",\n"
+    "  \"collopt\": \""
+    "%d.%d.%d"
+    "\",\n"
     "  \"mpi\": \"Open \\\"MPI\\\"\\u000a4\",\n"
     "  \"ranks\": 3,\n"
     "  \"combined\": true,\n"
     "  \"seconds\": {\n    \"min\": 5,\n    \"mean\": 7.5,\n    \"max\": 10\n  },\n"
     "  \"reductions\": {\n    \"min\": 0.125,\n    \"mean\": 1.75,\n    \"max\": 3.375\n  },\n"
     "  \"run\": [\n"
-    "    {\"collective\": \"allreduce\", \"algorithm\": \"recursive_doubling\", \"bytes_from\": 5, \"bytes_to\": 8, "
+    "    {\"collective\": \"allreduce\", \"algorithm\": \"recursive_doubling\", \"bytes_from\": 5, "
+    "\"bytes_to\": 8, "
     "\"ranks\": 2, \"calls\": 2, \"bytes\": 16, "
-    "\"sent\": {\"messages\": 16, \"shared_memory\": 32}, \"seconds\": {\"min\": 0.125, \"mean\": 0.125, \"max\": 0.125}, "
+    "\"sent\": {\"messages\": 16, \"shared_memory\": 32}, \"seconds\": {\"min\": 0.125, \"mean\": "
+    "0.125, \"max\": 0.125}, "
     "\"seconds_per_call\": {\"min\": 0.125, \"mean\": 0.125, \"max\": 0.125}},\n"
-    "    {\"collective\": \"allreduce\", \"algorithm\": \"ring\", \"bytes_from\": 524289, \"bytes_to\": 1048576, "
+    "    {\"collective\": \"allreduce\", \"algorithm\": \"ring\", \"bytes_from\": 524289, "
+    "\"bytes_to\": 1048576, "
     "\"ranks\": 2, \"calls\": 4, \"bytes\": 4194304, "
-    "\"sent\": {\"messages\": 4194304, \"shared_memory\": 8388608}, \"seconds\": {\"min\": 1.5, \"mean\": 2.25, \"max\": 3}, "
+    "\"sent\": {\"messages\": 4194304, \"shared_memory\": 8388608}, \"seconds\": {\"min\": 1.5, "
+    "\"mean\": 2.25, \"max\": 3}, "
     "\"seconds_per_call\": {\"min\": 0.5, \"mean\": 1.125, \"max\": 2}}\n  ],\n"
     "  \"passed\": [\n"
-    "    {\"name\": \"MPIX_Allreduce_init\", \"reason\": \"not in shared memory\", \"ranks\": 1, \"calls\": 1},\n"
-    "    {\"name\": \"MPI_Allreduce\", \"reason\": \"called from inside a collective\", \"ranks\": 2, \"calls\": 2, "
+    "    {\"name\": \"MPIX_Allreduce_init\", \"reason\": \"not in shared memory\", \"ranks\": 1, "
+    "\"calls\": 1},\n"
+    "    {\"name\": \"MPI_Allreduce\", \"reason\": \"called from inside a collective\", \"ranks\": "
+    "2, \"calls\": 2, "
     "\"seconds\": {\"min\": 100, \"mean\": 100, \"max\": 100}, "
     "\"seconds_per_call\": {\"min\": 100, \"mean\": 100, \"max\": 100}},\n"
-    "    {\"name\": \"MPI_Allreduce\", \"reason\": \"switched off\", \"bytes_from\": 5, \"bytes_to\": 8, "
-    "\"ranks\": 2, \"calls\": 4, \"bytes\": 28, \"communicators\": {\"ranks_min\": 3, \"ranks_max\": 4}, "
+    "    {\"name\": \"MPI_Allreduce\", \"reason\": \"switched off\", \"bytes_from\": 5, "
+    "\"bytes_to\": 8, "
+    "\"ranks\": 2, \"calls\": 4, \"bytes\": 28, \"communicators\": {\"ranks_min\": 3, "
+    "\"ranks_max\": 4}, "
     "\"seconds\": {\"min\": 0.125, \"mean\": 0.1875, \"max\": 0.25}, "
     "\"seconds_per_call\": {\"min\": 0.0625, \"mean\": 0.09375, \"max\": 0.125}},\n"
-    "    {\"name\": \"MPI_Iallreduce\", \"reason\": \"not in shared memory\", \"ranks\": 2, \"calls\": 6},\n"
-    "    {\"name\": \"MPI_Scan\", \"reason\": \"among the first calls\", \"ranks\": 1, \"calls\": 1, "
+    "    {\"name\": \"MPI_Iallreduce\", \"reason\": \"not in shared memory\", \"ranks\": 2, "
+    "\"calls\": 6},\n"
+    "    {\"name\": \"MPI_Scan\", \"reason\": \"among the first calls\", \"ranks\": 1, \"calls\": "
+    "1, "
     "\"seconds\": {\"min\": 0.125, \"mean\": 0.125, \"max\": 0.125}, "
     "\"seconds_per_call\": {\"min\": 0.125, \"mean\": 0.125, \"max\": 0.125}}\n  ],\n"
     "  \"learnt\": []\n"
@@ -306,7 +338,8 @@ START_TEST(report_combined)
     n = collopt_report_pack(last, buffer, sizeof buffer);
     ck_assert(collopt_report_merge(all, buffer, n));
     ck_assert(collopt_report_write(all, name, "Open \"MPI\"\n4", 3, -1));
-    snprintf(want, sizeof want, combined, COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
+    snprintf(want, sizeof want, combined, COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR,
+             COLLOPT_VERSION_PATCH);
     ck_assert_str_eq(contents(name), want);
     unlink(name);
     collopt_report_free(all);
@@ -388,11 +421,12 @@ static void put_file(const char *name, const char *text)
     ck_assert_msg(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s", name);
 }
 
-/* In a folder where others may write: a link in the report's place is replaced, not followed, and links by names that one could
- * guess wait for nothing. */
+/* In a folder where others may write: a link in the report's place is replaced, not followed, and
+ * links by names that one could guess wait for nothing. */
 START_TEST(report_and_links)
 {
-    static const char *const guesses[] = { "report.json.tmp", "report.json.new", "report.json~", ".report.json", "report.json.0" };
+    static const char *const guesses[] = { "report.json.tmp", "report.json.new", "report.json~",
+                                           ".report.json", "report.json.0" };
     struct collopt_report *r = one_rank(1);
     char folder[] = "/tmp/collopt-report-XXXXXX", victim[100], name[100], other[100], number[100];
     struct stat s;
@@ -424,7 +458,8 @@ START_TEST(report_and_links)
 }
 END_TEST
 
-/* Two jobs with one name: the file always is a whole report of one of them, and nothing else is left. */
+/* Two jobs with one name: the file always is a whole report of one of them, and nothing else is
+ * left. */
 START_TEST(report_of_two_jobs)
 {
     struct collopt_report *r = one_rank(1);
@@ -439,12 +474,14 @@ START_TEST(report_of_two_jobs)
             bool done = true;
 
             for (int i = 0; i < 300 && done; i++)
-                done = collopt_report_write(r, name, j ? "a longer name of an MPI library" : "MPI", 1, -1);
+                done = collopt_report_write(r, name, j ? "a longer name of an MPI library" : "MPI",
+                                            1, -1);
             _exit(!done);
         }
     for (int i = 0; i < 300; i++) {
         text = contents(name);
-        ck_assert_msg(text[0] == '{' && strcmp(text + strlen(text) - 2, "}\n") == 0, "half a report: %s", text);
+        ck_assert_msg(text[0] == '{' && strcmp(text + strlen(text) - 2, "}\n") == 0,
+                      "half a report: %s", text);
     }
     for (int j = 0; j < 2; j++) {
         int status;
@@ -467,7 +504,8 @@ START_TEST(report_empty)
     close(mkstemp(name));
     ck_assert(collopt_report_write(r, name, "MPICH", 1, -1));
     text = contents(name);
-    ck_assert_msg(strstr(text, "\"run\": [],\n  \"passed\": [],\n  \"learnt\": []\n}\n"), "%s", text);
+    ck_assert_msg(strstr(text, "\"run\": [],\n  \"passed\": [],\n  \"learnt\": []\n}\n"), "%s",
+                  text);
     ck_assert_uint_le(collopt_report_pack(r, buffer, sizeof buffer), sizeof buffer);
     ck_assert(collopt_report_merge(r, buffer, collopt_report_pack(r, NULL, 0)));
     unlink(name);
@@ -477,8 +515,15 @@ END_TEST
 
 static void learn(const char *algorithm, double seconds, bool chosen)
 {
-    struct collopt_lesson l = { .collective = COLLOPT_ALLREDUCE, .ranks = 2, .nodes = 1, .ppn = 2, .size_class = 13,
-                                .kind = COLLOPT_KIND_EXACT, .tellers = 1, .chosen = chosen, .seconds = seconds };
+    struct collopt_lesson l = { .collective = COLLOPT_ALLREDUCE,
+                                .ranks = 2,
+                                .nodes = 1,
+                                .ppn = 2,
+                                .size_class = 13,
+                                .kind = COLLOPT_KIND_EXACT,
+                                .tellers = 1,
+                                .chosen = chosen,
+                                .seconds = seconds };
 
     snprintf(l.algorithm, sizeof l.algorithm, "%s", algorithm);
     collopt_lesson_learnt(&l);
@@ -497,16 +542,25 @@ START_TEST(report_of_lessons)
     ck_assert(collopt_report_merge(r, buffer, collopt_report_pack(r, buffer, sizeof buffer)));
     ck_assert(collopt_report_write(r, name, "MPICH", 2, -1));
     text = contents(name);
-    ck_assert_msg(strstr(text, "  \"learnt\": [\n"
-                               "    {\"collective\": \"allreduce\", \"ranks\": 2, \"nodes\": 1, \"ppn\": 2, \"op\": \"exact\", "
-                               "\"uneven\": false, \"bytes_from\": 4097, \"bytes_to\": 8192, \"algorithm\": \"ring\", "
-                               "\"seconds\": 0.25, \"communicators\": 1, \"chosen\": 1},\n"
-                               "    {\"collective\": \"allreduce\", \"ranks\": 2, \"nodes\": 1, \"ppn\": 2, \"op\": \"exact\", "
-                               "\"uneven\": false, \"bytes_from\": 4097, \"bytes_to\": 8192, \"algorithm\": \"host\", "
-                               "\"seconds\": 0.5, \"communicators\": 1, \"chosen\": 0}\n  ]\n}\n"), "%s", text);
+    ck_assert_msg(
+        strstr(
+            text,
+            "  \"learnt\": [\n"
+            "    {\"collective\": \"allreduce\", \"ranks\": 2, \"nodes\": 1, \"ppn\": 2, \"op\": "
+            "\"exact\", "
+            "\"uneven\": false, \"bytes_from\": 4097, \"bytes_to\": 8192, \"algorithm\": \"ring\", "
+            "\"seconds\": 0.25, \"communicators\": 1, \"chosen\": 1},\n"
+            "    {\"collective\": \"allreduce\", \"ranks\": 2, \"nodes\": 1, \"ppn\": 2, \"op\": "
+            "\"exact\", "
+            "\"uneven\": false, \"bytes_from\": 4097, \"bytes_to\": 8192, \"algorithm\": \"host\", "
+            "\"seconds\": 0.5, \"communicators\": 1, \"chosen\": 0}\n  ]\n}\n"),
+        "%s", text);
     ck_assert(collopt_report_rules(r, name));
     text = contents(name);
-    ck_assert_msg(strstr(text, "  4097-8K           exact           ring  # 250000.00 us, host 500000.00 us\n"), "%s", text);
+    ck_assert_msg(
+        strstr(text,
+               "  4097-8K           exact           ring  # 250000.00 us, host 500000.00 us\n"),
+        "%s", text);
     unlink(name);
     collopt_report_free(r);
 }
@@ -525,7 +579,8 @@ START_TEST(report_by_rank)
 
         collopt_report_of_rank(r, rank, 600, rank < 301 ? "left" : "right");
         if (all) {
-            ck_assert(collopt_report_merge(all, buffer, collopt_report_pack(r, buffer, sizeof buffer)));
+            ck_assert(
+                collopt_report_merge(all, buffer, collopt_report_pack(r, buffer, sizeof buffer)));
             collopt_report_free(r);
         } else {
             all = r;
@@ -538,9 +593,12 @@ START_TEST(report_by_rank)
                                "\"seconds\": {\"min\": 1, \"mean\": 2, \"max\": 3}, "
                                "\"reductions\": {\"min\": 0, \"mean\": 0, \"max\": 0}},\n"
                                "    {\"ranks_from\": 3, \"ranks_to\": 5, "), "%s", text);
-    ck_assert_msg(strstr(text, "{\"ranks_from\": 300, \"ranks_to\": 302, \"host\": null, "), "%s", text);
-    ck_assert_msg(strstr(text, "{\"ranks_from\": 597, \"ranks_to\": 599, \"host\": \"right\", "
-                               "\"seconds\": {\"min\": 598, \"mean\": 599, \"max\": 600}, "), "%s", text);
+    ck_assert_msg(strstr(text, "{\"ranks_from\": 300, \"ranks_to\": 302, \"host\": null, "), "%s",
+                  text);
+    ck_assert_msg(strstr(text,
+                         "{\"ranks_from\": 597, \"ranks_to\": 599, \"host\": \"right\", "
+                         "\"seconds\": {\"min\": 598, \"mean\": 599, \"max\": 600}, "),
+                  "%s", text);
     unlink(name);
     collopt_report_free(all);
 }
@@ -558,13 +616,15 @@ START_TEST(share_bounds)
 
         while (next < (uint64_t)sizes[i]) {
             collopt_share_bounds(&s, (int)next, sizes[i]);
-            ck_assert_msg(s.from == next && s.to >= next && s.to < (uint64_t)sizes[i], "rank %d of %d", (int)next, sizes[i]);
+            ck_assert_msg(s.from == next && s.to >= next && s.to < (uint64_t)sizes[i],
+                          "rank %d of %d", (int)next, sizes[i]);
             collopt_share_bounds(&s, (int)s.to, sizes[i]);
             ck_assert_msg(s.from == next, "rank %d of %d", (int)s.to, sizes[i]);
             next = s.to + 1;
             n++;
         }
-        ck_assert_msg(n <= COLLOPT_SHARES && (sizes[i] > COLLOPT_SHARES || n == sizes[i]), "%d shares of %d ranks", n, sizes[i]);
+        ck_assert_msg(n <= COLLOPT_SHARES && (sizes[i] > COLLOPT_SHARES || n == sizes[i]),
+                      "%d shares of %d ranks", n, sizes[i]);
     }
 }
 END_TEST
@@ -613,14 +673,21 @@ START_TEST(report_table)
     ck_assert(done);
     text = contents(name);
     unlink(name);
-    ck_assert_msg(strstr(text, "on MPICH Version:\t4.0.2\ncollopt: all 4 ranks\n"
-                               "  reductions took 3.375000 of 10.000000 s (33.8%) in the mean of the ranks, 3.375000 s at "
-                               "most\n"),
+    ck_assert_msg(strstr(text,
+                         "on MPICH Version:\t4.0.2\ncollopt: all 4 ranks\n"
+                         "  reductions took 3.375000 of 10.000000 s (33.8%) in the mean of the "
+                         "ranks, 3.375000 s at "
+                         "most\n"),
                   "%s", text);
-    ck_assert_msg(strstr(text, "allreduce            ring                               1M            2      1"), "%s", text);
+    ck_assert_msg(
+        strstr(text,
+               "allreduce            ring                               1M            2      1"),
+        "%s", text);
     ck_assert_msg(strstr(text, "MPI_Iallreduce           not in shared memory"), "%s", text);
-    ck_assert_msg(strstr(text, "MPI_Allreduce            switched off                              8        2      1    0.250000"
-                               "    0.250000    0.250000\n"),
+    ck_assert_msg(strstr(text,
+                         "MPI_Allreduce            switched off                              8     "
+                         "   2      1    0.250000"
+                         "    0.250000    0.250000\n"),
                   "%s", text);
     collopt_report_free(r);
 }
@@ -642,10 +709,14 @@ START_TEST(report_read_back)
     ck_assert(collopt_report_write(r, name, "MPI \"\\\x01\xff\t\xc3\xbc", 1, -1));
     report = json_load_file(name, JSON_REJECT_DUPLICATES, &error);
     ck_assert_msg(report, "line %d: %s", error.line, error.text);
-    ck_assert_msg(!json_unpack_ex(report, &error, 0, "{s:s, s:i, s:b, s:[{}, {s:s, s:s, s:I, s:I, s:I, s:{s:F, s:F, s:F}}]}",
-                                  "mpi", &mpi, "ranks", &(int){ 0 }, "combined", &(int){ 0 }, "run", "collective",
-                                  &collective, "algorithm", &algorithm, "bytes_from", &from, "bytes_to", &to, "calls", &calls,
-                                  "seconds", "min", &least, "mean", &mean, "max", &most), "%s", error.text);
+    ck_assert_msg(
+        !json_unpack_ex(report, &error, 0,
+                        "{s:s, s:i, s:b, s:[{}, {s:s, s:s, s:I, s:I, s:I, s:{s:F, s:F, s:F}}]}",
+                        "mpi", &mpi, "ranks", &(int){ 0 }, "combined", &(int){ 0 }, "run",
+                        "collective", &collective, "algorithm", &algorithm, "bytes_from", &from,
+                        "bytes_to", &to, "calls", &calls, "seconds", "min", &least, "mean", &mean,
+                        "max", &most),
+        "%s", error.text);
     ck_assert_str_eq(mpi, "MPI \"\\\x01\xc3\xbf\t\xc3\xbc");
     ck_assert_str_eq(collective, "allreduce");
     ck_assert_str_eq(algorithm, "ring");
@@ -653,8 +724,8 @@ START_TEST(report_read_back)
     ck_assert_int_eq(to, 1 << 20);
     ck_assert_int_eq(calls, 2);
     ck_assert(fabs(least - 0.3) < 1e-8 && fabs(mean - 0.3) < 1e-8 && fabs(most - 0.3) < 1e-8);
-    ck_assert(!json_unpack_ex(report, &error, 0, "{s:[{}, {}, {s:s, s:I, s:I}]}", "passed", "name", &mpi, "calls", &calls,
-                              "ranks", &ranks));
+    ck_assert(!json_unpack_ex(report, &error, 0, "{s:[{}, {}, {s:s, s:I, s:I}]}", "passed", "name",
+                              &mpi, "calls", &calls, "ranks", &ranks));
     ck_assert_str_eq(mpi, "MPI_Iallreduce");
     ck_assert_int_eq(calls, 3);
     ck_assert_int_eq(ranks, 1);
@@ -665,17 +736,23 @@ START_TEST(report_read_back)
 END_TEST
 #endif
 
-/* ---- JSON -------------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 START_TEST(json_texts)
 {
     static const struct {
         const char *text, *quoted;
     } all[] = {
-        { "a\"b\\c/", "\"a\\\"b\\\\c/\"\n" }, { "\t\x01\x7f", "\"\\u0009\\u0001\\u007f\"\n" },
-        { "gr\xc3\xbc\xc3\x9f", "\"gr\xc3\xbc\xc3\x9f\"\n" }, { "\xfc", "\"\\u00fc\"\n" }, { "\xc3", "\"\\u00c3\"\n" },
-        { "\xf0\x9f\x98\x80", "\"\xf0\x9f\x98\x80\"\n" }, { "\xed\xa0\x80", "\"\\u00ed\\u00a0\\u0080\"\n" },
-        { "\xc0\x80", "\"\\u00c0\\u0080\"\n" }, { "\xe2\x82", "\"\\u00e2\\u0082\"\n" }, { "", "\"\"\n" },
+        { "a\"b\\c/", "\"a\\\"b\\\\c/\"\n" },
+        { "\t\x01\x7f", "\"\\u0009\\u0001\\u007f\"\n" },
+        { "gr\xc3\xbc\xc3\x9f", "\"gr\xc3\xbc\xc3\x9f\"\n" },
+        { "\xfc", "\"\\u00fc\"\n" },
+        { "\xc3", "\"\\u00c3\"\n" },
+        { "\xf0\x9f\x98\x80", "\"\xf0\x9f\x98\x80\"\n" },
+        { "\xed\xa0\x80", "\"\\u00ed\\u00a0\\u0080\"\n" },
+        { "\xc0\x80", "\"\\u00c0\\u0080\"\n" },
+        { "\xe2\x82", "\"\\u00e2\\u0082\"\n" },
+        { "", "\"\"\n" },
     };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -708,7 +785,9 @@ START_TEST(json_numbers)
     collopt_json_text(&j, NULL, NULL);
     collopt_json_end(&j);
     fclose(j.to);
-    ck_assert_str_eq(text, "[\n  1e-07,\n  null,\n  null,\n  -1.5e+300,\n  4611686018427387904,\n  false,\n  null\n]\n");
+    ck_assert_str_eq(text,
+                     "[\n  1e-07,\n  null,\n  null,\n  -1.5e+300,\n  4611686018427387904,\n  "
+                     "false,\n  null\n]\n");
     free(text);
 }
 END_TEST

@@ -1,12 +1,15 @@
 /* The formulas of rounds and bytes, against the replay of the programs.
  *
- * Where the vector divides into even parts, a formula and the replay are equal: rounds (completion time where a message takes 1
- * and all else nothing) and bytes of the busiest rank.  Of "about" they differ by a factor of 1.5 at most, and "up to" is an upper
- * bound that is reached by half somewhere.  So is that of a composition: it adds up the largest groups and their busiest ranks, which no rank need be throughout.
+ * Where the vector divides into even parts, a formula and the replay are equal: rounds (completion
+ * time where a message takes 1 and all else nothing) and bytes of the busiest rank.  Of "about"
+ * they differ by a factor of 1.5 at most, and "up to" is an upper bound that is reached by half
+ * somewhere.  So is that of a composition: it adds up the largest groups and their busiest ranks,
+ * which no rank need be throughout.
  *
- * Elsewhere a part of n elements in k parts has at most ceil(n / k).  Let N be n rounded up to a count that all partitions
- * divide evenly: every part of N is at least as long as that of n.  So the bytes may not exceed those of N.  Rounds have no size:
- * they may not exceed those of n, but parts that are empty may save some.
+ * Elsewhere a part of n elements in k parts has at most ceil(n / k).  Let N be n rounded up to a
+ * count that all partitions divide evenly: every part of N is at least as long as that of n.  So
+ * the bytes may not exceed those of N.  Rounds have no size: they may not exceed those of n, but
+ * parts that are empty may save some.
  *
  * With a collective and a name as arguments, looks at the formulas of that algorithm alone. */
 #include "config.h"
@@ -30,7 +33,7 @@
 
 static const double rounding = 1e-9, about = 1.5;
 
-/* ---- measuring ------------------------------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------- */
 
 static double busiest_bytes(const struct workshop *w)
 {
@@ -53,7 +56,8 @@ static double replayed_rounds(const struct workshop *w, const char *words)
     char why[PROOF_WHY];
     double n;
 
-    if (!collopt_pair(&pairs, w->t.ranks, (const struct collopt_bound *const *)w->program, why, sizeof why))
+    if (!collopt_pair(&pairs, w->t.ranks, (const struct collopt_bound *const *)w->program, why,
+                      sizeof why))
         ck_abort_msg("%s: %s", words, why);
     n = collopt_replay(&pairs, &rounds, NULL);
     collopt_unpair(&pairs);
@@ -62,7 +66,7 @@ static double replayed_rounds(const struct workshop *w, const char *words)
     return n;
 }
 
-/* ---- counts that all partitions divide ---------------------------------------------------------------------------------- */
+/* ---- counts that all partitions divide ------------------------------------------------------- */
 
 static size_t gcd(size_t a, size_t b)
 {
@@ -74,8 +78,8 @@ static size_t common(size_t a, size_t b)
     return a / gcd(a, b) * b;
 }
 
-/* Partitions have p parts or one more to be even, a power of two up to p, the same of each other, two strands for each of up to
- * three dimensions, and as many segments as there are. */
+/* Partitions have p parts or one more to be even, a power of two up to p, the same of each other,
+ * two strands for each of up to three dimensions, and as many segments as there are. */
 static size_t even_count(int ranks, int segments)
 {
     size_t power = 1, n;
@@ -107,7 +111,7 @@ static size_t blocks_each(const struct collopt_algorithm *a, const size_t *value
     return parameter >= 0 && values[parameter] ? values[parameter] : 1;
 }
 
-/* ---- stated and replayed -------------------------------------------------------------------------------------------------- */
+/* ---- stated and replayed --------------------------------------------------------------------- */
 
 static void open(struct workshop *w, const struct trial *t, char words[TRIAL_WORDS])
 {
@@ -130,12 +134,14 @@ static double lower(const struct collopt_algorithm *a, struct collopt_formula f)
     return f.up_to || composed ? 0 : f.value / (f.about ? about : 1) * (1 - rounding);
 }
 
-/* The largest share of a bound that was replayed, of rounds and of bytes: a bound that is never reached by half says little. */
+/* The largest share of a bound that was replayed, of rounds and of bytes: a bound that is never
+ * reached by half says little. */
 enum measure { ROUNDS, BYTES, MEASURES };
 static double reached[MEASURES];
 
 /* Every difference is told before the test fails. */
-static bool agree(const struct trial *t, enum measure measure, struct collopt_formula f, double least, double replayed)
+static bool agree(const struct trial *t, enum measure measure, struct collopt_formula f,
+                  double least, double replayed)
 {
     const char *what = measure == ROUNDS ? "rounds" : "bytes";
     char words[TRIAL_WORDS];
@@ -148,7 +154,10 @@ static bool agree(const struct trial *t, enum measure measure, struct collopt_fo
     if (f.mistake)
         fprintf(stderr, "%s: %s not understood at \"%s\"\n", words, what, f.mistake);
     else
-        fprintf(stderr, "%s: %s %.15g%s, replayed %.15g\n", words, what, f.value, f.about ? " or about" : f.up_to ? " at most" : "",
+        fprintf(stderr, "%s: %s %.15g%s, replayed %.15g\n", words, what, f.value,
+                f.about       ? " or about"
+                    : f.up_to ? " at most"
+                              : "",
                 replayed);
     return false;
 }
@@ -176,7 +185,8 @@ static bool bounded(struct workshop *w, struct trial t, size_t count, size_t eve
 
     t.count = count;
     open(w, &t, words);
-    good = agree(&w->t, ROUNDS, collopt_formula_rounds(t.algorithm, &w->problem), 0, replayed_rounds(w, words));
+    good = agree(&w->t, ROUNDS, collopt_formula_rounds(t.algorithm, &w->problem), 0,
+                 replayed_rounds(w, words));
     p = w->problem;
     p.count = (count + even - 1) / even * even;
     p.counts = NULL;
@@ -197,8 +207,8 @@ static void place_on_nodes(struct trial *t, int map)
     workshop_close(&w);
 }
 
-static bool formulas_hold(struct workshop *w, const struct collopt_algorithm *a, int ranks, int root, const size_t *values,
-                            int segments)
+static bool formulas_hold(struct workshop *w, const struct collopt_algorithm *a, int ranks,
+                          int root, const size_t *values, int segments)
 {
     struct trial t = { .algorithm = a, .ranks = ranks, .root = root,
                        .count = even_count(ranks, segments) * blocks_each(a, values) };
@@ -213,12 +223,14 @@ static bool formulas_hold(struct workshop *w, const struct collopt_algorithm *a,
     if (ranks <= 33) {
         good &= bounded(w, t, t.count - t.count / 3 - 1, t.count);
         if (parameter < 0)
-            good &= bounded(w, t, (size_t)ranks + 1, t.count) && bounded(w, t, 1, t.count) && bounded(w, t, 0, t.count);
+            good &= bounded(w, t, (size_t)ranks + 1, t.count) && bounded(w, t, 1, t.count)
+                && bounded(w, t, 0, t.count);
     }
     return good;
 }
 
-/* Up to 8 ranks all roots, parameters and numbers of segments; beyond, some that change from p to p; from 34 every fifth p. */
+/* Up to 8 ranks all roots, parameters and numbers of segments; beyond, some that change from p to
+ * p; from 34 every fifth p. */
 START_TEST(formulas_are_replayed)
 {
     static const int segments[] = { 1, 2, 3, 6 };
@@ -233,7 +245,10 @@ START_TEST(formulas_are_replayed)
     for (int i = 0; i < trial_size_count && trial_ranks(i) <= 257; i++) {
         int ranks = trial_ranks(i), root[TRIAL_ROOTS], roots = trial_roots(a, ranks, root);
         int variants = cuts ? 4 : trial_variants(a, ranks, variant), all = roots * variants;
-        int some = ranks <= 8 ? all : ranks <= 33 ? 3 : (ranks + _i) % 5 == 0, first = ranks <= 8 ? 0 : 7 * i;
+        int some = ranks <= 8 ? all
+            : ranks <= 33     ? 3
+                              : (ranks + _i) % 5 == 0,
+            first = ranks <= 8 ? 0 : 7 * i;
 
         for (int k = first; k < first + (some < all ? some : all); k++)
             wrong += !formulas_hold(&w, a, ranks, root[k % roots], variant[k / roots % variants],
@@ -242,15 +257,18 @@ START_TEST(formulas_are_replayed)
     workshop_close(&w);
     ck_assert_msg(wrong == 0, "%s %s: %d formulas are not those of the programs",
                   collopt_collective_names[a->collective], a->name, wrong);
-    ck_assert_msg(reached[ROUNDS] >= 0.5 && reached[BYTES] >= 0.5, "%s %s: rounds reach %.2f of what is stated, bytes %.2f",
-                  collopt_collective_names[a->collective], a->name, reached[ROUNDS], reached[BYTES]);
+    ck_assert_msg(reached[ROUNDS] >= 0.5 && reached[BYTES] >= 0.5,
+                  "%s %s: rounds reach %.2f of what is stated, bytes %.2f",
+                  collopt_collective_names[a->collective], a->name, reached[ROUNDS],
+                  reached[BYTES]);
 }
 END_TEST
 
-/* ---- at scale ------------------------------------------------------------------------------------------------------------- */
+/* ---- at scale -------------------------------------------------------------------------------- */
 
 /* Messages that one rank posts in one direction, one behind the other: no more than the rounds. */
-static void few_messages(const struct collopt_algorithm *a, struct workshop *w, int rank, double rounds)
+static void few_messages(const struct collopt_algorithm *a, struct workshop *w, int rank,
+                         double rounds)
 {
     struct collopt_schedule *s = collopt_schedule_new(a, &w->problem, rank, 0);
     struct collopt_bound *b = s ? collopt_bind(s, &w->problem, NULL) : NULL;
@@ -261,16 +279,18 @@ static void few_messages(const struct collopt_algorithm *a, struct workshop *w, 
     ck_assert_msg(b, "%s: rank %d has no program", words, rank);
     collopt_weigh(b, &load);
     ck_assert_msg((double)load.sends <= rounds && (double)load.receives <= rounds,
-                  "%s: rank %d sends %zu messages and receives %zu in %.0f rounds", words, rank, load.sends, load.receives,
-                  rounds);
+                  "%s: rank %d sends %zu messages and receives %zu in %.0f rounds", words, rank,
+                  load.sends, load.receives, rounds);
     collopt_bound_free(b);
     collopt_schedule_free(s);
 }
 
-/* An algorithm whose rounds are logarithmic for long vectors is so for the shortest, be its default radix or lambda another. */
+/* An algorithm whose rounds are logarithmic for long vectors is so for the shortest, be its default
+ * radix or lambda another. */
 START_TEST(logarithmic_stays_logarithmic)
 {
-    static const int ranks[] = { 4096, 4093 };         /* test_scale has more of them, and weighs the programs */
+    /* test_scale has more of them, and weighs the programs */
+    static const int ranks[] = { 4096, 4093 };
     const struct collopt_algorithm *a = collopt_algorithms[_i];
     struct workshop w = { 0 };
 
@@ -281,7 +301,10 @@ START_TEST(logarithmic_stays_logarithmic)
         char why[PROOF_WHY];
 
         for (size_t c = 0; c < sizeof counts / sizeof *counts; c++) {
-            struct trial t = { .algorithm = a, .ranks = ranks[i], .count = counts[c], .shape = TRIAL_NEARLY };
+            struct trial t = { .algorithm = a,
+                               .ranks = ranks[i],
+                               .count = counts[c],
+                               .shape = TRIAL_NEARLY };
             struct collopt_formula f;
             double rounds;
 
@@ -293,8 +316,10 @@ START_TEST(logarithmic_stays_logarithmic)
             if (f.none || (c == 0 && rounds > 8 * 12))
                 break;
             most = c == 0 ? rounds : most;
-            ck_assert_msg(rounds <= 2.5 * most, "%s %s p %d count %zu: %.0f rounds, for long vectors %.0f",
-                          collopt_collective_names[a->collective], a->name, ranks[i], counts[c], rounds, most);
+            ck_assert_msg(rounds <= 2.5 * most,
+                          "%s %s p %d count %zu: %.0f rounds, for long vectors %.0f",
+                          collopt_collective_names[a->collective], a->name, ranks[i], counts[c],
+                          rounds, most);
             for (size_t r = 0; r < sizeof rank / sizeof *rank; r++)
                 few_messages(a, &w, rank[r], rounds);
         }
@@ -309,25 +334,31 @@ START_TEST(every_collective_has_a_logarithmic_one)
         int n = 0;
 
         for (int i = 0; collopt_algorithms[i]; i++) {
-            struct trial t = { .algorithm = collopt_algorithms[i], .ranks = 65536, .count = 8, .shape = TRIAL_NEARLY };
+            struct trial t = { .algorithm = collopt_algorithms[i],
+                               .ranks = 65536,
+                               .count = 8,
+                               .shape = TRIAL_NEARLY };
             struct workshop w = { 0 };
             struct collopt_formula f;
             char why[PROOF_WHY];
 
-            if (collopt_algorithms[i]->collective != (enum collopt_collective)c || !workshop_state(&w, &t, why))
+            if (collopt_algorithms[i]->collective != (enum collopt_collective)c
+                || !workshop_state(&w, &t, why))
                 continue;
             f = collopt_formula_rounds(collopt_algorithms[i], &w.problem);
             n += !f.none && upper(f) <= 3 * 16;
             workshop_close(&w);
         }
-        ck_assert_msg(n > 0, "%s has no algorithm of logarithmic rounds", collopt_collective_names[c]);
+        ck_assert_msg(n > 0, "%s has no algorithm of logarithmic rounds",
+                      collopt_collective_names[c]);
     }
 }
 END_TEST
 
-/* ---- what is chosen at scale ---------------------------------------------------------------------------------------------- */
+/* ---- what is chosen at scale ----------------------------------------------------------------- */
 
-/* Segments of a pipeline, one behind the other; of a composition those of all its phases, which are packed as in groups.h. */
+/* Segments of a pipeline, one behind the other; of a composition those of all its phases, which are
+ * packed as in groups.h. */
 static int segments_in_all(const struct collopt_problem *p, const struct collopt_algorithm *a)
 {
     int all = 0;
@@ -347,8 +378,9 @@ static int chunks_of(const struct collopt_problem *p, const struct collopt_algor
     return parameter >= 0 && p->value[parameter] ? (int)p->value[parameter] : 1;
 }
 
-/* Nothing goes from rank to rank.  Groups of eight have seven messages on a level of three bits, there and back 14/3 a bit; a
- * pipeline has two for each segment.  Inside a node of few ranks all may send to all, in two phases there and back. */
+/* Nothing goes from rank to rank.  Groups of eight have seven messages on a level of three bits,
+ * there and back 14/3 a bit; a pipeline has two for each segment.  Inside a node of few ranks all
+ * may send to all, in two phases there and back. */
 static double most_rounds(const struct collopt_problem *p, const struct collopt_algorithm *a)
 {
     return 5 * log2_ceil(p->ranks) * chunks_of(p, a) + 2 * (segments_in_all(p, a) - 1)
@@ -362,15 +394,16 @@ static void check_choice(struct collopt_problem p, int each)
     char name[400];
 
     collopt_select(&p, &d);
-    ck_assert_msg(d.choice.algorithm, "%s p %d count %zu: nothing is selected", collopt_collective_names[p.collective], p.ranks,
-                  p.count);
+    ck_assert_msg(d.choice.algorithm, "%s p %d count %zu: nothing is selected",
+                  collopt_collective_names[p.collective], p.ranks, p.count);
     collopt_set_parameters(&p, &d.choice);
     f = collopt_formula_rounds(d.choice.algorithm, &p);
     collopt_choice_text(&d.choice, name, sizeof name);
-    ck_assert_msg(f.none || f.value <= most_rounds(&p, d.choice.algorithm), "%s by %s p %d, %d of a node, %s, count %zu%s: %.0f rounds",
+    ck_assert_msg(f.none || f.value <= most_rounds(&p, d.choice.algorithm),
+                  "%s by %s p %d, %d of a node, %s, count %zu%s: %.0f rounds",
                   collopt_collective_names[p.collective], name, p.ranks, each,
-                  p.machine == &collopt_shipped_machines[COLLOPT_TCP] ? "TCP" : "fast", p.count, p.commutative ? "" : " in order",
-                  f.value);
+                  p.machine == &collopt_shipped_machines[COLLOPT_TCP] ? "TCP" : "fast", p.count,
+                  p.commutative ? "" : " in order", f.value);
 }
 
 /* As even as can be; NULL where they are. */
@@ -382,15 +415,21 @@ static const size_t *nearly_even(size_t *counts, size_t count, int ranks)
 }
 
 /* Of all collectives and shipped networks; EACH ranks of a node. */
-static void check_choices(int ranks, int each, const struct collopt_topology *topology, size_t *shares)
+static void check_choices(int ranks, int each, const struct collopt_topology *topology,
+                          size_t *shares)
 {
     const size_t p = (size_t)ranks, counts[] = { 0, 1, 2, 17, p - 1, p, p + 1, 16 * p };
 
     for (int network = COLLOPT_FAST_NETWORK; network <= COLLOPT_TCP; network++)
         for (int i = 0; i < 2 * COLLOPT_COLLECTIVES * (int)(sizeof counts / sizeof *counts); i++) {
             struct collopt_problem problem = {
-                .collective = (enum collopt_collective)(i / 2 % COLLOPT_COLLECTIVES), .ranks = ranks, .size = TRIAL_SIZE,
-                .count = counts[i / 2 / COLLOPT_COLLECTIVES], .commutative = i % 2, .segments = 1, .topology = topology,
+                .collective = (enum collopt_collective)(i / 2 % COLLOPT_COLLECTIVES),
+                .ranks = ranks,
+                .size = TRIAL_SIZE,
+                .count = counts[i / 2 / COLLOPT_COLLECTIVES],
+                .commutative = i % 2,
+                .segments = 1,
+                .topology = topology,
                 .machine = &collopt_shipped_machines[network],
             };
 
@@ -404,8 +443,8 @@ static void check_choices(int ranks, int each, const struct collopt_topology *to
         }
 }
 
-/* Vectors up to 128 bytes for each rank.  Longer ones may well go round a ring: over TCP parts of 32 KiB and more do
- * (select/measured.c), as their bytes then take longer than the messages. */
+/* Vectors up to 128 bytes for each rank.  Longer ones may well go round a ring: over TCP parts of
+ * 32 KiB and more do (select/measured.c), as their bytes then take longer than the messages. */
 START_TEST(choices_are_logarithmic)
 {
     static const int ranks[] = { 4096, 4093, 16384, 65521, 65536 };

@@ -23,7 +23,8 @@ START_TEST(folding_keeps_order)
             for (int rank = 0; rank < ranks; rank++) {
                 struct collopt_fold_pairs f = collopt_fold_pairs(ranks, goal, rank);
 
-                ck_assert_msg(f.index < 0 || f.index == next, "p %d to %d: rank %d has index %d", ranks, goal, rank, f.index);
+                ck_assert_msg(f.index < 0 || f.index == next, "p %d to %d: rank %d has index %d",
+                              ranks, goal, rank, f.index);
                 if (f.index >= 0)
                     ck_assert_int_eq(collopt_fold_rank(ranks, goal, next++), rank);
             }
@@ -34,7 +35,8 @@ END_TEST
 
 START_TEST(skips_are_known)
 {
-    static const int of_12[] = { 1, 2, 3, 6, 12 }, of_17[] = { 1, 2, 3, 5, 9, 17 }, of_33[] = { 1, 2, 3, 5, 9, 17, 33 };
+    static const int of_12[] = { 1, 2, 3, 6, 12 }, of_17[] = { 1, 2, 3, 5, 9, 17 },
+                     of_33[] = { 1, 2, 3, 5, 9, 17, 33 };
     int skip[COLLOPT_SKIPS];
 
     ck_assert_int_eq(collopt_skips(1, skip), 0);
@@ -53,10 +55,12 @@ struct shape {
 
 static struct collopt_tree node(struct shape k, int rank)
 {
-    return k.which == 2 ? collopt_binary_tree(k.lo, k.hi, k.root, rank) : collopt_two_tree(k.lo, k.hi, k.which, rank);
+    return k.which == 2 ? collopt_binary_tree(k.lo, k.hi, k.root, rank)
+                        : collopt_two_tree(k.lo, k.hi, k.which, rank);
 }
 
-/* The ranks below RANK are one interval around it; returns the tree's depth, LO and HI are the interval. */
+/* The ranks below RANK are one interval around it; returns the tree's depth, LO and HI are the
+ * interval. */
 static int walk(struct shape k, int rank, int *lo, int *hi)
 {
     struct collopt_tree t = node(k, rank);
@@ -86,15 +90,19 @@ static void check_tree(struct shape k)
             continue;
         roots++;
         ck_assert_int_le(walk(k, rank, &lo, &hi), log2_ceil(k.hi - k.lo) + 2);
-        ck_assert_msg(lo == k.lo && hi == k.hi, "tree %d over %d..%d holds %d..%d", k.which, k.lo, k.hi, lo, hi);
+        ck_assert_msg(lo == k.lo && hi == k.hi, "tree %d over %d..%d holds %d..%d", k.which, k.lo,
+                      k.hi, lo, hi);
     }
     ck_assert_int_eq(roots, 1);
 }
 
-/* Halves for lambda 1, Fibonacci's numbers for 2; and all that an int can count fits the array, whatever lambda is. */
+/* Halves for lambda 1, Fibonacci's numbers for 2; and all that an int can count fits the array,
+ * whatever lambda is. */
 START_TEST(postal_reach_is_known)
 {
-    static const int known[][8] = { { 1, 2, 4, 8, 16, 32, 64, 128 }, { 1, 1, 2, 3, 5, 8, 13, 21 }, { 1, 1, 1, 2, 3, 4, 6, 9 } };
+    static const int known[][8] = { { 1, 2, 4, 8, 16, 32, 64, 128 },
+                                    { 1, 1, 2, 3, 5, 8, 13, 21 },
+                                    { 1, 1, 1, 2, 3, 4, 6, 9 } };
     int64_t reach[COLLOPT_POSTAL_SLOTS];
 
     for (int lambda = 1; lambda <= 3; lambda++) {
@@ -127,14 +135,16 @@ START_TEST(no_rank_has_children_in_both_of_two_trees)
 {
     for (int ranks = 2; ranks <= MOST_RANKS; ranks += 2)
         for (int rank = 0; rank < ranks; rank++) {
-            struct collopt_tree a = collopt_two_tree(0, ranks, false, rank), b = collopt_two_tree(0, ranks, true, rank);
+            struct collopt_tree a = collopt_two_tree(0, ranks, false, rank),
+                                b = collopt_two_tree(0, ranks, true, rank);
 
             ck_assert((a.left < 0 && a.right < 0) || (b.left < 0 && b.right < 0));
         }
 }
 END_TEST
 
-/* Parents send after their children; what comes from two children differs in colour, and what goes to two parents. */
+/* Parents send after their children; what comes from two children differs in colour, and what goes
+ * to two parents. */
 static void check_slots(int ranks, int rank, int lag)
 {
     struct collopt_two_tree_slots slots[2];
@@ -142,7 +152,8 @@ static void check_slots(int ranks, int rank, int lag)
 
     for (int which = 0; which < 2; which++) {
         struct collopt_tree t = collopt_two_tree(3, 3 + ranks, which, 3 + rank);
-        struct collopt_two_tree_slots k = slots[which] = collopt_two_tree_slots(3, 3 + ranks, which, 3 + rank, lag);
+        struct collopt_two_tree_slots k = slots[which] = collopt_two_tree_slots(3, 3 + ranks, which,
+                                                                                3 + rank, lag);
 
         ck_assert_int_ge(k.up, 0);
         ck_assert_int_le(k.up, lag * collopt_two_tree_height(ranks) + 1);
@@ -150,16 +161,20 @@ static void check_slots(int ranks, int rank, int lag)
             from[n++] = k.left;
         if (t.right >= 0)
             from[n++] = k.right;
-        ck_assert_msg((t.left < 0 || k.left < k.up) && (t.right < 0 || k.right < k.up), "p %d rank %d is too early", ranks, rank);
+        ck_assert_msg((t.left < 0 || k.left < k.up) && (t.right < 0 || k.right < k.up),
+                      "p %d rank %d is too early", ranks, rank);
         if (t.parent >= 0) {
-            struct collopt_two_tree_slots above = collopt_two_tree_slots(3, 3 + ranks, which, t.parent, lag);
+            struct collopt_two_tree_slots above = collopt_two_tree_slots(3, 3 + ranks, which,
+                                                                         t.parent, lag);
 
             ck_assert_int_eq(k.up, t.parent > 3 + rank ? above.left : above.right);
         }
     }
     ck_assert_msg(n <= 2, "p %d rank %d has %d children", ranks, rank, n);
-    ck_assert_msg(n < 2 || (from[0] - from[1]) % 2, "p %d rank %d receives twice in a slot", ranks, rank);
-    ck_assert_msg((slots[0].up - slots[1].up) % 2, "p %d rank %d sends twice in a slot", ranks, rank);
+    ck_assert_msg(n < 2 || (from[0] - from[1]) % 2, "p %d rank %d receives twice in a slot", ranks,
+                  rank);
+    ck_assert_msg((slots[0].up - slots[1].up) % 2, "p %d rank %d sends twice in a slot", ranks,
+                  rank);
 }
 
 START_TEST(two_trees_are_coloured)
@@ -173,7 +188,8 @@ END_TEST
 
 START_TEST(two_trees_are_known)
 {
-    static const int a[] = { 1, 3, 1, 7, 5, 3, 5, -1, 9, 7 }, b[] = { 2, 0, -1, 4, 6, 4, 2, 8, 6, 8 };
+    static const int a[] = { 1, 3, 1, 7, 5, 3, 5, -1, 9, 7 },
+                     b[] = { 2, 0, -1, 4, 6, 4, 2, 8, 6, 8 };
     static const int odd[] = { 1, 3, 1, 7, 5, 3, 5, 8, -1 };
 
     for (int rank = 0; rank < 10; rank++) {
@@ -194,18 +210,23 @@ START_TEST(segments_are_bounded)
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         for (size_t segment = 1; segment < (size_t)1 << 40; segment *= 8) {
-            struct collopt_problem p = { .ranks = 4, .count = counts[i], .size = 8, .value = { segment } };
+            struct collopt_problem p = { .ranks = 4,
+                                         .count = counts[i],
+                                         .size = 8,
+                                         .value = { segment } };
 
             ck_assert_int_ge(collopt_segments(&p), 1);
             ck_assert_int_le(collopt_segments(&p), COLLOPT_MOST_SEGMENTS);
         }
     ck_assert_uint_ge(collopt_preset_segment(&anywhere, 10, 0, true), 1);
     ck_assert_uint_le(collopt_preset_segment(&anywhere, 1, 1e15, true), (size_t)1 << 52);
-    ck_assert_uint_le(collopt_preset_segment(&anywhere, 1000, 1e6, true), collopt_preset_segment(&anywhere, 10, 1e6, true));
+    ck_assert_uint_le(collopt_preset_segment(&anywhere, 1000, 1e6, true),
+                      collopt_preset_segment(&anywhere, 10, 1e6, true));
 }
 END_TEST
 
-/* A node holds half, rounded up, after each step; whoever gets a block in a step still has it to hand on. */
+/* A node holds half, rounded up, after each step; whoever gets a block in a step still has it to
+ * hand on. */
 static void check_swing(int nodes)
 {
     unsigned char step[nodes];
@@ -216,11 +237,13 @@ static void check_swing(int nodes)
         handed_on[step[c]]++;
         if (step[c] < q)
             ck_assert_msg(step[modulo(collopt_swing_distance(step[c]) - c, nodes)] > step[c],
-                          "%d nodes: what is at %d goes in step %d to one that has sent it", nodes, c, step[c]);
+                          "%d nodes: what is at %d goes in step %d to one that has sent it", nodes,
+                          c, step[c]);
     }
     ck_assert_int_eq(step[0], q);
     for (int k = 0; k < q; k++)
-        ck_assert_msg(handed_on[k] == collopt_swing_held(nodes, k) - collopt_swing_held(nodes, k + 1),
+        ck_assert_msg(handed_on[k]
+                          == collopt_swing_held(nodes, k) - collopt_swing_held(nodes, k + 1),
                       "%d nodes: %d blocks in step %d", nodes, handed_on[k], k);
     ck_assert_int_eq(handed_on[q], 1);
 }
@@ -241,7 +264,8 @@ END_TEST
 /* The window of a position holds just those blocks that the table says are still held. */
 START_TEST(swing_positions_are_windows)
 {
-    static const int of_8[] = { 0, 4, 6, 1, 3, 7, 5, 2 }, of_16[] = { 0, 8, 12, 2, 5, 14, 9, 7, 3, 11, 15, 1, 6, 13, 10, 4 };
+    static const int of_8[] = { 0, 4, 6, 1, 3, 7, 5, 2 },
+                     of_16[] = { 0, 8, 12, 2, 5, 14, 9, 7, 3, 11, 15, 1, 6, 13, 10, 4 };
 
     for (int i = 0; i < 8; i++)
         ck_assert_int_eq(collopt_swing_position(8, i), of_8[i]);
@@ -291,8 +315,8 @@ static bool is_read_back(struct collopt_levels f)
         && !memcmp(again.radix, f.radix, (size_t)f.levels * sizeof *f.radix);
 }
 
-/* On each level as many as there can be, so none is wider than the one before.  Where there are none, nobody may take them for
- * all ranks. */
+/* On each level as many as there can be, so none is wider than the one before.  Where there are
+ * none, nobody may take them for all ranks. */
 static bool are_factors(struct collopt_levels f, int ranks, int radix)
 {
     int left = ranks;
@@ -304,7 +328,8 @@ static bool are_factors(struct collopt_levels f, int ranks, int radix)
     for (int l = 0; l < f.levels; left /= f.radix[l++])
         if (f.radix[l] < 2 || f.radix[l] != largest_divisor(left, radix))
             return false;
-    return left == 1 && f.ranks == ranks && collopt_widest_level(f) == f.radix[0] && is_read_back(f);
+    return left == 1 && f.ranks == ranks && collopt_widest_level(f) == f.radix[0]
+        && is_read_back(f);
 }
 
 START_TEST(levels_multiply_to_the_ranks)
@@ -346,18 +371,21 @@ static void check_order(const struct collopt_topology *t, int width, int n, bool
 {
     bool closed = false;
 
-    ck_assert_msg(collopt_on_lines(t, width, n, &closed) == line && closed == ring, "%d ranks, %d apart", n, width);
+    ck_assert_msg(collopt_on_lines(t, width, n, &closed) == line && closed == ring,
+                  "%d ranks, %d apart", n, width);
     for (int own = 0; own < n; own++) {
         int others[16], seen = 0;
 
         collopt_farthest_first(t, width, n, own, others);
         for (int i = 0; i < n - 1; i++) {
-            ck_assert(others[i] >= 0 && others[i] < n && others[i] != own && !(seen >> others[i] & 1));
+            ck_assert(others[i] >= 0 && others[i] < n && others[i] != own
+                      && !(seen >> others[i] & 1));
             seen |= 1 << others[i];
             if (!line)
                 ck_assert_int_eq(others[i], (own + 1 + i) % n);
             else if (i > 0)
-                ck_assert_int_le(links(own, others[i], n, ring), links(own, others[i - 1], n, ring));
+                ck_assert_int_le(links(own, others[i], n, ring),
+                                 links(own, others[i - 1], n, ring));
         }
     }
 }
@@ -388,9 +416,11 @@ START_TEST(preset_dims_are_nearly_square)
 {
     static const struct {
         int ranks, each, longer, shorter;       /* 0, 0: none; SHORTER 1: one side */
-    } known[] = { { 1, 1, 1, 1 }, { 2, 1, 2, 1 }, { 4, 1, 2, 2 }, { 12, 1, 4, 3 }, { 36, 1, 6, 6 }, { 97, 1, 97, 1 },
-                  { 1024, 1, 32, 32 }, { 1031, 1, 0, 0 }, { 2062, 1, 0, 0 }, { 1, 2, 0, 0 }, { 3, 2, 0, 0 }, { 6, 2, 6, 1 },
-                  { 8, 2, 4, 2 }, { 12, 2, 6, 2 }, { 36, 2, 6, 6 }, { 1024, 2, 32, 32 }, { 96, 2, 12, 8 } };
+    } known[] = { { 1, 1, 1, 1 },    { 2, 1, 2, 1 },   { 4, 1, 2, 2 },      { 12, 1, 4, 3 },
+                  { 36, 1, 6, 6 },   { 97, 1, 97, 1 }, { 1024, 1, 32, 32 }, { 1031, 1, 0, 0 },
+                  { 2062, 1, 0, 0 }, { 1, 2, 0, 0 },   { 3, 2, 0, 0 },      { 6, 2, 6, 1 },
+                  { 8, 2, 4, 2 },    { 12, 2, 6, 2 },  { 36, 2, 6, 6 },     { 1024, 2, 32, 32 },
+                  { 96, 2, 12, 8 } };
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         static const struct collopt_topology one = { .nodes = 1 };
@@ -399,8 +429,8 @@ START_TEST(preset_dims_are_nearly_square)
 
         if (known[i].shorter > 1)
             dims |= (size_t)known[i].shorter << COLLOPT_SIDE_BITS;
-        ck_assert_msg(collopt_preset_dims(&p, known[i].each) == dims, "dims of %d in multiples of %d",
-                      known[i].ranks, known[i].each);
+        ck_assert_msg(collopt_preset_dims(&p, known[i].each) == dims,
+                      "dims of %d in multiples of %d", known[i].ranks, known[i].each);
     }
 }
 END_TEST
@@ -422,7 +452,8 @@ static void check_along_sides(size_t list, const int side[3], bool outermost_fir
 }
 
 /* What P takes by A with this RADIX, which leaves no room for a list. */
-static void check_slower(const struct collopt_algorithm *a, struct collopt_problem p, size_t radix, double than)
+static void check_slower(const struct collopt_algorithm *a, struct collopt_problem p, size_t radix,
+                         double than)
 {
     struct collopt_choice choice = { .algorithm = a, .value = { 0, radix } };
 
@@ -438,11 +469,19 @@ static bool is_listed(const struct collopt_algorithm *a, const int side[3])
     const struct collopt_choice choice = { .algorithm = a };
     int ranks = side[0] * side[1] * side[2];
     struct collopt_topology t = { .nodes = ranks, .largest = 1, .least = 1 };
-    struct collopt_problem p = { .collective = a->collective, .ranks = ranks, .count = 1024, .size = 8, .commutative = true,
-                                 .exact = true, .segments = 1, .topology = &t,
-                                 .machine = &collopt_shipped_machines[COLLOPT_TORUS] }, nowhere = p, with;
+    struct collopt_problem p = { .collective = a->collective,
+                                 .ranks = ranks,
+                                 .count = 1024,
+                                 .size = 8,
+                                 .commutative = true,
+                                 .exact = true,
+                                 .segments = 1,
+                                 .topology = &t,
+                                 .machine = &collopt_shipped_machines[COLLOPT_TORUS] },
+                           nowhere = p, with;
     bool far = strncmp(a->name, "near", 4) != 0 && strncmp(a->name, "strided", 7) != 0
-        && (a->collective == COLLOPT_REDUCE_SCATTER || a->collective == COLLOPT_REDUCE_SCATTER_BLOCK);
+        && (a->collective == COLLOPT_REDUCE_SCATTER
+            || a->collective == COLLOPT_REDUCE_SCATTER_BLOCK);
 
     collopt_set_parameters(&nowhere, &choice);
     ck_assert_uint_eq(nowhere.value[0], 0);
@@ -453,7 +492,8 @@ static bool is_listed(const struct collopt_algorithm *a, const int side[3])
     if (with.value[0] == 0)
         return false;
     check_along_sides(with.value[0], side, far);
-    ck_assert_int_eq((int)with.value[1], collopt_widest_level(collopt_listed_levels(with.value[0])));
+    ck_assert_int_eq((int)with.value[1],
+                     collopt_widest_level(collopt_listed_levels(with.value[0])));
     for (size_t radix = 2; radix <= COLLOPT_FOLD_OPERANDS; radix++)
         check_slower(a, p, radix, collopt_model(a, &with));
     return true;
@@ -468,8 +508,14 @@ START_TEST(long_lists_are_refused)
     for (int k = 0; collopt_algorithms[k]; k++) {
         const struct collopt_algorithm *a = collopt_algorithms[k];
         struct collopt_topology t = { .nodes = 4, .largest = 6, .least = 6 };
-        struct collopt_problem p = { .collective = a->collective, .ranks = 24, .count = 1024, .size = 8, .commutative = true,
-                                     .exact = true, .segments = 1, .topology = &t };
+        struct collopt_problem p = { .collective = a->collective,
+                                     .ranks = 24,
+                                     .count = 1024,
+                                     .size = 8,
+                                     .commutative = true,
+                                     .exact = true,
+                                     .segments = 1,
+                                     .topology = &t };
 
         for (size_t i = 0; i < sizeof lists / sizeof *lists && a->parameter[0].name; i++) {
             struct collopt_problem with = p;
@@ -488,7 +534,8 @@ END_TEST
 
 START_TEST(radices_go_along_sides)
 {
-    static const int sides[][3] = { { 16, 8, 8 }, { 8, 8, 16 }, { 2, 16, 6 }, { 5, 12, 7 }, { 8, 8, 8 }, { 11, 4, 4 } };
+    static const int sides[][3] = { { 16, 8, 8 }, { 8, 8, 16 }, { 2, 16, 6 },
+                                    { 5, 12, 7 }, { 8, 8, 8 },  { 11, 4, 4 } };
     int asked = 0, listed = 0;
 
     for (int k = 0; collopt_algorithms[k]; k++) {
@@ -500,7 +547,8 @@ START_TEST(radices_go_along_sides)
         for (size_t i = 0; i < sizeof sides / sizeof *sides; i++, asked++) {
             bool has = is_listed(a, sides[i]);
 
-            ck_assert_msg(has || i > 0 || strncmp(a->name, "near", 4) == 0, "%s %d on 16x8x8", a->name, (int)a->collective);
+            ck_assert_msg(has || i > 0 || strncmp(a->name, "near", 4) == 0, "%s %d on 16x8x8",
+                          a->name, (int)a->collective);
             listed += has;
         }
     }
@@ -517,18 +565,26 @@ START_TEST(dims_that_do_not_fit_are_refused)
 
     for (int i = 0; collopt_algorithms[i]; i++) {
         const struct collopt_algorithm *a = collopt_algorithms[i];
-        struct collopt_problem p = { .collective = a->collective, .ranks = 12, .count = 24, .size = 8, .commutative = true,
-                                     .exact = true, .segments = 1, .topology = &one };
+        struct collopt_problem p = { .collective = a->collective,
+                                     .ranks = 12,
+                                     .count = 24,
+                                     .size = 8,
+                                     .commutative = true,
+                                     .exact = true,
+                                     .segments = 1,
+                                     .topology = &one };
         const char *why = NULL;
 
         for (int k = 0; k < COLLOPT_PARAMETERS && a->parameter[k].name; k++)
-            p.value[k] = !strcmp(a->parameter[k].name, "dims") ? 4 | 4 << COLLOPT_SIDE_BITS : a->parameter[k].preset(&p);
+            p.value[k] = !strcmp(a->parameter[k].name, "dims") ? 4 | 4 << COLLOPT_SIDE_BITS
+                                                               : a->parameter[k].preset(&p);
         if (!p.value[0] || strcmp(a->parameter[0].name, "dims"))
             continue;
         ck_assert_msg(!collopt_usable(a, &p, &why), "%s with dims=4x4 on 12 ranks", a->name);
         ck_assert_ptr_nonnull(strstr(why, "dims do not multiply"));
         p.value[0] = 6 | 2 << COLLOPT_SIDE_BITS;
-        ck_assert_msg(collopt_usable(a, &p, &why), "%s with dims=6x2 on 12 ranks: %s", a->name, why);
+        ck_assert_msg(collopt_usable(a, &p, &why), "%s with dims=6x2 on 12 ranks: %s", a->name,
+                      why);
         asked++;
     }
     ck_assert_int_gt(asked, 0);

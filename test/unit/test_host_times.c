@@ -1,5 +1,5 @@
-/* Measurements of the MPI libraries: which library is which, how messages are cut for each, times of their own collectives, and when
- * the choice goes to them. */
+/* Measurements of the MPI libraries: which library is which, how messages are cut for each, times
+ * of their own collectives, and when the choice goes to them. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -31,7 +31,8 @@ struct setting {
     int node[MOST];
 };
 
-static struct collopt_problem problem(struct setting *s, enum collopt_collective c, size_t bytes, bool commutative)
+static struct collopt_problem problem(struct setting *s, enum collopt_collective c, size_t bytes,
+                                      bool commutative)
 {
     int each = s->each ? s->each : s->ranks;
 
@@ -43,24 +44,33 @@ static struct collopt_problem problem(struct setting *s, enum collopt_collective
         s->node[r] = r / each;
     s->topology = (struct collopt_topology){ .nodes = (s->ranks - 1) / each + 1, .node = s->node };
     ck_assert(collopt_topology_measure(&s->topology, s->ranks));
-    return (struct collopt_problem){ .collective = c, .ranks = s->ranks, .size = bytes % 8 ? 1 : 8,
-                                     .count = bytes % 8 ? bytes : bytes / 8, .commutative = commutative, .segments = 1,
-                                     .topology = &s->topology, .machine = &s->machine };
+    return (struct collopt_problem){ .collective = c,
+                                     .ranks = s->ranks,
+                                     .size = bytes % 8 ? 1 : 8,
+                                     .count = bytes % 8 ? bytes : bytes / 8,
+                                     .commutative = commutative,
+                                     .segments = 1,
+                                     .topology = &s->topology,
+                                     .machine = &s->machine };
 }
 
-/* ---- whose library --------------------------------------------------------------------------------------------------- */
+/* ---- whose library --------------------------------------------------------------------------- */
 
 START_TEST(libraries)
 {
-    ck_assert_int_eq(collopt_mpi_of("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"), COLLOPT_OPENMPI);
+    ck_assert_int_eq(collopt_mpi_of("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"),
+                     COLLOPT_OPENMPI);
     ck_assert_int_eq(collopt_mpi_of("Open MPI v5.0.3, package"), COLLOPT_OPENMPI);
-    ck_assert_int_eq(collopt_mpi_of("Open MPI v6.0.0rc2, package: Debian OpenMPI"), COLLOPT_OPENMPI);
+    ck_assert_int_eq(collopt_mpi_of("Open MPI v6.0.0rc2, package: Debian OpenMPI"),
+                     COLLOPT_OPENMPI);
     ck_assert_int_eq(collopt_mpi_of("MPICH Version:\t4.0.2\nMPICH Release date:"), COLLOPT_MPICH);
-    ck_assert_int_eq(collopt_mpi_of("MPICH Version:      5.0.2\nMPICH Release date:"), COLLOPT_MPICH);
+    ck_assert_int_eq(collopt_mpi_of("MPICH Version:      5.0.2\nMPICH Release date:"),
+                     COLLOPT_MPICH);
     ck_assert_int_eq(collopt_mpi_of("MPICH 4.1"), COLLOPT_MPICH);
     ck_assert_int_eq(collopt_mpi_of("Open MPI 4.1.4; collopt: 0.1.0"), COLLOPT_OPENMPI);
     ck_assert_int_eq(collopt_mpi_of("MVAPICH Version:\t4.0"), COLLOPT_OTHER_MPI);
-    ck_assert_int_eq(collopt_mpi_of("Intel(R) MPI Library 2021.9 for Linux* OS"), COLLOPT_OTHER_MPI);
+    ck_assert_int_eq(collopt_mpi_of("Intel(R) MPI Library 2021.9 for Linux* OS"),
+                     COLLOPT_OTHER_MPI);
     ck_assert_int_eq(collopt_mpi_of("SMPI Version 3.32"), COLLOPT_OTHER_MPI);
     ck_assert_int_eq(collopt_mpi_of(""), COLLOPT_OTHER_MPI);
     ck_assert_int_eq(collopt_mpi_of(NULL), COLLOPT_OTHER_MPI);
@@ -114,8 +124,11 @@ START_TEST(measured_rules)
     ck_assert_msg(strncmp(d.why, "predicted ", 10) == 0, "%s", d.why);
     s.machine.measured = shipped_rules(SHIPPED("openmpi-4.1-amd-epyc.rules"));
     collopt_select(&p, &d);
-    ck_assert_msg(d.choice.algorithm && strcmp(d.choice.algorithm->name, "leader") == 0, "%s", d.why);
-    ck_assert_msg(strncmp(d.why, "measured ", 9) == 0 && strstr(d.why, "openmpi-4.1-amd-epyc.rules:") && d.open, "%s", d.why);
+    ck_assert_msg(d.choice.algorithm && strcmp(d.choice.algorithm->name, "leader") == 0, "%s",
+                  d.why);
+    ck_assert_msg(strncmp(d.why, "measured ", 9) == 0
+                      && strstr(d.why, "openmpi-4.1-amd-epyc.rules:") && d.open,
+                  "%s", d.why);
     s.topology.oversubscribed = false;
     collopt_select(&p, &d);
     ck_assert_msg(strncmp(d.why, "predicted ", 10) == 0, "%s", d.why);
@@ -134,7 +147,8 @@ static size_t piece_of(const struct collopt_problem *p, size_t bytes)
 
     collopt_cuts(p, cut);
     for (int i = 0; cut[i].piece > 0; i++) {
-        ck_assert_msg(i + 1 < COLLOPT_CUTS && (i == 0 || cut[i].above >= cut[i - 1].above), "cut %d", i);
+        ck_assert_msg(i + 1 < COLLOPT_CUTS && (i == 0 || cut[i].above >= cut[i - 1].above),
+                      "cut %d", i);
         if (bytes > cut[i].above)
             piece = cut[i].piece;
     }
@@ -168,7 +182,8 @@ START_TEST(messages_on_a_node)
     ck_assert_uint_eq(piece_of(&p, 16 K), 0);
     p = problem(&s, COLLOPT_EXSCAN, 16 M, false);       /* of two ranks none combines */
     ck_assert_uint_eq(longest_piece(&p), 0);
-    s.machine.shm = true;                               /* messages of collopt have limits of their own */
+    /* messages of collopt have limits of their own */
+    s.machine.shm = true;
     p.collective = COLLOPT_SCAN;
     ck_assert_uint_eq(longest_piece(&p), 0);
     s.fragments = shipped_fragments(SHIPPED("mpich-4.0-amd-epyc.machine"));
@@ -211,7 +226,7 @@ START_TEST(messages_over_tcp)
 }
 END_TEST
 
-/* ---- measured times ---------------------------------------------------------------------------------------------------- */
+/* ---- measured times -------------------------------------------------------------------------- */
 
 static struct collopt_machine_file *parse(const char *text)
 {
@@ -232,10 +247,12 @@ static const struct {
     size_t bytes;
     double us;                  /* 0: was not measured */
 } looked_up[] = {
-    { O, 8, 0, true, false, 1 K, 10 }, { O, 8, 0, true, false, 4 K, 40 }, { O, 8, 0, true, false, 2560, 25 },
-    { O, 8, 0, true, false, 256, 10 }, { O, 8, 0, true, false, 248, 0 }, { O, 8, 0, true, false, 16 K, 160 },
-    { O, 8, 0, true, false, 16 K + 8, 0 }, { O, 8, 0, true, true, 4 K, 20 }, { O, 8, 0, false, false, 1 K, 0 },
-    { H, 8, 0, true, false, 1 K, 0.1 }, { H, 8, 0, true, true, 1 K, 0.1 }, { O, 8, 4, true, false, 1 K, 77 },
+    { O, 8, 0, true, false, 1 K, 10 },     { O, 8, 0, true, false, 4 K, 40 },
+    { O, 8, 0, true, false, 2560, 25 },    { O, 8, 0, true, false, 256, 10 },
+    { O, 8, 0, true, false, 248, 0 },      { O, 8, 0, true, false, 16 K, 160 },
+    { O, 8, 0, true, false, 16 K + 8, 0 }, { O, 8, 0, true, true, 4 K, 20 },
+    { O, 8, 0, false, false, 1 K, 0 },     { H, 8, 0, true, false, 1 K, 0.1 },
+    { H, 8, 0, true, true, 1 K, 0.1 },     { O, 8, 4, true, false, 1 K, 77 },
     { O, 4, 0, true, false, 1 K, 0 },
 };
 
@@ -245,15 +262,18 @@ START_TEST(measured)
 
     ck_assert_msg(f, "%s", told);
     for (size_t i = 0; i < sizeof looked_up / sizeof *looked_up; i++) {
-        struct setting s = { .mpi = looked_up[i].mpi, .ranks = looked_up[i].ranks, .each = looked_up[i].each,
+        struct setting s = { .mpi = looked_up[i].mpi,
+                             .ranks = looked_up[i].ranks,
+                             .each = looked_up[i].each,
                              .times = f->host_times };
-        struct collopt_problem p = problem(&s, COLLOPT_ALLREDUCE, looked_up[i].bytes, looked_up[i].commutative);
+        struct collopt_problem p = problem(&s, COLLOPT_ALLREDUCE, looked_up[i].bytes,
+                                           looked_up[i].commutative);
         double us;
 
         p.exact = looked_up[i].exact;
         us = 1e6 * collopt_host_measured(f->host_times, s.mpi, &p);
-        ck_assert_msg(us >= 0.999 * looked_up[i].us && us <= 1.001 * looked_up[i].us, "case %zu: %g us, not %g", i, us,
-                      looked_up[i].us);
+        ck_assert_msg(us >= 0.999 * looked_up[i].us && us <= 1.001 * looked_up[i].us,
+                      "case %zu: %g us, not %g", i, us, looked_up[i].us);
     }
     collopt_machine_free(f);
 }
@@ -262,35 +282,49 @@ END_TEST
 static const struct {
     const char *text, *says;
 } refused[] = {
-    { "host openmpi allreduce 8 1 8 1K = 10 us", "1: 6 words behind host; there are 7: MPI collective ranks nodes ppn bytes op" },
-    { "host intel allreduce 8 1 8 1K commutative = 10 us", "1: \"intel\" is no MPI whose times are known" },
+    { "host openmpi allreduce 8 1 8 1K = 10 us",
+      "1: 6 words behind host; there are 7: MPI collective ranks nodes ppn bytes op" },
+    { "host intel allreduce 8 1 8 1K commutative = 10 us",
+      "1: \"intel\" is no MPI whose times are known" },
     { "host mpich bcast 8 1 8 1K commutative = 10 us", "1: there is no collective \"bcast\"" },
     { "host mpich scan 8 x 8 1K commutative = 10 us", "1: nodes \"x\" is not a number from 1 on" },
-    { "host mpich scan 8 9 1 1K exact = 10 us", "1: 8 ranks cannot lie on 9 nodes with 1 on the largest (ppn)" },
-    { "host mpich scan 8 3 2 1K exact = 10 us", "1: 8 ranks cannot lie on 3 nodes with 2 on the largest" },
-    { "host mpich scan 8 3 7 1K exact = 10 us", "1: 8 ranks cannot lie on 3 nodes with 7 on the largest" },
+    { "host mpich scan 8 9 1 1K exact = 10 us",
+      "1: 8 ranks cannot lie on 9 nodes with 1 on the largest (ppn)" },
+    { "host mpich scan 8 3 2 1K exact = 10 us",
+      "1: 8 ranks cannot lie on 3 nodes with 2 on the largest" },
+    { "host mpich scan 8 3 7 1K exact = 10 us",
+      "1: 8 ranks cannot lie on 3 nodes with 7 on the largest" },
     { "host mpich scan 8 1 8 1K sum = 10 us", "1: op \"sum\" is neither commutative nor exact" },
     { "host mpich scan 8 1 8 1K exact = 10", "1: the host's time \"10\" is not understood" },
     { "host mpich scan 8 1 8 1K exact = 0 us", "1: the host's time \"0 us\" is not understood" },
-    { "host mpich scan 8 1 8 1K exact = 1 us\nhost mpich scan 8 1 8 1024 exact = 2 us", "2: the host's time of this is given" },
-    { "fragment reduce 2 1K-8K together 256 = 256 B", "1: 5 words behind fragment; there are 4: collective ranks bytes order" },
-    { "fragment bcast 2 1K-8K together = 256 B", "1: there is no collective \"bcast\"; there are reduce," },
+    { "host mpich scan 8 1 8 1K exact = 1 us\nhost mpich scan 8 1 8 1024 exact = 2 us",
+      "2: the host's time of this is given" },
+    { "fragment reduce 2 1K-8K together 256 = 256 B",
+      "1: 5 words behind fragment; there are 4: collective ranks bytes order" },
+    { "fragment bcast 2 1K-8K together = 256 B",
+      "1: there is no collective \"bcast\"; there are reduce," },
     { "fragment scan 2-x 1K-8K together = 256 B", "1: ranks \"2-x\" is not a range" },
     { "fragment scan 2 8K-1K together = 256 B", "1: bytes \"8K-1K\" is not a range" },
-    { "fragment scan 2 1K-8K turns = 256 B", "1: fragments \"turns\": they are received in_turn or together" },
-    { "fragment scan 2 1K-8K together = 256", "1: the fragments' length \"256\" is not understood; it takes" },
-    { "fragment scan 2 1K-8K together = 0 B", "1: the fragments' length \"0 B\" is not understood" },
+    { "fragment scan 2 1K-8K turns = 256 B",
+      "1: fragments \"turns\": they are received in_turn or together" },
+    { "fragment scan 2 1K-8K together = 256",
+      "1: the fragments' length \"256\" is not understood; it takes" },
+    { "fragment scan 2 1K-8K together = 0 B",
+      "1: the fragments' length \"0 B\" is not understood" },
     { "fragment scan 2-4 1K-8K together = 1 KiB\nfragment scan 3 8K- together = 1 KiB",
       "2: line 1 gives fragments of such messages already" },
-    { "fragment scan 2 1-2 together = 1 B\nfragment scan 2 3-4 together = 1 B\nfragment scan 2 5-6 together = 1 B\n"
-      "fragment scan 2 7-8 together = 1 B", "4: too many lines of fragments: up to 3 of a collective on the same ranks" },
+    { "fragment scan 2 1-2 together = 1 B\nfragment scan 2 3-4 together = 1 B\nfragment scan 2 5-6 "
+      "together = 1 B\n"
+      "fragment scan 2 7-8 together = 1 B",
+      "4: too many lines of fragments: up to 3 of a collective on the same ranks" },
 };
 
 START_TEST(mistakes)
 {
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         ck_assert_msg(!parse(refused[i].text), "%s", refused[i].text);
-        ck_assert_msg(strncmp(told, refused[i].says, strlen(refused[i].says)) == 0, "%s: %s", refused[i].text, told);
+        ck_assert_msg(strncmp(told, refused[i].says, strlen(refused[i].says)) == 0, "%s: %s",
+                      refused[i].text, told);
     }
 }
 END_TEST
@@ -321,7 +355,10 @@ END_TEST
 /* Faster by a little is not enough. */
 START_TEST(choosing)
 {
-    struct setting s = { .mpi = COLLOPT_OPENMPI, .ranks = 16, .each = 4, .network = COLLOPT_FAST_NETWORK };
+    struct setting s = { .mpi = COLLOPT_OPENMPI,
+                         .ranks = 16,
+                         .each = 4,
+                         .network = COLLOPT_FAST_NETWORK };
     struct collopt_problem p = problem(&s, COLLOPT_ALLREDUCE, 1 K, true);
     struct collopt_host_time t = { COLLOPT_OPENMPI, COLLOPT_ALLREDUCE, false, 16, 4, 4, 1 K, 0 };
     struct collopt_host_times all = { .n = 1, .time = &t };
@@ -332,12 +369,15 @@ START_TEST(choosing)
     s.machine.host_times = &all;
     t.seconds = 0.95 * best.seconds;
     collopt_select(&p, &d);
-    ck_assert_msg(d.choice.algorithm == best.choice.algorithm && strncmp(d.why, "predicted ", 10) == 0, "%s", d.why);
+    ck_assert_msg(d.choice.algorithm == best.choice.algorithm
+                      && strncmp(d.why, "predicted ", 10) == 0,
+                  "%s", d.why);
     t.seconds = 0.5 * best.seconds;
     collopt_select(&p, &d);
     ck_assert_msg(!d.choice.algorithm && d.open, "%s", d.why);
-    ck_assert_msg(strncmp(d.why, "measured ", 9) == 0 && strstr(d.why, " us; first own, ") && strstr(d.why, ", predicted "), "%s",
-                  d.why);
+    ck_assert_msg(strncmp(d.why, "measured ", 9) == 0 && strstr(d.why, " us; first own, ")
+                      && strstr(d.why, ", predicted "),
+                  "%s", d.why);
 }
 END_TEST
 

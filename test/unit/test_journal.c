@@ -58,7 +58,8 @@ static bool write_one(struct collopt_journal *j, unsigned n)
     return true;
 }
 
-static bool is_right(const struct collopt_reader *r, const struct collopt_record *record, unsigned n)
+static bool is_right(const struct collopt_reader *r, const struct collopt_record *record,
+                     unsigned n)
 {
     const char *payload = collopt_reader_payload(r, record);
 

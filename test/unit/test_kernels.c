@@ -1,4 +1,5 @@
-/* The kernels: every combination on every instruction set against the reference, then what is particular. */
+/* The kernels: every combination on every instruction set against the reference, then what is
+ * particular. */
 #include <config.h>
 
 #include <check.h>
@@ -53,7 +54,8 @@ START_TEST(all_combinations)
         if (!collopt_kernel(op, type))
             continue;
 
-        long wrong = kernel_cases_run(op, type, getenv("COLLOPT_CHECK_BIG") ? THOROUGH : USUAL, message, sizeof message);
+        long wrong = kernel_cases_run(op, type, getenv("COLLOPT_CHECK_BIG") ? THOROUGH : USUAL,
+                                      message, sizeof message);
 
         ck_assert_msg(wrong == 0, "%s (%ld cases)", message, wrong);
         ran++;
@@ -77,7 +79,8 @@ START_TEST(exact_sums)
         int most = getenv("COLLOPT_CHECK_BIG") ? 1000 : 100;
 
         ck_assert_int_eq(collopt_exact_sum(type) != NULL, real);
-        ck_assert_msg(!real || exact_cases_run(type, most, message, sizeof message) == 0, "%s", message);
+        ck_assert_msg(!real || exact_cases_run(type, most, message, sizeof message) == 0, "%s",
+                      message);
     }
     ck_assert_ptr_null(collopt_exact_sum(COLLOPT_TYPE_NONE));
 }
@@ -86,7 +89,8 @@ END_TEST
 /* ---- algebra, by hand ---- */
 
 /* n copies of (left, right) through one kernel: all results must be `result`, wherever they lie */
-static void everywhere(enum collopt_op op, enum collopt_type type, const void *left, const void *right, const void *result)
+static void everywhere(enum collopt_op op, enum collopt_type type, const void *left,
+                       const void *right, const void *result)
 {
     enum { N = 67 };
     size_t size = collopt_type_size(type);
@@ -104,13 +108,14 @@ static void everywhere(enum collopt_op op, enum collopt_type type, const void *l
         }
         collopt_kernel(op, type)->combine(d, a, b, N);
         for (int i = 0; i < N; i++)
-            ck_assert_msg(memcmp(d + i * size, result, size) == 0, "%s %s isa %s element %d", collopt_op_name(op),
-                          collopt_type_name(type), isa->name, i);
+            ck_assert_msg(memcmp(d + i * size, result, size) == 0, "%s %s isa %s element %d",
+                          collopt_op_name(op), collopt_type_name(type), isa->name, i);
     }
 }
 
 #define EVERYWHERE(op, type, ctype, left, right, result) \
-    everywhere(COLLOPT_##op, COLLOPT_##type, &(ctype) { left }, &(ctype) { right }, &(ctype) { result })
+    everywhere(COLLOPT_##op, COLLOPT_##type, &(ctype){ left }, &(ctype){ right }, \
+               &(ctype){ result })
 
 START_TEST(integers_wrap)
 {
@@ -166,8 +171,10 @@ END_TEST
 #define PAIRS(op, type, ctype, v, i, w, j, x, k) \
     do { \
         ctype left, right, result; \
-        memset(&left, 0, sizeof left), memset(&right, 0, sizeof right), memset(&result, 0, sizeof result); \
-        left.value = v, left.index = i, right.value = w, right.index = j, result.value = x, result.index = k; \
+        memset(&left, 0, sizeof left), memset(&right, 0, sizeof right), memset(&result, 0, \
+            sizeof result); \
+        left.value = v, left.index = i, right.value = w, right.index = j, result.value = x, \
+            result.index = k; \
         everywhere(COLLOPT_##op, COLLOPT_##type, &left, &right, &result); \
     } while (0)
 
@@ -177,7 +184,8 @@ START_TEST(ties_go_to_the_lowest_index)
     PAIRS(MINLOC, DOUBLE_INT, struct collopt_double_int, 3, -7, 3, 2, 3, -7);
     PAIRS(MAXLOC, FLOAT_INT, struct collopt_float_int, -0.0f, 5, 0, 6, -0.0f, 5);
     PAIRS(MINLOC, SHORT_INT, struct collopt_short_int, -1, 5, -1, 4, -1, 4);
-    PAIRS(MAXLOC, 2INT, struct collopt_2int, INT32_MIN, INT32_MAX, INT32_MIN, INT32_MIN, INT32_MIN, INT32_MIN);
+    PAIRS(MAXLOC, 2INT, struct collopt_2int, INT32_MIN, INT32_MAX, INT32_MIN, INT32_MIN, INT32_MIN,
+          INT32_MIN);
     PAIRS(MAXLOC, LONG_INT, struct collopt_long_int, 1L << 40, 1, 1, 0, 1L << 40, 1);
     PAIRS(MINLOC, LONG_DOUBLE_INT, struct collopt_long_double_int, 1, 3, 1, 2, 1, 2);
     PAIRS(MAXLOC, FLOAT_INT, struct collopt_float_int, INFINITY, 0, NAN, 9, NAN, 9);
@@ -187,7 +195,10 @@ END_TEST
 
 START_TEST(infinite_products)
 {
-    union { double part[2]; double _Complex whole; } a = { { INFINITY, INFINITY } }, b = { { 1, 0 } }, d;
+    union {
+        double part[2];
+        double _Complex whole;
+    } a = { { INFINITY, INFINITY } }, b = { { 1, 0 } }, d;
     char message[256];
 
     for (const struct collopt_isa *isa = collopt_isas; isa->name; isa++) {
@@ -199,8 +210,9 @@ START_TEST(infinite_products)
 }
 END_TEST
 
-/* Operands that would count as zero, results that would be made zero, were the processor told to flush: gcc's -ffast-math, when
- * it links, tells every thread to. Compared with a reference of the same process nobody would see it. */
+/* Operands that would count as zero, results that would be made zero, were the processor told to
+ * flush: gcc's -ffast-math, when it links, tells every thread to. Compared with a reference of the
+ * same process nobody would see it. */
 START_TEST(subnormal_numbers_are_kept)
 {
     EVERYWHERE(SUM, DOUBLE, double, 0x1p-1074, 0x1p-1074, 0x1p-1073);
@@ -232,12 +244,16 @@ START_TEST(subnormal_numbers_are_kept)
 
     EVERYWHERE(SUM, COMPLEX_DOUBLE, double _Complex, 0x1p-1074 - 0x1p-1022i, 0x1p-1074 + 0x1p-1074i,
                0x1p-1073 - 0x0.fffffffffffffp-1022i);
-    EVERYWHERE(PROD, COMPLEX_DOUBLE, double _Complex, 0x1p-600 + 0x1p-601i, 0x1p-450, 0x1p-1050 + 0x1p-1051i);
-    EVERYWHERE(PROD, COMPLEX_DOUBLE, double _Complex, 0x1p-1074 + 0x1p-1073i, 0x1p60, 0x1p-1014 + 0x1p-1013i);
+    EVERYWHERE(PROD, COMPLEX_DOUBLE, double _Complex, 0x1p-600 + 0x1p-601i, 0x1p-450,
+               0x1p-1050 + 0x1p-1051i);
+    EVERYWHERE(PROD, COMPLEX_DOUBLE, double _Complex, 0x1p-1074 + 0x1p-1073i, 0x1p60,
+               0x1p-1014 + 0x1p-1013i);
     EVERYWHERE(SUM, COMPLEX_FLOAT, float _Complex, 0x1p-149f - 0x1p-126fi, 0x1p-149f + 0x1p-149fi,
                0x1p-148f - 0x0.fffffep-126fi);
-    EVERYWHERE(PROD, COMPLEX_FLOAT, float _Complex, 0x1p-70f + 0x1p-71fi, 0x1p-70f, 0x1p-140f + 0x1p-141fi);
-    EVERYWHERE(PROD, COMPLEX_FLOAT, float _Complex, 0x1p-149f + 0x1p-148fi, 0x1p30f, 0x1p-119f + 0x1p-118fi);
+    EVERYWHERE(PROD, COMPLEX_FLOAT, float _Complex, 0x1p-70f + 0x1p-71fi, 0x1p-70f,
+               0x1p-140f + 0x1p-141fi);
+    EVERYWHERE(PROD, COMPLEX_FLOAT, float _Complex, 0x1p-149f + 0x1p-148fi, 0x1p30f,
+               0x1p-119f + 0x1p-118fi);
 }
 END_TEST
 
@@ -318,7 +334,10 @@ START_TEST(gaps_are_not_written)
     for (const struct collopt_isa *isa = collopt_isas; isa->name; isa++)
         for (size_t g = 0; use(isa) && g < sizeof gaps / sizeof *gaps; g++) {
             size_t each = collopt_type_size(gaps[g].type);
-            struct owner o = { .vector = vector[0], .each = each, .from = gaps[g].from, .to = gaps[g].to };
+            struct owner o = { .vector = vector[0],
+                               .each = each,
+                               .from = gaps[g].from,
+                               .to = gaps[g].to };
             pthread_t thread;
 
             ck_assert_uint_ge(each, gaps[g].to);
@@ -329,12 +348,13 @@ START_TEST(gaps_are_not_written)
                 for (size_t e = 0; e < PAIRS; e++)      /* either operand wins */
                     vector[1][e * each] = (unsigned char) (i + (long) e);
                 collopt_far_from = i % 2 ? 4096 : SIZE_MAX;
-                collopt_kernel(op, gaps[g].type)->combine(vector[0], vector[i % 5 != 0], vector[1], PAIRS - (size_t) i % 9);
+                collopt_kernel(op, gaps[g].type)
+                    ->combine(vector[0], vector[i % 5 != 0], vector[1], PAIRS - (size_t)i % 9);
             }
             atomic_store(&o.stop, true);
             pthread_join(thread, NULL);
-            ck_assert_msg(o.lost == 0, "%s %s: %ld bytes in gaps were written", isa->name, collopt_type_name(gaps[g].type),
-                          o.lost);
+            ck_assert_msg(o.lost == 0, "%s %s: %ld bytes in gaps were written", isa->name,
+                          collopt_type_name(gaps[g].type), o.lost);
         }
 }
 END_TEST
@@ -346,7 +366,8 @@ START_TEST(choice_of_instruction_set)
     struct collopt_processor here, plain = { .near_cache = 0 };
     char message[256] = "";
 
-    ck_assert_str_eq(collopt_kernels_isa(), "generic");    /* before any choice; tests run in processes of their own */
+    /* before any choice; tests run in processes of their own */
+    ck_assert_str_eq(collopt_kernels_isa(), "generic");
     collopt_processor_detect(&here);
     ck_assert_int_eq(collopt_kernels_init(NULL, message, sizeof message), 0);
     ck_assert_str_eq(collopt_kernels_isa(), collopt_isa_best(&here)->name);
@@ -367,7 +388,8 @@ START_TEST(choice_of_instruction_set)
 }
 END_TEST
 
-/* What processors say, or would say in a virtual machine that hides something, and what kernels they may run. */
+/* What processors say, or would say in a virtual machine that hides something, and what kernels
+ * they may run. */
 static const struct {
     const char *name;
     struct collopt_cpuid words;
@@ -392,7 +414,10 @@ static const struct {
     { "Skylake-SP, the system saves AVX", { 0x7ffefbff, 0xd39ffffb, 0x07 }, true, false },
     { "Skylake-SP, the system saves no masks", { 0x7ffefbff, 0xd39ffffb, 0xc7 }, true, false },
     { "Skylake-SP, the system saves 16 registers", { 0x7ffefbff, 0xd39ffffb, 0x67 }, true, false },
-    { "Skylake-SP, the system saves AVX-512 without AVX", { 0x7ffefbff, 0xd39ffffb, 0xe3 }, false, false },
+    { "Skylake-SP, the system saves AVX-512 without AVX",
+      { 0x7ffefbff, 0xd39ffffb, 0xe3 },
+      false,
+      false },
     { "Zen 4", { 0x7ef8320b, 0xf1bf97a9, 0x2e7 }, true, true },
 };
 
@@ -401,12 +426,15 @@ START_TEST(what_cpuid_says)
     struct collopt_processor processor = { .avx2 = true, .f16c = true, .avx512 = true };
 
     collopt_processor_by_cpuid(&processor, &processors[_i].words);
-    ck_assert_msg((processor.avx2 && processor.f16c) == processors[_i].avx2, "%s: AVX2", processors[_i].name);
+    ck_assert_msg((processor.avx2 && processor.f16c) == processors[_i].avx2, "%s: AVX2",
+                  processors[_i].name);
     for (const struct collopt_isa *isa = collopt_isas; isa->name; isa++) {
         bool usable = isa->usable(&processor);
 
-        ck_assert_msg(strcmp(isa->name, "avx2") != 0 || usable == processors[_i].avx2, "%s: avx2", processors[_i].name);
-        ck_assert_msg(strcmp(isa->name, "avx512") != 0 || usable == processors[_i].avx512, "%s: avx512", processors[_i].name);
+        ck_assert_msg(strcmp(isa->name, "avx2") != 0 || usable == processors[_i].avx2, "%s: avx2",
+                      processors[_i].name);
+        ck_assert_msg(strcmp(isa->name, "avx512") != 0 || usable == processors[_i].avx512,
+                      "%s: avx512", processors[_i].name);
     }
 }
 END_TEST

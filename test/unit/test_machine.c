@@ -1,5 +1,5 @@
-/* Files that say what a machine is like: what is read, what is refused and with which words, and that what was written can be
- * read. */
+/* Files that say what a machine is like: what is read, what is refused and with which words, and
+ * that what was written can be read. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -65,30 +65,42 @@ static const struct {
 } refused[] = {
     { "", "0: no numbers; it takes lines such as net.latency = 1.2 us\n" },
     { "# net.latency = 1 us\n\n", "0: no numbers; it takes lines such as net.latency = 1.2 us\n" },
-    { "net.latncy = 1 us\n", "1: there is no key \"net.latncy\"; did you mean net.latency? collopt(7) lists them\n" },
+    { "net.latncy = 1 us\n",
+      "1: there is no key \"net.latncy\"; did you mean net.latency? collopt(7) lists them\n" },
     { "\nfrequency = 1 us\n", "2: there is no key \"frequency\"; collopt(7) lists them\n" },
     { "net.latency 1 us\n",
-      "1: \"net.latency 1 us\" is no line of a machine; it takes key = value unit, such as net.latency = 1.2 us\n" },
+      "1: \"net.latency 1 us\" is no line of a machine; it takes key = value unit, such as "
+      "net.latency = 1.2 us\n" },
     { "net.latency = 1\n",
-      "1: net.latency = \"1\" is not understood; it takes a number and a unit, such as 1.5 us (or s, ms, ns)\n" },
+      "1: net.latency = \"1\" is not understood; it takes a number and a unit, such as 1.5 us (or "
+      "s, ms, ns)\n" },
     { "net.latency = 1 GB/s\n",
-      "1: net.latency = \"1 GB/s\" is not understood; it takes a number and a unit, such as 1.5 us (or s, ms, ns)\n" },
+      "1: net.latency = \"1 GB/s\" is not understood; it takes a number and a unit, such as 1.5 us "
+      "(or s, ms, ns)\n" },
     { "net.latency = -1 us\n",
-      "1: net.latency = \"-1 us\" is not understood; it takes a number and a unit, such as 1.5 us (or s, ms, ns)\n" },
+      "1: net.latency = \"-1 us\" is not understood; it takes a number and a unit, such as 1.5 us "
+      "(or s, ms, ns)\n" },
     { "net.latency = 1e-6 s\n",
-      "1: net.latency = \"1e-6 s\" is not understood; it takes a number and a unit, such as 1.5 us (or s, ms, ns)\n" },
+      "1: net.latency = \"1e-6 s\" is not understood; it takes a number and a unit, such as 1.5 us "
+      "(or s, ms, ns)\n" },
     { "net.bandwidth = . GB/s\n",
-      "1: net.bandwidth = \". GB/s\" is not understood; it takes a number and a unit, such as 12.5 GB/s (or B/s, kB/s, MB/s)\n" },
+      "1: net.bandwidth = \". GB/s\" is not understood; it takes a number and a unit, such as 12.5 "
+      "GB/s (or B/s, kB/s, MB/s)\n" },
     { "net.eager = 64K\n",
-      "1: net.eager = \"64K\" is not understood; it takes a number and a unit, such as 64 KiB (or B, MiB)\n" },
-    { "net.taper = 2 us\n", "1: net.taper = \"2 us\" is not understood; it takes a number without a unit, such as 2\n" },
-    { "net.taper = 2:1\n", "1: net.taper = \"2:1\" is not understood; it takes a number without a unit, such as 2\n" },
+      "1: net.eager = \"64K\" is not understood; it takes a number and a unit, such as 64 KiB (or "
+      "B, MiB)\n" },
+    { "net.taper = 2 us\n",
+      "1: net.taper = \"2 us\" is not understood; it takes a number without a unit, such as 2\n" },
+    { "net.taper = 2:1\n",
+      "1: net.taper = \"2:1\" is not understood; it takes a number without a unit, such as 2\n" },
     { "net.taper = 0.5\n", "1: net.taper = 0.5 is out of range; it takes 1 to 1000\n" },
-    { "net.bandwidth = 0 GB/s\n", "1: net.bandwidth = 0 GB/s is out of range; it takes 1 to 1e+15 B/s\n" },
+    { "net.bandwidth = 0 GB/s\n",
+      "1: net.bandwidth = 0 GB/s is out of range; it takes 1 to 1e+15 B/s\n" },
     { "net.latency = 2 s\n", "1: net.latency = 2 s is out of range; it takes 0 to 1 s\n" },
     { "net.hop = 1 us\nnet.hop = 2 us\n", "2: net.hop is given in line 1 already\n" },
     { "net.hop = 1 us\n= 2 us\nnet.hop\a = 1 us",
-      "2: there is no key \"\"; collopt(7) lists them\n3: a control character (byte 7) in column 8; machines are plain text\n" },
+      "2: there is no key \"\"; collopt(7) lists them\n3: a control character (byte 7) in column "
+      "8; machines are plain text\n" },
 };
 
 START_TEST(refusals)
@@ -114,8 +126,13 @@ START_TEST(writing)
 {
     const struct collopt_machine m = {
         .way = { { .latency = 40e-9, .overhead = 1e-9, .byte = 1 / 20e9 },
-                 { 1.5e-6, 0, 1 / 12.5e9, 1 / 123456.7, 65536, 2e-9, 16, 1 }, { 0.1234567, 1e-10, 1 / 7.0, 1e-15, 1, 1, 48, 2.5 } },
-        .combine = 1 / 3e9, .hop = 1e-6, .turn = 0, .cache = 536870912, .exit = 1 / 46e9,
+                 { 1.5e-6, 0, 1 / 12.5e9, 1 / 123456.7, 65536, 2e-9, 16, 1 },
+                 { 0.1234567, 1e-10, 1 / 7.0, 1e-15, 1, 1, 48, 2.5 } },
+        .combine = 1 / 3e9,
+        .hop = 1e-6,
+        .turn = 0,
+        .cache = 536870912,
+        .exit = 1 / 46e9,
     };
     const char *comment[COLLOPT_MACHINE_KEYS] = { "median of 7" };
     unsigned all = (1u << COLLOPT_MACHINE_KEYS) - 1;
@@ -124,14 +141,19 @@ START_TEST(writing)
 
     ck_assert_msg(f, "%s%s", text, told);
     ck_assert_msg(strncmp(text,
-                          "node.latency      = 1.5 us  # median of 7\nnode.overhead     = 0 ns\nnode.bandwidth    = 12.5 GB/s\n"
-                          "node.shared       = 123.4567 kB/s\nnode.eager        = 64 KiB\n", 120) == 0, "%s", text);
+                          "node.latency      = 1.5 us  # median of 7\nnode.overhead     = 0 "
+                          "ns\nnode.bandwidth    = 12.5 GB/s\n"
+                          "node.shared       = 123.4567 kB/s\nnode.eager        = 64 KiB\n",
+                          120)
+                      == 0,
+                  "%s", text);
     ck_assert_uint_eq(f->given, all);
     for (int i = 0; i < COLLOPT_MACHINE_KEYS; i++) {
         double was = *(const double *)((const char *)&m + collopt_machine_keys[i].field);
         double is = *(const double *)((const char *)&f->machine + collopt_machine_keys[i].field);
 
-        ck_assert_msg(near(is, was), "%s: %g written, %g read from %s", collopt_machine_keys[i].name, was, is, text);
+        ck_assert_msg(near(is, was), "%s: %g written, %g read from %s",
+                      collopt_machine_keys[i].name, was, is, text);
     }
     again = written(&f->machine, all, comment);
     ck_assert_str_eq(again, text);
@@ -169,7 +191,7 @@ START_TEST(picking)
 }
 END_TEST
 
-/* ---- as a setting -------------------------------------------------------------------------------------------------------- */
+/* ---- as a setting ---------------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/collopt-machine-XXXXXX", warned[2048];
 
@@ -203,7 +225,8 @@ START_TEST(settings)
     ck_assert_ptr_nonnull(mkdtemp(folder));
     ck_assert_int_eq(settings_with(&none, NULL), 1);
     ck_assert(!none.machine && !none.machine_file);
-    snprintf(want, sizeof want, "COLLOPT_MACHINE is not used: %s/m: No such file or directory", folder);
+    snprintf(want, sizeof want, "COLLOPT_MACHINE is not used: %s/m: No such file or directory",
+             folder);
     ck_assert_str_eq(warned, want);
     ck_assert_int_eq(settings_with(&a, "net.hop = 1 us"), 0);
     ck_assert(a.machine && a.machine->given);
@@ -212,11 +235,15 @@ START_TEST(settings)
     ck_assert(a.machine->machine.hop == b.machine->machine.hop);
     ck_assert_int_eq(settings_with(&b, "net.hop = 2 us"), 0);
     ck_assert(a.hash != b.hash);
-    ck_assert_int_eq(settings_with(&b, "net.hop = 1.0000001 us"), 0);       /* another choice may follow from it */
+    /* another choice may follow from it */
+    ck_assert_int_eq(settings_with(&b, "net.hop = 1.0000001 us"), 0);
     ck_assert(a.hash != b.hash && a.machine->machine.hop != b.machine->machine.hop);
     ck_assert_int_eq(settings_with(&b, "net.hop = 2\nx\n"), 1);
     ck_assert(!b.machine && b.hash == none.hash);
-    ck_assert_msg(strstr(warned, "/m:1: net.hop = \"2\" is not") && strstr(warned, "; it has 2 mistakes, which collopt-info --check-machine lists"), "%s", warned);
+    ck_assert_msg(
+        strstr(warned, "/m:1: net.hop = \"2\" is not")
+            && strstr(warned, "; it has 2 mistakes, which collopt-info --check-machine lists"),
+        "%s", warned);
     snprintf(want, sizeof want, "%s/m", folder);
     unlink(want);
     rmdir(folder);

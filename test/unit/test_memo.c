@@ -1,4 +1,5 @@
-/* What is remembered by a hash: all that there is room for is found again, and no more is kept than that. */
+/* What is remembered by a hash: all that there is room for is found again, and no more is kept than
+ * that. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -52,7 +53,8 @@ static void add(struct collopt_memo *m, size_t key, size_t hashes, size_t weight
     ck_assert(collopt_memo_add(m, &made->memoized, hash_of(key, hashes), weight));
 }
 
-/* As plan.c does it for roots that rotate, in several sorts of calls: plans are made in the first round only. */
+/* As plan.c does it for roots that rotate, in several sorts of calls: plans are made in the first
+ * round only. */
 START_TEST(rotation)
 {
     enum { SORTS = 4, ROUNDS = 4 };
@@ -65,7 +67,8 @@ START_TEST(rotation)
         for (size_t key = 0; key < SORTS * ranks; key++) {
             if (find(&m, key, SIZE_MAX))
                 continue;
-            ck_assert_msg(round == 0, "%zu ranks, round %d: the plan of call %zu is lost", ranks, round, key);
+            ck_assert_msg(round == 0, "%zu ranks, round %d: the plan of call %zu is lost", ranks,
+                          round, key);
             drop(&m, most - 1, SIZE_MAX);
             add(&m, key, SIZE_MAX, 1);
             made++;
@@ -76,7 +79,8 @@ START_TEST(rotation)
 }
 END_TEST
 
-/* Of more than there is room for the most is kept, whatever weighs how much; nothing else is found than what was added. */
+/* Of more than there is room for the most is kept, whatever weighs how much; nothing else is found
+ * than what was added. */
 START_TEST(bounds)
 {
     enum { KEYS = 3000, MOST = 700, WEIGHT = 5000 };

@@ -32,7 +32,7 @@
 
 static bool verbose;
 
-/* ---- machines ------------------------------------------------------------------------------------------------------------ */
+/* ---- machines -------------------------------------------------------------------------------- */
 
 enum kind { SHORT, LONG, NODES, GRID, KINDS };
 
@@ -76,7 +76,8 @@ static const struct collopt_way *way(const struct ends *e, int from, int to, boo
     return &e->machine->way[*between ? COLLOPT_OVER_NET : COLLOPT_IN_NODE];
 }
 
-/* Inside a node a processor copies on both sides of every message, so an exchange takes it twice. */
+/* Inside a node a processor copies on both sides of every message, so an exchange takes it
+ * twice. */
 static double takes(int from, int to, size_t n, void *data)
 {
     bool between;
@@ -94,7 +95,7 @@ static double delay(int from, int to, void *data)
     return (between ? w->overhead : 0) + (e->wired ? e->machine->hop * hops(e, from, to) : 0);
 }
 
-/* ---- what may differ --------------------------------------------------------------------------------------------------- */
+/* ---- what may differ ------------------------------------------------------------------------- */
 
 /* Predicted, as a multiple of what is replayed. */
 struct bounds {
@@ -140,7 +141,7 @@ static struct bounds bounds_of(const struct collopt_algorithm *a, enum kind kind
     return all[kind];
 }
 
-/* ---- one comparison ------------------------------------------------------------------------------------------------------ */
+/* ---- one comparison -------------------------------------------------------------------------- */
 
 static double replayed(const struct workshop *w, const struct collopt_problem *p,
                        const struct collopt_machine *machine)
@@ -153,7 +154,9 @@ static double replayed(const struct workshop *w, const struct collopt_problem *p
 
     if (e.wired)
         collopt_grid(&e.grid, p->topology->dims);
-    ck_assert_msg(collopt_pair(&pairs, p->ranks, (const struct collopt_bound *const *)w->program, why, sizeof why), "%s", why);
+    ck_assert_msg(collopt_pair(&pairs, p->ranks, (const struct collopt_bound *const *)w->program,
+                               why, sizeof why),
+                  "%s", why);
     seconds = collopt_replay(&pairs, &clock, NULL);
     collopt_unpair(&pairs);
     return seconds;
@@ -204,11 +207,13 @@ static int judge(const struct cell *cell, enum kind kind, const char *words)
         wrong += matters && !good;
         if (verbose || (matters && !good))
             fprintf(stderr, "%s %s, %s: predicted %g, replayed %g%s\n", c->algorithm->name, words,
-                    kind_names[kind], c->predicted, c->replayed, matters ? "" : " (does not decide)");
+                    kind_names[kind], c->predicted, c->replayed,
+                    matters ? "" : " (does not decide)");
     }
     if (cell->n && first->replayed > chosen[kind] * fastest->replayed) {
-        fprintf(stderr, "%s, %s: %s is chosen, %s takes %.2f of its time\n", words, kind_names[kind],
-                first->algorithm->name, fastest->algorithm->name, fastest->replayed / first->replayed);
+        fprintf(stderr, "%s, %s: %s is chosen, %s takes %.2f of its time\n", words,
+                kind_names[kind], first->algorithm->name, fastest->algorithm->name,
+                fastest->replayed / first->replayed);
         wrong++;
     }
     return wrong;
@@ -220,9 +225,13 @@ static bool is_for_grids(const struct collopt_algorithm *a)
 }
 
 /* SEGMENTS of even length, where there are any. */
-static bool open(struct workshop *w, const struct collopt_algorithm *a, int ranks, enum kind kind, int segments)
+static bool open(struct workshop *w, const struct collopt_algorithm *a, int ranks, enum kind kind,
+                 int segments)
 {
-    struct trial t = { .algorithm = a, .ranks = ranks, .count = (size_t)ranks * 64 * 9 * 5 * 7, .nodes = TRIAL_ONE_NODE };
+    struct trial t = { .algorithm = a,
+                       .ranks = ranks,
+                       .count = (size_t)ranks * 64 * 9 * 5 * 7,
+                       .nodes = TRIAL_ONE_NODE };
     int segment = collopt_parameter_named(a, "segment"), dims = collopt_parameter_named(a, "dims");
     char why[PROOF_WHY];
 
@@ -276,8 +285,8 @@ START_TEST(times_are_replayed)
             for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
                 if ((*a)->collective == (enum collopt_collective)_i)
                     compare(&w, *a, ranks[i], segments, cell);
-            snprintf(words, sizeof words, "%s on %d ranks, %d segments", collopt_collective_names[_i],
-                     ranks[i], segments);
+            snprintf(words, sizeof words, "%s on %d ranks, %d segments",
+                     collopt_collective_names[_i], ranks[i], segments);
             for (int k = 0; k < KINDS; k++)
                 wrong += judge(&cell[k], k, words);
         }
@@ -286,26 +295,36 @@ START_TEST(times_are_replayed)
 }
 END_TEST
 
-/* ---- far nodes ----------------------------------------------------------------------------------------------------------- */
+/* ---- far nodes ------------------------------------------------------------------------------- */
 
 enum { HOSTS = 128, GROUP = 64 };
 static const size_t whole_vector = (size_t)HOSTS * 4096;
 
 /* A byte takes 1, and nothing else takes time.  As a multiple of what a vector takes. */
-static double vectors(enum collopt_collective collective, const char *name, int segments, double group, double taper)
+static double vectors(enum collopt_collective collective, const char *name, int segments,
+                      double group, double taper)
 {
-    const struct collopt_machine machine = { .way = { INSIDE(0, 1), [COLLOPT_OVER_NET] = { .byte = 1, .eager = 1e18, .group = group,
-                                                                                           .taper = taper } } };
+    const struct collopt_machine machine = {
+        .way = { INSIDE(0, 1),
+                 [COLLOPT_OVER_NET] = { .byte = 1, .eager = 1e18, .group = group, .taper = taper } }
+    };
     struct collopt_topology hosts = { .nodes = HOSTS };
-    struct collopt_problem p = { .collective = collective, .ranks = HOSTS, .count = whole_vector / TRIAL_SIZE, .size = TRIAL_SIZE,
-                                 .commutative = true, .segments = segments, .topology = &hosts, .machine = &machine };
+    struct collopt_problem p = { .collective = collective,
+                                 .ranks = HOSTS,
+                                 .count = whole_vector / TRIAL_SIZE,
+                                 .size = TRIAL_SIZE,
+                                 .commutative = true,
+                                 .segments = segments,
+                                 .topology = &hosts,
+                                 .machine = &machine };
     int node[HOSTS];
 
     for (int r = 0; r < HOSTS; r++)
         node[r] = r;
     hosts.node = node;
     ck_assert(collopt_topology_measure(&hosts, HOSTS));
-    return collopt_model(collopt_algorithm_named(collective, name, strlen(name)), &p) / (double)whole_vector;
+    return collopt_model(collopt_algorithm_named(collective, name, strlen(name)), &p)
+        / (double)whole_vector;
 }
 
 static double halving(double group, double taper)
@@ -316,8 +335,8 @@ static double halving(double group, double taper)
 /* Half of the vector is sent by all to ranks that are a group away, the rest to nearer ones. */
 START_TEST(far_groups_cost_bytes)
 {
-    double least_of_all = (HOSTS - 1.0) / HOSTS, full = halving(GROUP, 1), preset = halving(GROUP, 2), narrow = halving(GROUP, 8),
-           near = halving(2 * GROUP, 8);
+    double least_of_all = (HOSTS - 1.0) / HOSTS, full = halving(GROUP, 1),
+           preset = halving(GROUP, 2), narrow = halving(GROUP, 8), near = halving(2 * GROUP, 8);
 
     ck_assert_double_eq_tol(full, least_of_all, 1e-9);
     ck_assert_double_eq_tol(halving(1, 1), least_of_all, 1e-9);
@@ -327,17 +346,24 @@ START_TEST(far_groups_cost_bytes)
 }
 END_TEST
 
-/* 48 ranks on nodes of 32 and 16: the first 32 are folded to 16, each of which has its partner on the other node at last.  Whole
- * vectors are 16 through one port; of rabenseifner's halves, halved five times, they are half a vector each way. */
+/* 48 ranks on nodes of 32 and 16: the first 32 are folded to 16, each of which has its partner on
+ * the other node at last.  Whole vectors are 16 through one port; of rabenseifner's halves, halved
+ * five times, they are half a vector each way. */
 START_TEST(folded_ranks_cross_nodes)
 {
     enum { RANKS = 48, FIRST = 32 };
     static const struct {
         const char *name;
         double least, most;
-    } all[] = { { "recursive_doubling", 16, 32 }, { "rabenseifner", 1, 4 }, { "recursive_multiplying", 16, 100 } };
-    const struct collopt_machine machine = { .way = { INSIDE(0, 1e-6), [COLLOPT_OVER_NET] = { .byte = 1e-3, .shared = 1,
-                                             .eager = 1e18, .group = 64, .taper = 1 } } };
+    } all[] = { { "recursive_doubling", 16, 32 },
+                { "rabenseifner", 1, 4 },
+                { "recursive_multiplying", 16, 100 } };
+    const struct collopt_machine machine = { .way = { INSIDE(0, 1e-6),
+                                                      [COLLOPT_OVER_NET] = { .byte = 1e-3,
+                                                                             .shared = 1,
+                                                                             .eager = 1e18,
+                                                                             .group = 64,
+                                                                             .taper = 1 } } };
     int node[RANKS];
     struct collopt_topology nodes = { .nodes = 2, .node = node };
 
@@ -345,32 +371,50 @@ START_TEST(folded_ranks_cross_nodes)
         node[r] = r >= FIRST;
     ck_assert(collopt_topology_measure(&nodes, RANKS));
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const struct collopt_algorithm *a = collopt_algorithm_named(COLLOPT_ALLREDUCE, all[i].name, strlen(all[i].name));
-        struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = RANKS, .count = whole_vector / TRIAL_SIZE,
-                                     .size = TRIAL_SIZE, .commutative = true, .segments = 1, .topology = &nodes,
+        const struct collopt_algorithm *a = collopt_algorithm_named(COLLOPT_ALLREDUCE, all[i].name,
+                                                                    strlen(all[i].name));
+        struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE,
+                                     .ranks = RANKS,
+                                     .count = whole_vector / TRIAL_SIZE,
+                                     .size = TRIAL_SIZE,
+                                     .commutative = true,
+                                     .segments = 1,
+                                     .topology = &nodes,
                                      .machine = &machine };
         const struct collopt_choice choice = { .algorithm = a };
         double found;
 
         collopt_set_parameters(&p, &choice);
         found = collopt_model(a, &p) / (double)whole_vector;
-        ck_assert_msg(found >= all[i].least && found <= all[i].most, "%s: %g vectors", a->name, found);
+        ck_assert_msg(found >= all[i].least && found <= all[i].most, "%s: %g vectors", a->name,
+                      found);
     }
 }
 END_TEST
 
-/* All ranks of a node of 32 have their partner elsewhere at the distance 32; at 16 too, if 16 ranks on another node come
- * first, and none if it is the first itself. */
+/* All ranks of a node of 32 have their partner elsewhere at the distance 32; at 16 too, if 16 ranks
+ * on another node come first, and none if it is the first itself. */
 START_TEST(pairs_cross_where_nodes_begin)
 {
     enum { RANKS = 64 };
     static const int begin[2][2] = { { 16, 48 }, { 32, 48 } };
-    const struct collopt_machine machine = { .way = { INSIDE(0, 1e-6), [COLLOPT_OVER_NET] = { .byte = 1e-3, .shared = 1,
-                                             .eager = 1e18, .group = 64, .taper = 1 } } };
-    const struct collopt_algorithm *a = collopt_algorithm_named(COLLOPT_ALLREDUCE, "recursive_doubling", 18);
+    const struct collopt_machine machine = { .way = { INSIDE(0, 1e-6),
+                                                      [COLLOPT_OVER_NET] = { .byte = 1e-3,
+                                                                             .shared = 1,
+                                                                             .eager = 1e18,
+                                                                             .group = 64,
+                                                                             .taper = 1 } } };
+    const struct collopt_algorithm *a = collopt_algorithm_named(COLLOPT_ALLREDUCE,
+                                                                "recursive_doubling", 18);
     struct collopt_topology nodes = { .nodes = 3 };
-    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = RANKS, .count = 4096, .size = 8, .commutative = true,
-                                 .segments = 1, .topology = &nodes, .machine = &machine };
+    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE,
+                                 .ranks = RANKS,
+                                 .count = 4096,
+                                 .size = 8,
+                                 .commutative = true,
+                                 .segments = 1,
+                                 .topology = &nodes,
+                                 .machine = &machine };
 
     for (int i = 0; i < 2; i++) {
         int node[RANKS];
@@ -381,23 +425,26 @@ START_TEST(pairs_cross_where_nodes_begin)
         nodes.node = node;
         ck_assert(collopt_topology_measure(&nodes, RANKS));
         found = collopt_model(a, &p) / (double)(p.count * p.size);
-        ck_assert_msg(nodes.grain == 16 && found >= (i == 0 ? 48 : 32) && found <= 80, "%d: %g vectors", i, found);
+        ck_assert_msg(nodes.grain == 16 && found >= (i == 0 ? 48 : 32) && found <= 80,
+                      "%d: %g vectors", i, found);
     }
 }
 END_TEST
 
-/* Of groups of four a quarter of the ranks swings by one step across an end, and three quarters by three; halving begins with
- * five distances that all cross. */
+/* Of groups of four a quarter of the ranks swings by one step across an end, and three quarters by
+ * three; halving begins with five distances that all cross. */
 START_TEST(some_cross)
 {
-    double crossed = 8 * halving(1, 1), some = vectors(COLLOPT_REDUCE_SCATTER_BLOCK, "swing", 1, 4, 8), most_of = halving(4, 8);
+    double crossed = 8 * halving(1, 1),
+           some = vectors(COLLOPT_REDUCE_SCATTER_BLOCK, "swing", 1, 4, 8), most_of = halving(4, 8);
 
     ck_assert_msg(some > 2.5 && some < 4, "swing: %g", some);
     ck_assert_msg(most_of > 7 && most_of < 1.3 * crossed, "halving: %g", most_of);
 }
 END_TEST
 
-/* In a circulant graph all ranks send as far in each round, most of them farther than a leaf switch has ports. */
+/* In a circulant graph all ranks send as far in each round, most of them farther than a leaf switch
+ * has ports. */
 START_TEST(full_bisection_serves_circulants)
 {
     enum { SEGMENTS = 256 };

@@ -1,10 +1,11 @@
-/* The proof of the proof: correct programs of every algorithm are spoilt in every way that cannot be harmless, one change
- * at a time, and each must be refused.
+/* The proof of the proof: correct programs of every algorithm are spoilt in every way that cannot
+ * be harmless, one change at a time, and each must be refused.
  *
- * Changes that may leave a program correct are not made: exchanging independent steps, repeating a step that may be
- * repeated (a fold or copy whose result lies apart from its operands), exchanging the operands of a commutative algorithm
- * (which is wrong only where another rank computes the same bits), exchanging messages that may carry the same value,
- * dropping an AWAIT that another one implies. */
+ * Changes that may leave a program correct are not made: exchanging independent steps, repeating a
+ * step that may be repeated (a fold or copy whose result lies apart from its operands), exchanging
+ * the operands of a commutative algorithm (which is wrong only where another rank computes the same
+ * bits), exchanging messages that may carry the same value, dropping an AWAIT that another one
+ * implies. */
 #include "config.h"
 
 #include <check.h>
@@ -15,7 +16,7 @@
 #include "schedule/schedule.h"
 #include "trial.h"
 
-/* ---- programs that can be changed --------------------------------------------------------------------------------- */
+/* ---- programs that can be changed ------------------------------------------------------------ */
 
 struct mutant {                 /* a copy of one rank's program */
     struct collopt_bound bound;
@@ -48,7 +49,8 @@ static size_t all_runs(const struct collopt_bound *b)
     return n;
 }
 
-static const struct collopt_run *copy_runs(struct mutant *m, size_t *used, const struct collopt_run *run, int runs)
+static const struct collopt_run *copy_runs(struct mutant *m, size_t *used,
+                                           const struct collopt_run *run, int runs)
 {
     struct collopt_run *to = m->run + *used;
 
@@ -93,12 +95,12 @@ static void free_mutant(struct mutant *m)
     free(m->run);
 }
 
-/* ---- what a step touches -------------------------------------------------------------------------------------------- */
+/* ---- what a step touches --------------------------------------------------------------------- */
 
 static bool posts(const struct collopt_step *k)
 {
-    return k->kind == COLLOPT_POST_SEND || k->kind == COLLOPT_POST_RECEIVE || k->kind == COLLOPT_RECEIVE
-        || k->kind == COLLOPT_SEND;
+    return k->kind == COLLOPT_POST_SEND || k->kind == COLLOPT_POST_RECEIVE
+        || k->kind == COLLOPT_RECEIVE || k->kind == COLLOPT_SEND;
 }
 
 static bool computes(const struct collopt_step *k)
@@ -119,7 +121,9 @@ static struct collopt_run *runs_of(const struct collopt_step *k)
 /* The first operand of a step that combines, else NULL. */
 static struct collopt_run *operands_of(const struct collopt_step *k)
 {
-    return k->kind == COLLOPT_PREFIXES ? runs_of(k) : k->kind == COLLOPT_FOLD ? runs_of(k) + 1 : NULL;
+    return k->kind == COLLOPT_PREFIXES ? runs_of(k)
+        : k->kind == COLLOPT_FOLD      ? runs_of(k) + 1
+                                       : NULL;
 }
 
 /* The first one that is written. */
@@ -139,17 +143,20 @@ static int memory_of(const struct mutant *m, const struct collopt_run *r)
     return m->in_place && r->place == COLLOPT_OUT ? COLLOPT_IN : r->place;
 }
 
-static bool overlap(const struct mutant *m, const struct collopt_run *a, const struct collopt_run *b)
+static bool overlap(const struct mutant *m, const struct collopt_run *a,
+                    const struct collopt_run *b)
 {
     return memory_of(m, a) == memory_of(m, b) && a->at < b->at + b->n && b->at < a->at + a->n;
 }
 
-static bool same_run(const struct mutant *m, const struct collopt_run *a, const struct collopt_run *b)
+static bool same_run(const struct mutant *m, const struct collopt_run *a,
+                     const struct collopt_run *b)
 {
     return memory_of(m, a) == memory_of(m, b) && a->at == b->at && a->n == b->n;
 }
 
-static bool touches(const struct mutant *m, const struct collopt_run *a, const struct collopt_run *list, int runs)
+static bool touches(const struct mutant *m, const struct collopt_run *a,
+                    const struct collopt_run *list, int runs)
 {
     for (int i = 0; i < runs; i++)
         if (overlap(m, a, &list[i]))
@@ -157,7 +164,8 @@ static bool touches(const struct mutant *m, const struct collopt_run *a, const s
     return false;
 }
 
-static bool message_touches(const struct mutant *m, const struct collopt_message *q, const struct collopt_run *list, int runs)
+static bool message_touches(const struct mutant *m, const struct collopt_message *q,
+                            const struct collopt_run *list, int runs)
 {
     for (int i = 0; i < q->runs; i++)
         if (touches(m, &q->run[i], list, runs))
@@ -173,7 +181,7 @@ static bool into_operand(const struct mutant *m, const struct collopt_step *k)
     return false;
 }
 
-/* ---- the changes: true if made at step K of strand S ------------------------------------------------------------------ */
+/* ---- the changes: true if made at step K of strand S ----------------------------------------- */
 
 static bool peer(struct mutant *m, int s, int k)
 {
@@ -285,7 +293,9 @@ static bool operand_less(struct mutant *m, int s, int k)
 {
     const struct collopt_run *operand = operands_of(&m->step[s][k]);
 
-    if (!operand || &m->step[s][k].run[m->step[s][k].runs] - operand < (m->step[s][k].kind == COLLOPT_FOLD ? 3 : 2))
+    if (!operand
+        || &m->step[s][k].run[m->step[s][k].runs] - operand
+            < (m->step[s][k].kind == COLLOPT_FOLD ? 3 : 2))
         return false;
     m->step[s][k].runs--;
     return true;
@@ -301,7 +311,8 @@ static bool writes_in(struct mutant *m, int s, int k)
 
 static void drop(struct mutant *m, int s, int k)
 {
-    memmove(&m->step[s][k], &m->step[s][k + 1], (size_t)(length(&m->bound, s) - k) * sizeof **m->step);
+    memmove(&m->step[s][k], &m->step[s][k + 1],
+            (size_t)(length(&m->bound, s) - k) * sizeof **m->step);
 }
 
 static bool dropped(struct mutant *m, int s, int k)
@@ -317,14 +328,18 @@ static bool repeated(struct mutant *m, int s, int k)
 {
     const struct collopt_step *q = &m->step[s][k];
 
-    if (q->kind == COLLOPT_AWAIT || q->kind == COLLOPT_COPY || (q->kind == COLLOPT_FOLD && !into_operand(m, q)))
+    if (q->kind == COLLOPT_AWAIT || q->kind == COLLOPT_COPY
+        || (q->kind == COLLOPT_FOLD && !into_operand(m, q)))
         return false;
-    memmove(&m->step[s][k + 1], &m->step[s][k], (size_t)(length(&m->bound, s) + 1 - k) * sizeof **m->step);
+    memmove(&m->step[s][k + 1], &m->step[s][k],
+            (size_t)(length(&m->bound, s) + 1 - k) * sizeof **m->step);
     return true;
 }
 
-/* Does FIRST have to come before SECOND, the step after it?  True only where the other order is certainly wrong. */
-static bool must_precede(const struct mutant *m, const struct collopt_step *first, const struct collopt_step *second)
+/* Does FIRST have to come before SECOND, the step after it?  True only where the other order is
+ * certainly wrong. */
+static bool must_precede(const struct mutant *m, const struct collopt_step *first,
+                         const struct collopt_step *second)
 {
     const struct collopt_message *p = first->message >= 0 ? &m->message[first->message] : NULL;
     const struct collopt_message *q = second->message >= 0 ? &m->message[second->message] : NULL;
@@ -337,10 +352,13 @@ static bool must_precede(const struct mutant *m, const struct collopt_step *firs
         return touches(m, &first->run[0], second->run, second->runs);
     if (first->kind == COLLOPT_PREFIXES && computes(second))
         return touches(m, &second->run[1], results_of(first), results(first));
-    if (computes(first) && computes(second))                            /* computed apart from its operands, then read */
-        return !into_operand(m, first) && touches(m, &first->run[0], second->run + 1, second->runs - 1) &&
-               !touches(m, &second->run[0], first->run, first->runs);
-    if (first->kind == COLLOPT_WAIT && computes(second))                /* freed, then written; received, then read */
+    /* computed apart from its operands, then read */
+    if (computes(first) && computes(second))
+        return !into_operand(m, first)
+            && touches(m, &first->run[0], second->run + 1, second->runs - 1)
+            && !touches(m, &second->run[0], first->run, first->runs);
+    /* freed, then written; received, then read */
+    if (first->kind == COLLOPT_WAIT && computes(second))
         return message_touches(m, p, second->run, p->send ? 1 : second->runs);
     if (first->kind == COLLOPT_WAIT && second->kind == COLLOPT_POST_RECEIVE)
         return message_touches(m, p, q->run, q->runs);
@@ -365,11 +383,13 @@ static bool exchanged(struct mutant *m, int s, int k)
 /* Certainly different: of different lengths, or of different elements of the vector. */
 static bool different(const struct collopt_message *p, const struct collopt_message *q)
 {
-    return p->n != q->n || (p->run[0].place < COLLOPT_FIRST_SLOT && q->run[0].place < COLLOPT_FIRST_SLOT &&
-                            p->run[0].at != q->run[0].at);
+    return p->n != q->n
+        || (p->run[0].place < COLLOPT_FIRST_SLOT && q->run[0].place < COLLOPT_FIRST_SLOT
+            && p->run[0].at != q->run[0].at);
 }
 
-/* The contents of a message and of the next one in the same direction, to the same peer or to another. */
+/* The contents of a message and of the next one in the same direction, to the same peer or to
+ * another. */
 static bool messages_exchanged(struct mutant *m, int s, int k)
 {
     struct collopt_message *p = &m->message[m->step[s][k].message], first;
@@ -390,9 +410,11 @@ static bool messages_exchanged(struct mutant *m, int s, int k)
 }
 
 /* What a step touches, and does it write? */
-static int accesses(const struct mutant *m, const struct collopt_step *k, const struct collopt_run **run, bool *writes)
+static int accesses(const struct mutant *m, const struct collopt_step *k,
+                    const struct collopt_run **run, bool *writes)
 {
-    const struct collopt_message *q = k->message >= 0 && !is_local(k) ? &m->message[k->message] : NULL;
+    const struct collopt_message *q = k->message >= 0 && !is_local(k) ? &m->message[k->message]
+                                                                      : NULL;
 
     if (k->kind == COLLOPT_AWAIT || k->kind == COLLOPT_END)
         return 0;
@@ -407,7 +429,8 @@ static bool written(const struct collopt_step *k, int i)
     return posts(k) || (k->kind == COLLOPT_PREFIXES ? i > 0 : i == 0);
 }
 
-static bool conflict(const struct mutant *m, const struct collopt_step *a, const struct collopt_step *b)
+static bool conflict(const struct mutant *m, const struct collopt_step *a,
+                     const struct collopt_step *b)
 {
     const struct collopt_run *p = NULL, *q = NULL;
     bool write_p = false, write_q = false;
@@ -415,13 +438,15 @@ static bool conflict(const struct mutant *m, const struct collopt_step *a, const
 
     for (int i = 0; i < n; i++)
         for (int j = 0; j < k; j++)
-            if (overlap(m, &p[i], &q[j]) && ((write_p && written(a, i)) || (write_q && written(b, j))))
+            if (overlap(m, &p[i], &q[j])
+                && ((write_p && written(a, i)) || (write_q && written(b, j))))
                 return true;
     return false;
 }
 
-/* An AWAIT of the only other strand that keeps the next step from what the other strand does, and that no AWAIT before it
- * implies.  (Compilation may also place some where it cannot know that places are apart.) */
+/* An AWAIT of the only other strand that keeps the next step from what the other strand does, and
+ * that no AWAIT before it implies.  (Compilation may also place some where it cannot know that
+ * places are apart.) */
 static bool await_dropped(struct mutant *m, int s, int k)
 {
     const struct collopt_step *q = &m->step[s][k], *next = q + 1;
@@ -467,7 +492,7 @@ static const struct change {
 
 enum { CHANGES = sizeof changes / sizeof *changes };
 
-/* ---- all of them -------------------------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 struct hunt {
     struct workshop shop;
@@ -483,14 +508,17 @@ static void must_be_refused(struct hunt *h, const char *change, int rank, int st
 
     if (proof_holds(&h->proof, 1, why)) {
         proof_print(h->program[rank], rank, stderr);
-        ck_abort_msg("%s: the proof accepts %s, rank %d step %d.%d", h->words, change, rank, strand, step);
+        ck_abort_msg("%s: the proof accepts %s, rank %d step %d.%d", h->words, change, rank, strand,
+                     step);
     }
 }
 
 static void spoil(struct hunt *h, int change, int rank, int strand, int step)
 {
     struct mutant m = {
-        .ranks = h->shop.problem.ranks, .rank = rank, .in_place = h->shop.how[rank] & COLLOPT_IN_PLACE,
+        .ranks = h->shop.problem.ranks,
+        .rank = rank,
+        .in_place = h->shop.how[rank] & COLLOPT_IN_PLACE,
         .in_order = h->proof.in_order,
     };
 
@@ -504,7 +532,8 @@ static void spoil(struct hunt *h, int change, int rank, int strand, int step)
     free_mutant(&m);
 }
 
-static const struct collopt_step *post_of(const struct collopt_bound *b, int message, int *strand, int *step)
+static const struct collopt_step *post_of(const struct collopt_bound *b, int message, int *strand,
+                                          int *step)
 {
     for (*strand = 0; *strand < b->strands; ++*strand)
         for (*step = 0; b->strand[*strand][*step].kind != COLLOPT_END; ++*step)
@@ -516,7 +545,8 @@ static const struct collopt_step *post_of(const struct collopt_bound *b, int mes
 /* The last element is not sent, nor received: both ends agree, and still something is missing. */
 static void shorten_both_ends(struct hunt *h, int rank, int strand, int step)
 {
-    const struct collopt_message *q = &h->program[rank]->message[h->program[rank]->strand[strand][step].message];
+    const struct collopt_message *q =
+        &h->program[rank]->message[h->program[rank]->strand[strand][step].message];
     struct mutant one = { 0 }, other = { 0 };
     int peer = q->peer, k = 0, met = 0, wanted = 0, s, t;
 
@@ -539,7 +569,8 @@ static void shorten_both_ends(struct hunt *h, int rank, int strand, int step)
             if (!posts(&other.step[s][t]))
                 continue;
             k = other.step[s][t].message;
-            if (!other.message[k].send && other.message[k].peer == rank && other.message[k].tag == q->tag && met++ == wanted)
+            if (!other.message[k].send && other.message[k].peer == rank
+                && other.message[k].tag == q->tag && met++ == wanted)
                 goto found;
         }
     ck_abort_msg("%s: a message has no other end", h->words);
@@ -589,11 +620,13 @@ static void hunt(struct hunt *h, const struct trial *t, int every)
     free(h->program);
 }
 
-/* An Allreduce, of which a rank keeps its part: nobody misses the rest.  The same programs are spoilt as Allreduces. */
+/* An Allreduce, of which a rank keeps its part: nobody misses the rest.  The same programs are
+ * spoilt as Allreduces. */
 static bool keeps_a_part(const struct collopt_algorithm *a)
 {
     return a->collective != COLLOPT_ALLREDUCE
-        && (!strcmp(a->name, "allreduce") || (!strcmp(a->name, "node_aware") && a->collective != COLLOPT_REDUCE));
+        && (!strcmp(a->name, "allreduce")
+            || (!strcmp(a->name, "node_aware") && a->collective != COLLOPT_REDUCE));
 }
 
 START_TEST(spoilt_programs_are_refused)
@@ -610,9 +643,15 @@ START_TEST(spoilt_programs_are_refused)
 
         for (int form = 0; form < 2 * TRIAL_FORMS && variants > 0; form++) {
             struct trial t = {
-                .algorithm = a, .ranks = ranks[i], .root = (form + 1) % ranks[i], .count = (size_t)(3 * ranks[i] + 2),
-                .shape = form % 3 == 2 ? TRIAL_RAGGED : TRIAL_NEARLY, .in_place = form % 2, .two_operands = form / 2,
-                .cut = form == 5 ? 3 : 0, .in_turn = i % 2,
+                .algorithm = a,
+                .ranks = ranks[i],
+                .root = (form + 1) % ranks[i],
+                .count = (size_t)(3 * ranks[i] + 2),
+                .shape = form % 3 == 2 ? TRIAL_RAGGED : TRIAL_NEARLY,
+                .in_place = form % 2,
+                .two_operands = form / 2,
+                .cut = form == 5 ? 3 : 0,
+                .in_turn = i % 2,
                 .near = form % 3 > 0,
             };
 
@@ -625,7 +664,8 @@ START_TEST(spoilt_programs_are_refused)
     workshop_close(&h.shop);
     if (getenv("COLLOPT_TEST_VERBOSE"))
         for (int c = 0; c < CHANGES; c++)
-            fprintf(stderr, "%s %s: %s: %lu\n", collopt_collective_names[a->collective], a->name, changes[c].name, h.made[c]);
+            fprintf(stderr, "%s %s: %s: %lu\n", collopt_collective_names[a->collective], a->name,
+                    changes[c].name, h.made[c]);
 }
 END_TEST
 

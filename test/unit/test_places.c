@@ -1,4 +1,5 @@
-/* Files of rules and machines that no variable names: which one of several is used, and how that is kept from happening. */
+/* Files of rules and machines that no variable names: which one of several is used, and how that is
+ * kept from happening. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -73,10 +74,13 @@ START_TEST(order)
     snprintf(own, sizeof own, "openmpi-%s.machine", processor);
     ck_assert(!collopt_default_file(environment, "openmpi", "machine", path, sizeof path));
     put("site.machine", machine);
-    ck_assert(collopt_default_file(environment, "mpich", "machine", path, sizeof path) && strstr(path, "/site.machine"));
+    ck_assert(collopt_default_file(environment, "mpich", "machine", path, sizeof path)
+              && strstr(path, "/site.machine"));
     put("openmpi.machine", machine);
-    ck_assert(collopt_default_file(environment, "openmpi", "machine", path, sizeof path) && strstr(path, "/openmpi.machine"));
-    ck_assert(collopt_default_file(environment, "mpich", "machine", path, sizeof path) && strstr(path, "/site.machine"));
+    ck_assert(collopt_default_file(environment, "openmpi", "machine", path, sizeof path)
+              && strstr(path, "/openmpi.machine"));
+    ck_assert(collopt_default_file(environment, "mpich", "machine", path, sizeof path)
+              && strstr(path, "/site.machine"));
     put(own, machine);
     ck_assert(collopt_default_file(environment, "openmpi", "machine", path, sizeof path)
               && strcmp(strrchr(path, '/') + 1, own) == 0);
@@ -92,13 +96,17 @@ END_TEST
 START_TEST(directories)
 {
     char path[512];
-    char *home[] = { "HOME=/home/ann", NULL }, *both[] = { "HOME=/home/ann", "XDG_CONFIG_HOME=/c", NULL },
+    char *home[] = { "HOME=/home/ann", NULL },
+         *both[] = { "HOME=/home/ann", "XDG_CONFIG_HOME=/c", NULL },
          *relative[] = { "HOME=ann", "XDG_CONFIG_HOME=c", NULL };
 
-    ck_assert(collopt_users_directory(home, path, sizeof path) && strcmp(path, "/home/ann/.config/collopt") == 0);
+    ck_assert(collopt_users_directory(home, path, sizeof path)
+              && strcmp(path, "/home/ann/.config/collopt") == 0);
     ck_assert(collopt_users_directory(both, path, sizeof path) && strcmp(path, "/c/collopt") == 0);
-    ck_assert(!collopt_users_directory(relative, path, sizeof path) && !collopt_users_directory(NULL, path, sizeof path));
-    ck_assert_str_eq(collopt_system_directory() + strlen(collopt_system_directory()) - 8, "/collopt");
+    ck_assert(!collopt_users_directory(relative, path, sizeof path)
+              && !collopt_users_directory(NULL, path, sizeof path));
+    ck_assert_str_eq(collopt_system_directory() + strlen(collopt_system_directory()) - 8,
+                     "/collopt");
 }
 END_TEST
 
@@ -130,19 +138,23 @@ START_TEST(settings)
     put("site.machine", machine);
     ck_assert_int_eq(read_with(&s, NULL), 0);
     ck_assert_msg(s.rules && s.rules->n == 1 && s.machine && s.hash != plain.hash, "%s", said);
-    ck_assert(s.rules_file && strstr(s.rules_file, "/openmpi.rules") && strstr(s.machine_file, "/site.machine"));
+    ck_assert(s.rules_file && strstr(s.rules_file, "/openmpi.rules")
+              && strstr(s.machine_file, "/site.machine"));
     ck_assert_int_eq(read_with(&s, "COLLOPT_RULES=none"), 0);
     ck_assert(!s.rules && !s.rules_file && s.machine);
-    snprintf(named, sizeof named, "COLLOPT_RULES=%s", put("mine", "scan * * * * * host\n* * * * * * auto\n"));
+    snprintf(named, sizeof named, "COLLOPT_RULES=%s",
+             put("mine", "scan * * * * * host\n* * * * * * auto\n"));
     ck_assert_int_eq(read_with(&s, named), 0);
     ck_assert(s.rules && s.rules->n == 2);
-    ck_assert_int_eq(read_with(&s, "COLLOPT_REPRODUCIBLE=placement"), 0);       /* nobody has asked for rules */
+    /* nobody has asked for rules */
+    ck_assert_int_eq(read_with(&s, "COLLOPT_REPRODUCIBLE=placement"), 0);
     put("site.machine", "net.latncy = 1 us\n");
     ck_assert_int_eq(read_with(&s, NULL), 1);
     ck_assert(!s.machine && s.rules);
     ck_assert_msg(strstr(said, "a file of machines in a default place is not used: ")
-                      && strstr(said, "COLLOPT_MACHINE=none keeps") && strstr(said, "/site.machine:1: ")
-                      && strstr(said, "net.latency"), "%s", said);
+                      && strstr(said, "COLLOPT_MACHINE=none keeps")
+                      && strstr(said, "/site.machine:1: ") && strstr(said, "net.latency"),
+                  "%s", said);
     drop("mine");
     drop("site.machine");
     drop("openmpi.rules");
@@ -169,7 +181,8 @@ START_TEST(shipped)
     put(name[0], "* * * * * * host\nscan * * oversubscribed * * host\n");
     put(name[1], machine);
     put(name[2], machine);
-    ck_assert(collopt_shipped_file(environment, "openmpi", "rules", path, sizeof path) && strstr(path, name[0]));
+    ck_assert(collopt_shipped_file(environment, "openmpi", "rules", path, sizeof path)
+              && strstr(path, name[0]));
     ck_assert(!collopt_shipped_file(environment, "openmpi", "machine", path, sizeof path));
     ck_assert(!collopt_shipped_file(environment, "mpich", "rules", path, sizeof path));
     ck_assert(!collopt_shipped_file(environment, "smpi", "rules", path, sizeof path));
@@ -178,13 +191,17 @@ START_TEST(shipped)
     put(name[3], "net.latency = 1 us\nnet.latncy = 2\nnet.latency = 1\n");
     said[0] = '\0';
     collopt_shipped_from(&s, environment, note);
-    ck_assert_msg(s.rules && !s.machine && strstr(said, "a file of measurements that comes with collopt is not used: ")
-                      && strstr(said, ".machine:2: there is no key") && strstr(said, "; it has 2 mistakes"), "%s", said);
+    ck_assert_msg(
+        s.rules && !s.machine
+            && strstr(said, "a file of measurements that comes with collopt is not used: ")
+            && strstr(said, ".machine:2: there is no key") && strstr(said, "; it has 2 mistakes"),
+        "%s", said);
     /* a user's file of this name is found before those for any version */
     put("openmpi.machine", machine);
     put(name[3], machine);
     environment[0] = config;
-    ck_assert(collopt_default_file(environment, "openmpi", "machine", path, sizeof path) && strstr(path, name[3]));
+    ck_assert(collopt_default_file(environment, "openmpi", "machine", path, sizeof path)
+              && strstr(path, name[3]));
     ck_assert_int_eq(read_with(&settings, NULL), 0);
     ck_assert(settings.machine && !settings.shipped);
     drop(name[3]);

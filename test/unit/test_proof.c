@@ -1,5 +1,5 @@
-/* The proof on programs written by hand: it accepts two ranks that exchange and combine, and names what is wrong with
- * those that do not quite. */
+/* The proof on programs written by hand: it accepts two ranks that exchange and combine, and names
+ * what is wrong with those that do not quite. */
 #include "config.h"
 
 #include <check.h>
@@ -12,9 +12,16 @@
 
 enum { N = 4, TMP = COLLOPT_FIRST_SLOT };
 
-static const struct collopt_run in = { .place = COLLOPT_IN, .at = 0, .n = N }, out = { .place = COLLOPT_OUT, .at = 0, .n = N }, tmp = { .place = TMP, .at = 0, .n = N };
-static const struct collopt_run below[] = { { .place = COLLOPT_OUT, .at = 0, .n = N }, { .place = TMP, .at = 0, .n = N }, { .place = COLLOPT_IN, .at = 0, .n = N } };   /* theirs is left */
-static const struct collopt_run above[] = { { .place = COLLOPT_OUT, .at = 0, .n = N }, { .place = COLLOPT_IN, .at = 0, .n = N }, { .place = TMP, .at = 0, .n = N } };
+static const struct collopt_run in = { .place = COLLOPT_IN, .at = 0, .n = N },
+                                out = { .place = COLLOPT_OUT, .at = 0, .n = N },
+                                tmp = { .place = TMP, .at = 0, .n = N };
+/* theirs is left */
+static const struct collopt_run below[] = { { .place = COLLOPT_OUT, .at = 0, .n = N },
+                                            { .place = TMP, .at = 0, .n = N },
+                                            { .place = COLLOPT_IN, .at = 0, .n = N } };
+static const struct collopt_run above[] = { { .place = COLLOPT_OUT, .at = 0, .n = N },
+                                            { .place = COLLOPT_IN, .at = 0, .n = N },
+                                            { .place = TMP, .at = 0, .n = N } };
 
 /* Rank R of two: send IN, receive into TMP, fold to OUT. */
 struct rank {
@@ -31,19 +38,26 @@ enum { AT_RECEIVE, AT_SEND, AT_WAIT_RECEIVE, AT_FOLD, AT_WAIT_SEND, AT_END };
 static void set_up(struct rank *k, int r)
 {
     *k = (struct rank){
-        .message = { [SEND] = { 1 - r, 0, true, 1, &in, N }, [RECEIVE] = { 1 - r, 0, false, 1, &tmp, N } },
+        .message = { [SEND] = { 1 - r, 0, true, 1, &in, N }, [RECEIVE] = { 1 - r, 0, false, 1,
+            &tmp, N } },
         .step = {
             [AT_RECEIVE] = { .kind = COLLOPT_POST_RECEIVE, .message = RECEIVE },
             [AT_SEND] = { .kind = COLLOPT_POST_SEND, .message = SEND },
             [AT_WAIT_RECEIVE] = { .kind = COLLOPT_WAIT, .message = RECEIVE },
-            [AT_FOLD] = { .kind = COLLOPT_FOLD, .message = -1, .runs = 3, .run = r ? below : above },
+            [AT_FOLD] = { .kind = COLLOPT_FOLD, .message = -1, .runs = 3, .run = r ? below
+                          : above },
             [AT_WAIT_SEND] = { .kind = COLLOPT_WAIT, .message = SEND },
             [AT_END] = { .kind = COLLOPT_END, .message = -1 },
         },
         .strand = { k->step }, .slot = { N },
     };
-    k->bound = (struct collopt_bound){ .strands = 1, .messages = 2, .slots = 1, .strand = k->strand, .message = k->message,
-                                       .slot = k->slot, .steps = 6 };
+    k->bound = (struct collopt_bound){ .strands = 1,
+                                       .messages = 2,
+                                       .slots = 1,
+                                       .strand = k->strand,
+                                       .message = k->message,
+                                       .slot = k->slot,
+                                       .steps = 6 };
 }
 
 static bool once;               /* no operand of a fold may have been combined before */
@@ -54,9 +68,18 @@ static const struct collopt_bound *const program[] = { &rank[0].bound, &rank[1].
 static bool holds(bool in_order, bool identical, char why[PROOF_WHY])
 {
     static const struct collopt_topology one_node = { .nodes = 1 };
-    const struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = 2, .count = N, .size = 8, .segments = 1,
+    const struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE,
+                                       .ranks = 2,
+                                       .count = N,
+                                       .size = 8,
+                                       .segments = 1,
                                        .topology = &one_node };
-    const struct proof proof = { .problem = &p, .in_order = in_order, .identical = identical, .how = how, .program = program, .once = once };
+    const struct proof proof = { .problem = &p,
+                                 .in_order = in_order,
+                                 .identical = identical,
+                                 .how = how,
+                                 .program = program,
+                                 .once = once };
 
     return proof_holds(&proof, 8, why);
 }
@@ -65,7 +88,8 @@ static void refused(const char *because)
 {
     char why[PROOF_WHY] = "accepted";
 
-    ck_assert_msg(!holds(true, true, why) && strstr(why, because), "not \"%s\" but: %s", because, why);
+    ck_assert_msg(!holds(true, true, why) && strstr(why, because), "not \"%s\" but: %s", because,
+                  why);
 }
 
 static void fresh(void)
@@ -85,8 +109,13 @@ END_TEST
 
 START_TEST(refuses_what_is_wrong)
 {
-    static const struct collopt_run past = { .place = TMP, .at = 1, .n = N }, middle[] = { { .place = COLLOPT_OUT, .at = 0, .n = N }, { .place = TMP, .at = 0, .n = N }, { .place = TMP, .at = 0, .n = N } };
-    static const struct collopt_run onto[] = { { .place = COLLOPT_OUT, .at = 0, .n = N }, { .place = COLLOPT_OUT, .at = 0, .n = N }, { .place = TMP, .at = 0, .n = N } };
+    static const struct collopt_run past = { .place = TMP, .at = 1, .n = N },
+                                    middle[] = { { .place = COLLOPT_OUT, .at = 0, .n = N },
+                                                 { .place = TMP, .at = 0, .n = N },
+                                                 { .place = TMP, .at = 0, .n = N } };
+    static const struct collopt_run onto[] = { { .place = COLLOPT_OUT, .at = 0, .n = N },
+                                               { .place = COLLOPT_OUT, .at = 0, .n = N },
+                                               { .place = TMP, .at = 0, .n = N } };
     struct collopt_step *step = rank[0].step;
 
     step[AT_FOLD].run = below;
@@ -105,7 +134,8 @@ START_TEST(refuses_what_is_wrong)
     refused("has no other end");
     fresh(), rank[0].message[SEND].peer = 2;
     refused("no such peer");
-    fresh(), step[AT_WAIT_RECEIVE] = step[AT_FOLD], step[AT_FOLD] = (struct collopt_step){ .kind = COLLOPT_WAIT, .message = RECEIVE };
+    fresh(), step[AT_WAIT_RECEIVE] = step[AT_FOLD],
+             step[AT_FOLD] = (struct collopt_step){ .kind = COLLOPT_WAIT, .message = RECEIVE };
     refused("being received");
     fresh(), step[AT_WAIT_SEND].kind = COLLOPT_END;
     refused("never waited for");
@@ -121,7 +151,9 @@ END_TEST
 /* Rank 0 folds what it has folded. */
 START_TEST(once_is_once)
 {
-    static const struct collopt_run again[] = { { .place = COLLOPT_OUT, .at = 0, .n = N }, { .place = COLLOPT_OUT, .at = 0, .n = N }, { .place = TMP, .at = 0, .n = N } };
+    static const struct collopt_run again[] = { { .place = COLLOPT_OUT, .at = 0, .n = N },
+                                                { .place = COLLOPT_OUT, .at = 0, .n = N },
+                                                { .place = TMP, .at = 0, .n = N } };
     struct collopt_step fold = rank[0].step[AT_FOLD];
     char why[PROOF_WHY];
 
@@ -139,7 +171,8 @@ START_TEST(refuses_a_deadlock)
 {
     for (int r = 0; r < 2; r++) {
         rank[r].step[AT_SEND] = (struct collopt_step){ .kind = COLLOPT_WAIT, .message = RECEIVE };
-        rank[r].step[AT_WAIT_RECEIVE] = (struct collopt_step){ .kind = COLLOPT_POST_SEND, .message = SEND };
+        rank[r].step[AT_WAIT_RECEIVE] = (struct collopt_step){ .kind = COLLOPT_POST_SEND,
+                                                               .message = SEND };
     }
     refused("deadlock");
 }
@@ -160,8 +193,13 @@ END_TEST
 /* One strand folds what another has received. */
 START_TEST(strands_must_await)
 {
-    static const struct collopt_step await = { .kind = COLLOPT_AWAIT, .message = -1, .strand = 0, .step = 3 };
-    struct collopt_step other[] = { await, rank[0].step[AT_FOLD], { .kind = COLLOPT_END, .message = -1 } };
+    static const struct collopt_step await = { .kind = COLLOPT_AWAIT,
+                                               .message = -1,
+                                               .strand = 0,
+                                               .step = 3 };
+    struct collopt_step other[] = { await,
+                                    rank[0].step[AT_FOLD],
+                                    { .kind = COLLOPT_END, .message = -1 } };
     const struct collopt_step *strand[] = { rank[0].step, other };
     char why[PROOF_WHY];
 
@@ -190,8 +228,8 @@ START_TEST(replays_in_time)
     ck_assert(finish[0] == finish[1]);
     collopt_unpair(&pairs);
     collopt_weigh(program[0], &load);
-    ck_assert(load.sends == 1 && load.receives == 1 && load.sent == N && load.received == N && load.combined == N &&
-              load.copies == 0 && load.scratch == N);
+    ck_assert(load.sends == 1 && load.receives == 1 && load.sent == N && load.received == N
+              && load.combined == N && load.copies == 0 && load.scratch == N);
 }
 END_TEST
 

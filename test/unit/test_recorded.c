@@ -1,10 +1,11 @@
-/* Recorded machines: what hwloc says of their nodes, and where a launcher has bound the ranks, become groups of ranks and
- * decisions.  Each machine is described to hwloc, and once more as the XML that lstopo records of it, with everything that is in
- * a node.  Numbers of groups are counted by hand; decisions are what must be so on such a machine whatever the figures of the
- * model are.
+/* Recorded machines: what hwloc says of their nodes, and where a launcher has bound the ranks,
+ * become groups of ranks and decisions.  Each machine is described to hwloc, and once more as the
+ * XML that lstopo records of it, with everything that is in a node.  Numbers of groups are counted
+ * by hand; decisions are what must be so on such a machine whatever the figures of the model are.
  *
- * Of nodes of many cores bench/nodes has published figures of lines and memory.  What is predicted by them for shared memory is
- * held against times that others have published for these machines, and decisions and times of some problems are written down. */
+ * Of nodes of many cores bench/nodes has published figures of lines and memory.  What is predicted
+ * by them for shared memory is held against times that others have published for these machines,
+ * and decisions and times of some problems are written down. */
 #include "config.h"
 
 #include <check.h>
@@ -25,16 +26,20 @@
 enum { MOST_RANKS = 1024, BITS = 64 };
 
 enum binding {                  /* of rank i of a node */
-    TO_CORES,                   /* core i, all its processors: mpirun --bind-to core, srun --cpu-bind=cores */
+    /* core i, all its processors: mpirun --bind-to core, srun --cpu-bind=cores */
+    TO_CORES,
     TO_PROCESSORS,              /* processor i, so that ranks share cores */
-    ACROSS,                     /* a core of domain i, and round: --map-by numa, srun --distribution=block:cyclic */
-    TO_DOMAINS,                 /* any processor of domain i, and round: --bind-to numa --map-by numa */
+    /* a core of domain i, and round: --map-by numa, srun --distribution=block:cyclic */
+    ACROSS,
+    /* any processor of domain i, and round: --bind-to numa --map-by numa */
+    TO_DOMAINS,
     LOOSE                       /* any of the node's */
 };
 
-/* What whole vectors of 8 bytes, and parts of 4 MiB, go by; ONCE: what leaves a node once for all its ranks. */
-#define WHOLE "recursive_doubling|recursive_multiplying|short_elimination|leader|lanes|node_aware|binomial|knomial|census|" \
-    "linear|gather"
+/* What whole vectors of 8 bytes, and parts of 4 MiB, go by; ONCE: what leaves a node once for all
+ * its ranks. */
+#define WHOLE "recursive_doubling|recursive_multiplying|short_elimination|leader|lanes|" \
+    "node_aware|binomial|knomial|census|linear|gather"
 #define CUT "ring|circulant|rabenseifner|swing|binary_blocks|lanes|recursive_splitting"
 #define ONCE "leader|lanes|ring|two_tree|swing|recursive_splitting"
 
@@ -44,7 +49,8 @@ static const struct recorded {
     int nodes, each;            /* of the job; ranks of a node */
     enum binding binding;
     int numa, cache, core;      /* groups of all ranks; 0: not known */
-    bool crowded, scattered;    /* more ranks than processors; ranks of a domain do not follow one another */
+    /* more ranks than processors; ranks of a domain do not follow one another */
+    bool crowded, scattered;
     const char *shortest, *longest;     /* Allreduce of 8 B and 4 MiB of a sum */
 } recorded[] = {
     { "laptop, 4 cores", "pack:1 [numa] l3:1 core:4 pu:2",
@@ -95,7 +101,7 @@ static const struct recorded {
       8, 2, 2, 4, 32, TO_PROCESSORS, 8, 8, 32, true, true, "", "" },
 };
 
-/* ---- where the ranks are ----------------------------------------------------------------------------------------- */
+/* ---- where the ranks are --------------------------------------------------------------------- */
 
 static void add(unsigned long long *mask, int first, int processors)
 {
@@ -114,7 +120,8 @@ static void bind(const struct recorded *m, int i, unsigned long long mask[COLLOP
     else if (m->binding == TO_PROCESSORS)
         add(mask, i % (m->cores * m->threads), 1);
     else if (m->binding == ACROSS)
-        add(mask, (i % m->domains * of_domain + i / m->domains % of_domain) * m->threads, m->threads);
+        add(mask, (i % m->domains * of_domain + i / m->domains % of_domain) * m->threads,
+            m->threads);
     else if (m->binding == TO_DOMAINS)
         add(mask, i % m->domains * of_domain * m->threads, of_domain * m->threads);
     else
@@ -158,7 +165,9 @@ static void survey(struct job *j, const struct recorded *m)
     int ranks = m->nodes * m->each;
     uint64_t key[MOST_RANKS];
 
-    *j = (struct job){ .nodes = { .nodes = m->nodes, .node = j->node, .oversubscribed = is_crowded(m), .groups = j->groups } };
+    *j = (struct job){ .nodes = { .nodes = m->nodes, .node = j->node,
+                                  .oversubscribed = is_crowded(m),
+                                  .groups = j->groups } };
     for (int r = 0; r < ranks; r++)
         j->node[r] = r / m->each;
     ck_assert(collopt_topology_measure(&j->nodes, ranks));
@@ -167,7 +176,8 @@ static void survey(struct job *j, const struct recorded *m)
         bool known = true;
 
         for (int r = 0; r < ranks && known; r++)
-            known = collopt_spot_key(spot(m, r % m->each), j->node[r], (enum collopt_grouping)by, &key[r]);
+            known = collopt_spot_key(spot(m, r % m->each), j->node[r], (enum collopt_grouping)by,
+                                     &key[r]);
         if (!known)
             continue;
         ck_assert(collopt_topology_group(&j->level[by], &j->nodes, key, j->group[by], ranks));
@@ -175,9 +185,10 @@ static void survey(struct job *j, const struct recorded *m)
     }
 }
 
-/* ---- what comes of it -------------------------------------------------------------------------------------------- */
+/* ---- what comes of it ------------------------------------------------------------------------ */
 
-static void has_groups(const struct recorded *m, const struct job *j, enum collopt_grouping by, int wanted, const char *name)
+static void has_groups(const struct recorded *m, const struct job *j, enum collopt_grouping by,
+                       int wanted, const char *name)
 {
     int found = j->groups[by] ? j->groups[by]->nodes : 0;
 
@@ -200,8 +211,14 @@ static bool begins_with(const char *text, const char *list)
 static void decides(const struct recorded *m, const struct job *j, size_t bytes, const char *wanted)
 {
     struct collopt_machine machine;
-    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = m->nodes * m->each, .size = 8, .commutative = true,
-                                 .count = bytes / 8, .segments = 1, .topology = &j->nodes, .machine = &machine };
+    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE,
+                                 .ranks = m->nodes * m->each,
+                                 .size = 8,
+                                 .commutative = true,
+                                 .count = bytes / 8,
+                                 .segments = 1,
+                                 .topology = &j->nodes,
+                                 .machine = &machine };
     struct collopt_decision chosen;
     char text[256];
 
@@ -212,24 +229,32 @@ static void decides(const struct recorded *m, const struct job *j, size_t bytes,
 }
 
 /* "by" takes the groups of the machine, and in order only if they are of neighbours. */
-static void composes(const struct recorded *m, const struct job *j, const char *by, enum collopt_grouping grouping)
+static void composes(const struct recorded *m, const struct job *j, const char *by,
+                     enum collopt_grouping grouping)
 {
-    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = m->nodes * m->each, .size = 8, .commutative = true,
-                                 .count = 1 << 16, .segments = 1, .topology = &j->nodes };
+    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE,
+                                 .ranks = m->nodes * m->each,
+                                 .size = 8,
+                                 .commutative = true,
+                                 .count = 1 << 16,
+                                 .segments = 1,
+                                 .topology = &j->nodes };
     struct collopt_choice choice;
     char words[64], message[256];
     const char *why = "";
 
     snprintf(words, sizeof words, "leader:by=%s", by);
-    ck_assert_msg(collopt_parse_choice(words, p.collective, &choice, message, sizeof message), "%s", message);
-    ck_assert_msg(collopt_choice_usable(&choice, &p, &why) == (j->groups[grouping] != NULL), "%s, %s: %s", m->name, words, why);
+    ck_assert_msg(collopt_parse_choice(words, p.collective, &choice, message, sizeof message), "%s",
+                  message);
+    ck_assert_msg(collopt_choice_usable(&choice, &p, &why) == (j->groups[grouping] != NULL),
+                  "%s, %s: %s", m->name, words, why);
     if (!j->groups[grouping])
         return;
     collopt_set_parameters(&p, &choice);
     ck_assert_ptr_eq(p.topology, j->groups[grouping]);
     p.commutative = false;
-    ck_assert_msg(collopt_choice_usable(&choice, &p, &why) == !j->groups[grouping]->scattered, "%s, %s, in order: %s", m->name,
-                  words, why);
+    ck_assert_msg(collopt_choice_usable(&choice, &p, &why) == !j->groups[grouping]->scattered,
+                  "%s, %s, in order: %s", m->name, words, why);
 }
 
 static void is_known(const struct recorded *m)
@@ -249,16 +274,17 @@ static void is_known(const struct recorded *m)
     composes(m, &j, "cache", COLLOPT_BY_CACHE);
 }
 
-/* ---- what is predicted for nodes of many cores ----------------------------------------------------------------------- */
+/* ---- what is predicted for nodes of many cores ----------------------------------------------- */
 
 enum { COLUMNS = 12, CELLS = 3 };
 
-static const size_t column[COLUMNS] = { 8, 64, 256, 1 << 10, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20,
-                                        64 << 20 };
+static const size_t column[COLUMNS] = { 8,        64,        256,     1 << 10, 4 << 10,  16 << 10,
+                                        64 << 10, 256 << 10, 1 << 20, 4 << 20, 16 << 20, 64 << 20 };
 
-/* Allreduce.  PUBLISHED: the best of MPICH 4.2.2, Open MPI and ext_mpi_collectives, us, from the raw data of PPAM 2024 in
- * github.com/eth-cscs/ext_mpi_collectives; 0: none.  LOSES: from these bytes on it is predicted to be longer.  There ext_mpi maps
- * its peers' memory and moves 3 vectors a rank; what goes by a segment moves about 7. */
+/* Allreduce.  PUBLISHED: the best of MPICH 4.2.2, Open MPI and ext_mpi_collectives, us, from the
+ * raw data of PPAM 2024 in github.com/eth-cscs/ext_mpi_collectives; 0: none.  LOSES: from these
+ * bytes on it is predicted to be longer.  There ext_mpi maps its peers' memory and moves 3 vectors
+ * a rank; what goes by a segment moves about 7. */
 static const struct predicted {
     const char *name, *file, *node;
     int cores, threads, ranks;
@@ -270,21 +296,68 @@ static const struct predicted {
         double us;
     } cell[CELLS];
 } predicted[] = {
-    { "EPYC 7742, 2 x 64", "epyc-7742-2x64", "pack:2 group:4 [numa] l3:4 core:4 pu:2", 128, 2, 128,
-      { 4.65, 4.89, 6.06, 9.3, 9.5, 10.8, 24.0, 82.7, 331, 5063, 21820, 158000 }, SIZE_MAX,
-      { { 8, "recursive_multiplying", 1.23 }, { 4 << 10, "lanes", 2.78 }, { 1 << 20, "ring", 198 } } },
-    { "the same, 127 ranks", "epyc-7742-2x64", "pack:2 group:4 [numa] l3:4 core:4 pu:2", 128, 2, 127,
-      { 4.68, 0, 0, 0, 13.7, 0, 41.8, 0, 1077, 10300, 0, 0 }, SIZE_MAX,
-      { { 8, "recursive_multiplying", 1.31 }, { 64 << 10, "lanes", 20.5 }, { 4 << 20, "ring", 2673 } } },
-    { "Grace, 72", "grace-72", "pack:1 [numa] l3:1 core:72 pu:1", 72, 1, 72,
-      { 1.75, 1.87, 2.36, 3.29, 3.4, 4.0, 10.5, 31.8, 152, 1216, 6128, 26910 }, 64 << 10,
-      { { 8, "recursive_multiplying", 0.72 }, { 16 << 10, "recursive_splitting", 3.83 }, { 1 << 20, "circulant", 167 } } },
-    { "Grace, 4 x 72", "grace-4x72", "pack:4 [numa] l3:1 core:72 pu:1", 288, 1, 288,
-      { 5.11, 5.5, 6.8, 10.1, 13.8, 14.6, 19.9, 48, 185, 1296, 5907, 27210 }, 4 << 20,
-      { { 8, "recursive_multiplying", 1.25 }, { 64 << 10, "recursive_splitting", 12.7 },
+    { "EPYC 7742, 2 x 64",
+      "epyc-7742-2x64",
+      "pack:2 group:4 [numa] l3:4 core:4 pu:2",
+      128,
+      2,
+      128,
+      { 4.65, 4.89, 6.06, 9.3, 9.5, 10.8, 24.0, 82.7, 331, 5063, 21820, 158000 },
+      SIZE_MAX,
+      { { 8, "recursive_multiplying", 1.23 },
+        { 4 << 10, "lanes", 2.78 },
+        { 1 << 20, "ring", 198 } } },
+    { "the same, 127 ranks",
+      "epyc-7742-2x64",
+      "pack:2 group:4 [numa] l3:4 core:4 pu:2",
+      128,
+      2,
+      127,
+      { 4.68, 0, 0, 0, 13.7, 0, 41.8, 0, 1077, 10300, 0, 0 },
+      SIZE_MAX,
+      { { 8, "recursive_multiplying", 1.31 },
+        { 64 << 10, "lanes", 20.5 },
+        { 4 << 20, "ring", 2673 } } },
+    { "Grace, 72",
+      "grace-72",
+      "pack:1 [numa] l3:1 core:72 pu:1",
+      72,
+      1,
+      72,
+      { 1.75, 1.87, 2.36, 3.29, 3.4, 4.0, 10.5, 31.8, 152, 1216, 6128, 26910 },
+      64 << 10,
+      { { 8, "recursive_multiplying", 0.72 },
+        { 16 << 10, "recursive_splitting", 3.83 },
+        { 1 << 20, "circulant", 167 } } },
+    { "Grace, 4 x 72",
+      "grace-4x72",
+      "pack:4 [numa] l3:1 core:72 pu:1",
+      288,
+      1,
+      288,
+      { 5.11, 5.5, 6.8, 10.1, 13.8, 14.6, 19.9, 48, 185, 1296, 5907, 27210 },
+      4 << 20,
+      { { 8, "recursive_multiplying", 1.25 },
+        { 64 << 10, "recursive_splitting", 12.7 },
         { 1 << 20, "recursive_splitting", 173 } } },
-    { "Xeon 8480+, 2 x 56", "xeon-8480-2x56", "pack:2 [numa] l3:1 core:56 pu:2", 112, 2, 112, { 0 }, SIZE_MAX, { { 0, NULL, 0 } } },
-    { "A64FX, 48", "a64fx-48", "pack:1 group:4 [numa] l2:1 core:12 pu:1", 48, 1, 48, { 0 }, SIZE_MAX, { { 0, NULL, 0 } } },
+    { "Xeon 8480+, 2 x 56",
+      "xeon-8480-2x56",
+      "pack:2 [numa] l3:1 core:56 pu:2",
+      112,
+      2,
+      112,
+      { 0 },
+      SIZE_MAX,
+      { { 0, NULL, 0 } } },
+    { "A64FX, 48",
+      "a64fx-48",
+      "pack:1 group:4 [numa] l2:1 core:12 pu:1",
+      48,
+      1,
+      48,
+      { 0 },
+      SIZE_MAX,
+      { { 0, NULL, 0 } } },
 };
 
 static void tell(void *data, int line, const char *sentence)
@@ -292,11 +365,17 @@ static void tell(void *data, int line, const char *sentence)
     ck_abort_msg("%s:%d: %s", (const char *)data, line, sentence);
 }
 
-static struct collopt_candidate best_of(const struct predicted *m, const struct job *j, const struct collopt_machine *machine,
-                                        size_t bytes)
+static struct collopt_candidate best_of(const struct predicted *m, const struct job *j,
+                                        const struct collopt_machine *machine, size_t bytes)
 {
-    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = m->ranks, .size = 4, .commutative = true,
-                                 .count = bytes / 4, .segments = 1, .topology = &j->nodes, .machine = machine };
+    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE,
+                                 .ranks = m->ranks,
+                                 .size = 4,
+                                 .commutative = true,
+                                 .count = bytes / 4,
+                                 .segments = 1,
+                                 .topology = &j->nodes,
+                                 .machine = machine };
     struct collopt_candidate best;
 
     ck_assert(collopt_choose(&p, 1, &best) == 1);
@@ -315,25 +394,31 @@ static struct collopt_machine_file *figures(const struct predicted *m)
     return f;
 }
 
-static void is_published(const struct predicted *m, const struct job *j, const struct collopt_machine *machine)
+static void is_published(const struct predicted *m, const struct job *j,
+                         const struct collopt_machine *machine)
 {
     for (int i = 0; i < COLUMNS; i++) {
         struct collopt_candidate best = best_of(m, j, machine, column[i]);
         double us = best.seconds * 1e6;
 
-        printf("%s, %zu bytes: %s, %.4g us; published %g\n", m->name, column[i], best.choice.algorithm->name, us,
-               m->published[i]);
+        printf("%s, %zu bytes: %s, %.4g us; published %g\n", m->name, column[i],
+               best.choice.algorithm->name, us, m->published[i]);
         ck_assert_msg(m->published[i] == 0 || (us > m->published[i]) == (column[i] >= m->loses),
-                      "%s, %zu bytes: %s is predicted to take %g us, %g are published", m->name, column[i],
-                      best.choice.algorithm->name, us, m->published[i]);
+                      "%s, %zu bytes: %s is predicted to take %g us, %g are published", m->name,
+                      column[i], best.choice.algorithm->name, us, m->published[i]);
     }
 }
 
 START_TEST(as_predicted)
 {
     const struct predicted *m = &predicted[_i];
-    const struct recorded node = { .name = m->name, .cores = m->cores, .threads = m->threads, .domains = 1, .nodes = 1,
-                                   .each = m->ranks, .binding = TO_CORES };
+    const struct recorded node = { .name = m->name,
+                                   .cores = m->cores,
+                                   .threads = m->threads,
+                                   .domains = 1,
+                                   .nodes = 1,
+                                   .each = m->ranks,
+                                   .binding = TO_CORES };
     struct collopt_machine_file *f = figures(m);
     static struct job j;
     struct collopt_machine machine;
@@ -345,15 +430,16 @@ START_TEST(as_predicted)
     for (int i = 0; i < CELLS && m->cell[i].algorithm; i++) {
         struct collopt_candidate best = best_of(m, &j, &machine, m->cell[i].bytes);
 
-        ck_assert_msg(strcmp(best.choice.algorithm->name, m->cell[i].algorithm) == 0, "%s, %zu bytes: %s, not %s", m->name,
-                      m->cell[i].bytes, best.choice.algorithm->name, m->cell[i].algorithm);
+        ck_assert_msg(strcmp(best.choice.algorithm->name, m->cell[i].algorithm) == 0,
+                      "%s, %zu bytes: %s, not %s", m->name, m->cell[i].bytes,
+                      best.choice.algorithm->name, m->cell[i].algorithm);
         ck_assert_double_eq_tol(best.seconds * 1e6, m->cell[i].us, 0.05 * m->cell[i].us);
     }
     collopt_machine_free(f);
 }
 END_TEST
 
-/* ---- described and recorded -------------------------------------------------------------------------------------- */
+/* ---- described and recorded ------------------------------------------------------------------ */
 
 START_TEST(as_described)
 {

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time lost against knowing beforehand that N calls will come, each of which saves SAVING once PRICE is paid. */
+/* Time lost against knowing beforehand that N calls will come, each of which saves SAVING once
+ * PRICE is paid. */
 static uint64_t lost(uint64_t n, uint32_t saving, uint32_t price)
 {
     struct collopt_rental r;
@@ -35,8 +36,9 @@ START_TEST(competitive)
 
     for (size_t i = 0; i < sizeof saving / sizeof *saving; i++)
         for (uint64_t n = 1; n < 3000; n++)
-            ck_assert_msg(lost(n, saving[i], 1000) <= 1000 + saving[i], "%llu calls that save %u: %llu lost",
-                          (unsigned long long)n, saving[i], (unsigned long long)lost(n, saving[i], 1000));
+            ck_assert_msg(lost(n, saving[i], 1000) <= 1000 + saving[i],
+                          "%llu calls that save %u: %llu lost", (unsigned long long)n, saving[i],
+                          (unsigned long long)lost(n, saving[i], 1000));
 }
 END_TEST
 
@@ -54,8 +56,8 @@ START_TEST(few_calls_cost_nothing)
 }
 END_TEST
 
-/* Ranks ask only for problems that they have no plan for.  One keeps all plans, one loses some now and then: memory is
- * short, or the call is in place there only. */
+/* Ranks ask only for problems that they have no plan for.  One keeps all plans, one loses some now
+ * and then: memory is short, or the call is in place there only. */
 enum { PROBLEMS = 700 };
 
 static bool runs(struct collopt_rental *r, bool plan[PROBLEMS], int problem, uint32_t saving)
@@ -91,7 +93,8 @@ START_TEST(ranks_decide_alike)
 }
 END_TEST
 
-/* Every rank is the root in turn, in several sorts of calls: each of these problems earns its plan, by its own calls. */
+/* Every rank is the root in turn, in several sorts of calls: each of these problems earns its plan,
+ * by its own calls. */
 START_TEST(rotating_roots)
 {
     enum { SORTS = 2, SAVING = 120, PRICE = 1000, CALLS = (PRICE + SAVING - 1) / SAVING };
@@ -107,8 +110,9 @@ START_TEST(rotating_roots)
                 uint64_t problem = (uint64_t)(root * SORTS + sort + 1) * seed;
                 bool earned = collopt_earned(&r, problem ^ problem >> 29, SAVING, PRICE);
 
-                ck_assert_msg(earned == (call == CALLS), "%d ranks, root %d, sort %d: call %d of %d %s", ranks, root, sort, call,
-                              CALLS, earned ? "has earned a plan" : "has not");
+                ck_assert_msg(earned == (call == CALLS),
+                              "%d ranks, root %d, sort %d: call %d of %d %s", ranks, root, sort,
+                              call, CALLS, earned ? "has earned a plan" : "has not");
             }
     collopt_rental_end(&r);
 }
@@ -122,13 +126,17 @@ START_TEST(monotonous)
             for (size_t bytes = 1; bytes < SIZE_MAX / 4; bytes *= 4) {
                 uint32_t s = collopt_saving((enum collopt_surroundings)where, ranks, bytes);
 
-                ck_assert_uint_ge(collopt_saving((enum collopt_surroundings)where, ranks, 4 * bytes), s);
-                ck_assert_uint_ge(collopt_saving((enum collopt_surroundings)where, 2 * ranks, bytes), s);
+                ck_assert_uint_ge(
+                    collopt_saving((enum collopt_surroundings)where, ranks, 4 * bytes), s);
+                ck_assert_uint_ge(
+                    collopt_saving((enum collopt_surroundings)where, 2 * ranks, bytes), s);
                 ck_assert_uint_ge(collopt_saving(COLLOPT_CROWDED, ranks, bytes), s);
                 ck_assert_uint_ge(collopt_price_of_plan(2 * ranks), collopt_price_of_plan(ranks));
-                ck_assert_uint_ge(collopt_price_of_communicator(2 * ranks), collopt_price_of_communicator(ranks));
+                ck_assert_uint_ge(collopt_price_of_communicator(2 * ranks),
+                                  collopt_price_of_communicator(ranks));
             }
-    ck_assert_uint_gt(collopt_saving(COLLOPT_ON_NODE, 2, SIZE_MAX), collopt_price_of_communicator(INT32_MAX));
+    ck_assert_uint_gt(collopt_saving(COLLOPT_ON_NODE, 2, SIZE_MAX),
+                      collopt_price_of_communicator(INT32_MAX));
 }
 END_TEST
 

@@ -1,4 +1,5 @@
-/* Files of rules: what is read, what is refused and with which words, which rule decides, and what collopt-tune finds beyond that. */
+/* Files of rules: what is read, what is refused and with which words, which rule decides, and what
+ * collopt-tune finds beyond that. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -37,7 +38,7 @@ static struct collopt_rules *parse(const char *text)
     return parse_bytes(text, strlen(text));
 }
 
-/* ---- reading ------------------------------------------------------------------------------------------------------------ */
+/* ---- reading --------------------------------------------------------------------------------- */
 
 static const char site[] =
     "# collective ranks nodes ppn bytes op algorithm\n"
@@ -47,10 +48,12 @@ static const char site[] =
     "  scan 8- * * 8388608T- exact host\n"
     "* * * * * * auto";
 
-static void same_range(const struct collopt_rule *r, enum collopt_measure m, size_t least, size_t most)
+static void same_range(const struct collopt_rule *r, enum collopt_measure m, size_t least,
+                       size_t most)
 {
-    ck_assert_msg(r->box.range[m].least == least && r->box.range[m].most == most, "line %d: %s %zu-%zu", r->line,
-                  collopt_measure_names[m], r->box.range[m].least, r->box.range[m].most);
+    ck_assert_msg(r->box.range[m].least == least && r->box.range[m].most == most,
+                  "line %d: %s %zu-%zu", r->line, collopt_measure_names[m], r->box.range[m].least,
+                  r->box.range[m].most);
 }
 
 START_TEST(reading)
@@ -88,7 +91,8 @@ END_TEST
 
 START_TEST(nothing_to_read)
 {
-    static const char *const all[] = { "", "\n", "\r\n\r\n", "# nothing\n", "   \t\n", "#\0\n", "\xef\xbb\xbf" };
+    static const char *const all[] = { "",        "\n",    "\r\n\r\n",    "# nothing\n",
+                                       "   \t\n", "#\0\n", "\xef\xbb\xbf" };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct collopt_rules *r = parse(all[i]);
@@ -100,8 +104,10 @@ START_TEST(nothing_to_read)
 END_TEST
 
 #define ALL "* * * * * "
-#define RANGES "it takes *, a number such as 8 or 64K, LEAST-MOST such as 2-16, or LEAST- such as 64K-"
-#define COLUMNS "a rule has 7: collective ranks nodes ppn bytes op algorithm, none of them with spaces in it"
+#define RANGES \
+    "it takes *, a number such as 8 or 64K, LEAST-MOST such as 2-16, or LEAST- such as 64K-"
+#define COLUMNS \
+    "a rule has 7: collective ranks nodes ppn bytes op algorithm, none of them with spaces in it"
 
 static const struct {
     const char *text, *says;
@@ -110,11 +116,16 @@ static const struct {
     { "scan * * * * host", "1: 6 columns; " COLUMNS },
     { "\n\nscan * * * * * -> host 1.4\n", "3: 9 columns; " COLUMNS },
     { "scan * * * * * tree: radix=4", "1: 8 columns; " COLUMNS },
-    { "alreduce * * * * * host", "1: there is no collective \"alreduce\"; there is *, reduce, allreduce, reduce_scatter, "
+    { "alreduce * * * * * host",
+      "1: there is no collective \"alreduce\"; there is *, reduce, allreduce, reduce_scatter, "
       "reduce_scatter_block, scan, exscan; did you mean allreduce?" },
-    { "x * * * * * host", "1: there is no collective \"x\"; there is *, reduce, allreduce, reduce_scatter, reduce_scatter_block, scan, "
+    { "x * * * * * host",
+      "1: there is no collective \"x\"; there is *, reduce, allreduce, reduce_scatter, "
+      "reduce_scatter_block, scan, "
       "exscan" },
-    { "scan * * * * comutative host", "1: there is no kind of operation \"comutative\"; there is *, commutative, noncommutative, exact; "
+    { "scan * * * * comutative host",
+      "1: there is no kind of operation \"comutative\"; there is *, commutative, noncommutative, "
+      "exact; "
       "did you mean commutative?" },
     { "scan -4 * * * * host", "1: ranks \"-4\" is not a range; " RANGES },
     { "scan * 4: * * * host", "1: nodes \"4:\" is not a range; " RANGES },
@@ -122,14 +133,20 @@ static const struct {
     { "scan * oversubscribed * * * host", "1: nodes \"oversubscribed\" is not a range; " RANGES },
     { "scan * * * 1X * host", "1: bytes \"1X\" is not a range; " RANGES },
     { "scan * * * 16777216T- * host", "1: bytes \"16777216T-\" is not a range; " RANGES },
-    { "scan * * * 64K-2K * host", "1: bytes \"64K-2K\" is an empty range; the lesser number comes first" },
-    { ALL "* ring", "1: collective * takes auto or host; an algorithm such as \"ring\" needs a line for each collective" },
-    { "allreduce " ALL "rign", "1: allreduce has no algorithm \"rign\"; it has host, auto, ring, recursive_doubling; did you mean ring?" },
+    { "scan * * * 64K-2K * host",
+      "1: bytes \"64K-2K\" is an empty range; the lesser number comes first" },
+    { ALL "* ring",
+      "1: collective * takes auto or host; an algorithm such as \"ring\" needs a line for each "
+      "collective" },
+    { "allreduce " ALL "rign",
+      "1: allreduce has no algorithm \"rign\"; it has host, auto, ring, recursive_doubling; did "
+      "you mean ring?" },
     { "exscan " ALL "ring", "1: exscan has no algorithm \"ring\"; it has host, auto" },
     { "allreduce " ALL "ring:segment=1", "1: segment=1 is not from 8 to 1G" },
     { "allreduce " ALL "auto:x=1", "1: auto takes no parameters" },
     { "scan\v " ALL "host", "1: a control character (byte 11) in column 5; rules are plain text" },
-    { "x\ny\n" ALL "* auto\nz", "1: 1 column; " COLUMNS "\n2: 1 column; " COLUMNS "\n4: 1 column; " COLUMNS },
+    { "x\ny\n" ALL "* auto\nz",
+      "1: 1 column; " COLUMNS "\n2: 1 column; " COLUMNS "\n4: 1 column; " COLUMNS },
 };
 
 START_TEST(refusals)
@@ -147,7 +164,8 @@ START_TEST(odd_bytes)
     static char text[5000];
 
     ck_assert_ptr_null(parse_bytes("scan\0* * * * host", 17));
-    ck_assert_msg(strncmp(told, "1: a control character (byte 0) in column 5", 43) == 0, "%s", told);
+    ck_assert_msg(strncmp(told, "1: a control character (byte 0) in column 5", 43) == 0, "%s",
+                  told);
     memset(text, ' ', sizeof text);
     memcpy(text, "* * * * * * auto", 16);
     ck_assert_ptr_null(parse_bytes(text, sizeof text));
@@ -157,7 +175,7 @@ START_TEST(odd_bytes)
 }
 END_TEST
 
-/* ---- files -------------------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/test_rules.XXXXXX";
 
@@ -209,7 +227,7 @@ START_TEST(files)
 }
 END_TEST
 
-/* ---- which rule decides ------------------------------------------------------------------------------------------------- */
+/* ---- which rule decides ---------------------------------------------------------------------- */
 
 static const char choices[] =
     "allreduce *   1  *   0-2K   commutative     ring\n"                /* 1 */
@@ -255,13 +273,19 @@ START_TEST(matching)
     ck_assert_msg(r, "%s", told);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         struct collopt_topology t = { .nodes = all[i].nodes, .largest = all[i].largest };
-        struct collopt_problem p = { .collective = all[i].collective, .ranks = all[i].ranks, .count = all[i].count, .size = 8,
-                                     .commutative = all[i].commutative, .exact = all[i].exact, .topology = &t };
+        struct collopt_problem p = { .collective = all[i].collective,
+                                     .ranks = all[i].ranks,
+                                     .count = all[i].count,
+                                     .size = 8,
+                                     .commutative = all[i].commutative,
+                                     .exact = all[i].exact,
+                                     .topology = &t };
         const struct collopt_rule *found = NULL;
 
         for (int k = 0; k < 3; k++) {
             found = collopt_rules_next(r, &p, found);
-            ck_assert_msg((found ? found->line : 0) == all[i].line[k], "problem %zu: line %d", i, found ? found->line : 0);
+            ck_assert_msg((found ? found->line : 0) == all[i].line[k], "problem %zu: line %d", i,
+                          found ? found->line : 0);
             if (!found)
                 break;
         }
@@ -270,7 +294,7 @@ START_TEST(matching)
 }
 END_TEST
 
-/* ---- what ranks compare ------------------------------------------------------------------------------------------------- */
+/* ---- what ranks compare ---------------------------------------------------------------------- */
 
 static uint64_t hash_of(const char *text)
 {
@@ -286,18 +310,33 @@ static uint64_t hash_of(const char *text)
 START_TEST(hashes)
 {
     static const char *const differ[] = {
-        "", "scan 8 * * * * host", "exscan 8 * * * * host", "scan 9 * * * * host", "scan 8- * * * * host", "scan * 8 * * * host",
-        "scan * * 8 * * host", "scan * * * 8 * host", "scan 8 * * * exact host", "scan 8 * * * * auto", "* 8 * * * * host",
-        "scan 8 * * * * host\nscan 9 * * * * host", "scan 9 * * * * host\nscan 8 * * * * host", "allreduce 8 * * * * ring",
-        "allreduce 8 * * * * ring:segment=64K", "allreduce 8 * * * * recursive_doubling",
+        "",
+        "scan 8 * * * * host",
+        "exscan 8 * * * * host",
+        "scan 9 * * * * host",
+        "scan 8- * * * * host",
+        "scan * 8 * * * host",
+        "scan * * 8 * * host",
+        "scan * * * 8 * host",
+        "scan 8 * * * exact host",
+        "scan 8 * * * * auto",
+        "* 8 * * * * host",
+        "scan 8 * * * * host\nscan 9 * * * * host",
+        "scan 9 * * * * host\nscan 8 * * * * host",
+        "allreduce 8 * * * * ring",
+        "allreduce 8 * * * * ring:segment=64K",
+        "allreduce 8 * * * * recursive_doubling",
     };
     static const char *const alike[] = {
-        "scan 8 * * * * host\n", "\n# x\r\n  scan\t8 * * * * -> host\r\n", "\xef\xbb\xbfscan 8-8 0- * 0-18446744073709551615 * host#",
+        "scan 8 * * * * host\n",
+        "\n# x\r\n  scan\t8 * * * * -> host\r\n",
+        "\xef\xbb\xbfscan 8-8 0- * 0-18446744073709551615 * host#",
     };
 
     for (size_t i = 0; i < sizeof differ / sizeof *differ; i++)
         for (size_t k = 0; k < i; k++)
-            ck_assert_msg(hash_of(differ[i]) != hash_of(differ[k]), "%s and %s", differ[i], differ[k]);
+            ck_assert_msg(hash_of(differ[i]) != hash_of(differ[k]), "%s and %s", differ[i],
+                          differ[k]);
     for (size_t i = 0; i < sizeof alike / sizeof *alike; i++)
         ck_assert_msg(hash_of(alike[i]) == hash_of(differ[1]), "%s", alike[i]);
 }
@@ -337,11 +376,15 @@ START_TEST(settings)
     ck_assert(a.hash != none.hash && a.hash == b.hash && a.hash != other.hash);
     ck_assert_int_eq(settings_with(&bad, write_file("b", "\nscan 8 * * * * hst\n")), 1);
     ck_assert(!bad.rules && !bad.rules_file && bad.hash == none.hash);
-    snprintf(want, sizeof want, "COLLOPT_RULES is not used: %s:2: scan has no algorithm \"hst\"; it has host, auto; did you mean host?\n", path("b"));
+    snprintf(want, sizeof want,
+             "COLLOPT_RULES is not used: %s:2: scan has no algorithm \"hst\"; it has host, auto; "
+             "did you mean host?\n",
+             path("b"));
     ck_assert_str_eq(warned, want);
     ck_assert_int_eq(settings_with(&bad, write_file("b", "x\ny\n")), 1);
-    ck_assert_msg(strstr(warned, ":1: 1 column; ") && strstr(warned, "; it has 2 mistakes, which collopt-tune --check lists\n"), "%s",
-                  warned);
+    ck_assert_msg(strstr(warned, ":1: 1 column; ")
+                      && strstr(warned, "; it has 2 mistakes, which collopt-tune --check lists\n"),
+                  "%s", warned);
     ck_assert_int_eq(settings_with(&bad, path("none")), 1);
     ck_assert_msg(strstr(warned, "/none: No such file or directory\n"), "%s", warned);
     unlink(path("a"));
@@ -350,14 +393,17 @@ START_TEST(settings)
 }
 END_TEST
 
-/* ---- what collopt-tune finds -------------------------------------------------------------------------------------------- */
+/* ---- what collopt-tune finds ----------------------------------------------------------------- */
 
 #define END "* * * * * * auto\n"
 #define TAKES(n) "is never reached: line " n " takes all that it matches\n"
 #define ABOVE "is never reached: the lines above take all that it matches\n"
-#define OVERLAPS(mine, theirs) mine " overlaps with " theirs " of line 1, which goes first; ranges that follow one another " \
+#define OVERLAPS(mine, theirs) \
+    mine " overlaps with " theirs " of line 1, which goes first; ranges that follow one another " \
     "have one end in common at most\n"
-#define NO_END "0: the last line is missing, by which one knows a file that was cut short: * * * * * * auto (or host)\n"
+#define NO_END \
+    "0: the last line is missing, by which one knows a file that was cut short: * * * * * * auto " \
+    "(or host)\n"
 
 static const struct {
     const char *text, *says;
@@ -382,19 +428,27 @@ static const struct {
     /* several together */
     { "scan * * * 0-2K * host\nscan * * * 2K- * host\nscan 7 * * * * auto\n" END, "3: " ABOVE },
     { "scan * * * 0-2K * host\nscan * * * 2050- * host\nscan 7 * * * * auto\n" END, "" },
-    { "scan * * * * commutative host\nscan 1-7 * * * noncommutative host\nscan 8- * * * noncommutative host\nscan * * * * * auto\n" END,
+    { "scan * * * * commutative host\nscan 1-7 * * * noncommutative host\nscan 8- * * * "
+      "noncommutative host\nscan * * * * * auto\n" END,
       "4: " ABOVE },
-    { "scan 4-9 * * 4-9 * host\nscan 2-3 * * * * host\nscan 2-12 * * 0-3 * host\nscan 2-9 * * 4-9 * auto\nscan 2-9 * * 4-10 * auto\n" END,
+    { "scan 4-9 * * 4-9 * host\nscan 2-3 * * * * host\nscan 2-12 * * 0-3 * host\nscan 2-9 * * 4-9 "
+      "* auto\nscan 2-9 * * 4-10 * auto\n" END,
       "4: " ABOVE },
-    { "scan * * * * * host\nexscan * * * * * host\nreduce * * * * * host\nallreduce * * * * * host\nreduce_scatter * * * * * host\n"
-      "reduce_scatter_block * * * * * host\n" END, "" },
-    /* ranges that overlap; not those that follow one another, nor one inside the other, nor where all differs */
-    { "scan * * * 0-4K * host\nscan * * * 2K-8K * auto\n" END, "2: " OVERLAPS("bytes 2K-8K", "0-4K") },
+    { "scan * * * * * host\nexscan * * * * * host\nreduce * * * * * host\nallreduce * * * * * "
+      "host\nreduce_scatter * * * * * host\n"
+      "reduce_scatter_block * * * * * host\n" END,
+      "" },
+    /* ranges that overlap; not those that follow one another, nor one inside the other, nor where
+     * all differs */
+    { "scan * * * 0-4K * host\nscan * * * 2K-8K * auto\n" END,
+      "2: " OVERLAPS("bytes 2K-8K", "0-4K") },
     { "scan 8- * * 4K * host\nscan 2-16 * * 4K * auto\n" END, "2: " OVERLAPS("ranks 2-16", "8-") },
     { "scan 2-8 * * 0-4K * host\nscan 4-16 * * 2K-8K * auto\n" END,
-      "2: ranks 4-16 and bytes 2K-8K overlap with 2-8 and 0-4K of line 1, which goes first; ranges that follow one another have one end "
+      "2: ranks 4-16 and bytes 2K-8K overlap with 2-8 and 0-4K of line 1, which goes first; ranges "
+      "that follow one another have one end "
       "in common at most\n" },
-    { "scan 2-8 * * 0-4K * host\nscan 4-16 * * 1K-2K * auto\nscan 8-16 * * 2K-8K * auto\n" END, "" },
+    { "scan 2-8 * * 0-4K * host\nscan 4-16 * * 1K-2K * auto\nscan 8-16 * * 2K-8K * auto\n" END,
+      "" },
     { "scan * * * 0-4K * host\nscan * * * 4K-8K * auto\nscan * * * 4K- * host\n" END, "" },
     { "scan * * * 4-8 * host\nscan * * * 2-16 * auto\n" END, "" },
     { "scan 2 * * 0-4K * host\nscan 3 * * 2K-8K * auto\n" END, "" },
@@ -407,17 +461,23 @@ static const struct {
     { "allreduce * * * * * recursive_doubling\nallreduce 8 * * 8 * ring\n" END, "2: " TAKES("1") },
     /* what cannot be */
     { "scan 0 * * * * host\n" END, "1: no communicator has these ranks\n" },
-    { "scan 1 * * * * host\n" END, "" },       /* collopt runs MPI_COMM_SELF too */
+    { "scan 1 * * * * host\n" END, "" }, /* collopt runs MPI_COMM_SELF too */
     { "scan * 0 * * * host\n" END, "1: no communicator has these nodes\n" },
     { "scan * * 4G * * host\n" END, "1: no communicator has these ppn\n" },
     { "scan 4 8 * * * host\n" END, "1: no communicator has these ranks, nodes and ppn together\n" },
-    { "scan 4 2- 4 * * host\n" END, "1: no communicator has these ranks, nodes and ppn together\n" },
+    { "scan 4 2- 4 * * host\n" END,
+      "1: no communicator has these ranks, nodes and ppn together\n" },
     { "scan 9 2 4 * * host\n" END, "1: no communicator has these ranks, nodes and ppn together\n" },
     { "scan 4 * 4 * * host\nscan 8 2-4 4 * * host\nscan 9 3 4 * * host\n" END, "" },
     { "reduce 7 * * * * tree:dims=7\n" END, "1: tree cannot serve 7 ranks: it is odd\n" },
-    { "scan 7-9 * * * * host\nreduce 7-7 * * * exact tree:dims=7\n" END, "2: tree cannot serve 7 ranks: it is odd\n" },
-    { "reduce 7-8 * * * * tree:dims=7\nreduce 9 * * * * tree\nreduce 7-70 * * * * tree:dims=7\n" END, "" },   /* a grid may be known */
-    { "allreduce * * * * noncommutative ring\n" END, "1: ring does not serve these operations; op may be commutative\n" },
+    { "scan 7-9 * * * * host\nreduce 7-7 * * * exact tree:dims=7\n" END,
+      "2: tree cannot serve 7 ranks: it is odd\n" },
+    /* a grid may be known */
+    { "reduce 7-8 * * * * tree:dims=7\nreduce 9 * * * * tree\nreduce 7-70 * * * * "
+      "tree:dims=7\n" END,
+      "" },
+    { "allreduce * * * * noncommutative ring\n" END,
+      "1: ring does not serve these operations; op may be commutative\n" },
 };
 
 START_TEST(checks)
@@ -446,8 +506,9 @@ START_TEST(many)
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
         for (int p = 0; p < RANKS; p++)
             for (int s = 0; s < SIZES; s++)
-                n += (size_t)snprintf(text + n, sizeof text - n, "%s %d * * %zu-%zu * host\n", collopt_collective_names[c], p + 2,
-                                      (size_t)1 << s, ((size_t)2 << s) - 1);
+                n += (size_t)snprintf(text + n, sizeof text - n, "%s %d * * %zu-%zu * host\n",
+                                      collopt_collective_names[c], p + 2, (size_t)1 << s,
+                                      ((size_t)2 << s) - 1);
     snprintf(text + n, sizeof text - n, END);
     r = parse(text);
     ck_assert_msg(r && r->n == COLLOPT_COLLECTIVES * RANKS * SIZES + 1, "%s", told);

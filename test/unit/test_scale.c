@@ -1,5 +1,6 @@
-/* One rank's schedule must not grow with the number of ranks: for 2^20 of them, and numbers that are no power of two, it takes
- * less than 1 MiB wherever the rounds are few.  Where algorithms need tables of all ranks, the bytes for each are stated. */
+/* One rank's schedule must not grow with the number of ranks: for 2^20 of them, and numbers that
+ * are no power of two, it takes less than 1 MiB wherever the rounds are few.  Where algorithms need
+ * tables of all ranks, the bytes for each are stated. */
 #include "config.h"
 
 #include <check.h>
@@ -16,9 +17,14 @@
 
 enum { MOST_ROUNDS = 1000, MOST_BYTES = 1 << 20 };
 
-/* Algorithms whose messages are lists of blocks scattered over the vector, so that the lists grow with the ranks, or that go
- * through a table of all ranks while they are built. Each takes a second or more. */
-static const struct { enum collopt_collective collective; const char *name; double bytes_for_each; } listed[] = {
+/* Algorithms whose messages are lists of blocks scattered over the vector, so that the lists grow
+ * with the ranks, or that go through a table of all ranks while they are built. Each takes a second
+ * or more. */
+static const struct {
+    enum collopt_collective collective;
+    const char *name;
+    double bytes_for_each;
+} listed[] = {
     { COLLOPT_REDUCE_SCATTER, "circulant_pipeline", 0 },
     { COLLOPT_REDUCE_SCATTER_BLOCK, "circulant_pipeline", 0 },
     { COLLOPT_REDUCE_SCATTER, "elimination", 450 },
@@ -83,8 +89,13 @@ START_TEST(schedules_do_not_grow_with_the_ranks)
     struct collopt_choice choice = { .algorithm = a };
 
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        struct collopt_problem p = { .collective = a->collective, .ranks = sizes[i], .count = (size_t)sizes[i], .size = 8,
-                                     .commutative = true, .exact = true, .topology = &flat };
+        struct collopt_problem p = { .collective = a->collective,
+                                     .ranks = sizes[i],
+                                     .count = (size_t)sizes[i],
+                                     .size = 8,
+                                     .commutative = true,
+                                     .exact = true,
+                                     .topology = &flat };
 
         collopt_set_parameters(&p, &choice);
         if (!collopt_usable(a, &p, NULL))

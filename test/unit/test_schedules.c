@@ -1,7 +1,7 @@
-/* Proves every algorithm of the registry, without MPI: all p of trial_ranks(), roots, counts that hurt, in place or not,
- * three operands, two, or a mixture among the ranks, parameters so small that there are several segments, messages cut.
- * With the words of a failure as arguments, replays that one with all programs printed; with a collective and a name, proves
- * that algorithm alone. */
+/* Proves every algorithm of the registry, without MPI: all p of trial_ranks(), roots, counts that
+ * hurt, in place or not, three operands, two, or a mixture among the ranks, parameters so small
+ * that there are several segments, messages cut. With the words of a failure as arguments, replays
+ * that one with all programs printed; with a collective and a name, proves that algorithm alone. */
 #include "config.h"
 
 #include <check.h>
@@ -24,7 +24,8 @@ struct walk {                   /* over the trials of one algorithm and one p */
     int ranks;
 };
 
-/* Making the schedules of all ranks must not take for ever: that would be a fault of its own, and it is told. */
+/* Making the schedules of all ranks must not take for ever: that would be a fault of its own, and
+ * it is told. */
 static bool too_slow(struct walk *w, const struct trial *t, const char *words)
 {
     char why[PROOF_WHY];
@@ -41,8 +42,9 @@ static bool too_slow(struct walk *w, const struct trial *t, const char *words)
     return true;
 }
 
-/* Grouped algorithms refuse some maps: a prefix depends on the order of ranks, so it cannot be combined by nodes whose ranks do
- * not follow one another; and there cannot be more lanes than ranks on a node. */
+/* Grouped algorithms refuse some maps: a prefix depends on the order of ranks, so it cannot be
+ * combined by nodes whose ranks do not follow one another; and there cannot be more lanes than
+ * ranks on a node. */
 static bool refused(struct walk *w, const struct trial *t)
 {
     const struct collopt_algorithm *a = t->algorithm;
@@ -53,7 +55,8 @@ static bool refused(struct walk *w, const struct trial *t)
         return false;
 
     bool prefix = a->collective == COLLOPT_SCAN || a->collective == COLLOPT_EXSCAN;
-    bool crowded = !strcmp(a->name, "lanes") && nodes->nodes > 1 && t->value[0] > (size_t)nodes->least;
+    bool crowded = !strcmp(a->name, "lanes") && nodes->nodes > 1
+        && t->value[0] > (size_t)nodes->least;
 
     ck_assert_msg((prefix && nodes->scattered) || crowded, "%s", why);
     return true;
@@ -104,7 +107,8 @@ static void prove_product(struct walk *w, int root, const size_t *value)
         t.nodes = (enum trial_nodes)(form / FORMS);
         for (int i = 0; i < COUNTS; i++)
             for (int shape = 0; shape < shapes; shape++) {
-                if (maps > 1 && (i + shape + form) % 5)         /* more maps, fewer counts with each */
+                /* more maps, fewer counts with each */
+                if (maps > 1 && (i + shape + form) % 5)
                     continue;
                 t.count = counts[i];
                 t.shape = (enum trial_shape)shape;
@@ -145,13 +149,17 @@ static void prove_some(struct walk *w, int root, const size_t *value, int n, int
     for (int i = 0; i < COLLOPT_PARAMETERS; i++)
         t.value[i] = value[i];
     for (int i = 0; i < n; i++) {
-        int k = turn + i, form = (turn / 3 + i / 3) % FORMS;    /* a form stays for a while: schedules are made once for it */
+        /* a form stays for a while: schedules are made once for it */
+        int k = turn + i, form = (turn / 3 + i / 3) % FORMS;
 
         t.in_place = form % 2;
         t.two_operands = form / 2;
-        t.nodes = (enum trial_nodes)(w->algorithm->grouped ? (turn + 3 * i) % TRIAL_MAPS : TRIAL_ONE_NODE);
+        t.nodes = (enum trial_nodes)(w->algorithm->grouped ? (turn + 3 * i) % TRIAL_MAPS
+                                                           : TRIAL_ONE_NODE);
         t.count = counts[(w->ranks > 64 ? 1 - turn % 2 : k) % COUNTS];
-        t.shape = (enum trial_shape)(w->algorithm->collective == COLLOPT_REDUCE_SCATTER ? (k + k / COUNTS) % TRIAL_SHAPES : 0);
+        t.shape = (enum trial_shape)(w->algorithm->collective == COLLOPT_REDUCE_SCATTER
+                                         ? (k + k / COUNTS) % TRIAL_SHAPES
+                                         : 0);
         t.cut = k % 5 == 4 ? (size_t)(1 + k % 3) : 0;
         t.in_turn = k / 5 % 2;
         t.near = k % 3 > 0;
@@ -161,12 +169,15 @@ static void prove_some(struct walk *w, int root, const size_t *value, int n, int
     }
 }
 
-/* How many of MORE trials there is time for.  Beyond 64 ranks, algorithms with long programs take turns: each proves every
- * twelfth p, and every p is proved for every twelfth of them.  With COLLOPT_TEST=all everything is proved. */
+/* How many of MORE trials there is time for.  Beyond 64 ranks, algorithms with long programs take
+ * turns: each proves every twelfth p, and every p is proved for every twelfth of them.  With
+ * COLLOPT_TEST=all everything is proved. */
 static int affordable(struct walk *w, int algorithm, int index, int more)
 {
     const char *all = getenv("COLLOPT_TEST");
-    struct trial t = { .algorithm = w->algorithm, .ranks = w->ranks, .count = (size_t)w->ranks + 1 };
+    struct trial t = { .algorithm = w->algorithm,
+                       .ranks = w->ranks,
+                       .count = (size_t)w->ranks + 1 };
     size_t n = all && !strcmp(all, "all") ? SIZE_MAX : BUDGET / (work(w, &t) + 1);
 
     if (n >= (size_t)more)
@@ -176,14 +187,16 @@ static int affordable(struct walk *w, int algorithm, int index, int more)
     return (int)n;
 }
 
-/* Up to 17 ranks every root with every variant; beyond, MORE pairs of them, which change from p to p. */
+/* Up to 17 ranks every root with every variant; beyond, MORE pairs of them, which change from p to
+ * p. */
 static void prove_ranks(int algorithm, int index, int more)
 {
     int ranks = trial_ranks(index);
     const struct collopt_algorithm *a = collopt_algorithms[algorithm];
     struct walk w = { .algorithm = a, .ranks = ranks };
     size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS];
-    int root[TRIAL_ROOTS], roots = trial_roots(a, ranks, root), variants = trial_variants(a, ranks, variant);
+    int root[TRIAL_ROOTS], roots = trial_roots(a, ranks, root),
+                           variants = trial_variants(a, ranks, variant);
 
     if (variants == 0)
         return;
@@ -191,12 +204,17 @@ static void prove_ranks(int algorithm, int index, int more)
     int trials = more ? affordable(&w, algorithm, index, more) : roots * variants;
 
     for (int i = 0; i < trials; i++) {
-        int r = more ? (ranks + i) % roots : i % roots, v = more ? (ranks / 2 + i) % variants : i / roots;
+        int r = more ? (ranks + i) % roots : i % roots,
+            v = more ? (ranks / 2 + i) % variants : i / roots;
 
         if (ranks <= SMALL && roots <= 5)
             prove_product(&w, root[r], variant[v]);
         else
-            prove_some(&w, root[r], variant[v], ranks > MEDIUM ? 1 : roots == 1 ? 9 : 4, (ranks + algorithm) * 7 + i * 5);
+            prove_some(&w, root[r], variant[v],
+                       ranks > MEDIUM   ? 1
+                           : roots == 1 ? 9
+                                        : 4,
+                       (ranks + algorithm) * 7 + i * 5);
     }
     workshop_close(&w.shop);
     workshop_close(&w.one);
@@ -261,7 +279,9 @@ int main(int argc, char **argv)
     const struct {
         const char *name;
         const TTest *test;
-    } range[] = { { "small", up_to_17_ranks }, { "medium", up_to_64_ranks }, { "large", up_to_1024_ranks } };
+    } range[] = { { "small", up_to_17_ranks },
+                  { "medium", up_to_64_ranks },
+                  { "large", up_to_1024_ranks } };
     int first, end, failed;
 
     if (argc > 3)

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* ---- reading an environment -------------------------------------------------------------------------------- */
+/* ---- reading an environment ------------------------------------------------------------------ */
 
 static char warned[8192];       /* all warnings of the last reading, one per line */
 
@@ -34,7 +34,8 @@ static void note(const char *sentence)
 
 static int read_one(struct collopt_settings *s, const char *variable)
 {
-    char *const environment[] = { (char *)"HOME=/root", (char *)variable, (char *)"PATH=/bin", NULL };
+    char *const environment[] = { (char *)"HOME=/root", (char *)variable, (char *)"PATH=/bin",
+                                  NULL };
 
     warned[0] = '\0';
     return collopt_settings_from(s, environment, note);
@@ -52,20 +53,27 @@ static const struct collopt_setting_row *row_of(const char *name)
     return NULL;
 }
 
-/* A setting's own name counts, in whatever order the environment is; the other is told of where it says otherwise. */
+/* A setting's own name counts, in whatever order the environment is; the other is told of where it
+ * says otherwise. */
 START_TEST(two_names_of_one_setting)
 {
-    char *const otherwise[][3] = { { (char *)"COLLOPT_FAKE_NODES=4", (char *)"COLLOPT_NODE_RANKS=2", NULL },
-                                   { (char *)"COLLOPT_NODE_RANKS=2", (char *)"COLLOPT_FAKE_NODES=4", NULL } },
-        *const alike[] = { (char *)"COLLOPT_NODE_RANKS=2", (char *)"COLLOPT_FAKE_NODES=2", NULL },
-        *const empty[] = { (char *)"COLLOPT_NODE_RANKS=", (char *)"COLLOPT_FAKE_NODES=4", NULL };
+    char *const otherwise[][3] = { { (char *)"COLLOPT_FAKE_NODES=4", (char *)"COLLOPT_NODE_RANKS=2",
+                                     NULL },
+                                   { (char *)"COLLOPT_NODE_RANKS=2", (char *)"COLLOPT_FAKE_NODES=4",
+                                     NULL } },
+                *const alike[] = { (char *)"COLLOPT_NODE_RANKS=2", (char *)"COLLOPT_FAKE_NODES=2",
+                                   NULL },
+                *const empty[] = { (char *)"COLLOPT_NODE_RANKS=", (char *)"COLLOPT_FAKE_NODES=4",
+                                   NULL };
     struct collopt_settings s;
 
     for (int i = 0; i < 2; i++) {
         warned[0] = '\0';
         ck_assert_int_eq(collopt_settings_from(&s, otherwise[i], note), 1);
         ck_assert_str_eq(s.node_ranks, "2");
-        ck_assert_str_eq(warned, "COLLOPT_FAKE_NODES is not used: COLLOPT_NODE_RANKS, another name of it, says otherwise\n");
+        ck_assert_str_eq(warned,
+                         "COLLOPT_FAKE_NODES is not used: COLLOPT_NODE_RANKS, another name of it, "
+                         "says otherwise\n");
     }
     warned[0] = '\0';
     ck_assert_int_eq(collopt_settings_from(&s, alike, note), 0);
@@ -144,8 +152,8 @@ END_TEST
 
 START_TEST(first_counts_and_empty_is_not_set)
 {
-    char *const environment[] = { (char *)"COLLOPT_AFTER=", (char *)"COLLOPT_WAIT=spin", (char *)"COLLOPT_WAIT=yield",
-                                  (char *)"COLLOPT_CUT", NULL };
+    char *const environment[] = { (char *)"COLLOPT_AFTER=", (char *)"COLLOPT_WAIT=spin",
+                                  (char *)"COLLOPT_WAIT=yield", (char *)"COLLOPT_CUT", NULL };
     struct collopt_settings s;
 
     ck_assert_int_eq(collopt_settings_from(&s, environment, note), 0);
@@ -155,19 +163,23 @@ START_TEST(first_counts_and_empty_is_not_set)
 }
 END_TEST
 
-/* Names that stand for the place or the version of what is installed; those that are like them are mistakes. */
+/* Names that stand for the place or the version of what is installed; those that are like them are
+ * mistakes. */
 START_TEST(what_module_files_set)
 {
-    char *const environment[] = { (char *)"COLLOPT_ROOT=/opt/collopt", (char *)"COLLOPT_VERSION=0.1.0", (char *)"COLLOPT_LIB=",
-                                  (char *)"COLLOPT_DIR", NULL };
-    char *const mistaken[] = { (char *)"COLLOPT_ROOTS=1", (char *)"COLLOPT_root=/opt/collopt", NULL };
+    char *const environment[] = { (char *)"COLLOPT_ROOT=/opt/collopt",
+                                  (char *)"COLLOPT_VERSION=0.1.0",
+                                  (char *)"COLLOPT_LIB=", (char *)"COLLOPT_DIR", NULL };
+    char *const mistaken[] = { (char *)"COLLOPT_ROOTS=1", (char *)"COLLOPT_root=/opt/collopt",
+                               NULL };
     struct collopt_settings s;
 
     *warned = '\0';
     ck_assert_int_eq(collopt_settings_from(&s, environment, note), 0);
     ck_assert_str_eq(warned, "");
     ck_assert_int_eq(collopt_settings_from(&s, mistaken, note), 2);
-    ck_assert_msg(strstr(warned, "COLLOPT_ROOTS is not") && strstr(warned, "COLLOPT_root is not"), "%s", warned);
+    ck_assert_msg(strstr(warned, "COLLOPT_ROOTS is not") && strstr(warned, "COLLOPT_root is not"),
+                  "%s", warned);
 }
 END_TEST
 
@@ -179,7 +191,8 @@ static const struct {
     { "COLLOPT_AFTER=0", { "COLLOPT_AFTER=0", "1 to 1000000000", "using auto" } },
     { "COLLOPT_AFTER=-1", { "COLLOPT_AFTER=-1", "a number", "using auto" } },
     { "COLLOPT_AFTER=99999999999999999999999", { "a number" } },
-    { "COLLOPT_ADAPT_RULES=learnt", { "COLLOPT_ADAPT_RULES has no effect", "COLLOPT_ADAPT is off" } },
+    { "COLLOPT_ADAPT_RULES=learnt",
+      { "COLLOPT_ADAPT_RULES has no effect", "COLLOPT_ADAPT is off" } },
     { "COLLOPT_WAIT=spinn", { "spinn", "auto|spin|yield", "did you mean spin?", "using auto" } },
     { "COLLOPT_LOG=decided", { "warn|decide|trace", "did you mean decide?" } },
     { "COLLOPT_LOG=Trace", { "did you mean trace?" } },
@@ -187,7 +200,8 @@ static const struct {
     { "COLLOPT_NODE_RANKS=4,0", { "cyclic:4" } },
     { "COLLOPT_NODE_RANKS=cyclic:", { "cyclic:4" } },
     { "COLLOPT_NODE_RANKS=9999999999", { "cyclic:4" } },
-    { "COLLOPT_TOPOLOGY=ring:4", { "COLLOPT_TOPOLOGY=ring:4", "torus:8x8x4", "cartesian", "using auto" } },
+    { "COLLOPT_TOPOLOGY=ring:4",
+      { "COLLOPT_TOPOLOGY=ring:4", "torus:8x8x4", "cartesian", "using auto" } },
     { "COLLOPT_TOPOLOGY=torus", { "torus:8x8x4" } },
     { "COLLOPT_TOPOLOGY=torus:8x", { "up to 6 sides of 1 to 1023", "torus:8x8x4" } },
     { "COLLOPT_TOPOLOGY=mesh:8x0", { "up to 6 sides", "mesh:8x8x4" } },
@@ -197,21 +211,26 @@ static const struct {
     { "COLLOPT_TOPOLOGY=mesh:4x4,", { "up to 6 sides" } },
     { "COLLOPT_TOPOLOGY=nodes:", { "nodes: takes", "24" } },
     { "COLLOPT_TOPOLOGY=nodes:4,", { "4,4,2" } },
-    { "COLLOPT_TOPOLOGY=file:", { "COLLOPT_TOPOLOGY=file: is not understood", "file: takes the name of a file" } },
-    { "COLLOPT_TOPOLOGY=file:/nowhere/hosts", { "COLLOPT_TOPOLOGY is not used: /nowhere/hosts: No such file" } },
+    { "COLLOPT_TOPOLOGY=file:",
+      { "COLLOPT_TOPOLOGY=file: is not understood", "file: takes the name of a file" } },
+    { "COLLOPT_TOPOLOGY=file:/nowhere/hosts",
+      { "COLLOPT_TOPOLOGY is not used: /nowhere/hosts: No such file" } },
     { "COLLOPT_CUT=0", { "1 to ", "using 1G" } },
     { "COLLOPT_CUT=3G", { "COLLOPT_CUT=3G", "1 to 2147483647" } },
     { "COLLOPT_SCRATCH=64Q", { "bytes", "64K" } },
     { "COLLOPT_ALREDUCE=ring", { "COLLOPT_ALREDUCE", "COLLOPT_ALLREDUCE?", "collopt-info" } },
     { "COLLOPT_FAKE_NODE=4", { "did you mean COLLOPT_FAKE_NODES?" } },
-    { "COLLOPT_FAKE_NODES=x", { "COLLOPT_FAKE_NODES=x is not understood: it takes ranks on a node" } },
+    { "COLLOPT_FAKE_NODES=x",
+      { "COLLOPT_FAKE_NODES=x is not understood: it takes ranks on a node" } },
     { "COLLOPT_LGO=decide", { "COLLOPT_LGO", "did you mean COLLOPT_LOG?" } },
     { "COLLOPT_REDUCE_SCATER_BLOCK=host", { "did you mean COLLOPT_REDUCE_SCATTER_BLOCK?" } },
     { "COLLOPT_=1", { "COLLOPT_ is not" } },
     { "COLLOPT_after=1", { "did you mean COLLOPT_AFTER?" } },
     { "COLLOPT_ALLREDUCE=rign",
-      { "allreduce has no algorithm \"rign\"", "host, auto, ring, recursive_doubling", "did you mean ring?", "not forced" } },
-    { "COLLOPT_ALLREDUCE=ring:seg=1K", { "ring has no parameter \"seg\"", "segment", "not forced" } },
+      { "allreduce has no algorithm \"rign\"", "host, auto, ring, recursive_doubling",
+        "did you mean ring?", "not forced" } },
+    { "COLLOPT_ALLREDUCE=ring:seg=1K",
+      { "ring has no parameter \"seg\"", "segment", "not forced" } },
     { "COLLOPT_ALLREDUCE=ring:segment=4", { "segment=4", "8 to 1G" } },
     { "COLLOPT_EXSCAN=ring", { "exscan has no algorithm \"ring\"; it has host, auto" } },
 };
@@ -224,7 +243,8 @@ START_TEST(warnings)
     read_one(&d, "X=1");
     ck_assert_int_eq(read_one(&s, variable), 1);
     for (int k = 0; k < 4 && wrong[_i].says[k]; k++)
-        ck_assert_msg(strstr(warned, wrong[_i].says[k]), "%s: no \"%s\" in: %s", variable, wrong[_i].says[k], warned);
+        ck_assert_msg(strstr(warned, wrong[_i].says[k]), "%s: no \"%s\" in: %s", variable,
+                      wrong[_i].says[k], warned);
     ck_assert_msg(s.hash == d.hash, "%s: not the default", variable);
     ck_assert_ptr_null(s.force[COLLOPT_ALLREDUCE]);
 }
@@ -244,11 +264,13 @@ START_TEST(rows_agree)
         struct collopt_settings s;
 
         collopt_setting_value_text(&d, &rows[i], text, sizeof text);
-        ck_assert_msg(strcmp(text, rows[i].preset) == 0, "%s: default %s is shown as %s", rows[i].name, rows[i].preset, text);
+        ck_assert_msg(strcmp(text, rows[i].preset) == 0, "%s: default %s is shown as %s",
+                      rows[i].name, rows[i].preset, text);
         snprintf(variable, sizeof variable, "%s=%s", rows[i].name, rows[i].preset);
         ck_assert_msg(read_one(&s, variable) == 0, "%s: %s", variable, warned);
         ck_assert_msg(s.hash == d.hash, "%s", variable);
-        ck_assert_msg(strlen(rows[i].help) > 10 && strlen(rows[i].help) < 100 && *rows[i].values, "%s", rows[i].name);
+        ck_assert_msg(strlen(rows[i].help) > 10 && strlen(rows[i].help) < 100 && *rows[i].values,
+                      "%s", rows[i].name);
         for (int k = 0; k < i; k++)
             ck_assert_str_ne(rows[i].name, rows[k].name);
     }
@@ -258,13 +280,31 @@ END_TEST
 START_TEST(round_trip)
 {
     static const char *const set[] = {
-        "COLLOPT=off", "COLLOPT_AFTER=17", "COLLOPT_PCONTROL=on", "COLLOPT_LOG=trace", "COLLOPT_REPORT=stderr",
-        "COLLOPT_WAIT=spin", "COLLOPT_SHM=off", "COLLOPT_SHM_SIZE=1M", "COLLOPT_GPU=host", "COLLOPT_CUT=1000",
-        "COLLOPT_SCRATCH=12M", "COLLOPT_COMMUNICATORS=7",
-        "COLLOPT_ISA=generic", "COLLOPT_ALLREDUCE=ring:segment=3K", "COLLOPT_REDUCE=tree:radix=4,segment=64K",
-        "COLLOPT_SCAN=host", "COLLOPT_NODE_RANKS=3,1,4", "COLLOPT_NODE_RANKS=cyclic:4",
-        "COLLOPT_TOPOLOGY=torus:8x8x4", "COLLOPT_TOPOLOGY=mesh:1023x1023", "COLLOPT_TOPOLOGY=nodes:4,4,2",
-        "COLLOPT_TOPOLOGY=nodes:cyclic:4", "COLLOPT_TOPOLOGY=cartesian", "COLLOPT_TOPOLOGY=none", "COLLOPT_REPRODUCIBLE=placement",
+        "COLLOPT=off",
+        "COLLOPT_AFTER=17",
+        "COLLOPT_PCONTROL=on",
+        "COLLOPT_LOG=trace",
+        "COLLOPT_REPORT=stderr",
+        "COLLOPT_WAIT=spin",
+        "COLLOPT_SHM=off",
+        "COLLOPT_SHM_SIZE=1M",
+        "COLLOPT_GPU=host",
+        "COLLOPT_CUT=1000",
+        "COLLOPT_SCRATCH=12M",
+        "COLLOPT_COMMUNICATORS=7",
+        "COLLOPT_ISA=generic",
+        "COLLOPT_ALLREDUCE=ring:segment=3K",
+        "COLLOPT_REDUCE=tree:radix=4,segment=64K",
+        "COLLOPT_SCAN=host",
+        "COLLOPT_NODE_RANKS=3,1,4",
+        "COLLOPT_NODE_RANKS=cyclic:4",
+        "COLLOPT_TOPOLOGY=torus:8x8x4",
+        "COLLOPT_TOPOLOGY=mesh:1023x1023",
+        "COLLOPT_TOPOLOGY=nodes:4,4,2",
+        "COLLOPT_TOPOLOGY=nodes:cyclic:4",
+        "COLLOPT_TOPOLOGY=cartesian",
+        "COLLOPT_TOPOLOGY=none",
+        "COLLOPT_REPRODUCIBLE=placement",
     };
 
     for (size_t i = 0; i < sizeof set / sizeof *set; i++) {
@@ -310,7 +350,8 @@ static void hash_of_adapt_rules(void)
 {
     char *const without[] = { (char *)"COLLOPT_ADAPT=on", NULL };
     char *const with[][3] = { { (char *)"COLLOPT_ADAPT=on", (char *)"COLLOPT_ADAPT_RULES=a", NULL },
-                              { (char *)"COLLOPT_ADAPT=on", (char *)"COLLOPT_ADAPT_RULES=b", NULL } };
+                              { (char *)"COLLOPT_ADAPT=on", (char *)"COLLOPT_ADAPT_RULES=b",
+                                NULL } };
     struct collopt_settings none, a, b;
 
     collopt_settings_from(&none, without, note);
@@ -323,18 +364,40 @@ static void hash_of_adapt_rules(void)
 START_TEST(hashes)
 {
     static const char *const agreed[] = {
-        "X=1", "COLLOPT=off", "COLLOPT_AFTER=1", "COLLOPT_PCONTROL=on", "COLLOPT_CHECK=on", "COLLOPT_ADAPT=on", "COLLOPT_GPU=host",
-        "COLLOPT_GPU=native", "COLLOPT_NODE_RANKS=4", "COLLOPT_NODE_RANKS=cyclic:4", "COLLOPT_TOPOLOGY=torus:2x2",
-        "COLLOPT_TOPOLOGY=mesh:2x2", "COLLOPT_TOPOLOGY=nodes:4", "COLLOPT_TOPOLOGY=cartesian", "COLLOPT_TOPOLOGY=none",
-        "COLLOPT_SHM=off", "COLLOPT_SHM_SIZE=1M",
-        "COLLOPT_REPRODUCIBLE=placement", "COLLOPT_REPRODUCIBLE=exact", "COLLOPT_CUT=64K", "COLLOPT_REPORT=a",
-        "COLLOPT_ALLREDUCE=ring", "COLLOPT_ALLREDUCE=ring:segment=64K",
-        "COLLOPT_ALLREDUCE=host", "COLLOPT_SCAN=host", "COLLOPT_EXSCAN=host", "COLLOPT_REDUCE=host",
-        "COLLOPT_REDUCE_SCATTER=host", "COLLOPT_REDUCE_SCATTER_BLOCK=host",
+        "X=1",
+        "COLLOPT=off",
+        "COLLOPT_AFTER=1",
+        "COLLOPT_PCONTROL=on",
+        "COLLOPT_CHECK=on",
+        "COLLOPT_ADAPT=on",
+        "COLLOPT_GPU=host",
+        "COLLOPT_GPU=native",
+        "COLLOPT_NODE_RANKS=4",
+        "COLLOPT_NODE_RANKS=cyclic:4",
+        "COLLOPT_TOPOLOGY=torus:2x2",
+        "COLLOPT_TOPOLOGY=mesh:2x2",
+        "COLLOPT_TOPOLOGY=nodes:4",
+        "COLLOPT_TOPOLOGY=cartesian",
+        "COLLOPT_TOPOLOGY=none",
+        "COLLOPT_SHM=off",
+        "COLLOPT_SHM_SIZE=1M",
+        "COLLOPT_REPRODUCIBLE=placement",
+        "COLLOPT_REPRODUCIBLE=exact",
+        "COLLOPT_CUT=64K",
+        "COLLOPT_REPORT=a",
+        "COLLOPT_ALLREDUCE=ring",
+        "COLLOPT_ALLREDUCE=ring:segment=64K",
+        "COLLOPT_ALLREDUCE=host",
+        "COLLOPT_SCAN=host",
+        "COLLOPT_EXSCAN=host",
+        "COLLOPT_REDUCE=host",
+        "COLLOPT_REDUCE_SCATTER=host",
+        "COLLOPT_REDUCE_SCATTER_BLOCK=host",
     };
     static const char *const local[] = {
-        "COLLOPT_LOG=trace", "COLLOPT_WAIT=spin", "COLLOPT_SCRATCH=0", "COLLOPT_COMMUNICATORS=1", "COLLOPT_ISA=generic",
-        "COLLOPT=1", "COLLOPT_AFTER=auto", "COLLOPT_FAKE_NODES=0", "COLLOPT_ALLREDUCE=auto",
+        "COLLOPT_LOG=trace",       "COLLOPT_WAIT=spin",    "COLLOPT_SCRATCH=0",
+        "COLLOPT_COMMUNICATORS=1", "COLLOPT_ISA=generic",  "COLLOPT=1",
+        "COLLOPT_AFTER=auto",      "COLLOPT_FAKE_NODES=0", "COLLOPT_ALLREDUCE=auto",
     };
     enum { N = sizeof agreed / sizeof *agreed, LOCAL = sizeof local / sizeof *local };
     int n;
@@ -342,18 +405,21 @@ START_TEST(hashes)
 
     for (int i = 0; i < n; i++)
         if (row[i].scope == COLLOPT_LOCAL)
-            ck_assert_msg(among(&row[i], LOCAL, local), "%s is not among what is local", row[i].name);
+            ck_assert_msg(among(&row[i], LOCAL, local), "%s is not among what is local",
+                          row[i].name);
         else if (strcmp(row[i].name, "COLLOPT_ADAPT_RULES") != 0 && !is_read(&row[i]))
             ck_assert_msg(among(&row[i], N, agreed), "%s is not among what is agreed", row[i].name);
     hash_of_adapt_rules();
     for (int i = 0; i < N; i++)
         for (int k = 0; k < i; k++)
-            ck_assert_msg(hash_with(agreed[i]) != hash_with(agreed[k]), "%s and %s", agreed[i], agreed[k]);
+            ck_assert_msg(hash_with(agreed[i]) != hash_with(agreed[k]), "%s and %s", agreed[i],
+                          agreed[k]);
     for (int i = 0; i < LOCAL; i++)
         ck_assert_msg(hash_with(local[i]) == hash_with("X=1"), "%s", local[i]);
     ck_assert(hash_with("COLLOPT_FAKE_NODES=4,4,8") == hash_with("COLLOPT_NODE_RANKS=4,4,8"));
     ck_assert(hash_with("COLLOPT_REPORT=a") == hash_with("COLLOPT_REPORT=b"));
-    ck_assert(hash_with("COLLOPT_ALLREDUCE=ring:segment=64K") == hash_with("COLLOPT_ALLREDUCE=ring:segment=65536"));
+    ck_assert(hash_with("COLLOPT_ALLREDUCE=ring:segment=64K")
+              == hash_with("COLLOPT_ALLREDUCE=ring:segment=65536"));
 }
 END_TEST
 
@@ -371,15 +437,18 @@ static uint64_t hash_of_many_nodes(const char *value, const char *last)
 
 START_TEST(long_values_count_to_their_end)
 {
-    ck_assert(hash_of_many_nodes("COLLOPT_NODE_RANKS=1", ",2") != hash_of_many_nodes("COLLOPT_NODE_RANKS=1", ",3"));
-    ck_assert(hash_of_many_nodes("COLLOPT_TOPOLOGY=nodes:1", ",2") != hash_of_many_nodes("COLLOPT_TOPOLOGY=nodes:1", ",3"));
+    ck_assert(hash_of_many_nodes("COLLOPT_NODE_RANKS=1", ",2")
+              != hash_of_many_nodes("COLLOPT_NODE_RANKS=1", ",3"));
+    ck_assert(hash_of_many_nodes("COLLOPT_TOPOLOGY=nodes:1", ",2")
+              != hash_of_many_nodes("COLLOPT_TOPOLOGY=nodes:1", ",3"));
 }
 END_TEST
 
 /* The host must not have the first calls. */
 START_TEST(reproducible)
 {
-    char *const given[] = { (char *)"COLLOPT_REPRODUCIBLE=placement", (char *)"COLLOPT_AFTER=5", NULL };
+    char *const given[] = { (char *)"COLLOPT_REPRODUCIBLE=placement", (char *)"COLLOPT_AFTER=5",
+                            NULL };
     char *const adaptive[] = { (char *)"COLLOPT_REPRODUCIBLE=placement", (char *)"COLLOPT_ADAPT=on",
                                (char *)"COLLOPT_ADAPT_RULES=learnt", NULL };
     struct collopt_settings s;
@@ -388,7 +457,8 @@ START_TEST(reproducible)
     ck_assert_int_eq(s.reproducible, COLLOPT_BY_PLACEMENT);
     ck_assert_int_eq(s.after, 1);
     ck_assert_int_eq(collopt_settings_from(&s, adaptive, note), 1);
-    ck_assert(!s.adapt && !s.adapt_rules && strstr(warned, "COLLOPT_ADAPT has no effect: COLLOPT_REPRODUCIBLE is set"));
+    ck_assert(!s.adapt && !s.adapt_rules
+              && strstr(warned, "COLLOPT_ADAPT has no effect: COLLOPT_REPRODUCIBLE is set"));
     ck_assert_int_eq(read_one(&s, "COLLOPT_REPRODUCIBLE=off"), 0);
     ck_assert_int_eq(s.after, 0);
     warned[0] = '\0';
@@ -407,18 +477,21 @@ START_TEST(stated_nodes)
         const char *text;
         int node[8];
     } all[] = {
-        { "4", { 0, 0, 0, 0, 1, 1, 1, 1 } }, { "3,1,2", { 0, 0, 0, 1, 2, 2, 3, 3 } }, { "1", { 0, 1, 2, 3, 4, 5, 6, 7 } },
-        { "100,1", { 0, 0, 0, 0, 0, 0, 0, 0 } }, { "cyclic:3", { 0, 1, 2, 0, 1, 2, 0, 1 } },
+        { "4", { 0, 0, 0, 0, 1, 1, 1, 1 } },        { "3,1,2", { 0, 0, 0, 1, 2, 2, 3, 3 } },
+        { "1", { 0, 1, 2, 3, 4, 5, 6, 7 } },        { "100,1", { 0, 0, 0, 0, 0, 0, 0, 0 } },
+        { "cyclic:3", { 0, 1, 2, 0, 1, 2, 0, 1 } },
     };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         for (int r = 0; r < 8; r++)
-            ck_assert_msg(collopt_stated_node(all[i].text, r) == all[i].node[r], "%s, rank %d: node %d", all[i].text, r,
+            ck_assert_msg(collopt_stated_node(all[i].text, r) == all[i].node[r],
+                          "%s, rank %d: node %d", all[i].text, r,
                           collopt_stated_node(all[i].text, r));
 }
 END_TEST
 
-/* The source of collopt(7) has a heading for every variable, and for no other; their values and defaults come from the rows. */
+/* The source of collopt(7) has a heading for every variable, and for no other; their values and
+ * defaults come from the rows. */
 START_TEST(manual)
 {
     const char *source = getenv("COLLOPT_SOURCE");
@@ -439,11 +512,12 @@ START_TEST(manual)
             found += strcmp(line + 4, rows[i].name) == 0;
     }
     fclose(page);
-    ck_assert_msg(found == n && headings == n, "%s: %d of %d variables are there, of %d headings", name, found, n, headings);
+    ck_assert_msg(found == n && headings == n, "%s: %d of %d variables are there, of %d headings",
+                  name, found, n, headings);
 }
 END_TEST
 
-/* ---- expressions ------------------------------------------------------------------------------------------- */
+/* ---- expressions ----------------------------------------------------------------------------- */
 
 START_TEST(sizes)
 {
@@ -452,20 +526,42 @@ START_TEST(sizes)
         size_t value;
         bool right;
     } all[] = {
-        { "0", 0, true }, { "1", 1, true }, { "512", 512, true }, { "64K", 65536, true }, { "64k", 65536, true },
-        { "3G", (size_t)3 << 30, true }, { "1M", 1 << 20, true }, { "2t", (size_t)2 << 40, true }, { "18446744073709551615", SIZE_MAX, true },
+        { "0", 0, true },
+        { "1", 1, true },
+        { "512", 512, true },
+        { "64K", 65536, true },
+        { "64k", 65536, true },
+        { "3G", (size_t)3 << 30, true },
+        { "1M", 1 << 20, true },
+        { "2t", (size_t)2 << 40, true },
+        { "18446744073709551615", SIZE_MAX, true },
         { "17179869183G", (size_t)17179869183u << 30, true },
-        { "8388608T", (size_t)1 << 63, true }, { "16777216T", 0, false }, { "007", 7, true },
-        { "18446744073709551616", 0, false }, { "17179869184G", 0, false }, { "", 0, false }, { "K", 0, false },
-        { "-1", 0, false }, { "+1", 0, false }, { " 1", 0, false }, { "1 ", 0, false }, { "1.5K", 0, false },
-        { "1KB", 0, false }, { "1P", 0, false }, { "0x10", 0, false }, { "1KK", 0, false }, { "1\n", 0, false },
-        { "1@", 0, false }, { "1+", 0, false },
+        { "8388608T", (size_t)1 << 63, true },
+        { "16777216T", 0, false },
+        { "007", 7, true },
+        { "18446744073709551616", 0, false },
+        { "17179869184G", 0, false },
+        { "", 0, false },
+        { "K", 0, false },
+        { "-1", 0, false },
+        { "+1", 0, false },
+        { " 1", 0, false },
+        { "1 ", 0, false },
+        { "1.5K", 0, false },
+        { "1KB", 0, false },
+        { "1P", 0, false },
+        { "0x10", 0, false },
+        { "1KK", 0, false },
+        { "1\n", 0, false },
+        { "1@", 0, false },
+        { "1+", 0, false },
     };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         size_t value = 0;
 
-        ck_assert_msg(collopt_parse_size(all[i].text, &value) == all[i].right, "\"%s\"", all[i].text);
+        ck_assert_msg(collopt_parse_size(all[i].text, &value) == all[i].right, "\"%s\"",
+                      all[i].text);
         ck_assert_msg(value == all[i].value, "\"%s\" is %zu", all[i].text, value);
     }
 }
@@ -478,12 +574,14 @@ START_TEST(sizes_back)
         char text[32];
 
         collopt_size_text(value, text, sizeof text);
-        ck_assert_msg(collopt_parse_size(text, &again) && again == value, "%zu is written %s", value, text);
+        ck_assert_msg(collopt_parse_size(text, &again) && again == value, "%zu is written %s",
+                      value, text);
     }
 }
 END_TEST
 
-static bool parse(const char *text, enum collopt_collective c, struct collopt_choice *choice, char *message)
+static bool parse(const char *text, enum collopt_collective c, struct collopt_choice *choice,
+                  char *message)
 {
     return collopt_parse_choice(text, c, choice, message, 512);
 }
@@ -504,7 +602,9 @@ START_TEST(expressions)
     ck_assert_uint_eq(c.value[0], 64);
     ck_assert_uint_eq(c.value[1], 1);
     ck_assert(parse("tree:dims=4x1023x1x2x3x5", COLLOPT_REDUCE, &c, message));
-    ck_assert_uint_eq(c.value[2], 4u | 1023u << 10 | 1u << 20 | (size_t)2 << 30 | (size_t)3 << 40 | (size_t)5 << 50);
+    ck_assert_uint_eq(c.value[2],
+                      4u | 1023u << 10 | 1u << 20 | (size_t)2 << 30 | (size_t)3 << 40
+                          | (size_t)5 << 50);
     ck_assert_int_gt(collopt_choice_text(&c, text, sizeof text), 0);
     ck_assert_str_eq(text, "tree:dims=4x1023x1x2x3x5");
     ck_assert_str_eq(message, "");
@@ -532,7 +632,8 @@ static const struct {
     { "tree:radix=1", COLLOPT_REDUCE, "radix=1 is not from 2 to 64" },
     { "tree:radix=65", COLLOPT_REDUCE, "radix=65 is not from 2 to 64" },
     { "tree:radix=4,radix=4", COLLOPT_REDUCE, "radix is given twice" },
-    { "tree:radx=4", COLLOPT_REDUCE, "tree has no parameter \"radx\"; it has radix, segment, dims; did you mean radix?" },
+    { "tree:radx=4", COLLOPT_REDUCE,
+      "tree has no parameter \"radx\"; it has radix, segment, dims; did you mean radix?" },
     { "tree:dims=", COLLOPT_REDUCE, "a value expected at the end" },
     { "tree:dims=4x", COLLOPT_REDUCE, "dims=4x is not a list of numbers (such as 4x4x2)" },
     { "tree:dims=x4", COLLOPT_REDUCE, "dims=x4 is not a list of numbers (such as 4x4x2)" },
@@ -541,17 +642,21 @@ static const struct {
     { "tree:dims=4x1024", COLLOPT_REDUCE, "dims=1024 is not from 1 to 1023" },
     { "tree:dims=1x1x1x1x1x1x1", COLLOPT_REDUCE, "dims=1x1x1x1x1x1x1 has more than 6 numbers" },
     { "ring:segment=2G", COLLOPT_ALLREDUCE, "segment=2G is not from 8 to 1G" },
-    { "ring:segment=x", COLLOPT_ALLREDUCE, "segment=x is not a number of bytes (such as 512, 64K, 1M)" },
+    { "ring:segment=x", COLLOPT_ALLREDUCE,
+      "segment=x is not a number of bytes (such as 512, 64K, 1M)" },
     { "recursive_doubling:segment=8", COLLOPT_ALLREDUCE, "recursive_doubling takes no parameters" },
     { "host:segment=8", COLLOPT_ALLREDUCE, "host takes no parameters" },
     { "auto:segment=8", COLLOPT_ALLREDUCE, "auto takes no parameters" },
     { "tree", COLLOPT_ALLREDUCE,
       "allreduce has no algorithm \"tree\"; it has host, auto, ring, recursive_doubling" },
-    { "recursivedoubling", COLLOPT_ALLREDUCE, "allreduce has no algorithm \"recursivedoubling\"; it has host, auto, ring, "
-                                              "recursive_doubling; did you mean recursive_doubling?" },
+    { "recursivedoubling", COLLOPT_ALLREDUCE,
+      "allreduce has no algorithm \"recursivedoubling\"; it has host, auto, ring, "
+      "recursive_doubling; did you mean recursive_doubling?" },
     { "Ring", COLLOPT_ALLREDUCE,
-      "allreduce has no algorithm \"Ring\"; it has host, auto, ring, recursive_doubling; did you mean ring?" },
-    { "a:b=(a:b=(a:b=(a:b=(a:b=(a:b=(a:b=(a:b=(a:b=(a)))))))))", COLLOPT_REDUCE, "more than 8 nested parentheses" },
+      "allreduce has no algorithm \"Ring\"; it has host, auto, ring, recursive_doubling; did you "
+      "mean ring?" },
+    { "a:b=(a:b=(a:b=(a:b=(a:b=(a:b=(a:b=(a:b=(a:b=(a)))))))))", COLLOPT_REDUCE,
+      "more than 8 nested parentheses" },
     { "tree:a=1,b=1,c=1,d=1,e=1,f=1,g=1,h=1,i=1", COLLOPT_REDUCE, "more than 8 parameters" },
 };
 
@@ -560,22 +665,28 @@ START_TEST(refusals)
     struct collopt_choice c = { .value = { 7 } };
     char message[512];
 
-    ck_assert_msg(!parse(refused[_i].text, refused[_i].collective, &c, message), "%s is accepted", refused[_i].text);
+    ck_assert_msg(!parse(refused[_i].text, refused[_i].collective, &c, message), "%s is accepted",
+                  refused[_i].text);
     ck_assert_msg(strcmp(message, refused[_i].message) == 0, "%s: %s", refused[_i].text, message);
     ck_assert_msg(c.value[0] == 7, "%s: the choice was written", refused[_i].text);
 }
 END_TEST
 
-/* Whatever comes: no crash, messages inside their buffers, and what is accepted can be written and read again. */
+/* Whatever comes: no crash, messages inside their buffers, and what is accepted can be written and
+ * read again. */
 START_TEST(expressions_fuzzed)
 {
     static const char *const seeds[] = {
-        "ring:segment=64K", "tree:radix=4,segment=1M,dims=4x4x2", "host", "leader:node=(tree),net=(ring:segment=64K)",
+        "ring:segment=64K",
+        "tree:radix=4,segment=1M,dims=4x4x2",
+        "host",
+        "leader:node=(tree),net=(ring:segment=64K)",
     };
     static const char letters[] = "rtinghosecdx:=,()KMG0123456789 _-.\x7f\xff\n";
 
     for (int i = 0; i < 60000; i++) {
-        enum collopt_collective collective = (enum collopt_collective)test_random(COLLOPT_COLLECTIVES);
+        enum collopt_collective collective = (enum collopt_collective)test_random(
+            COLLOPT_COLLECTIVES);
         char text[128], message[64], again[128];
         struct collopt_choice c, d;
         size_t size = test_random(sizeof message + 1);
@@ -588,17 +699,18 @@ START_TEST(expressions_fuzzed)
             continue;
         memset(message, 'm', sizeof message);
         if (!collopt_parse_choice(text, collective, &c, message, size)) {
-            ck_assert_msg(size == 0 || memchr(message, '\0', size), "%s: message runs out of %zu", text, size);
+            ck_assert_msg(size == 0 || memchr(message, '\0', size), "%s: message runs out of %zu",
+                          text, size);
             ck_assert_msg(size < 2 || *message, "%s: refused without a word", text);
             for (size_t k = size; k < sizeof message; k++)
                 ck_assert_msg(message[k] == 'm', "%s: message written beyond %zu", text, size);
             continue;
         }
         collopt_choice_text(&c, again, sizeof again);
-        ck_assert_msg(collopt_parse_choice(again, collective, &d, message, sizeof message), "%s gives %s: %s", text, again,
-                      message);
-        ck_assert_msg(c.algorithm == d.algorithm && memcmp(c.value, d.value, sizeof c.value) == 0, "%s gives %s", text,
-                      again);
+        ck_assert_msg(collopt_parse_choice(again, collective, &d, message, sizeof message),
+                      "%s gives %s: %s", text, again, message);
+        ck_assert_msg(c.algorithm == d.algorithm && memcmp(c.value, d.value, sizeof c.value) == 0,
+                      "%s gives %s", text, again);
     }
 }
 END_TEST
@@ -614,7 +726,8 @@ START_TEST(environment_fuzzed)
         char variable[300];
         int before;
 
-        snprintf(variable, sizeof variable, "%s=%s", rows[test_random((unsigned)n)].name, words[test_random(8)]);
+        snprintf(variable, sizeof variable, "%s=%s", rows[test_random((unsigned)n)].name,
+                 words[test_random(8)]);
         for (unsigned k = test_random(3); k > 0; k--) {
             size_t at = test_random((unsigned)strlen(variable) + 1);
 
@@ -623,7 +736,8 @@ START_TEST(environment_fuzzed)
         if (test_random(50) == 0)
             snprintf(variable, sizeof variable, "COLLOPT_%0250d", i);
         before = read_one(&s, variable);
-        ck_assert_msg((before == 0) == (*warned == '\0') && before <= 1, "%s: %d, %s", variable, before, warned);
+        ck_assert_msg((before == 0) == (*warned == '\0') && before <= 1, "%s: %d, %s", variable,
+                      before, warned);
         free((char *)s.report);
         free((char *)s.isa);
         for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
@@ -649,12 +763,13 @@ START_TEST(choice_cut_short)
     struct collopt_choice c;
     char message[64];
 
-    ck_assert(collopt_parse_choice("tree:radix=4,segment=64K", COLLOPT_REDUCE, &c, message, sizeof message));
+    ck_assert(collopt_parse_choice("tree:radix=4,segment=64K", COLLOPT_REDUCE, &c, message,
+                                   sizeof message));
     check_text_size(&c, "tree:radix=4,segment=64K");
 }
 END_TEST
 
-/* ---- messages ---------------------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 /* What Open MPI is asked for goes before what its launcher has seen. */
 START_TEST(yielding)
@@ -663,9 +778,11 @@ START_TEST(yielding)
         const char *asked, *crowded;
         bool yields;
     } of[] = {
-        { NULL, NULL, false }, { "1", NULL, true }, { "2", NULL, true }, { "0", NULL, false }, { "true", NULL, true },
-        { "Yes", NULL, true }, { "enabled", NULL, true }, { "false", NULL, false }, { "", NULL, false }, { "1x", NULL, false },
-        { NULL, "1", true }, { NULL, "0", false }, { "0", "1", false }, { "1", "0", true },
+        { NULL, NULL, false },     { "1", NULL, true },      { "2", NULL, true },
+        { "0", NULL, false },      { "true", NULL, true },   { "Yes", NULL, true },
+        { "enabled", NULL, true }, { "false", NULL, false }, { "", NULL, false },
+        { "1x", NULL, false },     { NULL, "1", true },      { NULL, "0", false },
+        { "0", "1", false },       { "1", "0", true },
     };
 
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
@@ -680,7 +797,8 @@ START_TEST(yielding)
 END_TEST
 
 /* What SPEAK says on stderr, in a process with this one variable. */
-static size_t heard(const char *name, const char *value, void (*speak)(void), char *text, size_t size)
+static size_t heard(const char *name, const char *value, void (*speak)(void), char *text,
+                    size_t size)
 {
     int pipes[2];
     size_t n = 0;
@@ -753,7 +871,8 @@ START_TEST(messages)
     heard(NULL, NULL, warn_hello, text, sizeof text);
     ck_assert_str_eq(text, "collopt: hello 42\n");
     for (int i = 0; i < 4; i++) {
-        const char *name = ((const char *[]){ "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID" })[i];
+        const char *name = ((const char *[]){ "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                              "SLURM_PROCID" })[i];
 
         heard(name, "0", warn_hello, text, sizeof text);
         ck_assert_msg(strcmp(text, "collopt: hello 42\n") == 0, "%s=0: %s", name, text);
@@ -782,8 +901,12 @@ START_TEST(warned_once)
     char text[4096];
 
     heard("COLLOPT_WAIT", "sometimes", settings_twice, text, sizeof text);
-    ck_assert_msg(strncmp(text, "collopt: COLLOPT_WAIT=sometimes is not understood: it takes auto|spin|yield", 60) == 0
-                      && strchr(text, '\n') == text + strlen(text) - 1, "%s", text);
+    ck_assert_msg(
+        strncmp(text, "collopt: COLLOPT_WAIT=sometimes is not understood: it takes auto|spin|yield",
+                60)
+                == 0
+            && strchr(text, '\n') == text + strlen(text) - 1,
+        "%s", text);
 }
 END_TEST
 

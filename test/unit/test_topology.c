@@ -1,4 +1,5 @@
-/* Shapes of machines by the user's word, the grids that communicators form in them, and what follows for algorithms. */
+/* Shapes of machines by the user's word, the grids that communicators form in them, and what
+ * follows for algorithms. */
 #include "config.h"
 
 #include <check.h>
@@ -29,7 +30,8 @@ static void dims_text(size_t value, char *text, size_t size)
 
     *text = '\0';
     for (int d = 0; d < collopt_list_length(&dims, value); d++)
-        n += (size_t)snprintf(text + n, size - n, "%s%zu", d ? "x" : "", collopt_list_at(&dims, value, d));
+        n += (size_t)snprintf(text + n, size - n, "%s%zu", d ? "x" : "",
+                              collopt_list_at(&dims, value, d));
 }
 
 static struct collopt_shape shape_of(const char *text)
@@ -37,7 +39,8 @@ static struct collopt_shape shape_of(const char *text)
     struct collopt_shape shape;
     char message[256] = "";
 
-    ck_assert_msg(collopt_parse_shape(text, &shape, message, sizeof message), "%s: %s", text, message);
+    ck_assert_msg(collopt_parse_shape(text, &shape, message, sizeof message), "%s: %s", text,
+                  message);
     return shape;
 }
 
@@ -45,7 +48,8 @@ START_TEST(shapes_are_read)
 {
     struct collopt_shape s = shape_of("torus:8x8x4");
 
-    ck_assert(s.kind == COLLOPT_GRID && s.rings && s.sides == 3 && s.side[0] == 8 && s.side[2] == 4);
+    ck_assert(s.kind == COLLOPT_GRID && s.rings && s.sides == 3 && s.side[0] == 8
+              && s.side[2] == 4);
     ck_assert_int_eq(collopt_shape_ranks(&s), 256);
     s = shape_of("mesh:16");
     ck_assert(s.kind == COLLOPT_GRID && !s.rings && s.sides == 1 && s.side[0] == 16);
@@ -82,7 +86,8 @@ static const struct {
     { "mesh:4x4", "0:15:1", "4x4", 0 },
     { "torus:4x4", "4:7:1", "4", 1 },                   /* a row */
     { "torus:4x4", "1:13:4", "4", 1 },                  /* a column */
-    { "torus:4x4", "5:6:1 9:10:1", "2x2", 0 },          /* a square in the middle has no ends of its own */
+    /* a square in the middle has no ends of its own */
+    { "torus:4x4", "5:6:1 9:10:1", "2x2", 0 },
     { "torus:4x4", "4:11:1", "2x4", 2 },
     { "torus:4x4", "15:0:-1", "", 0 },                  /* another order */
     { "torus:4x4", "0:6:2", "", 0 },                    /* no box */
@@ -105,8 +110,8 @@ START_TEST(boxes_are_found)
 
     collopt_topology_box(&t, &shape, world, 2, ranks);
     dims_text(t.dims, found, sizeof found);
-    ck_assert_msg(strcmp(found, boxes[_i].dims) == 0 && t.rings == boxes[_i].rings, "%s of %s: dims %s, rings %u", boxes[_i].ranks,
-                  boxes[_i].shape, found, t.rings);
+    ck_assert_msg(strcmp(found, boxes[_i].dims) == 0 && t.rings == boxes[_i].rings,
+                  "%s of %s: dims %s, rings %u", boxes[_i].ranks, boxes[_i].shape, found, t.rings);
 }
 END_TEST
 
@@ -127,7 +132,7 @@ START_TEST(sides_too_long_are_no_grid)
 }
 END_TEST
 
-/* ---- files of hosts ------------------------------------------------------------------------------------------------- */
+/* ---- files of hosts -------------------------------------------------------------------------- */
 
 struct told {
     int n, line;                /* of the last one */
@@ -152,8 +157,10 @@ static struct collopt_hosts *hosts_of(const char *text, struct told *told)
 START_TEST(hosts_are_read)
 {
     struct told told;
-    struct collopt_hosts *h = hosts_of("\xef\xbb\xbf# a torus\r\ntorus:4x2\t# sides\r\n\r\nn0.site.org 0 0\r\n  n1 0 1\r\n"
-                                       "n7 3 1", &told);
+    struct collopt_hosts *h = hosts_of(
+        "\xef\xbb\xbf# a torus\r\ntorus:4x2\t# sides\r\n\r\nn0.site.org 0 0\r\n  n1 0 1\r\n"
+        "n7 3 1",
+        &told);
     struct collopt_hosts *same = hosts_of("torus:4x2\nn7 3 1\nn1 0 1\nn0.site.org 00 0\n", &told);
     struct collopt_hosts *switches = hosts_of("b r1/s2\na.x r1/s1\na.y /r1//s2/\nA r2/s9\n", &told);
 
@@ -169,7 +176,8 @@ START_TEST(hosts_are_read)
     ck_assert_int_eq(switches->host[collopt_host_named(switches, "b")].place,
                      switches->host[collopt_host_named(switches, "a.y")].place);
     ck_assert_int_eq(switches->host[collopt_host_named(switches, "a")].place, 2);
-    ck_assert_int_eq(switches->host[collopt_host_named(switches, "a.z")].place, 2);     /* the only one that fits */
+    /* the only one that fits */
+    ck_assert_int_eq(switches->host[collopt_host_named(switches, "a.z")].place, 2);
     collopt_hosts_free(h);
     collopt_hosts_free(same);
     collopt_hosts_free(switches);
@@ -201,10 +209,13 @@ static const struct {
     { "a s1\nb s2\na s2\n", 3, "\"a\" is in line 1 already" },
     { "torus: 2x2\na 0 0\n", 1, "\"torus:\" has blanks in it; a shape is one word" },
     { "mesh 2\na 0\n", 1, "\"mesh\" has blanks in it" },
-    { "tours:8x8\na 0 0\n", 1, "\"tours:8x8\" is neither a host nor a shape, such as torus:8x8x4 or mesh:16x16; did you mean torus:?" },
+    { "tours:8x8\na 0 0\n", 1,
+      "\"tours:8x8\" is neither a host nor a shape, such as torus:8x8x4 or mesh:16x16; did you "
+      "mean torus:?" },
     { "# ours\nTorus:2x2\na 0 0\n", 2, "did you mean torus:?" },
     { "Mehs:2x2\na 0 0\n", 1, "did you mean mesh:?" },
-    { "dragonfly:2x2\na 0 0\n", 1, "\"dragonfly:2x2\" is neither a host nor a shape, such as torus:8x8x4 or mesh:16x16" },
+    { "dragonfly:2x2\na 0 0\n", 1,
+      "\"dragonfly:2x2\" is neither a host nor a shape, such as torus:8x8x4 or mesh:16x16" },
     { "mesh:2x2\na 0 0\nmash:2x2\n", 3, "did you mean mesh:?" },
     { "a 0 1 2 3 4 5 6 7 8\n", 1, "\"a\" has 9 words behind it" },
     { "h[1-4] s1\n", 1, "\"h[1-4]\" is no host; each has a line of its own" },
@@ -219,8 +230,10 @@ START_TEST(wrong_hosts_are_refused)
     struct told told;
 
     ck_assert_msg(!hosts_of(wrong_hosts[_i].text, &told), "%s", wrong_hosts[_i].text);
-    ck_assert_msg(told.n == 1 && told.line == wrong_hosts[_i].line && strstr(told.sentence, wrong_hosts[_i].sentence),
-                  "\"%s\": %d mistakes, line %d: %s", wrong_hosts[_i].text, told.n, told.line, told.sentence);
+    ck_assert_msg(told.n == 1 && told.line == wrong_hosts[_i].line
+                      && strstr(told.sentence, wrong_hosts[_i].sentence),
+                  "\"%s\": %d mistakes, line %d: %s", wrong_hosts[_i].text, told.n, told.line,
+                  told.sentence);
 }
 END_TEST
 
@@ -245,7 +258,8 @@ static const struct {
 START_TEST(ranks_lie_as_their_hosts)
 {
     struct told told;
-    struct collopt_hosts *h = hosts_of("torus:2x3\na 0 0\nb 0 1\nc 0 2\nd 1 0\ne 1 1\nf 1 2\n", &told);
+    struct collopt_hosts *h = hosts_of("torus:2x3\na 0 0\nb 0 1\nc 0 2\nd 1 0\ne 1 1\nf 1 2\n",
+                                       &told);
     struct collopt_topology t = { .nodes = 1 };
     int host[2 * MOST_RANKS], ranks = (int)strlen(on_hosts[_i].hosts);
     char found[64];
@@ -258,13 +272,13 @@ START_TEST(ranks_lie_as_their_hosts)
     if (strcmp(on_hosts[_i].dims, "?") == 0)
         ck_assert_msg(!fit && !t.wired && t.dims == 0, "%s: %s", on_hosts[_i].hosts, found);
     else
-        ck_assert_msg(fit && strcmp(found, on_hosts[_i].dims) == 0 && t.rings == on_hosts[_i].rings, "%s: %s, rings %u",
-                      on_hosts[_i].hosts, found, t.rings);
+        ck_assert_msg(fit && strcmp(found, on_hosts[_i].dims) == 0 && t.rings == on_hosts[_i].rings,
+                      "%s: %s, rings %u", on_hosts[_i].hosts, found, t.rings);
     collopt_hosts_free(h);
 }
 END_TEST
 
-/* ---- groups above nodes and inside them -------------------------------------------------------------------------- */
+/* ---- groups above nodes and inside them ------------------------------------------------------ */
 
 static const struct {
     const char *address, *pattern, *switches;   /* "": none */
@@ -273,32 +287,40 @@ static const struct {
     { "s0.tux4.site.org", "switch.node", "s0" },
     { "s[0-1].s4.tux4", "switch.switch.node", "s[0-1].s4" },
     { "block1.tux4", "block.node", "block1" },
-    { "tux4", "node", "" },                             /* no switches are known: what Slurm says by default */
+    /* no switches are known: what Slurm says by default */
+    { "tux4", "node", "" },
     { "s0.tux4", "switch.switch.node", "" },
     { "s0..tux4", "switch.switch.node", "" },
     { "s0.", "switch.node", "" },
     { ".tux4", "switch.node", "" },
     { "s0.tux4", "switch.switch", "" },
     { "s0.tux4", "node.switch", "" },
-    { "s0.tux4", "", "" }, { "", "node", "" }, { "", "", "" }, { "", "switch.node", "" }, { "s0", ".", "" },
+    { "s0.tux4", "", "" },
+    { "", "node", "" },
+    { "", "", "" },
+    { "", "switch.node", "" },
+    { "s0", ".", "" },
 };
 
 START_TEST(slurm_names_switches)
 {
     size_t n = collopt_slurm_switches(slurm[_i].address, slurm[_i].pattern);
 
-    ck_assert_msg(n == strlen(slurm[_i].switches) && strncmp(slurm[_i].address, slurm[_i].switches, n) == 0,
+    ck_assert_msg(n == strlen(slurm[_i].switches)
+                      && strncmp(slurm[_i].address, slurm[_i].switches, n) == 0,
                   "%s by %s: %zu characters", slurm[_i].address, slurm[_i].pattern, n);
 }
 END_TEST
 
 START_TEST(spots_are_packed)
 {
-    struct collopt_spot known = { 253, 2046, 4094 }, far = { 255, 2047, 4095 }, none = { -1, -1, -1 };
+    struct collopt_spot known = { 253, 2046, 4094 }, far = { 255, 2047, 4095 },
+                        none = { -1, -1, -1 };
     struct collopt_spot s = collopt_packed_spot(collopt_pack_spot(known));
 
     ck_assert(s.numa == 253 && s.cache == 2046 && s.core == 4094);
-    s = collopt_packed_spot(collopt_pack_spot(far));    /* beyond what there is room for: not known */
+    /* beyond what there is room for: not known */
+    s = collopt_packed_spot(collopt_pack_spot(far));
     ck_assert(s.numa == -1 && s.cache == -1 && s.core == -1);
     ck_assert_int_eq(collopt_pack_spot(none), 0);
     s = collopt_packed_spot(0);
@@ -324,18 +346,22 @@ static const struct {
     { PACKAGES, 0, 31, 1, { -1, -1, -1 } },             /* a package */
     { PACKAGES, 0, 48, 48, { -1, -1, -1 } },
     { PACKAGES, 63, 64, 1, { -1, -1, -1 } },            /* one that is not there */
-    { "pack:2 l2:2 core:2 pu:1", 2, 2, 1, { 0, 1, 2 } },        /* no cache of level 3, one memory */
+    /* no cache of level 3, one memory */
+    { "pack:2 l2:2 core:2 pu:1", 2, 2, 1, { 0, 1, 2 } },
     { "numa:2 core:2 pu:1", 2, 3, 1, { 1, -1, -1 } },           /* no caches */
-    { "pack:2 [numa] l3:1 core:1 pu:1", 0, 0, 1, { 0, 0, 0 } },         /* memory beside a package, a die, a cache, a core */
+    /* memory beside a package, a die, a cache, a core */
+    { "pack:2 [numa] l3:1 core:1 pu:1", 0, 0, 1, { 0, 0, 0 } },
     { "pack:2 [numa] l3:1 core:1 pu:1", 1, 1, 1, { 1, 1, 1 } },
     { "pack:1 die:2 [numa] l3:1 core:1 pu:1", 1, 1, 1, { 1, 1, 1 } },
     { "pack:2 die:2 [numa] core:2 pu:1", 4, 5, 1, { 2, -1, -1 } },
     { "pack:2 l3:2 [numa] core:2 pu:1", 6, 7, 1, { 3, 3, -1 } },
     { "pack:2 core:2 [numa] pu:2", 4, 5, 1, { 2, -1, 2 } },
-    { "pack:2 [numa] group:2 [numa] core:2 pu:1", 2, 2, 1, { 1, -1, 2 } },      /* the smaller one of two */
+    /* the smaller one of two */
+    { "pack:2 [numa] group:2 [numa] core:2 pu:1", 2, 2, 1, { 1, -1, 2 } },
 };
 
-/* Where a rank of bound[I] is, on the machine that the environment names; each test is a process of its own. */
+/* Where a rank of bound[I] is, on the machine that the environment names; each test is a process of
+ * its own. */
 static void in_its_place(int i, const char *as)
 {
     unsigned long long mask[COLLOPT_MASK_WORDS] = { 0 };
@@ -345,8 +371,8 @@ static void in_its_place(int i, const char *as)
         mask[k / 64] |= 1ull << k % 64;
     s = collopt_spot(mask);
     ck_assert_msg(s.numa == want.numa && s.cache == want.cache && s.core == want.core,
-                  "%s as %s, %d to %d: numa %d cache %d core %d", bound[i].machine, as, bound[i].first, bound[i].last, s.numa, s.cache,
-                  s.core);
+                  "%s as %s, %d to %d: numa %d cache %d core %d", bound[i].machine, as,
+                  bound[i].first, bound[i].last, s.numa, s.cache, s.core);
 }
 
 START_TEST(spots_on_synthetic_machines)
@@ -356,7 +382,8 @@ START_TEST(spots_on_synthetic_machines)
 }
 END_TEST
 
-/* The same machines as lstopo records them, with everything: what collopt does not look for must not take memory along. */
+/* The same machines as lstopo records them, with everything: what collopt does not look for must
+ * not take memory along. */
 START_TEST(spots_on_recorded_machines)
 {
     lstopo_records(bound[_i].machine);
@@ -366,7 +393,8 @@ END_TEST
 #endif
 
 /* Letters are groups; nodes are those of the text before. */
-static void take_groups(const char *text, const struct collopt_topology *base, struct collopt_topology *t, int *group)
+static void take_groups(const char *text, const struct collopt_topology *base,
+                        struct collopt_topology *t, int *group)
 {
     int ranks = (int)strlen(text);
     uint64_t key[MOST_RANKS];
@@ -382,8 +410,13 @@ START_TEST(groups_take_the_place_of_nodes)
     const struct collopt_topology *groups[COLLOPT_GROUPINGS] = { NULL };
     struct collopt_topology nodes, numa, same;
     int of[3][MOST_RANKS];
-    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = 8, .count = 8, .size = 8, .commutative = true,
-                                 .segments = 1, .topology = &nodes };
+    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE,
+                                 .ranks = 8,
+                                 .count = 8,
+                                 .size = 8,
+                                 .commutative = true,
+                                 .segments = 1,
+                                 .topology = &nodes };
     struct collopt_choice choice;
     char message[256], text[256];
     const char *why;
@@ -391,20 +424,29 @@ START_TEST(groups_take_the_place_of_nodes)
     take_groups("aaaaaaaa", &one, &same, of[0]);
     ck_assert(same.nodes == 1 && same.inside && !same.scattered);
     take_groups("ddddbbbb", &one, &nodes, of[1]);
-    ck_assert(nodes.nodes == 2 && nodes.largest == 4 && nodes.least == 4 && nodes.node[0] == 0 && nodes.node[7] == 1);
+    ck_assert(nodes.nodes == 2 && nodes.largest == 4 && nodes.least == 4 && nodes.node[0] == 0
+              && nodes.node[7] == 1);
     nodes.groups = groups;
     take_groups("ccaabbbx", &nodes, &numa, of[2]);
-    ck_assert(numa.nodes == 4 && numa.largest == 3 && numa.least == 1 && !numa.scattered && !numa.inside);
+    ck_assert(numa.nodes == 4 && numa.largest == 3 && numa.least == 1 && !numa.scattered
+              && !numa.inside);
     groups[COLLOPT_BY_NODE] = &nodes;
     groups[COLLOPT_BY_NUMA] = &numa;
     for (int by = COLLOPT_BY_NODE; by < COLLOPT_GROUPINGS; by++) {
-        static const char *const named[] = { NULL, "leader:by=node", "leader:by=switch", "leader:by=numa", "leader:by=cache",
+        static const char *const named[] = { NULL,
+                                             "leader:by=node",
+                                             "leader:by=switch",
+                                             "leader:by=numa",
+                                             "leader:by=cache",
                                              "leader:by=core" };
 
-        ck_assert_msg(collopt_parse_choice(named[by], p.collective, &choice, message, sizeof message), "%s", message);
+        ck_assert_msg(
+            collopt_parse_choice(named[by], p.collective, &choice, message, sizeof message), "%s",
+            message);
         ck_assert_int_eq(collopt_choice_text(&choice, text, sizeof text), (int)strlen(named[by]));
         ck_assert_str_eq(text, named[by]);
-        ck_assert_msg(collopt_choice_usable(&choice, &p, &why) == (groups[by] != NULL), "%s: %s", named[by], why);
+        ck_assert_msg(collopt_choice_usable(&choice, &p, &why) == (groups[by] != NULL), "%s: %s",
+                      named[by], why);
         if (groups[by]) {
             collopt_set_parameters(&p, &choice);
             ck_assert_ptr_eq(p.topology, groups[by]);
@@ -423,9 +465,9 @@ START_TEST(keys_of_several_nodes_are_found)
         const char *nodes, *told;
         int straddled;
     } all[] = {
-        { "aaaabbbb", "AAAABBBB", 0 }, { "aaaabbbb", "AAAAAAAA", 1 }, { "aabbccdd", "AABBCCAA", 1 }, { "abababab", "ABABABAB", 0 },
-        { "aaaabbbb", "ABCDEFGH", 0 }, { "aaaabbbb", "ABCDEFGA", 1 }, { "aaaaaaaa", "AAAAAAAA", 0 }, { "abcdefgh", "AAAAAAAA", 1 },
-        { "a", "A", 0 },
+        { "aaaabbbb", "AAAABBBB", 0 }, { "aaaabbbb", "AAAAAAAA", 1 }, { "aabbccdd", "AABBCCAA", 1 },
+        { "abababab", "ABABABAB", 0 }, { "aaaabbbb", "ABCDEFGH", 0 }, { "aaaabbbb", "ABCDEFGA", 1 },
+        { "aaaaaaaa", "AAAAAAAA", 0 }, { "abcdefgh", "AAAAAAAA", 1 }, { "a", "A", 0 },
     };
     static const struct collopt_topology one = { .nodes = 1 };
 
@@ -449,9 +491,12 @@ START_TEST(groups_are_not_nested)
     static const struct {
         const char *text, *says;
     } all[] = {
-        { "leader:by=switch,node=(leader:by=node)", "leader goes by groups of ranks, which is not offered inside parentheses" },
-        { "leader:net=(lanes:cuont=4)", "lanes goes by groups of ranks, which is not offered inside parentheses" },
-        { "leader:net=(host)", "net cannot be host: only whole calls can be left to the MPI library" },
+        { "leader:by=switch,node=(leader:by=node)",
+          "leader goes by groups of ranks, which is not offered inside parentheses" },
+        { "leader:net=(lanes:cuont=4)",
+          "lanes goes by groups of ranks, which is not offered inside parentheses" },
+        { "leader:net=(host)",
+          "net cannot be host: only whole calls can be left to the MPI library" },
         { "leader:net=(rign)", "; did you mean ring?" },
         { "leader:net=(auto)", "allreduce has no algorithm \"auto\"; it has " },
     };
@@ -459,7 +504,9 @@ START_TEST(groups_are_not_nested)
     char message[1024];
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        ck_assert_msg(!collopt_parse_choice(all[i].text, COLLOPT_ALLREDUCE, &choice, message, sizeof message), "%s", all[i].text);
+        ck_assert_msg(
+            !collopt_parse_choice(all[i].text, COLLOPT_ALLREDUCE, &choice, message, sizeof message),
+            "%s", all[i].text);
         ck_assert_msg(strstr(message, all[i].says), "%s: %s", all[i].text, message);
         ck_assert_msg(i == 2 || !strstr(message, "host"), "%s: %s", all[i].text, message);
         ck_assert_msg(!strstr(message, "node_aware"), "%s: %s", all[i].text, message);
@@ -488,8 +535,10 @@ START_TEST(topologies_are_told)
     groups[COLLOPT_BY_CACHE] = &nodes;
     collopt_topology_grid(&nodes, 2, (const int[]){ 4, 2 }, 3);
     collopt_topology_text(&nodes, 8, text, sizeof text);
-    ck_assert_str_eq(text, "3 nodes of 1 to 4 ranks, which do not follow one another; 1 switch; 3 last-level caches; "
-                           "a grid of the program's, 4x2; more ranks than processors");
+    ck_assert_str_eq(
+        text,
+        "3 nodes of 1 to 4 ranks, which do not follow one another; 1 switch; 3 last-level caches; "
+        "a grid of the program's, 4x2; more ranks than processors");
     collopt_topology_text(&nodes, 8, little, sizeof little);
     ck_assert_str_eq(little, "3 nodes of ");
     groups[COLLOPT_BY_SWITCH] = groups[COLLOPT_BY_CACHE] = NULL;
@@ -520,14 +569,16 @@ START_TEST(known_grids_are_presets)
 }
 END_TEST
 
-/* ---- machines, and what is chosen on them -------------------------------------------------------------------------- */
+/* ---- machines, and what is chosen on them ---------------------------------------------------- */
 
 enum { LARGEST_MACHINE = 4096 };
 
 static const struct machine {
-    const char *name, *grid, *nodes;    /* as COLLOPT_TOPOLOGY and COLLOPT_NODE_RANKS say them; NULL: none, one node */
+    /* as COLLOPT_TOPOLOGY and COLLOPT_NODE_RANKS say them; NULL: none, one node */
+    const char *name, *grid, *nodes;
     int ranks;
-    bool cartesian, crowded, fast;      /* the grid is a Cartesian communicator's; more ranks than processors; a fast network */
+    /* the grid is a Cartesian communicator's; more ranks than processors; a fast network */
+    bool cartesian, crowded, fast;
 } machines[] = {
     { "two", NULL, NULL, 2, false, false, false },
     { "hosts", NULL, "1", 8, false, false, false },
@@ -545,7 +596,8 @@ static const struct machine {
     { "torus 16x16x16", "torus:16x16x16", "1", 4096, false, false, true },
     { "ring", "torus:12", "1", 12, false, false, true },
     { "mesh 8x8", "mesh:8x8", "1", 64, false, false, true },
-    { "mesh 2x2x2", "mesh:2x2x2", "1", 8, false, false, true },      /* its links round the ends would be the same ones */
+    /* its links round the ends would be the same ones */
+    { "mesh 2x2x2", "mesh:2x2x2", "1", 8, false, false, true },
     { "program's 8x8", "torus:8x8", "1", 64, true, false, true },
     { "2x4", NULL, "4", 8, false, false, true },
     { "4, 4, 8", NULL, "4,4,8", 16, false, false, true },
@@ -563,15 +615,18 @@ static const struct decision {
     enum collopt_collective collective;
     size_t bytes;
     bool commutative;
-    const char *algorithm, *why;        /* what its text begins with, or one of several separated by |; !: none of them */
+    /* what its text begins with, or one of several separated by |; !: none of them */
+    const char *algorithm, *why;
 } decisions[] = {
     /* Recorded maps, and what must be so whatever the figures of the model are.  WHY: any. */
-#define WHOLE "recursive_doubling|recursive_multiplying|short_elimination|swing_latency|census|leader|lanes|node_aware|" \
-              "binomial|knomial|postal_tree|bine_tree|pairwise_doubling|window_doubling"
-#define CUT "ring|circulant|rabenseifner|swing|binary_blocks|recursive_halving|pairwise|bucket|elimination|lanes|bine" \
-    "|recursive_splitting|near_splitting|strided_splitting"
+#define WHOLE "recursive_doubling|recursive_multiplying|short_elimination|swing_latency|census|" \
+              "leader|lanes|node_aware|binomial|knomial|postal_tree|bine_tree|" \
+              "pairwise_doubling|window_doubling"
+#define CUT "ring|circulant|rabenseifner|swing|binary_blocks|recursive_halving|pairwise|bucket|" \
+    "elimination|lanes|bine|recursive_splitting|near_splitting|strided_splitting"
 #define BY_NODES "leader|lanes|node_aware"
-    /* Eight bytes cost nothing to carry: what counts is rounds, the logarithm of the ranks, with whole vectors. */
+    /* Eight bytes cost nothing to carry: what counts is rounds, the logarithm of the ranks, with
+     * whole vectors. */
     { "2x4", COLLOPT_ALLREDUCE, 8, true, WHOLE, "" },
     { "4, 4, 8", COLLOPT_ALLREDUCE, 8, true, WHOLE, "" },
     { "64x1", COLLOPT_ALLREDUCE, 8, true, WHOLE, "" },
@@ -580,8 +635,8 @@ static const struct decision {
     { "16x16", COLLOPT_REDUCE, 8, true, WHOLE, "" },
     { "16x16", COLLOPT_SCAN, 8, false, WHOLE, "" },
     { "2x2x8 in a node", COLLOPT_ALLREDUCE, 8, true, WHOLE, "" },
-    /* Hosts of one rank: each port carries 2 m (p - 1) / p at least, which takes algorithms that cut the vector; no nodes to
-     * go by. */
+    /* Hosts of one rank: each port carries 2 m (p - 1) / p at least, which takes algorithms that
+     * cut the vector; no nodes to go by. */
     { "64x1", COLLOPT_ALLREDUCE, 16 << 20, true, CUT, "" },
     { "64x1", COLLOPT_ALLREDUCE, 16 << 20, true, "!" BY_NODES, "" },
     { "64x1", COLLOPT_REDUCE_SCATTER_BLOCK, 4 << 20, true, CUT, "" },
@@ -589,16 +644,20 @@ static const struct decision {
     { "2x2x8 in a node", COLLOPT_ALLREDUCE, 4 << 20, true, CUT, "" },
     { "2x2x8 in a node", COLLOPT_ALLREDUCE, 4 << 20, true, "!" BY_NODES, "" },
     { "2x2x8 in a node", COLLOPT_REDUCE, 4 << 20, true, "!" BY_NODES, "" },
-    /* Sixteen ranks share a port, on which whole vectors of all ranks would be sixteen: it has to be combined in the node
-     * first, or to leave the node once for all ranks, as in a ring, along the few edges of a tree of neighbours that lead from
-     * node to node, or when near partners have halved or split it before. */
-#define ONCE BY_NODES "|ring|two_tree|binary_tree|dual_root|swing|bine|recursive_splitting|strided_splitting"
+    /* Sixteen ranks share a port, on which whole vectors of all ranks would be sixteen: it has to
+     * be combined in the node first, or to leave the node once for all ranks, as in a ring, along
+     * the few edges of a tree of neighbours that lead from node to node, or when near partners have
+     * halved or split it before. */
+#define ONCE \
+    BY_NODES "|ring|two_tree|binary_tree|dual_root|swing|bine|recursive_splitting|strided_" \
+             "splitting"
     { "16x16", COLLOPT_ALLREDUCE, 64 << 10, true, ONCE, "" },
     { "16x16", COLLOPT_ALLREDUCE, 4 << 20, true, ONCE, "" },
     { "16x16 on TCP", COLLOPT_ALLREDUCE, 64 << 10, true, ONCE, "" },
     { "16x16 on TCP", COLLOPT_ALLREDUCE, 4 << 20, true, ONCE, "" },
     { "16x16 on TCP", COLLOPT_REDUCE_SCATTER_BLOCK, 4 << 20, true, ONCE, "" },
-    /* Ranks dealt to nodes: neighbours are never on one node, so that rings and trees leave nodes with every message. */
+    /* Ranks dealt to nodes: neighbours are never on one node, so that rings and trees leave nodes
+     * with every message. */
     { "16 dealt to", COLLOPT_ALLREDUCE, 64 << 10, true, BY_NODES, "" },
     { "16 dealt to", COLLOPT_ALLREDUCE, 4 << 20, true, BY_NODES, "" },
     { "16 dealt to", COLLOPT_REDUCE, 1 << 20, true, BY_NODES, "" },
@@ -607,8 +666,10 @@ static const struct decision {
     { "16 dealt to", COLLOPT_REDUCE, 1 << 20, false, "!" BY_NODES, "" },
     { "16 dealt to", COLLOPT_SCAN, 1 << 20, true, "!" BY_NODES, "" },
     /* Nodes of different size: so few ranks on the small ones that no lane may be missing there. */
-    { "4, 4, 8", COLLOPT_ALLREDUCE, 4 << 20, true, "!recursive_doubling|short_elimination|lanes:count=8", "" },
-    /* More ranks than processors: each message waits for a turn, and one rank that combines for all makes the fewest. */
+    { "4, 4, 8", COLLOPT_ALLREDUCE, 4 << 20, true,
+      "!recursive_doubling|short_elimination|lanes:count=8", "" },
+    /* More ranks than processors: each message waits for a turn, and one rank that combines for all
+     * makes the fewest. */
     { "8 on 2", COLLOPT_ALLREDUCE, 8, true, "linear|census|gather", "" },
     { "8 on 2", COLLOPT_REDUCE, 8, true, "linear|census", "" },
 
@@ -629,60 +690,86 @@ static const struct decision {
     { "full laptop", COLLOPT_ALLREDUCE, 1 << 20, true, "knomial|circulant", "predicted" },
     /* Hosts with a rank each, over TCP: a message is dear. */
     { "4x2 on TCP", COLLOPT_ALLREDUCE, 4 << 20, true, "lanes:count=2", "long parts over TCP" },
-    { "4x2 on TCP", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "lanes:count=2", "long parts over TCP" },
+    { "4x2 on TCP", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "lanes:count=2",
+      "long parts over TCP" },
     { "4x2 on TCP", COLLOPT_ALLREDUCE, 4 << 20, false, BY_NODES, "predicted" },
     { "4x2 on TCP", COLLOPT_REDUCE, 1 << 20, true, "leader|lanes|chain", "predicted" },
     { "hosts", COLLOPT_ALLREDUCE, 8, true, "recursive_doubling", "predicted" },
-    { "hosts", COLLOPT_ALLREDUCE, 64 << 10, true, "rabenseifner|swing|recursive_splitting:radix=2", "predicted" },
-    { "hosts", COLLOPT_ALLREDUCE, 64 << 10, false, "rabenseifner|recursive_splitting:radix=2", "predicted" },
+    { "hosts", COLLOPT_ALLREDUCE, 64 << 10, true, "rabenseifner|swing|recursive_splitting:radix=2",
+      "predicted" },
+    { "hosts", COLLOPT_ALLREDUCE, 64 << 10, false, "rabenseifner|recursive_splitting:radix=2",
+      "predicted" },
     { "hosts", COLLOPT_SCAN, 1 << 20, true, "chain", "predicted" },
     /* Nodes of 16 ranks: trees of overlapping messages for the shortest, lanes for longer ones. */
     { "cluster", COLLOPT_REDUCE, 8, true, "postal_tree:|leader:node=(postal_tree", "predicted" },
     { "cluster", COLLOPT_ALLREDUCE, 16 << 10, true, "lanes", "predicted" },
     { "cluster", COLLOPT_SCAN, 512 << 10, true, "two_tree", "predicted" },
     /* Tori: all links at once; the shortest vectors by several messages at a time. */
-    { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "recursive_splitting:radix=8,splits=1,chunks=1,strands=2", "predicted" },
+    { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, true,
+      "recursive_splitting:radix=8,splits=1,chunks=1,strands=2", "predicted" },
     { "torus 8x8", COLLOPT_ALLREDUCE, 256 << 10, true, "swing_torus:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 20, true, "bucket:dims=8x8", "predicted" },
     { "torus 8x8", COLLOPT_ALLREDUCE, 64 << 10, false, "recursive_splitting:radix=8", "predicted" },
-    { "torus 8x8", COLLOPT_REDUCE, 1 << 20, true, "swing_torus:dims=8x8|torus:segment=", "predicted" },
-    /* Chunks, one behind the other, where vectors are long; not over TCP, nor where links are not told apart. */
-    { "64 hosts", COLLOPT_ALLREDUCE, 32 << 10, true, "recursive_splitting:radix=4,splits=2,chunks=1", "predicted" },
-    { "64 hosts", COLLOPT_ALLREDUCE, 4 << 20, true, "recursive_splitting:radix=4,splits=3,chunks=2", "predicted" },
-    { "64 hosts", COLLOPT_REDUCE, 64 << 10, true, "recursive_splitting:radix=4,splits=2,chunks=2", "predicted" },
-    { "64 hosts", COLLOPT_SCAN, 512 << 10, true, "transpose:width=4,radix=2,splits=3,chunks=4", "predicted" },
-    { "256 hosts", COLLOPT_SCAN, 4 << 20, false, "transpose:width=4,radix=2,splits=3,chunks=4", "predicted" },
+    { "torus 8x8", COLLOPT_REDUCE, 1 << 20, true,
+      "swing_torus:dims=8x8|torus:segment=", "predicted" },
+    /* Chunks, one behind the other, where vectors are long; not over TCP, nor where links are not
+     * told apart. */
+    { "64 hosts", COLLOPT_ALLREDUCE, 32 << 10, true,
+      "recursive_splitting:radix=4,splits=2,chunks=1", "predicted" },
+    { "64 hosts", COLLOPT_ALLREDUCE, 4 << 20, true, "recursive_splitting:radix=4,splits=3,chunks=2",
+      "predicted" },
+    { "64 hosts", COLLOPT_REDUCE, 64 << 10, true, "recursive_splitting:radix=4,splits=2,chunks=2",
+      "predicted" },
+    { "64 hosts", COLLOPT_SCAN, 512 << 10, true, "transpose:width=4,radix=2,splits=3,chunks=4",
+      "predicted" },
+    { "256 hosts", COLLOPT_SCAN, 4 << 20, false, "transpose:width=4,radix=2,splits=3,chunks=4",
+      "predicted" },
     { "256 hosts", COLLOPT_REDUCE, 4 << 20, true, "two_tree:segment=", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE, 1 << 20, false, "mesh:segment=", "predicted" },
     { "torus 8x8", COLLOPT_REDUCE, 4 << 20, true, "torus_trees:segment=", "predicted" },
-    { "torus 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 64 << 10, true, "recursive_splitting:radix=8", "predicted" },
+    { "torus 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 64 << 10, true, "recursive_splitting:radix=8",
+      "predicted" },
     { "torus 8x8", COLLOPT_REDUCE_SCATTER, 1 << 20, true, "swing_torus:dims=8x8", "predicted" },
-    { "torus 8x8", COLLOPT_SCAN, 8, true, "recursive_multiplying|recursive_doubling|pairwise_doubling", "predicted" },
+    { "torus 8x8", COLLOPT_SCAN, 8, true,
+      "recursive_multiplying|recursive_doubling|pairwise_doubling", "predicted" },
     /* Along a line near messages have come when the farthest does. */
     { "torus 8x8", COLLOPT_SCAN, 4096, true, "recursive_multiplying:radix=8", "predicted" },
-    { "torus 4x4x4", COLLOPT_REDUCE_SCATTER, 256, true, "recursive_splitting:radix=4", "predicted" },
-    { "torus 4x4x4", COLLOPT_ALLREDUCE, 32 << 10, true, "recursive_splitting:radix=4", "predicted" },
-    { "torus 4x4x4", COLLOPT_ALLREDUCE, 512 << 10, true, "recursive_splitting:radix=4,splits=2,chunks=1,strands=3", "predicted" },
-    { "torus 5x4x4", COLLOPT_ALLREDUCE, 4 << 20, true, "bucket:dims=5x4x4", "predicted" },    /* swing_torus wants even sides */
-    { "torus 5x4x4", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "bucket:dims=5x4x4", "predicted" },
-    /* Groups of eight along each side, one after the other; what is left of the longest is a level of its own. */
-    { "torus 16x8x8", COLLOPT_REDUCE_SCATTER, 64 << 10, true, "recursive_splitting:radices=8x2x8x8,radix=8", "predicted" },
-    { "torus 16x8x8", COLLOPT_ALLREDUCE, 8, true, "recursive_multiplying:radices=8x8x2x8|recursive_multiplying:radices=8x8x8x2",
+    { "torus 4x4x4", COLLOPT_REDUCE_SCATTER, 256, true, "recursive_splitting:radix=4",
       "predicted" },
-    { "torus 16x8x8", COLLOPT_ALLREDUCE, 8 << 10, true, "recursive_splitting:radices=8x8x", "predicted" },
-    { "torus 16x16x16", COLLOPT_ALLREDUCE, 16 << 20, true, "swing_torus:dims=16x16x16", "predicted" },
+    { "torus 4x4x4", COLLOPT_ALLREDUCE, 32 << 10, true, "recursive_splitting:radix=4",
+      "predicted" },
+    { "torus 4x4x4", COLLOPT_ALLREDUCE, 512 << 10, true,
+      "recursive_splitting:radix=4,splits=2,chunks=1,strands=3", "predicted" },
+    /* swing_torus wants even sides */
+    { "torus 5x4x4", COLLOPT_ALLREDUCE, 4 << 20, true, "bucket:dims=5x4x4", "predicted" },
+    { "torus 5x4x4", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "bucket:dims=5x4x4",
+      "predicted" },
+    /* Groups of eight along each side, one after the other; what is left of the longest is a level
+     * of its own. */
+    { "torus 16x8x8", COLLOPT_REDUCE_SCATTER, 64 << 10, true,
+      "recursive_splitting:radices=8x2x8x8,radix=8", "predicted" },
+    { "torus 16x8x8", COLLOPT_ALLREDUCE, 8, true,
+      "recursive_multiplying:radices=8x8x2x8|recursive_multiplying:radices=8x8x8x2", "predicted" },
+    { "torus 16x8x8", COLLOPT_ALLREDUCE, 8 << 10, true, "recursive_splitting:radices=8x8x",
+      "predicted" },
+    { "torus 16x16x16", COLLOPT_ALLREDUCE, 16 << 20, true, "swing_torus:dims=16x16x16",
+      "predicted" },
     { "ring", COLLOPT_ALLREDUCE, 1 << 20, true, "bucket:dims=12", "predicted" },
     /* Meshes: what goes round the ends would go all the way back. */
-    { "mesh 8x8", COLLOPT_ALLREDUCE, 64 << 10, true, "recursive_splitting:radix=8,splits=1,chunks=1,strands=2", "predicted" },
-    { "mesh 8x8", COLLOPT_ALLREDUCE, 256 << 10, true, "recursive_splitting:radices=2x4x2x4,radix=4,splits=3,chunks=1,strands=2",
-      "predicted" },
-    { "mesh 8x8", COLLOPT_ALLREDUCE, 256 << 10, false, "!recursive_splitting:radices=2x4x2x4,radix=4,splits=3,chunks=1,strands=2", "" },
+    { "mesh 8x8", COLLOPT_ALLREDUCE, 64 << 10, true,
+      "recursive_splitting:radix=8,splits=1,chunks=1,strands=2", "predicted" },
+    { "mesh 8x8", COLLOPT_ALLREDUCE, 256 << 10, true,
+      "recursive_splitting:radices=2x4x2x4,radix=4,splits=3,chunks=1,strands=2", "predicted" },
+    { "mesh 8x8", COLLOPT_ALLREDUCE, 256 << 10, false,
+      "!recursive_splitting:radices=2x4x2x4,radix=4,splits=3,chunks=1,strands=2", "" },
     { "mesh 8x8", COLLOPT_REDUCE, 512 << 10, true, "mesh_trees:segment=", "predicted" },
     { "mesh 8x8", COLLOPT_REDUCE, 4 << 20, true, "mesh_trees:segment=", "predicted" },
     { "mesh 8x8", COLLOPT_ALLREDUCE, 4 << 20, true, "mesh_trees:segment=", "predicted" },
-    { "mesh 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "mesh:dims=8x8|swing_torus:dims=8x8", "predicted" },
+    { "mesh 8x8", COLLOPT_REDUCE_SCATTER_BLOCK, 1 << 20, true, "mesh:dims=8x8|swing_torus:dims=8x8",
+      "predicted" },
     /* nothing is known of links */
-    { "program's 8x8", COLLOPT_ALLREDUCE, 1 << 20, true, "recursive_splitting:radix=4", "predicted" },
+    { "program's 8x8", COLLOPT_ALLREDUCE, 1 << 20, true, "recursive_splitting:radix=4",
+      "predicted" },
 };
 
 /* Does TEXT begin with one of LIST, or, behind !, with none? */
@@ -709,7 +796,8 @@ static const struct machine *machine_named(const char *name)
 }
 
 /* The topology of all of M's ranks, and its machine; NODE has room for them. */
-static void survey(const struct machine *m, struct collopt_topology *t, int *node, struct collopt_machine *machine)
+static void survey(const struct machine *m, struct collopt_topology *t, int *node,
+                   struct collopt_machine *machine)
 {
     struct collopt_shape shape = shape_of(m->grid);
     int world[LARGEST_MACHINE];
@@ -734,8 +822,14 @@ START_TEST(decisions_are_known)
     struct collopt_topology t;
     struct collopt_machine network;
     int node[LARGEST_MACHINE];
-    struct collopt_problem p = { .collective = d->collective, .ranks = m->ranks, .size = 8, .commutative = d->commutative,
-                                 .count = (d->bytes + 7) / 8, .segments = 1, .topology = &t, .machine = &network };
+    struct collopt_problem p = { .collective = d->collective,
+                                 .ranks = m->ranks,
+                                 .size = 8,
+                                 .commutative = d->commutative,
+                                 .count = (d->bytes + 7) / 8,
+                                 .segments = 1,
+                                 .topology = &t,
+                                 .machine = &network };
     struct collopt_decision chosen;
     struct collopt_choice choice;
     char text[256];
@@ -746,26 +840,36 @@ START_TEST(decisions_are_known)
     collopt_set_parameters(&p, &choice);
     memcpy(choice.value, p.value, sizeof choice.value);
     collopt_choice_text(&choice, text, sizeof text);
-    ck_assert_msg(begins_with(text, d->algorithm) && strncmp(chosen.why, d->why, strlen(d->why)) == 0,
-                  "%s, %s of %zu bytes: %s (%s), not %s (%s)", m->name, collopt_collective_names[d->collective], d->bytes, text,
-                  chosen.why, d->algorithm, d->why);
+    ck_assert_msg(
+        begins_with(text, d->algorithm) && strncmp(chosen.why, d->why, strlen(d->why)) == 0,
+        "%s, %s of %zu bytes: %s (%s), not %s (%s)", m->name,
+        collopt_collective_names[d->collective], d->bytes, text, chosen.why, d->algorithm, d->why);
 }
 END_TEST
 
-/* A Reduce_scatter of which one rank gets everything is a Reduce; where all get something, it isn't. */
+/* A Reduce_scatter of which one rank gets everything is a Reduce; where all get something, it
+ * isn't. */
 START_TEST(one_part_is_a_reduce)
 {
     static const struct {
         size_t first, rest;
         const char *algorithm;
-    } shapes[] = { { 1, 0, "reduce_scatterv:reduce=(postal_tree" }, { 1, 1, "recursive_splitting:radix=4" },
-                   { 1 << 19, 0, "reduce_scatterv:reduce=(two_tree:segment=" }, { 0, 1, "recursive_splitting:radix=4" } };
+    } shapes[] = { { 1, 0, "reduce_scatterv:reduce=(postal_tree" },
+                   { 1, 1, "recursive_splitting:radix=4" },
+                   { 1 << 19, 0, "reduce_scatterv:reduce=(two_tree:segment=" },
+                   { 0, 1, "recursive_splitting:radix=4" } };
     struct collopt_topology t;
     struct collopt_machine network;
     int node[LARGEST_MACHINE];
     size_t counts[64];
-    struct collopt_problem p = { .collective = COLLOPT_REDUCE_SCATTER, .ranks = 64, .size = 8, .commutative = true, .segments = 1,
-                                 .counts = counts, .topology = &t, .machine = &network };
+    struct collopt_problem p = { .collective = COLLOPT_REDUCE_SCATTER,
+                                 .ranks = 64,
+                                 .size = 8,
+                                 .commutative = true,
+                                 .segments = 1,
+                                 .counts = counts,
+                                 .topology = &t,
+                                 .machine = &network };
     struct collopt_decision chosen;
     char text[256];
 
@@ -776,14 +880,15 @@ START_TEST(one_part_is_a_reduce)
             p.count += counts[r] = shapes[i].rest;
         collopt_select(&p, &chosen);
         collopt_choice_text(&chosen.choice, text, sizeof text);
-        ck_assert_msg(begins_with(text, shapes[i].algorithm), "%zu and %zu elements: %s, not %s", shapes[i].first, shapes[i].rest, text,
-                      shapes[i].algorithm);
+        ck_assert_msg(begins_with(text, shapes[i].algorithm), "%zu and %zu elements: %s, not %s",
+                      shapes[i].first, shapes[i].rest, text, shapes[i].algorithm);
     }
 }
 END_TEST
 
 /* What the model likes best on a machine, from 64 KiB on, of each collective. */
-static void each_candidate(const char *machine, bool commutative, void (*look)(const char *text, const char *where))
+static void each_candidate(const char *machine, bool commutative,
+                           void (*look)(const char *text, const char *where))
 {
     const struct machine *m = machine_named(machine);
     struct collopt_topology t;
@@ -792,8 +897,13 @@ static void each_candidate(const char *machine, bool commutative, void (*look)(c
 
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++)
         for (size_t bytes = 64 << 10; bytes <= 16 << 20; bytes *= 2) {
-            struct collopt_problem p = { .collective = (enum collopt_collective)c, .ranks = m->ranks, .size = 8,
-                                         .commutative = commutative, .count = bytes / 8, .segments = 1, .topology = &t,
+            struct collopt_problem p = { .collective = (enum collopt_collective)c,
+                                         .ranks = m->ranks,
+                                         .size = 8,
+                                         .commutative = commutative,
+                                         .count = bytes / 8,
+                                         .segments = 1,
+                                         .topology = &t,
                                          .machine = &network };
             struct collopt_candidate best[8];
             char text[2 * COLLOPT_CHOICE_TEXT], where[120];
@@ -801,7 +911,8 @@ static void each_candidate(const char *machine, bool commutative, void (*look)(c
 
             survey(m, &t, node, &network);
             n = collopt_choose(&p, 8, best);
-            snprintf(where, sizeof where, "%s, %s of %zu bytes", m->name, collopt_collective_names[c], bytes);
+            snprintf(where, sizeof where, "%s, %s of %zu bytes", m->name,
+                     collopt_collective_names[c], bytes);
             for (int i = 0; i < n; i++) {
                 collopt_choice_text(&best[i].choice, text, sizeof text);
                 look(text, where);
@@ -860,7 +971,8 @@ int main(void)
     tcase_add_loop_test(tcase, boxes_are_found, 0, sizeof boxes / sizeof *boxes);
     tcase_add_test(tcase, sides_too_long_are_no_grid);
     tcase_add_test(tcase, hosts_are_read);
-    tcase_add_loop_test(tcase, wrong_hosts_are_refused, 0, sizeof wrong_hosts / sizeof *wrong_hosts);
+    tcase_add_loop_test(tcase, wrong_hosts_are_refused, 0,
+                        sizeof wrong_hosts / sizeof *wrong_hosts);
     tcase_add_loop_test(tcase, ranks_lie_as_their_hosts, 0, sizeof on_hosts / sizeof *on_hosts);
     tcase_add_loop_test(tcase, slurm_names_switches, 0, sizeof slurm / sizeof *slurm);
     tcase_add_test(tcase, spots_are_packed);

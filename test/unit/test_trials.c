@@ -169,7 +169,8 @@ START_TEST(hiccups)
         for (int i = 0; i < 4 * (COLLOPT_LOOKS + COLLOPT_TRIES); i++)
             call_with(&j, i < 4 || i == at ? 1000 : 0);
         calls(&j, 1);
-        ck_assert_msg(first(&j)->chosen == 1, "a hiccup in call %d: %d is chosen", at, first(&j)->chosen);
+        ck_assert_msg(first(&j)->chosen == 1, "a hiccup in call %d: %d is chosen", at,
+                      first(&j)->chosen);
     }
 }
 END_TEST
@@ -208,12 +209,20 @@ START_TEST(checked_rarely)
 }
 END_TEST
 
-/* ---- lessons -------------------------------------------------------------------------------------------------------------- */
+/* ---- lessons --------------------------------------------------------------------------------- */
 
-static void learn(struct collopt_lessons *l, int size_class, unsigned kind, const char *algorithm, double seconds, bool chosen)
+static void learn(struct collopt_lessons *l, int size_class, unsigned kind, const char *algorithm,
+                  double seconds, bool chosen)
 {
-    struct collopt_lesson one = { .collective = COLLOPT_ALLREDUCE, .ranks = 4, .nodes = 1, .ppn = 4, .size_class = size_class,
-                                  .kind = kind, .tellers = 1, .chosen = chosen, .seconds = seconds };
+    struct collopt_lesson one = { .collective = COLLOPT_ALLREDUCE,
+                                  .ranks = 4,
+                                  .nodes = 1,
+                                  .ppn = 4,
+                                  .size_class = size_class,
+                                  .kind = kind,
+                                  .tellers = 1,
+                                  .chosen = chosen,
+                                  .seconds = seconds };
 
     snprintf(one.algorithm, sizeof one.algorithm, "%s", algorithm);
     for (int r = 0; r < 4; r++)
@@ -246,12 +255,19 @@ static struct collopt_rules *as_rules(struct collopt_lessons *l, char **text)
     return rules;
 }
 
-static const char *decides(const struct collopt_rules *rules, int ranks, size_t bytes, bool commutative, bool exact)
+static const char *decides(const struct collopt_rules *rules, int ranks, size_t bytes,
+                           bool commutative, bool exact)
 {
     static const struct collopt_topology one_node = { .nodes = 1 };
     static char text[160];
-    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = ranks, .count = bytes, .size = 1,
-                                 .commutative = commutative, .exact = exact, .segments = 1, .topology = &one_node };
+    struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE,
+                                 .ranks = ranks,
+                                 .count = bytes,
+                                 .size = 1,
+                                 .commutative = commutative,
+                                 .exact = exact,
+                                 .segments = 1,
+                                 .topology = &one_node };
     const struct collopt_rule *r = collopt_rules_next(rules, &p, NULL);
 
     ck_assert(r);
@@ -263,7 +279,8 @@ static const char *decides(const struct collopt_rules *rules, int ranks, size_t 
 
 START_TEST(rules_of_lessons)
 {
-    const unsigned exact = COLLOPT_KIND_EXACT, rounding = COLLOPT_KIND_ROUNDING, ordered = COLLOPT_KIND_ORDERED;
+    const unsigned exact = COLLOPT_KIND_EXACT, rounding = COLLOPT_KIND_ROUNDING,
+                   ordered = COLLOPT_KIND_ORDERED;
     struct collopt_lessons l = { 0 };
     struct collopt_rules *rules;
     char *text;
@@ -305,8 +322,8 @@ START_TEST(rules_of_nothing)
 }
 END_TEST
 
-/* Communicators of one shape that have learnt different things: what more ranks have chosen is the rule; of what is uneven there
- * is none. */
+/* Communicators of one shape that have learnt different things: what more ranks have chosen is the
+ * rule; of what is uneven there is none. */
 START_TEST(most_of_them)
 {
     struct collopt_lessons l = { 0 };

@@ -11,36 +11,43 @@
 #include "topology/topology.h"
 #include "trial.h"
 
-static const char *const shape_names[TRIAL_SHAPES] = { "even", "nearly", "first", "last", "ragged" };
+static const char *const shape_names[TRIAL_SHAPES] = { "even", "nearly", "first", "last",
+                                                       "ragged" };
 
 static const char *const map_names[TRIAL_MAPS] = {
-    "one", "pairs", "fours", "uneven", "first_alone", "last_alone", "each_alone", "loose_fours", "round_robin", "root_alone",
-    "shuffled",
+    "one",        "pairs",       "fours",       "uneven",     "first_alone", "last_alone",
+    "each_alone", "loose_fours", "round_robin", "root_alone", "shuffled",
 };
 
-/* ---- words ---------------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 void trial_words(const struct trial *t, char words[TRIAL_WORDS])
 {
     const struct collopt_algorithm *a = t->algorithm;
-    int n = snprintf(words, TRIAL_WORDS, "%s %s p %d root %d count %zu shape %s nodes %s in_place %d two_operands %d cut %zu "
-                     "in_turn %d near %d",
-                     collopt_collective_names[a->collective], a->name, t->ranks, t->root, t->count, shape_names[t->shape],
-                     map_names[t->nodes], t->in_place, t->two_operands, t->cut, t->in_turn, t->near);
+    int n = snprintf(
+        words, TRIAL_WORDS,
+        "%s %s p %d root %d count %zu shape %s nodes %s in_place %d two_operands %d cut %zu "
+        "in_turn %d near %d",
+        collopt_collective_names[a->collective], a->name, t->ranks, t->root, t->count,
+        shape_names[t->shape], map_names[t->nodes], t->in_place, t->two_operands, t->cut,
+        t->in_turn, t->near);
 
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name && n < TRIAL_WORDS; i++) {
         const struct collopt_parameter *q = &a->parameter[i];
-        const struct collopt_choice *inner = q->algorithm ? collopt_choice_numbered(t->value[i]) : NULL;
+        const struct collopt_choice *inner = q->algorithm ? collopt_choice_numbered(t->value[i])
+                                                          : NULL;
         int elements = q->list_bits ? collopt_list_length(q, t->value[i]) : 0;
 
-        n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), " :%s ", q->name);         /* lanes have a "count" too */
+        /* lanes have a "count" too */
+        n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), " :%s ", q->name);
         if (inner && n < TRIAL_WORDS)
             n += collopt_choice_text(inner, words + n, (size_t)(TRIAL_WORDS - n));
         else if (n < TRIAL_WORDS)
             n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), "%zu",
                           elements ? collopt_list_at(q, t->value[i], 0) : t->value[i]);
         for (int k = 1; k < elements && n < TRIAL_WORDS; k++)
-            n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), "x%zu", collopt_list_at(q, t->value[i], k));
+            n += snprintf(words + n, (size_t)(TRIAL_WORDS - n), "x%zu",
+                          collopt_list_at(q, t->value[i], k));
     }
 }
 
@@ -50,7 +57,9 @@ static size_t read_inner(const char *text, enum collopt_collective c)
     struct collopt_choice inner;
     char message[256];
 
-    return collopt_parse_choice(text, c, &inner, message, sizeof message) ? collopt_choice_number(&inner) : 0;
+    return collopt_parse_choice(text, c, &inner, message, sizeof message)
+        ? collopt_choice_number(&inner)
+        : 0;
 }
 
 /* A number, or elements with an x in between, or an algorithm. */
@@ -81,7 +90,9 @@ static bool read_pair(struct trial *t, const char *name, const char *value)
     const struct {
         const char *name;
         int *to;
-    } integer[] = { { "p", &t->ranks }, { "root", &t->root }, { "two_operands", &t->two_operands } };
+    } integer[] = { { "p", &t->ranks },
+                    { "root", &t->root },
+                    { "two_operands", &t->two_operands } };
 
     for (size_t i = 0; i < sizeof integer / sizeof *integer; i++)
         if (!strcmp(name, integer[i].name))
@@ -110,18 +121,23 @@ static bool read_pair(struct trial *t, const char *name, const char *value)
 
 bool trial_read(struct trial *t, int words, char *const *word)
 {
-    *t = (struct trial){ .algorithm = words > 1 ? find(word[0], word[1]) : NULL, .ranks = 4, .count = 8 };
+    *t = (struct trial){ .algorithm = words > 1 ? find(word[0], word[1]) : NULL, .ranks = 4,
+                         .count = 8 };
     if (!t->algorithm) {
         fprintf(stderr, "no such algorithm; there are\n");
         for (int i = 0; collopt_algorithms[i]; i++)
-            fprintf(stderr, "  %s %s\n", collopt_collective_names[collopt_algorithms[i]->collective],
+            fprintf(stderr, "  %s %s\n",
+                    collopt_collective_names[collopt_algorithms[i]->collective],
                     collopt_algorithms[i]->name);
         return false;
     }
     for (int i = 2; i < words; i += 2)
         if (i + 1 == words || !read_pair(t, word[i], word[i + 1])) {
-            fprintf(stderr, "\"%s\" is not understood; a trial looks like\n  allreduce ring p 7 root 0 count 13 shape even "
-                            "in_place 1 two_operands 0 cut 0 in_turn 0 near 0\n", word[i]);
+            fprintf(stderr,
+                    "\"%s\" is not understood; a trial looks like\n  allreduce ring p 7 root 0 "
+                    "count 13 shape even "
+                    "in_place 1 two_operands 0 cut 0 in_turn 0 near 0\n",
+                    word[i]);
             return false;
         }
     return true;
@@ -141,7 +157,7 @@ bool trial_range(int words, char *const *word, int *from, int *to)
     return true;
 }
 
-/* ---- the problem ------------------------------------------------------------------------------------------------- */
+/* ---- the problem ----------------------------------------------------------------------------- */
 
 static bool scatters(const struct collopt_algorithm *a)
 {
@@ -180,7 +196,7 @@ static void share_out(struct workshop *w)
     }
 }
 
-/* ---- nodes --------------------------------------------------------------------------------------------------------- */
+/* ---- nodes ----------------------------------------------------------------------------------- */
 
 /* Any number that ranks of a node have in common. */
 static int place_of(const struct trial *t, int rank, unsigned *random)
@@ -261,10 +277,15 @@ bool workshop_state(struct workshop *w, const struct trial *t, char why[PROOF_WH
     if (!place_ranks(w))
         return snprintf(why, PROOF_WHY, "no memory"), false;
     w->problem = (struct collopt_problem){
-        .collective = a->collective, .ranks = t->ranks, .root = a->collective == COLLOPT_REDUCE ? t->root : 0,
-        .count = w->t.count, .size = TRIAL_SIZE, .commutative = any_order(t) || w->t.nodes >= TRIAL_LOOSE,
+        .collective = a->collective,
+        .ranks = t->ranks,
+        .root = a->collective == COLLOPT_REDUCE ? t->root : 0,
+        .count = w->t.count,
+        .size = TRIAL_SIZE,
+        .commutative = any_order(t) || w->t.nodes >= TRIAL_LOOSE,
         .exact = !a->identical,
-        .segments = 1, .topology = &w->topology,
+        .segments = 1,
+        .topology = &w->topology,
     };
     free(w->counts);
     w->counts = NULL;
@@ -285,7 +306,7 @@ bool workshop_state(struct workshop *w, const struct trial *t, char why[PROOF_WH
     return true;
 }
 
-/* ---- schedules and programs ---------------------------------------------------------------------------------------- */
+/* ---- schedules and programs ------------------------------------------------------------------ */
 
 static void drop_programs(struct workshop *w)
 {
@@ -320,7 +341,8 @@ void workshop_close(struct workshop *w)
 static unsigned how(const struct trial *t, int rank)
 {
     bool alone = t->algorithm->collective == COLLOPT_REDUCE && rank != t->root;
-    bool two = t->two_operands == TRIAL_TWO_OPERANDS || (t->two_operands == TRIAL_MIXED && rank % 2 == 1);
+    bool two = t->two_operands == TRIAL_TWO_OPERANDS
+        || (t->two_operands == TRIAL_MIXED && rank % 2 == 1);
 
     return (t->in_place && !alone ? COLLOPT_IN_PLACE : 0u) | (two ? COLLOPT_TWO_OPERANDS : 0u)
         | (t->two_operands == TRIAL_VIA_SCRATCH ? COLLOPT_VIA_SCRATCH : 0u);
@@ -336,7 +358,8 @@ static bool make_schedules(struct workshop *w)
         return false;
     for (; w->made < w->t.ranks; w->made++) {
         w->how[w->made] = how(&w->t, w->made);
-        w->schedule[w->made] = collopt_schedule_new(w->t.algorithm, &w->problem, w->made, w->how[w->made]);
+        w->schedule[w->made] = collopt_schedule_new(w->t.algorithm, &w->problem, w->made,
+                                                    w->how[w->made]);
         if (!w->schedule[w->made])
             return false;
     }
@@ -345,7 +368,8 @@ static bool make_schedules(struct workshop *w)
 
 static bool make_programs(struct workshop *w)
 {
-    const struct collopt_cut cuts[] = { { w->t.cut, w->t.cut, w->t.in_turn }, { 0 } }, *cut = w->t.cut ? cuts : NULL;
+    const struct collopt_cut cuts[] = { { w->t.cut, w->t.cut, w->t.in_turn }, { 0 } },
+                             *cut = w->t.cut ? cuts : NULL;
     bool near[w->t.ranks];
     const struct collopt_nearby nearby = { .rank = near, .cuts = cut, .views = w->t.near };
 
@@ -363,12 +387,15 @@ static bool make_programs(struct workshop *w)
     return true;
 }
 
-/* Two trials share schedules when no more than the count and its shape is different, and the number of segments is not. */
+/* Two trials share schedules when no more than the count and its shape is different, and the number
+ * of segments is not. */
 static bool alike(const struct trial *t, const struct collopt_problem *p, const struct workshop *w)
 {
-    return w->made && t->algorithm == w->t.algorithm && p->ranks == w->problem.ranks && p->root == w->problem.root &&
-           p->segments == w->problem.segments && t->nodes == w->t.nodes && t->in_place == w->t.in_place && t->two_operands == w->t.two_operands &&
-           !memcmp(p->value, w->problem.value, sizeof p->value);
+    return w->made && t->algorithm == w->t.algorithm && p->ranks == w->problem.ranks
+        && p->root == w->problem.root && p->segments == w->problem.segments
+        && t->nodes == w->t.nodes && t->in_place == w->t.in_place
+        && t->two_operands == w->t.two_operands
+        && !memcmp(p->value, w->problem.value, sizeof p->value);
 }
 
 bool workshop_open(struct workshop *w, const struct trial *t, char why[PROOF_WHY])
@@ -398,11 +425,15 @@ struct proof workshop_proof(const struct workshop *w)
 {
     const struct collopt_algorithm *a = w->t.algorithm;
 
-    return (struct proof){ .problem = &w->problem, .in_order = !w->problem.commutative, .identical = a->identical,
-                           .once = a->once, .how = w->how, .program = (const struct collopt_bound *const *)w->program };
+    return (struct proof){ .problem = &w->problem,
+                           .in_order = !w->problem.commutative,
+                           .identical = a->identical,
+                           .once = a->once,
+                           .how = w->how,
+                           .program = (const struct collopt_bound *const *)w->program };
 }
 
-/* ---- what is worth trying ------------------------------------------------------------------------------------------- */
+/* ---- what is worth trying -------------------------------------------------------------------- */
 
 static bool in_range(const struct collopt_parameter *q, size_t value)
 {
@@ -414,24 +445,28 @@ static bool in_range(const struct collopt_parameter *q, size_t value)
     return collopt_list_length(q, value) > 0;
 }
 
-static void add_variant(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i, const struct collopt_parameter *q,
-                        size_t value)
+static void add_variant(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i,
+                        const struct collopt_parameter *q, size_t value)
 {
     if (!in_range(q, value))
         return;
     for (int k = 1; k < *n; k++)
         if (variant[k][i] == value)
             return;
-    if (*n == TRIAL_VARIANTS) {         /* or the last parameters would go without a proof, and nobody would know */
-        fprintf(stderr, "no room for a variant of \"%s\": TRIAL_VARIANTS is %d\n", q->name, TRIAL_VARIANTS);
+    /* or the last parameters would go without a proof, and nobody would know */
+    if (*n == TRIAL_VARIANTS) {
+        fprintf(stderr, "no room for a variant of \"%s\": TRIAL_VARIANTS is %d\n", q->name,
+                TRIAL_VARIANTS);
         abort();
     }
     memset(variant[*n], 0, sizeof variant[*n]);
     variant[(*n)++][i] = value;
 }
 
-/* Some of the algorithms that keep rank order: with them every map can be proved, whatever the operation. */
-static void add_inner(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i, const struct collopt_parameter *q)
+/* Some of the algorithms that keep rank order: with them every map can be proved, whatever the
+ * operation. */
+static void add_inner(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i,
+                      const struct collopt_parameter *q)
 {
     int found = 0;
 
@@ -439,19 +474,22 @@ static void add_inner(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n
         const struct collopt_algorithm *a = collopt_algorithms[k];
         struct collopt_choice inner = { .algorithm = a };
 
-        if (a->collective != q->of || a->grouped || a->order != COLLOPT_IN_ORDER || a->usable || found == 6)
+        if (a->collective != q->of || a->grouped || a->order != COLLOPT_IN_ORDER || a->usable
+            || found == 6)
             continue;
         if (a->parameter[0].name && a->parameter[0].bytes)
             inner.value[0] = TRIAL_SIZE + 1;
         found++;
-        add_variant(variant, n, i, &(struct collopt_parameter){ .most = SIZE_MAX }, collopt_choice_number(&inner));
+        add_variant(variant, n, i, &(struct collopt_parameter){ .most = SIZE_MAX },
+                    collopt_choice_number(&inner));
     }
 }
 
-/* Ways to write RANKS as a product: one side, two that differ much and little, three, a side of one at each end; and lists
- * that multiply to a little less, which are to be refused or made do with. */
-static void add_lists(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i, const struct collopt_parameter *q,
-                      int ranks)
+/* Ways to write RANKS as a product: one side, two that differ much and little, three, a side of one
+ * at each end; and lists that multiply to a little less, which are to be refused or made do
+ * with. */
+static void add_lists(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i,
+                      const struct collopt_parameter *q, int ranks)
 {
     size_t p = (size_t)ranks, one = 1;
     int bits = q->list_bits;
@@ -473,14 +511,17 @@ static void add_lists(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n
         }
 }
 
-/* What 2, 3 and 5 leave out, of a radix or a width, as far as there are ranks for it: each has digits and rests of its own. */
-static void add_radices(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i, const struct collopt_parameter *q,
-                        int ranks)
+/* What 2, 3 and 5 leave out, of a radix or a width, as far as there are ranks for it: each has
+ * digits and rests of its own. */
+static void add_radices(size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS], int *n, int i,
+                        const struct collopt_parameter *q, int ranks)
 {
     static const size_t more[] = { 4, 6, 7, 8 };
-    bool counts_ranks = !strcmp(q->name, "radix") || !strcmp(q->name, "width") || !strcmp(q->name, "group");
+    bool counts_ranks = !strcmp(q->name, "radix") || !strcmp(q->name, "width")
+        || !strcmp(q->name, "group");
 
-    for (size_t k = 0; k < sizeof more / sizeof *more && counts_ranks && more[k] <= (size_t)ranks; k++)
+    for (size_t k = 0; k < sizeof more / sizeof *more && counts_ranks && more[k] <= (size_t)ranks;
+         k++)
         add_variant(variant, n, i, q, more[k]);
 }
 
@@ -498,7 +539,8 @@ static bool serves(const struct collopt_algorithm *a, int ranks, const size_t *v
     return good || !a->usable;
 }
 
-int trial_variants(const struct collopt_algorithm *a, int ranks, size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS])
+int trial_variants(const struct collopt_algorithm *a, int ranks,
+                   size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS])
 {
     int n = 1, kept = 0;
 

@@ -1,7 +1,9 @@
-/* One case for the proofs: an algorithm, a problem, and how the schedules are made and bound.  A trial can be written as
- * words, and read back from them, so that whatever fails can be replayed alone:
+/* One case for the proofs: an algorithm, a problem, and how the schedules are made and bound.  A
+ * trial can be written as words, and read back from them, so that whatever fails can be replayed
+ * alone:
  *
- *     test_schedules allreduce ring p 7 root 0 count 13 shape even in_place 1 two_operands 0 cut 0 in_turn 0
+ *     test_schedules allreduce ring p 7 root 0 count 13 shape even in_place 1 two_operands 0 cut 0
+ *     in_turn 0
  *
  * All functions are in trial.c. */
 #ifndef TRIAL_H
@@ -14,7 +16,8 @@
 
 /* How Reduce_scatter's vector is shared out. */
 enum trial_shape {
-    TRIAL_EVEN,                 /* all alike (counts NULL); the count is rounded up to a multiple of the ranks */
+    /* all alike (counts NULL); the count is rounded up to a multiple of the ranks */
+    TRIAL_EVEN,
     TRIAL_NEARLY,               /* the first ones get one more */
     TRIAL_FIRST,                /* the first rank gets all */
     TRIAL_LAST,
@@ -22,7 +25,8 @@ enum trial_shape {
     TRIAL_SHAPES
 };
 
-/* Which ranks share a node, for algorithms that look at it.  Those from TRIAL_LOOSE on have a commutative operation. */
+/* Which ranks share a node, for algorithms that look at it.  Those from TRIAL_LOOSE on have a
+ * commutative operation. */
 enum trial_nodes {
     TRIAL_ONE_NODE,
     TRIAL_PAIRS,
@@ -58,16 +62,19 @@ struct trial {
     size_t value[COLLOPT_PARAMETERS];   /* 0: the algorithm's preset */
 };
 
-enum { TRIAL_SIZE = 8, TRIAL_WORDS = 400 };     /* bytes of an element; characters that hold any words */
+/* bytes of an element; characters that hold any words */
+enum { TRIAL_SIZE = 8, TRIAL_WORDS = 400 };
 
 void trial_words(const struct trial *t, char words[TRIAL_WORDS]);
 /* False, with a sentence on stderr, if WORDS make no sense. */
 bool trial_read(struct trial *t, int words, char *const *word);
 
-/* Which algorithms of the registry, FROM .. TO-1, are meant by WORDS: the one they name; all, if there are none. */
+/* Which algorithms of the registry, FROM .. TO-1, are meant by WORDS: the one they name; all, if
+ * there are none. */
 bool trial_range(int words, char *const *word, int *from, int *to);
 
-/* Schedules and programs of all ranks, kept from one trial to the next where only the count has changed. */
+/* Schedules and programs of all ranks, kept from one trial to the next where only the count has
+ * changed. */
 struct workshop {
     struct trial t;
     struct collopt_problem problem;
@@ -81,17 +88,20 @@ struct workshop {
     struct collopt_bound **program;
 };
 
-/* Problem, schedules and programs for T.  False with a reason in WHY if the algorithm does not serve it, or memory is out. */
+/* Problem, schedules and programs for T.  False with a reason in WHY if the algorithm does not
+ * serve it, or memory is out. */
 bool workshop_open(struct workshop *w, const struct trial *t, char why[PROOF_WHY]);
 /* The problem alone. */
 bool workshop_state(struct workshop *w, const struct trial *t, char why[PROOF_WHY]);
 void workshop_close(struct workshop *w);
 struct proof workshop_proof(const struct workshop *w);
 
-/* Values worth trying for an algorithm's parameters on RANKS: fills VARIANT, returns how many.  The first is all presets, if
- * these can be used.  0: the algorithm has no form for so many ranks, and says so in its descriptor. */
+/* Values worth trying for an algorithm's parameters on RANKS: fills VARIANT, returns how many.  The
+ * first is all presets, if these can be used.  0: the algorithm has no form for so many ranks, and
+ * says so in its descriptor. */
 enum { TRIAL_VARIANTS = 32 };
-int trial_variants(const struct collopt_algorithm *a, int ranks, size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS]);
+int trial_variants(const struct collopt_algorithm *a, int ranks,
+                   size_t variant[TRIAL_VARIANTS][COLLOPT_PARAMETERS]);
 
 /* Every p that is proved: index 0 .. trial_sizes - 1. */
 extern const int trial_size_count;
