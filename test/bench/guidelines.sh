@@ -59,7 +59,8 @@ messages()
     what="$host, bench_messages"
     launch "$host" 2 LD_PRELOAD="$library" "$build/bench/$host/bench_messages" 8 64 || fail "$what: status $?"
     awk '$1 == 8 || $1 == 64 { lines++; own += log($6); bound += log($7) }
-         /^geometric mean/ { good = lines == 2 && ($3 - exp(own / 2)) ^ 2 < .0004 && ($4 - exp(bound / 2)) ^ 2 < .0004 }
+         function near(x, y) { return (x / y - 1) ^ 2 < .0004 }
+         /^geometric mean/ { good = lines == 2 && near($3, exp(own / 2)) && near($4, exp(bound / 2)) }
          END { exit !good }' "$work/said" || fail "$what: $(cat "$work/said")"
     launch "$host" 2 "$build/bench/$host/bench_messages" 24
     status=$?
