@@ -35,9 +35,11 @@ errors_alone()          # HOST RANKS
     without=TEST_WITHOUT= left_out=0
     rm -f "$work"/alone.*
     while ! launch "$1" "$2" "$without" "$(program "$1" errors)" "$work/alone"; do
-        stopped=$(tail -q -n 1 "$work"/alone.* | grep -v ': class' | sort | uniq -c | sort -rn | sed -n '1s/^ *[0-9]* //p')
+        # the last lines of ranks that were stopped have no end
+        stopped=$(for rank in "$work"/alone.*; do tail -n 1 "$rank"; echo; done |
+            grep . | grep -v ': class' | sort | uniq -c | sort -rn | sed -n '1s/^ *[0-9]* //p')
         left_out=$((left_out + 1))
-        [ -n "$stopped" ] && [ $left_out -lt 10 ] || { fail "$1, $2 ranks, errors without collopt"; return; }
+        [ -n "$stopped" ] && [ $left_out -lt 40 ] || { fail "$1, $2 ranks, errors without collopt"; return; }
         echo "left out, as $1 alone stops the job: $stopped"
         without="$without$stopped;"
         rm -f "$work"/alone.*
