@@ -125,6 +125,7 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/check.h \
 	src/mpi/comm.c \
 	src/mpi/comm.h \
+	src/mpi/complete.c \
 	src/mpi/context.c \
 	src/mpi/context.h \
 	src/mpi/discover.c \
@@ -165,6 +166,7 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/shm.h \
 	src/mpi/stage.c \
 	src/mpi/stage.h \
+	src/mpi/start.c \
 	src/mpi/tolerance.c \
 	src/mpi/wait.c \
 	src/mpi/world.c \

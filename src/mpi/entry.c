@@ -1,8 +1,8 @@
 /* The entry points of the backend: one short function per MPI name.
  *
  * A call of the family is described and dispatched; if it is declined, dispatch.c gives it to
- * the host as it came.  Those we only listen to are handed on.  Nonblocking and persistent calls,
- * and requests, are in requests.c. */
+ * the host as it came. Those we only listen to are handed on. Nonblocking and persistent calls,
+ * and requests, are in start.c and complete.c. */
 #include "config.h"
 
 #include "mpi/comm.h"

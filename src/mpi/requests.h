@@ -1,10 +1,73 @@
-/* What programs do with requests, some of which are persistent operations. */
+/* The requests of persistent and nonblocking reductions. start.c makes, starts and frees them,
+ * complete.c completes them.
+ *
+ * The handle of an operation is a request of the host's: a persistent receive of an empty message
+ * from this rank itself. While the operation is under way it stays inactive, and calls that look at
+ * all of their requests (MPI_Wait, MPI_Waitall) wait for the operation first; the host then finds
+ * an inactive request and fills in its status. Calls that pick some of their requests (MPI_Waitany)
+ * must find it among the complete ones, so it is started and gets its message when the operation is
+ * done (COLLOPT_TOLD). So indices, statuses and counts are the host's in every call, from C and
+ * from Fortran. Handles of nonblocking reductions become null when they have ended, and serve the
+ * next ones.
+ *
+ * A table leads from handles to operations. Programs that have none pay one load and one branch. */
 #ifndef COLLOPT_MPI_REQUESTS_H
 #define COLLOPT_MPI_REQUESTS_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "mpi/host.h"
+#include "mpi/operation.h"
+
+static inline enum collopt_stage collopt_stage_of(const struct collopt_operation *op)
+{
+    return atomic_load_explicit(&op->stage, memory_order_acquire);
+}
+
+static inline void collopt_set_stage(struct collopt_operation *op, enum collopt_stage to)
+{
+    atomic_store_explicit(&op->stage, to, memory_order_relaxed);
+}
+
+/* Persistent operations, and nonblocking ones that are under way. */
+extern atomic_int collopt_requests_in_use;
+
+static inline bool collopt_requests_none(void)
+{
+    return __builtin_expect(
+        atomic_load_explicit(&collopt_requests_in_use, memory_order_relaxed) == 0, 1);
+}
+
+/* HOW_MANY more are in use. */
+static inline void collopt_requests_count(int how_many)
+{
+    atomic_fetch_add_explicit(&collopt_requests_in_use, how_many, memory_order_relaxed);
+}
+
+/* The operation of REQUEST; NULL: it is the program's own. */
+struct collopt_operation *collopt_requests_find(MPI_Request request);
+/* The same, where REQUEST may be NULL. */
+static inline struct collopt_operation *collopt_requests_find_at(const MPI_Request *request)
+{
+    return collopt_requests_none() || !request ? NULL : collopt_requests_find(*request);
+}
+
+/* Is any of N requests an operation's? */
+bool collopt_requests_any(int n, const MPI_Request *requests);
+/* Makes a handle for OP and enters it in the table. An error code. */
+int collopt_requests_enter(struct collopt_operation *op);
+/* OP is no longer in use, nor in the table. */
+void collopt_requests_remove(struct collopt_operation *op);
+/* The program has freed its request: frees OP, now or when it is complete. */
+void collopt_requests_free(struct collopt_operation *op);
+/* Frees those that were freed while they were active and are complete now. */
+void collopt_requests_release_freed(void);
+/* An operation with a handle, for a nonblocking reduction; NULL: no memory. */
+struct collopt_operation *collopt_requests_take_idle(void);
+void collopt_requests_make_idle(struct collopt_operation *op);
+/* Raises ERR on COMM, or, if OWNER has left it since, on MPI_COMM_WORLD. */
+int collopt_requests_complain(const struct collopt_comm *owner, MPI_Comm comm, int err);
 
 /* The program frees a handle that an operation needs: it is freed with the last of these, and
  * *HANDLE is null. False: none needs it. */

@@ -1,0 +1,189 @@
+/* The calls that make, start and free persistent and nonblocking reductions; see requests.h. */
+#include "config.h"
+
+#include "base/log.h"
+#include "mpi/comm.h"
+#include "mpi/dispatch.h"
+#include "mpi/nonblocking.h"
+#include "mpi/operation.h"
+#include "mpi/persistent.h"
+#include "mpi/requests.h"
+#include "report/counters.h"
+
+typedef struct collopt_operation operation;
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static void say(const struct collopt_call *call, const struct collopt_comm *c, bool nonblocking,
+                const operation *op, const char *why)
+{
+    const char *kind = nonblocking ? "nonblocking" : "persistent";
+
+    if (op)
+        collopt_say_once(COLLOPT_LOG_DECIDE,
+                         "%s %s, %d ranks, %zu bytes, %s of %s: by shared memory", kind,
+                         collopt_collective_names[call->collective], c->ranks, op->bytes,
+                         op->facts.op_name, op->facts.type_name);
+    else
+        collopt_say_once(COLLOPT_LOG_DECIDE, "%s %s, %d ranks: left to the MPI library (%s)", kind,
+                         collopt_collective_names[call->collective], c->ranks, why);
+}
+
+/* COLLOPT_DECLINED also where the ranks have found that one of them cannot. */
+static int make(struct collopt_call *call, MPI_Request *request)
+{
+    struct collopt_comm *c;
+    const char *why;
+    operation *op;
+    int err = collopt_dispatch_persistent(call, &c);
+
+    if (err != MPI_SUCCESS)
+        return err;
+    collopt_requests_release_freed();
+    op = collopt_persistent_make(c, call, &why, &err);
+    if (op && (err = collopt_requests_enter(op)))
+        collopt_persistent_free(op);
+    if (err)
+        return collopt_raise(call->comm, err);
+    say(call, c, false, op, why);
+    if (!op) {
+        collopt_count_passed(call->name, COLLOPT_PASS_UNSUPPORTED, 1);
+        return COLLOPT_DECLINED;
+    }
+    collopt_requests_count(1);
+    *request = atomic_load(&op->request);
+    return MPI_SUCCESS;
+}
+
+/* ---- nonblocking ----------------------------------------------------------------------------- */
+
+/* The call's ranks all come here, or all go to the host. */
+static int begin(struct collopt_call *call, MPI_Request *request)
+{
+    struct collopt_comm *c;
+    const char *why;
+    operation *op;
+    int err = collopt_dispatch_nonblocking(call, &c);
+
+    if (err != MPI_SUCCESS)
+        return err;
+    if (!(op = collopt_requests_take_idle()))
+        return collopt_raise(call->comm, MPI_ERR_NO_MEM);
+    why = collopt_nonblocking_describe(op, c, call);
+    if (!why) {
+        collopt_requests_count(1);
+        if (c->traced)
+            say(call, c, true, op, NULL);
+        if (!(err = collopt_nonblocking_start(op, c))) {
+            *request = atomic_load(&op->request);
+            return MPI_SUCCESS;
+        }
+        collopt_requests_count(-1);
+        collopt_requests_make_idle(op);
+        return collopt_raise(call->comm, err);
+    }
+    say(call, c, true, NULL, why);
+    collopt_requests_make_idle(op);
+    collopt_count_passed(call->name, COLLOPT_PASS_UNSUPPORTED, 1);
+    return COLLOPT_DECLINED;
+}
+
+/* ---- the entries ----------------------------------------------------------------------------- */
+
+/* How a call of each shape fills in its description, with counts of either kind. */
+#define COUNTED                         .count = (size_t)count
+#define ROOTED_int                      COUNTED, .root = root
+#define ROOTED_host_count               COUNTED, .root = root
+#define VECTOR_int                      COUNTED
+#define VECTOR_host_count               COUNTED
+#define SCATTERED_int                   .counts = counts
+#define SCATTERED_host_count            .counts64 = counts
+#define FILL_COLLOPT_ROOTED(C)          ROOTED_##C
+#define FILL_COLLOPT_VECTOR(C)          VECTOR_##C
+#define FILL_COLLOPT_SCATTERED(C)       SCATTERED_##C
+
+#define PERSISTENT(id, ID, SHAPE, C) \
+    int collopt_entry_##id(SHAPE(C), host_info info, host_request *request) \
+    { \
+        struct collopt_call call = { .collective = COLLOPT_##ID, .name = #id, .in = in, \
+                                     .out = out, .type = type, .op = op, .comm = comm, \
+                                     .trial = COLLOPT_PERSISTENT, FILL_##SHAPE(C) }; \
+        int err = make(&call, request); \
+        \
+        return err == COLLOPT_DECLINED ? collopt_host.id(SHAPE##_ARGS, info, request) : err; \
+    }
+#define NONBLOCKING(id, ID, SHAPE, C) \
+    int collopt_entry_##id(SHAPE(C), host_request *request) \
+    { \
+        struct collopt_call call = { .collective = COLLOPT_##ID, .name = #id, .in = in, \
+                                     .out = out, .type = type, .op = op, .comm = comm, \
+                                     FILL_##SHAPE(C) }; \
+        int err = begin(&call, request); \
+        \
+        return err == COLLOPT_DECLINED ? collopt_host.id(SHAPE##_ARGS, request) : err; \
+    }
+#define ENTRIES(N, name, nonblocking, ID, SHAPE) \
+    NONBLOCKING(I##nonblocking, ID, SHAPE, int) \
+    NONBLOCKING(I##nonblocking##_c, ID, SHAPE, host_count) \
+    PERSISTENT(name##_init, ID, SHAPE, int) \
+    PERSISTENT(name##_init_c, ID, SHAPE, host_count) \
+    PERSISTENT(X_##name##_init, ID, SHAPE, int)
+COLLOPT_COLLECTIVE_NAMES(ENTRIES, )
+
+/* ---- starting and freeing -------------------------------------------------------------------- */
+
+static int refuse(const operation *op)
+{
+    return collopt_requests_complain(op->owner, op->comm, MPI_ERR_REQUEST);
+}
+
+static int start(MPI_Request *request, operation *op)
+{
+    if (!op)
+        return collopt_next.Start(request);
+    if (collopt_stage_of(op) != COLLOPT_INACTIVE || op->nonblocking)
+        return refuse(op);
+    collopt_persistent_start(op);
+    return MPI_SUCCESS;
+}
+
+int collopt_entry_Start(host_request *request)
+{
+    return start(request, collopt_requests_find_at(request));
+}
+
+int collopt_entry_Startall(int n, host_request *requests)
+{
+    if (!collopt_requests_any(n, requests))
+        return collopt_next.Startall(n, requests);
+    for (int i = 0; i < n; i++) {
+        int err = start(&requests[i], collopt_requests_find(requests[i]));
+
+        if (err)
+            return err;
+    }
+    return MPI_SUCCESS;
+}
+
+int collopt_entry_Request_free(host_request *request)
+{
+    operation *op = collopt_requests_find_at(request);
+    int err;
+
+    if (op && op->nonblocking)  /* as MPI says, and hosts do */
+        return refuse(op);
+    if (op)
+        collopt_requests_remove(op);
+    err = collopt_next.Request_free(request);
+    if (op)
+        collopt_requests_free(op);
+    collopt_requests_release_freed();
+    return err;
+}
+
+int collopt_entry_Cancel(host_request *request)
+{
+    const operation *op = collopt_requests_find_at(request);
+
+    return op ? refuse(op) : collopt_next.Cancel(request);
+}
