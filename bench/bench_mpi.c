@@ -11,9 +11,26 @@
 #include <string.h>
 #include <unistd.h>
 
+#if COLLOPT_HAVE_PERSISTENT
+# define INIT(name) MPI_##name##_init
+# define INIT_PREFIX "PMPI_"
+#elif COLLOPT_HAVE_PERSISTENT_X
+# define INIT(name) MPIX_##name##_init
+# define INIT_PREFIX "PMPIX_"
+#else
+# define INIT(name) NULL
+# define INIT_PREFIX ""
+#endif
+
+#define EACH_REDUCTION(DO) \
+    DO(Allreduce, allreduce) DO(Reduce, reduce) DO(Reduce_scatter, reduce_scatter) \
+    DO(Reduce_scatter_block, reduce_scatter_block) DO(Scan, scan) DO(Exscan, exscan)
+#define FORMS(Name, name) .name = MPI_##Name, .i##name = MPI_I##name, .init_##name = INIT(Name),
+
 const struct bench_functions bench_mpi = {
-    MPI_Allreduce, MPI_Reduce, MPI_Reduce_scatter, MPI_Reduce_scatter_block, MPI_Scan, MPI_Exscan, MPI_Reduce_local,
-    MPI_Bcast, MPI_Barrier
+    EACH_REDUCTION(FORMS)
+    .reduce_local = MPI_Reduce_local, .start = MPI_Start, .wait = MPI_Wait,
+    .request_free = MPI_Request_free, .bcast = MPI_Bcast, .barrier = MPI_Barrier
 };
 struct bench_functions bench_host;
 
@@ -36,6 +53,12 @@ static void look_up(void *library, const char *name, void *function)
     memcpy(function, &address, sizeof address);
 }
 
+#define LOOK_UP(Name, name) \
+    look_up(library, "PMPI_" #Name, &bench_host.name); \
+    look_up(library, "PMPI_I" #name, &bench_host.i##name); \
+    if (BENCH_HAVE_PERSISTENT) \
+        look_up(library, INIT_PREFIX #Name "_init", &bench_host.init_##name);
+
 /* collopt does not intercept MPI_Comm_compare: wherever that is, the host is. */
 void bench_find_host(void)
 {
@@ -49,13 +72,11 @@ void bench_find_host(void)
     library = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
     if (!library)
         give_up(dlerror());
-    look_up(library, "PMPI_Allreduce", &bench_host.allreduce);
-    look_up(library, "PMPI_Reduce", &bench_host.reduce);
-    look_up(library, "PMPI_Reduce_scatter", &bench_host.reduce_scatter);
-    look_up(library, "PMPI_Reduce_scatter_block", &bench_host.reduce_scatter_block);
-    look_up(library, "PMPI_Scan", &bench_host.scan);
-    look_up(library, "PMPI_Exscan", &bench_host.exscan);
+    EACH_REDUCTION(LOOK_UP)
     look_up(library, "PMPI_Reduce_local", &bench_host.reduce_local);
+    look_up(library, "PMPI_Start", &bench_host.start);
+    look_up(library, "PMPI_Wait", &bench_host.wait);
+    look_up(library, "PMPI_Request_free", &bench_host.request_free);
     look_up(library, "PMPI_Bcast", &bench_host.bcast);
     look_up(library, "PMPI_Barrier", &bench_host.barrier);
 }
@@ -137,12 +158,24 @@ const char *bench_size_text(size_t bytes, char *text, size_t size)
 
 /* ---- what collopt ran --------------------------------------------------------------------------------------- */
 
+/* What collopt counts of COLLECTIVE: its algorithms, and behind them the forms for which none is
+ * chosen; NULL behind the last. */
+static const char *counted(const char *collective, int i)
+{
+    static const char *const forms[] = { "persistent", "nonblocking" };
+    int algorithms = collopt_algorithm_count(collective);
+
+    if (algorithms < 0 || i >= algorithms + 2 || i >= BENCH_ALGORITHMS)
+        return NULL;
+    return i < algorithms ? collopt_algorithm_name(collective, i) : forms[i - algorithms];
+}
+
 void bench_algorithm_start(struct bench_algorithm *a, const char *collective)
 {
     a->collective = collective;
     a->local = collopt_version ? collopt_calls("reduce_local", NULL) : 0;
-    for (int i = 0; collopt_version && i < BENCH_ALGORITHMS && collopt_algorithm_name(collective, i); i++)
-        a->before[i] = collopt_calls(collective, collopt_algorithm_name(collective, i));
+    for (int i = 0; collopt_version && counted(collective, i); i++)
+        a->before[i] = collopt_calls(collective, counted(collective, i));
 }
 
 const char *bench_algorithm_ran(const struct bench_algorithm *a)
@@ -151,8 +184,8 @@ const char *bench_algorithm_ran(const struct bench_algorithm *a)
         return "none";
     if (strcmp(a->collective, "reduce_local") == 0)
         return collopt_calls("reduce_local", NULL) > a->local ? "kernels" : "host";
-    for (int i = 0; i < BENCH_ALGORITHMS && collopt_algorithm_name(a->collective, i); i++)
-        if (collopt_calls(a->collective, collopt_algorithm_name(a->collective, i)) > a->before[i])
-            return collopt_algorithm_name(a->collective, i);
+    for (int i = 0; counted(a->collective, i); i++)
+        if (collopt_calls(a->collective, counted(a->collective, i)) > a->before[i])
+            return counted(a->collective, i);
     return "host";
 }

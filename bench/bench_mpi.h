@@ -3,17 +3,36 @@
 #define BENCH_MPI_H
 
 #include <mpi.h>
+#if COLLOPT_HAVE_PERSISTENT_X && !COLLOPT_HAVE_PERSISTENT
+# include <mpi-ext.h>
+#endif
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* Does this MPI library have persistent collectives?  Open MPI 4.1 spells them MPIX_. */
+#if COLLOPT_HAVE_PERSISTENT || COLLOPT_HAVE_PERSISTENT_X
+# define BENCH_HAVE_PERSISTENT true
+#else
+# define BENCH_HAVE_PERSISTENT false
+#endif
+
+/* Blocking, nonblocking and persistent; the last is NULL where there is none. */
+#define BENCH_FORMS(name, ...) \
+    int (*name)(__VA_ARGS__); \
+    int (*i##name)(__VA_ARGS__, MPI_Request *); \
+    int (*init_##name)(__VA_ARGS__, MPI_Info, MPI_Request *);
 struct bench_functions {
-    int (*allreduce)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
-    int (*reduce)(const void *, void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
-    int (*reduce_scatter)(const void *, void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm);
-    int (*reduce_scatter_block)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
-    int (*scan)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
-    int (*exscan)(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+    BENCH_FORMS(allreduce, const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm)
+    BENCH_FORMS(reduce, const void *, void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm)
+    BENCH_FORMS(reduce_scatter, const void *, void *, const int *, MPI_Datatype, MPI_Op, MPI_Comm)
+    BENCH_FORMS(reduce_scatter_block, const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm)
+    BENCH_FORMS(scan, const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm)
+    BENCH_FORMS(exscan, const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm)
     int (*reduce_local)(const void *, void *, int, MPI_Datatype, MPI_Op);
+    int (*start)(MPI_Request *);
+    int (*wait)(MPI_Request *, MPI_Status *);
+    int (*request_free)(MPI_Request *);
     int (*bcast)(void *, int, MPI_Datatype, int, MPI_Comm);
     int (*barrier)(MPI_Comm);
 };
@@ -30,8 +49,9 @@ double bench_now(void);         /* seconds */
 void *bench_new(size_t bytes);  /* zeroed and touched; ends the job if there is no memory */
 const char *bench_size_text(size_t bytes, char *text, size_t size);     /* "4K" */
 
-/* Which of collopt's algorithms ran between start and now: its name, "host" or, without collopt, "none".  COLLECTIVE may be
- * "reduce_local"; what collopt has for that are "kernels". */
+/* Which of collopt's algorithms ran between start and now: its name, "host" or, without collopt,
+ * "none".  Persistent and nonblocking reductions have one each, "persistent" and "nonblocking".
+ * COLLECTIVE may be "reduce_local"; what collopt has for that are "kernels". */
 enum { BENCH_ALGORITHMS = 64 };         /* of a collective, at most */
 struct bench_algorithm {
     const char *collective;

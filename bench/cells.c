@@ -46,13 +46,21 @@ static const char *input_text(const struct bench_problem *p)
     return bench_problem_is_fresh(p) ? "fresh" : "same";
 }
 
+/* Behind others; nothing of the form that is usual. */
+static const char *form_text(const struct bench_problem *p)
+{
+    static const char *const texts[] = { "", ", persistent", ", nonblocking" };
+
+    return texts[p->form];
+}
+
 /* ---- CSV ----------------------------------------------------------------------------------------------------- */
 
 void cells_csv_header(const struct provenance *p, FILE *to)
 {
     provenance_lines(p, true, to);
     fputs("setting,collective,operation,type,ranks,bytes,algorithm,peer,peer_us,collopt_us,ratio,ratio_low,ratio_high,pairs,outliers,"
-          "calls,in_place,input,asked,result\n", to);
+          "calls,in_place,input,form,asked,result\n", to);
 }
 
 void cells_csv_field(const char *text, FILE *to)
@@ -70,8 +78,9 @@ void cells_csv_line(const struct provenance *p, const struct cell *c, FILE *to)
             q->ranks, q->bytes);
     cells_csv_field(c->ran, to);
     cells_csv_field(p->mpi, to);
-    fprintf(to, "%.4f,%.4f,%.4f,%.4f,%.4f,%d,%d,%ld,%s,%s,", f->first_us, f->second_us, f->ratio, f->low, f->high, f->pairs,
-            f->outliers, f->calls, q->in_place ? "yes" : "no", input_text(q));
+    fprintf(to, "%.4f,%.4f,%.4f,%.4f,%.4f,%d,%d,%ld,%s,%s,%s,", f->first_us, f->second_us,
+            f->ratio, f->low, f->high, f->pairs, f->outliers, f->calls, q->in_place ? "yes" : "no",
+            input_text(q), bench_form_names[q->form]);
     cells_csv_field(c->algorithm, to);
     fprintf(to, "%s\n", cell_result(c));
     fflush(to);
@@ -83,8 +92,9 @@ static void table_head(const struct provenance *p, const struct cell *c, FILE *t
 {
     const struct bench_problem *q = &c->problem;
 
-    fprintf(to, "\n# %s, %s of %s%s%s%s%s (%s)\n", bench_collective_names[q->collective], bench_operation_names[q->operation],
-            bench_problem_type(q), q->in_place ? ", in place" : "", q->same ? ", same input" : "",
+    fprintf(to, "\n# %s, %s of %s%s%s%s%s%s (%s)\n", bench_collective_names[q->collective],
+            bench_operation_names[q->operation], bench_problem_type(q), form_text(q),
+            q->in_place ? ", in place" : "", q->same ? ", same input" : "",
             strcmp(c->algorithm, "auto") ? ", " : "", strcmp(c->algorithm, "auto") ? c->algorithm : "", p->setting);
     fprintf(to, "#%7s %12s %12s %8s  %-17s %6s %8s  %s\n", "bytes", "host us", "collopt us", "ratio", "95% interval", "pairs",
             "outliers", "algorithm");
@@ -151,6 +161,7 @@ static void json_cell(const struct provenance *p, const struct cell *c, struct c
     collopt_json_text(j, "type", bench_problem_type(q));
     collopt_json_flag(j, "in_place", q->in_place);
     collopt_json_text(j, "input", input_text(q));
+    collopt_json_text(j, "form", bench_form_names[q->form]);
     collopt_json_count(j, "ranks", (uint64_t)q->ranks);
     collopt_json_count(j, "bytes", q->bytes);
     collopt_json_text(j, "asked", c->algorithm);
@@ -292,7 +303,8 @@ void cells_picture(const struct provenance *p, const struct cell *cells, int n, 
     fprintf(to, "set logscale x 2\nset logscale y\nset xtics 1,8\nset format x '%%.0b %%BB'\nset xlabel 'bytes'\nset ylabel 'times faster'\n"
                 "set grid\nset key noenhanced %s font ',9'\nset title noenhanced\nset multiplot layout %d,%d title ",
             series > FEW ? "rmargin top vertical maxcols 1" : "below", rows, columns ? columns : 1);
-    snprintf(title, sizeof title, "%s: time of the MPI library / time of collopt", p->setting);
+    snprintf(title, sizeof title, "%s%s: time of the MPI library / time of collopt", p->setting,
+             n ? form_text(&cells[0].problem) : "");
     quoted(title, to);
     fputs(" noenhanced\n", to);
     if (count)

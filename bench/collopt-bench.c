@@ -163,6 +163,7 @@ static void add_sizes(struct cells *cells, const struct options *o, const struct
         problem.comm = r->comm;
         problem.in_place = o->in_place && problem.collective != BENCH_REDUCE_LOCAL;
         problem.same = o->same_input;
+        problem.form = o->form;
         cells->list[cells->n++] = (struct cell){ .problem = problem, .algorithm = r->expression };
     }
 }

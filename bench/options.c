@@ -211,6 +211,32 @@ static bool input_word(struct options *o, const char *text)
     return o->same_input || strcmp(text, "fresh") == 0 || wrong("--input: \"%s\" is not fresh or same", text);
 }
 
+static bool form_word(struct options *o, const char *text)
+{
+    for (int i = 0; bench_form_names[i]; i++)
+        if (strcmp(text, bench_form_names[i]) == 0) {
+            o->form = (enum bench_form)i;
+            return BENCH_HAVE_PERSISTENT || o->form != BENCH_PERSISTENT
+                || wrong("--form: persistent: the MPI library that this program was compiled for "
+                         "has no MPI_Allreduce_init; there are blocking and nonblocking");
+        }
+    return wrong("--form: \"%s\" is not blocking, persistent or nonblocking", text);
+}
+
+/* What only blocking calls have. */
+static bool form_fits(const struct options *o)
+{
+    if (o->form == BENCH_BLOCKING)
+        return true;
+    if (o->collective[BENCH_REDUCE_LOCAL])
+        return wrong("--form: MPI_Reduce_local is blocking only; "
+                     "give --collectives without it, or none");
+    if (o->all_algorithms || o->algorithms != 1 || strcmp(o->algorithm[0], "auto") != 0)
+        return wrong("--form: %s reductions have one algorithm; give --algorithms auto, or none",
+                     bench_form_names[o->form]);
+    return o->serve ? wrong("--form: --serve measures blocking calls only") : true;
+}
+
 static bool picture_name(struct options *o, const char *text)
 {
     const char *ending = strrchr(text, '.');
@@ -232,14 +258,15 @@ static bool setting_text(struct options *o, const char *text)
 /* ---- the command line ---------------------------------------------------------------------------------------- */
 
 enum {
-    COLLECTIVES = 1000, OPS, TYPES, SIZES, ALGORITHMS, IN_PLACE, INPUT, TIME, PRECISION, CALLS, PAIRS, SEED, SETTING, CSV, JSON,
-    PICTURE, PROGRESS, SERVE, HELP, VERSION
+    COLLECTIVES = 1000, OPS, TYPES, SIZES, ALGORITHMS, FORM, IN_PLACE, INPUT, TIME, PRECISION,
+    CALLS, PAIRS, SEED, SETTING, CSV, JSON, PICTURE, PROGRESS, SERVE, HELP, VERSION
 };
 
 static const struct option options[] = {
     { "collectives", required_argument, NULL, COLLECTIVES }, { "ops", required_argument, NULL, OPS },
     { "types", required_argument, NULL, TYPES }, { "sizes", required_argument, NULL, SIZES },
-    { "algorithms", required_argument, NULL, ALGORITHMS }, { "in-place", no_argument, NULL, IN_PLACE },
+    { "algorithms", required_argument, NULL, ALGORITHMS },
+    { "form", required_argument, NULL, FORM }, { "in-place", no_argument, NULL, IN_PLACE },
     { "input", required_argument, NULL, INPUT },
     { "time", required_argument, NULL, TIME }, { "precision", required_argument, NULL, PRECISION },
     { "calls", required_argument, NULL, CALLS }, { "pairs", required_argument, NULL, PAIRS },
@@ -261,6 +288,9 @@ void options_help(FILE *to)
           "  --types LIST        double unless given; float,int,long; all\n"
           "  --sizes LIST        bytes of one rank's vector, 8:16M unless given: SIZE, FROM:TO (times 8), FROM:TO:FACTOR\n"
           "  --algorithms LIST   auto unless given: what collopt would choose; all; or names as COLLOPT_ALLREDUCE takes them\n"
+          "  --form blocking|persistent|nonblocking  how both call; blocking unless given\n"
+          "                      persistent: MPI_Start, MPI_Wait of what MPI_Allreduce_init made;\n"
+          "                      nonblocking: MPI_Iallreduce, MPI_Wait\n"
           "  --in-place          with MPI_IN_PLACE\n"
           "  --input WHICH       fresh: every rank writes its vector, if it has 2 KiB or more, before each call, as programs do;\n"
           "                      same: once, so that peers' vectors are found in the cache; fresh unless given\n"
@@ -291,6 +321,7 @@ static bool take(struct options *o, int option, const char *value)
     case TYPES:         return name_list("--types", value, bench_type_names, o->type);
     case SIZES:         return size_list(o, value);
     case ALGORITHMS:    return algorithm_list(o, value);
+    case FORM:          return form_word(o, value);
     case IN_PLACE:      return o->in_place = true;
     case INPUT:         return input_word(o, value);
     case TIME:          return number("--time", value, 0, 1e6, "a number of seconds, from 0 on", &o->effort.seconds);
@@ -348,5 +379,5 @@ bool options_read(struct options *o, int argc, char **argv, char *message)
     }
     if (optind < argc)
         return wrong("%s: there is nothing to be given without an option; --help lists them", argv[optind]);
-    return true;
+    return form_fits(o);
 }

@@ -18,6 +18,7 @@ struct options {
     bool all_algorithms;
     char *algorithm[OPTIONS_ALGORITHMS];        /* "auto", "ring", "leader:node=(binomial),net=(ring)" */
     int algorithms;
+    enum bench_form form;
     bool in_place, same_input;
     struct bench_effort effort;
     double seed;                                /* a whole number; -1: rank 0 chooses */

@@ -11,6 +11,7 @@ const char *const bench_collective_names[] = {
 };
 const char *const bench_operation_names[] = { "sum", "prod", "min", "max", "maxloc", "minloc", "user", "noncommutative", NULL };
 const char *const bench_type_names[] = { "double", "float", "int", "long", NULL };
+const char *const bench_form_names[] = { "blocking", "persistent", "nonblocking", NULL };
 
 /* ---- elements ------------------------------------------------------------------------------------------------ */
 
@@ -262,41 +263,99 @@ bool bench_problem_is_fresh(const struct bench_problem *p)
 }
 
 /* In a Reduce only the root can be in place. */
+static bool is_in_place(const struct bench_problem *p)
+{
+    return p->in_place && (p->collective != BENCH_REDUCE || p->rank == p->root);
+}
+
 void bench_problem_refresh(const void *what)
 {
     const struct bench_problem *p = what;
-    bool in_out = p->in_place && (p->collective != BENCH_REDUCE || p->rank == p->root);
 
-    repeat(p, p->pattern, in_out ? p->out : p->in);
+    repeat(p, p->pattern, is_in_place(p) ? p->out : p->in);
+}
+
+/* A call of P's collective by those of the functions F whose names begin with PREFIX; behind the
+ * communicator is what this form has more. */
+#define CALL(prefix, ...) \
+    switch (p->collective) { \
+    case BENCH_ALLREDUCE: \
+        f->prefix##allreduce(in, p->out, p->count, p->datatype, p->op, p->comm __VA_ARGS__); \
+        break; \
+    case BENCH_REDUCE: \
+        f->prefix##reduce(in, p->out, p->count, p->datatype, p->op, p->root, p->comm __VA_ARGS__); \
+        break; \
+    case BENCH_REDUCE_SCATTER: \
+        f->prefix##reduce_scatter(in, p->out, p->counts, p->datatype, p->op, p->comm __VA_ARGS__); \
+        break; \
+    case BENCH_REDUCE_SCATTER_BLOCK: \
+        f->prefix##reduce_scatter_block(in, p->out, p->count, p->datatype, p->op, \
+                                        p->comm __VA_ARGS__); \
+        break; \
+    case BENCH_SCAN: \
+        f->prefix##scan(in, p->out, p->count, p->datatype, p->op, p->comm __VA_ARGS__); \
+        break; \
+    case BENCH_EXSCAN: \
+        f->prefix##exscan(in, p->out, p->count, p->datatype, p->op, p->comm __VA_ARGS__); \
+        break; \
+    default: \
+        f->reduce_local(p->in, p->out, p->count, p->datatype, p->op); \
+    }
+#define BEHIND(...) , __VA_ARGS__
+
+static const void *input(const struct bench_problem *p)
+{
+    return is_in_place(p) ? MPI_IN_PLACE : p->in;
+}
+
+static void call_blocking(const struct bench_functions *f, const struct bench_problem *p)
+{
+    const void *in = input(p);
+
+    CALL(,)
+}
+
+static void call_nonblocking(const struct bench_functions *f, const struct bench_problem *p)
+{
+    const void *in = input(p);
+    MPI_Request request = MPI_REQUEST_NULL;
+
+    CALL(i, BEHIND(&request))
+    f->wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* A persistent request keeps its handle. */
+static void call_persistent(const struct bench_functions *f, const struct bench_problem *p)
+{
+    MPI_Request request = p->request;
+
+    f->start(&request);
+    f->wait(&request, MPI_STATUS_IGNORE);
 }
 
 void bench_problem_call(const struct bench_functions *f, const void *what)
 {
+    static void (*const call[])(const struct bench_functions *, const struct bench_problem *) = {
+        [BENCH_BLOCKING] = call_blocking, [BENCH_PERSISTENT] = call_persistent,
+        [BENCH_NONBLOCKING] = call_nonblocking
+    };
     const struct bench_problem *p = what;
-    const void *in = p->in_place ? MPI_IN_PLACE : p->in;
 
-    switch (p->collective) {
-    case BENCH_ALLREDUCE:
-        f->allreduce(in, p->out, p->count, p->datatype, p->op, p->comm);
-        break;
-    case BENCH_REDUCE:
-        f->reduce(p->rank == p->root ? in : p->in, p->out, p->count, p->datatype, p->op, p->root, p->comm);
-        break;
-    case BENCH_REDUCE_SCATTER:
-        f->reduce_scatter(in, p->out, p->counts, p->datatype, p->op, p->comm);
-        break;
-    case BENCH_REDUCE_SCATTER_BLOCK:
-        f->reduce_scatter_block(in, p->out, p->count, p->datatype, p->op, p->comm);
-        break;
-    case BENCH_SCAN:
-        f->scan(in, p->out, p->count, p->datatype, p->op, p->comm);
-        break;
-    case BENCH_EXSCAN:
-        f->exscan(in, p->out, p->count, p->datatype, p->op, p->comm);
-        break;
-    default:
-        f->reduce_local(p->in, p->out, p->count, p->datatype, p->op);
-    }
+    call[p->form](f, p);
+}
+
+void bench_problem_make_request(const struct bench_functions *f, struct bench_problem *p)
+{
+    const void *in = input(p);
+
+    if (p->form == BENCH_PERSISTENT)
+        CALL(init_, BEHIND(MPI_INFO_NULL, &p->request))
+}
+
+void bench_problem_free_request(const struct bench_functions *f, struct bench_problem *p)
+{
+    if (p->form == BENCH_PERSISTENT)
+        f->request_free(&p->request);
 }
 
 bool bench_problem_right(const struct bench_functions *f, const struct bench_problem *p)

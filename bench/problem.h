@@ -29,12 +29,18 @@ extern const char *const bench_operation_names[];
 enum bench_type { BENCH_DOUBLE, BENCH_FLOAT, BENCH_INT, BENCH_LONG, BENCH_TYPES };
 extern const char *const bench_type_names[];
 
+/* In which form a collective is called: MPI_Allreduce; MPI_Start and MPI_Wait of what
+ * MPI_Allreduce_init has made; MPI_Iallreduce and MPI_Wait. */
+enum bench_form { BENCH_BLOCKING, BENCH_PERSISTENT, BENCH_NONBLOCKING };
+extern const char *const bench_form_names[];
+
 struct bench_kind;              /* how an element lies in memory */
 
 struct bench_problem {
     enum bench_collective collective;
     enum bench_operation operation;
     enum bench_type type;
+    enum bench_form form;
     bool in_place, same;        /* same: the input is written once, not before every call (measure.h) */
     uint64_t seed;              /* of the values */
     MPI_Comm comm;
@@ -47,6 +53,7 @@ struct bench_problem {
     size_t elements;            /* of the vector */
     int count, *counts;         /* Reduce_scatter_block: of one rank's part; Reduce_scatter: of all parts */
     void *in, *out, *pattern;   /* pattern: this rank's first BENCH_PERIOD elements, or as many as there are */
+    MPI_Request request;        /* the persistent one, from make_request() on */
 };
 
 /* Once, before and after all problems. */
@@ -61,6 +68,11 @@ void bench_problem_close(struct bench_problem *p);
 /* The name of the element's type: "double", "double_int", "2uint32". */
 const char *bench_problem_type(const struct bench_problem *p);
 
+/* Makes and frees what P's calls by the functions F start, where they are persistent; collective.
+ * Each side of a comparison has a copy of the problem, with the same vectors, for a request of its
+ * own. */
+void bench_problem_make_request(const struct bench_functions *f, struct bench_problem *p);
+void bench_problem_free_request(const struct bench_functions *f, struct bench_problem *p);
 /* One call by the functions F; P is a struct bench_problem.  What measure.h calls. */
 void bench_problem_call(const struct bench_functions *f, const void *p);
 /* Does a measurement write P's input before every call?  Not a short one (measure.h), nor that of a Reduce_local, which has no peer. */

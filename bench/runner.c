@@ -86,6 +86,7 @@ static bool first_call(struct cell *c)
     bool forced = strcmp(c->algorithm, "auto") != 0, other;
 
     bench_algorithm_start(&ran, collective);
+    bench_problem_make_request(bench_turn(BENCH_COLLOPT), &c->problem);
     c->wrong_collopt = bench_any(!bench_problem_right(bench_turn(BENCH_COLLOPT), &c->problem));
     snprintf(c->ran, sizeof c->ran, "%s", bench_algorithm_ran(&ran));
     other = forced && (strncmp(c->ran, c->algorithm, name) != 0 || c->ran[name]);
@@ -97,11 +98,14 @@ static bool first_call(struct cell *c)
 static void measure(struct cell *c, const struct bench_effort *effort)
 {
     void (*refresh)(const void *) = bench_problem_is_fresh(&c->problem) ? bench_problem_refresh : NULL;
-    struct bench_side host = { BENCH_HOST, bench_problem_call, &c->problem, refresh },
+    struct bench_problem hosts = c->problem;
+    struct bench_side host = { BENCH_HOST, bench_problem_call, &hosts, refresh },
         collopt = { BENCH_COLLOPT, bench_problem_call, &c->problem, refresh };
 
-    c->wrong_host = bench_any(!bench_problem_right(bench_turn(BENCH_HOST), &c->problem));
+    bench_problem_make_request(bench_turn(BENCH_HOST), &hosts);
+    c->wrong_host = bench_any(!bench_problem_right(bench_turn(BENCH_HOST), &hosts));
     bench_compare(&host, &collopt, effort, &c->figures);
+    bench_problem_free_request(bench_turn(BENCH_HOST), &hosts);
     c->wrong_collopt = bench_any(!bench_problem_right(bench_turn(BENCH_COLLOPT), &c->problem)) || c->wrong_collopt;
     c->state = CELL_MEASURED;
 }
@@ -113,6 +117,7 @@ bool cell_measure(struct cell *c, const struct bench_effort *effort)
         return false;
     if (first_call(c))
         measure(c, effort);
+    bench_problem_free_request(bench_turn(BENCH_COLLOPT), &c->problem);
     bench_problem_close(&c->problem);
     return true;
 }

@@ -24,8 +24,8 @@ void runner_close(struct runner *r);
 /* Measures a cell, whose communicator is a runner's; its state and figures say how that went.  Collective.  False: it has more
  * elements than an int can count. */
 bool cell_measure(struct cell *c, const struct bench_effort *effort);
-/* The same with PLAIN's time in place of the host's; both are of one problem, PLAIN on a runner of "auto".  C's algorithm may be
- * "host": then its communicator is any. */
+/* The same with PLAIN's time in place of the host's; both are of one blocking problem, PLAIN on a
+ * runner of "auto".  C's algorithm may be "host": then its communicator is any. */
 bool cell_measure_against(struct cell *c, struct cell *plain, const struct bench_effort *effort);
 
 #endif

@@ -125,6 +125,62 @@ inputs()
     has "$work/said" '^# reduce, sum of double, same input ('
 }
 
+# Has this MPI library persistent collectives, as configure has found?
+has_persistent()
+{
+    prefix=$(echo "$host" | tr '[:lower:]' '[:upper:]')
+    grep -q "^${prefix}_CPPFLAGS = .*-DCOLLOPT_HAVE_PERSISTENT\(_X\)\{0,1\}=1" "$build/Makefile"
+}
+
+form()                  # FORM
+{
+    bench 0 "$1" "$library" --form "$1" --ops sum,noncommutative --sizes 8,4096,100K \
+        --setting 'some setting' --csv "$work/csv"
+    cells 36
+    [ "$(column collective | sort -u | wc -l)" = 6 ] || fail "$what: not all collectives are there"
+    [ "$(column form | sort -u)" = "$1" ] || fail "$what: not the form of every cell"
+    [ "$(column result | sort -u)" = correct ] || fail "$what: not all results are correct"
+    [ "$1" = blocking ] || {
+        [ "$(column algorithm | sort -u)" = "$1" ] || fail "$what: collopt has not run every cell"
+        has "$work/said" "^# exscan, sum of double, $1 (some setting)\$"
+    }
+}
+
+# What is no blocking call: each side has requests of its own, of its own functions.
+requests()              # FORM
+{
+    form "$1"
+    bench 0 "$1, in place" "$library" --form "$1" --collectives reduce,scan --sizes 4096 \
+        --in-place --json
+    has "$work/said" "\"form\": \"$1\"" '"in_place": true' '"result": "correct"'
+    variables=COLLOPT_PCONTROL=on
+    bench 0 "$1, MPI_Pcontrol" "$library" --form "$1" --collectives allreduce --sizes 4096 \
+        --csv "$work/csv"
+    [ "$(column algorithm)" = "$1" ] || fail "$what: collopt has not run it"
+    variables=COLLOPT_SHM=off
+    bench 0 "$1, left to the host" "$library" --form "$1" --collectives allreduce --sizes 4096 \
+        --csv "$work/csv"
+    variables=
+    [ "$(column algorithm)" = host ] || fail "$what: collopt has run it"
+    has "$work/said" 'left every call to the MPI library'
+    bench 1 "$1, wrong results" "$work/spoil.so:$library" --form "$1" \
+        --collectives allreduce,scan --sizes 8,4096 --csv "$work/csv"
+    [ "$(column result | grep -c WRONG)" = 1 ] || fail "$what: not the one that is"
+    has "$work/said" 'WRONG result with collopt: allreduce, sum of double, 4096 bytes'
+}
+
+forms()
+{
+    form blocking
+    requests nonblocking
+    if has_persistent; then
+        requests persistent
+    else
+        refused '^collopt-bench: --form: persistent: the MPI library .* has no MPI_Allreduce_init' \
+            --form persistent
+    fi
+}
+
 # How it measures, on what is known.
 measuring()
 {
@@ -185,6 +241,11 @@ refusing()
     refused '^collopt-bench: --sizes: "99999999999G" is not understood' --sizes 99999999999G
     refused '^collopt-bench: --sizes: "8:1M:1" is not understood' --sizes 8:1M:1
     refused '^collopt-bench: --input: "old" is not fresh or same' --input old
+    refused '^collopt-bench: --form: "lazy" is not blocking, persistent or nonblocking' --form lazy
+    refused '^collopt-bench: --form: MPI_Reduce_local is blocking only' \
+        --collectives all --form nonblocking
+    refused '^collopt-bench: --form: nonblocking reductions have one algorithm' \
+        --form nonblocking --algorithms all
     refused '^collopt-bench: --time: "soon" is not a number of seconds' --time soon
     refused '^collopt-bench: --pairs: "1.5" is not a whole number' --pairs 1.5
     refused '^collopt-bench: --seed: "-1" is not a whole number' --seed -1
@@ -209,6 +270,7 @@ on_host()               # HOST
     unserved
     inputs
     spoiling
+    forms
     launched_by_another
     refusing
 }
