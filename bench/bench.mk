@@ -1,6 +1,7 @@
 # Benches on a real MPI, built for each into bench/<mpi>/ by `make benches`.
 
-MPI_BENCHES = bench_cost bench_local bench_messages collopt-bench guidelines lifetimes training
+MPI_BENCHES = bench_cost bench_local bench_messages collopt-bench guidelines lifetimes overlap \
+	training
 
 BENCHES = $(foreach host,$(BENCH_HOSTS),$(MPI_BENCHES:%=bench/$(host)/%))
 
@@ -8,7 +9,7 @@ BENCHES = $(foreach host,$(BENCH_HOSTS),$(MPI_BENCHES:%=bench/$(host)/%))
 BENCH_SHARED = bench/bench_mpi.c bench/bench_mpi.h bench/clock.c bench/measure.c bench/measure.h bench/statistics.c \
 	bench/statistics.h
 
-# What collopt-bench and guidelines are made of besides.
+# What collopt-bench, guidelines and overlap are made of besides.
 COLLOPT_BENCH_PARTS = src/base/json.c src/base/json.h bench/cells.c bench/cells.h bench/map.h bench/options.c bench/options.h bench/problem.c bench/problem.h \
 	bench/provenance.c bench/provenance.h
 COLLOPT_BENCH_OWN = bench/machine.c bench/machine.h bench/runner.c bench/runner.h bench/serve.c bench/serve.h
@@ -53,15 +54,17 @@ EXTRA_DIST += \
 	bench/summary \
 	bench/tables \
 	test/bench/collopt-bench.sh \
+	test/bench/overlap.sh \
 	test/bench/spoil.c \
 	test/bench/summary.sh \
 	test/bench/tables.sh \
 	test/bench/test_measure.c
 
 check_PROGRAMS += test/bench/test_statistics
-check_DATA += $(INSTALLED_BENCHES)
+check_DATA += $(INSTALLED_BENCHES) $(filter %/overlap,$(BENCHES))
 TESTS += \
 	test/bench/collopt-bench.sh \
+	test/bench/overlap.sh \
 	test/bench/summary.sh \
 	test/bench/tables.sh \
 	test/bench/test_statistics

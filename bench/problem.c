@@ -228,7 +228,7 @@ static size_t result_elements(const struct bench_problem *p, size_t *from)
     return (size_t)p->counts[p->rank];
 }
 
-static bool result_is_right(const struct bench_problem *p)
+bool bench_problem_result_is_right(const struct bench_problem *p)
 {
     size_t from, n = result_elements(p, &from), period = n < BENCH_PERIOD ? n : BENCH_PERIOD, extent = p->kind->extent;
     int end = operands_end(p);
@@ -245,7 +245,7 @@ static bool result_is_right(const struct bench_problem *p)
     return true;
 }
 
-static void prepare_out(const struct bench_problem *p)
+void bench_problem_prepare_out(const struct bench_problem *p)
 {
     if (p->collective == BENCH_REDUCE_LOCAL) {
         make_pattern(p, p->out, 1);
@@ -360,10 +360,10 @@ void bench_problem_free_request(const struct bench_functions *f, struct bench_pr
 
 bool bench_problem_right(const struct bench_functions *f, const struct bench_problem *p)
 {
-    prepare_out(p);
+    bench_problem_prepare_out(p);
     bench_barrier();
     bench_problem_call(f, p);
-    return result_is_right(p);
+    return bench_problem_result_is_right(p);
 }
 
 /* ---- from wishes to a problem -------------------------------------------------------------------------------- */

@@ -79,7 +79,11 @@ void bench_problem_call(const struct bench_functions *f, const void *p);
 bool bench_problem_is_fresh(const struct bench_problem *p);
 /* Writes the input anew, with the same values; P is a struct bench_problem. */
 void bench_problem_refresh(const void *p);
-/* One call, and whether its result is right on this rank. */
+/* Overwrites the output, or with in_place writes the input there; and, behind a call, is its
+ * result right on this rank? */
+void bench_problem_prepare_out(const struct bench_problem *p);
+bool bench_problem_result_is_right(const struct bench_problem *p);
+/* Both, with one call between them. */
 bool bench_problem_right(const struct bench_functions *f, const struct bench_problem *p);
 
 #endif
