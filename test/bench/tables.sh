@@ -110,6 +110,18 @@ refuse 'table none.csv rows=collective columns=bytes' none.csv
 refuse 'table some.csv rows=collective columns=sizes' sizes
 refuse 'table some.csv color=red rows=collective columns=bytes' color
 refuse 'table some.csv operation=xor rows=collective columns=bytes' xor
+cat >"$work/doc/figures/shares.csv" <<'EOF'
+setting,bytes,peer,side,hidden,result
+s,65536,A,peer,-0.0500,correct
+s,65536,A,collopt,0.4560,correct
+s,1048576,A,peer,0.2500,correct
+s,1048576,A,collopt,1.0000,correct
+EOF
+expect 'table shares.csv rows=peer,side columns=bytes cell=hidden mean' \
+'| | 64 KiB | 1 MiB | mean |
+|---|--:|--:|--:|
+| A, Peer | -5% | 25% | 10% |
+| A, Collopt | 46% | 100% | 73% |'
 refuse 'table some.csv rows=collective columns=bytes cell=price' price
 refuse 'table some.csv columns=bytes' rows
 sed 's/0.91,0.90,1,correct/0.91,0.90,1,WRONG/' "$work/doc/figures/some.csv" >"$work/doc/figures/wrong.csv"
