@@ -219,7 +219,8 @@ static bool network(const char *text, const struct collopt_problem *p, struct co
     if (text && strcmp(text, "tcp") != 0 && strcmp(text, "fast") != 0)
         return refuse("--network %s: it takes fast or tcp", text);
     *n = collopt_network_of(p->topology, !text || strcmp(text, "fast") == 0);
-    collopt_machine_as_set(m, *n, collopt_settings()->shm != COLLOPT_SHM_OFF, true);
+    collopt_machine_as_set(m, *n, collopt_settings()->shm != COLLOPT_SHM_OFF && collopt_fits_shm(p),
+                           true);
     return true;
 }
 

@@ -69,6 +69,7 @@ struct collopt_comm {
     /* the known ones, for topology.groups */
     const struct collopt_topology *groups[COLLOPT_GROUPINGS];
     struct collopt_machine machine;
+    struct collopt_machine by_messages; /* the same for vectors that do not fit shared memory */
     struct collopt_wish wish[COLLOPT_COLLECTIVES];
     struct collopt_keys *waiting;       /* info keys not compared yet, or NULL; info.c */
 

@@ -285,7 +285,9 @@ bool collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight 
     map_grid(c, comm, seen);
     collopt_machine_as_set(&c->machine, network_of(c, seen), !c->own && collopt_shm_everywhere(),
                            !c->own && collopt_world_shipped());
-    c->machine.mpi = host_mpi();
+    collopt_machine_as_set(&c->by_messages, network_of(c, seen), false,
+                           !c->own && collopt_world_shipped());
+    c->machine.mpi = c->by_messages.mpi = host_mpi();
     set_waiting(c, seen[c->rank].crowded);
     say_topology(c);
     return true;

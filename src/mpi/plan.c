@@ -488,7 +488,7 @@ static bool sends_gaps(const struct collopt_comm *c, const struct collopt_facts 
 {
     const size_t cached = (size_t)4 << 20;
     bool copied = p->collective == COLLOPT_EXSCAN && p->ranks == 2 && p->count * p->size > cached
-        && c->machine.mpi == COLLOPT_OPENMPI && !c->machine.shm;
+        && c->machine.mpi == COLLOPT_OPENMPI && !p->machine->shm;
 
     return f->kernel && !f->dense && collopt_kernel(COLLOPT_REPLACE, f->type_id)
         && c->topology.nodes == 1 && !copied;
@@ -644,8 +644,8 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan,
 
     p.count = input_elements(c, call, plan->counts);
     plan->bytes = (uint64_t)p.count * p.size;
-    plan->shm = collopt_shm_carries(c);
-    p.machine = &c->machine;
+    plan->shm = collopt_shm_carries(c) && collopt_fits_shm(&p);
+    p.machine = plan->shm ? &c->machine : &c->by_messages;
     collopt_put_nowhere(&p);
     plan->size_class = collopt_size_class(plan->bytes);
     choose(c, call, &p, &d);

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHORTEST_PIECE = 1024, LONGEST_PIECE = 32 << 10 };
+enum { SHORTEST_PIECE = 1024, LONGEST_PIECE = 64 << 10 };
 
 /* [ranks of MPI_COMM_WORLD] as mapped here; NULL: not on this node, or not to be used */
 static char **segment;

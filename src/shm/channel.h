@@ -31,7 +31,9 @@ enum {
     /* with the line of what was taken, 4 KiB: where ranks share a processor, one runs so far
      * ahead */
     COLLOPT_CELLS = 31,
-    COLLOPT_BLOCKS = 7,
+    /* The peer's cache holds a block that it has read. To write there again takes four times as
+     * long as to write what has been evicted, so blocks are used in turn, and are many. */
+    COLLOPT_BLOCKS = 15,
     COLLOPT_INLINE = COLLOPT_SHM_LINE - 16,     /* bytes of payload in a cell ... */
     /* ... of which so many are in its first cache line */
     COLLOPT_HEAD = 48
