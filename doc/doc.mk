@@ -83,19 +83,22 @@ install-html-local: site
 # As they lie here, so that links among them hold.
 dist_doc_DATA += README.md NEWS COPYING HACKING.md
 pagesdir = $(docdir)/doc
-dist_pages_DATA = doc/algorithms.md doc/design.md doc/hosts.md doc/kernels.md doc/performance.md doc/report.md
+dist_pages_DATA = doc/algorithms.md doc/design.md doc/hosts.md doc/kernels.md doc/performance.md \
+	doc/report.md doc/requests.md
 picturesdir = $(docdir)/doc/pictures
 dist_pictures_DATA = doc/pictures/call.svg doc/pictures/overview.svg doc/pictures/rooms.svg \
 	doc/pictures/simulated-nodes-16.svg doc/pictures/simulated-torus-4x4x4.svg \
 	doc/pictures/two-ranks-mpich.svg doc/pictures/two-ranks-openmpi.svg
 figuresdir = $(docdir)/doc/figures
 dist_figures_DATA = doc/figures/apps.csv doc/figures/cluster.csv doc/figures/eight-ranks.csv \
-	doc/figures/node-counts.csv doc/figures/simulated.csv \
+	doc/figures/forms.csv doc/figures/node-counts.csv doc/figures/overlap.csv \
+	doc/figures/simulated.csv \
 	doc/figures/two-ranks.csv
 
 # The maintainer makes the tables of pages and the picture of README.md from the figures; a test notices if they differ.
 .PHONY: performance-page
 performance-page:
-	$(AM_V_GEN)$(srcdir)/bench/tables $(srcdir)/doc/performance.md $(srcdir)/README.md
+	$(AM_V_GEN)$(srcdir)/bench/tables $(srcdir)/doc/performance.md $(srcdir)/doc/requests.md \
+	  $(srcdir)/README.md
 	$(AM_V_GEN)$(srcdir)/bench/overview $(srcdir)/doc/figures/two-ranks.csv operation=sum >$@.new
 	$(AM_V_at)mv $@.new $(srcdir)/doc/pictures/overview.svg

@@ -18,7 +18,8 @@ tables()
     "$work/bench/tables" "$@"
 }
 
-"$COLLOPT_SOURCE/bench/tables" --check "$COLLOPT_SOURCE/README.md" "$COLLOPT_SOURCE/doc/performance.md" ||
+"$COLLOPT_SOURCE/bench/tables" --check "$COLLOPT_SOURCE/README.md" \
+    "$COLLOPT_SOURCE/doc/performance.md" "$COLLOPT_SOURCE/doc/requests.md" ||
     fail 'pages and figures differ; run make performance-page'
 
 # The picture, whose cells are read back: a size that a row lacks stands for the next larger one, what is slower is told apart.
