@@ -1,11 +1,13 @@
-/* What it takes to write down one rank's schedule: time and memory, for as many ranks as the largest machines have.
+/* What it takes to write down one rank's schedule: time and memory, for as many ranks as the
+ * largest machines have.
  *
  *     bench_build [-p RANKS] [-n RANKS_OF_A_NODE] [-b BYTES] [ALGORITHM ...]
  *
- * Needs no MPI.  A line for every algorithm whose rounds do not grow with the ranks (no more than MOST_ROUNDS): the
- * milliseconds to choose its parameters, to build and compile its schedule, and to bind it to a count; the KiB that both keep;
- * its steps.  Medians over several ranks.  The counts of a Reduce_scatter are the caller's, and not counted.
- * One node unless -n says how many ranks each has; a double for each rank unless -b says how long a vector is. */
+ * Needs no MPI.  A line for every algorithm whose rounds do not grow with the ranks (no more than
+ * MOST_ROUNDS): the milliseconds to choose its parameters, to build and compile its schedule, and
+ * to bind it to a count; the KiB that both keep; its steps.  Medians over several ranks.  The
+ * counts of a Reduce_scatter are the caller's, and not counted. One node unless -n says how many
+ * ranks each has; a double for each rank unless -b says how long a vector is. */
 #include "config.h"
 
 #include <malloc.h>
@@ -62,7 +64,8 @@ static double in_use(void)
 #endif
 }
 
-static struct figures measure(const struct collopt_algorithm *a, struct collopt_problem *p, int rank)
+static struct figures measure(const struct collopt_algorithm *a, struct collopt_problem *p,
+                              int rank)
 {
     struct figures f;
     double before = in_use(), start = now();
@@ -90,7 +93,8 @@ static struct figures measure(const struct collopt_algorithm *a, struct collopt_
 
 static void line(const struct collopt_algorithm *a, struct collopt_problem *p)
 {
-    double choose[RANKS_TRIED], build[RANKS_TRIED], bind[RANKS_TRIED], bytes[RANKS_TRIED], steps[RANKS_TRIED];
+    double choose[RANKS_TRIED], build[RANKS_TRIED], bind[RANKS_TRIED], bytes[RANKS_TRIED],
+        steps[RANKS_TRIED];
 
     for (int i = 0; i < RANKS_TRIED; i++) {
         int rank = (int)((long)i * (p->ranks - 1) / (RANKS_TRIED - 1));
@@ -102,8 +106,9 @@ static void line(const struct collopt_algorithm *a, struct collopt_problem *p)
         bytes[i] = f.bytes;
         steps[i] = f.steps;
     }
-    printf("%-21s %-22s %9.3f %9.3f %9.3f %10.1f %8.0f\n", collopt_collective_names[a->collective], a->name,
-           1e3 * median(choose, RANKS_TRIED), 1e3 * median(build, RANKS_TRIED), 1e3 * median(bind, RANKS_TRIED), median(bytes, RANKS_TRIED) / 1024,
+    printf("%-21s %-22s %9.3f %9.3f %9.3f %10.1f %8.0f\n", collopt_collective_names[a->collective],
+           a->name, 1e3 * median(choose, RANKS_TRIED), 1e3 * median(build, RANKS_TRIED),
+           1e3 * median(bind, RANKS_TRIED), median(bytes, RANKS_TRIED) / 1024,
            median(steps, RANKS_TRIED));
     fflush(stdout);
 }
@@ -116,11 +121,17 @@ static bool wanted(const struct collopt_algorithm *a, int names, char **name)
     return names == 0;
 }
 
-static void all(int ranks, size_t count, const struct collopt_topology *topology, int names, char **name)
+static void all(int ranks, size_t count, const struct collopt_topology *topology, int names,
+                char **name)
 {
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++) {
-        struct collopt_problem p = { .collective = (*a)->collective, .ranks = ranks, .count = count, .size = 8,
-                                     .commutative = true, .exact = true, .topology = topology };
+        struct collopt_problem p = { .collective = (*a)->collective,
+                                     .ranks = ranks,
+                                     .count = count,
+                                     .size = 8,
+                                     .commutative = true,
+                                     .exact = true,
+                                     .topology = topology };
         struct collopt_choice choice = { .algorithm = *a };
 
         if (!wanted(*a, names, name))
@@ -160,14 +171,16 @@ int main(int argc, char **argv)
         default: understood = false;
         }
     if (!understood) {
-        fprintf(stderr, "usage: bench_build [-p RANKS] [-n RANKS_OF_A_NODE] [-b BYTES] [ALGORITHM ...]\n");
+        fprintf(stderr,
+                "usage: bench_build [-p RANKS] [-n RANKS_OF_A_NODE] [-b BYTES] [ALGORITHM ...]\n");
         return 2;
     }
     if (each && !make_topology(&topology, ranks, each)) {
         fprintf(stderr, "bench_build: no memory\n");
         return 1;
     }
-    printf("%d ranks\n%-21s %-22s %9s %9s %9s %10s %8s\n", ranks, "", "", "choose ms", "build ms", "bind ms", "KiB", "steps");
+    printf("%d ranks\n%-21s %-22s %9s %9s %9s %10s %8s\n", ranks, "", "", "choose ms", "build ms",
+           "bind ms", "KiB", "steps");
     all(ranks, bytes ? (size_t)bytes / 8 : (size_t)ranks, &topology, argc - optind, argv + optind);
     free((int *)topology.node);
     return 0;

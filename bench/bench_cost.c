@@ -2,12 +2,14 @@
  *
  *     mpirun -n 2 env LD_PRELOAD=libcollopt.so bench_cost [GPU RUNTIME]
  *
- * passed through: a Scan that COLLOPT_SCAN=host leaves to the host, and an Allreduce after MPI_Pcontrol(0), both on
- * MPI_COMM_SELF, where the host has next to nothing to do; against the host's function called by its address.
- * engaged on one rank: its buffers are the program's own data.  Of memory that was mapped it must be asked whether a GPU
- * runtime has come, and if one has, it must be asked for both buffers; the last where a runtime's library is named.
- * engaged, nothing to do: an Allreduce of no elements, which sends nothing and combines nothing, and one on MPI_COMM_SELF.
- * engaged: an Allreduce of one double on two ranks, against the bare messages and the sum.
+ * passed through: a Scan that COLLOPT_SCAN=host leaves to the host, and an Allreduce after
+ * MPI_Pcontrol(0), both on MPI_COMM_SELF, where the host has next to nothing to do; against the
+ * host's function called by its address. engaged on one rank: its buffers are the program's own
+ * data.  Of memory that was mapped it must be asked whether a GPU runtime has come, and if one has,
+ * it must be asked for both buffers; the last where a runtime's library is named. engaged, nothing
+ * to do: an Allreduce of no elements, which sends nothing and combines nothing, and one on
+ * MPI_COMM_SELF. engaged: an Allreduce of one double on two ranks, against the bare messages and
+ * the sum.
  *
  * Both sides of a difference alternate in one run; medians. */
 #include "bench_mpi.h"
@@ -22,7 +24,8 @@ enum { CALLS = 2000, PAIRS = 301 };
 
 static int rank;
 static double in = 1, out;
-static double *mapped;          /* two of them, where only a GPU runtime knows that it is host memory */
+/* two of them, where only a GPU runtime knows that it is host memory */
+static double *mapped;
 
 static void scan_self(const struct bench_functions *f)
 {
@@ -49,7 +52,8 @@ static void one(const struct bench_functions *f)
     f->allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* The messages of one(), and the sum: what any implementation on this host's messages has to pay. */
+/* The messages of one(), and the sum: what any implementation on this host's messages has to
+ * pay. */
 static void bare(const struct bench_functions *f)
 {
     MPI_Request request;
@@ -66,7 +70,8 @@ static void exchange(const struct bench_functions *f)
 {
     double theirs;
 
-    MPI_Sendrecv(&in, 1, MPI_DOUBLE, !rank, 7, &theirs, 1, MPI_DOUBLE, !rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&in, 1, MPI_DOUBLE, !rank, 7, &theirs, 1, MPI_DOUBLE, !rank, 7, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
     out = rank ? theirs + in : in + theirs;
     (void)f;
 }
@@ -83,8 +88,9 @@ static double ns(void (*what)(const struct bench_functions *), const struct benc
 }
 
 /* Prints two medians, A's and B's, and their difference. */
-static void compare(const char *title, void (*a)(const struct bench_functions *), const struct bench_functions *with_a,
-                    void (*b)(const struct bench_functions *), const struct bench_functions *with_b)
+static void compare(const char *title, void (*a)(const struct bench_functions *),
+                    const struct bench_functions *with_a, void (*b)(const struct bench_functions *),
+                    const struct bench_functions *with_b)
 {
     double *of_a = bench_new(PAIRS * sizeof *of_a), *of_b = bench_new(PAIRS * sizeof *of_b);
 
@@ -97,7 +103,8 @@ static void compare(const char *title, void (*a)(const struct bench_functions *)
         of_b[i] = ns(b, with_b);
     }
     if (rank == 0) {
-        double median_a = bench_quantile(of_a, PAIRS, 0.5), median_b = bench_quantile(of_b, PAIRS, 0.5);
+        double median_a = bench_quantile(of_a, PAIRS, 0.5),
+               median_b = bench_quantile(of_b, PAIRS, 0.5);
 
         printf("%-54s %8.1f %8.1f %8.1f\n", title, median_a, median_b, median_a - median_b);
         fflush(stdout);
@@ -143,18 +150,22 @@ int main(int argc, char **argv)
     }
     if (rank == 0)
         printf("%-54s %8s %8s %8s\n", "ns per call", "collopt", "without", "added");
-    compare("passed through, left to the host by choice", scan_self, &bench_mpi, scan_self, &bench_host);
+    compare("passed through, left to the host by choice", scan_self, &bench_mpi, scan_self,
+            &bench_host);
     MPI_Pcontrol(0);
     compare("passed through, switched off", self, &bench_mpi, self, &bench_host);
     MPI_Pcontrol(1);
     compare("engaged on one rank (host beside)", self, &bench_mpi, self, &bench_host);
     mapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    compare("the same, in memory that was mapped", self_mapped, &bench_mpi, self_mapped, &bench_host);
+    compare("the same, in memory that was mapped", self_mapped, &bench_mpi, self_mapped,
+            &bench_host);
     if (argc > 1) {
         load_runtime(argv[1]);
-        compare("the same, the GPU runtime is asked", self_mapped, &bench_mpi, self_mapped, &bench_host);
+        compare("the same, the GPU runtime is asked", self_mapped, &bench_mpi, self_mapped,
+                &bench_host);
     }
-    compare("engaged, nothing to do (no elements; host beside)", nothing, &bench_mpi, nothing, &bench_host);
+    compare("engaged, nothing to do (no elements; host beside)", nothing, &bench_mpi, nothing,
+            &bench_host);
     compare("engaged, one double, against Irecv + Send + Wait + sum", one, &bench_mpi, bare, NULL);
     compare("engaged, one double, against Sendrecv + sum", one, &bench_mpi, exchange, NULL);
     compare("engaged, one double, against the host's Allreduce", one, &bench_mpi, one, &bench_host);

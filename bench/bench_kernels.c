@@ -1,25 +1,33 @@
-/* How fast do the kernels combine, beside the MPI library's own MPI_Reduce_local and what memory allows?
+/* How fast do the kernels combine, beside the MPI library's own MPI_Reduce_local and what memory
+ * allows?
  *
  *     bench_kernels [option ...] [operation | type ...]       "bench_kernels sum double float"
  *
- *     --isa=NAME       kernels of this instruction set           --bytes=N,...    lengths of an operand
- *     --csv=FILE       also write every figure there             --rounds=N       repetitions of each figure
+ *     --isa=NAME       kernels of this instruction set
+ *     --bytes=N,...    lengths of an operand
+ *     --csv=FILE       also write every figure there
+ *     --rounds=N       repetitions of each figure
  *     --sorted         MINLOC, MAXLOC: the right operand always wins, rather than random data
- *     --forms=NAME,... only these, by default all                --quiet          no table
+ *     --forms=NAME,... only these, by default all
+ *     --quiet          no table
  *
- * A figure is bytes of ONE operand per second, in GB/s, the median over rounds in which all forms take turns, so that a
- * disturbance hits them alike:
+ * A figure is bytes of ONE operand per second, in GB/s, the median over rounds in which all forms
+ * take turns, so that a disturbance hits them alike:
  *
- *     host     MPI_Reduce_local(a, d)            ours     d = a op d by our kernel
- *     three    d = a op b, all apart             fold4, fold8   d = a op b op ... in one pass (bytes of one operand)
- *     folded4, folded8: the same two by two      times4, times8: fold against that
- *     copy     memcpy(d, a)                      update   d[i] += a[i]     triad   d[i] = a[i] + 3 b[i], of doubles;
- *              for sums of doubles, and wherever they are asked for
+ *     host              MPI_Reduce_local(a, d)
+ *     ours              d = a op d by our kernel
+ *     three             d = a op b, all apart
+ *     fold4, fold8      d = a op b op ... in one pass (bytes of one operand)
+ *     folded4, folded8  the same two by two
+ *     times4, times8    fold against that
+ *     copy, update, triad   memcpy(d, a), d[i] += a[i], d[i] = a[i] + 3 b[i], of doubles; for sums
+ *                       of doubles, and wherever they are asked for
  *
- * Ratios are medians of the rounds' ratios; the file has them as "ours/host", "fold4/folded4", "ours/update".
+ * Ratios are medians of the rounds' ratios; the file has them as "ours/host", "fold4/folded4",
+ * "ours/update".
  *
- * MINLOC and MAXLOC get fresh operands for every call: a processor that has seen the same few thousand pairs
- * twice predicts all their branches. Those calls are timed one by one. */
+ * MINLOC and MAXLOC get fresh operands for every call: a processor that has seen the same few
+ * thousand pairs twice predicts all their branches. Those calls are timed one by one. */
 #include <config.h>
 
 #include <mpi.h>
@@ -39,7 +47,9 @@ static const char *const form_names[] = {
 };
 
 /* What is compared, each with what it should beat. */
-static const enum form ratio_forms[][2] = { { OURS, HOST }, { FOLD4, FOLDED4 }, { FOLD8, FOLDED8 }, { OURS, UPDATE } };
+static const enum form ratio_forms[][2] = {
+    { OURS, HOST }, { FOLD4, FOLDED4 }, { FOLD8, FOLDED8 }, { OURS, UPDATE }
+};
 
 enum ratio { TO_HOST, TIMES4, TIMES8, TO_UPDATE, RATIOS };
 enum { OPERANDS = 8, LENGTHS_MAX = 16, ROUNDS_MAX = 101 };
@@ -65,7 +75,8 @@ static struct {
 } asked = { .bytes = { 1 << 10, 256 << 10, 8 << 20, 128 << 20 }, .lengths = 4, .rounds = 7 };
 
 static double *plain[3];                        /* of the memory's own forms */
-static char *operand[OPERANDS], *dst, *pool;    /* pool: fresh values for two operands, many times if they are short */
+/* pool: fresh values for two operands, many times if they are short */
+static char *operand[OPERANDS], *dst, *pool;
 static size_t pool_bytes;
 static double clock_cost;
 
@@ -152,22 +163,29 @@ static void put_pair(char *at, enum collopt_type type, int value)
 #undef PUT
 }
 
-/* Values that a million repetitions leave finite and normal: zeros and ones, or anything for MIN and MAX. */
+/* Values that a million repetitions leave finite and normal: zeros and ones, or anything for MIN
+ * and MAX. */
 static void put_plain(char *at, enum collopt_op op, enum collopt_type type, int which)
 {
     bool any = op == COLLOPT_MIN || op == COLLOPT_MAX;
     int one = any ? 1 + random_bits() % 1000 : op == COLLOPT_PROD || which > 0;
 
     switch (type) {
-    case COLLOPT_FLOAT16:             *(uint16_t *) at = any ? random_bits() % 0x7c00 : one ? 0x3c00 : 0; break;
-    case COLLOPT_BFLOAT16:            *(uint16_t *) at = any ? random_bits() % 0x7f80 : one ? 0x3f80 : 0; break;
+    case COLLOPT_FLOAT16:
+        *(uint16_t *)at = any ? random_bits() % 0x7c00 : one ? 0x3c00 : 0;
+        break;
+    case COLLOPT_BFLOAT16:
+        *(uint16_t *)at = any ? random_bits() % 0x7f80 : one ? 0x3f80 : 0;
+        break;
     case COLLOPT_FLOAT:               *(float *) at = one; break;
     case COLLOPT_DOUBLE:              *(double *) at = one; break;
     case COLLOPT_LONG_DOUBLE:         *(long double *) at = one; break;
     case COLLOPT_COMPLEX_FLOAT:       *(float _Complex *) at = one; break;
     case COLLOPT_COMPLEX_DOUBLE:      *(double _Complex *) at = one; break;
     case COLLOPT_COMPLEX_LONG_DOUBLE: *(long double _Complex *) at = one; break;
-    default:                          memset(at, 0, collopt_type_size(type)); *at = random_bits() & 1;
+    default:
+        memset(at, 0, collopt_type_size(type));
+        *at = random_bits() & 1;
     }
 }
 
@@ -178,7 +196,8 @@ static void fill(char *buffer, const struct subject *s, int which, size_t n)
     /* pairs never repeat; plain values may, and are faster to make */
     if (s->pairs)
         for (size_t i = 0; i < n; i++)
-            put_pair(buffer + i * size, s->type, asked.sorted ? -which : (int) (random_bits() % 32768));
+            put_pair(buffer + i * size, s->type,
+                     asked.sorted ? -which : (int)(random_bits() % 32768));
     else {
         for (size_t i = 0; i < period; i++)
             put_plain(buffer + i * size, s->op, s->type, which);
@@ -283,7 +302,8 @@ static double timed_fresh(const struct subject *s, enum form form, int calls)
         memcpy(dst, pool + at + s->bytes, s->bytes);
         at += 2 * s->bytes;
 
-        double (*clock)(void) = s->bytes < 64 << 10 ? now : busy;    /* the latter takes longer to ask */
+        /* the latter takes longer to ask */
+        double (*clock)(void) = s->bytes < 64 << 10 ? now : busy;
         double start = clock();
 
         run(s, form);
@@ -325,8 +345,11 @@ static void measure(const struct subject *s, struct figures *f)
 
     for (int round = -1; round < asked.rounds; round++)    /* the first warms up */
         for (int i = 0; i < FORMS; i++) {
-            enum form form = round % 2 ? FORMS - 1 - i : i;    /* the first finds other things in the caches than the second */
-            double t = !applies(s, form) ? 0 : s->fresh && form < COPY ? timed_fresh(s, form, calls) : timed(s, form, calls);
+            /* the first finds other things in the caches than the second */
+            enum form form = round % 2 ? FORMS - 1 - i : i;
+            double t = !applies(s, form)  ? 0
+                : s->fresh && form < COPY ? timed_fresh(s, form, calls)
+                                          : timed(s, form, calls);
 
             if (round >= 0)
                 seconds[form][round] = t;
@@ -352,12 +375,12 @@ static void print(const struct subject *s, const struct figures *f)
     char name[64];
 
     snprintf(name, sizeof name, "%s %s", collopt_op_name(s->op), collopt_type_name(s->type));
-    printf("%-24s %9zu | %6.1f %6.1f x%5.2f | %6.1f | %6.1f x%5.2f | %6.1f x%5.2f\n", name, s->bytes,
-           f->rate[HOST], f->rate[OURS], f->ratio[TO_HOST], f->rate[THREE],
+    printf("%-24s %9zu | %6.1f %6.1f x%5.2f | %6.1f | %6.1f x%5.2f | %6.1f x%5.2f\n", name,
+           s->bytes, f->rate[HOST], f->rate[OURS], f->ratio[TO_HOST], f->rate[THREE],
            f->rate[FOLD4], f->ratio[TIMES4], f->rate[FOLD8], f->ratio[TIMES8]);
     if (f->rate[UPDATE] > 0)
-        printf("%-24s %9zu | copy %.1f   update %.1f   triad %.1f   ours/update %.2f\n", "  memory", s->bytes,
-               f->rate[COPY], f->rate[UPDATE], f->rate[TRIAD], f->ratio[TO_UPDATE]);
+        printf("%-24s %9zu | copy %.1f   update %.1f   triad %.1f   ours/update %.2f\n", "  memory",
+               s->bytes, f->rate[COPY], f->rate[UPDATE], f->rate[TRIAD], f->ratio[TO_UPDATE]);
     fflush(stdout);
 }
 
@@ -365,21 +388,23 @@ static void save(const struct subject *s, const struct figures *f, FILE *csv, co
 {
     char what[256];
 
-    snprintf(what, sizeof what, "%.80s,%s,%s,%s,%zu", mpi, collopt_kernels_isa(), collopt_op_name(s->op),
-             collopt_type_name(s->type), s->bytes);
+    snprintf(what, sizeof what, "%.80s,%s,%s,%s,%zu", mpi, collopt_kernels_isa(),
+             collopt_op_name(s->op), collopt_type_name(s->type), s->bytes);
     for (enum form form = 0; form < FORMS; form++)
         if (f->rate[form] > 0)
             fprintf(csv, "%s,%s,%.3f\n", what, form_names[form], f->rate[form]);
     for (enum ratio r = 0; r < RATIOS; r++)
         if (f->ratio[r] > 0)
-            fprintf(csv, "%s,%s/%s,%.3f\n", what, form_names[ratio_forms[r][0]], form_names[ratio_forms[r][1]], f->ratio[r]);
+            fprintf(csv, "%s,%s/%s,%.3f\n", what, form_names[ratio_forms[r][0]],
+                    form_names[ratio_forms[r][1]], f->ratio[r]);
 }
 
 static void bench(FILE *csv, const char *mpi)
 {
     if (!asked.quiet)
-        printf("%-24s %9s | %6s %6s %6s | %6s | %6s %6s | %6s %6s   GB/s, %s, %s\n", "", "bytes", "host", "ours", "",
-           "three", "fold4", "times4", "fold8", "times8", collopt_kernels_isa(), mpi);
+        printf("%-24s %9s | %6s %6s %6s | %6s | %6s %6s | %6s %6s   GB/s, %s, %s\n", "", "bytes",
+               "host", "ours", "", "three", "fold4", "times4", "fold8", "times8",
+               collopt_kernels_isa(), mpi);
     for (enum collopt_op op = 0; op < COLLOPT_OP_USER; op++)
         for (enum collopt_type type = 0; type < COLLOPT_TYPE_NONE; type++) {
             const struct collopt_kernel *kernel = collopt_kernel(op, type);
@@ -388,8 +413,11 @@ static void bench(FILE *csv, const char *mpi)
             if (!kernel || mpi_op(op) == MPI_OP_NULL || !asked.op[op] || !asked.type[type])
                 continue;
             for (int i = 0; i < asked.lengths; i++) {
-                size_t n = asked.bytes[i] / collopt_type_size(type), bytes = n * collopt_type_size(type);
-                struct subject s = { op, type, kernel, mpi_op(op), mpi_type(type), n, bytes, pairs, pairs && !asked.sorted };
+                size_t n = asked.bytes[i] / collopt_type_size(type),
+                       bytes = n * collopt_type_size(type);
+                struct subject s = { op,         type,           kernel,
+                                     mpi_op(op), mpi_type(type), n,
+                                     bytes,      pairs,          pairs && !asked.sorted };
                 struct figures figures;
 
                 if (n == 0)
@@ -408,7 +436,9 @@ static void bench(FILE *csv, const char *mpi)
 
 static int usage(const char *word)
 {
-    fprintf(stderr, "bench_kernels: \"%s\" is no option (--isa= --bytes= --csv= --forms= --rounds= --sorted --quiet), operation or type\n",
+    fprintf(stderr,
+            "bench_kernels: \"%s\" is no option (--isa= --bytes= --csv= --forms= --rounds= "
+            "--sorted --quiet), operation or type\n",
             word);
     return 2;
 }

@@ -1,8 +1,10 @@
-/* MPI_Reduce_local of short vectors: what a call costs as the program makes it, and the host's own, in turn.
+/* MPI_Reduce_local of short vectors: what a call costs as the program makes it, and the host's own,
+ * in turn.
  *
  *     LD_PRELOAD=libcollopt.so bench_local        one line for each length of a sum of doubles
  *
- * "N HOST OURS RATIO": elements, ns of a call, and the median of the ratios host/ours (above 1: collopt is faster). */
+ * "N HOST OURS RATIO": elements, ns of a call, and the median of the ratios host/ours (above 1:
+ * collopt is faster). */
 #include "bench_mpi.h"
 #include "statistics.h"
 
@@ -41,8 +43,8 @@ int main(int argc, char **argv)
                 ours[round] = ns_per_call(bench_mpi.reduce_local, in, out, lengths[i]);
             ratio[round] = host[round] / ours[round];
         }
-        printf("%d %.1f %.1f %.2f\n", lengths[i], bench_quantile(host, ROUNDS, 0.5), bench_quantile(ours, ROUNDS, 0.5),
-               bench_quantile(ratio, ROUNDS, 0.5));
+        printf("%d %.1f %.1f %.2f\n", lengths[i], bench_quantile(host, ROUNDS, 0.5),
+               bench_quantile(ours, ROUNDS, 0.5), bench_quantile(ratio, ROUNDS, 0.5));
     }
     MPI_Finalize();
     return 0;

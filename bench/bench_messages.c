@@ -2,13 +2,15 @@
  *
  *     mpirun -n 2 --bind-to core env LD_PRELOAD=libcollopt.so bench_messages [BYTES]...
  *
- * What both ranks have to learn is each other's vector, in one message each way; or they share the work, and learn half a
- * vector and then half the result, in two.  Either way in messages as long as that, or in pieces.  The best of these is the
- * bound that the host's way of sending sets; how long combining takes is no part of it.  Vectors are written before each
- * call as programs do (measure.h).  Lengths: 8 64 512 4096 32768 ... 16777216, or those given: multiples of 16, or 8.
+ * What both ranks have to learn is each other's vector, in one message each way; or they share the
+ * work, and learn half a vector and then half the result, in two.  Either way in messages as long
+ * as that, or in pieces.  The best of these is the bound that the host's way of sending sets; how
+ * long combining takes is no part of it.  Vectors are written before each call as programs do
+ * (measure.h).  Lengths: 8 64 512 4096 32768 ... 16777216, or those given: multiples of 16, or 8.
  *
- * A line for each length, in us: the host's Allreduce of doubles, collopt's, the best of the messages and its pieces; and how many
- * times as fast as the host collopt is, and the messages are.  Then the geometric means of both. */
+ * A line for each length, in us: the host's Allreduce of doubles, collopt's, the best of the
+ * messages and its pieces; and how many times as fast as the host collopt is, and the messages are.
+ * Then the geometric means of both. */
 #include "measure.h"
 
 #include <math.h>
@@ -47,9 +49,11 @@ static void swap(double *give, double *take, size_t n, size_t piece)
     int pieces = 0;
 
     for (size_t at = 0; at < n; at += piece, pieces++)
-        MPI_Isend(give + at, (int)(n - at < piece ? n - at : piece), MPI_DOUBLE, !rank, 0, MPI_COMM_WORLD, &sent[pieces]);
+        MPI_Isend(give + at, (int)(n - at < piece ? n - at : piece), MPI_DOUBLE, !rank, 0,
+                  MPI_COMM_WORLD, &sent[pieces]);
     for (size_t at = 0; at < n; at += piece)
-        MPI_Recv(take + at, (int)(n - at < piece ? n - at : piece), MPI_DOUBLE, !rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(take + at, (int)(n - at < piece ? n - at : piece), MPI_DOUBLE, !rank, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int i = 0; i < pieces; i++)
         MPI_Wait(&sent[i], MPI_STATUS_IGNORE);
 }
@@ -76,14 +80,16 @@ static void one_message(const struct bench_functions *f, const void *what)
 
     (void)f;
     if (v->n * sizeof *v->in <= 512)
-        MPI_Send(v->in, (int)v->n, MPI_DOUBLE, !rank, 0, MPI_COMM_WORLD);       /* eager everywhere */
+        /* eager everywhere */
+        MPI_Send(v->in, (int)v->n, MPI_DOUBLE, !rank, 0, MPI_COMM_WORLD);
     MPI_Recv(v->other, (int)v->n, MPI_DOUBLE, !rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static const struct bench_effort effort = { .seconds = 0.3, .precise = 0.01 };
 
 static double against_host(struct vectors *v, enum bench_who who,
-                           void (*call)(const struct bench_functions *, const void *), struct bench_figures *g)
+                           void (*call)(const struct bench_functions *, const void *),
+                           struct bench_figures *g)
 {
     void (*write)(const void *) = v->n * sizeof *v->in >= BENCH_FRESH ? refresh : NULL;
     struct bench_side host = { BENCH_HOST, allreduce, v, write }, side = { who, call, v, write };
@@ -99,12 +105,15 @@ static double best_messages(struct vectors *v, struct bench_figures *best, size_
     struct bench_figures g;
     double most = 0;
 
-    for (size_t part = v->n; part > 0 && part >= v->n / 2; part = part == v->n && v->n > 1 ? v->n / 2 : 0)
+    for (size_t part = v->n; part > 0 && part >= v->n / 2;
+         part = part == v->n && v->n > 1 ? v->n / 2 : 0)
         for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
-            bool alone = part == v->n && i + 1 == sizeof pieces / sizeof *pieces && v->n * sizeof *v->in <= 512;
+            bool alone = part == v->n && i + 1 == sizeof pieces / sizeof *pieces
+                && v->n * sizeof *v->in <= 512;
 
             v->part = part, v->piece = pieces[i] < part ? pieces[i] : part;
-            if ((part <= pieces[i] && i + 1 < sizeof pieces / sizeof *pieces) || part / v->piece > 64)
+            if ((part <= pieces[i] && i + 1 < sizeof pieces / sizeof *pieces)
+                || part / v->piece > 64)
                 continue;
             against_host(v, BENCH_HOST, alone ? one_message : messages, &g);
             if (g.ratio > most)
@@ -141,8 +150,9 @@ static void one_length(size_t bytes, double *own, double *bound)
     *bound = best_messages(&v, &best, &piece);
     close_vectors(&v);
     if (rank == 0)
-        printf("%8s %10.2f %10.2f %10.2f %9zu %9.2f %9.2f\n", bench_size_text(bytes, text, sizeof text), collopt.first_us,
-               collopt.second_us, best.second_us, piece * sizeof(double), *own, *bound);
+        printf("%8s %10.2f %10.2f %10.2f %9zu %9.2f %9.2f\n",
+               bench_size_text(bytes, text, sizeof text), collopt.first_us, collopt.second_us,
+               best.second_us, piece * sizeof(double), *own, *bound);
     fflush(stdout);
 }
 
@@ -158,7 +168,8 @@ static int read_lengths(int argc, char **argv, size_t *length)
         char *end;
 
         length[n] = strtoull(argv[i], &end, 10);
-        if (n == LENGTHS - 1 || *end || length[n] == 0 || (length[n] != 8 && length[n] % 16) || length[n] > 1 << 30)
+        if (n == LENGTHS - 1 || *end || length[n] == 0 || (length[n] != 8 && length[n] % 16)
+            || length[n] > 1 << 30)
             return 0;
         n++;
     }
@@ -179,13 +190,16 @@ int main(int argc, char **argv)
     n = read_lengths(argc, argv, length);
     if (ranks != 2 || n == 0) {
         if (rank == 0)
-            fprintf(stderr, ranks != 2 ? "bench_messages: needs two ranks\n"
-                                       : "bench_messages: lengths are bytes: 8, or multiples of 16 up to 1 GiB, 31 of them at most\n");
+            fprintf(stderr,
+                    ranks != 2 ? "bench_messages: needs two ranks\n"
+                               : "bench_messages: lengths are bytes: 8, or multiples of 16 up to 1 "
+                                 "GiB, 31 of them at most\n");
         MPI_Finalize();
         return 2;
     }
     if (rank == 0)
-        printf("%8s %10s %10s %10s %9s %9s %9s\n", "bytes", "host us", "collopt us", "messages", "in pieces", "collopt", "messages");
+        printf("%8s %10s %10s %10s %9s %9s %9s\n", "bytes", "host us", "collopt us", "messages",
+               "in pieces", "collopt", "messages");
     for (int i = 0; i < n; i++) {
         double ratio, most;
 

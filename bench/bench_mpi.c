@@ -34,11 +34,12 @@ const struct bench_functions bench_mpi = {
 };
 struct bench_functions bench_host;
 
-/* ---- the host's own functions ------------------------------------------------------------------------------- */
+/* ---- the host's own functions ---------------------------------------------------------------- */
 
 static void give_up(const char *why)
 {
-    fprintf(stderr, "bench: the MPI library's own functions cannot be found: %s\n", why ? why : "no reason given");
+    fprintf(stderr, "bench: the MPI library's own functions cannot be found: %s\n",
+            why ? why : "no reason given");
     MPI_Abort(MPI_COMM_WORLD, 2);
     exit(2);
 }
@@ -81,10 +82,10 @@ void bench_find_host(void)
     look_up(library, "PMPI_Barrier", &bench_host.barrier);
 }
 
-/* ---- starting together -------------------------------------------------------------------------------------- */
+/* ---- starting together ----------------------------------------------------------------------- */
 
-/* A message to the rank STEP above and one from the rank STEP below.  Waits politely: the host's own barrier may take tens of
- * milliseconds where ranks outnumber processors. */
+/* A message to the rank STEP above and one from the rank STEP below.  Waits politely: the host's
+ * own barrier may take tens of milliseconds where ranks outnumber processors. */
 static void pass_on(int step, const double *mine, double *theirs, int n)
 {
     MPI_Request requests[2];
@@ -93,7 +94,8 @@ static void pass_on(int step, const double *mine, double *theirs, int n)
 
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    MPI_Irecv(theirs, n, MPI_DOUBLE, (rank - step % ranks + ranks) % ranks, 77, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(theirs, n, MPI_DOUBLE, (rank - step % ranks + ranks) % ranks, 77, MPI_COMM_WORLD,
+              &requests[0]);
     MPI_Isend(mine, n, MPI_DOUBLE, (rank + step) % ranks, 77, MPI_COMM_WORLD, &requests[1]);
     for (int polls = 1;; polls++) {
         MPI_Testall(2, requests, &done, statuses);
@@ -129,7 +131,7 @@ void bench_max(double *v, int n)
     free(theirs);
 }
 
-/* ---- memory ------------------------------------------------------------------------------------------------- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
 void *bench_new(size_t bytes)
 {
@@ -156,7 +158,7 @@ const char *bench_size_text(size_t bytes, char *text, size_t size)
     return text;
 }
 
-/* ---- what collopt ran --------------------------------------------------------------------------------------- */
+/* ---- what collopt ran ------------------------------------------------------------------------ */
 
 /* What collopt counts of COLLECTIVE: its algorithms, and behind them the forms for which none is
  * chosen; NULL behind the last. */

@@ -1,4 +1,5 @@
-/* What the benches on a real MPI share: the host's own functions beside those that the program sees, time, starting together. */
+/* What the benches on a real MPI share: the host's own functions beside those that the program
+ * sees, time, starting together. */
 #ifndef BENCH_MPI_H
 #define BENCH_MPI_H
 
@@ -37,14 +38,17 @@ struct bench_functions {
     int (*barrier)(MPI_Comm);
 };
 
-extern struct bench_functions bench_host;       /* the MPI library's own; without collopt the same as bench_mpi */
+/* the MPI library's own; without collopt the same as bench_mpi */
+extern struct bench_functions bench_host;
 extern const struct bench_functions bench_mpi;  /* MPI_Allreduce ... as the program sees them */
 
 /* Sets bench_host; ends the job if that is not possible (a static program). */
 void bench_find_host(void);
 
-void bench_barrier(void);       /* ranks start together; waits politely where ranks outnumber processors */
-void bench_max(double *v, int n);       /* each of N values becomes the greatest of all ranks; waits politely */
+/* ranks start together; waits politely where ranks outnumber processors */
+void bench_barrier(void);
+/* each of N values becomes the greatest of all ranks; waits politely */
+void bench_max(double *v, int n);
 double bench_now(void);         /* seconds */
 void *bench_new(size_t bytes);  /* zeroed and touched; ends the job if there is no memory */
 const char *bench_size_text(size_t bytes, char *text, size_t size);     /* "4K" */

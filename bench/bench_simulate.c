@@ -1,24 +1,28 @@
-/* Collectives on simulated ranks (SimGrid's SMPI), in us of simulated time; run by bench/simulate, one algorithm at a time.
+/* Collectives on simulated ranks (SimGrid's SMPI), in us of simulated time; run by bench/simulate,
+ * one algorithm at a time.
  *
  *     bench_simulate [--fold BYTES] [--by chain|doubling] COLLECTIVE:BYTES:OPERATION ...
  *     bench_simulate list
  *     bench_simulate links
  *
- * BYTES is the length of one rank's vector, of elements of 8 bytes. OPERATION: sum, of doubles; user, the same made by
- * MPI_Op_create; maxloc, of MPI_2INT; noncommutative, the composition of the maps x -> a x + b, of two 32-bit numbers, made by
- * MPI_Op_create. For each word a line
+ * BYTES is the length of one rank's vector, of elements of 8 bytes. OPERATION: sum, of doubles;
+ * user, the same made by MPI_Op_create; maxloc, of MPI_2INT; noncommutative, the composition of the
+ * maps x -> a x + b, of two 32-bit numbers, made by MPI_Op_create. For each word a line
  *
  *     cell COLLECTIVE BYTES OPERATION US RESULT ALGORITHM
  *
- * US: from a moment at which all ranks begin until the last one has its result; the second call is timed, as the first one makes
- * communicators and schedules. RESULT: correct or WRONG; unchecked where the vectors of all ranks, more than BYTES of --fold
- * (64 MiB; 2 GiB of operations other than sum, which some algorithms get wrong), share one piece of memory. ALGORITHM: what
- * collopt ran; host.
+ * US: from a moment at which all ranks begin until the last one has its result; the second call is
+ * timed, as the first one makes communicators and schedules. RESULT: correct or WRONG; unchecked
+ * where the vectors of all ranks, more than BYTES of --fold (64 MiB; 2 GiB of operations other than
+ * sum, which some algorithms get wrong), share one piece of memory. ALGORITHM: what collopt ran;
+ * host.
  *
- * --by: Scan and Exscan from here, for SMPI's own are naive: along a chain, as Open MPI's, or by recursive doubling, as MPICH's.
+ * --by: Scan and Exscan from here, for SMPI's own are naive: along a chain, as Open MPI's, or by
+ * recursive doubling, as MPICH's.
  *
- * list: the algorithms, and which of them have a parameter "dims", as lines "algorithm COLLECTIVE NAME [dims]".
- * links: "links NEAREST FARTHEST SECONDS_PER_BYTE", us from rank 0 to the others for 8 bytes, and the rate to the farthest. */
+ * list: the algorithms, and which of them have a parameter "dims", as lines "algorithm COLLECTIVE
+ * NAME [dims]". links: "links NEAREST FARTHEST SECONDS_PER_BYTE", us from rank 0 to the others for
+ * 8 bytes, and the rate to the farthest. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -63,23 +67,25 @@ static int rank, ranks;
 static MPI_Datatype map_type;
 static MPI_Op user_op, compose_op;
 
-/* ---- starting together ---------------------------------------------------------------------------------------- */
+/* ---- starting together ----------------------------------------------------------------------- */
 
-/* The largest of all ranks' values, when all ranks have come.  SMPI's own barrier takes minutes for a thousand ranks. */
+/* The largest of all ranks' values, when all ranks have come.  SMPI's own barrier takes minutes for
+ * a thousand ranks. */
 static double largest(double mine)
 {
     for (int step = 1; step < ranks; step *= 2) {
         double theirs;
 
-        MPI_Sendrecv(&mine, 1, MPI_DOUBLE, (rank + step) % ranks, TAG, &theirs, 1, MPI_DOUBLE, (rank - step + ranks) % ranks, TAG,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(&mine, 1, MPI_DOUBLE, (rank + step) % ranks, TAG, &theirs, 1, MPI_DOUBLE,
+                     (rank - step + ranks) % ranks, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (theirs > mine)
             mine = theirs;
     }
     return mine;
 }
 
-/* Returns on all ranks at the same moment of simulated time, which is what clocks cannot do elsewhere. */
+/* Returns on all ranks at the same moment of simulated time, which is what clocks cannot do
+ * elsewhere. */
 static double start_together(void)
 {
     double moment = largest(MPI_Wtime()) + 1e-3, now = MPI_Wtime();
@@ -93,13 +99,16 @@ static double start_together(void)
     return moment;
 }
 
-/* ---- elements ------------------------------------------------------------------------------------------------------ */
+/* ---- elements -------------------------------------------------------------------------------- */
 
 static union element combine(enum operation o, union element l, union element r)
 {
     switch (o) {
     case MAXLOC:
-        return l.pair.value > r.pair.value || (l.pair.value == r.pair.value && l.pair.index < r.pair.index) ? l : r;
+        return l.pair.value > r.pair.value
+                || (l.pair.value == r.pair.value && l.pair.index < r.pair.index)
+            ? l
+            : r;
     case NONCOMMUTATIVE:
         return (union element){ .map = compose(l.map, r.map) };
     default:
@@ -134,7 +143,10 @@ static void set_operation(struct cell *c, enum operation o)
 {
     c->operation = o;
     c->datatype = o == MAXLOC ? MPI_2INT : o == NONCOMMUTATIVE ? map_type : MPI_DOUBLE;
-    c->op = o == MAXLOC ? MPI_MAXLOC : o == NONCOMMUTATIVE ? compose_op : o == USER ? user_op : MPI_SUM;
+    c->op = o == MAXLOC       ? MPI_MAXLOC
+        : o == NONCOMMUTATIVE ? compose_op
+        : o == USER           ? user_op
+                              : MPI_SUM;
 }
 
 /* Element I of rank R.  All sums are whole numbers that a double holds; a MAXLOC meets ties. */
@@ -152,7 +164,7 @@ static union element element_of(enum operation o, int r, size_t i)
     }
 }
 
-/* ---- the peers' scans -------------------------------------------------------------------------------------------- */
+/* ---- the peers' scans ------------------------------------------------------------------------ */
 
 /* RIGHT becomes LEFT op RIGHT. */
 static void combine_all(const struct cell *c, const void *left, void *right)
@@ -193,7 +205,8 @@ static void scan_doubling(const struct cell *c, const void *in, void *out)
 
         if (partner >= ranks)
             continue;
-        MPI_Sendrecv(sum, n, c->datatype, partner, TAG, theirs, n, c->datatype, partner, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(sum, n, c->datatype, partner, TAG, theirs, n, c->datatype, partner, TAG,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (partner > rank) {
             combine_all(c, sum, theirs);
             both = theirs;
@@ -224,7 +237,7 @@ static void scan(const struct cell *c, const void *in, void *out)
         MPI_Scan(in, out, (int)c->count, c->datatype, c->op, MPI_COMM_WORLD);
 }
 
-/* ---- a call ------------------------------------------------------------------------------------------------------ */
+/* ---- a call ---------------------------------------------------------------------------------- */
 
 static void call(const struct cell *c, const void *in, void *out)
 {
@@ -254,7 +267,8 @@ static void fill(const struct cell *c, union element *in)
         in[i] = element_of(c->operation, rank, i);
 }
 
-/* What this rank has as its result: elements FIRST .. FIRST + N - 1 of the sum over the ranks below OF. */
+/* What this rank has as its result: elements FIRST .. FIRST + N - 1 of the sum over the ranks below
+ * OF. */
 static size_t expected(const struct cell *c, size_t *first, int *of)
 {
     *first = 0;
@@ -316,7 +330,8 @@ static void time_cell(const struct cell *c, size_t bytes)
     size_t kept = fold < SIZE_MAX ? fold : (size_t)(c->operation == SUM ? 64 : 2048) << 20;
     bool shared = bytes * (size_t)ranks > kept;
     /* Folded vectors hold what somebody left there. */
-    union element *in = shared ? SMPI_SHARED_MALLOC(bytes) : malloc(bytes), *out = shared ? SMPI_SHARED_MALLOC(bytes) : malloc(bytes);
+    union element *in = shared ? SMPI_SHARED_MALLOC(bytes) : malloc(bytes),
+                  *out = shared ? SMPI_SHARED_MALLOC(bytes) : malloc(bytes);
     uint64_t calls[64] = { 0 };
     const char *algorithm, *result = "unchecked";
     double start, time;
@@ -336,8 +351,8 @@ static void time_cell(const struct cell *c, size_t bytes)
     if (!shared)
         result = largest(!right(c, out)) > 0 ? "WRONG" : "correct";
     if (rank == 0) {
-        printf("cell %s %zu %s %.3f %s %s\n", collopt_collective_names[c->collective], bytes, operation_names[c->operation],
-               time * 1e6, result, algorithm);
+        printf("cell %s %zu %s %.3f %s %s\n", collopt_collective_names[c->collective], bytes,
+               operation_names[c->operation], time * 1e6, result, algorithm);
         fflush(stdout);
     }
     if (shared) {
@@ -349,7 +364,7 @@ static void time_cell(const struct cell *c, size_t bytes)
     }
 }
 
-/* ---- words ------------------------------------------------------------------------------------------------------- */
+/* ---- words ----------------------------------------------------------------------------------- */
 
 static void refuse(const char *word, const char *right_)
 {
@@ -388,11 +403,12 @@ static void run(const char *word)
     char collective[32] = "", operation[32] = "", more;
     size_t bytes = 0;
     bool whole = sscanf(word, "%31[^:]:%zu:%31[^:]%c", collective, &bytes, operation, &more) == 3;
-    struct cell c = { .collective = collective_of(collective), .count = bytes / sizeof(union element) };
+    struct cell c = { .collective = collective_of(collective),
+                      .count = bytes / sizeof(union element) };
     enum operation o = operation_of(operation);
 
-    if (!whole || c.collective == COLLOPT_COLLECTIVES || o == OPERATIONS || bytes == 0 || bytes % sizeof(union element)
-        || c.count > INT32_MAX)
+    if (!whole || c.collective == COLLOPT_COLLECTIVES || o == OPERATIONS || bytes == 0
+        || bytes % sizeof(union element) || c.count > INT32_MAX)
         refuse(word, "COLLECTIVE:BYTES:OPERATION, whole elements of 8 bytes");
     if (c.collective == COLLOPT_REDUCE_SCATTER_BLOCK && c.count % (size_t)ranks)
         refuse(word, "as many elements for each rank");
@@ -410,13 +426,14 @@ static void list(void)
 
         for (int i = 0; i < COLLOPT_PARAMETERS && (*a)->parameter[i].name; i++)
             dims |= strcmp((*a)->parameter[i].name, "dims") == 0;
-        printf("algorithm %s %s%s\n", collopt_collective_names[(*a)->collective], (*a)->name, dims ? " dims" : "");
+        printf("algorithm %s %s%s\n", collopt_collective_names[(*a)->collective], (*a)->name,
+               dims ? " dims" : "");
     }
     fflush(stdout);
 }
 
-/* One way to PEER and back, half of it, as rank 0 sees it; PEER waits already.  The others take no part: a thousand
- * ranks that began together for each of a thousand peers would take minutes. */
+/* One way to PEER and back, half of it, as rank 0 sees it; PEER waits already.  The others take no
+ * part: a thousand ranks that began together for each of a thousand peers would take minutes. */
 static double one_way(int peer, int bytes)
 {
     static char text[1 << 20];

@@ -14,7 +14,7 @@ const char *cell_result(const struct cell *c)
     return c->wrong_host || c->wrong_collopt ? "WRONG" : "correct";
 }
 
-/* ---- order --------------------------------------------------------------------------------------------------- */
+/* ---- order ----------------------------------------------------------------------------------- */
 
 /* 0: they differ in size only, and are one series. */
 static int series_order(const struct cell *a, const struct cell *b)
@@ -33,7 +33,8 @@ static int cell_order(const void *x, const void *y)
     const struct cell *a = x, *b = y;
     int order = series_order(a, b);
 
-    return order ? order : (a->problem.bytes > b->problem.bytes) - (a->problem.bytes < b->problem.bytes);
+    return order ? order
+                 : (a->problem.bytes > b->problem.bytes) - (a->problem.bytes < b->problem.bytes);
 }
 
 void cells_sort(struct cell *cells, int n)
@@ -54,13 +55,15 @@ static const char *form_text(const struct bench_problem *p)
     return texts[p->form];
 }
 
-/* ---- CSV ----------------------------------------------------------------------------------------------------- */
+/* ---- CSV ------------------------------------------------------------------------------------- */
 
 void cells_csv_header(const struct provenance *p, FILE *to)
 {
     provenance_lines(p, true, to);
-    fputs("setting,collective,operation,type,ranks,bytes,algorithm,peer,peer_us,collopt_us,ratio,ratio_low,ratio_high,pairs,outliers,"
-          "calls,in_place,input,form,asked,result\n", to);
+    fputs("setting,collective,operation,type,ranks,bytes,algorithm,peer,peer_us,collopt_us,ratio,"
+          "ratio_low,ratio_high,pairs,outliers,"
+          "calls,in_place,input,form,asked,result\n",
+          to);
 }
 
 void cells_csv_field(const char *text, FILE *to)
@@ -74,8 +77,8 @@ void cells_csv_line(const struct provenance *p, const struct cell *c, FILE *to)
     const struct bench_figures *f = &c->figures;
 
     cells_csv_field(p->setting, to);
-    fprintf(to, "%s,%s,%s,%d,%zu,", bench_collective_names[q->collective], bench_operation_names[q->operation], bench_problem_type(q),
-            q->ranks, q->bytes);
+    fprintf(to, "%s,%s,%s,%d,%zu,", bench_collective_names[q->collective],
+            bench_operation_names[q->operation], bench_problem_type(q), q->ranks, q->bytes);
     cells_csv_field(c->ran, to);
     cells_csv_field(p->mpi, to);
     fprintf(to, "%.4f,%.4f,%.4f,%.4f,%.4f,%d,%d,%ld,%s,%s,%s,", f->first_us, f->second_us,
@@ -86,7 +89,7 @@ void cells_csv_line(const struct provenance *p, const struct cell *c, FILE *to)
     fflush(to);
 }
 
-/* ---- table --------------------------------------------------------------------------------------------------- */
+/* ---- table ----------------------------------------------------------------------------------- */
 
 static void table_head(const struct provenance *p, const struct cell *c, FILE *to)
 {
@@ -95,9 +98,10 @@ static void table_head(const struct provenance *p, const struct cell *c, FILE *t
     fprintf(to, "\n# %s, %s of %s%s%s%s%s%s (%s)\n", bench_collective_names[q->collective],
             bench_operation_names[q->operation], bench_problem_type(q), form_text(q),
             q->in_place ? ", in place" : "", q->same ? ", same input" : "",
-            strcmp(c->algorithm, "auto") ? ", " : "", strcmp(c->algorithm, "auto") ? c->algorithm : "", p->setting);
-    fprintf(to, "#%7s %12s %12s %8s  %-17s %6s %8s  %s\n", "bytes", "host us", "collopt us", "ratio", "95% interval", "pairs",
-            "outliers", "algorithm");
+            strcmp(c->algorithm, "auto") ? ", " : "",
+            strcmp(c->algorithm, "auto") ? c->algorithm : "", p->setting);
+    fprintf(to, "#%7s %12s %12s %8s  %-17s %6s %8s  %s\n", "bytes", "host us", "collopt us",
+            "ratio", "95% interval", "pairs", "outliers", "algorithm");
 }
 
 static void table_line(const struct cell *c, FILE *to)
@@ -105,9 +109,12 @@ static void table_line(const struct cell *c, FILE *to)
     const struct bench_figures *f = &c->figures;
     char size[24];
 
-    fprintf(to, "%8s %12.3f %12.3f %8.2f  %7.2f - %-7.2f %6d %8d  %s%s\n", bench_size_text(c->problem.bytes, size, sizeof size),
-            f->first_us, f->second_us, f->ratio, f->low, f->high, f->pairs, f->outliers, c->ran,
-            c->wrong_collopt ? "  WRONG" : c->wrong_host ? "  WRONG (the MPI library's own)" : "");
+    fprintf(to, "%8s %12.3f %12.3f %8.2f  %7.2f - %-7.2f %6d %8d  %s%s\n",
+            bench_size_text(c->problem.bytes, size, sizeof size), f->first_us, f->second_us,
+            f->ratio, f->low, f->high, f->pairs, f->outliers, c->ran,
+            c->wrong_collopt    ? "  WRONG"
+                : c->wrong_host ? "  WRONG (the MPI library's own)"
+                                : "");
 }
 
 static void table_sums(const struct cell *cells, int n, FILE *to)
@@ -126,8 +133,8 @@ static void table_sums(const struct cell *cells, int n, FILE *to)
         losses += ratio < loss;
         wrong += cells[i].wrong_host || cells[i].wrong_collopt;
     }
-    fprintf(to, "\n# geometric mean %.2f, minimum %.2f, %d cells, %d under %.2fx, %d wrong", measured ? exp(logs / measured) : 0, least,
-            measured, losses, loss, wrong);
+    fprintf(to, "\n# geometric mean %.2f, minimum %.2f, %d cells, %d under %.2fx, %d wrong",
+            measured ? exp(logs / measured) : 0, least, measured, losses, loss, wrong);
     if (left_out)
         fprintf(to, "; %d left out, where the algorithm cannot serve", left_out);
     fputc('\n', to);
@@ -148,7 +155,7 @@ void cells_table(const struct provenance *p, const struct cell *cells, int n, FI
     table_sums(cells, n, to);
 }
 
-/* ---- JSON ---------------------------------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void json_cell(const struct provenance *p, const struct cell *c, struct collopt_json *j)
 {
@@ -193,7 +200,7 @@ void cells_json(const struct provenance *p, const struct cell *cells, int n, FIL
     collopt_json_end(&j);
 }
 
-/* ---- picture ------------------------------------------------------------------------------------------------- */
+/* ---- picture --------------------------------------------------------------------------------- */
 
 /* In single quotes gnuplot takes all but the quote as it is. */
 static void quoted(const char *text, FILE *to)
@@ -217,7 +224,8 @@ static int picture_data(const struct cell *cells, int n, FILE *to)
             continue;
         if (!before || series_order(before, c) != 0)
             fprintf(to, "%s$s%d << END\n", before ? "END\n" : "", series++);
-        fprintf(to, "%zu %g %g %g\n", c->problem.bytes, c->figures.ratio, c->figures.low, c->figures.high);
+        fprintf(to, "%zu %g %g %g\n", c->problem.bytes, c->figures.ratio, c->figures.low,
+                c->figures.high);
         before = c;
     }
     if (before)
@@ -229,9 +237,11 @@ static void picture_curve(const struct cell *c, int series, FILE *to)
 {
     char title[400];
 
-    snprintf(title, sizeof title, "%s of %s%s%s", bench_operation_names[c->problem.operation], bench_problem_type(&c->problem),
-             strcmp(c->algorithm, "auto") ? ", " : "", strcmp(c->algorithm, "auto") ? c->algorithm : "");
-    fprintf(to, ", \\\n    $s%d using 1:2:3:4 with yerrorlines pointtype 7 pointsize 0.4 title ", series);
+    snprintf(title, sizeof title, "%s of %s%s%s", bench_operation_names[c->problem.operation],
+             bench_problem_type(&c->problem), strcmp(c->algorithm, "auto") ? ", " : "",
+             strcmp(c->algorithm, "auto") ? c->algorithm : "");
+    fprintf(to, ", \\\n    $s%d using 1:2:3:4 with yerrorlines pointtype 7 pointsize 0.4 title ",
+            series);
     quoted(title, to);
 }
 
@@ -247,7 +257,8 @@ static void picture_panels(const struct cell *cells, int n, FILE *to)
         if (c->state != CELL_MEASURED || (before && series_order(before, c) == 0))
             continue;
         if (!before || before->problem.collective != c->problem.collective)
-            fprintf(to, "\nset title '%s'\nplot 1 with lines linecolor 'gray40' notitle", bench_collective_names[c->problem.collective]);
+            fprintf(to, "\nset title '%s'\nplot 1 with lines linecolor 'gray40' notitle",
+                    bench_collective_names[c->problem.collective]);
         picture_curve(c, series++, to);
         before = c;
     }
@@ -285,23 +296,38 @@ static int most_series(const struct cell *cells, int n)
     return most;
 }
 
-/* Names of a few series stand below a panel, of more beside it, where it has to be high enough for them. */
-void cells_picture(const struct provenance *p, const struct cell *cells, int n, const char *file, FILE *to)
+/* Names of a few series stand below a panel, of more beside it, where it has to be high enough for
+ * them. */
+void cells_picture(const struct provenance *p, const struct cell *cells, int n, const char *file,
+                   FILE *to)
 {
-    enum { WIDTH = 420, HEIGHT = 340, NAMES = 320, NAME = 16, REST = 120, FEW = 4, LEAST_WIDTH = 640 };
-    int count = panels(cells, n), columns = count < 3 ? count : 3, rows = columns ? (count + columns - 1) / columns : 1;
+    enum {
+        WIDTH = 420,
+        HEIGHT = 340,
+        NAMES = 320,
+        NAME = 16,
+        REST = 120,
+        FEW = 4,
+        LEAST_WIDTH = 640
+    };
+    int count = panels(cells, n), columns = count < 3 ? count : 3,
+        rows = columns ? (count + columns - 1) / columns : 1;
     int series = most_series(cells, n), width = columns * (WIDTH + (series > FEW ? NAMES : 0));
     int height = series * NAME + REST > HEIGHT ? series * NAME + REST : HEIGHT;
     bool svg = strcmp(strrchr(file, '.'), ".svg") == 0;
     char title[400];
 
-    fprintf(to, "# made by collopt-bench\nset terminal %s size %d,%d background 'white'\nset output ", svg ? "svg" : "pngcairo",
-            width > LEAST_WIDTH ? width : LEAST_WIDTH, height * rows + 40);
+    fprintf(
+        to, "# made by collopt-bench\nset terminal %s size %d,%d background 'white'\nset output ",
+        svg ? "svg" : "pngcairo", width > LEAST_WIDTH ? width : LEAST_WIDTH, height * rows + 40);
     quoted(file, to);
     fprintf(to, "\n");
     picture_data(cells, n, to);
-    fprintf(to, "set logscale x 2\nset logscale y\nset xtics 1,8\nset format x '%%.0b %%BB'\nset xlabel 'bytes'\nset ylabel 'times faster'\n"
-                "set grid\nset key noenhanced %s font ',9'\nset title noenhanced\nset multiplot layout %d,%d title ",
+    fprintf(to,
+            "set logscale x 2\nset logscale y\nset xtics 1,8\nset format x '%%.0b %%BB'\nset "
+            "xlabel 'bytes'\nset ylabel 'times faster'\n"
+            "set grid\nset key noenhanced %s font ',9'\nset title noenhanced\nset multiplot layout "
+            "%d,%d title ",
             series > FEW ? "rmargin top vertical maxcols 1" : "below", rows, columns ? columns : 1);
     snprintf(title, sizeof title, "%s%s: time of the MPI library / time of collopt", p->setting,
              n ? form_text(&cells[0].problem) : "");

@@ -24,8 +24,8 @@ const char *cell_result(const struct cell *c);
 /* By collective, operation, type, algorithm, bytes. */
 void cells_sort(struct cell *cells, int n);
 
-/* All of these on rank 0.  A file with provenance first, a header line, and a line for each cell (RFC 4180: what holds a comma is
- * quoted). */
+/* All of these on rank 0.  A file with provenance first, a header line, and a line for each cell
+ * (RFC 4180: what holds a comma is quoted). */
 void cells_csv_header(const struct provenance *p, FILE *to);
 void cells_csv_line(const struct provenance *p, const struct cell *c, FILE *to);
 /* One field of such a line, and a comma. */
@@ -34,6 +34,7 @@ void cells_csv_field(const char *text, FILE *to);
 void cells_table(const struct provenance *p, const struct cell *cells, int n, FILE *to);
 void cells_json(const struct provenance *p, const struct cell *cells, int n, FILE *to);
 /* The instructions by which gnuplot makes the picture FILE, data included. */
-void cells_picture(const struct provenance *p, const struct cell *cells, int n, const char *file, FILE *to);
+void cells_picture(const struct provenance *p, const struct cell *cells, int n, const char *file,
+                   FILE *to);
 
 #endif

@@ -1,9 +1,13 @@
-/* collopt-bench: the MPI library's own reductions beside collopt's, on this machine, under any launcher.
+/* collopt-bench: the MPI library's own reductions beside collopt's, on this machine, under any
+ * launcher.
  *
- *     mpirun -n 2 env LD_PRELOAD=libcollopt.so collopt-bench [OPTION]...       collopt-bench --help, collopt-bench(1)
+ *     mpirun -n 2 env LD_PRELOAD=libcollopt.so collopt-bench [OPTION]...       collopt-bench
+ *                                                                              --help,
+ *                                                                              collopt-bench(1)
  *
- * Cells (a collective, an operation, a type, a size, an algorithm) are measured in shuffled order, in pairs (measure.h); the result of
- * each is checked before and after it is measured (problem.h). */
+ * Cells (a collective, an operation, a type, a size, an algorithm) are measured in shuffled order,
+ * in pairs (measure.h); the result of each is checked before and after it is measured
+ * (problem.h). */
 #include <errno.h>
 #include <spawn.h>
 #include <stdarg.h>
@@ -45,7 +49,7 @@ static double told_by_0(double value)
     return value;
 }
 
-/* ---- algorithms ---------------------------------------------------------------------------------------------- */
+/* ---- algorithms ------------------------------------------------------------------------------ */
 
 /* Each forced algorithm has a communicator of its own. */
 struct runners {
@@ -96,7 +100,8 @@ static bool known(const struct options *o, const char *expression)
     snprintf(name, sizeof name, "%.*s", (int)strcspn(expression, ":"), expression);
     if (strcmp(name, "auto") == 0 || some_has(o, name))
         return true;
-    say("--algorithms: none of the collectives asked for has \"%s\"; give auto, all, or names that collopt-info --algorithms lists",
+    say("--algorithms: none of the collectives asked for has \"%s\"; give auto, all, or names that "
+        "collopt-info --algorithms lists",
         name);
     return false;
 }
@@ -109,7 +114,8 @@ static bool algorithms_are_known(const struct options *o)
     for (int i = 0; i < o->algorithms; i++)
         forced = forced || strcmp(o->algorithm[i], "auto") != 0;
     if (forced && !bench_loaded()) {
-        say("--algorithms: collopt is not loaded, so only auto can be measured; put LD_PRELOAD=libcollopt.so into the ranks' environment");
+        say("--algorithms: collopt is not loaded, so only auto can be measured; put "
+            "LD_PRELOAD=libcollopt.so into the ranks' environment");
         return false;
     }
     for (int i = 0; i < o->algorithms; i++)
@@ -135,7 +141,7 @@ static void free_runners(struct runners *all)
     free(all->list);
 }
 
-/* ---- cells --------------------------------------------------------------------------------------------------- */
+/* ---- cells ----------------------------------------------------------------------------------- */
 
 struct cells {
     struct cell *list;
@@ -156,7 +162,8 @@ static bool serves(const struct runner *r, enum bench_collective c)
     return strcmp(r->name, "auto") == 0 || bench_has(bench_collective_names[c], r->name);
 }
 
-static void add_sizes(struct cells *cells, const struct options *o, const struct runner *r, struct bench_problem problem)
+static void add_sizes(struct cells *cells, const struct options *o, const struct runner *r,
+                      struct bench_problem problem)
 {
     for (int i = 0; i < o->sizes; i++) {
         problem.bytes = o->size[i];
@@ -168,9 +175,11 @@ static void add_sizes(struct cells *cells, const struct options *o, const struct
     }
 }
 
-static void make_cells(struct cells *cells, const struct options *o, const struct runners *all, double seed)
+static void make_cells(struct cells *cells, const struct options *o, const struct runners *all,
+                       double seed)
 {
-    size_t most = (size_t)BENCH_COLLECTIVES * BENCH_OPERATIONS * BENCH_TYPES * (size_t)(all->n * o->sizes);
+    size_t most = (size_t)BENCH_COLLECTIVES * BENCH_OPERATIONS * BENCH_TYPES
+        * (size_t)(all->n * o->sizes);
 
     cells->list = bench_new(most * sizeof *cells->list);
     for (int c = 0; c < BENCH_COLLECTIVES; c++)
@@ -178,10 +187,12 @@ static void make_cells(struct cells *cells, const struct options *o, const struc
             for (int type = 0; type < BENCH_TYPES; type++)
                 for (int i = 0; wanted(o, (enum bench_operation)operation, type) && i < all->n; i++)
                     if (serves(&all->list[i], (enum bench_collective)c))
-                        add_sizes(cells, o, &all->list[i],
-                                  (struct bench_problem){ .collective = (enum bench_collective)c,
-                                                          .operation = (enum bench_operation)operation,
-                                                          .type = (enum bench_type)type, .seed = (uint64_t)seed });
+                        add_sizes(
+                            cells, o, &all->list[i],
+                            (struct bench_problem){ .collective = (enum bench_collective)c,
+                                                    .operation = (enum bench_operation)operation,
+                                                    .type = (enum bench_type)type,
+                                                    .seed = (uint64_t)seed });
 }
 
 /* Fisher and Yates. */
@@ -200,20 +211,22 @@ static void shuffle(struct cells *cells, double seed)
     }
 }
 
-/* ---- one cell ------------------------------------------------------------------------------------------------ */
+/* ---- one cell -------------------------------------------------------------------------------- */
 
 static void run_cell(struct cell *c, const struct bench_effort *effort)
 {
     if (!cell_measure(c, effort))
-        say("%s of %zu bytes: more elements than an int can count; left out", bench_collective_names[c->problem.collective],
-            c->problem.bytes);
+        say("%s of %zu bytes: more elements than an int can count; left out",
+            bench_collective_names[c->problem.collective], c->problem.bytes);
     if (c->state == CELL_MEASURED && (c->wrong_collopt || c->wrong_host))
-        say("WRONG result %s: %s, %s of %s, %zu bytes, algorithm %s", c->wrong_collopt ? "with collopt" : "of the MPI library alone",
-            bench_collective_names[c->problem.collective], bench_operation_names[c->problem.operation], bench_problem_type(&c->problem),
+        say("WRONG result %s: %s, %s of %s, %zu bytes, algorithm %s",
+            c->wrong_collopt ? "with collopt" : "of the MPI library alone",
+            bench_collective_names[c->problem.collective],
+            bench_operation_names[c->problem.operation], bench_problem_type(&c->problem),
             c->problem.bytes, c->ran);
 }
 
-/* ---- progress ------------------------------------------------------------------------------------------------ */
+/* ---- progress -------------------------------------------------------------------------------- */
 
 enum { BAR = 30, EVERY = 10 };      /* characters; seconds, where there is no terminal */
 
@@ -224,7 +237,8 @@ static void show_progress(enum progress how, int done, int all, double start)
     bool bar = how == PROGRESS_ON || isatty(STDERR_FILENO);
     char line[BAR + 1], when[40] = "";
 
-    if (rank != 0 || how == PROGRESS_OFF || (!bar && (now - (shown > 0 ? shown : start) < EVERY || done == all)))
+    if (rank != 0 || how == PROGRESS_OFF
+        || (!bar && (now - (shown > 0 ? shown : start) < EVERY || done == all)))
         return;
     shown = now;
     for (int i = 0; i < BAR; i++)
@@ -233,13 +247,14 @@ static void show_progress(enum progress how, int done, int all, double start)
     if (done)
         snprintf(when, sizeof when, ", %.0f s left", left);
     if (bar)
-        fprintf(stderr, "\r[%s] %d of %d cells%s   %s", line, done, all, when, done == all ? "\n" : "");
+        fprintf(stderr, "\r[%s] %d of %d cells%s   %s", line, done, all, when,
+                done == all ? "\n" : "");
     else
         fprintf(stderr, "collopt-bench: %d of %d cells%s\n", done, all, when);
     fflush(stderr);
 }
 
-/* ---- files --------------------------------------------------------------------------------------------------- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 struct files {
     FILE *csv, *script;
@@ -262,7 +277,8 @@ static bool open_files(struct files *f, const struct options *o)
     if (rank != 0)
         return true;
     if (o->picture)
-        snprintf(f->script_name, sizeof f->script_name, "%.*s.gp", (int)(strrchr(o->picture, '.') - o->picture), o->picture);
+        snprintf(f->script_name, sizeof f->script_name, "%.*s.gp",
+                 (int)(strrchr(o->picture, '.') - o->picture), o->picture);
     return open_file(&f->csv, "--csv", o->csv)
         && open_file(&f->script, "--picture", o->picture ? f->script_name : NULL);
 }
@@ -280,7 +296,8 @@ static bool close_file(FILE *file, const char *name)
     return !failed;
 }
 
-/* After MPI_Finalize: not every MPI lets its processes fork.  The instructions stay where they are still wanted. */
+/* After MPI_Finalize: not every MPI lets its processes fork.  The instructions stay where they are
+ * still wanted. */
 static bool draw(const struct files *f, const char *picture)
 {
     char *arguments[] = { (char *)"gnuplot", (char *)f->script_name, NULL };
@@ -289,7 +306,8 @@ static bool draw(const struct files *f, const char *picture)
 
     unsetenv("LD_PRELOAD");
     if (posix_spawnp(&child, "gnuplot", NULL, NULL, arguments, environ) != 0) {
-        say("gnuplot is not installed here, so there is no picture yet: gnuplot %s makes %s", f->script_name, picture);
+        say("gnuplot is not installed here, so there is no picture yet: gnuplot %s makes %s",
+            f->script_name, picture);
         return true;
     }
     if (waitpid(child, &status, 0) != child || status != 0) {
@@ -300,18 +318,22 @@ static bool draw(const struct files *f, const char *picture)
     return true;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------- */
+/* ---- the whole ------------------------------------------------------------------------------- */
 
-/* A launcher of another MPI library starts each rank as a job of its own; what such jobs measure is nonsense.  The first
- * launcher whose word is there is the one that started us.  WORLD and NUMBER are its words before MPI_Init, which may write some. */
+/* A launcher of another MPI library starts each rank as a job of its own; what such jobs measure is
+ * nonsense.  The first launcher whose word is there is the one that started us.  WORLD and NUMBER
+ * are its words before MPI_Init, which may write some. */
 struct launcher {
     const char *name, *world, *number;
 };
 
 static struct launcher find_launcher(void)
 {
-    static const struct { const char *world, *number; } known[] = {
-        { "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK" }, { "PMI_SIZE", "PMI_RANK" }, { "SLURM_STEP_NUM_TASKS", "SLURM_PROCID" },
+    static const struct { const char *world, *number;
+    } known[] = {
+        { "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK" },
+        { "PMI_SIZE", "PMI_RANK" },
+        { "SLURM_STEP_NUM_TASKS", "SLURM_PROCID" },
     };
     struct launcher l = { NULL, NULL, NULL };
 
@@ -333,21 +355,26 @@ static bool started_by_another_mpi(const struct launcher *l)
         return false;
     provenance_mpi(mpi, sizeof mpi);
     if (!l->number || atoi(l->number) == 0)     /* one of these jobs is enough to say it */
-        say("%s is %s, and every rank finds itself alone: the launcher belongs to another MPI library than this program, which has %s; "
-            "take the launcher of that, or the collopt-bench of the launcher's MPI library", l->name, l->world, mpi);
+        say("%s is %s, and every rank finds itself alone: the launcher belongs to another MPI "
+            "library than this program, which has %s; "
+            "take the launcher of that, or the collopt-bench of the launcher's MPI library",
+            l->name, l->world, mpi);
     return true;
 }
 
 static void warn(const struct provenance *p)
 {
     if (!bench_loaded())
-        say("collopt is not loaded: the MPI library is compared with itself, and every ratio is about 1; "
+        say("collopt is not loaded: the MPI library is compared with itself, and every ratio is "
+            "about 1; "
             "put LD_PRELOAD=libcollopt.so into the ranks' environment");
     if (rank == 0 && p->crowded)
-        say("ranks outnumber processors: waiting ranks disturb those that work, and figures say little about a machine that has enough");
+        say("ranks outnumber processors: waiting ranks disturb those that work, and figures say "
+            "little about a machine that has enough");
 }
 
-static void measure_all(struct cells *cells, const struct options *o, const struct provenance *p, FILE *csv)
+static void measure_all(struct cells *cells, const struct options *o, const struct provenance *p,
+                        FILE *csv)
 {
     double start = bench_now();
     bool ours = false;
@@ -363,10 +390,12 @@ static void measure_all(struct cells *cells, const struct options *o, const stru
         show_progress(o->progress, i + 1, cells->n, start);
     }
     if (bench_loaded() && !ours)
-        say("collopt is loaded but left every call to the MPI library: is it switched off (COLLOPT=off), or not alike on all ranks?");
+        say("collopt is loaded but left every call to the MPI library: is it switched off "
+            "(COLLOPT=off), or not alike on all ranks?");
 }
 
-/* What an algorithm cannot serve is left out, and that may be all, as where its parameters are not understood. */
+/* What an algorithm cannot serve is left out, and that may be all, as where its parameters are not
+ * understood. */
 static bool nothing_measured(const struct cells *cells)
 {
     for (int i = 0; i < cells->n; i++)
@@ -385,7 +414,8 @@ static bool wrong_result(const struct cells *cells)
 }
 
 /* False: a file could not be written. */
-static bool tell(struct cells *cells, const struct options *o, const struct provenance *p, const struct files *f)
+static bool tell(struct cells *cells, const struct options *o, const struct provenance *p,
+                 const struct files *f)
 {
     bool well;
 
@@ -444,7 +474,8 @@ int main(int argc, char **argv)
     const struct launcher launcher = find_launcher();
     int status = 0;
 
-    setvbuf(stderr, NULL, _IOLBF, 0);   /* launchers put what comes in pieces between the lines of others, those of stdout too */
+    /* launchers put what comes in pieces between the lines of others, those of stdout too */
+    setvbuf(stderr, NULL, _IOLBF, 0);
     setenv("COLLOPT_AFTER", "1", 0);    /* what is measured are calls like those before */
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -456,7 +487,8 @@ int main(int argc, char **argv)
             options_help(stdout);
     } else if (o.version) {
         if (rank == 0)
-            printf("collopt-bench %d.%d.%d\n", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH);
+            printf("collopt-bench %d.%d.%d\n", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR,
+                   COLLOPT_VERSION_PATCH);
     } else if (o.serve) {
         serve(argc, argv);
     } else if (started_by_another_mpi(&launcher)) {

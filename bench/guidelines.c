@@ -1,14 +1,17 @@
-/* Self-consistent performance guidelines: no reduction should be slower than the same result made of others.
+/* Self-consistent performance guidelines: no reduction should be slower than the same result made
+ * of others.
  *
  *     mpirun -n 4 env LD_PRELOAD=libcollopt.so guidelines [OPTION]...          guidelines --help
  *
- * A guideline says  LEFT <= RIGHT:  the collective on the left can be replaced by what is on the right, so a library in which
- * it is slower would gain by doing just that.  The host's functions are held against the host's, and collopt's against collopt's.  Both
- * sides are measured in pairs (measure.h), in shuffled order; one is violated where the 95% interval of LEFT / RIGHT lies beyond the
- * tolerance.
+ * A guideline says  LEFT <= RIGHT:  the collective on the left can be replaced by what is on the
+ * right, so a library in which it is slower would gain by doing just that.  The host's functions
+ * are held against the host's, and collopt's against collopt's.  Both sides are measured in pairs
+ * (measure.h), in shuffled order; one is violated where the 95% interval of LEFT / RIGHT lies
+ * beyond the tolerance.
  *
- * J. L. Traff, W. D. Gropp, R. Thakur, Self-Consistent MPI Performance Guidelines, IEEE TPDS 21, 2010; S. Hunold, A. Carpen-Amarie,
- * F. D. Lubbe, J. L. Traff, Automatic Verification of Self-Consistent MPI Performance Guidelines, Euro-Par 2016. */
+ * J. L. Traff, W. D. Gropp, R. Thakur, Self-Consistent MPI Performance Guidelines, IEEE TPDS 21,
+ * 2010; S. Hunold, A. Carpen-Amarie, F. D. Lubbe, J. L. Traff, Automatic Verification of
+ * Self-Consistent MPI Performance Guidelines, Euro-Par 2016. */
 #include <getopt.h>
 #include <math.h>
 #include <stdio.h>
@@ -30,7 +33,7 @@ struct work {
     const struct work *half, *second_half, *twice;
 };
 
-/* ---- the collectives ------------------------------------------------------------------------------------------ */
+/* ---- the collectives ------------------------------------------------------------------------- */
 
 #define CALL(name) static void name(const struct bench_functions *f, const void *what)
 #define WORK const struct work *w = what
@@ -77,7 +80,7 @@ CALL(exscan)
     f->exscan(w->in, w->out, w->n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* ---- what can replace them -------------------------------------------------------------------------------------- */
+/* ---- what can replace them ------------------------------------------------------------------- */
 
 CALL(reduce_bcast)
 {
@@ -104,7 +107,8 @@ CALL(parts_allgatherv)
 {
     WORK;
     f->reduce_scatter(w->in, w->other, w->parts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Allgatherv(w->other, w->parts[rank], MPI_DOUBLE, w->out, w->parts, w->starts, MPI_DOUBLE, MPI_COMM_WORLD);
+    MPI_Allgatherv(w->other, w->parts[rank], MPI_DOUBLE, w->out, w->parts, w->starts, MPI_DOUBLE,
+                   MPI_COMM_WORLD);
 }
 
 CALL(block_gather)
@@ -118,7 +122,8 @@ CALL(parts_gatherv)
 {
     WORK;
     f->reduce_scatter(w->in, w->other, w->parts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Gatherv(w->other, w->parts[rank], MPI_DOUBLE, w->out, w->parts, w->starts, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Gatherv(w->other, w->parts[rank], MPI_DOUBLE, w->out, w->parts, w->starts, MPI_DOUBLE, 0,
+                MPI_COMM_WORLD);
 }
 
 CALL(scatter_all_to_root)
@@ -154,7 +159,8 @@ CALL(reduce_then_scatterv)
 {
     WORK;
     f->reduce(w->in, w->other, w->n, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-    MPI_Scatterv(w->other, w->parts, w->starts, MPI_DOUBLE, w->out, w->parts[rank], MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Scatterv(w->other, w->parts, w->starts, MPI_DOUBLE, w->out, w->parts[rank], MPI_DOUBLE, 0,
+                 MPI_COMM_WORLD);
 }
 
 CALL(allreduce_keep_block)
@@ -185,9 +191,11 @@ CALL(exscan_local)
 CALL(shift_scan)
 {
     WORK;
-    int above = rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL, below = rank > 0 ? rank - 1 : MPI_PROC_NULL;
+    int above = rank + 1 < ranks ? rank + 1 : MPI_PROC_NULL,
+        below = rank > 0 ? rank - 1 : MPI_PROC_NULL;
 
-    MPI_Sendrecv(w->in, w->n, MPI_DOUBLE, above, 0, w->other, w->n, MPI_DOUBLE, below, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(w->in, w->n, MPI_DOUBLE, above, 0, w->other, w->n, MPI_DOUBLE, below, 0,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (rank == 0)
         memset(w->other, 0, (size_t)w->n * sizeof *w->other);
     f->scan(w->other, w->out, w->n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -199,8 +207,8 @@ CALL(all_to_all_ranks)
     WORK;
     memcpy(w->out, w->in, (size_t)w->n * sizeof *w->out);
     for (int k = 1; k < ranks; k++) {
-        MPI_Sendrecv(w->in, w->n, MPI_DOUBLE, (rank + k) % ranks, 0, w->other, w->n, MPI_DOUBLE, (rank + ranks - k) % ranks, 0,
-                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Sendrecv(w->in, w->n, MPI_DOUBLE, (rank + k) % ranks, 0, w->other, w->n, MPI_DOUBLE,
+                     (rank + ranks - k) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         f->reduce_local(w->other, w->out, w->n, MPI_DOUBLE, MPI_SUM);
     }
 }
@@ -213,7 +221,8 @@ CALL(all_to_root)
         return;
     }
     for (int k = 1; k < ranks; k++) {
-        MPI_Recv(k == 1 ? w->out : w->other, w->n, MPI_DOUBLE, k, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(k == 1 ? w->out : w->other, w->n, MPI_DOUBLE, k, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
         f->reduce_local(k == 1 ? w->in : w->other, w->out, w->n, MPI_DOUBLE, MPI_SUM);
     }
 }
@@ -256,7 +265,7 @@ CALL(twice_as_long)
     w->call(f, w->twice);
 }
 
-/* ---- their inputs ------------------------------------------------------------------------------------------------- */
+/* ---- their inputs ---------------------------------------------------------------------------- */
 
 static double element(int i)
 {
@@ -282,7 +291,7 @@ static void refresh_twice(const void *what)
     refresh(w->twice);
 }
 
-/* ---- the guidelines ------------------------------------------------------------------------------------------- */
+/* ---- the guidelines -------------------------------------------------------------------------- */
 
 /* Which ranks must have what: sums over all ranks, up to this one, or up to the one below. */
 enum gives { ALL, AT_FIRST, AT_LAST, BLOCK, PART, PREFIX, BEFORE };
@@ -310,13 +319,17 @@ static const struct guideline guidelines[] = {
     { BENCH_REDUCE, reduce, AT_FIRST, "allreduce", allreduce, true },
     { BENCH_REDUCE, reduce, AT_FIRST, "reduce_scatter_block + gather", block_gather, true },
     { BENCH_REDUCE, reduce, AT_FIRST, "reduce_scatter + gatherv", parts_gatherv, true },
-    { BENCH_REDUCE, reduce, AT_FIRST, "reduce_scatter of all to the root", scatter_all_to_root, true },
+    { BENCH_REDUCE, reduce, AT_FIRST, "reduce_scatter of all to the root", scatter_all_to_root,
+      true },
     { BENCH_REDUCE, reduce, AT_FIRST, "a message from each rank", all_to_root, true },
     { BENCH_REDUCE, reduce_to_last, AT_LAST, "reduce to another root + send", reduce_send, true },
     EACH_LENGTH(BENCH_REDUCE, reduce, AT_FIRST),
-    { BENCH_REDUCE_SCATTER_BLOCK, reduce_scatter_block, BLOCK, "reduce_scatter", scatter_evenly, true },
-    { BENCH_REDUCE_SCATTER_BLOCK, reduce_scatter_block, BLOCK, "reduce + scatter", reduce_then_scatter, true },
-    { BENCH_REDUCE_SCATTER_BLOCK, reduce_scatter_block, BLOCK, "allreduce", allreduce_keep_block, true },
+    { BENCH_REDUCE_SCATTER_BLOCK, reduce_scatter_block, BLOCK, "reduce_scatter", scatter_evenly,
+      true },
+    { BENCH_REDUCE_SCATTER_BLOCK, reduce_scatter_block, BLOCK, "reduce + scatter",
+      reduce_then_scatter, true },
+    { BENCH_REDUCE_SCATTER_BLOCK, reduce_scatter_block, BLOCK, "allreduce", allreduce_keep_block,
+      true },
     EACH_LENGTH(BENCH_REDUCE_SCATTER_BLOCK, reduce_scatter_block, BLOCK),
     { BENCH_REDUCE_SCATTER, reduce_scatter, PART, "reduce + scatterv", reduce_then_scatterv, true },
     { BENCH_REDUCE_SCATTER, reduce_scatter, PART, "allreduce", allreduce_keep_part, true },
@@ -331,9 +344,10 @@ static const struct guideline guidelines[] = {
 
 enum { GUIDELINES = sizeof guidelines / sizeof *guidelines };
 
-/* ---- vectors and their sums ------------------------------------------------------------------------------------ */
+/* ---- vectors and their sums ------------------------------------------------------------------ */
 
-/* Vectors in which all those of a guideline lie, of up to BYTES and an element more for each rank. */
+/* Vectors in which all those of a guideline lie, of up to BYTES and an element more for each
+ * rank. */
 static void make_room(struct work *w, size_t bytes)
 {
     size_t n = bytes / sizeof(double) + (size_t)ranks + 1;
@@ -396,7 +410,7 @@ static bool right_everywhere(const struct bench_side *side, const struct work *w
     return wrong == 0;
 }
 
-/* ---- one measurement ------------------------------------------------------------------------------------------ */
+/* ---- one measurement ------------------------------------------------------------------------- */
 
 struct trial {
     const struct guideline *guideline;
@@ -413,7 +427,10 @@ static void run(struct trial *t, const struct bench_effort *effort)
     struct work room, w, half, second_half, twice;
     bool fresh = t->bytes >= BENCH_FRESH;
     struct bench_side left = { t->who, g->left, &w, fresh ? refresh : NULL },
-        right = { t->who, g->right, &w, !fresh ? NULL : g->right == twice_as_long ? refresh_twice : refresh };
+                      right = { t->who, g->right, &w,
+                                !fresh                          ? NULL
+                                    : g->right == twice_as_long ? refresh_twice
+                                                                : refresh };
     struct bench_algorithm ran;
     bool ok;
 
@@ -431,7 +448,8 @@ static void run(struct trial *t, const struct bench_effort *effort)
         g->left(bench_turn(t->who), &w);
     bench_algorithm_start(&ran, bench_collective_names[g->collective]);
     ok = right_everywhere(&left, &w, g->gives);
-    snprintf(t->algorithm, sizeof t->algorithm, "%s", t->who == BENCH_COLLOPT ? bench_algorithm_ran(&ran) : "host");
+    snprintf(t->algorithm, sizeof t->algorithm, "%s",
+             t->who == BENCH_COLLOPT ? bench_algorithm_ran(&ran) : "host");
     t->wrong = !ok || (g->same && !right_everywhere(&right, &w, g->gives));
     bench_compare(&right, &left, effort, &t->figures);
     t->bytes = (size_t)(g->gives == BLOCK ? w.block * ranks : w.n) * sizeof(double);
@@ -444,7 +462,7 @@ static void run(struct trial *t, const struct bench_effort *effort)
     free(room.other);
 }
 
-/* ---- what is told --------------------------------------------------------------------------------------------- */
+/* ---- what is told ---------------------------------------------------------------------------- */
 
 static double factor(const struct trial *t)     /* left / right */
 {
@@ -455,7 +473,9 @@ enum verdict { KEPT, PERHAPS, VIOLATED };
 
 static enum verdict verdict(const struct trial *t, double tolerance)
 {
-    return 1 / t->figures.high > 1 + tolerance ? VIOLATED : factor(t) > 1 + tolerance ? PERHAPS : KEPT;
+    return 1 / t->figures.high > 1 + tolerance ? VIOLATED
+        : factor(t) > 1 + tolerance            ? PERHAPS
+                                               : KEPT;
 }
 
 static int by_factor(const void *a, const void *b)
@@ -466,7 +486,8 @@ static int by_factor(const void *a, const void *b)
 }
 
 /* TRIALS sorted by factor. */
-static void table(const struct trial *trials, int n, enum bench_who who, const char *of, double tolerance)
+static void table(const struct trial *trials, int n, enum bench_who who, const char *of,
+                  double tolerance)
 {
     int all = 0, violated = 0, perhaps = 0;
     char size[24];
@@ -477,16 +498,19 @@ static void table(const struct trial *trials, int n, enum bench_who who, const c
             violated += verdict(&trials[i], tolerance) == VIOLATED;
             perhaps += verdict(&trials[i], tolerance) == PERHAPS;
         }
-    printf("\n%s: %d of %d guidelines violated, %d more perhaps (within the noise)\n", of, violated, all, perhaps);
+    printf("\n%s: %d of %d guidelines violated, %d more perhaps (within the noise)\n", of, violated,
+           all, perhaps);
     for (int i = 0; i < n; i++) {
         const struct trial *t = &trials[i];
 
         if (t->who != who || (verdict(t, tolerance) != VIOLATED && !t->wrong))
             continue;
-        printf("%7s %5s %12.3f %12.3f  %6.2f [%.2f, %.2f]  %s <= %s%s%s%s\n", t->wrong ? "WRONG" : "",
-               bench_size_text(t->bytes, size, sizeof size), t->figures.second_us, t->figures.first_us, factor(t), 1 / t->figures.high,
-               1 / t->figures.low, bench_collective_names[t->guideline->collective], t->guideline->right_name,
-               who == BENCH_COLLOPT ? " (" : "", who == BENCH_COLLOPT ? t->algorithm : "", who == BENCH_COLLOPT ? ")" : "");
+        printf("%7s %5s %12.3f %12.3f  %6.2f [%.2f, %.2f]  %s <= %s%s%s%s\n",
+               t->wrong ? "WRONG" : "", bench_size_text(t->bytes, size, sizeof size),
+               t->figures.second_us, t->figures.first_us, factor(t), 1 / t->figures.high,
+               1 / t->figures.low, bench_collective_names[t->guideline->collective],
+               t->guideline->right_name, who == BENCH_COLLOPT ? " (" : "",
+               who == BENCH_COLLOPT ? t->algorithm : "", who == BENCH_COLLOPT ? ")" : "");
     }
 }
 
@@ -499,16 +523,21 @@ static void csv_line(const struct provenance *p, const struct trial *t, double t
 
     snprintf(text, sizeof text, "%s; guidelines of %s", p->setting, who);
     cells_csv_field(text, to);
-    fprintf(to, "%s,sum,double,%d,%zu,", bench_collective_names[t->guideline->collective], p->ranks, t->bytes);
+    fprintf(to, "%s,sum,double,%d,%zu,", bench_collective_names[t->guideline->collective], p->ranks,
+            t->bytes);
     cells_csv_field(t->algorithm, to);
     cells_csv_field(t->guideline->right_name, to);
-    fprintf(to, "%.4f,%.4f,%.4f,%.4f,%.4f,%d,%d,%s,", f->first_us, f->second_us, f->ratio, f->low, f->high, f->pairs, f->outliers,
-            t->wrong ? "WRONG" : t->guideline->same ? "correct" : "unchecked");
+    fprintf(to, "%.4f,%.4f,%.4f,%.4f,%.4f,%d,%d,%s,", f->first_us, f->second_us, f->ratio, f->low,
+            f->high, f->pairs, f->outliers,
+            t->wrong                 ? "WRONG"
+                : t->guideline->same ? "correct"
+                                     : "unchecked");
     cells_csv_field(who, to);
     fprintf(to, "%s\n", verdicts[verdict(t, tolerance)]);
 }
 
-static bool csv(const char *file, const struct provenance *p, const struct trial *trials, int n, double tolerance)
+static bool csv(const char *file, const struct provenance *p, const struct trial *trials, int n,
+                double tolerance)
 {
     FILE *to = fopen(file, "w");
 
@@ -517,14 +546,16 @@ static bool csv(const char *file, const struct provenance *p, const struct trial
         return false;
     }
     provenance_lines(p, true, to);
-    fputs("setting,collective,operation,type,ranks,bytes,algorithm,peer,peer_us,collopt_us,ratio,ratio_low,ratio_high,pairs,outliers,"
-          "result,of,verdict\n", to);
+    fputs("setting,collective,operation,type,ranks,bytes,algorithm,peer,peer_us,collopt_us,ratio,"
+          "ratio_low,ratio_high,pairs,outliers,"
+          "result,of,verdict\n",
+          to);
     for (int i = 0; i < n; i++)
         csv_line(p, &trials[i], tolerance, to);
     return fclose(to) == 0;
 }
 
-/* ---- options -------------------------------------------------------------------------------------------------- */
+/* ---- options --------------------------------------------------------------------------------- */
 
 struct chosen {
     struct options what;        /* of these only collectives and sizes */
@@ -536,34 +567,44 @@ struct chosen {
 
 static void help(void)
 {
-    puts("usage: mpirun -n RANKS env LD_PRELOAD=libcollopt.so guidelines [OPTION]...\n\n"
-         "Is any reduction slower than others that give the same result?\n\n"
-         "  --of host|collopt|both  whose reductions; both unless given, collopt's if it is loaded\n"
-         "  --collectives LIST      all unless given: allreduce,reduce,reduce_scatter_block,reduce_scatter,scan,exscan\n"
-         "  --sizes LIST            bytes of one rank's vector, as for collopt-bench; 8,1K,32K,1M unless given\n"
-         "  --time SECONDS          for one comparison, at most; 0.2 unless given\n"
-         "  --calls N               calls in a run; unless given, as many as take a millisecond\n"
-         "  --pairs N               exactly so many pairs of runs for each comparison, whatever --time says\n"
-         "  --tolerance PERCENT     a guideline is violated by more than this; 5 unless given\n"
-         "  --strict                exit status 3 if collopt violates a guideline\n"
-         "  --seed N                order of the comparisons\n"
-         "  --setting TEXT          what the CSV file calls this machine and way of running\n"
-         "  --csv FILE              one line for each comparison: collopt_us is the collective, whosever it is, peer_us what\n"
-         "                          can replace it (peer), ratio their quotient, above 1 where the guideline is kept\n"
-         "  --help\n\n"
-         "Printed are the guidelines that are violated, the worst first: bytes, time of the collective and of what can replace\n"
-         "it in us, how many times slower it is with the 95% interval, and the guideline.\n\n"
-         "Exit status: 0; 1 if a result is wrong or a file cannot be written; 2 for wrong arguments; 3 by --strict.");
+    puts(
+        "usage: mpirun -n RANKS env LD_PRELOAD=libcollopt.so guidelines [OPTION]...\n\n"
+        "Is any reduction slower than others that give the same result?\n\n"
+        "  --of host|collopt|both  whose reductions; both unless given, collopt's if it is loaded\n"
+        "  --collectives LIST      all unless given: "
+        "allreduce,reduce,reduce_scatter_block,reduce_scatter,scan,exscan\n"
+        "  --sizes LIST            bytes of one rank's vector, as for collopt-bench; 8,1K,32K,1M "
+        "unless given\n"
+        "  --time SECONDS          for one comparison, at most; 0.2 unless given\n"
+        "  --calls N               calls in a run; unless given, as many as take a millisecond\n"
+        "  --pairs N               exactly so many pairs of runs for each comparison, whatever "
+        "--time says\n"
+        "  --tolerance PERCENT     a guideline is violated by more than this; 5 unless given\n"
+        "  --strict                exit status 3 if collopt violates a guideline\n"
+        "  --seed N                order of the comparisons\n"
+        "  --setting TEXT          what the CSV file calls this machine and way of running\n"
+        "  --csv FILE              one line for each comparison: collopt_us is the collective, "
+        "whosever it is, peer_us what\n"
+        "                          can replace it (peer), ratio their quotient, above 1 where the "
+        "guideline is kept\n"
+        "  --help\n\n"
+        "Printed are the guidelines that are violated, the worst first: bytes, time of the "
+        "collective and of what can replace\n"
+        "it in us, how many times slower it is with the 95% interval, and the guideline.\n\n"
+        "Exit status: 0; 1 if a result is wrong or a file cannot be written; 2 for wrong "
+        "arguments; 3 by --strict.");
 }
 
-static bool number(const char *option, const char *text, double least, double most, double *value, char *message)
+static bool number(const char *option, const char *text, double least, double most, double *value,
+                   char *message)
 {
     char *end;
 
     *value = strtod(text, &end);
     if (end != text && !*end && *value >= least && *value <= most)
         return true;
-    snprintf(message, OPTIONS_MESSAGE, "%s: \"%s\" is not a number from %g to %g", option, text, least, most);
+    snprintf(message, OPTIONS_MESSAGE, "%s: \"%s\" is not a number from %g to %g", option, text,
+             least, most);
     return false;
 }
 
@@ -579,17 +620,26 @@ static bool side_word(struct chosen *o, const char *word, char *message)
 
 static bool choose(struct chosen *o, int argc, char **argv, char *message)
 {
-    static const struct option names[] = {
-        { "of", 1, NULL, 'o' }, { "collectives", 1, NULL, 'i' }, { "sizes", 1, NULL, 's' }, { "time", 1, NULL, 't' },
-        { "calls", 1, NULL, 'a' }, { "pairs", 1, NULL, 'p' },
-        { "tolerance", 1, NULL, 'l' }, { "strict", 0, NULL, 'x' }, { "seed", 1, NULL, 'e' }, { "setting", 1, NULL, 'g' },
-        { "csv", 1, NULL, 'c' }, { "help", 0, NULL, 'h' }, { 0 }
-    };
+    static const struct option names[] = { { "of", 1, NULL, 'o' },
+                                           { "collectives", 1, NULL, 'i' },
+                                           { "sizes", 1, NULL, 's' },
+                                           { "time", 1, NULL, 't' },
+                                           { "calls", 1, NULL, 'a' },
+                                           { "pairs", 1, NULL, 'p' },
+                                           { "tolerance", 1, NULL, 'l' },
+                                           { "strict", 0, NULL, 'x' },
+                                           { "seed", 1, NULL, 'e' },
+                                           { "setting", 1, NULL, 'g' },
+                                           { "csv", 1, NULL, 'c' },
+                                           { "help", 0, NULL, 'h' },
+                                           { 0 } };
     double percent = 5, calls = 0, pairs = 0;
     int letter;
 
-    *o = (struct chosen){ .host = true, .collopt = true, .seed = -1, .effort = { .seconds = 0.2, .precise = 0.01 } };
-    if (!options_collectives(&o->what, "all", message) || !options_sizes(&o->what, "8,1K,32K,1M", message))
+    *o = (struct chosen){ .host = true, .collopt = true, .seed = -1,
+                          .effort = { .seconds = 0.2, .precise = 0.01 } };
+    if (!options_collectives(&o->what, "all", message)
+        || !options_sizes(&o->what, "8,1K,32K,1M", message))
         return false;
     opterr = 0;
     while ((letter = getopt_long(argc, argv, "", names, NULL)) != -1) {
@@ -609,7 +659,8 @@ static bool choose(struct chosen *o, int argc, char **argv, char *message)
         case 'c': o->csv = optarg; break;
         case 'h': o->help = true; break;
         default:
-            snprintf(message, OPTIONS_MESSAGE, "%s: no such option, or it needs a value; see --help", argv[optind - 1]);
+            snprintf(message, OPTIONS_MESSAGE,
+                     "%s: no such option, or it needs a value; see --help", argv[optind - 1]);
             return false;
         }
         if (!ok)
@@ -623,7 +674,7 @@ static bool choose(struct chosen *o, int argc, char **argv, char *message)
     return optind == argc;
 }
 
-/* ---- all of them ---------------------------------------------------------------------------------------------- */
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static int list_trials(struct trial *trials, const struct chosen *o)
 {
@@ -632,8 +683,11 @@ static int list_trials(struct trial *trials, const struct chosen *o)
     for (int who = BENCH_HOST; who <= BENCH_COLLOPT; who++)
         for (int s = 0; s < o->what.sizes; s++)
             for (int g = 0; g < GUIDELINES; g++)
-                if ((who == BENCH_HOST ? o->host : o->collopt) && o->what.collective[guidelines[g].collective])
-                    trials[n++] = (struct trial){ .guideline = &guidelines[g], .who = (enum bench_who)who, .bytes = o->what.size[s] };
+                if ((who == BENCH_HOST ? o->host : o->collopt)
+                    && o->what.collective[guidelines[g].collective])
+                    trials[n++] = (struct trial){ .guideline = &guidelines[g],
+                                                  .who = (enum bench_who)who,
+                                                  .bytes = o->what.size[s] };
     return n;
 }
 
@@ -664,7 +718,8 @@ static int tell(struct trial *trials, int n, const struct chosen *o, const struc
     if (o->collopt)
         table(trials, n, BENCH_COLLOPT, "collopt", o->tolerance);
     for (int i = 0; i < n; i++)
-        if (o->strict && status == 0 && trials[i].who == BENCH_COLLOPT && verdict(&trials[i], o->tolerance) == VIOLATED)
+        if (o->strict && status == 0 && trials[i].who == BENCH_COLLOPT
+            && verdict(&trials[i], o->tolerance) == VIOLATED)
             status = 3;
     for (int i = 0; i < n; i++)
         if (trials[i].wrong)
@@ -686,7 +741,8 @@ static int check(struct chosen *o, int argc, char **argv)
     if (o->collopt && !collopt_version) {
         o->collopt = false;
         if (rank == 0)
-            fprintf(stderr, "guidelines: collopt is not loaded; start with LD_PRELOAD=libcollopt.so\n");
+            fprintf(stderr,
+                    "guidelines: collopt is not loaded; start with LD_PRELOAD=libcollopt.so\n");
     }
     provenance_gather(&p, o->setting, argc, argv, o->seed);
     n = list_trials(trials, o);

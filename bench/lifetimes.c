@@ -2,9 +2,10 @@
  *
  *     lifetimes                   a CSV line for each pattern on standard output
  *
- * Each pattern is run with collopt switched off and on in turn, by MPI_Pcontrol, on communicators made anew for each run, so that
- * the library has to take them over again.  Columns: pattern, calls of a run, communicators of a run, microseconds in reductions of a
- * run without and with collopt (medians), lost microseconds (negative: gained).
+ * Each pattern is run with collopt switched off and on in turn, by MPI_Pcontrol, on communicators
+ * made anew for each run, so that the library has to take them over again.  Columns: pattern, calls
+ * of a run, communicators of a run, microseconds in reductions of a run without and with collopt
+ * (medians), lost microseconds (negative: gained).
  *
  * To be run with COLLOPT_PCONTROL=on. */
 #include <mpi.h>
@@ -19,7 +20,8 @@ static double in[LONGEST], out[LONGEST];
 static const struct pattern {
     const char *name;
     int communicators, calls;   /* of a run; of each communicator */
-    int first, step;            /* doubles of the first call, and how many more of each further one */
+    /* doubles of the first call, and how many more of each further one */
+    int first, step;
 } patterns[] = {
     { "one call each", 40, 1, 1, 0 },
     { "five short calls each", 40, 5, 1, 0 },
@@ -89,8 +91,8 @@ int main(int argc, char **argv)
             MPI_Reduce(&mine, &us[on], 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
         }
         if (rank == 0)
-            printf("%s,%d,%d,%.1f,%.1f,%.1f\n", p->name, p->communicators * p->calls, p->communicators, us[0], us[1],
-                   us[1] - us[0]);
+            printf("%s,%d,%d,%.1f,%.1f,%.1f\n", p->name, p->communicators * p->calls,
+                   p->communicators, us[0], us[1], us[1] - us[0]);
     }
     MPI_Finalize();
     return 0;

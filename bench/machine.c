@@ -1,13 +1,15 @@
-/* Ping-pongs, streams, and all ranks at once; after L. W. Hockney, Parallel Computing 17, 1991 and D. E. Culler et al., LogP,
- * PPoPP 1993.
+/* Ping-pongs, streams, and all ranks at once; after L. W. Hockney, Parallel Computing 17, 1991 and
+ * D. E. Culler et al., LogP, PPoPP 1993.
  *
  *     half a round trip of an empty message          latency + 2 overhead
  *     many short messages in one direction           overhead each
  *     half round trips of two long messages          1 / bandwidth, by what they differ in
  *     all ranks of a node, in both directions        shared
  *     a send that nobody receives yet is done?       eager, by bisection
- *     half round trips below and above that          handshake, by what they differ in beside bandwidth
- *     all ranks, with nodes ever farther away        group, where they begin to take longer; taper, how much
+ *     half round trips below and above that          handshake, by what they differ in beside
+ *                                                    bandwidth
+ *     all ranks, with nodes ever farther away        group, where they begin to take longer; taper,
+ *                                                    how much
  *
  * Each figure is the median of up to 31 short runs, between which all ranks meet. */
 #include "machine.h"
@@ -21,7 +23,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RUNS = 31, LEAST_RUNS = 5, STREAM = 128, TAG = 78, LONGEST = 1 << 20, LONG = 1 << 18, COMBINED = 1 << 18 };
+enum {
+    RUNS = 31,
+    LEAST_RUNS = 5,
+    STREAM = 128,
+    TAG = 78,
+    LONGEST = 1 << 20,
+    LONG = 1 << 18,
+    COMBINED = 1 << 18
+};
 static const double run_seconds = 3e-4;
 enum { FIGURES = 16 };          /* about, of both ways: among them the time is shared */
 
@@ -39,7 +49,7 @@ struct spread {
     double median, low, high;
 };
 
-/* ---- single runs: seconds on the ranks that know, 0 on the others --------------------------------------------------- */
+/* ---- single runs: seconds on the ranks that know, 0 on the others ---------------------------- */
 
 /* One way, of N round trips. */
 static double round_trip(const struct way *w, size_t bytes, long n)
@@ -72,7 +82,8 @@ static double stream(const struct way *w, size_t bytes, long n)
             MPI_Recv(w->in, 0, MPI_BYTE, w->second, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             start = bench_now();
             for (int i = 0; i < STREAM; i++)
-                MPI_Isend(w->out, (int)bytes, MPI_BYTE, w->second, TAG, MPI_COMM_WORLD, &request[i]);
+                MPI_Isend(w->out, (int)bytes, MPI_BYTE, w->second, TAG, MPI_COMM_WORLD,
+                          &request[i]);
             MPI_Waitall(STREAM, request, status);
             MPI_Recv(w->in, 0, MPI_BYTE, w->second, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
             time += bench_now() - start;
@@ -95,8 +106,8 @@ static double exchange(const struct way *w, size_t bytes, long n)
     if (w->partner < 0)
         return 0;
     for (long i = 0; i < n; i++)
-        MPI_Sendrecv(w->out, (int)bytes, MPI_BYTE, w->partner, TAG, w->in, (int)bytes, MPI_BYTE, w->partner, TAG, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
+        MPI_Sendrecv(w->out, (int)bytes, MPI_BYTE, w->partner, TAG, w->in, (int)bytes, MPI_BYTE,
+                     w->partner, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return (bench_now() - start) / (double)n;
 }
 
@@ -109,7 +120,7 @@ static double combine(const struct way *w, size_t bytes, long n)
     return w->rank == 0 ? (bench_now() - start) / (double)n : 0;
 }
 
-/* ---- many runs ------------------------------------------------------------------------------------------------------ */
+/* ---- many runs ------------------------------------------------------------------------------- */
 
 typedef double once(const struct way *w, size_t bytes, long n);
 
@@ -144,10 +155,11 @@ static struct spread measured(once *f, const struct way *w, size_t bytes)
     n = n > 1000 ? 1000 : n;
     while (runs < LEAST_RUNS || (runs < RUNS && !is_over(w, end)))
         time[runs++] = agreed(f, w, bytes, n);
-    return (struct spread){ bench_quantile(time, runs, 0.5), bench_quantile(time, runs, 0.25), bench_quantile(time, runs, 0.75) };
+    return (struct spread){ bench_quantile(time, runs, 0.5), bench_quantile(time, runs, 0.25),
+                            bench_quantile(time, runs, 0.75) };
 }
 
-/* ---- eager ---------------------------------------------------------------------------------------------------------- */
+/* ---- eager ----------------------------------------------------------------------------------- */
 
 /* Is a send done before there is a receive for it?  It gets two milliseconds. */
 static bool is_eager(const struct way *w, size_t bytes)
@@ -193,9 +205,10 @@ static size_t eager_bytes(const struct way *w)
     return good;
 }
 
-/* ---- one way -------------------------------------------------------------------------------------------------------- */
+/* ---- one way --------------------------------------------------------------------------------- */
 
-static void tell_way(const struct way *w, const char *what, struct spread s, bench_machine_tell *tell)
+static void tell_way(const struct way *w, const char *what, struct spread s,
+                     bench_machine_tell *tell)
 {
     char key[40];
 
@@ -212,13 +225,15 @@ static struct spread less(struct spread s, double by)
 {
     const double least = 1e-9;
 
-    return (struct spread){ s.median - by > least ? s.median - by : least, s.low - by > least ? s.low - by : least,
+    return (struct spread){ s.median - by > least ? s.median - by : least,
+                            s.low - by > least ? s.low - by : least,
                             s.high - by > least ? s.high - by : least };
 }
 
 static struct spread at_most(struct spread s, double most)
 {
-    return (struct spread){ s.median < most ? s.median : most, s.low < most ? s.low : most, s.high < most ? s.high : most };
+    return (struct spread){ s.median < most ? s.median : most, s.low < most ? s.low : most,
+                            s.high < most ? s.high : most };
 }
 
 static void measure_handshake(const struct way *w, double byte, bench_machine_tell *tell)
@@ -237,7 +252,8 @@ static void measure_handshake(const struct way *w, double byte, bench_machine_te
 static void measure_way(const struct way *w, bench_machine_tell *tell)
 {
     struct spread empty = measured(round_trip, w, 0), overhead = measured(stream, w, 8),
-        longer = measured(round_trip, w, LONGEST), shorter = measured(round_trip, w, LONG), all = measured(exchange, w, LONGEST);
+                  longer = measured(round_trip, w, LONGEST),
+                  shorter = measured(round_trip, w, LONG), all = measured(exchange, w, LONGEST);
 
     overhead = at_most(overhead, empty.median / 2);     /* the way there has two of them */
     longer = less(longer, shorter.median);
@@ -248,7 +264,7 @@ static void measure_way(const struct way *w, bench_machine_tell *tell)
     measure_handshake(w, longer.median / (LONGEST - LONG), tell);
 }
 
-/* ---- who takes part ------------------------------------------------------------------------------------------------- */
+/* ---- who takes part -------------------------------------------------------------------------- */
 
 /* Rank number I of the node whose first rank is LEADER; -1: it has fewer. */
 static int of_node(const int *leader, int ranks, int node, int i)
@@ -282,8 +298,8 @@ static bool inside(struct way *w, const int *leader)
     return true;
 }
 
-/* Does collopt carry messages inside nodes by shared memory? What the host's messages take there says nothing of
- * those, and the numbers that ship with collopt apply. */
+/* Does collopt carry messages inside nodes by shared memory? What the host's messages take there
+ * says nothing of those, and the numbers that ship with collopt apply. */
 static bool by_shared_memory(void)
 {
     const char *shm = getenv("COLLOPT_SHM");
@@ -305,7 +321,8 @@ static bool between(struct way *w, const int *leader)
     w->second = other;
     w->partner = -1;
     w->together = 0;
-    for (int i = 0; of_node(leader, w->ranks, 0, i) >= 0 && of_node(leader, w->ranks, other, i) >= 0; i++) {
+    for (int i = 0;
+         of_node(leader, w->ranks, 0, i) >= 0 && of_node(leader, w->ranks, other, i) >= 0; i++) {
         int a = of_node(leader, w->ranks, 0, i), b = of_node(leader, w->ranks, other, i);
 
         w->partner = w->rank == a ? b : w->rank == b ? a : w->partner;
@@ -314,14 +331,16 @@ static bool between(struct way *w, const int *leader)
     return true;
 }
 
-/* ---- far nodes ------------------------------------------------------------------------------------------------------ */
+/* ---- far nodes ------------------------------------------------------------------------------- */
 
-/* What takes less than this times as long takes as long.  Three quarters of the runs must take longer: on a
- * busy machine some do for other reasons. */
+/* What takes less than this times as long takes as long.  Three quarters of the runs must take
+ * longer: on a busy machine some do for other reasons. */
 static const double as_long = 1.25;
-enum { BEYOND = 64 };           /* as far as nodes are as near as any unless COLLOPT_MACHINE says so */
+/* as far as nodes are as near as any unless COLLOPT_MACHINE says so */
+enum { BEYOND = 64 };
 
-/* Nodes in the order of their first ranks; NODE[i] = the first rank of node i.  Returns how many. */
+/* Nodes in the order of their first ranks; NODE[i] = the first rank of node i.  Returns how
+ * many. */
 static int list_nodes(const int *leader, int ranks, int *node)
 {
     int n = 0;
@@ -333,7 +352,8 @@ static int list_nodes(const int *leader, int ranks, int *node)
 }
 
 /* The rank that has this one's number on the node DISTANCE away, up or down; -1: there is none. */
-static int partner_at(const struct way *w, const int *leader, const int *node, int nodes, int distance)
+static int partner_at(const struct way *w, const int *leader, const int *node, int nodes,
+                      int distance)
 {
     int mine = 0, number = 0;
 
@@ -341,7 +361,8 @@ static int partner_at(const struct way *w, const int *leader, const int *node, i
         mine++;
     for (int r = 0; r < w->rank; r++)
         number += leader[r] == leader[w->rank];
-    return (mine ^ distance) < nodes ? of_node(leader, w->ranks, node[mine ^ distance], number) : -1;
+    return (mine ^ distance) < nodes ? of_node(leader, w->ranks, node[mine ^ distance], number)
+                                     : -1;
 }
 
 static double at_least_one(double x)
@@ -351,11 +372,14 @@ static double at_least_one(double x)
 
 static struct spread ratio(struct spread far, double near)
 {
-    return (struct spread){ at_least_one(far.median / near), at_least_one(far.low / near), at_least_one(far.high / near) };
+    return (struct spread){ at_least_one(far.median / near), at_least_one(far.low / near),
+                            at_least_one(far.high / near) };
 }
 
-/* Pairs of neighbours, of those two away, four ...: what all exchange at once takes longer where fewer links lead. */
-static void measure_taper(struct way *w, const int *leader, const int *node, int nodes, bench_machine_tell *tell)
+/* Pairs of neighbours, of those two away, four ...: what all exchange at once takes longer where
+ * fewer links lead. */
+static void measure_taper(struct way *w, const int *leader, const int *node, int nodes,
+                          bench_machine_tell *tell)
 {
     double near = 0, group = 0;
     struct spread taper = { 1, 1, 1 };
@@ -381,7 +405,8 @@ static void measure_taper(struct way *w, const int *leader, const int *node, int
 
 static void far_nodes(struct way *w, const int *leader, bench_machine_tell *tell)
 {
-    int *node = bench_new((size_t)w->ranks * sizeof *node), nodes = list_nodes(leader, w->ranks, node);
+    int *node = bench_new((size_t)w->ranks * sizeof *node),
+        nodes = list_nodes(leader, w->ranks, node);
 
     if (nodes > 2)
         measure_taper(w, leader, node, nodes, tell);

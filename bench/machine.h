@@ -1,13 +1,16 @@
-/* What messages and combining cost on this machine, as the cost model wants to know it (COLLOPT_MACHINE, collopt(7)). */
+/* What messages and combining cost on this machine, as the cost model wants to know it
+ * (COLLOPT_MACHINE, collopt(7)). */
 #ifndef BENCH_MACHINE_H
 #define BENCH_MACHINE_H
 
-/* Hears of one number: seconds, bytes per second, bytes, nodes or a ratio; the quartiles of what was measured. */
+/* Hears of one number: seconds, bytes per second, bytes, nodes or a ratio; the quartiles of what
+ * was measured. */
 typedef void bench_machine_tell(const char *key, double value, double low, double high);
 
-/* Collective over MPI_COMM_WORLD; LEADER[r]: the first rank on the node of rank r, on all ranks.  It takes SECONDS, about.
- * TELL is called on all ranks alike, for what can be measured where they are: "node..." takes two ranks on a node, "net..."
- * two nodes, "net.group" and "net.taper" four of which far ones take longer, or 128. */
+/* Collective over MPI_COMM_WORLD; LEADER[r]: the first rank on the node of rank r, on all ranks.
+ * It takes SECONDS, about. TELL is called on all ranks alike, for what can be measured where they
+ * are: "node..." takes two ranks on a node, "net..." two nodes, "net.group" and "net.taper" four of
+ * which far ones take longer, or 128. */
 void bench_machine(const int *leader, double seconds, bench_machine_tell *tell);
 
 #endif

@@ -1,4 +1,5 @@
-/* An operation that does not commute, for what benches make by MPI_Op_create: the composition of the maps x -> a x + b. */
+/* An operation that does not commute, for what benches make by MPI_Op_create: the composition of
+ * the maps x -> a x + b. */
 #ifndef BENCH_MAP_H
 #define BENCH_MAP_H
 

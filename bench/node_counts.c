@@ -2,25 +2,29 @@
  *
  *     node_counts [--ranks=P] [--machine=FILE --caches=N]
  *
- * Prints a table in CSV: for every size the chosen algorithm and two others, and beside them what other libraries do as their
- * sources describe it.  Nothing is measured.
+ * Prints a table in CSV: for every size the chosen algorithm and two others, and beside them what
+ * other libraries do as their sources describe it.  Nothing is measured.
  *
- *     lines    cache lines of 64 bytes that change owner for the busiest rank: of flags and of payload
+ *     lines    cache lines of 64 bytes that change owner for the busiest rank: of flags and of
+ *              payload
  *     read     bytes that the busiest rank reads, in vectors; written: that it writes
- *     syncs    flags that somebody waits for one after another, on the longest path, a rank looking at one at a time
+ *     syncs    flags that somebody waits for one after another, on the longest path, a rank looking
+ *              at one at a time
  *
- * Counted as src/shm carries messages: the sender copies them into its segment, in pieces; folds read them there if the
- * program may (views); what is stored first is read and written once more.
+ * Counted as src/shm carries messages: the sender copies them into its segment, in pieces; folds
+ * read them there if the program may (views); what is stored first is read and written once more.
  *
  * Others, from their sources (one vector of N bytes, P ranks):
- *     release_gather   MPICH, src/mpid/ch4/shm/posix/release_gather: whole vectors up a tree of degree 4 (2 above 2 KiB) by
- *                      cells of 8 KiB and operations of two operands, down one of degree 64
- *     xhc              Open MPI, ompi/mca/coll/xhc, above 4 KiB with XPMEM: the members of a group each reduce a part of the
- *                      vector into the leader's; the result is copied from it.  Counted for groups by last-level cache
- *     ext_mpi          eth-cscs/ext_mpi_collectives, "1 -P P" with XPMEM: every rank folds its part of all, and copies the
- *                      others'; three barriers by dissemination
- *     tuned            Open MPI, coll/tuned over messages that are copied in and out: recursive doubling up to 10000
- *                      bytes, else a ring */
+ *     release_gather   MPICH, src/mpid/ch4/shm/posix/release_gather: whole vectors up a tree of
+ *                      degree 4 (2 above 2 KiB) by cells of 8 KiB and operations of two operands,
+ *                      down one of degree 64
+ *     xhc              Open MPI, ompi/mca/coll/xhc, above 4 KiB with XPMEM: the members of a group
+ *                      each reduce a part of the vector into the leader's; the result is copied
+ *                      from it.  Counted for groups by last-level cache
+ *     ext_mpi          eth-cscs/ext_mpi_collectives, "1 -P P" with XPMEM: every rank folds its part
+ *                      of all, and copies the others'; three barriers by dissemination
+ *     tuned            Open MPI, coll/tuned over messages that are copied in and out: recursive
+ *                      doubling up to 10000 bytes, else a ring */
 #include "config.h"
 
 #include <stdio.h>
@@ -49,7 +53,7 @@ struct counts {
     double lines, read, written, syncs;         /* read and written in vectors */
 };
 
-/* ---- ours ------------------------------------------------------------------------------------------------------------- */
+/* ---- ours ------------------------------------------------------------------------------------ */
 
 static double lines_of(size_t bytes)
 {
@@ -90,7 +94,10 @@ static struct counts count(const struct collopt_problem *p, const struct collopt
 {
     static struct collopt_bound *program[MOST_RANKS];
     bool near[MOST_RANKS];
-    const struct collopt_cut cut[] = { { .above = PIECE / SIZE, .piece = PIECE / SIZE, .in_turn = true }, { 0 } };
+    const struct collopt_cut cut[] = {
+        { .above = PIECE / SIZE, .piece = PIECE / SIZE, .in_turn = true },
+        { 0 }
+    };
     const struct collopt_nearby nearby = { .rank = near, .cuts = cut, .views = true };
     const struct collopt_clock flags = { .alpha = 1 };
     struct counts most = { 0, 0, 0, 0 };
@@ -113,7 +120,8 @@ static struct counts count(const struct collopt_problem *p, const struct collopt
         most.written = larger(most.written, c.written / (double)(p->count * SIZE));
     }
     if (!program[p->ranks - 1]
-        || !collopt_pair(&pairs, p->ranks, (const struct collopt_bound *const *)program, why, sizeof why)) {
+        || !collopt_pair(&pairs, p->ranks, (const struct collopt_bound *const *)program, why,
+                         sizeof why)) {
         fprintf(stderr, "node_counts: %s: %s\n", a->name, why);
         exit(1);
     }
@@ -126,7 +134,7 @@ static struct counts count(const struct collopt_problem *p, const struct collopt
     return most;
 }
 
-/* ---- others ------------------------------------------------------------------------------------------------------------ */
+/* ---- others ---------------------------------------------------------------------------------- */
 
 static int levels(int ranks, int degree)
 {
@@ -143,7 +151,8 @@ static struct counts release_gather(int p, size_t bytes)
     double lines = (double)((bytes + LINE - 1) / LINE);
 
     /* the root copies in, reads two operands for each child, copies out and in again */
-    return (struct counts){ (k + 1) * (lines + 1) + lines, 1 + 2 * k + 2, 1 + k + 2, (double)cells + k * up + levels(p, 64) - 1 };
+    return (struct counts){ (k + 1) * (lines + 1) + lines, 1 + 2 * k + 2, 1 + k + 2,
+                            (double)cells + k * up + levels(p, 64) - 1 };
 }
 
 static struct counts xhc(int p, size_t bytes, int caches)
@@ -171,12 +180,12 @@ static struct counts tuned(int p, size_t bytes)
     return (struct counts){ 4 * lines + 4 * (p - 1), 2 * 2 + 2 + 2, 2 * 2 + 1, 2 * (p - 1) };
 }
 
-/* ---- the table --------------------------------------------------------------------------------------------------------- */
+/* ---- the table ------------------------------------------------------------------------------- */
 
 static void line(size_t bytes, const char *library, const char *algorithm, struct counts c)
 {
-    printf("%d,%d,%zu,%s,%s,%.0f,%.3g,%.3g,%.0f\n", asked.ranks, asked.caches, bytes, library, algorithm, c.lines, c.read,
-           c.written, c.syncs);
+    printf("%d,%d,%zu,%s,%s,%.0f,%.3g,%.3g,%.0f\n", asked.ranks, asked.caches, bytes, library,
+           algorithm, c.lines, c.read, c.written, c.syncs);
 }
 
 static void ours(struct collopt_problem p, const char *words)
@@ -199,8 +208,14 @@ static void table(const struct collopt_topology *t, const struct collopt_machine
 {
     printf("ranks,caches,bytes,library,algorithm,lines,read,written,syncs\n");
     for (size_t bytes = 64; bytes <= 1 << 20; bytes *= 128) {
-        struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE, .ranks = asked.ranks, .count = bytes / SIZE, .size = SIZE,
-                                     .commutative = true, .segments = 1, .topology = t, .machine = m };
+        struct collopt_problem p = { .collective = COLLOPT_ALLREDUCE,
+                                     .ranks = asked.ranks,
+                                     .count = bytes / SIZE,
+                                     .size = SIZE,
+                                     .commutative = true,
+                                     .segments = 1,
+                                     .topology = t,
+                                     .machine = m };
 
         ours(p, NULL);
         ours(p, "alltoall");
@@ -224,7 +239,8 @@ static bool understand(const char *word)
         return asked.ranks >= 2 && asked.ranks <= MOST_RANKS;
     if (sscanf(word, "--caches=%d", &asked.caches) == 1)
         return asked.caches >= 1;
-    return strncmp(word, "--machine=", strlen("--machine=")) == 0 && (asked.machine = word + strlen("--machine="));
+    return strncmp(word, "--machine=", strlen("--machine=")) == 0
+        && (asked.machine = word + strlen("--machine="));
 }
 
 int main(int words, char **word)
@@ -238,7 +254,8 @@ int main(int words, char **word)
 
     for (int i = 1; i < words; i++)
         if (!understand(word[i])) {
-            fprintf(stderr, "usage: node_counts [--ranks=2..%d] [--machine=FILE] [--caches=N]\n", MOST_RANKS);
+            fprintf(stderr, "usage: node_counts [--ranks=2..%d] [--machine=FILE] [--caches=N]\n",
+                    MOST_RANKS);
             return 2;
         }
     for (int r = 0; r < asked.ranks; r++)

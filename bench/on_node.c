@@ -2,19 +2,23 @@
  *
  *     on_node [--processors=A,B] [--rounds=N] [--piece=BYTES] [--csv]
  *
- * Two threads on two processors exchange flags, copy and add doubles; no MPI, and no library in between.  Each line is an
- * Allreduce of so many bytes done in one of these ways, in microseconds, the median of the rounds:
+ * Two threads on two processors exchange flags, copy and add doubles; no MPI, and no library in
+ * between.  Each line is an Allreduce of so many bytes done in one of these ways, in microseconds,
+ * the median of the rounds:
  *
  *     inline   a flag and 48 bytes at most, in one cache line of each thread
  *     whole    each copies its vector to a block, and adds the other's block to its own vector
  *     halves   the same of one half each; the sums go by a second block
- *     pieces   the same in pieces of 32 KiB, which stay in the caches: one is copied, one added and one taken at a time
- *     direct   each adds its half straight from the other's memory, and copies the other half of the result straight from there
+ *     pieces   the same in pieces of 32 KiB, which stay in the caches: one is copied, one added and
+ *              one taken at a time
+ *     direct   each adds its half straight from the other's memory, and copies the other half of
+ *              the result straight from there
  *     readv    the same by process_vm_readv in such pieces
  *
- * "whole" and "halves" are what a segment allows, "direct" what one address space (XPMEM) would, "readv" a copy by the kernel.
- * Every input is written before each round, as programs do.  Rates follow: a copy of the thread's own data, a copy of what the other
- * thread has just written, a sum with it, and writing what the other thread has just read, in GB/s of one vector. */
+ * "whole" and "halves" are what a segment allows, "direct" what one address space (XPMEM) would,
+ * "readv" a copy by the kernel. Every input is written before each round, as programs do.  Rates
+ * follow: a copy of the thread's own data, a copy of what the other thread has just written, a sum
+ * with it, and writing what the other thread has just read, in GB/s of one vector. */
 #include <config.h>
 
 #include <pthread.h>
@@ -64,7 +68,7 @@ static void relax(void)
 #endif
 }
 
-/* ---- what two threads do -------------------------------------------------------------------------------------------- */
+/* ---- what two threads do --------------------------------------------------------------------- */
 
 static struct line *publish(struct side *me)
 {
@@ -139,11 +143,13 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* In step k piece k is copied, the sum of piece k - 1 is made and published, and that of k - 2 is fetched.  What is written in a step was
- * read in the step before the last, which the other one has ended. */
+/* In step k piece k is copied, the sum of piece k - 1 is made and published, and that of k - 2 is
+ * fetched.  What is written in a step was read in the step before the last, which the other one has
+ * ended. */
 static void pieces(struct side *me, struct side *other, size_t n)
 {
-    size_t mine, its, from = half(me == &side[1], n, &mine), to = half(me != &side[1], n, &its), most = asked.piece / sizeof *me->in;
+    size_t mine, its, from = half(me == &side[1], n, &mine), to = half(me != &side[1], n, &its),
+                      most = asked.piece / sizeof *me->in;
     size_t steps = (n - n / 2 + most - 1) / most + 2;
 
     for (size_t k = 0; k < steps; k++) {
@@ -152,11 +158,14 @@ static void pieces(struct side *me, struct side *other, size_t n)
         if (at < its)
             memcpy(me->block[0] + turn, me->in + to + at, least(most, its - at) * sizeof *me->in);
         if (k > 0 && (at = (k - 1) * most) < mine) {
-            add(me->out + from + at, me->in + from + at, other->block[0] + before, least(most, mine - at));
-            memcpy(me->block[1] + turn, me->out + from + at, least(most, mine - at) * sizeof *me->in);
+            add(me->out + from + at, me->in + from + at, other->block[0] + before,
+                least(most, mine - at));
+            memcpy(me->block[1] + turn, me->out + from + at,
+                   least(most, mine - at) * sizeof *me->in);
         }
         if (k > 1 && (at = (k - 2) * most) < its)
-            memcpy(me->out + to + at, other->block[1] + before, least(most, its - at) * sizeof *me->in);
+            memcpy(me->out + to + at, other->block[1] + before,
+                   least(most, its - at) * sizeof *me->in);
         meet(me, other);
     }
 }
@@ -184,7 +193,8 @@ static void fetch(void *to, const void *from, size_t bytes)
 
 static void readv_(struct side *me, struct side *other, size_t n)
 {
-    size_t mine, its, from = half(me == &side[1], n, &mine), to = half(me != &side[1], n, &its), most = asked.piece / sizeof *me->in;
+    size_t mine, its, from = half(me == &side[1], n, &mine), to = half(me != &side[1], n, &its),
+                      most = asked.piece / sizeof *me->in;
 
     meet(me, other);
     for (size_t at = from; at < from + mine; at += most) {
@@ -220,7 +230,7 @@ static void write_read(struct side *me, struct side *other, size_t n)
     memset(me->block[1], (int)me->n, n * sizeof *me->in);
 }
 
-/* ---- measuring -------------------------------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------- */
 
 static const struct way {
     const char *name;
@@ -228,14 +238,16 @@ static const struct way {
     size_t most;                /* bytes */
     bool rate;                  /* told as GB/s */
 } ways[] = {
-    { "inline", inline_, 48, false }, { "whole", whole, MOST, false }, { "halves", halves, MOST, false },
-    { "pieces", pieces, MOST, false },
-    { "direct", direct, MOST, false }, { "readv", readv_, MOST, false }, { "copy own", copy_own, MOST, true },
-    { "copy fresh", copy_fresh, MOST, true }, { "add fresh", add_fresh, MOST, true }, { "rewrite", write_read, MOST, true },
+    { "inline", inline_, 48, false },       { "whole", whole, MOST, false },
+    { "halves", halves, MOST, false },      { "pieces", pieces, MOST, false },
+    { "direct", direct, MOST, false },      { "readv", readv_, MOST, false },
+    { "copy own", copy_own, MOST, true },   { "copy fresh", copy_fresh, MOST, true },
+    { "add fresh", add_fresh, MOST, true }, { "rewrite", write_read, MOST, true },
 };
 enum { WAYS = sizeof ways / sizeof *ways };
 
-static const size_t lengths[] = { 8, 64, 512, 4 << 10, 32 << 10, 256 << 10, 512 << 10, 1 << 20, 4 << 20 };
+static const size_t lengths[] = { 8,         64,        512,     4 << 10, 32 << 10,
+                                  256 << 10, 512 << 10, 1 << 20, 4 << 20 };
 enum { LENGTHS = sizeof lengths / sizeof *lengths };
 
 static double median_us[LENGTHS][WAYS];
@@ -272,10 +284,12 @@ static double touch(const double *v, size_t n)
     return sum;
 }
 
-static void measure(struct side *me, struct side *other, size_t bytes, const struct way *w, double *median)
+static void measure(struct side *me, struct side *other, size_t bytes, const struct way *w,
+                    double *median)
 {
     size_t n = bytes / sizeof(double);
-    int repeat = bytes < SHORT ? 1000 : 1;      /* short inputs stay as they are: the clock would be seen */
+    /* short inputs stay as they are: the clock would be seen */
+    int repeat = bytes < SHORT ? 1000 : 1;
     double us[ROUNDS_MOST];
     volatile double seen;
 
@@ -352,7 +366,8 @@ static void print(void)
             if (lengths[l] > ways[w].most)
                 printf(asked.csv ? "," : "%12s", "");
             else
-                printf(asked.csv ? ",%.4g" : "%12.4g", ways[w].rate ? (double)lengths[l] / us * 1e-3 : us);
+                printf(asked.csv ? ",%.4g" : "%12.4g",
+                       ways[w].rate ? (double)lengths[l] / us * 1e-3 : us);
         }
     }
     printf("\n");
@@ -375,7 +390,9 @@ int main(int words, char **word)
 
     for (int i = 1; i < words; i++)
         if (!understand(word[i])) {
-            fprintf(stderr, "usage: on_node [--processors=A,B] [--rounds=1..%d] [--piece=BYTES] [--csv]\n", ROUNDS_MOST);
+            fprintf(stderr,
+                    "usage: on_node [--processors=A,B] [--rounds=1..%d] [--piece=BYTES] [--csv]\n",
+                    ROUNDS_MOST);
             return 2;
         }
     if (!two_processors()) {

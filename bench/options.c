@@ -21,7 +21,7 @@ static bool wrong(const char *format, ...)
     return false;
 }
 
-/* ---- lists of names ------------------------------------------------------------------------------------------ */
+/* ---- lists of names -------------------------------------------------------------------------- */
 
 static bool name_one(const char *option, const char *word, const char *const *names, bool *chosen)
 {
@@ -46,7 +46,8 @@ static bool name_list(const char *option, const char *list, const char *const *n
     for (; names[n]; n++)
         chosen[n] = false;
     if (!word)
-        return wrong("%s: an empty list; give names separated by commas, such as %s,%s", option, names[0], names[1]);
+        return wrong("%s: an empty list; give names separated by commas, such as %s,%s", option,
+                     names[0], names[1]);
     for (; word; word = strtok_r(NULL, ",", &rest))
         if (!name_one(option, word, names, chosen))
             return false;
@@ -54,11 +55,12 @@ static bool name_list(const char *option, const char *list, const char *const *n
     return true;
 }
 
-/* ---- sizes --------------------------------------------------------------------------------------------------- */
+/* ---- sizes ----------------------------------------------------------------------------------- */
 
 enum { FACTOR = 8 };            /* of a range: 8:16M is 8, 64, 512, 4K, 32K, 256K, 2M, 16M */
 
-static const char size_help[] = "sizes are such as 8, 64K or 16M, ranges such as 8:16M (times 8) or 8:1M:2";
+static const char size_help[] =
+    "sizes are such as 8, 64K or 16M, ranges such as 8:16M (times 8) or 8:1M:2";
 
 /* A size at *TEXT, which is moved behind it; 0: there is none. */
 static size_t take_size(const char **text)
@@ -84,7 +86,9 @@ static size_t take_size(const char **text)
 static bool add_size(struct options *o, size_t size)
 {
     if (o->sizes == OPTIONS_SIZES)
-        return wrong("--sizes: more than %d sizes; give fewer, or a range with a greater factor such as 8:16M:4", OPTIONS_SIZES);
+        return wrong("--sizes: more than %d sizes; give fewer, or a range with a greater factor "
+                     "such as 8:16M:4",
+                     OPTIONS_SIZES);
     o->size[o->sizes++] = size;
     return true;
 }
@@ -137,9 +141,10 @@ bool options_sizes(struct options *o, const char *list, char *message)
     return size_list(o, list);
 }
 
-/* ---- algorithms ---------------------------------------------------------------------------------------------- */
+/* ---- algorithms ------------------------------------------------------------------------------ */
 
-/* How long the first of a list's expressions is.  A comma ends it but inside parentheses, and before another KEY=VALUE of it. */
+/* How long the first of a list's expressions is.  A comma ends it but inside parentheses, and
+ * before another KEY=VALUE of it. */
 static size_t expression_length(const char *list)
 {
     int depth = 0;
@@ -171,13 +176,15 @@ static bool algorithm_list(struct options *o, const char *list)
         list += n + (list[n] == ',');
     }
     if (o->algorithms == 0 && !o->all_algorithms)
-        return wrong("--algorithms: an empty list; give auto, all, or names such as ring,recursive_doubling");
+        return wrong("--algorithms: an empty list; give auto, all, or names such as "
+                     "ring,recursive_doubling");
     return true;
 }
 
-/* ---- numbers ------------------------------------------------------------------------------------------------- */
+/* ---- numbers --------------------------------------------------------------------------------- */
 
-static bool number(const char *option, const char *text, double least, double most, const char *what, double *value)
+static bool number(const char *option, const char *text, double least, double most,
+                   const char *what, double *value)
 {
     char *end;
 
@@ -187,7 +194,8 @@ static bool number(const char *option, const char *text, double least, double mo
     return true;
 }
 
-static bool whole(const char *option, const char *text, double least, double most, const char *what, double *value)
+static bool whole(const char *option, const char *text, double least, double most, const char *what,
+                  double *value)
 {
     return number(option, text, least, most, what, value)
         && (*value == floor(*value) || wrong("%s: \"%s\" is not %s", option, text, what));
@@ -208,7 +216,8 @@ static bool progress_word(struct options *o, const char *text)
 static bool input_word(struct options *o, const char *text)
 {
     o->same_input = strcmp(text, "same") == 0;
-    return o->same_input || strcmp(text, "fresh") == 0 || wrong("--input: \"%s\" is not fresh or same", text);
+    return o->same_input || strcmp(text, "fresh") == 0
+        || wrong("--input: \"%s\" is not fresh or same", text);
 }
 
 static bool form_word(struct options *o, const char *text)
@@ -242,7 +251,9 @@ static bool picture_name(struct options *o, const char *text)
     const char *ending = strrchr(text, '.');
 
     if (!ending || (strcmp(ending, ".svg") != 0 && strcmp(ending, ".png") != 0))
-        return wrong("--picture: \"%s\" ends neither with .svg nor with .png, which is how the format is chosen", text);
+        return wrong("--picture: \"%s\" ends neither with .svg nor with .png, which is how the "
+                     "format is chosen",
+                     text);
     o->picture = text;
     return true;
 }
@@ -250,55 +261,73 @@ static bool picture_name(struct options *o, const char *text)
 static bool setting_text(struct options *o, const char *text)
 {
     if (!*text || strpbrk(text, "\"\r\n"))
-        return wrong("--setting: one line without quotes names the machine and the way of running, such as \"8 hosts, TCP\"");
+        return wrong("--setting: one line without quotes names the machine and the way of running, "
+                     "such as \"8 hosts, TCP\"");
     o->setting = text;
     return true;
 }
 
-/* ---- the command line ---------------------------------------------------------------------------------------- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
 enum {
     COLLECTIVES = 1000, OPS, TYPES, SIZES, ALGORITHMS, FORM, IN_PLACE, INPUT, TIME, PRECISION,
     CALLS, PAIRS, SEED, SETTING, CSV, JSON, PICTURE, PROGRESS, SERVE, HELP, VERSION
 };
 
-static const struct option options[] = {
-    { "collectives", required_argument, NULL, COLLECTIVES }, { "ops", required_argument, NULL, OPS },
-    { "types", required_argument, NULL, TYPES }, { "sizes", required_argument, NULL, SIZES },
-    { "algorithms", required_argument, NULL, ALGORITHMS },
-    { "form", required_argument, NULL, FORM }, { "in-place", no_argument, NULL, IN_PLACE },
-    { "input", required_argument, NULL, INPUT },
-    { "time", required_argument, NULL, TIME }, { "precision", required_argument, NULL, PRECISION },
-    { "calls", required_argument, NULL, CALLS }, { "pairs", required_argument, NULL, PAIRS },
-    { "seed", required_argument, NULL, SEED }, { "setting", required_argument, NULL, SETTING },
-    { "csv", required_argument, NULL, CSV }, { "json", no_argument, NULL, JSON },
-    { "picture", required_argument, NULL, PICTURE }, { "progress", required_argument, NULL, PROGRESS },
-    { "serve", no_argument, NULL, SERVE },
-    { "help", no_argument, NULL, HELP }, { "version", no_argument, NULL, VERSION }, { NULL, 0, NULL, 0 }
-};
+static const struct option options[] = { { "collectives", required_argument, NULL, COLLECTIVES },
+                                         { "ops", required_argument, NULL, OPS },
+                                         { "types", required_argument, NULL, TYPES },
+                                         { "sizes", required_argument, NULL, SIZES },
+                                         { "algorithms", required_argument, NULL, ALGORITHMS },
+                                         { "form", required_argument, NULL, FORM },
+                                         { "in-place", no_argument, NULL, IN_PLACE },
+                                         { "input", required_argument, NULL, INPUT },
+                                         { "time", required_argument, NULL, TIME },
+                                         { "precision", required_argument, NULL, PRECISION },
+                                         { "calls", required_argument, NULL, CALLS },
+                                         { "pairs", required_argument, NULL, PAIRS },
+                                         { "seed", required_argument, NULL, SEED },
+                                         { "setting", required_argument, NULL, SETTING },
+                                         { "csv", required_argument, NULL, CSV },
+                                         { "json", no_argument, NULL, JSON },
+                                         { "picture", required_argument, NULL, PICTURE },
+                                         { "progress", required_argument, NULL, PROGRESS },
+                                         { "serve", no_argument, NULL, SERVE },
+                                         { "help", no_argument, NULL, HELP },
+                                         { "version", no_argument, NULL, VERSION },
+                                         { NULL, 0, NULL, 0 } };
 
 void options_help(FILE *to)
 {
     fputs("usage: mpirun -n RANKS env LD_PRELOAD=libcollopt.so collopt-bench [OPTION]...\n"
           "\n"
-          "Time of the MPI library's own reductions beside collopt's, in pairs in one run, every result checked.\n"
+          "Time of the MPI library's own reductions beside collopt's, in pairs in one run, every "
+          "result checked.\n"
           "\n"
-          "  --collectives LIST  allreduce,reduce,reduce_scatter,reduce_scatter_block,scan,exscan unless given; reduce_local; all\n"
-          "  --ops LIST          sum unless given; prod,min,max,maxloc,minloc,user,noncommutative; all\n"
+          "  --collectives LIST  allreduce,reduce,reduce_scatter,reduce_scatter_block,scan,exscan "
+          "unless given; reduce_local; all\n"
+          "  --ops LIST          sum unless given; prod,min,max,maxloc,minloc,user,noncommutative; "
+          "all\n"
           "  --types LIST        double unless given; float,int,long; all\n"
-          "  --sizes LIST        bytes of one rank's vector, 8:16M unless given: SIZE, FROM:TO (times 8), FROM:TO:FACTOR\n"
-          "  --algorithms LIST   auto unless given: what collopt would choose; all; or names as COLLOPT_ALLREDUCE takes them\n"
+          "  --sizes LIST        bytes of one rank's vector, 8:16M unless given: SIZE, FROM:TO "
+          "(times 8), FROM:TO:FACTOR\n"
+          "  --algorithms LIST   auto unless given: what collopt would choose; all; or names as "
+          "COLLOPT_ALLREDUCE takes them\n"
           "  --form blocking|persistent|nonblocking  how both call; blocking unless given\n"
           "                      persistent: MPI_Start, MPI_Wait of what MPI_Allreduce_init made;\n"
           "                      nonblocking: MPI_Iallreduce, MPI_Wait\n"
           "  --in-place          with MPI_IN_PLACE\n"
-          "  --input WHICH       fresh: every rank writes its vector, if it has 2 KiB or more, before each call, as programs do;\n"
-          "                      same: once, so that peers' vectors are found in the cache; fresh unless given\n"
+          "  --input WHICH       fresh: every rank writes its vector, if it has 2 KiB or more, "
+          "before each call, as programs do;\n"
+          "                      same: once, so that peers' vectors are found in the cache; fresh "
+          "unless given\n"
           "  --time SECONDS      for one cell, about; 0.5 unless given\n"
-          "  --precision PERCENT a cell is done when the 95% interval of its ratio is within this; 1 unless given\n"
+          "  --precision PERCENT a cell is done when the 95% interval of its ratio is within this; "
+          "1 unless given\n"
           "  --calls N           calls in a run; unless given, as many as take a millisecond\n"
           "  --pairs N           exactly so many pairs of runs, whatever time and precision say\n"
-          "  --seed N            order of the cells and values of the vectors; chosen and told unless given\n"
+          "  --seed N            order of the cells and values of the vectors; chosen and told "
+          "unless given\n"
           "  --setting TEXT      what the files call this machine and way of running\n"
           "  --csv FILE          one line for each cell, as soon as it is measured\n"
           "  --json              print JSON in place of the tables\n"
@@ -307,8 +336,10 @@ void options_help(FILE *to)
           "  --serve             measure what the standard input asks for: for collopt-tune\n"
           "  --help, --version\n"
           "\n"
-          "A ratio above 1: collopt is faster.  Exit status: 0; 1 if a result is wrong, nothing was measured or a file cannot be\n"
-          "written; 2 for wrong arguments.  collopt-bench(1) says more.\n", to);
+          "A ratio above 1: collopt is faster.  Exit status: 0; 1 if a result is wrong, nothing "
+          "was measured or a file cannot be\n"
+          "written; 2 for wrong arguments.  collopt-bench(1) says more.\n",
+          to);
 }
 
 static bool take(struct options *o, int option, const char *value)
@@ -316,7 +347,8 @@ static bool take(struct options *o, int option, const char *value)
     double n;
 
     switch (option) {
-    case COLLECTIVES:   return name_list("--collectives", value, bench_collective_names, o->collective);
+    case COLLECTIVES:
+        return name_list("--collectives", value, bench_collective_names, o->collective);
     case OPS:           return name_list("--ops", value, bench_operation_names, o->operation);
     case TYPES:         return name_list("--types", value, bench_type_names, o->type);
     case SIZES:         return size_list(o, value);
@@ -324,7 +356,9 @@ static bool take(struct options *o, int option, const char *value)
     case FORM:          return form_word(o, value);
     case IN_PLACE:      return o->in_place = true;
     case INPUT:         return input_word(o, value);
-    case TIME:          return number("--time", value, 0, 1e6, "a number of seconds, from 0 on", &o->effort.seconds);
+    case TIME:
+        return number("--time", value, 0, 1e6, "a number of seconds, from 0 on",
+                      &o->effort.seconds);
     case PRECISION:
         if (!number("--precision", value, 0, 100, "a number of percent, 0 to 100", &n))
             return false;
@@ -340,7 +374,8 @@ static bool take(struct options *o, int option, const char *value)
             return false;
         o->effort.pairs = (int)n;
         return true;
-    case SEED:          return whole("--seed", value, 0, 9007199254740992.0, "a whole number, 0 to 2^53", &o->seed);
+    case SEED:
+        return whole("--seed", value, 0, 9007199254740992.0, "a whole number, 0 to 2^53", &o->seed);
     case SETTING:       return setting_text(o, value);
     case PICTURE:       return picture_name(o, value);
     case PROGRESS:      return progress_word(o, value);
@@ -378,6 +413,7 @@ bool options_read(struct options *o, int argc, char **argv, char *message)
             return false;
     }
     if (optind < argc)
-        return wrong("%s: there is nothing to be given without an option; --help lists them", argv[optind]);
+        return wrong("%s: there is nothing to be given without an option; --help lists them",
+                     argv[optind]);
     return form_fits(o);
 }

@@ -16,7 +16,8 @@ struct options {
     size_t size[OPTIONS_SIZES];
     int sizes;
     bool all_algorithms;
-    char *algorithm[OPTIONS_ALGORITHMS];        /* "auto", "ring", "leader:node=(binomial),net=(ring)" */
+    /* "auto", "ring", "leader:node=(binomial),net=(ring)" */
+    char *algorithm[OPTIONS_ALGORITHMS];
     int algorithms;
     enum bench_form form;
     bool in_place, same_input;

@@ -6,16 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const bench_collective_names[] = {
-    "allreduce", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan", "reduce_local", NULL
-};
-const char *const bench_operation_names[] = { "sum", "prod", "min", "max", "maxloc", "minloc", "user", "noncommutative", NULL };
+const char *const bench_collective_names[] = { "allreduce",      "reduce",
+                                               "reduce_scatter", "reduce_scatter_block",
+                                               "scan",           "exscan",
+                                               "reduce_local",   NULL };
+const char *const bench_operation_names[] = { "sum",  "prod",           "min",
+                                              "max",  "maxloc",         "minloc",
+                                              "user", "noncommutative", NULL };
 const char *const bench_type_names[] = { "double", "float", "int", "long", NULL };
 const char *const bench_form_names[] = { "blocking", "persistent", "nonblocking", NULL };
 
-/* ---- elements ------------------------------------------------------------------------------------------------ */
+/* ---- elements -------------------------------------------------------------------------------- */
 
-/* A number; value and index; factor and summand.  Numbers are small and whole, so that every type holds them. */
+/* A number; value and index; factor and summand.  Numbers are small and whole, so that every type
+ * holds them. */
 struct value {
     int64_t a, b;
 };
@@ -32,7 +36,8 @@ struct bench_kind {
     static bool is_##type(const void *at, struct value v) { return *(const type *)at == (type)v.a; }
 #define PAIR(type) \
     struct type##_int { type a; int b; }; \
-    static void store_##type##_int(void *at, struct value v) { *(struct type##_int *)at = (struct type##_int){ (type)v.a, (int)v.b }; } \
+    static void store_##type##_int(void *at, struct value v) { \
+        *(struct type##_int *)at = (struct type##_int){ (type)v.a, (int)v.b }; } \
     static bool is_##type##_int(const void *at, struct value v) \
     { \
         const struct type##_int *e = at; \
@@ -55,11 +60,12 @@ static bool is_map(const void *at, struct value v)
 }
 
 #define NUMBER_ROW(type)    { #type, sizeof(type), store_##type, is_##type },
-#define PAIR_ROW(type)      { #type "_int", sizeof(struct type##_int), store_##type##_int, is_##type##_int },
+#define PAIR_ROW(type) \
+    { #type "_int", sizeof(struct type##_int), store_##type##_int, is_##type##_int },
 static const struct bench_kind numbers[] = { EACH(NUMBER_ROW) }, pairs[] = { EACH(PAIR_ROW) },
     maps = { "2uint32", sizeof(struct map), store_map, is_map };
 
-/* ---- operations ---------------------------------------------------------------------------------------------- */
+/* ---- operations ------------------------------------------------------------------------------ */
 
 #define USER_SUM(type) \
     static void user_sum_##type(void *in, void *inout, int *n, MPI_Datatype *datatype) \
@@ -77,7 +83,8 @@ static MPI_Datatype map_type;
 
 void bench_problems_begin(void)
 {
-    static MPI_User_function *const sums[] = { user_sum_double, user_sum_float, user_sum_int, user_sum_long };
+    static MPI_User_function *const sums[] = { user_sum_double, user_sum_float, user_sum_int,
+                                               user_sum_long };
 
     for (int i = 0; i < BENCH_TYPES; i++)
         MPI_Op_create(sums[i], 1, &user_op[i]);
@@ -134,14 +141,15 @@ static struct value combine(enum bench_operation o, struct value l, struct value
     case BENCH_MINLOC:
         return l.a != r.a ? (l.a < r.a ? l : r) : l.b <= r.b ? l : r;
     case BENCH_NONCOMMUTATIVE:
-        m = compose((struct map){ (uint32_t)l.a, (uint32_t)l.b }, (struct map){ (uint32_t)r.a, (uint32_t)r.b });
+        m = compose((struct map){ (uint32_t)l.a, (uint32_t)l.b },
+                    (struct map){ (uint32_t)r.a, (uint32_t)r.b });
         return (struct value){ m.a, m.b };
     default:
         return (struct value){ l.a + r.a, 0 };
     }
 }
 
-/* ---- values -------------------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------- */
 
 static uint64_t mix(uint64_t x)
 {
@@ -153,7 +161,8 @@ static uint64_t mix(uint64_t x)
 /* Sums of a million ranks are exact in float; products are 1 and -1; a MAXLOC meets ties. */
 static struct value value_of(const struct bench_problem *p, int rank, size_t i)
 {
-    uint64_t h = mix(p->seed + 0x9e3779b97f4a7c15u * ((uint64_t)rank * BENCH_PERIOD + i % BENCH_PERIOD + 1));
+    uint64_t h = mix(
+        p->seed + 0x9e3779b97f4a7c15u * ((uint64_t)rank * BENCH_PERIOD + i % BENCH_PERIOD + 1));
 
     switch (p->operation) {
     case BENCH_PROD:
@@ -194,7 +203,7 @@ static void repeat(const struct bench_problem *p, const void *pattern, void *vec
     }
 }
 
-/* ---- results ------------------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 /* The ranks whose inputs make this rank's result: from 0 to before END; 0: it has none. */
 static int operands_end(const struct bench_problem *p)
@@ -230,7 +239,8 @@ static size_t result_elements(const struct bench_problem *p, size_t *from)
 
 bool bench_problem_result_is_right(const struct bench_problem *p)
 {
-    size_t from, n = result_elements(p, &from), period = n < BENCH_PERIOD ? n : BENCH_PERIOD, extent = p->kind->extent;
+    size_t from, n = result_elements(p, &from), period = n < BENCH_PERIOD ? n : BENCH_PERIOD,
+                 extent = p->kind->extent;
     int end = operands_end(p);
 
     for (size_t k = 0; end > 0 && k < period; k++) {
@@ -366,7 +376,7 @@ bool bench_problem_right(const struct bench_functions *f, const struct bench_pro
     return bench_problem_result_is_right(p);
 }
 
-/* ---- from wishes to a problem -------------------------------------------------------------------------------- */
+/* ---- from wishes to a problem ---------------------------------------------------------------- */
 
 static bool count_elements(struct bench_problem *p)
 {
@@ -378,7 +388,8 @@ static bool count_elements(struct bench_problem *p)
     p->bytes = p->elements * p->kind->extent;
     if (p->elements > INT_MAX)
         return false;
-    p->count = (int)(p->collective == BENCH_REDUCE_SCATTER_BLOCK ? p->elements / ranks : p->elements);
+    p->count = (int)(p->collective == BENCH_REDUCE_SCATTER_BLOCK ? p->elements / ranks
+                                                                 : p->elements);
     return true;
 }
 
@@ -393,7 +404,8 @@ bool bench_problem_open(struct bench_problem *p)
         return false;
     p->counts = bench_new((size_t)p->ranks * sizeof *p->counts);
     for (int r = 0; r < p->ranks; r++)
-        p->counts[r] = (int)(p->elements / (size_t)p->ranks + ((size_t)r < p->elements % (size_t)p->ranks));
+        p->counts[r] = (int)(p->elements / (size_t)p->ranks
+                             + ((size_t)r < p->elements % (size_t)p->ranks));
     p->in = bench_new(p->bytes);
     p->out = bench_new(p->bytes);
     p->pattern = bench_new(period_of(p) * p->kind->extent);

@@ -1,7 +1,8 @@
 /* What is measured: one reduction of vectors whose result is known.
  *
- * Every rank can tell every rank's input, and folds them serially in rank order; all values are such that the result is exact, whatever
- * the order of combination.  Values repeat after BENCH_PERIOD elements, a prime, so that a long vector is checked whole and fast. */
+ * Every rank can tell every rank's input, and folds them serially in rank order; all values are
+ * such that the result is exact, whatever the order of combination.  Values repeat after
+ * BENCH_PERIOD elements, a prime, so that a long vector is checked whole and fast. */
 #ifndef BENCH_PROBLEM_H
 #define BENCH_PROBLEM_H
 
@@ -14,15 +15,31 @@
 enum { BENCH_PERIOD = 4093 };
 
 enum bench_collective {
-    BENCH_ALLREDUCE, BENCH_REDUCE, BENCH_REDUCE_SCATTER, BENCH_REDUCE_SCATTER_BLOCK, BENCH_SCAN, BENCH_EXSCAN, BENCH_REDUCE_LOCAL,
+    BENCH_ALLREDUCE,
+    BENCH_REDUCE,
+    BENCH_REDUCE_SCATTER,
+    BENCH_REDUCE_SCATTER_BLOCK,
+    BENCH_SCAN,
+    BENCH_EXSCAN,
+    BENCH_REDUCE_LOCAL,
     BENCH_COLLECTIVES
 };
-extern const char *const bench_collective_names[];      /* "allreduce" ...; NULL at the end, as for the next two */
+/* "allreduce" ...; NULL at the end, as for the next two */
+extern const char *const bench_collective_names[];
 
-/* sum prod min max: predefined; maxloc minloc: predefined, on the pair of the type and an int; user: a sum made by MPI_Op_create;
- * noncommutative: composition of the maps x -> a x + b, made by MPI_Op_create, on its own type of two 32-bit numbers. */
+/* sum prod min max: predefined; maxloc minloc: predefined, on the pair of the type and an int;
+ * user: a sum made by MPI_Op_create; noncommutative: composition of the maps x -> a x + b, made by
+ * MPI_Op_create, on its own type of two 32-bit numbers. */
 enum bench_operation {
-    BENCH_SUM, BENCH_PROD, BENCH_MIN, BENCH_MAX, BENCH_MAXLOC, BENCH_MINLOC, BENCH_USER, BENCH_NONCOMMUTATIVE, BENCH_OPERATIONS
+    BENCH_SUM,
+    BENCH_PROD,
+    BENCH_MIN,
+    BENCH_MAX,
+    BENCH_MAXLOC,
+    BENCH_MINLOC,
+    BENCH_USER,
+    BENCH_NONCOMMUTATIVE,
+    BENCH_OPERATIONS
 };
 extern const char *const bench_operation_names[];
 
@@ -41,7 +58,8 @@ struct bench_problem {
     enum bench_operation operation;
     enum bench_type type;
     enum bench_form form;
-    bool in_place, same;        /* same: the input is written once, not before every call (measure.h) */
+    /* same: the input is written once, not before every call (measure.h) */
+    bool in_place, same;
     uint64_t seed;              /* of the values */
     MPI_Comm comm;
     size_t bytes;               /* wanted, of one rank's vector; open() says how many they are */
@@ -51,8 +69,10 @@ struct bench_problem {
     MPI_Op op;
     MPI_Datatype datatype;
     size_t elements;            /* of the vector */
-    int count, *counts;         /* Reduce_scatter_block: of one rank's part; Reduce_scatter: of all parts */
-    void *in, *out, *pattern;   /* pattern: this rank's first BENCH_PERIOD elements, or as many as there are */
+    /* Reduce_scatter_block: of one rank's part; Reduce_scatter: of all parts */
+    int count, *counts;
+    /* pattern: this rank's first BENCH_PERIOD elements, or as many as there are */
+    void *in, *out, *pattern;
     MPI_Request request;        /* the persistent one, from make_request() on */
 };
 
@@ -60,8 +80,8 @@ struct bench_problem {
 void bench_problems_begin(void);
 void bench_problems_end(void);
 
-/* Fills P from its first lines: as many elements as fit into the bytes, at least one (Reduce_scatter_block: one for each rank).
- * False: more than an int can count. */
+/* Fills P from its first lines: as many elements as fit into the bytes, at least one
+ * (Reduce_scatter_block: one for each rank). False: more than an int can count. */
 bool bench_problem_open(struct bench_problem *p);
 void bench_problem_close(struct bench_problem *p);
 
@@ -75,7 +95,8 @@ void bench_problem_make_request(const struct bench_functions *f, struct bench_pr
 void bench_problem_free_request(const struct bench_functions *f, struct bench_problem *p);
 /* One call by the functions F; P is a struct bench_problem.  What measure.h calls. */
 void bench_problem_call(const struct bench_functions *f, const void *p);
-/* Does a measurement write P's input before every call?  Not a short one (measure.h), nor that of a Reduce_local, which has no peer. */
+/* Does a measurement write P's input before every call?  Not a short one (measure.h), nor that of a
+ * Reduce_local, which has no peer. */
 bool bench_problem_is_fresh(const struct bench_problem *p);
 /* Writes the input anew, with the same values; P is a struct bench_problem. */
 void bench_problem_refresh(const void *p);

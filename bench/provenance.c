@@ -11,7 +11,7 @@
 
 extern char **environ;
 
-/* ---- this rank ----------------------------------------------------------------------------------------------- */
+/* ---- this rank ------------------------------------------------------------------------------- */
 
 static void read_cpu(char *cpu, size_t size)
 {
@@ -45,7 +45,8 @@ static int processors_text(const cpu_set_t *set, size_t bytes, char *text, size_
         while (i + 1 < most && CPU_ISSET_S((size_t)i + 1, bytes, set))
             i++;
         n += i - first + 1;
-        snprintf(text + strlen(text), size - strlen(text), i > first ? "%s%d-%d" : "%s%d", *text ? "," : "", first, i);
+        snprintf(text + strlen(text), size - strlen(text), i > first ? "%s%d-%d" : "%s%d",
+                 *text ? "," : "", first, i);
     }
     return n;
 }
@@ -68,7 +69,7 @@ static void describe(struct provenance_rank *r)
     CPU_FREE(set);
 }
 
-/* ---- all ranks ----------------------------------------------------------------------------------------------- */
+/* ---- all ranks ------------------------------------------------------------------------------- */
 
 static bool same_host(const struct provenance_rank *a, const struct provenance_rank *b)
 {
@@ -84,7 +85,8 @@ static bool first_on_host(const struct provenance *p, int r)
     return true;
 }
 
-/* Ranks bound to the same processors, or together on a host, must not be more than there are processors. */
+/* Ranks bound to the same processors, or together on a host, must not be more than there are
+ * processors. */
 static bool crowded_at(const struct provenance *p, int r)
 {
     int on_host = 0, bound_alike = 0;
@@ -137,7 +139,8 @@ static void name_command(char *command, size_t size, int argc, char **argv)
 {
     *command = '\0';
     for (int i = 0; i < argc; i++)
-        snprintf(command + strlen(command), size - strlen(command), strchr(argv[i], ' ') ? "%s'%s'" : "%s%s", i ? " " : "", argv[i]);
+        snprintf(command + strlen(command), size - strlen(command),
+                 strchr(argv[i], ' ') ? "%s'%s'" : "%s%s", i ? " " : "", argv[i]);
     for (char *c = command; *c; c++)
         if (*c == '\n' || *c == '\r')
             *c = ' ';
@@ -149,13 +152,14 @@ static void name_setting(struct provenance *p, const char *setting)
 
     if (p->rank && p->crowded)
         snprintf(processors, sizeof processors, " of %d processors", p->rank[0].processors);
-    snprintf(p->setting, sizeof p->setting, "%s; %d rank%s on %d host%s%s", p->mpi, p->ranks, p->ranks == 1 ? "" : "s", p->hosts,
-             p->hosts == 1 ? "" : "s", processors);
+    snprintf(p->setting, sizeof p->setting, "%s; %d rank%s on %d host%s%s", p->mpi, p->ranks,
+             p->ranks == 1 ? "" : "s", p->hosts, p->hosts == 1 ? "" : "s", processors);
     if (setting)
         snprintf(p->setting, sizeof p->setting, "%s", setting);
 }
 
-void provenance_gather(struct provenance *p, const char *setting, int argc, char **argv, double seed)
+void provenance_gather(struct provenance *p, const char *setting, int argc, char **argv,
+                       double seed)
 {
     struct provenance_rank mine;
     int rank;
@@ -165,12 +169,13 @@ void provenance_gather(struct provenance *p, const char *setting, int argc, char
     MPI_Comm_size(MPI_COMM_WORLD, &p->ranks);
     p->rank = rank == 0 ? bench_new((size_t)p->ranks * sizeof *p->rank) : NULL;
     describe(&mine);
-    MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, p->rank, (int)sizeof mine, MPI_BYTE, 0, MPI_COMM_WORLD);
+    MPI_Gather(&mine, (int)sizeof mine, MPI_BYTE, p->rank, (int)sizeof mine, MPI_BYTE, 0,
+               MPI_COMM_WORLD);
     if (p->rank)
         look_at_hosts(p);
     if (collopt_version)
-        snprintf(p->collopt, sizeof p->collopt, "%u.%u.%u", collopt_version() >> 16, collopt_version() >> 8 & 0xff,
-                 collopt_version() & 0xff);
+        snprintf(p->collopt, sizeof p->collopt, "%u.%u.%u", collopt_version() >> 16,
+                 collopt_version() >> 8 & 0xff, collopt_version() & 0xff);
     provenance_mpi(p->mpi, sizeof p->mpi);
     name_date(p->date, sizeof p->date);
     name_command(p->command, sizeof p->command, argc, argv);
@@ -182,15 +187,16 @@ void provenance_free(struct provenance *p)
     free(p->rank);
 }
 
-/* ---- said ---------------------------------------------------------------------------------------------------- */
+/* ---- said ------------------------------------------------------------------------------------ */
 
-/* What of the environment may change the figures; not the names of sockets and jobs that launchers leave there. */
+/* What of the environment may change the figures; not the names of sockets and jobs that launchers
+ * leave there. */
 static bool matters(const char *variable)
 {
-    static const char *const prefix[] = {
-        "COLLOPT", "LD_PRELOAD=", "OMPI_MCA_mpi_", "OMPI_MCA_btl", "OMPI_MCA_coll", "OMPI_MCA_mtl", "OMPI_MCA_pml", "MPIR_CVAR_",
-        "MPICH_", "UCX_", "FI_", "OMP_"
-    };
+    static const char *const prefix[] = { "COLLOPT",      "LD_PRELOAD=",   "OMPI_MCA_mpi_",
+                                          "OMPI_MCA_btl", "OMPI_MCA_coll", "OMPI_MCA_mtl",
+                                          "OMPI_MCA_pml", "MPIR_CVAR_",    "MPICH_",
+                                          "UCX_",         "FI_",           "OMP_" };
 
     for (size_t i = 0; i < sizeof prefix / sizeof *prefix; i++)
         if (strncmp(variable, prefix[i], strlen(prefix[i])) == 0)
@@ -200,18 +206,20 @@ static bool matters(const char *variable)
 
 void provenance_lines(const struct provenance *p, bool every_rank, FILE *to)
 {
-    fprintf(to, "# collopt-bench %d.%d.%d\n# command: %s\n# setting: %s\n# date: %s\n# MPI: %s\n# collopt: %s\n# seed: %.0f\n",
-            COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH, p->command, p->setting, p->date, p->mpi, p->collopt,
-            p->seed);
-    fprintf(to, "# host and collopt switched by: %s\n# ranks: %d on %d host%s%s\n", p->turn, p->ranks, p->hosts,
-            p->hosts == 1 ? "" : "s",
+    fprintf(to,
+            "# collopt-bench %d.%d.%d\n# command: %s\n# setting: %s\n# date: %s\n# MPI: %s\n# "
+            "collopt: %s\n# seed: %.0f\n",
+            COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH, p->command,
+            p->setting, p->date, p->mpi, p->collopt, p->seed);
+    fprintf(to, "# host and collopt switched by: %s\n# ranks: %d on %d host%s%s\n", p->turn,
+            p->ranks, p->hosts, p->hosts == 1 ? "" : "s",
             p->crowded ? ", more than processors" : "");
     for (int r = 0; r < p->ranks; r++) {
         const struct provenance_rank *k = &p->rank[r];
 
         if (first_on_host(p, r))
-            fprintf(to, "# host %s: %s, %d processors, load %.2f %.2f %.2f\n", k->host, k->cpu, k->processors, k->load[0],
-                    k->load[1], k->load[2]);
+            fprintf(to, "# host %s: %s, %d processors, load %.2f %.2f %.2f\n", k->host, k->cpu,
+                    k->processors, k->load[0], k->load[1], k->load[2]);
     }
     for (int r = 0; every_rank && r < p->ranks; r++)
         fprintf(to, "# rank %d: %s, processors %s\n", r, p->rank[r].host, p->rank[r].bound);

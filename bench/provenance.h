@@ -19,7 +19,8 @@ struct provenance {
     struct provenance_rank *rank;               /* of all ranks, on rank 0; elsewhere NULL */
     char mpi[80];                               /* "Open MPI 4.1.4", "MPICH 4.0.2" */
     char collopt[32];                           /* "0.1.0", or "not loaded" */
-    char setting[160];                          /* as given, or "Open MPI 4.1.4; 2 ranks on 1 host" */
+    /* as given, or "Open MPI 4.1.4; 2 ranks on 1 host" */
+    char setting[160];
     char date[32];                              /* UTC, as ISO 8601 has it */
     char command[1000];
     bool crowded;                               /* ranks outnumber processors on some host */
@@ -29,9 +30,11 @@ struct provenance {
 
 void provenance_mpi(char *name, size_t size);    /* "Open MPI 4.1.4" */
 /* Collective.  SETTING may be NULL. */
-void provenance_gather(struct provenance *p, const char *setting, int argc, char **argv, double seed);
+void provenance_gather(struct provenance *p, const char *setting, int argc, char **argv,
+                       double seed);
 void provenance_free(struct provenance *p);
-/* On rank 0: lines that begin with "# ", of each rank only if EVERY_RANK; or members of the innermost object. */
+/* On rank 0: lines that begin with "# ", of each rank only if EVERY_RANK; or members of the
+ * innermost object. */
 void provenance_lines(const struct provenance *p, bool every_rank, FILE *to);
 void provenance_json(const struct provenance *p, struct collopt_json *j);
 

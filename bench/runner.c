@@ -13,7 +13,7 @@ bool bench_any(bool here)
     return value > 0;
 }
 
-/* ---- algorithms ---------------------------------------------------------------------------------------------- */
+/* ---- algorithms ------------------------------------------------------------------------------ */
 
 bool bench_loaded(void)
 {
@@ -28,7 +28,8 @@ bool bench_has(const char *collective, const char *name)
     return false;
 }
 
-/* The hosts keep no info keys that they do not know, but collopt looks at these; engaged by as many calls as it takes. */
+/* The hosts keep no info keys that they do not know, but collopt looks at these; engaged by as many
+ * calls as it takes. */
 static void force(struct runner *r, unsigned collectives)
 {
     MPI_Info info;
@@ -75,7 +76,7 @@ void runner_close(struct runner *r)
         MPI_Comm_free(&r->comm);
 }
 
-/* ---- one cell ------------------------------------------------------------------------------------------------ */
+/* ---- one cell -------------------------------------------------------------------------------- */
 
 /* The first call, checked.  False: what was to be forced did not run. */
 static bool first_call(struct cell *c)
@@ -97,7 +98,8 @@ static bool first_call(struct cell *c)
 
 static void measure(struct cell *c, const struct bench_effort *effort)
 {
-    void (*refresh)(const void *) = bench_problem_is_fresh(&c->problem) ? bench_problem_refresh : NULL;
+    void (*refresh)(const void *) = bench_problem_is_fresh(&c->problem) ? bench_problem_refresh
+                                                                        : NULL;
     struct bench_problem hosts = c->problem;
     struct bench_side host = { BENCH_HOST, bench_problem_call, &hosts, refresh },
         collopt = { BENCH_COLLOPT, bench_problem_call, &c->problem, refresh };
@@ -106,7 +108,8 @@ static void measure(struct cell *c, const struct bench_effort *effort)
     c->wrong_host = bench_any(!bench_problem_right(bench_turn(BENCH_HOST), &hosts));
     bench_compare(&host, &collopt, effort, &c->figures);
     bench_problem_free_request(bench_turn(BENCH_HOST), &hosts);
-    c->wrong_collopt = bench_any(!bench_problem_right(bench_turn(BENCH_COLLOPT), &c->problem)) || c->wrong_collopt;
+    c->wrong_collopt = bench_any(!bench_problem_right(bench_turn(BENCH_COLLOPT), &c->problem))
+        || c->wrong_collopt;
     c->state = CELL_MEASURED;
 }
 
@@ -122,16 +125,19 @@ bool cell_measure(struct cell *c, const struct bench_effort *effort)
     return true;
 }
 
-static void measure_against(struct cell *c, struct cell *plain, bool host, const struct bench_effort *effort)
+static void measure_against(struct cell *c, struct cell *plain, bool host,
+                            const struct bench_effort *effort)
 {
-    void (*refresh)(const void *) = bench_problem_is_fresh(&c->problem) ? bench_problem_refresh : NULL;
+    void (*refresh)(const void *) = bench_problem_is_fresh(&c->problem) ? bench_problem_refresh
+                                                                        : NULL;
     enum bench_who who = host ? BENCH_HOST : BENCH_COLLOPT;
     struct bench_side first = { BENCH_COLLOPT, bench_problem_call, &plain->problem, refresh },
         second = { who, bench_problem_call, &c->problem, refresh };
 
     bench_compare(&first, &second, effort, &c->figures);
     c->wrong_host = false;
-    c->wrong_collopt = bench_any(!bench_problem_right(bench_turn(who), &c->problem)) || c->wrong_collopt;
+    c->wrong_collopt = bench_any(!bench_problem_right(bench_turn(who), &c->problem))
+        || c->wrong_collopt;
     c->state = CELL_MEASURED;
 }
 

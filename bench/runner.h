@@ -1,4 +1,5 @@
-/* Algorithms at work: each on a communicator of its own, on which it is forced by info keys; and one cell measured so. */
+/* Algorithms at work: each on a communicator of its own, on which it is forced by info keys; and
+ * one cell measured so. */
 #ifndef BENCH_RUNNER_H
 #define BENCH_RUNNER_H
 
@@ -16,13 +17,13 @@ bool bench_has(const char *collective, const char *name);
 /* The same on all ranks: is it so on one of them? */
 bool bench_any(bool here);
 
-/* Collective.  "auto" is on MPI_COMM_WORLD; EXPRESSION must live as long as R.  It is forced for those of the COLLECTIVES, whose
- * bits are set, that have the algorithm. */
+/* Collective.  "auto" is on MPI_COMM_WORLD; EXPRESSION must live as long as R.  It is forced for
+ * those of the COLLECTIVES, whose bits are set, that have the algorithm. */
 void runner_open(struct runner *r, const char *expression, unsigned collectives);
 void runner_close(struct runner *r);
 
-/* Measures a cell, whose communicator is a runner's; its state and figures say how that went.  Collective.  False: it has more
- * elements than an int can count. */
+/* Measures a cell, whose communicator is a runner's; its state and figures say how that went.
+ * Collective.  False: it has more elements than an int can count. */
 bool cell_measure(struct cell *c, const struct bench_effort *effort);
 /* The same with PLAIN's time in place of the host's; both are of one blocking problem, PLAIN on a
  * runner of "auto".  C's algorithm may be "host": then its communicator is any. */

@@ -12,8 +12,8 @@ enum { LINE = 512, WORD = 200 };
 
 static int rank, *leader;       /* of each rank the first that shares memory with it */
 
-/* On rank 0, in one piece: MPICH makes stdout unbuffered where it finds its process alone, and launchers put what comes in pieces
- * between the lines of other such processes. */
+/* On rank 0, in one piece: MPICH makes stdout unbuffered where it finds its process alone, and
+ * launchers put what comes in pieces between the lines of other such processes. */
 __attribute__((format(printf, 1, 2)))
 static void answer(const char *format, ...)
 {
@@ -38,7 +38,7 @@ static void answer(const char *format, ...)
     free(line);
 }
 
-/* ---- what is here -------------------------------------------------------------------------------------------- */
+/* ---- what is here ---------------------------------------------------------------------------- */
 
 static void find_leaders(int ranks)
 {
@@ -60,8 +60,8 @@ static void say_ready(const struct provenance *p)
     find_leaders(p->ranks);
     for (int r = 0; r < p->ranks; r++)
         n += (size_t)snprintf(list + n, size - n, "%s%d", r ? "," : "", leader[r]);
-    answer("ready %d.%d.%d %d %d %d %s", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR, COLLOPT_VERSION_PATCH, bench_loaded(),
-           p->ranks, p->crowded, list);
+    answer("ready %d.%d.%d %d %d %d %s", COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR,
+           COLLOPT_VERSION_PATCH, bench_loaded(), p->ranks, p->crowded, list);
     free(list);
 }
 
@@ -72,13 +72,14 @@ static void introduce(int argc, char **argv)
     provenance_gather(&p, NULL, argc, argv, 0);
     answer("about MPI: %s; collopt: %s", p.mpi, p.collopt);
     if (rank == 0)
-        answer("about ranks: %d on %d host%s%s; %s, %d processors, on %s", p.ranks, p.hosts, p.hosts == 1 ? "" : "s",
-               p.crowded ? ", more than processors" : "", p.rank[0].cpu, p.rank[0].processors, p.rank[0].host);
+        answer("about ranks: %d on %d host%s%s; %s, %d processors, on %s", p.ranks, p.hosts,
+               p.hosts == 1 ? "" : "s", p.crowded ? ", more than processors" : "", p.rank[0].cpu,
+               p.rank[0].processors, p.rank[0].host);
     say_ready(&p);
     provenance_free(&p);
 }
 
-/* ---- requests ------------------------------------------------------------------------------------------------ */
+/* ---- requests -------------------------------------------------------------------------------- */
 
 /* What rank 0 reads, on all ranks; false: there is no more.  Ranks that wait do so politely. */
 static bool next_line(char line[LINE])
@@ -116,8 +117,8 @@ static bool understood(const char *line, const char *word, struct request *r)
     int n;
 
     *r = (struct request){ .effort = { .precise = 0.02 } };
-    n = sscanf(line, "%31s %31s %31s %31s %zu %199s %lf %lf", first, collective, operation, type, &r->bytes, r->algorithm,
-               &r->effort.seconds, &r->effort.hopeless);
+    n = sscanf(line, "%31s %31s %31s %31s %zu %199s %lf %lf", first, collective, operation, type,
+               &r->bytes, r->algorithm, &r->effort.seconds, &r->effort.hopeless);
     if (n < 7 || strcmp(first, word) != 0 || (n < 8 && strcmp(word, "cell") == 0))
         return false;
     r->collective = number_of(bench_collective_names, collective);
@@ -128,21 +129,27 @@ static bool understood(const char *line, const char *word, struct request *r)
 
 static void tell(const struct request *r, const struct cell *c)
 {
-    const char *collective = bench_collective_names[r->collective], *operation = bench_operation_names[r->operation];
+    const char *collective = bench_collective_names[r->collective],
+               *operation = bench_operation_names[r->operation];
     const struct bench_figures *f = &c->figures;
 
     if (c->state != CELL_MEASURED)
         answer("none %s %s %zu %s", collective, operation, r->bytes, r->algorithm);
     else
-        answer("cell %s %s %zu %s %s %.4f %.4f %.4f %.4f %.4f %d %s", collective, operation, r->bytes, r->algorithm, c->ran,
-               f->first_us, f->second_us, f->ratio, f->low, f->high, f->pairs, c->wrong_host ? "WRONG-HOST" : cell_result(c));
+        answer("cell %s %s %zu %s %s %.4f %.4f %.4f %.4f %.4f %d %s", collective, operation,
+               r->bytes, r->algorithm, c->ran, f->first_us, f->second_us, f->ratio, f->low, f->high,
+               f->pairs, c->wrong_host ? "WRONG-HOST" : cell_result(c));
 }
 
 static struct bench_problem problem_of(const struct request *r, MPI_Comm comm)
 {
     return (struct bench_problem){
-        .collective = (enum bench_collective)r->collective, .operation = (enum bench_operation)r->operation,
-        .type = (enum bench_type)r->type, .seed = 1, .comm = comm, .bytes = r->bytes,
+        .collective = (enum bench_collective)r->collective,
+        .operation = (enum bench_operation)r->operation,
+        .type = (enum bench_type)r->type,
+        .seed = 1,
+        .comm = comm,
+        .bytes = r->bytes,
     };
 }
 
@@ -160,14 +167,15 @@ static void measure(const struct request *r)
 
 static void tell_verified(const struct request *r, const struct cell *c)
 {
-    const char *collective = bench_collective_names[r->collective], *operation = bench_operation_names[r->operation];
+    const char *collective = bench_collective_names[r->collective],
+               *operation = bench_operation_names[r->operation];
     const struct bench_figures *f = &c->figures;
 
     if (c->state != CELL_MEASURED)
         answer("none %s %s %zu %s", collective, operation, r->bytes, r->algorithm);
     else
-        answer("verify %s %s %zu %s %.4f %.4f %.4f %d %s", collective, operation, r->bytes, r->algorithm, f->ratio, f->low,
-               f->high, f->pairs, cell_result(c));
+        answer("verify %s %s %zu %s %.4f %.4f %.4f %d %s", collective, operation, r->bytes,
+               r->algorithm, f->ratio, f->low, f->high, f->pairs, cell_result(c));
 }
 
 static void verify(const struct request *r)

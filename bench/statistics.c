@@ -19,8 +19,9 @@ double bench_quantile(double *v, int n, double q)
     return below + 1 < n ? v[below] + (at - below) * (v[below + 1] - v[below]) : v[below];
 }
 
-/* The number of values below the median is binomial, n times 1/2.  The interval from value k to value n-1-k misses the median if at
- * most k values lie below it, or at most k above: each may have a probability of 2.5%. */
+/* The number of values below the median is binomial, n times 1/2.  The interval from value k to
+ * value n-1-k misses the median if at most k values lie below it, or at most k above: each may have
+ * a probability of 2.5%. */
 int bench_median_rank(int n)
 {
     double below = 0;
@@ -45,7 +46,8 @@ void bench_median_interval(double *v, int n, double *low, double *high)
 
 int bench_outliers(double *v, int n)
 {
-    double quarter = bench_quantile(v, n, 0.25), three = bench_quantile(v, n, 0.75), far = 1.5 * (three - quarter);
+    double quarter = bench_quantile(v, n, 0.25), three = bench_quantile(v, n, 0.75),
+           far = 1.5 * (three - quarter);
     int outliers = 0;
 
     for (int i = 0; i < n; i++)

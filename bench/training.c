@@ -2,21 +2,25 @@
  *
  *     training [-b BYTES] [-n ITERATIONS] [-d DIVISOR]
  *
- *     -b BYTES        gradients are gathered in buckets of so many bytes (K, M), 0: each layer's alone (default 25M)
+ *     -b BYTES        gradients are gathered in buckets of so many bytes (K, M), 0: each layer's
+ *                     alone (default 25M)
  *     -n ITERATIONS   default 3
  *     -d DIVISOR      layers of so many times fewer parameters, for a quick look (default 1)
  *
- * In each iteration every rank has a gradient for each of the 161 tensors of ResNet-50 (25 557 032 parameters, 102 MB of
- * floats), which appear from the last layer to the first, as in back-propagation.  They are summed over all ranks in place, by
- * MPI_Allreduce, and the weights follow.  Frameworks fuse small layers: PyTorch's DistributedDataParallel into buckets of 25 MiB
- * (Li et al., PyTorch Distributed, VLDB 13, 2020); without buckets the vectors have 256 bytes to 9 MiB.  Nothing is computed but
- * the weights, so most of the time is that of the reductions: an upper bound of what they cost a framework that does not overlap
- * them.
+ * In each iteration every rank has a gradient for each of the 161 tensors of ResNet-50 (25 557 032
+ * parameters, 102 MB of floats), which appear from the last layer to the first, as in
+ * back-propagation.  They are summed over all ranks in place, by MPI_Allreduce, and the weights
+ * follow.  Frameworks fuse small layers: PyTorch's DistributedDataParallel into buckets of 25 MiB
+ * (Li et al., PyTorch Distributed, VLDB 13, 2020); without buckets the vectors have 256 bytes to 9
+ * MiB.  Nothing is computed but the weights, so most of the time is that of the reductions: an
+ * upper bound of what they cost a framework that does not overlap them.
  *
- * K. He, X. Zhang, S. Ren, J. Sun, Deep Residual Learning for Image Recognition, CVPR 2016: table 1, 50 layers, convolutions
- * followed by batch normalization, which has a weight and a bias for each channel.
+ * K. He, X. Zhang, S. Ren, J. Sun, Deep Residual Learning for Image Recognition, CVPR 2016: table
+ * 1, 50 layers, convolutions followed by batch normalization, which has a weight and a bias for
+ * each channel.
  *
- * Gradients are small whole numbers and the step is 1/16, so all sums are exact and the weights are known. */
+ * Gradients are small whole numbers and the step is 1/16, so all sums are exact and the weights are
+ * known. */
 #include "bench_mpi.h"
 
 #include <stdio.h>
@@ -30,7 +34,7 @@ static int rank, ranks;
 static size_t size[TENSORS];        /* of each tensor, in the order of the network */
 static int tensors;
 
-/* ---- ResNet-50 ------------------------------------------------------------------------------------------------ */
+/* ---- ResNet-50 ------------------------------------------------------------------------------- */
 
 static void convolution(size_t side, size_t in, size_t out)
 {
@@ -39,7 +43,8 @@ static void convolution(size_t side, size_t in, size_t out)
     size[tensors++] = out;          /* and biases */
 }
 
-/* A block: to WIDTH channels, a 3x3 convolution, to four times as many; the first of a stage has one more to match them. */
+/* A block: to WIDTH channels, a 3x3 convolution, to four times as many; the first of a stage has
+ * one more to match them. */
 static void bottleneck(size_t in, size_t width, int first)
 {
     convolution(1, in, width);
@@ -51,7 +56,10 @@ static void bottleneck(size_t in, size_t width, int first)
 
 static void layers(void)
 {
-    static const struct { int blocks; size_t width; } stages[] = { { 3, 64 }, { 4, 128 }, { 6, 256 }, { 3, 512 } };
+    static const struct {
+        int blocks;
+        size_t width;
+    } stages[] = { { 3, 64 }, { 4, 128 }, { 6, 256 }, { 3, 512 } };
     size_t channels = 64, all = 0;
 
     convolution(7, 3, 64);
@@ -65,12 +73,13 @@ static void layers(void)
     for (int t = 0; t < tensors; t++)
         all += size[t];
     if (tensors != TENSORS || all != PARAMETERS) {
-        fprintf(stderr, "training: this is not ResNet-50: %d tensors, %zu parameters\n", tensors, all);
+        fprintf(stderr, "training: this is not ResNet-50: %d tensors, %zu parameters\n", tensors,
+                all);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
 }
 
-/* ---- gradients ------------------------------------------------------------------------------------------------ */
+/* ---- gradients ------------------------------------------------------------------------------- */
 
 /* Of parameter I, in an iteration: from -5 to 5. */
 static float gradient(int of, int iteration, size_t i)
@@ -105,7 +114,7 @@ static size_t wrong(const float *weight, size_t n, int iterations)
     return bad;
 }
 
-/* ---- training ------------------------------------------------------------------------------------------------- */
+/* ---- training -------------------------------------------------------------------------------- */
 
 struct network {
     float *weight, *gradient;
@@ -118,7 +127,8 @@ static void reduce(struct network *net, size_t from, size_t to)
 {
     double start = bench_now();
 
-    MPI_Allreduce(MPI_IN_PLACE, net->gradient + from, (int)(to - from), MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(MPI_IN_PLACE, net->gradient + from, (int)(to - from), MPI_FLOAT, MPI_SUM,
+                  MPI_COMM_WORLD);
     net->reducing += bench_now() - start;
     net->reductions++;
     step(net->weight + from, net->gradient + from, to - from);
@@ -127,7 +137,8 @@ static void reduce(struct network *net, size_t from, size_t to)
 /* A bucket goes off as soon as it is full. */
 static void iterate(struct network *net, int iteration)
 {
-    size_t from = net->parameters, waiting = from;      /* gradients are there from `from` on, and wait up to `waiting` */
+    /* gradients are there from `from` on, and wait up to `waiting` */
+    size_t from = net->parameters, waiting = from;
 
     for (int t = TENSORS - 1; t >= 0; t--) {
         from -= size[t];
@@ -150,7 +161,9 @@ static size_t bytes_of(const char *word)
 static void usage(void)
 {
     if (rank == 0)
-        fprintf(stderr, "usage: training [-b BYTES] [-n ITERATIONS] [-d DIVISOR], whole numbers, e.g. -b 25M -n 3 -d 1\n");
+        fprintf(stderr,
+                "usage: training [-b BYTES] [-n ITERATIONS] [-d DIVISOR], whole numbers, e.g. -b "
+                "25M -n 3 -d 1\n");
     MPI_Finalize();
     exit(2);
 }
@@ -195,8 +208,8 @@ int main(int argc, char **argv)
     bad_here = (long)bad;
     MPI_Reduce(&bad_here, &all, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0) {
-        printf("training: %zu parameters, %d reductions in %d iterations, %ld weights wrong\n", net.parameters, net.reductions,
-               iterations, all);
+        printf("training: %zu parameters, %d reductions in %d iterations, %ld weights wrong\n",
+               net.parameters, net.reductions, iterations, all);
         printf("time: %.6f s, %.6f s of it in reductions\n", seconds, net.reducing);
     }
     free(net.weight);

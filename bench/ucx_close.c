@@ -1,9 +1,10 @@
 /* Preloaded by bench/cluster into programs of MPICH: lets MPI_Finalize end where UCX speaks TCP.
  *
- * MPICH 4.0 closes its endpoints there one after the other, and closing flushes.  A rank that has closed its own waits outside of
- * UCX for the others, no longer answering, and a flush that needs its answer never ends: every second run of four ranks
- * hangs with UCX 1.13.  So endpoints are left to end with the worker that they belong to, a little later; what has been sent
- * is given time to leave.
+ * MPICH 4.0 closes its endpoints there one after the other, and closing flushes.  A rank that has
+ * closed its own waits outside of UCX for the others, no longer answering, and a flush that needs
+ * its answer never ends: every second run of four ranks hangs with UCX 1.13.  So endpoints are left
+ * to end with the worker that they belong to, a little later; what has been sent is given time to
+ * leave.
  *
  *     cc -shared -fPIC -o ucx_close.so ucx_close.c -ldl */
 #ifndef _GNU_SOURCE

@@ -11,7 +11,7 @@ too_long()              # FOLDER...
 }
 
 cd "$source" || exit 1
-found=$(too_long src include examples test tools)
+found=$(too_long src include examples test tools bench)
 [ -z "$found" ] || { echo "longer than 100 columns:"; echo "$found"; exit 1; }
 
 # It finds what it is to find.
