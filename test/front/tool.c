@@ -7,8 +7,7 @@
  *                  -DNEXT
  *     -DSERVICES   knows only what collopt listens to, not the collectives
  *     -DHALF       is no tool, but that object of an MPI library which has MPI_X, where another one
- *                  has
- * PMPI_X */
+ *                  has PMPI_X */
 
 #include <dlfcn.h>
 #include <stdarg.h>
@@ -29,8 +28,9 @@ static atomic_int calls[COLLOPT_NAME_COUNT];
 #endif
 
 #define SPELLED(function, id, ID, needs, parameters, arguments) [COLLOPT_NAME_##ID] = #id,
-static const char *const names[COLLOPT_NAME_COUNT] = { NAMES(SPELLED)[COLLOPT_NAME_PCONTROL] =
-                                                           "Pcontrol" };
+static const char *const names[COLLOPT_NAME_COUNT] = {
+    NAMES(SPELLED) [COLLOPT_NAME_PCONTROL] = "Pcontrol"
+};
 
 static void note(enum collopt_name name)
 {
@@ -46,14 +46,14 @@ static void note(enum collopt_name name)
 
 #ifdef NEXT
 # define GO_ON(function, parameters) \
-        ((int(*) parameters)(uintptr_t)dlsym(RTLD_NEXT, "P" #function))
+    ((int (*) parameters)(uintptr_t)dlsym(RTLD_NEXT, "P" #function))
 #else
 # define GO_ON(function, parameters)     P##function
 #endif
 
 #ifdef PMPI
-# define ALSO(function,
-    parameters) int P##function parameters __attribute__((alias(#    function)));
+# define ALSO(function, parameters) \
+    int P##function parameters __attribute__((alias(#function)));
 #else
 # define ALSO(function, parameters)
 #endif
