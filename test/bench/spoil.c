@@ -5,6 +5,7 @@
 #endif
 #include <dlfcn.h>
 #include <mpi.h>
+#include <stdbool.h>
 #include <string.h>
 
 typedef int allreduce(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
@@ -12,6 +13,7 @@ typedef int iallreduce(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm
 typedef int allreduce_init(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info,
                            MPI_Request *);
 typedef int wait_for(MPI_Request *, MPI_Status *);
+typedef int free_request(MPI_Request *);
 
 /* The request whose result is to be spoilt, and where; a bench has one at a time. */
 static MPI_Request request_of;
@@ -82,6 +84,13 @@ int MPI_Iallreduce(const void *in, void *out, int count, MPI_Datatype type, MPI_
 ALLREDUCE_INIT(MPI_Allreduce_init)
 ALLREDUCE_INIT(MPIX_Allreduce_init)
 
+/* The handle of one that is gone may come back for another's. */
+static void forget(MPI_Request request, bool gone)
+{
+    if (gone && request == request_of)
+        last_byte = NULL;
+}
+
 int MPI_Wait(MPI_Request *request, MPI_Status *status)
 {
     MPI_Request waited = *request;
@@ -92,5 +101,15 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status)
     err = next(request, status);
     if (last_byte && waited == request_of)
         *last_byte ^= 1;
+    forget(waited, *request == MPI_REQUEST_NULL);
     return err;
+}
+
+int MPI_Request_free(MPI_Request *request)
+{
+    free_request *next;
+
+    look_up("MPI_Request_free", &next);
+    forget(*request, true);
+    return next(request);
 }
