@@ -76,7 +76,7 @@ static const struct collopt_setting_row rows[] = {
       .preset = "auto", FIELD(shm),
       .help = "auto: send within a node by shared memory where it can be had" },
     { .name = "COLLOPT_SHM_SIZE", .kind = COLLOPT_BYTES, .scope = COLLOPT_AGREED, .values = "BYTES",
-      .preset = "4M", .least = 65536, .most = (size_t)1 << 36, FIELD(shm_size),
+      .preset = "16M", .least = 65536, .most = (size_t)1 << 36, FIELD(shm_size),
       .help = "shared memory of each process, at most" },
     { .name = "COLLOPT_GPU", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED,
       .values = "auto|host|native", .preset = "auto", FIELD(gpu),

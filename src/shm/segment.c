@@ -24,7 +24,7 @@ enum {
     STEP = 256 << 10,           /* pages are allocated in such steps */
     LONG = 1 << 20,             /* bytes; shorter pieces keep their pages */
     LEAF = 256,                 /* numbers of a part of the directory */
-    ROOM = 256,                 /* room behind a segment, in its sizes */
+    ROOM = 64,                  /* room behind a segment, in its sizes */
     KEPT = 16                   /* 1 / KEPT of it may lie in free pieces that keep their pages */
 };
 static const size_t MOST_ROOM = (size_t)16 << 30;

@@ -650,10 +650,10 @@ static void far_ahead(void)
               i, take[i]);
 }
 
-/* With COLLOPT_SHM_SIZE=64K: more than the room for inputs, 16 MiB. */
+/* With COLLOPT_SHM_SIZE=64K: more than the room for inputs, 4 MiB. */
 static void more_than_fits(void)
 {
-    enum { INPUTS = 40, LENGTH = 120000 };
+    enum { INPUTS = 40, LENGTH = 50000 };
     int *give = malloc(INPUTS * LENGTH * sizeof *give),
         *take = malloc(INPUTS * LENGTH * sizeof *take);
     MPI_Request all[INPUTS];

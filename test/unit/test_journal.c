@@ -23,7 +23,7 @@ static void make_of(size_t bytes)
 {
     collopt_segment_make(bytes, &key, why, sizeof why);
     ck_assert_msg(key.descriptor >= 0, "%s", why);
-    ck_assert_uint_eq(collopt_segment_room(collopt_segment_base()), 256 * bytes);
+    ck_assert_uint_eq(collopt_segment_room(collopt_segment_base()), 64 * bytes);
 }
 
 static void make(void)
@@ -205,7 +205,7 @@ static size_t allocated(void)
 /* Memory of many long records at once is given back, and can be used again. */
 START_TEST(unused_memory_is_given_back)
 {
-    enum { BLOCK = 5 << 20, BLOCKS = 20, KEPT = 256 / 16 * SEGMENT };
+    enum { BLOCK = 5 << 20, BLOCKS = 6, KEPT = 64 / 16 * SEGMENT };
     struct collopt_reader r[READERS];
     struct collopt_journal j;
 
@@ -267,7 +267,7 @@ static const size_t sizes[] = { 65536, SEGMENT };
 /* Without room there is no payload, and what is written later is right. */
 START_TEST(no_room)
 {
-    const size_t block = 256 / 4 * sizes[_i];
+    const size_t block = 64 / 4 * sizes[_i];
     struct collopt_reader r[READERS];
     struct collopt_journal j;
     int blocks = 0;
