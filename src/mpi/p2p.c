@@ -83,7 +83,7 @@ int collopt_test_message(struct collopt_execution *e, int message, bool *done)
  * see it soonest. */
 static inline void look_closely(const struct collopt_execution *e, int message, unsigned *polls)
 {
-    /* divides the number of looks after which the host makes progress */
+    /* a power of two that divides the number of looks after which the host makes progress */
     enum { CLOSELY = 64 };
     const struct collopt_link *l = e->plan->wire[message].link;
 
@@ -91,7 +91,7 @@ static inline void look_closely(const struct collopt_execution *e, int message, 
         || e->request[message] != MPI_REQUEST_NULL)
         return;
     if (!collopt_channel_await(&l->channel, CLOSELY))
-        *polls += CLOSELY - 1;
+        *polls |= CLOSELY - 1;          /* the next one is counted to a multiple */
 }
 
 static int poll(struct collopt_execution *e, int message)
