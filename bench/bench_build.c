@@ -1,4 +1,4 @@
-/* What it takes to write down one rank's schedule: time and memory, for as many ranks as the
+/* Measures time and memory to build the schedule of one rank, for up to as many ranks as the
  * largest machines have.
  *
  *     bench_build [-p RANKS] [-n RANKS_OF_A_NODE] [-b BYTES] [ALGORITHM ...]

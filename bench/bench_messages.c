@@ -2,10 +2,10 @@
  *
  *     mpirun -n 2 --bind-to core env LD_PRELOAD=libcollopt.so bench_messages [BYTES]...
  *
- * What both ranks have to learn is each other's vector, in one message each way; or they share the
- * work, and learn half a vector and then half the result, in two.  Either way in messages as long
- * as that, or in pieces.  The best of these is the bound that the host's way of sending sets; how
- * long combining takes is no part of it.  Vectors are written before each call as programs do
+ * Either the ranks exchange their vectors, one message each way; or they exchange halves of them
+ * and then halves of the result, two messages each way.  Both are measured with whole messages and in
+ * pieces.  The shortest of these times is the bound for an Allreduce by the host's messages; it
+ * leaves out the combining.  Vectors are written before each call as programs do
  * (measure.h).  Lengths: 8 64 512 4096 32768 ... 16777216, or those given: multiples of 16, or 8.
  *
  * A line for each length, in us: the host's Allreduce of doubles, collopt's, the best of the

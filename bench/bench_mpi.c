@@ -160,8 +160,8 @@ const char *bench_size_text(size_t bytes, char *text, size_t size)
 
 /* ---- what collopt ran ------------------------------------------------------------------------ */
 
-/* What collopt counts of COLLECTIVE: its algorithms, and behind them the forms for which none is
- * chosen; NULL behind the last. */
+/* Name number I under which collopt counts calls of COLLECTIVE: the algorithms, then the forms
+ * that have none; NULL: there are no more. */
 static const char *counted(const char *collective, int i)
 {
     static const char *const forms[] = { "persistent", "nonblocking" };

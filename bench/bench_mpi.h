@@ -1,5 +1,5 @@
-/* What the benches on a real MPI share: the host's own functions beside those that the program
- * sees, time, starting together. */
+/* For all benches on a real MPI: the host's own functions and those that the program calls, the
+ * clock, and a common start of all ranks. */
 #ifndef BENCH_MPI_H
 #define BENCH_MPI_H
 

@@ -267,8 +267,8 @@ static void fill(const struct cell *c, union element *in)
         in[i] = element_of(c->operation, rank, i);
 }
 
-/* What this rank has as its result: elements FIRST .. FIRST + N - 1 of the sum over the ranks below
- * OF. */
+/* The result of this rank is elements FIRST to FIRST + N - 1 of the sum over ranks 0 to OF - 1.
+ * Returns N. */
 static size_t expected(const struct cell *c, size_t *first, int *of)
 {
     *first = 0;
