@@ -3,10 +3,10 @@
  *     mpirun -n 2 --bind-to core env LD_PRELOAD=libcollopt.so bench_messages [BYTES]...
  *
  * Either the ranks exchange their vectors, one message each way; or they exchange halves of them
- * and then halves of the result, two messages each way.  Both are measured with whole messages and in
- * pieces.  The shortest of these times is the bound for an Allreduce by the host's messages; it
- * leaves out the combining.  Vectors are written before each call as programs do
- * (measure.h).  Lengths: 8 64 512 4096 32768 ... 16777216, or those given: multiples of 16, or 8.
+ * and then halves of the result, two messages each way.  Both are measured with whole messages and
+ * in pieces.  The shortest of these times is the bound for an Allreduce by the host's messages; it
+ * leaves out the combining.  Vectors are written before each call as programs do (measure.h).
+ * Lengths: 8 64 512 4096 32768 ... 16777216, or those given: multiples of 16, or 8.
  *
  * A line for each length, in us: the host's Allreduce of doubles, collopt's, the best of the
  * messages and its pieces; and how many times as fast as the host collopt is, and the messages are.
