@@ -19,12 +19,20 @@
 enum {
     ALIGNMENT = 64,
     LEAST_SLICE = 8 << 10, MOST_SLICE = 64 << 10,       /* bytes */
-    WORTH_SLICES = 16 << 10     /* bytes that each rank is spared */
+    WORTH_SLICES = 16 << 10,    /* bytes that each rank is spared */
+    KEPT_SCRATCH = 64 << 10
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* never unmapped: requests.c may look at one that was just freed */
 static struct collopt_operation *unused;
+
+static void free_scratch(struct collopt_operation *op)
+{
+    free(op->scratch);
+    op->scratch = NULL;
+    op->scratch_size = 0;
+}
 
 static size_t unit(const struct collopt_operation *op)
 {
@@ -45,9 +53,12 @@ struct collopt_operation *collopt_operation_take(void)
     return op ? op : calloc(1, sizeof *op);
 }
 
+/* Short scratch serves the next operation: glibc's aligned_alloc() before 2.38 rarely uses again
+ * what it was given back, and the heap would grow by that (its bug 14581). */
 void collopt_operation_clear(struct collopt_operation *op)
 {
-    free(op->scratch);
+    if (op->scratch_size > KEPT_SCRATCH)
+        free_scratch(op);
     memset((char *)op + offsetof(struct collopt_operation, stage), 0,
            sizeof *op - offsetof(struct collopt_operation, stage));
 }
@@ -100,6 +111,16 @@ static bool lies_as_it_is(const struct collopt_facts *f)
         && collopt_type_size(f->type_id) == (size_t)f->extent;
 }
 
+static bool scratch_suffices(struct collopt_operation *op, size_t size)
+{
+    if (size <= op->scratch_size)
+        return true;
+    free_scratch(op);
+    op->scratch = aligned_alloc(ALIGNMENT, size);
+    op->scratch_size = op->scratch ? size : 0;
+    return op->scratch != NULL;
+}
+
 /* An operation may touch the gaps of its operands, and wants element 0 aligned as the program's
  * own would be. */
 static bool make_scratch(struct collopt_operation *op)
@@ -112,10 +133,10 @@ static bool make_scratch(struct collopt_operation *op)
         return true;
     before = from < 0 ? (ptrdiff_t)rounded_up((size_t)-from, ALIGNMENT)
                       : -(from / ALIGNMENT * ALIGNMENT);
-    op->scratch = aligned_alloc(ALIGNMENT,
-                                rounded_up((size_t)(before + to), ALIGNMENT) + ALIGNMENT);
-    op->aside = op->scratch ? op->scratch + before : NULL;
-    return op->scratch != NULL;
+    if (!scratch_suffices(op, rounded_up((size_t)(before + to), ALIGNMENT) + ALIGNMENT))
+        return false;
+    op->aside = op->scratch + before;
+    return true;
 }
 
 static int operands_of(const struct collopt_operation *op)

@@ -45,6 +45,8 @@ struct collopt_operation {
     _Atomic(MPI_Request) request;
     _Atomic(struct collopt_operation *) chain;  /* the next one in the table of requests.c */
     struct collopt_nudge nudge;
+    char *scratch;              /* for one vector, and what it holds at most */
+    size_t scratch_size;
     _Atomic enum collopt_stage stage;   /* the first one that collopt_operation_clear() clears */
     int err;                    /* of the last start */
     uint64_t number;            /* of the last start; of the communicator's nonblocking call */
@@ -70,7 +72,7 @@ struct collopt_operation {
     struct collopt_work *work;
     uint64_t slices_before;     /* this start, in what WORK counts */
     char *result;               /* that slices are combined to */
-    char *scratch, *aside;      /* PACKED: for one vector; its element 0 */
+    char *aside;                /* PACKED: element 0 of the vector in the scratch */
 
     struct collopt_comm *owner; /* whose state may be another one's by now */
     MPI_Comm comm;
@@ -93,7 +95,7 @@ struct collopt_operation {
 
 /* A cleared one; NULL: no memory. */
 struct collopt_operation *collopt_operation_take(void);
-/* Frees what it has, and all but its request, nudge and place in the table is cleared. */
+/* All but its request, nudge, place in the table and short scratch is cleared. */
 void collopt_operation_clear(struct collopt_operation *op);
 /* Gives it back; the request is not its own. */
 void collopt_operation_give_back(struct collopt_operation *op);

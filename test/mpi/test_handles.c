@@ -108,8 +108,8 @@ static void operations(int n)
         one_operation(i % 3);
     }
     after = resident();
-    check(n < 1000 || after - before < 1024, "%d operations later, %ld KiB more are resident",
-          n - n / 4, after - before);
+    check(n < 1000 || after - before < 1024, "%d operations later, %ld KiB more are resident (%s)",
+          n - n / 4, after - before, form_name("Allreduce", form, (char[64]){ "" }));
 }
 
 /* Long vectors: an operation that commutes, and by the same handle one that does not, which needs
@@ -191,8 +191,8 @@ static void layouts(int n)
         one_layout(i % 3 + 1, op);
     }
     after = resident();
-    check(n < 1000 || after - before < 1024, "%d layouts later, %ld KiB more are resident",
-          n - n / 4, after - before);
+    check(n < 1000 || after - before < 1024, "%d layouts later, %ld KiB more are resident (%s)",
+          n - n / 4, after - before, form_name("Allreduce", form, (char[64]){ "" }));
     MPI_Op_free(&op);
 }
 
