@@ -121,6 +121,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/attributes.c \
 	src/mpi/attributes.h \
 	src/mpi/built.c \
+	src/mpi/by_messages.c \
+	src/mpi/by_messages.h \
 	src/mpi/check.c \
 	src/mpi/check.h \
 	src/mpi/comm.c \
@@ -157,6 +159,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/pass_through.h \
 	src/mpi/plan.c \
 	src/mpi/plan.h \
+	src/mpi/progress.c \
+	src/mpi/progress.h \
 	src/mpi/rank_info.c \
 	src/mpi/rank_info.h \
 	src/mpi/reduce_local.c \

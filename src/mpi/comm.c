@@ -131,6 +131,8 @@ static void clean(struct collopt_comm *c)
     collopt_adapted_free(c);
     forget_survey(c);
     collopt_execution_free(&c->execution);
+    free(c->rows);
+    c->rows = NULL;
     free(c->waiting);
     c->waiting = NULL;
     c->keys_due = false;
@@ -168,17 +170,55 @@ static bool too_late(const struct collopt_comm *c, MPI_Comm comm)
     return comm == MPI_COMM_WORLD || !c->own || PMPI_Finalized(&finalized) || !finalized;
 }
 
+static void end_state(struct collopt_comm *c)
+{
+    clean(c);
+    free_context(c);
+    give_back(c);
+}
+
+/* If so, its state ends with the last operation. */
+static bool is_held(struct collopt_comm *c)
+{
+    bool held;
+
+    pthread_mutex_lock(&lock);
+    held = c->held > 0;
+    c->deleted = held;
+    pthread_mutex_unlock(&lock);
+    if (held)
+        atomic_store_explicit(&c->comm, MPI_COMM_NULL, memory_order_relaxed);
+    return held;
+}
+
 static int deleted(MPI_Comm comm, int key, void *value, void *extra)
 {
     struct collopt_comm *c = value;
 
     (void)key, (void)extra;
-    if (!too_late(c, comm)) {
-        clean(c);
-        free_context(c);
-    }
-    give_back(c);
+    if (too_late(c, comm))
+        give_back(c);
+    else if (!is_held(c))
+        end_state(c);
     return MPI_SUCCESS;
+}
+
+void collopt_comm_hold(struct collopt_comm *c)
+{
+    pthread_mutex_lock(&lock);
+    c->held++;
+    pthread_mutex_unlock(&lock);
+}
+
+void collopt_comm_let_go(struct collopt_comm *c)
+{
+    bool last;
+
+    pthread_mutex_lock(&lock);
+    last = --c->held == 0 && c->deleted;
+    pthread_mutex_unlock(&lock);
+    if (last)
+        end_state(c);
 }
 
 void collopt_comm_tell(void)

@@ -19,6 +19,7 @@
 struct collopt_link;
 struct collopt_nonblocking;
 struct collopt_plan;
+struct collopt_rows;
 
 enum collopt_status {
     COLLOPT_NEW,                /* not taken over yet: calls are counted */
@@ -78,6 +79,9 @@ struct collopt_comm {
     struct collopt_plan *last[COLLOPT_COLLECTIVES];
     struct collopt_link *links; /* channels, src/mpi/shm.h */
     struct collopt_nonblocking *nonblocking;    /* NULL: none was made */
+    struct collopt_rows *rows;  /* of operations by messages; NULL: there was none */
+    int held;                   /* by these; the state is given back after the last one ... */
+    bool deleted;               /* ... if the communicator is no more */
     struct collopt_nudge nudge;
     struct collopt_schedules *schedules;
     struct collopt_remembered *remembered;      /* predictions */
@@ -125,6 +129,9 @@ static inline struct collopt_peer collopt_peer(const struct collopt_comm *c, int
 {
     return c->peer ? c->peer[rank] : (struct collopt_peer){ .rank = rank, .tags = c->tags };
 }
+/* Operations by messages need C's state also when the program has freed the communicator. */
+void collopt_comm_hold(struct collopt_comm *c);
+void collopt_comm_let_go(struct collopt_comm *c);
 /* True if all ranks of C belong to a world that took part in the agreement of MPI_Init; the same
  * on all ranks. */
 bool collopt_comm_inside(struct collopt_comm *c);

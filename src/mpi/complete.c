@@ -4,9 +4,7 @@
 
 #include "base/clock.h"
 #include "mpi/execute.h"
-#include "mpi/nonblocking.h"
 #include "mpi/operation.h"
-#include "mpi/persistent.h"
 #include "mpi/requests.h"
 #include "mpi/world.h"
 
@@ -25,8 +23,8 @@ static bool advance(operation *op)
     double start = op->timed ? collopt_now() : 0;
     bool done;
 
-    done = op->queue ? collopt_nonblocking_advance(op) : collopt_persistent_advance(op);
-    if (op->timed)
+    done = collopt_requests_advance(op);
+    if (op->timed && !op->plan)
         op->seconds += collopt_now() - start;
     return done;
 }
@@ -35,8 +33,11 @@ static void finish(operation *op)
 {
     unsigned polls = 0;
 
-    while (!advance(op))
+    while (!advance(op)) {
+        if (op->plan)           /* by messages */
+            collopt_nudge(&op->nudge);
         collopt_idle_at(&op->nudge, op->yields, &polls);
+    }
 }
 
 /* The program is told of its end.  The error code, raised. */

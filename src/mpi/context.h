@@ -15,9 +15,18 @@
 #ifndef COLLOPT_CONTEXT_H
 #define COLLOPT_CONTEXT_H
 
-/* A context has this many tags: 255 calls of 128 strands, after which the next ones use the same
- * tags again, and a row of 128 that tells where channels are (src/shm). */
-enum { COLLOPT_CONTEXT_CALLS = 256, COLLOPT_CONTEXT_TAGS = COLLOPT_CONTEXT_CALLS * 128 };
+/* A context has so many rows of tags, and a row a tag for each of 128 strands.  Blocking calls use
+ * their rows in turn, and so do nonblocking ones; each persistent operation has one
+ * (by_messages.h). In the last row ranks tell each other where channels are (src/shm). */
+enum {
+    COLLOPT_BLOCKING_ROWS = 64,
+    COLLOPT_NONBLOCKING_ROWS = 96,
+    COLLOPT_PERSISTENT_ROWS = 95,
+    COLLOPT_CHANNEL_ROW = COLLOPT_BLOCKING_ROWS + COLLOPT_NONBLOCKING_ROWS
+        + COLLOPT_PERSISTENT_ROWS,
+    COLLOPT_STRAND_TAGS = 128,
+    COLLOPT_CONTEXT_TAGS = (COLLOPT_CHANNEL_ROW + 1) * COLLOPT_STRAND_TAGS
+};
 
 /* Tags end at TAG_UB, so there are (TAG_UB + 1) / COLLOPT_CONTEXT_TAGS ids.  Id 0 is reserved for
  * messages outside of reductions. */

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "mpi/adapt.h"
 #include "mpi/attributes.h"
+#include "mpi/by_messages.h"
 #include "mpi/check.h"
 #include "mpi/comm.h"
 #include "mpi/execute.h"
@@ -349,7 +350,8 @@ static COLLOPT_OUT_OF_LINE int learn(struct collopt_comm *c, const struct collop
     if (call->root < 0 || call->root >= c->ranks || !collopt_facts(call->op, call->type, &f)
         || f.size == 0)
         return COLLOPT_DECLINED;
-    if (!*plan && call->trial != COLLOPT_OWN && !pays(c, call, &f))
+    if (!*plan && call->trial != COLLOPT_OWN && call->trial != COLLOPT_PERSISTENT
+        && !pays(c, call, &f))
         return COLLOPT_NOT_YET;
     if (!*plan || !collopt_plan_renew(c, *plan, &f))
         *plan = new_plan(c, call, &f, count);
@@ -581,15 +583,15 @@ static enum collopt_reason obstacle(const struct collopt_comm *c)
     return COLLOPT_REASONS;
 }
 
-/* In shared memory nobody has to carry it on. Elsewhere that takes messages, and they somebody
- * who calls while the program waits for something else. */
-static bool can_publish(const struct collopt_comm *c)
+/* In shared memory nobody has to carry it on. */
+static bool can_publish(const struct collopt_comm *c, const struct collopt_call *call)
 {
     if (!collopt_world())
         return false;
     if (c->ranks == 1)
         return !collopt_sessions_begun();       /* it may outlive MPI_Finalize */
-    return c->topology.nodes == 1 && collopt_shm_carries(c);
+    return c->topology.nodes == 1 && collopt_shm_carries(c)
+        && (call->trial == COLLOPT_PERSISTENT || collopt_shm_room() > 0);
 }
 
 static bool host_is_chosen(const struct collopt_comm *c, enum collopt_collective collective)
@@ -606,7 +608,38 @@ static int pass(const struct collopt_call *call, enum collopt_reason why)
     return COLLOPT_DECLINED;
 }
 
-int collopt_dispatch_persistent(struct collopt_call *call, struct collopt_comm **state)
+static const char *why_neither(const struct collopt_comm *c)
+{
+    return c->topology.nodes > 1 ? "several nodes, and the MPI library does not lend its progress"
+                                 : "no shared memory";
+}
+
+/* The ways that are left to C, which has none of the obstacles. */
+static int find_way(struct collopt_comm *c, struct collopt_call *call, struct collopt_plan **plan)
+{
+    int outcome;
+
+    *plan = NULL;
+    if (host_is_chosen(c, call->collective))
+        return pass(call, COLLOPT_PASS_CHOSEN);
+    if (can_publish(c, call))
+        return MPI_SUCCESS;
+    if (!collopt_by_messages(c)) {
+        collopt_say_once(COLLOPT_LOG_DECIDE, "%s %s, %d ranks: left to the MPI library (%s)",
+                         call->trial == COLLOPT_PERSISTENT ? "persistent" : "nonblocking",
+                         collopt_collective_names[call->collective], c->ranks, why_neither(c));
+        return pass(call, COLLOPT_PASS_UNSUPPORTED);
+    }
+    outcome = prepare(c, call, plan);
+    if (outcome == COLLOPT_DECLINED || outcome == COLLOPT_NOT_YET)
+        return pass(call, outcome == COLLOPT_NOT_YET ? COLLOPT_PASS_EARLY : COLLOPT_PASS_ARGUMENTS);
+    if (outcome != MPI_SUCCESS)
+        return raise(call, outcome);
+    return (*plan)->algorithm ? MPI_SUCCESS : pass(call, COLLOPT_PASS_CHOSEN);
+}
+
+int collopt_dispatch_persistent(struct collopt_call *call, struct collopt_comm **state,
+                                struct collopt_plan **plan)
 {
     struct collopt_comm *c = *state = collopt_comm_find(call->comm);
     enum collopt_reason why;
@@ -622,17 +655,11 @@ int collopt_dispatch_persistent(struct collopt_call *call, struct collopt_comm *
         return raise(call, err);
     if (switched_off())
         return pass(call, COLLOPT_PASS_OFF);
-    if (host_is_chosen(c, call->collective))
-        return pass(call, COLLOPT_PASS_CHOSEN);
-    if (can_publish(c))
-        return MPI_SUCCESS;
-    collopt_say_once(COLLOPT_LOG_DECIDE, "persistent %s, %d ranks: left to the MPI library (%s)",
-                     collopt_collective_names[call->collective], c->ranks,
-                     c->topology.nodes > 1 ? "several nodes" : "no shared memory");
-    return pass(call, COLLOPT_PASS_UNSUPPORTED);
+    return find_way(c, call, plan);
 }
 
-int collopt_dispatch_nonblocking(struct collopt_call *call, struct collopt_comm **state)
+int collopt_dispatch_nonblocking(struct collopt_call *call, struct collopt_comm **state,
+                                 struct collopt_plan **plan)
 {
     struct collopt_comm *c = *state = collopt_comm_find(call->comm);
     enum collopt_reason why;
@@ -645,12 +672,5 @@ int collopt_dispatch_nonblocking(struct collopt_call *call, struct collopt_comm 
         return pass(call, COLLOPT_PASS_OFF);
     if ((why = obstacle(c)) != COLLOPT_REASONS)
         return pass(call, why);
-    if (host_is_chosen(c, call->collective))
-        return pass(call, COLLOPT_PASS_CHOSEN);
-    if (can_publish(c) && (c->ranks == 1 || collopt_shm_room() > 0))
-        return MPI_SUCCESS;
-    collopt_say_once(COLLOPT_LOG_DECIDE, "nonblocking %s, %d ranks: left to the MPI library (%s)",
-                     collopt_collective_names[call->collective], c->ranks,
-                     c->topology.nodes > 1 ? "several nodes" : "no shared memory");
-    return pass(call, COLLOPT_PASS_UNSUPPORTED);
+    return find_way(c, call, plan);
 }

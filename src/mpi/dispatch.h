@@ -23,6 +23,7 @@ enum {                          /* instead of an MPI error code: the host is to 
 struct collopt_adapted;         /* trials, adapt.c */
 struct collopt_comm;
 struct collopt_facts;
+struct collopt_plan;
 
 /* Made for every call.  Up to this size the compiler sets it by plain stores; what is longer it
  * clears first, by an instruction that takes as long as the rest of a short call. */
@@ -46,19 +47,28 @@ struct collopt_call {
 };
 enum {
     COLLOPT_PERSISTENT = -1,    /* it is made, and started later */
+    COLLOPT_NONBLOCKING = -2,
     /* collopt's own: a plan for it need not pay, and it is not counted */
-    COLLOPT_OWN = -2
+    COLLOPT_OWN = -3
 };
+/* Is it to be completed by a later call? */
+static inline bool collopt_is_later(const struct collopt_call *call)
+{
+    return call->trial == COLLOPT_PERSISTENT || call->trial == COLLOPT_NONBLOCKING;
+}
 _Static_assert(sizeof(struct collopt_call) <= 11 * sizeof(void *), "clearing it would take long");
 
 /* Works on CALL, which the caller does not use afterwards. */
 int collopt_dispatch(struct collopt_call *call);
 /* Takes the communicator of a persistent CALL over, if need be, and compares the calls of all
  * ranks if that is wanted. COLLOPT_DECLINED: the call goes to the host, alike on all ranks, and
- * was counted as such. Else MPI_SUCCESS or an error code. */
-int collopt_dispatch_persistent(struct collopt_call *call, struct collopt_comm **state);
+ * was counted as such. Else MPI_SUCCESS or an error code. *PLAN: by messages, else NULL: by shared
+ * memory. */
+int collopt_dispatch_persistent(struct collopt_call *call, struct collopt_comm **state,
+                                struct collopt_plan **plan);
 /* The same for a nonblocking call, which waits for nobody: so nothing is taken over or compared. */
-int collopt_dispatch_nonblocking(struct collopt_call *call, struct collopt_comm **state);
+int collopt_dispatch_nonblocking(struct collopt_call *call, struct collopt_comm **state,
+                                 struct collopt_plan **plan);
 /* Can CALL be served here?  Then *F is filled in.  Works on CALL. */
 bool collopt_arguments_fit(const struct collopt_comm *c, struct collopt_call *call,
                            struct collopt_facts *f);

@@ -182,7 +182,7 @@ static COLLOPT_OUT_OF_LINE int copy_between_gaps(const struct collopt_comm *c,
                                                  const struct collopt_facts *f, char *to,
                                                  char *from, size_t n)
 {
-    MPI_Comm comm = collopt_comm_of(c);
+    MPI_Comm comm = c->hidden != MPI_COMM_NULL ? c->hidden : collopt_comm_of(c);
     const struct collopt_kernel *kernel = copier(f);
 
     if (kernel) {
@@ -454,7 +454,7 @@ int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const voi
     if (err)
         return err;
     e->call = c->call;
-    e->tags = (int)(c->call % (COLLOPT_CONTEXT_CALLS - 1)) * COLLOPT_STRAND_TAGS;
+    e->tags = (int)(c->call % COLLOPT_BLOCKING_ROWS) * COLLOPT_STRAND_TAGS;
     err = plan->bound->strands == 1 ? run_alone(e) : run_together(e);
     if (err || e->scratch_size > c->scratch_kept) {
         c->spoilt |= err != MPI_SUCCESS;

@@ -12,6 +12,7 @@
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
 #include "mpi/gpu.h"
+#include "mpi/plan.h"
 #include "mpi/stage.h"
 #include "mpi/world.h"
 #include "report/counters.h"
@@ -174,18 +175,14 @@ static bool can_be_kept(MPI_Op op)
 #endif
 }
 
-const char *collopt_operation_describe(struct collopt_operation *op, struct collopt_comm *c,
-                                       struct collopt_call *call)
+const char *collopt_operation_fill(struct collopt_operation *op, struct collopt_comm *c,
+                                   const struct collopt_call *call)
 {
-    const char *why;
-
     op->owner = c;
     op->comm = call->comm;
     op->rank = c->rank;
     op->ranks = c->ranks;
     op->collective = call->collective;
-    if (!collopt_arguments_fit(c, call, &op->facts))
-        return "arguments left to the MPI library";
     if (!can_be_kept(call->op))
         return "the archive does not see when the operation is freed";
     op->root = call->root;
@@ -193,9 +190,21 @@ const char *collopt_operation_describe(struct collopt_operation *op, struct coll
     op->users_out = call->out;
     op->timed = c->timed;
     op->yields = c->yields;
-    op->packed = !lies_as_it_is(&op->facts);
     op->operands = operands_of(op);
     measure(op, call);
+    return NULL;
+}
+
+const char *collopt_operation_describe(struct collopt_operation *op, struct collopt_comm *c,
+                                       struct collopt_call *call)
+{
+    const char *why;
+
+    if (!collopt_arguments_fit(c, call, &op->facts))
+        return "arguments left to the MPI library";
+    if ((why = collopt_operation_fill(op, c, call)))
+        return why;
+    op->packed = !lies_as_it_is(&op->facts);
     if (op->packed && (why = unfit_to_pack(op)))
         return why;
     return make_scratch(op) ? NULL : "no memory";
@@ -434,7 +443,9 @@ void collopt_operation_count(const struct collopt_operation *op)
     else
         collopt_count(a, class, &(struct collopt_counter){
             .calls = 1, .bytes = op->bytes, .seconds = op->seconds, .least = op->seconds,
-            .most = op->seconds, .sent = { [COLLOPT_SENT_BY_SHM] = op->bytes } });
+            .most = op->seconds,
+            .sent = { op->plan ? op->plan->sent[COLLOPT_SENT_BY_HOST] : 0,
+                      op->plan ? 0 : op->bytes } });
 }
 
 void collopt_operation_end(struct collopt_operation *op)

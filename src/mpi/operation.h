@@ -26,6 +26,8 @@
 struct collopt_call;
 struct collopt_comm;
 struct collopt_nonblocking;
+struct collopt_plan;
+struct collopt_rows;
 struct collopt_staging;
 
 enum collopt_stage {
@@ -47,6 +49,7 @@ struct collopt_operation {
     struct collopt_nudge nudge;
     char *scratch;              /* for one vector, and what it holds at most */
     size_t scratch_size;
+    struct collopt_execution execution;         /* by messages */
     _Atomic enum collopt_stage stage;   /* the first one that collopt_operation_clear() clears */
     int err;                    /* of the last start */
     uint64_t number;            /* of the last start; of the communicator's nonblocking call */
@@ -89,6 +92,12 @@ struct collopt_operation {
     uint32_t mark;              /* of what is called */
     bool written, differs;      /* its record; some rank has called something else */
     char *own;                  /* what this rank has published */
+    /* by messages; NULL: by shared memory */
+    struct collopt_plan *plan;
+    struct collopt_rows *rows;  /* of its communicator */
+    unsigned row;
+    bool begun;                 /* its row was free */
+    struct collopt_operation *queued;   /* the next one that is under way */
     /* of unused or queued ones, or of those that were freed while they were active */
     struct collopt_operation *next;
 };
@@ -103,6 +112,9 @@ void collopt_operation_give_back(struct collopt_operation *op);
 /* Fills it in from CALL, on C, which is taken over; else why the call is not served. */
 const char *collopt_operation_describe(struct collopt_operation *op, struct collopt_comm *c,
                                        struct collopt_call *call);
+/* What every way needs of it; OP->facts are there. NULL, or why the call is not served. */
+const char *collopt_operation_fill(struct collopt_operation *op, struct collopt_comm *c,
+                                   const struct collopt_call *call);
 /* Bytes that each rank publishes. */
 size_t collopt_operation_published(const struct collopt_operation *op);
 /* Cuts it into slices, if they save the ranks enough work; alike on all ranks. */

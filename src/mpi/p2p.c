@@ -10,6 +10,7 @@
 #include "mpi/execute.h"
 #include "mpi/host.h"
 #include "mpi/plan.h"
+#include "mpi/progress.h"
 #include "mpi/shm.h"
 #include "schedule/schedule.h"
 
@@ -76,7 +77,10 @@ int collopt_test_message(struct collopt_execution *e, int message, bool *done)
     if (e->next[message] != 0)          /* waits for room */
         return MPI_SUCCESS;
     *done = e->request[message] == MPI_REQUEST_NULL;
-    return *done ? MPI_SUCCESS : collopt_test(&e->request[message], done);
+    if (*done)
+        return MPI_SUCCESS;
+    return e->apart ? collopt_progress_test(&e->request[message], done)
+                    : collopt_test(&e->request[message], done);
 }
 
 /* Nothing but this message is waited for, and its channel is there: then so many looks at it alone

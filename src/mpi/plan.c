@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,6 +61,8 @@ struct collopt_schedules {
     struct kept list[SCHEDULES];
     int n, oldest;
 };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of who holds plans */
 
 /* ---- schedules ------------------------------------------------------------------------------- */
 
@@ -407,11 +410,57 @@ struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct col
     return serves(last, call, count, c->ranks) ? last : search(c, call, count);
 }
 
+static void free_plan(struct collopt_plan *plan)
+{
+    free_wires(plan);
+    collopt_bound_free((struct collopt_bound *)plan->bound);
+    free(plan->wire);
+    free(plan->slot);
+    free(plan->counts);
+    free(plan->chosen);
+    free(plan);
+}
+
 static void forget(struct collopt_comm *c, struct collopt_plan *plan)
 {
+    bool held;
+
     if (c->last[plan->collective] == plan)
         c->last[plan->collective] = NULL;
-    collopt_plan_free(plan);
+    pthread_mutex_lock(&lock);
+    held = plan->held > 0;
+    plan->forgotten = true;
+    pthread_mutex_unlock(&lock);
+    if (!held)
+        free_plan(plan);
+}
+
+void collopt_plan_hold(struct collopt_plan *plan)
+{
+    pthread_mutex_lock(&lock);
+    plan->held++;
+    pthread_mutex_unlock(&lock);
+}
+
+void collopt_plan_let_go(struct collopt_plan *plan)
+{
+    bool last;
+
+    pthread_mutex_lock(&lock);
+    last = --plan->held == 0 && plan->forgotten;
+    pthread_mutex_unlock(&lock);
+    if (last)
+        free_plan(plan);
+}
+
+static bool is_held(const struct collopt_plan *plan)
+{
+    bool held;
+
+    pthread_mutex_lock(&lock);
+    held = plan->held > 0;
+    pthread_mutex_unlock(&lock);
+    return held;
 }
 
 static void forget_beyond(struct collopt_comm *c, size_t most, size_t weight)
@@ -446,6 +495,8 @@ bool collopt_plan_renew(struct collopt_comm *c, struct collopt_plan *plan,
     plan->unchecked = plan->derived;
     if (!plan->types_made)
         return true;
+    if (is_held(plan))
+        return false;
     free_wires(plan);
     return set_wires(c, plan);
 }
@@ -644,7 +695,7 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan,
 
     p.count = input_elements(c, call, plan->counts);
     plan->bytes = (uint64_t)p.count * p.size;
-    plan->shm = collopt_shm_carries(c) && collopt_fits_shm(&p);
+    plan->shm = !collopt_is_later(call) && collopt_shm_carries(c) && collopt_fits_shm(&p);
     p.machine = plan->shm ? &c->machine : &c->by_messages;
     collopt_put_nowhere(&p);
     plan->size_class = collopt_size_class(plan->bytes);
@@ -682,23 +733,10 @@ struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collo
     made = copy_counts(plan, call, c->ranks) && decide(c, plan, call) && keep(c, plan, call);
     collopt_arithmetic_of(arithmetic);
     if (!made) {
-        collopt_plan_free(plan);
+        free_plan(plan);
         return NULL;
     }
     return plan;
-}
-
-void collopt_plan_free(struct collopt_plan *plan)
-{
-    if (!plan)
-        return;
-    free_wires(plan);
-    collopt_bound_free((struct collopt_bound *)plan->bound);
-    free(plan->wire);
-    free(plan->slot);
-    free(plan->counts);
-    free(plan->chosen);
-    free(plan);
 }
 
 void collopt_plans_free(struct collopt_comm *c)

@@ -19,9 +19,6 @@ struct collopt_call;
 struct collopt_comm;
 struct collopt_message;
 
-/* tags of a call, one for each strand */
-enum { COLLOPT_STRAND_TAGS = COLLOPT_CONTEXT_TAGS / COLLOPT_CONTEXT_CALLS };
-
 struct collopt_wire {           /* one message as the host is told it */
     int peer, tag, count, place;
     ptrdiff_t at;               /* bytes from the place's address */
@@ -77,6 +74,8 @@ struct collopt_plan {
     /* the algorithm with its parameters, for people; only where calls are checked */
     char *chosen;
     struct collopt_memoized memoized;
+    int held;                   /* by operations; it is freed after the last one ... */
+    bool forgotten;             /* ... if no call finds it any more */
 };
 
 struct collopt_schedules;       /* of a communicator, plan.c */
@@ -92,7 +91,9 @@ bool collopt_plan_renew(struct collopt_comm *c, struct collopt_plan *plan,
 /* A new plan for CALL, remembered; NULL: no memory. */
 struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collopt_call *call,
                                       const struct collopt_facts *f, size_t count);
-void collopt_plan_free(struct collopt_plan *plan);
+/* Operations that are under way hold their plan, which stays as it is. */
+void collopt_plan_hold(struct collopt_plan *plan);
+void collopt_plan_let_go(struct collopt_plan *plan);
 /* The datatype of a message of several runs, from where places begin: BASE, of those that it
  * has. */
 int collopt_wire_type(const struct collopt_plan *plan, const struct collopt_wire *w,

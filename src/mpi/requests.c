@@ -5,10 +5,13 @@
 #include <stdint.h>
 
 #include "mpi/requests.h"
+#include "mpi/by_messages.h"
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
 #include "mpi/handles.h"
+#include "mpi/nonblocking.h"
 #include "mpi/persistent.h"
+#include "mpi/progress.h"
 #include "mpi/world.h"
 
 typedef struct collopt_operation operation;
@@ -186,11 +189,20 @@ static void free_handles(operation *op)
     collopt_free_ends();
 }
 
+bool collopt_requests_advance(operation *op)
+{
+    return op->plan ? collopt_by_messages_advance(op)
+        : op->queue ? collopt_nonblocking_advance(op)
+                    : collopt_persistent_advance(op);
+}
+
 static void release(operation *op)
 {
     if (collopt_stage_of(op) == COLLOPT_DONE)
         collopt_operation_count(op);
     free_handles(op);
+    if (op->plan)
+        collopt_by_messages_free(op);
     collopt_persistent_free(op);
 }
 
@@ -208,7 +220,7 @@ void collopt_requests_release_freed(void)
     while (op) {
         operation *next = op->next;
 
-        if (collopt_persistent_advance(op)) {
+        if (collopt_requests_advance(op)) {
             release(op);
         } else {
             *end = op;
@@ -258,6 +270,8 @@ operation *collopt_requests_take_idle(void)
 void collopt_requests_make_idle(operation *op)
 {
     free_handles(op);
+    if (op->plan)
+        collopt_by_messages_free(op);
     collopt_operation_clear(op);
     op->facts.lasting = true;   /* it holds no handles */
     pthread_mutex_lock(&lock);
@@ -282,10 +296,26 @@ static void end_handles(void)
     }
 }
 
+/* Others need messages of this rank for what the program has started and freed. */
+static bool freed_by_messages(void)
+{
+    operation *op;
+
+    collopt_requests_release_freed();
+    pthread_mutex_lock(&lock);
+    for (op = freed; op && !op->plan; op = op->next)
+        ;
+    pthread_mutex_unlock(&lock);
+    return op != NULL;
+}
+
 void collopt_requests_end(void)
 {
     operation *op;
 
+    while (freed_by_messages())
+        ;
+    collopt_progress_end();
     end_handles();
     pthread_mutex_lock(&lock);
     for (int i = 0; i < CHAINS; i++)

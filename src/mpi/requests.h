@@ -57,6 +57,8 @@ static inline struct collopt_operation *collopt_requests_find_at(const MPI_Reque
 bool collopt_requests_any(int n, const MPI_Request *requests);
 /* Makes a handle for OP and enters it in the table. An error code. */
 int collopt_requests_enter(struct collopt_operation *op);
+/* Goes on without waiting; true: it is DONE. */
+bool collopt_requests_advance(struct collopt_operation *op);
 /* OP is no longer in use, nor in the table. */
 void collopt_requests_remove(struct collopt_operation *op);
 /* The program has freed its request: frees OP, now or when it is complete. */

@@ -195,7 +195,7 @@ size_t collopt_shm_piece(const struct collopt_comm *c)
 static int tag_of_link(const struct collopt_comm *c, const struct collopt_link *l)
 {
     return collopt_peer(c, l->outgoing ? l->peer : c->rank).tags
-        + (COLLOPT_CONTEXT_CALLS - 1) * COLLOPT_STRAND_TAGS + l->tag;
+        + COLLOPT_CHANNEL_ROW * COLLOPT_STRAND_TAGS + l->tag;
 }
 
 static int tell(struct collopt_comm *c, struct collopt_link *l)

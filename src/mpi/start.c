@@ -2,11 +2,13 @@
 #include "config.h"
 
 #include "base/log.h"
+#include "mpi/by_messages.h"
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
 #include "mpi/nonblocking.h"
 #include "mpi/operation.h"
 #include "mpi/persistent.h"
+#include "mpi/plan.h"
 #include "mpi/requests.h"
 #include "report/counters.h"
 
@@ -14,38 +16,65 @@ typedef struct collopt_operation operation;
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-static void say(const struct collopt_call *call, const struct collopt_comm *c, bool nonblocking,
-                const operation *op, const char *why)
+/* OP: NULL if it is left to the host, for this reason. */
+static void say(const struct collopt_call *call, const struct collopt_comm *c, const operation *op,
+                const char *why)
 {
-    const char *kind = nonblocking ? "nonblocking" : "persistent";
+    const char *kind = call->trial == COLLOPT_NONBLOCKING ? "nonblocking" : "persistent";
 
     if (op)
-        collopt_say_once(COLLOPT_LOG_DECIDE,
-                         "%s %s, %d ranks, %zu bytes, %s of %s: by shared memory", kind,
+        collopt_say_once(COLLOPT_LOG_DECIDE, "%s %s, %d ranks, %zu bytes, %s of %s: by %s", kind,
                          collopt_collective_names[call->collective], c->ranks, op->bytes,
-                         op->facts.op_name, op->facts.type_name);
+                         op->facts.op_name, op->facts.type_name,
+                         op->plan ? op->plan->algorithm->name : "shared memory");
     else
         collopt_say_once(COLLOPT_LOG_DECIDE, "%s %s, %d ranks: left to the MPI library (%s)", kind,
                          collopt_collective_names[call->collective], c->ranks, why);
 }
 
+static void dispose(operation *op)
+{
+    if (op->plan)
+        collopt_by_messages_free(op);
+    collopt_persistent_free(op);
+}
+
+static operation *make_by_messages(struct collopt_comm *c, struct collopt_call *call,
+                                   struct collopt_plan *plan, const char **why, int *err)
+{
+    operation *op = collopt_operation_take();
+
+    *err = op ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!op)
+        return NULL;
+    *why = collopt_by_messages_describe(op, c, call, plan);
+    if (!*why)
+        *err = collopt_by_messages_make(op, c, why);
+    if (!*why && !*err)
+        return op;
+    dispose(op);
+    return NULL;
+}
+
 /* COLLOPT_DECLINED also where the ranks have found that one of them cannot. */
 static int make(struct collopt_call *call, MPI_Request *request)
 {
+    struct collopt_plan *plan;
     struct collopt_comm *c;
-    const char *why;
+    const char *why = NULL;
     operation *op;
-    int err = collopt_dispatch_persistent(call, &c);
+    int err = collopt_dispatch_persistent(call, &c, &plan);
 
     if (err != MPI_SUCCESS)
         return err;
     collopt_requests_release_freed();
-    op = collopt_persistent_make(c, call, &why, &err);
+    op = plan ? make_by_messages(c, call, plan, &why, &err)
+              : collopt_persistent_make(c, call, &why, &err);
     if (op && (err = collopt_requests_enter(op)))
-        collopt_persistent_free(op);
+        dispose(op);
     if (err)
         return collopt_raise(call->comm, err);
-    say(call, c, false, op, why);
+    say(call, c, op, why);
     if (!op) {
         collopt_count_passed(call->name, COLLOPT_PASS_UNSUPPORTED, 1);
         return COLLOPT_DECLINED;
@@ -57,24 +86,36 @@ static int make(struct collopt_call *call, MPI_Request *request)
 
 /* ---- nonblocking ----------------------------------------------------------------------------- */
 
+static int start_by_messages(operation *op, struct collopt_comm *c)
+{
+    int err = collopt_by_messages_number(op, c);
+
+    if (!err)
+        collopt_by_messages_start(op);
+    return err;
+}
+
 /* The call's ranks all come here, or all go to the host. */
 static int begin(struct collopt_call *call, MPI_Request *request)
 {
+    struct collopt_plan *plan;
     struct collopt_comm *c;
     const char *why;
     operation *op;
-    int err = collopt_dispatch_nonblocking(call, &c);
+    int err = collopt_dispatch_nonblocking(call, &c, &plan);
 
     if (err != MPI_SUCCESS)
         return err;
     if (!(op = collopt_requests_take_idle()))
         return collopt_raise(call->comm, MPI_ERR_NO_MEM);
-    why = collopt_nonblocking_describe(op, c, call);
+    why = plan ? collopt_by_messages_describe(op, c, call, plan)
+               : collopt_nonblocking_describe(op, c, call);
     if (!why) {
         collopt_requests_count(1);
         if (c->traced)
-            say(call, c, true, op, NULL);
-        if (!(err = collopt_nonblocking_start(op, c))) {
+            say(call, c, op, NULL);
+        err = plan ? start_by_messages(op, c) : collopt_nonblocking_start(op, c);
+        if (!err) {
             *request = atomic_load(&op->request);
             return MPI_SUCCESS;
         }
@@ -82,7 +123,7 @@ static int begin(struct collopt_call *call, MPI_Request *request)
         collopt_requests_make_idle(op);
         return collopt_raise(call->comm, err);
     }
-    say(call, c, true, NULL, why);
+    say(call, c, NULL, why);
     collopt_requests_make_idle(op);
     collopt_count_passed(call->name, COLLOPT_PASS_UNSUPPORTED, 1);
     return COLLOPT_DECLINED;
@@ -117,7 +158,7 @@ static int begin(struct collopt_call *call, MPI_Request *request)
     { \
         struct collopt_call call = { .collective = COLLOPT_##ID, .name = #id, .in = in, \
                                      .out = out, .type = type, .op = op, .comm = comm, \
-                                     FILL_##SHAPE(C) }; \
+                                     .trial = COLLOPT_NONBLOCKING, FILL_##SHAPE(C) }; \
         int err = begin(&call, request); \
         \
         return err == COLLOPT_DECLINED ? collopt_host.id(SHAPE##_ARGS, request) : err; \
@@ -143,7 +184,10 @@ static int start(MPI_Request *request, operation *op)
         return collopt_next.Start(request);
     if (collopt_stage_of(op) != COLLOPT_INACTIVE || op->nonblocking)
         return refuse(op);
-    collopt_persistent_start(op);
+    if (op->plan)
+        collopt_by_messages_start(op);
+    else
+        collopt_persistent_start(op);
     return MPI_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 #include "mpi/comm.h"
 #include "mpi/context.h"
 #include "mpi/host.h"
+#include "mpi/progress.h"
 #include "mpi/rank_info.h"
 #include "mpi/shm.h"
 #include "select/rental.h"
@@ -100,6 +101,7 @@ void collopt_world_open(bool agreed)
     }
     collopt_shm_begin(world.hidden, world.rank, world.ranks, world.sight);
     world.surroundings = find_surroundings();
+    collopt_progress_agree(world.hidden);
     collopt_contexts_begin(tag_ub());
     atomic_store_explicit(&opened, &world, memory_order_release);
 }

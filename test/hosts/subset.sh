@@ -126,6 +126,7 @@ all()                   # HOST
         try "$1" $ranks_now threads --
         for form in persistent nonblocking; do
             try "$1" $ranks_now requests TEST_OURS=1 TEST_FORM=$form -- 500
+            ! lends_progress "$1" || try "$1" $ranks_now requests COLLOPT_SHM=off TEST_OURS=messages TEST_FORM=$form -- 500
         done
         try "$1" $ranks_now local --
         try "$1" $ranks_now exact COLLOPT_REPRODUCIBLE=exact --

@@ -12,8 +12,21 @@ requests()              # HOST FORM
     quiet "$1" 8 TEST_FORM=$2 TEST_OURS=1 "$(program "$1" requests)" 1000
     quiet "$1" 3 TEST_FORM=$2 TEST_OURS=1 COLLOPT_CHECK=on "$(program "$1" requests)" 1000
     quiet "$1" 3 TEST_FORM=$2 TEST_OURS=1 COLLOPT_WAIT=spin "$(program "$1" requests)" 1000
-    quiet "$1" 2 TEST_FORM=$2 COLLOPT_SHM=off "$(program "$1" requests)" 50
     quiet "$1" 2 TEST_FORM=$2 COLLOPT_ALLREDUCE=host "$(program "$1" requests)" 50
+}
+
+# By messages, where the MPI library lends its progress; elsewhere it serves them.
+by_messages()           # HOST FORM
+{
+    if ! lends_progress "$1"; then
+        quiet "$1" 2 TEST_FORM=$2 COLLOPT_SHM=off "$(program "$1" requests)" 50
+        return
+    fi
+    for ranks in 2 3 5 7 8; do
+        quiet "$1" $ranks TEST_FORM=$2 TEST_OURS=messages COLLOPT_SHM=off "$(program "$1" requests)" 50
+    done
+    quiet "$1" 2 TEST_FORM=$2 TEST_OURS=messages COLLOPT_SHM=off "$(program "$1" requests)" 50000
+    quiet "$1" 4 TEST_FORM=$2 TEST_OURS=messages COLLOPT_TOPOLOGY=nodes:2 "$(program "$1" requests)" 50
 }
 
 # Inputs that find no room are written later, which each rank says once.
@@ -26,8 +39,10 @@ short_of_room()         # HOST RANKS
 
 both_forms()            # HOST
 {
-    requests "$1" persistent
-    requests "$1" nonblocking
+    for form in persistent nonblocking; do
+        requests "$1" $form
+        by_messages "$1" $form
+    done
     short_of_room "$1" 2
     short_of_room "$1" 3
 }

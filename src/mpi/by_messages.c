@@ -1,0 +1,265 @@
+/* Makes, starts and carries on reductions by the host's messages; see by_messages.h. */
+#include "config.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/by_messages.h"
+#include "base/clock.h"
+#include "mpi/comm.h"
+#include "mpi/context.h"
+#include "mpi/dispatch.h"
+#include "mpi/execute.h"
+#include "mpi/operation.h"
+#include "mpi/plan.h"
+#include "mpi/progress.h"
+
+enum {
+    NONBLOCKING = COLLOPT_NONBLOCKING_ROWS,
+    PERSISTENT = COLLOPT_PERSISTENT_ROWS,
+    KEPT_SCRATCH = 64 << 10,    /* bytes, by an operation that serves again */
+    AT_ONCE = 8                 /* that a pass carries on: each look costs a pass of the host's */
+};
+
+struct collopt_rows {           /* of a communicator */
+    uint64_t started;           /* nonblocking ones */
+    uint64_t completed[NONBLOCKING];    /* in each row */
+    bool used[PERSISTENT];
+};
+
+/* Held by who carries operations on; nobody waits for it.  So what the host calls while we make it
+ * progress returns at once. */
+static pthread_mutex_t carrying = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of the queue and of rows */
+static struct collopt_operation *first, **end = &first;         /* those that are under way */
+static atomic_int under_way;
+
+bool collopt_by_messages(const struct collopt_comm *c)
+{
+    return c->ranks > 1 && !c->own && collopt_progress_lent();
+}
+
+/* ---- the queue ------------------------------------------------------------------------------- */
+
+static void append(struct collopt_operation *op)
+{
+    op->queued = NULL;
+    pthread_mutex_lock(&lock);
+    *end = op;
+    end = &op->queued;
+    pthread_mutex_unlock(&lock);
+}
+
+/* Takes OP out of it, or the first one where OP is NULL. */
+static struct collopt_operation *take_out(struct collopt_operation *op)
+{
+    struct collopt_operation **at = &first;
+
+    pthread_mutex_lock(&lock);
+    while (op && *at && *at != op)
+        at = &(*at)->queued;
+    op = *at;
+    if (op && !(*at = op->queued))
+        end = at;
+    pthread_mutex_unlock(&lock);
+    return op;
+}
+
+/* ---- going on -------------------------------------------------------------------------------- */
+
+static bool may_begin(const struct collopt_operation *op)
+{
+    return !op->nonblocking || op->rows->completed[op->row] == op->number / NONBLOCKING;
+}
+
+static int first_tag(const struct collopt_operation *op)
+{
+    unsigned row = COLLOPT_BLOCKING_ROWS + op->row + (op->nonblocking ? 0 : NONBLOCKING);
+
+    return (int)row * COLLOPT_STRAND_TAGS;
+}
+
+static int begin(struct collopt_operation *op)
+{
+    struct collopt_execution *e = &op->execution;
+    int err = collopt_execution_begin(e, op->owner, op->plan, op->in, op->out);
+
+    if (err)
+        return err;
+    op->begun = e->apart = true;
+    e->tags = first_tag(op);
+    memset(e->step, 0, (size_t)op->plan->bound->strands * sizeof *e->step);
+    return MPI_SUCCESS;
+}
+
+static void complete(struct collopt_operation *op, int err)
+{
+    if (err) {
+        op->err = err;
+        op->owner->spoilt = true;
+        if (op->begun)
+            collopt_execution_clear(&op->execution, err);
+    }
+    if (op->nonblocking)
+        op->rows->completed[op->row]++;
+    atomic_fetch_sub_explicit(&under_way, 1, memory_order_relaxed);
+    collopt_operation_end(op);
+}
+
+/* True: it is complete, and may serve another one by now. */
+static bool carry_on(struct collopt_operation *op)
+{
+    double start = op->timed ? collopt_now() : 0;
+    bool done = false;
+    int err = op->err;
+
+    if (!op->begun && !may_begin(op))
+        return false;
+    if (!err && !op->begun)
+        err = begin(op);
+    if (!err)
+        err = collopt_execution_advance(&op->execution, &done);
+    if (op->timed)
+        op->seconds += collopt_now() - start;
+    if (err || done)
+        complete(op, err);
+    return err || done;
+}
+
+/* Some of them, in turn.  How many are complete by that. */
+static int carry_some_on(void)
+{
+    int completed = 0;
+
+    for (int i = atomic_load_explicit(&under_way, memory_order_relaxed), n = 0;
+         n < i && n < AT_ONCE; n++) {
+        struct collopt_operation *op = take_out(NULL);
+
+        if (!op)
+            break;
+        if (carry_on(op))
+            completed++;
+        else
+            append(op);
+    }
+    return completed;
+}
+
+/* Called by the host. */
+static int go_on(void)
+{
+    int completed;
+
+    if (atomic_load_explicit(&under_way, memory_order_relaxed) == 0
+        || pthread_mutex_trylock(&carrying))
+        return 0;
+    completed = carry_some_on();
+    pthread_mutex_unlock(&carrying);
+    return completed;
+}
+
+static bool is_done(const struct collopt_operation *op)
+{
+    return atomic_load_explicit(&op->stage, memory_order_acquire) != COLLOPT_STARTED;
+}
+
+bool collopt_by_messages_advance(struct collopt_operation *op)
+{
+    if (is_done(op))
+        return true;
+    if (pthread_mutex_trylock(&carrying))
+        return false;
+    if (!is_done(op) && take_out(op) && !carry_on(op)) {
+        append(op);
+        carry_some_on();
+    }
+    pthread_mutex_unlock(&carrying);
+    return is_done(op);
+}
+
+/* ---- making and starting --------------------------------------------------------------------- */
+
+static bool have_rows(struct collopt_comm *c)
+{
+    return c->rows || (c->rows = calloc(1, sizeof *c->rows));
+}
+
+const char *collopt_by_messages_describe(struct collopt_operation *op, struct collopt_comm *c,
+                                         struct collopt_call *call, struct collopt_plan *plan)
+{
+    const char *why;
+
+    op->facts = plan->facts;
+    if ((why = collopt_operation_fill(op, c, call)))
+        return why;
+    op->plan = plan;
+    collopt_plan_hold(plan);
+    collopt_comm_hold(c);
+    return NULL;
+}
+
+int collopt_by_messages_make(struct collopt_operation *op, struct collopt_comm *c, const char **why)
+{
+    long long used[PERSISTENT] = { 0 }, any[PERSISTENT];
+    bool have = have_rows(c);
+    unsigned row = 0;
+    int err;
+
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < PERSISTENT; i++)
+        used[i] = !have || c->rows->used[i];
+    pthread_mutex_unlock(&lock);
+    if ((err = collopt_greatest(c, used, any, PERSISTENT)))
+        return err;
+    while (row < PERSISTENT && any[row])
+        row++;
+    if (row == PERSISTENT) {
+        *why = "there are too many on this communicator";
+        return MPI_SUCCESS;
+    }
+    pthread_mutex_lock(&lock);
+    c->rows->used[row] = true;
+    pthread_mutex_unlock(&lock);
+    op->rows = c->rows;
+    op->row = row;
+    return MPI_SUCCESS;
+}
+
+int collopt_by_messages_number(struct collopt_operation *op, struct collopt_comm *c)
+{
+    if (!have_rows(c))
+        return MPI_ERR_NO_MEM;
+    op->nonblocking = true;
+    op->rows = c->rows;
+    op->number = c->rows->started++;
+    op->row = (unsigned)(op->number % NONBLOCKING);
+    return MPI_SUCCESS;
+}
+
+void collopt_by_messages_start(struct collopt_operation *op)
+{
+    collopt_progress_begin(go_on);
+    collopt_operation_begin(op);
+    op->begun = false;
+    atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_relaxed);
+    atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed);
+    append(op);
+    collopt_by_messages_advance(op);
+}
+
+void collopt_by_messages_free(struct collopt_operation *op)
+{
+    struct collopt_comm *c = op->owner;
+
+    if (!op->nonblocking && op->rows) {
+        pthread_mutex_lock(&lock);
+        op->rows->used[op->row] = false;
+        pthread_mutex_unlock(&lock);
+    }
+    if (op->execution.scratch_size > KEPT_SCRATCH)
+        collopt_execution_clear(&op->execution, MPI_SUCCESS);
+    collopt_plan_let_go(op->plan);
+    op->plan = NULL;
+    collopt_comm_let_go(c);
+}

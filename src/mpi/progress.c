@@ -1,0 +1,116 @@
+/* Asks the host to be called while it makes progress; see progress.h.
+ *
+ * Open MPI calls what is registered with opal_progress_register() in each of its calls that make
+ * progress; its own nonblocking collectives live by that.  MPICH has MPIX_Async_start() for the
+ * same, from 4.3 on.  Neither is part of MPI, so both are looked up by name, and a host that has
+ * none of them lends nothing. */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "mpi/progress.h"
+#include "mpi/dispatch.h"
+#include "mpi/execute.h"
+
+static atomic_bool lent, ended;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int (*registered)(void);
+
+typedef void function(void);
+
+static function *find(const char *name)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, name);
+    function *found;
+
+    memcpy(&found, &symbol, sizeof found);
+    return found;
+}
+
+/* ---- Open MPI -------------------------------------------------------------------------------- */
+
+static const char enter[] = "opal_progress_register", leave[] = "opal_progress_unregister";
+
+static void tell_openmpi(const char *name, int (*go_on)(void))
+{
+    typedef int registering(int (*)(void));
+
+    ((registering *)find(name))(go_on);
+}
+
+/* ---- MPICH ----------------------------------------------------------------------------------- */
+
+/* What it calls must not make it progress: it holds a lock then. */
+static const char start[] = "PMPIX_Async_start", is_complete[] = "PMPIX_Request_is_complete";
+static int (*peek)(MPI_Request request);
+enum { NOT_DONE = 0, DONE = 1, NULL_STREAM = 0x3c000000 };
+
+static int poll(void *thing)
+{
+    (void)thing;
+    if (atomic_load_explicit(&ended, memory_order_relaxed))
+        return DONE;
+    registered();
+    return NOT_DONE;
+}
+
+static void tell_mpich(void)
+{
+    typedef int starting(int (*)(void *), void *, int);
+    function *found = find(is_complete);
+
+    memcpy(&peek, &found, sizeof peek);
+    ((starting *)find(start))(poll, NULL, NULL_STREAM);
+}
+
+/* Its handles are ints, and so is that of a stream. */
+static bool is_mpich(void)
+{
+    return sizeof(MPI_Comm) == sizeof(int) && find(start) && find(is_complete);
+}
+
+/* ---- both ------------------------------------------------------------------------------------ */
+
+void collopt_progress_agree(MPI_Comm hidden)
+{
+    int can = (find(enter) && find(leave)) || is_mpich(), all = 0;
+
+    if (collopt_host.Allreduce(&can, &all, 1, MPI_INT, MPI_MIN, hidden) == MPI_SUCCESS)
+        atomic_store_explicit(&lent, all, memory_order_relaxed);
+}
+
+bool collopt_progress_lent(void)
+{
+    return atomic_load_explicit(&lent, memory_order_relaxed);
+}
+
+void collopt_progress_begin(int (*go_on)(void))
+{
+    bool first;
+
+    pthread_mutex_lock(&lock);
+    first = !registered;
+    registered = go_on;
+    pthread_mutex_unlock(&lock);
+    if (first && find(enter))
+        tell_openmpi(enter, go_on);
+    else if (first)
+        tell_mpich();
+}
+
+int collopt_progress_test(MPI_Request *request, bool *done)
+{
+    *done = false;
+    return peek && !peek(*request) ? MPI_SUCCESS : collopt_test(request, done);
+}
+
+void collopt_progress_end(void)
+{
+    atomic_store_explicit(&lent, false, memory_order_relaxed);
+    atomic_store_explicit(&ended, true, memory_order_relaxed);
+    if (registered && find(enter))
+        tell_openmpi(leave, registered);
+}

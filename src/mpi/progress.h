@@ -1,0 +1,20 @@
+/* Progress while the program waits for something else, which the host has to lend. */
+#ifndef COLLOPT_MPI_PROGRESS_H
+#define COLLOPT_MPI_PROGRESS_H
+
+#include <stdbool.h>
+
+#include "mpi/host.h"
+
+/* In MPI_Init: can every rank's host call us while it makes progress?  Collective on HIDDEN. */
+void collopt_progress_agree(MPI_Comm hidden);
+/* The answer, alike on all ranks of MPI_COMM_WORLD; false before it was asked. */
+bool collopt_progress_lent(void);
+/* From now on the host calls GO_ON whenever it makes progress; it returns how much was done. */
+void collopt_progress_begin(int (*go_on)(void));
+/* In there: tests REQUEST, and does not make the host progress where it forbids that. */
+int collopt_progress_test(MPI_Request *request, bool *done);
+/* Before MPI_Finalize. */
+void collopt_progress_end(void);
+
+#endif
