@@ -118,6 +118,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/adapt.h \
 	src/mpi/agree.c \
 	src/mpi/agree.h \
+	src/mpi/async.c \
+	src/mpi/async.h \
 	src/mpi/attributes.c \
 	src/mpi/attributes.h \
 	src/mpi/built.c \

@@ -34,6 +34,14 @@ built_for()             # HOST
     case " $test_hosts " in *" $1 "*) [ -n "$(wrapper "$1")" ] ;; *) false ;; esac
 }
 
+# Does its MPI library call others while it makes progress?  Then collopt runs persistent and nonblocking reductions by messages.
+lends_progress()        # HOST
+{
+    # shellcheck disable=SC2046
+    env $(library_of "$1") ldd "$build/test/mpi/$(abi_of "$1")/test_requests" | awk '$3 ~ /^\// { print $3 }' |
+        xargs nm -D --defined-only 2>/dev/null | grep -q ' \(opal_progress_register\|PMPIX_Async_start\)$'
+}
+
 fortran_for()           # HOST
 {
     [ -n "$(fortran_of "$1")" ]

@@ -198,6 +198,7 @@ races()                 # HOST
     program_of requests "$1"
     for form in persistent nonblocking; do
         no_race requests "$1" 2 TEST_FORM=$form TEST_OURS=1
+        no_race requests "$1" 3 TEST_FORM=$form TEST_OURS=1 COLLOPT_ASYNC=thread
         ! lends_progress "$1" || no_race requests "$1" 2 TEST_FORM=$form TEST_OURS=messages COLLOPT_SHM=off
     done
 }

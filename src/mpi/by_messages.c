@@ -159,6 +159,11 @@ static int go_on(void)
     return completed;
 }
 
+bool collopt_by_messages_under_way(void)
+{
+    return atomic_load_explicit(&under_way, memory_order_relaxed) > 0;
+}
+
 static bool is_done(const struct collopt_operation *op)
 {
     return atomic_load_explicit(&op->stage, memory_order_acquire) != COLLOPT_STARTED;
@@ -242,7 +247,7 @@ void collopt_by_messages_start(struct collopt_operation *op)
     collopt_progress_begin(go_on);
     collopt_operation_begin(op);
     op->begun = false;
-    atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_relaxed);
+    atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
     atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed);
     append(op);
     collopt_by_messages_advance(op);

@@ -36,6 +36,7 @@ int collopt_by_messages_number(struct collopt_operation *op, struct collopt_comm
 void collopt_by_messages_start(struct collopt_operation *op);
 /* Goes on without waiting; true: it is DONE.  Any thread. */
 bool collopt_by_messages_advance(struct collopt_operation *op);
+bool collopt_by_messages_under_way(void);
 /* Gives back what it was given; it is not under way. */
 void collopt_by_messages_free(struct collopt_operation *op);
 

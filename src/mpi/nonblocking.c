@@ -31,7 +31,9 @@ struct from {                   /* what a rank has written */
 };
 
 struct collopt_nonblocking {    /* of a communicator */
-    atomic_bool locked;         /* while one thread works on it */
+    /* one thread carries operations on and reads what others have written */
+    atomic_bool carried;
+    atomic_bool locked;         /* for the moment; of what follows, up to UNWRITTEN */
     int rank, ranks;
     uint64_t started, completed;
     struct collopt_journal journal;
@@ -39,6 +41,7 @@ struct collopt_nonblocking {    /* of a communicator */
     struct collopt_operation *first, *last, *unwritten;
     bool context_lost;          /* the id is not to be given back */
     struct collopt_nonblocking *next;   /* of those that are closing or unused */
+    struct collopt_nonblocking *other;  /* the next of all */
     struct from *from;          /* [ranks] */
 };
 
@@ -48,17 +51,23 @@ static struct collopt_nonblocking *closing, **closing_end = &closing;
 static atomic_int closings;
 /* never unmapped: a thread may try to lock one that was just freed */
 static struct collopt_nonblocking *unused;
+static _Atomic(struct collopt_nonblocking *) every;
 
-static bool try_lock(struct collopt_nonblocking *n)
+static bool take_flag(atomic_bool *flag)
 {
-    return !atomic_exchange_explicit(&n->locked, true, memory_order_acquire);
+    return !atomic_exchange_explicit(flag, true, memory_order_acquire);
+}
+
+static void leave_flag(atomic_bool *flag)
+{
+    atomic_store_explicit(flag, false, memory_order_release);
 }
 
 static void wait_for_lock(struct collopt_nonblocking *n)
 {
     enum { PATIENCE = 1000 };
 
-    for (unsigned polls = 1; !try_lock(n); polls++)
+    for (unsigned polls = 1; !take_flag(&n->locked); polls++)
         if (polls % PATIENCE == 0)
             sched_yield();
         else
@@ -67,7 +76,7 @@ static void wait_for_lock(struct collopt_nonblocking *n)
 
 static void unlock(struct collopt_nonblocking *n)
 {
-    atomic_store_explicit(&n->locked, false, memory_order_release);
+    leave_flag(&n->locked);
 }
 
 /* ---- journals of communicators that are freed ----------------------------------------------- */
@@ -111,11 +120,13 @@ static bool end(struct collopt_nonblocking *n)
     int context = (int)n->journal.number;
     bool ended = false;
 
-    if (!try_lock(n))
+    if (!take_flag(&n->carried))
         return false;
+    wait_for_lock(n);
     if (!n->first)
         ended = close_readers(n) && collopt_journal_close(&n->journal);
     unlock(n);
+    leave_flag(&n->carried);
     if (!ended)
         return false;
     if (!n->context_lost)
@@ -257,16 +268,22 @@ static struct collopt_nonblocking *take(void)
     n = unused;
     if (n)
         unused = n->next;
+    else if ((n = calloc(1, sizeof *n))) {
+        n->other = atomic_load(&every);
+        atomic_store(&every, n);
+    }
     pthread_mutex_unlock(&lock);
-    return n ? n : calloc(1, sizeof *n);
+    return n;
 }
 
 static bool fill_in(struct collopt_nonblocking *n, const struct collopt_comm *c)
 {
+    wait_for_lock(n);
     n->rank = c->rank;
     n->ranks = c->ranks;
     n->started = n->completed = 0;
     n->first = n->last = n->unwritten = NULL;
+    unlock(n);
     n->from = calloc((size_t)c->ranks, sizeof *n->from);
     if (!n->from)
         return false;
@@ -355,7 +372,7 @@ int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm 
     if (c->ranks > 1 && !c->nonblocking && !(c->nonblocking = make(c)))
         return MPI_ERR_NO_MEM;
     collopt_operation_begin(op);
-    atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_relaxed);
+    atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
     if (c->ranks == 1) {
         do_alone(op);
         return MPI_SUCCESS;
@@ -403,7 +420,7 @@ static void find_work(struct collopt_operation *op)
 
 static bool complete(const struct collopt_nonblocking *n, struct collopt_operation *op)
 {
-    if (!op->written || !all_have_come(n, op))
+    if (!all_have_come(n, op))
         return false;
     if (op->differs) {
         op->err = op->err ? op->err : MPI_ERR_TRUNCATE;
@@ -427,15 +444,29 @@ static void pass(struct collopt_nonblocking *n)
     }
 }
 
-static void advance(struct collopt_nonblocking *n)
+/* The next one that may be carried on.  HELPS: by no more than kernels. */
+static struct collopt_operation *next_to_complete(struct collopt_nonblocking *n, bool helps)
 {
     struct collopt_operation *op;
 
-    write_late(n);
-    while ((op = n->first) && complete(n, op)) {
+    wait_for_lock(n);
+    if (!helps || !n->unwritten || collopt_operation_is_plain(n->unwritten))
+        write_late(n);
+    op = n->first && n->first->written ? n->first : NULL;
+    unlock(n);
+    return op && (!helps || collopt_operation_is_plain(op)) ? op : NULL;
+}
+
+static void advance(struct collopt_nonblocking *n, bool helps)
+{
+    struct collopt_operation *op;
+
+    while ((op = next_to_complete(n, helps)) && complete(n, op)) {
+        wait_for_lock(n);
         n->first = op->next;
         n->completed++;
         pass(n);
+        unlock(n);
         collopt_operation_end(op);
     }
 }
@@ -446,10 +477,36 @@ bool collopt_nonblocking_advance(struct collopt_operation *op)
 
     if (atomic_load_explicit(&op->stage, memory_order_acquire) != COLLOPT_STARTED)
         return true;
-    if (!try_lock(n))
+    if (!take_flag(&n->carried))
         return false;
     if (atomic_load_explicit(&op->stage, memory_order_relaxed) == COLLOPT_STARTED)
-        advance(n);
-    unlock(n);
+        advance(n, false);
+    leave_flag(&n->carried);
     return atomic_load_explicit(&op->stage, memory_order_acquire) != COLLOPT_STARTED;
+}
+
+static bool is_under_way(struct collopt_nonblocking *n)
+{
+    bool is;
+
+    wait_for_lock(n);
+    is = n->first != NULL;
+    unlock(n);
+    return is;
+}
+
+bool collopt_nonblocking_help(void)
+{
+    bool any = false;
+
+    for (struct collopt_nonblocking *n = atomic_load(&every); n; n = n->other) {
+        if (!take_flag(&n->carried))
+            continue;
+        if (is_under_way(n)) {
+            any = true;
+            advance(n, true);
+        }
+        leave_flag(&n->carried);
+    }
+    return any;
 }

@@ -448,6 +448,11 @@ void collopt_operation_count(const struct collopt_operation *op)
                       op->plan ? 0 : op->bytes } });
 }
 
+bool collopt_operation_is_plain(const struct collopt_operation *op)
+{
+    return op->facts.kernel && !op->packed && !op->staging;
+}
+
 void collopt_operation_end(struct collopt_operation *op)
 {
     if (op->staging) {

@@ -50,6 +50,8 @@ struct collopt_operation {
     char *scratch;              /* for one vector, and what it holds at most */
     size_t scratch_size;
     struct collopt_execution execution;         /* by messages */
+    atomic_bool helped;         /* persistent, in shared memory: COLLOPT_ASYNC's thread may ... */
+    atomic_bool claimed;        /* ... carry it on; somebody does */
     _Atomic enum collopt_stage stage;   /* the first one that collopt_operation_clear() clears */
     int err;                    /* of the last start */
     uint64_t number;            /* of the last start; of the communicator's nonblocking call */
@@ -126,6 +128,8 @@ void collopt_operation_copy_in(struct collopt_operation *op, char *to);
 /* All OPERANDS have started: combines the result. False: slices that others have claimed are not
  * finished. */
 bool collopt_operation_combine(struct collopt_operation *op);
+/* May the thread of COLLOPT_ASYNC carry it on, which calls no MPI? */
+bool collopt_operation_is_plain(const struct collopt_operation *op);
 /* It is complete: DONE. */
 void collopt_operation_end(struct collopt_operation *op);
 /* Of the last start, for the report. */

@@ -177,7 +177,7 @@ void collopt_persistent_start(struct collopt_operation *op)
     collopt_operation_begin(op);
     collopt_operation_copy_in(op, payload(op, op->rank));
     atomic_store_explicit(&slot_of(op, op->rank)->number, op->number, memory_order_release);
-    atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_relaxed);
+    atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
     if (op->timed)
         op->seconds = collopt_now() - start;
 }

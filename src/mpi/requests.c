@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "mpi/requests.h"
+#include "mpi/async.h"
 #include "mpi/by_messages.h"
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
@@ -13,6 +14,7 @@
 #include "mpi/persistent.h"
 #include "mpi/progress.h"
 #include "mpi/world.h"
+#include "settings/settings.h"
 
 typedef struct collopt_operation operation;
 
@@ -90,6 +92,7 @@ int collopt_requests_enter(operation *op)
     if (err)
         return err;
     atomic_store(&op->request, handle);
+    atomic_store(&op->helped, op->memory != NULL);
     change(op, true);
     return MPI_SUCCESS;
 }
@@ -97,6 +100,7 @@ int collopt_requests_enter(operation *op)
 void collopt_requests_remove(operation *op)
 {
     change(op, false);
+    atomic_store(&op->helped, false);
     collopt_requests_count(-1);
 }
 
@@ -189,11 +193,49 @@ static void free_handles(operation *op)
     collopt_free_ends();
 }
 
+static bool may_be_helped(operation *op)
+{
+    return atomic_load_explicit(&op->helped, memory_order_acquire)
+        && collopt_stage_of(op) == COLLOPT_STARTED;
+}
+
+/* Not while another thread does.  HELPS: by no more than kernels, and only if it is there. */
+static bool advance_persistent(operation *op, bool helps)
+{
+    if (atomic_exchange_explicit(&op->claimed, true, memory_order_acquire))
+        return false;
+    if (!helps || (may_be_helped(op) && collopt_operation_is_plain(op)))
+        collopt_persistent_advance(op);
+    atomic_store_explicit(&op->claimed, false, memory_order_release);
+    return collopt_stage_of(op) != COLLOPT_STARTED;
+}
+
 bool collopt_requests_advance(operation *op)
 {
-    return op->plan ? collopt_by_messages_advance(op)
-        : op->queue ? collopt_nonblocking_advance(op)
-                    : collopt_persistent_advance(op);
+    if (op->plan)
+        return collopt_by_messages_advance(op);
+    if (op->queue)
+        return collopt_nonblocking_advance(op);
+    return collopt_settings()->async == COLLOPT_ASYNC_THREAD ? advance_persistent(op, false)
+                                                             : collopt_persistent_advance(op);
+}
+
+/* Operations come and go meanwhile, and the walk may miss some.  Their memory stays (operation.c).
+ * What is started changes only by who has claimed it. */
+bool collopt_requests_help(void)
+{
+    bool any = false;
+
+    if (collopt_requests_none())
+        return false;
+    for (int i = 0; i < CHAINS; i++)
+        for (operation *op = atomic_load_explicit(&table[i], memory_order_acquire); op;
+             op = atomic_load_explicit(&op->chain, memory_order_acquire))
+            if (may_be_helped(op)) {
+                any = true;
+                advance_persistent(op, true);
+            }
+    return any;
 }
 
 static void release(operation *op)
@@ -315,6 +357,7 @@ void collopt_requests_end(void)
 
     while (freed_by_messages())
         ;
+    collopt_async_end();
     collopt_progress_end();
     end_handles();
     pthread_mutex_lock(&lock);

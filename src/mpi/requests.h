@@ -59,6 +59,8 @@ bool collopt_requests_any(int n, const MPI_Request *requests);
 int collopt_requests_enter(struct collopt_operation *op);
 /* Goes on without waiting; true: it is DONE. */
 bool collopt_requests_advance(struct collopt_operation *op);
+/* Carries on the persistent ones in shared memory that need no MPI; false: none is under way. */
+bool collopt_requests_help(void);
 /* OP is no longer in use, nor in the table. */
 void collopt_requests_remove(struct collopt_operation *op);
 /* The program has freed its request: frees OP, now or when it is complete. */

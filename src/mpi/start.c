@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/log.h"
+#include "mpi/async.h"
 #include "mpi/by_messages.h"
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
@@ -116,6 +117,7 @@ static int begin(struct collopt_call *call, MPI_Request *request)
             say(call, c, op, NULL);
         err = plan ? start_by_messages(op, c) : collopt_nonblocking_start(op, c);
         if (!err) {
+            collopt_async_wake();
             *request = atomic_load(&op->request);
             return MPI_SUCCESS;
         }
@@ -188,6 +190,7 @@ static int start(MPI_Request *request, operation *op)
         collopt_by_messages_start(op);
     else
         collopt_persistent_start(op);
+    collopt_async_wake();
     return MPI_SUCCESS;
 }
 

@@ -78,6 +78,10 @@ static const struct collopt_setting_row rows[] = {
     { .name = "COLLOPT_SHM_SIZE", .kind = COLLOPT_BYTES, .scope = COLLOPT_AGREED, .values = "BYTES",
       .preset = "16M", .least = 65536, .most = (size_t)1 << 36, FIELD(shm_size),
       .help = "shared memory of each process, at most" },
+    { .name = "COLLOPT_ASYNC", .kind = COLLOPT_WORD, .scope = COLLOPT_LOCAL,
+      .values = "off|thread", .preset = "off", FIELD(async),
+      .help = "thread: a thread carries persistent and nonblocking reductions on while the program "
+              "computes" },
     { .name = "COLLOPT_GPU", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED,
       .values = "auto|host|native", .preset = "auto", FIELD(gpu),
       .help = "device memory; auto: staged in host memory; host: there is none; native: all is the "

@@ -157,7 +157,7 @@ requests()              # FORM
     bench 0 "$1, MPI_Pcontrol" "$library" --form "$1" --collectives allreduce --sizes 4096 \
         --csv "$work/csv"
     [ "$(column algorithm)" = "$1" ] || fail "$what: collopt has not run it"
-    variables=COLLOPT_SHM=off
+    variables=COLLOPT_ALLREDUCE=host
     bench 0 "$1, left to the host" "$library" --form "$1" --collectives allreduce --sizes 4096 \
         --csv "$work/csv"
     variables=

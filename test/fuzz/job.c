@@ -137,6 +137,7 @@ static const struct special {
     { "COLLOPT_LOG", 0, NULL },
     { "COLLOPT_REPORT", 8, "/dev/null" },
     { "COLLOPT_WAIT", 4, NULL },
+    { "COLLOPT_ASYNC", 6, "thread" },
     { "COLLOPT_GPU", 8, "host|auto|host|native" },
     { "COLLOPT_NODE_RANKS", 3, "1|2|3|1,3,2|cyclic:2|cyclic:3" },
     { "COLLOPT_CUT", 3, "40|256|1000|4096|10000|100000" },

@@ -46,6 +46,7 @@ devices()               # HOST
         of "$1" 1 collectives TEST_FORM=$form TEST_GPU_PINS=1 libcuda.so.1
         of "$1" 2 collectives TEST_FORM=$form TEST_GPU_PINS=1 libcuda.so.1
         of "$1" 3 collectives TEST_FORM=$form TEST_GPU_NODES=$nodes TEST_GPU_PINS=1 libze_loader.so.1
+        ! lends_progress "$1" || of "$1" 2 collectives TEST_FORM=$form COLLOPT_SHM=off TEST_GPU_PINS=1 libcuda.so.1
     done
     of "$1" 2 collectives TEST_GPU_PINS=1 COLLOPT_CHECK=on libcuda.so.1
     of "$1" 3 collectives TEST_GPU_PINS=1 COLLOPT_REPORT="$work/report" libcuda.so.1

@@ -29,14 +29,6 @@ quiet()                 # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...
     ! grep -q "^collopt\|leaked" "$work/said" || fail "$quiet_host, $quiet_ranks ranks, $*: something is said"
 }
 
-# Does its MPI library call others while it makes progress?  Then collopt runs persistent and nonblocking reductions by messages.
-lends_progress()        # HOST
-{
-    # shellcheck disable=SC2046
-    env $(library_of "$1") ldd "$(program "$1" requests)" | awk '$3 ~ /^\// { print $3 }' |
-        xargs nm -D --defined-only 2>/dev/null | grep -q ' \(opal_progress_register\|PMPIX_Async_start\)$'
-}
-
 # test_errors without collopt: $without is what has to be left out, since it stops the job.
 errors_alone()          # HOST RANKS
 {

@@ -29,6 +29,16 @@ by_messages()           # HOST FORM
     quiet "$1" 4 TEST_FORM=$2 TEST_OURS=messages COLLOPT_TOPOLOGY=nodes:2 "$(program "$1" requests)" 50
 }
 
+# A thread carries them on: a result is there without another call.
+by_thread()             # HOST FORM
+{
+    for ranks in 1 2 3 5; do
+        quiet "$1" $ranks TEST_FORM=$2 TEST_OURS=1 COLLOPT_ASYNC=thread "$(program "$1" requests)" 500 async
+        ! lends_progress "$1" || quiet "$1" $ranks TEST_FORM=$2 TEST_OURS=messages COLLOPT_SHM=off COLLOPT_ASYNC=thread \
+            "$(program "$1" requests)" 50 async
+    done
+}
+
 # Inputs that find no room are written later, which each rank says once.
 short_of_room()         # HOST RANKS
 {
@@ -42,6 +52,7 @@ both_forms()            # HOST
     for form in persistent nonblocking; do
         requests "$1" $form
         by_messages "$1" $form
+        by_thread "$1" $form
     done
     short_of_room "$1" 2
     short_of_room "$1" 3

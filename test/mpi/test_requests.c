@@ -1,12 +1,14 @@
 /* Persistent and nonblocking reductions beside all else that a program does with requests.
  *
- *     mpirun -n 4 env LD_PRELOAD=libcollopt.so TEST_FORM=nonblocking test_requests [STARTS]
+ *     mpirun -n 4 env LD_PRELOAD=libcollopt.so TEST_FORM=nonblocking test_requests [STARTS [async]]
  *
  * TEST_FORM=persistent is the other form. STARTS of one operation, to see whether memory grows.
+ * async: they must end without another call (COLLOPT_ASYNC=thread).
  * TEST_OURS says that collopt has to run all (TEST_OURS=messages: by the host's messages); else
  * the MPI library may, and only what it can do is tried: Open MPI 4.1 fails where a communicator
  * was freed, MPICH 4.0 in MPI_Testall. */
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -790,6 +792,28 @@ static void mismatch(void)
     MPI_Comm_free(&comm);
 }
 
+/* The result is there, and this rank has made no call. */
+static void no_call(void)
+{
+    enum { SUM = 4 };
+    const int last = length_of(SUM) - 1,
+              right = world_ranks * (SUM + last) + world_ranks * (world_ranks - 1) / 2;
+    MPI_Request request;
+
+    at("a result without another call", 120);
+    fill(SUM, 0);
+    make(SUM, MPI_COMM_WORLD, &request);
+    for (int round = 0; round < 100; round++) {
+        out[SUM][last] = -1;
+        start(SUM, MPI_COMM_WORLD, &request);
+        while (__atomic_load_n(&out[SUM][last], __ATOMIC_RELAXED) != right)
+            sched_yield();
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        judge(SUM, 0, "without another call");
+    }
+    unmake(&request);
+}
+
 static void nonblocking_alone(bool may_have_threads)
 {
     hundreds();
@@ -819,6 +843,8 @@ int main(int argc, char **argv)
         return end();
     sum_all(MPI_COMM_WORLD, 1, "a sum that takes the world over");
     receive_before_wait();
+    if (argc > 2)
+        no_call();
     if (ours) {
         incomplete();
         any_order();
