@@ -5,8 +5,7 @@
  * For each size, the MPI library's MPI_Iallreduce and collopt's in turn, three times in each round:
  *
  *     reduce      MPI_Iallreduce, MPI_Wait
- *     compute     a loop in registers, without MPI, which takes as long as reduce; with --sleep
- *                 the processor is free for so long, as while a device computes
+ *     compute     a loop in registers, without MPI, which takes as long as reduce
  *     both        MPI_Iallreduce, the same loop, MPI_Wait
  *
  * The hidden share is 1 - (both - compute) / reduce.  1: the reduction costs nothing beside the
@@ -21,8 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <time.h>
 
 #include "base/json.h"
 #include "collopt.h"
@@ -40,17 +37,12 @@ static int rank, ranks;
 /* ---- computation ----------------------------------------------------------------------------- */
 
 static volatile double computed;
-static bool sleeps;             /* --sleep; a step is a nanosecond */
 
 /* STEPS steps, each of which waits for the one before. */
 static void compute(long steps)
 {
     double x = computed;
 
-    if (sleeps) {
-        nanosleep(&(struct timespec){ steps / 1000000000, steps % 1000000000 }, NULL);
-        return;
-    }
     for (long i = 0; i < steps; i++)
         x = x * 0.999999 + 1e-6;
     computed = x;
@@ -62,8 +54,6 @@ static double seconds_of_step(void)
     enum { TRIES = 20, STEPS = 100000 };
     double least = 1;
 
-    if (sleeps)
-        return 1e-9;
     for (int i = 0; i < TRIES; i++) {
         double start = bench_now();
 
@@ -344,7 +334,6 @@ static void help(void)
          "library and for collopt in turn.  1: all of it; 0: nothing.\n\n"
          "  --sizes LIST    as collopt-bench takes them; 64K:4M:4 unless given\n"
          "  --rounds N      31 unless given\n"
-         "  --sleep         leave the processor free instead of computing\n"
          "  --setting TEXT  what the files call this machine and way of running\n"
          "  --csv FILE      a line for each size and side\n"
          "  --json          print JSON in place of the table\n"
@@ -370,13 +359,11 @@ static bool choose(struct chosen *o, int argc, char **argv, char *message)
     static const struct option names[] = {
         { "sizes", required_argument, NULL, 's' }, { "rounds", required_argument, NULL, 'r' },
         { "setting", required_argument, NULL, 'g' }, { "csv", required_argument, NULL, 'c' },
-        { "sleep", no_argument, NULL, 'l' }, { "json", no_argument, NULL, 'j' },
-        { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 }
+        { "json", no_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 }
     };
     bool well;
     int letter;
 
-    prctl(PR_SET_TIMERSLACK, 1UL);      /* ns; else 50 us */
     *o = (struct chosen){ .rounds = 31 };
     well = options_sizes(&o->what, "64K:4M:4", message);
     opterr = 0;
@@ -384,7 +371,6 @@ static bool choose(struct chosen *o, int argc, char **argv, char *message)
         switch (letter) {
         case 's': well = options_sizes(&o->what, optarg, message); break;
         case 'r': well = round_number(optarg, &o->rounds, message); break;
-        case 'l': sleeps = true; break;
         case 'g': o->setting = optarg; break;
         case 'c': o->csv = optarg; break;
         case 'j': o->json = true; break;
