@@ -22,10 +22,11 @@ enum {
     AT_ONCE = 8                 /* that a pass carries on: each look costs a pass of the host's */
 };
 
-struct collopt_rows {           /* of a communicator */
-    uint64_t started;           /* nonblocking ones */
-    uint64_t completed[NONBLOCKING];    /* in each row */
+/* Of a communicator. A row in which an operation has failed may hold its messages for good. */
+struct collopt_rows {
+    uint64_t started[NONBLOCKING], completed[NONBLOCKING];      /* in each row */
     bool used[PERSISTENT];
+    bool broken[NONBLOCKING + PERSISTENT];
 };
 
 /* Held by who carries operations on; nobody waits for it.  So what the host calls while we make it
@@ -70,14 +71,18 @@ static struct collopt_operation *take_out(struct collopt_operation *op)
 
 static bool may_begin(const struct collopt_operation *op)
 {
-    return !op->nonblocking || op->rows->completed[op->row] == op->number / NONBLOCKING;
+    return !op->nonblocking || op->rows->completed[op->row] == op->number;
+}
+
+/* Among all of the communicator's. */
+static unsigned row_of(const struct collopt_operation *op)
+{
+    return op->nonblocking ? op->row : NONBLOCKING + op->row;
 }
 
 static int first_tag(const struct collopt_operation *op)
 {
-    unsigned row = COLLOPT_BLOCKING_ROWS + op->row + (op->nonblocking ? 0 : NONBLOCKING);
-
-    return (int)row * COLLOPT_STRAND_TAGS;
+    return (int)(COLLOPT_BLOCKING_ROWS + row_of(op)) * COLLOPT_STRAND_TAGS;
 }
 
 static int begin(struct collopt_operation *op)
@@ -97,9 +102,11 @@ static void complete(struct collopt_operation *op, int err)
 {
     if (err) {
         op->err = err;
-        op->owner->spoilt = true;
-        if (op->begun)
-            collopt_execution_clear(&op->execution, err);
+        op->owner->spoilt = op->rows->broken[row_of(op)] = true;
+    }
+    if (err && op->begun) {             /* the host may still write where it was to receive */
+        collopt_execution_clear(&op->execution, err);
+        op->staging = NULL;
     }
     if (op->nonblocking)
         op->rows->completed[op->row]++;
@@ -117,7 +124,7 @@ static bool carry_on(struct collopt_operation *op)
     if (!op->begun && !may_begin(op))
         return false;
     if (!err && !op->begun)
-        err = begin(op);
+        err = op->rows->broken[row_of(op)] ? MPI_ERR_OTHER : begin(op);
     if (!err)
         err = collopt_execution_advance(&op->execution, &done);
     if (op->timed)
@@ -204,23 +211,31 @@ const char *collopt_by_messages_describe(struct collopt_operation *op, struct co
     return NULL;
 }
 
-int collopt_by_messages_make(struct collopt_operation *op, struct collopt_comm *c, const char **why)
+/* The first row that no rank uses; PERSISTENT: there is none, or some rank has no memory. */
+static int agree_on_row(struct collopt_comm *c, bool mine, unsigned *row)
 {
     long long used[PERSISTENT] = { 0 }, any[PERSISTENT];
-    bool have = have_rows(c);
-    unsigned row = 0;
     int err;
 
     pthread_mutex_lock(&lock);
     for (int i = 0; i < PERSISTENT; i++)
-        used[i] = !have || c->rows->used[i];
+        used[i] = !mine || c->rows->used[i];
     pthread_mutex_unlock(&lock);
-    if ((err = collopt_greatest(c, used, any, PERSISTENT)))
+    err = collopt_greatest(c, used, any, PERSISTENT);
+    for (*row = 0; !err && *row < PERSISTENT && any[*row]; ++*row)
+        ;
+    return err;
+}
+
+int collopt_by_messages_make(struct collopt_operation *op, struct collopt_comm *c, const char **why)
+{
+    unsigned row;
+    int err = agree_on_row(c, op && have_rows(c), &row);
+
+    if (err)
         return err;
-    while (row < PERSISTENT && any[row])
-        row++;
     if (row == PERSISTENT) {
-        *why = "there are too many on this communicator";
+        *why = "there are too many on this communicator, or some rank has no memory";
         return MPI_SUCCESS;
     }
     pthread_mutex_lock(&lock);
@@ -237,8 +252,8 @@ int collopt_by_messages_number(struct collopt_operation *op, struct collopt_comm
         return MPI_ERR_NO_MEM;
     op->nonblocking = true;
     op->rows = c->rows;
-    op->number = c->rows->started++;
-    op->row = (unsigned)(op->number % NONBLOCKING);
+    op->row = c->later % NONBLOCKING;
+    op->number = c->rows->started[op->row]++;
     return MPI_SUCCESS;
 }
 
@@ -257,7 +272,7 @@ void collopt_by_messages_free(struct collopt_operation *op)
 {
     struct collopt_comm *c = op->owner;
 
-    if (!op->nonblocking && op->rows) {
+    if (!op->nonblocking && op->rows && !op->rows->broken[row_of(op)]) {
         pthread_mutex_lock(&lock);
         op->rows->used[op->row] = false;
         pthread_mutex_unlock(&lock);

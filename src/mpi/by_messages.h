@@ -6,7 +6,7 @@
  * these calls itself.
  *
  * Messages are told apart by their rows of tags (context.h).  A nonblocking reduction has the row
- * of its number, and begins only when the one that had the row before it is complete on this rank.
+ * of its call, and begins only when the one that had the row before it is complete on this rank.
  * A persistent one keeps a row, which the ranks agree on when it is made.  So a rank has received
  * all that was sent to it in a row before it posts receives for the next operation there; messages
  * between two ranks do not overtake each other, so none is taken for another's.
@@ -27,8 +27,8 @@ bool collopt_by_messages(const struct collopt_comm *c);
  * ranks. */
 const char *collopt_by_messages_describe(struct collopt_operation *op, struct collopt_comm *c,
                                          struct collopt_call *call, struct collopt_plan *plan);
-/* The row of a persistent one.  Collective. *WHY: none is left, alike on all ranks.  An error code:
- * this rank cannot go on. */
+/* The row of a persistent one.  Collective; OP is NULL where this rank cannot serve it.  *WHY: none
+ * can, alike on all ranks.  An error code: this rank cannot go on. */
 int collopt_by_messages_make(struct collopt_operation *op, struct collopt_comm *c,
                              const char **why);
 /* Numbers a nonblocking one.  An error code: this rank cannot. */

@@ -80,6 +80,7 @@ struct collopt_comm {
     struct collopt_link *links; /* channels, src/mpi/shm.h */
     struct collopt_nonblocking *nonblocking;    /* NULL: none was made */
     struct collopt_rows *rows;  /* of operations by messages; NULL: there was none */
+    unsigned later;             /* number of the nonblocking call, the same on all ranks */
     int held;                   /* by these; the state is given back after the last one ... */
     bool deleted;               /* ... if the communicator is no more */
     struct collopt_nudge nudge;

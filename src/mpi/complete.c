@@ -209,6 +209,8 @@ static operation *tell_host(int n, const MPI_Request *requests)
         else if (op && collopt_stage_of(op) == COLLOPT_DONE)
             tell(op);
     }
+    if (waits && waits->plan)           /* by messages: they need the host's progress */
+        collopt_nudge(&waits->nudge);
     return waits;
 }
 

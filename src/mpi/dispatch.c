@@ -614,6 +614,16 @@ static const char *why_neither(const struct collopt_comm *c)
                                  : "no shared memory";
 }
 
+/* This rank alone cannot.  The others are about to agree on a persistent one: then nobody does. */
+static int refuse_by_messages(struct collopt_comm *c, const struct collopt_call *call, int err)
+{
+    const char *why;
+
+    if (call->trial == COLLOPT_PERSISTENT && !(err = collopt_by_messages_make(NULL, c, &why)))
+        return pass(call, COLLOPT_PASS_UNSUPPORTED);
+    return raise(call, err);
+}
+
 /* The ways that are left to C, which has none of the obstacles. */
 static int find_way(struct collopt_comm *c, struct collopt_call *call, struct collopt_plan **plan)
 {
@@ -630,11 +640,12 @@ static int find_way(struct collopt_comm *c, struct collopt_call *call, struct co
                          collopt_collective_names[call->collective], c->ranks, why_neither(c));
         return pass(call, COLLOPT_PASS_UNSUPPORTED);
     }
+    c->later++;
     outcome = prepare(c, call, plan);
     if (outcome == COLLOPT_DECLINED || outcome == COLLOPT_NOT_YET)
         return pass(call, outcome == COLLOPT_NOT_YET ? COLLOPT_PASS_EARLY : COLLOPT_PASS_ARGUMENTS);
     if (outcome != MPI_SUCCESS)
-        return raise(call, outcome);
+        return refuse_by_messages(c, call, outcome);
     return (*plan)->algorithm ? MPI_SUCCESS : pass(call, COLLOPT_PASS_CHOSEN);
 }
 

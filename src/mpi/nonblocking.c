@@ -326,10 +326,12 @@ static bool write_record(struct collopt_nonblocking *n, struct collopt_operation
     return true;
 }
 
-/* Those that found no room when they were started; the program must not change their input yet. */
-static void write_late(struct collopt_nonblocking *n)
+/* Those that found no room when they were started; the program must not change their input yet.
+ * HELPS: by no more than kernels. */
+static void write_late(struct collopt_nonblocking *n, bool helps)
 {
-    while (n->unwritten && write_record(n, n->unwritten))
+    while (n->unwritten && (!helps || collopt_operation_is_plain(n->unwritten))
+           && write_record(n, n->unwritten))
         n->unwritten = n->unwritten->next;
 }
 
@@ -343,7 +345,7 @@ static void append(struct collopt_nonblocking *n, struct collopt_operation *op)
     else
         n->first = op;
     n->last = op;
-    write_late(n);
+    write_late(n, false);
     if (n->unwritten || write_record(n, op))
         return;
     n->unwritten = op;
@@ -444,14 +446,13 @@ static void pass(struct collopt_nonblocking *n)
     }
 }
 
-/* The next one that may be carried on.  HELPS: by no more than kernels. */
+/* The next one that may be carried on. */
 static struct collopt_operation *next_to_complete(struct collopt_nonblocking *n, bool helps)
 {
     struct collopt_operation *op;
 
     wait_for_lock(n);
-    if (!helps || !n->unwritten || collopt_operation_is_plain(n->unwritten))
-        write_late(n);
+    write_late(n, helps);
     op = n->first && n->first->written ? n->first : NULL;
     unlock(n);
     return op && (!helps || collopt_operation_is_plain(op)) ? op : NULL;
@@ -500,8 +501,10 @@ bool collopt_nonblocking_help(void)
     bool any = false;
 
     for (struct collopt_nonblocking *n = atomic_load(&every); n; n = n->other) {
-        if (!take_flag(&n->carried))
+        if (!take_flag(&n->carried)) {
+            any = true;
             continue;
+        }
         if (is_under_way(n)) {
             any = true;
             advance(n, true);

@@ -66,10 +66,23 @@ static void tell_mpich(void)
     ((starting *)find(start))(poll, NULL, NULL_STREAM);
 }
 
+/* Builds with one lock for all of MPI hold it then, where several threads may call MPI. */
+static bool calls_under_its_lock(void)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int level = MPI_THREAD_MULTIPLE, length;
+
+    PMPI_Query_thread(&level);
+    PMPI_Get_library_version(version, &length);
+    return level == MPI_THREAD_MULTIPLE
+        && (strstr(version, "ch3") || strstr(version, "thread-cs=global"));
+}
+
 /* Its handles are ints, and so is that of a stream. */
 static bool is_mpich(void)
 {
-    return sizeof(MPI_Comm) == sizeof(int) && find(start) && find(is_complete);
+    return sizeof(MPI_Comm) == sizeof(int) && find(start) && find(is_complete)
+        && !calls_under_its_lock();
 }
 
 /* ---- both ------------------------------------------------------------------------------------ */

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdint.h>
 
 #include "mpi/requests.h"
@@ -64,11 +65,11 @@ operation *collopt_requests_find(MPI_Request request)
     return op;
 }
 
-static void change(operation *op, bool enter)
+/* Under the lock. */
+static void change_table(operation *op, bool enter)
 {
     _Atomic(operation *) *at = chain_of(atomic_load(&op->request));
 
-    pthread_mutex_lock(&lock);
     atomic_fetch_add(&changes, 1);
     if (enter) {
         atomic_store(&op->chain, atomic_load(at));
@@ -79,6 +80,12 @@ static void change(operation *op, bool enter)
         atomic_store(at, atomic_load(&op->chain));
     }
     atomic_fetch_add(&changes, 1);
+}
+
+static void change(operation *op, bool enter)
+{
+    pthread_mutex_lock(&lock);
+    change_table(op, enter);
     pthread_mutex_unlock(&lock);
 }
 
@@ -95,13 +102,6 @@ int collopt_requests_enter(operation *op)
     atomic_store(&op->helped, op->memory != NULL);
     change(op, true);
     return MPI_SUCCESS;
-}
-
-void collopt_requests_remove(operation *op)
-{
-    change(op, false);
-    atomic_store(&op->helped, false);
-    collopt_requests_count(-1);
 }
 
 bool collopt_requests_any(int n, const MPI_Request *requests)
@@ -204,7 +204,8 @@ static bool advance_persistent(operation *op, bool helps)
 {
     if (atomic_exchange_explicit(&op->claimed, true, memory_order_acquire))
         return false;
-    if (!helps || (may_be_helped(op) && collopt_operation_is_plain(op)))
+    if (collopt_stage_of(op) == COLLOPT_STARTED
+        && (!helps || (may_be_helped(op) && collopt_operation_is_plain(op))))
         collopt_persistent_advance(op);
     atomic_store_explicit(&op->claimed, false, memory_order_release);
     return collopt_stage_of(op) != COLLOPT_STARTED;
@@ -248,46 +249,68 @@ static void release(operation *op)
     collopt_persistent_free(op);
 }
 
-/* Those that were freed while they were active end when all ranks have started them. */
-void collopt_requests_release_freed(void)
+/* One thread at a time, which alone takes them out of the list. */
+static atomic_bool releasing;
+
+static void take_out_freed(operation *op)
 {
-    operation *op, *waiting = NULL, **end = &waiting;
+    operation **at = &freed;
 
-    if (!atomic_load_explicit(&any_freed, memory_order_relaxed))
-        return;
     pthread_mutex_lock(&lock);
-    op = freed;
-    freed = NULL;
-    pthread_mutex_unlock(&lock);
-    while (op) {
-        operation *next = op->next;
-
-        if (collopt_requests_advance(op)) {
-            release(op);
-        } else {
-            *end = op;
-            end = &op->next;
-        }
-        op = next;
-    }
-    pthread_mutex_lock(&lock);
-    *end = freed;
-    freed = waiting;
+    while (*at != op)
+        at = &(*at)->next;
+    *at = op->next;
     atomic_store(&any_freed, freed != NULL);
     pthread_mutex_unlock(&lock);
 }
 
-void collopt_requests_free(operation *op)
+static operation *first_freed(void)
 {
-    if (collopt_stage_of(op) != COLLOPT_STARTED) {
-        release(op);
-        return;
-    }
+    operation *op;
+
     pthread_mutex_lock(&lock);
-    op->next = freed;
-    freed = op;
-    atomic_store(&any_freed, true);
+    op = freed;
     pthread_mutex_unlock(&lock);
+    return op;
+}
+
+/* Those that were freed while they were active end when all ranks have started them. */
+void collopt_requests_release_freed(void)
+{
+    if (!atomic_load_explicit(&any_freed, memory_order_relaxed)
+        || atomic_exchange(&releasing, true))
+        return;
+    for (operation *op = first_freed(), *next; op; op = next) {
+        next = op->next;
+        if (collopt_requests_advance(op)) {
+            take_out_freed(op);
+            release(op);
+        }
+    }
+    atomic_store(&releasing, false);
+}
+
+bool collopt_requests_remove(operation *op)
+{
+    bool active;
+
+    atomic_store(&op->helped, false);
+    collopt_requests_count(-1);
+    pthread_mutex_lock(&lock);
+    change_table(op, false);
+    active = collopt_stage_of(op) == COLLOPT_STARTED;
+    if (active) {
+        op->next = freed;
+        freed = op;
+        atomic_store(&any_freed, true);
+    }
+    pthread_mutex_unlock(&lock);
+    return !active;
+}
+
+void collopt_requests_release(operation *op)
+{
+    release(op);
 }
 
 /* ---- handles for nonblocking reductions ------------------------------------------------------ */
@@ -351,12 +374,22 @@ static bool freed_by_messages(void)
     return op != NULL;
 }
 
+static void finish_freed(void)
+{
+    struct collopt_nudge nudge = { .begun = false };
+
+    while (freed_by_messages()) {
+        collopt_nudge(&nudge);
+        sched_yield();
+    }
+    collopt_nudge_end(&nudge);
+}
+
 void collopt_requests_end(void)
 {
     operation *op;
 
-    while (freed_by_messages())
-        ;
+    finish_freed();
     collopt_async_end();
     collopt_progress_end();
     end_handles();

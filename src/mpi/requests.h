@@ -61,10 +61,10 @@ int collopt_requests_enter(struct collopt_operation *op);
 bool collopt_requests_advance(struct collopt_operation *op);
 /* Carries on the persistent ones in shared memory that need no MPI; false: none is under way. */
 bool collopt_requests_help(void);
-/* OP is no longer in use, nor in the table. */
-void collopt_requests_remove(struct collopt_operation *op);
-/* The program has freed its request: frees OP, now or when it is complete. */
-void collopt_requests_free(struct collopt_operation *op);
+/* The program frees its request: OP leaves the table.  False: it is active, and is released when
+ * it is complete; else to be released by the caller. */
+bool collopt_requests_remove(struct collopt_operation *op);
+void collopt_requests_release(struct collopt_operation *op);
 /* Frees those that were freed while they were active and are complete now. */
 void collopt_requests_release_freed(void);
 /* An operation with a handle, for a nonblocking reduction; NULL: no memory. */

@@ -45,15 +45,14 @@ static operation *make_by_messages(struct collopt_comm *c, struct collopt_call *
 {
     operation *op = collopt_operation_take();
 
-    *err = op ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    if (!op)
-        return NULL;
-    *why = collopt_by_messages_describe(op, c, call, plan);
+    *err = MPI_SUCCESS;
+    *why = op ? collopt_by_messages_describe(op, c, call, plan) : NULL;
     if (!*why)
         *err = collopt_by_messages_make(op, c, why);
     if (!*why && !*err)
         return op;
-    dispose(op);
+    if (op)
+        dispose(op);
     return NULL;
 }
 
@@ -215,15 +214,16 @@ int collopt_entry_Startall(int n, host_request *requests)
 int collopt_entry_Request_free(host_request *request)
 {
     operation *op = collopt_requests_find_at(request);
+    bool ours = false;
     int err;
 
     if (op && op->nonblocking)  /* as MPI says, and hosts do */
         return refuse(op);
     if (op)
-        collopt_requests_remove(op);
+        ours = collopt_requests_remove(op);
     err = collopt_next.Request_free(request);
-    if (op)
-        collopt_requests_free(op);
+    if (ours)
+        collopt_requests_release(op);
     collopt_requests_release_freed();
     return err;
 }

@@ -32,22 +32,23 @@ void collopt_remembered_free(struct collopt_remembered *r)
     free(r);
 }
 
-/* Topology and machine are the communicator's. */
+/* The topology is the communicator's; it has several machines. */
 static size_t place_of(const struct collopt_problem *p)
 {
     uint64_t h = COLLOPT_HASH_START;
-    const uint64_t part[] = { (uint64_t)p->collective, p->count, p->size, (uint64_t)p->root };
+    const uint64_t part[] = { (uint64_t)p->collective, p->count, p->size, (uint64_t)p->root,
+                              (uint64_t)(uintptr_t)p->machine };
 
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         h = (h ^ part[i]) * COLLOPT_HASH_PRIME;
-    return (size_t)(h >> 32) % PLACES;
+    return (size_t)(h >> 56) % PLACES;
 }
 
 static bool same(const struct collopt_problem *a, const struct collopt_problem *b)
 {
     return a->collective == b->collective && a->count == b->count && a->size == b->size
-        && a->root == b->root && a->commutative == b->commutative && a->exact == b->exact
-        && a->once == b->once && a->anywhere == b->anywhere;
+        && a->root == b->root && a->machine == b->machine && a->commutative == b->commutative
+        && a->exact == b->exact && a->once == b->once && a->anywhere == b->anywhere;
 }
 
 const struct collopt_decision *collopt_recall(const struct collopt_remembered *r,

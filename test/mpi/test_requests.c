@@ -792,6 +792,41 @@ static void mismatch(void)
     MPI_Comm_free(&comm);
 }
 
+/* Calls that do not wait get it to its end, each by itself. */
+static void looked_for(void)
+{
+    enum { SUM = 4 };
+    MPI_Request request;
+    int which, flag = 0, some = 0;
+
+    at("looking for one until it is complete", 120);
+    fill(SUM, 0);
+    make(SUM, MPI_COMM_WORLD, &request);
+    for (int way = 0; way < 4; way++) {
+        start(SUM, MPI_COMM_WORLD, &request);
+        for (flag = some = 0; !flag && some <= 0;)
+            switch (way) {
+            case 0: MPI_Testany(1, &request, &which, &flag, MPI_STATUS_IGNORE); break;
+            case 1: MPI_Testsome(1, &request, &some, &which, MPI_STATUSES_IGNORE); break;
+            case 2: MPI_Testall(1, &request, &flag, MPI_STATUSES_IGNORE); break;
+            default: MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+            }
+        judge(SUM, 0, "looked for");
+    }
+    unmake(&request);
+}
+
+/* Freed while it is active, and MPI_Finalize comes: the other ranks need it. */
+static void free_at_the_end(void)
+{
+    MPI_Request request;
+
+    fill(1, 0);
+    make(1, MPI_COMM_WORLD, &request);
+    MPI_Start(&request);
+    MPI_Request_free(&request);
+}
+
 /* The result is there, and this rank has made no call. */
 static void no_call(void)
 {
@@ -847,6 +882,7 @@ int main(int argc, char **argv)
         no_call();
     if (ours) {
         incomplete();
+        looked_for();
         any_order();
         picked();
         free_handles_early();
@@ -866,5 +902,7 @@ int main(int argc, char **argv)
     check(!ours || calls_run("allreduce", algorithm_of_form(form)) > (uint64_t)starts,
           "collopt has run %llu only",
           (unsigned long long)calls_run("allreduce", algorithm_of_form(form)));
+    if (ours && form == PERSISTENT)
+        free_at_the_end();
     return end();
 }

@@ -493,6 +493,7 @@ static bool same_decision(const struct collopt_decision *a, const struct collopt
 START_TEST(what_is_remembered_is_what_is_chosen)
 {
     static const struct collopt_topology flat = { .nodes = 1 };
+    static const struct collopt_machine other;
     struct collopt_remembered *r = collopt_remembered_new();
     struct collopt_problem p = { .collective = (enum collopt_collective)_i,
                                  .ranks = 6,
@@ -518,6 +519,9 @@ START_TEST(what_is_remembered_is_what_is_chosen)
     p.count = collopt_rounded(&p);
     ck_assert_ptr_nonnull(collopt_recall(r, &p));
     p.root++;
+    ck_assert_ptr_null(collopt_recall(r, &p));
+    p.root--;
+    p.machine = &other;         /* what goes by messages is predicted for another one */
     ck_assert_ptr_null(collopt_recall(r, &p));
     ck_assert_ptr_null(collopt_recall(NULL, &p));
     collopt_remembered_free(r);
