@@ -239,7 +239,7 @@ bool collopt_requests_help(void)
     return any;
 }
 
-static void release(operation *op)
+void collopt_requests_release(operation *op)
 {
     if (collopt_stage_of(op) == COLLOPT_DONE)
         collopt_operation_count(op);
@@ -284,7 +284,7 @@ void collopt_requests_release_freed(void)
         next = op->next;
         if (collopt_requests_advance(op)) {
             take_out_freed(op);
-            release(op);
+            collopt_requests_release(op);
         }
     }
     atomic_store(&releasing, false);
@@ -306,11 +306,6 @@ bool collopt_requests_remove(operation *op)
     }
     pthread_mutex_unlock(&lock);
     return !active;
-}
-
-void collopt_requests_release(operation *op)
-{
-    release(op);
 }
 
 /* ---- handles for nonblocking reductions ------------------------------------------------------ */
