@@ -34,7 +34,7 @@ built_for()             # HOST
     case " $test_hosts " in *" $1 "*) [ -n "$(wrapper "$1")" ] ;; *) false ;; esac
 }
 
-# Does its MPI library call others while it makes progress?  Then collopt runs persistent and nonblocking reductions by messages.
+# Does the MPI library call collopt while it makes progress?  Then collopt runs persistent and nonblocking reductions by messages.
 lends_progress()        # HOST
 {
     # shellcheck disable=SC2046

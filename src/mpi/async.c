@@ -1,9 +1,9 @@
 /* The thread of COLLOPT_ASYNC=thread; see async.h.
  *
- * It combines what lies in shared memory, for which no MPI is called: predefined operations on data
- * in host memory that kernels know.  Where all threads may call MPI, it also makes the MPI library
- * progress, which carries on what goes by messages.  It looks without a break while anything is
- * under way, then sleeps.  It may run on all processors, wherever its rank is bound. */
+ * On a node it combines inputs in shared memory without MPI calls: predefined operations with
+ * kernels, data in host memory.  Under MPI_THREAD_MULTIPLE it also makes the MPI library progress,
+ * which advances operations by messages.  It polls while an operation is active, then sleeps.  It
+ * may run on all processors, wherever its rank is bound. */
 #include "config.h"
 
 #include <pthread.h>
@@ -26,7 +26,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of what is be
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static pthread_t thread;
 static bool runs, failed;
-static uint64_t wakes;          /* so often has something been started */
+static uint64_t wakes;          /* number of starts */
 static atomic_bool ending;
 
 static bool may_call_mpi(void)
@@ -36,7 +36,7 @@ static bool may_call_mpi(void)
     return PMPI_Query_thread(&level) == MPI_SUCCESS && level == MPI_THREAD_MULTIPLE;
 }
 
-/* False: nothing is under way. */
+/* False: no operation is active. */
 static bool help(bool calls, struct collopt_nudge *nudge)
 {
     bool on_node = collopt_nonblocking_help();
@@ -48,7 +48,7 @@ static bool help(bool calls, struct collopt_nudge *nudge)
     return on_node || by_messages;
 }
 
-/* Sleeps unless something was started after the *SEEN-th time. */
+/* Sleeps until an operation is started after start number *SEEN. */
 static void sleep_until_woken(uint64_t *seen)
 {
     pthread_mutex_lock(&lock);

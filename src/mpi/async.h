@@ -3,9 +3,10 @@
 #ifndef COLLOPT_MPI_ASYNC_H
 #define COLLOPT_MPI_ASYNC_H
 
-/* Something was started.  Nothing unless the thread is wanted. */
+/* An operation was started: wakes the thread, or makes it.  Does nothing unless COLLOPT_ASYNC is
+ * set. */
 void collopt_async_wake(void);
-/* The thread ends; before MPI_Finalize. */
+/* Ends the thread, before MPI_Finalize. */
 void collopt_async_end(void);
 
 #endif

@@ -19,18 +19,18 @@ enum {
     NONBLOCKING = COLLOPT_NONBLOCKING_ROWS,
     PERSISTENT = COLLOPT_PERSISTENT_ROWS,
     KEPT_SCRATCH = 64 << 10,    /* bytes, by an operation that serves again */
-    AT_ONCE = 8                 /* that a pass carries on: each look costs a pass of the host's */
+    AT_ONCE = 8                 /* operations in a pass; each may make the host progress once */
 };
 
-/* Of a communicator. A row in which an operation has failed may hold its messages for good. */
+/* The rows of a communicator.  A failed operation may leave messages in its row: it is BROKEN. */
 struct collopt_rows {
     uint64_t started[NONBLOCKING], completed[NONBLOCKING];      /* in each row */
     bool used[PERSISTENT];
     bool broken[NONBLOCKING + PERSISTENT];
 };
 
-/* Held by who carries operations on; nobody waits for it.  So what the host calls while we make it
- * progress returns at once. */
+/* Held by the thread that advances operations.  Other threads only try it.  So go_on() returns at
+ * once if the host calls it while we make the host progress. */
 static pthread_mutex_t carrying = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of the queue and of rows */
 static struct collopt_operation *first, **end = &first;         /* those that are under way */
@@ -74,7 +74,7 @@ static bool may_begin(const struct collopt_operation *op)
     return !op->nonblocking || op->rows->completed[op->row] == op->number;
 }
 
-/* Among all of the communicator's. */
+/* Its number among all rows of the communicator. */
 static unsigned row_of(const struct collopt_operation *op)
 {
     return op->nonblocking ? op->row : NONBLOCKING + op->row;
@@ -114,7 +114,7 @@ static void complete(struct collopt_operation *op, int err)
     collopt_operation_end(op);
 }
 
-/* True: it is complete, and may serve another one by now. */
+/* True: OP is complete.  Its memory may already serve another operation. */
 static bool carry_on(struct collopt_operation *op)
 {
     double start = op->timed ? collopt_now() : 0;
@@ -134,7 +134,7 @@ static bool carry_on(struct collopt_operation *op)
     return err || done;
 }
 
-/* Some of them, in turn.  How many are complete by that. */
+/* Advances some operations, in turn.  Returns how many became complete. */
 static int carry_some_on(void)
 {
     int completed = 0;

@@ -177,7 +177,7 @@ static void end_state(struct collopt_comm *c)
     give_back(c);
 }
 
-/* If so, its state ends with the last operation. */
+/* If operations hold C, its state ends with the last of them. */
 static bool is_held(struct collopt_comm *c)
 {
     bool held;

@@ -583,7 +583,7 @@ static enum collopt_reason obstacle(const struct collopt_comm *c)
     return COLLOPT_REASONS;
 }
 
-/* In shared memory nobody has to carry it on. */
+/* Can shared memory serve the call? */
 static bool can_publish(const struct collopt_comm *c, const struct collopt_call *call)
 {
     if (!collopt_world())
@@ -614,7 +614,8 @@ static const char *why_neither(const struct collopt_comm *c)
                                  : "no shared memory";
 }
 
-/* This rank alone cannot.  The others are about to agree on a persistent one: then nobody does. */
+/* This rank alone cannot serve the call.  It takes part in the agreement on a persistent operation,
+ * so that all ranks leave it to the host. */
 static int refuse_by_messages(struct collopt_comm *c, const struct collopt_call *call, int err)
 {
     const char *why;
@@ -624,7 +625,7 @@ static int refuse_by_messages(struct collopt_comm *c, const struct collopt_call 
     return raise(call, err);
 }
 
-/* The ways that are left to C, which has none of the obstacles. */
+/* *PLAN is NULL if shared memory serves the call, else the plan by messages. */
 static int find_way(struct collopt_comm *c, struct collopt_call *call, struct collopt_plan **plan)
 {
     int outcome;

@@ -51,7 +51,7 @@ enum {
     /* collopt's own: a plan for it need not pay, and it is not counted */
     COLLOPT_OWN = -3
 };
-/* Is it to be completed by a later call? */
+/* Does a later call complete it? */
 static inline bool collopt_is_later(const struct collopt_call *call)
 {
     return call->trial == COLLOPT_PERSISTENT || call->trial == COLLOPT_NONBLOCKING;

@@ -21,7 +21,7 @@ struct collopt_execution {
     /* number of the call, the same on all ranks; marks its messages in channels */
     unsigned call;
     int tags;                   /* the first of its tags, relative to the receiver's */
-    bool apart;                 /* beside all else that the rank does (by_messages.h) */
+    bool apart;                 /* of a persistent or nonblocking operation (by_messages.h) */
     bool begun;                 /* strand 0 has posted the message of a step that posts and waits */
     char **place;               /* [COLLOPT_FIRST_SLOT + slots] addresses */
     MPI_Request *request;       /* [bound->messages] */

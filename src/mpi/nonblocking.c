@@ -31,9 +31,9 @@ struct from {                   /* what a rank has written */
 };
 
 struct collopt_nonblocking {    /* of a communicator */
-    /* one thread carries operations on and reads what others have written */
+    /* a thread advances operations and reads what other ranks have written */
     atomic_bool carried;
-    atomic_bool locked;         /* for the moment; of what follows, up to UNWRITTEN */
+    atomic_bool locked;         /* never for long; protects the fields from here to UNWRITTEN */
     int rank, ranks;
     uint64_t started, completed;
     struct collopt_journal journal;
@@ -446,7 +446,7 @@ static void pass(struct collopt_nonblocking *n)
     }
 }
 
-/* The next one that may be carried on. */
+/* The next operation that this thread may complete; NULL: none. */
 static struct collopt_operation *next_to_complete(struct collopt_nonblocking *n, bool helps)
 {
     struct collopt_operation *op;

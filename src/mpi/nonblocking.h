@@ -26,7 +26,7 @@ int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm 
 /* Goes on without waiting; true: it is DONE. Any thread. */
 bool collopt_nonblocking_advance(struct collopt_operation *op);
 
-/* Carries on what is under way on any communicator and needs no MPI; false: nothing is. */
+/* Advances the operations of all communicators that need no MPI.  False: none is active. */
 bool collopt_nonblocking_help(void);
 
 /* C is freed: what is under way goes on, and the context id is given back when all ranks have read

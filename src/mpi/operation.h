@@ -50,8 +50,8 @@ struct collopt_operation {
     char *scratch;              /* for one vector, and what it holds at most */
     size_t scratch_size;
     struct collopt_execution execution;         /* by messages */
-    atomic_bool helped;         /* persistent, in shared memory: COLLOPT_ASYNC's thread may ... */
-    atomic_bool claimed;        /* ... carry it on; somebody does */
+    atomic_bool helped;         /* the thread of COLLOPT_ASYNC may advance it */
+    atomic_bool claimed;        /* a thread advances it now */
     _Atomic enum collopt_stage stage;   /* the first one that collopt_operation_clear() clears */
     int err;                    /* of the last start */
     uint64_t number;            /* of the last start; of the communicator's nonblocking call */
@@ -106,7 +106,7 @@ struct collopt_operation {
 
 /* A cleared one; NULL: no memory. */
 struct collopt_operation *collopt_operation_take(void);
-/* All but its request, nudge, place in the table and short scratch is cleared. */
+/* Clears all but its request, nudge, place in the table, execution and short scratch. */
 void collopt_operation_clear(struct collopt_operation *op);
 /* Gives it back; the request is not its own. */
 void collopt_operation_give_back(struct collopt_operation *op);
@@ -114,7 +114,8 @@ void collopt_operation_give_back(struct collopt_operation *op);
 /* Fills it in from CALL, on C, which is taken over; else why the call is not served. */
 const char *collopt_operation_describe(struct collopt_operation *op, struct collopt_comm *c,
                                        struct collopt_call *call);
-/* What every way needs of it; OP->facts are there. NULL, or why the call is not served. */
+/* Fills in the fields that shared memory and messages both need.  OP->facts must be set.  Returns
+ * NULL, or why the host serves the call. */
 const char *collopt_operation_fill(struct collopt_operation *op, struct collopt_comm *c,
                                    const struct collopt_call *call);
 /* Bytes that each rank publishes. */
@@ -128,7 +129,7 @@ void collopt_operation_copy_in(struct collopt_operation *op, char *to);
 /* All OPERANDS have started: combines the result. False: slices that others have claimed are not
  * finished. */
 bool collopt_operation_combine(struct collopt_operation *op);
-/* May the thread of COLLOPT_ASYNC carry it on, which calls no MPI? */
+/* Can it be completed without MPI calls? */
 bool collopt_operation_is_plain(const struct collopt_operation *op);
 /* It is complete: DONE. */
 void collopt_operation_end(struct collopt_operation *op);

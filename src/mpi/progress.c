@@ -1,9 +1,9 @@
 /* Asks the host to be called while it makes progress; see progress.h.
  *
  * Open MPI calls what is registered with opal_progress_register() in each of its calls that make
- * progress; its own nonblocking collectives live by that.  MPICH has MPIX_Async_start() for the
- * same, from 4.3 on.  Neither is part of MPI, so both are looked up by name, and a host that has
- * none of them lends nothing. */
+ * progress; its own nonblocking collectives use that.  MPICH has MPIX_Async_start() for the same,
+ * from 4.3 on.  Neither is part of MPI, so both are looked up by name.  A host that has neither
+ * does not call collopt. */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -43,7 +43,7 @@ static void tell_openmpi(const char *name, int (*go_on)(void))
 
 /* ---- MPICH ----------------------------------------------------------------------------------- */
 
-/* What it calls must not make it progress: it holds a lock then. */
+/* MPICH holds a lock while it calls poll(), so poll() must not make MPICH progress. */
 static const char start[] = "PMPIX_Async_start", is_complete[] = "PMPIX_Request_is_complete";
 static int (*peek)(MPI_Request request);
 enum { NOT_DONE = 0, DONE = 1, NULL_STREAM = 0x3c000000 };
@@ -66,7 +66,8 @@ static void tell_mpich(void)
     ((starting *)find(start))(poll, NULL, NULL_STREAM);
 }
 
-/* Builds with one lock for all of MPI hold it then, where several threads may call MPI. */
+/* A build with one lock for all of MPI holds it while it calls poll(), under
+ * MPI_THREAD_MULTIPLE. */
 static bool calls_under_its_lock(void)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -78,7 +79,7 @@ static bool calls_under_its_lock(void)
         && (strstr(version, "ch3") || strstr(version, "thread-cs=global"));
 }
 
-/* Its handles are ints, and so is that of a stream. */
+/* MPICH's handles are ints; an MPIX_Stream is one. */
 static bool is_mpich(void)
 {
     return sizeof(MPI_Comm) == sizeof(int) && find(start) && find(is_complete)

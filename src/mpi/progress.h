@@ -1,4 +1,4 @@
-/* Progress while the program waits for something else, which the host has to lend. */
+/* Has the host call collopt while it makes progress: a host that does lends its progress. */
 #ifndef COLLOPT_MPI_PROGRESS_H
 #define COLLOPT_MPI_PROGRESS_H
 
@@ -10,9 +10,10 @@
 void collopt_progress_agree(MPI_Comm hidden);
 /* The answer, alike on all ranks of MPI_COMM_WORLD; false before it was asked. */
 bool collopt_progress_lent(void);
-/* From now on the host calls GO_ON whenever it makes progress; it returns how much was done. */
+/* From now on the host calls GO_ON whenever it makes progress.  GO_ON returns the number of
+ * operations that it has completed. */
 void collopt_progress_begin(int (*go_on)(void));
-/* In there: tests REQUEST, and does not make the host progress where it forbids that. */
+/* Tests REQUEST in GO_ON.  Does not make the host progress if the host forbids that there. */
 int collopt_progress_test(MPI_Request *request, bool *done);
 /* Before MPI_Finalize. */
 void collopt_progress_end(void);

@@ -199,7 +199,8 @@ static bool may_be_helped(operation *op)
         && collopt_stage_of(op) == COLLOPT_STARTED;
 }
 
-/* Not while another thread does.  HELPS: by no more than kernels, and only if it is there. */
+/* Does nothing if another thread advances OP.  HELPS: this is the thread of COLLOPT_ASYNC, which
+ * calls no MPI, and OP may have been freed. */
 static bool advance_persistent(operation *op, bool helps)
 {
     if (atomic_exchange_explicit(&op->claimed, true, memory_order_acquire))
@@ -221,8 +222,9 @@ bool collopt_requests_advance(operation *op)
                                                              : collopt_persistent_advance(op);
 }
 
-/* Operations come and go meanwhile, and the walk may miss some.  Their memory stays (operation.c).
- * What is started changes only by who has claimed it. */
+/* Other threads enter and remove operations during the walk, so it may miss some.  The memory of
+ * operations is never unmapped (operation.c).  Only the thread that has claimed a started operation
+ * changes it. */
 bool collopt_requests_help(void)
 {
     bool any = false;
@@ -249,7 +251,7 @@ void collopt_requests_release(operation *op)
     collopt_persistent_free(op);
 }
 
-/* One thread at a time, which alone takes them out of the list. */
+/* One thread at a time releases; only that thread removes operations from the list. */
 static atomic_bool releasing;
 
 static void take_out_freed(operation *op)
@@ -356,7 +358,7 @@ static void end_handles(void)
     }
 }
 
-/* Others need messages of this rank for what the program has started and freed. */
+/* Is an operation by messages freed and still active?  The other ranks need its messages. */
 static bool freed_by_messages(void)
 {
     operation *op;

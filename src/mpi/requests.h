@@ -59,11 +59,12 @@ bool collopt_requests_any(int n, const MPI_Request *requests);
 int collopt_requests_enter(struct collopt_operation *op);
 /* Goes on without waiting; true: it is DONE. */
 bool collopt_requests_advance(struct collopt_operation *op);
-/* Carries on the persistent ones in shared memory that need no MPI; false: none is under way. */
+/* Advances the persistent operations in shared memory that need no MPI.  False: none is active. */
 bool collopt_requests_help(void);
-/* The program frees its request: OP leaves the table.  False: it is active, and is released when
- * it is complete; else to be released by the caller. */
+/* Removes OP from the table, since the program frees its request.  True: the caller releases OP.
+ * False: OP is active and is released when it is complete. */
 bool collopt_requests_remove(struct collopt_operation *op);
+/* Frees OP, which is not active and not in the table. */
 void collopt_requests_release(struct collopt_operation *op);
 /* Frees those that were freed while they were active and are complete now. */
 void collopt_requests_release_freed(void);

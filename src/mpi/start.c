@@ -17,7 +17,7 @@ typedef struct collopt_operation operation;
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* OP: NULL if it is left to the host, for this reason. */
+/* OP is NULL if the host serves the call; WHY says the reason. */
 static void say(const struct collopt_call *call, const struct collopt_comm *c, const operation *op,
                 const char *why)
 {

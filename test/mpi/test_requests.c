@@ -792,7 +792,7 @@ static void mismatch(void)
     MPI_Comm_free(&comm);
 }
 
-/* Calls that do not wait get it to its end, each by itself. */
+/* Each of the calls that do not wait completes an operation, if it is called often enough. */
 static void looked_for(void)
 {
     enum { SUM = 4 };
@@ -816,7 +816,8 @@ static void looked_for(void)
     unmake(&request);
 }
 
-/* Freed while it is active, and MPI_Finalize comes: the other ranks need it. */
+/* The program frees an active operation, then calls MPI_Finalize. The other ranks need its
+ * messages. */
 static void free_at_the_end(void)
 {
     MPI_Request request;
@@ -827,7 +828,7 @@ static void free_at_the_end(void)
     MPI_Request_free(&request);
 }
 
-/* The result is there, and this rank has made no call. */
+/* The result appears without an MPI call of this rank. */
 static void no_call(void)
 {
     enum { SUM = 4 };
