@@ -18,7 +18,6 @@
 enum {
     NONBLOCKING = COLLOPT_NONBLOCKING_ROWS,
     PERSISTENT = COLLOPT_PERSISTENT_ROWS,
-    KEPT_SCRATCH = 64 << 10,    /* bytes, by an operation that serves again */
     AT_ONCE = 8                 /* operations in a pass; each may make the host progress once */
 };
 
@@ -277,7 +276,7 @@ void collopt_by_messages_free(struct collopt_operation *op)
         op->rows->used[op->row] = false;
         pthread_mutex_unlock(&lock);
     }
-    if (op->execution.scratch_size > KEPT_SCRATCH)
+    if (op->execution.scratch_size > COLLOPT_KEPT_SCRATCH)
         collopt_execution_clear(&op->execution, MPI_SUCCESS);
     collopt_plan_let_go(op->plan);
     op->plan = NULL;

@@ -20,8 +20,7 @@
 enum {
     ALIGNMENT = 64,
     LEAST_SLICE = 8 << 10, MOST_SLICE = 64 << 10,       /* bytes */
-    WORTH_SLICES = 16 << 10,    /* bytes that each rank is spared */
-    KEPT_SCRATCH = 64 << 10
+    WORTH_SLICES = 16 << 10     /* bytes that each rank is spared */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -58,7 +57,7 @@ struct collopt_operation *collopt_operation_take(void)
  * what it was given back, and the heap would grow by that (its bug 14581). */
 void collopt_operation_clear(struct collopt_operation *op)
 {
-    if (op->scratch_size > KEPT_SCRATCH)
+    if (op->scratch_size > COLLOPT_KEPT_SCRATCH)
         free_scratch(op);
     memset((char *)op + offsetof(struct collopt_operation, stage), 0,
            sizeof *op - offsetof(struct collopt_operation, stage));

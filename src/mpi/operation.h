@@ -30,6 +30,9 @@ struct collopt_plan;
 struct collopt_rows;
 struct collopt_staging;
 
+/* Bytes of scratch that an operation keeps for the next one that it serves as, at most. */
+enum { COLLOPT_KEPT_SCRATCH = 64 << 10 };
+
 enum collopt_stage {
     COLLOPT_INACTIVE,
     COLLOPT_STARTED,

@@ -33,13 +33,6 @@ static void say(const struct collopt_call *call, const struct collopt_comm *c, c
                          collopt_collective_names[call->collective], c->ranks, why);
 }
 
-static void dispose(operation *op)
-{
-    if (op->plan)
-        collopt_by_messages_free(op);
-    collopt_persistent_free(op);
-}
-
 static operation *make_by_messages(struct collopt_comm *c, struct collopt_call *call,
                                    struct collopt_plan *plan, const char **why, int *err)
 {
@@ -52,7 +45,7 @@ static operation *make_by_messages(struct collopt_comm *c, struct collopt_call *
     if (!*why && !*err)
         return op;
     if (op)
-        dispose(op);
+        collopt_requests_release(op);
     return NULL;
 }
 
@@ -71,7 +64,7 @@ static int make(struct collopt_call *call, MPI_Request *request)
     op = plan ? make_by_messages(c, call, plan, &why, &err)
               : collopt_persistent_make(c, call, &why, &err);
     if (op && (err = collopt_requests_enter(op)))
-        dispose(op);
+        collopt_requests_release(op);
     if (err)
         return collopt_raise(call->comm, err);
     say(call, c, op, why);
