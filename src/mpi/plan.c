@@ -266,6 +266,17 @@ static void find_ends(struct collopt_plan *plan)
         }
 }
 
+/* SENDS: room for as many as there are ranks. */
+static void find_exchanges(const struct collopt_comm *c, struct collopt_plan *plan, bool *sends)
+{
+    memset(sends, 0, (size_t)c->ranks * sizeof *sends);
+    for (int i = 0; i < plan->bound->messages; i++)
+        if (!plan->bound->message[i].send)
+            sends[plan->bound->message[i].peer] = true;
+    for (int i = 0; i < plan->bound->messages; i++)
+        plan->wire[i].exchanged = sends[plan->bound->message[i].peer];
+}
+
 static bool set_wires(struct collopt_comm *c, struct collopt_plan *plan)
 {
     bool *near = malloc((size_t)c->ranks * sizeof *near), set = near != NULL;
@@ -277,6 +288,8 @@ static bool set_wires(struct collopt_comm *c, struct collopt_plan *plan)
         set = set_wire(c, plan, any ? near : NULL, i);
         plan->types_made |= plan->wire[i].made;
     }
+    if (set && any)
+        find_exchanges(c, plan, near);
     free(near);
     return set;
 }

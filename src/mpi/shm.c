@@ -254,8 +254,8 @@ void collopt_shm_unlink(struct collopt_comm *c)
                 collopt_host.Cancel(&l->told);
             collopt_host.Request_free(&l->told);
         }
-        if (l->outgoing && !l->closed && !c->spoilt)
-            collopt_channel_free(&l->channel);
+        if (l->open && !l->closed && !c->spoilt)
+            (l->outgoing ? collopt_channel_free : collopt_channel_close)(&l->channel);
         if (!c->spoilt)
             free(l);
     }
@@ -357,6 +357,8 @@ static int send_now(struct collopt_execution *e, int message)
     else if ((err = convert(e, w, payload)))
         return err;
     collopt_channel_send(ch, e->call, payload, w->bytes);
+    if (!w->exchanged)
+        collopt_channel_fetch_ahead(ch, w->bytes);
     return MPI_SUCCESS;
 }
 

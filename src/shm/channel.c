@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 _Static_assert(sizeof(struct collopt_cell) == COLLOPT_SHM_LINE, "a cell is one line");
+_Static_assert(COLLOPT_BLOCKS >= COLLOPT_TOLD_AT_ONCE, "no sender waits for what is never told");
 
 /* Memory with messages that the receiver has not taken yet.  It is given back when they are
  * taken. */
@@ -88,6 +89,13 @@ bool collopt_channel_make(struct collopt_channel *ch)
 void collopt_channel_open(struct collopt_channel *ch, char *base, size_t offset)
 {
     *ch = (struct collopt_channel){ .base = base, .ring = (struct collopt_ring *)(base + offset) };
+}
+
+void collopt_channel_close(struct collopt_channel *ch)
+{
+    if (ch->number % COLLOPT_TOLD_AT_ONCE != 0)
+        atomic_store_explicit(&ch->ring->taken, ch->number, memory_order_release);
+    ch->ring = NULL;
 }
 
 /* The next powers of two, since programs that use several lengths mostly use longer ones as

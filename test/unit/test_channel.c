@@ -141,6 +141,11 @@ START_TEST(a_full_ring_has_no_room)
     ck_assert_int_eq(collopt_channel_look(&to, 1, &payload, &bytes), COLLOPT_THERE);
     /* looked at, but still in use */
     ck_assert(!collopt_channel_has_room(&from, length[_i]));
+    for (int n = 1; n < COLLOPT_TOLD_AT_ONCE; n++) {
+        collopt_channel_take(&to);
+        ck_assert(!collopt_channel_has_room(&from, length[_i]));
+        ck_assert_int_eq(collopt_channel_look(&to, 1, &payload, &bytes), COLLOPT_THERE);
+    }
     collopt_channel_take(&to);
     ck_assert(collopt_channel_has_room(&from, length[_i]));
     collopt_segment_drop();
@@ -192,8 +197,37 @@ START_TEST(memory_is_reused_when_it_was_taken)
         ck_assert(next.ring != ring);
     ck_assert_int_eq(collopt_channel_look(&to, 1, &payload, &bytes), COLLOPT_THERE);
     collopt_channel_take(&to);
+    ck_assert(!collopt_channel_make(&next));
+    collopt_channel_close(&to);
     ck_assert(collopt_channel_make(&next));
     ck_assert_ptr_eq(next.ring, ring);
+    ck_assert_uint_eq(atomic_load(&ring->taken), 0);
+    collopt_segment_drop();
+}
+END_TEST
+
+/* The receiver has told of all that it has taken, so the memory may already be another channel's
+ * when it closes. */
+START_TEST(a_closed_channel_is_not_written)
+{
+    struct collopt_channel from, to;
+    struct collopt_ring *ring;
+    const char *payload;
+    size_t bytes;
+
+    make();
+    ck_assert(collopt_channel_make(&from));
+    ring = from.ring;
+    collopt_channel_open(&to, from.base, (size_t)((char *)from.ring - from.base));
+    for (int n = 0; n < COLLOPT_TOLD_AT_ONCE; n++) {
+        collopt_channel_send(&from, 1, collopt_channel_payload(&from, 8), 8);
+        ck_assert_int_eq(collopt_channel_look(&to, 1, &payload, &bytes), COLLOPT_THERE);
+        collopt_channel_take(&to);
+    }
+    collopt_channel_free(&from);
+    ck_assert(collopt_channel_make(&from));
+    ck_assert_ptr_eq(from.ring, ring);
+    collopt_channel_close(&to);
     ck_assert_uint_eq(atomic_load(&ring->taken), 0);
     collopt_segment_drop();
 }
@@ -233,6 +267,7 @@ int main(void)
     tcase_add_loop_test(tcase, a_full_ring_has_no_room, 0, 2);
     tcase_add_test(tcase, messages_of_failed_calls_are_dropped);
     tcase_add_test(tcase, memory_is_reused_when_it_was_taken);
+    tcase_add_test(tcase, a_closed_channel_is_not_written);
     tcase_add_test(tcase, segments_are_found_by_their_token);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
