@@ -31,11 +31,12 @@ static bool suits(const struct collopt_algorithm *a, const struct collopt_proble
         && (a->order != COLLOPT_COMMUTATIVE || p->commutative) && (a->identical || p->exact);
 }
 
-/* If the model sees no difference, these come first, since they have been run most; compositions
- * come last. */
-static const char *const plain[] = { "recursive_doubling", "window_doubling", "circulant",
-                                     "recursive_halving", "binomial", "linear",
-                                     "rabenseifner", "pairwise", "chain", "ring", "elimination" };
+/* If the model sees no difference, these come first, since they have been run most, and send least
+ * (a sweep also receives where it combines); compositions come last. */
+static const char *const plain[] = { "sweep", "window_doubling", "binomial", "linear",
+                                     "circulant", "recursive_halving", "rabenseifner",
+                                     "pairwise", "recursive_doubling", "chain", "ring",
+                                     "elimination" };
 
 static const double alike = 0.01;       /* of the time */
 
