@@ -31,7 +31,10 @@ for source in "$top"/examples/*.c "$top"/examples/*.f90; do
     case $host:$source in abi@*.f90) continue ;; esac           # the standard ABI is one of C
     for ranks in 1 2 3 4; do
         case $name in
-        conjugate_gradient) check $ranks "$name" 48 ;;
+        conjugate_gradient)
+            check $ranks "$name" 48
+            check $ranks "$name" 48 1 pipelined
+            ;;
         *) check $ranks "$name" ;;
         esac
     done
