@@ -91,6 +91,9 @@ struct collopt_operation {
     /* persistent: shared by the ranks, or this rank's own where it is alone */
     char *memory;
     size_t size, part, slot;    /* bytes in all, of a rank, of a slot */
+    unsigned inputs;            /* slots of a rank */
+    bool one_way;
+    uint64_t passed;            /* what this rank's readers are known to have passed */
     /* nonblocking; NULL: persistent, or this rank is alone */
     struct collopt_nonblocking *queue;
     bool nonblocking;

@@ -15,12 +15,18 @@
 
 enum {
     LINE = COLLOPT_SHM_LINE, PAGE = 4096,
-    INLINE_AT = 16              /* a short input lies in the line of its number */
+    INLINE_AT = 16,             /* a short input lies in the line of its number */
+    SLOTS = 8, SHORT = 4096,    /* one way: so many slots of at most so many bytes, */
+    TOLD_AT_ONCE = 4            /* and so many numbers between two that are told */
 };
 static const size_t MOST_BYTES = (size_t)1 << 28;       /* of one rank */
 
 struct slot {
     _Alignas(LINE) _Atomic uint64_t number;
+};
+
+struct part {                   /* of a rank; its slots follow */
+    _Alignas(LINE) _Atomic uint64_t passed;     /* this rank needs no input of these numbers */
 };
 
 struct head {                   /* at the start of the memory */
@@ -30,10 +36,14 @@ struct head {                   /* at the start of the memory */
 
 /* ---- where things lie ------------------------------------------------------------------------ */
 
+static struct part *part_of(const struct collopt_operation *op, int rank)
+{
+    return (struct part *)(op->memory + sizeof(struct head) + (size_t)rank * op->part);
+}
+
 static struct slot *slot_of(const struct collopt_operation *op, int rank)
 {
-    return (struct slot *)(op->memory + sizeof(struct head) + (size_t)rank * op->part
-                           + (op->number & 1) * op->slot);
+    return (struct slot *)((char *)(part_of(op, rank) + 1) + op->number % op->inputs * op->slot);
 }
 
 static char *payload(const struct collopt_operation *op, int rank)
@@ -51,11 +61,16 @@ static void lay_out(struct collopt_operation *op)
 {
     size_t bytes = collopt_operation_published(op);
 
-    op->slot = bytes <= LINE - INLINE_AT ? LINE : LINE + rounded_up(bytes, LINE);
-    op->part = rounded_up(2 * op->slot, op->slot >= PAGE ? PAGE : LINE);
-    op->size = sizeof(struct head) + (size_t)op->ranks * op->part;
     if (op->collective == COLLOPT_ALLREDUCE || op->collective == COLLOPT_REDUCE)
         collopt_operation_cut(op);
+    op->one_way = op->slices == 0
+        && (op->collective == COLLOPT_REDUCE || op->collective == COLLOPT_SCAN
+            || op->collective == COLLOPT_EXSCAN);
+    op->slot = bytes <= LINE - INLINE_AT ? LINE : LINE + rounded_up(bytes, LINE);
+    op->inputs = op->one_way && op->slot <= SHORT ? SLOTS : 2;
+    op->part = rounded_up(sizeof(struct part) + op->inputs * op->slot,
+                          op->slot >= PAGE ? PAGE : LINE);
+    op->size = sizeof(struct head) + (size_t)op->ranks * op->part;
     if (op->slices > 0)
         op->size += rounded_up(bytes, LINE);
 }
@@ -187,17 +202,56 @@ static bool has_started(const struct collopt_operation *op, int rank)
     return atomic_load_explicit(&slot_of(op, rank)->number, memory_order_acquire) == op->number;
 }
 
+/* Those whose inputs this rank needs. */
 static bool all_started(struct collopt_operation *op)
 {
-    while (op->seen < op->ranks && has_started(op, op->seen))
+    int needed = op->one_way ? op->operands : op->ranks;
+
+    while (op->seen < needed && has_started(op, op->seen))
         op->seen++;
-    return op->seen == op->ranks;
+    return op->seen == needed;
+}
+
+/* The ranks that combine this rank's input: from *FIRST to before the one that is returned. */
+static int readers(const struct collopt_operation *op, int *first)
+{
+    if (op->collective == COLLOPT_REDUCE) {
+        *first = op->root;
+        return op->root == op->rank ? op->root : op->root + 1;
+    }
+    *first = op->rank + 1;
+    return op->ranks;
+}
+
+/* Is there a slot for the next start? */
+static bool has_room(struct collopt_operation *op)
+{
+    uint64_t needs = op->number < op->inputs ? 0 : op->number + 1 - op->inputs, least = UINT64_MAX;
+    int first, end = readers(op, &first);
+
+    if (op->passed >= needs)
+        return true;
+    for (int r = first; r < end; r++) {
+        uint64_t passed = atomic_load_explicit(&part_of(op, r)->passed, memory_order_acquire);
+
+        least = passed < least ? passed : least;
+    }
+    op->passed = least;
+    return least >= needs;
+}
+
+static void tell_passed(const struct collopt_operation *op)
+{
+    if (op->inputs == 2 || op->number % TOLD_AT_ONCE == 0)
+        atomic_store_explicit(&part_of(op, op->rank)->passed, op->number, memory_order_release);
 }
 
 bool collopt_persistent_advance(struct collopt_operation *op)
 {
-    if (!all_started(op) || !collopt_operation_combine(op))
+    if (!all_started(op) || (op->one_way && !has_room(op)) || !collopt_operation_combine(op))
         return false;
+    if (op->one_way)
+        tell_passed(op);
     collopt_operation_end(op);
     return true;
 }

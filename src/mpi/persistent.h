@@ -1,11 +1,21 @@
 /* Persistent reductions: each has shared memory of its own.
  *
- * MPI_Allreduce_init and its like make two slots there for the input of each rank. MPI_Start number
- * N publishes the input in slot N mod 2. So operations may be started in any order.
+ * MPI_Allreduce_init and its like make slots there for the input of each rank. MPI_Start number N
+ * publishes the input in slot N modulo their number K, without waiting. So operations may be
+ * started in any order.
  *
- * An operation is complete on a rank only when all ranks have started it, and a rank starts it
- * again only when it is complete there. So when a rank starts number N + 2, all ranks have started
- * N + 1 and have read what it published as N. Two slots are enough, without acknowledgements. */
+ * A slot is written again when its readers have passed what was in it:
+ *
+ *     together    all ranks combine the inputs of all.  An operation is complete on a rank only
+ *                 when all ranks have started it, and a rank starts it again only when it is
+ *                 complete there.  So when a rank starts number N + 2, all ranks have started N + 1
+ *                 and have read what it published as N.  Two slots are enough, without
+ *                 acknowledgements.
+ *     one way     Reduce, Scan and Exscan.  A rank waits only for the ranks whose inputs it
+ *                 combines, and tells which number it has passed.  Number N is complete on a rank
+ *                 when its readers have told N + 1 - K or more, so that a slot is free for N + 1.
+ *                 They tell at least every fourth number and K is at least 8, or they tell each
+ *                 number: they never need a later start of this rank to do so. */
 #ifndef COLLOPT_MPI_PERSISTENT_H
 #define COLLOPT_MPI_PERSISTENT_H
 

@@ -269,6 +269,41 @@ static void picked(void)
 }
 
 /* Tests are false as long as the last rank has not started. */
+static void start_some(int i, MPI_Request *request)
+{
+    for (int salt = 0; salt < 4; salt++) {
+        fill(i, salt);
+        start(i, MPI_COMM_WORLD, request);
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+        judge(i, salt, "run ahead");
+    }
+}
+
+/* Ranks that only give something complete a few operations before others start the first one. */
+static void run_ahead(void)
+{
+    const int sum = 1, root = root_of(sum), scan = 2, last = world_ranks - 1;
+    MPI_Request request[2];
+    int token = 0;
+
+    at("operations that others start later", 60);
+    make(sum, MPI_COMM_WORLD, &request[0]);
+    make(scan, MPI_COMM_WORLD, &request[1]);
+    for (int r = 0; r < world_ranks && world_rank == root; r++)
+        if (r != root)
+            MPI_Recv(&token, 1, MPI_INT, r, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    start_some(sum, &request[0]);
+    if (world_rank != root)
+        MPI_Send(&token, 1, MPI_INT, root, 9, MPI_COMM_WORLD);
+    if (world_rank == last && last > 0)
+        MPI_Recv(&token, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    start_some(scan, &request[1]);
+    if (world_rank == 0 && last > 0)
+        MPI_Send(&token, 1, MPI_INT, last, 9, MPI_COMM_WORLD);
+    unmake(&request[0]);
+    unmake(&request[1]);
+}
+
 static void incomplete(void)
 {
     MPI_Request request[2] = { MPI_REQUEST_NULL, MPI_REQUEST_NULL };
@@ -807,8 +842,8 @@ static void looked_for(void)
         for (flag = some = 0; !flag && some <= 0;)
             switch (way) {
             case 0: MPI_Testany(1, &request, &which, &flag, MPI_STATUS_IGNORE); break;
-            case 1: MPI_Testsome(1, &request, &some, &which, MPI_STATUSES_IGNORE); break;
-            case 2: MPI_Testall(1, &request, &flag, MPI_STATUSES_IGNORE); break;
+            case 1: MPI_Testsome(1, &request, &some, &which, statuses); break;
+            case 2: MPI_Testall(1, &request, &flag, statuses); break;
             default: MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
             }
         judge(SUM, 0, "looked for");
@@ -882,6 +917,7 @@ int main(int argc, char **argv)
     if (argc > 2)
         no_call();
     if (ours) {
+        run_ahead();
         incomplete();
         looked_for();
         any_order();
