@@ -6,13 +6,15 @@ MPI_BENCHES = bench_cost bench_local bench_messages collopt-bench guidelines lif
 BENCHES = $(foreach host,$(BENCH_HOSTS),$(MPI_BENCHES:%=bench/$(host)/%))
 
 # How all of them measure.
-BENCH_SHARED = bench/bench_mpi.c bench/bench_mpi.h bench/clock.c bench/measure.c bench/measure.h bench/statistics.c \
-	bench/statistics.h
+BENCH_SHARED = bench/bench_mpi.c bench/bench_mpi.h bench/clock.c bench/measure.c bench/measure.h \
+	bench/statistics.c bench/statistics.h
 
 # What collopt-bench, guidelines and overlap are made of besides.
-COLLOPT_BENCH_PARTS = src/base/json.c src/base/json.h bench/cells.c bench/cells.h bench/map.h bench/options.c bench/options.h bench/problem.c bench/problem.h \
+COLLOPT_BENCH_PARTS = src/base/json.c src/base/json.h bench/cells.c bench/cells.h bench/map.h \
+	bench/options.c bench/options.h bench/problem.c bench/problem.h \
 	bench/provenance.c bench/provenance.h
-COLLOPT_BENCH_OWN = bench/machine.c bench/machine.h bench/runner.c bench/runner.h bench/serve.c bench/serve.h
+COLLOPT_BENCH_OWN = bench/machine.c bench/machine.h bench/runner.c bench/runner.h \
+	bench/serve.c bench/serve.h
 
 # Installed with the name of the MPI whose programs and launchers it belongs to.
 INSTALLED_BENCHES = $(filter %/collopt-bench,$(BENCHES))
@@ -68,6 +70,7 @@ TESTS += \
 	test/bench/summary.sh \
 	test/bench/tables.sh \
 	test/bench/test_statistics
-test_bench_test_statistics_SOURCES = test/bench/test_statistics.c bench/statistics.c bench/statistics.h
+test_bench_test_statistics_SOURCES = test/bench/test_statistics.c \
+	bench/statistics.c bench/statistics.h
 test_bench_test_statistics_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
 test_bench_test_statistics_LDADD = -lm

@@ -1,4 +1,5 @@
-# Clusters, whole programs, guidelines, and what reproducible results cost: bench/cluster, bench/apps, bench/reproducible.
+# Clusters, whole programs, guidelines, and what reproducible results cost: bench/cluster,
+# bench/apps, bench/reproducible.
 
 EXTRA_DIST += \
 	bench/apps \

@@ -1,4 +1,5 @@
-# bench_kernels-MPI: the kernels beside the MPI_Reduce_local of each MPI (make bench-kernels; not part of all).
+# bench_kernels-MPI: the kernels beside the MPI_Reduce_local of each MPI (make bench-kernels; not
+# part of all).
 
 EXTRA_DIST += bench/kernels.gp bench/kernel_targets.sh
 CLEANFILES += kernel_targets.csv

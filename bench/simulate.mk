@@ -4,12 +4,13 @@ if COLLOPT_SMPI
 BENCHES += bench/smpi/bench_simulate
 check_DATA += bench/smpi/bench_simulate
 endif
-# The simulator's MPI_X are weak, and a weak reference fetches nothing from an archive; -u does.  It must see main, and it copies
-# the program for every rank.
+# The simulator's MPI_X are weak, and a weak reference fetches nothing from an archive; -u does.  It
+# must see main, and it copies the program for every rank.
 bench/smpi/bench_simulate: bench/bench_simulate.c bench/map.h libcollopt-core.la libcollopt-smpi.a
 	$(AM_V_at)$(MKDIR_P) bench/smpi
-	$(AM_V_CC)$(SMPI_MPICC) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) -O2 $(CFLAGS) -fvisibility=default -o $@ $(filter %.c,$^) \
-	  $(LDFLAGS) -Wl,--strip-debug -Wl,-u,MPI_Allreduce libcollopt-smpi.a .libs/libcollopt-core.a $(HWLOC_LIBS) -lm -lpthread
+	$(AM_V_CC)$(SMPI_MPICC) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) -O2 $(CFLAGS) \
+	  -fvisibility=default -o $@ $(filter %.c,$^) $(LDFLAGS) -Wl,--strip-debug \
+	  -Wl,-u,MPI_Allreduce libcollopt-smpi.a .libs/libcollopt-core.a $(HWLOC_LIBS) -lm -lpthread
 
 TESTS += test/bench/simulate.sh
 EXTRA_DIST += \

@@ -1,5 +1,6 @@
-# Manual pages, the site and documents. The text of the first two is in doc/manual; doc/sphinx/stage.py adds what tables in the
-# code say, and Sphinx makes doc/man/* and, by `make site`, doc/site in the build tree.
+# Manual pages, the site and documents. The text of the first two is in doc/manual;
+# doc/sphinx/stage.py adds what tables in the code say, and Sphinx makes doc/man/* and, by
+# `make site`, doc/site in the build tree.
 
 MANUAL_PAGES = \
 	doc/man/collopt.1 \
@@ -11,7 +12,8 @@ MANUAL_PAGES = \
 	doc/man/collopt-report.1 \
 	doc/man/collopt-tune.1
 # Parts of collopt(7), and pages of the site only.
-MANUAL_PARTS = adapting checking files groups hosts info-keys machine reproducibility rules variables
+MANUAL_PARTS = adapting checking files groups hosts info-keys machine reproducibility rules \
+	variables
 SITE_PAGES = index first-job tuning-a-site explaining troubleshooting figures
 MANUAL_INPUT = \
 	$(MANUAL_PAGES:doc/man/%=doc/manual/%.md) \
@@ -44,11 +46,13 @@ man/collopt-bench-%.1: Makefile
 CLEANFILES += $(man_MANS)
 MAINTAINERCLEANFILES = $(MANUAL_PAGES)
 
-# A pattern, so that one run of Sphinx makes all pages. They are distributed and must not depend on what a build makes, so the tool
-# that is asked for variables is no prerequisite.
+# A pattern, so that one run of Sphinx makes all pages. They are distributed and must not depend on
+# what a build makes, so the tool that is asked for variables is no prerequisite.
 MANUAL_RUN = PYTHONDONTWRITEBYTECODE=1 COLLOPT_STAGE='$(abs_builddir)'/doc/stage/$$kind \
-	$(SPHINX_BUILD) -q -W --keep-going -E -b $$builder -c $(srcdir)/doc/sphinx -d doc/stage/$$kind.doctrees doc/stage/$$kind
-MANUAL_STAGE = PYTHONDONTWRITEBYTECODE=1 $(PYTHON3) $(srcdir)/doc/sphinx/stage.py $$kind $(srcdir) . doc/stage/$$kind
+	$(SPHINX_BUILD) -q -W --keep-going -E -b $$builder -c $(srcdir)/doc/sphinx \
+	-d doc/stage/$$kind.doctrees doc/stage/$$kind
+MANUAL_STAGE = PYTHONDONTWRITEBYTECODE=1 \
+	$(PYTHON3) $(srcdir)/doc/sphinx/stage.py $$kind $(srcdir) . doc/stage/$$kind
 $(subst doc/man/,doc/m%n/,$(MANUAL_PAGES)): $(MANUAL_INPUT) src/settings/settings.c
 if COLLOPT_SPHINX
 	$(AM_V_at)$(MAKE) $(AM_MAKEFLAGS) tools/collopt-info
@@ -56,9 +60,15 @@ if COLLOPT_SPHINX
 	$(AM_V_GEN)kind=man builder=man; $(MANUAL_STAGE) && $(MANUAL_RUN) doc/man && touch $(MANUAL_PAGES)
 else
 	@if test -f $(srcdir)/doc/man/collopt.7; then \
-	  echo 'doc/manual is newer than the manual pages, which are used as they are: no sphinx-build with MyST'; \
-	  $(MKDIR_P) doc/man; for page in $(MANUAL_PAGES); do test $(srcdir) = . || cp $(srcdir)/$$page $$page; touch $$page; done; \
-	else echo 'To make the manual pages, configure must find sphinx-build with MyST and python3' >&2; exit 1; fi
+	  echo 'doc/manual is newer than the manual pages, which are used as they are:' \
+	    'no sphinx-build with MyST'; \
+	  $(MKDIR_P) doc/man; for page in $(MANUAL_PAGES); do \
+	    test $(srcdir) = . || cp $(srcdir)/$$page $$page; touch $$page; \
+	  done; \
+	else \
+	  echo 'To make the manual pages, configure must find sphinx-build with MyST and python3' >&2; \
+	  exit 1; \
+	fi
 endif
 
 .PHONY: site
@@ -95,7 +105,8 @@ dist_figures_DATA = doc/figures/apps.csv doc/figures/cluster.csv doc/figures/eig
 	doc/figures/simulated.csv \
 	doc/figures/two-ranks.csv
 
-# The maintainer makes the tables of pages and the picture of README.md from the figures; a test notices if they differ.
+# The maintainer makes the tables of pages and the picture of README.md from the figures; a test
+# notices if they differ.
 .PHONY: performance-page
 performance-page:
 	$(AM_V_GEN)$(srcdir)/bench/tables $(srcdir)/doc/performance.md $(srcdir)/doc/requests.md \

@@ -1,5 +1,5 @@
-# Examples: programs as users write them, each built by the compiler wrapper of each MPI into examples/<mpi>/, and run
-# with collopt and without. `make examples` builds them.
+# Examples: programs as users write them, each built by the compiler wrapper of each MPI into
+# examples/<mpi>/, and run with collopt and without. `make examples` builds them.
 
 EXAMPLES_C = \
 	complex_product \
@@ -36,4 +36,5 @@ EXTRA_DIST += \
 
 # Beside README.md, which leads to them.
 examplesdir = $(docdir)/examples
-dist_examples_DATA = examples/README.md $(EXAMPLES_C:%=examples/%.c) $(EXAMPLES_FORTRAN:%=examples/%.f90)
+dist_examples_DATA = examples/README.md $(EXAMPLES_C:%=examples/%.c) \
+	$(EXAMPLES_FORTRAN:%=examples/%.f90)

@@ -11,7 +11,8 @@ AC_DEFUN([COLLOPT_CHECK_CFLAG],
 AC_CACHE_CHECK([whether $CC accepts $1], [cached],
   [collopt_saved_CFLAGS=$CFLAGS
    CFLAGS="$CFLAGS -Werror $1"
-   AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])], [AS_VAR_SET([cached], [yes])], [AS_VAR_SET([cached], [no])])
+   AC_COMPILE_IFELSE([AC_LANG_PROGRAM([], [])],
+     [AS_VAR_SET([cached], [yes])], [AS_VAR_SET([cached], [no])])
    CFLAGS=$collopt_saved_CFLAGS])
 AS_VAR_IF([cached], [yes], [AS_VAR_APPEND([$2], [" $1"])])
 AS_VAR_POPDEF([cached])])
@@ -35,8 +36,9 @@ AM_CONDITIONAL([COLLOPT_HAVE_$2], [test $collopt_build = yes])])
 
 AC_DEFUN([COLLOPT_CHECK_ISAS],
 [AC_ARG_WITH([isas],
-  [AS_HELP_STRING([--with-isas=LIST], [instruction sets to build kernels for, of generic, avx2, avx512, neon,
-                   sve, separated by commas; default: all that the compiler knows])],
+  [AS_HELP_STRING([--with-isas=LIST],
+    [instruction sets to build kernels for, of generic, avx2, avx512, neon, sve,
+     separated by commas; default: all that the compiler knows])],
   [AS_CASE([$with_isas], [yes], [with_isas=auto], [no], [with_isas=generic])], [with_isas=auto])
 for collopt_isa in `echo $with_isas | tr ',' ' '`; do
   AS_CASE([$collopt_isa], [auto|generic|avx2|avx512|neon|sve], [],
@@ -48,7 +50,8 @@ COLLOPT_KERNEL_CFLAGS="-O3"
 COLLOPT_CHECK_CFLAG([-ftree-vectorize], [COLLOPT_KERNEL_CFLAGS])
 COLLOPT_CHECK_CFLAG([-fvect-cost-model=dynamic], [COLLOPT_KERNEL_CFLAGS])
 COLLOPT_CHECK_CFLAG([-fopenmp-simd], [COLLOPT_KERNEL_CFLAGS])
-# Twice is enough for short vectors (sum of 100 doubles: 18.5 ns, 15 unrolled); eight times would double the size.
+# Twice is enough for short vectors (sum of 100 doubles: 18.5 ns, 15 unrolled); eight times would
+# double the size.
 COLLOPT_CHECK_CFLAG([-funroll-loops], [COLLOPT_KERNEL_CFLAGS])
 COLLOPT_CHECK_CFLAG([--param=max-unroll-times=2], [COLLOPT_KERNEL_CFLAGS])
 COLLOPT_CHECK_CFLAG([-fno-math-errno], [COLLOPT_KERNEL_CFLAGS])

@@ -1,28 +1,35 @@
-# COLLOPT_CHECK_MPI(NAME, TITLE, OPTION, WRAPPERS, HEADER, PACKAGE, LAUNCHER): a row of m4/collopt_hosts.m4
+# COLLOPT_CHECK_MPI(NAME, TITLE, OPTION, WRAPPERS, HEADER, PACKAGE, LAUNCHER): a row of
+# m4/collopt_hosts.m4
 #
-# Looks for one MPI: the first of WRAPPERS, or what --with-OPTION names, that compiles and links a program in which mpi.h
-# fulfils HEADER. Its flags are what it shows (-show), so that everything is compiled with one $(CC).
+# Looks for one MPI: the first of WRAPPERS, or what --with-OPTION names, that compiles and links a
+# program in which mpi.h fulfils HEADER. Its flags are what it shows (-show), so that everything is
+# compiled with one $(CC).
 #
-# With NAME=openmpi, appends it to collopt_hosts, to collopt_fortran if it has a compiler for that, and substitutes
+# With NAME=openmpi, appends it to collopt_hosts, to collopt_fortran if it has a compiler for that,
+# and substitutes
 #   OPENMPI_MPICC, OPENMPI_MPIFC, OPENMPI_MPIRUN   the wrappers and the launcher
 #   OPENMPI_RUN                                    the launcher with its options
-#   OPENMPI_CPPFLAGS                               -I, -D, -include of the wrapper, and COLLOPT_HAVE_... for names.h
+#   OPENMPI_CPPFLAGS                               -I, -D, -include of the wrapper, and
+#                                                  COLLOPT_HAVE_... for names.h
 #   OPENMPI_LIBS                                   -L, -l, -Wl of the wrapper
 # (not OPENMPI_CC: an exported MPICH_CC would tell MPICH's wrapper to call itself).
 #
-# The standard ABI (NAME=abi) is a header that many libraries serve: its backend needs no library, and its programs are linked
-# with the first one that COLLOPT_ABI_LIBRARIES found, by a wrapper that make writes.
+# The standard ABI (NAME=abi) is a header that many libraries serve: its backend needs no library,
+# and its programs are linked with the first one that COLLOPT_ABI_LIBRARIES found, by a wrapper that
+# make writes.
 AC_DEFUN([COLLOPT_CHECK_MPI],
 [m4_pushdef([COLLOPT_UPPER], m4_toupper([$1]))dnl
 AC_ARG_WITH([$3],
-  [AS_HELP_STRING([--with-$3@<:@=WRAPPER@:>@], [build for $2, with this compiler wrapper; default: auto])],
+  [AS_HELP_STRING([--with-$3@<:@=WRAPPER@:>@],
+    [build for $2, with this compiler wrapper; default: auto])],
   [], [AS_VAR_SET([AS_TR_SH([with_$3])], [auto])])
 collopt_with=$AS_TR_SH([with_$3])
 AS_CASE([$collopt_with], [yes|no|auto], [collopt_wrappers="$4"], [collopt_wrappers=$collopt_with])
 AS_IF([test "x$collopt_with" = xno], [collopt_wrappers=])
 m4_if([$1], [abi], [COLLOPT_ABI_LIBRARIES])
 
-COLLOPT_UPPER[]_MPICC= COLLOPT_UPPER[]_MPIFC= COLLOPT_UPPER[]_MPIRUN= COLLOPT_UPPER[]_CPPFLAGS= COLLOPT_UPPER[]_LIBS= collopt_by=no
+COLLOPT_UPPER[]_MPICC= COLLOPT_UPPER[]_MPIFC= COLLOPT_UPPER[]_MPIRUN=
+COLLOPT_UPPER[]_CPPFLAGS= COLLOPT_UPPER[]_LIBS= collopt_by=no
 collopt_saved_CPPFLAGS=$CPPFLAGS
 collopt_saved_CFLAGS=$CFLAGS
 collopt_saved_LIBS=$LIBS
@@ -40,7 +47,8 @@ for collopt_wrapper in $collopt_wrappers; do
   AS_CASE([$collopt_more],
     [:-*], [collopt_shown=`$collopt_path ${collopt_more@%:@:} -show 2>/dev/null`],
     [''], [collopt_shown=`$collopt_path -show 2>/dev/null`],
-    [collopt_shown=`$collopt_path -show 2>/dev/null | sed "s,-I@<:@^ @:>@*,&/${collopt_more@%:@:},g"`])
+    [collopt_shown=`$collopt_path -show 2>/dev/null |
+      sed "s,-I@<:@^ @:>@*,&/${collopt_more@%:@:},g"`])
   COLLOPT_TAKE_FLAGS([$collopt_shown])
   m4_if([$1], [abi], [collopt_libs=$collopt_abi_libs])
   CPPFLAGS="$collopt_saved_CPPFLAGS $collopt_cppflags"
@@ -69,12 +77,14 @@ AS_IF([test -n "$COLLOPT_UPPER[]_MPICC"],
    m4_if([$1], [abi], [],
      [collopt_dir=`AS_DIRNAME(["$COLLOPT_UPPER[]_MPICC"])`
       collopt_base=`AS_BASENAME(["$COLLOPT_UPPER[]_MPICC"])`
-      COLLOPT_UPPER[]_MPIFC=$collopt_dir/`AS_ECHO(["$collopt_base"]) | sed 's/smpicc/smpiff/; s/mpicc/mpifort/'`
+      COLLOPT_UPPER[]_MPIFC=$collopt_dir/`AS_ECHO(["$collopt_base"]) |
+        sed 's/smpicc/smpiff/; s/mpicc/mpifort/'`
       COLLOPT_UPPER[]_MPIRUN=$collopt_dir/`AS_ECHO(["$collopt_base"]) | sed 's/mpicc/mpirun/'`
       AS_IF([test -x "$COLLOPT_UPPER[]_MPIFC"],
         [AS_VAR_APPEND([collopt_fortran], [" $1"])], [COLLOPT_UPPER[]_MPIFC=])])],
   [AS_CASE([$collopt_with], [auto|no], [],
-    [AC_MSG_ERROR([--with-$3 was given, but no compiler wrapper of $2 works here (tried: $collopt_wrappers).
+    [AC_MSG_ERROR([--with-$3 was given, but no compiler wrapper of $2 works here ]dnl
+[(tried: $collopt_wrappers).
 On Debian and Ubuntu install $6, or name the wrapper: --with-$3=/path/to/mpicc])])])
 AS_VAR_APPEND([collopt_summary], ["
   m4_format([%-12s], [$2]) $collopt_by"])
@@ -86,9 +96,10 @@ AC_SUBST(COLLOPT_UPPER[_CPPFLAGS])
 AC_SUBST(COLLOPT_UPPER[_LIBS])
 m4_popdef([COLLOPT_UPPER])])
 
-# COLLOPT_ABI_LIBRARIES: which of the MPIs found so far come with a library of the standard ABI.  It lies where the wrapper
-# links from, or, with the name of the MPI, where a distribution puts the libraries of all.  Sets collopt_abi_libs, for linking
-# with the first, and substitutes ABI_MPIS, and ABI_FILES in the same order.
+# COLLOPT_ABI_LIBRARIES: which of the MPIs found so far come with a library of the standard ABI.  It
+# lies where the wrapper links from, or, with the name of the MPI, where a distribution puts the
+# libraries of all.  Sets collopt_abi_libs, for linking with the first, and substitutes ABI_MPIS,
+# and ABI_FILES in the same order.
 AC_DEFUN([COLLOPT_ABI_LIBRARIES],
 [ABI_MPIS= ABI_FILES= collopt_abi_libs=
 for collopt_host in $collopt_hosts; do
@@ -98,8 +109,10 @@ for collopt_host in $collopt_hosts; do
   for collopt_word in $collopt_words; do
     AS_CASE([$collopt_word], [-L*], [collopt_dir=${collopt_word@%:@-L}], [continue])
     for collopt_file in "$collopt_dir/libmpi_abi.so.1" "$collopt_dir/libmpi_abi.so" \
-        "$collopt_dir/libmpi_abi_$collopt_host.so".1* "$collopt_dir/../../libmpi_abi_$collopt_host.so".1*; do
-      AS_IF([test -z "$collopt_found" && test -f "$collopt_file"], [collopt_found=`readlink -f "$collopt_file"`])
+        "$collopt_dir/libmpi_abi_$collopt_host.so".1* \
+        "$collopt_dir/../../libmpi_abi_$collopt_host.so".1*; do
+      AS_IF([test -z "$collopt_found" && test -f "$collopt_file"],
+        [collopt_found=`readlink -f "$collopt_file"`])
     done
   done
   AC_MSG_RESULT([${collopt_found:-no}])
@@ -126,7 +139,8 @@ for collopt_word in $1; do
     [-L*|-l*|-Wl,*|-shared|-pthread], [AS_VAR_APPEND([collopt_libs], [" $collopt_word"])])
 done])
 
-# COLLOPT_CHECK_MPI_NAMES: which of the names that not every MPI has, as the column "needs" of names.h.
+# COLLOPT_CHECK_MPI_NAMES: which of the names that not every MPI has, as the column "needs" of
+# names.h.
 AC_DEFUN([COLLOPT_CHECK_MPI_NAMES],
 [COLLOPT_CHECK_MPI_NAME([LARGE], [mpi.h], [PMPI_Allreduce_c])
 COLLOPT_CHECK_MPI_NAME([PERSISTENT], [mpi.h], [PMPI_Allreduce_init])
@@ -137,7 +151,8 @@ COLLOPT_CHECK_MPI_NAME([SESSION], [mpi.h], [PMPI_Session_init])
 COLLOPT_CHECK_MPI_NAME([GET_STATUSES], [mpi.h], [PMPI_Request_get_status_all])
 COLLOPT_CHECK_CONST_REQUESTS])
 
-# COLLOPT_CHECK_CONST_REQUESTS: whether MPI_Request_get_status_all takes constant requests, as MPI-4.1 says; MPICH 4.2's does not.
+# COLLOPT_CHECK_CONST_REQUESTS: whether MPI_Request_get_status_all takes constant requests, as
+# MPI-4.1 says; MPICH 4.2's does not.
 AC_DEFUN([COLLOPT_CHECK_CONST_REQUESTS],
 [AC_MSG_CHECKING([for constant requests in PMPI_Request_get_status_all])
 AC_COMPILE_IFELSE([AC_LANG_PROGRAM([[

@@ -1,5 +1,6 @@
-# Tests of the kernels: every combination on every instruction set (COLLOPT_CHECK_BIG=1: every length at every
-# offset), for this processor and, emulated, for aarch64; no fused multiply-add in the objects; sanitizers.
+# Tests of the kernels: every combination on every instruction set (COLLOPT_CHECK_BIG=1: every
+# length at every offset), for this processor and, emulated, for aarch64; no fused multiply-add in
+# the objects; sanitizers.
 
 KERNEL_CASES = test/exact_cases.c test/exact_cases.h test/exact_reference.c test/exact_reference.h \
 	test/kernels_cases.c test/kernels_cases.h

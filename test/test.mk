@@ -77,8 +77,10 @@ endif
 
 # when preparing pays, what is remembered of it, and the numbers that keep communicators apart
 if COLLOPT_CHECK
-check_PROGRAMS += test/unit/test_rental test/unit/test_memo test/unit/test_context test/unit/test_channel test/unit/test_journal
-TESTS += test/unit/test_rental test/unit/test_memo test/unit/test_context test/unit/test_channel test/unit/test_journal
+check_PROGRAMS += test/unit/test_rental test/unit/test_memo test/unit/test_context \
+	test/unit/test_channel test/unit/test_journal
+TESTS += test/unit/test_rental test/unit/test_memo test/unit/test_context \
+	test/unit/test_channel test/unit/test_journal
 test_unit_test_rental_SOURCES = src/select/rental.c src/select/rental.h test/unit/test_rental.c
 test_unit_test_rental_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_rental_LDADD = $(CHECK_LIBS)

@@ -1,17 +1,19 @@
 # The tools that a user runs.
 
 bin_PROGRAMS += tools/collopt-info
-tools_collopt_info_SOURCES = tools/catalogue.c tools/catalogue.h tools/collopt-info.c tools/explain.c tools/explain.h \
-	tools/variables.c tools/variables.h
+tools_collopt_info_SOURCES = tools/catalogue.c tools/catalogue.h tools/collopt-info.c \
+	tools/explain.c tools/explain.h tools/variables.c tools/variables.h
 nodist_tools_collopt_info_SOURCES = tools/variable_texts.c
 tools_collopt_info_CPPFLAGS = $(AM_CPPFLAGS) \
-	-I$(srcdir)/tools -DCOLLOPT_PREFIX='"$(prefix)"' -DCOLLOPT_BINDIR='"$(bindir)"' -DCOLLOPT_LIBDIR='"$(libdir)"'
+	-I$(srcdir)/tools -DCOLLOPT_PREFIX='"$(prefix)"' \
+	-DCOLLOPT_BINDIR='"$(bindir)"' -DCOLLOPT_LIBDIR='"$(libdir)"'
 tools_collopt_info_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 tools_collopt_info_LDADD = libcollopt-core.la $(HWLOC_LIBS)
 # From the source of the manual: collopt(7), the site and --variable say the same.
 tools/variable_texts.c: doc/manual/variables.md tools/variables.awk
 	$(AM_V_at)$(MKDIR_P) tools
-	$(AM_V_GEN)$(AWK) -f $(srcdir)/tools/variables.awk $(srcdir)/doc/manual/variables.md >$@.tmp && mv $@.tmp $@
+	$(AM_V_GEN)$(AWK) -f $(srcdir)/tools/variables.awk $(srcdir)/doc/manual/variables.md >$@.tmp && \
+	  mv $@.tmp $@
 CLEANFILES += tools/variable_texts.c
 EXTRA_DIST += tools/variables.awk
 
@@ -76,11 +78,13 @@ tools/collopt: tools/collopt.in Makefile
 	$(AM_V_at)$(MKDIR_P) tools
 	$(AM_V_at)test -e tools/python || ln -s $(abs_top_srcdir)/tools/python tools/python
 	$(AM_V_GEN)$(SED) -e 's|[@]VERSION[@]|$(VERSION)|' -e 's|[@]prefix[@]|$(prefix)|' \
-	  -e 's|[@]bindir[@]|$(bindir)|' -e 's|[@]libdir[@]|$(libdir)|' -e 's|[@]pkgdatadir[@]|$(pkgdatadir)|' \
-	  -e 's|[@]pkglibexecdir[@]|$(pkglibexecdir)|' $(srcdir)/tools/collopt.in >$@.tmp
+	  -e 's|[@]bindir[@]|$(bindir)|' -e 's|[@]libdir[@]|$(libdir)|' \
+	  -e 's|[@]pkgdatadir[@]|$(pkgdatadir)|' -e 's|[@]pkglibexecdir[@]|$(pkglibexecdir)|' \
+	  $(srcdir)/tools/collopt.in >$@.tmp
 	$(AM_V_at)chmod +x $@.tmp && mv $@.tmp $@
 
-# Tools in Python: a shell script each, which finds the modules in the folder python beside it or in pkgdatadir.
+# Tools in Python: a shell script each, which finds the modules in the folder python beside it or in
+# pkgdatadir.
 PYTHON_PARTS = \
 	tools/python/advice.py \
 	tools/python/calls.py \
@@ -110,7 +114,8 @@ tools/collopt-report: tools/collopt-report.in Makefile
 	$(AM_V_at)$(MKDIR_P) tools
 	$(AM_V_at)test -e tools/python || ln -s $(abs_top_srcdir)/tools/python tools/python
 	$(AM_V_GEN)$(SED) -e 's|[@]VERSION[@]|$(VERSION)|' -e 's|[@]prefix[@]|$(prefix)|' \
-	  -e 's|[@]bindir[@]|$(bindir)|' -e 's|[@]pkgdatadir[@]|$(pkgdatadir)|' $(srcdir)/tools/collopt-report.in >$@.tmp
+	  -e 's|[@]bindir[@]|$(bindir)|' -e 's|[@]pkgdatadir[@]|$(pkgdatadir)|' \
+	  $(srcdir)/tools/collopt-report.in >$@.tmp
 	$(AM_V_at)chmod +x $@.tmp && mv $@.tmp $@
 
 clean-local: clean-python
@@ -118,14 +123,16 @@ clean-local: clean-python
 clean-python:
 	test ! -h tools/python || rm tools/python
 
-# What the shells complete is read from --help when they do; each of them looks for a file of the command's name.  Distributions
-# that have other folders say so: make install zshdir=/usr/share/zsh/vendor-completions
+# What the shells complete is read from --help when they do; each of them looks for a file of the
+# command's name.  Distributions that have other folders say so:
+# make install zshdir=/usr/share/zsh/vendor-completions
 bashdir = $(datadir)/bash-completion/completions
 fishdir = $(datadir)/fish/vendor_completions.d
 zshdir = $(datadir)/zsh/site-functions
 dist_zsh_DATA = tools/completion/_collopt
 EXTRA_DIST += tools/completion/collopt.bash tools/completion/collopt.fish
-COMPLETED = collopt collopt-info collopt-plan collopt-report collopt-tune $(BENCH_HOSTS:%=collopt-bench-%)
+COMPLETED = collopt collopt-info collopt-plan collopt-report collopt-tune \
+	$(BENCH_HOSTS:%=collopt-bench-%)
 
 # Module files, in a folder for `module use`.
 modulesdir = $(pkgdatadir)/modulefiles
@@ -134,8 +141,9 @@ CLEANFILES += tools/modules/collopt.lua tools/modules/collopt.tcl
 all-local: tools/modules/collopt.lua tools/modules/collopt.tcl
 tools/modules/%: tools/modules/%.in Makefile
 	$(AM_V_at)$(MKDIR_P) tools/modules
-	$(AM_V_GEN)$(SED) -e 's|[@]VERSION[@]|$(VERSION)|' -e 's|[@]bindir[@]|$(bindir)|' -e 's|[@]libdir[@]|$(libdir)|' \
-	  -e 's|[@]includedir[@]|$(includedir)|' -e 's|[@]mandir[@]|$(mandir)|' $< >$@.tmp && mv $@.tmp $@
+	$(AM_V_GEN)$(SED) -e 's|[@]VERSION[@]|$(VERSION)|' -e 's|[@]bindir[@]|$(bindir)|' \
+	  -e 's|[@]libdir[@]|$(libdir)|' -e 's|[@]includedir[@]|$(includedir)|' \
+	  -e 's|[@]mandir[@]|$(mandir)|' $< >$@.tmp && mv $@.tmp $@
 
 install-data-local: install-completion install-modules
 uninstall-local: uninstall-completion uninstall-modules
@@ -144,10 +152,13 @@ install-completion:
 	$(MKDIR_P) '$(DESTDIR)$(bashdir)' '$(DESTDIR)$(fishdir)'
 	for name in $(COMPLETED); do \
 	  $(INSTALL_DATA) $(srcdir)/tools/completion/collopt.bash '$(DESTDIR)$(bashdir)'/$$name && \
-	  $(INSTALL_DATA) $(srcdir)/tools/completion/collopt.fish '$(DESTDIR)$(fishdir)'/$$name.fish || exit 1; \
+	  $(INSTALL_DATA) $(srcdir)/tools/completion/collopt.fish \
+	    '$(DESTDIR)$(fishdir)'/$$name.fish || exit 1; \
 	done
 uninstall-completion:
-	for name in $(COMPLETED); do rm -f '$(DESTDIR)$(bashdir)'/$$name '$(DESTDIR)$(fishdir)'/$$name.fish; done
+	for name in $(COMPLETED); do \
+	  rm -f '$(DESTDIR)$(bashdir)'/$$name '$(DESTDIR)$(fishdir)'/$$name.fish; \
+	done
 install-modules: tools/modules/collopt.lua tools/modules/collopt.tcl
 	$(MKDIR_P) '$(DESTDIR)$(modulesdir)/collopt'
 	$(INSTALL_DATA) tools/modules/collopt.lua '$(DESTDIR)$(modulesdir)/collopt/$(VERSION).lua'

@@ -1,28 +1,32 @@
-# Programs on real MPIs: every algorithm, errors, communicators, threads, settings.  A program is compiled for each MPI as
-# test/mpi/<mpi>/<program>; the scripts run them.
+# Programs on real MPIs: every algorithm, errors, communicators, threads, settings.  A program is
+# compiled for each MPI as test/mpi/<mpi>/<program>; the scripts run them.
 
-MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_exact test_gpu test_handles test_lives \
-	test_local test_pairs test_quirks test_reproducible test_requests test_settings test_threads
+MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_exact \
+	test_gpu test_handles test_lives test_local test_pairs test_quirks \
+	test_reproducible test_requests test_settings test_threads
 
 # The standard ABI only where a library serves it.
-MPI_TEST_FILES = $(foreach host,$(ARCHIVES) $(if $(ABI_MPIS),abi),$(MPI_TEST_NAMES:%=test/mpi/$(host)/%)) \
+MPI_TEST_FILES = $(foreach host,$(ARCHIVES) $(if $(ABI_MPIS),abi), \
+	$(MPI_TEST_NAMES:%=test/mpi/$(host)/%)) \
 	$(ABI_MPIS:%=abi/%/libmpi_abi.so.1) $(if $(ABI_MPIS),abi/mpicc)
 if COLLOPT_SMPI
 MPI_TEST_FILES += test/mpi/smpi/test_collectives
 endif
 
-MPI_TEST_SHARED = test/exact_reference.c test/exact_reference.h test/mpi/common.c test/mpi/common.h \
-	test/mpi/elements.c test/mpi/elements.h include/collopt.h
+MPI_TEST_SHARED = test/exact_reference.c test/exact_reference.h \
+	test/mpi/common.c test/mpi/common.h test/mpi/elements.c test/mpi/elements.h include/collopt.h
 MPI_TEST_FLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/mpi -I$(srcdir)/test $(AM_CFLAGS) $(CFLAGS)
 MPI_TEST_C = $(filter %.c,$^)
-# Of the library only the registry, so that the tests know what each algorithm can serve; what they test is preloaded.
+# Of the library only the registry, so that the tests know what each algorithm can serve; what they
+# test is preloaded.
 MPI_TEST_LINK = .libs/libcollopt-core.a $(HWLOC_LIBS) -lm -lpthread
 
-# The simulator's MPI_X are weak, and a weak reference fetches nothing from an archive; -u does.  It must see main.
+# The simulator's MPI_X are weak, and a weak reference fetches nothing from an archive; -u does.  It
+# must see main.
 test/mpi/smpi/test_%: test/mpi/test_%.c $(MPI_TEST_SHARED) libcollopt-core.la libcollopt-smpi.a
 	$(AM_V_at)$(MKDIR_P) test/mpi/smpi
-	$(AM_V_CC)$(SMPI_MPICC) $(MPI_TEST_FLAGS) -fvisibility=default -DTEST_SIMULATED -o $@ $(MPI_TEST_C) -Wl,-u,MPI_Allreduce \
-	  libcollopt-smpi.a $(MPI_TEST_LINK)
+	$(AM_V_CC)$(SMPI_MPICC) $(MPI_TEST_FLAGS) -fvisibility=default -DTEST_SIMULATED \
+	  -o $@ $(MPI_TEST_C) -Wl,-u,MPI_Allreduce libcollopt-smpi.a $(MPI_TEST_LINK)
 
 ZONES_FILES = test/mpi/zones.c test/mpi/zones.h
 test/mpi/smpi/test_collectives: $(ZONES_FILES)

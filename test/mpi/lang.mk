@@ -1,8 +1,10 @@
 # Programs in other languages, and programs of others: Fortran by its three bindings, mpi4py, hpcc.
 
-FORTRAN_FAMILIES = $(foreach host,$(FORTRAN_HOSTS),$(FORTRAN_BINDINGS:%=test/mpi/fortran/$(host)/family_%))
+FORTRAN_FAMILIES = $(foreach host,$(FORTRAN_HOSTS), \
+	$(FORTRAN_BINDINGS:%=test/mpi/fortran/$(host)/family_%))
 
-# Without an interface (mpif.h) one procedure is called with buffers of different types, which only old Fortran allows.
+# Without an interface (mpif.h) one procedure is called with buffers of different types, which only
+# old Fortran allows.
 FORTRAN_BINDINGS = mpifh mpi mpif08
 FORTRAN_mpifh = -DUSE_MPIF_H -std=legacy -w
 FORTRAN_mpi = -DUSE_MPI -std=legacy -w
