@@ -1,6 +1,7 @@
 # gnuplot -e "csv='kernels.csv'" bench/kernels.gp > kernels.svg
 #
-# One curve for each form of `combination` ("sum,double" unless given), GB/s over the bytes of an operand.
+# One curve for each form of `combination` ("sum,double" unless given), GB/s over the bytes of an
+# operand.
 
 if (!exists("csv")) csv = "kernels.csv"
 if (!exists("combination")) combination = "sum,double"

@@ -1,6 +1,7 @@
 # gnuplot -e "csv='FILE.csv'; on='torus-4x4x4 64'" bench/simulate.gp > FILE.svg
 #
-# From a file of bench/simulate and for one platform with its ranks: a panel for each collective, us over bytes of a rank's vector.
+# From a file of bench/simulate and for one platform with its ranks: a panel for each collective, us
+# over bytes of a rank's vector.
 
 if (!exists("csv")) csv = "simulate.csv"
 if (!exists("on")) on = "torus-4x4x4 64"
@@ -12,7 +13,8 @@ set format x "%.0b %BB"
 set xtics 8, 64
 set key top left
 set grid
-rows(setting, collective) = sprintf("< grep -E '^%s %s,[^,]*,%s,' '%s'", on, setting, collective, csv)
+rows(setting, collective) = \
+    sprintf("< grep -E '^%s %s,[^,]*,%s,' '%s'", on, setting, collective, csv)
 
 collectives = system(sprintf("grep -E '^%s best,' '%s' | cut -d, -f3 | sort -u", on, csv))
 

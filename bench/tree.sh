@@ -1,6 +1,7 @@
 # For the scripts of this folder: where collopt is built.
 
-# Sets build: DIRECTORY, or the directory we are in, or build/ in the source tree, or that itself.  False: it is not built there.
+# Sets build: DIRECTORY, or the directory we are in, or build/ in the source tree, or that itself.
+# False: it is not built there.
 find_tree()             # SOURCE-TREE [DIRECTORY]
 {
     for build in ${2:+"$2"} ${2:-. "$1/build" "$1"}; do

@@ -1,5 +1,6 @@
-# Every example on one MPI, $host, with collopt and without, on several numbers of ranks.  Each checks itself; beside that,
-# both runs must say the same (but for times), and collopt must have run all of its reductions.
+# Every example on one MPI, $host, with collopt and without, on several numbers of ranks.  Each
+# checks itself; beside that, both runs must say the same (but for times), and collopt must have run
+# all of its reductions.
 # Sourced by openmpi.sh and its like, which make writes: one for each MPI.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"

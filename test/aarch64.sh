@@ -1,6 +1,6 @@
 #!/bin/sh
-# The kernels on aarch64: cross-compiled here, run by an emulator, with NEON and with SVE of two lengths. And MPI_Pcontrol, which is
-# written in assembler.
+# The kernels on aarch64: cross-compiled here, run by an emulator, with NEON and with SVE of two
+# lengths. And MPI_Pcontrol, which is written in assembler.
 # CROSS_CC and QEMU name other tools than Debian's gcc-aarch64-linux-gnu and qemu-user.
 
 cc=${CROSS_CC:-aarch64-linux-gnu-gcc}
@@ -10,7 +10,8 @@ for qemu in ${QEMU:-qemu-aarch64 qemu-aarch64-static}; do
     qemu=
 done
 command -v "$cc" >/dev/null && [ -n "$qemu" ] || {
-    echo "no $cc or no qemu-aarch64. On Debian and Ubuntu install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+    echo "no $cc or no qemu-aarch64. On Debian and Ubuntu install gcc-aarch64-linux-gnu" \
+        "libc6-dev-arm64-cross qemu-user"
     exit 77
 }
 
@@ -22,16 +23,18 @@ cat > "$build/config.h" <<END
 #define COLLOPT_HAVE_SVE 1
 END
 
-flags="-std=gnu11 -Wall -Wextra -Werror -O2 -ftree-vectorize -fopenmp-simd -ffp-contract=off -fno-math-errno -fno-trapping-math
+flags="-std=gnu11 -Wall -Wextra -Werror -O2 -ftree-vectorize -fopenmp-simd -ffp-contract=off
+    -fno-math-errno -fno-trapping-math
     -fno-tree-slp-vectorize -I$build -I$source/src -I$source/test"
 compile() { object=$1; shift; "$cc" $flags "$@" -o "$build/$object" || exit 1; }
 
-compile generic.o -c "$source/src/kernels/reduce_tmpl.c" -DCOLLOPT_ISA=generic -O1 -fno-tree-vectorize
+compile generic.o -c "$source/src/kernels/reduce_tmpl.c" -DCOLLOPT_ISA=generic -O1 \
+    -fno-tree-vectorize
 compile neon.o    -c "$source/src/kernels/reduce_tmpl.c" -DCOLLOPT_ISA=neon
 compile sve.o     -c "$source/src/kernels/reduce_tmpl.c" -DCOLLOPT_ISA=sve -march=armv8.2-a+sve
-compile run -static "$source/src/kernels/kernels.c" "$source/src/kernels/isa.c" "$source/test/kernels_plain.c" \
-    "$source/test/kernels_cases.c" "$source/test/exact_cases.c" "$source/test/exact_reference.c" \
-    "$build/generic.o" "$build/neon.o" "$build/sve.o" -lm
+compile run -static "$source/src/kernels/kernels.c" "$source/src/kernels/isa.c" \
+    "$source/test/kernels_plain.c" "$source/test/kernels_cases.c" "$source/test/exact_cases.c" \
+    "$source/test/exact_reference.c" "$build/generic.o" "$build/neon.o" "$build/sve.o" -lm
 
 compile pcontrol -static "$source/src/front/pcontrol.c" "$source/test/front/pcontrol.c"
 "$qemu" "$build/pcontrol" || exit 1
@@ -41,5 +44,6 @@ if aarch64-linux-gnu-objdump -d --no-show-raw-insn "$build"/[gns]*.o 2>/dev/null
     echo "fused multiply-add"
     exit 1
 fi
-"$qemu" "$build/run" --brief neon && "$qemu" -cpu max,sve-default-vector-length=32 "$build/run" --brief sve \
-    && "$qemu" -cpu max,sve-default-vector-length=64 "$build/run" --brief sve
+"$qemu" "$build/run" --brief neon &&
+    "$qemu" -cpu max,sve-default-vector-length=32 "$build/run" --brief sve &&
+    "$qemu" -cpu max,sve-default-vector-length=64 "$build/run" --brief sve

@@ -1,7 +1,7 @@
 #!/bin/sh
-# An algorithm is one file and one line: a scan in a scratch folder, under a name of its own, is proved, held against its
-# formulas, run, drawn, chosen and documented without another edit.  It takes the place of the one that it is a copy of, so
-# that the model has a reason to choose it.
+# An algorithm is one file and one line: a scan in a scratch folder, under a name of its own, is
+# proved, held against its formulas, run, drawn, chosen and documented without another edit.  It
+# takes the place of the one that it is a copy of, so that the model has a reason to choose it.
 
 build=$COLLOPT_BUILD source=$COLLOPT_SOURCE
 unset COLLOPT_BUILD COLLOPT_SOURCE MAKEFLAGS MFLAGS MAKELEVEL
@@ -18,7 +18,9 @@ fail()
 value()                 # VARIABLE: of the Makefile
 {
     # shellcheck disable=SC2016
-    (cd "$build" && printf 'include Makefile\nadding-value:\n\t@echo "$(%s)"\n' "$1" | make -s -f - adding-value 2>/dev/null)
+    (cd "$build" &&
+        printf 'include Makefile\nadding-value:\n\t@echo "$(%s)"\n' "$1" |
+        make -s -f - adding-value 2>/dev/null)
 }
 
 has()                   # PATTERN WHAT
@@ -30,8 +32,10 @@ has()                   # PATTERN WHAT
 
 mkdir -p "$work/src/algorithms"
 cp -r "$source"/src/algorithms/*.[ch] "$source/src/algorithms/algorithms.mk" "$work/src/algorithms"
-sed 's/recursive_multiplying/scratch/g; s/scan_multiplying/scan_scratch/g' "$source/src/algorithms/scan_multiplying.c" >"$work/src/algorithms/scratch.c"
-sed -i 's|src/algorithms/scan_multiplying\.c|src/algorithms/scratch.c|' "$work/src/algorithms/algorithms.mk"
+sed 's/recursive_multiplying/scratch/g; s/scan_multiplying/scan_scratch/g' \
+    "$source/src/algorithms/scan_multiplying.c" >"$work/src/algorithms/scratch.c"
+sed -i 's|src/algorithms/scan_multiplying\.c|src/algorithms/scratch.c|' \
+    "$work/src/algorithms/algorithms.mk"
 
 # ---- what is made of them, by the rule of the registry, and the programs with it ----
 
@@ -44,18 +48,21 @@ grep -q '&collopt_exscan_scratch,' "$registry" || fail "the registry: $(cat "$re
 libraries="$build/.libs/libcollopt-core.a $(value HWLOC_LIBS) -lm -lpthread -ldl"
 for file in "$registry" src/algorithms/scratch.c; do
     # shellcheck disable=SC2086
-    $CC $LIBRARY_CFLAGS -Wno-missing-prototypes -O1 -I"$build" -I"$source/src" -I"$source/src/algorithms" -I"$source/include" -D_GNU_SOURCE -c "$file" \
+    $CC $LIBRARY_CFLAGS -Wno-missing-prototypes -O1 -I"$build" -I"$source/src" \
+        -I"$source/src/algorithms" -I"$source/include" -D_GNU_SOURCE -c "$file" \
         || { fail "$file cannot be compiled"; exit 1; }
 done
 
-program()               # NAME LIBRARIES: links the objects of a program of the build with the new algorithm
+program()               # NAME LIBRARIES: links the objects of a program of the build with the new
+                        # algorithm
 {
     objects=
     for object in $(value "$(echo "$1" | tr '/-' '__')_OBJECTS"); do
         objects="$objects $build/$object"
     done
     # shellcheck disable=SC2086
-    $CC -o "${1##*/}" $objects scratch.o algorithms-registry.o $2 $libraries || { fail "$1 cannot be linked"; exit 1; }
+    $CC -o "${1##*/}" $objects scratch.o algorithms-registry.o $2 $libraries ||
+        { fail "$1 cannot be linked"; exit 1; }
 }
 
 program tools/collopt-plan
@@ -64,13 +71,16 @@ program tools/algorithms-page
 
 # ---- drawn, chosen, documented ----
 
-./collopt-plan scan --algorithm scratch:radix=3 --ranks 9 --count 4 >out || fail "collopt-plan: status $?"
+./collopt-plan scan --algorithm scratch:radix=3 --ranks 9 --count 4 >out ||
+    fail "collopt-plan: status $?"
 has '^scan by scratch:radix=3, 9 ranks' 'the plan'
-./collopt-plan scan --algorithm scratch --ranks 4 --format svg >out || fail "collopt-plan, svg: status $?"
+./collopt-plan scan --algorithm scratch --ranks 4 --format svg >out ||
+    fail "collopt-plan, svg: status $?"
 has '<svg' 'the drawing'
 ./collopt-info --explain scan --ranks 64 --nodes 64 --bytes 8 >out || fail "collopt-info: status $?"
 has '^  scratch:radix=4 (predicted ' 'the choice'
-COLLOPT_SCAN=scratch:radix=2 ./collopt-info --explain scan --ranks 64 --nodes 64 --bytes 8M >out || fail "collopt-info, forced: status $?"
+COLLOPT_SCAN=scratch:radix=2 ./collopt-info --explain scan --ranks 64 --nodes 64 --bytes 8M >out ||
+    fail "collopt-info, forced: status $?"
 has '^  scratch:radix=2 (forced by COLLOPT_SCAN; predicted ' 'the forced choice'
 ./collopt-info --algorithms >out || fail "collopt-info, the catalogue: status $?"
 has '^  scratch  ' 'the catalogue'
@@ -83,7 +93,8 @@ if [ -n "$(value test_unit_test_schedules_OBJECTS)" ]; then
     tests="$build/.libs/libcollopt-proof.a $(value CHECK_LIBS)"
     program test/unit/test_schedules "$tests"
     program test/unit/test_formulas "$tests"
-    CK_RUN_CASE=small ./test_schedules exscan scratch >out 2>&1 || { cat out; fail "the proof: status $?"; }
+    CK_RUN_CASE=small ./test_schedules exscan scratch >out 2>&1 ||
+        { cat out; fail "the proof: status $?"; }
     has '^100%: Checks: 1,' 'the proof'
     ./test_formulas scan scratch >out 2>&1 || { cat out; fail "the formulas: status $?"; }
     has '^100%: Checks: [1-9]' 'the formulas'
@@ -112,10 +123,12 @@ int main(int argc, char **argv)
 . "$source/test/launch.sh"
 for host in $(value ARCHIVES); do
     # shellcheck disable=SC2046,SC2086
-    $(wrapper "$host") -o app app.c scratch.o algorithms-registry.o "$build/libcollopt-$host-objects.a" $libraries \
+    $(wrapper "$host") -o app app.c scratch.o algorithms-registry.o \
+        "$build/libcollopt-$host-objects.a" $libraries \
         || { fail "$host: no program"; continue; }
     # shellcheck disable=SC2046
-    timeout 60 $(launcher_of "$host") -n 3 env COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_SCAN=scratch:radix=3 ./app >out 2>&1 \
+    timeout 60 $(launcher_of "$host") -n 3 env COLLOPT_AFTER=1 COLLOPT_LOG=decide \
+        COLLOPT_SCAN=scratch:radix=3 ./app >out 2>&1 \
         || { cat out; fail "$host: status $?"; }
     has '^collopt: scan, 3 ranks, 4 bytes.*: scratch:radix=3 (forced by COLLOPT_SCAN)$' "$host"
 done

@@ -1,8 +1,10 @@
-# What the built libraries export and need: the front the intercepted names and the functions of collopt.h, a backend one
-# function, an archive the MPI_X that its host has. The lists are taken from names.h and collopt.h.
+# What the built libraries export and need: the front the intercepted names and the functions of
+# collopt.h, a backend one function, an archive the MPI_X that its host has. The lists are taken
+# from names.h and collopt.h.
 
 set -u
-: "${COLLOPT_BUILD:=$PWD}" "${COLLOPT_SOURCE:=$(cd "$(dirname "$0")/.." && pwd)}" "${CC:=cc}" "${NM:=nm}"
+: "${COLLOPT_BUILD:=$PWD}" \
+    "${COLLOPT_SOURCE:=$(cd "$(dirname "$0")/.." && pwd)}" "${CC:=cc}" "${NM:=nm}"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -12,7 +14,8 @@ failed=0
 # same WHAT EXPECTED FOUND, subset WHAT SMALLER LARGER: of sorted lists of words
 same()
 {
-    cmp -s "$2" "$3" || { echo "FAIL: $1 (< expected, > found):"; diff "$2" "$3" | grep '^[<>]'; failed=1; }
+    cmp -s "$2" "$3" ||
+        { echo "FAIL: $1 (< expected, > found):"; diff "$2" "$3" | grep '^[<>]'; failed=1; }
 }
 
 subset()
@@ -38,7 +41,8 @@ COLLOPT_NAMES(SPELLED) @MPI_Pcontrol@
 EOF
 $CC -E -P -I"$COLLOPT_SOURCE/src" names.c | grep -o '@[^@ ]*@' | tr -d @ | sort >mpi
 sed 's/^/P/' mpi | sort >pmpi
-sed -n 's/^COLLOPT_API.*[ *]\(collopt_[a-z_]*\)(.*/\1/p' "$COLLOPT_SOURCE/include/collopt.h" | sort >public
+sed -n 's/^COLLOPT_API.*[ *]\(collopt_[a-z_]*\)(.*/\1/p' "$COLLOPT_SOURCE/include/collopt.h" |
+    sort >public
 [ "$(wc -l <mpi)" -gt 40 ] && [ -s public ] || { echo "FAIL: the lists are empty"; exit 1; }
 ends="-e ^_init$ -e ^_fini$ -e ^__bss_start$ -e ^_edata$ -e ^_end$"
 echo 'ld-linux
@@ -58,11 +62,15 @@ for backend in "$COLLOPT_BUILD"/.libs/libcollopt-*.so; do
     echo collopt_backend_open >expected
     symbols "-D --defined-only" "$backend" | grep -v $ends | same "exports of $name" expected -
     symbols "-D --undefined-only" "$backend" >undefined
-    grep -Fxf pmpi undefined >over && { echo "FAIL: $name calls these, which are ours, not the host's:"; cat over; failed=1; }
-    grep '^MPI_[A-Z][a-z]' undefined >over && { echo "FAIL: $name calls these without P:"; cat over; failed=1; }
+    grep -Fxf pmpi undefined >over &&
+        { echo "FAIL: $name calls these, which are ours, not the host's:"; cat over; failed=1; }
+    grep '^MPI_[A-Z][a-z]' undefined >over &&
+        { echo "FAIL: $name calls these without P:"; cat over; failed=1; }
     grep '^collopt_' undefined >over && { echo "FAIL: $name lacks these:"; cat over; failed=1; }
-    # /dev/shm may be full, or 64 MiB in a container, and keeps what killed processes leave: only memory without a name
-    grep -x 'shm_open\|shmget' undefined >over && { echo "FAIL: $name shares memory by these:"; cat over; failed=1; }
+    # /dev/shm may be full, or 64 MiB in a container, and keeps what killed processes leave: only
+    # memory without a name
+    grep -x 'shm_open\|shmget' undefined >over &&
+        { echo "FAIL: $name shares memory by these:"; cat over; failed=1; }
     needed "$backend" | grep -vFf allowed >over
     [ ! -s over ] || { echo "FAIL: $name needs more than libc and hwloc:"; cat over; failed=1; }
 done
@@ -80,7 +88,8 @@ MPI_Iscan
 MPI_Pcontrol
 MPI_Reduce_local' | subset "names that $name lacks" - found
     symbols "--undefined-only" "$archive" >undefined
-    grep '^MPI_[A-Z][a-z]' undefined >over && { echo "FAIL: $name calls these without P:"; cat over; failed=1; }
+    grep '^MPI_[A-Z][a-z]' undefined >over &&
+        { echo "FAIL: $name calls these without P:"; cat over; failed=1; }
     grep '^collopt_' undefined >over && { echo "FAIL: $name lacks these:"; cat over; failed=1; }
 done
 exit $failed

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Nothing may multiply and add in one step: kernels would give different results on different instruction sets, and predicted
-# times would differ between builds, by which ranks decide. Compilers have done it in spite of -ffp-contract=off, so the objects
-# themselves are looked at: those of this build, and those of the parts that predict when compiled for a processor that can.
+# Nothing may multiply and add in one step: kernels would give different results on different
+# instruction sets, and predicted times would differ between builds, by which ranks decide.
+# Compilers have done it in spite of -ffp-contract=off, so the objects themselves are looked at:
+# those of this build, and those of the parts that predict when compiled for a processor that can.
 
 for tool in ${OBJDUMP:-} objdump; do
     command -v "$tool" >/dev/null && break
@@ -16,15 +17,18 @@ looked=0
 look()                  # FILE...
 {
     looked=$((looked + 1))
-    # x86: vfmadd, vfmsub, vfnmadd, vfmaddsub, vfcmadd ...; aarch64: fmadd, fmla, fmls, fnmsub, fcmla ...
+    # x86: vfmadd, vfmsub, vfnmadd, vfmaddsub, vfcmadd ...; aarch64: fmadd, fmla, fmls, fnmsub,
+    # fcmla ...
+    fused='vfn?m(add|sub)|vfc?madd|fn?m(add|sub)|fn?m(la|ls|ad|sb)|fcmla'
     if "$tool" -d --no-show-raw-insn "$@" |
-       grep -E '[[:space:]](vfn?m(add|sub)|vfc?madd|fn?m(add|sub)|fn?m(la|ls|ad|sb)|fcmla)[a-z0-9]*[[:space:]]'; then
+       grep -E "[[:space:]]($fused)[a-z0-9]*[[:space:]]"; then
         echo "fused multiply-add in $1"
         found=1
     fi
 }
 
-for archive in "$build"/.libs/libcollopt-kernels-*.a "$build"/.libs/libcollopt-core.a "$build"/.libs/libcollopt-*.so; do
+for archive in "$build"/.libs/libcollopt-kernels-*.a "$build"/.libs/libcollopt-core.a \
+    "$build"/.libs/libcollopt-*.so; do
     [ ! -f "$archive" ] || look "$archive"
 done
 [ $looked -gt 1 ] || { echo "no kernels in $build/.libs"; exit 1; }
@@ -36,8 +40,9 @@ if ${CC:-cc} -march=haswell -c -x c /dev/null -o "$work/can.o" 2>/dev/null; then
     for file in "$source"/src/model/*.c "$source"/src/select/*.c "$source"/src/algorithms/*.c; do
         grep -q double "$file" || continue
         # shellcheck disable=SC2086
-        ${CC:-cc} -I"$build" -I"$source/src" -D_GNU_SOURCE $LIBRARY_CFLAGS -O3 -march=haswell -c "$file" \
-            -o "$work/$(basename "$file" .c).o" || { echo "$file does not compile"; exit 1; }
+        ${CC:-cc} -I"$build" -I"$source/src" -D_GNU_SOURCE $LIBRARY_CFLAGS -O3 \
+            -march=haswell -c "$file" -o "$work/$(basename "$file" .c).o" ||
+            { echo "$file does not compile"; exit 1; }
     done
     look "$work"/*.o
 fi

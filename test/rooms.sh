@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every #include of src goes to its own folder or to one above it in the table of src/README.md, and no source lies outside of
-# the folders of that table.
+# Every #include of src goes to its own folder or to one above it in the table of src/README.md, and
+# no source lies outside of the folders of that table.
 
 set -u
 source=${COLLOPT_SOURCE:-$(cd "$(dirname "$0")/.." && pwd)}

@@ -1,10 +1,12 @@
-# Races, looked for by ThreadSanitizer: in the part without MPI (threads_core.c), in the front where several threads make the
-# first call of a process (front/stranger.c), and on each MPI, through front and module (mpi/test_threads.c).  All of collopt is
-# compiled for it; the kernels at -O0, since how they are optimized does not matter here and takes long.
+# Races, looked for by ThreadSanitizer: in the part without MPI (threads_core.c), in the front where
+# several threads make the first call of a process (front/stranger.c), and on each MPI, through
+# front and module (mpi/test_threads.c).  All of collopt is compiled for it; the kernels at -O0,
+# since how they are optimized does not matter here and takes long.
 #
-# The MPI libraries are not, so what they read and write is not looked at.  Their locks are made unseen as well: nearly every call
-# takes one, so that threads would seem to wait for one another wherever they call MPI, and races between them would not be found.
-# Nothing of collopt relies on such a lock: what one thread leaves to another goes by a lock or an atomic of collopt's, or the
+# The MPI libraries are not, so what they read and write is not looked at.  Their locks are made
+# unseen as well: nearly every call takes one, so that threads would seem to wait for one another
+# wherever they call MPI, and races between them would not be found.  Nothing of collopt relies on
+# such a lock: what one thread leaves to another goes by a lock or an atomic of collopt's, or the
 # program orders it.  So nothing of collopt is suppressed.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
@@ -36,7 +38,7 @@ objects()               # DIRECTORY FLAG|SOURCE...
     cd "$work" || exit 99
 }
 
-# ---- is there one? -------------------------------------------------------------------------------------------------------
+# ---- is there one? -------------------------------------------------------------------------------
 
 # Processes in which addresses are too random for it may run with fixed ones.
 try()                   # PROGRAM: sets $fixed
@@ -71,40 +73,44 @@ try ./try || { cat said; skip "programs compiled for ThreadSanitizer do not run"
 # shellcheck disable=SC2086
 ! $fixed ./try race >said 2>&1 || skip "ThreadSanitizer does not find a race"
 
-flags="$flags -fvisibility=hidden -fopenmp-simd -ffp-contract=off -D_GNU_SOURCE -DCOLLOPT_SYSCONFDIR=\"/nonexistent\"
-    -I$build -I$top/src -I$top/include $(made HWLOC_CFLAGS)"
+flags="$flags -fvisibility=hidden -fopenmp-simd -ffp-contract=off -D_GNU_SOURCE
+    -DCOLLOPT_SYSCONFDIR=\"/nonexistent\" -I$build -I$top/src -I$top/include $(made HWLOC_CFLAGS)"
 
-# ---- without MPI ---------------------------------------------------------------------------------------------------------
+# ---- without MPI ---------------------------------------------------------------------------------
 
 # shellcheck disable=SC2046
-objects core $(listed COLLOPT_CORE_SOURCES src/backend.mk) $(listed ALGORITHM_SOURCES src/algorithms/algorithms.mk) \
-    $(listed ALGORITHM_HELPERS src/algorithms/algorithms.mk) "$build/src/algorithms/algorithms-registry.c" \
-    $(listed KERNEL_SOURCES src/kernels/isa.mk)
+objects core $(listed COLLOPT_CORE_SOURCES src/backend.mk) \
+    $(listed ALGORITHM_SOURCES src/algorithms/algorithms.mk) \
+    $(listed ALGORITHM_HELPERS src/algorithms/algorithms.mk) \
+    "$build/src/algorithms/algorithms-registry.c" $(listed KERNEL_SOURCES src/kernels/isa.mk)
 for isa in generic AVX2 AVX512 NEON SVE; do
     [ $isa = generic ] || grep -q "^#define COLLOPT_HAVE_$isa 1" "$build/config.h" || continue
     # shellcheck disable=SC2046
-    compiled -O0 $(made COLLOPT_${isa}_CFLAGS) -DCOLLOPT_ISA="$(echo $isa | tr '[:upper:]' '[:lower:]')" \
+    compiled -O0 $(made COLLOPT_${isa}_CFLAGS) \
+        -DCOLLOPT_ISA="$(echo $isa | tr '[:upper:]' '[:lower:]')" \
         -c "$top/src/kernels/reduce_tmpl.c" -o core/kernels-$isa.o
 done
 compiled "$top/test/threads_core.c" core/*.o -lm -lpthread -ldl -o threads_core
 printf 'allreduce * * * * * ring\n* * * * * * auto\n' >rules
 # shellcheck disable=SC2086
-timeout 120 env COLLOPT_LOG=decide COLLOPT_RULES="$work/rules" COLLOPT_ALLREDUCE=bucket:dims=3x3 $fixed ./threads_core \
-    >said 2>&1 || fail "threads without MPI: status $?"
+timeout 120 env COLLOPT_LOG=decide COLLOPT_RULES="$work/rules" COLLOPT_ALLREDUCE=bucket:dims=3x3 \
+    $fixed ./threads_core >said 2>&1 || fail "threads without MPI: status $?"
 said 1 '^collopt: 8 threads say this once$' "threads without MPI"
 said 1 '^collopt: 8 threads decide this once$' "threads without MPI"
 said 1 '^collopt: COLLOPT_ALLREDUCE=bucket:dims=3x3 cannot serve 8 ranks, ' "threads without MPI"
 
-# Channels and journals of shared memory, and whether each order that they ask of memory is needed: without it there is a race.
+# Channels and journals of shared memory, and whether each order that they ask of memory is needed:
+# without it there is a race.
 queue()                 # channel|journal DIRECTORY: of the files in DIRECTORY/shm before ours
 {
     sources=''
     for source in channel journal segment; do
-        [ -f "$2/shm/$source.c" ] && sources="$sources $2/shm/$source.c" || sources="$sources $top/src/shm/$source.c"
+        [ -f "$2/shm/$source.c" ] && sources="$sources $2/shm/$source.c" ||
+            sources="$sources $top/src/shm/$source.c"
     done
     # shellcheck disable=SC2046,SC2086
-    compiled -iquote "$work/$2" "$top/test/unit/test_$1.c" $sources $(made CHECK_CFLAGS) $(made CHECK_LIBS) -lm -lpthread \
-        -o "$1-$2"
+    compiled -iquote "$work/$2" "$top/test/unit/test_$1.c" $sources $(made CHECK_CFLAGS) \
+        $(made CHECK_LIBS) -lm -lpthread -o "$1-$2"
     # shellcheck disable=SC2086
     CK_FORK=no timeout 300 $fixed "./$1-$2" >said 2>&1
 }
@@ -112,7 +118,8 @@ queue()                 # channel|journal DIRECTORY: of the files in DIRECTORY/s
 relaxed()               # channel|journal FILE FUNCTION
 {
     mkdir -p "$3/shm"
-    sed "/^[a-z].*[ *]$3(/,/^}/s/memory_order_\(release\|acquire\)/memory_order_relaxed/" "$top/src/shm/$2" >"$3/shm/$2"
+    sed "/^[a-z].*[ *]$3(/,/^}/s/memory_order_\(release\|acquire\)/memory_order_relaxed/" \
+        "$top/src/shm/$2" >"$3/shm/$2"
     ! cmp -s "$3/shm/$2" "$top/src/shm/$2" || fail "$2: no memory order in $3"
     ! queue "$1" "$3" || fail "$2: the order in $3 is not missed"
 }
@@ -134,21 +141,27 @@ if [ -n "$(made CHECK_LIBS)" ]; then
 fi
 
 # shellcheck disable=SC2046
-compiled -shared $(listed libcollopt_la_SOURCES Makefile.am) $(listed COLLOPT_PUBLIC_SOURCES src/backend.mk) -Wl,--version-script="$top/src/front/front.map" \
-    -ldl -o libcollopt.so
+compiled -shared $(listed libcollopt_la_SOURCES Makefile.am) \
+    $(listed COLLOPT_PUBLIC_SOURCES src/backend.mk) \
+    -Wl,--version-script="$top/src/front/front.map" -ldl -o libcollopt.so
 compiled -shared -fvisibility=default "$top/test/front/strange.c" -o libstrange.so
-compiled "$top/test/front/stranger.c" -L. -Wl,--no-as-needed -lcollopt -lstrange -Wl,-rpath,"$work" -ldl -lpthread -o stranger
+compiled "$top/test/front/stranger.c" -L. -Wl,--no-as-needed -lcollopt -lstrange \
+    -Wl,-rpath,"$work" -ldl -lpthread -o stranger
 # shellcheck disable=SC2086
-timeout 120 $fixed ./stranger threads >said 2>&1 || fail "the first calls of a process, from threads: status $?"
+timeout 120 $fixed ./stranger threads >said 2>&1 ||
+    fail "the first calls of a process, from threads: status $?"
 said 1 '^stranger ok$' "the first calls of a process, from threads"
-said 1 '^collopt: this MPI library is not one that collopt knows' "the first calls of a process, from threads"
+said 1 '^collopt: this MPI library is not one that collopt knows' \
+    "the first calls of a process, from threads"
 
-# ---- on the MPIs ---------------------------------------------------------------------------------------------------------
+# ---- on the MPIs ---------------------------------------------------------------------------------
 
 # What stays in the process to its end; plug-ins go before.
-printf 'called_from_lib:%s\n' libmpi.so libopen-pal.so libopen-rte.so libmpich.so libucp.so libucs.so libuct.so >unseen
+printf 'called_from_lib:%s\n' libmpi.so libopen-pal.so libopen-rte.so libmpich.so libucp.so \
+    libucs.so libuct.so >unseen
 export TSAN_OPTIONS="ignore_noninstrumented_modules=1 suppressions=$work/unseen"
-# UCX's own madvise() takes a lock, in threads that ThreadSanitizer does not know yet, and it falls over that.
+# UCX's own madvise() takes a lock, in threads that ThreadSanitizer does not know yet, and it falls
+# over that.
 export UCX_MEM_MMAP_HOOK_MODE=none
 
 cat >try_mpi.c <<'EOF'
@@ -175,8 +188,9 @@ no_race()               # PROGRAM HOST RANKS [VARIABLE=VALUE]...
 program_of()            # threads|requests HOST
 {
     # shellcheck disable=SC2046
-    compiled $(made "${upper}_CPPFLAGS") -I"$top/test/mpi" "$top/test/mpi/test_$1.c" "$top/test/mpi/common.c" -L. \
-        -Wl,--no-as-needed -lcollopt -Wl,-rpath,"$work" $(made "${upper}_LIBS") -lpthread -o "$1-$2"
+    compiled $(made "${upper}_CPPFLAGS") -I"$top/test/mpi" "$top/test/mpi/test_$1.c" \
+        "$top/test/mpi/common.c" -L. -Wl,--no-as-needed -lcollopt \
+        -Wl,-rpath,"$work" $(made "${upper}_LIBS") -lpthread -o "$1-$2"
 }
 
 races()                 # HOST
@@ -186,7 +200,8 @@ races()                 # HOST
     # shellcheck disable=SC2046
     compiled $(made "${upper}_CPPFLAGS") try_mpi.c $(made "${upper}_LIBS") -o "try-$1"
     # shellcheck disable=SC2086
-    launch "$1" 1 $fixed "./try-$1" || { cat said; echo "$1 does not run here"; missing="$missing $1"; return; }
+    launch "$1" 1 $fixed "./try-$1" ||
+        { cat said; echo "$1 does not run here"; missing="$missing $1"; return; }
     # shellcheck disable=SC2046
     objects "$1" -DCOLLOPT_HOST="\"$abi\"" $(made "${upper}_CPPFLAGS") \
         $(listed COLLOPT_BACKEND_SOURCES src/backend.mk)
@@ -199,7 +214,8 @@ races()                 # HOST
     for form in persistent nonblocking; do
         no_race requests "$1" 2 TEST_FORM=$form TEST_OURS=1
         no_race requests "$1" 3 TEST_FORM=$form TEST_OURS=1 COLLOPT_ASYNC=thread
-        ! lends_progress "$1" || no_race requests "$1" 2 TEST_FORM=$form TEST_OURS=messages COLLOPT_SHM=off
+        ! lends_progress "$1" ||
+            no_race requests "$1" 2 TEST_FORM=$form TEST_OURS=messages COLLOPT_SHM=off
     done
 }
 

@@ -1,5 +1,5 @@
-# Makes a C table of what doc/manual/variables.md says of each variable, for collopt-info --variable: a line of text for each
-# paragraph and each item of a list, without Markdown's marks.
+# Makes a C table of what doc/manual/variables.md says of each variable, for collopt-info
+# --variable: a line of text for each paragraph and each item of a list, without Markdown's marks.
 
 function quoted(line)
 {

@@ -1,4 +1,5 @@
-# bench/apps: its table and CSV have every program with its figures, a result that differs is noticed, and wrong arguments are refused.
+# bench/apps: its table and CSV have every program with its figures, a result that differs is
+# noticed, and wrong arguments are refused.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
 
@@ -28,12 +29,16 @@ refused 'collopt is not built in /nowhere' --build /nowhere
 
 if built_for openmpi; then mpi=openmpi; else mpi=mpich; fi
 
-apps --small --pairs 2 --ranks 2 --programs conjugate_gradient,training,kmeans --mpi $mpi --csv "$work/csv" || fail "status $?"
+apps --small --pairs 2 --ranks 2 --programs conjugate_gradient,training,kmeans --mpi $mpi \
+    --csv "$work/csv" || fail "status $?"
+numbers='[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ - [0-9.]+'
 for program in conjugate_gradient training; do
-    grep -qE "^$program +[A-Za-z ]+ 2 +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ - [0-9.]+ +[0-9]+% +[0-9]+% +[a-z_]+$" "$work/said" ||
+    grep -qE "^$program +[A-Za-z ]+ 2 +$numbers +[0-9]+% +[0-9]+% +[a-z_]+$" "$work/said" ||
         fail "no line of $program, or not as it should be"
-    grep -qE "^\"[A-Za-z ]+, programs, 2 ranks\",application,$program,-,2,[1-9][0-9]*,[a-z_]+,[A-Za-z ]+,([0-9.]+,){5}2,[0-9]+,correct,0\.[0-9]+,0\.[0-9]+$" \
-        "$work/csv" || fail "no record of $program, or not as it should be: $(cat "$work/csv")"
+    record="^\"[A-Za-z ]+, programs, 2 ranks\",application,$program,-,2,[1-9][0-9]*,[a-z_]+"
+    record="$record,[A-Za-z ]+,([0-9.]+,){5}2,[0-9]+,correct,0\.[0-9]+,0\.[0-9]+$"
+    grep -qE "$record" "$work/csv" ||
+        fail "no record of $program, or not as it should be: $(cat "$work/csv")"
 done
 sh "$top/bench/summary" "$work/csv" >"$work/said" 2>&1 || fail "bench/summary does not read the CSV"
 
@@ -61,22 +66,31 @@ END
 mkdir "$work/bin"
 # shellcheck disable=SC2046     # lists
 $(wrapper $mpi) -o "$work/bin/lmp" "$work/lmp.c" || fail 'lmp.c'
-PATH=$work/bin:$PATH apps --pairs 1 --ranks 2 --programs lammps --mpi $mpi || fail "lammps: status $?"
-grep -qE '^lammps +[A-Za-z ]+ 2 +5.000 +5.000 +1.00 .* [0-9]+% +[0-9]+% +[a-z_]+$' "$work/said" || fail 'no line of lammps, or not as it should be'
+PATH=$work/bin:$PATH apps --pairs 1 --ranks 2 --programs lammps --mpi $mpi ||
+    fail "lammps: status $?"
+grep -qE '^lammps +[A-Za-z ]+ 2 +5.000 +5.000 +1.00 .* [0-9]+% +[0-9]+% +[a-z_]+$' "$work/said" ||
+    fail 'no line of lammps, or not as it should be'
 
 # A launcher that spoils what the program says where collopt is preloaded.
 case $mpi in openmpi) real=${OPENMPI_RUN%% *} ;; mpich) real=${MPICH_RUN%% *} ;; esac
-printf '#!/bin/sh\ncase "$*" in *LD_PRELOAD*) %s "$@" | sed "s/ 0 weights wrong/ 1 weights wrong/" ;; *) exec %s "$@" ;; esac\n' \
-    "$real" "$real" >"$work/launcher"
+cat >"$work/launcher" <<END
+#!/bin/sh
+case "\$*" in
+*LD_PRELOAD*) $real "\$@" | sed "s/ 0 weights wrong/ 1 weights wrong/" ;;
+*) exec $real "\$@" ;;
+esac
+END
 chmod +x "$work/launcher"
-OPENMPI_MPIRUN=$work/launcher MPICH_MPIRUN=$work/launcher apps --small --pairs 1 --ranks 2 --programs training --mpi $mpi
+OPENMPI_MPIRUN=$work/launcher MPICH_MPIRUN=$work/launcher apps --small --pairs 1 --ranks 2 \
+    --programs training --mpi $mpi
 status=$?
 [ $status = 1 ] || fail "results that differ: status $status"
 for told in 'the results differ' 'WRONG$'; do
     grep -q "$told" "$work/said" || fail "results that differ: does not say \"$told\""
 done
 
-OPENMPI_MPIRUN=false MPICH_MPIRUN=false apps --small --pairs 1 --ranks 2 --programs training --mpi $mpi
+OPENMPI_MPIRUN=false MPICH_MPIRUN=false apps --small --pairs 1 --ranks 2 \
+    --programs training --mpi $mpi
 status=$?
 [ $status = 1 ] || fail "a program that fails: status $status"
 finish

@@ -1,4 +1,5 @@
-# bench/cluster says what is wrong with what it is given, and who may run it: with status 125, and before anything is built.
+# bench/cluster says what is wrong with what it is given, and who may run it: with status 125, and
+# before anything is built.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
 
@@ -28,7 +29,8 @@ refused '--uplink fast: must be a number with kbit' --switches 2 --uplink fast
 refused '--mpi lam: must be openmpi or mpich' --mpi lam
 refused '--preload /nowhere: there is no such file' --preload /nowhere
 refused '--fast is not an option; there are' --fast
-sh "$cluster" --help | grep -q -- '--ranks-per-host N' || fail "--help does not name --ranks-per-host"
+sh "$cluster" --help | grep -q -- '--ranks-per-host N' ||
+    fail "--help does not name --ranks-per-host"
 
 # As nobody, for whom the source tree may be out of reach; and where tools are missing.
 if [ "$(id -u)" = 0 ]; then

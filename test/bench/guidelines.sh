@@ -1,5 +1,6 @@
-# guidelines: all are measured and all results right, on the host and on collopt; one that is violated is told, and so are a wrong
-# result and wrong arguments.  bench_messages: a line for each length, and what both ratios come to.
+# guidelines: all are measured and all results right, on the host and on collopt; one that is
+# violated is told, and so are a wrong result and wrong arguments.  bench_messages: a line for each
+# length, and what both ratios come to.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
@@ -22,7 +23,8 @@ said_line()             # PATTERN
 
 records()               # COUNT RESULT OF
 {
-    count=$(awk -F, -v result="$2" -v of="$3" '!/^#/ && $16 == result && $17 ~ of' "$work/csv" | wc -l)
+    count=$(awk -F, -v result="$2" -v of="$3" \
+        '!/^#/ && $16 == result && $17 ~ of' "$work/csv" | wc -l)
     [ "$count" = "$1" ] || fail "$what: $count records of $3 are $2, not $1"
 }
 
@@ -36,31 +38,40 @@ measuring()
         records 20 correct $of
         records 12 unchecked $of
     done
-    sh "$top/bench/summary" "$work/csv" >"$work/summary" 2>&1 || fail "$what: bench/summary does not read the CSV"
-    grep -q '32 .* here; guidelines of collopt$' "$work/summary" || fail "$what: $(cat "$work/summary")"
+    sh "$top/bench/summary" "$work/csv" >"$work/summary" 2>&1 ||
+        fail "$what: bench/summary does not read the CSV"
+    grep -q '32 .* here; guidelines of collopt$' "$work/summary" ||
+        fail "$what: $(cat "$work/summary")"
     check 0 'without collopt' '' --sizes 8 --calls 1 --pairs 1 --of collopt
     said_line '^guidelines: collopt is not loaded'
 }
 
 violating()
 {
-    "$compiler" -shared -fPIC -o "$work/slow.so" "$top/test/bench/slow.c" -ldl || fail "$host: slow.c"
+    "$compiler" -shared -fPIC -o "$work/slow.so" "$top/test/bench/slow.c" -ldl ||
+        fail "$host: slow.c"
     # shellcheck disable=SC2086     # options
-    check 3 'a slow allreduce' "$work/slow.so:$library" $few --collectives allreduce --sizes 8 --of collopt --strict
+    check 3 'a slow allreduce' "$work/slow.so:$library" $few --collectives allreduce --sizes 8 \
+        --of collopt --strict
     said_line 'allreduce <= reduce_scatter \+ allgatherv'
-    "$compiler" -shared -fPIC -o "$work/spoil.so" "$top/test/bench/spoil.c" -ldl || fail "$host: spoil.c"
+    "$compiler" -shared -fPIC -o "$work/spoil.so" "$top/test/bench/spoil.c" -ldl ||
+        fail "$host: spoil.c"
     # shellcheck disable=SC2086     # options
-    check 1 'a wrong allreduce' "$work/spoil.so:$library" $few --collectives allreduce --sizes 1K --of collopt
+    check 1 'a wrong allreduce' "$work/spoil.so:$library" $few --collectives allreduce \
+        --sizes 1K --of collopt
     said_line 'WRONG +1K .* allreduce <= reduce \+ bcast'
 }
 
 messages()
 {
     what="$host, bench_messages"
-    launch "$host" 2 LD_PRELOAD="$library" "$build/bench/$host/bench_messages" 8 64 || fail "$what: status $?"
+    launch "$host" 2 LD_PRELOAD="$library" "$build/bench/$host/bench_messages" 8 64 ||
+        fail "$what: status $?"
     awk '$1 == 8 || $1 == 64 { lines++; own += log($6); bound += log($7) }
          function near(x, y) { return (x / y - 1) ^ 2 < .0004 }
-         /^geometric mean/ { good = lines == 2 && near($3, exp(own / 2)) && near($4, exp(bound / 2)) }
+         /^geometric mean/ {
+             good = lines == 2 && near($3, exp(own / 2)) && near($4, exp(bound / 2))
+         }
          END { exit !good }' "$work/said" || fail "$what: $(cat "$work/said")"
     launch "$host" 2 "$build/bench/$host/bench_messages" 24
     status=$?

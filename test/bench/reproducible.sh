@@ -1,4 +1,5 @@
-# bench/reproducible: a line for each cell with what placement and exact cost, failures are told, and wrong arguments are refused.
+# bench/reproducible: a line for each cell with what placement and exact cost, failures are told,
+# and wrong arguments are refused.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
 
@@ -26,10 +27,14 @@ refused 1 'COLLOPT_REPRODUCIBLE=off: collopt-bench failed' false
 
 built_for openmpi || { [ "$failures" = 0 ] && skip "collopt is not built for openmpi"; finish; }
 # shellcheck disable=SC2086     # the launcher has options
-costs --collectives allreduce,scan --sizes 8,64K --pairs 6 --csv "$work/csv" $OPENMPI_RUN -n 2 || fail "status $?"
-for cell in 'allreduce +8 .* gather' 'allreduce +65536 .* gather' 'scan +8 .* gather' 'scan +65536 .* gather'; do
+costs --collectives allreduce,scan --sizes 8,64K --pairs 6 --csv "$work/csv" $OPENMPI_RUN -n 2 ||
+    fail "status $?"
+for cell in 'allreduce +8 .* gather' 'allreduce +65536 .* gather' 'scan +8 .* gather' \
+    'scan +65536 .* gather'; do
     [ "$(grep -cE "^$cell\$" "$work/said")" = 1 ] || fail "no line, or not one, of $cell"
 done
-[ "$(grep -cE '^[a-z_]+ +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+  [a-z]+$' "$work/said")" = 4 ] || fail "not four lines of figures"
-[ "$(grep -c '^"\{0,1\}exact' "$work/csv")" = 4 ] || fail "not four records of exact: $(cat "$work/csv")"
+[ "$(grep -cE '^[a-z_]+ +[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+  [a-z]+$' "$work/said")" = 4 ] ||
+    fail "not four lines of figures"
+[ "$(grep -c '^"\{0,1\}exact' "$work/csv")" = 4 ] ||
+    fail "not four records of exact: $(cat "$work/csv")"
 finish

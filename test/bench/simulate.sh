@@ -1,4 +1,5 @@
-# bench/simulate on 16 simulated ranks: the same figures twice, cells once, wrong words and wrong results.
+# bench/simulate on 16 simulated ranks: the same figures twice, cells once, wrong words and wrong
+# results.
 
 set -u
 : "${COLLOPT_SOURCE:=$PWD}" "${COLLOPT_BUILD:=$PWD}"
@@ -23,8 +24,8 @@ cat >mesh.xml <<'END'
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <!-- simulate: ranks=16 grid=4x4 of=8x8 ports=4 -->
 <platform version="4.1">
-  <cluster id="all" prefix="n" suffix="" radical="0-63" speed="10Gf" bw="12.5GBps" lat="1us" sharing_policy="SPLITDUPLEX"
-    topology="TORUS" topo_parameters="8,8"/>
+  <cluster id="all" prefix="n" suffix="" radical="0-63" speed="10Gf" bw="12.5GBps" lat="1us"
+    sharing_policy="SPLITDUPLEX" topology="TORUS" topo_parameters="8,8"/>
 </platform>
 END
 
@@ -53,7 +54,8 @@ rows()                  # FILE
     grep -v '^#' "$1"
 }
 
-some='--collectives allreduce,scan --sizes 8,8K --algorithms auto,ring,leader:node=(linear),net=(ring),mesh:dims=4x4'
+some='--collectives allreduce,scan --sizes 8,8K'
+some="$some --algorithms auto,ring,leader:node=(linear),net=(ring),mesh:dims=4x4"
 
 # shellcheck disable=SC2086
 run 0 $some -o one.csv
@@ -66,18 +68,23 @@ cmp -s one.rows two.rows || fail "two runs differ: $(diff one.rows two.rows)"
 [ ! -e one.csv.part ] || fail 'a .part was left'
 
 rows one.csv | head -1 >said
-for column in setting collective operation type ranks bytes algorithm peer peer_us collopt_us ratio ratio_low ratio_high pairs \
-    outliers result bound_us bound_by; do
+for column in setting collective operation type ranks bytes algorithm peer peer_us collopt_us \
+              ratio ratio_low ratio_high pairs outliers result bound_us bound_by; do
     tr , '\n' <said | grep -qx $column || fail "no column $column"
 done
-# auto, ring, leader, mesh, and the best: 5 for each of two Allreduces; of these a Scan can only have auto, mesh and the best, as its leaders have no linear.
+# auto, ring, leader, mesh, and the best: 5 for each of two Allreduces; of these a Scan can only
+# have auto, mesh and the best, as its leaders have no linear.
 [ "$(rows one.csv | wc -l)" = 17 ] || fail "$(rows one.csv | wc -l) lines of 17"
 [ "$(grep -c ',correct,' one.csv)" = 16 ] || fail 'not all correct'
-grep -q '^mesh 16 each,mesh,allreduce,sum,double,16,8192,mesh:dims=4x4,[a-z0-9]*,[0-9.]*,[0-9.]*,' one.csv || fail 'no mesh'
-grep -q 'ompi=[0-9.]* mpich=[0-9.]* mvapich2=[0-9.]* impi=[0-9.]*$' one.csv || fail 'not all four peers'
+grep -q '^mesh 16 each,mesh,allreduce,sum,double,16,8192,mesh:dims=4x4,[a-z0-9]*,[0-9.]*,[0-9.]*,' \
+    one.csv || fail 'no mesh'
+grep -q 'ompi=[0-9.]* mpich=[0-9.]* mvapich2=[0-9.]* impi=[0-9.]*$' one.csv ||
+    fail 'not all four peers'
 grep -q ',scan,.*chain=[0-9.]* doubling=[0-9.]*$' one.csv || fail 'no peers of Scan'
-# From corner to corner there are six links of 1 us, and 0.2 us for each of two processors; wrap links would make it four.
-grep -q ',allreduce,sum,double,16,8,.*,6\.402,hops,' one.csv || fail 'the bound is not that of a mesh'
+# From corner to corner there are six links of 1 us, and 0.2 us for each of two processors; wrap
+# links would make it four.
+grep -q ',allreduce,sum,double,16,8,.*,6\.402,hops,' one.csv ||
+    fail 'the bound is not that of a mesh'
 rows one.csv | sed 's/"[^"]*"/-/' | awk -F, 'NR > 1 && ($10 < $18 || $11 < $18)' >said
 [ ! -s said ] || fail 'times below the bound'
 sh "$COLLOPT_SOURCE/bench/summary" one.csv >said || fail 'bench/summary'
@@ -107,32 +114,43 @@ rows three.csv | sort >three.rows
 cmp -s two.rows three.rows || fail "an interrupted run differs: $(diff two.rows three.rows)"
 
 # Operations of all kinds; peers that get one wrong are no peers there.
-run 0 --collectives allreduce,reduce_scatter,scan --sizes 8K --operations user,maxloc,noncommutative --algorithms auto \
-    --peers named -o operations.csv
+run 0 --collectives allreduce,reduce_scatter,scan --sizes 8K \
+    --operations user,maxloc,noncommutative --algorithms auto --peers named -o operations.csv
 for row in user,double maxloc,2int noncommutative,2uint32; do
     for collective in allreduce reduce_scatter scan; do
-        grep -q "^mesh 16 auto,mesh,$collective,$row,16,8192,auto,.*,correct," operations.csv || fail "no $collective of $row"
+        grep -q "^mesh 16 auto,mesh,$collective,$row,16,8192,auto,.*,correct," operations.csv ||
+            fail "no $collective of $row"
     done
 done
-grep -q ',allreduce,noncommutative,.*rdb=[0-9.]* rab_rdb=wrong' operations.csv || fail 'a peer that takes all operations to commute'
-grep -q ",reduce_scatter,noncommutative,.*mpich_noncomm=[0-9.]*" operations.csv || fail "no peer for operations that do not commute"
-grep -q ",reduce_scatter,user,.*mpich_noncomm" operations.csv && fail "a peer that nobody chooses for operations that commute"
-grep -q ',allreduce,user,.*rdb=[0-9.]* rab_rdb=[0-9.]*$' operations.csv || fail 'a sum made by MPI_Op_create'
+grep -q ',allreduce,noncommutative,.*rdb=[0-9.]* rab_rdb=wrong' operations.csv ||
+    fail 'a peer that takes all operations to commute'
+grep -q ",reduce_scatter,noncommutative,.*mpich_noncomm=[0-9.]*" operations.csv ||
+    fail "no peer for operations that do not commute"
+grep -q ",reduce_scatter,user,.*mpich_noncomm" operations.csv &&
+    fail "a peer that nobody chooses for operations that commute"
+grep -q ',allreduce,user,.*rdb=[0-9.]* rab_rdb=[0-9.]*$' operations.csv ||
+    fail 'a sum made by MPI_Op_create'
 # Chunks that follow one another: while one is between nodes, another is in them.
 cat >nodes.xml <<'END'
 <?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <!-- simulate: ranks=16 node=4 ports=1 -->
 <platform version="4.1">
-  <cluster id="all" prefix="n" suffix="" radical="0-3" speed="10Gf" bw="12.5GBps" lat="500ns" sharing_policy="SPLITDUPLEX"
-    loopback_bw="8GBps" loopback_lat="400ns"/>
+  <cluster id="all" prefix="n" suffix="" radical="0-3" speed="10Gf" bw="12.5GBps" lat="500ns"
+    sharing_policy="SPLITDUPLEX" loopback_bw="8GBps" loopback_lat="400ns"/>
 </platform>
 END
 chunked=
-for algorithm in recursive_splitting:radix=4 transpose:width=4; do chunked=$chunked$algorithm,chunks=1,$algorithm,chunks=4,; done
-run 0 --platforms nodes.xml --peers named --collectives allreduce,reduce,scan,exscan --sizes 512K --algorithms "${chunked%,}" -o chunks.csv
-rows chunks.csv | sed -n 's/^nodes 16 each,[a-z]*,\([a-z]*\),[^"]*"[a-z_]*:[a-z]*=4,chunks=\([14]\)",[a-z_]*,[0-9.]*,\([0-9.]*\),.*,correct,.*/\1 \2 \3/p' |
-    awk '{ us[$1, $2] = $3; seen[$1] = 1 } END { for (c in seen) if (us[c, 4] < 0.85 * us[c, 1]) n++; exit n != 4 }' ||
+for algorithm in recursive_splitting:radix=4 transpose:width=4; do
+    chunked=$chunked$algorithm,chunks=1,$algorithm,chunks=4,
+done
+run 0 --platforms nodes.xml --peers named --collectives allreduce,reduce,scan,exscan --sizes 512K \
+    --algorithms "${chunked%,}" -o chunks.csv
+row='nodes 16 each,[a-z]*,\([a-z]*\),[^"]*"[a-z_]*:[a-z]*=4,chunks=\([14]\)"'
+row="$row,[a-z_]*,[0-9.]*,\([0-9.]*\),.*,correct,"
+rows chunks.csv | sed -n "s/^$row.*/\1 \2 \3/p" |
+    awk '{ us[$1, $2] = $3; seen[$1] = 1 }
+        END { for (c in seen) if (us[c, 4] < 0.85 * us[c, 1]) n++; exit n != 4 }' ||
     { rows chunks.csv >said; fail 'chunks do not overlap'; }
 # Strands that begin on different sides of a torus have links of their own.
 cat >torus.xml <<'END'
@@ -140,14 +158,18 @@ cat >torus.xml <<'END'
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <!-- simulate: ranks=16 grid=4x4 ports=4 -->
 <platform version="4.1">
-  <cluster id="all" prefix="n" suffix="" radical="0-15" speed="10Gf" bw="12.5GBps" lat="1us" sharing_policy="SPLITDUPLEX"
-    topology="TORUS" topo_parameters="4,4"/>
+  <cluster id="all" prefix="n" suffix="" radical="0-15" speed="10Gf" bw="12.5GBps" lat="1us"
+    sharing_policy="SPLITDUPLEX" topology="TORUS" topo_parameters="4,4"/>
 </platform>
 END
-run 0 --platforms torus.xml --peers named --collectives allreduce,reduce --sizes 512K -o strands.csv \
-    --algorithms auto,recursive_splitting:radix=4,strands=1,recursive_splitting:radix=4,strands=2
-rows strands.csv | sed -n 's/^torus 16 each,[a-z]*,\([a-z]*\),[^"]*"[a-z_]*:radix=4,strands=\([12]\)",[a-z_]*,[0-9.]*,\([0-9.]*\),.*,correct,.*/\1 \2 \3/p' |
-    awk '{ us[$1, $2] = $3; seen[$1] = 1 } END { for (c in seen) if (us[c, 2] < 0.8 * us[c, 1]) n++; exit n != 2 }' ||
+run 0 --platforms torus.xml --peers named --collectives allreduce,reduce --sizes 512K \
+    --algorithms auto,recursive_splitting:radix=4,strands=1,recursive_splitting:radix=4,strands=2 \
+    -o strands.csv
+row='torus 16 each,[a-z]*,\([a-z]*\),[^"]*"[a-z_]*:radix=4,strands=\([12]\)"'
+row="$row,[a-z_]*,[0-9.]*,\([0-9.]*\),.*,correct,"
+rows strands.csv | sed -n "s/^$row.*/\1 \2 \3/p" |
+    awk '{ us[$1, $2] = $3; seen[$1] = 1 }
+        END { for (c in seen) if (us[c, 2] < 0.8 * us[c, 1]) n++; exit n != 2 }' ||
     { rows strands.csv >said; fail 'strands do not overlap'; }
 
 refuses 'xor is no operation; there are sum, user,' --operations sum,xor
@@ -196,7 +218,8 @@ export SMPI_MPIRUN
 run 1 --collectives allreduce,scan --sizes 8 -o wrong.csv
 grep -q ',ring,ompi,10.000,10.000,,,,1,0,WRONG,' wrong.csv || fail 'WRONG was not noticed'
 grep -q '1 wrong results, 4 times without a figure' said || fail 'nothing was said of it'
-grep -q 'mesh 16 chain scan:8:sum: exit status 3' said || fail 'nothing was said of a simulator that died'
+grep -q 'mesh 16 chain scan:8:sum: exit status 3' said ||
+    fail 'nothing was said of a simulator that died'
 
 # One whose Scan along a chain takes long, and whose ring does.
 cat >smpirun <<'END'
@@ -205,21 +228,30 @@ for word; do
     case $word in
     list) for c in allreduce scan; do echo "algorithm $c ring"; done ;;
     links) echo "links 1 2 1e-10" ;;
-    allreduce:*) case $COLLOPT_ALLREDUCE in ring) exec sleep 60 ;; *) echo "cell $(echo "$word" | tr : ' ') 10 correct host" ;; esac ;;
+    allreduce:*)
+        case $COLLOPT_ALLREDUCE in
+        ring) exec sleep 60 ;;
+        *) echo "cell $(echo "$word" | tr : ' ') 10 correct host" ;;
+        esac
+        ;;
     chain) exec sleep 60 ;;
     scan:*) echo "cell $(echo "$word" | tr : ' ') 20 correct host" ;;
     esac
 done
 END
 run 0 --collectives allreduce,scan --sizes 8 --patience 1 -o late.csv
-grep -q 'scan,.*,auto,doubling,20.000,.*doubling=20.000 chain=late$' late.csv || fail 'a late peer was not named'
+grep -q 'scan,.*,auto,doubling,20.000,.*doubling=20.000 chain=late$' late.csv ||
+    fail 'a late peer was not named'
 grep -q ',allreduce,.*,auto,ompi,.*impi=10.000$' late.csv || fail 'the peers of Allreduce are known'
 grep -q ',ring,' late.csv && fail 'a late algorithm has a row'
-grep -q 'mesh 16 chain scan:8:sum: left out, not known after 1 s' said || fail 'nothing was said of a late peer'
+grep -q 'mesh 16 chain scan:8:sum: left out, not known after 1 s' said ||
+    fail 'nothing was said of a late peer'
 grep -q '2 times are not known' said || fail 'late times were not counted'
 refuses 'x is not a number of seconds' --patience x
-run 0 --peers named --collectives allreduce,scan --sizes 8 --algorithms auto --patience 1 -o named.csv
-grep -q ',allreduce,.*,auto,rdb,.*,rdb=10.000 rab_rdb=10.000$' named.csv || fail 'not the peers with names'
+run 0 --peers named --collectives allreduce,scan --sizes 8 --algorithms auto \
+    --patience 1 -o named.csv
+grep -q ',allreduce,.*,auto,rdb,.*,rdb=10.000 rab_rdb=10.000$' named.csv ||
+    fail 'not the peers with names'
 refuses "invalid choice: 'moon'" --peers moon
 
 # One that nobody checks: a sum is right, other operations need not be.
@@ -234,12 +266,14 @@ for word; do
     esac
 done
 END
-run 0 --collectives allreduce --sizes 8 --operations sum,noncommutative --algorithms auto -o unchecked.csv
+run 0 --collectives allreduce --sizes 8 --operations sum,noncommutative \
+    --algorithms auto -o unchecked.csv
 grep -q ',sum,.*mpich=10.000 ' unchecked.csv || fail 'a sum that was not checked'
-grep -q ',noncommutative,.*ompi=10.000 mvapich2=10.000 impi=10.000 mpich=unchecked$' unchecked.csv || fail 'an unchecked peer was taken'
+grep -q ',noncommutative,.*ompi=10.000 mvapich2=10.000 impi=10.000 mpich=unchecked$' \
+    unchecked.csv || fail 'an unchecked peer was taken'
 
-# Bounds, in links of 1 us, 0.4 us of it the processors', and 100 us for a vector of 1 MB; the farthest rank is FAR us away.
-# Eight bytes, 0.0008 us, are in the latencies already.
+# Bounds, in links of 1 us, 0.4 us of it the processors', and 100 us for a vector of 1 MB; the
+# farthest rank is FAR us away.  Eight bytes, 0.0008 us, are in the latencies already.
 cat >smpirun <<'END'
 #!/bin/sh
 for word; do
@@ -251,7 +285,8 @@ for word; do
 done
 END
 sed 's/ranks=16 .* ports=4/ranks=16 grid=4x4 ports=4/' mesh.xml >torus.xml
-sed 's/ranks=16 .* ports=4/ranks=16 grid=2x2x4 of=4x4x4 ports=5/' mesh.xml >tube.xml     # the last side is a ring
+# the last side is a ring
+sed 's/ranks=16 .* ports=4/ranks=16 grid=2x2x4 of=4x4x4 ports=5/' mesh.xml >tube.xml
 sed 's/ranks=16 .* ports=4/ranks=16 node=4 ports=1/' mesh.xml >nodes.xml
 
 bounds()                # PLATFORM FAR BYTES COLLECTIVE BOUND BY ...
@@ -273,18 +308,23 @@ simulate_one()          # PLATFORM BYTES; FAR is set
     export FAR
     rm -f bound.csv
     # shellcheck disable=SC2086
-    $simulate --platforms "$1.xml" --collectives allreduce,reduce,reduce_scatter,scan,exscan --sizes "$2" --algorithms auto \
-        -o bound.csv >said 2>&1 || fail "$1: exit status $?"
+    $simulate --platforms "$1.xml" --collectives allreduce,reduce,reduce_scatter,scan,exscan \
+        --sizes "$2" --algorithms auto -o bound.csv >said 2>&1 || fail "$1: exit status $?"
 }
 
-# A corner has two links; what is sent in all goes over 48, from column to column go 4 vectors over 4 links.
-bounds mesh 6 1000000 allreduce 63.099 links reduce 55.599 ports reduce_scatter 47.474 ports scan 100.599 cut exscan 100.599 cut
+# A corner has two links; what is sent in all goes over 48, from column to column go 4 vectors over
+# 4 links.
+bounds mesh 6 1000000 allreduce 63.099 links reduce 55.599 ports reduce_scatter 47.474 ports \
+    scan 100.599 cut exscan 100.599 cut
 # Four links for each of 16; 4 vectors go over 8 links.
-bounds torus 4 1000000 allreduce 47.474 links reduce 28.599 ports reduce_scatter 24.037 ports scan 50.599 cut exscan 50.599 cut
+bounds torus 4 1000000 allreduce 47.474 links reduce 28.599 ports reduce_scatter 24.037 ports \
+    scan 50.599 cut exscan 50.599 cut
 bounds tube 4 1000000 reduce 28.599 ports
 # Three of four nodes for each.
-bounds nodes 4 1000000 allreduce 150.599 links reduce 103.599 ports reduce_scatter 75.599 ports scan 103.599 ports
-# Within 2 us a rank can have something from 16: of 1 us, 5 steps of its processor, 1 1 1 1 1 2 3 4 5 6 8 11 15 20.
+bounds nodes 4 1000000 allreduce 150.599 links reduce 103.599 ports reduce_scatter 75.599 ports \
+    scan 103.599 ports
+# Within 2 us a rank can have something from 16: of 1 us, 5 steps of its processor,
+# 1 1 1 1 1 2 3 4 5 6 8 11 15 20.
 bounds nodes 2 8 reduce 2.600 processor allreduce 2.600 processor
 bounds nodes 3 8 reduce 3.000 hops
 

@@ -35,7 +35,8 @@ gives()                 # STATUS WHAT FILES -- PATTERN...
     done
 }
 
-header=setting,collective,operation,type,ranks,bytes,algorithm,peer,peer_us,collopt_us,ratio,ratio_low,ratio_high,pairs,outliers,result
+header=setting,collective,operation,type,ranks,bytes,algorithm,peer,peer_us,collopt_us
+header=$header,ratio,ratio_low,ratio_high,pairs,outliers,result
 row()                   # SETTING ALGORITHM PEER_US COLLOPT_US RATIO RESULT
 {
     echo "$1,allreduce,sum,double,2,8,$2,Open MPI 4.1.4,$3,$4,$5,$5,$5,20,0,$6"
@@ -53,21 +54,30 @@ row()                   # SETTING ALGORITHM PEER_US COLLOPT_US RATIO RESULT
 gives 0 'known answers' good.csv -- '^ok  *4\.000  *2\.000  *2  *0  *0  *0  *0  one$' \
     '^\*\* MISS \*\*  *1\.423  *0\.800  *3  *2  *1  *1  *0  two, quoted "so"$'
 [ "$(wc -l <said)" = 3 ] || fail 'known answers: more than a line for each setting'
-gives 0 'misses listed' --misses good.csv -- '^    0\.800  allreduce sum of double, 2 ranks, 8 bytes, chain against Open MPI 4\.1\.4$' \
+gives 0 'misses listed' --misses good.csv -- \
+    '^    0\.800  allreduce sum of double, 2 ranks, 8 bytes, chain against Open MPI 4\.1\.4$' \
     '^    0\.900 .* ring against'
-grep -n '0\.[89]00  *allreduce' said | head -1 | grep -q '0\.800' || fail 'misses listed: not worst first'
+grep -n '0\.[89]00  *allreduce' said | head -1 | grep -q '0\.800' ||
+    fail 'misses listed: not worst first'
 
 sed 's/$/\r/' good.csv >crlf.csv
 gives 0 CRLF crlf.csv -- '^ok  *4\.000 .* one$' '^\*\* MISS .* two, quoted "so"$'
 ! grep -q "$(printf '\r')" said || fail 'CRLF: it is still there'
 
 { echo result,ratio,setting; echo correct,1.5,bare; echo correct,0.5,bare; } >bare.csv
-gives 0 'columns by name, no times' bare.csv -- '^\*\* MISS \*\*  *0\.866  *0\.500  *2  *1  *-  *0  *0  bare$'
-gives 0 'by a column' --by algorithm good.csv -- '^ok  *4\.000 .* 0  one: ring$' ' two, quoted "so": leader:node=(ring),net=(ring)$'
+gives 0 'columns by name, no times' bare.csv -- \
+    '^\*\* MISS \*\*  *0\.866  *0\.500  *2  *1  *-  *0  *0  bare$'
+gives 0 'by a column' --by algorithm good.csv -- '^ok  *4\.000 .* 0  one: ring$' \
+    ' two, quoted "so": leader:node=(ring),net=(ring)$'
 gives 0 'by two columns' --by collective,operation good.csv -- ' 0  one: allreduce, sum$'
-gives 2 'by an unknown column' --by collectif good.csv -- 'good.csv: no column "collectif" in the header line'
+gives 2 'by an unknown column' --by collectif good.csv -- \
+    'good.csv: no column "collectif" in the header line'
 gives 2 'by nothing' --by -- 'needs columns'
-{ echo setting,ratio,result,peer_us,collopt_us,bound_us; echo x,2,correct,8,4,1; echo x,0.5,correct,1,2,2; } >bound.csv
+{
+    echo setting,ratio,result,peer_us,collopt_us,bound_us
+    echo x,2,correct,8,4,1
+    echo x,0.5,correct,1,2,2
+} >bound.csv
 gives 0 'over the bound' --bound bound.csv -- '^\*\* MISS .* 0  *2\.00  *2\.00  x$'
 gives 2 'no bound' --bound good.csv -- 'good.csv: no column "bound_us" in the header line'
 sed 's/,1$/,0/' bound.csv >zero.csv

@@ -22,8 +22,10 @@ tables()
     "$COLLOPT_SOURCE/doc/performance.md" "$COLLOPT_SOURCE/doc/requests.md" ||
     fail 'pages and figures differ; run make performance-page'
 
-# The picture, whose cells are read back: a size that a row lacks stands for the next larger one, what is slower is told apart.
-"$COLLOPT_SOURCE/bench/overview" "$COLLOPT_SOURCE/doc/figures/two-ranks.csv" operation=sum | cmp - "$COLLOPT_SOURCE/doc/pictures/overview.svg" ||
+# The picture, whose cells are read back: a size that a row lacks stands for the next larger one,
+# what is slower is told apart.
+"$COLLOPT_SOURCE/bench/overview" "$COLLOPT_SOURCE/doc/figures/two-ranks.csv" operation=sum |
+    cmp - "$COLLOPT_SOURCE/doc/pictures/overview.svg" ||
     fail 'the picture and the figures differ; run make performance-page'
 cat >"$work/some.csv" <<'EOF'
 # where it is from
@@ -36,11 +38,15 @@ reduce,sum,double,4096,A,1
 scan,sum,double,16,A,12.34
 scan,sum,double,4096,A,1.1
 EOF
-"$COLLOPT_SOURCE/bench/overview" "$work/some.csv" operation=sum >"$work/some.svg" || fail 'no picture'
-said=$(sed -n 's/.*class="middle on-\([a-z0-9]*\)">\(.*\)<.*/\1 \2/p' "$work/some.svg" | tr '\n' ' ')
-[ "$said" = 's3 2.00 s5 8.00 slower 0.50 same 1.00 s5 12.3 s1 1.10 ' ] || fail "cells of the picture: $said"
+"$COLLOPT_SOURCE/bench/overview" "$work/some.csv" operation=sum >"$work/some.svg" ||
+    fail 'no picture'
+said=$(sed -n 's/.*class="middle on-\([a-z0-9]*\)">\(.*\)<.*/\1 \2/p' "$work/some.svg" |
+    tr '\n' ' ')
+[ "$said" = 's3 2.00 s5 8.00 slower 0.50 same 1.00 s5 12.3 s1 1.10 ' ] ||
+    fail "cells of the picture: $said"
 grep -q '>sum of double<' "$work/some.svg" || fail 'the picture does not say of what'
-! "$COLLOPT_SOURCE/bench/overview" "$work/some.csv" operation=none >/dev/null 2>"$work/said" || fail 'a picture of nothing'
+! "$COLLOPT_SOURCE/bench/overview" "$work/some.csv" operation=none >/dev/null 2>"$work/said" ||
+    fail 'a picture of nothing'
 grep -q 'no line has operation=none' "$work/said" || fail "$(cat "$work/said")"
 
 # A tree with a file of its own, whose tables are known.
@@ -66,7 +72,8 @@ expect()                # MARKER TABLE
     tables --check "$work/page.md" >/dev/null && fail "$1: a stale table is not noticed"
     tables "$work/page.md" || fail "$1: status $?"
     printf 'before\n<!-- %s -->\n\n%s\n\n<!-- end -->\nafter\n' "$1" "$2" >"$work/expected"
-    cmp -s "$work/expected" "$work/page.md" || { fail "$1 became"; diff -u "$work/expected" "$work/page.md"; }
+    cmp -s "$work/expected" "$work/page.md" ||
+        { fail "$1 became"; diff -u "$work/expected" "$work/page.md"; }
     tables --check "$work/page.md" || fail "$1: a table that was just written differs"
 }
 refuse()                # MARKER WORD
@@ -125,6 +132,7 @@ expect 'table shares.csv rows=peer,side columns=bytes cell=hidden mean' \
 | A, Collopt | 46% | 100% | 73% |'
 refuse 'table some.csv rows=collective columns=bytes cell=price' price
 refuse 'table some.csv columns=bytes' rows
-sed 's/0.91,0.90,1,correct/0.91,0.90,1,WRONG/' "$work/doc/figures/some.csv" >"$work/doc/figures/wrong.csv"
+sed 's/0.91,0.90,1,correct/0.91,0.90,1,WRONG/' "$work/doc/figures/some.csv" \
+    >"$work/doc/figures/wrong.csv"
 refuse 'table wrong.csv rows=collective columns=bytes' wrong
 exit $failed

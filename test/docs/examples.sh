@@ -1,6 +1,7 @@
 #!/bin/sh
-# The examples in doc/manual, on each MPI: the blocks that are marked, in a folder where `mpirun`, `mpicc` and the tools are those of
-# this build. examples.py says how blocks are marked and what counts as the same output.
+# The examples in doc/manual, on each MPI: the blocks that are marked, in a folder where `mpirun`,
+# `mpicc` and the tools are those of this build. examples.py says how blocks are marked and what
+# counts as the same output.
 # shellcheck disable=SC1091
 
 build=$COLLOPT_BUILD
@@ -36,8 +37,9 @@ for host in $native_hosts; do
     cp "$COLLOPT_SOURCE/examples/conjugate_gradient.c" .
     echo "$host:"
     # shellcheck disable=SC2086     # a list
-    env -u COLLOPT_BUILD -u COLLOPT_SOURCE PATH="$work/$host/bin:$PATH" LIBRARY="$build/.libs/libcollopt.so" \
-        python3 "$COLLOPT_SOURCE/test/docs/examples.py" "$host" $pages || failed=1
+    env -u COLLOPT_BUILD -u COLLOPT_SOURCE PATH="$work/$host/bin:$PATH" \
+        LIBRARY="$build/.libs/libcollopt.so" python3 "$COLLOPT_SOURCE/test/docs/examples.py" \
+        "$host" $pages || failed=1
 done
 [ -n "$ran" ] || exit 77
 exit $failed

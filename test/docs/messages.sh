@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every message of the source is in the troubleshooting page, and the page has no other. Then the same with a message too few on
-# either side, which must be found.
+# Every message of the source is in the troubleshooting page, and the page has no other. Then the
+# same with a message too few on either side, which must be found.
 
 failed=0
 command -v python3 >/dev/null || { echo 'SKIP: no python3'; exit 77; }
@@ -18,12 +18,15 @@ finds()                 # WHAT PATTERN
     grep -q "$2" "$work/said" || { echo "FAIL: $1: $(cat "$work/said")"; failed=1; }
 }
 grep -v 'no shared memory on this node' "$COLLOPT_SOURCE/$page" >"$work/$page"
-finds 'a message without an entry' 'not in doc/manual/troubleshooting.md: no shared memory on this node'
-sed 's/^collopt: COMMAND was not started/&\ncollopt: COMMAND was started too late/' "$COLLOPT_SOURCE/$page" >"$work/$page"
-finds 'an entry without a message' 'no message of the source: collopt: COMMAND was started too late'
-sed 's/ is not used: site.rules:4: allreduce has no algorithm/ is not used: site.rules:4: allreduce wants another algorithm than/' \
+finds 'a message without an entry' \
+    'not in doc/manual/troubleshooting.md: no shared memory on this node'
+sed 's/^collopt: COMMAND was not started/&\ncollopt: COMMAND was started too late/' \
     "$COLLOPT_SOURCE/$page" >"$work/$page"
-finds 'words of no message inside another' 'no message of the source: collopt: COLLOPT_RULES is not used'
+finds 'an entry without a message' 'no message of the source: collopt: COMMAND was started too late'
+sed 's/\( is not used: site.rules:4: allreduce \)has no algorithm/\1wants another algorithm than/' \
+    "$COLLOPT_SOURCE/$page" >"$work/$page"
+finds 'words of no message inside another' \
+    'no message of the source: collopt: COLLOPT_RULES is not used'
 sed '0,/\*\*Remedy\.\*\*/s///' "$COLLOPT_SOURCE/$page" >"$work/$page"
 finds 'a message without a remedy' 'a message without'
 exit $failed

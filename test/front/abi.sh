@@ -1,5 +1,6 @@
-# The standard ABI of MPI 5 is known by MPI_Abi_get_version alone: a library that answers 1 or more is served by libcollopt-abi.so,
-# whatever it calls itself; one that answers -1, as the ordinary libraries of Open MPI 6 and MPICH 5 do, is not.
+# The standard ABI of MPI 5 is known by MPI_Abi_get_version alone: a library that answers 1 or more
+# is served by libcollopt-abi.so, whatever it calls itself; one that answers -1, as the ordinary
+# libraries of Open MPI 6 and MPICH 5 do, is not.
 
 . "$(dirname "$0")/common.sh"
 
@@ -21,9 +22,11 @@ asked()         # WHAT [VARIABLE=VALUE]...
 }
 
 library
-$CC -o stranger "$here/stranger.c" -L. -lstrange -Wl,-rpath,"$work" -ldl -lpthread || fail "compiling stranger.c"
+$CC -o stranger "$here/stranger.c" -L. -lstrange -Wl,-rpath,"$work" -ldl -lpthread ||
+    fail "compiling stranger.c"
 
-for called in "Strange MPI 5.0" "Open MPI v6.0.0rc2, package: none" "MPICH Version:      5.0.2" "MPItrampoline 6.0"; do
+for called in "Strange MPI 5.0" "Open MPI v6.0.0rc2, package: none" "MPICH Version:      5.0.2" \
+    "MPItrampoline 6.0"; do
     for major in 1 2; do
         library -DABI=$major -DCALLED="\"$called\""
         asked "$called, ABI $major" "$preload"

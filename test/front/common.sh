@@ -1,5 +1,5 @@
-# What the tests of the front share. A test sources this, makes its programs with the functions below in a directory of
-# its own, and calls fail or ends well.
+# What the tests of the front share. A test sources this, makes its programs with the functions
+# below in a directory of its own, and calls fail or ends well.
 
 set -u
 
@@ -25,11 +25,13 @@ fail()
 . "$source/test/launch.sh"
 hosts=$test_hosts
 
-run()           # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...; everything it says goes to ./said
+run()           # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...; everything it says goes to
+                # ./said
 {
     host=$1 ranks=$2
     shift 2
-    timeout 100 $(launcher_of "$host") -n "$ranks" env $(library_of "$host") "$@" >said 2>&1 || { cat said; fail "$host $ranks $*: status $?"; }
+    timeout 100 $(launcher_of "$host") -n "$ranks" env $(library_of "$host") "$@" >said 2>&1 ||
+        { cat said; fail "$host $ranks $*: status $?"; }
 }
 
 expect()        # COUNT LINE: this line was said so many times
@@ -46,17 +48,20 @@ shared()        # FILE.so SOURCE [FLAG]...
 {
     library=$1 from=$2
     shift 2
-    $CC -g -O2 -fPIC -shared -I"$source/src" -o "$library" "$here/$from" "$@" || fail "compiling $from"
+    $CC -g -O2 -fPIC -shared -I"$source/src" -o "$library" "$here/$from" "$@" ||
+        fail "compiling $from"
 }
 
 program()       # HOST SOURCE FILE [FLAG]...
 {
     host=$1 from=$2 file=$3
     shift 3
-    $(wrapper "$host") -g -O2 -I"$source/include" -o "$file" "$here/$from" "$@" || fail "compiling $from for $host"
+    $(wrapper "$host") -g -O2 -I"$source/include" -o "$file" "$here/$from" "$@" ||
+        fail "compiling $from for $host"
 }
 
-# A front with stand-in backends beside it, laid out as installed: DIRECTORY/libcollopt.so and DIRECTORY/collopt/
+# A front with stand-in backends beside it, laid out as installed: DIRECTORY/libcollopt.so and
+# DIRECTORY/collopt/
 installation()  # DIRECTORY
 {
     mkdir -p "$1/collopt"

@@ -1,5 +1,5 @@
-# Names that a host lacks are not there because we are: not for a linker, not for weak references, not for dlsym. Those that it has are
-# found, and lead to us.
+# Names that a host lacks are not there because we are: not for a linker, not for weak references,
+# not for dlsym. Those that it has are found, and lead to us.
 
 . "$(dirname "$0")/common.sh"
 
@@ -17,7 +17,8 @@ has()           # HOST NAME: as a configure script asks, with the libraries that
 }
 
 for host in $hosts; do
-    for name in MPI_Allreduce MPI_Allreduce_c PMPI_Scan_c MPI_Reduce_init MPI_Reduce_init_c MPIX_Reduce_init MPI_Comm_idup_with_info; do
+    for name in MPI_Allreduce MPI_Allreduce_c PMPI_Scan_c MPI_Reduce_init MPI_Reduce_init_c \
+        MPIX_Reduce_init MPI_Comm_idup_with_info; do
         has $host $name && without=yes || without=no
         has $host $name -Wl,--no-as-needed -Llinking -lcollopt && with=yes || with=no
         [ $with = $without ] || fail "$host, $name: a linker says $without, with -lcollopt $with"
@@ -30,8 +31,10 @@ for host in $hosts; do
         sort said >alone
         for variable in X=1 LD_BIND_NOW=1; do
             run $host 1 $variable LD_PRELOAD=$ours ./names
-            grep -v "^backend" said | sort | cmp -s - alone ||
-                { cat said; echo alone:; cat alone; fail "$host $flags $variable: other names are found than without us"; }
+            grep -v "^backend" said | sort | cmp -s - alone || {
+                cat said; echo alone:; cat alone
+                fail "$host $flags $variable: other names are found than without us"
+            }
             expect $large "backend Allreduce_c 2"
         done
     done
@@ -42,5 +45,6 @@ for host in $hosts; do
     run $host 1 ./loader ./module.so
     grep "weak after" said >alone
     run $host 1 LD_PRELOAD=$ours ./loader ./module.so
-    grep "weak after" said | cmp -s - alone || { cat said; fail "$host: a module finds other names than without us"; }
+    grep "weak after" said | cmp -s - alone ||
+        { cat said; fail "$host: a module finds other names than without us"; }
 done

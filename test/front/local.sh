@@ -1,5 +1,5 @@
-# An MPI that was opened RTLD_LOCAL by an extension module, as mpi4py is: preloaded, opened as mpi4py.profile does, and opened too
-# late for MPI_Init.
+# An MPI that was opened RTLD_LOCAL by an extension module, as mpi4py is: preloaded, opened as
+# mpi4py.profile does, and opened too late for MPI_Init.
 
 . "$(dirname "$0")/common.sh"
 
@@ -20,8 +20,8 @@ for host in $hosts; do
     cp first.so second.so
     run $host 2 ./loader ./first.so ./second.so
     expect 1 "late ok"
-    # What MPI_Init opens puts Open MPI's own library before ours, which sees nothing then.  On MPICH it does; nobody was asked in
-    # MPI_Init, so all ranks ask at the third call.
+    # What MPI_Init opens puts Open MPI's own library before ours, which sees nothing then.  On
+    # MPICH it does; nobody was asked in MPI_Init, so all ranks ask at the third call.
     case $host in openmpi | abi@openmpi) seen="run 0 passed 0" ;; *) seen="run 4 passed 2" ;; esac
     run $host 2 COLLOPT_AFTER=3 ./loader ./first.so "$front" ./second.so
     expect 1 "late ok: $seen"

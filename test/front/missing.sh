@@ -1,5 +1,5 @@
-# Our own backend missing, of another version, or not a library at all: each rank that has it so says so, and where it is, and
-# uses the host's own collectives.
+# Our own backend missing, of another version, or not a library at all: each rank that has it so
+# says so, and where it is, and uses the host's own collectives.
 
 . "$(dirname "$0")/common.sh"
 
@@ -10,7 +10,8 @@ warned()        # PATTERN RANK...
     expect 1 "app ok"
     expect_like $# "^collopt: "
     for rank; do
-        expect_like 1 "^collopt: rank $rank on $(uname -n): .*$pattern.*; the MPI library's own collectives are used"
+        expect_like 1 "^collopt: rank $rank on $(uname -n): .*$pattern.*; the MPI library's own \
+collectives are used"
     done
 }
 

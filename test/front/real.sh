@@ -1,5 +1,5 @@
-# The backends of this build, all the ways in: preloaded, linked as collopt.pc says, and linked statically.  The program's
-# arithmetic stays as it was, which app.c looks at.
+# The backends of this build, all the ways in: preloaded, linked as collopt.pc says, and linked
+# statically.  The program's arithmetic stays as it was, which app.c looks at.
 
 . "$(dirname "$0")/common.sh"
 
@@ -39,11 +39,15 @@ if [ -n "${SMPI_MPICC-}" ]; then
     cat >platform.xml <<'EOF'
 <?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1"><cluster id="all" prefix="n" suffix="" radical="0-1" speed="10Gf" bw="10GBps" lat="1us"/></platform>
+<platform version="4.1">
+  <cluster id="all" prefix="n" suffix="" radical="0-1" speed="10Gf" bw="10GBps" lat="1us"/>
+</platform>
 EOF
     printf 'n0\nn1\n' >hosts
     $SMPI_MPICC -g -O2 -I"$source/include" -o simulated "$here/app.c" \
-        -Wl,-u,MPI_Allreduce "$build/libcollopt-smpi.a" $hwloc -lm || fail "compiling app.c for SMPI"
-    timeout 100 $SMPI_MPIRUN -np 2 -platform platform.xml -hostfile hosts ./simulated >said 2>&1 || { cat said; fail "SMPI: status $?"; }
+        -Wl,-u,MPI_Allreduce "$build/libcollopt-smpi.a" $hwloc -lm ||
+        fail "compiling app.c for SMPI"
+    timeout 100 $SMPI_MPIRUN -np 2 -platform platform.xml -hostfile hosts ./simulated >said 2>&1 ||
+        { cat said; fail "SMPI: status $?"; }
     seen 4
 fi

@@ -1,12 +1,14 @@
-# Other profiling tools beside us: they see what they see without us, whoever was preloaded first and however they go on, and we
-# see every call once. Where a tool takes reductions past us, that is said.
+# Other profiling tools beside us: they see what they see without us, whoever was preloaded first
+# and however they go on, and we see every call once. Where a tool takes reductions past us, that is
+# said.
 
 . "$(dirname "$0")/common.sh"
 
 installation lib
 ours=$work/lib/libcollopt.so
 
-counts()        # INITS PCONTROLS: how often these came by; a call that comes back from a tool is the same call
+counts()        # INITS PCONTROLS: how often these came by; a call that comes back from a tool is
+                # the same call
 {
     expect 1 "app ok"
     expect 1 "backend Allreduce 3"
@@ -36,7 +38,8 @@ rest()
 
 as_alone()
 {
-    grep "^tool.* [0-9]*$" said | sort | cmp -s - alone || { cat said; echo "alone:"; cat alone; fail "$*: the tool saw something else"; }
+    grep "^tool.* [0-9]*$" said | sort | cmp -s - alone ||
+        { cat said; echo "alone:"; cat alone; fail "$*: the tool saw something else"; }
 }
 
 for host in $hosts; do
@@ -81,8 +84,8 @@ for host in $hosts; do
     counts 1 1
     expect_like 0 "^tool"
 
-    # One tool of either kind: natively the call goes from the first to the second, which gets nothing but the level of
-    # MPI_Pcontrol.
+    # One tool of either kind: natively the call goes from the first to the second, which gets
+    # nothing but the level of MPI_Pcontrol.
     shared plain.so tool.c
     for order in plain.so:OURS:tool.so OURS:plain.so:tool.so tool.so:OURS:plain.so; do
         without=$(echo $order | sed "s|OURS:||; s|[a-z]*\.so|$work/&|g")

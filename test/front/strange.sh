@@ -4,15 +4,18 @@
 
 installation lib
 shared libstrange.so strange.c
-$CC -o stranger "$here/stranger.c" -L. -lstrange -Wl,-rpath,"$work" -ldl -lpthread || fail "compiling stranger.c"
+$CC -o stranger "$here/stranger.c" -L. -lstrange -Wl,-rpath,"$work" -ldl -lpthread ||
+    fail "compiling stranger.c"
 
 warning="this MPI library is not one that collopt knows (Strange MPI 1.0)"
 for rank in OMPI_COMM_WORLD_RANK PMI_RANK PMIX_RANK SLURM_PROCID NONE; do
-    env $rank=0 LD_PRELOAD="$work/lib/libcollopt.so" ./stranger >said 2>&1 || fail "stranger: status $?"
+    env $rank=0 LD_PRELOAD="$work/lib/libcollopt.so" ./stranger >said 2>&1 ||
+        fail "stranger: status $?"
     expect 1 "stranger ok"
     expect_like 1 "^collopt: $warning"
 done
-LD_PRELOAD=$work/lib/libcollopt.so ./stranger threads >said 2>&1 || fail "stranger threads: status $?"
+LD_PRELOAD=$work/lib/libcollopt.so ./stranger threads >said 2>&1 ||
+    fail "stranger threads: status $?"
 expect 1 "stranger ok"
 expect_like 1 "^collopt: $warning"
 PMI_RANK=1 LD_PRELOAD=$work/lib/libcollopt.so ./stranger >said 2>&1 || fail "stranger: status $?"

@@ -1,5 +1,6 @@
-# Behind and before a tool that goes on as Darshan does, the backends of this build do in MPI_Init and MPI_Finalize what they do
-# without it, once, in C and in Fortran: ranks agree, keys are taken, there is one report of all ranks.
+# Behind and before a tool that goes on as Darshan does, the backends of this build do in MPI_Init
+# and MPI_Finalize what they do without it, once, in C and in Fortran: ranks agree, keys are taken,
+# there is one report of all ranks.
 
 . "$(dirname "$0")/common.sh"
 
@@ -15,8 +16,10 @@ calls()         # COUNT: so many MPI_Allreduce in the report, on both ranks, wha
 
 for host in $hosts; do
     program $host keys.c keys -Wl,--no-as-needed -L"${ours%/*}" -lcollopt -Wl,-rpath,"${ours%/*}"
-    [ -z "$(fortran_of $host)" ] || $(fortran_of $host) -o fortran "$here/keys.f90" || fail "compiling keys.f90"
-    $(wrapper $host) -g -O2 -fPIC -shared -o darshan.so "$here/darshan.c" || fail "compiling darshan.c"
+    [ -z "$(fortran_of $host)" ] || $(fortran_of $host) -o fortran "$here/keys.f90" ||
+        fail "compiling keys.f90"
+    $(wrapper $host) -g -O2 -fPIC -shared -o darshan.so "$here/darshan.c" ||
+        fail "compiling darshan.c"
     for order in OURS OURS:$work/darshan.so $work/darshan.so:OURS; do
         preload=$(echo $order | sed "s|OURS|$ours|")
         case $order in OURS) of_tool=0 ;; *) of_tool=1 ;; esac
@@ -37,8 +40,8 @@ for host in $hosts; do
         fi
 
         # Ranks that cannot agree say so once: they have asked each other, and once only.
-        run $host 2 LD_PRELOAD=$preload sh -c \
-            'COLLOPT_ALLREDUCE=$(test ${PMI_RANK-$OMPI_COMM_WORLD_RANK} = 0 && echo ring || echo chain) exec ./keys'
+        run $host 2 LD_PRELOAD=$preload sh -c 'COLLOPT_ALLREDUCE=$(
+            test ${PMI_RANK-$OMPI_COMM_WORLD_RANK} = 0 && echo ring || echo chain) exec ./keys'
         expect_like 1 "^collopt: the 2 ranks of MPI_COMM_WORLD have different COLLOPT_ variables"
     done
 done

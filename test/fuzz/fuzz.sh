@@ -1,7 +1,8 @@
-# A minute of programs drawn at random on each MPI, some the same every time and some that nobody has drawn yet; fuzz.c says what
-# they are after.  A failure says its seed, and what to run.
+# A minute of programs drawn at random on each MPI, some the same every time and some that nobody
+# has drawn yet; fuzz.c says what they are after.  A failure says its seed, and what to run.
 #
-# TEST_FUZZ_SECONDS=3600: for so long on each MPI.  For more choices, and to make a failure short, see test/fuzz/run.
+# TEST_FUZZ_SECONDS=3600: for so long on each MPI.  For more choices, and to make a failure short,
+# see test/fuzz/run.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 export FUZZ_SHRINK_SECONDS="${FUZZ_SHRINK_SECONDS:-60}"
@@ -12,7 +13,8 @@ fuzz()                  # HOST [OPTION]...
 {
     fuzz_host=$1
     shift
-    COLLOPT_BUILD=$build COLLOPT_SOURCE=$top "$top/test/fuzz/run" "$@" "$fuzz_host" >"$work/fuzzed" 2>&1 || fail "$fuzz_host: see above"
+    COLLOPT_BUILD=$build COLLOPT_SOURCE=$top "$top/test/fuzz/run" "$@" "$fuzz_host" \
+        >"$work/fuzzed" 2>&1 || fail "$fuzz_host: see above"
     cat "$work/fuzzed"
 }
 
@@ -31,9 +33,10 @@ calm='threads=1'
 # It hung where a rank looked at a channel only and the host made no progress.
 short_of_memory()       # HOST
 {
-    COLLOPT_BUILD=$build COLLOPT_SOURCE=$top XDG_DATA_DIRS=$top/data "$top/test/fuzz/run" -r "$1" 3 5393864 \
-        threads=1 steps=576 churn=10 trusted=0 burst=500 COLLOPT_AFTER=1 COLLOPT_WAIT=spin COLLOPT_SHM_SIZE=1M \
-        COLLOPT_ALLREDUCE=swing_torus COLLOPT_REDUCE_SCATTER=recursive_halving COLLOPT_EXSCAN=window_doubling \
+    COLLOPT_BUILD=$build COLLOPT_SOURCE=$top XDG_DATA_DIRS=$top/data "$top/test/fuzz/run" \
+        -r "$1" 3 5393864 threads=1 steps=576 churn=10 trusted=0 burst=500 COLLOPT_AFTER=1 \
+        COLLOPT_WAIT=spin COLLOPT_SHM_SIZE=1M COLLOPT_ALLREDUCE=swing_torus \
+        COLLOPT_REDUCE_SCATTER=recursive_halving COLLOPT_EXSCAN=window_doubling \
         COLLOPT_REDUCE_SCATTER_BLOCK=strided_splitting:radices=3,radix=7 >"$work/fuzzed" 2>&1 ||
         fail "$1, short of shared memory: $(cat "$work/fuzzed")"
 }

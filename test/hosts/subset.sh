@@ -1,9 +1,10 @@
-# Every MPI test program on 2 and 3 ranks, on Open MPI and MPICH, and with the standard ABI of those that have it: what .ci/run
-# has done in a root of another release.
+# Every MPI test program on 2 and 3 ranks, on Open MPI and MPICH, and with the standard ABI of those
+# that have it: what .ci/run has done in a root of another release.
 #
-# To be run in the source folder, built in ./build (or $BUILD).  TEST_BUILT: a folder with the libraries of another build, of
-# older versions of the same MPIs, that are to serve these as well.  Nothing is skipped here: a program that is not run, or a host
-# that is missing, is a failure.  The last line is "N passed, N failed".
+# To be run in the source folder, built in ./build (or $BUILD).  TEST_BUILT: a folder with the
+# libraries of another build, of older versions of the same MPIs, that are to serve these as well.
+# Nothing is skipped here: a program that is not run, or a host that is missing, is a failure.  The
+# last line is "N passed, N failed".
 
 set -u
 build=${BUILD:-$PWD/build}
@@ -13,7 +14,8 @@ cd "$build" || exit 1
 value()                 # a variable of the Makefile
 {
     # shellcheck disable=SC2016
-    printf 'include Makefile\nsubset-value:\n\t@echo "$(%s)"\n' "$1" | make -s -f - subset-value 2>/dev/null
+    printf 'include Makefile\nsubset-value:\n\t@echo "$(%s)"\n' "$1" |
+        make -s -f - subset-value 2>/dev/null
 }
 
 make -s Makefile >/dev/null 2>&1       # up to date, or that would be told among the values
@@ -21,12 +23,15 @@ programs=$(value MPI_TEST_NAMES)
 [ -n "$programs" ] || { echo "0 passed, 1 failed: no Makefile in $build"; exit 1; }
 files=$(value MPI_TEST_FILES | tr ' ' '\n' | grep -v /smpi/ | tr '\n' ' ')$(value FORTRAN_FAMILIES)
 # shellcheck disable=SC2086     # a list
-make -k -j"${JOBS:-$(getconf _NPROCESSORS_ONLN)}" $files >subset.make 2>&1 || { grep -i 'error' subset.make; echo "0 passed, 1 failed: $files"; exit 1; }
+make -k -j"${JOBS:-$(getconf _NPROCESSORS_ONLN)}" $files >subset.make 2>&1 ||
+    { grep -i 'error' subset.make; echo "0 passed, 1 failed: $files"; exit 1; }
 
-for variable in OPENMPI_MPICC MPICH_MPICC ABI_MPICC OPENMPI_MPIFC MPICH_MPIFC ABI_MPIFC OPENMPI_RUN MPICH_RUN; do
+for variable in OPENMPI_MPICC MPICH_MPICC ABI_MPICC OPENMPI_MPIFC MPICH_MPIFC ABI_MPIFC \
+    OPENMPI_RUN MPICH_RUN; do
     export $variable="$(value $variable)"
 done
-export TEST_HOSTS; TEST_HOSTS=$(value TEST_HOSTS | tr ' ' '\n' | grep -v smpi | tr '\n' ' ')      # and the standard ABI where there is one
+# and the standard ABI where there is one
+export TEST_HOSTS; TEST_HOSTS=$(value TEST_HOSTS | tr ' ' '\n' | grep -v smpi | tr '\n' ' ')
 COLLOPT_BUILD=$build COLLOPT_SOURCE=$OLDPWD
 . "$OLDPWD/test/mpi/hosts.sh"
 passed=0 ran=
@@ -50,15 +55,16 @@ judge()                 # WHAT; "$before" failures were there
     echo "$([ "$failures" = "$before" ] && echo PASS || echo FAIL): $1" | tee -a subset.log
 }
 
-# The ways in which each algorithm runs are proved without MPI, and tried on the build's own machine; here the host is.
+# The ways in which each algorithm runs are proved without MPI, and tried on the build's own
+# machine; here the host is.
 collectives()           # HOST RANKS
 {
     try "$1" "$2" collectives --
     # more than eager messages carry
     try "$1" "$2" collectives TEST_LONGEST=300001 -- count=300001
     try "$1" "$2" collectives COLLOPT_CUT=1000 -- count=1000
-    try "$1" "$2" collectives COLLOPT_ALLREDUCE=elimination COLLOPT_REDUCE=chain COLLOPT_REDUCE_SCATTER=pairwise COLLOPT_SCAN=chain \
-        COLLOPT_EXSCAN=chain -- count=1000
+    try "$1" "$2" collectives COLLOPT_ALLREDUCE=elimination COLLOPT_REDUCE=chain \
+        COLLOPT_REDUCE_SCATTER=pairwise COLLOPT_SCAN=chain COLLOPT_EXSCAN=chain -- count=1000
 }
 
 communicators()         # HOST RANKS
@@ -78,12 +84,15 @@ communicators()         # HOST RANKS
     spawned "$1" "$2"
 }
 
-# Children inherit the launcher's environment, on MPICH their parents'.  Debian's MPICH 4.2.1 spawns nothing ("Error in spawn call").
+# Children inherit the launcher's environment, on MPICH their parents'.  Debian's MPICH 4.2.1 spawns
+# nothing ("Error in spawn call").
 spawned()               # HOST RANKS
 {
     before=$failures
-    launch "$1" "$2" "$(program "$1" communicators)" spawn 2 || { echo "left out, as $1 alone fails in it: MPI_Comm_spawn"; return; }
-    LD_PRELOAD=$library COLLOPT_AFTER=1 launch "$1" "$2" LD_PRELOAD="$library" COLLOPT_AFTER=1 "$(program "$1" communicators)" spawn 2 ||
+    launch "$1" "$2" "$(program "$1" communicators)" spawn 2 ||
+        { echo "left out, as $1 alone fails in it: MPI_Comm_spawn"; return; }
+    LD_PRELOAD=$library COLLOPT_AFTER=1 launch "$1" "$2" LD_PRELOAD="$library" COLLOPT_AFTER=1 \
+        "$(program "$1" communicators)" spawn 2 ||
         fail "$1, $2 ranks, spawned and merged: status $?"
     judge "$1, $2 ranks, spawned and merged"
 }
@@ -97,7 +106,8 @@ errors()                # HOST RANKS
     errors_alone "$1" "$2"
     quiet "$1" "$2" "$without" "$(program "$1" errors)" "$work/both"
     for answers in "$work"/alone.*; do
-        diff "$answers" "$work/both.${answers##*.}" || fail "$1, $2 ranks: error classes differ (< $1 alone, > with collopt)"
+        diff "$answers" "$work/both.${answers##*.}" ||
+            fail "$1, $2 ranks: error classes differ (< $1 alone, > with collopt)"
     done
     judge "$1, $2 ranks, errors"
 }
@@ -108,8 +118,10 @@ fortran()               # HOST RANKS
     for binding in mpifh mpi mpif08; do
         before=$failures
         fortran_alone "$1" "$2" "$build/test/mpi/fortran/$1/family_$binding"
-        launch_collopt "$1" "$2" "$without" "$build/test/mpi/fortran/$1/family_$binding" || fail "$1, $binding on $2 ranks: status $?"
-        grep -q 'counted by collopt' "$work/said" || fail "$1, $binding on $2 ranks was not counted by collopt"
+        launch_collopt "$1" "$2" "$without" "$build/test/mpi/fortran/$1/family_$binding" ||
+            fail "$1, $binding on $2 ranks: status $?"
+        grep -q 'counted by collopt' "$work/said" ||
+            fail "$1, $binding on $2 ranks was not counted by collopt"
         judge "$1, $2 ranks, Fortran by $binding"
     done
 }
@@ -126,7 +138,9 @@ all()                   # HOST
         try "$1" $ranks_now threads --
         for form in persistent nonblocking; do
             try "$1" $ranks_now requests TEST_OURS=1 TEST_FORM=$form -- 500
-            ! lends_progress "$1" || try "$1" $ranks_now requests COLLOPT_SHM=off TEST_OURS=messages TEST_FORM=$form -- 500
+            ! lends_progress "$1" ||
+                try "$1" $ranks_now requests COLLOPT_SHM=off TEST_OURS=messages \
+                    TEST_FORM=$form -- 500
         done
         try "$1" $ranks_now local --
         try "$1" $ranks_now exact COLLOPT_REPRODUCIBLE=exact --
@@ -139,7 +153,8 @@ all()                   # HOST
     done
 }
 
-# What another version of the host was there for at build time: names it did not have are handed on, calls are run, errors answered.
+# What another version of the host was there for at build time: names it did not have are handed on,
+# calls are run, errors answered.
 built_elsewhere()       # HOST
 {
     own=$library library=$TEST_BUILT/libcollopt.so
@@ -174,14 +189,18 @@ if [ -n "${TEST_BUILT-}" ]; then
     built_elsewhere openmpi
     built_elsewhere mpich
 fi
-# Packages of these releases load the GPU runtimes whose names the stand-ins of gpu.sh have, so that it cannot run here.  That
-# every program above ran with them loaded shows that they keep nothing from running.
+# Packages of these releases load the GPU runtimes whose names the stand-ins of gpu.sh have, so that
+# it cannot run here.  That every program above ran with them loaded shows that they keep nothing
+# from running.
 ran="$ran test_gpu test_lives test_quirks"      # lives.sh runs on 2 and 3 ranks
 for name in lives.sh quirks.sh hpcc.sh python/preload.sh python/profile.sh; do
     script "test/mpi/$name"
 done
 for name in $programs; do
-    case " $ran " in *" $name "*) ;; *) fail "$name was not run: test/hosts/subset.sh does not know it" ;; esac
+    case " $ran " in
+    *" $name "*) ;;
+    *) fail "$name was not run: test/hosts/subset.sh does not know it" ;;
+    esac
 done
 echo "$passed passed, $failures failed"
 [ "$failures" = 0 ]

@@ -2,15 +2,18 @@
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
-# Two ranks take 1 GiB of scratch each; the scan, which is to have all elements in one segment, takes 2 GiB on one of them.
-# Lengths are the same to all hosts, so one has its messages tested and the other shared memory.
+# Two ranks take 1 GiB of scratch each; the scan, which is to have all elements in one segment,
+# takes 2 GiB on one of them.  Lengths are the same to all hosts, so one has its messages tested and
+# the other shared memory.
 huge()                  # HOST
 {
-    awk '/^MemAvailable:/ { exit $2 < 5000000 }' /proc/meminfo || { echo "not run, too little memory: $1, huge"; return; }
+    awk '/^MemAvailable:/ { exit $2 < 5000000 }' /proc/meminfo ||
+        { echo "not run, too little memory: $1, huge"; return; }
     LAUNCH_SECONDS=400
     case $(mpi_of "$1") in openmpi) by=off ;; *) by=auto ;; esac
     quiet "$1" 2 COLLOPT_SHM=$by "$(program "$1" calls)" huge
-    [ "$(mpi_of "$1")" != mpich ] || quiet "$1" 2 COLLOPT_SCAN=binary_tree:segment=4G "$(program "$1" calls)" huge_count
+    [ "$(mpi_of "$1")" != mpich ] ||
+        quiet "$1" 2 COLLOPT_SCAN=binary_tree:segment=4G "$(program "$1" calls)" huge_count
     LAUNCH_SECONDS=120
 }
 

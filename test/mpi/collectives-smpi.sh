@@ -1,5 +1,5 @@
-# Every algorithm on SimGrid's MPI, from the static archive, where ranks are simulated: 8 of them with everything there is to
-# try, 64 and 96 with a sum that all algorithms serve.
+# Every algorithm on SimGrid's MPI, from the static archive, where ranks are simulated: 8 of them
+# with everything there is to try, 64 and 96 with a sum that all algorithms serve.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/collectives.sh"
 

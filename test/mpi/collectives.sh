@@ -1,13 +1,18 @@
-# Every algorithm of the registry on one host, against a serial fold: collectives-<host>.sh source this and call `all`.
+# Every algorithm of the registry on one host, against a serial fold: collectives-<host>.sh source
+# this and call `all`.
 #
-# What is forced is read once per process, so there is one run for the first algorithms of all collectives, one for the
-# second ones, and so on; collectives that have no more are left out.  Eight ranks are one group, then several smaller ones at
-# the same time; two ranks have a processor each, where waiting is another.
+# What is forced is read once per process, so there is one run for the first algorithms of all
+# collectives, one for the second ones, and so on; collectives that have no more are left out.
+# Eight ranks are one group, then several smaller ones at the same time; two ranks have a processor
+# each, where waiting is another.
 #
-# A failure says its words; alone it runs by        mpirun -n RANKS env LD_PRELOAD=.libs/libcollopt.so COLLOPT_AFTER=1 \
-#     COLLOPT_ALLREDUCE=ring test/mpi/openmpi/test_collectives allreduce op=affine type=dense count=17 in_place
+# A failure says its words; alone it runs by
 #
-# TEST_THOROUGH=1: all combinations, on 13 ranks too, and the usual ones on 12 and 16.  TEST_ONLY='allreduce ring': that algorithm alone.
+#     mpirun -n RANKS env LD_PRELOAD=.libs/libcollopt.so COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=ring \
+#         test/mpi/openmpi/test_collectives allreduce op=affine type=dense count=17 in_place
+#
+# TEST_THOROUGH=1: all combinations, on 13 ranks too, and the usual ones on 12 and 16.
+# TEST_ONLY='allreduce ring': that algorithm alone.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
 
@@ -16,18 +21,23 @@ settings()              # I
 {
     awk -v i="$1" -v only="${TEST_ONLY-}" '
         index($0, only) == 1 || only == "" { list[$1, n[$1]++] = $2 }
-        END { for (c in n) if (i < n[c]) printf "COLLOPT_%s=%s\n", toupper(c), list[c, i] }' "$work/list"
+        END { for (c in n) if (i < n[c]) printf "COLLOPT_%s=%s\n", toupper(c), list[c, i] }' \
+        "$work/list"
 }
 
-# Of each forced algorithm that could not serve a trial there must be one notice; otherwise nothing may be said.
+# Of each forced algorithm that could not serve a trial there must be one notice; otherwise nothing
+# may be said.
 judge()                 # STATUS WHAT...
 {
     status=$1
     shift
     [ "$status" = 0 ] || fail "$*: status $status"
-    refused=$(sed -n 's/^test_collectives:.* \([0-9]*\) forced algorithms could not serve all$/\1/p' "$work/said")
+    refused=$(sed -n \
+        's/^test_collectives:.* \([0-9]*\) forced algorithms could not serve all$/\1/p' \
+        "$work/said")
     noticed=$(grep -c '^collopt: .* cannot serve .*; the next choice is used$' "$work/said")
-    [ "$refused" = "$noticed" ] || fail "$*: $refused algorithms could not serve all, $noticed notices"
+    [ "$refused" = "$noticed" ] ||
+        fail "$*: $refused algorithms could not serve all, $noticed notices"
     ! grep '^collopt' "$work/said" | grep -v ' cannot serve ' || fail "$*: collopt complains"
     ! grep 'leaked' "$work/said" || fail "$*: something is leaked"
 }
@@ -37,8 +47,11 @@ prepare()               # HOST
     host=$1
     program=$build/test/mpi/$(abi_of "$host")/test_collectives
     built_for "$host" || skip "collopt is not built for $host"
-    launch "$host" 1 "$program" list && grep "^[a-z_]* [a-z_0-9:=,()]*$" "$work/said" >"$work/list" || { fail "$program list"; finish; }
-    runs=$(awk '{ n[$1]++ } END { for (c in n) if (n[c] > most) most = n[c]; print most }' "$work/list")
+    launch "$host" 1 "$program" list &&
+        grep "^[a-z_]* [a-z_0-9:=,()]*$" "$work/said" >"$work/list" ||
+        { fail "$program list"; finish; }
+    runs=$(awk '{ n[$1]++ } END { for (c in n) if (n[c] > most) most = n[c]; print most }' \
+        "$work/list")
     [ -z "${TEST_ONLY-}" ] || runs=$(grep -c "^$TEST_ONLY" "$work/list")
 }
 
@@ -49,7 +62,8 @@ one()                   # RANKS [VARIABLE=VALUE]... -- [GROUPS]... [WORD]...
     variables_of "$@"
     shift "$words"
     # shellcheck disable=SC2086     # lists
-    LAUNCH_SECONDS=400 launch "$host" "$ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 $variables "$program" "$@"
+    LAUNCH_SECONDS=400 launch "$host" "$ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 \
+        $variables "$program" "$@"
     judge $? "$host, $ranks ranks,$variables $*"
 }
 
@@ -69,24 +83,33 @@ all()                   # HOST
     one 3 -- 2,1
     on_nodes
     for grid in torus:2x4 mesh:8; do                    # on which the farthest are sent to first
-        one 8 COLLOPT_TOPOLOGY=$grid COLLOPT_ALLREDUCE=recursive_multiplying:radix=8 COLLOPT_REDUCE=recursive_splitting:radix=4 \
-            COLLOPT_REDUCE_SCATTER=recursive_splitting:radix=8 COLLOPT_REDUCE_SCATTER_BLOCK=near_splitting:radices=2x2x2 \
+        one 8 COLLOPT_TOPOLOGY=$grid COLLOPT_ALLREDUCE=recursive_multiplying:radix=8 \
+            COLLOPT_REDUCE=recursive_splitting:radix=4 \
+            COLLOPT_REDUCE_SCATTER=recursive_splitting:radix=8 \
+            COLLOPT_REDUCE_SCATTER_BLOCK=near_splitting:radices=2x2x2 \
             COLLOPT_SCAN=recursive_multiplying:radix=4 -- count=17
         one 8 COLLOPT_TOPOLOGY=$grid COLLOPT_ALLREDUCE=recursive_splitting:radix=4,splits=1 \
-            COLLOPT_REDUCE=recursive_splitting:radices=2x4 COLLOPT_REDUCE_SCATTER=recursive_splitting:radices=2x4 \
-            COLLOPT_REDUCE_SCATTER_BLOCK=near_splitting:radix=4 COLLOPT_EXSCAN=recursive_multiplying:radix=8 -- count=1000
+            COLLOPT_REDUCE=recursive_splitting:radices=2x4 \
+            COLLOPT_REDUCE_SCATTER=recursive_splitting:radices=2x4 \
+            COLLOPT_REDUCE_SCATTER_BLOCK=near_splitting:radix=4 \
+            COLLOPT_EXSCAN=recursive_multiplying:radix=8 -- count=1000
     done
-    one 8 COLLOPT_ALLREDUCE=recursive_splitting:radix=4,chunks=3 COLLOPT_REDUCE=recursive_splitting:chunks=2 \
-        COLLOPT_SCAN=transpose:width=2,chunks=4 COLLOPT_EXSCAN=transpose:width=2,chunks=3 -- 6,2 count=1000
-    one 8 COLLOPT_ALLREDUCE=recursive_splitting:radix=2,strands=3 COLLOPT_REDUCE=recursive_splitting:radix=2,strands=2,chunks=2 \
-        COLLOPT_REDUCE_SCATTER=strided_splitting:radix=4 COLLOPT_REDUCE_SCATTER_BLOCK=strided_splitting:radices=2x4 --
+    one 8 COLLOPT_ALLREDUCE=recursive_splitting:radix=4,chunks=3 \
+        COLLOPT_REDUCE=recursive_splitting:chunks=2 COLLOPT_SCAN=transpose:width=2,chunks=4 \
+        COLLOPT_EXSCAN=transpose:width=2,chunks=3 -- 6,2 count=1000
+    one 8 COLLOPT_ALLREDUCE=recursive_splitting:radix=2,strands=3 \
+        COLLOPT_REDUCE=recursive_splitting:radix=2,strands=2,chunks=2 \
+        COLLOPT_REDUCE_SCATTER=strided_splitting:radix=4 \
+        COLLOPT_REDUCE_SCATTER_BLOCK=strided_splitting:radices=2x4 --
     one 8 COLLOPT_REDUCE=postal_tree:parts=4,window=1 -- 6,2 reduce
     one 8 COLLOPT_CUT=1000 -- count=1000                # messages cut in many
     one 4 COLLOPT_CUT=1 -- count=17
     # five elements by their size, which all ranks know; by the extent, which not all have, two
-    one 4 COLLOPT_CUT=40 COLLOPT_REDUCE=chain:segment=40 COLLOPT_SCAN=chain:segment=40 -- type=differing
+    one 4 COLLOPT_CUT=40 COLLOPT_REDUCE=chain:segment=40 \
+        COLLOPT_SCAN=chain:segment=40 -- type=differing
     one 4 COLLOPT_CUT=40 -- type=differing
-    one 3 TEST_LONGEST=60 -- count=60                   # in the pieces that suit the host: eager ones, and such as caches hold
+    # in the pieces that suit the host: eager ones, and such as caches hold
+    one 3 TEST_LONGEST=60 -- count=60
     one 2 TEST_LONGEST=5000 -- count=5000
     one 2 TEST_LONGEST=300001 -- count=300001
     one 2 COLLOPT_WAIT=yield --
@@ -94,7 +117,8 @@ all()                   # HOST
     one 3 COLLOPT_ISA=generic --
     one 2 COLLOPT_SCRATCH=0 -- count=1000
     for form in persistent nonblocking; do
-        for ranks in 1 2 7; do                          # each persistent one takes some tens of us to be made
+        # each persistent one takes some tens of us to be made
+        for ranks in 1 2 7; do
             one $ranks TEST_FORM=$form -- count=17
         done
         one 8 TEST_FORM=$form -- count=1000
@@ -107,18 +131,21 @@ all()                   # HOST
         one 7 TEST_FORM=$form COLLOPT_TOPOLOGY=nodes:2 -- count=17
         one 4 TEST_FORM=$form COLLOPT_SHM=off -- type=differing
     done
-    one 3 COLLOPT_CHECK=on -- reduce_scatter shape=ragged in_place      # whatever the counts, all ranks choose alike
+    # whatever the counts, all ranks choose alike
+    one 3 COLLOPT_CHECK=on -- reduce_scatter shape=ragged in_place
     [ -z "${TEST_THOROUGH-}" ] || thoroughly
     finish
 }
 
-# Algorithms that look at the nodes, once more where there are several: uneven ones, ranks alone, ranks dealt in turn.
+# Algorithms that look at the nodes, once more where there are several: uneven ones, ranks alone,
+# ranks dealt in turn.
 on_nodes()
 {
     {
         echo                    # nothing forced: what is chosen
         for name in $(sed -n 's/^[a-z_]* \([a-z_]*\):.*=(.*/\1/p' "$work/list" | sort -u); do
-            awk -v name="$name" '$2 == name { printf "COLLOPT_%s=%s ", toupper($1), $2 } END { print "" }' "$work/list"
+            awk -v name="$name" '$2 == name { printf "COLLOPT_%s=%s ", toupper($1), $2 }
+                END { print "" }' "$work/list"
         done
     } >"$work/forced"
     while read -r forced <&3; do

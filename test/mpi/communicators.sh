@@ -1,4 +1,5 @@
-# Communicators of all sorts: made, used and freed, many of them, more than there may be hidden ones.
+# Communicators of all sorts: made, used and freed, many of them, more than there may be hidden
+# ones.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
@@ -12,8 +13,10 @@ refused()               # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...
 {
     refused_host=$1 refused_ranks=$2 refused_what="$*"
     shift 2
-    launch "$refused_host" "$refused_ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 "$@" || fail "$refused_what: status $?"
-    said 1 "^collopt: a communicator of $refused_ranks ranks keeps the MPI library's own collectives: .*COLLOPT_COMMUNICATORS=" "$refused_what"
+    launch "$refused_host" "$refused_ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 "$@" ||
+        fail "$refused_what: status $?"
+    said 1 "^collopt: a communicator of $refused_ranks ranks keeps the MPI library's own \
+collectives: .*COLLOPT_COMMUNICATORS=" "$refused_what"
     said 1 "^collopt" "$refused_what"
 }
 
@@ -25,25 +28,29 @@ cap()                   # HOST
     engaged "$1, a cap of 3" "3 of 6 communicators engaged"
     refused "$1" 3 COLLOPT_COMMUNICATORS=0 "$with" cap 3
     engaged "$1, a cap of 0" "0 of 3 communicators engaged"
-    refused "$1" 3 sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != 1 ] || export COLLOPT_COMMUNICATORS=2; exec "$@"' sh "$with" cap 6
+    refused "$1" 3 sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != 1 ] ||
+        export COLLOPT_COMMUNICATORS=2; exec "$@"' sh "$with" cap 6
     engaged "$1, a cap of 2 on rank 1" "2 of 6 communicators engaged"
     quiet "$1" 2 "$with" cap 300
     engaged "$1, many" "300 of 300 communicators engaged"
 }
 
-# What a communicator with a plan takes beside the MPI library's part: at most 40 KiB and 1 KiB for each rank.  MPICH's own part
-# varies by some KiB, and its many ranks take too long here.
+# What a communicator with a plan takes beside the MPI library's part: at most 40 KiB and 1 KiB for
+# each rank.  MPICH's own part varies by some KiB, and its many ranks take too long here.
 memory()                # HOST
 {
     case $(mpi_of "$1") in openmpi) numbers='2 8 32' ;; *) numbers='2 4' ;; esac
     for ranks in $numbers; do
-        launch "$1" "$ranks" "$with" memory 40 || fail "$1, $ranks ranks, memory without collopt: status $?"
+        launch "$1" "$ranks" "$with" memory 40 ||
+            fail "$1, $ranks ranks, memory without collopt: status $?"
         alone=$(sed -n 's/^bytes per communicator: //p' "$work/said")
         quiet "$1" "$ranks" "$with" memory 40
         both=$(sed -n 's/^bytes per communicator: //p' "$work/said")
-        echo "$1, $ranks ranks: a communicator takes $((both - alone)) bytes beside the MPI library's $alone"
+        echo "$1, $ranks ranks: a communicator takes $((both - alone)) bytes" \
+            "beside the MPI library's $alone"
         [ $((both - alone)) -le $((40960 + 1024 * ranks)) ] ||
-            fail "$1, $ranks ranks: a communicator takes $((both - alone)) bytes, more than 40 KiB and 1 KiB for each rank"
+            fail "$1, $ranks ranks: a communicator takes $((both - alone)) bytes," \
+                "more than 40 KiB and 1 KiB for each rank"
     done
 }
 
@@ -70,15 +77,18 @@ communicators()         # HOST
     case $(mpi_of "$1") in
     openmpi)
         # children inherit the launcher's environment, not their parents'
-        LD_PRELOAD=$library COLLOPT_AFTER=1 COLLOPT_REPORT=$work/report launch "$1" 2 "$with" spawn 3 \
-            || fail "spawned ranks: status $?"
+        LD_PRELOAD=$library COLLOPT_AFTER=1 COLLOPT_REPORT=$work/report \
+            launch "$1" 2 "$with" spawn 3 || fail "spawned ranks: status $?"
         grep -q '"ranks": *2,' "$work/report" || fail "no report of those that have spawned others"
-        grep -q '"ranks": *3,' "$work"/report.spawned-* || fail "no report of spawned ranks beside that of the others"
+        grep -q '"ranks": *3,' "$work"/report.spawned-* ||
+            fail "no report of spawned ranks beside that of the others"
         # shellcheck disable=SC2016
         LD_PRELOAD=$library COLLOPT_AFTER=1 launch "$1" 2 \
-            sh -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export COLLOPT_AFTER=5; exec "$@"' sh "$with" spawn_alone 1 \
-            || fail "ranks spawned by one whose world does not agree: status $?"
-        said 1 "^collopt: .* have different COLLOPT_ variables: .*" "a world that does not agree, and children"
+            sh -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export COLLOPT_AFTER=5; exec "$@"' \
+            sh "$with" spawn_alone 1 ||
+            fail "ranks spawned by one whose world does not agree: status $?"
+        said 1 "^collopt: .* have different COLLOPT_ variables: .*" \
+            "a world that does not agree, and children"
         ;;
     mpich)
         quiet "$1" 3 COLLOPT_PCONTROL=on "$with" session

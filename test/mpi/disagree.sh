@@ -1,24 +1,31 @@
-# Variables that are set on one rank only: one warning, right results from the MPI library's own collectives, and no hang.
+# Variables that are set on one rank only: one warning, right results from the MPI library's own
+# collectives, and no hang.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
-alone()                 # HOST RANK VARIABLE=VALUE COMMAND...: set on that rank only; $after: on all ranks
+alone()                 # HOST RANK VARIABLE=VALUE COMMAND...: set on that rank only; $after: on all
+                        # ranks
 {
     alone_host=$1 rank=$2 variable=$3
     shift 3
     LAUNCH_SECONDS=40
     # shellcheck disable=SC2016
-    launch "$alone_host" 3 sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != "$1" ] || export "$2"; shift 2; exec "$@"' sh \
-        "$rank" "$variable" env LD_PRELOAD="$library" ${after:+COLLOPT_AFTER="$after"} "$(program "$alone_host" settings)" "$@" \
-        || fail "$alone_host, $variable on rank $rank: status $?"
+    launch "$alone_host" 3 \
+        sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != "$1" ] || export "$2"
+        shift 2; exec "$@"' sh "$rank" "$variable" \
+        env LD_PRELOAD="$library" ${after:+COLLOPT_AFTER="$after"} \
+        "$(program "$alone_host" settings)" "$@" ||
+        fail "$alone_host, $variable on rank $rank: status $?"
 }
 
 # Each rank has the rules of a folder of its own.
 copies()                # HOST LINE
 {
     # shellcheck disable=SC2016
-    LAUNCH_SECONDS=40 launch "$1" 3 sh -c 'cd "$1/${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" && shift && exec "$@"' sh "$work" \
-        env LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_RULES=rules "$(program "$1" settings)" allreduce=6 \
+    LAUNCH_SECONDS=40 launch "$1" 3 \
+        sh -c 'cd "$1/${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" && shift && exec "$@"' sh "$work" \
+        env LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_RULES=rules \
+        "$(program "$1" settings)" allreduce=6 \
         || fail "$1, copies of rules: status $?"
     said 3 "^rank [0-9]*: $2\$" "$1, copies of rules"
 }
@@ -30,10 +37,12 @@ make_other_build()      # HOST
     cp "$build/.libs/libcollopt.so" "$work/other"
     echo '#include <stdint.h>
           uint64_t collopt_fingerprint(void);
-          __attribute__((visibility("hidden"))) uint64_t collopt_fingerprint(void) { return 1; }' >"$work/other/f.c"
+          __attribute__((visibility("hidden"))) uint64_t collopt_fingerprint(void) { return 1; }' \
+          >"$work/other/f.c"
     # shellcheck disable=SC2046
-    ${CC:-cc} -O2 -fPIC -shared -Wl,-z,muldefs -o "$work/other/libcollopt-$(abi_of "$1").so" "$work/other/f.c" \
-        $(find "$build/backend/$(abi_of "$1")" -path '*/.libs/*.o') -Wl,--whole-archive "$build/.libs/libcollopt-core.a" -Wl,--no-whole-archive \
+    ${CC:-cc} -O2 -fPIC -shared -Wl,-z,muldefs -o "$work/other/libcollopt-$(abi_of "$1").so" \
+        "$work/other/f.c" $(find "$build/backend/$(abi_of "$1")" -path '*/.libs/*.o') \
+        -Wl,--whole-archive "$build/.libs/libcollopt-core.a" -Wl,--no-whole-archive \
         || fail "$1: the other build could not be linked"
 }
 
@@ -42,12 +51,14 @@ builds()                # HOST
     make_other_build "$1"
     for odd in 0 2; do
         # shellcheck disable=SC2016
-        LAUNCH_SECONDS=40 launch "$1" 3 sh -c 'p=$2; [ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != "$1" ] || p=$3
+        LAUNCH_SECONDS=40 launch "$1" 3 \
+            sh -c 'p=$2; [ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != "$1" ] || p=$3
             shift 3; exec env LD_PRELOAD="$p" "$@"' sh $odd "$library" "$work/other/libcollopt.so" \
-            "$(program "$1" settings)" allreduce=6 || fail "$1, another build on rank $odd: status $?"
+            "$(program "$1" settings)" allreduce=6 ||
+            fail "$1, another build on rank $odd: status $?"
         said 3 '^rank [0-9]*: run 0 passed 6' "$1, another build on rank $odd"
-        said 1 '^collopt: the 3 ranks of MPI_COMM_WORLD run builds of collopt that compute predicted times differently ' \
-            "$1, another build on rank $odd"
+        said 1 '^collopt: the 3 ranks of MPI_COMM_WORLD run builds of collopt that compute '\
+'predicted times differently ' "$1, another build on rank $odd"
         said 1 '^collopt: ' "$1, another build on rank $odd"
     done
 }
@@ -57,13 +68,15 @@ disagree()              # HOST
     builds "$1"
     # Rank 0 compares and tells; it differs in one half of the variables, another rank in the other.
     rank=0
-    for variable in COLLOPT_AFTER=1 COLLOPT_AFTER=5 COLLOPT_ALLREDUCE=ring COLLOPT_PCONTROL=on COLLOPT_CUT=1K \
-                    COLLOPT_GPU=host COLLOPT_CHECK=on COLLOPT_ADAPT=on COLLOPT_REPRODUCIBLE=placement \
-                    COLLOPT_NODE_RANKS=2 COLLOPT_TOPOLOGY=mesh:3 COLLOPT=off COLLOPT=off; do
-        alone "$1" $rank $variable allreduce=6 dup reduce=6 pcontrol=0 allreduce=2 pcontrol=1 allreduce=2
+    for variable in COLLOPT_AFTER=1 COLLOPT_AFTER=5 COLLOPT_ALLREDUCE=ring \
+                    COLLOPT_PCONTROL=on COLLOPT_CUT=1K COLLOPT_GPU=host COLLOPT_CHECK=on \
+                    COLLOPT_ADAPT=on COLLOPT_REPRODUCIBLE=placement COLLOPT_NODE_RANKS=2 \
+                    COLLOPT_TOPOLOGY=mesh:3 COLLOPT=off COLLOPT=off; do
+        alone "$1" $rank $variable allreduce=6 dup reduce=6 pcontrol=0 allreduce=2 \
+            pcontrol=1 allreduce=2
         said 3 '^rank [0-9]*: run 0 passed' "$1, $variable on rank $rank"
-        said 1 "^collopt: the 3 ranks of MPI_COMM_WORLD have different COLLOPT_ variables: .*rank $rank has $variable[,;]" \
-            "$1, $variable on rank $rank"
+        said 1 "^collopt: the 3 ranks of MPI_COMM_WORLD have different COLLOPT_ variables: .*\
+rank $rank has $variable[,;]" "$1, $variable on rank $rank"
         said 1 '^collopt: ' "$1, $variable on rank $rank"
         rank=$((2 - rank))
     done
@@ -76,15 +89,16 @@ disagree()              # HOST
     said 0 '^collopt' "$1, copies of rules"
     echo 'reduce * * * * * host' >>"$work/2/rules"
     copies "$1" 'run 0 passed 6'
-    said 1 '^collopt: .*: rank 2 has another content of COLLOPT_RULES=rules than rank 0; ' "$1, rules that differ"
+    said 1 '^collopt: .*: rank 2 has another content of COLLOPT_RULES=rules than rank 0; ' \
+        "$1, rules that differ"
     said 1 '^collopt' "$1, rules that differ"
     echo 'reduce * * * * * hst' >>"$work/2/rules"
     copies "$1" 'run 0 passed 6'
     said 1 '^collopt' "$1, rules with a mistake on one rank"
     rm "$work/1/rules" "$work/2/rules"
     copies "$1" 'run 0 passed 6'
-    said 1 '^collopt: .*: rank 1 has no COLLOPT_RULES or cannot use it, rank 0 has COLLOPT_RULES=rules (of a variable or in a default' \
-        "$1, rules on one rank only"
+    said 1 '^collopt: .*: rank 1 has no COLLOPT_RULES or cannot use it, rank 0 has '\
+'COLLOPT_RULES=rules (of a variable or in a default' "$1, rules on one rank only"
     said 1 '^collopt' "$1, rules on one rank only"
     # what may differ
     for variable in COLLOPT_WAIT=spin COLLOPT_SCRATCH=0 COLLOPT_LOG=warn COLLOPT_ISA=generic; do
@@ -101,11 +115,14 @@ disagree()              # HOST
     # a report each, which no rank waits for
     rm -f "$work"/report*
     alone "$1" 0 COLLOPT_AFTER=1 allreduce=6
-    LAUNCH_SECONDS=40 launch "$1" 3 sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != 0 ] || export COLLOPT_AFTER=1; exec "$@"' sh \
-        env LD_PRELOAD="$library" COLLOPT_REPORT="$work/report" "$(program "$1" settings)" allreduce=6 \
-        || fail "$1, reports of ranks that disagree: status $?"
+    LAUNCH_SECONDS=40 launch "$1" 3 \
+        sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != 0 ] || export COLLOPT_AFTER=1
+        exec "$@"' sh env LD_PRELOAD="$library" COLLOPT_REPORT="$work/report" \
+        "$(program "$1" settings)" allreduce=6 ||
+        fail "$1, reports of ranks that disagree: status $?"
     for rank in 0 1 2; do
-        grep -q '"combined": *false' "$work/report.$rank" || fail "$1: no report of rank $rank alone"
+        grep -q '"combined": *false' "$work/report.$rank" ||
+            fail "$1: no report of rank $rank alone"
     done
     [ ! -f "$work/report" ] || fail "$1: a combined report of ranks that disagree"
 }

@@ -12,8 +12,10 @@ errors()                # HOST
             || fail "$1, $ranks ranks, errors with collopt: status $?"
         said 0 '^collopt' "$1, $ranks ranks, errors"
         for answers in "$work"/alone.*; do
-            diff "$answers" "$work/both.${answers##*.}" >"$work/differ" \
-                || { cat "$work/differ"; fail "$1, $ranks ranks: error classes differ (< $1 alone, > with collopt)"; }
+            diff "$answers" "$work/both.${answers##*.}" >"$work/differ" || {
+                cat "$work/differ"
+                fail "$1, $ranks ranks: error classes differ (< $1 alone, > with collopt)"
+            }
         done
     done
 }
@@ -22,7 +24,8 @@ errors()                # HOST
 unchecked()             # HOST
 {
     [ "$(mpi_of "$1")" = openmpi ] || return        # MPICH is built with its checks or without
-    launch "$1" 3 LD_PRELOAD="$library" COLLOPT_AFTER=1 OMPI_MCA_mpi_param_check=0 "$(program "$1" errors)" unchecked \
+    launch "$1" 3 LD_PRELOAD="$library" COLLOPT_AFTER=1 OMPI_MCA_mpi_param_check=0 \
+        "$(program "$1" errors)" unchecked \
         || fail "$1 without its checks: status $?"
 }
 
@@ -31,7 +34,8 @@ handlers_that_leave()   # HOST
     for ranks in 2 3; do
         launch "$1" $ranks LD_PRELOAD="$library" COLLOPT_AFTER=1 "$(program "$1" errors)" longjmp \
             || fail "$1, $ranks ranks, handlers that leave by longjmp: status $?"
-        launch "$1" $ranks LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_ADAPT=on "$(program "$1" errors)" longjmp-trials \
+        launch "$1" $ranks LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_ADAPT=on \
+            "$(program "$1" errors)" longjmp-trials \
             || fail "$1, $ranks ranks, handlers that leave by longjmp from trials: status $?"
     done
 }

@@ -1,5 +1,6 @@
-# Device memory on machines without a device: stand-ins for the runtimes, under their names, whose memory the processor may not
-# touch.  Every collective, ranks that differ in where their buffers are; a runtime that comes late; one that has no device.
+# Device memory on machines without a device: stand-ins for the runtimes, under their names, whose
+# memory the processor may not touch.  Every collective, ranks that differ in where their buffers
+# are; a runtime that comes late; one that has no device.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
@@ -7,7 +8,8 @@ standin()               # RUNTIME FILE [WORD]...
 {
     runtime=$1 file=$2
     shift 2
-    ${CC:-cc} -shared -fPIC -O2 -D"$runtime" -Wl,-soname,"$file" -o "$work/$file" "$top/test/mpi/gpu_standin.c" "$@" -ldl \
+    ${CC:-cc} -shared -fPIC -O2 -D"$runtime" -Wl,-soname,"$file" -o "$work/$file" \
+        "$top/test/mpi/gpu_standin.c" "$@" -ldl \
         || { fail "no stand-in for $file"; finish; }
 }
 
@@ -16,7 +18,8 @@ standin HSA libhsa-runtime64.so.1
 standin HIP libamdhip64.so.6 "$work/libhsa-runtime64.so.1" -Wl,-rpath,"$work"
 standin ZE libze_loader.so.1
 echo 'extern int nothing;' >"$work/nothing.c"
-${CC:-cc} -shared -fPIC -o "$work/libze_intel_gpu.so.1" "$work/nothing.c" || fail 'no stand-in for a driver'
+${CC:-cc} -shared -fPIC -o "$work/libze_intel_gpu.so.1" "$work/nothing.c" ||
+    fail 'no stand-in for a driver'
 
 nodes=/dev/kfd:/dev/dri
 of()                    # HOST RANKS MODE [VARIABLE=VALUE]... FILE...: collopt has nothing to say
@@ -39,14 +42,17 @@ devices()               # HOST
     for ranks in 2 3; do
         of "$1" $ranks collectives TEST_GPU_PINS=1 libcuda.so.1
         of "$1" $ranks collectives TEST_GPU_NODES=$nodes libhsa-runtime64.so.1
-        of "$1" $ranks collectives TEST_GPU_NODES=$nodes TEST_GPU_PINS=1 libhsa-runtime64.so.1 libamdhip64.so.6
+        of "$1" $ranks collectives TEST_GPU_NODES=$nodes TEST_GPU_PINS=1 \
+            libhsa-runtime64.so.1 libamdhip64.so.6
         of "$1" $ranks collectives TEST_GPU_NODES=$nodes TEST_GPU_PINS=1 libze_loader.so.1
     done
     for form in persistent nonblocking; do
         of "$1" 1 collectives TEST_FORM=$form TEST_GPU_PINS=1 libcuda.so.1
         of "$1" 2 collectives TEST_FORM=$form TEST_GPU_PINS=1 libcuda.so.1
-        of "$1" 3 collectives TEST_FORM=$form TEST_GPU_NODES=$nodes TEST_GPU_PINS=1 libze_loader.so.1
-        ! lends_progress "$1" || of "$1" 2 collectives TEST_FORM=$form COLLOPT_SHM=off TEST_GPU_PINS=1 libcuda.so.1
+        of "$1" 3 collectives TEST_FORM=$form TEST_GPU_NODES=$nodes \
+            TEST_GPU_PINS=1 libze_loader.so.1
+        ! lends_progress "$1" ||
+            of "$1" 2 collectives TEST_FORM=$form COLLOPT_SHM=off TEST_GPU_PINS=1 libcuda.so.1
     done
     of "$1" 2 collectives TEST_GPU_PINS=1 COLLOPT_CHECK=on libcuda.so.1
     of "$1" 3 collectives TEST_GPU_PINS=1 COLLOPT_REPORT="$work/report" libcuda.so.1
@@ -71,17 +77,21 @@ without()               # HOST
 # Said once, not hidden: data that cannot be staged, a library that lacks what must be asked.
 complaining()           # HOST
 {
-    launch "$1" 1 LD_PRELOAD="$library" COLLOPT_AFTER=1 "$(program "$1" gpu)" partly "$work/libcuda.so.1" \
+    launch "$1" 1 LD_PRELOAD="$library" COLLOPT_AFTER=1 "$(program "$1" gpu)" partly \
+        "$work/libcuda.so.1" \
         || fail "$1, partly: status $?"
-    said 1 '^collopt: cannot copy a datatype that lies partly in .* device memory (CUDA); ' "$1, partly"
+    said 1 '^collopt: cannot copy a datatype that lies partly in .* device memory (CUDA); ' \
+        "$1, partly"
     mkdir -p "$work/lacking"
     cp "$work/libze_intel_gpu.so.1" "$work/lacking/libcuda.so.1"
-    launch "$1" 2 LD_PRELOAD="$library" COLLOPT_AFTER=1 "$(program "$1" gpu)" lacking "$work/lacking/libcuda.so.1" \
-        || fail "$1, functions lacking: status $?"
-    said 2 '^collopt: CUDA (.*/lacking/libcuda.so.1) cannot be asked whether a buffer is device memory; ' "$1, lacking"
-    launch "$1" 2 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_LOG=decide "$(program "$1" gpu)" late "$work/libcuda.so.1" \
-        || fail "$1, decisions: status $?"
-    said 1 '^collopt: buffers in device memory (CUDA) are copied to host memory, results back$' "$1, decisions"
+    launch "$1" 2 LD_PRELOAD="$library" COLLOPT_AFTER=1 "$(program "$1" gpu)" lacking \
+        "$work/lacking/libcuda.so.1" || fail "$1, functions lacking: status $?"
+    said 2 '^collopt: CUDA (.*/lacking/libcuda.so.1) cannot be asked whether a buffer is '\
+'device memory; ' "$1, lacking"
+    launch "$1" 2 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_LOG=decide "$(program "$1" gpu)" \
+        late "$work/libcuda.so.1" || fail "$1, decisions: status $?"
+    said 1 '^collopt: buffers in device memory (CUDA) are copied to host memory, results back$' \
+        "$1, decisions"
 }
 
 both()

@@ -1,4 +1,5 @@
-# What the scripts of this folder share: each walks over the hosts, and a host that is missing makes the test a skipped one.
+# What the scripts of this folder share: each walks over the hosts, and a host that is missing makes
+# the test a skipped one.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
 
@@ -26,7 +27,8 @@ quiet()                 # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...
     shift 2
     launch "$quiet_host" "$quiet_ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 "$@" \
         || fail "$quiet_host, $quiet_ranks ranks, $*: status $?"
-    ! grep -q "^collopt\|leaked" "$work/said" || fail "$quiet_host, $quiet_ranks ranks, $*: something is said"
+    ! grep -q "^collopt\|leaked" "$work/said" ||
+        fail "$quiet_host, $quiet_ranks ranks, $*: something is said"
 }
 
 # test_errors without collopt: $without is what has to be left out, since it stops the job.
@@ -39,7 +41,8 @@ errors_alone()          # HOST RANKS
         stopped=$(for rank in "$work"/alone.*; do tail -n 1 "$rank"; echo; done |
             grep . | grep -v ': class' | sort | uniq -c | sort -rn | sed -n '1s/^ *[0-9]* //p')
         left_out=$((left_out + 1))
-        [ -n "$stopped" ] && [ $left_out -lt 40 ] || { fail "$1, $2 ranks, errors without collopt"; return; }
+        [ -n "$stopped" ] && [ $left_out -lt 40 ] ||
+            { fail "$1, $2 ranks, errors without collopt"; return; }
         echo "left out, as $1 alone stops the job: $stopped"
         without="$without$stopped;"
         rm -f "$work"/alone.*

@@ -1,6 +1,6 @@
-# A program that nobody here wrote: the packaged hpcc (HPC Challenge, for Open MPI) on a small input, without collopt and
-# with it.  Its own verification must pass both times, and collopt must have run at least 90% of its reductions on
-# intracommunicators.
+# A program that nobody here wrote: the packaged hpcc (HPC Challenge, for Open MPI) on a small
+# input, without collopt and with it.  Its own verification must pass both times, and collopt must
+# have run at least 90% of its reductions on intracommunicators.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
 
@@ -19,7 +19,8 @@ verified()              # WITH|WITHOUT
 {
     [ -f hpccoutf.txt ] || { fail "hpcc $1 collopt wrote no answer"; return; }
     for line in 'Success=1' 'MPIRandomAccess_Errors=0' 'MPIRandomAccess_LCG_Errors=0' \
-                '1 tests completed and passed residual checks' '0 tests completed and failed residual checks'; do
+                '1 tests completed and passed residual checks' \
+                '0 tests completed and failed residual checks'; do
         grep -qF "$line" hpccoutf.txt || fail "hpcc $1 collopt does not say \"$line\""
     done
     ! grep -n 'FAILED\|failed)' hpccoutf.txt || fail "hpcc $1 collopt failed its verification"
@@ -40,6 +41,8 @@ run=$(reported run '')
 inter=$(reported passed 'ntercomm')
 passed=$(($(reported passed '') - inter))
 percent=$((run + passed > 0 ? run * 100 / (run + passed) : 0))
-[ "$percent" -ge 90 ] || fail "collopt ran only $percent% of hpcc's reductions: $(cat "$work/report" 2>/dev/null)"
-echo "hpcc: verified with collopt and without; collopt ran $run of $((run + passed)) reductions ($percent%)"
+[ "$percent" -ge 90 ] ||
+    fail "collopt ran only $percent% of hpcc's reductions: $(cat "$work/report" 2>/dev/null)"
+echo "hpcc: verified with collopt and without; collopt ran $run of $((run + passed)) reductions" \
+    "($percent%)"
 finish

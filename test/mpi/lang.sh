@@ -1,9 +1,10 @@
-# What the tests of whole programs share (examples, Fortran, Python, hpcc): running a program on one of the hosts with
-# collopt preloaded or without, and reading the report.
+# What the tests of whole programs share (examples, Fortran, Python, hpcc): running a program on one
+# of the hosts with collopt preloaded or without, and reading the report.
 
 set -u
 
-# The two trees.  Not kept in the environment: collopt warns of COLLOPT_ variables that it does not know.
+# The two trees.  Not kept in the environment: collopt warns of COLLOPT_ variables that it does not
+# know.
 build=${COLLOPT_BUILD:-$PWD} top=${COLLOPT_SOURCE:-$PWD}
 . "$top/test/launch.sh"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -35,7 +36,8 @@ finish()
     exit
 }
 
-# The words before "--" into $variables, for the function that was given them; $words: how many there are, that one with them.
+# The words before "--" into $variables, for the function that was given them; $words: how many
+# there are, that one with them.
 variables_of()          # [VARIABLE=VALUE]... -- ...
 {
     variables='' words=1
@@ -46,12 +48,14 @@ variables_of()          # [VARIABLE=VALUE]... -- ...
     done
 }
 
-launch()                # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...: what it says goes to $work/said
+launch()                # HOST RANKS [VARIABLE=VALUE]... PROGRAM [ARGUMENT]...: what it says goes to
+                        # $work/said
 {
     launch_host=$1 launch_ranks=$2
     shift 2
     # shellcheck disable=SC2046     # the launcher has options
-    timeout "${LAUNCH_SECONDS:-120}" $(launcher_of "$launch_host") -n "$launch_ranks" env $(library_of "$launch_host") "$@" </dev/null >"$work/said" 2>&1
+    timeout "${LAUNCH_SECONDS:-120}" $(launcher_of "$launch_host") -n "$launch_ranks" \
+        env $(library_of "$launch_host") "$@" </dev/null >"$work/said" 2>&1
 }
 
 # The same with collopt, from the first call on, reporting to $work/report.
@@ -60,7 +64,8 @@ launch_collopt()
     collopt_host=$1 collopt_ranks=$2
     shift 2
     rm -f "$work"/report*
-    launch "$collopt_host" "$collopt_ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_REPORT="$work/report" "$@"
+    launch "$collopt_host" "$collopt_ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 \
+        COLLOPT_REPORT="$work/report" "$@"
 }
 
 # Calls in the report (one record to a line) that match a pattern; "" for all.
@@ -75,13 +80,14 @@ reported()              # run|passed PATTERN
         END { print sum + 0 }' "$work/report"
 }
 
-# The family of Fortran programs without collopt, but for what the host alone fails in: Open MPI 5.0.7
-# in nonblocking and persistent reductions (deferred), 6.0.0rc2 in array sections.  $without is what has
-# to be left out with collopt, too; the deferred ones it runs itself.
+# The family of Fortran programs without collopt, but for what the host alone fails in: Open MPI
+# 5.0.7 in nonblocking and persistent reductions (deferred), 6.0.0rc2 in array sections.  $without
+# is what has to be left out with collopt, too; the deferred ones it runs itself.
 fortran_alone()         # HOST RANKS PROGRAM
 {
     for fails in '' deferred sections deferred,sections; do
-        if launch "$1" "$2" TEST_WITHOUT=$fails "$3" && launch "$1" "$2" TEST_WITHOUT=$fails "$3"; then
+        if launch "$1" "$2" TEST_WITHOUT=$fails "$3" &&
+            launch "$1" "$2" TEST_WITHOUT=$fails "$3"; then
             case $fails in
             *sections) without=TEST_WITHOUT=sections ;;
             *) without=TEST_WITHOUT= ;;

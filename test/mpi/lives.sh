@@ -1,4 +1,5 @@
-# Communicators that end, or begin, while something else goes on, and messages that have to go on: what MPI allows hangs nowhere, and sums stay right.
+# Communicators that end, or begin, while something else goes on, and messages that have to go on:
+# what MPI allows hangs nowhere, and sums stay right.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
@@ -13,7 +14,8 @@ lives()                 # HOST
     done
     for shm in auto off; do
         for wait in auto spin yield; do
-            quiet "$1" 2 COLLOPT_AFTER=1 COLLOPT_SHM=$shm COLLOPT_WAIT=$wait "$(program "$1" lives)" progress
+            quiet "$1" 2 COLLOPT_AFTER=1 COLLOPT_SHM=$shm COLLOPT_WAIT=$wait \
+                "$(program "$1" lives)" progress
         done
     done
     quiet "$1" 3 COLLOPT_AFTER=1 "$(program "$1" lives)" progress

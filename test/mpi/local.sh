@@ -1,4 +1,5 @@
-# MPI_Reduce_local gives the host's own bits, wherever the host's are right; logical results are 0 and 1 as the host's.
+# MPI_Reduce_local gives the host's own bits, wherever the host's are right; logical results are
+# 0 and 1 as the host's.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
@@ -13,10 +14,14 @@ alike()                 # HOST
     results "$work/host"
     [ "$(wc -l <"$work/host")" -gt 200 ] || fail "$1 alone: only $(wc -l <"$work/host") results"
     for isa in auto avx512 avx2 generic; do
-        case $isa in auto | generic) ;; *) grep -q " ${isa}f\{0,1\} " /proc/cpuinfo 2>/dev/null || continue ;; esac
+        case $isa in
+        auto | generic) ;;
+        *) grep -q " ${isa}f\{0,1\} " /proc/cpuinfo 2>/dev/null || continue ;;
+        esac
         quiet "$1" 1 COLLOPT_ISA=$isa "$(program "$1" local)"
         results "$work/ours"
-        diff "$work/host" "$work/ours" >"$work/diff" || { cat "$work/diff"; fail "$1, $isa: results differ from the host's (<)"; }
+        diff "$work/host" "$work/ours" >"$work/diff" ||
+            { cat "$work/diff"; fail "$1, $isa: results differ from the host's (<)"; }
     done
     quiet "$1" 3 "$(program "$1" local)"
 }

@@ -1,4 +1,5 @@
-# COLLOPT_REPRODUCIBLE on real MPIs: the same bits on both, whatever is said of nodes, topology, processors and algorithms.
+# COLLOPT_REPRODUCIBLE on real MPIs: the same bits on both, whatever is said of nodes, topology,
+# processors and algorithms.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
@@ -27,13 +28,17 @@ placement()             # HOST
 {
     with=$(program "$1" reproducible)
     same_bits "$1" COLLOPT_REPRODUCIBLE=placement "$with"
-    same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_NODE_RANKS=cyclic:3 COLLOPT_TOPOLOGY=torus:2x2x2 COLLOPT_CUT=3000 \
-        "$with"
-    [ "$(mpi_of "$1")" = openmpi ] || return    # the settings are the same code on all hosts, and MPICH is slow on few processors
-    same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_NODE_RANKS=3,1,2 COLLOPT_ISA=generic "$with"
-    same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_TOPOLOGY=mesh:4x2 COLLOPT_WAIT=yield COLLOPT_SCRATCH=0 "$with"
+    same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_NODE_RANKS=cyclic:3 \
+        COLLOPT_TOPOLOGY=torus:2x2x2 COLLOPT_CUT=3000 "$with"
+    # the settings are the same code on all hosts, and MPICH is slow on few processors
+    [ "$(mpi_of "$1")" = openmpi ] || return
+    same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_NODE_RANKS=3,1,2 \
+        COLLOPT_ISA=generic "$with"
+    same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_TOPOLOGY=mesh:4x2 COLLOPT_WAIT=yield \
+        COLLOPT_SCRATCH=0 "$with"
     run_bits "$1" COLLOPT_AFTER=1 COLLOPT_TOPOLOGY=torus:2x2x2 COLLOPT_REDUCE=chain "$with"
-    [ "$(diff "$work/first" "$work/bits" | grep -c 'double_sum')" -gt 20 ] || fail "$1: other orders do not show in these vectors"
+    [ "$(diff "$work/first" "$work/bits" | grep -c 'double_sum')" -gt 20 ] ||
+        fail "$1: other orders do not show in these vectors"
 }
 
 # What depends on the place of ranks is refused, what was tuned is not used, and both are said once.
@@ -42,15 +47,19 @@ refusing()              # HOST
     with=$(program "$1" settings)
     echo 'allreduce * * * * * ring' >"$work/rules"
     echo '* * * * * * auto' >>"$work/rules"
-    launch "$1" 4 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=placement COLLOPT_LOG=decide COLLOPT_AFTER=5 \
-        COLLOPT_RULES="$work/rules" COLLOPT_NODE_RANKS=2 COLLOPT_ALLREDUCE=leader COLLOPT_SCAN=host \
-        "$(program "$1" reproducible)" || fail "$1, refusing: status $?"
+    launch "$1" 4 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=placement \
+        COLLOPT_LOG=decide COLLOPT_AFTER=5 COLLOPT_RULES="$work/rules" COLLOPT_NODE_RANKS=2 \
+        COLLOPT_ALLREDUCE=leader COLLOPT_SCAN=host "$(program "$1" reproducible)" ||
+        fail "$1, refusing: status $?"
     said 1 'COLLOPT_AFTER=5 has no effect: with COLLOPT_REPRODUCIBLE' "$1"
     said 1 'COLLOPT_RULES has an effect only where any order gives the same bits' "$1"
-    said 1 'COLLOPT_ALLREDUCE=leader cannot serve .* it follows the nodes, and COLLOPT_REPRODUCIBLE is set; the next choice' "$1"
-    said 1 'COLLOPT_SCAN=host cannot serve .* the MPI library has an order of its own, and COLLOPT_REPRODUCIBLE is set; ' "$1"
-    launch "$1" 4 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=placement COLLOPT_LOG=decide COLLOPT_NODE_RANKS=2 \
-        COLLOPT_ALLREDUCE=leader "$with" allreduce=2 || fail "$1, integers: status $?"
+    said 1 'COLLOPT_ALLREDUCE=leader cannot serve .* it follows the nodes, and '\
+'COLLOPT_REPRODUCIBLE is set; the next choice' "$1"
+    said 1 'COLLOPT_SCAN=host cannot serve .* the MPI library has an order of its own, and '\
+'COLLOPT_REPRODUCIBLE is set; ' "$1"
+    launch "$1" 4 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=placement COLLOPT_LOG=decide \
+        COLLOPT_NODE_RANKS=2 COLLOPT_ALLREDUCE=leader "$with" allreduce=2 ||
+        fail "$1, integers: status $?"
     said 4 '^rank .: run 2 passed 0$' "$1, the first call"
     said 1 'allreduce, 4 ranks, .*: leader:.* (forced by COLLOPT_ALLREDUCE)' "$1, integers"
 }
@@ -64,19 +73,25 @@ exact()                 # HOST
     quiet "$1" 1 COLLOPT_REPRODUCIBLE=exact "$with"
     quiet "$1" 5 COLLOPT_REPRODUCIBLE=exact "$with"
     quiet "$1" 7 COLLOPT_REPRODUCIBLE=exact COLLOPT_NODE_RANKS=2,3 COLLOPT_ISA=generic "$with"
-    quiet "$1" 11 COLLOPT_REPRODUCIBLE=exact COLLOPT_CUT=1000 "$with"     # more operands than other kernels take
-    ! launch "$1" 5 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=placement "$with" || fail "$1: placement passes for exact"
+    # more operands than other kernels take
+    quiet "$1" 11 COLLOPT_REPRODUCIBLE=exact COLLOPT_CUT=1000 "$with"
+    ! launch "$1" 5 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=placement "$with" ||
+        fail "$1: placement passes for exact"
 }
 
-# What exact does not serve runs as under placement, which is told; what combines partial sums is refused.
+# What exact does not serve runs as under placement, which is told; what combines partial sums is
+# refused.
 not_exact()             # HOST
 {
     with=$(program "$1" reproducible)
-    ! launch "$1" 4 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=exact COLLOPT_LOG=decide COLLOPT_ALLREDUCE=ring "$with" \
-        || fail "$1: MPI_SUM rounds like an operation of the user's"
-    said 1 'COLLOPT_ALLREDUCE=ring cannot serve .* combines partial sums, and COLLOPT_REPRODUCIBLE=exact rounds once; ' "$1"
-    said 1 '^collopt: scan, 4 ranks, 8 bytes, sum of double, by shared memory: gather (fixed table, COLLOPT_REPRODUCIBLE=exact)' "$1"
-    said 1 '^collopt: scan, 4 ranks, 16 bytes, user of derived, by shared memory: recursive_doubling (fixed table, .* for sums of .*: as under placement)' "$1"
+    ! launch "$1" 4 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=exact COLLOPT_LOG=decide \
+        COLLOPT_ALLREDUCE=ring "$with" || fail "$1: MPI_SUM rounds like an operation of the user's"
+    said 1 'COLLOPT_ALLREDUCE=ring cannot serve .* combines partial sums, and '\
+'COLLOPT_REPRODUCIBLE=exact rounds once; ' "$1"
+    said 1 '^collopt: scan, 4 ranks, 8 bytes, sum of double, by shared memory: gather '\
+'(fixed table, COLLOPT_REPRODUCIBLE=exact)' "$1"
+    said 1 '^collopt: scan, 4 ranks, 16 bytes, user of derived, by shared memory: '\
+'recursive_doubling (fixed table, .* for sums of .*: as under placement)' "$1"
 }
 
 reproducible()          # HOST

@@ -23,18 +23,22 @@ by_messages()           # HOST FORM
         return
     fi
     for ranks in 2 3 5 7 8; do
-        quiet "$1" $ranks TEST_FORM=$2 TEST_OURS=messages COLLOPT_SHM=off "$(program "$1" requests)" 50
+        quiet "$1" $ranks TEST_FORM=$2 TEST_OURS=messages COLLOPT_SHM=off \
+            "$(program "$1" requests)" 50
     done
     quiet "$1" 2 TEST_FORM=$2 TEST_OURS=messages COLLOPT_SHM=off "$(program "$1" requests)" 50000
-    quiet "$1" 4 TEST_FORM=$2 TEST_OURS=messages COLLOPT_TOPOLOGY=nodes:2 "$(program "$1" requests)" 50
+    quiet "$1" 4 TEST_FORM=$2 TEST_OURS=messages COLLOPT_TOPOLOGY=nodes:2 \
+        "$(program "$1" requests)" 50
 }
 
 # A thread carries them on: a result is there without another call.
 by_thread()             # HOST FORM
 {
     for ranks in 1 2 3 5; do
-        quiet "$1" $ranks TEST_FORM=$2 TEST_OURS=1 COLLOPT_ASYNC=thread "$(program "$1" requests)" 500 async
-        ! lends_progress "$1" || quiet "$1" $ranks TEST_FORM=$2 TEST_OURS=messages COLLOPT_SHM=off COLLOPT_ASYNC=thread \
+        quiet "$1" $ranks TEST_FORM=$2 TEST_OURS=1 COLLOPT_ASYNC=thread \
+            "$(program "$1" requests)" 500 async
+        ! lends_progress "$1" ||
+            quiet "$1" $ranks TEST_FORM=$2 TEST_OURS=messages COLLOPT_SHM=off COLLOPT_ASYNC=thread \
             "$(program "$1" requests)" 50 async
     done
 }
@@ -42,9 +46,11 @@ by_thread()             # HOST FORM
 # Inputs that find no room are written later, which each rank says once.
 short_of_room()         # HOST RANKS
 {
-    launch "$1" "$2" LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_SHM_SIZE=64K TEST_FORM=nonblocking TEST_OURS=1 \
-        "$(program "$1" requests)" 1000 || fail "$1, $2 ranks, short of room: status $?"
-    said "$2" '^collopt: no memory for the input of a nonblocking reduction' "$1, $2 ranks, short of room"
+    launch "$1" "$2" LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_SHM_SIZE=64K \
+        TEST_FORM=nonblocking TEST_OURS=1 "$(program "$1" requests)" 1000 ||
+        fail "$1, $2 ranks, short of room: status $?"
+    said "$2" '^collopt: no memory for the input of a nonblocking reduction' \
+        "$1, $2 ranks, short of room"
 }
 
 both_forms()            # HOST

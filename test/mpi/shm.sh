@@ -1,5 +1,6 @@
-# Every algorithm by the host's messages alone, on two and three ranks: other tests use shared memory.  And shared memory with
-# segments so small that most messages have to go by the host after all, and for long vectors.
+# Every algorithm by the host's messages alone, on two and three ranks: other tests use shared
+# memory.  And shared memory with segments so small that most messages have to go by the host after
+# all, and for long vectors.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/collectives.sh"
 

@@ -6,8 +6,9 @@ compile()               # HOST FILE [FLAG]...
 {
     compiler=$(wrapper "$1") file=$2
     shift 2
-    $compiler -g -O2 -D_GNU_SOURCE -I"$top/src" -I"$top/include" -o "$file" "$top/test/mpi/test_collectives.c" \
-        "$top/test/mpi/common.c" "$top/test/mpi/elements.c" "$top/test/mpi/zones.c" "$@" "$build/.libs/libcollopt-core.a" \
+    $compiler -g -O2 -D_GNU_SOURCE -I"$top/src" -I"$top/include" -o "$file" \
+        "$top/test/mpi/test_collectives.c" "$top/test/mpi/common.c" "$top/test/mpi/elements.c" \
+        "$top/test/mpi/zones.c" "$@" "$build/.libs/libcollopt-core.a" \
         $hwloc -lm -lpthread >"$work/said" 2>&1 || fail "compiling $file"
 }
 

@@ -1,10 +1,11 @@
-# Processes that fail, and communicators that are revoked: nobody waits with collopt who does not wait without it.  Where the MPI
-# library's fault tolerance is on, all is left to it, and that is said.
+# Processes that fail, and communicators that are revoked: nobody waits with collopt who does not
+# wait without it.  Where the MPI library's fault tolerance is on, all is left to it, and that is
+# said.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
-# Open MPI tells by a variable of its own.  From 5.0 on it has it, and sets it as its parameter says; a stand-in for it serves
-# every other library.
+# Open MPI tells by a variable of its own.  From 5.0 on it has it, and sets it as its parameter
+# says; a stand-in for it serves every other library.
 told()                  # HOST
 {
     if has_tolerance "$1"; then
@@ -17,7 +18,8 @@ told()                  # HOST
     fi
     told_host=$1
     shift
-    launch "$told_host" 2 "$@" COLLOPT_AFTER=1 "$(program "$told_host" settings)" allreduce=4 dup allreduce=4 \
+    launch "$told_host" 2 "$@" COLLOPT_AFTER=1 "$(program "$told_host" settings)" \
+        allreduce=4 dup allreduce=4 \
         || fail "$told_host, fault tolerance: status $?"
     said 2 '^rank [0-9]*: run 0 passed 8' "$told_host, fault tolerance"
     said 1 "^collopt: the MPI library's fault tolerance is on" "$told_host, fault tolerance"
@@ -32,7 +34,8 @@ has_tolerance()         # HOST
     esac
 }
 
-# Rank 0 revokes the communicator on which the others reduce; or the last rank dies, or leaves, while the others do.
+# Rank 0 revokes the communicator on which the others reduce; or the last rank dies, or leaves,
+# while the others do.
 program_that_fails()    # HOST
 {
     cat >"$work/fail.c" <<'END'
@@ -85,7 +88,8 @@ int main(int argc, char **argv)
 }
 END
     # shellcheck disable=SC2046     # the wrapper may have options
-    $(wrapper "$1") -o "$work/fail" "$work/fail.c" || { fail "$1: a program that fails does not compile"; return 1; }
+    $(wrapper "$1") -o "$work/fail" "$work/fail.c" ||
+        { fail "$1: a program that fails does not compile"; return 1; }
 }
 
 real()
@@ -94,7 +98,8 @@ real()
     OPENMPI_RUN="$OPENMPI_RUN --with-ft ulfm"
     for how in revoke die; do
         launch openmpi 3 LD_PRELOAD="$library" COLLOPT_AFTER=1 "$work/fail" $how 1
-        said $([ $how = die ] && echo 2 || echo 3) '^rank [0-9]*: an error' "a job with fault tolerance, $how"
+        said $([ $how = die ] && echo 2 || echo 3) '^rank [0-9]*: an error' \
+            "a job with fault tolerance, $how"
     done
     OPENMPI_RUN=$launcher
 }
@@ -125,7 +130,8 @@ failures_of()           # HOST
     ! has_tolerance "$1" || real
 }
 
-# MPICH's launcher leaves the others alone if it is told to; its MPIX_Comm_revoke stops the job; its own switch for fault tolerance.
+# MPICH's launcher leaves the others alone if it is told to; its MPIX_Comm_revoke stops the job; its
+# own switch for fault tolerance.
 unattended()
 {
     as_without mpich revoke 2
@@ -135,7 +141,8 @@ unattended()
         as_without mpich die $ints
     done
     MPICH_RUN=$launcher
-    launch mpich 2 LD_PRELOAD="$library" MPIR_CVAR_ENABLE_FT=1 COLLOPT_AFTER=1 "$(program mpich settings)" allreduce=4 dup allreduce=4 \
+    launch mpich 2 LD_PRELOAD="$library" MPIR_CVAR_ENABLE_FT=1 COLLOPT_AFTER=1 \
+        "$(program mpich settings)" allreduce=4 dup allreduce=4 \
         || fail "mpich, MPIR_CVAR_ENABLE_FT=1: status $?"
     said 2 '^rank [0-9]*: run 0 passed 8' "mpich, MPIR_CVAR_ENABLE_FT=1"
     said 1 "^collopt: the MPI library's fault tolerance is on" "mpich, MPIR_CVAR_ENABLE_FT=1"

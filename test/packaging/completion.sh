@@ -1,6 +1,7 @@
 #!/bin/sh
-# Completion in bash, zsh and fish: each offers every option in each tool's --help, the values of some, and the command's own words.
-# Shells that are not installed are skipped, and the test with them.
+# Completion in bash, zsh and fish: each offers every option in each tool's --help, the values of
+# some, and the command's own words.  Shells that are not installed are skipped, and the test with
+# them.
 
 . "${COLLOPT_SOURCE:-.}/test/launch.sh"
 build=${COLLOPT_BUILD:-$PWD} source=${COLLOPT_SOURCE:-.}
@@ -26,7 +27,8 @@ for host in $native_hosts; do
     tools="$tools collopt-bench-$host"
 done
 PATH=$work/bin:$PATH HOME=$work/home
-XDG_CONFIG_HOME=$work/home XDG_DATA_HOME=$work/home XDG_CACHE_HOME=$work/home XDG_RUNTIME_DIR=$work/home
+XDG_CONFIG_HOME=$work/home XDG_DATA_HOME=$work/home XDG_CACHE_HOME=$work/home
+XDG_RUNTIME_DIR=$work/home
 export HOME XDG_CONFIG_HOME XDG_DATA_HOME XDG_CACHE_HOME XDG_RUNTIME_DIR
 
 # Each option that a help names where options stand, read otherwise than collopt does.
@@ -40,11 +42,13 @@ offers()                # SHELL TOOL WHAT WORD...: $work/offered has these
     shell=$1 tool=$2 what=$3
     shift 3
     for word; do
-        grep -qxF -e "$word" "$work/offered" || fail "$shell, $tool $what: \"$word\" is not offered: $(head -c 300 "$work/offered")"
+        grep -qxF -e "$word" "$work/offered" ||
+            fail "$shell, $tool $what: \"$word\" is not offered: $(head -c 300 "$work/offered")"
     done
 }
 
-# What a shell offers for these words, the last of which is begun: in $work/offered, one in each line.
+# What a shell offers for these words, the last of which is begun: in $work/offered, one in each
+# line.
 bash_offers()           # WORD...
 {
     bash --norc -c '
@@ -100,7 +104,13 @@ zsh_offers()            # WORD...
     ZDOTDIR=$work/zsh zsh -f -c '
         zmodload zsh/zpty zsh/zselect
         zpty shell zsh -i
-        await() { for ((i = 0; i < 1000; i++)); do [[ ! -e $ZDOTDIR/$1 ]] || return; zpty -rt shell text; zselect -t 2; done }
+        await() {
+            for ((i = 0; i < 1000; i++)); do
+                [[ ! -e $ZDOTDIR/$1 ]] || return
+                zpty -rt shell text
+                zselect -t 2
+            done
+        }
         await ready
         zpty -wn shell "$*$(printf "\\t\\030")"
         await done
@@ -110,7 +120,8 @@ zsh_offers()            # WORD...
 
 fish_offers()           # WORD...
 {
-    fish --no-config -c 'set -p fish_complete_path $argv[1]; complete -C "$argv[2]"' "$work/fish" "$*" 2>"$work/said" |
+    fish --no-config -c 'set -p fish_complete_path $argv[1]; complete -C "$argv[2]"' "$work/fish" \
+        "$*" 2>"$work/said" |
         cut -f1 >"$work/offered"
     [ ! -s "$work/said" ] || fail "fish, $*: $(cat "$work/said")"
 }

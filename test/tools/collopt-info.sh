@@ -78,12 +78,14 @@ has '/machine:2: there is no key "net.latncy"; did you mean net.latency? '
 for file in "$platforms"/*.machine; do
     "$info" --check-machine "$file" >"$work/out" || fail "$file: $(cat "$work/out")"
 done
-"$info" --check-machine "$platforms/fat-tree.machine" --check-topology "$work/none" >"$work/out" && fail "$what, a topology that is none"
+"$info" --check-machine "$platforms/fat-tree.machine" --check-topology "$work/none" >"$work/out" &&
+    fail "$what, a topology that is none"
 "$info" --check-machine "$work/machine" "$work/machine" >"$work/out" 2>&1
 [ $? = 2 ] || fail "$what, two files: not status 2"
 what='a spot and a host'
 printf 'mesh:2x3\n%s 1 2\n' "$(hostname)" >"$work/hosts"
-COLLOPT_TOPOLOGY=file:$work/hosts HWLOC_SYNTHETIC='numa:1 l3:1 core:64 pu:1' "$info" >"$work/out" || fail "$what: status $?"
+COLLOPT_TOPOLOGY=file:$work/hosts HWLOC_SYNTHETIC='numa:1 l3:1 core:64 pu:1' "$info" >"$work/out" ||
+    fail "$what: status $?"
 has '^  in its file at 1 2, .*/hosts$'
 if grep -q '^#define COLLOPT_HAVE_HWLOC 1' "$build/config.h" && taskset -c 0 true 2>/dev/null; then
     HWLOC_SYNTHETIC='numa:1 l3:1 core:64 pu:1' taskset -c 0 "$info" >"$work/out"
@@ -92,7 +94,8 @@ fi
 what='what keeps it from running'
 for variable in COLLOPT=off COLLOPT_GPU=native COLLOPT_COMMUNICATORS=0; do
     env "$variable" "$info" >"$work/out" || fail "$what: status $?"
-    has "^With $variable all communicators of several ranks keep the MPI library's own collectives\\.\$"
+    has "^With $variable all communicators of several ranks keep the MPI library's own \
+collectives\\.\$"
     env "$variable" "$info" --json >"$work/out" || fail "$what: status $?"
     has "\"kept_from_running_by\": *\"$variable\""
 done
@@ -107,72 +110,93 @@ has '^Usage: collopt-info'
 
 what=--algorithms
 what=--explain
-"$info" --explain allreduce --ranks 64 --nodes 4 --bytes 1M --op sum >"$work/out" || fail "--explain: status $?"
+"$info" --explain allreduce --ranks 64 --nodes 4 --bytes 1M --op sum >"$work/out" ||
+    fail "--explain: status $?"
 has '^allreduce of 1M on 64 ranks, 4 nodes, fast network$'
 has '^  [a-z_]*.* (predicted [0-9.]* us; [a-z_]* [0-9.]* us)$'
 test "$(grep -c '^ *[0-9]*\.[0-9][0-9]  [a-z_]*' "$work/out")" -eq 6 || fail 'not six predictions'
-"$info" --explain reduce --ranks 64 --bytes 1M --topology torus:4x4x4 >"$work/out" || fail "--explain, a torus: status $?"
+"$info" --explain reduce --ranks 64 --bytes 1M --topology torus:4x4x4 >"$work/out" ||
+    fail "--explain, a torus: status $?"
 has '^  swing_torus:dims=4x4x4 (predicted'
-COLLOPT_SCAN=chain "$info" --explain scan --op noncommutative --ranks 5 --network tcp >"$work/out" || fail "--explain, forced: status $?"
+COLLOPT_SCAN=chain "$info" --explain scan --op noncommutative --ranks 5 --network tcp \
+    >"$work/out" || fail "--explain, forced: status $?"
 has '^  chain.*(forced by COLLOPT_SCAN; predicted [0-9.]* us)$'
 echo 'host openmpi scan 64 64 1 8 commutative = 2 us' >"$work/machine"
-COLLOPT_MACHINE=$work/machine "$info" --explain scan --ranks 64 --nodes 64 --host openmpi >"$work/out" \
+COLLOPT_MACHINE=$work/machine "$info" --explain scan --ranks 64 --nodes 64 \
+    --host openmpi >"$work/out" \
     || fail "--explain, a measured host: status $?"
 has '^  host (measured 2.00 us; first own, [a-z_]*, predicted [0-9.]* us)$'
 has '^ *2.00  host, openmpi: measured$'
 # full bisection, for an algorithm whose ranks all send as far at once
 for taper in 1 2; do
     echo "net.taper = $taper" >"$work/machine"
-    COLLOPT_MACHINE=$work/machine "$info" --explain reduce --ranks 256 --nodes 256 --bytes 4M >"$work/out" || fail "--explain, taper: status $?"
+    COLLOPT_MACHINE=$work/machine "$info" --explain reduce --ranks 256 --nodes 256 --bytes 4M \
+        >"$work/out" || fail "--explain, taper: status $?"
     case $taper in 1) has '^  circulant_pipeline' ;; 2) has '^  two_tree' ;; esac
 done
 # and what else the environment says of jobs; mistakes in it are told once
 for said in COLLOPT_SCAN=chian COLLOPT_AFTER=x COLLOPT_MACHINE=/nonexistent; do
-    env "$said" "$info" --explain scan --ranks 64 >"$work/out" 2>"$work/err" || fail "--explain, $said: status $?"
+    env "$said" "$info" --explain scan --ranks 64 >"$work/out" 2>"$work/err" ||
+        fail "--explain, $said: status $?"
     [ "$(grep -c "${said%=*}" "$work/err")" = 1 ] || fail "--explain, $said: $(cat "$work/err")"
 done
-COLLOPT_REPRODUCIBLE=placement "$info" --explain allreduce --ranks 64 --nodes 4 --bytes 1M >"$work/out" || fail "--explain, placement: status $?"
+COLLOPT_REPRODUCIBLE=placement "$info" --explain allreduce --ranks 64 --nodes 4 --bytes 1M \
+    >"$work/out" || fail "--explain, placement: status $?"
 has '^allreduce of 1M on 64 ranks, wherever they are$'
 has '^  circulant (fixed table, COLLOPT_REPRODUCIBLE=placement)$'
-COLLOPT_REPRODUCIBLE=exact "$info" --explain allreduce --ranks 64 --bytes 1M >"$work/out" || fail "--explain, exact: status $?"
+COLLOPT_REPRODUCIBLE=exact "$info" --explain allreduce --ranks 64 --bytes 1M >"$work/out" ||
+    fail "--explain, exact: status $?"
 has '^  alltoall (fixed table, COLLOPT_REPRODUCIBLE=exact)$'
 for collective in scan exscan; do
     for limit in '256 1M' '257 64K' '4096 16M'; do
-        COLLOPT_REPRODUCIBLE=exact "$info" --explain $collective --ranks "${limit% *}" --bytes "${limit#* }" >"$work/out" 2>&1 \
+        COLLOPT_REPRODUCIBLE=exact "$info" --explain $collective --ranks "${limit% *}" \
+            --bytes "${limit#* }" >"$work/out" 2>&1 \
             || fail "--explain, exact $collective: status $?"
-        grep -q '^collopt' "$work/out" && fail "--explain, exact $collective, $limit: $(cat "$work/out")"
+        grep -q '^collopt' "$work/out" &&
+            fail "--explain, exact $collective, $limit: $(cat "$work/out")"
         has '(fixed table, COLLOPT_REPRODUCIBLE=exact)$'
     done
 done
-COLLOPT_REPRODUCIBLE=exact "$info" --explain allreduce --ranks 64 --nodes 4 --bytes 1M --op exact >"$work/out" || fail "--explain, exact: status $?"
+COLLOPT_REPRODUCIBLE=exact "$info" --explain allreduce --ranks 64 --nodes 4 --bytes 1M --op exact \
+    >"$work/out" || fail "--explain, exact: status $?"
 has '^  [a-z_]*.* (predicted '
 COLLOPT_ADAPT=on "$info" --explain allreduce >"$work/out" || fail "--explain, adapt: status $?"
 has '^  COLLOPT_ADAPT=on: the first calls try others too'
-COLLOPT_ADAPT=on COLLOPT_ALLREDUCE=ring "$info" --explain allreduce >"$work/out" || fail "--explain, adapt: status $?"
+COLLOPT_ADAPT=on COLLOPT_ALLREDUCE=ring "$info" --explain allreduce >"$work/out" ||
+    fail "--explain, adapt: status $?"
 ! grep -q 'COLLOPT_ADAPT' "$work/out" || fail 'what is forced is not tried'
 COLLOPT=off "$info" --explain allreduce >"$work/out" || fail "--explain, off: status $?"
 has '^  host (COLLOPT=off)$'
 for said in COLLOPT_NODE_RANKS=4,4,8 COLLOPT_FAKE_NODES=4,4,8 COLLOPT_TOPOLOGY=nodes:4,4,8; do
-    env "$said" "$info" --explain allreduce --ranks 16 >"$work/out" || fail "--explain, $said: status $?"
+    env "$said" "$info" --explain allreduce --ranks 16 >"$work/out" ||
+        fail "--explain, $said: status $?"
     has '^allreduce of 8 bytes on 16 ranks, 3 nodes, fast network$'
-    env "$said" "$info" --explain allreduce --ranks 16 --nodes 2 >"$work/out" || fail "--explain, $said and --nodes: status $?"
+    env "$said" "$info" --explain allreduce --ranks 16 --nodes 2 >"$work/out" ||
+        fail "--explain, $said and --nodes: status $?"
     has '^allreduce of 8 bytes on 16 ranks, 2 nodes, fast network$'
 done
-COLLOPT_TOPOLOGY=torus:4x4x4 "$info" --explain reduce --ranks 64 --bytes 1M >"$work/out" || fail "--explain, a torus: status $?"
+COLLOPT_TOPOLOGY=torus:4x4x4 "$info" --explain reduce --ranks 64 --bytes 1M >"$work/out" ||
+    fail "--explain, a torus: status $?"
 has '^reduce of 1M on 64 ranks, 64 nodes, torus$'
 has '^  swing_torus:dims=4x4x4 (predicted'
-COLLOPT_TOPOLOGY=torus:4x4x4 "$info" --explain reduce --ranks 32 >"$work/out" 2>&1 || fail "--explain, a torus that does not fit: status $?"
+COLLOPT_TOPOLOGY=torus:4x4x4 "$info" --explain reduce --ranks 32 >"$work/out" 2>&1 ||
+    fail "--explain, a torus that does not fit: status $?"
 has 'COLLOPT_TOPOLOGY=torus:4x4x4 has room for 64 ranks, not for 32; it is ignored$'
 has '^reduce of 8 bytes on 32 ranks, 1 node, shared memory$'
 printf 'torus:2x2\nn1 0 0\nn2 0 1\nn3 1 0\nn4 1 1\n' >"$work/hosts"
-COLLOPT_TOPOLOGY=file:$work/hosts "$info" --explain reduce --ranks 4 >"$work/out" 2>&1 || fail "--explain, hosts: status $?"
-has '^collopt-info: COLLOPT_TOPOLOGY=file:.*/hosts is ignored: .* names of its hosts, .*; say it by --topology torus:2x2'
+COLLOPT_TOPOLOGY=file:$work/hosts "$info" --explain reduce --ranks 4 >"$work/out" 2>&1 ||
+    fail "--explain, hosts: status $?"
+has '^collopt-info: COLLOPT_TOPOLOGY=file:.*/hosts is ignored: .* names of its hosts, .*; '\
+'say it by --topology torus:2x2'
 [ "$(grep -c '^collopt' "$work/out")" = 1 ] || fail "--explain, hosts: $(cat "$work/out")"
-COLLOPT_TOPOLOGY=cartesian "$info" --explain reduce --ranks 4 >"$work/out" 2>&1 || fail "--explain, cartesian: status $?"
-has "^collopt-info: COLLOPT_TOPOLOGY=cartesian is ignored: that takes a communicator's dimensions, .*; say it by --topology torus:2x2"
+COLLOPT_TOPOLOGY=cartesian "$info" --explain reduce --ranks 4 >"$work/out" 2>&1 ||
+    fail "--explain, cartesian: status $?"
+has "^collopt-info: COLLOPT_TOPOLOGY=cartesian is ignored: that takes a communicator's \
+dimensions, .*; say it by --topology torus:2x2"
 "$info" --explain reduce --ranks 4 >"$work/out" 2>&1 || fail "--explain, no topology: status $?"
 grep -q '^collopt' "$work/out" && fail "--explain, no topology: $(cat "$work/out")"
-COLLOPT_TOPOLOGY=file:$work/hosts "$info" --explain reduce --ranks 4 --topology torus:2x2 >"$work/out" 2>&1 \
+COLLOPT_TOPOLOGY=file:$work/hosts "$info" --explain reduce --ranks 4 --topology torus:2x2 \
+    >"$work/out" 2>&1 \
     || fail "--explain, hosts and a torus: status $?"
 grep -q '^collopt' "$work/out" && fail "--explain, hosts and a torus: $(cat "$work/out")"
 
@@ -188,7 +212,8 @@ measured_choice()       # EXPRESSION HOST ARGUMENT...
     expected="$1 (measured $work/data/collopt/$2-$processor.rules:"
     host=$2
     shift 2
-    XDG_DATA_DIRS=$work/data "$info" --explain "$@" --host "$host" >"$work/out" || fail "--explain $*: status $?"
+    XDG_DATA_DIRS=$work/data "$info" --explain "$@" --host "$host" >"$work/out" ||
+        fail "--explain $*: status $?"
     grep -qF "  $expected" "$work/out" || { cat "$work/out"; fail "--explain $*: not $expected"; }
 }
 measured_choice recursive_doubling openmpi-4.1 allreduce --ranks 2 --bytes 4095
@@ -200,7 +225,8 @@ measured_choice sweep mpich-4.0 scan --ranks 2 --bytes 64K
 measured_choice linear:window=16 openmpi-4.1 allreduce --ranks 8 --crowded
 predicted()             # ARGUMENT...
 {
-    XDG_DATA_DIRS=$work/data "$info" --explain allreduce --ranks 2 "$@" >"$work/out" || fail "--explain $*: status $?"
+    XDG_DATA_DIRS=$work/data "$info" --explain allreduce --ranks 2 "$@" >"$work/out" ||
+        fail "--explain $*: status $?"
     has '^  [a-z_:=0-9]* (predicted '
 }
 predicted
@@ -209,14 +235,17 @@ predicted --host openmpi-5.0
 COLLOPT_MACHINE=none predicted --host openmpi-4.1
 mv "$work/data/collopt/openmpi-4.1-$processor.rules" "$work/data/collopt/openmpi-4.1-another.rules"
 predicted --host openmpi-4.1
-"$info" --explain reduce_scatter_block --ranks 6 --bytes 8 >"$work/out" || fail "--explain, parts: status $?"
+"$info" --explain reduce_scatter_block --ranks 6 --bytes 8 >"$work/out" ||
+    fail "--explain, parts: status $?"
 has '^reduce_scatter_block of 48 bytes on 6 ranks, 1 node, shared memory$'
 what='caches of a node'
-COLLOPT_MACHINE=$nodes/epyc-7742-2x64.machine "$info" --explain allreduce --ranks 128 --caches 32 --bytes 4K >"$work/out" ||
+COLLOPT_MACHINE=$nodes/epyc-7742-2x64.machine "$info" --explain allreduce --ranks 128 --caches 32 \
+    --bytes 4K >"$work/out" ||
     fail "--explain, $what: status $?"
 has '128 ranks, 1 node, shared memory of several caches and .*epyc-7742-2x64.machine'
 has '^  lanes:.*by=cache (predicted [0-9.]* us; '
-"$info" --explain exscan --ranks 512 --nodes 32 --bytes 8G --network tcp >"$work/out" || fail "--explain, long: status $?"
+"$info" --explain exscan --ranks 512 --nodes 32 --bytes 8G --network tcp >"$work/out" ||
+    fail "--explain, long: status $?"
 has '(predicted [0-9.]* s; [a-z_]* [0-9.]* s)$'
 refused()
 {
@@ -235,7 +264,8 @@ rules=$work/config/collopt
 XDG_CONFIG_HOME=$work/config "$info" --explain allreduce >"$work/out" || fail "$what: status $?"
 has "^  left out: $rules/site.rules, which a job would use; it counts with --host openmpi\$"
 has "^  left out: $rules/mpich.rules, .* --host mpich\$"
-XDG_CONFIG_HOME=$work/config "$info" --explain allreduce --host mpich >"$work/out" || fail "$what, --host: status $?"
+XDG_CONFIG_HOME=$work/config "$info" --explain allreduce --host mpich >"$work/out" ||
+    fail "$what, --host: status $?"
 has "^  ring (rule $rules/mpich.rules:1"
 ! grep -q 'left out' "$work/out" || fail "$what: left out with --host"
 XDG_CONFIG_HOME=$work/config "$info" >"$work/out" || fail "$what, the list: status $?"
@@ -245,7 +275,8 @@ has '^              machine none$'
 rm "$rules/mpich.rules"
 XDG_CONFIG_HOME=$work/config "$info" --explain allreduce >"$work/out" || fail "$what: status $?"
 [ "$(grep -c 'left out' "$work/out")" = 1 ] || fail "$what: one file is told more than once"
-XDG_CONFIG_HOME=$work/config COLLOPT_RULES=none "$info" --explain allreduce >"$work/out" || fail "$what, none: status $?"
+XDG_CONFIG_HOME=$work/config COLLOPT_RULES=none "$info" --explain allreduce >"$work/out" ||
+    fail "$what, none: status $?"
 ! grep -q 'left out' "$work/out" || fail "$what: left out although COLLOPT_RULES=none"
 
 refused 'it takes reduce, allreduce' --explain allredcue
@@ -254,10 +285,12 @@ refused 'ranks 1: it takes 2 to' --explain allreduce --ranks 1
 refused 'nodes 9: it takes 1 to 8' --explain allreduce --ranks 8 --nodes 9
 refused 'bytes -1: it takes' --explain allreduce --bytes -1
 refused 'has room for 16 ranks, not for 64' --explain allreduce --ranks 64 --topology torus:4x4
-refused 'names of its hosts, which are not known here; it takes torus:8x8x4' --explain allreduce --topology file:/none
+refused 'names of its hosts, which are not known here; it takes torus:8x8x4' --explain allreduce \
+    --topology file:/none
 refused 'host lam: it takes openmpi or mpich' --explain allreduce --host lam
 refused 'it takes fast or tcp' --explain allreduce --network ib
-refused 'it takes 1, unless all ranks are on one node' --explain allreduce --ranks 8 --nodes 2 --caches 4
+refused 'it takes 1, unless all ranks are on one node' --explain allreduce --ranks 8 \
+    --nodes 2 --caches 4
 refused 'for --explain COLLECTIVE' --ranks 8
 
 "$info" --algorithms >"$work/out" || fail "--algorithms: status $?"
@@ -269,9 +302,12 @@ has '^    segment=BYTES  bytes in one piece of the pipeline (1 to 1T)$'
 has '^    node=(ALGORITHM)  .*(for reduce)$'
 "$info" --algorithms --json >"$work/out" || fail "--algorithms --json: status $?"
 if command -v jq >/dev/null; then
-    jq -e '(.algorithms | length > 50) and all(.algorithms[]; .collective and .name and .rounds and .bytes and .when and .source
-        and (.identical_bits | type == "boolean") and all(.parameters[]; .algorithm_of or (.least <= .most)))' \
-        "$work/out" >/dev/null || fail "--algorithms --json is not as it should be: $(cat "$work/out")"
+    jq -e '(.algorithms | length > 50)
+        and all(.algorithms[];
+            .collective and .name and .rounds and .bytes and .when and .source
+            and (.identical_bits | type == "boolean")
+            and all(.parameters[]; .algorithm_of or (.least <= .most)))' "$work/out" >/dev/null ||
+        fail "--algorithms --json is not as it should be: $(cat "$work/out")"
 elif command -v python3 >/dev/null; then
     python3 -m json.tool "$work/out" >/dev/null || fail '--algorithms --json is not JSON'
 fi
@@ -279,9 +315,11 @@ fi
 what=--json
 COLLOPT_REPORT='a "b"\c' "$info" --json >"$work/out" || fail "--json: status $?"
 if command -v jq >/dev/null; then
-    jq -e --arg v "$version" '.version == $v and (.backends | type == "array") and .machine.processors >= 1
+    jq -e --arg v "$version" '.version == $v
+        and (.backends | type == "array") and .machine.processors >= 1
         and (.algorithms | length > 0) and all(.algorithms[]; .name and .collective and .summary)
-        and (.variables[] | select(.name == "COLLOPT_REPORT") | .value == "a \"b\"\\c" and .set and .default == null)
+        and (.variables[] | select(.name == "COLLOPT_REPORT")
+            | .value == "a \"b\"\\c" and .set and .default == null)
         and (.variables[] | select(.name == "COLLOPT_AFTER") | .value == "auto" and (.set | not))' \
         "$work/out" >/dev/null || fail "--json is not as it should be: $(cat "$work/out")"
 elif command -v python3 >/dev/null; then

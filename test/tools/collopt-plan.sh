@@ -63,11 +63,14 @@ has '^time      12 s,'
 run allreduce --algorithm ring --ranks 4 --count 8 --rank 3
 grep -q '0 -> 1' "$work/out" && fail '--rank 3 shows rank 0'
 has '3 -> 0'
-run allreduce --algorithm leader:node=\(binomial\),net=\(recursive_doubling\) --ranks 6 --node-ranks 3
+run allreduce --algorithm leader:node=\(binomial\),net=\(recursive_doubling\) \
+    --ranks 6 --node-ranks 3
 has '^    0 -> 3    all of ranks 0-2 '
-run allreduce --algorithm leader:node=\(binomial\),net=\(recursive_doubling\) --ranks 7 --node-ranks 3
+run allreduce --algorithm leader:node=\(binomial\),net=\(recursive_doubling\) \
+    --ranks 7 --node-ranks 3
 has '^    0 -> [36]    all of ranks 0-2 '
-run allreduce --algorithm leader:node=\(binomial\),net=\(recursive_doubling\) --ranks 8 --nodes 2 --bytes 800
+run allreduce --algorithm leader:node=\(binomial\),net=\(recursive_doubling\) --ranks 8 \
+    --nodes 2 --bytes 800
 has '^    0 -> 4    all of ranks 0-3 (100 elements)'
 run allreduce --algorithm ring --ranks 4 --bytes 2K --size 4
 has '^allreduce by ring, 4 ranks, 512 elements of 4 bytes'
@@ -85,17 +88,20 @@ has "^collopt-plan $version\$"
 
 # ---- the other formats ----
 
-drawn='reduce:binomial:8 allreduce:recursive_doubling:8 allreduce:ring:8 allreduce:rabenseifner:8 scan:recursive_doubling:8
-    allreduce:two_tree:10 allreduce:swing:32 exscan:two_tree:4 reduce_scatter:pairwise:7'
+drawn='reduce:binomial:8 allreduce:recursive_doubling:8 allreduce:ring:8 allreduce:rabenseifner:8
+    scan:recursive_doubling:8 allreduce:two_tree:10 allreduce:swing:32 exscan:two_tree:4
+    reduce_scatter:pairwise:7'
 for d in $drawn; do
     collective=${d%%:*} ranks=${d##*:} algorithm=${d#*:}
     run "$collective" --algorithm "${algorithm%:*}" --ranks "$ranks" --format svg
-    messages=$("$plan" "$collective" --algorithm "${algorithm%:*}" --ranks "$ranks" | sed -n 's/^messages *\([0-9]*\).*/\1/p')
+    messages=$("$plan" "$collective" --algorithm "${algorithm%:*}" --ranks "$ranks" |
+        sed -n 's/^messages *\([0-9]*\).*/\1/p')
     [ "$(grep -c '^<g' "$work/out")" -eq "$messages" ] || fail "not $messages arrows in $what"
     if command -v xmllint >/dev/null; then
         xmllint --noout "$work/out" || fail "$what is not XML"
     elif command -v python3 >/dev/null; then
-        python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/out" || fail "$what is not XML"
+        python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/out" ||
+            fail "$what is not XML"
     fi
 done
 
@@ -109,12 +115,16 @@ if command -v jq >/dev/null; then
         collective=${d%%:*} ranks=${d##*:} algorithm=${d#*:}
         run "$collective" --algorithm "${algorithm%:*}" --ranks "$ranks" --format json
         jq -e --argjson p "$ranks" '.ranks == $p and (.programs | length == $p)
-            and (.transfers | length) == .totals.messages and ([.transfers[].round] | max) == .totals.rounds
-            and ([.programs[] | .rank as $r | .messages[] | select(.kind == "send") | [$r, .peer, .tag, .n]] | sort)
-             == ([.programs[] | .rank as $r | .messages[] | select(.kind == "receive") | [.peer, $r, .tag, .n]] | sort)
+            and (.transfers | length) == .totals.messages
+            and ([.transfers[].round] | max) == .totals.rounds
+            and ([.programs[] | .rank as $r | .messages[] | select(.kind == "send")
+                    | [$r, .peer, .tag, .n]] | sort)
+             == ([.programs[] | .rank as $r | .messages[] | select(.kind == "receive")
+                    | [.peer, $r, .tag, .n]] | sort)
             and all(.transfers[]; .n == ([.what[].n] | add))
             and all(.programs[]; all(.messages[]; .n == ([.runs[].n] | add)))
-            and .blocks[0] == 0 and .blocks[-1] == .count' "$work/out" >/dev/null || fail "$what does not fit together"
+            and .blocks[0] == 0 and .blocks[-1] == .count' "$work/out" >/dev/null ||
+            fail "$what does not fit together"
     done
 elif command -v python3 >/dev/null; then
     run allreduce --algorithm ring --format json
@@ -145,6 +155,7 @@ refuses 'name an algorithm' allreduce --algorithm host
 refuses 'Usage' allreduce scan
 refuses 'Usage'
 refuses 'Usage' allreduce --nonsense
-"$plan" allreduce --ranks 200 --algorithm ring --format svg >/dev/null 2>"$work/err" && fail 'a drawing of 200 ranks'
+"$plan" allreduce --ranks 200 --algorithm ring --format svg >/dev/null 2>"$work/err" &&
+    fail 'a drawing of 200 ranks'
 grep -q 'too many for a drawing' "$work/err" || fail "a large drawing: $(cat "$work/err")"
 exit $failed

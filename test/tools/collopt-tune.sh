@@ -30,7 +30,8 @@ gives 0 ': 2 rules, no mistakes$' <<'.'
 allreduce  *  1  *  0-2K  commutative  recursive_doubling
 *          *  *  *  *     *            auto
 .
-gives 1 ":2: allreduce has no algorithm \"recursive_dubling\"; .*did you mean recursive_doubling?" <<'.'
+gives 1 \
+":2: allreduce has no algorithm \"recursive_dubling\"; .*did you mean recursive_doubling?" <<'.'
 
 allreduce  *  1  *  0-2K  commutative  recursive_dubling
 *          *  *  *  *     *            auto
@@ -88,18 +89,21 @@ printf '* * * * * * aut' >"$work/cut"
 gives 1 ':1: ' <"$work/cut"
 
 # what a line chooses is held against performance guidelines, by predicted times
-gives 1 ':2: against the guideline Allreduce <= Reduce + Bcast: on 64 ranks of 64 nodes, 8 bytes by ring .* us (postal_tree, auto)$' <<'.'
+gives 1 ':2: against the guideline Allreduce <= Reduce + Bcast: on 64 ranks of 64 nodes, '\
+'8 bytes by ring .* us (postal_tree, auto)$' <<'.'
 reduce     *  *  *  64K-  *  two_tree
 allreduce  *  *  *  0-2K  *  ring
 *          *  *  *  *     *  auto
 .
 grep -q ':1: ' "$work/out" && fail "a line that is right is blamed: $(cat "$work/out")"
-gives 1 ':1: against the guideline Reduce <= Allreduce: .* by linear .* the other side .* (rabenseifner, line 2)$' <<'.'
+gives 1 ':1: against the guideline Reduce <= Allreduce: .* by linear .* the other side .* '\
+'(rabenseifner, line 2)$' <<'.'
 reduce     64  64  *  1M  *  linear
 allreduce  64  64  *  1M  *  rabenseifner
 *          *   *   *  *   *  auto
 .
-# a line below it that decides for nothing of what it is tried on, and the MPI library's own, are not
+# a line below it that decides for nothing of what it is tried on, and the MPI library's own, are
+# not
 gives 0 ': 3 rules, no mistakes$' <<'.'
 allreduce  64  *  *  0-2K  *  host
 allreduce  64  *  *  0-1M  *  rabenseifner
@@ -136,29 +140,37 @@ net.overhead = 0 us
 net.handshake = 0 us
 .
 printf 'allreduce 64 64 * 64K commutative ring\n* * * * * * auto\n' >"$work/ring.rules"
-"$tune" --check "$work/ring.rules" >"$work/out" 2>&1 && fail "a ring goes unnoticed: $(cat "$work/out")"
-"$tune" --check --machine "$work/free.machine" "$work/ring.rules" >"$work/out" 2>&1 || fail "--machine: $(cat "$work/out")"
+"$tune" --check "$work/ring.rules" >"$work/out" 2>&1 &&
+    fail "a ring goes unnoticed: $(cat "$work/out")"
+"$tune" --check --machine "$work/free.machine" "$work/ring.rules" >"$work/out" 2>&1 ||
+    fail "--machine: $(cat "$work/out")"
 cp "$work/free.machine" "$work/ring.machine"
-"$tune" --check "$work/ring.rules" >"$work/out" 2>&1 || fail "the machine beside the rules: $(cat "$work/out")"
+"$tune" --check "$work/ring.rules" >"$work/out" 2>&1 ||
+    fail "the machine beside the rules: $(cat "$work/out")"
 echo 'net.latency = 1 parsec' >"$work/ring.machine"
-"$tune" --check "$work/ring.rules" >"$work/out" 2>&1 && fail 'a mistake in the machine beside the rules goes unnoticed'
+"$tune" --check "$work/ring.rules" >"$work/out" 2>&1 &&
+    fail 'a mistake in the machine beside the rules goes unnoticed'
 grep -q '/ring.machine:1: ' "$work/out" || fail "a mistaken machine: $(cat "$work/out")"
-"$tune" --check --machine "$work/ring.machine" "$work/ring.rules" "$work/ring.rules" >"$work/out" 2>&1 && fail 'likewise'
-[ "$(wc -l <"$work/out")" = 3 ] || fail "a mistaken machine is told once, no line is held against another: $(cat "$work/out")"
+"$tune" --check --machine "$work/ring.machine" "$work/ring.rules" "$work/ring.rules" >"$work/out" \
+    2>&1 && fail 'likewise'
+[ "$(wc -l <"$work/out")" = 3 ] ||
+    fail "a mistaken machine is told once, no line is held against another: $(cat "$work/out")"
 rm "$work/ring.machine"
 
 # the file that the manual page shows has no mistakes
 sed -n '/^# collective/,/^```/p' "$source/doc/manual/rules.md" | grep -v '^```' >"$work/shown"
 gives 0 ': 6 rules, no mistakes' <"$work/shown"
 
-"$tune" --check "$work/rules" "$work/none" >"$work/out" 2>&1 && fail 'a file that is missing goes unnoticed'
+"$tune" --check "$work/rules" "$work/none" >"$work/out" 2>&1 &&
+    fail 'a file that is missing goes unnoticed'
 grep -q '/none: No such file' "$work/out" || fail "a missing file: $(cat "$work/out")"
 "$tune" --check "$work/rules" >/dev/full 2>/dev/null && fail 'a full disk goes unnoticed'
 for arguments in '' --check --nonsense "$work/rules" 'mpirun -n 2'; do
     # shellcheck disable=SC2086     # words or none
     "$tune" $arguments >"$work/out" 2>&1
     [ $? = 2 ] || fail "arguments \"$arguments\""
-    grep -q '^collopt-tune: .*\(is missing\|needs\|not an option\)' "$work/out" || fail "arguments \"$arguments\": $(cat "$work/out")"
+    grep -q '^collopt-tune: .*\(is missing\|needs\|not an option\)' "$work/out" ||
+        fail "arguments \"$arguments\": $(cat "$work/out")"
 done
 [ "$("$tune" --version)" = "collopt-tune $version" ] || fail --version
 "$tune" --help | grep -q '^Usage: collopt-tune' || fail --help

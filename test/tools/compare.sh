@@ -1,6 +1,7 @@
 #!/bin/sh
-# collopt compare and collopt profile, as a user would run them: a program that is faster with collopt, one in which nothing is won, one
-# that fails, one that is interrupted; by the launchers of both MPIs and by stand-ins for those of Slurm and Flux.
+# collopt compare and collopt profile, as a user would run them: a program that is faster with
+# collopt, one in which nothing is won, one that fails, one that is interrupted; by the launchers of
+# both MPIs and by stand-ins for those of Slurm and Flux.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
 . "$top/test/tools/standins.sh"
@@ -54,13 +55,15 @@ on_host()               # HOST LAUNCHER...
     shift
     own='--own-time=loop time: ([0-9.]+)'
 
-    COLLOPT_AFTER=1 run 0 "$host, faster" "$collopt" compare --pairs 6 "$own" -o page.html "$@" ./app 5 1000 0 slow-without
+    COLLOPT_AFTER=1 run 0 "$host, faster" "$collopt" compare --pairs 6 "$own" -o page.html "$@" \
+        ./app 5 1000 0 slow-without
     has out '^  faster: .* (95% interval .*), beyond the noise$'
     has out '^  2 ranks, .*; 6 pairs of runs$'
     has out '^allreduce  *8 KiB  *5 '
     has out '  - Use it:$'
     hasnt out "$(printf '\033')"
-    [ "$(grep -c '^sum 3$' "$work/out")" = 14 ] || fail "$what: not the output of 6 pairs and 2 runs more"
+    [ "$(grep -c '^sum 3$' "$work/out")" = 14 ] ||
+        fail "$what: not the output of 6 pairs and 2 runs more"
     has page.html 'beyond the noise'
     has page.html '>8 KiB<'
     hasnt page.html '<link\|src=\|https\{0,1\}://'
@@ -82,14 +85,16 @@ END
     nothing_left
 
     run 1 "$host, nothing won" "$collopt" compare --pairs 1 --json "$@" ./app 1 1 300
-    holds 'r["answer"] == "unclear" and r["pairs"] == 1 and r["confidence"] is None and r["ranks"] == 2'
-    holds 'sum(run["way"] == "off" for run in r["runs"]) == 1 and all(run["status"] == 0 for run in r["runs"])'
+    holds 'r["answer"] == "unclear" and r["pairs"] == 1 and r["confidence"] is None'
+    holds 'r["ranks"] == 2 and all(run["status"] == 0 for run in r["runs"])'
+    holds 'sum(run["way"] == "off" for run in r["runs"]) == 1'
     holds 'r["share_without"] < 0.5'
     has err '^sum 3$'
 
-    COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=ring run 1 "$host, what ran" "$collopt" compare --pairs 1 --json --keep kept --same '^sum' "$@" \
-        ./app 20 1000 0
-    holds 'r["reductions"][0]["ran"] == [{"algorithm": "ring", "share": 1.0}] and r["reductions"][0]["calls_per_rank"] == 20'
+    COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=ring run 1 "$host, what ran" "$collopt" compare --pairs 1 \
+        --json --keep kept --same '^sum' "$@" ./app 20 1000 0
+    holds 'r["reductions"][0]["ran"] == [{"algorithm": "ring", "share": 1.0}]'
+    holds 'r["reductions"][0]["calls_per_rank"] == 20'
     holds 'r["reductions"][0]["seconds_without"] > 0 and r["reductions"][0]["bytes_to"] == 8192'
     holds 'r["settings"] == {"COLLOPT_AFTER": "1", "COLLOPT_ALLREDUCE": "ring"}'
     hasnt err '^sum'
@@ -97,12 +102,15 @@ END
     grep -q '"ring"' kept/3-with.report || fail "$what: no report in kept/"
 
     run 3 "$host, one that fails" "$collopt" compare "$@" ./app 1 1 0 fail
-    has err '^collopt compare: run 1 (reductions measured) ended with status 3, without collopt with 3: it is not'
+    has err '^collopt compare: run 1 (reductions measured) ended with status 3, '\
+'without collopt with 3: it is not'
     run 3 "$host, one that fails with collopt" "$collopt" compare "$@" ./app 1 1 0 fail-with
     has err 'ended with status 3, and without collopt with 0; please report this'
-    run 3 "$host, another result" "$collopt" compare --pairs 1 --same '^sum' "$@" ./app 1 1 0 other-with
+    run 3 "$host, another result" "$collopt" compare --pairs 1 --same '^sum' "$@" \
+        ./app 1 1 0 other-with
     has err 'printed other results than the first'
-    run 3 "$host, no own time" "$collopt" compare --pairs 1 --own-time 'none: ([0-9.]+)' "$@" ./app 1 1 0
+    run 3 "$host, no own time" "$collopt" compare --pairs 1 \
+        --own-time 'none: ([0-9.]+)' "$@" ./app 1 1 0
     has err 'printed no number that --own-time'
     run 3 "$host, no report" "$collopt" compare --pairs 1 "$@" ./app 1 1 0 no-finalize
     has err 'status\|no report came from the ranks'
@@ -116,7 +124,8 @@ END
     run 0 "$host, profile" "$collopt" profile --json --nodes 1 "$@" ./app 20 1000 0
     holds 'r["ranks"] == 2 and r["nodes_known"] and 0 < r["share"] < 1'
     holds 'r["reductions"][0]["collective"] == "allreduce" and r["reductions"][0]["bytes"] == 8000'
-    holds 'r["reductions"][0]["communicator_ranks"] == [2, 2] and r["reductions"][0]["calls_per_rank"] == 20'
+    holds 'r["reductions"][0]["communicator_ranks"] == [2, 2]'
+    holds 'r["reductions"][0]["calls_per_rank"] == 20'
     holds 'r["reductions"][0]["predicted_algorithm"] and r["reductions"][0]["predicted_why"]'
     run 0 "$host, profile" "$collopt" profile -o profile.html "$@" ./app 20 1000 0
     has out '^allreduce  *8 KiB  *20 '
@@ -131,9 +140,11 @@ by_standin()            # HOST LAUNCHER...
 {
     host=$1
     shift
-    COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=ring PATH=$work/bin:$PATH run 1 "$host, by $1" "$collopt" compare --pairs 1 --json "$@" ./app 20 1000 0
+    COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=ring PATH=$work/bin:$PATH run 1 "$host, by $1" "$collopt" \
+        compare --pairs 1 --json "$@" ./app 20 1000 0
     holds 'r["reductions"][0]["ran"] == [{"algorithm": "ring", "share": 1.0}] and r["ranks"] == 2'
-    SLURM_JOB_NUM_NODES=2 PATH=$work/bin:$PATH run 0 "$host, profile by $1" "$collopt" profile --json "$@" ./app 20 1000 0
+    SLURM_JOB_NUM_NODES=2 PATH=$work/bin:$PATH run 0 "$host, profile by $1" "$collopt" profile \
+        --json "$@" ./app 20 1000 0
     holds 'r["nodes"] == 2 and r["nodes_known"]'
 }
 
@@ -150,24 +161,26 @@ for each in $native_hosts; do
 done
 [ -n "$done_one" ] || skip "no MPI"
 
-# ---- statistics ----------------------------------------------------------------------------------------------------------
+# ---- statistics ----------------------------------------------------------------------------------
 
 printf '%s\n' '1 10' '2 20' '3 30' '4 40' '5 50' '6 600' >numbers
 run 0 'statistics' sh -c "'$build/tools/collopt-statistics' <numbers"
 has out '^6 3\.5 1 6 0$'
 has out '^6 35 10 600 1$'
-run 2 'statistics of lines that differ' sh -c "printf '1 2\n3\n' | '$build/tools/collopt-statistics'"
+run 2 'statistics of lines that differ' \
+    sh -c "printf '1 2\n3\n' | '$build/tools/collopt-statistics'"
 has err 'as many numbers as the first'
 run 2 'statistics of nothing' "$build/tools/collopt-statistics"
 
-# ---- on a terminal -----------------------------------------------------------------------------------------------------
+# ---- on a terminal -------------------------------------------------------------------------------
 
 # shellcheck disable=SC2046
 set -- $(launcher_of "$done_one") -n 2 ./app 20 1000 0
 COLLOPT_AFTER=1 run 1 'a terminal' $terminal 72 "$collopt" compare --pairs 1 --keep kept "$@"
 has out "$(printf '\033')\\[1m"
 has out 'collopt compare: run 2, without collopt'
-tr '\r' '\n' <"$work/out" | sed "s/$(printf '\033')\\[[0-9;]*[mK]//g" | grep -v "launcher\\|compare\\|\./app" |
+tr '\r' '\n' <"$work/out" | sed "s/$(printf '\033')\\[[0-9;]*[mK]//g" |
+    grep -v "launcher\\|compare\\|\./app" |
     LC_ALL=C sed 's/[\x80-\xbf]//g' | awk 'length > 72 { print; bad = 1 } END { exit bad }' ||
     fail "$what: lines are longer than 72 columns"
 NO_COLOR=1 run 1 'NO_COLOR' $terminal 72 "$collopt" compare --pairs 1 --keep kept "$@"
@@ -175,7 +188,7 @@ hasnt out "$(printf '\033')\\[[0-9]*m"
 run 1 'without progress' $terminal 72 "$collopt" compare --pairs 1 --keep kept --progress off "$@"
 hasnt out 'run 2'
 
-# ---- command lines -------------------------------------------------------------------------------------------------------
+# ---- command lines -------------------------------------------------------------------------------
 
 refused()               # SUBCOMMAND SAYS WORD...
 {
@@ -209,9 +222,11 @@ for subcommand in compare profile doctor; do
     has out "^Usage: collopt $subcommand "
     run 0 "$subcommand --version" "$collopt" $subcommand --version
     has out "^collopt $subcommand [0-9]"
-    "$collopt" --complete "collopt $subcommand" | grep -q "^--json	" || fail "$subcommand: --json is not completed"
+    "$collopt" --complete "collopt $subcommand" | grep -q "^--json	" ||
+        fail "$subcommand: --json is not completed"
 done
-"$collopt" --complete 'collopt compare' --progress | grep -qx off || fail "compare: values of --progress are not completed"
+"$collopt" --complete 'collopt compare' --progress | grep -qx off ||
+    fail "compare: values of --progress are not completed"
 printf '#!/bin/sh\necho of another kind\n' >"$work/bin/compare"
 chmod +x "$work/bin/compare"
 PATH=$work/bin:$PATH run 0 'a program called compare' "$collopt" -- compare

@@ -1,6 +1,7 @@
 #!/bin/sh
-# collopt doctor: on both MPIs where all is right, and with stand-in launchers that give each "node" a view of its own: the library missing
-# on some, other versions, other rules, a preload that is lost, a launcher that hangs or fails.
+# collopt doctor: on both MPIs where all is right, and with stand-in launchers that give each "node"
+# a view of its own: the library missing on some, other versions, other rules, a preload that is
+# lost, a launcher that hangs or fails.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
 . "$top/test/tools/standins.sh"
@@ -29,13 +30,14 @@ hasnt()
     ! tr '\n' ' ' <"$work/out" | tr -s ' ' | grep -q -e "$1" || fail "$what: \"$1\""
 }
 
-# ---- all is right ----------------------------------------------------------------------------------------------------------
+# ---- all is right --------------------------------------------------------------------------------
 
 done_one=''
 for host in $native_hosts; do
     built_for "$host" || continue
     # shellcheck disable=SC2046
-    $(wrapper "$host") -I"$top/include" -o "$work/app" "$top/test/tools/app.c" || fail "$host: app.c"
+    $(wrapper "$host") -I"$top/include" -o "$work/app" "$top/test/tools/app.c" ||
+        fail "$host: app.c"
     # shellcheck disable=SC2046
     doctor 0 "$host" $(launcher_of "$host") -n 2 ./app 1 2 3
     has 'nothing is wrong: collopt ran 80 of 80 reductions of a small program, all right'
@@ -59,7 +61,8 @@ doctor 0 '--json' --json $(launcher_of "$done_one") -n 2
 python3 -c 'import json, sys
 r = json.load(open(sys.argv[1]))
 assert r["right"] and r["ranks"] == 2 and not any(f["grave"] for f in r["findings"])
-assert r["nodes"][0]["facts"]["collopt"] and r["nodes"][0]["raw"]["library"] == ["yes"]' "$work/out" || fail "$what"
+assert r["nodes"][0]["facts"]["collopt"] and r["nodes"][0]["raw"]["library"] == ["yes"]' \
+"$work/out" || fail "$what"
 
 # A library that is not the launcher's: every rank is alone.
 case " $native_hosts " in *" openmpi "*" mpich "*)
@@ -72,13 +75,15 @@ COLLOPT_WAIT=spinn doctor 1 'a mistake in a variable' sh -c '"$@"' launcher
 has 'wrong: COLLOPT_WAIT=spinn is not understood'
 has 'mend: correct or unset the variable'
 
-# ---- nodes that differ -------------------------------------------------------------------------------------------------------
+# ---- nodes that differ ---------------------------------------------------------------------------
 
-# Three nodes: the words of each may be changed by the sed script in $work/view.NODE; uname says the node's name.
+# Three nodes: the words of each may be changed by the sed script in $work/view.NODE; uname says the
+# node's name.
 mkdir -p "$work/nodes/bin"
 for node in n1 n2 n3; do
     mkdir -p "$work/nodes/$node"
-    printf '#!/bin/sh\n[ "$1" = -n ] || exec %s "$@"\necho %s\n' "$(command -v uname)" $node >"$work/nodes/$node/uname"
+    printf '#!/bin/sh\n[ "$1" = -n ] || exec %s "$@"\necho %s\n' "$(command -v uname)" $node \
+        >"$work/nodes/$node/uname"
     chmod +x "$work/nodes/$node/uname"
 done
 cat >"$work/nodes/bin/srun" <<'END'
@@ -137,16 +142,18 @@ has 'the nodes have different versions of collopt: .*0.0.9 on n2'
 view
 echo 'allreduce * * * * * ring' >"$work/one.rules"
 printf 'allreduce * * * * * ring\nscan * * * * * host\n' >"$work/two.rules"
-printf '#!/bin/sh\n[ "$1" != --files ] || { COLLOPT_RULES=%s exec %s --files; }\nexec %s "$@"\n' "$work/two.rules" \
-    "$build/tools/collopt-info" "$build/tools/collopt-info" >"$work/ruled-info"
+printf '#!/bin/sh\n[ "$1" != --files ] || { COLLOPT_RULES=%s exec %s --files; }\nexec %s "$@"\n' \
+    "$work/two.rules" "$build/tools/collopt-info" "$build/tools/collopt-info" >"$work/ruled-info"
 chmod +x "$work/ruled-info"
 view n1 "s|^/.*/collopt-info\$|$work/ruled-info|"
 COLLOPT_RULES=$work/one.rules doctor 1 'other rules on a node' srun -N 3
 has 'different files of rules or machines: .*two.rules.* on n1'
 
 view n2 "s|^@never@\$||"
-sed 's/LD_PRELOAD=\$preload exec/exec/' "$work/nodes/bin/srun" >"$work/nodes/bin/lost" && chmod +x "$work/nodes/bin/lost"
-mkdir "$work/lost" && mv "$work/nodes/bin/lost" "$work/lost/srun" && sed -i "s|^work=.*|work=$work/nodes|" "$work/lost/srun"
+sed 's/LD_PRELOAD=\$preload exec/exec/' "$work/nodes/bin/srun" >"$work/nodes/bin/lost" &&
+    chmod +x "$work/nodes/bin/lost"
+mkdir "$work/lost" && mv "$work/nodes/bin/lost" "$work/lost/srun" &&
+    sed -i "s|^work=.*|work=$work/nodes|" "$work/lost/srun"
 PATH=$work/lost:$PATH doctor 1 'a preload that is lost' srun -N 3
 has 'n1, n2, n3: LD_PRELOAD does not reach the ranks'
 has 'mend: .*--export=ALL,LD_PRELOAD='
@@ -156,7 +163,7 @@ echo 'no library' >"$work/libcollopt.so"
 doctor 1 'a library that cannot be loaded' srun -N 3
 has 'n2: .* is there, but the loader does not take it: .*cannot be preloaded'
 
-# ---- launchers that hang or fail -----------------------------------------------------------------------------------------------
+# ---- launchers that hang or fail -----------------------------------------------------------------
 
 view n2 's|^h=.*|sleep 1000|'
 start=$(date +%s)
@@ -179,7 +186,7 @@ has 'with status 127'
 doctor 1 'a launcher that starts something else' true
 has 'started nothing that answered'
 
-# ---- programs that cannot be preloaded -------------------------------------------------------------------------------------------
+# ---- programs that cannot be preloaded -----------------------------------------------------------
 
 echo 'int main(void) { return 0; }' >"$work/p.c"
 if ${CC:-cc} -static -o "$work/static" "$work/p.c" 2>/dev/null; then

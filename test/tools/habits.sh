@@ -1,6 +1,7 @@
 #!/bin/sh
-# What all tools have in common: --help and --version on the standard output, mistakes on the standard error output with status 2, no
-# colours where there is no terminal, --json where tables are printed, and no complaint where nobody reads on.
+# What all tools have in common: --help and --version on the standard output, mistakes on the
+# standard error output with status 2, no colours where there is no terminal, --json where tables
+# are printed, and no complaint where nobody reads on.
 
 . "${COLLOPT_SOURCE:-.}/test/launch.sh"
 build=${COLLOPT_BUILD:-$PWD} source=${COLLOPT_SOURCE:-.}
@@ -40,9 +41,11 @@ tool()                  # NAME WORDS...
     [ "$status $(cat "$work/out")" = "0 $name $version" ] || fail "$name --version"
     run "$@" --no-such-option
     [ $status = 2 ] || fail "$name --no-such-option: status $status"
-    [ -s "$work/err" ] && [ ! -s "$work/out" ] || fail "$name --no-such-option: not on the standard error output alone"
+    [ -s "$work/err" ] && [ ! -s "$work/out" ] ||
+        fail "$name --no-such-option: not on the standard error output alone"
     grep -q -e 'no-such-option' "$work/err" || fail "$name --no-such-option: it is not named"
-    ! cat "$work/out" "$work/err" | grep -q "$(printf '\033')" || fail "$name: colours without a terminal"
+    ! cat "$work/out" "$work/err" | grep -q "$(printf '\033')" ||
+        fail "$name: colours without a terminal"
     { "$@" --help; echo $? >"$work/status"; } 2>"$work/err" | head -n 1 >"$work/out"
     [ ! -s "$work/err" ] || fail "$name --help | head: it complains"
 }
@@ -70,13 +73,17 @@ is_json()               # WORDS...
 is_json "$build/tools/collopt-info" --json
 is_json "$build/tools/collopt-info" --algorithms --json
 is_json "$build/tools/collopt-info" --explain allreduce --ranks 64 --nodes 4 --bytes 1M --json
-grep -q '"algorithm": *"[a-z]' "$work/out" && grep -q '"seconds": *[0-9]' "$work/out" || fail '--explain --json: no algorithm or no time'
+grep -q '"algorithm": *"[a-z]' "$work/out" && grep -q '"seconds": *[0-9]' "$work/out" ||
+    fail '--explain --json: no algorithm or no time'
 echo 'host openmpi scan 64 64 1 8 commutative = 2 us' >"$work/machine"
-COLLOPT_MACHINE=$work/machine is_json "$build/tools/collopt-info" --explain scan --ranks 64 --nodes 64 --host openmpi --json
-grep -q '"algorithm": *"host", *"seconds": *\(2e-06\|1.9999[0-9]*e-06\), *"measured": *true' "$work/out" || fail '--explain --json: no measured time'
+COLLOPT_MACHINE=$work/machine is_json "$build/tools/collopt-info" --explain scan --ranks 64 \
+    --nodes 64 --host openmpi --json
+grep -q '"algorithm": *"host", *"seconds": *\(2e-06\|1.9999[0-9]*e-06\), *"measured": *true' \
+    "$work/out" || fail '--explain --json: no measured time'
 is_json "$build/tools/collopt-plan" allreduce --json
 run "$build/tools/collopt-info" --files
 grep -q '^openmpi rules ' "$work/out" || fail '--files: nothing of rules'
 COLLOPT_RULES=/etc/some.rules COLLOPT_MACHINE=none run "$build/tools/collopt-info" --files
-grep -qx 'mpich rules /etc/some.rules' "$work/out" && grep -qx 'mpich machine none' "$work/out" || fail '--files: not the variables'
+grep -qx 'mpich rules /etc/some.rules' "$work/out" && grep -qx 'mpich machine none' "$work/out" ||
+    fail '--files: not the variables'
 exit $failed

@@ -1,6 +1,7 @@
 #!/bin/sh
-# The launcher with each MPI's real launchers: every rank has the library and the variables, the launcher's own helpers
-# have not; a program that is not linked with collopt can ask it; the report is there.
+# The launcher with each MPI's real launchers: every rank has the library and the variables, the
+# launcher's own helpers have not; a program that is not linked with collopt can ask it; the report
+# is there.
 
 work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
@@ -40,7 +41,8 @@ host() # NAME MPICC RUN
     [ -n "$mpicc" ] || return
     ran=1
     show='echo "$LD_PRELOAD $COLLOPT_LOG"'
-    "$collopt" --log decide $run -n 2 sh -c "$show" : -n 1 sh -c "$show" >"$work/out" 2>&1 || fail "$name: status $?"
+    "$collopt" --log decide $run -n 2 sh -c "$show" : -n 1 sh -c "$show" >"$work/out" 2>&1 ||
+        fail "$name: status $?"
     same "$name: ranks that have the library" 3 "$(seen)"
     "$collopt" --log decide $run -n 1 sh -c 'tr "\0" "\n" </proc/$PPID/environ' >"$work/out" 2>&1
     grep -q LD_PRELOAD "$work/out" && fail "$name: the rank's parent has the library"
@@ -51,7 +53,8 @@ host() # NAME MPICC RUN
     $run -n 2 "$work/weak" >"$work/out" 2>&1
     same "$name: without the library" absent "$(cat "$work/out")"
     (cd "$work" && "$collopt" --after 1 --report "report.$name" $run -n 2 ./weak) >"$work/out" 2>&1
-    grep -q '^present: 10 run, 0 passed, [1-9][0-9]* algorithms$' "$work/out" || fail "$name: $(cat "$work/out")"
+    grep -q '^present: 10 run, 0 passed, [1-9][0-9]* algorithms$' "$work/out" ||
+        fail "$name: $(cat "$work/out")"
     if [ -f "$work/report.$name" ]; then
         check_json "$work/report.$name" '.ranks == 2 and .combined
             and ([.run[] | select(.collective == "allreduce") | .calls] | add) == 20'

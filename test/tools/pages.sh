@@ -1,5 +1,6 @@
 #!/bin/sh
-# The manual pages: no warnings from the formatters; every function and every option described as --help has it, and no other.
+# The manual pages: no warnings from the formatters; every function and every option described as
+# --help has it, and no other.
 
 failed=0
 build=$COLLOPT_BUILD
@@ -38,10 +39,13 @@ for page in "$source"/*.[0-9].md; do
     page=${page##*/}
     [ -s "$pages/${page%.md}" ] || fail "no manual page ${page%.md}"
 done
-for function in $(sed -n 's/^COLLOPT_API [^(]*[ *]\(collopt_[a-z_]*\)(.*/\1/p' "$COLLOPT_SOURCE/include/collopt.h"); do
+for function in \
+    $(sed -n 's/^COLLOPT_API [^(]*[ *]\(collopt_[a-z_]*\)(.*/\1/p' \
+    "$COLLOPT_SOURCE/include/collopt.h"); do
     grep -q "$function" "$pages/collopt.3" || fail "collopt.3 has no $function"
     grep -q "$function(" "$COLLOPT_SOURCE/src/front/public_names.c" || fail "no $function"
-    grep -q '^\.so man3/collopt\.3$' "$build/man/$function.3" || fail "no page $function.3 that leads to collopt.3"
+    grep -q '^\.so man3/collopt\.3$' "$build/man/$function.3" ||
+        fail "no page $function.3 that leads to collopt.3"
 done
 
 # "--report FILE" and so on of the page: the terms that begin with a dash.
@@ -75,7 +79,8 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 for tool in "$build"/tools/collopt "$build"/tools/collopt-[a-z]*; do
     name=${tool##*/}
-    case $name in *.* | collopt-probe | collopt-statistics) continue ;; esac     # started by collopt only
+    # started by collopt only
+    case $name in *.* | collopt-probe | collopt-statistics) continue ;; esac
     [ -f "$source/$name.1.md" ] || { fail "$name has no manual page"; continue; }
     compare "$name" "$name"
 done

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Files of rules that were spoilt at random, under AddressSanitizer and UndefinedBehaviorSanitizer where the compiler has them: each is
-# either taken or refused with a message.
+# Files of rules that were spoilt at random, under AddressSanitizer and UndefinedBehaviorSanitizer
+# where the compiler has them: each is either taken or refused with a message.
 
 cc=${CC:-cc}
 source=${COLLOPT_SOURCE:-.}
@@ -17,9 +17,14 @@ if ! { $cc $sanitize "$build/try.c" -o "$build/try" 2>/dev/null && "$build/try";
 fi
 echo '#define _GNU_SOURCE 1' >"$build/config.h"
 # shellcheck disable=SC2086
-$cc -std=gnu11 -g -O1 $sanitize -DHAVE_CONFIG_H -I"$build" -I"$source/src" -I"$source/test/unit" "$source/test/tools/rules-fuzz.c" \
-    "$source/test/unit/fake_registry.c" "$source/src/catalogue/choice.c" "$source/src/base/contents.c" "$source/src/base/launcher.c" "$source/src/base/text.c" "$source/src/schedule/parameters.c" "$source/src/catalogue/expression.c" \
+$cc -std=gnu11 -g -O1 $sanitize -DHAVE_CONFIG_H -I"$build" -I"$source/src" \
+    -I"$source/test/unit" "$source/test/tools/rules-fuzz.c" \
+    "$source/test/unit/fake_registry.c" "$source/src/catalogue/choice.c" \
+    "$source/src/base/contents.c" "$source/src/base/launcher.c" "$source/src/base/text.c" \
+    "$source/src/schedule/parameters.c" "$source/src/catalogue/expression.c" \
     "$source/src/topology/host_file.c" "$source/src/base/lines.c" \
-    "$source/src/base/log.c" "$source/src/settings/search_path.c" "$source/src/model/fragments.c" "$source/src/model/host_times.c" "$source/src/model/machine.c" "$source/src/settings/rules.c" \
-    "$source/src/select/rules_check.c" "$source/src/settings/settings.c" "$source/src/topology/topology.c" -o "$build/fuzz" -lpthread || exit 1
+    "$source/src/base/log.c" "$source/src/settings/search_path.c" "$source/src/model/fragments.c" \
+    "$source/src/model/host_times.c" "$source/src/model/machine.c" "$source/src/settings/rules.c" \
+    "$source/src/select/rules_check.c" "$source/src/settings/settings.c" \
+    "$source/src/topology/topology.c" -o "$build/fuzz" -lpthread || exit 1
 "$build/fuzz" "${1:-20000}"

@@ -1,5 +1,5 @@
-# Launchers that are not installed, for scripts that source test/mpi/lang.sh: stand-ins that take the words of the real ones and start
-# ranks by the launcher of an MPI that is there.
+# Launchers that are not installed, for scripts that source test/mpi/lang.sh: stand-ins that take
+# the words of the real ones and start ranks by the launcher of an MPI that is there.
 
 standins()              # HOST: makes $work/bin/srun and $work/bin/flux
 {

@@ -1,5 +1,6 @@
 #!/bin/sh
-# collopt-tune with a measuring program that answers from a table: rules that are known beforehand, mistakes, interruption.
+# collopt-tune with a measuring program that answers from a table: rules that are known beforehand,
+# mistakes, interruption.
 
 tune=$COLLOPT_BUILD/tools/collopt-tune
 version=$(cat "$COLLOPT_SOURCE/VERSION")
@@ -7,7 +8,8 @@ work=$(mktemp -d) || exit 99
 trap 'rm -rf "$work"' EXIT
 failed=0
 unset COLLOPT_SOURCE COLLOPT_BUILD LD_PRELOAD
-export COLLOPT_RULES=/nonexistent COLLOPT_ALLREDUCE=ring COLLOPT_WAIT=yield     # the last one alone goes to the ranks
+# the last one alone goes to the ranks
+export COLLOPT_RULES=/nonexistent COLLOPT_ALLREDUCE=ring COLLOPT_WAIT=yield
 
 fail()
 {
@@ -16,8 +18,10 @@ fail()
     failed=1
 }
 
-# The measuring program, one of whose lines begins with a part of another.  $work/table: COLLECTIVE OPERATION BYTES ALGORITHM RATIO LOW HIGH RESULT [LOOK], * for any; the first line
-# that fits; LOOK: the how manieth of this algorithm.  $work/asked: what it was asked for.  At the request behind the first $work/limit it ends, or waits for its end.
+# The measuring program, one of whose lines begins with a part of another.  $work/table: COLLECTIVE
+# OPERATION BYTES ALGORITHM RATIO LOW HIGH RESULT [LOOK], * for any; the first line that fits; LOOK:
+# the how manieth of this algorithm.  $work/asked: what it was asked for.  At the request behind the
+# first $work/limit it ends, or waits for its end.
 cat >"$work/program" <<'END'
 #!/bin/sh
 work=${0%/*}
@@ -29,7 +33,8 @@ echo "[1,0]<stdout>: @collopt @collopt about MPI: $(cat "$work/mpi"); collopt: n
 if [ "$RANKS" ]; then
     echo "$RANKS" >>"$work/started"
     printf '@collopt about ranks: %s\n' "$RANKS"
-    printf '@collopt ready %s 1 %s 0 %s\n' "$(cut -d ' ' -f 1 "$work/ready")" "$RANKS" "$(cat "$work/leaders.$RANKS")"
+    printf '@collopt ready %s 1 %s 0 %s\n' "$(cut -d ' ' -f 1 "$work/ready")" "$RANKS" \
+        "$(cat "$work/leaders.$RANKS")"
 else
     printf '@collopt ready %s\n' "$(cat "$work/ready")"
 fi
@@ -66,11 +71,14 @@ while read -r word collective operation type bytes algorithm seconds hopeless; d
     esac
     echo "$collective $operation $bytes $ran" >>"$work/ran"
     look=$(grep -cxF "$collective $operation $bytes $ran" "$work/ran")
-    awk -v c="$collective" -v o="$operation" -v b="$bytes" -v a="$algorithm" -v ran="$ran" -v look="$look" '
+    awk -v c="$collective" -v o="$operation" -v b="$bytes" -v a="$algorithm" -v ran="$ran" \
+        -v look="$look" '
         function fits(word, value) {            # "chain:*": with any parameters
-            return word == "*" || word == value || (word ~ /:[*]$/ && index(value, substr(word, 1, length(word) - 1)) == 1)
+            return word == "*" || word == value ||
+                (word ~ /:[*]$/ && index(value, substr(word, 1, length(word) - 1)) == 1)
         }
-        !found && fits($1, c) && fits($2, o) && fits($3, b) && fits($4, ran) && ($9 == "" || $9 == look) {
+        !found && fits($1, c) && fits($2, o) && fits($3, b) && fits($4, ran) &&
+            ($9 == "" || $9 == look) {
             found = 1
             if ($5 == "none")
                 print "@collopt none", c, o, b, a
@@ -84,12 +92,14 @@ chmod +x "$work/program"
 # Nothing of before is left.
 fresh()                 # lines of the table from the standard input
 {
-    rm -f "$work"/site.rules* "$work/site.machine" "$work/machine" "$work/limit" "$work/waits" "$work/dies"
+    rm -f "$work"/site.rules* "$work/site.machine" "$work/machine" "$work/limit" \
+        "$work/waits" "$work/dies"
     : >"$work/asked"
     : >"$work/ran"
     : >"$work/asked_of"
     echo none >"$work/mpi"
-    printf 'combine.bandwidth 2e10 1.9e10 2.1e10\nnode.latency 3e-7 2.5e-7 3.5e-7\nnet.eager 4096 4096 4096\nnet.group 32 32 32\nnet.taper 2.5 2.25 2.75\n' >"$work/costs"
+    printf '%s\n' 'combine.bandwidth 2e10 1.9e10 2.1e10' 'node.latency 3e-7 2.5e-7 3.5e-7' \
+        'net.eager 4096 4096 4096' 'net.group 32 32 32' 'net.taper 2.5 2.25 2.75' >"$work/costs"
     cat >"$work/table"
     echo "$version 1 8 0 0,0,0,0,4,4,4,4" >"$work/ready"
 }
@@ -107,14 +117,16 @@ rules()                 # RULE...: exactly these, without spaces and comments
 {
     for rule; do echo "$rule"; done >"$work/wanted"
     sed -e 's/#.*//' -e 's/  */ /g' -e 's/ $//' -e '/^$/d' "$work/site.rules" >"$work/found"
-    cmp -s "$work/wanted" "$work/found" || fail "not these rules: $(diff "$work/wanted" "$work/found")"
+    cmp -s "$work/wanted" "$work/found" ||
+        fail "not these rules: $(diff "$work/wanted" "$work/found")"
     "$tune" --check "$work/site.rules" >/dev/null || fail 'the rules do not pass --check'
 }
 
 has()                   # PATTERN...: lines of the rules
 {
     for pattern; do
-        grep -q -e "$pattern" "$work/site.rules" || fail "no line \"$pattern\" in $(cat "$work/site.rules")"
+        grep -q -e "$pattern" "$work/site.rules" ||
+            fail "no line \"$pattern\" in $(cat "$work/site.rules")"
     done
 }
 
@@ -125,9 +137,10 @@ says()                  # PATTERN...
     done
 }
 
-# ---- what is written ------------------------------------------------------------------------------------------------
+# ---- what is written -----------------------------------------------------------------------------
 
-# At 2K binomial is about as good as knomial, so one range goes through; the host is not beaten at 8K.
+# At 2K binomial is about as good as knomial, so one range goes through; the host is not beaten at
+# 8K.
 fresh <<'END'
 reduce sum 8192 *           1.2 0.9 1.3 correct
 reduce sum 2048 knomial     1.52 1.48 1.55 correct
@@ -139,31 +152,39 @@ run 0 --collectives reduce --ops sum --sizes 8:32K --candidates 11 env
 rules 'reduce 8 2 4 0-4K commutative binomial' 'reduce 8 2 4 4K-16K commutative host' \
     'reduce 8 2 4 16K-64K commutative binomial' '* * * * * * auto'
 has '^reduce .*binomial .*# 1.50x (1.45-1.55) of the host at 8, 1.50x (1.45-1.55) at 32' \
-    '^reduce .*host .*# [a-z_]* 1.20x (0.90-1.30) of the host at 8K$' '^# command: .* --sizes 8:32K .*env$' '^# MPI: none'
-says '^reduce *commutative *7 *1 *1.42 ' '^all *7 *1 *1.42 ' 'site.rules: 7 of 7 cells measured' 'some launcher says something'
+    '^reduce .*host .*# [a-z_]* 1.20x (0.90-1.30) of the host at 8K$' \
+    '^# command: .* --sizes 8:32K .*env$' '^# MPI: none'
+says '^reduce *commutative *7 *1 *1.42 ' '^all *7 *1 *1.42 ' 'site.rules: 7 of 7 cells measured' \
+    'some launcher says something'
 says '^1 of them are left to the host because figures differ too much to tell'
-# Three looks at what may be the fastest, one at all else.  binomial is what auto is, so it is asked for by its name in later ones.
+# Three looks at what may be the fastest, one at all else.  binomial is what auto is, so it is asked
+# for by its name in later ones.
 [ "$(grep -c ' binomial ' "$work/asked")" = 14 ] || fail 'not three looks at the fastest'
-sort "$work/ran" | uniq -c | awk '$4 == 8192 || $5 == "binomial" || ($4 == 2048 && $5 == "knomial") ? $1 != 3 : $1 != 1' | grep . \
-    && fail 'as many looks as these'
+sort "$work/ran" | uniq -c |
+    awk '$4 == 8192 || $5 == "binomial" || ($4 == 2048 && $5 == "knomial") ? $1 != 3 : $1 != 1' |
+    grep . && fail 'as many looks as these'
 [ ! -f "$work/site.rules.part" ] || fail 'the .part is left over'
 # The same as JSON; sentences and the launcher's words are on the other output.
-"$tune" -o "$work/site.rules" --program "$work/program" --progress off --collectives reduce --ops sum --sizes 8:32K \
-    --candidates 11 --json env >"$work/json" 2>"$work/said" || fail "--json: status $?"
+"$tune" -o "$work/site.rules" --program "$work/program" --progress off --collectives reduce \
+    --ops sum --sizes 8:32K --candidates 11 --json env >"$work/json" 2>"$work/said" ||
+    fail "--json: status $?"
 says 'some launcher says something' 'site.machine: what messages cost here'
 python3 - "$work/json" <<'END' || fail "--json: $(cat "$work/json")"
 import json, sys
 j = json.load(open(sys.argv[1]))
-assert (j["cells"], j["measured"], j["left_to_host_for_noise"]) == (7, 7, 1) and j["slower_than_without_rules"]
-assert j["rules"].endswith("/site.rules") and j["machine"].endswith("/site.machine") and j["name_there"] == "site"
+assert (j["cells"], j["measured"], j["left_to_host_for_noise"]) == (7, 7, 1)
+assert j["slower_than_without_rules"] and j["name_there"] == "site"
+assert j["rules"].endswith("/site.rules") and j["machine"].endswith("/site.machine")
 row, whole = j["jobs"][0]["rows"]
-assert row["collective"] == "reduce" and row["operations"] == "commutative" and row["left_to_host"] == 1
+assert row["collective"] == "reduce" and row["operations"] == "commutative"
+assert row["left_to_host"] == 1
 assert whole["collective"] == "all" and abs(whole["ratio"] - 1.42) < 0.01 and whole["sizes"] == 7
 END
 grep -q '^LD_PRELOAD=.*libcollopt.so' "$work/environment" || fail 'collopt is not preloaded'
 grep -q '^COLLOPT_WAIT=yield$' "$work/environment" || fail 'a setting does not go along'
 grep -q '^COLLOPT_RULES=none$' "$work/environment" || fail 'rules in a default place go along'
-! grep -q '^COLLOPT_RULES=/\|^COLLOPT_ALLREDUCE' "$work/environment" || fail 'what chooses algorithms goes along'
+! grep -q '^COLLOPT_RULES=/\|^COLLOPT_ALLREDUCE' "$work/environment" ||
+    fail 'what chooses algorithms goes along'
 awk '$4 == 8 && $5 == "leader" { print $7 }' "$work/asked" | tail -n 1 | grep -q '^1.4500$' \
     || fail 'the last one of a cell has not to beat the best'
 
@@ -177,8 +198,8 @@ scan  noncommutative * *                  none
 END
 run 1 --collectives=scan --ops=sum,min,noncommutative --sizes=64,1K --candidates 11 env
 says 'WRONG result with collopt: scan, min, 64 bytes, algorithm recursive_doubling; no rule'
-rules 'scan 8 2 4 0-4K exact chain' 'scan 8 2 4 0-4K commutative recursive_doubling' 'scan 8 2 4 0-4K noncommutative host' \
-    '* * * * * * auto'
+rules 'scan 8 2 4 0-4K exact chain' 'scan 8 2 4 0-4K commutative recursive_doubling' \
+    'scan 8 2 4 0-4K noncommutative host' '* * * * * * auto'
 has ' noncommutative *host  *# nothing to choose from at 64, '
 
 # Two operations of one kind count alike.
@@ -197,7 +218,8 @@ says ' 2 of 2 cells'
 run 1 /bin/echo --sizes 64
 says '--sizes 64 env LD_PRELOAD=' 'ended before it measured'
 
-# --verify: what is chosen against what is chosen without rules, where they differ; a rule that makes slower is taken back.
+# --verify: what is chosen against what is chosen without rules, where they differ; a rule that
+# makes slower is taken back.
 fresh <<'END'
 scan sum  64    chain              3   2.9 3.1 correct
 scan sum  1024  recursive_doubling 2   1.9 2.1 correct
@@ -212,12 +234,15 @@ scan sum 16384  chain 0.8  0.7  0.9
 scan sum 262144 host  0.97 0.96 0.98
 END
 run 0 --verify --collectives scan --ops sum --sizes 64:256K:16 --candidates 11 --time 8s env
-rules 'scan 8 2 4 0-256 commutative chain' 'scan 8 2 4 256-64K commutative recursive_doubling' 'scan 8 2 4 64K-1M commutative host' \
-    '* * * * * * auto'
+rules 'scan 8 2 4 0-256 commutative chain' 'scan 8 2 4 256-64K commutative recursive_doubling' \
+    'scan 8 2 4 64K-1M commutative host' '* * * * * * auto'
 cut -d ' ' -f 4- "$work/verified" >"$work/found"
-printf '64 chain 0.666667\n16384 chain 0.666667\n262144 host 0.666667\n' | cmp -s - "$work/found" || fail "compared: $(cat "$work/found")"
-says '^scan, sum, 16K: chain is 0.80 (0.70-0.90) times as fast as recursive_doubling, the choice without rules, which stays$' \
-    '^verified: 4 cells, in 3 of which the rules differ from the choice without them; there they are 1.16 times as fast, in all 1.12 times (geometric means); slower: 1$'
+printf '64 chain 0.666667\n16384 chain 0.666667\n262144 host 0.666667\n' | cmp -s - "$work/found" ||
+    fail "compared: $(cat "$work/found")"
+says '^scan, sum, 16K: chain is 0.80 (0.70-0.90) times as fast as recursive_doubling, '\
+'the choice without rules, which stays$' \
+    '^verified: 4 cells, in 3 of which the rules differ from the choice without them; '\
+'there they are 1.16 times as fast, in all 1.12 times (geometric means); slower: 1$'
 # nothing to compare
 fresh <<'END'
 scan * * recursive_doubling 2 1.9 2.1 correct
@@ -228,7 +253,8 @@ run 0 --verify --collectives scan --ops sum --sizes 64 --candidates 11 env
 says '^verified: 1 cell, in 0 of which '
 [ ! -f "$work/verified" ] || fail 'one and the same is compared'
 
-# The middle one of three looks: a look that was disturbed, and one that was too good, do not decide.
+# The middle one of three looks: a look that was disturbed, and one that was too good, do not
+# decide.
 fresh <<'END'
 reduce sum * binomial    0.9 0.85 0.95 correct 1
 reduce sum * binomial    1.5 1.45 1.55 correct
@@ -255,7 +281,8 @@ run 0 --collectives reduce --ops sum --sizes 1M --time 0.000001s env
 [ "$(different)" -le 6 ] || fail "$(different) algorithms when the time is up"
 says 'site.rules: 1 of 1 cells measured'
 
-# Segments and radices of what is fastest are varied, where that makes a difference and the host is beaten.
+# Segments and radices of what is fastest are varied, where that makes a difference and the host is
+# beaten.
 fresh <<'END'
 scan sum * chain   2    1.9  2.1  correct
 scan sum * chain:* 2.5  2.4  2.6  correct
@@ -263,8 +290,10 @@ reduce * * chain   0.8  0.7  0.9  correct
 *    *   * *       0.5  0.4  0.6  correct
 END
 run 0 --collectives scan,reduce --ops sum --sizes 64,1M --candidates 11 env
-[ "$(grep -o '^scan sum double 1048576 chain:segment=[0-9]*K ' "$work/asked" | sort -u | wc -l)" = 2 ] || fail "variants: $(cat "$work/asked")"
-! grep -q ' 64 chain:\|^reduce .*:' "$work/asked" || fail "variants that are none: $(cat "$work/asked")"
+[ "$(grep -o '^scan sum double 1048576 chain:segment=[0-9]*K ' "$work/asked" | sort -u |
+    wc -l)" = 2 ] || fail "variants: $(cat "$work/asked")"
+! grep -q ' 64 chain:\|^reduce .*:' "$work/asked" ||
+    fail "variants that are none: $(cat "$work/asked")"
 has '^scan .* commutative *chain:segment=[0-9]*K *# 2.50x'
 # and levels on which vectors are split
 fresh <<'END'
@@ -286,10 +315,12 @@ echo 14 >"$work/limit"
 run 1 --collectives scan --ops sum --sizes 1M,4M --candidates 11 env
 rm "$work/limit"
 run 0 --collectives scan --ops sum --sizes 1M,4M --candidates 11 env
-[ "$(grep -v 'chain:\|recursive_doubling' "$work/asked" | cut -d ' ' -f 4,5 | sort | uniq -d | wc -l)" -le 1 ] || fail "asked twice: $(sort "$work/asked")"
+[ "$(grep -v 'chain:\|recursive_doubling' "$work/asked" | cut -d ' ' -f 4,5 | sort | uniq -d |
+    wc -l)" -le 1 ] || fail "asked twice: $(sort "$work/asked")"
 has 'chain:segment=[0-9]*K *# 2.50x'
 
-# --ranks: a job for each number, which stands where %n is; what lies between them goes by the nearer one.
+# --ranks: a job for each number, which stands where %n is; what lies between them goes by the
+# nearer one.
 fresh <<'END'
 * * 1024 recursive_doubling 2   1.9 2.1 correct
 * * 1024 *                  1.5 1.4 1.6 correct
@@ -302,7 +333,8 @@ echo 0,0,0,0,0,0,0,0,8,8,8,8,8,8,8,8 >"$work/leaders.16"
 echo 'MPICH 4.0.2' >"$work/mpi"
 run 0 --ranks 16,2,5,2 --collectives scan --ops sum --sizes 1K --candidates 11 --verify env RANKS=%n
 printf '2\n5\n16\n' | cmp -s - "$work/started" || fail "started: $(cat "$work/started")"
-rules 'scan 2-3 1 * 512-2K commutative recursive_doubling' 'scan 4-8 1 * 512-2K commutative recursive_doubling' \
+rules 'scan 2-3 1 * 512-2K commutative recursive_doubling' \
+    'scan 4-8 1 * 512-2K commutative recursive_doubling' \
     'scan 9-16 2- 8 512-2K commutative recursive_doubling' '* * * * * * auto'
 has '^# ranks: 2$' '^# ranks: 5$' '^# ranks: 16$' '^# Numbers of ranks between'
 says '^times the host *2 ranks ' '^times the host *16 ranks ' 'site.rules: 3 of 3 cells measured'
@@ -320,7 +352,8 @@ rm "$work/limit"
 : >"$work/asked_of"
 run 0 --ranks 2,5 --collectives scan --ops sum --sizes 1K --candidates 4 env RANKS=%n
 says 'site.rules: 2 of 2 cells measured'
-grep '^2 ' "$work/asked_of" | grep -v recursive_doubling && fail 'what was measured is measured again'
+grep '^2 ' "$work/asked_of" | grep -v recursive_doubling &&
+    fail 'what was measured is measured again'
 run 2 --ranks 2,4 env
 says '^collopt-tune: --ranks: no word of the launcher has %n, .* as in mpirun -n %n$'
 for list in '' 1 2,x 2,,4x; do
@@ -328,15 +361,17 @@ for list in '' 1 2,x 2,,4x; do
     says '^collopt-tune: --ranks: ".*" is not understood; it takes numbers from 2 on, such as 2,4,8'
 done
 
-# What messages cost: a file of its own, beside the rules unless it is named; not where ranks outnumber processors.
+# What messages cost: a file of its own, beside the rules unless it is named; not where ranks
+# outnumber processors.
 fresh <<'END'
 * * * * 1.5 1.4 1.6 correct
 END
 run 0 --collectives scan --sizes 64 env
 says 'site.machine: what messages cost here'
-for line in '^node.latency  *= 300 ns  # quartiles 0.25 and 0.35 us$' '^net.eager  *= 4 KiB$' '^# command: ' '^# MPI: none' \
-    '^combine.bandwidth = 20 GB/s  # quartiles 19 and 21 GB/s$' '^net.group  *= 32$' \
-    '^net.taper  *= 2.5  # quartiles 2.25 and 2.75$' '^# What messages .*COLLOPT_MACHINE=.*made by collopt-tune'; do
+for line in '^node.latency  *= 300 ns  # quartiles 0.25 and 0.35 us$' '^net.eager  *= 4 KiB$' \
+    '^# command: ' '^# MPI: none' '^combine.bandwidth = 20 GB/s  # quartiles 19 and 21 GB/s$' \
+    '^net.group  *= 32$' '^net.taper  *= 2.5  # quartiles 2.25 and 2.75$' \
+    '^# What messages .*COLLOPT_MACHINE=.*made by collopt-tune'; do
     grep -q "$line" "$work/site.machine" || fail "no line \"$line\" in $(cat "$work/site.machine")"
 done
 [ "$(grep -c '^[^#]' "$work/site.machine")" = 5 ] || fail "too much in $(cat "$work/site.machine")"
@@ -347,29 +382,34 @@ END
 sed 's/^node\.latency .*/node.latency 1e-9 1e-12 9.55e-6/' "$work/costs" >"$work/busy"
 mv "$work/busy" "$work/costs"
 run 0 --collectives scan --sizes 64 env
-says 'site.machine: what differed by more than ten times while it was measured is left out (1 of its numbers): a busy machine$'
-grep -q '^# node.latency is left out, as shipped: quartiles 1e-06 and 9.55 us are too far apart to tell$' "$work/site.machine" \
-    || fail "no remark in $(cat "$work/site.machine")"
+says 'site.machine: what differed by more than ten times while it was measured is left out '\
+'(1 of its numbers): a busy machine$'
+grep -q '^# node.latency is left out, as shipped: quartiles 1e-06 and 9.55 us are too far apart '\
+'to tell$' "$work/site.machine" || fail "no remark in $(cat "$work/site.machine")"
 grep -q '^node.latency' "$work/site.machine" && fail "a busy machine's latency is written"
 fresh <<'END'
 * * * * 1.5 1.4 1.6 correct
 END
 run 0 --collectives scan --sizes 64 env
-grep -q 'slower than the choice without' "$work/said" && fail 'rules as fast as the choice without them are refused'
+grep -q 'slower than the choice without' "$work/said" &&
+    fail 'rules as fast as the choice without them are refused'
 # nothing can be told, so all is the host's, and the choice without rules seems faster
 fresh <<'END'
 * * * * 1.5 0.7 2.5 correct
 END
 run 0 --collectives scan --sizes 64 env
-says '^These rules are slower than the choice without them: do not use them; measure again on a quiet machine'
+says '^These rules are slower than the choice without them: do not use them; '\
+'measure again on a quiet machine'
 fresh <<'END'
 * * * * 1.5 1.4 1.6 correct
 END
-# of the host's times one for each kind of operation and size; none of users' functions, nor of an MPI that is not known
+# of the host's times one for each kind of operation and size; none of users' functions, nor of an
+# MPI that is not known
 echo 'Open MPI 4.1.4' >"$work/mpi"
 run 0 --collectives scan --ops user,sum,prod,max,noncommutative --sizes 64,1K env
 grep '^host' "$work/site.machine" | sed 's/  */ /g' >"$work/found"
-says "^For all jobs, on every node: $work/site.rules as /.*/collopt/openmpi.rules, $work/site.machine as /.*/collopt/openmpi.machine; for "
+says "^For all jobs, on every node: $work/site.rules as /.*/collopt/openmpi.rules, \
+$work/site.machine as /.*/collopt/openmpi.machine; for "
 cat >"$work/wanted" <<'END'
 host openmpi scan 8 2 4 64 commutative = 0.640 us # sum, median of 20
 host openmpi scan 8 2 4 1K commutative = 10.240 us # sum, median of 20
@@ -400,7 +440,8 @@ echo "$version 1 8 1 0,0,0,0,0,0,0,0" >"$work/ready"
 run 0 --collectives scan --sizes 64 env
 [ ! -f "$work/machine" ] || fail 'measured with more ranks than processors'
 [ ! -f "$work/site.machine" ] || fail 'written with more ranks than processors'
-says "^For all jobs, on every node: $work/site.rules as /.*/collopt/site.rules; for yours alone, in /.*/collopt\$"
+says "^For all jobs, on every node: $work/site.rules as /.*/collopt/site.rules; for yours alone, \
+in /.*/collopt\$"
 
 # The picture, or how to make it.
 fresh <<'END'
@@ -422,7 +463,7 @@ PATH=$path
 says 'gnuplot is not installed here.*: gnuplot .*none.gp makes .*none.svg'
 grep -q '^set output .*none.svg' "$work/none.gp" || fail 'no instructions for gnuplot'
 
-# ---- interrupted, and again --------------------------------------------------------------------------------------------
+# ---- interrupted, and again ----------------------------------------------------------------------
 
 # Of what has one look only, and of first looks at what is chosen without rules.
 asked_twice()           # lines of $work/asked from the standard input
@@ -437,8 +478,8 @@ fresh <<'END'
 END
 echo 5 >"$work/limit"
 : >"$work/waits"
-"$tune" -o "$work/site.rules" --program "$work/program" --progress on --collectives scan,exscan --sizes 8,64 env \
-    >"$work/said" 2>&1 &
+"$tune" -o "$work/site.rules" --program "$work/program" --progress on --collectives scan,exscan \
+    --sizes 8,64 env >"$work/said" 2>&1 &
 pid=$!
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
     [ "$(wc -l <"$work/asked")" -le 5 ] || break
@@ -473,7 +514,8 @@ fresh <<'END'
 END
 echo 3 >"$work/limit"
 run 1 --collectives scan --ops sum --sizes 8,64 env
-says 'the job ended while it measured scan, sum, [0-9]* bytes, algorithm [a-z_]*; the same command goes on with the rest'
+says 'the job ended while it measured scan, sum, [0-9]* bytes, algorithm [a-z_]*; '\
+'the same command goes on with the rest'
 rm "$work/limit"
 run 0 --collectives scan --ops sum --sizes 8,64 env
 asked_twice <"$work/asked" && fail 'asked twice'
@@ -487,7 +529,7 @@ says 'The time was not enough; the same command goes on'
 has '^# [0-9]* of [0-9]* cells were not measured'
 [ -f "$work/site.rules.part" ] || fail 'the .part is gone'
 
-# ---- mistakes -----------------------------------------------------------------------------------------------------------
+# ---- mistakes ------------------------------------------------------------------------------------
 
 fresh <<'END'
 * * * * 1.5 1.4 1.6 correct

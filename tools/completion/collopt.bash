@@ -1,4 +1,5 @@
-# Completion for bash, of collopt and its tools.  What they offer is read from their --help, by `collopt --complete`.
+# Completion for bash, of collopt and its tools.  What they offer is read from their --help, by
+# `collopt --complete`.
 
 # shellcheck disable=SC2207     # no candidate has spaces in it
 _collopt()
@@ -16,17 +17,25 @@ _collopt()
     elif [[ $word == *= ]]; then
         before=${COMP_WORDS[COMP_CWORD - 2]}
     fi
-    # The command behind the options of collopt and collopt-tune, and its own options; compare, profile and doctor have both again.
+    # The command behind the options of collopt and collopt-tune, and its own options; compare,
+    # profile and doctor have both again.
     if [[ $tool == collopt || $tool == collopt-tune ]]; then
         for ((i = 1; i < COMP_CWORD; i++)); do
             [[ ${COMP_WORDS[i]} != -- ]] || { i=$((i + 1)); break; }
-            [[ $tool != collopt || ${COMP_WORDS[i]} != @(compare|profile|doctor) ]] || { tool="collopt ${COMP_WORDS[i]}"; continue; }
+            [[ $tool != collopt || ${COMP_WORDS[i]} != @(compare|profile|doctor) ]] ||
+                { tool="collopt ${COMP_WORDS[i]}"; continue; }
             [[ ${COMP_WORDS[i]} == -* ]] || break
-            [[ -z $("$collopt" --complete "$tool" | grep -e "^${COMP_WORDS[i]}"$'\t[^\t]') ]] || i=$((i + 1))
+            [[ -z $("$collopt" --complete "$tool" | grep -e "^${COMP_WORDS[i]}"$'\t[^\t]') ]] ||
+                i=$((i + 1))
             while [[ ${COMP_WORDS[i + 1]-} == = ]]; do i=$((i + 2)); done
         done
         if ((i < COMP_CWORD)); then
-            if declare -F _command_offset >/dev/null; then IFS=$' \t\n'; _command_offset "$i"; else COMPREPLY=($(compgen -f -- "$word")); fi
+            if declare -F _command_offset >/dev/null; then
+                IFS=$' \t\n'
+                _command_offset "$i"
+            else
+                COMPREPLY=($(compgen -f -- "$word"))
+            fi
             return
         fi
     fi
@@ -44,12 +53,15 @@ _collopt()
             COMPREPLY=($(compgen -W "$("$collopt" --complete collopt-info --explain)" -- "$word"))
         elif [[ $tool == collopt* ]]; then
             COMPREPLY=($(compgen -c -- "$word"))
-            [[ $tool != collopt ]] || COMPREPLY+=($(compgen -W $'compare\nprofile\ndoctor' -- "$word"))
+            [[ $tool != collopt ]] ||
+                COMPREPLY+=($(compgen -W $'compare\nprofile\ndoctor' -- "$word"))
         fi
         ;;
     esac
     # readline replaces what is behind the last "=" only
-    [[ $COMP_WORDBREAKS != *=* ]] || { [[ $word != *=* ]] || COMPREPLY=("${COMPREPLY[@]#"${word%=*}="}"); return; }
+    [[ $COMP_WORDBREAKS != *=* ]] ||
+        { [[ $word != *=* ]] || COMPREPLY=("${COMPREPLY[@]#"${word%=*}="}"); return; }
     COMPREPLY=("${COMPREPLY[@]/#/$kept}")
 }
-complete -F _collopt collopt collopt-info collopt-plan collopt-report collopt-tune collopt-bench-openmpi collopt-bench-mpich
+complete -F _collopt collopt collopt-info collopt-plan collopt-report collopt-tune \
+    collopt-bench-openmpi collopt-bench-mpich

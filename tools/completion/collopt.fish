@@ -1,5 +1,5 @@
-# Completion for fish, of collopt or of the tool whose name this file has.  What it offers is read from the tool's --help, by
-# `collopt --complete`.
+# Completion for fish, of collopt or of the tool whose name this file has.  What it offers is read
+# from the tool's --help, by `collopt --complete`.
 
 set -l tool (string replace -r '\.fish$' '' (basename (status filename)))
 
@@ -22,7 +22,8 @@ switch $tool
         for sub in compare profile doctor
             for line in (collopt --complete "collopt $sub")
                 set -l field (string split \t -- $line)
-                string match -q -- '--*' $field[1]; and complete -c $tool -n "__fish_seen_subcommand_from $sub" \
+                string match -q -- '--*' $field[1]
+                and complete -c $tool -n "__fish_seen_subcommand_from $sub" \
                     -l (string replace -r '^--' '' -- $field[1]) -d "$field[3]"
             end
         end

@@ -10,8 +10,10 @@ for binding in mpifh mpi mpif08; do
     program=$build/test/mpi/fortran/$host/family_$binding
     fortran_alone "$host" 2 "$program"
     for ranks in 1 2 3 4; do
-        launch_collopt "$host" $ranks "$without" "$program" || fail "$binding on $ranks ranks: status $?"
-        grep 'counted by collopt' "$work/said" || fail "$binding on $ranks ranks was not counted by collopt"
+        launch_collopt "$host" $ranks "$without" "$program" ||
+            fail "$binding on $ranks ranks: status $?"
+        grep 'counted by collopt' "$work/said" ||
+            fail "$binding on $ranks ranks was not counted by collopt"
     done
 done
 finish
