@@ -1,10 +1,13 @@
 """k-means on all ranks by mpi4py: a program of the bench/apps.
 
-    kmeans.py [POINTS [CLUSTERS [ITERATIONS]]]          points of each rank (2000), clusters (64), iterations (20)
+    kmeans.py [POINTS [CLUSTERS [ITERATIONS]]]
 
-Every rank has points of its own on a grid, with whole coordinates; an iteration assigns each to the nearest centre and needs
-the sums and the numbers of the points of all ranks for each cluster: one Allreduce of 3 x CLUSTERS doubles.  Sums of
-whole numbers are exact, so the centres do not depend on the order of summation.
+points of each rank (2000), clusters (64), iterations (20).
+
+Every rank has points of its own on a grid, with whole coordinates; an iteration assigns each to the
+nearest centre and needs the sums and the numbers of the points of all ranks for each cluster: one
+Allreduce of 3 x CLUSTERS doubles.  Sums of whole numbers are exact, so the centres do not depend on
+the order of summation.
 """
 import array
 import sys
@@ -30,7 +33,8 @@ def assign(mine, centres):
     """Sums of x and of y, and numbers, of the points nearest to each centre."""
     sums = array.array("d", [0.0]) * (3 * len(centres))
     for x, y in mine:
-        best = min(range(len(centres)), key=lambda c: (centres[c][0] - x) ** 2 + (centres[c][1] - y) ** 2)
+        best = min(range(len(centres)),
+                   key=lambda c: (centres[c][0] - x) ** 2 + (centres[c][1] - y) ** 2)
         sums[3 * best] += x
         sums[3 * best + 1] += y
         sums[3 * best + 2] += 1
@@ -39,7 +43,8 @@ def assign(mine, centres):
 
 def main():
     try:
-        n, clusters, iterations = [int(word) for word in sys.argv[1:]] + [2000, 64, 20][len(sys.argv) - 1:]
+        given = [int(word) for word in sys.argv[1:]]
+        n, clusters, iterations = given + [2000, 64, 20][len(given):]
     except ValueError:
         sys.exit("usage: kmeans.py [POINTS [CLUSTERS [ITERATIONS]]], all of them whole numbers")
     mine = points(n)
@@ -52,7 +57,8 @@ def main():
         before = time.perf_counter()
         COMM.Allreduce([sums, MPI.DOUBLE], [total, MPI.DOUBLE], MPI.SUM)
         reducing += time.perf_counter() - before
-        centres = [(total[3 * c] / total[3 * c + 2], total[3 * c + 1] / total[3 * c + 2]) if total[3 * c + 2] else centres[c]
+        centres = [(total[3 * c] / total[3 * c + 2], total[3 * c + 1] / total[3 * c + 2])
+                   if total[3 * c + 2] else centres[c]
                    for c in range(clusters)]
     seconds = time.perf_counter() - start
     alike = COMM.allgather(centres)

@@ -1,4 +1,5 @@
-"""Sphinx's settings for the manual pages and for the site; both are made from what stage.py has put together.
+"""Sphinx's settings for the manual pages and for the site; both are made from what stage.py has put
+together.
 
 Nothing is taken from the network, neither when the pages are made nor when they are read."""
 
@@ -39,4 +40,5 @@ smartquotes = False
 
 def setup(app):
     from pygments.lexers.special import TextLexer
-    app.add_lexer('message', TextLexer)         # what collopt says, in doc/manual/troubleshooting.md
+    # What collopt says, in doc/manual/troubleshooting.md.
+    app.add_lexer('message', TextLexer)

@@ -1,7 +1,8 @@
 """Manual pages as a person would write them in man(7), for Sphinx's man builder.
 
-The writer that comes with docutils defines macros of its own, of which mandoc warns, and writes other roff with every version.
-This one knows the nodes that the pages of doc/manual have, and stops at any other.
+The writer that comes with docutils defines macros of its own, of which mandoc warns, and writes
+other roff with every version. This one knows the nodes that the pages of doc/manual have, and stops
+at any other.
 """
 
 import re
@@ -14,12 +15,15 @@ WIDTH = 78
 
 def escaped(text):
     text = text.replace('\\', '\\e').replace('-', '\\-')
-    return text.replace("'", '\\(aq').replace('`', '\\(ga').replace('^', '\\(ha').replace('~', '\\(ti')
+    for mark, name in (("'", 'aq'), ('`', 'ga'), ('^', 'ha'), ('~', 'ti')):
+        text = text.replace(mark, '\\(' + name)
+    return text
 
 
 def placeholders(text):
     """The words in capitals that stand for something, in italics, inside bold text."""
-    return re.sub(r'(?<![A-Za-z_])(?!COLLOPT|MPI|JSON)([A-Z][A-Z]+|N)(?![A-Za-z_])', r'\\fI\1\\fB', text)
+    return re.sub(r'(?<![A-Za-z_])(?!COLLOPT|MPI|JSON)([A-Z][A-Z]+|N)(?![A-Za-z_])',
+                  r'\\fI\1\\fB', text)
 
 
 class Translator(nodes.GenericNodeVisitor):
@@ -37,7 +41,8 @@ class Translator(nodes.GenericNodeVisitor):
     def astext(self):
         s = self.settings
         head = ['.\\" Made from doc/manual by Sphinx; edit that.',
-                f'.TH {s.title.upper()} {s.section} "{self.builder.config.today}" "collopt {self.builder.config.release}"',
+                f'.TH {s.title.upper()} {s.section} "{self.builder.config.today}" '
+                f'"collopt {self.builder.config.release}"',
                 '.SH NAME', f'{s.title} \\- {escaped(s.subtitle)}']
         return '\n'.join(head + self.lines) + '\n'
 
@@ -51,7 +56,8 @@ class Translator(nodes.GenericNodeVisitor):
         text = ' '.join(''.join(self.text).split())
         self.text = []
         for sentence in re.split(r'(?<=[.:?]) (?=[A-Z\\])', text) if text else []:
-            for line in textwrap.wrap(sentence, WIDTH, break_long_words=False, break_on_hyphens=False):
+            for line in textwrap.wrap(sentence, WIDTH, break_long_words=False,
+                                      break_on_hyphens=False):
                 self.macro('\\&' + line if line[0] in ".'" else line)
 
     def begin_paragraph(self):
@@ -64,7 +70,8 @@ class Translator(nodes.GenericNodeVisitor):
     # ---- the tree ----
 
     def default_visit(self, node):
-        raise NotImplementedError(f'roff.py does not know <{node.tagname}>, in {node.source}:{node.line}')
+        raise NotImplementedError(
+            f'roff.py does not know <{node.tagname}>, in {node.source}:{node.line}')
 
     def default_departure(self, node):
         pass
@@ -167,7 +174,9 @@ class Translator(nodes.GenericNodeVisitor):
         self.text.append('\\fR')
 
     def visit_literal(self, node):
-        text = escaped(node.astext()).replace(' ', '\\ ') if len(node.astext()) < 24 else escaped(node.astext())
+        text = escaped(node.astext())
+        if len(node.astext()) < 24:
+            text = text.replace(' ', '\\ ')
         self.text.append('\\fB' + (placeholders(text) if self.in_term else text) + '\\fR')
         raise nodes.SkipNode
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Puts together what Sphinx reads: the pages of doc/manual with what tables in the code say, and for the site the other documents.
+"""Puts together what Sphinx reads: the pages of doc/manual with what tables in the code say, and
+for the site the other documents.
 
     stage.py man|html SOURCE BUILD FOLDER
 
-SOURCE and BUILD are the two trees; FOLDER is made anew.  The tools in BUILD are asked for variables, algorithms and drawings.
+SOURCE and BUILD are the two trees; FOLDER is made anew.  The tools in BUILD are asked for
+variables, algorithms and drawings.
 """
 
 import json
@@ -15,7 +17,8 @@ import sys
 
 COLLECTIVES = ['allreduce', 'reduce', 'reduce_scatter', 'reduce_scatter_block', 'scan', 'exscan']
 BREAK = '\u200b'        # where a line may end
-SCOPES = {'all': 'Must be the same on all ranks.', 'set': 'Must be set on all ranks or on none.', 'rank': ''}
+SCOPES = {'all': 'Must be the same on all ranks.', 'set': 'Must be set on all ranks or on none.',
+          'rank': ''}
 
 
 def read(*path):
@@ -42,7 +45,8 @@ class Tools:
 
     def run(self, tool, *words, check=True):
         environment = {'PATH': os.environ['PATH'], 'XDG_CONFIG_HOME': '/nonexistent', 'LC_ALL': 'C'}
-        done = subprocess.run([os.path.join(self.folder, tool), *words], env=environment, capture_output=True, text=True)
+        done = subprocess.run([os.path.join(self.folder, tool), *words], env=environment,
+                              capture_output=True, text=True)
         if check and done.returncode:
             die(f'{tool} {" ".join(words)}: {done.stderr}')
         return done.stdout if done.returncode == 0 else None
@@ -57,27 +61,34 @@ VARIABLE = re.compile(r'^### (COLLOPT\w*)\n', re.M)
 
 
 def variable_list(text, variables):
-    """The page's parts: (group, name, paragraphs); an error unless each variable of the table has its place there."""
+    """The page's parts: (group, name, paragraphs); an error unless each variable of the table has
+    its place there."""
     rows = {v['name']: v for v in variables}
     named = VARIABLE.findall(text)
     missing, unknown = [n for n in rows if n not in named], [n for n in named if n not in rows]
     if missing or unknown or len(set(named)) < len(named):
-        die(f'variables.md lacks {missing}, has {unknown} that src/settings/settings.c has not, or one twice')
+        die(f'variables.md lacks {missing}, has {unknown} that src/settings/settings.c has not, '
+            'or one twice')
     return rows
 
 
 def man_variable(row, text):
     default = f' ({row["default"]})' if row['default'] else ''
-    body = (text.strip() + ' ' + SCOPES[row['ranks']]).strip() if not text.strip().splitlines()[-1].startswith(('*', ' ')) \
-        else text.strip() + ('\n\n' + SCOPES[row['ranks']] if SCOPES[row['ranks']] else '')
+    text, scope = text.strip(), SCOPES[row['ranks']]
+    if not text.splitlines()[-1].startswith(('*', ' ')):
+        body = (text + ' ' + scope).strip()
+    else:
+        body = text + ('\n\n' + scope if scope else '')
     lines = body.split('\n')
-    return f'`{row["name"]}=`*{row["values"]}*{default}\n: ' + '\n'.join([lines[0]] + ['  ' + line if line else '' for line in lines[1:]]) + '\n\n'
+    return (f'`{row["name"]}=`*{row["values"]}*{default}\n: '
+            + '\n'.join([lines[0]] + ['  ' + line if line else '' for line in lines[1:]]) + '\n\n')
 
 
 def html_variable(row, text):
     default = f'`{row["default"]}`' if row['default'] else 'none'
-    values = f'`{row["name"]}={row["values"]}`\n: Default: {default}. {SCOPES[row["ranks"]]}'.strip()
-    return f'### {row["name"]}\n\n{values}\n\n{text.strip()}\n\n'
+    name, scope = row['name'], SCOPES[row['ranks']]
+    values = f'`{name}={row["values"]}`\n: Default: {default}. {scope}'.strip()
+    return f'### {name}\n\n{values}\n\n{text.strip()}\n\n'
 
 
 def variables_page(text, variables, entry):
@@ -96,7 +107,8 @@ def variables_table(variables):
     for v in variables:
         values = v['values'].replace('|', '\\|' + BREAK)
         default = f'`{v["default"]}`' if v['default'] else ''
-        table += f'| [{v["name"]}](#{v["name"].lower()}) | `{values}` | {default} | {v["meaning"]} |\n'
+        name = f'[{v["name"]}](#{v["name"].lower()})'
+        table += f'| {name} | `{values}` | {default} | {v["meaning"]} |\n'
     return table
 
 
@@ -110,7 +122,8 @@ def manual_pages(source):
     """(file, name, section, what it is) of each."""
     pages = []
     for name in sorted(os.listdir(os.path.join(source, 'doc/manual'))):
-        title = re.fullmatch(r'(.*)\.(\d)\.md', name) and TITLE.match(read(source, 'doc/manual', name))
+        title = (re.fullmatch(r'(.*)\.(\d)\.md', name)
+                 and TITLE.match(read(source, 'doc/manual', name)))
         if title:
             pages.append((name[:-3], title[1], title[2], title[3]))
     return pages
@@ -118,14 +131,17 @@ def manual_pages(source):
 
 def linked_pages(text):
     toctree = TOCTREE.search(text)
-    return [line for line in toctree[2].splitlines() if line and not line.startswith(':')] if toctree else []
+    return ([line for line in toctree[2].splitlines() if line and not line.startswith(':')]
+            if toctree else [])
 
 
 def plain_links(text, titles):
-    """References to a manual page as man pages write them, to a part of this page by its heading."""
+    """References to a manual page as man pages write them, to a part of this page by its
+    heading."""
     text = re.sub(r'\[([\w-]+)\((\d)\)\]\([^)]*\)', r'**\1**(\2)', text)
     for name, title in titles.items():
-        text = re.sub(r'\[[^]]*\]\(%s\.md(#[\w-]*)?\)' % re.escape(name), f'**{title.upper()}**', text)
+        text = re.sub(r'\[[^]]*\]\(%s\.md(#[\w-]*)?\)' % re.escape(name), f'**{title.upper()}**',
+                      text)
     return re.sub(r'\[([^]]*)\]\([^)]*\)', r'\1', text)
 
 
@@ -142,12 +158,14 @@ def stage_man(source, tools, folder, pages):
             parts += '\n' + re.sub(r'^#', '##', body, flags=re.M)
         text = TOCTREE.sub(lambda found: parts, text)
         write(plain_links(text, titles), folder, name + '.md')
-    write('# Manual pages\n\n```{toctree}\n' + ''.join(page[0] + '\n' for page in pages) + '```\n', folder, 'index.md')
+    write('# Manual pages\n\n```{toctree}\n' + ''.join(page[0] + '\n' for page in pages) + '```\n',
+          folder, 'index.md')
 
 
 # ---- the catalogue ----
 
-SHAPES = [['--ranks', '8'], ['--ranks', '8', '--nodes', '2'], ['--ranks', '8', '--node-ranks', '4'], ['--ranks', '9'], ['--ranks', '4']]
+SHAPES = [['--ranks', '8'], ['--ranks', '8', '--nodes', '2'], ['--ranks', '8', '--node-ranks', '4'],
+          ['--ranks', '9'], ['--ranks', '4']]
 PARAMETERS = ['', ':dims=4x2', ':net=(ring)', ':segment=64']
 
 
@@ -176,8 +194,10 @@ def entry(tools, a, folder):
     picture = f'{a["collective"]}-{a["name"]}.svg'
     write(text, folder, 'catalogue', picture)
     lines = [f'## {a["name"]}', '', a['summary'][0].upper() + a['summary'][1:] + '.', '',
-             f'| operations | {"those that commute" if a["commutative_only"] else "any"} |', '|---|---|',
-             f'| all ranks get the same bits | {"yes" if a["identical_bits"] else "not where the operation rounds"} |',
+             f'| operations | {"those that commute" if a["commutative_only"] else "any"} |',
+             '|---|---|',
+             '| all ranks get the same bits | '
+             f'{"yes" if a["identical_bits"] else "not where the operation rounds"} |',
              f'| rounds | `{a["rounds"]}` |', f'| bytes of the busiest rank | `{a["bytes"]}` |',
              f'| use it for | {a["when"]} |', f'| published by | {a["source"]} |']
     for p in a.get('parameters') or []:
@@ -187,13 +207,16 @@ def entry(tools, a, folder):
             least, most = (size_text(p[end]) if p['bytes'] else p[end] for end in ('least', 'most'))
             values = f'{"each " if p["list"] else ""}{least} to {most}'
         lines.append(f'| parameter `{p["name"]}` | {p.get("meaning") or ""} ({values}) |')
-    return '\n'.join(lines) + f'\n\n![Schedule of {a["collective"]} by {a["name"]}]({picture})\n\n    {command}\n\n'
+    image = f'![Schedule of {a["collective"]} by {a["name"]}]({picture})'
+    return '\n'.join(lines) + f'\n\n{image}\n\n    {command}\n\n'
 
 
 def stage_catalogue(tools, algorithms, folder):
     for collective in COLLECTIVES:
-        text = f'# MPI_{collective.capitalize()}\n\nThe algorithms for `COLLOPT_{collective.upper()}`, in the order in which ' \
-               '[collopt-info(1)](../collopt-info.1.md) lists them. [Algorithms](../doc/algorithms.md) explains the terms.\n\n'
+        text = (f'# MPI_{collective.capitalize()}\n\n'
+                f'The algorithms for `COLLOPT_{collective.upper()}`, in the order in which '
+                '[collopt-info(1)](../collopt-info.1.md) lists them. '
+                '[Algorithms](../doc/algorithms.md) explains the terms.\n\n')
         for a in algorithms:
             if a['collective'] == collective:
                 text += entry(tools, a, folder)
@@ -207,7 +230,8 @@ def stage_site(source, build, tools, folder):
     for name in sorted(os.listdir(os.path.join(source, 'doc/manual'))):
         text = read(source, 'doc/manual', name).replace('](../../', '](').replace('](../', '](doc/')
         if name == 'variables.md':
-            text = variables_page(text, info['variables'], html_variable).replace('@table\n', variables_table(info['variables']))
+            text = variables_page(text, info['variables'], html_variable)
+            text = text.replace('@table\n', variables_table(info['variables']))
         write(text, folder, name)
     for name in ['README.md', 'HACKING.md', 'examples/README.md']:
         write(read(source, name), folder, name)
@@ -250,7 +274,8 @@ def main():
         stage_man(source, tools, folder, pages)
     else:
         stage_site(source, build, tools, folder)
-    released = re.search(r'^ -- .*> +\w+, (\d+) (\w+) (\d+)', read(source, 'packaging/debian/changelog'), re.M)
+    released = re.search(r'^ -- .*> +\w+, (\d+) (\w+) (\d+)',
+                         read(source, 'packaging/debian/changelog'), re.M)
     month = 'Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec'.split().index(released[2]) + 1
     write(json.dumps({
         'version': read(source, 'VERSION').strip(),

@@ -3,9 +3,11 @@
 
     examples.py HOST PAGE...
 
-A block below a line "% run", or "% run HOST" for one MPI, is a dialogue: what follows "$ " is given to the shell, and the lines up to the next one are what it
-prints.  There, "..." stands for anything; a line that is nothing else for any number of lines.  A command without lines below
-it may print what it likes.  A block below "% file NAME" becomes that file.  Commands of one page share a folder and a shell.
+A block below a line "% run", or "% run HOST" for one MPI, is a dialogue: what follows "$ " is given
+to the shell, and the lines up to the next one are what it prints.  There, "..." stands for
+anything; a line that is nothing else for any number of lines.  A command without lines below it may
+print what it likes.  A block below "% file NAME" becomes that file.  Commands of one page share a
+folder and a shell.
 """
 
 import os
@@ -33,7 +35,10 @@ def dialogue(text):
 def as_pattern(lines):
     pattern = ''
     for line in lines:
-        pattern += '(?:.*\n)*?' if line == '...' else '.*'.join(re.escape(part) for part in line.rstrip().split('...')) + ' *\n'
+        if line == '...':
+            pattern += '(?:.*\n)*?'
+        else:
+            pattern += '.*'.join(re.escape(part) for part in line.rstrip().split('...')) + ' *\n'
     return re.compile(pattern)
 
 
@@ -47,7 +52,8 @@ class Shell:
         script = f'{command}\nstatus=$?\nexport -p >.state\nexit $status'
         begin = '. ./.state\n' if os.path.exists('.state') else ''
         try:
-            done = subprocess.run(['sh', '-c', begin + script], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            done = subprocess.run(['sh', '-c', begin + script], stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                   text=True, timeout=SECONDS, check=False)
         except subprocess.TimeoutExpired as late:
             return 124, (late.stdout or b'').decode() + f'still running after {SECONDS} s\n'
@@ -76,7 +82,8 @@ def main():
                 ran += 1
                 if status or (lines and not as_pattern(lines).fullmatch(said)):
                     failed += 1
-                    print(f'FAIL: {page}: {command}\n--- status {status}, the page has\n' + '\n'.join(lines) + f'\n--- it prints\n{said}')
+                    print(f'FAIL: {page}: {command}\n--- status {status}, the page '
+                          'has\n' + '\n'.join(lines) + f'\n--- it prints\n{said}')
         if os.path.exists('.state'):
             os.remove('.state')
     print(f'{ran} commands, {failed} failed')

@@ -3,11 +3,13 @@
 
     messages.py SOURCE [--list]
 
-A message is a format that one of the functions below is called with.  The page has each as a user sees it, a line of a block
-```message; Cause and Remedy follow the block.  It fails if a format has no line, or a line no format.
+A message is a format that one of the functions below is called with.  The page has each as a user
+sees it, a line of a block ```message; Cause and Remedy follow the block.  It fails if a format has
+no line, or a line no format.
 
-Formats with less than two words of their own, such as "%s: %s", only carry other messages.  Where one message is put into
-another, the line shows both; words that a line has in place of a long %s must be those of a message, too.
+Formats with less than two words of their own, such as "%s: %s", only carry other messages.  Where
+one message is put into another, the line shows both; words that a line has in place of a long %s
+must be those of a message, too.
 """
 
 import functools
@@ -17,15 +19,18 @@ import re
 import sys
 
 # Called with a whole message, and with a part of one.
-WHOLE = 'collopt_warn|collopt_warn_here|collopt_warn_once|tell_refusal|tell|warn|warn_here|tune_say|fail|refuse|wrong|say'
+WHOLE = ('collopt_warn|collopt_warn_here|collopt_warn_once|tell_refusal|tell|warn|warn_here|'
+         'tune_say|fail|refuse|wrong|say')
 PART = 'collopt_mistake|complain'
 REFUSAL = r'collopt_say|collopt_say_once'           # only what tells that something cannot be had
 PRINT = r'fprintf|fputs'                            # to stderr
 FILL = r'snprintf'                                  # of a buffer that a message is made in
 BUFFERS = {'message', 'difference'}
-FILES = ['src/**/*.c', 'tools/*.c', 'bench/collopt-bench.c', 'bench/options.c', 'bench/runner.c', 'bench/serve.c', 'bench/cells.c']
+FILES = ['src/**/*.c', 'tools/*.c', 'bench/collopt-bench.c', 'bench/options.c', 'bench/runner.c',
+         'bench/serve.c', 'bench/cells.c']
 # The last two are started by other tools, which say what their users need.
-NOT_FOR_USERS = {'tools/algorithms-page.c', 'src/model/replay.c', 'tools/collopt-probe.c', 'tools/collopt-statistics.c'}
+NOT_FOR_USERS = {'tools/algorithms-page.c', 'src/model/replay.c', 'tools/collopt-probe.c',
+                 'tools/collopt-statistics.c'}
 FILLED = {'src/mpi/agree.c': {'text'},
           'src/base/contents.c': {'why'}, 'tools/tune_guidelines.c': {'h->sentence'}}
 SHELL = ['tools/*.in']
@@ -65,7 +70,7 @@ def arguments(text, start):
 def alternatives(argument):
     """The texts of an expression of literals: "a" "b", or condition ? "a" : "b"."""
     argument = re.sub(r'"\s*PRI\w+\s*"', 'lu', argument)
-    argument = re.sub(r'"\s*[A-Z_]{3,}\s*"', '%s', argument)           # a macro between two literals
+    argument = re.sub(r'"\s*[A-Z_]{3,}\s*"', '%s', argument)     # a macro between two literals
     texts = []
     for run in re.finditer(r'"(?:[^"\\]|\\.)*"(?:\s*"(?:[^"\\]|\\.)*")*', argument):
         if not re.search(r'(strcmp|==)[^?:]*$', argument[:run.start()]):
@@ -80,7 +85,8 @@ def unescaped(text):
 def in_c(source):
     """(place, format, is it a whole message)"""
     names = '|'.join([WHOLE, PART, REFUSAL, PRINT, FILL])
-    for name in sorted({n for pattern in FILES for n in glob.glob(os.path.join(source, pattern), recursive=True)}):
+    for name in sorted({n for pattern in FILES
+                        for n in glob.glob(os.path.join(source, pattern), recursive=True)}):
         short = os.path.relpath(name, source)
         if short in NOT_FOR_USERS:
             continue
@@ -90,7 +96,8 @@ def in_c(source):
             given, function = arguments(text, call.end()), call[1]
             literals = [alternatives(a) for a in given if LITERAL.search(a)]
             texts = literals[0] if literals else []
-            if re.fullmatch(WHOLE, function) and not any(has_words(t) for t in texts):      # "%s", condition ? "one" : "other"
+            # As in "%s", condition ? "one" : "other".
+            if re.fullmatch(WHOLE, function) and not any(has_words(t) for t in texts):
                 texts = [t for each in literals for t in each]
             if not texts or re.search(r'\bvoid\s*$|\bint\s*$|\bbool\s*$', text[:call.start()]):
                 continue
@@ -103,7 +110,8 @@ def in_c(source):
             whole = not re.fullmatch('|'.join([PART, FILL]), function)
             for format in texts:
                 if not format.startswith(('Usage', 'usage', '\\r')):
-                    yield f'{short}:{text.count(chr(10), 0, call.start()) + 1}', unescaped(format), whole
+                    line = text.count('\n', 0, call.start()) + 1
+                    yield f'{short}:{line}', unescaped(format), whole
 
 
 def in_shell(source):
@@ -130,10 +138,12 @@ def in_python(source):
         with open(name, encoding='utf-8') as file:
             text = file.read()
         for call in re.finditer(r'\braise %s\(' % RAISED, text):
-            first = re.sub(r'"(?:[^"\\\n]|\\.)*"|\'((?:[^\'\\\n]|\\.)*)\'', in_double_quotes, arguments(text, call.end())[0])
+            first = re.sub(r'"(?:[^"\\\n]|\\.)*"|\'((?:[^\'\\\n]|\\.)*)\'', in_double_quotes,
+                           arguments(text, call.end())[0])
             texts = alternatives(first.split('" %')[0] + '"' if '" %' in first else first)[:1]
             for format in texts:
-                yield f'{short}:{text.count(chr(10), 0, call.start()) + 1}', unescaped(format.split('\\n')[0]), True
+                line = text.count('\n', 0, call.start()) + 1
+                yield f'{short}:{line}', unescaped(format.split('\\n')[0]), True
 
 
 def has_words(format):
@@ -145,13 +155,15 @@ def has_words(format):
 def pattern(format):
     format, out, at = PREFIX.sub('', format.strip()), '', 0
     for conversion in re.finditer(CONVERSION.pattern + '|%%', format):
-        out += re.escape(format[at:conversion.start()]) + ('%' if conversion[0] == '%%' else r'(-?\d+)' if conversion[1] in 'du' else '(.*?)')
+        out += re.escape(format[at:conversion.start()])
+        out += '%' if conversion[0] == '%%' else r'(-?\d+)' if conversion[1] in 'du' else '(.*?)'
         at = conversion.end()
     return re.compile(out + re.escape(format[at:]))
 
 
 def on_the_page(source):
-    """(line number, message) of every line in a block, and complaints about blocks without Cause and Remedy."""
+    """(line number, message) of every line in a block,
+    and complaints about blocks without Cause and Remedy."""
     with open(os.path.join(source, 'doc/manual/troubleshooting.md'), encoding='utf-8') as file:
         lines = file.read().split('\n')
     entries, complaints, at = [], [], 0
@@ -162,7 +174,8 @@ def on_the_page(source):
             entries += [(n + 1, lines[n]) for n in range(begin, at)]
             rest = ' '.join(lines[at + 1:at + 12]).split('```')[0]
             if '**Cause.**' not in rest or '**Remedy.**' not in rest:
-                complaints.append(f'troubleshooting.md:{begin}: a message without **Cause.** and **Remedy.**')
+                complaints.append(f'troubleshooting.md:{begin}: a message without **Cause.** '
+                                  'and **Remedy.**')
         at += 1
     return entries, complaints
 
@@ -170,7 +183,8 @@ def on_the_page(source):
 def literals(source):
     """Each pair of neighbouring words in a string of the source."""
     pairs = set()
-    for name in glob.glob(os.path.join(source, 'src/**/*.[ch]'), recursive=True) + glob.glob(os.path.join(source, 'tools/*')):
+    for name in (glob.glob(os.path.join(source, 'src/**/*.[ch]'), recursive=True)
+                 + glob.glob(os.path.join(source, 'tools/*'))):
         if not os.path.isfile(name):
             continue
         with open(name, encoding='utf-8') as file:
@@ -185,7 +199,8 @@ def neighbours(text):
 
 
 def foreign(text, pairs):
-    """A word that stands nowhere in the source beside either of its neighbours; None: there is none."""
+    """A word that stands nowhere in the source beside either of its neighbours; None:
+    there is none."""
     for run in RUN.findall(text):
         words = run.split(' ')
         for before, word, after in zip(words, words[1:], words[2:]):
@@ -198,7 +213,8 @@ def explained(text, formats, pairs):
     """Is it one of the formats, and are words that it has for a %s from the source, too?"""
     for format in formats:
         found = pattern(format).fullmatch(text)
-        if found and all(len(WORD.findall(g or '')) < 4 or not foreign(g, pairs) for g in found.groups()):
+        if found and all(len(WORD.findall(g or '')) < 4 or not foreign(g, pairs)
+                         for g in found.groups()):
             return True
     return False
 
@@ -206,9 +222,11 @@ def explained(text, formats, pairs):
 def main():
     source = sys.argv[1]
     found = list(in_c(source)) + list(in_shell(source)) + list(in_python(source))
-    wholes = [f for _, f, whole in found if whole] + ['%s:%d: %s', '%s: %s', 'rank %d on %s: %s; the MPI library\'s own collectives are used',
-                                                      '%s; the MPI library\'s own collectives are used']
-    pairs = literals(source) | set(neighbours('cannot open shared object file such file or directory'))    # the loader's
+    wholes = [f for _, f, whole in found if whole] + [
+        '%s:%d: %s', '%s: %s', 'rank %d on %s: %s; the MPI library\'s own collectives are used',
+        '%s; the MPI library\'s own collectives are used']
+    loader = 'cannot open shared object file such file or directory'
+    pairs = literals(source) | set(neighbours(loader))
     if '--list' in sys.argv:
         for place, format, whole in found:
             if has_words(format):
@@ -221,10 +239,12 @@ def main():
             complaints.append(f'{place}: not in doc/manual/troubleshooting.md: {format}')
     for number, entry in entries:
         if not explained(PREFIX.sub('', entry), wholes, pairs):
-            complaints.append(f'doc/manual/troubleshooting.md:{number}: no message of the source: {entry}')
+            complaints.append(f'doc/manual/troubleshooting.md:{number}: no message of the source: '
+                              f'{entry}')
     for complaint in complaints:
         print('FAIL:', complaint)
-    print(f'{sum(has_words(f) for _, f, _ in found)} messages in the source, {len(entries)} lines on the page')
+    print(f'{sum(has_words(f) for _, f, _ in found)} messages in the source, '
+          f'{len(entries)} lines on the page')
     return 1 if complaints or len(found) < 100 else 0
 
 

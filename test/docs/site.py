@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks a folder of HTML: links and their anchors exist, addresses elsewhere have the right form, nothing is loaded from elsewhere.
+"""Checks a folder of HTML: links and their anchors exist, addresses elsewhere have the right form,
+nothing is loaded from elsewhere.
 
     site.py FOLDER
 """
@@ -10,14 +11,16 @@ import sys
 from html.parser import HTMLParser
 from urllib.parse import unquote, urlsplit
 
-LOADED = {('script', 'src'), ('link', 'href'), ('img', 'src'), ('iframe', 'src'), ('source', 'src'), ('object', 'data')}
+LOADED = {('script', 'src'), ('link', 'href'), ('img', 'src'), ('iframe', 'src'), ('source', 'src'),
+          ('object', 'data')}
 ELSEWHERE = re.compile(r'https?://[\w-]+(\.[\w-]+)+(:\d+)?(/[\w%~#?=&.+:@,;()!$*\'/-]*)?')
 
 
 class Page(HTMLParser):
     def __init__(self, name):
         super().__init__()
-        self.name, self.ids, self.links, self.complaints, self.headings, self.lang = name, set(), [], [], 0, None
+        self.name, self.ids, self.links, self.complaints = name, set(), [], []
+        self.headings, self.lang = 0, None
         with open(name, encoding='utf-8') as file:
             self.feed(file.read())
 
@@ -31,7 +34,8 @@ class Page(HTMLParser):
                 self.complaints.append(f'id "{given["id"]}" is there twice')
             self.ids.add(given['id'])
         if tag == 'img' and not given.get('alt'):
-            self.complaints.append(f'picture {given.get("src")} has no words for those who cannot see it')
+            self.complaints.append(f'picture {given.get("src")} has no words for those who cannot '
+                                   'see it')
         for name in ('href', 'src', 'data', 'action'):
             if given.get(name):
                 self.links.append((tag, name, given[name]))
@@ -64,16 +68,20 @@ def main():
                 elif not ELSEWHERE.fullmatch(link):
                     complaints.append(f'{short}: {link} is no address')
                 continue
-            target = os.path.normpath(os.path.join(os.path.dirname(path), unquote(parts.path))) if parts.path else path
+            target = (os.path.normpath(os.path.join(os.path.dirname(path), unquote(parts.path)))
+                      if parts.path else path)
             if not os.path.isfile(target):
                 complaints.append(f'{short}: there is no {link}')
-            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].ids:
+            elif (parts.fragment and target in pages
+                  and unquote(parts.fragment) not in pages[target].ids):
                 complaints.append(f'{short}: there is no {link}')
     for where, _, names in os.walk(folder):
         for name in names:
             if name.endswith('.css'):
                 with open(os.path.join(where, name), encoding='utf-8') as file:
-                    complaints += [f'{name}: loads {found}' for found in re.findall(r'(?:url\(|@import )[\'"]?((?:https?:)?//[^\'")]*)', file.read())]
+                    loads = re.findall(r'(?:url\(|@import )[\'"]?((?:https?:)?//[^\'")]*)',
+                                       file.read())
+                complaints += [f'{name}: loads {found}' for found in loads]
     for complaint in complaints:
         print('FAIL:', complaint)
     print(f'{len(pages)} pages, {links} links, {len(complaints)} complaints')

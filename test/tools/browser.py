@@ -24,16 +24,21 @@ class Browser:
         to_it, self.to = os.pipe()
         self.source, from_it = os.pipe()
         # It reads from file 3 and writes to file 4.
-        command = [executable(), "--headless", "--remote-debugging-pipe", "--no-first-run", "--no-default-browser-check", "--disable-gpu",
-                   "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                   "--hide-scrollbars", "--user-data-dir=" + self.profile]
+        command = [executable(), "--headless", "--remote-debugging-pipe", "--no-first-run",
+                   "--no-default-browser-check", "--disable-gpu", "--disable-dev-shm-usage",
+                   "--disable-background-networking", "--disable-component-update",
+                   "--disable-sync", "--hide-scrollbars", "--user-data-dir=" + self.profile]
         if os.geteuid() == 0:
             command.append("--no-sandbox")
         log = open(os.path.join(self.profile, "stderr"), "wb")
-        # Crash reports and settings go to its profile, not to where the tests' environment or the user keeps settings.
-        home = dict(os.environ, HOME=self.profile, XDG_CONFIG_HOME=self.profile, XDG_CACHE_HOME=self.profile)
-        self.process = subprocess.Popen(["sh", "-c", 'exec "$@" 3<&%d 4>&%d' % (to_it, from_it), "sh"] + command,
-                                        pass_fds=(to_it, from_it), env=home, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        # Crash reports and settings go to its profile, not to where the tests' environment or the
+        # user keeps settings.
+        home = dict(os.environ, HOME=self.profile, XDG_CONFIG_HOME=self.profile,
+                    XDG_CACHE_HOME=self.profile)
+        script = 'exec "$@" 3<&%d 4>&%d' % (to_it, from_it)
+        self.process = subprocess.Popen(["sh", "-c", script, "sh"] + command,
+                                        pass_fds=(to_it, from_it), env=home,
+                                        stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         log.close()
         os.close(to_it)
         os.close(from_it)
@@ -59,7 +64,9 @@ class Browser:
             data = os.read(self.source, 1 << 20) if ready else b""
             if not data:
                 with open(os.path.join(self.profile, "stderr"), "rb") as log:
-                    raise RuntimeError("the browser %s: %s" % ("ended" if ready else "does not answer", log.read()[-2000:]))
+                    raise RuntimeError("the browser %s: %s"
+                                       % ("ended" if ready else "does not answer",
+                                          log.read()[-2000:]))
             self.rest += data
         message, _, self.rest = self.rest.partition(b"\0")
         return json.loads(message.decode("utf-8"))
@@ -84,12 +91,14 @@ class Browser:
 
 
 class Page:
-    """One tab.  Everything that goes wrong in it is in .errors, every address that it wanted in .requests."""
+    """One tab.  Everything that goes wrong in it is in .errors,
+    every address that it wanted in .requests."""
 
     def __init__(self, browser):
         self.browser = browser
         self.target = browser.ask("Target.createTarget", url="about:blank")["targetId"]
-        self.session = browser.ask("Target.attachToTarget", targetId=self.target, flatten=True)["sessionId"]
+        self.session = browser.ask("Target.attachToTarget", targetId=self.target,
+                                   flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.ask(domain + ".enable")
 
@@ -97,29 +106,36 @@ class Page:
         return self.browser.ask(method, self.session, **params)
 
     def events(self, method):
-        self.ask("Runtime.evaluate", expression="0")            # whatever has happened is told before its answer
-        return [e["params"] for e in self.browser.events if e.get("sessionId") == self.session and e["method"] == method]
+        # Whatever has happened is told before its answer.
+        self.ask("Runtime.evaluate", expression="0")
+        return [e["params"] for e in self.browser.events
+                if e.get("sessionId") == self.session and e["method"] == method]
 
     def set(self, width, scheme="light", height=900, script=True):
-        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
-        self.ask("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme},
-                                                         {"name": "prefers-reduced-motion", "value": "reduce"}])   # clicks hit what they aim at
+        self.ask("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                 deviceScaleFactor=1, mobile=width < 600)
+        # With reduced motion clicks hit what they aim at.
+        self.ask("Emulation.setEmulatedMedia",
+                 features=[{"name": "prefers-color-scheme", "value": scheme},
+                           {"name": "prefers-reduced-motion", "value": "reduce"}])
         self.ask("Emulation.setScriptExecutionDisabled", value=not script)
 
     def open(self, url):
         self.browser.events = [e for e in self.browser.events if e.get("sessionId") != self.session]
         self.ask("Page.navigate", url=url)
         until = time.monotonic() + self.browser.patience
-        while not any(e.get("sessionId") == self.session and e["method"] == "Page.loadEventFired" for e in self.browser.events):
+        while not any(e.get("sessionId") == self.session and e["method"] == "Page.loadEventFired"
+                      for e in self.browser.events):
             self.browser.events.append(self.browser.receive(until))
 
     @property
     def errors(self):
-        found = [p["exceptionDetails"].get("exception", {}).get("description", p["exceptionDetails"]["text"])
-                 for p in self.events("Runtime.exceptionThrown")]
+        thrown = [p["exceptionDetails"] for p in self.events("Runtime.exceptionThrown")]
+        found = [d.get("exception", {}).get("description", d["text"]) for d in thrown]
         found += ["%s: %s" % (p["type"], p["args"]) for p in self.events("Runtime.consoleAPICalled")
                   if p["type"] in ("error", "warning", "assert")]
-        return found + ["%s: %s" % (p["entry"]["level"], p["entry"]["text"]) for p in self.events("Log.entryAdded")
+        return found + ["%s: %s" % (p["entry"]["level"], p["entry"]["text"])
+                        for p in self.events("Log.entryAdded")
                         if p["entry"]["level"] in ("error", "warning")]
 
     @property
@@ -128,7 +144,8 @@ class Page:
 
     def run(self, script):
         """The value of an expression; works where the page's own scripts are forbidden, too."""
-        result = self.ask("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        result = self.ask("Runtime.evaluate", expression=script, returnByValue=True,
+                          awaitPromise=True)
         if "exceptionDetails" in result:
             raise RuntimeError("%s: %s" % (script[:200], result["exceptionDetails"]))
         return result["result"].get("value")
@@ -139,8 +156,11 @@ class Page:
 
     def key(self, key, code, text=None):
         more = {"text": text} if text else {}
-        self.ask("Input.dispatchKeyEvent", type="keyDown", key=key, code=key if key != " " else "Space", windowsVirtualKeyCode=code, **more)
-        self.ask("Input.dispatchKeyEvent", type="keyUp", key=key, code=key if key != " " else "Space", windowsVirtualKeyCode=code)
+        name = key if key != " " else "Space"
+        self.ask("Input.dispatchKeyEvent", type="keyDown", key=key, code=name,
+                 windowsVirtualKeyCode=code, **more)
+        self.ask("Input.dispatchKeyEvent", type="keyUp", key=key, code=name,
+                 windowsVirtualKeyCode=code)
 
     def picture(self, file, whole=True):
         data = self.ask("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
@@ -148,7 +168,8 @@ class Page:
             out.write(base64.b64decode(data))
 
     def pdf(self):
-        return base64.b64decode(self.ask("Page.printToPDF", printBackground=False, preferCSSPageSize=True)["data"])
+        printed = self.ask("Page.printToPDF", printBackground=False, preferCSSPageSize=True)
+        return base64.b64decode(printed["data"])
 
     def close(self):
         self.browser.ask("Target.closeTarget", targetId=self.target)

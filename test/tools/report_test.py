@@ -1,4 +1,5 @@
-"""collopt-report without MPI and without a browser: reading, merging, comparing, its options and its messages."""
+"""collopt-report without MPI and without a browser: reading, merging, comparing, its options and
+its messages."""
 
 import json
 import os
@@ -9,7 +10,8 @@ import sys
 import tempfile
 import unittest
 
-SOURCE = os.environ.get("COLLOPT_SOURCE", os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
+SOURCE = os.environ.get("COLLOPT_SOURCE",
+                        os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 BUILD = os.environ.get("COLLOPT_BUILD", os.path.join(SOURCE, "build"))
 TOOL = os.path.join(BUILD, "tools", "collopt-report")
 sys.dont_write_bytecode = True
@@ -32,15 +34,20 @@ def spread(*values):
 
 
 def of_rank(rank, ranks, seconds, calls=10, algorithm="ring"):
-    """What one rank would write: CALLS Allreduces of 1 MiB of SECONDS each, and one that was left to the MPI library."""
-    return {"collopt": "0.1.0", "mpi": "MPICH Version:      4.0.2\nMPICH Release", "ranks": ranks, "combined": False, "rank": rank,
+    """What one rank would write: CALLS Allreduces of 1 MiB of SECONDS each,
+    and one that was left to the MPI library."""
+    return {"collopt": "0.1.0", "mpi": "MPICH Version:      4.0.2\nMPICH Release",
+            "ranks": ranks, "combined": False, "rank": rank,
             "seconds": spread(10.0 * seconds * calls), "reductions": spread(seconds * (calls + 1)),
-            "run": [{"collective": "allreduce", "algorithm": algorithm, "bytes_from": 524289, "bytes_to": 1048576, "ranks": 1,
-                     "calls": calls, "bytes": calls << 20, "sent": {"messages": calls << 19, "shared_memory": 8},
+            "run": [{"collective": "allreduce", "algorithm": algorithm, "bytes_from": 524289,
+                     "bytes_to": 1048576, "ranks": 1, "calls": calls, "bytes": calls << 20,
+                     "sent": {"messages": calls << 19, "shared_memory": 8},
                      "seconds": spread(seconds * calls), "seconds_per_call": spread(seconds)}],
-            "passed": [{"name": "MPI_Allreduce", "reason": "among the first calls", "bytes_from": 5, "bytes_to": 8, "ranks": 1,
-                        "calls": 1, "bytes": 8, "seconds": spread(seconds), "seconds_per_call": spread(seconds)},
-                       {"name": "MPI_Iallreduce", "reason": "not in shared memory", "ranks": 1, "calls": 2}],
+            "passed": [{"name": "MPI_Allreduce", "reason": "among the first calls",
+                        "bytes_from": 5, "bytes_to": 8, "ranks": 1, "calls": 1, "bytes": 8,
+                        "seconds": spread(seconds), "seconds_per_call": spread(seconds)},
+                       {"name": "MPI_Iallreduce", "reason": "not in shared memory", "ranks": 1,
+                        "calls": 2}],
             "learnt": []}
 
 
@@ -53,13 +60,16 @@ class Files(unittest.TestCase):
         return os.path.join(self.folder.name, name)
 
     def write(self, name, whole):
-        data = whole if isinstance(whole, bytes) else (whole if isinstance(whole, str) else json.dumps(whole, indent=1)).encode("utf-8")
+        if not isinstance(whole, (bytes, str)):
+            whole = json.dumps(whole, indent=1)
+        data = whole if isinstance(whole, bytes) else whole.encode("utf-8")
         with open(self.path(name), "wb") as file:
             file.write(data)
         return self.path(name)
 
     def tool(self, *words, status=0, environment=None, stdin=""):
-        done = subprocess.run([TOOL] + list(words), input=stdin, capture_output=True, text=True, timeout=300, encoding="utf-8",
+        done = subprocess.run([TOOL] + list(words), input=stdin, capture_output=True,
+                              text=True, timeout=300, encoding="utf-8",
                               env=dict(os.environ, LC_ALL="C.UTF-8", **(environment or {})))
         self.assertEqual(done.returncode, status, "%s: %s%s" % (words, done.stdout, done.stderr))
         if status:
@@ -72,12 +82,16 @@ class Files(unittest.TestCase):
 
 class Words(unittest.TestCase):
     def test_figures(self):
-        for value, words in ((0, "0 s"), (1.2345, "1.23 s"), (0.00115, "1.15 ms"), (123.4e-6, "123 µs"), (9.996e-6, "10.0 µs"),
-                             (0.9999e-3, "1.00 ms"), (7e-9, "7.00 ns"), (1e-9 / 3, "0.333 ns"), (4321.0, "4321 s")):
+        for value, words in ((0, "0 s"), (1.2345, "1.23 s"), (0.00115, "1.15 ms"),
+                             (123.4e-6, "123 µs"), (9.996e-6, "10.0 µs"), (0.9999e-3, "1.00 ms"),
+                             (7e-9, "7.00 ns"), (1e-9 / 3, "0.333 ns"), (4321.0, "4321 s")):
             self.assertEqual(text.seconds(value), words)
-        for value, words in ((0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.50 KiB"), (1 << 20, "1 MiB"), (1 << 63, "8 EiB")):
+        for value, words in ((0, "0 B"), (1023, "1023 B"), (1024, "1 KiB"), (1536, "1.50 KiB"),
+                             (1 << 20, "1 MiB"), (1 << 63, "8 EiB")):
             self.assertEqual(text.size(value), words)
-        self.assertEqual([text.percent(0.1234), text.percent(1), text.percent(None), text.ratio(1.5)], ["12.3%", "100%", "", "1.50×"])
+        self.assertEqual([text.percent(value) for value in (0.1234, 1, None)],
+                         ["12.3%", "100%", ""])
+        self.assertEqual(text.ratio(1.5), "1.50×")
 
     def test_clean(self):
         self.assertEqual(text.clean("a\033[31mb\0\ud800c\x9b"), "a\ufffd[31mb\ufffd\ufffdc\ufffd")
@@ -95,13 +109,14 @@ class Reading(Files):
 
     def test_reasons(self):
         """Each reason that the library can give is explained, and no other."""
-        block = re.search(r"collopt_reason_names\[COLLOPT_REASONS\] = \{(.*?)\n\};", find_source("counters.c"), re.S).group(1)
+        block = re.search(r"collopt_reason_names\[COLLOPT_REASONS\] = \{(.*?)\n\};",
+                          find_source("counters.c"), re.S).group(1)
         self.assertEqual(set(re.findall(r'= "(.*?)"', block)), set(views.REASONS))
 
     def test_lines(self):
         whole = '{\n "a": [1,\n  {"b": "]{,\\"",\n   "c":\n 5}\n ]\n}'
-        for path, line in (([], 1), (["a"], 2), (["a", 0], 2), (["a", 1], 3), (["a", 1, "b"], 3), (["a", 1, "c"], 5), (["a", 1, "d"], 3),
-                           (["z"], 1)):
+        for path, line in (([], 1), (["a"], 2), (["a", 0], 2), (["a", 1], 3), (["a", 1, "b"], 3),
+                           (["a", 1, "c"], 5), (["a", 1, "d"], 3), (["z"], 1)):
             self.assertEqual(reports.line_of(whole, path), line, path)
 
     def test_bad(self):
@@ -121,22 +136,32 @@ class Reading(Files):
             return copy
 
         for whole, message in (
-                ("", ": is empty"), (" \n", ": is empty"), ("[1]", ":1: is no report"), ("{}", ":1: is no report"),
+                ("", ": is empty"), (" \n", ": is empty"), ("[1]", ":1: is no report"),
+                ("{}", ":1: is no report"),
                 ('{"collopt": "0.1.0",\n\n "x" }', r':3: not JSON: Expecting .* at column 6'),
-                ('{"collopt": NaN}', "NaN is no number"), ("[" * 100000, "not JSON"), (b"\n\xff\xfe", ":2: not UTF-8"),
+                ('{"collopt": NaN}', "NaN is no number"), ("[" * 100000, "not JSON"),
+                (b"\n\xff\xfe", ":2: not UTF-8"),
                 (without("ranks"), r':1: the report has no "ranks"'),
                 (without("calls", "run"), r':\d+: run\[0\] has no "calls"'),
                 (without("name", "passed"), r':\d+: passed\[0\] has no "name"'),
-                (changed("four", "ranks"), r':4: ranks is "four"; it must be a whole number, 1 or more'),
-                (changed(4.5, "ranks"), ":4: ranks is 4.5"), (changed(True, "ranks"), ":4: ranks is true"),
-                (changed(4, "rank"), ":6: rank is 4, of 4 ranks"), (changed(-1, "run", 0, "calls"), r"run\[0\].calls is -1"),
-                (changed([], "seconds"), ":7: seconds is \\[\\]; it must be an object with min, mean and max"),
-                (changed({"min": 2, "mean": 1, "max": 3}, "seconds"), ":7: seconds: its mean is not between"),
-                (changed(1e999, "seconds", "max"), "not JSON|Infinity"), (changed({}, "run"), "run is {}; it must be an array"),
-                (changed(7, "run", 0), r"run\[0\] is no object"), (changed("%s%d", "run", 0, "bytes"), r'run\[0\].bytes is "%s%d"'),
+                (changed("four", "ranks"),
+                 r':4: ranks is "four"; it must be a whole number, 1 or more'),
+                (changed(4.5, "ranks"), ":4: ranks is 4.5"),
+                (changed(True, "ranks"), ":4: ranks is true"),
+                (changed(4, "rank"), ":6: rank is 4, of 4 ranks"),
+                (changed(-1, "run", 0, "calls"), r"run\[0\].calls is -1"),
+                (changed([], "seconds"),
+                 ":7: seconds is \\[\\]; it must be an object with min, mean and max"),
+                (changed({"min": 2, "mean": 1, "max": 3}, "seconds"),
+                 ":7: seconds: its mean is not between"),
+                (changed(1e999, "seconds", "max"), "not JSON|Infinity"),
+                (changed({}, "run"), "run is {}; it must be an array"),
+                (changed(7, "run", 0), r"run\[0\] is no object"),
+                (changed("%s%d", "run", 0, "bytes"), r'run\[0\].bytes is "%s%d"'),
         ):
             name = self.write("bad", whole)
-            self.assertRegex(self.tool(name, status=1), "^collopt-report: " + re.escape(name) + ".*" + message.lstrip("^"))
+            self.assertRegex(self.tool(name, status=1),
+                             "^collopt-report: " + re.escape(name) + ".*" + message.lstrip("^"))
         self.assertRegex(self.tool(self.path("none"), status=1), "none: No such file")
         self.assertRegex(self.tool(self.folder.name, status=1), "Is a directory")
 
@@ -151,19 +176,25 @@ def find_source(name):
 
 class Merging(Files):
     def test_ranks(self):
-        names = [self.write("job.%d" % rank, of_rank(rank, 4, rank + 1, calls=10 * (rank + 1))) for rank in (0, 2)]
+        names = [self.write("job.%d" % rank, of_rank(rank, 4, rank + 1, calls=10 * (rank + 1)))
+                 for rank in (0, 2)]
         (found,) = reports.read(names)
         self.assertEqual((found.name, found.present, found.ranks), (self.path("job"), 2, 4))
         row = found.run[0]
-        self.assertEqual((row.ranks, row.calls, row.bytes, row.messages, row.shared_memory), (2, 40, 40 << 20, 40 << 19, 16))
+        self.assertEqual((row.ranks, row.calls, row.bytes, row.messages, row.shared_memory),
+                         (2, 40, 40 << 20, 40 << 19, 16))
         self.assertEqual((row.seconds.min, row.seconds.mean, row.seconds.max), (10, 50, 90))
-        self.assertEqual((row.seconds_per_call.min, row.seconds_per_call.mean, row.seconds_per_call.max), (1, 2.5, 3))
-        self.assertEqual((found.seconds.min, found.seconds.mean, found.seconds.max), (100, 500, 900))
+        self.assertEqual((row.seconds_per_call.min, row.seconds_per_call.mean,
+                          row.seconds_per_call.max), (1, 2.5, 3))
+        self.assertEqual((found.seconds.min, found.seconds.mean, found.seconds.max),
+                         (100, 500, 900))
         self.assertEqual([share.ranks_from for share in found.by_rank], [0, 2])
-        self.assertIsNone([row for row in found.passed if row.function == "MPI_Iallreduce"][0].seconds)
+        self.assertIsNone([row for row in found.passed
+                           if row.function == "MPI_Iallreduce"][0].seconds)
         self.assertIn("2 ranks of 4", report.identity(found))
         self.write("job.tmp", "no report")
-        self.assertEqual(reports.read([self.path("job")]), [found])         # named as COLLOPT_REPORT was
+        # Named as COLLOPT_REPORT was.
+        self.assertEqual(reports.read([self.path("job")]), [found])
         self.write("job", json.dumps(of_rank(0, 1, 7)))
         self.assertEqual(reports.read([self.path("job")])[0].present, 1)
 
@@ -172,27 +203,31 @@ class Merging(Files):
         self.assertRegex(self.tool(first, first, status=1), "job.0: is given twice")
         self.assertEqual(len(reports.read([first, same])), 2)       # two jobs
         of_more = self.write("job.1", of_rank(1, 8, 1))
-        self.assertRegex(self.tool(first, of_more, status=1), r"job.1: ranks is 8, but 4 in .*job.0: not of one job")
+        self.assertRegex(self.tool(first, of_more, status=1),
+                         r"job.1: ranks is 8, but 4 in .*job.0: not of one job")
 
 
 class Comparing(Files):
     def both(self):
         without, with_ = of_rank(0, 1, 0.4), of_rank(0, 1, 0.2)
-        without["passed"][0].update(reason="switched off", bytes_from=524289, bytes_to=1048576, calls=10, seconds=spread(4.0),
-                                    seconds_per_call=spread(0.4))
+        without["passed"][0].update(reason="switched off", bytes_from=524289, bytes_to=1048576,
+                                    calls=10, seconds=spread(4.0), seconds_per_call=spread(0.4))
         without["run"] = []
         return self.write("without.json", without), self.write("with.json", with_)
 
     def test_figures(self):
         found = json.loads(self.tool("--json", *self.both()))
-        line = [c for c in found["compared"] if c["collective"] == "allreduce" and c["bytes_to"] == 1048576]
+        line = [c for c in found["compared"]
+                if c["collective"] == "allreduce" and c["bytes_to"] == 1048576]
         self.assertEqual([r["by"] for r in line[0]["reports"]], [["MPI library"], ["ring"]])
         self.assertAlmostEqual(line[0]["reports"][1]["times_as_fast"], 2)
         self.assertEqual([r["label"] for r in found["reports"]], ["without", "with"])
-        self.assertRegex(self.tool(*self.both()), r"allreduce +1 MiB +2.00× +400 ms +200 ms +MPI library +ring")
+        self.assertRegex(self.tool(*self.both()),
+                         r"allreduce +1 MiB +2.00× +400 ms +200 ms +MPI library +ring")
 
     def test_nothing_in_common(self):
-        """Where calls that were left to the MPI library have no sizes, collectives are compared, and nothing by size."""
+        """Where calls that were left to the MPI library have no sizes,
+        collectives are compared, and nothing by size."""
         without, with_ = self.both()
         whole = json.load(open(without))
         del whole["passed"][0]["bytes_from"], whole["passed"][0]["bytes_to"]
@@ -207,16 +242,21 @@ class Comparing(Files):
             with open(output, encoding="utf-8") as file:
                 whole = file.read()
             self.assertEqual(whole, self.tool("--output=-", *files))
-            self.assertEqual([word for word in re.findall(r' (?:src|href)="?(.)', whole) if word != "#"], [])
-            self.assertFalse([name for name in os.listdir(self.folder.name) if name.startswith(".")], "nothing is left beside it")
+            self.assertEqual([word for word in re.findall(r' (?:src|href)="?(.)', whole)
+                              if word != "#"], [])
+            hidden = [name for name in os.listdir(self.folder.name) if name.startswith(".")]
+            self.assertFalse(hidden, "nothing is left beside it")
 
 
 class Tool(Files):
     def test_usage(self):
         good = self.write("a.json", of_rank(0, 1, 1))
-        for words, message in (([], "no FILE"), (["--jsn", good], "unknown option --jsn"), (["-o"], "-o needs a file"),
-                               (["-o", "", good], "takes the name of a file"), (["--json", "-o", "x", good], "exclude each other"),
-                               (["-o", good, good], "is one of the reports"), (["-", "-"], "given twice")):
+        for words, message in (([], "no FILE"), (["--jsn", good], "unknown option --jsn"),
+                               (["-o"], "-o needs a file"),
+                               (["-o", "", good], "takes the name of a file"),
+                               (["--json", "-o", "x", good], "exclude each other"),
+                               (["-o", good, good], "is one of the reports"),
+                               (["-", "-"], "given twice")):
             self.assertIn(message, self.tool(*words, status=2))
         self.assertIn("--output FILE", self.tool("--help"))
         self.assertEqual(self.tool("--version").split()[1], read_source("VERSION").strip())
@@ -234,14 +274,17 @@ class Tool(Files):
 
     def test_ascii(self):
         good = self.write("a.json", of_rank(0, 1, 1e-6))
-        out = subprocess.run([TOOL, good], stdout=subprocess.PIPE, env=dict(os.environ, LC_ALL="POSIX", PYTHONCOERCECLOCALE="0"), timeout=300)
+        out = subprocess.run([TOOL, good], stdout=subprocess.PIPE,
+                             env=dict(os.environ, LC_ALL="POSIX", PYTHONCOERCECLOCALE="0"),
+                             timeout=300)
         self.assertEqual(out.returncode, 0)
         self.assertIn(b"ring", out.stdout)
 
     def colours(self, **environment):
         good = self.write("a.json", of_rank(0, 1, 1))
         master, slave = pty.openpty()
-        process = subprocess.Popen([TOOL, good], stdout=slave, stdin=slave, env=dict(os.environ, TERM="xterm", **environment))
+        process = subprocess.Popen([TOOL, good], stdout=slave, stdin=slave,
+                                   env=dict(os.environ, TERM="xterm", **environment))
         os.close(slave)
         out = b""
         try:
@@ -264,7 +307,8 @@ class Tool(Files):
 
     def test_hostile_names(self):
         """What stands in a report never becomes a command to a terminal or a page."""
-        bad = of_rank(0, 1, 1, algorithm='"><script>alert(1)</script><img src=x onerror=alert(1)>\033[31m\0\ud800')
+        bad = of_rank(0, 1, 1, algorithm='"><script>alert(1)</script>'
+                                         '<img src=x onerror=alert(1)>\033[31m\0\ud800')
         bad["mpi"] = "</title><script>alert(2)</script>"
         name = self.write("a.json", bad)
         self.assertNotIn("\033", self.tool(name))
@@ -273,27 +317,33 @@ class Tool(Files):
         self.assertNotIn("<img", whole)
 
     def test_no_python(self):
-        done = subprocess.run(["/bin/sh", TOOL, "x"], capture_output=True, text=True, timeout=60, env={"PATH": self.bare_path()})
+        done = subprocess.run(["/bin/sh", TOOL, "x"], capture_output=True, text=True, timeout=60,
+                              env={"PATH": self.bare_path()})
         self.assertEqual(done.returncode, 1)
-        self.assertRegex(done.stderr, "^collopt-report: python3 is needed, 3.7 or later .there is none.*\n$")
+        self.assertRegex(done.stderr,
+                         "^collopt-report: python3 is needed, 3.7 or later .there is none.*\n$")
 
     def bare_path(self):
         """A folder with the few commands that the script needs, and no python3."""
         os.mkdir(self.path("bin"))
         for command in ("dirname", "readlink"):
-            os.symlink(subprocess.run(["sh", "-c", "command -v " + command], capture_output=True, text=True).stdout.strip(),
-                       os.path.join(self.path("bin"), command))
+            found = subprocess.run(["sh", "-c", "command -v " + command], capture_output=True,
+                                   text=True)
+            os.symlink(found.stdout.strip(), os.path.join(self.path("bin"), command))
         return self.path("bin")
 
     def test_pipe_that_closes(self):
         good = self.write("a.json", of_rank(0, 1, 1))
-        done = subprocess.run(["sh", "-c", '"$1" --json "$2" | true', "sh", TOOL, good], capture_output=True, text=True, timeout=300)
+        done = subprocess.run(["sh", "-c", '"$1" --json "$2" | true', "sh", TOOL, good],
+                              capture_output=True, text=True, timeout=300)
         self.assertEqual(done.stderr, "")
 
 
 class Page(unittest.TestCase):
     def test_escaping(self):
-        self.assertEqual(page.el("p", "a<b", page.el("b", "&"), title='"', class_="x", hidden=False), '<p title="&quot;" class="x">a&lt;b<b>&amp;</b></p>')
+        self.assertEqual(page.el("p", "a<b", page.el("b", "&"),
+                                 title='"', class_="x", hidden=False),
+                         '<p title="&quot;" class="x">a&lt;b<b>&amp;</b></p>')
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""What to try next, from what was measured.  Each rule looks at the answer of a comparison (compare.result) and says one thing, with
-the command that does it where there is one, or nothing. """
+"""What to try next, from what was measured.  Each rule looks at the answer of a comparison
+(compare.result) and says one thing, with the command that does it where there is one, or nothing.
+"""
 
 from text import percent, size
 
@@ -12,7 +13,8 @@ def _again(answer, options):
 
 
 def _left(answer, reason):
-    """Seconds of calls that were left to the MPI library for this reason, and their number; (0, 0): none."""
+    """Seconds of calls that were left to the MPI library for this reason, and their number; (0,
+    0): none."""
     for entry in answer["passed"]:
         if entry["reason"] == reason:
             return entry["seconds"] or 0.0, entry["calls"]
@@ -22,89 +24,121 @@ def _left(answer, reason):
 def little_share(answer):
     share = answer["share_without"]
     if share is not None and share < LITTLE and answer["answer"] != "faster":
-        return {"about": "share", "what": "Reductions take %s of the time. Were they free, the program would be %.3f times as fast: "
-                "nothing to be won here." % (percent(share), 1 / (1 - share))}
+        return {"about": "share",
+                "what": "Reductions take %s of the time. Were they free, the program would be "
+                        "%.3f times as fast: nothing to be won here."
+                        % (percent(share), 1 / (1 - share))}
 
 
 def waiting(answer):
-    """The rank that waits least shows what reductions take; the others wait for ranks that come late."""
+    """The rank that waits least shows what reductions take;
+    the others wait for ranks that come late."""
     share, part = answer["share_without"], answer["waiting"]
     if share is not None and share >= LITTLE and part is not None and part > 0.5:
-        return {"about": "waiting", "what": "On average a rank spends %s of its time in reductions, but the rank that spends least is "
-                "%s below that: most of it is waiting for ranks that come late, which no algorithm mends. Balance the load."
-                % (percent(share), percent(part))}
+        return {"about": "waiting",
+                "what": "On average a rank spends %s of its time in reductions, but the rank "
+                        "that spends least is %s below that: most of it is waiting for ranks "
+                        "that come late, which no algorithm mends. Balance the load."
+                        % (percent(share), percent(part))}
 
 
 def first_calls(answer):
     """Calls before a communicator or a plan pays."""
     seconds, calls = _left(answer, "among the first calls")
     ran = sum(line["calls_per_rank"] for line in answer["reductions"]) * answer["ranks"]
-    if calls and ran and calls > 0.1 * ran and answer["share_without"] and answer["share_without"] >= LITTLE:
-        return {"about": "after", "what": "%d of %d reductions were among the first calls, which the MPI library runs until collopt pays. "
-                "In longer runs that is less; or take over at once:" % (calls, ran), "command": _again(answer, "--after 1")}
+    if (calls and ran and calls > 0.1 * ran and answer["share_without"]
+            and answer["share_without"] >= LITTLE):
+        return {"about": "after",
+                "what": "%d of %d reductions were among the first calls, which the MPI library "
+                        "runs until collopt pays. In longer runs that is less; or take over at "
+                        "once:" % (calls, ran),
+                "command": _again(answer, "--after 1")}
 
 
 def slower_rows(answer):
     """Where the MPI library is faster than what was chosen."""
-    worse = [line for line in answer["reductions"] if line["beyond_noise"] and line["ratio"] and line["ratio"] < 0.97
+    worse = [line for line in answer["reductions"]
+             if line["beyond_noise"] and line["ratio"] and line["ratio"] < 0.97
              and line["ran"][0]["algorithm"] != "MPI library"]
     if not worse:
         return None
-    line = max(worse, key=lambda line: (line["seconds_with"] - line["seconds_without"]) * line["calls_per_rank"])
-    return {"about": "slower", "what": "%s of up to %s is slower with %s than with the MPI library (%.2f times as fast). Let collopt try "
-            "others, and the MPI library's own, on this program:" % (line["collective"], size(line["bytes_to"]),
-                                                                    line["ran"][0]["algorithm"], line["ratio"]),
-            "command": "COLLOPT_ADAPT=on COLLOPT_ADAPT_RULES=adapted.rules collopt %s" % " ".join(answer["command"])}
+    line = max(worse, key=lambda line: ((line["seconds_with"] - line["seconds_without"])
+                                        * line["calls_per_rank"]))
+    return {"about": "slower",
+            "what": "%s of up to %s is slower with %s than with the MPI library (%.2f times as "
+                    "fast). Let collopt try others, and the MPI library's own, on this program:"
+                    % (line["collective"], size(line["bytes_to"]),
+                       line["ran"][0]["algorithm"], line["ratio"]),
+            "command": "COLLOPT_ADAPT=on COLLOPT_ADAPT_RULES=adapted.rules collopt %s"
+                       % " ".join(answer["command"])}
 
 
 def host_chosen(answer):
     seconds, calls = _left(answer, "host chosen")
     spent = sum(line["total_without"] for line in answer["reductions"])
-    if calls and spent and seconds > 0.3 * spent and answer["share_without"] and answer["share_without"] >= LITTLE:
-        return {"about": "host", "what": "%s of the time of reductions is in calls for which the MPI library was chosen. Measure this machine, "
-                "so that the choice is made of its own times: collopt-tune(1), or on this program:" % percent(seconds / spent),
+    if (calls and spent and seconds > 0.3 * spent and answer["share_without"]
+            and answer["share_without"] >= LITTLE):
+        return {"about": "host",
+                "what": "%s of the time of reductions is in calls for which the MPI library was "
+                        "chosen. Measure this machine, so that the choice is made of its own "
+                        "times: collopt-tune(1), or on this program:" % percent(seconds / spent),
                 "command": _again(answer, "").replace("collopt  ", "COLLOPT_ADAPT=on collopt ")}
 
 
 NOT_SERVED = {
-    "not in shared memory": "are nonblocking or persistent ones on several nodes, or without shared memory, which collopt leaves to this MPI library",
-    "communicator not engaged": "are on communicators that could not be taken over; COLLOPT_LOG=decide says why",
+    "not in shared memory": "are nonblocking or persistent ones on several nodes, or without "
+                            "shared memory, which collopt leaves to this MPI library",
+    "communicator not engaged": "are on communicators that could not be taken over; "
+                                "COLLOPT_LOG=decide says why",
     "intercommunicator": "are on intercommunicators, which collopt does not serve",
-    "COLLOPT_GPU=native": "were left to the MPI library by COLLOPT_GPU=native; COLLOPT_GPU=auto would copy their data to the host",
-    "arguments left to the MPI library": "have operations, datatypes or arguments that collopt leaves to the MPI library",
-    "taken past collopt by a tool": "were taken past collopt by a profiling tool; name the tool in LD_PRELOAD before libcollopt.so",
+    "COLLOPT_GPU=native": "were left to the MPI library by COLLOPT_GPU=native; "
+                          "COLLOPT_GPU=auto would copy their data to the host",
+    "arguments left to the MPI library": "have operations, datatypes or arguments that "
+                                         "collopt leaves to the MPI library",
+    "taken past collopt by a tool": "were taken past collopt by a profiling tool; name the "
+                                    "tool in LD_PRELOAD before libcollopt.so",
 }
 
 
 def not_served(answer):
     for entry in sorted(answer["passed"], key=lambda entry: entry["calls"], reverse=True):
         if entry["reason"] in NOT_SERVED:
-            return {"about": "not served", "what": "%d calls (%s) %s." % (entry["calls"], ", ".join(entry["names"]),
-                                                                         NOT_SERVED[entry["reason"]])}
+            return {"about": "not served",
+                    "what": "%d calls (%s) %s." % (entry["calls"], ", ".join(entry["names"]),
+                                                   NOT_SERVED[entry["reason"]])}
 
 
 def noise(answer):
     if answer["answer"] == "unclear":
-        return {"about": "noise", "what": "For a clearer answer: more runs, longer ones, ranks bound to cores (mpirun --bind-to core, srun "
-                "--cpu-bind=cores), no other jobs on the nodes, or the time of the loop alone by --own-time.",
-                "command": "collopt compare --pairs %d %s" % (max(12, 2 * answer["pairs"]), " ".join(answer["command"]))}
+        return {"about": "noise",
+                "what": "For a clearer answer: more runs, longer ones, ranks bound to cores "
+                        "(mpirun --bind-to core, srun --cpu-bind=cores), no other jobs on "
+                        "the nodes, or the time of the loop alone by --own-time.",
+                "command": "collopt compare --pairs %d %s"
+                           % (max(12, 2 * answer["pairs"]), " ".join(answer["command"]))}
 
 
 def tune(answer):
-    """Nothing else to say where reductions matter: choices come from a model unless the machine was measured."""
-    measured = any(name in answer["settings"] for name in ("COLLOPT_RULES", "COLLOPT_MACHINE", "COLLOPT_ADAPT"))
+    """Nothing else to say where reductions matter:
+    choices come from a model unless the machine was measured."""
+    measured = any(name in answer["settings"]
+                   for name in ("COLLOPT_RULES", "COLLOPT_MACHINE", "COLLOPT_ADAPT"))
     if answer["share_with"] and answer["share_with"] >= 2 * LITTLE and not measured:
-        return {"about": "tune", "what": "Reductions still take %s of the time. Algorithms were chosen by a model; collopt-tune(1) measures "
-                "this machine, and COLLOPT_ADAPT=on tries algorithms on the program's own calls:" % percent(answer["share_with"]),
+        return {"about": "tune",
+                "what": "Reductions still take %s of the time. Algorithms were chosen by a "
+                        "model; collopt-tune(1) measures this machine, and COLLOPT_ADAPT=on tries "
+                        "algorithms on the program's own calls:" % percent(answer["share_with"]),
                 "command": _again(answer, "").replace("collopt  ", "COLLOPT_ADAPT=on collopt ")}
 
 
 def use_it(answer):
     if answer["answer"] == "faster":
-        return {"about": "use", "what": "Use it:", "command": "collopt %s" % " ".join(answer["command"])}
+        return {"about": "use", "what": "Use it:",
+                "command": "collopt %s" % " ".join(answer["command"])}
 
 
-RULES = (use_it, little_share, waiting, slower_rows, first_calls, host_chosen, not_served, tune, noise)
+RULES = (use_it, little_share, waiting, slower_rows, first_calls, host_chosen, not_served, tune,
+         noise)
 MOST = 4                # on one screen
 
 

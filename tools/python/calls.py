@@ -13,24 +13,27 @@ class Calls:
         self.bytes = sum(row.bytes for row in rows) // self.calls           # of one call
         self.mean = sum(row.total for row in rows) / self.calls             # seconds of one call
         self.shortest = min(row.seconds_per_call.min for row in rows)
-        self.communicators = (least_of(row.communicator_least for row in rows), most_of(row.communicator_most for row in rows))
+        self.communicators = (least_of(row.communicator_least for row in rows),
+                              most_of(row.communicator_most for row in rows))
         self.by = {}                    # calls by who ran them
         for row in rows:
             self.by[row.by] = self.by.get(row.by, 0) + row.calls
 
 
 def by_size(report):
-    """{(collective, bytes_to): Calls} of those whose time and size are known; nested calls are inside the time of others."""
+    """{(collective, bytes_to): Calls} of those whose time and size are known;
+    nested calls are inside the time of others."""
     found = {}
     for row in report.rows:
-        if row.collective in COLLECTIVES and row.seconds and row.bytes_to is not None and row.reason != NESTED:
+        if (row.collective in COLLECTIVES and row.seconds and row.bytes_to is not None
+                and row.reason != NESTED):
             found.setdefault((row.collective, row.bytes_to), []).append(row)
     return {key: Calls(rows) for key, rows in found.items()}
 
 
 def waiting(report):
-    """The rank that is shortest in reductions shows what they take at most; the rest of the mean is waiting for others.  As a part of
-    the mean; None: not known."""
+    """The rank that is shortest in reductions shows what they take at most; the rest of the mean is
+    waiting for others.  As a part of the mean; None: not known."""
     if report.share is None or report.reductions.mean <= 0:
         return None
     return 1 - report.reductions.min / report.reductions.mean

@@ -40,7 +40,8 @@ def regex(text, option, groups):
     except re.error as error:
         raise Wrong("%s: \"%s\" is not a regular expression: %s" % (option, text, error))
     if groups is not None and pattern.groups != groups:
-        raise Wrong("%s: \"%s\" needs one group in parentheses, which is the number" % (option, text))
+        raise Wrong("%s: \"%s\" needs one group in parentheses, which is the number"
+                    % (option, text))
     return pattern
 
 
@@ -55,7 +56,8 @@ def file_to_write(name, option):
     folder = os.path.dirname(os.path.abspath(name))
     if os.path.isdir(name):
         raise Wrong("%s %s: it is a directory; give the name of a file" % (option, name))
-    if name != "-" and (not os.path.isdir(folder) or not os.access(name if os.path.exists(name) else folder, os.W_OK)):
+    if name != "-" and (not os.path.isdir(folder)
+                        or not os.access(name if os.path.exists(name) else folder, os.W_OK)):
         raise Wrong("%s %s: it cannot be written there" % (option, name))
     return name
 

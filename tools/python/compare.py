@@ -1,8 +1,9 @@
 """collopt compare: does collopt make this program faster?
 
-Runs it without and with collopt in turns, so that what drifts on the machine drifts for both, until the median of the ratios is
-known as precisely as was asked for.  The times are of whole runs, launcher and all, unless the program's own are wanted.
-Runs without collopt have no trace of it.  Some more runs load it switched off, to learn what of the time reductions take. """
+Runs it without and with collopt in turns, so that what drifts on the machine drifts for both, until
+the median of the ratios is known as precisely as was asked for.  The times are of whole runs,
+launcher and all, unless the program's own are wanted.  Runs without collopt have no trace of it.
+Some more runs load it switched off, to learn what of the time reductions take. """
 
 import json
 import os
@@ -49,7 +50,8 @@ wrong arguments; 3 if a run failed, runs differ, or collopt was not in them.
 """
 
 SHORT = "o:"
-LONG = ["time=", "precision=", "pairs=", "own-time=", "same=", "keep=", "output=", "json", "progress=", "help", "version"]
+LONG = ["time=", "precision=", "pairs=", "own-time=", "same=", "keep=", "output=", "json",
+        "progress=", "help", "version"]
 PAIRS = 6               # fewer have no 95% interval
 MOST_PAIRS = 100
 TIME = 600.0            # seconds
@@ -89,12 +91,14 @@ class Options:
 
     def check(self):
         if not self.command:
-            raise commandline.Wrong("no command; give what starts the program, as in collopt compare mpirun -n 4 ./app")
+            raise commandline.Wrong("no command; give what starts the program, as in collopt "
+                                    "compare mpirun -n 4 ./app")
         if os.environ.get("COLLOPT", "on") in ("off", "0", "no", "false"):
-            raise commandline.Wrong("COLLOPT=%s: the runs with collopt would be without it; unset it" % os.environ["COLLOPT"])
+            raise commandline.Wrong("COLLOPT=%s: the runs with collopt would be without it; "
+                                    "unset it" % os.environ["COLLOPT"])
 
 
-# ---- runs -----------------------------------------------------------------------------------------------------------
+# ---- runs ----------------------------------------------------------------------------------------
 
 class Session:
     """All runs of one comparison."""
@@ -125,7 +129,8 @@ class Session:
         n = len(self.runs) + 1
         report = self.folder.file("%d-%s.report" % (n, way))
         environment = jobs.plain(os.environ) if way == "without" else dict(os.environ)
-        done = jobs.run(self._command(way, report), environment, self.folder.file("%d-%s.output" % (n, way)), self._echo())
+        done = jobs.run(self._command(way, report), environment,
+                        self.folder.file("%d-%s.output" % (n, way)), self._echo())
         self.runs.append({"way": way, "seconds": done.seconds, "status": done.status})
         if done.status != 0:
             raise Failed(self._why(way, done, environment))
@@ -137,10 +142,12 @@ class Session:
         return done.seconds
 
     def _why(self, way, done, environment):
-        """Whose fault it is: does it fail without collopt, too?  With the last lines of the output where the user has not seen them."""
+        """Whose fault it is: does it fail without collopt, too?  With the last lines of the output
+        where the user has not seen them."""
         text = "run %d (%s) ended with status %d" % (len(self.runs), NAMES[way], done.status)
         if way != "without":
-            alone = jobs.run(self.options.command, jobs.plain(environment), None, self._echo()).status
+            alone = jobs.run(self.options.command, jobs.plain(environment), None,
+                             self._echo()).status
             text += (", and without collopt with 0; please report this" if alone == 0 else
                      ", without collopt with %d: it is not collopt's" % alone)
         if self.options.keep:
@@ -172,11 +179,13 @@ class Session:
     def _note_report(self, way, file):
         report = jobs.report_of(file)
         if not report and not self.folder.named and self.folder.path.startswith("/tmp"):
-            raise Failed("no report came from the ranks; the working directory cannot be written to, and perhaps rank 0 runs on "
-                         "another node: name a directory that all nodes see by --keep")
+            raise Failed("no report came from the ranks; the working directory cannot be written "
+                         "to, and perhaps rank 0 runs on another node: name a directory that all "
+                         "nodes see by --keep")
         if not report:
-            raise Failed("no report came from the ranks: collopt was not in the program, or it did not call MPI_Finalize.\n"
-                         "  collopt doctor %s\nsays why" % " ".join(launcher_of(self.options.command)))
+            raise Failed("no report came from the ranks: collopt was not in the program, or "
+                         "it did not call MPI_Finalize.\n  collopt doctor %s\nsays why"
+                         % " ".join(launcher_of(self.options.command)))
         self.reports[way].append(report)
 
     def interval(self):
@@ -195,20 +204,23 @@ class Session:
         if n < PAIRS:
             return False
         ratio = self.interval()
-        return ((ratio["high"] - ratio["low"]) / 2 <= o.precision * ratio["median"] or n >= MOST_PAIRS
+        return ((ratio["high"] - ratio["low"]) / 2 <= o.precision * ratio["median"]
+                or n >= MOST_PAIRS
                 or (not o.time and spent + each > TIME))
 
     def tell(self, doing):
         text = "run %d, %s" % (len(self.runs) + 1, NAMES[doing])
         if len(self.pairs) >= 2:
             ratio = self.interval()
-            text += "; so far %.3f times as fast, %.3f to %.3f" % (ratio["median"], ratio["low"], ratio["high"])
+            text += ("; so far %.3f times as fast, %.3f to %.3f"
+                     % (ratio["median"], ratio["low"], ratio["high"]))
         elif self.runs:
             text += "; a run takes about %s" % seconds(self.runs[-1]["seconds"])
         self.progress.say(text)
 
     def all(self):
-        """A B B A ... with a run that only measures before every third pair; the very first warms up, too."""
+        """A B B A ... with a run that only measures before every third pair;
+        the very first warms up, too."""
         while not self.enough():
             if len(self.pairs) % 3 == 0:
                 self._one("off")
@@ -229,21 +241,23 @@ NAMES = {"without": "without collopt", "with": "with collopt", "off": "reduction
 
 
 def launcher_of(command):
-    """The launcher with its options, as far as can be told: up to the first word that is a program."""
+    """The launcher with its options, as far as can be told:
+    up to the first word that is a program."""
     for i, word in enumerate(command[1:], 1):
         if "/" in word and os.path.isfile(word) and os.access(word, os.X_OK):
             return command[:i]
     return command[:1] + ["..."]
 
 
-# ---- figures ------------------------------------------------------------------------------------------------------------
+# ---- figures -------------------------------------------------------------------------------------
 
 def statistics(place, lines):
     """For each column of LINES: {n, median, low, high, outliers}, by bench/statistics.c."""
     text = "".join(" ".join("%.9g" % value for value in line) + "\n" for line in lines)
-    out = subprocess.run([os.path.join(place.helpers, "collopt-statistics")], input=text.encode(), stdout=subprocess.PIPE,
-                         check=True).stdout.decode()
-    return [dict(zip(("n", "median", "low", "high", "outliers"), (int(w[0]), float(w[1]), float(w[2]), float(w[3]), int(w[4]))))
+    out = subprocess.run([os.path.join(place.helpers, "collopt-statistics")], input=text.encode(),
+                         stdout=subprocess.PIPE, check=True).stdout.decode()
+    return [dict(zip(("n", "median", "low", "high", "outliers"),
+                     (int(w[0]), float(w[1]), float(w[2]), float(w[3]), int(w[4]))))
             for w in (line.split() for line in out.splitlines())]
 
 
@@ -253,22 +267,24 @@ def interval(place, pairs):
 
 
 def verdict(found, precision):
-    """faster and slower: the 95% interval leaves 1 out.  same: it lies so close around 1 that there is nothing to be had.
-    unclear: the noise is greater than that."""
+    """faster and slower: the 95% interval leaves 1 out.  same: it lies so close around 1 that there
+    is nothing to be had.  unclear: the noise is greater than that."""
     if found["n"] < PAIRS:
         return "unclear"
     if found["low"] > 1:
         return "faster"
     if found["high"] < 1:
         return "slower"
-    return "same" if found["high"] - 1 <= 2 * precision and 1 - found["low"] <= 2 * precision else "unclear"
+    return ("same" if found["high"] - 1 <= 2 * precision and 1 - found["low"] <= 2 * precision
+            else "unclear")
 
 
 def compared(off, ours):
     """A record for each collective and size: what a call took without and with, and what ran."""
     lines = []
     of_off, of_ours = [by_size(report) for report in off], [by_size(report) for report in ours]
-    for key in sorted({key for found in of_off for key in found} & {key for found in of_ours for key in found}):
+    for key in sorted({key for found in of_off for key in found}
+                      & {key for found in of_ours for key in found}):
         without = [found[key] for found in of_off if key in found]
         with_ = [found[key] for found in of_ours if key in found]
         old, new = [calls.mean for calls in without], [calls.mean for calls in with_]
@@ -278,11 +294,13 @@ def compared(off, ours):
                 ran[by] = ran.get(by, 0) + n
         per_rank = without[0].per_rank
         lines.append({
-            "collective": key[0], "bytes_to": key[1], "calls_per_rank": per_rank, "seconds_without": median(old),
-            "seconds_with": median(new), "total_without": median(old) * per_rank,
+            "collective": key[0], "bytes_to": key[1], "calls_per_rank": per_rank,
+            "seconds_without": median(old), "seconds_with": median(new),
+            "total_without": median(old) * per_rank,
             "ratio": median(old) / median(new) if median(new) else None,
             "beyond_noise": max(new) < min(old) or max(old) < min(new),
-            "ran": [{"algorithm": by, "share": ran[by] / sum(ran.values())} for by in sorted(ran, key=ran.get, reverse=True)],
+            "ran": [{"algorithm": by, "share": ran[by] / sum(ran.values())}
+                    for by in sorted(ran, key=ran.get, reverse=True)],
         })
     return sorted(lines, key=lambda line: line["total_without"], reverse=True)
 
@@ -291,7 +309,8 @@ def left(report):
     """[{reason, calls, seconds of a rank or None, names}] of the calls left to the MPI library."""
     found = {}
     for row in report.passed:
-        sums = found.setdefault(row.reason, {"reason": row.reason, "calls": 0, "seconds": None, "names": []})
+        sums = found.setdefault(row.reason,
+                                {"reason": row.reason, "calls": 0, "seconds": None, "names": []})
         sums["calls"] += row.calls
         if row.seconds:
             sums["seconds"] = (sums["seconds"] or 0.0) + row.total / report.present
@@ -318,48 +337,58 @@ def result(session):
     without, with_ = statistics(session.place, pairs)
     off, ours = session.reports["off"], session.reports["with"]
     answer.update({
-        "answer": verdict(found, options.precision), "ratio": found["median"], "ratio_low": found["low"], "ratio_high": found["high"],
+        "answer": verdict(found, options.precision), "ratio": found["median"],
+        "ratio_low": found["low"], "ratio_high": found["high"],
         "confidence": 0.95 if found["n"] >= PAIRS else None, "outliers": found["outliers"],
         "time": "the program's own" if options.own_time else "of the whole run",
         "seconds_without": without["median"], "seconds_with": with_["median"],
         "mpi": ours[0].mpi_name, "ranks": ours[0].ranks,
-        "share_without": middle_share(off), "share_with": middle_share(ours), "waiting": waiting(off[-1]),
+        "share_without": middle_share(off), "share_with": middle_share(ours),
+        "waiting": waiting(off[-1]),
         "reductions": compared(off, ours), "passed": left(ours[-1]),
     })
     answer["next"] = advice.of_comparison(answer)
     return answer
 
 
-# ---- the answer ---------------------------------------------------------------------------------------------------------
+# ---- the answer ----------------------------------------------------------------------------------
 
 def sentence(answer):
     """The answer in words, and its colour."""
-    times, within = answer["ratio"], "95%% interval %.3f to %.3f" % (answer["ratio_low"], answer["ratio_high"])
+    times = answer["ratio"]
+    within = "95%% interval %.3f to %.3f" % (answer["ratio_low"], answer["ratio_high"])
     if answer["confidence"] is None:
-        return ("%.3f times as fast, %.3f to %.3f in %s: too few for a 95%% interval, which takes %d"
-                % (times, answer["ratio_low"], answer["ratio_high"], plural(answer["pairs"], "pair"), PAIRS), "bold")
+        return ("%.3f times as fast, %.3f to %.3f in %s: too few for a 95%% interval, which takes "
+                "%d" % (times, answer["ratio_low"], answer["ratio_high"],
+                        plural(answer["pairs"], "pair"), PAIRS), "bold")
     if answer["answer"] == "faster":
         return "faster: %.3f times as fast (%s), beyond the noise" % (times, within), "better"
     if answer["answer"] == "slower":
         return "slower: %.3f times as fast (%s), beyond the noise" % (times, within), "worse"
     if answer["answer"] == "same":
         return "no difference: %.3f times as fast (%s)" % (times, within), "bold"
-    return "unclear: %.3f times as fast (%s); the runs differ more than that among themselves" % (times, within), "bold"
+    return ("unclear: %.3f times as fast (%s); the runs differ more than that among themselves"
+            % (times, within), "bold")
 
 
 COLUMNS = [
     Column("Collective", header=True),
-    Column("Bytes up to", "number", hint="Size of one rank's input vector; classes end at powers of two."),
+    Column("Bytes up to", "number",
+           hint="Size of one rank's input vector; classes end at powers of two."),
     Column("Calls", "number", less=1, hint="Of each rank, in one run."),
-    Column("Without", "number", hint="Mean time of a call that the MPI library runs; median of the runs that measured it."),
+    Column("Without", "number", hint="Mean time of a call that the MPI library runs; "
+                                     "median of the runs that measured it."),
     Column("With", "number", hint="Mean time of a call with collopt; median of the runs."),
-    Column("Times as fast", "number", hint="Above 1, collopt is faster. (noise): some run without was not slower, or faster, than some run with."),
+    Column("Times as fast", "number",
+           hint="Above 1, collopt is faster. (noise): some run without was not slower, or faster, "
+                "than some run with."),
     Column("Run by", hint="What ran these calls with collopt, the most frequent first."),
 ]
 
 
 def ran_text(line):
-    return ", ".join(part["algorithm"] if part["share"] > 0.995 else "%s %s" % (part["algorithm"], percent(part["share"]))
+    return ", ".join(part["algorithm"] if part["share"] > 0.995
+                     else "%s %s" % (part["algorithm"], percent(part["share"]))
                      for part in line["ran"])
 
 
@@ -370,19 +399,23 @@ def row(line):
             Cell("%.0f" % line["calls_per_rank"], value=line["calls_per_rank"]),
             Cell(seconds(line["seconds_without"]), value=line["seconds_without"]),
             Cell(seconds(line["seconds_with"]), value=line["seconds_with"]),
-            Cell(ratio(times) + ("" if line["beyond_noise"] else " (noise)"), value=times or 0, tone=tone, ratio=times or None), ran_text(line)]
+            Cell(ratio(times) + ("" if line["beyond_noise"] else " (noise)"), value=times or 0,
+                 tone=tone, ratio=times or None), ran_text(line)]
 
 
 def times_text(answer):
-    text = "time (%s): without %s, with %s" % (answer["time"], seconds(answer["seconds_without"]), seconds(answer["seconds_with"]))
+    text = ("time (%s): without %s, with %s"
+            % (answer["time"], seconds(answer["seconds_without"]), seconds(answer["seconds_with"])))
     if answer["share_without"] is not None:
-        text += "; between MPI_Init and MPI_Finalize, reductions took %s without, %s with" % (percent(answer["share_without"]), percent(answer["share_with"]))
+        text += ("; between MPI_Init and MPI_Finalize, reductions took %s without, %s with"
+                 % (percent(answer["share_without"]), percent(answer["share_with"])))
     return text
 
 
 def identity(answer):
-    return "%s, %s, collopt %s; %s of runs" % (plural(answer["ranks"], "rank"), answer["mpi"], answer["collopt"],
-                                               plural(answer["pairs"], "pair"))
+    return ("%s, %s, collopt %s; %s of runs"
+            % (plural(answer["ranks"], "rank"), answer["mpi"], answer["collopt"],
+               plural(answer["pairs"], "pair")))
 
 
 def print_answer(answer):
@@ -419,26 +452,38 @@ def write_page(name, answer):
     def time_of(label, value, tone):
         return [label, Cell(seconds(value), value=value, bar=value / whole, tone=tone)]
 
-    runs = [[plural(i + 1, "run", "run"), NAMES[run["way"]], Cell(seconds(run["seconds"]), value=run["seconds"])]
+    runs = [[plural(i + 1, "run", "run"), NAMES[run["way"]],
+             Cell(seconds(run["seconds"]), value=run["seconds"])]
             for i, run in enumerate(answer["runs"])]
     sections = [
-        page.Section("time", "Time", page.table("Median time, %s" % answer["time"], [Column("Runs", header=True), Column("Time", "number")],
-                                                [time_of("without collopt", answer["seconds_without"], "host"),
-                                                 time_of("with collopt", answer["seconds_with"], "collopt")], sorts=False)),
-        page.Section("reductions", "By collective and size", page.table("Reductions", COLUMNS, [row(line) for line in answer["reductions"]])),
-        answer["next"] and page.Section("next", "What to try next", el("ul", [el("li", hint["what"], hint.get("command") and
-            el("code", hint["command"])) for hint in answer["next"]])),
-        answer["passed"] and page.Section("left", "Left to the MPI library", page.table("Calls with collopt that the MPI library ran", [
-            Column("Reason", header=True), Column("Calls", "number"), Column("Time of a rank", "number"), Column("Functions", "words")],
-            [[entry["reason"], Cell(str(entry["calls"]), value=entry["calls"]), Cell(seconds(entry["seconds"]), value=entry["seconds"]),
-              ", ".join(entry["names"])] for entry in answer["passed"]])),
+        page.Section("time", "Time",
+                     page.table("Median time, %s" % answer["time"],
+                                [Column("Runs", header=True), Column("Time", "number")],
+                                [time_of("without collopt", answer["seconds_without"], "host"),
+                                 time_of("with collopt", answer["seconds_with"], "collopt")],
+                                sorts=False)),
+        page.Section("reductions", "By collective and size", page.table(
+            "Reductions", COLUMNS, [row(line) for line in answer["reductions"]])),
+        answer["next"] and page.Section("next", "What to try next", el("ul", [
+            el("li", hint["what"], hint.get("command") and el("code", hint["command"]))
+            for hint in answer["next"]])),
+        answer["passed"] and page.Section("left", "Left to the MPI library", page.table(
+            "Calls with collopt that the MPI library ran",
+            [Column("Reason", header=True), Column("Calls", "number"),
+             Column("Time of a rank", "number"), Column("Functions", "words")],
+            [[entry["reason"], Cell(str(entry["calls"]), value=entry["calls"]),
+              Cell(seconds(entry["seconds"]), value=entry["seconds"]), ", ".join(entry["names"])]
+             for entry in answer["passed"]])),
         page.Section("runs", "All runs", page.table("Runs in the order in which they were made", [
             Column("Run", header=True), Column("Kind"), Column("Time", "number")], runs)),
     ]
     settings = ", ".join("%s=%s" % pair for pair in answer["settings"].items())
-    write(name, page.document(title="collopt compare: %s" % " ".join(answer["command"]), kicker=" ".join(answer["command"]),
-                              heading=sentence(answer)[0], lead=times_text(answer), made_by="collopt compare %s" % answer["collopt"],
-                              top=el("p", identity(answer), settings and "; " + settings, class_="note"), sections=[section for section in sections if section]))
+    top = el("p", identity(answer), settings and "; " + settings, class_="note")
+    write(name, page.document(title="collopt compare: %s" % " ".join(answer["command"]),
+                              kicker=" ".join(answer["command"]), heading=sentence(answer)[0],
+                              lead=times_text(answer),
+                              made_by="collopt compare %s" % answer["collopt"], top=top,
+                              sections=[section for section in sections if section]))
 
 
 STATUS = {"faster": 0, "slower": 1, "same": 1, "unclear": 1}
@@ -471,7 +516,8 @@ def work(place, options):
         return give(session, options, str(error))
     except jobs.Interrupted:
         session.progress.clear()
-        sys.stderr.write("\ncollopt compare: interrupted after %s of runs\n" % plural(len(session.pairs), "pair"))
+        sys.stderr.write("\ncollopt compare: interrupted after %s of runs\n"
+                         % plural(len(session.pairs), "pair"))
         give(session, options)
         raise
     finally:

@@ -1,8 +1,9 @@
 """collopt doctor: why does collopt not work here?
 
-First step: the launcher runs a shell script without MPI on every node.  It needs nothing of collopt there, so it also tells of
-nodes that lack it, on which a job would hang.  Second and third: a small MPI program, without collopt and with it.  Every step has a time
-limit.  What was found is judged by a list of rules, each of which says what is wrong and the command that mends it. """
+First step: the launcher runs a shell script without MPI on every node.  It needs nothing of collopt
+there, so it also tells of nodes that lack it, on which a job would hang.  Second and third: a small
+MPI program, without collopt and with it.  Every step has a time limit.  What was found is judged by
+a list of rules, each of which says what is wrong and the command that mends it. """
 
 import json
 import os
@@ -76,7 +77,8 @@ SCRIPT = "; ".join((
 )).replace("then; ", "then ").replace("do; ", "do ").replace("else; ", "else ")
 
 LINE = re.compile(r"@collopt (\S+) (\S+) ?(.*?) @")
-LIBRARIES = {"openmpi": ["libmpi.so.40", "libmpi.so"], "mpich": ["libmpich.so.12", "libmpi.so.12", "libmpich.so"]}
+LIBRARIES = {"openmpi": ["libmpi.so.40", "libmpi.so"],
+             "mpich": ["libmpich.so.12", "libmpi.so.12", "libmpich.so"]}
 
 
 class Options:
@@ -95,9 +97,11 @@ class Options:
             self.json = True
 
     def check(self):
-        """Where the program is among the words, it is cut off: the doctor starts something else in its place."""
+        """Where the program is among the words, it is cut off:
+        the doctor starts something else in its place."""
         if not self.command:
-            raise commandline.Wrong("no launcher; give what starts the ranks, as in collopt doctor mpirun -n 4")
+            raise commandline.Wrong("no launcher; give what starts the ranks, as in collopt doctor "
+                                    "mpirun -n 4")
         at = find_program(self.command)
         self.launcher = self.command[:at]
         if at:
@@ -105,14 +109,15 @@ class Options:
 
 
 def find_program(launcher):
-    """Where the program begins among the launcher's words, by its name: the doctor must start something else in its place."""
+    """Where the program begins among the launcher's words, by its name: the doctor must start
+    something else in its place."""
     for i, word in enumerate(launcher[1:], 1):
         if "/" in word and os.path.isfile(word) and os.access(word, os.X_OK):
             return i
     return None
 
 
-# ---- steps --------------------------------------------------------------------------------------------------------------
+# ---- steps ---------------------------------------------------------------------------------------
 
 class Node:
     def __init__(self, name):
@@ -162,7 +167,8 @@ def launch(place, options, name, with_collopt, command):
 
 
 def libraries(options, launcher_kind):
-    """Which MPI libraries to try, best first: the program's own, what was asked for, what the launcher belongs to."""
+    """Which MPI libraries to try, best first: the program's own, what was asked for,
+    what the launcher belongs to."""
     own = re.findall(r"\s(/\S*/libmp[a-z_]*\.so\S*)", options.ldd)
     first = options.mpi or launcher_kind
     names = LIBRARIES[first] if first else LIBRARIES["openmpi"] + LIBRARIES["mpich"]
@@ -171,7 +177,8 @@ def libraries(options, launcher_kind):
 
 def kind_of(launcher):
     try:
-        text = subprocess.run([launcher[0], "--version"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        text = subprocess.run([launcher[0], "--version"], stdin=subprocess.DEVNULL,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               timeout=10).stdout.decode(errors="replace")
     except (OSError, subprocess.TimeoutExpired):
         return None
@@ -180,7 +187,7 @@ def kind_of(launcher):
     return "mpich" if re.search("HYDRA|Intel.R. MPI", text) else None
 
 
-# ---- what is wrong --------------------------------------------------------------------------------------------------------
+# ---- what is wrong -------------------------------------------------------------------------------
 
 class Findings:
     def __init__(self):
@@ -212,14 +219,17 @@ def where(step, test):
 
 
 def look_at_variables(place, options, found):
-    done = subprocess.run([os.path.join(place.tools, "collopt-info"), "--check"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    done = subprocess.run([os.path.join(place.tools, "collopt-info"), "--check"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     options.variables_right = done.returncode == 0
     for line in done.stdout.decode(errors="replace").splitlines():
         found.wrong(line.replace("collopt: ", "", 1), "correct or unset the variable")
     if os.environ.get("COLLOPT", "on") in ("off", "0", "no", "false"):
-        found.wrong("COLLOPT=%s is set: all calls go to the MPI library" % os.environ["COLLOPT"], "unset COLLOPT")
+        found.wrong("COLLOPT=%s is set: all calls go to the MPI library" % os.environ["COLLOPT"],
+                    "unset COLLOPT")
     if os.environ.get("COLLOPT_GPU") == "native":
-        found.wrong("COLLOPT_GPU=native is set: all calls go to the MPI library", "unset COLLOPT_GPU")
+        found.wrong("COLLOPT_GPU=native is set: all calls go to the MPI library",
+                    "unset COLLOPT_GPU")
 
 
 def look_at_program(place, options, found):
@@ -232,8 +242,8 @@ def look_at_program(place, options, found):
         found.wrong("%s is no file" % program, "give the program's path by --program")
         return
     if os.stat(program).st_mode & 0o6000:
-        found.wrong("%s has set-user-ID or set-group-ID bits: the loader preloads nothing into it" % program,
-                    "chmod ug-s %s, or link it with -lcollopt" % program)
+        found.wrong("%s has set-user-ID or set-group-ID bits: the loader preloads nothing into it"
+                    % program, "chmod ug-s %s, or link it with -lcollopt" % program)
     with open(program, "rb") as stream:
         if stream.read(4) != b"\x7fELF":
             return                      # a script
@@ -241,10 +251,12 @@ def look_at_program(place, options, found):
     options.ldd = done.stdout.decode(errors="replace")
     if "not a dynamic executable" in options.ldd or "statically linked" in options.ldd:
         found.wrong("%s is linked statically: nothing can be preloaded into it" % program,
-                    "link it with %s/libcollopt-openmpi.a or libcollopt-mpich.a before the MPI library" % os.path.dirname(place.library))
+                    "link it with %s/libcollopt-openmpi.a or libcollopt-mpich.a before the MPI "
+                    "library" % os.path.dirname(place.library))
     for line in options.ldd.splitlines():
         if "not found" in line:
-            found.wrong("%s: %s" % (program, line.strip()), "load the module that has this library, or set LD_LIBRARY_PATH")
+            found.wrong("%s: %s" % (program, line.strip()),
+                        "load the module that has this library, or set LD_LIBRARY_PATH")
 
 
 def last_lines(step):
@@ -255,16 +267,19 @@ def look_at_start(options, step, found):
     """The step without MPI."""
     command = " ".join(options.launcher)
     if step.run.timed_out:
-        found.wrong("%s did not end a shell script within %s%s%s" % (
-            command, seconds(options.time), "; %s answered" % listed(where(step, lambda node: True)) if answered(step) else
-            ": it waits for nodes, for a password, or for input", last_lines(step)),
-            "try it alone: %s uname -n; or give it longer by --time" % command)
+        why = ("; %s answered" % listed(where(step, lambda node: True)) if answered(step)
+               else ": it waits for nodes, for a password, or for input")
+        found.wrong("%s did not end a shell script within %s%s%s"
+                    % (command, seconds(options.time), why, last_lines(step)),
+                    "try it alone: %s uname -n; or give it longer by --time" % command)
     elif step.run.status != 0:
-        found.wrong("%s fails to start a shell script, with status %d%s" % (command, step.run.status, last_lines(step)),
+        found.wrong("%s fails to start a shell script, with status %d%s"
+                    % (command, step.run.status, last_lines(step)),
                     "try it alone: %s uname -n" % command)
     elif not step.nodes:
         found.wrong("%s started nothing that answered%s" % (command, last_lines(step)),
-                    "give the launcher and its options, and the program by --program: the doctor starts something else in its place")
+                    "give the launcher and its options, and the program by --program: the doctor "
+                    "starts something else in its place")
     torn = [name for name in step.nodes if name not in where(step, lambda node: True)]
     if torn and not step.run.timed_out:
         found.wrong("%s: the answer is not complete" % listed(torn), nodes=torn)
@@ -273,19 +288,23 @@ def look_at_start(options, step, found):
 def look_at_library(place, options, step, found):
     lacking = where(step, lambda node: node.get("library") == "no")
     if lacking:
-        found.wrong("%s: %s is missing; a job with these nodes would hang in MPI_Init or fail" % (listed(lacking), place.library),
-                    "install collopt there, or in a folder that all nodes see: ./configure --prefix=/shared/collopt", lacking)
+        found.wrong("%s: %s is missing; a job with these nodes would hang in MPI_Init or fail"
+                    % (listed(lacking), place.library),
+                    "install collopt there, or in a folder that all nodes see: "
+                    "./configure --prefix=/shared/collopt", lacking)
     there = [node for node in answered(step) if node.get("library") == "yes"]
     broken = [node for node in there if node.get("maps") != "yes"]
     if broken:
-        found.wrong("%s: %s is there, but the loader does not take it%s" % (
-            listed(node.name for node in broken), place.library, ": %s" % broken[0].get("loader") if broken[0].get("loader") else ""),
-            "build collopt on the oldest system and for the processor that these nodes have", [node.name for node in broken])
+        why = ": %s" % broken[0].get("loader") if broken[0].get("loader") else ""
+        found.wrong("%s: %s is there, but the loader does not take it%s"
+                    % (listed(node.name for node in broken), place.library, why),
+                    "build collopt on the oldest system and for the processor that these nodes "
+                    "have", [node.name for node in broken])
     unset = [node.name for node in there if "libcollopt" not in node.get("preload", "")]
     if unset:
         found.wrong("%s: LD_PRELOAD does not reach the ranks" % listed(unset),
-                    "have the launcher hand it on: srun --export=ALL,LD_PRELOAD=%s, mpirun -x LD_PRELOAD=%s" % (
-                        place.library, place.library), unset)
+                    "have the launcher hand it on: srun --export=ALL,LD_PRELOAD=%s, "
+                    "mpirun -x LD_PRELOAD=%s" % (place.library, place.library), unset)
 
 
 def differ(step, found, key, what, mend):
@@ -294,42 +313,52 @@ def differ(step, found, key, what, mend):
     for node in answered(step):
         values.setdefault(tuple(sorted(node.facts.get(key, []))), []).append(node.name)
     if len(values) > 1:
-        parts = ["%s on %s" % (", ".join(value) or "none", listed(names)) for value, names in sorted(values.items())]
+        parts = ["%s on %s" % (", ".join(value) or "none", listed(names))
+                 for value, names in sorted(values.items())]
         found.wrong("%s: %s" % (what, "; ".join(parts)), mend, [])
 
 
 def look_at_sameness(step, found):
     differ(step, found, "info", "the nodes have different versions of collopt",
-           "install one version; ranks of different versions leave all reductions to the MPI library")
-    differ(step, found, "file", "the nodes have different files of rules or machines",
-           "copy one to all nodes, or set COLLOPT_RULES and COLLOPT_MACHINE to files that all see; ranks that differ leave all reductions "
+           "install one version; ranks of different versions leave all reductions "
            "to the MPI library")
+    differ(step, found, "file", "the nodes have different files of rules or machines",
+           "copy one to all nodes, or set COLLOPT_RULES and COLLOPT_MACHINE to files that all see; "
+           "ranks that differ leave all reductions to the MPI library")
 
 
 SMALL_SHM = 64 << 10        # KiB
 
 
 def look_at_limits(step, found):
-    small = where(step, lambda node: node.get("shm", "none").isdigit() and int(node.get("shm")) < SMALL_SHM)
+    small = where(step, lambda node: node.get("shm", "none").isdigit()
+                  and int(node.get("shm")) < SMALL_SHM)
     if small:
-        found.note("%s: /dev/shm has less than 64 MiB free, which MPI libraries need for messages on a node" % listed(small),
-                   "in a container: --shm-size=1g or --ipc=host; else remove what lies in /dev/shm", small)
+        found.note("%s: /dev/shm has less than 64 MiB free, which MPI libraries need "
+                   "for messages on a node" % listed(small),
+                   "in a container: --shm-size=1g or --ipc=host; else remove what lies in /dev/shm",
+                   small)
     none = where(step, lambda node: node.get("shm") == "none")
     if none:
         found.note("%s: no /dev/shm" % listed(none), "mount -t tmpfs tmpfs /dev/shm", none)
-    scope = where(step, lambda node: node.get("ptrace", "") not in ("", "0") and "/dev/xpmem" not in node.facts.get("device", []))
+    scope = where(step, lambda node: node.get("ptrace", "") not in ("", "0")
+                  and "/dev/xpmem" not in node.facts.get("device", []))
     if scope:
-        found.note("%s: kernel.yama.ptrace_scope forbids processes to read one another's memory, so MPI libraries copy long messages "
-                   "of a node twice" % listed(scope), "sysctl -w kernel.yama.ptrace_scope=0, or load xpmem", scope)
+        found.note("%s: kernel.yama.ptrace_scope forbids processes to read one another's memory, "
+                   "so MPI libraries copy long messages of a node twice" % listed(scope),
+                   "sysctl -w kernel.yama.ptrace_scope=0, or load xpmem", scope)
     locked = where(step, lambda node: node.get("memlock", "unlimited") != "unlimited"
                    and "/dev/infiniband" in node.facts.get("device", []))
     if locked:
-        found.note("%s: memory that can be locked is limited, and there is InfiniBand" % listed(locked),
-                   "ulimit -l unlimited; in /etc/security/limits.conf: * - memlock unlimited", locked)
-    crowded = where(step, lambda node: node.get("processors", "").isdigit() and node.ranks > int(node.get("processors")))
+        found.note("%s: memory that can be locked is limited, and there is InfiniBand"
+                   % listed(locked),
+                   "ulimit -l unlimited; in /etc/security/limits.conf: * - memlock unlimited",
+                   locked)
+    crowded = where(step, lambda node: node.get("processors", "").isdigit()
+                    and node.ranks > int(node.get("processors")))
     if crowded:
-        found.note("%s: more ranks than processors: times say little, and MPICH waits without yielding" % listed(crowded),
-                   "start fewer ranks on a node", crowded)
+        found.note("%s: more ranks than processors: times say little, and MPICH waits without "
+                   "yielding" % listed(crowded), "start fewer ranks on a node", crowded)
 
 
 def alone(step):
@@ -341,7 +370,8 @@ def alone(step):
 
 def failed(step):
     """Why an MPI step counts as failed; None: it does not."""
-    errors = sorted({error for node in step.nodes.values() for error in node.facts.get("error", [])})
+    errors = sorted({error for node in step.nodes.values()
+                     for error in node.facts.get("error", [])})
     if step.run.timed_out:
         return "did not end within the time limit"
     if errors:
@@ -358,15 +388,18 @@ def look_at_mpi(step, found):
     why = failed(step)
     if why:
         found.wrong("without collopt, a small MPI program %s%s" % (why, last_lines(step)),
-                    "mend MPI under this launcher first; --mpi openmpi or mpich, or --program FILE, says which library is meant")
+                    "mend MPI under this launcher first; --mpi openmpi or mpich, or "
+                    "--program FILE, says which library is meant")
         return False
     if alone(step):
-        found.wrong("every rank is an MPI job of its own: the launcher does not start programs of %s"
-                    % next(iter(step.nodes.values())).get("version", "this MPI library"),
-                    "use that library's mpirun, or srun --mpi=pmix or pmi2; or say by --mpi or --program which library is meant")
+        found.wrong("every rank is an MPI job of its own: the launcher does not start programs "
+                    "of %s" % next(iter(step.nodes.values())).get("version", "this MPI library"),
+                    "use that library's mpirun, or srun --mpi=pmix or pmi2; or say by --mpi or "
+                    "--program which library is meant")
         return False
     if step.sum(2):
-        found.wrong("without collopt, %d sums are wrong: the MPI library or the network is at fault" % step.sum(2))
+        found.wrong("without collopt, %d sums are wrong: the MPI library or the network is at fault"
+                    % step.sum(2))
         return False
     return True
 
@@ -374,35 +407,45 @@ def look_at_mpi(step, found):
 def look_at_collopt(place, options, step, found):
     why = failed(step)
     if why:
-        found.wrong("with collopt, a small MPI program %s; without it did not%s" % (why, last_lines(step)),
-                    "COLLOPT_LOG=trace collopt %s PROGRAM shows how far it comes; please report it" % " ".join(options.launcher))
+        found.wrong("with collopt, a small MPI program %s; without it did not%s"
+                    % (why, last_lines(step)),
+                    "COLLOPT_LOG=trace collopt %s PROGRAM shows how far it comes; please report it"
+                    % " ".join(options.launcher))
         return
     if step.sum(2):
-        found.wrong("with collopt, %d sums are wrong" % step.sum(2), "run without collopt, and report this")
+        found.wrong("with collopt, %d sums are wrong" % step.sum(2),
+                    "run without collopt, and report this")
     unloaded = where(step, lambda node: "loaded" not in node.facts)
     if unloaded:
-        found.wrong("%s: the library was not loaded into the MPI program" % listed(unloaded), None, unloaded)
+        found.wrong("%s: the library was not loaded into the MPI program" % listed(unloaded),
+                    None, unloaded)
         return
     backless = [node for node in answered(step) if "backend" not in node.facts]
     if backless:
-        found.wrong("%s: collopt has no backend for %s, or it cannot be opened: all calls go to the MPI library" % (
-            listed(node.name for node in backless), backless[0].get("version", "this MPI library")),
-            "collopt-info lists the backends; configure collopt again where mpicc of that library is, --with-openmpi=mpicc or "
-            "--with-mpich=mpicc", [node.name for node in backless])
+        found.wrong("%s: collopt has no backend for %s, or it cannot be opened: all calls go "
+                    "to the MPI library"
+                    % (listed(node.name for node in backless),
+                       backless[0].get("version", "this MPI library")),
+                    "collopt-info lists the backends; configure collopt again where mpicc of "
+                    "that library is, --with-openmpi=mpicc or --with-mpich=mpicc",
+                    [node.name for node in backless])
         return
-    if step.sum(1) == 0 and options.variables_right and not any(finding["grave"] for finding in found.list):
+    if (step.sum(1) == 0 and options.variables_right
+            and not any(finding["grave"] for finding in found.list)):
         lines = [line for line in step.rest if "collopt" in line]
-        found.wrong("collopt is loaded and has run no reduction%s" % "".join("\n    " + line for line in lines[:4]),
+        found.wrong("collopt is loaded and has run no reduction%s"
+                    % "".join("\n    " + line for line in lines[:4]),
                     "COLLOPT_LOG=decide collopt %s PROGRAM says why" % " ".join(options.launcher))
 
 
-# ---- what is said ------------------------------------------------------------------------------------------------------------
+# ---- what is said --------------------------------------------------------------------------------
 
 def kib(text):
     if not text.isdigit():
         return text
     value = int(text)
-    return "%.0f GiB" % (value / (1 << 20)) if value >= 10 << 20 else "%.0f MiB" % (value / (1 << 10))
+    return ("%.0f GiB" % (value / (1 << 20)) if value >= 10 << 20
+            else "%.0f MiB" % (value / (1 << 10)))
 
 
 def devices(node, names):
@@ -410,10 +453,13 @@ def devices(node, names):
 
 
 def facts_of(node, mpi):
-    """(heading, text) of a node, the same texts on nodes that are the same.  MPI: the node in the MPI steps, or None."""
-    copies = [name for path, name in (("/dev/xpmem", "xpmem"), ("/dev/knem", "knem")) if devices(node, (path,))]
+    """(heading, text) of a node, the same texts on nodes that are the same.
+    MPI: the node in the MPI steps, or None."""
+    copies = [name for path, name in (("/dev/xpmem", "xpmem"), ("/dev/knem", "knem"))
+              if devices(node, (path,))]
     copies += ["CMA"] if node.get("ptrace", "") in ("", "0") else []
-    gpus = [name for path, name in (("/dev/nvidia0", "NVIDIA"), ("/dev/kfd", "AMD")) if devices(node, (path,))]
+    gpus = [name for path, name in (("/dev/nvidia0", "NVIDIA"), ("/dev/kfd", "AMD"))
+            if devices(node, (path,))]
     files = {}
     for value in node.facts.get("file", []):
         _, kind, _, path = (value + "   ").split(" ", 3)
@@ -422,20 +468,25 @@ def facts_of(node, mpi):
         ("collopt", "%s, library %s%s" % (
             "tools missing" if node.get("info", "none") == "none" else node.get("info"),
             "readable" if node.get("library") == "yes" else "MISSING",
-            "" if node.get("library") != "yes" else ", reaches the ranks by LD_PRELOAD" if "libcollopt" in node.get("preload", "") else
-            ", NOT preloaded")),
+            "" if node.get("library") != "yes" else ", reaches the ranks by LD_PRELOAD"
+            if "libcollopt" in node.get("preload", "") else ", NOT preloaded")),
         ("memory", "/dev/shm %s free; copies between processes: %s" % (
             kib(node.get("shm", "none")), ", ".join(copies) or "none but by shared memory")),
-        ("GPU", (", ".join(gpus) or "none") + (", runtime %s" % mpi.get("gpu-runtime") if mpi and mpi.get("gpu-runtime") else "")),
-        ("limits", "locked memory %s, open files %s, stack %s" % (kib(node.get("memlock", "?")), node.get("open-files", "?"),
-                                                               kib(node.get("stack", "?")))),
-        ("files", "; ".join("%s %s" % (kind, ", ".join(sorted(paths))) for kind, paths in sorted(files.items())) or "not known"),
-        ("system", "%s processors, Linux %s" % (node.get("processors", "?"), node.get("kernel", "?"))),
+        ("GPU", (", ".join(gpus) or "none")
+         + (", runtime %s" % mpi.get("gpu-runtime") if mpi and mpi.get("gpu-runtime") else "")),
+        ("limits", "locked memory %s, open files %s, stack %s"
+         % (kib(node.get("memlock", "?")), node.get("open-files", "?"),
+            kib(node.get("stack", "?")))),
+        ("files", "; ".join("%s %s" % (kind, ", ".join(sorted(paths)))
+                            for kind, paths in sorted(files.items())) or "not known"),
+        ("system", "%s processors, Linux %s"
+         % (node.get("processors", "?"), node.get("kernel", "?"))),
     ]
     if mpi:
         version = re.sub(r" +", " ", mpi.get("version", "?").replace("Version:", "").split(",")[0])
         facts.insert(1, ("MPI", "%s, %s" % (version, mpi.get("mpi", "linked statically"))))
-        facts.insert(2, ("backend", "%s; hwloc %s" % (mpi.get("backend", "none"), os.path.basename(mpi.get("hwloc", "none")))))
+        hwloc = os.path.basename(mpi.get("hwloc", "none"))
+        facts.insert(2, ("backend", "%s; hwloc %s" % (mpi.get("backend", "none"), hwloc)))
     return facts
 
 
@@ -443,7 +494,8 @@ def print_nodes(screen, first, last):
     """The facts of most nodes, then a line for each node that differs."""
     groups = {}
     for node in sorted(answered(first), key=lambda node: node.name):
-        groups.setdefault(tuple(facts_of(node, last.nodes.get(node.name) if last else None)), []).append(node.name)
+        facts = tuple(facts_of(node, last.nodes.get(node.name) if last else None))
+        groups.setdefault(facts, []).append(node.name)
     most = max(groups, key=lambda facts: len(groups[facts])) if groups else ()
     if most:
         screen.say()
@@ -454,7 +506,8 @@ def print_nodes(screen, first, last):
     for facts, names in groups.items():
         if facts == most:
             continue
-        other = ["%s: %s" % (heading, text) for heading, text in facts if common.get(heading) != text]
+        other = ["%s: %s" % (heading, text) for heading, text in facts
+                 if common.get(heading) != text]
         other += ["no %s" % heading for heading in common if heading not in dict(facts)]
         for name in names:
             screen.sentence("differs: " + "; ".join(other), "  %s " % name, "      ")
@@ -463,7 +516,8 @@ def print_nodes(screen, first, last):
 def print_findings(screen, found):
     for finding in found.list:
         lines = finding["what"].split("\n")
-        screen.sentence(lines[0], "  wrong: " if finding["grave"] else "  note: ", "      ", "worse" if finding["grave"] else "host")
+        screen.sentence(lines[0], "  wrong: " if finding["grave"] else "  note: ", "      ",
+                        "worse" if finding["grave"] else "host")
         for line in lines[1:]:
             screen.say("  " + line)
         if finding["mend"]:
@@ -475,7 +529,8 @@ def conclude(found, last):
         return "something is wrong"
     if last is None:
         return "nothing is wrong, but MPI was not tried"
-    return "nothing is wrong: collopt ran %d of %d reductions of a small program, all right" % (last.sum(1), last.sum(0))
+    return ("nothing is wrong: collopt ran %d of %d reductions of a small program, all right"
+            % (last.sum(1), last.sum(0)))
 
 
 def report(options, steps, found):
@@ -484,15 +539,18 @@ def report(options, steps, found):
     ranks = sum(node.ranks for node in first.nodes.values())
     if options.json:
         print(json.dumps({
-            "launcher": options.launcher, "program": options.program, "ranks": ranks, "right": not found.grave(),
-            "findings": found.list, "summary": conclude(found, last),
-            "nodes": [{"name": name, "ranks": node.ranks, "facts": dict(facts_of(node, last.nodes.get(name) if last else None)),
-                       "raw": node.facts} for name, node in sorted(first.nodes.items())]}, indent=2))
+            "launcher": options.launcher, "program": options.program, "ranks": ranks,
+            "right": not found.grave(), "findings": found.list, "summary": conclude(found, last),
+            "nodes": [{"name": name, "ranks": node.ranks,
+                       "facts": dict(facts_of(node, last.nodes.get(name) if last else None)),
+                       "raw": node.facts} for name, node in sorted(first.nodes.items())],
+        }, indent=2))
         return
     screen = Screen()
     screen.heading("collopt doctor: %s" % " ".join(options.launcher))
+    program = "; %s is looked at and not run" % options.program if options.program else ""
     screen.sentence("%s on %s%s" % (plural(ranks, "rank"), plural(len(first.nodes), "node"),
-                                    "; %s is looked at and not run" % options.program if options.program else ""))
+                                    program))
     print_nodes(screen, first, last)
     screen.say()
     print_findings(screen, found)
@@ -505,11 +563,13 @@ def examine(place, options, found):
     steps = []
     look_at_variables(place, options, found)
     look_at_program(place, options, found)
-    probe = [os.path.join(place.helpers, "collopt-probe")] + libraries(options, kind_of(options.launcher))
+    probe = ([os.path.join(place.helpers, "collopt-probe")]
+             + libraries(options, kind_of(options.launcher)))
     try:
         progress.say("the nodes, without MPI")
-        steps.append(launch(place, options, "nodes", True, ["sh", "-c", SCRIPT, "sh", place.library,
-                                                             os.path.join(place.tools, "collopt-info")]))
+        steps.append(launch(place, options, "nodes", True,
+                            ["sh", "-c", SCRIPT, "sh", place.library,
+                             os.path.join(place.tools, "collopt-info")]))
         before = len(found.list)
         look_at_start(options, steps[0], found)
         look_at_library(place, options, steps[0], found)

@@ -12,7 +12,9 @@ import time
 import reports
 
 GRACE = 5           # seconds from one signal to the next, harder one
-LEFT_BEHIND = 2     # seconds that output is waited for behind the end of a command: a process it left may hold the pipe open
+# Seconds that output is waited for behind the end of a command: a process that it left may hold the
+# pipe open.
+LEFT_BEHIND = 2
 
 
 class Interrupted(Exception):
@@ -23,7 +25,8 @@ class Interrupted(Exception):
         self.number = number
 
 
-# Signals are only noted when they come, and looked at where we wait, so that nothing is left half done.
+# Signals are only noted when they come, and looked at where we wait, so that nothing is left half
+# done.
 _came = []
 _wakeup = os.pipe()
 
@@ -55,7 +58,8 @@ class Run:
 
 
 def _stdin():
-    """A file is read by every run from its beginning; a terminal or a pipe could be by the first only, so by none."""
+    """A file is read by every run from its beginning;
+    a terminal or a pipe could be by the first only, so by none."""
     try:
         sys.stdin.buffer.seek(0)
         return open("/proc/self/fd/%d" % sys.stdin.fileno(), "rb")
@@ -68,7 +72,8 @@ class _Child:
 
     def __init__(self, words, environment, file, echo):
         with _stdin() as stdin:
-            self.process = subprocess.Popen(words, stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment,
+            self.process = subprocess.Popen(words, stdin=stdin, stdout=subprocess.PIPE,
+                                            stderr=subprocess.PIPE, env=environment,
                                             preexec_fn=os.setpgrp)
         self.start = time.perf_counter()
         self.ended = None           # when
@@ -100,8 +105,10 @@ class _Child:
             to.flush()
 
     def look(self, until):
-        """Waits for something to happen, at most to the time UNTIL (None: for ever), and takes it in."""
-        for key, _ in self.select.select(None if until is None else max(0, until - time.perf_counter())):
+        """Waits for something to happen, at most to the time UNTIL (None: for ever),
+        and takes it in."""
+        for key, _ in self.select.select(None if until is None
+                                         else max(0, until - time.perf_counter())):
             if key.fileobj == _wakeup[0]:
                 os.read(_wakeup[0], 4096)
             else:
@@ -121,7 +128,8 @@ class _Child:
         return True
 
     def stop(self, first):
-        """Launchers end their ranks when they are asked to; what does not end is asked harder.  A second Ctrl-C: at once."""
+        """Launchers end their ranks when they are asked to; what does not end is asked harder.
+        A second Ctrl-C: at once."""
         for number in (first, signal.SIGTERM, signal.SIGKILL):
             del _came[:]
             self.signal(number)
@@ -146,8 +154,9 @@ def _cannot_start(words, error):
 
 
 def run(words, environment, file=None, echo=(None, None), limit=None):
-    """Runs WORDS and returns a Run.  The command has a process group of its own, so that a Ctrl-C reaches it once, by us.
-    FILE: where its output is kept; ECHO: to which streams of ours it goes on.  LIMIT: seconds."""
+    """Runs WORDS and returns a Run.  The command has a process group of its own, so that a Ctrl-C
+    reaches it once, by us.  FILE: where its output is kept; ECHO: to which streams of ours it goes
+    on.  LIMIT: seconds."""
     if _came:
         raise Interrupted(_came[0])
     try:
@@ -164,7 +173,8 @@ def run(words, environment, file=None, echo=(None, None), limit=None):
                 raise Interrupted(why)
         done.seconds = (child.ended or time.perf_counter()) - child.start
         status = child.process.poll()
-        done.status = 128 + signal.SIGKILL if status is None else status if status >= 0 else 128 - status
+        done.status = (128 + signal.SIGKILL if status is None
+                       else status if status >= 0 else 128 - status)
         done.output = b"".join(child.output)
         return done
     finally:
@@ -173,8 +183,10 @@ def run(words, environment, file=None, echo=(None, None), limit=None):
 
 def plain(environment):
     """The environment without collopt: as for a run that knows nothing of it."""
-    kept = {name: value for name, value in environment.items() if name != "COLLOPT" and not name.startswith("COLLOPT_")}
-    preload = [word for word in kept.pop("LD_PRELOAD", "").replace(":", " ").split() if "libcollopt" not in os.path.basename(word)]
+    kept = {name: value for name, value in environment.items()
+            if name != "COLLOPT" and not name.startswith("COLLOPT_")}
+    preload = [word for word in kept.pop("LD_PRELOAD", "").replace(":", " ").split()
+               if "libcollopt" not in os.path.basename(word)]
     if preload:
         kept["LD_PRELOAD"] = ":".join(preload)
     return kept
@@ -186,8 +198,9 @@ def report_of(file):
 
 
 class Folder:
-    """Where reports and output go: the folder the user has named, or one that is removed at the end.  Rank 0 writes reports,
-    perhaps on another node, so a folder below the working directory is taken, which nodes mostly share."""
+    """Where reports and output go: the folder the user has named, or one that is removed at the
+    end.  Rank 0 writes reports, perhaps on another node, so a folder below the working directory is
+    taken, which nodes mostly share."""
 
     def __init__(self, named):
         self.named = named

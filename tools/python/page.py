@@ -1,7 +1,9 @@
-"""One HTML page with everything in it: no part of it comes from the network, and its policy allows none to.
+"""One HTML page with everything in it: no part of it comes from the network, and its policy allows
+none to.
 
-Escaping happens in el(), for every text and every attribute; Html is what has been through it.  Without scripts the page is whole;
-with them tables can be sorted.  What a bar shows is also written beside it, so bars are hidden from screen readers."""
+Escaping happens in el(), for every text and every attribute; Html is what has been through it.
+Without scripts the page is whole; with them tables can be sorted.  What a bar shows is also written
+beside it, so bars are hidden from screen readers."""
 
 import base64
 import hashlib
@@ -36,7 +38,8 @@ def content(parts):
 
 
 def el(tag, *parts, **attributes):
-    """An element.  class_ is class, aria_label aria-label; None and False leave an attribute out, True gives it without a value."""
+    """An element.  class_ is class, aria_label aria-label; None and False leave an attribute out,
+    True gives it without a value."""
     words = [tag]
     for name, value in attributes.items():
         if value is None or value is False:
@@ -56,12 +59,13 @@ class Section:
                   aria_labelledby="%s-title" % self.id)
 
 
-# ---- parts of a page -------------------------------------------------------------------------------------------------
+# ---- parts of a page -----------------------------------------------------------------------------
 
 
 def figures(list_of_figures):
     """Key figures: (label, value, about) each."""
-    return el("dl", [el("div", el("dt", label), el("dd", value, class_="value"), about and el("dd", about, class_="about"))
+    return el("dl", [el("div", el("dt", label), el("dd", value, class_="value"),
+                        about and el("dd", about, class_="about"))
                      for label, value, about in list_of_figures], class_="figures")
 
 
@@ -72,11 +76,13 @@ def per_cent(share):
 def share_bar(caption, parts):
     """One bar of (label, value, tone) each; the labels have the figures.  What is 0 is left out."""
     whole = sum(value for _, value, _ in parts) or 1
-    return el("figure",
-              el("figcaption", caption),
-              el("div", [el("span", class_="tone-" + tone, style="flex: %s 1 0" % per_cent(value / whole).rstrip("%"))
-                         for _, value, tone in parts if value > 0], class_="whole", aria_hidden="true"),
-              el("ul", [el("li", label, class_="tone-" + tone) for label, value, tone in parts if value > 0], class_="legend"),
+    return el("figure", el("figcaption", caption),
+              el("div", [el("span", class_="tone-" + tone,
+                            style="flex: %s 1 0" % per_cent(value / whole).rstrip("%"))
+                         for _, value, tone in parts if value > 0],
+                 class_="whole", aria_hidden="true"),
+              el("ul", [el("li", label, class_="tone-" + tone)
+                        for label, value, tone in parts if value > 0], class_="legend"),
               class_="share")
 
 
@@ -84,19 +90,23 @@ def bar_of(cell):
     """A bar from the left; of a ratio from the middle, where eight times fill a half."""
     if cell.ratio is not None:
         half = max(min(math.log(cell.ratio, 8), 1), -1) / 2 if cell.ratio > 0 else 0
-        inside = el("i", style="--from: %s; --to: %s" % (per_cent(0.5 + min(half, 0)), per_cent(abs(half))))
+        inside = el("i", style="--from: %s; --to: %s"
+                    % (per_cent(0.5 + min(half, 0)), per_cent(abs(half))))
     else:
         inside = [el("i", style="--to: %s" % per_cent(cell.bar))]
         if cell.spread and cell.spread[1] > cell.spread[0]:
             low, high = cell.spread
-            inside.append(el("b", style="--from: %s; --to: %s" % (per_cent(low), per_cent(min(high, 1) - low))))
-    return el("span", inside, class_="bar" + (" middle" if cell.ratio is not None else ""), aria_hidden="true")
+            inside.append(el("b", style="--from: %s; --to: %s"
+                             % (per_cent(low), per_cent(min(high, 1) - low))))
+    return el("span", inside, class_="bar" + (" middle" if cell.ratio is not None else ""),
+              aria_hidden="true")
 
 
 def table_cell(column, cell):
     cell = cell_of(cell)
     barred = cell.bar is not None or cell.ratio is not None
-    classes = ["number" if column.kind == "number" else None, "wide" if column.kind == "words" else None,
+    classes = ["number" if column.kind == "number" else None,
+               "wide" if column.kind == "words" else None,
                "barred" if barred else None, cell.tone and "tone-" + cell.tone]
     inside = cell.text
     if barred:
@@ -112,39 +122,47 @@ def table_cell(column, cell):
 
 
 def table(caption, columns, rows, note=None, sorts=True):
-    """A table that can be sorted, in a frame that scrolls where the screen is narrow.  The hints of its columns are below it."""
-    head = [el("th", column.title, scope="col", class_="number" if column.kind == "number" else None) for column in columns]
+    """A table that can be sorted, in a frame that scrolls where the screen is narrow.
+    The hints of its columns are below it."""
+    head = [el("th", column.title, scope="col",
+               class_="number" if column.kind == "number" else None) for column in columns]
     hints = [(column.title, column.hint) for column in columns if column.hint]
     return [
         el("div",
            el("table", el("caption", caption), el("thead", el("tr", head)),
-              el("tbody", [["\n", el("tr", [table_cell(c, cell) for c, cell in zip(columns, row)])] for row in rows]), class_="sorts" if sorts else None),
+              el("tbody", [["\n", el("tr", [table_cell(c, cell) for c, cell in zip(columns, row)])]
+                           for row in rows]), class_="sorts" if sorts else None),
            class_="scroll", role="region", aria_label=caption, tabindex="0"),
         note and el("p", note, class_="note"),
         hints and el("details", el("summary", "Columns of this table"),
-                     el("dl", [[el("dt", title), el("dd", hint)] for title, hint in hints], class_="meanings"), class_="hints"),
+                     el("dl", [[el("dt", title), el("dd", hint)] for title, hint in hints],
+                        class_="meanings"), class_="hints"),
     ]
 
 
 def columns_chart(caption, described, bars, mean, top, words, ends):
-    """A column for each of BARS (value, least, most, title, tone, band): share of TOP, against a line at MEAN.  DESCRIBED is the chart in
-    words; WORDS say TOP and 0; ENDS are the first and the last label along it."""
+    """A column for each of BARS (value, least, most, title, tone, band): share of TOP, against a
+    line at MEAN.  DESCRIBED is the chart in words; WORDS say TOP and 0; ENDS are the first and the
+    last label along it."""
     width = 100 / len(bars)
     gap = 0.12 * width if len(bars) <= 128 else 0
     shapes = []
     for i, (_, _, _, _, _, band) in enumerate(bars):
         if band:
-            shapes.append(el("rect", x=per_cent(i * width / 100), y="0", width=per_cent(width / 100), height="100%", class_="band"))
+            shapes.append(el("rect", x=per_cent(i * width / 100), y="0",
+                             width=per_cent(width / 100), height="100%", class_="band"))
     shapes += [el("line", x1="0", x2="100%", y1=y, y2=y) for y in ("0%", "50%", "100%")]
     for i, (value, least, most, title, tone, _) in enumerate(bars):
         middle = per_cent((i + 0.5) * width / 100)
-        shapes.append(el("g", el("title", title),
-                         el("rect", x=per_cent((i * width + gap) / 100), y=per_cent(1 - value / top),
-                            width=per_cent((width - 2 * gap) / 100), height=per_cent(value / top)),
-                         most > least and el("line", x1=middle, x2=middle, y1=per_cent(1 - most / top), y2=per_cent(1 - least / top),
-                                             class_="spread"),
-                         class_="tone-" + tone))
-    shapes.append(el("line", x1="0", x2="100%", y1=per_cent(1 - mean / top), y2=per_cent(1 - mean / top), class_="mean"))
+        shapes.append(
+            el("g", el("title", title),
+               el("rect", x=per_cent((i * width + gap) / 100), y=per_cent(1 - value / top),
+                  width=per_cent((width - 2 * gap) / 100), height=per_cent(value / top)),
+               most > least and el("line", x1=middle, x2=middle, y1=per_cent(1 - most / top),
+                                   y2=per_cent(1 - least / top), class_="spread"),
+               class_="tone-" + tone))
+    shapes.append(el("line", x1="0", x2="100%", y1=per_cent(1 - mean / top),
+                     y2=per_cent(1 - mean / top), class_="mean"))
     return el("figure",
               el("figcaption", caption),
               el("div",
@@ -155,11 +173,12 @@ def columns_chart(caption, described, bars, mean, top, words, ends):
               class_="chart")
 
 
-# ---- the page --------------------------------------------------------------------------------------------------------
+# ---- the page ------------------------------------------------------------------------------------
 
 
 def part(name):
-    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as file:
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name),
+              encoding="utf-8") as file:
         return file.read()
 
 
@@ -167,20 +186,24 @@ def document(title, kicker, heading, lead, top, sections, made_by):
     """The whole page.  TOP comes before the list of sections."""
     script = part("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-    policy = ("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-%s'; base-uri 'none'; form-action 'none'" % digest)
-    head = [el("meta", charset="utf-8"), Html('<meta http-equiv="Content-Security-Policy" content="%s">' % escape(policy)),
+    policy = ("default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-%s'; "
+              "base-uri 'none'; form-action 'none'" % digest)
+    head = [el("meta", charset="utf-8"),
+            Html('<meta http-equiv="Content-Security-Policy" content="%s">' % escape(policy)),
             el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-            el("meta", name="color-scheme", content="light dark"), el("meta", name="generator", content=made_by),
+            el("meta", name="color-scheme", content="light dark"),
+            el("meta", name="generator", content=made_by),
             el("title", title), Html("<style>\n%s</style>" % part("page.css"))]
     links = [el("li", el("a", section.title, href="#" + section.id)) for section in sections]
     body = [el("a", "To the content", class_="skip", href="#content"),
-            el("div",
-               el("header", el("p", kicker, class_="kicker"), el("h1", heading), el("p", lead, class_="lead")),
+            el("div", el("header", el("p", kicker, class_="kicker"), el("h1", heading),
+                         el("p", lead, class_="lead")),
                el("nav", el("ul", links), aria_label="Sections"),
                el("main", top, [s.html() for s in sections], id="content", tabindex="-1"),
-               el("footer", el("p", "Made by %s. Everything is in this file; nothing is loaded." % made_by)),
+               el("footer",
+                  el("p", "Made by %s. Everything is in this file; nothing is loaded." % made_by)),
                class_="page"),
             el("div", id="said", class_="unseen", role="status", aria_live="polite"),
             Html("<script>%s</script>" % script)]
-    return "<!DOCTYPE html>\n%s\n" % el("html", "\n", el("head", Html("\n".join(head))), "\n", el("body", Html("\n".join(body))),
-                                        lang="en")
+    return "<!DOCTYPE html>\n%s\n" % el("html", "\n", el("head", Html("\n".join(head))), "\n",
+                                        el("body", Html("\n".join(body))), lang="en")

@@ -1,7 +1,8 @@
 """collopt profile: what of a program's time are reductions, and what would collopt do?
 
-The program runs once with collopt loaded and switched off: the MPI library runs everything, and every call is timed.  For each
-collective and size, collopt-info --explain then says what would be chosen and how long the model thinks it takes. """
+The program runs once with collopt loaded and switched off: the MPI library runs everything, and
+every call is timed.  For each collective and size, collopt-info --explain then says what would be
+chosen and how long the model thinks it takes. """
 
 import json
 import os
@@ -38,9 +39,10 @@ SHORT, LONG = "o:", ["nodes=", "keep=", "output=", "json", "help", "version"]
 SHOWN = 12
 NODES = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES", "FLUX_JOB_NNODES", "PBS_NUM_NODES")
 
-PREDICTION = ("Predictions are the cost model's, for ranks that all arrive at once and sums that commute. What was measured includes waiting for "
-              "ranks that come late, which no algorithm takes away; so the shortest call is what to compare a prediction with, and a ratio "
-              "is a hint. collopt compare measures what really comes of it.")
+PREDICTION = ("Predictions are the cost model's, for ranks that all arrive at once and sums that "
+              "commute. What was measured includes waiting for ranks that come late, which no "
+              "algorithm takes away; so the shortest call is what to compare a prediction with, "
+              "and a ratio is a hint. collopt compare measures what really comes of it.")
 
 
 class Options:
@@ -60,7 +62,8 @@ class Options:
 
     def check(self):
         if not self.command:
-            raise commandline.Wrong("no command; give what starts the program, as in collopt profile mpirun -n 4 ./app")
+            raise commandline.Wrong("no command; give what starts the program, as in collopt "
+                                    "profile mpirun -n 4 ./app")
 
 
 def nodes_of_job(options):
@@ -79,7 +82,8 @@ def nodes_of_job(options):
 
 def host_of(report):
     """openmpi, mpich or None, as --host of collopt-info takes it."""
-    return "openmpi" if "Open MPI" in (report.mpi or "") else "mpich" if "MPICH" in (report.mpi or "") else None
+    return ("openmpi" if "Open MPI" in (report.mpi or "")
+            else "mpich" if "MPICH" in (report.mpi or "") else None)
 
 
 def explain(place, calls, ranks, nodes, mpi):
@@ -87,8 +91,8 @@ def explain(place, calls, ranks, nodes, mpi):
     if ranks < 2:
         return None
     per_node = -(-ranks // nodes)
-    line = [os.path.join(place.tools, "collopt-info"), "--explain", calls.collective, "--ranks", str(ranks), "--nodes", str(nodes),
-            "--bytes", str(calls.bytes), "--json"]
+    line = [os.path.join(place.tools, "collopt-info"), "--explain", calls.collective,
+            "--ranks", str(ranks), "--nodes", str(nodes), "--bytes", str(calls.bytes), "--json"]
     line += ["--host", mpi] if mpi else []
     line += ["--crowded"] if per_node > (os.cpu_count() or per_node) else []
     done = subprocess.run(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -99,15 +103,19 @@ def explain(place, calls, ranks, nodes, mpi):
 
 
 def line_of(place, calls, report, nodes):
-    """One line of the table.  Communicators of several sizes have no one prediction; the largest stands for them."""
+    """One line of the table.  Communicators of several sizes have no one prediction;
+    the largest stands for them."""
     ranks = calls.communicators[1] or report.ranks
     told = explain(place, calls, ranks, min(nodes, ranks), host_of(report))
     predicted = told.get("seconds") if told else None
     host = [p["seconds"] for p in told["predictions"] if p["measured"]] if told else []
     return {
-        "collective": calls.collective, "bytes_to": calls.bytes_to, "bytes": calls.bytes, "communicator_ranks": list(calls.communicators),
-        "calls_per_rank": calls.per_rank, "seconds": calls.mean, "seconds_shortest": calls.shortest, "total": calls.mean * calls.per_rank,
-        "predicted_algorithm": told["algorithm"] if told else None, "predicted_why": told["why"] if told else None,
+        "collective": calls.collective, "bytes_to": calls.bytes_to, "bytes": calls.bytes,
+        "communicator_ranks": list(calls.communicators), "calls_per_rank": calls.per_rank,
+        "seconds": calls.mean, "seconds_shortest": calls.shortest,
+        "total": calls.mean * calls.per_rank,
+        "predicted_algorithm": told["algorithm"] if told else None,
+        "predicted_why": told["why"] if told else None,
         "predicted_seconds": predicted, "host_measured_seconds": host[0] if host else None,
     }
 
@@ -116,18 +124,20 @@ def result(place, options, report, run):
     nodes = nodes_of_job(options)
     lines = [line_of(place, calls, report, nodes or 1) for calls in by_size(report).values()]
     return {
-        "collopt": place.version, "command": options.command, "seconds": run.seconds, "mpi": report.mpi_name,
+        "collopt": place.version, "command": options.command, "seconds": run.seconds,
+        "mpi": report.mpi_name,
         "ranks": report.ranks, "nodes": nodes or 1, "nodes_known": nodes is not None,
         "program_seconds": report.seconds.mean if report.seconds else None,
         "reduction_seconds": report.reductions.mean if report.reductions else None,
         "share": report.share, "waiting": waiting(report),
         "reductions": sorted(lines, key=lambda line: line["total"], reverse=True),
-        "untimed": [{"name": row.function, "calls": row.calls, "reason": row.reason} for row in report.passed if not row.seconds],
+        "untimed": [{"name": row.function, "calls": row.calls, "reason": row.reason}
+                    for row in report.passed if not row.seconds],
         "prediction": PREDICTION,
     }
 
 
-# ---- the answer ---------------------------------------------------------------------------------------------------------
+# ---- the answer ----------------------------------------------------------------------------------
 
 def conclusion(answer):
     """What to make of it."""
@@ -135,42 +145,49 @@ def conclusion(answer):
     if share is None:
         return "The program's time is not known, as it did not call MPI_Init."
     if share < LITTLE:
-        return ("Reductions take %s of the time. If they were free, the program would be %.3f times as fast: nothing to be won here."
-                % (percent(share), 1 / (1 - share)))
-    text = "Reductions take %s of the time: if they were free, the program would be %.2f times as fast." % (
-        percent(share), 1 / (1 - min(share, 0.999)))
+        return ("Reductions take %s of the time. If they were free, the program would be %.3f "
+                "times as fast: nothing to be won here." % (percent(share), 1 / (1 - share)))
+    text = ("Reductions take %s of the time: if they were free, the program would be %.2f times "
+            "as fast." % (percent(share), 1 / (1 - min(share, 0.999))))
     if answer["waiting"] is not None and answer["waiting"] > 0.5:
-        text += " Most of it is waiting for ranks that come late, which no algorithm mends: balance the load first."
+        text += (" Most of it is waiting for ranks that come late, which no algorithm mends: "
+                 "balance the load first.")
     return text + " Next: collopt compare %s" % " ".join(answer["command"])
 
 
 COLUMNS = [
     Column("Collective", header=True),
-    Column("Bytes up to", "number", hint="Size of one rank's input vector; classes end at powers of two."),
+    Column("Bytes up to", "number",
+           hint="Size of one rank's input vector; classes end at powers of two."),
     Column("Calls", "number", less=2, hint="Of each rank."),
-    Column("A call", "number", hint="Mean time, measured; waiting for ranks that came late is part of it."),
+    Column("A call", "number",
+           hint="Mean time, measured; waiting for ranks that came late is part of it."),
     Column("Shortest", "number", less=1, hint="The shortest call of any rank, measured."),
-    Column("Predicted", "number", hint="What the cost model says of collopt's choice, for ranks that all arrive at once."),
+    Column("Predicted", "number",
+           hint="What the cost model says of collopt's choice, for ranks that all arrive at once."),
     Column("Would run", hint="What collopt would choose."),
 ]
 
 
 def row(line):
+    times = [Cell(seconds(line[key]) or "-", value=line[key])
+             for key in ("seconds", "seconds_shortest", "predicted_seconds")]
     return [line["collective"], Cell(size(line["bytes_to"]), value=line["bytes_to"]),
-            Cell("%.0f" % line["calls_per_rank"], value=line["calls_per_rank"])] + [
-        Cell(seconds(line[key]) or "-", value=line[key]) for key in ("seconds", "seconds_shortest", "predicted_seconds")] + [
-        line["predicted_algorithm"] or "-"]
+            Cell("%.0f" % line["calls_per_rank"], value=line["calls_per_rank"]),
+            *times, line["predicted_algorithm"] or "-"]
 
 
 def identity(answer):
     return "%s on %s%s, %s, collopt %s" % (
         plural(answer["ranks"], "rank"), plural(answer["nodes"], "node"),
-        "" if answer["nodes_known"] else " (say by --nodes if there are more)", answer["mpi"], answer["collopt"])
+        "" if answer["nodes_known"] else " (say by --nodes if there are more)", answer["mpi"],
+        answer["collopt"])
 
 
 def times_text(answer):
     return "%s between MPI_Init and MPI_Finalize, of which reductions %s: %s" % (
-        seconds(answer["program_seconds"]), seconds(answer["reduction_seconds"]), percent(answer["share"]))
+        seconds(answer["program_seconds"]), seconds(answer["reduction_seconds"]),
+        percent(answer["share"]))
 
 
 def print_answer(answer):
@@ -183,9 +200,11 @@ def print_answer(answer):
     if answer["reductions"]:
         table(screen, "Reductions", COLUMNS, [row(line) for line in answer["reductions"][:SHOWN]])
     if len(answer["reductions"]) > SHOWN:
-        screen.sentence("and %s, with --json and -o" % plural(len(answer["reductions"]) - SHOWN, "more", "more"))
+        screen.sentence("and %s, with --json and -o"
+                        % plural(len(answer["reductions"]) - SHOWN, "more", "more"))
     for entry in answer["untimed"]:
-        screen.sentence("%s: %s, not timed (%s)" % (entry["name"], plural(entry["calls"], "call"), entry["reason"]))
+        screen.sentence("%s: %s, not timed (%s)"
+                        % (entry["name"], plural(entry["calls"], "call"), entry["reason"]))
     screen.sentence(conclusion(answer))
     screen.sentence(PREDICTION)
 
@@ -195,29 +214,35 @@ def write_page(name, answer):
     from report import write_page as write
 
     reductions = COLUMNS + [Column("Why", "words")]
-    sections = [page.Section("reductions", "By collective and size", page.table("Reductions", reductions, [
-        row(line) + [line["predicted_why"] or ""] for line in answer["reductions"]], PREDICTION))]
+    sections = [page.Section("reductions", "By collective and size", page.table(
+        "Reductions", reductions,
+        [row(line) + [line["predicted_why"] or ""] for line in answer["reductions"]], PREDICTION))]
     if answer["untimed"]:
-        sections.append(page.Section("untimed", "Not timed", page.table("Calls without a time", [
-            Column("Function", header=True), Column("Calls", "number"), Column("Reason", "words")],
-            [[entry["name"], Cell(str(entry["calls"]), value=entry["calls"]), entry["reason"]] for entry in answer["untimed"]])))
-    write(name, page.document(title="collopt profile: %s" % " ".join(answer["command"]), kicker=" ".join(answer["command"]),
-                              heading=conclusion(answer), lead=times_text(answer) if answer["share"] is not None else "",
-                              made_by="collopt profile %s" % answer["collopt"], top=page.el("p", identity(answer), class_="note"),
-                              sections=sections))
+        sections.append(page.Section("untimed", "Not timed", page.table(
+            "Calls without a time",
+            [Column("Function", header=True), Column("Calls", "number"), Column("Reason", "words")],
+            [[entry["name"], Cell(str(entry["calls"]), value=entry["calls"]), entry["reason"]]
+             for entry in answer["untimed"]])))
+    write(name, page.document(title="collopt profile: %s" % " ".join(answer["command"]),
+                              kicker=" ".join(answer["command"]), heading=conclusion(answer),
+                              lead=times_text(answer) if answer["share"] is not None else "",
+                              made_by="collopt profile %s" % answer["collopt"],
+                              top=page.el("p", identity(answer), class_="note"), sections=sections))
 
 
 def measure(place, options, folder):
     """Runs the program; its report, or None and what is wrong."""
     file = folder.file("profile.report")
-    echo = (None, None) if options.keep else (sys.stderr if options.json else sys.stdout, sys.stderr)
-    run = jobs.run([place.collopt, "--off", "--report", file, "--"] + options.command, dict(os.environ), folder.file("profile.output"),
-                   echo)
+    echo = ((None, None) if options.keep
+            else (sys.stderr if options.json else sys.stdout, sys.stderr))
+    run = jobs.run([place.collopt, "--off", "--report", file, "--"] + options.command,
+                   dict(os.environ), folder.file("profile.output"), echo)
     if run.status != 0:
         return run, None, "the program ended with status %d" % run.status
     report = jobs.report_of(file)
     if not report:
-        return run, None, "no report came from the ranks: collopt was not in the program, or it did not call MPI_Finalize"
+        return run, None, ("no report came from the ranks: collopt was not in the program, "
+                           "or it did not call MPI_Finalize")
     return run, report, None
 
 

@@ -6,7 +6,8 @@ import sys
 
 
 class Progress:
-    """One line that is written over on a terminal, or a line each where WHEN is on; auto: terminals only."""
+    """One line that is written over on a terminal, or a line each where WHEN is on; auto:
+    terminals only."""
 
     def __init__(self, when, name):
         self.on = when == "on" or (when == "auto" and sys.stderr.isatty())

@@ -1,4 +1,5 @@
-"""collopt-report: what COLLOPT_REPORT has written, as tables on the terminal, as one HTML page, or as JSON."""
+"""collopt-report: what COLLOPT_REPORT has written, as tables on the terminal, as one HTML page,
+or as JSON."""
 
 import json
 import os
@@ -37,7 +38,7 @@ class Bad(Exception):
         self.status = status
 
 
-# ---- the command line ------------------------------------------------------------------------------------------------
+# ---- the command line ----------------------------------------------------------------------------
 
 
 class Options:
@@ -80,12 +81,12 @@ class Options:
         if self.files.count("-") > 1:
             raise Bad("- is given twice; there is one standard input", 2)
         for name in self.files:
-            if self.output not in (None, "-") and os.path.exists(self.output) and os.path.exists(name) \
-                    and os.path.samefile(name, self.output):
+            if (self.output not in (None, "-") and os.path.exists(self.output)
+                    and os.path.exists(name) and os.path.samefile(name, self.output)):
                 raise Bad("--output %s: it is one of the reports" % text.clean(name), 2)
 
 
-# ---- in words ----------------------------------------------------------------------------------------------------------
+# ---- in words ------------------------------------------------------------------------------------
 
 
 def calls_of(report):
@@ -98,19 +99,22 @@ def headline(report):
     if not report.rows:
         return "No reductions were called"
     if report.share is None:
-        return "Reductions took %s" % seconds(report.reductions.mean) if report.reductions else "What ran"
+        return ("Reductions took %s" % seconds(report.reductions.mean) if report.reductions
+                else "What ran")
     return "Reductions took %s of the run" % percent(min(report.share, 1))
 
 
 def summary(report):
     words = []
     if report.reductions and report.seconds:
-        words.append("%s of %s, mean of %s." % (seconds(report.reductions.mean), seconds(report.seconds.mean),
-                                                 ranks_text(report)))
+        words.append("%s of %s, mean of %s." % (seconds(report.reductions.mean),
+                                                seconds(report.seconds.mean), ranks_text(report)))
     run, calls = calls_of(report)
     if calls:
         words.append("collopt ran %s of %s calls; %s." % (
-            count(run), count(calls), "none was left to the MPI library" if run == calls else "the others were left to the MPI library"))
+            count(run), count(calls),
+            "none was left to the MPI library" if run == calls
+            else "the others were left to the MPI library"))
     return " ".join(words)
 
 
@@ -120,16 +124,19 @@ def ranks_text(report):
 
 
 def identity(report):
-    return "%s · %s · %s · collopt %s" % (report.name, report.mpi_name, ranks_text(report), report.collopt)
+    return "%s · %s · %s · collopt %s" % (report.name, report.mpi_name, ranks_text(report),
+                                          report.collopt)
 
 
 def comparison(list_of):
     """(headline, summary) of several reports."""
     names = ["“%s”" % name for name in views.labels(list_of)]
     first, last = list_of[0], list_of[-1]
-    parts = ["%s of %s in %s" % (seconds(r.reductions.mean), seconds(r.seconds.mean) if r.seconds else "an unknown time", name)
+    parts = ["%s of %s in %s" % (seconds(r.reductions.mean),
+                                 seconds(r.seconds.mean) if r.seconds else "an unknown time", name)
              for r, name in zip(list_of, names) if r.reductions]
-    lead = "Time in reductions: %s, mean of the ranks. These are single runs, so differences may be noise." % ", ".join(parts)
+    lead = ("Time in reductions: %s, mean of the ranks. These are single runs, so differences may "
+            "be noise." % ", ".join(parts))
     if len(list_of) > 2 or not first.reductions or not last.reductions:
         return "%d reports side by side" % len(list_of), lead
     factor = views.times_as_fast(first.reductions.mean, last.reductions.mean)
@@ -138,15 +145,17 @@ def comparison(list_of):
     if 0.95 < factor < 1.05:
         return "Reductions took as long in %s as in %s" % (names[1], names[0]), lead
     if factor > 1:
-        return "Reductions were %s as fast in %s as in %s" % (ratio(factor), names[1], names[0]), lead
-    return "Reductions took %s as long in %s as in %s" % (ratio(1 / factor), names[1], names[0]), lead
+        return ("Reductions were %s as fast in %s as in %s" % (ratio(factor), names[1], names[0]),
+                lead)
+    return ("Reductions took %s as long in %s as in %s" % (ratio(1 / factor), names[1], names[0]),
+            lead)
 
 
-WAITING = ("A rank that comes early waits inside a reduction for those that come late. So those that spend least in reductions are those "
-           "that the others waited for.")
+WAITING = ("A rank that comes early waits inside a reduction for those that come late. So those "
+           "that spend least in reductions are those that the others waited for.")
 
 
-# ---- the terminal --------------------------------------------------------------------------------------------------------
+# ---- the terminal --------------------------------------------------------------------------------
 
 
 def print_view(terminal, view):
@@ -161,7 +170,8 @@ def print_report(terminal, report):
     if views.spread_of_ranks(report):
         terminal.say(terminal.plain(text.clean(views.spread_of_ranks(report))))
     terminal.say()
-    for view in (views.by_size(report), views.left(report), views.by_host(report), views.learnt(report)):
+    for view in (views.by_size(report), views.left(report), views.by_host(report),
+                 views.learnt(report)):
         print_view(terminal, view)
 
 
@@ -180,15 +190,17 @@ def print_comparison(terminal, list_of):
     print_view(terminal, views.compare(list_of, True))
 
 
-# ---- the page --------------------------------------------------------------------------------------------------------------
+# ---- the page ------------------------------------------------------------------------------------
 
 
 def page_table(page, view):
-    return page.table(view.caption, view.columns, view.rows, view.note, view.sorts) if view and view.rows else None
+    return (page.table(view.caption, view.columns, view.rows, view.note, view.sorts)
+            if view and view.rows else None)
 
 
 def folded(page, summary, view):
-    return page.el("details", page.el("summary", summary), page_table(page, view)) if view.rows else None
+    return (page.el("details", page.el("summary", summary), page_table(page, view))
+            if view.rows else None)
 
 
 def whole_run(page, report, caption):
@@ -204,24 +216,31 @@ def whole_run(page, report, caption):
 
 def key_figures(page, report):
     def range_of(spread):
-        return "%s to %s over the ranks" % (seconds(spread.min), seconds(spread.max)) if spread.min < spread.max else None
+        return ("%s to %s over the ranks" % (seconds(spread.min), seconds(spread.max))
+                if spread.min < spread.max else None)
 
     run, calls = calls_of(report)
     found = []
     if report.seconds:
-        found.append(("Run", seconds(report.seconds.mean), range_of(report.seconds) or "from MPI_Init to MPI_Finalize"))
+        found.append(("Run", seconds(report.seconds.mean),
+                      range_of(report.seconds) or "from MPI_Init to MPI_Finalize"))
     if report.reductions:
-        found.append(("In reductions", seconds(report.reductions.mean), range_of(report.reductions)))
+        found.append(("In reductions", seconds(report.reductions.mean),
+                      range_of(report.reductions)))
     if calls:
-        found.append(("Calls run by collopt", percent(run / calls), "%s of %s" % (count(run), count(calls))))
+        found.append(("Calls run by collopt", percent(run / calls),
+                      "%s of %s" % (count(run), count(calls))))
     rows = views.timed(report)
     if rows:
         top = max(rows, key=lambda row: row.total)
-        of = "%s, %s" % (top.by, "any size" if top.bytes_to is None else "up to " + size(top.bytes_to))
-        found.append(("Most time: " + top.collective, percent(top.total / (sum(row.total for row in rows) or 1)), of))
+        of = ("%s, %s"
+              % (top.by, "any size" if top.bytes_to is None else "up to " + size(top.bytes_to)))
+        found.append(("Most time: " + top.collective,
+                      percent(top.total / (sum(row.total for row in rows) or 1)), of))
     sent = sum(row.messages for row in report.run), sum(row.shared_memory for row in report.run)
     if sum(sent):
-        found.append(("Sent by collopt", size(sum(sent)), "%s by messages, %s by shared memory" % (size(sent[0]), size(sent[1]))))
+        found.append(("Sent by collopt", size(sum(sent)),
+                      "%s by messages, %s by shared memory" % (size(sent[0]), size(sent[1]))))
     return page.figures(found)
 
 
@@ -233,11 +252,13 @@ def highest(list_of):
     """The top of charts of all these reports that can be compared; None: each has its own."""
     if not all(shares_known(report) for report in list_of):
         return None
-    return max(share.reductions.max / share.seconds.mean for report in list_of for share in report.by_rank) * 1.05 or None
+    return max(share.reductions.max / share.seconds.mean for report in list_of
+               for share in report.by_rank) * 1.05 or None
 
 
 def chart_of_ranks(page, report, caption, top):
-    """A column for each rank: what part of its run was reductions; seconds where the run's time is not known."""
+    """A column for each rank: what part of its run was reductions;
+    seconds where the run's time is not known."""
     shares = report.by_rank
     known = shares_known(report)
     words = percent if known else seconds
@@ -247,55 +268,66 @@ def chart_of_ranks(page, report, caption, top):
         if share.host not in hosts:
             hosts.append(share.host)
         scale = 1 / share.seconds.mean if known else 1
-        title = "%s %s%s: %s" % ("rank" if share.ranks_from == share.ranks_to else "ranks", views.ranks_of(share),
-                                 " on %s" % share.host if share.host else "", words(share.reductions.mean * scale))
-        bars.append((share.reductions.mean * scale, share.reductions.min * scale, share.reductions.max * scale, title, "collopt",
-                     len(hosts) % 2 == 0))
+        title = "%s %s%s: %s" % ("rank" if share.ranks_from == share.ranks_to else "ranks",
+                                 views.ranks_of(share), " on %s" % share.host if share.host else "",
+                                 words(share.reductions.mean * scale))
+        bars.append((share.reductions.mean * scale, share.reductions.min * scale,
+                     share.reductions.max * scale, title, "collopt", len(hosts) % 2 == 0))
     weights = [share.ranks_to - share.ranks_from + 1 for share in shares]
     mean = sum(bar[0] * weight for bar, weight in zip(bars, weights)) / sum(weights)
     top = top or max(bar[2] for bar in bars) * 1.05 or 1
-    described = "%s: from %s to %s, mean %s. %s" % (caption, words(min(bar[1] for bar in bars)), words(max(bar[2] for bar in bars)),
-                                                    words(mean), views.spread_of_ranks(report) or "")
-    return page.columns_chart("%s; dashed: the mean, %s" % (caption, words(mean)), described, bars, mean, top,
-                              (words(top), words(top / 2), "0"),
+    described = "%s: from %s to %s, mean %s. %s" % (
+        caption, words(min(bar[1] for bar in bars)), words(max(bar[2] for bar in bars)),
+        words(mean), views.spread_of_ranks(report) or "")
+    return page.columns_chart("%s; dashed: the mean, %s" % (caption, words(mean)), described, bars,
+                              mean, top, (words(top), words(top / 2), "0"),
                               ("rank %d" % shares[0].ranks_from, "rank %d" % shares[-1].ranks_to))
 
 
 def ranks_section(page, report, top=None):
     if len(report.by_rank) < 2:
         return None
-    return [chart_of_ranks(page, report, "Share of each rank's run spent in reductions" if shares_known(report) else
-                           "Time of each rank in reductions", top),
+    caption = ("Share of each rank's run spent in reductions" if shares_known(report)
+               else "Time of each rank in reductions")
+    return [chart_of_ranks(page, report, caption, top),
             page.el("p", views.spread_of_ranks(report), " ", WAITING, class_="note"),
             page_table(page, views.by_host(report)),
-            page.el("details", page.el("summary", "The same as a table"), page_table(page, views.by_rank(report)))]
+            page.el("details", page.el("summary", "The same as a table"),
+                    page_table(page, views.by_rank(report)))]
 
 
 def reasons(page, report):
-    used = [reason for reason in views.REASONS if any(row.reason == reason for row in report.passed)]
-    return page.el("dl", [[page.el("dt", reason), page.el("dd", views.REASONS[reason])] for reason in used],
-                   class_="meanings note") if used else None
+    used = [reason for reason in views.REASONS
+            if any(row.reason == reason for row in report.passed)]
+    meanings = [[page.el("dt", reason), page.el("dd", views.REASONS[reason])] for reason in used]
+    return page.el("dl", meanings, class_="meanings note") if used else None
 
 
 def sections_of(page, report):
     ranks = ranks_section(page, report)
     found = []
     if views.timed(report):
-        found.append(page.Section("sizes", "By collective and size", page_table(page, views.by_size(report)),
+        found.append(page.Section("sizes", "By collective and size",
+                                  page_table(page, views.by_size(report)),
                                   folded(page, "What was sent", views.sent(report))))
     if ranks:
         found.append(page.Section("ranks", "Over the ranks", ranks))
     if report.passed:
-        found.append(page.Section("left", "Left to the MPI library", page_table(page, views.left(report)), reasons(page, report)))
+        found.append(page.Section("left", "Left to the MPI library",
+                                  page_table(page, views.left(report)), reasons(page, report)))
     if report.learnt:
-        found.append(page.Section("learnt", "What was tried", page_table(page, views.learnt(report))))
+        found.append(page.Section("learnt", "What was tried",
+                                  page_table(page, views.learnt(report))))
     return found
 
 
 def one_page(page, report):
-    return page.document(title="%s: %s" % (headline(report), report.name), kicker=identity(report), heading=headline(report),
+    return page.document(title="%s: %s" % (headline(report), report.name),
+                         kicker=identity(report), heading=headline(report),
                          lead=summary(report), made_by="%s %s" % (TOOL, VERSION),
-                         top=[whole_run(page, report, "Where the time of the run went, mean of the ranks"), key_figures(page, report)],
+                         top=[whole_run(page, report,
+                                        "Where the time of the run went, mean of the ranks"),
+                              key_figures(page, report)],
                          sections=sections_of(page, report))
 
 
@@ -305,22 +337,28 @@ def side_by_side(page, list_of):
     by_size = page_table(page, views.compare(list_of, True))
     sections = [page.Section("all", "In all", page_table(page, views.in_all(list_of)))]
     if not views.has_sizes(list_of):
-        sections.append(page.Section("collectives", "By collective", page_table(page, views.compare(list_of, False))))
+        sections.append(page.Section("collectives", "By collective",
+                                     page_table(page, views.compare(list_of, False))))
     if by_size:
         sections.append(page.Section("sizes", "By collective and size", by_size))
     charts = [(name, report) for name, report in zip(names, list_of) if len(report.by_rank) > 1]
     if charts:
         top = highest([report for _, report in charts])
         sections.append(page.Section("ranks", "Over the ranks", page.el("div", [
-            page.el("div", page.el("h3", name), ranks_section(page, report, top)) for name, report in charts], class_="pair")))
+            page.el("div", page.el("h3", name), ranks_section(page, report, top))
+            for name, report in charts], class_="pair")))
     left = [(name, report) for name, report in zip(names, list_of) if report.passed]
     if left:
         sections.append(page.Section("left", "Left to the MPI library", [
-            [page.el("h3", name), page_table(page, views.left(report)), reasons(page, report)] for name, report in left]))
-    top = [page.el("p", views.differences(list_of), class_="note") if views.differences(list_of) else None,
-           [whole_run(page, report, "%s: %s" % (name, identity(report))) for name, report in zip(names, list_of)]]
-    return page.document(title="%s: %s" % (heading, ", ".join(r.name for r in list_of)), kicker="%s side by side" % " and ".join(names),
-                         heading=heading, lead=lead, made_by="%s %s" % (TOOL, VERSION), top=top, sections=sections)
+            [page.el("h3", name), page_table(page, views.left(report)), reasons(page, report)]
+            for name, report in left]))
+    differ = views.differences(list_of)
+    top = [page.el("p", differ, class_="note") if differ else None,
+           [whole_run(page, report, "%s: %s" % (name, identity(report)))
+            for name, report in zip(names, list_of)]]
+    return page.document(title="%s: %s" % (heading, ", ".join(r.name for r in list_of)),
+                         kicker="%s side by side" % " and ".join(names), heading=heading, lead=lead,
+                         made_by="%s %s" % (TOOL, VERSION), top=top, sections=sections)
 
 
 def write_page(name, whole):
@@ -346,7 +384,7 @@ def write_page(name, whole):
         raise
 
 
-# ---- JSON ------------------------------------------------------------------------------------------------------------------
+# ---- JSON ----------------------------------------------------------------------------------------
 
 
 def as_json(list_of):
@@ -365,12 +403,14 @@ def as_json(list_of):
     names = views.labels(list_of)
     whole = {"reports": [report_of(report, name) for report, name in zip(list_of, names)]}
     if len(list_of) > 1:
-        whole["compared"] = [{"collective": key[0], "bytes_to": key[1], "reports": [sum_of(s, found[0]) for s in found]}
-                             for by_size in (False, True) for key, found in views.compared(list_of, by_size)]
+        whole["compared"] = [{"collective": key[0], "bytes_to": key[1],
+                              "reports": [sum_of(s, found[0]) for s in found]}
+                             for by_size in (False, True)
+                             for key, found in views.compared(list_of, by_size)]
     return json.dumps(whole, indent=2)
 
 
-# ---- all of it -------------------------------------------------------------------------------------------------------------
+# ---- all of it -----------------------------------------------------------------------------------
 
 
 def work(options):
@@ -380,9 +420,12 @@ def work(options):
     elif options.output is not None:
         import page
         try:
-            write_page(options.output, one_page(page, list_of[0]) if len(list_of) == 1 else side_by_side(page, list_of))
+            write_page(options.output,
+                       one_page(page, list_of[0]) if len(list_of) == 1
+                       else side_by_side(page, list_of))
         except OSError as error:
-            raise Bad("%s cannot be written: %s" % (text.clean(options.output), error.strerror)) from None
+            raise Bad("%s cannot be written: %s"
+                      % (text.clean(options.output), error.strerror)) from None
     else:
         terminal = text.Terminal()
         if len(list_of) == 1:
@@ -409,7 +452,8 @@ def main(words):
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())      # nothing more can be said there, also not at exit
+        # Nothing more can be said there, also not at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
 
 

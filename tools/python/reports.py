@@ -9,7 +9,8 @@ from typing import List, Optional
 
 from text import clean
 
-COLLECTIVES = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan", "reduce_local")
+COLLECTIVES = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan",
+               "reduce_local")
 NESTED = "called from inside a collective"
 
 
@@ -27,7 +28,8 @@ class Spread:
 
 @dataclass
 class Row:
-    """Calls of one kind.  ALGORITHM: collopt's; None: they were left to the MPI library, for REASON."""
+    """Calls of one kind.  ALGORITHM: collopt's; None: they were left to the MPI library,
+    for REASON."""
     collective: str             # allreduce; of a call that is no blocking reduction its MPI name
     function: Optional[str]     # the MPI name, of calls that were left to the MPI library
     algorithm: Optional[str]
@@ -41,7 +43,8 @@ class Row:
     shared_memory: int = 0
     seconds: Optional[Spread] = None            # of one rank; None: not timed
     seconds_per_call: Optional[Spread] = None
-    communicator_least: Optional[int] = None    # ranks of the smallest and the largest; None: not known
+    # Ranks of the smallest and the largest; None: not known.
+    communicator_least: Optional[int] = None
     communicator_most: Optional[int] = None
 
     @property
@@ -54,8 +57,8 @@ class Row:
         return self.seconds.mean * self.ranks if self.seconds else 0.0
 
     def key(self):
-        return (self.algorithm is None, self.function or self.collective, self.bytes_to if self.bytes_to is not None else -1,
-                self.algorithm or self.reason)
+        return (self.algorithm is None, self.function or self.collective,
+                self.bytes_to if self.bytes_to is not None else -1, self.algorithm or self.reason)
 
 
 @dataclass
@@ -84,7 +87,8 @@ class Lesson:
     chosen: int
 
     def key(self):
-        return (self.collective, self.ranks, self.nodes, self.ppn, self.op, self.uneven, self.bytes_to, self.algorithm)
+        return (self.collective, self.ranks, self.nodes, self.ppn, self.op, self.uneven,
+                self.bytes_to, self.algorithm)
 
 
 @dataclass
@@ -104,7 +108,8 @@ class Report:
     @property
     def mpi_name(self):
         """The first words of what the MPI library says of itself."""
-        found = re.match(r"(Open MPI v?[\w.]+|MPICH Version:\s*[\w.]+|[^,\n]{0,60})", self.mpi or "unknown MPI library")
+        found = re.match(r"(Open MPI v?[\w.]+|MPICH Version:\s*[\w.]+|[^,\n]{0,60})",
+                         self.mpi or "unknown MPI library")
         return re.sub(r"Version:\s*", "", found.group(1)).strip()
 
     def per_rank(self, rows):
@@ -129,7 +134,8 @@ class Report:
 
 @dataclass
 class Sum:
-    """All calls of one collective, of one size or of any: COLLOPT's and those of the MPI library together."""
+    """All calls of one collective, of one size or of any:
+    COLLOPT's and those of the MPI library together."""
     calls: int = 0
     timed: int = 0              # calls that have a time
     seconds: float = 0.0        # of all ranks together
@@ -148,24 +154,27 @@ class Sum:
 
 
 def sums(report, by_size):
-    """{(collective, bytes_to)} or {collective}: of calls that were timed, and are not inside of others."""
+    """{(collective, bytes_to)} or {collective}: of calls that were timed,
+    and are not inside of others."""
     found = {}
     for row in sorted(report.rows, key=Row.key):
         if not row.seconds or row.reason == NESTED or (by_size and row.bytes_to is None):
             continue
-        found.setdefault((row.collective, row.bytes_to) if by_size else row.collective, Sum()).add(row)
+        key = (row.collective, row.bytes_to) if by_size else row.collective
+        found.setdefault(key, Sum()).add(row)
     return found
 
 
-# ---- reading -------------------------------------------------------------------------------------------------------
+# ---- reading -------------------------------------------------------------------------------------
 
 TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([][{}:,])|([^\s"\][{}:,]+))', re.S)
 
 
 def line_of(text, path):
-    """The line on which the value at PATH (keys and indices) begins, of a TEXT that is JSON; where it has none, the innermost
-    object or array on the way."""
-    stack, best, at = [], (0, 1), 0             # of each open level: its key or index; a string waits for its colon
+    """The line on which the value at PATH (keys and indices) begins, of a TEXT that is JSON; where
+    it has none, the innermost object or array on the way."""
+    # STACK has the key or index of each open level; a string waits for its colon.
+    stack, best, at = [], (0, 1), 0
     expects_key = []
     while True:
         found = TOKEN.match(text, at)
@@ -173,7 +182,8 @@ def line_of(text, path):
             return best[1]
         at = found.end()
         word, mark = found.group(1), found.group(2)
-        begins = mark in ("{", "[") or (mark is None and not (word and expects_key and expects_key[-1]))
+        begins = (mark in ("{", "[")
+                  or (mark is None and not (word and expects_key and expects_key[-1])))
         if begins and stack == path[:len(stack)] and len(stack) >= best[0]:
             start = next(i for i in range(1, 4) if found.group(i) is not None)
             best = (len(stack), text.count("\n", 0, found.start(start)) + 1)
@@ -202,12 +212,14 @@ class Reader:
         self.name, self.text = name, text
 
     def bad(self, path, message):
-        shown = "".join("[%d]" % step if isinstance(step, int) else "." + step for step in path).lstrip(".")
-        raise BadReport(clean("%s:%d: %s" % (self.name, line_of(self.text, path), message % (shown or "the report"))))
+        shown = "".join("[%d]" % step if isinstance(step, int) else "." + step
+                        for step in path).lstrip(".")
+        raise BadReport(clean("%s:%d: %s" % (self.name, line_of(self.text, path),
+                                             message % (shown or "the report"))))
 
     def member(self, at, path, key, wanted, good, missing=None):
-        """The member KEY of the object AT; GOOD says whether it is what is WANTED.  MISSING: stands for one that is not there;
-        () : it must be there."""
+        """The member KEY of the object AT; GOOD says whether it is what is WANTED.  MISSING: stands
+        for one that is not there; () : it must be there."""
         if not isinstance(at, dict):
             self.bad(path, "%s is no object")
         if key not in at:
@@ -223,11 +235,13 @@ class Reader:
 
     def count(self, at, path, key, missing=(), least=0):
         return self.member(at, path, key, "a whole number, %d or more" % least,
-                           lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= least, missing)
+                           lambda v: isinstance(v, int) and not isinstance(v, bool) and v >= least,
+                           missing)
 
     def real(self, at, path, key, missing=()):
         return self.member(at, path, key, "a number, 0 or more",
-                           lambda v: isinstance(v, (int, float)) and not isinstance(v, bool) and v >= 0, missing)
+                           lambda v: isinstance(v, (int, float)) and not isinstance(v, bool)
+                           and v >= 0, missing)
 
     def text_of(self, at, path, key, missing=()):
         return self.member(at, path, key, "a string", lambda v: isinstance(v, str), missing)
@@ -239,7 +253,8 @@ class Reader:
         return self.member(at, path, key, "an array", lambda v: isinstance(v, list), missing) or []
 
     def spread(self, at, path, key, missing=()):
-        value = self.member(at, path, key, "an object with min, mean and max", lambda v: isinstance(v, dict), missing)
+        value = self.member(at, path, key, "an object with min, mean and max",
+                            lambda v: isinstance(v, dict), missing)
         if value is None:
             return None
         found = Spread(*(self.real(value, path + [key], part) for part in ("min", "mean", "max")))
@@ -256,23 +271,30 @@ def collective_of(name):
 
 def read_run(r, at, path):
     sent = r.member(at, path, "sent", "an object", lambda v: isinstance(v, dict), {})
-    return Row(collective=r.text_of(at, path, "collective"), function=None, algorithm=r.text_of(at, path, "algorithm"), reason=None,
+    return Row(collective=r.text_of(at, path, "collective"), function=None,
+               algorithm=r.text_of(at, path, "algorithm"), reason=None,
                bytes_from=r.count(at, path, "bytes_from"), bytes_to=r.count(at, path, "bytes_to"),
                ranks=r.count(at, path, "ranks", least=1), calls=r.count(at, path, "calls", least=1),
-               bytes=r.count(at, path, "bytes"), messages=r.count(sent, path + ["sent"], "messages", 0),
+               bytes=r.count(at, path, "bytes"),
+               messages=r.count(sent, path + ["sent"], "messages", 0),
                shared_memory=r.count(sent, path + ["sent"], "shared_memory", 0),
-               seconds=r.spread(at, path, "seconds"), seconds_per_call=r.spread(at, path, "seconds_per_call"))
+               seconds=r.spread(at, path, "seconds"),
+               seconds_per_call=r.spread(at, path, "seconds_per_call"))
 
 
 def read_passed(r, at, path):
     name = r.text_of(at, path, "name")
-    communicators = r.member(at, path, "communicators", "an object", lambda v: isinstance(v, dict), {})
-    sizes = [r.count(communicators, path + ["communicators"], key, None) for key in ("ranks_min", "ranks_max")]
-    return Row(collective=collective_of(name), function=name, algorithm=None, reason=r.text_of(at, path, "reason"),
-               bytes_from=r.count(at, path, "bytes_from", None), bytes_to=r.count(at, path, "bytes_to", None),
+    communicators = r.member(at, path, "communicators", "an object",
+                             lambda v: isinstance(v, dict), {})
+    sizes = [r.count(communicators, path + ["communicators"], key, None)
+             for key in ("ranks_min", "ranks_max")]
+    return Row(collective=collective_of(name), function=name, algorithm=None,
+               reason=r.text_of(at, path, "reason"),
+               bytes_from=r.count(at, path, "bytes_from", None),
+               bytes_to=r.count(at, path, "bytes_to", None),
                ranks=r.count(at, path, "ranks", least=1), calls=r.count(at, path, "calls", least=1),
-               bytes=r.count(at, path, "bytes", 0),
-               seconds=r.spread(at, path, "seconds", None), seconds_per_call=r.spread(at, path, "seconds_per_call", None),
+               bytes=r.count(at, path, "bytes", 0), seconds=r.spread(at, path, "seconds", None),
+               seconds_per_call=r.spread(at, path, "seconds_per_call", None),
                communicator_least=sizes[0], communicator_most=sizes[1])
 
 
@@ -280,15 +302,19 @@ def read_share(r, at, path):
     first, last = r.count(at, path, "ranks_from"), r.count(at, path, "ranks_to")
     if last < first:
         r.bad(path + ["ranks_to"], "%s is less than ranks_from")
-    return Share(first, last, r.member(at, path, "host", "a string or null", lambda v: v is None or isinstance(v, str), None),
-                 r.spread(at, path, "seconds", None), r.spread(at, path, "reductions"))
+    host = r.member(at, path, "host", "a string or null",
+                    lambda v: v is None or isinstance(v, str), None)
+    return Share(first, last, host, r.spread(at, path, "seconds", None),
+                 r.spread(at, path, "reductions"))
 
 
 def read_lesson(r, at, path):
-    return Lesson(r.text_of(at, path, "collective"), r.count(at, path, "ranks", least=1), r.count(at, path, "nodes"),
-                  r.count(at, path, "ppn"), r.text_of(at, path, "op"), r.flag(at, path, "uneven", False),
-                  r.count(at, path, "bytes_from"), r.count(at, path, "bytes_to"), r.text_of(at, path, "algorithm"),
-                  r.real(at, path, "seconds"), r.count(at, path, "communicators"), r.count(at, path, "chosen"))
+    return Lesson(r.text_of(at, path, "collective"), r.count(at, path, "ranks", least=1),
+                  r.count(at, path, "nodes"), r.count(at, path, "ppn"), r.text_of(at, path, "op"),
+                  r.flag(at, path, "uneven", False), r.count(at, path, "bytes_from"),
+                  r.count(at, path, "bytes_to"), r.text_of(at, path, "algorithm"),
+                  r.real(at, path, "seconds"), r.count(at, path, "communicators"),
+                  r.count(at, path, "chosen"))
 
 
 def each(r, whole, key, read, missing=()):
@@ -314,20 +340,24 @@ def parse(name, text):
     try:
         whole = json.loads(text, parse_constant=no_number)
     except json.JSONDecodeError as error:
-        raise BadReport("%s:%d: not JSON: %s at column %d" % (clean(name), error.lineno, error.msg, error.colno)) from None
+        raise BadReport("%s:%d: not JSON: %s at column %d"
+                        % (clean(name), error.lineno, error.msg, error.colno)) from None
     except (ValueError, RecursionError) as error:
         raise BadReport("%s: not JSON of a report: %s" % (clean(name), clean(error))) from None
     if not isinstance(whole, dict) or "collopt" not in whole:
-        raise BadReport('%s:1: is no report of COLLOPT_REPORT: it is no object that has "collopt"' % clean(name))
+        raise BadReport('%s:1: is no report of COLLOPT_REPORT: it is no object that has "collopt"'
+                        % clean(name))
     combined = r.flag(whole, [], "combined")
     rank = None if combined else r.count(whole, [], "rank")
     ranks = r.count(whole, [], "ranks", least=1)
     if rank is not None and rank >= ranks:
         r.bad(["rank"], "%s is " + str(rank) + ", of " + str(ranks) + " ranks")
     report = Report(name=name, collopt=r.text_of(whole, [], "collopt"),
-                    mpi=r.member(whole, [], "mpi", "a string or null", lambda v: v is None or isinstance(v, str), None),
+                    mpi=r.member(whole, [], "mpi", "a string or null",
+                                 lambda v: v is None or isinstance(v, str), None),
                     ranks=ranks, combined=combined, present=ranks if combined else 1,
-                    seconds=r.spread(whole, [], "seconds", None), reductions=r.spread(whole, [], "reductions", None),
+                    seconds=r.spread(whole, [], "seconds", None),
+                    reductions=r.spread(whole, [], "reductions", None),
                     rows=each(r, whole, "run", read_run) + each(r, whole, "passed", read_passed),
                     learnt=each(r, whole, "learnt", read_lesson, None))
     report.by_rank = shares_of(r, whole, report, rank)
@@ -351,7 +381,7 @@ def load(name):
         raise BadReport("%s:%d: not UTF-8, so it is no report" % (clean(name), line)) from None
 
 
-# ---- several processes ---------------------------------------------------------------------------------------------
+# ---- several processes ---------------------------------------------------------------------------
 
 
 def joined(spreads_and_weights):
@@ -359,7 +389,8 @@ def joined(spreads_and_weights):
     given = [(s, w) for s, w in spreads_and_weights if s]
     if not given:
         return None
-    return Spread(min(s.min for s, _ in given), sum(s.mean * w for s, w in given) / sum(w for _, w in given),
+    return Spread(min(s.min for s, _ in given),
+                  sum(s.mean * w for s, w in given) / sum(w for _, w in given),
                   max(s.max for s, _ in given))
 
 
@@ -376,8 +407,9 @@ def join_rows(rows):
     for row in rows:
         same = found.setdefault(row.key(), [])
         same.append(row)
-    return [replace(same[0], ranks=sum(row.ranks for row in same), calls=sum(row.calls for row in same),
-                    bytes=sum(row.bytes for row in same), messages=sum(row.messages for row in same),
+    return [replace(same[0], ranks=sum(row.ranks for row in same),
+                    calls=sum(row.calls for row in same), bytes=sum(row.bytes for row in same),
+                    messages=sum(row.messages for row in same),
                     shared_memory=sum(row.shared_memory for row in same),
                     seconds=joined((row.seconds, row.ranks) for row in same),
                     seconds_per_call=joined((row.seconds_per_call, row.calls) for row in same),
@@ -395,7 +427,8 @@ def join_lessons(lessons):
         weights = [max(lesson.communicators, 1) for lesson in same]
         out.append(replace(same[0], communicators=max(lesson.communicators for lesson in same),
                            chosen=max(lesson.chosen for lesson in same),
-                           seconds=sum(l.seconds * w for l, w in zip(same, weights)) / sum(weights)))
+                           seconds=sum(l.seconds * w for l, w in zip(same, weights))
+                           / sum(weights)))
     return out
 
 
@@ -407,26 +440,31 @@ def merge(name, reports):
             if getattr(other, what) != getattr(first, what):
                 raise BadReport(clean("%s: %s is %s, but %s in %s: not of one job" % (
                     other.name, what, getattr(other, what), getattr(first, what), first.name)))
-    return replace(first, name=name, present=len(reports), seconds=joined((r.seconds, 1) for r in reports),
+    return replace(first, name=name, present=len(reports),
+                   seconds=joined((r.seconds, 1) for r in reports),
                    reductions=joined((r.reductions, 1) for r in reports),
                    rows=join_rows(row for r in reports for row in r.rows),
-                   by_rank=sorted((share for r in reports for share in r.by_rank), key=lambda s: s.ranks_from),
+                   by_rank=sorted((share for r in reports for share in r.by_rank),
+                                  key=lambda s: s.ranks_from),
                    learnt=join_lessons(lesson for r in reports for lesson in r.learnt))
 
 
 def job_of(name, rank):
     """The files out.0, out.1, ... of ranks are one job's, out."""
     end = ".%s" % rank
-    return name[:-len(end)] if rank is not None and name.endswith(end) and len(name) > len(end) else name
+    return (name[:-len(end)] if rank is not None and name.endswith(end) and len(name) > len(end)
+            else name)
 
 
 def files_of(name):
-    """A job whose ranks wrote a file each has no file of the name that it was given, but NAME.0, NAME.1, ..."""
+    """A job whose ranks wrote a file each has no file of the name that it was given,
+    but NAME.0, NAME.1, ..."""
     if name == "-" or os.path.exists(name):
         return [name]
     folder, base = os.path.split(name)
     try:
-        found = [other[len(base) + 1:] for other in os.listdir(folder or ".") if other.startswith(base + ".")]
+        found = [other[len(base) + 1:] for other in os.listdir(folder or ".")
+                 if other.startswith(base + ".")]
     except OSError:
         return [name]
     ranks = sorted(int(end) for end in found if re.fullmatch(r"0|[1-9][0-9]*", end))
@@ -448,6 +486,8 @@ def read(names):
     for (job, _), ranks in jobs.items():
         found = list(ranks.values())
         report = found[0] if found[0].combined else merge(job, found)
-        report.rows.sort(key=lambda row: (row.collective, row.bytes_to if row.bytes_to is not None else -1, row.key()))
+        report.rows.sort(key=lambda row: (row.collective,
+                                          row.bytes_to if row.bytes_to is not None else -1,
+                                          row.key()))
         reports.append(report)
     return reports

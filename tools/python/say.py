@@ -9,7 +9,8 @@ class Screen(Terminal):
     def sentence(self, text, first="  ", others=None, colour=None):
         text = clean(text)
         if self.width:
-            text = textwrap.fill(text, max(self.width - 1, 40), initial_indent=first, break_long_words=False, break_on_hyphens=False,
+            text = textwrap.fill(text, max(self.width - 1, 40), initial_indent=first,
+                                 break_long_words=False, break_on_hyphens=False,
                                  subsequent_indent=" " * len(first) if others is None else others)
         else:
             text = first + text

@@ -1,10 +1,10 @@
 """collopt compare, profile and doctor.
 
-The shell script collopt starts this and says where things are: itself, the folder of helper programs, the library, the folder of the
-other tools, its version, the subcommand and its words.
+The shell script collopt starts this and says where things are: itself, the folder of helper
+programs, the library, the folder of the other tools, its version, the subcommand and its words.
 
-Python and not C or the shell, as these start jobs, read JSON and write pages, on login nodes, where there is a Python; its standard
-library only.  What runs on other nodes is sh and C (doctor.py). """
+Python and not C or the shell, as these start jobs, read JSON and write pages, on login nodes, where
+there is a Python; its standard library only.  What runs on other nodes is sh and C (doctor.py). """
 
 import os
 import sys
@@ -18,7 +18,8 @@ class Place:
     """Where collopt is."""
 
     def __init__(self, collopt, helpers, library, tools, version):
-        self.collopt, self.helpers, self.library, self.tools, self.version = collopt, helpers, library, tools, version
+        self.collopt, self.helpers, self.library = collopt, helpers, library
+        self.tools, self.version = tools, version
 
 
 def tool_of(name):
@@ -65,7 +66,7 @@ def main():
     except jobs.Interrupted as why:
         sys.stdout.flush()
         jobs.die_of(why.number)
-    except BrokenPipeError:             # as with | head; nothing more can be said there, also not at exit
+    except BrokenPipeError:     # as with | head; nothing more can be said there, also not at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 

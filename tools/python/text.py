@@ -4,12 +4,14 @@ import os
 import shutil
 import sys
 
-# ---- figures -------------------------------------------------------------------------------------------------------
+# ---- figures -------------------------------------------------------------------------------------
 
 
 def clean(text):
-    """TEXT without what a terminal or a page could take for a command: control characters, halves of surrogate pairs."""
-    return "".join("\ufffd" if ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or 0xD800 <= ord(c) < 0xE000 else c for c in str(text))
+    """TEXT without what a terminal or a page could take for a command: control characters,
+    halves of surrogate pairs."""
+    return "".join("\ufffd" if ord(c) < 32 or 0x7F <= ord(c) < 0xA0 or 0xD800 <= ord(c) < 0xE000
+                   else c for c in str(text))
 
 
 def digits(value):
@@ -18,7 +20,8 @@ def digits(value):
         return "0"
     if abs(value) >= 99.95:
         return "%.0f" % value
-    return "%.*f" % (1 if abs(value) >= 9.995 else 2, value) if abs(value) >= 0.9995 else "%.3g" % value
+    return ("%.*f" % (1 if abs(value) >= 9.995 else 2, value) if abs(value) >= 0.9995
+            else "%.3g" % value)
 
 
 def seconds(value):
@@ -60,23 +63,25 @@ def ratio(value):
     return digits(value) + "×"
 
 
-# ---- tables --------------------------------------------------------------------------------------------------------
+# ---- tables --------------------------------------------------------------------------------------
 
 
 class Column:
-    """TITLE; KIND is "text", or "number", which stands at the right and is sorted from the greatest.  HEADER: names the row.
-    HINT says what the figures are.  Where a terminal is too narrow, the columns of the greatest LESS go first."""
+    """TITLE; KIND is "text", or "number", which stands at the right and is sorted from the
+    greatest.  HEADER: names the row.  HINT says what the figures are.  Where a terminal is too
+    narrow, the columns of the greatest LESS go first."""
 
     def __init__(self, title, kind="text", header=False, hint=None, less=0):
         self.title, self.kind, self.header, self.hint, self.less = title, kind, header, hint, less
 
 
 class Cell:
-    """What a cell says, what it is sorted by, and its bar: BAR is a share of the whole width, SPREAD two such shares; a RATIO's
-    bar begins in the middle.  TONE is one of page.TONES."""
+    """What a cell says, what it is sorted by, and its bar: BAR is a share of the whole width,
+    SPREAD two such shares; a RATIO's bar begins in the middle.  TONE is one of page.TONES."""
 
     def __init__(self, text, value=None, bar=None, spread=None, ratio=None, tone=None):
-        self.text, self.value, self.bar, self.spread, self.ratio, self.tone = text, value, bar, spread, ratio, tone
+        self.text, self.value, self.tone = text, value, tone
+        self.bar, self.spread, self.ratio = bar, spread, ratio
 
 
 def cell_of(cell):
@@ -86,13 +91,15 @@ def cell_of(cell):
 class Terminal:
     """Where tables go: its width, and whether it shows colours and more than ASCII."""
 
-    COLOURS = {"bold": "1", "dim": "2", "collopt": "36", "host": "33", "better": "32", "worse": "31"}
+    COLOURS = {"bold": "1", "dim": "2", "collopt": "36", "host": "33", "better": "32",
+               "worse": "31"}
 
     def __init__(self, stream=None, environment=None):
         environment = os.environ if environment is None else environment
         self.stream = stream or sys.stdout
         tty = self.stream.isatty()
-        self.colour = tty and not environment.get("NO_COLOR") and environment.get("TERM", "dumb") != "dumb"
+        self.colour = (tty and not environment.get("NO_COLOR")
+                       and environment.get("TERM", "dumb") != "dumb")
         self.unicode = "utf" in (getattr(self.stream, "encoding", "") or "").lower()
         columns = environment.get("COLUMNS", "")
         if columns.isdigit() and int(columns) > 0:
@@ -103,7 +110,8 @@ class Terminal:
     def plain(self, text):
         if self.unicode:
             return text
-        for nice, plain in (("µ", "u"), ("×", "x"), ("\u202f", ","), ("…", "~"), ("█", "#"), ("–", "-")):
+        for nice, plain in (("µ", "u"), ("×", "x"), ("\u202f", ","), ("…", "~"), ("█", "#"),
+                            ("–", "-")):
             text = text.replace(nice, plain)
         return text.encode("ascii", "replace").decode("ascii")
 
@@ -117,7 +125,8 @@ class Terminal:
 
 
 def fit(columns, widths, room):
-    """Which columns are shown in ROOM: as many as there is room for, never without those that name the row."""
+    """Which columns are shown in ROOM: as many as there is room for,
+    never without those that name the row."""
     shown = list(range(len(columns)))
     while sum(widths[i] for i in shown) + 2 * (len(shown) - 1) > room:
         least = max(shown, key=lambda i: (columns[i].less, i))
@@ -144,7 +153,8 @@ def table(terminal, caption, columns, rows):
     """Prints a table, as wide as the terminal at most."""
     rows = [[cell_of(cell) for cell in row] for row in rows]
     texts = [[clean(cell.text) for cell in row] for row in rows]
-    widths = [max([len(column.title)] + [len(line[i]) for line in texts]) for i, column in enumerate(columns)]
+    widths = [max([len(column.title)] + [len(line[i]) for line in texts])
+              for i, column in enumerate(columns)]
     bars = [any(row[i].bar is not None for row in rows) for i in range(len(columns))]
     shown = range(len(columns))
     if terminal.width is not None:

@@ -1,4 +1,5 @@
-"""Reports as tables, for the terminal and for a page: what they say is decided here, how it looks in text.py and page.py."""
+"""Reports as tables, for the terminal and for a page: what they say is decided here,
+how it looks in text.py and page.py."""
 
 import os
 
@@ -8,16 +9,21 @@ from text import Cell, Column, count, percent, ratio, seconds, size
 # As doc/report.md says them.
 REASONS = {
     "switched off": "COLLOPT=off, or MPI_Pcontrol(0)",
-    "among the first calls": "taking the communicator over, or making a plan, did not pay yet (COLLOPT_AFTER)",
-    "arguments left to the MPI library": "errors that are the MPI library's to report; of MPI_Reduce_local also operations and "
-                                         "datatypes that collopt has no loop for",
+    "among the first calls": "taking the communicator over, or making a plan, did not pay yet "
+                             "(COLLOPT_AFTER)",
+    "arguments left to the MPI library": "errors that are the MPI library's to report; of "
+                                         "MPI_Reduce_local also operations and datatypes "
+                                         "that collopt has no loop for",
     "intercommunicator": "collopt serves intracommunicators",
     "communicator not engaged": "too many communicators, or ranks that disagree",
     "COLLOPT_GPU=native": "that setting leaves all communicators to the MPI library",
     "host chosen": "the MPI library's own was forced, or selected because it is faster",
-    "called from inside a collective": "the MPI library's own calls, and those of user operations; their time is part of the outer call's",
-    "not in shared memory": "nonblocking and persistent ones on several nodes, or without shared memory",
-    "taken past collopt by a tool": "a profiling tool has called the MPI library's function; name it before libcollopt.so in LD_PRELOAD",
+    "called from inside a collective": "the MPI library's own calls, and those of user "
+                                       "operations; their time is part of the outer call's",
+    "not in shared memory": "nonblocking and persistent ones on several nodes, "
+                            "or without shared memory",
+    "taken past collopt by a tool": "a profiling tool has called the MPI library's function; "
+                                    "name it before libcollopt.so in LD_PRELOAD",
 }
 
 
@@ -25,7 +31,8 @@ class View:
     """A table: its rows are lists of cells."""
 
     def __init__(self, caption, columns, rows, note=None, sorts=True):
-        self.caption, self.columns, self.rows, self.note, self.sorts = caption, columns, rows, note, sorts
+        self.caption, self.columns, self.rows = caption, columns, rows
+        self.note, self.sorts = note, sorts
 
 
 def size_cell(bytes_to):
@@ -56,14 +63,19 @@ def by_size(report):
                       Cell(percent(row.total / whole), value=row.total), Cell(row.by, tone=tone),
                       Cell(count(row.calls), value=row.calls)]
                      + ([Cell(count(row.ranks), value=row.ranks)] if some else [])
-                     + [seconds_cell(per.mean if per else None), seconds_cell(per.min if per else None),
+                     + [seconds_cell(per.mean if per else None),
+                        seconds_cell(per.min if per else None),
                         seconds_cell(per.max if per else None)])
     columns = [
         Column("Collective", header=True),
-        Column("Bytes up to", "number", hint="Size of one rank's input vector; classes end at powers of two."),
-        Column("Time of a rank", "number", hint="Inside these calls, added up on each rank, mean of the ranks that made them; the "
-               "line on the bar goes from the least to the most. Waiting for ranks that came late is part of it."),
-        Column("Of all", "number", less=2, hint="Share of the time that all ranks together spent in reductions."),
+        Column("Bytes up to", "number",
+               hint="Size of one rank's input vector; classes end at powers of two."),
+        Column("Time of a rank", "number",
+               hint="Inside these calls, added up on each rank, mean of the ranks that made them; "
+                    "the line on the bar goes from the least to the most. Waiting for ranks that "
+                    "came late is part of it."),
+        Column("Of all", "number", less=2,
+               hint="Share of the time that all ranks together spent in reductions."),
         Column("Run by", hint="The algorithm of collopt, or the MPI library."),
         Column("Calls", "number", less=1, hint="Of all ranks: 100 calls on 4 ranks are 400."),
     ] + ([Column("Ranks", "number", less=4, hint="That made such calls.")] if some else []) + [
@@ -75,12 +87,15 @@ def by_size(report):
 
 def sent(report):
     rows = [row for row in report.run if row.messages + row.shared_memory > 0]
-    lines = [[row.collective, size_cell(row.bytes_to), Cell(row.algorithm), Cell(size(row.bytes), value=row.bytes),
-              Cell(size(row.messages), value=row.messages), Cell(size(row.shared_memory), value=row.shared_memory)] for row in rows]
-    columns = [Column("Collective", header=True), Column("Bytes up to", "number"), Column("Algorithm"),
+    lines = [[row.collective, size_cell(row.bytes_to), Cell(row.algorithm),
+              Cell(size(row.bytes), value=row.bytes), Cell(size(row.messages), value=row.messages),
+              Cell(size(row.shared_memory), value=row.shared_memory)] for row in rows]
+    columns = [Column("Collective", header=True), Column("Bytes up to", "number"),
+               Column("Algorithm"),
                Column("Input", "number", hint="Bytes of all calls' input vectors, on all ranks."),
                Column("By messages", "number", hint="Bytes sent by messages of the MPI library."),
-               Column("By shared memory", "number", hint="Bytes sent within nodes by shared memory (COLLOPT_SHM).")]
+               Column("By shared memory", "number",
+                      hint="Bytes sent within nodes by shared memory (COLLOPT_SHM).")]
     return View("Bytes that collopt sent", columns, lines)
 
 
@@ -88,40 +103,46 @@ def left(report):
     """Calls that the MPI library ran, and why."""
     lines = []
     for row in report.passed:
-        lines.append([row.function, size_cell(row.bytes_to), Cell(row.reason), Cell(count(row.calls), value=row.calls),
+        lines.append([row.function, size_cell(row.bytes_to), Cell(row.reason),
+                      Cell(count(row.calls), value=row.calls),
                       Cell(count(row.ranks), value=row.ranks),
                       seconds_cell(row.seconds.mean if row.seconds else None),
                       seconds_cell(row.seconds_per_call.mean if row.seconds_per_call else None)])
-    columns = [Column("Function", header=True), Column("Bytes up to", "number", less=2), Column("Reason"), Column("Calls", "number"),
-               Column("Ranks", "number", less=3),
-               Column("Time of a rank", "number", hint="Empty where nothing was timed, as for nonblocking calls."),
+    columns = [Column("Function", header=True), Column("Bytes up to", "number", less=2),
+               Column("Reason"), Column("Calls", "number"), Column("Ranks", "number", less=3),
+               Column("Time of a rank", "number",
+                      hint="Empty where nothing was timed, as for nonblocking calls."),
                Column("A call", "number", less=1)]
     return View("Calls left to the MPI library", columns, lines)
 
 
 def learnt(report):
-    lines = [[lesson.collective, Cell(size(lesson.bytes_to), value=lesson.bytes_to), Cell(str(lesson.ranks), value=lesson.ranks),
-              Cell("%d × %d" % (lesson.nodes, lesson.ppn), value=lesson.nodes), Cell(lesson.op), Cell(lesson.algorithm),
-              seconds_cell(lesson.seconds),
+    lines = [[lesson.collective, Cell(size(lesson.bytes_to), value=lesson.bytes_to),
+              Cell(str(lesson.ranks), value=lesson.ranks),
+              Cell("%d × %d" % (lesson.nodes, lesson.ppn), value=lesson.nodes),
+              Cell(lesson.op), Cell(lesson.algorithm), seconds_cell(lesson.seconds),
               Cell("%d of %d" % (lesson.chosen, lesson.communicators), value=lesson.chosen,
                    tone="better" if lesson.chosen else None)] for lesson in report.learnt]
-    columns = [Column("Collective", header=True), Column("Bytes up to", "number"), Column("Ranks", "number"),
+    columns = [Column("Collective", header=True), Column("Bytes up to", "number"),
+               Column("Ranks", "number"),
                Column("Nodes × ranks", "number", less=2), Column("Operation", less=1),
                Column("Candidate", hint="host is the MPI library."), Column("A call", "number"),
                Column("Chosen", "number", hint="By how many of the communicators that tried it.")]
     return View("Candidates that COLLOPT_ADAPT tried", columns, lines)
 
 
-# ---- ranks ---------------------------------------------------------------------------------------------------------
+# ---- ranks ---------------------------------------------------------------------------------------
 
 
 def ranks_of(share):
-    return "%d" % share.ranks_from if share.ranks_from == share.ranks_to else "%d–%d" % (share.ranks_from, share.ranks_to)
+    return ("%d" % share.ranks_from if share.ranks_from == share.ranks_to
+            else "%d–%d" % (share.ranks_from, share.ranks_to))
 
 
 def share_of(share):
     """Of these ranks' run that was reductions; None: not known."""
-    return share.reductions.mean / share.seconds.mean if share.seconds and share.seconds.mean > 0 else None
+    return (share.reductions.mean / share.seconds.mean if share.seconds and share.seconds.mean > 0
+            else None)
 
 
 def by_rank(report):
@@ -131,9 +152,10 @@ def by_rank(report):
                            spread=(share.reductions.min / most, share.reductions.max / most)),
               seconds_cell(share.seconds.mean if share.seconds else None),
               Cell(percent(share_of(share)), value=share_of(share))] for share in report.by_rank]
-    columns = [Column("Ranks" if any(s.ranks_to > s.ranks_from for s in report.by_rank) else "Rank", "number", header=True),
-               Column("Host", less=1), Column("In reductions", "number"), Column("Run", "number", less=2),
-               Column("Share", "number")]
+    columns = [Column("Ranks" if any(s.ranks_to > s.ranks_from for s in report.by_rank) else "Rank",
+                      "number", header=True),
+               Column("Host", less=1), Column("In reductions", "number"),
+               Column("Run", "number", less=2), Column("Share", "number")]
     return View("Reductions by rank", columns, lines)
 
 
@@ -148,30 +170,35 @@ def by_host(report):
     for host, shares in hosts.items():
         ranks = sum(s.ranks_to - s.ranks_from + 1 for s in shares)
         mean = sum(s.reductions.mean * (s.ranks_to - s.ranks_from + 1) for s in shares) / ranks
-        sums_of[host] = (ranks, mean, min(s.reductions.min for s in shares), max(s.reductions.max for s in shares))
+        sums_of[host] = (ranks, mean, min(s.reductions.min for s in shares),
+                         max(s.reductions.max for s in shares))
     most = max(s[3] for s in sums_of.values()) or 1
-    lines = [[host, Cell(count(ranks), value=ranks), seconds_cell(mean, bar=mean / most, tone="collopt", spread=(low / most, high / most)),
-              seconds_cell(low), seconds_cell(high)] for host, (ranks, mean, low, high) in sums_of.items()]
-    columns = [Column("Host", header=True), Column("Ranks", "number"), Column("In reductions", "number", hint="Mean of its ranks."),
+    lines = [[host, Cell(count(ranks), value=ranks),
+              seconds_cell(mean, bar=mean / most, tone="collopt", spread=(low / most, high / most)),
+              seconds_cell(low), seconds_cell(high)]
+             for host, (ranks, mean, low, high) in sums_of.items()]
+    columns = [Column("Host", header=True), Column("Ranks", "number"),
+               Column("In reductions", "number", hint="Mean of its ranks."),
                Column("Least", "number"), Column("Most", "number")]
     return View("Reductions by host", columns, lines)
 
 
 def spread_of_ranks(report):
-    """In words: which rank spent least in reductions and which most; None where there is nothing to tell apart."""
+    """In words: which rank spent least in reductions and which most;
+    None where there is nothing to tell apart."""
     if len(report.by_rank) < 2:
         return None
     least = min(report.by_rank, key=lambda s: s.reductions.min)
     most = max(report.by_rank, key=lambda s: s.reductions.max)
 
     def who(share):
-        return ("rank " if share.ranks_from == share.ranks_to else "one of the ranks ") + ranks_of(share) + (
-            " on %s" % share.host if share.host else "")
-    return "Least time in reductions: %s, %s. Most: %s, %s." % (seconds(least.reductions.min), who(least),
-                                                                seconds(most.reductions.max), who(most))
+        return (("rank " if share.ranks_from == share.ranks_to else "one of the ranks ")
+                + ranks_of(share) + (" on %s" % share.host if share.host else ""))
+    return ("Least time in reductions: %s, %s. Most: %s, %s."
+            % (seconds(least.reductions.min), who(least), seconds(most.reductions.max), who(most)))
 
 
-# ---- several reports -----------------------------------------------------------------------------------------------
+# ---- several reports -----------------------------------------------------------------------------
 
 
 def labels(reports):
@@ -179,7 +206,8 @@ def labels(reports):
     names = [os.path.splitext(os.path.basename(report.name))[0] for report in reports]
     if len(set(names)) == len(names) and all(0 < len(name) <= 16 for name in names):
         return names
-    return [chr(ord("A") + i) for i in range(len(reports))] if len(reports) <= 26 else ["#%d" % (i + 1) for i in range(len(reports))]
+    return ([chr(ord("A") + i) for i in range(len(reports))] if len(reports) <= 26
+            else ["#%d" % (i + 1) for i in range(len(reports))])
 
 
 def times_as_fast(first, other):
@@ -204,7 +232,8 @@ def compared(reports, by_size):
 
 
 def has_sizes(reports):
-    """Is the size known of all calls that were timed?  Then sizes tell more than their mean, which depends on how many of each there were."""
+    """Is the size known of all calls that were timed?  Then sizes tell more than their mean, which
+    depends on how many of each there were."""
     return all(row.bytes_to is not None for report in reports for row in timed(report))
 
 
@@ -212,7 +241,8 @@ def compare(reports, by_size):
     names = labels(reports)
     rows = compared(reports, by_size)
     if by_size and not any(sum(each is not None for each in list_of) > 1 for _, list_of in rows):
-        rows = []                       # reports that have no size in common have nothing to compare here
+        # Reports that have no size in common have nothing to compare here.
+        rows = []
     lines = []
     for (collective, bytes_to), list_of in rows:
         line = [collective] + ([size_cell(bytes_to)] if by_size else [])
@@ -222,20 +252,28 @@ def compare(reports, by_size):
         for each in found:
             tone = None if not each.by else "host" if each.by == ["MPI library"] else "collopt"
             line.append(Cell(", ".join(each.by), tone=tone))
-        line += [Cell(count(each.calls) if each.calls else "", value=each.calls or None) for each in found]
+        line += [Cell(count(each.calls) if each.calls else "", value=each.calls or None)
+                 for each in found]
         lines.append(line)
     columns = [Column("Collective", header=True)]
     if by_size:
-        columns.append(Column("Bytes up to", "number", hint="Size of one rank's input vector; classes end at powers of two."))
+        columns.append(Column("Bytes up to", "number", hint="Size of one rank's input vector; "
+                                                            "classes end at powers of two."))
     columns += [Column("%s / %s" % (names[0], name), "number",
-                       hint=None if i else "How many times as fast as in the first: the bar goes right where it is faster, left where "
-                       "it is slower; the ends are eight times.") for i, name in enumerate(names[1:])]
-    columns += [Column(name + ": a call", "number", hint=None if i else "Mean time of one call over all ranks.")
+                       hint=None if i else "How many times as fast as in the first: the bar goes "
+                       "right where it is faster, left where it is slower; the ends are eight "
+                       "times.")
+                for i, name in enumerate(names[1:])]
+    columns += [Column(name + ": a call", "number",
+                       hint=None if i else "Mean time of one call over all ranks.")
                 for i, name in enumerate(names)]
-    columns += [Column(name + ": run by", less=2, hint=None if i else "The algorithms of collopt, the MPI library, or both.")
+    columns += [Column(name + ": run by", less=2,
+                       hint=None if i else "The algorithms of collopt, the MPI library, or both.")
                 for i, name in enumerate(names)]
-    columns += [Column(name + ": calls", "number", less=3, hint=None if i else "Of all ranks.") for i, name in enumerate(names)]
-    return View("Time of a call by collective and size" if by_size else "Time of a call by collective, all sizes", columns, lines)
+    columns += [Column(name + ": calls", "number", less=3, hint=None if i else "Of all ranks.")
+                for i, name in enumerate(names)]
+    return View("Time of a call by collective and size" if by_size
+                else "Time of a call by collective, all sizes", columns, lines)
 
 
 def in_all(reports):
@@ -252,19 +290,22 @@ def in_all(reports):
         return sum(row.calls for row in report.passed if row.reason != NESTED)
 
     lines = []
-    for what, of, words, compares in (("Run", lambda r: mean(r.seconds), seconds, True),
-                                      ("In reductions", lambda r: mean(r.reductions), seconds, True),
-                                      ("Share of the run", lambda r: r.share, percent, False),
-                                      ("Calls run by collopt", calls, count, False),
-                                      ("Calls left to the MPI library", others, count, False),
-                                      ("Bytes sent by messages", lambda r: sum(row.messages for row in r.run), size, False),
-                                      ("Bytes sent by shared memory", lambda r: sum(row.shared_memory for row in r.run), size, False)):
+    for what, of, words, compares in (
+            ("Run", lambda r: mean(r.seconds), seconds, True),
+            ("In reductions", lambda r: mean(r.reductions), seconds, True),
+            ("Share of the run", lambda r: r.share, percent, False),
+            ("Calls run by collopt", calls, count, False),
+            ("Calls left to the MPI library", others, count, False),
+            ("Bytes sent by messages", lambda r: sum(row.messages for row in r.run), size, False),
+            ("Bytes sent by shared memory", lambda r: sum(row.shared_memory for row in r.run),
+             size, False)):
         line = [what]
         for i, report in enumerate(reports):
             value = of(report)
             line.append(Cell("" if value is None else words(value), value=value))
             if i > 0:
-                line.append(ratio_cell(times_as_fast(of(reports[0]), value)) if compares else Cell("", value=None))
+                line.append(ratio_cell(times_as_fast(of(reports[0]), value))
+                            if compares else Cell("", value=None))
         lines.append(line)
     columns = [Column("Mean of the ranks", header=True)]
     for i, name in enumerate(names):
@@ -277,7 +318,8 @@ def in_all(reports):
 def differences(reports):
     """What besides collopt is not the same in these jobs, in words; None: nothing."""
     first, found = reports[0], []
-    for what, of in (("ranks", lambda r: str(r.ranks)), ("MPI library", lambda r: r.mpi_name), ("version of collopt", lambda r: r.collopt)):
+    for what, of in (("ranks", lambda r: str(r.ranks)), ("MPI library", lambda r: r.mpi_name),
+                     ("version of collopt", lambda r: r.collopt)):
         if any(of(other) != of(first) for other in reports[1:]):
             found.append("%s (%s)" % (what, ", ".join(of(report) for report in reports)))
     return "These jobs differ in %s." % " and ".join(found) if found else None

@@ -1,9 +1,10 @@
-"""The family of reductions from mpi4py, which loads its MPI library itself, out of sight of the program (RTLD_LOCAL).
+"""The family of reductions from mpi4py, which loads its MPI library itself,
+out of sight of the program (RTLD_LOCAL).
 
     family.py [LIBRARY]
 
-With collopt preloaded, or with LIBRARY loaded by mpi4py.profile().  Every result is compared with a serial fold in rank
-order; every call must have been counted by collopt exactly once.
+With collopt preloaded, or with LIBRARY loaded by mpi4py.profile().  Every result is compared with a
+serial fold in rank order; every call must have been counted by collopt exactly once.
 """
 import array
 import ctypes
@@ -63,7 +64,8 @@ def fold(combine, width, first, last, elements):
 
 
 def check(what, call, buffer, expected, local=False):
-    """Makes a call that fills BUFFER and compares its beginning with EXPECTED (None: nothing to compare).
+    """Makes a call that fills BUFFER and compares its beginning with EXPECTED (None: nothing to
+    compare).
 
     Collopt must have run it, unless there is one rank; a local one need not be counted.
     """
@@ -77,7 +79,8 @@ def check(what, call, buffer, expected, local=False):
         print(f"mpi4py: {what}: wrong result on rank {RANK} of {RANKS}", flush=True)
     if calls and not local and (ran + left != 1 or RANKS > 1 and ran != 1):
         wrong += 1
-        print(f"mpi4py: {what}: {ran} calls counted, {left} passed through on rank {RANK} of {RANKS}", flush=True)
+        print(f"mpi4py: {what}: {ran} calls counted, {left} passed through on rank {RANK} of "
+              f"{RANKS}", flush=True)
 
 
 def family(name, combine, op, datatype, code, width, n):
@@ -106,16 +109,20 @@ def family(name, combine, op, datatype, code, width, n):
         check(f"Allreduce, {where}", lambda: COMM.Allreduce(send[0], receive, op), out, everything)
         reset()
         if in_place and RANK != root:
-            check(f"Reduce, {where}", lambda: COMM.Reduce([out, n, datatype], None, op, root), out, list(mine()))
+            check(f"Reduce, {where}", lambda: COMM.Reduce([out, n, datatype], None, op, root), out,
+                  list(mine()))
         else:
-            check(f"Reduce, {where}", lambda: COMM.Reduce(send[0], receive if RANK == root else None, op, root), out,
+            check(f"Reduce, {where}",
+                  lambda: COMM.Reduce(send[0], receive if RANK == root else None, op, root), out,
                   everything if RANK == root else [-77] * n)
         reset()
+        room = sum(counts) if in_place else counts[RANK]
         check(f"Reduce_scatter, {where}",
-              lambda: COMM.Reduce_scatter(send[1], [out, sum(counts) if in_place else counts[RANK], datatype], counts, op),
+              lambda: COMM.Reduce_scatter(send[1], [out, room, datatype], counts, op),
               out, fold(combine, width, 0, RANKS - 1, own))
         reset()
-        check(f"Reduce_scatter_block, {where}", lambda: COMM.Reduce_scatter_block(send[0], receive, op),
+        check(f"Reduce_scatter_block, {where}",
+              lambda: COMM.Reduce_scatter_block(send[0], receive, op),
               out, fold(combine, width, 0, RANKS - 1, range(RANK * n, RANK * n + n)))
         reset()
         check(f"Scan, {where}", lambda: COMM.Scan(send[0], receive, op), out, prefix)
@@ -123,11 +130,14 @@ def family(name, combine, op, datatype, code, width, n):
         check(f"Exscan, {where}", lambda: COMM.Exscan(send[0], receive, op), out, before)
         for method, result in (("Iallreduce", everything), ("Iscan", prefix), ("Iexscan", before)):
             reset()
-            check(f"{method}, {where}", lambda: getattr(COMM, method)(send[0], receive, op).Wait(), out, result)
+            check(f"{method}, {where}", lambda: getattr(COMM, method)(send[0], receive, op).Wait(),
+                  out, result)
     if RANK:
         out = mine()
         left = array.array(code, before)
-        check(f"Reduce_local, {name}", lambda: op.Reduce_local([left, n, datatype], [out, n, datatype]), out, prefix, local=True)
+        check(f"Reduce_local, {name}",
+              lambda: op.Reduce_local([left, n, datatype], [out, n, datatype]), out, prefix,
+              local=True)
 
 
 def main():

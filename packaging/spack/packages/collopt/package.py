@@ -8,8 +8,9 @@ from spack.package import *
 
 
 class Collopt(AutotoolsPackage):
-    """Makes MPI reductions (MPI_Allreduce, MPI_Reduce, MPI_Reduce_scatter, MPI_Scan, MPI_Exscan) faster, in programs that
-    are neither changed nor recompiled: preloaded, it runs them by the algorithm that suits size, operation and placement."""
+    """Makes MPI reductions (MPI_Allreduce, MPI_Reduce, MPI_Reduce_scatter, MPI_Scan, MPI_Exscan)
+    faster, in programs that are neither changed nor recompiled: preloaded, it runs them by the
+    algorithm that suits size, operation and placement."""
 
     # The tarball that `packaging/tarball .` makes, in the folder where Spack is called:
     #     spack repo add packaging/spack; spack install --no-checksum collopt
