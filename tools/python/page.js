@@ -1,5 +1,6 @@
 "use strict";
-// Headers become buttons that sort; without this script they are words, and the tables are as they were written.
+// Headers become buttons that sort; without this script they are words, and the tables are as they
+// were written.
 (function () {
     const said = document.getElementById("said");
 
@@ -10,8 +11,9 @@
         const order = (a, b) => {
             const x = key(a), y = key(b);
             if (x === "" || y === "")
-                return (x === "") - (y === "");         // what is not known comes last, whichever the order
-            const less = number ? Number(x) - Number(y) : x.localeCompare(y, "en", { numeric: true });
+                return (x === "") - (y === "");     // what is not known comes last in either order
+            const less = number ? Number(x) - Number(y)
+                : x.localeCompare(y, "en", { numeric: true });
             return ascending ? less : -less;
         };
         body.append(...[...body.rows].sort(order));
@@ -25,7 +27,8 @@
             each.removeAttribute("aria-sort");
         header.setAttribute("aria-sort", direction);
         sorted(table, header.cellIndex, direction === "ascending");
-        said.textContent = `${table.caption.textContent}: sorted by ${header.textContent}, ${direction}`;
+        const what = table.caption.textContent;
+        said.textContent = `${what}: sorted by ${header.textContent}, ${direction}`;
     }
 
     for (const table of document.querySelectorAll("table.sorts")) {
