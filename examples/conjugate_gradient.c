@@ -199,11 +199,11 @@ int main(int argc, char **argv)
     times = argc > 2 ? atoi(argv[2]) : 1;
     if (pipelined)              /* whose recurrences lose digits */
         tolerance = 1e-8;
-    if (n < ranks || times < 1) {
+    if (n < ranks || times < 1 || (argc > 3 && !pipelined)) {
         if (rank == 0)
-            fprintf(
-                stderr,
-                "conjugate_gradient: needs at least one row for each rank, and to be run once\n");
+            fprintf(stderr,
+                    "conjugate_gradient: needs at least one row for each rank, and to be run once; "
+                    "after that only \"pipelined\"\n");
         MPI_Finalize();
         return 2;
     }

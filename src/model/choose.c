@@ -31,8 +31,8 @@ static bool suits(const struct collopt_algorithm *a, const struct collopt_proble
         && (a->order != COLLOPT_COMMUTATIVE || p->commutative) && (a->identical || p->exact);
 }
 
-/* If the model sees no difference, these come first, since they have been run most, and send least
- * (a sweep also receives where it combines); compositions come last. */
+/* If the model sees no difference, what sends least and copies least comes first, and compositions
+ * come last. */
 static const char *const plain[] = { "sweep", "window_doubling", "binomial", "linear",
                                      "circulant", "recursive_halving", "rabenseifner",
                                      "pairwise", "recursive_doubling", "chain", "ring",

@@ -91,9 +91,12 @@ struct collopt_operation {
     /* persistent: shared by the ranks, or this rank's own where it is alone */
     char *memory;
     size_t size, part, slot;    /* bytes in all, of a rank, of a slot */
-    unsigned inputs;            /* slots of a rank */
+    unsigned slots;             /* of a rank, a power of two */
+    size_t at;                  /* of this start's slot, in bytes from a rank's first one */
     bool one_way;
-    uint64_t passed;            /* what this rank's readers are known to have passed */
+    uint64_t passed;            /* all readers of this rank are known to have passed this */
+    int reader;                 /* those before it have passed at least LEAST */
+    uint64_t least;
     /* nonblocking; NULL: persistent, or this rank is alone */
     struct collopt_nonblocking *queue;
     bool nonblocking;

@@ -19,6 +19,7 @@ enum {
     SLOTS = 8, SHORT = 4096,    /* one way: so many slots of at most so many bytes, */
     TOLD_AT_ONCE = 4            /* and so many numbers between two that are told */
 };
+_Static_assert(SLOTS > TOLD_AT_ONCE && (SLOTS & (SLOTS - 1)) == 0, "see persistent.h");
 static const size_t MOST_BYTES = (size_t)1 << 28;       /* of one rank */
 
 struct slot {
@@ -26,7 +27,7 @@ struct slot {
 };
 
 struct part {                   /* of a rank; its slots follow */
-    _Alignas(LINE) _Atomic uint64_t passed;     /* this rank needs no input of these numbers */
+    _Alignas(LINE) _Atomic uint64_t passed;     /* this rank needs no input up to this number */
 };
 
 struct head {                   /* at the start of the memory */
@@ -43,7 +44,7 @@ static struct part *part_of(const struct collopt_operation *op, int rank)
 
 static struct slot *slot_of(const struct collopt_operation *op, int rank)
 {
-    return (struct slot *)((char *)(part_of(op, rank) + 1) + op->number % op->inputs * op->slot);
+    return (struct slot *)((char *)(part_of(op, rank) + 1) + op->at);
 }
 
 static char *payload(const struct collopt_operation *op, int rank)
@@ -56,6 +57,21 @@ static const char *data(const struct collopt_operation *op, int rank)
     return payload(op, rank);
 }
 
+/* The ranks that combine this rank's input are those from here on ... */
+static void look_at_readers(struct collopt_operation *op)
+{
+    op->reader = op->collective == COLLOPT_REDUCE ? op->root : op->rank + 1;
+    op->least = UINT64_MAX;
+}
+
+/* ... to before this one. */
+static int end_of_readers(const struct collopt_operation *op)
+{
+    return op->collective != COLLOPT_REDUCE ? op->ranks
+        : op->root == op->rank              ? op->root
+                                            : op->root + 1;
+}
+
 /* Alike on all ranks. */
 static void lay_out(struct collopt_operation *op)
 {
@@ -66,9 +82,10 @@ static void lay_out(struct collopt_operation *op)
     op->one_way = op->slices == 0
         && (op->collective == COLLOPT_REDUCE || op->collective == COLLOPT_SCAN
             || op->collective == COLLOPT_EXSCAN);
+    look_at_readers(op);
     op->slot = bytes <= LINE - INLINE_AT ? LINE : LINE + rounded_up(bytes, LINE);
-    op->inputs = op->one_way && op->slot <= SHORT ? SLOTS : 2;
-    op->part = rounded_up(sizeof(struct part) + op->inputs * op->slot,
+    op->slots = op->one_way && op->slot <= SHORT ? SLOTS : 2;
+    op->part = rounded_up(sizeof(struct part) + op->slots * op->slot,
                           op->slot >= PAGE ? PAGE : LINE);
     op->size = sizeof(struct head) + (size_t)op->ranks * op->part;
     if (op->slices > 0)
@@ -104,7 +121,13 @@ static const char *describe(struct collopt_operation *op, struct collopt_comm *c
     return op->part > MOST_BYTES ? "it is too long for shared memory" : NULL;
 }
 
-enum { PROCESS, DESCRIPTOR, TOKEN, SIZE, SMALL, CANNOT, WORDS };
+enum { PROCESS, DESCRIPTOR, TOKEN, SIZE, SMALL, SLOT, THIN, CANNOT, WORDS };
+
+/* Of the most of all ranks: do they lay the memory out alike? */
+static bool alike(const long long *all)
+{
+    return all[SIZE] == -all[SMALL] && all[SLOT] == -all[THIN];
+}
 
 /* One rank makes the memory, and those of the others attach to it that agree on its size. */
 static bool attach(struct collopt_operation *op, const struct collopt_segment_key *key)
@@ -132,12 +155,13 @@ static int share(struct collopt_operation *op, struct collopt_comm *c, const cha
 
     long long mine[WORDS] = { c->rank == 0 ? key.process : 0, c->rank == 0 ? key.descriptor : -1,
                               c->rank == 0 ? key.token : LLONG_MIN,
-                              (long long)op->size, -(long long)op->size, *why != NULL };
+                              (long long)op->size, -(long long)op->size,
+                              (long long)op->slot, -(long long)op->slot, *why != NULL };
 
     err = collopt_greatest(c, mine, all, WORDS);
-    if (!err && !*why && (all[CANNOT] || all[SIZE] != -all[SMALL]))
+    if (!err && !*why && (all[CANNOT] || !alike(all)))
         *why = "another rank cannot serve it";
-    if (!err && !all[CANNOT] && all[SIZE] == -all[SMALL]) {
+    if (!err && !all[CANNOT] && alike(all)) {
         const struct collopt_segment_key found = { .process = (int)all[PROCESS],
                                                    .descriptor = (int)all[DESCRIPTOR],
                                                    .token = (int)all[TOKEN] };
@@ -188,6 +212,7 @@ void collopt_persistent_start(struct collopt_operation *op)
     double start = op->timed ? collopt_now() : 0;
 
     op->number++;
+    op->at = (op->number & (op->slots - 1)) * op->slot;
     op->slices_before = (op->number - 1) * op->slices;
     collopt_operation_begin(op);
     collopt_operation_copy_in(op, payload(op, op->rank));
@@ -212,37 +237,31 @@ static bool all_started(struct collopt_operation *op)
     return op->seen == needed;
 }
 
-/* The ranks that combine this rank's input: from *FIRST to before the one that is returned. */
-static int readers(const struct collopt_operation *op, int *first)
-{
-    if (op->collective == COLLOPT_REDUCE) {
-        *first = op->root;
-        return op->root == op->rank ? op->root : op->root + 1;
-    }
-    *first = op->rank + 1;
-    return op->ranks;
-}
-
-/* Is there a slot for the next start? */
+/* Is there a slot for the next start?  Each reader's line is read until it suffices, and then not
+ * before all have been. */
 static bool has_room(struct collopt_operation *op)
 {
-    uint64_t needs = op->number < op->inputs ? 0 : op->number + 1 - op->inputs, least = UINT64_MAX;
-    int first, end = readers(op, &first);
+    uint64_t needs = op->number < op->slots ? 0 : op->number + 1 - op->slots;
+    int end = end_of_readers(op);
 
     if (op->passed >= needs)
         return true;
-    for (int r = first; r < end; r++) {
-        uint64_t passed = atomic_load_explicit(&part_of(op, r)->passed, memory_order_acquire);
+    for (; op->reader < end; op->reader++) {
+        uint64_t passed = atomic_load_explicit(&part_of(op, op->reader)->passed,
+                                               memory_order_acquire);
 
-        least = passed < least ? passed : least;
+        if (passed < needs)
+            return false;
+        op->least = passed < op->least ? passed : op->least;
     }
-    op->passed = least;
-    return least >= needs;
+    op->passed = op->least;
+    look_at_readers(op);
+    return true;
 }
 
 static void tell_passed(const struct collopt_operation *op)
 {
-    if (op->inputs == 2 || op->number % TOLD_AT_ONCE == 0)
+    if (op->slots == 2 || op->number % TOLD_AT_ONCE == 0)
         atomic_store_explicit(&part_of(op, op->rank)->passed, op->number, memory_order_release);
 }
 

@@ -11,11 +11,11 @@
  *                 complete there.  So when a rank starts number N + 2, all ranks have started N + 1
  *                 and have read what it published as N.  Two slots are enough, without
  *                 acknowledgements.
- *     one way     Reduce, Scan and Exscan.  A rank waits only for the ranks whose inputs it
- *                 combines, and tells which number it has passed.  Number N is complete on a rank
- *                 when its readers have told N + 1 - K or more, so that a slot is free for N + 1.
- *                 They tell at least every fourth number and K is at least 8, or they tell each
- *                 number: they never need a later start of this rank to do so. */
+ *     one way     Reduce, Scan and Exscan.  A rank tells which number it has passed.  Number N is
+ *                 complete on a rank when the inputs that it combines are there, and its readers
+ *                 have told N + 1 - K, so that N + 1 finds a slot.  A rank that has started N has
+ *                 passed N - 1, and has told at least N - 4 (K = 8) or N - 1 (K = 2).  So once all
+ *                 ranks have started N, nobody waits for anything else. */
 #ifndef COLLOPT_MPI_PERSISTENT_H
 #define COLLOPT_MPI_PERSISTENT_H
 

@@ -266,7 +266,7 @@ static void find_ends(struct collopt_plan *plan)
         }
 }
 
-/* SENDS: room for as many as there are ranks. */
+/* SENDS[r], which is written: rank R sends to this one. */
 static void find_exchanges(const struct collopt_comm *c, struct collopt_plan *plan, bool *sends)
 {
     memset(sends, 0, (size_t)c->ranks * sizeof *sends);
@@ -279,18 +279,18 @@ static void find_exchanges(const struct collopt_comm *c, struct collopt_plan *pl
 
 static bool set_wires(struct collopt_comm *c, struct collopt_plan *plan)
 {
-    bool *near = malloc((size_t)c->ranks * sizeof *near), set = near != NULL;
-    bool any = set && plan->shm && collopt_shm_near(c, near);
+    bool *of_rank = malloc((size_t)c->ranks * sizeof *of_rank), set = of_rank != NULL;
+    bool any = set && plan->shm && collopt_shm_near(c, of_rank);
 
     find_ends(plan);
     memset(plan->sent, 0, sizeof plan->sent);
     for (int i = 0; set && i < plan->bound->messages; i++) {
-        set = set_wire(c, plan, any ? near : NULL, i);
+        set = set_wire(c, plan, any ? of_rank : NULL, i);
         plan->types_made |= plan->wire[i].made;
     }
     if (set && any)
-        find_exchanges(c, plan, near);
-    free(near);
+        find_exchanges(c, plan, of_rank);
+    free(of_rank);
     return set;
 }
 

@@ -276,7 +276,7 @@ static operation *first_freed(void)
     return op;
 }
 
-/* Those that were freed while they were active end when all ranks have started them. */
+/* Those that were freed while they were active are freed when they are complete. */
 void collopt_requests_release_freed(void)
 {
     if (!atomic_load_explicit(&any_freed, memory_order_relaxed)

@@ -254,8 +254,10 @@ void collopt_shm_unlink(struct collopt_comm *c)
                 collopt_host.Cancel(&l->told);
             collopt_host.Request_free(&l->told);
         }
-        if (l->open && !l->closed && !c->spoilt)
-            (l->outgoing ? collopt_channel_free : collopt_channel_close)(&l->channel);
+        if (l->open && !l->closed && !l->outgoing)
+            collopt_channel_close(&l->channel);
+        else if (l->open && !l->closed && !c->spoilt)
+            collopt_channel_free(&l->channel);
         if (!c->spoilt)
             free(l);
     }

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 _Static_assert(sizeof(struct collopt_cell) == COLLOPT_SHM_LINE, "a cell is one line");
-_Static_assert(COLLOPT_BLOCKS >= COLLOPT_TOLD_AT_ONCE, "no sender waits for what is never told");
+_Static_assert(COLLOPT_CELLS >= COLLOPT_TOLD_AT_ONCE && COLLOPT_BLOCKS >= COLLOPT_TOLD_AT_ONCE,
+               "no sender waits for what is never told");
 
-/* Memory with messages that the receiver has not taken yet.  It is given back when they are
- * taken. */
+/* Memory with messages that the receiver has not told to be taken yet; then it is given back. */
 struct leftover {
     struct leftover *next;
     const _Atomic uint64_t *taken;      /* at least UNTIL, then PIECE is free */
@@ -29,10 +29,12 @@ static struct leftover *leftovers;
  * others before it do. */
 static bool is_free(const struct leftover *this)
 {
+    if (atomic_load_explicit(this->taken, memory_order_acquire) < this->until)
+        return false;
     for (const struct leftover *l = leftovers; l != this; l = l->next)
         if (l->taken == this->taken)
             return false;
-    return atomic_load_explicit(this->taken, memory_order_acquire) >= this->until;
+    return true;
 }
 
 static void give_back_what_was_taken(void)

@@ -14,9 +14,9 @@
  * Like messages of MPI with one tag, messages of a channel are taken in the order in which they
  * were sent.  A sender that finds the ring full has to wait for the receiver to take earlier
  * messages of this channel, which the receiver must do anyway before it can take the new one: so no
- * bound on the ring can make a deadlock that unbounded buffers would not.  The receiver has taken
- * at most seven messages that it has not told; cells and blocks are more than these, so it takes
- * and tells an eighth one before the sender can run out of either.
+ * bound on the ring can make a deadlock that unbounded buffers would not.  When all that was sent
+ * is taken, at most seven messages are not told, and cells and blocks are more.  So a sender that
+ * waits always waits for a message that is still to be taken.
  *
  * No MPI here, and one thread at a time on each side. */
 #ifndef COLLOPT_SHM_CHANNEL_H
@@ -252,11 +252,11 @@ bool collopt_channel_make(struct collopt_channel *ch);
 /* The receiver's end of a channel that a peer has made at OFFSET of its segment, mapped at BASE. */
 void collopt_channel_open(struct collopt_channel *ch, char *base, size_t offset);
 /* The receiver takes no more: tells what was taken.  If that was told already, the sender may have
- * given the ring back. */
+ * given the ring back; else the sender still waits for it, and the ring is there. */
 void collopt_channel_close(struct collopt_channel *ch);
 /* Has blocks for messages of BYTES, at most MOST, from now on, if there is room for them. */
 void collopt_channel_widen(struct collopt_channel *ch, size_t bytes, size_t most);
-/* Gives a channel of this process back once its receiver has taken all that was sent. */
+/* Gives a channel of this process back once its receiver has told that all is taken. */
 void collopt_channel_free(struct collopt_channel *ch);
 
 #endif
