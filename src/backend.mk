@@ -118,15 +118,21 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/adapt.h \
 	src/mpi/agree.c \
 	src/mpi/agree.h \
+	src/mpi/asked.c \
+	src/mpi/asked.h \
 	src/mpi/async.c \
 	src/mpi/async.h \
 	src/mpi/attributes.c \
 	src/mpi/attributes.h \
 	src/mpi/built.c \
+	src/mpi/by_host.c \
+	src/mpi/by_host.h \
 	src/mpi/by_messages.c \
 	src/mpi/by_messages.h \
 	src/mpi/check.c \
 	src/mpi/check.h \
+	src/mpi/check_later.c \
+	src/mpi/check_later.h \
 	src/mpi/comm.c \
 	src/mpi/comm.h \
 	src/mpi/complete.c \

@@ -217,6 +217,10 @@ races()                 # HOST
         ! lends_progress "$1" ||
             no_race requests "$1" 2 TEST_FORM=$form TEST_OURS=messages COLLOPT_SHM=off
     done
+    no_race requests "$1" 2 TEST_FORM=nonblocking TEST_OURS=1 COLLOPT_CHECK=on
+    ! lends_progress "$1" ||
+        no_race requests "$1" 2 TEST_FORM=nonblocking TEST_OURS=messages COLLOPT_SHM=off \
+            COLLOPT_CHECK=on
 }
 
 for_each_host races

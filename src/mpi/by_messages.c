@@ -99,10 +99,9 @@ static int begin(struct collopt_operation *op)
 
 static void complete(struct collopt_operation *op, int err)
 {
-    if (err) {
-        op->err = err;
+    op->err = err;
+    if (err && !op->refused)
         op->owner->spoilt = op->rows->broken[row_of(op)] = true;
-    }
     if (err && op->begun) {             /* the host may still write where it was to receive */
         collopt_execution_clear(&op->execution, err);
         op->staging = NULL;
@@ -118,10 +117,11 @@ static bool carry_on(struct collopt_operation *op)
 {
     double start = op->timed ? collopt_now() : 0;
     bool done = false;
-    int err = op->err;
+    int err;
 
-    if (!op->begun && !may_begin(op))
+    if (!op->begun && !(may_begin(op) && collopt_operation_is_compared(op)))
         return false;
+    err = op->err;
     if (!err && !op->begun)
         err = op->rows->broken[row_of(op)] ? MPI_ERR_OTHER : begin(op);
     if (!err)

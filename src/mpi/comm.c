@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "mpi/adapt.h"
 #include "mpi/agree.h"
+#include "mpi/check_later.h"
 #include "mpi/context.h"
 #include "mpi/discover.h"
 #include "mpi/dispatch.h"
@@ -375,6 +376,8 @@ void collopt_comm_leaves(MPI_Comm comm, struct collopt_leaving *l)
 {
     struct collopt_comm *c = known(comm);
 
+    if (c && c->checked)
+        collopt_comparisons_settle(c);
     *l = (struct collopt_leaving){ .comm = comm, .outer = leaving };
     leaving = l;
     if (c && (c->status == COLLOPT_ENGAGED || c->status == COLLOPT_NEW)) {

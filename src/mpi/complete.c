@@ -46,6 +46,7 @@ static int end(MPI_Request *request)
     operation *op = collopt_requests_find(*request);
     const struct collopt_comm *owner;
     MPI_Comm comm;
+    bool raised;
     int err;
 
     if (!op || collopt_stage_of(op) == COLLOPT_INACTIVE)
@@ -54,6 +55,7 @@ static int end(MPI_Request *request)
     owner = op->owner;
     comm = op->comm;
     err = op->err;
+    raised = err != MPI_SUCCESS && op->raised;
     if (op->nonblocking) {
         *request = MPI_REQUEST_NULL;
         collopt_requests_make_idle(op);
@@ -61,8 +63,8 @@ static int end(MPI_Request *request)
     } else {
         collopt_set_stage(op, COLLOPT_INACTIVE);
     }
-    return __builtin_expect(err != MPI_SUCCESS, 0) ? collopt_requests_complain(owner, comm, err)
-                                                   : MPI_SUCCESS;
+    return __builtin_expect(err != MPI_SUCCESS, 0) && !raised
+        ? collopt_requests_complain(owner, comm, err) : err;
 }
 
 static int first_of(int ours, int host)

@@ -550,6 +550,16 @@ bool collopt_arguments_fit(const struct collopt_comm *c, struct collopt_call *ca
     return !odd_buffers(call, c, f->lasting, elements(call, c->ranks) * f->size);
 }
 
+bool collopt_arguments_wrong(const struct collopt_comm *c, struct collopt_call *call)
+{
+    struct collopt_facts f;
+
+    if (negative(call, c->ranks) || call->root < 0 || call->root >= c->ranks)
+        return true;
+    return collopt_facts(call->op, call->type, &f) && f.size > 0
+        && !collopt_arguments_fit(c, call, &f);
+}
+
 int collopt_greatest(struct collopt_comm *c, const long long *mine, long long *greatest, int n)
 {
     struct collopt_call call = { .collective = COLLOPT_ALLREDUCE, .name = "Allreduce", .in = mine,
@@ -594,6 +604,11 @@ static bool can_publish(const struct collopt_comm *c, const struct collopt_call 
         && (call->trial == COLLOPT_PERSISTENT || collopt_shm_room() > 0);
 }
 
+bool collopt_publishes(const struct collopt_comm *c, const struct collopt_call *call)
+{
+    return c->status == COLLOPT_ENGAGED && can_publish(c, call);
+}
+
 static bool host_is_chosen(const struct collopt_comm *c, enum collopt_collective collective)
 {
     const struct collopt_wish *wish = &c->wish[collective];
@@ -622,7 +637,7 @@ static int refuse_by_messages(struct collopt_comm *c, const struct collopt_call 
 
     if (call->trial == COLLOPT_PERSISTENT && !(err = collopt_by_messages_make(NULL, c, &why)))
         return pass(call, COLLOPT_PASS_UNSUPPORTED);
-    return raise(call, err);
+    return err;
 }
 
 /* *PLAN is NULL if shared memory serves the call, else the plan by messages. */
@@ -641,7 +656,6 @@ static int find_way(struct collopt_comm *c, struct collopt_call *call, struct co
                          collopt_collective_names[call->collective], c->ranks, why_neither(c));
         return pass(call, COLLOPT_PASS_UNSUPPORTED);
     }
-    c->later++;
     outcome = prepare(c, call, plan);
     if (outcome == COLLOPT_DECLINED || outcome == COLLOPT_NOT_YET)
         return pass(call, outcome == COLLOPT_NOT_YET ? COLLOPT_PASS_EARLY : COLLOPT_PASS_ARGUMENTS);
@@ -667,7 +681,8 @@ int collopt_dispatch_persistent(struct collopt_call *call, struct collopt_comm *
         return raise(call, err);
     if (switched_off())
         return pass(call, COLLOPT_PASS_OFF);
-    return find_way(c, call, plan);
+    err = find_way(c, call, plan);
+    return err == COLLOPT_DECLINED ? err : raise(call, err);
 }
 
 int collopt_dispatch_nonblocking(struct collopt_call *call, struct collopt_comm **state,
@@ -678,6 +693,7 @@ int collopt_dispatch_nonblocking(struct collopt_call *call, struct collopt_comm 
 
     if (!c || c->busy)
         return pass(call, c ? COLLOPT_PASS_NESTED : COLLOPT_PASS_ARGUMENTS);
+    c->later++;
     if (c->status == COLLOPT_NEW)
         collopt_comm_note(c, bytes_of(c, call));
     if (switched_off())

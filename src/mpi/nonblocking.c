@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/numbers.h"
+#include "mpi/by_host.h"
 #include "mpi/comm.h"
 #include "mpi/context.h"
 #include "base/clock.h"
@@ -373,7 +374,8 @@ int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm 
 
     if (c->ranks > 1 && !c->nonblocking && !(c->nonblocking = make(c)))
         return MPI_ERR_NO_MEM;
-    collopt_operation_begin(op);
+    if (!op->by_host)           /* else its record has no input */
+        collopt_operation_begin(op);
     atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
     if (c->ranks == 1) {
         do_alone(op);
@@ -422,6 +424,10 @@ static void find_work(struct collopt_operation *op)
 
 static bool complete(const struct collopt_nonblocking *n, struct collopt_operation *op)
 {
+    if (!collopt_operation_is_compared(op))
+        return false;
+    if (op->comparison && (op->refused || op->by_host))
+        return op->refused || collopt_by_host_done(op);
     if (!all_have_come(n, op))
         return false;
     if (op->differs) {

@@ -9,6 +9,7 @@
 #include "mpi/operation.h"
 #include "base/clock.h"
 #include "base/numbers.h"
+#include "mpi/check_later.h"
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
 #include "mpi/gpu.h"
@@ -437,6 +438,8 @@ void collopt_operation_count(const struct collopt_operation *op)
     const struct collopt_algorithm *a = &counted[op->nonblocking][op->collective];
     int class = collopt_size_class(op->bytes);
 
+    if (op->comparison && (op->by_host || op->refused))
+        return;
     if (!op->timed)
         collopt_count_call(a, class, op->bytes);
     else
@@ -449,7 +452,23 @@ void collopt_operation_count(const struct collopt_operation *op)
 
 bool collopt_operation_is_plain(const struct collopt_operation *op)
 {
-    return op->facts.kernel && !op->packed && !op->staging;
+    return op->facts.kernel && !op->packed && !op->staging && !op->comparison;
+}
+
+bool collopt_operation_compare(struct collopt_operation *op)
+{
+    bool raised;
+    int err;
+
+    if (!collopt_comparison_advance(op->comparison, op->plan != NULL))
+        return false;
+    err = collopt_comparison_result(op->comparison, &raised);
+    if (err) {
+        op->err = err;
+        op->raised = raised;
+        op->refused = true;
+    }
+    return true;
 }
 
 void collopt_operation_end(struct collopt_operation *op)

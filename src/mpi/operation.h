@@ -25,6 +25,7 @@
 
 struct collopt_call;
 struct collopt_comm;
+struct collopt_comparison;
 struct collopt_nonblocking;
 struct collopt_plan;
 struct collopt_rows;
@@ -109,6 +110,14 @@ struct collopt_operation {
     unsigned row;
     bool begun;                 /* its row was free */
     struct collopt_operation *queued;   /* the next one that is under way */
+    /* COLLOPT_CHECK, of a nonblocking call; NULL: it is not compared */
+    struct collopt_comparison *comparison;
+    bool refused;               /* the ranks' calls differ: it does nothing, and has an error */
+    bool raised;                /* the program has heard of ERR from the host */
+    /* begun by the host (by_host.h), and its request there; or its call, if that was put off */
+    bool by_host;
+    MPI_Request host;
+    struct collopt_call *put_off;
     /* of unused or queued ones, or of those that were freed while they were active */
     struct collopt_operation *next;
 };
@@ -138,11 +147,18 @@ void collopt_operation_copy_in(struct collopt_operation *op, char *to);
 /* All OPERANDS have started: combines the result. False: slices that others have claimed are not
  * finished. */
 bool collopt_operation_combine(struct collopt_operation *op);
+/* It may combine or send: its call was compared with those of the other ranks, unless that is not
+ * wanted.  Then it may be REFUSED. */
+bool collopt_operation_compare(struct collopt_operation *op);
+static inline bool collopt_operation_is_compared(struct collopt_operation *op)
+{
+    return __builtin_expect(!op->comparison, 1) || collopt_operation_compare(op);
+}
 /* Can it be completed without MPI calls? */
 bool collopt_operation_is_plain(const struct collopt_operation *op);
 /* It is complete: DONE. */
 void collopt_operation_end(struct collopt_operation *op);
-/* Of the last start, for the report. */
+/* Of the last start, for the report.  What the host has run, or nobody, is not counted. */
 void collopt_operation_count(const struct collopt_operation *op);
 
 #endif

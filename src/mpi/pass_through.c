@@ -6,36 +6,40 @@
 #include "mpi/host.h"
 #include "schedule/schedule.h"
 
-#define ROOTED(id) \
-    (call->large ? collopt_host.id##_c(in, out, (host_count)n, type, op, call->root, comm) \
-                 : collopt_host.id(in, out, (int)n, type, op, call->root, comm))
-#define VECTOR(id) \
-    (call->large ? collopt_host.id##_c(in, out, (host_count)n, type, op, comm) \
-                 : collopt_host.id(in, out, (int)n, type, op, comm))
+/* The arguments of a call of each shape, with counts of either kind. */
+#define IN                              (call->taken ? call->out : call->in)
+#define COUNTS_int                      call->counts
+#define COUNTS_host_count               call->counts64
+#define GIVE_COLLOPT_ROOTED(C) \
+    IN, call->out, (C)call->count, call->type, call->op, call->root, call->comm
+#define GIVE_COLLOPT_VECTOR(C) \
+    IN, call->out, (C)call->count, call->type, call->op, call->comm
+#define GIVE_COLLOPT_SCATTERED(C) \
+    IN, call->out, COUNTS_##C, call->type, call->op, call->comm
+
+#define BLOCKING(N, name, nonblocking, ID, SHAPE) \
+    case COLLOPT_##ID: \
+        return call->large ? collopt_host.name##_c(GIVE_##SHAPE(host_count)) \
+                           : collopt_host.name(GIVE_##SHAPE(int));
+#define NONBLOCKING(N, name, nonblocking, ID, SHAPE) \
+    case COLLOPT_##ID: \
+        return call->large ? collopt_host.I##nonblocking##_c(GIVE_##SHAPE(host_count), request) \
+                           : collopt_host.I##nonblocking(GIVE_##SHAPE(int), request);
 
 int collopt_hand_over(const struct collopt_call *call)
 {
-    const void *in = call->taken ? call->out : call->in;
-    void *out = call->out;
-    size_t n = call->count;
-    MPI_Datatype type = call->type;
-    MPI_Op op = call->op;
-    MPI_Comm comm = call->comm;
-
     switch (call->collective) {
-    case COLLOPT_REDUCE:
-        return ROOTED(Reduce);
-    case COLLOPT_ALLREDUCE:
-        return VECTOR(Allreduce);
-    case COLLOPT_REDUCE_SCATTER:
-        return call->large ? collopt_host.Reduce_scatter_c(in, out, call->counts64, type, op, comm)
-                           : collopt_host.Reduce_scatter(in, out, call->counts, type, op, comm);
-    case COLLOPT_REDUCE_SCATTER_BLOCK:
-        return VECTOR(Reduce_scatter_block);
-    case COLLOPT_SCAN:
-        return VECTOR(Scan);
-    case COLLOPT_EXSCAN:
-        return VECTOR(Exscan);
+        COLLOPT_COLLECTIVE_NAMES(BLOCKING, )
+    case COLLOPT_COLLECTIVES:
+        break;
+    }
+    return MPI_ERR_INTERN;
+}
+
+int collopt_hand_over_later(const struct collopt_call *call, MPI_Request *request)
+{
+    switch (call->collective) {
+        COLLOPT_COLLECTIVE_NAMES(NONBLOCKING, )
     case COLLOPT_COLLECTIVES:
         break;
     }

@@ -2,9 +2,13 @@
 #ifndef COLLOPT_MPI_PASS_THROUGH_H
 #define COLLOPT_MPI_PASS_THROUGH_H
 
+#include "mpi/host.h"
+
 struct collopt_call;
 
 /* Runs CALL by the host's own function with the caller's arguments. */
 int collopt_hand_over(const struct collopt_call *call);
+/* The same of a nonblocking call. */
+int collopt_hand_over_later(const struct collopt_call *call, MPI_Request *request);
 
 #endif

@@ -4,10 +4,13 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "mpi/requests.h"
 #include "mpi/async.h"
+#include "mpi/by_host.h"
 #include "mpi/by_messages.h"
+#include "mpi/check_later.h"
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
 #include "mpi/handles.h"
@@ -218,6 +221,8 @@ bool collopt_requests_advance(operation *op)
         return collopt_by_messages_advance(op);
     if (op->queue)
         return collopt_nonblocking_advance(op);
+    if (op->by_host)
+        return collopt_by_host_advance(op);
     return collopt_settings()->async == COLLOPT_ASYNC_THREAD ? advance_persistent(op, false)
                                                              : collopt_persistent_advance(op);
 }
@@ -334,6 +339,10 @@ void collopt_requests_make_idle(operation *op)
     free_handles(op);
     if (op->plan)
         collopt_by_messages_free(op);
+    if (op->comparison) {
+        collopt_comparison_free(op->comparison);
+        free(op->put_off);
+    }
     collopt_operation_clear(op);
     op->facts.lasting = true;   /* it holds no handles */
     pthread_mutex_lock(&lock);

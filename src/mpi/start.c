@@ -2,8 +2,12 @@
 #include "config.h"
 
 #include "base/log.h"
+#include "mpi/asked.h"
 #include "mpi/async.h"
+#include "mpi/attributes.h"
+#include "mpi/by_host.h"
 #include "mpi/by_messages.h"
+#include "mpi/check_later.h"
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
 #include "mpi/nonblocking.h"
@@ -79,6 +83,13 @@ static int make(struct collopt_call *call, MPI_Request *request)
 
 /* ---- nonblocking ----------------------------------------------------------------------------- */
 
+static const char *describe(operation *op, struct collopt_comm *c, struct collopt_call *call,
+                            struct collopt_plan *plan)
+{
+    return plan ? collopt_by_messages_describe(op, c, call, plan)
+                : collopt_nonblocking_describe(op, c, call);
+}
+
 static int start_by_messages(operation *op, struct collopt_comm *c)
 {
     int err = collopt_by_messages_number(op, c);
@@ -88,39 +99,106 @@ static int start_by_messages(operation *op, struct collopt_comm *c)
     return err;
 }
 
+static int say_unfit(const struct collopt_call *call, const struct collopt_comm *c, const char *why)
+{
+    say(call, c, NULL, why);
+    collopt_count_passed(call->name, COLLOPT_PASS_UNSUPPORTED, 1);
+    return COLLOPT_DECLINED;
+}
+
+/* OP was started, unless ERR. */
+static int hand_out(operation *op, const struct collopt_call *call, MPI_Request *request, int err)
+{
+    if (err) {
+        collopt_requests_count(-1);
+        collopt_requests_make_idle(op);
+        return collopt_raise(call->comm, err);
+    }
+    collopt_async_wake();
+    *request = atomic_load(&op->request);
+    return MPI_SUCCESS;
+}
+
+/* What this rank asks for, if OUTCOME is what becomes of CALL.  WHY: it does not fit shared
+ * memory. */
+static int compare(operation *op, struct collopt_comm *c, struct collopt_call *call, int outcome,
+                   const struct collopt_plan *plan, const char *why)
+{
+    bool ours = outcome == MPI_SUCCESS;
+    const char *chosen = plan ? plan->chosen : ours ? "shared memory" : "host";
+    struct collopt_asked asked;
+    struct collopt_facts facts;
+
+    if (outcome == COLLOPT_DECLINED && !why && collopt_arguments_fit(c, call, &facts))
+        outcome = MPI_SUCCESS;
+    collopt_ask(&asked, c, call, outcome, plan, chosen);
+    return collopt_comparison_begin(c, &asked, &op->comparison);
+}
+
+static int start_compared(operation *op, struct collopt_comm *c, struct collopt_call *call,
+                          int outcome)
+{
+    if (outcome != MPI_SUCCESS)
+        collopt_by_host_begin(op, c, call, outcome);
+    else if (c->traced)
+        say(call, c, op, NULL);
+    if (op->plan)
+        return start_by_messages(op, c);
+    if (collopt_publishes(c, call))
+        return collopt_nonblocking_start(op, c);
+    collopt_set_stage(op, COLLOPT_STARTED);
+    return MPI_SUCCESS;
+}
+
+/* Where calls are compared, each becomes an operation, also if the host serves it.  On a node each
+ * has its number and its record: if the ranks differ in what serves a call, later ones still have
+ * the same numbers. */
+static int begin_compared(struct collopt_comm *c, struct collopt_call *call, int outcome,
+                          struct collopt_plan *plan, MPI_Request *request)
+{
+    operation *op = collopt_requests_take_idle();
+    const char *why = NULL;
+    int err;
+
+    if (!op)
+        return collopt_raise(call->comm, MPI_ERR_NO_MEM);
+    if (outcome == MPI_SUCCESS && (why = describe(op, c, call, plan))) {
+        outcome = say_unfit(call, c, why);
+        collopt_operation_clear(op);
+    }
+    collopt_requests_count(1);
+    err = compare(op, c, call, outcome, plan, why);
+    if (!err)
+        err = start_compared(op, c, call, outcome);
+    if (err)                    /* the other ranks need the comparison, which goes on without OP */
+        op->comparison = NULL;
+    return hand_out(op, call, request, err);
+}
+
 /* The call's ranks all come here, or all go to the host. */
 static int begin(struct collopt_call *call, MPI_Request *request)
 {
-    struct collopt_plan *plan;
+    struct collopt_plan *plan = NULL;
     struct collopt_comm *c;
     const char *why;
     operation *op;
     int err = collopt_dispatch_nonblocking(call, &c, &plan);
 
+    if (c && __builtin_expect(c->checked, 0) && collopt_checks_later(c))
+        return begin_compared(c, call, err, plan, request);
     if (err != MPI_SUCCESS)
-        return err;
+        return err == COLLOPT_DECLINED ? err : collopt_raise(call->comm, err);
     if (!(op = collopt_requests_take_idle()))
         return collopt_raise(call->comm, MPI_ERR_NO_MEM);
-    why = plan ? collopt_by_messages_describe(op, c, call, plan)
-               : collopt_nonblocking_describe(op, c, call);
-    if (!why) {
-        collopt_requests_count(1);
-        if (c->traced)
-            say(call, c, op, NULL);
-        err = plan ? start_by_messages(op, c) : collopt_nonblocking_start(op, c);
-        if (!err) {
-            collopt_async_wake();
-            *request = atomic_load(&op->request);
-            return MPI_SUCCESS;
-        }
-        collopt_requests_count(-1);
+    if ((why = describe(op, c, call, plan))) {
         collopt_requests_make_idle(op);
-        return collopt_raise(call->comm, err);
+        return say_unfit(call, c, why);
     }
-    say(call, c, NULL, why);
-    collopt_requests_make_idle(op);
-    collopt_count_passed(call->name, COLLOPT_PASS_UNSUPPORTED, 1);
-    return COLLOPT_DECLINED;
+    collopt_requests_count(1);
+    if (c->traced)
+        say(call, c, op, NULL);
+    return hand_out(op, call, request,
+                    plan ? start_by_messages(op, c) : collopt_nonblocking_start(op, c));
 }
 
 /* ---- the entries ----------------------------------------------------------------------------- */
@@ -136,6 +214,8 @@ static int begin(struct collopt_call *call, MPI_Request *request)
 #define FILL_COLLOPT_ROOTED(C)          ROOTED_##C
 #define FILL_COLLOPT_VECTOR(C)          VECTOR_##C
 #define FILL_COLLOPT_SCATTERED(C)       SCATTERED_##C
+#define LARGE_int                       false
+#define LARGE_host_count                true
 
 #define PERSISTENT(id, ID, SHAPE, C) \
     int collopt_entry_##id(SHAPE(C), host_info info, host_request *request) \
@@ -152,7 +232,8 @@ static int begin(struct collopt_call *call, MPI_Request *request)
     { \
         struct collopt_call call = { .collective = COLLOPT_##ID, .name = #id, .in = in, \
                                      .out = out, .type = type, .op = op, .comm = comm, \
-                                     .trial = COLLOPT_NONBLOCKING, FILL_##SHAPE(C) }; \
+                                     .trial = COLLOPT_NONBLOCKING, .large = LARGE_##C, \
+                                     FILL_##SHAPE(C) }; \
         int err = begin(&call, request); \
         \
         return err == COLLOPT_DECLINED ? collopt_host.id(SHAPE##_ARGS, request) : err; \

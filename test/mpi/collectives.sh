@@ -126,10 +126,12 @@ all()                   # HOST
         one 3 TEST_FORM=$form --
         one 3 TEST_FORM=$form TEST_LONGEST=5000 -- count=5000
         one 4 TEST_FORM=$form -- type=differing
+        one 3 TEST_FORM=$form COLLOPT_CHECK=on -- count=17
         lends_progress "$host" || continue
         one 3 TEST_FORM=$form COLLOPT_SHM=off --
         one 7 TEST_FORM=$form COLLOPT_TOPOLOGY=nodes:2 -- count=17
         one 4 TEST_FORM=$form COLLOPT_SHM=off -- type=differing
+        one 3 TEST_FORM=$form COLLOPT_SHM=off COLLOPT_CHECK=on -- count=17
     done
     # whatever the counts, all ranks choose alike
     one 3 COLLOPT_CHECK=on -- reduce_scatter shape=ragged in_place

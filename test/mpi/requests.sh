@@ -20,6 +20,7 @@ by_messages()           # HOST FORM
 {
     if ! lends_progress "$1"; then
         quiet "$1" 2 TEST_FORM=$2 COLLOPT_SHM=off "$(program "$1" requests)" 50
+        quiet "$1" 2 TEST_FORM=$2 COLLOPT_SHM=off COLLOPT_CHECK=on "$(program "$1" requests)" 50
         return
     fi
     for ranks in 2 3 5 7 8; do
@@ -27,6 +28,8 @@ by_messages()           # HOST FORM
             "$(program "$1" requests)" 50
     done
     quiet "$1" 2 TEST_FORM=$2 TEST_OURS=messages COLLOPT_SHM=off "$(program "$1" requests)" 50000
+    quiet "$1" 3 TEST_FORM=$2 TEST_OURS=messages COLLOPT_SHM=off COLLOPT_CHECK=on \
+        "$(program "$1" requests)" 200
     quiet "$1" 4 TEST_FORM=$2 TEST_OURS=messages COLLOPT_TOPOLOGY=nodes:2 \
         "$(program "$1" requests)" 50
 }

@@ -836,7 +836,8 @@ static void mismatch(void)
     int give[2] = { 1, 1 }, take[2], err;
 
     at("ranks that do not call the same", 60);
-    if (world_ranks == 1 || by_messages())
+    /* test_check does it where calls are compared, and a line is written */
+    if (world_ranks == 1 || by_messages() || getenv("COLLOPT_CHECK"))
         return;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_create_errhandler(note_error, &handler);
