@@ -100,16 +100,16 @@ dist_pictures_DATA = doc/pictures/call.svg doc/pictures/overview.svg doc/picture
 	doc/pictures/simulated-nodes-16.svg doc/pictures/simulated-torus-4x4x4.svg \
 	doc/pictures/two-ranks-mpich.svg doc/pictures/two-ranks-openmpi.svg
 figuresdir = $(docdir)/doc/figures
-dist_figures_DATA = doc/figures/apps.csv doc/figures/cluster.csv doc/figures/eight-ranks.csv \
+dist_figures_DATA = doc/figures/apps.csv \
+	doc/figures/cluster.csv doc/figures/debian-13.csv doc/figures/eight-ranks.csv \
 	doc/figures/forms.csv doc/figures/node-counts.csv doc/figures/overlap.csv \
-	doc/figures/simulated.csv \
-	doc/figures/two-ranks.csv
+	doc/figures/simulated.csv doc/figures/two-ranks.csv doc/figures/unstable.csv
 
 # The maintainer makes the tables of pages and the picture of README.md from the figures; a test
 # notices if they differ.
 .PHONY: performance-page
 performance-page:
 	$(AM_V_GEN)$(srcdir)/bench/tables $(srcdir)/doc/performance.md $(srcdir)/doc/requests.md \
-	  $(srcdir)/README.md
+	  $(srcdir)/doc/hosts.md $(srcdir)/README.md
 	$(AM_V_GEN)$(srcdir)/bench/overview $(srcdir)/doc/figures/two-ranks.csv operation=sum >$@.new
 	$(AM_V_at)mv $@.new $(srcdir)/doc/pictures/overview.svg

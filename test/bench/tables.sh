@@ -18,8 +18,9 @@ tables()
     "$work/bench/tables" "$@"
 }
 
-"$COLLOPT_SOURCE/bench/tables" --check "$COLLOPT_SOURCE/README.md" \
-    "$COLLOPT_SOURCE/doc/performance.md" "$COLLOPT_SOURCE/doc/requests.md" ||
+for page in README doc/hosts doc/performance doc/requests; do
+    "$COLLOPT_SOURCE/bench/tables" --check "$COLLOPT_SOURCE/$page.md"
+done ||
     fail 'pages and figures differ; run make performance-page'
 
 # The picture, whose cells are read back: a size that a row lacks stands for the next larger one,
