@@ -279,13 +279,16 @@ static void start_some(int i, MPI_Request *request)
     }
 }
 
-/* Ranks that only give something complete a few operations before others start the first one. */
+/* Ranks that only give something complete a few operations before others start the first one.  Not
+ * nonblocking ones that are compared: these wait for all ranks. */
 static void run_ahead(void)
 {
     const int sum = 1, root = root_of(sum), scan = 2, last = world_ranks - 1;
     MPI_Request request[2];
     int token = 0;
 
+    if (form == NONBLOCKING && getenv("COLLOPT_CHECK"))
+        return;
     at("operations that others start later", 60);
     make(sum, MPI_COMM_WORLD, &request[0]);
     make(scan, MPI_COMM_WORLD, &request[1]);

@@ -676,8 +676,8 @@ static const struct decision {
     /* One node: few rounds for short vectors, few bytes for long ones. */
     { "two", COLLOPT_ALLREDUCE, 256 << 10, true, "recursive_doubling|circulant", "predicted" },
     { "two", COLLOPT_ALLREDUCE, 4 << 20, true, "circulant", "" },
-    { "two", COLLOPT_REDUCE, 4 << 20, false, "elimination|alltoall", "predicted" },
-    { "two", COLLOPT_SCAN, 64 << 10, true, "recursive_doubling|gather", "predicted" },
+    { "two", COLLOPT_REDUCE, 4 << 20, false, "binomial", "predicted" },
+    { "two", COLLOPT_SCAN, 64 << 10, true, "sweep", "predicted" },
     { "two", COLLOPT_REDUCE_SCATTER, 64 << 10, true, "circulant", "predicted" },
     { "laptop", COLLOPT_ALLREDUCE, 8, true, "recursive_doubling", "predicted" },
     { "laptop", COLLOPT_ALLREDUCE, 1 << 20, true, "circulant|recursive_splitting", "predicted" },
