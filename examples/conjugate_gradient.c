@@ -145,7 +145,7 @@ static int solve_pipelined(double *u, double *f, double *residual)
     double *r = new_field(), *w = new_field(), *q = new_field();
     double *p = new_field(), *s = new_field(), *z = new_field();
     double *field[] = { r, w, q, p, s, z };
-    double sum[2], first = 0, before = 0, step = 0;
+    double sum[2], first = dot(f, f), goal = tolerance * tolerance * first, before = 0, step = 0;
     int iterations = 0;
 
     memset(u, 0, (size_t)(rows + 2) * n * sizeof *u);
@@ -155,9 +155,7 @@ static int solve_pipelined(double *u, double *f, double *residual)
         double factor;
 
         sum_and_apply(sum, r, w, q);
-        if (iterations == 0)
-            first = sum[0];
-        if (sum[0] <= tolerance * tolerance * first || iterations == 10 * n)
+        if (sum[0] <= goal || iterations == 10 * n)
             break;
         factor = iterations > 0 ? sum[0] / before : 0;
         step = sum[0] / (iterations > 0 ? sum[1] - factor * sum[0] / step : sum[1]);
