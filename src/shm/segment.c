@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
@@ -57,6 +58,7 @@ struct pool {                   /* a part of the segment from which pieces are t
     /* bytes of free pieces of at least LONG that are not hollow; at most */
     size_t kept, keeps;
     struct free_piece *unused[CLASSES];
+    bool given;                 /* a piece was given back since neighbours were joined */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of all below */
@@ -358,6 +360,63 @@ static struct free_piece *find(struct pool *p, int class)
     return piece;
 }
 
+static int by_address(const void *a, const void *b)
+{
+    const struct free_piece *const *x = a, *const *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* The free pieces of CLASS in the order of their addresses, taken out of P; NULL: no memory, or
+ * fewer than two. */
+static struct free_piece **in_order(struct pool *p, int class, size_t *n)
+{
+    struct free_piece **pieces;
+
+    *n = 0;
+    for (const struct free_piece *piece = p->unused[class]; piece; piece = piece->next)
+        ++*n;
+    if (*n < 2 || !(pieces = malloc(*n * sizeof *pieces)))
+        return NULL;
+    for (size_t i = 0; i < *n; i++) {
+        pieces[i] = p->unused[class];
+        p->unused[class] = pieces[i]->next;
+        if (bytes_of(class) >= LONG && !pieces[i]->hollow)
+            p->kept -= bytes_of(class);
+    }
+    qsort(pieces, *n, sizeof *pieces, by_address);
+    return pieces;
+}
+
+static void put_back(struct pool *p, struct free_piece *piece, int class, bool hollow)
+{
+    piece->hollow = hollow;
+    if (bytes_of(class) >= LONG && !hollow)
+        p->kept += bytes_of(class);
+    piece->next = p->unused[class];
+    p->unused[class] = piece;
+}
+
+/* Joins free pieces that are neighbours, up to CLASS: pieces of one size that nobody uses any more
+ * must not keep others from memory. */
+static void join(struct pool *p, int class)
+{
+    p->given = false;
+    for (int k = 0; k < class; k++) {
+        size_t n;
+        struct free_piece **pieces = in_order(p, k, &n);
+
+        for (size_t i = 0; pieces && i < n; i++) {
+            struct free_piece *piece = pieces[i], *next = i + 1 < n ? pieces[i + 1] : NULL;
+            bool joins = (char *)next == (char *)piece + bytes_of(k);
+
+            put_back(p, piece, joins ? k + 1 : k, piece->hollow || (joins && next->hollow));
+            i += joins;
+        }
+        free(pieces);
+    }
+}
+
 static void *take(struct pool *p, size_t bytes, size_t most)
 {
     struct free_piece *piece = NULL;
@@ -370,6 +429,10 @@ static void *take(struct pool *p, size_t bytes, size_t most)
         if (!piece && whole <= p->to - p->used && allocate(p, p->used + whole)) {
             piece = (struct free_piece *)(base + p->used);
             p->used += whole;
+        }
+        if (!piece && p->given) {
+            join(p, class);
+            piece = find(p, class);
         }
     }
     pthread_mutex_unlock(&lock);
@@ -390,8 +453,12 @@ void *collopt_segment_take_room(size_t bytes)
 
 void collopt_segment_give_back(void *at, size_t bytes)
 {
+    struct pool *p;
+
     pthread_mutex_lock(&lock);
-    put((char *)at < base + channels.to ? &channels : &room, at, class_of(bytes));
+    p = (char *)at < base + channels.to ? &channels : &room;
+    put(p, at, class_of(bytes));
+    p->given = true;
     pthread_mutex_unlock(&lock);
 }
 

@@ -310,12 +310,11 @@ static void run_ahead(void)
 /* Ranks run ahead of those that need their input as far as they can; now and then one is late. */
 static void run_on(long times)
 {
-    static const int of[] = { 1, 2, 3, 9, 14 };         /* short ones, and long persistent ones */
-    const size_t kinds = form == PERSISTENT ? 5 : 3;
+    static const int of[] = { 1, 2, 3, 9, 14 };         /* short ones, and long ones */
     MPI_Request request;
 
     at("operations that follow one another", 60);
-    for (size_t k = 0; k < kinds; k++) {
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
         int i = of[k];
 
         make(i, MPI_COMM_WORLD, &request);

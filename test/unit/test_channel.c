@@ -233,6 +233,29 @@ START_TEST(a_closed_channel_is_not_written)
 }
 END_TEST
 
+/* What was divided among short pieces serves a long one when these were given back. */
+START_TEST(short_pieces_become_a_long_one)
+{
+    enum { SHORT = 1024 };
+    const size_t room = collopt_segment_room((make(), collopt_segment_base()));
+    char **piece = malloc(room / SHORT * sizeof *piece), *at;
+    size_t n = 0;
+
+    ck_assert(room >= 64 * SHORT);
+    while ((at = collopt_segment_take_room(SHORT)))
+        piece[n++] = at;
+    ck_assert(n > room / SHORT / 2);
+    ck_assert(!collopt_segment_take_room(room / 8));
+    for (size_t i = 0; i < n; i++)
+        collopt_segment_give_back(piece[i], SHORT);
+    ck_assert((at = collopt_segment_take_room(room / 8)) != NULL);
+    memset(at, 1, room / 8);
+    ck_assert(collopt_segment_take_room(SHORT) != NULL);
+    free(piece);
+    collopt_segment_drop();
+}
+END_TEST
+
 START_TEST(segments_are_found_by_their_token)
 {
     struct collopt_segment_key other;
@@ -268,6 +291,7 @@ int main(void)
     tcase_add_test(tcase, messages_of_failed_calls_are_dropped);
     tcase_add_test(tcase, memory_is_reused_when_it_was_taken);
     tcase_add_test(tcase, a_closed_channel_is_not_written);
+    tcase_add_test(tcase, short_pieces_become_a_long_one);
     tcase_add_test(tcase, segments_are_found_by_their_token);
     suite_add_tcase(suite, tcase);
     runner = srunner_create(suite);
