@@ -58,7 +58,7 @@ struct pool {                   /* a part of the segment from which pieces are t
     /* bytes of free pieces of at least LONG that are not hollow; at most */
     size_t kept, keeps;
     struct free_piece *unused[CLASSES];
-    bool given;                 /* a piece was given back since neighbours were joined */
+    bool given;                 /* a piece was freed since the last join() */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of all below */
@@ -319,17 +319,32 @@ static size_t bytes_of(int class)
     return (size_t)SMALLEST << class;
 }
 
+static void add(struct pool *p, struct free_piece *piece, int class, bool hollow)
+{
+    piece->hollow = hollow;
+    if (bytes_of(class) >= LONG && !hollow)
+        p->kept += bytes_of(class);
+    piece->next = p->unused[class];
+    p->unused[class] = piece;
+}
+
+static struct free_piece *remove_first(struct pool *p, int class)
+{
+    struct free_piece *piece = p->unused[class];
+
+    if (bytes_of(class) >= LONG && !piece->hollow)
+        p->kept -= bytes_of(class);
+    p->unused[class] = piece->next;
+    return piece;
+}
+
 static void put(struct pool *p, struct free_piece *piece, int class)
 {
     off_t at = (char *)piece - base;
 
-    piece->hollow = bytes_of(class) >= LONG && p->kept + bytes_of(class) > p->keeps
+    add(p, piece, class, bytes_of(class) >= LONG && p->kept + bytes_of(class) > p->keeps
         && !fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at + PAGE,
-                      (off_t)bytes_of(class) - PAGE);
-    if (bytes_of(class) >= LONG && !piece->hollow)
-        p->kept += bytes_of(class);
-    piece->next = p->unused[class];
-    p->unused[class] = piece;
+                      (off_t)bytes_of(class) - PAGE));
 }
 
 /* The first free piece of CLASS, with its pages; NULL: no memory. */
@@ -339,10 +354,7 @@ static struct free_piece *get(struct pool *p, int class)
 
     if (piece->hollow && posix_fallocate(descriptor, (char *)piece - base, (off_t)bytes_of(class)))
         return NULL;
-    if (bytes_of(class) >= LONG && !piece->hollow)
-        p->kept -= bytes_of(class);
-    p->unused[class] = piece->next;
-    return piece;
+    return remove_first(p, class);
 }
 
 /* A free piece of CLASS; a larger one is halved. */
@@ -367,8 +379,8 @@ static int by_address(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
-/* The free pieces of CLASS in the order of their addresses, taken out of P; NULL: no memory, or
- * fewer than two. */
+/* Removes the free pieces of CLASS from P and sorts them by address.  NULL: there are fewer than
+ * two, or no memory for the array. */
 static struct free_piece **in_order(struct pool *p, int class, size_t *n)
 {
     struct free_piece **pieces;
@@ -378,27 +390,14 @@ static struct free_piece **in_order(struct pool *p, int class, size_t *n)
         ++*n;
     if (*n < 2 || !(pieces = malloc(*n * sizeof *pieces)))
         return NULL;
-    for (size_t i = 0; i < *n; i++) {
-        pieces[i] = p->unused[class];
-        p->unused[class] = pieces[i]->next;
-        if (bytes_of(class) >= LONG && !pieces[i]->hollow)
-            p->kept -= bytes_of(class);
-    }
+    for (size_t i = 0; i < *n; i++)
+        pieces[i] = remove_first(p, class);
     qsort(pieces, *n, sizeof *pieces, by_address);
     return pieces;
 }
 
-static void put_back(struct pool *p, struct free_piece *piece, int class, bool hollow)
-{
-    piece->hollow = hollow;
-    if (bytes_of(class) >= LONG && !hollow)
-        p->kept += bytes_of(class);
-    piece->next = p->unused[class];
-    p->unused[class] = piece;
-}
-
-/* Joins free pieces that are neighbours, up to CLASS: pieces of one size that nobody uses any more
- * must not keep others from memory. */
+/* Joins neighbouring free pieces, up to the size of CLASS.  Otherwise a pool that was divided into
+ * short pieces could never serve a long one again. */
 static void join(struct pool *p, int class)
 {
     p->given = false;
@@ -410,7 +409,7 @@ static void join(struct pool *p, int class)
             struct free_piece *piece = pieces[i], *next = i + 1 < n ? pieces[i + 1] : NULL;
             bool joins = (char *)next == (char *)piece + bytes_of(k);
 
-            put_back(p, piece, joins ? k + 1 : k, piece->hollow || (joins && next->hollow));
+            add(p, piece, joins ? k + 1 : k, piece->hollow || (joins && next->hollow));
             i += joins;
         }
         free(pieces);
