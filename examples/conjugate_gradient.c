@@ -7,8 +7,8 @@
  *
  * -laplace(u) = f with u = 0 on the boundary, five-point stencil, rows of the grid divided over the
  * ranks.  An iteration exchanges one row with each neighbour and needs two sums over all ranks.
- * They are of 8 bytes each and are waited for; pipelined, they are one MPI_Iallreduce of 16 bytes,
- * which may go on while the stencil is applied (P. Ghysels and W. Vanroose, Parallel Computing 40,
+ * Each sum is a blocking one of 8 bytes.  Pipelined, both are one MPI_Iallreduce of 16 bytes, which
+ * overlaps the stencil (P. Ghysels and W. Vanroose, Parallel Computing 40,
  * 2014, algorithm 4 without a preconditioner).  u is a cubic in x and in y, for which the stencil
  * is exact: the answer can be checked against u itself, to the accuracy of the iteration. */
 #include <math.h>
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     n = argc > 1 ? atoi(argv[1]) : 128;
     times = argc > 2 ? atoi(argv[2]) : 1;
-    if (pipelined)              /* whose recurrences lose digits */
+    if (pipelined)              /* its recurrences lose digits */
         tolerance = 1e-8;
     if (n < ranks || times < 1 || (argc > 3 && !pipelined)) {
         if (rank == 0)

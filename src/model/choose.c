@@ -31,8 +31,8 @@ static bool suits(const struct collopt_algorithm *a, const struct collopt_proble
         && (a->order != COLLOPT_COMMUTATIVE || p->commutative) && (a->identical || p->exact);
 }
 
-/* If the model sees no difference, what sends least and copies least comes first, and compositions
- * come last. */
+/* Order among algorithms of equal predicted time: first those that send and copy least, last
+ * compositions. */
 static const char *const plain[] = { "sweep", "window_doubling", "binomial", "linear",
                                      "circulant", "recursive_halving", "rabenseifner",
                                      "pairwise", "recursive_doubling", "chain", "ring",

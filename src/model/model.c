@@ -674,11 +674,10 @@ static double least_inside(const struct collopt_traffic *t)
         * most(p->abreast > 0 ? p->abreast : p->beside, 1);
 }
 
-/* On two ranks of a node one message of the whole vector suffices for Reduce, Scan and Exscan.
- * Algorithms that divide the vector send half as much again, and both ranks copy: from 32 KiB to 4
- * MiB they take 1.0 to 1.6 times as long, and by messages that are added up they would take less.
- * So the time of one message is the least for these, and for Allreduce, which should not be
- * faster. */
+/* The least time on two ranks of a node: that of one message of the whole vector.  It suffices for
+ * Reduce, Scan and Exscan, and Allreduce should not be faster than Reduce.  Algorithms that divide
+ * the vector send 1.5 times as many bytes, and both ranks copy.  The sum of their messages would be
+ * less, but measured from 32 KiB to 4 MiB they take 1.0 to 1.6 times as long. */
 static double least_on_two(const struct collopt_traffic *t)
 {
     const struct collopt_problem *p = t->p;

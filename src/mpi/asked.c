@@ -1,4 +1,4 @@
-/* Describes calls, finds the rank that is unlike the others, and says what it has; see asked.h. */
+/* Describes calls, finds the rank whose call differs, and writes the message; see asked.h. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -146,7 +146,7 @@ static void say_counts(const struct collopt_asked *a, int ranks, int index, char
     n = (size_t)snprintf(text, size, "has counts %lld", a->counts[0]);
     for (int i = 1; i < ranks && i < COLLOPT_ASKED_COUNTS && n < size; i++)
         n += (size_t)snprintf(text + n, size - n, ", %lld", a->counts[i]);
-    if (ranks > COLLOPT_ASKED_COUNTS && n < size)       /* the others may be those that differ */
+    if (ranks > COLLOPT_ASKED_COUNTS && n < size)       /* those left out may differ */
         snprintf(text + n, size - n, ", ... (hash %llx)",
                  (unsigned long long)a->field[COLLOPT_ASKS_COUNTS]);
 }
@@ -254,8 +254,8 @@ static int by_value(const void *a, const void *b)
                                 : (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-/* PAIR: N of them, of all ranks that know their value.  Of two values that equally many have, that
- * of the lowest rank is the usual one. */
+/* PAIR has the N ranks that know their value.  If two values are equally frequent, that of the
+ * lowest rank is the usual one. */
 static struct collopt_difference judge(struct pair *pair, int n)
 {
     struct collopt_difference d = { .index = -1 };

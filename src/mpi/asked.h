@@ -1,8 +1,8 @@
-/* What each rank asks for in a call, as COLLOPT_CHECK compares it; and who asks for something else.
+/* Describes the ranks' calls, so that COLLOPT_CHECK can compare them, and finds the rank whose call
+ * differs.
  *
- * A rank puts its call into a few numbers, the fields, and into the names by which another rank can
- * speak of it.  What may rightfully differ (the layout of a datatype, the address of an operation)
- * is in no field. */
+ * A description has numbers, the fields, and names for the message to the user.  The fields leave
+ * out what ranks may choose freely: the layout of a datatype, the address of an operation. */
 #ifndef COLLOPT_MPI_ASKED_H
 #define COLLOPT_MPI_ASKED_H
 
@@ -12,7 +12,7 @@ struct collopt_call;
 struct collopt_comm;
 struct collopt_plan;
 
-/* In the order in which they are named: where the collective differs, its arguments are no news. */
+/* The message names the first field that differs: the collective comes before its arguments. */
 enum collopt_asks {
     COLLOPT_ASKS_COLLECTIVE,
     COLLOPT_ASKS_SWITCH,
@@ -28,12 +28,12 @@ enum collopt_asks {
     COLLOPT_ASKS
 };
 
-/* a field of which this rank knows nothing: like whatever the others have */
+/* This rank does not know the field.  It equals every value of the other ranks. */
 #define COLLOPT_ASKS_ANY        LLONG_MIN
 
 enum { COLLOPT_ASKED_COUNTS = 6 };
 
-struct collopt_asked {          /* by one rank; sent to the others */
+struct collopt_asked {          /* the description of one rank's call, sent to the others */
     long long field[COLLOPT_ASKS];
     long long world;            /* the rank in MPI_COMM_WORLD; -1: unknown */
     long long counts[COLLOPT_ASKED_COUNTS];     /* the first ones, if the call has several */
@@ -41,7 +41,7 @@ struct collopt_asked {          /* by one rank; sent to the others */
 };
 
 /* Describes CALL.  OUTCOME is MPI_SUCCESS, COLLOPT_DECLINED or an error code, as in dispatch.c.
- * CHOSEN: what then runs the call; NULL: not known.  PLAN may be NULL. */
+ * CHOSEN names what runs the call, or is NULL.  PLAN may be NULL. */
 void collopt_ask(struct collopt_asked *a, struct collopt_comm *c, const struct collopt_call *call,
                  int outcome, const struct collopt_plan *plan, const char *chosen);
 long long collopt_count_at(const struct collopt_call *call, int rank);
@@ -52,11 +52,11 @@ enum collopt_asks collopt_asked_differ(const struct collopt_asked *all, int rank
 int collopt_asked_error(enum collopt_asks field);
 
 struct collopt_difference {
-    /* the lowest rank that is like most of them, and the lowest that is not */
-    int usual, odd;
-    int odds;                   /* how many are not */
-    /* of MPI_Reduce_scatter: the rank for which the counts of the two differ, as the two have it in
-     * COUNTS[0]; -1: not known */
+    int usual;                  /* the lowest rank of the majority */
+    int odd;                    /* the lowest rank outside it */
+    int odds;                   /* the number of ranks outside it */
+    /* MPI_Reduce_scatter: the first index at which the counts of the two ranks differ; their
+     * COUNTS[0] are the counts at this index.  -1: not known. */
     int index;
 };
 

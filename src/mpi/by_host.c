@@ -10,8 +10,8 @@
 #include "mpi/pass_through.h"
 #include "mpi/world.h"
 
-/* What the host refuses is an error of this rank alone: it is raised when the call is completed, if
- * by then no difference was found. */
+/* An error of the host concerns this rank alone.  The completion call raises it, unless the
+ * comparison has found a difference. */
 static int hand_over(const struct collopt_call *call, MPI_Request *request)
 {
     MPI_Errhandler handler = collopt_quiet(call->comm);
@@ -30,7 +30,7 @@ static int put_off(struct collopt_operation *op, const struct collopt_call *call
     return MPI_SUCCESS;
 }
 
-/* Not on a communicator that the program has freed since. */
+/* Calls the host now, unless the program has freed the communicator. */
 static int catch_up(struct collopt_operation *op)
 {
     int err = collopt_comm_of(op->owner) == op->comm ? hand_over(op->put_off, &op->host)
@@ -49,7 +49,7 @@ void collopt_by_host_begin(struct collopt_operation *op, struct collopt_comm *c,
     op->rank = c->rank;
     op->ranks = c->ranks;
     op->collective = call->collective;
-    op->facts.lasting = true;   /* it holds no handles: the host's request does */
+    op->facts.lasting = true;   /* the host's request holds the handles */
     op->timed = c->timed;
     op->yields = c->yields || collopt_world_surroundings() == COLLOPT_CROWDED;
     op->nonblocking = op->by_host = true;

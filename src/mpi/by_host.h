@@ -1,11 +1,13 @@
 /* Nonblocking calls that the host serves, where calls are compared (COLLOPT_CHECK).
  *
- * The host begins such a call at once, as it matches the calls on a communicator by their order.
- * Its request is part of an operation, and the program gets the operation's.  So whoever completes
- * the call learns of a difference, where the host's request would never be complete.
+ * The host starts such a call at once, since it matches collective calls by their order.  Collopt
+ * makes an operation that holds the host's request, and the program gets the request of the
+ * operation.  If the ranks' calls differ, the host's request may never complete, but the
+ * operation's does, with the error.
  *
- * Only arguments that MPI forbids are kept from the host until all ranks are known to have such:
- * some hosts do not refuse them, and the other ranks may not have called the host. */
+ * If a call has arguments that MPI forbids, the host gets it only after the comparison, and only if
+ * the ranks agree.  Some hosts accept such arguments, while the other ranks have not called the
+ * host. */
 #ifndef COLLOPT_MPI_BY_HOST_H
 #define COLLOPT_MPI_BY_HOST_H
 
@@ -15,11 +17,11 @@ struct collopt_call;
 struct collopt_comm;
 struct collopt_operation;
 
-/* Fills in OP, which is cleared, and has the host begin CALL.  OUTCOME: COLLOPT_DECLINED, or the
- * error code for which this rank cannot. */
+/* Fills in OP, which is cleared, and starts CALL in the host.  OUTCOME is COLLOPT_DECLINED, or the
+ * error code of this rank, which then does not call the host. */
 void collopt_by_host_begin(struct collopt_operation *op, struct collopt_comm *c,
                            struct collopt_call *call, int outcome);
-/* OP was compared: has the host ended it? */
+/* Has the host completed OP?  Its calls were compared. */
 bool collopt_by_host_done(struct collopt_operation *op);
 /* Goes on without waiting; true: it is DONE. */
 bool collopt_by_host_advance(struct collopt_operation *op);

@@ -1,9 +1,9 @@
 /* COLLOPT_CHECK=on: before a call runs, the ranks compare what they are about to do.
  *
- * Ranks that disagree on a count, a root or an operation hang, or end with wrong sums, and neither
- * says where.  Each rank describes its call by some numbers (asked.h); one MAX over them and their
- * negatives tells every rank whether all are equal.  Only if they are not, all descriptions are
- * gathered, and rank 0 says which rank is unlike the others, and what it has. */
+ * Ranks that disagree on a count, a root or an operation hang or compute wrong sums.  Each rank
+ * describes its call by numbers (asked.h).  One MAX over the numbers and their negatives tells
+ * every rank whether all are equal.  If they are not, the ranks gather the descriptions, and rank 0
+ * writes which rank differs, and how. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -59,8 +59,8 @@ static int compare_counts(const struct collopt_comm *c, const struct collopt_cal
     return MPI_SUCCESS;
 }
 
-/* Rank 0 of the communicator speaks: that of MPI_COMM_WORLD may not be here.  No rank goes on
- * before it has, for errors may end the job. */
+/* Rank 0 of the communicator writes the message, since rank 0 of MPI_COMM_WORLD may not be a
+ * member.  All ranks wait for it, since their errors may end the job. */
 static int explain(const struct collopt_comm *c, const struct collopt_call *call,
                    enum collopt_asks f, struct collopt_asked *all, long long *room)
 {

@@ -16,16 +16,16 @@
 
 enum state {
     UNDER_WAY,
-    CLAIMED,                    /* a thread advances it; all other fields are that thread's */
+    CLAIMED,                    /* one thread advances it, and alone uses the other fields */
     ENDED
 };
 
 struct collopt_comparison {
     _Atomic enum state state;
-    const struct collopt_comm *c;       /* until GATHERED; may be another one's state afterwards */
-    struct collopt_comparison *next;    /* of those that are not GATHERED */
+    const struct collopt_comm *c;       /* valid until GATHERED */
+    struct collopt_comparison *next;    /* that is not GATHERED */
     bool gathered;
-    MPI_Request request;        /* of the gathering, then of rank 0's message */
+    MPI_Request request;        /* of the MPI_Iallgather, then of rank 0's message */
     enum collopt_asks field;    /* in which the ranks differ */
     double since;               /* when this rank has found that */
     int rank, ranks;
@@ -140,7 +140,7 @@ static bool begin_telling(struct collopt_comparison *x)
     return true;
 }
 
-/* Rank 0 does not come: one of the others says it. */
+/* If rank 0 does not write the message in time, another rank does. */
 static bool lose_patience(struct collopt_comparison *x)
 {
     const double patience = 5, between_ranks = 0.02;    /* seconds */
@@ -148,7 +148,7 @@ static bool lose_patience(struct collopt_comparison *x)
     if (collopt_now() - x->since < patience + between_ranks * x->rank)
         return false;
     tell(x);
-    collopt_host.Request_free(&x->request);     /* its message has no bytes, and may come later */
+    collopt_host.Request_free(&x->request);     /* the message is empty and may come later */
     return true;
 }
 
@@ -165,7 +165,7 @@ static int test(MPI_Request *request, bool within, bool *done)
     return err;
 }
 
-/* All ranks have made their calls.  True: the comparison has ended. */
+/* All descriptions are gathered.  True: the comparison has ended. */
 static bool judge(struct collopt_comparison *x, int err)
 {
     leave(x);
@@ -196,7 +196,7 @@ static bool claim(struct collopt_comparison *x)
                                                    memory_order_acquire, memory_order_relaxed);
 }
 
-/* X is claimed by this thread.  When it has ended, another thread may free it. */
+/* This thread has claimed X.  Another thread may free X once it has ended. */
 static bool advance(struct collopt_comparison *x, bool within)
 {
     bool ended = go_on(x, within);
@@ -212,7 +212,7 @@ bool collopt_comparison_advance(struct collopt_comparison *x, bool within)
     return claim(x) && advance(x, within);
 }
 
-/* *X: one on C that this thread has claimed, or NULL.  False: all on C are gathered. */
+/* *X is a comparison on C that this thread has claimed, or NULL.  False: none is left on C. */
 static bool claim_one(const struct collopt_comm *c, struct collopt_comparison **x)
 {
     bool any = false;

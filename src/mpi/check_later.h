@@ -1,13 +1,12 @@
 /* COLLOPT_CHECK for nonblocking calls, which must not wait.
  *
- * Each nonblocking call starts a comparison: the host's MPI_Iallgather of what each rank asks for
- * (asked.h), on the program's communicator.  All ranks make these calls in one order, so the host
- * matches them.  A comparison belongs to an operation, which does not touch the receive buffer
- * before its comparison has ended.
+ * Each nonblocking call starts a comparison: an MPI_Iallgather of the descriptions (asked.h) on the
+ * program's communicator.  All ranks make these calls in one order, so the host matches them.  A
+ * comparison belongs to an operation, which writes the receive buffer only after the comparison.
  *
- * If the ranks differ, each of them finds the same difference, rank 0 of the communicator writes
- * the line, and tells the others by an empty message: their errors may end the job.  They do not
- * wait for it forever, as rank 0 may be in a call that waits for one of them. */
+ * If the calls differ, all ranks find the same difference.  Rank 0 of the communicator writes the
+ * message to the user, then sends an empty message to the other ranks.  These wait for it, since
+ * their errors may end the job; but not forever, since rank 0 may wait for one of them. */
 #ifndef COLLOPT_MPI_CHECK_LATER_H
 #define COLLOPT_MPI_CHECK_LATER_H
 
@@ -22,15 +21,15 @@ bool collopt_checks_later(struct collopt_comm *c);
 /* Starts a comparison.  Collective on C.  Returns an error code. */
 int collopt_comparison_begin(struct collopt_comm *c, const struct collopt_asked *mine,
                              struct collopt_comparison **x);
-/* Goes on without waiting; true: it has ended.  Any thread.  WITHIN: the host may have called us
- * while it makes progress. */
+/* Advances it without waiting.  True: it has ended.  Any thread.  WITHIN: the host may be in a
+ * progress callback. */
 bool collopt_comparison_advance(struct collopt_comparison *x, bool within);
-/* Of one that has ended: MPI_SUCCESS, or the class of the difference, or the host's error, which
- * was *RAISED by the host. */
+/* The result of a comparison that has ended: MPI_SUCCESS, the error class of the difference, or the
+ * host's error.  *RAISED: the host has already raised it. */
 int collopt_comparison_result(const struct collopt_comparison *x, bool *raised);
-/* It has ended. */
+/* Frees a comparison that has ended. */
 void collopt_comparison_free(struct collopt_comparison *x);
-/* C is about to be freed: waits until all ranks have made the calls on it that are compared. */
+/* Before C is freed: waits until its comparisons have gathered all descriptions. */
 void collopt_comparisons_settle(const struct collopt_comm *c);
 
 #endif

@@ -66,17 +66,16 @@ int collopt_dispatch(struct collopt_call *call);
  * memory. */
 int collopt_dispatch_persistent(struct collopt_call *call, struct collopt_comm **state,
                                 struct collopt_plan **plan);
-/* The same for a nonblocking call, which waits for nobody: so nothing is taken over, and calls are
- * compared later (check_later.h).  Raises no error. */
+/* The same for a nonblocking call.  It must not wait, so it activates no communicator, and the
+ * comparison comes later (check_later.h).  Raises no error. */
 int collopt_dispatch_nonblocking(struct collopt_call *call, struct collopt_comm **state,
                                  struct collopt_plan **plan);
-/* Does shared memory serve nonblocking calls on C, unless one is left to the host?  All ranks
- * answer alike. */
+/* Can nonblocking calls on C use shared memory?  All ranks answer alike. */
 bool collopt_publishes(const struct collopt_comm *c, const struct collopt_call *call);
 /* Can CALL be served here?  Then *F is filled in.  Works on CALL. */
 bool collopt_arguments_fit(const struct collopt_comm *c, struct collopt_call *call,
                            struct collopt_facts *f);
-/* Does MPI forbid the arguments of CALL, whatever the host makes of them? */
+/* Does MPI forbid the arguments of CALL?  Some hosts accept them. */
 bool collopt_arguments_wrong(const struct collopt_comm *c, struct collopt_call *call);
 /* GREATEST[i] of all ranks' MINE[i].  Collective on C, which is taken over. */
 int collopt_greatest(struct collopt_comm *c, const long long *mine, long long *greatest, int n);

@@ -94,10 +94,10 @@ struct collopt_operation {
     size_t size, part, slot;    /* bytes in all, of a rank, of a slot */
     unsigned slots;             /* of a rank, a power of two */
     size_t at;                  /* of this start's slot, in bytes from a rank's first one */
-    bool one_way;
-    uint64_t passed;            /* all readers of this rank are known to have passed this */
-    int reader;                 /* those before it have passed at least LEAST */
-    uint64_t least;
+    bool one_way;               /* persistent.h */
+    uint64_t passed;            /* all readers of this rank have acknowledged at least this */
+    int reader;                 /* the next reader to look at; those before it have ... */
+    uint64_t least;             /* ... acknowledged at least this */
     /* nonblocking; NULL: persistent, or this rank is alone */
     struct collopt_nonblocking *queue;
     bool nonblocking;
@@ -112,9 +112,9 @@ struct collopt_operation {
     struct collopt_operation *queued;   /* the next one that is under way */
     /* COLLOPT_CHECK, of a nonblocking call; NULL: it is not compared */
     struct collopt_comparison *comparison;
-    bool refused;               /* the ranks' calls differ: it does nothing, and has an error */
-    bool raised;                /* the program has heard of ERR from the host */
-    /* begun by the host (by_host.h), and its request there; or its call, if that was put off */
+    bool refused;               /* the ranks' calls differ: it only returns an error */
+    bool raised;                /* the host has already raised ERR */
+    /* the host serves it (by_host.h): the request there, or the call until the host gets it */
     bool by_host;
     MPI_Request host;
     struct collopt_call *put_off;
@@ -147,8 +147,8 @@ void collopt_operation_copy_in(struct collopt_operation *op, char *to);
 /* All OPERANDS have started: combines the result. False: slices that others have claimed are not
  * finished. */
 bool collopt_operation_combine(struct collopt_operation *op);
-/* It may combine or send: its call was compared with those of the other ranks, unless that is not
- * wanted.  Then it may be REFUSED. */
+/* True: OP may combine and send, since its comparison has ended or it has none.  Sets REFUSED if
+ * the calls differ. */
 bool collopt_operation_compare(struct collopt_operation *op);
 static inline bool collopt_operation_is_compared(struct collopt_operation *op)
 {
@@ -158,7 +158,7 @@ static inline bool collopt_operation_is_compared(struct collopt_operation *op)
 bool collopt_operation_is_plain(const struct collopt_operation *op);
 /* It is complete: DONE. */
 void collopt_operation_end(struct collopt_operation *op);
-/* Of the last start, for the report.  What the host has run, or nobody, is not counted. */
+/* Counts the last start for the report, unless the host ran it or it was refused. */
 void collopt_operation_count(const struct collopt_operation *op);
 
 #endif

@@ -8,7 +8,7 @@ struct collopt_call;
 
 /* Runs CALL by the host's own function with the caller's arguments. */
 int collopt_hand_over(const struct collopt_call *call);
-/* The same of a nonblocking call. */
+/* The same for a nonblocking call. */
 int collopt_hand_over_later(const struct collopt_call *call, MPI_Request *request);
 
 #endif

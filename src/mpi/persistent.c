@@ -16,10 +16,10 @@
 enum {
     LINE = COLLOPT_SHM_LINE, PAGE = 4096,
     INLINE_AT = 16,             /* a short input lies in the line of its number */
-    SLOTS = 8, SHORT = 4096,    /* one way: so many slots of at most so many bytes, */
-    TOLD_AT_ONCE = 4            /* and so many numbers between two that are told */
+    SLOTS = 8, SHORT = 4096,    /* one way: the number of slots of at most SHORT bytes */
+    ACK_INTERVAL = 4            /* starts for each acknowledgement of a reader */
 };
-_Static_assert(SLOTS > TOLD_AT_ONCE && (SLOTS & (SLOTS - 1)) == 0, "see persistent.h");
+_Static_assert(SLOTS > ACK_INTERVAL && (SLOTS & (SLOTS - 1)) == 0, "see persistent.h");
 static const size_t MOST_BYTES = (size_t)1 << 28;       /* of one rank */
 
 struct slot {
@@ -27,7 +27,7 @@ struct slot {
 };
 
 struct part {                   /* of a rank; its slots follow */
-    _Alignas(LINE) _Atomic uint64_t passed;     /* this rank needs no input up to this number */
+    _Alignas(LINE) _Atomic uint64_t passed;     /* as reader: its acknowledgement */
 };
 
 struct head {                   /* at the start of the memory */
@@ -57,14 +57,14 @@ static const char *data(const struct collopt_operation *op, int rank)
     return payload(op, rank);
 }
 
-/* The ranks that combine this rank's input are those from here on ... */
+/* Readers are the ranks that combine this rank's input.  Begins with the first one. */
 static void look_at_readers(struct collopt_operation *op)
 {
     op->reader = op->collective == COLLOPT_REDUCE ? op->root : op->rank + 1;
     op->least = UINT64_MAX;
 }
 
-/* ... to before this one. */
+/* The rank after the last reader. */
 static int end_of_readers(const struct collopt_operation *op)
 {
     return op->collective != COLLOPT_REDUCE ? op->ranks
@@ -123,7 +123,7 @@ static const char *describe(struct collopt_operation *op, struct collopt_comm *c
 
 enum { PROCESS, DESCRIPTOR, TOKEN, SIZE, SMALL, SLOT, THIN, CANNOT, WORDS };
 
-/* Of the most of all ranks: do they lay the memory out alike? */
+/* ALL has the maxima over the ranks.  Do all ranks lay the memory out alike? */
 static bool alike(const long long *all)
 {
     return all[SIZE] == -all[SMALL] && all[SLOT] == -all[THIN];
@@ -227,7 +227,7 @@ static bool has_started(const struct collopt_operation *op, int rank)
     return atomic_load_explicit(&slot_of(op, rank)->number, memory_order_acquire) == op->number;
 }
 
-/* Those whose inputs this rank needs. */
+/* Have all ranks started whose inputs this rank needs? */
 static bool all_started(struct collopt_operation *op)
 {
     int needed = op->one_way ? op->operands : op->ranks;
@@ -237,8 +237,8 @@ static bool all_started(struct collopt_operation *op)
     return op->seen == needed;
 }
 
-/* Is there a slot for the next start?  Each reader's line is read until it suffices, and then not
- * before all have been. */
+/* Is there a slot for the next start?  Reads the acknowledgement of one reader until it suffices,
+ * then that of the next one. */
 static bool has_room(struct collopt_operation *op)
 {
     uint64_t needs = op->number < op->slots ? 0 : op->number + 1 - op->slots;
@@ -259,9 +259,9 @@ static bool has_room(struct collopt_operation *op)
     return true;
 }
 
-static void tell_passed(const struct collopt_operation *op)
+static void acknowledge(const struct collopt_operation *op)
 {
-    if (op->slots == 2 || op->number % TOLD_AT_ONCE == 0)
+    if (op->slots == 2 || op->number % ACK_INTERVAL == 0)
         atomic_store_explicit(&part_of(op, op->rank)->passed, op->number, memory_order_release);
 }
 
@@ -270,7 +270,7 @@ bool collopt_persistent_advance(struct collopt_operation *op)
     if (!all_started(op) || (op->one_way && !has_room(op)) || !collopt_operation_combine(op))
         return false;
     if (op->one_way)
-        tell_passed(op);
+        acknowledge(op);
     collopt_operation_end(op);
     return true;
 }

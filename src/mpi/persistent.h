@@ -4,18 +4,18 @@
  * publishes the input in slot N modulo their number K, without waiting. So operations may be
  * started in any order.
  *
- * A slot is written again when its readers have passed what was in it:
+ * A rank writes a slot again when all ranks that need the input in it have read it:
  *
  *     together    all ranks combine the inputs of all.  An operation is complete on a rank only
  *                 when all ranks have started it, and a rank starts it again only when it is
  *                 complete there.  So when a rank starts number N + 2, all ranks have started N + 1
  *                 and have read what it published as N.  Two slots are enough, without
  *                 acknowledgements.
- *     one way     Reduce, Scan and Exscan.  A rank tells which number it has passed.  Number N is
- *                 complete on a rank when the inputs that it combines are there, and its readers
- *                 have told N + 1 - K, so that N + 1 finds a slot.  A rank that has started N has
- *                 passed N - 1, and has told at least N - 4 (K = 8) or N - 1 (K = 2).  So once all
- *                 ranks have started N, nobody waits for anything else. */
+ *     one way     Reduce, Scan and Exscan.  A rank acknowledges the numbers that it has completed.
+ *                 Number N is complete on a rank when the inputs that it combines have arrived and
+ *                 its readers have acknowledged N + 1 - K, so that N + 1 finds a slot.  A rank that
+ *                 has started N has completed N - 1, and has acknowledged at least N - 4 (K = 8) or
+ *                 N - 1 (K = 2).  So all ranks can complete N once all have started it. */
 #ifndef COLLOPT_MPI_PERSISTENT_H
 #define COLLOPT_MPI_PERSISTENT_H
 

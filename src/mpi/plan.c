@@ -266,7 +266,7 @@ static void find_ends(struct collopt_plan *plan)
         }
 }
 
-/* SENDS[r], which is written: rank R sends to this one. */
+/* Marks the wires to ranks that also send to this one.  SENDS is room for a flag for each rank. */
 static void find_exchanges(const struct collopt_comm *c, struct collopt_plan *plan, bool *sends)
 {
     memset(sends, 0, (size_t)c->ranks * sizeof *sends);

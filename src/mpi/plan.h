@@ -29,7 +29,7 @@ struct collopt_wire {           /* one message as the host is told it */
     struct collopt_link *link;  /* by shared memory (src/shm); NULL: by the host */
     size_t bytes;               /* of the message */
     bool flat;                  /* its runs are plain bytes */
-    bool exchanged;             /* by shared memory: its receiver also sends to this rank */
+    bool exchanged;             /* shared memory: its receiver also sends to this rank */
     bool made;                  /* TYPE is ours to free */
     /* runs in several places: TYPE is made for each call with absolute addresses */
     bool absolute;

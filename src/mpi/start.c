@@ -106,7 +106,7 @@ static int say_unfit(const struct collopt_call *call, const struct collopt_comm 
     return COLLOPT_DECLINED;
 }
 
-/* OP was started, unless ERR. */
+/* Gives the request to the program, or frees OP if it could not be started (ERR). */
 static int hand_out(operation *op, const struct collopt_call *call, MPI_Request *request, int err)
 {
     if (err) {
@@ -119,8 +119,8 @@ static int hand_out(operation *op, const struct collopt_call *call, MPI_Request 
     return MPI_SUCCESS;
 }
 
-/* What this rank asks for, if OUTCOME is what becomes of CALL.  WHY: it does not fit shared
- * memory. */
+/* Starts the comparison of CALL.  OUTCOME is as in dispatch.c.  WHY says why shared memory or
+ * messages do not serve the call, or is NULL. */
 static int compare(operation *op, struct collopt_comm *c, struct collopt_call *call, int outcome,
                    const struct collopt_plan *plan, const char *why)
 {
@@ -150,9 +150,9 @@ static int start_compared(operation *op, struct collopt_comm *c, struct collopt_
     return MPI_SUCCESS;
 }
 
-/* Where calls are compared, each becomes an operation, also if the host serves it.  On a node each
- * has its number and its record: if the ranks differ in what serves a call, later ones still have
- * the same numbers. */
+/* Every call that is compared becomes an operation, also if the host serves it.  On a node each one
+ * takes a number and a record, so the numbers of later calls agree on all ranks even if the ranks
+ * differ in what serves this call. */
 static int begin_compared(struct collopt_comm *c, struct collopt_call *call, int outcome,
                           struct collopt_plan *plan, MPI_Request *request)
 {
@@ -170,7 +170,7 @@ static int begin_compared(struct collopt_comm *c, struct collopt_call *call, int
     err = compare(op, c, call, outcome, plan, why);
     if (!err)
         err = start_compared(op, c, call, outcome);
-    if (err)                    /* the other ranks need the comparison, which goes on without OP */
+    if (err)                    /* the other ranks still need the comparison */
         op->comparison = NULL;
     return hand_out(op, call, request, err);
 }

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 
 _Static_assert(sizeof(struct collopt_cell) == COLLOPT_SHM_LINE, "a cell is one line");
-_Static_assert(COLLOPT_CELLS >= COLLOPT_TOLD_AT_ONCE && COLLOPT_BLOCKS >= COLLOPT_TOLD_AT_ONCE,
-               "no sender waits for what is never told");
+_Static_assert(COLLOPT_CELLS >= COLLOPT_ACK_INTERVAL && COLLOPT_BLOCKS >= COLLOPT_ACK_INTERVAL,
+               "a sender never waits for messages that are taken already");
 
-/* Memory with messages that the receiver has not told to be taken yet; then it is given back. */
+/* Memory with messages that are not acknowledged yet.  It is freed when they are. */
 struct leftover {
     struct leftover *next;
     const _Atomic uint64_t *taken;      /* at least UNTIL, then PIECE is free */
@@ -95,7 +95,7 @@ void collopt_channel_open(struct collopt_channel *ch, char *base, size_t offset)
 
 void collopt_channel_close(struct collopt_channel *ch)
 {
-    if (ch->number % COLLOPT_TOLD_AT_ONCE != 0)
+    if (ch->number % COLLOPT_ACK_INTERVAL != 0)
         atomic_store_explicit(&ch->ring->taken, ch->number, memory_order_release);
     ch->ring = NULL;
 }

@@ -2,11 +2,10 @@
  *
  * It is a ring of cells.  The sender writes a message into the next cell, with its payload if that
  * is short, else into a block of its segment that the cell points to, and then stores the message's
- * number there (release).  The receiver looks for that number (acquire), reads the payload where it
- * is, and so takes the message.  It stores the number of every eighth message that it has taken
- * (release) in a line of its own.  A cell and a block are written again only when that number says
- * that the message before in it was taken.  Numbers begin with 1, have 64 bits and are never reset,
- * so none comes twice.
+ * number there (release).  The receiver looks for that number (acquire) and reads the payload where
+ * it is.  It acknowledges every eighth message that it has taken: it stores the number (release) in
+ * a line of its own.  The sender writes a cell or a block again only when the message in it is
+ * acknowledged.  Numbers begin with 1, have 64 bits and are never reset, so none comes twice.
  *
  * Each word has one writer.  A message with a short payload is one cache line that changes its
  * owner.
@@ -14,9 +13,9 @@
  * Like messages of MPI with one tag, messages of a channel are taken in the order in which they
  * were sent.  A sender that finds the ring full has to wait for the receiver to take earlier
  * messages of this channel, which the receiver must do anyway before it can take the new one: so no
- * bound on the ring can make a deadlock that unbounded buffers would not.  When all that was sent
- * is taken, at most seven messages are not told, and cells and blocks are more.  So a sender that
- * waits always waits for a message that is still to be taken.
+ * bound on the ring can make a deadlock that unbounded buffers would not.  When the
+ * receiver has taken all messages, at most seven are not acknowledged.  There are more cells and
+ * blocks than that, so a sender that waits for room waits for a message that is not taken yet.
  *
  * No MPI here, and one thread at a time on each side. */
 #ifndef COLLOPT_SHM_CHANNEL_H
@@ -37,10 +36,10 @@ enum {
     /* The peer's cache holds a block that it has read. To write there again takes four times as
      * long as to write what has been evicted, so blocks are used in turn, and are many. */
     COLLOPT_BLOCKS = 15,
-    /* A sender that waits for room reads the receiver's line; to store there again then takes as
-     * long as a message.  One sender, where processors share no cache: 195 ns a message when each
-     * is told, 161 when each fourth one is, 136 when each eighth one is. */
-    COLLOPT_TOLD_AT_ONCE = 8,
+    /* Messages for each acknowledgement.  A sender that waits for room reads the line of the
+     * acknowledgement, so the next store there takes as long as a message.  One sender, processors
+     * without a shared cache: 195 ns a message with interval 1, 161 with 4, 136 with 8. */
+    COLLOPT_ACK_INTERVAL = 8,
     COLLOPT_INLINE = COLLOPT_SHM_LINE - 16,     /* bytes of payload in a cell ... */
     /* ... of which so many are in its first cache line */
     COLLOPT_HEAD = 48
@@ -64,7 +63,7 @@ struct collopt_cell {
 };
 
 struct collopt_ring {           /* in the sender's segment */
-    _Alignas(COLLOPT_SHM_LINE) _Atomic uint64_t taken;     /* as the receiver has told */
+    _Alignas(COLLOPT_SHM_LINE) _Atomic uint64_t taken;     /* as acknowledged */
     struct collopt_cell cell[COLLOPT_CELLS];
 };
 
@@ -171,11 +170,10 @@ static inline void collopt_channel_send(struct collopt_channel *ch, unsigned cal
     ch->cell = collopt_next_cell(ch->cell);
 }
 
-/* A rank that only sends would wait for each line of its cells until the receiver has given it up.
- * So the cell after the next one is fetched before it is needed: 86 ns instead of 138 for an Exscan
- * of 8 bytes on two ranks whose processors share no cache.  Not where the receiver sends back: it
- * looks at its next line while it waits, and would take it away again (Allreduce: 336 ns with, 299
- * without). */
+/* Fetches the cell after the next one, for ranks that only send: they would wait for the cache line
+ * of each cell.  Exscan of 8 bytes, two ranks without a shared cache: 86 ns instead of 138.  Do not
+ * call it if the receiver also sends to this rank: a receiver that waits polls its next cell, and
+ * would take the line back (Allreduce: 336 ns with, 299 without). */
 static inline void collopt_channel_fetch_ahead(const struct collopt_channel *ch, size_t bytes)
 {
     const char *cell = (const char *)&ch->ring->cell[collopt_next_cell(ch->cell)];
@@ -190,7 +188,7 @@ static inline void collopt_channel_take(struct collopt_channel *ch)
 {
     const char *next = (const char *)&ch->ring->cell[ch->cell];
 
-    if (++ch->number % COLLOPT_TOLD_AT_ONCE == 0)
+    if (++ch->number % COLLOPT_ACK_INTERVAL == 0)
         atomic_store_explicit(&ch->ring->taken, ch->number, memory_order_release);
     __builtin_prefetch(next);           /* the next message may be there already */
     __builtin_prefetch(next + 64);
@@ -251,12 +249,12 @@ static inline void collopt_channel_take_all(struct collopt_channel *ch)
 bool collopt_channel_make(struct collopt_channel *ch);
 /* The receiver's end of a channel that a peer has made at OFFSET of its segment, mapped at BASE. */
 void collopt_channel_open(struct collopt_channel *ch, char *base, size_t offset);
-/* The receiver takes no more: tells what was taken.  If that was told already, the sender may have
- * given the ring back; else the sender still waits for it, and the ring is there. */
+/* Closes the receiver's end: acknowledges the last messages.  If they are acknowledged already, the
+ * sender may have freed the ring, so nothing is written. */
 void collopt_channel_close(struct collopt_channel *ch);
 /* Has blocks for messages of BYTES, at most MOST, from now on, if there is room for them. */
 void collopt_channel_widen(struct collopt_channel *ch, size_t bytes, size_t most);
-/* Gives a channel of this process back once its receiver has told that all is taken. */
+/* Frees a channel of this process once its receiver has acknowledged all messages. */
 void collopt_channel_free(struct collopt_channel *ch);
 
 #endif

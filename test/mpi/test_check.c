@@ -46,7 +46,7 @@ static void user_sum(void *a, void *b, int *n, MPI_Datatype *type)
         ((int *)b)[i] += ((int *)a)[i];
 }
 
-/* PENDING was started, unless ERR; completed in one way after the other. */
+/* Completes PENDING, which was started unless ERR, by another call each time. */
 static int completed(int err)
 {
     static unsigned ways;
@@ -222,8 +222,8 @@ static void make(const struct mistake *m, int who)
         sum_later("a right call behind a wrong one");
 }
 
-/* Several calls are under way, and in some WHO does something else; completed in another order on
- * each rank. */
+/* Several calls are active, and rank WHO makes a mistake in some.  Each rank completes them in
+ * another order. */
 static void among(int who)
 {
     enum { SEVERAL = 9, WRONG = 3 };    /* every third one */
@@ -249,7 +249,8 @@ static void among(int who)
     }
 }
 
-/* Rank 0 completes its call when it has heard of the others, who must not wait for it. */
+/* Rank 0 waits for messages of the other ranks before it completes its call.  The other ranks must
+ * not wait for it. */
 static void be_late(int who)
 {
     int class, token = 0;
@@ -351,7 +352,7 @@ static void round_upwards(int odd)
     free(to);
 }
 
-/* Some hosts fail where a communicator is freed during one of their nonblocking collectives. */
+/* Some hosts crash if a communicator is freed during one of their nonblocking collectives. */
 static void free_early(int who)
 {
     const struct timespec late = { .tv_nsec = 100000000 };

@@ -279,8 +279,8 @@ static void start_some(int i, MPI_Request *request)
     }
 }
 
-/* Ranks that only give something complete a few operations before others start the first one.  Not
- * nonblocking ones that are compared: these wait for all ranks. */
+/* Ranks that need no input of others complete four operations before the others start the first
+ * one.  Nonblocking operations that are compared wait for all ranks, so they are left out. */
 static void run_ahead(void)
 {
     const int sum = 1, root = root_of(sum), scan = 2, last = world_ranks - 1;
@@ -307,7 +307,7 @@ static void run_ahead(void)
     unmake(&request[1]);
 }
 
-/* Ranks run ahead of those that need their input as far as they can; now and then one is late. */
+/* Ranks that need no input of others run ahead as far as they can.  Now and then a rank is late. */
 static void run_on(long times)
 {
     static const int of[] = { 1, 2, 3, 9, 14 };         /* short ones, and long ones */
@@ -932,7 +932,7 @@ static void nonblocking_alone(bool may_have_threads)
 int main(int argc, char **argv)
 {
     bool ours = getenv("TEST_OURS") != NULL;
-    /* ranks that do not yield, or calls of the MPI library's that do not */
+    /* waiting ranks do not yield, here or in the MPI library */
     bool slow = getenv("COLLOPT_WAIT") || getenv("COLLOPT_CHECK");
     long starts = argc > 1 ? strtol(argv[1], NULL, 10) : 10000;
     MPI_Request left;

@@ -23,6 +23,13 @@ static void make(void)
     ck_assert_msg(key.descriptor >= 0, "%s", why);
 }
 
+static void make_both_ends(struct collopt_channel *from, struct collopt_channel *to)
+{
+    make();
+    ck_assert(collopt_channel_make(from));
+    collopt_channel_open(to, from->base, (size_t)((char *)from->ring - from->base));
+}
+
 /* Byte I of message N, and how long it is. */
 static unsigned char byte_of(unsigned n, size_t i)
 {
@@ -127,9 +134,7 @@ START_TEST(a_full_ring_has_no_room)
     const char *payload;
     size_t bytes;
 
-    make();
-    ck_assert(collopt_channel_make(&from));
-    collopt_channel_open(&to, from.base, (size_t)((char *)from.ring - from.base));
+    make_both_ends(&from, &to);
     collopt_channel_widen(&from, BLOCK, BLOCK);
     for (unsigned n = 0; n < room[_i]; n++) {
         ck_assert(collopt_channel_has_room(&from, length[_i]));
@@ -141,7 +146,7 @@ START_TEST(a_full_ring_has_no_room)
     ck_assert_int_eq(collopt_channel_look(&to, 1, &payload, &bytes), COLLOPT_THERE);
     /* looked at, but still in use */
     ck_assert(!collopt_channel_has_room(&from, length[_i]));
-    for (int n = 1; n < COLLOPT_TOLD_AT_ONCE; n++) {
+    for (int n = 1; n < COLLOPT_ACK_INTERVAL; n++) {
         collopt_channel_take(&to);
         ck_assert(!collopt_channel_has_room(&from, length[_i]));
         ck_assert_int_eq(collopt_channel_look(&to, 1, &payload, &bytes), COLLOPT_THERE);
@@ -159,9 +164,7 @@ START_TEST(messages_of_failed_calls_are_dropped)
     size_t bytes;
     char *sent;
 
-    make();
-    ck_assert(collopt_channel_make(&from));
-    collopt_channel_open(&to, from.base, (size_t)((char *)from.ring - from.base));
+    make_both_ends(&from, &to);
     for (unsigned call = 4; call <= 6; call++) {
         sent = collopt_channel_payload(&from, 1);
         *sent = (char)call;
@@ -178,8 +181,8 @@ START_TEST(messages_of_failed_calls_are_dropped)
 }
 END_TEST
 
-/* A freed channel's memory is not handed out again before the receiver has taken the last
- * message. */
+/* A freed channel's memory is not handed out again before the receiver has acknowledged the
+ * last message. */
 START_TEST(memory_is_reused_when_it_was_taken)
 {
     struct collopt_channel from, to, next;
@@ -187,10 +190,8 @@ START_TEST(memory_is_reused_when_it_was_taken)
     const char *payload;
     size_t bytes;
 
-    make();
-    ck_assert(collopt_channel_make(&from));
+    make_both_ends(&from, &to);
     ring = from.ring;
-    collopt_channel_open(&to, from.base, (size_t)((char *)from.ring - from.base));
     collopt_channel_send(&from, 1, collopt_channel_payload(&from, 8), 8);
     collopt_channel_free(&from);
     while (collopt_channel_make(&next))
@@ -206,8 +207,8 @@ START_TEST(memory_is_reused_when_it_was_taken)
 }
 END_TEST
 
-/* The receiver has told of all that it has taken, so the memory may already be another channel's
- * when it closes. */
+/* The receiver has acknowledged all messages, so another channel may already use the memory when it
+ * closes. */
 START_TEST(a_closed_channel_is_not_written)
 {
     struct collopt_channel from, to;
@@ -215,11 +216,9 @@ START_TEST(a_closed_channel_is_not_written)
     const char *payload;
     size_t bytes;
 
-    make();
-    ck_assert(collopt_channel_make(&from));
+    make_both_ends(&from, &to);
     ring = from.ring;
-    collopt_channel_open(&to, from.base, (size_t)((char *)from.ring - from.base));
-    for (int n = 0; n < COLLOPT_TOLD_AT_ONCE; n++) {
+    for (int n = 0; n < COLLOPT_ACK_INTERVAL; n++) {
         collopt_channel_send(&from, 1, collopt_channel_payload(&from, 8), 8);
         ck_assert_int_eq(collopt_channel_look(&to, 1, &payload, &bytes), COLLOPT_THERE);
         collopt_channel_take(&to);
@@ -233,7 +232,7 @@ START_TEST(a_closed_channel_is_not_written)
 }
 END_TEST
 
-/* What was divided among short pieces serves a long one when these were given back. */
+/* Free short pieces are joined to a long one. */
 START_TEST(short_pieces_become_a_long_one)
 {
     enum { SHORT = 1024 };
