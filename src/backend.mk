@@ -102,6 +102,8 @@ COLLOPT_CORE_SOURCES = \
 	src/shm/journal.h \
 	src/shm/segment.c \
 	src/shm/segment.h \
+	src/shm/writer.c \
+	src/shm/writer.h \
 	src/model/grid.c \
 	src/topology/host_file.c \
 	src/topology/host_file.h \

@@ -17,6 +17,7 @@
 #include "mpi/stage.h"
 #include "mpi/world.h"
 #include "report/counters.h"
+#include "shm/writer.h"
 
 enum {
     ALIGNMENT = 64,
@@ -307,12 +308,20 @@ void collopt_operation_begin(struct collopt_operation *op)
                                       &op->in, &op->out, &op->staging);
 }
 
+#ifndef COLLOPT_ONE_THREAD
+_Thread_local
+#endif
+/* of this thread's operations, since a nonblocking one is only one copy */
+static struct collopt_writer writer;
+
 void collopt_operation_copy_in(struct collopt_operation *op, char *to)
 {
     if (op->count == 0 || op->err)
         return;
     if (op->packed)
         op->err = pack(op, to);
+    else if (op->facts.dense && op->bytes >= COLLOPT_WRITE_LEAST)
+        collopt_write(&writer, to, op->in, op->bytes);
     else
         copy(op, to, op->in, op->count);
 }

@@ -273,15 +273,17 @@ static char *address(const struct collopt_execution *e, int place, size_t at)
 static void gather(const struct collopt_execution *e, const struct collopt_wire *w, char *payload)
 {
     const struct collopt_message *m = w->message;
+    struct collopt_channel *ch = &w->link->channel;
 
     if (m->runs == 1) {
-        collopt_channel_write(payload, e->place[w->place] + w->at, w->bytes);
+        collopt_channel_write(ch, payload, e->place[w->place] + w->at, w->bytes);
         return;
     }
     for (int i = 0; i < m->runs; i++) {
-        memcpy(payload, address(e, m->run[i].place, m->run[i].at),
-               m->run[i].n * e->plan->facts.size);
-        payload += m->run[i].n * e->plan->facts.size;
+        size_t bytes = m->run[i].n * e->plan->facts.size;
+
+        collopt_write(&ch->writer, payload, address(e, m->run[i].place, m->run[i].at), bytes);
+        payload += bytes;
     }
 }
 

@@ -28,6 +28,7 @@
 #include <string.h>
 
 #include "shm/segment.h"
+#include "shm/writer.h"
 
 enum {
     /* with the line of what was taken, 4 KiB: where ranks share a processor, one runs so far
@@ -78,6 +79,7 @@ struct collopt_channel {
     char *blocks;               /* COLLOPT_BLOCKS of BLOCK bytes, used in turn; or NULL */
     size_t block;
     int next;                   /* block */
+    struct collopt_writer writer;       /* to blocks */
     uint64_t user[COLLOPT_BLOCKS];      /* the message that was last in each */
     /* receiver */
     uint64_t seen;              /* messages that were looked at, of which NUMBER were taken */
@@ -129,9 +131,14 @@ static inline char *collopt_channel_payload(struct collopt_channel *ch, size_t b
 
 /* Copies a payload to PAYLOAD, the first line of a cell at last: a receiver that waits looks at
  * that line, and would take it away from between two stores to it. */
-static inline void collopt_channel_write(char *payload, const char *from, size_t bytes)
+static inline void collopt_channel_write(struct collopt_channel *ch, char *payload,
+                                         const char *from, size_t bytes)
 {
-    if (bytes > COLLOPT_HEAD && bytes <= COLLOPT_INLINE) {
+    if (bytes > COLLOPT_INLINE) {
+        collopt_write(&ch->writer, payload, from, bytes);
+        return;
+    }
+    if (bytes > COLLOPT_HEAD) {
         memcpy(payload + COLLOPT_HEAD, from + COLLOPT_HEAD, bytes - COLLOPT_HEAD);
         bytes = COLLOPT_HEAD;
     }

@@ -1,0 +1,135 @@
+/* The copies of writer.h: every alignment and length, what surrounds them, and which of the two
+ * ways is taken as their times change. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "shm/writer.h"
+
+enum { MOST = 3 * COLLOPT_WRITE_LEAST, AROUND = 64, POISON = 0xa5 };
+
+static unsigned char *from, *area;
+
+static void set_up(void)
+{
+    from = malloc(MOST + AROUND);
+    area = malloc(MOST + 3 * AROUND);
+    ck_assert(from && area);
+    for (size_t i = 0; i < MOST + AROUND; i++)
+        from[i] = (unsigned char)(i * 7 + (i >> 8));
+}
+
+static void tear_down(void)
+{
+    free(from);
+    free(area);
+}
+
+static bool untouched(size_t first, size_t end)
+{
+    while (first < end && area[first] == POISON)
+        first++;
+    return first == end;
+}
+
+static void is_copied(size_t to, size_t source, size_t bytes, bool stream)
+{
+    struct collopt_writer w = { .copies = 0 };
+    char *at = (char *)area + AROUND + to;
+
+    memset(area, POISON, MOST + 3 * AROUND);
+    if (stream)
+        collopt_stream(at, (const char *)from + source, bytes);
+    else
+        collopt_write(&w, at, (const char *)from + source, bytes);
+    ck_assert(memcmp(at, from + source, bytes) == 0);
+    ck_assert(untouched(0, AROUND + to));
+    ck_assert(untouched(AROUND + to + bytes, MOST + 3 * AROUND));
+}
+
+/* _i: the address that is written to, from a multiple of what malloc gives. */
+START_TEST(all_bytes_are_copied_and_no_others)
+{
+    for (size_t bytes = 0; bytes < 200; bytes++)
+        is_copied((size_t)_i, bytes % 64, bytes, true);
+    for (size_t bytes = COLLOPT_WRITE_LEAST - 2; bytes < COLLOPT_WRITE_LEAST + 2; bytes++)
+        is_copied((size_t)_i, 63 - (size_t)_i, bytes, false);
+    is_copied((size_t)_i, 1, MOST, true);
+}
+END_TEST
+
+START_TEST(a_writer_copies_in_both_ways)
+{
+    struct collopt_writer w = { .copies = 0 };
+
+    for (int i = 0; i < 3 * COLLOPT_WRITE_TRIAL; i++) {
+        memset(area, POISON, MOST);
+        collopt_write(&w, (char *)area, (const char *)from + i % 64, MOST);
+        ck_assert(memcmp(area, from + i % 64, MOST) == 0);
+    }
+}
+END_TEST
+
+/* N copies at the given costs; how many of them streamed. */
+static int copies(struct collopt_writer *w, int n, float ordinary, float streaming)
+{
+    int streamed = 0;
+
+    for (int i = 0; i < n; i++) {
+        bool streams = collopt_writer_next(w);
+
+        streamed += streams;
+        collopt_writer_learn(w, streams, streams ? streaming : ordinary);
+    }
+    return streamed;
+}
+
+START_TEST(the_better_way_is_taken)
+{
+    struct collopt_writer w = { .copies = 0 };
+    int trials = 10, n = trials * COLLOPT_WRITE_TRIAL;
+
+    ck_assert_int_le(copies(&w, n, 0.3f, 0.25f), trials + 1);
+    /* the reader moves to where it shares no cache, and comes back */
+    ck_assert_int_ge(copies(&w, n, 1.4f, 0.25f), n - trials - 10);
+    ck_assert_int_le(copies(&w, n, 0.3f, 0.25f), 10 * COLLOPT_WRITE_TRIAL);
+    ck_assert_int_le(copies(&w, n, 0.3f, 0.25f), trials + 1);
+}
+END_TEST
+
+/* The thread did not run for a while during one copy in a hundred. */
+START_TEST(interrupted_copies_decide_nothing)
+{
+    struct collopt_writer w = { .copies = 0 };
+    int streamed = 0, rounds = 200;
+
+    copies(&w, 10, 0.3f, 0.25f);
+    for (int i = 0; i < rounds; i++) {
+        streamed += copies(&w, 1, 1000, 1000);
+        streamed += copies(&w, 99, 0.3f, 0.25f);
+    }
+    ck_assert_int_le(streamed, rounds * 100 / COLLOPT_WRITE_TRIAL + 1);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("writer");
+    TCase *tcase = tcase_create("writer");
+    SRunner *runner;
+    int failed;
+
+    tcase_add_checked_fixture(tcase, set_up, tear_down);
+    tcase_add_loop_test(tcase, all_bytes_are_copied_and_no_others, 0, 64);
+    tcase_add_test(tcase, a_writer_copies_in_both_ways);
+    tcase_add_test(tcase, the_better_way_is_taken);
+    tcase_add_test(tcase, interrupted_copies_decide_nothing);
+    suite_add_tcase(suite, tcase);
+    runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed > 0;
+}
