@@ -31,6 +31,7 @@ struct collopt_execution {
     /* sends that wait for room, receives that were posted and have not arrived, in queues */
     int lates, posteds;
     struct collopt_link *sending, *receiving;   /* links that may have such ones */
+    int watched;                /* the receive that is waited for, + 1; 0: none */
     /* [messages] receives that have arrived and were not waited for yet */
     bool *arrived;
     size_t room;                /* elements of each array */

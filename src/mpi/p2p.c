@@ -103,19 +103,21 @@ static int poll(struct collopt_execution *e, int message)
     enum { SOON = 64 };         /* looks before others are looked for */
     unsigned polls = 0;
     bool done;
+    int err;
 
+    e->watched = message + 1;
     for (;;) {
-        int err;
-
         look_closely(e, message, &polls);
         err = collopt_test_message(e, message, &done);
 
         if (!err && !done && e->posteds > 0 && polls % SOON == SOON - 1)
             err = collopt_shm_drain(e);
         if (err || done)
-            return err;
+            break;
         collopt_idle(e->comm, &polls);
     }
+    e->watched = 0;
+    return err;
 }
 
 /* The host may wait only for what is its own, and while no message of ours waits for room or is to

@@ -566,7 +566,7 @@ static int store_before(struct collopt_execution *e, struct collopt_link *l, int
 
 static int store_queued(struct collopt_execution *e, struct collopt_link *l)
 {
-    return store_before(e, l, -1);
+    return l->head == e->watched ? MPI_SUCCESS : store_before(e, l, -1);
 }
 
 int collopt_shm_drain(struct collopt_execution *e)

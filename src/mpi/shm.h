@@ -72,7 +72,7 @@ int collopt_shm_send_late(struct collopt_execution *e);
 /* A receive begins.  Messages of a channel arrive in the order of their receives. */
 void collopt_shm_post(struct collopt_execution *e, int message);
 /* While this rank waits: what has arrived for posted receives is stored, so that its senders have
- * room. */
+ * room; but not the message that is watched, which may be read where it is. */
 int collopt_shm_drain(struct collopt_execution *e);
 /* Receives a message, posted or not, if it is there: *done. */
 int collopt_shm_receive(struct collopt_execution *e, int message, bool *done);
