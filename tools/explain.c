@@ -213,14 +213,13 @@ static bool lay_out(const char *text, int ranks, struct collopt_topology *t)
     return true;
 }
 
-static bool network(const char *text, const struct collopt_problem *p, struct collopt_machine *m,
+static bool network(const char *text, const struct collopt_topology *t, struct collopt_machine *m,
                     enum collopt_network *n)
 {
     if (text && strcmp(text, "tcp") != 0 && strcmp(text, "fast") != 0)
         return refuse("--network %s: it takes fast or tcp", text);
-    *n = collopt_network_of(p->topology, !text || strcmp(text, "fast") == 0);
-    collopt_machine_as_set(m, *n, collopt_settings()->shm != COLLOPT_SHM_OFF && collopt_fits_shm(p),
-                           true);
+    *n = collopt_network_of(t, !text || strcmp(text, "fast") == 0);
+    collopt_machine_as_set(m, *n, collopt_settings()->shm != COLLOPT_SHM_OFF, true);
     return true;
 }
 
@@ -456,7 +455,7 @@ int explain(const struct explain *e)
     t.oversubscribed = e->crowded;
     if (used > 1)
         placed = place_in_caches(&caches, p.ranks, (int)used, &t);
-    if (!network(e->network, &p, &machine, &n) || !host(e->host, &machine))
+    if (!network(e->network, p.topology, &machine, &n) || !host(e->host, &machine))
         return 2;
     collopt_put_nowhere(&p);
     if (!placed || !share_out(&p, &counts)) {

@@ -708,7 +708,7 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan,
 
     p.count = input_elements(c, call, plan->counts);
     plan->bytes = (uint64_t)p.count * p.size;
-    plan->shm = !collopt_is_later(call) && collopt_shm_carries(c) && collopt_fits_shm(&p);
+    plan->shm = !collopt_is_later(call) && collopt_shm_carries(c);
     p.machine = plan->shm ? &c->machine : &c->by_messages;
     collopt_put_nowhere(&p);
     plan->size_class = collopt_size_class(plan->bytes);

@@ -199,15 +199,6 @@ size_t collopt_rounded(const struct collopt_problem *p)
     return p->counts || p->count > SIZE_MAX / 2 ? p->count : round_up(p->count / parts) * parts;
 }
 
-/* Of what is predicted once, all is predicted for one kind of messages. */
-bool collopt_fits_shm(const struct collopt_problem *p)
-{
-    const size_t each = (size_t)1 << 20;
-    int ranks = p->topology->largest > 0 ? p->topology->largest : p->ranks;
-
-    return collopt_rounded(p) / (size_t)ranks <= each / p->size;
-}
-
 static bool predict(const struct collopt_problem *p, struct collopt_remembered *r,
                     struct collopt_decision *d)
 {

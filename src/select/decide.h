@@ -29,11 +29,6 @@ void collopt_select_again(const struct collopt_problem *p, struct collopt_rememb
 /* P's count rounded up to four binary digits, which keeps powers of two; for a
  * Reduce_scatter_block, each part is rounded. */
 size_t collopt_rounded(const struct collopt_problem *p);
-/* Are P's vectors short enough for shared memory inside nodes, where it can be had? The host's
- * messages copy long ones once, blocks twice. Allreduce on two ranks, 1, 2, 4 and 16 MiB, in us: by
- * shared memory 70, 164, 880, 5400, by messages 103, 205, 520, 4500; on processors that share no
- * cache 580, 1110, 2300, 11000, and 440, 830, 1430, 4600. */
-bool collopt_fits_shm(const struct collopt_problem *p);
 
 /* At most MOST choices worth a trial if the decision is open: that decision, then others that
  * may be as fast. */

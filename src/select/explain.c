@@ -15,11 +15,10 @@
 #include "settings/settings.h"
 
 /* One node, under the MPI library of this backend. */
-static void one_node(const struct collopt_problem *p, struct collopt_machine *m)
+static void one_node(struct collopt_machine *m)
 {
-    bool shm = collopt_settings()->shm != COLLOPT_SHM_OFF && collopt_fits_shm(p);
-
-    collopt_machine_as_set(m, COLLOPT_SHARED_MEMORY, shm, true);
+    collopt_machine_as_set(m, COLLOPT_SHARED_MEMORY, collopt_settings()->shm != COLLOPT_SHM_OFF,
+                           true);
     for (int i = 0; i < COLLOPT_MPIS; i++)
         if (strcmp(collopt_host_name, collopt_mpi_names[i]) == 0)
             m->mpi = (enum collopt_mpi)i;
@@ -35,7 +34,7 @@ void collopt_select_outside(const struct collopt_problem *p, struct collopt_deci
         return;
     }
     if (!with.machine) {
-        one_node(p, &machine);
+        one_node(&machine);
         with.machine = &machine;
     }
     with.once = collopt_settings()->reproducible == COLLOPT_EXACTLY && p->commutative && !p->exact;
