@@ -94,13 +94,13 @@ install-html-local: site
 dist_doc_DATA += README.md NEWS COPYING HACKING.md
 pagesdir = $(docdir)/doc
 dist_pages_DATA = doc/algorithms.md doc/design.md doc/hosts.md doc/kernels.md doc/performance.md \
-	doc/report.md doc/requests.md
+	doc/programs.md doc/report.md doc/requests.md
 picturesdir = $(docdir)/doc/pictures
 dist_pictures_DATA = doc/pictures/call.svg doc/pictures/overview.svg doc/pictures/rooms.svg \
 	doc/pictures/simulated-nodes-16.svg doc/pictures/simulated-torus-4x4x4.svg \
 	doc/pictures/two-ranks-mpich.svg doc/pictures/two-ranks-openmpi.svg
 figuresdir = $(docdir)/doc/figures
-dist_figures_DATA = doc/figures/apps.csv \
+dist_figures_DATA = doc/figures/apps.csv doc/figures/apps-8.csv doc/figures/apps-cluster.csv \
 	doc/figures/cluster.csv doc/figures/debian-13.csv doc/figures/eight-ranks.csv \
 	doc/figures/forms.csv doc/figures/node-counts.csv doc/figures/overlap.csv \
 	doc/figures/simulated.csv doc/figures/two-ranks.csv doc/figures/unstable.csv
@@ -109,7 +109,7 @@ dist_figures_DATA = doc/figures/apps.csv \
 # notices if they differ.
 .PHONY: performance-page
 performance-page:
-	$(AM_V_GEN)$(srcdir)/bench/tables $(srcdir)/doc/performance.md $(srcdir)/doc/requests.md \
-	  $(srcdir)/doc/hosts.md $(srcdir)/README.md
+	$(AM_V_GEN)$(srcdir)/bench/tables $(srcdir)/doc/performance.md $(srcdir)/doc/programs.md \
+	  $(srcdir)/doc/requests.md $(srcdir)/doc/hosts.md $(srcdir)/README.md
 	$(AM_V_GEN)$(srcdir)/bench/overview $(srcdir)/doc/figures/two-ranks.csv operation=sum >$@.new
 	$(AM_V_at)mv $@.new $(srcdir)/doc/pictures/overview.svg

@@ -18,10 +18,10 @@ tables()
     "$work/bench/tables" "$@"
 }
 
-for page in README doc/hosts doc/performance doc/requests; do
-    "$COLLOPT_SOURCE/bench/tables" --check "$COLLOPT_SOURCE/$page.md"
-done ||
-    fail 'pages and figures differ; run make performance-page'
+for page in README doc/hosts doc/performance doc/programs doc/requests; do
+    "$COLLOPT_SOURCE/bench/tables" --check "$COLLOPT_SOURCE/$page.md" ||
+        fail "$page.md and the figures differ; run make performance-page"
+done
 
 # The picture, whose cells are read back: a size that a row lacks stands for the next larger one,
 # what is slower is told apart.
