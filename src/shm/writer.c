@@ -5,6 +5,8 @@
 
 #include "shm/writer.h"
 
+enum { FIRST = 6 };             /* copies that are made in both ways in turn */
+
 #ifdef __SSE2__
 #include <emmintrin.h>
 #include <x86intrin.h>
@@ -47,20 +49,20 @@ bool collopt_writer_next(struct collopt_writer *w)
 {
     uint32_t copy = w->copies++;
 
-    if (w->cost[false] == 0 || w->cost[true] == 0)
-        return w->cost[false] != 0;
+    if (copy < FIRST)
+        return copy % 2;
     return copy % COLLOPT_WRITE_TRIAL == 0 ? !w->streams : w->streams;
 }
 
-/* Means of the latest four or so.  A copy during which the thread did not run counts as one that
- * took twice as long as usual. */
+/* The least of the first copies, then means of the latest four or so.  A copy during which the
+ * thread did not run counts as one that took twice as long as usual. */
 void collopt_writer_learn(struct collopt_writer *w, bool streamed, float cost)
 {
     float *mean = &w->cost[streamed];
 
-    if (*mean == 0)
+    if (*mean == 0 || (w->copies <= FIRST && cost < *mean))
         *mean = cost;
-    else
+    else if (w->copies > FIRST)
         *mean += ((cost < 2 * *mean ? cost : 2 * *mean) - *mean) / 4;
     w->streams = w->cost[true] != 0 && is_far(w);
 }
