@@ -5,7 +5,8 @@
  * For each size, the MPI library's MPI_Iallreduce and collopt's in turn, three times in each round:
  *
  *     reduce      MPI_Iallreduce, MPI_Wait
- *     compute     a loop in registers, without MPI, which takes as long as reduce
+ *     compute     a loop in registers, without MPI, which takes as long as reduce; with --elsewhere
+ *                 a sleep, as while a GPU computes
  *     both        MPI_Iallreduce, the same loop, MPI_Wait
  *
  * The hidden share is 1 - (both - compute) / reduce.  1: the reduction costs nothing beside the
@@ -20,6 +21,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
 
 #include "base/json.h"
 #include "collopt.h"
@@ -33,6 +36,7 @@ enum { MOST_ROUNDS = 10000, SIDES = BENCH_COLLOPT + 1 };
 enum phase { REDUCE, COMPUTE, BOTH, PHASES };
 
 static int rank, ranks;
+static bool elsewhere;                  /* the processor is idle while the program computes */
 
 /* ---- computation ----------------------------------------------------------------------------- */
 
@@ -46,6 +50,15 @@ static void compute(long steps)
     for (long i = 0; i < steps; i++)
         x = x * 0.999999 + 1e-6;
     computed = x;
+}
+
+static void sleep_for(double seconds)
+{
+    double end = bench_now() + seconds, left;
+
+    while ((left = end - bench_now()) > 0)
+        nanosleep(&(struct timespec){ .tv_sec = (time_t)left,
+                                      .tv_nsec = (long)(1e9 * (left - floor(left))) }, NULL);
 }
 
 /* The least time of a step, of several tries. */
@@ -70,6 +83,7 @@ struct side {
     enum bench_who who;
     const struct bench_problem *problem;
     long calls, steps;                  /* in a run; in a computation */
+    double seconds;                     /* of a computation elsewhere */
     double (*time)[PHASES];             /* of a call in each round, of the slowest rank */
     double us[PHASES], hidden, low, high;
     char ran[64];                       /* as struct bench_algorithm has it */
@@ -83,7 +97,9 @@ static void one(const struct side *s, const struct bench_functions *f, enum phas
 
     if (phase != COMPUTE)
         f->iallreduce(p->in, p->out, p->count, p->datatype, p->op, p->comm, &request);
-    if (phase != REDUCE)
+    if (phase != REDUCE && elsewhere)
+        sleep_for(s->seconds);
+    else if (phase != REDUCE)
         compute(s->steps);
     if (phase != COMPUTE)
         f->wait(&request, MPI_STATUS_IGNORE);
@@ -135,6 +151,7 @@ static void calibrate(struct side *s, double step)
     reduce = bench_quantile(time, TRIES, 0.5);
     s->calls = reduce > 1e-3 ? 1 : (long)ceil(1e-3 / (reduce + 1e-9));
     s->steps = (long)(reduce / step);
+    s->seconds = reduce;
 }
 
 /* ---- figures --------------------------------------------------------------------------------- */
@@ -237,8 +254,8 @@ static void table_line(const struct row *r, const struct side *s, const struct p
 
 static void table(const struct row *row, int n, const struct provenance *p)
 {
-    printf("\n# MPI_Iallreduce, sum of double, and a computation of the same time (%s)\n",
-           p->setting);
+    printf("\n# MPI_Iallreduce, sum of double, and a computation of the same time%s (%s)\n",
+           elsewhere ? " elsewhere" : "", p->setting);
     printf("#%7s  %-16s %12s %12s %12s %8s  %-17s  %s\n", "bytes", "library", "reduce us",
            "compute us", "both us", "hidden", "95% interval", "algorithm");
     for (int i = 0; i < n; i++)
@@ -334,6 +351,7 @@ static void help(void)
          "library and for collopt in turn.  1: all of it; 0: nothing.\n\n"
          "  --sizes LIST    as collopt-bench takes them; 64K:4M:4 unless given\n"
          "  --rounds N      31 unless given\n"
+         "  --elsewhere     the ranks sleep while they compute, as while a GPU does\n"
          "  --setting TEXT  what the files call this machine and way of running\n"
          "  --csv FILE      a line for each size and side\n"
          "  --json          print JSON in place of the table\n"
@@ -359,7 +377,8 @@ static bool choose(struct chosen *o, int argc, char **argv, char *message)
     static const struct option names[] = {
         { "sizes", required_argument, NULL, 's' }, { "rounds", required_argument, NULL, 'r' },
         { "setting", required_argument, NULL, 'g' }, { "csv", required_argument, NULL, 'c' },
-        { "json", no_argument, NULL, 'j' }, { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 }
+        { "json", no_argument, NULL, 'j' }, { "elsewhere", no_argument, NULL, 'e' },
+        { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 }
     };
     bool well;
     int letter;
@@ -374,6 +393,7 @@ static bool choose(struct chosen *o, int argc, char **argv, char *message)
         case 'g': o->setting = optarg; break;
         case 'c': o->csv = optarg; break;
         case 'j': o->json = true; break;
+        case 'e': elsewhere = true; break;
         case 'h': o->help = true; break;
         default:
             snprintf(message, OPTIONS_MESSAGE,
@@ -444,6 +464,7 @@ int main(int argc, char **argv)
     struct chosen o;
     int status = 0;
 
+    prctl(PR_SET_TIMERSLACK, 1L);       /* sleep no longer than asked for */
     setenv("COLLOPT_AFTER", "1", 0);    /* what is measured are calls like those before */
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -55,6 +55,11 @@ measuring()
     for name in reduce_us compute_us both_us; do
         [ "$(column "$name" | awk '$1 > 0' | wc -l)" = 8 ] || fail "$what: $name: $(lines "$name")"
     done
+    run 0 'computing elsewhere' "$library" --sizes 64K --rounds 3 --elsewhere --csv "$work/csv"
+    has 'a computation of the same time elsewhere ('
+    [ "$(lines result)" = 'correct correct ' ] || fail "$what: results are $(lines result)"
+    # a sleep is never shorter than asked for, and it is asked for what the reduction took before
+    [ "$(column compute_us | awk '$1 > 1' | wc -l)" = 2 ] || fail "$what: $(lines compute_us)"
     run 0 JSON "$library" --sizes 64K --rounds 1 --json
     has '"hidden": ' '"library": "collopt"' '"algorithm": "nonblocking"' '"result": "correct"'
 }
