@@ -103,6 +103,8 @@ struct bounds {
 };
 
 static const struct bounds all[KINDS] = { { 0.9, 1.1 }, { 0.9, 1.1 }, { 0.7, 1.3 }, { 0.7, 1.3 } };
+/* Streams of scans collide on the ports of nodes, but not in the replay. */
+static const struct bounds scans_on_nodes = { 0.7, 1.9 };
 
 /* Among the fastest: in this multiple of the shortest time. */
 static const double near = 1.15;
@@ -111,8 +113,8 @@ static const double near = 1.15;
 static const double chosen[KINDS] = { 1.15, 1.15, 1.35, 1.15 };
 
 /* On one node: two trees meet on ports, and so does what folds an odd number of ranks; the fewer
- * ranks the more. Scans on nodes: streams collide on real ports, not in the replay. Swing on nodes:
- * half of its shortest exchanges stay inside a node. Lanes: phases overlap. */
+ * ranks the more. Swing on nodes: half of its shortest exchanges stay inside a node. Lanes: phases
+ * overlap. */
 static const struct exception {
     const char *name;
     enum kind kind;
@@ -123,13 +125,10 @@ static const struct exception {
     { "dual_root", SHORT, { 0.9, 2 } },
     { "elimination", LONG, { 0.75, 1.2 } },
     { "lanes", NODES, { 0.7, 1.35 } },
-    { "recursive_doubling", NODES, { 0.7, 1.9 } },
-    { "recursive_multiplying", NODES, { 0.7, 1.9 } },
     { "swing", NODES, { 0.7, 1.85 } },
     { "swing_latency", NODES, { 0.7, 1.65 } },
     { "two_tree", LONG, { 0.65, 2 } },
     { "two_tree", SHORT, { 0.65, 1.1 } },
-    { "window_doubling", NODES, { 0.7, 1.4 } },
     { NULL, SHORT, { 0, 0 } },
 };
 
@@ -138,6 +137,8 @@ static struct bounds bounds_of(const struct collopt_algorithm *a, enum kind kind
     for (const struct exception *e = exceptions; e->name; e++)
         if (e->kind == kind && !strcmp(e->name, a->name))
             return e->bounds;
+    if (kind == NODES && (a->collective == COLLOPT_SCAN || a->collective == COLLOPT_EXSCAN))
+        return scans_on_nodes;
     return all[kind];
 }
 
