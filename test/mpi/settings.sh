@@ -435,7 +435,7 @@ travelling()
 0               640             -- allreduce=5
 640             0               COLLOPT_SHM=off -- allreduce=5
 0               [1-9][0-9]*     -- bytes=2000000 allreduce=5
-[1-9][0-9]*     0               -- bytes=6000000 allreduce=5
+0               [1-9][0-9]*     -- bytes=60000000 allreduce=5
 [1-9][0-9]*     0               COLLOPT_SHM=off -- bytes=6000000 allreduce=5
 [1-9][0-9]*     [1-9][0-9]*     COLLOPT_SHM_SIZE=64K -- bytes=30000 allreduce dup allreduce dup \
 allreduce dup allreduce
