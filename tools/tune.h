@@ -25,7 +25,7 @@ enum {
     TUNE_INTERRUPTED = 130
 };
 /* Of a cell: by predicted time; with the choice without rules and the variants of the fastest. */
-enum { TUNE_PROMISING = 11, TUNE_CANDIDATES = TUNE_PROMISING + 5 };
+enum { TUNE_PROMISING = 11, TUNE_CANDIDATES = TUNE_PROMISING + 9 };
 
 /* "collopt-tune: ..." on the standard error output. */
 __attribute__((format(printf, 1, 2))) void tune_say(const char *format, ...);
@@ -144,6 +144,12 @@ bool tune_take_answer(struct tune_cells *all, const char *answer);
 /* Segments, radices, lambdas or splits beside the one of the fastest algorithm, if that beats the
  * host. */
 void tune_add_variants(struct tune_cell *c, const struct tune_machine *m);
+/* What was the fastest, and faster than the host, at a neighbouring size or with another operation
+ * of the same kind.  Its prediction may be too high here. */
+void tune_add_winners(const struct tune_cells *all, struct tune_cell *c,
+                      const struct tune_options *o);
+/* How many messages NAME sends in C, of many ranks those of some; 0: it is no algorithm. */
+size_t tune_messages(const struct tune_machine *m, const struct tune_cell *c, const char *name);
 bool tune_cell_open(const struct tune_cell *c);         /* is something left to be measured? */
 /* Candidates in one state are in the other from now on; how many. */
 int tune_turn(struct tune_cells *all, enum tune_state from, enum tune_state to);
@@ -215,6 +221,7 @@ bool tune_write_machine(const struct tune_cells *all, const struct tune_options 
 struct tune_choice {
     const char *name;                           /* "host" */
     double ratio, low, high;
+    size_t messages;                            /* as tune_messages() counts them */
 };
 
 struct tune_point {

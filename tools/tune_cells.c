@@ -259,6 +259,96 @@ void tune_add_variants(struct tune_cell *c, const struct tune_machine *m)
     }
 }
 
+/* ---- winners elsewhere ----------------------------------------------------------------------- */
+
+static int size_index(const struct tune_options *o, size_t bytes)
+{
+    int i = 0;
+
+    while (i < o->sizes && o->size[i] != bytes)
+        i++;
+    return i;
+}
+
+static bool neighbours(const struct tune_cell *a, const struct tune_cell *b,
+                       const struct tune_options *o)
+{
+    return a->collective == b->collective
+        && strcmp(tune_operations[a->operation].kind, tune_operations[b->operation].kind) == 0
+        && abs(size_index(o, a->bytes) - size_index(o, b->bytes)) <= 1;
+}
+
+/* Is CHOICE one of the candidates, by whatever name? */
+static bool is_candidate(const struct tune_cell *c, const struct collopt_choice *choice,
+                         const struct collopt_problem *p)
+{
+    struct guess guess = { .choice = *choice }, other;
+    char message[256];
+
+    for (int i = 0; i < c->candidates; i++)
+        if (collopt_parse_choice(c->candidate[i].name, c->collective, &other.choice, message,
+                                 sizeof message)
+            && other.choice.algorithm && same(&guess, &other, p))
+            return true;
+    return false;
+}
+
+static void add_best_of(const struct tune_cell *neighbour, struct tune_cell *c,
+                        const struct tune_machine *m)
+{
+    const struct tune_candidate *best = best_of(neighbour);
+    struct collopt_problem p = problem_of(m, c);
+    struct collopt_choice choice;
+    char message[256];
+
+    if (best && best->low > 1 && c->candidates < TUNE_CANDIDATES
+        && collopt_parse_choice(best->name, c->collective, &choice, message, sizeof message)
+        && choice.algorithm && collopt_choice_usable(&choice, &p, NULL)
+        && !is_candidate(c, &choice, &p))
+        add_candidate(c, &choice, TUNE_OPEN);
+}
+
+void tune_add_winners(const struct tune_cells *all, struct tune_cell *c,
+                      const struct tune_options *o)
+{
+    for (int i = 0; i < all->n; i++)
+        if (neighbours(c, &all->cell[i], o))
+            add_best_of(&all->cell[i], c, &all->machine);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static size_t sent(const struct collopt_choice *choice, const struct collopt_problem *p, int rank)
+{
+    struct collopt_schedule *s = tune_must(collopt_schedule_new(choice->algorithm, p, rank, 0));
+    struct collopt_bound *b = tune_must(collopt_bind(s, p, NULL));
+    size_t n = 0;
+
+    for (int i = 0; i < b->messages; i++)
+        n += b->message[i].send;
+    collopt_bound_free(b);
+    collopt_schedule_free(s);
+    return n;
+}
+
+size_t tune_messages(const struct tune_machine *m, const struct tune_cell *c, const char *name)
+{
+    enum { FEW = 64 };
+    struct collopt_problem p = problem_of(m, c);
+    int asked = p.ranks < FEW ? p.ranks : FEW;
+    struct collopt_choice choice;
+    char message[256];
+    size_t n = 0;
+
+    if (!collopt_parse_choice(name, c->collective, &choice, message, sizeof message)
+        || !choice.algorithm)
+        return 0;
+    collopt_set_parameters(&p, &choice);
+    for (int i = 0; i < asked; i++)
+        n += sent(&choice, &p, (int)((long long)i * p.ranks / asked));
+    return n;
+}
+
 /* ---- cells ----------------------------------------------------------------------------------- */
 
 /* A Reduce_scatter_block has an element for each rank at least, so shorter vectors are all the same
@@ -406,8 +496,8 @@ static bool take(struct tune_cell *c, const char *name, const char *ran,
     struct tune_candidate *k = c ? find(c, name) : NULL;
     bool host = strcmp(ran, "host") == 0;
 
-    /* a variant that was measured before */
-    if (c && !k && strchr(name, ':') && c->candidates < TUNE_CANDIDATES) {
+    /* a variant, or a winner elsewhere, that was measured before */
+    if (c && !k && strcmp(name, without) != 0 && c->candidates < TUNE_CANDIDATES) {
         k = &c->candidate[c->candidates++];
         snprintf(k->name, sizeof k->name, "%s", name);
     }

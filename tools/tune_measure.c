@@ -437,12 +437,13 @@ static bool measure_open(struct tune_job *job, struct tune_cells *all, struct tu
 /* What is left of the time is shared by the cells that are left, and a cell's share by its
  * candidates.  Half of it is for the pairs: slow ones take more, and there are the first calls. */
 static bool measure_cell(struct tune_job *job, struct tune_cells *all, struct tune_cell *c,
-                         struct course *course, struct part *part)
+                         const struct tune_options *o, struct course *course, struct part *part)
 {
     enum { VARIANTS = 2 };
     double share = (course->end - tune_now()) / (course->open - course->done),
            each = share / (c->candidates + VARIANTS) / 2;
 
+    tune_add_winners(all, c, o);
     if (!measure_open(job, all, c, each, part))
         return false;
     tune_add_variants(c, &all->machine);
@@ -541,25 +542,11 @@ static bool measure_cells(struct tune_job *job, struct tune_cells *all, const in
         if (!tune_cell_open(c))
             continue;
         show(&course, o->progress, false);
-        well = measure_cell(job, all, c, &course, part);
+        well = measure_cell(job, all, c, o, &course, part);
         course.done += well;
     }
     show(&course, o->progress, true);
     return well;
-}
-
-/* More algorithms, and further looks.  Should the job end, there is what was measured before. */
-static void use_time_left(struct tune_job *job, struct tune_cells *all, const int *order,
-                          const struct tune_options *o, double end, struct part *part)
-{
-    bool well = true;
-
-    if (tune_now() < end && tune_turn(all, TUNE_SPARE, TUNE_OPEN))
-        well = measure_cells(job, all, order, o, end, part);
-    tune_turn(all, TUNE_OPEN, TUNE_SPARE);
-    well = well && look_again(job, all, order, end, part);
-    for (int looks = 2; looks <= TUNE_LOOKS && well; looks++)
-        well = look_anew(job, all, order, o, looks, end, part);
 }
 
 static bool any_open(const struct tune_cells *all)
@@ -568,6 +555,24 @@ static bool any_open(const struct tune_cells *all)
         if (tune_cell_open(&all->cell[i]))
             return true;
     return false;
+}
+
+/* What won elsewhere, more algorithms, and further looks.  Should the job end, there is what was
+ * measured before. */
+static void use_time_left(struct tune_job *job, struct tune_cells *all, const int *order,
+                          const struct tune_options *o, double end, struct part *part)
+{
+    bool well = true;
+
+    for (int i = 0; i < all->n; i++)
+        tune_add_winners(all, &all->cell[i], o);
+    tune_turn(all, TUNE_SPARE, TUNE_OPEN);
+    if (tune_now() < end && any_open(all))
+        well = measure_cells(job, all, order, o, end, part);
+    tune_turn(all, TUNE_OPEN, TUNE_SPARE);
+    well = well && look_again(job, all, order, end, part);
+    for (int looks = 2; looks <= TUNE_LOOKS && well; looks++)
+        well = look_anew(job, all, order, o, looks, end, part);
 }
 
 static bool measure_all(struct tune_job *job, struct tune_cells *all, const struct tune_options *o,

@@ -4,7 +4,8 @@
  * its neighbours. At each size some choices are as good as any: the fastest algorithm, and those
  * that are hardly slower and whose intervals overlap with its; or the host's own collective alone,
  * where no interval is above 1.  Sizes go into one range as long as one choice is good for all of
- * them, from the smallest on, which gives as few ranges as there can be. */
+ * them, from the smallest on, which gives as few ranges as there can be.  Of choices that are good
+ * for the same range, the one with the fewest messages is taken. */
 #if HAVE_CONFIG_H
 # include "config.h"
 #endif
@@ -60,7 +61,7 @@ static bool mean(const struct tune_cells *all, const struct tune_series *s, size
     }
     if (n == 0)
         return false;
-    *sum = (struct tune_choice){ name, exp(logs[0] / n), exp(logs[1] / n), exp(logs[2] / n) };
+    *sum = (struct tune_choice){ name, exp(logs[0] / n), exp(logs[1] / n), exp(logs[2] / n), 0 };
     return true;
 }
 
@@ -76,7 +77,7 @@ static void find_good_ones(struct tune_point *p)
     qsort(p->choice, (size_t)p->choices, sizeof *p->choice, by_ratio);
     p->best = p->choices ? p->choice[0] : (struct tune_choice){ .name = "" };
     if (p->choices == 0 || p->best.low <= 1) {
-        p->choice[0] = (struct tune_choice){ "host", 1, 1, 1 };
+        p->choice[0] = (struct tune_choice){ "host", 1, 1, 1, 0 };
         p->choices = p->good = 1;
         return;
     }
@@ -118,12 +119,14 @@ static bool take_point(const struct tune_cells *all, const struct tune_series *s
     }
     for (int i = 0; first && i < first->candidates; i++)
         p->choices += mean(all, s, bytes, first->candidate[i].name, &p->choice[p->choices]);
-    built_in = (struct tune_choice){ "host", 1, 1, 1 };
+    built_in = (struct tune_choice){ "host", 1, 1, 1, 0 };
     if (first && first->built_in)
         mean(all, s, bytes, first->candidate[0].name, &built_in);
     p->plain = built_in.name;
     p->built_in = built_in.ratio;
     find_good_ones(p);
+    for (int i = 0; first && i < p->good; i++)
+        p->choice[i].messages = tune_messages(&all->machine, first, p->choice[i].name);
     if (worse) {
         p->choice[0] = built_in;
         p->choices = p->good = 1;
@@ -184,39 +187,40 @@ static const struct tune_choice *good_at(const struct tune_point *p, const char 
     return NULL;
 }
 
-/* The number of points from FROM on for which NAME is good, and how good. */
-static int reach(const struct tune_series *s, int from, const char *name, double *logs)
+/* The number of points from FROM on for which NAME is good, and the messages there. */
+static int reach(const struct tune_series *s, int from, const char *name, size_t *messages)
 {
     int n = 0;
     const struct tune_choice *c;
 
-    *logs = 0;
+    *messages = 0;
     while (from + n < s->points
            && (n == 0 || s->point[from + n].least == s->point[from + n - 1].most)
            && (c = good_at(&s->point[from + n], name))) {
-        *logs += log(c->ratio);
+        *messages += c->messages;
         n++;
     }
     return n;
 }
 
 /* The choice that is good for most points from FROM on; *POINTS: how many.  Of several the one that
- * is taken without rules. */
+ * is taken without rules, or the one with the fewest messages, which leaves most of processors and
+ * network to the program; of these the fastest. */
 static const char *farthest(const struct tune_series *s, int from, int *points)
 {
     const struct tune_point *p = &s->point[from];
     const char *best = p->choice[0].name;
-    double most = 0, logs;
+    size_t fewest = 0, messages;
 
-    *points = 1;
+    *points = 0;
     for (int i = 0; i < p->good; i++) {
-        int n = reach(s, from, p->choice[i].name, &logs);
+        int n = reach(s, from, p->choice[i].name, &messages);
 
         if (strcmp(p->choice[i].name, p->plain) == 0)
-            logs = INFINITY;
-        if (n > *points || (n == *points && logs > most)) {
+            messages = 0;
+        if (n > *points || (n == *points && messages < fewest)) {
             *points = n;
-            most = logs;
+            fewest = messages;
             best = p->choice[i].name;
         }
     }

@@ -319,6 +319,23 @@ run 0 --collectives scan --ops sum --sizes 1M,4M --candidates 11 env
     wc -l)" -le 1 ] || fail "asked twice: $(sort "$work/asked")"
 has 'chain:segment=[0-9]*K *# 2.50x'
 
+# What is fastest at one size is tried at its neighbours, whatever is predicted there; of several
+# that are as fast, the one with the fewest messages is taken.
+fresh <<'END'
+allreduce sum * recursive_doubling 2    1.9  2.1  correct
+*         *   * *                  0.5  0.4  0.6  correct
+END
+: >"$work/asked"
+run 0 --collectives allreduce --ops sum --sizes 8,4M --candidates 3 env
+has '^allreduce .* 0-[0-9]*G .* recursive_doubling *# 2.00x .* at 8, 2.00x .* at 4M'
+fresh <<'END'
+allreduce sum * recursive_splitting 2    1.9  2.1  correct
+allreduce sum * knomial             1.95 1.9  2.05 correct
+*         *   * *                   0.5  0.4  0.6  correct
+END
+run 0 --collectives allreduce --ops sum --sizes 8 env
+has '^allreduce .* knomial *# 1.95x'
+
 # --ranks: a job for each number, which stands where %n is; what lies between them goes by the
 # nearer one.
 fresh <<'END'
