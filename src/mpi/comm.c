@@ -728,7 +728,7 @@ static bool is_due(struct collopt_comm *c, size_t bytes)
 
     if (!c->inside || after > 0)
         return ++c->calls >= (c->inside ? after : ELSEWHERE);
-    c->earned += collopt_saving(collopt_world_surroundings(), c->ranks, bytes);
+    c->earned += collopt_saving(collopt_world_surroundings(), 0, c->ranks, bytes);
     return c->ranks == 1 || c->earned >= collopt_price_of_communicator(c->ranks);
 }
 

@@ -328,13 +328,15 @@ static bool pays(struct collopt_comm *c, const struct collopt_call *call,
                                  .count = elements(call, c->ranks) };
     uint64_t problem[] = { call->collective, (uint64_t)call->root, f->size, f->commutative,
                            f->exact,         collopt_rounded(&p) };
+    const struct collopt_way *net = &c->machine.way[COLLOPT_OVER_NET];
+    double message = c->topology.nodes > 1 ? net->latency + 2 * net->overhead : 0;
 
     if (s->after > 0 || s->check || s->adapt || s->force[call->collective]
         || c->wish[call->collective].given)
         return true;
     return collopt_earned(&c->rental,
                           collopt_hash_bytes(COLLOPT_HASH_START, problem, sizeof problem),
-                          collopt_saving(surroundings(c), c->ranks, p.count * f->size),
+                          collopt_saving(surroundings(c), message, c->ranks, p.count * f->size),
                           collopt_price_of_plan(c->ranks));
 }
 

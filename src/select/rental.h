@@ -5,7 +5,7 @@
  * loses at most twice what the best decision in hindsight would have lost. All inputs are the same
  * on all ranks.
  *
- * Times are nanoseconds.  They are cautious constants, not predictions: computing a prediction
+ * Times are nanoseconds.  They are cautious estimates, not predictions: computing a prediction
  * is a good part of the price. */
 #ifndef COLLOPT_RENTAL_H
 #define COLLOPT_RENTAL_H
@@ -17,8 +17,9 @@
 /* Where the ranks are, by increasing cost of a round of messages. */
 enum collopt_surroundings { COLLOPT_ON_NODE, COLLOPT_ON_NETWORK, COLLOPT_CROWDED };
 
-/* The time saved when collopt, not the MPI library, runs one reduction of BYTES on RANKS ranks. */
-uint32_t collopt_saving(enum collopt_surroundings where, int ranks, size_t bytes);
+/* The time saved when collopt, not the MPI library, runs one reduction of BYTES on RANKS ranks.
+ * MESSAGE: seconds of a short message between nodes; 0: not known. */
+uint32_t collopt_saving(enum collopt_surroundings where, double message, int ranks, size_t bytes);
 /* The price of taking over a communicator of RANKS, and of a plan there. */
 uint32_t collopt_price_of_communicator(int ranks);
 uint32_t collopt_price_of_plan(int ranks);

@@ -121,21 +121,24 @@ END_TEST
 /* The longer and the farther away, the more is saved; the more ranks, the dearer. */
 START_TEST(monotonous)
 {
+    static const double times[] = { 0, 1e-6, 40e-6, 1, 1e30 };
+    double message = times[_i];
+
     for (int where = COLLOPT_ON_NODE; where <= COLLOPT_CROWDED; where++)
         for (int ranks = 1; ranks <= 1 << 20; ranks *= 2)
             for (size_t bytes = 1; bytes < SIZE_MAX / 4; bytes *= 4) {
-                uint32_t s = collopt_saving((enum collopt_surroundings)where, ranks, bytes);
+                enum collopt_surroundings here = (enum collopt_surroundings)where;
+                uint32_t s = collopt_saving(here, message, ranks, bytes);
 
-                ck_assert_uint_ge(
-                    collopt_saving((enum collopt_surroundings)where, ranks, 4 * bytes), s);
-                ck_assert_uint_ge(
-                    collopt_saving((enum collopt_surroundings)where, 2 * ranks, bytes), s);
-                ck_assert_uint_ge(collopt_saving(COLLOPT_CROWDED, ranks, bytes), s);
+                ck_assert_uint_ge(collopt_saving(here, message, ranks, 4 * bytes), s);
+                ck_assert_uint_ge(collopt_saving(here, message, 2 * ranks, bytes), s);
+                ck_assert_uint_ge(collopt_saving(here, 2 * message, ranks, bytes), s);
+                ck_assert_uint_ge(collopt_saving(COLLOPT_CROWDED, message, ranks, bytes), s);
                 ck_assert_uint_ge(collopt_price_of_plan(2 * ranks), collopt_price_of_plan(ranks));
                 ck_assert_uint_ge(collopt_price_of_communicator(2 * ranks),
                                   collopt_price_of_communicator(ranks));
             }
-    ck_assert_uint_gt(collopt_saving(COLLOPT_ON_NODE, 2, SIZE_MAX),
+    ck_assert_uint_gt(collopt_saving(COLLOPT_ON_NODE, message, 2, SIZE_MAX),
                       collopt_price_of_communicator(INT32_MAX));
 }
 END_TEST
@@ -151,7 +154,7 @@ int main(void)
     tcase_add_test(t, few_calls_cost_nothing);
     tcase_add_loop_test(t, ranks_decide_alike, 0, 8);
     tcase_add_loop_test(t, rotating_roots, 0, 5);
-    tcase_add_test(t, monotonous);
+    tcase_add_loop_test(t, monotonous, 0, 5);
     suite_add_tcase(suite, t);
     srunner_run_all(runner, CK_ENV);
     failed = srunner_ntests_failed(runner);
