@@ -95,18 +95,6 @@ static void warn_here(const char *format, ...)
     va_end(list);
 }
 
-static const void *base_of(const void *address)
-{
-    Dl_info where;
-
-    return dladdr(address, &where) ? where.dli_fbase : NULL;
-}
-
-bool collopt_is_ours(const void *address)
-{
-    return base_of(address) == base_of(names);
-}
-
 /* ---- where we are ---- */
 
 /* The loader remembers the path we were opened by; if that was relative, it means nothing after a
@@ -217,33 +205,41 @@ static const struct collopt_backend_table *open_backend(const struct collopt_mpi
 
 /* ---- binding ---- */
 
+/* Not ours. */
 static collopt_function function_of(void *handle, const char *name)
 {
+    static struct collopt_span ours;
     void *address = dlsym(handle, name);
 
-    return address && !collopt_is_ours(address) ? (collopt_function)(uintptr_t)address : NULL;
+    if (ours.to == 0)
+        ours = collopt_span_of(names);
+    return address && !collopt_spans(ours, address) ? (collopt_function)(uintptr_t)address : NULL;
 }
 
-/* Does the object of that PATH, which is mapped at BASE, define NAME itself? */
-static bool defines(const void *base, const char *path, const char *name)
+/* Does the object of that PATH, which lies at SPAN, define NAME itself? */
+static bool defines(struct collopt_span span, const char *path, const char *name)
 {
     void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
     void *address = handle ? dlsym(handle, name) : NULL;
 
     if (handle)
         dlclose(handle);
-    return address && base_of(address) == base;
+    return address && collopt_spans(span, address);
 }
 
 /* An MPI library may lie in two objects, one with MPI_X and one with PMPI_X (libpmpi). The
  * interface for tools is what both of them have, and no tool. */
 static bool is_the_hosts(collopt_function function, const struct collopt_mpi *mpi)
 {
+    const void *address = (const void *)(uintptr_t)function;
+    struct collopt_span span;
     Dl_info where;
 
-    return !dladdr((const void *)(uintptr_t)function, &where) || where.dli_fbase == mpi->base
-        || defines(where.dli_fbase, where.dli_fname, "MPI_T_init_thread")
-        || defines(where.dli_fbase, where.dli_fname, "PMPI_T_init_thread");
+    if (collopt_spans(mpi->span, address) || !dladdr(address, &where))
+        return true;
+    span = collopt_span_of(address);
+    return defines(span, where.dli_fname, "MPI_T_init_thread")
+        || defines(span, where.dli_fname, "PMPI_T_init_thread");
 }
 
 /* The function of that name after ours, if it is a tool's: one in the host itself needs no

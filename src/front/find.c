@@ -67,6 +67,40 @@ static void identify(struct collopt_mpi *mpi)
         }
 }
 
+struct sought {
+    uintptr_t address;
+    struct collopt_span span;
+};
+
+static int note_span(struct dl_phdr_info *object, size_t size, void *data)
+{
+    struct sought *s = data;
+    struct collopt_span span = { UINTPTR_MAX, 0 };
+
+    (void)size;
+    for (int i = 0; i < object->dlpi_phnum; i++) {
+        const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+        uintptr_t from = object->dlpi_addr + segment->p_vaddr, to = from + segment->p_memsz;
+
+        if (segment->p_type == PT_LOAD) {
+            span.from = from < span.from ? from : span.from;
+            span.to = to > span.to ? to : span.to;
+        }
+    }
+    if (s->address < span.from || s->address >= span.to)
+        return 0;
+    s->span = span;
+    return 1;
+}
+
+struct collopt_span collopt_span_of(const void *address)
+{
+    struct sought s = { .address = (uintptr_t)address };
+
+    dl_iterate_phdr(note_span, &s);
+    return s.span;
+}
+
 /* Does FILE (NULL: the program) or what it needs define MPI? */
 static bool leads_to_mpi(const char *file, struct collopt_mpi *mpi)
 {
@@ -78,7 +112,7 @@ static bool leads_to_mpi(const char *file, struct collopt_mpi *mpi)
         dlclose(handle);
     if (!version || !dladdr(version, &where))
         return false;
-    mpi->base = where.dli_fbase;
+    mpi->span = collopt_span_of(version);
     mpi->path = where.dli_fname;
     mpi->handle = dlopen(mpi->path, RTLD_LAZY | RTLD_NOLOAD);
     if (!mpi->handle) {                     /* the program itself goes by no name */

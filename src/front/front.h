@@ -48,9 +48,6 @@ extern _Atomic(const struct collopt_binding *) collopt_bound;
 /* Binds at the first call, which was made from CALLER; later ones get what was bound. */
 const struct collopt_binding *collopt_bind(const void *caller);
 
-/* Is this the address of something in libcollopt.so? */
-bool collopt_is_ours(const void *address);
-
 /* A call of the family was given to TOOL, and has ended without coming back to us. */
 void collopt_went_past(enum collopt_name name, collopt_function tool);
 
@@ -79,9 +76,13 @@ void collopt_go_by_tools(struct collopt_binding *b);
 
 enum { COLLOPT_LIBRARY_VERSION = 8192 };    /* MPI_MAX_LIBRARY_VERSION_STRING of every MPI fits */
 
+struct collopt_span {                       /* the addresses of an object, the last one excluded */
+    uintptr_t from, to;
+};
+
 struct collopt_mpi {
     void *handle;                           /* of the object that defines its functions */
-    const void *base;                       /* where that object is mapped */
+    struct collopt_span span;               /* of that object */
     const char *path;
     const char *name;                       /* the backend for its ABI; NULL: none */
     int unsupported;                        /* its MPI_ERR_UNSUPPORTED_OPERATION */
@@ -90,5 +91,14 @@ struct collopt_mpi {
 
 /* Finds the MPI that the code at CALLER uses. False if there is none. */
 bool collopt_find_mpi(const void *caller, struct collopt_mpi *mpi);
+
+/* The object in which ADDRESS lies.  Much faster than dladdr(), which looks for a symbol too: there
+ * are some hundred addresses, and MPI libraries have thousands of symbols. */
+struct collopt_span collopt_span_of(const void *address);
+
+static inline bool collopt_spans(struct collopt_span s, const void *address)
+{
+    return (uintptr_t)address >= s.from && (uintptr_t)address < s.to;
+}
 
 #endif
