@@ -172,12 +172,10 @@ static bool one_place(const struct collopt_message *m)
 static bool carries_gaps(const struct collopt_plan *plan, const struct collopt_message *m,
                          bool near)
 {
-    /* bytes that Open MPI sends without waiting for the receiver, at least */
-    const size_t eager = 4000;
-    bool eager_without = m->n * plan->facts.size <= eager
-        && m->n * (size_t)plan->facts.extent > eager;
+    bool eager_without = (double)(m->n * plan->facts.size) <= plan->eager
+        && (double)(m->n * (size_t)plan->facts.extent) > plan->eager;
 
-    return plan->gaps && (near || !(plan->eager && eager_without));
+    return plan->gaps && (near || !eager_without);
 }
 
 static bool is_derived(const struct collopt_facts *f)
@@ -628,7 +626,7 @@ static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan,
     plan->gaps = gaps;
     plan->tail = gaps ? (int)(plan->facts.extent - (ptrdiff_t)collopt_type_end(plan->facts.type_id))
                       : 0;
-    plan->eager = c->machine.mpi == COLLOPT_OPENMPI;
+    plan->eager = c->machine.mpi == COLLOPT_OPENMPI ? c->by_messages.way[COLLOPT_IN_NODE].eager : 0;
     plan->ordered = plan->shm && is_derived(&plan->facts) && c->ranks > 1
         && lies_in_order(c, &plan->facts);
     plan->bound = bound = s ? bind_schedule(c, plan, s, p) : NULL;

@@ -67,7 +67,8 @@ struct collopt_plan {
     int tail;                   /* ... but for the last one: it has so many bytes */
     /* of IN and OUT: where the last message in it ends, in elements */
     size_t end[COLLOPT_FIRST_SLOT];
-    bool eager;                 /* but those that are eager only without */
+    /* but those that are eager only without: of at most so many bytes; 0: none are */
+    double eager;
     bool types_made;            /* some wire has a datatype made of the call's */
 
     uint64_t bytes;             /* of data in the input vector */
