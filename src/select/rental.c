@@ -20,7 +20,8 @@ static size_t of_round(enum collopt_surroundings where, double message)
                                     [COLLOPT_CROWDED] = 3000 };
     double quarter = where == COLLOPT_ON_NODE ? 0 : message * 1e9 / 4;
 
-    return quarter > 1e6 ? 1000000 : quarter > (double)least[where] ? (size_t)quarter : least[where];
+    quarter = quarter > 1e6 ? 1e6 : quarter;
+    return quarter > (double)least[where] ? (size_t)quarter : least[where];
 }
 
 uint32_t collopt_saving(enum collopt_surroundings where, double message, int ranks, size_t bytes)
