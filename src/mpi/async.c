@@ -3,7 +3,9 @@
  * On a node it combines inputs in shared memory without MPI calls: predefined operations with
  * kernels, data in host memory.  Under MPI_THREAD_MULTIPLE it also makes the MPI library progress,
  * which advances operations by messages.  It polls while an operation is active, then sleeps.  It
- * may run on all processors, wherever its rank is bound. */
+ * may run on all processors, wherever its rank is bound, but only while the program leaves one
+ * idle: a rank that wakes takes its processor back at once.  A rank that waits yields
+ * (operation.c), since the thread may have a part of the work. */
 #include "config.h"
 
 #include <pthread.h>
@@ -61,11 +63,13 @@ static void sleep_until_woken(uint64_t *seen)
 static void *work(void *unused)
 {
     enum { PATIENCE = 1 << 10 };        /* fruitless looks */
+    struct sched_param none = { .sched_priority = 0 };
     struct collopt_nudge nudge = { .begun = false };
     bool calls = may_call_mpi();
     uint64_t seen = 0;
 
     (void)unused;
+    sched_setscheduler(0, SCHED_IDLE, &none);
     for (unsigned fruitless = 0; !atomic_load(&ending);) {
         fruitless = help(calls, &nudge) ? 0 : fruitless + 1;
         if (fruitless == PATIENCE) {

@@ -17,6 +17,7 @@
 #include "mpi/stage.h"
 #include "mpi/world.h"
 #include "report/counters.h"
+#include "settings/settings.h"
 #include "shm/writer.h"
 
 enum {
@@ -190,7 +191,7 @@ const char *collopt_operation_fill(struct collopt_operation *op, struct collopt_
     op->users_in = call->in == MPI_IN_PLACE ? call->out : call->in;
     op->users_out = call->out;
     op->timed = c->timed;
-    op->yields = c->yields;
+    op->yields = c->yields || collopt_settings()->async == COLLOPT_ASYNC_THREAD;
     op->operands = operands_of(op);
     measure(op, call);
     return NULL;
