@@ -534,94 +534,50 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         collopt_inner_seconds(t, collopt_machine_of(p)->combine * m);
 }
 
-static const char source[] = "Bayatpour et al., SC 2017; Traeff and Hunold, arXiv 1910.13373";
+/* What all of them have in common. */
+#define LANES(build_) \
+    .grouped = true, .name = "lanes", \
+    .summary = "several ranks of each node with a part each; long vectors on several nodes", \
+    .order = COLLOPT_IN_ORDER, .identical = true, .when = "long vectors on nodes of many ranks", \
+    .source = "Bayatpour et al., SC 2017; Traeff and Hunold, arXiv 1910.13373", \
+    .usable = usable, \
+    .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another", \
+    .segments = segments, .traffic = traffic, .build = build_
+#define PARAMETERS(net_) \
+    { .name = "count", .least = 1, .most = MOST_LANES, \
+      .help = "lanes; no more than ranks on any node", .preset = count_preset }, \
+    COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset, "the algorithm inside nodes"), \
+    COLLOPT_INNER("net", net_, net_preset, "the algorithm along lanes")
+#define OWN(collective_) \
+    COLLOPT_INNER("own", collective_, own_preset, "the algorithm of whole vectors inside nodes")
 
 const struct collopt_algorithm collopt_reduce_lanes = {
-    .grouped = true, .name = "lanes",
-    .summary = "several ranks of each node with a part each; long vectors on several nodes",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    LANES(build_reduce), .collective = COLLOPT_REDUCE,
     .rounds = "about node + net + floor((r-1)/L) + L", .bytes = "about node + net + 2 m",
-    .when = "long vectors on nodes of many ranks", .source = source,
-    .parameter = { { .name = "count", .least = 1, .most = MOST_LANES,
-                     .help = "lanes; no more than ranks on any node", .preset = count_preset },
-                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset,
-                                 "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset, "the algorithm along lanes"),
-                   COLLOPT_BY },
-    .usable = usable,
-    .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .traffic = traffic, .build = build_reduce,
+    .parameter = { PARAMETERS(COLLOPT_REDUCE), COLLOPT_BY },
 };
 
 const struct collopt_algorithm collopt_allreduce_lanes = {
-    .grouped = true, .name = "lanes",
-    .summary = "several ranks of each node with a part each; long vectors on several nodes",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    LANES(build_allreduce), .collective = COLLOPT_ALLREDUCE,
     .rounds = "about node + net + 2 floor((r-1)/L) + r - 1", .bytes = "about node + net + 3 m",
-    .when = "long vectors on nodes of many ranks", .source = source,
-    .parameter = { { .name = "count", .least = 1, .most = MOST_LANES,
-                     .help = "lanes; no more than ranks on any node", .preset = count_preset },
-                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset,
-                                 "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset, "the algorithm along lanes"),
-                   COLLOPT_BY },
-    .usable = usable,
-    .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .traffic = traffic, .build = build_allreduce,
+    .parameter = { PARAMETERS(COLLOPT_ALLREDUCE), COLLOPT_BY },
 };
 
 COLLOPT_SCATTER_AND_BLOCK(lanes,
-    .grouped = true, .name = "lanes",
-    .summary = "several ranks of each node with a part each; long vectors on several nodes",
-    .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "about node + net + 2 floor((r-1)/L)",
+    LANES(build_reduce_scatter), .rounds = "about node + net + 2 floor((r-1)/L)",
     .bytes = "about node + net + 2 m",
-    .when = "long vectors on nodes of many ranks", .source = source,
-    .parameter = { { .name = "count", .least = 1, .most = MOST_LANES,
-                     .help = "lanes; no more than ranks on any node", .preset = count_preset },
-                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset,
-                                 "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset,
-                                 "the algorithm along lanes"), COLLOPT_BY },
-    .usable = usable,
-    .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .traffic = traffic, .build = build_reduce_scatter);
+    .parameter = { PARAMETERS(COLLOPT_REDUCE_SCATTER), COLLOPT_BY });
 
 const struct collopt_algorithm collopt_scan_lanes = {
-    .grouped = true, .name = "lanes",
-    .summary = "several ranks of each node with a part each; long vectors on several nodes",
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    LANES(build_scan), .collective = COLLOPT_SCAN,
     .rounds = "about own + node + net + 2 floor((r-1)/L) + r - 1",
-    .bytes = "about own + node + net + 3 m", .when = "long vectors on nodes of many ranks",
-    .source = source, .parameter = { { .name = "count", .least = 1, .most = MOST_LANES,
-                                       .help = "lanes; no more than ranks on any node",
-                     .preset = count_preset },
-                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset,
-                                 "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm along lanes"),
-                   COLLOPT_INNER("own", COLLOPT_SCAN, own_preset,
-                                 "the algorithm of whole vectors inside nodes"),
-                   COLLOPT_BY },
-    .usable = usable,
-    .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .traffic = traffic, .build = build_scan,
+    .bytes = "about own + node + net + 3 m",
+    .parameter = { PARAMETERS(COLLOPT_EXSCAN), OWN(COLLOPT_SCAN), COLLOPT_BY },
 };
 
 const struct collopt_algorithm collopt_exscan_lanes = {
-    .grouped = true, .name = "lanes",
-    .summary = "several ranks of each node with a part each; long vectors on several nodes",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    LANES(build_exscan), .collective = COLLOPT_EXSCAN,
     .rounds = "about own + node + net + 2 floor((r-1)/L) + r - 1",
-    .bytes = "about own + node + net + 3 m", .when = "long vectors on nodes of many ranks",
-    .source = source, .parameter = { { .name = "count", .least = 1, .most = MOST_LANES,
-                                       .help = "lanes; no more than ranks on any node",
-                     .preset = count_preset },
-                   COLLOPT_INNER("node", COLLOPT_REDUCE_SCATTER, node_preset,
-                                 "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset, "the algorithm along lanes"),
-                   COLLOPT_INNER("own", COLLOPT_EXSCAN, own_preset,
-                                 "the algorithm of whole vectors inside nodes"),
-                   COLLOPT_BY },
-    .usable = usable,
-    .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another",
-    .segments = segments, .traffic = traffic, .build = build_exscan,
+    .bytes = "about own + node + net + 3 m",
+    .parameter = { PARAMETERS(COLLOPT_EXSCAN), OWN(COLLOPT_EXSCAN), COLLOPT_BY },
 };

@@ -358,71 +358,45 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         collopt_inner_seconds(t, collopt_machine_of(p)->combine * vector_bytes(p));
 }
 
-static const char source[] = "folklore; as in MPICH and Open MPI";
+/* What all of them have in common. */
+#define LEADER(build_) \
+    .grouped = true, .name = "leader", \
+    .summary = "one rank of each node for its node; short vectors on several nodes", \
+    .order = COLLOPT_IN_ORDER, .identical = true, .when = "short vectors on nodes of many ranks", \
+    .source = "folklore; as in MPICH and Open MPI", .usable = usable, .unfit = UNFIT, \
+    .segments = segments, .traffic = traffic, .build = build_
+#define PARAMETERS(node_, net_) \
+    COLLOPT_INNER("node", node_, node_preset, "the algorithm inside nodes"), \
+    COLLOPT_INNER("net", net_, net_preset, "the algorithm between their leaders"), COLLOPT_BY
 
 const struct collopt_algorithm collopt_reduce_leader = {
-    .grouped = true, .name = "leader",
-    .summary = "one rank of each node for its node; short vectors on several nodes",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    LEADER(build_reduce), .collective = COLLOPT_REDUCE,
     .rounds = "about node + net", .bytes = "about node + net",
-    .when = "short vectors on nodes of many ranks", .source = source,
-    .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE, net_preset,
-                                 "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic,
-    .build = build_reduce,
+    .parameter = { PARAMETERS(COLLOPT_REDUCE, COLLOPT_REDUCE) },
 };
 
 const struct collopt_algorithm collopt_allreduce_leader = {
-    .grouped = true, .name = "leader",
-    .summary = "one rank of each node for its node; short vectors on several nodes",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
+    LEADER(build_allreduce), .collective = COLLOPT_ALLREDUCE,
     .rounds = "about node + net + ceil(log2 r); last a broadcast in the node",
     .bytes = "about node + net + ceil(log2 r) m; the leader's",
-    .when = "short vectors on nodes of many ranks", .source = source,
-    .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_ALLREDUCE, net_preset,
-                                 "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic,
-    .build = build_allreduce,
+    .parameter = { PARAMETERS(COLLOPT_REDUCE, COLLOPT_ALLREDUCE) },
 };
 
 COLLOPT_SCATTER_AND_BLOCK(leader,
-    .grouped = true, .name = "leader",
-    .summary = "one rank of each node for its node; short vectors on several nodes",
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about node + net + r - 1; last a scatter in the node",
+    LEADER(build_reduce_scatter), .rounds = "about node + net + r - 1; last a scatter in the node",
     .bytes = "about node + net + (r-1)/p m; the leader's",
-    .when = "short vectors on nodes of many ranks", .source = source,
-    .parameter = { COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_REDUCE_SCATTER, net_preset,
-                                 "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic,
-    .build = build_reduce_scatter);
+    .parameter = { PARAMETERS(COLLOPT_REDUCE, COLLOPT_REDUCE_SCATTER) });
 
 const struct collopt_algorithm collopt_scan_leader = {
-    .grouped = true, .name = "leader",
-    .summary = "one rank of each node for its node; short vectors on several nodes",
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    LEADER(build_scan), .collective = COLLOPT_SCAN,
     .rounds = "about node + net + ceil(log2 r); last a broadcast in the node",
     .bytes = "about node + net + ceil(log2 r) m; a node's last rank's",
-    .when = "short vectors on nodes of many ranks", .source = source,
-    .parameter = { COLLOPT_INNER("node", COLLOPT_SCAN, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset,
-                                 "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build_scan,
+    .parameter = { PARAMETERS(COLLOPT_SCAN, COLLOPT_EXSCAN) },
 };
 
 const struct collopt_algorithm collopt_exscan_leader = {
-    .grouped = true, .name = "leader",
-    .summary = "one rank of each node for its node; short vectors on several nodes",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
+    LEADER(build_exscan), .collective = COLLOPT_EXSCAN,
     .rounds = "about node + net + ceil(log2 r); last a broadcast in the node",
     .bytes = "about node + net + ceil(log2 r) m; a node's last rank's",
-    .when = "short vectors on nodes of many ranks", .source = source,
-    .parameter = { COLLOPT_INNER("node", COLLOPT_EXSCAN, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_INNER("net", COLLOPT_EXSCAN, net_preset,
-                                 "the algorithm between their leaders"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic,
-    .build = build_exscan,
+    .parameter = { PARAMETERS(COLLOPT_EXSCAN, COLLOPT_EXSCAN) },
 };
