@@ -2,10 +2,12 @@
  *
  * On a node it combines inputs in shared memory without MPI calls: predefined operations with
  * kernels, data in host memory.  Under MPI_THREAD_MULTIPLE it also makes the MPI library progress,
- * which advances operations by messages.  It polls while an operation is active, then sleeps.  It
- * may run on all processors, wherever its rank is bound, but only while the program leaves one
- * idle: a rank that wakes takes its processor back at once.  A rank that waits yields
- * (operation.c), since the thread may have a part of the work. */
+ * which advances operations by messages.  It looks for work while an operation is active, then
+ * sleeps.  It may run on all processors, wherever its rank is bound.
+ *
+ * It yields after each look, so that a rank that wakes on its processor need not wait for the end
+ * of its time slice; a rank that waits yields too (operation.c).  A thread of low priority
+ * (SCHED_IDLE) may be put off for half a second while it has a part of the work. */
 #include "config.h"
 
 #include <pthread.h>
@@ -22,7 +24,6 @@
 #include "mpi/nonblocking.h"
 #include "mpi/requests.h"
 #include "settings/settings.h"
-#include "shm/channel.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of what is below */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
@@ -63,23 +64,18 @@ static void sleep_until_woken(uint64_t *seen)
 static void *work(void *unused)
 {
     enum { PATIENCE = 1 << 10 };        /* fruitless looks */
-    struct sched_param none = { .sched_priority = 0 };
     struct collopt_nudge nudge = { .begun = false };
     bool calls = may_call_mpi();
     uint64_t seen = 0;
 
     (void)unused;
-    sched_setscheduler(0, SCHED_IDLE, &none);
     for (unsigned fruitless = 0; !atomic_load(&ending);) {
         fruitless = help(calls, &nudge) ? 0 : fruitless + 1;
         if (fruitless == PATIENCE) {
             sleep_until_woken(&seen);
             fruitless = 0;
-        } else if (fruitless == 0) {
-            sched_yield();
-        } else {
-            collopt_pause();
         }
+        sched_yield();
     }
     collopt_nudge_end(&nudge);
     return NULL;
