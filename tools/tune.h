@@ -24,7 +24,8 @@ enum {
     TUNE_USAGE = 2,
     TUNE_INTERRUPTED = 130
 };
-/* Of a cell: by predicted time; with the choice without rules and the variants of the fastest. */
+/* Of a cell: by predicted time; with the choice without rules, the variants of the fastest, and
+ * the winners of neighbouring cells. */
 enum { TUNE_PROMISING = 11, TUNE_CANDIDATES = TUNE_PROMISING + 9 };
 
 /* "collopt-tune: ..." on the standard error output. */
@@ -144,11 +145,12 @@ bool tune_take_answer(struct tune_cells *all, const char *answer);
 /* Segments, radices, lambdas or splits beside the one of the fastest algorithm, if that beats the
  * host. */
 void tune_add_variants(struct tune_cell *c, const struct tune_machine *m);
-/* What was the fastest, and faster than the host, at a neighbouring size or with another operation
- * of the same kind.  Its prediction may be too high here. */
+/* Adds the fastest algorithms of neighbouring sizes and of other operations of the same kind, if
+ * they beat the host there.  The model may predict too long a time for them in C. */
 void tune_add_winners(const struct tune_cells *all, struct tune_cell *c,
                       const struct tune_options *o);
-/* How many messages NAME sends in C, of many ranks those of some; 0: it is no algorithm. */
+/* The number of messages that all ranks send in C by the algorithm NAME; of more than 64 ranks, 64
+ * are counted.  0: NAME is the host, or cannot serve C. */
 size_t tune_messages(const struct tune_machine *m, const struct tune_cell *c, const char *name);
 bool tune_cell_open(const struct tune_cell *c);         /* is something left to be measured? */
 /* Candidates in one state are in the other from now on; how many. */

@@ -259,7 +259,7 @@ void tune_add_variants(struct tune_cell *c, const struct tune_machine *m)
     }
 }
 
-/* ---- winners elsewhere ----------------------------------------------------------------------- */
+/* ---- winners of neighbouring cells ----------------------------------------------------------- */
 
 static int size_index(const struct tune_options *o, size_t bytes)
 {
@@ -278,7 +278,7 @@ static bool neighbours(const struct tune_cell *a, const struct tune_cell *b,
         && abs(size_index(o, a->bytes) - size_index(o, b->bytes)) <= 1;
 }
 
-/* Is CHOICE one of the candidates, by whatever name? */
+/* Does one of the candidates have the same schedule as CHOICE? */
 static bool is_candidate(const struct tune_cell *c, const struct collopt_choice *choice,
                          const struct collopt_problem *p)
 {
@@ -288,7 +288,8 @@ static bool is_candidate(const struct tune_cell *c, const struct collopt_choice 
     for (int i = 0; i < c->candidates; i++)
         if (collopt_parse_choice(c->candidate[i].name, c->collective, &other.choice, message,
                                  sizeof message)
-            && other.choice.algorithm && same(&guess, &other, p))
+            && other.choice.algorithm && collopt_choice_usable(&other.choice, p, NULL)
+            && same(&guess, &other, p))
             return true;
     return false;
 }
@@ -341,7 +342,7 @@ size_t tune_messages(const struct tune_machine *m, const struct tune_cell *c, co
     size_t n = 0;
 
     if (!collopt_parse_choice(name, c->collective, &choice, message, sizeof message)
-        || !choice.algorithm)
+        || !choice.algorithm || !collopt_choice_usable(&choice, &p, NULL))
         return 0;
     collopt_set_parameters(&p, &choice);
     for (int i = 0; i < asked; i++)
@@ -496,7 +497,7 @@ static bool take(struct tune_cell *c, const char *name, const char *ran,
     struct tune_candidate *k = c ? find(c, name) : NULL;
     bool host = strcmp(ran, "host") == 0;
 
-    /* a variant, or a winner elsewhere, that was measured before */
+    /* an earlier run has measured a variant, or the winner of a neighbouring cell */
     if (c && !k && strcmp(name, without) != 0 && c->candidates < TUNE_CANDIDATES) {
         k = &c->candidate[c->candidates++];
         snprintf(k->name, sizeof k->name, "%s", name);

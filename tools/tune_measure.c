@@ -557,8 +557,8 @@ static bool any_open(const struct tune_cells *all)
     return false;
 }
 
-/* What won elsewhere, more algorithms, and further looks.  Should the job end, there is what was
- * measured before. */
+/* Measures winners of neighbouring cells and more algorithms, then repeats measurements.  If the
+ * job ends meanwhile, the measurements so far count. */
 static void use_time_left(struct tune_job *job, struct tune_cells *all, const int *order,
                           const struct tune_options *o, double end, struct part *part)
 {

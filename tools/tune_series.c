@@ -187,7 +187,7 @@ static const struct tune_choice *good_at(const struct tune_point *p, const char 
     return NULL;
 }
 
-/* The number of points from FROM on for which NAME is good, and the messages there. */
+/* The number of points from FROM on for which NAME is good; *MESSAGES: how many it sends there. */
 static int reach(const struct tune_series *s, int from, const char *name, size_t *messages)
 {
     int n = 0;
@@ -203,9 +203,9 @@ static int reach(const struct tune_series *s, int from, const char *name, size_t
     return n;
 }
 
-/* The choice that is good for most points from FROM on; *POINTS: how many.  Of several the one that
- * is taken without rules, or the one with the fewest messages, which leaves most of processors and
- * network to the program; of these the fastest. */
+/* The choice that is good for most points from FROM on; *POINTS: how many.  Of several: the one
+ * that is taken without rules, else the one with the fewest messages, which takes least time from
+ * the program, else the fastest. */
 static const char *farthest(const struct tune_series *s, int from, int *points)
 {
     const struct tune_point *p = &s->point[from];

@@ -534,7 +534,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         collopt_inner_seconds(t, collopt_machine_of(p)->combine * m);
 }
 
-/* What all of them have in common. */
+/* The fields that all descriptors of this file share. */
 #define LANES(build_) \
     .grouped = true, .name = "lanes", \
     .summary = "several ranks of each node with a part each; long vectors on several nodes", \

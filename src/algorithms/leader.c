@@ -358,7 +358,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         collopt_inner_seconds(t, collopt_machine_of(p)->combine * vector_bytes(p));
 }
 
-/* What all of them have in common. */
+/* The fields that all descriptors of this file share. */
 #define LEADER(build_) \
     .grouped = true, .name = "leader", \
     .summary = "one rank of each node for its node; short vectors on several nodes", \

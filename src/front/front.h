@@ -92,8 +92,8 @@ struct collopt_mpi {
 /* Finds the MPI that the code at CALLER uses. False if there is none. */
 bool collopt_find_mpi(const void *caller, struct collopt_mpi *mpi);
 
-/* The object in which ADDRESS lies.  Much faster than dladdr(), which looks for a symbol too: there
- * are some hundred addresses, and MPI libraries have thousands of symbols. */
+/* The object in which ADDRESS lies.  dladdr() would also search the symbols of that object, and MPI
+ * libraries have thousands. */
 struct collopt_span collopt_span_of(const void *address);
 
 static inline bool collopt_spans(struct collopt_span s, const void *address)

@@ -67,7 +67,8 @@ struct collopt_plan {
     int tail;                   /* ... but for the last one: it has so many bytes */
     /* of IN and OUT: where the last message in it ends, in elements */
     size_t end[COLLOPT_FIRST_SLOT];
-    /* but those that are eager only without: of at most so many bytes; 0: none are */
+    /* bytes of the host's longest eager message.  A message that is eager only without its gaps is
+     * sent without them.  0: all messages carry their gaps */
     double eager;
     bool types_made;            /* some wire has a datatype made of the call's */
 
