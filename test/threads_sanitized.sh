@@ -129,7 +129,7 @@ if [ -n "$(made CHECK_LIBS)" ]; then
         queue $queue as_it_is || fail "$queue: status $?"
         said 0 'WARNING: ThreadSanitizer' "$queue"
     done
-    for function in has_room send take look; do
+    for function in taken send take look; do
         relaxed channel channel.h collopt_channel_$function
     done
     relaxed journal journal.h collopt_reader_look

@@ -225,7 +225,7 @@ static bool set_wire(struct collopt_comm *c, struct collopt_plan *plan, const bo
                         receiver = collopt_peer(c, m->send ? m->peer : c->rank);
 
     *w = (struct collopt_wire){ .peer = peer.rank,
-                                .tag = receiver.tags + m->tag % COLLOPT_STRAND_TAGS,
+                                .tag = receiver.tags + collopt_tag_of(m),
                                 .count = (int)m->n * units - (gaps ? plan->tail : 0),
                                 .place = m->run[0].place,
                                 .at = (ptrdiff_t)m->run[0].at * plan->facts.extent,
@@ -234,10 +234,10 @@ static bool set_wire(struct collopt_comm *c, struct collopt_plan *plan, const bo
                                 .units = units,
                                 .message = m };
     w->bytes = gaps ? (size_t)w->count : m->n * plan->facts.size;
+    w->repeats = m->repeats;
     w->flat = is_plain(plan) || (gaps && m->runs == 1);
     if (near && near[m->peer]
-        && !(w->link = collopt_shm_link(c, m->peer, m->tag % COLLOPT_STRAND_TAGS, m->send,
-                                        w->bytes)))
+        && !(w->link = collopt_shm_link(c, m, w->bytes)))
         return false;
     plan->derived |= w->link && is_derived(&plan->facts);
     if (m->send)
@@ -579,6 +579,15 @@ static void cut_elements(const struct collopt_plan *plan, const struct collopt_p
     cut[n + 1] = (struct collopt_cut){ 0 };
 }
 
+static struct collopt_cut cut_by_shm(size_t bytes, size_t size)
+{
+    size_t piece = bytes / size;
+
+    if (piece == 0)
+        piece = 1;
+    return (struct collopt_cut){ .above = piece, .piece = piece, .in_turn = true };
+}
+
 /* Ranks of this node whose messages need a channel.  Only plain bytes can be read where they
  * are. */
 static struct collopt_bound *bind_schedule(const struct collopt_comm *c,
@@ -586,18 +595,16 @@ static struct collopt_bound *bind_schedule(const struct collopt_comm *c,
                                            const struct collopt_schedule *s,
                                            const struct collopt_problem *p)
 {
-    size_t size = plan->gaps ? (size_t)plan->facts.extent : plan->facts.size,
-           piece = collopt_shm_piece(c) / size;
+    size_t size = plan->gaps ? (size_t)plan->facts.extent : plan->facts.size;
     struct collopt_cut cut[COLLOPT_CUTS + 1],
-        near_cut[] = { { .above = piece, .piece = piece, .in_turn = true }, { 0 } };
+        pair[] = { cut_by_shm(collopt_shm_piece(c, false), size), { 0 } },
+        multicast[] = { cut_by_shm(collopt_shm_piece(c, true), size), { 0 } };
     bool *near = malloc((size_t)c->ranks * sizeof *near);
-    struct collopt_nearby nearby = { .rank = near, .cuts = near_cut,
+    struct collopt_nearby nearby = { .rank = near, .cuts = pair, .multicast = multicast,
                                      .views = is_plain(plan) || plan->gaps };
     struct collopt_bound *bound = NULL;
 
     cut_elements(plan, p, cut);
-    if (piece == 0)
-        near_cut[0] = (struct collopt_cut){ .above = 1, .piece = 1, .in_turn = true };
     if (near)
         bound = collopt_bind_near(s, p, cut,
                                   plan->shm && collopt_shm_near(c, near) ? &nearby : NULL);

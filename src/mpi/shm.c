@@ -179,11 +179,13 @@ bool collopt_shm_near(const struct collopt_comm *c, bool *near)
 }
 
 /* So many bytes that each rank of the node can have a channel to each other one in half of its
- * segment. */
-size_t collopt_shm_piece(const struct collopt_comm *c)
+ * segment, and some for multicasts in the other half. */
+size_t collopt_shm_piece(const struct collopt_comm *c, bool multicast)
 {
+    enum { MULTICASTS = 8 };
     size_t peers = (size_t)(c->topology.largest > 0 ? c->topology.largest : c->ranks) - 1;
-    size_t room = collopt_settings()->shm_size / 2 / (COLLOPT_BLOCKS + 1) / (peers > 0 ? peers : 1);
+    size_t channels = multicast && peers > MULTICASTS ? MULTICASTS : peers > 0 ? peers : 1;
+    size_t room = collopt_settings()->shm_size / 2 / (COLLOPT_BLOCKS + 1) / channels;
     size_t piece = SHORTEST_PIECE;
 
     while (piece * 2 <= room && piece * 2 <= LONGEST_PIECE)
@@ -192,51 +194,88 @@ size_t collopt_shm_piece(const struct collopt_comm *c)
 }
 
 /* A row of tags that no call uses: one for each strand. */
-static int tag_of_link(const struct collopt_comm *c, const struct collopt_link *l)
+static int tag_of_link(const struct collopt_comm *c, const struct collopt_link *l, int receiver)
 {
-    return collopt_peer(c, l->outgoing ? l->peer : c->rank).tags
-        + COLLOPT_CHANNEL_ROW * COLLOPT_STRAND_TAGS + l->tag;
+    return collopt_peer(c, receiver).tags + COLLOPT_CHANNEL_ROW * COLLOPT_STRAND_TAGS + l->tag;
+}
+
+/* The request of an earlier receiver is freed: the offset stays as long as the link, and each
+ * receiver waits for it. */
+static int tell_one(struct collopt_comm *c, struct collopt_link *l, int peer)
+{
+    if (l->told != MPI_REQUEST_NULL)
+        collopt_host.Request_free(&l->told);
+    return PMPI_Isend(&l->offset, sizeof l->offset, MPI_BYTE, collopt_peer(c, peer).rank,
+                      tag_of_link(c, l, peer), c->hidden, &l->told);
 }
 
 static int tell(struct collopt_comm *c, struct collopt_link *l)
 {
-    int peer = collopt_peer(c, l->peer).rank;
+    int err = MPI_SUCCESS;
 
     if (!l->outgoing)
-        return PMPI_Irecv(&l->offset, sizeof l->offset, MPI_BYTE, peer, tag_of_link(c, l),
-                          c->hidden, &l->told);
+        return PMPI_Irecv(&l->offset, sizeof l->offset, MPI_BYTE, collopt_peer(c, l->peer).rank,
+                          tag_of_link(c, l, c->rank), c->hidden, &l->told);
     l->open = true;
-    l->closed = !collopt_channel_make(&l->channel);
+    l->closed = !collopt_channel_make(&l->channel, l->members > 0 ? l->members - 1 : 1);
     l->offset = l->closed ? -1 : (char *)l->channel.ring - l->channel.base;
-    return PMPI_Isend(&l->offset, sizeof l->offset, MPI_BYTE, peer, tag_of_link(c, l), c->hidden,
-                      &l->told);
+    if (l->members == 0)
+        return tell_one(c, l, l->peer);
+    for (int i = 0; i < l->members && !err; i++)
+        if (l->member[i] != c->rank)
+            err = tell_one(c, l, l->member[i]);
+    return err;
 }
 
-static struct collopt_link *find(const struct collopt_comm *c, int peer, int tag, bool outgoing)
+/* Which of the receivers of L this rank is. */
+static int receiver_of(const struct collopt_comm *c, const struct collopt_link *l)
+{
+    int n = 0;
+
+    for (int i = 0; i < l->members && l->member[i] != c->rank; i++)
+        n += l->member[i] != l->peer;
+    return n;
+}
+
+static size_t members_size(const struct collopt_message *m)
+{
+    return (size_t)m->members * sizeof *m->member;
+}
+
+static bool is_for(const struct collopt_link *l, const struct collopt_message *m)
+{
+    return l->outgoing == m->send && l->tag == collopt_tag_of(m)
+        && l->members == m->members && (l->peer == m->peer || (m->members > 0 && m->send))
+        && (m->members == 0 || memcmp(l->member, m->member, members_size(m)) == 0);
+}
+
+static struct collopt_link *make_link(struct collopt_comm *c, const struct collopt_message *m)
+{
+    struct collopt_link *l = malloc(sizeof *l + members_size(m));
+
+    if (!l)
+        return NULL;
+    *l = (struct collopt_link){ .peer = m->peer, .tag = collopt_tag_of(m),
+                                .outgoing = m->send, .members = m->members,
+                                .member = (int *)(l + 1), .told = MPI_REQUEST_NULL,
+                                .next = c->links };
+    if (m->members > 0)
+        memcpy(l->member, m->member, members_size(m));
+    c->links = l;
+    return tell(c, l) ? NULL : l;
+}
+
+struct collopt_link *collopt_shm_link(struct collopt_comm *c, const struct collopt_message *m,
+                                      size_t bytes)
 {
     struct collopt_link *l = c->links;
 
-    while (l && (l->peer != peer || l->tag != tag || l->outgoing != outgoing))
+    while (l && !is_for(l, m))
         l = l->next;
-    return l;
-}
-
-struct collopt_link *collopt_shm_link(struct collopt_comm *c, int peer, int tag, bool outgoing,
-                                      size_t bytes)
-{
-    struct collopt_link *l = find(c, peer, tag, outgoing);
-
-    if (!l) {
-        if (!(l = calloc(1, sizeof *l)))
-            return NULL;
-        *l = (struct collopt_link){ .peer = peer, .tag = tag, .outgoing = outgoing,
-                                     .told = MPI_REQUEST_NULL, .next = c->links };
-        c->links = l;
-        if (tell(c, l))
-            return NULL;
-    }
-    if (outgoing && !l->closed)
-        collopt_channel_widen(&l->channel, bytes, collopt_shm_piece(c));
+    if (!l && !(l = make_link(c, m)))
+        return NULL;
+    if (m->send && !l->closed)
+        collopt_channel_widen(&l->channel, bytes, collopt_shm_piece(c, m->members > 0));
     return l;
 }
 
@@ -343,6 +382,7 @@ static int convert(const struct collopt_execution *e, const struct collopt_wire 
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
+/* Of a multicast only the first message is written, or says that all go by the host. */
 static int send_now(struct collopt_execution *e, int message)
 {
     const struct collopt_wire *w = &e->plan->wire[message];
@@ -350,8 +390,10 @@ static int send_now(struct collopt_execution *e, int message)
     char *payload = w->link->closed ? NULL : collopt_channel_payload(ch, w->bytes);
     int err;
 
+    if (payload && w->repeats)
+        return MPI_SUCCESS;
     if (!payload) {
-        if (!w->link->closed)
+        if (!w->link->closed && !w->repeats)
             collopt_channel_send(ch, e->call, NULL, 0);
         e->diverted += w->bytes;
         return collopt_start(e, message);
@@ -415,13 +457,17 @@ static int serve_links(struct collopt_execution *e, struct collopt_link **list,
     return err;
 }
 
+static inline bool may_send(const struct collopt_wire *w)
+{
+    return w->link->closed || w->repeats || collopt_channel_has_room(&w->link->channel, w->bytes);
+}
+
 int collopt_shm_send(struct collopt_execution *e, int message)
 {
     const struct collopt_wire *w = &e->plan->wire[message];
     struct collopt_link *l = w->link;
 
-    if (__builtin_expect(!l->head
-                         && (l->closed || collopt_channel_has_room(&l->channel, w->bytes)), 1))
+    if (__builtin_expect(!l->head && may_send(w), 1))
         return send_now(e, message);
     enqueue(e, &e->sending, message);
     e->lates++;
@@ -432,8 +478,7 @@ static int send_queued(struct collopt_execution *e, struct collopt_link *l)
 {
     int err = MPI_SUCCESS;
 
-    while (!err && l->head
-           && collopt_channel_has_room(&l->channel, e->plan->wire[l->head - 1].bytes)) {
+    while (!err && l->head && may_send(&e->plan->wire[l->head - 1])) {
         int message = l->head - 1;
 
         dequeue(e, l);
@@ -458,7 +503,7 @@ static int open_link(struct collopt_comm *c, struct collopt_link *l)
     l->closed = l->offset < 0;
     if (!l->closed)
         collopt_channel_open(&l->channel, segment[collopt_peer(c, l->peer).rank],
-                             (size_t)l->offset);
+                             (size_t)l->offset, receiver_of(c, l));
     return MPI_SUCCESS;
 }
 

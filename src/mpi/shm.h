@@ -2,17 +2,19 @@
  *
  * At MPI_Init the processes of a node map each other's segments.  It is all or nothing for a node,
  * and all ranks of the job know which nodes have it.  A communicator gets a channel from one rank
- * to another when its first plan has a message between them: the sender makes it and tells the
- * receiver, by one message of the host's, where it is, or that there is no room for one; then all
- * their messages go by the host.  A single message does so where its payload finds no room in the
- * sender's segment.  So nothing has to be agreed on beyond the plan itself. */
+ * to another, or to the others of a multicast, when its first plan has such a message: the sender
+ * makes it and tells each receiver, by one message of the host's, where it is, or that there is no
+ * room for one; then all their messages go by the host.  A single message does so where its payload
+ * finds no room in the sender's segment.  So nothing has to be agreed on beyond the plan itself. */
 #ifndef COLLOPT_SHM_TRANSPORT_H
 #define COLLOPT_SHM_TRANSPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "mpi/context.h"
 #include "mpi/host.h"
+#include "schedule/schedule.h"
 #include "shm/channel.h"
 
 struct collopt_comm;
@@ -24,8 +26,9 @@ struct collopt_step;
 
 struct collopt_link {           /* a channel of a communicator */
     struct collopt_channel channel;
-    int peer, tag;              /* on the communicator; the strand's */
+    int peer, tag;              /* on the communicator; as collopt_tag_of() says */
     bool outgoing;
+    int members, *member;       /* of a multicast; 0: it is between two ranks */
     bool open;                  /* else the receiver has not been told yet where it is */
     bool closed;                /* there is none: all goes by the host */
     bool listed;                /* among the execution's links with a queue */
@@ -55,11 +58,18 @@ size_t collopt_shm_room(void);
 bool collopt_shm_carries(const struct collopt_comm *c);
 /* NEAR[r]: rank R is another one of this node.  False: none is.  For what shared memory carries. */
 bool collopt_shm_near(const struct collopt_comm *c, bool *near);
-/* Bytes of a message; longer ones are cut. */
-size_t collopt_shm_piece(const struct collopt_comm *c);
-/* The channel for messages to or from PEER of the strand with this TAG; a new one is told to the
- * receiver.  NULL: no memory. */
-struct collopt_link *collopt_shm_link(struct collopt_comm *c, int peer, int tag, bool outgoing,
+/* The tag of M among those of a call.  A multicast's messages have others, since they go by another
+ * channel and, without room there, by the host: they must not match those before them. */
+static inline int collopt_tag_of(const struct collopt_message *m)
+{
+    _Static_assert(2 * COLLOPT_MULTICAST_STRANDS <= COLLOPT_STRAND_TAGS, "their tags differ");
+    return m->members > 0 ? COLLOPT_STRAND_TAGS - 1 - m->tag : m->tag % COLLOPT_STRAND_TAGS;
+}
+/* Bytes of a message between two ranks, or of a MULTICAST; longer ones are cut. */
+size_t collopt_shm_piece(const struct collopt_comm *c, bool multicast);
+/* The channel for M, of BYTES, by its peer or members and its strand; a new one is told to its
+ * receivers.  NULL: no memory. */
+struct collopt_link *collopt_shm_link(struct collopt_comm *c, const struct collopt_message *m,
                                       size_t bytes);
 /* Of a communicator that is freed. */
 void collopt_shm_unlink(struct collopt_comm *c);

@@ -27,6 +27,8 @@ struct binder {
     size_t steps, step_room;
     int *first_message;         /* [actions] of a message: its first one on the wire ... */
     int *wire_messages;         /* [actions] ... and how many there are */
+    int member;                 /* s->member[member] on: the multicast last looked at ... */
+    bool near;                  /* ... is among near ranks */
 };
 
 struct whole_bound {            /* what is freed together */
@@ -35,6 +37,7 @@ struct whole_bound {            /* what is freed together */
     struct collopt_message *message;
     struct collopt_step *step;
     const struct collopt_step **strand;
+    int *member;                /* of all multicasts */
 };
 
 static bool grow(struct binder *b, void **list, size_t n, size_t *room, size_t size)
@@ -147,17 +150,48 @@ static void *as_pointer(size_t index)
     return (void *)(uintptr_t)index;
 }
 
-/* Cuts a message of N elements to or from PEER; NULL: nothing does. */
-static const struct collopt_cut *cut_of(const struct binder *b, int peer, size_t n)
+static const struct collopt_cut *cut_among(const struct collopt_cut *cuts, size_t n)
 {
     const struct collopt_cut *found = NULL;
 
-    for (const struct collopt_cut *c = b->nearby && b->nearby->rank[peer] ? b->nearby->cuts
-                                                                          : b->cuts;
-         c && c->piece > 0; c++)
+    for (const struct collopt_cut *c = cuts; c && c->piece > 0; c++)
         if (n > c->above)
             found = c;
     return found && n > found->piece ? found : NULL;
+}
+
+static size_t pieces_of(const struct collopt_cut *cut, size_t n)
+{
+    return cut ? (n + cut->piece - 1) / cut->piece : 1;
+}
+
+static bool all_near(struct binder *b, const struct action *a)
+{
+    const int *member = &b->s->member[a->member];
+
+    if (b->member == a->member)
+        return b->near;
+    b->member = a->member;
+    b->near = true;
+    for (int i = 0; i < a->members && b->near; i++)
+        b->near = member[i] == b->s->rank || b->nearby->rank[member[i]];
+    return b->near;
+}
+
+/* Are messages of N elements of A a multicast?  Alike for all its members. */
+static bool is_multicast(struct binder *b, const struct action *a, size_t n)
+{
+    return a->members > 0 && b->nearby && b->s->strands <= COLLOPT_MULTICAST_STRANDS
+        && all_near(b, a)
+        && pieces_of(cut_among(b->nearby->multicast, n), n) <= COLLOPT_MULTICAST_PIECES;
+}
+
+/* Cuts a message of N elements of A; NULL: nothing does. */
+static const struct collopt_cut *cut_of(struct binder *b, const struct action *a, size_t n)
+{
+    if (is_multicast(b, a, n))
+        return cut_among(b->nearby->multicast, n);
+    return cut_among(b->nearby && b->nearby->rank[a->peer] ? b->nearby->cuts : b->cuts, n);
 }
 
 static size_t span_length(const struct binder *b, struct span span)
@@ -175,27 +209,24 @@ static size_t first_length(const struct binder *b, const struct instruction *q)
     return span_length(b, *collopt_region_of(b->s, &b->s->action[q->action], 0));
 }
 
-static size_t pieces_of(const struct binder *b, int peer, size_t n)
-{
-    const struct collopt_cut *cut = cut_of(b, peer, n);
-
-    return cut ? (n + cut->piece - 1) / cut->piece : 1;
-}
-
 /* One action's message: cut where it is too long for one on the wire, in pieces that are as long as
  * one another. ONE_PLACE: they take turns in the first one's. */
 static void bind_message(struct binder *b, int i, bool one_place)
 {
     const struct action *a = &b->s->action[i];
     struct span span = *collopt_region_of(b->s, a, 0);
-    size_t length = span_length(b, span), pieces = pieces_of(b, a->peer, length);
+    size_t length = span_length(b, span), pieces = pieces_of(cut_of(b, a, length), length);
+    bool multicast = is_multicast(b, a, length);
     struct walk w = walk(b, span);
 
     b->first_message[i] = (int)b->messages;
     for (size_t piece = 0; w.run.n > 0 && !b->failed; piece++) {
         size_t most = length / pieces + (piece < length % pieces);
         struct collopt_message m = { .peer = a->peer, .tag = a->strand,
-                                     .send = a->kind == ACTION_SEND, .run = as_pointer(b->runs) };
+                                     .send = a->kind == ACTION_SEND, .run = as_pointer(b->runs),
+                                     .members = multicast ? a->members : 0,
+                                     .repeats = multicast && a->repeats,
+                                     .member = as_pointer((size_t)a->member) };
 
         while (w.run.n > 0 && m.n < most) {
             size_t n = w.run.n < most - m.n ? w.run.n : most - m.n;
@@ -359,14 +390,14 @@ static void bind_late(struct binder *b, const struct instruction *list, size_t k
 }
 
 /* The group that begins with LIST[0], if its message is cut and all its vectors are as long. */
-static struct collopt_group cut_group(const struct binder *b, const struct instruction *list)
+static struct collopt_group cut_group(struct binder *b, const struct instruction *list)
 {
     struct collopt_group none = { 0 }, g = none;
     size_t arrival = list[0].kind == COLLOPT_FOLD || list[0].kind == COLLOPT_COPY ? 1 : 0, n = 0;
 
     if (list[arrival].kind == COLLOPT_WAIT || list[arrival].kind == COLLOPT_RECEIVE)
         n = first_length(b, &list[arrival]);
-    if (n > 0 && cut_of(b, b->s->action[list[arrival].action].peer, n))
+    if (n > 0 && cut_of(b, &b->s->action[list[arrival].action], n))
         g = collopt_group_at(b->s, list);
     for (size_t k = 0; k < g.n; k++)
         if (first_length(b, &list[k]) != n)
@@ -380,7 +411,7 @@ static size_t bind_some(struct binder *b, const struct instruction *list)
 {
     bool receive = list[0].kind == COLLOPT_POST_RECEIVE;
     const struct collopt_cut *cut =
-        receive ? cut_of(b, b->s->action[list[0].action].peer, first_length(b, &list[0])) : NULL;
+        receive ? cut_of(b, &b->s->action[list[0].action], first_length(b, &list[0])) : NULL;
     size_t k = cut && cut->in_turn ? collopt_group_of(b->s, list) : 0;
     struct collopt_group g = { 0 };
 
@@ -475,18 +506,33 @@ static void fuse(struct binder *b)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
+/* A copy of the schedule's; *member stays NULL where there are none.  False: no memory. */
+static bool copy_members(const struct collopt_schedule *s, int **member)
+{
+    if (s->members == 0)
+        return true;
+    *member = malloc(s->members * sizeof **member);
+    if (*member)
+        memcpy(*member, s->member, s->members * sizeof **member);
+    return *member != NULL;
+}
+
 static struct collopt_bound *finish(struct binder *b, const size_t *strand)
 {
     struct whole_bound *x = calloc(1, sizeof *x);
     const struct collopt_step **strands = malloc((size_t)b->s->strands * sizeof *strands);
+    int *member = NULL;
 
-    if (!x || !strands) {
+    if (!x || !strands || !copy_members(b->s, &member)) {
         free(x);
         free(strands);
         return NULL;
     }
-    for (size_t i = 0; i < b->messages; i++)
+    for (size_t i = 0; i < b->messages; i++) {
         b->message[i].run = b->run + (uintptr_t)b->message[i].run;
+        b->message[i].member =
+            b->message[i].members > 0 ? member + (uintptr_t)b->message[i].member : NULL;
+    }
     for (size_t i = 0; i < b->steps; i++)
         if (b->step[i].runs > 0)
             b->step[i].run = b->run + (uintptr_t)b->step[i].run;
@@ -497,6 +543,7 @@ static struct collopt_bound *finish(struct binder *b, const size_t *strand)
                    .slots = (int)b->s->places - COLLOPT_FIRST_SLOT, .strand = strands,
                    .message = b->message, .slot = b->slot, .steps = b->steps },
         .run = b->run, .message = b->message, .step = b->step, .strand = strands,
+        .member = member,
     };
     return &x->bound;
 }
@@ -535,7 +582,8 @@ struct collopt_bound *collopt_bind_near(const struct collopt_schedule *s,
                                         const struct collopt_nearby *nearby)
 {
     size_t *sums = p->counts && s->counts_partition >= 0 ? prefix_sums(p) : NULL;
-    struct binder b = { .s = s, .p = p, .sums = sums, .cuts = cuts, .nearby = nearby };
+    struct binder b = { .s = s, .p = p, .sums = sums, .cuts = cuts, .nearby = nearby,
+                        .member = -1 };
     struct collopt_bound *bound = NULL;
     size_t strand[s->strands];
 
@@ -573,6 +621,7 @@ void collopt_bound_free(struct collopt_bound *bound)
     free(x->message);
     free(x->step);
     free(x->strand);
+    free(x->member);
     free((size_t *)bound->slot);
     free(x);
 }

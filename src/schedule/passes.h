@@ -62,6 +62,8 @@ struct action {
                                  * right; PREFIXES: the same without */
     int region;                 /* index of the first one in s->region */
     bool in_round;              /* messages: posted and waited for in their round */
+    int members, member;        /* of its multicast, from s->member[member] on; 0: of none */
+    bool repeats;               /* a send that is not the first one of its multicast */
 };
 
 /* What compile.c makes of the actions: the same words as bound steps, still without offsets. */
@@ -106,6 +108,10 @@ struct collopt_schedule {
 
     int round, at_strand, strands;
     bool keep_rounds;           /* of the actions that follow */
+    int *member;                /* of all multicasts */
+    size_t members, member_room;
+    int multicast;              /* members of the one that is being written; 0: none is */
+    bool multicast_sends;       /* it has sent something */
     const struct scope *scope;  /* the phase that is being written; NULL: none */
     int accumulator;            /* place, or -1 as long as nobody asked */
     int counts_partition;       /* or -1 */

@@ -148,6 +148,29 @@ void collopt_keep_rounds(struct collopt_schedule *s)
     s->keep_rounds = true;
 }
 
+static bool may_multicast(const struct collopt_schedule *s)
+{
+    for (const struct scope *scope = s->scope; scope; scope = scope->outer)
+        if (scope->phase->again)
+            return false;
+    return true;
+}
+
+/* Two ranks exchange as fast by ordinary messages. */
+void collopt_multicast(struct collopt_schedule *s, int members, const int *member)
+{
+    s->multicast = 0;
+    s->multicast_sends = false;
+    if (members <= 2 || !may_multicast(s))
+        return;
+    for (int i = 0; i < members; i++) {
+        if (!schedule_room(s, member, members, member_room))
+            return;
+        s->member[s->members++] = collopt_outer_rank(s->scope, member ? member[i] : i);
+    }
+    s->multicast = members;
+}
+
 int collopt_add_span(struct collopt_schedule *s, int n, const struct piece *piece)
 {
     for (int i = 0; i < n; i++) {
@@ -206,6 +229,14 @@ static int add_region(struct collopt_schedule *s, struct collopt_region r)
     return (int)s->regions++;
 }
 
+static void join_multicast(struct collopt_schedule *s, struct action *a)
+{
+    a->members = s->multicast;
+    a->member = (int)s->members - s->multicast;
+    a->repeats = a->kind == ACTION_SEND && s->multicast_sends;
+    s->multicast_sends |= a->kind == ACTION_SEND;
+}
+
 static void add_action(struct collopt_schedule *s, enum action_kind kind, int peer, int regions,
                        const struct collopt_region *region)
 {
@@ -221,6 +252,8 @@ static void add_action(struct collopt_schedule *s, enum action_kind kind, int pe
                                                    ? peer : collopt_outer_rank(s->scope, peer),
                                                .regions = regions, .region = first,
                                                .in_round = s->keep_rounds };
+    if (s->multicast > 0 && peer >= 0)
+        join_multicast(s, &s->action[s->actions - 1]);
 }
 
 void collopt_send(struct collopt_schedule *s, int peer, struct collopt_region from)
@@ -364,6 +397,7 @@ void collopt_schedule_free(struct collopt_schedule *s)
     free(s->region);
     free(s->action);
     free(s->follow);
+    free(s->member);
     free(s->listed);
     free(s->list_start);
     free(s);

@@ -141,6 +141,15 @@ int collopt_round_number(const struct collopt_schedule *s);             /* the p
  * what is early would share a port with what is due. */
 void collopt_keep_rounds(struct collopt_schedule *s);
 
+/* Each of these MEMBERS, or some of them, sends one region to all others. All list them in the same
+ * order; MEMBER NULL: ranks 0 to MEMBERS - 1. This rank's sends and receives follow, up to a call
+ * with no members. On a node the others then read one copy. A sender waits for the slowest
+ * receiver, on which others may depend in turn, unless there is room: so a call sends at most
+ * COLLOPT_MULTICAST_PIECES messages in one strand to the same members (the proof counts them). */
+enum { COLLOPT_MULTICAST_PIECES = 7,
+       COLLOPT_MULTICAST_STRANDS = 64 };        /* with more strands there are no multicasts */
+void collopt_multicast(struct collopt_schedule *s, int members, const int *member);
+
 void collopt_send(struct collopt_schedule *s, int peer, struct collopt_region from);
 void collopt_receive(struct collopt_schedule *s, int peer, struct collopt_region to);
 void collopt_copy(struct collopt_schedule *s, struct collopt_region to, struct collopt_region from);
@@ -181,6 +190,8 @@ struct collopt_phase {
     struct collopt_block whole; /* the vector; of a Reduce_scatter all its parts together */
     int in, out;                /* two different places that hold it; OUT is not used where there is
                                  * no result */
+    bool again;                 /* one of several among these ranks, or some of them: it has no
+                                 * multicasts */
     /* Reduce_scatter: what member i is to get is PART[first[i]] ... PART[first[i+1] - 1], blocks in
      * ascending order. */
     const struct collopt_block *part;
@@ -306,6 +317,10 @@ struct collopt_message {
     int runs;
     const struct collopt_run *run;
     size_t n;                   /* elements in all */
+    /* of its multicast among near ranks, in an order of theirs; 0: it belongs to none */
+    int members;
+    const int *member;
+    bool repeats;               /* a send: what the first one of its multicast carries */
 };
 
 /* A place that stands for what one message brings: scratch, or where the sender has put it. */
@@ -344,7 +359,8 @@ struct collopt_bound *collopt_bind(const struct collopt_schedule *s,
 /* Ranks whose messages lie in memory that this rank can read (src/shm). */
 struct collopt_nearby {
     const bool *rank;           /* [ranks] */
-    const struct collopt_cut *cuts;     /* of their messages, in place of the others */
+    const struct collopt_cut *cuts;     /* of their messages, in place of the others ... */
+    const struct collopt_cut *multicast;        /* ... and of those of multicasts among them */
     bool views;                 /* such messages may be read where they are */
 };
 

@@ -16,8 +16,9 @@ _Static_assert(COLLOPT_CELLS >= COLLOPT_ACK_INTERVAL && COLLOPT_BLOCKS >= COLLOP
 /* Memory with messages that are not acknowledged yet.  It is freed when they are. */
 struct leftover {
     struct leftover *next;
-    const _Atomic uint64_t *taken;      /* at least UNTIL, then PIECE is free */
-    uint64_t until;
+    const struct collopt_ring *ring;
+    int receivers;
+    uint64_t until;             /* acknowledged by all of them: PIECE is free */
     void *piece;
     size_t size;
 };
@@ -29,10 +30,10 @@ static struct leftover *leftovers;
  * others before it do. */
 static bool is_free(const struct leftover *this)
 {
-    if (atomic_load_explicit(this->taken, memory_order_acquire) < this->until)
+    if (collopt_channel_taken(this->ring, this->receivers) < this->until)
         return false;
     for (const struct leftover *l = leftovers; l != this; l = l->next)
-        if (l->taken == this->taken)
+        if (l->ring == this->ring)
             return false;
     return true;
 }
@@ -61,7 +62,7 @@ static void leave(const struct collopt_channel *ch, void *piece, size_t size)
 
     if (!l)
         return;
-    *l = (struct leftover){ .taken = &ch->ring->taken, .until = ch->number,
+    *l = (struct leftover){ .ring = ch->ring, .receivers = ch->receivers, .until = ch->number,
                              .piece = piece, .size = size };
     pthread_mutex_lock(&lock);
     while (*end)
@@ -81,22 +82,28 @@ static void *take(size_t size)
     return piece;
 }
 
-bool collopt_channel_make(struct collopt_channel *ch)
+static size_t ring_size(int receivers)
 {
-    *ch = (struct collopt_channel){ .base = collopt_segment_base() };
-    ch->ring = take(sizeof *ch->ring);
+    return sizeof(struct collopt_ring) + (size_t)receivers * sizeof(struct collopt_receiver);
+}
+
+bool collopt_channel_make(struct collopt_channel *ch, int receivers)
+{
+    *ch = (struct collopt_channel){ .base = collopt_segment_base(), .receivers = receivers };
+    ch->ring = take(ring_size(receivers));
     return ch->ring != NULL;
 }
 
-void collopt_channel_open(struct collopt_channel *ch, char *base, size_t offset)
+void collopt_channel_open(struct collopt_channel *ch, char *base, size_t offset, int receiver)
 {
     *ch = (struct collopt_channel){ .base = base, .ring = (struct collopt_ring *)(base + offset) };
+    ch->line = &ch->ring->receiver[receiver];
 }
 
 void collopt_channel_close(struct collopt_channel *ch)
 {
     if (ch->number % COLLOPT_ACK_INTERVAL != 0)
-        atomic_store_explicit(&ch->ring->taken, ch->number, memory_order_release);
+        atomic_store_explicit(&ch->line->taken, ch->number, memory_order_release);
     ch->ring = NULL;
 }
 
@@ -126,7 +133,7 @@ void collopt_channel_free(struct collopt_channel *ch)
 {
     if (ch->blocks)
         leave(ch, ch->blocks, COLLOPT_BLOCKS * ch->block);
-    leave(ch, ch->ring, sizeof *ch->ring);
+    leave(ch, ch->ring, ring_size(ch->receivers));
     ch->ring = NULL;
     give_back_what_was_taken();
 }

@@ -1,11 +1,13 @@
-/* A channel carries messages from one rank to another through the sender's segment.
+/* A channel carries messages from one rank to another, or the same messages to several others,
+ * through the sender's segment.
  *
  * It is a ring of cells.  The sender writes a message into the next cell, with its payload if that
  * is short, else into a block of its segment that the cell points to, and then stores the message's
- * number there (release).  The receiver looks for that number (acquire) and reads the payload where
+ * number there (release).  A receiver looks for that number (acquire) and reads the payload where
  * it is.  It acknowledges every eighth message that it has taken: it stores the number (release) in
- * a line of its own.  The sender writes a cell or a block again only when the message in it is
- * acknowledged.  Numbers begin with 1, have 64 bits and are never reset, so none comes twice.
+ * a line of its own.  The sender writes a cell or a block again only when all receivers have
+ * acknowledged the message in it.  Numbers begin with 1, have 64 bits and are never reset, so none
+ * comes twice.
  *
  * Each word has one writer.  A message with a short payload is one cache line that changes its
  * owner.
@@ -31,8 +33,7 @@
 #include "shm/writer.h"
 
 enum {
-    /* with the line of what was taken, 4 KiB: where ranks share a processor, one runs so far
-     * ahead */
+    /* with the line of one receiver, 4 KiB: where ranks share a processor, one runs so far ahead */
     COLLOPT_CELLS = 31,
     /* The peer's cache holds a block that it has read. To write there again takes four times as
      * long as to write what has been evicted, so blocks are used in turn, and are many. */
@@ -63,9 +64,13 @@ struct collopt_cell {
     };
 };
 
-struct collopt_ring {           /* in the sender's segment */
+struct collopt_receiver {       /* a line of each */
     _Alignas(COLLOPT_SHM_LINE) _Atomic uint64_t taken;     /* as acknowledged */
+};
+
+struct collopt_ring {           /* in the sender's segment */
     struct collopt_cell cell[COLLOPT_CELLS];
+    struct collopt_receiver receiver[];
 };
 
 /* One end of a channel. */
@@ -75,13 +80,15 @@ struct collopt_channel {
     uint64_t number;            /* of messages that were sent or taken so far */
     int cell;                   /* of the next one to send or to look at */
     /* sender */
-    uint64_t taken;             /* of which the receiver is known to have taken so many */
+    int receivers;
+    uint64_t taken;             /* of which all receivers are known to have taken so many */
     char *blocks;               /* COLLOPT_BLOCKS of BLOCK bytes, used in turn; or NULL */
     size_t block;
     int next;                   /* block */
     struct collopt_writer writer;       /* to blocks */
     uint64_t user[COLLOPT_BLOCKS];      /* the message that was last in each */
     /* receiver */
+    struct collopt_receiver *line;      /* its own */
     uint64_t seen;              /* messages that were looked at, of which NUMBER were taken */
 };
 
@@ -109,6 +116,19 @@ static inline uint64_t collopt_channel_needs(const struct collopt_channel *ch, s
     return block > cell ? block : cell;
 }
 
+/* Messages that all receivers have acknowledged. */
+static inline uint64_t collopt_channel_taken(const struct collopt_ring *ring, int receivers)
+{
+    uint64_t least = UINT64_MAX;
+
+    for (int i = 0; i < receivers; i++) {
+        uint64_t taken = atomic_load_explicit(&ring->receiver[i].taken, memory_order_acquire);
+
+        least = taken < least ? taken : least;
+    }
+    return least;
+}
+
 /* Is there room for a message of BYTES?  A sender asks before it writes. */
 static inline bool collopt_channel_has_room(struct collopt_channel *ch, size_t bytes)
 {
@@ -116,7 +136,7 @@ static inline bool collopt_channel_has_room(struct collopt_channel *ch, size_t b
 
     if (ch->taken >= needs)
         return true;
-    ch->taken = atomic_load_explicit(&ch->ring->taken, memory_order_acquire);
+    ch->taken = collopt_channel_taken(ch->ring, ch->receivers);
     return ch->taken >= needs;
 }
 
@@ -196,7 +216,7 @@ static inline void collopt_channel_take(struct collopt_channel *ch)
     const char *next = (const char *)&ch->ring->cell[ch->cell];
 
     if (++ch->number % COLLOPT_ACK_INTERVAL == 0)
-        atomic_store_explicit(&ch->ring->taken, ch->number, memory_order_release);
+        atomic_store_explicit(&ch->line->taken, ch->number, memory_order_release);
     __builtin_prefetch(next);           /* the next message may be there already */
     __builtin_prefetch(next + 64);
 }
@@ -252,16 +272,17 @@ static inline void collopt_channel_take_all(struct collopt_channel *ch)
         collopt_channel_take(ch);
 }
 
-/* Makes a channel from this process; false: no room. */
-bool collopt_channel_make(struct collopt_channel *ch);
-/* The receiver's end of a channel that a peer has made at OFFSET of its segment, mapped at BASE. */
-void collopt_channel_open(struct collopt_channel *ch, char *base, size_t offset);
-/* Closes the receiver's end: acknowledges the last messages.  If they are acknowledged already, the
+/* Makes a channel from this process to so many receivers; false: no room. */
+bool collopt_channel_make(struct collopt_channel *ch, int receivers);
+/* The end of receiver number RECEIVER, from 0 on, of a channel that a peer has made at OFFSET of
+ * its segment, mapped at BASE. */
+void collopt_channel_open(struct collopt_channel *ch, char *base, size_t offset, int receiver);
+/* Closes a receiver's end: acknowledges the last messages.  If they are acknowledged already, the
  * sender may have freed the ring, so nothing is written. */
 void collopt_channel_close(struct collopt_channel *ch);
 /* Has blocks for messages of BYTES, at most MOST, from now on, if there is room for them. */
 void collopt_channel_widen(struct collopt_channel *ch, size_t bytes, size_t most);
-/* Frees a channel of this process once its receiver has acknowledged all messages. */
+/* Frees a channel of this process once its receivers have acknowledged all messages. */
 void collopt_channel_free(struct collopt_channel *ch);
 
 #endif

@@ -18,6 +18,9 @@ for host in $test_hosts; do
     one 3 COLLOPT_SHM=off -- 2,1
     one 3 COLLOPT_SHM=off TEST_LONGEST=5000 -- count=5000
     one 3 COLLOPT_SHM_SIZE=64K --
+    for algorithm in linear gather alltoall recursive_multiplying recursive_splitting; do
+        one 5 COLLOPT_SHM_SIZE=64K COLLOPT_ALLREDUCE=$algorithm -- 5 allreduce count=1000
+    done
     one 3 COLLOPT_TOPOLOGY=nodes:2,1 --
     one 2 TEST_LONGEST=300001 -- count=300001
     one 2 COLLOPT_WAIT=spin -- count=17

@@ -654,11 +654,27 @@ struct player {
     bool queued;
 };
 
+/* What one rank has multicast with one tag to the same members. */
+struct channel {
+    const struct collopt_message *message;      /* one of them */
+    int sender;
+    struct cell *oldest, **end;
+    int *sent, written;         /* messages; SENT[members]: to each */
+    struct channel *next;
+};
+
+struct cell {                   /* a message as it was written */
+    struct cell *next;
+    size_t n;
+    struct element element[];
+};
+
 struct play {
     struct look *look;
     struct element **element;   /* [ranks] */
     struct player *player;      /* [ranks] */
     uint8_t *posted, *done;     /* by message number */
+    struct channel *channels;
     int *queue;                 /* ranks that may be able to go on; as many as [ranks] */
     int queued, head;
     int order;
@@ -744,6 +760,140 @@ static bool transfer(struct play *y, int from, int strand, int sender, int send,
     return true;
 }
 
+/* ---- multicasts ------------------------------------------------------------------------------ */
+
+static bool same_members(const struct collopt_message *a, const struct collopt_message *b)
+{
+    return a->members == b->members
+        && (a->members == 0
+            || memcmp(a->member, b->member, (size_t)a->members * sizeof *a->member) == 0);
+}
+
+/* Where RANK is among the members; -1: nowhere, or more than once. */
+static int place_of(const struct collopt_message *m, int rank)
+{
+    int place = -1;
+
+    for (int i = 0; i < m->members; i++)
+        if (m->member[i] == rank)
+            place = place < 0 ? i : m->members;
+    return place < m->members ? place : -1;
+}
+
+/* Without room messages go by the host, with one tag for all multicasts of a strand: so no other
+ * one of RANK may reach any of the same members. */
+static bool is_alone(const struct play *y, int rank, const struct collopt_message *m)
+{
+    for (const struct channel *c = y->channels; c; c = c->next)
+        for (int i = 0; i < m->members; i++)
+            if (c->sender == rank && c->message->tag == m->tag && !same_members(c->message, m)
+                && m->member[i] != rank && place_of(c->message, m->member[i]) >= 0)
+                return false;
+    return true;
+}
+
+static struct channel *channel_of(struct play *y, int rank, const struct collopt_message *m)
+{
+    struct channel *c = y->channels;
+
+    while (c && (c->sender != rank || c->message->tag != m->tag || !same_members(c->message, m)))
+        c = c->next;
+    if (c || !(c = malloc(sizeof *c)))
+        return c;
+    *c = (struct channel){ .message = m, .sender = rank, .next = y->channels,
+                           .sent = calloc((size_t)m->members, sizeof *c->sent) };
+    c->end = &c->oldest;
+    return y->channels = c;
+}
+
+static void free_channels(struct play *y)
+{
+    struct channel *c;
+    struct cell *cell;
+
+    while ((c = y->channels)) {
+        y->channels = c->next;
+        while ((cell = c->oldest)) {
+            c->oldest = cell->next;
+            free(cell);
+        }
+        free(c->sent);
+        free(c);
+    }
+}
+
+/* What M holds now. */
+static struct cell *cell_of(const struct play *y, int rank, const struct collopt_message *m)
+{
+    struct cell *cell = malloc(sizeof *cell + m->n * sizeof *cell->element);
+    size_t n = 0;
+
+    if (!cell)
+        return NULL;
+    for (int k = 0; k < m->runs; n += m->run[k++].n)
+        memcpy(&cell->element[n], &y->element[rank][address(&y->look->memory[rank], &m->run[k])],
+               m->run[k].n * sizeof *cell->element);
+    cell->n = n;
+    cell->next = NULL;
+    return cell;
+}
+
+static bool equals(const struct cell *a, const struct cell *b)
+{
+    bool equal = a->n == b->n;
+
+    for (size_t i = 0; equal && i < a->n; i++)
+        equal = same(&a->element[i], &b->element[i]);
+    return equal;
+}
+
+/* The receiver of M gets what has been written in its turn: is that what M holds? */
+static bool is_written(struct play *y, int rank, int strand, struct channel *c,
+                       const struct collopt_message *m)
+{
+    int turn = c->sent[place_of(m, m->peer)]++;
+    struct cell *now = cell_of(y, rank, m), *then;
+
+    if (!m->repeats && c->written == COLLOPT_MULTICAST_PIECES)
+        return failed(y, rank, strand, "multicasts more than there is room for");
+    if (!m->repeats) {
+        *c->end = now;
+        c->end = &now->next;
+        c->written++;
+    }
+    then = c->oldest;
+    for (int i = 0; then && i < turn; i++)
+        then = then->next;
+
+    bool equal = then && equals(then, now);
+
+    if (m->repeats)
+        free(now);
+    return equal || failed(y, rank, strand, "repeats what has not been multicast");
+}
+
+static bool multicasts(struct play *y, int rank, int strand, const struct collopt_message *m)
+{
+    if (m->members == 0)
+        return !m->repeats || failed(y, rank, strand, "repeats no multicast");
+    if (m->peer == rank || place_of(m, rank) < 0 || place_of(m, m->peer) < 0)
+        return failed(y, rank, strand, "multicasts among others");
+    if (!is_alone(y, rank, m))
+        return failed(y, rank, strand, "multicasts to a rank by two channels");
+    return !m->send || is_written(y, rank, strand, channel_of(y, rank, m), m);
+}
+
+/* Has every member got everything? */
+static bool all_multicast(const struct play *y)
+{
+    for (const struct channel *c = y->channels; c; c = c->next)
+        for (int i = 0; i < c->message->members; i++)
+            if (c->message->member[i] != c->sender && c->sent[i] != c->written)
+                return refuse(y->look, "rank %d multicasts %d messages, rank %d gets %d",
+                              c->sender, c->written, c->message->member[i], c->sent[i]);
+    return true;
+}
+
 static bool post(struct play *y, int rank, int strand, int message)
 {
     const struct collopt_pairs *pairs = &y->look->pairs;
@@ -751,6 +901,10 @@ static bool post(struct play *y, int rank, int strand, int message)
     size_t number = pairs->first[rank] + (size_t)message, mate = pairs->mate[number];
     int other = (int)(mate - pairs->first[m->peer]);
 
+    if (!multicasts(y, rank, strand, m))
+        return false;
+    if (!same_members(m, &y->look->p->program[m->peer]->message[other]))
+        return failed(y, rank, strand, "knows other members than its peer");
     y->posted[number] = 1;
     if (!y->posted[mate])
         return true;
@@ -1019,6 +1173,7 @@ static void start(struct play *y)
     memset(y->posted, 0, l->pairs.first[ranks]);
     memset(y->done, 0, l->pairs.first[ranks]);
     y->head = y->queued = 0;
+    free_channels(y);
     for (int r = 0; r < ranks; r++) {
         memset(y->element[r], 0, l->memory[r].n * sizeof **y->element);
         for (size_t i = 0; i < l->p->problem->count; i++)
@@ -1037,7 +1192,7 @@ static bool play(struct play *y, int order)
     while (y->queued)
         if (!move(y, next_rank(y)))
             return false;
-    if (!all_ended(y))
+    if (!all_ended(y) || !all_multicast(y))
         return false;
     for (int r = 0; r < y->look->p->problem->ranks; r++)
         if (!check_out(y, r) || !check_in(y, r))
@@ -1076,6 +1231,7 @@ static bool holds_together(struct look *l, int interleavings)
 
     for (int i = 0; good && i < interleavings; i++)
         good = play(&y, PROOF_FORWARD + i);
+    free_channels(&y);
     for (int r = 0; r < ranks; r++) {
         if (y.element)
             free(y.element[r]);

@@ -16,8 +16,9 @@
  * 3. All ranks together: messages are rendezvous, a send is complete only when the receive has
  *    been posted and the data copied.  Every element carries what it is made of: which ranks'
  *    contributions, in which order and bracketing, and its index.  Undefined elements may be
- *    neither sent, copied nor combined. In the end OUT must hold what the collective defines,
- *    and everything else what it held before.
+ *    neither sent, copied nor combined.  Of a multicast each other member gets as many messages as
+ *    were written, each equal to the one that was written, and knows the same members.  In the end
+ *    OUT must hold what the collective defines, and everything else what it held before.
  *
  * By 1 and 2 the outcome does not depend on the interleaving, and neither does deadlock: steps
  * become possible and never impossible.  Several interleavings are played all the same, as a check

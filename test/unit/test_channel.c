@@ -1,6 +1,6 @@
-/* Channels between two threads of a process, which stand for two processes: order, payloads of
- * every kind, a full ring, what a failed call leaves behind, and memory that is used again only
- * when it was taken. */
+/* Channels between threads of a process, which stand for processes: order, payloads of every kind,
+ * a full ring, several receivers, what a failed call leaves behind, and memory that is used again
+ * only when all have taken it. */
 #include "config.h"
 
 #include <check.h>
@@ -26,8 +26,8 @@ static void make(void)
 static void make_both_ends(struct collopt_channel *from, struct collopt_channel *to)
 {
     make();
-    ck_assert(collopt_channel_make(from));
-    collopt_channel_open(to, from->base, (size_t)((char *)from->ring - from->base));
+    ck_assert(collopt_channel_make(from, 1));
+    collopt_channel_open(to, from->base, (size_t)((char *)from->ring - from->base), 0);
 }
 
 /* Byte I of message N, and how long it is. */
@@ -45,7 +45,7 @@ static size_t length_of(unsigned n)
     return length[n * 2654435761u % 10];
 }
 
-/* Both threads only count what is wrong: ck_assert() writes to a file that they share, which would
+/* The threads only count what is wrong: ck_assert() writes to a file that they share, which would
  * put them in order. */
 static bool send_one(struct collopt_channel *ch, unsigned n, unsigned call, unsigned *wrong)
 {
@@ -78,15 +78,18 @@ static bool is_right(unsigned n, enum collopt_arrival arrival, const char *paylo
 
 struct receiver {
     size_t offset;
+    int number;
     unsigned wrong;
 };
+
+enum { RECEIVERS = 3 };         /* at most */
 
 static void *receive_all(void *data)
 {
     struct receiver *r = data;
     struct collopt_channel ch;
 
-    collopt_channel_open(&ch, collopt_segment_base(), r->offset);
+    collopt_channel_open(&ch, collopt_segment_base(), r->offset, r->number);
     for (unsigned n = 0; n < MESSAGES; n++) {
         enum collopt_arrival arrival;
         const char *payload = NULL;
@@ -94,7 +97,7 @@ static void *receive_all(void *data)
 
         while ((arrival = collopt_channel_look(&ch, n / 3, &payload, &bytes)) == COLLOPT_NOT_THERE)
             sched_yield();
-        if (n % 5 == 0)
+        if (n % (5 + (unsigned)r->number) == 0)
             sched_yield();      /* with a payload in use */
         r->wrong += !is_right(n, arrival, payload, bytes);
         collopt_channel_take(&ch);
@@ -104,22 +107,26 @@ static void *receive_all(void *data)
 
 START_TEST(messages_arrive_in_order)
 {
-    struct receiver r = { .wrong = 0 };
+    struct receiver r[RECEIVERS];
     struct collopt_channel ch;
-    pthread_t receiver;
+    pthread_t thread[RECEIVERS];
     unsigned wrong = 0;
 
     make();
-    ck_assert(collopt_channel_make(&ch));
+    ck_assert(collopt_channel_make(&ch, _i));
     collopt_channel_widen(&ch, BLOCK, BLOCK);
-    r.offset = (size_t)((char *)ch.ring - ch.base);
-    pthread_create(&receiver, NULL, receive_all, &r);
+    for (int i = 0; i < _i; i++) {
+        r[i] = (struct receiver){ (size_t)((char *)ch.ring - ch.base), i, 0 };
+        pthread_create(&thread[i], NULL, receive_all, &r[i]);
+    }
     for (unsigned n = 0; n < MESSAGES; n++)
         while (!send_one(&ch, n, n / 3, &wrong))
             sched_yield();
-    pthread_join(receiver, NULL);
+    for (int i = 0; i < _i; i++) {
+        pthread_join(thread[i], NULL);
+        ck_assert_uint_eq(r[i].wrong, 0);
+    }
     ck_assert_uint_eq(wrong, 0);
-    ck_assert_uint_eq(r.wrong, 0);
     collopt_channel_free(&ch);
     collopt_segment_drop();
 }
@@ -157,6 +164,33 @@ START_TEST(a_full_ring_has_no_room)
 }
 END_TEST
 
+/* Of three receivers the slowest decides. */
+START_TEST(room_is_what_all_have_taken)
+{
+    struct collopt_channel from, to[RECEIVERS];
+    const char *payload;
+    size_t bytes;
+
+    make();
+    ck_assert(collopt_channel_make(&from, RECEIVERS));
+    for (int i = 0; i < RECEIVERS; i++)
+        collopt_channel_open(&to[i], from.base, (size_t)((char *)from.ring - from.base), i);
+    for (int n = 0; n < COLLOPT_CELLS; n++) {
+        ck_assert(collopt_channel_has_room(&from, 8));
+        collopt_channel_send(&from, 1, collopt_channel_payload(&from, 8), 8);
+    }
+    for (int i = 0; i < RECEIVERS; i++) {
+        ck_assert(!collopt_channel_has_room(&from, 8));
+        for (int n = 0; n < COLLOPT_ACK_INTERVAL; n++) {
+            ck_assert_int_eq(collopt_channel_look(&to[i], 1, &payload, &bytes), COLLOPT_THERE);
+            collopt_channel_take(&to[i]);
+        }
+    }
+    ck_assert(collopt_channel_has_room(&from, 8));
+    collopt_segment_drop();
+}
+END_TEST
+
 START_TEST(messages_of_failed_calls_are_dropped)
 {
     struct collopt_channel from, to;
@@ -181,28 +215,33 @@ START_TEST(messages_of_failed_calls_are_dropped)
 }
 END_TEST
 
-/* A freed channel's memory is not handed out again before the receiver has acknowledged the
+/* A freed channel's memory is not handed out again before all receivers have acknowledged the
  * last message. */
 START_TEST(memory_is_reused_when_it_was_taken)
 {
-    struct collopt_channel from, to, next;
+    struct collopt_channel from, to[RECEIVERS], next;
     struct collopt_ring *ring;
     const char *payload;
     size_t bytes;
 
-    make_both_ends(&from, &to);
+    make();
+    ck_assert(collopt_channel_make(&from, _i));
     ring = from.ring;
+    for (int i = 0; i < _i; i++)
+        collopt_channel_open(&to[i], from.base, (size_t)((char *)ring - from.base), i);
     collopt_channel_send(&from, 1, collopt_channel_payload(&from, 8), 8);
     collopt_channel_free(&from);
-    while (collopt_channel_make(&next))
+    while (collopt_channel_make(&next, _i))
         ck_assert(next.ring != ring);
-    ck_assert_int_eq(collopt_channel_look(&to, 1, &payload, &bytes), COLLOPT_THERE);
-    collopt_channel_take(&to);
-    ck_assert(!collopt_channel_make(&next));
-    collopt_channel_close(&to);
-    ck_assert(collopt_channel_make(&next));
+    for (int i = 0; i < _i; i++) {
+        ck_assert_int_eq(collopt_channel_look(&to[i], 1, &payload, &bytes), COLLOPT_THERE);
+        collopt_channel_take(&to[i]);
+        ck_assert(!collopt_channel_make(&next, _i));
+        collopt_channel_close(&to[i]);
+    }
+    ck_assert(collopt_channel_make(&next, _i));
     ck_assert_ptr_eq(next.ring, ring);
-    ck_assert_uint_eq(atomic_load(&ring->taken), 0);
+    ck_assert_uint_eq(atomic_load(&ring->receiver[0].taken), 0);
     collopt_segment_drop();
 }
 END_TEST
@@ -224,10 +263,10 @@ START_TEST(a_closed_channel_is_not_written)
         collopt_channel_take(&to);
     }
     collopt_channel_free(&from);
-    ck_assert(collopt_channel_make(&from));
+    ck_assert(collopt_channel_make(&from, 1));
     ck_assert_ptr_eq(from.ring, ring);
     collopt_channel_close(&to);
-    ck_assert_uint_eq(atomic_load(&ring->taken), 0);
+    ck_assert_uint_eq(atomic_load(&ring->receiver[0].taken), 0);
     collopt_segment_drop();
 }
 END_TEST
@@ -285,10 +324,11 @@ int main(void)
     int failed;
 
     tcase_set_timeout(tcase, 120);
-    tcase_add_test(tcase, messages_arrive_in_order);
+    tcase_add_loop_test(tcase, messages_arrive_in_order, 1, RECEIVERS + 1);
     tcase_add_loop_test(tcase, a_full_ring_has_no_room, 0, 2);
     tcase_add_test(tcase, messages_of_failed_calls_are_dropped);
-    tcase_add_test(tcase, memory_is_reused_when_it_was_taken);
+    tcase_add_loop_test(tcase, memory_is_reused_when_it_was_taken, 1, RECEIVERS + 1);
+    tcase_add_test(tcase, room_is_what_all_have_taken);
     tcase_add_test(tcase, a_closed_channel_is_not_written);
     tcase_add_test(tcase, short_pieces_become_a_long_one);
     tcase_add_test(tcase, segments_are_found_by_their_token);

@@ -232,6 +232,26 @@ static bool message_length(struct mutant *m, int s, int k)
     return true;
 }
 
+static bool multicast_again(struct mutant *m, int s, int k)
+{
+    struct collopt_message *q = &m->message[m->step[s][k].message];
+
+    if (!posts(&m->step[s][k]) || !q->send)
+        return false;
+    q->repeats = !q->repeats;
+    return true;
+}
+
+static bool multicast_members(struct mutant *m, int s, int k)
+{
+    struct collopt_message *q = &m->message[m->step[s][k].message];
+
+    if (!posts(&m->step[s][k]) || q->members == 0)
+        return false;
+    q->members--;
+    return true;
+}
+
 static bool message_last_run(struct mutant *m, int s, int k)
 {
     struct collopt_message *q = &m->message[m->step[s][k].message];
@@ -476,6 +496,8 @@ static const struct change {
     { "a message's offset", message_offset },
     { "a message's length", message_length },
     { "a message without its last run", message_last_run },
+    { "a message of a multicast written again, or not", multicast_again },
+    { "a member less", multicast_members },
     { "an operand's offset", operand_offset },
     { "a result's offset", result_offset },
     { "a fold or copy too short", shorter },

@@ -371,7 +371,8 @@ static bool make_programs(struct workshop *w)
     const struct collopt_cut cuts[] = { { w->t.cut, w->t.cut, w->t.in_turn }, { 0 } },
                              *cut = w->t.cut ? cuts : NULL;
     bool near[w->t.ranks];
-    const struct collopt_nearby nearby = { .rank = near, .cuts = cut, .views = w->t.near };
+    const struct collopt_nearby nearby = { .rank = near, .cuts = cut, .multicast = cut,
+                                           .views = w->t.near };
 
     for (int r = 0; r < w->t.ranks; r++)
         near[r] = true;
