@@ -11,8 +11,9 @@
  *     syncs    flags that somebody waits for one after another, on the longest path, a rank looking
  *              at one at a time
  *
- * Counted as src/shm carries messages: the sender copies them into its segment, in pieces; folds
- * read them there if the program may (views); what is stored first is read and written once more.
+ * Counted as src/shm carries messages: the sender copies them into its segment, in pieces, those of
+ * a multicast once; folds read them there if the program may (views); what is stored first is read
+ * and written once more.
  *
  * Others, from their sources (one vector of N bytes, P ranks):
  *     release_gather   MPICH, src/mpid/ch4/shm/posix/release_gather: whole vectors up a tree of
@@ -42,7 +43,8 @@
 #include "shm/channel.h"
 #include "topology/topology.h"
 
-enum { LINE = 64, SIZE = 8, INLINE_IN_LINE = 48, PIECE = 2048, MOST_RANKS = 512 };
+enum { LINE = 64, SIZE = 8, INLINE_IN_LINE = 48, MOST_RANKS = 512 };
+enum { PIECE = 2048, MULTICAST = 64 << 10 };     /* bytes of a message at most */
 
 static struct asked {
     int ranks, caches;
@@ -70,7 +72,7 @@ static void add_step(const struct collopt_bound *b, const struct collopt_step *s
 
     c->read += (double)n * (s->runs - 1);
     c->written += (double)n;
-    if (!m || !(sends || receives))
+    if (!m || !(sends || receives) || m->repeats)
         return;
     c->lines += lines_of(m->n * SIZE);
     if (sends || m->run[0].place < first_view) {
@@ -97,8 +99,12 @@ static struct counts count(const struct collopt_problem *p, const struct collopt
     const struct collopt_cut cut[] = {
         { .above = PIECE / SIZE, .piece = PIECE / SIZE, .in_turn = true },
         { 0 }
+    }, multicast[] = {
+        { .above = MULTICAST / SIZE, .piece = MULTICAST / SIZE, .in_turn = true },
+        { 0 }
     };
-    const struct collopt_nearby nearby = { .rank = near, .cuts = cut, .views = true };
+    const struct collopt_nearby nearby = { .rank = near, .cuts = cut, .multicast = multicast,
+                                           .views = true };
     const struct collopt_clock flags = { .alpha = 1 };
     struct counts most = { 0, 0, 0, 0 };
     struct collopt_pairs pairs;

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "algorithm.h"
+#include "model/model.h"
 
 /* Everybody sends everybody his part. Says where rank r's contribution to this rank's own part
  * lies, r < CONTRIBUTORS; the other ranks contribute nothing. NULL: no memory. */
@@ -69,6 +70,7 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
         return;
     combine(s, mine, p->ranks, operand);
     free(operand);
+    collopt_multicast(s, p->ranks, NULL);
     for (int j = 1; j < p->ranks; j++) {
         int to = modulo(rank + j, p->ranks), from = modulo(rank - j, p->ranks);
 
@@ -76,6 +78,7 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
         collopt_send(s, to, mine);
         collopt_receive(s, from, out(block(parts, from, 1)));
     }
+    collopt_multicast(s, 0, NULL);
 }
 
 /* A rank without a result combines the part in the scratch of a contribution. */
@@ -163,10 +166,19 @@ static void traffic_reduce_scatter(const struct collopt_problem *p, struct collo
     collopt_traffic_exchange(t, p, others(p));
 }
 
+/* On a node, each rank writes its result once for all. */
 static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
 {
+    bool multicast = p->topology->nodes == 1 && collopt_machine_of(p)->shm;
+
     collopt_traffic_exchange(t, p, others(p));
-    collopt_traffic_exchange(t, p, 0);
+    if (multicast)
+        collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = 1,
+                                                          .bytes = vector_bytes(p) / p->ranks,
+                                                          .fan = p->ranks - 1,
+                                                          .multicast = true });
+    else
+        collopt_traffic_exchange(t, p, 0);
 }
 
 static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)

@@ -46,9 +46,11 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
 
 static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
+    collopt_multicast(s, p->ranks, NULL);
     for (int j = 1; j < p->ranks; j++)
         collopt_send(s, modulo(rank + j, p->ranks), in(whole()));
     collect(s, p, rank, p->ranks - 1, out(whole()));
+    collopt_multicast(s, 0, NULL);
 }
 
 static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
@@ -80,8 +82,17 @@ static void traffic_reduce(const struct collopt_problem *p, struct collopt_traff
                                                       .fan = p->ranks - 1 });
 }
 
-/* In a Scan, the first rank sends as many messages as the last one receives. */
-static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
+static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
+{
+    double m = vector_bytes(p);
+
+    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = 1,
+                                                      .bytes = m, .combined = (p->ranks - 1) * m,
+                                                      .fan = p->ranks - 1, .multicast = true });
+}
+
+/* The first rank sends as many messages as the last one receives. */
+static void traffic_prefix(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
 
@@ -105,7 +116,7 @@ const struct collopt_algorithm collopt_allreduce_gather = {
     .summary = "every rank gets all vectors and combines them in one fold; short vectors",
     .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "p-1", .bytes = "(p-1) m", .when = when, .source = source,
-    .traffic = traffic, .build = build_allreduce,
+    .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_scan_gather = {
@@ -114,7 +125,7 @@ const struct collopt_algorithm collopt_scan_gather = {
                "short vectors",
     .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "p-1", .bytes = "(p-1) m", .when = when, .source = source,
-    .traffic = traffic, .build = build_scan,
+    .traffic = traffic_prefix, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_gather = {
@@ -123,5 +134,5 @@ const struct collopt_algorithm collopt_exscan_gather = {
                "short vectors",
     .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
     .rounds = "p-1", .bytes = "(p-1) m", .when = when, .source = source,
-    .traffic = traffic, .build = build_exscan,
+    .traffic = traffic_prefix, .build = build_exscan,
 };

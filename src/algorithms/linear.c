@@ -49,13 +49,16 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
     if (rank == 0) {
         gather(s, p, 0);
         collopt_round(s);
+        collopt_multicast(s, p->ranks, NULL);
         for (int r = 1; r < p->ranks; r++)
             collopt_send(s, r, out(whole()));
     } else {
         collopt_send(s, 0, in(whole()));
         collopt_round(s);
+        collopt_multicast(s, p->ranks, NULL);
         collopt_receive(s, 0, out(whole()));
     }
+    collopt_multicast(s, 0, NULL);
 }
 
 static size_t window(const struct collopt_problem *p)
@@ -77,7 +80,7 @@ static void traffic_allreduce(const struct collopt_problem *p, struct collopt_tr
     traffic_of(p, t);
     collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
                                                       .bytes = vector_bytes(p),
-                                                      .fan = p->ranks - 1 });
+                                                      .fan = p->ranks - 1, .multicast = true });
 }
 
 static const char source[] = "folklore";

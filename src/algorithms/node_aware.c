@@ -166,7 +166,7 @@ static void inside(const struct exchange *x, int ranks, int from, int to)
 {
     struct collopt_phase phase = { .ranks = ranks, .index = x->g.local, .whole = whole(),
                                    .member = collopt_members(&x->g, x->g.node), .in = from,
-                                   .out = to };
+                                   .out = to, .again = true };
 
     collopt_phase(x->s, x->p, &phase, &x->node);
 }

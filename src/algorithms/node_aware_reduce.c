@@ -171,7 +171,7 @@ static void inside(const struct descent *x, const int *member, int ranks, int in
                    int from, int to)
 {
     struct collopt_phase phase = { .ranks = ranks, .index = index, .root = root, .whole = whole(),
-                                   .member = member, .in = from, .out = to };
+                                   .member = member, .in = from, .out = to, .again = true };
 
     collopt_phase(x->s, x->p, &phase, &x->node);
 }

@@ -53,7 +53,19 @@ static bool usable(const struct collopt_problem *p)
     return product <= p->ranks && p->ranks <= 2 * product;
 }
 
-/* The F ranks whose indexes differ in the digit of stride WIDTH exchange *SUM and combine. */
+/* The F ranks whose indexes differ in the digit of stride WIDTH exchange what each has. */
+static void begin_exchange(struct collopt_schedule *s, const struct collopt_problem *p,
+                           const struct collopt_levels *all, int index, int width, int f)
+{
+    int member[COLLOPT_FOLD_OPERANDS], first = index - index / width % f * width;
+
+    for (int i = 0; i < f; i++)
+        member[i] = collopt_fold_rank(p->ranks, all->ranks, first + i * width);
+    collopt_round(s);
+    collopt_multicast(s, f, member);
+}
+
+/* Exchanges *SUM in such a group and combines. */
 static void exchange(struct collopt_schedule *s, const struct collopt_problem *p,
                      const struct collopt_levels *all, int index, int width, int f,
                      struct turns *tmp, struct collopt_region *sum)
@@ -62,7 +74,7 @@ static void exchange(struct collopt_schedule *s, const struct collopt_problem *p
     struct collopt_region operand[COLLOPT_FOLD_OPERANDS];
 
     collopt_farthest_first(p->topology, width, f, digit, others);
-    collopt_round(s);
+    begin_exchange(s, p, all, index, width, f);
     for (int j = 1; j < f; j++) {
         int to = others[j - 1], from = modulo(digit - j, f);
         bool first = sum->place == COLLOPT_IN && j == 1;
@@ -73,6 +85,7 @@ static void exchange(struct collopt_schedule *s, const struct collopt_problem *p
         collopt_receive(s, collopt_fold_rank(p->ranks, all->ranks, index + (from - digit) * width),
                         operand[from]);
     }
+    collopt_multicast(s, 0, NULL);
     operand[digit] = *sum;
     collopt_fold(s, out(whole()), f, operand);
     *sum = out(whole());
@@ -149,7 +162,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS,
                                                           .distance = width, .bytes = m,
                                                           .combined = fan * m, .fan = fan,
-                                                          .farthest_first = true,
+                                                          .farthest_first = true, .multicast = true,
                                                           .folded = p->ranks - all.ranks });
     }
 }

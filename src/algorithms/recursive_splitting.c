@@ -86,6 +86,16 @@ static void in_pieces(struct collopt_schedule *s, const struct collopt_problem *
     }
 }
 
+/* What follows is a multicast among the F ranks, WIDTH apart, of this one. */
+static void begin_multicast(const struct collopt_window *w, int width, int f)
+{
+    int member[COLLOPT_FOLD_OPERANDS], first = w->rank - collopt_digit(w->rank, width, f) * width;
+
+    for (int i = 0; i < f; i++)
+        member[i] = first + i * width;
+    collopt_multicast(w->s, f, member);
+}
+
 /* F ranks, WIDTH apart, combine their windows: all of them, or the one whose digit is TO. */
 static void combine_whole(struct collopt_window *w, int width, int f, int to)
 {
@@ -95,6 +105,8 @@ static void combine_whole(struct collopt_window *w, int width, int f, int to)
 
     collopt_farthest_first(w->topology, width, f, digit, others);
     collopt_round(w->s);
+    if (to < 0)
+        begin_multicast(w, width, f);
     for (int j = 1; j < f; j++) {
         int next = others[j - 1], from = modulo(digit - j, f);
 
@@ -104,6 +116,7 @@ static void combine_whole(struct collopt_window *w, int width, int f, int to)
         if (to < 0 || to == digit)
             collopt_receive(w->s, w->rank + (from - digit) * width, operand[from]);
     }
+    collopt_multicast(w->s, 0, NULL);
     operand[digit] = at(w->mine, own);
     if (to < 0 || to == digit)
         collopt_fold(w->s, at(w->sums, own), f, operand);
@@ -132,6 +145,7 @@ static int allreduce_piece(struct collopt_schedule *s, const struct collopt_prob
         collopt_farthest_first(p->topology, width, f, digit, others);
         widen(&w, f, digit);
         collopt_round(s);
+        begin_multicast(&w, width, f);
         for (int j = 1; j < f; j++) {
             int to = others[j - 1], from = modulo(digit - j, f);
 
@@ -139,6 +153,7 @@ static int allreduce_piece(struct collopt_schedule *s, const struct collopt_prob
             collopt_receive(s, rank + (from - digit) * width,
                             out(collopt_window_part(&w, f, from)));
         }
+        collopt_multicast(s, 0, NULL);
     }
     return begun;
 }
@@ -233,7 +248,9 @@ static void add_strand(const struct collopt_problem *p, const struct collopt_cou
         m.strands = collopt_split_strands(p);
         m.combined = (c->radix[l] - 1) * bytes;
         m.pattern = reduce && l >= c->splits && alone ? COLLOPT_TREE : m.pattern;
+        m.multicast = !reduce && l >= c->splits;
         collopt_messages(t, times, m);
+        m.multicast = !reduce;
         m.combined = 0;
         m.pattern = reduce ? COLLOPT_TREE : m.pattern;
         collopt_messages(t, l < c->splits ? times : 0, m);

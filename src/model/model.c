@@ -319,6 +319,19 @@ static double staggered(const struct collopt_traffic *t, const struct lie *l, in
     return fan > 2 * l->hops ? all : larger(last, all - (l->hops - 1) * t->machine->hop);
 }
 
+/* How many messages of a FAN its sender writes.  Longer ones are no multicast (bind.c). */
+static int written(const struct collopt_traffic *t, const struct collopt_messages *m,
+                   enum collopt_level level)
+{
+    static const double longest = COLLOPT_MULTICAST_PIECES * (double)(64 << 10);
+    int fan = most(m->fan, 1);
+    bool on_node = t->flat || t->caches || m->distance * (fan + 1) <= t->node;
+
+    return m->multicast && fan > 1 && t->machine->shm && on_node && m->bytes <= longest
+            && copied_by_processors(t, level)
+        ? 1 : fan;
+}
+
 /* The overhead of a FAN of messages at a rank, in addition to LATENCY, that of the longest path.
  * Between nodes, messages that have arrived are received while another is under way. Along a
  * line of a grid, nearer ones arrive earlier if they were sent before the farthest, or shortly
@@ -327,8 +340,8 @@ static double both_ends(const struct collopt_traffic *t, const struct collopt_me
                         enum collopt_level level, const struct lie *l, double latency)
 {
     const struct collopt_way *w = t->way[level];
-    int fan = most(m->fan, 1);
-    double last = fan * w->overhead, all = 2 * last;
+    int fan = most(m->fan, 1), writes = written(t, m, level);
+    double last = writes * w->overhead, all = (writes + fan) * w->overhead;
     bool ring;
 
     if ((copied_by_processors(t, level) && m->pattern != COLLOPT_TREE) || t->machine->ideal)
@@ -351,7 +364,9 @@ static double both_ends(const struct collopt_traffic *t, const struct collopt_me
 static double handled(const struct collopt_traffic *t, const struct collopt_messages *m,
                       enum collopt_level level)
 {
-    return (m->pattern == COLLOPT_TREE ? 1 : 2) * most(m->fan, 1) * t->way[level]->overhead;
+    int writes = written(t, m, level), reads = m->pattern == COLLOPT_TREE ? 0 : most(m->fan, 1);
+
+    return (writes + reads) * t->way[level]->overhead;
 }
 
 struct parts {                  /* parts of one message's time */
@@ -398,14 +413,16 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
                              enum collopt_level level, double share, const struct lie *l)
 {
     const struct collopt_way *w = t->way[level];
-    int fan = most(m->fan, 1), strands = most(m->strands, 1);
+    int fan = most(m->fan, 1), strands = most(m->strands, 1), writes = written(t, m, level);
     bool local = copied_by_processors(t, level);
     double at_once = m->bytes * (local ? strands : 1);          /* in a node strands gain nothing */
     bool shifts = m->pattern <= COLLOPT_UPWARDS || m->pattern == COLLOPT_AROUND;
     double away = local ? 1 : shifts ? farther : pairs_away(t, m);
     bool loaded = !local && (t->wired || nodes_in(t, t->ranks) > w->group);
     double byte = w->byte * (loaded ? l->load : 1), together = together_of(t, level) * share;
-    double at_a_time = t->wired ? (1 + fan) / 2.0 : fan;    /* on a grid some use separate links */
+    /* on a grid some use separate links */
+    double at_a_time = t->wired ? (1 + fan) / 2.0
+        : (writes + (m->pattern == COLLOPT_TREE ? writes : fan)) / 2.0;
     double uneven = unevenness(t, m, level, byte, share);
     double spread = t->wired ? 1 : (1 + (away - 1) * scarcity(t)) * strands * taper(t, m, level);
     double slower = t->crowded && level == COLLOPT_INSIDE ? share / PROCESSORS : 1;
@@ -425,7 +442,7 @@ static struct parts parts_of(const struct collopt_traffic *t, const struct collo
                                                    at_a_time * wire) : at_a_time * wire)
                 * spread,
         .combining = t->machine->combine * m->combined * strands * larger(slower, 1),
-        .turns = t->crowded ? t->machine->turn * (at_once > w->eager ? 1 + fan : 1) : 0,
+        .turns = t->crowded ? t->machine->turn * (at_once > w->eager ? 1 + writes : 1) : 0,
     };
 
     if (t->wired && level == COLLOPT_BETWEEN)   /* messages that travel farther share links later */
