@@ -627,7 +627,7 @@ static int pass(const struct collopt_call *call, enum collopt_reason why)
 
 static const char *why_neither(const struct collopt_comm *c)
 {
-    return c->topology.nodes > 1 ? "several nodes, and the MPI library does not lend its progress"
+    return c->topology.nodes > 1 ? "several nodes, and this MPI library does not call collopt while a rank waits"
                                  : "no shared memory";
 }
 

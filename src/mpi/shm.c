@@ -1,4 +1,4 @@
-/* Maps the segments of a node, and carries messages by channels; see transport.h. */
+/* Maps the segments of a node, and carries messages by channels; see shm.h. */
 #include "config.h"
 
 #include "mpi/shm.h"

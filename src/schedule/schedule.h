@@ -57,12 +57,11 @@ struct collopt_problem {
     size_t value[COLLOPT_PARAMETERS];   /* the algorithm's parameters, in its descriptor's order */
     int segments;               /* what the algorithm's segments() answered; 1 where it has none */
     const struct collopt_topology *topology;    /* never NULL */
-    const struct collopt_machine *machine;      /* select/machine.h; NULL: one that is like none in
-                                                 * particular */
-    int abreast;                /* not 0: a phase between nodes, each rank on one of its own, beside
-                                 * so many that do the same */
-    int beside;                 /* not 0: a phase inside a node's caches, which so many do at the
-                                 * same time */
+    const struct collopt_machine *machine;      /* model/machine.h; NULL: a generic one */
+    int abreast;                /* a phase between nodes: so many ranks of each node run one at the
+                                 * same time; 0: it is none */
+    int beside;                 /* a phase inside a last-level cache: so many run at the same time;
+                                 * 0: it is none */
 };
 
 /* The COUNTS of a Reduce_scatter of COUNT elements, as even as can be: the first ranks get one
@@ -141,11 +140,12 @@ int collopt_round_number(const struct collopt_schedule *s);             /* the p
  * what is early would share a port with what is due. */
 void collopt_keep_rounds(struct collopt_schedule *s);
 
-/* Each of these MEMBERS, or some of them, sends one region to all others. All list them in the same
- * order; MEMBER NULL: ranks 0 to MEMBERS - 1. This rank's sends and receives follow, up to a call
- * with no members. On a node the others then read one copy. A sender waits for the slowest
- * receiver, on which others may depend in turn, unless there is room: so a call sends at most
- * COLLOPT_MULTICAST_PIECES messages in one strand to the same members (the proof counts them). */
+/* Begins a multicast: each of these MEMBERS, or some of them, sends one region to all others, who
+ * read one copy on a node. All list the members in the same order; MEMBER NULL: ranks 0 to MEMBERS
+ * - 1. This rank's sends and receives follow. A call with 0 members ends it. A sender that finds no
+ * room waits for its slowest receiver, which may wait for others in turn. So there is always room:
+ * a call sends at most COLLOPT_MULTICAST_PIECES messages in one strand to the same members (the
+ * proof counts them). */
 enum { COLLOPT_MULTICAST_PIECES = 7,
        COLLOPT_MULTICAST_STRANDS = 64 };        /* with more strands there are no multicasts */
 void collopt_multicast(struct collopt_schedule *s, int members, const int *member);
@@ -190,8 +190,8 @@ struct collopt_phase {
     struct collopt_block whole; /* the vector; of a Reduce_scatter all its parts together */
     int in, out;                /* two different places that hold it; OUT is not used where there is
                                  * no result */
-    bool again;                 /* one of several among these ranks, or some of them: it has no
-                                 * multicasts */
+    bool again;                 /* other phases are among the same ranks or some of them: so it has
+                                 * no multicasts */
     /* Reduce_scatter: what member i is to get is PART[first[i]] ... PART[first[i+1] - 1], blocks in
      * ascending order. */
     const struct collopt_block *part;
@@ -209,7 +209,7 @@ enum collopt_order {
     COLLOPT_COMMUTATIVE         /* for commutative operations only */
 };
 
-struct collopt_traffic;         /* select/model.c */
+struct collopt_traffic;         /* model/traffic.h */
 
 struct collopt_parameter {
     const char *name;           /* "segment" */
@@ -303,7 +303,7 @@ enum collopt_step_kind {
 
 struct collopt_step {
     enum collopt_step_kind kind;
-    int message;                /* POST_*, WAIT, RECEIVE: index of the message; else -1 */
+    int message;                /* POST_*, WAIT, RECEIVE, SEND: index of the message; else -1 */
     int strand, step;           /* AWAIT */
     bool last;                  /* of some view among its runs */
     int runs;
@@ -351,8 +351,8 @@ struct collopt_cut {
 enum { COLLOPT_CUTS = 8 };      /* in a list, with its end */
 
 /* P->count and P->counts give the offsets. CUTS are in ascending order and end with a PIECE of 0;
- * the last one holds that a message is longer than; NULL: there are none. Returns NULL if memory is
- * out. */
+ * of those whose ABOVE is less than the message's length the last one applies; NULL: there are
+ * none. Returns NULL if memory is out. */
 struct collopt_bound *collopt_bind(const struct collopt_schedule *s,
                                    const struct collopt_problem *p, const struct collopt_cut *cuts);
 

@@ -1,6 +1,4 @@
-/* Which algorithm serves a problem: the one the user forced, else what the user's rules say, else
- * what was measured on such a machine, else the one of least predicted time.  Where
- * COLLOPT_REPRODUCIBLE matters, a table takes the place of all but the first (reproducible.c). */
+/* Asks the sources of a decision in order; see decide.h. */
 #include "config.h"
 
 #include <pthread.h>

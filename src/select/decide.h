@@ -17,8 +17,10 @@ struct collopt_decision {
 };
 
 /* Fills DECISION for P from the first source that answers: a forced algorithm, the user's rules,
- * measurements on such a machine, the model, the host. If a forced algorithm cannot serve P, one
- * notice is printed and the next source answers. Predictions are for collopt_rounded() elements:
+ * measurements on such a machine, the model (where the host's measured time is known, it takes
+ * part). Under COLLOPT_REPRODUCIBLE a table takes the place of all but the first (reproducible.c).
+ * If a forced algorithm cannot serve P, one notice is printed and the next source answers.
+ * Predictions are for collopt_rounded() elements:
  * one takes as long as tens of short calls, so programs whose counts never repeat should not pay
  * for each. */
 void collopt_select(const struct collopt_problem *p, struct collopt_decision *decision);

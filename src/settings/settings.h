@@ -54,9 +54,9 @@ struct collopt_settings {
     uint64_t hash;              /* of all settings that must be alike on all ranks */
 };
 
-struct collopt_hosts;           /* hosts.h */
-struct collopt_rules;           /* select/rules.h */
-struct collopt_machine_file;    /* select/machine.h */
+struct collopt_hosts;
+struct collopt_rules;           /* settings/rules.h */
+struct collopt_machine_file;    /* model/machine.h */
 
 /* Read once per process, thread-safe.  Rank 0 warns once about unknown COLLOPT_ variables and
  * values. */

@@ -9,15 +9,13 @@
  * acknowledged the message in it.  Numbers begin with 1, have 64 bits and are never reset, so none
  * comes twice.
  *
- * Each word has one writer.  A message with a short payload is one cache line that changes its
- * owner.
+ * Each word has one writer.  A message of at most 48 bytes is one cache line of 64 bytes.
  *
  * Like messages of MPI with one tag, messages of a channel are taken in the order in which they
- * were sent.  A sender that finds the ring full has to wait for the receiver to take earlier
- * messages of this channel, which the receiver must do anyway before it can take the new one: so no
- * bound on the ring can make a deadlock that unbounded buffers would not.  When the
- * receiver has taken all messages, at most seven are not acknowledged.  There are more cells and
- * blocks than that, so a sender that waits for room waits for a message that is not taken yet.
+ * were sent.  A sender that finds the ring full waits until the receiver has taken earlier messages
+ * of this channel, as the sender of a rendezvous would; schedules are proved for rendezvous.  When
+ * the receiver has taken all messages, at most seven are not acknowledged.  There are more cells
+ * and blocks than that, so a sender that waits for room waits for a message that is not taken yet.
  *
  * No MPI here, and one thread at a time on each side. */
 #ifndef COLLOPT_SHM_CHANNEL_H
@@ -33,7 +31,8 @@
 #include "shm/writer.h"
 
 enum {
-    /* with the line of one receiver, 4 KiB: where ranks share a processor, one runs so far ahead */
+    /* With the line of one receiver they fill 4 KiB. Where ranks share a processor, one runs so far
+     * ahead. */
     COLLOPT_CELLS = 31,
     /* The peer's cache holds a block that it has read. To write there again takes four times as
      * long as to write what has been evicted, so blocks are used in turn, and are many. */

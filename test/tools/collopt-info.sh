@@ -240,7 +240,7 @@ predicted --host openmpi-4.1
 has '^reduce_scatter_block of 48 bytes on 6 ranks, 1 node, shared memory$'
 what='caches of a node'
 COLLOPT_MACHINE=$nodes/epyc-7742-2x64.machine "$info" --explain allreduce --ranks 128 --caches 32 \
-    --bytes 4K >"$work/out" ||
+    --bytes 1K >"$work/out" ||
     fail "--explain, $what: status $?"
 has '128 ranks, 1 node, shared memory of several caches and .*epyc-7742-2x64.machine'
 has '^  lanes:.*by=cache (predicted [0-9.]* us; '
