@@ -4,11 +4,11 @@
  *
  * passed through: a Scan that COLLOPT_SCAN=host leaves to the host, and an Allreduce after
  * MPI_Pcontrol(0), both on MPI_COMM_SELF, where the host has next to nothing to do; against the
- * host's function called by its address. engaged on one rank: its buffers are the program's own
+ * host's function called by its address. taken over on one rank: its buffers are the program's own
  * data.  Of memory that was mapped it must be asked whether a GPU runtime has come, and if one has,
- * it must be asked for both buffers; the last where a runtime's library is named. engaged, nothing
- * to do: an Allreduce of no elements, which sends nothing and combines nothing, and one on
- * MPI_COMM_SELF. engaged: an Allreduce of one double on two ranks, against the bare messages and
+ * it must be asked for both buffers; the last where a runtime's library is named. taken over,
+ * nothing to do: an Allreduce of no elements, which sends nothing and combines nothing, and one on
+ * MPI_COMM_SELF. taken over: an Allreduce of one double on two ranks, against the bare messages and
  * the sum.
  *
  * Both sides of a difference alternate in one run; medians. */
@@ -155,7 +155,7 @@ int main(int argc, char **argv)
     MPI_Pcontrol(0);
     compare("passed through, switched off", self, &bench_mpi, self, &bench_host);
     MPI_Pcontrol(1);
-    compare("engaged on one rank (host beside)", self, &bench_mpi, self, &bench_host);
+    compare("taken over on one rank (host beside)", self, &bench_mpi, self, &bench_host);
     mapped = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     compare("the same, in memory that was mapped", self_mapped, &bench_mpi, self_mapped,
             &bench_host);
@@ -164,11 +164,13 @@ int main(int argc, char **argv)
         compare("the same, the GPU runtime is asked", self_mapped, &bench_mpi, self_mapped,
                 &bench_host);
     }
-    compare("engaged, nothing to do (no elements; host beside)", nothing, &bench_mpi, nothing,
+    compare("taken over, nothing to do (no elements; host beside)", nothing, &bench_mpi, nothing,
             &bench_host);
-    compare("engaged, one double, against Irecv + Send + Wait + sum", one, &bench_mpi, bare, NULL);
-    compare("engaged, one double, against Sendrecv + sum", one, &bench_mpi, exchange, NULL);
-    compare("engaged, one double, against the host's Allreduce", one, &bench_mpi, one, &bench_host);
+    compare("taken over, one double, against Irecv + Send + Wait + sum", one, &bench_mpi, bare,
+            NULL);
+    compare("taken over, one double, against Sendrecv + sum", one, &bench_mpi, exchange, NULL);
+    compare("taken over, one double, against the host's Allreduce", one, &bench_mpi, one,
+            &bench_host);
     MPI_Finalize();
     return 0;
 }

@@ -407,8 +407,8 @@ static bool choose(struct chosen *o, int argc, char **argv, char *message)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Nonblocking calls activate no communicator. */
-static void activate(void)
+/* Nonblocking calls take over no communicator. */
+static void take_over(void)
 {
     double in = 0, out;
 
@@ -448,7 +448,7 @@ static int overlap(const struct chosen *o, int argc, char **argv)
     provenance_gather(&p, o->setting, argc, argv, 1);
     if (!collopt_version && rank == 0)
         fprintf(stderr, "overlap: collopt is not loaded; start with LD_PRELOAD=libcollopt.so\n");
-    activate();
+    take_over();
     if (measure_all(row, o))
         status = rank == 0 ? tell(row, o->what.sizes, o, &p) : 0;
     bench_max(&status, 1);

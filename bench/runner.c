@@ -28,8 +28,8 @@ bool bench_has(const char *collective, const char *name)
     return false;
 }
 
-/* The hosts keep no info keys that they do not know, but collopt looks at these; engaged by as many
- * calls as it takes. */
+/* The hosts keep no info keys that they do not know, but collopt looks at these.  It takes over
+ * after as many calls as it needs. */
 static void force(struct runner *r, unsigned collectives)
 {
     MPI_Info info;
@@ -47,7 +47,7 @@ static void force(struct runner *r, unsigned collectives)
     MPI_Info_free(&info);
 }
 
-static void engage(MPI_Comm comm)
+static void take_over(MPI_Comm comm)
 {
     const char *after = getenv("COLLOPT_AFTER");
     int calls = after && atoi(after) > 0 ? atoi(after) : 3;
@@ -67,7 +67,7 @@ void runner_open(struct runner *r, const char *expression, unsigned collectives)
     r->comm = MPI_COMM_WORLD;
     if (strcmp(expression, "auto") != 0)
         force(r, collectives);
-    engage(r->comm);
+    take_over(r->comm);
 }
 
 void runner_close(struct runner *r)

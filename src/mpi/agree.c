@@ -4,7 +4,7 @@
  * One reduction with MIN over values and their complements tells every rank the same thing: whether
  * all values were equal.  It is done once for MPI_COMM_WORLD, inside MPI_Init, so that settings
  * that steer when collopt begins (COLLOPT, COLLOPT_AFTER) cannot make one rank begin alone; and
- * once per communicator when it is engaged, for what ranks may have run out of. */
+ * once per communicator when it is taken over, for what ranks may have run out of. */
 #include "config.h"
 
 #include <limits.h>

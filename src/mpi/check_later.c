@@ -43,7 +43,7 @@ static struct collopt_comparison *gathering;
 bool collopt_checks_later(struct collopt_comm *c)
 {
     return c->checked && !c->busy && collopt_world() && collopt_comm_inside(c)
-        && (c->status == COLLOPT_NEW || (c->status == COLLOPT_ENGAGED && !c->own));
+        && (c->status == COLLOPT_NEW || (c->status == COLLOPT_TAKEN_OVER && !c->own));
 }
 
 /* ---- starting and freeing -------------------------------------------------------------------- */

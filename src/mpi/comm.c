@@ -46,7 +46,7 @@ static _Atomic(struct collopt_comm *) recent[RECENT];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct collopt_comm *unused, *every;
 static int keyval = MPI_KEYVAL_INVALID;
-static int engaged, own_communicators;
+static int taken_over, own_communicators;
 static atomic_bool shut_down, sessions;
 /* SimGrid: each rank has a copy of the program, and there is little room for their thread-local
  * storage */
@@ -142,7 +142,7 @@ static void clean(struct collopt_comm *c)
 static void release(bool own)
 {
     pthread_mutex_lock(&lock);
-    engaged--;
+    taken_over--;
     own_communicators -= own;
     pthread_mutex_unlock(&lock);
 }
@@ -250,7 +250,7 @@ void collopt_comm_shut_down(void)
             collopt_nonblocking_drop(c);
             collopt_nudge_end(&c->nudge);
         }
-        if (!c->own && c->status == COLLOPT_ENGAGED)
+        if (!c->own && c->status == COLLOPT_TAKEN_OVER)
             c->status = COLLOPT_REFUSED;
     }
     collopt_nonblocking_end();
@@ -380,7 +380,7 @@ void collopt_comm_leaves(MPI_Comm comm, struct collopt_leaving *l)
         collopt_comparisons_settle(c);
     *l = (struct collopt_leaving){ .comm = comm, .outer = leaving };
     leaving = l;
-    if (c && (c->status == COLLOPT_ENGAGED || c->status == COLLOPT_NEW)) {
+    if (c && (c->status == COLLOPT_TAKEN_OVER || c->status == COLLOPT_NEW)) {
         l->status = c->status;
         c->status = COLLOPT_LEAVING;
     }
@@ -395,7 +395,7 @@ void collopt_comm_left(const struct collopt_leaving *l, int err)
         c->status = l->status;
 }
 
-/* ---- engaging -------------------------------------------------------------------------------- */
+/* ---- taking over ----------------------------------------------------------------------------- */
 
 /* False when the process has taken over as many communicators as it may. */
 static bool reserve(bool own)
@@ -403,8 +403,8 @@ static bool reserve(bool own)
     bool may;
 
     pthread_mutex_lock(&lock);
-    may = engaged < collopt_settings()->communicators && (!own || own_communicators < OWN);
-    engaged += may;
+    may = taken_over < collopt_settings()->communicators && (!own || own_communicators < OWN);
+    taken_over += may;
     own_communicators += may && own;
     pthread_mutex_unlock(&lock);
     return may;
@@ -530,7 +530,7 @@ static void say_difference(const struct collopt_comm *c, MPI_Comm comm)
 
 /* Nothing is known of processes of other worlds, so everything is compared; and where context ids
  * have run out. */
-static bool engage_apart(struct collopt_comm *c, MPI_Comm comm)
+static bool take_over_apart(struct collopt_comm *c, MPI_Comm comm)
 {
     bool on = collopt_settings()->on && (collopt_world_agreed() || !collopt_world_asked());
     bool reserved = reserve(true), gpu = collopt_gpu_allows(), made = false, alike, keys_alike;
@@ -615,7 +615,7 @@ static bool may_outlive(MPI_Comm comm)
 }
 
 /* Everything that can fail on this rank alone is done before it tells the others of its context. */
-static int engage_inside(struct collopt_comm *c, MPI_Comm comm, bool *done)
+static int take_over_inside(struct collopt_comm *c, MPI_Comm comm, bool *done)
 {
     const struct collopt_world *world = collopt_world();
     bool reserved = reserve(false), gpu = collopt_gpu_allows(), have_contexts, keys_alike, ready;
@@ -648,7 +648,7 @@ static int engage_inside(struct collopt_comm *c, MPI_Comm comm, bool *done)
         release(false);
     forget_survey(c);
     if (ready)
-        *done = engage_apart(c, comm);
+        *done = take_over_apart(c, comm);
     else if (!err)
         say_why_not(c, gpu);
     return err;
@@ -672,35 +672,35 @@ void collopt_as_before(MPI_Comm comm, MPI_Errhandler handler)
 }
 
 /* Errors of the host must come back here, not to the program's handlers. */
-static int engage_quietly(struct collopt_comm *c, bool *done)
+static int take_over_quietly(struct collopt_comm *c, bool *done)
 {
     MPI_Comm comm = collopt_comm_of(c);
     MPI_Errhandler handler = collopt_quiet(comm);
     int err = MPI_SUCCESS;
 
     if (c->inside)
-        err = engage_inside(c, comm, done);
+        err = take_over_inside(c, comm, done);
     else
-        *done = engage_apart(c, comm);
+        *done = take_over_apart(c, comm);
     collopt_as_before(comm, handler);
     return err;
 }
 
-static int engage(struct collopt_comm *c)
+static int take_over(struct collopt_comm *c)
 {
     bool done = false;
     int err = MPI_SUCCESS;
 
     c->busy = true;
     if (c->ranks > 1) {
-        err = engage_quietly(c, &done);
+        err = take_over_quietly(c, &done);
         c->counted = done;
     } else {
         collopt_info_compared(c, true);
         done = collopt_gpu_allows() && collopt_rental_begin(&c->rental, 1);
     }
     c->busy = false;
-    c->status = done ? COLLOPT_ENGAGED : COLLOPT_REFUSED;
+    c->status = done ? COLLOPT_TAKEN_OVER : COLLOPT_REFUSED;
     return err;
 }
 
@@ -736,12 +736,12 @@ static bool is_due(struct collopt_comm *c, size_t bytes)
  * (sessions, merged worlds) nothing is known of the others, so all that have the library ask each
  * other at a call whose number no setting changes.  Calls are to be checked from the first one
  * on. */
-int collopt_comm_engage(struct collopt_comm *c, size_t bytes)
+int collopt_comm_take_over(struct collopt_comm *c, size_t bytes)
 {
     /* while switched off, calls are not counted */
     if (collopt_comm_inside(c) && !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
         return MPI_SUCCESS;
-    return is_due(c, bytes) ? engage(c) : MPI_SUCCESS;
+    return is_due(c, bytes) ? take_over(c) : MPI_SUCCESS;
 }
 
 void collopt_comm_note(struct collopt_comm *c, size_t bytes)
@@ -749,14 +749,14 @@ void collopt_comm_note(struct collopt_comm *c, size_t bytes)
     if (collopt_comm_inside(c) && !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
         return;
     if (is_due(c, bytes) && c->ranks == 1)
-        engage(c);
+        take_over(c);
 }
 
-void collopt_comm_engage_world(void)
+void collopt_comm_take_over_world(void)
 {
     struct collopt_comm *c = collopt_comm_find(MPI_COMM_WORLD);
 
     if (c && c->status == COLLOPT_NEW && collopt_settings()->after == 0
         && !collopt_settings()->check && collopt_comm_inside(c))
-        engage(c);
+        take_over(c);
 }

@@ -23,7 +23,7 @@ struct collopt_rows;
 
 enum collopt_status {
     COLLOPT_NEW,                /* not taken over yet: calls are counted */
-    COLLOPT_ENGAGED,
+    COLLOPT_TAKEN_OVER,
     COLLOPT_REFUSED,            /* passed on for good */
     /* being freed: calls are passed on, also from the program's delete callbacks */
     COLLOPT_LEAVING,
@@ -45,7 +45,7 @@ struct collopt_comm {
     _Atomic(MPI_Comm) comm;     /* the user's; MPI_COMM_NULL when free */
     enum collopt_status status;
     bool busy;                  /* inside a collopt call: nested calls go to the host */
-    /* ENGAGED; info keys may wait on some ranks, as all know: the next call compares them */
+    /* TAKEN_OVER; info keys may wait on some ranks, as all know: the next call compares them */
     bool keys_due;
     bool yields;                /* yield the processor while polling shared memory */
     /* yield also while waiting for the host's messages; else the host waits its own way */
@@ -100,13 +100,13 @@ struct collopt_comm {
 struct collopt_comm *collopt_comm_find(MPI_Comm comm);
 /* Counts a call with a vector of BYTES on a NEW communicator and, when due, takes it over or
  * refuses it. Collective. An error code: this rank alone cannot go on. */
-int collopt_comm_engage(struct collopt_comm *c, size_t bytes);
+int collopt_comm_take_over(struct collopt_comm *c, size_t bytes);
 /* Counts a nonblocking call, which cannot take C over: the next blocking one may. A communicator of
  * one rank is taken over here too. */
 void collopt_comm_note(struct collopt_comm *c, size_t bytes);
 /* Takes over MPI_COMM_WORLD in MPI_Init, where it is cheapest, unless COLLOPT_AFTER is a number.
  * Collective. */
-void collopt_comm_engage_world(void);
+void collopt_comm_take_over_world(void);
 /* A communicator of a session may consist of ranks of MPI_COMM_WORLD and outlive MPI_Finalize,
  * and looks like any other. After a process has begun a session, communicators are taken over as
  * if they reached beyond the world. */

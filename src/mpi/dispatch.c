@@ -505,7 +505,8 @@ static int compare_keys_and_serve(struct collopt_comm *c, struct collopt_call *c
     return err == MPI_SUCCESS ? serve(c, call) : raise(call, err);
 }
 
-static COLLOPT_OUT_OF_LINE int decline_or_engage(struct collopt_comm *c, struct collopt_call *call)
+static COLLOPT_OUT_OF_LINE int decline_or_take_over(struct collopt_comm *c,
+                                                    struct collopt_call *call)
 {
     int err;
 
@@ -514,12 +515,12 @@ static COLLOPT_OUT_OF_LINE int decline_or_engage(struct collopt_comm *c, struct 
     if (c->busy)
         return decline(call, c, COLLOPT_PASS_NESTED);
     if (c->status == COLLOPT_NEW
-        && (err = collopt_comm_engage(c, bytes_of(c, call))) != MPI_SUCCESS)
+        && (err = collopt_comm_take_over(c, bytes_of(c, call))) != MPI_SUCCESS)
         return raise(call, err);
-    if (switched_off() && !(c->checked && c->status == COLLOPT_ENGAGED))
+    if (switched_off() && !(c->checked && c->status == COLLOPT_TAKEN_OVER))
         return decline(call, c, COLLOPT_PASS_OFF);
     switch (c->status) {
-    case COLLOPT_ENGAGED:
+    case COLLOPT_TAKEN_OVER:
         return c->keys_due ? compare_keys_and_serve(c, call) : serve(c, call);
     case COLLOPT_NEW:
         return decline(call, c, COLLOPT_PASS_EARLY);
@@ -534,9 +535,9 @@ int collopt_dispatch(struct collopt_call *call)
 {
     struct collopt_comm *c = collopt_comm_find(call->comm);
 
-    if (c && c->status == COLLOPT_ENGAGED && !c->busy && !c->keys_due && !switched_off())
+    if (c && c->status == COLLOPT_TAKEN_OVER && !c->busy && !c->keys_due && !switched_off())
         return serve(c, call);
-    return decline_or_engage(c, call);
+    return decline_or_take_over(c, call);
 }
 
 /* ---- persistent and nonblocking calls -------------------------------------------------------- */
@@ -585,11 +586,11 @@ int collopt_greatest(struct collopt_comm *c, const long long *mine, long long *g
 /* What keeps C from serving such calls, as all its ranks know; COLLOPT_REASONS: nothing. */
 static enum collopt_reason obstacle(const struct collopt_comm *c)
 {
-    if (switched_off() && !(c->checked && c->status == COLLOPT_ENGAGED))
+    if (switched_off() && !(c->checked && c->status == COLLOPT_TAKEN_OVER))
         return COLLOPT_PASS_OFF;
     if (c->status == COLLOPT_NEW)
         return COLLOPT_PASS_EARLY;
-    if (c->status != COLLOPT_ENGAGED)
+    if (c->status != COLLOPT_TAKEN_OVER)
         return c->status == COLLOPT_INTERCOMM ? COLLOPT_PASS_INTERCOMM
             : collopt_gpu_allows() ? COLLOPT_PASS_REFUSED : COLLOPT_PASS_NATIVE;
     return COLLOPT_REASONS;
@@ -608,7 +609,7 @@ static bool can_publish(const struct collopt_comm *c, const struct collopt_call 
 
 bool collopt_publishes(const struct collopt_comm *c, const struct collopt_call *call)
 {
-    return c->status == COLLOPT_ENGAGED && can_publish(c, call);
+    return c->status == COLLOPT_TAKEN_OVER && can_publish(c, call);
 }
 
 static bool host_is_chosen(const struct collopt_comm *c, enum collopt_collective collective)
@@ -627,8 +628,9 @@ static int pass(const struct collopt_call *call, enum collopt_reason why)
 
 static const char *why_neither(const struct collopt_comm *c)
 {
-    return c->topology.nodes > 1 ? "several nodes, and this MPI library does not call collopt while a rank waits"
-                                 : "no shared memory";
+    return c->topology.nodes > 1
+        ? "several nodes, and this MPI library does not call collopt while a rank waits"
+        : "no shared memory";
 }
 
 /* This rank alone cannot serve the call.  It takes part in the agreement on a persistent operation,
@@ -675,7 +677,7 @@ int collopt_dispatch_persistent(struct collopt_call *call, struct collopt_comm *
 
     if (!c || c->busy)
         return pass(call, c ? COLLOPT_PASS_NESTED : COLLOPT_PASS_ARGUMENTS);
-    if (c->status == COLLOPT_NEW && (err = collopt_comm_engage(c, SIZE_MAX)) != MPI_SUCCESS)
+    if (c->status == COLLOPT_NEW && (err = collopt_comm_take_over(c, SIZE_MAX)) != MPI_SUCCESS)
         return raise(call, err);
     if ((why = obstacle(c)) != COLLOPT_REASONS)
         return pass(call, why);

@@ -66,7 +66,7 @@ int collopt_dispatch(struct collopt_call *call);
  * memory. */
 int collopt_dispatch_persistent(struct collopt_call *call, struct collopt_comm **state,
                                 struct collopt_plan **plan);
-/* The same for a nonblocking call.  It must not wait, so it activates no communicator, and the
+/* The same for a nonblocking call.  It must not wait, so it takes over no communicator, and the
  * comparison comes later (check_later.h).  Raises no error. */
 int collopt_dispatch_nonblocking(struct collopt_call *call, struct collopt_comm **state,
                                  struct collopt_plan **plan);

@@ -221,9 +221,9 @@ void collopt_info_take(MPI_Comm comm, MPI_Info info)
         || !collopt_comm_inside(c))
         return;
     wait_with(c, info);
-    if (c->status == COLLOPT_ENGAGED && c->ranks == 1)
+    if (c->status == COLLOPT_TAKEN_OVER && c->ranks == 1)
         collopt_info_compared(c, true);
-    else if (c->status == COLLOPT_ENGAGED)
+    else if (c->status == COLLOPT_TAKEN_OVER)
         c->keys_due = true;
 }
 

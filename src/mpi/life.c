@@ -108,7 +108,7 @@ void collopt_begin(void)
     collopt_world_open(collopt_world_agreed());
     if (collopt_world_agreed()) {
         collopt_survey_world();
-        collopt_comm_engage_world();
+        collopt_comm_take_over_world();
     }
     since = collopt_now();
 }

@@ -22,7 +22,7 @@ const char *const collopt_reason_names[COLLOPT_REASONS] = {
     [COLLOPT_PASS_EARLY] = "among the first calls",
     [COLLOPT_PASS_ARGUMENTS] = "arguments left to the MPI library",
     [COLLOPT_PASS_INTERCOMM] = "intercommunicator",
-    [COLLOPT_PASS_REFUSED] = "communicator not engaged",
+    [COLLOPT_PASS_REFUSED] = "communicator not taken over",
     [COLLOPT_PASS_NATIVE] = "COLLOPT_GPU=native",
     [COLLOPT_PASS_CHOSEN] = "host chosen",
     [COLLOPT_PASS_NESTED] = "called from inside a collective",

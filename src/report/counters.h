@@ -18,7 +18,7 @@ enum collopt_reason {           /* why a call was passed through to the host */
     COLLOPT_PASS_EARLY,
     COLLOPT_PASS_ARGUMENTS,     /* invalid or unknown arguments, left to the host */
     COLLOPT_PASS_INTERCOMM,
-    /* this communicator could not be engaged (cap, disagreement, ...) */
+    /* this communicator could not be taken over (cap, disagreement, ...) */
     COLLOPT_PASS_REFUSED,
     COLLOPT_PASS_NATIVE,        /* COLLOPT_GPU=native */
     COLLOPT_PASS_CHOSEN,        /* the host was forced or selected */

@@ -579,8 +579,8 @@ static int make_reproducible(struct collopt_settings *s, bool after_given, bool 
         return 0;
     if (after_given && s->after != 1) {
         tell(warn,
-             "COLLOPT_AFTER=%d has no effect: with COLLOPT_REPRODUCIBLE, communicators are engaged "
-             "at their first reduction",
+             "COLLOPT_AFTER=%d has no effect: with COLLOPT_REPRODUCIBLE, communicators are taken "
+             "over at their first reduction",
              s->after);
         idle++;
     }

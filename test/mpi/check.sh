@@ -170,8 +170,8 @@ MPI_COMM_WORLD) has" \
     trials 2 COLLOPT_COMMUNICATORS=0 -- right=1
     said 1 \
         '^collopt: a communicator of 2 ranks keeps .*, or COLLOPT_COMMUNICATORS=0 reached there' \
-        "$host, not engaged"
-    said 1 '^collopt' "$host, not engaged"
+        "$host, not taken over"
+    said 1 '^collopt' "$host, not taken over"
     trials 4 COLLOPT_COMMUNICATORS=0 -- upper right=1
     said 1 \
         '^collopt: a communicator of 3 ranks keeps .*, or COLLOPT_COMMUNICATORS=0 reached there' \

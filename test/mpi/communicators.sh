@@ -3,7 +3,7 @@
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
-engaged()               # WHAT LINE
+taken_over()            # WHAT LINE
 {
     grep -qx "$2" "$work/said" || fail "$1: it does not say \"$2\""
 }
@@ -25,14 +25,14 @@ cap()                   # HOST
 {
     with=$(program "$1" communicators)
     refused "$1" 3 COLLOPT_COMMUNICATORS=3 "$with" cap 6
-    engaged "$1, a cap of 3" "3 of 6 communicators engaged"
+    taken_over "$1, a cap of 3" "3 of 6 communicators taken over"
     refused "$1" 3 COLLOPT_COMMUNICATORS=0 "$with" cap 3
-    engaged "$1, a cap of 0" "0 of 3 communicators engaged"
+    taken_over "$1, a cap of 0" "0 of 3 communicators taken over"
     refused "$1" 3 sh -c '[ "${OMPI_COMM_WORLD_RANK-${PMI_RANK-}}" != 1 ] ||
         export COLLOPT_COMMUNICATORS=2; exec "$@"' sh "$with" cap 6
-    engaged "$1, a cap of 2 on rank 1" "2 of 6 communicators engaged"
+    taken_over "$1, a cap of 2 on rank 1" "2 of 6 communicators taken over"
     quiet "$1" 2 "$with" cap 300
-    engaged "$1, many" "300 of 300 communicators engaged"
+    taken_over "$1, many" "300 of 300 communicators taken over"
 }
 
 # What a communicator with a plan takes beside the MPI library's part: at most 40 KiB and 1 KiB for

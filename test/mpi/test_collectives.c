@@ -524,7 +524,7 @@ static bool check_tally(const struct trial *t, const struct group *g)
     return ours;
 }
 
-static bool engaged(void)
+static bool taken_over(void)
 {
     return calls_run(NULL, NULL) > 0;
 }
@@ -554,7 +554,7 @@ static void run(const struct trial *t, const struct group *g)
     overlapped = operands_overlapped();
     beyond = zones_overwritten();
     check(beyond == 0, "%s: %zu bytes behind the scratch were overwritten", words, beyond);
-    if (!check_tally(t, g) && engaged())
+    if (!check_tally(t, g) && taken_over())
         return;                 /* chosen, and the MPI library's results are its own: see above */
     check(overlapped == 0, "%s: the user's operation had operands that overlap %u times", words,
           overlapped);

@@ -364,38 +364,38 @@ static void memory(int n)
     free(comm);
 }
 
-/* N alive at once, more than COLLOPT_COMMUNICATORS allows on some rank: each is engaged on all its
+/* N alive at once, more than COLLOPT_COMMUNICATORS allows on some rank: each is taken over on all
  * ranks or on none. */
 static void cap(int n)
 {
     MPI_Comm *comm = malloc((size_t)n * sizeof *comm);
-    int *engaged = calloc((size_t)n, sizeof *engaged),
-        *all = calloc((size_t)(n * world_ranks), sizeof *all), engaged_n = 0;
+    int *taken = calloc((size_t)n, sizeof *taken),
+        *all = calloc((size_t)(n * world_ranks), sizeof *all), taken_n = 0;
 
     for (int i = 0; i < n; i++) {
         uint64_t run = calls_run(NULL, NULL);
 
         MPI_Comm_dup(MPI_COMM_WORLD, &comm[i]);
         sum_all(comm[i], 7, "a communicator within the cap, or beyond");
-        engaged_n += engaged[i] = calls_run(NULL, NULL) > run;
+        taken_n += taken[i] = calls_run(NULL, NULL) > run;
     }
-    MPI_Allgather(engaged, n, MPI_INT, all, n, MPI_INT, MPI_COMM_WORLD);
+    MPI_Allgather(taken, n, MPI_INT, all, n, MPI_INT, MPI_COMM_WORLD);
     for (int r = 0; r < world_ranks; r++)
-        check(memcmp(&all[r * n], engaged, (size_t)n * sizeof *engaged) == 0,
-              "rank %d engaged other communicators", r);
+        check(memcmp(&all[r * n], taken, (size_t)n * sizeof *taken) == 0,
+              "rank %d took over other communicators", r);
     for (int i = 0; i < n; i++) {
         sum_all(comm[i], 9, "the same again");
         MPI_Comm_free(&comm[i]);
     }
     MPI_Comm_dup(MPI_COMM_WORLD, &comm[0]);     /* what was freed may be used again */
-    if (engaged_n > 0)
+    if (taken_n > 0)
         use(comm[0], "one after the others were freed");
     MPI_Comm_free(&comm[0]);
     if (world_rank == 0)
-        printf("%d of %d communicators engaged\n", engaged_n, n);
+        printf("%d of %d communicators taken over\n", taken_n, n);
     fflush(stdout);
     free(comm);
-    free(engaged);
+    free(taken);
     free(all);
 }
 

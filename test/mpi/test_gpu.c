@@ -482,7 +482,7 @@ static void collectives(int argc, char **argv, char *on_stack)
           counted(2));
 }
 
-/* A runtime that comes when communicators have long been engaged. */
+/* A runtime that comes when communicators have long been taken over. */
 static void late(int argc, char **argv, char *on_stack)
 {
     make_buffers(on_stack, false);

@@ -88,7 +88,7 @@ def host_chosen(answer):
 NOT_SERVED = {
     "not in shared memory": "are nonblocking or persistent ones on several nodes, or without "
                             "shared memory, which collopt leaves to this MPI library",
-    "communicator not engaged": "are on communicators that could not be taken over; "
+    "communicator not taken over": "are on communicators that could not be taken over; "
                                 "COLLOPT_LOG=decide says why",
     "intercommunicator": "are on intercommunicators, which collopt does not serve",
     "COLLOPT_GPU=native": "were left to the MPI library by COLLOPT_GPU=native; "

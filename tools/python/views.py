@@ -15,7 +15,7 @@ REASONS = {
                                          "MPI_Reduce_local also operations and datatypes "
                                          "that collopt has no loop for",
     "intercommunicator": "collopt serves intracommunicators",
-    "communicator not engaged": "too many communicators, or ranks that disagree",
+    "communicator not taken over": "too many communicators, or ranks that disagree",
     "COLLOPT_GPU=native": "that setting leaves all communicators to the MPI library",
     "host chosen": "the MPI library's own was forced, or selected because it is faster",
     "called from inside a collective": "the MPI library's own calls, and those of user "
