@@ -166,7 +166,7 @@ static void traffic_reduce_scatter(const struct collopt_problem *p, struct collo
     collopt_traffic_exchange(t, p, others(p));
 }
 
-/* On a node, each rank writes its result once for all. */
+/* On a node each rank writes its part of the result once, and all others read it. */
 static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     bool multicast = p->topology->nodes == 1 && collopt_machine_of(p)->shm;

@@ -53,7 +53,8 @@ static bool usable(const struct collopt_problem *p)
     return product <= p->ranks && p->ranks <= 2 * product;
 }
 
-/* The F ranks whose indexes differ in the digit of stride WIDTH exchange what each has. */
+/* Begins a round and a multicast in this rank's group: F ranks whose indexes differ in the digit of
+ * stride WIDTH. */
 static void begin_exchange(struct collopt_schedule *s, const struct collopt_problem *p,
                            const struct collopt_levels *all, int index, int width, int f)
 {
@@ -65,7 +66,7 @@ static void begin_exchange(struct collopt_schedule *s, const struct collopt_prob
     collopt_multicast(s, f, member);
 }
 
-/* Exchanges *SUM in such a group and combines. */
+/* The ranks of that group exchange *SUM and combine. */
 static void exchange(struct collopt_schedule *s, const struct collopt_problem *p,
                      const struct collopt_levels *all, int index, int width, int f,
                      struct turns *tmp, struct collopt_region *sum)

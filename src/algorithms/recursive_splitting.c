@@ -86,7 +86,7 @@ static void in_pieces(struct collopt_schedule *s, const struct collopt_problem *
     }
 }
 
-/* What follows is a multicast among the F ranks, WIDTH apart, of this one. */
+/* Begins a multicast in this rank's group: F ranks, WIDTH apart. */
 static void begin_multicast(const struct collopt_window *w, int width, int f)
 {
     int member[COLLOPT_FOLD_OPERANDS], first = w->rank - collopt_digit(w->rank, width, f) * width;

@@ -319,7 +319,8 @@ static double staggered(const struct collopt_traffic *t, const struct lie *l, in
     return fan > 2 * l->hops ? all : larger(last, all - (l->hops - 1) * t->machine->hop);
 }
 
-/* How many messages of a FAN its sender writes.  Longer ones are no multicast (bind.c). */
+/* The number of messages of a FAN that the sender writes: 1 for a multicast on a node, unless it is
+ * too long for one (bind.c). */
 static int written(const struct collopt_traffic *t, const struct collopt_messages *m,
                    enum collopt_level level)
 {

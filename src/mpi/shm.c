@@ -199,8 +199,7 @@ static int tag_of_link(const struct collopt_comm *c, const struct collopt_link *
     return collopt_peer(c, receiver).tags + COLLOPT_CHANNEL_ROW * COLLOPT_STRAND_TAGS + l->tag;
 }
 
-/* The request of an earlier receiver is freed: the offset stays as long as the link, and each
- * receiver waits for it. */
+/* Sends the offset to PEER.  Only the last request is kept: l->offset lives as long as the link. */
 static int tell_one(struct collopt_comm *c, struct collopt_link *l, int peer)
 {
     if (l->told != MPI_REQUEST_NULL)
@@ -227,7 +226,7 @@ static int tell(struct collopt_comm *c, struct collopt_link *l)
     return err;
 }
 
-/* Which of the receivers of L this rank is. */
+/* This rank's number among the receivers of L. */
 static int receiver_of(const struct collopt_comm *c, const struct collopt_link *l)
 {
     int n = 0;
@@ -382,7 +381,8 @@ static int convert(const struct collopt_execution *e, const struct collopt_wire 
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* Of a multicast only the first message is written, or says that all go by the host. */
+/* Of a multicast only the first message is written to the channel; without room it tells the
+ * receivers that all its messages go by the host. */
 static int send_now(struct collopt_execution *e, int message)
 {
     const struct collopt_wire *w = &e->plan->wire[message];

@@ -28,7 +28,7 @@ struct collopt_link {           /* a channel of a communicator */
     struct collopt_channel channel;
     int peer, tag;              /* on the communicator; as collopt_tag_of() says */
     bool outgoing;
-    int members, *member;       /* of a multicast; 0: it is between two ranks */
+    int members, *member;       /* of a multicast; MEMBERS 0: the channel joins two ranks */
     bool open;                  /* else the receiver has not been told yet where it is */
     bool closed;                /* there is none: all goes by the host */
     bool listed;                /* among the execution's links with a queue */
@@ -58,8 +58,8 @@ size_t collopt_shm_room(void);
 bool collopt_shm_carries(const struct collopt_comm *c);
 /* NEAR[r]: rank R is another one of this node.  False: none is.  For what shared memory carries. */
 bool collopt_shm_near(const struct collopt_comm *c, bool *near);
-/* The tag of M among those of a call.  A multicast's messages have others, since they go by another
- * channel and, without room there, by the host: they must not match those before them. */
+/* The tag of M within a call.  A multicast has a channel of its own, and without room its messages
+ * go by the host.  There they must not match messages of other channels, so their tags differ. */
 static inline int collopt_tag_of(const struct collopt_message *m)
 {
     _Static_assert(2 * COLLOPT_MULTICAST_STRANDS <= COLLOPT_STRAND_TAGS, "their tags differ");
@@ -67,8 +67,8 @@ static inline int collopt_tag_of(const struct collopt_message *m)
 }
 /* Bytes of a message between two ranks, or of a MULTICAST; longer ones are cut. */
 size_t collopt_shm_piece(const struct collopt_comm *c, bool multicast);
-/* The channel for M, of BYTES, by its peer or members and its strand; a new one is told to its
- * receivers.  NULL: no memory. */
+/* The channel that carries M, a message of BYTES.  If there is none, this makes one: the sender
+ * sends its offset to the receivers.  NULL: no memory. */
 struct collopt_link *collopt_shm_link(struct collopt_comm *c, const struct collopt_message *m,
                                       size_t bytes);
 /* Of a communicator that is freed. */

@@ -317,10 +317,10 @@ struct collopt_message {
     int runs;
     const struct collopt_run *run;
     size_t n;                   /* elements in all */
-    /* of its multicast among near ranks, in an order of theirs; 0: it belongs to none */
+    /* of its multicast among near ranks, in the same order on all; 0: it belongs to none */
     int members;
     const int *member;
-    bool repeats;               /* a send: what the first one of its multicast carries */
+    bool repeats;               /* a send with the data of the first one of its multicast */
 };
 
 /* A place that stands for what one message brings: scratch, or where the sender has put it. */

@@ -654,7 +654,7 @@ struct player {
     bool queued;
 };
 
-/* What one rank has multicast with one tag to the same members. */
+/* The multicasts of one rank to the same members with the same tag. */
 struct channel {
     const struct collopt_message *message;      /* one of them */
     int sender;
@@ -780,8 +780,8 @@ static int place_of(const struct collopt_message *m, int rank)
     return place < m->members ? place : -1;
 }
 
-/* Without room messages go by the host, with one tag for all multicasts of a strand: so no other
- * one of RANK may reach any of the same members. */
+/* Multicasts of a strand share one tag of the host.  So two channels of RANK with that tag must not
+ * have a receiver in common. */
 static bool is_alone(const struct play *y, int rank, const struct collopt_message *m)
 {
     for (const struct channel *c = y->channels; c; c = c->next)
@@ -847,7 +847,7 @@ static bool equals(const struct cell *a, const struct cell *b)
     return equal;
 }
 
-/* The receiver of M gets what has been written in its turn: is that what M holds? */
+/* The k-th message to a receiver must equal the k-th that was written. */
 static bool is_written(struct play *y, int rank, int strand, struct channel *c,
                        const struct collopt_message *m)
 {
