@@ -98,6 +98,8 @@ COLLOPT_CORE_SOURCES = \
 	src/settings/shipped.h \
 	src/shm/channel.c \
 	src/shm/channel.h \
+	src/shm/failures.c \
+	src/shm/failures.h \
 	src/shm/journal.c \
 	src/shm/journal.h \
 	src/shm/segment.c \
@@ -174,6 +176,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/rank_info.c \
 	src/mpi/rank_info.h \
 	src/mpi/reduce_local.c \
+	src/mpi/request_handle.c \
+	src/mpi/request_handle.h \
 	src/mpi/requests.c \
 	src/mpi/requests.h \
 	src/mpi/shm.c \

@@ -20,6 +20,7 @@ struct line {
 
 struct collopt_journal_head {
     _Alignas(COLLOPT_SHM_LINE) uint64_t page;           /* offset of the first one */
+    atomic_bool broken_off;
     struct line reader[];
 };
 
@@ -35,14 +36,13 @@ static uint64_t offset_of(const void *at)
 
 /* ---- the owner ------------------------------------------------------------------------------- */
 
-static bool has_place(struct collopt_journal *j)
+/* Doubles the ring of pieces; false: no memory. */
+static bool widen(struct collopt_journal *j)
 {
     size_t room = j->room > 0 ? 2 * j->room : 16;
-    struct collopt_piece *more;
+    struct collopt_piece *more = malloc(room * sizeof *more);
 
-    if (j->waiting + 1 < j->room)       /* a page and a block */
-        return true;
-    if (!(more = malloc(room * sizeof *more)))
+    if (!more)
         return false;
     for (size_t i = 0; i < j->waiting; i++)
         more[i] = j->pieces[(j->first + i) % j->room];
@@ -51,6 +51,15 @@ static bool has_place(struct collopt_journal *j)
     j->first = 0;
     j->room = room;
     return true;
+}
+
+/* Is there place for the page and a block?  More is asked for before it is needed: what fails once
+ * does no harm. */
+static bool has_place(struct collopt_journal *j)
+{
+    if (2 * (j->waiting + 1) >= j->room && widen(j))
+        return true;
+    return j->waiting + 1 < j->room;
 }
 
 /* There is place for it. */
@@ -101,6 +110,7 @@ bool collopt_journal_make(struct collopt_journal *j, unsigned number, int reader
     j->page = j->head ? make_page() : NULL;
     if (j->page) {
         j->head->page = offset_of(j->page);
+        atomic_store_explicit(&j->head->broken_off, false, memory_order_relaxed);
         for (int r = 0; r < readers; r++)
             atomic_store_explicit(&j->head->reader[r].passed, r == owner ? CLOSED : 0,
                                   memory_order_relaxed);
@@ -118,7 +128,9 @@ char *collopt_journal_payload(struct collopt_journal *j, size_t bytes)
 {
     if (j->waiting >= MANY || j->bytes >= MUCH)
         reclaim(j);
-    if (!has_place(j) || (j->used + 1 == COLLOPT_RECORDS && !j->next && !(j->next = make_page())))
+    if (!j->next && 2 * j->used >= COLLOPT_RECORDS)
+        j->next = make_page();
+    if (!has_place(j) || (!j->next && j->used + 1 == COLLOPT_RECORDS))
         return NULL;
     if (bytes <= COLLOPT_RECORD_INLINE)
         return j->page->record[j->used].payload;
@@ -146,6 +158,11 @@ void collopt_journal_write(struct collopt_journal *j, unsigned mark)
     j->used = 0;
 }
 
+void collopt_journal_break_off(struct collopt_journal *j)
+{
+    atomic_store_explicit(&j->head->broken_off, true, memory_order_release);
+}
+
 bool collopt_journal_close(struct collopt_journal *j)
 {
     if (passed_by_readers(j) != CLOSED)
@@ -171,7 +188,8 @@ bool collopt_reader_open(struct collopt_reader *r, char *base, unsigned number, 
 
     if (!offset)
         return false;
-    *r = (struct collopt_reader){ .base = base, .passed = &head->reader[reader].passed,
+    *r = (struct collopt_reader){ .base = base, .head = head,
+                                  .passed = &head->reader[reader].passed,
                                   .page = (const struct collopt_page *)(base + head->page) };
     return true;
 }
@@ -193,6 +211,12 @@ void collopt_reader_pass(struct collopt_reader *r)
     }
     if (large || r->number - r->told >= SEVERAL)
         tell(r, r->number);
+}
+
+bool collopt_reader_is_cut_off(const struct collopt_reader *r)
+{
+    return atomic_load_explicit(&r->head->broken_off, memory_order_acquire)
+        && !collopt_reader_look(r);
 }
 
 void collopt_reader_close(struct collopt_reader *r)

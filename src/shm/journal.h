@@ -7,7 +7,8 @@
  * 1, have 64 bits and are never reset.
  *
  * Records lie in pages that form a list, so a journal never is full as long as there is memory:
- * nobody has to read before the owner goes on. What all readers have passed is used again.
+ * nobody has to read before the owner goes on. What all readers have passed is used again.  An
+ * owner that has no memory for a record breaks the journal off, and readers see that none comes.
  *
  * Readers find a journal under its number in the owner's segment. The owner takes it from there,
  * and frees its memory, when it has closed it and all readers have too. So a reader must close each
@@ -68,7 +69,8 @@ struct collopt_journal {        /* the owner's side */
 
 struct collopt_reader {         /* a reader's side */
     const char *base;           /* of the owner's segment, as it is mapped here */
-    _Atomic uint64_t *passed;   /* how far this reader has come, in the head */
+    struct collopt_journal_head *head;
+    _Atomic uint64_t *passed;   /* how far this reader has come, in HEAD */
     const struct collopt_page *page;    /* NULL: not opened yet */
     int at;                     /* of the next record in PAGE */
     uint64_t number;            /* of the next record, less 1: records that were passed */
@@ -80,6 +82,13 @@ struct collopt_reader {         /* a reader's side */
 bool collopt_journal_make(struct collopt_journal *j, unsigned number, int readers, int owner);
 /* Where the payload of the next record is to be written; NULL: no room now. */
 char *collopt_journal_payload(struct collopt_journal *j, size_t bytes);
+/* Bytes that wait until readers have passed them. */
+static inline size_t collopt_journal_backlog(const struct collopt_journal *j)
+{
+    return j->bytes;
+}
+/* No record is written any more: there is no memory for it. */
+void collopt_journal_break_off(struct collopt_journal *j);
 /* The record is complete. */
 void collopt_journal_write(struct collopt_journal *j, unsigned mark);
 /* The owner no longer needs what it has written in the first PASSED records. */
@@ -91,6 +100,8 @@ static inline void collopt_journal_pass(struct collopt_journal *j, uint64_t pass
  * be called again. */
 bool collopt_journal_close(struct collopt_journal *j);
 
+/* Was the journal broken off, after the last record that was looked at? */
+bool collopt_reader_is_cut_off(const struct collopt_reader *r);
 /* Opens the journal NUMBER of the process whose segment is mapped at BASE, as reader READER of it;
  * false: it is not there yet. */
 bool collopt_reader_open(struct collopt_reader *r, char *base, unsigned number, int reader);

@@ -25,10 +25,10 @@ enum {
     STEP = 256 << 10,           /* pages are allocated in such steps */
     LONG = 1 << 20,             /* bytes; shorter pieces keep their pages */
     LEAF = 256,                 /* numbers of a part of the directory */
-    ROOM = 64,                  /* room behind a segment, in its sizes */
-    KEPT = 16                   /* 1 / KEPT of it may lie in free pieces that keep their pages */
+    KEPT = 4                    /* sizes of a segment that free pieces of its room may hold */
 };
-static const size_t MOST_ROOM = (size_t)16 << 30;
+/* Bytes of address space for the segments of a node, of the 128 TiB that a process has. */
+static const size_t SPACE = (size_t)1 << 44;
 
 struct header {                 /* at the start of a segment */
     uint64_t magic;
@@ -40,6 +40,7 @@ struct directory {              /* behind the header in the segment of a process
     _Alignas(COLLOPT_SHM_LINE) struct header header;
     /* offsets; 0: none of its numbers is published */
     _Alignas(COLLOPT_SHM_LINE) _Atomic uint64_t leaf[COLLOPT_SHM_NUMBERS / LEAF];
+    _Alignas(COLLOPT_SHM_LINE) struct collopt_failures failures;
 };
 
 enum { PAGE = 4096 };
@@ -113,9 +114,12 @@ static bool may_have_room(size_t bytes, size_t behind)
             && space.rlim_cur == RLIM_INFINITY && !locks_all_memory();
 }
 
+/* As much as there is memory: addresses are not to end before it does. */
 static size_t room_behind(size_t bytes)
 {
-    size_t behind = bytes < MOST_ROOM / ROOM ? bytes * ROOM : MOST_ROOM;
+    size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    size_t most = SPACE / (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+    size_t behind = (memory < most ? memory : most) / PAGE * PAGE;
 
     return may_have_room(bytes, behind) ? behind : 0;
 }
@@ -196,7 +200,7 @@ void collopt_segment_make(size_t bytes, struct collopt_segment_key *key, char *w
                               .to = size,
                               .allocated = from,
                               .used = from,
-                              .keeps = behind / KEPT };
+                              .keeps = bytes * KEPT };
     }
     pthread_mutex_unlock(&lock);
 }
@@ -466,6 +470,11 @@ void collopt_segment_give_back(void *at, size_t bytes)
 size_t collopt_segment_room(const char *at)
 {
     return ((const struct header *)at)->room;
+}
+
+struct collopt_failures *collopt_segment_failures(char *at)
+{
+    return &((struct directory *)at)->failures;
 }
 
 static _Atomic uint64_t *entry(const char *at, unsigned number)

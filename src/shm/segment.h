@@ -9,9 +9,9 @@
  *
  * The owner hands out pieces of its segment; peers are told their offsets, or find them by a number
  * under which the owner has published them. Channels get their pieces from the segment itself.
- * Nonblocking reductions get theirs from the room behind it: address space of 64 times the
- * segment's size, at most 16 GiB. Its pages are allocated when they are needed; free pieces keep up
- * to a sixteenth of the room, what is beyond goes back to the system. A process whose address space
+ * Nonblocking reductions get theirs from the room behind it: address space as large as the memory of
+ * the machine. Its pages are allocated when they are needed; free pieces keep up to four times the
+ * segment's size, what is beyond goes back to the system. A process whose address space
  * or files are limited, or that locks all its memory, has no room. No MPI here. */
 #ifndef COLLOPT_SHM_SEGMENT_H
 #define COLLOPT_SHM_SEGMENT_H
@@ -19,6 +19,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "shm/failures.h"
 
 /* Every piece begins at a multiple of this: no two have a cache line, or a pair of lines that is
  * fetched together, in common. */
@@ -61,6 +63,9 @@ void *collopt_segment_take(size_t size);
 void *collopt_segment_take_room(size_t size);
 /* SIZE as it was taken. */
 void collopt_segment_give_back(void *piece, size_t size);
+
+/* The failed calls of the process whose segment is mapped at BASE. */
+struct collopt_failures *collopt_segment_failures(char *base);
 
 /* Bytes of room behind the segment at BASE, of this or another process; 0: there is none. */
 size_t collopt_segment_room(const char *base);

@@ -1,0 +1,31 @@
+/* Writes and reads failed calls; see failures.h. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "shm/failures.h"
+
+static uint64_t code(uint32_t context, uint32_t call)
+{
+    return (uint64_t)context << 32 | call;
+}
+
+/* The count is raised first, so that a reader that sees none need not look at the calls. */
+void collopt_failures_add(struct collopt_failures *f, uint32_t context, uint32_t call)
+{
+    uint32_t n = atomic_fetch_add_explicit(&f->count, 1, memory_order_relaxed);
+
+    atomic_store_explicit(&f->call[n % COLLOPT_FAILURES], code(context, call),
+                          memory_order_release);
+}
+
+/* Context ids are not 0. */
+bool collopt_failures_has(const struct collopt_failures *f, uint32_t context, uint32_t call)
+{
+    if (atomic_load_explicit(&f->count, memory_order_relaxed) == 0)
+        return false;
+    for (int i = 0; i < COLLOPT_FAILURES; i++)
+        if (atomic_load_explicit(&f->call[i], memory_order_acquire) == code(context, call))
+            return true;
+    return false;
+}
