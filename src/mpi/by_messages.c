@@ -28,8 +28,8 @@ struct collopt_rows {
     bool broken[NONBLOCKING + PERSISTENT];
 };
 
-/* Held by the thread that advances operations.  Other threads only try it.  So go_on() returns at
- * once if the host calls it while we make the host progress. */
+/* Held by the thread that advances operations.  Other threads only try it.  So
+ * collopt_by_messages_go_on() returns at once if the host calls it while we make the host progress. */
 static pthread_mutex_t carrying = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of the queue and of rows */
 static struct collopt_operation *first, **end = &first;         /* those that are under way */
@@ -152,8 +152,7 @@ static int carry_some_on(void)
     return completed;
 }
 
-/* Called by the host. */
-static int go_on(void)
+int collopt_by_messages_go_on(void)
 {
     int completed;
 
@@ -258,7 +257,6 @@ int collopt_by_messages_number(struct collopt_operation *op, struct collopt_comm
 
 void collopt_by_messages_start(struct collopt_operation *op)
 {
-    collopt_progress_begin(go_on);
     collopt_operation_begin(op);
     op->begun = false;
     atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);

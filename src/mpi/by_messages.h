@@ -38,6 +38,8 @@ void collopt_by_messages_start(struct collopt_operation *op);
 /* Goes on without waiting; true: it is DONE.  Any thread. */
 bool collopt_by_messages_advance(struct collopt_operation *op);
 bool collopt_by_messages_under_way(void);
+/* In the progress of the host: advances some operations.  Returns how many became complete. */
+int collopt_by_messages_go_on(void);
 /* Frees the plan, the row and the communicator of OP, which is not active. */
 void collopt_by_messages_free(struct collopt_operation *op);
 

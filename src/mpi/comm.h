@@ -78,7 +78,9 @@ struct collopt_comm {
     /* the last plan used: the next call is often the same */
     struct collopt_plan *last[COLLOPT_COLLECTIVES];
     struct collopt_link *links; /* channels, src/mpi/shm.h */
+    bool telling;               /* offsets of some of them are being sent */
     struct collopt_nonblocking *nonblocking;    /* NULL: none was made */
+    bool journal_lost;          /* there was no memory for it */
     struct collopt_rows *rows;  /* of operations by messages; NULL: there was none */
     unsigned later;             /* number of the nonblocking call, the same on all ranks */
     int held;                   /* by these; the state is given back after the last one ... */

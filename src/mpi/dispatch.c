@@ -299,6 +299,8 @@ static int run_by_host(struct collopt_comm *c, const struct collopt_call *call, 
     return err;
 }
 
+/* Where memory is short, what was kept for other calls is given up for it.  If that does not help
+ * it is an error: this rank alone cannot leave the call to the host. */
 static struct collopt_plan *new_plan(struct collopt_comm *c, const struct collopt_call *call,
                                      const struct collopt_facts *f, size_t count)
 {
@@ -306,6 +308,12 @@ static struct collopt_plan *new_plan(struct collopt_comm *c, const struct collop
 
     c->busy = true;
     plan = collopt_plan_for(c, call, f, count);
+    if (!plan) {
+        collopt_plans_free(c);
+        plan = collopt_plan_for(c, call, f, count);
+    }
+    if (!plan && !collopt_is_later(call))
+        collopt_shm_fail(c, c->call);
     c->busy = false;
     return plan;
 }
@@ -317,8 +325,9 @@ static enum collopt_surroundings surroundings(const struct collopt_comm *c)
                                       : COLLOPT_ON_NODE;
 }
 
-/* Has a plan for calls like this one paid for itself?  Asked only where there is no plan; all ranks
- * answer alike: ranks that have one have it because their answer was yes. */
+/* Has a plan for calls like this one paid for itself?  All ranks have to answer alike.  So this
+ * depends on what they all know, and not on whether this rank has a plan, which also depends on the
+ * values of its handles.  Ranks that have one do not ask: their answer was yes, and stays yes. */
 static bool pays(struct collopt_comm *c, const struct collopt_call *call,
                  const struct collopt_facts *f)
 {
@@ -340,9 +349,9 @@ static bool pays(struct collopt_comm *c, const struct collopt_call *call,
                           collopt_price_of_plan(c->ranks));
 }
 
-/* A call like no other before it, or one whose handles may mean something else by now.
- * COLLOPT_DECLINED: not ours to judge, here as on every rank.  Without memory it is an error: this
- * rank alone cannot leave the call to the host. */
+/* A call like no other before it, or one whose handles may mean something else by now: then a plan
+ * that was found says nothing of this call.  COLLOPT_DECLINED: not ours to judge, here as on every
+ * rank. */
 static COLLOPT_OUT_OF_LINE int learn(struct collopt_comm *c, const struct collopt_call *call,
                                      size_t count, struct collopt_plan **plan)
 {
@@ -352,8 +361,7 @@ static COLLOPT_OUT_OF_LINE int learn(struct collopt_comm *c, const struct collop
     if (call->root < 0 || call->root >= c->ranks || !collopt_facts(call->op, call->type, &f)
         || f.size == 0)
         return COLLOPT_DECLINED;
-    if (!*plan && call->trial != COLLOPT_OWN && call->trial != COLLOPT_PERSISTENT
-        && !pays(c, call, &f))
+    if (call->trial != COLLOPT_OWN && call->trial != COLLOPT_PERSISTENT && !pays(c, call, &f))
         return COLLOPT_NOT_YET;
     if (!*plan || !collopt_plan_renew(c, *plan, &f))
         *plan = new_plan(c, call, &f, count);

@@ -151,7 +151,7 @@ int collopt_entry_Session_init(host_info info, host_errhandler handler, host_ses
 
 int collopt_entry_Finalize(void)
 {
-    collopt_end();
+    collopt_finalize_begins();
     return collopt_next.Finalize();
 }
 

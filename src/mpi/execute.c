@@ -344,8 +344,9 @@ static int idle(struct collopt_execution *e, unsigned *polls)
             request[n++] = &e->request[step_of(e, t)->message];
     return collopt_wait_any(n, request);
 #else
-    collopt_idle(e->comm, polls);
-    return e->posteds > 0 ? collopt_shm_drain(e) : MPI_SUCCESS;
+    int err = collopt_idle(e->comm, polls);
+
+    return !err && e->posteds > 0 ? collopt_shm_drain(e) : err;
 #endif
 }
 
@@ -446,19 +447,25 @@ void collopt_execution_free(struct collopt_execution *e)
     *e = (struct collopt_execution){ .comm = NULL };
 }
 
+/* The others must not wait for this rank. */
+static COLLOPT_OUT_OF_LINE int give_up(struct collopt_comm *c, int err)
+{
+    collopt_shm_fail(c, c->call);
+    c->spoilt = true;
+    return err;
+}
+
 int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out)
 {
     struct collopt_execution *e = &c->execution;
     int err = collopt_execution_begin(e, c, plan, in, out);
 
     if (err)
-        return err;
+        return give_up(c, err);
     e->call = c->call;
     e->tags = (int)(c->call % COLLOPT_BLOCKING_ROWS) * COLLOPT_STRAND_TAGS;
     err = plan->bound->strands == 1 ? run_alone(e) : run_together(e);
-    if (err || e->scratch_size > c->scratch_kept) {
-        c->spoilt |= err != MPI_SUCCESS;
+    if (err || e->scratch_size > c->scratch_kept)
         collopt_execution_clear(e, err);
-    }
-    return err;
+    return err ? give_up(c, err) : MPI_SUCCESS;
 }

@@ -70,8 +70,9 @@ struct collopt_nudge {
 };
 void collopt_nudge(struct collopt_nudge *n);
 void collopt_nudge_end(struct collopt_nudge *n);
-/* Between two fruitless looks; of C, or at shared memory. */
-void collopt_idle(struct collopt_comm *c, unsigned *polls);
+/* Between two fruitless looks; of C's blocking call, or at shared memory.  An error code: another
+ * rank has failed in the call. */
+int collopt_idle(struct collopt_comm *c, unsigned *polls);
 void collopt_idle_at(struct collopt_nudge *n, bool yields, unsigned *polls);
 
 /* TO = the operands, which lie in memory, combined from left to right by a kernel. */

@@ -66,6 +66,9 @@ static const char *file_of_rules(void)
     return collopt_settings()->adapt ? collopt_settings()->adapt_rules : NULL;
 }
 
+/* MPI_Finalize calls collopt_end() by itself. */
+static bool listens;
+
 #ifdef COLLOPT_HOST_SMPI        /* which deletes no attributes at the end */
 static void listen_for_end(void)
 {
@@ -78,20 +81,31 @@ static int at_end(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* Tools may take MPI_Finalize past us. Attributes of MPI_COMM_SELF are deleted first in it, while
- * all of MPI still works. */
+/* Attributes of MPI_COMM_SELF are deleted first in MPI_Finalize, while all of MPI still works, in
+ * the reverse order of their making (MPI-4, 11.2.4).  This one is made in MPI_Init, so the
+ * program's delete callbacks come before it, and may use all that collopt serves.  Also, tools may
+ * take MPI_Finalize past us. */
 static void listen_for_end(void)
 {
     int key = MPI_KEYVAL_INVALID;
 
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &key, NULL))
         return;
-    PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
+    listens = PMPI_Comm_set_attr(MPI_COMM_SELF, key, NULL) == MPI_SUCCESS;
     PMPI_Comm_free_keyval(&key);        /* lives as long as the attribute */
 }
 #endif
 
 static atomic_bool begun, ended;
+
+/* Whether several threads may advance operations. */
+static bool has_many_threads(void)
+{
+    int level = MPI_THREAD_MULTIPLE;
+
+    PMPI_Query_thread(&level);
+    return level == MPI_THREAD_MULTIPLE || collopt_settings()->async == COLLOPT_ASYNC_THREAD;
+}
 
 /* MPI_Init may come by twice, where a profiling tool stands in between. */
 void collopt_begin(void)
@@ -99,6 +113,7 @@ void collopt_begin(void)
     if (atomic_exchange(&begun, true))
         return;
     collopt_prepare();
+    collopt_many_threads = has_many_threads();
     /* its first look takes 0.5 ms, which the first reduction is not to pay */
     collopt_gpu_possible();
     listen_for_end();
@@ -211,7 +226,13 @@ static void report(const char *where, const char *rules)
     collopt_report_free(r);
 }
 
-/* Called by MPI_Finalize, and once more by it where it did come by here. */
+void collopt_finalize_begins(void)
+{
+    if (!listens)
+        collopt_end();
+}
+
+/* Once. */
 void collopt_end(void)
 {
     const char *where = collopt_settings()->report;

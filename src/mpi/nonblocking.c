@@ -12,6 +12,7 @@
 #include "mpi/by_host.h"
 #include "mpi/comm.h"
 #include "mpi/context.h"
+#include "mpi/dispatch.h"
 #include "base/clock.h"
 #include "mpi/operation.h"
 #include "mpi/shm.h"
@@ -21,7 +22,9 @@
 enum {
     LINE = COLLOPT_SHM_LINE,
     /* one rank's input is at most 1 / PART of the room behind its segment */
-    PART = 16
+    PART = 16,
+    /* bytes that a rank may have written for others that have not come so far */
+    AHEAD = 32 << 20
 };
 
 struct from {                   /* what a rank has written */
@@ -34,12 +37,12 @@ struct from {                   /* what a rank has written */
 struct collopt_nonblocking {    /* of a communicator */
     /* a thread advances operations and reads what other ranks have written */
     atomic_bool carried;
-    atomic_bool locked;         /* never for long; protects the fields from here to UNWRITTEN */
+    atomic_bool locked;         /* never for long; protects the fields from here to LAST */
     int rank, ranks;
     uint64_t started, completed;
     struct collopt_journal journal;
-    /* those that are under way, in order; UNWRITTEN: the first one whose record found no room */
-    struct collopt_operation *first, *last, *unwritten;
+    bool broken_off;            /* the journal */
+    struct collopt_operation *first, *last;     /* those that are under way, in order */
     bool context_lost;          /* the id is not to be given back */
     struct collopt_nonblocking *next;   /* of those that are closing or unused */
     struct collopt_nonblocking *other;  /* the next of all */
@@ -244,7 +247,8 @@ static uint32_t mark_of(const struct collopt_operation *op)
 const char *collopt_nonblocking_describe(struct collopt_operation *op, struct collopt_comm *c,
                                          struct collopt_call *call)
 {
-    const char *why = collopt_operation_describe(op, c, call);
+    bool sliceable = call->collective == COLLOPT_ALLREDUCE;
+    const char *why = collopt_operation_describe(op, c, call, sliceable);
 
     if (why)
         return why;
@@ -253,8 +257,6 @@ const char *collopt_nonblocking_describe(struct collopt_operation *op, struct co
     op->nonblocking = true;
     op->data = data;
     op->mark = mark_of(op);
-    if (op->collective == COLLOPT_ALLREDUCE)
-        collopt_operation_cut(op);
     return NULL;
 }
 
@@ -283,7 +285,8 @@ static bool fill_in(struct collopt_nonblocking *n, const struct collopt_comm *c)
     n->rank = c->rank;
     n->ranks = c->ranks;
     n->started = n->completed = 0;
-    n->first = n->last = n->unwritten = NULL;
+    n->first = n->last = NULL;
+    n->broken_off = false;
     unlock(n);
     n->from = calloc((size_t)c->ranks, sizeof *n->from);
     if (!n->from)
@@ -295,7 +298,7 @@ static bool fill_in(struct collopt_nonblocking *n, const struct collopt_comm *c)
     return collopt_journal_make(&n->journal, n->from[n->rank].journal, n->ranks, n->rank);
 }
 
-static struct collopt_nonblocking *make(const struct collopt_comm *c)
+static struct collopt_nonblocking *try_to_make(const struct collopt_comm *c)
 {
     struct collopt_nonblocking *n = take();
 
@@ -308,32 +311,53 @@ static struct collopt_nonblocking *make(const struct collopt_comm *c)
     return NULL;
 }
 
-/* Writes its record; false: no room now. */
-static bool write_record(struct collopt_nonblocking *n, struct collopt_operation *op)
+/* Those of C, which it has from now on; NULL: no memory, also not at a second try.  As numbers count
+ * from the first call on, there will be none. */
+static struct collopt_nonblocking *have(struct collopt_comm *c)
+{
+    if (c->nonblocking || c->journal_lost)
+        return c->nonblocking;
+    if (!(c->nonblocking = try_to_make(c)) && !(c->nonblocking = try_to_make(c))) {
+        c->journal_lost = true;
+        collopt_shm_fail(c, COLLOPT_ALL_NONBLOCKING);
+    }
+    return c->nonblocking;
+}
+
+/* The record of number STARTED says that this rank has an error.  Without memory for it, none comes
+ * any more. */
+static void write_error(struct collopt_nonblocking *n, uint32_t mark)
+{
+    if (!n->broken_off && collopt_journal_payload(&n->journal, 0)) {
+        collopt_journal_write(&n->journal, ~mark);
+        return;
+    }
+    n->broken_off = true;
+    collopt_journal_break_off(&n->journal);
+}
+
+static void write_record(struct collopt_nonblocking *n, struct collopt_operation *op)
 {
     bool works = op->slices > 0 && op->rank == 0;
     size_t bytes = collopt_operation_published(op);
-    char *payload = collopt_journal_payload(&n->journal, works ? result_at(op) + bytes : bytes);
+    char *payload = op->err || n->broken_off ? NULL
+        : collopt_journal_payload(&n->journal, works ? result_at(op) + bytes : bytes);
 
-    if (!payload)
-        return false;
-    if (works)
-        *(struct collopt_work *)payload = (struct collopt_work){ .claimed = 0 };
-    op->own = payload + data_at(op, op->rank);
-    collopt_operation_copy_in(op, op->own);
-    /* an error is everybody's */
-    collopt_journal_write(&n->journal, op->err ? ~op->mark : op->mark);
-    op->written = true;
-    return true;
-}
-
-/* Those that found no room when they were started; the program must not change their input yet.
- * HELPS: by no more than kernels. */
-static void write_late(struct collopt_nonblocking *n, bool helps)
-{
-    while (n->unwritten && (!helps || collopt_operation_is_plain(n->unwritten))
-           && write_record(n, n->unwritten))
-        n->unwritten = n->unwritten->next;
+    if (payload) {
+        if (works)
+            *(struct collopt_work *)payload = (struct collopt_work){ .claimed = 0 };
+        op->own = payload + data_at(op, op->rank);
+        collopt_operation_copy_in(op, op->own);
+        /* an error is everybody's */
+        collopt_journal_write(&n->journal, op->err ? ~op->mark : op->mark);
+        return;
+    }
+    if (!op->err)
+        collopt_warn_once("no memory for the input of a nonblocking reduction on this node: it ends "
+                          "with an error");
+    op->err = op->err ? op->err : MPI_ERR_NO_MEM;
+    op->differs = true;
+    write_error(n, op->mark);
 }
 
 static void append(struct collopt_nonblocking *n, struct collopt_operation *op)
@@ -346,12 +370,19 @@ static void append(struct collopt_nonblocking *n, struct collopt_operation *op)
     else
         n->first = op;
     n->last = op;
-    write_late(n, false);
-    if (n->unwritten || write_record(n, op))
+    write_record(n, op);
+}
+
+void collopt_nonblocking_miss(struct collopt_comm *c)
+{
+    struct collopt_nonblocking *n = c->ranks > 1 ? have(c) : NULL;
+
+    if (!n)
         return;
-    n->unwritten = op;
-    collopt_warn_once("no memory for the input of a nonblocking reduction on this node: it begins "
-                      "when earlier ones have ended");
+    wait_for_lock(n);
+    n->started++;
+    write_error(n, 0);
+    unlock(n);
 }
 
 /* Alone: there is nobody to publish it for. */
@@ -372,7 +403,7 @@ int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm 
 {
     double start = op->timed ? collopt_now() : 0;
 
-    if (c->ranks > 1 && !c->nonblocking && !(c->nonblocking = make(c)))
+    if (c->ranks > 1 && !have(c))
         return MPI_ERR_NO_MEM;
     if (!op->by_host)           /* else its record has no input */
         collopt_operation_begin(op);
@@ -391,27 +422,39 @@ int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm 
 
 /* ---- completing ------------------------------------------------------------------------------ */
 
-/* Has the rank's record of OP come? Those before it are done. */
+/* Has the rank's record of OP come?  Those before it are done. */
 static bool has_come(const struct collopt_nonblocking *n, struct collopt_operation *op,
                      struct from *f)
 {
     const struct collopt_record *record;
 
     if (!is_open(n, f))
-        return false;
+        return op->differs = op->differs || collopt_failures_has(collopt_segment_failures(f->base),
+                                                                 f->journal,
+                                                                 COLLOPT_ALL_NONBLOCKING);
     while ((record = collopt_reader_look(&f->reader)) && f->reader.number + 1 < op->number)
         collopt_reader_pass(&f->reader);
     if (record)
         op->differs = op->differs || record->mark != op->mark;
+    else if (collopt_reader_is_cut_off(&f->reader))
+        return op->differs = true;
     return record != NULL;
+}
+
+/* A rank needs the inputs that it combines.  One that is far ahead of others also waits until they
+ * have started OP, or it could fill the memory. */
+static int ranks_needed(const struct collopt_nonblocking *n, const struct collopt_operation *op)
+{
+    return collopt_journal_backlog(&n->journal) > AHEAD ? n->ranks : op->operands;
 }
 
 static bool all_have_come(const struct collopt_nonblocking *n, struct collopt_operation *op)
 {
-    while (op->seen < op->operands
-           && (op->seen == n->rank || has_come(n, op, &n->from[op->seen])))
+    int needed = ranks_needed(n, op);
+
+    while (op->seen < needed && (op->seen == n->rank || has_come(n, op, &n->from[op->seen])))
         op->seen++;
-    return op->seen == op->operands;
+    return op->seen >= needed;
 }
 
 static void find_work(struct collopt_operation *op)
@@ -439,7 +482,7 @@ static bool complete(const struct collopt_nonblocking *n, struct collopt_operati
     return collopt_operation_combine(op);
 }
 
-/* What is done with. */
+/* What is done with.  Numbers may be missing where a call failed (collopt_nonblocking_miss). */
 static void pass(struct collopt_nonblocking *n)
 {
     collopt_journal_pass(&n->journal, n->completed);
@@ -458,8 +501,7 @@ static struct collopt_operation *next_to_complete(struct collopt_nonblocking *n,
     struct collopt_operation *op;
 
     wait_for_lock(n);
-    write_late(n, helps);
-    op = n->first && n->first->written ? n->first : NULL;
+    op = n->first;
     unlock(n);
     return op && (!helps || collopt_operation_is_plain(op)) ? op : NULL;
 }
@@ -471,7 +513,7 @@ static void advance(struct collopt_nonblocking *n, bool helps)
     while ((op = next_to_complete(n, helps)) && complete(n, op)) {
         wait_for_lock(n);
         n->first = op->next;
-        n->completed++;
+        n->completed = op->number;
         pass(n);
         unlock(n);
         collopt_operation_end(op);

@@ -4,10 +4,12 @@
  * nonblocking reduction. All ranks make these calls in one order, so each rank numbers them alike.
  * A rank also completes them in that order, whichever the program waits for: the inputs of number N
  * arrive after those of N - 1. Nothing is acknowledged on the way; a journal grows until its
- * readers have passed what is in it.
+ * readers have passed what is in it.  So a start needs no other rank, and a rank that has started
+ * may wait for anything.  To bound the memory, a rank that is far ahead waits, in the completion of
+ * an operation, until the others have started it, as MPI allows.
  *
  * What is decided here is decided alike on all ranks without asking them: nonblocking calls must
- * not wait for anybody. What one rank alone lacks is an error of its own. */
+ * not wait for anybody. What one rank alone lacks is an error of all: its record says so. */
 #ifndef COLLOPT_MPI_NONBLOCKING_H
 #define COLLOPT_MPI_NONBLOCKING_H
 
@@ -23,6 +25,8 @@ const char *collopt_nonblocking_describe(struct collopt_operation *op, struct co
                                          struct collopt_call *call);
 /* Starts it. An error code: this rank cannot, and nothing was started. */
 int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm *c);
+/* This rank has no memory for the operation of the next call: the others get an error of it. */
+void collopt_nonblocking_miss(struct collopt_comm *c);
 /* Goes on without waiting; true: it is DONE. Any thread. */
 bool collopt_nonblocking_advance(struct collopt_operation *op);
 

@@ -109,7 +109,7 @@ static void measure(struct collopt_operation *op, const struct collopt_call *cal
 static bool lies_as_it_is(const struct collopt_facts *f)
 {
     if (f->dense)
-        return f->lasting || f->but_op;
+        return f->kernel || f->lasting || f->but_op;
     return f->kernel && collopt_kernel(COLLOPT_REPLACE, f->type_id)
         && collopt_type_size(f->type_id) == (size_t)f->extent;
 }
@@ -124,21 +124,33 @@ static bool scratch_suffices(struct collopt_operation *op, size_t size)
     return op->scratch != NULL;
 }
 
-/* An operation may touch the gaps of its operands, and wants element 0 aligned as the program's
- * own would be. */
-static bool make_scratch(struct collopt_operation *op)
+/* Bytes of scratch for a vector of N elements; *BEFORE: of them before element 0.  An operation may
+ * touch the gaps of its operands, and wants element 0 aligned as the program's own would be. */
+static size_t span(const struct collopt_facts *f, size_t n, ptrdiff_t *before)
 {
-    const struct collopt_facts *f = &op->facts;
-    ptrdiff_t last = ((ptrdiff_t)op->mine - 1) * f->extent, before;
+    ptrdiff_t last = ((ptrdiff_t)n - 1) * f->extent;
     ptrdiff_t from = f->low + (last < 0 ? last : 0), to = f->high + (last > 0 ? last : 0);
 
-    if (!op->packed || op->mine == 0)
-        return true;
-    before = from < 0 ? (ptrdiff_t)rounded_up((size_t)-from, ALIGNMENT)
-                      : -(from / ALIGNMENT * ALIGNMENT);
-    if (!scratch_suffices(op, rounded_up((size_t)(before + to), ALIGNMENT) + ALIGNMENT))
+    *before = from < 0 ? (ptrdiff_t)rounded_up((size_t)-from, ALIGNMENT)
+                       : -(from / ALIGNMENT * ALIGNMENT);
+    return rounded_up((size_t)(*before + to), ALIGNMENT) + ALIGNMENT;
+}
+
+/* Packed data are combined in the layout of the program's datatype: a slice in two vectors of
+ * scratch, else in the result and one vector. */
+static bool make_scratch(struct collopt_operation *op)
+{
+    size_t vectors = !op->packed ? 0 : op->slices > 0 ? 2 : 1,
+           elements = op->slices > 0 ? op->slice : op->mine;
+    ptrdiff_t before = 0;
+    size_t size = vectors > 0 && elements > 0 ? span(&op->facts, elements, &before) : 0;
+    size_t operands = rounded_up((size_t)op->ranks * sizeof *op->operand, ALIGNMENT);
+
+    if (!scratch_suffices(op, vectors * size + operands))
         return false;
-    op->aside = op->scratch + before;
+    op->operand = (const void **)(void *)(op->scratch + vectors * size);
+    op->aside[0] = op->scratch + before;
+    op->aside[1] = op->aside[0] + size;
     return true;
 }
 
@@ -156,15 +168,12 @@ static int operands_of(const struct collopt_operation *op)
     }
 }
 
-/* The host's MPI_Pack and MPI_Unpack count in ints, and a datatype that is not committed is its
- * own to refuse. */
-static const char *unfit_to_pack(const struct collopt_operation *op)
+/* For calls that need some communicator, whose error handler returns. */
+static MPI_Comm any_comm(void)
 {
-    if (op->bytes > INT_MAX || op->count > INT_MAX)
-        return "it is too long to be packed";
-    if (PMPI_Send(op, 1, op->facts.type, MPI_PROC_NULL, 0, collopt_world()->hidden))
-        return "the datatype is not committed";
-    return NULL;
+    const struct collopt_world *world = collopt_world();
+
+    return world ? world->hidden : MPI_COMM_SELF;
 }
 
 static bool can_be_kept(MPI_Op op)
@@ -175,6 +184,19 @@ static bool can_be_kept(MPI_Op op)
     (void)op;
     return true;
 #endif
+}
+
+/* Cuts it into slices, if they save the ranks enough work.  Alike on all ranks: the bytes that are
+ * published do not depend on the layout of a rank's datatype. */
+static void cut(struct collopt_operation *op)
+{
+    size_t bytes = collopt_operation_published(op), slice = bytes / (size_t)op->ranks / 2;
+
+    if (op->ranks <= 2 || bytes * (size_t)(op->ranks - 2) < WORTH_SLICES)
+        return;
+    slice = slice < LEAST_SLICE ? LEAST_SLICE : slice > MOST_SLICE ? MOST_SLICE : slice;
+    op->slice = (slice + unit(op) - 1) / unit(op);
+    op->slices = (unsigned)((op->count + op->slice - 1) / op->slice);
 }
 
 const char *collopt_operation_fill(struct collopt_operation *op, struct collopt_comm *c,
@@ -198,7 +220,7 @@ const char *collopt_operation_fill(struct collopt_operation *op, struct collopt_
 }
 
 const char *collopt_operation_describe(struct collopt_operation *op, struct collopt_comm *c,
-                                       struct collopt_call *call)
+                                       struct collopt_call *call, bool sliceable)
 {
     const char *why;
 
@@ -207,26 +229,17 @@ const char *collopt_operation_describe(struct collopt_operation *op, struct coll
     if ((why = collopt_operation_fill(op, c, call)))
         return why;
     op->packed = !lies_as_it_is(&op->facts);
-    if (op->packed && (why = unfit_to_pack(op)))
-        return why;
-    return make_scratch(op) ? NULL : "no memory";
+    if (op->packed && PMPI_Send(op, 1, op->facts.type, MPI_PROC_NULL, 0, any_comm()))
+        return "the datatype is not committed";
+    if (sliceable)
+        cut(op);
+    op->lacks_memory = !make_scratch(op);
+    return NULL;
 }
 
 size_t collopt_operation_published(const struct collopt_operation *op)
 {
     return op->count * unit(op);
-}
-
-/* The whole result is wanted, so that slices of it can be anybody's work. */
-void collopt_operation_cut(struct collopt_operation *op)
-{
-    size_t bytes = collopt_operation_published(op), slice = bytes / (size_t)op->ranks / 2;
-
-    if (op->packed || op->ranks <= 2 || bytes * (size_t)(op->ranks - 2) < WORTH_SLICES)
-        return;
-    slice = slice < LEAST_SLICE ? LEAST_SLICE : slice > MOST_SLICE ? MOST_SLICE : slice;
-    op->slice = (slice + unit(op) - 1) / unit(op);
-    op->slices = (unsigned)((op->count + op->slice - 1) / op->slice);
 }
 
 /* ---- layouts --------------------------------------------------------------------------------- */
@@ -257,35 +270,49 @@ static int anchor(const void **at, int *count, MPI_Datatype *type)
     return err;
 }
 
-static int pack(const struct collopt_operation *op, char *to)
+/* Packs N elements from USERS on to PACKED, or unpacks them.  N is small enough for ints. */
+static int convert_part(const struct collopt_facts *f, bool packs, char *packed, const void *users,
+                        size_t n)
 {
-    MPI_Datatype type = op->facts.type;
-    int count = (int)op->count, position = 0, err = MPI_SUCCESS;
-    const void *from = op->in;
-    bool anchored = !from;
+    MPI_Datatype type = f->type;
+    int count = (int)n, position = 0, err = MPI_SUCCESS;
+    bool anchored = !users;
 
-    if (anchored && (err = anchor(&from, &count, &type)))
+    if (anchored && (err = anchor(&users, &count, &type)))
         return err;
-    err = PMPI_Pack(from, count, type, to, (int)op->bytes, &position, collopt_world()->hidden);
+    if (packs)
+        err = PMPI_Pack(users, count, type, packed, (int)(n * f->size), &position, any_comm());
+    else
+        err = PMPI_Unpack(packed, (int)(n * f->size), &position, (void *)users, count, type,
+                          any_comm());
     if (anchored)
         collopt_host.Type_free(&type);
     return err;
 }
 
-static int unpack(const struct collopt_operation *op, int rank, void *to)
+static int convert(const struct collopt_facts *f, bool packs, const char *packed, const char *users,
+                   size_t n)
 {
-    MPI_Datatype type = op->facts.type;
-    int count = (int)op->mine, position = 0, err = MPI_SUCCESS;
-    bool anchored = !to;
+    const size_t at_once = (1u << 30) / f->size + 1;
+    int err = MPI_SUCCESS;
 
-    if (anchored && (err = anchor((const void **)&to, &count, &type)))
-        return err;
-    err = PMPI_Unpack(op->data(op, rank) + op->first * op->facts.size,
-                      (int)(op->mine * op->facts.size), &position, to, count, type,
-                      collopt_world()->hidden);
-    if (anchored)
-        collopt_host.Type_free(&type);
+    for (size_t part; n > 0 && !err; n -= part) {
+        part = n < at_once ? n : at_once;
+        err = convert_part(f, packs, (char *)packed, users, part);
+        packed += part * f->size;
+        users = (const char *)((uintptr_t)users + part * (uintptr_t)f->extent);
+    }
     return err;
+}
+
+static int pack(const struct collopt_operation *op, char *to, const char *from, size_t n)
+{
+    return convert(&op->facts, true, to, from, n);
+}
+
+static int unpack(const struct collopt_operation *op, char *to, const char *from, size_t n)
+{
+    return convert(&op->facts, false, from, to, n);
 }
 
 /* ---- starting -------------------------------------------------------------------------------- */
@@ -301,10 +328,10 @@ void collopt_operation_begin(struct collopt_operation *op)
 {
     op->in = op->users_in;
     op->out = op->users_out;
-    op->err = MPI_SUCCESS;
+    op->err = op->lacks_memory ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     op->seen = 0;
     op->seconds = 0;
-    if (may_be_on_device(op) && collopt_gpu_possible())
+    if (!op->err && may_be_on_device(op) && collopt_gpu_possible())
         op->err = collopt_stage_begin(&op->facts, op->count, op->operands > 0 ? op->mine : 0,
                                       &op->in, &op->out, &op->staging);
 }
@@ -320,7 +347,7 @@ void collopt_operation_copy_in(struct collopt_operation *op, char *to)
     if (op->count == 0 || op->err)
         return;
     if (op->packed)
-        op->err = pack(op, to);
+        op->err = pack(op, to, op->in, op->count);
     else if (op->facts.dense && op->bytes >= COLLOPT_WRITE_LEAST)
         collopt_write(&writer, to, op->in, op->bytes);
     else
@@ -340,10 +367,9 @@ static const char *input_of(const struct collopt_operation *op, int rank)
 static int combine(const struct collopt_operation *op, char *to, size_t first, size_t n,
                    int operands)
 {
-    const void *operand[operands];
+    const void **operand = op->operand;
 
-    operand[0] = input_of(op, 0) + first * unit(op);
-    for (int r = 1; r < operands; r++)
+    for (int r = 0; r < operands; r++)
         operand[r] = input_of(op, r) + first * unit(op);
     if (operands == 1)
         copy(op, to, operand[0], n);
@@ -361,14 +387,28 @@ static int combine(const struct collopt_operation *op, char *to, size_t first, s
     return MPI_SUCCESS;
 }
 
-static int combine_packed(const struct collopt_operation *op)
+/* The same from packed data.  TO and ASIDE have the layout of the program's datatype. */
+static int combine_packed(const struct collopt_operation *op, char *to, char *aside, size_t first,
+                          size_t n, int operands)
 {
-    int err = unpack(op, op->operands - 1, op->out);
+    size_t at = first * op->facts.size;
+    int err = unpack(op, to, op->data(op, operands - 1) + at, n);
 
-    for (int r = op->operands - 2; r >= 0 && !err; r--)
-        if (!(err = unpack(op, r, op->aside)))
-            err = collopt_combine_by_host(&op->facts, op->aside, op->out, op->mine);
+    for (int r = operands - 2; r >= 0 && !err; r--)
+        if (!(err = unpack(op, aside, op->data(op, r) + at, n)))
+            err = collopt_combine_by_host(&op->facts, aside, to, n);
     return err;
+}
+
+static int combine_slice(const struct collopt_operation *op, size_t first, size_t n)
+{
+    char *result = op->result + first * unit(op);
+    int err;
+
+    if (!op->packed)
+        return combine(op, result, first, n, op->ranks);
+    err = combine_packed(op, op->aside[0], op->aside[1], first, n, op->ranks);
+    return err ? err : pack(op, result, op->aside[0], n);
 }
 
 /* A slice of this start that nobody has claimed; false: there is none. */
@@ -387,7 +427,8 @@ static bool claim(const struct collopt_operation *op, size_t *slice)
     return true;
 }
 
-/* An error is this rank's; the others get what there is. */
+/* An error is this rank's; the others get what there is.  After one, slices are still counted, as
+ * the next start begins where this one ends. */
 static void work_on_slices(struct collopt_operation *op)
 {
     size_t slice;
@@ -395,10 +436,8 @@ static void work_on_slices(struct collopt_operation *op)
     while (claim(op, &slice)) {
         size_t first = slice * op->slice, left = op->count - first;
         size_t n = left < op->slice ? left : op->slice;
-        int err = combine(op, op->result + first * unit(op), first, n,
-                          op->ranks);
-
-        op->err = op->err ? op->err : err;
+        if (!op->err)
+            op->err = combine_slice(op, first, n);
         atomic_fetch_add_explicit(&op->work->finished, 1, memory_order_release);
     }
 }
@@ -414,18 +453,20 @@ bool collopt_operation_combine(struct collopt_operation *op)
 {
     int err = MPI_SUCCESS;
 
-    if (op->err)                /* the buffers may be where the processor must not read */
-        return true;
     if (op->slices > 0)
         work_on_slices(op);
+    if (op->err)                /* the buffers may be where the processor must not read */
+        return true;
     if (op->operands == 0 || op->mine == 0)
         return true;
     if (op->slices > 0 && !all_finished(op))
         return false;
-    if (op->slices > 0)
+    if (op->slices > 0 && op->packed)
+        err = unpack(op, op->out, op->result, op->count);
+    else if (op->slices > 0)
         copy(op, op->out, op->result, op->count);
     else if (op->packed)
-        err = combine_packed(op);
+        err = combine_packed(op, op->out, op->aside[0], op->first, op->mine, op->operands);
     else
         err = combine(op, op->out, op->first, op->mine, op->operands);
     op->err = op->err ? op->err : err;

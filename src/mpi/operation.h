@@ -20,7 +20,9 @@
 #include "mpi/attributes.h"
 #include "mpi/execute.h"
 #include "mpi/host.h"
+#include "mpi/request_handle.h"
 #include "schedule/schedule.h"
+#include "shm/channel.h"
 #include "shm/segment.h"
 
 struct collopt_call;
@@ -37,8 +39,7 @@ enum { COLLOPT_KEPT_SCRATCH = 64 << 10 };
 enum collopt_stage {
     COLLOPT_INACTIVE,
     COLLOPT_STARTED,
-    COLLOPT_DONE,               /* the result is there; the program was not told */
-    COLLOPT_TOLD                /* by its request, which is complete in the host */
+    COLLOPT_DONE                /* the result is there; no completion call has returned it */
 };
 
 struct collopt_work {           /* on slices, in shared memory */
@@ -47,15 +48,17 @@ struct collopt_work {           /* on slices, in shared memory */
 };
 
 struct collopt_operation {
-    /* the program's handle: a persistent receive from this rank itself */
-    _Atomic(MPI_Request) request;
+    struct collopt_handle handle;
     _Atomic(struct collopt_operation *) chain;  /* the next one in the table of requests.c */
     struct collopt_nudge nudge;
     char *scratch;              /* for one vector, and what it holds at most */
     size_t scratch_size;
     struct collopt_execution execution;         /* by messages */
     atomic_bool helped;         /* the thread of COLLOPT_ASYNC may advance it */
-    atomic_bool claimed;        /* a thread advances it now */
+    atomic_bool claimed;        /* a thread advances or ends it now */
+    /* in the array of a completion call: where its handle was, and the next one of ours */
+    int position;
+    struct collopt_operation *listed;
     _Atomic enum collopt_stage stage;   /* the first one that collopt_operation_clear() clears */
     int err;                    /* of the last start */
     uint64_t number;            /* of the last start; of the communicator's nonblocking call */
@@ -81,7 +84,9 @@ struct collopt_operation {
     struct collopt_work *work;
     uint64_t slices_before;     /* this start, in what WORK counts */
     char *result;               /* that slices are combined to */
-    char *aside;                /* PACKED: element 0 of the vector in the scratch */
+    char *aside[2];             /* PACKED: element 0 of the vectors in the scratch */
+    const void **operand;       /* [ranks] in the scratch */
+    bool lacks_memory;          /* for the scratch: each start is an error */
 
     struct collopt_comm *owner; /* whose state may be another one's by now */
     MPI_Comm comm;
@@ -102,7 +107,7 @@ struct collopt_operation {
     struct collopt_nonblocking *queue;
     bool nonblocking;
     uint32_t mark;              /* of what is called */
-    bool written, differs;      /* its record; some rank has called something else */
+    bool differs;               /* some rank has called something else, or has an error */
     char *own;                  /* what this rank has published */
     /* by messages; NULL: by shared memory */
     struct collopt_plan *plan;
@@ -122,24 +127,57 @@ struct collopt_operation {
     struct collopt_operation *next;
 };
 
+static inline enum collopt_stage collopt_stage_of(const struct collopt_operation *op)
+{
+    return atomic_load_explicit(&op->stage, memory_order_acquire);
+}
+
+/* Several threads may advance operations: MPI_THREAD_MULTIPLE, COLLOPT_ASYNC=thread. */
+extern bool collopt_many_threads;
+
+/* Takes OP for this thread.  False: it is taken, perhaps by this thread, which the host has called
+ * from within. */
+static inline bool collopt_operation_claim(struct collopt_operation *op)
+{
+    bool taken;
+
+    if (collopt_many_threads)
+        return !atomic_exchange_explicit(&op->claimed, true, memory_order_acquire);
+    taken = atomic_load_explicit(&op->claimed, memory_order_relaxed);
+    atomic_store_explicit(&op->claimed, true, memory_order_relaxed);
+    return !taken;
+}
+
+/* Waits for another thread that has taken it. */
+static inline void collopt_operation_claim_surely(struct collopt_operation *op)
+{
+    while (!collopt_operation_claim(op) && collopt_many_threads)
+        collopt_pause();
+}
+
+static inline void collopt_operation_unclaim(struct collopt_operation *op)
+{
+    atomic_store_explicit(&op->claimed, false, memory_order_release);
+}
+
 /* A cleared one; NULL: no memory. */
 struct collopt_operation *collopt_operation_take(void);
-/* Clears all but its request, nudge, place in the table, execution and short scratch. */
+/* Clears all but its handle, nudge, place in the table, execution and short scratch. */
 void collopt_operation_clear(struct collopt_operation *op);
 /* Gives it back; the request is not its own. */
 void collopt_operation_give_back(struct collopt_operation *op);
 
-/* Fills it in from CALL, on C, which is taken over; else why the call is not served. */
+/* Fills it in from CALL, on C, which is taken over; else why the call is not served, alike on all
+ * ranks of a right program.  SLICEABLE: the whole result is wanted, so slices of it can be
+ * anybody's work. */
 const char *collopt_operation_describe(struct collopt_operation *op, struct collopt_comm *c,
-                                       struct collopt_call *call);
+                                       struct collopt_call *call, bool sliceable);
 /* Fills in the fields that shared memory and messages both need.  OP->facts must be set.  Returns
  * NULL, or why the host serves the call. */
 const char *collopt_operation_fill(struct collopt_operation *op, struct collopt_comm *c,
                                    const struct collopt_call *call);
 /* Bytes that each rank publishes. */
 size_t collopt_operation_published(const struct collopt_operation *op);
-/* Cuts it into slices, if they save the ranks enough work; alike on all ranks. */
-void collopt_operation_cut(struct collopt_operation *op);
 
 /* A start: the user's buffers are looked at. Then the input is copied to where it is published. */
 void collopt_operation_begin(struct collopt_operation *op);

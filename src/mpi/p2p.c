@@ -112,9 +112,8 @@ static int poll(struct collopt_execution *e, int message)
 
         if (!err && !done && e->posteds > 0 && polls % SOON == SOON - 1)
             err = collopt_shm_drain(e);
-        if (err || done)
+        if (err || done || (err = collopt_idle(e->comm, &polls)))
             break;
-        collopt_idle(e->comm, &polls);
     }
     e->watched = 0;
     return err;

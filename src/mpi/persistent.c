@@ -24,6 +24,7 @@ static const size_t MOST_BYTES = (size_t)1 << 28;       /* of one rank */
 
 struct slot {
     _Alignas(LINE) _Atomic uint64_t number;
+    uint32_t failed;            /* its rank has no input: an error of all that need it */
 };
 
 struct part {                   /* of a rank; its slots follow */
@@ -77,8 +78,6 @@ static void lay_out(struct collopt_operation *op)
 {
     size_t bytes = collopt_operation_published(op);
 
-    if (op->collective == COLLOPT_ALLREDUCE || op->collective == COLLOPT_REDUCE)
-        collopt_operation_cut(op);
     op->one_way = op->slices == 0
         && (op->collective == COLLOPT_REDUCE || op->collective == COLLOPT_SCAN
             || op->collective == COLLOPT_EXSCAN);
@@ -113,10 +112,13 @@ void collopt_persistent_free(struct collopt_operation *op)
 static const char *describe(struct collopt_operation *op, struct collopt_comm *c,
                             struct collopt_call *call)
 {
-    const char *why = collopt_operation_describe(op, c, call);
+    bool sliceable = call->collective == COLLOPT_ALLREDUCE || call->collective == COLLOPT_REDUCE;
+    const char *why = collopt_operation_describe(op, c, call, sliceable);
 
     if (why)
         return why;
+    if (op->lacks_memory)       /* the ranks agree on who cannot */
+        return "no memory";
     lay_out(op);
     return op->part > MOST_BYTES ? "it is too long for shared memory" : NULL;
 }
@@ -216,15 +218,22 @@ void collopt_persistent_start(struct collopt_operation *op)
     op->slices_before = (op->number - 1) * op->slices;
     collopt_operation_begin(op);
     collopt_operation_copy_in(op, payload(op, op->rank));
+    slot_of(op, op->rank)->failed = op->err != MPI_SUCCESS;
     atomic_store_explicit(&slot_of(op, op->rank)->number, op->number, memory_order_release);
     atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
     if (op->timed)
         op->seconds = collopt_now() - start;
 }
 
-static bool has_started(const struct collopt_operation *op, int rank)
+static bool has_started(struct collopt_operation *op, int rank)
 {
-    return atomic_load_explicit(&slot_of(op, rank)->number, memory_order_acquire) == op->number;
+    struct slot *slot = slot_of(op, rank);
+
+    if (atomic_load_explicit(&slot->number, memory_order_acquire) != op->number)
+        return false;
+    if (__builtin_expect(slot->failed && !op->err, 0))
+        op->err = MPI_ERR_OTHER;
+    return true;
 }
 
 /* Have all ranks started whose inputs this rank needs? */

@@ -289,7 +289,7 @@ static bool set_wires(struct collopt_comm *c, struct collopt_plan *plan)
     if (set && any)
         find_exchanges(c, plan, of_rank);
     free(of_rank);
-    return set;
+    return collopt_shm_settle(c) == MPI_SUCCESS && set;
 }
 
 static void free_wires(struct collopt_plan *plan)

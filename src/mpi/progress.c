@@ -15,7 +15,7 @@
 #include "mpi/dispatch.h"
 #include "mpi/execute.h"
 
-static atomic_bool lent, ended;
+static atomic_bool lent, begun, ended;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int (*registered)(void);
 
@@ -105,20 +105,32 @@ void collopt_progress_begin(int (*go_on)(void))
 {
     bool first;
 
+    if (atomic_load_explicit(&begun, memory_order_acquire))
+        return;
     pthread_mutex_lock(&lock);
     first = !registered;
     registered = go_on;
     pthread_mutex_unlock(&lock);
     if (first && find(enter))
         tell_openmpi(enter, go_on);
-    else if (first)
+    else if (first && is_mpich())
         tell_mpich();
+    atomic_store_explicit(&begun, true, memory_order_release);
 }
 
 int collopt_progress_test(MPI_Request *request, bool *done)
 {
     *done = false;
     return peek && !peek(*request) ? MPI_SUCCESS : collopt_test(request, done);
+}
+
+bool collopt_progress_peek(MPI_Request request)
+{
+    int flag = 0;
+
+    if (peek)
+        return peek(request);
+    return collopt_host.Request_get_status(request, &flag, MPI_STATUS_IGNORE) || flag;
 }
 
 void collopt_progress_end(void)

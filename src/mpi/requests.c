@@ -26,6 +26,9 @@ typedef struct collopt_operation operation;
 
 enum { CHAINS = 1024 };
 
+static int go_on(void);
+
+bool collopt_many_threads;
 atomic_int collopt_requests_in_use;
 /* of the table and what follows; never held across an MPI call */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -46,7 +49,7 @@ static operation *walk(MPI_Request request)
 {
     operation *op = atomic_load_explicit(chain_of(request), memory_order_acquire);
 
-    while (op && atomic_load_explicit(&op->request, memory_order_acquire) != request)
+    while (op && atomic_load_explicit(&op->handle.request, memory_order_acquire) != request)
         op = atomic_load_explicit(&op->chain, memory_order_acquire);
     return op;
 }
@@ -71,7 +74,7 @@ operation *collopt_requests_find(MPI_Request request)
 /* Under the lock. */
 static void change_table(operation *op, bool enter)
 {
-    _Atomic(operation *) *at = chain_of(atomic_load(&op->request));
+    _Atomic(operation *) *at = chain_of(atomic_load(&op->handle.request));
 
     atomic_fetch_add(&changes, 1);
     if (enter) {
@@ -92,16 +95,13 @@ static void change(operation *op, bool enter)
     pthread_mutex_unlock(&lock);
 }
 
-int collopt_requests_enter(operation *op)
+int collopt_requests_enter(operation *op, bool persistent)
 {
-    const struct collopt_world *world = collopt_world();
-    MPI_Request handle;
-    int err = PMPI_Recv_init(NULL, 0, MPI_BYTE, world->rank, COLLOPT_TAG_DONE, world->hidden,
-                             &handle);
+    int err = collopt_handle_make(op, persistent);
 
     if (err)
         return err;
-    atomic_store(&op->request, handle);
+    collopt_progress_begin(go_on);
     atomic_store(&op->helped, op->memory != NULL);
     change(op, true);
     return MPI_SUCCESS;
@@ -202,16 +202,16 @@ static bool may_be_helped(operation *op)
         && collopt_stage_of(op) == COLLOPT_STARTED;
 }
 
-/* Does nothing if another thread advances OP.  HELPS: this is the thread of COLLOPT_ASYNC, which
- * calls no MPI, and OP may have been freed. */
+/* Does nothing if OP is claimed.  HELPS: this is the thread of COLLOPT_ASYNC, which calls no MPI,
+ * and OP may have been freed. */
 static bool advance_persistent(operation *op, bool helps)
 {
-    if (atomic_exchange_explicit(&op->claimed, true, memory_order_acquire))
+    if (!collopt_operation_claim(op))
         return false;
     if (collopt_stage_of(op) == COLLOPT_STARTED
         && (!helps || (may_be_helped(op) && collopt_operation_is_plain(op))))
         collopt_persistent_advance(op);
-    atomic_store_explicit(&op->claimed, false, memory_order_release);
+    collopt_operation_unclaim(op);
     return collopt_stage_of(op) != COLLOPT_STARTED;
 }
 
@@ -223,8 +223,63 @@ bool collopt_requests_advance(operation *op)
         return collopt_nonblocking_advance(op);
     if (op->by_host)
         return collopt_by_host_advance(op);
-    return collopt_settings()->async == COLLOPT_ASYNC_THREAD ? advance_persistent(op, false)
-                                                             : collopt_persistent_advance(op);
+    return advance_persistent(op, false);
+}
+
+/* ---- in the progress of the host ------------------------------------------------------------- */
+
+/* Starts of persistent operations that did not pass collopt are found here.  Those that pass it claim
+ * their operation. */
+static void look_at(operation *op)
+{
+    if (collopt_stage_of(op) == COLLOPT_STARTED && !op->by_host && !op->comparison)
+        collopt_requests_advance(op);
+    if (!collopt_operation_claim(op))
+        return;
+    if (collopt_stage_of(op) != COLLOPT_STARTED && collopt_handle_was_started(&op->handle))
+        collopt_requests_adopt(op);
+    else
+        collopt_handle_look(op);
+    collopt_operation_unclaim(op);
+}
+
+/* Operations may be entered and removed during the walk, so it may miss some. */
+static void look_at_all(void)
+{
+    for (int i = 0; i < CHAINS; i++)
+        for (operation *op = atomic_load_explicit(&table[i], memory_order_acquire); op;
+             op = atomic_load_explicit(&op->chain, memory_order_acquire))
+            look_at(op);
+}
+
+/* Called by the host. */
+static int go_on(void)
+{
+    enum { INTERVAL = 1024 };   /* calls: some 50 us of a host that waits */
+    static atomic_uint calls;
+    static atomic_bool looking;
+    int completed = collopt_by_messages_go_on();
+    unsigned call = atomic_load_explicit(&calls, memory_order_relaxed) + 1;
+
+    atomic_store_explicit(&calls, call, memory_order_relaxed);
+    if (call % INTERVAL == 0 && !collopt_requests_none() && !atomic_exchange(&looking, true)) {
+        look_at_all();
+        atomic_store(&looking, false);
+    }
+    return completed;
+}
+
+void collopt_requests_adopt(operation *op)
+{
+    if (collopt_stage_of(op) == COLLOPT_DONE)   /* it was completed past collopt, too */
+        collopt_operation_count(op);
+    op->handle.noticed = false;
+    op->handle.adopted = true;
+    atomic_store_explicit(&op->handle.shown, COLLOPT_SHOWN_ACTIVE, memory_order_relaxed);
+    if (op->plan)
+        collopt_by_messages_start(op);
+    else
+        collopt_persistent_start(op);
 }
 
 /* Other threads enter and remove operations during the walk, so it may miss some.  The memory of
@@ -317,7 +372,7 @@ bool collopt_requests_remove(operation *op)
 
 /* ---- handles for nonblocking reductions ------------------------------------------------------ */
 
-operation *collopt_requests_take_idle(void)
+static operation *take_idle(void)
 {
     operation *op;
 
@@ -326,15 +381,32 @@ operation *collopt_requests_take_idle(void)
     if (op)
         idle = op->next;
     pthread_mutex_unlock(&lock);
-    if (op || !(op = collopt_operation_take()))
-        return op;
-    if (collopt_requests_enter(op) == MPI_SUCCESS)
-        return op;
-    collopt_operation_give_back(op);
-    return NULL;
+    return op;
 }
 
-void collopt_requests_make_idle(operation *op)
+static operation *make_handle(void)
+{
+    operation *op = collopt_operation_take();
+
+    if (op && collopt_requests_enter(op, false)) {
+        collopt_operation_give_back(op);
+        op = NULL;
+    }
+    return op;
+}
+
+/* What fails may succeed at a second try. */
+operation *collopt_requests_take_idle(void)
+{
+    operation *op = take_idle();
+
+    if (!op)
+        op = make_handle();
+    return op ? op : make_handle();
+}
+
+/* All that a nonblocking operation holds but its handle. */
+static void empty(operation *op)
 {
     free_handles(op);
     if (op->plan)
@@ -344,11 +416,25 @@ void collopt_requests_make_idle(operation *op)
         free(op->put_off);
     }
     collopt_operation_clear(op);
+}
+
+void collopt_requests_make_idle(operation *op)
+{
+    empty(op);
     op->facts.lasting = true;   /* it holds no handles */
     pthread_mutex_lock(&lock);
     op->next = idle;
     idle = op;
     pthread_mutex_unlock(&lock);
+}
+
+void collopt_requests_gone(operation *op)
+{
+    collopt_operation_count(op);
+    collopt_requests_count(-1);
+    change(op, false);
+    empty(op);
+    collopt_operation_give_back(op);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -358,12 +444,12 @@ static void end_handles(void)
     operation *op;
 
     while ((op = idle)) {
-        MPI_Request request = atomic_load(&op->request);
+        MPI_Request request = atomic_load(&op->handle.request);
 
         idle = op->next;
         change(op, false);
+        collopt_handle_free(&op->handle, &request);
         collopt_operation_give_back(op);
-        collopt_host.Request_free(&request);
     }
 }
 
@@ -399,9 +485,9 @@ void collopt_requests_end(void)
     collopt_async_end();
     collopt_progress_end();
     end_handles();
-    pthread_mutex_lock(&lock);
     for (int i = 0; i < CHAINS; i++)
-        for (op = atomic_load(&table[i]); op; op = atomic_load(&op->chain))
+        for (op = atomic_load(&table[i]); op; op = atomic_load(&op->chain)) {
             collopt_nudge_end(&op->nudge);
-    pthread_mutex_unlock(&lock);
+            collopt_handle_park(&op->handle);
+        }
 }

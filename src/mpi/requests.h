@@ -1,16 +1,8 @@
-/* The requests of persistent and nonblocking reductions. start.c makes, starts and frees them,
- * complete.c completes them.
+/* The operations of persistent and nonblocking reductions, by their handles (request_handle.h).
+ * start.c makes, starts and frees them, complete.c completes them.
  *
- * The handle of an operation is a request of the host's: a persistent receive of an empty message
- * from this rank itself. While the operation is under way it stays inactive, and calls that look at
- * all of their requests (MPI_Wait, MPI_Waitall) wait for the operation first; the host then finds
- * an inactive request and fills in its status. Calls that pick some of their requests (MPI_Waitany)
- * must find it among the complete ones, so it is started and gets its message when the operation is
- * done (COLLOPT_TOLD). So indices, statuses and counts are the host's in every call, from C and
- * from Fortran. Handles of nonblocking reductions become null when they have ended, and serve the
- * next ones.
- *
- * A table leads from handles to operations. Programs that have none pay one load and one branch. */
+ * A table leads from handles to operations. Programs that have none pay one load and one branch.
+ * Handles of nonblocking reductions become null when they have ended, and serve the next ones. */
 #ifndef COLLOPT_MPI_REQUESTS_H
 #define COLLOPT_MPI_REQUESTS_H
 
@@ -19,11 +11,6 @@
 
 #include "mpi/host.h"
 #include "mpi/operation.h"
-
-static inline enum collopt_stage collopt_stage_of(const struct collopt_operation *op)
-{
-    return atomic_load_explicit(&op->stage, memory_order_acquire);
-}
 
 static inline void collopt_set_stage(struct collopt_operation *op, enum collopt_stage to)
 {
@@ -56,7 +43,9 @@ static inline struct collopt_operation *collopt_requests_find_at(const MPI_Reque
 /* Is any of N requests an operation's? */
 bool collopt_requests_any(int n, const MPI_Request *requests);
 /* Makes a handle for OP and enters it in the table. An error code. */
-int collopt_requests_enter(struct collopt_operation *op);
+int collopt_requests_enter(struct collopt_operation *op, bool persistent);
+/* A nonblocking operation was completed past collopt, and its handle freed: releases OP. */
+void collopt_requests_gone(struct collopt_operation *op);
 /* Goes on without waiting; true: it is DONE. */
 bool collopt_requests_advance(struct collopt_operation *op);
 /* Advances the persistent operations in shared memory that need no MPI.  False: none is active. */
@@ -71,6 +60,9 @@ void collopt_requests_release_freed(void);
 /* An operation with a handle, for a nonblocking reduction; NULL: no memory. */
 struct collopt_operation *collopt_requests_take_idle(void);
 void collopt_requests_make_idle(struct collopt_operation *op);
+/* A thread that has claimed the persistent OP, which is not under way, has found that its handle was
+ * started past collopt: starts it. */
+void collopt_requests_adopt(struct collopt_operation *op);
 /* Raises ERR on COMM, or, if OWNER has left it since, on MPI_COMM_WORLD. */
 int collopt_requests_complain(const struct collopt_comm *owner, MPI_Comm comm, int err);
 

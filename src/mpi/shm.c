@@ -165,6 +165,26 @@ bool collopt_shm_carries(const struct collopt_comm *c)
     return here && !c->own;
 }
 
+void collopt_shm_fail(const struct collopt_comm *c, uint32_t call)
+{
+    if (c->ranks > 1 && c->context > 0 && collopt_shm_carries(c))
+        collopt_failures_add(collopt_segment_failures(segment[this_rank]), (uint32_t)c->context,
+                             call);
+}
+
+bool collopt_shm_has_failed(const struct collopt_comm *c, uint32_t call)
+{
+    for (int r = 0; r < c->ranks; r++) {
+        struct collopt_peer peer = collopt_peer(c, r);
+        char *base = segment[peer.rank];
+        uint32_t context = (uint32_t)(peer.tags / COLLOPT_CONTEXT_TAGS);
+
+        if (base && collopt_failures_has(collopt_segment_failures(base), context, call))
+            return true;
+    }
+    return false;
+}
+
 bool collopt_shm_near(const struct collopt_comm *c, bool *near)
 {
     const int *node = c->topology.node;
@@ -199,13 +219,20 @@ static int tag_of_link(const struct collopt_comm *c, const struct collopt_link *
     return collopt_peer(c, receiver).tags + COLLOPT_CHANNEL_ROW * COLLOPT_STRAND_TAGS + l->tag;
 }
 
-/* Sends the offset to PEER.  Only the last request is kept: l->offset lives as long as the link. */
+/* Sends the offset to PEER, or receives it. */
 static int tell_one(struct collopt_comm *c, struct collopt_link *l, int peer)
 {
-    if (l->told != MPI_REQUEST_NULL)
-        collopt_host.Request_free(&l->told);
-    return PMPI_Isend(&l->offset, sizeof l->offset, MPI_BYTE, collopt_peer(c, peer).rank,
-                      tag_of_link(c, l, peer), c->hidden, &l->told);
+    MPI_Request *request = &l->told[l->tolds];
+    int rank = collopt_peer(c, peer).rank, err;
+
+    if (l->outgoing)
+        err = PMPI_Isend(&l->offset, sizeof l->offset, MPI_BYTE, rank, tag_of_link(c, l, peer),
+                         c->hidden, request);
+    else
+        err = PMPI_Irecv(&l->offset, sizeof l->offset, MPI_BYTE, rank, tag_of_link(c, l, c->rank),
+                         c->hidden, request);
+    l->tolds += err == MPI_SUCCESS;
+    return err;
 }
 
 static int tell(struct collopt_comm *c, struct collopt_link *l)
@@ -213,16 +240,27 @@ static int tell(struct collopt_comm *c, struct collopt_link *l)
     int err = MPI_SUCCESS;
 
     if (!l->outgoing)
-        return PMPI_Irecv(&l->offset, sizeof l->offset, MPI_BYTE, collopt_peer(c, l->peer).rank,
-                          tag_of_link(c, l, c->rank), c->hidden, &l->told);
+        return tell_one(c, l, l->peer);
     l->open = true;
     l->closed = !collopt_channel_make(&l->channel, l->members > 0 ? l->members - 1 : 1);
     l->offset = l->closed ? -1 : (char *)l->channel.ring - l->channel.base;
+    c->telling = true;
     if (l->members == 0)
         return tell_one(c, l, l->peer);
     for (int i = 0; i < l->members && !err; i++)
         if (l->member[i] != c->rank)
             err = tell_one(c, l, l->member[i]);
+    return err;
+}
+
+int collopt_shm_settle(struct collopt_comm *c)
+{
+    int err = MPI_SUCCESS;
+
+    for (struct collopt_link *l = c->telling ? c->links : NULL; l && !err; l = l->next)
+        while (l->outgoing && l->tolds > 0 && !(err = collopt_wait(c, &l->told[l->tolds - 1])))
+            l->tolds--;
+    c->telling = err != MPI_SUCCESS;
     return err;
 }
 
@@ -250,13 +288,15 @@ static bool is_for(const struct collopt_link *l, const struct collopt_message *m
 
 static struct collopt_link *make_link(struct collopt_comm *c, const struct collopt_message *m)
 {
-    struct collopt_link *l = malloc(sizeof *l + members_size(m));
+    size_t requests = m->send && m->members > 0 ? (size_t)m->members : 1;
+    struct collopt_link *l = malloc(sizeof *l + requests * sizeof *l->told + members_size(m));
 
     if (!l)
         return NULL;
     *l = (struct collopt_link){ .peer = m->peer, .tag = collopt_tag_of(m),
                                 .outgoing = m->send, .members = m->members,
-                                .member = (int *)(l + 1), .told = MPI_REQUEST_NULL,
+                                .told = (MPI_Request *)(l + 1),
+                                .member = (int *)(void *)((MPI_Request *)(l + 1) + requests),
                                 .next = c->links };
     if (m->members > 0)
         memcpy(l->member, m->member, members_size(m));
@@ -278,25 +318,31 @@ struct collopt_link *collopt_shm_link(struct collopt_comm *c, const struct collo
     return l;
 }
 
-/* The receiver was told of every channel before the first message in it, so what was told has
- * arrived; a call that failed may have left it. */
+/* A call that failed may leave requests. */
+static void leave_requests(struct collopt_link *l)
+{
+    for (; l->tolds > 0; l->tolds--) {
+        if (!l->outgoing)
+            collopt_host.Cancel(&l->told[l->tolds - 1]);
+        collopt_host.Request_free(&l->told[l->tolds - 1]);
+    }
+}
+
 void collopt_shm_unlink(struct collopt_comm *c)
 {
     struct collopt_link *l;
 
     c->execution.sending = c->execution.receiving = NULL;
     while ((l = c->links)) {
+        bool left = l->tolds > 0;
+
         c->links = l->next;
-        if (l->told != MPI_REQUEST_NULL) {
-            if (!l->outgoing)
-                collopt_host.Cancel(&l->told);
-            collopt_host.Request_free(&l->told);
-        }
+        leave_requests(l);
         if (l->open && !l->closed && !l->outgoing)
             collopt_channel_close(&l->channel);
         else if (l->open && !l->closed && !c->spoilt)
             collopt_channel_free(&l->channel);
-        if (!c->spoilt)
+        if (!c->spoilt && !left)        /* the host may still read or write the offset */
             free(l);
     }
 }
@@ -495,10 +541,11 @@ int collopt_shm_send_late(struct collopt_execution *e)
 
 static int open_link(struct collopt_comm *c, struct collopt_link *l)
 {
-    int told, err = collopt_host.Test(&l->told, &told, MPI_STATUS_IGNORE);
+    int told, err = collopt_host.Test(l->told, &told, MPI_STATUS_IGNORE);
 
     if (err || !told)
         return err;
+    l->tolds = 0;
     l->open = true;
     l->closed = l->offset < 0;
     if (!l->closed)

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "mpi/context.h"
 #include "mpi/host.h"
@@ -36,7 +37,8 @@ struct collopt_link {           /* a channel of a communicator */
     struct collopt_link *queued;        /* the next one of these links */
     int held;                   /* the message + 1 that is read where it is; 0: none */
     long long offset;           /* in the sender's segment; -1: there is none */
-    MPI_Request told;
+    MPI_Request *told;          /* [tolds] by which the offset is sent, or received */
+    int tolds;
     struct collopt_link *next;
 };
 
@@ -54,6 +56,9 @@ char *collopt_shm_segment(int rank);
 /* Bytes of room that each rank of this node has behind its segment; 0: some rank has none. They
  * answer alike. */
 size_t collopt_shm_room(void);
+/* This rank gives up CALL on C, and the ranks of its node that wait for it are to see that. */
+void collopt_shm_fail(const struct collopt_comm *c, uint32_t call);
+bool collopt_shm_has_failed(const struct collopt_comm *c, uint32_t call);
 /* Does shared memory carry what the calls on C send inside this rank's node? */
 bool collopt_shm_carries(const struct collopt_comm *c);
 /* NEAR[r]: rank R is another one of this node.  False: none is.  For what shared memory carries. */
@@ -68,9 +73,12 @@ static inline int collopt_tag_of(const struct collopt_message *m)
 /* Bytes of a message between two ranks, or of a MULTICAST; longer ones are cut. */
 size_t collopt_shm_piece(const struct collopt_comm *c, bool multicast);
 /* The channel that carries M, a message of BYTES.  If there is none, this makes one: the sender
- * sends its offset to the receivers.  NULL: no memory. */
+ * begins to send its offset to the receivers.  NULL: no memory. */
 struct collopt_link *collopt_shm_link(struct collopt_comm *c, const struct collopt_message *m,
                                       size_t bytes);
+/* After all channels of a plan were asked for: waits until what the receivers are told is sent.
+ * They may need it when this rank has left the call and computes.  They all come to the call. */
+int collopt_shm_settle(struct collopt_comm *c);
 /* Of a communicator that is freed. */
 void collopt_shm_unlink(struct collopt_comm *c);
 

@@ -67,7 +67,7 @@ static int make(struct collopt_call *call, MPI_Request *request)
     collopt_requests_release_freed();
     op = plan ? make_by_messages(c, call, plan, &why, &err)
               : collopt_persistent_make(c, call, &why, &err);
-    if (op && (err = collopt_requests_enter(op)))
+    if (op && (err = collopt_requests_enter(op, true)))
         collopt_requests_release(op);
     if (err)
         return collopt_raise(call->comm, err);
@@ -77,7 +77,7 @@ static int make(struct collopt_call *call, MPI_Request *request)
         return COLLOPT_DECLINED;
     }
     collopt_requests_count(1);
-    *request = atomic_load(&op->request);
+    *request = atomic_load(&op->handle.request);
     return MPI_SUCCESS;
 }
 
@@ -115,7 +115,7 @@ static int hand_out(operation *op, const struct collopt_call *call, MPI_Request 
         return collopt_raise(call->comm, err);
     }
     collopt_async_wake();
-    *request = atomic_load(&op->request);
+    *request = atomic_load(&op->handle.request);
     return MPI_SUCCESS;
 }
 
@@ -188,8 +188,11 @@ static int begin(struct collopt_call *call, MPI_Request *request)
         return begin_compared(c, call, err, plan, request);
     if (err != MPI_SUCCESS)
         return err == COLLOPT_DECLINED ? err : collopt_raise(call->comm, err);
-    if (!(op = collopt_requests_take_idle()))
+    if (!(op = collopt_requests_take_idle())) {
+        if (!plan)
+            collopt_nonblocking_miss(c);
         return collopt_raise(call->comm, MPI_ERR_NO_MEM);
+    }
     if ((why = describe(op, c, call, plan))) {
         collopt_requests_make_idle(op);
         return say_unfit(call, c, why);
@@ -253,16 +256,41 @@ static int refuse(const operation *op)
     return collopt_requests_complain(op->owner, op->comm, MPI_ERR_REQUEST);
 }
 
-static int start(MPI_Request *request, operation *op)
+/* Does nothing more than was asked: OP is claimed. */
+static int start_claimed(operation *op)
 {
-    if (!op)
-        return collopt_next.Start(request);
-    if (collopt_stage_of(op) != COLLOPT_INACTIVE || op->nonblocking)
-        return refuse(op);
+    int err;
+
+    if (op->nonblocking)
+        return MPI_ERR_REQUEST;
+    if (collopt_stage_of(op) == COLLOPT_DONE
+        && atomic_load(&op->handle.shown) == COLLOPT_SHOWN_COMPLETE) {
+        collopt_operation_count(op);            /* it was completed past collopt */
+        collopt_handle_settle(&op->handle);
+        collopt_set_stage(op, COLLOPT_INACTIVE);
+    }
+    if (collopt_stage_of(op) != COLLOPT_INACTIVE)
+        return MPI_ERR_REQUEST;
+    if ((err = collopt_handle_activate(&op->handle)))
+        return err;
     if (op->plan)
         collopt_by_messages_start(op);
     else
         collopt_persistent_start(op);
+    return MPI_SUCCESS;
+}
+
+static int start(MPI_Request *request, operation *op)
+{
+    int err;
+
+    if (!op)
+        return collopt_next.Start(request);
+    collopt_operation_claim_surely(op);
+    err = start_claimed(op);
+    collopt_operation_unclaim(op);
+    if (err)
+        return collopt_requests_complain(op->owner, op->comm, err);
     collopt_async_wake();
     return MPI_SUCCESS;
 }
@@ -293,9 +321,10 @@ int collopt_entry_Request_free(host_request *request)
 
     if (op && op->nonblocking)  /* as MPI says, and hosts do */
         return refuse(op);
-    if (op)
-        ours = collopt_requests_remove(op);
-    err = collopt_next.Request_free(request);
+    if (!op)
+        return collopt_next.Request_free(request);
+    ours = collopt_requests_remove(op);
+    err = collopt_handle_free(&op->handle, request);
     if (ours)
         collopt_requests_release(op);
     collopt_requests_release_freed();

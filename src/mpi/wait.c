@@ -8,6 +8,7 @@
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
 #include "mpi/execute.h"
+#include "mpi/shm.h"
 #include "shm/channel.h"
 
 enum {
@@ -90,13 +91,15 @@ void collopt_idle_at(struct collopt_nudge *n, bool yields, unsigned *polls)
     give_way(yields ? SHM_POLLS : PATIENCE, *polls);
 }
 
-void collopt_idle(struct collopt_comm *c, unsigned *polls)
+int collopt_idle(struct collopt_comm *c, unsigned *polls)
 {
     if (c->links) {
         collopt_idle_at(&c->nudge, c->yields, polls);
-        return;
+        return *polls % LOOKS == 0 && collopt_shm_has_failed(c, c->call) ? MPI_ERR_OTHER
+                                                                         : MPI_SUCCESS;
     }
     give_way(c->polite ? POLLS : PATIENCE, ++*polls);
+    return MPI_SUCCESS;
 }
 
 #ifdef COLLOPT_HOST_SMPI
@@ -148,9 +151,8 @@ int collopt_wait(struct collopt_comm *c, MPI_Request *request)
     for (;;) {
         int err = collopt_test(request, &done);
 
-        if (err || done)
+        if (err || done || (err = collopt_idle(c, &polls)))
             return err;
-        collopt_idle(c, &polls);
     }
 }
 #endif

@@ -33,6 +33,6 @@ void collopt_world_close(void);
 
 /* The tags of collopt's own messages on the hidden communicator, outside of any reduction (context
  * 0). */
-enum { COLLOPT_TAG_REPORT = 0, COLLOPT_TAG_DONE = 1, COLLOPT_TAG_TOLD = 2 };
+enum { COLLOPT_TAG_REPORT = 0, COLLOPT_TAG_NEVER = 1, COLLOPT_TAG_TOLD = 2 };
 
 #endif

@@ -46,14 +46,11 @@ by_thread()             # HOST FORM
     done
 }
 
-# Inputs that find no room are written later, which each rank says once.
-short_of_room()         # HOST RANKS
+# A small segment does not bound the inputs of nonblocking reductions that are under way.
+small_segment()         # HOST RANKS
 {
-    launch "$1" "$2" LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_SHM_SIZE=64K \
-        TEST_FORM=nonblocking TEST_OURS=1 "$(program "$1" requests)" 1000 ||
-        fail "$1, $2 ranks, short of room: status $?"
-    said "$2" '^collopt: no memory for the input of a nonblocking reduction' \
-        "$1, $2 ranks, short of room"
+    quiet "$1" "$2" COLLOPT_AFTER=1 COLLOPT_SHM_SIZE=64K TEST_FORM=nonblocking TEST_OURS=1 \
+        "$(program "$1" requests)" 1000
 }
 
 both_forms()            # HOST
@@ -63,8 +60,8 @@ both_forms()            # HOST
         by_messages "$1" $form
         by_thread "$1" $form
     done
-    short_of_room "$1" 2
-    short_of_room "$1" 3
+    small_segment "$1" 2
+    small_segment "$1" 3
 }
 
 for_each_host both_forms
