@@ -14,6 +14,7 @@ TESTS += \
 	test/tools/hosts.sh \
 	test/tools/pages.sh \
 	test/tools/rules-fuzz.sh \
+	test/tools/sanitizers.sh \
 	test/tools/tune-hosts.sh \
 	test/tools/tune.sh
 EXTRA_DIST += \
@@ -37,6 +38,8 @@ EXTRA_DIST += \
 	test/tools/pages.sh \
 	test/tools/rules-fuzz.c \
 	test/tools/rules-fuzz.sh \
+	test/tools/sanitized.c \
+	test/tools/sanitizers.sh \
 	test/tools/tune-hosts.sh \
 	test/tools/tune.sh \
 	test/tools/weak.c
