@@ -11,22 +11,23 @@ trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 failed=0
 
-# same WHAT EXPECTED FOUND, subset WHAT SMALLER LARGER: of sorted lists of words
-same()
+# Of sorted lists of words.  Not at the end of a pipe: what a failure sets would be lost.
+same()          # WHAT EXPECTED FOUND
 {
     cmp -s "$2" "$3" ||
         { echo "FAIL: $1 (< expected, > found):"; diff "$2" "$3" | grep '^[<>]'; failed=1; }
 }
 
-subset()
+subset()        # WHAT SMALLER LARGER
 {
     comm -23 "$2" "$3" >over
     [ ! -s over ] || { echo "FAIL: $1:"; cat over; failed=1; }
 }
 
+# A: the name of the version.
 symbols()       # WHICH FILE: names of the symbols that nm lists with the options WHICH
 {
-    $NM $1 "$2" | sed -n 's/.* [A-Za-z] \([^@ ]*\).*/\1/p' | sort -u
+    $NM $1 "$2" | sed -n 's/.* [B-Zb-z] \([^@ ]*\).*/\1/p' | sort -u
 }
 
 needed()        # FILE
@@ -52,7 +53,8 @@ libhwloc.' >allowed
 
 front=$COLLOPT_BUILD/.libs/libcollopt.so
 symbols "-D --defined-only" "$front" | grep -v $ends >found
-sort mpi pmpi public | same "exports of libcollopt.so" - found
+sort mpi pmpi public >expected
+same "exports of libcollopt.so" expected found
 needed "$front" | grep -v '^libc\.\|^libdl\.\|^libpthread\.\|^ld-linux' >over
 [ ! -s over ] || { echo "FAIL: libcollopt.so needs more than libc:"; cat over; failed=1; }
 
@@ -60,7 +62,8 @@ for backend in "$COLLOPT_BUILD"/.libs/libcollopt-*.so; do
     name=${backend##*/}
     [ -f "$backend" ] || continue
     echo collopt_backend_open >expected
-    symbols "-D --defined-only" "$backend" | grep -v $ends | same "exports of $name" expected -
+    symbols "-D --defined-only" "$backend" | grep -v $ends >found
+    same "exports of $name" expected found
     symbols "-D --undefined-only" "$backend" >undefined
     grep -Fxf pmpi undefined >over &&
         { echo "FAIL: $name calls these, which are ours, not the host's:"; cat over; failed=1; }
@@ -86,7 +89,8 @@ for archive in "$COLLOPT_BUILD"/libcollopt-*[a-z].a; do
 MPI_Finalize
 MPI_Iscan
 MPI_Pcontrol
-MPI_Reduce_local' | subset "names that $name lacks" - found
+MPI_Reduce_local' >expected
+    subset "names that $name lacks" expected found
     symbols "--undefined-only" "$archive" >undefined
     grep '^MPI_[A-Z][a-z]' undefined >over &&
         { echo "FAIL: $name calls these without P:"; cat over; failed=1; }
