@@ -1,6 +1,6 @@
-# What the built libraries export and need: the front the intercepted names and the functions of
-# collopt.h, a backend one function, an archive the MPI_X that its host has. The lists are taken
-# from names.h and collopt.h.
+# What the built libraries export and need: the front the intercepted names, the functions of
+# collopt.h and what AddressSanitizer asks (src/front/asan.c), a backend one function, an archive
+# the MPI_X that its host has. The lists are taken from names.h and collopt.h.
 
 set -u
 : "${COLLOPT_BUILD:=$PWD}" \
@@ -53,7 +53,8 @@ libhwloc.' >allowed
 
 front=$COLLOPT_BUILD/.libs/libcollopt.so
 symbols "-D --defined-only" "$front" | grep -v $ends >found
-sort mpi pmpi public >expected
+echo __asan_default_options >asked
+sort mpi pmpi public asked >expected
 same "exports of libcollopt.so" expected found
 needed "$front" | grep -v '^libc\.\|^libdl\.\|^libpthread\.\|^ld-linux' >over
 [ ! -s over ] || { echo "FAIL: libcollopt.so needs more than libc:"; cat over; failed=1; }
