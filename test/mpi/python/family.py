@@ -140,6 +140,17 @@ def family(name, combine, op, datatype, code, width, n):
               local=True)
 
 
+def objects():
+    """The lowercase methods combine Python objects by messages; no reduction of MPI is called."""
+    global wrong
+    before = counted()
+    sums = [method(RANK + 1) for method in (COMM.allreduce, COMM.scan, COMM.reduce, COMM.exscan)]
+    if sums[:2] != [RANKS * (RANKS + 1) // 2, (RANK + 1) * (RANK + 2) // 2] or counted() != before:
+        wrong += 1
+        print(f"mpi4py: objects: {sums}, calls {before}, then {counted()} on rank {RANK} of "
+              f"{RANKS}", flush=True)
+
+
 def main():
     pair = MPI.INT.Create_contiguous(2).Commit()
     composition = MPI.Op.Create(compose_user, commute=False)
@@ -150,6 +161,7 @@ def main():
     family("composition, long", compose, composition, pair, "i", 2, 700)
     composition.Free()
     pair.Free()
+    objects()
     if RANK == 0:
         print(f"mpi4py: {checks} checks on {RANKS} ranks{', counted by collopt' if calls else ''}")
     sys.exit(wrong > 0)
