@@ -43,6 +43,24 @@ r = json.load(open(sys.argv[1]))
 sys.exit(not eval(sys.argv[2]))' "$work/out" "$1" || fail "$what: not $1"
 }
 
+# The headline is the ratio of the times below it, as they are printed, and within its interval.
+agrees()
+{
+    python3 - "$work/out" <<'END' || fail "$what: the headline is not that of the times below it"
+import re, sys
+text = " ".join(open(sys.argv[1], encoding="utf-8").read().split())
+times, low, high = map(float, re.search(
+    r"([0-9.]+) times as fast[^0-9]*(?:95% interval )?([0-9.]+) to ([0-9.]+)", text).groups())
+unit = {"s": 1, "ms": 1e-3, "µs": 1e-6, "us": 1e-6, "ns": 1e-9}
+found = re.search(r"\): without ([0-9.]+) (\w+), with ([0-9.]+) (\w+)", text)
+without, with_ = (float(found.group(i)) * unit[found.group(i + 1)] for i in (1, 3))
+word = re.search(r"(faster|slower): ", text)
+assert abs(without / with_ - times) < 0.0006 * max(times, 1), (without, with_, times)
+assert low <= times <= high, (low, times, high)
+assert not word or (low > 1 if word.group(1) == "faster" else high < 1), (word, low, high)
+END
+}
+
 nothing_left()
 {
     [ -z "$(find "$work" -maxdepth 1 -name '.collopt-*')" ] || fail "$what: a folder is left behind"
@@ -62,6 +80,8 @@ on_host()               # HOST LAUNCHER...
     has out '^allreduce  *8 KiB  *5 '
     has out '  - Use it:$'
     hasnt out "$(printf '\033')"
+    hasnt out 'few pairs'
+    agrees
     [ "$(grep -c '^sum 3$' "$work/out")" = 14 ] ||
         fail "$what: not the output of 6 pairs and 2 runs more"
     has page.html 'beyond the noise'
@@ -91,6 +111,21 @@ END
     holds 'r["share_without"] < 0.5'
     has err '^sum 3$'
 
+    # What the MPI library ran both times is no gain; few pairs tell nothing of the noise.
+    COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=host run 1 "$host, run by the host" "$collopt" compare \
+        --pairs 6 --precision 1 "$own" "$@" ./app 5 1000 0
+    has out '^allreduce .* \(–\|-\)  *MPI library$'
+    agrees
+    COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=host run 1 "$host, run by the host" "$collopt" compare \
+        --pairs 1 --json "$own" "$@" ./app 5 1000 0
+    holds 'r["reductions"][0]["ratio"] is None and not r["reductions"][0]["beyond_noise"]'
+    holds 'r["calls_run"] == 0'
+    COLLOPT_AFTER=1 run 1 "$host, few pairs" "$collopt" compare --pairs 1 "$own" -o page.html "$@" \
+        ./app 5 1000 0 slow-without
+    has out '^allreduce .*× (few pairs) \|^allreduce .*x (few pairs) '
+    has page.html '(few pairs)'
+    agrees
+
     COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=ring run 1 "$host, what ran" "$collopt" compare --pairs 1 \
         --json --keep kept --same '^sum' "$@" ./app 20 1000 0
     holds 'r["reductions"][0]["ran"] == [{"algorithm": "ring", "share": 1.0}]'
@@ -112,6 +147,9 @@ END
     run 3 "$host, no own time" "$collopt" compare --pairs 1 \
         --own-time 'none: ([0-9.]+)' "$@" ./app 1 1 0
     has err 'printed no number that --own-time'
+    run 3 "$host, no time at all" "$collopt" compare --pairs 1 \
+        --own-time 'loop time: (0)' "$@" ./app 0 1 0
+    has err 'printed a time that cannot be compared where --own-time'
     run 3 "$host, no report" "$collopt" compare --pairs 1 "$@" ./app 1 1 0 no-finalize
     has err 'status\|no report came from the ranks'
     nothing_left
@@ -171,6 +209,46 @@ run 2 'statistics of lines that differ' \
     sh -c "printf '1 2\n3\n' | '$build/tools/collopt-statistics'"
 has err 'as many numbers as the first'
 run 2 'statistics of nothing' "$build/tools/collopt-statistics"
+
+# ---- figures -------------------------------------------------------------------------------------
+
+# On a machine that becomes slower, the medians of the times say the opposite of those of the pairs.
+python3 - "$top/tools/python" "$build/tools" <<'END' || fail 'the answer of made-up runs'
+import sys, types
+sys.path.insert(0, sys.argv[1])
+sys.dont_write_bytecode = True
+import compare
+place = types.SimpleNamespace(helpers=sys.argv[2])
+
+def answer(pairs):
+    found = compare.interval(place, pairs)
+    without, with_ = compare.middle(pairs)
+    assert found["low"] <= without / with_ * 1.0001 and without / with_ <= found["high"] * 1.0001
+    assert abs(without / with_ / found["median"] - 1) < 0.01, (pairs, without / with_, found)
+    return without / with_
+
+assert answer([(10, 9.8), (11, 10.8), (20, 10), (21, 20.8), (22, 21.8), (23, 22.8), (9, 20)]) > 1
+assert answer([(2.0, 1.0)]) == 2
+assert compare.middle([(1.23456789, 1.0)]) == [1.2346, 1.0]
+assert [compare.exact_ratio(x) for x in (1.00049, 12.345, 123.45, 1234.5, 99999)] == \
+    ["1.000", "12.35", "123.5", "1234", "99999"]
+
+def line(ran, ratio):
+    return {"collective": "scan", "bytes_to": 8, "calls_per_rank": 1, "seconds_without": 1,
+            "seconds_with": 1, "ratio": ratio, "beyond_noise": False, "ran": ran}
+
+mixed = {"ring": 1, "MPI library": 999}
+assert not compare.ran_some(mixed) and compare.ran_some({"ring": 6, "MPI library": 994})
+assert not compare.ran_some({"MPI library": 5})
+assert compare.row(line([], None), False)[5].text == "–"
+assert compare.row(line([], None), True)[5].text == "– (few pairs)"
+assert compare.row(line([], 2), False)[5].text == "2.00× (noise)"
+assert compare.row(line([], 2), True)[5].text == "2.00× (few pairs)"
+
+made = {"answer": "faster", "ratio": 1.1, "ratio_low": 1.05, "ratio_high": 1.2, "confidence": 0.95,
+        "calls_run": 0}
+assert "collopt ran none of the reductions" in compare.sentence(made)[0]
+END
 
 # ---- on a terminal -------------------------------------------------------------------------------
 

@@ -132,7 +132,7 @@ def tune(answer):
 
 
 def use_it(answer):
-    if answer["answer"] == "faster":
+    if answer["answer"] == "faster" and answer["calls_run"]:
         return {"about": "use", "what": "Use it:",
                 "command": "collopt %s" % " ".join(answer["command"])}
 

@@ -18,7 +18,8 @@ import jobs
 from calls import by_size, waiting
 from progress import Progress
 from say import Screen, plural
-from text import Cell, Column, clean, percent, ratio, seconds, size, table
+from text import (Cell, Column, clean, exact_ratio, exact_seconds, five_digits, percent, ratio,
+                  seconds, size, table)
 
 HELP = """\
 Usage: collopt compare [OPTION]... [--] COMMAND [ARGUMENT]...
@@ -56,6 +57,7 @@ PAIRS = 6               # fewer have no 95% interval
 MOST_PAIRS = 100
 TIME = 600.0            # seconds
 SHOWN = 8               # rows of the table on the screen
+ALL_BUT = 0.005         # a share of calls that is not mentioned
 
 
 class Failed(Exception):
@@ -156,11 +158,15 @@ class Session:
 
     def _own_time(self, done, way):
         found = self.options.own_time.findall(done.output)
+        where = len(self.runs), NAMES[way], self.options.own_time.pattern.decode()
         try:
-            return float(found[-1])
+            time_of = float(found[-1])
         except (IndexError, ValueError):
-            raise Failed("run %d (%s) printed no number that --own-time %s finds"
-                         % (len(self.runs), NAMES[way], self.options.own_time.pattern.decode()))
+            raise Failed("run %d (%s) printed no number that --own-time %s finds" % where)
+        if not 0 < time_of < float("inf"):
+            raise Failed("run %d (%s) printed a time that cannot be compared where --own-time %s "
+                         "finds it: %g" % (where + (time_of,)))
+        return time_of
 
     def _compare_lines(self, done, way):
         if not self.options.same:
@@ -266,6 +272,15 @@ def interval(place, pairs):
     return statistics(place, [(without / with_,) for without, with_ in pairs])[0]
 
 
+def middle(pairs):
+    """(without, with) of the pair in the middle by its ratio; of an even number of pairs the
+    geometric means of the two that are there.  So the ratio of what is printed is the median of the
+    ratios.  The medians of either kind may have any ratio where the machine drifts."""
+    ordered = sorted(pairs, key=lambda pair: pair[0] / pair[1])
+    low, high = ordered[(len(pairs) - 1) // 2], ordered[len(pairs) // 2]
+    return [five_digits((a * b) ** 0.5) for a, b in zip(low, high)]
+
+
 def verdict(found, precision):
     """faster and slower: the 95% interval leaves 1 out.  same: it lies so close around 1 that there
     is nothing to be had.  unclear: the noise is greater than that."""
@@ -279,8 +294,16 @@ def verdict(found, precision):
             else "unclear")
 
 
-def compared(off, ours):
-    """A record for each collective and size: what a call took without and with, and what ran."""
+def ran_some(ran):
+    """Whether collopt ran a share worth a mention of these calls, which are counted by who ran
+    them."""
+    return 1 - ran.get("MPI library", 0) / sum(ran.values()) >= ALL_BUT
+
+
+def compared(off, ours, few):
+    """A record for each collective and size: what a call took without and with, and what ran.  No
+    ratio where the MPI library ran the calls with collopt, too.  FEW: too few runs to tell what is
+    beyond the noise."""
     lines = []
     of_off, of_ours = [by_size(report) for report in off], [by_size(report) for report in ours]
     for key in sorted({key for found in of_off for key in found}
@@ -293,12 +316,14 @@ def compared(off, ours):
             for by, n in calls.by.items():
                 ran[by] = ran.get(by, 0) + n
         per_rank = without[0].per_rank
+        times = median(old) / median(new) if ran_some(ran) and median(new) else None
         lines.append({
             "collective": key[0], "bytes_to": key[1], "calls_per_rank": per_rank,
             "seconds_without": median(old), "seconds_with": median(new),
             "total_without": median(old) * per_rank,
-            "ratio": median(old) / median(new) if median(new) else None,
-            "beyond_noise": max(new) < min(old) or max(old) < min(new),
+            "ratio": times,
+            "beyond_noise": times is not None and not few
+                            and (max(new) < min(old) or max(old) < min(new)),
             "ran": [{"algorithm": by, "share": ran[by] / sum(ran.values())}
                     for by in sorted(ran, key=ran.get, reverse=True)],
         })
@@ -334,18 +359,23 @@ def result(session):
     if not pairs:
         return answer
     found = session.interval()
-    without, with_ = statistics(session.place, pairs)
+    without, with_ = middle(pairs)
+    # The answer is drawn from what is printed.
+    found["low"], found["high"] = (float(exact_ratio(found[end])) for end in ("low", "high"))
+    times = min(max(float(exact_ratio(without / with_)), found["low"]), found["high"])
+    few = found["n"] < PAIRS
     off, ours = session.reports["off"], session.reports["with"]
     answer.update({
-        "answer": verdict(found, options.precision), "ratio": found["median"],
+        "answer": verdict(found, options.precision), "ratio": times,
         "ratio_low": found["low"], "ratio_high": found["high"],
-        "confidence": 0.95 if found["n"] >= PAIRS else None, "outliers": found["outliers"],
+        "confidence": None if few else 0.95, "outliers": found["outliers"],
         "time": "the program's own" if options.own_time else "of the whole run",
-        "seconds_without": without["median"], "seconds_with": with_["median"],
+        "seconds_without": without, "seconds_with": with_,
         "mpi": ours[0].mpi_name, "ranks": ours[0].ranks,
         "share_without": middle_share(off), "share_with": middle_share(ours),
         "waiting": waiting(off[-1]),
-        "reductions": compared(off, ours), "passed": left(ours[-1]),
+        "reductions": compared(off, ours, few), "passed": left(ours[-1]),
+        "calls_run": sum(row.calls for row in ours[-1].rows if row.algorithm),
     })
     answer["next"] = advice.of_comparison(answer)
     return answer
@@ -355,19 +385,21 @@ def result(session):
 
 def sentence(answer):
     """The answer in words, and its colour."""
-    times = answer["ratio"]
-    within = "95%% interval %.3f to %.3f" % (answer["ratio_low"], answer["ratio_high"])
+    times, low, high = (exact_ratio(answer[end]) for end in ("ratio", "ratio_low", "ratio_high"))
+    within = "95%% interval %s to %s" % (low, high)
     if answer["confidence"] is None:
-        return ("%.3f times as fast, %.3f to %.3f in %s: too few for a 95%% interval, which takes "
-                "%d" % (times, answer["ratio_low"], answer["ratio_high"],
-                        plural(answer["pairs"], "pair"), PAIRS), "bold")
+        return ("%s times as fast, %s to %s in %s: too few for a 95%% interval, which takes %d"
+                % (times, low, high, plural(answer["pairs"], "pair"), PAIRS), "bold")
+    if answer["answer"] == "faster" and not answer["calls_run"]:
+        return ("faster: %s times as fast (%s), beyond the noise; but collopt ran none of the "
+                "reductions" % (times, within), "bold")
     if answer["answer"] == "faster":
-        return "faster: %.3f times as fast (%s), beyond the noise" % (times, within), "better"
+        return "faster: %s times as fast (%s), beyond the noise" % (times, within), "better"
     if answer["answer"] == "slower":
-        return "slower: %.3f times as fast (%s), beyond the noise" % (times, within), "worse"
+        return "slower: %s times as fast (%s), beyond the noise" % (times, within), "worse"
     if answer["answer"] == "same":
-        return "no difference: %.3f times as fast (%s)" % (times, within), "bold"
-    return ("unclear: %.3f times as fast (%s); the runs differ more than that among themselves"
+        return "no difference: %s times as fast (%s)" % (times, within), "bold"
+    return ("unclear: %s times as fast (%s); the runs differ more than that among themselves"
             % (times, within), "bold")
 
 
@@ -380,32 +412,42 @@ COLUMNS = [
                                      "median of the runs that measured it."),
     Column("With", "number", hint="Mean time of a call with collopt; median of the runs."),
     Column("Times as fast", "number",
-           hint="Above 1, collopt is faster. (noise): some run without was not slower, or faster, "
-                "than some run with."),
+           hint="Above 1, collopt is faster; none where the MPI library ran these calls with "
+                "collopt, too. (noise): some run without was not slower, or faster, than some run "
+                "with. (few pairs): fewer than %d, which tell nothing of the noise." % PAIRS),
     Column("Run by", hint="What ran these calls with collopt, the most frequent first."),
 ]
 
 
 def ran_text(line):
-    return ", ".join(part["algorithm"] if part["share"] > 0.995
+    return ", ".join(part["algorithm"] if part["share"] > 1 - ALL_BUT
                      else "%s %s" % (part["algorithm"], percent(part["share"]))
                      for part in line["ran"])
 
 
-def row(line):
+def ratio_text(line, few):
+    note = "few pairs" if few else "" if line["beyond_noise"] or not line["ratio"] else "noise"
+    return " ".join(filter(None, (ratio(line["ratio"]) or "–", note and "(%s)" % note)))
+
+
+def row(line, few):
     times = line["ratio"]
     tone = None if not line["beyond_noise"] or not times else "better" if times > 1 else "worse"
     return [line["collective"], Cell(size(line["bytes_to"]), value=line["bytes_to"]),
             Cell("%.0f" % line["calls_per_rank"], value=line["calls_per_rank"]),
             Cell(seconds(line["seconds_without"]), value=line["seconds_without"]),
             Cell(seconds(line["seconds_with"]), value=line["seconds_with"]),
-            Cell(ratio(times) + ("" if line["beyond_noise"] else " (noise)"), value=times or 0,
-                 tone=tone, ratio=times or None), ran_text(line)]
+            Cell(ratio_text(line, few), value=times or 0, tone=tone, ratio=times), ran_text(line)]
+
+
+def rows(answer):
+    return [row(line, answer["confidence"] is None) for line in answer["reductions"]]
 
 
 def times_text(answer):
     text = ("time (%s): without %s, with %s"
-            % (answer["time"], seconds(answer["seconds_without"]), seconds(answer["seconds_with"])))
+            % (answer["time"], exact_seconds(answer["seconds_without"]),
+               exact_seconds(answer["seconds_with"])))
     if answer["share_without"] is not None:
         text += ("; between MPI_Init and MPI_Finalize, reductions took %s without, %s with"
                  % (percent(answer["share_without"]), percent(answer["share_with"])))
@@ -427,9 +469,9 @@ def print_answer(answer):
     screen.sentence(text, colour=colour)
     screen.sentence(times_text(answer))
     screen.say()
-    lines = answer["reductions"]
+    lines = rows(answer)
     if lines:
-        table(screen, "Reductions", COLUMNS, [row(line) for line in lines[:SHOWN]])
+        table(screen, "Reductions", COLUMNS, lines[:SHOWN])
     else:
         screen.sentence("no blocking reduction was run, or none of a size that is known")
     if len(lines) > SHOWN:
@@ -450,20 +492,20 @@ def write_page(name, answer):
     whole = max(answer["seconds_without"], answer["seconds_with"]) or 1
 
     def time_of(label, value, tone):
-        return [label, Cell(seconds(value), value=value, bar=value / whole, tone=tone)]
+        return [label, Cell(exact_seconds(value), value=value, bar=value / whole, tone=tone)]
 
     runs = [[plural(i + 1, "run", "run"), NAMES[run["way"]],
              Cell(seconds(run["seconds"]), value=run["seconds"])]
             for i, run in enumerate(answer["runs"])]
     sections = [
         page.Section("time", "Time",
-                     page.table("Median time, %s" % answer["time"],
+                     page.table("Time of the pair in the middle, %s" % answer["time"],
                                 [Column("Runs", header=True), Column("Time", "number")],
                                 [time_of("without collopt", answer["seconds_without"], "host"),
                                  time_of("with collopt", answer["seconds_with"], "collopt")],
                                 sorts=False)),
         page.Section("reductions", "By collective and size", page.table(
-            "Reductions", COLUMNS, [row(line) for line in answer["reductions"]])),
+            "Reductions", COLUMNS, rows(answer))),
         answer["next"] and page.Section("next", "What to try next", el("ul", [
             el("li", hint["what"], hint.get("command") and el("code", hint["command"]))
             for hint in answer["next"]])),

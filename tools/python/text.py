@@ -24,16 +24,27 @@ def digits(value):
             else "%.3g" % value)
 
 
+def five_digits(value):
+    return float("%.5g" % value)
+
+
+UNITS = (("s", 1), ("ms", 1e-3), ("µs", 1e-6), ("ns", 1e-9))
+
+
 def seconds(value):
     """1.23 ms"""
     if value is None:
         return ""
     if value == 0:
         return "0 s"
-    for unit, scale in (("s", 1), ("ms", 1e-3), ("µs", 1e-6)):
-        if value >= 0.9995 * scale:
-            return "%s %s" % (digits(value / scale), unit)
-    return "%s ns" % digits(value / 1e-9)
+    unit, scale = next((u for u in UNITS if value >= 0.9995 * u[1]), UNITS[-1])
+    return "%s %s" % (digits(value / scale), unit)
+
+
+def exact_seconds(value):
+    """1.2345 ms, of a value of five digits: from two of these a reader can take the ratio."""
+    unit, scale = next((u for u in UNITS if value >= u[1]), UNITS[-1])
+    return "%s %s" % ("%.5g" % (value / scale) if value < 99999 else "%.0f" % value, unit)
 
 
 def size(value):
@@ -55,6 +66,11 @@ def percent(share):
     if share is None:
         return ""
     return "%.1f%%" % (100 * share) if share < 0.9995 else "%.0f%%" % (100 * share)
+
+
+def exact_ratio(value):
+    """1.234, 12.34, 1234"""
+    return "%.*f" % (3 if value < 10 else 2 if value < 100 else 1 if value < 1000 else 0, value)
 
 
 def ratio(value):
