@@ -149,6 +149,7 @@ COLLOPT_CHECK_MPI_NAME([PERSISTENT_X], [mpi-ext.h], [PMPIX_Allreduce_init])
 COLLOPT_CHECK_MPI_NAME([IDUP_WITH_INFO], [mpi.h], [PMPI_Comm_idup_with_info])
 COLLOPT_CHECK_MPI_NAME([SESSION], [mpi.h], [PMPI_Session_init])
 COLLOPT_CHECK_MPI_NAME([GET_STATUSES], [mpi.h], [PMPI_Request_get_status_all])
+COLLOPT_CHECK_MPI_NAME([IS_COMPLETE], [mpi.h], [PMPIX_Request_is_complete])
 COLLOPT_CHECK_CONST_REQUESTS])
 
 # COLLOPT_CHECK_CONST_REQUESTS: whether MPI_Request_get_status_all takes constant requests, as

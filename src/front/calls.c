@@ -63,6 +63,7 @@ static inline const struct collopt_binding *binding(const void *caller)
 #define FORWARD_IDUP_WITH_INFO          FORWARD_OPTIONAL
 #define FORWARD_SESSION                 FORWARD_OPTIONAL
 #define FORWARD_GET_STATUSES            FORWARD_OPTIONAL
+#define FORWARD_IS_COMPLETE             FORWARD_OPTIONAL
 
 COLLOPT_NAMES(FORWARD_BOTH)
 
@@ -77,5 +78,6 @@ COLLOPT_NAMES(FORWARD_BOTH)
 #define OPTIONAL_IDUP_WITH_INFO         OPTIONAL_ROWS
 #define OPTIONAL_SESSION                OPTIONAL_ROWS
 #define OPTIONAL_GET_STATUSES           OPTIONAL_ROWS
+#define OPTIONAL_IS_COMPLETE            OPTIONAL_ROWS
 #define OPTIONAL(function, id, ID, needs, parameters, arguments) OPTIONAL_##needs(function, ID)
 const struct collopt_optional collopt_optional[] = { COLLOPT_NAMES(OPTIONAL) { 0, false, NULL } };

@@ -10,7 +10,7 @@
  *     ID          ALLREDUCE: COLLOPT_NAME_ALLREDUCE
  *     needs       what the host must have for it: BASE, LARGE (counts of MPI-4), PERSISTENT,
  *                 PERSISTENT_LARGE, PERSISTENT_X (Open MPI's extension), IDUP_WITH_INFO, SESSION,
- *                 GET_STATUSES (MPI-4.1)
+ *                 GET_STATUSES (MPI-4.1), IS_COMPLETE (MPICH's extension)
  *     parameters  with their types, in parentheses
  *     arguments   the names alone, in parentheses
  *
@@ -103,6 +103,8 @@
     N(MPI_Request_get_status_some, Request_get_status_some, REQUEST_GET_STATUS_SOME, GET_STATUSES, \
       (int n, host_requests requests, int *some, int *indices, host_status *statuses), \
       (n, requests, some, indices, statuses)) \
+    N(MPIX_Request_is_complete, X_Request_is_complete, X_REQUEST_IS_COMPLETE, IS_COMPLETE, \
+      (host_request request), (request)) \
     N(MPI_Waitany, Waitany, WAITANY, BASE, \
       (int n, host_request *requests, int *index, host_status *status), \
       (n, requests, index, status)) \

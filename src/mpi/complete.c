@@ -504,3 +504,16 @@ int collopt_entry_Request_get_status_some(int n, host_requests requests, int *so
         *some = MPI_UNDEFINED;
     return MPI_SUCCESS;
 }
+
+/* MPICH's, for programs that leave progress to others: it makes none, and they may call it where
+ * none may be made, from inside the host's progress.  So the host is not called.  What goes by
+ * messages goes on in the host's progress; what goes by shared memory only where a rank waits, so
+ * here. */
+int collopt_entry_X_Request_is_complete(host_request request)
+{
+    operation *op = collopt_requests_none() ? NULL : collopt_requests_find(request);
+
+    if (!op)
+        return collopt_next.X_Request_is_complete(request);
+    return !under_way(op) || (!op->plan && advance(op));
+}

@@ -41,8 +41,8 @@ typedef MPI_Count host_count;
  * an entry point continues the user's call.
  *
  * NULL if the host lacks the name: large-count and persistent functions, X_Allreduce_init (that is
- * MPIX_Allreduce_init), Comm_idup_with_info, Request_get_status_any and its like. On SMPI also
- * Pcontrol, which aborts there. */
+ * MPIX_Allreduce_init), Comm_idup_with_info, Request_get_status_any and its like,
+ * X_Request_is_complete. On SMPI also Pcontrol, which aborts there. */
 struct collopt_host {
 #define COLLOPT_FIELD(function, id, ID, needs, parameters, arguments) int (*id) parameters;
     COLLOPT_NAMES(COLLOPT_FIELD)

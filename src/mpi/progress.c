@@ -44,7 +44,7 @@ static void tell_openmpi(const char *name, int (*go_on)(void))
 /* ---- MPICH ----------------------------------------------------------------------------------- */
 
 /* MPICH holds a lock while it calls poll(), so poll() must not make MPICH progress. */
-static const char start[] = "PMPIX_Async_start", is_complete[] = "PMPIX_Request_is_complete";
+static const char start[] = "PMPIX_Async_start";
 static int (*peek)(MPI_Request request);
 enum { NOT_DONE = 0, DONE = 1, NULL_STREAM = 0x3c000000 };
 
@@ -60,9 +60,8 @@ static int poll(void *thing)
 static void tell_mpich(void)
 {
     typedef int starting(int (*)(void *), void *, int);
-    function *found = find(is_complete);
 
-    memcpy(&peek, &found, sizeof peek);
+    peek = collopt_host.X_Request_is_complete;
     ((starting *)find(start))(poll, NULL, NULL_STREAM);
 }
 
@@ -82,7 +81,7 @@ static bool calls_under_its_lock(void)
 /* MPICH's handles are ints; an MPIX_Stream is one. */
 static bool is_mpich(void)
 {
-    return sizeof(MPI_Comm) == sizeof(int) && find(start) && find(is_complete)
+    return sizeof(MPI_Comm) == sizeof(int) && find(start) && collopt_host.X_Request_is_complete
         && !calls_under_its_lock();
 }
 

@@ -364,12 +364,22 @@ static void incomplete(void)
         MPI_Request_get_status_all(2, request, &flag, statuses);
         check(!flag, "MPI_Request_get_status_all: complete before all ranks have started");
 #endif
+#if COLLOPT_HAVE_IS_COMPLETE
+        check(!MPIX_Request_is_complete(request[0]),
+              "MPIX_Request_is_complete: complete before all ranks have started");
+#endif
         for (int r = 1; r < world_ranks; r++)
             MPI_Send(&token, 1, MPI_INT, r, 9, MPI_COMM_WORLD);
     } else {
         MPI_Recv(&token, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         start(0, MPI_COMM_WORLD, request);
     }
+#if COLLOPT_HAVE_IS_COMPLETE
+    while (!MPIX_Request_is_complete(request[0]))
+        MPIX_Stream_progress(MPIX_STREAM_NULL);
+    MPI_Request_get_status(request[0], &flag, MPI_STATUS_IGNORE);
+    check(flag, "MPI_Request_get_status: MPIX_Request_is_complete has said that it is complete");
+#endif
     for (flag = 0; !flag;)
         MPI_Request_get_status(request[0], &flag, MPI_STATUS_IGNORE);
     MPI_Test(request, &flag, MPI_STATUS_IGNORE);
