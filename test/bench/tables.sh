@@ -115,6 +115,21 @@ expect 'table some.csv setting=s operation=sum rows=operation columns=bytes:8 ce
 | Sum | 2.00, 2.00 |'
 expect 'slower some.csv operation=sum' '0 of 4 cells are slower by more than 5% and 20 ns.'
 
+# what has to be known of a peer stands below, once
+cat >"$work/doc/figures/noted.csv" <<'EOF'
+setting,collective,operation,bytes,algorithm,peer,peer_us,collopt_us,ratio,result
+s,reduce,sum,8,ring,MPICH 4.0.2,2,1,2.0,correct
+s,reduce,sum,8,ring,MPICH 5.0.2,2,1,2.0,correct
+s,reduce,sum,8,ring,Open MPI 4.1.4,2,1,2.0,correct
+EOF
+page 'table noted.csv rows=peer columns=bytes'
+tables "$work/page.md" || fail "noted.csv: status $?"
+[ "$(tr '\n' ' ' <"$work/page.md" | grep -o 'release_gather\|rank for a node' | wc -l)" = 2 ] ||
+    { fail 'the notes of MPICH are not there once'; cat "$work/page.md"; }
+tables --check "$work/page.md" || fail 'noted.csv: a table that was just written differs'
+page 'table noted.csv peer="Open MPI 4.1.4" rows=peer columns=bytes'
+tables "$work/page.md" && ! grep -q MPICH "$work/page.md" || fail 'a note of another peer'
+
 refuse 'table none.csv rows=collective columns=bytes' none.csv
 refuse 'table some.csv rows=collective columns=sizes' sizes
 refuse 'table some.csv color=red rows=collective columns=bytes' color
