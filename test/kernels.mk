@@ -27,6 +27,6 @@ else
 TESTS += test/kernels_plain
 endif
 
-KERNEL_TESTS = test/no_fma.sh test/aarch64.sh test/kernels_sanitized.sh
+KERNEL_TESTS = test/no_fma.sh test/integers.sh test/aarch64.sh test/kernels_sanitized.sh
 TESTS += $(KERNEL_TESTS)
 EXTRA_DIST += $(KERNEL_TESTS)

@@ -193,7 +193,7 @@ static void *count(void *unused)
     for (int i = 0; i < CALLS; i++) {
         collopt_count_call(collopt_algorithms[i % 3], i % 40, 8);
         collopt_count(collopt_algorithms[i % 5], i % 30,
-                      &(struct collopt_counter){ 1, 8, 0.5, 0.5, 0.5 });
+                      &(struct collopt_counter){ 1, 8, 5, 5, 5 });
         collopt_count_passed("Iallreduce", (enum collopt_reason)(i % COLLOPT_REASONS), 1);
     }
     return unused;
@@ -222,7 +222,7 @@ static uint64_t lessons(int thread)
                                   .algorithm = "ring",
                                   .tellers = 1,
                                   .chosen = 1,
-                                  .seconds = 0.5 };
+                                  .time = 500000000 };
     struct collopt_lessons all = { 0 };
 
     collopt_lesson_learnt(&one);

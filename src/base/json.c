@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -110,7 +111,7 @@ void collopt_json_real(struct collopt_json *j, const char *key, double value)
     char text[40];
 
     next(j, key);
-    if (value - value != 0) {
+    if (!isfinite(value)) {
         fputs("null", j->to);
         return;
     }

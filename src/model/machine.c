@@ -4,6 +4,7 @@
 #endif
 
 #include "model/machine.h"
+#include "base/arithmetic.h"
 #include "base/contents.h"
 #include "base/hash.h"
 #include "base/lines.h"
@@ -466,6 +467,24 @@ static void set_cache_as_node(struct collopt_machine *m, unsigned given)
                 memcpy(cache + alike[k], node + alike[k], sizeof(double));
     m->way[COLLOPT_IN_CACHE].eager = m->way[COLLOPT_IN_NODE].eager;
     m->way[COLLOPT_IN_CACHE].handshake = m->way[COLLOPT_IN_NODE].handshake;
+}
+
+uint64_t collopt_message_time(const struct collopt_way *w)
+{
+    uint64_t arithmetic = collopt_usual_arithmetic();
+    uint64_t time = (uint64_t)((w->latency + 2 * w->overhead) * 1e9);
+
+    collopt_arithmetic_of(arithmetic);
+    return time;
+}
+
+size_t collopt_eager(const struct collopt_way *w)
+{
+    uint64_t arithmetic = collopt_usual_arithmetic();
+    size_t bytes = (size_t)w->eager;
+
+    collopt_arithmetic_of(arithmetic);
+    return bytes;
 }
 
 void collopt_machine_pick(struct collopt_machine *m, enum collopt_network network, bool shm,

@@ -34,6 +34,10 @@ struct collopt_way {
                                  * takes TAPER times as long there when all send */
 };
 
+/* Nanoseconds of a short message on W; bytes of the longest eager one. */
+uint64_t collopt_message_time(const struct collopt_way *w);
+size_t collopt_eager(const struct collopt_way *w);
+
 /* with measured times */
 enum collopt_mpi { COLLOPT_OTHER_MPI, COLLOPT_OPENMPI, COLLOPT_MPICH, COLLOPT_MPIS };
 extern const char *const collopt_mpi_names[COLLOPT_MPIS];       /* "other", "openmpi", "mpich" */

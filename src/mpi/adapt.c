@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "mpi/adapt.h"
-#include "base/arithmetic.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "catalogue/choice.h"
@@ -106,8 +105,9 @@ static void say_settled(const struct collopt_comm *c, const struct collopt_adapt
                             collopt_kind_name(a->kind));
     for (int i = 0; i < t->n && used < sizeof text; i++) {
         collopt_choice_text(&t->choice[i], choice, sizeof choice);
-        used += (size_t)snprintf(text + used, sizeof text - used, " %s %.2f us%s,", choice,
-                                 1e6 * t->seconds[i], t->dropped[i] ? " at a first look" : "");
+        used += (size_t)snprintf(text + used, sizeof text - used, " %s %lld.%02d us%s,", choice,
+                                 (long long)(t->time[i] / 1000), (int)(t->time[i] % 1000 / 10),
+                                 t->dropped[i] ? " at a first look" : "");
     }
     collopt_choice_text(&t->choice[t->chosen], choice, sizeof choice);
     collopt_say(COLLOPT_LOG_DECIDE, "%s and stays with %s", text, choice);
@@ -116,21 +116,18 @@ static void say_settled(const struct collopt_comm *c, const struct collopt_adapt
 int collopt_adapt_agree(struct collopt_comm *c, struct collopt_adapted *a)
 {
     bool settled = a->trials.state == COLLOPT_SETTLED;
-    double mine[COLLOPT_TRIED], all[COLLOPT_TRIED];
-    uint64_t arithmetic;
+    int64_t mine[COLLOPT_TRIED], all[COLLOPT_TRIED];
     int err;
 
     if (!collopt_trials_due(&a->trials))
         return MPI_SUCCESS;
     collopt_trials_give(&a->trials, mine);
     c->busy = true;
-    err = collopt_host.Allreduce(mine, all, COLLOPT_TRIED, MPI_DOUBLE, MPI_MAX, collopt_comm_of(c));
+    err = collopt_host.Allreduce(mine, all, COLLOPT_TRIED, MPI_INT64_T, MPI_MAX, collopt_comm_of(c));
     c->busy = false;
     if (err != MPI_SUCCESS)
         return err;
-    arithmetic = collopt_usual_arithmetic();
     collopt_trials_take(&a->trials, all);
-    collopt_arithmetic_of(arithmetic);
     if (!settled && a->trials.state == COLLOPT_SETTLED)
         say_settled(c, a);
     return MPI_SUCCESS;
@@ -141,9 +138,9 @@ int collopt_adapt_next(const struct collopt_adapted *a, bool *timed)
     return collopt_trials_next(&a->trials, timed);
 }
 
-void collopt_adapt_done(struct collopt_adapted *a, double seconds)
+void collopt_adapt_done(struct collopt_adapted *a, int64_t time)
 {
-    collopt_trials_done(&a->trials, seconds);
+    collopt_trials_done(&a->trials, time);
 }
 
 const struct collopt_choice *collopt_adapt_choice(const struct collopt_adapted *a, int candidate)
@@ -172,10 +169,10 @@ static void tell(const struct collopt_comm *c, const struct collopt_adapted *a, 
         .uneven = a->uneven,
         .tellers = 1,
         .chosen = candidate == a->trials.chosen,
-        .seconds = a->trials.seconds[candidate],
+        .time = (uint64_t)a->trials.time[candidate],
     };
 
-    if (l.seconds <= 0)
+    if (l.time == 0)
         return;
     if (collopt_choice_text(&a->trials.choice[candidate], l.algorithm, sizeof l.algorithm)
         < (int)sizeof l.algorithm)

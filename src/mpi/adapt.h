@@ -3,6 +3,7 @@
 #define COLLOPT_MPI_ADAPT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct collopt_choice;
 struct collopt_comm;
@@ -16,7 +17,7 @@ int collopt_adapt_agree(struct collopt_comm *c, struct collopt_adapted *a);
 /* The candidate for the next call, and whether to time it; and, after the call, successful or
  * not, its time. */
 int collopt_adapt_next(const struct collopt_adapted *a, bool *timed);
-void collopt_adapt_done(struct collopt_adapted *a, double seconds);
+void collopt_adapt_done(struct collopt_adapted *a, int64_t time);
 const struct collopt_choice *collopt_adapt_choice(const struct collopt_adapted *a, int candidate);
 unsigned long long collopt_adapt_calls(const struct collopt_adapted *a);
 /* Saves the results of C's trials for the report (lessons.h); once. */

@@ -115,7 +115,7 @@ static void complete(struct collopt_operation *op, int err)
 /* True: OP is complete.  Its memory may already serve another operation. */
 static bool carry_on(struct collopt_operation *op)
 {
-    double start = op->timed ? collopt_now() : 0;
+    uint64_t start = op->timed ? collopt_now() : 0;
     bool done = false;
     int err;
 
@@ -127,7 +127,7 @@ static bool carry_on(struct collopt_operation *op)
     if (!err)
         err = collopt_execution_advance(&op->execution, &done);
     if (op->timed)
-        op->seconds += collopt_now() - start;
+        op->time += collopt_now() - start;
     if (err || done)
         complete(op, err);
     return err || done;

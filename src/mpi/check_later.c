@@ -27,7 +27,7 @@ struct collopt_comparison {
     bool gathered;
     MPI_Request request;        /* of the MPI_Iallgather, then of rank 0's message */
     enum collopt_asks field;    /* in which the ranks differ */
-    double since;               /* when this rank has found that */
+    uint64_t since;             /* when this rank has found that */
     int rank, ranks;
     int err;
     bool raised;
@@ -143,9 +143,9 @@ static bool begin_telling(struct collopt_comparison *x)
 /* If rank 0 does not write the message in time, another rank does. */
 static bool lose_patience(struct collopt_comparison *x)
 {
-    const double patience = 5, between_ranks = 0.02;    /* seconds */
+    const uint64_t patience = 5000000000, between_ranks = 20000000;     /* ns */
 
-    if (collopt_now() - x->since < patience + between_ranks * x->rank)
+    if (collopt_now() - x->since < patience + between_ranks * (uint64_t)x->rank)
         return false;
     tell(x);
     collopt_host.Request_free(&x->request);     /* the message is empty and may come later */

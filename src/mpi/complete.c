@@ -26,12 +26,12 @@ static inline bool is_done(const operation *op)
 /* Goes on without waiting; true: it is done. */
 static bool advance(operation *op)
 {
-    double start = op->timed ? collopt_now() : 0;
+    uint64_t start = op->timed ? collopt_now() : 0;
     bool done;
 
     done = collopt_requests_advance(op);
     if (op->timed && !op->plan)
-        op->seconds += collopt_now() - start;
+        op->time += collopt_now() - start;
     return done;
 }
 

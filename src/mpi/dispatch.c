@@ -80,21 +80,21 @@ static bool has_size(const struct collopt_call *call, const struct collopt_comm 
 }
 
 static void count_declined(const struct collopt_call *call, const struct collopt_comm *c,
-                           enum collopt_reason why, double seconds)
+                           enum collopt_reason why, uint64_t time)
 {
     struct collopt_facts f;
 
     if (has_size(call, c, why) && collopt_facts(call->op, call->type, &f))
-        collopt_count_passed_call(call->name, why, seconds, c->ranks,
+        collopt_count_passed_call(call->name, why, time, c->ranks,
                                   elements(call, c->ranks) * f.size);
     else
-        collopt_count_passed_call(call->name, why, seconds, 0, 0);
+        collopt_count_passed_call(call->name, why, time, 0, 0);
 }
 
 static COLLOPT_OUT_OF_LINE int decline_timed(const struct collopt_call *call,
                                              const struct collopt_comm *c, enum collopt_reason why)
 {
-    double start = collopt_now();
+    uint64_t start = collopt_now();
     int err = collopt_hand_over(call);
 
     count_declined(call, err == MPI_SUCCESS ? c : NULL, why, collopt_now() - start);
@@ -214,17 +214,17 @@ static inline int execute(struct collopt_comm *c, struct collopt_plan *plan,
     return collopt_execute_anywhere(c, plan, call->in, call->out);
 }
 
-/* SECONDS: where they are wanted, else NULL. */
+/* TIME: where it is wanted, else NULL. */
 static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan *plan,
-                                     const struct collopt_call *call, double *seconds)
+                                     const struct collopt_call *call, uint64_t *time)
 {
-    double nobody_asks, start = collopt_now();
+    uint64_t nobody_asks, start = collopt_now();
     uint64_t diverted;
     int err;
 
     err = execute(c, plan, call);
-    seconds = seconds ? seconds : &nobody_asks;
-    *seconds = collopt_now() - start;
+    time = time ? time : &nobody_asks;
+    *time = collopt_now() - start;
     diverted = c->execution.diverted;
     if (!c->timed)
         collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);
@@ -233,9 +233,9 @@ static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan
             plan->algorithm, plan->size_class,
             &(struct collopt_counter){ .calls = 1,
                                        .bytes = plan->bytes,
-                                       .seconds = *seconds,
-                                       .least = *seconds,
-                                       .most = *seconds,
+                                       .time = *time,
+                                       .least = *time,
+                                       .most = *time,
                                        .sent = { plan->sent[COLLOPT_SENT_BY_HOST] + diverted,
                                                  plan->sent[COLLOPT_SENT_BY_SHM] - diverted } });
     return err;
@@ -270,30 +270,30 @@ static COLLOPT_OUT_OF_LINE void trace(const struct collopt_comm *c, const struct
 /* An error handler of the user's may leave by longjmp.  So nobody hears of an error before all is
  * done that belongs to the call: not while the communicator is busy, where a call that follows
  * would take itself for a nested one on this rank alone, and not before trials have counted it.
- * SECONDS: where they are wanted, else NULL. */
+ * TIME: where it is wanted, else NULL. */
 static inline int run(struct collopt_comm *c, struct collopt_plan *plan,
-                      const struct collopt_call *call, double *seconds)
+                      const struct collopt_call *call, uint64_t *time)
 {
     int err;
 
     if (c->traced)
         trace(c, plan, call);
     c->busy = true;
-    err = c->timed || seconds ? timed(c, plan, call, seconds) : untimed(c, plan, call);
+    err = c->timed || time ? timed(c, plan, call, time) : untimed(c, plan, call);
     c->busy = false;
     return err;
 }
 
-static int run_by_host(struct collopt_comm *c, const struct collopt_call *call, double *seconds)
+static int run_by_host(struct collopt_comm *c, const struct collopt_call *call, uint64_t *time)
 {
     MPI_Errhandler handler = collopt_quiet(call->comm);
-    double start = collopt_now();
+    uint64_t start = collopt_now();
     int err = collopt_hand_over(call);
 
-    *seconds = collopt_now() - start;
+    *time = collopt_now() - start;
     collopt_as_before(call->comm, handler);
     if (c->timed)
-        count_declined(call, err == MPI_SUCCESS ? c : NULL, COLLOPT_PASS_CHOSEN, *seconds);
+        count_declined(call, err == MPI_SUCCESS ? c : NULL, COLLOPT_PASS_CHOSEN, *time);
     else
         collopt_count_passed(call->name, COLLOPT_PASS_CHOSEN, 1);
     return err;
@@ -337,8 +337,8 @@ static bool pays(struct collopt_comm *c, const struct collopt_call *call,
                                  .count = elements(call, c->ranks) };
     uint64_t problem[] = { call->collective, (uint64_t)call->root, f->size, f->commutative,
                            f->exact,         collopt_rounded(&p) };
-    const struct collopt_way *net = &c->machine.way[COLLOPT_OVER_NET];
-    double message = c->topology.nodes > 1 ? net->latency + 2 * net->overhead : 0;
+    uint64_t message = c->topology.nodes > 1
+        ? collopt_message_time(&c->machine.way[COLLOPT_OVER_NET]) : 0;
 
     if (s->after > 0 || s->check || s->adapt || s->force[call->collective]
         || c->wish[call->collective].given)
@@ -439,7 +439,7 @@ static COLLOPT_OUT_OF_LINE int run_trial(struct collopt_comm *c, const struct co
     struct collopt_adapted *adapted = head->adapted;
     int err = collopt_adapt_agree(c, adapted);
     struct collopt_plan *plan;
-    double seconds = 0;
+    uint64_t time = 0;
     bool wanted;
 
     if (err != MPI_SUCCESS)
@@ -453,10 +453,10 @@ static COLLOPT_OUT_OF_LINE int run_trial(struct collopt_comm *c, const struct co
     if (!plan)
         err = MPI_ERR_NO_MEM;
     else if (plan->algorithm)
-        err = run(c, plan, call, wanted ? &seconds : NULL);
+        err = run(c, plan, call, wanted ? &time : NULL);
     else
-        err = run_by_host(c, call, &seconds);
-    collopt_adapt_done(adapted, seconds);
+        err = run_by_host(c, call, &time);
+    collopt_adapt_done(adapted, (int64_t)time);
     return raise(call, err);
 }
 

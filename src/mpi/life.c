@@ -47,7 +47,7 @@ void collopt_prepare(void)
 static bool spawned;
 
 /* The start of the sums: MPI_Init, or MPI_Pcontrol(2). 0: unknown, without MPI_Init. */
-static _Atomic double since;
+static _Atomic uint64_t since;
 
 /* Asked at the beginning: a program that has parted from its parent has none any more. */
 static void look_for_parent(void)

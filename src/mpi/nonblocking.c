@@ -401,7 +401,7 @@ static void do_alone(struct collopt_operation *op)
 
 int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm *c)
 {
-    double start = op->timed ? collopt_now() : 0;
+    uint64_t start = op->timed ? collopt_now() : 0;
 
     if (c->ranks > 1 && !have(c))
         return MPI_ERR_NO_MEM;
@@ -415,7 +415,7 @@ int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm 
     wait_for_lock(c->nonblocking);
     append(c->nonblocking, op);
     if (op->timed)
-        op->seconds = collopt_now() - start;
+        op->time = collopt_now() - start;
     unlock(c->nonblocking);
     return MPI_SUCCESS;
 }

@@ -330,7 +330,7 @@ void collopt_operation_begin(struct collopt_operation *op)
     op->out = op->users_out;
     op->err = op->lacks_memory ? MPI_ERR_NO_MEM : MPI_SUCCESS;
     op->seen = 0;
-    op->seconds = 0;
+    op->time = 0;
     if (!op->err && may_be_on_device(op) && collopt_gpu_possible())
         op->err = collopt_stage_begin(&op->facts, op->count, op->operands > 0 ? op->mine : 0,
                                       &op->in, &op->out, &op->staging);
@@ -495,8 +495,8 @@ void collopt_operation_count(const struct collopt_operation *op)
         collopt_count_call(a, class, op->bytes);
     else
         collopt_count(a, class, &(struct collopt_counter){
-            .calls = 1, .bytes = op->bytes, .seconds = op->seconds, .least = op->seconds,
-            .most = op->seconds,
+            .calls = 1, .bytes = op->bytes, .time = op->time, .least = op->time,
+            .most = op->time,
             .sent = { op->plan ? op->plan->sent[COLLOPT_SENT_BY_HOST] : 0,
                       op->plan ? 0 : op->bytes } });
 }

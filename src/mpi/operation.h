@@ -91,7 +91,7 @@ struct collopt_operation {
     struct collopt_comm *owner; /* whose state may be another one's by now */
     MPI_Comm comm;
     bool timed, yields;
-    double seconds;
+    uint64_t time;              /* nanoseconds that it took this rank */
     bool frees_op, frees_type;  /* the program has freed them, but for this operation */
 
     /* persistent: shared by the ranks, or this rank's own where it is alone */

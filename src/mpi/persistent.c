@@ -211,7 +211,7 @@ struct collopt_operation *collopt_persistent_make(struct collopt_comm *c, struct
 
 void collopt_persistent_start(struct collopt_operation *op)
 {
-    double start = op->timed ? collopt_now() : 0;
+    uint64_t start = op->timed ? collopt_now() : 0;
 
     op->number++;
     op->at = (op->number & (op->slots - 1)) * op->slot;
@@ -222,7 +222,7 @@ void collopt_persistent_start(struct collopt_operation *op)
     atomic_store_explicit(&slot_of(op, op->rank)->number, op->number, memory_order_release);
     atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
     if (op->timed)
-        op->seconds = collopt_now() - start;
+        op->time = collopt_now() - start;
 }
 
 static bool has_started(struct collopt_operation *op, int rank)

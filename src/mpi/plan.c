@@ -172,8 +172,8 @@ static bool one_place(const struct collopt_message *m)
 static bool carries_gaps(const struct collopt_plan *plan, const struct collopt_message *m,
                          bool near)
 {
-    bool eager_without = (double)(m->n * plan->facts.size) <= plan->eager
-        && (double)(m->n * (size_t)plan->facts.extent) > plan->eager;
+    bool eager_without = m->n * plan->facts.size <= plan->eager
+        && m->n * (size_t)plan->facts.extent > plan->eager;
 
     return plan->gaps && (near || !eager_without);
 }
@@ -633,7 +633,8 @@ static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan,
     plan->gaps = gaps;
     plan->tail = gaps ? (int)(plan->facts.extent - (ptrdiff_t)collopt_type_end(plan->facts.type_id))
                       : 0;
-    plan->eager = c->machine.mpi == COLLOPT_OPENMPI ? c->by_messages.way[COLLOPT_IN_NODE].eager : 0;
+    plan->eager = c->machine.mpi == COLLOPT_OPENMPI
+        ? collopt_eager(&c->by_messages.way[COLLOPT_IN_NODE]) : 0;
     plan->ordered = plan->shm && is_derived(&plan->facts) && c->ranks > 1
         && lies_in_order(c, &plan->facts);
     plan->bound = bound = s ? bind_schedule(c, plan, s, p) : NULL;
@@ -645,10 +646,15 @@ static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan,
         return false;
     plan->room = room_for(bound);
     lay_out(plan);
-    if (!set_wires(c, plan))
-        return false;
-    plan->unchecked = plan->derived;
     return true;
+}
+
+static bool wire_up(struct collopt_comm *c, struct collopt_plan *plan)
+{
+    bool wired = !plan->bound || set_wires(c, plan);
+
+    plan->unchecked = plan->derived;
+    return wired;
 }
 
 /* P has the choice's parameters, also those that were not given. */
@@ -748,8 +754,9 @@ struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collo
                                    .root = call->root, .count = count, .facts = *f,
                                    .trial = call->trial };
     arithmetic = collopt_usual_arithmetic();
-    made = copy_counts(plan, call, c->ranks) && decide(c, plan, call) && keep(c, plan, call);
+    made = copy_counts(plan, call, c->ranks) && decide(c, plan, call);
     collopt_arithmetic_of(arithmetic);
+    made = made && wire_up(c, plan) && keep(c, plan, call);
     if (!made) {
         free_plan(plan);
         return NULL;

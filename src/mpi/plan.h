@@ -70,7 +70,7 @@ struct collopt_plan {
     size_t end[COLLOPT_FIRST_SLOT];
     /* bytes of the host's longest eager message.  A message that is eager only without its gaps is
      * sent without them.  0: all messages carry their gaps */
-    double eager;
+    size_t eager;
     bool types_made;            /* some wire has a datatype made of the call's */
 
     uint64_t bytes;             /* of data in the input vector */

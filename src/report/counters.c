@@ -76,19 +76,6 @@ static void set_count(uint64_t *n, uint64_t value)
     __atomic_store_n(n, value, __ATOMIC_RELAXED);
 }
 
-static double seconds_of(const double *s)
-{
-    double value;
-
-    __atomic_load((double *)s, &value, __ATOMIC_RELAXED);
-    return value;
-}
-
-static void set_seconds(double *s, double value)
-{
-    __atomic_store(s, &value, __ATOMIC_RELAXED);
-}
-
 /* Reason and size class of a call passed through in one number; class -1: not known. */
 static int passed_key(enum collopt_reason why, int size_class)
 {
@@ -160,7 +147,7 @@ static inline void refresh(struct entry *e)
     set_count(&e->counter.bytes, 0);
     set_count(&e->counter.group_least, 0);
     set_count(&e->counter.group_most, 0);
-    set_seconds(&e->counter.seconds, 0);
+    set_count(&e->counter.time, 0);
     for (int i = 0; i < COLLOPT_SENT; i++)
         set_count(&e->counter.sent[i], 0);
     __atomic_store_n(&e->generation, now, __ATOMIC_RELEASE);
@@ -173,14 +160,14 @@ static void add(struct entry *e, const struct collopt_counter *c)
 
     refresh(e);
     if (sum->calls == 0 || c->least < sum->least)
-        set_seconds(&sum->least, c->least);
+        set_count(&sum->least, c->least);
     if (sum->calls == 0 || c->most > sum->most)
-        set_seconds(&sum->most, c->most);
+        set_count(&sum->most, c->most);
     if (sum->calls == 0 || c->group_least < sum->group_least)
         set_count(&sum->group_least, c->group_least);
     if (sum->calls == 0 || c->group_most > sum->group_most)
         set_count(&sum->group_most, c->group_most);
-    set_seconds(&sum->seconds, sum->seconds + c->seconds);
+    set_count(&sum->time, sum->time + c->time);
     for (int i = 0; i < COLLOPT_SENT; i++)
         set_count(&sum->sent[i], sum->sent[i] + c->sent[i]);
     set_count(&sum->bytes, sum->bytes + c->bytes);
@@ -300,7 +287,7 @@ void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t ca
     set_count(&e->counter.calls, e->counter.calls + calls);
 }
 
-void collopt_count_passed_call(const char *name, enum collopt_reason why, double seconds, int ranks,
+void collopt_count_passed_call(const char *name, enum collopt_reason why, uint64_t time, int ranks,
                                uint64_t bytes)
 {
     struct entry *e = entry(name, passed_key(why, ranks > 0 ? collopt_size_class(bytes) : -1),
@@ -309,9 +296,9 @@ void collopt_count_passed_call(const char *name, enum collopt_reason why, double
     if (e)
         add(e,
             &(struct collopt_counter){ .calls = 1,
-                                       .seconds = seconds,
-                                       .least = seconds,
-                                       .most = seconds,
+                                       .time = time,
+                                       .least = time,
+                                       .most = time,
                                        .bytes = ranks > 0 ? bytes : 0,
                                        .group_least = (uint64_t)ranks,
                                        .group_most = (uint64_t)ranks });
@@ -331,9 +318,9 @@ static bool add_shard(struct shard *to, const struct shard *from)
         c.bytes = count_of(&e->counter.bytes);
         c.group_least = count_of(&e->counter.group_least);
         c.group_most = count_of(&e->counter.group_most);
-        c.seconds = seconds_of(&e->counter.seconds);
-        c.least = seconds_of(&e->counter.least);
-        c.most = seconds_of(&e->counter.most);
+        c.time = count_of(&e->counter.time);
+        c.least = count_of(&e->counter.least);
+        c.most = count_of(&e->counter.most);
         for (int k = 0; k < COLLOPT_SENT; k++)
             c.sent[k] = count_of(&e->counter.sent[k]);
         sum = insert(to, e->what, e->which, e->passed);

@@ -3,6 +3,7 @@
 # include "config.h"
 #endif
 
+#include "base/arithmetic.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/expression.h"
 #include "front/public.h"
@@ -83,10 +84,13 @@ static int explain(const char *collective, int ranks, uint64_t bytes, int commut
     };
     struct collopt_decision d;
     char choice[COLLOPT_CHOICE_TEXT];
+    uint64_t arithmetic;
 
     if (c < 0 || ranks < 1)
         return -1;
+    arithmetic = collopt_usual_arithmetic();
     collopt_select_outside(&p, &d);
+    collopt_arithmetic_of(arithmetic);
     collopt_choice_text(&d.choice, choice, sizeof choice);
     return snprintf(text, size, "%s (%s)", choice, d.why);
 }

@@ -8,6 +8,7 @@
 #endif
 
 #include "report/report.h"
+#include "base/arithmetic.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -127,9 +128,16 @@ static void add(struct collopt_report *r, const struct record *other)
 
 /* ---- this process ---------------------------------------------------------------------------- */
 
+/* Seconds are computed by the usual arithmetic: the program may trap what rounds. */
+
+static double seconds_of(uint64_t nanoseconds)
+{
+    return (double)nanoseconds / 1e9;
+}
+
 struct gathering {
     struct collopt_report *report;
-    double reductions;
+    uint64_t reductions;
     bool failed;
 };
 
@@ -144,16 +152,15 @@ static void gather(const struct collopt_sum *s, void *data)
                           .bytes = c->bytes,
                           .group_least = c->group_least,
                           .group_most = c->group_most,
-                          .seconds = c->seconds,
-                          .least = c->seconds,
-                          .most = c->seconds,
-                          .call_least = c->least,
-                          .call_most = c->most };
+                          .seconds = seconds_of(c->time),
+                          .call_least = seconds_of(c->least),
+                          .call_most = seconds_of(c->most) };
     struct record *same;
 
+    one.least = one.most = one.seconds;
     memcpy(one.sent, c->sent, sizeof one.sent);
     if (s->algorithm || s->reason != COLLOPT_PASS_NESTED)
-        g->reductions += c->seconds;            /* nested calls are inside of others */
+        g->reductions += c->time;               /* nested calls are inside of others */
     if (s->algorithm) {
         snprintf(one.what, sizeof one.what, "%s", collopt_counted_as(s->algorithm));
         snprintf(one.how, sizeof one.how, "%s", s->algorithm->name);
@@ -177,20 +184,30 @@ static void gather(const struct collopt_sum *s, void *data)
     add(g->report, &one);
 }
 
-struct collopt_report *collopt_report_gather(double seconds)
+static struct collopt_spread of_one(uint64_t nanoseconds)
+{
+    double seconds = seconds_of(nanoseconds);
+
+    return (struct collopt_spread){ 1, seconds, seconds, seconds };
+}
+
+struct collopt_report *collopt_report_gather(uint64_t time)
 {
     struct gathering g = { .report = calloc(1, sizeof *g.report) };
+    uint64_t arithmetic;
 
     if (!g.report)
         return NULL;
+    arithmetic = collopt_usual_arithmetic();
     collopt_visit_sums(gather, &g);
+    if (time > 0)
+        g.report->seconds = of_one(time);
+    g.report->reductions = of_one(g.reductions);
+    collopt_arithmetic_of(arithmetic);
     if (!collopt_lessons_copy(&g.report->lessons) || g.failed) {
         collopt_report_free(g.report);
         return NULL;
     }
-    if (seconds > 0)
-        g.report->seconds = (struct collopt_spread){ 1, seconds, seconds, seconds };
-    g.report->reductions = (struct collopt_spread){ 1, g.reductions, g.reductions, g.reductions };
     return g.report;
 }
 
@@ -320,6 +337,7 @@ bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t s
 {
     const char *at = (const char *)buffer + sizeof(struct head);
     struct head head;
+    uint64_t arithmetic;
 
     if (size < sizeof head)
         return false;
@@ -328,9 +346,12 @@ bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t s
         || !make_room(r, head.records) || !collopt_shares_room(&r->shares, head.shares)
         || !collopt_lessons_room(&r->lessons, head.lessons))
         return false;
+    arithmetic = collopt_usual_arithmetic();
     collopt_spread_widen(&r->seconds, &head.seconds);
     collopt_spread_widen(&r->reductions, &head.reductions);
-    return merge(r, &head, at, false);
+    merge(r, &head, at, false);
+    collopt_arithmetic_of(arithmetic);
+    return true;
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -406,7 +427,7 @@ static void json_passed(struct collopt_json *j, const struct record *e)
 
 static double mean(const struct collopt_lesson *l)
 {
-    return l->seconds / (double)l->tellers;
+    return 1e-9 * (double)l->time / (double)l->tellers;
 }
 
 /* L->tellers are ranks of communicators that all have so many ranks. */
@@ -780,7 +801,10 @@ static bool write_report(struct collopt_report *r, enum form form, const char *w
     bool done = to != NULL;
 
     if (to) {
+        uint64_t arithmetic = collopt_usual_arithmetic();
+
         write_form(r, form, to, mpi, ranks, rank);
+        collopt_arithmetic_of(arithmetic);
         done = fclose(to) == 0 && put(where, text, n, rank);
     }
     if (!done)

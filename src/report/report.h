@@ -4,14 +4,16 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The sums of one or more processes.  How ranks combine them (life.c): each gathers its own; on the
  * way up a tree a rank merges what its children have packed and packs the whole for its parent; the
  * root writes. */
 struct collopt_report;
 
-/* The sums of this process; NULL: no memory. SECONDS: the run time they cover; 0: unknown. */
-struct collopt_report *collopt_report_gather(double seconds);
+/* The sums of this process; NULL: no memory. TIME: nanoseconds of the run that they cover; 0:
+ * unknown. */
+struct collopt_report *collopt_report_gather(uint64_t time);
 /* Whose report it is: its run and its reductions become RANK's, one of RANKS, on HOST. */
 void collopt_report_of_rank(struct collopt_report *r, int rank, int ranks, const char *host);
 void collopt_report_free(struct collopt_report *r);

@@ -37,7 +37,7 @@ static int by_problem(const struct collopt_lesson *x, const struct collopt_lesso
 static int by_problem_and_worth(const void *a, const void *b)
 {
     const struct collopt_lesson *x = a, *y = b;
-    double mean_x = x->seconds / (double)x->tellers, mean_y = y->seconds / (double)y->tellers;
+    double mean_x = (double)x->time / (double)x->tellers, mean_y = (double)y->time / (double)y->tellers;
     int order = by_problem(x, y);
 
     if (order == 0)
@@ -92,7 +92,7 @@ bool collopt_lessons_add(struct collopt_lessons *lessons, const struct collopt_l
     if (sum) {
         sum->tellers += l->tellers;
         sum->chosen += l->chosen;
-        sum->seconds += l->seconds;
+        sum->time += l->time;
         return true;
     }
     if (!collopt_lessons_room(lessons, 1))
@@ -140,7 +140,7 @@ static void write_range(int from, int to, char *text, size_t size)
 
 static double microseconds(const struct collopt_lesson *l)
 {
-    return 1e6 * l->seconds / (double)l->tellers;
+    return 1e-3 * (double)l->time / (double)l->tellers;
 }
 
 /* For vectors in the last of the classes: the time, and the MPI library's, which follows L in

@@ -21,7 +21,7 @@ struct collopt_lesson {
     /* the result */
     uint64_t tellers;           /* ranks that report it, over all communicators */
     uint64_t chosen;            /* those of them that chose it */
-    double seconds;             /* sum over these ranks */
+    uint64_t time;              /* nanoseconds, sum over these ranks */
 };
 
 struct collopt_lessons {

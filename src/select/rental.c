@@ -14,17 +14,18 @@ static unsigned rounds(int ranks)
  * nanosecond per byte; on eight ranks of two processors 8 us of Open MPI's 16, and milliseconds of
  * MPICH's, which does not yield; on eight hosts 50 us of Open MPI's 200, where a message takes
  * 39. */
-static size_t of_round(enum collopt_surroundings where, double message)
+static size_t of_round(enum collopt_surroundings where, uint64_t message)
 {
     static const size_t least[] = { [COLLOPT_ON_NODE] = 120, [COLLOPT_ON_NETWORK] = 500,
                                     [COLLOPT_CROWDED] = 3000 };
-    double quarter = where == COLLOPT_ON_NODE ? 0 : message * 1e9 / 4;
+    const uint64_t longest = 1000000;
+    uint64_t quarter = where == COLLOPT_ON_NODE ? 0 : message / 4;
 
-    quarter = quarter > 1e6 ? 1e6 : quarter;
-    return quarter > (double)least[where] ? (size_t)quarter : least[where];
+    quarter = quarter > longest ? longest : quarter;
+    return quarter > least[where] ? (size_t)quarter : least[where];
 }
 
-uint32_t collopt_saving(enum collopt_surroundings where, double message, int ranks, size_t bytes)
+uint32_t collopt_saving(enum collopt_surroundings where, uint64_t message, int ranks, size_t bytes)
 {
     size_t saved = of_round(where, message) * rounds(ranks) + bytes / 16;
 

@@ -18,8 +18,8 @@
 enum collopt_surroundings { COLLOPT_ON_NODE, COLLOPT_ON_NETWORK, COLLOPT_CROWDED };
 
 /* The time saved when collopt, not the MPI library, runs one reduction of BYTES on RANKS ranks.
- * MESSAGE: seconds of a short message between nodes; 0: not known. */
-uint32_t collopt_saving(enum collopt_surroundings where, double message, int ranks, size_t bytes);
+ * MESSAGE: what a short message between nodes takes; 0: not known. */
+uint32_t collopt_saving(enum collopt_surroundings where, uint64_t message, int ranks, size_t bytes);
 /* The price of taking over a communicator of RANKS, and of a plan there. */
 uint32_t collopt_price_of_communicator(int ranks);
 uint32_t collopt_price_of_plan(int ranks);

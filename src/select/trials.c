@@ -9,10 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double too_slow = 3;       /* times the best: dropped after a look */
-static const double slower = 1.2;       /* times what it was when chosen: looked at again */
-static const double ahead = 0.98;       /* times that of one before it: less is chance, and next
-                                         * time another */
+enum {
+    TOO_SLOW = 300,             /* percent of the best: dropped after a look */
+    SLOWER = 120,               /* of what it was when chosen: looked at again */
+    AHEAD = 98                  /* of one before it: less is chance, and next time another */
+};
 
 void collopt_trials_begin(struct collopt_trials *t, int n, const struct collopt_choice *choice)
 {
@@ -60,7 +61,7 @@ int collopt_trials_next(const struct collopt_trials *t, bool *timed)
     return in_turn(t, t->call % left(t));
 }
 
-void collopt_trials_done(struct collopt_trials *t, double seconds)
+void collopt_trials_done(struct collopt_trials *t, int64_t time)
 {
     bool timed;
     int i = collopt_trials_next(t, &timed);
@@ -68,23 +69,23 @@ void collopt_trials_done(struct collopt_trials *t, double seconds)
     t->call++;
     t->calls++;
     if (timed && t->samples[i] < COLLOPT_SAMPLES)
-        t->sample[i][t->samples[i]++] = seconds;
+        t->sample[i][t->samples[i]++] = time;
 }
 
 /* ---- agreeing -------------------------------------------------------------------------------- */
 
 static int by_length(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
     return (x > y) - (x < y);
 }
 
 /* After a look, of which few samples are there, the least: one hiccup shall not rule anything out.
  * Else the median. */
-static double typical(const struct collopt_trials *t, int i)
+static int64_t typical(const struct collopt_trials *t, int i)
 {
-    double sorted[COLLOPT_SAMPLES];
+    int64_t sorted[COLLOPT_SAMPLES];
     int n = t->samples[i];
 
     if (n == 0)
@@ -94,10 +95,21 @@ static double typical(const struct collopt_trials *t, int i)
     return sorted[t->state == COLLOPT_LOOKING ? 0 : n / 2];
 }
 
-void collopt_trials_give(const struct collopt_trials *t, double seconds[COLLOPT_TRIED])
+void collopt_trials_give(const struct collopt_trials *t, int64_t time[COLLOPT_TRIED])
 {
     for (int i = 0; i < COLLOPT_TRIED; i++)
-        seconds[i] = i < t->n ? typical(t, i) : 0;
+        time[i] = i < t->n ? typical(t, i) : 0;
+}
+
+/* Is TIME less, or more, than PERCENT of OTHER? */
+static bool less(int64_t time, int percent, int64_t other)
+{
+    return 100 * time < percent * other;
+}
+
+static bool more(int64_t time, int percent, int64_t other)
+{
+    return 100 * time > percent * other;
 }
 
 static int fastest(const struct collopt_trials *t)
@@ -105,7 +117,7 @@ static int fastest(const struct collopt_trials *t)
     int best = -1;
 
     for (int i = 0; i < t->n; i++)
-        if (!t->dropped[i] && (best < 0 || t->seconds[i] < ahead * t->seconds[best]))
+        if (!t->dropped[i] && (best < 0 || less(t->time[i], AHEAD, t->time[best])))
             best = i;
     return best;
 }
@@ -119,10 +131,10 @@ static void settle(struct collopt_trials *t)
 
 static void drop_the_slow(struct collopt_trials *t)
 {
-    double best = t->seconds[fastest(t)];
+    int64_t best = t->time[fastest(t)];
 
     for (int i = 0; i < t->n; i++)
-        t->dropped[i] = t->dropped[i] || t->seconds[i] > too_slow * best;
+        t->dropped[i] = t->dropped[i] || more(t->time[i], TOO_SLOW, best);
     t->state = COLLOPT_TRYING;
     if (left(t) == 1)
         settle(t);
@@ -134,25 +146,25 @@ static void look_again(struct collopt_trials *t)
     memset(t->dropped, 0, sizeof t->dropped);
 }
 
-static void check(struct collopt_trials *t, double seconds)
+static void check(struct collopt_trials *t, int64_t time)
 {
     if (t->period < COLLOPT_LAST_PERIOD)
         t->period *= 2;
     memset(t->samples, 0, sizeof t->samples);
-    if (seconds > slower * t->seconds[t->chosen])
+    if (more(time, SLOWER, t->time[t->chosen]))
         look_again(t);
 }
 
-void collopt_trials_take(struct collopt_trials *t, const double seconds[COLLOPT_TRIED])
+void collopt_trials_take(struct collopt_trials *t, const int64_t time[COLLOPT_TRIED])
 {
     t->call = 0;
     if (t->state == COLLOPT_SETTLED) {
-        check(t, seconds[t->chosen]);
+        check(t, time[t->chosen]);
         return;
     }
     for (int i = 0; i < t->n; i++)
         if (!t->dropped[i])
-            t->seconds[i] = seconds[i];
+            t->time[i] = time[i];
     if (t->state == COLLOPT_LOOKING)
         drop_the_slow(t);
     else

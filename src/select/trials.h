@@ -36,23 +36,23 @@ struct collopt_trials {
     struct collopt_choice choice[COLLOPT_TRIED];
     bool dropped[COLLOPT_TRIED];
     int chosen;                 /* -1: none yet */
-    double seconds[COLLOPT_TRIED];      /* of each candidate, as agreed; 0: none yet */
+    int64_t time[COLLOPT_TRIED];        /* nanoseconds of each candidate, as agreed; 0: none yet */
     uint64_t calls;             /* total */
     unsigned call;              /* in this state, or since the last check */
     unsigned period;
     int samples[COLLOPT_TRIED]; /* number of samples */
-    double sample[COLLOPT_TRIED][COLLOPT_SAMPLES];
+    int64_t sample[COLLOPT_TRIED][COLLOPT_SAMPLES];
 };
 
 void collopt_trials_begin(struct collopt_trials *t, int n, const struct collopt_choice *choice);
 /* True if the ranks must agree before the next call: each gives its times, and all take the
  * maximum of each. */
 bool collopt_trials_due(const struct collopt_trials *t);
-void collopt_trials_give(const struct collopt_trials *t, double seconds[COLLOPT_TRIED]);
-void collopt_trials_take(struct collopt_trials *t, const double seconds[COLLOPT_TRIED]);
+void collopt_trials_give(const struct collopt_trials *t, int64_t time[COLLOPT_TRIED]);
+void collopt_trials_take(struct collopt_trials *t, const int64_t time[COLLOPT_TRIED]);
 /* The candidate that runs the next call, and whether to time it. */
 int collopt_trials_next(const struct collopt_trials *t, bool *timed);
-/* Reports that it ran, successfully or not. SECONDS count if the call was to be timed. */
-void collopt_trials_done(struct collopt_trials *t, double seconds);
+/* Reports that it ran, successfully or not. TIME counts if the call was to be timed. */
+void collopt_trials_done(struct collopt_trials *t, int64_t time);
 
 #endif

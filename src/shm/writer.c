@@ -5,7 +5,10 @@
 
 #include "shm/writer.h"
 
-enum { FIRST = 6 };             /* copies that are made in both ways in turn */
+enum {
+    FIRST = 6,                  /* copies that are made in both ways in turn */
+    MOST = 1 << 28              /* cost: sums of a few have room */
+};
 
 #ifdef __SSE2__
 #include <emmintrin.h>
@@ -42,7 +45,7 @@ void collopt_stream(char *to, const char *from, size_t bytes)
  * reader gains more from what the cache still holds. */
 static bool is_far(const struct collopt_writer *w)
 {
-    return w->cost[false] > 3 * w->cost[true];
+    return w->cost[false] / 3 > w->cost[true];
 }
 
 bool collopt_writer_next(struct collopt_writer *w)
@@ -56,15 +59,23 @@ bool collopt_writer_next(struct collopt_writer *w)
 
 /* The least of the first copies, then means of the latest four or so.  A copy during which the
  * thread did not run counts as one that took twice as long as usual. */
-void collopt_writer_learn(struct collopt_writer *w, bool streamed, float cost)
+void collopt_writer_learn(struct collopt_writer *w, bool streamed, uint32_t cost)
 {
-    float *mean = &w->cost[streamed];
+    uint32_t *mean = &w->cost[streamed];
 
     if (*mean == 0 || (w->copies <= FIRST && cost < *mean))
         *mean = cost;
     else if (w->copies > FIRST)
-        *mean += ((cost < 2 * *mean ? cost : 2 * *mean) - *mean) / 4;
+        *mean = (3 * *mean + (cost / 2 < *mean ? cost : 2 * *mean)) / 4;
     w->streams = w->cost[true] != 0 && is_far(w);
+}
+
+/* Of a copy that took TICKS; never 0. */
+static uint32_t cost_of(uint64_t ticks, size_t bytes)
+{
+    uint64_t cost = ticks * COLLOPT_WRITE_COST / bytes + 1;
+
+    return cost < MOST ? (uint32_t)cost : MOST;
 }
 
 void collopt_write(struct collopt_writer *w, char *to, const char *from, size_t bytes)
@@ -78,7 +89,7 @@ void collopt_write(struct collopt_writer *w, char *to, const char *from, size_t 
             collopt_stream(to, from, bytes);
         else
             memcpy(to, from, bytes);
-        collopt_writer_learn(w, streams, (float)(__rdtsc() - start) / (float)bytes);
+        collopt_writer_learn(w, streams, cost_of(__rdtsc() - start, bytes));
         return;
     }
 #else

@@ -20,12 +20,14 @@
 struct collopt_writer {         /* zeros at first */
     uint32_t copies;            /* of COLLOPT_WRITE_LEAST bytes or more */
     bool streams;               /* what is faster */
-    float cost[2];              /* ticks for a byte, ordinary and streaming; 0: not known */
+    uint32_t cost[2];           /* COLLOPT_WRITE_COST, ordinary and streaming; 0: not known */
 };
 
 enum {
     COLLOPT_WRITE_LEAST = 2048, /* bytes; shorter copies are ordinary and are not timed */
-    COLLOPT_WRITE_TRIAL = 256   /* copies for each one that tries the other way */
+    COLLOPT_WRITE_TRIAL = 256,  /* copies for each one that tries the other way */
+    /* costs are ticks for so many bytes, in integers: the program may trap what rounds */
+    COLLOPT_WRITE_COST = 1 << 16
 };
 
 /* Copies BYTES.  A reader sees them when it sees what is stored (release) afterwards. */
@@ -33,7 +35,7 @@ void collopt_write(struct collopt_writer *w, char *to, const char *from, size_t 
 
 /* The parts of collopt_write, for its test: whether the next copy streams, and what it took. */
 bool collopt_writer_next(struct collopt_writer *w);
-void collopt_writer_learn(struct collopt_writer *w, bool streamed, float cost);
+void collopt_writer_learn(struct collopt_writer *w, bool streamed, uint32_t cost);
 void collopt_stream(char *to, const char *from, size_t bytes);
 
 #endif

@@ -1,7 +1,8 @@
 # Programs on real MPIs: every algorithm, errors, communicators, threads, settings.  A program is
 # compiled for each MPI as test/mpi/<mpi>/<program>; the scripts run them.
 
-MPI_TEST_NAMES = test_calls test_check test_collectives test_communicators test_errors test_exact \
+MPI_TEST_NAMES = test_arithmetic test_calls test_check test_collectives test_communicators \
+	test_errors test_exact \
 	test_gpu test_handles test_legal test_lives test_local test_pairs test_quirks \
 	test_reproducible test_requests test_settings test_threads
 
@@ -33,6 +34,7 @@ test/mpi/smpi/test_collectives: $(ZONES_FILES)
 
 MPI_TESTS = \
 	test/mpi/adapt.sh \
+	test/mpi/arithmetic.sh \
 	test/mpi/calls.sh \
 	test/mpi/check.sh \
 	test/mpi/collectives-smpi.sh \

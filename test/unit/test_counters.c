@@ -37,14 +37,21 @@ static const struct collopt_algorithm *named(enum collopt_collective c, const ch
     return collopt_algorithm_named(c, name, strlen(name));
 }
 
+static uint64_t nanoseconds(double seconds)
+{
+    return (uint64_t)(1e9 * seconds + 0.5);
+}
+
 static void run(const char *name, int size_class, uint64_t bytes, double seconds)
 {
+    uint64_t time = nanoseconds(seconds);
+
     collopt_count(named(COLLOPT_ALLREDUCE, name), size_class,
                   &(struct collopt_counter){ 1,
                                              bytes,
-                                             seconds,
-                                             seconds,
-                                             seconds,
+                                             time,
+                                             time,
+                                             time,
                                              { bytes, 2 * bytes },
                                              0,
                                              0 });
@@ -130,9 +137,9 @@ static void check_one(const struct collopt_sum *s, void *data)
     ++*(int *)data;
     ck_assert_uint_eq(s->counter.calls, 2);
     ck_assert_uint_eq(s->counter.bytes, 30);
-    ck_assert_double_eq(s->counter.seconds, 0.75);
-    ck_assert_double_eq(s->counter.least, 0.25);
-    ck_assert_double_eq(s->counter.most, 0.5);
+    ck_assert_uint_eq(s->counter.time, 750000000);
+    ck_assert_uint_eq(s->counter.least, 250000000);
+    ck_assert_uint_eq(s->counter.most, 500000000);
     ck_assert_int_eq(s->size_class, 4);
 }
 
@@ -267,10 +274,10 @@ static struct collopt_report *one_rank(double seconds)
     run("ring", 20, 1 << 20, 2 * seconds);
     run("recursive_doubling", 3, 8, 0.125);
     collopt_count_passed("Iallreduce", COLLOPT_PASS_UNSUPPORTED, 3);
-    collopt_count_passed_call("Allreduce", COLLOPT_PASS_OFF, seconds / 8, 4, 6);
-    collopt_count_passed_call("Allreduce", COLLOPT_PASS_OFF, seconds / 8, 3, 8);
-    collopt_count_passed_call("Allreduce", COLLOPT_PASS_NESTED, 100, 0, 0);
-    r = collopt_report_gather(10 * seconds);
+    collopt_count_passed_call("Allreduce", COLLOPT_PASS_OFF, nanoseconds(seconds / 8), 4, 6);
+    collopt_count_passed_call("Allreduce", COLLOPT_PASS_OFF, nanoseconds(seconds / 8), 3, 8);
+    collopt_count_passed_call("Allreduce", COLLOPT_PASS_NESTED, nanoseconds(100), 0, 0);
+    r = collopt_report_gather(nanoseconds(10 * seconds));
     ck_assert_ptr_nonnull(r);
     return r;
 }
@@ -333,7 +340,7 @@ START_TEST(report_combined)
     ck_assert(collopt_report_merge(all, buffer, n));
     collopt_reset_sums();
     collopt_count_passed("X_Allreduce_init", COLLOPT_PASS_UNSUPPORTED, 1);
-    collopt_count_passed_call("Scan", COLLOPT_PASS_EARLY, 0.125, 0, 0);
+    collopt_count_passed_call("Scan", COLLOPT_PASS_EARLY, nanoseconds(0.125), 0, 0);
     last = collopt_report_gather(0);
     n = collopt_report_pack(last, buffer, sizeof buffer);
     ck_assert(collopt_report_merge(all, buffer, n));
@@ -523,7 +530,7 @@ static void learn(const char *algorithm, double seconds, bool chosen)
                                 .kind = COLLOPT_KIND_EXACT,
                                 .tellers = 1,
                                 .chosen = chosen,
-                                .seconds = seconds };
+                                .time = nanoseconds(seconds) };
 
     snprintf(l.algorithm, sizeof l.algorithm, "%s", algorithm);
     collopt_lesson_learnt(&l);
@@ -575,7 +582,7 @@ START_TEST(report_by_rank)
     close(mkstemp(name));
     collopt_reset_sums();
     for (int rank = 599; rank >= 0; rank--) {
-        struct collopt_report *r = collopt_report_gather(rank + 1);
+        struct collopt_report *r = collopt_report_gather(nanoseconds(rank + 1));
 
         collopt_report_of_rank(r, rank, 600, rank < 301 ? "left" : "right");
         if (all) {

@@ -121,8 +121,8 @@ END_TEST
 /* The longer and the farther away, the more is saved; the more ranks, the dearer. */
 START_TEST(monotonous)
 {
-    static const double times[] = { 0, 1e-6, 40e-6, 1, 1e30 };
-    double message = times[_i];
+    static const uint64_t times[] = { 0, 1000, 40000, 1000000000, UINT64_MAX / 2 };
+    uint64_t message = times[_i];
 
     for (int where = COLLOPT_ON_NODE; where <= COLLOPT_CROWDED; where++)
         for (int ranks = 1; ranks <= 1 << 20; ranks *= 2)

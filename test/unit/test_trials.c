@@ -44,7 +44,7 @@ static void set(struct job *j, double a, double b, double c, double d)
 
 static void agree(struct job *j)
 {
-    double all[COLLOPT_TRIED] = { 0 }, mine[COLLOPT_TRIED];
+    int64_t all[COLLOPT_TRIED] = { 0 }, mine[COLLOPT_TRIED];
 
     j->agreed++;
     for (int r = 0; r < RANKS; r++) {
@@ -69,7 +69,8 @@ static int call_with(struct job *j, double hiccup)
     who = collopt_trials_next(&j->rank[0], &timed);
     for (int r = 0; r < RANKS; r++) {
         ck_assert_int_eq(collopt_trials_next(&j->rank[r], &timed), who);
-        collopt_trials_done(&j->rank[r], j->seconds[r][who] + (r == 1 ? hiccup : 0));
+        collopt_trials_done(&j->rank[r],
+                            (int64_t)(1e9 * (j->seconds[r][who] + (r == 1 ? hiccup : 0))));
     }
     j->ran[who]++;
     return who;
@@ -117,7 +118,7 @@ START_TEST(the_slowest_rank_counts)
     j.seconds[2][1] = 2.5;              /* on one rank, where it makes the others wait */
     calls(&j, 100);
     ck_assert_int_eq(first(&j)->chosen, 0);
-    ck_assert_double_eq(first(&j)->seconds[1], 2.5);
+    ck_assert_int_eq(first(&j)->time[1], 2500000000);
 }
 END_TEST
 
@@ -222,7 +223,7 @@ static void learn(struct collopt_lessons *l, int size_class, unsigned kind, cons
                                   .kind = kind,
                                   .tellers = 1,
                                   .chosen = chosen,
-                                  .seconds = seconds };
+                                  .time = (uint64_t)(1e9 * seconds) };
 
     snprintf(one.algorithm, sizeof one.algorithm, "%s", algorithm);
     for (int r = 0; r < 4; r++)

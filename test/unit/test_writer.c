@@ -72,8 +72,8 @@ START_TEST(a_writer_copies_in_both_ways)
 }
 END_TEST
 
-/* N copies at the given costs; how many of them streamed. */
-static int copies(struct collopt_writer *w, int n, float ordinary, float streaming)
+/* N copies at the given costs, in ticks for a byte; how many of them streamed. */
+static int copies(struct collopt_writer *w, int n, double ordinary, double streaming)
 {
     int streamed = 0;
 
@@ -81,7 +81,8 @@ static int copies(struct collopt_writer *w, int n, float ordinary, float streami
         bool streams = collopt_writer_next(w);
 
         streamed += streams;
-        collopt_writer_learn(w, streams, streams ? streaming : ordinary);
+        collopt_writer_learn(w, streams,
+                             (uint32_t)((streams ? streaming : ordinary) * COLLOPT_WRITE_COST));
     }
     return streamed;
 }
@@ -91,11 +92,11 @@ START_TEST(the_better_way_is_taken)
     struct collopt_writer w = { .copies = 0 };
     int trials = 10, n = trials * COLLOPT_WRITE_TRIAL;
 
-    ck_assert_int_le(copies(&w, n, 0.3f, 0.25f), trials + 3);
+    ck_assert_int_le(copies(&w, n, 0.3, 0.25), trials + 3);
     /* the reader moves to where it shares no cache, and comes back */
-    ck_assert_int_ge(copies(&w, n, 1.4f, 0.25f), n - trials - 10);
-    ck_assert_int_le(copies(&w, n, 0.3f, 0.25f), 10 * COLLOPT_WRITE_TRIAL);
-    ck_assert_int_le(copies(&w, n, 0.3f, 0.25f), trials + 1);
+    ck_assert_int_ge(copies(&w, n, 1.4, 0.25), n - trials - 10);
+    ck_assert_int_le(copies(&w, n, 0.3, 0.25), 10 * COLLOPT_WRITE_TRIAL);
+    ck_assert_int_le(copies(&w, n, 0.3, 0.25), trials + 1);
 }
 END_TEST
 
@@ -105,10 +106,10 @@ START_TEST(interrupted_copies_decide_nothing)
     struct collopt_writer w = { .copies = 0 };
     int streamed = 0, rounds = 200;
 
-    copies(&w, 10, 0.3f, 0.25f);
+    copies(&w, 10, 0.3, 0.25);
     for (int i = 0; i < rounds; i++) {
         streamed += copies(&w, 1, 1000, 1000);
-        streamed += copies(&w, 99, 0.3f, 0.25f);
+        streamed += copies(&w, 99, 0.3, 0.25);
     }
     ck_assert_int_le(streamed, rounds * 100 / COLLOPT_WRITE_TRIAL + 1);
 }
@@ -120,10 +121,10 @@ START_TEST(first_copies_decide_nothing_alone)
     struct collopt_writer w = { .copies = 0 };
     int n = 10 * COLLOPT_WRITE_TRIAL;
 
-    copies(&w, 1, _i ? 10000 : 0.3f, 0.25f);
-    copies(&w, 1, 0.3f, _i ? 0.25f : 10000);
-    ck_assert_int_le(copies(&w, n, 0.3f, 0.25f), 10 + 3);
-    ck_assert_int_ge(copies(&w, n, 1.4f, 0.25f), n - 20);
+    copies(&w, 1, _i ? 1000 : 0.3, 0.25);
+    copies(&w, 1, 0.3, _i ? 0.25 : 1000);
+    ck_assert_int_le(copies(&w, n, 0.3, 0.25), 10 + 3);
+    ck_assert_int_ge(copies(&w, n, 1.4, 0.25), n - 20);
 }
 END_TEST
 
