@@ -10,7 +10,8 @@ BENCH_SHARED = bench/bench_mpi.c bench/bench_mpi.h bench/clock.c bench/measure.c
 	bench/statistics.c bench/statistics.h
 
 # What collopt-bench, guidelines and overlap are made of besides.
-COLLOPT_BENCH_PARTS = src/base/json.c src/base/json.h bench/cells.c bench/cells.h bench/map.h \
+COLLOPT_BENCH_PARTS = src/base/json.c src/base/json.h src/base/text.c src/base/text.h \
+	bench/cells.c bench/cells.h bench/map.h \
 	bench/options.c bench/options.h bench/problem.c bench/problem.h \
 	bench/provenance.c bench/provenance.h
 COLLOPT_BENCH_OWN = bench/machine.c bench/machine.h bench/runner.c bench/runner.h \

@@ -26,7 +26,7 @@ for object in backend/*/mpi/.libs/*.o src/front/.libs/*.o src/base/.libs/*.o src
     src/shm/.libs/*.o src/topology/.libs/*.o src/settings/.libs/*.o src/report/.libs/*counters.o \
     src/select/.libs/*rental.o src/select/.libs/*trials.o; do
     [ -f "$object" ] || continue
-    case $object in *-json.o) continue ;; esac  # only the report writes it
+    case $object in *-json.o | *-text.o) continue ;; esac       # read and write numbers
     looked=$((looked + 1))
     if "$tool" -d --no-show-raw-insn "$object" | grep -E "^ *[0-9a-f]+:[[:space:]]+v?($kinds)[[:space:]]"
     then

@@ -9,6 +9,7 @@
 #include "algorithms/formula.h"
 #include "algorithms/groups.h"
 #include "base/numbers.h"
+#include "base/text.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
 #include "model/grid.h"
@@ -237,10 +238,9 @@ static double simple(struct reader *r)
 {
     skip_blanks(r);
     if (*r->at >= '0' && *r->at <= '9') {
-        char *end;
-        double value = strtod(r->at, &end);
+        double value;
 
-        r->at = end;
+        collopt_parse_decimal(r->at, &value, &r->at);
         return value;
     }
     if (take(r, "(d_1 ... d_i)"))

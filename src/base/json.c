@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/text.h"
 
 /* The length of the UTF-8 sequence that starts at S, 0 if there is none. */
 static int utf8(const unsigned char *s)
@@ -115,11 +116,7 @@ void collopt_json_real(struct collopt_json *j, const char *key, double value)
         fputs("null", j->to);
         return;
     }
-    snprintf(text, sizeof text, "%.9g", value);
-    for (char *c = text; *c; c++)               /* the program may have set a locale with another
-                                                 * decimal point */
-        if (!strchr("0123456789eE+-", *c))
-            *c = '.';
+    collopt_digits_text(value, 9, text, sizeof text);
     fputs(text, j->to);
 }
 

@@ -1,5 +1,7 @@
-/* Words and sizes in texts of users. */
-#include "config.h"
+/* Words and numbers in texts of users. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
 
 #include <stdint.h>
 #include <stdio.h>
@@ -14,9 +16,18 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-static char lower(char c)
+char collopt_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+int collopt_compare_words(const char *a, const char *b, size_t n)
+{
+    size_t i = 0;
+
+    while (i < n && a[i] && collopt_lower(a[i]) == collopt_lower(b[i]))
+        i++;
+    return i == n ? 0 : (unsigned char)collopt_lower(a[i]) - (unsigned char)collopt_lower(b[i]);
 }
 
 /* Edit distance: letters added, removed or swapped with their neighbour cost less than changed
@@ -35,12 +46,12 @@ static int distance(const char *a, const char *b)
 
         here[0] = i * MOVED;
         for (int j = 1; j <= n; j++) {
-            bool same = lower(a[i - 1]) == lower(b[j - 1]);
+            bool same = collopt_lower(a[i - 1]) == collopt_lower(b[j - 1]);
 
             here[j] =
                 least(above[j - 1] + (same ? 0 : CHANGED), least(above[j], here[j - 1]) + MOVED);
-            if (i > 1 && j > 1 && lower(a[i - 1]) == lower(b[j - 2])
-                && lower(a[i - 2]) == lower(b[j - 1]))
+            if (i > 1 && j > 1 && collopt_lower(a[i - 1]) == collopt_lower(b[j - 2])
+                && collopt_lower(a[i - 2]) == collopt_lower(b[j - 1]))
                 here[j] = least(here[j], before[j - 2] + MOVED);
         }
         before = above;
@@ -131,4 +142,49 @@ void collopt_size_text(size_t value, char *text, size_t size)
         snprintf(text, size, "%zu%c", value, units[unit - 1]);
     else
         snprintf(text, size, "%zu", value);
+}
+
+/* ---- decimals -------------------------------------------------------------------------------- */
+
+bool collopt_parse_decimal(const char *text, double *value, const char **end)
+{
+    double scale = 1, n = 0;
+    int digits = 0;
+
+    for (; *text >= '0' && *text <= '9'; text++, digits++)
+        n = 10 * n + (*text - '0');
+    if (*text == '.')
+        for (text++; *text >= '0' && *text <= '9'; text++, digits++) {
+            n = 10 * n + (*text - '0');
+            scale *= 10;
+        }
+    *value = n / scale;
+    *end = text;
+    return digits > 0 && digits <= 18;
+}
+
+/* What a locale has for a decimal point may be several bytes. */
+static int with_point(char *text)
+{
+    char *to = text;
+
+    for (const char *c = text; *c; c++)
+        if (strchr("0123456789+-einfa", *c))
+            *to++ = *c;
+        else if (to == text || to[-1] != '.')
+            *to++ = '.';
+    *to = '\0';
+    return (int)(to - text);
+}
+
+int collopt_fixed_text(double value, int behind, char *text, size_t size)
+{
+    snprintf(text, size, "%.*f", behind, value);
+    return with_point(text);
+}
+
+int collopt_digits_text(double value, int digits, char *text, size_t size)
+{
+    snprintf(text, size, "%.*g", digits, value);
+    return with_point(text);
 }

@@ -1,4 +1,5 @@
-/* Words, sizes and ranges in texts of users: the nearest valid word, 64K and 65536, 2-16. */
+/* Words, numbers, sizes and ranges in texts of users: the nearest valid word, 1.5, 64K and 65536,
+ * 2-16. */
 #ifndef COLLOPT_BASE_TEXT_H
 #define COLLOPT_BASE_TEXT_H
 
@@ -8,6 +9,10 @@
 /* The index of the word nearest to WORD by edit distance; -1 if none is near. */
 int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const void *data),
                     const void *data);
+/* Letters of ASCII without regard to case, whatever the locale that the program has set; as
+ * strncasecmp() compares. */
+char collopt_lower(char c);
+int collopt_compare_words(const char *a, const char *b, size_t n);
 /* Parses "64K", "3G", "512": bytes with K, M, G, T as powers of 1024; rejects signs, garbage and
  * overflow. */
 bool collopt_parse_size(const char *text, size_t *value);
@@ -18,6 +23,12 @@ struct collopt_range {
     size_t least, most;         /* inclusive */
 };
 bool collopt_parse_range(const char *word, struct collopt_range *range);
+/* "1.5", whatever the locale that the program has set; no sign, no exponent, at most 18 digits.
+ * *END is what follows. */
+bool collopt_parse_decimal(const char *text, double *value, const char **end);
+/* As printf's "%.*f" and "%.*g" write VALUE, with this decimal point. Return the length. */
+int collopt_fixed_text(double value, int behind, char *text, size_t size);
+int collopt_digits_text(double value, int digits, char *text, size_t size);
 /* The other way, shortest form first: 65536 is "64K". */
 void collopt_size_text(size_t value, char *text, size_t size);
 

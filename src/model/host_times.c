@@ -124,13 +124,14 @@ bool collopt_host_times_take(struct collopt_host_times *all, struct collopt_line
 
 void collopt_host_time_write(FILE *to, const struct collopt_host_time *t, const char *comment)
 {
-    char bytes[24];
+    char bytes[24], time[48];
     double us = t->seconds * 1e6;
 
+    collopt_fixed_text(us, us < 100 ? 3 : 0, time, sizeof time);
     collopt_size_text(t->bytes, bytes, sizeof bytes);
-    fprintf(to, "host %s %-20s %5zu %5zu %4zu %6s %-11s = %.*f us", collopt_mpi_names[t->mpi],
+    fprintf(to, "host %s %-20s %5zu %5zu %4zu %6s %-11s = %s us", collopt_mpi_names[t->mpi],
             collopt_collective_names[t->collective], t->ranks, t->nodes, t->ppn, bytes,
-            t->exact ? "exact" : "commutative", us < 100 ? 3 : 0, us);
+            t->exact ? "exact" : "commutative", time);
     fprintf(to, comment ? "  # %s\n" : "%s\n", comment ? comment : "");
 }
 

@@ -168,29 +168,12 @@ static int key_named(struct reader *r, const char *name)
     return -1;
 }
 
-/* "1.5 us", with the decimal point whatever the locale; digits without a sign. */
-static bool parse_number(const char *text, double *value, const char **end)
-{
-    double scale = 1, n = 0;
-    int digits = 0;
-
-    for (; *text >= '0' && *text <= '9'; text++, digits++)
-        n = 10 * n + (*text - '0');
-    if (*text == '.')
-        for (text++; *text >= '0' && *text <= '9'; text++, digits++) {
-            n = 10 * n + (*text - '0');
-            scale *= 10;
-        }
-    *value = n / scale;
-    *end = text;
-    return digits > 0 && digits <= 18;
-}
-
+/* "1.5 us"; digits without a sign. */
 static bool parse_value(const struct collopt_machine_key *k, const char *text, double *value)
 {
     const char *unit;
 
-    if (!parse_number(text, value, &unit))
+    if (!collopt_parse_decimal(text, value, &unit))
         return false;
     unit += strspn(unit, " \t");
     for (int i = 0; i < UNITS; i++)
@@ -219,14 +202,17 @@ static double rounded(double value)
 static void set(struct reader *r, int key, const char *text)
 {
     const struct collopt_machine_key *k = &collopt_machine_keys[key];
+    char least[32], most[32];
     double value;
 
+    collopt_digits_text(k->least, 6, least, sizeof least);
+    collopt_digits_text(k->most, 6, most, sizeof most);
     if (!parse_value(k, text, &value))
         collopt_mistake(&r->in, "%s = \"%.*s\" is not understood; it takes %s", k->name, SHOWN,
                         text, examples[k->quantity]);
     else if (value < k->least || value > k->most)
-        collopt_mistake(&r->in, "%s = %.*s is out of range; it takes %g to %g%s", k->name, SHOWN,
-                        text, k->least, k->most, base_units[k->quantity]);
+        collopt_mistake(&r->in, "%s = %.*s is out of range; it takes %s to %s%s", k->name, SHOWN,
+                        text, least, most, base_units[k->quantity]);
     else if (r->line_of[key])
         collopt_mistake(&r->in, "%s is given in line %d already", k->name, r->line_of[key]);
     else {
@@ -413,19 +399,15 @@ static const struct unit *unit_for(enum collopt_quantity quantity, double value)
 /* Seven digits, without zeros behind them and without an exponent. */
 static void write_number(char *text, size_t size, double value)
 {
-    int behind = 7;
-    size_t n;
+    int behind = 7, n;
 
     for (double v = value; v >= 1 && behind > 0; v /= 10)
         behind--;
-    snprintf(text, size, "%.*f", behind, value);
-    for (n = strlen(text); behind > 0 && n > 0 && text[n - 1] == '0'; n--)
+    n = collopt_fixed_text(value, behind, text, size);
+    for (; behind > 0 && n > 0 && text[n - 1] == '0'; n--)
         text[n - 1] = '\0';
-    if (n > 0 && behind > 0 && (text[n - 1] < '0' || text[n - 1] > '9'))
+    if (behind > 0 && n > 0 && text[n - 1] == '.')
         text[n - 1] = '\0';
-    for (char *c = text; *c; c++)
-        if (*c < '0' || *c > '9')
-            *c = '.';           /* of a locale that has another sign there */
 }
 
 bool collopt_machine_write(FILE *to, const struct collopt_machine *m, unsigned given,

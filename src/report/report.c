@@ -515,15 +515,27 @@ static void write_json(const struct collopt_report *r, FILE *to, const char *mpi
     collopt_json_end(&j);
 }
 
+/* "0.000012": seconds, and other figures; in a text of the caller's. */
+struct figure {
+    char text[32];
+};
+
+static const char *figure(double value, int behind, struct figure *f)
+{
+    collopt_fixed_text(value, behind, f->text, sizeof f->text);
+    return f->text;
+}
+
 static void write_share(const struct collopt_report *r, FILE *to)
 {
-    if (r->seconds.ranks > 0 && r->seconds.sum > 0 && r->reductions.ranks > 0)
-        fprintf(
-            to,
-            "  reductions took %.6f of %.6f s (%.1f%%) in the mean of the ranks, %.6f s at most\n",
-            r->reductions.sum / (double)r->reductions.ranks,
-            r->seconds.sum / (double)r->seconds.ranks, 100 * r->reductions.sum / r->seconds.sum,
-            r->reductions.most);
+    const struct collopt_spread *all = &r->seconds, *part = &r->reductions;
+    struct figure mean, of, share, most;
+
+    if (all->ranks > 0 && all->sum > 0 && part->ranks > 0)
+        fprintf(to, "  reductions took %s of %s s (%s%%) in the mean of the ranks, %s s at most\n",
+                figure(part->sum / (double)part->ranks, 6, &mean),
+                figure(all->sum / (double)all->ranks, 6, &of),
+                figure(100 * part->sum / all->sum, 1, &share), figure(part->most, 6, &most));
 }
 
 static void write_sent(const struct collopt_report *r, FILE *to)
@@ -556,7 +568,8 @@ static void write_table(const struct collopt_report *r, FILE *to, const char *mp
     write_sent(r, to);
     for (size_t i = 0; i < r->records; i++) {
         const struct record *e = &r->record[i];
-        char size[24], calls[24], n[24], least[24], mean[24], most[24];
+        char size[24], calls[24], n[24];
+        struct figure least, mean, most;
         uint64_t from, bound;
 
         if (e->passed)
@@ -569,10 +582,8 @@ static void write_table(const struct collopt_report *r, FILE *to, const char *mp
         collopt_size_text(bound, size, sizeof size);
         snprintf(calls, sizeof calls, "%" PRIu64, e->calls);
         snprintf(n, sizeof n, "%" PRIu64, e->ranks);
-        snprintf(least, sizeof least, "%.6f", e->least);
-        snprintf(mean, sizeof mean, "%.6f", e->seconds / (double)e->ranks);
-        snprintf(most, sizeof most, "%.6f", e->most);
-        fprintf(to, line, e->what, e->how, size, calls, n, least, mean, most);
+        fprintf(to, line, e->what, e->how, size, calls, n, figure(e->least, 6, &least),
+                figure(e->seconds / (double)e->ranks, 6, &mean), figure(e->most, 6, &most));
     }
     if (!run)
         fprintf(to, "  collopt ran no collective\n");
@@ -580,6 +591,7 @@ static void write_table(const struct collopt_report *r, FILE *to, const char *mp
         const struct record *e = &r->record[i];
 
         char size[24] = "";
+        struct figure least, mean, most;
         uint64_t from, bound;
 
         if (!e->passed)
@@ -592,8 +604,9 @@ static void write_table(const struct collopt_report *r, FILE *to, const char *mp
         class_bounds(e->size_class < 0 ? 0 : e->size_class, &from, &bound);
         if (e->size_class >= 0)
             collopt_size_text(bound, size, sizeof size);
-        fprintf(to, "  %-24s %-31s %11s %8" PRIu64 " %6" PRIu64 " %11.6f %11.6f %11.6f\n", e->what,
-                e->how, size, e->calls, e->ranks, e->least, e->seconds / (double)e->ranks, e->most);
+        fprintf(to, "  %-24s %-31s %11s %8" PRIu64 " %6" PRIu64 " %11s %11s %11s\n", e->what, e->how,
+                size, e->calls, e->ranks, figure(e->least, 6, &least),
+                figure(e->seconds / (double)e->ranks, 6, &mean), figure(e->most, 6, &most));
     }
 }
 
@@ -605,15 +618,16 @@ static void write_lessons(const struct collopt_lessons *lessons, FILE *to)
         fprintf(to, line, "tried", "algorithm", "bytes up to", "ranks", "op", "us a call", "");
     for (size_t i = 0; i < lessons->n; i++) {
         const struct collopt_lesson *l = &lessons->list[i];
-        char size[24], ranks[16], seconds[24];
+        char size[24], ranks[16];
+        struct figure us;
         uint64_t from, bound;
 
         class_bounds(l->size_class, &from, &bound);
         collopt_size_text(bound, size, sizeof size);
         snprintf(ranks, sizeof ranks, "%d", (int)l->ranks);
-        snprintf(seconds, sizeof seconds, "%.2f", 1e6 * mean(l));
         fprintf(to, line, collopt_collective_names[l->collective], l->algorithm, size, ranks,
-                collopt_kind_name(l->kind), seconds, l->chosen ? "chosen" : "");
+                collopt_kind_name(l->kind), figure(1e6 * mean(l), 2, &us),
+                l->chosen ? "chosen" : "");
     }
 }
 

@@ -9,6 +9,7 @@
 #include "select/decide.h"
 #include "base/log.h"
 #include "base/numbers.h"
+#include "base/text.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
@@ -30,12 +31,10 @@ static void time_text(double seconds, char *text, size_t size)
 {
     const char *unit = seconds < 9.9995e-3 ? "us" : seconds < 9.9995 ? "ms" : "s";
     double value = seconds * (*unit == 'u' ? 1e6 : *unit == 'm' ? 1e3 : 1);
+    char number[24];
 
-    snprintf(text, size,
-             value < 9.995       ? "%.2f %s"
-                 : value < 99.95 ? "%.1f %s"
-                                 : "%.0f %s",
-             value, unit);
+    collopt_fixed_text(value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, number, sizeof number);
+    snprintf(text, size, "%s %s", number, unit);
 }
 
 /* The host, if it was measured to be faster than FIRST, the best of ours. */

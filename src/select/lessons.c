@@ -138,20 +138,23 @@ static void write_range(int from, int to, char *text, size_t size)
     snprintf(text, size, "%zu-%s", from ? ((size_t)1 << (from - 1)) + 1 : 0, end);
 }
 
-static double microseconds(const struct collopt_lesson *l)
+static const char *microseconds(const struct collopt_lesson *l, char text[48])
 {
-    return 1e-3 * (double)l->time / (double)l->tellers;
+    collopt_fixed_text(1e-3 * (double)l->time / (double)l->tellers, 2, text, 48);
+    return text;
 }
 
 /* For vectors in the last of the classes: the time, and the MPI library's, which follows L in
  * the list. */
 static void write_times(const struct collopt_lesson *l, const struct collopt_lesson *end, FILE *to)
 {
-    fprintf(to, "  # %.2f us", microseconds(l));
+    char text[48];
+
+    fprintf(to, "  # %s us", microseconds(l, text));
     for (const struct collopt_lesson *other = l + 1; other < end && collopt_same_problem(l, other);
          other++)
         if (strcmp(other->algorithm, "host") == 0)
-            fprintf(to, ", host %.2f us", microseconds(other));
+            fprintf(to, ", host %s us", microseconds(other, text));
     fputc('\n', to);
 }
 

@@ -13,13 +13,13 @@
 # include "config.h"
 #endif
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "settings/search_path.h"
+#include "base/text.h"
 
 #ifndef COLLOPT_SYSCONFDIR
 # define COLLOPT_SYSCONFDIR "/etc"
@@ -32,13 +32,18 @@
 __attribute__((weak)) const char *collopt_host_name = "";
 __attribute__((weak)) const char *collopt_host_version = "";
 
+static bool is_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+}
+
 void collopt_processor_word(const char *name, char *word, size_t size)
 {
     size_t n = 0;
 
     for (; *name && n + 1 < size; name++)
-        if (isalnum((unsigned char)*name))
-            word[n++] = (char)tolower((unsigned char)*name);
+        if (is_word(collopt_lower(*name)))
+            word[n++] = collopt_lower(*name);
         else if (n > 0 && word[n - 1] != '-')
             word[n++] = '-';
     while (n > 0 && word[n - 1] == '-')

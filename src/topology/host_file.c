@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { SHOWN = 60, LARGEST = 1 << 24, WORDS = COLLOPT_SIDES + 2 };
 
@@ -203,8 +202,8 @@ static void take_line(struct collopt_lines *in, char *line)
 
 static int by_name(const void *a, const void *b)
 {
-    return strcasecmp(((const struct collopt_where *)a)->name,
-                      ((const struct collopt_where *)b)->name);
+    return collopt_compare_words(((const struct collopt_where *)a)->name,
+                                 ((const struct collopt_where *)b)->name, SIZE_MAX);
 }
 
 static int by_place(const void *a, const void *b)
@@ -326,7 +325,7 @@ static bool same_short_name(const char *a, const char *b)
 {
     size_t n = strcspn(a, "."), m = strcspn(b, ".");
 
-    return n == m && (!a[n] || !b[m]) && strncasecmp(a, b, n) == 0;
+    return n == m && (!a[n] || !b[m]) && collopt_compare_words(a, b, n) == 0;
 }
 
 int collopt_host_named(const struct collopt_hosts *h, const char *name)

@@ -47,6 +47,7 @@ MPI_TESTS = \
 	test/mpi/lives.sh \
 	test/mpi/shm.sh \
 	test/mpi/local.sh \
+	test/mpi/locale.sh \
 	test/mpi/pairs.sh \
 	test/mpi/quirks.sh \
 	test/mpi/reproducible.sh \
