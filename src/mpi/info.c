@@ -69,20 +69,22 @@ static bool understand(struct given *g, int collective, const char *value, char 
                                 size);
 }
 
-/* Adds INFO's keys to KEYS; were there any? */
+/* Adds INFO's keys to KEYS; were there any?  One that is not understood changes nothing: those that
+ * were given before it stay as they are. */
 static bool read_keys(MPI_Info info, struct collopt_keys *keys)
 {
     bool any = false;
+    struct given g;
 
     for (int i = 0; i < COLLOPT_COLLECTIVES; i++) {
         char key[64], value[VALUE] = "", message[512];
 
         name_key(i, key, sizeof key);
-        if (!get(info, key, value))
+        if (!get(info, key, value) || !understand(&g, i, value, message, sizeof message))
             continue;
         any = true;
         keys->value[i] = collopt_hash_text(COLLOPT_HASH_START, value) | 1;
-        understand(&keys->given[i], i, value, message, sizeof message);
+        keys->given[i] = g;
     }
     return any;
 }
@@ -118,17 +120,28 @@ static void tell_mistake(MPI_Info info, const char *key)
         nearest < 0 ? "" : nth_collective(nearest, NULL), nearest < 0 ? "" : "?");
 }
 
-static void tell_mistakes(MPI_Info info)
+/* Has INFO keys of ours, right or wrong?  LOOK is called for each, unless it is NULL. */
+static bool visit_keys(MPI_Info info, void (*look)(MPI_Info info, const char *key))
 {
     char key[MPI_MAX_INFO_KEY + 1];
+    bool any = false;
     int n = 0;
 
     if (info == MPI_INFO_NULL || PMPI_Info_get_nkeys(info, &n))
-        return;
+        return false;
     for (int i = 0; i < n; i++)
         if (PMPI_Info_get_nthkey(info, i, key) == MPI_SUCCESS
-            && strncmp(key, prefix, strlen(prefix)) == 0)
-            tell_mistake(info, key);
+            && strncmp(key, prefix, strlen(prefix)) == 0) {
+            any = true;
+            if (look)
+                look(info, key);
+        }
+    return any;
+}
+
+static void tell_mistakes(MPI_Info info)
+{
+    visit_keys(info, tell_mistake);
 }
 
 /* ---- comparing and using them ---------------------------------------------------------------- */
@@ -198,7 +211,7 @@ void collopt_info_later(MPI_Comm *made, MPI_Info info)
     struct collopt_keys keys = { .value = { 0 } };
     struct collopt_comm *c;
 
-    if (!collopt_world_agreed() || !read_keys(info, &keys))
+    if (!collopt_world_agreed() || !visit_keys(info, NULL))
         return;
     c = collopt_quirk(COLLOPT_IDUP_AT_ONCE) ? collopt_comm_find(*made) : NULL;
     if (c) {
@@ -207,6 +220,8 @@ void collopt_info_later(MPI_Comm *made, MPI_Info info)
     }
     if (collopt_speaks())
         tell_mistakes(info);
+    if (!read_keys(info, &keys))
+        return;
     collopt_warn("the info keys collopt_... of an MPI_Comm_idup_with_info are ignored: the "
                  "communicator is not there yet");
 }

@@ -305,6 +305,14 @@ informing()
     tells 4 'run 2 passed 0' COLLOPT_AFTER=1 -- halves info=reduce=chian allreduce=2
     said 2 '^collopt: info key collopt_reduce=chian is not understood: .*' \
         "$host, info keys of half the ranks"
+    # those that were given before stay in force, also where not all ranks have the wrong one
+    for wrong in info=allreduce=rong info0=allreduce=rong infoturn0=allreduce=ring:segments=3; do
+        chosen "$ring" "info=allreduce=ring $wrong allreduce=2"
+        chosen "$ring" "allreduce info=allreduce=ring $wrong allreduce"
+        chosen "$ring" "info=allreduce=ring allreduce $wrong allreduce"
+        said 0 'differ' "$host, a wrong info key"
+        said 2 '^collopt: [^c]' "$host, a wrong info key"
+    done
     # by MPI_Comm_idup_with_info, or the same by MPI_Comm_dup_with_info where there is none
     chosen "$ring" 'infoidup=allreduce=ring allreduce=2'
     chosen "$ring" 'infoidup=reduce=chain info=allreduce=ring allreduce=2'
