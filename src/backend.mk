@@ -54,6 +54,8 @@ COLLOPT_CORE_SOURCES = \
 	src/report/report.h \
 	src/report/shares.c \
 	src/report/shares.h \
+	src/report/timing.c \
+	src/report/timing.h \
 	src/schedule/bind.c \
 	src/schedule/compile.c \
 	src/schedule/depend.c \

@@ -16,14 +16,22 @@ static const char *word(const char *file)
     return file ? file : "none";
 }
 
+static const struct collopt_report_by *by(const char *mpi, int ranks, int rank)
+{
+    static struct collopt_report_by one;
+
+    one = (struct collopt_report_by){ .mpi = mpi, .ranks = ranks, .rank = rank };
+    return &one;
+}
+
 int main(int argc, char **argv)
 {
     const struct collopt_settings *s = collopt_settings();
 
     if (argc > 1 && strcmp(argv[1], "report") == 0) {
         struct collopt_report *r = collopt_report_gather(0);
-        bool done = r && collopt_report_write(r, s->report, "MPI", 1, -1)
-            && collopt_report_write(r, s->report, "MPI", 1, -1);
+        bool done = r && collopt_report_write(r, s->report, by("MPI", 1, -1))
+            && collopt_report_write(r, s->report, by("MPI", 1, -1));
 
         collopt_report_free(r);
         return !done;

@@ -129,6 +129,7 @@
     N(MPI_Init_thread, Init_thread, INIT_THREAD, BASE, \
       (int *argc, char ***argv, int required, int *provided), (argc, argv, required, provided)) \
     N(MPI_Finalize, Finalize, FINALIZE, BASE, (void), ()) \
+    N(MPI_Abort, Abort, ABORT, BASE, (host_comm comm, int code), (comm, code)) \
     N(MPI_Session_init, Session_init, SESSION_INIT, SESSION, \
       (host_info info, host_errhandler handler, host_session * session), (info, handler, session)) \
     N(MPI_Op_free, Op_free, OP_FREE, BASE, (host_op * op), (op)) \

@@ -21,7 +21,7 @@
 #include "settings/settings.h"
 #include "settings/shipped.h"
 
-static atomic_bool world_asked, world_agreed, world_shipped;
+static atomic_bool world_asked, world_agreed, world_alike, world_shipped;
 
 bool collopt_world_asked(void)
 {
@@ -31,6 +31,11 @@ bool collopt_world_asked(void)
 bool collopt_world_agreed(void)
 {
     return atomic_load_explicit(&world_agreed, memory_order_relaxed);
+}
+
+bool collopt_world_alike(void)
+{
+    return atomic_load_explicit(&world_alike, memory_order_relaxed);
 }
 
 bool collopt_world_shipped(void)
@@ -206,10 +211,12 @@ void collopt_agree_on_world(void)
                 COLLOPT_LOG_DECIDE,
                 "measurements that come with collopt are not used: they differ between nodes");
         atomic_store_explicit(&world_shipped, shipped, memory_order_relaxed);
+        atomic_store_explicit(&world_alike, true, memory_order_relaxed);
         atomic_store_explicit(&world_agreed, true, memory_order_relaxed);
         return;
     }
     atomic_store_explicit(&collopt_switched_on, false, memory_order_relaxed);
+    atomic_store_explicit(&world_alike, alike, memory_order_relaxed);
     if (alike && on && collopt_fault_tolerant())
         collopt_warn(
             "the MPI library's fault tolerance is on (mpirun --with-ft, MPIR_CVAR_ENABLE_FT): "

@@ -25,5 +25,7 @@ bool collopt_world_asked(void);         /* the agreement in MPI_Init took place 
 bool collopt_world_shipped(void);
 /* all ranks of MPI_COMM_WORLD run collopt with the same settings, switched on */
 bool collopt_world_agreed(void);
+/* the same, on or off */
+bool collopt_world_alike(void);
 
 #endif

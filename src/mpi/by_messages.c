@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "mpi/by_messages.h"
-#include "base/clock.h"
 #include "mpi/comm.h"
 #include "mpi/context.h"
 #include "mpi/dispatch.h"
@@ -14,6 +13,7 @@
 #include "mpi/operation.h"
 #include "mpi/plan.h"
 #include "mpi/progress.h"
+#include "report/timing.h"
 
 enum {
     NONBLOCKING = COLLOPT_NONBLOCKING_ROWS,
@@ -115,19 +115,20 @@ static void complete(struct collopt_operation *op, int err)
 /* True: OP is complete.  Its memory may already serve another operation. */
 static bool carry_on(struct collopt_operation *op)
 {
-    uint64_t start = op->timed ? collopt_now() : 0;
+    uint64_t start;
     bool done = false;
     int err;
 
     if (!op->begun && !(may_begin(op) && collopt_operation_is_compared(op)))
         return false;
+    start = op->timed ? collopt_timing_begin() : 0;
     err = op->err;
     if (!err && !op->begun)
         err = op->rows->broken[row_of(op)] ? MPI_ERR_OTHER : begin(op);
     if (!err)
         err = collopt_execution_advance(&op->execution, &done);
     if (op->timed)
-        op->time += collopt_now() - start;
+        op->time += collopt_timing_end(start);
     if (err || done)
         complete(op, err);
     return err || done;

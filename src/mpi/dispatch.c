@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "mpi/dispatch.h"
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "mpi/adapt.h"
@@ -25,6 +24,7 @@
 #include "mpi/stage.h"
 #include "mpi/world.h"
 #include "report/counters.h"
+#include "report/timing.h"
 #include "schedule/schedule.h"
 #include "select/decide.h"
 #include "select/rental.h"
@@ -94,10 +94,10 @@ static void count_declined(const struct collopt_call *call, const struct collopt
 static COLLOPT_OUT_OF_LINE int decline_timed(const struct collopt_call *call,
                                              const struct collopt_comm *c, enum collopt_reason why)
 {
-    uint64_t start = collopt_now();
+    uint64_t start = collopt_timing_begin();
     int err = collopt_hand_over(call);
 
-    count_declined(call, err == MPI_SUCCESS ? c : NULL, why, collopt_now() - start);
+    count_declined(call, err == MPI_SUCCESS ? c : NULL, why, collopt_timing_end(start));
     return err;
 }
 
@@ -218,13 +218,13 @@ static inline int execute(struct collopt_comm *c, struct collopt_plan *plan,
 static COLLOPT_OUT_OF_LINE int timed(struct collopt_comm *c, struct collopt_plan *plan,
                                      const struct collopt_call *call, uint64_t *time)
 {
-    uint64_t nobody_asks, start = collopt_now();
+    uint64_t nobody_asks, start = collopt_timing_begin();
     uint64_t diverted;
     int err;
 
     err = execute(c, plan, call);
     time = time ? time : &nobody_asks;
-    *time = collopt_now() - start;
+    *time = collopt_timing_end(start);
     diverted = c->execution.diverted;
     if (!c->timed)
         collopt_count_call(plan->algorithm, plan->size_class, plan->bytes);
@@ -287,10 +287,10 @@ static inline int run(struct collopt_comm *c, struct collopt_plan *plan,
 static int run_by_host(struct collopt_comm *c, const struct collopt_call *call, uint64_t *time)
 {
     MPI_Errhandler handler = collopt_quiet(call->comm);
-    uint64_t start = collopt_now();
+    uint64_t start = collopt_timing_begin();
     int err = collopt_hand_over(call);
 
-    *time = collopt_now() - start;
+    *time = collopt_timing_end(start);
     collopt_as_before(call->comm, handler);
     if (c->timed)
         count_declined(call, err == MPI_SUCCESS ? c : NULL, COLLOPT_PASS_CHOSEN, *time);

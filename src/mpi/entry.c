@@ -149,6 +149,12 @@ int collopt_entry_Session_init(host_info info, host_errhandler handler, host_ses
     return collopt_next.Session_init(info, handler, session);
 }
 
+int collopt_entry_Abort(MPI_Comm comm, int code)
+{
+    collopt_abort();
+    return collopt_next.Abort(comm, code);
+}
+
 int collopt_entry_Finalize(void)
 {
     collopt_finalize_begins();

@@ -22,6 +22,7 @@
 #include "mpi/world.h"
 #include "report/counters.h"
 #include "report/report.h"
+#include "report/timing.h"
 #include "settings/settings.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -96,6 +97,31 @@ static void listen_for_end(void)
 }
 #endif
 
+/* By which the ranks combine their reports where collopt is off and they have no world. */
+static MPI_Comm reporters = MPI_COMM_NULL;
+
+/* All ranks know that all have collopt off and a report to write.  Not a duplicate: see world.c. */
+static void meet_reporters(void)
+{
+    MPI_Errhandler handler;
+    int rank = 0;
+
+    if (!collopt_world_alike() || collopt_settings()->on || !collopt_settings()->report)
+        return;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    handler = collopt_quiet(MPI_COMM_WORLD);
+    if (PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &reporters) == MPI_SUCCESS)
+        PMPI_Comm_set_errhandler(reporters, MPI_ERRORS_RETURN);
+    else
+        reporters = MPI_COMM_NULL;
+    collopt_as_before(MPI_COMM_WORLD, handler);
+}
+
+static MPI_Comm of_reporters(void)
+{
+    return collopt_world() ? collopt_world()->hidden : reporters;
+}
+
 static atomic_bool begun, ended;
 
 /* Whether several threads may advance operations. */
@@ -121,6 +147,7 @@ void collopt_begin(void)
     collopt_agree_on_world();
     collopt_report_look_ahead(collopt_settings()->report, file_of_rules());
     collopt_world_open(collopt_world_agreed());
+    meet_reporters();
     if (collopt_world_agreed()) {
         collopt_survey_world();
         collopt_comm_take_over_world();
@@ -139,6 +166,7 @@ void collopt_control(int level)
         return;
     if (level == 2) {
         collopt_reset_sums();
+        collopt_timing_reset();
         since = collopt_now();
     }
     atomic_store_explicit(&collopt_switched_on, level > 0, memory_order_relaxed);
@@ -198,31 +226,67 @@ static void name_file(char *name, size_t size, const char *where)
         snprintf(name, size, "%s.spawned-%ld", where, (long)getpid());
 }
 
-/* WHERE and RULES are files, or NULL.  Without the others, rules would be one rank's. */
-static void report(const char *where, const char *rules)
+/* What this rank has to tell; NULL: no memory. */
+static struct collopt_report *own_report(int rank, int ranks)
 {
     struct collopt_report *r = collopt_report_gather(since > 0 ? collopt_now() - since : 0);
-    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", host[MPI_MAX_PROCESSOR_NAME] = "",
-         name[PATH_MAX];
-    int rank = 0, ranks = 1, length;
-    const struct collopt_world *world = collopt_world();
+    char host[MPI_MAX_PROCESSOR_NAME] = "";
+    int length;
 
-    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    PMPI_Get_library_version(version, &length);
     PMPI_Get_processor_name(host, &length);
     if (r)
         collopt_report_of_rank(r, rank, ranks, host);
-    if (world)
-        combine_reports(r, rank, ranks, world->hidden);
-    if (r && where && (rank == 0 || !world)) {
-        name_file(name, sizeof name, where);
-        collopt_report_write(r, name, version, ranks, world ? -1 : rank);
-    }
-    if (r && rules && rank == 0 && world) {
+    return r;
+}
+
+static void write_report(struct collopt_report *r, const char *where,
+                         struct collopt_report_by by)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING] = "", name[PATH_MAX];
+    int length;
+
+    PMPI_Get_library_version(version, &length);
+    by.mpi = version;
+    name_file(name, sizeof name, where);
+    collopt_report_write(r, name, &by);
+}
+
+/* WHERE and RULES are files, or NULL.  Without the others, rules would be one rank's. */
+static void report(const char *where, const char *rules)
+{
+    struct collopt_report *r;
+    MPI_Comm all = of_reporters();
+    char name[PATH_MAX];
+    int rank = 0, ranks = 1;
+
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    r = own_report(rank, ranks);
+    if (all != MPI_COMM_NULL)
+        combine_reports(r, rank, ranks, all);
+    if (r && where && (rank == 0 || all == MPI_COMM_NULL))
+        write_report(r, where, (struct collopt_report_by){
+            .ranks = ranks, .rank = all != MPI_COMM_NULL ? COLLOPT_ALL_RANKS : rank });
+    if (r && rules && rank == 0 && all != MPI_COMM_NULL) {
         name_file(name, sizeof name, rules);
         collopt_report_rules(r, name);
     }
+    collopt_report_free(r);
+}
+
+/* Called by MPI_Abort.  The others may be anywhere, so that this rank writes what it has. */
+void collopt_abort(void)
+{
+    const char *where = collopt_settings()->report;
+    struct collopt_report_by by = { .ranks = 1, .aborted = true };
+    struct collopt_report *r;
+
+    if (!where || !begun || atomic_exchange(&ended, true))
+        return;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &by.rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &by.ranks);
+    if ((r = own_report(by.rank, by.ranks)))
+        write_report(r, where, by);
     collopt_report_free(r);
 }
 
@@ -245,6 +309,8 @@ void collopt_end(void)
         collopt_comm_tell();
         report(where, rules);
     }
+    if (reporters != MPI_COMM_NULL)
+        collopt_host.Comm_free(&reporters);
     collopt_requests_end();
     collopt_comm_shut_down();
     collopt_world_close();

@@ -7,6 +7,7 @@ void collopt_begin(void);               /* after MPI_Init, by all ranks of MPI_C
 void collopt_prepare(void);
 void collopt_finalize_begins(void);     /* in MPI_Finalize, before the host's */
 void collopt_end(void);                 /* at its beginning, after the program's delete callbacks */
+void collopt_abort(void);               /* before MPI_Abort */
 void collopt_control(int level);        /* MPI_Pcontrol */
 
 #endif

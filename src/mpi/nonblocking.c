@@ -13,9 +13,9 @@
 #include "mpi/comm.h"
 #include "mpi/context.h"
 #include "mpi/dispatch.h"
-#include "base/clock.h"
 #include "mpi/operation.h"
 #include "mpi/shm.h"
+#include "report/timing.h"
 #include "shm/channel.h"
 #include "shm/journal.h"
 
@@ -401,21 +401,24 @@ static void do_alone(struct collopt_operation *op)
 
 int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm *c)
 {
-    uint64_t start = op->timed ? collopt_now() : 0;
+    uint64_t start;
 
     if (c->ranks > 1 && !have(c))
         return MPI_ERR_NO_MEM;
+    start = op->timed ? collopt_timing_begin() : 0;
     if (!op->by_host)           /* else its record has no input */
         collopt_operation_begin(op);
     atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
     if (c->ranks == 1) {
         do_alone(op);
+        if (op->timed)
+            op->time = collopt_timing_end(start);
         return MPI_SUCCESS;
     }
     wait_for_lock(c->nonblocking);
     append(c->nonblocking, op);
     if (op->timed)
-        op->time = collopt_now() - start;
+        op->time = collopt_timing_end(start);
     unlock(c->nonblocking);
     return MPI_SUCCESS;
 }

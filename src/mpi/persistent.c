@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "mpi/persistent.h"
-#include "base/clock.h"
 #include "base/numbers.h"
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
 #include "mpi/operation.h"
+#include "report/timing.h"
 #include "shm/segment.h"
 
 enum {
@@ -211,7 +211,7 @@ struct collopt_operation *collopt_persistent_make(struct collopt_comm *c, struct
 
 void collopt_persistent_start(struct collopt_operation *op)
 {
-    uint64_t start = op->timed ? collopt_now() : 0;
+    uint64_t start = op->timed ? collopt_timing_begin() : 0;
 
     op->number++;
     op->at = (op->number & (op->slots - 1)) * op->slot;
@@ -222,7 +222,7 @@ void collopt_persistent_start(struct collopt_operation *op)
     atomic_store_explicit(&slot_of(op, op->rank)->number, op->number, memory_order_release);
     atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
     if (op->timed)
-        op->time = collopt_now() - start;
+        op->time = collopt_timing_end(start);
 }
 
 static bool has_started(struct collopt_operation *op, int rank)

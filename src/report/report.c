@@ -15,6 +15,7 @@
 #include "collopt.h"
 #include "report/counters.h"
 #include "report/shares.h"
+#include "report/timing.h"
 #include "schedule/schedule.h"
 #include "select/lessons.h"
 
@@ -184,6 +185,14 @@ static void gather(const struct collopt_sum *s, void *data)
     add(g->report, &one);
 }
 
+/* Of all calls, what threads spent in reductions at the same time counts once. */
+static uint64_t in_reductions(uint64_t all_calls)
+{
+    uint64_t covered = collopt_timing_covered();
+
+    return covered > 0 && covered < all_calls ? covered : all_calls;
+}
+
 static struct collopt_spread of_one(uint64_t nanoseconds)
 {
     double seconds = seconds_of(nanoseconds);
@@ -202,7 +211,7 @@ struct collopt_report *collopt_report_gather(uint64_t time)
     collopt_visit_sums(gather, &g);
     if (time > 0)
         g.report->seconds = of_one(time);
-    g.report->reductions = of_one(g.reductions);
+    g.report->reductions = of_one(in_reductions(g.reductions));
     collopt_arithmetic_of(arithmetic);
     if (!collopt_lessons_copy(&g.report->lessons) || g.failed) {
         collopt_report_free(g.report);
@@ -481,8 +490,7 @@ static void json_shares(struct collopt_json *j, const struct collopt_shares *sha
     collopt_json_end(j);
 }
 
-static void write_json(const struct collopt_report *r, FILE *to, const char *mpi, int ranks,
-                       int rank)
+static void write_json(const struct collopt_report *r, FILE *to, const struct collopt_report_by *by)
 {
     struct collopt_json j = { .to = to };
     char version[32];
@@ -490,11 +498,13 @@ static void write_json(const struct collopt_report *r, FILE *to, const char *mpi
     version_text(version, sizeof version);
     collopt_json_object(&j, NULL);
     collopt_json_text(&j, "collopt", version);
-    collopt_json_text(&j, "mpi", mpi);
-    collopt_json_count(&j, "ranks", (uint64_t)ranks);
-    collopt_json_flag(&j, "combined", rank < 0);
-    if (rank >= 0)
-        collopt_json_count(&j, "rank", (uint64_t)rank);
+    collopt_json_text(&j, "mpi", by->mpi);
+    collopt_json_count(&j, "ranks", (uint64_t)by->ranks);
+    collopt_json_flag(&j, "combined", by->rank == COLLOPT_ALL_RANKS);
+    if (by->rank != COLLOPT_ALL_RANKS)
+        collopt_json_count(&j, "rank", (uint64_t)by->rank);
+    if (by->aborted)
+        collopt_json_flag(&j, "aborted", true);
     json_ranks(&j, "seconds", &r->seconds);
     json_ranks(&j, "reductions", &r->reductions);
     json_shares(&j, &r->shares);
@@ -550,20 +560,27 @@ static void write_sent(const struct collopt_report *r, FILE *to)
                 sent[COLLOPT_SENT_BY_HOST], sent[COLLOPT_SENT_BY_SHM]);
 }
 
-static void write_table(const struct collopt_report *r, FILE *to, const char *mpi, int ranks,
-                        int rank)
+static void write_head(const struct collopt_report_by *by, FILE *to)
 {
-    const char *const line = "  %-20s %-24s %12s %12s %6s %11s %11s %11s\n";
+    const char *mpi = by->mpi ? by->mpi : "";
     char version[32];
-    bool run = false, passed = false;
 
     version_text(version, sizeof version);
-    fprintf(to, "collopt: report of version %s on %.*s\n", version,
-            (int)strcspn(mpi ? mpi : "", "\n"), mpi ? mpi : "");
-    if (rank < 0)
-        fprintf(to, "collopt: all %d ranks\n", ranks);
+    fprintf(to, "collopt: report of version %s on %.*s\n", version, (int)strcspn(mpi, "\n"), mpi);
+    if (by->rank == COLLOPT_ALL_RANKS)
+        fprintf(to, "collopt: all %d ranks\n", by->ranks);
     else
-        fprintf(to, "collopt: rank %d of %d\n", rank, ranks);
+        fprintf(to, "collopt: rank %d of %d%s\n", by->rank, by->ranks,
+                by->aborted ? ", which called MPI_Abort" : "");
+}
+
+static void write_table(const struct collopt_report *r, FILE *to,
+                        const struct collopt_report_by *by)
+{
+    const char *const line = "  %-20s %-24s %12s %12s %6s %11s %11s %11s\n";
+    bool run = false, passed = false;
+
+    write_head(by, to);
     write_share(r, to);
     write_sent(r, to);
     for (size_t i = 0; i < r->records; i++) {
@@ -604,8 +621,8 @@ static void write_table(const struct collopt_report *r, FILE *to, const char *mp
         class_bounds(e->size_class < 0 ? 0 : e->size_class, &from, &bound);
         if (e->size_class >= 0)
             collopt_size_text(bound, size, sizeof size);
-        fprintf(to, "  %-24s %-31s %11s %8" PRIu64 " %6" PRIu64 " %11s %11s %11s\n", e->what, e->how,
-                size, e->calls, e->ranks, figure(e->least, 6, &least),
+        fprintf(to, "  %-24s %-31s %11s %8" PRIu64 " %6" PRIu64 " %11s %11s %11s\n", e->what,
+                e->how, size, e->calls, e->ranks, figure(e->least, 6, &least),
                 figure(e->seconds / (double)e->ranks, 6, &mean), figure(e->most, 6, &most));
     }
 }
@@ -789,8 +806,8 @@ void collopt_report_look_ahead(const char *where, const char *rules)
     look_ahead(RULES, rules);
 }
 
-static void write_form(struct collopt_report *r, enum form form, FILE *to, const char *mpi,
-                       int ranks, int rank)
+static void write_form(struct collopt_report *r, enum form form, FILE *to,
+                       const struct collopt_report_by *by)
 {
     if (r->records)
         qsort(r->record, r->records, sizeof *r->record, by_key);
@@ -799,15 +816,15 @@ static void write_form(struct collopt_report *r, enum form form, FILE *to, const
     if (form == RULES) {
         collopt_lessons_write(&r->lessons, to);
     } else if (form == JSON) {
-        write_json(r, to, mpi, ranks, rank);
+        write_json(r, to, by);
     } else {
-        write_table(r, to, mpi, ranks, rank);
+        write_table(r, to, by);
         write_lessons(&r->lessons, to);
     }
 }
 
 static bool write_report(struct collopt_report *r, enum form form, const char *where,
-                         const char *mpi, int ranks, int rank)
+                         const struct collopt_report_by *by)
 {
     char *text = NULL;
     size_t n = 0;
@@ -817,9 +834,9 @@ static bool write_report(struct collopt_report *r, enum form form, const char *w
     if (to) {
         uint64_t arithmetic = collopt_usual_arithmetic();
 
-        write_form(r, form, to, mpi, ranks, rank);
+        write_form(r, form, to, by);
         collopt_arithmetic_of(arithmetic);
-        done = fclose(to) == 0 && put(where, text, n, rank);
+        done = fclose(to) == 0 && put(where, text, n, by->rank);
     }
     if (!done)
         collopt_warn("%s could not be written to %s: %s", name_of(form), where, strerror(errno));
@@ -827,13 +844,14 @@ static bool write_report(struct collopt_report *r, enum form form, const char *w
     return done;
 }
 
-bool collopt_report_write(struct collopt_report *r, const char *where, const char *mpi, int ranks,
-                          int rank)
+bool collopt_report_write(struct collopt_report *r, const char *where,
+                          const struct collopt_report_by *by)
 {
-    return write_report(r, strcmp(where, "stderr") == 0 ? TABLE : JSON, where, mpi, ranks, rank);
+    return write_report(r, strcmp(where, "stderr") == 0 ? TABLE : JSON, where, by);
 }
 
 bool collopt_report_rules(struct collopt_report *r, const char *where)
 {
-    return write_report(r, RULES, where, NULL, 0, -1);
+    return write_report(r, RULES, where,
+                        &(struct collopt_report_by){ .rank = COLLOPT_ALL_RANKS });
 }

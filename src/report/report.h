@@ -23,12 +23,17 @@ size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t 
  * unchanged. */
 bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t size);
 /* Writes to WHERE, the value of COLLOPT_REPORT: a table to "stderr", else JSON to the file
- * WHERE, or WHERE.<rank> where the report is one rank's (RANK >= 0; -1: combined).  A file
- * appears complete or not at all; a device, a pipe, /dev/stdout and /dev/stderr are written to
- * directly. MPI is the answer of MPI_Get_library_version, RANKS the size of MPI_COMM_WORLD.
- * False, after a warning, if writing failed. */
-bool collopt_report_write(struct collopt_report *r, const char *where, const char *mpi, int ranks,
-                          int rank);
+ * WHERE, or WHERE.<rank> where the report is one rank's.  A file appears complete or not at all; a
+ * device, a pipe, /dev/stdout and /dev/stderr are written to directly. False, after a warning, if
+ * writing failed. */
+enum { COLLOPT_ALL_RANKS = -1 };
+struct collopt_report_by {      /* who writes it */
+    const char *mpi;            /* the answer of MPI_Get_library_version */
+    int ranks, rank;            /* of MPI_COMM_WORLD; COLLOPT_ALL_RANKS: combined */
+    bool aborted;               /* in MPI_Abort */
+};
+bool collopt_report_write(struct collopt_report *r, const char *where,
+                          const struct collopt_report_by *by);
 /* True if WHERE is a regular file or does not exist. */
 bool collopt_report_to_file(const char *where);
 /* Warns at the start of the job if the files WHERE (COLLOPT_REPORT) and RULES (of

@@ -450,6 +450,41 @@ allreduce dup allreduce
 EOF
 }
 
+# A rank that aborts the job tells what it has.
+aborting()
+{
+    for settings in COLLOPT_AFTER=1 COLLOPT=off; do
+        launch "$host" 3 LD_PRELOAD="$library" $settings COLLOPT_REPORT="$work/report-gone" \
+            "$with" allreduce=5 abort=1
+        ls "$work"/report-gone* >"$work/said"
+        [ "$(cat "$work/said")" = "$work/report-gone.1" ] || fail "$host: the report of a rank"
+        holds "$work/report-gone.1" '"rank": *1'
+        holds "$work/report-gone.1" '"aborted": *true'
+        holds "$work/report-gone.1" '"calls": 5'
+        rm -f "$work"/report-gone*
+    done
+    launch "$host" 2 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_REPORT=stderr \
+        "$with" allreduce=5 abort=0
+    said 1 '^collopt: rank 0 of 2, which called MPI_Abort$' "$host, aborted"
+}
+
+# Threads in reductions at the same time are not more than the run.
+threading()
+{
+    rm -f "$work/report"
+    launch "$host" 2 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_REPORT="$work/report" \
+        "$(program "$host" threads)" || fail "$host: threads with a report"
+    ! command -v python3 >/dev/null || python3 - "$work/report" <<'END' ||
+import json, sys
+report = json.load(open(sys.argv[1]))
+parts = sum(c["seconds"]["mean"] * c["ranks"] / report["ranks"]
+            for c in report["run"] + report["passed"] if "seconds" in c)
+assert report["reductions"]["max"] <= report["seconds"]["max"]
+assert report["reductions"]["mean"] < parts
+END
+        fail "$host: the share of threads: $(head -n 16 "$work/report")"
+}
+
 reporting()
 {
     rm -f "$work"/report*
@@ -469,12 +504,13 @@ reporting()
     if command -v python3 >/dev/null; then
         timed_alike "$work/report" || fail "$host: the report's seconds: $(cat "$work/report")"
     fi
-    # switched off, ranks do not talk to one another: each has its own, of what the MPI library took
+    # switched off, it is what the MPI library took
     tells 2 'run 0 passed 5' COLLOPT=off COLLOPT_REPORT="$work/report-off" -- allreduce=5
-    for rank in 0 1; do
-        holds "$work/report-off.$rank" '"name": "MPI_Allreduce", "reason": "switched off", '\
-'"bytes_from": 33, "bytes_to": 64, "ranks": 1, "calls": 5, "bytes": 320, '
-    done
+    holds "$work/report-off" '"name": "MPI_Allreduce", "reason": "switched off", '\
+'"bytes_from": 33, "bytes_to": 64, "ranks": 2, "calls": 10, "bytes": 640, '
+    holds "$work/report-off" '"combined": *true'
+    rm "$work/report-off"
+    aborting
     tells 3 'run 5 passed 0' COLLOPT_AFTER=1 COLLOPT_REPORT=stderr -- allreduce=5
     said 1 '^collopt: all 3 ranks$' "$host, report on stderr"
     # a device or a pipe stays what it is
@@ -521,6 +557,7 @@ settings()              # HOST
     ruling
     explaining
     reporting
+    threading
     travelling
 }
 

@@ -22,6 +22,7 @@
  *     explain                     writes "rank 0: explained", and what collopt_explain() says of an
  *                                 allreduce in order
  *     calls=ring                  writes "rank 0: 5 calls of ring", of what collopt ran so far
+ *     abort=1                     rank 1 calls MPI_Abort, and the others wait
  *     clock                       writes "rank 0: 1234 us", since it was last told so
  *
  * At the end each rank writes "rank 0: run 5 passed 3". */
@@ -265,13 +266,20 @@ static void tell_time(struct state *s, int n)
     last = now;
 }
 
+static void abort_at(struct state *s, int rank)
+{
+    if (world_rank == rank)
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    sum_all(s->comm, 1, "aborted");
+}
+
 static const struct command {
     const char *name;
     void (*run)(struct state *s, int n);
 } commands[] = {
     { "allreduce", allreduce }, { "reduce", reduce },     { "ordered", ordered },
     { "bytes", bytes },         { "pcontrol", pcontrol }, { "dup", dup },
-    { "halves", halves },       { "explain", explain },   { "clock", tell_time },
+    { "abort", abort_at },      { "halves", halves },       { "explain", explain },   { "clock", tell_time },
 };
 
 static void obey(struct state *s, const char *word)

@@ -192,11 +192,20 @@ class Merging(Files):
         self.assertIsNone([row for row in found.passed
                            if row.function == "MPI_Iallreduce"][0].seconds)
         self.assertIn("2 ranks of 4", report.identity(found))
+        self.assertNotIn("MPI_Abort", report.identity(found))
+        self.assertNotIn("COLLOPT_AFTER", report.summary(found))
         self.write("job.tmp", "no report")
         # Named as COLLOPT_REPORT was.
         self.assertEqual(reports.read([self.path("job")]), [found])
         self.write("job", json.dumps(of_rank(0, 1, 7)))
         self.assertEqual(reports.read([self.path("job")])[0].present, 1)
+
+    def test_aborted(self):
+        name = self.write("gone.1", dict(of_rank(1, 4, 1, calls=4), aborted=True))
+        (found,) = reports.read([self.path("gone")])
+        self.assertIn("1 rank of 4, in a job that called MPI_Abort", report.identity(found))
+        self.assertIn("COLLOPT_AFTER=1", report.summary(found))
+        self.assertIn("in a job that called MPI_Abort", self.tool(name))
 
     def test_refused(self):
         first, same = self.write("job.0", of_rank(0, 4, 1)), self.write("other.1", of_rank(0, 4, 1))

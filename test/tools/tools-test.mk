@@ -114,6 +114,7 @@ test_unit_test_counters_SOURCES = \
 	src/front/public_names.c \
 	src/report/report.c \
 	src/report/shares.c \
+	src/report/timing.c \
 	src/select/lessons.c \
 	$(SETTINGS_PARTS)
 test_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)

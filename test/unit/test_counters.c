@@ -11,6 +11,7 @@
 #include "front/public.h"
 #include "report/report.h"
 #include "report/shares.h"
+#include "report/timing.h"
 #include "schedule/schedule.h"
 #include "select/lessons.h"
 #include "settings/rules.h"
@@ -26,6 +27,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef COLLOPT_HAVE_JANSSON
@@ -252,6 +254,36 @@ END_TEST
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
+/* One thread in a reduction, then two. */
+START_TEST(time_of_threads)
+{
+    const struct timespec moment = { .tv_nsec = 5000000 };
+    uint64_t one, other, all;
+
+    collopt_timing_reset();
+    one = collopt_timing_begin();
+    nanosleep(&moment, NULL);
+    other = collopt_timing_begin();
+    nanosleep(&moment, NULL);
+    all = collopt_timing_end(one);
+    nanosleep(&moment, NULL);
+    ck_assert_uint_ge(collopt_timing_covered(), 15000000);
+    all += collopt_timing_end(other);
+    ck_assert_uint_ge(collopt_timing_covered(), 15000000);
+    ck_assert_uint_le(collopt_timing_covered(), all - 5000000);
+    collopt_timing_reset();
+    ck_assert_uint_eq(collopt_timing_covered(), 0);
+}
+END_TEST
+
+static const struct collopt_report_by *by(const char *mpi, int ranks, int rank)
+{
+    static struct collopt_report_by one;
+
+    one = (struct collopt_report_by){ .mpi = mpi, .ranks = ranks, .rank = rank };
+    return &one;
+}
+
 static char *contents(const char *name)
 {
     static char text[65536];
@@ -344,7 +376,7 @@ START_TEST(report_combined)
     last = collopt_report_gather(0);
     n = collopt_report_pack(last, buffer, sizeof buffer);
     ck_assert(collopt_report_merge(all, buffer, n));
-    ck_assert(collopt_report_write(all, name, "Open \"MPI\"\n4", 3, -1));
+    ck_assert(collopt_report_write(all, name, by("Open \"MPI\"\n4", 3, -1)));
     snprintf(want, sizeof want, combined, COLLOPT_VERSION_MAJOR, COLLOPT_VERSION_MINOR,
              COLLOPT_VERSION_PATCH);
     ck_assert_str_eq(contents(name), want);
@@ -368,7 +400,7 @@ START_TEST(report_joins_names)
     collopt_count_passed(one, COLLOPT_PASS_EARLY, 1);
     collopt_count_passed(two, COLLOPT_PASS_EARLY, 2);
     r = collopt_report_gather(0);
-    ck_assert(collopt_report_write(r, name, NULL, 1, -1));
+    ck_assert(collopt_report_write(r, name, by(NULL, 1, -1)));
     text = contents(name);
     ck_assert_msg(strstr(text, "\"ranks\": 1, \"calls\": 3}\n"), "%s", text);
     ck_assert_msg(strstr(text, "\"mpi\": null"), "%s", text);
@@ -385,13 +417,13 @@ START_TEST(report_of_one_rank)
 
     ck_assert_ptr_nonnull(mkdtemp(directory));
     snprintf(name, sizeof name, "%s/r", directory);
-    ck_assert(collopt_report_write(r, name, "MPICH", 4, 2));
+    ck_assert(collopt_report_write(r, name, by("MPICH", 4, 2)));
     snprintf(file, sizeof file, "%s.2", name);
     text = contents(file);
     ck_assert_msg(strstr(text, "\"combined\": false,\n  \"rank\": 2,"), "%s", text);
     unlink(file);
     ck_assert_msg(rmdir(directory) == 0, "something was left in %s", directory);
-    ck_assert(!collopt_report_write(r, name, "MPICH", 4, 2));       /* the directory is gone */
+    ck_assert(!collopt_report_write(r, name, by("MPICH", 4, 2)));       /* the directory is gone */
     collopt_report_free(r);
 }
 END_TEST
@@ -407,9 +439,9 @@ START_TEST(report_to_a_pipe)
     snprintf(name, sizeof name, "%s/pipe", directory);
     ck_assert_int_eq(mkfifo(name, 0600), 0);
     ck_assert(!collopt_report_to_file(name));
-    ck_assert(!collopt_report_write(r, name, "MPICH", 4, 2));       /* nobody reads */
+    ck_assert(!collopt_report_write(r, name, by("MPICH", 4, 2)));       /* nobody reads */
     reader = open(name, O_RDONLY | O_NONBLOCK);
-    ck_assert(collopt_report_write(r, name, "MPICH", 4, 2));
+    ck_assert(collopt_report_write(r, name, by("MPICH", 4, 2)));
     ck_assert_int_gt(read(reader, got, sizeof got - 1), 0);
     ck_assert_msg(strstr(got, "\"rank\": 2,"), "%s", got);
     close(reader);
@@ -449,7 +481,7 @@ START_TEST(report_and_links)
         snprintf(other, sizeof other, "%s/%s", folder, guesses[i]);
         ck_assert_int_eq(symlink(victim, other), 0);
     }
-    ck_assert(collopt_report_write(r, name, "MPI", 1, -1));
+    ck_assert(collopt_report_write(r, name, by("MPI", 1, -1)));
     ck_assert_str_eq(contents(victim), "mine\n");
     ck_assert(lstat(name, &s) == 0 && S_ISREG(s.st_mode));
     ck_assert_ptr_nonnull(strstr(contents(name), "\"collopt\""));
@@ -475,14 +507,14 @@ START_TEST(report_of_two_jobs)
 
     ck_assert(mkdtemp(folder));
     snprintf(name, sizeof name, "%s/report.json", folder);
-    ck_assert(collopt_report_write(r, name, "MPI", 1, -1));
+    ck_assert(collopt_report_write(r, name, by("MPI", 1, -1)));
     for (int j = 0; j < 2; j++)
         if ((job[j] = fork()) == 0) {
             bool done = true;
 
             for (int i = 0; i < 300 && done; i++)
-                done = collopt_report_write(r, name, j ? "a longer name of an MPI library" : "MPI",
-                                            1, -1);
+                done = collopt_report_write(
+                    r, name, by(j ? "a longer name of an MPI library" : "MPI", 1, -1));
             _exit(!done);
         }
     for (int i = 0; i < 300; i++) {
@@ -509,7 +541,7 @@ START_TEST(report_empty)
     char *text;
 
     close(mkstemp(name));
-    ck_assert(collopt_report_write(r, name, "MPICH", 1, -1));
+    ck_assert(collopt_report_write(r, name, by("MPICH", 1, -1)));
     text = contents(name);
     ck_assert_msg(strstr(text, "\"run\": [],\n  \"passed\": [],\n  \"learnt\": []\n}\n"), "%s",
                   text);
@@ -547,7 +579,7 @@ START_TEST(report_of_lessons)
     learn("ring", 0.25, true);
     r = collopt_report_gather(0);
     ck_assert(collopt_report_merge(r, buffer, collopt_report_pack(r, buffer, sizeof buffer)));
-    ck_assert(collopt_report_write(r, name, "MPICH", 2, -1));
+    ck_assert(collopt_report_write(r, name, by("MPICH", 2, -1)));
     text = contents(name);
     ck_assert_msg(
         strstr(
@@ -593,7 +625,7 @@ START_TEST(report_by_rank)
             all = r;
         }
     }
-    ck_assert(collopt_report_write(all, name, "MPICH", 600, -1));
+    ck_assert(collopt_report_write(all, name, by("MPICH", 600, -1)));
     text = contents(name);
     ck_assert_msg(strstr(text, "  \"by_rank\": [\n"
                                "    {\"ranks_from\": 0, \"ranks_to\": 2, \"host\": \"left\", "
@@ -673,7 +705,7 @@ START_TEST(report_table)
     char *text;
 
     dup2(file, STDERR_FILENO);
-    done = collopt_report_write(r, "stderr", "MPICH Version:\t4.0.2\nMPICH Release", 4, -1);
+    done = collopt_report_write(r, "stderr", by("MPICH Version:\t4.0.2\nMPICH Release", 4, -1));
     dup2(saved, STDERR_FILENO);
     close(saved);
     close(file);
@@ -713,7 +745,7 @@ START_TEST(report_read_back)
     json_t *report;
 
     close(mkstemp(name));
-    ck_assert(collopt_report_write(r, name, "MPI \"\\\x01\xff\t\xc3\xbc", 1, -1));
+    ck_assert(collopt_report_write(r, name, by("MPI \"\\\x01\xff\t\xc3\xbc", 1, -1)));
     report = json_load_file(name, JSON_REJECT_DUPLICATES, &error);
     ck_assert_msg(report, "line %d: %s", error.line, error.text);
     ck_assert_msg(
@@ -814,6 +846,7 @@ int main(void)
     tcase_add_test(c, many_sums);
     tcase_add_test(c, threads);
     tcase_add_test(c, public_list);
+    tcase_add_test(c, time_of_threads);
     tcase_add_test(c, report_combined);
     tcase_add_test(c, report_joins_names);
     tcase_add_test(c, report_of_one_rank);

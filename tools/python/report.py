@@ -10,7 +10,7 @@ from dataclasses import asdict
 import reports
 import text
 import views
-from reports import NESTED
+from reports import EARLY, NESTED
 from text import count, percent, ratio, seconds, size
 
 TOOL = "collopt-report"
@@ -19,7 +19,7 @@ USAGE = """\
 Usage: collopt-report [OPTION]... FILE...
 Show what COLLOPT_REPORT=FILE has written: which collectives ran, of which sizes,
 by which algorithms, how long they took and what was left to the MPI library.
-Where there is no FILE but FILE.0, FILE.1, ..., as with COLLOPT=off, those are one
+Where there is no FILE but FILE.0, FILE.1, ..., as where ranks differ, those are one
 report. Several reports are compared with the first. - is the standard input.
 
   -o, --output FILE     write one HTML page to FILE that needs nothing else;
@@ -115,12 +115,19 @@ def summary(report):
             count(run), count(calls),
             "none was left to the MPI library" if run == calls
             else "the others were left to the MPI library"))
+    early = sum(row.calls for row in report.passed if row.reason == EARLY)
+    if early > 0.1 * calls:
+        words.append("%s were among the first calls. In longer runs that is less; COLLOPT_AFTER=1 "
+                     "takes over at once." % count(early))
     return " ".join(words)
 
 
 def ranks_text(report):
     ranks = "%s rank%s" % (count(report.present), "" if report.present == 1 else "s")
-    return ranks if report.present == report.ranks else "%s of %s" % (ranks, count(report.ranks))
+    if report.present == report.ranks:
+        return ranks
+    return "%s of %s%s" % (ranks, count(report.ranks),
+                           ", in a job that called MPI_Abort" if report.aborted else "")
 
 
 def identity(report):

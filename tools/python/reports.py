@@ -12,6 +12,7 @@ from text import clean
 COLLECTIVES = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block", "scan", "exscan",
                "reduce_local")
 NESTED = "called from inside a collective"
+EARLY = "among the first calls"
 
 
 class BadReport(Exception):
@@ -99,6 +100,7 @@ class Report:
     ranks: int
     combined: bool
     present: int                # ranks whose sums these are
+    aborted: bool               # by MPI_Abort: these ranks called it
     seconds: Optional[Spread]   # None: not known
     reductions: Optional[Spread]
     rows: List[Row] = field(default_factory=list)
@@ -356,6 +358,7 @@ def parse(name, text):
                     mpi=r.member(whole, [], "mpi", "a string or null",
                                  lambda v: v is None or isinstance(v, str), None),
                     ranks=ranks, combined=combined, present=ranks if combined else 1,
+                    aborted=r.flag(whole, [], "aborted", False),
                     seconds=r.spread(whole, [], "seconds", None),
                     reductions=r.spread(whole, [], "reductions", None),
                     rows=each(r, whole, "run", read_run) + each(r, whole, "passed", read_passed),

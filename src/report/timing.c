@@ -1,0 +1,50 @@
+/* One word has the number of threads that are in reductions and the time since when there are any,
+ * so that both change at once and without a lock. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "report/timing.h"
+#include "base/clock.h"
+
+#include <stdatomic.h>
+
+enum { BITS = 12 };             /* for the threads; the time goes round in 52 days */
+static const uint64_t threads = (UINT64_C(1) << BITS) - 1;
+
+static _Atomic uint64_t inside, covered;
+
+uint64_t collopt_timing_begin(void)
+{
+    uint64_t now = collopt_now(), before = atomic_load_explicit(&inside, memory_order_relaxed);
+
+    while (!atomic_compare_exchange_weak_explicit(
+        &inside, &before, before & threads ? before + 1 : now << BITS | 1, memory_order_relaxed,
+        memory_order_relaxed))
+        ;
+    return now;
+}
+
+uint64_t collopt_timing_end(uint64_t begun)
+{
+    uint64_t now = collopt_now();
+    uint64_t before = atomic_fetch_sub_explicit(&inside, 1, memory_order_relaxed);
+
+    if ((before & threads) == 1)
+        atomic_fetch_add_explicit(&covered, ((now << BITS) - (before & ~threads)) >> BITS,
+                                  memory_order_relaxed);
+    return now - begun;
+}
+
+uint64_t collopt_timing_covered(void)
+{
+    uint64_t state = atomic_load_explicit(&inside, memory_order_relaxed),
+             sum = atomic_load_explicit(&covered, memory_order_relaxed);
+
+    return state & threads ? sum + (((collopt_now() << BITS) - (state & ~threads)) >> BITS) : sum;
+}
+
+void collopt_timing_reset(void)
+{
+    atomic_store_explicit(&covered, 0, memory_order_relaxed);
+}

@@ -1,0 +1,20 @@
+/* How long calls take, for the report.  Times are nanoseconds.
+ *
+ * Threads may be in reductions at the same time, so the times of all calls may add up to more than
+ * the run.  What share of a run its reductions take is therefore asked of the stretches during
+ * which some thread was in one. */
+#ifndef COLLOPT_REPORT_TIMING_H
+#define COLLOPT_REPORT_TIMING_H
+
+#include <stdint.h>
+
+/* This thread enters a reduction; returns the time.  It ends with collopt_timing_end(), which
+ * returns how long it took. */
+uint64_t collopt_timing_begin(void);
+uint64_t collopt_timing_end(uint64_t begun);
+/* The sum of these stretches so far, and its start anew.  A call that is left by longjmp does not
+ * end: the sum is then too large, and so not above the sum of all calls that is known besides. */
+uint64_t collopt_timing_covered(void);
+void collopt_timing_reset(void);
+
+#endif
