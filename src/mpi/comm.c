@@ -121,6 +121,7 @@ static void forget_survey(struct collopt_comm *c)
     c->peer = NULL;
     collopt_rental_end(&c->rental);
     c->topology = (struct collopt_topology){ .nodes = 1 };
+    c->one_node = c->ranks == 1;
 }
 
 static void clean(struct collopt_comm *c)
@@ -301,6 +302,7 @@ static void describe(struct collopt_comm *c, MPI_Comm comm)
         return;
     }
     c->topology.nodes = 1;
+    c->one_node = c->ranks == 1;
 }
 
 static struct collopt_comm *new_state(MPI_Comm comm)

@@ -63,8 +63,11 @@ struct collopt_comm {
     int tags;
     struct collopt_rental rental;       /* problems that have earned a plan; COLLOPT_AFTER=auto */
     uint64_t earned;            /* ns that collopt would have saved so far */
-    struct collopt_topology topology;
+    struct collopt_topology topology;   /* as found, or as stated: what is chosen depends on it */
     int *node;                  /* storage of topology.node */
+    /* All its ranks are found on one node, and nothing else is stated.  What memory they may share
+     * depends on this: nodes that are stated may be larger than those that there are. */
+    bool one_node;
     /* other groups of the ranks; LEVEL's node is to be freed */
     struct collopt_topology level[COLLOPT_GROUPINGS];
     /* the known ones, for topology.groups */

@@ -41,12 +41,15 @@ static const char *stated_nodes(void)
 static bool map_nodes(struct collopt_comm *c, const struct collopt_sight *seen, uint64_t *key)
 {
     const char *stated = stated_nodes();
+    bool together = true;
 
     for (int r = 0; r < c->ranks; r++) {
         key[r] = (uint64_t)(stated ? collopt_stated_node(stated, seen[r].world) : seen[r].node);
         c->topology.oversubscribed |= seen[r].crowded;
+        together = together && seen[r].node == seen[0].node;
     }
     c->topology.nodes = collopt_topology_number(key, c->node, c->ranks);
+    c->one_node = together && c->topology.nodes == 1;
     c->topology.node = c->node;
     return c->topology.nodes > 0 && collopt_topology_measure(&c->topology, c->ranks);
 }

@@ -611,7 +611,7 @@ static bool can_publish(const struct collopt_comm *c, const struct collopt_call 
         return false;
     if (c->ranks == 1)
         return !collopt_sessions_begun();       /* it may outlive MPI_Finalize */
-    return c->topology.nodes == 1 && collopt_shm_carries(c)
+    return c->one_node && collopt_shm_carries(c)
         && (call->trial == COLLOPT_PERSISTENT || collopt_shm_room() > 0);
 }
 
@@ -636,7 +636,7 @@ static int pass(const struct collopt_call *call, enum collopt_reason why)
 
 static const char *why_neither(const struct collopt_comm *c)
 {
-    return c->topology.nodes > 1
+    return !c->one_node
         ? "several nodes, and this MPI library does not call collopt while a rank waits"
         : "no shared memory";
 }

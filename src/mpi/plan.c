@@ -553,7 +553,7 @@ static bool sends_gaps(const struct collopt_comm *c, const struct collopt_facts 
         && c->machine.mpi == COLLOPT_OPENMPI && !p->machine->shm;
 
     return f->kernel && !f->dense && collopt_kernel(COLLOPT_REPLACE, f->type_id)
-        && c->topology.nodes == 1 && !copied;
+        && c->one_node && !copied;
 }
 
 /* In elements.  No message is longer than COLLOPT_CUT. */

@@ -48,6 +48,7 @@ MPI_TESTS = \
 	test/mpi/shm.sh \
 	test/mpi/local.sh \
 	test/mpi/locale.sh \
+	test/mpi/nodes.sh \
 	test/mpi/pairs.sh \
 	test/mpi/quirks.sh \
 	test/mpi/reproducible.sh \
