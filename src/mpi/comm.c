@@ -412,7 +412,7 @@ static bool reserve(bool own)
     return may;
 }
 
-enum refusal { BY_SETTING, BY_LIMIT, BY_HOST, REFUSALS };
+enum refusal { BY_SETTING, BY_LIMIT, BY_HOST, BEYOND_WORLD, REFUSALS };
 
 /* Loaded and doing nothing is never silent.  Rank 0 of the communicator speaks, since that of
  * MPI_COMM_WORLD may not be in it, and once for each reason, unless a promise is broken
@@ -734,6 +734,25 @@ static bool is_due(struct collopt_comm *c, size_t bytes)
     return c->ranks == 1 || c->earned >= collopt_price_of_communicator(c->ranks);
 }
 
+/* A process of another world may lack collopt: it would take a question of ours for the program's
+ * next collective call.  Only the user knows.  Processes of a session that have not called MPI_Init
+ * are those of one job, which have the library all or none, as those of a world. */
+static bool may_ask(const struct collopt_comm *c)
+{
+    return c->inside || collopt_settings()->beyond_world || !collopt_world_asked();
+}
+
+static void keep_apart(struct collopt_comm *c)
+{
+    c->status = COLLOPT_REFUSED;
+    if (collopt_world_agreed())
+        tell_refusal(c, BEYOND_WORLD,
+                     "a communicator of %d ranks with processes of another MPI_COMM_WORLD keeps "
+                     "the MPI library's own collectives: COLLOPT_BEYOND_WORLD=on changes this, if "
+                     "all those processes run collopt",
+                     c->ranks);
+}
+
 /* A world that was asked knows whether it is on, and its COLLOPT_AFTER is everybody's.  Elsewhere
  * (sessions, merged worlds) nothing is known of the others, so all that have the library ask each
  * other at a call whose number no setting changes.  Calls are to be checked from the first one
@@ -743,6 +762,10 @@ int collopt_comm_take_over(struct collopt_comm *c, size_t bytes)
     /* while switched off, calls are not counted */
     if (collopt_comm_inside(c) && !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
         return MPI_SUCCESS;
+    if (!may_ask(c)) {
+        keep_apart(c);
+        return MPI_SUCCESS;
+    }
     return is_due(c, bytes) ? take_over(c) : MPI_SUCCESS;
 }
 

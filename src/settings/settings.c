@@ -48,6 +48,10 @@ static const struct collopt_setting_row rows[] = {
     { .name = "COLLOPT_AFTER", .kind = COLLOPT_NUMBER, .scope = COLLOPT_AGREED, .values = "N|auto",
       .preset = "auto", .least = 1, .most = 1000000000, FIELD(after),
       .help = "take over a communicator at its N-th reduction; auto: once that pays" },
+    { .name = "COLLOPT_BEYOND_WORLD", .kind = COLLOPT_SWITCH, .scope = COLLOPT_AGREED,
+      .values = "on|off", .preset = "off", FIELD(beyond_world),
+      .help = "on: also take over communicators with processes of another MPI_COMM_WORLD, if all "
+              "have collopt" },
     { .name = "COLLOPT_PCONTROL", .kind = COLLOPT_SWITCH, .scope = COLLOPT_AGREED,
       .values = "on|off", .preset = "off", FIELD(pcontrol),
       .help = "on: MPI_Pcontrol(0) switches collopt off, 1 on, 2 on with the counters at zero" },

@@ -20,6 +20,7 @@ struct collopt_settings {
     bool on;                    /* COLLOPT */
     int after;                  /* COLLOPT_AFTER: taken over at this call of the family on a
                                  * communicator; 0 = auto */
+    bool beyond_world;          /* COLLOPT_BEYOND_WORLD */
     bool pcontrol;              /* COLLOPT_PCONTROL */
     bool check;                 /* COLLOPT_CHECK */
     bool adapt;                 /* COLLOPT_ADAPT */

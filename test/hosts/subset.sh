@@ -91,7 +91,8 @@ spawned()               # HOST RANKS
     before=$failures
     launch "$1" "$2" "$(program "$1" communicators)" spawn 2 ||
         { echo "left out, as $1 alone fails in it: MPI_Comm_spawn"; return; }
-    LD_PRELOAD=$library COLLOPT_AFTER=1 launch "$1" "$2" LD_PRELOAD="$library" COLLOPT_AFTER=1 \
+    LD_PRELOAD=$library COLLOPT_AFTER=1 COLLOPT_BEYOND_WORLD=on launch "$1" "$2" \
+        LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_BEYOND_WORLD=on \
         "$(program "$1" communicators)" spawn 2 ||
         fail "$1, $2 ranks, spawned and merged: status $?"
     judge "$1, $2 ranks, spawned and merged"

@@ -76,14 +76,21 @@ communicators()         # HOST
     cap "$1"
     case $(mpi_of "$1") in
     openmpi)
+        for more in COLLOPT_AFTER=1 COLLOPT_CHECK=on COLLOPT_ADAPT=on; do
+            launch "$1" 2 LD_PRELOAD="$library" $more "$with" spawn_without 2 ||
+                fail "$more, spawned ranks without collopt: status $?"
+            said 1 "^collopt: a communicator of 4 ranks with processes of another MPI_COMM_WORLD" \
+                "$more, spawned ranks without collopt"
+            said 1 "^collopt" "$more, spawned ranks without collopt"
+        done
         # children inherit the launcher's environment, not their parents'
-        LD_PRELOAD=$library COLLOPT_AFTER=1 COLLOPT_REPORT=$work/report \
+        LD_PRELOAD=$library COLLOPT_AFTER=1 COLLOPT_REPORT=$work/report COLLOPT_BEYOND_WORLD=on \
             launch "$1" 2 "$with" spawn 3 || fail "spawned ranks: status $?"
         grep -q '"ranks": *2,' "$work/report" || fail "no report of those that have spawned others"
         grep -q '"ranks": *3,' "$work"/report.spawned-* ||
             fail "no report of spawned ranks beside that of the others"
         # shellcheck disable=SC2016
-        LD_PRELOAD=$library COLLOPT_AFTER=1 launch "$1" 2 \
+        LD_PRELOAD=$library COLLOPT_AFTER=1 COLLOPT_BEYOND_WORLD=on launch "$1" 2 \
             sh -c '[ "$OMPI_COMM_WORLD_RANK" != 1 ] || export COLLOPT_AFTER=5; exec "$@"' \
             sh "$with" spawn_alone 1 ||
             fail "ranks spawned by one whose world does not agree: status $?"

@@ -433,18 +433,24 @@ static MPI_Comm parent(void)
     return comm;
 }
 
-/* The parents in FROM and N children that begin with WORD, together, where either of them calls
- * this. */
-static MPI_Comm spawn_from(MPI_Comm from, char *word, int n, MPI_Comm *between)
+/* The parents in FROM and N children by COMMAND, together, where either of them calls this. */
+static MPI_Comm spawn_by(const char *command, char **words, MPI_Comm from, int n, MPI_Comm *between)
 {
-    char *child[] = { word, NULL };
     MPI_Comm merged;
 
     *between = parent();
     if (*between == MPI_COMM_NULL)
-        MPI_Comm_spawn(self, child, n, MPI_INFO_NULL, 0, from, between, MPI_ERRCODES_IGNORE);
+        MPI_Comm_spawn(command, words, n, MPI_INFO_NULL, 0, from, between, MPI_ERRCODES_IGNORE);
     MPI_Intercomm_merge(*between, parent() != MPI_COMM_NULL, &merged);
     return merged;
+}
+
+/* The children begin with WORD. */
+static MPI_Comm spawn_from(MPI_Comm from, char *word, int n, MPI_Comm *between)
+{
+    char *child[] = { word, NULL };
+
+    return spawn_by(self, child, from, n, between);
 }
 
 static void spawn(int n)
@@ -458,6 +464,32 @@ static void spawn(int n)
     use(merged, "parents and children together");
     MPI_Comm_free(&merged);
     use(MPI_COMM_WORLD, "parents or children alone");
+    MPI_Comm_disconnect(&between);
+}
+
+/* N children without collopt.  Nothing that the parents call on a communicator with them may differ
+ * from what they call. */
+static void spawn_without(int n)
+{
+    char unset[] = "-u", preload[] = "LD_PRELOAD", word[] = "spawned_without";
+    char *child[] = { unset, preload, self, word, NULL };
+    MPI_Comm between, merged, copy;
+    uint64_t run;
+
+    at("MPI_Comm_spawn of a program without collopt", 100);
+    check(with_collopt() == (parent() == MPI_COMM_NULL), "collopt is %sthere",
+          with_collopt() ? "" : "not ");
+    merged = spawn_by("/usr/bin/env", child, MPI_COMM_WORLD, n, &between);
+    MPI_Comm_dup(merged, &copy);
+    run = calls_run(NULL, NULL);
+    for (int i = 0; i < 6; i++) {
+        sum_all(merged, 1000, "parents, and children without collopt");
+        sum_to(copy, 1, i % 2, "parents, and children without collopt, a duplicate");
+    }
+    check(calls_run(NULL, NULL) == run, "collopt ran calls where some ranks lack it");
+    MPI_Comm_free(&copy);
+    MPI_Comm_free(&merged);
+    sum_all(MPI_COMM_WORLD, 5, "parents or children alone");
     MPI_Comm_disconnect(&between);
 }
 
@@ -572,6 +604,8 @@ static const struct subject {
     { "handler_at_end", handler_at_end },
     { "spawn", spawn },
     { "spawned", spawn },
+    { "spawn_without", spawn_without },
+    { "spawned_without", spawn_without },
     { "spawn_alone", spawn_alone },
     { "spawned_alone", spawn_alone },
 };

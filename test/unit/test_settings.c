@@ -282,6 +282,7 @@ START_TEST(round_trip)
     static const char *const set[] = {
         "COLLOPT=off",
         "COLLOPT_AFTER=17",
+        "COLLOPT_BEYOND_WORLD=on",
         "COLLOPT_PCONTROL=on",
         "COLLOPT_LOG=trace",
         "COLLOPT_REPORT=stderr",
@@ -367,6 +368,7 @@ START_TEST(hashes)
         "X=1",
         "COLLOPT=off",
         "COLLOPT_AFTER=1",
+        "COLLOPT_BEYOND_WORLD=on",
         "COLLOPT_PCONTROL=on",
         "COLLOPT_CHECK=on",
         "COLLOPT_ADAPT=on",
