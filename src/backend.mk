@@ -154,6 +154,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/gpu.c \
 	src/mpi/gpu.h \
 	src/mpi/gpu_runtimes.c \
+	src/mpi/greatest.c \
+	src/mpi/greatest.h \
 	src/mpi/handles.c \
 	src/mpi/handles.h \
 	src/mpi/host.c \

@@ -5,8 +5,7 @@
  * rounds, the size class of the vector, for Reduce_scatter whether the counts differ much, for
  * Reduce the root: a rank that is root now and then would not know which of its times to compare.
  * All of it is alike on all ranks, and so is the number of the call of each kind, by which the
- * trials go on.  The times are not: they are agreed on, by the host, before a call whose number
- * says so. */
+ * trials go on.  The times are not: they are agreed on before a call whose number says so. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
 #include "mpi/comm.h"
+#include "mpi/greatest.h"
 #include "mpi/host.h"
 #include "report/counters.h"
 #include "schedule/schedule.h"
@@ -116,16 +116,13 @@ static void say_settled(const struct collopt_comm *c, const struct collopt_adapt
 int collopt_adapt_agree(struct collopt_comm *c, struct collopt_adapted *a)
 {
     bool settled = a->trials.state == COLLOPT_SETTLED;
-    int64_t mine[COLLOPT_TRIED], all[COLLOPT_TRIED];
+    long long mine[COLLOPT_TRIED], all[COLLOPT_TRIED];
     int err;
 
     if (!collopt_trials_due(&a->trials))
         return MPI_SUCCESS;
     collopt_trials_give(&a->trials, mine);
-    c->busy = true;
-    err = collopt_host.Allreduce(mine, all, COLLOPT_TRIED, MPI_INT64_T, MPI_MAX, collopt_comm_of(c));
-    c->busy = false;
-    if (err != MPI_SUCCESS)
+    if ((err = collopt_greatest(c, mine, all, COLLOPT_TRIED)))
         return err;
     collopt_trials_take(&a->trials, all);
     if (!settled && a->trials.state == COLLOPT_SETTLED)
@@ -141,6 +138,16 @@ int collopt_adapt_next(const struct collopt_adapted *a, bool *timed)
 void collopt_adapt_done(struct collopt_adapted *a, int64_t time)
 {
     collopt_trials_done(&a->trials, time);
+}
+
+void collopt_adapt_begins(struct collopt_adapted *a)
+{
+    collopt_trials_done(&a->trials, COLLOPT_NEVER_ENDED);
+}
+
+void collopt_adapt_ends(struct collopt_adapted *a, int candidate, int64_t time)
+{
+    collopt_trials_ended(&a->trials, candidate, time);
 }
 
 const struct collopt_choice *collopt_adapt_choice(const struct collopt_adapted *a, int candidate)

@@ -9,6 +9,7 @@
 #include "mpi/comm.h"
 #include "mpi/context.h"
 #include "mpi/dispatch.h"
+#include "mpi/greatest.h"
 #include "mpi/execute.h"
 #include "mpi/operation.h"
 #include "mpi/plan.h"

@@ -68,20 +68,18 @@ static void leave(struct collopt_comparison *x)
 }
 
 int collopt_comparison_begin(struct collopt_comm *c, const struct collopt_asked *mine,
-                             struct collopt_comparison **made)
+                             struct collopt_comparison **made, bool *raised)
 {
     struct collopt_comparison *x = malloc(sizeof *x + (size_t)c->ranks * sizeof *x->asked);
-    MPI_Errhandler handler;
     int err;
 
+    *raised = x != NULL;
     if (!x)
         return MPI_ERR_NO_MEM;
     *x = (struct collopt_comparison){ .c = c, .rank = c->rank, .ranks = c->ranks };
     x->asked[c->rank] = *mine;
-    handler = collopt_quiet(collopt_comm_of(c));
     err = PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, x->asked, sizeof *mine, MPI_BYTE,
                           collopt_comm_of(c), &x->request);
-    collopt_as_before(collopt_comm_of(c), handler);
     if (err) {
         free(x);
         return err;

@@ -18,9 +18,10 @@ struct collopt_comparison;
 
 /* Are nonblocking calls on C compared?  All ranks answer alike. */
 bool collopt_checks_later(struct collopt_comm *c);
-/* Starts a comparison.  Collective on C.  Returns an error code. */
+/* Starts a comparison.  Collective on C.  Returns an error code; *RAISED: the host has raised
+ * it. */
 int collopt_comparison_begin(struct collopt_comm *c, const struct collopt_asked *mine,
-                             struct collopt_comparison **x);
+                             struct collopt_comparison **x, bool *raised);
 /* Advances it without waiting.  True: it has ended.  Any thread.  WITHIN: the host may be in a
  * progress callback. */
 bool collopt_comparison_advance(struct collopt_comparison *x, bool within);

@@ -140,11 +140,14 @@ static void clean(struct collopt_comm *c)
     c->keys_due = false;
 }
 
-static void release(bool own)
+static void release(struct collopt_comm *c)
 {
+    if (!c->counted)
+        return;
+    c->counted = false;
     pthread_mutex_lock(&lock);
     taken_over--;
-    own_communicators -= own;
+    own_communicators -= c->own;
     pthread_mutex_unlock(&lock);
 }
 
@@ -154,8 +157,7 @@ static void free_context(struct collopt_comm *c)
     if (!collopt_nonblocking_leave(c) && c->context != NO_CONTEXT && !c->spoilt)
         collopt_context_give_back(c->context);
     c->context = NO_CONTEXT;
-    if (c->counted)
-        release(c->own);
+    release(c);
     if (c->own && c->hidden != MPI_COMM_NULL)
         collopt_host.Comm_free(&c->hidden);
 }
@@ -400,7 +402,7 @@ void collopt_comm_left(const struct collopt_leaving *l, int err)
 /* ---- taking over ----------------------------------------------------------------------------- */
 
 /* False when the process has taken over as many communicators as it may. */
-static bool reserve(bool own)
+static bool reserve(struct collopt_comm *c, bool own)
 {
     bool may;
 
@@ -409,7 +411,8 @@ static bool reserve(bool own)
     taken_over += may;
     own_communicators += may && own;
     pthread_mutex_unlock(&lock);
-    return may;
+    c->own = own;
+    return c->counted = may;
 }
 
 enum refusal { BY_SETTING, BY_LIMIT, BY_HOST, BEYOND_WORLD, REFUSALS };
@@ -509,12 +512,23 @@ static bool survey_apart(struct collopt_comm *c, MPI_Comm comm, struct collopt_s
     return surveyed;
 }
 
+/* Hosts have few communicators, and that there is none left must not end the job.  The ranks have
+ * just agreed, so that nobody waits here for long. */
+static bool split(struct collopt_comm *c, MPI_Comm comm)
+{
+    MPI_Errhandler handler = collopt_quiet(comm);
+    int err = PMPI_Comm_split(comm, 0, c->rank, &c->hidden);
+
+    collopt_as_before(comm, handler);
+    if (err)
+        c->hidden = MPI_COMM_NULL;
+    return err == MPI_SUCCESS;
+}
+
 static bool make_hidden(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
 {
-    if (PMPI_Comm_split(comm, 0, c->rank, &c->hidden)) {
-        c->hidden = MPI_COMM_NULL;
+    if (!split(c, comm))
         return false;
-    }
     return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS
         && survey_apart(c, comm, seen);
 }
@@ -535,10 +549,9 @@ static void say_difference(const struct collopt_comm *c, MPI_Comm comm)
 static bool take_over_apart(struct collopt_comm *c, MPI_Comm comm)
 {
     bool on = collopt_settings()->on && (collopt_world_agreed() || !collopt_world_asked());
-    bool reserved = reserve(true), gpu = collopt_gpu_allows(), made = false, alike, keys_alike;
+    bool reserved = reserve(c, true), gpu = collopt_gpu_allows(), made = false, alike, keys_alike;
     struct collopt_sight *seen = malloc((size_t)c->ranks * sizeof *seen);
 
-    c->own = true;
     if (collopt_agree_also(comm, on && reserved && gpu && seen, collopt_info_waiting(c), &alike,
                            &keys_alike)) {
         collopt_info_compared(c, keys_alike);
@@ -558,8 +571,8 @@ static bool take_over_apart(struct collopt_comm *c, MPI_Comm comm)
     } else {
         say_difference(c, comm);
     }
-    if (!made && reserved)
-        release(true);
+    if (!made)
+        release(c);
     free(seen);
     return made;
 }
@@ -616,22 +629,40 @@ static bool may_outlive(MPI_Comm comm)
     return comm != MPI_COMM_WORLD && atomic_load_explicit(&sessions, memory_order_relaxed);
 }
 
-/* Everything that can fail on this rank alone is done before it tells the others of its context. */
+/* C is as if it were not taken over.  An error may leave its context id to other ranks, so that it
+ * must not be used again. */
+static void undo(struct collopt_comm *c, int err)
+{
+    if (c->context != NO_CONTEXT && !err)
+        collopt_context_give_back(c->context);
+    c->context = NO_CONTEXT;
+    release(c);
+    forget_survey(c);
+}
+
+/* Everything that can fail on this rank alone is done before it tells the others of its context.
+ * If the host's collective fails, the error is the user's, whose handler may leave by longjmp: C is
+ * SPOILT until it has not. */
 static int take_over_inside(struct collopt_comm *c, MPI_Comm comm, bool *done)
 {
     const struct collopt_world *world = collopt_world();
-    bool reserved = reserve(false), gpu = collopt_gpu_allows(), have_contexts, keys_alike, ready;
+    bool reserved = reserve(c, false), gpu = collopt_gpu_allows(), have_contexts, keys_alike, ready;
     uint64_t keys = collopt_info_waiting(c);
     struct told mine = { .context = NOT_READY, .keys = (unsigned)(keys ^ keys >> 32) };
     struct told *all = malloc((size_t)c->ranks * sizeof *all);
-    int err = all ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    int err;
 
+    if (!all) {
+        undo(c, MPI_SUCCESS);
+        return collopt_raise(comm, MPI_ERR_NO_MEM);
+    }
     if (reserved && gpu && (!world || may_outlive(comm)))
         mine.context = NO_CONTEXT;
     else if (reserved && gpu && survey_inside(c, comm, world))
         mine.context = c->context = collopt_context_take();
-    if (!err)
-        err = PMPI_Allgather(&mine, 2, MPI_INT, all, 2, MPI_INT, comm);
+    c->spoilt = true;
+    err = PMPI_Allgather(&mine, 2, MPI_INT, all, 2, MPI_INT, comm);
+    c->spoilt = false;
     ready = !err && all_ready(all, c->ranks, &have_contexts, &keys_alike);
     *done = ready && have_contexts;
     for (int r = 0; *done && r < c->ranks; r++)
@@ -643,12 +674,7 @@ static int take_over_inside(struct collopt_comm *c, MPI_Comm comm, bool *done)
         simplify_peers(c);
         return MPI_SUCCESS;
     }
-    if (c->context != NO_CONTEXT)
-        collopt_context_give_back(c->context);
-    c->context = NO_CONTEXT;
-    if (reserved)
-        release(false);
-    forget_survey(c);
+    undo(c, err);
     if (ready)
         *done = take_over_apart(c, comm);
     else if (!err)
@@ -667,42 +693,37 @@ MPI_Errhandler collopt_quiet(MPI_Comm comm)
 
 void collopt_as_before(MPI_Comm comm, MPI_Errhandler handler)
 {
+    MPI_Errhandler now = MPI_ERRHANDLER_NULL;
+
     if (handler == MPI_ERRHANDLER_NULL)
         return;
-    PMPI_Comm_set_errhandler(comm, handler);
+    PMPI_Comm_get_errhandler(comm, &now);
+    if (now == MPI_ERRORS_RETURN)       /* else another thread has set one */
+        PMPI_Comm_set_errhandler(comm, handler);
+    if (now != MPI_ERRHANDLER_NULL)
+        PMPI_Errhandler_free(&now);
     PMPI_Errhandler_free(&handler);
 }
 
-/* Errors of the host must come back here, not to the program's handlers. */
-static int take_over_quietly(struct collopt_comm *c, bool *done)
-{
-    MPI_Comm comm = collopt_comm_of(c);
-    MPI_Errhandler handler = collopt_quiet(comm);
-    int err = MPI_SUCCESS;
-
-    if (c->inside)
-        err = take_over_inside(c, comm, done);
-    else
-        *done = take_over_apart(c, comm);
-    collopt_as_before(comm, handler);
-    return err;
-}
-
+/* By the host's own collectives, on the user's communicator and with the user's error handler, as
+ * there is nothing else yet.  Should the handler not come back, C is one that was refused.
+ * Meanwhile nested calls go to the host. */
 static int take_over(struct collopt_comm *c)
 {
     bool done = false;
     int err = MPI_SUCCESS;
 
-    c->busy = true;
-    if (c->ranks > 1) {
-        err = take_over_quietly(c, &done);
-        c->counted = done;
-    } else {
+    c->status = COLLOPT_REFUSED;
+    if (c->ranks == 1) {
         collopt_info_compared(c, true);
         done = collopt_gpu_allows() && collopt_rental_begin(&c->rental, 1);
+    } else if (c->inside) {
+        err = take_over_inside(c, collopt_comm_of(c), &done);
+    } else {
+        done = take_over_apart(c, collopt_comm_of(c));
     }
-    c->busy = false;
-    c->status = done ? COLLOPT_TAKEN_OVER : COLLOPT_REFUSED;
+    if (done)
+        c->status = COLLOPT_TAKEN_OVER;
     return err;
 }
 

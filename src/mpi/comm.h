@@ -96,6 +96,7 @@ struct collopt_comm {
     size_t scratch_kept;        /* bytes that an execution keeps between calls, at most */
     bool timed, traced, checked;        /* report, trace, COLLOPT_CHECK requested */
     unsigned call;              /* number of the call, the same on all ranks; part of the tags */
+    unsigned agreements;        /* their number, likewise (greatest.h) */
     struct collopt_comm *next;  /* list of unused states */
     struct collopt_comm *other; /* list of all states */
 };
@@ -104,7 +105,7 @@ struct collopt_comm {
  * on). */
 struct collopt_comm *collopt_comm_find(MPI_Comm comm);
 /* Counts a call with a vector of BYTES on a NEW communicator and, when due, takes it over or
- * refuses it. Collective. An error code: this rank alone cannot go on. */
+ * refuses it. Collective. An error code: this rank alone cannot go on; it is raised. */
 int collopt_comm_take_over(struct collopt_comm *c, size_t bytes);
 /* Counts a nonblocking call, which cannot take C over: the next blocking one may. A communicator of
  * one rank is taken over here too. */
@@ -141,7 +142,8 @@ void collopt_comm_let_go(struct collopt_comm *c);
 /* True if all ranks of C belong to a world that took part in the agreement of MPI_Init; the same
  * on all ranks. */
 bool collopt_comm_inside(struct collopt_comm *c);
-/* Silences the user's error handler during attempts on the user's communicator; and restores it. */
+/* Silences the user's error handler during an attempt on the user's communicator; and restores it.
+ * Other threads' errors on it are silenced as well, so never while this rank may have to wait. */
 MPI_Errhandler collopt_quiet(MPI_Comm comm);
 void collopt_as_before(MPI_Comm comm, MPI_Errhandler handler);
 /* Saves the results of trials on existing communicators for the report. */

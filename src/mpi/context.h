@@ -17,13 +17,15 @@
 
 /* A context has so many rows of tags, and a row a tag for each of 128 strands.  Blocking calls use
  * their rows in turn, and so do nonblocking ones; each persistent operation has one
- * (by_messages.h). In the last row ranks tell each other where channels are (src/shm). */
+ * (by_messages.h). In the last rows ranks agree on numbers (greatest.h), and tell each other where
+ * channels are (src/shm). */
 enum {
     COLLOPT_BLOCKING_ROWS = 64,
-    COLLOPT_NONBLOCKING_ROWS = 96,
+    COLLOPT_NONBLOCKING_ROWS = 95,
     COLLOPT_PERSISTENT_ROWS = 95,
-    COLLOPT_CHANNEL_ROW = COLLOPT_BLOCKING_ROWS + COLLOPT_NONBLOCKING_ROWS
+    COLLOPT_AGREEMENT_ROW = COLLOPT_BLOCKING_ROWS + COLLOPT_NONBLOCKING_ROWS
         + COLLOPT_PERSISTENT_ROWS,
+    COLLOPT_CHANNEL_ROW,
     COLLOPT_STRAND_TAGS = 128,
     COLLOPT_CONTEXT_TAGS = (COLLOPT_CHANNEL_ROW + 1) * COLLOPT_STRAND_TAGS
 };

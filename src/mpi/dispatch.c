@@ -1,7 +1,6 @@
 /* From a call to its execution, by us or, if it is declined, by the host. */
 #include "config.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "mpi/dispatch.h"
@@ -145,31 +144,20 @@ static bool odd_buffers(const struct collopt_call *call, const struct collopt_co
         && count_for(call, c->rank) > 0;
 }
 
-static bool looks;
-static pthread_once_t looked = PTHREAD_ONCE_INIT;
-
-/* By one thread: meanwhile the error handler of MPI_COMM_SELF is not the user's.  That other
- * threads wait for a call of the host is safe here, and nowhere else: on MPI_COMM_SELF it waits for
- * nobody. */
-static void see_whether_host_looks(void)
-{
-    MPI_Errhandler handler = collopt_quiet(MPI_COMM_SELF);
-    int x[2] = { 0 };
-
-    looks = collopt_host.Allreduce(x, x, 2, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS;
-    collopt_as_before(MPI_COMM_SELF, handler);
-}
-
 /* Builds of MPICH may leave out the checks of arguments, and Open MPI can be told to
  * (mpi_param_check).  Without MPI_Init (sessions) there is no communicator to try it on. */
-static bool host_looks(void)
-{
-    int begun = 0;
+static bool host_looks = true;
 
-    if (PMPI_Initialized(&begun) || !begun)
-        return true;
-    pthread_once(&looked, see_whether_host_looks);
-    return looks;
+/* In MPI_Init no other thread calls MPI, and nobody has set an error handler yet.  Open MPI raises
+ * some errors on MPI_COMM_WORLD. */
+void collopt_see_whether_host_looks(void)
+{
+    MPI_Errhandler of_self = collopt_quiet(MPI_COMM_SELF), of_world = collopt_quiet(MPI_COMM_WORLD);
+    int x[2] = { 0 };
+
+    host_looks = collopt_host.Allreduce(x, x, 2, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS;
+    collopt_as_before(MPI_COMM_WORLD, of_world);
+    collopt_as_before(MPI_COMM_SELF, of_self);
 }
 
 /* MPI forbids send buffer == receive buffer, and the host's checks refuse it: some everywhere, the
@@ -179,7 +167,7 @@ static COLLOPT_OUT_OF_LINE bool refused_by_checks(const struct collopt_call *cal
     if (!collopt_quirk(COLLOPT_REFUSES_EVERY_ALIAS) && call->collective != COLLOPT_REDUCE
         && (call->collective != COLLOPT_ALLREDUCE || call->count <= 1))
         return false;
-    return host_looks();
+    return host_looks;
 }
 
 /* Elsewhere the host takes it for "in place", and as it may be so on one rank only, so must we. */
@@ -284,16 +272,21 @@ static inline int run(struct collopt_comm *c, struct collopt_plan *plan,
     return err;
 }
 
-static int run_by_host(struct collopt_comm *c, const struct collopt_call *call, uint64_t *time)
+/* A trial of the host.  It raises its errors itself, and the user's handler may leave by longjmp:
+ * the call is counted before. */
+static int try_host(struct collopt_comm *c, struct collopt_adapted *adapted,
+                    const struct collopt_call *call)
 {
-    MPI_Errhandler handler = collopt_quiet(call->comm);
-    uint64_t start = collopt_timing_begin();
-    int err = collopt_hand_over(call);
+    uint64_t start, time;
+    int err;
 
-    *time = collopt_timing_end(start);
-    collopt_as_before(call->comm, handler);
+    collopt_adapt_begins(adapted);
+    start = collopt_timing_begin();
+    err = collopt_hand_over(call);
+    time = collopt_timing_end(start);
+    collopt_adapt_ends(adapted, call->trial - 1, (int64_t)time);
     if (c->timed)
-        count_declined(call, err == MPI_SUCCESS ? c : NULL, COLLOPT_PASS_CHOSEN, *time);
+        count_declined(call, err == MPI_SUCCESS ? c : NULL, COLLOPT_PASS_CHOSEN, time);
     else
         collopt_count_passed(call->name, COLLOPT_PASS_CHOSEN, 1);
     return err;
@@ -361,7 +354,7 @@ static COLLOPT_OUT_OF_LINE int learn(struct collopt_comm *c, const struct collop
     if (call->root < 0 || call->root >= c->ranks || !collopt_facts(call->op, call->type, &f)
         || f.size == 0)
         return COLLOPT_DECLINED;
-    if (call->trial != COLLOPT_OWN && call->trial != COLLOPT_PERSISTENT && !pays(c, call, &f))
+    if (call->trial != COLLOPT_PERSISTENT && !pays(c, call, &f))
         return COLLOPT_NOT_YET;
     if (!*plan || !collopt_plan_renew(c, *plan, &f))
         *plan = new_plan(c, call, &f, count);
@@ -446,16 +439,13 @@ static COLLOPT_OUT_OF_LINE int run_trial(struct collopt_comm *c, const struct co
         return raise(call, err);
     call->trial = 1 + collopt_adapt_next(adapted, &wanted);
     plan = plan_of_candidate(c, call, head);
-    if (plan && !plan->algorithm && !wanted) {
-        collopt_adapt_done(adapted, 0);         /* the host raises its errors itself */
+    if (plan && !plan->algorithm && wanted)
+        return try_host(c, adapted, call);
+    if (plan && !plan->algorithm) {
+        collopt_adapt_done(adapted, 0);
         return decline(call, c, COLLOPT_PASS_CHOSEN);
     }
-    if (!plan)
-        err = MPI_ERR_NO_MEM;
-    else if (plan->algorithm)
-        err = run(c, plan, call, wanted ? &time : NULL);
-    else
-        err = run_by_host(c, call, &time);
+    err = plan ? run(c, plan, call, wanted ? &time : NULL) : MPI_ERR_NO_MEM;
     collopt_adapt_done(adapted, (int64_t)time);
     return raise(call, err);
 }
@@ -505,11 +495,8 @@ static size_t bytes_of(const struct collopt_comm *c, const struct collopt_call *
 /* After MPI_Comm_set_info, which all ranks have called. */
 static int compare_keys_and_serve(struct collopt_comm *c, struct collopt_call *call)
 {
-    int err;
+    int err = collopt_info_compare(c);
 
-    c->busy = true;
-    err = collopt_info_compare(c, call->comm);
-    c->busy = false;
     return err == MPI_SUCCESS ? serve(c, call) : raise(call, err);
 }
 
@@ -524,7 +511,7 @@ static COLLOPT_OUT_OF_LINE int decline_or_take_over(struct collopt_comm *c,
         return decline(call, c, COLLOPT_PASS_NESTED);
     if (c->status == COLLOPT_NEW
         && (err = collopt_comm_take_over(c, bytes_of(c, call))) != MPI_SUCCESS)
-        return raise(call, err);
+        return err;
     if (switched_off() && !(c->checked && c->status == COLLOPT_TAKEN_OVER))
         return decline(call, c, COLLOPT_PASS_OFF);
     switch (c->status) {
@@ -569,26 +556,6 @@ bool collopt_arguments_wrong(const struct collopt_comm *c, struct collopt_call *
         return true;
     return collopt_facts(call->op, call->type, &f) && f.size > 0
         && !collopt_arguments_fit(c, call, &f);
-}
-
-int collopt_greatest(struct collopt_comm *c, const long long *mine, long long *greatest, int n)
-{
-    struct collopt_call call = { .collective = COLLOPT_ALLREDUCE, .name = "Allreduce", .in = mine,
-                                 .out = greatest, .count = (size_t)n, .type = MPI_LONG_LONG,
-                                 .op = MPI_MAX, .trial = COLLOPT_OWN,
-                                 .comm = collopt_comm_of(c) };
-    MPI_Errhandler handler = collopt_quiet(call.comm);
-    struct collopt_plan *plan = NULL;
-    int err;
-
-    c->call++;
-    err = prepare(c, &call, &plan);
-    c->busy = true;
-    if (err == MPI_SUCCESS)
-        err = plan->algorithm ? collopt_execute(c, plan, mine, greatest) : collopt_hand_over(&call);
-    c->busy = false;
-    collopt_as_before(call.comm, handler);
-    return err;
 }
 
 /* What keeps C from serving such calls, as all its ranks know; COLLOPT_REASONS: nothing. */
@@ -686,9 +653,10 @@ int collopt_dispatch_persistent(struct collopt_call *call, struct collopt_comm *
     if (!c || c->busy)
         return pass(call, c ? COLLOPT_PASS_NESTED : COLLOPT_PASS_ARGUMENTS);
     if (c->status == COLLOPT_NEW && (err = collopt_comm_take_over(c, SIZE_MAX)) != MPI_SUCCESS)
-        return raise(call, err);
+        return err;
     if ((why = obstacle(c)) != COLLOPT_REASONS)
         return pass(call, why);
+    c->call++;                  /* another rank may make a blocking call here */
     if (c->checked && (err = collopt_check(c, call, NULL, COLLOPT_DECLINED)) != MPI_SUCCESS)
         return raise(call, err);
     if (switched_off())

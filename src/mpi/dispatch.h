@@ -47,9 +47,7 @@ struct collopt_call {
 };
 enum {
     COLLOPT_PERSISTENT = -1,    /* it is made, and started later */
-    COLLOPT_NONBLOCKING = -2,
-    /* collopt's own: a plan for it need not pay, and it is not counted */
-    COLLOPT_OWN = -3
+    COLLOPT_NONBLOCKING = -2
 };
 /* Does a later call complete it? */
 static inline bool collopt_is_later(const struct collopt_call *call)
@@ -77,8 +75,8 @@ bool collopt_arguments_fit(const struct collopt_comm *c, struct collopt_call *ca
                            struct collopt_facts *f);
 /* Does MPI forbid the arguments of CALL?  Some hosts accept them. */
 bool collopt_arguments_wrong(const struct collopt_comm *c, struct collopt_call *call);
-/* GREATEST[i] of all ranks' MINE[i].  Collective on C, which is taken over. */
-int collopt_greatest(struct collopt_comm *c, const long long *mine, long long *greatest, int n);
+/* In MPI_Init: does the host look at the arguments of calls? */
+void collopt_see_whether_host_looks(void);
 /* Errors are the user's: the handler of COMM hears of them. */
 int collopt_raise(MPI_Comm comm, int err);
 extern atomic_bool collopt_switched_on;         /* MPI_Pcontrol, where agreed; COLLOPT=off */

@@ -23,6 +23,7 @@
 #include "catalogue/expression.h"
 #include "mpi/agree.h"
 #include "mpi/comm.h"
+#include "mpi/greatest.h"
 #include "mpi/host.h"
 #include "mpi/plan.h"
 #include "mpi/quirks.h"
@@ -175,13 +176,11 @@ void collopt_info_compared(struct collopt_comm *c, bool are_alike)
     c->keys_due = false;
 }
 
-int collopt_info_compare(struct collopt_comm *c, MPI_Comm comm)
+int collopt_info_compare(struct collopt_comm *c)
 {
     long long h = (long long)(collopt_info_waiting(c) >> 1), mine[2] = { h, -h }, all[2];
-    MPI_Errhandler handler = collopt_quiet(comm);
-    int err = collopt_host.Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_MIN, comm);
+    int err = collopt_greatest(c, mine, all, 2);
 
-    collopt_as_before(comm, handler);
     if (err == MPI_SUCCESS)
         collopt_info_compared(c, all[0] == -all[1]);
     return err;

@@ -19,8 +19,8 @@ void collopt_info_later(MPI_Comm *made, MPI_Info info);
 /* A hash of the waiting keys, to be compared over the ranks; and the result of the comparison. */
 uint64_t collopt_info_waiting(const struct collopt_comm *c);
 void collopt_info_compared(struct collopt_comm *c, bool are_alike);
-/* Compares them on COMM, collectively, if due. */
-int collopt_info_compare(struct collopt_comm *c, MPI_Comm comm);
+/* Compares them, collectively, if due. */
+int collopt_info_compare(struct collopt_comm *c);
 /* The choice by info keys for P; false: none that is usable. */
 bool collopt_info_select(const struct collopt_comm *c, const struct collopt_problem *p,
                          struct collopt_decision *d);

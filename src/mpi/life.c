@@ -144,6 +144,7 @@ void collopt_begin(void)
     collopt_gpu_possible();
     listen_for_end();
     look_for_parent();
+    collopt_see_whether_host_looks();
     collopt_agree_on_world();
     collopt_report_look_ahead(collopt_settings()->report, file_of_rules());
     collopt_world_open(collopt_world_agreed());

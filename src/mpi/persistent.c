@@ -9,6 +9,7 @@
 #include "base/numbers.h"
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
+#include "mpi/greatest.h"
 #include "mpi/operation.h"
 #include "report/timing.h"
 #include "shm/segment.h"

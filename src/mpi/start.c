@@ -106,12 +106,17 @@ static int say_unfit(const struct collopt_call *call, const struct collopt_comm 
     return COLLOPT_DECLINED;
 }
 
+static void drop(operation *op)
+{
+    collopt_requests_count(-1);
+    collopt_requests_make_idle(op);
+}
+
 /* Gives the request to the program, or frees OP if it could not be started (ERR). */
 static int hand_out(operation *op, const struct collopt_call *call, MPI_Request *request, int err)
 {
     if (err) {
-        collopt_requests_count(-1);
-        collopt_requests_make_idle(op);
+        drop(op);
         return collopt_raise(call->comm, err);
     }
     collopt_async_wake();
@@ -120,9 +125,9 @@ static int hand_out(operation *op, const struct collopt_call *call, MPI_Request 
 }
 
 /* Starts the comparison of CALL.  OUTCOME is as in dispatch.c.  WHY says why shared memory or
- * messages do not serve the call, or is NULL. */
+ * messages do not serve the call, or is NULL.  *RAISED: the host has raised the error. */
 static int compare(operation *op, struct collopt_comm *c, struct collopt_call *call, int outcome,
-                   const struct collopt_plan *plan, const char *why)
+                   const struct collopt_plan *plan, const char *why, bool *raised)
 {
     bool ours = outcome == MPI_SUCCESS;
     const char *chosen = plan ? plan->chosen : ours ? "shared memory" : "host";
@@ -132,7 +137,7 @@ static int compare(operation *op, struct collopt_comm *c, struct collopt_call *c
     if (outcome == COLLOPT_DECLINED && !why && collopt_arguments_fit(c, call, &facts))
         outcome = MPI_SUCCESS;
     collopt_ask(&asked, c, call, outcome, plan, chosen);
-    return collopt_comparison_begin(c, &asked, &op->comparison);
+    return collopt_comparison_begin(c, &asked, &op->comparison, raised);
 }
 
 static int start_compared(operation *op, struct collopt_comm *c, struct collopt_call *call,
@@ -158,6 +163,7 @@ static int begin_compared(struct collopt_comm *c, struct collopt_call *call, int
 {
     operation *op = collopt_requests_take_idle();
     const char *why = NULL;
+    bool raised;
     int err;
 
     if (!op)
@@ -167,7 +173,11 @@ static int begin_compared(struct collopt_comm *c, struct collopt_call *call, int
         collopt_operation_clear(op);
     }
     collopt_requests_count(1);
-    err = compare(op, c, call, outcome, plan, why);
+    err = compare(op, c, call, outcome, plan, why, &raised);
+    if (err && raised) {
+        drop(op);
+        return err;
+    }
     if (!err)
         err = start_compared(op, c, call, outcome);
     if (err)                    /* the other ranks still need the comparison */

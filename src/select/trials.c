@@ -72,6 +72,12 @@ void collopt_trials_done(struct collopt_trials *t, int64_t time)
         t->sample[i][t->samples[i]++] = time;
 }
 
+void collopt_trials_ended(struct collopt_trials *t, int candidate, int64_t time)
+{
+    if (t->samples[candidate] > 0)
+        t->sample[candidate][t->samples[candidate] - 1] = time;
+}
+
 /* ---- agreeing -------------------------------------------------------------------------------- */
 
 static int by_length(const void *a, const void *b)

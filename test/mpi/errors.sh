@@ -37,7 +37,23 @@ handlers_that_leave()   # HOST
         launch "$1" $ranks LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_ADAPT=on \
             "$(program "$1" errors)" longjmp-trials \
             || fail "$1, $ranks ranks, handlers that leave by longjmp from trials: status $?"
+        for with in COLLOPT_AFTER=1 COLLOPT_ADAPT=on; do
+            launch "$1" $ranks LD_PRELOAD="$library" COLLOPT_CHECK=on $with \
+                "$(program "$1" errors)" longjmp-checked \
+                || fail "$1, $ranks ranks, $with, handlers that leave from comparisons: status $?"
+        done
     done
+}
+
+# Other threads' errors, and handlers that they set, while a thread waits in a reduction.
+handlers_of_threads()   # HOST
+{
+    for with in COLLOPT_AFTER=1 COLLOPT_AFTER=auto COLLOPT_AFTER=5 COLLOPT_CHECK=on \
+        COLLOPT_ADAPT=on; do
+        quiet "$1" 2 $with "$(program "$1" threads)" handlers
+    done
+    quiet "$1" 3 COLLOPT_CHECK=on COLLOPT_ADAPT=on "$(program "$1" threads)" handlers
+    launch "$1" 2 "$(program "$1" threads)" handlers || fail "$1 alone, handlers of threads: $?"
 }
 
 all_of()                # HOST
@@ -45,6 +61,7 @@ all_of()                # HOST
     errors "$1"
     unchecked "$1"
     handlers_that_leave "$1"
+    handlers_of_threads "$1"
 }
 
 for_each_host all_of

@@ -516,6 +516,58 @@ static int left_by_longjmp(bool trials)
     return end();
 }
 
+/* One rank asks for something else. */
+static void disagree(int turn, MPI_Comm comm)
+{
+    bool odd = world_rank == world_ranks - 1;
+    int mine[2] = { 1, 2 }, out[2];
+    MPI_Request made = MPI_REQUEST_NULL, *request = &made;
+
+    switch (turn % 3) {
+    case 0:
+        MPI_Allreduce(mine, out, 1 + odd, MPI_INT, MPI_SUM, comm);
+        break;
+    case 1:
+        MPI_Reduce(mine, out, 1, MPI_INT, MPI_SUM, odd ? 1 : 0, comm);
+        break;
+    default:
+        if (odd && HAVE_INIT)
+            CALL_INIT(Allreduce, allreduce, mine, out, 1, MPI_INT, MPI_SUM, comm);
+        else
+            MPI_Allreduce(mine, out, 1 + odd, MPI_INT, MPI_SUM, comm);
+    }
+}
+
+/* The same where the ranks' calls are compared and differ. */
+static int left_comparisons(void)
+{
+    enum { ERRORS = 30 };
+    static volatile int left;
+    static volatile uint64_t run;
+    MPI_Errhandler handler;
+    MPI_Comm own;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &own);
+    MPI_Comm_create_errhandler(leave, &handler);
+    MPI_Comm_set_errhandler(own, handler);
+    at("differences whose handler leaves by longjmp", 60);
+    for (volatile int i = 0; i < ERRORS; i++) {
+        if (setjmp(before_call))
+            left++;
+        else
+            disagree(i, own);
+        run = calls_run(NULL, NULL);
+        for (int k = 0; k < 3; k++)
+            sum_all(own, 5, "after a difference whose handler left");
+        check(calls_run(NULL, NULL) > run || getenv("COLLOPT_ADAPT"),
+              "collopt runs nothing after a difference");
+    }
+    check(left == ERRORS, "%d of %d differences were heard of", left, ERRORS);
+    MPI_Errhandler_free(&handler);
+    MPI_Comm_free(&own);
+    return end();
+}
+
 int main(int argc, char **argv)
 {
     char name[1024];
@@ -525,6 +577,8 @@ int main(int argc, char **argv)
     begin(&argc, &argv, "test_errors");
     if (argc > 1 && strcmp(argv[1], "unchecked") == 0)
         return unchecked();
+    if (argc > 1 && strcmp(argv[1], "longjmp-checked") == 0)
+        return left_comparisons();
     if (argc > 1 && strncmp(argv[1], "longjmp", 7) == 0)
         return left_by_longjmp(strcmp(argv[1], "longjmp-trials") == 0);
     snprintf(name, sizeof name, "%s.%d", argc > 1 ? argv[1] : "answers", world_rank);

@@ -4,9 +4,13 @@
  *
  * What threads share is used by all of them at once: the first call of the process,
  * MPI_Reduce_local, operations, datatypes and communicators that come and go while others are in
- * use, and whose handles come back in other threads. */
+ * use, and whose handles come back in other threads.
+ *
+ * "handlers": while one thread waits in a reduction, the error handler of the communicator is the
+ * program's, as another thread finds out. */
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "common.h"
@@ -151,8 +155,7 @@ static void *come_and_go(void *data)
 
 static pthread_barrier_t together;
 
-/* MPI forbids them.  Whether the host refuses them collopt finds out on MPI_COMM_SELF, at the first
- * such call. */
+/* MPI forbids them.  Whether the host refuses them collopt finds out on MPI_COMM_SELF. */
 static void *equal_buffers(void *data)
 {
     const struct task *t = data;
@@ -179,6 +182,135 @@ static void use_equal_buffers(struct task task[THREADS])
     MPI_Errhandler_free(&handler);
 }
 
+/* ---- error handlers ---- */
+
+static int heard[2];
+
+static void hear_first(MPI_Comm *comm, int *err, ...)
+{
+    (void)comm, (void)err;
+    heard[0]++;
+}
+
+static void hear_second(MPI_Comm *comm, int *err, ...)
+{
+    (void)comm, (void)err;
+    heard[1]++;
+}
+
+static struct handlers {
+    MPI_Comm comm;
+    MPI_Errhandler handler[2];
+    int now;                    /* the one that COMM has */
+} handlers;
+
+static void go_wrong(const char *when)
+{
+    int before[] = { heard[0], heard[1] }, word = 0, ranks;
+    const struct handlers *h = &handlers;
+
+    MPI_Comm_size(h->comm, &ranks);
+    MPI_Send(&word, 1, MPI_INT, ranks, 0, h->comm);
+    check(heard[h->now] == before[h->now] + 1 && heard[!h->now] == before[!h->now],
+          "%s: an error called the handler that was set %d times, the other one %d times", when,
+          heard[h->now] - before[h->now], heard[!h->now] - before[!h->now]);
+}
+
+static void *change_handler(void *unused)
+{
+    struct handlers *h = &handlers;
+
+    usleep(15000);
+    go_wrong("while another thread waits");
+    h->now = !h->now;
+    MPI_Comm_set_errhandler(h->comm, h->handler[h->now]);
+    go_wrong("set while another thread waits");
+    return unused;
+}
+
+/* All forms of calls, and info keys, which are compared at the next call, take turns. */
+static void call_in_turn(int turn)
+{
+    static const char *const algorithm[] = { "ring", "linear", "auto" };
+    int mine = world_rank + turn, sum = -1;
+    MPI_Request made = MPI_REQUEST_NULL, *request = &made;
+    MPI_Info info;
+
+    switch (turn % 8) {
+    case 3:
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "collopt_allreduce", algorithm[turn / 8 % 3]);
+        MPI_Comm_set_info(handlers.comm, info);
+        MPI_Info_free(&info);
+        break;
+    case 5:
+        CALL_INIT(Allreduce, allreduce, &mine, &sum, 1, MPI_INT, MPI_SUM, handlers.comm);
+        if (made != MPI_REQUEST_NULL) {
+            MPI_Start(request);
+            MPI_Wait(request, MPI_STATUS_IGNORE);
+            MPI_Request_free(request);
+        }
+        break;
+    case 6:
+        CALL_NONBLOCKING(Allreduce, allreduce, &mine, &sum, 1, MPI_INT, MPI_SUM, handlers.comm);
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+        break;
+    }
+    if (turn % 8 != 5 && turn % 8 != 6)
+        MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, handlers.comm);
+    check(sum == world_ranks * (world_ranks - 1) / 2 + turn * world_ranks,
+          "a sum while handlers change is %d", sum);
+}
+
+/* Rank 0 waits for the others, and its second thread has an error meanwhile. */
+static void change_handlers(void)
+{
+    enum { TURNS = 48 };
+    struct handlers *h = &handlers;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &h->comm);
+    MPI_Comm_create_errhandler(hear_first, &h->handler[0]);
+    MPI_Comm_create_errhandler(hear_second, &h->handler[1]);
+    MPI_Comm_set_errhandler(h->comm, h->handler[0]);
+    at("handlers that change", 100);
+    for (int i = 0; i < TURNS; i++) {
+        pthread_t thread;
+
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (world_rank == 0)
+            pthread_create(&thread, NULL, change_handler, NULL);
+        else
+            usleep(40000);
+        call_in_turn(i);
+        if (world_rank == 0)
+            pthread_join(thread, NULL);
+        go_wrong("after a call");
+    }
+    MPI_Errhandler_free(&h->handler[0]);
+    MPI_Errhandler_free(&h->handler[1]);
+    MPI_Comm_free(&h->comm);
+}
+
+/* What the host says of equal buffers is heard of once for each call, though collopt tries it. */
+static void hear_of_equal_buffers(void)
+{
+    MPI_Comm all[] = { MPI_COMM_WORLD, MPI_COMM_SELF };
+    MPI_Errhandler handler;
+    int x[2] = { 0 };
+
+    MPI_Comm_create_errhandler(hear_first, &handler);
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_set_errhandler(all[i], handler);
+    heard[0] = 0;
+    for (int i = 0; i < 3; i++)
+        MPI_Allreduce(x, x, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    check(heard[0] == 3 || heard[0] == 0, "3 calls with equal buffers called the handlers %d times",
+          heard[0]);
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_set_errhandler(all[i], MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&handler);
+}
+
 /* ---- all together ---------------------------------------------------------------------------- */
 
 int main(int argc, char **argv)
@@ -188,6 +320,11 @@ int main(int argc, char **argv)
 
     in_threads(ask, NULL);
     begin_with(&argc, &argv, "test_threads", MPI_THREAD_MULTIPLE);
+    if (argc > 1 && strcmp(argv[1], "handlers") == 0) {
+        hear_of_equal_buffers();
+        change_handlers();
+        return end();
+    }
     at("threads", 100);
     for (int i = 0; i < THREADS; i++) {
         task[i].number = i;
