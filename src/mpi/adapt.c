@@ -113,18 +113,32 @@ static void say_settled(const struct collopt_comm *c, const struct collopt_adapt
     collopt_say(COLLOPT_LOG_DECIDE, "%s and stays with %s", text, choice);
 }
 
+static int greatest_times(struct collopt_comm *c, int64_t times[COLLOPT_TRIED])
+{
+    long long mine[COLLOPT_TRIED], greatest[COLLOPT_TRIED];
+    int err;
+
+    for (int i = 0; i < COLLOPT_TRIED; i++)
+        mine[i] = times[i];
+    if ((err = collopt_greatest(c, mine, greatest, COLLOPT_TRIED)))
+        return err;
+    for (int i = 0; i < COLLOPT_TRIED; i++)
+        times[i] = greatest[i];
+    return MPI_SUCCESS;
+}
+
 int collopt_adapt_agree(struct collopt_comm *c, struct collopt_adapted *a)
 {
     bool settled = a->trials.state == COLLOPT_SETTLED;
-    long long mine[COLLOPT_TRIED], all[COLLOPT_TRIED];
+    int64_t times[COLLOPT_TRIED];
     int err;
 
     if (!collopt_trials_due(&a->trials))
         return MPI_SUCCESS;
-    collopt_trials_give(&a->trials, mine);
-    if ((err = collopt_greatest(c, mine, all, COLLOPT_TRIED)))
+    collopt_trials_give(&a->trials, times);
+    if ((err = greatest_times(c, times)))
         return err;
-    collopt_trials_take(&a->trials, all);
+    collopt_trials_take(&a->trials, times);
     if (!settled && a->trials.state == COLLOPT_SETTLED)
         say_settled(c, a);
     return MPI_SUCCESS;
