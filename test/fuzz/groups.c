@@ -272,9 +272,12 @@ static void make(struct group *g, uint64_t number)
 #ifdef TEST_SIMULATED
     what %= MAKE_SUBSET;
 #else
-    /* 4.1 hangs where threads make others at the same time */
-    if (job.threads > 1 && on_openmpi())
+    /* 4.1 hangs where threads make others at the same time, or from communicators with different
+     * ranks (doc/hosts.md) */
+    if (job.threads > 1 && on_openmpi()) {
         what = what % 2 ? MAKE_SPLIT : MAKE_DUP;
+        from = &groups[0];
+    }
 #endif
     g->attribute = what < MAKE_SPLIT && from->attribute;
     if (what >= MAKE_GRID && what < MAKE_SELF)
