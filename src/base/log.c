@@ -50,14 +50,19 @@ bool collopt_speaks(void)
  * once. */
 static bool said_before(const char *line, size_t n)
 {
-    enum { ROOM = 4096 };
+    enum { ROOM = 4096, NEIGHBOURS = 16 };
     static _Atomic(uint64_t) said[ROOM];
-    uint64_t h = collopt_hash_bytes(COLLOPT_HASH_START, line, n), none = 0;
+    uint64_t h = collopt_hash_bytes(COLLOPT_HASH_START, line, n);
 
-    if (atomic_load_explicit(&said[h % ROOM], memory_order_relaxed) == h)
-        return true;
-    /* another thread was first */
-    return !atomic_compare_exchange_strong(&said[h % ROOM], &none, h) && none == h;
+    for (uint64_t i = h; i < h + NEIGHBOURS; i++) {
+        uint64_t there = atomic_load_explicit(&said[i % ROOM], memory_order_relaxed);
+
+        if (there == 0 && atomic_compare_exchange_strong(&said[i % ROOM], &there, h))
+            return false;
+        if (there == h)         /* perhaps another thread's, just now */
+            return true;
+    }
+    return false;
 }
 
 static void put(bool once, const char *prefix, const char *format, va_list ap)
