@@ -427,17 +427,19 @@ static bool claim(const struct collopt_operation *op, size_t *slice)
     return true;
 }
 
-/* An error is this rank's; the others get what there is.  After one, slices are still counted, as
- * the next start begins where this one ends. */
+/* An error is this rank's; the others get what there is.  Where there is one from the start, slices
+ * are only counted, as later starts count on from here. */
 static void work_on_slices(struct collopt_operation *op)
 {
+    bool failed = op->err != MPI_SUCCESS;
     size_t slice;
 
     while (claim(op, &slice)) {
         size_t first = slice * op->slice, left = op->count - first;
         size_t n = left < op->slice ? left : op->slice;
-        if (!op->err)
-            op->err = combine_slice(op, first, n);
+        int err = failed ? op->err : combine_slice(op, first, n);
+
+        op->err = op->err ? op->err : err;
         atomic_fetch_add_explicit(&op->work->finished, 1, memory_order_release);
     }
 }

@@ -23,9 +23,11 @@ enum {
 _Static_assert(SLOTS > ACK_INTERVAL && (SLOTS & (SLOTS - 1)) == 0, "see persistent.h");
 static const size_t MOST_BYTES = (size_t)1 << 28;       /* of one rank */
 
+/* beside a number: its rank has no input, an error of its own */
+static const uint64_t FAILED = (uint64_t)1 << 63;
+
 struct slot {
     _Alignas(LINE) _Atomic uint64_t number;
-    uint32_t failed;            /* its rank has no input: an error of all that need it */
 };
 
 struct part {                   /* of a rank; its slots follow */
@@ -219,8 +221,8 @@ void collopt_persistent_start(struct collopt_operation *op)
     op->slices_before = (op->number - 1) * op->slices;
     collopt_operation_begin(op);
     collopt_operation_copy_in(op, payload(op, op->rank));
-    slot_of(op, op->rank)->failed = op->err != MPI_SUCCESS;
-    atomic_store_explicit(&slot_of(op, op->rank)->number, op->number, memory_order_release);
+    atomic_store_explicit(&slot_of(op, op->rank)->number, op->number | (op->err ? FAILED : 0),
+                          memory_order_release);
     atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
     if (op->timed)
         op->time = collopt_timing_end(start);
@@ -228,13 +230,11 @@ void collopt_persistent_start(struct collopt_operation *op)
 
 static bool has_started(struct collopt_operation *op, int rank)
 {
-    struct slot *slot = slot_of(op, rank);
+    uint64_t number = atomic_load_explicit(&slot_of(op, rank)->number, memory_order_acquire);
 
-    if (atomic_load_explicit(&slot->number, memory_order_acquire) != op->number)
-        return false;
-    if (__builtin_expect(slot->failed && !op->err, 0))
+    if (number == (op->number | FAILED) && !op->err)
         op->err = MPI_ERR_OTHER;
-    return true;
+    return (number & ~FAILED) == op->number;
 }
 
 /* Have all ranks started whose inputs this rank needs? */
