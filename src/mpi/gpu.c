@@ -271,14 +271,18 @@ bool collopt_gpu_possible(void)
 
 bool collopt_gpu_ask(const void *p, struct collopt_gpu_memory *m)
 {
-    *m = (struct collopt_gpu_memory){ .runtime = NULL };
-    for (int i = 0; i < COLLOPT_GPU_RUNTIMES; i++)
-        if (atomic_load_explicit(&usable[i], memory_order_acquire)
-            && collopt_gpu_runtimes[i].owns(p, m)) {
-            m->runtime = &collopt_gpu_runtimes[i];
+    for (int i = 0; i < COLLOPT_GPU_RUNTIMES; i++) {
+        *m = (struct collopt_gpu_memory){ .runtime = &collopt_gpu_runtimes[i] };
+        if (atomic_load_explicit(&usable[i], memory_order_acquire) && m->runtime->owns(p, m))
             return true;
-        }
+    }
+    *m = (struct collopt_gpu_memory){ .runtime = NULL };
     return false;
+}
+
+bool collopt_gpu_same(const struct collopt_gpu_memory *a, const struct collopt_gpu_memory *b)
+{
+    return a->runtime == b->runtime && a->owner == b->owner && a->device == b->device;
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -295,83 +299,133 @@ bool collopt_gpu_to_device(const struct collopt_gpu_memory *m, void *to, const v
 
 /* ---- host memory that is kept ---------------------------------------------------------------- */
 
-enum { KEPT = 16, LEAST = 64 << 10, ALIGNMENT = 64 };
+enum { KEPT = 16, LEAST = 64 << 10, ALIGNMENT = COLLOPT_GPU_ALIGNMENT };
 
 struct piece {
     void *memory;
     size_t size;
-    const struct collopt_gpu_runtime *pinned;   /* NULL: not pinned */
+    struct collopt_gpu_memory pinned;   /* for which memory; no runtime: not pinned */
+    uint64_t number;            /* the runtime's, of the allocation */
     bool lent;
 };
 
 static struct piece kept[KEPT];
 
-/* Memory that was pinned is gone when its context is, as by cudaDeviceReset(). */
+/* Pinned memory is gone when its context is, as by cudaDeviceReset(), and what is at its address
+ * since then may be the program's. */
 static bool is_gone(const struct piece *k)
 {
-    return k->memory && k->pinned && !k->pinned->pinned(k->memory);
+    return k->pinned.runtime && k->pinned.runtime->number(k->memory) != k->number;
 }
 
 static void drop(struct piece *k)
 {
-    if (k->memory && !is_gone(k)) {
-        if (k->pinned)
-            k->pinned->unpin(k->memory);
-        else
-            free(k->memory);
-    }
+    if (!k->pinned.runtime)
+        free(k->memory);
+    else if (!is_gone(k))
+        k->pinned.runtime->unpin(k->memory);
     *k = (struct piece){ .memory = NULL };
 }
 
-/* A suitable one, else the smallest that is free; NULL: all are in use. */
-static struct piece *find_piece(size_t size)
+/* While memory is in use for a device, the program may reset another one: what is pinned serves
+ * only where it was pinned. */
+static bool suits(const struct piece *k, const struct collopt_gpu_memory *m, size_t size)
+{
+    return !k->lent && k->size >= size
+        && (!k->pinned.runtime || collopt_gpu_same(&k->pinned, m));
+}
+
+/* The smallest that suits; NULL: none. */
+static struct piece *find_piece(const struct collopt_gpu_memory *m, size_t size)
 {
     struct piece *best = NULL;
 
     for (struct piece *k = kept; k < kept + KEPT; k++) {
-        if (k->lent)
+        if (!suits(k, m, size) || (best && best->size <= k->size))
             continue;
         if (is_gone(k))
             drop(k);
-        if (k->size >= size)
-            return k;
-        if (!best || k->size < best->size)
+        else
             best = k;
     }
     return best;
 }
 
-static bool fill(struct piece *k, const struct collopt_gpu_memory *m, size_t size)
+/* The smallest that is not lent, used or (USED false) unused; NULL: none. */
+static struct piece *find_idle(bool used)
 {
-    drop(k);
-    k->size = LEAST;
-    while (k->size < size)
-        k->size *= 2;
-    k->memory = m->runtime->pin(m, k->size);
-    k->pinned = k->memory ? m->runtime : NULL;
-    if (!k->memory)
-        k->memory = aligned_alloc(ALIGNMENT, k->size);
-    if (!k->memory)
-        k->size = 0;
-    return k->memory != NULL;
+    struct piece *least = NULL;
+
+    for (struct piece *k = kept; k < kept + KEPT; k++)
+        if (!k->lent && (k->memory != NULL) == used && (!least || k->size < least->size))
+            least = k;
+    return least;
 }
 
-/* Long vectors get memory for one call: pinning it would take longer than the copy. */
+static size_t size_kept(bool lent)
+{
+    size_t sum = 0;
+
+    for (const struct piece *k = kept; k < kept + KEPT; k++)
+        if (k->lent || !lent)
+            sum += k->size;
+    return sum;
+}
+
+/* A place for SIZE bytes more within MOST; those that nobody uses make room. */
+static struct piece *make_room(size_t size, size_t most)
+{
+    struct piece *idle;
+
+    if (size_kept(true) + size > most)
+        return NULL;
+    while ((size_kept(false) + size > most || !find_idle(false)) && (idle = find_idle(true)))
+        drop(idle);
+    return find_idle(false);
+}
+
+static bool pin(struct piece *k, const struct collopt_gpu_memory *m, size_t size)
+{
+    k->memory = m->runtime->pin(m, size);
+    k->number = k->memory ? m->runtime->number(k->memory) : 0;
+    if (k->number == 0)         /* none, or it went with a context that nobody else uses */
+        return false;
+    k->pinned = *m;
+    return true;
+}
+
+static struct piece *new_piece(const struct collopt_gpu_memory *m, size_t size, size_t most)
+{
+    size_t rounded = LEAST;
+    struct piece *k;
+
+    while (rounded < size)
+        rounded *= 2;
+    if (rounded > most / 2 || !(k = make_room(rounded, most)))
+        return NULL;
+    if (!pin(k, m, rounded))
+        k->memory = aligned_alloc(ALIGNMENT, rounded);
+    k->size = k->memory ? rounded : 0;
+    return k->memory ? k : NULL;
+}
+
+/* A piece is at most half of what is kept, so that a call's input and result both find one.  Longer
+ * vectors get memory for one call: pinning it would take longer than the copy. */
 void *collopt_gpu_borrow(const struct collopt_gpu_memory *m, size_t size)
 {
+    size_t most = collopt_settings()->scratch;
     struct piece *k = NULL;
-    void *memory = NULL;
 
-    if (size <= collopt_settings()->scratch) {
+    if (size <= most / 2) {
         pthread_mutex_lock(&lock);
-        k = find_piece(size);
-        if (k && (k->size >= size || fill(k, m, size))) {
+        k = find_piece(m, size);
+        if (!k)
+            k = new_piece(m, size, most);
+        if (k)
             k->lent = true;
-            memory = k->memory;
-        }
         pthread_mutex_unlock(&lock);
     }
-    return memory ? memory : aligned_alloc(ALIGNMENT, rounded_up(size, ALIGNMENT));
+    return k ? k->memory : aligned_alloc(ALIGNMENT, rounded_up(size, ALIGNMENT));
 }
 
 void collopt_gpu_return(void *memory)

@@ -11,10 +11,11 @@ struct collopt_gpu_runtime;
 /* ---- gpu.c: when a question is asked --------------------------------------------------------- */
 
 struct collopt_gpu_memory {
-    /* NULL: host memory, or managed: the processor may touch it */
+    /* NULL: host memory, or managed: the processor may touch it; the rest is 0 */
     const struct collopt_gpu_runtime *runtime;
     void *owner;                /* the runtime's: a context or a device; may be NULL */
     int device;
+    void *base;                 /* where the allocation begins; NULL: unknown */
 };
 
 struct collopt_area {
@@ -60,13 +61,18 @@ bool collopt_gpu_possible(void);
  * Valid for this call only. */
 bool collopt_gpu_ask(const void *p, struct collopt_gpu_memory *m);
 
-/* Copies N bytes; false: the runtime failed. */
+/* Same device, as the runtime tells it? */
+bool collopt_gpu_same(const struct collopt_gpu_memory *a, const struct collopt_gpu_memory *b);
+
+/* Copies N bytes, which have arrived when it returns; false: the runtime failed. */
 bool collopt_gpu_to_host(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n);
 bool collopt_gpu_to_device(const struct collopt_gpu_memory *m, void *to, const void *from,
                            size_t n);
 
-/* At least SIZE bytes of host memory, pinned if M's runtime supports it; NULL: none. Kept for
- * later calls. */
+enum { COLLOPT_GPU_ALIGNMENT = 64 };
+
+/* At least SIZE bytes of host memory, aligned, pinned if M's runtime supports it; NULL: none. Kept for
+ * later calls, as far as COLLOPT_SCRATCH allows. */
 void *collopt_gpu_borrow(const struct collopt_gpu_memory *m, size_t size);
 void collopt_gpu_return(void *memory);
 
@@ -84,10 +90,10 @@ struct collopt_gpu_runtime {
     bool (*owns)(const void *p, struct collopt_gpu_memory *m);
     bool (*copy)(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n,
                  bool to_device);
-    /* Allocates pinned host memory; tests if it is still pinned (it is lost with its context);
-     * frees it. */
+    /* Allocates pinned host memory that has a number, NULL: none can be had.  The number, which no
+     * allocation gets that is at the same address later; 0: there is none.  Frees it. */
     void *(*pin)(const struct collopt_gpu_memory *m, size_t size);
-    bool (*pinned)(const void *p);
+    uint64_t (*number)(const void *p);
     void (*unpin)(void *p);
 };
 

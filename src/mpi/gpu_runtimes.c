@@ -31,6 +31,7 @@ enum {
     CUDA_SUCCESS = 0,
     CU_POINTER_ATTRIBUTE_CONTEXT = 1,
     CU_POINTER_ATTRIBUTE_MEMORY_TYPE = 2,
+    CU_POINTER_ATTRIBUTE_BUFFER_ID = 7,
     CU_POINTER_ATTRIBUTE_IS_MANAGED = 8,
     CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL = 9,
     CU_MEMORYTYPE_HOST = 1,
@@ -49,10 +50,17 @@ static struct {
     int (*to_device)(unsigned long long to, const void *from, size_t n);
     int (*alloc)(void **memory, size_t size, unsigned flags);
     int (*free_memory)(void *memory);
+    /* NULL in what only imitates the driver */
+    int (*device)(int *device);
+    int (*wait)(void *stream);
+    int (*wait_for_all)(void);
 } cuda;
 
 static bool cuda_find(void *library)
 {
+    find_function(library, "cuCtxGetDevice", &cuda.device);
+    find_function(library, "cuStreamSynchronize", &cuda.wait);
+    find_function(library, "cuCtxSynchronize", &cuda.wait_for_all);
     return find_function(library, "cuPointerGetAttributes", &cuda.ask)
         && find_function(library, "cuCtxPushCurrent_v2", &cuda.push)
         && find_function(library, "cuCtxPopCurrent_v2", &cuda.pop)
@@ -66,23 +74,56 @@ static bool cuda_find(void *library)
 }
 
 /* For an address unknown to CUDA, cuPointerGetAttributes sets everything to 0; before cuInit()
- * it returns an error. */
-static int cuda_type(const void *p, struct collopt_gpu_memory *m)
+ * it returns an error.  The processor's own memory has a context, too, once it is registered
+ * (cudaHostRegister()). */
+static int cuda_type(const void *p, void **context)
 {
     int attribute[] = { CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED,
-                        CU_POINTER_ATTRIBUTE_CONTEXT, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL };
+                        CU_POINTER_ATTRIBUTE_CONTEXT };
     unsigned type = 0, managed = 0;
-    void *data[] = { &type, &managed, &m->owner, &m->device };
+    void *data[] = { &type, &managed, context };
 
     /* a bool, or an int */
-    if (cuda.ask(4, attribute, data, (uintptr_t)p) != CUDA_SUCCESS || (managed & 0xff))
+    if (cuda.ask(3, attribute, data, (uintptr_t)p) != CUDA_SUCCESS || (managed & 0xff))
         return 0;
     return (int)type;
 }
 
+/* An attribute that drivers before CUDA 9.2 do not know; these have no memory without context. */
+static int cuda_ordinal(const void *p)
+{
+    int attribute = CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, device = 0;
+    void *data = &device;
+
+    return cuda.ask(1, &attribute, &data, (uintptr_t)p) == CUDA_SUCCESS ? device : 0;
+}
+
 static bool cuda_owns(const void *p, struct collopt_gpu_memory *m)
 {
-    return cuda_type(p, m) == CU_MEMORYTYPE_DEVICE;
+    if (cuda_type(p, &m->owner) != CU_MEMORYTYPE_DEVICE)
+        return false;
+    m->device = m->owner ? 0 : cuda_ordinal(p);
+    return true;
+}
+
+/* cuPointerGetAttribute() in the driver's manual: "Subsequent allocations do not reuse IDs from
+ * previous freed allocations." */
+static uint64_t cuda_number(const void *p)
+{
+    int attribute = CU_POINTER_ATTRIBUTE_BUFFER_ID;
+    unsigned long long number = 0;
+    void *data = &number;
+
+    return cuda.ask(1, &attribute, &data, (uintptr_t)p) == CUDA_SUCCESS ? number : 0;
+}
+
+/* The thread's context, where it is of the device. */
+static bool cuda_current(int device, void **context)
+{
+    int now = device;
+
+    return cuda.current(context) == CUDA_SUCCESS && *context
+        && (!cuda.device || (cuda.device(&now) == CUDA_SUCCESS && now == device));
 }
 
 /* Memory of a pool, or mapped by the program itself, belongs to no context: then the thread's, or
@@ -92,7 +133,7 @@ static bool cuda_enter(const struct collopt_gpu_memory *m, bool *retained)
     void *context = m->owner;
 
     *retained = false;
-    if (!context && (cuda.current(&context) != CUDA_SUCCESS || !context)) {
+    if (!context && !cuda_current(m->device, &context)) {
         if (cuda.retain(&context, m->device) != CUDA_SUCCESS)
             return false;
         *retained = true;
@@ -113,6 +154,22 @@ static void cuda_leave(const struct collopt_gpu_memory *m, bool retained)
         cuda.release(m->device);
 }
 
+static int cuda_wait(void)
+{
+    return cuda.wait ? cuda.wait(NULL) : cuda.wait_for_all ? cuda.wait_for_all() : CUDA_SUCCESS;
+}
+
+/* "API synchronization behavior" in the driver's manual: a copy to the device from memory that is
+ * not pinned returns when the source may be written, and "the DMA to final destination may not have
+ * completed".  Streams that do not wait for the default stream, and network adapters, would read
+ * old data. */
+static int cuda_put(void *to, const void *from, size_t n)
+{
+    int err = cuda.to_device((uintptr_t)to, from, n);
+
+    return err ? err : cuda_wait();
+}
+
 static bool cuda_copy(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n,
                       bool to_device)
 {
@@ -121,7 +178,7 @@ static bool cuda_copy(const struct collopt_gpu_memory *m, void *to, const void *
 
     if (!cuda_enter(m, &retained))
         return false;
-    err = to_device ? cuda.to_device((uintptr_t)to, from, n) : cuda.to_host(to, (uintptr_t)from, n);
+    err = to_device ? cuda_put(to, from, n) : cuda.to_host(to, (uintptr_t)from, n);
     cuda_leave(m, retained);
     return err == CUDA_SUCCESS;
 }
@@ -135,15 +192,12 @@ static void *cuda_pin(const struct collopt_gpu_memory *m, size_t size)
         return NULL;
     if (cuda.alloc(&memory, size, CU_MEMHOSTALLOC_PORTABLE) != CUDA_SUCCESS)
         memory = NULL;
+    if (memory && !cuda_number(memory)) {
+        cuda.free_memory(memory);
+        memory = NULL;
+    }
     cuda_leave(m, retained);
     return memory;
-}
-
-static bool cuda_pinned(const void *p)
-{
-    struct collopt_gpu_memory m = { .owner = NULL };
-
-    return cuda_type(p, &m) == CU_MEMORYTYPE_HOST;
 }
 
 static void cuda_unpin(void *p)
@@ -151,7 +205,7 @@ static void cuda_unpin(void *p)
     struct collopt_gpu_memory m = { .owner = NULL };
     bool retained;
 
-    cuda_type(p, &m);
+    cuda_type(p, &m.owner);
     if (!cuda_enter(&m, &retained))
         return;
     cuda.free_memory(p);
@@ -171,6 +225,7 @@ enum {
     HSA_EXT_POINTER_TYPE_HSA = 1,
     HSA_EXT_POINTER_TYPE_LOCKED = 2,
     HIP_SUCCESS = 0,
+    HIP_POINTER_ATTRIBUTE_BUFFER_ID = 7,
     HIP_HOST_MALLOC_PORTABLE = 1
 };
 
@@ -191,6 +246,7 @@ static struct {
     int (*copy)(void *to, const void *from, size_t n);
     int (*_Atomic hip_alloc)(void **memory, size_t size, unsigned flags);
     int (*_Atomic hip_free)(void *memory);
+    int (*_Atomic hip_ask)(void *value, int attribute, const void *p);
 } hsa;
 
 static bool hsa_find(void *library)
@@ -204,16 +260,19 @@ static void hsa_help(void *library)
 {
     int (*alloc)(void **, size_t, unsigned);
     int (*free_memory)(void *);
+    int (*ask)(void *, int, const void *);
 
     if (!find_function(library, "hipHostFree", &free_memory)
+        || !find_function(library, "hipPointerGetAttribute", &ask)
         || !find_function(library, "hipHostMalloc", &alloc))
         return;
     hsa.hip_free = free_memory;
+    hsa.hip_ask = ask;
     hsa.hip_alloc = alloc;
 }
 
 /* Before hsa_init() it returns an error. */
-static int hsa_type(const void *p, bool *gpu)
+static int hsa_type(const void *p, bool *gpu, struct collopt_gpu_memory *m)
 {
     struct hsa_pointer_info info = { .size = sizeof info };
     uint32_t device = 0;
@@ -223,6 +282,8 @@ static int hsa_type(const void *p, bool *gpu)
     *gpu = info.owner == 0
         || hsa.agent_info(info.owner, HSA_AGENT_INFO_DEVICE, &device) != HSA_STATUS_SUCCESS
         || device == HSA_DEVICE_TYPE_GPU;
+    m->owner = (void *)(uintptr_t)info.owner;
+    m->base = info.agent_base;
     return info.type;
 }
 
@@ -231,9 +292,8 @@ static int hsa_type(const void *p, bool *gpu)
 static bool hsa_owns(const void *p, struct collopt_gpu_memory *m)
 {
     bool gpu = false;
-    int type = hsa_type(p, &gpu);
+    int type = hsa_type(p, &gpu, m);
 
-    (void)m;
     return type != HSA_EXT_POINTER_TYPE_UNKNOWN && type != HSA_EXT_POINTER_TYPE_LOCKED && gpu;
 }
 
@@ -244,26 +304,30 @@ static bool hsa_copy(const struct collopt_gpu_memory *m, void *to, const void *f
     return hsa.copy(to, from, n) == HSA_STATUS_SUCCESS;
 }
 
-static void *hsa_pin(const struct collopt_gpu_memory *m, size_t size)
+/* HIP's, since HSA numbers no allocations: 32 bits of a counter. */
+static uint64_t hsa_number(const void *p)
 {
-    void *memory = NULL;
+    uint64_t number = 0;
 
-    (void)m;
-    return hsa.hip_alloc && hsa.hip_alloc(&memory, size, HIP_HOST_MALLOC_PORTABLE) == HIP_SUCCESS
-        ? memory
-        : NULL;
-}
-
-static bool hsa_pinned(const void *p)
-{
-    bool gpu = false;
-
-    return hsa_type(p, &gpu) == HSA_EXT_POINTER_TYPE_HSA && !gpu;
+    return hsa.hip_ask(&number, HIP_POINTER_ATTRIBUTE_BUFFER_ID, p) == HIP_SUCCESS ? number : 0;
 }
 
 static void hsa_unpin(void *p)
 {
     hsa.hip_free(p);
+}
+
+static void *hsa_pin(const struct collopt_gpu_memory *m, size_t size)
+{
+    void *memory = NULL;
+
+    (void)m;
+    if (!hsa.hip_alloc || hsa.hip_alloc(&memory, size, HIP_HOST_MALLOC_PORTABLE) != HIP_SUCCESS)
+        return NULL;
+    if (hsa_number(memory))
+        return memory;
+    hsa_unpin(memory);
+    return NULL;
 }
 
 /* ---- Level Zero: ze_api.h -------------------------------------------------------------------- */
@@ -355,22 +419,26 @@ static bool ze_find(void *library)
     return ze_contexts > 0 || n == 0;
 }
 
-static int ze_type(const void *p, struct collopt_gpu_memory *m)
+static int ze_type(const void *p, struct collopt_gpu_memory *m, uint64_t *id)
 {
     struct ze_properties properties = { .stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES };
 
     for (int i = 0; p && i < ze_contexts; i++) {
         m->device = i;
         if (ze.ask(ze_context[i], p, &properties, &m->owner) == ZE_RESULT_SUCCESS
-            && properties.type != ZE_MEMORY_TYPE_UNKNOWN)
+            && properties.type != ZE_MEMORY_TYPE_UNKNOWN) {
+            *id = properties.id;
             return properties.type;
+        }
     }
     return ZE_MEMORY_TYPE_UNKNOWN;
 }
 
 static bool ze_owns(const void *p, struct collopt_gpu_memory *m)
 {
-    return ze_type(p, m) == ZE_MEMORY_TYPE_DEVICE;
+    uint64_t id;
+
+    return ze_type(p, m, &id) == ZE_MEMORY_TYPE_DEVICE;
 }
 
 /* With the lock held; NULL: none can be made. */
@@ -416,18 +484,22 @@ static void *ze_pin(const struct collopt_gpu_memory *m, size_t size)
                                                                                           : NULL;
 }
 
-static bool ze_pinned(const void *p)
+/* An identifier may be 0; early drivers give an address, which serves as nobody else frees what is
+ * allocated in our contexts. */
+static uint64_t ze_number(const void *p)
 {
     struct collopt_gpu_memory m;
+    uint64_t id;
 
-    return ze_type(p, &m) == ZE_MEMORY_TYPE_HOST;
+    return ze_type(p, &m, &id) == ZE_MEMORY_TYPE_HOST ? id + 1 : 0;
 }
 
 static void ze_unpin(void *p)
 {
     struct collopt_gpu_memory m;
+    uint64_t id;
 
-    if (ze_type(p, &m) == ZE_MEMORY_TYPE_HOST)
+    if (ze_type(p, &m, &id) == ZE_MEMORY_TYPE_HOST)
         ze.free_memory(ze_context[m.device], p);
 }
 
@@ -445,7 +517,7 @@ const struct collopt_gpu_runtime collopt_gpu_runtimes[COLLOPT_GPU_RUNTIMES] = {
       .owns = cuda_owns,
       .copy = cuda_copy,
       .pin = cuda_pin,
-      .pinned = cuda_pinned,
+      .number = cuda_number,
       .unpin = cuda_unpin },
     { .name = "ROCm",
       .library = "libhsa-runtime64.so",
@@ -456,7 +528,7 @@ const struct collopt_gpu_runtime collopt_gpu_runtimes[COLLOPT_GPU_RUNTIMES] = {
       .owns = hsa_owns,
       .copy = hsa_copy,
       .pin = hsa_pin,
-      .pinned = hsa_pinned,
+      .number = hsa_number,
       .unpin = hsa_unpin },
     { .name = "Level Zero",
       .library = "libze_loader.so",
@@ -467,6 +539,6 @@ const struct collopt_gpu_runtime collopt_gpu_runtimes[COLLOPT_GPU_RUNTIMES] = {
       .owns = ze_owns,
       .copy = ze_copy,
       .pin = ze_pin,
-      .pinned = ze_pinned,
+      .number = ze_number,
       .unpin = ze_unpin },
 };
