@@ -189,6 +189,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/stage.c \
 	src/mpi/stage.h \
 	src/mpi/start.c \
+	src/mpi/stretches.c \
+	src/mpi/stretches.h \
 	src/mpi/tolerance.c \
 	src/mpi/wait.c \
 	src/mpi/world.c \

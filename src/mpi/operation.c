@@ -527,7 +527,7 @@ bool collopt_operation_compare(struct collopt_operation *op)
 void collopt_operation_end(struct collopt_operation *op)
 {
     if (op->staging) {
-        int err = collopt_stage_end(op->staging);
+        int err = collopt_stage_end(op->staging, op->err == MPI_SUCCESS);
 
         op->err = op->err ? op->err : err;
         op->staging = NULL;

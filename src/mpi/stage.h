@@ -21,8 +21,8 @@ int collopt_execute_anywhere(struct collopt_comm *c, struct collopt_plan *plan, 
  * is NULL where nothing was. After an error too nothing is held. */
 int collopt_stage_begin(const struct collopt_facts *f, size_t inputs, size_t results,
                         const void **in, void **out, struct collopt_staging **s);
-/* Copies the results back, and frees S. */
-int collopt_stage_end(struct collopt_staging *s);
+/* Frees S. DONE: the results are there, and are copied back. */
+int collopt_stage_end(struct collopt_staging *s, bool done);
 int collopt_combine_anywhere(void (*combine)(void *, const void *, const void *, size_t),
                              const void *in, void *out, size_t n, MPI_Datatype type);
 

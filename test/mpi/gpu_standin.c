@@ -7,18 +7,21 @@
  *             empty
  *
  * Device memory is mapped without access for the processor, so that any load or store of it is a
- * fault; the runtime's own copies go by another mapping of the same pages. */
+ * fault; the runtime's own copies go by another mapping of the same pages.  There are two devices.
+ * A copy of CUDA's to a device arrives late where the driver's may: from memory that is not pinned,
+ * unless somebody waits for it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* POOL: on a device, of no context */
-enum memory { UNKNOWN, DEVICE, POOL, MANAGED, REGISTERED, PINNED };
+/* POOL: on a device, of no context; the last two on the second device */
+enum memory { UNKNOWN, DEVICE, POOL, MANAGED, REGISTERED, PINNED, SECOND, SECOND_POOL };
 
 #ifndef HIP
 enum { MOST = 64 };
@@ -27,11 +30,23 @@ struct piece {
     char *at, *shadow;
     size_t size;
     enum memory memory;
+    bool mapped;                /* by us */
+    unsigned long long number;
 };
 
-static struct piece piece[MOST];
+static struct piece piece[MOST], gone[MOST];    /* GONE: addresses that come back */
 static bool initialized;
 static long asked, copied, by_pinned;
+static long entered;            /* contexts entered and retained, less those left and released */
+
+/* What fails, at the call of that number from now on; 0: none does. */
+enum step { PIN, TO_HOST, TO_DEVICE, ARRIVE, STEPS };
+static long fails[STEPS];
+
+static bool fails_now(enum step step)
+{
+    return fails[step] > 0 && --fails[step] == 0;
+}
 
 static struct piece *find(const void *p)
 {
@@ -41,43 +56,138 @@ static struct piece *find(const void *p)
     return NULL;
 }
 
+/* ---- copies that are late -------------------------------------------------------------------- */
+
+static struct {
+    char *to, *bytes;
+    size_t n;
+} late;
+
+static void arrive(void)
+{
+    if (late.bytes)
+        memcpy(late.to, late.bytes, late.n);
+    free(late.bytes);
+    late.bytes = NULL;
+}
+
+static void put_off(char *to, const void *from, size_t n)
+{
+    late.bytes = malloc(n);
+    late.to = to;
+    late.n = n;
+    memcpy(late.bytes, from, n);
+}
+
 /* ---- for the test ---------------------------------------------------------------------------- */
+
+static bool on_device(const struct piece *q)
+{
+    return q
+        && (q->memory == DEVICE || q->memory == POOL || q->memory == SECOND
+            || q->memory == SECOND_POOL);
+}
+
+static struct piece *new_piece(enum memory memory)
+{
+    static unsigned long long number;
+    struct piece *q = piece;
+
+    while (q < piece + MOST && q->at)
+        q++;
+    if (q == piece + MOST)
+        return NULL;
+    *q = (struct piece){ .memory = memory, .number = ++number };
+    return q;
+}
+
+static void *map(size_t size, int access, int fd)
+{
+    for (struct piece *g = gone; g < gone + MOST; g++)
+        if (g->at && g->size == size) {
+            void *wanted = g->at;
+
+            g->at = NULL;
+            return mmap(wanted, size, access, MAP_SHARED, fd, 0);
+        }
+    return mmap(NULL, size, access, MAP_SHARED, fd, 0);
+}
 
 void *standin_alloc(size_t size, int memory)
 {
-    bool hidden = memory == DEVICE || memory == POOL;
-    struct piece *q = piece;
+    struct piece *q = new_piece(memory);
     int fd = memfd_create("device", 0);
 
     size = (size + 4095) / 4096 * 4096;
-    while (q < piece + MOST && q->at)
-        q++;
-    if (fd < 0 || q == piece + MOST || ftruncate(fd, (off_t)size))
+    if (!q || fd < 0 || ftruncate(fd, (off_t)size))
         return NULL;
-    q->shadow = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    q->at = hidden ? mmap(NULL, size, PROT_NONE, MAP_SHARED, fd, 0) : q->shadow;
+    q->shadow = map(size, PROT_READ | PROT_WRITE, fd);
+    q->at = on_device(q) ? map(size, PROT_NONE, fd) : q->shadow;
     q->size = size;
-    q->memory = memory;
+    q->mapped = true;
     close(fd);
     return q->at;
+}
+
+/* Device memory instead of what is mapped there. */
+void standin_place(void *p, size_t size)
+{
+    struct piece *q = new_piece(DEVICE);
+    int fd = memfd_create("device", 0);
+
+    if (ftruncate(fd, (off_t)size))
+        abort();
+    q->shadow = map(size, PROT_READ | PROT_WRITE, fd);
+    q->at = mmap(p, size, PROT_NONE, MAP_SHARED | MAP_FIXED, fd, 0);
+    q->size = size;
+    q->mapped = true;
+    close(fd);
+}
+
+/* The program's own memory, as by cudaHostRegister(). */
+void standin_register(void *p, size_t size)
+{
+    struct piece *q = new_piece(REGISTERED);
+
+    q->at = q->shadow = p;
+    q->size = size;
 }
 
 void standin_free(void *p)
 {
     struct piece *q = find(p);
 
-    munmap(q->at, q->size);
+    arrive();
+    if (q->mapped)
+        munmap(q->at, q->size);
     if (q->shadow != q->at)
         munmap(q->shadow, q->size);
     *q = (struct piece){ .at = NULL };
 }
 
-/* Pinned memory goes with its context. */
+/* Pinned memory goes with its context, and its addresses are the next to be given. */
 void standin_reset(void)
 {
+    struct piece *g = gone;
+
     for (struct piece *q = piece; q < piece + MOST; q++)
-        if (q->at && q->memory == PINNED)
+        if (q->at && q->memory == PINNED) {
+            *g++ = *q;
             standin_free(q->at);
+        }
+}
+
+/* The N-th step from now on fails; 0: none. */
+void standin_fail(int step, long n)
+{
+    fails[step] = n;
+}
+
+unsigned long long standin_number(const void *p)
+{
+    const struct piece *q = find(p);
+
+    return q && q->memory != REGISTERED ? q->number : 0;
 }
 
 void standin_write(void *to, const void *from, size_t n)
@@ -94,44 +204,65 @@ void standin_read(void *to, const void *from, size_t n)
     memcpy(to, q ? q->shadow + ((const char *)from - q->at) : from, n);
 }
 
-/* Questions that a runtime in use was asked; bytes copied; copies to or from what was pinned. */
-void standin_counts(long counts[3])
+/* Questions that a runtime in use was asked; bytes copied; copies to or from what was pinned; bytes
+ * that are pinned; contexts that were not left. */
+void standin_counts(long counts[5])
 {
     counts[0] = asked;
     counts[1] = copied;
     counts[2] = by_pinned;
+    counts[3] = 0;
+    for (const struct piece *q = piece; q < piece + MOST; q++)
+        counts[3] += q->at && q->memory == PINNED ? (long)q->size : 0;
+    counts[4] = entered;
 }
 
 /* ---- what the runtimes have in common -------------------------------------------------------- */
 
-static bool on_device(const struct piece *q)
+static int device_of(const struct piece *q)
 {
-    return q && (q->memory == DEVICE || q->memory == POOL);
+    return q->memory == SECOND || q->memory == SECOND_POOL;
 }
 
-/* One side is a device's, and has all of the bytes. */
-static bool copy(void *to, const void *from, size_t n)
+static bool pinned(const struct piece *q)
+{
+    return q && (q->memory == PINNED || q->memory == REGISTERED);
+}
+
+/* One side is a device's, and has all of the bytes; DEVICE: it must be that one, unless it is less
+ * than 0.  MAY_BE_LATE: as CUDA's. */
+static bool copy(void *to, const void *from, size_t n, int device, bool may_be_late)
 {
     const struct piece *t = find(to), *f = find(from);
-    const struct piece *device = on_device(t) ? t : f;
+    const struct piece *there = on_device(t) ? t : f;
     const char *at = on_device(t) ? to : from;
 
-    if (on_device(t) == on_device(f) || at + n > device->at + device->size)
+    arrive();
+    if (on_device(t) == on_device(f) || at + n > there->at + there->size
+        || (device >= 0 && device != device_of(there))
+        || fails_now(on_device(t) ? TO_DEVICE : TO_HOST))
         return false;
     copied += (long)n;
     by_pinned += (t && t->memory == PINNED) || (f && f->memory == PINNED);
-    if (on_device(t))
-        memcpy(t->shadow + ((char *)to - t->at), from, n);
-    else
+    if (!on_device(t))
         memcpy(to, f->shadow + ((const char *)from - f->at), n);
+    else if (may_be_late && !pinned(f))
+        put_off(t->shadow + ((char *)to - t->at), from, n);
+    else
+        memcpy(t->shadow + ((char *)to - t->at), from, n);
     return true;
+}
+
+static void *pin(size_t size)
+{
+    return fails_now(PIN) ? NULL : standin_alloc(size, PINNED);
 }
 #endif
 
 #ifdef CUDA
 enum { NOT_INITIALIZED = 3, INVALID_VALUE = 1, OUT_OF_MEMORY = 2, INVALID_CONTEXT = 201 };
 
-static int primary;             /* its address is the context */
+static int primary[2];          /* their addresses are the contexts */
 static __thread void *current[8];
 static __thread int depth;
 
@@ -151,16 +282,20 @@ int cuPointerGetAttributes(unsigned n, int *attribute, void **data, unsigned lon
     for (unsigned i = 0; i < n; i++)
         switch (attribute[i]) {
         case 1:
-            *(void **)data[i] = q && q->memory != POOL ? &primary : NULL;
+            *(void **)data[i] = q && q->memory != POOL && q->memory != SECOND_POOL
+                ? &primary[device_of(q)] : NULL;
             break;
         case 2:
-            *(unsigned *)data[i] = !q ? 0 : q->memory == PINNED || q->memory == REGISTERED ? 1 : 2;
+            *(unsigned *)data[i] = !q ? 0 : pinned(q) ? 1 : 2;
+            break;
+        case 7:
+            *(unsigned long long *)data[i] = standin_number((void *)(uintptr_t)pointer);
             break;
         case 8:
             *(unsigned *)data[i] = q && q->memory == MANAGED;
             break;
         case 9:
-            *(int *)data[i] = 0;
+            *(int *)data[i] = q ? device_of(q) : 0;
             break;
         default:
             return INVALID_VALUE;
@@ -170,9 +305,10 @@ int cuPointerGetAttributes(unsigned n, int *attribute, void **data, unsigned lon
 
 int cuCtxPushCurrent_v2(void *context)
 {
-    if (context != &primary || depth == 8)
+    if ((context != &primary[0] && context != &primary[1]) || depth == 8)
         return INVALID_CONTEXT;
     current[depth++] = context;
+    entered++;
     return 0;
 }
 
@@ -181,6 +317,7 @@ int cuCtxPopCurrent_v2(void **context)
     if (depth == 0)
         return INVALID_CONTEXT;
     *context = current[--depth];
+    entered--;
     return 0;
 }
 
@@ -190,30 +327,66 @@ int cuCtxGetCurrent(void **context)
     return 0;
 }
 
+int cuCtxGetDevice(int *device)
+{
+    if (depth == 0)
+        return INVALID_CONTEXT;
+    *device = current[depth - 1] == &primary[1];
+    return 0;
+}
+
 int cuDevicePrimaryCtxRetain(void **context, int device)
 {
-    *context = &primary;
-    return device ? 101 : 0;
+    if (device != 0 && device != 1)
+        return 101;
+    *context = &primary[device];
+    entered++;
+    return 0;
 }
 
 int cuDevicePrimaryCtxRelease(int device)
 {
-    return device ? 101 : 0;
+    entered--;
+    return device != 0 && device != 1 ? 101 : 0;
+}
+
+static int cuda_copy(void *to, const void *from, size_t n)
+{
+    int device;
+
+    if (cuCtxGetDevice(&device))
+        return INVALID_CONTEXT;
+    return copy(to, from, n, device, true) ? 0 : INVALID_VALUE;
 }
 
 int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t n)
 {
-    return !depth ? INVALID_CONTEXT : copy(to, (void *)(uintptr_t)from, n) ? 0 : INVALID_VALUE;
+    return cuda_copy(to, (void *)(uintptr_t)from, n);
 }
 
 int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t n)
 {
-    return !depth ? INVALID_CONTEXT : copy((void *)(uintptr_t)to, from, n) ? 0 : INVALID_VALUE;
+    return cuda_copy((void *)(uintptr_t)to, from, n);
+}
+
+int cuCtxSynchronize(void)
+{
+    if (depth == 0)
+        return INVALID_CONTEXT;
+    if (fails_now(ARRIVE))
+        return 700;             /* what a kernel did before */
+    arrive();
+    return 0;
+}
+
+int cuStreamSynchronize(void *stream)
+{
+    return stream ? INVALID_VALUE : cuCtxSynchronize();
 }
 
 int cuMemHostAlloc(void **memory, size_t size, unsigned flags)
 {
-    *memory = depth && flags == 1 ? standin_alloc(size, PINNED) : NULL;
+    *memory = depth && flags == 1 ? pin(size) : NULL;
     return *memory ? 0 : OUT_OF_MEMORY;
 }
 
@@ -225,9 +398,11 @@ int cuMemFreeHost(void *memory)
     return 0;
 }
 
+/* The thread uses the first device. */
 void standin_begin(void)
 {
     cuInit(0);
+    current[depth++] = &primary[0];
 }
 #endif
 
@@ -250,7 +425,7 @@ int hsa_init(void)
     return 0;
 }
 
-/* Agent 1 is the processor, 2 the device.  POOL: of another process. */
+/* Agent 1 is the processor, 2 and 3 are the devices.  POOL: of another process. */
 int hsa_amd_pointer_info(const void *p, struct info *info, void *(*alloc)(size_t), uint32_t *agents,
                          uint64_t **agent)
 {
@@ -263,21 +438,29 @@ int hsa_amd_pointer_info(const void *p, struct info *info, void *(*alloc)(size_t
     asked++;
     *info = (struct info){ .size = sizeof *info };
     if (q) {
-        info->type = q->memory == REGISTERED ? 2 : q->memory == POOL ? 4 : 1;
-        info->owner = on_device(q) ? 2 : 1;
+        info->type = q->memory == REGISTERED ? 2
+            : q->memory == POOL || q->memory == SECOND_POOL ? 4 : 1;
+        info->owner = on_device(q) ? 2 + (uint64_t)device_of(q) : 1;
+        info->agent_base = q->at;
+        info->bytes = q->size;
     }
     return 0;
 }
 
 int hsa_agent_get_info(uint64_t agent, int attribute, void *value)
 {
-    *(uint32_t *)value = agent == 2;
-    return attribute == 17 && (agent == 1 || agent == 2) ? 0 : ERROR;
+    *(uint32_t *)value = agent > 1;
+    return attribute == 17 && agent >= 1 && agent <= 3 ? 0 : ERROR;
 }
 
 int hsa_memory_copy(void *to, const void *from, size_t n)
 {
-    return !initialized ? NOT_INITIALIZED : copy(to, from, n) ? 0 : ERROR;
+    return !initialized ? NOT_INITIALIZED : copy(to, from, n, -1, false) ? 0 : ERROR;
+}
+
+void *standin_pin(size_t size)
+{
+    return pin(size);
 }
 
 void standin_begin(void)
@@ -287,13 +470,23 @@ void standin_begin(void)
 #endif
 
 #ifdef HIP
-void *standin_alloc(size_t size, int memory);
+void *standin_pin(size_t size);
 void standin_free(void *p);
+unsigned long long standin_number(const void *p);
 
 int hipHostMalloc(void **memory, size_t size, unsigned flags)
 {
-    *memory = flags == 1 ? standin_alloc(size, PINNED) : NULL;
+    *memory = flags == 1 ? standin_pin(size) : NULL;
     return *memory ? 0 : 2;
+}
+
+/* 32 bits, as HIP does. */
+int hipPointerGetAttribute(void *value, int attribute, void *p)
+{
+    uint32_t number = (uint32_t)standin_number(p);
+
+    memcpy(value, &number, sizeof number);
+    return attribute == 7 && number ? 0 : 1;
 }
 
 int hipHostFree(void *memory)
@@ -326,8 +519,8 @@ struct properties {
     uint64_t id, page_size;
 };
 
-/* their addresses are the handles; all memory is the second driver's */
-static int driver[2], context[2], device, list;
+/* their addresses are the handles; managed memory is the first driver's, the rest the second's */
+static int driver[2], context[2], device[2], list[2];
 
 int zeInit(uint32_t flags)
 {
@@ -361,36 +554,43 @@ int zeContextCreate(void *of, const struct desc *desc, void **made)
 
 int zeMemGetAllocProperties(void *of, const void *p, struct properties *properties, void **dev)
 {
-    const struct piece *q = of == &context[1] ? find(p) : NULL;
+    const struct piece *q = find(p);
 
     if (!initialized || !p || properties->stype != 0x17 || properties->next)
         return INVALID;
     asked++;
+    if (q && of != &context[q->memory != MANAGED])
+        q = NULL;
     properties->type = !q || q->memory == REGISTERED ? 0
         : q->memory == PINNED                        ? 1
         : q->memory == MANAGED                       ? 3
                                                      : 2;
-    *dev = q ? &device : NULL;
+    properties->id = q ? q->number : 0;
+    *dev = q && q->memory != PINNED ? &device[device_of(q)] : NULL;
     return 0;
 }
 
 int zeCommandListCreateImmediate(void *of, void *on, const struct queue_desc *desc, void **made)
 {
-    *made = &list;
-    return of == &context[1] && on == &device && desc->stype == 0xe && desc->mode == 1 ? 0
-                                                                                       : INVALID;
+    *made = &list[on == &device[1]];
+    return of == &context[1] && (on == &device[0] || on == &device[1]) && desc->stype == 0xe
+            && desc->mode == 1
+        ? 0
+        : INVALID;
 }
 
 int zeCommandListAppendMemoryCopy(void *by, void *to, const void *from, size_t n, void *event,
                                   uint32_t events, void **wait)
 {
-    return by == &list && !event && !events && !wait && copy(to, from, n) ? 0 : INVALID;
+    return (by == &list[0] || by == &list[1]) && !event && !events && !wait
+            && copy(to, from, n, by == &list[1], false)
+        ? 0
+        : INVALID;
 }
 
 int zeMemAllocHost(void *of, const struct desc *desc, size_t size, size_t alignment, void **memory)
 {
-    *memory = of == &context[1] && desc->stype == 0x16 && alignment ? standin_alloc(size, PINNED)
-                                                                    : NULL;
+    *memory = of == &context[1] && desc->stype == 0x16 && alignment ? pin(size) : NULL;
     return *memory ? 0 : INVALID;
 }
 
