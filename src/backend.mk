@@ -130,6 +130,7 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/async.h \
 	src/mpi/attributes.c \
 	src/mpi/attributes.h \
+	src/mpi/by_host_types.h \
 	src/mpi/built.c \
 	src/mpi/by_host.c \
 	src/mpi/by_host.h \

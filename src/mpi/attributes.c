@@ -9,6 +9,7 @@
 
 #include "mpi/attributes.h"
 #include "kernels/kernels.h"
+#include "mpi/comm.h"
 #include "mpi/host.h"
 #include "settings/settings.h"
 
@@ -175,6 +176,87 @@ static struct known_type know_sized_type(MPI_Datatype type)
     return (struct known_type){ type, COLLOPT_TYPE_NONE, COLLOPT_CLASS_NONE };
 }
 
+/* Rounding is what makes an order matter: it happens in sums and products of reals. */
+static bool exact(enum collopt_op op, enum collopt_type_class class)
+{
+    bool rounds = class == COLLOPT_CLASS_FLOATING || class == COLLOPT_CLASS_COMPLEX;
+
+    return !rounds || (op != COLLOPT_SUM && op != COLLOPT_PROD);
+}
+
+/* ---- datatypes that the host combines -------------------------------------------------------- */
+
+/* Predefined ones that few compilers or hosts have, and hosts not in one way: the MPI_REAL16 of one
+ * is a long double, of another a quadruple one.  So they have no kernels, and PMPI_Reduce_local
+ * combines them, as it does for operations of the user's. */
+static const struct by_host {
+    enum collopt_type_class class;
+    const char *name;
+} by_host[] = {
+#define BY_HOST(type, class_name, text) { COLLOPT_CLASS_##class_name, text },
+#include "mpi/by_host_types.h"
+#undef BY_HOST
+    { COLLOPT_CLASS_NONE, NULL }
+};
+
+enum { BY_HOST_TYPES = sizeof by_host / sizeof *by_host };
+static bool allowed[BY_HOST_TYPES][COLLOPT_OP_USER];
+
+/* The handles, that of no type last. */
+static void list_by_host(MPI_Datatype type[BY_HOST_TYPES])
+{
+    int n = 0;
+
+#define BY_HOST(handle, class_name, text) type[n++] = handle;
+#include "mpi/by_host_types.h"
+#undef BY_HOST
+    type[n] = MPI_DATATYPE_NULL;
+}
+
+static bool allows(MPI_Datatype type, MPI_Op op)
+{
+    char nothing[64];
+    int size;
+
+    return type != MPI_DATATYPE_NULL && PMPI_Type_size(type, &size) == MPI_SUCCESS && size > 0
+        && PMPI_Reduce_local(nothing, nothing + 32, 0, type, op) == MPI_SUCCESS;
+}
+
+/* Not when such a datatype is first used: other threads would meanwhile miss the handlers. */
+void collopt_attributes_begin(void)
+{
+    static const enum collopt_op ids[] = { COLLOPT_SUM, COLLOPT_PROD, COLLOPT_MIN, COLLOPT_MAX };
+    MPI_Op op[] = { MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX };
+    MPI_Errhandler world = collopt_quiet(MPI_COMM_WORLD), self = collopt_quiet(MPI_COMM_SELF);
+    MPI_Datatype type[BY_HOST_TYPES];
+
+    list_by_host(type);
+    for (int t = 0; t < BY_HOST_TYPES; t++)
+        for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+            allowed[t][ids[i]] = collopt_valid(ids[i], by_host[t].class) && allows(type[t], op[i]);
+    collopt_as_before(MPI_COMM_SELF, self);
+    collopt_as_before(MPI_COMM_WORLD, world);
+}
+
+/* Fills in the rest of F, which is measured; false: it is no such type, or not allowed. */
+static bool host_combines(struct collopt_facts *f)
+{
+    MPI_Datatype type[BY_HOST_TYPES];
+    int t = 0;
+
+    list_by_host(type);
+    while (t < BY_HOST_TYPES - 1 && type[t] != f->type)
+        t++;
+    if (!allowed[t][f->op_id])
+        return false;
+    f->type_name = by_host[t].name;
+    f->commutative = f->lasting = true;
+    f->exact = exact(f->op_id, by_host[t].class);
+    return true;
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
 #define OP(name, op_id) \
     if (op == name) \
         return COLLOPT_##op_id;
@@ -214,14 +296,6 @@ static bool measure(MPI_Datatype type, struct collopt_facts *f)
     f->high = lb + extent > true_lb + true_extent ? lb + extent : true_lb + true_extent;
     f->dense = lb == 0 && true_lb == 0 && size == extent && true_extent == extent;
     return true;
-}
-
-/* Rounding is what makes an order matter: it happens in sums and products of reals. */
-static bool exact(enum collopt_op op, enum collopt_type_class class)
-{
-    bool rounds = class == COLLOPT_CLASS_FLOATING || class == COLLOPT_CLASS_COMPLEX;
-
-    return !rounds || (op != COLLOPT_SUM && op != COLLOPT_PROD);
 }
 
 /* Parametrised Fortran types (MPI_Type_create_f90_*) may be used with predefined operations, though
@@ -297,7 +371,9 @@ bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f)
         f->but_op = known.id != COLLOPT_TYPE_NONE;
         return user_facts(f);
     }
-    if (known.id == COLLOPT_TYPE_NONE || !collopt_valid(op_id, known.class))
+    if (known.id == COLLOPT_TYPE_NONE)
+        return host_combines(f);
+    if (!collopt_valid(op_id, known.class))
         return false;
     f->commutative = true;
     f->exact = exact(op_id, known.class);

@@ -27,10 +27,12 @@ struct collopt_facts {
     /* user-defined operation, predefined type: only the operation's handle may be reused */
     bool but_op;
     enum collopt_op op_id;
-    enum collopt_type type_id;  /* COLLOPT_TYPE_NONE: derived, or without kernels */
+    enum collopt_type type_id;  /* COLLOPT_TYPE_NONE: derived, or the host combines it */
     const char *op_name, *type_name;
 };
 
+/* In MPI_Init: asks the host which operations it allows on datatypes that it combines itself. */
+void collopt_attributes_begin(void);
 /* Fills F; false: null, unknown or invalid handle, or a pair that MPI does not allow, left to
  * the host. */
 bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f);

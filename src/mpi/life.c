@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "kernels/kernels.h"
 #include "mpi/agree.h"
+#include "mpi/attributes.h"
 #include "mpi/comm.h"
 #include "mpi/discover.h"
 #include "mpi/dispatch.h"
@@ -142,6 +143,7 @@ void collopt_begin(void)
     collopt_many_threads = has_many_threads();
     /* its first look takes 0.5 ms, which the first reduction is not to pay */
     collopt_gpu_possible();
+    collopt_attributes_begin();
     listen_for_end();
     look_for_parent();
     collopt_see_whether_host_looks();

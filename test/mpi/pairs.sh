@@ -17,4 +17,19 @@ pairs()                 # HOST
         COLLOPT_REDUCE=ring COLLOPT_CUT=100 "$(program "$1" pairs)" guards
 }
 
-for_each_host pairs
+# And predefined datatypes that few hosts have, in the host's own bits.
+rare()                  # HOST
+{
+    launch "$1" 2 "$(program "$1" rare)" || fail "$1, rare datatypes without collopt: status $?"
+    for with in COLLOPT_SHM=auto COLLOPT_SHM=off COLLOPT_REPRODUCIBLE=exact; do
+        quiet "$1" 2 $with "$(program "$1" rare)"
+    done
+}
+
+both()                  # HOST
+{
+    pairs "$1"
+    rare "$1"
+}
+
+for_each_host both
