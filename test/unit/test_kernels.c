@@ -3,6 +3,7 @@
 #include <config.h>
 
 #include <check.h>
+#include <fenv.h>
 #include <float.h>
 #include <math.h>
 #include <pthread.h>
@@ -361,6 +362,95 @@ END_TEST
 
 /* ---- choice ---- */
 
+/* Elements that all are 1, or the pair of 1 and 1. */
+static void put_ones(char *at, enum collopt_type type, size_t n)
+{
+    size_t size = collopt_type_size(type);
+    char one[32] = { 0 };
+
+    switch (type) {
+    case COLLOPT_FLOAT16: memcpy(one, &(uint16_t){ 0x3c00 }, 2); break;
+    case COLLOPT_BFLOAT16: memcpy(one, &(uint16_t){ 0x3f80 }, 2); break;
+    case COLLOPT_FLOAT: case COLLOPT_COMPLEX_FLOAT: memcpy(one, &(float){ 1 }, 4); break;
+    case COLLOPT_DOUBLE: case COLLOPT_COMPLEX_DOUBLE: memcpy(one, &(double){ 1 }, 8); break;
+    case COLLOPT_LONG_DOUBLE: case COLLOPT_COMPLEX_LONG_DOUBLE:
+        memcpy(one, &(long double){ 1 }, sizeof(long double));
+        break;
+    case COLLOPT_FLOAT_INT: *(struct collopt_float_int *)(void *)one =
+            (struct collopt_float_int){ 1, 1 }; break;
+    case COLLOPT_DOUBLE_INT: *(struct collopt_double_int *)(void *)one =
+            (struct collopt_double_int){ 1, 1 }; break;
+    case COLLOPT_LONG_DOUBLE_INT: *(struct collopt_long_double_int *)(void *)one =
+            (struct collopt_long_double_int){ 1, 1 }; break;
+    case COLLOPT_2REAL: *(struct collopt_2real *)(void *)one = (struct collopt_2real){ 1, 1 };
+        break;
+    case COLLOPT_2DOUBLE: *(struct collopt_2double *)(void *)one =
+            (struct collopt_2double){ 1, 1 }; break;
+    default: one[0] = 1;
+    }
+    for (size_t i = 0; i < n; i++)
+        memcpy(at + i * size, one, size);
+}
+
+/* Signalling NaNs of any size. */
+static void put_nans(char *at, size_t bytes)
+{
+    static const unsigned char nan[8] = { 1, 0, 0xa0, 0x7f, 1, 0, 0xf4, 0x7f };
+
+    for (size_t i = 0; i < bytes; i++)
+        at[i] = (char)nan[i % sizeof nan];
+}
+
+enum { RAISING_MOST = 300, RAISING_ROOM = (RAISING_MOST + 16) * 32 };
+
+static _Alignas(64) char ones[COLLOPT_FOLD_MAX][RAISING_ROOM], raised_to[RAISING_ROOM];
+
+static void raises_nothing(const struct collopt_kernel *kernel, enum collopt_type type,
+                           const char *isa, const char *op)
+{
+    static const size_t lengths[] = { 1, 2, 3, 7, 17, 33, 100, RAISING_MOST };
+    const void *operands[COLLOPT_FOLD_MAX];
+
+    for (int k = 2; k <= COLLOPT_FOLD_MAX; k++)
+        for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+            put_nans(raised_to, sizeof raised_to);
+            for (int i = 0; i < k; i++) {
+                put_nans(ones[i], sizeof ones[i]);
+                put_ones(ones[i] + 32, type, lengths[l]);
+                operands[i] = ones[i] + 32;
+            }
+            feclearexcept(FE_ALL_EXCEPT);
+            kernel->fold(raised_to + 32, operands, k, lengths[l]);
+            if (k == 2)
+                kernel->combine(raised_to + 32, operands[0], operands[1], lengths[l]);
+            ck_assert_msg(fetestexcept(FE_ALL_EXCEPT) == 0,
+                          "%s: %s of %d vectors of %zu %s raises 0x%x", isa, op, k, lengths[l],
+                          collopt_type_name(type), (unsigned)fetestexcept(FE_ALL_EXCEPT));
+        }
+}
+
+/* Ones are combined without rounding, and what is around the vectors is not looked at: a program
+ * may trap exceptions.  One test for each instruction set. */
+START_TEST(exact_data_raise_nothing)
+{
+    const struct collopt_isa *isa = &collopt_isas[_i];
+
+    if (!use(isa))
+        return;
+    for (int i = 0; i < COMBINATIONS; i++) {
+        enum collopt_op op = i / COLLOPT_TYPE_NONE;
+        enum collopt_type type = i % COLLOPT_TYPE_NONE;
+
+        if (collopt_kernel(op, type))
+            raises_nothing(collopt_kernel(op, type), type, isa->name, collopt_op_name(op));
+    }
+    for (int type = 0; type < COLLOPT_TYPE_NONE; type++)
+        if (collopt_exact_sum((enum collopt_type)type))
+            raises_nothing(collopt_exact_sum((enum collopt_type)type), (enum collopt_type)type,
+                           isa->name, "exact sum");
+}
+END_TEST
+
 START_TEST(choice_of_instruction_set)
 {
     struct collopt_processor here, plain = { .near_cache = 0 };
@@ -447,6 +537,7 @@ int main(void)
     tcase_set_timeout(cases, 0);
     tcase_add_loop_test(cases, all_combinations, 0, isas());
     tcase_add_loop_test(cases, exact_sums, 0, isas());
+    tcase_add_loop_test(cases, exact_data_raise_nothing, 0, isas());
     suite_add_tcase(suite, cases);
 
     tcase_add_test(rules, integers_wrap);
