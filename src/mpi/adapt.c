@@ -149,11 +149,6 @@ int collopt_adapt_next(const struct collopt_adapted *a, bool *timed)
     return collopt_trials_next(&a->trials, timed);
 }
 
-void collopt_adapt_done(struct collopt_adapted *a, int64_t time)
-{
-    collopt_trials_done(&a->trials, time);
-}
-
 void collopt_adapt_begins(struct collopt_adapted *a)
 {
     collopt_trials_done(&a->trials, COLLOPT_NEVER_ENDED);

@@ -15,11 +15,9 @@ struct collopt_adapted *collopt_adapted_for(struct collopt_comm *c,
 /* Before each call of a trial: the ranks agree, if due. Returns an error code, not
  * raised yet. */
 int collopt_adapt_agree(struct collopt_comm *c, struct collopt_adapted *a);
-/* The candidate for the next call, and whether to time it; and, after the call, successful or
- * not, its time. */
+/* The candidate for the next call, and whether to time it; before the call, that it is made; and
+ * after a call that was to be timed, successful or not, its time. */
 int collopt_adapt_next(const struct collopt_adapted *a, bool *timed);
-void collopt_adapt_done(struct collopt_adapted *a, int64_t time);
-/* The same in two parts, for a call that may not come back. */
 void collopt_adapt_begins(struct collopt_adapted *a);
 void collopt_adapt_ends(struct collopt_adapted *a, int candidate, int64_t time);
 const struct collopt_choice *collopt_adapt_choice(const struct collopt_adapted *a, int candidate);

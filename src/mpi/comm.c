@@ -124,8 +124,20 @@ static void forget_survey(struct collopt_comm *c)
     c->one_node = c->ranks == 1;
 }
 
+/* Messages of the call that was left carry its number, and are in no later one's way. */
+bool collopt_comm_nested(struct collopt_comm *c)
+{
+    if (!c->busy || !collopt_execution_left(&c->execution))
+        return c->busy;
+    c->spoilt = true;
+    collopt_execution_clear(&c->execution, MPI_ERR_OTHER);
+    c->busy = false;
+    return false;
+}
+
 static void clean(struct collopt_comm *c)
 {
+    collopt_comm_nested(c);
     collopt_plans_free(c);
     collopt_shm_unlink(c);
     collopt_nudge_end(&c->nudge);
@@ -247,7 +259,7 @@ void collopt_comm_shut_down(void)
     c = every;
     pthread_mutex_unlock(&lock);
     for (; c; c = c->other) {
-        if (!c->busy) {         /* by a thread whose communicator is a session's, and goes on */
+        if (!collopt_comm_nested(c)) {  /* by a thread whose communicator is a session's, and goes on */
             collopt_plans_free(c);
             collopt_shm_unlink(c);
             collopt_nonblocking_drop(c);

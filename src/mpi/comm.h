@@ -136,6 +136,9 @@ static inline struct collopt_peer collopt_peer(const struct collopt_comm *c, int
 {
     return c->peer ? c->peer[rank] : (struct collopt_peer){ .rank = rank, .tags = c->tags };
 }
+/* Is C inside a call, so that this one is nested and the host's?  A call that an operation of the
+ * user's has left by an exception or longjmp is cleared away. */
+bool collopt_comm_nested(struct collopt_comm *c);
 /* Operations by messages need C's state also when the program has freed the communicator. */
 void collopt_comm_hold(struct collopt_comm *c);
 void collopt_comm_let_go(struct collopt_comm *c);

@@ -272,17 +272,13 @@ static inline int run(struct collopt_comm *c, struct collopt_plan *plan,
     return err;
 }
 
-/* A trial of the host.  It raises its errors itself, and the user's handler may leave by longjmp:
- * the call is counted before. */
+/* A trial of the host, which raises its errors itself. */
 static int try_host(struct collopt_comm *c, struct collopt_adapted *adapted,
                     const struct collopt_call *call)
 {
-    uint64_t start, time;
-    int err;
+    uint64_t start = collopt_timing_begin(), time;
+    int err = collopt_hand_over(call);
 
-    collopt_adapt_begins(adapted);
-    start = collopt_timing_begin();
-    err = collopt_hand_over(call);
     time = collopt_timing_end(start);
     collopt_adapt_ends(adapted, call->trial - 1, (int64_t)time);
     if (c->timed)
@@ -439,14 +435,13 @@ static COLLOPT_OUT_OF_LINE int run_trial(struct collopt_comm *c, const struct co
         return raise(call, err);
     call->trial = 1 + collopt_adapt_next(adapted, &wanted);
     plan = plan_of_candidate(c, call, head);
-    if (plan && !plan->algorithm && wanted)
-        return try_host(c, adapted, call);
-    if (plan && !plan->algorithm) {
-        collopt_adapt_done(adapted, 0);
-        return decline(call, c, COLLOPT_PASS_CHOSEN);
-    }
+    /* The call may not come back: error handlers and operations of the user's may leave it. */
+    collopt_adapt_begins(adapted);
+    if (plan && !plan->algorithm)
+        return wanted ? try_host(c, adapted, call) : decline(call, c, COLLOPT_PASS_CHOSEN);
     err = plan ? run(c, plan, call, wanted ? &time : NULL) : MPI_ERR_NO_MEM;
-    collopt_adapt_done(adapted, (int64_t)time);
+    if (wanted)
+        collopt_adapt_ends(adapted, call->trial - 1, (int64_t)time);
     return raise(call, err);
 }
 
@@ -507,7 +502,7 @@ static COLLOPT_OUT_OF_LINE int decline_or_take_over(struct collopt_comm *c,
 
     if (!c)
         return decline(call, NULL, COLLOPT_PASS_ARGUMENTS);
-    if (c->busy)
+    if (collopt_comm_nested(c))
         return decline(call, c, COLLOPT_PASS_NESTED);
     if (c->status == COLLOPT_NEW
         && (err = collopt_comm_take_over(c, bytes_of(c, call))) != MPI_SUCCESS)
@@ -650,7 +645,7 @@ int collopt_dispatch_persistent(struct collopt_call *call, struct collopt_comm *
     enum collopt_reason why;
     int err;
 
-    if (!c || c->busy)
+    if (!c || collopt_comm_nested(c))
         return pass(call, c ? COLLOPT_PASS_NESTED : COLLOPT_PASS_ARGUMENTS);
     if (c->status == COLLOPT_NEW && (err = collopt_comm_take_over(c, SIZE_MAX)) != MPI_SUCCESS)
         return err;
@@ -671,7 +666,7 @@ int collopt_dispatch_nonblocking(struct collopt_call *call, struct collopt_comm 
     struct collopt_comm *c = *state = collopt_comm_find(call->comm);
     enum collopt_reason why;
 
-    if (!c || c->busy)
+    if (!c || collopt_comm_nested(c))
         return pass(call, c ? COLLOPT_PASS_NESTED : COLLOPT_PASS_ARGUMENTS);
     c->later++;
     if (c->status == COLLOPT_NEW)

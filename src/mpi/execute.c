@@ -6,10 +6,12 @@
 #include "config.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpi/execute.h"
+#include "base/hash.h"
 #include "base/numbers.h"
 #include "kernels/kernels.h"
 #include "mpi/attributes.h"
@@ -75,14 +77,41 @@ void collopt_fold_here(const struct collopt_facts *f, char *to, int operands,
         fold_many(f, to, operands, operand, n);
 }
 
-static COLLOPT_OUT_OF_LINE int fold_any(const struct collopt_execution *e,
-                                        const struct collopt_step *s)
+/* An operation of the user's may leave by an exception or longjmp, though MPI promises nothing then.
+ * Hosts go on, so the next call must be able to tell. */
+static int fold_by_host(struct collopt_execution *e, const struct collopt_step *s)
+{
+    volatile uint64_t here = COLLOPT_HASH_START ^ (uintptr_t)&here ^ e->call;
+    bool blocking = !e->apart;
+    int err;
+
+    if (blocking) {
+        e->mark = here;
+        e->thread = pthread_self();
+        e->frame = &here;
+    }
+    err = collopt_combine_by_host(&e->plan->facts, address(e, &s->run[1]), address(e, &s->run[2]),
+                                  s->run[0].n);
+    if (blocking)
+        e->frame = NULL;
+    here = 0;
+    return err;
+}
+
+/* The frame is gone if the stack has been unwound beyond it, or if something else lies there. */
+bool collopt_execution_left(const struct collopt_execution *e)
+{
+    if (!e->frame || !pthread_equal(e->thread, pthread_self()))
+        return false;
+    return (uintptr_t)__builtin_frame_address(0) > (uintptr_t)e->frame || *e->frame != e->mark;
+}
+
+static COLLOPT_OUT_OF_LINE int fold_any(struct collopt_execution *e, const struct collopt_step *s)
 {
     const void *operand[s->runs - 1];
 
     if (!e->plan->facts.kernel)
-        return collopt_combine_by_host(&e->plan->facts, address(e, &s->run[1]),
-                                       address(e, &s->run[2]), s->run[0].n);
+        return fold_by_host(e, s);
     for (int i = 1; i < s->runs; i++)
         operand[i - 1] = address(e, &s->run[i]);
     collopt_fold_here(&e->plan->facts, address(e, &s->run[0]), s->runs - 1, operand, s->run[0].n);
@@ -106,7 +135,7 @@ static COLLOPT_OUT_OF_LINE int prefixes(const struct collopt_execution *e,
     return MPI_SUCCESS;
 }
 
-static inline int fold(const struct collopt_execution *e, const struct collopt_step *s)
+static inline int fold(struct collopt_execution *e, const struct collopt_step *s)
 {
     const struct collopt_kernel *kernel = e->plan->facts.kernel;
 
@@ -438,6 +467,7 @@ COLLOPT_OUT_OF_LINE void collopt_execution_clear(struct collopt_execution *e, in
         free(e->scratch);
     e->scratch = NULL;
     e->scratch_size = 0;
+    e->frame = NULL;
 }
 
 void collopt_execution_free(struct collopt_execution *e)

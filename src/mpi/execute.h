@@ -2,6 +2,7 @@
 #ifndef COLLOPT_MPI_EXECUTE_H
 #define COLLOPT_MPI_EXECUTE_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -38,6 +39,11 @@ struct collopt_execution {
     char *scratch;
     size_t scratch_size;        /* bytes */
     uint64_t diverted;          /* bytes sent by the host because a channel had no room */
+    /* while an operation of the user's runs: a word of the stack frame that waits for it, which has
+     * MARK; else NULL */
+    const volatile uint64_t *frame;
+    uint64_t mark;
+    pthread_t thread;           /* whose frame it is */
 };
 
 /* Runs PLAN to its end; MPI_SUCCESS or an error code, the host's or MPI_ERR_NO_MEM. */
@@ -50,6 +56,9 @@ int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c,
 int collopt_execution_advance(struct collopt_execution *e, bool *done);
 void collopt_execution_clear(struct collopt_execution *e, int err);
 void collopt_execution_free(struct collopt_execution *e);
+/* Has an operation of the user's left E by an exception or longjmp?  Asked by the thread that would
+ * run the next call; false also while the operation runs. */
+bool collopt_execution_left(const struct collopt_execution *e);
 int collopt_post(struct collopt_execution *e, int message);
 int collopt_start(struct collopt_execution *e, int message);    /* by the host */
 int collopt_test_message(struct collopt_execution *e, int message, bool *done);

@@ -1,9 +1,9 @@
 /* Maxima over the ranks of a communicator; see greatest.h.
  *
  * In round k each rank sends what it has to the rank 2^k above it, around the end, and receives
- * from the one as far below.  It then knows the maximum of twice as many ranks; that some are counted
- * twice changes no maximum.  The number of the agreement is part of the tag, since an error may
- * leave messages behind. */
+ * from the one as far below.  It then knows the maximum of twice as many ranks; that some are
+ * counted twice changes no maximum.  The number of the agreement is part of the tag, since an error
+ * may leave messages behind. */
 #include "config.h"
 
 #include <stdlib.h>

@@ -56,12 +56,27 @@ handlers_of_threads()   # HOST
     launch "$1" 2 "$(program "$1" threads)" handlers || fail "$1 alone, handlers of threads: $?"
 }
 
+operations_that_leave() # HOST
+{
+    LAUNCH_SECONDS=60
+    for ranks in 2 3 5; do
+        quiet "$1" $ranks "$(program "$1" errors)" operations 3
+    done
+    quiet "$1" 2 "$(program "$1" errors)" operations 100000
+    quiet "$1" 3 COLLOPT_SHM=off "$(program "$1" errors)" operations 3
+    quiet "$1" 3 COLLOPT_CHECK=on "$(program "$1" errors)" operations 3
+    launch "$1" 2 "$(program "$1" errors)" operations 3 ||
+        echo "$1 alone fails after operations that leave"
+    LAUNCH_SECONDS=120
+}
+
 all_of()                # HOST
 {
     errors "$1"
     unchecked "$1"
     handlers_that_leave "$1"
     handlers_of_threads "$1"
+    operations_that_leave "$1"
 }
 
 for_each_host all_of

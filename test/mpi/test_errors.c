@@ -568,6 +568,93 @@ static int left_comparisons(void)
     return end();
 }
 
+/* ---- operations that leave ---- */
+
+static volatile bool leaves;
+
+static void add_or_leave(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    if (leaves) {
+        leaves = false;
+        longjmp(before_call, 1);
+    }
+    for (int i = 0; i < *n; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
+/* On the root it leaves a Reduce.  It leaves an Allreduce on both of two ranks: of more, some would
+ * wait for those that have left. */
+static void call_and_leave(int turn, int *mine, int *sum, int count, MPI_Op op, MPI_Comm comm)
+{
+    bool all = turn % 2 && world_ranks == 2;
+
+    leaves = all || world_rank == 0;
+    if (setjmp(before_call))
+        return;
+    if (all)
+        MPI_Allreduce(mine, sum, count, MPI_INT, op, comm);
+    else
+        MPI_Reduce(mine, sum, count, MPI_INT, op, 0, comm);
+    leaves = false;
+}
+
+/* DEPTH frames farther down the stack, with room in them that nobody writes. */
+static void add_up(int depth, int *mine, int *sum, int count, MPI_Op op, MPI_Comm comm)
+{
+    volatile char room[300];
+    int right = world_ranks * (world_ranks + 1) / 2;
+
+    room[depth] = (char)depth;
+    if (depth > 0) {
+        add_up(depth - 1, mine, sum, count, op, comm);
+        check(room[depth] == depth, "the stack was written");
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        sum[0] = sum[count - 1] = -1;
+        MPI_Reduce(mine, sum, count, MPI_INT, op, 0, comm);
+        check(world_rank > 0 || (sum[0] == right && sum[count - 1] == right),
+              "a Reduce after an operation that left gives %d, should be %d", sum[0], right);
+    }
+    MPI_Allreduce(mine, sum, count, MPI_INT, op, comm);
+    check(sum[0] == right && sum[count - 1] == right,
+          "an Allreduce after an operation that left gives %d, should be %d", sum[0], right);
+}
+
+/* MPI promises nothing of operations that leave by longjmp or an exception, but hosts go on. */
+static int left_by_operations(int count)
+{
+    enum { TURNS = 20 };
+    int *mine = malloc((size_t)count * sizeof *mine), *sum = malloc((size_t)count * sizeof *sum);
+    static volatile uint64_t run;
+    MPI_Comm own;
+    MPI_Op op;
+
+    for (int i = 0; i < count; i++)
+        mine[i] = world_rank + 1;
+    MPI_Comm_dup(MPI_COMM_WORLD, &own);
+    MPI_Op_create(add_or_leave, 1, &op);
+    add_up(0, mine, sum, count, op, own);
+    at("operations that leave by longjmp", 20);
+    for (volatile int i = 0; i < TURNS; i++) {
+        call_and_leave(i, mine, sum, count, op, own);
+        run = calls_run(NULL, NULL);
+        add_up(i % 3 * 10, mine, sum, count, op, own);
+        check(!with_collopt() || getenv("COLLOPT_ADAPT") || calls_run(NULL, NULL) == run + 4,
+              "collopt ran %d of 4 calls after an operation that left",
+              (int)(calls_run(NULL, NULL) - run));
+    }
+    /* the last one of all */
+    call_and_leave(0, mine, sum, count, op, own);
+    MPI_Op_free(&op);
+    MPI_Comm_free(&own);
+    sum_all(MPI_COMM_WORLD, 5, "after operations that left");
+    free(mine);
+    free(sum);
+    return end();
+}
+
 int main(int argc, char **argv)
 {
     char name[1024];
@@ -577,6 +664,8 @@ int main(int argc, char **argv)
     begin(&argc, &argv, "test_errors");
     if (argc > 1 && strcmp(argv[1], "unchecked") == 0)
         return unchecked();
+    if (argc > 2 && strcmp(argv[1], "operations") == 0)
+        return left_by_operations(atoi(argv[2]));
     if (argc > 1 && strcmp(argv[1], "longjmp-checked") == 0)
         return left_comparisons();
     if (argc > 1 && strncmp(argv[1], "longjmp", 7) == 0)
