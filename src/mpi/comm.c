@@ -259,7 +259,8 @@ void collopt_comm_shut_down(void)
     c = every;
     pthread_mutex_unlock(&lock);
     for (; c; c = c->other) {
-        if (!collopt_comm_nested(c)) {  /* by a thread whose communicator is a session's, and goes on */
+        /* else by a thread whose communicator is a session's, and goes on */
+        if (!collopt_comm_nested(c)) {
             collopt_plans_free(c);
             collopt_shm_unlink(c);
             collopt_nonblocking_drop(c);

@@ -77,8 +77,8 @@ void collopt_fold_here(const struct collopt_facts *f, char *to, int operands,
         fold_many(f, to, operands, operand, n);
 }
 
-/* An operation of the user's may leave by an exception or longjmp, though MPI promises nothing then.
- * Hosts go on, so the next call must be able to tell. */
+/* An operation of the user's may leave by an exception or longjmp.  MPI promises nothing then, but
+ * hosts go on, so the next call must be able to tell. */
 static int fold_by_host(struct collopt_execution *e, const struct collopt_step *s)
 {
     volatile uint64_t here = COLLOPT_HASH_START ^ (uintptr_t)&here ^ e->call;
