@@ -80,22 +80,15 @@ static struct collopt_comm *make_state(void)
     return c;
 }
 
-static struct collopt_comm *take_state(void)
+static struct collopt_comm *first_unused(void)
 {
-    struct collopt_comm *c, *other;
+    struct collopt_comm *c;
 
     pthread_mutex_lock(&lock);
     c = unused;
     if (c)
         unused = c->next;
     pthread_mutex_unlock(&lock);
-    if (!c && !(c = make_state()))
-        return NULL;
-    other = c->other;
-    memset((char *)c + sizeof c->comm, 0, sizeof *c - sizeof c->comm);
-    c->other = other;
-    c->hidden = MPI_COMM_NULL;
-    c->context = NO_CONTEXT;
     return c;
 }
 
@@ -106,6 +99,31 @@ static void give_back(struct collopt_comm *c)
     c->next = unused;
     unused = c;
     pthread_mutex_unlock(&lock);
+}
+
+/* One state more than is used, for when there is no memory: a rank without a state would count the
+ * calls on its communicator otherwise than the others. */
+static void keep_spare(void)
+{
+    struct collopt_comm *spare = first_unused();
+
+    if (spare || (spare = make_state()))
+        give_back(spare);
+}
+
+static struct collopt_comm *take_state(void)
+{
+    struct collopt_comm *c = first_unused(), *other;
+
+    if (!c && !(c = make_state()) && !(c = make_state()))
+        return NULL;
+    keep_spare();
+    other = c->other;
+    memset((char *)c + sizeof c->comm, 0, sizeof *c - sizeof c->comm);
+    c->other = other;
+    c->hidden = MPI_COMM_NULL;
+    c->context = NO_CONTEXT;
+    return c;
 }
 
 static void forget_survey(struct collopt_comm *c)
@@ -320,10 +338,19 @@ static void describe(struct collopt_comm *c, MPI_Comm comm)
     c->one_node = c->ranks == 1;
 }
 
+/* The last look of this thread found a communicator without a state. */
+static PER_THREAD bool lacks_memory;
+
+bool collopt_comm_lacks_memory(void)
+{
+    return lacks_memory;
+}
+
 static struct collopt_comm *new_state(MPI_Comm comm)
 {
     struct collopt_comm *c = take_state();
 
+    lacks_memory = !c;
     if (!c)
         return NULL;
     collopt_prepare();
@@ -334,6 +361,7 @@ static struct collopt_comm *new_state(MPI_Comm comm)
     c->checked = collopt_settings()->check && c->ranks > 1;
     atomic_store_explicit(&c->comm, comm, memory_order_relaxed);
     if (PMPI_Comm_set_attr(comm, keyval, c)) {
+        lacks_memory = true;
         give_back(c);
         return NULL;
     }
@@ -353,6 +381,7 @@ static COLLOPT_OUT_OF_LINE struct collopt_comm *look_up(MPI_Comm comm)
     struct collopt_comm *c = NULL;
     int found = 0;
 
+    lacks_memory = false;
     if (!collopt_plausible_comm(comm) || is_leaving(comm) || !make_keyval()
         || PMPI_Comm_get_attr(comm, keyval, &c, &found))
         return NULL;
@@ -658,11 +687,13 @@ static void undo(struct collopt_comm *c, int err)
  * SPOILT until it has not. */
 static int take_over_inside(struct collopt_comm *c, MPI_Comm comm, bool *done)
 {
+    enum { FEW = 256 };         /* ranks: these need no memory, and so cannot fail here */
     const struct collopt_world *world = collopt_world();
-    bool reserved = reserve(c, false), gpu = collopt_gpu_allows(), have_contexts, keys_alike, ready;
+    bool reserved = reserve(c, false), gpu = collopt_gpu_allows(), ready;
+    bool have_contexts = false, keys_alike = false;
     uint64_t keys = collopt_info_waiting(c);
     struct told mine = { .context = NOT_READY, .keys = (unsigned)(keys ^ keys >> 32) };
-    struct told *all = malloc((size_t)c->ranks * sizeof *all);
+    struct told few[FEW], *all = c->ranks <= FEW ? few : malloc((size_t)c->ranks * sizeof *all);
     int err;
 
     if (!all) {
@@ -680,7 +711,8 @@ static int take_over_inside(struct collopt_comm *c, MPI_Comm comm, bool *done)
     *done = ready && have_contexts;
     for (int r = 0; *done && r < c->ranks; r++)
         c->peer[r].tags = all[r].context * COLLOPT_CONTEXT_TAGS;
-    free(all);
+    if (all != few)
+        free(all);
     if (*done) {
         c->hidden = world->hidden;
         collopt_info_compared(c, keys_alike);

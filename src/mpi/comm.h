@@ -104,6 +104,9 @@ struct collopt_comm {
 /* The state of a communicator, made at the first call; NULL: none available (the call is passed
  * on). */
 struct collopt_comm *collopt_comm_find(MPI_Comm comm);
+/* Where this thread found none: because of the memory?  Then it is an error, as the other ranks
+ * count the call. */
+bool collopt_comm_lacks_memory(void);
 /* Counts a call with a vector of BYTES on a NEW communicator and, when due, takes it over or
  * refuses it. Collective. An error code: this rank alone cannot go on; it is raised. */
 int collopt_comm_take_over(struct collopt_comm *c, size_t bytes);

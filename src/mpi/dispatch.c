@@ -501,7 +501,8 @@ static COLLOPT_OUT_OF_LINE int decline_or_take_over(struct collopt_comm *c,
     int err;
 
     if (!c)
-        return decline(call, NULL, COLLOPT_PASS_ARGUMENTS);
+        return collopt_comm_lacks_memory() ? raise(call, MPI_ERR_NO_MEM)
+                                           : decline(call, NULL, COLLOPT_PASS_ARGUMENTS);
     if (collopt_comm_nested(c))
         return decline(call, c, COLLOPT_PASS_NESTED);
     if (c->status == COLLOPT_NEW
@@ -596,6 +597,14 @@ static int pass(const struct collopt_call *call, enum collopt_reason why)
     return COLLOPT_DECLINED;
 }
 
+/* There is no state of the communicator, or this call is a nested one. */
+static int pass_at_once(const struct collopt_call *call, const struct collopt_comm *c)
+{
+    if (!c && collopt_comm_lacks_memory())
+        return MPI_ERR_NO_MEM;
+    return pass(call, c ? COLLOPT_PASS_NESTED : COLLOPT_PASS_ARGUMENTS);
+}
+
 static const char *why_neither(const struct collopt_comm *c)
 {
     return !c->one_node
@@ -646,7 +655,7 @@ int collopt_dispatch_persistent(struct collopt_call *call, struct collopt_comm *
     int err;
 
     if (!c || collopt_comm_nested(c))
-        return pass(call, c ? COLLOPT_PASS_NESTED : COLLOPT_PASS_ARGUMENTS);
+        return pass_at_once(call, c);
     if (c->status == COLLOPT_NEW && (err = collopt_comm_take_over(c, SIZE_MAX)) != MPI_SUCCESS)
         return err;
     if ((why = obstacle(c)) != COLLOPT_REASONS)
@@ -667,7 +676,7 @@ int collopt_dispatch_nonblocking(struct collopt_call *call, struct collopt_comm 
     enum collopt_reason why;
 
     if (!c || collopt_comm_nested(c))
-        return pass(call, c ? COLLOPT_PASS_NESTED : COLLOPT_PASS_ARGUMENTS);
+        return pass_at_once(call, c);
     c->later++;
     if (c->status == COLLOPT_NEW)
         collopt_comm_note(c, bytes_of(c, call));
