@@ -22,14 +22,15 @@ looked=0
 kinds='cvt[a-z0-9]*|u?comis[sd]|(add|sub|mul|div|sqrt|min|max|cmp[a-z]*|round)[sp][sd]'
 kinds="$kinds|f(i?add|i?sub|i?mul|i?div|ild|ist|u?com|sqrt)[a-z]*"
 
-for object in backend/*/mpi/.libs/*.o src/front/.libs/*.o src/base/.libs/*.o src/schedule/.libs/*.o \
-    src/shm/.libs/*.o src/topology/.libs/*.o src/settings/.libs/*.o src/report/.libs/*counters.o \
-    src/select/.libs/*rental.o src/select/.libs/*trials.o; do
+for object in backend/*/mpi/.libs/*.o src/front/.libs/*.o src/base/.libs/*.o \
+    src/schedule/.libs/*.o src/shm/.libs/*.o src/topology/.libs/*.o src/settings/.libs/*.o \
+    src/report/.libs/*counters.o src/report/.libs/*timing.o src/select/.libs/*rental.o \
+    src/select/.libs/*trials.o; do
     [ -f "$object" ] || continue
     case $object in *-json.o | *-text.o) continue ;; esac       # read and write numbers
     looked=$((looked + 1))
-    if "$tool" -d --no-show-raw-insn "$object" | grep -E "^ *[0-9a-f]+:[[:space:]]+v?($kinds)[[:space:]]"
-    then
+    if "$tool" -d --no-show-raw-insn "$object" |
+        grep -E "^ *[0-9a-f]+:[[:space:]]+v?($kinds)[[:space:]]"; then
         echo "arithmetic of floating-point numbers in $object"
         found=1
     fi

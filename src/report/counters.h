@@ -36,7 +36,8 @@ enum collopt_sent { COLLOPT_SENT_BY_HOST, COLLOPT_SENT_BY_SHM, COLLOPT_SENT };
 struct collopt_counter {        /* of one collective, algorithm and size class */
     uint64_t calls;
     uint64_t bytes;             /* of data in the input vectors */
-    /* nanoseconds in total, of the shortest and of the longest call; only if COLLOPT_REPORT is set */
+    /* nanoseconds in total, of the shortest and of the longest call; only if COLLOPT_REPORT is
+     * set */
     uint64_t time, least, most;
     uint64_t sent[COLLOPT_SENT];        /* bytes of its sends; only if COLLOPT_REPORT is set */
     /* ranks of the communicators; of timed calls that were passed through, else 0 */
@@ -54,8 +55,8 @@ const char *collopt_counted_as(const struct collopt_algorithm *a);
 /* NAME is the MPI name without MPI_ ("Allreduce", "Iallreduce", "Allreduce_c") and must live for
  * ever. */
 void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t calls);
-/* The same for one call that took TIME nanoseconds, of an input vector of BYTES bytes on a communicator of
- * RANKS ranks; 0 ranks: neither is known. */
+/* The same for one call that took TIME nanoseconds, of an input vector of BYTES bytes on a
+ * communicator of RANKS ranks; 0 ranks: neither is known. */
 void collopt_count_passed_call(const char *name, enum collopt_reason why, uint64_t time, int ranks,
                                uint64_t bytes);
 /* Calls VISIT for each sum of all threads that is not zero, once per algorithm and size class or

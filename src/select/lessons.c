@@ -37,7 +37,8 @@ static int by_problem(const struct collopt_lesson *x, const struct collopt_lesso
 static int by_problem_and_worth(const void *a, const void *b)
 {
     const struct collopt_lesson *x = a, *y = b;
-    double mean_x = (double)x->time / (double)x->tellers, mean_y = (double)y->time / (double)y->tellers;
+    double mean_x = (double)x->time / (double)x->tellers,
+           mean_y = (double)y->time / (double)y->tellers;
     int order = by_problem(x, y);
 
     if (order == 0)

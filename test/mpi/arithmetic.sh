@@ -1,5 +1,5 @@
-# The program's floating-point environment: traps, rounding, subnormal numbers; with all that looks at
-# calls beside running them.
+# The program's floating-point environment: traps, rounding, subnormal numbers; with all that looks
+# at calls beside running them.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 

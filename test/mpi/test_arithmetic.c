@@ -5,8 +5,8 @@
  *
  * traps      every exception ends the program, also FE_INEXACT; all data are exact
  * upwards, downwards, towards_zero
- *            rounds so, and flushes subnormal numbers where that can be set.  On two ranks every sum
- *            has one rounding, which is compared with the program's own
+ *            rounds so, and flushes subnormal numbers where that can be set.  On two ranks every
+ *            sum has one rounding, which is compared with the program's own
  * early, late
  *            the environment is set before MPI_Init; it still is in MPI_Finalize
  * off        collopt runs none of the calls

@@ -1,5 +1,6 @@
-/* Predefined datatypes that few compilers and hosts have.  The host combines them, and so the result
- * of two ranks has the bits of its MPI_Reduce_local; what it refuses it refuses with collopt. */
+/* Predefined datatypes that few compilers and hosts have.  The host combines them, and so the
+ * result of two ranks has the bits of its MPI_Reduce_local; what it refuses it refuses with
+ * collopt. */
 #include <stdio.h>
 #include <string.h>
 
@@ -32,8 +33,8 @@ static struct {
 
 static _Alignas(64) char in[2][MOST * SIZE], out[MOST * SIZE], right[2][MOST * SIZE];
 
-/* Numbers between 1 and 2 as long double, quadruple, or 16-bit; the bytes that a long double does not
- * use are zero. */
+/* Numbers between 1 and 2 as long double or of 16 bits; the bytes that a long double does not use
+ * are zero. */
 static void put(char *to, size_t bytes, size_t size, int rank, size_t i)
 {
     long double x = 1 + (long double)((7 * i + (size_t)rank) % 64) / 64;
@@ -68,8 +69,8 @@ static void compare(MPI_Datatype type, MPI_Op op, int n, int size, int err, cons
     }
     MPI_Error_class(err, &class);
     MPI_Error_class(alone, &of_alone);
-    check((class != 0) == (of_alone != 0), "%s: error class %d, of MPI_Reduce_local %d", what, class,
-          of_alone);
+    check((class != 0) == (of_alone != 0), "%s: error class %d, of MPI_Reduce_local %d", what,
+          class, of_alone);
     check(class || memcmp(out, right[0], bytes) == 0 || memcmp(out, right[1], bytes) == 0,
           "%s: other bits than MPI_Reduce_local", what);
 }

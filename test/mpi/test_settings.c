@@ -279,7 +279,8 @@ static const struct command {
 } commands[] = {
     { "allreduce", allreduce }, { "reduce", reduce },     { "ordered", ordered },
     { "bytes", bytes },         { "pcontrol", pcontrol }, { "dup", dup },
-    { "abort", abort_at },      { "halves", halves },       { "explain", explain },   { "clock", tell_time },
+    { "halves", halves },       { "explain", explain },   { "clock", tell_time },
+    { "abort", abort_at },
 };
 
 static void obey(struct state *s, const char *word)
