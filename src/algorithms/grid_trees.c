@@ -25,6 +25,8 @@
  * any root, are collopt's. */
 #include "config.h"
 
+#include <stdlib.h>
+
 #include "algorithm.h"
 
 enum { SEGMENT, DIMS };         /* parameters */
@@ -220,19 +222,22 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
                   bool around)
 {
     struct trees t = trees(p, around);
-    struct place w;
+    struct place *w;
 
     if (p->ranks == 1) {
         collopt_copy(s, out(whole()), in(whole()));
         return;
     }
+    if (!(w = collopt_workspace(s, sizeof *w)))         /* long for the stack of a thread */
+        return;
     for (int i = 0; i < t.trees; i++) {
-        w.links[i] = links(&t, i, rank);
-        w.depth[i] = depth(&t, i, rank);
+        w->links[i] = links(&t, i, rank);
+        w->depth[i] = depth(&t, i, rank);
         for (int k = 0; k < NEIGHBOURS; k++)
-            w.tmp[i][k] = (struct turns){ .slots = SLOTS };
+            w->tmp[i][k] = (struct turns){ .slots = SLOTS };
     }
-    (t.back ? reduce_and_back : reduce)(s, &t, &w);
+    (t.back ? reduce_and_back : reduce)(s, &t, w);
+    free(w);
 }
 
 static void build_mesh(struct collopt_schedule *s, const struct collopt_problem *p, int rank)

@@ -108,13 +108,12 @@ bool collopt_execution_left(const struct collopt_execution *e)
 
 static COLLOPT_OUT_OF_LINE int fold_any(struct collopt_execution *e, const struct collopt_step *s)
 {
-    const void *operand[s->runs - 1];
-
     if (!e->plan->facts.kernel)
         return fold_by_host(e, s);
     for (int i = 1; i < s->runs; i++)
-        operand[i - 1] = address(e, &s->run[i]);
-    collopt_fold_here(&e->plan->facts, address(e, &s->run[0]), s->runs - 1, operand, s->run[0].n);
+        e->operand[i - 1] = address(e, &s->run[i]);
+    collopt_fold_here(&e->plan->facts, address(e, &s->run[0]), s->runs - 1,
+                      (const void *const *)e->operand, s->run[0].n);
     return MPI_SUCCESS;
 }
 
@@ -123,7 +122,7 @@ static COLLOPT_OUT_OF_LINE int prefixes(const struct collopt_execution *e,
                                         const struct collopt_step *s)
 {
     const struct collopt_kernel *kernel = e->plan->facts.kernel;
-    void *vector[s->runs];
+    void **vector = e->operand;
 
     for (int k = 0; k < s->runs; k++)
         vector[k] = address(e, &s->run[k]);
@@ -243,19 +242,14 @@ static inline int copy(const struct collopt_execution *e, const struct collopt_s
 static int wait_here(struct collopt_execution *e, const struct collopt_step *s)
 {
 #ifdef COLLOPT_HOST_SMPI
+    MPI_Request **request = (MPI_Request **)e->operand;
     int n = 0, err = MPI_SUCCESS;
-    const struct collopt_step *end = s;
 
     if (e->request[s->message] == MPI_REQUEST_NULL)
         return MPI_SUCCESS;
-    while (end->kind == COLLOPT_WAIT || end->kind == COLLOPT_FOLD || end->kind == COLLOPT_PREFIXES)
-        end++;
-
-    MPI_Request *request[end - s];
-
-    for (const struct collopt_step *next = s; next < end; next++)
-        if (next->kind == COLLOPT_WAIT)
-            request[n++] = &e->request[next->message];
+    for (; s->kind == COLLOPT_WAIT || s->kind == COLLOPT_FOLD || s->kind == COLLOPT_PREFIXES; s++)
+        if (s->kind == COLLOPT_WAIT && (size_t)n < e->room)
+            request[n++] = &e->request[s->message];
     while (*request[0] != MPI_REQUEST_NULL && !err)
         err = collopt_wait_any(n, request);
     return err;
@@ -364,7 +358,7 @@ static int idle(struct collopt_execution *e, unsigned *polls)
 {
 #ifdef COLLOPT_HOST_SMPI
     const struct collopt_bound *b = e->plan->bound;
-    MPI_Request *request[b->strands];
+    MPI_Request **request = (MPI_Request **)e->operand;
     int n = 0;
 
     (void)polls;
@@ -413,12 +407,13 @@ static COLLOPT_OUT_OF_LINE bool make_scratch(struct collopt_execution *e, size_t
 static COLLOPT_OUT_OF_LINE bool make_room(struct collopt_execution *e, size_t room)
 {
     free(e->place);
-    e->place = calloc(room,
-                      sizeof *e->place + sizeof *e->request + 2 * sizeof(int) + sizeof *e->arrived);
+    e->place = calloc(room, sizeof *e->place + sizeof *e->operand + sizeof *e->request
+                                + 2 * sizeof(int) + sizeof *e->arrived);
     e->room = e->place ? room : 0;
     if (!e->place)
         return false;
-    e->request = (MPI_Request *)(void *)(e->place + room);
+    e->operand = (void **)(e->place + room);
+    e->request = (MPI_Request *)(void *)(e->operand + room);
     e->step = (int *)(void *)(e->request + room);
     e->next = e->step + room;
     e->arrived = (bool *)(e->next + room);

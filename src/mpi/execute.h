@@ -36,6 +36,7 @@ struct collopt_execution {
     /* [messages] receives that have arrived and were not waited for yet */
     bool *arrived;
     size_t room;                /* elements of each array */
+    void **operand;             /* [most runs of a step] addresses, for the step that runs */
     char *scratch;
     size_t scratch_size;        /* bytes */
     uint64_t diverted;          /* bytes sent by the host because a channel had no room */

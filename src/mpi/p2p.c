@@ -14,21 +14,6 @@
 #include "mpi/shm.h"
 #include "schedule/schedule.h"
 
-/* A message in several places: its datatype holds addresses, so it is made for this call only. */
-static int absolute_type(const struct collopt_execution *e, const struct collopt_wire *w,
-                         MPI_Datatype *made)
-{
-    MPI_Aint base[e->plan->bound->slots + COLLOPT_FIRST_SLOT];
-
-    for (int i = 0; i < w->message->runs; i++) {
-        int place = w->message->run[i].place, err = PMPI_Get_address(e->place[place], &base[place]);
-
-        if (err)
-            return err;
-    }
-    return collopt_wire_type(e->plan, w, base, made);
-}
-
 static int start(const struct collopt_execution *e, const struct collopt_wire *w, void *at,
                  int count, MPI_Datatype type, MPI_Request *request)
 {
@@ -37,6 +22,7 @@ static int start(const struct collopt_execution *e, const struct collopt_wire *w
     return PMPI_Irecv(at, count, type, w->peer, e->tags + w->tag, e->comm->hidden, request);
 }
 
+/* The datatype of a message in several places holds addresses, so it is made for this call only. */
 int collopt_start(struct collopt_execution *e, int message)
 {
     const struct collopt_wire *w = &e->plan->wire[message];
@@ -45,7 +31,7 @@ int collopt_start(struct collopt_execution *e, int message)
 
     if (!w->absolute)
         return start(e, w, e->place[w->place] + w->at, w->count, w->type, &e->request[message]);
-    if ((err = absolute_type(e, w, &made)))
+    if ((err = collopt_wire_type(e->plan, w, e->place, 0, &made)))
         return err;
     err = start(e, w, MPI_BOTTOM, 1, made, &e->request[message]);
     collopt_host.Type_free(&made);

@@ -16,6 +16,7 @@
 #include "base/arithmetic.h"
 #include "base/log.h"
 #include "base/memo.h"
+#include "base/numbers.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
@@ -109,11 +110,22 @@ static bool ends_memory(const struct collopt_plan *plan, const struct collopt_ru
     return r->place < COLLOPT_FIRST_SLOT && r->at + r->n == plan->end[r->place];
 }
 
+static MPI_Aint displacement_of(const struct collopt_wire *w, char *const *place, int which,
+                                MPI_Aint origin)
+{
+    MPI_Aint address = 0;
+
+    if (!place)
+        return -w->at;
+    PMPI_Get_address(place[which], &address);
+    return address - origin;
+}
+
 /* The bytes of a message with gaps go as they lie, up to the end of the last element's data.  An
  * earlier run that ends the user's memory sends its own first bytes in the place of its last gap:
  * what is received as a gap means nothing. */
 static int pieces_of(const struct collopt_plan *plan, const struct collopt_wire *w,
-                     const MPI_Aint *base, int *length, MPI_Aint *at)
+                     char *const *place, MPI_Aint origin, int *length, MPI_Aint *at)
 {
     const struct collopt_message *m = w->message;
     int n = 0;
@@ -124,7 +136,8 @@ static int pieces_of(const struct collopt_plan *plan, const struct collopt_wire 
              fill = w->units > 1 && m->send && !last && ends_memory(plan, r);
         int gap = w->units > 1 && (last || fill) ? plan->tail : 0;
 
-        at[n] = base[r->place] + (MPI_Aint)r->at * plan->facts.extent;
+        at[n] = displacement_of(w, place, r->place, origin)
+            + (MPI_Aint)r->at * plan->facts.extent;
         length[n++] = (int)r->n * w->units - gap;
         if (fill && gap > 0) {
             at[n] = at[n - 1];
@@ -135,29 +148,19 @@ static int pieces_of(const struct collopt_plan *plan, const struct collopt_wire 
 }
 
 int collopt_wire_type(const struct collopt_plan *plan, const struct collopt_wire *w,
-                      const MPI_Aint *base, MPI_Datatype *made)
+                      char *const *place, MPI_Aint origin, MPI_Datatype *made)
 {
     size_t room = 2 * (size_t)w->message->runs;
     int err = MPI_ERR_NO_MEM, *length = malloc(room * sizeof *length);
     MPI_Aint *at = malloc(room * sizeof *at);
 
     if (length && at
-        && !(err = PMPI_Type_create_hindexed(pieces_of(plan, w, base, length, at), length, at,
-                                             w->unit, made)))
+        && !(err = PMPI_Type_create_hindexed(pieces_of(plan, w, place, origin, length, at), length,
+                                             at, w->unit, made)))
         err = PMPI_Type_commit(made);
     free(length);
     free(at);
     return err;
-}
-
-/* All runs are in one place, from which displacements count. */
-static int make_type(const struct collopt_plan *plan, const struct collopt_wire *w,
-                     MPI_Datatype *made)
-{
-    MPI_Aint base[plan->bound->slots + COLLOPT_FIRST_SLOT];
-
-    base[w->place] = -w->at;
-    return collopt_wire_type(plan, w, base, made);
 }
 
 static bool one_place(const struct collopt_message *m)
@@ -249,7 +252,7 @@ static bool set_wire(struct collopt_comm *c, struct collopt_plan *plan, const bo
         w->absolute = plan->absolute = true;
         return true;
     }
-    w->made = make_type(plan, w, &w->type) == MPI_SUCCESS;
+    w->made = collopt_wire_type(plan, w, NULL, 0, &w->type) == MPI_SUCCESS;
     return w->made;
 }
 
@@ -614,11 +617,12 @@ static struct collopt_bound *bind_schedule(const struct collopt_comm *c,
 
 static size_t room_for(const struct collopt_bound *b)
 {
-    int most = b->slots + COLLOPT_FIRST_SLOT;
+    int room = most(most(b->slots + COLLOPT_FIRST_SLOT, b->messages), b->strands);
 
-    if (most < b->messages)
-        most = b->messages;
-    return (size_t)(most > b->strands ? most : b->strands);
+    for (int t = 0; t < b->strands; t++)
+        for (const struct collopt_step *s = b->strand[t]; s->kind != COLLOPT_END; s++)
+            room = most(room, s->runs);
+    return (size_t)room;
 }
 
 static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan,

@@ -98,10 +98,10 @@ struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collo
 /* Operations that are under way hold their plan, which stays as it is. */
 void collopt_plan_hold(struct collopt_plan *plan);
 void collopt_plan_let_go(struct collopt_plan *plan);
-/* The datatype of a message of several runs, from where places begin: BASE, of those that it
- * has. */
+/* The datatype of a message of several runs.  Displacements count from ORIGIN, an address; PLACE
+ * NULL: all runs are in one place, from whose beginning at W's they count. */
 int collopt_wire_type(const struct collopt_plan *plan, const struct collopt_wire *w,
-                      const MPI_Aint *base, MPI_Datatype *made);
+                      char *const *place, MPI_Aint origin, MPI_Datatype *made);
 void collopt_plans_free(struct collopt_comm *c);
 size_t collopt_counts_hash(const struct collopt_call *call, int ranks);
 

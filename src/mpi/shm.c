@@ -391,16 +391,10 @@ static void scatter(const struct collopt_execution *e, const struct collopt_wire
 static int anchored_type(const struct collopt_execution *e, const struct collopt_wire *w,
                          const char *anchor, MPI_Datatype *made)
 {
-    MPI_Aint base[e->plan->bound->slots + COLLOPT_FIRST_SLOT], from;
+    MPI_Aint from;
     int err = PMPI_Get_address(anchor, &from);
 
-    for (int i = 0; i < w->message->runs && !err; i++) {
-        int place = w->message->run[i].place;
-
-        if (!(err = PMPI_Get_address(e->place[place], &base[place])))
-            base[place] -= from;
-    }
-    return err ? err : collopt_wire_type(e->plan, w, base, made);
+    return err ? err : collopt_wire_type(e->plan, w, e->place, from, made);
 }
 
 /* Packs a layout that is not plain, or unpacks it: hosts put bare data in the order of the type.

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <sched.h>
+#include <stdlib.h>
 
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
@@ -113,14 +114,17 @@ int collopt_test(MPI_Request *request, bool *done)
 
 int collopt_wait_any(int n, MPI_Request *const request[])
 {
-    MPI_Request first[n + 1];
+    MPI_Request *first = malloc(((size_t)n + 1) * sizeof *first);
     int which = MPI_UNDEFINED, err;
 
+    if (!first)
+        return MPI_ERR_NO_MEM;
     for (int i = 0; i < n; i++)
         first[i] = *request[i];
     err = n == 0 ? MPI_SUCCESS : collopt_host.Waitany(n, first, &which, MPI_STATUS_IGNORE);
     if (which != MPI_UNDEFINED)
         *request[which] = MPI_REQUEST_NULL;
+    free(first);
     return err;
 }
 

@@ -274,9 +274,11 @@ static void place_write(struct pass *w, int i)
 {
     struct collopt_schedule *s = w->s;
     struct span to = *collopt_region_of(s, &s->action[i], 0);
-    bool redirect[to.n > 0 ? to.n : 1],
-        away = (s->how & COLLOPT_VIA_SCRATCH) && s->action[i].kind == ACTION_RECEIVE;
+    bool away = (s->how & COLLOPT_VIA_SCRATCH) && s->action[i].kind == ACTION_RECEIVE;
+    bool *redirect = collopt_workspace(s, (size_t)to.n * sizeof *redirect);
 
+    if (!redirect)
+        return;
     for (int k = 0; k < to.n; k++)
         redirect[k] = s->piece[to.first + k].place == COLLOPT_OUT
             && (away || destroys(w, i, s->piece[to.first + k]));
@@ -286,10 +288,11 @@ static void place_write(struct pass *w, int i)
         if (q->place != COLLOPT_OUT || (!redirect[k] && comes_home(w, q->block)))
             continue;
         if (!shadow(w))
-            return;
+            break;
         now_in_shadow(w, q->block);
         s->piece[to.first + k].place = w->shadow;
     }
+    free(redirect);
 }
 
 static void copy_home(struct pass *w)
