@@ -78,9 +78,9 @@ endif
 # when preparing pays, what is remembered of it, and the numbers that keep communicators apart
 if COLLOPT_CHECK
 check_PROGRAMS += test/unit/test_rental test/unit/test_memo test/unit/test_context \
-	test/unit/test_channel test/unit/test_journal test/unit/test_writer
+	test/unit/test_channel test/unit/test_journal test/unit/test_segment test/unit/test_writer
 TESTS += test/unit/test_rental test/unit/test_memo test/unit/test_context \
-	test/unit/test_channel test/unit/test_journal test/unit/test_writer
+	test/unit/test_channel test/unit/test_journal test/unit/test_segment test/unit/test_writer
 test_unit_test_rental_SOURCES = src/select/rental.c src/select/rental.h test/unit/test_rental.c
 test_unit_test_rental_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_rental_LDADD = $(CHECK_LIBS)
@@ -93,6 +93,10 @@ test_unit_test_channel_LDADD = libcollopt-core.la $(CHECK_LIBS) -lpthread
 test_unit_test_journal_SOURCES = test/unit/test_journal.c
 test_unit_test_journal_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_journal_LDADD = libcollopt-core.la $(CHECK_LIBS) -lpthread
+test_unit_test_segment_SOURCES = test/unit/test_segment.c
+test_unit_test_segment_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_segment_LDFLAGS = -Wl,--wrap=madvise,--wrap=syscall
+test_unit_test_segment_LDADD = libcollopt-core.la $(CHECK_LIBS) -lpthread
 test_unit_test_writer_SOURCES = test/unit/test_writer.c
 test_unit_test_writer_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_writer_LDADD = libcollopt-core.la $(CHECK_LIBS)

@@ -41,6 +41,11 @@ static inline int most(int a, int b)
     return a > b ? a : b;
 }
 
+static inline size_t least_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
 static inline double larger(double a, double b)
 {
     return a > b ? a : b;

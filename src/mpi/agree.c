@@ -9,6 +9,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "mpi/agree.h"
 #include "base/hash.h"
@@ -18,6 +19,7 @@
 #include "mpi/dispatch.h"
 #include "mpi/host.h"
 #include "schedule/schedule.h"
+#include "settings/search_path.h"
 #include "settings/settings.h"
 #include "settings/shipped.h"
 
@@ -64,26 +66,31 @@ static uint64_t version_hash(void)
     return (code_hash() ^ collopt_fingerprint()) * COLLOPT_HASH_PRIME;
 }
 
+/* As many of its bits as a double holds. */
+static double exactly(uint64_t hash)
+{
+    return (double)(hash >> 11);
+}
+
+/* Doubles: a rank without stack for integers (enough_stack()) can take part. */
 bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, bool *hash_alike)
 {
-    long long settings = (long long)(collopt_settings()->hash >> 1),
-              version = (long long)(version_hash() >> 1);
-    long long also = (long long)(hash >> 1);
-    long long mine[] = { version,
-                         -version,
-                         settings,
-                         -settings,
-                         also,
-                         -also,
-                         ready && !collopt_fault_tolerant() },
-              all[7];
+    double settings = exactly(collopt_settings()->hash), version = exactly(version_hash());
+    double also = exactly(hash), mine[] = { version,
+                                            -version,
+                                            settings,
+                                            -settings,
+                                            also,
+                                            -also,
+                                            ready && !collopt_fault_tolerant() },
+           all[7];
 
     *alike = *hash_alike = false;
-    if (collopt_host.Allreduce(mine, all, 7, MPI_LONG_LONG, MPI_MIN, comm) != MPI_SUCCESS)
+    if (collopt_host.Allreduce(mine, all, 7, MPI_DOUBLE, MPI_MIN, comm) != MPI_SUCCESS)
         return false;
     *alike = all[0] == -all[1] && all[2] == -all[3];
     *hash_alike = all[4] == -all[5];
-    return *alike && all[6];
+    return *alike && all[6] != 0;
 }
 
 bool collopt_agree(MPI_Comm comm, bool ready, bool *alike)
@@ -193,11 +200,22 @@ void collopt_difference(MPI_Comm comm, char *text, size_t size)
                  may_lie_in_a_default_place(row) ? " (of a variable or in a default place)" : "");
 }
 
+/* MPICH 4.0 takes 128 KiB of stack to combine integers, also in MPI_Comm_split: a program that has
+ * less and reduces nothing but doubles works, but nothing can be done for it. */
+static bool enough_stack(void)
+{
+    enum { ENOUGH = 256 << 10 };
+    struct rlimit stack;
+
+    return strcmp(collopt_host_name, "mpich") != 0 || getrlimit(RLIMIT_STACK, &stack)
+        || stack.rlim_cur >= ENOUGH;
+}
+
 /* Called by all ranks right after MPI_Init.  A rank that runs without collopt cannot be
  * seen from here: the library has to be preloaded on all ranks or on none. */
 void collopt_agree_on_world(void)
 {
-    bool alike, shipped, on = collopt_settings()->on;
+    bool alike, shipped, on = collopt_settings()->on, stack = enough_stack();
     char difference[768];
     int ranks, rank;
 
@@ -205,7 +223,8 @@ void collopt_agree_on_world(void)
         return;
     collopt_speak_as(rank);
     atomic_store_explicit(&world_asked, true, memory_order_relaxed);
-    if (collopt_agree_also(MPI_COMM_WORLD, on, collopt_shipped()->hash, &alike, &shipped)) {
+    if (collopt_agree_also(MPI_COMM_WORLD, on && stack, collopt_shipped()->hash, &alike,
+                           &shipped)) {
         if (!shipped)
             collopt_say(
                 COLLOPT_LOG_DECIDE,
@@ -222,6 +241,9 @@ void collopt_agree_on_world(void)
             "the MPI library's fault tolerance is on (mpirun --with-ft, MPIR_CVAR_ENABLE_FT): "
             "reductions are left to it, "
             "since collopt's would not end when a process fails or a communicator is revoked");
+    if (alike && on && !stack)
+        collopt_warn("reductions are left to the MPI library: it takes more stack for integers "
+                     "than this process may have (ulimit -s)");
     if (alike)
         return;
     collopt_difference(MPI_COMM_WORLD, difference, sizeof difference);

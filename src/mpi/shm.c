@@ -27,6 +27,12 @@ static size_t room_behind;      /* bytes behind each segment of this node */
 
 /* ---- segments -------------------------------------------------------------------------------- */
 
+static void say_none(const char *why)
+{
+    collopt_say_once(COLLOPT_LOG_DECIDE, "no shared memory on this node, messages are used: %s",
+                     why);
+}
+
 void collopt_shm_offer(struct collopt_segment_key *key)
 {
     char why[160];
@@ -37,8 +43,7 @@ void collopt_shm_offer(struct collopt_segment_key *key)
         return;
     collopt_segment_make(collopt_settings()->shm_size, key, why, sizeof why);
     if (key->descriptor < 0)
-        collopt_say_once(COLLOPT_LOG_DECIDE, "no shared memory on this node, messages are used: %s",
-                         why);
+        say_none(why);
 #else
     (void)why;
 #endif
@@ -49,6 +54,8 @@ static bool attach(const struct collopt_sight *seen)
 {
     char why[160];
 
+    if (!collopt_segment_base())        /* which has been said */
+        return false;
     room_behind = SIZE_MAX;
     for (int r = 0; r < segments; r++) {
         if (seen[r].node != seen[this_rank].node)
@@ -56,9 +63,7 @@ static bool attach(const struct collopt_sight *seen)
         segment[r] = r == this_rank ? collopt_segment_base()
                                     : collopt_segment_attach(&seen[r].segment, why, sizeof why);
         if (!segment[r]) {
-            collopt_say_once(COLLOPT_LOG_DECIDE,
-                             "no shared memory on this node, messages are used: %s",
-                             r == this_rank ? "there is no segment" : why);
+            say_none(why);
             return false;
         }
         if (collopt_segment_room(segment[r]) < room_behind)
@@ -127,6 +132,7 @@ void collopt_shm_begin(MPI_Comm hidden, int rank, int ranks, const struct collop
         ok[i] = 1;
     ok[seen[rank].node] = segment && attach(seen);
     everywhere = agree_on_nodes(hidden, ok, nodes);
+    collopt_segment_close_own();
     here = everywhere && ok[seen[rank].node];
     for (int i = 0; i < nodes; i++)
         everywhere = everywhere && ok[i];

@@ -4,6 +4,8 @@
 #endif
 
 #include "shm/segment.h"
+#include "base/group_memory.h"
+#include "base/launcher.h"
 #include "base/numbers.h"
 
 #include <errno.h>
@@ -17,7 +19,12 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef MADV_POPULATE_WRITE             /* Linux 5.14 */
+# define MADV_POPULATE_WRITE 23
+#endif
 
 enum {
     SMALLEST = 1024,            /* pieces are powers of two */
@@ -25,6 +32,9 @@ enum {
     STEP = 256 << 10,           /* pages are allocated in such steps */
     LONG = 1 << 20,             /* bytes; shorter pieces keep their pages */
     LEAF = 256,                 /* numbers of a part of the directory */
+    /* 1 / so much of a control group's memory, and of the address space that is left where that is
+     * limited, may be shared memory */
+    OF_GROUP = 4, OF_SPACE = 8,
     KEPT = 4                    /* sizes of a segment that free pieces of its room may hold */
 };
 /* Bytes of address space for the segments of a node, of the 128 TiB that a process has. */
@@ -49,7 +59,7 @@ _Static_assert(sizeof(struct header) <= COLLOPT_SHM_LINE && sizeof(struct direct
 
 static const uint64_t magic = UINT64_C(0x3174706f6c6c6f63);
 
-struct free_piece {             /* in its first page, which it keeps */
+struct free_piece {             /* it keeps the page in which this lies */
     struct free_piece *next;
     bool hollow;                /* its other pages were given back */
 };
@@ -65,17 +75,61 @@ struct pool {                   /* a part of the segment from which pieces are t
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of all below */
 static char *base;
 static size_t size;
-static int descriptor = -1;
+static struct collopt_segment_key own = { .descriptor = -1 };
 static struct pool channels, room;
+/* bytes of shared memory that the control group may have; SIZE_MAX: any */
+static size_t allowance = SIZE_MAX;
 
 static void explain(char *why, size_t size_of_why, const char *what)
 {
     snprintf(why, size_of_why, "%s: %s", what, strerror(errno));
 }
 
-/* ---- making ---------------------------------------------------------------------------------- */
+/* ---- pages -----------------------------------------------------------------------------------
 
-/* Allocates pages up to END, so that touching them cannot fail. */
+ * By the mapping and not by a descriptor: one that stays open becomes a file of the program's as
+ * soon as the program closes what is not its own and opens a file, and would lose data there. */
+
+static char *page_before(const char *at)
+{
+    return (char *)((uintptr_t)at & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1));
+}
+
+static char *page_behind(const char *at)
+{
+    return page_before(at + sysconf(_SC_PAGESIZE) - 1);
+}
+
+/* For kernels that cannot populate: where there is no page to be had a system call returns EFAULT,
+ * and writing there oneself would raise SIGBUS.  The pages are new, and stay zero. */
+static bool let_kernel_write(char *at, const char *end)
+{
+    for (; at < end; at = page_before(at) + sysconf(_SC_PAGESIZE)) {
+        if (syscall(SYS_getcpu, at, NULL, NULL))
+            return false;
+        memset(at, 0, sizeof(unsigned));
+    }
+    return true;
+}
+
+/* Allocates pages from AT to END, which were not used before, so that touching them cannot fail. */
+static bool populate(char *at, char *end)
+{
+    char *from = page_before(at);
+
+    return madvise(from, (size_t)(end - from), MADV_POPULATE_WRITE) == 0
+        || (errno == EINVAL && let_kernel_write(at, end));
+}
+
+/* Gives back the pages between AT and END; false: they stay, as where memory is locked. */
+static bool discard(const char *at, const char *end)
+{
+    char *from = page_behind(at), *to = page_before(end);
+
+    return from < to && madvise(from, (size_t)(to - from), MADV_REMOVE) == 0;
+}
+
+/* Allocates pages up to END. */
 static bool allocate(struct pool *p, size_t end)
 {
     size_t to = rounded_up(end, STEP);
@@ -84,11 +138,13 @@ static bool allocate(struct pool *p, size_t end)
         to = p->to;
     if (to <= p->allocated)
         return true;
-    if (posix_fallocate(descriptor, (off_t)p->allocated, (off_t)(to - p->allocated)))
+    if (!populate(base + p->allocated, base + to))
         return false;
     p->allocated = to;
     return true;
 }
+
+/* ---- making ---------------------------------------------------------------------------------- */
 
 /* After mlockall(MCL_FUTURE) each new mapping is in memory at once, and room would be too. */
 static bool locks_all_memory(void)
@@ -104,24 +160,68 @@ static bool locks_all_memory(void)
     return resident & 1;
 }
 
-/* A file that is longer than RLIMIT_FSIZE allows ends the process. */
-static bool may_have_room(size_t bytes, size_t behind)
+/* The kernel ends a process that makes a file longer than this. */
+static size_t longest_file(void)
 {
-    struct rlimit file, space;
+    struct rlimit file;
 
-    return sizeof bytes > 4 && !getrlimit(RLIMIT_FSIZE, &file) && !getrlimit(RLIMIT_AS, &space)
-        && (file.rlim_cur == RLIM_INFINITY || file.rlim_cur >= bytes + behind)
-            && space.rlim_cur == RLIM_INFINITY && !locks_all_memory();
+    return getrlimit(RLIMIT_FSIZE, &file) || file.rlim_cur > SIZE_MAX ? SIZE_MAX
+                                                                      : (size_t)file.rlim_cur;
 }
 
-/* As much as there is memory: addresses are not to end before it does. */
-static size_t room_behind(size_t bytes)
+/* Bytes that may be mapped at a time: what RLIMIT_AS leaves is the program's first. */
+static size_t longest_mapping(void)
 {
-    size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    size_t most = SPACE / (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-    size_t behind = (memory < most ? memory : most) / PAGE * PAGE;
+    size_t pages = 0, used;
+    struct rlimit space;
+    FILE *file;
 
-    return may_have_room(bytes, behind) ? behind : 0;
+    if (getrlimit(RLIMIT_AS, &space) || space.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    if (!(file = fopen("/proc/self/statm", "re")))
+        return 0;
+    if (fscanf(file, "%zu", &pages) != 1)
+        pages = 0;
+    fclose(file);
+    used = pages * (size_t)sysconf(_SC_PAGESIZE);
+    return pages > 0 && space.rlim_cur > used ? (size_t)(space.rlim_cur - used) / OF_SPACE : 0;
+}
+
+static bool may_have_room(void)
+{
+    return sizeof(size_t) > 4 && longest_mapping() == SIZE_MAX && !locks_all_memory();
+}
+
+/* As much as there is memory, of the machine and of MOST bytes: addresses are not to end before it
+ * does.  Less than the segment's own size would serve few. */
+static size_t room_behind(size_t bytes, size_t most)
+{
+    size_t from = rounded_up(bytes, PAGE);
+    size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    size_t behind = least_size(memory, SPACE / (size_t)sysconf(_SC_NPROCESSORS_ONLN));
+
+    if (most / 2 < from || longest_file() / 2 < least_size(behind, most) || !may_have_room())
+        return 0;
+    return least_size(behind, most - from) / PAGE * PAGE;
+}
+
+/* May each of PROCESSES have a segment of so many bytes? */
+static bool is_allowed(size_t bytes, size_t processes, char *why, size_t size_of_why)
+{
+    const struct {
+        size_t bytes;
+        const char *what;
+    } most[] = { { longest_file(), "the limit on files (ulimit -f)" },
+                 { longest_mapping() / processes, "the address space left (ulimit -v)" },
+                 { allowance / processes, "the control group's memory" } };
+
+    for (size_t i = 0; i < sizeof most / sizeof *most; i++)
+        if (bytes > most[i].bytes) {
+            snprintf(why, size_of_why, "%s allows %zu bytes for a segment, not %zu", most[i].what,
+                     most[i].bytes, bytes);
+            return false;
+        }
+    return true;
 }
 
 /* Children do not inherit it, and dumps of the process leave it out: they would read what was never
@@ -138,21 +238,27 @@ static char *map(int fd, size_t bytes)
 }
 
 /* Of sealed size.  Only what was allocated may be touched. */
-static char *make(size_t bytes, size_t first, int *fd, char *why, size_t size_of_why)
+static char *make(size_t bytes, size_t first, size_t processes, int *fd, char *why,
+                  size_t size_of_why)
 {
-    char *at;
+    char *at = NULL;
 
+    *fd = -1;
+    if (!is_allowed(bytes, processes, why, size_of_why))
+        return NULL;
     *fd = memfd_create("collopt", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (*fd < 0) {
         explain(why, size_of_why, "memfd_create");
         return NULL;
     }
     if (fchmod(*fd, S_IRUSR | S_IWUSR) || ftruncate(*fd, (off_t)bytes)
-        || fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW)
-            || (errno = posix_fallocate(*fd, 0, (off_t)first))) {
-        explain(why, size_of_why, "memory for a shared segment");
+        || fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW)) {
+        explain(why, size_of_why, "a shared segment");
     } else if ((at = map(*fd, bytes)) == MAP_FAILED) {
         explain(why, size_of_why, "mmap");
+    } else if (!populate(at, at + first)) {
+        explain(why, size_of_why, "memory for a shared segment");
+        munmap(at, bytes);
     } else {
         return at;
     }
@@ -178,22 +284,41 @@ static void sign(char *at, size_t bytes, int fd, struct collopt_segment_key *key
                                             .token = key->token };
 }
 
+static void find_allowance(void)
+{
+    size_t limit = collopt_group_memory("/proc/self/cgroup", "/sys/fs/cgroup");
+
+    allowance = limit == SIZE_MAX ? limit : limit / OF_GROUP;
+}
+
+/* Of this job on this node: they are likely to be in one control group. */
+static size_t processes_here(void)
+{
+    int ranks = collopt_launched_local_ranks();
+
+    return ranks > 0 ? (size_t)ranks : 1;
+}
+
 void collopt_segment_make(size_t bytes, struct collopt_segment_key *key, char *why,
                           size_t size_of_why)
 {
-    size_t first = bytes < STEP ? bytes : STEP, behind = room_behind(bytes);
-    size_t from = rounded_up(bytes, PAGE);
+    size_t first = bytes < STEP ? bytes : STEP, from = rounded_up(bytes, PAGE), behind;
+    size_t processes = processes_here();
+    int fd;
 
     *key = (struct collopt_segment_key){ .process = getpid(), .descriptor = -1 };
     pthread_mutex_lock(&lock);
-    base = make(from + behind, first, &descriptor, why, size_of_why);
+    find_allowance();
+    behind = room_behind(bytes, allowance / processes);
+    base = make(from + behind, first, processes, &fd, why, size_of_why);
     if (!base && behind > 0) {
         behind = 0;
-        base = make(from, first, &descriptor, why, size_of_why);
+        base = make(from, first, processes, &fd, why, size_of_why);
     }
     if (base) {
         size = from + behind;
-        sign(base, size, descriptor, key);
+        sign(base, size, fd, key);
+        own = *key;
         ((struct header *)base)->room = behind;
         channels = (struct pool){ .to = bytes, .allocated = first, .used = PAGE, .keeps = bytes };
         room = (struct pool){ .from = from,
@@ -209,7 +334,7 @@ char *collopt_segment_make_apart(size_t bytes, size_t to, struct collopt_segment
                                  char *why, size_t size_of_why)
 {
     int fd;
-    char *at = make(bytes, to, &fd, why, size_of_why);
+    char *at = make(bytes, to, 1, &fd, why, size_of_why);
 
     *key = (struct collopt_segment_key){ .process = getpid(), .descriptor = -1 };
     if (at)
@@ -217,10 +342,29 @@ char *collopt_segment_make_apart(size_t bytes, size_t to, struct collopt_segment
     return at;
 }
 
+/* Has FD become another file since, or was it another process's from the beginning? */
+static bool leads_to(int fd, const struct collopt_segment_key *key)
+{
+    struct header h;
+    struct stat is;
+
+    return !fstat(fd, &is) && S_ISREG(is.st_mode) && pread(fd, &h, sizeof h, 0) == sizeof h
+        && h.magic == magic && h.size == (uint64_t)is.st_size && h.process == key->process
+        && h.token == key->token;
+}
+
 void collopt_segment_close(const struct collopt_segment_key *key)
 {
-    if (key->descriptor >= 0)
+    if (key->descriptor >= 0 && leads_to(key->descriptor, key))
         close(key->descriptor);
+}
+
+void collopt_segment_close_own(void)
+{
+    pthread_mutex_lock(&lock);
+    collopt_segment_close(&own);
+    own.descriptor = -1;
+    pthread_mutex_unlock(&lock);
 }
 
 char *collopt_segment_base(void)
@@ -233,10 +377,9 @@ void collopt_segment_drop(void)
     pthread_mutex_lock(&lock);
     if (base)
         munmap(base, size);
-    if (descriptor >= 0)
-        close(descriptor);
+    collopt_segment_close(&own);
+    own.descriptor = -1;
     base = NULL;
-    descriptor = -1;
     size = 0;
     channels = room = (struct pool){ .to = 0 };
     pthread_mutex_unlock(&lock);
@@ -244,22 +387,46 @@ void collopt_segment_drop(void)
 
 /* ---- attaching ------------------------------------------------------------------------------- */
 
+static void say_other(const struct collopt_segment_key *key, char *why, size_t size_of_why)
+{
+    snprintf(why, size_of_why, "process %d is another one here", key->process);
+}
+
+/* To open whatever another process has there may do harm: a terminal, a tape, a pipe. */
+static int open_segment(const struct collopt_segment_key *key, char *why, size_t size_of_why)
+{
+    static const char expected[] = "/memfd:collopt (deleted)";
+    char name[64], text[sizeof expected];
+    ssize_t n;
+    int fd;
+
+    snprintf(name, sizeof name, "/proc/%d/fd/%d", key->process, key->descriptor);
+    n = readlink(name, text, sizeof text);
+    if (n >= 0 && (n != sizeof expected - 1 || memcmp(text, expected, (size_t)n) != 0)) {
+        say_other(key, why, size_of_why);
+        return -1;
+    }
+    fd = n < 0 ? -1 : open(name, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        explain(why, size_of_why, name);
+    return fd;
+}
+
 static char *map_peer(int fd, const struct collopt_segment_key *key, char *why, size_t size_of_why)
 {
-    const struct header *h;
     struct stat is;
     char *at;
 
-    if (fstat(fd, &is) || (size_t)is.st_size < sizeof *h
-        || (at = map(fd, (size_t)is.st_size)) == MAP_FAILED) {
-        explain(why, size_of_why, "mmap of a peer's segment");
+    if (!leads_to(fd, key)) {
+        say_other(key, why, size_of_why);
         return NULL;
     }
-    h = (const struct header *)at;
-    if (h->magic != magic || h->size != (uint64_t)is.st_size || h->process != key->process
-        || h->token != key->token) {
-        snprintf(why, size_of_why, "process %d is another one here", key->process);
-        munmap(at, (size_t)is.st_size);
+    if (!fstat(fd, &is) && (size_t)is.st_size > longest_mapping()) {
+        snprintf(why, size_of_why, "too little address space is left (ulimit -v)");
+        return NULL;
+    }
+    if ((at = map(fd, (size_t)is.st_size)) == MAP_FAILED) {
+        explain(why, size_of_why, "mmap of a peer's segment");
         return NULL;
     }
     return at;
@@ -268,26 +435,22 @@ static char *map_peer(int fd, const struct collopt_segment_key *key, char *why, 
 static char *attach(const struct collopt_segment_key *key, size_t from, size_t to, char *why,
                     size_t size_of_why)
 {
-    char name[64], *at;
+    char *at;
     int fd;
 
     if (key->descriptor < 0) {
         snprintf(why, size_of_why, "a peer has no segment");
         return NULL;
     }
-    snprintf(name, sizeof name, "/proc/%d/fd/%d", key->process, key->descriptor);
-    fd = open(name, O_RDWR | O_CLOEXEC);
-    if (fd < 0) {
-        explain(why, size_of_why, name);
+    if ((fd = open_segment(key, why, size_of_why)) < 0)
         return NULL;
-    }
     at = map_peer(fd, key, why, size_of_why);
-    if (at && to > from && (errno = posix_fallocate(fd, (off_t)from, (off_t)(to - from)))) {
+    close(fd);
+    if (at && to > from && !populate(at + from, at + to)) {
         explain(why, size_of_why, "memory for a shared segment");
         collopt_segment_detach(at);
         at = NULL;
     }
-    close(fd);
     return at;
 }
 
@@ -344,11 +507,8 @@ static struct free_piece *remove_first(struct pool *p, int class)
 
 static void put(struct pool *p, struct free_piece *piece, int class)
 {
-    off_t at = (char *)piece - base;
-
     add(p, piece, class, bytes_of(class) >= LONG && p->kept + bytes_of(class) > p->keeps
-        && !fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at + PAGE,
-                      (off_t)bytes_of(class) - PAGE));
+        && discard((char *)(piece + 1), (char *)piece + bytes_of(class)));
 }
 
 /* The first free piece of CLASS, with its pages; NULL: no memory. */
@@ -356,7 +516,7 @@ static struct free_piece *get(struct pool *p, int class)
 {
     struct free_piece *piece = p->unused[class];
 
-    if (piece->hollow && posix_fallocate(descriptor, (char *)piece - base, (off_t)bytes_of(class)))
+    if (piece->hollow && !populate((char *)(piece + 1), (char *)piece + bytes_of(class)))
         return NULL;
     return remove_first(p, class);
 }

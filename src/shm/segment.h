@@ -3,9 +3,12 @@
  *
  * A segment is a memfd: it has no name, so nothing is left behind when its processes die, and no
  * other user can open it.  Peers open it through /proc/PID/fd and compare a token, so a process id
- * that means something else to them (a container, a reused id) is noticed.  Its size is sealed and
- * its pages are allocated before they are used: where memory is short a reduction falls back to
- * messages and never meets SIGBUS.  A child of fork does not inherit the mapping.
+ * that means something else to them (a container, a reused id) is noticed.  When all have done so
+ * its descriptor is closed: programs close descriptors that are not theirs, and what they open next
+ * gets the number.  Its size is sealed and its pages are allocated before they are used: where
+ * memory is short a reduction falls back to messages and never meets SIGBUS.  Nor is a segment
+ * longer than RLIMIT_FSIZE allows a file to be, which would end the process, or its control group's
+ * memory.  A child of fork does not inherit the mapping.
  *
  * The owner hands out pieces of its segment; peers are told their offsets, or find them by a number
  * under which the owner has published them. Channels get their pieces from the segment itself.
@@ -16,11 +19,16 @@
 #ifndef COLLOPT_SHM_SEGMENT_H
 #define COLLOPT_SHM_SEGMENT_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "shm/failures.h"
+
+/* A lock would be each process's own. */
+_Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_LONG_LOCK_FREE == 2,
+               "processes share 64-bit atomics");
 
 /* Every piece begins at a multiple of this: no two have a cache line, or a pair of lines that is
  * fetched together, in common. */
@@ -40,6 +48,8 @@ void collopt_segment_make(size_t size, struct collopt_segment_key *key, char *wh
 /* Where the segment of another process lies in this one; NULL, with a reason in WHY. */
 char *collopt_segment_attach(const struct collopt_segment_key *key, char *why, size_t size_of_why);
 void collopt_segment_detach(char *base);
+/* All others have attached, or will not: no process can from now on. */
+void collopt_segment_close_own(void);
 /* Unmaps it.  What was handed out must no longer be used. */
 void collopt_segment_drop(void);
 /* Of this process; NULL: there is none. */
