@@ -187,6 +187,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/request_handle.h \
 	src/mpi/requests.c \
 	src/mpi/requests.h \
+	src/mpi/scratch.c \
+	src/mpi/scratch.h \
 	src/mpi/shm.c \
 	src/mpi/shm.h \
 	src/mpi/stage.c \

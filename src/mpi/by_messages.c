@@ -106,6 +106,8 @@ static void complete(struct collopt_operation *op, int err)
     if (err && op->begun) {             /* the host may still write where it was to receive */
         collopt_execution_clear(&op->execution, err);
         op->staging = NULL;
+    } else if (op->execution.passing) {
+        collopt_execution_clear(&op->execution, MPI_SUCCESS);
     }
     if (op->nonblocking)
         op->rows->completed[op->row]++;

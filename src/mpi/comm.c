@@ -356,7 +356,6 @@ static struct collopt_comm *new_state(MPI_Comm comm)
     collopt_prepare();
     c->timed = collopt_settings()->report != NULL;
     c->traced = collopt_settings()->log >= COLLOPT_LOG_TRACE;
-    c->scratch_kept = collopt_settings()->scratch;
     describe(c, comm);
     c->checked = collopt_settings()->check && c->ranks > 1;
     atomic_store_explicit(&c->comm, comm, memory_order_relaxed);

@@ -93,7 +93,6 @@ struct collopt_comm {
     struct collopt_remembered *remembered;      /* predictions */
     struct collopt_adapted *adapted;
     struct collopt_execution execution;         /* of blocking calls, one at a time */
-    size_t scratch_kept;        /* bytes that an execution keeps between calls, at most */
     bool timed, traced, checked;        /* report, trace, COLLOPT_CHECK requested */
     unsigned call;              /* number of the call, the same on all ranks; part of the tags */
     unsigned agreements;        /* their number, likewise (greatest.h) */

@@ -302,7 +302,7 @@ static struct collopt_plan *new_plan(struct collopt_comm *c, const struct collop
         plan = collopt_plan_for(c, call, f, count);
     }
     if (!plan && !collopt_is_later(call))
-        collopt_shm_fail(c, c->call);
+        collopt_give_up(c, c->call);
     c->busy = false;
     return plan;
 }

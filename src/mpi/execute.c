@@ -12,13 +12,13 @@
 
 #include "mpi/execute.h"
 #include "base/hash.h"
-#include "base/numbers.h"
 #include "kernels/kernels.h"
 #include "mpi/attributes.h"
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
 #include "mpi/host.h"
 #include "mpi/plan.h"
+#include "mpi/scratch.h"
 #include "mpi/shm.h"
 #include "schedule/schedule.h"
 
@@ -395,12 +395,13 @@ static COLLOPT_OUT_OF_LINE int run_together(struct collopt_execution *e)
 
 static COLLOPT_OUT_OF_LINE bool make_scratch(struct collopt_execution *e, size_t size)
 {
-    enum { ALIGNMENT = 64 };
-
-    free(e->scratch);
-    e->scratch = aligned_alloc(ALIGNMENT, rounded_up(size, ALIGNMENT));
-    e->scratch_size = e->scratch ? size : 0;
-    return e->scratch != NULL;
+    collopt_execution_clear(e, MPI_SUCCESS);
+    e->scratch = collopt_scratch_make(size);
+    if (!e->scratch)
+        return false;
+    e->scratch_size = size;
+    e->passing = !collopt_scratch_keep(size);
+    return true;
 }
 
 /* All arrays lie in one piece of memory, those of larger elements first. */
@@ -458,26 +459,28 @@ int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c,
 /* After an error the host may still read or write our scratch, which then is left to it. */
 COLLOPT_OUT_OF_LINE void collopt_execution_clear(struct collopt_execution *e, int err)
 {
+    if (!e->passing)
+        collopt_scratch_let_go(e->scratch_size);
     if (!err || !collopt_abandon(e))
-        free(e->scratch);
+        collopt_scratch_free(e->scratch);
     e->scratch = NULL;
     e->scratch_size = 0;
     e->frame = NULL;
+    e->passing = false;
 }
 
 void collopt_execution_free(struct collopt_execution *e)
 {
+    collopt_execution_clear(e, MPI_SUCCESS);
     free(e->place);
-    free(e->scratch);
     *e = (struct collopt_execution){ .comm = NULL };
 }
 
-/* The others must not wait for this rank. */
-static COLLOPT_OUT_OF_LINE int give_up(struct collopt_comm *c, int err)
+/* Messages of the call may be left, and the others must not wait for this rank. */
+COLLOPT_OUT_OF_LINE void collopt_give_up(struct collopt_comm *c, unsigned call)
 {
-    collopt_shm_fail(c, c->call);
     c->spoilt = true;
-    return err;
+    collopt_shm_fail(c, call);
 }
 
 int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out)
@@ -485,12 +488,16 @@ int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const voi
     struct collopt_execution *e = &c->execution;
     int err = collopt_execution_begin(e, c, plan, in, out);
 
-    if (err)
-        return give_up(c, err);
+    if (err) {
+        collopt_give_up(c, c->call);
+        return err;
+    }
     e->call = c->call;
     e->tags = (int)(c->call % COLLOPT_BLOCKING_ROWS) * COLLOPT_STRAND_TAGS;
     err = plan->bound->strands == 1 ? run_alone(e) : run_together(e);
-    if (err || e->scratch_size > c->scratch_kept)
+    if (err || e->passing)
         collopt_execution_clear(e, err);
-    return err ? give_up(c, err) : MPI_SUCCESS;
+    if (err)
+        collopt_give_up(c, c->call);
+    return err;
 }

@@ -39,6 +39,7 @@ struct collopt_execution {
     void **operand;             /* [most runs of a step] addresses, for the step that runs */
     char *scratch;
     size_t scratch_size;        /* bytes */
+    bool passing;               /* the scratch is not kept when the call has ended */
     uint64_t diverted;          /* bytes sent by the host because a channel had no room */
     /* while an operation of the user's runs: a word of the stack frame that waits for it, which has
      * MARK; else NULL */
@@ -51,7 +52,7 @@ struct collopt_execution {
 int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out);
 /* The same in parts. Begin sends nothing; the caller then sets CALL and TAGS and zeroes the steps.
  * Advance goes on as far as possible without waiting; *DONE: to the end. Clear frees the scratch,
- * after an error or to save memory. */
+ * after an error or where it is PASSING. */
 int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c,
                             struct collopt_plan *plan, const void *in, void *out);
 int collopt_execution_advance(struct collopt_execution *e, bool *done);
@@ -60,6 +61,8 @@ void collopt_execution_free(struct collopt_execution *e);
 /* Has an operation of the user's left E by an exception or longjmp?  Asked by the thread that would
  * run the next call; false also while the operation runs. */
 bool collopt_execution_left(const struct collopt_execution *e);
+/* This rank fails in CALL on C, whose context id is never used again. */
+void collopt_give_up(struct collopt_comm *c, unsigned call);
 int collopt_post(struct collopt_execution *e, int message);
 int collopt_start(struct collopt_execution *e, int message);    /* by the host */
 int collopt_test_message(struct collopt_execution *e, int message, bool *done);

@@ -319,7 +319,7 @@ static struct collopt_nonblocking *have(struct collopt_comm *c)
         return c->nonblocking;
     if (!(c->nonblocking = try_to_make(c)) && !(c->nonblocking = try_to_make(c))) {
         c->journal_lost = true;
-        collopt_shm_fail(c, COLLOPT_ALL_NONBLOCKING);
+        collopt_give_up(c, COLLOPT_ALL_NONBLOCKING);
     }
     return c->nonblocking;
 }

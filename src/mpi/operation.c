@@ -14,6 +14,7 @@
 #include "mpi/dispatch.h"
 #include "mpi/gpu.h"
 #include "mpi/plan.h"
+#include "mpi/scratch.h"
 #include "mpi/stage.h"
 #include "mpi/world.h"
 #include "report/counters.h"
@@ -32,9 +33,12 @@ static struct collopt_operation *unused;
 
 static void free_scratch(struct collopt_operation *op)
 {
-    free(op->scratch);
+    if (op->counted)
+        collopt_scratch_let_go(op->scratch_size);
+    collopt_scratch_free(op->scratch);
     op->scratch = NULL;
     op->scratch_size = 0;
+    op->counted = false;
 }
 
 static size_t unit(const struct collopt_operation *op)
@@ -56,11 +60,12 @@ struct collopt_operation *collopt_operation_take(void)
     return op ? op : calloc(1, sizeof *op);
 }
 
-/* Short scratch serves the next operation: glibc's aligned_alloc() before 2.38 rarely uses again
- * what it was given back, and the heap would grow by that (its bug 14581). */
+/* Short scratch serves the next operation. */
 void collopt_operation_clear(struct collopt_operation *op)
 {
-    if (op->scratch_size > COLLOPT_KEPT_SCRATCH)
+    if (op->scratch_size <= COLLOPT_KEPT_SCRATCH && !op->counted)
+        op->counted = collopt_scratch_keep(op->scratch_size);
+    if (!op->counted)
         free_scratch(op);
     memset((char *)op + offsetof(struct collopt_operation, stage), 0,
            sizeof *op - offsetof(struct collopt_operation, stage));
@@ -119,7 +124,7 @@ static bool scratch_suffices(struct collopt_operation *op, size_t size)
     if (size <= op->scratch_size)
         return true;
     free_scratch(op);
-    op->scratch = aligned_alloc(ALIGNMENT, size);
+    op->scratch = collopt_scratch_make(size);
     op->scratch_size = op->scratch ? size : 0;
     return op->scratch != NULL;
 }

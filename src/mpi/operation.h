@@ -53,6 +53,7 @@ struct collopt_operation {
     struct collopt_nudge nudge;
     char *scratch;              /* for one vector, and what it holds at most */
     size_t scratch_size;
+    bool counted;               /* among what is kept between calls */
     struct collopt_execution execution;         /* by messages */
     atomic_bool helped;         /* the thread of COLLOPT_ASYNC may advance it */
     atomic_bool claimed;        /* a thread advances or ends it now */

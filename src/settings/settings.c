@@ -102,7 +102,7 @@ static const struct collopt_setting_row rows[] = {
       .help = "longest message; longer ones are cut" },
     { .name = "COLLOPT_SCRATCH", .kind = COLLOPT_BYTES, .scope = COLLOPT_LOCAL, .values = "BYTES",
       .preset = "64M", .least = 0, .most = SIZE_MAX, FIELD(scratch),
-      .help = "scratch memory kept per communicator between calls" },
+      .help = "scratch memory that a process keeps between calls" },
     { .name = "COLLOPT_COMMUNICATORS", .kind = COLLOPT_NUMBER, .scope = COLLOPT_LOCAL,
       .values = "N", .preset = "16384", .least = 0, .most = 1000000, FIELD(communicators),
       .help = "communicators that collopt takes over at a time, at most" },

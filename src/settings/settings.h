@@ -39,8 +39,7 @@ struct collopt_settings {
     const char *topology;       /* COLLOPT_TOPOLOGY: the shape of the machine; NULL: as found */
     const struct collopt_hosts *hosts;          /* the contents of its file, or NULL */
     size_t cut;                 /* COLLOPT_CUT: bytes in one message, at most */
-    size_t scratch;             /* COLLOPT_SCRATCH: bytes of scratch kept per communicator between
-                                 * calls */
+    size_t scratch;             /* COLLOPT_SCRATCH: bytes of scratch kept between calls */
     int communicators;          /* COLLOPT_COMMUNICATORS: taken over by this process at a time, at
                                  * most */
     const char *isa;            /* COLLOPT_ISA: NULL = best */

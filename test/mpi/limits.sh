@@ -59,6 +59,7 @@ few()                   # HOST RANKS
     size=1M
     shared yes "$1" "$2" descriptors
     size=16M
+    quiet "$1" "$2" COLLOPT_SCRATCH=8M "$(program "$1" limits)" scratch
 }
 
 limits()                # HOST
