@@ -132,6 +132,8 @@
     N(MPI_Abort, Abort, ABORT, BASE, (host_comm comm, int code), (comm, code)) \
     N(MPI_Session_init, Session_init, SESSION_INIT, SESSION, \
       (host_info info, host_errhandler handler, host_session * session), (info, handler, session)) \
+    N(MPI_Session_finalize, Session_finalize, SESSION_FINALIZE, SESSION, (host_session * session), \
+      (session)) \
     N(MPI_Op_free, Op_free, OP_FREE, BASE, (host_op * op), (op)) \
     N(MPI_Type_free, Type_free, TYPE_FREE, BASE, (host_type * type), (type)) \
     COLLOPT_REQUESTS(N) \

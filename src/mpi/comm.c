@@ -48,6 +48,7 @@ static struct collopt_comm *unused, *every;
 static int keyval = MPI_KEYVAL_INVALID;
 static int taken_over, own_communicators;
 static atomic_bool shut_down, sessions;
+static atomic_int open_sessions;
 /* SimGrid: each rank has a copy of the program, and there is little room for their thread-local
  * storage */
 #ifdef COLLOPT_ONE_THREAD
@@ -506,6 +507,8 @@ static bool translate(MPI_Comm comm, int ranks, struct collopt_peer *peer)
     MPI_Group group;
     bool within = true;
 
+    if (world == MPI_GROUP_NULL)
+        return false;
     PMPI_Comm_group(comm, &group);
     for (int from = 0; from < ranks && within; from += AT_ONCE) {
         int n = ranks - from < AT_ONCE ? ranks - from : AT_ONCE;
@@ -654,8 +657,41 @@ static bool all_ready(const struct told *all, int ranks, bool *have_contexts, bo
     return ready;
 }
 
+/* What the program has not freed is the host's no more, and cannot be freed. */
+static void forget_all(void)
+{
+    pthread_mutex_lock(&lock);
+    keyval = MPI_KEYVAL_INVALID;
+    for (struct collopt_comm *c = every; c; c = c->other)
+        if (collopt_comm_of(c) != MPI_COMM_NULL) {
+            atomic_store_explicit(&c->comm, MPI_COMM_NULL, memory_order_relaxed);
+            if (c->held > 0)
+                continue;
+            c->next = unused;
+            unused = c;
+        }
+    pthread_mutex_unlock(&lock);
+    collopt_world_forget_group();
+}
+
+void collopt_world_ended(void)
+{
+    if (atomic_load(&open_sessions) == 0)
+        forget_all();
+}
+
+void collopt_session_ended(void)
+{
+    int begun = 0, ended = 0;
+
+    if (atomic_fetch_sub(&open_sessions, 1) == 1 && !PMPI_Initialized(&begun)
+        && !PMPI_Finalized(&ended) && (!begun || ended))
+        forget_all();
+}
+
 void collopt_session_begins(void)
 {
+    atomic_fetch_add(&open_sessions, 1);
     atomic_store_explicit(&sessions, true, memory_order_relaxed);
 }
 

@@ -119,6 +119,10 @@ void collopt_comm_take_over_world(void);
  * and looks like any other. After a process has begun a session, communicators are taken over as
  * if they reached beyond the world. */
 void collopt_session_begins(void);
+/* When the last session has ended and there is no world, or the world after the last session, MPI
+ * ends, and its handles with it.  A session begins another MPI. */
+void collopt_session_ended(void);
+void collopt_world_ended(void);
 bool collopt_sessions_begun(void);
 /* Around MPI_Comm_free and MPI_Comm_disconnect: reductions in the program's delete callbacks go
  * to the host. */

@@ -145,8 +145,22 @@ int collopt_entry_Init_thread(int *argc, char ***argv, int required, int *provid
 
 int collopt_entry_Session_init(host_info info, host_errhandler handler, host_session *session)
 {
+    int err;
+
     collopt_session_begins();
-    return collopt_next.Session_init(info, handler, session);
+    err = collopt_next.Session_init(info, handler, session);
+    if (err != MPI_SUCCESS)
+        collopt_session_ended();
+    return err;
+}
+
+int collopt_entry_Session_finalize(host_session *session)
+{
+    int err = collopt_next.Session_finalize(session);
+
+    if (err == MPI_SUCCESS)
+        collopt_session_ended();
+    return err;
 }
 
 int collopt_entry_Abort(MPI_Comm comm, int code)
@@ -157,8 +171,12 @@ int collopt_entry_Abort(MPI_Comm comm, int code)
 
 int collopt_entry_Finalize(void)
 {
+    int err;
+
     collopt_finalize_begins();
-    return collopt_next.Finalize();
+    err = collopt_next.Finalize();
+    collopt_world_ended();
+    return err;
 }
 
 void collopt_entry_Pcontrol(int level)

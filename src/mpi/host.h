@@ -28,7 +28,8 @@ typedef MPI_Errhandler host_errhandler;
 #if COLLOPT_HAVE_SESSION        /* Open MPI 5.0 has them, and calls itself MPI 3.1 */
 typedef MPI_Session host_session;
 #else
-/* a newer version of this host may have them: MPI_Session_init only fills one in */
+/* a newer version of this host may have them: MPI_Session_init only fills one in, and
+ * MPI_Session_finalize ends it */
 typedef void *host_session;
 #endif
 typedef MPI_Count host_count;

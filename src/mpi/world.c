@@ -29,6 +29,11 @@ MPI_Group collopt_world_group(void)
     return group;
 }
 
+void collopt_world_forget_group(void)
+{
+    group = MPI_GROUP_NULL;
+}
+
 enum collopt_surroundings collopt_world_surroundings(void)
 {
     return collopt_world() ? collopt_world()->surroundings : COLLOPT_ON_NODE;

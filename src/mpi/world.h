@@ -28,6 +28,8 @@ enum collopt_surroundings collopt_world_surroundings(void);
 /* Of MPI_COMM_WORLD, kept for good: communicators of sessions are compared with it after
  * MPI_Finalize too. */
 MPI_Group collopt_world_group(void);
+/* It is gone with the MPI that it belonged to. */
+void collopt_world_forget_group(void);
 /* Before MPI_Finalize, after its last use. */
 void collopt_world_close(void);
 

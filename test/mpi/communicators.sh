@@ -100,6 +100,11 @@ communicators()         # HOST
     mpich)
         quiet "$1" 3 COLLOPT_PCONTROL=on "$with" session
         quiet "$1" 2 COLLOPT_COMMUNICATORS=3 "$with" session_goes_on 4
+        if launch "$1" 2 "$with" session_again; then
+            quiet "$1" 2 "$with" session_again
+        else
+            echo "the MPI library alone cannot begin again: $1"
+        fi
         ;;
     esac
 }

@@ -556,6 +556,40 @@ static void in_session(void)
     close_session(&s);
 }
 
+static int delete_nothing(MPI_Comm comm, int key, void *value, void *extra)
+{
+    (void)comm, (void)key, (void)value, (void)extra;
+    return MPI_SUCCESS;
+}
+
+/* MPI ends with the last session and begins anew with the next one.  The host may then give keys of
+ * the program's the numbers that collopt's had. */
+static int session_again(int n)
+{
+    enum { KEYS = 4 };
+    static int value[KEYS];
+
+    for (int i = 0; i < n; i++) {
+        struct session s = open_session();
+        int key[KEYS], found;
+        void *at;
+
+        for (int k = 0; k < KEYS && i > 0; k++) {
+            MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_nothing, &key[k], NULL);
+            MPI_Comm_set_attr(s.comm, key[k], &value[k]);
+        }
+        use(s.comm, "a communicator of a session after another");
+        for (int k = 0; k < KEYS && i > 0; k++) {
+            MPI_Comm_get_attr(s.comm, key[k], &at, &found);
+            check(found && at == &value[k], "an attribute is lost");
+            MPI_Comm_delete_attr(s.comm, key[k]);
+            MPI_Comm_free_keyval(&key[k]);
+        }
+        close_session(&s);
+    }
+    return failures() != 0;
+}
+
 /* Of so many communicators that are freed after MPI_Finalize, one after the other, no more than
  * COLLOPT_COMMUNICATORS are there at a time. */
 static int session_goes_on(int n)
@@ -620,6 +654,8 @@ int main(int argc, char **argv)
     if (strcmp(subject, "session") == 0)
         return session_alone();
 #if COLLOPT_HAVE_SESSION
+    if (strcmp(subject, "session_again") == 0)
+        return session_again(argc > 2 ? atoi(argv[2]) : 3);
     if (strcmp(subject, "session_goes_on") == 0) {
         MPI_Init(&argc, &argv);
         return session_goes_on(argc > 2 ? atoi(argv[2]) : 1);
