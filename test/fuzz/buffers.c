@@ -131,6 +131,28 @@ struct buffer buffers_place(int lane, int which, const struct element *e, size_t
     return b;
 }
 
+struct buffer buffers_take(const struct element *e, size_t n, struct fuzz_random *mine)
+{
+    struct buffer b = { .poison = 0x21 + (int)fuzz_below(mine, 90) };
+    size_t span = span_of(e, n), align = alignment_of(e);
+    ptrdiff_t from, to;
+    char *at;
+
+    bounds_of(e, &from, &to);
+    b.bytes = span + 2 * MARGIN + align;
+    b.start = malloc(b.bytes);
+    at = b.start + MARGIN;
+    at += (align - (uintptr_t)at % align) % align;
+    b.first = at - (n ? from : 0);
+    memset(b.start, b.poison, b.bytes);
+    return b;
+}
+
+void buffers_give_back(struct buffer b)
+{
+    free(b.start);
+}
+
 void buffers_allow(struct buffer b, int access)
 {
     size_t into_page = (uintptr_t)b.start % page_size();

@@ -27,6 +27,7 @@ struct row {
     bool flows;
     size_t slot;                /* ... on this communicator */
     bool host;                  /* the MPI library's own collectives may run */
+    bool crowded;               /* long ones, many at once */
 };
 
 struct call {
@@ -149,6 +150,16 @@ static size_t draw_count(struct fuzz_random *r, const struct call *c)
     return n > c->what.most ? c->what.most - fuzz_below(r, 2) : n;
 }
 
+/* Of one of those that are under way together. */
+static size_t draw_long_count(struct fuzz_random *r, const struct call *c)
+{
+    const struct element *e = c->what.kind.element;
+    size_t extent = (size_t)(e[0].extent > e[1].extent ? e[0].extent : e[1].extent),
+           n = (100000 + fuzz_below(r, 100000)) / (extent ? extent : 1);
+
+    return n > c->what.most ? c->what.most : n;
+}
+
 static void share_evenly(struct call *c)
 {
     size_t p = (size_t)c->group->ranks;
@@ -189,7 +200,9 @@ static struct call draw_shape(const struct group *g, uint64_t number, const stru
     do
         c.what = kinds_any(r);
     while (row->host && !kinds_trusted(&c.what.kind));
-    c.count = row->of_burst ? draw_short_count(r, &c) : draw_count(r, &c);
+    c.count = row->of_burst ? draw_short_count(r, &c)
+        : row->crowded      ? draw_long_count(r, &c)
+                            : draw_count(r, &c);
     c.in_place = fuzz_chance(r, 3) && c.collective != LOCAL;
     c.here_and_there = fuzz_chance(r, 4) && !row->host;
     c.root = c.collective != COLLOPT_REDUCE ? 0
@@ -467,15 +480,16 @@ struct lane {
     struct call call;
     struct buffer in, out;
     char words[FUZZ_WORDS];
+    uint64_t serial;            /* ranks wait for each other when it has returned; 0: they do not */
     bool few;                   /* calls of a step that makes few: each is looked at for itself */
     bool host;                  /* the MPI library ran it, or one of its row if there are many */
 };
 
-static atomic_uint_fast64_t calls, calls_by_host;
+static atomic_uint_fast64_t calls, by_host;
 
 struct calls_count calls_count(void)
 {
-    return (struct calls_count){ calls, calls_by_host };
+    return (struct calls_count){ calls, by_host };
 }
 
 void calls_begin(void)
@@ -513,6 +527,8 @@ static void run(struct lane *l)
     if (guarded)
         buffers_allow(l->in, PROT_READ | PROT_WRITE);
     check(err == MPI_SUCCESS, "%s: error %d", l->words, err);
+    if (l->serial > 0 && err == MPI_SUCCESS)
+        apart_wait(c->group, l->serial);
 }
 
 /* Other threads' calls may be passed on meanwhile: then one of these may have been. */
@@ -529,7 +545,7 @@ static void run_counted(struct lane *lane, int n, uint64_t (*passed_so_far)(cons
                 sizeof lane[i].words - strlen(lane[i].words) - 1);
     }
     calls += (unsigned)n;
-    calls_by_host += host < (uint64_t)n ? host : (uint64_t)n;
+    by_host += host < (uint64_t)n ? host : (uint64_t)n;
 }
 
 static void judge(const struct lane *l)
@@ -541,6 +557,9 @@ static void judge(const struct lane *l)
 static void make_row(const struct row *row)
 {
     OWN struct lane lane[LANES];
+    OWN uint64_t serial;
+    struct fuzz_random apart = fuzz_draw(row->number, 16);
+    bool waits = job.apart && fuzz_chance(&apart, row->of_burst ? 50 : 3);
     struct fuzz_random r = fuzz_draw(row->number, 6);
     size_t slot = row->flows ? row->slot : fuzz_below(&r, GROUPS);
     int n = 1 + (int)fuzz_below(&r, LANES), ready = 0;
@@ -550,6 +569,7 @@ static void make_row(const struct row *row)
                                                                     : fuzz_below(&r, GROUPS));
         struct lane *l = &lane[ready];
 
+        serial++;               /* also where this rank is not in it */
         if (g->comm == MPI_COMM_NULL)
             continue;
         l->call = draw_call(g, row, i);
@@ -558,6 +578,7 @@ static void make_row(const struct row *row)
         describe(&l->call, row, i, l->words, sizeof l->words);
         prepare(l, i);
         l->few = row->of_burst == 0;
+        l->serial = waits && l->call.collective != LOCAL ? serial : 0;
         ready++;
     }
     if (row->of_burst && ready > 0)
@@ -586,4 +607,125 @@ void calls_burst(uint64_t number, bool host)
         row.number = ((number + 1) << 24) + row.of_burst;
         make_row(&row);
     }
+}
+
+/* ---- calls that are under way ---------------------------------------------------------------- */
+
+struct later {
+    struct call call;
+    struct buffer in, out;
+    char words[FUZZ_WORDS];
+    int counts[MOST_RANKS];     /* MPI reads them until the end */
+    bool host;
+};
+
+void calls_refill(struct later *l)
+{
+    const struct call *c = &l->call;
+
+    memset(l->in.start, l->in.poison, l->in.bytes);
+    memset(l->out.start, l->out.poison, l->out.bytes);
+    store_input(c, c->group->rank, is_in_place(c) ? l->out.first : l->in.first);
+}
+
+struct later *calls_later(const struct group *g, uint64_t number, int i, bool crowded, bool host)
+{
+    struct row row = { .number = ((number + 1) << 20) + (uint64_t)i, .host = host,
+                       .crowded = crowded };
+    struct later *l = malloc(sizeof *l);
+    const struct element *e;
+
+    l->call = draw_call(g, &row, 0);
+    if (l->call.collective == LOCAL)
+        l->call.collective = COLLOPT_ALLREDUCE;
+    l->call.large = false;
+    /* elements without data go to the MPI library, and Open MPI 4.1 takes 0 bytes for no memory */
+    if (l->call.what.kind.element[0].parts == 0
+        || !buffers_fit(1, &l->call.what.kind, l->call.count)) {
+        free(l);
+        return NULL;
+    }
+    e = element_of(&l->call);
+    l->in = buffers_take(e, l->call.count, &mine);
+    l->out = buffers_take(e, results(&l->call), &mine);
+    describe(&l->call, &row, 0, l->words, sizeof l->words);
+    calls_refill(l);
+    kinds_await(&l->call.what.kind, e);
+    return l;
+}
+
+#define START_AS(FORM) \
+    switch (c->collective) { \
+    case COLLOPT_REDUCE: \
+        return CALL_##FORM(Reduce, reduce, in, out, n, type, op, c->root, comm); \
+    case COLLOPT_ALLREDUCE: \
+        return CALL_##FORM(Allreduce, allreduce, in, out, n, type, op, comm); \
+    case COLLOPT_REDUCE_SCATTER: \
+        return CALL_##FORM(Reduce_scatter, reduce_scatter, in, out, l->counts, type, op, comm); \
+    case COLLOPT_REDUCE_SCATTER_BLOCK: \
+        return CALL_##FORM(Reduce_scatter_block, reduce_scatter_block, in, out, l->counts[0], \
+                           type, op, comm); \
+    case COLLOPT_SCAN: \
+        return CALL_##FORM(Scan, scan, in, out, n, type, op, comm); \
+    default: \
+        return CALL_##FORM(Exscan, exscan, in, out, n, type, op, comm); \
+    }
+
+static int start_as(const struct later *l, enum form form, MPI_Request *request)
+{
+    const struct call *c = &l->call;
+    const void *in = is_in_place(c) ? MPI_IN_PLACE : l->in.first;
+    void *out = l->out.first;
+    MPI_Datatype type = element_of(c)->type;
+    MPI_Op op = c->what.kind.op;
+    MPI_Comm comm = c->group->comm;
+    int n = (int)c->count;
+
+    if (form == PERSISTENT)
+        START_AS(INIT)
+    START_AS(NONBLOCKING)
+}
+
+void calls_begin_later(struct later *l, bool persistent, MPI_Request *request)
+{
+    enum form form = persistent ? PERSISTENT : NONBLOCKING;
+    char name[64];
+    uint64_t before;
+    int err;
+
+    form_name(names[l->call.collective], form, name);
+    before = calls_passed(name);
+    for (int r = 0; r < l->call.group->ranks; r++)
+        l->counts[r] = (int)l->call.share[r];
+    err = start_as(l, form, request);
+    check(err == MPI_SUCCESS, "%s, %s: error %d", l->words, name, err);
+    l->host = !with_collopt() || calls_passed(name) != before;
+    snprintf(l->words + strlen(l->words), sizeof l->words - strlen(l->words), " %s %s",
+             persistent ? "persistent" : "nonblocking", l->host ? "(host)" : "(collopt)");
+    calls++;
+    by_host += l->host;
+}
+
+void calls_judge_later(const struct later *l)
+{
+    judge_out(&l->call, &l->out, l->host, l->words);
+    judge_in(&l->call, &l->in, l->words);
+}
+
+void calls_end_later(struct later *l)
+{
+    kinds_forget(&l->call.what.kind);
+    buffers_give_back(l->in);
+    buffers_give_back(l->out);
+    free(l);
+}
+
+const char *calls_words(const struct later *l)
+{
+    return l->words;
+}
+
+bool calls_by_host(const struct later *l)
+{
+    return l->host;
 }

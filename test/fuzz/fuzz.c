@@ -17,6 +17,9 @@
  *     most=4194304        bytes of a vector
  *     burst=0             rows of short calls that follow one another without anything else, at
  *                         most; a program of some hundred thousand calls has burst=4000
+ *     tricks=0            so many times as many steps that few programs take: reductions by the
+ *                         dozen under way at once, handles that differ from rank to rank
+ *     apart=0             1: ranks wait outside MPI until others have returned from the same call
  *     trusted=0           1: the MPI library's own collectives may run, so calls are only what they
  *                         can do
  *     patience=60         seconds that a step may take
@@ -43,6 +46,9 @@
  *     operands change places                      operations that do not commute
  *     what is not ours is written                 everything around results is poison, which is
  *                                                 looked at; and inputs
+ *     a rank waits for a message that nobody sends
+ *                                                 others wait outside MPI, or in the host, or look
+ *                                                 at some requests only
  *     threads wait for each other                 their communicators have members in common, and
  *                                                 are made and freed at once
  *     a call is never ours, and so always right   how many were is counted */
@@ -102,6 +108,11 @@ static void burst(uint64_t number)
     calls_burst(number, off || job.trusted);
 }
 
+static void requests(uint64_t number)
+{
+    requests_make(number, off || job.trusted);
+}
+
 /* Ranks do not come at the same time. */
 static void dawdle(uint64_t number)
 {
@@ -134,11 +145,19 @@ static const struct sort_of_step {
     { 2, "probe", "a probe", traffic_probe },
     { 1, "pcontrol", "MPI_Pcontrol", switch_over },
     { 2, "pause", "a pause", dawdle },
+    { 6, "requests", "many reductions at once", requests },
+    { 5, "strays", "handles of some ranks only", strays_move },
+    { 3, "reuse", "handles for one call each", strays_reuse },
 };
 
 static size_t weight_of(const struct sort_of_step *s)
 {
-    return s->weight * (s->take == groups_renew || s->take == groups_orphan ? job.churn : 1);
+    bool trick = s->take == requests || s->take == strays_move || s->take == strays_reuse;
+
+    return s->weight
+        * (trick                                                    ? job.tricks
+               : s->take == groups_renew || s->take == groups_orphan ? job.churn
+                                                                     : 1);
 }
 
 static const struct sort_of_step *draw_sort(uint64_t number)
@@ -236,6 +255,7 @@ static void *run(void *data)
     }
     say("the end");
     traffic_end();
+    strays_end();
     groups_end();
     kinds_end();
 #ifndef TEST_SIMULATED          /* where others may still read what this rank has sent */
@@ -297,6 +317,10 @@ static bool read_argument(const char *text)
         job.most = value;
     else if (IS("burst"))
         job.burst = value < FUZZ_LONGEST_BURST ? value : FUZZ_LONGEST_BURST;
+    else if (IS("tricks"))
+        job.tricks = value;
+    else if (IS("apart"))
+        job.apart = value;
     else if (IS("trusted"))
         job.trusted = value;
     else if (IS("say"))
@@ -316,7 +340,7 @@ static void read_job(int argc, char **argv)
         if (!read_argument(argv[i])) {
             fprintf(stderr,
                     "fuzz: %s is none of threads=, steps=, only=, without=, churn=, most=, burst=, "
-                    "trusted=, patience=, say=\n",
+                    "tricks=, apart=, trusted=, patience=, say=\n",
                     argv[i]);
             exit(99);
         }
@@ -342,6 +366,7 @@ int main(int argc, char **argv)
     watch_begin();
     kinds(&n, &own);            /* before there are threads */
     groups_create();
+    apart_begin();
     run_threads();
     MPI_Pcontrol(1);
     kinds_free();

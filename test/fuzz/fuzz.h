@@ -31,6 +31,8 @@ struct fuzz_job {               /* alike on all ranks */
     bool trusted;
     unsigned patience;          /* seconds for a step */
     bool say;                   /* what is done */
+    size_t tricks;              /* so many times as many steps that few programs take */
+    bool apart;                 /* ranks wait for each other outside MPI */
 };
 
 extern struct fuzz_job job;
@@ -104,6 +106,9 @@ void kinds_renew(uint64_t number);
 struct fuzz_kind kinds_any(struct fuzz_random *r);
 /* Until the next one, operations of the user's are called for this by this thread. */
 void kinds_expect(const struct kind *k, const struct element *e);
+/* Until kinds_forget(), by any thread too. */
+void kinds_await(const struct kind *k, const struct element *e);
+void kinds_forget(const struct kind *k);
 /* Can the MPI library itself do with it?  test_collectives.c says with what it cannot.  With gaps
  * and bounds of datatypes Open MPI 4.1 writes beside its buffers (open-mpi/ompi #1764), and MPICH
  * 4.0 takes the operands of a Reduce_scatter in another order. */
@@ -114,6 +119,7 @@ bool kinds_trusted(const struct kind *k);
 struct group {
     MPI_Comm comm;              /* MPI_COMM_NULL: this rank is in none */
     int rank, ranks;
+    int world[128];             /* its ranks there, if it has no more */
     /* messages and collectives that are under way: it is not to be freed */
     int users;
     bool attribute;             /* its delete callback reduces */
@@ -134,6 +140,26 @@ void groups_inform(uint64_t number);
 void groups_attach(uint64_t number);
 /* Frees a communicator on which this rank still waits for a message; ends such a wait. */
 void groups_orphan(uint64_t number);
+
+/* ---- strays.c: handles that differ from rank to rank ----------------------------------------- */
+
+/* Makes datatypes, operations and communicators, or frees them, on some ranks only. */
+void strays_move(uint64_t number);
+/* Reductions with datatypes and operations made for each of them. */
+void strays_reuse(uint64_t number);
+void strays_end(void);
+
+/* ---- apart.c: ranks that wait for each other outside MPI ------------------------------------- */
+
+void apart_begin(void);
+/* This rank's call number SERIAL has returned.  Waits until it has on all ranks of G: a call that
+ * has returned owes nothing to those that have not. */
+void apart_wait(const struct group *g, uint64_t serial);
+
+/* ---- requests.c: many reductions under way at once, completed in any way --------------------- */
+
+/* HOST: the MPI library may run them. */
+void requests_make(uint64_t number, bool host);
 
 /* ---- traffic.c: what a program does beside reductions ---------------------------------------- */
 
@@ -170,6 +196,9 @@ void buffers_allow(struct buffer b, int access);
 /* A buffer like B in which nothing has been written yet; the address of its element 0, until the
  * next call. */
 char *buffers_image(const struct buffer *b);
+/* Like a placed one, of its own memory. */
+struct buffer buffers_take(const struct element *e, size_t n, struct fuzz_random *mine);
+void buffers_give_back(struct buffer b);
 /* Where B lies there. */
 char *buffers_image_of(const struct buffer *b, const char *address);
 /* The first byte of B that is not as in the image; -1: there is none. */
@@ -183,6 +212,21 @@ void calls_begin(void);
 void calls_make(uint64_t number, bool host);
 /* Many such rows of short calls. */
 void calls_burst(uint64_t number, bool host);
+
+/* A reduction that is under way while the program does something else. */
+struct later;
+
+/* Number I of step NUMBER, with buffers of its own; NULL: it would be too long.  CROWDED: one of so
+ * many that memory becomes short. */
+struct later *calls_later(const struct group *g, uint64_t number, int i, bool crowded, bool host);
+/* Starts it, or makes a persistent one, which is started by MPI_Start. */
+void calls_begin_later(struct later *l, bool persistent, MPI_Request *request);
+/* New inputs, for another start. */
+void calls_refill(struct later *l);
+void calls_judge_later(const struct later *l);
+void calls_end_later(struct later *l);
+const char *calls_words(const struct later *l);
+bool calls_by_host(const struct later *l);      /* is it the MPI library that runs it? */
 
 struct calls_count {
     uint64_t made, by_host;

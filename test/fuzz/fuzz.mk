@@ -7,8 +7,9 @@ if COLLOPT_SMPI
 FUZZ_FILES += test/fuzz/smpi/fuzz
 endif
 
-FUZZ_PARTS = test/fuzz/buffers.c test/fuzz/calls.c test/fuzz/fuzz.c test/fuzz/groups.c \
-	test/fuzz/job.c test/fuzz/kinds.c test/fuzz/traffic.c test/fuzz/watch.c test/fuzz/fuzz.h
+FUZZ_PARTS = test/fuzz/apart.c test/fuzz/buffers.c test/fuzz/calls.c test/fuzz/fuzz.c \
+	test/fuzz/groups.c test/fuzz/job.c test/fuzz/kinds.c test/fuzz/requests.c test/fuzz/strays.c \
+	test/fuzz/traffic.c test/fuzz/watch.c test/fuzz/fuzz.h
 
 test/fuzz/smpi/fuzz: $(FUZZ_PARTS) $(MPI_TEST_SHARED) libcollopt-core.la libcollopt-smpi.a
 	$(AM_V_at)$(MKDIR_P) test/fuzz/smpi

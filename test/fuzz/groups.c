@@ -89,6 +89,23 @@ void groups_attach(uint64_t number)
 
 /* ---- making them ----------------------------------------------------------------------------- */
 
+static void find_in_world(struct group *g)
+{
+    enum { MOST = sizeof g->world / sizeof *g->world };
+    MPI_Group all, here;
+    int rank[MOST];
+
+    if (g->ranks > MOST)
+        return;
+    for (int i = 0; i < g->ranks; i++)
+        rank[i] = i;
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    MPI_Comm_group(g->comm, &here);
+    MPI_Group_translate_ranks(here, g->ranks, rank, all, g->world);
+    MPI_Group_free(&here);
+    MPI_Group_free(&all);
+}
+
 /* A name that its ranks share: who is first in it, and when it was made. */
 static void know(struct group *g, uint64_t number)
 {
@@ -100,6 +117,7 @@ static void know(struct group *g, uint64_t number)
     MPI_Comm_rank(g->comm, &g->rank);
     MPI_Comm_size(g->comm, &g->ranks);
     done(MPI_Bcast(&first, 1, MPI_INT, 0, g->comm), "MPI_Bcast on a new communicator");
+    find_in_world(g);
     g->id = mix(((number + 1) * FUZZ_THREADS + (uint64_t)fuzz_thread()) * 4099 + (uint64_t)first);
 }
 

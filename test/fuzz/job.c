@@ -129,7 +129,7 @@ static const struct special {
 } specials[] = {
     { "COLLOPT", 40, NULL },
     { "COLLOPT_REPRODUCIBLE", 6, "placement|exact" },
-    { "COLLOPT_AFTER", 1, "1|1|1|1|1|1|2|4" },
+    { "COLLOPT_AFTER", 1, "1|1|1|1|1|2|4||" },         /* the last two: not given */
     { "COLLOPT_PCONTROL", 2, "on" },
     { "COLLOPT_CHECK", 6, NULL },
     { "COLLOPT_ADAPT", 6, "on" },
@@ -297,7 +297,7 @@ void job_print(int ranks)
 
     if (!fuzz_chance(r, 10))
         draw_settings(r, ranks, &s);
-    printf("threads=%d\nsteps=%d\nmost=%zu\nburst=%d\nchurn=%d\ntrusted=%d\n",
+    printf("threads=%d\nsteps=%d\nmost=%zu\nburst=%d\nchurn=%d\ntricks=1\napart=1\ntrusted=%d\n",
            fuzz_chance(r, 3) ? 2 + (int)fuzz_below(r, FUZZ_THREADS - 1) : 1,
            200 + (int)fuzz_below(r, 400), draw_most(r),
            fuzz_chance(r, 3)       ? 0

@@ -1,6 +1,7 @@
 /* Datatypes and operations: all predefined ones, and a few of the user's that are freed and made
  * anew, with another layout or another meaning, so that their handles come to mean something
  * else. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,9 +31,55 @@ void kinds_expect(const struct kind *k, const struct element *e)
     expected_element = e;
 }
 
+/* Those of reductions that are under way, of all threads: whoever makes progress calls them. */
+enum { AWAITED = 64 * FUZZ_THREADS };
+
+static struct awaited {
+    const struct kind *kind;    /* NULL: free */
+    const struct element *element;
+} awaited[AWAITED];
+static pthread_mutex_t awaited_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void replace_awaited(const struct kind *old, struct awaited new)
+{
+    pthread_mutex_lock(&awaited_lock);
+    for (int i = 0; i < AWAITED; i++)
+        if (awaited[i].kind == old) {
+            awaited[i] = new;
+            break;
+        }
+    pthread_mutex_unlock(&awaited_lock);
+}
+
+void kinds_await(const struct kind *k, const struct element *e)
+{
+    replace_awaited(NULL, (struct awaited){ k, e });
+}
+
+void kinds_forget(const struct kind *k)
+{
+    replace_awaited(k, (struct awaited){ NULL, NULL });
+}
+
+static struct awaited find_awaited(int id, MPI_Datatype type)
+{
+    struct awaited found = { NULL, NULL };
+
+    pthread_mutex_lock(&awaited_lock);
+    for (int i = 0; i < AWAITED && !found.kind; i++)
+        if (awaited[i].kind && awaited[i].kind->op_id == id && awaited[i].element->type == type)
+            found = awaited[i];
+    pthread_mutex_unlock(&awaited_lock);
+    return found;
+}
+
 static void apply(int id, char *in, char *inout, int n, MPI_Datatype type)
 {
-    if (!expected_kind || expected_kind->op_id != id || expected_element->type != type)
+    struct awaited later = find_awaited(id, type);
+
+    if (later.kind)
+        apply_kind(later.kind, later.element, in, inout, n);
+    else if (!expected_kind || expected_kind->op_id != id || expected_element->type != type)
         fail("an operation of the user's was called that was not meant, or with another datatype");
     else
         apply_kind(expected_kind, expected_element, in, inout, n);
@@ -297,14 +344,26 @@ void kinds_end(void)
 void kinds_renew(uint64_t number)
 {
     struct fuzz_random random = fuzz_draw(number, 11), *r = &random;
+    struct fuzz_random mine = fuzz_draw(number, 6000 + (uint64_t)world_rank);
     size_t i = fuzz_below(r, TYPES + OPS);
+    bool new_first = job.tricks && fuzz_chance(&mine, 2);       /* then its handle is another */
 
     if (i < TYPES) {
-        free_type(&types[i]);
+        struct own_type old = types[i];
+
+        if (!new_first)
+            free_type(&old);
         make_type(&types[i], r);
+        if (new_first)
+            free_type(&old);
     } else {
-        MPI_Op_free(&ops[i - TYPES].op);
+        MPI_Op old = ops[i - TYPES].op;
+
+        if (!new_first)
+            MPI_Op_free(&old);
         make_op(&ops[i - TYPES], r);
+        if (new_first)
+            MPI_Op_free(&old);
     }
 }
 
