@@ -187,7 +187,7 @@ static bool exact(enum collopt_op op, enum collopt_type_class class)
 /* ---- datatypes that the host combines -------------------------------------------------------- */
 
 /* Predefined ones that few compilers or hosts have, and hosts not in one way: the MPI_REAL16 of one
- * is a long double, of another a quadruple one.  So they have no kernels, and PMPI_Reduce_local
+ * is a long double, of another a quadruple one.  So they have no kernels, and MPI_Reduce_local
  * combines them, as it does for operations of the user's. */
 static const struct by_host {
     enum collopt_type_class class;
@@ -219,7 +219,7 @@ static bool allows(MPI_Datatype type, MPI_Op op)
     int size;
 
     return type != MPI_DATATYPE_NULL && PMPI_Type_size(type, &size) == MPI_SUCCESS && size > 0
-        && PMPI_Reduce_local(nothing, nothing + 32, 0, type, op) == MPI_SUCCESS;
+        && collopt_host.Reduce_local(nothing, nothing + 32, 0, type, op) == MPI_SUCCESS;
 }
 
 /* Not when such a datatype is first used: other threads would meanwhile miss the handlers. */
