@@ -258,6 +258,7 @@ static void outstanding(int n, size_t bytes)
     size_t length = bytes / sizeof(double);
     double *in = malloc(bytes), *out = malloc((size_t)n * bytes);
     MPI_Request *request = malloc((size_t)n * sizeof *request);
+    MPI_Status *status = malloc((size_t)n * sizeof *status);
     int token = 0;
 
     at("many are under way while a rank waits for a message", 100);
@@ -268,7 +269,7 @@ static void outstanding(int n, size_t bytes)
                        MPI_COMM_WORLD, &request[k]);
     for (int r = 1; r < world_ranks && world_rank == 0; r++)
         MPI_Recv(&token, 1, MPI_INT, r, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    MPI_Waitall(n, request, MPI_STATUSES_IGNORE);
+    MPI_Waitall(n, request, status);
     if (world_rank > 0)
         MPI_Send(&token, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
     for (size_t i = 0; i < (size_t)n * length; i += length / 2)
@@ -276,6 +277,7 @@ static void outstanding(int n, size_t bytes)
     free(in);
     free(out);
     free(request);
+    free(status);
 }
 
 /* Does not let the memory grow: the ranks that are ahead wait for the late one. */
@@ -348,7 +350,7 @@ static bool look(int how, MPI_Request *request)
         MPI_Waitsome(1, request, &some, &index, &status);
         return true;
     case 10:
-        MPI_Waitall(1, request, MPI_STATUSES_IGNORE);
+        MPI_Waitall(1, request, &status);
         return true;
     default:
         MPI_Wait(request, &status);
