@@ -7,6 +7,11 @@
  * a copy where its value is sent on, is overwritten in parts that do not begin or end where it
  * does, or is still needed when the next message of the same sender and strand is received.
  *
+ * A view that still waits for its last step may have to move to the scratch that it stands for, to
+ * make room for the next message (move_held() in src/mpi/shm.c). So a receive stays a copy, too,
+ * where a part of that scratch is written before all of the value was read, as by a fold that is
+ * done piece by piece.
+ *
  * Only for schedules of one strand, whose steps run in the order in which they stand. */
 #include "config.h"
 
@@ -49,6 +54,7 @@ struct view {
     const struct collopt_message *m;
     struct extent all, left;
     size_t last;                /* the last step that reads it; 0: none */
+    bool written;               /* its scratch holds something else in part */
     int held;                   /* messages of its sender and strand from it on, up to that step */
     int since;                  /* the same, up to the present step */
 };
@@ -66,12 +72,14 @@ static bool follow_local(struct view *v, const struct collopt_step *q, size_t k,
     for (int r = 1; r < q->runs; r++) {
         if (!overlaps(&v->left, &q->run[r]))
             continue;
-        if (q->run[r].at < v->left.from || q->run[r].at + q->run[r].n > v->left.to
+        if (v->written || q->run[r].at < v->left.from
+            || q->run[r].at + q->run[r].n > v->left.to
             || (two_operands && overlaps(&v->left, &q->run[0])))
             return false;
         v->last = k;
         v->held = v->since;
     }
+    v->written = v->written || overlaps(&v->all, &q->run[0]);
     return overwrite(&v->left, &q->run[0]);
 }
 
@@ -80,9 +88,11 @@ static bool follow_message(struct view *v, enum collopt_step_kind kind,
 {
     if (kind != COLLOPT_POST_RECEIVE && !m->send && m->peer == v->m->peer && m->tag == v->m->tag)
         v->since++;
-    for (int r = 0; r < m->runs && kind != COLLOPT_WAIT; r++)
+    for (int r = 0; r < m->runs && kind != COLLOPT_WAIT; r++) {
+        v->written = v->written || (!m->send && overlaps(&v->all, &m->run[r]));
         if (m->send ? overlaps(&v->left, &m->run[r]) : !overwrite(&v->left, &m->run[r]))
             return false;
+    }
     return true;
 }
 

@@ -236,7 +236,9 @@ struct solo {
     /* [strands] when there are several: [step][strands] how far the others were known to be */
     int **known;
     struct posted *message;
-    enum { AWAY, HERE, GONE } *view;    /* [views] */
+    /* [views] SPOILT: here, but something else was written to the scratch that it stands for, where
+     * it may have to move to at any time */
+    enum { AWAY, HERE, SPOILT, GONE } *view;
     uint32_t *held;             /* [n] elements */
     struct epoch *written;      /* [n], several strands only: last write */
     int *read;                  /* [n][strands] step of the last read */
@@ -288,8 +290,22 @@ static bool check_view(struct solo *x, const struct collopt_run *r, bool write)
         return wrong(x, "writes a view");
     if (v >= 0 && x->view[v] != HERE)
         return wrong(x, "reads view %d, which %s", v,
-                     x->view[v] == GONE ? "was given back" : "has not come");
+                     x->view[v] == GONE      ? "was given back"
+                         : x->view[v] == AWAY ? "has not come"
+                                              : "stands for scratch that was written");
     return true;
+}
+
+/* R is written: views that stand for a part of it cannot move there any more. */
+static void spoil_views(struct solo *x, const struct collopt_run *r)
+{
+    for (int v = 0; v < x->b->views; v++) {
+        const struct collopt_view *view = &x->b->view[v];
+
+        if (x->view[v] == HERE && view->slot == r->place
+            && view->at < r->at + r->n && r->at < view->at + x->b->message[view->message].n)
+            x->view[v] = SPOILT;
+    }
 }
 
 /* Messages of a channel are taken in their order, so one is read where it is only until the next
@@ -301,7 +317,7 @@ static bool view_comes(struct solo *x, const struct collopt_message *m)
     for (int w = 0; w < x->b->views; w++) {
         const struct collopt_message *other = &x->b->message[x->b->view[w].message];
 
-        held += x->view[w] == HERE && other->peer == m->peer && other->tag == m->tag;
+        held += (x->view[w] == HERE || x->view[w] == SPOILT) && other->peer == m->peer && other->tag == m->tag;
     }
     if (held > 1)
         return wrong(x, "another message of the channel is still read where it is");
@@ -398,6 +414,8 @@ static bool solo_post(struct solo *x, const struct collopt_step *step)
             return wrong(x, "sends a view");
         for (size_t i = address(x->m, &m->run[k]), end = i + m->run[k].n; i < end; i++)
             x->held[i] = m->send ? x->held[i] + 1 : RECEIVING;
+        if (!m->send)
+            spoil_views(x, &m->run[k]);
         n += m->run[k].n;
     }
     if (n != m->n || n == 0)
@@ -470,6 +488,7 @@ static bool solo_local(struct solo *x, const struct collopt_step *step)
     for (int k = step->runs; k-- > 0;)
         if (!access(x, &step->run[k], k == 0))
             return false;
+    spoil_views(x, &step->run[0]);
     return views_go(x, step);
 }
 

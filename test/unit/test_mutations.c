@@ -674,7 +674,7 @@ START_TEST(spoilt_programs_are_refused)
                 .two_operands = form / 2,
                 .cut = form == 5 ? 3 : 0,
                 .in_turn = i % 2,
-                .near = form % 3 > 0,
+                .near = form % 4,
             };
 
             memcpy(t.value, variant[(form + (int)i) % variants], sizeof t.value);

@@ -114,7 +114,7 @@ static void prove_product(struct walk *w, int root, const size_t *value)
                 t.shape = (enum trial_shape)shape;
                 t.cut = (size_t)((i + form + shape) % 4 == 0 ? 1 + (i + shape) % 3 : 0);
                 t.in_turn = (i + form + shape) / 4 % 2;
-                t.near = (i + form + shape + root) % 3 > 0;
+                t.near = (i + form + shape + root) % 4;
                 prove(w, &t, (i + shape + root) % 3 == 0 ? 4 : 1);
             }
     }
@@ -162,7 +162,7 @@ static void prove_some(struct walk *w, int root, const size_t *value, int n, int
                                          : 0);
         t.cut = k % 5 == 4 ? (size_t)(1 + k % 3) : 0;
         t.in_turn = k / 5 % 2;
-        t.near = k % 3 > 0;
+        t.near = k % 4;
         if (t.ranks > 64 && work(w, &t) > 10 * BUDGET)
             memset(t.value, 0, sizeof t.value);         /* as few segments as preset */
         prove(w, &t, i == 0 && w->ranks <= 32 ? 3 : 1);

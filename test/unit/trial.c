@@ -115,7 +115,7 @@ static bool read_pair(struct trial *t, const char *name, const char *value)
     if (!strcmp(name, "in_turn"))
         return t->in_turn = number != 0, true;
     if (!strcmp(name, "near"))
-        return t->near = number != 0, true;
+        return t->near = (int)number, true;
     return false;
 }
 
@@ -370,16 +370,19 @@ static bool make_programs(struct workshop *w)
 {
     const struct collopt_cut cuts[] = { { w->t.cut, w->t.cut, w->t.in_turn }, { 0 } },
                              *cut = w->t.cut ? cuts : NULL;
+    /* inside nodes messages are cut in longer pieces */
+    const struct collopt_cut longer[] = { { 2 * w->t.cut + 1, 2 * w->t.cut + 1, true }, { 0 } },
+                             *inside = w->t.near > 1 && cut ? longer : cut;
     bool near[w->t.ranks];
-    const struct collopt_nearby nearby = { .rank = near, .cuts = cut, .multicast = cut,
-                                           .views = w->t.near };
+    const struct collopt_nearby nearby = { .rank = near, .cuts = inside, .multicast = inside,
+                                           .views = w->t.near > 0 };
 
-    for (int r = 0; r < w->t.ranks; r++)
-        near[r] = true;
     w->program = calloc((size_t)w->t.ranks, sizeof *w->program);
     if (!w->program)
         return false;
     for (; w->bound < w->t.ranks; w->bound++) {
+        for (int r = 0; r < w->t.ranks; r++)
+            near[r] = w->t.near == 1 || (w->t.near > 1 && r / w->t.near == w->bound / w->t.near);
         w->program[w->bound] = collopt_bind_near(w->schedule[w->bound], &w->problem, cut,
                                                    w->t.near ? &nearby : NULL);
         if (!w->program[w->bound])
