@@ -30,7 +30,8 @@ struct collopt_rows {
 };
 
 /* Held by the thread that advances operations.  Other threads only try it.  So
- * collopt_by_messages_go_on() returns at once if the host calls it while we make the host progress. */
+ * collopt_by_messages_go_on() returns at once if the host calls it while we make the host
+ * progress. */
 static pthread_mutex_t carrying = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of the queue and of rows */
 static struct collopt_operation *first, **end = &first;         /* those that are under way */

@@ -71,8 +71,8 @@ bool collopt_gpu_to_device(const struct collopt_gpu_memory *m, void *to, const v
 
 enum { COLLOPT_GPU_ALIGNMENT = 64 };
 
-/* At least SIZE bytes of host memory, aligned, pinned if M's runtime supports it; NULL: none. Kept for
- * later calls, as far as COLLOPT_SCRATCH allows. */
+/* At least SIZE bytes of host memory, aligned, pinned if M's runtime supports it; NULL: none. Kept
+ * for later calls, as far as COLLOPT_SCRATCH allows. */
 void *collopt_gpu_borrow(const struct collopt_gpu_memory *m, size_t size);
 void collopt_gpu_return(void *memory);
 

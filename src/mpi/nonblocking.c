@@ -311,8 +311,8 @@ static struct collopt_nonblocking *try_to_make(const struct collopt_comm *c)
     return NULL;
 }
 
-/* Those of C, which it has from now on; NULL: no memory, also not at a second try.  As numbers count
- * from the first call on, there will be none. */
+/* Those of C, which it has from now on; NULL: no memory, also not at a second try.  As numbers
+ * count from the first call on, there will be none. */
 static struct collopt_nonblocking *have(struct collopt_comm *c)
 {
     if (c->nonblocking || c->journal_lost)
@@ -353,8 +353,9 @@ static void write_record(struct collopt_nonblocking *n, struct collopt_operation
         return;
     }
     if (!op->err)
-        collopt_warn_once("no memory for the input of a nonblocking reduction on this node: it ends "
-                          "with an error");
+        collopt_warn_once(
+            "no memory for the input of a nonblocking reduction on this node: it ends with an "
+            "error");
     op->err = op->err ? op->err : MPI_ERR_NO_MEM;
     op->differs = true;
     write_error(n, op->mark);

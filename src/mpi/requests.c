@@ -228,8 +228,8 @@ bool collopt_requests_advance(operation *op)
 
 /* ---- in the progress of the host ------------------------------------------------------------- */
 
-/* Starts of persistent operations that did not pass collopt are found here.  Those that pass it claim
- * their operation. */
+/* Starts of persistent operations that did not pass collopt are found here.  Those that pass it
+ * claim their operation. */
 static void look_at(operation *op)
 {
     if (collopt_stage_of(op) == COLLOPT_STARTED && !op->by_host && !op->comparison)

@@ -60,8 +60,8 @@ void collopt_requests_release_freed(void);
 /* An operation with a handle, for a nonblocking reduction; NULL: no memory. */
 struct collopt_operation *collopt_requests_take_idle(void);
 void collopt_requests_make_idle(struct collopt_operation *op);
-/* A thread that has claimed the persistent OP, which is not under way, has found that its handle was
- * started past collopt: starts it. */
+/* A thread that has claimed the persistent OP, which is not under way, has found that its handle
+ * was started past collopt: starts it. */
 void collopt_requests_adopt(struct collopt_operation *op);
 /* Raises ERR on COMM, or, if OWNER has left it since, on MPI_COMM_WORLD. */
 int collopt_requests_complain(const struct collopt_comm *owner, MPI_Comm comm, int err);

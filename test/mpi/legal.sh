@@ -50,7 +50,8 @@ legal()                 # HOST
             subject "$1" $ranks COLLOPT_AFTER=$after -- handles
         done
         subject "$1" $ranks COLLOPT_AFTER=1 -- at_end
-        subject "$1" $ranks COLLOPT_AFTER=1 COLLOPT_SHM=off -- at_end
+        # MPICH 4.0 alone fails in MPI_Testall
+        ! lends_progress "$1" || subject "$1" $ranks COLLOPT_AFTER=1 COLLOPT_SHM=off -- at_end
     done
     for ranks in 2 3 5; do
         subject "$1" $ranks COLLOPT_AFTER=1 -- layouts

@@ -300,7 +300,8 @@ static void ahead(void)
         MPI_Ireduce(in, out, LENGTH, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         if (world_rank == 0)
-            check(out[LENGTH - 1] == sum_of_ranks(), "of ranks that are ahead: %g", out[LENGTH - 1]);
+            check(out[LENGTH - 1] == sum_of_ranks(), "of ranks that are ahead: %g",
+                  out[LENGTH - 1]);
     }
     most = resident() - before;
     check(!with_collopt() || most < 300 << 10, "600 MiB were sent ahead: %ld MiB are resident",
@@ -542,7 +543,8 @@ static void persistent_past(bool starts, bool completes)
  * reduction past collopt would wait for good. */
 static bool calls_back(void)
 {
-    return dlsym(RTLD_DEFAULT, "opal_progress_register") || dlsym(RTLD_DEFAULT, "PMPIX_Async_start");
+    return dlsym(RTLD_DEFAULT, "opal_progress_register")
+        || dlsym(RTLD_DEFAULT, "PMPIX_Async_start");
 }
 
 static void past(const char *name)
