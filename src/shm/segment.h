@@ -13,9 +13,9 @@
  * The owner hands out pieces of its segment; peers are told their offsets, or find them by a number
  * under which the owner has published them. Channels get their pieces from the segment itself.
  * Nonblocking reductions get theirs from the room behind it: address space as large as the memory
- * of the machine. Its pages are allocated when they are needed; free pieces keep up to four times the
- * segment's size, what is beyond goes back to the system. A process whose address space
- * or files are limited, or that locks all its memory, has no room. No MPI here. */
+ * of the machine. Its pages are allocated when they are needed; free pieces keep up to four times
+ * the segment's size, what is beyond goes back to the system. A process whose address space or
+ * files are limited, or that locks all its memory, has no room. No MPI here. */
 #ifndef COLLOPT_SHM_SEGMENT_H
 #define COLLOPT_SHM_SEGMENT_H
 

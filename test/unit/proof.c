@@ -317,7 +317,8 @@ static bool view_comes(struct solo *x, const struct collopt_message *m)
     for (int w = 0; w < x->b->views; w++) {
         const struct collopt_message *other = &x->b->message[x->b->view[w].message];
 
-        held += (x->view[w] == HERE || x->view[w] == SPOILT) && other->peer == m->peer && other->tag == m->tag;
+        held += (x->view[w] == HERE || x->view[w] == SPOILT) && other->peer == m->peer
+            && other->tag == m->tag;
     }
     if (held > 1)
         return wrong(x, "another message of the channel is still read where it is");

@@ -58,7 +58,7 @@ struct trial {
     int two_operands;           /* TRIAL_THREE_OPERANDS ... */
     size_t cut;                 /* elements in a message at most; 0: any number */
     bool in_turn;               /* what was cut is received piece by piece */
-    int near;                   /* ranks that share memory: 0 none, 1 all, else so many and so many */
+    int near;                   /* how many ranks share memory; 0: none, 1: all */
     size_t value[COLLOPT_PARAMETERS];   /* 0: the algorithm's preset */
 };
 
