@@ -18,6 +18,7 @@
 #include "model/fingerprint.h"
 #include "mpi/dispatch.h"
 #include "mpi/host.h"
+#include "mpi/world.h"
 #include "schedule/schedule.h"
 #include "settings/search_path.h"
 #include "settings/settings.h"
@@ -215,7 +216,7 @@ static bool enough_stack(void)
  * seen from here: the library has to be preloaded on all ranks or on none. */
 void collopt_agree_on_world(void)
 {
-    bool alike, shipped, on = collopt_settings()->on, stack = enough_stack();
+    bool alike, shipped, memory, on = collopt_settings()->on, stack = enough_stack();
     char difference[768];
     int ranks, rank;
 
@@ -223,7 +224,8 @@ void collopt_agree_on_world(void)
         return;
     collopt_speak_as(rank);
     atomic_store_explicit(&world_asked, true, memory_order_relaxed);
-    if (collopt_agree_also(MPI_COMM_WORLD, on && stack, collopt_shipped()->hash, &alike,
+    memory = collopt_world_reserve(ranks);
+    if (collopt_agree_also(MPI_COMM_WORLD, on && stack && memory, collopt_shipped()->hash, &alike,
                            &shipped)) {
         if (!shipped)
             collopt_say(
@@ -244,6 +246,9 @@ void collopt_agree_on_world(void)
     if (alike && on && !stack)
         collopt_warn("reductions are left to the MPI library: it takes more stack for integers "
                      "than this process may have (ulimit -s)");
+    if (alike && on && !memory)
+        collopt_warn_here("no memory for the placement of %d ranks: reductions are left to the MPI "
+                          "library", ranks);
     if (alike)
         return;
     collopt_difference(MPI_COMM_WORLD, difference, sizeof difference);

@@ -68,15 +68,13 @@ static uint64_t node_key(void)
 }
 
 /* NODE[r]: the number of rank r's node; nodes are numbered by their first ranks. */
-static int gather_nodes(MPI_Comm comm, int ranks, int *node)
+static int gather_nodes(MPI_Comm comm, int ranks, uint64_t *key, int *node)
 {
-    uint64_t mine = node_key(), *key = malloc((size_t)ranks * sizeof *key);
-    int err = key ? PMPI_Allgather(&mine, 1, MPI_UINT64_T, key, 1, MPI_UINT64_T, comm)
-                  : MPI_ERR_NO_MEM;
+    uint64_t mine = node_key();
+    int err = PMPI_Allgather(&mine, 1, MPI_UINT64_T, key, 1, MPI_UINT64_T, comm);
 
-    if (!err && collopt_topology_number(key, node, ranks) == 0)
-        err = MPI_ERR_NO_MEM;
-    free(key);
+    if (!err)
+        collopt_topology_number(key, node, ranks);
     return err;
 }
 
@@ -116,7 +114,6 @@ static int ranks_on(int processors, int here)
     return launched > here ? launched : here;
 }
 
-/* The leader of a node asks hwloc for all its ranks, once per machine. */
 struct found {
     int crowded, spot;
 };
@@ -127,45 +124,54 @@ static int spot_of(const unsigned long long *m)
                                                              : collopt_pack_spot(collopt_spot(m));
 }
 
-static void look_at_node(const mask *processors, int ranks, struct found *found)
+/* NODE: the ranks of this one's node.  Are there more of them than processors that they may use? */
+static int count_processors(MPI_Comm node, int ranks, const unsigned long long *mine, int *crowded)
 {
-    mask usable = { 0 };
-    int n;
+    mask usable;
+    int n, err = collopt_host.Allreduce(mine, usable, COLLOPT_MASK_WORDS, MPI_UNSIGNED_LONG_LONG,
+                                        MPI_BOR, node);
 
-    for (int r = 0; r < ranks; r++)
-        for (int i = 0; i < COLLOPT_MASK_WORDS; i++)
-            usable[i] |= processors[r][i];
-    n = processors_of(usable);
-    for (int r = 0; r < ranks; r++)
-        found[r] = (struct found){ .crowded = ranks_on(n, ranks) > n,
-                                   .spot = ranks > 1 ? spot_of(processors[r]) : COLLOPT_ALONE };
+    n = err ? 0 : processors_of(usable);
+    *crowded = !err && ranks_on(n, ranks) > n;
+    return err;
 }
 
-/* NODE: the ranks of this one's node, its leader first.  Collective there. */
-static int share_node(MPI_Comm node, struct found *mine)
+/* The leader of a node asks hwloc for all its ranks, once per machine.  Each rank takes part,
+ * whatever memory it has: so the leader serves one after the other. */
+static int ask_leader(MPI_Comm node, int rank, int ranks, mask mine, int *spot)
 {
-    mask my_processors = { 0 };
+    enum { TAG = 0 };
+    int err;
+
+    if (rank > 0) {
+        err = PMPI_Send(mine, COLLOPT_MASK_WORDS, MPI_UNSIGNED_LONG_LONG, 0, TAG, node);
+        return err ? err : PMPI_Recv(spot, 1, MPI_INT, 0, TAG, node, MPI_STATUS_IGNORE);
+    }
+    *spot = ranks > 1 ? spot_of(mine) : COLLOPT_ALONE;
+    for (int r = 1; r < ranks; r++) {
+        mask theirs;
+        int found;
+
+        if ((err = PMPI_Recv(theirs, COLLOPT_MASK_WORDS, MPI_UNSIGNED_LONG_LONG, r, TAG, node,
+                             MPI_STATUS_IGNORE)))
+            return err;
+        found = spot_of(theirs);
+        if ((err = PMPI_Send(&found, 1, MPI_INT, r, TAG, node)))
+            return err;
+    }
+    return MPI_SUCCESS;
+}
+
+static int share_node(MPI_Comm node, struct found *found)
+{
+    mask mine = { 0 };
     int rank, ranks, err;
 
     if ((err = PMPI_Comm_rank(node, &rank)) || (err = PMPI_Comm_size(node, &ranks)))
         return err;
-    find_processors(my_processors);
-
-    int here = rank == 0 ? ranks : 1;
-    mask *processors = malloc((size_t)here * sizeof *processors);
-    struct found *found = calloc((size_t)here, sizeof *found);
-
-    err = processors && found ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    if (!err)
-        err = PMPI_Gather(my_processors, COLLOPT_MASK_WORDS, MPI_UNSIGNED_LONG_LONG, processors,
-                          COLLOPT_MASK_WORDS, MPI_UNSIGNED_LONG_LONG, 0, node);
-    if (!err && rank == 0)
-        look_at_node(processors, ranks, found);
-    if (!err)
-        err = PMPI_Scatter(found, 2, MPI_INT, mine, 2, MPI_INT, 0, node);
-    free(processors);
-    free(found);
-    return err;
+    find_processors(mine);
+    err = count_processors(node, ranks, mine, &found->crowded);
+    return err ? err : ask_leader(node, rank, ranks, mine, &found->spot);
 }
 
 /* Communicates nothing if each rank has its own node, which all ranks know. */
@@ -243,24 +249,26 @@ static void look_at_switches(struct collopt_sight *mine)
 
 /* ---- all together ---------------------------------------------------------------------------- */
 
+/* Until the end SEEN holds the keys and numbers of the nodes: nothing here needs memory of its own,
+ * since a rank that lacked it would leave the others waiting. */
 int collopt_gather_sights(MPI_Comm comm, int rank, int ranks,
                           const struct collopt_segment_key *segment, struct collopt_sight *seen)
 {
     const int ints = sizeof *seen / sizeof(int);
     struct collopt_sight mine = { .world = rank, .segment.descriptor = -1 };
-    int err, *node = malloc((size_t)ranks * sizeof *node);
+    uint64_t *key = (uint64_t *)(void *)seen;
+    int *node = (int *)(void *)(key + ranks), err;
 
+    _Static_assert(sizeof *key + sizeof *node <= sizeof *seen, "both lie in SEEN");
     if (segment)
         mine.segment = *segment;
-    if (!node)
-        return MPI_ERR_NO_MEM;
-    if (!(err = gather_nodes(comm, ranks, node))) {
-        mine.node = node[rank];
-        mine.fast = has_fast_network();
-        mine.host = my_host();
-        look_at_switches(&mine);
-        err = look_around(comm, rank, ranks, node, &mine);
-    }
-    free(node);
-    return err ? err : PMPI_Allgather(&mine, ints, MPI_INT, seen, ints, MPI_INT, comm);
+    if ((err = gather_nodes(comm, ranks, key, node)))
+        return err;
+    mine.node = node[rank];
+    mine.fast = has_fast_network();
+    mine.host = my_host();
+    look_at_switches(&mine);
+    if ((err = look_around(comm, rank, ranks, node, &mine)))
+        return err;
+    return PMPI_Allgather(&mine, ints, MPI_INT, seen, ints, MPI_INT, comm);
 }

@@ -113,15 +113,13 @@ static bool agree_on_nodes(MPI_Comm hidden, int *ok, int nodes)
 }
 
 /* Every rank takes part in the agreement, whatever it lacks.  COLLOPT_SHM is alike on all. */
-void collopt_shm_begin(MPI_Comm hidden, int rank, int ranks, const struct collopt_sight *seen)
+void collopt_shm_begin(MPI_Comm hidden, int rank, int ranks, const struct collopt_sight *seen,
+                       int *ok)
 {
     bool shared;
     int nodes = count_nodes(seen, ranks, &shared);
-    int *ok = collopt_settings()->shm != COLLOPT_SHM_OFF && shared
-        ? malloc((size_t)nodes * sizeof *ok)
-        : NULL;
 
-    if (!ok) {
+    if (collopt_settings()->shm == COLLOPT_SHM_OFF || !shared) {
         collopt_segment_drop();
         return;
     }
@@ -136,7 +134,6 @@ void collopt_shm_begin(MPI_Comm hidden, int rank, int ranks, const struct collop
     here = everywhere && ok[seen[rank].node];
     for (int i = 0; i < nodes; i++)
         everywhere = everywhere && ok[i];
-    free(ok);
     if (!here && segment)
         detach();
 }

@@ -43,8 +43,9 @@ struct collopt_link {           /* a channel of a communicator */
 };
 
 /* After the ranks of MPI_COMM_WORLD have seen each other: maps the segments of this node.
- * Collective on HIDDEN. */
-void collopt_shm_begin(MPI_Comm hidden, int rank, int ranks, const struct collopt_sight *seen);
+ * OK is room for a number of each node.  Collective on HIDDEN. */
+void collopt_shm_begin(MPI_Comm hidden, int rank, int ranks, const struct collopt_sight *seen,
+                       int *ok);
 void collopt_shm_end(void);
 /* The segment of this process, to be told to the others; made unless COLLOPT_SHM=off. */
 void collopt_shm_offer(struct collopt_segment_key *key);

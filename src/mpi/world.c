@@ -58,6 +58,13 @@ static int tag_ub(void)
     return *value;
 }
 
+/* Behind the sights lie flags of the nodes, for collopt_shm_begin(). */
+bool collopt_world_reserve(int ranks)
+{
+    world.sight = malloc((size_t)ranks * (sizeof *world.sight + sizeof(int)));
+    return world.sight != NULL;
+}
+
 /* Not a duplicate: MPI_Comm_dup would run the user's attribute callbacks. */
 static bool make(void)
 {
@@ -67,10 +74,8 @@ static bool make(void)
         || PMPI_Comm_split(MPI_COMM_WORLD, 0, world.rank, &world.hidden)
         || PMPI_Comm_set_errhandler(world.hidden, MPI_ERRORS_RETURN))
         return false;
-    world.sight = malloc((size_t)world.ranks * sizeof *world.sight);
     collopt_shm_offer(&segment);
-    return world.sight
-        && !collopt_gather_sights(world.hidden, world.rank, world.ranks, &segment, world.sight);
+    return !collopt_gather_sights(world.hidden, world.rank, world.ranks, &segment, world.sight);
 }
 
 static enum collopt_surroundings find_surroundings(void)
@@ -91,6 +96,7 @@ void collopt_world_open(bool agreed)
 
     PMPI_Comm_group(MPI_COMM_WORLD, &group);
     if (!agreed) {
+        free_world();
         collopt_as_before(MPI_COMM_WORLD, handler);
         return;
     }
@@ -104,7 +110,8 @@ void collopt_world_open(bool agreed)
                      "its own");
         return;
     }
-    collopt_shm_begin(world.hidden, world.rank, world.ranks, world.sight);
+    collopt_shm_begin(world.hidden, world.rank, world.ranks, world.sight,
+                      (int *)(void *)(world.sight + world.ranks));
     world.surroundings = find_surroundings();
     collopt_progress_agree(world.hidden);
     collopt_contexts_begin(tag_ub());

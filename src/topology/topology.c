@@ -102,6 +102,19 @@ static size_t place_of(uint64_t key, const uint64_t *keys, const int *first, siz
     return at;
 }
 
+/* Without a table; slow, but needs no memory. */
+static int number_slowly(const uint64_t *key, int *group, int ranks)
+{
+    int groups = 0;
+
+    for (int r = 0, q; r < ranks; r++) {
+        for (q = 0; key[q] != key[r]; q++)
+            ;
+        group[r] = q < r ? group[q] : groups++;
+    }
+    return groups;
+}
+
 int collopt_topology_number(const uint64_t *key, int *group, int ranks)
 {
     size_t size = 2;
@@ -111,7 +124,7 @@ int collopt_topology_number(const uint64_t *key, int *group, int ranks)
         size *= 2;
     first = calloc(size, sizeof *first);        /* a rank + 1 */
     if (!first)
-        return 0;
+        return number_slowly(key, group, ranks);
     for (int r = 0; r < ranks; r++) {
         size_t at = place_of(key[r], key, first, size);
 
