@@ -67,31 +67,54 @@ static uint64_t version_hash(void)
     return (code_hash() ^ collopt_fingerprint()) * COLLOPT_HASH_PRIME;
 }
 
-/* As many of its bits as a double holds. */
-static double exactly(uint64_t hash)
+/* Doubles between 1 and 2, and -2 and -1, that hold as many bits of a hash as they have room for.
+ * They are made and compared as bits, since a program may trap what arithmetic raises. */
+static const uint64_t one = UINT64_C(0x3ff) << 52, sign = UINT64_C(1) << 63;
+
+static double of_bits(uint64_t bits)
 {
-    return (double)(hash >> 11);
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static void put(double pair[2], uint64_t hash)
+{
+    pair[0] = of_bits(one | hash >> 12);
+    pair[1] = of_bits(sign | one | hash >> 12);
+}
+
+/* LEAST has the minima over the ranks: those of equal values are the values. */
+static bool all_equal(const double least[2])
+{
+    return bits_of(least[0]) == (bits_of(least[1]) ^ sign);
 }
 
 /* Doubles: a rank without stack for integers (enough_stack()) can take part. */
 bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, bool *hash_alike)
 {
-    double settings = exactly(collopt_settings()->hash), version = exactly(version_hash());
-    double also = exactly(hash), mine[] = { version,
-                                            -version,
-                                            settings,
-                                            -settings,
-                                            also,
-                                            -also,
-                                            ready && !collopt_fault_tolerant() },
-           all[7];
+    enum { OF_VERSION = 0, OF_SETTINGS = 2, OF_HASH = 4, READINESS = 6, VALUES };
+    double mine[VALUES], all[VALUES];
 
     *alike = *hash_alike = false;
-    if (collopt_host.Allreduce(mine, all, 7, MPI_DOUBLE, MPI_MIN, comm) != MPI_SUCCESS)
+    put(&mine[OF_VERSION], version_hash());
+    put(&mine[OF_SETTINGS], collopt_settings()->hash);
+    put(&mine[OF_HASH], hash);
+    mine[READINESS] = of_bits(ready && !collopt_fault_tolerant() ? one : 0);
+    if (collopt_host.Allreduce(mine, all, VALUES, MPI_DOUBLE, MPI_MIN, comm) != MPI_SUCCESS)
         return false;
-    *alike = all[0] == -all[1] && all[2] == -all[3];
-    *hash_alike = all[4] == -all[5];
-    return *alike && all[6] != 0;
+    *alike = all_equal(&all[OF_VERSION]) && all_equal(&all[OF_SETTINGS]);
+    *hash_alike = all_equal(&all[OF_HASH]);
+    return *alike && bits_of(all[READINESS]) == one;
 }
 
 bool collopt_agree(MPI_Comm comm, bool ready, bool *alike)
