@@ -21,8 +21,9 @@
 
 enum {
     LINE = COLLOPT_SHM_LINE,
-    /* one rank's input is at most 1 / PART of the room behind its segment */
-    PART = 16,
+    /* one rank's input is at most 1 / PART of the room behind its segment: the block of rank 0 may
+     * be twice as long, and a block at most a quarter */
+    PART = 8,
     /* bytes that a rank may have written for others that have not come so far */
     AHEAD = 32 << 20
 };

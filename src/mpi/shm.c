@@ -41,7 +41,7 @@ void collopt_shm_offer(struct collopt_segment_key *key)
 #ifndef COLLOPT_HOST_SMPI       /* its ranks are threads of one process, and time is simulated */
     if (collopt_settings()->shm == COLLOPT_SHM_OFF)
         return;
-    collopt_segment_make(collopt_settings()->shm_size, key, why, sizeof why);
+    collopt_segment_make(collopt_settings()->shm_size, SIZE_MAX, key, why, sizeof why);
     if (key->descriptor < 0)
         say_none(why);
 #else

@@ -192,15 +192,17 @@ static bool may_have_room(void)
     return sizeof(size_t) > 4 && longest_mapping() == SIZE_MAX && !locks_all_memory();
 }
 
-/* As much as there is memory, of the machine and of MOST bytes: addresses are not to end before it
- * does.  Less than the segment's own size would serve few. */
-static size_t room_behind(size_t bytes, size_t most)
+/* WANTED bytes, but with those of all PROCESSES at most half of the machine's memory: the program
+ * needs as much for the vectors that it reduces.  What a control group allows is less; less than
+ * the segment's own size would serve few. */
+static size_t room_behind(size_t bytes, size_t wanted, size_t processes)
 {
-    size_t from = rounded_up(bytes, PAGE);
+    size_t from = rounded_up(bytes, PAGE), most = allowance / processes;
     size_t memory = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
-    size_t behind = least_size(memory, SPACE / (size_t)sysconf(_SC_NPROCESSORS_ONLN));
+    size_t behind = least_size(wanted, memory / 2 / processes);
 
-    if (most / 2 < from || longest_file() / 2 < least_size(behind, most) || !may_have_room())
+    behind = least_size(behind, SPACE / (size_t)sysconf(_SC_NPROCESSORS_ONLN));
+    if (most / 2 < from || longest_file() < from + behind || !may_have_room())
         return 0;
     return least_size(behind, most - from) / PAGE * PAGE;
 }
@@ -299,7 +301,7 @@ static size_t processes_here(void)
     return ranks > 0 ? (size_t)ranks : 1;
 }
 
-void collopt_segment_make(size_t bytes, struct collopt_segment_key *key, char *why,
+void collopt_segment_make(size_t bytes, size_t wanted, struct collopt_segment_key *key, char *why,
                           size_t size_of_why)
 {
     size_t first = bytes < STEP ? bytes : STEP, from = rounded_up(bytes, PAGE), behind;
@@ -309,7 +311,7 @@ void collopt_segment_make(size_t bytes, struct collopt_segment_key *key, char *w
     *key = (struct collopt_segment_key){ .process = getpid(), .descriptor = -1 };
     pthread_mutex_lock(&lock);
     find_allowance();
-    behind = room_behind(bytes, allowance / processes);
+    behind = room_behind(bytes, wanted, processes);
     base = make(from + behind, first, processes, &fd, why, size_of_why);
     if (!base && behind > 0) {
         behind = 0;

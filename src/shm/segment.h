@@ -12,10 +12,10 @@
  *
  * The owner hands out pieces of its segment; peers are told their offsets, or find them by a number
  * under which the owner has published them. Channels get their pieces from the segment itself.
- * Nonblocking reductions get theirs from the room behind it: address space as large as the memory
- * of the machine. Its pages are allocated when they are needed; free pieces keep up to four times
- * the segment's size, what is beyond goes back to the system. A process whose address space or
- * files are limited, or that locks all its memory, has no room. No MPI here. */
+ * Nonblocking reductions get theirs from the room behind it: addresses for half of the machine's
+ * memory, divided by its processes. Its pages are allocated when they are needed; free pieces keep
+ * up to four times the segment's size, what is beyond goes back to the system. A process whose
+ * address space or files are limited, or that locks all its memory, has no room. No MPI here. */
 #ifndef COLLOPT_SHM_SEGMENT_H
 #define COLLOPT_SHM_SEGMENT_H
 
@@ -41,9 +41,9 @@ struct collopt_segment_key {
     int token;
 };
 
-/* Makes the segment of this process: SIZE bytes, and room behind them.  *KEY says how to find it;
- * on failure its descriptor is -1 and WHY, of SIZE_OF_WHY bytes, says what failed. */
-void collopt_segment_make(size_t size, struct collopt_segment_key *key, char *why,
+/* Makes the segment of this process: SIZE bytes, and at most ROOM behind them.  *KEY says how to
+ * find it; on failure its descriptor is -1 and WHY, of SIZE_OF_WHY bytes, says what failed. */
+void collopt_segment_make(size_t size, size_t room, struct collopt_segment_key *key, char *why,
                           size_t size_of_why);
 /* Where the segment of another process lies in this one; NULL, with a reason in WHY. */
 char *collopt_segment_attach(const struct collopt_segment_key *key, char *why, size_t size_of_why);

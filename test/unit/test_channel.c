@@ -19,7 +19,7 @@ static char why[160];
 
 static void make(void)
 {
-    collopt_segment_make(SEGMENT, &key, why, sizeof why);
+    collopt_segment_make(SEGMENT, (size_t)64 * SEGMENT, &key, why, sizeof why);
     ck_assert_msg(key.descriptor >= 0, "%s", why);
 }
 
