@@ -249,10 +249,21 @@ int collopt_by_messages_make(struct collopt_operation *op, struct collopt_comm *
     return MPI_SUCCESS;
 }
 
+void collopt_by_messages_miss(struct collopt_comm *c)
+{
+    c->spoilt = true;
+    if (have_rows(c))
+        c->rows->broken[c->later % NONBLOCKING] = true;
+    else
+        c->journal_lost = true;
+}
+
 int collopt_by_messages_number(struct collopt_operation *op, struct collopt_comm *c)
 {
-    if (!have_rows(c))
+    if (c->journal_lost || !have_rows(c)) {
+        collopt_by_messages_miss(c);
         return MPI_ERR_NO_MEM;
+    }
     op->nonblocking = true;
     op->rows = c->rows;
     op->row = c->later % NONBLOCKING;

@@ -32,6 +32,9 @@ const char *collopt_by_messages_describe(struct collopt_operation *op, struct co
  * it.  *WHY is set, alike on all ranks, if the host serves it.  Returns an error code. */
 int collopt_by_messages_make(struct collopt_operation *op, struct collopt_comm *c,
                              const char **why);
+/* This rank has no memory for its latest nonblocking call on C.  Messages of the others stay in the
+ * call's row, which is not used any more. */
+void collopt_by_messages_miss(struct collopt_comm *c);
 /* Gives a nonblocking operation its row.  Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
 int collopt_by_messages_number(struct collopt_operation *op, struct collopt_comm *c);
 void collopt_by_messages_start(struct collopt_operation *op);

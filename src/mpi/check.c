@@ -54,8 +54,10 @@ static int compare_counts(struct collopt_comm *c, const struct collopt_call *cal
     long long *mine = malloc(4 * ranks * sizeof *mine), *usual, *odd;
     int err;
 
-    if (!mine)
+    if (!mine) {
+        collopt_give_up(c, c->call);
         return MPI_ERR_NO_MEM;
+    }
     usual = mine + 2 * ranks;
     odd = usual + ranks;
     know_nothing(mine, 2 * ranks);
@@ -103,6 +105,8 @@ static int gather_and_explain(struct collopt_comm *c, const struct collopt_call 
         know_nothing(mine, words);
         memcpy(mine + WORDS * (size_t)c->rank, asked, sizeof *asked);
         err = collopt_greatest(c, mine, all, (int)words);
+    } else {
+        collopt_give_up(c, c->call);
     }
     if (err == MPI_SUCCESS)
         err = explain(c, call, f, (struct collopt_asked *)(void *)all);

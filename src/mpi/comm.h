@@ -83,7 +83,7 @@ struct collopt_comm {
     struct collopt_link *links; /* channels, src/mpi/shm.h */
     bool telling;               /* offsets of some of them are being sent */
     struct collopt_nonblocking *nonblocking;    /* NULL: none was made */
-    bool journal_lost;          /* there was no memory for it */
+    bool journal_lost;          /* there was no memory for it, or for ROWS: no such call any more */
     struct collopt_rows *rows;  /* of operations by messages; NULL: there was none */
     unsigned later;             /* number of the nonblocking call, the same on all ranks */
     int held;                   /* by these; the state is given back after the last one ... */

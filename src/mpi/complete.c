@@ -376,6 +376,7 @@ int collopt_entry_Testsome(int n, host_request *requests, int *some, int *indice
         return collopt_next.Testsome(n, requests, some, indices, statuses);
     ours = take_out(n, requests);
     waits = advance_all(ours);
+    *some = 0;                  /* an error may leave it as it is */
     err = collopt_next.Testsome(n, requests, some, indices, statuses);
     err = add_done(ours, requests, some, indices, statuses, err);
     if (waits && (*some == MPI_UNDEFINED || *some == 0)) {
@@ -397,6 +398,7 @@ int collopt_entry_Waitsome(int n, host_request *requests, int *some, int *indice
     ours = take_out(n, requests);
     for (;;) {
         waits = advance_all(ours);
+        *some = 0;
         err = collopt_host.Testsome(n, requests, some, indices, statuses);
         if (err || (*some != 0 && *some != MPI_UNDEFINED) || first_done(ours) || !waits)
             break;

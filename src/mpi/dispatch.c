@@ -490,8 +490,10 @@ static size_t bytes_of(const struct collopt_comm *c, const struct collopt_call *
 /* After MPI_Comm_set_info, which all ranks have called. */
 static int compare_keys_and_serve(struct collopt_comm *c, struct collopt_call *call)
 {
-    int err = collopt_info_compare(c);
+    int err;
 
+    c->call++;                  /* a failure in the last call is not one of this */
+    err = collopt_info_compare(c);
     return err == MPI_SUCCESS ? serve(c, call) : raise(call, err);
 }
 
@@ -618,7 +620,9 @@ static int refuse_by_messages(struct collopt_comm *c, const struct collopt_call 
 {
     const char *why;
 
-    if (call->trial == COLLOPT_PERSISTENT && !(err = collopt_by_messages_make(NULL, c, &why)))
+    if (call->trial != COLLOPT_PERSISTENT)
+        collopt_by_messages_miss(c);
+    else if (!(err = collopt_by_messages_make(NULL, c, &why)))
         return pass(call, COLLOPT_PASS_UNSUPPORTED);
     return err;
 }

@@ -449,6 +449,7 @@ int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c,
     e->comm = c;
     e->plan = plan;
     e->diverted = 0;
+    e->begun = false;
     e->place[COLLOPT_IN] = plan->in_place ? out : (char *)in;
     e->place[COLLOPT_OUT] = out;
     for (int i = 0; i < plan->bound->slots; i++)

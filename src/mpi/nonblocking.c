@@ -362,11 +362,13 @@ static void write_record(struct collopt_nonblocking *n, struct collopt_operation
     write_error(n, op->mark);
 }
 
+/* Other threads may find OP by its handle: it is started when it is complete. */
 static void append(struct collopt_nonblocking *n, struct collopt_operation *op)
 {
     op->queue = n;
     op->number = ++n->started;
     op->next = NULL;
+    atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
     if (n->first)
         n->last->next = op;
     else
@@ -410,7 +412,6 @@ int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm 
     start = op->timed ? collopt_timing_begin() : 0;
     if (!op->by_host)           /* else its record has no input */
         collopt_operation_begin(op);
-    atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
     if (c->ranks == 1) {
         do_alone(op);
         if (op->timed)
@@ -527,11 +528,12 @@ static void advance(struct collopt_nonblocking *n, bool helps)
 
 bool collopt_nonblocking_advance(struct collopt_operation *op)
 {
-    struct collopt_nonblocking *n = op->queue;
+    struct collopt_nonblocking *n;
 
     if (atomic_load_explicit(&op->stage, memory_order_acquire) != COLLOPT_STARTED)
         return true;
-    if (!take_flag(&n->carried))
+    n = op->queue;              /* NULL: OP serves another call already */
+    if (!n || !take_flag(&n->carried))
         return false;
     if (atomic_load_explicit(&op->stage, memory_order_relaxed) == COLLOPT_STARTED)
         advance(n, false);

@@ -105,7 +105,7 @@ struct collopt_operation {
     int reader;                 /* the next reader to look at; those before it have ... */
     uint64_t least;             /* ... acknowledged at least this */
     /* nonblocking; NULL: persistent, or this rank is alone */
-    struct collopt_nonblocking *queue;
+    _Atomic(struct collopt_nonblocking *) queue;
     bool nonblocking;
     uint32_t mark;              /* of what is called */
     bool differs;               /* some rank has called something else, or has an error */

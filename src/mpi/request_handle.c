@@ -133,19 +133,6 @@ int collopt_handle_make(struct collopt_operation *op, bool persistent)
     return MPI_SUCCESS;
 }
 
-int collopt_handle_activate(struct collopt_handle *h)
-{
-    MPI_Request request = request_of(h);
-    int err;
-
-    h->noticed = false;
-    if (__builtin_expect(shown(h) == COLLOPT_SHOWN_ACTIVE, 1))
-        return MPI_SUCCESS;
-    if (!(err = collopt_host.Start(&request)))
-        show(h, COLLOPT_SHOWN_ACTIVE);
-    return err;
-}
-
 /* Completes a persistent receive, which nobody sends to. */
 static void complete_receive(struct collopt_handle *h)
 {
@@ -163,6 +150,21 @@ static void make_inactive(struct collopt_handle *h)
         complete_receive(h);
     collopt_host.Wait(&request, MPI_STATUS_IGNORE);
     show(h, COLLOPT_SHOWN_INACTIVE);
+}
+
+int collopt_handle_activate(struct collopt_handle *h)
+{
+    MPI_Request request = request_of(h);
+    int err;
+
+    h->noticed = false;
+    if (__builtin_expect(shown(h) == COLLOPT_SHOWN_ACTIVE, 1))
+        return MPI_SUCCESS;
+    if (shown(h) == COLLOPT_SHOWN_COMPLETE)
+        make_inactive(h);
+    if (!(err = collopt_host.Start(&request)))
+        show(h, COLLOPT_SHOWN_ACTIVE);
+    return err;
 }
 
 bool collopt_handle_settle(struct collopt_handle *h)
@@ -209,9 +211,12 @@ void collopt_handle_look(struct collopt_operation *op)
 int collopt_handle_free(struct collopt_handle *h, MPI_Request *request)
 {
     enum collopt_shown was = shown(h);
+    bool persistent = h->persistent;
 
     show(h, COLLOPT_SHOWN_INACTIVE);
-    if (h->persistent) {
+    h->persistent = false;
+    atomic_store(&h->request, MPI_REQUEST_NULL);
+    if (persistent) {
         if (was == COLLOPT_SHOWN_ACTIVE)
             collopt_host.Cancel(request);
         return collopt_next.Request_free(request);

@@ -57,7 +57,7 @@ bool collopt_handle_was_started(const struct collopt_handle *h);
 void collopt_handle_look(struct collopt_operation *op);
 /* At the end: the handle of a persistent operation that is not freed is inactive in the host. */
 void collopt_handle_park(struct collopt_handle *h);
-/* Frees the handle, in whatever state; *REQUEST is null then. */
+/* Frees the handle, in whatever state; *REQUEST is null then.  OP is claimed, and in no table. */
 int collopt_handle_free(struct collopt_handle *h, MPI_Request *request);
 
 #endif

@@ -208,7 +208,7 @@ static bool advance_persistent(operation *op, bool helps)
 {
     if (!collopt_operation_claim(op))
         return false;
-    if (collopt_stage_of(op) == COLLOPT_STARTED
+    if (collopt_stage_of(op) == COLLOPT_STARTED && op->handle.persistent
         && (!helps || (may_be_helped(op) && collopt_operation_is_plain(op))))
         collopt_persistent_advance(op);
     collopt_operation_unclaim(op);
@@ -411,16 +411,16 @@ static void empty(operation *op)
     free_handles(op);
     if (op->plan)
         collopt_by_messages_free(op);
-    if (op->comparison) {
+    if (op->comparison)
         collopt_comparison_free(op->comparison);
-        free(op->put_off);
-    }
+    free(op->put_off);
     collopt_operation_clear(op);
 }
 
 void collopt_requests_make_idle(operation *op)
 {
     empty(op);
+    op->handle.noticed = false;
     op->facts.lasting = true;   /* it holds no handles */
     pthread_mutex_lock(&lock);
     op->next = idle;

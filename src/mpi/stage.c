@@ -239,6 +239,8 @@ static int execute_lent(struct collopt_comm *c, struct collopt_plan *plan, const
             /* the host may still read and write there: the memory is left to it */
             return err;
         err = take_back(&b->out, &b->result, &b->data);
+    } else {
+        collopt_give_up(c, c->call);
     }
     return_both(b);
     return err;
@@ -252,8 +254,10 @@ static COLLOPT_OUT_OF_LINE int ask_and_execute(struct collopt_comm *c, struct co
     int err = look_at_both(&plan->facts, inputs, results(c, plan, inputs), plan->in_place, in, out,
                            &b);
 
-    if (err)
+    if (err) {
+        collopt_give_up(c, c->call);
         return err;
+    }
     if (!b.in.memory.runtime && !b.out.memory.runtime)
         return collopt_execute(c, plan, in, out);
     return execute_lent(c, plan, in, out, &b);

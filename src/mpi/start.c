@@ -199,7 +199,9 @@ static int begin(struct collopt_call *call, MPI_Request *request)
     if (err != MPI_SUCCESS)
         return err == COLLOPT_DECLINED ? err : collopt_raise(call->comm, err);
     if (!(op = collopt_requests_take_idle())) {
-        if (!plan)
+        if (plan)
+            collopt_by_messages_miss(c);
+        else
             collopt_nonblocking_miss(c);
         return collopt_raise(call->comm, MPI_ERR_NO_MEM);
     }
@@ -333,8 +335,10 @@ int collopt_entry_Request_free(host_request *request)
         return refuse(op);
     if (!op)
         return collopt_next.Request_free(request);
+    collopt_operation_claim_surely(op);
     ours = collopt_requests_remove(op);
     err = collopt_handle_free(&op->handle, request);
+    collopt_operation_unclaim(op);
     if (ours)
         collopt_requests_release(op);
     collopt_requests_release_freed();

@@ -57,6 +57,10 @@ legal()                 # HOST
         subject "$1" $ranks COLLOPT_AFTER=1 -- layouts
         subject "$1" $ranks COLLOPT_AFTER=1 -- polling
         subject "$1" $ranks COLLOPT_AFTER=1 -- nothing_owed
+        subject "$1" $ranks COLLOPT_AFTER=1 -- pauses
+        for async in off thread; do
+            subject "$1" $ranks COLLOPT_AFTER=1 COLLOPT_ASYNC=$async -- beside
+        done
         [ "$1" != openmpi ] || for owed in polling nothing_owed; do
             by_tcp "$1" $ranks $owed
         done

@@ -9,6 +9,8 @@
  * ahead           ranks that need no input of others go far ahead of a late one
  * polling         a rank looks at its reductions only, while it owes another rank a message
  * nothing_owed    ranks wait outside of MPI for one whose call has returned
+ * pauses          ranks wait in MPI for a long time between two starts of a persistent reduction
+ * beside          a thread looks for messages while another one makes nonblocking reductions
  * past LIBRARY    requests are started and completed by functions of the MPI library itself
  * plugin FILE     the same, by a plugin that is bound to the MPI library
  * at_end          delete callbacks of MPI_COMM_SELF reduce in MPI_Finalize
@@ -26,6 +28,7 @@ int finish(MPI_Request *request)
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -451,6 +454,81 @@ static void nothing_owed(void)
     }
 }
 
+/* ---- long waits in MPI ----------------------------------------------------------------------- */
+
+/* Rank 0 comes late to each start; the others wait for its message meanwhile. */
+static void pauses(void)
+{
+    MPI_Request made = MPI_REQUEST_NULL, *request = &made;
+    double in = 0, out = 0;
+
+    CALL_INIT(Allreduce, allreduce, &in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 0; i < 4 && HAVE_INIT; i++) {
+        int token = i;
+
+        at("a persistent reduction is started after a long wait", 60);
+        if (world_rank == 0)
+            nap(50000);
+        for (int r = 1; r < world_ranks && world_rank == 0; r++)
+            MPI_Send(&token, 1, MPI_INT, r, 3, MPI_COMM_WORLD);
+        if (world_rank > 0)
+            MPI_Recv(&token, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        in = world_rank + 1 + i;
+        out = -1;
+        MPI_Start(request);
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+        check(out == sum_of_ranks() + world_ranks * (double)i, "after a pause: %g", out);
+    }
+    if (HAVE_INIT)
+        MPI_Request_free(request);
+}
+
+static atomic_bool enough;
+
+static void *look_for_messages(void *data)
+{
+    int flag;
+
+    while (!atomic_load(&enough))
+        MPI_Iprobe(0, 4, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    return data;
+}
+
+/* The other thread makes the host progress, from which collopt is called. */
+static void beside(void)
+{
+    enum { LENGTH = 1 << 20 };
+    double *in = malloc(LENGTH * sizeof *in), *out = malloc(LENGTH * sizeof *out);
+    MPI_Comm comm[2];
+    pthread_t thread;
+    int level;
+
+    MPI_Query_thread(&level);
+    if (level < MPI_THREAD_MULTIPLE)
+        return;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm[0]);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm[1]);
+    for (int i = 0; i < LENGTH; i++)
+        in[i] = world_rank + 1;
+    pthread_create(&thread, NULL, look_for_messages, NULL);
+    for (int i = 0; i < 200; i++) {
+        int length = i % 4 ? 1 + i : LENGTH;
+        double right = i % 2 ? sum_of_ranks() : world_rank + 1;
+        MPI_Request request;
+
+        at("nonblocking reductions beside a thread that waits", 60);
+        MPI_Iallreduce(in, out, length, MPI_DOUBLE, MPI_SUM, comm[i % 2], &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        check(out[length - 1] == right, "beside a thread: %g, not %g", out[length - 1], right);
+    }
+    atomic_store(&enough, true);
+    pthread_join(thread, NULL);
+    MPI_Comm_free(&comm[0]);
+    MPI_Comm_free(&comm[1]);
+    free(in);
+    free(out);
+}
+
 /* ---- past collopt ---------------------------------------------------------------------------- */
 
 typedef int on_request(MPI_Request *request);
@@ -646,7 +724,8 @@ int main(int argc, char **argv)
 {
     const char *subject = argc > 1 ? argv[1] : "", *argument = argc > 2 ? argv[2] : "";
 
-    begin(&argc, &argv, "legal");
+    begin_with(&argc, &argv, "legal",
+               strcmp(subject, "beside") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE);
     if (strcmp(subject, "handles") == 0)
         handles();
     else if (strcmp(subject, "layouts") == 0)
@@ -659,6 +738,10 @@ int main(int argc, char **argv)
         polling();
     else if (strcmp(subject, "nothing_owed") == 0)
         nothing_owed();
+    else if (strcmp(subject, "pauses") == 0)
+        pauses();
+    else if (strcmp(subject, "beside") == 0)
+        beside();
     else if (strcmp(subject, "past") == 0)
         past(argument);
     else if (strcmp(subject, "plugin") == 0)
