@@ -448,7 +448,7 @@ static bool has_come(const struct collopt_nonblocking *n, struct collopt_operati
 }
 
 /* A rank needs the inputs that it combines.  One that is far ahead of others also waits until they
- * have started OP, or it could fill the memory. */
+ * have started OP, or it could fill the memory.  Under N's lock. */
 static int ranks_needed(const struct collopt_nonblocking *n, const struct collopt_operation *op)
 {
     return collopt_journal_backlog(&n->journal) > AHEAD ? n->ranks : op->operands;
@@ -456,11 +456,10 @@ static int ranks_needed(const struct collopt_nonblocking *n, const struct collop
 
 static bool all_have_come(const struct collopt_nonblocking *n, struct collopt_operation *op)
 {
-    int needed = ranks_needed(n, op);
-
-    while (op->seen < needed && (op->seen == n->rank || has_come(n, op, &n->from[op->seen])))
+    while (op->seen < op->needed
+           && (op->seen == n->rank || has_come(n, op, &n->from[op->seen])))
         op->seen++;
-    return op->seen >= needed;
+    return op->seen >= op->needed;
 }
 
 static void find_work(struct collopt_operation *op)
@@ -508,6 +507,8 @@ static struct collopt_operation *next_to_complete(struct collopt_nonblocking *n,
 
     wait_for_lock(n);
     op = n->first;
+    if (op)
+        op->needed = ranks_needed(n, op);
     unlock(n);
     return op && (!helps || collopt_operation_is_plain(op)) ? op : NULL;
 }

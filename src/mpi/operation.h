@@ -79,6 +79,7 @@ struct collopt_operation {
     /* what RANK has published */
     const char *(*data)(const struct collopt_operation *op, int rank);
     int seen;                   /* ranks that are known to have started */
+    int needed;                 /* nonblocking: ranks that have to, as it is now */
 
     size_t slice;               /* elements of a slice */
     unsigned slices;            /* 0: each rank combines its result alone */
