@@ -55,7 +55,7 @@ static int compare_counts(struct collopt_comm *c, const struct collopt_call *cal
     int err;
 
     if (!mine) {
-        collopt_give_up(c, c->call);
+        collopt_give_up(c, collopt_agreement_code(c->agreements + 1));
         return MPI_ERR_NO_MEM;
     }
     usual = mine + 2 * ranks;
@@ -106,7 +106,7 @@ static int gather_and_explain(struct collopt_comm *c, const struct collopt_call 
         memcpy(mine + WORDS * (size_t)c->rank, asked, sizeof *asked);
         err = collopt_greatest(c, mine, all, (int)words);
     } else {
-        collopt_give_up(c, c->call);
+        collopt_give_up(c, collopt_agreement_code(c->agreements + 1));
     }
     if (err == MPI_SUCCESS)
         err = explain(c, call, f, (struct collopt_asked *)(void *)all);

@@ -70,12 +70,13 @@ int collopt_greatest(struct collopt_comm *c, const long long *mine, long long *g
     int err = MPI_ERR_NO_MEM;
 
     c->agreements++;
-    c->busy = true;
+    c->agreeing = c->busy = true;
     memcpy(greatest, mine, (size_t)n * sizeof *mine);
     if (others)
         err = in_rounds(c, greatest, others, n);
-    c->spoilt |= err != MPI_SUCCESS;
-    c->busy = false;
+    if (err)
+        collopt_give_up(c, collopt_agreement_code(c->agreements));
+    c->agreeing = c->busy = false;
     if (others != here)
         free(others);
     return err;

@@ -9,6 +9,7 @@
 #include "mpi/comm.h"
 #include "mpi/dispatch.h"
 #include "mpi/execute.h"
+#include "mpi/greatest.h"
 #include "mpi/shm.h"
 #include "shm/channel.h"
 
@@ -92,12 +93,18 @@ void collopt_idle_at(struct collopt_nudge *n, bool yields, unsigned *polls)
     give_way(yields ? SHM_POLLS : PATIENCE, *polls);
 }
 
+/* What fails in a call after its agreement is nothing to those that still agree. */
+static uint32_t awaited(const struct collopt_comm *c)
+{
+    return c->agreeing ? collopt_agreement_code(c->agreements) : c->call;
+}
+
 int collopt_idle(struct collopt_comm *c, unsigned *polls)
 {
     if (c->links) {
         collopt_idle_at(&c->nudge, c->yields, polls);
-        return *polls % LOOKS == 0 && collopt_shm_has_failed(c, c->call) ? MPI_ERR_OTHER
-                                                                         : MPI_SUCCESS;
+        return *polls % LOOKS == 0 && collopt_shm_has_failed(c, awaited(c)) ? MPI_ERR_OTHER
+                                                                            : MPI_SUCCESS;
     }
     give_way(c->polite ? POLLS : PATIENCE, ++*polls);
     return MPI_SUCCESS;
