@@ -2,13 +2,13 @@
 # by shared memory and by messages.  Right is an error of that rank, or the result; see
 # test_memory.c.
 #
-# A minute on each MPI takes cases at random, as each error ends its job.  TEST_MEMORY_FIRST=0
+# Half a minute on each MPI takes cases at random, as each error ends its job.  TEST_MEMORY_FIRST=0
 # TEST_MEMORY_SECONDS=3600 takes them in turn; a failure says its case.
 
 . "${COLLOPT_SOURCE:-.}/test/mpi/hosts.sh"
 
 library=$build/test/hostile/.libs/libcollopt.so
-seconds=${TEST_MEMORY_SECONDS:-60}
+seconds=${TEST_MEMORY_SECONDS:-30}
 
 random()                # N: a number below it
 {
