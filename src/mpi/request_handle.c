@@ -40,13 +40,18 @@ static int query(void *operation, MPI_Status *status)
     return op->err;
 }
 
-/* The host frees the request.  If collopt does that itself, the handle is inactive already. */
+/* The host frees the request.  If collopt does that itself, the handle is inactive already.  One
+ * that is handed out complete may still be under way. */
 static int freed(void *operation)
 {
     struct collopt_operation *op = operation;
+    unsigned polls = 0;
 
-    if (shown(&op->handle) == COLLOPT_SHOWN_COMPLETE)
-        collopt_requests_gone(op);
+    if (shown(&op->handle) != COLLOPT_SHOWN_COMPLETE)
+        return MPI_SUCCESS;
+    while (collopt_stage_of(op) == COLLOPT_STARTED && !collopt_requests_advance(op))
+        collopt_idle_at(&op->nudge, op->yields, &polls);
+    collopt_requests_gone(op);
     return MPI_SUCCESS;
 }
 
@@ -108,6 +113,20 @@ static int start_extended(struct collopt_operation *op, MPI_Request *request)
         return MPI_ERR_OTHER;
     memcpy(&start, &symbol, sizeof start);
     return start(query, freed, cancel, poll, wait, op, request);
+}
+
+void collopt_handle_hand_out(struct collopt_operation *op)
+{
+#ifdef OPEN_MPI
+    if (op->collective != COLLOPT_REDUCE_SCATTER)
+        return;
+    collopt_operation_claim_surely(op);
+    if (shown(&op->handle) == COLLOPT_SHOWN_ACTIVE)
+        complete(op);
+    collopt_operation_unclaim(op);
+#else
+    (void)op;
+#endif
 }
 
 /* ---- both kinds ------------------------------------------------------------------------------ */

@@ -39,6 +39,11 @@ struct collopt_handle {
 
 /* Makes the handle of OP.  Returns an error code. */
 int collopt_handle_make(struct collopt_operation *op, bool persistent);
+/* The program gets the handle of a nonblocking operation.  The Fortran MPI_Ireduce_scatter of Open
+ * MPI 5 takes it for a request of the host's own, which is longer, and writes behind its end where
+ * the array of counts is, unless it finds the request complete. So there it is complete from now
+ * on, and who completes it past collopt waits while the host frees it. */
+void collopt_handle_hand_out(struct collopt_operation *op);
 /* A start: the handle is active from now on. */
 int collopt_handle_activate(struct collopt_handle *h);
 /* The end of an operation whose completion call has passed collopt.  False: the handle is no more;

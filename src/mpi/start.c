@@ -120,6 +120,7 @@ static int hand_out(operation *op, const struct collopt_call *call, MPI_Request 
         return collopt_raise(call->comm, err);
     }
     collopt_async_wake();
+    collopt_handle_hand_out(op);
     *request = atomic_load(&op->handle.request);
     return MPI_SUCCESS;
 }
