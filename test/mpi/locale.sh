@@ -26,7 +26,8 @@ ${CC:-cc} -shared -fPIC -o "$work/set.so" "$work/set.c" || fail "the constructor
 for test in counters machine rules trials helpers host_times settings formulas; do
     [ -x "$build/test/unit/test_$test" ] || { missing="$missing test_$test"; continue; }
     COLLOPT_SOURCE="$top" LD_PRELOAD="$work/set.so" "$build/test/unit/test_$test" >"$work/said" 2>&1
-    grep -v ':report_read_back:\|^Running\|^collopt: \|^[0-9]*%:' "$work/said" | grep . &&
+    grep -v ':report_read_back:\|jsonp_strtod\|^Running\|^collopt: \|^[0-9]*%:' "$work/said" |
+        grep . &&
         fail "test_$test: its numbers depend on the locale"
     ! grep -q 'not set' "$work/said" || fail "test_$test: the locale is not set"
 done
@@ -43,7 +44,8 @@ texts()                 # HOST
     LC_ALL=C grep -q '# [0-9]*\.[0-9][0-9] us' "$work/rules" || fail "$1: times of the rules"
     launch "$1" 2 LD_PRELOAD="$work/set.so:$library" COLLOPT_AFTER=1 COLLOPT_LOG=decide \
         COLLOPT_REPORT=stderr "$(program "$1" settings)" allreduce=100 || fail "$1: status $?"
-    LC_ALL=C said 1 'allreduce, 2 ranks, .*\(predicted\|measured\) [0-9.]* us; ' "$1"
+    # with rules for this machine, the time is theirs
+    LC_ALL=C said 1 'allreduce, 2 ranks, .*\(predicted [0-9.]* us; \|measured .*:[0-9]*)\)' "$1"
     LC_ALL=C said 1 'reductions took [0-9.]* of [0-9.]* s ([0-9.]*%) .*, [0-9.]* s at most' "$1"
     ! LC_ALL=C grep -q "$(printf '\331')" "$work/said" || fail "$1: a decimal point of the locale"
 }
