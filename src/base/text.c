@@ -163,7 +163,7 @@ bool collopt_parse_decimal(const char *text, double *value, const char **end)
     return digits > 0 && digits <= 18;
 }
 
-/* What a locale has for a decimal point may be several bytes. */
+/* The decimal point of a locale may have several bytes. */
 static int with_point(char *text)
 {
     char *to = text;

@@ -657,7 +657,7 @@ static bool all_ready(const struct told *all, int ranks, bool *have_contexts, bo
     return ready;
 }
 
-/* What the program has not freed is the host's no more, and cannot be freed. */
+/* MPI has ended: communicators that the program has not freed cannot be freed any more. */
 static void forget_all(void)
 {
     pthread_mutex_lock(&lock);

@@ -95,8 +95,8 @@ struct collopt_comm {
     struct collopt_execution execution;         /* of blocking calls, one at a time */
     bool timed, traced, checked;        /* report, trace, COLLOPT_CHECK requested */
     unsigned call;              /* number of the call, the same on all ranks; part of the tags */
-    unsigned agreements;        /* their number, likewise (greatest.h) ... */
-    bool agreeing;              /* ... and this rank is in the latest one */
+    unsigned agreements;        /* number of agreements, the same on all ranks (greatest.h) */
+    bool agreeing;              /* this rank takes part in the latest agreement */
     struct collopt_comm *next;  /* list of unused states */
     struct collopt_comm *other; /* list of all states */
 };

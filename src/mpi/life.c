@@ -229,7 +229,7 @@ static void name_file(char *name, size_t size, const char *where)
         snprintf(name, size, "%s.spawned-%ld", where, (long)getpid());
 }
 
-/* What this rank has to tell; NULL: no memory. */
+/* The report of this rank; NULL: no memory. */
 static struct collopt_report *own_report(int rank, int ranks)
 {
     struct collopt_report *r = collopt_report_gather(since > 0 ? collopt_now() - since : 0);

@@ -487,7 +487,8 @@ static bool complete(const struct collopt_nonblocking *n, struct collopt_operati
     return collopt_operation_combine(op);
 }
 
-/* What is done with.  Numbers may be missing where a call failed (collopt_nonblocking_miss). */
+/* Passes the records that this rank needs no more.  A call that failed leaves a gap in the numbers
+ * (collopt_nonblocking_miss). */
 static void pass(struct collopt_nonblocking *n)
 {
     collopt_journal_pass(&n->journal, n->completed);

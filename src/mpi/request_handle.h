@@ -11,10 +11,10 @@
  *     persistent      a persistent receive from this rank itself; nobody sends the message.  It
  *                     stays active between two starts, as long as all calls pass collopt.
  *
- * A host that calls collopt while it makes progress (progress.h) is told of the end of an operation
- * when the program has not asked collopt for it for a while: then somebody else may wait for it
- * (collopt_handle_look).  Where the host does not call, code that completes a persistent operation
- * past collopt waits for good. */
+ * Some hosts call collopt while they make progress (progress.h).  There collopt completes the
+ * host's request of an operation that has ended, when the program has not asked collopt for it for
+ * a while: other code may wait for that request (collopt_handle_look).  On the other hosts, code
+ * that completes a persistent operation past collopt waits for good. */
 #ifndef COLLOPT_MPI_REQUEST_HANDLE_H
 #define COLLOPT_MPI_REQUEST_HANDLE_H
 
