@@ -144,6 +144,9 @@ all()                   # HOST
                     TEST_FORM=$form -- 500
         done
         try "$1" $ranks_now local --
+        [ $ranks_now != 2 ] || try "$1" $ranks_now rare --
+        try "$1" $ranks_now arithmetic -- upwards early late
+        try "$1" $ranks_now limits -- sums nofile=40
         try "$1" $ranks_now exact COLLOPT_REPRODUCIBLE=exact --
         try "$1" $ranks_now reproducible COLLOPT_REPRODUCIBLE=placement --
         try "$1" $ranks_now check COLLOPT_CHECK=on -- right=4
@@ -193,8 +196,8 @@ fi
 # Packages of these releases load the GPU runtimes whose names the stand-ins of gpu.sh have, so that
 # it cannot run here.  That every program above ran with them loaded shows that they keep nothing
 # from running.
-ran="$ran test_gpu test_lives test_quirks"      # lives.sh runs on 2 and 3 ranks
-for name in lives.sh quirks.sh hpcc.sh python/preload.sh python/profile.sh; do
+ran="$ran test_gpu test_legal test_lives test_quirks"   # their scripts choose the numbers of ranks
+for name in legal.sh lives.sh quirks.sh hpcc.sh python/preload.sh python/profile.sh; do
     script "test/mpi/$name"
 done
 for name in $programs; do

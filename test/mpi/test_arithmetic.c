@@ -127,7 +127,7 @@ static const struct type {
 } *kind;
 
 static MPI_Datatype of_float, of_double, of_long_double, of_complex, of_int, of_float_int,
-    of_double_int, of_three;
+    of_double_int;
 static MPI_Op sum_op, maxloc, users;
 
 static const struct type types[] = {
@@ -166,8 +166,6 @@ static void make_types(void)
     sum_op = MPI_SUM;
     maxloc = MPI_MAXLOC;
     MPI_Op_create(add, 0, &users);
-    MPI_Type_contiguous(3, MPI_DOUBLE, &of_three);
-    MPI_Type_commit(&of_three);
 }
 
 /* ---- the environment ------------------------------------------------------------------------- */
@@ -448,6 +446,7 @@ int main(int argc, char **argv)
     if (with_collopt())
         check((calls_run(NULL, NULL) > 0) != off, "collopt has run %s", off ? "calls" : "nothing");
     beside();
+    MPI_Op_free(&users);
     if (late)
         set_environment();
     doing = "MPI_Finalize";

@@ -16,14 +16,18 @@ compile()               # HOST
     $(wrapper "$1") -I"$top/include" -o "$work/app" "$top/test/tools/app.c" || fail "$1: app.c"
 }
 
-run()                   # STATUS WHAT COMMAND...: what it says goes to $work/out, $work/err
+# What it says goes to $work/out, $work/err.
+run()                   # STATUS[|STATUS] WHAT COMMAND...
 {
     wanted=$1 what=$2
     shift 2
     timeout 900 "$@" >"$work/out" 2>"$work/err" </dev/null
     got=$?
     cat "$work/out" "$work/err" >"$work/said"
-    [ "$got" = "$wanted" ] || fail "$what: status $got, not $wanted"
+    case "|$wanted|" in
+    *"|$got|"*) ;;
+    *) fail "$what: status $got, not $wanted" ;;
+    esac
 }
 
 has()                   # FILE PATTERN
@@ -111,8 +115,9 @@ END
     holds 'r["share_without"] < 0.5'
     has err '^sum 3$'
 
-    # What the MPI library ran both times is no gain; few pairs tell nothing of the noise.
-    COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=host run 1 "$host, run by the host" "$collopt" compare \
+    # What the MPI library ran both times is no gain; few pairs tell nothing of the noise.  The
+    # program's own time, some microseconds, may differ.
+    COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=host run '0|1' "$host, run by the host" "$collopt" compare \
         --pairs 6 --precision 1 "$own" "$@" ./app 5 1000 0
     has out '^allreduce .* \(–\|-\)  *MPI library$'
     agrees
