@@ -44,7 +44,7 @@ found=$(wrong "$source/src")
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/base" && cp "$source/src/README.md" "$work"
-echo '#include "mpi/comm.h"' >"$work/base/upwards.c"
+echo '#include "mpi/comm/comm.h"' >"$work/base/upwards.c"
 echo '#include "elsewhere/x.h"' >"$work/base/strange.h"
 : >"$work/loose.c"
 [ "$(wrong "$work" | wc -l)" = 3 ] || { echo "wrong includes are not found"; exit 1; }

@@ -100,7 +100,8 @@ test_unit_test_segment_LDADD = libcollopt-core.la $(CHECK_LIBS) -lpthread
 test_unit_test_writer_SOURCES = test/unit/test_writer.c
 test_unit_test_writer_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_writer_LDADD = libcollopt-core.la $(CHECK_LIBS)
-test_unit_test_context_SOURCES = src/mpi/context.c src/mpi/context.h test/unit/test_context.c
+test_unit_test_context_SOURCES = src/mpi/node/context.c src/mpi/node/context.h \
+	test/unit/test_context.c
 test_unit_test_context_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_context_LDADD = $(CHECK_LIBS) -lpthread
 endif

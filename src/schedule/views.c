@@ -8,7 +8,7 @@
  * does, or is still needed when the next message of the same sender and strand is received.
  *
  * A view that still waits for its last step may have to move to the scratch that it stands for, to
- * make room for the next message (move_held() in src/mpi/shm.c). So a receive stays a copy, too,
+ * make room for the next message (move_held() in src/mpi/run). So a receive stays a copy, too,
  * where a part of that scratch is written before all of the value was read, as by a fold that is
  * done piece by piece.
  *

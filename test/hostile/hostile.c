@@ -32,7 +32,7 @@
 
 #include "hostile.h"
 #include "front/backend.h"
-#include "mpi/host.h"
+#include "mpi/host/host.h"
 
 /* ---- chance ---------------------------------------------------------------------------------- */
 

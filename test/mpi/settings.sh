@@ -465,8 +465,8 @@ aborting()
     done
     # The launcher may end before it has passed on what the ranks wrote.
     # shellcheck disable=SC2016
-    launch "$host" 2 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_REPORT=stderr SAID="$work/written" \
-        sh -c 'exec "$0" "$@" 2>>"$SAID"' "$with" allreduce=5 abort=0
+    launch "$host" 2 LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_REPORT=stderr \
+        SAID="$work/written" sh -c 'exec "$0" "$@" 2>>"$SAID"' "$with" allreduce=5 abort=0
     cat "$work/written" >>"$work/said"
     said 1 '^collopt: rank 0 of 2, which called MPI_Abort$' "$host, aborted"
     rm "$work/written"

@@ -1,10 +1,10 @@
-/* Every row of the table of quirks (src/mpi/quirks.c) is held against the MPI library that runs
- * this, without collopt: does it do so, and does no other?  Two ranks. */
+/* Every row of the table of quirks (src/mpi/host/quirks.c) is held against the MPI library that
+ * runs this, without collopt: does it do so, and does no other?  Two ranks. */
 #include <stdio.h>
 #include <string.h>
 
 #include "common.h"
-#include "mpi/quirks.h"
+#include "mpi/host/quirks.h"
 
 #if defined OPEN_MPI
 # define ABI "openmpi"

@@ -83,8 +83,8 @@ static char *written(const struct collopt_algorithm *a, const struct collopt_pro
     return text;
 }
 
-/* A schedule is kept for all counts (src/mpi/plan.c), so nothing but its parameters and segments
- * may come from a count. */
+/* A schedule is kept for all counts (src/mpi/plan/plan.c), so nothing but its parameters and
+ * segments may come from a count. */
 START_TEST(schedules_know_no_count)
 {
     enum { RANKS = 12 };

@@ -3,7 +3,7 @@
 # include "config.h"
 #endif
 
-#include "mpi/context.h"
+#include "mpi/node/context.h"
 
 #include <check.h>
 #include <limits.h>

@@ -159,7 +159,7 @@ struct job {
     const struct collopt_topology *groups[COLLOPT_GROUPINGS];
 };
 
-/* As src/mpi/discover.c does it: groups are known if every rank knows its own. */
+/* As src/mpi/comm/topology.c does it: groups are known if every rank knows its own. */
 static void survey(struct job *j, const struct recorded *m)
 {
     int ranks = m->nodes * m->each;

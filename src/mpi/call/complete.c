@@ -1,0 +1,522 @@
+/* The calls that complete requests, some of which may be persistent or nonblocking reductions.
+ *
+ * The host never sees the handles of these: in its array they are null requests, so it fills in the
+ * statuses that such requests have, and counts them neither as active nor as complete. */
+#include "config.h"
+
+#include "mpi/run/execute.h"
+#include "mpi/request/request.h"
+#include "mpi/request/table.h"
+#include "report/timing.h"
+
+typedef struct collopt_operation operation;
+
+/* ---- one operation --------------------------------------------------------------------------- */
+
+static inline bool under_way(const operation *op)
+{
+    return collopt_stage_of(op) == COLLOPT_STARTED;
+}
+
+static inline bool is_done(const operation *op)
+{
+    return collopt_stage_of(op) == COLLOPT_DONE;
+}
+
+/* Goes on without waiting; true: it is done. */
+static bool advance(operation *op)
+{
+    bool timed = op->timed && !op->plan;        /* else by_messages.c does it */
+    uint64_t start = timed ? collopt_timing_begin() : 0;
+    bool done;
+
+    done = collopt_requests_advance(op);
+    if (timed)
+        op->time += collopt_timing_end(start);
+    return done;
+}
+
+/* A persistent operation may have been started past collopt. */
+static void find_start(operation *op)
+{
+    collopt_operation_claim_surely(op);
+    if (!under_way(op) && collopt_handle_was_started(&op->handle))
+        collopt_requests_adopt(op);
+    collopt_operation_unclaim(op);
+}
+
+/* Is it under way, without waiting for it? */
+static bool still_under_way(operation *op)
+{
+    if (__builtin_expect(collopt_handle_is_idle(&op->handle), 0))
+        find_start(op);
+    return under_way(op) && !advance(op);
+}
+
+static void finish(operation *op)
+{
+    unsigned polls = 0;
+
+    while (still_under_way(op)) {
+        if (op->plan)           /* by messages */
+            collopt_nudge(&op->nudge);
+        collopt_idle_at(&op->nudge, op->yields, &polls);
+    }
+}
+
+/* ---- the end of an operation ----------------------------------------------------------------- */
+
+struct ended {                  /* of the first of a call's operations that has failed */
+    int err;                    /* MPI_SUCCESS: none has */
+    bool raised;                /* by the host */
+    const struct collopt_comm *owner;
+    MPI_Comm comm;
+};
+
+/* The handle becomes that of an inactive operation, or null.  Returns the operation's error. */
+static int end(operation *op, MPI_Request *handle, struct ended *failed)
+{
+    int err = op->err;
+
+    *handle = op->nonblocking ? MPI_REQUEST_NULL : atomic_load(&op->handle.request);
+    if (collopt_stage_of(op) == COLLOPT_INACTIVE)
+        return MPI_SUCCESS;
+    if (err && !failed->err)
+        *failed = (struct ended){ err, op->raised, op->owner, op->comm };
+    collopt_operation_claim_surely(op);
+    if (!op->nonblocking) {
+        collopt_operation_count(op);
+        collopt_handle_settle(&op->handle);
+        collopt_set_stage(op, COLLOPT_INACTIVE);
+    } else if (collopt_handle_settle(&op->handle)) {
+        collopt_operation_count(op);
+        collopt_requests_make_idle(op);
+        collopt_requests_count(-1);
+    }
+    collopt_operation_unclaim(op);
+    return err;
+}
+
+/* The user's error handler may leave by longjmp, so this comes last. */
+static int raise(const struct ended *failed)
+{
+    return failed->err == MPI_SUCCESS || failed->raised
+        ? failed->err
+        : collopt_requests_complain(failed->owner, failed->comm, failed->err);
+}
+
+static int end_one(operation *op, MPI_Request *handle, int host_err)
+{
+    struct ended failed = { .err = MPI_SUCCESS };
+
+    end(op, handle, &failed);
+    return failed.err ? raise(&failed) : host_err;
+}
+
+/* The status of a null request, for one of ours that is complete. */
+static void fill_in(MPI_Status *status)
+{
+    MPI_Request null = MPI_REQUEST_NULL;
+
+    if (status != MPI_STATUS_IGNORE)
+        collopt_host.Wait(&null, status);
+}
+
+/* ---- arrays ---------------------------------------------------------------------------------- */
+
+/* Takes the handles of ours out of REQUESTS; null ones stay there.  The first one. */
+static operation *take_out(int n, MPI_Request *requests)
+{
+    operation *first = NULL, **end = &first;
+
+    for (int i = 0; i < n; i++) {
+        operation *op = collopt_requests_find(requests[i]);
+
+        if (!op)
+            continue;
+        op->position = i;
+        *end = op;
+        end = &op->listed;
+        requests[i] = MPI_REQUEST_NULL;
+    }
+    *end = NULL;
+    return first;
+}
+
+static void put_back(operation *ours, MPI_Request *requests)
+{
+    for (operation *op = ours; op; op = op->listed)
+        requests[op->position] = atomic_load(&op->handle.request);
+}
+
+/* Each goes on; one that is under way still, or NULL. */
+static operation *advance_all(operation *ours)
+{
+    operation *waits = NULL;
+
+    for (operation *op = ours; op; op = op->listed)
+        if (still_under_way(op))
+            waits = op;
+    return waits;
+}
+
+static operation *first_done(operation *ours)
+{
+    while (ours && !is_done(ours))
+        ours = ours->listed;
+    return ours;
+}
+
+/* If a status has an error, the error fields of all others count. */
+static int set_errors(int n, MPI_Status *statuses, int host_err)
+{
+    for (int i = 0; i < n && statuses != MPI_STATUSES_IGNORE && host_err == MPI_SUCCESS; i++)
+        statuses[i].MPI_ERROR = MPI_SUCCESS;
+    return MPI_ERR_IN_STATUS;
+}
+
+/* ---- completing all -------------------------------------------------------------------------- */
+
+static int wait_for_ours(operation *op, MPI_Request *request, MPI_Status *status)
+{
+    MPI_Request null = MPI_REQUEST_NULL;
+
+    finish(op);
+    return end_one(op, request, collopt_next.Wait(&null, status));
+}
+
+int collopt_entry_Wait(host_request *request, host_status *status)
+{
+    operation *op = collopt_requests_find_at(request);
+
+    return op ? wait_for_ours(op, request, status) : collopt_next.Wait(request, status);
+}
+
+int collopt_entry_Test(host_request *request, int *flag, host_status *status)
+{
+    MPI_Request null = MPI_REQUEST_NULL;
+    operation *op = collopt_requests_find_at(request);
+
+    if (!op)
+        return collopt_next.Test(request, flag, status);
+    if (still_under_way(op)) {
+        collopt_nudge(&op->nudge);
+        *flag = 0;
+        return MPI_SUCCESS;
+    }
+    return end_one(op, request, collopt_next.Test(&null, flag, status));
+}
+
+static int end_all(operation *ours, int n, MPI_Request *requests, MPI_Status *statuses, int err)
+{
+    struct ended failed = { .err = MPI_SUCCESS };
+
+    for (operation *op = ours, *next; op; op = next) {
+        int position = op->position, own;
+
+        next = op->listed;
+        own = end(op, &requests[position], &failed);
+        if (own == MPI_SUCCESS)
+            continue;
+        err = set_errors(n, statuses, err);
+        if (statuses != MPI_STATUSES_IGNORE)
+            statuses[position].MPI_ERROR = own;
+    }
+    raise(&failed);
+    return err;
+}
+
+int collopt_entry_Waitall(int n, host_request *requests, host_status *statuses)
+{
+    operation *ours;
+    int err;
+
+    if (!collopt_requests_any(n, requests))
+        return collopt_next.Waitall(n, requests, statuses);
+    ours = take_out(n, requests);
+    for (operation *op = ours; op; op = op->listed)
+        finish(op);
+    err = collopt_next.Waitall(n, requests, statuses);
+    return end_all(ours, n, requests, statuses, err);
+}
+
+int collopt_entry_Testall(int n, host_request *requests, int *flag, host_status *statuses)
+{
+    operation *ours, *waits;
+    int err = MPI_SUCCESS;
+
+    if (!collopt_requests_any(n, requests))
+        return collopt_next.Testall(n, requests, flag, statuses);
+    *flag = 0;
+    ours = take_out(n, requests);
+    if ((waits = advance_all(ours)))
+        collopt_nudge(&waits->nudge);
+    else
+        err = collopt_next.Testall(n, requests, flag, statuses);
+    if (*flag)
+        return end_all(ours, n, requests, statuses, err);
+    put_back(ours, requests);
+    return err;
+}
+
+/* ---- completing one of several --------------------------------------------------------------- */
+
+/* OP is done: the call's result. */
+static int pick(operation *ours, operation *op, MPI_Request *requests, int *index,
+                MPI_Status *status)
+{
+    put_back(ours, requests);
+    *index = op->position;
+    fill_in(status);
+    return end_one(op, &requests[*index], MPI_SUCCESS);
+}
+
+int collopt_entry_Testany(int n, host_request *requests, int *index, int *flag, host_status *status)
+{
+    operation *ours, *waits, *done;
+    int err;
+
+    if (!collopt_requests_any(n, requests))
+        return collopt_next.Testany(n, requests, index, flag, status);
+    ours = take_out(n, requests);
+    waits = advance_all(ours);
+    err = collopt_next.Testany(n, requests, index, flag, status);
+    if (!err && (!*flag || *index == MPI_UNDEFINED) && (done = first_done(ours))) {
+        *flag = 1;
+        return pick(ours, done, requests, index, status);
+    }
+    put_back(ours, requests);
+    if (err || !waits || (*flag && *index != MPI_UNDEFINED))
+        return err;
+    collopt_nudge(&waits->nudge);       /* the host makes no progress for null requests */
+    *flag = 0;
+    *index = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+/* Until one of ours is done (it is returned), or the host has completed a request, or only the
+ * host's are active: *FLAG and *INDEX are then as MPI_Testany sets them. */
+static operation *wait_for_any(operation *ours, int n, MPI_Request *requests, int *index, int *flag,
+                               MPI_Status *status, int *err)
+{
+    operation *waits, *done;
+    unsigned polls = 0;
+
+    for (;;) {
+        waits = advance_all(ours);
+        *err = collopt_host.Testany(n, requests, index, flag, status);
+        if (*err || (*flag && *index != MPI_UNDEFINED))
+            return NULL;
+        if ((done = first_done(ours)) || !waits)
+            return done;
+        collopt_idle_at(&waits->nudge, waits->yields, &polls);
+    }
+}
+
+int collopt_entry_Waitany(int n, host_request *requests, int *index, host_status *status)
+{
+    operation *ours, *done;
+    int err, flag = 0;
+
+    if (!collopt_requests_any(n, requests))
+        return collopt_next.Waitany(n, requests, index, status);
+    ours = take_out(n, requests);
+    done = wait_for_any(ours, n, requests, index, &flag, status, &err);
+    if (done)
+        return pick(ours, done, requests, index, status);
+    if (!err && (!flag || *index == MPI_UNDEFINED))
+        err = collopt_next.Waitany(n, requests, index, status);
+    put_back(ours, requests);
+    return err;
+}
+
+/* ---- completing some ------------------------------------------------------------------------- */
+
+static MPI_Status *nth(MPI_Status *statuses, int i)
+{
+    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+/* The host has completed *SOME of REQUESTS; those of ours that are done are added. */
+static int add_done(operation *ours, MPI_Request *requests, int *some, int *indices,
+                    MPI_Status *statuses, int err)
+{
+    struct ended failed = { .err = MPI_SUCCESS };
+    int n = *some == MPI_UNDEFINED ? 0 : *some;
+
+    put_back(ours, requests);
+    for (operation *op = ours, *next; op; op = next) {
+        int own;
+
+        next = op->listed;
+        if (!is_done(op))
+            continue;
+        indices[n] = op->position;
+        fill_in(nth(statuses, n));
+        own = end(op, &requests[op->position], &failed);
+        if (own)
+            err = set_errors(n, statuses, err);
+        if (statuses != MPI_STATUSES_IGNORE && err == MPI_ERR_IN_STATUS)
+            statuses[n].MPI_ERROR = own;
+        n++;
+    }
+    if (n > 0)
+        *some = n;
+    raise(&failed);
+    return err;
+}
+
+int collopt_entry_Testsome(int n, host_request *requests, int *some, int *indices,
+                           host_status *statuses)
+{
+    operation *ours, *waits;
+    int err;
+
+    if (!collopt_requests_any(n, requests))
+        return collopt_next.Testsome(n, requests, some, indices, statuses);
+    ours = take_out(n, requests);
+    waits = advance_all(ours);
+    *some = 0;                  /* an error may leave it as it is */
+    err = collopt_next.Testsome(n, requests, some, indices, statuses);
+    err = add_done(ours, requests, some, indices, statuses, err);
+    if (waits && (*some == MPI_UNDEFINED || *some == 0)) {
+        collopt_nudge(&waits->nudge);
+        *some = 0;
+    }
+    return err;
+}
+
+int collopt_entry_Waitsome(int n, host_request *requests, int *some, int *indices,
+                           host_status *statuses)
+{
+    operation *ours, *waits;
+    unsigned polls = 0;
+    int err;
+
+    if (!collopt_requests_any(n, requests))
+        return collopt_next.Waitsome(n, requests, some, indices, statuses);
+    ours = take_out(n, requests);
+    for (;;) {
+        waits = advance_all(ours);
+        *some = 0;
+        err = collopt_host.Testsome(n, requests, some, indices, statuses);
+        if (err || (*some != 0 && *some != MPI_UNDEFINED) || first_done(ours) || !waits)
+            break;
+        collopt_idle_at(&waits->nudge, waits->yields, &polls);
+    }
+    if (!err && *some == 0 && !first_done(ours))        /* only the host's are active */
+        err = collopt_next.Waitsome(n, requests, some, indices, statuses);
+    return add_done(ours, requests, some, indices, statuses, err);
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+/* Is REQUEST complete, inactive or null?  *OURS: it is an operation, which is not inactive. */
+static int look(MPI_Request request, int *flag, operation **ours, MPI_Status *status)
+{
+    operation *op = *ours = collopt_requests_find_at(&request);
+
+    if (!op)
+        return collopt_next.Request_get_status(request, flag, status);
+    *flag = !still_under_way(op);
+    if (*flag)
+        fill_in(status);
+    else
+        collopt_nudge(&op->nudge);
+    if (collopt_stage_of(op) == COLLOPT_INACTIVE)
+        *ours = NULL;
+    return MPI_SUCCESS;
+}
+
+int collopt_entry_Request_get_status(host_request request, int *flag, host_status *status)
+{
+    operation *op;
+
+    return look(request, flag, &op, status);
+}
+
+int collopt_entry_Request_get_status_all(int n, host_requests requests, int *flag,
+                                         host_status *statuses)
+{
+    int err = MPI_SUCCESS;
+
+    if (!collopt_requests_any(n, requests))
+        return collopt_next.Request_get_status_all(n, requests, flag, statuses);
+    *flag = 1;
+    for (int i = 0; i < n && *flag && !err; i++) {
+        operation *op;
+
+        err = look(requests[i], flag, &op, nth(statuses, i));
+    }
+    return err;
+}
+
+/* *INDEX is 0 or MPI_UNDEFINED, as MPI_Request_get_status_any sets it for REQUEST alone. */
+static int look_whether_active(host_requests request, int *index, int *flag, MPI_Status *status)
+{
+    operation *op = collopt_requests_find_at(request);
+    int err;
+
+    if (!op)
+        return collopt_next.Request_get_status_any(1, request, index, flag, status);
+    err = look(*request, flag, &op, status);
+    *index = *flag && op ? 0 : MPI_UNDEFINED;
+    return err;
+}
+
+int collopt_entry_Request_get_status_any(int n, host_requests requests, int *index, int *flag,
+                                         host_status *status)
+{
+    bool active = false;
+
+    if (!collopt_requests_any(n, requests))
+        return collopt_next.Request_get_status_any(n, requests, index, flag, status);
+    for (int i = 0; i < n; i++) {
+        int err = look_whether_active(&requests[i], index, flag, status);
+
+        if (err || (*flag && *index != MPI_UNDEFINED)) {
+            *index = i;
+            return err;
+        }
+        active = active || !*flag;
+    }
+    *flag = !active;
+    *index = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+int collopt_entry_Request_get_status_some(int n, host_requests requests, int *some,
+                                          int *indices, host_status *statuses)
+{
+    bool active = false;
+
+    if (!collopt_requests_any(n, requests))
+        return collopt_next.Request_get_status_some(n, requests, some, indices, statuses);
+    *some = 0;
+    for (int i = 0; i < n; i++) {
+        int index, flag, err = look_whether_active(&requests[i], &index, &flag,
+                                                   nth(statuses, *some));
+
+        if (err)
+            return err;
+        active = active || !flag || index != MPI_UNDEFINED;
+        if (flag && index != MPI_UNDEFINED)
+            indices[(*some)++] = i;
+    }
+    if (!active)
+        *some = MPI_UNDEFINED;
+    return MPI_SUCCESS;
+}
+
+/* MPICH's, for programs that leave progress to others: it makes none, and they may call it where
+ * none may be made, from inside the host's progress.  So the host is not called.  What goes by
+ * messages goes on in the host's progress; what goes by shared memory only where a rank waits, so
+ * here. */
+int collopt_entry_X_Request_is_complete(host_request request)
+{
+    operation *op = collopt_requests_none() ? NULL : collopt_requests_find(request);
+
+    if (!op)
+        return collopt_next.X_Request_is_complete(request);
+    return !under_way(op) || (!op->plan && advance(op));
+}

@@ -1,0 +1,13 @@
+/* The beginning and the end of a process. */
+#ifndef COLLOPT_MPI_CALL_INIT_H
+#define COLLOPT_MPI_CALL_INIT_H
+
+void collopt_begin(void);               /* after MPI_Init, by all ranks of MPI_COMM_WORLD */
+/* the part that needs no MPI_Init, for processes that use sessions only */
+void collopt_prepare(void);
+void collopt_finalize_begins(void);     /* in MPI_Finalize, before the host's */
+void collopt_end(void);                 /* at its beginning, after the program's delete callbacks */
+void collopt_abort(void);               /* before MPI_Abort */
+void collopt_control(int level);        /* MPI_Pcontrol */
+
+#endif

@@ -1,0 +1,141 @@
+/* MPI_Reduce_local by our kernels, for predefined datatypes and operations; everything else goes to
+ * the host.
+ *
+ * A call may take 10 ns, so what (operation, datatype) means is looked up in a table that is read
+ * without a lock: its entries are written once, the operation last, and never change, as predefined
+ * handles always mean the same. */
+#include "config.h"
+
+#include <pthread.h>
+
+#include "mpi/host/attributes.h"
+#include "mpi/call/dispatch.h"
+#include "mpi/device/gpu.h"
+#include "mpi/host/host.h"
+#include "mpi/call/init.h"
+#include "mpi/device/staging.h"
+#include "report/counters.h"
+#include "schedule/schedule.h"
+
+/* four times the combinations that there are */
+enum { TABLE_BITS = 11, TABLE = 1 << TABLE_BITS };
+
+struct known {
+    _Atomic(MPI_Op) op;         /* 0: free; no handle is */
+    MPI_Datatype type;
+    /* NULL: the host's to do */
+    void (*combine)(void *dst, const void *left, const void *right, size_t n);
+    size_t size;                /* of an element, in bytes */
+};
+
+static struct known table[TABLE];
+static int used;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static const struct known unknown;
+
+/* The counters' entry for these calls: no collective, no choice. */
+static const struct collopt_algorithm kernels = { .name = "kernels",
+                                                  .collective = COLLOPT_COLLECTIVES };
+
+/* The entry, or the free one where it belongs. */
+static inline const struct known *find(MPI_Op op, MPI_Datatype type, bool *room)
+{
+    uint64_t h = ((uint64_t)(uintptr_t)op * 0x9e3779b97f4a7c15u ^ (uint64_t)(uintptr_t)type)
+        * 0xff51afd7ed558ccdu;
+
+    for (size_t i = h >> (64 - TABLE_BITS);; i = (i + 1) % TABLE) {
+        const struct known *k = &table[i];
+        MPI_Op known = atomic_load_explicit(&k->op, memory_order_acquire);
+
+        if (known == op && k->type == type)
+            return k;
+        if (!known) {
+            *room = true;
+            return k;
+        }
+    }
+}
+
+static const struct known *learn(MPI_Op op, MPI_Datatype type)
+{
+    const struct known *found;
+    struct collopt_facts f;
+    bool room = false;
+
+    if (!collopt_op_predefined(op))     /* never learnt, so this is the way of every such call */
+        return &unknown;
+    collopt_prepare();
+    if (!collopt_facts(op, type, &f) || !f.lasting || !collopt_gpu_allows())
+        return &unknown;
+    pthread_mutex_lock(&lock);
+    found = find(op, type, &room);
+    if (room && ++used < TABLE / 2) {
+        struct known *k = &table[found - table];
+
+        k->type = type;
+        k->combine = f.kernel ? f.kernel->combine : NULL;
+        k->size = f.size;
+        atomic_store_explicit(&k->op, op, memory_order_release);
+    }
+    pthread_mutex_unlock(&lock);
+    return found;
+}
+
+/* There is no communicator, so errors are those of MPI_COMM_WORLD. */
+static inline int raise(int err)
+{
+    if (err != MPI_SUCCESS)
+        PMPI_Comm_call_errhandler(MPI_COMM_WORLD, err);
+    return err;
+}
+
+/* The operands may not overlap; the hosts say so for equal ones and for MPI_IN_PLACE, and their
+ * word is the user's. */
+static inline int combine(const void *in, void *out, size_t count, MPI_Datatype type, MPI_Op op)
+{
+    bool room = false;
+    const struct known *k;
+
+    if (in == NULL || out == NULL || in == out || in == MPI_IN_PLACE || out == MPI_IN_PLACE
+        || count > SIZE_MAX / 2
+        || !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
+        return COLLOPT_DECLINED;
+    k = find(op, type, &room);
+    if (__builtin_expect(room, 0))
+        k = learn(op, type);
+    if (!k->combine)
+        return COLLOPT_DECLINED;
+    collopt_count_call(&kernels, collopt_size_class(count * k->size), count * k->size);
+    if (__builtin_expect(!collopt_plainly_host(in) || !collopt_plainly_host(out), 0))
+        return raise(collopt_combine_anywhere(k->combine, in, out, count, type));
+    k->combine(out, in, out, count);
+    return MPI_SUCCESS;
+}
+
+static void count_passed(const char *name)
+{
+    bool on = atomic_load_explicit(&collopt_switched_on, memory_order_relaxed);
+
+    collopt_count_passed(name, on ? COLLOPT_PASS_ARGUMENTS : COLLOPT_PASS_OFF, 1);
+}
+
+int collopt_entry_Reduce_local(const void *in, void *out, int count, host_type type, host_op op)
+{
+    int err = combine(in, out, (size_t)count, type, op);
+
+    if (err != COLLOPT_DECLINED)
+        return err;
+    count_passed("Reduce_local");
+    return collopt_host.Reduce_local(in, out, count, type, op);
+}
+
+int collopt_entry_Reduce_local_c(const void *in, void *out, host_count count, host_type type,
+                                 host_op op)
+{
+    int err = combine(in, out, (size_t)count, type, op);
+
+    if (err != COLLOPT_DECLINED)
+        return err;
+    count_passed("Reduce_local_c");
+    return collopt_host.Reduce_local_c(in, out, count, type, op);
+}

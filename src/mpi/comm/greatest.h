@@ -1,0 +1,21 @@
+/* The ranks of a communicator that is taken over agree on numbers, by messages on the hidden
+ * communicator: errors there are not the user's, and nobody's error handler is touched while a rank
+ * waits. */
+#ifndef COLLOPT_MPI_COMM_GREATEST_H
+#define COLLOPT_MPI_COMM_GREATEST_H
+
+#include <stdint.h>
+
+struct collopt_comm;
+
+/* The number of an agreement among failed calls (failures.h). */
+static inline uint32_t collopt_agreement_code(unsigned agreement)
+{
+    return agreement | UINT32_C(1) << 31;
+}
+
+/* GREATEST[i] of all ranks' MINE[i].  Collective on C, which is taken over and has several ranks.
+ * An error code: not raised yet. */
+int collopt_greatest(struct collopt_comm *c, const long long *mine, long long *greatest, int n);
+
+#endif

@@ -1,0 +1,18 @@
+/* Topology discovery: where the ranks of a communicator are. */
+#ifndef COLLOPT_MPI_COMM_TOPOLOGY_H
+#define COLLOPT_MPI_COMM_TOPOLOGY_H
+
+#include <stdbool.h>
+
+#include "mpi/host/host.h"
+
+struct collopt_comm;
+struct collopt_sight;
+
+/* Fills in C's topology, machine and rental from what its ranks have SEEN, in C's order.  False: no
+ * memory. */
+bool collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen);
+/* Once, after MPI_Init: warns if COLLOPT_TOPOLOGY does not fit the world. */
+void collopt_survey_world(void);
+
+#endif

@@ -1,0 +1,103 @@
+/* Device memory: detection, and copies between it and host memory. No MPI here. */
+#ifndef COLLOPT_MPI_DEVICE_GPU_H
+#define COLLOPT_MPI_DEVICE_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct collopt_gpu_runtime;
+
+/* ---- gpu.c: when a question is asked --------------------------------------------------------- */
+
+struct collopt_gpu_memory {
+    /* NULL: host memory, or managed: the processor may touch it; the rest is 0 */
+    const struct collopt_gpu_runtime *runtime;
+    void *owner;                /* the runtime's: a context or a device; may be NULL */
+    int device;
+    void *base;                 /* where the allocation begins; NULL: unknown */
+};
+
+struct collopt_area {
+    uintptr_t from;
+    size_t size;
+};
+
+/* the executable and its data; empty until collopt_gpu_begin() */
+extern struct collopt_area collopt_program;
+/* where the heap of brk() begins; UINTPTR_MAX until then */
+extern uintptr_t collopt_heap;
+/* where it ends now (glibc); sbrk(0) is a call, and UCX intercepts it */
+extern char *__curbrk __attribute__((weak));
+#ifdef COLLOPT_ONE_THREAD
+extern struct collopt_area collopt_stack;
+#else
+/* of this thread */
+extern _Thread_local struct collopt_area collopt_stack __attribute__((tls_model("initial-exec")));
+#endif
+
+void collopt_gpu_begin(void);   /* before the others, once */
+
+static inline bool collopt_within(const void *p, uintptr_t from, size_t size)
+{
+    return (uintptr_t)p - from < size;
+}
+
+/* True if P is on this thread's stack, in the program's data or on the heap, where no device
+ * memory is ever mapped. False means unknown. */
+static inline bool collopt_plainly_host(const void *p)
+{
+    uintptr_t end = &__curbrk ? (uintptr_t)__curbrk : 0;
+
+    return collopt_within(p, collopt_stack.from, collopt_stack.size)
+        || collopt_within(p, collopt_program.from, collopt_program.size)
+        || ((uintptr_t)p >= collopt_heap && (uintptr_t)p < end);
+}
+
+/* True if there is a runtime with a device. Evaluated in each call, since runtimes may be loaded
+ * late. */
+bool collopt_gpu_possible(void);
+/* If so: true if P is in device memory that the processor must not access; M then identifies it.
+ * Valid for this call only. */
+bool collopt_gpu_ask(const void *p, struct collopt_gpu_memory *m);
+
+/* Same device, as the runtime tells it? */
+bool collopt_gpu_same(const struct collopt_gpu_memory *a, const struct collopt_gpu_memory *b);
+
+/* Copies N bytes, which have arrived when it returns; false: the runtime failed. */
+bool collopt_gpu_to_host(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n);
+bool collopt_gpu_to_device(const struct collopt_gpu_memory *m, void *to, const void *from,
+                           size_t n);
+
+enum { COLLOPT_GPU_ALIGNMENT = 64 };
+
+/* At least SIZE bytes of host memory, aligned, pinned if M's runtime supports it; NULL: none. Kept
+ * for later calls, as far as COLLOPT_SCRATCH allows. */
+void *collopt_gpu_borrow(const struct collopt_gpu_memory *m, size_t size);
+void collopt_gpu_return(void *memory);
+
+/* ---- gpu_runtimes.c: the runtimes ------------------------------------------------------------ */
+
+struct collopt_gpu_runtime {
+    const char *name, *library;         /* for people; how the library's name begins */
+    /* required companion library, by prefix, except these; NULL: none */
+    const char *needs, *but[2];
+    const char *helper;         /* optional companion library, by prefix */
+    const char *const *nodes;   /* one of these files exists if there is a device; NULL: unknown */
+    /* the functions, in what dlopen() has given; false: they cannot be used */
+    bool (*find)(void *library);
+    void (*help)(void *library);
+    bool (*owns)(const void *p, struct collopt_gpu_memory *m);
+    bool (*copy)(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n,
+                 bool to_device);
+    /* Allocates pinned host memory that has a number, NULL: none can be had.  The number, which no
+     * allocation gets that is at the same address later; 0: there is none.  Frees it. */
+    void *(*pin)(const struct collopt_gpu_memory *m, size_t size);
+    uint64_t (*number)(const void *p);
+    void (*unpin)(void *p);
+};
+
+enum { COLLOPT_GPU_RUNTIMES = 3 };
+extern const struct collopt_gpu_runtime collopt_gpu_runtimes[COLLOPT_GPU_RUNTIMES];
+
+#endif

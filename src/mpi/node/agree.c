@@ -1,0 +1,282 @@
+/* Agreement: whatever a decision depends on must be alike on all ranks, and this is where that is
+ * made sure.
+ *
+ * One reduction with MIN over values and their complements tells every rank the same thing: whether
+ * all values were equal.  It is done once for MPI_COMM_WORLD, inside MPI_Init, so that settings
+ * that steer when collopt begins (COLLOPT, COLLOPT_AFTER) cannot make one rank begin alone; and
+ * once per communicator when it is taken over, for what ranks may have run out of. */
+#include "config.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "mpi/node/agree.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "catalogue/catalogue.h"
+#include "model/fingerprint.h"
+#include "mpi/call/dispatch.h"
+#include "mpi/host/host.h"
+#include "mpi/node/world.h"
+#include "schedule/schedule.h"
+#include "settings/search_path.h"
+#include "settings/settings.h"
+#include "settings/shipped.h"
+
+static atomic_bool world_asked, world_agreed, world_alike, world_shipped;
+
+bool collopt_world_asked(void)
+{
+    return atomic_load_explicit(&world_asked, memory_order_relaxed);
+}
+
+bool collopt_world_agreed(void)
+{
+    return atomic_load_explicit(&world_agreed, memory_order_relaxed);
+}
+
+bool collopt_world_alike(void)
+{
+    return atomic_load_explicit(&world_alike, memory_order_relaxed);
+}
+
+bool collopt_world_shipped(void)
+{
+    return atomic_load_explicit(&world_shipped, memory_order_relaxed);
+}
+
+/* Hashes what decides the same only in the same code: version, variables and algorithms. */
+static uint64_t code_hash(void)
+{
+    uint64_t h = collopt_hash_text(COLLOPT_AGREED_VERSION, PACKAGE_VERSION);
+    int n;
+    const struct collopt_setting_row *row = collopt_setting_rows(&n);
+
+    for (int i = 0; i < n; i++)
+        h = collopt_hash_text(h, row[i].name);
+    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
+        for (const char *t = (*a)->name; *t; t++)
+            h = (h ^ (unsigned char)*t ^ (uint64_t)(*a)->collective << 8) * COLLOPT_HASH_PRIME;
+    return h;
+}
+
+/* The same code may be compiled to compute predicted times otherwise. */
+static uint64_t version_hash(void)
+{
+    return (code_hash() ^ collopt_fingerprint()) * COLLOPT_HASH_PRIME;
+}
+
+/* Doubles between 1 and 2, and -2 and -1, that hold as many bits of a hash as they have room for.
+ * They are made and compared as bits, since a program may trap what arithmetic raises. */
+static const uint64_t one = UINT64_C(0x3ff) << 52, sign = UINT64_C(1) << 63;
+
+static double of_bits(uint64_t bits)
+{
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+static uint64_t bits_of(double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static void put(double pair[2], uint64_t hash)
+{
+    pair[0] = of_bits(one | hash >> 12);
+    pair[1] = of_bits(sign | one | hash >> 12);
+}
+
+/* LEAST has the minima over the ranks: those of equal values are the values. */
+static bool all_equal(const double least[2])
+{
+    return bits_of(least[0]) == (bits_of(least[1]) ^ sign);
+}
+
+/* Doubles: a rank without stack for integers (enough_stack()) can take part. */
+bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, bool *hash_alike)
+{
+    enum { OF_VERSION = 0, OF_SETTINGS = 2, OF_HASH = 4, READINESS = 6, VALUES };
+    double mine[VALUES], all[VALUES];
+
+    *alike = *hash_alike = false;
+    put(&mine[OF_VERSION], version_hash());
+    put(&mine[OF_SETTINGS], collopt_settings()->hash);
+    put(&mine[OF_HASH], hash);
+    mine[READINESS] = of_bits(ready && !collopt_fault_tolerant() ? one : 0);
+    if (collopt_host.Allreduce(mine, all, VALUES, MPI_DOUBLE, MPI_MIN, comm) != MPI_SUCCESS)
+        return false;
+    *alike = all_equal(&all[OF_VERSION]) && all_equal(&all[OF_SETTINGS]);
+    *hash_alike = all_equal(&all[OF_HASH]);
+    return *alike && bits_of(all[READINESS]) == one;
+}
+
+bool collopt_agree(MPI_Comm comm, bool ready, bool *alike)
+{
+    bool nothing;
+
+    return collopt_agree_also(comm, ready, 0, alike, &nothing);
+}
+
+/* ---- which variable it is -------------------------------------------------------------------- */
+
+/* The lowest rank whose settings are not those of rank 0, and the first of its rows that differs.
+ * RANK -1: none. */
+static int find_difference(MPI_Comm comm, int *rank, int *which)
+{
+    int n, err, mine = -1;
+    const struct collopt_setting_row *row = collopt_setting_rows(&n);
+    unsigned long long hash[n], first[n];
+    long long place = LLONG_MAX, least;
+
+    for (int i = 0; i < n; i++)
+        first[i] = hash[i] = collopt_setting_hash(collopt_settings(), &row[i]);
+    if ((err = PMPI_Bcast(first, n, MPI_UNSIGNED_LONG_LONG, 0, comm))
+        || (err = PMPI_Comm_rank(comm, &mine)))
+        return err;
+    for (int i = n - 1; i >= 0; i--)
+        if (hash[i] != first[i])
+            place = (long long)mine * n + i;
+    if ((err = collopt_host.Allreduce(&place, &least, 1, MPI_LONG_LONG, MPI_MIN, comm)))
+        return err;
+    *rank = least == LLONG_MAX ? -1 : (int)(least / n);
+    *which = (int)(least % n);
+    return MPI_SUCCESS;
+}
+
+enum { VALUE = 200 };
+
+static int tell_value(MPI_Comm comm, int from, const struct collopt_setting_row *row,
+                      char value[VALUE])
+{
+    collopt_setting_value_text(collopt_settings(), row, value, VALUE);
+    return PMPI_Bcast(value, VALUE, MPI_CHAR, from, comm);
+}
+
+static bool may_lie_in_a_default_place(const struct collopt_setting_row *row)
+{
+    return row->kind == COLLOPT_RULES_FILE || row->kind == COLLOPT_MACHINE_FILE;
+}
+
+/* An unreadable file counts as absent; only this rank knows. */
+static bool may_be_unusable(const struct collopt_setting_row *row, const char *value)
+{
+    return (may_lie_in_a_default_place(row) || row->kind == COLLOPT_SHAPE)
+        && strcmp(value, row->preset) == 0;
+}
+
+static void say_value(const struct collopt_setting_row *row, const char *value, char *text,
+                      size_t size)
+{
+    bool doubtful = may_be_unusable(row, value);
+
+    if (*value)
+        snprintf(text, size, "has %s=%s%s", row->name, value,
+                 doubtful ? " or cannot use what it has" : "");
+    else
+        snprintf(text, size, "has no %s%s", row->name, doubtful ? " or cannot use it" : "");
+}
+
+static bool same(MPI_Comm comm, uint64_t hash)
+{
+    long long h = (long long)(hash >> 1), mine[2] = { h, -h }, all[2];
+
+    return collopt_host.Allreduce(mine, all, 2, MPI_LONG_LONG, MPI_MIN, comm) == MPI_SUCCESS
+        && all[0] == -all[1];
+}
+
+void collopt_difference(MPI_Comm comm, char *text, size_t size)
+{
+    char odd[VALUE] = "", zero[VALUE] = "", has[2][VALUE + 64];
+    const struct collopt_setting_row *row;
+    int n, rank, which;
+
+    snprintf(text, size, "run different versions of collopt");
+    if (!same(comm, code_hash()))
+        return;
+    snprintf(text, size,
+             "run builds of collopt that compute predicted times differently (compilers, or their "
+             "options)");
+    if (!same(comm, collopt_fingerprint()))
+        return;
+    snprintf(text, size, "run collopt with different COLLOPT_ variables");
+    if (find_difference(comm, &rank, &which) || rank < 0)
+        return;
+    row = &collopt_setting_rows(&n)[which];
+    if (tell_value(comm, rank, row, odd) || tell_value(comm, 0, row, zero))
+        return;
+    say_value(row, odd, has[1], sizeof has[1]);
+    say_value(row, zero, has[0], sizeof has[0]);
+    if (strcmp(odd, zero) == 0)         /* a name that means different things on different nodes */
+        snprintf(
+            text, size,
+            "have different COLLOPT_ variables: rank %d has another content of %s=%s than rank 0",
+            rank, row->name, odd);
+    else
+        snprintf(text, size, "have different COLLOPT_ variables: rank %d %s, rank 0 %s%s", rank,
+                 has[1], has[0],
+                 may_lie_in_a_default_place(row) ? " (of a variable or in a default place)" : "");
+}
+
+/* MPICH 4.0 takes 128 KiB of stack to combine integers, also in MPI_Comm_split: a program that has
+ * less and reduces nothing but doubles works, but nothing can be done for it. */
+static bool enough_stack(void)
+{
+    enum { ENOUGH = 256 << 10 };
+    struct rlimit stack;
+
+    return strcmp(collopt_host_name, "mpich") != 0 || getrlimit(RLIMIT_STACK, &stack)
+        || stack.rlim_cur >= ENOUGH;
+}
+
+/* Called by all ranks right after MPI_Init.  A rank that runs without collopt cannot be
+ * seen from here: the library has to be preloaded on all ranks or on none. */
+void collopt_agree_on_world(void)
+{
+    bool alike, shipped, memory, on = collopt_settings()->on, stack = enough_stack();
+    char difference[768];
+    int ranks, rank;
+
+    if (PMPI_Comm_size(MPI_COMM_WORLD, &ranks) || PMPI_Comm_rank(MPI_COMM_WORLD, &rank))
+        return;
+    collopt_speak_as(rank);
+    atomic_store_explicit(&world_asked, true, memory_order_relaxed);
+    memory = collopt_world_reserve(ranks);
+    if (collopt_agree_also(MPI_COMM_WORLD, on && stack && memory, collopt_shipped()->hash, &alike,
+                           &shipped)) {
+        if (!shipped)
+            collopt_say(
+                COLLOPT_LOG_DECIDE,
+                "measurements that come with collopt are not used: they differ between nodes");
+        atomic_store_explicit(&world_shipped, shipped, memory_order_relaxed);
+        atomic_store_explicit(&world_alike, true, memory_order_relaxed);
+        atomic_store_explicit(&world_agreed, true, memory_order_relaxed);
+        return;
+    }
+    atomic_store_explicit(&collopt_switched_on, false, memory_order_relaxed);
+    atomic_store_explicit(&world_alike, alike, memory_order_relaxed);
+    if (alike && on && collopt_fault_tolerant())
+        collopt_warn(
+            "the MPI library's fault tolerance is on (mpirun --with-ft, MPIR_CVAR_ENABLE_FT): "
+            "reductions are left to it, "
+            "since collopt's would not end when a process fails or a communicator is revoked");
+    if (alike && on && !stack)
+        collopt_warn("reductions are left to the MPI library: it takes more stack for integers "
+                     "than this process may have (ulimit -s)");
+    if (alike && on && !memory)
+        collopt_warn_here("no memory for the placement of %d ranks: reductions are left to the MPI "
+                          "library", ranks);
+    if (alike)
+        return;
+    collopt_difference(MPI_COMM_WORLD, difference, sizeof difference);
+    collopt_warn("the %d ranks of MPI_COMM_WORLD %s; all use the MPI library's own collectives.  "
+                 "Have one build and the same "
+                 "variables on all nodes (collopt-info shows them).",
+                 ranks, difference);
+}

@@ -1,0 +1,42 @@
+/* The world: one hidden communicator for the messages of all communicators inside
+ * MPI_COMM_WORLD, and the placement of its ranks. Made in MPI_Init, freed in MPI_Finalize. */
+#ifndef COLLOPT_MPI_NODE_WORLD_H
+#define COLLOPT_MPI_NODE_WORLD_H
+
+#include <mpi.h>
+#include <stdbool.h>
+
+#include "select/rental.h"
+
+struct collopt_sight;
+
+struct collopt_world {
+    MPI_Comm hidden;            /* the ranks of MPI_COMM_WORLD, in its order */
+    int rank, ranks;
+    struct collopt_sight *sight;        /* [ranks] */
+    enum collopt_surroundings surroundings;
+};
+
+/* Memory for MPI_COMM_WORLD of RANKS, before the ranks agree; false: this rank has none. */
+bool collopt_world_reserve(int ranks);
+/* In MPI_Init.  AGREED: all ranks of MPI_COMM_WORLD run collopt with the same settings, switched
+ * on.  Collective. */
+void collopt_world_open(bool agreed);
+/* NULL: there is none; communicators inside MPI_COMM_WORLD then get their own hidden
+ * communicators. */
+const struct collopt_world *collopt_world(void);
+/* Of the world; COLLOPT_ON_NODE if there is none. */
+enum collopt_surroundings collopt_world_surroundings(void);
+/* Of MPI_COMM_WORLD, kept for good: communicators of sessions are compared with it after
+ * MPI_Finalize too. */
+MPI_Group collopt_world_group(void);
+/* It is gone with the MPI that it belonged to. */
+void collopt_world_forget_group(void);
+/* Before MPI_Finalize, after its last use. */
+void collopt_world_close(void);
+
+/* The tags of collopt's own messages on the hidden communicator, outside of any reduction (context
+ * 0). */
+enum { COLLOPT_TAG_REPORT = 0, COLLOPT_TAG_NEVER = 1, COLLOPT_TAG_TOLD = 2 };
+
+#endif

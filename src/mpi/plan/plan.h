@@ -1,0 +1,108 @@
+/* A plan: a schedule bound to a count, a datatype and an operation of this host. */
+#ifndef COLLOPT_MPI_PLAN_PLAN_H
+#define COLLOPT_MPI_PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/memo.h"
+#include "mpi/host/attributes.h"
+#include "mpi/node/context.h"
+#include "mpi/host/host.h"
+#include "report/counters.h"
+#include "schedule/schedule.h"
+
+struct collopt_algorithm;
+struct collopt_bound;
+struct collopt_call;
+struct collopt_comm;
+struct collopt_message;
+
+struct collopt_wire {           /* one message as the host is told it */
+    int peer, tag, count, place;
+    ptrdiff_t at;               /* bytes from the place's address */
+    MPI_Datatype type;
+    /* what TYPE is made of, and how many of it an element is: 1 of its own, or all its bytes */
+    MPI_Datatype unit;
+    int units;
+    struct collopt_link *link;  /* by shared memory (src/shm); NULL: by the host */
+    size_t bytes;               /* of the message */
+    bool flat;                  /* its runs are plain bytes */
+    bool exchanged;             /* shared memory: its receiver also sends to this rank */
+    bool repeats;               /* a send of a multicast that is not the first one */
+    bool made;                  /* TYPE is ours to free */
+    /* runs in several places: TYPE is made for each call with absolute addresses */
+    bool absolute;
+    const struct collopt_message *message;
+};
+
+struct collopt_plan {
+    /* what it is for */
+    enum collopt_collective collective;
+    bool in_place;
+    int root;
+    size_t count;               /* as in the call; Reduce_scatter: hash of the counts */
+    size_t *counts;             /* Reduce_scatter, else NULL */
+    struct collopt_facts facts;
+    uint64_t stamp;             /* of handles, from before FACTS were last seen to be right */
+    int trial;                  /* as in the call */
+    /* calls like this go by these trials: each candidate has a plan of its own */
+    struct collopt_adapted *adapted;
+
+    /* what to do; algorithm NULL: the host's own collective */
+    const struct collopt_algorithm *algorithm;
+    const struct collopt_bound *bound;
+    struct collopt_wire *wire;  /* [bound->messages] */
+    /* [bound->slots] bytes from the start of scratch to the slot's element 0 */
+    ptrdiff_t *slot;
+    size_t scratch;             /* bytes */
+    size_t room;                /* that an execution of it needs for its arrays */
+    bool absolute;              /* some wire is */
+    bool shm;                   /* shared memory carries its messages inside the node */
+    uint64_t sent[COLLOPT_SENT];        /* bytes of a call's sends, as planned */
+    bool derived;               /* some of them, of a derived datatype, go by shared memory ... */
+    bool unchecked;             /* ... and it was not yet asked whether that is committed */
+    bool ordered;               /* its data lie in the order in which they are sent */
+    bool gaps;                  /* messages carry the gaps of pairs along, as bytes ... */
+    int tail;                   /* ... but for the last one: it has so many bytes */
+    /* of IN and OUT: where the last message in it ends, in elements */
+    size_t end[COLLOPT_FIRST_SLOT];
+    /* bytes of the host's longest eager message.  A message that is eager only without its gaps is
+     * sent without them.  0: all messages carry their gaps */
+    size_t eager;
+    bool types_made;            /* some wire has a datatype made of the call's */
+
+    uint64_t bytes;             /* of data in the input vector */
+    int size_class;
+    /* the algorithm with its parameters, for people; only where calls are checked */
+    char *chosen;
+    struct collopt_memoized memoized;
+    int held;                   /* by operations; it is freed after the last one ... */
+    bool forgotten;             /* ... if no call finds it any more */
+};
+
+struct collopt_schedules;       /* of a communicator, plan.c */
+struct collopt_link;
+
+/* The plan that a call like this one had before, or NULL.  COUNT: call->count, or the hash of the
+ * counts.  Unless facts.lasting, renew it with the facts of today's handles; false: it does not
+ * serve them. */
+struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call,
+                                        size_t count);
+bool collopt_plan_renew(struct collopt_comm *c, struct collopt_plan *plan,
+                        const struct collopt_facts *f);
+/* A new plan for CALL, remembered; NULL: no memory. */
+struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collopt_call *call,
+                                      const struct collopt_facts *f, size_t count);
+/* Operations that are under way hold their plan, which stays as it is. */
+void collopt_plan_hold(struct collopt_plan *plan);
+void collopt_plan_let_go(struct collopt_plan *plan);
+/* The datatype of a message of several runs.  Displacements count from ORIGIN, an address; PLACE
+ * NULL: all runs are in one place, from whose beginning at W's they count. */
+int collopt_wire_type(const struct collopt_plan *plan, const struct collopt_wire *w,
+                      char *const *place, MPI_Aint origin, MPI_Datatype *made);
+void collopt_plans_free(struct collopt_comm *c);
+size_t collopt_counts_hash(const struct collopt_call *call, int ranks);
+
+#endif

@@ -1,0 +1,246 @@
+/* Makes the handles of operations and shows the host their state; see request_handle.h. */
+#include "config.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "mpi/request/handle.h"
+#include "mpi/run/execute.h"
+#include "mpi/request/request.h"
+#include "mpi/host/progress.h"
+#include "mpi/request/table.h"
+#include "mpi/node/world.h"
+
+static enum collopt_shown shown(const struct collopt_handle *h)
+{
+    return atomic_load_explicit(&h->shown, memory_order_relaxed);
+}
+
+static void show(struct collopt_handle *h, enum collopt_shown what)
+{
+    atomic_store_explicit(&h->shown, what, memory_order_relaxed);
+}
+
+static MPI_Request request_of(const struct collopt_handle *h)
+{
+    return atomic_load_explicit(&h->request, memory_order_relaxed);
+}
+
+/* ---- generalized requests -------------------------------------------------------------------- */
+
+/* The status of a request that is null. */
+static int query(void *operation, MPI_Status *status)
+{
+    const struct collopt_operation *op = operation;
+
+    status->MPI_SOURCE = MPI_ANY_SOURCE;
+    status->MPI_TAG = MPI_ANY_TAG;
+    PMPI_Status_set_elements(status, MPI_BYTE, 0);
+    PMPI_Status_set_cancelled(status, 0);
+    return op->err;
+}
+
+/* The host frees the request.  If collopt does that itself, the handle is inactive already.  One
+ * that is handed out complete may still be under way. */
+static int freed(void *operation)
+{
+    struct collopt_operation *op = operation;
+    unsigned polls = 0;
+
+    if (shown(&op->handle) != COLLOPT_SHOWN_COMPLETE)
+        return MPI_SUCCESS;
+    while (collopt_stage_of(op) == COLLOPT_STARTED && !collopt_requests_advance(op))
+        collopt_idle_at(&op->nudge, op->yields, &polls);
+    collopt_requests_gone(op);
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *operation, int complete)
+{
+    (void)operation, (void)complete;
+    return MPI_SUCCESS;
+}
+
+static void complete(struct collopt_operation *op)
+{
+    show(&op->handle, COLLOPT_SHOWN_COMPLETE);
+    PMPI_Grequest_complete(request_of(&op->handle));
+}
+
+/* MPICH: code that does not pass collopt waits for the request or tests it. */
+static int poll(void *operation, MPI_Status *status)
+{
+    struct collopt_operation *op = operation;
+
+    (void)status;
+    if (!collopt_requests_advance(op) || !collopt_operation_claim(op))
+        return MPI_SUCCESS;
+    if (shown(&op->handle) == COLLOPT_SHOWN_ACTIVE)
+        complete(op);
+    collopt_operation_unclaim(op);
+    return MPI_SUCCESS;
+}
+
+static int wait(int n, void **operations, double timeout, MPI_Status *status)
+{
+    unsigned polls = 0;
+
+    (void)timeout;
+    for (int i = 0; i < n; i++) {
+        struct collopt_operation *op = operations[i];
+
+        for (;;) {
+            poll(op, status);
+            if (shown(&op->handle) != COLLOPT_SHOWN_ACTIVE)
+                break;
+            collopt_idle_at(&op->nudge, op->yields, &polls);
+        }
+    }
+    return MPI_SUCCESS;
+}
+
+typedef int extended_start(MPI_Grequest_query_function *, MPI_Grequest_free_function *,
+                           MPI_Grequest_cancel_function *, int (*)(void *, MPI_Status *),
+                           int (*)(int, void **, double, MPI_Status *), void *, MPI_Request *);
+
+/* MPICH's, by its name: other hosts lack it. */
+static int start_extended(struct collopt_operation *op, MPI_Request *request)
+{
+    void *symbol = dlsym(RTLD_DEFAULT, "PMPIX_Grequest_start");
+    extended_start *start;
+
+    if (!symbol || sizeof(MPI_Comm) != sizeof(int))
+        return MPI_ERR_OTHER;
+    memcpy(&start, &symbol, sizeof start);
+    return start(query, freed, cancel, poll, wait, op, request);
+}
+
+void collopt_handle_hand_out(struct collopt_operation *op)
+{
+#ifdef OPEN_MPI
+    if (op->collective != COLLOPT_REDUCE_SCATTER)
+        return;
+    collopt_operation_claim_surely(op);
+    if (shown(&op->handle) == COLLOPT_SHOWN_ACTIVE)
+        complete(op);
+    collopt_operation_unclaim(op);
+#else
+    (void)op;
+#endif
+}
+
+/* ---- both kinds ------------------------------------------------------------------------------ */
+
+int collopt_handle_make(struct collopt_operation *op, bool persistent)
+{
+    const struct collopt_world *world = collopt_world();
+    struct collopt_handle *h = &op->handle;
+    MPI_Request request;
+    int err;
+
+    if (persistent)
+        err = PMPI_Recv_init(NULL, 0, MPI_BYTE, world->rank, COLLOPT_TAG_NEVER, world->hidden,
+                             &request);
+    else if ((err = start_extended(op, &request)))
+        err = PMPI_Grequest_start(query, freed, cancel, op, &request);
+    if (err)
+        return err;
+    h->persistent = persistent;
+    h->adopted = h->noticed = false;
+    show(h, persistent ? COLLOPT_SHOWN_INACTIVE : COLLOPT_SHOWN_ACTIVE);
+    atomic_store(&h->request, request);
+    return MPI_SUCCESS;
+}
+
+/* Completes a persistent receive, which nobody sends to. */
+static void complete_receive(struct collopt_handle *h)
+{
+    MPI_Request request = request_of(h);
+
+    show(h, COLLOPT_SHOWN_COMPLETE);
+    collopt_host.Cancel(&request);
+}
+
+static void make_inactive(struct collopt_handle *h)
+{
+    MPI_Request request = request_of(h);
+
+    if (shown(h) == COLLOPT_SHOWN_ACTIVE)
+        complete_receive(h);
+    collopt_host.Wait(&request, MPI_STATUS_IGNORE);
+    show(h, COLLOPT_SHOWN_INACTIVE);
+}
+
+int collopt_handle_activate(struct collopt_handle *h)
+{
+    MPI_Request request = request_of(h);
+    int err;
+
+    h->noticed = false;
+    if (__builtin_expect(shown(h) == COLLOPT_SHOWN_ACTIVE, 1))
+        return MPI_SUCCESS;
+    if (shown(h) == COLLOPT_SHOWN_COMPLETE)
+        make_inactive(h);
+    if (!(err = collopt_host.Start(&request)))
+        show(h, COLLOPT_SHOWN_ACTIVE);
+    return err;
+}
+
+bool collopt_handle_settle(struct collopt_handle *h)
+{
+    MPI_Request request = request_of(h);
+
+    if (__builtin_expect(shown(h) == COLLOPT_SHOWN_ACTIVE && !h->adopted, 1))
+        return true;
+    if (h->persistent) {
+        make_inactive(h);
+        return true;
+    }
+    collopt_host.Wait(&request, MPI_STATUS_IGNORE);     /* calls freed() */
+    return false;
+}
+
+void collopt_handle_park(struct collopt_handle *h)
+{
+    if (h->persistent && shown(h) == COLLOPT_SHOWN_ACTIVE)
+        make_inactive(h);
+}
+
+bool collopt_handle_was_started(const struct collopt_handle *h)
+{
+    return h->persistent && collopt_handle_is_idle(h) && !collopt_progress_peek(request_of(h));
+}
+
+void collopt_handle_look(struct collopt_operation *op)
+{
+    struct collopt_handle *h = &op->handle;
+    enum collopt_stage stage = collopt_stage_of(op);
+
+    if (shown(h) != COLLOPT_SHOWN_ACTIVE || stage == COLLOPT_STARTED
+        || (!h->persistent && stage != COLLOPT_DONE))
+        return;
+    if (!h->noticed)
+        h->noticed = true;
+    else if (h->persistent)
+        complete_receive(h);
+    else
+        complete(op);
+}
+
+int collopt_handle_free(struct collopt_handle *h, MPI_Request *request)
+{
+    enum collopt_shown was = shown(h);
+    bool persistent = h->persistent;
+
+    show(h, COLLOPT_SHOWN_INACTIVE);
+    h->persistent = false;
+    atomic_store(&h->request, MPI_REQUEST_NULL);
+    if (persistent) {
+        if (was == COLLOPT_SHOWN_ACTIVE)
+            collopt_host.Cancel(request);
+        return collopt_next.Request_free(request);
+    }
+    if (was == COLLOPT_SHOWN_ACTIVE)
+        PMPI_Grequest_complete(*request);
+    return collopt_host.Wait(request, MPI_STATUS_IGNORE);
+}

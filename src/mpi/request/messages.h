@@ -1,0 +1,49 @@
+/* Persistent and nonblocking reductions by the host's messages, where ranks share no memory.
+ *
+ * Each operation has an execution (execute.h) of a plan that sends all messages by the host.  The
+ * execution advances in completion calls, and whenever the host makes progress (progress.h): the
+ * other ranks must not wait while this rank waits for something else.  A host that does not call
+ * collopt while it makes progress serves these operations itself.
+ *
+ * A row is a range of tags (context.h).  It keeps the messages of operations apart.  A nonblocking
+ * operation uses the row of its call's number; it begins when the previous operation of that row is
+ * complete on this rank.  A persistent operation keeps one row; the ranks agree on it when they
+ * make the operation.  So a rank has received all messages of a row before it posts receives for
+ * the next operation of that row.  Messages between two ranks do not overtake each other, so each
+ * receive gets the message of its own operation.
+ */
+#ifndef COLLOPT_MPI_REQUEST_MESSAGES_H
+#define COLLOPT_MPI_REQUEST_MESSAGES_H
+
+#include <stdbool.h>
+
+struct collopt_call;
+struct collopt_comm;
+struct collopt_operation;
+struct collopt_plan;
+
+/* Can operations on C, which is taken over, use the host's messages?  All ranks answer alike. */
+bool collopt_by_messages(const struct collopt_comm *c);
+/* Fills in OP from CALL, which PLAN is for.  NULL, or why the host serves it, alike on all
+ * ranks. */
+const char *collopt_by_messages_describe(struct collopt_operation *op, struct collopt_comm *c,
+                                         struct collopt_call *call, struct collopt_plan *plan);
+/* Agrees on the row of a persistent operation.  Collective.  OP is NULL if this rank cannot serve
+ * it.  *WHY is set, alike on all ranks, if the host serves it.  Returns an error code. */
+int collopt_by_messages_make(struct collopt_operation *op, struct collopt_comm *c,
+                             const char **why);
+/* This rank has no memory for its latest nonblocking call on C.  Messages of the others stay in the
+ * call's row, which is not used any more. */
+void collopt_by_messages_miss(struct collopt_comm *c);
+/* Gives a nonblocking operation its row.  Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
+int collopt_by_messages_number(struct collopt_operation *op, struct collopt_comm *c);
+void collopt_by_messages_start(struct collopt_operation *op);
+/* Goes on without waiting; true: it is DONE.  Any thread. */
+bool collopt_by_messages_advance(struct collopt_operation *op);
+bool collopt_by_messages_under_way(void);
+/* In the progress of the host: advances some operations.  Returns how many became complete. */
+int collopt_by_messages_go_on(void);
+/* Frees the plan, the row and the communicator of OP, which is not active. */
+void collopt_by_messages_free(struct collopt_operation *op);
+
+#endif

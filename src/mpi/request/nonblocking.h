@@ -1,0 +1,43 @@
+/* Nonblocking reductions of the ranks of one node.
+ *
+ * Each rank of a communicator has a journal (shm/journal.h) and writes its input there at each
+ * nonblocking reduction. All ranks make these calls in one order, so each rank numbers them alike.
+ * A rank also completes them in that order, whichever the program waits for: the inputs of number N
+ * arrive after those of N - 1. Nothing is acknowledged on the way; a journal grows until its
+ * readers have passed what is in it.  So a start needs no other rank, and a rank that has started
+ * may wait for anything.  To bound the memory, a rank that is far ahead waits, in the completion of
+ * an operation, until the others have started it, as MPI allows.
+ *
+ * What is decided here is decided alike on all ranks without asking them: nonblocking calls must
+ * not wait for anybody. What one rank alone lacks is an error of all: its record says so. */
+#ifndef COLLOPT_MPI_REQUEST_NONBLOCKING_H
+#define COLLOPT_MPI_REQUEST_NONBLOCKING_H
+
+#include <stdbool.h>
+
+struct collopt_call;
+struct collopt_comm;
+struct collopt_operation;
+
+/* Fills in OP from CALL, on C, which is taken over and on one node. NULL, or why the host serves
+ * it. */
+const char *collopt_nonblocking_describe(struct collopt_operation *op, struct collopt_comm *c,
+                                         struct collopt_call *call);
+/* Starts it. An error code: this rank cannot, and nothing was started. */
+int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm *c);
+/* This rank has no memory for the operation of the next call: the others get an error of it. */
+void collopt_nonblocking_miss(struct collopt_comm *c);
+/* Goes on without waiting; true: it is DONE. Any thread. */
+bool collopt_nonblocking_advance(struct collopt_operation *op);
+
+/* Advances the operations of all communicators that need no MPI.  False: none is active. */
+bool collopt_nonblocking_help(void);
+
+/* C is freed: what is under way goes on, and the context id is given back when all ranks have read
+ * what was written. False: C has no journals, and keeps its id. */
+bool collopt_nonblocking_leave(struct collopt_comm *c);
+/* At the end, before segments are unmapped: frees what C has, or all that was left. */
+void collopt_nonblocking_drop(struct collopt_comm *c);
+void collopt_nonblocking_end(void);
+
+#endif

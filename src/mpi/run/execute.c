@@ -1,0 +1,504 @@
+/* Running a plan: the steps of each strand in turn, against the addresses of this call.
+ *
+ * An execution goes on as far as it can without waiting (collopt_execution_advance).  The blocking
+ * form does that until all is done, and waits in between; a single strand is run by the host's own
+ * waits where these will do. */
+#include "config.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/run/execute.h"
+#include "base/hash.h"
+#include "kernels/kernels.h"
+#include "mpi/host/attributes.h"
+#include "mpi/comm/comm.h"
+#include "mpi/call/dispatch.h"
+#include "mpi/host/host.h"
+#include "mpi/plan/plan.h"
+#include "mpi/run/scratch.h"
+#include "mpi/comm/links.h"
+#include "schedule/schedule.h"
+
+static char *address(const struct collopt_execution *e, const struct collopt_run *r)
+{
+    return e->place[r->place] + (ptrdiff_t)r->at * e->plan->facts.extent;
+}
+
+/* ---- combining and copying ------------------------------------------------------------------- */
+
+int collopt_combine_by_host(const struct collopt_facts *f, char *left, char *right, size_t n)
+{
+    while (n > 0) {
+        int part = n > INT_MAX ? INT_MAX : (int)n;
+        int err = collopt_host.Reduce_local(left, right, part, f->type, f->op);
+
+        if (err)
+            return err;
+        left += part * f->extent;
+        right += part * f->extent;
+        n -= (size_t)part;
+    }
+    return MPI_SUCCESS;
+}
+
+/* More operands than a kernel takes, in strips that stay in the nearest cache: the result may be
+ * one of them, so it is written when all have been read. */
+static void fold_many(const struct collopt_facts *f, char *to, int operands,
+                      const void *const *operand, size_t n)
+{
+    _Alignas(64) char strip[4096];
+    size_t extent = (size_t)f->extent, most = sizeof strip / extent;
+
+    for (size_t at = 0; at < n; at += most) {
+        size_t some = n - at < most ? n - at : most;
+        const void *from[COLLOPT_FOLD_OPERANDS] = { (const char *)operand[0] + at * extent };
+        int done = 1;
+
+        while (done < operands) {
+            int k = 1;
+
+            for (; k < COLLOPT_FOLD_OPERANDS && done < operands; k++, done++)
+                from[k] = (const char *)operand[done] + at * extent;
+            f->kernel->fold(done < operands ? strip : to + at * extent, from, k, some);
+            from[0] = strip;
+        }
+    }
+}
+
+void collopt_fold_here(const struct collopt_facts *f, char *to, int operands,
+                       const void *const *operand, size_t n)
+{
+    if (operands <= COLLOPT_FOLD_OPERANDS || f->once)
+        f->kernel->fold(to, operand, operands, n);
+    else
+        fold_many(f, to, operands, operand, n);
+}
+
+/* An operation of the user's may leave by an exception or longjmp.  MPI promises nothing then, but
+ * hosts go on, so the next call must be able to tell. */
+static int fold_by_host(struct collopt_execution *e, const struct collopt_step *s)
+{
+    volatile uint64_t here = COLLOPT_HASH_START ^ (uintptr_t)&here ^ e->call;
+    bool blocking = !e->apart;
+    int err;
+
+    if (blocking) {
+        e->mark = here;
+        e->thread = pthread_self();
+        e->frame = &here;
+    }
+    err = collopt_combine_by_host(&e->plan->facts, address(e, &s->run[1]), address(e, &s->run[2]),
+                                  s->run[0].n);
+    if (blocking)
+        e->frame = NULL;
+    here = 0;
+    return err;
+}
+
+/* The frame is gone if the stack has been unwound beyond it, or if something else lies there. */
+bool collopt_execution_left(const struct collopt_execution *e)
+{
+    if (!e->frame || !pthread_equal(e->thread, pthread_self()))
+        return false;
+    return (uintptr_t)__builtin_frame_address(0) > (uintptr_t)e->frame || *e->frame != e->mark;
+}
+
+static COLLOPT_OUT_OF_LINE int fold_any(struct collopt_execution *e, const struct collopt_step *s)
+{
+    if (!e->plan->facts.kernel)
+        return fold_by_host(e, s);
+    for (int i = 1; i < s->runs; i++)
+        e->operand[i - 1] = address(e, &s->run[i]);
+    collopt_fold_here(&e->plan->facts, address(e, &s->run[0]), s->runs - 1,
+                      (const void *const *)e->operand, s->run[0].n);
+    return MPI_SUCCESS;
+}
+
+/* User-defined operations never come here: the pass for two operands has made folds of it. */
+static COLLOPT_OUT_OF_LINE int prefixes(const struct collopt_execution *e,
+                                        const struct collopt_step *s)
+{
+    const struct collopt_kernel *kernel = e->plan->facts.kernel;
+    void **vector = e->operand;
+
+    for (int k = 0; k < s->runs; k++)
+        vector[k] = address(e, &s->run[k]);
+    if (e->plan->facts.once)
+        kernel->prefixes(vector, s->runs, s->run[0].n);
+    else
+        for (int k = 1; k < s->runs; k++)
+            kernel->combine(vector[k], vector[k - 1], vector[k], s->run[0].n);
+    return MPI_SUCCESS;
+}
+
+static inline int fold(struct collopt_execution *e, const struct collopt_step *s)
+{
+    const struct collopt_kernel *kernel = e->plan->facts.kernel;
+
+    if (!kernel || s->runs != 3)
+        return fold_any(e, s);
+    kernel->combine(address(e, &s->run[0]), address(e, &s->run[1]), address(e, &s->run[2]),
+                    s->run[0].n);
+    return MPI_SUCCESS;
+}
+
+/* Gaps between the data of elements are not ours to write.  So what is neither dense nor a pair
+ * that a kernel copies goes by way of packing: short vectors on the stack, long ones in parts that
+ * stay in the caches and in the heap (a buffer of 1 MiB would be mapped anew each time). */
+static int copy_packed(const struct collopt_facts *f, MPI_Datatype type, MPI_Comm comm, char *to,
+                       char *from, size_t n)
+{
+    size_t at_once = ((size_t)64 << 10) / (f->size ? f->size : 1) + 1;
+    int err = MPI_SUCCESS, room;
+    char here[2048], *buffer;
+
+    if (at_once > n)
+        at_once = n;
+    if ((err = PMPI_Pack_size((int)at_once, type, comm, &room)))
+        return err;
+    buffer = (size_t)room <= sizeof here ? here : malloc((size_t)room);
+    if (!buffer)
+        return MPI_ERR_NO_MEM;
+    while (n > 0 && !err) {
+        int part = (int)(n < at_once ? n : at_once), packed = 0, unpacked = 0;
+
+        if (!(err = PMPI_Pack(from, part, type, buffer, room, &packed, comm)))
+            err = PMPI_Unpack(buffer, packed, &unpacked, to, part, type, comm);
+        from += part * f->extent;
+        to += part * f->extent;
+        n -= (size_t)part;
+    }
+    if (buffer != here)
+        free(buffer);
+    return err;
+}
+
+/* Address 0 is MPI_BOTTOM, but MPICH's MPI_Unpack takes it for a mistake: both addresses are moved
+ * to where they are none. */
+static int copy_from_bottom(const struct collopt_facts *f, MPI_Comm comm, char *to, char *from,
+                            size_t n)
+{
+    static char elsewhere;
+    MPI_Aint away, back;
+    MPI_Datatype moved;
+    int err, one = 1;
+
+    if ((err = PMPI_Get_address(&elsewhere, &away)))
+        return err;
+    back = -away;
+    if ((err = PMPI_Type_create_hindexed(1, &one, &back, f->type, &moved)))
+        return err;
+    if (!(err = PMPI_Type_commit(&moved)))
+        err = copy_packed(f, moved, comm, (char *)((uintptr_t)to + (uintptr_t)away),
+                          (char *)((uintptr_t)from + (uintptr_t)away), n);
+    collopt_host.Type_free(&moved);
+    return err;
+}
+
+/* Copies elements and leaves their gaps alone, or NULL. */
+static const struct collopt_kernel *copier(const struct collopt_facts *f)
+{
+    return collopt_type_size(f->type_id) == (size_t)f->extent
+        ? collopt_kernel(COLLOPT_REPLACE, f->type_id)
+        : NULL;
+}
+
+static COLLOPT_OUT_OF_LINE int copy_between_gaps(const struct collopt_comm *c,
+                                                 const struct collopt_facts *f, char *to,
+                                                 char *from, size_t n)
+{
+    MPI_Comm comm = c->hidden != MPI_COMM_NULL ? c->hidden : collopt_comm_of(c);
+    const struct collopt_kernel *kernel = copier(f);
+
+    if (kernel) {
+        kernel->combine(to, from, from, n);
+        return MPI_SUCCESS;
+    }
+    if (!to || !from)
+        return copy_from_bottom(f, comm, to, from, n);
+    return copy_packed(f, f->type, comm, to, from, n);
+}
+
+static inline int copy(const struct collopt_execution *e, const struct collopt_step *s)
+{
+    const struct collopt_facts *f = &e->plan->facts;
+    char *to = address(e, &s->run[0]), *from = address(e, &s->run[1]);
+    size_t n = s->run[0].n;
+
+    if (!f->dense)
+        return copy_between_gaps(e->comm, f, to, from, n);
+    memcpy(to, from, n * f->size);
+    return MPI_SUCCESS;
+}
+
+/* ---- strands --------------------------------------------------------------------------------- */
+
+/* Waits for what S waits for.  Hosts complete whatever has come while they wait for one message.
+ * The simulator does not, and for its time to be theirs it is asked for all that is waited for
+ * before the strand does anything but combine. */
+static int wait_here(struct collopt_execution *e, const struct collopt_step *s)
+{
+#ifdef COLLOPT_HOST_SMPI
+    MPI_Request **request = (MPI_Request **)e->operand;
+    int n = 0, err = MPI_SUCCESS;
+
+    if (e->request[s->message] == MPI_REQUEST_NULL)
+        return MPI_SUCCESS;
+    for (; s->kind == COLLOPT_WAIT || s->kind == COLLOPT_FOLD || s->kind == COLLOPT_PREFIXES; s++)
+        if (s->kind == COLLOPT_WAIT && (size_t)n < e->room)
+            request[n++] = &e->request[s->message];
+    while (*request[0] != MPI_REQUEST_NULL && !err)
+        err = collopt_wait_any(n, request);
+    return err;
+#else
+    return collopt_wait_message(e, s->message);
+#endif
+}
+
+/* Does step S.  Where it WAITS, until S is done; else *done says whether it is. */
+static inline __attribute__((always_inline)) int do_step(struct collopt_execution *e,
+                                                         const struct collopt_step *s, bool waits,
+                                                         bool *done)
+{
+    int err = MPI_SUCCESS;
+
+    switch (s->kind) {
+    case COLLOPT_POST_RECEIVE:
+    case COLLOPT_POST_SEND:
+        return collopt_post(e, s->message);
+    case COLLOPT_WAIT:
+        return waits ? wait_here(e, s) : collopt_test_message(e, s->message, done);
+    case COLLOPT_RECEIVE:
+        return waits ? collopt_receive_now(e, s->message) : collopt_try_now(e, s->message, done);
+    case COLLOPT_SEND:
+        return waits ? collopt_send_now(e, s->message) : collopt_try_now(e, s->message, done);
+    case COLLOPT_FOLD:
+        err = fold(e, s);
+        break;
+    case COLLOPT_COPY:
+        err = copy(e, s);
+        break;
+    case COLLOPT_PREFIXES:
+        return prefixes(e, s);
+    case COLLOPT_AWAIT:
+        *done = waits || e->step[s->strand] >= s->step;
+        return MPI_SUCCESS;
+    case COLLOPT_END:
+        break;
+    }
+    if (s->last)
+        collopt_shm_take(e, s);
+    return err;
+}
+
+static int run_alone(struct collopt_execution *e)
+{
+    bool done;
+
+    for (const struct collopt_step *s = e->plan->bound->strand[0]; s->kind != COLLOPT_END; s++) {
+        int err = do_step(e, s, true, &done);
+
+        if (err)
+            return err;
+    }
+    return MPI_SUCCESS;
+}
+
+static const struct collopt_step *step_of(const struct collopt_execution *e, int strand)
+{
+    return &e->plan->bound->strand[strand][e->step[strand]];
+}
+
+/* Does what the strand can do without waiting; *moved says whether that was anything. */
+static int run_on(struct collopt_execution *e, int strand, bool *moved)
+{
+    for (; step_of(e, strand)->kind != COLLOPT_END; e->step[strand]++, *moved = true) {
+        bool done = true;
+        int err = do_step(e, step_of(e, strand), false, &done);
+
+        if (err || !done)
+            return err;
+    }
+    return MPI_SUCCESS;
+}
+
+/* Each strand once. */
+static int run_strands(struct collopt_execution *e, bool *moved, bool *done)
+{
+    *moved = false;
+    *done = true;
+    for (int t = 0; t < e->plan->bound->strands; t++) {
+        int err = run_on(e, t, moved);
+
+        if (err)
+            return err;
+        *done = *done && step_of(e, t)->kind == COLLOPT_END;
+    }
+    return MPI_SUCCESS;
+}
+
+int collopt_execution_advance(struct collopt_execution *e, bool *done)
+{
+    bool moved;
+    int err;
+
+    do
+        err = run_strands(e, &moved, done);
+    while (!err && moved && !*done);
+    if (!err && !*done && e->posteds > 0)
+        err = collopt_shm_drain(e);
+    return err;
+}
+
+/* No strand can go on. */
+static int idle(struct collopt_execution *e, unsigned *polls)
+{
+#ifdef COLLOPT_HOST_SMPI
+    const struct collopt_bound *b = e->plan->bound;
+    MPI_Request **request = (MPI_Request **)e->operand;
+    int n = 0;
+
+    (void)polls;
+    for (int t = 0; t < b->strands; t++)
+        if (step_of(e, t)->kind == COLLOPT_WAIT)
+            request[n++] = &e->request[step_of(e, t)->message];
+    return collopt_wait_any(n, request);
+#else
+    int err = collopt_idle(e->comm, polls);
+
+    return !err && e->posteds > 0 ? collopt_shm_drain(e) : err;
+#endif
+}
+
+static COLLOPT_OUT_OF_LINE int run_together(struct collopt_execution *e)
+{
+    unsigned polls = 0;
+
+    memset(e->step, 0, (size_t)e->plan->bound->strands * sizeof *e->step);
+    for (;;) {
+        bool moved, done;
+        int err = run_strands(e, &moved, &done);
+
+        if (err || done)
+            return err;
+        if (moved)
+            polls = 0;
+        else if ((err = idle(e, &polls)))
+            return err;
+    }
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static COLLOPT_OUT_OF_LINE bool make_scratch(struct collopt_execution *e, size_t size)
+{
+    collopt_execution_clear(e, MPI_SUCCESS);
+    e->scratch = collopt_scratch_make(size);
+    if (!e->scratch)
+        return false;
+    e->scratch_size = size;
+    e->passing = !collopt_scratch_keep(size);
+    return true;
+}
+
+/* All arrays lie in one piece of memory, those of larger elements first. */
+static COLLOPT_OUT_OF_LINE bool make_room(struct collopt_execution *e, size_t room)
+{
+    free(e->place);
+    e->place = calloc(room, sizeof *e->place + sizeof *e->operand + sizeof *e->request
+                                + 2 * sizeof(int) + sizeof *e->arrived);
+    e->room = e->place ? room : 0;
+    if (!e->place)
+        return false;
+    e->operand = (void **)(e->place + room);
+    e->request = (MPI_Request *)(void *)(e->operand + room);
+    e->step = (int *)(void *)(e->request + room);
+    e->next = e->step + room;
+    e->arrived = (bool *)(e->next + room);
+    for (size_t i = 0; i < room; i++)
+        e->request[i] = MPI_REQUEST_NULL;
+    return true;
+}
+
+static COLLOPT_OUT_OF_LINE bool suffice(struct collopt_execution *e,
+                                        const struct collopt_plan *plan)
+{
+    return (plan->room <= e->room || make_room(e, plan->room))
+        && (plan->scratch <= e->scratch_size || make_scratch(e, plan->scratch));
+}
+
+/* A datatype that is not committed is an error, which the host finds in each message.  Where none
+ * is its own, it is asked.  MPICH looks at nothing if the count is 0; nobody reads what goes
+ * nowhere. */
+static COLLOPT_OUT_OF_LINE int check_type(const struct collopt_comm *c, struct collopt_plan *plan)
+{
+    int err = PMPI_Send(c, 1, plan->facts.type, MPI_PROC_NULL, 0, c->hidden);
+
+    plan->unchecked = err != MPI_SUCCESS;
+    return err;
+}
+
+int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c,
+                            struct collopt_plan *plan, const void *in, void *out)
+{
+    if ((plan->room > e->room || plan->scratch > e->scratch_size) && !suffice(e, plan))
+        return MPI_ERR_NO_MEM;
+    e->comm = c;
+    e->plan = plan;
+    e->diverted = 0;
+    e->begun = false;
+    e->place[COLLOPT_IN] = plan->in_place ? out : (char *)in;
+    e->place[COLLOPT_OUT] = out;
+    for (int i = 0; i < plan->bound->slots; i++)
+        e->place[COLLOPT_FIRST_SLOT + i] = e->scratch + plan->slot[i];
+    return __builtin_expect(plan->unchecked, 0) ? check_type(c, plan) : MPI_SUCCESS;
+}
+
+/* After an error the host may still read or write our scratch, which then is left to it. */
+COLLOPT_OUT_OF_LINE void collopt_execution_clear(struct collopt_execution *e, int err)
+{
+    if (!e->passing)
+        collopt_scratch_let_go(e->scratch_size);
+    if (!err || !collopt_abandon(e))
+        collopt_scratch_free(e->scratch);
+    e->scratch = NULL;
+    e->scratch_size = 0;
+    e->frame = NULL;
+    e->passing = false;
+}
+
+void collopt_execution_free(struct collopt_execution *e)
+{
+    collopt_execution_clear(e, MPI_SUCCESS);
+    free(e->place);
+    *e = (struct collopt_execution){ .comm = NULL };
+}
+
+/* Messages of the call may be left, and the others must not wait for this rank. */
+COLLOPT_OUT_OF_LINE void collopt_give_up(struct collopt_comm *c, unsigned call)
+{
+    c->spoilt = true;
+    collopt_shm_fail(c, call);
+}
+
+int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out)
+{
+    struct collopt_execution *e = &c->execution;
+    int err = collopt_execution_begin(e, c, plan, in, out);
+
+    if (err) {
+        collopt_give_up(c, c->call);
+        return err;
+    }
+    e->call = c->call;
+    e->tags = (int)(c->call % COLLOPT_BLOCKING_ROWS) * COLLOPT_STRAND_TAGS;
+    err = plan->bound->strands == 1 ? run_alone(e) : run_together(e);
+    if (err || e->passing)
+        collopt_execution_clear(e, err);
+    if (err)
+        collopt_give_up(c, c->call);
+    return err;
+}
