@@ -124,12 +124,18 @@ COLLOPT_CORE_SOURCES = \
 COLLOPT_BACKEND_SOURCES = \
 	src/mpi/host/attributes.c \
 	src/mpi/host/attributes.h \
+	src/mpi/host/call.c \
+	src/mpi/host/call.h \
+	src/mpi/host/errhandler.c \
+	src/mpi/host/errhandler.h \
 	src/mpi/host/fall_back.c \
 	src/mpi/host/fall_back.h \
 	src/mpi/host/handles.c \
 	src/mpi/host/handles.h \
 	src/mpi/host/host.c \
 	src/mpi/host/host.h \
+	src/mpi/host/poll.c \
+	src/mpi/host/poll.h \
 	src/mpi/host/progress.c \
 	src/mpi/host/progress.h \
 	src/mpi/host/rare_types.h \
@@ -146,29 +152,62 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/node/context.h \
 	src/mpi/node/locality.c \
 	src/mpi/node/locality.h \
+	src/mpi/node/process.c \
+	src/mpi/node/process.h \
+	src/mpi/node/segments.c \
+	src/mpi/node/segments.h \
 	src/mpi/node/ulfm.c \
 	src/mpi/node/world.c \
 	src/mpi/node/world.h \
+	src/mpi/comm/arguments.c \
+	src/mpi/comm/arguments.h \
 	src/mpi/comm/comm.c \
 	src/mpi/comm/comm.h \
+	src/mpi/comm/failure.c \
+	src/mpi/comm/failure.h \
 	src/mpi/comm/greatest.c \
 	src/mpi/comm/greatest.h \
 	src/mpi/comm/hints.c \
 	src/mpi/comm/hints.h \
 	src/mpi/comm/links.c \
 	src/mpi/comm/links.h \
+	src/mpi/comm/peers.c \
+	src/mpi/comm/peers.h \
+	src/mpi/comm/take_over.c \
+	src/mpi/comm/take_over.h \
 	src/mpi/comm/topology.c \
 	src/mpi/comm/topology.h \
 	src/mpi/comm/wait.c \
+	src/mpi/comm/wait.h \
+	src/mpi/plan/break_even.c \
+	src/mpi/plan/break_even.h \
+	src/mpi/plan/find.c \
+	src/mpi/plan/find.h \
+	src/mpi/plan/make.c \
+	src/mpi/plan/make.h \
 	src/mpi/plan/plan.c \
 	src/mpi/plan/plan.h \
+	src/mpi/plan/schedules.c \
+	src/mpi/plan/schedules.h \
+	src/mpi/plan/store.c \
+	src/mpi/plan/store.h \
 	src/mpi/plan/tuning.c \
 	src/mpi/plan/tuning.h \
+	src/mpi/plan/wires.c \
+	src/mpi/plan/wires.h \
 	src/mpi/run/execute.c \
 	src/mpi/run/execute.h \
+	src/mpi/run/execution.h \
+	src/mpi/run/fold.c \
+	src/mpi/run/fold.h \
 	src/mpi/run/p2p.c \
+	src/mpi/run/p2p.h \
+	src/mpi/run/payloads.c \
+	src/mpi/run/payloads.h \
 	src/mpi/run/scratch.c \
 	src/mpi/run/scratch.h \
+	src/mpi/run/staged.c \
+	src/mpi/run/staged.h \
 	src/mpi/check/check.c \
 	src/mpi/check/check.h \
 	src/mpi/check/comparison.c \
@@ -181,8 +220,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/request/handle.h \
 	src/mpi/request/host_request.c \
 	src/mpi/request/host_request.h \
-	src/mpi/request/messages.c \
-	src/mpi/request/messages.h \
+	src/mpi/request/p2p_request.c \
+	src/mpi/request/p2p_request.h \
 	src/mpi/request/nonblocking.c \
 	src/mpi/request/nonblocking.h \
 	src/mpi/request/persistent.c \
@@ -191,11 +230,15 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/request/request.h \
 	src/mpi/request/table.c \
 	src/mpi/request/table.h \
+	src/mpi/call/backend.c \
 	src/mpi/call/build_id.c \
 	src/mpi/call/complete.c \
 	src/mpi/call/dispatch.c \
 	src/mpi/call/dispatch.h \
+	src/mpi/call/dispatch_request.c \
+	src/mpi/call/dispatch_request.h \
 	src/mpi/call/entry.c \
+	src/mpi/call/entry.h \
 	src/mpi/call/init.c \
 	src/mpi/call/init.h \
 	src/mpi/call/reduce_local.c \

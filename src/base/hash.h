@@ -22,4 +22,12 @@ static inline uint64_t collopt_hash_text(uint64_t h, const char *text)
     return collopt_hash_bytes(h, text, strlen(text));
 }
 
+/* Spreads the bits of a number over all. */
+static inline size_t collopt_mix(size_t x)
+{
+    x ^= x >> 29;
+    x *= (size_t)0x9e3779b97f4a7c15u;
+    return x ^ x >> 32;
+}
+
 #endif

@@ -37,7 +37,7 @@ struct collopt_backend_table {
     collopt_function entry[COLLOPT_NAME_COUNT]; /* NULL: the front calls the host's function */
     /* entry[COLLOPT_NAME_PCONTROL] is a void (*)(int level); the front goes on with the call
      * itself. */
-    void (*went_past)(enum collopt_name name);  /* a tool has taken a call of the family to the
+    void (*bypassed)(enum collopt_name name);  /* a tool has taken a call of the family to the
                                                  * host */
 };
 

@@ -296,14 +296,14 @@ static void bind(struct collopt_binding *b, bool found, const struct collopt_mpi
 }
 
 /* If collopt would silently not run, rank 0 reports it once. */
-void collopt_went_past(enum collopt_name name, collopt_function tool)
+void collopt_bypassed(enum collopt_name name, collopt_function tool)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
     const struct collopt_binding *b = atomic_load_explicit(&collopt_bound, memory_order_acquire);
     Dl_info where;
 
-    if (b->backend && b->backend->went_past)
-        b->backend->went_past(name);
+    if (b->backend && b->backend->bypassed)
+        b->backend->bypassed(name);
     if (b->backend && dladdr((const void *)(uintptr_t)tool, &where)
         && !atomic_flag_test_and_set(&said))
         warn("%s goes past collopt: %s, which was loaded behind libcollopt.so, calls the P%s that "

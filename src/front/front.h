@@ -49,7 +49,7 @@ extern _Atomic(const struct collopt_binding *) collopt_bound;
 const struct collopt_binding *collopt_bind(const void *caller);
 
 /* A call of the family was given to TOOL, and has ended without coming back to us. */
-void collopt_went_past(enum collopt_name name, collopt_function tool);
+void collopt_bypassed(enum collopt_name name, collopt_function tool);
 
 /* ---- calls.c, lacking.c: names that not every host has ---- */
 

@@ -118,7 +118,7 @@ static void leave(const struct visit *v, int err)
     s->next = v->before.next;
     s->reached += past;                 /* said once, if several tools are on the way */
     if (past && !service[v->name])
-        collopt_went_past(v->name, v->tool);
+        collopt_bypassed(v->name, v->tool);
 }
 
 #define WAY(name, how, parameters, arguments) \

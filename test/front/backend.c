@@ -47,7 +47,7 @@ static void counted_Pcontrol(int level)
     note(COLLOPT_NAME_PCONTROL);
 }
 
-static void went_past(enum collopt_name name)
+static void bypassed(enum collopt_name name)
 {
     fprintf(stderr, "backend missed %s\n", names[name]);
 }
@@ -56,7 +56,7 @@ static void went_past(enum collopt_name name)
 static struct collopt_backend_table table = {
     .size = sizeof table, .version = VERSION, .mpi = "any", .unsupported = 77,
     .entry = { COLLOPT_NAMES(ENTRY) (collopt_function)counted_Pcontrol },
-    .went_past = went_past,
+    .bypassed = bypassed,
 };
 
 const struct collopt_backend_table *collopt_backend_open(const struct collopt_front_table *front)

@@ -4,18 +4,26 @@
  * statuses that such requests have, and counts them neither as active nor as complete. */
 #include "config.h"
 
-#include "mpi/run/execute.h"
+#include "mpi/call/entry.h"
+#include "mpi/host/poll.h"
 #include "mpi/request/request.h"
 #include "mpi/request/table.h"
 #include "report/timing.h"
 
-typedef struct collopt_operation operation;
+typedef struct collopt_request operation;
 
 /* ---- one operation --------------------------------------------------------------------------- */
 
 static inline bool under_way(const operation *op)
 {
     return collopt_stage_of(op) == COLLOPT_STARTED;
+}
+
+static inline bool in_progress(const operation *op)
+{
+    const struct collopt_request_ops *ops = collopt_request_ops_of(op);
+
+    return ops && ops->in_progress;
 }
 
 static inline bool is_done(const operation *op)
@@ -26,11 +34,11 @@ static inline bool is_done(const operation *op)
 /* Goes on without waiting; true: it is done. */
 static bool advance(operation *op)
 {
-    bool timed = op->timed && !op->plan;        /* else by_messages.c does it */
+    bool timed = op->timed && !in_progress(op); /* else it times itself */
     uint64_t start = timed ? collopt_timing_begin() : 0;
     bool done;
 
-    done = collopt_requests_advance(op);
+    done = collopt_request_advance(op);
     if (timed)
         op->time += collopt_timing_end(start);
     return done;
@@ -39,10 +47,10 @@ static bool advance(operation *op)
 /* A persistent operation may have been started past collopt. */
 static void find_start(operation *op)
 {
-    collopt_operation_claim_surely(op);
+    collopt_request_claim_surely(op);
     if (!under_way(op) && collopt_handle_was_started(&op->handle))
         collopt_requests_adopt(op);
-    collopt_operation_unclaim(op);
+    collopt_request_unclaim(op);
 }
 
 /* Is it under way, without waiting for it? */
@@ -58,9 +66,9 @@ static void finish(operation *op)
     unsigned polls = 0;
 
     while (still_under_way(op)) {
-        if (op->plan)           /* by messages */
-            collopt_nudge(&op->nudge);
-        collopt_idle_at(&op->nudge, op->yields, &polls);
+        if (in_progress(op))
+            collopt_poke_progress(&op->poke);
+        collopt_idle_at(&op->poke, op->yields, &polls);
     }
 }
 
@@ -83,17 +91,17 @@ static int end(operation *op, MPI_Request *handle, struct ended *failed)
         return MPI_SUCCESS;
     if (err && !failed->err)
         *failed = (struct ended){ err, op->raised, op->owner, op->comm };
-    collopt_operation_claim_surely(op);
+    collopt_request_claim_surely(op);
     if (!op->nonblocking) {
-        collopt_operation_count(op);
+        collopt_request_count(op);
         collopt_handle_settle(&op->handle);
         collopt_set_stage(op, COLLOPT_INACTIVE);
     } else if (collopt_handle_settle(&op->handle)) {
-        collopt_operation_count(op);
+        collopt_request_count(op);
         collopt_requests_make_idle(op);
         collopt_requests_count(-1);
     }
-    collopt_operation_unclaim(op);
+    collopt_request_unclaim(op);
     return err;
 }
 
@@ -200,7 +208,7 @@ int collopt_entry_Test(host_request *request, int *flag, host_status *status)
     if (!op)
         return collopt_next.Test(request, flag, status);
     if (still_under_way(op)) {
-        collopt_nudge(&op->nudge);
+        collopt_poke_progress(&op->poke);
         *flag = 0;
         return MPI_SUCCESS;
     }
@@ -250,7 +258,7 @@ int collopt_entry_Testall(int n, host_request *requests, int *flag, host_status 
     *flag = 0;
     ours = take_out(n, requests);
     if ((waits = advance_all(ours)))
-        collopt_nudge(&waits->nudge);
+        collopt_poke_progress(&waits->poke);
     else
         err = collopt_next.Testall(n, requests, flag, statuses);
     if (*flag)
@@ -288,7 +296,7 @@ int collopt_entry_Testany(int n, host_request *requests, int *index, int *flag, 
     put_back(ours, requests);
     if (err || !waits || (*flag && *index != MPI_UNDEFINED))
         return err;
-    collopt_nudge(&waits->nudge);       /* the host makes no progress for null requests */
+    collopt_poke_progress(&waits->poke);       /* the host makes no progress for null requests */
     *flag = 0;
     *index = MPI_UNDEFINED;
     return MPI_SUCCESS;
@@ -309,7 +317,7 @@ static operation *wait_for_any(operation *ours, int n, MPI_Request *requests, in
             return NULL;
         if ((done = first_done(ours)) || !waits)
             return done;
-        collopt_idle_at(&waits->nudge, waits->yields, &polls);
+        collopt_idle_at(&waits->poke, waits->yields, &polls);
     }
 }
 
@@ -380,7 +388,7 @@ int collopt_entry_Testsome(int n, host_request *requests, int *some, int *indice
     err = collopt_next.Testsome(n, requests, some, indices, statuses);
     err = add_done(ours, requests, some, indices, statuses, err);
     if (waits && (*some == MPI_UNDEFINED || *some == 0)) {
-        collopt_nudge(&waits->nudge);
+        collopt_poke_progress(&waits->poke);
         *some = 0;
     }
     return err;
@@ -402,7 +410,7 @@ int collopt_entry_Waitsome(int n, host_request *requests, int *some, int *indice
         err = collopt_host.Testsome(n, requests, some, indices, statuses);
         if (err || (*some != 0 && *some != MPI_UNDEFINED) || first_done(ours) || !waits)
             break;
-        collopt_idle_at(&waits->nudge, waits->yields, &polls);
+        collopt_idle_at(&waits->poke, waits->yields, &polls);
     }
     if (!err && *some == 0 && !first_done(ours))        /* only the host's are active */
         err = collopt_next.Waitsome(n, requests, some, indices, statuses);
@@ -422,7 +430,7 @@ static int look(MPI_Request request, int *flag, operation **ours, MPI_Status *st
     if (*flag)
         fill_in(status);
     else
-        collopt_nudge(&op->nudge);
+        collopt_poke_progress(&op->poke);
     if (collopt_stage_of(op) == COLLOPT_INACTIVE)
         *ours = NULL;
     return MPI_SUCCESS;
@@ -518,5 +526,5 @@ int collopt_entry_X_Request_is_complete(host_request request)
 
     if (!op)
         return collopt_next.X_Request_is_complete(request);
-    return !under_way(op) || (!op->plan && advance(op));
+    return !under_way(op) || (!in_progress(op) && advance(op));
 }

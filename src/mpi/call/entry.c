@@ -5,12 +5,13 @@
  * and requests, are in start.c and complete.c. */
 #include "config.h"
 
-#include "mpi/comm/comm.h"
+#include "mpi/call/entry.h"
 #include "mpi/call/dispatch.h"
-#include "mpi/host/handles.h"
-#include "mpi/host/host.h"
-#include "mpi/comm/hints.h"
 #include "mpi/call/init.h"
+#include "mpi/comm/comm.h"
+#include "mpi/comm/hints.h"
+#include "mpi/host/call.h"
+#include "mpi/host/handles.h"
 #include "mpi/request/table.h"
 
 /* ---- the collectives that collopt runs ------------------------------------------------------- */
@@ -67,7 +68,7 @@ int collopt_entry_Reduce_scatter_c(const void *in, void *out, const host_count *
                                    host_type type, host_op op, host_comm comm)
 {
     struct collopt_call call = CALL(REDUCE_SCATTER, "Reduce_scatter_c", .large = true,
-                                    .counts64 = counts);
+                                    .counts = counts);
 
     return collopt_dispatch(&call);
 }
@@ -238,7 +239,7 @@ int collopt_entry_Comm_set_info(host_comm comm, host_info info)
     int err = collopt_next.Comm_set_info(comm, info);
 
     if (err == MPI_SUCCESS)
-        collopt_info_take(comm, info);
+        collopt_hints_take(comm, info);
     return err;
 }
 
@@ -247,7 +248,7 @@ int collopt_entry_Comm_dup_with_info(host_comm comm, host_info info, host_comm *
     int err = collopt_next.Comm_dup_with_info(comm, info, made);
 
     if (err == MPI_SUCCESS)
-        collopt_info_take(*made, info);
+        collopt_hints_take(*made, info);
     return err;
 }
 
@@ -257,6 +258,6 @@ int collopt_entry_Comm_idup_with_info(host_comm comm, host_info info, host_comm 
     int err = collopt_next.Comm_idup_with_info(comm, info, made, request);
 
     if (err == MPI_SUCCESS)
-        collopt_info_later(made, info);
+        collopt_hints_later(made, info);
     return err;
 }

@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,39 +11,24 @@
 #include "mpi/call/init.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "kernels/kernels.h"
-#include "mpi/node/agree.h"
-#include "mpi/host/attributes.h"
+#include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/take_over.h"
 #include "mpi/comm/topology.h"
-#include "mpi/call/dispatch.h"
 #include "mpi/device/gpu.h"
-#include "mpi/request/table.h"
+#include "mpi/host/attributes.h"
+#include "mpi/host/errhandler.h"
+#include "mpi/host/progress.h"
+#include "mpi/node/agree.h"
+#include "mpi/node/process.h"
 #include "mpi/node/world.h"
+#include "mpi/request/async.h"
+#include "mpi/request/nonblocking.h"
+#include "mpi/request/table.h"
 #include "report/counters.h"
 #include "report/report.h"
 #include "report/timing.h"
 #include "settings/settings.h"
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void prepare(void)
-{
-    char message[256] = "";
-
-    if (collopt_kernels_init(collopt_settings()->isa, message, sizeof message))
-        collopt_warn("COLLOPT_ISA: %s", message);
-    atomic_store_explicit(&collopt_reporting, collopt_settings()->report != NULL,
-                          memory_order_relaxed);
-    collopt_gpu_begin();
-    if (!collopt_settings()->on)
-        atomic_store_explicit(&collopt_switched_on, false, memory_order_relaxed);
-}
-
-void collopt_prepare(void)
-{
-    pthread_once(&once, prepare);
-}
 
 static bool spawned;
 
@@ -110,12 +94,12 @@ static void meet_reporters(void)
     if (!collopt_world_alike() || collopt_settings()->on || !collopt_settings()->report)
         return;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    handler = collopt_quiet(MPI_COMM_WORLD);
+    handler = collopt_save_errhandler(MPI_COMM_WORLD);
     if (PMPI_Comm_split(MPI_COMM_WORLD, 0, rank, &reporters) == MPI_SUCCESS)
         PMPI_Comm_set_errhandler(reporters, MPI_ERRORS_RETURN);
     else
         reporters = MPI_COMM_NULL;
-    collopt_as_before(MPI_COMM_WORLD, handler);
+    collopt_restore_errhandler(MPI_COMM_WORLD, handler);
 }
 
 static MPI_Comm of_reporters(void)
@@ -146,8 +130,8 @@ void collopt_begin(void)
     collopt_attributes_begin();
     listen_for_end();
     look_for_parent();
-    collopt_see_whether_host_looks();
-    collopt_agree_on_world();
+    collopt_arguments_begin();
+    collopt_agree_on_world(collopt_world_reserve());
     collopt_report_look_ahead(collopt_settings()->report, file_of_rules());
     collopt_world_open(collopt_world_agreed());
     meet_reporters();
@@ -309,12 +293,16 @@ void collopt_end(void)
     if (PMPI_Finalized(&finalized) || finalized || atomic_exchange(&ended, true))
         return;
     if (where || rules) {
-        collopt_comm_tell();
+        collopt_comm_report();
         report(where, rules);
     }
     if (reporters != MPI_COMM_NULL)
         collopt_host.Comm_free(&reporters);
+    collopt_requests_finish();
+    collopt_async_end();
+    collopt_progress_end();
     collopt_requests_end();
     collopt_comm_shut_down();
+    collopt_nonblocking_end();
     collopt_world_close();
 }

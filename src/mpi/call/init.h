@@ -3,8 +3,6 @@
 #define COLLOPT_MPI_CALL_INIT_H
 
 void collopt_begin(void);               /* after MPI_Init, by all ranks of MPI_COMM_WORLD */
-/* the part that needs no MPI_Init, for processes that use sessions only */
-void collopt_prepare(void);
 void collopt_finalize_begins(void);     /* in MPI_Finalize, before the host's */
 void collopt_end(void);                 /* at its beginning, after the program's delete callbacks */
 void collopt_abort(void);               /* before MPI_Abort */

@@ -8,11 +8,12 @@
 
 #include <pthread.h>
 
+#include "mpi/call/entry.h"
 #include "mpi/host/attributes.h"
-#include "mpi/call/dispatch.h"
+#include "mpi/host/call.h"
+#include "mpi/node/process.h"
 #include "mpi/device/gpu.h"
 #include "mpi/host/host.h"
-#include "mpi/call/init.h"
 #include "mpi/device/staging.h"
 #include "report/counters.h"
 #include "schedule/schedule.h"
@@ -91,39 +92,40 @@ static inline int raise(int err)
 
 /* The operands may not overlap; the hosts say so for equal ones and for MPI_IN_PLACE, and their
  * word is the user's. */
-static inline int combine(const void *in, void *out, size_t count, MPI_Datatype type, MPI_Op op)
+static inline enum collopt_outcome combine(const void *in, void *out, size_t count,
+                                           MPI_Datatype type, MPI_Op op, int *err)
 {
     bool room = false;
     const struct known *k;
 
     if (in == NULL || out == NULL || in == out || in == MPI_IN_PLACE || out == MPI_IN_PLACE
         || count > SIZE_MAX / 2
-        || !atomic_load_explicit(&collopt_switched_on, memory_order_relaxed))
-        return COLLOPT_DECLINED;
+        || collopt_is_off())
+        return COLLOPT_FALL_BACK;
     k = find(op, type, &room);
     if (__builtin_expect(room, 0))
         k = learn(op, type);
     if (!k->combine)
-        return COLLOPT_DECLINED;
+        return COLLOPT_FALL_BACK;
     collopt_count_call(&kernels, collopt_size_class(count * k->size), count * k->size);
+    *err = MPI_SUCCESS;
     if (__builtin_expect(!collopt_plainly_host(in) || !collopt_plainly_host(out), 0))
-        return raise(collopt_combine_anywhere(k->combine, in, out, count, type));
-    k->combine(out, in, out, count);
-    return MPI_SUCCESS;
+        *err = raise(collopt_combine_anywhere(k->combine, in, out, count, type));
+    else
+        k->combine(out, in, out, count);
+    return COLLOPT_RUN;
 }
 
 static void count_passed(const char *name)
 {
-    bool on = atomic_load_explicit(&collopt_switched_on, memory_order_relaxed);
-
-    collopt_count_passed(name, on ? COLLOPT_PASS_ARGUMENTS : COLLOPT_PASS_OFF, 1);
+    collopt_count_passed(name, collopt_is_off() ? COLLOPT_PASS_OFF : COLLOPT_PASS_ARGUMENTS, 1);
 }
 
 int collopt_entry_Reduce_local(const void *in, void *out, int count, host_type type, host_op op)
 {
-    int err = combine(in, out, (size_t)count, type, op);
+    int err;
 
-    if (err != COLLOPT_DECLINED)
+    if (combine(in, out, (size_t)count, type, op, &err) == COLLOPT_RUN)
         return err;
     count_passed("Reduce_local");
     return collopt_host.Reduce_local(in, out, count, type, op);
@@ -132,9 +134,9 @@ int collopt_entry_Reduce_local(const void *in, void *out, int count, host_type t
 int collopt_entry_Reduce_local_c(const void *in, void *out, host_count count, host_type type,
                                  host_op op)
 {
-    int err = combine(in, out, (size_t)count, type, op);
+    int err;
 
-    if (err != COLLOPT_DECLINED)
+    if (combine(in, out, (size_t)count, type, op, &err) == COLLOPT_RUN)
         return err;
     count_passed("Reduce_local_c");
     return collopt_host.Reduce_local_c(in, out, count, type, op);

@@ -2,22 +2,25 @@
 #include "config.h"
 
 #include "base/log.h"
-#include "mpi/check/signature.h"
-#include "mpi/request/async.h"
-#include "mpi/host/attributes.h"
-#include "mpi/request/host_request.h"
-#include "mpi/request/messages.h"
+#include "mpi/call/dispatch_request.h"
+#include "mpi/call/entry.h"
 #include "mpi/check/comparison.h"
+#include "mpi/check/signature.h"
+#include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"
-#include "mpi/call/dispatch.h"
-#include "mpi/request/nonblocking.h"
-#include "mpi/request/request.h"
-#include "mpi/request/persistent.h"
+#include "mpi/host/attributes.h"
+#include "mpi/host/errhandler.h"
 #include "mpi/plan/plan.h"
+#include "mpi/request/async.h"
+#include "mpi/request/host_request.h"
+#include "mpi/request/p2p_request.h"
+#include "mpi/request/nonblocking.h"
+#include "mpi/request/persistent.h"
+#include "mpi/request/request.h"
 #include "mpi/request/table.h"
 #include "report/counters.h"
 
-typedef struct collopt_operation operation;
+typedef struct collopt_request operation;
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
@@ -25,7 +28,7 @@ typedef struct collopt_operation operation;
 static void say(const struct collopt_call *call, const struct collopt_comm *c, const operation *op,
                 const char *why)
 {
-    const char *kind = call->trial == COLLOPT_NONBLOCKING ? "nonblocking" : "persistent";
+    const char *kind = call->mode == COLLOPT_NONBLOCKING ? "nonblocking" : "persistent";
 
     if (op)
         collopt_say_once(COLLOPT_LOG_DECIDE, "%s %s, %d ranks, %zu bytes, %s of %s: by %s", kind,
@@ -40,12 +43,12 @@ static void say(const struct collopt_call *call, const struct collopt_comm *c, c
 static operation *make_by_messages(struct collopt_comm *c, struct collopt_call *call,
                                    struct collopt_plan *plan, const char **why, int *err)
 {
-    operation *op = collopt_operation_take();
+    operation *op = collopt_request_take();
 
     *err = MPI_SUCCESS;
-    *why = op ? collopt_by_messages_describe(op, c, call, plan) : NULL;
+    *why = op ? collopt_p2p_request_describe(op, c, call, plan) : NULL;
     if (!*why)
-        *err = collopt_by_messages_make(op, c, why);
+        *err = collopt_p2p_request_make(op, c, why);
     if (!*why && !*err)
         return op;
     if (op)
@@ -53,32 +56,34 @@ static operation *make_by_messages(struct collopt_comm *c, struct collopt_call *
     return NULL;
 }
 
-/* COLLOPT_DECLINED also where the ranks have found that one of them cannot. */
-static int make(struct collopt_call *call, MPI_Request *request)
+/* COLLOPT_FALL_BACK also where the ranks have found that one of them cannot. */
+static enum collopt_outcome make(struct collopt_call *call, MPI_Request *request, int *err)
 {
     struct collopt_plan *plan;
     struct collopt_comm *c;
     const char *why = NULL;
     operation *op;
-    int err = collopt_dispatch_persistent(call, &c, &plan);
+    enum collopt_outcome outcome = collopt_dispatch_persistent(call, &c, &plan, err);
 
-    if (err != MPI_SUCCESS)
-        return err;
+    if (outcome != COLLOPT_RUN)
+        return outcome;
     collopt_requests_release_freed();
-    op = plan ? make_by_messages(c, call, plan, &why, &err)
-              : collopt_persistent_make(c, call, &why, &err);
-    if (op && (err = collopt_requests_enter(op, true)))
+    op = plan ? make_by_messages(c, call, plan, &why, err)
+              : collopt_persistent_make(c, call, &why, err);
+    if (op && (*err = collopt_requests_enter(op, true)))
         collopt_requests_release(op);
-    if (err)
-        return collopt_raise(call->comm, err);
+    if (*err) {
+        collopt_raise(call->comm, *err);
+        return COLLOPT_FAILED;
+    }
     say(call, c, op, why);
     if (!op) {
         collopt_count_passed(call->name, COLLOPT_PASS_UNSUPPORTED, 1);
-        return COLLOPT_DECLINED;
+        return COLLOPT_FALL_BACK;
     }
     collopt_requests_count(1);
     *request = atomic_load(&op->handle.request);
-    return MPI_SUCCESS;
+    return COLLOPT_RUN;
 }
 
 /* ---- nonblocking ----------------------------------------------------------------------------- */
@@ -86,24 +91,25 @@ static int make(struct collopt_call *call, MPI_Request *request)
 static const char *describe(operation *op, struct collopt_comm *c, struct collopt_call *call,
                             struct collopt_plan *plan)
 {
-    return plan ? collopt_by_messages_describe(op, c, call, plan)
+    return plan ? collopt_p2p_request_describe(op, c, call, plan)
                 : collopt_nonblocking_describe(op, c, call);
 }
 
 static int start_by_messages(operation *op, struct collopt_comm *c)
 {
-    int err = collopt_by_messages_number(op, c);
+    int err = collopt_p2p_request_number(op, c);
 
     if (!err)
-        collopt_by_messages_start(op);
+        collopt_p2p_request_start(op);
     return err;
 }
 
-static int say_unfit(const struct collopt_call *call, const struct collopt_comm *c, const char *why)
+static enum collopt_outcome say_unfit(const struct collopt_call *call,
+                                      const struct collopt_comm *c, const char *why)
 {
     say(call, c, NULL, why);
     collopt_count_passed(call->name, COLLOPT_PASS_UNSUPPORTED, 1);
-    return COLLOPT_DECLINED;
+    return COLLOPT_FALL_BACK;
 }
 
 static void drop(operation *op)
@@ -112,40 +118,49 @@ static void drop(operation *op)
     collopt_requests_make_idle(op);
 }
 
+static enum collopt_outcome fail(const struct collopt_call *call, int err)
+{
+    collopt_raise(call->comm, err);
+    return COLLOPT_FAILED;
+}
+
 /* Gives the request to the program, or frees OP if it could not be started (ERR). */
-static int hand_out(operation *op, const struct collopt_call *call, MPI_Request *request, int err)
+static enum collopt_outcome hand_out(operation *op, const struct collopt_call *call,
+                                     MPI_Request *request, int err)
 {
     if (err) {
         drop(op);
-        return collopt_raise(call->comm, err);
+        return fail(call, err);
     }
     collopt_async_wake();
     collopt_handle_hand_out(op);
     *request = atomic_load(&op->handle.request);
-    return MPI_SUCCESS;
+    return COLLOPT_RUN;
 }
 
-/* Starts the comparison of CALL.  OUTCOME is as in dispatch.c.  WHY says why shared memory or
- * messages do not serve the call, or is NULL.  *RAISED: the host has raised the error. */
-static int compare(operation *op, struct collopt_comm *c, struct collopt_call *call, int outcome,
-                   const struct collopt_plan *plan, const char *why, bool *raised)
+/* Starts the comparison of CALL.  WHY says why shared memory or messages do not serve the call, or
+ * is NULL.  *RAISED: the host has raised the error. */
+static int compare(operation *op, struct collopt_comm *c, struct collopt_call *call,
+                   enum collopt_outcome outcome, const struct collopt_plan *plan, const char *why,
+                   bool *raised)
 {
-    bool ours = outcome == MPI_SUCCESS;
+    bool ours = outcome == COLLOPT_RUN;
     const char *chosen = plan ? plan->chosen : ours ? "shared memory" : "host";
     struct collopt_asked asked;
     struct collopt_facts facts;
 
-    if (outcome == COLLOPT_DECLINED && !why && collopt_arguments_fit(c, call, &facts))
-        outcome = MPI_SUCCESS;
+    if (outcome == COLLOPT_FALL_BACK && !why && collopt_arguments_fit(c, call, &facts))
+        outcome = COLLOPT_RUN;
     collopt_ask(&asked, c, call, outcome, plan, chosen);
     return collopt_comparison_begin(c, &asked, &op->comparison, raised);
 }
 
+/* ERR: this rank's, which has FAILED. */
 static int start_compared(operation *op, struct collopt_comm *c, struct collopt_call *call,
-                          int outcome)
+                          enum collopt_outcome outcome, int err)
 {
-    if (outcome != MPI_SUCCESS)
-        collopt_by_host_begin(op, c, call, outcome);
+    if (outcome != COLLOPT_RUN)
+        collopt_host_request_begin(op, c, call, err);
     else if (c->traced)
         say(call, c, op, NULL);
     if (op->plan)
@@ -159,52 +174,53 @@ static int start_compared(operation *op, struct collopt_comm *c, struct collopt_
 /* Every call that is compared becomes an operation, also if the host serves it.  On a node each one
  * takes a number and a record, so the numbers of later calls agree on all ranks even if the ranks
  * differ in what serves this call. */
-static int begin_compared(struct collopt_comm *c, struct collopt_call *call, int outcome,
-                          struct collopt_plan *plan, MPI_Request *request)
+static enum collopt_outcome begin_compared(struct collopt_comm *c, struct collopt_call *call,
+                                           enum collopt_outcome outcome, struct collopt_plan *plan,
+                                           MPI_Request *request, int *err)
 {
     operation *op = collopt_requests_take_idle();
     const char *why = NULL;
+    int own = *err;
     bool raised;
-    int err;
 
     if (!op)
-        return collopt_raise(call->comm, MPI_ERR_NO_MEM);
-    if (outcome == MPI_SUCCESS && (why = describe(op, c, call, plan))) {
+        return fail(call, *err = MPI_ERR_NO_MEM);
+    if (outcome == COLLOPT_RUN && (why = describe(op, c, call, plan))) {
         outcome = say_unfit(call, c, why);
-        collopt_operation_clear(op);
+        collopt_request_clear(op);
     }
     collopt_requests_count(1);
-    err = compare(op, c, call, outcome, plan, why, &raised);
-    if (err && raised) {
+    *err = compare(op, c, call, outcome, plan, why, &raised);
+    if (*err && raised) {
         drop(op);
-        return err;
+        return COLLOPT_FAILED;
     }
-    if (!err)
-        err = start_compared(op, c, call, outcome);
-    if (err)                    /* the other ranks still need the comparison */
+    if (!*err)
+        *err = start_compared(op, c, call, outcome, own);
+    if (*err)                   /* the other ranks still need the comparison */
         op->comparison = NULL;
-    return hand_out(op, call, request, err);
+    return hand_out(op, call, request, *err);
 }
 
 /* The call's ranks all come here, or all go to the host. */
-static int begin(struct collopt_call *call, MPI_Request *request)
+static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *request, int *err)
 {
     struct collopt_plan *plan = NULL;
     struct collopt_comm *c;
     const char *why;
     operation *op;
-    int err = collopt_dispatch_nonblocking(call, &c, &plan);
+    enum collopt_outcome outcome = collopt_dispatch_nonblocking(call, &c, &plan, err);
 
     if (c && __builtin_expect(c->checked, 0) && collopt_checks_later(c))
-        return begin_compared(c, call, err, plan, request);
-    if (err != MPI_SUCCESS)
-        return err == COLLOPT_DECLINED ? err : collopt_raise(call->comm, err);
+        return begin_compared(c, call, outcome, plan, request, err);
+    if (outcome != COLLOPT_RUN)
+        return outcome == COLLOPT_FAILED ? fail(call, *err) : outcome;
     if (!(op = collopt_requests_take_idle())) {
         if (plan)
-            collopt_by_messages_miss(c);
+            collopt_p2p_request_miss(c);
         else
             collopt_nonblocking_miss(c);
-        return collopt_raise(call->comm, MPI_ERR_NO_MEM);
+        return fail(call, *err = MPI_ERR_NO_MEM);
     }
     if ((why = describe(op, c, call, plan))) {
         collopt_requests_make_idle(op);
@@ -213,8 +229,8 @@ static int begin(struct collopt_call *call, MPI_Request *request)
     collopt_requests_count(1);
     if (c->traced)
         say(call, c, op, NULL);
-    return hand_out(op, call, request,
-                    plan ? start_by_messages(op, c) : collopt_nonblocking_start(op, c));
+    *err = plan ? start_by_messages(op, c) : collopt_nonblocking_start(op, c);
+    return hand_out(op, call, request, *err);
 }
 
 /* ---- the entries ----------------------------------------------------------------------------- */
@@ -226,7 +242,7 @@ static int begin(struct collopt_call *call, MPI_Request *request)
 #define VECTOR_int                      COUNTED
 #define VECTOR_host_count               COUNTED
 #define SCATTERED_int                   .counts = counts
-#define SCATTERED_host_count            .counts64 = counts
+#define SCATTERED_host_count            .counts = counts
 #define FILL_COLLOPT_ROOTED(C)          ROOTED_##C
 #define FILL_COLLOPT_VECTOR(C)          VECTOR_##C
 #define FILL_COLLOPT_SCATTERED(C)       SCATTERED_##C
@@ -238,21 +254,24 @@ static int begin(struct collopt_call *call, MPI_Request *request)
     { \
         struct collopt_call call = { .collective = COLLOPT_##ID, .name = #id, .in = in, \
                                      .out = out, .type = type, .op = op, .comm = comm, \
-                                     .trial = COLLOPT_PERSISTENT, FILL_##SHAPE(C) }; \
-        int err = make(&call, request); \
+                                     .mode = COLLOPT_PERSISTENT, .large = LARGE_##C, \
+                                     FILL_##SHAPE(C) }; \
+        int err; \
         \
-        return err == COLLOPT_DECLINED ? collopt_host.id(SHAPE##_ARGS, info, request) : err; \
+        return make(&call, request, &err) == COLLOPT_FALL_BACK \
+            ? collopt_host.id(SHAPE##_ARGS, info, request) : err; \
     }
 #define NONBLOCKING(id, ID, SHAPE, C) \
     int collopt_entry_##id(SHAPE(C), host_request *request) \
     { \
         struct collopt_call call = { .collective = COLLOPT_##ID, .name = #id, .in = in, \
                                      .out = out, .type = type, .op = op, .comm = comm, \
-                                     .trial = COLLOPT_NONBLOCKING, .large = LARGE_##C, \
+                                     .mode = COLLOPT_NONBLOCKING, .large = LARGE_##C, \
                                      FILL_##SHAPE(C) }; \
-        int err = begin(&call, request); \
+        int err; \
         \
-        return err == COLLOPT_DECLINED ? collopt_host.id(SHAPE##_ARGS, request) : err; \
+        return begin(&call, request, &err) == COLLOPT_FALL_BACK \
+            ? collopt_host.id(SHAPE##_ARGS, request) : err; \
     }
 #define ENTRIES(N, name, nonblocking, ID, SHAPE) \
     NONBLOCKING(I##nonblocking, ID, SHAPE, int) \
@@ -278,7 +297,7 @@ static int start_claimed(operation *op)
         return MPI_ERR_REQUEST;
     if (collopt_stage_of(op) == COLLOPT_DONE
         && atomic_load(&op->handle.shown) == COLLOPT_SHOWN_COMPLETE) {
-        collopt_operation_count(op);            /* it was completed past collopt */
+        collopt_request_count(op);            /* it was completed past collopt */
         collopt_handle_settle(&op->handle);
         collopt_set_stage(op, COLLOPT_INACTIVE);
     }
@@ -286,10 +305,7 @@ static int start_claimed(operation *op)
         return MPI_ERR_REQUEST;
     if ((err = collopt_handle_activate(&op->handle)))
         return err;
-    if (op->plan)
-        collopt_by_messages_start(op);
-    else
-        collopt_persistent_start(op);
+    collopt_request_ops_of(op)->start(op);
     return MPI_SUCCESS;
 }
 
@@ -299,9 +315,9 @@ static int start(MPI_Request *request, operation *op)
 
     if (!op)
         return collopt_next.Start(request);
-    collopt_operation_claim_surely(op);
+    collopt_request_claim_surely(op);
     err = start_claimed(op);
-    collopt_operation_unclaim(op);
+    collopt_request_unclaim(op);
     if (err)
         return collopt_requests_complain(op->owner, op->comm, err);
     collopt_async_wake();
@@ -336,10 +352,10 @@ int collopt_entry_Request_free(host_request *request)
         return refuse(op);
     if (!op)
         return collopt_next.Request_free(request);
-    collopt_operation_claim_surely(op);
+    collopt_request_claim_surely(op);
     ours = collopt_requests_remove(op);
     err = collopt_handle_free(&op->handle, request);
-    collopt_operation_unclaim(op);
+    collopt_request_unclaim(op);
     if (ours)
         collopt_requests_release(op);
     collopt_requests_release_freed();

@@ -13,7 +13,7 @@
 #include "mpi/check/check.h"
 #include "mpi/check/signature.h"
 #include "mpi/comm/comm.h"
-#include "mpi/call/dispatch.h"
+#include "mpi/comm/failure.h"
 #include "mpi/comm/greatest.h"
 #include "mpi/host/host.h"
 #include "mpi/plan/plan.h"
@@ -63,7 +63,7 @@ static int compare_counts(struct collopt_comm *c, const struct collopt_call *cal
     know_nothing(mine, 2 * ranks);
     for (size_t r = 0; r < ranks; r++)
         if (c->rank == d->usual || c->rank == d->odd)
-            mine[(c->rank == d->usual ? 0 : ranks) + r] = collopt_count_at(call, (int)r);
+            mine[(c->rank == d->usual ? 0 : ranks) + r] = (long long)collopt_call_count(call, (int)r);
     if (!(err = collopt_greatest(c, mine, usual, 2 * c->ranks))) {
         for (d->index = 0; d->index + 1 < c->ranks && usual[d->index] == odd[d->index];)
             d->index++;
@@ -115,7 +115,7 @@ static int gather_and_explain(struct collopt_comm *c, const struct collopt_call 
 }
 
 int collopt_check(struct collopt_comm *c, const struct collopt_call *call,
-                  const struct collopt_plan *plan, int outcome)
+                  const struct collopt_plan *plan, enum collopt_outcome outcome)
 {
     enum collopt_asks f = COLLOPT_ASKS;
     struct collopt_asked asked;

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "mpi/check/signature.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/peers.h"
 #include "mpi/host/host.h"
 #include "mpi/host/progress.h"
 #include "mpi/node/world.h"
@@ -46,7 +47,7 @@ bool collopt_checks_later(struct collopt_comm *c)
         && (c->status == COLLOPT_NEW || (c->status == COLLOPT_TAKEN_OVER && !c->own));
 }
 
-/* ---- starting and freeing -------------------------------------------------------------------- */
+/* ---- those that are under way --------------------------------------------------------------- */
 
 static void enter(struct collopt_comparison *x)
 {
@@ -65,28 +66,6 @@ static void leave(struct collopt_comparison *x)
         at = &(*at)->next;
     *at = x->next;
     pthread_mutex_unlock(&lock);
-}
-
-int collopt_comparison_begin(struct collopt_comm *c, const struct collopt_asked *mine,
-                             struct collopt_comparison **made, bool *raised)
-{
-    struct collopt_comparison *x = malloc(sizeof *x + (size_t)c->ranks * sizeof *x->asked);
-    int err;
-
-    *raised = x != NULL;
-    if (!x)
-        return MPI_ERR_NO_MEM;
-    *x = (struct collopt_comparison){ .c = c, .rank = c->rank, .ranks = c->ranks };
-    x->asked[c->rank] = *mine;
-    err = PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, x->asked, sizeof *mine, MPI_BYTE,
-                          collopt_comm_of(c), &x->request);
-    if (err) {
-        free(x);
-        return err;
-    }
-    enter(x);
-    *made = x;
-    return MPI_SUCCESS;
 }
 
 int collopt_comparison_result(const struct collopt_comparison *x, bool *raised)
@@ -139,11 +118,11 @@ static bool begin_telling(struct collopt_comparison *x)
 }
 
 /* If rank 0 does not write the message in time, another rank does. */
-static bool lose_patience(struct collopt_comparison *x)
+static bool is_overdue(struct collopt_comparison *x)
 {
-    const uint64_t patience = 5000000000, between_ranks = 20000000;     /* ns */
+    const uint64_t timeout = 5000000000, between_ranks = 20000000;     /* ns */
 
-    if (collopt_now() - x->since < patience + between_ranks * (uint64_t)x->rank)
+    if (collopt_now() - x->since < timeout + between_ranks * (uint64_t)x->rank)
         return false;
     tell(x);
     collopt_host.Request_free(&x->request);     /* the message is empty and may come later */
@@ -182,7 +161,7 @@ static bool go_on(struct collopt_comparison *x, bool within)
     int err = test(&x->request, within, &done);
 
     if (x->gathered)
-        return err || done || lose_patience(x);
+        return err || done || is_overdue(x);
     return (err || done) && judge(x, err);
 }
 
@@ -228,7 +207,7 @@ static bool claim_one(const struct collopt_comm *c, struct collopt_comparison **
 
 /* Open MPI 4.1 fails where a communicator is freed while a nonblocking collective is under way on
  * it.  MPI allows MPI_Comm_free to wait for all ranks. */
-void collopt_comparisons_settle(const struct collopt_comm *c)
+static void settle(struct collopt_comm *c)
 {
     struct collopt_comparison *x;
 
@@ -237,4 +216,30 @@ void collopt_comparisons_settle(const struct collopt_comm *c)
             advance(x, false);
         sched_yield();
     }
+}
+
+/* ---- starting --------------------------------------------------------------------------------- */
+
+int collopt_comparison_begin(struct collopt_comm *c, const struct collopt_asked *mine,
+                             struct collopt_comparison **made, bool *raised)
+{
+    static const struct collopt_part_ops ops = { .settle = settle };
+    struct collopt_comparison *x = malloc(sizeof *x + (size_t)c->ranks * sizeof *x->asked);
+    int err;
+
+    *raised = x != NULL;
+    if (!x)
+        return MPI_ERR_NO_MEM;
+    *x = (struct collopt_comparison){ .c = c, .rank = c->rank, .ranks = c->ranks };
+    x->asked[c->rank] = *mine;
+    err = PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, x->asked, sizeof *mine, MPI_BYTE,
+                          collopt_comm_of(c), &x->request);
+    if (err) {
+        free(x);
+        return err;
+    }
+    enter(x);
+    collopt_part_attach(c, COLLOPT_PART_COMPARISONS, c, &ops);
+    *made = x;
+    return MPI_SUCCESS;
 }

@@ -30,7 +30,5 @@ bool collopt_comparison_advance(struct collopt_comparison *x, bool within);
 int collopt_comparison_result(const struct collopt_comparison *x, bool *raised);
 /* Frees a comparison that has ended. */
 void collopt_comparison_free(struct collopt_comparison *x);
-/* Before C is freed: waits until its comparisons have gathered all descriptions. */
-void collopt_comparisons_settle(const struct collopt_comm *c);
 
 #endif

@@ -7,12 +7,12 @@
 #include "mpi/check/signature.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "mpi/plan/tuning.h"
-#include "mpi/host/attributes.h"
 #include "mpi/comm/comm.h"
-#include "mpi/call/dispatch.h"
-#include "mpi/host/host.h"
+#include "mpi/host/attributes.h"
+#include "mpi/host/call.h"
+#include "mpi/node/process.h"
 #include "mpi/plan/plan.h"
+#include "mpi/plan/tuning.h"
 #include "schedule/schedule.h"
 
 static const int error_class[COLLOPT_ASKS] = {
@@ -31,16 +31,6 @@ int collopt_asked_error(enum collopt_asks field)
 
 /* ---- fields and names ------------------------------------------------------------------------ */
 
-long long collopt_count_at(const struct collopt_call *call, int rank)
-{
-    return call->counts ? call->counts[rank] : call->counts64[rank];
-}
-
-static bool has_counts(const struct collopt_call *call)
-{
-    return call->collective == COLLOPT_REDUCE_SCATTER && (call->counts || call->counts64);
-}
-
 static long long hash_of(const char *text)
 {
     return (long long)(collopt_hash_text(COLLOPT_HASH_START, text) >> 1);
@@ -51,12 +41,12 @@ static void take_counts(struct collopt_asked *a, const struct collopt_call *call
     unsigned long long sum = 0;
 
     for (int i = 0; i < ranks; i++) {
-        sum += (unsigned long long)collopt_count_at(call, i);
+        sum += (unsigned long long)(long long)collopt_call_count(call, i);
         if (i < COLLOPT_ASKED_COUNTS)
-            a->counts[i] = collopt_count_at(call, i);
+            a->counts[i] = (long long)collopt_call_count(call, i);
     }
     a->field[COLLOPT_ASKS_COUNT] = (long long)(sum & LLONG_MAX);
-    a->field[COLLOPT_ASKS_COUNTS] = (long long)(collopt_counts_hash(call, ranks) >> 1);
+    a->field[COLLOPT_ASKS_COUNTS] = (long long)(collopt_call_key(call, ranks) >> 1);
 }
 
 static void take_facts(struct collopt_asked *a, const struct collopt_call *call)
@@ -109,7 +99,7 @@ static long long world_rank(const struct collopt_comm *c)
 }
 
 void collopt_ask(struct collopt_asked *a, struct collopt_comm *c, const struct collopt_call *call,
-                 int outcome, const struct collopt_plan *plan, const char *chosen)
+                 enum collopt_outcome outcome, const struct collopt_plan *plan, const char *chosen)
 {
     memset(a, 0, sizeof *a);
     for (int i = 0; i < COLLOPT_ASKS; i++)
@@ -119,17 +109,16 @@ void collopt_ask(struct collopt_asked *a, struct collopt_comm *c, const struct c
              call->name);
     /* nonblocking calls are never compared with others */
     a->field[COLLOPT_ASKS_COLLECTIVE] = call->collective
-        + (call->trial == COLLOPT_PERSISTENT) * COLLOPT_COLLECTIVES;
-    a->field[COLLOPT_ASKS_SWITCH] = atomic_load_explicit(&collopt_switched_on,
-                                                         memory_order_relaxed);
+        + (call->mode == COLLOPT_PERSISTENT) * COLLOPT_COLLECTIVES;
+    a->field[COLLOPT_ASKS_SWITCH] = !collopt_is_off();
     a->field[COLLOPT_ASKS_ROOT] = call->root;
-    if (has_counts(call))
+    if (collopt_call_scatters(call) && call->counts)
         take_counts(a, call, c->ranks);
     else if (call->collective != COLLOPT_REDUCE_SCATTER)
         a->field[COLLOPT_ASKS_COUNT] = (long long)call->count;
     take_facts(a, call);
     a->field[COLLOPT_ASKS_TAKEN] = outcome;
-    if (outcome == MPI_SUCCESS)
+    if (outcome == COLLOPT_RUN)
         take_decision(a, plan, chosen);
 }
 
@@ -155,11 +144,11 @@ static void say_taken(const struct collopt_asked *a, char *text, size_t size)
 {
     const char *what = "arguments that collopt can work with";
 
-    if (a->field[COLLOPT_ASKS_TAKEN] == COLLOPT_DECLINED)
+    if (a->field[COLLOPT_ASKS_TAKEN] == COLLOPT_FALL_BACK)
         what = "arguments that only the MPI library can judge (a null buffer or handle, an "
                "operation that does not go with "
                "the datatype)";
-    else if (a->field[COLLOPT_ASKS_TAKEN] != MPI_SUCCESS)
+    else if (a->field[COLLOPT_ASKS_TAKEN] == COLLOPT_FAILED)
         what = "no memory for a schedule";
     snprintf(text, size, "has %s", what);
 }

@@ -8,7 +8,8 @@
 
 #include <limits.h>
 
-struct collopt_call;
+#include "mpi/host/call.h"
+
 struct collopt_comm;
 struct collopt_plan;
 
@@ -40,11 +41,9 @@ struct collopt_asked {          /* the description of one rank's call, sent to t
     char name[32], op[16], type[24], chosen[96];
 };
 
-/* Describes CALL.  OUTCOME is MPI_SUCCESS, COLLOPT_DECLINED or an error code, as in dispatch.c.
- * CHOSEN names what runs the call, or is NULL.  PLAN may be NULL. */
+/* Describes CALL.  CHOSEN names what runs the call, or is NULL.  PLAN may be NULL. */
 void collopt_ask(struct collopt_asked *a, struct collopt_comm *c, const struct collopt_call *call,
-                 int outcome, const struct collopt_plan *plan, const char *chosen);
-long long collopt_count_at(const struct collopt_call *call, int rank);
+                 enum collopt_outcome outcome, const struct collopt_plan *plan, const char *chosen);
 
 /* The first field in which ALL differ; COLLOPT_ASKS: none. */
 enum collopt_asks collopt_asked_differ(const struct collopt_asked *all, int ranks);

@@ -12,7 +12,8 @@
 #include "mpi/comm/greatest.h"
 #include "mpi/comm/comm.h"
 #include "mpi/node/context.h"
-#include "mpi/run/execute.h"
+#include "mpi/comm/failure.h"
+#include "mpi/comm/wait.h"
 #include "mpi/host/host.h"
 
 /* TO must not be written any more when this returns. */

@@ -4,15 +4,7 @@
 #ifndef COLLOPT_MPI_COMM_GREATEST_H
 #define COLLOPT_MPI_COMM_GREATEST_H
 
-#include <stdint.h>
-
 struct collopt_comm;
-
-/* The number of an agreement among failed calls (failures.h). */
-static inline uint32_t collopt_agreement_code(unsigned agreement)
-{
-    return agreement | UINT32_C(1) << 31;
-}
 
 /* GREATEST[i] of all ranks' MINE[i].  Collective on C, which is taken over and has several ranks.
  * An error code: not raised yet. */

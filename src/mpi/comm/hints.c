@@ -21,12 +21,12 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
-#include "mpi/node/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/greatest.h"
+#include "mpi/comm/peers.h"
 #include "mpi/host/host.h"
-#include "mpi/plan/plan.h"
 #include "mpi/host/quirks.h"
+#include "mpi/node/agree.h"
 #include "schedule/schedule.h"
 #include "select/decide.h"
 
@@ -42,6 +42,35 @@ struct collopt_keys {           /* of info objects, the last one given counts */
     struct given given[COLLOPT_COLLECTIVES];
     uint64_t value[COLLOPT_COLLECTIVES];        /* hashes; 0: not given */
 };
+
+struct hints {                  /* of a communicator */
+    struct collopt_keys *waiting;       /* keys that were not compared yet, or NULL */
+    struct given used[COLLOPT_COLLECTIVES];     /* ANY: in use */
+};
+
+static struct hints *hints_of(const struct collopt_comm *c)
+{
+    return collopt_part(c, COLLOPT_PART_HINTS);
+}
+
+static void free_hints(struct collopt_comm *c)
+{
+    free(hints_of(c)->waiting);
+    free(hints_of(c));
+    collopt_part_attach(c, COLLOPT_PART_HINTS, NULL, NULL);
+    c->hints_due = false;
+}
+
+/* NULL: no memory. */
+static struct hints *make_hints(struct collopt_comm *c)
+{
+    static const struct collopt_part_ops ops = { .end = free_hints };
+    struct hints *h = hints_of(c);
+
+    if (!h && (h = calloc(1, sizeof *h)))
+        collopt_part_attach(c, COLLOPT_PART_HINTS, h, &ops);
+    return h;
+}
 
 static void name_key(int collective, char *key, size_t size)
 {
@@ -150,39 +179,46 @@ static void tell_mistakes(MPI_Info info)
 static void use(struct collopt_comm *c, const struct collopt_keys *keys)
 {
     for (int i = 0; i < COLLOPT_COLLECTIVES; i++)
-        if (keys->given[i].any)
-            c->wish[i] = (struct collopt_wish){ .given = !keys->given[i].back,
-                                                .choice = keys->given[i].choice };
-    collopt_plans_free(c);
+        if (keys->given[i].any) {
+            hints_of(c)->used[i] = keys->given[i];
+            hints_of(c)->used[i].any = !keys->given[i].back;
+        }
+    collopt_comm_hints_changed(c);
 }
 
-uint64_t collopt_info_waiting(const struct collopt_comm *c)
+uint64_t collopt_hints_waiting(const struct collopt_comm *c)
 {
-    return c->waiting
-        ? collopt_hash_bytes(COLLOPT_HASH_START, c->waiting->value, sizeof c->waiting->value)
+    const struct hints *h = hints_of(c);
+
+    return h && h->waiting
+        ? collopt_hash_bytes(COLLOPT_HASH_START, h->waiting->value, sizeof h->waiting->value)
         : COLLOPT_HASH_START;
 }
 
-void collopt_info_compared(struct collopt_comm *c, bool are_alike)
+void collopt_hints_compared(struct collopt_comm *c, bool are_alike)
 {
+    struct hints *h = hints_of(c);
+
     if (!are_alike && c->rank == 0)
         collopt_warn_once("the info keys collopt_... differ between the %d ranks of a "
                           "communicator; they are ignored",
                           c->ranks);
-    if (are_alike && c->waiting)
-        use(c, c->waiting);
-    free(c->waiting);
-    c->waiting = NULL;
-    c->keys_due = false;
+    if (are_alike && h && h->waiting)
+        use(c, h->waiting);
+    if (h) {
+        free(h->waiting);
+        h->waiting = NULL;
+    }
+    c->hints_due = false;
 }
 
-int collopt_info_compare(struct collopt_comm *c)
+int collopt_hints_compare(struct collopt_comm *c)
 {
-    long long h = (long long)(collopt_info_waiting(c) >> 1), mine[2] = { h, -h }, all[2];
+    long long h = (long long)(collopt_hints_waiting(c) >> 1), mine[2] = { h, -h }, all[2];
     int err = collopt_greatest(c, mine, all, 2);
 
     if (err == MPI_SUCCESS)
-        collopt_info_compared(c, all[0] == -all[1]);
+        collopt_hints_compared(c, all[0] == -all[1]);
     return err;
 }
 
@@ -191,21 +227,24 @@ int collopt_info_compare(struct collopt_comm *c)
 static void wait_with(struct collopt_comm *c, MPI_Info info)
 {
     struct collopt_keys keys = { .value = { 0 } };
+    struct hints *h = hints_of(c);
     bool any;
 
-    if (c->waiting)
-        keys = *c->waiting;
+    if (h && h->waiting)
+        keys = *h->waiting;
     any = read_keys(info, &keys);
     if (c->rank == 0)
         tell_mistakes(info);
-    if (any && !c->waiting)
-        c->waiting = malloc(sizeof keys);
-    if (any && c->waiting)      /* without memory, what the others have is not alike */
-        *c->waiting = keys;
+    if (!any || !(h = make_hints(c)))   /* without memory, what the others have is not alike */
+        return;
+    if (!h->waiting)
+        h->waiting = malloc(sizeof keys);
+    if (h->waiting)
+        *h->waiting = keys;
 }
 
 /* There may be nothing yet where MADE points. */
-void collopt_info_later(MPI_Comm *made, MPI_Info info)
+void collopt_hints_later(MPI_Comm *made, MPI_Info info)
 {
     struct collopt_keys keys = { .value = { 0 } };
     struct collopt_comm *c;
@@ -227,7 +266,7 @@ void collopt_info_later(MPI_Comm *made, MPI_Info info)
 
 /* Every rank of COMM comes here, with keys of ours or without.  Where the ranks were not asked in
  * MPI_Init, some may be without collopt's consent, and nothing can be compared. */
-void collopt_info_take(MPI_Comm comm, MPI_Info info)
+void collopt_hints_take(MPI_Comm comm, MPI_Info info)
 {
     struct collopt_comm *c = collopt_world_agreed() ? collopt_comm_find(comm) : NULL;
 
@@ -236,29 +275,46 @@ void collopt_info_take(MPI_Comm comm, MPI_Info info)
         return;
     wait_with(c, info);
     if (c->status == COLLOPT_TAKEN_OVER && c->ranks == 1)
-        collopt_info_compared(c, true);
+        collopt_hints_compared(c, true);
     else if (c->status == COLLOPT_TAKEN_OVER)
-        c->keys_due = true;
+        c->hints_due = true;
 }
 
-bool collopt_info_select(const struct collopt_comm *c, const struct collopt_problem *p,
+static const struct given *used_for(const struct collopt_comm *c,
+                                    enum collopt_collective collective)
+{
+    const struct hints *h = hints_of(c);
+
+    return h && h->used[collective].any ? &h->used[collective] : NULL;
+}
+
+bool collopt_hints_force(const struct collopt_comm *c, enum collopt_collective collective,
+                         bool *host)
+{
+    const struct given *given = used_for(c, collective);
+
+    *host = given && !given->choice.algorithm;
+    return given != NULL;
+}
+
+bool collopt_hints_select(const struct collopt_comm *c, const struct collopt_problem *p,
                          struct collopt_decision *d)
 {
-    const struct collopt_wish *wish = &c->wish[p->collective];
+    const struct given *given = used_for(c, p->collective);
     const char *why;
     char key[64];
 
-    if (!wish->given)
+    if (!given)
         return false;
     name_key((int)p->collective, key, sizeof key);
-    if (!collopt_choice_usable(&wish->choice, p, &why)) {
+    if (!collopt_choice_usable(&given->choice, p, &why)) {
         collopt_say(COLLOPT_LOG_DECIDE,
                     "info key %s=%s cannot serve %d ranks, %zu bytes: %s; the next choice is used",
-                    key, wish->choice.algorithm ? wish->choice.algorithm->name : "host", p->ranks,
+                    key, given->choice.algorithm ? given->choice.algorithm->name : "host", p->ranks,
                     p->count * p->size, why);
         return false;
     }
-    d->choice = wish->choice;
+    d->choice = given->choice;
     d->open = false;
     snprintf(d->why, sizeof d->why, "forced by info key %s", key);
     return true;

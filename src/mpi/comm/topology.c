@@ -13,7 +13,7 @@
 #include "mpi/node/agree.h"
 #include "mpi/comm/comm.h"
 #include "mpi/node/locality.h"
-#include "mpi/comm/links.h"
+#include "mpi/node/segments.h"
 #include "select/measured.h"
 #include "select/rental.h"
 #include "settings/settings.h"
@@ -45,13 +45,13 @@ static bool map_nodes(struct collopt_comm *c, const struct collopt_sight *seen, 
 
     for (int r = 0; r < c->ranks; r++) {
         key[r] = (uint64_t)(stated ? collopt_stated_node(stated, seen[r].world) : seen[r].node);
-        c->topology.oversubscribed |= seen[r].crowded;
+        c->map.topology.oversubscribed |= seen[r].crowded;
         together = together && seen[r].node == seen[0].node;
     }
-    c->topology.nodes = collopt_topology_number(key, c->node, c->ranks);
-    c->one_node = together && c->topology.nodes == 1;
-    c->topology.node = c->node;
-    return c->topology.nodes > 0 && collopt_topology_measure(&c->topology, c->ranks);
+    c->map.topology.nodes = collopt_topology_number(key, c->map.node, c->ranks);
+    c->map.one_node = together && c->map.topology.nodes == 1;
+    c->map.topology.node = c->map.node;
+    return c->map.topology.nodes > 0 && collopt_topology_measure(&c->map.topology, c->ranks);
 }
 
 /* By facts that all ranks know alike. */
@@ -62,7 +62,7 @@ static enum collopt_network network_of(const struct collopt_comm *c,
 
     for (int r = 0; r < c->ranks; r++)
         fast &= seen[r].fast != 0;
-    return collopt_network_of(&c->topology, fast);
+    return collopt_network_of(&c->map.topology, fast);
 }
 
 /* ---- groups above nodes and inside them ------------------------------------------------------ */
@@ -88,7 +88,7 @@ static int copied_addresses(const struct collopt_comm *c, const struct collopt_s
         return 0;
     for (int r = 0; r < c->ranks; r++)
         key[r] = (unsigned)seen[r].address;
-    return collopt_topology_straddled(&c->topology, key, c->ranks);
+    return collopt_topology_straddled(&c->map.topology, key, c->ranks);
 }
 
 /* The switch of rank R by the file of hosts or else by Slurm, where all ranks have one; false. */
@@ -114,15 +114,15 @@ static bool map_group(struct collopt_comm *c, const struct collopt_sight *seen,
         return copied > 0;
     for (int r = 0; r < c->ranks; r++)
         if (!(by == COLLOPT_BY_SWITCH ? switch_of(seen, r, &key[r])
-              : collopt_spot_key(seen[r].spot, c->node[r], by, &key[r])))
+              : collopt_spot_key(seen[r].spot, c->map.node[r], by, &key[r])))
             return true;
     group = malloc((size_t)c->ranks * sizeof *group);
-    if (!group || !collopt_topology_group(&c->level[by], &c->topology, key, group, c->ranks)) {
+    if (!group || !collopt_topology_group(&c->map.level[by], &c->map.topology, key, group, c->ranks)) {
         free(group);
-        c->level[by].node = NULL;
+        c->map.level[by].node = NULL;
         return false;
     }
-    c->groups[by] = &c->level[by];
+    c->map.groups[by] = &c->map.level[by];
     return true;
 }
 
@@ -130,8 +130,8 @@ static bool map_groups(struct collopt_comm *c, const struct collopt_sight *seen,
 {
     bool mapped = true;
 
-    c->topology.groups = c->groups;
-    c->groups[COLLOPT_BY_NODE] = &c->topology;
+    c->map.topology.groups = c->map.groups;
+    c->map.groups[COLLOPT_BY_NODE] = &c->map.topology;
     for (int by = COLLOPT_BY_SWITCH; by < COLLOPT_GROUPINGS && mapped; by++)
         mapped = map_group(c, seen, (enum collopt_grouping)by, key);
     return mapped;
@@ -153,9 +153,9 @@ static void map_cartesian(struct collopt_comm *c, MPI_Comm comm, bool wired)
         return;
     for (int d = 0; d < sides; d++)
         rings |= (unsigned)(around[d] != 0) << d;
-    collopt_topology_grid(&c->topology, sides, side, rings);
+    collopt_topology_grid(&c->map.topology, sides, side, rings);
     /* some are longer than can be kept */
-    c->topology.wired = wired && c->topology.dims != 0;
+    c->map.topology.wired = wired && c->map.topology.dims != 0;
 #else
     (void)c, (void)comm, (void)wired;
 #endif
@@ -207,7 +207,7 @@ static void map_hosts(struct collopt_comm *c, struct collopt_sight *seen)
         say_missing(c, seen, missing);
     if (missing >= 0 || hosts->shape.kind != COLLOPT_GRID)
         return;
-    if (!collopt_topology_hosts(&c->topology, hosts, &seen->host, sizeof *seen / sizeof(int),
+    if (!collopt_topology_hosts(&c->map.topology, hosts, &seen->host, sizeof *seen / sizeof(int),
                                 c->ranks)
         && c->inside && PMPI_Comm_size(MPI_COMM_WORLD, &world) == MPI_SUCCESS && world == c->ranks
         && collopt_speaks())
@@ -226,9 +226,9 @@ static void map_grid(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight
     if (shape.kind == COLLOPT_HOSTS && collopt_settings()->hosts)
         map_hosts(c, seen);
     if (shape.kind == COLLOPT_GRID && c->inside && fills_world(&shape))
-        collopt_topology_box(&c->topology, &shape, &seen->world, sizeof *seen / sizeof(int),
+        collopt_topology_box(&c->map.topology, &shape, &seen->world, sizeof *seen / sizeof(int),
                              c->ranks);
-    if (!c->topology.dims)
+    if (!c->map.topology.dims)
         map_cartesian(c, comm, shape.kind == COLLOPT_CARTESIAN);
 }
 
@@ -238,7 +238,7 @@ static void say_topology(const struct collopt_comm *c)
 
     if (collopt_settings()->log < COLLOPT_LOG_DECIDE)
         return;
-    collopt_topology_text(&c->topology, c->ranks, text, sizeof text);
+    collopt_topology_text(&c->map.topology, c->ranks, text, sizeof text);
     collopt_say_once(COLLOPT_LOG_DECIDE, "communicators of %d ranks: %s", c->ranks, text);
 }
 
@@ -269,28 +269,44 @@ static enum collopt_mpi host_mpi(void)
 static void set_waiting(struct collopt_comm *c, bool crowded)
 {
     enum collopt_wait wait = collopt_settings()->wait;
-    bool host_yields = c->machine.mpi == COLLOPT_OPENMPI && collopt_launched_to_yield();
+    bool host_yields = c->map.machine.mpi == COLLOPT_OPENMPI && collopt_launched_to_yield();
 
     c->yields = wait == COLLOPT_WAIT_YIELD || (wait == COLLOPT_WAIT_AUTO && crowded);
-    c->polite = c->yields && !host_yields;
+    c->yields_in_host = c->yields && !host_yields;
+}
+
+void collopt_survey_forget(struct collopt_comm *c)
+{
+    for (int by = 0; by < COLLOPT_GROUPINGS; by++) {
+        free((int *)c->map.level[by].node);
+        c->map.level[by].node = NULL;
+        c->map.groups[by] = NULL;
+    }
+    free(c->map.node);
+    c->map.node = NULL;
+    c->map.topology = (struct collopt_topology){ .nodes = 1 };
+    c->map.one_node = c->ranks == 1;
+    collopt_part_attach(c, COLLOPT_PART_MAP, NULL, NULL);
 }
 
 bool collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
 {
     uint64_t *key = malloc((size_t)c->ranks * sizeof *key);
+    static const struct collopt_part_ops ops = { .end = collopt_survey_forget };
     bool mapped;
 
-    c->node = malloc((size_t)c->ranks * sizeof *c->node);
-    mapped = key && c->node && map_nodes(c, seen, key) && map_groups(c, seen, key);
+    collopt_part_attach(c, COLLOPT_PART_MAP, &c->map, &ops);
+    c->map.node = malloc((size_t)c->ranks * sizeof *c->map.node);
+    mapped = key && c->map.node && map_nodes(c, seen, key) && map_groups(c, seen, key);
     free(key);
     if (!mapped || !collopt_rental_begin(&c->rental, c->ranks))
         return false;
     map_grid(c, comm, seen);
-    collopt_machine_as_set(&c->machine, network_of(c, seen), !c->own && collopt_shm_everywhere(),
+    collopt_machine_as_set(&c->map.machine, network_of(c, seen), !c->own && collopt_segments_everywhere(),
                            !c->own && collopt_world_shipped());
-    collopt_machine_as_set(&c->by_messages, network_of(c, seen), false,
+    collopt_machine_as_set(&c->map.machine_p2p, network_of(c, seen), false,
                            !c->own && collopt_world_shipped());
-    c->machine.mpi = c->by_messages.mpi = host_mpi();
+    c->map.machine.mpi = c->map.machine_p2p.mpi = host_mpi();
     set_waiting(c, seen[c->rank].crowded);
     say_topology(c);
     return true;

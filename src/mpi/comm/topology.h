@@ -9,9 +9,10 @@
 struct collopt_comm;
 struct collopt_sight;
 
-/* Fills in C's topology, machine and rental from what its ranks have SEEN, in C's order.  False: no
- * memory. */
+/* Fills in C's map and rental from what its ranks have SEEN, in C's order.  False: no memory. */
 bool collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen);
+/* Empties the map. */
+void collopt_survey_forget(struct collopt_comm *c);
 /* Once, after MPI_Init: warns if COLLOPT_TOPOLOGY does not fit the world. */
 void collopt_survey_world(void);
 

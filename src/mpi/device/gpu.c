@@ -96,6 +96,11 @@ static void read_addresses(void)
     }
 }
 
+bool collopt_gpu_allows(void)
+{
+    return collopt_settings()->gpu != COLLOPT_GPU_NATIVE;
+}
+
 void collopt_gpu_begin(void)
 {
     dl_iterate_phdr(measure_program, NULL);

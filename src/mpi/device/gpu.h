@@ -36,6 +36,7 @@ extern struct collopt_area collopt_stack;
 extern _Thread_local struct collopt_area collopt_stack __attribute__((tls_model("initial-exec")));
 #endif
 
+bool collopt_gpu_allows(void);  /* false: COLLOPT_GPU leaves all calls to the host */
 void collopt_gpu_begin(void);   /* before the others, once */
 
 static inline bool collopt_within(const void *p, uintptr_t from, size_t size)

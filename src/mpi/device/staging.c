@@ -1,5 +1,4 @@
-/* Buffers in device memory: a call's input is copied to host memory, the schedule runs there as it
- * would on the user's buffers, the result is copied back.
+/* Copies between the program's buffers and host memory; see staging.h.
  *
  * It concerns this rank alone: messages are the same, so the others need not know, and one rank may
  * have its input on a device, another its result, a third nothing.  What is handed to the host
@@ -10,21 +9,9 @@
 
 #include "mpi/device/staging.h"
 #include "base/log.h"
-#include "mpi/host/attributes.h"
-#include "mpi/comm/comm.h"
-#include "mpi/call/dispatch.h"
-#include "mpi/run/execute.h"
 #include "mpi/device/gpu.h"
-#include "mpi/plan/plan.h"
 #include "mpi/device/stretches.h"
-#include "mpi/node/world.h"
-#include "schedule/schedule.h"
-#include "settings/settings.h"
-
-bool collopt_gpu_allows(void)
-{
-    return collopt_settings()->gpu != COLLOPT_GPU_NATIVE;
-}
+#include "mpi/host/attributes.h"
 
 struct data {
     const struct collopt_facts *facts;
@@ -168,25 +155,6 @@ static void *address(const struct staged *s, const void *users)
     return s->host ? (void *)((uintptr_t)s->host - (uintptr_t)s->span.from) : (void *)users;
 }
 
-/* ---- a call ---------------------------------------------------------------------------------- */
-
-/* How many elements of result this rank gets. */
-static size_t results(const struct collopt_comm *c, const struct collopt_plan *plan, size_t inputs)
-{
-    switch (plan->collective) {
-    case COLLOPT_REDUCE:
-        return c->rank == plan->root ? inputs : 0;
-    case COLLOPT_EXSCAN:
-        return c->rank == 0 ? 0 : inputs;
-    case COLLOPT_REDUCE_SCATTER:
-        return plan->counts[c->rank];
-    case COLLOPT_REDUCE_SCATTER_BLOCK:
-        return plan->count;
-    default:
-        return inputs;
-    }
-}
-
 struct collopt_staging {
     struct staged in, out;      /* in place: all is OUT */
     struct span result;
@@ -227,53 +195,7 @@ static void return_both(const struct collopt_staging *b)
     free(b->data.stretch);
 }
 
-static int execute_lent(struct collopt_comm *c, struct collopt_plan *plan, const void *in,
-                        void *out, struct collopt_staging *b)
-{
-    MPI_Comm comm = c->hidden != MPI_COMM_NULL ? c->hidden : collopt_comm_of(c);
-    int err = lend_both(&(struct data){ &plan->facts, comm }, plan->in_place, b);
-
-    if (err == MPI_SUCCESS) {
-        err = collopt_execute(c, plan, address(&b->in, in), address(&b->out, out));
-        if (err != MPI_SUCCESS)
-            /* the host may still read and write there: the memory is left to it */
-            return err;
-        err = take_back(&b->out, &b->result, &b->data);
-    } else {
-        collopt_give_up(c, c->call);
-    }
-    return_both(b);
-    return err;
-}
-
-static COLLOPT_OUT_OF_LINE int ask_and_execute(struct collopt_comm *c, struct collopt_plan *plan,
-                                               const void *in, void *out)
-{
-    struct collopt_staging b = { .in = { .host = NULL } };
-    size_t inputs = (size_t)(plan->bytes / plan->facts.size);
-    int err = look_at_both(&plan->facts, inputs, results(c, plan, inputs), plan->in_place, in, out,
-                           &b);
-
-    if (err) {
-        collopt_give_up(c, c->call);
-        return err;
-    }
-    if (!b.in.memory.runtime && !b.out.memory.runtime)
-        return collopt_execute(c, plan, in, out);
-    return execute_lent(c, plan, in, out, &b);
-}
-
-int collopt_execute_anywhere(struct collopt_comm *c, struct collopt_plan *plan, const void *in,
-                             void *out)
-{
-    if (!collopt_gpu_possible())
-        return collopt_execute(c, plan, in, out);
-    return ask_and_execute(c, plan, in, out);
-}
-
-/* ---- a reduction that goes on when its call has ended ---------------------------------------- */
-
-static int lend_for_long(const struct data *d, bool in_place, struct collopt_staging *b,
+static int lend_all(const struct data *d, bool in_place, struct collopt_staging *b,
                          struct collopt_staging **s)
 {
     int err = lend_both(d, in_place, b);
@@ -287,7 +209,7 @@ static int lend_for_long(const struct data *d, bool in_place, struct collopt_sta
     return err;
 }
 
-int collopt_stage_begin(const struct collopt_facts *f, size_t inputs, size_t results,
+int collopt_stage_begin(const struct collopt_facts *f, MPI_Comm comm, size_t inputs, size_t results,
                         const void **in, void **out, struct collopt_staging **s)
 {
     struct collopt_staging b = { .in = { .host = NULL } };
@@ -297,7 +219,7 @@ int collopt_stage_begin(const struct collopt_facts *f, size_t inputs, size_t res
     *s = NULL;
     if (err || (!b.in.memory.runtime && !b.out.memory.runtime))
         return err;
-    if ((err = lend_for_long(&(struct data){ f, collopt_world()->hidden }, in_place, &b, s)))
+    if ((err = lend_all(&(struct data){ f, comm }, in_place, &b, s)))
         return err;
     *out = address(&b.out, *out);
     *in = in_place ? *out : address(&b.in, *in);

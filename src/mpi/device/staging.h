@@ -7,22 +7,17 @@
 
 #include "mpi/host/host.h"
 
-struct collopt_comm;
 struct collopt_facts;
-struct collopt_plan;
 struct collopt_staging;
 
-bool collopt_gpu_allows(void);          /* false: COLLOPT_GPU passes all calls on */
-/* collopt_execute(), and OUT = IN op OUT by COMBINE, for buffers that may be in device memory. */
-int collopt_execute_anywhere(struct collopt_comm *c, struct collopt_plan *plan, const void *in,
-                             void *out);
-/* For a reduction whose buffers are used until some later call. Where *IN, with INPUTS elements, or
- * *OUT, with RESULTS, is in device memory, it is replaced by host memory; *IN == *OUT: in place. *S
- * is NULL where nothing was. After an error too nothing is held. */
-int collopt_stage_begin(const struct collopt_facts *f, size_t inputs, size_t results,
+/* Where *IN, with INPUTS elements, or *OUT, with RESULTS, is in device memory, it is replaced by
+ * host memory; *IN == *OUT: in place. *S is NULL where nothing was. After an error too nothing is
+ * held.  COMM: any, to unpack with. */
+int collopt_stage_begin(const struct collopt_facts *f, MPI_Comm comm, size_t inputs, size_t results,
                         const void **in, void **out, struct collopt_staging **s);
 /* Frees S. DONE: the results are there, and are copied back. */
 int collopt_stage_end(struct collopt_staging *s, bool done);
+/* OUT = IN op OUT by COMBINE. */
 int collopt_combine_anywhere(void (*combine)(void *, const void *, const void *, size_t),
                              const void *in, void *out, size_t n, MPI_Datatype type);
 

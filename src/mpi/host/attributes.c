@@ -9,7 +9,7 @@
 
 #include "mpi/host/attributes.h"
 #include "kernels/kernels.h"
-#include "mpi/comm/comm.h"
+#include "mpi/host/errhandler.h"
 #include "mpi/host/host.h"
 #include "settings/settings.h"
 
@@ -227,15 +227,15 @@ void collopt_attributes_begin(void)
 {
     static const enum collopt_op ids[] = { COLLOPT_SUM, COLLOPT_PROD, COLLOPT_MIN, COLLOPT_MAX };
     MPI_Op op[] = { MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX };
-    MPI_Errhandler world = collopt_quiet(MPI_COMM_WORLD), self = collopt_quiet(MPI_COMM_SELF);
+    MPI_Errhandler world = collopt_save_errhandler(MPI_COMM_WORLD), self = collopt_save_errhandler(MPI_COMM_SELF);
     MPI_Datatype type[BY_HOST_TYPES];
 
     list_by_host(type);
     for (int t = 0; t < BY_HOST_TYPES; t++)
         for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
             allowed[t][ids[i]] = collopt_valid(ids[i], by_host[t].class) && allows(type[t], op[i]);
-    collopt_as_before(MPI_COMM_SELF, self);
-    collopt_as_before(MPI_COMM_WORLD, world);
+    collopt_restore_errhandler(MPI_COMM_SELF, self);
+    collopt_restore_errhandler(MPI_COMM_WORLD, world);
 }
 
 /* Fills in the rest of F, which is measured; false: it is no such type, or not allowed. */

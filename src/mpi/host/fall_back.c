@@ -1,21 +1,17 @@
-/* A call of the family handed to the host as it came. */
+/* Gives a call to the host as it came. */
 #include "config.h"
 
 #include "mpi/host/fall_back.h"
-#include "mpi/call/dispatch.h"
-#include "mpi/host/host.h"
-#include "schedule/schedule.h"
+#include "mpi/host/call.h"
 
 /* The arguments of a call of each shape, with counts of either kind. */
 #define IN                              (call->taken ? call->out : call->in)
-#define COUNTS_int                      call->counts
-#define COUNTS_host_count               call->counts64
 #define GIVE_COLLOPT_ROOTED(C) \
     IN, call->out, (C)call->count, call->type, call->op, call->root, call->comm
 #define GIVE_COLLOPT_VECTOR(C) \
     IN, call->out, (C)call->count, call->type, call->op, call->comm
 #define GIVE_COLLOPT_SCATTERED(C) \
-    IN, call->out, COUNTS_##C, call->type, call->op, call->comm
+    IN, call->out, call->counts, call->type, call->op, call->comm
 
 #define BLOCKING(N, name, nonblocking, ID, SHAPE) \
     case COLLOPT_##ID: \
@@ -26,7 +22,7 @@
         return call->large ? collopt_host.I##nonblocking##_c(GIVE_##SHAPE(host_count), request) \
                            : collopt_host.I##nonblocking(GIVE_##SHAPE(int), request);
 
-int collopt_hand_over(const struct collopt_call *call)
+int collopt_fall_back(const struct collopt_call *call)
 {
     switch (call->collective) {
         COLLOPT_COLLECTIVE_NAMES(BLOCKING, )
@@ -36,7 +32,7 @@ int collopt_hand_over(const struct collopt_call *call)
     return MPI_ERR_INTERN;
 }
 
-int collopt_hand_over_later(const struct collopt_call *call, MPI_Request *request)
+int collopt_fall_back_nonblocking(const struct collopt_call *call, MPI_Request *request)
 {
     switch (call->collective) {
         COLLOPT_COLLECTIVE_NAMES(NONBLOCKING, )

@@ -1,4 +1,4 @@
-/* Calls that are passed through to the host. */
+/* Calls fall back to the host's own functions, with the program's arguments. */
 #ifndef COLLOPT_MPI_HOST_FALL_BACK_H
 #define COLLOPT_MPI_HOST_FALL_BACK_H
 
@@ -6,9 +6,7 @@
 
 struct collopt_call;
 
-/* Runs CALL by the host's own function with the caller's arguments. */
-int collopt_hand_over(const struct collopt_call *call);
-/* The same for a nonblocking call. */
-int collopt_hand_over_later(const struct collopt_call *call, MPI_Request *request);
+int collopt_fall_back(const struct collopt_call *call);
+int collopt_fall_back_nonblocking(const struct collopt_call *call, MPI_Request *request);
 
 #endif

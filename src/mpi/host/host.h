@@ -1,5 +1,4 @@
-/* The host MPI seen from the backend: mpi.h, the host's function for every intercepted name, and
- * collopt's entry points for these names. Implemented in host.c; the entry points in entry.c.
+/* The host MPI seen from the backend: mpi.h, and the host's function for every intercepted name.
  *
  * Inside the backend, call an intercepted name as collopt_host.Allreduce(...): PMPI_Allreduce
  * would enter the front. Every other function of MPI is called as PMPI_X. */
@@ -12,6 +11,10 @@
 #include <stdint.h>
 
 #include <mpi.h>
+
+/* For what a short call like the one before it does not come by: the functions on its way save no
+ * registers for that. */
+#define COLLOPT_OUT_OF_LINE __attribute__((noinline))
 
 typedef MPI_Datatype host_type;
 typedef MPI_Op host_op;
@@ -52,21 +55,19 @@ struct collopt_host {
 };
 
 #ifdef COLLOPT_STATIC
+/* COLLOPT_HAVE_LARGE=1 and its like come from configure, for each MPI. */
+#define COLLOPT_HAVE_BASE       1
+#define COLLOPT_IF(have, code, otherwise)       COLLOPT_IF_EXPANDED(have, code, otherwise)
+#define COLLOPT_IF_EXPANDED(have, code, otherwise) COLLOPT_IF_##have(code, otherwise)
+#define COLLOPT_IF_1(code, otherwise)           code
+#define COLLOPT_IF_0(code, otherwise)           otherwise
+
 extern const struct collopt_host collopt_host;
 # define collopt_next collopt_host
 #else
 /* filled once, before the first entry point is called */
 extern struct collopt_host collopt_host, collopt_next;
 #endif
-
-/* int collopt_entry_Allreduce(const void *in, void *out, int count, host_type type, host_op op,
- * host_comm comm) and so on for every name. An entry point is called only where the host has the
- * name. */
-#define COLLOPT_ENTRY(function, id, ID, needs, parameters, arguments) \
-    int collopt_entry_##id parameters;
-COLLOPT_NAMES(COLLOPT_ENTRY)
-#undef COLLOPT_ENTRY
-void collopt_entry_Pcontrol(int level);          /* the caller then calls the host's */
 
 /* True if this host has the quirk. Evaluated on first use, since a static archive does not know
  * its host earlier. */

@@ -12,8 +12,7 @@
 #include <string.h>
 
 #include "mpi/host/progress.h"
-#include "mpi/call/dispatch.h"
-#include "mpi/run/execute.h"
+#include "mpi/host/poll.h"
 
 static atomic_bool lent, begun, ended;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

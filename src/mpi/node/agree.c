@@ -16,9 +16,8 @@
 #include "base/log.h"
 #include "catalogue/catalogue.h"
 #include "model/fingerprint.h"
-#include "mpi/call/dispatch.h"
 #include "mpi/host/host.h"
-#include "mpi/node/world.h"
+#include "mpi/node/process.h"
 #include "schedule/schedule.h"
 #include "settings/search_path.h"
 #include "settings/settings.h"
@@ -237,9 +236,9 @@ static bool enough_stack(void)
 
 /* Called by all ranks right after MPI_Init.  A rank that runs without collopt cannot be
  * seen from here: the library has to be preloaded on all ranks or on none. */
-void collopt_agree_on_world(void)
+void collopt_agree_on_world(bool memory)
 {
-    bool alike, shipped, memory, on = collopt_settings()->on, stack = enough_stack();
+    bool alike, shipped, on = collopt_settings()->on, stack = enough_stack();
     char difference[768];
     int ranks, rank;
 
@@ -247,7 +246,6 @@ void collopt_agree_on_world(void)
         return;
     collopt_speak_as(rank);
     atomic_store_explicit(&world_asked, true, memory_order_relaxed);
-    memory = collopt_world_reserve(ranks);
     if (collopt_agree_also(MPI_COMM_WORLD, on && stack && memory, collopt_shipped()->hash, &alike,
                            &shipped)) {
         if (!shipped)

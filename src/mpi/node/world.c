@@ -4,12 +4,12 @@
 #include "mpi/node/world.h"
 #include "base/log.h"
 #include "mpi/node/agree.h"
-#include "mpi/comm/comm.h"
+#include "mpi/host/errhandler.h"
 #include "mpi/node/context.h"
 #include "mpi/host/host.h"
 #include "mpi/host/progress.h"
 #include "mpi/node/locality.h"
-#include "mpi/comm/links.h"
+#include "mpi/node/segments.h"
 #include "select/rental.h"
 #include "shm/segment.h"
 
@@ -43,7 +43,7 @@ static void free_world(void)
 {
     if (world.hidden != MPI_COMM_NULL)
         collopt_host.Comm_free(&world.hidden);
-    collopt_shm_end();
+    collopt_segments_end();
     free(world.sight);
     world = (struct collopt_world){ .hidden = MPI_COMM_NULL };
 }
@@ -58,9 +58,13 @@ static int tag_ub(void)
     return *value;
 }
 
-/* Behind the sights lie flags of the nodes, for collopt_shm_begin(). */
-bool collopt_world_reserve(int ranks)
+/* Behind the sights lie flags of the nodes, for collopt_segments_begin(). */
+bool collopt_world_reserve(void)
 {
+    int ranks;
+
+    if (PMPI_Comm_size(MPI_COMM_WORLD, &ranks))
+        return false;
     world.sight = malloc((size_t)ranks * (sizeof *world.sight + sizeof(int)));
     return world.sight != NULL;
 }
@@ -74,7 +78,7 @@ static bool make(void)
         || PMPI_Comm_split(MPI_COMM_WORLD, 0, world.rank, &world.hidden)
         || PMPI_Comm_set_errhandler(world.hidden, MPI_ERRORS_RETURN))
         return false;
-    collopt_shm_offer(&segment);
+    collopt_segments_offer(&segment);
     return !collopt_gather_sights(world.hidden, world.rank, world.ranks, &segment, world.sight);
 }
 
@@ -91,18 +95,18 @@ static enum collopt_surroundings find_surroundings(void)
 
 void collopt_world_open(bool agreed)
 {
-    MPI_Errhandler handler = collopt_quiet(MPI_COMM_WORLD);
+    MPI_Errhandler handler = collopt_save_errhandler(MPI_COMM_WORLD);
     bool alike, made;
 
     PMPI_Comm_group(MPI_COMM_WORLD, &group);
     if (!agreed) {
         free_world();
-        collopt_as_before(MPI_COMM_WORLD, handler);
+        collopt_restore_errhandler(MPI_COMM_WORLD, handler);
         return;
     }
     made = make();
     made = collopt_agree(MPI_COMM_WORLD, made, &alike);
-    collopt_as_before(MPI_COMM_WORLD, handler);
+    collopt_restore_errhandler(MPI_COMM_WORLD, handler);
     if (!made) {
         free_world();
         collopt_warn("no hidden communicator of MPI_COMM_WORLD could be made; each communicator "
@@ -110,7 +114,7 @@ void collopt_world_open(bool agreed)
                      "its own");
         return;
     }
-    collopt_shm_begin(world.hidden, world.rank, world.ranks, world.sight,
+    collopt_segments_begin(world.hidden, world.rank, world.ranks, world.sight,
                       (int *)(void *)(world.sight + world.ranks));
     world.surroundings = find_surroundings();
     collopt_progress_agree(world.hidden);

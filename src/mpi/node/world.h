@@ -17,8 +17,8 @@ struct collopt_world {
     enum collopt_surroundings surroundings;
 };
 
-/* Memory for MPI_COMM_WORLD of RANKS, before the ranks agree; false: this rank has none. */
-bool collopt_world_reserve(int ranks);
+/* Memory for the ranks of MPI_COMM_WORLD, before they agree; false: this rank has none. */
+bool collopt_world_reserve(void);
 /* In MPI_Init.  AGREED: all ranks of MPI_COMM_WORLD run collopt with the same settings, switched
  * on.  Collective. */
 void collopt_world_open(bool agreed);

@@ -8,15 +8,16 @@
 
 #include "base/memo.h"
 #include "mpi/host/attributes.h"
-#include "mpi/node/context.h"
+#include "mpi/host/call.h"
 #include "mpi/host/host.h"
 #include "report/counters.h"
 #include "schedule/schedule.h"
 
+struct collopt_adapted;
 struct collopt_algorithm;
 struct collopt_bound;
-struct collopt_call;
 struct collopt_comm;
+struct collopt_link;
 struct collopt_message;
 
 struct collopt_wire {           /* one message as the host is told it */
@@ -37,6 +38,19 @@ struct collopt_wire {           /* one message as the host is told it */
     const struct collopt_message *message;
 };
 
+struct collopt_plan_data {         /* how the messages of a plan carry the data */
+    bool derived;               /* some, of a derived datatype, go by shared memory */
+    bool ordered;               /* the data lie in the order in which they are sent */
+    bool gaps;                  /* messages carry the gaps of pairs along, as bytes ... */
+    int tail;                   /* ... but for the last one: it has so many bytes */
+    /* of IN and OUT: where the last message in it ends, in elements */
+    size_t end[COLLOPT_FIRST_SLOT];
+    /* bytes of the host's longest eager message.  A message that is eager only without its gaps is
+     * sent without them.  0: all messages carry their gaps */
+    size_t eager;
+    bool types_made;            /* some wire has a datatype made of the call's */
+};
+
 struct collopt_plan {
     /* what it is for */
     enum collopt_collective collective;
@@ -46,7 +60,8 @@ struct collopt_plan {
     size_t *counts;             /* Reduce_scatter, else NULL */
     struct collopt_facts facts;
     uint64_t stamp;             /* of handles, from before FACTS were last seen to be right */
-    int trial;                  /* as in the call */
+    enum collopt_mode mode;     /* as in the call, and its candidate */
+    unsigned char candidate;
     /* calls like this go by these trials: each candidate has a plan of its own */
     struct collopt_adapted *adapted;
 
@@ -58,20 +73,10 @@ struct collopt_plan {
     ptrdiff_t *slot;
     size_t scratch;             /* bytes */
     size_t room;                /* that an execution of it needs for its arrays */
-    bool absolute;              /* some wire is */
     bool shm;                   /* shared memory carries its messages inside the node */
     uint64_t sent[COLLOPT_SENT];        /* bytes of a call's sends, as planned */
-    bool derived;               /* some of them, of a derived datatype, go by shared memory ... */
-    bool unchecked;             /* ... and it was not yet asked whether that is committed */
-    bool ordered;               /* its data lie in the order in which they are sent */
-    bool gaps;                  /* messages carry the gaps of pairs along, as bytes ... */
-    int tail;                   /* ... but for the last one: it has so many bytes */
-    /* of IN and OUT: where the last message in it ends, in elements */
-    size_t end[COLLOPT_FIRST_SLOT];
-    /* bytes of the host's longest eager message.  A message that is eager only without its gaps is
-     * sent without them.  0: all messages carry their gaps */
-    size_t eager;
-    bool types_made;            /* some wire has a datatype made of the call's */
+    bool unchecked;             /* it was not yet asked whether the datatype is committed */
+    struct collopt_plan_data data;
 
     uint64_t bytes;             /* of data in the input vector */
     int size_class;
@@ -82,27 +87,14 @@ struct collopt_plan {
     bool forgotten;             /* ... if no call finds it any more */
 };
 
-struct collopt_schedules;       /* of a communicator, plan.c */
-struct collopt_link;
-
-/* The plan that a call like this one had before, or NULL.  COUNT: call->count, or the hash of the
- * counts.  Unless facts.lasting, renew it with the facts of today's handles; false: it does not
- * serve them. */
-struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call,
-                                        size_t count);
-bool collopt_plan_renew(struct collopt_comm *c, struct collopt_plan *plan,
-                        const struct collopt_facts *f);
-/* A new plan for CALL, remembered; NULL: no memory. */
-struct collopt_plan *collopt_plan_for(struct collopt_comm *c, const struct collopt_call *call,
-                                      const struct collopt_facts *f, size_t count);
 /* Operations that are under way hold their plan, which stays as it is. */
-void collopt_plan_hold(struct collopt_plan *plan);
-void collopt_plan_let_go(struct collopt_plan *plan);
-/* The datatype of a message of several runs.  Displacements count from ORIGIN, an address; PLACE
- * NULL: all runs are in one place, from whose beginning at W's they count. */
-int collopt_wire_type(const struct collopt_plan *plan, const struct collopt_wire *w,
-                      char *const *place, MPI_Aint origin, MPI_Datatype *made);
-void collopt_plans_free(struct collopt_comm *c);
-size_t collopt_counts_hash(const struct collopt_call *call, int ranks);
+void collopt_plan_retain(struct collopt_plan *plan);
+void collopt_plan_release(struct collopt_plan *plan);
+bool collopt_plan_is_held(struct collopt_plan *plan);
+/* No call finds it any more: frees it, now or when it is not held any more. */
+void collopt_plan_forget(struct collopt_plan *plan);
+void collopt_plan_free(struct collopt_plan *plan);
+/* Frees the datatypes of its wires. */
+void collopt_plan_free_types(struct collopt_plan *plan);
 
 #endif

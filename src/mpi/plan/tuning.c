@@ -36,6 +36,11 @@ struct collopt_adapted {
     struct collopt_trials trials;
 };
 
+static struct collopt_adapted *first_of(const struct collopt_comm *c)
+{
+    return collopt_part(c, COLLOPT_PART_TUNING);
+}
+
 static bool uneven(const struct collopt_problem *p)
 {
     for (int r = 0; r < p->ranks && p->counts; r++)
@@ -68,27 +73,6 @@ static void choose_candidates(struct collopt_adapted *a, const struct collopt_pr
     if (!host)
         choice[n++] = (struct collopt_choice){ .algorithm = NULL };
     collopt_trials_begin(&a->trials, n, choice);
-}
-
-struct collopt_adapted *collopt_adapted_for(struct collopt_comm *c, const struct collopt_problem *p)
-{
-    struct collopt_adapted key = { .collective = p->collective,
-                                   .kind = kind_of(p),
-                                   .uneven = uneven(p),
-                                   .root = p->root,
-                                   .size_class = collopt_size_class(p->count * p->size) },
-                           *a;
-
-    for (a = c->adapted; a; a = a->next)
-        if (same_kind(a, &key))
-            return a;
-    if (!(a = malloc(sizeof *a)))
-        return NULL;
-    *a = key;
-    choose_candidates(a, p);
-    a->next = c->adapted;
-    c->adapted = a;
-    return a;
 }
 
 /* ---- going on -------------------------------------------------------------------------------- */
@@ -173,7 +157,7 @@ unsigned long long collopt_adapt_calls(const struct collopt_adapted *a)
 
 static void tell(const struct collopt_comm *c, const struct collopt_adapted *a, int candidate)
 {
-    const struct collopt_topology *t = &c->topology;
+    const struct collopt_topology *t = &c->map.topology;
     bool one_node = t->nodes <= 1 || t->largest == 0;
     struct collopt_lesson l = {
         .collective = (int32_t)a->collective,
@@ -195,19 +179,40 @@ static void tell(const struct collopt_comm *c, const struct collopt_adapted *a, 
         collopt_lesson_learnt(&l);
 }
 
-void collopt_adapt_tell(const struct collopt_comm *c)
+static void report(struct collopt_comm *c)
 {
-    for (const struct collopt_adapted *a = c->adapted; a; a = a->next)
+    for (const struct collopt_adapted *a = first_of(c); a; a = a->next)
         for (int i = 0; i < a->trials.n; i++)
             tell(c, a, i);
 }
 
-void collopt_adapted_free(struct collopt_comm *c)
+static void free_all(struct collopt_comm *c)
 {
-    while (c->adapted) {
-        struct collopt_adapted *next = c->adapted->next;
-
-        free(c->adapted);
-        c->adapted = next;
+    for (struct collopt_adapted *a = first_of(c), *next; a; a = next) {
+        next = a->next;
+        free(a);
     }
+    collopt_part_attach(c, COLLOPT_PART_TUNING, NULL, NULL);
+}
+
+struct collopt_adapted *collopt_adapted_for(struct collopt_comm *c, const struct collopt_problem *p)
+{
+    static const struct collopt_part_ops ops = { .end = free_all, .report = report };
+    struct collopt_adapted key = { .collective = p->collective,
+                                   .kind = kind_of(p),
+                                   .uneven = uneven(p),
+                                   .root = p->root,
+                                   .size_class = collopt_size_class(p->count * p->size) },
+                           *a;
+
+    for (a = first_of(c); a; a = a->next)
+        if (same_kind(a, &key))
+            return a;
+    if (!(a = malloc(sizeof *a)))
+        return NULL;
+    *a = key;
+    choose_candidates(a, p);
+    a->next = first_of(c);
+    collopt_part_attach(c, COLLOPT_PART_TUNING, a, &ops);
+    return a;
 }

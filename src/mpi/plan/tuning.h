@@ -22,8 +22,5 @@ void collopt_adapt_begins(struct collopt_adapted *a);
 void collopt_adapt_ends(struct collopt_adapted *a, int candidate, int64_t time);
 const struct collopt_choice *collopt_adapt_choice(const struct collopt_adapted *a, int candidate);
 unsigned long long collopt_adapt_calls(const struct collopt_adapted *a);
-/* Saves the results of C's trials for the report (lessons.h); once. */
-void collopt_adapt_tell(const struct collopt_comm *c);
-void collopt_adapted_free(struct collopt_comm *c);
 
 #endif

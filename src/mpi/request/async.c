@@ -18,9 +18,9 @@
 
 #include "mpi/request/async.h"
 #include "base/log.h"
-#include "mpi/request/messages.h"
-#include "mpi/run/execute.h"
 #include "mpi/host/host.h"
+#include "mpi/host/poll.h"
+#include "mpi/request/p2p_request.h"
 #include "mpi/request/nonblocking.h"
 #include "mpi/request/table.h"
 #include "settings/settings.h"
@@ -40,14 +40,14 @@ static bool may_call_mpi(void)
 }
 
 /* False: no operation is active. */
-static bool help(bool calls, struct collopt_nudge *nudge)
+static bool help(bool calls, struct collopt_poke *poke)
 {
     bool on_node = collopt_nonblocking_help();
-    bool by_messages = calls && collopt_by_messages_under_way();
+    bool by_messages = calls && collopt_p2p_request_under_way();
 
     on_node |= collopt_requests_help();
     if (by_messages)
-        collopt_nudge(nudge);
+        collopt_poke_progress(poke);
     return on_node || by_messages;
 }
 
@@ -64,20 +64,20 @@ static void sleep_until_woken(uint64_t *seen)
 static void *work(void *unused)
 {
     enum { PATIENCE = 1 << 10 };        /* fruitless looks */
-    struct collopt_nudge nudge = { .begun = false };
+    struct collopt_poke poke = { .begun = false };
     bool calls = may_call_mpi();
     uint64_t seen = 0;
 
     (void)unused;
     for (unsigned fruitless = 0; !atomic_load(&ending);) {
-        fruitless = help(calls, &nudge) ? 0 : fruitless + 1;
+        fruitless = help(calls, &poke) ? 0 : fruitless + 1;
         if (fruitless == PATIENCE) {
             sleep_until_woken(&seen);
             fruitless = 0;
         }
         sched_yield();
     }
-    collopt_nudge_end(&nudge);
+    collopt_poke_end(&poke);
     return NULL;
 }
 

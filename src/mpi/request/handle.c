@@ -5,11 +5,10 @@
 #include <string.h>
 
 #include "mpi/request/handle.h"
-#include "mpi/run/execute.h"
-#include "mpi/request/request.h"
+#include "mpi/host/poll.h"
 #include "mpi/host/progress.h"
-#include "mpi/request/table.h"
 #include "mpi/node/world.h"
+#include "mpi/request/request.h"
 
 static enum collopt_shown shown(const struct collopt_handle *h)
 {
@@ -31,7 +30,7 @@ static MPI_Request request_of(const struct collopt_handle *h)
 /* The status of a request that is null. */
 static int query(void *operation, MPI_Status *status)
 {
-    const struct collopt_operation *op = operation;
+    const struct collopt_request *op = operation;
 
     status->MPI_SOURCE = MPI_ANY_SOURCE;
     status->MPI_TAG = MPI_ANY_TAG;
@@ -44,14 +43,14 @@ static int query(void *operation, MPI_Status *status)
  * that is handed out complete may still be under way. */
 static int freed(void *operation)
 {
-    struct collopt_operation *op = operation;
+    struct collopt_request *op = operation;
     unsigned polls = 0;
 
     if (shown(&op->handle) != COLLOPT_SHOWN_COMPLETE)
         return MPI_SUCCESS;
-    while (collopt_stage_of(op) == COLLOPT_STARTED && !collopt_requests_advance(op))
-        collopt_idle_at(&op->nudge, op->yields, &polls);
-    collopt_requests_gone(op);
+    while (collopt_stage_of(op) == COLLOPT_STARTED && !collopt_request_advance(op))
+        collopt_idle_at(&op->poke, op->yields, &polls);
+    op->handle.gone(op);
     return MPI_SUCCESS;
 }
 
@@ -61,7 +60,7 @@ static int cancel(void *operation, int complete)
     return MPI_SUCCESS;
 }
 
-static void complete(struct collopt_operation *op)
+static void complete(struct collopt_request *op)
 {
     show(&op->handle, COLLOPT_SHOWN_COMPLETE);
     PMPI_Grequest_complete(request_of(&op->handle));
@@ -70,14 +69,14 @@ static void complete(struct collopt_operation *op)
 /* MPICH: code that does not pass collopt waits for the request or tests it. */
 static int poll(void *operation, MPI_Status *status)
 {
-    struct collopt_operation *op = operation;
+    struct collopt_request *op = operation;
 
     (void)status;
-    if (!collopt_requests_advance(op) || !collopt_operation_claim(op))
+    if (!collopt_request_advance(op) || !collopt_request_claim(op))
         return MPI_SUCCESS;
     if (shown(&op->handle) == COLLOPT_SHOWN_ACTIVE)
         complete(op);
-    collopt_operation_unclaim(op);
+    collopt_request_unclaim(op);
     return MPI_SUCCESS;
 }
 
@@ -87,13 +86,13 @@ static int wait(int n, void **operations, double timeout, MPI_Status *status)
 
     (void)timeout;
     for (int i = 0; i < n; i++) {
-        struct collopt_operation *op = operations[i];
+        struct collopt_request *op = operations[i];
 
         for (;;) {
             poll(op, status);
             if (shown(&op->handle) != COLLOPT_SHOWN_ACTIVE)
                 break;
-            collopt_idle_at(&op->nudge, op->yields, &polls);
+            collopt_idle_at(&op->poke, op->yields, &polls);
         }
     }
     return MPI_SUCCESS;
@@ -104,7 +103,7 @@ typedef int extended_start(MPI_Grequest_query_function *, MPI_Grequest_free_func
                            int (*)(int, void **, double, MPI_Status *), void *, MPI_Request *);
 
 /* MPICH's, by its name: other hosts lack it. */
-static int start_extended(struct collopt_operation *op, MPI_Request *request)
+static int start_extended(struct collopt_request *op, MPI_Request *request)
 {
     void *symbol = dlsym(RTLD_DEFAULT, "PMPIX_Grequest_start");
     extended_start *start;
@@ -115,15 +114,15 @@ static int start_extended(struct collopt_operation *op, MPI_Request *request)
     return start(query, freed, cancel, poll, wait, op, request);
 }
 
-void collopt_handle_hand_out(struct collopt_operation *op)
+void collopt_handle_hand_out(struct collopt_request *op)
 {
 #ifdef OPEN_MPI
     if (op->collective != COLLOPT_REDUCE_SCATTER)
         return;
-    collopt_operation_claim_surely(op);
+    collopt_request_claim_surely(op);
     if (shown(&op->handle) == COLLOPT_SHOWN_ACTIVE)
         complete(op);
-    collopt_operation_unclaim(op);
+    collopt_request_unclaim(op);
 #else
     (void)op;
 #endif
@@ -131,7 +130,8 @@ void collopt_handle_hand_out(struct collopt_operation *op)
 
 /* ---- both kinds ------------------------------------------------------------------------------ */
 
-int collopt_handle_make(struct collopt_operation *op, bool persistent)
+int collopt_handle_make(struct collopt_request *op, bool persistent,
+                        void (*gone)(struct collopt_request *op))
 {
     const struct collopt_world *world = collopt_world();
     struct collopt_handle *h = &op->handle;
@@ -145,6 +145,7 @@ int collopt_handle_make(struct collopt_operation *op, bool persistent)
         err = PMPI_Grequest_start(query, freed, cancel, op, &request);
     if (err)
         return err;
+    h->gone = gone;
     h->persistent = persistent;
     h->adopted = h->noticed = false;
     show(h, persistent ? COLLOPT_SHOWN_INACTIVE : COLLOPT_SHOWN_ACTIVE);
@@ -211,7 +212,7 @@ bool collopt_handle_was_started(const struct collopt_handle *h)
     return h->persistent && collopt_handle_is_idle(h) && !collopt_progress_peek(request_of(h));
 }
 
-void collopt_handle_look(struct collopt_operation *op)
+void collopt_handle_look(struct collopt_request *op)
 {
     struct collopt_handle *h = &op->handle;
     enum collopt_stage stage = collopt_stage_of(op);

@@ -4,45 +4,49 @@
 #include <stdlib.h>
 
 #include "mpi/request/host_request.h"
+#include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"
-#include "mpi/call/dispatch.h"
-#include "mpi/request/request.h"
+#include "mpi/host/call.h"
+#include "mpi/host/errhandler.h"
 #include "mpi/host/fall_back.h"
 #include "mpi/node/world.h"
+#include "mpi/request/request.h"
 
 /* An error of the host concerns this rank alone.  The completion call raises it, unless the
  * comparison has found a difference. */
-static int hand_over(const struct collopt_call *call, MPI_Request *request)
+static int issue(const struct collopt_call *call, MPI_Request *request)
 {
-    MPI_Errhandler handler = collopt_quiet(call->comm);
-    int err = collopt_hand_over_later(call, request);
+    MPI_Errhandler handler = collopt_save_errhandler(call->comm);
+    int err = collopt_fall_back_nonblocking(call, request);
 
-    collopt_as_before(call->comm, handler);
+    collopt_restore_errhandler(call->comm, handler);
     return err;
 }
 
-static int put_off(struct collopt_operation *op, const struct collopt_call *call)
+static int defer(struct collopt_request *op, const struct collopt_call *call)
 {
-    op->put_off = malloc(sizeof *call);
-    if (!op->put_off)
+    op->deferred = malloc(sizeof *call);
+    if (!op->deferred)
         return MPI_ERR_NO_MEM;
-    *op->put_off = *call;
+    *op->deferred = *call;
     return MPI_SUCCESS;
 }
 
 /* Calls the host now, unless the program has freed the communicator. */
-static int catch_up(struct collopt_operation *op)
+static int issue_deferred(struct collopt_request *op)
 {
-    int err = collopt_comm_of(op->owner) == op->comm ? hand_over(op->put_off, &op->host)
+    int err = collopt_comm_of(op->owner) == op->comm ? issue(op->deferred, &op->host)
                                                      : MPI_ERR_ARG;
 
-    free(op->put_off);
-    op->put_off = NULL;
+    free(op->deferred);
+    op->deferred = NULL;
     return err;
 }
 
-void collopt_by_host_begin(struct collopt_operation *op, struct collopt_comm *c,
-                           struct collopt_call *call, int outcome)
+static const struct collopt_request_ops ops;
+
+void collopt_host_request_begin(struct collopt_request *op, struct collopt_comm *c,
+                                struct collopt_call *call, int err)
 {
     op->owner = c;
     op->comm = call->comm;
@@ -54,18 +58,19 @@ void collopt_by_host_begin(struct collopt_operation *op, struct collopt_comm *c,
     op->yields = c->yields || collopt_world_surroundings() == COLLOPT_CROWDED;
     op->nonblocking = op->by_host = true;
     op->host = MPI_REQUEST_NULL;
-    if (outcome != COLLOPT_DECLINED)
-        op->err = outcome;
+    atomic_store_explicit(&op->ops, &ops, memory_order_relaxed);
+    if (err)
+        op->err = err;
     else
-        op->err = collopt_arguments_wrong(c, call) ? put_off(op, call) : hand_over(call, &op->host);
+        op->err = collopt_arguments_wrong(c, call) ? defer(op, call) : issue(call, &op->host);
 }
 
-bool collopt_by_host_done(struct collopt_operation *op)
+bool collopt_host_request_done(struct collopt_request *op)
 {
     int flag = 0, err;
 
-    if (op->put_off)
-        op->err = catch_up(op);
+    if (op->deferred)
+        op->err = issue_deferred(op);
     if (op->err)
         return true;
     err = collopt_host.Test(&op->host, &flag, MPI_STATUS_IGNORE);
@@ -74,12 +79,21 @@ bool collopt_by_host_done(struct collopt_operation *op)
     return flag || err;
 }
 
-bool collopt_by_host_advance(struct collopt_operation *op)
+static bool advance(struct collopt_request *op)
 {
-    if (!collopt_operation_is_compared(op))
+    if (!collopt_request_is_compared(op))
         return false;
-    if (!op->refused && !collopt_by_host_done(op))
+    if (!op->refused && !collopt_host_request_done(op))
         return false;
-    collopt_operation_end(op);
+    collopt_request_end(op);
     return true;
 }
+
+void collopt_host_request_release(struct collopt_request *op)
+{
+    free(op->deferred);
+    op->deferred = NULL;
+}
+
+static const struct collopt_request_ops ops = { .advance = advance,
+                                                .release = collopt_host_request_release };

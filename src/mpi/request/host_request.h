@@ -15,15 +15,14 @@
 
 struct collopt_call;
 struct collopt_comm;
-struct collopt_operation;
+struct collopt_request;
 
-/* Fills in OP, which is cleared, and starts CALL in the host.  OUTCOME is COLLOPT_DECLINED, or the
- * error code of this rank, which then does not call the host. */
-void collopt_by_host_begin(struct collopt_operation *op, struct collopt_comm *c,
-                           struct collopt_call *call, int outcome);
+/* Fills in OP, which is cleared, and starts CALL in the host, unless this rank has an error ERR. */
+void collopt_host_request_begin(struct collopt_request *op, struct collopt_comm *c,
+                                struct collopt_call *call, int err);
 /* Has the host completed OP?  Its calls were compared. */
-bool collopt_by_host_done(struct collopt_operation *op);
-/* Goes on without waiting; true: it is DONE. */
-bool collopt_by_host_advance(struct collopt_operation *op);
+bool collopt_host_request_done(struct collopt_request *op);
+/* Frees what OP has of it. */
+void collopt_host_request_release(struct collopt_request *op);
 
 #endif

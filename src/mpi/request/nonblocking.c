@@ -9,12 +9,13 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/numbers.h"
-#include "mpi/request/host_request.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/failure.h"
+#include "mpi/host/call.h"
 #include "mpi/node/context.h"
-#include "mpi/call/dispatch.h"
+#include "mpi/node/segments.h"
+#include "mpi/request/host_request.h"
 #include "mpi/request/request.h"
-#include "mpi/comm/links.h"
 #include "report/timing.h"
 #include "shm/channel.h"
 #include "shm/journal.h"
@@ -43,7 +44,7 @@ struct collopt_nonblocking {    /* of a communicator */
     uint64_t started, completed;
     struct collopt_journal journal;
     bool broken_off;            /* the journal */
-    struct collopt_operation *first, *last;     /* those that are under way, in order */
+    struct collopt_request *first, *last;     /* those that are under way, in order */
     bool context_lost;          /* the id is not to be given back */
     struct collopt_nonblocking *next;   /* of those that are closing or unused */
     struct collopt_nonblocking *other;  /* the next of all */
@@ -57,6 +58,18 @@ static atomic_int closings;
 /* never unmapped: a thread may try to lock one that was just freed */
 static struct collopt_nonblocking *unused;
 static _Atomic(struct collopt_nonblocking *) every;
+
+/* Instead of journals: there was no memory for them.  As numbers count from the first call on, there
+ * will be none. */
+static char lost;
+
+/* Those of C; NULL: it has none. */
+static struct collopt_nonblocking *journals_of(const struct collopt_comm *c)
+{
+    void *n = collopt_part(c, COLLOPT_PART_JOURNALS);
+
+    return n == &lost ? NULL : n;
+}
 
 static bool take_flag(atomic_bool *flag)
 {
@@ -83,6 +96,8 @@ static void unlock(struct collopt_nonblocking *n)
 {
     leave_flag(&n->locked);
 }
+
+static const struct collopt_request_ops ops;
 
 /* ---- journals of communicators that are freed ----------------------------------------------- */
 
@@ -179,11 +194,13 @@ static void end_closing(void)
     pthread_mutex_unlock(&lock);
 }
 
-bool collopt_nonblocking_leave(struct collopt_comm *c)
+/* C is freed: what is under way goes on, and the context id is given back when all ranks have read
+ * what was written. */
+static bool leave(struct collopt_comm *c)
 {
-    struct collopt_nonblocking *n = c->nonblocking;
+    struct collopt_nonblocking *n = journals_of(c);
 
-    c->nonblocking = NULL;
+    collopt_part_attach(c, COLLOPT_PART_JOURNALS, NULL, NULL);
     if (!n)
         return false;
     n->context_lost = c->spoilt;
@@ -194,14 +211,19 @@ bool collopt_nonblocking_leave(struct collopt_comm *c)
     return true;
 }
 
-void collopt_nonblocking_drop(struct collopt_comm *c)
+/* At the end, before segments are unmapped. */
+static void drop(struct collopt_comm *c)
 {
+    struct collopt_nonblocking *n = journals_of(c);
+
     pthread_mutex_lock(&lock);
-    if (c->nonblocking)
-        discard(c->nonblocking);
+    if (n)
+        discard(n);
     pthread_mutex_unlock(&lock);
-    c->nonblocking = NULL;
+    collopt_part_attach(c, COLLOPT_PART_JOURNALS, NULL, NULL);
 }
+
+static const struct collopt_part_ops part_ops = { .keeps_context = leave, .shut_down = drop };
 
 void collopt_nonblocking_end(void)
 {
@@ -216,17 +238,17 @@ void collopt_nonblocking_end(void)
 /* ---- describing ------------------------------------------------------------------------------ */
 
 /* Rank 0's block has the counts of slices before its data, and the shared result behind them. */
-static size_t data_at(const struct collopt_operation *op, int rank)
+static size_t data_at(const struct collopt_request *op, int rank)
 {
     return op->slices > 0 && rank == 0 ? sizeof(struct collopt_work) : 0;
 }
 
-static size_t result_at(const struct collopt_operation *op)
+static size_t result_at(const struct collopt_request *op)
 {
-    return rounded_up(data_at(op, 0) + collopt_operation_published(op), LINE);
+    return rounded_up(data_at(op, 0) + collopt_request_published(op), LINE);
 }
 
-static const char *data(const struct collopt_operation *op, int rank)
+static const char *data(const struct collopt_request *op, int rank)
 {
     const struct collopt_reader *r;
 
@@ -237,7 +259,7 @@ static const char *data(const struct collopt_operation *op, int rank)
 }
 
 /* Ranks that have called something else find another mark. */
-static uint32_t mark_of(const struct collopt_operation *op)
+static uint32_t mark_of(const struct collopt_request *op)
 {
     uint64_t what = (op->bytes * COLLOPT_COLLECTIVES + op->collective) * COLLOPT_HASH_PRIME
         + (uint64_t)op->root;
@@ -245,15 +267,15 @@ static uint32_t mark_of(const struct collopt_operation *op)
     return (uint32_t)(what ^ what >> 32);
 }
 
-const char *collopt_nonblocking_describe(struct collopt_operation *op, struct collopt_comm *c,
+const char *collopt_nonblocking_describe(struct collopt_request *op, struct collopt_comm *c,
                                          struct collopt_call *call)
 {
     bool sliceable = call->collective == COLLOPT_ALLREDUCE;
-    const char *why = collopt_operation_describe(op, c, call, sliceable);
+    const char *why = collopt_request_describe(op, c, call, sliceable);
 
     if (why)
         return why;
-    if (c->ranks > 1 && collopt_operation_published(op) > collopt_shm_room() / PART)
+    if (c->ranks > 1 && collopt_request_published(op) > collopt_segments_room() / PART)
         return "it is too long for shared memory";
     op->nonblocking = true;
     op->data = data;
@@ -293,7 +315,7 @@ static bool fill_in(struct collopt_nonblocking *n, const struct collopt_comm *c)
     if (!n->from)
         return false;
     for (int r = 0; r < c->ranks; r++) {
-        n->from[r].base = collopt_shm_segment(collopt_peer(c, r).rank);
+        n->from[r].base = collopt_segment_of(collopt_peer(c, r).rank);
         n->from[r].journal = (unsigned)(collopt_peer(c, r).tags / COLLOPT_CONTEXT_TAGS);
     }
     return collopt_journal_make(&n->journal, n->from[n->rank].journal, n->ranks, n->rank);
@@ -312,17 +334,17 @@ static struct collopt_nonblocking *try_to_make(const struct collopt_comm *c)
     return NULL;
 }
 
-/* Those of C, which it has from now on; NULL: no memory, also not at a second try.  As numbers
- * count from the first call on, there will be none. */
+/* Those of C, which it has from now on; NULL: no memory, also not at a second try. */
 static struct collopt_nonblocking *have(struct collopt_comm *c)
 {
-    if (c->nonblocking || c->journal_lost)
-        return c->nonblocking;
-    if (!(c->nonblocking = try_to_make(c)) && !(c->nonblocking = try_to_make(c))) {
-        c->journal_lost = true;
+    struct collopt_nonblocking *n = journals_of(c);
+
+    if (collopt_part(c, COLLOPT_PART_JOURNALS))
+        return n;
+    if (!(n = try_to_make(c)) && !(n = try_to_make(c)))
         collopt_give_up(c, COLLOPT_ALL_NONBLOCKING);
-    }
-    return c->nonblocking;
+    collopt_part_attach(c, COLLOPT_PART_JOURNALS, n ? (void *)n : &lost, &part_ops);
+    return n;
 }
 
 /* The record of number STARTED says that this rank has an error.  Without memory for it, none comes
@@ -337,10 +359,10 @@ static void write_error(struct collopt_nonblocking *n, uint32_t mark)
     collopt_journal_break_off(&n->journal);
 }
 
-static void write_record(struct collopt_nonblocking *n, struct collopt_operation *op)
+static void write_record(struct collopt_nonblocking *n, struct collopt_request *op)
 {
     bool works = op->slices > 0 && op->rank == 0;
-    size_t bytes = collopt_operation_published(op);
+    size_t bytes = collopt_request_published(op);
     char *payload = op->err || n->broken_off ? NULL
         : collopt_journal_payload(&n->journal, works ? result_at(op) + bytes : bytes);
 
@@ -348,7 +370,7 @@ static void write_record(struct collopt_nonblocking *n, struct collopt_operation
         if (works)
             *(struct collopt_work *)payload = (struct collopt_work){ .claimed = 0 };
         op->own = payload + data_at(op, op->rank);
-        collopt_operation_copy_in(op, op->own);
+        collopt_request_copy_in(op, op->own);
         /* an error is everybody's */
         collopt_journal_write(&n->journal, op->err ? ~op->mark : op->mark);
         return;
@@ -363,9 +385,10 @@ static void write_record(struct collopt_nonblocking *n, struct collopt_operation
 }
 
 /* Other threads may find OP by its handle: it is started when it is complete. */
-static void append(struct collopt_nonblocking *n, struct collopt_operation *op)
+static void append(struct collopt_nonblocking *n, struct collopt_request *op)
 {
     op->queue = n;
+    atomic_store_explicit(&op->ops, &ops, memory_order_relaxed);
     op->number = ++n->started;
     op->next = NULL;
     atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
@@ -390,46 +413,47 @@ void collopt_nonblocking_miss(struct collopt_comm *c)
 }
 
 /* Alone: there is nobody to publish it for. */
-static void do_alone(struct collopt_operation *op)
+static void do_alone(struct collopt_request *op)
 {
     if (op->in != op->out && op->operands > 0) {
         if (op->packed && !(op->own = malloc(op->bytes + 1)))
             op->err = MPI_ERR_NO_MEM;
         else if (op->packed)
-            collopt_operation_copy_in(op, op->own);
-        collopt_operation_combine(op);
+            collopt_request_copy_in(op, op->own);
+        collopt_request_combine(op);
         free(op->own);
     }
-    collopt_operation_end(op);
+    collopt_request_end(op);
 }
 
-int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm *c)
+int collopt_nonblocking_start(struct collopt_request *op, struct collopt_comm *c)
 {
+    struct collopt_nonblocking *n = c->ranks > 1 ? have(c) : NULL;
     uint64_t start;
 
-    if (c->ranks > 1 && !have(c))
+    if (c->ranks > 1 && !n)
         return MPI_ERR_NO_MEM;
     start = op->timed ? collopt_timing_begin() : 0;
     if (!op->by_host)           /* else its record has no input */
-        collopt_operation_begin(op);
+        collopt_request_begin(op);
     if (c->ranks == 1) {
         do_alone(op);
         if (op->timed)
             op->time = collopt_timing_end(start);
         return MPI_SUCCESS;
     }
-    wait_for_lock(c->nonblocking);
-    append(c->nonblocking, op);
+    wait_for_lock(n);
+    append(n, op);
     if (op->timed)
         op->time = collopt_timing_end(start);
-    unlock(c->nonblocking);
+    unlock(n);
     return MPI_SUCCESS;
 }
 
 /* ---- completing ------------------------------------------------------------------------------ */
 
 /* Has the rank's record of OP come?  Those before it are done. */
-static bool has_come(const struct collopt_nonblocking *n, struct collopt_operation *op,
+static bool has_come(const struct collopt_nonblocking *n, struct collopt_request *op,
                      struct from *f)
 {
     const struct collopt_record *record;
@@ -449,12 +473,12 @@ static bool has_come(const struct collopt_nonblocking *n, struct collopt_operati
 
 /* A rank needs the inputs that it combines.  One that is far ahead of others also waits until they
  * have started OP, or it could fill the memory.  Under N's lock. */
-static int ranks_needed(const struct collopt_nonblocking *n, const struct collopt_operation *op)
+static int ranks_needed(const struct collopt_nonblocking *n, const struct collopt_request *op)
 {
     return collopt_journal_backlog(&n->journal) > AHEAD ? n->ranks : op->operands;
 }
 
-static bool all_have_come(const struct collopt_nonblocking *n, struct collopt_operation *op)
+static bool all_have_come(const struct collopt_nonblocking *n, struct collopt_request *op)
 {
     while (op->seen < op->needed
            && (op->seen == n->rank || has_come(n, op, &n->from[op->seen])))
@@ -462,7 +486,7 @@ static bool all_have_come(const struct collopt_nonblocking *n, struct collopt_op
     return op->seen >= op->needed;
 }
 
-static void find_work(struct collopt_operation *op)
+static void find_work(struct collopt_request *op)
 {
     char *block = (char *)op->data(op, 0) - data_at(op, 0);
 
@@ -470,12 +494,12 @@ static void find_work(struct collopt_operation *op)
     op->result = block + result_at(op);
 }
 
-static bool complete(const struct collopt_nonblocking *n, struct collopt_operation *op)
+static bool complete(const struct collopt_nonblocking *n, struct collopt_request *op)
 {
-    if (!collopt_operation_is_compared(op))
+    if (!collopt_request_is_compared(op))
         return false;
     if (op->comparison && (op->refused || op->by_host))
-        return op->refused || collopt_by_host_done(op);
+        return op->refused || collopt_host_request_done(op);
     if (!all_have_come(n, op))
         return false;
     if (op->differs) {
@@ -484,7 +508,7 @@ static bool complete(const struct collopt_nonblocking *n, struct collopt_operati
     }
     if (op->slices > 0)
         find_work(op);
-    return collopt_operation_combine(op);
+    return collopt_request_combine(op);
 }
 
 /* Passes the records that this rank needs no more.  A call that failed leaves a gap in the numbers
@@ -502,21 +526,21 @@ static void pass(struct collopt_nonblocking *n)
 }
 
 /* The next operation that this thread may complete; NULL: none. */
-static struct collopt_operation *next_to_complete(struct collopt_nonblocking *n, bool helps)
+static struct collopt_request *next_to_complete(struct collopt_nonblocking *n, bool helps)
 {
-    struct collopt_operation *op;
+    struct collopt_request *op;
 
     wait_for_lock(n);
     op = n->first;
     if (op)
         op->needed = ranks_needed(n, op);
     unlock(n);
-    return op && (!helps || collopt_operation_is_plain(op)) ? op : NULL;
+    return op && (!helps || collopt_request_is_plain(op)) ? op : NULL;
 }
 
-static void advance(struct collopt_nonblocking *n, bool helps)
+static void advance_all(struct collopt_nonblocking *n, bool helps)
 {
-    struct collopt_operation *op;
+    struct collopt_request *op;
 
     while ((op = next_to_complete(n, helps)) && complete(n, op)) {
         wait_for_lock(n);
@@ -524,11 +548,11 @@ static void advance(struct collopt_nonblocking *n, bool helps)
         n->completed = op->number;
         pass(n);
         unlock(n);
-        collopt_operation_end(op);
+        collopt_request_end(op);
     }
 }
 
-bool collopt_nonblocking_advance(struct collopt_operation *op)
+static bool advance(struct collopt_request *op)
 {
     struct collopt_nonblocking *n;
 
@@ -538,10 +562,13 @@ bool collopt_nonblocking_advance(struct collopt_operation *op)
     if (!n || !take_flag(&n->carried))
         return false;
     if (atomic_load_explicit(&op->stage, memory_order_relaxed) == COLLOPT_STARTED)
-        advance(n, false);
+        advance_all(n, false);
     leave_flag(&n->carried);
     return atomic_load_explicit(&op->stage, memory_order_acquire) != COLLOPT_STARTED;
 }
+
+static const struct collopt_request_ops ops = { .advance = advance,
+                                                .release = collopt_host_request_release };
 
 static bool is_under_way(struct collopt_nonblocking *n)
 {
@@ -564,7 +591,7 @@ bool collopt_nonblocking_help(void)
         }
         if (is_under_way(n)) {
             any = true;
-            advance(n, true);
+            advance_all(n, true);
         }
         leave_flag(&n->carried);
     }

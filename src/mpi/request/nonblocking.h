@@ -17,27 +17,20 @@
 
 struct collopt_call;
 struct collopt_comm;
-struct collopt_operation;
+struct collopt_request;
 
 /* Fills in OP from CALL, on C, which is taken over and on one node. NULL, or why the host serves
  * it. */
-const char *collopt_nonblocking_describe(struct collopt_operation *op, struct collopt_comm *c,
+const char *collopt_nonblocking_describe(struct collopt_request *op, struct collopt_comm *c,
                                          struct collopt_call *call);
 /* Starts it. An error code: this rank cannot, and nothing was started. */
-int collopt_nonblocking_start(struct collopt_operation *op, struct collopt_comm *c);
+int collopt_nonblocking_start(struct collopt_request *op, struct collopt_comm *c);
 /* This rank has no memory for the operation of the next call: the others get an error of it. */
 void collopt_nonblocking_miss(struct collopt_comm *c);
-/* Goes on without waiting; true: it is DONE. Any thread. */
-bool collopt_nonblocking_advance(struct collopt_operation *op);
-
 /* Advances the operations of all communicators that need no MPI.  False: none is active. */
 bool collopt_nonblocking_help(void);
 
-/* C is freed: what is under way goes on, and the context id is given back when all ranks have read
- * what was written. False: C has no journals, and keeps its id. */
-bool collopt_nonblocking_leave(struct collopt_comm *c);
-/* At the end, before segments are unmapped: frees what C has, or all that was left. */
-void collopt_nonblocking_drop(struct collopt_comm *c);
+/* At the end, before segments are unmapped: frees the journals of communicators that are freed. */
 void collopt_nonblocking_end(void);
 
 #endif

@@ -8,8 +8,8 @@
 #include "mpi/request/persistent.h"
 #include "base/numbers.h"
 #include "mpi/comm/comm.h"
-#include "mpi/call/dispatch.h"
 #include "mpi/comm/greatest.h"
+#include "mpi/host/call.h"
 #include "mpi/request/request.h"
 #include "report/timing.h"
 #include "shm/segment.h"
@@ -39,37 +39,39 @@ struct head {                   /* at the start of the memory */
     struct collopt_work work;
 };
 
+static const struct collopt_request_ops ops;
+
 /* ---- where things lie ------------------------------------------------------------------------ */
 
-static struct part *part_of(const struct collopt_operation *op, int rank)
+static struct part *part_of(const struct collopt_request *op, int rank)
 {
     return (struct part *)(op->memory + sizeof(struct head) + (size_t)rank * op->part);
 }
 
-static struct slot *slot_of(const struct collopt_operation *op, int rank)
+static struct slot *slot_of(const struct collopt_request *op, int rank)
 {
     return (struct slot *)((char *)(part_of(op, rank) + 1) + op->at);
 }
 
-static char *payload(const struct collopt_operation *op, int rank)
+static char *payload(const struct collopt_request *op, int rank)
 {
     return (char *)slot_of(op, rank) + (op->slot > LINE ? LINE : INLINE_AT);
 }
 
-static const char *data(const struct collopt_operation *op, int rank)
+static const char *data(const struct collopt_request *op, int rank)
 {
     return payload(op, rank);
 }
 
 /* Readers are the ranks that combine this rank's input.  Begins with the first one. */
-static void look_at_readers(struct collopt_operation *op)
+static void look_at_readers(struct collopt_request *op)
 {
     op->reader = op->collective == COLLOPT_REDUCE ? op->root : op->rank + 1;
     op->least = UINT64_MAX;
 }
 
 /* The rank after the last reader. */
-static int end_of_readers(const struct collopt_operation *op)
+static int end_of_readers(const struct collopt_request *op)
 {
     return op->collective != COLLOPT_REDUCE ? op->ranks
         : op->root == op->rank              ? op->root
@@ -77,9 +79,9 @@ static int end_of_readers(const struct collopt_operation *op)
 }
 
 /* Alike on all ranks. */
-static void lay_out(struct collopt_operation *op)
+static void lay_out(struct collopt_request *op)
 {
-    size_t bytes = collopt_operation_published(op);
+    size_t bytes = collopt_request_published(op);
 
     op->one_way = op->slices == 0
         && (op->collective == COLLOPT_REDUCE || op->collective == COLLOPT_SCAN
@@ -94,7 +96,7 @@ static void lay_out(struct collopt_operation *op)
         op->size += rounded_up(bytes, LINE);
 }
 
-static void find_places(struct collopt_operation *op)
+static void find_places(struct collopt_request *op)
 {
     op->data = data;
     op->work = &((struct head *)op->memory)->work;
@@ -103,20 +105,19 @@ static void find_places(struct collopt_operation *op)
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-void collopt_persistent_free(struct collopt_operation *op)
+static void release(struct collopt_request *op)
 {
     if (op->memory && op->ranks > 1)
         collopt_segment_detach(op->memory);
     else
         free(op->memory);
-    collopt_operation_give_back(op);
 }
 
-static const char *describe(struct collopt_operation *op, struct collopt_comm *c,
+static const char *describe(struct collopt_request *op, struct collopt_comm *c,
                             struct collopt_call *call)
 {
     bool sliceable = call->collective == COLLOPT_ALLREDUCE || call->collective == COLLOPT_REDUCE;
-    const char *why = collopt_operation_describe(op, c, call, sliceable);
+    const char *why = collopt_request_describe(op, c, call, sliceable);
 
     if (why)
         return why;
@@ -135,7 +136,7 @@ static bool alike(const long long *all)
 }
 
 /* One rank makes the memory, and those of the others attach to it that agree on its size. */
-static bool attach(struct collopt_operation *op, const struct collopt_segment_key *key)
+static bool attach(struct collopt_request *op, const struct collopt_segment_key *key)
 {
     size_t from = sizeof(struct head) + (size_t)op->rank * op->part;
     size_t to = op->rank == op->ranks - 1 ? op->size : from + op->part;
@@ -146,7 +147,7 @@ static bool attach(struct collopt_operation *op, const struct collopt_segment_ke
     return op->memory != NULL;
 }
 
-static int share(struct collopt_operation *op, struct collopt_comm *c, const char **why)
+static int share(struct collopt_request *op, struct collopt_comm *c, const char **why)
 {
     struct collopt_segment_key key = { .descriptor = -1 };
     long long all[WORDS];
@@ -181,7 +182,7 @@ static int share(struct collopt_operation *op, struct collopt_comm *c, const cha
     return err;
 }
 
-static const char *have_alone(struct collopt_operation *op)
+static const char *have_alone(struct collopt_request *op)
 {
     op->memory = aligned_alloc(LINE, rounded_up(op->size, LINE));
     if (!op->memory)
@@ -190,45 +191,25 @@ static const char *have_alone(struct collopt_operation *op)
     return NULL;
 }
 
-struct collopt_operation *collopt_persistent_make(struct collopt_comm *c, struct collopt_call *call,
-                                                  const char **why, int *err)
-{
-    struct collopt_operation *op = collopt_operation_take(), none = { .err = MPI_SUCCESS };
-
-    *err = MPI_SUCCESS;
-    *why = op ? describe(op, c, call) : "no memory";
-    if (c->ranks > 1)
-        *err = share(op ? op : &none, c, why);
-    else if (op && !*why)
-        *why = have_alone(op);
-    if (op && (*err || *why)) {
-        collopt_persistent_free(op);
-        op = NULL;
-    }
-    if (op)
-        find_places(op);
-    return op;
-}
-
 /* ---- from start to end ----------------------------------------------------------------------- */
 
-void collopt_persistent_start(struct collopt_operation *op)
+static void start(struct collopt_request *op)
 {
-    uint64_t start = op->timed ? collopt_timing_begin() : 0;
+    uint64_t before = op->timed ? collopt_timing_begin() : 0;
 
     op->number++;
     op->at = (op->number & (op->slots - 1)) * op->slot;
     op->slices_before = (op->number - 1) * op->slices;
-    collopt_operation_begin(op);
-    collopt_operation_copy_in(op, payload(op, op->rank));
+    collopt_request_begin(op);
+    collopt_request_copy_in(op, payload(op, op->rank));
     atomic_store_explicit(&slot_of(op, op->rank)->number, op->number | (op->err ? FAILED : 0),
                           memory_order_release);
     atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
     if (op->timed)
-        op->time = collopt_timing_end(start);
+        op->time = collopt_timing_end(before);
 }
 
-static bool has_started(struct collopt_operation *op, int rank)
+static bool has_started(struct collopt_request *op, int rank)
 {
     uint64_t number = atomic_load_explicit(&slot_of(op, rank)->number, memory_order_acquire);
 
@@ -238,7 +219,7 @@ static bool has_started(struct collopt_operation *op, int rank)
 }
 
 /* Have all ranks started whose inputs this rank needs? */
-static bool all_started(struct collopt_operation *op)
+static bool all_started(struct collopt_request *op)
 {
     int needed = op->one_way ? op->operands : op->ranks;
 
@@ -249,7 +230,7 @@ static bool all_started(struct collopt_operation *op)
 
 /* Is there a slot for the next start?  Reads the acknowledgement of one reader until it suffices,
  * then that of the next one. */
-static bool has_room(struct collopt_operation *op)
+static bool has_room(struct collopt_request *op)
 {
     uint64_t needs = op->number < op->slots ? 0 : op->number + 1 - op->slots;
     int end = end_of_readers(op);
@@ -269,18 +250,54 @@ static bool has_room(struct collopt_operation *op)
     return true;
 }
 
-static void acknowledge(const struct collopt_operation *op)
+static void acknowledge(const struct collopt_request *op)
 {
     if (op->slots == 2 || op->number % ACK_INTERVAL == 0)
         atomic_store_explicit(&part_of(op, op->rank)->passed, op->number, memory_order_release);
 }
 
-bool collopt_persistent_advance(struct collopt_operation *op)
+static bool go_on(struct collopt_request *op)
 {
-    if (!all_started(op) || (op->one_way && !has_room(op)) || !collopt_operation_combine(op))
+    if (!all_started(op) || (op->one_way && !has_room(op)) || !collopt_request_combine(op))
         return false;
     if (op->one_way)
         acknowledge(op);
-    collopt_operation_end(op);
+    collopt_request_end(op);
     return true;
+}
+
+static bool advance(struct collopt_request *op)
+{
+    if (!collopt_request_claim(op))
+        return false;
+    if (collopt_stage_of(op) == COLLOPT_STARTED && collopt_request_ops_of(op) == &ops)
+        go_on(op);
+    collopt_request_unclaim(op);
+    return collopt_stage_of(op) != COLLOPT_STARTED;
+}
+
+static const struct collopt_request_ops ops = { .start = start, .advance = advance,
+                                                .release = release, .help = go_on };
+
+struct collopt_request *collopt_persistent_make(struct collopt_comm *c, struct collopt_call *call,
+                                                  const char **why, int *err)
+{
+    struct collopt_request *op = collopt_request_take(), none = { .err = MPI_SUCCESS };
+
+    *err = MPI_SUCCESS;
+    *why = op ? describe(op, c, call) : "no memory";
+    if (c->ranks > 1)
+        *err = share(op ? op : &none, c, why);
+    else if (op && !*why)
+        *why = have_alone(op);
+    if (op && (*err || *why)) {
+        release(op);
+        collopt_request_give_back(op);
+        op = NULL;
+    }
+    if (op) {
+        find_places(op);
+        atomic_store_explicit(&op->ops, &ops, memory_order_relaxed);
+    }
+    return op;
 }

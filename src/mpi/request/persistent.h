@@ -23,16 +23,11 @@
 
 struct collopt_call;
 struct collopt_comm;
-struct collopt_operation;
+struct collopt_request;
 
 /* Makes an operation of CALL on C, which is taken over. Collective. NULL, on all ranks, where
  * some rank cannot serve it; WHY says what is wrong here. *ERR: this rank cannot go on. */
-struct collopt_operation *collopt_persistent_make(struct collopt_comm *c, struct collopt_call *call,
+struct collopt_request *collopt_persistent_make(struct collopt_comm *c, struct collopt_call *call,
                                                   const char **why, int *err);
-void collopt_persistent_start(struct collopt_operation *op);
-/* Goes on without waiting; true: it is DONE. */
-bool collopt_persistent_advance(struct collopt_operation *op);
-/* Frees it; the request is not its own. */
-void collopt_persistent_free(struct collopt_operation *op);
 
 #endif

@@ -10,16 +10,20 @@
 #include "base/clock.h"
 #include "base/numbers.h"
 #include "mpi/check/comparison.h"
+#include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"
-#include "mpi/call/dispatch.h"
 #include "mpi/device/gpu.h"
-#include "mpi/plan/plan.h"
-#include "mpi/run/scratch.h"
 #include "mpi/device/staging.h"
+#include "mpi/host/call.h"
 #include "mpi/node/world.h"
+#include "mpi/plan/plan.h"
+#include "mpi/run/fold.h"
+#include "mpi/run/scratch.h"
 #include "report/counters.h"
 #include "settings/settings.h"
 #include "shm/writer.h"
+
+bool collopt_many_threads;
 
 enum {
     ALIGNMENT = 64,
@@ -29,9 +33,9 @@ enum {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* never unmapped: requests.c may look at one that was just freed */
-static struct collopt_operation *unused;
+static struct collopt_request *unused;
 
-static void free_scratch(struct collopt_operation *op)
+static void free_scratch(struct collopt_request *op)
 {
     if (op->counted)
         collopt_scratch_let_go(op->scratch_size);
@@ -41,16 +45,16 @@ static void free_scratch(struct collopt_operation *op)
     op->counted = false;
 }
 
-static size_t unit(const struct collopt_operation *op)
+static size_t unit(const struct collopt_request *op)
 {
     return op->packed ? op->facts.size : (size_t)op->facts.extent;
 }
 
 /* ---- the pool -------------------------------------------------------------------------------- */
 
-struct collopt_operation *collopt_operation_take(void)
+struct collopt_request *collopt_request_take(void)
 {
-    struct collopt_operation *op;
+    struct collopt_request *op;
 
     pthread_mutex_lock(&lock);
     op = unused;
@@ -61,20 +65,20 @@ struct collopt_operation *collopt_operation_take(void)
 }
 
 /* Short scratch serves the next operation. */
-void collopt_operation_clear(struct collopt_operation *op)
+void collopt_request_clear(struct collopt_request *op)
 {
     if (op->scratch_size <= COLLOPT_KEPT_SCRATCH && !op->counted)
         op->counted = collopt_scratch_keep(op->scratch_size);
     if (!op->counted)
         free_scratch(op);
-    memset((char *)op + offsetof(struct collopt_operation, stage), 0,
-           sizeof *op - offsetof(struct collopt_operation, stage));
+    memset((char *)op + offsetof(struct collopt_request, stage), 0,
+           sizeof *op - offsetof(struct collopt_request, stage));
 }
 
-void collopt_operation_give_back(struct collopt_operation *op)
+void collopt_request_give_back(struct collopt_request *op)
 {
-    collopt_nudge_end(&op->nudge);
-    collopt_operation_clear(op);
+    collopt_poke_end(&op->poke);
+    collopt_request_clear(op);
     pthread_mutex_lock(&lock);
     op->next = unused;
     unused = op;
@@ -83,14 +87,7 @@ void collopt_operation_give_back(struct collopt_operation *op)
 
 /* ---- from a call ----------------------------------------------------------------------------- */
 
-static size_t count_at(const struct collopt_call *call, int rank)
-{
-    if (call->collective != COLLOPT_REDUCE_SCATTER)
-        return call->count;
-    return call->counts ? (size_t)call->counts[rank] : (size_t)call->counts64[rank];
-}
-
-static void measure(struct collopt_operation *op, const struct collopt_call *call)
+static void measure(struct collopt_request *op, const struct collopt_call *call)
 {
     bool scatters = call->collective == COLLOPT_REDUCE_SCATTER
         || call->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
@@ -102,9 +99,9 @@ static void measure(struct collopt_operation *op, const struct collopt_call *cal
         for (int r = 0; r < op->ranks; r++) {
             if (r == op->rank)
                 op->first = op->count;
-            op->count += count_at(call, r);
+            op->count += collopt_call_count(call, r);
         }
-        op->mine = count_at(call, op->rank);
+        op->mine = collopt_call_count(call, op->rank);
     }
     op->bytes = op->count * op->facts.size;
 }
@@ -119,7 +116,7 @@ static bool lies_as_it_is(const struct collopt_facts *f)
         && collopt_type_size(f->type_id) == (size_t)f->extent;
 }
 
-static bool scratch_suffices(struct collopt_operation *op, size_t size)
+static bool scratch_suffices(struct collopt_request *op, size_t size)
 {
     if (size <= op->scratch_size)
         return true;
@@ -143,7 +140,7 @@ static size_t span(const struct collopt_facts *f, size_t n, ptrdiff_t *before)
 
 /* Packed data are combined in the layout of the program's datatype: a slice in two vectors of
  * scratch, else in the result and one vector. */
-static bool make_scratch(struct collopt_operation *op)
+static bool make_scratch(struct collopt_request *op)
 {
     size_t vectors = !op->packed ? 0 : op->slices > 0 ? 2 : 1,
            elements = op->slices > 0 ? op->slice : op->mine;
@@ -159,7 +156,7 @@ static bool make_scratch(struct collopt_operation *op)
     return true;
 }
 
-static int operands_of(const struct collopt_operation *op)
+static int operands_of(const struct collopt_request *op)
 {
     switch (op->collective) {
     case COLLOPT_REDUCE:
@@ -193,9 +190,9 @@ static bool can_be_kept(MPI_Op op)
 
 /* Cuts it into slices, if they save the ranks enough work.  Alike on all ranks: the bytes that are
  * published do not depend on the layout of a rank's datatype. */
-static void cut(struct collopt_operation *op)
+static void cut(struct collopt_request *op)
 {
-    size_t bytes = collopt_operation_published(op), slice = bytes / (size_t)op->ranks / 2;
+    size_t bytes = collopt_request_published(op), slice = bytes / (size_t)op->ranks / 2;
 
     if (op->ranks <= 2 || bytes * (size_t)(op->ranks - 2) < WORTH_SLICES)
         return;
@@ -204,7 +201,7 @@ static void cut(struct collopt_operation *op)
     op->slices = (unsigned)((op->count + op->slice - 1) / op->slice);
 }
 
-const char *collopt_operation_fill(struct collopt_operation *op, struct collopt_comm *c,
+const char *collopt_request_fill(struct collopt_request *op, struct collopt_comm *c,
                                    const struct collopt_call *call)
 {
     op->owner = c;
@@ -224,14 +221,14 @@ const char *collopt_operation_fill(struct collopt_operation *op, struct collopt_
     return NULL;
 }
 
-const char *collopt_operation_describe(struct collopt_operation *op, struct collopt_comm *c,
+const char *collopt_request_describe(struct collopt_request *op, struct collopt_comm *c,
                                        struct collopt_call *call, bool sliceable)
 {
     const char *why;
 
     if (!collopt_arguments_fit(c, call, &op->facts))
         return "arguments left to the MPI library";
-    if ((why = collopt_operation_fill(op, c, call)))
+    if ((why = collopt_request_fill(op, c, call)))
         return why;
     op->packed = !lies_as_it_is(&op->facts);
     if (op->packed && PMPI_Send(op, 1, op->facts.type, MPI_PROC_NULL, 0, any_comm()))
@@ -242,14 +239,14 @@ const char *collopt_operation_describe(struct collopt_operation *op, struct coll
     return NULL;
 }
 
-size_t collopt_operation_published(const struct collopt_operation *op)
+size_t collopt_request_published(const struct collopt_request *op)
 {
     return op->count * unit(op);
 }
 
 /* ---- layouts --------------------------------------------------------------------------------- */
 
-static void copy(const struct collopt_operation *op, char *to, const char *from, size_t n)
+static void copy(const struct collopt_request *op, char *to, const char *from, size_t n)
 {
     if (op->facts.dense)
         memcpy(to, from, n * op->facts.size);
@@ -310,12 +307,12 @@ static int convert(const struct collopt_facts *f, bool packs, const char *packed
     return err;
 }
 
-static int pack(const struct collopt_operation *op, char *to, const char *from, size_t n)
+static int pack(const struct collopt_request *op, char *to, const char *from, size_t n)
 {
     return convert(&op->facts, true, to, from, n);
 }
 
-static int unpack(const struct collopt_operation *op, char *to, const char *from, size_t n)
+static int unpack(const struct collopt_request *op, char *to, const char *from, size_t n)
 {
     return convert(&op->facts, false, from, to, n);
 }
@@ -323,13 +320,13 @@ static int unpack(const struct collopt_operation *op, char *to, const char *from
 /* ---- starting -------------------------------------------------------------------------------- */
 
 /* A datatype with a layout of its own may reach anywhere from its address. */
-static bool may_be_on_device(const struct collopt_operation *op)
+static bool may_be_on_device(const struct collopt_request *op)
 {
     return (!op->facts.dense && !op->facts.lasting) || !collopt_plainly_host(op->users_in)
         || !collopt_plainly_host(op->users_out);
 }
 
-void collopt_operation_begin(struct collopt_operation *op)
+void collopt_request_begin(struct collopt_request *op)
 {
     op->in = op->users_in;
     op->out = op->users_out;
@@ -337,8 +334,9 @@ void collopt_operation_begin(struct collopt_operation *op)
     op->seen = 0;
     op->time = 0;
     if (!op->err && may_be_on_device(op) && collopt_gpu_possible())
-        op->err = collopt_stage_begin(&op->facts, op->count, op->operands > 0 ? op->mine : 0,
-                                      &op->in, &op->out, &op->staging);
+        op->err = collopt_stage_begin(&op->facts, any_comm(), op->count,
+                                      op->operands > 0 ? op->mine : 0, &op->in, &op->out,
+                                      &op->staging);
 }
 
 #ifndef COLLOPT_ONE_THREAD
@@ -347,7 +345,7 @@ _Thread_local
 /* of this thread's operations, since a nonblocking one is only one copy */
 static struct collopt_writer writer;
 
-void collopt_operation_copy_in(struct collopt_operation *op, char *to)
+void collopt_request_copy_in(struct collopt_request *op, char *to)
 {
     if (op->count == 0 || op->err)
         return;
@@ -362,14 +360,14 @@ void collopt_operation_copy_in(struct collopt_operation *op, char *to)
 /* ---- combining ------------------------------------------------------------------------------- */
 
 /* This rank's own input lies in its caches rather than what it has copied for the others. */
-static const char *input_of(const struct collopt_operation *op, int rank)
+static const char *input_of(const struct collopt_request *op, int rank)
 {
     return rank == op->rank && op->in != op->out ? op->in : op->data(op, rank);
 }
 
 /* TO = the N elements from FIRST on of ranks 0 to OPERANDS - 1, combined in the order of the
  * ranks. */
-static int combine(const struct collopt_operation *op, char *to, size_t first, size_t n,
+static int combine(const struct collopt_request *op, char *to, size_t first, size_t n,
                    int operands)
 {
     const void **operand = op->operand;
@@ -393,7 +391,7 @@ static int combine(const struct collopt_operation *op, char *to, size_t first, s
 }
 
 /* The same from packed data.  TO and ASIDE have the layout of the program's datatype. */
-static int combine_packed(const struct collopt_operation *op, char *to, char *aside, size_t first,
+static int combine_packed(const struct collopt_request *op, char *to, char *aside, size_t first,
                           size_t n, int operands)
 {
     size_t at = first * op->facts.size;
@@ -405,7 +403,7 @@ static int combine_packed(const struct collopt_operation *op, char *to, char *as
     return err;
 }
 
-static int combine_slice(const struct collopt_operation *op, size_t first, size_t n)
+static int combine_slice(const struct collopt_request *op, size_t first, size_t n)
 {
     char *result = op->result + first * unit(op);
     int err;
@@ -417,7 +415,7 @@ static int combine_slice(const struct collopt_operation *op, size_t first, size_
 }
 
 /* A slice of this start that nobody has claimed; false: there is none. */
-static bool claim(const struct collopt_operation *op, size_t *slice)
+static bool claim(const struct collopt_request *op, size_t *slice)
 {
     uint64_t before = op->slices_before;
     uint64_t next = atomic_load_explicit(&op->work->claimed, memory_order_relaxed);
@@ -434,7 +432,7 @@ static bool claim(const struct collopt_operation *op, size_t *slice)
 
 /* An error is this rank's; the others get what there is.  Where there is one from the start, slices
  * are only counted, as later starts count on from here. */
-static void work_on_slices(struct collopt_operation *op)
+static void work_on_slices(struct collopt_request *op)
 {
     bool failed = op->err != MPI_SUCCESS;
     size_t slice;
@@ -449,14 +447,14 @@ static void work_on_slices(struct collopt_operation *op)
     }
 }
 
-static bool all_finished(const struct collopt_operation *op)
+static bool all_finished(const struct collopt_request *op)
 {
     uint64_t finished = atomic_load_explicit(&op->work->finished, memory_order_acquire);
 
     return finished >= op->slices_before + op->slices;
 }
 
-bool collopt_operation_combine(struct collopt_operation *op)
+bool collopt_request_combine(struct collopt_request *op)
 {
     int err = MPI_SUCCESS;
 
@@ -491,7 +489,7 @@ static const struct collopt_algorithm counted[2][COLLOPT_COLLECTIVES] = {
     ENTRIES("persistent"), ENTRIES("nonblocking")
 };
 
-void collopt_operation_count(const struct collopt_operation *op)
+void collopt_request_count(const struct collopt_request *op)
 {
     const struct collopt_algorithm *a = &counted[op->nonblocking][op->collective];
     int class = collopt_size_class(op->bytes);
@@ -508,12 +506,12 @@ void collopt_operation_count(const struct collopt_operation *op)
                       op->plan ? 0 : op->bytes } });
 }
 
-bool collopt_operation_is_plain(const struct collopt_operation *op)
+bool collopt_request_is_plain(const struct collopt_request *op)
 {
     return op->facts.kernel && !op->packed && !op->staging && !op->comparison;
 }
 
-bool collopt_operation_compare(struct collopt_operation *op)
+bool collopt_request_compare(struct collopt_request *op)
 {
     bool raised;
     int err;
@@ -529,7 +527,7 @@ bool collopt_operation_compare(struct collopt_operation *op)
     return true;
 }
 
-void collopt_operation_end(struct collopt_operation *op)
+void collopt_request_end(struct collopt_request *op)
 {
     if (op->staging) {
         int err = collopt_stage_end(op->staging, op->err == MPI_SUCCESS);

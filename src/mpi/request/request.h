@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 #include "mpi/host/attributes.h"
-#include "mpi/run/execute.h"
+#include "mpi/host/poll.h"
+#include "mpi/run/execution.h"
 #include "mpi/host/host.h"
-#include "mpi/request/handle.h"
 #include "schedule/schedule.h"
 #include "shm/channel.h"
 #include "shm/segment.h"
@@ -42,15 +42,45 @@ enum collopt_stage {
     COLLOPT_DONE                /* the result is there; no completion call has returned it */
 };
 
+struct collopt_request;
+
+/* The host's request that the program holds (handle.h), and what the host takes it for. */
+enum collopt_shown { COLLOPT_SHOWN_INACTIVE, COLLOPT_SHOWN_ACTIVE, COLLOPT_SHOWN_COMPLETE };
+
+struct collopt_handle {
+    _Atomic(MPI_Request) request;
+    _Atomic enum collopt_shown shown;
+    bool persistent;
+    /* persistent: this start was the host's alone, as collopt found later; the next one may be */
+    bool adopted;
+    void (*gone)(struct collopt_request *op);
+    bool noticed;               /* the last look has found it as it is now */
+};
+
 struct collopt_work {           /* on slices, in shared memory */
     _Alignas(COLLOPT_SHM_LINE) _Atomic uint64_t claimed;
     _Alignas(COLLOPT_SHM_LINE) _Atomic uint64_t finished;
 };
 
-struct collopt_operation {
+struct collopt_request;
+
+/* What serves a request.  START is that of a persistent one; RELEASE frees what it holds besides its
+ * head. */
+struct collopt_request_ops {
+    void (*start)(struct collopt_request *op);
+    /* Goes on without waiting; true: it is DONE.  Any thread. */
+    bool (*advance)(struct collopt_request *op);
+    void (*release)(struct collopt_request *op);
+    /* As ADVANCE, without MPI calls; this thread has claimed it.  NULL: it cannot be helped so. */
+    bool (*help)(struct collopt_request *op);
+    /* it goes on in the progress of the host, where it times itself */
+    bool in_progress;
+};
+
+struct collopt_request {
     struct collopt_handle handle;
-    _Atomic(struct collopt_operation *) chain;  /* the next one in the table of requests.c */
-    struct collopt_nudge nudge;
+    _Atomic(struct collopt_request *) chain;    /* the next one in the table (table.c) */
+    struct collopt_poke poke;
     char *scratch;              /* for one vector, and what it holds at most */
     size_t scratch_size;
     bool counted;               /* among what is kept between calls */
@@ -59,8 +89,9 @@ struct collopt_operation {
     atomic_bool claimed;        /* a thread advances or ends it now */
     /* in the array of a completion call: where its handle was, and the next one of ours */
     int position;
-    struct collopt_operation *listed;
-    _Atomic enum collopt_stage stage;   /* the first one that collopt_operation_clear() clears */
+    struct collopt_request *listed;
+    _Atomic enum collopt_stage stage;   /* the first one that collopt_request_clear() clears */
+    _Atomic(const struct collopt_request_ops *) ops;    /* NULL: nothing serves it yet */
     int err;                    /* of the last start */
     uint64_t number;            /* of the last start; of the communicator's nonblocking call */
 
@@ -77,7 +108,7 @@ struct collopt_operation {
     int operands;               /* ranks 0 to OPERANDS - 1 are combined for this rank */
     bool packed;                /* packed data is published; else elements as they lie in memory */
     /* what RANK has published */
-    const char *(*data)(const struct collopt_operation *op, int rank);
+    const char *(*data)(const struct collopt_request *op, int rank);
     int seen;                   /* ranks that are known to have started */
     int needed;                 /* nonblocking: ranks that have to, as it is now */
 
@@ -116,7 +147,7 @@ struct collopt_operation {
     struct collopt_rows *rows;  /* of its communicator */
     unsigned row;
     bool begun;                 /* its row was free */
-    struct collopt_operation *queued;   /* the next one that is under way */
+    struct collopt_request *queued;   /* the next one that is under way */
     /* COLLOPT_CHECK, of a nonblocking call; NULL: it is not compared */
     struct collopt_comparison *comparison;
     bool refused;               /* the ranks' calls differ: it only returns an error */
@@ -124,14 +155,30 @@ struct collopt_operation {
     /* the host serves it (by_host.h): the request there, or the call until the host gets it */
     bool by_host;
     MPI_Request host;
-    struct collopt_call *put_off;
+    struct collopt_call *deferred;
     /* of unused or queued ones, or of those that were freed while they were active */
-    struct collopt_operation *next;
+    struct collopt_request *next;
 };
 
-static inline enum collopt_stage collopt_stage_of(const struct collopt_operation *op)
+static inline enum collopt_stage collopt_stage_of(const struct collopt_request *op)
 {
     return atomic_load_explicit(&op->stage, memory_order_acquire);
+}
+static inline void collopt_set_stage(struct collopt_request *op, enum collopt_stage to)
+{
+    atomic_store_explicit(&op->stage, to, memory_order_relaxed);
+}
+static inline const struct collopt_request_ops *collopt_request_ops_of(
+    const struct collopt_request *op)
+{
+    return atomic_load_explicit(&op->ops, memory_order_relaxed);
+}
+/* Goes on without waiting; true: it is DONE.  Any thread. */
+static inline bool collopt_request_advance(struct collopt_request *op)
+{
+    const struct collopt_request_ops *ops = collopt_request_ops_of(op);
+
+    return ops ? ops->advance(op) : collopt_stage_of(op) != COLLOPT_STARTED;
 }
 
 /* Several threads may advance operations: MPI_THREAD_MULTIPLE, COLLOPT_ASYNC=thread. */
@@ -139,7 +186,7 @@ extern bool collopt_many_threads;
 
 /* Takes OP for this thread.  False: it is taken, perhaps by this thread, which the host has called
  * from within. */
-static inline bool collopt_operation_claim(struct collopt_operation *op)
+static inline bool collopt_request_claim(struct collopt_request *op)
 {
     bool taken;
 
@@ -151,54 +198,54 @@ static inline bool collopt_operation_claim(struct collopt_operation *op)
 }
 
 /* Waits for another thread that has taken it. */
-static inline void collopt_operation_claim_surely(struct collopt_operation *op)
+static inline void collopt_request_claim_surely(struct collopt_request *op)
 {
-    while (!collopt_operation_claim(op) && collopt_many_threads)
+    while (!collopt_request_claim(op) && collopt_many_threads)
         collopt_pause();
 }
 
-static inline void collopt_operation_unclaim(struct collopt_operation *op)
+static inline void collopt_request_unclaim(struct collopt_request *op)
 {
     atomic_store_explicit(&op->claimed, false, memory_order_release);
 }
 
 /* A cleared one; NULL: no memory. */
-struct collopt_operation *collopt_operation_take(void);
-/* Clears all but its handle, nudge, place in the table, execution and short scratch. */
-void collopt_operation_clear(struct collopt_operation *op);
+struct collopt_request *collopt_request_take(void);
+/* Clears all but its handle, poke, place in the table, execution and short scratch. */
+void collopt_request_clear(struct collopt_request *op);
 /* Gives it back; the request is not its own. */
-void collopt_operation_give_back(struct collopt_operation *op);
+void collopt_request_give_back(struct collopt_request *op);
 
 /* Fills it in from CALL, on C, which is taken over; else why the call is not served, alike on all
  * ranks of a right program.  SLICEABLE: the whole result is wanted, so slices of it can be
  * anybody's work. */
-const char *collopt_operation_describe(struct collopt_operation *op, struct collopt_comm *c,
+const char *collopt_request_describe(struct collopt_request *op, struct collopt_comm *c,
                                        struct collopt_call *call, bool sliceable);
 /* Fills in the fields that shared memory and messages both need.  OP->facts must be set.  Returns
  * NULL, or why the host serves the call. */
-const char *collopt_operation_fill(struct collopt_operation *op, struct collopt_comm *c,
+const char *collopt_request_fill(struct collopt_request *op, struct collopt_comm *c,
                                    const struct collopt_call *call);
 /* Bytes that each rank publishes. */
-size_t collopt_operation_published(const struct collopt_operation *op);
+size_t collopt_request_published(const struct collopt_request *op);
 
 /* A start: the user's buffers are looked at. Then the input is copied to where it is published. */
-void collopt_operation_begin(struct collopt_operation *op);
-void collopt_operation_copy_in(struct collopt_operation *op, char *to);
+void collopt_request_begin(struct collopt_request *op);
+void collopt_request_copy_in(struct collopt_request *op, char *to);
 /* All OPERANDS have started: combines the result. False: slices that others have claimed are not
  * finished. */
-bool collopt_operation_combine(struct collopt_operation *op);
+bool collopt_request_combine(struct collopt_request *op);
 /* True: OP may combine and send, since its comparison has ended or it has none.  Sets REFUSED if
  * the calls differ. */
-bool collopt_operation_compare(struct collopt_operation *op);
-static inline bool collopt_operation_is_compared(struct collopt_operation *op)
+bool collopt_request_compare(struct collopt_request *op);
+static inline bool collopt_request_is_compared(struct collopt_request *op)
 {
-    return __builtin_expect(!op->comparison, 1) || collopt_operation_compare(op);
+    return __builtin_expect(!op->comparison, 1) || collopt_request_compare(op);
 }
 /* Can it be completed without MPI calls? */
-bool collopt_operation_is_plain(const struct collopt_operation *op);
+bool collopt_request_is_plain(const struct collopt_request *op);
 /* It is complete: DONE. */
-void collopt_operation_end(struct collopt_operation *op);
+void collopt_request_end(struct collopt_request *op);
 /* Counts the last start for the report, unless the host ran it or it was refused. */
-void collopt_operation_count(const struct collopt_operation *op);
+void collopt_request_count(const struct collopt_request *op);
 
 #endif

@@ -7,28 +7,22 @@
 #include <stdlib.h>
 
 #include "mpi/request/table.h"
-#include "mpi/request/async.h"
-#include "mpi/request/host_request.h"
-#include "mpi/request/messages.h"
 #include "mpi/check/comparison.h"
 #include "mpi/comm/comm.h"
-#include "mpi/call/dispatch.h"
+#include "mpi/host/errhandler.h"
 #include "mpi/host/handles.h"
-#include "mpi/request/nonblocking.h"
-#include "mpi/request/persistent.h"
 #include "mpi/host/progress.h"
-#include "mpi/node/world.h"
-#include "settings/settings.h"
+#include "mpi/request/p2p_request.h"
 
-typedef struct collopt_operation operation;
+typedef struct collopt_request operation;
 
 /* ---- from handle to operation ---------------------------------------------------------------- */
 
 enum { CHAINS = 1024 };
 
 static int go_on(void);
+static void gone(operation *op);
 
-bool collopt_many_threads;
 atomic_int collopt_requests_in_use;
 /* of the table and what follows; never held across an MPI call */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -97,12 +91,13 @@ static void change(operation *op, bool enter)
 
 int collopt_requests_enter(operation *op, bool persistent)
 {
-    int err = collopt_handle_make(op, persistent);
+    const struct collopt_request_ops *ops = collopt_request_ops_of(op);
+    int err = collopt_handle_make(op, persistent, gone);
 
     if (err)
         return err;
     collopt_progress_begin(go_on);
-    atomic_store(&op->helped, op->memory != NULL);
+    atomic_store(&op->helped, ops && ops->help);
     change(op, true);
     return MPI_SUCCESS;
 }
@@ -196,34 +191,14 @@ static void free_handles(operation *op)
     collopt_free_ends();
 }
 
-static bool may_be_helped(operation *op)
+/* Frees what OP holds besides its handle. */
+static void release(operation *op)
 {
-    return atomic_load_explicit(&op->helped, memory_order_acquire)
-        && collopt_stage_of(op) == COLLOPT_STARTED;
-}
+    const struct collopt_request_ops *ops = collopt_request_ops_of(op);
 
-/* Does nothing if OP is claimed.  HELPS: this is the thread of COLLOPT_ASYNC, which calls no MPI,
- * and OP may have been freed. */
-static bool advance_persistent(operation *op, bool helps)
-{
-    if (!collopt_operation_claim(op))
-        return false;
-    if (collopt_stage_of(op) == COLLOPT_STARTED && op->handle.persistent
-        && (!helps || (may_be_helped(op) && collopt_operation_is_plain(op))))
-        collopt_persistent_advance(op);
-    collopt_operation_unclaim(op);
-    return collopt_stage_of(op) != COLLOPT_STARTED;
-}
-
-bool collopt_requests_advance(operation *op)
-{
-    if (op->plan)
-        return collopt_by_messages_advance(op);
-    if (op->queue)
-        return collopt_nonblocking_advance(op);
-    if (op->by_host)
-        return collopt_by_host_advance(op);
-    return advance_persistent(op, false);
+    free_handles(op);
+    if (ops && ops->release)
+        ops->release(op);
 }
 
 /* ---- in the progress of the host ------------------------------------------------------------- */
@@ -233,14 +208,14 @@ bool collopt_requests_advance(operation *op)
 static void look_at(operation *op)
 {
     if (collopt_stage_of(op) == COLLOPT_STARTED && !op->by_host && !op->comparison)
-        collopt_requests_advance(op);
-    if (!collopt_operation_claim(op))
+        collopt_request_advance(op);
+    if (!collopt_request_claim(op))
         return;
     if (collopt_stage_of(op) != COLLOPT_STARTED && collopt_handle_was_started(&op->handle))
         collopt_requests_adopt(op);
     else
         collopt_handle_look(op);
-    collopt_operation_unclaim(op);
+    collopt_request_unclaim(op);
 }
 
 /* Operations may be entered and removed during the walk, so it may miss some. */
@@ -258,7 +233,7 @@ static int go_on(void)
     enum { INTERVAL = 1024 };   /* calls: some 50 us of a host that waits */
     static atomic_uint calls;
     static atomic_bool looking;
-    int completed = collopt_by_messages_go_on();
+    int completed = collopt_p2p_request_go_on();
     unsigned call = atomic_load_explicit(&calls, memory_order_relaxed) + 1;
 
     atomic_store_explicit(&calls, call, memory_order_relaxed);
@@ -272,14 +247,31 @@ static int go_on(void)
 void collopt_requests_adopt(operation *op)
 {
     if (collopt_stage_of(op) == COLLOPT_DONE)   /* it was completed past collopt, too */
-        collopt_operation_count(op);
+        collopt_request_count(op);
     op->handle.noticed = false;
     op->handle.adopted = true;
     atomic_store_explicit(&op->handle.shown, COLLOPT_SHOWN_ACTIVE, memory_order_relaxed);
-    if (op->plan)
-        collopt_by_messages_start(op);
-    else
-        collopt_persistent_start(op);
+    collopt_request_ops_of(op)->start(op);
+}
+
+static bool may_be_helped(operation *op)
+{
+    return atomic_load_explicit(&op->helped, memory_order_acquire)
+        && collopt_stage_of(op) == COLLOPT_STARTED;
+}
+
+/* By the thread of COLLOPT_ASYNC, which calls no MPI.  Does nothing if OP is claimed.  OP may have
+ * been freed. */
+static void help(operation *op)
+{
+    const struct collopt_request_ops *ops;
+
+    if (!collopt_request_claim(op))
+        return;
+    ops = collopt_request_ops_of(op);
+    if (may_be_helped(op) && ops && ops->help && collopt_request_is_plain(op))
+        ops->help(op);
+    collopt_request_unclaim(op);
 }
 
 /* Other threads enter and remove operations during the walk, so it may miss some.  The memory of
@@ -296,7 +288,7 @@ bool collopt_requests_help(void)
              op = atomic_load_explicit(&op->chain, memory_order_acquire))
             if (may_be_helped(op)) {
                 any = true;
-                advance_persistent(op, true);
+                help(op);
             }
     return any;
 }
@@ -304,11 +296,9 @@ bool collopt_requests_help(void)
 void collopt_requests_release(operation *op)
 {
     if (collopt_stage_of(op) == COLLOPT_DONE)
-        collopt_operation_count(op);
-    free_handles(op);
-    if (op->plan)
-        collopt_by_messages_free(op);
-    collopt_persistent_free(op);
+        collopt_request_count(op);
+    release(op);
+    collopt_request_give_back(op);
 }
 
 /* One thread at a time releases; only that thread removes operations from the list. */
@@ -344,7 +334,7 @@ void collopt_requests_release_freed(void)
         return;
     for (operation *op = first_freed(), *next; op; op = next) {
         next = op->next;
-        if (collopt_requests_advance(op)) {
+        if (collopt_request_advance(op)) {
             take_out_freed(op);
             collopt_requests_release(op);
         }
@@ -386,10 +376,10 @@ static operation *take_idle(void)
 
 static operation *make_handle(void)
 {
-    operation *op = collopt_operation_take();
+    operation *op = collopt_request_take();
 
     if (op && collopt_requests_enter(op, false)) {
-        collopt_operation_give_back(op);
+        collopt_request_give_back(op);
         op = NULL;
     }
     return op;
@@ -408,13 +398,10 @@ operation *collopt_requests_take_idle(void)
 /* All that a nonblocking operation holds but its handle. */
 static void empty(operation *op)
 {
-    free_handles(op);
-    if (op->plan)
-        collopt_by_messages_free(op);
+    release(op);
     if (op->comparison)
         collopt_comparison_free(op->comparison);
-    free(op->put_off);
-    collopt_operation_clear(op);
+    collopt_request_clear(op);
 }
 
 void collopt_requests_make_idle(operation *op)
@@ -428,13 +415,14 @@ void collopt_requests_make_idle(operation *op)
     pthread_mutex_unlock(&lock);
 }
 
-void collopt_requests_gone(operation *op)
+/* A nonblocking operation was completed past collopt, and its handle freed. */
+static void gone(operation *op)
 {
-    collopt_operation_count(op);
+    collopt_request_count(op);
     collopt_requests_count(-1);
     change(op, false);
     empty(op);
-    collopt_operation_give_back(op);
+    collopt_request_give_back(op);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -449,7 +437,7 @@ static void end_handles(void)
         idle = op->next;
         change(op, false);
         collopt_handle_free(&op->handle, &request);
-        collopt_operation_give_back(op);
+        collopt_request_give_back(op);
     }
 }
 
@@ -460,34 +448,31 @@ static bool freed_by_messages(void)
 
     collopt_requests_release_freed();
     pthread_mutex_lock(&lock);
-    for (op = freed; op && !op->plan; op = op->next)
+    for (op = freed; op && !collopt_request_ops_of(op)->in_progress; op = op->next)
         ;
     pthread_mutex_unlock(&lock);
     return op != NULL;
 }
 
-static void finish_freed(void)
+void collopt_requests_finish(void)
 {
-    struct collopt_nudge nudge = { .begun = false };
+    struct collopt_poke poke = { .begun = false };
 
     while (freed_by_messages()) {
-        collopt_nudge(&nudge);
+        collopt_poke_progress(&poke);
         sched_yield();
     }
-    collopt_nudge_end(&nudge);
+    collopt_poke_end(&poke);
 }
 
 void collopt_requests_end(void)
 {
     operation *op;
 
-    finish_freed();
-    collopt_async_end();
-    collopt_progress_end();
     end_handles();
     for (int i = 0; i < CHAINS; i++)
         for (op = atomic_load(&table[i]); op; op = atomic_load(&op->chain)) {
-            collopt_nudge_end(&op->nudge);
+            collopt_poke_end(&op->poke);
             collopt_handle_park(&op->handle);
         }
 }

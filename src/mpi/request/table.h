@@ -10,12 +10,8 @@
 #include <stdbool.h>
 
 #include "mpi/host/host.h"
+#include "mpi/request/handle.h"
 #include "mpi/request/request.h"
-
-static inline void collopt_set_stage(struct collopt_operation *op, enum collopt_stage to)
-{
-    atomic_store_explicit(&op->stage, to, memory_order_relaxed);
-}
 
 /* Persistent operations, and nonblocking ones that are under way. */
 extern atomic_int collopt_requests_in_use;
@@ -33,9 +29,9 @@ static inline void collopt_requests_count(int how_many)
 }
 
 /* The operation of REQUEST; NULL: it is the program's own. */
-struct collopt_operation *collopt_requests_find(MPI_Request request);
+struct collopt_request *collopt_requests_find(MPI_Request request);
 /* The same, where REQUEST may be NULL. */
-static inline struct collopt_operation *collopt_requests_find_at(const MPI_Request *request)
+static inline struct collopt_request *collopt_requests_find_at(const MPI_Request *request)
 {
     return collopt_requests_none() || !request ? NULL : collopt_requests_find(*request);
 }
@@ -43,26 +39,22 @@ static inline struct collopt_operation *collopt_requests_find_at(const MPI_Reque
 /* Is any of N requests an operation's? */
 bool collopt_requests_any(int n, const MPI_Request *requests);
 /* Makes a handle for OP and enters it in the table. An error code. */
-int collopt_requests_enter(struct collopt_operation *op, bool persistent);
-/* A nonblocking operation was completed past collopt, and its handle freed: releases OP. */
-void collopt_requests_gone(struct collopt_operation *op);
-/* Goes on without waiting; true: it is DONE. */
-bool collopt_requests_advance(struct collopt_operation *op);
+int collopt_requests_enter(struct collopt_request *op, bool persistent);
 /* Advances the persistent operations in shared memory that need no MPI.  False: none is active. */
 bool collopt_requests_help(void);
 /* Removes OP from the table, since the program frees its request.  True: the caller releases OP.
  * False: OP is active and is released when it is complete. */
-bool collopt_requests_remove(struct collopt_operation *op);
+bool collopt_requests_remove(struct collopt_request *op);
 /* Frees OP, which is not active and not in the table. */
-void collopt_requests_release(struct collopt_operation *op);
+void collopt_requests_release(struct collopt_request *op);
 /* Frees those that were freed while they were active and are complete now. */
 void collopt_requests_release_freed(void);
 /* An operation with a handle, for a nonblocking reduction; NULL: no memory. */
-struct collopt_operation *collopt_requests_take_idle(void);
-void collopt_requests_make_idle(struct collopt_operation *op);
+struct collopt_request *collopt_requests_take_idle(void);
+void collopt_requests_make_idle(struct collopt_request *op);
 /* A thread that has claimed the persistent OP, which is not under way, has found that its handle
  * was started past collopt: starts it. */
-void collopt_requests_adopt(struct collopt_operation *op);
+void collopt_requests_adopt(struct collopt_request *op);
 /* Raises ERR on COMM, or, if OWNER has left it since, on MPI_COMM_WORLD. */
 int collopt_requests_complain(const struct collopt_comm *owner, MPI_Comm comm, int err);
 
@@ -70,7 +62,9 @@ int collopt_requests_complain(const struct collopt_comm *owner, MPI_Comm comm, i
  * *HANDLE is null. False: none needs it. */
 bool collopt_requests_keep_op(MPI_Op *op);
 bool collopt_requests_keep_type(MPI_Datatype *type);
-/* Before MPI_Finalize. */
+/* Before MPI_Finalize: completes those that the other ranks need; and frees the handles, when nothing
+ * advances operations any more. */
+void collopt_requests_finish(void);
 void collopt_requests_end(void);
 
 #endif

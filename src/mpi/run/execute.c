@@ -13,13 +13,17 @@
 #include "mpi/run/execute.h"
 #include "base/hash.h"
 #include "kernels/kernels.h"
-#include "mpi/host/attributes.h"
 #include "mpi/comm/comm.h"
-#include "mpi/call/dispatch.h"
-#include "mpi/host/host.h"
+#include "mpi/comm/failure.h"
+#include "mpi/comm/wait.h"
+#include "mpi/host/attributes.h"
+#include "mpi/node/context.h"
 #include "mpi/plan/plan.h"
+#include "mpi/run/execution.h"
+#include "mpi/run/fold.h"
+#include "mpi/run/p2p.h"
+#include "mpi/run/payloads.h"
 #include "mpi/run/scratch.h"
-#include "mpi/comm/links.h"
 #include "schedule/schedule.h"
 
 static char *address(const struct collopt_execution *e, const struct collopt_run *r)
@@ -28,54 +32,6 @@ static char *address(const struct collopt_execution *e, const struct collopt_run
 }
 
 /* ---- combining and copying ------------------------------------------------------------------- */
-
-int collopt_combine_by_host(const struct collopt_facts *f, char *left, char *right, size_t n)
-{
-    while (n > 0) {
-        int part = n > INT_MAX ? INT_MAX : (int)n;
-        int err = collopt_host.Reduce_local(left, right, part, f->type, f->op);
-
-        if (err)
-            return err;
-        left += part * f->extent;
-        right += part * f->extent;
-        n -= (size_t)part;
-    }
-    return MPI_SUCCESS;
-}
-
-/* More operands than a kernel takes, in strips that stay in the nearest cache: the result may be
- * one of them, so it is written when all have been read. */
-static void fold_many(const struct collopt_facts *f, char *to, int operands,
-                      const void *const *operand, size_t n)
-{
-    _Alignas(64) char strip[4096];
-    size_t extent = (size_t)f->extent, most = sizeof strip / extent;
-
-    for (size_t at = 0; at < n; at += most) {
-        size_t some = n - at < most ? n - at : most;
-        const void *from[COLLOPT_FOLD_OPERANDS] = { (const char *)operand[0] + at * extent };
-        int done = 1;
-
-        while (done < operands) {
-            int k = 1;
-
-            for (; k < COLLOPT_FOLD_OPERANDS && done < operands; k++, done++)
-                from[k] = (const char *)operand[done] + at * extent;
-            f->kernel->fold(done < operands ? strip : to + at * extent, from, k, some);
-            from[0] = strip;
-        }
-    }
-}
-
-void collopt_fold_here(const struct collopt_facts *f, char *to, int operands,
-                       const void *const *operand, size_t n)
-{
-    if (operands <= COLLOPT_FOLD_OPERANDS || f->once)
-        f->kernel->fold(to, operand, operands, n);
-    else
-        fold_many(f, to, operands, operand, n);
-}
 
 /* An operation of the user's may leave by an exception or longjmp.  MPI promises nothing then, but
  * hosts go on, so the next call must be able to tell. */
@@ -99,7 +55,7 @@ static int fold_by_host(struct collopt_execution *e, const struct collopt_step *
 }
 
 /* The frame is gone if the stack has been unwound beyond it, or if something else lies there. */
-bool collopt_execution_left(const struct collopt_execution *e)
+static bool was_left(const struct collopt_execution *e)
 {
     if (!e->frame || !pthread_equal(e->thread, pthread_self()))
         return false;
@@ -145,83 +101,6 @@ static inline int fold(struct collopt_execution *e, const struct collopt_step *s
     return MPI_SUCCESS;
 }
 
-/* Gaps between the data of elements are not ours to write.  So what is neither dense nor a pair
- * that a kernel copies goes by way of packing: short vectors on the stack, long ones in parts that
- * stay in the caches and in the heap (a buffer of 1 MiB would be mapped anew each time). */
-static int copy_packed(const struct collopt_facts *f, MPI_Datatype type, MPI_Comm comm, char *to,
-                       char *from, size_t n)
-{
-    size_t at_once = ((size_t)64 << 10) / (f->size ? f->size : 1) + 1;
-    int err = MPI_SUCCESS, room;
-    char here[2048], *buffer;
-
-    if (at_once > n)
-        at_once = n;
-    if ((err = PMPI_Pack_size((int)at_once, type, comm, &room)))
-        return err;
-    buffer = (size_t)room <= sizeof here ? here : malloc((size_t)room);
-    if (!buffer)
-        return MPI_ERR_NO_MEM;
-    while (n > 0 && !err) {
-        int part = (int)(n < at_once ? n : at_once), packed = 0, unpacked = 0;
-
-        if (!(err = PMPI_Pack(from, part, type, buffer, room, &packed, comm)))
-            err = PMPI_Unpack(buffer, packed, &unpacked, to, part, type, comm);
-        from += part * f->extent;
-        to += part * f->extent;
-        n -= (size_t)part;
-    }
-    if (buffer != here)
-        free(buffer);
-    return err;
-}
-
-/* Address 0 is MPI_BOTTOM, but MPICH's MPI_Unpack takes it for a mistake: both addresses are moved
- * to where they are none. */
-static int copy_from_bottom(const struct collopt_facts *f, MPI_Comm comm, char *to, char *from,
-                            size_t n)
-{
-    static char elsewhere;
-    MPI_Aint away, back;
-    MPI_Datatype moved;
-    int err, one = 1;
-
-    if ((err = PMPI_Get_address(&elsewhere, &away)))
-        return err;
-    back = -away;
-    if ((err = PMPI_Type_create_hindexed(1, &one, &back, f->type, &moved)))
-        return err;
-    if (!(err = PMPI_Type_commit(&moved)))
-        err = copy_packed(f, moved, comm, (char *)((uintptr_t)to + (uintptr_t)away),
-                          (char *)((uintptr_t)from + (uintptr_t)away), n);
-    collopt_host.Type_free(&moved);
-    return err;
-}
-
-/* Copies elements and leaves their gaps alone, or NULL. */
-static const struct collopt_kernel *copier(const struct collopt_facts *f)
-{
-    return collopt_type_size(f->type_id) == (size_t)f->extent
-        ? collopt_kernel(COLLOPT_REPLACE, f->type_id)
-        : NULL;
-}
-
-static COLLOPT_OUT_OF_LINE int copy_between_gaps(const struct collopt_comm *c,
-                                                 const struct collopt_facts *f, char *to,
-                                                 char *from, size_t n)
-{
-    MPI_Comm comm = c->hidden != MPI_COMM_NULL ? c->hidden : collopt_comm_of(c);
-    const struct collopt_kernel *kernel = copier(f);
-
-    if (kernel) {
-        kernel->combine(to, from, from, n);
-        return MPI_SUCCESS;
-    }
-    if (!to || !from)
-        return copy_from_bottom(f, comm, to, from, n);
-    return copy_packed(f, f->type, comm, to, from, n);
-}
-
 static inline int copy(const struct collopt_execution *e, const struct collopt_step *s)
 {
     const struct collopt_facts *f = &e->plan->facts;
@@ -229,7 +108,7 @@ static inline int copy(const struct collopt_execution *e, const struct collopt_s
     size_t n = s->run[0].n;
 
     if (!f->dense)
-        return copy_between_gaps(e->comm, f, to, from, n);
+        return collopt_copy_between_gaps(f, collopt_comm_to_pack(e->comm), to, from, n);
     memcpy(to, from, n * f->size);
     return MPI_SUCCESS;
 }
@@ -290,7 +169,7 @@ static inline __attribute__((always_inline)) int do_step(struct collopt_executio
         break;
     }
     if (s->last)
-        collopt_shm_take(e, s);
+        collopt_payload_take(e, s);
     return err;
 }
 
@@ -349,7 +228,7 @@ int collopt_execution_advance(struct collopt_execution *e, bool *done)
         err = run_strands(e, &moved, done);
     while (!err && moved && !*done);
     if (!err && !*done && e->posteds > 0)
-        err = collopt_shm_drain(e);
+        err = collopt_drain(e);
     return err;
 }
 
@@ -369,7 +248,7 @@ static int idle(struct collopt_execution *e, unsigned *polls)
 #else
     int err = collopt_idle(e->comm, polls);
 
-    return !err && e->posteds > 0 ? collopt_shm_drain(e) : err;
+    return !err && e->posteds > 0 ? collopt_drain(e) : err;
 #endif
 }
 
@@ -470,25 +349,57 @@ COLLOPT_OUT_OF_LINE void collopt_execution_clear(struct collopt_execution *e, in
     e->passing = false;
 }
 
-void collopt_execution_free(struct collopt_execution *e)
+/* ---- the execution of a communicator's blocking calls, one at a time ---- */
+
+static struct collopt_execution *execution_of(const struct collopt_comm *c)
 {
-    collopt_execution_clear(e, MPI_SUCCESS);
-    free(e->place);
-    *e = (struct collopt_execution){ .comm = NULL };
+    return collopt_part(c, COLLOPT_PART_EXECUTION);
 }
 
-/* Messages of the call may be left, and the others must not wait for this rank. */
-COLLOPT_OUT_OF_LINE void collopt_give_up(struct collopt_comm *c, unsigned call)
+static void free_execution(struct collopt_comm *c)
 {
-    c->spoilt = true;
-    collopt_shm_fail(c, call);
+    struct collopt_execution *e = execution_of(c);
+
+    collopt_execution_clear(e, MPI_SUCCESS);
+    free(e->place);
+    free(e);
+    collopt_part_attach(c, COLLOPT_PART_EXECUTION, NULL, NULL);
+}
+
+static bool recover(struct collopt_comm *c)
+{
+    if (!was_left(execution_of(c)))
+        return false;
+    collopt_execution_clear(execution_of(c), MPI_ERR_OTHER);
+    return true;
+}
+
+static COLLOPT_OUT_OF_LINE struct collopt_execution *make_execution(struct collopt_comm *c)
+{
+    static const struct collopt_part_ops ops = { .end = free_execution,
+                                                 .shut_down = free_execution,
+                                                 .recover = recover };
+    struct collopt_execution *e = calloc(1, sizeof *e);
+
+    if (e)
+        collopt_part_attach(c, COLLOPT_PART_EXECUTION, e, &ops);
+    return e;
+}
+
+uint64_t collopt_execution_diverted(const struct collopt_comm *c)
+{
+    const struct collopt_execution *e = execution_of(c);
+
+    return e ? e->diverted : 0;
 }
 
 int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const void *in, void *out)
 {
-    struct collopt_execution *e = &c->execution;
-    int err = collopt_execution_begin(e, c, plan, in, out);
+    struct collopt_execution *e = execution_of(c);
+    int err = MPI_ERR_NO_MEM;
 
+    if (__builtin_expect(e != NULL, 1) || (e = make_execution(c)))
+        err = collopt_execution_begin(e, c, plan, in, out);
     if (err) {
         collopt_give_up(c, c->call);
         return err;

@@ -5,14 +5,19 @@
  * those of a later call.  The last number is reserved for messages that set up channels. */
 #include "config.h"
 
+#include "mpi/run/p2p.h"
 #include "mpi/comm/comm.h"
-#include "mpi/node/context.h"
-#include "mpi/run/execute.h"
-#include "mpi/host/host.h"
-#include "mpi/plan/plan.h"
-#include "mpi/host/progress.h"
 #include "mpi/comm/links.h"
+#include "mpi/comm/wait.h"
+#include "mpi/host/poll.h"
+#include "mpi/host/progress.h"
+#include "mpi/plan/plan.h"
+#include "mpi/plan/wires.h"
+#include "mpi/run/execution.h"
+#include "mpi/run/payloads.h"
 #include "schedule/schedule.h"
+
+/* ---- by the host ----------------------------------------------------------------------------- */
 
 static int start(const struct collopt_execution *e, const struct collopt_wire *w, void *at,
                  int count, MPI_Datatype type, MPI_Request *request)
@@ -23,7 +28,7 @@ static int start(const struct collopt_execution *e, const struct collopt_wire *w
 }
 
 /* The datatype of a message in several places holds addresses, so it is made for this call only. */
-int collopt_start(struct collopt_execution *e, int message)
+static int start_by_host(struct collopt_execution *e, int message)
 {
     const struct collopt_wire *w = &e->plan->wire[message];
     MPI_Datatype made;
@@ -38,28 +43,210 @@ int collopt_start(struct collopt_execution *e, int message)
     return err;
 }
 
+/* A message that goes by the host: its receive begins when that is known. */
+static int receive_by_host(struct collopt_execution *e, int message, bool *done)
+{
+    int err = MPI_SUCCESS;
+
+    if (e->request[message] == MPI_REQUEST_NULL)
+        err = start_by_host(e, message);
+    return err ? err : collopt_test(&e->request[message], done);
+}
+
+/* ---- by links: messages that wait are in a queue of their link ------------------------------- */
+
+enum { LAST = -1 };
+
+static void enqueue(struct collopt_execution *e, struct collopt_link **list, int message)
+{
+    struct collopt_link *l = e->plan->wire[message].link;
+
+    if (l->queue.head)
+        e->next[l->queue.tail - 1] = message + 1;
+    else
+        l->queue.head = message + 1;
+    l->queue.tail = message + 1;
+    e->next[message] = LAST;
+    if (l->queue.listed)
+        return;
+    l->queue.listed = true;
+    l->queue.next = *list;
+    *list = l;
+}
+
+static void dequeue(struct collopt_execution *e, struct collopt_link *l)
+{
+    int first = l->queue.head - 1;
+
+    l->queue.head = e->next[first] == LAST ? 0 : e->next[first];
+    e->next[first] = 0;
+}
+
+/* Calls SERVE for the links of *LIST; those whose queues are empty leave it. */
+static int serve_links(struct collopt_execution *e, struct collopt_link **list,
+                       int (*serve)(struct collopt_execution *e, struct collopt_link *l))
+{
+    int err = MPI_SUCCESS;
+
+    while (*list && !err) {
+        struct collopt_link *l = *list;
+
+        err = serve(e, l);
+        if (l->queue.head) {
+            list = &l->queue.next;
+        } else {
+            l->queue.listed = false;
+            *list = l->queue.next;
+        }
+    }
+    return err;
+}
+
+static inline bool may_send(const struct collopt_wire *w)
+{
+    return w->link->closed || w->repeats || collopt_channel_has_room(&w->link->channel, w->bytes);
+}
+
+/* Of a payload that finds no room the message goes by the host. */
+static int send_now(struct collopt_execution *e, int message)
+{
+    bool by_host;
+    int err = collopt_payload_send(e, message, &by_host);
+
+    return !err && by_host ? start_by_host(e, message) : err;
+}
+
+static int send(struct collopt_execution *e, int message)
+{
+    const struct collopt_wire *w = &e->plan->wire[message];
+    struct collopt_link *l = w->link;
+
+    if (__builtin_expect(!l->queue.head && may_send(w), 1))
+        return send_now(e, message);
+    enqueue(e, &e->sending, message);
+    e->lates++;
+    return MPI_SUCCESS;
+}
+
+static int send_queued(struct collopt_execution *e, struct collopt_link *l)
+{
+    int err = MPI_SUCCESS;
+
+    while (!err && l->queue.head && may_send(&e->plan->wire[l->queue.head - 1])) {
+        int message = l->queue.head - 1;
+
+        dequeue(e, l);
+        e->lates--;
+        err = send_now(e, message);
+    }
+    return err;
+}
+
+static int send_late(struct collopt_execution *e)
+{
+    return serve_links(e, &e->sending, send_queued);
+}
+
+/* The next message of its link.  VIEW: it may be read where it is. */
+static inline int receive_next(struct collopt_execution *e, int message, bool view, bool *done)
+{
+    bool by_host;
+    int err = collopt_payload_receive(e, message, view, done, &by_host);
+
+    return __builtin_expect(!err && by_host, 0) ? receive_by_host(e, message, done) : err;
+}
+
+static void post_receive(struct collopt_execution *e, int message)
+{
+    enqueue(e, &e->receiving, message);
+    e->posteds++;
+}
+
+/* Stores what has arrived for the posted receives of L that come before MESSAGE. */
+static int store_before(struct collopt_execution *e, struct collopt_link *l, int message)
+{
+    bool done = true;
+
+    while (l->queue.head && l->queue.head - 1 != message) {
+        int first = l->queue.head - 1, err = receive_next(e, first, false, &done);
+
+        if (err || !done)
+            return err;
+        e->arrived[first] = true;
+        dequeue(e, l);
+        e->posteds--;
+    }
+    return MPI_SUCCESS;
+}
+
+static int store_queued(struct collopt_execution *e, struct collopt_link *l)
+{
+    return l->queue.head == e->watched ? MPI_SUCCESS : store_before(e, l, -1);
+}
+
+int collopt_drain(struct collopt_execution *e)
+{
+    return serve_links(e, &e->receiving, store_queued);
+}
+
+static int receive_posted(struct collopt_execution *e, int message, bool *done)
+{
+    struct collopt_link *l = e->plan->wire[message].link;
+    int err;
+
+    *done = e->arrived[message];
+    e->arrived[message] = false;
+    if (*done)
+        return MPI_SUCCESS;
+    if ((err = store_before(e, l, message)) || (l->queue.head && l->queue.head - 1 != message)
+        || (err = receive_next(e, message, true, done)) || !*done)
+        return err;
+    if (l->queue.head) {
+        dequeue(e, l);
+        e->posteds--;
+    }
+    return MPI_SUCCESS;
+}
+
+static int receive(struct collopt_execution *e, int message, bool *done)
+{
+    if (__builtin_expect(e->posteds == 0 && !e->arrived[message], 1))
+        return receive_next(e, message, true, done);
+    return receive_posted(e, message, done);
+}
+
+static void forget(struct collopt_link **list)
+{
+    for (; *list; *list = (*list)->queue.next) {
+        (*list)->queue.head = 0;
+        (*list)->queue.listed = false;
+    }
+}
+
+/* ---- by either ------------------------------------------------------------------------------- */
+
 int collopt_post(struct collopt_execution *e, int message)
 {
     const struct collopt_wire *w = &e->plan->wire[message];
 
     if (!w->link)
-        return collopt_start(e, message);
+        return start_by_host(e, message);
     if (w->message->send)
-        return collopt_shm_send(e, message);
-    collopt_shm_post(e, message);
+        return send(e, message);
+    post_receive(e, message);
     return MPI_SUCCESS;
 }
 
 int collopt_test_message(struct collopt_execution *e, int message, bool *done)
 {
     const struct collopt_wire *w = &e->plan->wire[message];
-    int err = e->lates > 0 ? collopt_shm_send_late(e) : MPI_SUCCESS;
+    int err = e->lates > 0 ? send_late(e) : MPI_SUCCESS;
 
     *done = false;
     if (err)
         return err;
     if (w->link && !w->message->send)
-        return collopt_shm_receive(e, message, done);
+        return receive(e, message, done);
     if (e->next[message] != 0)          /* waits for room */
         return MPI_SUCCESS;
     *done = e->request[message] == MPI_REQUEST_NULL;
@@ -97,7 +284,7 @@ static int poll(struct collopt_execution *e, int message)
         err = collopt_test_message(e, message, &done);
 
         if (!err && !done && e->posteds > 0 && polls % SOON == SOON - 1)
-            err = collopt_shm_drain(e);
+            err = collopt_drain(e);
         if (err || done || (err = collopt_idle(e->comm, &polls)))
             break;
     }
@@ -119,7 +306,7 @@ int collopt_wait_message(struct collopt_execution *e, int message)
 /* Post and wait in one, where the host's own way of waiting will do. */
 static bool host_may_wait(const struct collopt_execution *e, const struct collopt_wire *w)
 {
-    return !w->link && !e->comm->polite && !w->absolute && e->lates + e->posteds == 0;
+    return !w->link && !e->comm->yields_in_host && !w->absolute && e->lates + e->posteds == 0;
 }
 
 int collopt_receive_now(struct collopt_execution *e, int message)
@@ -172,8 +359,13 @@ bool collopt_abandon(struct collopt_execution *e)
 {
     bool any = false;
 
-    collopt_shm_abandon(e);
+    forget(&e->sending);
+    forget(&e->receiving);
+    e->lates = e->posteds = 0;
+    collopt_payloads_abandon(e);
     for (int i = 0; i < e->plan->bound->messages; i++) {
+        e->next[i] = 0;
+        e->arrived[i] = false;
         if (e->request[i] == MPI_REQUEST_NULL)
             continue;
         any = true;

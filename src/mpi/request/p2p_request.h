@@ -12,38 +12,34 @@
  * the next operation of that row.  Messages between two ranks do not overtake each other, so each
  * receive gets the message of its own operation.
  */
-#ifndef COLLOPT_MPI_REQUEST_MESSAGES_H
-#define COLLOPT_MPI_REQUEST_MESSAGES_H
+#ifndef COLLOPT_MPI_REQUEST_P2P_REQUEST_H
+#define COLLOPT_MPI_REQUEST_P2P_REQUEST_H
 
 #include <stdbool.h>
 
 struct collopt_call;
 struct collopt_comm;
-struct collopt_operation;
+struct collopt_request;
 struct collopt_plan;
 
 /* Can operations on C, which is taken over, use the host's messages?  All ranks answer alike. */
-bool collopt_by_messages(const struct collopt_comm *c);
+bool collopt_p2p_request_possible(const struct collopt_comm *c);
 /* Fills in OP from CALL, which PLAN is for.  NULL, or why the host serves it, alike on all
  * ranks. */
-const char *collopt_by_messages_describe(struct collopt_operation *op, struct collopt_comm *c,
+const char *collopt_p2p_request_describe(struct collopt_request *op, struct collopt_comm *c,
                                          struct collopt_call *call, struct collopt_plan *plan);
 /* Agrees on the row of a persistent operation.  Collective.  OP is NULL if this rank cannot serve
  * it.  *WHY is set, alike on all ranks, if the host serves it.  Returns an error code. */
-int collopt_by_messages_make(struct collopt_operation *op, struct collopt_comm *c,
+int collopt_p2p_request_make(struct collopt_request *op, struct collopt_comm *c,
                              const char **why);
 /* This rank has no memory for its latest nonblocking call on C.  Messages of the others stay in the
  * call's row, which is not used any more. */
-void collopt_by_messages_miss(struct collopt_comm *c);
+void collopt_p2p_request_miss(struct collopt_comm *c);
 /* Gives a nonblocking operation its row.  Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
-int collopt_by_messages_number(struct collopt_operation *op, struct collopt_comm *c);
-void collopt_by_messages_start(struct collopt_operation *op);
-/* Goes on without waiting; true: it is DONE.  Any thread. */
-bool collopt_by_messages_advance(struct collopt_operation *op);
-bool collopt_by_messages_under_way(void);
+int collopt_p2p_request_number(struct collopt_request *op, struct collopt_comm *c);
+void collopt_p2p_request_start(struct collopt_request *op);
+bool collopt_p2p_request_under_way(void);
 /* In the progress of the host: advances some operations.  Returns how many became complete. */
-int collopt_by_messages_go_on(void);
-/* Frees the plan, the row and the communicator of OP, which is not active. */
-void collopt_by_messages_free(struct collopt_operation *op);
+int collopt_p2p_request_go_on(void);
 
 #endif

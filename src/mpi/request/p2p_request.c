@@ -5,15 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/request/messages.h"
+#include "mpi/request/p2p_request.h"
 #include "mpi/comm/comm.h"
-#include "mpi/node/context.h"
-#include "mpi/call/dispatch.h"
 #include "mpi/comm/greatest.h"
-#include "mpi/run/execute.h"
-#include "mpi/request/request.h"
-#include "mpi/plan/plan.h"
 #include "mpi/host/progress.h"
+#include "mpi/node/context.h"
+#include "mpi/plan/plan.h"
+#include "mpi/request/request.h"
+#include "mpi/run/execute.h"
 #include "report/timing.h"
 
 enum {
@@ -30,21 +29,23 @@ struct collopt_rows {
 };
 
 /* Held by the thread that advances operations.  Other threads only try it.  So
- * collopt_by_messages_go_on() returns at once if the host calls it while we make the host
+ * collopt_p2p_request_go_on() returns at once if the host calls it while we make the host
  * progress. */
 static pthread_mutex_t carrying = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of the queue and of rows */
-static struct collopt_operation *first, **end = &first;         /* those that are under way */
+static struct collopt_request *first, **end = &first;         /* those that are under way */
 static atomic_int under_way;
 
-bool collopt_by_messages(const struct collopt_comm *c)
+bool collopt_p2p_request_possible(const struct collopt_comm *c)
 {
     return c->ranks > 1 && !c->own && collopt_progress_lent();
 }
 
+static const struct collopt_request_ops ops;
+
 /* ---- the queue ------------------------------------------------------------------------------- */
 
-static void append(struct collopt_operation *op)
+static void append(struct collopt_request *op)
 {
     op->queued = NULL;
     pthread_mutex_lock(&lock);
@@ -54,9 +55,9 @@ static void append(struct collopt_operation *op)
 }
 
 /* Takes OP out of it, or the first one where OP is NULL. */
-static struct collopt_operation *take_out(struct collopt_operation *op)
+static struct collopt_request *take_out(struct collopt_request *op)
 {
-    struct collopt_operation **at = &first;
+    struct collopt_request **at = &first;
 
     pthread_mutex_lock(&lock);
     while (op && *at && *at != op)
@@ -70,23 +71,23 @@ static struct collopt_operation *take_out(struct collopt_operation *op)
 
 /* ---- going on -------------------------------------------------------------------------------- */
 
-static bool may_begin(const struct collopt_operation *op)
+static bool may_begin(const struct collopt_request *op)
 {
     return !op->nonblocking || op->rows->completed[op->row] == op->number;
 }
 
 /* Its number among all rows of the communicator. */
-static unsigned row_of(const struct collopt_operation *op)
+static unsigned row_of(const struct collopt_request *op)
 {
     return op->nonblocking ? op->row : NONBLOCKING + op->row;
 }
 
-static int first_tag(const struct collopt_operation *op)
+static int first_tag(const struct collopt_request *op)
 {
     return (int)(COLLOPT_BLOCKING_ROWS + row_of(op)) * COLLOPT_STRAND_TAGS;
 }
 
-static int begin(struct collopt_operation *op)
+static int begin(struct collopt_request *op)
 {
     struct collopt_execution *e = &op->execution;
     int err = collopt_execution_begin(e, op->owner, op->plan, op->in, op->out);
@@ -99,7 +100,7 @@ static int begin(struct collopt_operation *op)
     return MPI_SUCCESS;
 }
 
-static void complete(struct collopt_operation *op, int err)
+static void complete(struct collopt_request *op, int err)
 {
     op->err = err;
     if (err && !op->refused)
@@ -113,17 +114,17 @@ static void complete(struct collopt_operation *op, int err)
     if (op->nonblocking)
         op->rows->completed[op->row]++;
     atomic_fetch_sub_explicit(&under_way, 1, memory_order_relaxed);
-    collopt_operation_end(op);
+    collopt_request_end(op);
 }
 
 /* True: OP is complete.  Its memory may already serve another operation. */
-static bool carry_on(struct collopt_operation *op)
+static bool carry_on(struct collopt_request *op)
 {
     uint64_t start;
     bool done = false;
     int err;
 
-    if (!op->begun && !(may_begin(op) && collopt_operation_is_compared(op)))
+    if (!op->begun && !(may_begin(op) && collopt_request_is_compared(op)))
         return false;
     start = op->timed ? collopt_timing_begin() : 0;
     err = op->err;
@@ -145,7 +146,7 @@ static int carry_some_on(void)
 
     for (int i = atomic_load_explicit(&under_way, memory_order_relaxed), n = 0;
          n < i && n < AT_ONCE; n++) {
-        struct collopt_operation *op = take_out(NULL);
+        struct collopt_request *op = take_out(NULL);
 
         if (!op)
             break;
@@ -157,7 +158,7 @@ static int carry_some_on(void)
     return completed;
 }
 
-int collopt_by_messages_go_on(void)
+int collopt_p2p_request_go_on(void)
 {
     int completed;
 
@@ -169,17 +170,17 @@ int collopt_by_messages_go_on(void)
     return completed;
 }
 
-bool collopt_by_messages_under_way(void)
+bool collopt_p2p_request_under_way(void)
 {
     return atomic_load_explicit(&under_way, memory_order_relaxed) > 0;
 }
 
-static bool is_done(const struct collopt_operation *op)
+static bool is_done(const struct collopt_request *op)
 {
     return atomic_load_explicit(&op->stage, memory_order_acquire) != COLLOPT_STARTED;
 }
 
-bool collopt_by_messages_advance(struct collopt_operation *op)
+static bool advance(struct collopt_request *op)
 {
     if (is_done(op))
         return true;
@@ -195,34 +196,58 @@ bool collopt_by_messages_advance(struct collopt_operation *op)
 
 /* ---- making and starting --------------------------------------------------------------------- */
 
-static bool have_rows(struct collopt_comm *c)
+/* Instead of rows: there was no memory for them when a nonblocking call had to be counted, so none
+ * can be served any more. */
+static char lost;
+
+static void free_rows(struct collopt_comm *c)
 {
-    return c->rows || (c->rows = calloc(1, sizeof *c->rows));
+    void *rows = collopt_part(c, COLLOPT_PART_ROWS);
+
+    if (rows != &lost)
+        free(rows);
+    collopt_part_attach(c, COLLOPT_PART_ROWS, NULL, NULL);
 }
 
-const char *collopt_by_messages_describe(struct collopt_operation *op, struct collopt_comm *c,
+static const struct collopt_part_ops part_ops = { .end = free_rows };
+
+/* NULL: no memory. */
+static struct collopt_rows *rows_of(struct collopt_comm *c)
+{
+    void *rows = collopt_part(c, COLLOPT_PART_ROWS);
+
+    if (rows == &lost)
+        return NULL;
+    if (!rows && (rows = calloc(1, sizeof(struct collopt_rows))))
+        collopt_part_attach(c, COLLOPT_PART_ROWS, rows, &part_ops);
+    return rows;
+}
+
+const char *collopt_p2p_request_describe(struct collopt_request *op, struct collopt_comm *c,
                                          struct collopt_call *call, struct collopt_plan *plan)
 {
     const char *why;
 
     op->facts = plan->facts;
-    if ((why = collopt_operation_fill(op, c, call)))
+    if ((why = collopt_request_fill(op, c, call)))
         return why;
     op->plan = plan;
-    collopt_plan_hold(plan);
-    collopt_comm_hold(c);
+    atomic_store_explicit(&op->ops, &ops, memory_order_relaxed);
+    collopt_plan_retain(plan);
+    collopt_comm_retain(c);
     return NULL;
 }
 
-/* The first row that no rank uses; PERSISTENT: there is none, or some rank has no memory. */
-static int agree_on_row(struct collopt_comm *c, bool mine, unsigned *row)
+/* The first row that no rank uses; PERSISTENT: there is none, or some rank has no memory.  ROWS may
+ * be NULL. */
+static int agree_on_row(struct collopt_comm *c, const struct collopt_rows *rows, unsigned *row)
 {
     long long used[PERSISTENT] = { 0 }, any[PERSISTENT];
     int err;
 
     pthread_mutex_lock(&lock);
     for (int i = 0; i < PERSISTENT; i++)
-        used[i] = !mine || c->rows->used[i];
+        used[i] = !rows || rows->used[i];
     pthread_mutex_unlock(&lock);
     err = collopt_greatest(c, used, any, PERSISTENT);
     for (*row = 0; !err && *row < PERSISTENT && any[*row]; ++*row)
@@ -230,10 +255,11 @@ static int agree_on_row(struct collopt_comm *c, bool mine, unsigned *row)
     return err;
 }
 
-int collopt_by_messages_make(struct collopt_operation *op, struct collopt_comm *c, const char **why)
+int collopt_p2p_request_make(struct collopt_request *op, struct collopt_comm *c, const char **why)
 {
+    struct collopt_rows *rows = op ? rows_of(c) : NULL;
     unsigned row;
-    int err = agree_on_row(c, op && have_rows(c), &row);
+    int err = agree_on_row(c, rows, &row);
 
     if (err)
         return err;
@@ -242,46 +268,50 @@ int collopt_by_messages_make(struct collopt_operation *op, struct collopt_comm *
         return MPI_SUCCESS;
     }
     pthread_mutex_lock(&lock);
-    c->rows->used[row] = true;
+    rows->used[row] = true;
     pthread_mutex_unlock(&lock);
-    op->rows = c->rows;
+    op->rows = rows;
     op->row = row;
     return MPI_SUCCESS;
 }
 
-void collopt_by_messages_miss(struct collopt_comm *c)
+void collopt_p2p_request_miss(struct collopt_comm *c)
 {
+    struct collopt_rows *rows = rows_of(c);
+
     c->spoilt = true;
-    if (have_rows(c))
-        c->rows->broken[c->later % NONBLOCKING] = true;
+    if (rows)
+        rows->broken[c->nonblocking % NONBLOCKING] = true;
     else
-        c->journal_lost = true;
+        collopt_part_attach(c, COLLOPT_PART_ROWS, &lost, &part_ops);
 }
 
-int collopt_by_messages_number(struct collopt_operation *op, struct collopt_comm *c)
+int collopt_p2p_request_number(struct collopt_request *op, struct collopt_comm *c)
 {
-    if (c->journal_lost || !have_rows(c)) {
-        collopt_by_messages_miss(c);
+    struct collopt_rows *rows = rows_of(c);
+
+    if (!rows) {
+        collopt_p2p_request_miss(c);
         return MPI_ERR_NO_MEM;
     }
     op->nonblocking = true;
-    op->rows = c->rows;
-    op->row = c->later % NONBLOCKING;
-    op->number = c->rows->started[op->row]++;
+    op->rows = rows;
+    op->row = c->nonblocking % NONBLOCKING;
+    op->number = rows->started[op->row]++;
     return MPI_SUCCESS;
 }
 
-void collopt_by_messages_start(struct collopt_operation *op)
+void collopt_p2p_request_start(struct collopt_request *op)
 {
-    collopt_operation_begin(op);
+    collopt_request_begin(op);
     op->begun = false;
     atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
     atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed);
     append(op);
-    collopt_by_messages_advance(op);
+    advance(op);
 }
 
-void collopt_by_messages_free(struct collopt_operation *op)
+static void release(struct collopt_request *op)
 {
     struct collopt_comm *c = op->owner;
 
@@ -292,7 +322,10 @@ void collopt_by_messages_free(struct collopt_operation *op)
     }
     if (op->execution.scratch_size > COLLOPT_KEPT_SCRATCH)
         collopt_execution_clear(&op->execution, MPI_SUCCESS);
-    collopt_plan_let_go(op->plan);
+    collopt_plan_release(op->plan);
     op->plan = NULL;
-    collopt_comm_let_go(c);
+    collopt_comm_release(c);
 }
+
+static const struct collopt_request_ops ops = { .start = collopt_p2p_request_start, .advance = advance,
+                                                .release = release, .in_progress = true };

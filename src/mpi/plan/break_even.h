@@ -1,0 +1,15 @@
+/* Does a plan pay for itself? */
+#ifndef COLLOPT_MPI_PLAN_BREAK_EVEN_H
+#define COLLOPT_MPI_PLAN_BREAK_EVEN_H
+
+#include <stdbool.h>
+
+struct collopt_call;
+struct collopt_comm;
+struct collopt_facts;
+
+/* Has a plan for calls like this one earned its price?  Each call that asks counts. */
+bool collopt_plan_pays(struct collopt_comm *c, const struct collopt_call *call,
+                       const struct collopt_facts *f);
+
+#endif

@@ -1,0 +1,14 @@
+/* Makes plans: what runs the call is decided, and its schedule is bound. */
+#ifndef COLLOPT_MPI_PLAN_MAKE_H
+#define COLLOPT_MPI_PLAN_MAKE_H
+
+struct collopt_call;
+struct collopt_comm;
+struct collopt_facts;
+struct collopt_plan;
+
+/* NULL: no memory. */
+struct collopt_plan *collopt_plan_make(struct collopt_comm *c, const struct collopt_call *call,
+                                       const struct collopt_facts *f);
+
+#endif

@@ -1,0 +1,24 @@
+/* The messages of an execution that travel by links (comm/links.h): their payloads are written to
+ * channels in shared memory and read there.  A message whose payload finds no room goes by the
+ * host, which is the caller's to do. */
+#ifndef COLLOPT_MPI_RUN_PAYLOADS_H
+#define COLLOPT_MPI_RUN_PAYLOADS_H
+
+#include <stdbool.h>
+
+struct collopt_execution;
+struct collopt_step;
+
+/* Copies the payload; its channel has room for the message.  *BY_HOST: there is none for the
+ * payload. */
+int collopt_payload_send(struct collopt_execution *e, int message, bool *by_host);
+/* Receives the next message of its channel if it is there: *DONE.  VIEW: it may be read where it
+ * is.  *BY_HOST: it comes by the host. */
+int collopt_payload_receive(struct collopt_execution *e, int message, bool view, bool *done,
+                            bool *by_host);
+/* Step S was the last to read some views. */
+void collopt_payload_take(const struct collopt_execution *e, const struct collopt_step *s);
+/* After an error: nothing of the call is left in the channels. */
+void collopt_payloads_abandon(struct collopt_execution *e);
+
+#endif
