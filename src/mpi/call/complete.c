@@ -10,65 +10,51 @@
 #include "mpi/request/table.h"
 #include "report/timing.h"
 
-typedef struct collopt_request operation;
-
 /* ---- one operation --------------------------------------------------------------------------- */
 
-static inline bool under_way(const operation *op)
+static inline bool is_done(const struct collopt_request *r)
 {
-    return collopt_stage_of(op) == COLLOPT_STARTED;
-}
-
-static inline bool in_progress(const operation *op)
-{
-    const struct collopt_request_ops *ops = collopt_request_ops_of(op);
-
-    return ops && ops->in_progress;
-}
-
-static inline bool is_done(const operation *op)
-{
-    return collopt_stage_of(op) == COLLOPT_DONE;
+    return collopt_state_of(r) == COLLOPT_DONE;
 }
 
 /* Goes on without waiting; true: it is done. */
-static bool advance(operation *op)
+static bool advance(struct collopt_request *r)
 {
-    bool timed = op->timed && !in_progress(op); /* else it times itself */
+    bool timed = r->measured.timed && !collopt_request_in_progress(r); /* else it times itself */
     uint64_t start = timed ? collopt_timing_begin() : 0;
     bool done;
 
-    done = collopt_request_advance(op);
+    done = collopt_request_advance(r);
     if (timed)
-        op->time += collopt_timing_end(start);
+        r->measured.time += collopt_timing_end(start);
     return done;
 }
 
 /* A persistent operation may have been started past collopt. */
-static void find_start(operation *op)
+static void find_start(struct collopt_request *r)
 {
-    collopt_request_claim_surely(op);
-    if (!under_way(op) && collopt_handle_was_started(&op->handle))
-        collopt_requests_adopt(op);
-    collopt_request_unclaim(op);
+    collopt_request_claim_surely(r);
+    if (!collopt_request_under_way(r) && collopt_handle_was_started(&r->handle))
+        collopt_requests_adopt(r);
+    collopt_request_unclaim(r);
 }
 
 /* Is it under way, without waiting for it? */
-static bool still_under_way(operation *op)
+static bool still_under_way(struct collopt_request *r)
 {
-    if (__builtin_expect(collopt_handle_is_idle(&op->handle), 0))
-        find_start(op);
-    return under_way(op) && !advance(op);
+    if (__builtin_expect(collopt_handle_is_idle(&r->handle), 0))
+        find_start(r);
+    return collopt_request_under_way(r) && !advance(r);
 }
 
-static void finish(operation *op)
+static void finish(struct collopt_request *r)
 {
     unsigned polls = 0;
 
-    while (still_under_way(op)) {
-        if (in_progress(op))
-            collopt_poke_progress(&op->poke);
-        collopt_idle_at(&op->poke, op->yields, &polls);
+    while (still_under_way(r)) {
+        if (collopt_request_in_progress(r))
+            collopt_poke_progress(&r->poke);
+        collopt_idle_at(&r->poke, r->yields, &polls);
     }
 }
 
@@ -82,26 +68,26 @@ struct ended {                  /* of the first of a call's operations that has 
 };
 
 /* The handle becomes that of an inactive operation, or null.  Returns the operation's error. */
-static int end(operation *op, MPI_Request *handle, struct ended *failed)
+static int end(struct collopt_request *r, MPI_Request *handle, struct ended *failed)
 {
-    int err = op->err;
+    int err = r->err;
 
-    *handle = op->nonblocking ? MPI_REQUEST_NULL : atomic_load(&op->handle.request);
-    if (collopt_stage_of(op) == COLLOPT_INACTIVE)
+    *handle = r->nonblocking ? MPI_REQUEST_NULL : atomic_load(&r->handle.request);
+    if (collopt_state_of(r) == COLLOPT_INACTIVE)
         return MPI_SUCCESS;
     if (err && !failed->err)
-        *failed = (struct ended){ err, op->raised, op->owner, op->comm };
-    collopt_request_claim_surely(op);
-    if (!op->nonblocking) {
-        collopt_request_count(op);
-        collopt_handle_settle(&op->handle);
-        collopt_set_stage(op, COLLOPT_INACTIVE);
-    } else if (collopt_handle_settle(&op->handle)) {
-        collopt_request_count(op);
-        collopt_requests_make_idle(op);
+        *failed = (struct ended){ err, r->raised, r->owner, r->comm };
+    collopt_request_claim_surely(r);
+    if (!r->nonblocking) {
+        collopt_request_count(r);
+        collopt_handle_settle(&r->handle);
+        collopt_set_state(r, COLLOPT_INACTIVE);
+    } else if (collopt_handle_settle(&r->handle)) {
+        collopt_request_count(r);
+        collopt_requests_make_idle(r);
         collopt_requests_count(-1);
     }
-    collopt_request_unclaim(op);
+    collopt_request_unclaim(r);
     return err;
 }
 
@@ -113,11 +99,11 @@ static int raise(const struct ended *failed)
         : collopt_requests_complain(failed->owner, failed->comm, failed->err);
 }
 
-static int end_one(operation *op, MPI_Request *handle, int host_err)
+static int end_one(struct collopt_request *r, MPI_Request *handle, int host_err)
 {
     struct ended failed = { .err = MPI_SUCCESS };
 
-    end(op, handle, &failed);
+    end(r, handle, &failed);
     return failed.err ? raise(&failed) : host_err;
 }
 
@@ -133,45 +119,45 @@ static void fill_in(MPI_Status *status)
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
 /* Takes the handles of ours out of REQUESTS; null ones stay there.  The first one. */
-static operation *take_out(int n, MPI_Request *requests)
+static struct collopt_request *take_out(int n, MPI_Request *requests)
 {
-    operation *first = NULL, **end = &first;
+    struct collopt_request *first = NULL, **end = &first;
 
     for (int i = 0; i < n; i++) {
-        operation *op = collopt_requests_find(requests[i]);
+        struct collopt_request *r = collopt_requests_find(requests[i]);
 
-        if (!op)
+        if (!r)
             continue;
-        op->position = i;
-        *end = op;
-        end = &op->listed;
+        r->array.position = i;
+        *end = r;
+        end = &r->array.next;
         requests[i] = MPI_REQUEST_NULL;
     }
     *end = NULL;
     return first;
 }
 
-static void put_back(operation *ours, MPI_Request *requests)
+static void put_back(struct collopt_request *ours, MPI_Request *requests)
 {
-    for (operation *op = ours; op; op = op->listed)
-        requests[op->position] = atomic_load(&op->handle.request);
+    for (struct collopt_request *r = ours; r; r = r->array.next)
+        requests[r->array.position] = atomic_load(&r->handle.request);
 }
 
 /* Each goes on; one that is under way still, or NULL. */
-static operation *advance_all(operation *ours)
+static struct collopt_request *advance_all(struct collopt_request *ours)
 {
-    operation *waits = NULL;
+    struct collopt_request *waits = NULL;
 
-    for (operation *op = ours; op; op = op->listed)
-        if (still_under_way(op))
-            waits = op;
+    for (struct collopt_request *r = ours; r; r = r->array.next)
+        if (still_under_way(r))
+            waits = r;
     return waits;
 }
 
-static operation *first_done(operation *ours)
+static struct collopt_request *first_done(struct collopt_request *ours)
 {
     while (ours && !is_done(ours))
-        ours = ours->listed;
+        ours = ours->array.next;
     return ours;
 }
 
@@ -185,45 +171,46 @@ static int set_errors(int n, MPI_Status *statuses, int host_err)
 
 /* ---- completing all -------------------------------------------------------------------------- */
 
-static int wait_for_ours(operation *op, MPI_Request *request, MPI_Status *status)
+static int wait_for_ours(struct collopt_request *r, MPI_Request *request, MPI_Status *status)
 {
     MPI_Request null = MPI_REQUEST_NULL;
 
-    finish(op);
-    return end_one(op, request, collopt_next.Wait(&null, status));
+    finish(r);
+    return end_one(r, request, collopt_next.Wait(&null, status));
 }
 
 int collopt_entry_Wait(host_request *request, host_status *status)
 {
-    operation *op = collopt_requests_find_at(request);
+    struct collopt_request *r = collopt_requests_find_at(request);
 
-    return op ? wait_for_ours(op, request, status) : collopt_next.Wait(request, status);
+    return r ? wait_for_ours(r, request, status) : collopt_next.Wait(request, status);
 }
 
 int collopt_entry_Test(host_request *request, int *flag, host_status *status)
 {
     MPI_Request null = MPI_REQUEST_NULL;
-    operation *op = collopt_requests_find_at(request);
+    struct collopt_request *r = collopt_requests_find_at(request);
 
-    if (!op)
+    if (!r)
         return collopt_next.Test(request, flag, status);
-    if (still_under_way(op)) {
-        collopt_poke_progress(&op->poke);
+    if (still_under_way(r)) {
+        collopt_poke_progress(&r->poke);
         *flag = 0;
         return MPI_SUCCESS;
     }
-    return end_one(op, request, collopt_next.Test(&null, flag, status));
+    return end_one(r, request, collopt_next.Test(&null, flag, status));
 }
 
-static int end_all(operation *ours, int n, MPI_Request *requests, MPI_Status *statuses, int err)
+static int end_all(struct collopt_request *ours, int n, MPI_Request *requests,
+                   MPI_Status *statuses, int err)
 {
     struct ended failed = { .err = MPI_SUCCESS };
 
-    for (operation *op = ours, *next; op; op = next) {
-        int position = op->position, own;
+    for (struct collopt_request *r = ours, *next; r; r = next) {
+        int position = r->array.position, own;
 
-        next = op->listed;
-        own = end(op, &requests[position], &failed);
+        next = r->array.next;
+        own = end(r, &requests[position], &failed);
         if (own == MPI_SUCCESS)
             continue;
         err = set_errors(n, statuses, err);
@@ -236,21 +223,21 @@ static int end_all(operation *ours, int n, MPI_Request *requests, MPI_Status *st
 
 int collopt_entry_Waitall(int n, host_request *requests, host_status *statuses)
 {
-    operation *ours;
+    struct collopt_request *ours;
     int err;
 
     if (!collopt_requests_any(n, requests))
         return collopt_next.Waitall(n, requests, statuses);
     ours = take_out(n, requests);
-    for (operation *op = ours; op; op = op->listed)
-        finish(op);
+    for (struct collopt_request *r = ours; r; r = r->array.next)
+        finish(r);
     err = collopt_next.Waitall(n, requests, statuses);
     return end_all(ours, n, requests, statuses, err);
 }
 
 int collopt_entry_Testall(int n, host_request *requests, int *flag, host_status *statuses)
 {
-    operation *ours, *waits;
+    struct collopt_request *ours, *waits;
     int err = MPI_SUCCESS;
 
     if (!collopt_requests_any(n, requests))
@@ -269,19 +256,19 @@ int collopt_entry_Testall(int n, host_request *requests, int *flag, host_status 
 
 /* ---- completing one of several --------------------------------------------------------------- */
 
-/* OP is done: the call's result. */
-static int pick(operation *ours, operation *op, MPI_Request *requests, int *index,
-                MPI_Status *status)
+/* R is done: the call's result. */
+static int pick(struct collopt_request *ours, struct collopt_request *r, MPI_Request *requests,
+                int *index, MPI_Status *status)
 {
     put_back(ours, requests);
-    *index = op->position;
+    *index = r->array.position;
     fill_in(status);
-    return end_one(op, &requests[*index], MPI_SUCCESS);
+    return end_one(r, &requests[*index], MPI_SUCCESS);
 }
 
 int collopt_entry_Testany(int n, host_request *requests, int *index, int *flag, host_status *status)
 {
-    operation *ours, *waits, *done;
+    struct collopt_request *ours, *waits, *done;
     int err;
 
     if (!collopt_requests_any(n, requests))
@@ -304,10 +291,11 @@ int collopt_entry_Testany(int n, host_request *requests, int *index, int *flag, 
 
 /* Until one of ours is done (it is returned), or the host has completed a request, or only the
  * host's are active: *FLAG and *INDEX are then as MPI_Testany sets them. */
-static operation *wait_for_any(operation *ours, int n, MPI_Request *requests, int *index, int *flag,
-                               MPI_Status *status, int *err)
+static struct collopt_request *wait_for_any(struct collopt_request *ours, int n,
+                                            MPI_Request *requests, int *index, int *flag,
+                                            MPI_Status *status, int *err)
 {
-    operation *waits, *done;
+    struct collopt_request *waits, *done;
     unsigned polls = 0;
 
     for (;;) {
@@ -323,7 +311,7 @@ static operation *wait_for_any(operation *ours, int n, MPI_Request *requests, in
 
 int collopt_entry_Waitany(int n, host_request *requests, int *index, host_status *status)
 {
-    operation *ours, *done;
+    struct collopt_request *ours, *done;
     int err, flag = 0;
 
     if (!collopt_requests_any(n, requests))
@@ -346,22 +334,22 @@ static MPI_Status *nth(MPI_Status *statuses, int i)
 }
 
 /* The host has completed *SOME of REQUESTS; those of ours that are done are added. */
-static int add_done(operation *ours, MPI_Request *requests, int *some, int *indices,
+static int add_done(struct collopt_request *ours, MPI_Request *requests, int *some, int *indices,
                     MPI_Status *statuses, int err)
 {
     struct ended failed = { .err = MPI_SUCCESS };
     int n = *some == MPI_UNDEFINED ? 0 : *some;
 
     put_back(ours, requests);
-    for (operation *op = ours, *next; op; op = next) {
+    for (struct collopt_request *r = ours, *next; r; r = next) {
         int own;
 
-        next = op->listed;
-        if (!is_done(op))
+        next = r->array.next;
+        if (!is_done(r))
             continue;
-        indices[n] = op->position;
+        indices[n] = r->array.position;
         fill_in(nth(statuses, n));
-        own = end(op, &requests[op->position], &failed);
+        own = end(r, &requests[r->array.position], &failed);
         if (own)
             err = set_errors(n, statuses, err);
         if (statuses != MPI_STATUSES_IGNORE && err == MPI_ERR_IN_STATUS)
@@ -377,7 +365,7 @@ static int add_done(operation *ours, MPI_Request *requests, int *some, int *indi
 int collopt_entry_Testsome(int n, host_request *requests, int *some, int *indices,
                            host_status *statuses)
 {
-    operation *ours, *waits;
+    struct collopt_request *ours, *waits;
     int err;
 
     if (!collopt_requests_any(n, requests))
@@ -397,7 +385,7 @@ int collopt_entry_Testsome(int n, host_request *requests, int *some, int *indice
 int collopt_entry_Waitsome(int n, host_request *requests, int *some, int *indices,
                            host_status *statuses)
 {
-    operation *ours, *waits;
+    struct collopt_request *ours, *waits;
     unsigned polls = 0;
     int err;
 
@@ -420,27 +408,27 @@ int collopt_entry_Waitsome(int n, host_request *requests, int *some, int *indice
 /* ---- looking --------------------------------------------------------------------------------- */
 
 /* Is REQUEST complete, inactive or null?  *OURS: it is an operation, which is not inactive. */
-static int look(MPI_Request request, int *flag, operation **ours, MPI_Status *status)
+static int look(MPI_Request request, int *flag, struct collopt_request **ours, MPI_Status *status)
 {
-    operation *op = *ours = collopt_requests_find_at(&request);
+    struct collopt_request *r = *ours = collopt_requests_find_at(&request);
 
-    if (!op)
+    if (!r)
         return collopt_next.Request_get_status(request, flag, status);
-    *flag = !still_under_way(op);
+    *flag = !still_under_way(r);
     if (*flag)
         fill_in(status);
     else
-        collopt_poke_progress(&op->poke);
-    if (collopt_stage_of(op) == COLLOPT_INACTIVE)
+        collopt_poke_progress(&r->poke);
+    if (collopt_state_of(r) == COLLOPT_INACTIVE)
         *ours = NULL;
     return MPI_SUCCESS;
 }
 
 int collopt_entry_Request_get_status(host_request request, int *flag, host_status *status)
 {
-    operation *op;
+    struct collopt_request *r;
 
-    return look(request, flag, &op, status);
+    return look(request, flag, &r, status);
 }
 
 int collopt_entry_Request_get_status_all(int n, host_requests requests, int *flag,
@@ -452,9 +440,9 @@ int collopt_entry_Request_get_status_all(int n, host_requests requests, int *fla
         return collopt_next.Request_get_status_all(n, requests, flag, statuses);
     *flag = 1;
     for (int i = 0; i < n && *flag && !err; i++) {
-        operation *op;
+        struct collopt_request *r;
 
-        err = look(requests[i], flag, &op, nth(statuses, i));
+        err = look(requests[i], flag, &r, nth(statuses, i));
     }
     return err;
 }
@@ -462,13 +450,13 @@ int collopt_entry_Request_get_status_all(int n, host_requests requests, int *fla
 /* *INDEX is 0 or MPI_UNDEFINED, as MPI_Request_get_status_any sets it for REQUEST alone. */
 static int look_whether_active(host_requests request, int *index, int *flag, MPI_Status *status)
 {
-    operation *op = collopt_requests_find_at(request);
+    struct collopt_request *r = collopt_requests_find_at(request);
     int err;
 
-    if (!op)
+    if (!r)
         return collopt_next.Request_get_status_any(1, request, index, flag, status);
-    err = look(*request, flag, &op, status);
-    *index = *flag && op ? 0 : MPI_UNDEFINED;
+    err = look(*request, flag, &r, status);
+    *index = *flag && r ? 0 : MPI_UNDEFINED;
     return err;
 }
 
@@ -522,9 +510,9 @@ int collopt_entry_Request_get_status_some(int n, host_requests requests, int *so
  * here. */
 int collopt_entry_X_Request_is_complete(host_request request)
 {
-    operation *op = collopt_requests_none() ? NULL : collopt_requests_find(request);
+    struct collopt_request *r = collopt_requests_none() ? NULL : collopt_requests_find(request);
 
-    if (!op)
+    if (!r)
         return collopt_next.X_Request_is_complete(request);
-    return !under_way(op) || (!in_progress(op) && advance(op));
+    return !collopt_request_under_way(r) || (!collopt_request_in_progress(r) && advance(r));
 }

@@ -243,7 +243,7 @@ static int compare_hints_and_serve(struct collopt_comm *c, struct collopt_call *
 }
 
 static COLLOPT_OUT_OF_LINE int fall_back_or_take_over(struct collopt_comm *c,
-                                                    struct collopt_call *call)
+                                                      struct collopt_call *call)
 {
     int err;
 
@@ -265,7 +265,8 @@ static COLLOPT_OUT_OF_LINE int fall_back_or_take_over(struct collopt_comm *c,
     case COLLOPT_INTERCOMM:
         return fall_back(call, c, COLLOPT_PASS_INTERCOMM);
     default:
-        return fall_back(call, c, collopt_gpu_allows() ? COLLOPT_PASS_REFUSED : COLLOPT_PASS_NATIVE);
+        return fall_back(call, c,
+                         collopt_gpu_allows() ? COLLOPT_PASS_REFUSED : COLLOPT_PASS_NATIVE);
     }
 }
 

@@ -20,39 +20,37 @@
 #include "mpi/request/table.h"
 #include "report/counters.h"
 
-typedef struct collopt_request operation;
-
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* OP is NULL if the host serves the call; WHY says the reason. */
-static void say(const struct collopt_call *call, const struct collopt_comm *c, const operation *op,
-                const char *why)
+/* R is NULL if the host serves the call; WHY says the reason. */
+static void say(const struct collopt_call *call, const struct collopt_comm *c,
+                const struct collopt_request *r, const char *why)
 {
     const char *kind = call->mode == COLLOPT_NONBLOCKING ? "nonblocking" : "persistent";
 
-    if (op)
+    if (r)
         collopt_say_once(COLLOPT_LOG_DECIDE, "%s %s, %d ranks, %zu bytes, %s of %s: by %s", kind,
-                         collopt_collective_names[call->collective], c->ranks, op->bytes,
-                         op->facts.op_name, op->facts.type_name,
-                         op->plan ? op->plan->algorithm->name : "shared memory");
+                         collopt_collective_names[call->collective], c->ranks, r->bytes,
+                         r->facts.op_name, r->facts.type_name,
+                         r->transport);
     else
         collopt_say_once(COLLOPT_LOG_DECIDE, "%s %s, %d ranks: left to the MPI library (%s)", kind,
                          collopt_collective_names[call->collective], c->ranks, why);
 }
 
-static operation *make_by_messages(struct collopt_comm *c, struct collopt_call *call,
+static struct collopt_request *make_by_messages(struct collopt_comm *c, struct collopt_call *call,
                                    struct collopt_plan *plan, const char **why, int *err)
 {
-    operation *op = collopt_request_take();
+    struct collopt_request *r = collopt_request_take();
 
     *err = MPI_SUCCESS;
-    *why = op ? collopt_p2p_request_describe(op, c, call, plan) : NULL;
+    *why = r ? collopt_p2p_request_describe(r, c, call, plan) : NULL;
     if (!*why)
-        *err = collopt_p2p_request_make(op, c, why);
+        *err = collopt_p2p_request_make(r, c, why);
     if (!*why && !*err)
-        return op;
-    if (op)
-        collopt_requests_release(op);
+        return r;
+    if (r)
+        collopt_requests_release(r);
     return NULL;
 }
 
@@ -62,45 +60,45 @@ static enum collopt_outcome make(struct collopt_call *call, MPI_Request *request
     struct collopt_plan *plan;
     struct collopt_comm *c;
     const char *why = NULL;
-    operation *op;
+    struct collopt_request *r;
     enum collopt_outcome outcome = collopt_dispatch_persistent(call, &c, &plan, err);
 
     if (outcome != COLLOPT_RUN)
         return outcome;
     collopt_requests_release_freed();
-    op = plan ? make_by_messages(c, call, plan, &why, err)
+    r = plan ? make_by_messages(c, call, plan, &why, err)
               : collopt_persistent_make(c, call, &why, err);
-    if (op && (*err = collopt_requests_enter(op, true)))
-        collopt_requests_release(op);
+    if (r && (*err = collopt_requests_enter(r, true)))
+        collopt_requests_release(r);
     if (*err) {
         collopt_raise(call->comm, *err);
         return COLLOPT_FAILED;
     }
-    say(call, c, op, why);
-    if (!op) {
+    say(call, c, r, why);
+    if (!r) {
         collopt_count_passed(call->name, COLLOPT_PASS_UNSUPPORTED, 1);
         return COLLOPT_FALL_BACK;
     }
     collopt_requests_count(1);
-    *request = atomic_load(&op->handle.request);
+    *request = atomic_load(&r->handle.request);
     return COLLOPT_RUN;
 }
 
 /* ---- nonblocking ----------------------------------------------------------------------------- */
 
-static const char *describe(operation *op, struct collopt_comm *c, struct collopt_call *call,
-                            struct collopt_plan *plan)
+static const char *describe(struct collopt_request *r, struct collopt_comm *c,
+                            struct collopt_call *call, struct collopt_plan *plan)
 {
-    return plan ? collopt_p2p_request_describe(op, c, call, plan)
-                : collopt_nonblocking_describe(op, c, call);
+    return plan ? collopt_p2p_request_describe(r, c, call, plan)
+                : collopt_nonblocking_describe(r, c, call);
 }
 
-static int start_by_messages(operation *op, struct collopt_comm *c)
+static int start_by_messages(struct collopt_request *r, struct collopt_comm *c)
 {
-    int err = collopt_p2p_request_number(op, c);
+    int err = collopt_p2p_request_number(r, c);
 
     if (!err)
-        collopt_p2p_request_start(op);
+        collopt_p2p_request_start(r);
     return err;
 }
 
@@ -112,10 +110,10 @@ static enum collopt_outcome say_unfit(const struct collopt_call *call,
     return COLLOPT_FALL_BACK;
 }
 
-static void drop(operation *op)
+static void drop(struct collopt_request *r)
 {
     collopt_requests_count(-1);
-    collopt_requests_make_idle(op);
+    collopt_requests_make_idle(r);
 }
 
 static enum collopt_outcome fail(const struct collopt_call *call, int err)
@@ -124,23 +122,23 @@ static enum collopt_outcome fail(const struct collopt_call *call, int err)
     return COLLOPT_FAILED;
 }
 
-/* Gives the request to the program, or frees OP if it could not be started (ERR). */
-static enum collopt_outcome hand_out(operation *op, const struct collopt_call *call,
+/* Gives the request to the program, or frees R if it could not be started (ERR). */
+static enum collopt_outcome hand_out(struct collopt_request *r, const struct collopt_call *call,
                                      MPI_Request *request, int err)
 {
     if (err) {
-        drop(op);
+        drop(r);
         return fail(call, err);
     }
     collopt_async_wake();
-    collopt_handle_hand_out(op);
-    *request = atomic_load(&op->handle.request);
+    collopt_handle_hand_out(r);
+    *request = atomic_load(&r->handle.request);
     return COLLOPT_RUN;
 }
 
 /* Starts the comparison of CALL.  WHY says why shared memory or messages do not serve the call, or
  * is NULL.  *RAISED: the host has raised the error. */
-static int compare(operation *op, struct collopt_comm *c, struct collopt_call *call,
+static int compare(struct collopt_request *r, struct collopt_comm *c, struct collopt_call *call,
                    enum collopt_outcome outcome, const struct collopt_plan *plan, const char *why,
                    bool *raised)
 {
@@ -152,23 +150,25 @@ static int compare(operation *op, struct collopt_comm *c, struct collopt_call *c
     if (outcome == COLLOPT_FALL_BACK && !why && collopt_arguments_fit(c, call, &facts))
         outcome = COLLOPT_RUN;
     collopt_ask(&asked, c, call, outcome, plan, chosen);
-    return collopt_comparison_begin(c, &asked, &op->comparison, raised);
+    return collopt_comparison_begin(c, &asked, &r->comparison, raised);
 }
 
 /* ERR: this rank's, which has FAILED. */
-static int start_compared(operation *op, struct collopt_comm *c, struct collopt_call *call,
-                          enum collopt_outcome outcome, int err)
+static int start_by_host(struct collopt_request *r, struct collopt_comm *c,
+                         struct collopt_call *call, int err)
 {
-    if (outcome != COLLOPT_RUN)
-        collopt_host_request_begin(op, c, call, err);
-    else if (c->traced)
-        say(call, c, op, NULL);
-    if (op->plan)
-        return start_by_messages(op, c);
     if (collopt_publishes(c, call))
-        return collopt_nonblocking_start(op, c);
-    collopt_set_stage(op, COLLOPT_STARTED);
+        return collopt_nonblocking_start_by_host(r, c, call, err);
+    collopt_host_request_start(r, c, call, err);
     return MPI_SUCCESS;
+}
+
+static int start_by_collopt(struct collopt_request *r, struct collopt_comm *c,
+                            const struct collopt_call *call, const struct collopt_plan *plan)
+{
+    if (c->traced)
+        say(call, c, r, NULL);
+    return plan ? start_by_messages(r, c) : collopt_nonblocking_start(r, c);
 }
 
 /* Every call that is compared becomes an operation, also if the host serves it.  On a node each one
@@ -178,28 +178,29 @@ static enum collopt_outcome begin_compared(struct collopt_comm *c, struct collop
                                            enum collopt_outcome outcome, struct collopt_plan *plan,
                                            MPI_Request *request, int *err)
 {
-    operation *op = collopt_requests_take_idle();
+    struct collopt_request *r = collopt_requests_take_idle();
     const char *why = NULL;
     int own = *err;
     bool raised;
 
-    if (!op)
+    if (!r)
         return fail(call, *err = MPI_ERR_NO_MEM);
-    if (outcome == COLLOPT_RUN && (why = describe(op, c, call, plan))) {
+    if (outcome == COLLOPT_RUN && (why = describe(r, c, call, plan))) {
         outcome = say_unfit(call, c, why);
-        collopt_request_clear(op);
+        collopt_request_clear(r);
     }
     collopt_requests_count(1);
-    *err = compare(op, c, call, outcome, plan, why, &raised);
+    *err = compare(r, c, call, outcome, plan, why, &raised);
     if (*err && raised) {
-        drop(op);
+        drop(r);
         return COLLOPT_FAILED;
     }
     if (!*err)
-        *err = start_compared(op, c, call, outcome, own);
+        *err = outcome == COLLOPT_RUN ? start_by_collopt(r, c, call, plan)
+                                      : start_by_host(r, c, call, own);
     if (*err)                   /* the other ranks still need the comparison */
-        op->comparison = NULL;
-    return hand_out(op, call, request, *err);
+        r->comparison = NULL;
+    return hand_out(r, call, request, *err);
 }
 
 /* The call's ranks all come here, or all go to the host. */
@@ -208,29 +209,27 @@ static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *reques
     struct collopt_plan *plan = NULL;
     struct collopt_comm *c;
     const char *why;
-    operation *op;
+    struct collopt_request *r;
     enum collopt_outcome outcome = collopt_dispatch_nonblocking(call, &c, &plan, err);
 
     if (c && __builtin_expect(c->checked, 0) && collopt_checks_later(c))
         return begin_compared(c, call, outcome, plan, request, err);
     if (outcome != COLLOPT_RUN)
         return outcome == COLLOPT_FAILED ? fail(call, *err) : outcome;
-    if (!(op = collopt_requests_take_idle())) {
+    if (!(r = collopt_requests_take_idle())) {
         if (plan)
             collopt_p2p_request_miss(c);
         else
             collopt_nonblocking_miss(c);
         return fail(call, *err = MPI_ERR_NO_MEM);
     }
-    if ((why = describe(op, c, call, plan))) {
-        collopt_requests_make_idle(op);
+    if ((why = describe(r, c, call, plan))) {
+        collopt_requests_make_idle(r);
         return say_unfit(call, c, why);
     }
     collopt_requests_count(1);
-    if (c->traced)
-        say(call, c, op, NULL);
-    *err = plan ? start_by_messages(op, c) : collopt_nonblocking_start(op, c);
-    return hand_out(op, call, request, *err);
+    *err = start_by_collopt(r, c, call, plan);
+    return hand_out(r, call, request, *err);
 }
 
 /* ---- the entries ----------------------------------------------------------------------------- */
@@ -283,43 +282,43 @@ COLLOPT_COLLECTIVE_NAMES(ENTRIES, )
 
 /* ---- starting and freeing -------------------------------------------------------------------- */
 
-static int refuse(const operation *op)
+static int refuse(const struct collopt_request *r)
 {
-    return collopt_requests_complain(op->owner, op->comm, MPI_ERR_REQUEST);
+    return collopt_requests_complain(r->owner, r->comm, MPI_ERR_REQUEST);
 }
 
-/* Does nothing more than was asked: OP is claimed. */
-static int start_claimed(operation *op)
+/* Does nothing more than was asked: R is claimed. */
+static int start_claimed(struct collopt_request *r)
 {
     int err;
 
-    if (op->nonblocking)
+    if (r->nonblocking)
         return MPI_ERR_REQUEST;
-    if (collopt_stage_of(op) == COLLOPT_DONE
-        && atomic_load(&op->handle.shown) == COLLOPT_SHOWN_COMPLETE) {
-        collopt_request_count(op);            /* it was completed past collopt */
-        collopt_handle_settle(&op->handle);
-        collopt_set_stage(op, COLLOPT_INACTIVE);
+    if (collopt_state_of(r) == COLLOPT_DONE
+        && atomic_load(&r->handle.shown) == COLLOPT_SHOWN_COMPLETE) {
+        collopt_request_count(r);            /* it was completed past collopt */
+        collopt_handle_settle(&r->handle);
+        collopt_set_state(r, COLLOPT_INACTIVE);
     }
-    if (collopt_stage_of(op) != COLLOPT_INACTIVE)
+    if (collopt_state_of(r) != COLLOPT_INACTIVE)
         return MPI_ERR_REQUEST;
-    if ((err = collopt_handle_activate(&op->handle)))
+    if ((err = collopt_handle_activate(&r->handle)))
         return err;
-    collopt_request_ops_of(op)->start(op);
+    collopt_ops_of(r)->start(r);
     return MPI_SUCCESS;
 }
 
-static int start(MPI_Request *request, operation *op)
+static int start(MPI_Request *request, struct collopt_request *r)
 {
     int err;
 
-    if (!op)
+    if (!r)
         return collopt_next.Start(request);
-    collopt_request_claim_surely(op);
-    err = start_claimed(op);
-    collopt_request_unclaim(op);
+    collopt_request_claim_surely(r);
+    err = start_claimed(r);
+    collopt_request_unclaim(r);
     if (err)
-        return collopt_requests_complain(op->owner, op->comm, err);
+        return collopt_requests_complain(r->owner, r->comm, err);
     collopt_async_wake();
     return MPI_SUCCESS;
 }
@@ -344,27 +343,27 @@ int collopt_entry_Startall(int n, host_request *requests)
 
 int collopt_entry_Request_free(host_request *request)
 {
-    operation *op = collopt_requests_find_at(request);
+    struct collopt_request *r = collopt_requests_find_at(request);
     bool ours = false;
     int err;
 
-    if (op && op->nonblocking)  /* as MPI says, and hosts do */
-        return refuse(op);
-    if (!op)
+    if (r && r->nonblocking)  /* as MPI says, and hosts do */
+        return refuse(r);
+    if (!r)
         return collopt_next.Request_free(request);
-    collopt_request_claim_surely(op);
-    ours = collopt_requests_remove(op);
-    err = collopt_handle_free(&op->handle, request);
-    collopt_request_unclaim(op);
+    collopt_request_claim_surely(r);
+    ours = collopt_requests_remove(r);
+    err = collopt_handle_free(&r->handle, request);
+    collopt_request_unclaim(r);
     if (ours)
-        collopt_requests_release(op);
+        collopt_requests_release(r);
     collopt_requests_release_freed();
     return err;
 }
 
 int collopt_entry_Cancel(host_request *request)
 {
-    const operation *op = collopt_requests_find_at(request);
+    const struct collopt_request *r = collopt_requests_find_at(request);
 
-    return op ? refuse(op) : collopt_next.Cancel(request);
+    return r ? refuse(r) : collopt_next.Cancel(request);
 }

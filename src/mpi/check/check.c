@@ -63,7 +63,8 @@ static int compare_counts(struct collopt_comm *c, const struct collopt_call *cal
     know_nothing(mine, 2 * ranks);
     for (size_t r = 0; r < ranks; r++)
         if (c->rank == d->usual || c->rank == d->odd)
-            mine[(c->rank == d->usual ? 0 : ranks) + r] = (long long)collopt_call_count(call, (int)r);
+            mine[(c->rank == d->usual ? 0 : ranks) + r] =
+                (long long)collopt_call_count(call, (int)r);
     if (!(err = collopt_greatest(c, mine, usual, 2 * c->ranks))) {
         for (d->index = 0; d->index + 1 < c->ranks && usual[d->index] == odd[d->index];)
             d->index++;

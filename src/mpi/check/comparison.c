@@ -218,7 +218,7 @@ static void settle(struct collopt_comm *c)
     }
 }
 
-/* ---- starting --------------------------------------------------------------------------------- */
+/* ---- starting -------------------------------------------------------------------------------- */
 
 int collopt_comparison_begin(struct collopt_comm *c, const struct collopt_asked *mine,
                              struct collopt_comparison **made, bool *raised)

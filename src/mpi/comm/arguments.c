@@ -48,7 +48,8 @@ static bool host_looks = true;
  * some errors on MPI_COMM_WORLD. */
 void collopt_arguments_begin(void)
 {
-    MPI_Errhandler of_self = collopt_save_errhandler(MPI_COMM_SELF), of_world = collopt_save_errhandler(MPI_COMM_WORLD);
+    MPI_Errhandler of_self = collopt_save_errhandler(MPI_COMM_SELF),
+                   of_world = collopt_save_errhandler(MPI_COMM_WORLD);
     int x[2] = { 0 };
 
     host_looks = collopt_host.Allreduce(x, x, 2, MPI_INT, MPI_SUM, MPI_COMM_SELF) != MPI_SUCCESS;

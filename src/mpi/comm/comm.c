@@ -171,7 +171,7 @@ void collopt_comm_unreserve(struct collopt_comm *c)
     pthread_mutex_unlock(&lock);
 }
 
-/* ---- the end of a communicator ---------------------------------------------------------------- */
+/* ---- the end of a communicator --------------------------------------------------------------- */
 
 /* Local: what travelled on C is complete, or C is spoilt and its context never used again. */
 static void free_context(struct collopt_comm *c)

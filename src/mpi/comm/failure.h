@@ -1,5 +1,6 @@
-/* A rank that fails in a call says so in its segment, so that the ranks of its node that wait for it
- * get an error, too (shm/failures.h).  Those of other nodes wait, as in the host's collectives. */
+/* A rank that fails in a call says so in its segment, so that the ranks of its node that wait for
+ * it get an error, too (shm/failures.h).  Those of other nodes wait, as in the host's
+ * collectives. */
 #ifndef COLLOPT_MPI_COMM_FAILURE_H
 #define COLLOPT_MPI_COMM_FAILURE_H
 

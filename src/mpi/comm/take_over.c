@@ -128,7 +128,8 @@ static void say_difference(const struct collopt_comm *c, MPI_Comm comm)
 static bool take_over_apart(struct collopt_comm *c, MPI_Comm comm)
 {
     bool on = collopt_settings()->on && (collopt_world_agreed() || !collopt_world_asked());
-    bool reserved = collopt_comm_reserve(c, true), gpu = collopt_gpu_allows(), made = false, alike, keys_alike;
+    bool reserved = collopt_comm_reserve(c, true), gpu = collopt_gpu_allows(), made = false, alike,
+         keys_alike;
     struct collopt_sight *seen = malloc((size_t)c->ranks * sizeof *seen);
 
     if (collopt_agree_also(comm, on && reserved && gpu && seen, collopt_hints_waiting(c), &alike,

@@ -117,7 +117,8 @@ static bool map_group(struct collopt_comm *c, const struct collopt_sight *seen,
               : collopt_spot_key(seen[r].spot, c->map.node[r], by, &key[r])))
             return true;
     group = malloc((size_t)c->ranks * sizeof *group);
-    if (!group || !collopt_topology_group(&c->map.level[by], &c->map.topology, key, group, c->ranks)) {
+    if (!group
+        || !collopt_topology_group(&c->map.level[by], &c->map.topology, key, group, c->ranks)) {
         free(group);
         c->map.level[by].node = NULL;
         return false;
@@ -302,7 +303,8 @@ bool collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight 
     if (!mapped || !collopt_rental_begin(&c->rental, c->ranks))
         return false;
     map_grid(c, comm, seen);
-    collopt_machine_as_set(&c->map.machine, network_of(c, seen), !c->own && collopt_segments_everywhere(),
+    collopt_machine_as_set(&c->map.machine, network_of(c, seen),
+                           !c->own && collopt_segments_everywhere(),
                            !c->own && collopt_world_shipped());
     collopt_machine_as_set(&c->map.machine_p2p, network_of(c, seen), false,
                            !c->own && collopt_world_shipped());

@@ -227,7 +227,8 @@ void collopt_attributes_begin(void)
 {
     static const enum collopt_op ids[] = { COLLOPT_SUM, COLLOPT_PROD, COLLOPT_MIN, COLLOPT_MAX };
     MPI_Op op[] = { MPI_SUM, MPI_PROD, MPI_MIN, MPI_MAX };
-    MPI_Errhandler world = collopt_save_errhandler(MPI_COMM_WORLD), self = collopt_save_errhandler(MPI_COMM_SELF);
+    MPI_Errhandler world = collopt_save_errhandler(MPI_COMM_WORLD),
+                   self = collopt_save_errhandler(MPI_COMM_SELF);
     MPI_Datatype type[BY_HOST_TYPES];
 
     list_by_host(type);

@@ -26,6 +26,14 @@ size_t collopt_call_elements(const struct collopt_call *call, int ranks)
     return n;
 }
 
+size_t collopt_call_results(const struct collopt_call *call, int rank)
+{
+    if ((call->collective == COLLOPT_REDUCE && rank != call->root)
+        || (call->collective == COLLOPT_EXSCAN && rank == 0))
+        return 0;
+    return collopt_call_count(call, rank);
+}
+
 size_t collopt_counts_hash(const struct collopt_call *call, int ranks)
 {
     size_t h = 0;

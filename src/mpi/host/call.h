@@ -70,6 +70,8 @@ static inline bool collopt_call_negative(const struct collopt_call *call, int ra
 }
 /* Elements of the input of one rank; the counts are valid. */
 size_t collopt_call_elements(const struct collopt_call *call, int ranks);
+/* Elements of the result that RANK gets; 0: none. */
+size_t collopt_call_results(const struct collopt_call *call, int rank);
 size_t collopt_counts_hash(const struct collopt_call *call, int ranks);
 /* The count, or a hash of the counts: where it is equal, they are to be compared one by one. */
 static inline size_t collopt_call_key(const struct collopt_call *call, int ranks)

@@ -1,4 +1,4 @@
-/* What holds for the whole process: it is prepared before its first call, and switched on or off. */
+/* The whole process: it is prepared before its first call, and switched on or off. */
 #ifndef COLLOPT_MPI_NODE_PROCESS_H
 #define COLLOPT_MPI_NODE_PROCESS_H
 

@@ -24,6 +24,11 @@ const struct collopt_world *collopt_world(void)
     return atomic_load_explicit(&opened, memory_order_acquire);
 }
 
+MPI_Comm collopt_world_comm(void)
+{
+    return collopt_world() ? collopt_world()->hidden : MPI_COMM_SELF;
+}
+
 MPI_Group collopt_world_group(void)
 {
     return group;

@@ -25,6 +25,8 @@ void collopt_world_open(bool agreed);
 /* NULL: there is none; communicators inside MPI_COMM_WORLD then get their own hidden
  * communicators. */
 const struct collopt_world *collopt_world(void);
+/* For calls of the host that need some communicator, whose error handler returns. */
+MPI_Comm collopt_world_comm(void);
 /* Of the world; COLLOPT_ON_NODE if there is none. */
 enum collopt_surroundings collopt_world_surroundings(void);
 /* Of MPI_COMM_WORLD, kept for good: communicators of sessions are compared with it after

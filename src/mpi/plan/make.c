@@ -165,8 +165,8 @@ static bool bind_plan(struct collopt_comm *c, struct collopt_plan *plan,
     struct collopt_bound *bound;
 
     plan->data.gaps = gaps;
-    plan->data.tail = gaps ? (int)(plan->facts.extent - (ptrdiff_t)collopt_type_end(plan->facts.type_id))
-                      : 0;
+    plan->data.tail = gaps
+        ? (int)(plan->facts.extent - (ptrdiff_t)collopt_type_end(plan->facts.type_id)) : 0;
     plan->data.eager = c->map.machine.mpi == COLLOPT_OPENMPI
         ? collopt_eager(&c->map.machine_p2p.way[COLLOPT_IN_NODE]) : 0;
     plan->data.ordered = plan->shm && collopt_is_derived(&plan->facts) && c->ranks > 1
@@ -282,7 +282,9 @@ struct collopt_plan *collopt_plan_make(struct collopt_comm *c, const struct coll
         return NULL;
     *plan = (struct collopt_plan){ .collective = call->collective,
                                    .in_place = call->in == MPI_IN_PLACE,
-                                   .root = call->root, .count = collopt_call_key(call, c->ranks), .facts = *f,
+                                   .root = call->root,
+                                   .count = collopt_call_key(call, c->ranks),
+                                   .facts = *f,
                                    .mode = call->mode, .candidate = call->candidate };
     arithmetic = collopt_usual_arithmetic();
     made = copy_counts(plan, call, c->ranks) && decide(c, plan, call);

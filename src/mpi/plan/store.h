@@ -20,7 +20,7 @@ struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct col
 bool collopt_plan_renew(struct collopt_comm *c, struct collopt_plan *plan,
                         const struct collopt_facts *f);
 /* A new plan for CALL, kept.  Where memory is short, what was kept for other calls is given up for
- * it.  NULL: that did not help; the ranks that wait for this one in a blocking call get an error. */
+ * it.  NULL: that did not help; ranks that wait for this one in a blocking call get an error. */
 struct collopt_plan *collopt_plan_new(struct collopt_comm *c, const struct collopt_call *call,
                                       const struct collopt_facts *f);
 

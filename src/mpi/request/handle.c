@@ -30,27 +30,27 @@ static MPI_Request request_of(const struct collopt_handle *h)
 /* The status of a request that is null. */
 static int query(void *operation, MPI_Status *status)
 {
-    const struct collopt_request *op = operation;
+    const struct collopt_request *r = operation;
 
     status->MPI_SOURCE = MPI_ANY_SOURCE;
     status->MPI_TAG = MPI_ANY_TAG;
     PMPI_Status_set_elements(status, MPI_BYTE, 0);
     PMPI_Status_set_cancelled(status, 0);
-    return op->err;
+    return r->err;
 }
 
 /* The host frees the request.  If collopt does that itself, the handle is inactive already.  One
  * that is handed out complete may still be under way. */
 static int freed(void *operation)
 {
-    struct collopt_request *op = operation;
+    struct collopt_request *r = operation;
     unsigned polls = 0;
 
-    if (shown(&op->handle) != COLLOPT_SHOWN_COMPLETE)
+    if (shown(&r->handle) != COLLOPT_SHOWN_COMPLETE)
         return MPI_SUCCESS;
-    while (collopt_stage_of(op) == COLLOPT_STARTED && !collopt_request_advance(op))
-        collopt_idle_at(&op->poke, op->yields, &polls);
-    op->handle.gone(op);
+    while (collopt_state_of(r) == COLLOPT_STARTED && !collopt_request_advance(r))
+        collopt_idle_at(&r->poke, r->yields, &polls);
+    r->handle.gone(r);
     return MPI_SUCCESS;
 }
 
@@ -60,23 +60,23 @@ static int cancel(void *operation, int complete)
     return MPI_SUCCESS;
 }
 
-static void complete(struct collopt_request *op)
+static void complete(struct collopt_request *r)
 {
-    show(&op->handle, COLLOPT_SHOWN_COMPLETE);
-    PMPI_Grequest_complete(request_of(&op->handle));
+    show(&r->handle, COLLOPT_SHOWN_COMPLETE);
+    PMPI_Grequest_complete(request_of(&r->handle));
 }
 
 /* MPICH: code that does not pass collopt waits for the request or tests it. */
 static int poll(void *operation, MPI_Status *status)
 {
-    struct collopt_request *op = operation;
+    struct collopt_request *r = operation;
 
     (void)status;
-    if (!collopt_request_advance(op) || !collopt_request_claim(op))
+    if (!collopt_request_advance(r) || !collopt_request_claim(r))
         return MPI_SUCCESS;
-    if (shown(&op->handle) == COLLOPT_SHOWN_ACTIVE)
-        complete(op);
-    collopt_request_unclaim(op);
+    if (shown(&r->handle) == COLLOPT_SHOWN_ACTIVE)
+        complete(r);
+    collopt_request_unclaim(r);
     return MPI_SUCCESS;
 }
 
@@ -86,13 +86,13 @@ static int wait(int n, void **operations, double timeout, MPI_Status *status)
 
     (void)timeout;
     for (int i = 0; i < n; i++) {
-        struct collopt_request *op = operations[i];
+        struct collopt_request *r = operations[i];
 
         for (;;) {
-            poll(op, status);
-            if (shown(&op->handle) != COLLOPT_SHOWN_ACTIVE)
+            poll(r, status);
+            if (shown(&r->handle) != COLLOPT_SHOWN_ACTIVE)
                 break;
-            collopt_idle_at(&op->poke, op->yields, &polls);
+            collopt_idle_at(&r->poke, r->yields, &polls);
         }
     }
     return MPI_SUCCESS;
@@ -103,7 +103,7 @@ typedef int extended_start(MPI_Grequest_query_function *, MPI_Grequest_free_func
                            int (*)(int, void **, double, MPI_Status *), void *, MPI_Request *);
 
 /* MPICH's, by its name: other hosts lack it. */
-static int start_extended(struct collopt_request *op, MPI_Request *request)
+static int start_extended(struct collopt_request *r, MPI_Request *request)
 {
     void *symbol = dlsym(RTLD_DEFAULT, "PMPIX_Grequest_start");
     extended_start *start;
@@ -111,38 +111,38 @@ static int start_extended(struct collopt_request *op, MPI_Request *request)
     if (!symbol || sizeof(MPI_Comm) != sizeof(int))
         return MPI_ERR_OTHER;
     memcpy(&start, &symbol, sizeof start);
-    return start(query, freed, cancel, poll, wait, op, request);
+    return start(query, freed, cancel, poll, wait, r, request);
 }
 
-void collopt_handle_hand_out(struct collopt_request *op)
+void collopt_handle_hand_out(struct collopt_request *r)
 {
 #ifdef OPEN_MPI
-    if (op->collective != COLLOPT_REDUCE_SCATTER)
+    if (r->collective != COLLOPT_REDUCE_SCATTER)
         return;
-    collopt_request_claim_surely(op);
-    if (shown(&op->handle) == COLLOPT_SHOWN_ACTIVE)
-        complete(op);
-    collopt_request_unclaim(op);
+    collopt_request_claim_surely(r);
+    if (shown(&r->handle) == COLLOPT_SHOWN_ACTIVE)
+        complete(r);
+    collopt_request_unclaim(r);
 #else
-    (void)op;
+    (void)r;
 #endif
 }
 
 /* ---- both kinds ------------------------------------------------------------------------------ */
 
-int collopt_handle_make(struct collopt_request *op, bool persistent,
-                        void (*gone)(struct collopt_request *op))
+int collopt_handle_make(struct collopt_request *r, bool persistent,
+                        void (*gone)(struct collopt_request *r))
 {
     const struct collopt_world *world = collopt_world();
-    struct collopt_handle *h = &op->handle;
+    struct collopt_handle *h = &r->handle;
     MPI_Request request;
     int err;
 
     if (persistent)
         err = PMPI_Recv_init(NULL, 0, MPI_BYTE, world->rank, COLLOPT_TAG_NEVER, world->hidden,
                              &request);
-    else if ((err = start_extended(op, &request)))
-        err = PMPI_Grequest_start(query, freed, cancel, op, &request);
+    else if ((err = start_extended(r, &request)))
+        err = PMPI_Grequest_start(query, freed, cancel, r, &request);
     if (err)
         return err;
     h->gone = gone;
@@ -212,10 +212,10 @@ bool collopt_handle_was_started(const struct collopt_handle *h)
     return h->persistent && collopt_handle_is_idle(h) && !collopt_progress_peek(request_of(h));
 }
 
-void collopt_handle_look(struct collopt_request *op)
+void collopt_handle_look(struct collopt_request *r)
 {
-    struct collopt_handle *h = &op->handle;
-    enum collopt_stage stage = collopt_stage_of(op);
+    struct collopt_handle *h = &r->handle;
+    enum collopt_state stage = collopt_state_of(r);
 
     if (shown(h) != COLLOPT_SHOWN_ACTIVE || stage == COLLOPT_STARTED
         || (!h->persistent && stage != COLLOPT_DONE))
@@ -225,7 +225,7 @@ void collopt_handle_look(struct collopt_request *op)
     else if (h->persistent)
         complete_receive(h);
     else
-        complete(op);
+        complete(r);
 }
 
 int collopt_handle_free(struct collopt_handle *h, MPI_Request *request)

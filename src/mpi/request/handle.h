@@ -24,15 +24,15 @@
 #include "mpi/host/host.h"
 #include "mpi/request/request.h"
 
-/* Makes the handle of OP.  Returns an error code.  GONE: a nonblocking OP was completed past
+/* Makes the handle of R.  Returns an error code.  GONE: a nonblocking R was completed past
  * collopt, and the host has freed its handle. */
-int collopt_handle_make(struct collopt_request *op, bool persistent,
-                        void (*gone)(struct collopt_request *op));
+int collopt_handle_make(struct collopt_request *r, bool persistent,
+                        void (*gone)(struct collopt_request *r));
 /* The program gets the handle of a nonblocking operation.  The Fortran MPI_Ireduce_scatter of Open
  * MPI 5 takes it for a request of the host's own, which is longer, and writes behind its end where
  * the array of counts is, unless it finds the request complete. So there it is complete from now
  * on, and who completes it past collopt waits while the host frees it. */
-void collopt_handle_hand_out(struct collopt_request *op);
+void collopt_handle_hand_out(struct collopt_request *r);
 /* A start: the handle is active from now on. */
 int collopt_handle_activate(struct collopt_handle *h);
 /* The end of an operation whose completion call has passed collopt.  False: the handle is no more;
@@ -48,10 +48,10 @@ bool collopt_handle_was_started(const struct collopt_handle *h);
 /* In the progress of the host, by a thread that has claimed OP: completes the handle, if the
  * operation is done and nobody has asked for it since the last look; likewise that of an inactive
  * persistent operation, which other code may wait for. */
-void collopt_handle_look(struct collopt_request *op);
+void collopt_handle_look(struct collopt_request *r);
 /* At the end: the handle of a persistent operation that is not freed is inactive in the host. */
 void collopt_handle_park(struct collopt_handle *h);
-/* Frees the handle, in whatever state; *REQUEST is null then.  OP is claimed, and in no table. */
+/* Frees the handle, in whatever state; *REQUEST is null then.  R is claimed, and in no table. */
 int collopt_handle_free(struct collopt_handle *h, MPI_Request *request);
 
 #endif

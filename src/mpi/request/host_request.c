@@ -23,77 +23,95 @@ static int issue(const struct collopt_call *call, MPI_Request *request)
     return err;
 }
 
-static int defer(struct collopt_request *op, const struct collopt_call *call)
+static int defer(struct collopt_host_part *h, const struct collopt_call *call)
 {
-    op->deferred = malloc(sizeof *call);
-    if (!op->deferred)
+    h->deferred = malloc(sizeof *call);
+    if (!h->deferred)
         return MPI_ERR_NO_MEM;
-    *op->deferred = *call;
+    *h->deferred = *call;
     return MPI_SUCCESS;
 }
 
 /* Calls the host now, unless the program has freed the communicator. */
-static int issue_deferred(struct collopt_request *op)
+static int issue_deferred(struct collopt_host_part *h, const struct collopt_request *r)
 {
-    int err = collopt_comm_of(op->owner) == op->comm ? issue(op->deferred, &op->host)
-                                                     : MPI_ERR_ARG;
+    int err = collopt_comm_of(r->owner) == r->comm ? issue(h->deferred, &h->request) : MPI_ERR_ARG;
 
-    free(op->deferred);
-    op->deferred = NULL;
+    collopt_host_part_release(h);
     return err;
 }
 
-static const struct collopt_request_ops ops;
-
-void collopt_host_request_begin(struct collopt_request *op, struct collopt_comm *c,
-                                struct collopt_call *call, int err)
+void collopt_host_part_begin(struct collopt_host_part *h, struct collopt_request *r,
+                             struct collopt_comm *c, struct collopt_call *call, int err)
 {
-    op->owner = c;
-    op->comm = call->comm;
-    op->rank = c->rank;
-    op->ranks = c->ranks;
-    op->collective = call->collective;
-    op->facts.lasting = true;   /* the host's request holds the handles */
-    op->timed = c->timed;
-    op->yields = c->yields || collopt_world_surroundings() == COLLOPT_CROWDED;
-    op->nonblocking = op->by_host = true;
-    op->host = MPI_REQUEST_NULL;
-    atomic_store_explicit(&op->ops, &ops, memory_order_relaxed);
+    r->owner = c;
+    r->comm = call->comm;
+    r->collective = call->collective;
+    r->facts.lasting = true;    /* the host's request holds the handles */
+    r->measured.timed = c->timed;
+    r->yields = c->yields || collopt_world_surroundings() == COLLOPT_CROWDED;
+    r->nonblocking = r->by_host = true;
+    h->request = MPI_REQUEST_NULL;
     if (err)
-        op->err = err;
+        r->err = err;
     else
-        op->err = collopt_arguments_wrong(c, call) ? defer(op, call) : issue(call, &op->host);
+        r->err = collopt_arguments_wrong(c, call) ? defer(h, call) : issue(call, &h->request);
 }
 
-bool collopt_host_request_done(struct collopt_request *op)
+bool collopt_host_part_done(struct collopt_host_part *h, struct collopt_request *r)
 {
     int flag = 0, err;
 
-    if (op->deferred)
-        op->err = issue_deferred(op);
-    if (op->err)
+    if (h->deferred)
+        r->err = issue_deferred(h, r);
+    if (r->err)
         return true;
-    err = collopt_host.Test(&op->host, &flag, MPI_STATUS_IGNORE);
-    op->err = err;
-    op->raised = err != MPI_SUCCESS;
+    err = collopt_host.Test(&h->request, &flag, MPI_STATUS_IGNORE);
+    r->err = err;
+    r->raised = err != MPI_SUCCESS;
     return flag || err;
 }
 
-static bool advance(struct collopt_request *op)
+void collopt_host_part_release(struct collopt_host_part *h)
 {
-    if (!collopt_request_is_compared(op))
+    free(h->deferred);
+    h->deferred = NULL;
+}
+
+/* ---- a request that is nothing else ---------------------------------------------------------- */
+
+struct host_request {
+    struct collopt_request r;
+    struct collopt_host_part part;
+};
+_Static_assert(sizeof(struct host_request) <= COLLOPT_REQUEST_SIZE, "requests have one size");
+
+static struct collopt_host_part *part_of(struct collopt_request *r)
+{
+    return &((struct host_request *)r)->part;
+}
+
+static bool advance(struct collopt_request *r)
+{
+    if (!collopt_request_is_compared(r))
         return false;
-    if (!op->refused && !collopt_host_request_done(op))
+    if (!r->refused && !collopt_host_part_done(part_of(r), r))
         return false;
-    collopt_request_end(op);
+    collopt_request_end(r);
     return true;
 }
 
-void collopt_host_request_release(struct collopt_request *op)
+static void release(struct collopt_request *r)
 {
-    free(op->deferred);
-    op->deferred = NULL;
+    collopt_host_part_release(part_of(r));
 }
 
-static const struct collopt_request_ops ops = { .advance = advance,
-                                                .release = collopt_host_request_release };
+void collopt_host_request_start(struct collopt_request *r, struct collopt_comm *c,
+                                struct collopt_call *call, int err)
+{
+    static const struct collopt_request_ops ops = { .advance = advance, .release = release };
+
+    collopt_host_part_begin(part_of(r), r, c, call, err);
+    collopt_set_ops(r, &ops);
+    collopt_set_state(r, COLLOPT_STARTED);
+}

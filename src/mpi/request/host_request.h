@@ -13,16 +13,27 @@
 
 #include <stdbool.h>
 
+#include "mpi/host/host.h"
+
 struct collopt_call;
 struct collopt_comm;
 struct collopt_request;
 
-/* Fills in OP, which is cleared, and starts CALL in the host, unless this rank has an error ERR. */
-void collopt_host_request_begin(struct collopt_request *op, struct collopt_comm *c,
+struct collopt_host_part {      /* of a request that the host serves */
+    MPI_Request request;        /* the host's */
+    struct collopt_call *deferred;      /* the call until the host gets it */
+};
+
+/* Fills in the head of R, which is cleared, and starts CALL in the host, unless this rank has an
+ * error ERR. */
+void collopt_host_part_begin(struct collopt_host_part *h, struct collopt_request *r,
+                             struct collopt_comm *c, struct collopt_call *call, int err);
+/* Has the host completed R?  Its calls were compared. */
+bool collopt_host_part_done(struct collopt_host_part *h, struct collopt_request *r);
+void collopt_host_part_release(struct collopt_host_part *h);
+
+/* A request that is nothing else: starts it. */
+void collopt_host_request_start(struct collopt_request *r, struct collopt_comm *c,
                                 struct collopt_call *call, int err);
-/* Has the host completed OP?  Its calls were compared. */
-bool collopt_host_request_done(struct collopt_request *op);
-/* Frees what OP has of it. */
-void collopt_host_request_release(struct collopt_request *op);
 
 #endif

@@ -15,7 +15,7 @@
 #include "mpi/node/context.h"
 #include "mpi/node/segments.h"
 #include "mpi/request/host_request.h"
-#include "mpi/request/request.h"
+#include "mpi/request/shared.h"
 #include "report/timing.h"
 #include "shm/channel.h"
 #include "shm/journal.h"
@@ -36,7 +36,24 @@ struct from {                   /* what a rank has written */
     bool closed;
 };
 
-struct collopt_nonblocking {    /* of a communicator */
+struct nonblocking {            /* a request */
+    struct collopt_shared s;
+    _Atomic(struct journals *) queue;   /* NULL: this rank is alone */
+    struct nonblocking *later;  /* the next one in the queue */
+    uint32_t mark;              /* of what is called */
+    bool differs;               /* some rank has called something else, or has an error */
+    int needed;                 /* ranks that have to have started it, as it is now */
+    char *own;                  /* what this rank has published */
+    struct collopt_host_part host;      /* BY_HOST */
+};
+_Static_assert(sizeof(struct nonblocking) <= COLLOPT_REQUEST_SIZE, "requests have one size");
+
+static struct nonblocking *nonblocking_of(struct collopt_request *r)
+{
+    return (struct nonblocking *)r;
+}
+
+struct journals {    /* of a communicator */
     /* a thread advances operations and reads what other ranks have written */
     atomic_bool carried;
     atomic_bool locked;         /* never for long; protects the fields from here to LAST */
@@ -44,27 +61,27 @@ struct collopt_nonblocking {    /* of a communicator */
     uint64_t started, completed;
     struct collopt_journal journal;
     bool broken_off;            /* the journal */
-    struct collopt_request *first, *last;     /* those that are under way, in order */
+    struct nonblocking *first, *last;   /* those that are under way, in order */
     bool context_lost;          /* the id is not to be given back */
-    struct collopt_nonblocking *next;   /* of those that are closing or unused */
-    struct collopt_nonblocking *other;  /* the next of all */
+    struct journals *next;   /* of those that are closing or unused */
+    struct journals *other;  /* the next of all */
     struct from *from;          /* [ranks] */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of the lists below */
 /* of communicators that are freed, until all ranks have closed them; the oldest first */
-static struct collopt_nonblocking *closing, **closing_end = &closing;
+static struct journals *closing, **closing_end = &closing;
 static atomic_int closings;
 /* never unmapped: a thread may try to lock one that was just freed */
-static struct collopt_nonblocking *unused;
-static _Atomic(struct collopt_nonblocking *) every;
+static struct journals *unused;
+static _Atomic(struct journals *) every;
 
-/* Instead of journals: there was no memory for them.  As numbers count from the first call on, there
- * will be none. */
+/* Instead of journals: there was no memory for them.  As numbers count from the first call on,
+ * there will be none. */
 static char lost;
 
 /* Those of C; NULL: it has none. */
-static struct collopt_nonblocking *journals_of(const struct collopt_comm *c)
+static struct journals *journals_of(const struct collopt_comm *c)
 {
     void *n = collopt_part(c, COLLOPT_PART_JOURNALS);
 
@@ -81,7 +98,7 @@ static void leave_flag(atomic_bool *flag)
     atomic_store_explicit(flag, false, memory_order_release);
 }
 
-static void wait_for_lock(struct collopt_nonblocking *n)
+static void wait_for_lock(struct journals *n)
 {
     enum { PATIENCE = 1000 };
 
@@ -92,23 +109,21 @@ static void wait_for_lock(struct collopt_nonblocking *n)
             collopt_pause();
 }
 
-static void unlock(struct collopt_nonblocking *n)
+static void unlock(struct journals *n)
 {
     leave_flag(&n->locked);
 }
 
-static const struct collopt_request_ops ops;
-
 /* ---- journals of communicators that are freed ----------------------------------------------- */
 
-static bool is_open(const struct collopt_nonblocking *n, struct from *f)
+static bool is_open(const struct journals *n, struct from *f)
 {
     return f->reader.page || collopt_reader_open(&f->reader, f->base, f->journal, n->rank);
 }
 
 /* Says to the owners of the other journals that nothing more is read; false: some of them is not
  * there yet, since its rank has not come so far. */
-static bool close_readers(struct collopt_nonblocking *n)
+static bool close_readers(struct journals *n)
 {
     bool all = true;
 
@@ -126,7 +141,7 @@ static bool close_readers(struct collopt_nonblocking *n)
 }
 
 /* Under the lock. */
-static void discard(struct collopt_nonblocking *n)
+static void discard(struct journals *n)
 {
     free(n->journal.pieces);
     free(n->from);
@@ -135,7 +150,7 @@ static void discard(struct collopt_nonblocking *n)
 }
 
 /* Under the lock. True: N was freed, as nobody reads or writes there any more. */
-static bool end(struct collopt_nonblocking *n)
+static bool end(struct journals *n)
 {
     int context = (int)n->journal.number;
     bool ended = false;
@@ -156,7 +171,7 @@ static bool end(struct collopt_nonblocking *n)
 }
 
 /* Under the lock, as those below. */
-static void add_closing(struct collopt_nonblocking *n)
+static void add_closing(struct journals *n)
 {
     n->next = NULL;
     *closing_end = n;
@@ -164,9 +179,9 @@ static void add_closing(struct collopt_nonblocking *n)
     atomic_fetch_add(&closings, 1);
 }
 
-static struct collopt_nonblocking *take_closing(void)
+static struct journals *take_closing(void)
 {
-    struct collopt_nonblocking *n = closing;
+    struct journals *n = closing;
 
     if (!n)
         return NULL;
@@ -186,7 +201,7 @@ static void end_closing(void)
         return;
     pthread_mutex_lock(&lock);
     for (int i = least(AT_ONCE, atomic_load(&closings)); i > 0; i--) {
-        struct collopt_nonblocking *n = take_closing();
+        struct journals *n = take_closing();
 
         if (!end(n))
             add_closing(n);
@@ -198,7 +213,7 @@ static void end_closing(void)
  * what was written. */
 static bool leave(struct collopt_comm *c)
 {
-    struct collopt_nonblocking *n = journals_of(c);
+    struct journals *n = journals_of(c);
 
     collopt_part_attach(c, COLLOPT_PART_JOURNALS, NULL, NULL);
     if (!n)
@@ -214,7 +229,7 @@ static bool leave(struct collopt_comm *c)
 /* At the end, before segments are unmapped. */
 static void drop(struct collopt_comm *c)
 {
-    struct collopt_nonblocking *n = journals_of(c);
+    struct journals *n = journals_of(c);
 
     pthread_mutex_lock(&lock);
     if (n)
@@ -227,7 +242,7 @@ static const struct collopt_part_ops part_ops = { .keeps_context = leave, .shut_
 
 void collopt_nonblocking_end(void)
 {
-    struct collopt_nonblocking *n;
+    struct journals *n;
 
     pthread_mutex_lock(&lock);
     while ((n = take_closing()))
@@ -238,56 +253,58 @@ void collopt_nonblocking_end(void)
 /* ---- describing ------------------------------------------------------------------------------ */
 
 /* Rank 0's block has the counts of slices before its data, and the shared result behind them. */
-static size_t data_at(const struct collopt_request *op, int rank)
+static size_t data_at(const struct nonblocking *q, int rank)
 {
-    return op->slices > 0 && rank == 0 ? sizeof(struct collopt_work) : 0;
+    return q->s.slices > 0 && rank == 0 ? sizeof(struct collopt_work) : 0;
 }
 
-static size_t result_at(const struct collopt_request *op)
+static size_t result_at(const struct nonblocking *q)
 {
-    return rounded_up(data_at(op, 0) + collopt_request_published(op), LINE);
+    return rounded_up(data_at(q, 0) + collopt_shared_published(&q->s), LINE);
 }
 
-static const char *data(const struct collopt_request *op, int rank)
+static const char *data(const struct collopt_shared *s, int rank)
 {
+    const struct nonblocking *q = (const struct nonblocking *)s;
     const struct collopt_reader *r;
 
-    if (rank == op->rank)
-        return op->own;
-    r = &op->queue->from[rank].reader;
-    return collopt_reader_payload(r, &r->page->record[r->at]) + data_at(op, rank);
+    if (rank == q->s.rank)
+        return q->own;
+    r = &q->queue->from[rank].reader;
+    return collopt_reader_payload(r, &r->page->record[r->at]) + data_at(q, rank);
 }
 
 /* Ranks that have called something else find another mark. */
-static uint32_t mark_of(const struct collopt_request *op)
+static uint32_t mark_of(const struct nonblocking *q)
 {
-    uint64_t what = (op->bytes * COLLOPT_COLLECTIVES + op->collective) * COLLOPT_HASH_PRIME
-        + (uint64_t)op->root;
+    uint64_t what = (q->s.r.bytes * COLLOPT_COLLECTIVES + q->s.r.collective) * COLLOPT_HASH_PRIME
+        + (uint64_t)q->s.root;
 
     return (uint32_t)(what ^ what >> 32);
 }
 
-const char *collopt_nonblocking_describe(struct collopt_request *op, struct collopt_comm *c,
+const char *collopt_nonblocking_describe(struct collopt_request *r, struct collopt_comm *c,
                                          struct collopt_call *call)
 {
+    struct nonblocking *q = nonblocking_of(r);
     bool sliceable = call->collective == COLLOPT_ALLREDUCE;
-    const char *why = collopt_request_describe(op, c, call, sliceable);
+    const char *why = collopt_shared_describe(&q->s, c, call, sliceable);
 
     if (why)
         return why;
-    if (c->ranks > 1 && collopt_request_published(op) > collopt_segments_room() / PART)
+    if (c->ranks > 1 && collopt_shared_published(&q->s) > collopt_segments_room() / PART)
         return "it is too long for shared memory";
-    op->nonblocking = true;
-    op->data = data;
-    op->mark = mark_of(op);
+    r->nonblocking = true;
+    q->s.data = data;
+    q->mark = mark_of(q);
     return NULL;
 }
 
-/* ---- starting -------------------------------------------------------------------------------- */
+/* ---- writing --------------------------------------------------------------------------------- */
 
-static struct collopt_nonblocking *take(void)
+static struct journals *take(void)
 {
-    struct collopt_nonblocking *n;
+    struct journals *n;
 
     end_closing();
     pthread_mutex_lock(&lock);
@@ -302,7 +319,7 @@ static struct collopt_nonblocking *take(void)
     return n;
 }
 
-static bool fill_in(struct collopt_nonblocking *n, const struct collopt_comm *c)
+static bool fill_in(struct journals *n, const struct collopt_comm *c)
 {
     wait_for_lock(n);
     n->rank = c->rank;
@@ -321,9 +338,9 @@ static bool fill_in(struct collopt_nonblocking *n, const struct collopt_comm *c)
     return collopt_journal_make(&n->journal, n->from[n->rank].journal, n->ranks, n->rank);
 }
 
-static struct collopt_nonblocking *try_to_make(const struct collopt_comm *c)
+static struct journals *try_to_make(const struct collopt_comm *c)
 {
-    struct collopt_nonblocking *n = take();
+    struct journals *n = take();
 
     if (n && fill_in(n, c))
         return n;
@@ -335,9 +352,9 @@ static struct collopt_nonblocking *try_to_make(const struct collopt_comm *c)
 }
 
 /* Those of C, which it has from now on; NULL: no memory, also not at a second try. */
-static struct collopt_nonblocking *have(struct collopt_comm *c)
+static struct journals *have(struct collopt_comm *c)
 {
-    struct collopt_nonblocking *n = journals_of(c);
+    struct journals *n = journals_of(c);
 
     if (collopt_part(c, COLLOPT_PART_JOURNALS))
         return n;
@@ -349,7 +366,7 @@ static struct collopt_nonblocking *have(struct collopt_comm *c)
 
 /* The record of number STARTED says that this rank has an error.  Without memory for it, none comes
  * any more. */
-static void write_error(struct collopt_nonblocking *n, uint32_t mark)
+static void write_error(struct journals *n, uint32_t mark)
 {
     if (!n->broken_off && collopt_journal_payload(&n->journal, 0)) {
         collopt_journal_write(&n->journal, ~mark);
@@ -359,50 +376,49 @@ static void write_error(struct collopt_nonblocking *n, uint32_t mark)
     collopt_journal_break_off(&n->journal);
 }
 
-static void write_record(struct collopt_nonblocking *n, struct collopt_request *op)
+static void write_record(struct journals *n, struct nonblocking *q)
 {
-    bool works = op->slices > 0 && op->rank == 0;
-    size_t bytes = collopt_request_published(op);
-    char *payload = op->err || n->broken_off ? NULL
-        : collopt_journal_payload(&n->journal, works ? result_at(op) + bytes : bytes);
+    bool works = q->s.slices > 0 && q->s.rank == 0;
+    size_t bytes = collopt_shared_published(&q->s);
+    char *payload = q->s.r.err || n->broken_off ? NULL
+        : collopt_journal_payload(&n->journal, works ? result_at(q) + bytes : bytes);
 
     if (payload) {
         if (works)
             *(struct collopt_work *)payload = (struct collopt_work){ .claimed = 0 };
-        op->own = payload + data_at(op, op->rank);
-        collopt_request_copy_in(op, op->own);
+        q->own = payload + data_at(q, q->s.rank);
+        collopt_shared_copy_in(&q->s, q->own);
         /* an error is everybody's */
-        collopt_journal_write(&n->journal, op->err ? ~op->mark : op->mark);
+        collopt_journal_write(&n->journal, q->s.r.err ? ~q->mark : q->mark);
         return;
     }
-    if (!op->err)
+    if (!q->s.r.err)
         collopt_warn_once(
             "no memory for the input of a nonblocking reduction on this node: it ends with an "
             "error");
-    op->err = op->err ? op->err : MPI_ERR_NO_MEM;
-    op->differs = true;
-    write_error(n, op->mark);
+    q->s.r.err = q->s.r.err ? q->s.r.err : MPI_ERR_NO_MEM;
+    q->differs = true;
+    write_error(n, q->mark);
 }
 
 /* Other threads may find OP by its handle: it is started when it is complete. */
-static void append(struct collopt_nonblocking *n, struct collopt_request *op)
+static void append(struct journals *n, struct nonblocking *q)
 {
-    op->queue = n;
-    atomic_store_explicit(&op->ops, &ops, memory_order_relaxed);
-    op->number = ++n->started;
-    op->next = NULL;
-    atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
+    q->queue = n;
+    q->s.number = ++n->started;
+    q->later = NULL;
+    collopt_request_is_started(&q->s.r);
     if (n->first)
-        n->last->next = op;
+        n->last->later = q;
     else
-        n->first = op;
-    n->last = op;
-    write_record(n, op);
+        n->first = q;
+    n->last = q;
+    write_record(n, q);
 }
 
 void collopt_nonblocking_miss(struct collopt_comm *c)
 {
-    struct collopt_nonblocking *n = c->ranks > 1 ? have(c) : NULL;
+    struct journals *n = c->ranks > 1 ? have(c) : NULL;
 
     if (!n)
         return;
@@ -412,108 +428,70 @@ void collopt_nonblocking_miss(struct collopt_comm *c)
     unlock(n);
 }
 
-/* Alone: there is nobody to publish it for. */
-static void do_alone(struct collopt_request *op)
-{
-    if (op->in != op->out && op->operands > 0) {
-        if (op->packed && !(op->own = malloc(op->bytes + 1)))
-            op->err = MPI_ERR_NO_MEM;
-        else if (op->packed)
-            collopt_request_copy_in(op, op->own);
-        collopt_request_combine(op);
-        free(op->own);
-    }
-    collopt_request_end(op);
-}
-
-int collopt_nonblocking_start(struct collopt_request *op, struct collopt_comm *c)
-{
-    struct collopt_nonblocking *n = c->ranks > 1 ? have(c) : NULL;
-    uint64_t start;
-
-    if (c->ranks > 1 && !n)
-        return MPI_ERR_NO_MEM;
-    start = op->timed ? collopt_timing_begin() : 0;
-    if (!op->by_host)           /* else its record has no input */
-        collopt_request_begin(op);
-    if (c->ranks == 1) {
-        do_alone(op);
-        if (op->timed)
-            op->time = collopt_timing_end(start);
-        return MPI_SUCCESS;
-    }
-    wait_for_lock(n);
-    append(n, op);
-    if (op->timed)
-        op->time = collopt_timing_end(start);
-    unlock(n);
-    return MPI_SUCCESS;
-}
-
 /* ---- completing ------------------------------------------------------------------------------ */
 
 /* Has the rank's record of OP come?  Those before it are done. */
-static bool has_come(const struct collopt_nonblocking *n, struct collopt_request *op,
+static bool has_come(const struct journals *n, struct nonblocking *q,
                      struct from *f)
 {
     const struct collopt_record *record;
 
     if (!is_open(n, f))
-        return op->differs = op->differs || collopt_failures_has(collopt_segment_failures(f->base),
+        return q->differs = q->differs || collopt_failures_has(collopt_segment_failures(f->base),
                                                                  f->journal,
                                                                  COLLOPT_ALL_NONBLOCKING);
-    while ((record = collopt_reader_look(&f->reader)) && f->reader.number + 1 < op->number)
+    while ((record = collopt_reader_look(&f->reader)) && f->reader.number + 1 < q->s.number)
         collopt_reader_pass(&f->reader);
     if (record)
-        op->differs = op->differs || record->mark != op->mark;
+        q->differs = q->differs || record->mark != q->mark;
     else if (collopt_reader_is_cut_off(&f->reader))
-        return op->differs = true;
+        return q->differs = true;
     return record != NULL;
 }
 
 /* A rank needs the inputs that it combines.  One that is far ahead of others also waits until they
  * have started OP, or it could fill the memory.  Under N's lock. */
-static int ranks_needed(const struct collopt_nonblocking *n, const struct collopt_request *op)
+static int ranks_needed(const struct journals *n, const struct nonblocking *q)
 {
-    return collopt_journal_backlog(&n->journal) > AHEAD ? n->ranks : op->operands;
+    return collopt_journal_backlog(&n->journal) > AHEAD ? n->ranks : q->s.operands;
 }
 
-static bool all_have_come(const struct collopt_nonblocking *n, struct collopt_request *op)
+static bool all_have_come(const struct journals *n, struct nonblocking *q)
 {
-    while (op->seen < op->needed
-           && (op->seen == n->rank || has_come(n, op, &n->from[op->seen])))
-        op->seen++;
-    return op->seen >= op->needed;
+    while (q->s.seen < q->needed
+           && (q->s.seen == n->rank || has_come(n, q, &n->from[q->s.seen])))
+        q->s.seen++;
+    return q->s.seen >= q->needed;
 }
 
-static void find_work(struct collopt_request *op)
+static void find_work(struct nonblocking *q)
 {
-    char *block = (char *)op->data(op, 0) - data_at(op, 0);
+    char *block = (char *)q->s.data(&q->s, 0) - data_at(q, 0);
 
-    op->work = (struct collopt_work *)block;
-    op->result = block + result_at(op);
+    q->s.work = (struct collopt_work *)block;
+    q->s.result = block + result_at(q);
 }
 
-static bool complete(const struct collopt_nonblocking *n, struct collopt_request *op)
+static bool complete(const struct journals *n, struct nonblocking *q)
 {
-    if (!collopt_request_is_compared(op))
+    if (!collopt_request_is_compared(&q->s.r))
         return false;
-    if (op->comparison && (op->refused || op->by_host))
-        return op->refused || collopt_host_request_done(op);
-    if (!all_have_come(n, op))
+    if (q->s.r.comparison && (q->s.r.refused || q->s.r.by_host))
+        return q->s.r.refused || collopt_host_part_done(&q->host, &q->s.r);
+    if (!all_have_come(n, q))
         return false;
-    if (op->differs) {
-        op->err = op->err ? op->err : MPI_ERR_TRUNCATE;
+    if (q->differs) {
+        q->s.r.err = q->s.r.err ? q->s.r.err : MPI_ERR_TRUNCATE;
         return true;
     }
-    if (op->slices > 0)
-        find_work(op);
-    return collopt_request_combine(op);
+    if (q->s.slices > 0)
+        find_work(q);
+    return collopt_shared_combine(&q->s);
 }
 
 /* Passes the records that this rank needs no more.  A call that failed leaves a gap in the numbers
  * (collopt_nonblocking_miss). */
-static void pass(struct collopt_nonblocking *n)
+static void pass(struct journals *n)
 {
     collopt_journal_pass(&n->journal, n->completed);
     for (int r = 0; r < n->ranks; r++) {
@@ -526,51 +504,111 @@ static void pass(struct collopt_nonblocking *n)
 }
 
 /* The next operation that this thread may complete; NULL: none. */
-static struct collopt_request *next_to_complete(struct collopt_nonblocking *n, bool helps)
+static struct nonblocking *next_to_complete(struct journals *n, bool helps)
 {
-    struct collopt_request *op;
+    struct nonblocking *q;
 
     wait_for_lock(n);
-    op = n->first;
-    if (op)
-        op->needed = ranks_needed(n, op);
+    q = n->first;
+    if (q)
+        q->needed = ranks_needed(n, q);
     unlock(n);
-    return op && (!helps || collopt_request_is_plain(op)) ? op : NULL;
+    return q && (!helps || collopt_shared_is_plain(&q->s)) ? q : NULL;
 }
 
-static void advance_all(struct collopt_nonblocking *n, bool helps)
+static void advance_all(struct journals *n, bool helps)
 {
-    struct collopt_request *op;
+    struct nonblocking *q;
 
-    while ((op = next_to_complete(n, helps)) && complete(n, op)) {
+    while ((q = next_to_complete(n, helps)) && complete(n, q)) {
         wait_for_lock(n);
-        n->first = op->next;
-        n->completed = op->number;
+        n->first = q->later;
+        n->completed = q->s.number;
         pass(n);
         unlock(n);
-        collopt_request_end(op);
+        collopt_shared_end(&q->s);
     }
 }
 
-static bool advance(struct collopt_request *op)
+static bool advance(struct collopt_request *r)
 {
-    struct collopt_nonblocking *n;
+    struct journals *n;
 
-    if (atomic_load_explicit(&op->stage, memory_order_acquire) != COLLOPT_STARTED)
+    if (!collopt_request_under_way(r))
         return true;
-    n = op->queue;              /* NULL: OP serves another call already */
+    n = nonblocking_of(r)->queue;       /* NULL: R serves another call already */
     if (!n || !take_flag(&n->carried))
         return false;
-    if (atomic_load_explicit(&op->stage, memory_order_relaxed) == COLLOPT_STARTED)
+    if (collopt_request_under_way(r))
         advance_all(n, false);
     leave_flag(&n->carried);
-    return atomic_load_explicit(&op->stage, memory_order_acquire) != COLLOPT_STARTED;
+    return !collopt_request_under_way(r);
+}
+
+/* ---- starting -------------------------------------------------------------------------------- */
+
+/* Alone: there is nobody to publish it for. */
+static void do_alone(struct nonblocking *q)
+{
+    if (q->s.buffers.in != q->s.buffers.out && q->s.operands > 0) {
+        if (q->s.packed && !(q->own = malloc(q->s.r.bytes + 1)))
+            q->s.r.err = MPI_ERR_NO_MEM;
+        else if (q->s.packed)
+            collopt_shared_copy_in(&q->s, q->own);
+        collopt_shared_combine(&q->s);
+        free(q->own);
+    }
+    collopt_shared_end(&q->s);
+}
+
+static void release(struct collopt_request *r)
+{
+    collopt_host_part_release(&nonblocking_of(r)->host);
 }
 
 static const struct collopt_request_ops ops = { .advance = advance,
-                                                .release = collopt_host_request_release };
+                                                .release = release };
 
-static bool is_under_way(struct collopt_nonblocking *n)
+int collopt_nonblocking_start(struct collopt_request *r, struct collopt_comm *c)
+{
+    struct journals *n = c->ranks > 1 ? have(c) : NULL;
+    struct nonblocking *q = nonblocking_of(r);
+    uint64_t start;
+
+    if (c->ranks > 1 && !n)
+        return MPI_ERR_NO_MEM;
+    start = r->measured.timed ? collopt_timing_begin() : 0;
+    collopt_set_ops(r, &ops);
+    if (!r->by_host)            /* else its record has no input */
+        collopt_shared_begin(&q->s);
+    if (c->ranks == 1) {
+        do_alone(q);
+        if (r->measured.timed)
+            r->measured.time = collopt_timing_end(start);
+        return MPI_SUCCESS;
+    }
+    wait_for_lock(n);
+    append(n, q);
+    if (r->measured.timed)         /* another thread may complete it once N is not locked */
+        r->measured.time = collopt_timing_end(start);
+    unlock(n);
+    return MPI_SUCCESS;
+}
+
+int collopt_nonblocking_start_by_host(struct collopt_request *r, struct collopt_comm *c,
+                                      struct collopt_call *call, int err)
+{
+    struct nonblocking *q = nonblocking_of(r);
+
+    q->s.rank = c->rank;
+    q->s.ranks = c->ranks;
+    collopt_host_part_begin(&q->host, r, c, call, err);
+    return collopt_nonblocking_start(r, c);
+}
+
+/* ---- by the thread of COLLOPT_ASYNC ---------------------------------------------------------- */
+
+static bool is_under_way(struct journals *n)
 {
     bool is;
 
@@ -584,7 +622,7 @@ bool collopt_nonblocking_help(void)
 {
     bool any = false;
 
-    for (struct collopt_nonblocking *n = atomic_load(&every); n; n = n->other) {
+    for (struct journals *n = atomic_load(&every); n; n = n->other) {
         if (!take_flag(&n->carried)) {
             any = true;
             continue;

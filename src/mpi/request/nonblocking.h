@@ -19,12 +19,16 @@ struct collopt_call;
 struct collopt_comm;
 struct collopt_request;
 
-/* Fills in OP from CALL, on C, which is taken over and on one node. NULL, or why the host serves
+/* Fills in R from CALL, on C, which is taken over and on one node. NULL, or why the host serves
  * it. */
-const char *collopt_nonblocking_describe(struct collopt_request *op, struct collopt_comm *c,
+const char *collopt_nonblocking_describe(struct collopt_request *r, struct collopt_comm *c,
                                          struct collopt_call *call);
 /* Starts it. An error code: this rank cannot, and nothing was started. */
-int collopt_nonblocking_start(struct collopt_request *op, struct collopt_comm *c);
+int collopt_nonblocking_start(struct collopt_request *r, struct collopt_comm *c);
+/* The same for CALL, which the host serves, so that the numbers of later calls agree. ERR: this
+ * rank's, which does not call the host. */
+int collopt_nonblocking_start_by_host(struct collopt_request *r, struct collopt_comm *c,
+                                      struct collopt_call *call, int err);
 /* This rank has no memory for the operation of the next call: the others get an error of it. */
 void collopt_nonblocking_miss(struct collopt_comm *c);
 /* Advances the operations of all communicators that need no MPI.  False: none is active. */

@@ -11,6 +11,7 @@
 #include "mpi/host/progress.h"
 #include "mpi/node/context.h"
 #include "mpi/plan/plan.h"
+#include "mpi/request/buffers.h"
 #include "mpi/request/request.h"
 #include "mpi/run/execute.h"
 #include "report/timing.h"
@@ -28,12 +29,29 @@ struct collopt_rows {
     bool broken[NONBLOCKING + PERSISTENT];
 };
 
+struct p2p_request {
+    struct collopt_request r;
+    struct collopt_buffers buffers;
+    struct collopt_plan *plan;
+    struct collopt_rows *rows;  /* of its communicator */
+    unsigned row;
+    uint64_t number;            /* of the nonblocking calls of its row */
+    bool begun;                 /* its row was free */
+    struct p2p_request *queued; /* the next one that is under way */
+};
+_Static_assert(sizeof(struct p2p_request) <= COLLOPT_REQUEST_SIZE, "requests have one size");
+
+static struct p2p_request *p2p_of(struct collopt_request *r)
+{
+    return (struct p2p_request *)r;
+}
+
 /* Held by the thread that advances operations.  Other threads only try it.  So
  * collopt_p2p_request_go_on() returns at once if the host calls it while we make the host
  * progress. */
 static pthread_mutex_t carrying = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of the queue and of rows */
-static struct collopt_request *first, **end = &first;         /* those that are under way */
+static struct p2p_request *first, **end = &first;     /* those that are under way */
 static atomic_int under_way;
 
 bool collopt_p2p_request_possible(const struct collopt_comm *c)
@@ -41,101 +59,102 @@ bool collopt_p2p_request_possible(const struct collopt_comm *c)
     return c->ranks > 1 && !c->own && collopt_progress_lent();
 }
 
-static const struct collopt_request_ops ops;
-
 /* ---- the queue ------------------------------------------------------------------------------- */
 
-static void append(struct collopt_request *op)
+static void append(struct p2p_request *q)
 {
-    op->queued = NULL;
+    q->queued = NULL;
     pthread_mutex_lock(&lock);
-    *end = op;
-    end = &op->queued;
+    *end = q;
+    end = &q->queued;
     pthread_mutex_unlock(&lock);
 }
 
-/* Takes OP out of it, or the first one where OP is NULL. */
-static struct collopt_request *take_out(struct collopt_request *op)
+/* Takes Q out of it, or the first one where Q is NULL. */
+static struct p2p_request *take_out(struct p2p_request *q)
 {
-    struct collopt_request **at = &first;
+    struct p2p_request **at = &first;
 
     pthread_mutex_lock(&lock);
-    while (op && *at && *at != op)
+    while (q && *at && *at != q)
         at = &(*at)->queued;
-    op = *at;
-    if (op && !(*at = op->queued))
+    q = *at;
+    if (q && !(*at = q->queued))
         end = at;
     pthread_mutex_unlock(&lock);
-    return op;
+    return q;
 }
 
 /* ---- going on -------------------------------------------------------------------------------- */
 
-static bool may_begin(const struct collopt_request *op)
+static bool may_begin(const struct p2p_request *q)
 {
-    return !op->nonblocking || op->rows->completed[op->row] == op->number;
+    return !q->r.nonblocking || q->rows->completed[q->row] == q->number;
 }
 
 /* Its number among all rows of the communicator. */
-static unsigned row_of(const struct collopt_request *op)
+static unsigned row_of(const struct p2p_request *q)
 {
-    return op->nonblocking ? op->row : NONBLOCKING + op->row;
+    return q->r.nonblocking ? q->row : NONBLOCKING + q->row;
 }
 
-static int first_tag(const struct collopt_request *op)
+static int first_tag(const struct p2p_request *q)
 {
-    return (int)(COLLOPT_BLOCKING_ROWS + row_of(op)) * COLLOPT_STRAND_TAGS;
+    return (int)(COLLOPT_BLOCKING_ROWS + row_of(q)) * COLLOPT_STRAND_TAGS;
 }
 
-static int begin(struct collopt_request *op)
+static int begin(struct p2p_request *q)
 {
-    struct collopt_execution *e = &op->execution;
-    int err = collopt_execution_begin(e, op->owner, op->plan, op->in, op->out);
+    struct collopt_execution *e = &q->r.kept.execution;
+    int err = collopt_execution_begin(e, q->r.owner, q->plan, q->buffers.in, q->buffers.out);
 
     if (err)
         return err;
-    op->begun = e->apart = true;
-    e->tags = first_tag(op);
-    memset(e->step, 0, (size_t)op->plan->bound->strands * sizeof *e->step);
+    q->begun = e->apart = true;
+    e->tags = first_tag(q);
+    memset(e->step, 0, (size_t)q->plan->bound->strands * sizeof *e->step);
     return MPI_SUCCESS;
 }
 
-static void complete(struct collopt_request *op, int err)
+static void complete(struct p2p_request *q, int err)
 {
-    op->err = err;
-    if (err && !op->refused)
-        op->owner->spoilt = op->rows->broken[row_of(op)] = true;
-    if (err && op->begun) {             /* the host may still write where it was to receive */
-        collopt_execution_clear(&op->execution, err);
-        op->staging = NULL;
-    } else if (op->execution.passing) {
-        collopt_execution_clear(&op->execution, MPI_SUCCESS);
+    int own;
+
+    if (err && !q->r.refused)
+        q->r.owner->spoilt = q->rows->broken[row_of(q)] = true;
+    if (err && q->begun) {      /* the host may still write where it was to receive */
+        collopt_execution_clear(&q->r.kept.execution, err);
+        q->buffers.staging = NULL;
+    } else if (q->r.kept.execution.passing) {
+        collopt_execution_clear(&q->r.kept.execution, MPI_SUCCESS);
     }
-    if (op->nonblocking)
-        op->rows->completed[op->row]++;
+    if (q->r.nonblocking)
+        q->rows->completed[q->row]++;
     atomic_fetch_sub_explicit(&under_way, 1, memory_order_relaxed);
-    collopt_request_end(op);
+    own = collopt_buffers_end(&q->buffers, !err);
+    q->r.err = err ? err : own;
+    collopt_request_end(&q->r);
 }
 
-/* True: OP is complete.  Its memory may already serve another operation. */
-static bool carry_on(struct collopt_request *op)
+/* True: Q is complete.  Its memory may already serve another operation. */
+static bool carry_on(struct p2p_request *q)
 {
     uint64_t start;
     bool done = false;
     int err;
 
-    if (!op->begun && !(may_begin(op) && collopt_request_is_compared(op)))
+    if (!q->begun && !(may_begin(q) && collopt_request_is_compared(&q->r)))
         return false;
-    start = op->timed ? collopt_timing_begin() : 0;
-    err = op->err;
-    if (!err && !op->begun)
-        err = op->rows->broken[row_of(op)] ? MPI_ERR_OTHER : begin(op);
+    start = q->r.measured.timed ? collopt_timing_begin() : 0;
+    err = q->r.err;
+    if (!err && !q->begun)
+        err = q->rows->broken[row_of(q)] ? MPI_ERR_OTHER : begin(q);
     if (!err)
-        err = collopt_execution_advance(&op->execution, &done);
-    if (op->timed)
-        op->time += collopt_timing_end(start);
+        err = collopt_execution_advance(&q->r.kept.execution, &done);
+    if (q->r.measured.timed)
+        q->r.measured.time += collopt_timing_end(start);
     if (err || done)
-        complete(op, err);
+        complete(q, err);
     return err || done;
 }
 
@@ -146,14 +165,14 @@ static int carry_some_on(void)
 
     for (int i = atomic_load_explicit(&under_way, memory_order_relaxed), n = 0;
          n < i && n < AT_ONCE; n++) {
-        struct collopt_request *op = take_out(NULL);
+        struct p2p_request *q = take_out(NULL);
 
-        if (!op)
+        if (!q)
             break;
-        if (carry_on(op))
+        if (carry_on(q))
             completed++;
         else
-            append(op);
+            append(q);
     }
     return completed;
 }
@@ -175,26 +194,21 @@ bool collopt_p2p_request_under_way(void)
     return atomic_load_explicit(&under_way, memory_order_relaxed) > 0;
 }
 
-static bool is_done(const struct collopt_request *op)
+static bool advance(struct collopt_request *r)
 {
-    return atomic_load_explicit(&op->stage, memory_order_acquire) != COLLOPT_STARTED;
-}
-
-static bool advance(struct collopt_request *op)
-{
-    if (is_done(op))
+    if (!collopt_request_under_way(r))
         return true;
     if (pthread_mutex_trylock(&carrying))
         return false;
-    if (!is_done(op) && take_out(op) && !carry_on(op)) {
-        append(op);
+    if (collopt_request_under_way(r) && take_out(p2p_of(r)) && !carry_on(p2p_of(r))) {
+        append(p2p_of(r));
         carry_some_on();
     }
     pthread_mutex_unlock(&carrying);
-    return is_done(op);
+    return !collopt_request_under_way(r);
 }
 
-/* ---- making and starting --------------------------------------------------------------------- */
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Instead of rows: there was no memory for them when a nonblocking call had to be counted, so none
  * can be served any more. */
@@ -223,21 +237,6 @@ static struct collopt_rows *rows_of(struct collopt_comm *c)
     return rows;
 }
 
-const char *collopt_p2p_request_describe(struct collopt_request *op, struct collopt_comm *c,
-                                         struct collopt_call *call, struct collopt_plan *plan)
-{
-    const char *why;
-
-    op->facts = plan->facts;
-    if ((why = collopt_request_fill(op, c, call)))
-        return why;
-    op->plan = plan;
-    atomic_store_explicit(&op->ops, &ops, memory_order_relaxed);
-    collopt_plan_retain(plan);
-    collopt_comm_retain(c);
-    return NULL;
-}
-
 /* The first row that no rank uses; PERSISTENT: there is none, or some rank has no memory.  ROWS may
  * be NULL. */
 static int agree_on_row(struct collopt_comm *c, const struct collopt_rows *rows, unsigned *row)
@@ -255,9 +254,9 @@ static int agree_on_row(struct collopt_comm *c, const struct collopt_rows *rows,
     return err;
 }
 
-int collopt_p2p_request_make(struct collopt_request *op, struct collopt_comm *c, const char **why)
+int collopt_p2p_request_make(struct collopt_request *r, struct collopt_comm *c, const char **why)
 {
-    struct collopt_rows *rows = op ? rows_of(c) : NULL;
+    struct collopt_rows *rows = r ? rows_of(c) : NULL;
     unsigned row;
     int err = agree_on_row(c, rows, &row);
 
@@ -270,8 +269,8 @@ int collopt_p2p_request_make(struct collopt_request *op, struct collopt_comm *c,
     pthread_mutex_lock(&lock);
     rows->used[row] = true;
     pthread_mutex_unlock(&lock);
-    op->rows = rows;
-    op->row = row;
+    p2p_of(r)->rows = rows;
+    p2p_of(r)->row = row;
     return MPI_SUCCESS;
 }
 
@@ -286,46 +285,72 @@ void collopt_p2p_request_miss(struct collopt_comm *c)
         collopt_part_attach(c, COLLOPT_PART_ROWS, &lost, &part_ops);
 }
 
-int collopt_p2p_request_number(struct collopt_request *op, struct collopt_comm *c)
+int collopt_p2p_request_number(struct collopt_request *r, struct collopt_comm *c)
 {
     struct collopt_rows *rows = rows_of(c);
+    struct p2p_request *q = p2p_of(r);
 
     if (!rows) {
         collopt_p2p_request_miss(c);
         return MPI_ERR_NO_MEM;
     }
-    op->nonblocking = true;
-    op->rows = rows;
-    op->row = c->nonblocking % NONBLOCKING;
-    op->number = rows->started[op->row]++;
+    r->nonblocking = true;
+    q->rows = rows;
+    q->row = c->nonblocking % NONBLOCKING;
+    q->number = rows->started[q->row]++;
     return MPI_SUCCESS;
 }
 
-void collopt_p2p_request_start(struct collopt_request *op)
+/* ---- from start to end ----------------------------------------------------------------------- */
+
+void collopt_p2p_request_start(struct collopt_request *r)
 {
-    collopt_request_begin(op);
-    op->begun = false;
-    atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
+    struct p2p_request *q = p2p_of(r);
+
+    r->measured.time = 0;
+    r->err = collopt_buffers_begin(&q->buffers, &r->facts);
+    q->begun = false;
+    collopt_request_is_started(r);
     atomic_fetch_add_explicit(&under_way, 1, memory_order_relaxed);
-    append(op);
-    advance(op);
+    append(q);
+    advance(r);
 }
 
-static void release(struct collopt_request *op)
+static void release(struct collopt_request *r)
 {
-    struct collopt_comm *c = op->owner;
+    struct p2p_request *q = p2p_of(r);
+    struct collopt_comm *c = r->owner;
 
-    if (!op->nonblocking && op->rows && !op->rows->broken[row_of(op)]) {
+    if (!r->nonblocking && q->rows && !q->rows->broken[row_of(q)]) {
         pthread_mutex_lock(&lock);
-        op->rows->used[op->row] = false;
+        q->rows->used[q->row] = false;
         pthread_mutex_unlock(&lock);
     }
-    if (op->execution.scratch_size > COLLOPT_KEPT_SCRATCH)
-        collopt_execution_clear(&op->execution, MPI_SUCCESS);
-    collopt_plan_release(op->plan);
-    op->plan = NULL;
+    if (r->kept.execution.scratch_size > COLLOPT_KEPT_SCRATCH)
+        collopt_execution_clear(&r->kept.execution, MPI_SUCCESS);
+    collopt_plan_release(q->plan);
     collopt_comm_release(c);
 }
 
-static const struct collopt_request_ops ops = { .start = collopt_p2p_request_start, .advance = advance,
-                                                .release = release, .in_progress = true };
+const char *collopt_p2p_request_describe(struct collopt_request *r, struct collopt_comm *c,
+                                         struct collopt_call *call, struct collopt_plan *plan)
+{
+    static const struct collopt_request_ops ops = { .start = collopt_p2p_request_start,
+                                                    .advance = advance,
+                                                    .release = release,
+                                                    .in_progress = true };
+    struct p2p_request *q = p2p_of(r);
+    const char *why;
+
+    r->facts = plan->facts;
+    if ((why = collopt_request_fill(r, c, call)))
+        return why;
+    collopt_buffers_set(&q->buffers, c, call);
+    r->measured.sent[COLLOPT_SENT_BY_HOST] = plan->sent[COLLOPT_SENT_BY_HOST];
+    r->transport = plan->algorithm->name;
+    q->plan = plan;
+    collopt_set_ops(r, &ops);
+    collopt_plan_retain(plan);
+    collopt_comm_retain(c);
+    return NULL;
+}

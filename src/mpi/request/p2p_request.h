@@ -24,20 +24,20 @@ struct collopt_plan;
 
 /* Can operations on C, which is taken over, use the host's messages?  All ranks answer alike. */
 bool collopt_p2p_request_possible(const struct collopt_comm *c);
-/* Fills in OP from CALL, which PLAN is for.  NULL, or why the host serves it, alike on all
+/* Fills in R from CALL, which PLAN is for.  NULL, or why the host serves it, alike on all
  * ranks. */
-const char *collopt_p2p_request_describe(struct collopt_request *op, struct collopt_comm *c,
+const char *collopt_p2p_request_describe(struct collopt_request *r, struct collopt_comm *c,
                                          struct collopt_call *call, struct collopt_plan *plan);
-/* Agrees on the row of a persistent operation.  Collective.  OP is NULL if this rank cannot serve
+/* Agrees on the row of a persistent operation.  Collective.  R is NULL if this rank cannot serve
  * it.  *WHY is set, alike on all ranks, if the host serves it.  Returns an error code. */
-int collopt_p2p_request_make(struct collopt_request *op, struct collopt_comm *c,
+int collopt_p2p_request_make(struct collopt_request *r, struct collopt_comm *c,
                              const char **why);
 /* This rank has no memory for its latest nonblocking call on C.  Messages of the others stay in the
  * call's row, which is not used any more. */
 void collopt_p2p_request_miss(struct collopt_comm *c);
 /* Gives a nonblocking operation its row.  Returns MPI_SUCCESS or MPI_ERR_NO_MEM. */
-int collopt_p2p_request_number(struct collopt_request *op, struct collopt_comm *c);
-void collopt_p2p_request_start(struct collopt_request *op);
+int collopt_p2p_request_number(struct collopt_request *r, struct collopt_comm *c);
+void collopt_p2p_request_start(struct collopt_request *r);
 bool collopt_p2p_request_under_way(void);
 /* In the progress of the host: advances some operations.  Returns how many became complete. */
 int collopt_p2p_request_go_on(void);

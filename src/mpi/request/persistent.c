@@ -11,6 +11,7 @@
 #include "mpi/comm/greatest.h"
 #include "mpi/host/call.h"
 #include "mpi/request/request.h"
+#include "mpi/request/shared.h"
 #include "report/timing.h"
 #include "shm/segment.h"
 
@@ -39,92 +40,109 @@ struct head {                   /* at the start of the memory */
     struct collopt_work work;
 };
 
-static const struct collopt_request_ops ops;
+struct persistent {
+    struct collopt_shared s;
+    char *memory;               /* shared by the ranks, or this rank's own where it is alone */
+    size_t size, part, slot;    /* bytes in all, of a rank, of a slot */
+    unsigned slots;             /* of a rank, a power of two */
+    size_t at;                  /* of this start's slot, in bytes from a rank's first one */
+    bool one_way;               /* persistent.h */
+    uint64_t passed;            /* all readers of this rank have acknowledged at least this */
+    int reader;                 /* the next reader to look at; those before it have ... */
+    uint64_t least;             /* ... acknowledged at least this */
+};
+_Static_assert(sizeof(struct persistent) <= COLLOPT_REQUEST_SIZE, "requests have one size");
+
+static struct persistent *persistent_of(struct collopt_request *r)
+{
+    return (struct persistent *)r;
+}
 
 /* ---- where things lie ------------------------------------------------------------------------ */
 
-static struct part *part_of(const struct collopt_request *op, int rank)
+static struct part *part_of(const struct persistent *p, int rank)
 {
-    return (struct part *)(op->memory + sizeof(struct head) + (size_t)rank * op->part);
+    return (struct part *)(p->memory + sizeof(struct head) + (size_t)rank * p->part);
 }
 
-static struct slot *slot_of(const struct collopt_request *op, int rank)
+static struct slot *slot_of(const struct persistent *p, int rank)
 {
-    return (struct slot *)((char *)(part_of(op, rank) + 1) + op->at);
+    return (struct slot *)((char *)(part_of(p, rank) + 1) + p->at);
 }
 
-static char *payload(const struct collopt_request *op, int rank)
+static char *payload(const struct persistent *p, int rank)
 {
-    return (char *)slot_of(op, rank) + (op->slot > LINE ? LINE : INLINE_AT);
+    return (char *)slot_of(p, rank) + (p->slot > LINE ? LINE : INLINE_AT);
 }
 
-static const char *data(const struct collopt_request *op, int rank)
+static const char *data(const struct collopt_shared *s, int rank)
 {
-    return payload(op, rank);
+    return payload((const struct persistent *)s, rank);
 }
 
 /* Readers are the ranks that combine this rank's input.  Begins with the first one. */
-static void look_at_readers(struct collopt_request *op)
+static void look_at_readers(struct persistent *p)
 {
-    op->reader = op->collective == COLLOPT_REDUCE ? op->root : op->rank + 1;
-    op->least = UINT64_MAX;
+    p->reader = p->s.r.collective == COLLOPT_REDUCE ? p->s.root : p->s.rank + 1;
+    p->least = UINT64_MAX;
 }
 
 /* The rank after the last reader. */
-static int end_of_readers(const struct collopt_request *op)
+static int end_of_readers(const struct persistent *p)
 {
-    return op->collective != COLLOPT_REDUCE ? op->ranks
-        : op->root == op->rank              ? op->root
-                                            : op->root + 1;
+    return p->s.r.collective != COLLOPT_REDUCE ? p->s.ranks
+        : p->s.root == p->s.rank                 ? p->s.root
+                                                 : p->s.root + 1;
 }
 
 /* Alike on all ranks. */
-static void lay_out(struct collopt_request *op)
+static void lay_out(struct persistent *p)
 {
-    size_t bytes = collopt_request_published(op);
+    size_t bytes = collopt_shared_published(&p->s);
 
-    op->one_way = op->slices == 0
-        && (op->collective == COLLOPT_REDUCE || op->collective == COLLOPT_SCAN
-            || op->collective == COLLOPT_EXSCAN);
-    look_at_readers(op);
-    op->slot = bytes <= LINE - INLINE_AT ? LINE : LINE + rounded_up(bytes, LINE);
-    op->slots = op->one_way && op->slot <= SHORT ? SLOTS : 2;
-    op->part = rounded_up(sizeof(struct part) + op->slots * op->slot,
-                          op->slot >= PAGE ? PAGE : LINE);
-    op->size = sizeof(struct head) + (size_t)op->ranks * op->part;
-    if (op->slices > 0)
-        op->size += rounded_up(bytes, LINE);
+    p->one_way = p->s.slices == 0
+        && (p->s.r.collective == COLLOPT_REDUCE || p->s.r.collective == COLLOPT_SCAN
+            || p->s.r.collective == COLLOPT_EXSCAN);
+    look_at_readers(p);
+    p->slot = bytes <= LINE - INLINE_AT ? LINE : LINE + rounded_up(bytes, LINE);
+    p->slots = p->one_way && p->slot <= SHORT ? SLOTS : 2;
+    p->part = rounded_up(sizeof(struct part) + p->slots * p->slot,
+                         p->slot >= PAGE ? PAGE : LINE);
+    p->size = sizeof(struct head) + (size_t)p->s.ranks * p->part;
+    if (p->s.slices > 0)
+        p->size += rounded_up(bytes, LINE);
 }
 
-static void find_places(struct collopt_request *op)
+static void find_places(struct persistent *p)
 {
-    op->data = data;
-    op->work = &((struct head *)op->memory)->work;
-    op->result = op->memory + sizeof(struct head) + (size_t)op->ranks * op->part;
+    p->s.data = data;
+    p->s.work = &((struct head *)p->memory)->work;
+    p->s.result = p->memory + sizeof(struct head) + (size_t)p->s.ranks * p->part;
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-static void release(struct collopt_request *op)
+static void release(struct collopt_request *r)
 {
-    if (op->memory && op->ranks > 1)
-        collopt_segment_detach(op->memory);
+    struct persistent *p = persistent_of(r);
+
+    if (p->memory && p->s.ranks > 1)
+        collopt_segment_detach(p->memory);
     else
-        free(op->memory);
+        free(p->memory);
 }
 
-static const char *describe(struct collopt_request *op, struct collopt_comm *c,
-                            struct collopt_call *call)
+static const char *describe(struct persistent *p, struct collopt_comm *c, struct collopt_call *call)
 {
     bool sliceable = call->collective == COLLOPT_ALLREDUCE || call->collective == COLLOPT_REDUCE;
-    const char *why = collopt_request_describe(op, c, call, sliceable);
+    const char *why = collopt_shared_describe(&p->s, c, call, sliceable);
 
     if (why)
         return why;
-    if (op->lacks_memory)       /* the ranks agree on who cannot */
+    if (p->s.lacks_memory)      /* the ranks agree on who cannot */
         return "no memory";
-    lay_out(op);
-    return op->part > MOST_BYTES ? "it is too long for shared memory" : NULL;
+    lay_out(p);
+    return p->part > MOST_BYTES ? "it is too long for shared memory" : NULL;
 }
 
 enum { PROCESS, DESCRIPTOR, TOKEN, SIZE, SMALL, SLOT, THIN, CANNOT, WORDS };
@@ -136,18 +154,18 @@ static bool alike(const long long *all)
 }
 
 /* One rank makes the memory, and those of the others attach to it that agree on its size. */
-static bool attach(struct collopt_request *op, const struct collopt_segment_key *key)
+static bool attach(struct persistent *p, const struct collopt_segment_key *key)
 {
-    size_t from = sizeof(struct head) + (size_t)op->rank * op->part;
-    size_t to = op->rank == op->ranks - 1 ? op->size : from + op->part;
+    size_t from = sizeof(struct head) + (size_t)p->s.rank * p->part;
+    size_t to = p->s.rank == p->s.ranks - 1 ? p->size : from + p->part;
     char why[160];
 
-    if (op->rank > 0)
-        op->memory = collopt_segment_attach_part(key, from, to, why, sizeof why);
-    return op->memory != NULL;
+    if (p->s.rank > 0)
+        p->memory = collopt_segment_attach_part(key, from, to, why, sizeof why);
+    return p->memory != NULL;
 }
 
-static int share(struct collopt_request *op, struct collopt_comm *c, const char **why)
+static int share(struct persistent *p, struct collopt_comm *c, const char **why)
 {
     struct collopt_segment_key key = { .descriptor = -1 };
     long long all[WORDS];
@@ -155,14 +173,14 @@ static int share(struct collopt_request *op, struct collopt_comm *c, const char 
     int err;
 
     if (c->rank == 0 && !*why
-        && !(op->memory = collopt_segment_make_apart(op->size, sizeof(struct head) + op->part, &key,
-                                                     text, sizeof text)))
+        && !(p->memory = collopt_segment_make_apart(p->size, sizeof(struct head) + p->part, &key,
+                                                    text, sizeof text)))
         *why = "no shared memory";
 
     long long mine[WORDS] = { c->rank == 0 ? key.process : 0, c->rank == 0 ? key.descriptor : -1,
                               c->rank == 0 ? key.token : LLONG_MIN,
-                              (long long)op->size, -(long long)op->size,
-                              (long long)op->slot, -(long long)op->slot, *why != NULL };
+                              (long long)p->size, -(long long)p->size,
+                              (long long)p->slot, -(long long)p->slot, *why != NULL };
 
     err = collopt_greatest(c, mine, all, WORDS);
     if (!err && !*why && (all[CANNOT] || !alike(all)))
@@ -171,7 +189,7 @@ static int share(struct collopt_request *op, struct collopt_comm *c, const char 
         const struct collopt_segment_key found = { .process = (int)all[PROCESS],
                                                    .descriptor = (int)all[DESCRIPTOR],
                                                    .token = (int)all[TOKEN] };
-        bool attached = attach(op, &found);
+        bool attached = attach(p, &found);
 
         mine[0] = !attached;
         err = collopt_greatest(c, mine, all, 1);
@@ -182,122 +200,132 @@ static int share(struct collopt_request *op, struct collopt_comm *c, const char 
     return err;
 }
 
-static const char *have_alone(struct collopt_request *op)
+static const char *have_alone(struct persistent *p)
 {
-    op->memory = aligned_alloc(LINE, rounded_up(op->size, LINE));
-    if (!op->memory)
+    p->memory = aligned_alloc(LINE, rounded_up(p->size, LINE));
+    if (!p->memory)
         return "no memory";
-    memset(op->memory, 0, op->size);
+    memset(p->memory, 0, p->size);
     return NULL;
 }
 
 /* ---- from start to end ----------------------------------------------------------------------- */
 
-static void start(struct collopt_request *op)
+static void start(struct collopt_request *r)
 {
-    uint64_t before = op->timed ? collopt_timing_begin() : 0;
+    struct persistent *p = persistent_of(r);
+    uint64_t before = p->s.r.measured.timed ? collopt_timing_begin() : 0;
 
-    op->number++;
-    op->at = (op->number & (op->slots - 1)) * op->slot;
-    op->slices_before = (op->number - 1) * op->slices;
-    collopt_request_begin(op);
-    collopt_request_copy_in(op, payload(op, op->rank));
-    atomic_store_explicit(&slot_of(op, op->rank)->number, op->number | (op->err ? FAILED : 0),
+    p->s.number++;
+    p->at = (p->s.number & (p->slots - 1)) * p->slot;
+    p->s.slices_before = (p->s.number - 1) * p->s.slices;
+    collopt_shared_begin(&p->s);
+    collopt_shared_copy_in(&p->s, payload(p, p->s.rank));
+    atomic_store_explicit(&slot_of(p, p->s.rank)->number, p->s.number | (p->s.r.err ? FAILED : 0),
                           memory_order_release);
-    atomic_store_explicit(&op->stage, COLLOPT_STARTED, memory_order_release);
-    if (op->timed)
-        op->time = collopt_timing_end(before);
+    collopt_request_is_started(r);
+    if (p->s.r.measured.timed)
+        p->s.r.measured.time = collopt_timing_end(before);
 }
 
-static bool has_started(struct collopt_request *op, int rank)
+static bool has_started(struct persistent *p, int rank)
 {
-    uint64_t number = atomic_load_explicit(&slot_of(op, rank)->number, memory_order_acquire);
+    uint64_t number = atomic_load_explicit(&slot_of(p, rank)->number, memory_order_acquire);
 
-    if (number == (op->number | FAILED) && !op->err)
-        op->err = MPI_ERR_OTHER;
-    return (number & ~FAILED) == op->number;
+    if (number == (p->s.number | FAILED) && !p->s.r.err)
+        p->s.r.err = MPI_ERR_OTHER;
+    return (number & ~FAILED) == p->s.number;
 }
 
 /* Have all ranks started whose inputs this rank needs? */
-static bool all_started(struct collopt_request *op)
+static bool all_started(struct persistent *p)
 {
-    int needed = op->one_way ? op->operands : op->ranks;
+    int needed = p->one_way ? p->s.operands : p->s.ranks;
 
-    while (op->seen < needed && has_started(op, op->seen))
-        op->seen++;
-    return op->seen == needed;
+    while (p->s.seen < needed && has_started(p, p->s.seen))
+        p->s.seen++;
+    return p->s.seen == needed;
 }
 
 /* Is there a slot for the next start?  Reads the acknowledgement of one reader until it suffices,
  * then that of the next one. */
-static bool has_room(struct collopt_request *op)
+static bool has_room(struct persistent *p)
 {
-    uint64_t needs = op->number < op->slots ? 0 : op->number + 1 - op->slots;
-    int end = end_of_readers(op);
+    uint64_t needs = p->s.number < p->slots ? 0 : p->s.number + 1 - p->slots;
+    int end = end_of_readers(p);
 
-    if (op->passed >= needs)
+    if (p->passed >= needs)
         return true;
-    for (; op->reader < end; op->reader++) {
-        uint64_t passed = atomic_load_explicit(&part_of(op, op->reader)->passed,
+    for (; p->reader < end; p->reader++) {
+        uint64_t passed = atomic_load_explicit(&part_of(p, p->reader)->passed,
                                                memory_order_acquire);
 
         if (passed < needs)
             return false;
-        op->least = passed < op->least ? passed : op->least;
+        p->least = passed < p->least ? passed : p->least;
     }
-    op->passed = op->least;
-    look_at_readers(op);
+    p->passed = p->least;
+    look_at_readers(p);
     return true;
 }
 
-static void acknowledge(const struct collopt_request *op)
+static void acknowledge(const struct persistent *p)
 {
-    if (op->slots == 2 || op->number % ACK_INTERVAL == 0)
-        atomic_store_explicit(&part_of(op, op->rank)->passed, op->number, memory_order_release);
+    if (p->slots == 2 || p->s.number % ACK_INTERVAL == 0)
+        atomic_store_explicit(&part_of(p, p->s.rank)->passed, p->s.number, memory_order_release);
 }
 
-static bool go_on(struct collopt_request *op)
+static void go_on(struct collopt_request *r)
 {
-    if (!all_started(op) || (op->one_way && !has_room(op)) || !collopt_request_combine(op))
+    struct persistent *p = persistent_of(r);
+
+    if (!all_started(p) || (p->one_way && !has_room(p)) || !collopt_shared_combine(&p->s))
+        return;
+    if (p->one_way)
+        acknowledge(p);
+    collopt_shared_end(&p->s);
+}
+
+static void help(struct collopt_request *r)
+{
+    if (collopt_shared_is_plain(collopt_shared_of(r)))
+        go_on(r);
+}
+
+static bool advance(struct collopt_request *r)
+{
+    if (!collopt_request_claim(r))
         return false;
-    if (op->one_way)
-        acknowledge(op);
-    collopt_request_end(op);
-    return true;
+    if (collopt_request_under_way(r) && collopt_ops_of(r)->advance == advance)
+        go_on(r);
+    collopt_request_unclaim(r);
+    return !collopt_request_under_way(r);
 }
-
-static bool advance(struct collopt_request *op)
-{
-    if (!collopt_request_claim(op))
-        return false;
-    if (collopt_stage_of(op) == COLLOPT_STARTED && collopt_request_ops_of(op) == &ops)
-        go_on(op);
-    collopt_request_unclaim(op);
-    return collopt_stage_of(op) != COLLOPT_STARTED;
-}
-
-static const struct collopt_request_ops ops = { .start = start, .advance = advance,
-                                                .release = release, .help = go_on };
 
 struct collopt_request *collopt_persistent_make(struct collopt_comm *c, struct collopt_call *call,
-                                                  const char **why, int *err)
+                                                const char **why, int *err)
 {
-    struct collopt_request *op = collopt_request_take(), none = { .err = MPI_SUCCESS };
+    static const struct collopt_request_ops ops = { .start = start,
+                                                    .advance = advance,
+                                                    .release = release,
+                                                    .help = help };
+    struct collopt_request *r = collopt_request_take();
+    struct persistent *p = persistent_of(r), none = { .memory = NULL };
 
     *err = MPI_SUCCESS;
-    *why = op ? describe(op, c, call) : "no memory";
+    *why = r ? describe(p, c, call) : "no memory";
     if (c->ranks > 1)
-        *err = share(op ? op : &none, c, why);
-    else if (op && !*why)
-        *why = have_alone(op);
-    if (op && (*err || *why)) {
-        release(op);
-        collopt_request_give_back(op);
-        op = NULL;
+        *err = share(r ? p : &none, c, why);
+    else if (r && !*why)
+        *why = have_alone(p);
+    if (r && (*err || *why)) {
+        release(r);
+        collopt_request_give_back(r);
+        return NULL;
     }
-    if (op) {
-        find_places(op);
-        atomic_store_explicit(&op->ops, &ops, memory_order_relaxed);
+    if (r) {
+        find_places(p);
+        collopt_set_ops(r, &ops);
     }
-    return op;
+    return r;
 }

@@ -14,91 +14,89 @@
 #include "mpi/host/progress.h"
 #include "mpi/request/p2p_request.h"
 
-typedef struct collopt_request operation;
-
 /* ---- from handle to operation ---------------------------------------------------------------- */
 
 enum { CHAINS = 1024 };
 
 static int go_on(void);
-static void gone(operation *op);
+static void gone(struct collopt_request *r);
 
 atomic_int collopt_requests_in_use;
 /* of the table and what follows; never held across an MPI call */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static _Atomic(operation *) table[CHAINS];
+static _Atomic(struct collopt_request *) table[CHAINS];
 static atomic_uint changes;     /* of the table; odd: one is being made */
-static operation *freed;        /* by the program, while they were active */
+static struct collopt_request *freed;        /* by the program, while they were active */
 static atomic_bool any_freed;
-static operation *idle;         /* handles for nonblocking reductions, in the table */
+static struct collopt_request *idle;         /* handles for nonblocking reductions, in the table */
 
-static _Atomic(operation *) *chain_of(MPI_Request request)
+static _Atomic(struct collopt_request *) *chain_of(MPI_Request request)
 {
     uint64_t h = (uint64_t)(uintptr_t)request * UINT64_C(0x9e3779b97f4a7c15);
 
     return &table[h >> 54];
 }
 
-static operation *walk(MPI_Request request)
+static struct collopt_request *walk(MPI_Request request)
 {
-    operation *op = atomic_load_explicit(chain_of(request), memory_order_acquire);
+    struct collopt_request *r = atomic_load_explicit(chain_of(request), memory_order_acquire);
 
-    while (op && atomic_load_explicit(&op->handle.request, memory_order_acquire) != request)
-        op = atomic_load_explicit(&op->chain, memory_order_acquire);
-    return op;
+    while (r && atomic_load_explicit(&r->handle.request, memory_order_acquire) != request)
+        r = atomic_load_explicit(&r->chain, memory_order_acquire);
+    return r;
 }
 
 /* Another thread may take one out of the chain meanwhile, and put it into another: what was
  * found is right, but not that there is none. */
-operation *collopt_requests_find(MPI_Request request)
+struct collopt_request *collopt_requests_find(MPI_Request request)
 {
     unsigned before = atomic_load_explicit(&changes, memory_order_acquire);
-    operation *op = walk(request);
+    struct collopt_request *r = walk(request);
 
-    if (op)
-        return op;
+    if (r)
+        return r;
     if (before % 2 == 0 && atomic_load_explicit(&changes, memory_order_acquire) == before)
         return NULL;
     pthread_mutex_lock(&lock);
-    op = walk(request);
+    r = walk(request);
     pthread_mutex_unlock(&lock);
-    return op;
+    return r;
 }
 
 /* Under the lock. */
-static void change_table(operation *op, bool enter)
+static void change_table(struct collopt_request *r, bool enter)
 {
-    _Atomic(operation *) *at = chain_of(atomic_load(&op->handle.request));
+    _Atomic(struct collopt_request *) *at = chain_of(atomic_load(&r->handle.request));
 
     atomic_fetch_add(&changes, 1);
     if (enter) {
-        atomic_store(&op->chain, atomic_load(at));
-        atomic_store(at, op);
+        atomic_store(&r->chain, atomic_load(at));
+        atomic_store(at, r);
     } else {
-        while (atomic_load(at) != op)
+        while (atomic_load(at) != r)
             at = &atomic_load(at)->chain;
-        atomic_store(at, atomic_load(&op->chain));
+        atomic_store(at, atomic_load(&r->chain));
     }
     atomic_fetch_add(&changes, 1);
 }
 
-static void change(operation *op, bool enter)
+static void change(struct collopt_request *r, bool enter)
 {
     pthread_mutex_lock(&lock);
-    change_table(op, enter);
+    change_table(r, enter);
     pthread_mutex_unlock(&lock);
 }
 
-int collopt_requests_enter(operation *op, bool persistent)
+int collopt_requests_enter(struct collopt_request *r, bool persistent)
 {
-    const struct collopt_request_ops *ops = collopt_request_ops_of(op);
-    int err = collopt_handle_make(op, persistent, gone);
+    const struct collopt_request_ops *ops = collopt_ops_of(r);
+    int err = collopt_handle_make(r, persistent, gone);
 
     if (err)
         return err;
     collopt_progress_begin(go_on);
-    atomic_store(&op->helped, ops && ops->help);
-    change(op, true);
+    atomic_store(&r->helped, ops && ops->help);
+    change(r, true);
     return MPI_SUCCESS;
 }
 
@@ -120,9 +118,10 @@ int collopt_requests_complain(const struct collopt_comm *owner, MPI_Comm comm, i
 /* ---- handles that the program frees while operations need them ------------------------------- */
 
 /* An operation that needs one of the two handles, other than BUT; under the lock. */
-static operation *holder(MPI_Op op, MPI_Datatype type, const operation *but)
+static struct collopt_request *holder(MPI_Op op, MPI_Datatype type,
+                                      const struct collopt_request *but)
 {
-    operation *o;
+    struct collopt_request *o;
 
     for (int i = 0; i < CHAINS; i++)
         for (o = atomic_load(&table[i]); o; o = atomic_load(&o->chain))
@@ -138,13 +137,13 @@ static operation *holder(MPI_Op op, MPI_Datatype type, const operation *but)
 
 bool collopt_requests_keep_op(MPI_Op *op)
 {
-    operation *o;
+    struct collopt_request *o;
 
     if (collopt_requests_none() && !atomic_load(&any_freed))
         return false;
     pthread_mutex_lock(&lock);
     if ((o = holder(*op, MPI_DATATYPE_NULL, NULL)))
-        o->frees_op = true;
+        o->frees.op = true;
     pthread_mutex_unlock(&lock);
     if (o)
         *op = MPI_OP_NULL;
@@ -153,13 +152,13 @@ bool collopt_requests_keep_op(MPI_Op *op)
 
 bool collopt_requests_keep_type(MPI_Datatype *type)
 {
-    operation *o;
+    struct collopt_request *o;
 
     if (collopt_requests_none() && !atomic_load(&any_freed))
         return false;
     pthread_mutex_lock(&lock);
     if ((o = holder(MPI_OP_NULL, *type, NULL)))
-        o->frees_type = true;
+        o->frees.type = true;
     pthread_mutex_unlock(&lock);
     if (o)
         *type = MPI_DATATYPE_NULL;
@@ -167,64 +166,64 @@ bool collopt_requests_keep_type(MPI_Datatype *type)
 }
 
 /* The next one that needs them frees them; if there is none, it is now. */
-static void free_handles(operation *op)
+static void free_handles(struct collopt_request *r)
 {
-    operation *other;
+    struct collopt_request *other;
 
-    if (!op->frees_op && !op->frees_type)
+    if (!r->frees.op && !r->frees.type)
         return;
     pthread_mutex_lock(&lock);
-    if (op->frees_op && (other = holder(op->facts.op, MPI_DATATYPE_NULL, op))) {
-        other->frees_op = true;
-        op->frees_op = false;
+    if (r->frees.op && (other = holder(r->facts.op, MPI_DATATYPE_NULL, r))) {
+        other->frees.op = true;
+        r->frees.op = false;
     }
-    if (op->frees_type && (other = holder(MPI_OP_NULL, op->facts.type, op))) {
-        other->frees_type = true;
-        op->frees_type = false;
+    if (r->frees.type && (other = holder(MPI_OP_NULL, r->facts.type, r))) {
+        other->frees.type = true;
+        r->frees.type = false;
     }
     pthread_mutex_unlock(&lock);
     collopt_free_begins();
-    if (op->frees_op)
-        collopt_next.Op_free(&op->facts.op);
-    if (op->frees_type)
-        collopt_next.Type_free(&op->facts.type);
+    if (r->frees.op)
+        collopt_next.Op_free(&r->facts.op);
+    if (r->frees.type)
+        collopt_next.Type_free(&r->facts.type);
     collopt_free_ends();
 }
 
-/* Frees what OP holds besides its handle. */
-static void release(operation *op)
+/* Frees what R holds besides its handle. */
+static void release(struct collopt_request *r)
 {
-    const struct collopt_request_ops *ops = collopt_request_ops_of(op);
+    const struct collopt_request_ops *ops = collopt_ops_of(r);
 
-    free_handles(op);
+    free_handles(r);
     if (ops && ops->release)
-        ops->release(op);
+        ops->release(r);
 }
 
 /* ---- in the progress of the host ------------------------------------------------------------- */
 
 /* Starts of persistent operations that did not pass collopt are found here.  Those that pass it
  * claim their operation. */
-static void look_at(operation *op)
+static void look_at(struct collopt_request *r)
 {
-    if (collopt_stage_of(op) == COLLOPT_STARTED && !op->by_host && !op->comparison)
-        collopt_request_advance(op);
-    if (!collopt_request_claim(op))
+    if (collopt_state_of(r) == COLLOPT_STARTED && !r->by_host && !r->comparison)
+        collopt_request_advance(r);
+    if (!collopt_request_claim(r))
         return;
-    if (collopt_stage_of(op) != COLLOPT_STARTED && collopt_handle_was_started(&op->handle))
-        collopt_requests_adopt(op);
+    if (collopt_state_of(r) != COLLOPT_STARTED && collopt_handle_was_started(&r->handle))
+        collopt_requests_adopt(r);
     else
-        collopt_handle_look(op);
-    collopt_request_unclaim(op);
+        collopt_handle_look(r);
+    collopt_request_unclaim(r);
 }
 
 /* Operations may be entered and removed during the walk, so it may miss some. */
 static void look_at_all(void)
 {
     for (int i = 0; i < CHAINS; i++)
-        for (operation *op = atomic_load_explicit(&table[i], memory_order_acquire); op;
-             op = atomic_load_explicit(&op->chain, memory_order_acquire))
-            look_at(op);
+        for (struct collopt_request *r = atomic_load_explicit(&table[i], memory_order_acquire); r;
+             r = atomic_load_explicit(&r->chain, memory_order_acquire))
+            look_at(r);
 }
 
 /* Called by the host. */
@@ -244,34 +243,34 @@ static int go_on(void)
     return completed;
 }
 
-void collopt_requests_adopt(operation *op)
+void collopt_requests_adopt(struct collopt_request *r)
 {
-    if (collopt_stage_of(op) == COLLOPT_DONE)   /* it was completed past collopt, too */
-        collopt_request_count(op);
-    op->handle.noticed = false;
-    op->handle.adopted = true;
-    atomic_store_explicit(&op->handle.shown, COLLOPT_SHOWN_ACTIVE, memory_order_relaxed);
-    collopt_request_ops_of(op)->start(op);
+    if (collopt_state_of(r) == COLLOPT_DONE)   /* it was completed past collopt, too */
+        collopt_request_count(r);
+    r->handle.noticed = false;
+    r->handle.adopted = true;
+    atomic_store_explicit(&r->handle.shown, COLLOPT_SHOWN_ACTIVE, memory_order_relaxed);
+    collopt_ops_of(r)->start(r);
 }
 
-static bool may_be_helped(operation *op)
+static bool may_be_helped(struct collopt_request *r)
 {
-    return atomic_load_explicit(&op->helped, memory_order_acquire)
-        && collopt_stage_of(op) == COLLOPT_STARTED;
+    return atomic_load_explicit(&r->helped, memory_order_acquire)
+        && collopt_state_of(r) == COLLOPT_STARTED;
 }
 
-/* By the thread of COLLOPT_ASYNC, which calls no MPI.  Does nothing if OP is claimed.  OP may have
+/* By the thread of COLLOPT_ASYNC, which calls no MPI.  Does nothing if R is claimed.  R may have
  * been freed. */
-static void help(operation *op)
+static void help(struct collopt_request *r)
 {
     const struct collopt_request_ops *ops;
 
-    if (!collopt_request_claim(op))
+    if (!collopt_request_claim(r))
         return;
-    ops = collopt_request_ops_of(op);
-    if (may_be_helped(op) && ops && ops->help && collopt_request_is_plain(op))
-        ops->help(op);
-    collopt_request_unclaim(op);
+    ops = collopt_ops_of(r);
+    if (may_be_helped(r) && ops && ops->help)
+        ops->help(r);
+    collopt_request_unclaim(r);
 }
 
 /* Other threads enter and remove operations during the walk, so it may miss some.  The memory of
@@ -284,46 +283,46 @@ bool collopt_requests_help(void)
     if (collopt_requests_none())
         return false;
     for (int i = 0; i < CHAINS; i++)
-        for (operation *op = atomic_load_explicit(&table[i], memory_order_acquire); op;
-             op = atomic_load_explicit(&op->chain, memory_order_acquire))
-            if (may_be_helped(op)) {
+        for (struct collopt_request *r = atomic_load_explicit(&table[i], memory_order_acquire); r;
+             r = atomic_load_explicit(&r->chain, memory_order_acquire))
+            if (may_be_helped(r)) {
                 any = true;
-                help(op);
+                help(r);
             }
     return any;
 }
 
-void collopt_requests_release(operation *op)
+void collopt_requests_release(struct collopt_request *r)
 {
-    if (collopt_stage_of(op) == COLLOPT_DONE)
-        collopt_request_count(op);
-    release(op);
-    collopt_request_give_back(op);
+    if (collopt_state_of(r) == COLLOPT_DONE)
+        collopt_request_count(r);
+    release(r);
+    collopt_request_give_back(r);
 }
 
 /* One thread at a time releases; only that thread removes operations from the list. */
 static atomic_bool releasing;
 
-static void take_out_freed(operation *op)
+static void take_out_freed(struct collopt_request *r)
 {
-    operation **at = &freed;
+    struct collopt_request **at = &freed;
 
     pthread_mutex_lock(&lock);
-    while (*at != op)
+    while (*at != r)
         at = &(*at)->next;
-    *at = op->next;
+    *at = r->next;
     atomic_store(&any_freed, freed != NULL);
     pthread_mutex_unlock(&lock);
 }
 
-static operation *first_freed(void)
+static struct collopt_request *first_freed(void)
 {
-    operation *op;
+    struct collopt_request *r;
 
     pthread_mutex_lock(&lock);
-    op = freed;
+    r = freed;
     pthread_mutex_unlock(&lock);
-    return op;
+    return r;
 }
 
 /* Those that were freed while they were active are freed when they are complete. */
@@ -332,28 +331,28 @@ void collopt_requests_release_freed(void)
     if (!atomic_load_explicit(&any_freed, memory_order_relaxed)
         || atomic_exchange(&releasing, true))
         return;
-    for (operation *op = first_freed(), *next; op; op = next) {
-        next = op->next;
-        if (collopt_request_advance(op)) {
-            take_out_freed(op);
-            collopt_requests_release(op);
+    for (struct collopt_request *r = first_freed(), *next; r; r = next) {
+        next = r->next;
+        if (collopt_request_advance(r)) {
+            take_out_freed(r);
+            collopt_requests_release(r);
         }
     }
     atomic_store(&releasing, false);
 }
 
-bool collopt_requests_remove(operation *op)
+bool collopt_requests_remove(struct collopt_request *r)
 {
     bool active;
 
-    atomic_store(&op->helped, false);
+    atomic_store(&r->helped, false);
     collopt_requests_count(-1);
     pthread_mutex_lock(&lock);
-    change_table(op, false);
-    active = collopt_stage_of(op) == COLLOPT_STARTED;
+    change_table(r, false);
+    active = collopt_state_of(r) == COLLOPT_STARTED;
     if (active) {
-        op->next = freed;
-        freed = op;
+        r->next = freed;
+        freed = r;
         atomic_store(&any_freed, true);
     }
     pthread_mutex_unlock(&lock);
@@ -362,96 +361,96 @@ bool collopt_requests_remove(operation *op)
 
 /* ---- handles for nonblocking reductions ------------------------------------------------------ */
 
-static operation *take_idle(void)
+static struct collopt_request *take_idle(void)
 {
-    operation *op;
+    struct collopt_request *r;
 
     pthread_mutex_lock(&lock);
-    op = idle;
-    if (op)
-        idle = op->next;
+    r = idle;
+    if (r)
+        idle = r->next;
     pthread_mutex_unlock(&lock);
-    return op;
+    return r;
 }
 
-static operation *make_handle(void)
+static struct collopt_request *make_handle(void)
 {
-    operation *op = collopt_request_take();
+    struct collopt_request *r = collopt_request_take();
 
-    if (op && collopt_requests_enter(op, false)) {
-        collopt_request_give_back(op);
-        op = NULL;
+    if (r && collopt_requests_enter(r, false)) {
+        collopt_request_give_back(r);
+        r = NULL;
     }
-    return op;
+    return r;
 }
 
 /* What fails may succeed at a second try. */
-operation *collopt_requests_take_idle(void)
+struct collopt_request *collopt_requests_take_idle(void)
 {
-    operation *op = take_idle();
+    struct collopt_request *r = take_idle();
 
-    if (!op)
-        op = make_handle();
-    return op ? op : make_handle();
+    if (!r)
+        r = make_handle();
+    return r ? r : make_handle();
 }
 
 /* All that a nonblocking operation holds but its handle. */
-static void empty(operation *op)
+static void empty(struct collopt_request *r)
 {
-    release(op);
-    if (op->comparison)
-        collopt_comparison_free(op->comparison);
-    collopt_request_clear(op);
+    release(r);
+    if (r->comparison)
+        collopt_comparison_free(r->comparison);
+    collopt_request_clear(r);
 }
 
-void collopt_requests_make_idle(operation *op)
+void collopt_requests_make_idle(struct collopt_request *r)
 {
-    empty(op);
-    op->handle.noticed = false;
-    op->facts.lasting = true;   /* it holds no handles */
+    empty(r);
+    r->handle.noticed = false;
+    r->facts.lasting = true;   /* it holds no handles */
     pthread_mutex_lock(&lock);
-    op->next = idle;
-    idle = op;
+    r->next = idle;
+    idle = r;
     pthread_mutex_unlock(&lock);
 }
 
 /* A nonblocking operation was completed past collopt, and its handle freed. */
-static void gone(operation *op)
+static void gone(struct collopt_request *r)
 {
-    collopt_request_count(op);
+    collopt_request_count(r);
     collopt_requests_count(-1);
-    change(op, false);
-    empty(op);
-    collopt_request_give_back(op);
+    change(r, false);
+    empty(r);
+    collopt_request_give_back(r);
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
 static void end_handles(void)
 {
-    operation *op;
+    struct collopt_request *r;
 
-    while ((op = idle)) {
-        MPI_Request request = atomic_load(&op->handle.request);
+    while ((r = idle)) {
+        MPI_Request request = atomic_load(&r->handle.request);
 
-        idle = op->next;
-        change(op, false);
-        collopt_handle_free(&op->handle, &request);
-        collopt_request_give_back(op);
+        idle = r->next;
+        change(r, false);
+        collopt_handle_free(&r->handle, &request);
+        collopt_request_give_back(r);
     }
 }
 
 /* Is an operation by messages freed and still active?  The other ranks need its messages. */
 static bool freed_by_messages(void)
 {
-    operation *op;
+    struct collopt_request *r;
 
     collopt_requests_release_freed();
     pthread_mutex_lock(&lock);
-    for (op = freed; op && !collopt_request_ops_of(op)->in_progress; op = op->next)
+    for (r = freed; r && !collopt_ops_of(r)->in_progress; r = r->next)
         ;
     pthread_mutex_unlock(&lock);
-    return op != NULL;
+    return r != NULL;
 }
 
 void collopt_requests_finish(void)
@@ -467,12 +466,12 @@ void collopt_requests_finish(void)
 
 void collopt_requests_end(void)
 {
-    operation *op;
+    struct collopt_request *r;
 
     end_handles();
     for (int i = 0; i < CHAINS; i++)
-        for (op = atomic_load(&table[i]); op; op = atomic_load(&op->chain)) {
-            collopt_poke_end(&op->poke);
-            collopt_handle_park(&op->handle);
+        for (r = atomic_load(&table[i]); r; r = atomic_load(&r->chain)) {
+            collopt_poke_end(&r->poke);
+            collopt_handle_park(&r->handle);
         }
 }

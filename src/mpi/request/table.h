@@ -38,23 +38,23 @@ static inline struct collopt_request *collopt_requests_find_at(const MPI_Request
 
 /* Is any of N requests an operation's? */
 bool collopt_requests_any(int n, const MPI_Request *requests);
-/* Makes a handle for OP and enters it in the table. An error code. */
-int collopt_requests_enter(struct collopt_request *op, bool persistent);
+/* Makes a handle for R and enters it in the table. An error code. */
+int collopt_requests_enter(struct collopt_request *r, bool persistent);
 /* Advances the persistent operations in shared memory that need no MPI.  False: none is active. */
 bool collopt_requests_help(void);
-/* Removes OP from the table, since the program frees its request.  True: the caller releases OP.
- * False: OP is active and is released when it is complete. */
-bool collopt_requests_remove(struct collopt_request *op);
-/* Frees OP, which is not active and not in the table. */
-void collopt_requests_release(struct collopt_request *op);
+/* Removes R from the table, since the program frees its request.  True: the caller releases R.
+ * False: R is active and is released when it is complete. */
+bool collopt_requests_remove(struct collopt_request *r);
+/* Frees R, which is not active and not in the table. */
+void collopt_requests_release(struct collopt_request *r);
 /* Frees those that were freed while they were active and are complete now. */
 void collopt_requests_release_freed(void);
 /* An operation with a handle, for a nonblocking reduction; NULL: no memory. */
 struct collopt_request *collopt_requests_take_idle(void);
-void collopt_requests_make_idle(struct collopt_request *op);
-/* A thread that has claimed the persistent OP, which is not under way, has found that its handle
+void collopt_requests_make_idle(struct collopt_request *r);
+/* A thread that has claimed the persistent R, which is not under way, has found that its handle
  * was started past collopt: starts it. */
-void collopt_requests_adopt(struct collopt_request *op);
+void collopt_requests_adopt(struct collopt_request *r);
 /* Raises ERR on COMM, or, if OWNER has left it since, on MPI_COMM_WORLD. */
 int collopt_requests_complain(const struct collopt_comm *owner, MPI_Comm comm, int err);
 
@@ -62,9 +62,9 @@ int collopt_requests_complain(const struct collopt_comm *owner, MPI_Comm comm, i
  * *HANDLE is null. False: none needs it. */
 bool collopt_requests_keep_op(MPI_Op *op);
 bool collopt_requests_keep_type(MPI_Datatype *type);
-/* Before MPI_Finalize: completes those that the other ranks need; and frees the handles, when nothing
- * advances operations any more. */
+/* Before MPI_Finalize: completes those that the other ranks need. */
 void collopt_requests_finish(void);
+/* Frees the handles, when nothing advances operations any more. */
 void collopt_requests_end(void);
 
 #endif

@@ -1,5 +1,5 @@
-/* Running a plan on buffers that may be in device memory: the schedule runs on copies in host memory
- * as it would on the program's buffers. */
+/* Running a plan on buffers that may be in device memory: the schedule runs on copies in host
+ * memory as it would on the program's buffers. */
 #ifndef COLLOPT_MPI_RUN_STAGED_H
 #define COLLOPT_MPI_RUN_STAGED_H
 
