@@ -216,18 +216,22 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/check/signature.h \
 	src/mpi/request/async.c \
 	src/mpi/request/async.h \
+	src/mpi/request/buffers.c \
+	src/mpi/request/buffers.h \
 	src/mpi/request/handle.c \
 	src/mpi/request/handle.h \
 	src/mpi/request/host_request.c \
 	src/mpi/request/host_request.h \
-	src/mpi/request/p2p_request.c \
-	src/mpi/request/p2p_request.h \
 	src/mpi/request/nonblocking.c \
 	src/mpi/request/nonblocking.h \
+	src/mpi/request/p2p_request.c \
+	src/mpi/request/p2p_request.h \
 	src/mpi/request/persistent.c \
 	src/mpi/request/persistent.h \
 	src/mpi/request/request.c \
 	src/mpi/request/request.h \
+	src/mpi/request/shared.c \
+	src/mpi/request/shared.h \
 	src/mpi/request/table.c \
 	src/mpi/request/table.h \
 	src/mpi/call/backend.c \
