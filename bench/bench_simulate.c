@@ -34,7 +34,8 @@
 #include "catalogue/catalogue.h"
 #include "collopt.h"
 #include "map.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 
 enum { TAG = 77, PATTERN = 61 };
 

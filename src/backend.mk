@@ -59,20 +59,43 @@ COLLOPT_CORE_SOURCES = \
 	src/report/timing.c \
 	src/report/timing.h \
 	src/schedule/bind.c \
+	src/schedule/bind.h \
+	src/schedule/block.h \
+	src/schedule/bound.h \
 	src/schedule/compile.c \
+	src/schedule/compile.h \
 	src/schedule/depend.c \
+	src/schedule/depend.h \
+	src/schedule/descriptor.h \
 	src/schedule/fragment.c \
+	src/schedule/fragment.h \
 	src/schedule/in_place.c \
+	src/schedule/in_place.h \
+	src/schedule/listed.c \
+	src/schedule/listed.h \
 	src/schedule/lower.c \
+	src/schedule/lower.h \
+	src/schedule/memory.c \
+	src/schedule/memory.h \
 	src/schedule/parameters.c \
+	src/schedule/parameters.h \
 	src/schedule/partition.c \
-	src/schedule/passes.h \
+	src/schedule/partition.h \
+	src/schedule/parts.h \
 	src/schedule/phase.c \
+	src/schedule/phase.h \
+	src/schedule/problem.c \
+	src/schedule/problem.h \
 	src/schedule/schedule.c \
 	src/schedule/schedule.h \
+	src/schedule/scope.c \
+	src/schedule/scope.h \
 	src/schedule/storage.c \
+	src/schedule/storage.h \
 	src/schedule/views.c \
-	src/schedule/workspace.c \
+	src/schedule/views.h \
+	src/schedule/write.c \
+	src/schedule/write.h \
 	src/select/candidates.c \
 	src/select/decide.c \
 	src/select/decide.h \

@@ -13,7 +13,9 @@
 
 #include "catalogue.h"
 #include "catalogue/catalogue.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/parameters.h"
+#include "schedule/problem.h"
 
 #include <stdlib.h>
 #include <string.h>

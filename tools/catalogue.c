@@ -7,7 +7,9 @@
 #include "base/text.h"
 #include "catalogue.h"
 #include "catalogue/catalogue.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/parameters.h"
+#include "schedule/problem.h"
 
 #include <string.h>
 

@@ -4,7 +4,8 @@
 #define COLLOPT_CATALOGUE_H
 
 #include "base/json.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/parameters.h"
 
 enum { CATALOGUE_TEXT = 80 };   /* bytes for any of these texts */
 

@@ -9,6 +9,7 @@
 #include "catalogue/expression.h"
 #include "collopt.h"
 #include "plan.h"
+#include "schedule/problem.h"
 #include "schedule/schedule.h"
 #include "select/decide.h"
 #include "topology/topology.h"

@@ -14,7 +14,7 @@
 #include "model/host_times.h"
 #include "model/machine.h"
 #include "model/model.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "select/decide.h"
 #include "select/explain.h"
 #include "select/measured.h"

@@ -6,7 +6,10 @@
 #include "catalogue/expression.h"
 #include "model/replay.h"
 #include "plan.h"
-#include "schedule/passes.h"
+#include "schedule/bind.h"
+#include "schedule/block.h"
+#include "schedule/bound.h"
+#include "schedule/problem.h"
 #include "schedule/schedule.h"
 
 #include <assert.h>

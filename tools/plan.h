@@ -8,9 +8,12 @@
 #ifndef COLLOPT_PLAN_H
 #define COLLOPT_PLAN_H
 
+#include <stdio.h>
+
 #include "catalogue/choice.h"
 #include "model/replay.h"
-#include "schedule/schedule.h"
+#include "schedule/bound.h"
+#include "schedule/problem.h"
 #include "topology/topology.h"
 
 /* N elements of the vector from AT on, summed up over the ranks of SET. */

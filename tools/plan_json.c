@@ -7,6 +7,9 @@
 #include "base/json.h"
 #include "catalogue/expression.h"
 #include "plan.h"
+#include "schedule/block.h"
+#include "schedule/bound.h"
+#include "schedule/problem.h"
 #include "schedule/schedule.h"
 
 enum { SET_TEXT = 1 << 15 };      /* any set of 4096 ranks */

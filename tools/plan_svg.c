@@ -9,7 +9,7 @@
 
 #include "catalogue/expression.h"
 #include "plan.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,7 +9,7 @@
 
 #include "base/lines.h"
 #include "model/machine.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "settings/rules.h"
 #include "topology/topology.h"
 

@@ -18,7 +18,7 @@
 #include "model/choose.h"
 #include "model/machine.h"
 #include "model/model.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "select/guidelines.h"
 #include "settings/rules.h"
 #include "topology/topology.h"

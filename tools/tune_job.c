@@ -3,7 +3,7 @@
 # include "config.h"
 #endif
 
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "tune.h"
 
 #include <errno.h>

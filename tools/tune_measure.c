@@ -6,7 +6,7 @@
 
 #include "collopt.h"
 #include "model/host_times.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "settings/settings.h"
 #include "topology/topology.h"
 #include "tune.h"

@@ -5,7 +5,7 @@
 #endif
 
 #include "base/text.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "tune.h"
 
 #include <math.h>

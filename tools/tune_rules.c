@@ -4,7 +4,7 @@
 #endif
 
 #include "base/text.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "settings/rules.h"
 #include "tune.h"
 

@@ -10,7 +10,7 @@
 # include "config.h"
 #endif
 
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "tune.h"
 
 #include <math.h>

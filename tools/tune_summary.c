@@ -5,7 +5,7 @@
 #endif
 
 #include "base/json.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "settings/search_path.h"
 #include "tune.h"
 

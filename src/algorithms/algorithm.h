@@ -1,4 +1,4 @@
-/* The vocabulary of algorithms: the calls of schedule.h under short names, and shared
+/* The vocabulary of algorithms: the calls of write.h under short names, and shared
  * arithmetic. */
 #ifndef COLLOPT_ALGORITHM_H
 #define COLLOPT_ALGORITHM_H
@@ -8,7 +8,12 @@
 #include "catalogue/catalogue.h"
 #include "model/grid.h"
 #include "model/traffic.h"
-#include "schedule/schedule.h"
+#include "schedule/block.h"
+#include "schedule/descriptor.h"
+#include "schedule/memory.h"
+#include "schedule/phase.h"
+#include "schedule/problem.h"
+#include "schedule/write.h"
 #include "topology/topology.h"
 
 static inline struct collopt_block block(int partition, int first, int parts)

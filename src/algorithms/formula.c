@@ -14,7 +14,9 @@
 #include "catalogue/choice.h"
 #include "model/grid.h"
 #include "model/traffic.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/parameters.h"
+#include "schedule/problem.h"
 #include "topology/topology.h"
 
 static const double rounding = 1e-9;    /* of logarithms */

@@ -19,7 +19,8 @@
 #ifndef COLLOPT_FORMULA_H
 #define COLLOPT_FORMULA_H
 
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 
 struct collopt_formula {
     double value;

@@ -5,7 +5,8 @@
 
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "topology/topology.h"
 
 const struct collopt_algorithm *collopt_algorithm_named(enum collopt_collective c, const char *name,

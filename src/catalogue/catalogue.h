@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 
 struct collopt_algorithm;
 struct collopt_choice;

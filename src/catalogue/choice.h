@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 
 struct collopt_algorithm;
 

@@ -16,7 +16,9 @@
 #include "base/text.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/parameters.h"
+#include "schedule/problem.h"
 
 #include <stdarg.h>
 #include <stdio.h>

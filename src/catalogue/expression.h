@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 
 struct collopt_choice;
 

@@ -6,7 +6,8 @@
 #include "model/choose.h"
 #include "catalogue/catalogue.h"
 #include "model/model.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "topology/topology.h"
 
 /* Algorithms for grids are for that of the machine; a program's grid says nothing of links. P's

@@ -20,7 +20,8 @@
 #include "catalogue/choice.h"
 #include "model/machine.h"
 #include "model/model.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "topology/topology.h"
 
 enum { RANKS = 12 };

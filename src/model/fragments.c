@@ -8,6 +8,7 @@
 #include "model/fragments.h"
 #include "base/hash.h"
 #include "base/lines.h"
+#include "schedule/bound.h"
 
 enum { WORDS = 4, SHOWN = 40 };
 enum { EACH = (COLLOPT_CUTS - 2) / 2 };         /* a row makes two cuts of the list */

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/text.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 
 struct collopt_lines;
 

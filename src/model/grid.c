@@ -4,7 +4,8 @@
 
 #include "model/grid.h"
 #include "base/numbers.h"
-#include "schedule/schedule.h"
+#include "schedule/parameters.h"
+#include "schedule/problem.h"
 #include "topology/topology.h"
 
 static const struct collopt_parameter dims = COLLOPT_DIMS(NULL);

@@ -10,7 +10,7 @@
 #include "base/lines.h"
 #include "base/text.h"
 #include "model/machine.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "topology/topology.h"
 
 const double collopt_host_share = 0.9;

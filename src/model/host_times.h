@@ -12,7 +12,7 @@
 #include <stdio.h>
 
 #include "model/machine.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 
 struct collopt_lines;
 struct collopt_problem;

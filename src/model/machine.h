@@ -45,7 +45,7 @@ extern const char *const collopt_mpi_names[COLLOPT_MPIS];       /* "other", "ope
 struct collopt_fragments;       /* fragments.h */
 struct collopt_host_times;      /* host_times.h */
 struct collopt_rules;           /* settings/rules.h */
-struct collopt_problem;         /* schedule.h */
+struct collopt_problem;
 
 struct collopt_machine {
     struct collopt_way way[COLLOPT_WAYS];

@@ -9,7 +9,10 @@
 #include "model/grid.h"
 #include "model/machine.h"
 #include "model/traffic.h"
-#include "schedule/schedule.h"
+#include "schedule/bound.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
+#include "schedule/write.h"
 
 /* A generic machine: alpha 1 us, beta 0.1 ns, gamma 0.05 ns, the same inside nodes and between
  * them. */

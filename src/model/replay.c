@@ -6,10 +6,11 @@
  * first. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "model/replay.h"
-#include "schedule/schedule.h"
+#include "schedule/bound.h"
 
 /* ---- what a rank does ------------------------------------------------------------------------ */
 

@@ -6,7 +6,8 @@
 #include "base/skips.h"
 #include "model/machine.h"
 #include "model/model.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
+#include "topology/topology.h"
 
 /* Ranks that are more than a power of two have been made part of others before: folded, or
  * eliminated on the way. */

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 
 struct collopt_traffic;
 

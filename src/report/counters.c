@@ -11,7 +11,8 @@
 
 #include "report/counters.h"
 #include "base/log.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -16,7 +16,8 @@
 #include "report/counters.h"
 #include "report/shares.h"
 #include "report/timing.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "select/lessons.h"
 
 #include <errno.h>

@@ -4,11 +4,18 @@
  * same lengths; and so are long messages cut. */
 #include "config.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedule/passes.h"
+#include "schedule/bind.h"
+#include "schedule/fragment.h"
+#include "schedule/parts.h"
+#include "schedule/partition.h"
+#include "schedule/problem.h"
 #include "schedule/schedule.h"
+#include "schedule/storage.h"
+#include "schedule/views.h"
 
 struct binder {
     const struct collopt_schedule *s;
@@ -316,7 +323,7 @@ static void bind_instruction(struct binder *b, const struct instruction *q)
     }
 }
 
-/* ---- piece by piece (piecewise.c), in schedules of one strand -------------------------------- */
+/* ---- in fragments (fragment.c), in schedules of one strand ----------------------------------- */
 
 /* The walks of all regions of a group; those of the SPAN that its pieces take turns in go back when
  * a piece is done. */

@@ -14,8 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedule/passes.h"
-#include "schedule/schedule.h"
+#include "schedule/compile.h"
+#include "schedule/bound.h"
+#include "schedule/depend.h"
+#include "schedule/memory.h"
+#include "schedule/parts.h"
+#include "schedule/storage.h"
 
 enum {
     AHEAD = 3,                  /* rounds that a receive is posted before its own, at most */

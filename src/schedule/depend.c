@@ -8,10 +8,13 @@
  * compared. */
 #include "config.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 
-#include "schedule/passes.h"
-#include "schedule/schedule.h"
+#include "schedule/depend.h"
+#include "schedule/memory.h"
+#include "schedule/parts.h"
+#include "schedule/storage.h"
 
 enum { FEW = 4, WHOLE_PARTITION = -1, WIDE = -2 };
 

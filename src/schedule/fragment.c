@@ -10,8 +10,9 @@
  * receive is posted after them. */
 #include "config.h"
 
-#include "schedule/passes.h"
-#include "schedule/schedule.h"
+#include "schedule/fragment.h"
+#include "schedule/parts.h"
+#include "schedule/storage.h"
 
 static bool is_local(const struct instruction *q)
 {

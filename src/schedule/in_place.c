@@ -13,8 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedule/passes.h"
+#include "schedule/in_place.h"
+#include "schedule/memory.h"
+#include "schedule/parts.h"
+#include "schedule/partition.h"
 #include "schedule/schedule.h"
+#include "schedule/storage.h"
+#include "schedule/write.h"
 
 struct read {                   /* of IN */
     int action;

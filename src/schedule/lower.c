@@ -13,8 +13,11 @@
 
 #include <stdlib.h>
 
-#include "schedule/passes.h"
-#include "schedule/schedule.h"
+#include "schedule/lower.h"
+#include "schedule/memory.h"
+#include "schedule/parts.h"
+#include "schedule/storage.h"
+#include "schedule/write.h"
 
 struct pass {
     struct collopt_schedule *s;

@@ -1,7 +1,7 @@
 /* Parameters that are lists, packed into one value. */
 #include "config.h"
 
-#include "schedule/schedule.h"
+#include "schedule/parameters.h"
 
 size_t collopt_list_at(const struct collopt_parameter *q, size_t value, int i)
 {

@@ -5,8 +5,18 @@
  * before that, from the tree alone. */
 #include "config.h"
 
-#include "schedule/passes.h"
-#include "schedule/schedule.h"
+#include "schedule/partition.h"
+#include "schedule/memory.h"
+#include "schedule/parts.h"
+#include "schedule/problem.h"
+
+int collopt_add_partition(struct collopt_schedule *s, struct partition q)
+{
+    if (!schedule_room(s, partition, partitions, partition_room))
+        return COLLOPT_WHOLE;
+    s->partition[s->partitions] = q;
+    return (int)s->partitions++;
+}
 
 /* Where part I of N elements in K even parts begins: the first n mod k parts are one longer. */
 static size_t even(size_t n, int k, int i)

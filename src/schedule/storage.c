@@ -5,7 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "schedule/passes.h"
+#include "schedule/storage.h"
+#include "schedule/parts.h"
+#include "schedule/partition.h"
+#include "schedule/problem.h"
 #include "schedule/schedule.h"
 
 enum { MANY = 64 };             /* pieces in both spans, from which on they are put in order before

@@ -17,7 +17,9 @@
 
 #include <stdlib.h>
 
-#include "schedule/schedule.h"
+#include "schedule/views.h"
+#include "schedule/block.h"
+#include "schedule/bound.h"
 
 struct extent {                 /* elements FROM .. TO-1 of a place that still hold what was
                                  * received */

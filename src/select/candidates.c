@@ -4,7 +4,8 @@
 
 #include "catalogue/choice.h"
 #include "model/choose.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "select/decide.h"
 
 static const double hopeless = 3;       /* times the least that is predicted */

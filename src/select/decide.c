@@ -17,7 +17,7 @@
 #include "model/host_times.h"
 #include "model/machine.h"
 #include "model/model.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "select/measured.h"
 #include "select/prediction_cache.h"
 #include "select/reproducible.h"

@@ -7,7 +7,7 @@
 #include "select/explain.h"
 #include "catalogue/catalogue.h"
 #include "model/machine.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "select/decide.h"
 #include "select/measured.h"
 #include "select/reproducible.h"

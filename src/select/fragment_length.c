@@ -11,7 +11,9 @@
 #include "model/fragments.h"
 #include "model/machine.h"
 #include "model/model.h"
-#include "schedule/schedule.h"
+#include "schedule/bound.h"
+#include "schedule/problem.h"
+#include "topology/topology.h"
 
 /* Over TCP, Open MPI sends what needs a handshake by a protocol that waits again and again. 8
  * hosts at 200 Mbit/s, whole messages and fragments that are just eager: Reduce_scatter of 512 KiB

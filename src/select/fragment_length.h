@@ -2,7 +2,8 @@
 #ifndef COLLOPT_SELECT_FRAGMENT_LENGTH_H
 #define COLLOPT_SELECT_FRAGMENT_LENGTH_H
 
-#include "schedule/schedule.h"
+#include "schedule/bound.h"
+#include "schedule/problem.h"
 
 struct collopt_problem;
 

@@ -4,7 +4,8 @@
 #include "select/guidelines.h"
 #include "model/machine.h"
 #include "model/model.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
+#include "topology/topology.h"
 
 #include <math.h>
 

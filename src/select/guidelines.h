@@ -4,7 +4,7 @@
 #ifndef COLLOPT_GUIDELINES_H
 #define COLLOPT_GUIDELINES_H
 
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 
 struct collopt_problem;
 

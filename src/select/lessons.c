@@ -5,7 +5,7 @@
 
 #include "select/lessons.h"
 #include "base/text.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "settings/rules.h"
 
 #include <pthread.h>

@@ -6,9 +6,10 @@
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
 #include "model/model.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "settings/settings.h"
 #include "settings/shipped.h"
+#include "topology/topology.h"
 
 void collopt_machine_as_set(struct collopt_machine *m, enum collopt_network network, bool shm,
                             bool shipped)

@@ -6,7 +6,7 @@
 
 #include "select/prediction_cache.h"
 #include "base/hash.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "select/decide.h"
 
 enum { PLACES = 256 };

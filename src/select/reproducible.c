@@ -12,7 +12,7 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "select/decide.h"
 #include "settings/settings.h"
 #include "topology/topology.h"

@@ -12,7 +12,8 @@
 #include "base/lines.h"
 #include "base/text.h"
 #include "catalogue/catalogue.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "settings/rules.h"
 #include "topology/topology.h"
 

@@ -10,7 +10,7 @@
 #include "base/lines.h"
 #include "base/text.h"
 #include "catalogue/expression.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "topology/topology.h"
 
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
 #include "model/machine.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "settings/rules.h"
 #include "settings/search_path.h"
 #include "topology/host_file.h"

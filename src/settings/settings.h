@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/log.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 
 enum collopt_shm { COLLOPT_SHM_AUTO, COLLOPT_SHM_OFF };
 enum collopt_wait { COLLOPT_WAIT_AUTO, COLLOPT_WAIT_SPIN, COLLOPT_WAIT_YIELD };

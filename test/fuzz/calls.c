@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "fuzz.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 
 enum { MOST_RANKS = 128, PRIMES = 3, PERIOD = 2003, LOCAL = COLLOPT_COLLECTIVES };
 

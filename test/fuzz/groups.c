@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "fuzz.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 
 OWN struct group groups[GROUPS];
 OWN MPI_Comm world;             /* the thread's own, of all ranks */

@@ -9,7 +9,9 @@
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
 #include "fuzz.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/parameters.h"
+#include "schedule/problem.h"
 #include "settings/settings.h"
 
 /* ---- algorithms ------------------------------------------------------------------------------ */

@@ -43,7 +43,9 @@
 #include "catalogue/expression.h"
 #include "common.h"
 #include "elements.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/parameters.h"
+#include "schedule/problem.h"
 #include "topology/topology.h"
 #include "zones.h"
 

@@ -6,7 +6,7 @@
 #include "config.h"
 
 #include "fake_registry.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "settings/rules.h"
 #include "topology/topology.h"
 

@@ -7,10 +7,12 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
 #include "fake_registry.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "select/decide.h"
 #include "select/explain.h"
 
+#include <stdint.h>
 #include <string.h>
 
 const char *const collopt_collective_names[COLLOPT_COLLECTIVES] = {

@@ -7,7 +7,11 @@
 
 #include "model/replay.h"
 #include "proof.h"
+#include "schedule/block.h"
+#include "schedule/bound.h"
+#include "schedule/problem.h"
 #include "schedule/schedule.h"
+#include "schedule/write.h"
 
 /* ---- elements -------------------------------------------------------------------------------- */
 

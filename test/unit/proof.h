@@ -26,7 +26,10 @@
 #ifndef PROOF_H
 #define PROOF_H
 
-#include "schedule/schedule.h"
+#include <stdio.h>
+
+#include "schedule/bound.h"
+#include "schedule/problem.h"
 
 struct proof {
     const struct collopt_problem *problem;

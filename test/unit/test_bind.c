@@ -10,8 +10,13 @@
 
 #include "catalogue/catalogue.h"
 #include "model/replay.h"
-#include "schedule/passes.h"
+#include "schedule/bind.h"
+#include "schedule/block.h"
+#include "schedule/bound.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "schedule/schedule.h"
+#include "schedule/write.h"
 #include "topology/topology.h"
 #include "trial.h"
 

@@ -13,7 +13,7 @@
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
 #include "model/machine.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "topology/topology.h"
 
 enum { MANY = 20000, RANKS = 32, EACH = 8, TEXTS = COLLOPT_COLLECTIVES * COLLOPT_CHOICE_TEXT };

@@ -12,7 +12,8 @@
 #include "report/report.h"
 #include "report/shares.h"
 #include "report/timing.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "select/lessons.h"
 #include "settings/rules.h"
 

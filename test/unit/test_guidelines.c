@@ -15,7 +15,7 @@
 
 #include "model/choose.h"
 #include "model/machine.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "select/guidelines.h"
 #include "topology/topology.h"
 

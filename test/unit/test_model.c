@@ -26,7 +26,9 @@
 #include "model/machine.h"
 #include "model/model.h"
 #include "model/replay.h"
-#include "schedule/schedule.h"
+#include "schedule/bound.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "topology/topology.h"
 #include "trial.h"
 

@@ -13,6 +13,10 @@
 #include <string.h>
 
 #include "catalogue/catalogue.h"
+#include "schedule/block.h"
+#include "schedule/bound.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "schedule/schedule.h"
 #include "trial.h"
 

@@ -7,6 +7,9 @@
 
 #include "model/replay.h"
 #include "proof.h"
+#include "schedule/block.h"
+#include "schedule/bound.h"
+#include "schedule/problem.h"
 #include "schedule/schedule.h"
 #include "topology/topology.h"
 

@@ -18,7 +18,7 @@
 #include "lstopo.h"
 #include "model/choose.h"
 #include "model/machine.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "select/decide.h"
 #include "topology/intranode.h"
 #include "topology/topology.h"

@@ -5,7 +5,7 @@
 #endif
 
 #include "fake_registry.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "settings/rules.h"
 #include "settings/settings.h"
 #include "topology/topology.h"

@@ -11,7 +11,10 @@
 #include "algorithms/formula.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
-#include "schedule/passes.h"
+#include "schedule/bind.h"
+#include "schedule/bound.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "schedule/schedule.h"
 #include "topology/topology.h"
 

@@ -10,7 +10,10 @@
 #include <time.h>
 
 #include "catalogue/catalogue.h"
-#include "schedule/passes.h"
+#include "schedule/bind.h"
+#include "schedule/bound.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "schedule/schedule.h"
 #include "topology/topology.h"
 #include "trial.h"

@@ -9,7 +9,7 @@
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
 #include "fake_registry.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "settings/settings.h"
 #include "topology/topology.h"
 

@@ -6,7 +6,7 @@
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
 #include "fake_registry.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "select/lessons.h"
 #include "select/trials.h"
 #include "settings/rules.h"

@@ -10,8 +10,9 @@
 #define TRIAL_H
 
 #include "proof.h"
-#include "schedule/passes.h"
-#include "schedule/schedule.h"
+#include "schedule/bound.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "topology/topology.h"
 
 /* How Reduce_scatter's vector is shared out. */

@@ -16,7 +16,7 @@
 #include "mpi/host/host.h"
 #include "mpi/device/staging.h"
 #include "report/counters.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
 
 /* four times the combinations that there are */
 enum { TABLE_BITS = 11, TABLE = 1 << TABLE_BITS };

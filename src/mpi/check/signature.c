@@ -1,6 +1,7 @@
 /* Describes calls, finds the rank whose call differs, and writes the message; see asked.h. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,7 @@
 #include "mpi/node/process.h"
 #include "mpi/plan/plan.h"
 #include "mpi/plan/tuning.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 
 static const int error_class[COLLOPT_ASKS] = {
     [COLLOPT_ASKS_COLLECTIVE] = MPI_ERR_ARG, [COLLOPT_ASKS_SWITCH] = MPI_ERR_ARG,

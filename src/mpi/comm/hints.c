@@ -11,6 +11,7 @@
  * are used on all ranks or on none. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@
 #include "mpi/host/host.h"
 #include "mpi/host/quirks.h"
 #include "mpi/node/agree.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "select/decide.h"
 
 enum { VALUE = MPI_MAX_INFO_VAL + 1 };

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "mpi/host/host.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 
 struct collopt_comm;
 struct collopt_decision;

@@ -13,7 +13,7 @@
 
 #include "mpi/host/host.h"
 #include "mpi/node/context.h"
-#include "schedule/schedule.h"
+#include "schedule/bound.h"
 #include "shm/channel.h"
 
 struct collopt_comm;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "mpi/host/host.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 
 enum collopt_mode { COLLOPT_BLOCKING, COLLOPT_PERSISTENT, COLLOPT_NONBLOCKING };
 

@@ -8,6 +8,7 @@
 #include "config.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -18,7 +19,7 @@
 #include "model/fingerprint.h"
 #include "mpi/host/host.h"
 #include "mpi/node/process.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
 #include "settings/search_path.h"
 #include "settings/settings.h"
 #include "settings/shipped.h"

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "mpi/plan/plan.h"
+#include "schedule/bind.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;        /* of who holds plans */
 

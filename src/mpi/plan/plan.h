@@ -11,7 +11,10 @@
 #include "mpi/host/call.h"
 #include "mpi/host/host.h"
 #include "report/counters.h"
-#include "schedule/schedule.h"
+#include "schedule/block.h"
+#include "schedule/bound.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 
 struct collopt_adapted;
 struct collopt_algorithm;

@@ -6,7 +6,8 @@
 
 #include "mpi/plan/schedules.h"
 #include "mpi/comm/comm.h"
-#include "schedule/passes.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "schedule/schedule.h"
 #include "select/prediction_cache.h"
 

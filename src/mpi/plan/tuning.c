@@ -8,6 +8,7 @@
  * trials go on.  The times are not: they are agreed on before a call whose number says so. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@
 #include "mpi/comm/greatest.h"
 #include "mpi/host/host.h"
 #include "report/counters.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "select/decide.h"
 #include "select/lessons.h"
 #include "select/trials.h"

@@ -8,7 +8,8 @@
 #include "mpi/comm/comm.h"
 #include "mpi/comm/links.h"
 #include "mpi/plan/plan.h"
-#include "schedule/schedule.h"
+#include "schedule/block.h"
+#include "schedule/bound.h"
 
 /* Where a run of the user's memory may be the last in it, its last gap may not be there. */
 static bool ends_memory(const struct collopt_plan *plan, const struct collopt_run *r)

@@ -10,6 +10,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/host/call.h"
 #include "mpi/run/scratch.h"
+#include "schedule/descriptor.h"
 #include "settings/settings.h"
 
 bool collopt_many_threads;

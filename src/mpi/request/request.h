@@ -17,7 +17,7 @@
 #include "mpi/host/poll.h"
 #include "mpi/run/execution.h"
 #include "report/counters.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "shm/channel.h"
 
 struct collopt_call;

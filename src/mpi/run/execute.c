@@ -24,7 +24,8 @@
 #include "mpi/run/p2p.h"
 #include "mpi/run/payloads.h"
 #include "mpi/run/scratch.h"
-#include "schedule/schedule.h"
+#include "schedule/block.h"
+#include "schedule/bound.h"
 
 static char *address(const struct collopt_execution *e, const struct collopt_run *r)
 {

@@ -7,7 +7,7 @@
 #include "mpi/run/fold.h"
 #include "kernels/kernels.h"
 #include "mpi/host/attributes.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 
 int collopt_combine_by_host(const struct collopt_facts *f, char *left, char *right, size_t n)
 {

@@ -15,7 +15,6 @@
 #include "mpi/plan/wires.h"
 #include "mpi/run/execution.h"
 #include "mpi/run/payloads.h"
-#include "schedule/schedule.h"
 
 /* ---- by the host ----------------------------------------------------------------------------- */
 

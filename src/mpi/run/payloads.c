@@ -10,7 +10,8 @@
 #include "mpi/plan/plan.h"
 #include "mpi/plan/wires.h"
 #include "mpi/run/execution.h"
-#include "schedule/schedule.h"
+#include "schedule/block.h"
+#include "schedule/bound.h"
 #include "shm/channel.h"
 
 static char *address(const struct collopt_execution *e, int place, size_t at)

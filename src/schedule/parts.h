@@ -1,16 +1,16 @@
-/* The inside of a schedule, shared by the files that make one: schedule.c, partition.c, inplace.c,
- * lower.c, compile.c, bind.c. */
+/* The inside of a schedule, shared by the files that make one. */
 #ifndef COLLOPT_SCHEDULE_PARTS_H
 #define COLLOPT_SCHEDULE_PARTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "schedule/schedule.h"
+#include "schedule/block.h"
+#include "schedule/bound.h"
+#include "schedule/problem.h"
 
 struct collopt_algorithm;
-struct collopt_phase;
-struct collopt_problem;
+struct scope;
 
 enum partition_kind {
     PARTITION_WHOLE,
@@ -118,11 +118,6 @@ struct collopt_schedule {
     struct program *program;    /* [strands] */
 };
 
-/* Makes room for one more element of the array LIST with N used; false when memory is out. */
-#define schedule_room(s, list, n, room) \
-    collopt_grow((s), (void **)&(s)->list, (s)->n, &(s)->room, sizeof *(s)->list)
-bool collopt_grow(struct collopt_schedule *s, void **list, size_t n, size_t *room, size_t size);
-
 static inline const struct span *collopt_region_of(const struct collopt_schedule *s,
                                                    const struct action *a, int i)
 {
@@ -141,91 +136,9 @@ static inline bool collopt_writes(const struct action *a, int region)
     return collopt_fills(a, region) || (a->kind == ACTION_PREFIXES && region > 0);
 }
 
-/* A phase that is being written, inside of OUTER; and what the schedule around it had. */
-struct scope {
-    const struct collopt_phase *phase;
-    const struct scope *outer;
-    struct collopt_block whole;         /* what the inner algorithm calls the whole vector */
-    int strand, accumulator, counts_partition;
-    bool has_out, keep_rounds;
-};
-
-/* phase.c: words of the inner algorithm in terms of the schedule around it */
-int collopt_outer_rank(const struct scope *scope, int rank);
-int collopt_outer_place(const struct scope *scope, int place);
-struct collopt_block collopt_outer_block(const struct scope *scope, struct collopt_block b);
-int collopt_partition_listed(struct collopt_schedule *s);
-int collopt_cut_listed(struct collopt_schedule *s, struct collopt_block whole, int parts,
-                       bool each);
-/* The smallest block of an ordinary partition that holds B. */
-struct collopt_block collopt_hull(const struct collopt_schedule *s, struct collopt_block b);
-
-/* piecewise.c: instructions that may be done piece by piece. N of them, one a wait for what has
- * been received; the one before it, if any, and those behind it are local. */
-enum { COLLOPT_GROUP = 4 };     /* instructions at most */
-struct collopt_group {
-    size_t n, arrival;
-};
-struct collopt_group collopt_group_at(const struct collopt_schedule *s,
-                                      const struct instruction *list);
-size_t collopt_group_of(const struct collopt_schedule *s, const struct instruction *list);
-bool collopt_group_last(const struct collopt_schedule *s, const struct instruction *list,
-                        struct span span);
-bool collopt_group_holds_up(const struct collopt_schedule *s, const struct instruction *list,
-                            size_t k);
-
-/* partition.c */
-size_t collopt_offset(const struct collopt_schedule *s, const struct collopt_problem *p,
-                      const size_t *sums, int partition, int part);
-bool collopt_lift(const struct collopt_schedule *s, struct collopt_block *b);
-bool collopt_blocks_overlap(const struct collopt_schedule *s, struct collopt_block a,
-                            struct collopt_block b);
-bool collopt_block_contains(const struct collopt_schedule *s, struct collopt_block outer,
-                            struct collopt_block inner);
 static inline bool collopt_blocks_equal(struct collopt_block a, struct collopt_block b)
 {
     return a.partition == b.partition && a.first == b.first && a.parts == b.parts;
 }
-
-/* storage.c: which pieces are the same memory */
-bool collopt_pieces_overlap(const struct collopt_schedule *s, struct piece a, struct piece b);
-bool collopt_pieces_same(const struct collopt_schedule *s, struct piece a, struct piece b);
-bool collopt_spans_overlap(const struct collopt_schedule *s, struct span a, struct span b);
-/* Are different parts of one partition different memory, in PLACE and what is the same memory as
- * it? */
-bool collopt_parts_are_apart(const struct collopt_schedule *s, int place);
-bool collopt_spans_same(const struct collopt_schedule *s, struct span a, struct span b);
-
-/* depend.c: what actions wait for in other strands */
-struct collopt_depend {
-    int strand, position;       /* until this strand has come to this position */
-};
-
-struct collopt_depends {
-    struct collopt_depend *list;
-    size_t n, room;
-    size_t *first;              /* [actions + 1] those of action i are FIRST[i] .. FIRST[i + 1] - 1
-                                 * of LIST */
-};
-
-/* DONE[i]: the position in its strand by which action i is complete. Sets SETTLE[i] for messages
- * that others wait for. */
-void collopt_depends_find(struct collopt_schedule *s, const int *done, bool *settle,
-                          struct collopt_depends *d);
-void collopt_depends_free(struct collopt_depends *d);
-
-/* workspace.c, in algorithms/ */
-void *collopt_workspace(struct collopt_schedule *s, size_t bytes);
-
-/* schedule.c */
-/* region index */
-int collopt_add_span(struct collopt_schedule *s, int n, const struct piece *piece);
-
-bool collopt_has_result(const struct collopt_problem *p, int rank);
-
-/* The passes, in their order. */
-void collopt_pass_in_place(struct collopt_schedule *s);
-void collopt_pass_two_operands(struct collopt_schedule *s);
-void collopt_pass_compile(struct collopt_schedule *s);
 
 #endif
