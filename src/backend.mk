@@ -52,6 +52,7 @@ COLLOPT_CORE_SOURCES = \
 	src/report/counters.c \
 	src/report/counters.h \
 	src/report/public.c \
+	src/report/public.h \
 	src/report/report.c \
 	src/report/report.h \
 	src/report/shares.c \
@@ -274,4 +275,4 @@ COLLOPT_BACKEND_SOURCES = \
 # The functions of include/collopt.h: in the front and in the static archives.
 COLLOPT_PUBLIC_SOURCES = \
 	src/front/public.h \
-	src/front/public_names.c
+	src/report/public_names.c

@@ -19,7 +19,7 @@
 #include "kernels/kernels.h"
 #include "model/machine.h"
 #include "report/counters.h"
-#include "front/public.h"
+#include "report/public.h"
 #include "report/report.h"
 #include "schedule/bind.h"
 #include "schedule/bound.h"

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "names.h"
+#include "front/names.h"
 
 #define COLLOPT_INTERFACE 2u        /* changes with any change of meaning below */
 
@@ -41,10 +41,9 @@ struct collopt_backend_table {
                                                  * host */
 };
 
-/* The one symbol that a backend exports. It makes no MPI call; NULL if the front's table is not of
- * its version. Called once per process, before the first intercepted call goes through. */
-const struct collopt_backend_table *collopt_backend_open(const struct collopt_front_table *front);
-
+/* The one symbol that a backend exports, collopt_backend_open(). It makes no MPI call; NULL if the
+ * front's table is not of its version. Called once per process, before the first intercepted call
+ * goes through. */
 typedef const struct collopt_backend_table *collopt_backend_open_function(
     const struct collopt_front_table *);
 

@@ -6,94 +6,18 @@
 #include <libgen.h>
 #include <limits.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "front.h"
-#include "public.h"
-
-_Atomic(const struct collopt_binding *) collopt_bound;
-
-#define SPELLED(function, id, ID, needs, parameters, arguments) #function,
-static const char *const names[COLLOPT_NAME_COUNT] = { COLLOPT_NAMES(SPELLED) "MPI_Pcontrol" };
-
-/* This process's rank by the launcher's word; NULL: it has no launcher that we know. */
-static const char *launched_rank(void)
-{
-    static const char *const variable[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
-                                            "SLURM_PROCID" };
-    const char *rank = NULL;
-
-    for (size_t i = 0; i < sizeof variable / sizeof *variable && !rank; i++)
-        rank = getenv(variable[i]);
-    return rank;
-}
-
-/* One rank speaks for the job; a process without a launcher speaks for itself. */
-static bool speaks(void)
-{
-    const char *rank = launched_rank();
-
-    return !rank || strcmp(rank, "0") == 0;
-}
-
-/* Switched off by COLLOPT, the backend is loaded all the same, because ranks agree on that too; but
- * where it cannot be, nobody misses it. */
-static bool switched_off(void)
-{
-    static const char *const off[] = { "off", "0", "no", "false" };
-    const char *setting = getenv("COLLOPT");
-
-    for (size_t i = 0; setting && i < sizeof off / sizeof *off; i++)
-        if (strcmp(setting, off[i]) == 0)
-            return true;
-    return false;
-}
-
-static void say(const char *who, const char *format, va_list list)
-{
-    char text[2 * PATH_MAX], line[sizeof text + 512];
-
-    if (switched_off())
-        return;
-    vsnprintf(text, sizeof text, format, list);
-    snprintf(line, sizeof line, "collopt: %s%s; the MPI library's own collectives are used\n", who,
-             text);
-    fputs(line, stderr);        /* in one piece, so that ranks do not break each other's lines;
-                                 * fprintf may write several */
-}
-
-static void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void warn(const char *format, ...)
-{
-    va_list list;
-
-    va_start(list, format);
-    if (speaks())
-        say("", format, list);
-    va_end(list);
-}
-
-/* Only this rank knows that its backend is missing, and the others will wait for it. */
-static void warn_here(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void warn_here(const char *format, ...)
-{
-    const char *rank = launched_rank();
-    char host[256] = "", who[320];
-    va_list list;
-
-    gethostname(host, sizeof host - 1);
-    if (rank)
-        snprintf(who, sizeof who, "rank %.20s on %s: ", rank, host);
-    else
-        snprintf(who, sizeof who, "on %s: ", host);
-    va_start(list, format);
-    say(who, format, list);
-    va_end(list);
-}
+#include "front/bind.h"
+#include "front/backend.h"
+#include "front/binding.h"
+#include "front/find.h"
+#include "front/lacking.h"
+#include "front/say.h"
+#include "front/tools.h"
 
 /* ---- where we are ---- */
 
@@ -102,7 +26,7 @@ static void warn_here(const char *format, ...)
 static bool mapped_path(char path[PATH_MAX])
 {
     FILE *maps = fopen("/proc/self/maps", "r");
-    uintptr_t here = (uintptr_t)names;
+    uintptr_t here = (uintptr_t)collopt_front_names;
     char line[PATH_MAX + 128];
     bool found = false;
 
@@ -125,7 +49,7 @@ static bool own_path(char path[PATH_MAX])
 {
     Dl_info where;
 
-    if (!dladdr(names, &where))
+    if (!dladdr(collopt_front_names, &where))
         return false;
     if (where.dli_fname[0] != '/')
         return mapped_path(path);
@@ -174,12 +98,12 @@ static const struct collopt_backend_table *open_backend(const struct collopt_mpi
     char path[PATH_MAX] = "";
 
     if (!mpi->name) {
-        warn("this MPI library is not one that collopt knows (%.*s)",
-             (int)strcspn(mpi->version, "\n"), mpi->version);
+        collopt_front_warn("this MPI library is not one that collopt knows (%.*s)",
+                           (int)strcspn(mpi->version, "\n"), mpi->version);
         return NULL;
     }
     if (!backend_path(mpi->name, path)) {
-        warn_here("%s is missing", path);
+        collopt_front_warn_here("%s is missing", path);
         return NULL;
     }
     if (mpi->path)          /* the backend is not linked with it, and must find its symbols */
@@ -188,7 +112,7 @@ static const struct collopt_backend_table *open_backend(const struct collopt_mpi
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 
     if (!handle) {
-        warn_here("%s", dlerror());
+        collopt_front_warn_here("%s", dlerror());
         return NULL;
     }
 
@@ -197,7 +121,7 @@ static const struct collopt_backend_table *open_backend(const struct collopt_mpi
     const struct collopt_backend_table *backend = open ? open(front) : NULL;
 
     if (!backend || backend->version != COLLOPT_INTERFACE || backend->size != sizeof *backend) {
-        warn_here("%s is of another version than libcollopt.so", path);
+        collopt_front_warn_here("%s is of another version than libcollopt.so", path);
         return NULL;
     }
     return backend;
@@ -212,7 +136,7 @@ static collopt_function function_of(void *handle, const char *name)
     void *address = dlsym(handle, name);
 
     if (ours.to == 0)
-        ours = collopt_span_of(names);
+        ours = collopt_span_of(collopt_front_names);
     return address && !collopt_spans(ours, address) ? (collopt_function)(uintptr_t)address : NULL;
 }
 
@@ -256,14 +180,14 @@ static void look_up(struct collopt_binding *b, bool found, const struct collopt_
     for (int i = 0; i < COLLOPT_NAME_COUNT; i++) {
         char name[64];
 
-        snprintf(name, sizeof name, "P%s", names[i]);
+        snprintf(name, sizeof name, "P%s", collopt_front_names[i]);
         b->host[i] = function_of(found ? mpi->handle : RTLD_NEXT, name);
         b->tool_pmpi[i] = found ? tool(name, mpi) : NULL;
-        b->tool_mpi[i] = tool(names[i], mpi);
+        b->tool_mpi[i] = tool(collopt_front_names[i], mpi);
     }
 }
 
-static void show(const struct collopt_binding *b)
+static void show(const struct collopt_binding *b, const struct collopt_optional *optional)
 {
     bool there[COLLOPT_NAME_COUNT][2];
 
@@ -271,18 +195,18 @@ static void show(const struct collopt_binding *b)
         there[i][0] = b->host[i] || b->tool_mpi[i];
         there[i][1] = b->host[i] || b->tool_pmpi[i];
     }
-    collopt_show_as_there((const bool (*)[2])there);
+    collopt_show_as_there(optional, (const bool (*)[2])there);
 }
 
 static void bind(struct collopt_binding *b, bool found, const struct collopt_mpi *mpi,
-                 struct collopt_front_table *front)
+                 struct collopt_front_table *front, const struct collopt_optional *optional)
 {
     if (!found)
-        warn("no MPI library found in this process");
+        collopt_front_warn("no MPI library found in this process");
     look_up(b, found, mpi);
     memcpy(front->host, b->host, sizeof front->host);
     if (found)
-        show(b);
+        show(b, optional);
     collopt_stand_around_tools(b, front);
     front->library_version = mpi->version;
     front->library_path = mpi->path;
@@ -295,25 +219,10 @@ static void bind(struct collopt_binding *b, bool found, const struct collopt_mpi
     collopt_go_by_tools(b);
 }
 
-/* If collopt would silently not run, rank 0 reports it once. */
-void collopt_bypassed(enum collopt_name name, collopt_function tool)
-{
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    const struct collopt_binding *b = atomic_load_explicit(&collopt_bound, memory_order_acquire);
-    Dl_info where;
-
-    if (b->backend && b->backend->bypassed)
-        b->backend->bypassed(name);
-    if (b->backend && dladdr((const void *)(uintptr_t)tool, &where)
-        && !atomic_flag_test_and_set(&said))
-        warn("%s goes past collopt: %s, which was loaded behind libcollopt.so, calls the P%s that "
-             "is next. Name it before libcollopt.so in LD_PRELOAD",
-             names[name], where.dli_fname, names[name]);
-}
-
 /* Binds once; a process without an MPI is bound only if it MUST be. Nothing under the lock calls
  * back into us: the host is asked for its version, the backend for its table. */
-static const struct collopt_binding *bind_once(const void *caller, bool must)
+static const struct collopt_binding *bind_once(const void *caller, bool must,
+                                                const struct collopt_optional *optional)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static struct collopt_binding binding;
@@ -326,7 +235,7 @@ static const struct collopt_binding *bind_once(const void *caller, bool must)
         bool found = collopt_find_mpi(caller, &mpi);
 
         if (found || must) {
-            bind(&binding, found, &mpi, &front);
+            bind(&binding, found, &mpi, &front, optional);
             atomic_store_explicit(&collopt_bound, &binding, memory_order_release);
         }
     }
@@ -334,15 +243,13 @@ static const struct collopt_binding *bind_once(const void *caller, bool must)
     return atomic_load_explicit(&collopt_bound, memory_order_acquire);
 }
 
-const struct collopt_binding *collopt_bind(const void *caller)
+const struct collopt_binding *collopt_bind(const void *caller,
+                                           const struct collopt_optional *optional)
 {
-    return bind_once(caller, true);
+    return bind_once(caller, true, optional);
 }
 
-/* The functions of include/collopt.h may be called where there is no MPI, or not yet. */
-const struct collopt_public *collopt_public_table(void)
+const struct collopt_binding *collopt_bind_if_found(const struct collopt_optional *optional)
 {
-    const struct collopt_binding *b = bind_once(names, false);
-
-    return b && b->backend ? b->backend->public_table : NULL;
+    return bind_once(collopt_front_names, false, optional);
 }

@@ -11,7 +11,10 @@
 
 #include <stddef.h>
 
-#include "front.h"
+#include "front/calls.h"
+#include "front/bind.h"
+#include "front/binding.h"
+#include "front/front.h"
 
 #define EXPORT  __attribute__((visibility("default")))
 #define CALLER  __builtin_extract_return_addr(__builtin_return_address(0))
@@ -20,7 +23,7 @@ static inline const struct collopt_binding *binding(const void *caller)
 {
     const struct collopt_binding *b = atomic_load_explicit(&collopt_bound, memory_order_acquire);
 
-    return __builtin_expect(b != NULL, 1) ? b : collopt_bind(caller);
+    return __builtin_expect(b != NULL, 1) ? b : collopt_bind(caller, collopt_optional);
 }
 
 #define FORWARD(linkage, function, member, ID, parameters, arguments) \

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "front.h"
+#include "front/find.h"
 
 typedef int version_function(char *version, int *length);
 typedef int abi_function(int *major, int *minor);

@@ -31,7 +31,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "front.h"
+#include "front/lacking.h"
 
 enum { HIDDEN = 0x8000 };
 
@@ -117,18 +117,24 @@ static size_t symbol_number(const ElfW(Rela) *r)
 #endif
 }
 
+/* What dl_iterate_phdr() hands on. */
+struct shown {
+    const struct collopt_optional *optional;
+    const bool (*there)[2];
+};
+
 /* ---- weak references ------------------------------------------------------------------------- */
 
-static bool is_lacking(uintptr_t function, const bool (*there)[2])
+static bool is_lacking(uintptr_t function, const struct shown *shown)
 {
-    for (const struct collopt_optional *o = collopt_optional; o->ours; o++)
+    for (const struct collopt_optional *o = shown->optional; o->ours; o++)
         if ((uintptr_t)o->ours == function)
-            return !there[o->name][o->profiling];
+            return !shown->there[o->name][o->profiling];
     return false;
 }
 
 static void clear_weak(const struct dl_phdr_info *object, const struct dynamic *d,
-                       const bool (*there)[2])
+                       const struct shown *shown)
 {
     for (int table = 0; table < 2; table++)
         for (size_t i = 0; d->relocation[table] && i < d->bytes[table] / sizeof(ElfW(Rela)); i++) {
@@ -139,7 +145,7 @@ static void clear_weak(const struct dl_phdr_info *object, const struct dynamic *
             if (symbol_number(r) == 0 || s->st_shndx != SHN_UNDEF || s->st_info >> 4 != STB_WEAK)
                 continue;
             memcpy(&value, (void *)(object->dlpi_addr + r->r_offset), sizeof value);
-            if (is_lacking(value, there))
+            if (is_lacking(value, shown))
                 store(object, (void *)(object->dlpi_addr + r->r_offset), &none, sizeof none);
         }
 }
@@ -169,30 +175,34 @@ static void show_or_take_out(const struct dl_phdr_info *object, const struct dyn
     }
 }
 
-static bool is_ours(const struct dl_phdr_info *object)
+static bool is_ours(const struct dl_phdr_info *object,
+                    const struct collopt_optional *optional)
 {
     for (int i = 0; i < object->dlpi_phnum; i++)
         if (object->dlpi_phdr[i].p_type == PT_LOAD
-            && within(object, &object->dlpi_phdr[i], (uintptr_t)collopt_optional))
+            && within(object, &object->dlpi_phdr[i], (uintptr_t)optional))
             return true;
     return false;
 }
 
 static int go_through(struct dl_phdr_info *object, size_t size, void *data)
 {
-    const bool (*there)[2] = data;
+    const struct shown *shown = data;
     struct dynamic d = dynamic_of(object);
 
     (void)size;
     if (d.symbol)
-        clear_weak(object, &d, there);
-    for (const struct collopt_optional *o = collopt_optional;
-         d.version && is_ours(object) && o->ours; o++)
-        show_or_take_out(object, &d, o, there[o->name][o->profiling]);
+        clear_weak(object, &d, shown);
+    for (const struct collopt_optional *o = shown->optional;
+         d.version && is_ours(object, shown->optional) && o->ours; o++)
+        show_or_take_out(object, &d, o, shown->there[o->name][o->profiling]);
     return 0;
 }
 
-void collopt_show_as_there(const bool there[COLLOPT_NAME_COUNT][2])
+void collopt_show_as_there(const struct collopt_optional *optional,
+                           const bool there[COLLOPT_NAME_COUNT][2])
 {
-    dl_iterate_phdr(go_through, (void *)(uintptr_t)there);
+    struct shown shown = { optional, there };
+
+    dl_iterate_phdr(go_through, &shown);
 }

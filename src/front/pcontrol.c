@@ -13,7 +13,9 @@
 
 #include "config.h"
 
-#include "front.h"
+#include "front/bind.h"
+#include "front/binding.h"
+#include "front/calls.h"
 
 typedef void control_function(int level);
 typedef int pcontrol_function(const int level, ...);
@@ -34,7 +36,7 @@ static int lacking(const int level, ...)
 IN_ASSEMBLER pcontrol_function *collopt_after_pcontrol(int level, const void *caller, int by_mpi);
 IN_ASSEMBLER pcontrol_function *collopt_after_pcontrol(int level, const void *caller, int by_mpi)
 {
-    const struct collopt_binding *b = collopt_bind(caller);
+    const struct collopt_binding *b = collopt_bind(caller, collopt_optional);
     control_function *control =
         (control_function *)(by_mpi ? b->mpi : b->pmpi)[COLLOPT_NAME_PCONTROL];
     collopt_function next = (by_mpi ? b->tool_mpi : b->tool_pmpi)[COLLOPT_NAME_PCONTROL];

@@ -1,13 +1,10 @@
 /* The functions of include/collopt.h on their way from the program to the backend.
  *
- *     program -> public_names.c (the exported functions) -> collopt_public_table() -> public.c (the
- *         answers)
+ *     program -> report/public_names.c (the exported functions) -> this table
+ *         -> report/public.c (the answers)
  *
- * public_names.c is the same file in the front and in the static archives; what differs is
- * collopt_public_table():
- *  - the front defines it: the backend's table, found as for an MPI call, or NULL where there is no
- *      backend;
- *  - in a static archive (-DCOLLOPT_STATIC) public_names.c does, as there is only one backend.
+ * public_names.c is the same file in the front, which asks for the table of its backend, found as
+ * for an MPI call, and in the static archives (-DCOLLOPT_STATIC), where there is only one backend.
  * public.c is part of every backend, which puts &collopt_public into the table that it hands to the
  * front. */
 #ifndef COLLOPT_PUBLIC_H
@@ -29,11 +26,5 @@ struct collopt_public {
     uint64_t (*calls)(const char *collective, const char *algorithm);
     uint64_t (*calls_passed)(const char *mpi_name);
 };
-
-extern const struct collopt_public collopt_public;      /* public.c */
-
-/* The table of this process's backend; NULL: there is none (yet). May be called before the first
- * MPI call. */
-const struct collopt_public *collopt_public_table(void);
 
 #endif

@@ -22,9 +22,12 @@
 
 #include "config.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
-#include "front.h"
+#include "front/tools.h"
+#include "front/binding.h"
+#include "front/front.h"
 
 enum given { NOBODY, MPI_TOOL, PMPI_TOOL };
 

@@ -6,7 +6,7 @@
 #include "base/arithmetic.h"
 #include "catalogue/catalogue.h"
 #include "catalogue/expression.h"
-#include "front/public.h"
+#include "report/public.h"
 #include "report/counters.h"
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"

@@ -19,8 +19,8 @@ import re
 import sys
 
 # Called with a whole message, and with a part of one.
-WHOLE = ('collopt_warn|collopt_warn_here|collopt_warn_once|tell_refusal|tell|warn|warn_here|'
-         'tune_say|fail|refuse|wrong|say')
+WHOLE = ('collopt_warn|collopt_warn_here|collopt_warn_once|tell_refusal|tell|warn|'
+         'collopt_front_warn|collopt_front_warn_here|tune_say|fail|refuse|wrong|say')
 PART = 'collopt_mistake|complain'
 REFUSAL = r'collopt_say|collopt_say_once'           # only what tells that something cannot be had
 PRINT = r'fprintf|fputs'                            # to stderr

@@ -1,10 +1,12 @@
 /* A backend that only counts: every call is forwarded to the host, and rank 0 says at the end what
  * came by. Like the front it knows no mpi.h, so one file serves every host. */
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "front/backend.h"
 #include "front/front.h"
 
 #ifndef VERSION
@@ -58,6 +60,8 @@ static struct collopt_backend_table table = {
     .entry = { COLLOPT_NAMES(ENTRY) (collopt_function)counted_Pcontrol },
     .bypassed = bypassed,
 };
+
+collopt_backend_open_function collopt_backend_open;
 
 const struct collopt_backend_table *collopt_backend_open(const struct collopt_front_table *front)
 {

@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "front/front.h"
+#include "front/bind.h"
+#include "front/binding.h"
+#include "front/calls.h"
 
 int MPI_Pcontrol(const int level, ...);
 int PMPI_Pcontrol(const int level, ...);
@@ -37,11 +39,15 @@ static int host(const int level, ...)
 
 _Atomic(const struct collopt_binding *) collopt_bound;
 
-const struct collopt_binding *collopt_bind(const void *caller)
+const struct collopt_optional collopt_optional[] = { { 0 } };
+
+const struct collopt_binding *collopt_bind(const void *caller,
+                                           const struct collopt_optional *optional)
 {
     static struct collopt_binding b = { .unsupported = 77 };
 
     (void)caller;
+    (void)optional;
     b.mpi[COLLOPT_NAME_PCONTROL] = b.pmpi[COLLOPT_NAME_PCONTROL] = (collopt_function)control;
     b.host[COLLOPT_NAME_PCONTROL] = (collopt_function)host;
     return &b;

@@ -10,12 +10,14 @@
  *                  has PMPI_X */
 
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "front/front.h"
+#include "front/names.h"
 
 enum { LACKING = 16 };          /* whatever the host says of it, no success */
 

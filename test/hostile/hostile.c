@@ -440,7 +440,7 @@ static int allreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op
 /* ---- the backend ----------------------------------------------------------------------------- */
 
 /* What host.c calls collopt_backend_open() elsewhere. */
-const struct collopt_backend_table *hostile_backend_open(const struct collopt_front_table *front);
+collopt_backend_open_function hostile_backend_open, collopt_backend_open;
 
 /* What the program calls goes on to the host's own functions, by front->next, but for
  * MPI_Finalize. */

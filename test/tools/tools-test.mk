@@ -111,12 +111,13 @@ test_unit_test_counters_SOURCES = \
 	src/report/counters.c \
 	src/base/json.c \
 	src/report/public.c \
-	src/front/public_names.c \
+	src/report/public_names.c \
 	src/report/report.c \
 	src/report/shares.c \
 	src/report/timing.c \
 	src/select/lessons.c \
 	$(SETTINGS_PARTS)
+test_unit_test_counters_CPPFLAGS = $(AM_CPPFLAGS) -DCOLLOPT_STATIC -I$(srcdir)/test/unit
 test_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)
 test_unit_test_counters_LDADD = $(CHECK_LIBS) $(JANSSON_LIBS) -lm
 endif

@@ -8,7 +8,7 @@
 #include "collopt.h"
 #include "fake_registry.h"
 #include "report/counters.h"
-#include "front/public.h"
+#include "report/public.h"
 #include "report/report.h"
 #include "report/shares.h"
 #include "report/timing.h"
@@ -218,11 +218,6 @@ START_TEST(threads)
 END_TEST
 
 /* ---- the public header ----------------------------------------------------------------------- */
-
-const struct collopt_public *collopt_public_table(void)
-{
-    return &collopt_public;
-}
 
 START_TEST(public_list)
 {

@@ -5,11 +5,11 @@
 #include "config.h"
 
 #include "front/backend.h"
-#include "front/public.h"
 #include "mpi/call/entry.h"
 #include "mpi/host/host.h"
 #include "mpi/host/quirks.h"
 #include "report/counters.h"
+#include "report/public.h"
 #include "settings/search_path.h"
 
 #ifdef COLLOPT_STATIC
