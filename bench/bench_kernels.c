@@ -38,6 +38,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "kernels/isa.h"
 #include "kernels/kernels.h"
 
 enum form { HOST, OURS, THREE, FOLD4, FOLDED4, FOLD8, FOLDED8, COPY, UPDATE, TRIAD, FORMS };

@@ -2,6 +2,7 @@
 
 #include "exact_cases.h"
 #include "exact_reference.h"
+#include "kernels/isa.h"
 #include "kernels/kernels.h"
 
 #include <fenv.h>

@@ -2,6 +2,7 @@
  * way, one element at a time, with nothing of the library's but the list of combinations. */
 #include <config.h>
 
+#include "kernels/isa.h"
 #include "kernels/kernels.h"
 #include "kernels_cases.h"
 

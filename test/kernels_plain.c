@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "exact_cases.h"
+#include "kernels/isa.h"
 #include "kernels/kernels.h"
 #include "kernels_cases.h"
 

@@ -8,6 +8,7 @@
 #include "catalogue/catalogue.h"
 #include "collopt.h"
 #include "explain.h"
+#include "kernels/isa.h"
 #include "kernels/kernels.h"
 #include "model/host_times.h"
 #include "model/machine.h"

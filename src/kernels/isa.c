@@ -5,7 +5,7 @@
  * registers. */
 #include <config.h>
 
-#include "kernels.h"
+#include "kernels/isa.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -227,4 +227,24 @@ const struct collopt_isa *collopt_isa_chosen(void)
 const char *collopt_kernels_isa(void)
 {
     return collopt_isa_chosen()->name;
+}
+
+const struct collopt_kernel *collopt_kernel(enum collopt_op op, enum collopt_type type)
+{
+    if ((unsigned) op >= COLLOPT_OP_USER || (unsigned) type >= COLLOPT_TYPE_NONE)
+        return NULL;
+
+    const struct collopt_kernel *kernel = &(*collopt_isa_chosen()->kernels)[op][type];
+
+    return kernel->combine ? kernel : NULL;
+}
+
+const struct collopt_kernel *collopt_exact_sum(enum collopt_type type)
+{
+    if ((unsigned) type >= COLLOPT_TYPE_NONE)
+        return NULL;
+
+    const struct collopt_kernel *kernel = &(*collopt_isa_chosen()->exact_sums)[type];
+
+    return kernel->fold ? kernel : NULL;
 }

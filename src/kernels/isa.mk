@@ -7,6 +7,7 @@
 KERNEL_SOURCES = \
 	src/kernels/kernels.c \
 	src/kernels/isa.c \
+	src/kernels/isa.h \
 	src/kernels/combos.h \
 	src/kernels/complex_lane.h \
 	src/kernels/exact_sum.h \

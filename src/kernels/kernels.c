@@ -1,7 +1,7 @@
 /* Operations, types and kernels by name and number: everything here is read off combos.h. */
 #include <config.h>
 
-#include "kernels.h"
+#include "kernels/kernels.h"
 
 #include <string.h>
 
@@ -39,26 +39,6 @@ static const struct {
 #undef ROW
     [COLLOPT_OP_USER] = { "user", 0 },
 };
-
-const struct collopt_kernel *collopt_kernel(enum collopt_op op, enum collopt_type type)
-{
-    if ((unsigned) op >= COLLOPT_OP_USER || (unsigned) type >= COLLOPT_TYPE_NONE)
-        return NULL;
-
-    const struct collopt_kernel *kernel = &(*collopt_isa_chosen()->kernels)[op][type];
-
-    return kernel->combine ? kernel : NULL;
-}
-
-const struct collopt_kernel *collopt_exact_sum(enum collopt_type type)
-{
-    if ((unsigned) type >= COLLOPT_TYPE_NONE)
-        return NULL;
-
-    const struct collopt_kernel *kernel = &(*collopt_isa_chosen()->exact_sums)[type];
-
-    return kernel->fold ? kernel : NULL;
-}
 
 bool collopt_valid(enum collopt_op op, enum collopt_type_class class)
 {

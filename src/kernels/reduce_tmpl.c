@@ -7,7 +7,8 @@
  * combos.h. */
 #include <config.h>
 
-#include "kernels.h"
+#include "kernels/isa.h"
+#include "kernels/kernels.h"
 
 #include <complex.h>
 #include <float.h>

@@ -15,6 +15,7 @@
 
 #include "../exact_cases.h"
 #include "../kernels_cases.h"
+#include "kernels/isa.h"
 #include "kernels/kernels.h"
 
 enum { COMBINATIONS = COLLOPT_OP_USER * COLLOPT_TYPE_NONE };

@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "mpi/host/attributes.h"
+#include "kernels/isa.h"
 #include "kernels/kernels.h"
 #include "mpi/host/errhandler.h"
 #include "mpi/host/host.h"

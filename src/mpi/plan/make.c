@@ -12,6 +12,7 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
+#include "kernels/isa.h"
 #include "kernels/kernels.h"
 #include "model/machine.h"
 #include "mpi/comm/comm.h"

@@ -6,6 +6,7 @@
 
 #include "mpi/request/shared.h"
 #include "base/numbers.h"
+#include "kernels/isa.h"
 #include "kernels/kernels.h"
 #include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"

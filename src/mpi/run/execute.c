@@ -12,6 +12,7 @@
 
 #include "mpi/run/execute.h"
 #include "base/hash.h"
+#include "kernels/isa.h"
 #include "kernels/kernels.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/failure.h"

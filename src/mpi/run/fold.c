@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "mpi/run/fold.h"
+#include "kernels/isa.h"
 #include "kernels/kernels.h"
 #include "mpi/host/attributes.h"
 #include "schedule/problem.h"
