@@ -36,6 +36,7 @@ COLLOPT_CORE_SOURCES = \
 	src/model/fingerprint.h \
 	src/model/fragments.c \
 	src/model/fragments.h \
+	src/model/grid.c \
 	src/model/grid.h \
 	src/model/host_times.c \
 	src/model/host_times.h \
@@ -98,6 +99,7 @@ COLLOPT_CORE_SOURCES = \
 	src/schedule/write.c \
 	src/schedule/write.h \
 	src/select/candidates.c \
+	src/select/candidates.h \
 	src/select/decide.c \
 	src/select/decide.h \
 	src/select/explain.c \
@@ -134,7 +136,6 @@ COLLOPT_CORE_SOURCES = \
 	src/shm/segment.h \
 	src/shm/writer.c \
 	src/shm/writer.h \
-	src/model/grid.c \
 	src/topology/host_file.c \
 	src/topology/host_file.h \
 	src/topology/intranode.c \

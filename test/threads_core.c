@@ -27,6 +27,7 @@
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
 #include "schedule/schedule.h"
+#include "select/candidates.h"
 #include "select/decide.h"
 #include "select/fragment_length.h"
 #include "select/lessons.h"

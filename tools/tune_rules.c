@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "schedule/problem.h"
+#include "select/rules_check.h"
 #include "settings/rules.h"
 #include "tune.h"
 

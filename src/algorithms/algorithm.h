@@ -7,6 +7,7 @@
 #include "base/skips.h"
 #include "catalogue/catalogue.h"
 #include "model/grid.h"
+#include "model/model.h"
 #include "model/traffic.h"
 #include "schedule/block.h"
 #include "schedule/descriptor.h"

@@ -59,6 +59,12 @@ static inline void collopt_even_counts(size_t count, int ranks, size_t *counts)
         counts[r] = count / (size_t)ranks + (r < count % (size_t)ranks);
 }
 
+/* Bytes of one rank's input vector. */
+static inline double vector_bytes(const struct collopt_problem *p)
+{
+    return (double)p->count * (double)p->size;
+}
+
 /* Does RANK have a result? */
 bool collopt_has_result(const struct collopt_problem *p, int rank);
 

@@ -2,6 +2,7 @@
  * that are predicted for them. */
 #include "config.h"
 
+#include "select/candidates.h"
 #include "catalogue/choice.h"
 #include "model/choose.h"
 #include "schedule/descriptor.h"

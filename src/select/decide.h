@@ -32,8 +32,4 @@ void collopt_select_again(const struct collopt_problem *p, struct collopt_rememb
  * Reduce_scatter_block, each part is rounded. */
 size_t collopt_rounded(const struct collopt_problem *p);
 
-/* At most MOST choices worth a trial if the decision is open: that decision, then others that
- * may be as fast. */
-int collopt_candidates(const struct collopt_problem *p, struct collopt_choice *choice, int most);
-
 #endif

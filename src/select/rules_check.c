@@ -14,7 +14,7 @@
 #include "catalogue/catalogue.h"
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
-#include "settings/rules.h"
+#include "select/rules_check.h"
 #include "topology/topology.h"
 
 #include <limits.h>

@@ -72,8 +72,4 @@ const struct collopt_rule *collopt_rules_next(const struct collopt_rules *r,
                                               const struct collopt_problem *p,
                                               const struct collopt_rule *last);
 
-/* rules_check.c, for collopt-tune.  Reports valid lines that can have no effect, and a missing
- * last line; returns their number. */
-int collopt_rules_check(const struct collopt_rules *r, collopt_tell_mistake *tell, void *data);
-
 #endif

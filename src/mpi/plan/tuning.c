@@ -22,6 +22,7 @@
 #include "mpi/host/host.h"
 #include "report/counters.h"
 #include "schedule/problem.h"
+#include "select/candidates.h"
 #include "select/decide.h"
 #include "select/lessons.h"
 #include "select/trials.h"
