@@ -38,6 +38,8 @@ COLLOPT_CORE_SOURCES = \
 	src/model/fragments.h \
 	src/model/grid.c \
 	src/model/grid.h \
+	src/model/host_mpi.c \
+	src/model/host_mpi.h \
 	src/model/host_times.c \
 	src/model/host_times.h \
 	src/model/machine.c \
@@ -102,6 +104,7 @@ COLLOPT_CORE_SOURCES = \
 	src/select/candidates.h \
 	src/select/decide.c \
 	src/select/decide.h \
+	src/select/decision.h \
 	src/select/explain.c \
 	src/select/explain.h \
 	src/select/fragment_length.c \

@@ -243,13 +243,13 @@ static const struct collopt_binding *bind_once(const void *caller, bool must,
     return atomic_load_explicit(&collopt_bound, memory_order_acquire);
 }
 
-const struct collopt_binding *collopt_bind(const void *caller,
-                                           const struct collopt_optional *optional)
+const struct collopt_binding *collopt_front_bind(const void *caller,
+                                                 const struct collopt_optional *optional)
 {
     return bind_once(caller, true, optional);
 }
 
-const struct collopt_binding *collopt_bind_if_found(const struct collopt_optional *optional)
+const struct collopt_binding *collopt_front_bind_if_found(const struct collopt_optional *optional)
 {
     return bind_once(collopt_front_names, false, optional);
 }

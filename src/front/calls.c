@@ -23,7 +23,7 @@ static inline const struct collopt_binding *binding(const void *caller)
 {
     const struct collopt_binding *b = atomic_load_explicit(&collopt_bound, memory_order_acquire);
 
-    return __builtin_expect(b != NULL, 1) ? b : collopt_bind(caller, collopt_optional);
+    return __builtin_expect(b != NULL, 1) ? b : collopt_front_bind(caller, collopt_optional);
 }
 
 #define FORWARD(linkage, function, member, ID, parameters, arguments) \

@@ -36,7 +36,7 @@ static int lacking(const int level, ...)
 IN_ASSEMBLER pcontrol_function *collopt_after_pcontrol(int level, const void *caller, int by_mpi);
 IN_ASSEMBLER pcontrol_function *collopt_after_pcontrol(int level, const void *caller, int by_mpi)
 {
-    const struct collopt_binding *b = collopt_bind(caller, collopt_optional);
+    const struct collopt_binding *b = collopt_front_bind(caller, collopt_optional);
     control_function *control =
         (control_function *)(by_mpi ? b->mpi : b->pmpi)[COLLOPT_NAME_PCONTROL];
     collopt_function next = (by_mpi ? b->tool_mpi : b->tool_pmpi)[COLLOPT_NAME_PCONTROL];

@@ -9,25 +9,13 @@
 #include "model/host_times.h"
 #include "base/lines.h"
 #include "base/text.h"
-#include "model/machine.h"
+#include "model/host_mpi.h"
 #include "schedule/problem.h"
 #include "topology/topology.h"
 
 const double collopt_host_share = 0.9;
 
 enum { WORDS = 7, SHOWN = 40 };
-
-/* ---- whose they are -------------------------------------------------------------------------- */
-
-static const char *const title[] = { [COLLOPT_OPENMPI] = "Open MPI ", [COLLOPT_MPICH] = "MPICH " };
-
-enum collopt_mpi collopt_mpi_of(const char *version)
-{
-    for (int i = COLLOPT_OTHER_MPI + 1; version && i < COLLOPT_MPIS; i++)
-        if (strncmp(version, title[i], strlen(title[i])) == 0)
-            return (enum collopt_mpi)i;
-    return COLLOPT_OTHER_MPI;
-}
 
 /* ---- reading --------------------------------------------------------------------------------- */
 

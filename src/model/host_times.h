@@ -4,23 +4,18 @@
  *
  * After the MPI come the columns of rules, each with one value: collective, ranks, nodes, ppn,
  * bytes, op. */
-#ifndef COLLOPT_HOST_TIMES_H
-#define COLLOPT_HOST_TIMES_H
+#ifndef COLLOPT_MODEL_HOST_TIMES_H
+#define COLLOPT_MODEL_HOST_TIMES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
-#include "model/machine.h"
+#include "model/host_mpi.h"
 #include "schedule/problem.h"
 
 struct collopt_lines;
 struct collopt_problem;
-
-/* The MPI library that identifies itself as VERSION (MPI_Get_library_version, or name and number
- * only), whatever its version and ABI. Libraries derived from one of them count as other,
- * because their messages differ. */
-enum collopt_mpi collopt_mpi_of(const char *version);
 
 struct collopt_host_time {
     enum collopt_mpi mpi;

@@ -18,7 +18,6 @@
 
 /* ---- shipped ones ---------------------------------------------------------------------------- */
 
-const char *const collopt_mpi_names[COLLOPT_MPIS] = { "other", "openmpi", "mpich" };
 const char *const collopt_network_names[COLLOPT_NETWORKS] = { "shared memory",
                                                               "shared memory of several caches",
                                                               "fast network", "TCP", "torus" };

@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "base/lines.h"
+#include "model/host_mpi.h"
 
 /* Messages between ranks that share a last-level cache; of one node; of several nodes. */
 enum collopt_reach { COLLOPT_IN_CACHE, COLLOPT_IN_NODE, COLLOPT_OVER_NET, COLLOPT_WAYS };
@@ -37,10 +38,6 @@ struct collopt_way {
 /* Nanoseconds of a short message on W; bytes of the longest eager one. */
 uint64_t collopt_message_time(const struct collopt_way *w);
 size_t collopt_eager(const struct collopt_way *w);
-
-/* with measured times */
-enum collopt_mpi { COLLOPT_OTHER_MPI, COLLOPT_OPENMPI, COLLOPT_MPICH, COLLOPT_MPIS };
-extern const char *const collopt_mpi_names[COLLOPT_MPIS];       /* "other", "openmpi", "mpich" */
 
 struct collopt_fragments;       /* fragments.h */
 struct collopt_host_times;      /* host_times.h */

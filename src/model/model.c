@@ -8,7 +8,6 @@
 #include "base/numbers.h"
 #include "model/grid.h"
 #include "model/machine.h"
-#include "model/traffic.h"
 #include "schedule/bound.h"
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"

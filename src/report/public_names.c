@@ -23,7 +23,7 @@ static const struct collopt_public *public_table(void)
 /* These functions may be called where there is no MPI, or not yet. */
 static const struct collopt_public *public_table(void)
 {
-    const struct collopt_binding *b = collopt_bind_if_found(collopt_optional);
+    const struct collopt_binding *b = collopt_front_bind_if_found(collopt_optional);
 
     return b && b->backend ? b->backend->public_table : NULL;
 }

@@ -13,7 +13,6 @@
 #include "schedule/parts.h"
 #include "schedule/partition.h"
 #include "schedule/problem.h"
-#include "schedule/schedule.h"
 #include "schedule/storage.h"
 #include "schedule/views.h"
 

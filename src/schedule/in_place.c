@@ -17,7 +17,7 @@
 #include "schedule/memory.h"
 #include "schedule/parts.h"
 #include "schedule/partition.h"
-#include "schedule/schedule.h"
+#include "schedule/problem.h"
 #include "schedule/storage.h"
 #include "schedule/write.h"
 

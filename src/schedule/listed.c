@@ -7,7 +7,6 @@
 #include "schedule/memory.h"
 #include "schedule/parts.h"
 #include "schedule/partition.h"
-#include "schedule/phase.h"
 #include "schedule/scope.h"
 
 static void add_listed_block(struct collopt_schedule *s, struct collopt_block b)

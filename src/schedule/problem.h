@@ -51,6 +51,15 @@ struct collopt_problem {
                                  * 0: it is none */
 };
 
+enum {                          /* how its schedule will be run; part of the
+                                 * cache's key */
+    COLLOPT_IN_PLACE = 1,       /* IN and OUT are the same memory (Reduce_scatter: OUT overlays the
+                                 * first blocks of IN) */
+    COLLOPT_TWO_OPERANDS = 2,   /* combines can only do right = left op right */
+    COLLOPT_VIA_SCRATCH = 4     /* nothing is received into OUT: messages carry what may not be
+                                 * written there */
+};
+
 /* The COUNTS of a Reduce_scatter of COUNT elements, as even as can be: the first ranks get one
  * more. */
 static inline void collopt_even_counts(size_t count, int ranks, size_t *counts)

@@ -14,14 +14,6 @@ struct collopt_algorithm;
 struct collopt_problem;
 struct collopt_schedule;
 
-enum {                          /* how it will be run; part of the cache's key */
-    COLLOPT_IN_PLACE = 1,       /* IN and OUT are the same memory (Reduce_scatter: OUT overlays the
-                                 * first blocks of IN) */
-    COLLOPT_TWO_OPERANDS = 2,   /* combines can only do right = left op right */
-    COLLOPT_VIA_SCRATCH = 4     /* nothing is received into OUT: messages carry what may not be
-                                 * written there */
-};
-
 /* Builds and compiles the schedule of one rank. P->segments and P->value must be set. NULL: out of
  * memory. */
 struct collopt_schedule *collopt_schedule_new(const struct collopt_algorithm *a,

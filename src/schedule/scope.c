@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "schedule/scope.h"
-#include "schedule/phase.h"
 
 int collopt_outer_rank(const struct scope *scope, int rank)
 {

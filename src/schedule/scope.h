@@ -1,5 +1,4 @@
-/* The phase that is being written: words of the inner algorithm in terms of the schedule around
- * it. */
+/* Phases, and while one is written: words of its algorithm in terms of the schedule around it. */
 #ifndef COLLOPT_SCHEDULE_SCOPE_H
 #define COLLOPT_SCHEDULE_SCOPE_H
 
@@ -7,7 +6,26 @@
 
 #include "schedule/block.h"
 
-struct collopt_phase;
+struct collopt_topology;
+
+/* What is the whole problem to the inner algorithm: some ranks, a block of the vector, two
+ * places. */
+struct collopt_phase {
+    int ranks, index;           /* how many take part, and which of them this rank is */
+    const int *member;          /* [ranks] who they are, lower ranks first */
+    int root;                   /* its index; Reduce */
+    const struct collopt_topology *topology;        /* of the members; NULL: nothing is known of
+                                                     * them, or is to be looked at */
+    struct collopt_block whole; /* the vector; of a Reduce_scatter all its parts together */
+    int in, out;                /* two different places that hold it; OUT is not used where there is
+                                 * no result */
+    bool again;                 /* other phases are among the same ranks or some of them: so it has
+                                 * no multicasts */
+    /* Reduce_scatter: what member i is to get is PART[first[i]] ... PART[first[i+1] - 1], blocks in
+     * ascending order. */
+    const struct collopt_block *part;
+    const int *first;           /* [ranks + 1] */
+};
 
 /* A phase that is being written, inside of OUTER; and what the schedule around it had. */
 struct scope {

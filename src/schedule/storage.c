@@ -9,7 +9,6 @@
 #include "schedule/parts.h"
 #include "schedule/partition.h"
 #include "schedule/problem.h"
-#include "schedule/schedule.h"
 
 enum { MANY = 64 };             /* pieces in both spans, from which on they are put in order before
                                  * they are compared */

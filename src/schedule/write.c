@@ -9,7 +9,6 @@
 #include "schedule/memory.h"
 #include "schedule/parts.h"
 #include "schedule/partition.h"
-#include "schedule/phase.h"
 #include "schedule/problem.h"
 #include "schedule/scope.h"
 

@@ -2,19 +2,11 @@
 #ifndef COLLOPT_SELECT_DECIDE_H
 #define COLLOPT_SELECT_DECIDE_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
-#include "catalogue/choice.h"
+#include "select/decision.h"
 
 struct collopt_problem;
-
-struct collopt_decision {
-    struct collopt_choice choice;       /* algorithm NULL: host */
-    char why[160];                      /* "forced by COLLOPT_ALLREDUCE", "predicted 1.20 us; ring
-                                         * 4.31 us", ... */
-    bool open;                          /* predicted, not stated: trials may replace it */
-};
 
 /* Fills DECISION for P from the first source that answers: a forced algorithm, the user's rules,
  * measurements on such a machine, the model (where the host's measured time is known, it takes

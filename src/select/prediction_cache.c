@@ -7,7 +7,7 @@
 #include "select/prediction_cache.h"
 #include "base/hash.h"
 #include "schedule/problem.h"
-#include "select/decide.h"
+#include "select/decision.h"
 
 enum { PLACES = 256 };
 

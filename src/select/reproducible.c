@@ -13,7 +13,7 @@
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
 #include "schedule/problem.h"
-#include "select/decide.h"
+#include "select/decision.h"
 #include "settings/settings.h"
 #include "topology/topology.h"
 

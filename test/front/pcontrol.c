@@ -41,8 +41,8 @@ _Atomic(const struct collopt_binding *) collopt_bound;
 
 const struct collopt_optional collopt_optional[] = { { 0 } };
 
-const struct collopt_binding *collopt_bind(const void *caller,
-                                           const struct collopt_optional *optional)
+const struct collopt_binding *collopt_front_bind(const void *caller,
+                                                 const struct collopt_optional *optional)
 {
     static struct collopt_binding b = { .unsupported = 77 };
 

@@ -24,7 +24,8 @@ $cc -std=gnu11 -g -O1 $sanitize -DHAVE_CONFIG_H -I"$build" -I"$source/src" \
     "$source/src/schedule/parameters.c" "$source/src/catalogue/expression.c" \
     "$source/src/topology/host_file.c" "$source/src/base/lines.c" \
     "$source/src/base/log.c" "$source/src/settings/search_path.c" "$source/src/model/fragments.c" \
-    "$source/src/model/host_times.c" "$source/src/model/machine.c" "$source/src/settings/rules.c" \
+    "$source/src/model/host_mpi.c" "$source/src/model/host_times.c" \
+    "$source/src/model/machine.c" "$source/src/settings/rules.c" \
     "$source/src/select/rules_check.c" "$source/src/settings/settings.c" \
     "$source/src/topology/topology.c" -o "$build/fuzz" -lpthread || exit 1
 "$build/fuzz" "${1:-20000}"

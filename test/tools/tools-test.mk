@@ -60,6 +60,7 @@ SETTINGS_PARTS = \
 	src/base/log.c \
 	src/settings/search_path.c \
 	src/model/fragments.c \
+	src/model/host_mpi.c \
 	src/model/host_times.c \
 	src/model/machine.c \
 	src/settings/rules.c \

@@ -28,7 +28,6 @@
 #include "schedule/block.h"
 #include "schedule/bound.h"
 #include "schedule/problem.h"
-#include "schedule/schedule.h"
 #include "select/decide.h"
 #include "select/fragment_length.h"
 #include "select/reproducible.h"
