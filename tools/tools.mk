@@ -1,33 +1,39 @@
 # The tools that a user runs.
 
 bin_PROGRAMS += tools/collopt-info
-tools_collopt_info_SOURCES = tools/catalogue.c tools/catalogue.h tools/collopt-info.c \
-	tools/explain.c tools/explain.h tools/variables.c tools/variables.h
-nodist_tools_collopt_info_SOURCES = tools/variable_texts.c
+tools_collopt_info_SOURCES = tools/info/catalogue.c tools/info/catalogue.h \
+	tools/info/collopt-info.c tools/info/explain.c tools/info/explain.h tools/info/variables.c \
+	tools/info/variables.h
+nodist_tools_collopt_info_SOURCES = tools/info/variable_texts.c
 tools_collopt_info_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(srcdir)/tools -DCOLLOPT_PREFIX='"$(prefix)"' \
 	-DCOLLOPT_BINDIR='"$(bindir)"' -DCOLLOPT_LIBDIR='"$(libdir)"'
 tools_collopt_info_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
 tools_collopt_info_LDADD = libcollopt-core.la $(HWLOC_LIBS)
 # From the source of the manual: collopt(7), the site and --variable say the same.
-tools/variable_texts.c: doc/manual/variables.md tools/variables.awk
-	$(AM_V_at)$(MKDIR_P) tools
-	$(AM_V_GEN)$(AWK) -f $(srcdir)/tools/variables.awk $(srcdir)/doc/manual/variables.md >$@.tmp && \
-	  mv $@.tmp $@
-CLEANFILES += tools/variable_texts.c
-EXTRA_DIST += tools/variables.awk
+tools/info/variable_texts.c: doc/manual/variables.md tools/info/variables.awk
+	$(AM_V_at)$(MKDIR_P) tools/info
+	$(AM_V_GEN)$(AWK) -f $(srcdir)/tools/info/variables.awk $(srcdir)/doc/manual/variables.md \
+	  >$@.tmp && mv $@.tmp $@
+CLEANFILES += tools/info/variable_texts.c
+EXTRA_DIST += tools/info/variables.awk
 
 bin_PROGRAMS += tools/collopt-plan
 tools_collopt_plan_SOURCES = \
 	src/model/replay.c \
 	src/model/replay.h \
-	tools/collopt-plan.c \
-	tools/plan.c \
-	tools/plan.h \
-	tools/plan_dot.c \
-	tools/plan_json.c \
-	tools/plan_svg.c \
-	tools/plan_text.c
+	tools/plan/collopt-plan.c \
+	tools/plan/dot.c \
+	tools/plan/dot.h \
+	tools/plan/json.c \
+	tools/plan/json.h \
+	tools/plan/plan.c \
+	tools/plan/plan.h \
+	tools/plan/svg.c \
+	tools/plan/svg.h \
+	tools/plan/text.c \
+	tools/plan/text.h
+tools_collopt_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 tools_collopt_plan_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 bin_PROGRAMS += tools/collopt-tune
@@ -35,26 +41,43 @@ tools_collopt_tune_SOURCES = \
 	src/select/guidelines.c \
 	src/select/guidelines.h \
 	src/select/rules_check.c \
-	tools/collopt-tune.c \
-	tools/tune.h \
-	tools/tune_cells.c \
-	tools/tune_guidelines.c \
-	tools/tune_job.c \
-	tools/tune_machine.c \
-	tools/tune_measure.c \
-	tools/tune_options.c \
-	tools/tune_picture.c \
-	tools/tune_rules.c \
-	tools/tune_summary.c \
-	tools/tune_series.c \
-	tools/tune_verify.c
-tools_collopt_tune_CPPFLAGS = $(AM_CPPFLAGS) \
+	src/select/rules_check.h \
+	tools/tune/cells.c \
+	tools/tune/cells.h \
+	tools/tune/collopt-tune.c \
+	tools/tune/costs.c \
+	tools/tune/costs.h \
+	tools/tune/guidelines.c \
+	tools/tune/guidelines.h \
+	tools/tune/job.c \
+	tools/tune/job.h \
+	tools/tune/machine.c \
+	tools/tune/machine.h \
+	tools/tune/measure.c \
+	tools/tune/measure.h \
+	tools/tune/options.c \
+	tools/tune/options.h \
+	tools/tune/picture.c \
+	tools/tune/picture.h \
+	tools/tune/rules.c \
+	tools/tune/rules.h \
+	tools/tune/series.c \
+	tools/tune/series.h \
+	tools/tune/summary.c \
+	tools/tune/summary.h \
+	tools/tune/text.c \
+	tools/tune/text.h \
+	tools/tune/verify.c \
+	tools/tune/verify.h
+tools_collopt_tune_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools \
 	-DCOLLOPT_PREFIX='"$(prefix)"' -DCOLLOPT_BINDIR='"$(bindir)"' -DCOLLOPT_LIBDIR='"$(libdir)"'
 tools_collopt_tune_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 # doc/algorithms.md is made by the maintainer and distributed; a test says when it is stale.
 check_PROGRAMS += tools/algorithms-page
-tools_algorithms_page_SOURCES = tools/algorithms-page.c tools/catalogue.c tools/catalogue.h
+tools_algorithms_page_SOURCES = tools/info/algorithms-page.c tools/info/catalogue.c \
+	tools/info/catalogue.h
+tools_algorithms_page_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 tools_algorithms_page_LDADD = libcollopt-core.la $(HWLOC_LIBS)
 
 .PHONY: algorithms-page

@@ -26,13 +26,13 @@ REFUSAL = r'collopt_say|collopt_say_once'           # only what tells that somet
 PRINT = r'fprintf|fputs'                            # to stderr
 FILL = r'snprintf'                                  # of a buffer that a message is made in
 BUFFERS = {'message', 'difference'}
-FILES = ['src/**/*.c', 'tools/*.c', 'bench/collopt-bench.c', 'bench/options.c', 'bench/runner.c',
+FILES = ['src/**/*.c', 'tools/**/*.c', 'bench/collopt-bench.c', 'bench/options.c', 'bench/runner.c',
          'bench/serve.c', 'bench/cells.c']
 # The last two are started by other tools, which say what their users need.
-NOT_FOR_USERS = {'tools/algorithms-page.c', 'src/model/replay.c', 'tools/collopt-probe.c',
+NOT_FOR_USERS = {'tools/info/algorithms-page.c', 'src/model/replay.c', 'tools/collopt-probe.c',
                  'tools/collopt-statistics.c'}
 FILLED = {'src/mpi/node/agree.c': {'text'},
-          'src/base/contents.c': {'why'}, 'tools/tune_guidelines.c': {'h->sentence'}}
+          'src/base/contents.c': {'why'}, 'tools/tune/guidelines.c': {'h->sentence'}}
 SHELL = ['tools/*.in']
 PYTHON = ['tools/python/*.py']
 RAISED = r'(?:\w+\.)?(?:Wrong|Failed|Bad|BadReport)'      # exceptions whose text the user sees
@@ -184,6 +184,7 @@ def literals(source):
     """Each pair of neighbouring words in a string of the source."""
     pairs = set()
     for name in (glob.glob(os.path.join(source, 'src/**/*.[ch]'), recursive=True)
+                 + glob.glob(os.path.join(source, 'tools/**/*.[ch]'), recursive=True)
                  + glob.glob(os.path.join(source, 'tools/*'))):
         if not os.path.isfile(name):
             continue

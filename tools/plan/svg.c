@@ -1,0 +1,332 @@
+/* A plan as a drawing: ranks down, rounds across, an arrow for every message.
+ *
+ * Where an arrow begins, a small picture of the vector shows which part of it is sent, in the
+ * colours of its blocks, and above it stands whose operands are summed up in it.  Pictures and
+ * arrows have zones of their own in each round, so that they keep clear of each other. */
+#if HAVE_CONFIG_H
+# include "config.h"
+#endif
+
+#include "catalogue/expression.h"
+#include "plan/svg.h"
+#include "plan/plan.h"
+#include "schedule/problem.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_RANKS = 128, MOST_ROUNDS = 400,        /* in one drawing */
+    LEFT = 44, TOP = 96, RESULT = 110, LEGEND = 102, NARROWEST = 760,
+    BAR = 42, BAR_HIGH = 10,                    /* the picture of the vector */
+    LABEL = 8,                                  /* letters that fit above it */
+    /* the vector in the legend, with numbers of so many blocks */
+    KEY = 320, KEY_HIGH = 16, KEY_BLOCKS = 16
+};
+
+struct drawing {
+    const struct plan *plan;
+    FILE *to;
+    int row, column;            /* high and wide */
+    int rank;                   /* the one that is not pale; -1: all */
+};
+
+/* ---- colours --------------------------------------------------------------------------------- */
+
+static int channel(double hue, double light, double shift)
+{
+    double k = fmod(shift + hue / 30, 12), a = 0.62 * (light < 0.5 ? light : 1 - light);
+
+    return (int)(255 * (light - a * fmax(-1, fmin(fmin(k - 3, 9 - k), 1))) + 0.5);
+}
+
+/* Around the circle of hues once, from blue on; neighbours differ in lightness too. */
+static void colour(const struct plan *plan, size_t block, double light, char text[8])
+{
+    double n = plan->blocks > 1 ? (double)plan->blocks : 1,
+           hue = fmod(215 + 360 * (double)block / n, 360);
+
+    light += plan->blocks > 6 && block % 2 ? 0.1 : 0;
+    snprintf(text, 8, "#%02x%02x%02x", channel(hue, light, 0), channel(hue, light, 8),
+             channel(hue, light, 4));
+}
+
+/* ---- pieces of the drawing ------------------------------------------------------------------- */
+
+static double y_of(const struct drawing *d, int rank)
+{
+    return TOP + d->row * (rank + 0.5);
+}
+
+static double x_of(const struct drawing *d, int round)
+{
+    return LEFT + d->column * (round - 1);
+}
+
+static void put_text(const struct drawing *d, double x, double y, int size, const char *more,
+                     const char *text)
+{
+    fprintf(d->to, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%d\" %s>%s</text>\n", x, y, size, more,
+            text);
+}
+
+/* The picture of the vector, WIDE, with WHAT filled in. */
+static void put_bar(const struct drawing *d, double x, double y, double wide, double high,
+                    const struct plan_pieces *what)
+{
+    const struct plan *plan = d->plan;
+    double scale = plan->problem.count ? wide / (double)plan->problem.count : 0;
+
+    fprintf(d->to, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"#fff\"/>\n",
+            x, y, wide, high);
+    for (size_t i = 0; i < what->n; i++) {
+        size_t first, n = plan_blocks(plan, &what->list[i], &first);
+
+        for (size_t b = first; b < first + n; b++) {
+            char fill[8];
+
+            colour(plan, b, 0.5, fill);
+            fprintf(d->to,
+                    "<rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" fill=\"%s\" "
+                    "stroke=\"#fff\" "
+                    "stroke-width=\"%.1f\"/>\n",
+                    x + scale * (double)plan->start[b], y,
+                    scale * (double)(plan->start[b + 1] - plan->start[b]), high, fill,
+                    wide > 4 * (double)plan->blocks ? 0.4 : 0);
+        }
+    }
+    fprintf(d->to,
+            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" "
+            "stroke=\"#8a929c\" "
+            "stroke-width=\"0.8\"/>\n",
+            x, y, wide, high);
+}
+
+static void put_arrow(const struct drawing *d, double x1, double y1, double x2, double y2,
+                      const char *stroke)
+{
+    double length = hypot(x2 - x1, y2 - y1), dx = (x2 - x1) / length, dy = (y2 - y1) / length;
+
+    fprintf(d->to,
+            "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%.1f\" fill=\"none\"/>"
+            "<path d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fz\" fill=\"%s\"/>\n",
+            x1, y1, x2 - 6 * dx, y2 - 6 * dy, stroke, d->row < 36 ? 1.2 : 1.8, x2, y2,
+            x2 - 9 * dx - 3.6 * dy, y2 - 9 * dy + 3.6 * dx, x2 - 9 * dx + 3.6 * dy,
+            y2 - 9 * dy - 3.6 * dx, stroke);
+}
+
+static void put_plus(const struct drawing *d, double x, double y)
+{
+    fprintf(d->to,
+            "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"5.5\" fill=\"#fff\" stroke=\"#1f2933\" "
+            "stroke-width=\"1.3\"/>"
+            "<path d=\"M%.1f %.1fh7M%.1f %.1fv7\" stroke=\"#1f2933\" stroke-width=\"1.3\"/>\n",
+            x, y, x - 3.5, y, x, y - 3.5);
+}
+
+/* "0-3"; where the ranks are scattered how many, where they differ from block to block "2 each". */
+static void label(const struct plan *plan, const struct plan_pieces *what, char *text, size_t size)
+{
+    int least = plan->problem.ranks, most = 0;
+    bool same = true;
+
+    *text = '\0';
+    for (size_t i = 0; i < what->n; i++) {
+        int n = plan_size(plan, what->list[i].set);
+
+        same &= what->list[i].set == what->list[0].set;
+        least = n < least ? n : least;
+        most = n > most ? n : most;
+    }
+    if (what->n && same) {
+        plan_set_text(plan, what->list[0].set, text, size);
+        if (strlen(text) > LABEL)
+            snprintf(text, size, "%d ranks", most);
+    } else if (what->n) {
+        snprintf(text, size, least == most ? "%d each" : "%d..%d each", least, most);
+    }
+}
+
+/* ---- the drawing ----------------------------------------------------------------------------- */
+
+static bool is_pale(const struct drawing *d, int a, int b)
+{
+    return d->rank >= 0 && d->rank != a && d->rank != b;
+}
+
+static void put_grid(const struct drawing *d)
+{
+    int rounds = d->plan->totals.rounds, ranks = d->plan->problem.ranks;
+    double end = x_of(d, rounds + 1), low = TOP + d->row * ranks;
+    char text[32];
+
+    for (int round = 1; round <= rounds; round++) {
+        if (round % 2)
+            fprintf(d->to,
+                    "<rect x=\"%.1f\" y=\"%d\" width=\"%d\" height=\"%.1f\" fill=\"#f1f4f8\"/>\n",
+                    x_of(d, round), TOP - 22, d->column, low - TOP + 22);
+        snprintf(text, sizeof text, round == 1 ? "round %d" : "%d", round);
+        put_text(d, x_of(d, round) + d->column / 2.0, TOP - 7, 13,
+                 "text-anchor=\"middle\" fill=\"#52606d\"", text);
+    }
+    put_text(d, end + 14, TOP - 7, 13, "fill=\"#52606d\"", "result");
+    put_text(d, LEFT - 14, TOP - 7, 13, "text-anchor=\"end\" fill=\"#52606d\"", "rank");
+    for (int k = 0; k < ranks; k++) {
+        fprintf(d->to, "<path d=\"M%d %.1fH%.1f\" stroke=\"#c3cad3\"/>\n", LEFT - 6, y_of(d, k),
+                end + 8);
+        snprintf(text, sizeof text, "%d", k);
+        put_text(d, LEFT - 14, y_of(d, k) + 5, 14, "text-anchor=\"end\" font-weight=\"bold\"",
+                 text);
+    }
+}
+
+static void put_transfers(const struct drawing *d)
+{
+    for (size_t i = 0; i < d->plan->transfers; i++) {
+        const struct plan_transfer *t = &d->plan->transfer[i];
+        double x = x_of(d, t->round), y = y_of(d, t->from);
+        size_t first, blocks = t->what.n == 1 ? plan_blocks(d->plan, t->what.list, &first) : 0;
+        char stroke[8] = "#52606d", text[64];
+
+        if (blocks == 1)
+            colour(d->plan, first, 0.4, stroke);
+        label(d->plan, &t->what, text, sizeof text);
+        fprintf(d->to, "<g%s>", is_pale(d, t->from, t->to) ? " opacity=\"0.13\"" : "");
+        put_arrow(d, x + BAR + 9, y, x + d->column - 8, y_of(d, t->to), stroke);
+        put_bar(d, x + 6, y - BAR_HIGH / 2.0, BAR, BAR_HIGH, &t->what);
+        put_text(d, x + 6, y - BAR_HIGH / 2.0 - 3, d->row < 26 ? 9 : 11, "fill=\"#1f2933\"", text);
+        fprintf(d->to, "</g>\n");
+    }
+}
+
+/* Marks lie on the border to the next round, once for all that is combined there. */
+static void put_works(const struct drawing *d)
+{
+    int round = -1;
+    bool done[MOST_RANKS] = { false };
+
+    for (size_t i = 0; i < d->plan->works; i++) {
+        const struct plan_work *w = &d->plan->work[i];
+
+        if (w->round != round)
+            memset(done, 0, sizeof done);
+        round = w->round;
+        if (w->operands < 2 || done[w->rank] || is_pale(d, w->rank, w->rank))
+            continue;
+        done[w->rank] = true;
+        put_plus(d, x_of(d, round + 1) - 1, y_of(d, w->rank));
+    }
+}
+
+static void put_results(const struct drawing *d)
+{
+    double x = x_of(d, d->plan->totals.rounds + 1) + 14;
+
+    for (int k = 0; k < d->plan->problem.ranks; k++) {
+        const struct plan_pieces *what = &d->plan->result[k];
+        char text[64];
+
+        if (what->n == 0)
+            continue;
+        label(d->plan, what, text, sizeof text);
+        put_bar(d, x, y_of(d, k) - BAR_HIGH / 2.0, BAR, BAR_HIGH, what);
+        put_text(d, x + BAR + 6, y_of(d, k) + 4, 11, "fill=\"#1f2933\"", text);
+    }
+}
+
+/* The vector with its blocks' numbers. */
+static void put_key(const struct drawing *d, double y)
+{
+    const struct plan *plan = d->plan;
+    struct plan_piece whole = { 0, plan->problem.count, 0 };
+    double scale = plan->problem.count ? KEY / (double)plan->problem.count : 0;
+    char text[64];
+
+    put_bar(d, LEFT, y - KEY_HIGH / 2.0, KEY, KEY_HIGH,
+            &(struct plan_pieces){ &whole, plan->problem.count > 0, 1 });
+    for (size_t b = 0; b < plan->blocks && plan->blocks > 1 && plan->blocks <= KEY_BLOCKS; b++) {
+        snprintf(text, sizeof text, "%zu", b);
+        put_text(d, LEFT + scale * (double)(plan->start[b] + plan->start[b + 1]) / 2, y + 4, 11,
+                 "text-anchor=\"middle\" fill=\"#fff\" font-weight=\"bold\"", text);
+    }
+    snprintf(text, sizeof text, plan->blocks > 1 ? "the vector, in %zu blocks" : "the vector",
+             plan->blocks);
+    put_text(d, LEFT + KEY + 10, y + 4, 13, "fill=\"#1f2933\"", text);
+}
+
+static void put_legend(const struct drawing *d)
+{
+    double y = TOP + d->row * d->plan->problem.ranks + 34;
+
+    put_key(d, y);
+    put_arrow(d, LEFT, y + 30, LEFT + 38, y + 30, "#52606d");
+    put_text(d, LEFT + 46, y + 34, 13, "fill=\"#1f2933\"",
+             "a message: the part of the vector that it has, and the ranks whose operands are "
+             "summed up in it");
+    put_plus(d, LEFT + 20, y + 54);
+    put_text(d, LEFT + 46, y + 58, 13, "fill=\"#1f2933\"", "what was received is combined");
+}
+
+static void put_title(const struct drawing *d)
+{
+    const struct plan *plan = d->plan;
+    const char *c = collopt_collective_names[plan->problem.collective];
+    char choice[400], seconds[32], text[640];
+
+    collopt_choice_text(&plan->choice, choice, sizeof choice);
+    snprintf(text, sizeof text, "%c%s by %s", c[0] - 'a' + 'A', c + 1, choice);
+    put_text(d, 20, 34, 22, "font-weight=\"bold\" fill=\"#1f2933\"", text);
+    plan_seconds_text(plan->totals.seconds, seconds, sizeof seconds);
+    snprintf(text, sizeof text,
+             "%d ranks, %zu elements of %zu bytes: %d rounds, %zu messages, "
+             "%zu bytes at the busiest rank, predicted %s",
+             plan->problem.ranks, plan->problem.count, plan->problem.size, plan->totals.rounds,
+             plan->totals.messages, plan->totals.moved * plan->problem.size, seconds);
+    put_text(d, 20, 56, 13, "fill=\"#52606d\"", text);
+}
+
+/* Few rounds are drawn wide, and so are many ranks, whose arrows would be steep. */
+static int column(int ranks, int rounds)
+{
+    int least = ranks > 16 ? 136 : 104,
+        room = (NARROWEST - LEFT - RESULT) / (rounds > 0 ? rounds : 1);
+
+    return room < least ? least : room > 200 ? 200 : room;
+}
+
+bool plan_svg(const struct plan *plan, int rank, FILE *to)
+{
+    int ranks = plan->problem.ranks, rounds = plan->totals.rounds;
+    struct drawing drawing = {
+        .plan = plan, .to = to, .row = ranks <= 8 ? 48 : ranks <= 16 ? 38 : ranks <= 32 ? 30 : 24,
+        .column = column(ranks, rounds), .rank = rank,
+    };
+    const struct drawing *d = &drawing;
+    double wide = x_of(d, rounds + 1) + RESULT, high = TOP + d->row * ranks + LEGEND;
+    char title[600];
+
+    if (ranks > MOST_RANKS || rounds > MOST_ROUNDS) {
+        fprintf(stderr,
+                "collopt-plan: %d ranks and %d rounds are too many for a drawing, which takes %d "
+                "and %d; "
+                "the other formats take any\n",
+                ranks, rounds, MOST_RANKS, MOST_ROUNDS);
+        return false;
+    }
+    wide = wide < NARROWEST ? NARROWEST : wide;
+    plan_title(plan, title, sizeof title);
+    fprintf(to,
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
+            "0 %.0f %.0f\" "
+            "font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n<title>%s</title>\n"
+            "<rect width=\"%.0f\" height=\"%.0f\" fill=\"#fff\"/>\n",
+            wide, high, wide, high, title, wide, high);
+    put_title(d);
+    put_grid(d);
+    put_transfers(d);
+    put_works(d);
+    put_results(d);
+    put_legend(d);
+    fprintf(to, "</svg>\n");
+    return true;
+}
