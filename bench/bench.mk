@@ -6,16 +6,18 @@ MPI_BENCHES = bench_cost bench_local bench_messages collopt-bench guidelines lif
 BENCHES = $(foreach host,$(BENCH_HOSTS),$(MPI_BENCHES:%=bench/$(host)/%))
 
 # How all of them measure.
-BENCH_SHARED = bench/bench_mpi.c bench/bench_mpi.h bench/clock.c bench/measure.c bench/measure.h \
-	bench/statistics.c bench/statistics.h
+BENCH_SHARED = bench/lib/bench_mpi.c bench/lib/bench_mpi.h bench/lib/clock.c bench/lib/clock.h \
+	bench/lib/measure.c bench/lib/measure.h bench/lib/statistics.c bench/lib/statistics.h
 
 # What collopt-bench, guidelines and overlap are made of besides.
 COLLOPT_BENCH_PARTS = src/base/json.c src/base/json.h src/base/text.c src/base/text.h \
-	bench/cells.c bench/cells.h bench/map.h \
-	bench/options.c bench/options.h bench/problem.c bench/problem.h \
-	bench/provenance.c bench/provenance.h
-COLLOPT_BENCH_OWN = bench/machine.c bench/machine.h bench/runner.c bench/runner.h \
-	bench/serve.c bench/serve.h
+	bench/lib/cells.c bench/lib/cells.h bench/lib/map.h \
+	bench/lib/options.c bench/lib/options.h bench/lib/problem.c bench/lib/problem.h \
+	bench/lib/provenance.c bench/lib/provenance.h
+COLLOPT_BENCH_OWN = tools/bench/collopt-bench.c tools/bench/machine.c tools/bench/machine.h \
+	tools/bench/runner.c tools/bench/runner.h tools/bench/serve.c tools/bench/serve.h
+BENCH_COMPILE = $(CC) $(AM_CPPFLAGS) -I$(srcdir)/bench -I$(srcdir)/tools $(CPPFLAGS) $(AM_CFLAGS) \
+	-g -O2 $(CFLAGS)
 
 # Installed with the name of the MPI whose programs and launchers it belongs to.
 INSTALLED_BENCHES = $(filter %/collopt-bench,$(BENCHES))
@@ -34,10 +36,11 @@ uninstall-local:
 
 # These need no MPI.
 EXTRA_PROGRAMS += bench/bench_build bench/node_counts bench/on_node
-bench_on_node_SOURCES = bench/on_node.c
-bench_node_counts_SOURCES = bench/node_counts.c
+bench_on_node_SOURCES = bench/programs/on_node.c
+bench_node_counts_SOURCES = bench/programs/node_counts.c
 bench_node_counts_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
-bench_bench_build_SOURCES = bench/bench_build.c src/algorithms/formula.c src/algorithms/formula.h
+bench_bench_build_SOURCES = bench/programs/bench_build.c src/algorithms/formula.c \
+	src/algorithms/formula.h
 bench_bench_build_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 .PHONY: benches
@@ -45,7 +48,7 @@ benches: $(BENCHES) bench/bench_build$(EXEEXT) bench/node_counts$(EXEEXT) bench/
 
 CLEANFILES += $(BENCHES)
 EXTRA_DIST += \
-	$(MPI_BENCHES:%=bench/%.c) \
+	$(patsubst %,bench/programs/%.c,$(filter-out collopt-bench,$(MPI_BENCHES))) \
 	$(BENCH_SHARED) $(filter bench/%,$(COLLOPT_BENCH_PARTS)) $(COLLOPT_BENCH_OWN) \
 	bench/figures \
 	bench/nodes/a64fx-48.machine \
@@ -72,6 +75,6 @@ TESTS += \
 	test/bench/tables.sh \
 	test/bench/test_statistics
 test_bench_test_statistics_SOURCES = test/bench/test_statistics.c \
-	bench/statistics.c bench/statistics.h
+	bench/lib/statistics.c bench/lib/statistics.h
 test_bench_test_statistics_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
 test_bench_test_statistics_LDADD = -lm

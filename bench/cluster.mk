@@ -7,7 +7,7 @@ EXTRA_DIST += \
 	bench/kmeans.py \
 	bench/reproducible \
 	bench/tree.sh \
-	bench/ucx_close.c
+	bench/programs/ucx_close.c
 
 CLUSTER_TESTS = \
 	test/bench/apps.sh \

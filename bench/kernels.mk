@@ -6,7 +6,7 @@ CLEANFILES += kernel_targets.csv
 
 BENCH_KERNELS = $(BENCH_HOSTS:%=bench/bench_kernels-%)
 CLEANFILES += $(BENCH_KERNELS)
-EXTRA_DIST += bench/bench_kernels.c
+EXTRA_DIST += bench/programs/bench_kernels.c
 bench-kernels: $(BENCH_KERNELS) $(filter %/bench_local,$(BENCHES))
 
 # What the kernels are to reach, and whether they do here: five minutes on a quiet machine.

@@ -6,15 +6,16 @@ check_DATA += bench/smpi/bench_simulate
 endif
 # The simulator's MPI_X are weak, and a weak reference fetches nothing from an archive; -u does.  It
 # must see main, and it copies the program for every rank.
-bench/smpi/bench_simulate: bench/bench_simulate.c bench/map.h libcollopt-core.la libcollopt-smpi.a
+bench/smpi/bench_simulate: bench/programs/bench_simulate.c bench/lib/map.h libcollopt-core.la \
+  libcollopt-smpi.a
 	$(AM_V_at)$(MKDIR_P) bench/smpi
-	$(AM_V_CC)$(SMPI_MPICC) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) -O2 $(CFLAGS) \
+	$(AM_V_CC)$(SMPI_MPICC) $(AM_CPPFLAGS) -I$(srcdir)/bench $(CPPFLAGS) $(AM_CFLAGS) -O2 $(CFLAGS) \
 	  -fvisibility=default -o $@ $(filter %.c,$^) $(LDFLAGS) -Wl,--strip-debug \
 	  -Wl,-u,MPI_Allreduce libcollopt-smpi.a .libs/libcollopt-core.a $(HWLOC_LIBS) -lm -lpthread
 
 TESTS += test/bench/simulate.sh
 EXTRA_DIST += \
-	bench/bench_simulate.c \
+	bench/programs/bench_simulate.c \
 	bench/platforms/dragonfly.xml \
 	bench/platforms/dragonfly-1024.xml \
 	bench/platforms/fat-tree.xml \

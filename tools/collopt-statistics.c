@@ -1,10 +1,10 @@
 /* Medians and their intervals for scripts, so that there is one place that knows how:
- * bench/statistics.c.
+ * bench/lib/statistics.c.
  *
  * Reads lines of numbers with as many columns each and prints a line for each column: how many
  * values, their median, the ends of its interval (95% from six values on, else the least and the
  * greatest), and how many are outliers. */
-#include "statistics.h"
+#include "lib/statistics.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -89,7 +89,8 @@ algorithms-page: tools/algorithms-page
 pkglibexec_PROGRAMS += tools/collopt-probe tools/collopt-statistics
 tools_collopt_probe_SOURCES = tools/collopt-probe.c
 tools_collopt_probe_LDADD = -ldl
-tools_collopt_statistics_SOURCES = tools/collopt-statistics.c bench/statistics.c bench/statistics.h
+tools_collopt_statistics_SOURCES = tools/collopt-statistics.c bench/lib/statistics.c \
+	bench/lib/statistics.h
 tools_collopt_statistics_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/bench
 tools_collopt_statistics_LDADD = -lm
 

@@ -206,7 +206,7 @@ forms()
 measuring()
 {
     (cd "$top/bench" && "$compiler" -D_GNU_SOURCE -O2 -I. -I../include -o "$work/test_measure" \
-        ../test/bench/test_measure.c measure.c statistics.c bench_mpi.c -ldl -lm) ||
+        ../test/bench/test_measure.c lib/measure.c lib/statistics.c lib/bench_mpi.c -ldl -lm) ||
         fail "$host: test_measure.c"
     launch "$host" 2 LD_PRELOAD="$library" "$work/test_measure" ||
         fail "$host, test_measure: status $?"

@@ -1,7 +1,8 @@
 /* The core of the benches on sides whose times are known: the clock is this test's own, one for
  * each rank, and goes on only while a side is at work, so that what else the machine does cannot be
  * seen. */
-#include "measure.h"
+#include "lib/clock.h"
+#include "lib/measure.h"
 
 #include <math.h>
 #include <stdio.h>

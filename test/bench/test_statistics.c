@@ -1,6 +1,6 @@
 /* The statistics of the benches against figures that are known: those of the tables of order
  * statistics, and small sums. */
-#include "statistics.h"
+#include "lib/statistics.h"
 
 #include <math.h>
 #include <stdio.h>

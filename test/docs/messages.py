@@ -26,11 +26,10 @@ REFUSAL = r'collopt_say|collopt_say_once'           # only what tells that somet
 PRINT = r'fprintf|fputs'                            # to stderr
 FILL = r'snprintf'                                  # of a buffer that a message is made in
 BUFFERS = {'message', 'difference'}
-FILES = ['src/**/*.c', 'tools/**/*.c', 'bench/collopt-bench.c', 'bench/options.c', 'bench/runner.c',
-         'bench/serve.c', 'bench/cells.c']
+FILES = ['src/**/*.c', 'tools/**/*.c', 'bench/lib/cells.c', 'bench/lib/options.c']
 # The last two are started by other tools, which say what their users need.
 NOT_FOR_USERS = {'tools/info/algorithms-page.c', 'src/model/replay.c', 'tools/collopt-probe.c',
-                 'tools/collopt-statistics.c'}
+                 'tools/collopt-statistics.c', 'tools/bench/machine.c'}
 FILLED = {'src/mpi/node/agree.c': {'text'},
           'src/base/contents.c': {'why'}, 'tools/tune/guidelines.c': {'h->sentence'}}
 SHELL = ['tools/*.in']

@@ -258,7 +258,7 @@ def launcher_of(command):
 # ---- figures -------------------------------------------------------------------------------------
 
 def statistics(place, lines):
-    """For each column of LINES: {n, median, low, high, outliers}, by bench/statistics.c."""
+    """For each column of LINES: {n, median, low, high, outliers}, by bench/lib/statistics.c."""
     text = "".join(" ".join("%.9g" % value for value in line) + "\n" for line in lines)
     out = subprocess.run([os.path.join(place.helpers, "collopt-statistics")], input=text.encode(),
                          stdout=subprocess.PIPE, check=True).stdout.decode()

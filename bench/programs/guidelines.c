@@ -18,9 +18,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cells.h"
+#include "lib/cells.h"
+#include "lib/clock.h"
 #include "collopt.h"
-#include "options.h"
+#include "lib/options.h"
 
 static int rank, ranks;
 

@@ -1,7 +1,7 @@
-#include "serve.h"
+#include "bench/serve.h"
 #include "collopt.h"
-#include "machine.h"
-#include "runner.h"
+#include "bench/machine.h"
+#include "bench/runner.h"
 
 #include <stdarg.h>
 #include <stdio.h>

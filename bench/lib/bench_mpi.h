@@ -49,7 +49,6 @@ void bench_find_host(void);
 void bench_barrier(void);
 /* each of N values becomes the greatest of all ranks; waits politely */
 void bench_max(double *v, int n);
-double bench_now(void);         /* seconds */
 void *bench_new(size_t bytes);  /* zeroed and touched; ends the job if there is no memory */
 const char *bench_size_text(size_t bytes, char *text, size_t size);     /* "4K" */
 

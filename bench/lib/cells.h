@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#include "measure.h"
-#include "problem.h"
-#include "provenance.h"
+#include "lib/measure.h"
+#include "lib/problem.h"
+#include "lib/provenance.h"
 
 enum cell_state { CELL_OPEN, CELL_LEFT_OUT, CELL_MEASURED };
 

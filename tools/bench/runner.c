@@ -1,4 +1,4 @@
-#include "runner.h"
+#include "bench/runner.h"
 #include "collopt.h"
 
 #include <stdio.h>

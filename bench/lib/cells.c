@@ -1,6 +1,6 @@
 #include "base/json.h"
 #include "base/numbers.h"
-#include "cells.h"
+#include "lib/cells.h"
 
 #include <math.h>
 #include <stdlib.h>

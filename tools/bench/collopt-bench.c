@@ -18,9 +18,10 @@
 #include <unistd.h>
 
 #include "collopt.h"
-#include "options.h"
-#include "runner.h"
-#include "serve.h"
+#include "lib/clock.h"
+#include "lib/options.h"
+#include "bench/runner.h"
+#include "bench/serve.h"
 
 extern char **environ;
 

@@ -1,5 +1,6 @@
-#include "measure.h"
-#include "statistics.h"
+#include "lib/measure.h"
+#include "lib/clock.h"
+#include "lib/statistics.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,8 +12,9 @@
  * the sum.
  *
  * Both sides of a difference alternate in one run; medians. */
-#include "bench_mpi.h"
-#include "statistics.h"
+#include "lib/bench_mpi.h"
+#include "lib/clock.h"
+#include "lib/statistics.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
-#include "problem.h"
-#include "map.h"
-#include "measure.h"
+#include "lib/problem.h"
+#include "lib/map.h"
+#include "lib/measure.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -21,7 +21,7 @@
 
 #include <stdbool.h>
 
-#include "bench_mpi.h"
+#include "lib/bench_mpi.h"
 
 enum bench_who { BENCH_HOST, BENCH_COLLOPT };
 

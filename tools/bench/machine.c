@@ -12,10 +12,11 @@
  *                                                    how much
  *
  * Each figure is the median of up to 31 short runs, between which all ranks meet. */
-#include "machine.h"
-#include "bench_mpi.h"
-#include "runner.h"
-#include "statistics.h"
+#include "bench/machine.h"
+#include "lib/bench_mpi.h"
+#include "lib/clock.h"
+#include "bench/runner.h"
+#include "lib/statistics.h"
 
 #include <sched.h>
 #include <stdbool.h>

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "bench_mpi.h"
+#include "lib/bench_mpi.h"
 
 enum { BENCH_PERIOD = 4093 };
 

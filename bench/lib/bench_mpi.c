@@ -1,7 +1,7 @@
 #ifndef _GNU_SOURCE
 # define _GNU_SOURCE 1    /* dladdr */
 #endif
-#include "bench_mpi.h"
+#include "lib/bench_mpi.h"
 #include "collopt.h"
 
 #include <dlfcn.h>

@@ -5,8 +5,9 @@
  *
  * "N HOST OURS RATIO": elements, ns of a call, and the median of the ratios host/ours (above 1:
  * collopt is faster). */
-#include "bench_mpi.h"
-#include "statistics.h"
+#include "lib/bench_mpi.h"
+#include "lib/clock.h"
+#include "lib/statistics.h"
 
 #include <stdio.h>
 

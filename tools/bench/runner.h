@@ -3,7 +3,7 @@
 #ifndef BENCH_RUNNER_H
 #define BENCH_RUNNER_H
 
-#include "cells.h"
+#include "lib/cells.h"
 
 struct runner {
     const char *expression;     /* "auto", "two_tree:segment=64K" */

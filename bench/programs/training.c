@@ -21,7 +21,8 @@
  *
  * Gradients are small whole numbers and the step is 1/16, so all sums are exact and the weights are
  * known. */
-#include "bench_mpi.h"
+#include "lib/bench_mpi.h"
+#include "lib/clock.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
-#include "provenance.h"
-#include "bench_mpi.h"
+#include "lib/provenance.h"
+#include "lib/bench_mpi.h"
 #include "collopt.h"
-#include "measure.h"
+#include "lib/measure.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "statistics.h"
+#include "lib/statistics.h"
 
 #include <math.h>
 #include <stdlib.h>

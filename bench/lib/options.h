@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "measure.h"
-#include "problem.h"
+#include "lib/measure.h"
+#include "lib/problem.h"
 
 enum { OPTIONS_SIZES = 256, OPTIONS_ALGORITHMS = 256, OPTIONS_MESSAGE = 600 };
 

@@ -1,7 +1,7 @@
-/* In a file of its own: a test of what measures brings a clock of its own. */
-#include "bench_mpi.h"
-
+/* The clock of all benches. */
 #include <time.h>
+
+#include "lib/clock.h"
 
 double bench_now(void)
 {

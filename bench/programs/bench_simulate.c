@@ -33,7 +33,7 @@
 
 #include "catalogue/catalogue.h"
 #include "collopt.h"
-#include "map.h"
+#include "lib/map.h"
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
 

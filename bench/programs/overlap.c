@@ -26,11 +26,12 @@
 
 #include "base/json.h"
 #include "collopt.h"
-#include "measure.h"
-#include "options.h"
-#include "problem.h"
-#include "provenance.h"
-#include "statistics.h"
+#include "lib/clock.h"
+#include "lib/measure.h"
+#include "lib/options.h"
+#include "lib/problem.h"
+#include "lib/provenance.h"
+#include "lib/statistics.h"
 
 enum { MOST_ROUNDS = 10000, SIDES = BENCH_COLLOPT + 1 };
 enum phase { REDUCE, COMPUTE, BOTH, PHASES };

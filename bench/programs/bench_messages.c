@@ -11,7 +11,7 @@
  * A line for each length, in us: the host's Allreduce of doubles, collopt's, the best of the
  * messages and its pieces; and how many times as fast as the host collopt is, and the messages are.
  * Then the geometric means of both. */
-#include "measure.h"
+#include "lib/measure.h"
 
 #include <math.h>
 #include <stdio.h>

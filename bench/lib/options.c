@@ -1,4 +1,4 @@
-#include "options.h"
+#include "lib/options.h"
 
 #include <ctype.h>
 #include <getopt.h>
