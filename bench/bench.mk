@@ -16,8 +16,8 @@ COLLOPT_BENCH_PARTS = src/base/json.c src/base/json.h src/base/text.c src/base/t
 	bench/lib/provenance.c bench/lib/provenance.h
 COLLOPT_BENCH_OWN = tools/bench/collopt-bench.c tools/bench/machine.c tools/bench/machine.h \
 	tools/bench/runner.c tools/bench/runner.h tools/bench/serve.c tools/bench/serve.h
-BENCH_COMPILE = $(CC) $(AM_CPPFLAGS) -I$(srcdir)/bench -I$(srcdir)/tools $(CPPFLAGS) $(AM_CFLAGS) \
-	-g -O2 $(CFLAGS)
+BENCH_COMPILE = $(CC) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) -I$(srcdir)/bench -I$(srcdir)/tools \
+	$(CPPFLAGS) $(AM_CFLAGS) -g -O2 $(CFLAGS)
 
 # Installed with the name of the MPI whose programs and launchers it belongs to.
 INSTALLED_BENCHES = $(filter %/collopt-bench,$(BENCHES))

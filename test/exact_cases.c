@@ -1,4 +1,4 @@
-#include <config.h>
+#include "config.h"
 
 #include "exact_cases.h"
 #include "exact_reference.h"

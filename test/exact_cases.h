@@ -1,6 +1,6 @@
 /* Sums that are rounded once, against a sum bit by bit. */
-#ifndef EXACT_CASES_H
-#define EXACT_CASES_H
+#ifndef COLLOPT_TEST_EXACT_CASES_H
+#define COLLOPT_TEST_EXACT_CASES_H
 
 #include <stddef.h>
 

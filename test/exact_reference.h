@@ -1,6 +1,6 @@
 /* Sums that are rounded once, bit by bit: what others are held against. */
-#ifndef EXACT_REFERENCE_H
-#define EXACT_REFERENCE_H
+#ifndef COLLOPT_TEST_EXACT_REFERENCE_H
+#define COLLOPT_TEST_EXACT_REFERENCE_H
 
 #include <stdint.h>
 

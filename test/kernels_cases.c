@@ -1,6 +1,6 @@
 /* The cases and their reference: each operation on two elements, written for itself in the simplest
  * way, one element at a time, with nothing of the library's but the list of combinations. */
-#include <config.h>
+#include "config.h"
 
 #include "kernels/isa.h"
 #include "kernels/kernels.h"

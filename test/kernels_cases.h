@@ -1,8 +1,8 @@
 /* One case for the kernels: a combination, a length, a placement, an aliasing. Run against the
  * scalar reference, bit for bit, between guard pages. Used by the unit test and by the plain test
  * program. */
-#ifndef KERNELS_CASES_H
-#define KERNELS_CASES_H
+#ifndef COLLOPT_TEST_KERNELS_CASES_H
+#define COLLOPT_TEST_KERNELS_CASES_H
 
 #include "kernels/kernels.h"
 

@@ -4,7 +4,7 @@
  *
  * Says which instruction sets ran and which did not. Exit status 1 if a case was wrong or a named
  * one did not run. */
-#include <config.h>
+#include "config.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,50 +1,75 @@
 #!/bin/sh
-# Every #include of src goes to its own folder or to one above it in the table of src/README.md, and
-# no source lies outside of the folders of that table.
+# Rooms, modules and headers are in order (rooms.py); then each kind of disorder, which must be
+# found.
 
 set -u
 source=${COLLOPT_SOURCE:-$(cd "$(dirname "$0")/.." && pwd)}
+check=$source/test/rooms.py
+command -v python3 >/dev/null || { echo 'SKIP: no python3'; exit 77; }
+python3 "$check" "$source" || exit 1
 
-# Prints what is wrong in a folder like src.
-wrong()                 # SRC
+work=$(mktemp -d) || exit 99
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+put()                   # FILE GUARD LINE...: a header, or without a guard a source
 {
-    (cd "$1" && find . -name '*.[ch]' | sed 's|^\./||' | LC_ALL=C sort | awk '
-        BEGIN {
-            while ((getline line <"README.md") > 0)
-                if (line ~ /^\| [a-z]+ \|/ && split(line, cell, / *\| */) && cell[2] != "folder")
-                    order[cell[2]] = ++rooms
-            if (!rooms)
-                print "README.md has no table of folders"
-        }
-        {
-            room = $0
-            if (!sub(/\/.*/, "", room) || !(room in order)) {
-                print $0 ": not in a folder of the table"
-                next
-            }
-            for (file = $0; (getline line <file) > 0; )
-                if (line ~ /^# *include "/) {
-                    split(line, part, "\"")
-                    other = part[2]
-                    if (other == "config.h" || other == "collopt.h")
-                        continue
-                    if (!sub(/\/.*/, "", other))
-                        other = room
-                    if (!(other in order) || order[other] > order[room])
-                        print file ": " room " does not know " part[2]
-                }
-            close(file)
-        }')
+    file=$work/$1 guard=$2
+    shift 2
+    mkdir -p "${file%/*}"
+    if [ -n "$guard" ]; then
+        printf '#ifndef %s\n#define %s\n\n' "$guard" "$guard"
+    else
+        echo '#include "config.h"'
+    fi >"$file"
+    printf '%s\n' "$@" >>"$file"
+    [ -z "$guard" ] || echo '#endif' >>"$file"
 }
 
-found=$(wrong "$source/src")
-[ -z "$found" ] || { echo "$found"; exit 1; }
+finds()                 # WHAT PATTERN
+{
+    said=$(python3 "$check" "$work") && { echo "FAIL: $1 is not found"; failed=1; }
+    echo "$said" | grep -q "$2" || { echo "FAIL: $1: $said"; failed=1; }
+    [ "$(echo "$said" | wc -l)" = 1 ] || { echo "FAIL: $1, and more: $said"; failed=1; }
+    rm -r "$work/src/base" "$work/src/mpi" 2>/dev/null
+}
 
-# What it is there to find.
-work=$(mktemp -d) || exit 1
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/base" && cp "$source/src/README.md" "$work"
-echo '#include "mpi/comm/comm.h"' >"$work/base/upwards.c"
-echo '#include "elsewhere/x.h"' >"$work/base/strange.h"
-: >"$work/loose.c"
-[ "$(wrong "$work" | wc -l)" = 3 ] || { echo "wrong includes are not found"; exit 1; }
+mkdir "$work/src"
+cat >"$work/src/README.md" <<'END'
+| folder | subject |
+|---|---|
+| base | texts |
+| mpi/host | the host |
+| mpi/comm | communicators |
+END
+put src/base/upwards.c '' '#include "mpi/host/host.h"'
+finds 'an include of a room below' 'base does not know mpi/host/host.h'
+put src/mpi/host/upwards.c '' '#include "mpi/comm/comm.h"'
+finds 'an include of a sub-folder below' 'mpi/host does not know mpi/comm/comm.h'
+put src/base/strange.c '' '#include "elsewhere/x.h"'
+finds 'an include of no room' 'base does not know elsewhere/x.h'
+put src/base/sub/loose.c ''
+finds 'a source in no room' 'not in a folder of the table'
+
+put src/base/a.h COLLOPT_BASE_A_H 'void collopt_a(void);'
+put src/base/a.c '' '#include "base/a.h"' '#include "base/b.h"' 'void collopt_a(void)' '{' '}'
+put src/base/b.h COLLOPT_BASE_B_H 'extern int collopt_b;'
+put src/base/b.c '' '#include "b.h"' '#include "a.h"' 'int collopt_b = 1;'
+finds 'a circle' 'a circle: src/base/a -> src/base/b -> src/base/a'
+put src/base/a.h COLLOPT_BASE_A_H 'int collopt_f(int, ...)' \
+    '    __attribute__((format(printf, 1, 2)));'
+put src/base/b.c '' '#include "a.h"' 'int collopt_f(int n, ...)' '{' '    return n;' '}'
+finds 'a function of another source' 'src/base/a.h declares collopt_f of src/base/b.c'
+put src/base/a.h COLLOPT_BASE_A_H 'extern const char *const collopt_names[2];'
+put src/base/b.c '' '#include "a.h"' 'const char *const collopt_names[2] = { "a", "b" };'
+finds 'a variable of another source' 'src/base/a.h declares collopt_names of src/base/b.c'
+
+put src/base/a.h COLLOPT_A_H 'struct a;'
+finds 'a guard of another path' 'src/base/a.h: no guard COLLOPT_BASE_A_H'
+put src/base/a.c '' ''
+sed -i 's/"config.h"/<config.h>/' "$work/src/base/a.c"
+finds 'a strange way to config.h' 'a.c: does not begin with'
+put src/base/a.c '' ''
+sed -i '1i#include <stdio.h>' "$work/src/base/a.c"
+finds 'config.h behind another header' 'a.c: does not begin with'
+exit $failed

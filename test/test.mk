@@ -141,4 +141,4 @@ EXTRA_DIST += test/hosts/debian test/hosts/subset.sh
 
 # Which folder of src may include which, and how long lines may be.
 TESTS += test/rooms.sh test/columns.sh test/adding.sh
-EXTRA_DIST += test/rooms.sh test/columns.sh test/adding.sh src/README.md
+EXTRA_DIST += test/rooms.py test/rooms.sh test/columns.sh test/adding.sh src/README.md

@@ -9,9 +9,7 @@
  *
  * with one write, so that lines of ranks do not mix.  Ranks but the first of a node say only how
  * many reductions went which way. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include <dlfcn.h>
 #include <stdarg.h>

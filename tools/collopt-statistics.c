@@ -4,6 +4,8 @@
  * Reads lines of numbers with as many columns each and prints a line for each column: how many
  * values, their median, the ends of its interval (95% from six values on, else the least and the
  * greatest), and how many are outliers. */
+#include "config.h"
+
 #include "lib/statistics.h"
 
 #include <stdio.h>

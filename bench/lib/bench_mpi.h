@@ -1,7 +1,7 @@
 /* For all benches on a real MPI: the host's own functions and those that the program calls, the
  * clock, and a common start of all ranks. */
-#ifndef BENCH_MPI_H
-#define BENCH_MPI_H
+#ifndef COLLOPT_BENCH_LIB_BENCH_MPI_H
+#define COLLOPT_BENCH_LIB_BENCH_MPI_H
 
 #include <mpi.h>
 #if COLLOPT_HAVE_PERSISTENT_X && !COLLOPT_HAVE_PERSISTENT

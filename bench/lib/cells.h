@@ -1,6 +1,6 @@
 /* Cells: what collopt-bench measures, one by one, and the forms in which it tells. */
-#ifndef BENCH_CELLS_H
-#define BENCH_CELLS_H
+#ifndef COLLOPT_BENCH_LIB_CELLS_H
+#define COLLOPT_BENCH_LIB_CELLS_H
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* An operation that does not commute, for what benches make by MPI_Op_create: the composition of
  * the maps x -> a x + b. */
-#ifndef BENCH_MAP_H
-#define BENCH_MAP_H
+#ifndef COLLOPT_BENCH_LIB_MAP_H
+#define COLLOPT_BENCH_LIB_MAP_H
 
 #include <stdint.h>
 

@@ -16,8 +16,8 @@
  *
  * The method is that of careful benchmarking of MPI: S. Hunold, A. Carpen-Amarie, Reproducible MPI
  * Benchmarking is Still Not as Easy as You Think, IEEE TPDS 27, 2016, and their ReproMPI. */
-#ifndef BENCH_MEASURE_H
-#define BENCH_MEASURE_H
+#ifndef COLLOPT_BENCH_LIB_MEASURE_H
+#define COLLOPT_BENCH_LIB_MEASURE_H
 
 #include <stdbool.h>
 

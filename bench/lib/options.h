@@ -1,6 +1,6 @@
 /* The command line of collopt-bench. */
-#ifndef BENCH_OPTIONS_H
-#define BENCH_OPTIONS_H
+#ifndef COLLOPT_BENCH_LIB_OPTIONS_H
+#define COLLOPT_BENCH_LIB_OPTIONS_H
 
 #include <stdio.h>
 

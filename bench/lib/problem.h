@@ -3,8 +3,8 @@
  * Every rank can tell every rank's input, and folds them serially in rank order; all values are
  * such that the result is exact, whatever the order of combination.  Values repeat after
  * BENCH_PERIOD elements, a prime, so that a long vector is checked whole and fast. */
-#ifndef BENCH_PROBLEM_H
-#define BENCH_PROBLEM_H
+#ifndef COLLOPT_BENCH_LIB_PROBLEM_H
+#define COLLOPT_BENCH_LIB_PROBLEM_H
 
 #include <stdbool.h>
 #include <stddef.h>

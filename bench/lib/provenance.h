@@ -1,6 +1,6 @@
 /* Where figures come from: versions, machines, where each rank ran, load, environment, date. */
-#ifndef BENCH_PROVENANCE_H
-#define BENCH_PROVENANCE_H
+#ifndef COLLOPT_BENCH_LIB_PROVENANCE_H
+#define COLLOPT_BENCH_LIB_PROVENANCE_H
 
 #include <stdbool.h>
 #include <stdio.h>

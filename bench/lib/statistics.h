@@ -1,7 +1,7 @@
 /* Statistics of repeated measurements that assume nothing about how times are distributed.  No
  * MPI. */
-#ifndef BENCH_STATISTICS_H
-#define BENCH_STATISTICS_H
+#ifndef COLLOPT_BENCH_LIB_STATISTICS_H
+#define COLLOPT_BENCH_LIB_STATISTICS_H
 
 /* All of these sort V. */
 

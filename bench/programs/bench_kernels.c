@@ -28,7 +28,7 @@
  *
  * MINLOC and MAXLOC get fresh operands for every call: a processor that has seen the same few
  * thousand pairs twice predicts all their branches. Those calls are timed one by one. */
-#include <config.h>
+#include "config.h"
 
 #include <mpi.h>
 

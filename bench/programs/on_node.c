@@ -19,7 +19,7 @@
  * "readv" a copy by the kernel. Every input is written before each round, as programs do.  Rates
  * follow: a copy of the thread's own data, a copy of what the other thread has just written, a sum
  * with it, and writing what the other thread has just read, in GB/s of one vector. */
-#include <config.h>
+#include "config.h"
 
 #include <pthread.h>
 #include <sched.h>

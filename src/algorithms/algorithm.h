@@ -1,7 +1,7 @@
 /* The vocabulary of algorithms: the calls of write.h under short names, and shared
  * arithmetic. */
-#ifndef COLLOPT_ALGORITHM_H
-#define COLLOPT_ALGORITHM_H
+#ifndef COLLOPT_ALGORITHMS_ALGORITHM_H
+#define COLLOPT_ALGORITHMS_ALGORITHM_H
 
 #include "base/numbers.h"
 #include "base/skips.h"

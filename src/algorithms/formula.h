@@ -16,8 +16,8 @@
  * people only.
  *
  * For the proofs and benches; libcollopt itself does not contain it. */
-#ifndef COLLOPT_FORMULA_H
-#define COLLOPT_FORMULA_H
+#ifndef COLLOPT_ALGORITHMS_FORMULA_H
+#define COLLOPT_ALGORITHMS_FORMULA_H
 
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"

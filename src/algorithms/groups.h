@@ -1,6 +1,6 @@
 /* Nodes as groups of ranks, for compositions: one algorithm inside nodes, one between them. */
-#ifndef COLLOPT_GROUPS_H
-#define COLLOPT_GROUPS_H
+#ifndef COLLOPT_ALGORITHMS_GROUPS_H
+#define COLLOPT_ALGORITHMS_GROUPS_H
 
 #include "algorithm.h"
 

@@ -1,8 +1,8 @@
 /* Another collective of all ranks as a part of an algorithm: what stands on the right of
  * performance guidelines (Traff, Gropp, Thakur, IEEE TPDS 21, 2010), where it is called a mock-up.
  * Its algorithm is a parameter, whose VALUE the calls take. */
-#ifndef COLLOPT_MOCKUP_H
-#define COLLOPT_MOCKUP_H
+#ifndef COLLOPT_ALGORITHMS_MOCKUP_H
+#define COLLOPT_ALGORITHMS_MOCKUP_H
 
 #include "algorithm.h"
 #include "catalogue/choice.h"

@@ -1,7 +1,7 @@
 /* What the node-aware algorithms have in common: nodes become one by groups, of which every rank of
  * a node hears a part. */
-#ifndef COLLOPT_NODE_AWARE_H
-#define COLLOPT_NODE_AWARE_H
+#ifndef COLLOPT_ALGORITHMS_NODE_AWARE_H
+#define COLLOPT_ALGORITHMS_NODE_AWARE_H
 
 #include "groups.h"
 #include "catalogue/choice.h"

@@ -1,7 +1,7 @@
 /* Levels on which groups of several ranks exchange parts of what they share: recursive_splitting.c,
  * near_splitting.c and strided_splitting.c. */
-#ifndef COLLOPT_SPLITTING_H
-#define COLLOPT_SPLITTING_H
+#ifndef COLLOPT_ALGORITHMS_SPLITTING_H
+#define COLLOPT_ALGORITHMS_SPLITTING_H
 
 #include "algorithm.h"
 

@@ -1,7 +1,7 @@
 /* One strand of swing: a reduce-scatter of a share of the vector, step by step, and the way back.
  * swing.c writes it down. */
-#ifndef COLLOPT_SWING_STRAND_H
-#define COLLOPT_SWING_STRAND_H
+#ifndef COLLOPT_ALGORITHMS_SWING_STRAND_H
+#define COLLOPT_ALGORITHMS_SWING_STRAND_H
 
 #include "algorithm.h"
 

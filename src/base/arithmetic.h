@@ -7,8 +7,8 @@
  * data, is done in integers: it may trap what rounds, and ask what was raised.  What is computed
  * inside takes its operands from memory and leaves its result there, so that compilers, who do not
  * know that the environment matters, keep it inside (test/integers.sh). */
-#ifndef COLLOPT_ARITHMETIC_H
-#define COLLOPT_ARITHMETIC_H
+#ifndef COLLOPT_BASE_ARITHMETIC_H
+#define COLLOPT_BASE_ARITHMETIC_H
 
 #include <stdint.h>
 

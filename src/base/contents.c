@@ -1,7 +1,5 @@
 /* Reads a file whole; see contents.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/contents.h"
 #include "base/lines.h"

@@ -1,6 +1,6 @@
 /* Reads whole files. */
-#ifndef COLLOPT_CONTENTS_H
-#define COLLOPT_CONTENTS_H
+#ifndef COLLOPT_BASE_CONTENTS_H
+#define COLLOPT_BASE_CONTENTS_H
 
 #include <stddef.h>
 

@@ -4,9 +4,7 @@
  * controllers.  In a container the path may be that of the machine, and what is mounted begins with
  * the container's own group: so each folder on the way from the path to the mount is looked at, and
  * those that are not there do not count. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/group_memory.h"
 #include "base/numbers.h"

@@ -1,6 +1,6 @@
 /* The memory that control groups allow this process. */
-#ifndef COLLOPT_GROUP_MEMORY_H
-#define COLLOPT_GROUP_MEMORY_H
+#ifndef COLLOPT_BASE_GROUP_MEMORY_H
+#define COLLOPT_BASE_GROUP_MEMORY_H
 
 #include <stddef.h>
 

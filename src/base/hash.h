@@ -1,7 +1,7 @@
 /* FNV-1a (G. Fowler, L. C. Noll, P. Vo): hashes for comparing over the ranks what must be equal.
  * Not cryptographic. */
-#ifndef COLLOPT_HASH_H
-#define COLLOPT_HASH_H
+#ifndef COLLOPT_BASE_HASH_H
+#define COLLOPT_BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,5 @@
 /* Writing JSON; see json.h for why. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -4,8 +4,8 @@
  * libraries into a job, and the static libjansson of the distributions is not made for shared
  * libraries: whether one takes it depends on how it was compiled. Tests read back with jansson
  * what is written here. */
-#ifndef COLLOPT_JSON_H
-#define COLLOPT_JSON_H
+#ifndef COLLOPT_BASE_JSON_H
+#define COLLOPT_BASE_JSON_H
 
 #include <stdbool.h>
 #include <stdint.h>

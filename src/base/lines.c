@@ -1,7 +1,5 @@
 /* Texts line by line; see lines.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/lines.h"
 

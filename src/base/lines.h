@@ -1,7 +1,7 @@
 /* Reads settings files, such as rules and machines, line by line: comments after #, line ends of
  * Unix and Windows, mistakes reported with their lines. */
-#ifndef COLLOPT_LINES_H
-#define COLLOPT_LINES_H
+#ifndef COLLOPT_BASE_LINES_H
+#define COLLOPT_BASE_LINES_H
 
 #include <stdbool.h>
 #include <stddef.h>

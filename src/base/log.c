@@ -1,7 +1,5 @@
 /* Messages to the user: one line each, by one write, so that lines of several ranks do not mix. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/log.h"
 #include "base/hash.h"

@@ -1,7 +1,5 @@
 /* A hash table that grows with its entries; see memo.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/memo.h"
 

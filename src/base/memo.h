@@ -1,8 +1,8 @@
 /* Things that are remembered by a hash, as many as there is room for.  No MPI here.
  *
  * A table of chains that grows with what is in it, so that an empty one takes no memory. */
-#ifndef COLLOPT_MEMO_H
-#define COLLOPT_MEMO_H
+#ifndef COLLOPT_BASE_MEMO_H
+#define COLLOPT_BASE_MEMO_H
 
 #include <stdbool.h>
 #include <stddef.h>

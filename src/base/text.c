@@ -1,7 +1,5 @@
 /* Words and numbers in texts of users. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include <stdint.h>
 #include <stdio.h>

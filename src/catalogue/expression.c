@@ -8,9 +8,7 @@
  * The text is first cut into an expression's parts, with its nested expressions checked for form,
  * and then held against the descriptor of the algorithm it names. Both steps name what is wrong and
  * what would be right. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "catalogue/expression.h"
 #include "base/text.h"

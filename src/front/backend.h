@@ -4,8 +4,8 @@
  * table of another size or version is refused. Functions are listed in the order of enum
  * collopt_name and have the types of names.h; NULL stands for a name that is not there. */
 
-#ifndef COLLOPT_BACKEND_H
-#define COLLOPT_BACKEND_H
+#ifndef COLLOPT_FRONT_BACKEND_H
+#define COLLOPT_FRONT_BACKEND_H
 
 #include <stdint.h>
 

@@ -6,8 +6,8 @@
  * jump (calls.c, pcontrol.c), or goes by profiling tools (tools.c). A process that makes no such
  * call pays for being mapped and no more: there is no constructor. */
 
-#ifndef COLLOPT_FRONT_H
-#define COLLOPT_FRONT_H
+#ifndef COLLOPT_FRONT_FRONT_H
+#define COLLOPT_FRONT_FRONT_H
 
 #include <stdint.h>
 

@@ -22,8 +22,8 @@
  * MPI_Pcontrol is variadic and has no row: COLLOPT_NAME_PCONTROL is written out where it is
  * needed. */
 
-#ifndef COLLOPT_NAMES_H
-#define COLLOPT_NAMES_H
+#ifndef COLLOPT_FRONT_NAMES_H
+#define COLLOPT_FRONT_NAMES_H
 
 /* The parameters of each shape of call; C is the type of its counts. */
 

@@ -7,8 +7,8 @@
  * for an MPI call, and in the static archives (-DCOLLOPT_STATIC), where there is only one backend.
  * public.c is part of every backend, which puts &collopt_public into the table that it hands to the
  * front. */
-#ifndef COLLOPT_PUBLIC_H
-#define COLLOPT_PUBLIC_H
+#ifndef COLLOPT_FRONT_PUBLIC_H
+#define COLLOPT_FRONT_PUBLIC_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  * reduce_tmpl.c).
  *
  * The lists are data: X is called once per row, in order. */
-#ifndef COLLOPT_COMBOS_H
-#define COLLOPT_COMBOS_H
+#ifndef COLLOPT_KERNELS_COMBOS_H
+#define COLLOPT_KERNELS_COMBOS_H
 
 /* The element types: enumerator, C type in memory, name, and what a test or bench must know of the
  * layout.

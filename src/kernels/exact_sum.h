@@ -15,6 +15,8 @@
  * of integers.
  *
  * Included by reduce_tmpl.c. */
+#ifndef COLLOPT_KERNELS_EXACT_SUM_H
+#define COLLOPT_KERNELS_EXACT_SUM_H
 
 /* ---- how the processor is set ---- */
 
@@ -496,3 +498,5 @@ extern const collopt_exact_table PASTE(collopt_exact_sums_, COLLOPT_ISA);
 const collopt_exact_table PASTE(collopt_exact_sums_, COLLOPT_ISA) = {
     COLLOPT_EXACT_SUMS(EXACT_ROW)
 };
+
+#endif

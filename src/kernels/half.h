@@ -1,7 +1,7 @@
 /* 16-bit reals to float and back, to the nearest, ties to even, in steps that vectorize.
  * NaN stays NaN (quiet, with what fits of its payload). */
-#ifndef COLLOPT_HALF_H
-#define COLLOPT_HALF_H
+#ifndef COLLOPT_KERNELS_HALF_H
+#define COLLOPT_KERNELS_HALF_H
 
 static inline uint32_t float_bits(float x)
 {

@@ -3,7 +3,7 @@
  * An instruction set is a set of compiler flags on one and the same source, reduce_tmpl.c;
  * configure says which were built. A processor has one only if the operating system also saves its
  * registers. */
-#include <config.h>
+#include "config.h"
 
 #include "kernels/isa.h"
 

@@ -1,5 +1,5 @@
 /* Operations, types and kernels by name and number: everything here is read off combos.h. */
-#include <config.h>
+#include "config.h"
 
 #include "kernels/kernels.h"
 

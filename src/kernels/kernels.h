@@ -1,7 +1,7 @@
 /* The combine kernels: every predefined operation on every predefined datatype, without MPI.
  * doc/kernels.md says what each promises about bits; combos.h lists them. */
-#ifndef COLLOPT_KERNELS_H
-#define COLLOPT_KERNELS_H
+#ifndef COLLOPT_KERNELS_KERNELS_H
+#define COLLOPT_KERNELS_KERNELS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,6 +8,8 @@
  *
  *     max long_double, 256 KiB: 4 GB/s by the processor's comparison, 15 by words (AVX-512)
  *     minloc long_double_int, sorted, 256 KiB: 9 GB/s and 11 */
+#ifndef COLLOPT_KERNELS_LONG_LANE_H
+#define COLLOPT_KERNELS_LONG_LANE_H
 
 #define EXTENDED_INFINITE  0x7fff
 #define EXTENDED_PADDING   (~INT64_C(0xffff))
@@ -126,3 +128,5 @@ static inline uint64_t difference_long_double_int(struct long_double_words a,
 {
     return (uint64_t) ((a.digits ^ b.digits) | (a.rest ^ b.rest) | (a.index ^ b.index));
 }
+
+#endif

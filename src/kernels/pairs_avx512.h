@@ -4,6 +4,8 @@
  *     maxloc 2double_precision, sorted, 256 KiB: plain loop 18 GB/s, here 33
  *     maxloc 2real, sorted, 256 KiB: 10.5 GB/s and 35
  *     maxloc long_double_int, random data, 256 KiB: 3.5 GB/s and 20; sorted 12 and 19 to 32 */
+#ifndef COLLOPT_KERNELS_PAIRS_AVX512_H
+#define COLLOPT_KERNELS_PAIRS_AVX512_H
 
 /* ---- 2real, 2double_precision as they lie: values in even lanes, indices in odd ones --------- */
 
@@ -243,3 +245,5 @@ eights_copied(struct long_double_words *d, const struct long_double_words *from,
 
 PAIRS_OF_LONG_DOUBLES(MINLOC, eight_before(y, x, y.index, x.index), -1, true)
 PAIRS_OF_LONG_DOUBLES(MAXLOC, eight_before(x, y, y.index, x.index), 1, false)
+
+#endif

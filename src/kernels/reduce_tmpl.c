@@ -5,7 +5,7 @@
  * makes loops over vectors of two, four and eight operands of it; vector_combine() builds the rest
  * on these loops, once for all types; the table at the end has a row for each combination in
  * combos.h. */
-#include <config.h>
+#include "config.h"
 
 #include "kernels/isa.h"
 #include "kernels/kernels.h"

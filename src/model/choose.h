@@ -1,6 +1,6 @@
 /* Chooses by the model: ranks all usable algorithms by predicted time. */
-#ifndef COLLOPT_CHOOSE_H
-#define COLLOPT_CHOOSE_H
+#ifndef COLLOPT_MODEL_CHOOSE_H
+#define COLLOPT_MODEL_CHOOSE_H
 
 #include "catalogue/choice.h"
 

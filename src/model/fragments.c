@@ -1,7 +1,5 @@
 /* Reads lengths of fragments; see fragments.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /* Times of the MPI library's own collectives, as measured; see host_times.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include <stdlib.h>
 #include <string.h>

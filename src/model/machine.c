@@ -1,7 +1,5 @@
 /* Shipped machines, and files that say what a machine is like; see machine.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "model/machine.h"
 #include "base/arithmetic.h"

@@ -9,8 +9,8 @@
  * file in COLLOPT_MACHINE overrides single numbers. All ranks use the same machine: the choice
  * follows from exchanged facts, and the file is an agreed setting. collopt(7) describes the file;
  * collopt-tune writes one from measurements. No MPI here. */
-#ifndef COLLOPT_MACHINE_H
-#define COLLOPT_MACHINE_H
+#ifndef COLLOPT_MODEL_MACHINE_H
+#define COLLOPT_MODEL_MACHINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,8 +3,8 @@
  * An algorithm's traffic() states number, length and distance (in ranks) of its messages. Nodes
  * and grid determine how far they travel in the machine and what shares their links. The time
  * runs from the moment all ranks start until the last one has its result. No MPI here. */
-#ifndef COLLOPT_MODEL_H
-#define COLLOPT_MODEL_H
+#ifndef COLLOPT_MODEL_MODEL_H
+#define COLLOPT_MODEL_MODEL_H
 
 #include "model/machine.h"
 

@@ -5,9 +5,7 @@
  * that is there. New sums, and looking at other threads' shards, take the lock. A thread that
  * ends leaves its sums to one last shard. Resetting raises a number; each thread zeroes its own
  * sums when it next uses them, so no thread writes what another one owns. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "report/counters.h"
 #include "base/log.h"

@@ -1,7 +1,5 @@
 /* The answers to include/collopt.h, inside a backend. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/arithmetic.h"
 #include "catalogue/catalogue.h"

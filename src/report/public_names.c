@@ -1,8 +1,6 @@
 /* The functions of include/collopt.h by their exported names, forwarded to the backend's table; see
  * public.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #define COLLOPT_API __attribute__((visibility("default")))
 #include "collopt.h"

@@ -3,9 +3,7 @@
  * A record is the sum of one key: collective, algorithm and size class, or MPI name, reason and
  * size class. Keys are texts, so that records of different processes can be brought together.
  * doc/report.md describes what is written. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "report/report.h"
 #include "base/arithmetic.h"

@@ -1,7 +1,5 @@
 /* The shares of ranks, summed up on the way up the tree by which a report comes together. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "report/shares.h"
 

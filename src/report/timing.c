@@ -1,8 +1,6 @@
 /* One word has the number of threads that are in reductions and the time since when there are any,
  * so that both change at once and without a lock. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "report/timing.h"
 #include "base/clock.h"

@@ -1,7 +1,5 @@
 /* Results of trials, summed over communicators and ranks, and written as rules. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "select/lessons.h"
 #include "base/text.h"

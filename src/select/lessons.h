@@ -1,6 +1,6 @@
 /* Lessons: the results of trials, for the report and as rules. No MPI here. */
-#ifndef COLLOPT_LESSONS_H
-#define COLLOPT_LESSONS_H
+#ifndef COLLOPT_SELECT_LESSONS_H
+#define COLLOPT_SELECT_LESSONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,4 +1,6 @@
 /* When preparing pays; see rental.h. */
+#include "config.h"
+
 #include "select/rental.h"
 
 #include <stdlib.h>

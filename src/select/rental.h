@@ -7,8 +7,8 @@
  *
  * Times are nanoseconds.  They are cautious estimates, not predictions: computing a prediction
  * is a good part of the price. */
-#ifndef COLLOPT_RENTAL_H
-#define COLLOPT_RENTAL_H
+#ifndef COLLOPT_SELECT_RENTAL_H
+#define COLLOPT_SELECT_RENTAL_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* The choice under COLLOPT_REPRODUCIBLE: depends on the call alone. */
-#ifndef COLLOPT_REPRODUCIBLE_H
-#define COLLOPT_REPRODUCIBLE_H
+#ifndef COLLOPT_SELECT_REPRODUCIBLE_H
+#define COLLOPT_SELECT_REPRODUCIBLE_H
 
 #include <stdbool.h>
 

@@ -5,9 +5,7 @@
  * A line is a box of problems.  It is reached if something of its box is left when the boxes of
  * the lines above are taken away, of those lines that serve all that they match: below an
  * algorithm that may be passed over, a line for the same problems is what runs instead. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/lines.h"
 #include "base/text.h"

@@ -1,7 +1,5 @@
 /* The states of trials.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "select/trials.h"
 #include "catalogue/choice.h"

@@ -11,8 +11,8 @@
  *                it has become slower by a fifth, everything is looked at again
  *
  * Between states the ranks agree on the maximum of the times they measured. No MPI here. */
-#ifndef COLLOPT_TRIALS_H
-#define COLLOPT_TRIALS_H
+#ifndef COLLOPT_SELECT_TRIALS_H
+#define COLLOPT_SELECT_TRIALS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,6 @@
 /* Reads files of rules and finds the one for a problem.  No MPI here; what a line may say is in
  * collopt(7). */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "settings/rules.h"
 #include "base/contents.h"

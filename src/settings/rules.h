@@ -9,8 +9,8 @@
  * depends only on what all ranks know. A file with a mistake is not used at all: with one line
  * missing, later lines would decide what they were not written for.  collopt(7) describes the
  * format. */
-#ifndef COLLOPT_RULES_H
-#define COLLOPT_RULES_H
+#ifndef COLLOPT_SETTINGS_RULES_H
+#define COLLOPT_SETTINGS_RULES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,9 +9,7 @@
  * The first one that exists is used.  Files that come with collopt have the first of these names,
  * in $XDG_DATA_DIRS/collopt and DATADIR/collopt.  Simulated ranks look nowhere: they are on
  * another machine. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,7 @@
  *
  * The rows below are parsed, warned about, hashed, listed by collopt-info and, with the text of
  * doc/manual/variables.md, documented. No other file of the backend looks at the environment. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "settings/settings.h"
 #include "base/arithmetic.h"

@@ -1,7 +1,5 @@
 /* Makes and frees channels; see channel.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "shm/channel.h"
 #include "shm/segment.h"

@@ -1,7 +1,5 @@
 /* Writes and reads failed calls; see failures.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "shm/failures.h"
 

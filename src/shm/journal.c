@@ -1,7 +1,5 @@
 /* Writes, reads and frees journals; see journal.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "shm/journal.h"
 

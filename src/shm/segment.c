@@ -1,7 +1,5 @@
 /* Makes, maps and hands out segments; see segment.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "shm/segment.h"
 #include "base/group_memory.h"

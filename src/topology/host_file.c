@@ -1,7 +1,5 @@
 /* The file that says where hosts are; see host_file.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "topology/host_file.h"
 #include "base/contents.h"

@@ -5,8 +5,8 @@
  *
  * or, without such a line, the switches above each host, the topmost first: "host17
  * rack1/switch3".  No MPI here. */
-#ifndef COLLOPT_HOSTS_H
-#define COLLOPT_HOSTS_H
+#ifndef COLLOPT_TOPOLOGY_HOST_FILE_H
+#define COLLOPT_TOPOLOGY_HOST_FILE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,9 +5,7 @@
  * it is not installed.  Only processors, cores, caches, memory, and whatever may have memory of
  * its own are looked for: devices, and what the x86 instructions say, would take six times as
  * long. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "topology/intranode.h"
 #include "topology/topology.h"

@@ -1,6 +1,6 @@
 /* The binding of a process within its node, by hwloc: what its processors share. No MPI here. */
-#ifndef COLLOPT_INSIDE_H
-#define COLLOPT_INSIDE_H
+#ifndef COLLOPT_TOPOLOGY_INTRANODE_H
+#define COLLOPT_TOPOLOGY_INTRANODE_H
 
 #include <stdbool.h>
 #include <stdint.h>

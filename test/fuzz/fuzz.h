@@ -1,8 +1,8 @@
 /* What the files of the random tester share.  All that is drawn at random follows from the seed,
  * the thread and the number of the step alone, so that all ranks draw alike without a message, and
  * any step can be left out. */
-#ifndef TEST_FUZZ_H
-#define TEST_FUZZ_H
+#ifndef COLLOPT_TEST_FUZZ_FUZZ_H
+#define COLLOPT_TEST_FUZZ_FUZZ_H
 
 #include "common.h"
 #include "elements.h"

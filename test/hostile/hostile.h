@@ -1,7 +1,7 @@
 /* What a program says to the hostile host that collopt runs on in it; hostile.c has the rest.  The
  * program defines it, and is linked with -rdynamic; in one that does not, all memory is there. */
-#ifndef TEST_HOSTILE_H
-#define TEST_HOSTILE_H
+#ifndef COLLOPT_TEST_HOSTILE_HOSTILE_H
+#define COLLOPT_TEST_HOSTILE_HOSTILE_H
 
 #include <stdatomic.h>
 

@@ -1,7 +1,7 @@
 /* What the tests with MPI share: failures, a guard against hanging, and what collopt says it has
  * done. */
-#ifndef TEST_MPI_COMMON_H
-#define TEST_MPI_COMMON_H
+#ifndef COLLOPT_TEST_MPI_COMMON_H
+#define COLLOPT_TEST_MPI_COMMON_H
 
 #include <mpi.h>
 #include <stdbool.h>

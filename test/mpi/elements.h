@@ -1,7 +1,7 @@
 /* Elements of every kind that the tests reduce: how they lie in memory, which values they are
  * given, and what an operation makes of two of them, computed here in plain C. */
-#ifndef TEST_MPI_ELEMENTS_H
-#define TEST_MPI_ELEMENTS_H
+#ifndef COLLOPT_TEST_MPI_ELEMENTS_H
+#define COLLOPT_TEST_MPI_ELEMENTS_H
 
 #include <mpi.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* Red zones behind the memory that collopt has from aligned_alloc(): its scratch. */
-#ifndef TEST_MPI_ZONES_H
-#define TEST_MPI_ZONES_H
+#ifndef COLLOPT_TEST_MPI_ZONES_H
+#define COLLOPT_TEST_MPI_ZONES_H
 
 #include <stddef.h>
 

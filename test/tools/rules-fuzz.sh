@@ -17,7 +17,7 @@ if ! { $cc $sanitize "$build/try.c" -o "$build/try" 2>/dev/null && "$build/try";
 fi
 echo '#define _GNU_SOURCE 1' >"$build/config.h"
 # shellcheck disable=SC2086
-$cc -std=gnu11 -g -O1 $sanitize -DHAVE_CONFIG_H -I"$build" -I"$source/src" \
+$cc -std=gnu11 -g -O1 $sanitize -I"$build" -I"$source/src" \
     -I"$source/test/unit" "$source/test/tools/rules-fuzz.c" \
     "$source/test/unit/fake_registry.c" "$source/src/catalogue/choice.c" \
     "$source/src/base/contents.c" "$source/src/base/launcher.c" "$source/src/base/text.c" \

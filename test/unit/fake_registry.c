@@ -1,8 +1,6 @@
 /* A registry of a few algorithms that do nothing, so that these tests say the same whatever the
  * real one has. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "catalogue/catalogue.h"
 #include "catalogue/choice.h"

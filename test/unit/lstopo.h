@@ -1,7 +1,7 @@
 /* A machine as lstopo records it: hwloc writes what it was described to be, with everything, and
  * collopt reads that.  In a process whose hwloc has not been asked yet. */
-#ifndef LSTOPO_H
-#define LSTOPO_H
+#ifndef COLLOPT_TEST_UNIT_LSTOPO_H
+#define COLLOPT_TEST_UNIT_LSTOPO_H
 
 #include <check.h>
 #include <hwloc.h>

@@ -23,8 +23,8 @@
  * By 1 and 2 the outcome does not depend on the interleaving, and neither does deadlock: steps
  * become possible and never impossible.  Several interleavings are played all the same, as a check
  * of this argument. */
-#ifndef PROOF_H
-#define PROOF_H
+#ifndef COLLOPT_TEST_UNIT_PROOF_H
+#define COLLOPT_TEST_UNIT_PROOF_H
 
 #include <stdio.h>
 

@@ -1,7 +1,5 @@
 /* Context ids: one at a time for each communicator, also between threads. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "mpi/node/context.h"
 

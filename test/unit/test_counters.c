@@ -1,7 +1,5 @@
 /* Counters, the report made of them, and the answers to the public header. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/json.h"
 #include "catalogue/catalogue.h"

@@ -1,8 +1,6 @@
 /* Measurements of the MPI libraries: which library is which, how messages are cut for each, times
  * of their own collectives, and when the choice goes to them. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include <check.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* The kernels: every combination on every instruction set against the reference, then what is
  * particular. */
-#include <config.h>
+#include "config.h"
 
 #include <check.h>
 #include <fenv.h>

@@ -1,8 +1,6 @@
 /* Files that say what a machine is like: what is read, what is refused and with which words, and
  * that what was written can be read. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "model/machine.h"
 #include "settings/settings.h"

@@ -1,8 +1,6 @@
 /* What is remembered by a hash: all that there is room for is found again, and no more is kept than
  * that. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/memo.h"
 

@@ -1,8 +1,6 @@
 /* Files of rules and machines that no variable names: which one of several is used, and how that is
  * kept from happening. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "settings/rules.h"
 #include "settings/search_path.h"

@@ -1,7 +1,5 @@
 /* When preparing pays: never more than twice the best in hindsight, and alike on all ranks. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "select/rental.h"
 

@@ -1,8 +1,6 @@
 /* Files of rules: what is read, what is refused and with which words, which rule decides, and what
  * collopt-tune finds beyond that. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "fake_registry.h"
 #include "schedule/problem.h"

@@ -1,7 +1,5 @@
 /* The environment, algorithm expressions and messages. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/launcher.h"
 #include "base/log.h"

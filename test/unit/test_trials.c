@@ -1,7 +1,5 @@
 /* Trials with times that are made up, and what they teach written as rules and read back. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"

@@ -6,8 +6,8 @@
  *     in_turn 0
  *
  * All functions are in trial.c. */
-#ifndef TRIAL_H
-#define TRIAL_H
+#ifndef COLLOPT_TEST_UNIT_TRIAL_H
+#define COLLOPT_TEST_UNIT_TRIAL_H
 
 #include "proof.h"
 #include "schedule/bound.h"

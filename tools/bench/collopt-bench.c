@@ -8,6 +8,8 @@
  * Cells (a collective, an operation, a type, a size, an algorithm) are measured in shuffled order,
  * in pairs (measure.h); the result of each is checked before and after it is measured
  * (problem.h). */
+#include "config.h"
+
 #include <errno.h>
 #include <spawn.h>
 #include <stdarg.h>

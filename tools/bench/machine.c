@@ -12,6 +12,8 @@
  *                                                    how much
  *
  * Each figure is the median of up to 31 short runs, between which all ranks meet. */
+#include "config.h"
+
 #include "bench/machine.h"
 #include "lib/bench_mpi.h"
 #include "lib/clock.h"

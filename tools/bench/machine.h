@@ -1,7 +1,7 @@
 /* What messages and combining cost on this machine, as the cost model wants to know it
  * (COLLOPT_MACHINE, collopt(7)). */
-#ifndef BENCH_MACHINE_H
-#define BENCH_MACHINE_H
+#ifndef COLLOPT_TOOLS_BENCH_MACHINE_H
+#define COLLOPT_TOOLS_BENCH_MACHINE_H
 
 /* Hears of one number: seconds, bytes per second, bytes, nodes or a ratio; the quartiles of what
  * was measured. */

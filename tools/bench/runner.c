@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "bench/runner.h"
 #include "collopt.h"
 

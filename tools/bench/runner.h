@@ -1,7 +1,7 @@
 /* Algorithms at work: each on a communicator of its own, on which it is forced by info keys; and
  * one cell measured so. */
-#ifndef BENCH_RUNNER_H
-#define BENCH_RUNNER_H
+#ifndef COLLOPT_TOOLS_BENCH_RUNNER_H
+#define COLLOPT_TOOLS_BENCH_RUNNER_H
 
 #include "lib/cells.h"
 

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "bench/serve.h"
 #include "collopt.h"
 #include "bench/machine.h"

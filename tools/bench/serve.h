@@ -29,8 +29,8 @@
  *     > end                       or the end of the input
  *
  *     wrong TEXT                  a line that is not understood */
-#ifndef BENCH_SERVE_H
-#define BENCH_SERVE_H
+#ifndef COLLOPT_TOOLS_BENCH_SERVE_H
+#define COLLOPT_TOOLS_BENCH_SERVE_H
 
 void serve(int argc, char **argv);
 

@@ -7,9 +7,7 @@
  *                               common
  *     @parameters               all parameters
  *     @refusals                 what algorithms refuse for */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "info/catalogue.h"
 #include "catalogue/catalogue.h"

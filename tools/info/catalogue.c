@@ -1,7 +1,5 @@
 /* The list of algorithms, from the descriptors; see catalogue.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/json.h"
 #include "base/text.h"

@@ -1,7 +1,7 @@
 /* The list of algorithms for people and programs, from the descriptors: for collopt-info and for
  * doc/algorithms.md. */
-#ifndef COLLOPT_CATALOGUE_H
-#define COLLOPT_CATALOGUE_H
+#ifndef COLLOPT_TOOLS_INFO_CATALOGUE_H
+#define COLLOPT_TOOLS_INFO_CATALOGUE_H
 
 #include "base/json.h"
 #include "schedule/descriptor.h"

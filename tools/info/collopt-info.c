@@ -1,7 +1,5 @@
 /* collopt-info: what this installation of collopt has and how it is set, without starting MPI. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/json.h"
 #include "info/catalogue.h"

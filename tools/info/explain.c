@@ -1,8 +1,6 @@
 /* The decision for a problem that is described by words, and what the model says of the others; see
  * explain.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/json.h"
 #include "base/text.h"

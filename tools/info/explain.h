@@ -1,7 +1,7 @@
 /* collopt-info --explain: what would be chosen for a problem on a machine, and why, without a
  * job. */
-#ifndef COLLOPT_EXPLAIN_H
-#define COLLOPT_EXPLAIN_H
+#ifndef COLLOPT_TOOLS_INFO_EXPLAIN_H
+#define COLLOPT_TOOLS_INFO_EXPLAIN_H
 
 #include <stdbool.h>
 

@@ -1,8 +1,6 @@
 /* collopt-info --variable: a row of src/settings/settings.c with the paragraphs of
  * doc/manual/variables.md. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "info/variables.h"
 #include "base/text.h"

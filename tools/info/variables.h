@@ -1,6 +1,6 @@
 /* What the manual says of environment variables, for those who have no manual at hand. */
-#ifndef COLLOPT_VARIABLES_H
-#define COLLOPT_VARIABLES_H
+#ifndef COLLOPT_TOOLS_INFO_VARIABLES_H
+#define COLLOPT_TOOLS_INFO_VARIABLES_H
 
 #include "settings/settings.h"
 

@@ -1,7 +1,5 @@
 /* collopt-plan: shows the schedule of a collective, without starting MPI. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/text.h"
 #include "catalogue/catalogue.h"

@@ -1,8 +1,6 @@
 /* A plan for graphviz: ranks, and an edge for all that one sends another, with its rounds and
  * bytes. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "plan/dot.h"
 #include "plan/plan.h"

@@ -1,8 +1,6 @@
 /* A plan as JSON: the problem, its totals, every transfer and every combination by round, and the
  * programs of all ranks. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "base/json.h"
 #include "catalogue/expression.h"

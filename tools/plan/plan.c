@@ -1,7 +1,5 @@
 /* Making a plan: schedules and programs of all ranks, and their replay; see plan.h. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "catalogue/expression.h"
 #include "model/replay.h"

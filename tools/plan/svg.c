@@ -3,9 +3,7 @@
  * Where an arrow begins, a small picture of the vector shows which part of it is sent, in the
  * colours of its blocks, and above it stands whose operands are summed up in it.  Pictures and
  * arrows have zones of their own in each round, so that they keep clear of each other. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "catalogue/expression.h"
 #include "plan/svg.h"

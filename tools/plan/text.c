@@ -1,7 +1,5 @@
 /* A plan as text: per round who sends what to whom and what is combined, then what it comes to. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "model/replay.h"
 #include "plan/text.h"
