@@ -15,6 +15,8 @@ COLLOPT_CORE_SOURCES = \
 	src/base/launcher.h \
 	src/base/lines.c \
 	src/base/lines.h \
+	src/base/list.c \
+	src/base/list.h \
 	src/base/log.c \
 	src/base/log.h \
 	src/base/memo.c \

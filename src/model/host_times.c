@@ -6,6 +6,7 @@
 
 #include "model/host_times.h"
 #include "base/lines.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "model/host_mpi.h"
 #include "schedule/problem.h"
@@ -75,15 +76,8 @@ static bool add(struct collopt_host_times *all, struct collopt_lines *in,
     for (int i = 0; i < all->n; i++)
         if (same_series(&all->time[i], t) && all->time[i].bytes == t->bytes)
             return collopt_mistake(in, "the host's time of this is given in a line above already");
-    if (all->n == all->room) {
-        int room = all->room ? 2 * all->room : 64;
-        void *more = realloc(all->time, (size_t)room * sizeof *all->time);
-
-        if (!more)
-            return collopt_mistake(in, "no memory");
-        all->time = more;
-        all->room = room;
-    }
+    if (!collopt_room(all->time, all->n))
+        return collopt_mistake(in, "no memory");
     all->time[all->n++] = *t;
     return true;
 }
@@ -107,6 +101,13 @@ bool collopt_host_times_take(struct collopt_host_times *all, struct collopt_line
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
+
+void collopt_host_times_free(struct collopt_host_times *all)
+{
+    if (all)
+        free(all->time);
+    free(all);
+}
 
 void collopt_host_time_write(FILE *to, const struct collopt_host_time *t, const char *comment)
 {

@@ -27,7 +27,7 @@ struct collopt_host_time {
 };
 
 struct collopt_host_times {
-    int n, room;
+    int n;
     struct collopt_host_time *time;
 };
 
@@ -35,6 +35,7 @@ struct collopt_host_times {
  * mistake. */
 bool collopt_host_times_take(struct collopt_host_times *all, struct collopt_lines *in, char *words,
                              double seconds);
+void collopt_host_times_free(struct collopt_host_times *all);
 /* Writes such a line; COMMENT may be NULL. */
 void collopt_host_time_write(FILE *to, const struct collopt_host_time *t, const char *comment);
 /* Seconds that MPI takes for P: interpolated between two measured sizes, extrapolated by at most

@@ -367,9 +367,7 @@ void collopt_machine_free(struct collopt_machine_file *f)
 {
     if (!f)
         return;
-    if (f->host_times)
-        free(f->host_times->time);
-    free(f->host_times);
+    collopt_host_times_free(f->host_times);
     free(f->fragments);
     free(f->file);
     free(f);

@@ -8,6 +8,7 @@
 #include "report/report.h"
 #include "base/arithmetic.h"
 #include "base/json.h"
+#include "base/list.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "collopt.h"
@@ -46,7 +47,7 @@ struct collopt_report {
     struct collopt_spread seconds;      /* since MPI_Init; no ranks: not known */
     struct collopt_spread reductions;   /* of these, in reductions */
     struct collopt_shares shares;       /* of both, rank by rank */
-    size_t records, room;
+    size_t records;
     struct record *record;
     struct collopt_lessons lessons;
 };
@@ -73,23 +74,6 @@ static struct record *find(const struct collopt_report *r, const struct record *
         if (by_key(&r->record[i], key) == 0)
             return &r->record[i];
     return NULL;
-}
-
-static bool make_room(struct collopt_report *r, size_t more)
-{
-    size_t room = r->room ? r->room : 32;
-    struct record *record;
-
-    while (room < r->records + more)
-        room *= 2;
-    if (room == r->room)
-        return true;
-    record = realloc(r->record, room * sizeof *record);
-    if (!record)
-        return false;
-    r->record = record;
-    r->room = room;
-    return true;
 }
 
 static double lower(double a, double b)
@@ -169,7 +153,7 @@ static void gather(const struct collopt_sum *s, void *data)
                  s->name);
         snprintf(one.how, sizeof one.how, "%s", collopt_reason_names[s->reason]);
     }
-    if (!make_room(g->report, 1)) {
+    if (!collopt_room(g->report->record, g->report->records)) {
         g->failed = true;
         return;
     }
@@ -234,8 +218,8 @@ void collopt_report_free(struct collopt_report *r)
     if (!r)
         return;
     free(r->record);
-    free(r->lessons.list);
-    free(r->shares.list);
+    collopt_lessons_free(&r->lessons);
+    collopt_shares_free(&r->shares);
     free(r);
 }
 
@@ -351,7 +335,8 @@ bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t s
         return false;
     memcpy(&head, buffer, sizeof head);
     if (!fits(&head, size - sizeof head) || !merge(r, &head, at, true)
-        || !make_room(r, head.records) || !collopt_shares_room(&r->shares, head.shares)
+        || !collopt_room_for(r->record, r->records, head.records)
+        || !collopt_shares_room(&r->shares, head.shares)
         || !collopt_lessons_room(&r->lessons, head.lessons))
         return false;
     arithmetic = collopt_usual_arithmetic();

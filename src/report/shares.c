@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "report/shares.h"
+#include "base/list.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,19 +30,12 @@ void collopt_share_bounds(struct collopt_share *s, int rank, int ranks)
 
 bool collopt_shares_room(struct collopt_shares *shares, size_t more)
 {
-    size_t room = shares->room ? shares->room : 8;
-    struct collopt_share *list;
+    return collopt_room_for(shares->list, shares->n, more);
+}
 
-    while (room < shares->n + more)
-        room *= 2;
-    if (room == shares->room)
-        return true;
-    list = realloc(shares->list, room * sizeof *list);
-    if (!list)
-        return false;
-    shares->list = list;
-    shares->room = room;
-    return true;
+void collopt_shares_free(struct collopt_shares *shares)
+{
+    free(shares->list);
 }
 
 void collopt_shares_add(struct collopt_shares *shares, const struct collopt_share *s)

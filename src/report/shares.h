@@ -26,7 +26,7 @@ struct collopt_share {
 
 struct collopt_shares {
     struct collopt_share *list;
-    size_t n, room;
+    size_t n;
 };
 
 /* Adds what others have. */
@@ -36,6 +36,7 @@ void collopt_spread_widen(struct collopt_spread *all, const struct collopt_sprea
 void collopt_share_bounds(struct collopt_share *s, int rank, int ranks);
 /* Room for so many more, so that they can be added; false: no memory. */
 bool collopt_shares_room(struct collopt_shares *shares, size_t more);
+void collopt_shares_free(struct collopt_shares *shares);
 /* Adds S to the share of the same ranks.  There is room. */
 void collopt_shares_add(struct collopt_shares *shares, const struct collopt_share *s);
 /* In the order of ranks. */

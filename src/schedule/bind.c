@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "schedule/bind.h"
+#include "base/list.h"
 #include "schedule/fragment.h"
 #include "schedule/parts.h"
 #include "schedule/partition.h"
@@ -26,11 +27,11 @@ struct binder {
     size_t *slot;
 
     struct collopt_run *run;
-    size_t runs, run_room;
+    size_t runs;
     struct collopt_message *message;
-    size_t messages, message_room;
+    size_t messages;
     struct collopt_step *step;
-    size_t steps, step_room;
+    size_t steps;
     int *first_message;         /* [actions] of a message: its first one on the wire ... */
     int *wire_messages;         /* [actions] ... and how many there are */
     int member;                 /* s->member[member] on: the multicast last looked at ... */
@@ -46,23 +47,11 @@ struct whole_bound {            /* what is freed together */
     int *member;                /* of all multicasts */
 };
 
-static bool grow(struct binder *b, void **list, size_t n, size_t *room, size_t size)
+/* Notes that there was no memory. */
+static bool grows(struct binder *b, bool room)
 {
-    if (b->failed)
-        return false;
-    if (n < *room)
-        return true;
-
-    size_t more = *room ? *room * 2 : 32;
-    void *bigger = realloc(*list, more * size);
-
-    if (!bigger) {
-        b->failed = true;
-        return false;
-    }
-    *list = bigger;
-    *room = more;
-    return true;
+    b->failed = b->failed || !room;
+    return !b->failed;
 }
 
 /* ---- offsets --------------------------------------------------------------------------------- */
@@ -145,7 +134,7 @@ static void add_run(struct binder *b, struct collopt_run r)
 {
     if (r.place >= COLLOPT_FIRST_SLOT && b->slot[r.place - COLLOPT_FIRST_SLOT] < r.at + r.n)
         b->slot[r.place - COLLOPT_FIRST_SLOT] = r.at + r.n;
-    if (grow(b, (void **)&b->run, b->runs, &b->run_room, sizeof *b->run))
+    if (grows(b, collopt_room(b->run, b->runs)))
         b->run[b->runs++] = r;
 }
 
@@ -241,7 +230,7 @@ static void bind_message(struct binder *b, int i, bool one_place)
             m.runs++;
             m.n += n;
         }
-        if (grow(b, (void **)&b->message, b->messages, &b->message_room, sizeof *b->message))
+        if (grows(b, collopt_room(b->message, b->messages)))
             b->message[b->messages++] = m;
         if (one_place)
             w.back += m.n;
@@ -251,7 +240,7 @@ static void bind_message(struct binder *b, int i, bool one_place)
 
 static void add_step(struct binder *b, struct collopt_step q)
 {
-    if (grow(b, (void **)&b->step, b->steps, &b->step_room, sizeof *b->step))
+    if (grows(b, collopt_room(b->step, b->steps)))
         b->step[b->steps++] = q;
 }
 
@@ -587,13 +576,13 @@ struct collopt_bound *collopt_bind_near(const struct collopt_schedule *s,
                                         const struct collopt_cut *cuts,
                                         const struct collopt_nearby *nearby)
 {
-    size_t *sums = p->counts && s->counts_partition >= 0 ? prefix_sums(p) : NULL;
+    size_t *sums = p->counts && s->at.counts_partition >= 0 ? prefix_sums(p) : NULL;
     struct binder b = { .s = s, .p = p, .sums = sums, .cuts = cuts, .nearby = nearby,
                         .member = -1 };
     struct collopt_bound *bound = NULL;
     size_t strand[s->strands];
 
-    b.failed = p->counts && s->counts_partition >= 0 && !sums;
+    b.failed = p->counts && s->at.counts_partition >= 0 && !sums;
     b.slot = calloc(s->places - COLLOPT_FIRST_SLOT + 1, sizeof *b.slot);
     b.first_message = calloc(2 * s->actions + 1, sizeof *b.first_message);
     if (!b.slot || !b.first_message)

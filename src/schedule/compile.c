@@ -35,7 +35,7 @@ struct access {                 /* of a place by an action */
 struct pass {
     struct collopt_schedule *s;
     struct access *access;
-    size_t accesses, access_room;
+    size_t accesses;
     int *last;                  /* [places] latest access */
     int *position;              /* [actions] in its strand */
     int *done;                  /* [actions] the position by which it is complete */
@@ -214,8 +214,7 @@ static void record(struct pass *w, int i)
         for (int k = 0; k < span.n; k = next_chain(s, span, k + 1)) {
             int chain = chain_of(s->piece[span.first + k].place);
 
-            if (!collopt_grow(s, (void **)&w->access, w->accesses, &w->access_room,
-                              sizeof *w->access))
+            if (!collopt_grow(s, (void **)&w->access, w->accesses, sizeof *w->access))
                 return;
             w->access[w->accesses] = (struct access){ i, r, w->last[chain],
                                                       collopt_writes(&s->action[i], r) };
@@ -265,7 +264,7 @@ static void emit(struct writer *x, struct instruction q)
 {
     struct program *p = x->program;
 
-    if (collopt_grow(x->w->s, (void **)&p->list, p->n, &p->room, sizeof *p->list))
+    if (collopt_grow(x->w->s, (void **)&p->list, p->n, sizeof *p->list))
         p->list[p->n++] = q;
 }
 

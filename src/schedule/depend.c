@@ -37,7 +37,7 @@ struct index {
     bool *settle;
     struct collopt_depends *d;
     struct touch *touch;
-    size_t touches, touch_room;
+    size_t touches;
     struct touches *table;      /* open addressing, at most half full */
     size_t size, lists;
     int needer;
@@ -92,7 +92,7 @@ static void add(struct index *x, int chain, int partition, int part, int region)
     struct touches *t;
 
     if ((2 * x->lists >= x->size && !grow(x))
-        || !collopt_grow(x->s, (void **)&x->touch, x->touches, &x->touch_room, sizeof *x->touch))
+        || !collopt_grow(x->s, (void **)&x->touch, x->touches, sizeof *x->touch))
         return;
     t = find(x, strand, chain, partition, part);
     if (!t->used) {
@@ -125,7 +125,7 @@ static void depend(struct index *x, int on)
                 d->list[i].position = x->done[on];
             return;
         }
-    if (collopt_grow(x->s, (void **)&d->list, d->n, &d->room, sizeof *d->list))
+    if (collopt_grow(x->s, (void **)&d->list, d->n, sizeof *d->list))
         d->list[d->n++] = (struct collopt_depend){ b->strand, x->done[on] };
 }
 

@@ -13,7 +13,7 @@ struct collopt_depend {
 
 struct collopt_depends {
     struct collopt_depend *list;
-    size_t n, room;
+    size_t n;
     size_t *first;              /* [actions + 1] those of action i are FIRST[i] .. FIRST[i + 1] - 1
                                  * of LIST */
 };

@@ -29,13 +29,13 @@ struct read {                   /* of IN */
 struct pass {
     struct collopt_schedule *s;
     struct read *reads;
-    size_t n, room;
+    size_t n;
     int partition;                      /* the one in which all reads are blocks, where LAST and
                                          * SENT are known; or -1 */
     int *last, *sent;                   /* [parts] the last action that reads the part, that sends
                                          * it; or -1 */
     struct collopt_block *moved;        /* blocks of OUT that live in the shadow now */
-    size_t moves, move_room;
+    size_t moves;
     int shadow;                         /* place, or -1 */
     bool stuck;                         /* a read cannot be followed */
 };
@@ -66,7 +66,7 @@ static void list_reads(struct pass *w)
             for (int k = 0; k < span.n && !collopt_writes(&s->action[i], r); k++) {
                 if (s->piece[span.first + k].place != COLLOPT_IN)
                     continue;
-                if (!collopt_grow(s, (void **)&w->reads, w->n, &w->room, sizeof *w->reads))
+                if (!collopt_grow(s, (void **)&w->reads, w->n, sizeof *w->reads))
                     return;
                 w->reads[w->n++] = (struct read){ (int)i, s->piece[span.first + k] };
             }
@@ -199,7 +199,7 @@ static bool touches_shadow(const struct pass *w, struct collopt_block b)
 
 /* Every part of B is either in the shadow or in OUT: one piece for each stretch of parts that lie
  * in the same. */
-static int split(struct pass *w, struct collopt_block b, struct piece **pieces, size_t *room, int n)
+static int split(struct pass *w, struct collopt_block b, struct piece **pieces, int n)
 {
     for (int i = 0; i < b.parts; i++) {
         struct collopt_block part = { b.partition, b.first + i, 1 };
@@ -211,7 +211,7 @@ static int split(struct pass *w, struct collopt_block b, struct piece **pieces, 
             (*pieces)[n - 1].block.parts++;
             continue;
         }
-        if (!collopt_grow(w->s, (void **)pieces, (size_t)n, room, sizeof **pieces))
+        if (!collopt_grow(w->s, (void **)pieces, (size_t)n, sizeof **pieces))
             return n;
         (*pieces)[n++] = (struct piece){ place, part };
     }
@@ -223,7 +223,6 @@ static void follow_reads(struct pass *w, struct action *a, int region)
     struct collopt_schedule *s = w->s;
     struct span span = *collopt_region_of(s, a, region);
     struct piece *pieces = NULL;
-    size_t room = 0;
     int n = 0;
     bool moved = false;
 
@@ -232,8 +231,8 @@ static void follow_reads(struct pass *w, struct action *a, int region)
 
         if (q.place == COLLOPT_OUT && touches_shadow(w, q.block)) {
             moved = true;
-            n = split(w, q.block, &pieces, &room, n);
-        } else if (collopt_grow(s, (void **)&pieces, (size_t)n, &room, sizeof *pieces)) {
+            n = split(w, q.block, &pieces, n);
+        } else if (collopt_grow(s, (void **)&pieces, (size_t)n, sizeof *pieces)) {
             pieces[n++] = q;
         }
     }
@@ -248,7 +247,7 @@ static void follow_reads(struct pass *w, struct action *a, int region)
 static void now_in_shadow(struct pass *w, struct collopt_block b)
 {
     if (!in_shadow(w, b)
-        && collopt_grow(w->s, (void **)&w->moved, w->moves, &w->move_room, sizeof *w->moved))
+        && collopt_grow(w->s, (void **)&w->moved, w->moves, sizeof *w->moved))
         w->moved[w->moves++] = b;
 }
 
@@ -387,7 +386,7 @@ void collopt_pass_in_place(struct collopt_schedule *s)
 {
     struct pass w = { .s = s, .partition = -1, .shadow = -1 };
 
-    if (!s->has_out)
+    if (!s->at.has_out)
         return;
     drop_copies_onto_itself(s);
     if (s->how & COLLOPT_IN_PLACE) {

@@ -11,14 +11,14 @@
 
 static void add_listed_block(struct collopt_schedule *s, struct collopt_block b)
 {
-    if (b.parts > 0 && schedule_room(s, listed, listeds, listed_room))
-        s->listed[s->listeds++] = b;
+    if (b.parts > 0 && schedule_room(s, lists.block, lists.n))
+        s->lists.block[s->lists.n++] = b;
 }
 
 static void begin_part(struct collopt_schedule *s)
 {
-    if (schedule_room(s, list_start, list_starts, list_start_room))
-        s->list_start[s->list_starts++] = (int)s->listeds;
+    if (schedule_room(s, lists.start, lists.starts))
+        s->lists.start[s->lists.starts++] = (int)s->lists.n;
 }
 
 /* LISTED: where its parts begin; their number follows from what was begun since, with an end for
@@ -26,7 +26,7 @@ static void begin_part(struct collopt_schedule *s)
 static int add_listed_partition(struct collopt_schedule *s, int listed)
 {
     return collopt_add_partition(s, (struct partition){ .kind = PARTITION_LISTED,
-                                                        .parts = (int)s->list_starts - 1 - listed,
+                                                        .parts = (int)s->lists.starts - 1 - listed,
                                                         .listed = listed });
 }
 
@@ -39,18 +39,18 @@ static void add_expanded(struct collopt_schedule *s, struct collopt_block b)
         return;
     }
 
-    int from = s->list_start[s->partition[b.partition].listed + b.first];
-    int to = s->list_start[s->partition[b.partition].listed + b.first + b.parts];
+    int from = s->lists.start[s->partition[b.partition].listed + b.first];
+    int to = s->lists.start[s->partition[b.partition].listed + b.first + b.parts];
 
     for (int i = from; i < to && !s->failed; i++)
-        add_listed_block(s, s->listed[i]);
+        add_listed_block(s, s->lists.block[i]);
 }
 
 /* The parts of the members of the present phase. */
 int collopt_partition_listed(struct collopt_schedule *s)
 {
     const struct collopt_phase *phase = s->scope->phase;
-    int listed = (int)s->list_starts;
+    int listed = (int)s->lists.starts;
 
     for (int i = 0; i < phase->ranks; i++) {
         begin_part(s);
@@ -90,16 +90,17 @@ static int cut_of(struct collopt_schedule *s, int partition, int parts)
  * as many. */
 int collopt_cut_listed(struct collopt_schedule *s, struct collopt_block whole, int parts, bool each)
 {
-    int listed = (int)s->list_starts, from = s->partition[whole.partition].listed;
+    int listed = (int)s->lists.starts, from = s->partition[whole.partition].listed;
 
     for (int i = 0; i < (each ? whole.parts : 1) * parts; i++) {
         int first = whole.first + (each ? i / parts : 0),
             last = each ? first : whole.first + whole.parts - 1;
 
         begin_part(s);
-        for (int k = s->failed ? 0 : s->list_start[from + first];
-             !s->failed && k < s->list_start[from + last + 1]; k++)
-            add_cut(s, s->listed[k], cut_of(s, s->listed[k].partition, parts), parts, i % parts);
+        for (int k = s->failed ? 0 : s->lists.start[from + first];
+             !s->failed && k < s->lists.start[from + last + 1]; k++)
+            add_cut(s, s->lists.block[k], cut_of(s, s->lists.block[k].partition, parts), parts,
+                    i % parts);
     }
     begin_part(s);
     return s->failed ? COLLOPT_WHOLE : add_listed_partition(s, listed);
@@ -132,9 +133,9 @@ struct collopt_block collopt_hull(const struct collopt_schedule *s, struct collo
     if (b.parts == 0 || s->partition[b.partition].kind != PARTITION_LISTED)
         return b;
 
-    const int *start = &s->list_start[s->partition[b.partition].listed];
+    const int *start = &s->lists.start[s->partition[b.partition].listed];
 
     for (int i = start[b.first]; i < start[b.first + b.parts]; i++)
-        hull = hull.parts == 0 ? s->listed[i] : join(s, hull, s->listed[i]);
+        hull = hull.parts == 0 ? s->lists.block[i] : join(s, hull, s->lists.block[i]);
     return hull;
 }

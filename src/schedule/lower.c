@@ -35,7 +35,7 @@ static struct action *again(struct pass *w, const struct action *like, enum acti
 {
     struct collopt_schedule *s = w->s;
 
-    if (!schedule_room(s, action, actions, action_room))
+    if (!schedule_room(s, action, actions))
         return NULL;
     s->action[s->actions] = *like;
     s->action[s->actions].kind = kind;
@@ -48,7 +48,7 @@ static void region(struct pass *w, struct span span)
 {
     struct collopt_schedule *s = w->s;
 
-    if (schedule_room(s, region, regions, region_room))
+    if (schedule_room(s, region, regions))
         s->region[s->regions++] = span;
 }
 
@@ -97,7 +97,7 @@ static struct span kept_copy(struct pass *w, const struct action *like, struct s
     if (w->spare[turn] < 0)
         w->spare[turn] = collopt_packed_slot(s);
     for (int k = 0; k < span.n; k++) {
-        if (!schedule_room(s, piece, pieces, piece_room))
+        if (!schedule_room(s, piece, pieces))
             return span;
         s->piece[s->pieces++] = (struct piece){ w->spare[turn], s->piece[span.first + k].block };
     }
@@ -213,13 +213,13 @@ void collopt_pass_two_operands(struct collopt_schedule *s)
 
     receive_beside(&w);
     s->action = NULL;
-    s->actions = s->action_room = 0;
+    s->actions = 0;
     for (size_t i = 0; i < w.n && !s->failed; i++) {
         if (w.from[i].kind == ACTION_FOLD) {
             lower(&w, i);
         } else if (w.from[i].kind == ACTION_PREFIXES) {
             lower_prefixes(&w, i);
-        } else if (schedule_room(s, action, actions, action_room)) {
+        } else if (schedule_room(s, action, actions)) {
             s->action[s->actions++] = w.from[i];
         }
     }

@@ -12,7 +12,7 @@
 
 int collopt_add_partition(struct collopt_schedule *s, struct partition q)
 {
-    if (!schedule_room(s, partition, partitions, partition_room))
+    if (!schedule_room(s, partition, partitions))
         return COLLOPT_WHOLE;
     s->partition[s->partitions] = q;
     return (int)s->partitions++;

@@ -8,9 +8,9 @@
 #include "schedule/block.h"
 #include "schedule/bound.h"
 #include "schedule/problem.h"
+#include "schedule/scope.h"
 
 struct collopt_algorithm;
-struct scope;
 
 enum partition_kind {
     PARTITION_WHOLE,
@@ -25,8 +25,8 @@ struct partition {
     enum partition_kind kind;
     int parts, parts_each;
     struct collopt_block base;
-    int listed;                 /* LISTED: part i is s->listed[first[LISTED + i]] up to where part i
-                                 * + 1 begins */
+    int listed;                 /* LISTED: part i is s->lists.block[s->lists.start[LISTED + i]] up
+                                 * to where part i + 1 begins */
 };
 
 enum place_kind { PLACE_VECTOR, PLACE_PACKED, PLACE_NONE };
@@ -75,7 +75,7 @@ struct instruction {
 
 struct program {
     struct instruction *list;
-    size_t n, room;
+    size_t n;
 };
 
 struct collopt_schedule {
@@ -83,38 +83,38 @@ struct collopt_schedule {
     enum collopt_collective collective;
     int ranks, rank;
     unsigned how;
-    bool has_out, failed;       /* failed: memory ran out; everything after is a no-op */
+    bool failed;                /* memory ran out; everything after is a no-op */
     bool either_order;          /* left and right operands may be exchanged: no other rank has to
                                  * come to the same bits */
 
     struct partition *partition;
-    size_t partitions, partition_room;
+    size_t partitions;
     struct place *place;
-    size_t places, place_room;
+    size_t places;
     struct piece *piece;
-    size_t pieces, piece_room;
+    size_t pieces;
     struct span *region;
-    size_t regions, region_room;
+    size_t regions;
     struct action *action;
-    size_t actions, action_room;
-
-    struct collopt_block *listed;       /* blocks of partitions of the kind LISTED */
-    size_t listeds, listed_room;
-    int *list_start;            /* where their parts begin in it */
-    size_t list_starts, list_start_room;
-
+    size_t actions;
+    struct {                    /* the blocks of partitions of the kind LISTED */
+        struct collopt_block *block;
+        size_t n;
+        int *start;             /* where their parts begin */
+        size_t starts;
+    } lists;
     struct follow *follow;      /* in the order in which they were written */
-    size_t follows, follow_room;
+    size_t follows;
 
-    int round, at_strand, strands;
-    bool keep_rounds;           /* of the actions that follow */
+    int round, strands;
     int *member;                /* of all multicasts */
-    size_t members, member_room;
-    int multicast;              /* members of the one that is being written; 0: none is */
-    bool multicast_sends;       /* it has sent something */
+    size_t members;
+    struct {                    /* the one that is being written */
+        int members;            /* 0: there is none */
+        bool sends;             /* it has sent something */
+    } multicast;
     const struct scope *scope;  /* the phase that is being written; NULL: none */
-    int accumulator;            /* place, or -1 as long as nobody asked */
-    int counts_partition;       /* or -1 */
+    struct frame at;
     struct program *program;    /* [strands] */
 };
 

@@ -25,24 +25,17 @@ void collopt_phase(struct collopt_schedule *s, const struct collopt_problem *p,
         .segments = inner->segments, .topology = phase->topology ? phase->topology : &flat,
     };
     struct scope scope = { .phase = phase, .outer = s->scope, .whole = phase->whole,
-                           .strand = s->at_strand, .accumulator = s->accumulator,
-                           .counts_partition = s->counts_partition, .has_out = s->has_out,
-                           .keep_rounds = s->keep_rounds };
+                           .before = s->at };
 
     memcpy(problem.value, inner->value, sizeof problem.value);
     s->scope = &scope;
-    s->accumulator = s->counts_partition = -1;
-    s->keep_rounds = false;
+    s->at = (struct frame){ .strand = s->at.strand, .accumulator = -1, .counts_partition = -1,
+                            .has_out = collopt_has_result(&problem, phase->index) };
     if (phase->part)            /* these may be less than the vector around them */
         scope.whole = (struct collopt_block){ collopt_partition_counts(s), 0, phase->ranks };
-    s->has_out = collopt_has_result(&problem, phase->index);
     collopt_round(s);
     inner->algorithm->build(s, &problem, phase->index);
     s->scope = scope.outer;
-    s->accumulator = scope.accumulator;
-    s->counts_partition = scope.counts_partition;
-    s->has_out = scope.has_out;
-    s->at_strand = scope.strand;
-    s->keep_rounds = scope.keep_rounds;
+    s->at = scope.before;
     collopt_round(s);
 }

@@ -56,8 +56,8 @@ void collopt_schedule_free(struct collopt_schedule *s)
     free(s->action);
     free(s->follow);
     free(s->member);
-    free(s->listed);
-    free(s->list_start);
+    free(s->lists.block);
+    free(s->lists.start);
     free(s);
 }
 

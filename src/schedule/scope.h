@@ -27,13 +27,21 @@ struct collopt_phase {
     const int *first;           /* [ranks + 1] */
 };
 
-/* A phase that is being written, inside of OUTER; and what the schedule around it had. */
+/* What a phase, or the schedule around all of them, has of its own while it is written. */
+struct frame {
+    int strand;                 /* of the actions that follow */
+    int accumulator;            /* place, or -1 as long as nobody asked */
+    int counts_partition;       /* or -1 */
+    bool has_out;
+    bool keep_rounds;           /* of the actions that follow */
+};
+
+/* A phase that is being written, inside of OUTER; and what that had. */
 struct scope {
     const struct collopt_phase *phase;
     const struct scope *outer;
-    struct collopt_block whole;         /* what the inner algorithm calls the whole vector */
-    int strand, accumulator, counts_partition;
-    bool has_out, keep_rounds;
+    struct collopt_block whole; /* what the inner algorithm calls the whole vector */
+    struct frame before;
 };
 
 int collopt_outer_rank(const struct scope *scope, int rank);

@@ -30,12 +30,12 @@ int collopt_partition_block(struct collopt_schedule *s, struct collopt_block who
 
 int collopt_partition_counts(struct collopt_schedule *s)
 {
-    if (s->counts_partition < 0 && s->scope)
-        s->counts_partition = collopt_partition_listed(s);
-    else if (s->counts_partition < 0)
-        s->counts_partition = collopt_add_partition(
+    if (s->at.counts_partition < 0 && s->scope)
+        s->at.counts_partition = collopt_partition_listed(s);
+    else if (s->at.counts_partition < 0)
+        s->at.counts_partition = collopt_add_partition(
             s, (struct partition){ .kind = PARTITION_COUNTS, .parts = s->ranks });
-    return s->counts_partition;
+    return s->at.counts_partition;
 }
 
 int collopt_partition_each(struct collopt_schedule *s, int partition, int parts)
@@ -53,7 +53,7 @@ int collopt_partition_each(struct collopt_schedule *s, int partition, int parts)
 
 static int add_place(struct collopt_schedule *s, struct place q)
 {
-    if (!schedule_room(s, place, places, place_room))
+    if (!schedule_room(s, place, places))
         return COLLOPT_OUT;
     s->place[s->places] = q;
     return (int)s->places++;
@@ -74,14 +74,14 @@ int collopt_accumulator(struct collopt_schedule *s)
 {
     struct collopt_block all = { COLLOPT_WHOLE, 0, 1 };
 
-    if (s->accumulator < 0) {
-        bool out = s->has_out
+    if (s->at.accumulator < 0) {
+        bool out = s->at.has_out
             && (s->scope ? !s->scope->phase->part
                          : collopt_blocks_equal(s->place[COLLOPT_OUT].cover, all));
 
-        s->accumulator = out ? COLLOPT_OUT : collopt_vector_slot(s, all);
+        s->at.accumulator = out ? COLLOPT_OUT : collopt_vector_slot(s, all);
     }
-    return s->accumulator;
+    return s->at.accumulator;
 }
 
 /* ---- actions --------------------------------------------------------------------------------- */
@@ -93,9 +93,9 @@ void collopt_round(struct collopt_schedule *s)
 
 void collopt_strand(struct collopt_schedule *s, int strand)
 {
-    s->at_strand = strand + (s->scope ? s->scope->strand : 0);
-    if (s->at_strand >= s->strands)
-        s->strands = s->at_strand + 1;
+    s->at.strand = strand + (s->scope ? s->scope->before.strand : 0);
+    if (s->at.strand >= s->strands)
+        s->strands = s->at.strand + 1;
 }
 
 int collopt_round_number(const struct collopt_schedule *s)
@@ -105,15 +105,15 @@ int collopt_round_number(const struct collopt_schedule *s)
 
 void collopt_follow(struct collopt_schedule *s, int strand, int round)
 {
-    int ahead = strand + (s->scope ? s->scope->strand : 0);
+    int ahead = strand + (s->scope ? s->scope->before.strand : 0);
 
-    if (schedule_room(s, follow, follows, follow_room))
-        s->follow[s->follows++] = (struct follow){ s->at_strand, s->round, ahead, round };
+    if (schedule_room(s, follow, follows))
+        s->follow[s->follows++] = (struct follow){ s->at.strand, s->round, ahead, round };
 }
 
 void collopt_keep_rounds(struct collopt_schedule *s)
 {
-    s->keep_rounds = true;
+    s->at.keep_rounds = true;
 }
 
 static bool may_multicast(const struct collopt_schedule *s)
@@ -127,31 +127,31 @@ static bool may_multicast(const struct collopt_schedule *s)
 /* Two ranks exchange as fast by ordinary messages. */
 void collopt_multicast(struct collopt_schedule *s, int members, const int *member)
 {
-    s->multicast = 0;
-    s->multicast_sends = false;
+    s->multicast.members = 0;
+    s->multicast.sends = false;
     if (members <= 2 || !may_multicast(s))
         return;
     for (int i = 0; i < members; i++) {
-        if (!schedule_room(s, member, members, member_room))
+        if (!schedule_room(s, member, members))
             return;
         s->member[s->members++] = collopt_outer_rank(s->scope, member ? member[i] : i);
     }
-    s->multicast = members;
+    s->multicast.members = members;
 }
 
 static void add_piece(struct collopt_schedule *s, int place, struct collopt_block b)
 {
-    if (b.parts > 0 && schedule_room(s, piece, pieces, piece_room))
+    if (b.parts > 0 && schedule_room(s, piece, pieces))
         s->piece[s->pieces++] = (struct piece){ place, b };
 }
 
 /* A block of listed parts is all the blocks in their lists, of which neighbours become one. */
 static void add_listed(struct collopt_schedule *s, int place, struct collopt_block b)
 {
-    const int *start = &s->list_start[s->partition[b.partition].listed];
+    const int *start = &s->lists.start[s->partition[b.partition].listed];
 
     for (int i = start[b.first]; i < start[b.first + b.parts]; i++) {
-        struct collopt_block one = s->listed[i];
+        struct collopt_block one = s->lists.block[i];
         struct piece *last = i > start[b.first] ? &s->piece[s->pieces - 1] : NULL;
 
         if (last && last->block.partition == one.partition
@@ -178,7 +178,7 @@ static int add_region(struct collopt_schedule *s, struct collopt_region r)
         else
             add_piece(s, place, b);
     }
-    if (!schedule_room(s, region, regions, region_room))
+    if (!schedule_room(s, region, regions))
         return 0;
     s->region[s->regions] = (struct span){ first, (int)s->pieces - first };
     return (int)s->regions++;
@@ -186,10 +186,10 @@ static int add_region(struct collopt_schedule *s, struct collopt_region r)
 
 static void join_multicast(struct collopt_schedule *s, struct action *a)
 {
-    a->members = s->multicast;
-    a->member = (int)s->members - s->multicast;
-    a->repeats = a->kind == ACTION_SEND && s->multicast_sends;
-    s->multicast_sends |= a->kind == ACTION_SEND;
+    a->members = s->multicast.members;
+    a->member = (int)s->members - s->multicast.members;
+    a->repeats = a->kind == ACTION_SEND && s->multicast.sends;
+    s->multicast.sends |= a->kind == ACTION_SEND;
 }
 
 static void add_action(struct collopt_schedule *s, enum action_kind kind, int peer, int regions,
@@ -199,15 +199,15 @@ static void add_action(struct collopt_schedule *s, enum action_kind kind, int pe
 
     for (int i = 0; i < regions; i++)
         add_region(s, region[i]);
-    if (!schedule_room(s, action, actions, action_room))
+    if (!schedule_room(s, action, actions))
         return;
     s->action[s->actions++] = (struct action){ .kind = kind, .round = s->round,
-                                               .strand = s->at_strand,
+                                               .strand = s->at.strand,
                                                .peer = peer < 0
                                                    ? peer : collopt_outer_rank(s->scope, peer),
                                                .regions = regions, .region = first,
-                                               .in_round = s->keep_rounds };
-    if (s->multicast > 0 && peer >= 0)
+                                               .in_round = s->at.keep_rounds };
+    if (s->multicast.members > 0 && peer >= 0)
         join_multicast(s, &s->action[s->actions - 1]);
 }
 
@@ -282,9 +282,9 @@ void collopt_write_start(struct collopt_schedule *s, const struct collopt_proble
     bool scatters =
         p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
 
-    s->accumulator = s->counts_partition = -1;
+    s->at.accumulator = s->at.counts_partition = -1;
     s->strands = 1;
-    s->has_out = collopt_has_result(p, s->rank);
+    s->at.has_out = collopt_has_result(p, s->rank);
     collopt_add_partition(s, (struct partition){ .kind = PARTITION_WHOLE, .parts = 1 });
     add_place(s, (struct place){ PLACE_VECTOR, all });
     add_place(s, (struct place){ PLACE_VECTOR, all });
@@ -293,6 +293,6 @@ void collopt_write_start(struct collopt_schedule *s, const struct collopt_proble
     if (scatters)
         s->place[COLLOPT_OUT].cover = (struct collopt_block){ collopt_partition_counts(s), s->rank,
                                                               1 };
-    if (!s->has_out)
+    if (!s->at.has_out)
         s->place[COLLOPT_OUT].kind = PLACE_NONE;
 }

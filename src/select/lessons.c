@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "select/lessons.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "schedule/problem.h"
 #include "settings/rules.h"
@@ -69,22 +70,15 @@ static struct collopt_lesson *find(const struct collopt_lessons *l,
 
 bool collopt_lessons_room(struct collopt_lessons *lessons, size_t more)
 {
-    size_t room = lessons->room ? lessons->room : 32;
-    struct collopt_lesson *list;
-
-    while (room < lessons->n + more)
-        room *= 2;
-    if (room == lessons->room)
-        return true;
-    list = realloc(lessons->list, room * sizeof *list);
-    if (!list)
-        return false;
-    lessons->list = list;
-    lessons->room = room;
-    return true;
+    return collopt_room_for(lessons->list, lessons->n, more);
 }
 
-bool collopt_lessons_add(struct collopt_lessons *lessons, const struct collopt_lesson *l)
+void collopt_lessons_free(struct collopt_lessons *lessons)
+{
+    free(lessons->list);
+}
+
+void collopt_lessons_add(struct collopt_lessons *lessons, const struct collopt_lesson *l)
 {
     struct collopt_lesson *sum = find(lessons, l);
 
@@ -92,12 +86,9 @@ bool collopt_lessons_add(struct collopt_lessons *lessons, const struct collopt_l
         sum->tellers += l->tellers;
         sum->chosen += l->chosen;
         sum->time += l->time;
-        return true;
+        return;
     }
-    if (!collopt_lessons_room(lessons, 1))
-        return false;
     lessons->list[lessons->n++] = *l;
-    return true;
 }
 
 /* ---- of this process ------------------------------------------------------------------------- */
@@ -109,19 +100,21 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 void collopt_lesson_learnt(const struct collopt_lesson *l)
 {
     pthread_mutex_lock(&lock);
-    collopt_lessons_add(&learnt, l);
+    if (collopt_lessons_room(&learnt, 1))
+        collopt_lessons_add(&learnt, l);
     pthread_mutex_unlock(&lock);
 }
 
 bool collopt_lessons_copy(struct collopt_lessons *lessons)
 {
-    bool all = true;
+    bool room;
 
     pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < learnt.n; i++)
-        all = all && collopt_lessons_add(lessons, &learnt.list[i]);
+    room = collopt_lessons_room(lessons, learnt.n);
+    for (size_t i = 0; room && i < learnt.n; i++)
+        collopt_lessons_add(lessons, &learnt.list[i]);
     pthread_mutex_unlock(&lock);
-    return all;
+    return room;
 }
 
 /* ---- as rules -------------------------------------------------------------------------------- */

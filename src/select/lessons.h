@@ -26,13 +26,14 @@ struct collopt_lesson {
 
 struct collopt_lessons {
     struct collopt_lesson *list;
-    size_t n, room;
+    size_t n;
 };
 
-/* Makes room for MORE lessons; false: no memory. */
+/* Room for so many more, so that they can be added; false: no memory. */
 bool collopt_lessons_room(struct collopt_lessons *lessons, size_t more);
-/* Adds L to the lesson of the same problem and algorithm; false: no memory. */
-bool collopt_lessons_add(struct collopt_lessons *lessons, const struct collopt_lesson *l);
+void collopt_lessons_free(struct collopt_lessons *lessons);
+/* Adds L to the lesson of the same problem and algorithm.  There is room. */
+void collopt_lessons_add(struct collopt_lessons *lessons, const struct collopt_lesson *l);
 /* Sorts by problem, then by how often a candidate was chosen, so the first lesson of each
  * problem is the one to follow. */
 void collopt_lessons_sort(struct collopt_lessons *lessons);

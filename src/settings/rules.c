@@ -6,6 +6,7 @@
 #include "base/contents.h"
 #include "base/hash.h"
 #include "base/lines.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "catalogue/expression.h"
 #include "schedule/problem.h"
@@ -24,7 +25,6 @@ static const char oversubscribed[] = "oversubscribed";         /* in the place o
 struct reader {
     struct collopt_lines in;    /* the first member: a reader is what its lines are read for */
     struct collopt_rules *rules;
-    int room;                   /* in rules->rule */
 };
 
 /* ---- words of a list ------------------------------------------------------------------------- */
@@ -171,15 +171,8 @@ static bool keep(struct reader *r, const struct collopt_rule *rule)
 {
     struct collopt_rules *rules = r->rules;
 
-    if (rules->n == r->room) {
-        int room = r->room ? 2 * r->room : 64;
-        struct collopt_rule *more = realloc(rules->rule, (size_t)room * sizeof *more);
-
-        if (!more)
-            return collopt_mistake(&r->in, "no memory");
-        rules->rule = more;
-        r->room = room;
-    }
+    if (!collopt_room(rules->rule, rules->n))
+        return collopt_mistake(&r->in, "no memory");
     rules->rule[rules->n++] = *rule;
     return true;
 }

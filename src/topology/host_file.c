@@ -5,6 +5,7 @@
 #include "base/contents.h"
 #include "base/hash.h"
 #include "base/lines.h"
+#include "base/list.h"
 #include "base/text.h"
 #include "topology/topology.h"
 
@@ -39,15 +40,8 @@ static struct collopt_where *new_host(struct reader *r, const char *name)
 {
     struct collopt_hosts *h = r->hosts;
 
-    if (h->n == h->room) {
-        int room = h->room ? 2 * h->room : 64;
-        struct collopt_where *more = realloc(h->host, (size_t)room * sizeof *more);
-
-        if (!more)
-            return NULL;
-        h->host = more;
-        h->room = room;
-    }
+    if (!collopt_room(h->host, h->n))
+        return NULL;
     h->host[h->n] = (struct collopt_where){ .name = strdup(name), .line = r->in.line };
     return h->host[h->n].name ? &h->host[h->n++] : NULL;
 }

@@ -28,7 +28,7 @@ struct collopt_where {      /* a host */
 struct collopt_hosts {
     char *file;                 /* its name, for people */
     struct collopt_shape shape; /* COLLOPT_GRID; COLLOPT_AS_FOUND: switches */
-    int n, room;
+    int n;
     struct collopt_where *host;  /* by name */
     int switches;
     uint64_t hash;              /* of its contents, without comments and the order of lines */

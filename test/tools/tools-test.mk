@@ -57,6 +57,7 @@ SETTINGS_PARTS = \
 	src/catalogue/expression.c \
 	src/topology/host_file.c \
 	src/base/lines.c \
+	src/base/list.c \
 	src/base/log.c \
 	src/settings/search_path.c \
 	src/model/fragments.c \

@@ -225,8 +225,10 @@ static void learn(struct collopt_lessons *l, int size_class, unsigned kind, cons
                                   .time = (uint64_t)(1e9 * seconds) };
 
     snprintf(one.algorithm, sizeof one.algorithm, "%s", algorithm);
-    for (int r = 0; r < 4; r++)
-        ck_assert(collopt_lessons_add(l, &one));
+    for (int r = 0; r < 4; r++) {
+        ck_assert(collopt_lessons_room(l, 1));
+        collopt_lessons_add(l, &one);
+    }
 }
 
 static char complaints[1024];
