@@ -88,9 +88,6 @@ static const struct collopt_setting_row rows[] = {
       .values = "auto|host|native", .preset = "auto", FIELD(gpu),
       .help = "device memory; auto: staged in host memory; host: there is none; native: all is the "
               "MPI library's" },
-    { .name = "COLLOPT_NODE_RANKS", .kind = COLLOPT_NODES, .scope = COLLOPT_AGREED,
-      .values = "N[,N...]|cyclic:N", .preset = "0", FIELD(node_ranks),
-      .help = "ranks of MPI_COMM_WORLD that count as one node; 0: those that share memory" },
     { .name = "COLLOPT_TOPOLOGY", .kind = COLLOPT_SHAPE, .scope = COLLOPT_AGREED,
       .values = "torus:NxN...|mesh:NxN...|nodes:N[,N...]|file:FILE|cartesian|none",
       .preset = "auto", FIELD(topology),
@@ -129,17 +126,10 @@ const struct collopt_setting_row *collopt_setting_rows(int *n)
     return rows;
 }
 
-/* For experiments people look for this name. */
-static const struct {
-    const char *other, *name;
-} also_called[] = { { "COLLOPT_FAKE_NODES", "COLLOPT_NODE_RANKS" } };
-
-enum { OTHERS = sizeof also_called / sizeof *also_called };
-
 static const char *nth_name(int i, const void *data)
 {
     (void)data;
-    return i < ROWS ? rows[i].name : also_called[i - ROWS].other;
+    return rows[i].name;
 }
 
 /* ---- words separated by | -------------------------------------------------------------------- */
@@ -342,14 +332,6 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
         else if (!collopt_parse_choice(text, row->collective, &choice, message, size))
             return false;
         break;
-    case COLLOPT_NODES:
-        if (strcmp(text, row->preset) != 0 && collopt_stated_node(text, 0) < 0) {
-            snprintf(message, size,
-                     "it takes ranks on a node such as 4, on one node after another such as 4,4,2, "
-                     "or nodes to which ranks are dealt in turn such as cyclic:4");
-            return false;
-        }
-        break;
     case COLLOPT_SHAPE:
         if (strcmp(text, row->preset) != 0 && !read_shape(s, text, message, size))
             return false;
@@ -413,7 +395,6 @@ void collopt_setting_value_text(const struct collopt_settings *s,
         else
             snprintf(text, size, "%s", row->preset);
         return;
-    case COLLOPT_NODES:
     case COLLOPT_SHAPE:
     case COLLOPT_RULES_FILE:
     case COLLOPT_MACHINE_FILE:
@@ -428,11 +409,6 @@ void collopt_setting_value_text(const struct collopt_settings *s,
 
 static const struct collopt_setting_row *row_named(const char *name, size_t n)
 {
-    for (int i = 0; i < OTHERS; i++)
-        if (strlen(also_called[i].other) == n && memcmp(also_called[i].other, name, n) == 0) {
-            name = also_called[i].name;
-            n = strlen(name);
-        }
     for (int i = 0; i < ROWS; i++)
         if (strlen(rows[i].name) == n && memcmp(rows[i].name, name, n) == 0)
             return &rows[i];
@@ -473,39 +449,26 @@ static void tell_unknown(void (*warn)(const char *sentence), const char *name, s
     int nearest;
 
     snprintf(copy, sizeof copy, "%.*s", (int)(n < SHOWN ? n : SHOWN - 1), name);
-    nearest = collopt_nearest(copy, ROWS + OTHERS, nth_name, NULL);
+    if (strcmp(copy, "COLLOPT_NODE_RANKS") == 0 || strcmp(copy, "COLLOPT_FAKE_NODES") == 0) {
+        tell(warn, "%s is no variable any more and is ignored; write COLLOPT_TOPOLOGY=nodes:%.*s",
+             copy, SHOWN, name[n] ? name + n + 1 : "");
+        return;
+    }
+    nearest = collopt_nearest(copy, ROWS, nth_name, NULL);
     tell(warn, "%s is not a variable of collopt and is ignored;%s%s%s collopt-info lists them all",
          copy, nearest < 0 ? "" : " did you mean ", nearest < 0 ? "" : nth_name(nearest, NULL),
          nearest < 0 ? "" : "?");
 }
 
-/* Is VARIABLE, NAME=VALUE, another name of ROW whose own name is set, too? Then that one counts. */
-static bool has_other_name(const struct collopt_setting_row *row, const char *variable,
-                           char *const *environment, const char **own)
-{
-    size_t n = strlen(row->name);
-
-    if (strncmp(variable, row->name, n) == 0 && variable[n] == '=')
-        return false;
-    for (; *environment; environment++)
-        if (strncmp(*environment, row->name, n) == 0 && (*environment)[n] == '='
-            && (*environment)[n + 1]) {
-            *own = *environment + n + 1;
-            return true;
-        }
-    return false;
-}
-
-/* NAME: of ROW, as it was given. */
 static void tell_value(void (*warn)(const char *sentence), const struct collopt_setting_row *row,
-                       const char *name, size_t n, const char *value, const char *message)
+                       const char *value, const char *message)
 {
     if (is_file(row)
         || (row->kind == COLLOPT_SHAPE && strncmp(value, "file:", 5) == 0 && value[5])) {
         tell(warn, "%s is not used: %s", row->name, message);
         return;
     }
-    tell(warn, "%.*s=%.*s is not understood: %s%s %s%s", (int)n, name, SHOWN, value, message,
+    tell(warn, "%s=%.*s is not understood: %s%s %s%s", row->name, SHOWN, value, message,
          message[strlen(message) - 1] == '?' ? "" : ";", *row->preset ? "using " : "not forced",
          row->preset);
 }
@@ -536,7 +499,7 @@ uint64_t collopt_setting_hash(const struct collopt_settings *s,
         return s->hosts->hash;
     if (row->scope == COLLOPT_SET_AGREED)
         return collopt_hash_text(COLLOPT_HASH_START, *text_of(s, row) ? "set" : "");
-    if (row->kind == COLLOPT_NODES || row->kind == COLLOPT_SHAPE || row->kind == COLLOPT_TEXT
+    if (row->kind == COLLOPT_SHAPE || row->kind == COLLOPT_TEXT
         || (row->kind == COLLOPT_EXPRESSION && strlen(text_of(s, row)) >= LONG))
         return collopt_hash_text(COLLOPT_HASH_START, text_of(s, row));
     collopt_setting_value_text(s, row, text, sizeof text);
@@ -610,7 +573,6 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment,
     static const char prefix[] = "COLLOPT_";
     static const size_t own_part = sizeof prefix - 1;
     bool seen[ROWS] = { false };
-    const char *own;
     char message[768];
     int wrong = 0;
 
@@ -634,19 +596,11 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment,
         }
         if (!*value)            /* is not set */
             continue;
-        if (has_other_name(row, *variable, environment, &own)) {
-            if (strcmp(value, own) != 0) {
-                tell(warn, "%.*s is not used: %s, another name of it, says otherwise", (int)n, name,
-                     row->name);
-                wrong++;
-            }
-            continue;
-        }
         if (seen[row - rows])   /* the first one counts, as for getenv */
             continue;
         seen[row - rows] = true;
         if (!set(s, row, value, message, sizeof message)) {
-            tell_value(warn, row, name, n, value, message);
+            tell_value(warn, row, value, message);
             wrong++;
         }
     }

@@ -34,8 +34,6 @@ struct collopt_settings {
     enum collopt_gpu gpu;       /* COLLOPT_GPU */
     enum collopt_reproducible reproducible;     /* COLLOPT_REPRODUCIBLE; where it is set, AFTER is
                                                  * 1 */
-    const char *node_ranks;     /* COLLOPT_NODE_RANKS: the ranks of the world that count as one
-                                 * node; NULL: those that share memory */
     const char *topology;       /* COLLOPT_TOPOLOGY: the shape of the machine; NULL: as found */
     const struct collopt_hosts *hosts;          /* the contents of its file, or NULL */
     size_t cut;                 /* COLLOPT_CUT: bytes in one message, at most */
@@ -77,7 +75,6 @@ enum collopt_setting_kind {
     COLLOPT_TEXT,               /* anything; a string or NULL */
     COLLOPT_RULES_FILE,         /* a file of rules without mistakes; its name or NULL */
     COLLOPT_MACHINE_FILE,       /* a machine file without mistakes; its name or NULL */
-    COLLOPT_NODES,              /* input of collopt_stated_node(), or 0; a string or NULL */
     COLLOPT_SHAPE,              /* input of collopt_parse_shape(), or auto; a string or NULL */
     COLLOPT_EXPRESSION          /* an algorithm of `collective` or host; a string or NULL */
 };

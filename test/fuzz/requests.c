@@ -233,8 +233,7 @@ static void complete(struct requests *q, int from, int to, struct fuzz_random *m
 /* May the MPI library serve such calls, whatever it may do with blocking ones? */
 static bool host_may_serve(void)
 {
-    static const char *const names[] = { "COLLOPT_SHM", "COLLOPT_SHM_SIZE", "COLLOPT_NODE_RANKS",
-                                         "COLLOPT_TOPOLOGY" };
+    static const char *const names[] = { "COLLOPT_SHM", "COLLOPT_SHM_SIZE", "COLLOPT_TOPOLOGY" };
     const char *hostile = getenv("HOSTILE");            /* of its seeds some make memory scarce */
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)

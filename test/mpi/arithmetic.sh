@@ -33,7 +33,7 @@ arithmetic()            # HOST
         # shellcheck disable=SC2086
         try "$1" $ranks COLLOPT_REPRODUCIBLE=exact "$tests" traps $late
         [ -n "$late" ] || continue
-        for with in COLLOPT_CHECK=on COLLOPT_SHM=off COLLOPT_NODE_RANKS=1; do
+        for with in COLLOPT_CHECK=on COLLOPT_SHM=off COLLOPT_TOPOLOGY=nodes:1; do
             try "$1" $ranks $with COLLOPT_REPORT=stderr "$tests" traps late
         done
         try "$1" $ranks COLLOPT=off COLLOPT_REPORT=stderr "$tests" traps late off

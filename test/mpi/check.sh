@@ -178,7 +178,7 @@ MPI_COMM_WORLD) has" \
         "$host, without rank 0 of the world"
     # on two nodes of four, several algorithms of a Reduce_scatter_block are predicted to take as
     # long, but for the last bit
-    trials 8 COLLOPT_NODE_RANKS=4 -- upwards=1
+    trials 8 COLLOPT_TOPOLOGY=nodes:4 -- upwards=1
     said 0 '^collopt' "$host, a rank that rounds otherwise"
     # whatever serves the call, and switched off it is silent
     trials 3 COLLOPT_ALLREDUCE=host -- right=1 count=2

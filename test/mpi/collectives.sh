@@ -152,11 +152,11 @@ on_nodes()
     } >"$work/forced"
     while read -r forced <&3; do
         # shellcheck disable=SC2086
-        one 8 COLLOPT_NODE_RANKS=3 $forced -- 8 7,1 5,3
+        one 8 COLLOPT_TOPOLOGY=nodes:3 $forced -- 8 7,1 5,3
         # shellcheck disable=SC2086
-        one 8 COLLOPT_NODE_RANKS=1,3,2 $forced -- 8 count=1000
+        one 8 COLLOPT_TOPOLOGY=nodes:1,3,2 $forced -- 8 count=1000
         # shellcheck disable=SC2086
-        one 8 COLLOPT_NODE_RANKS=cyclic:3 $forced -- 8 count=1000
+        one 8 COLLOPT_TOPOLOGY=nodes:cyclic:3 $forced -- 8 count=1000
     done 3<"$work/forced"
 }
 

@@ -70,7 +70,7 @@ disagree()              # HOST
     rank=0
     for variable in COLLOPT_AFTER=1 COLLOPT_AFTER=5 COLLOPT_ALLREDUCE=ring \
                     COLLOPT_PCONTROL=on COLLOPT_CUT=1K COLLOPT_GPU=host COLLOPT_CHECK=on \
-                    COLLOPT_ADAPT=on COLLOPT_REPRODUCIBLE=placement COLLOPT_NODE_RANKS=2 \
+                    COLLOPT_ADAPT=on COLLOPT_REPRODUCIBLE=placement COLLOPT_TOPOLOGY=nodes:2 \
                     COLLOPT_TOPOLOGY=mesh:3 COLLOPT=off COLLOPT=off; do
         alone "$1" $rank $variable allreduce=6 dup reduce=6 pcontrol=0 allreduce=2 \
             pcontrol=1 allreduce=2

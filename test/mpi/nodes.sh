@@ -56,9 +56,9 @@ stated()                # HOST VARIABLE=VALUE
 as_stated()             # HOST
 {
     # more ranks than a node has, fewer, and other ones
-    stated "$1" COLLOPT_NODE_RANKS=4
-    stated "$1" COLLOPT_NODE_RANKS=1
-    stated "$1" COLLOPT_NODE_RANKS=cyclic:2
+    stated "$1" COLLOPT_TOPOLOGY=nodes:4
+    stated "$1" COLLOPT_TOPOLOGY=nodes:1
+    stated "$1" COLLOPT_TOPOLOGY=nodes:cyclic:2
     stated "$1" COLLOPT_TOPOLOGY=nodes:8
 }
 

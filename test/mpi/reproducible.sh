@@ -28,11 +28,12 @@ placement()             # HOST
 {
     with=$(program "$1" reproducible)
     same_bits "$1" COLLOPT_REPRODUCIBLE=placement "$with"
-    same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_NODE_RANKS=cyclic:3 \
-        COLLOPT_TOPOLOGY=torus:2x2x2 COLLOPT_CUT=3000 "$with"
+    same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_TOPOLOGY=nodes:cyclic:3 "$with"
+    same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_TOPOLOGY=torus:2x2x2 COLLOPT_CUT=3000 \
+        "$with"
     # the settings are the same code on all hosts, and MPICH is slow on few processors
     [ "$(mpi_of "$1")" = openmpi ] || return
-    same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_NODE_RANKS=3,1,2 \
+    same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_TOPOLOGY=nodes:3,1,2 \
         COLLOPT_ISA=generic "$with"
     same_bits "$1" COLLOPT_REPRODUCIBLE=placement COLLOPT_TOPOLOGY=mesh:4x2 COLLOPT_WAIT=yield \
         COLLOPT_SCRATCH=0 "$with"
@@ -48,7 +49,7 @@ refusing()              # HOST
     echo 'allreduce * * * * * ring' >"$work/rules"
     echo '* * * * * * auto' >>"$work/rules"
     launch "$1" 4 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=placement \
-        COLLOPT_LOG=decide COLLOPT_AFTER=5 COLLOPT_RULES="$work/rules" COLLOPT_NODE_RANKS=2 \
+        COLLOPT_LOG=decide COLLOPT_AFTER=5 COLLOPT_RULES="$work/rules" COLLOPT_TOPOLOGY=nodes:2 \
         COLLOPT_ALLREDUCE=leader COLLOPT_SCAN=host "$(program "$1" reproducible)" ||
         fail "$1, refusing: status $?"
     said 1 'COLLOPT_AFTER=5 has no effect: with COLLOPT_REPRODUCIBLE' "$1"
@@ -58,7 +59,7 @@ refusing()              # HOST
     said 1 'COLLOPT_SCAN=host cannot serve .* the MPI library has an order of its own, and '\
 'COLLOPT_REPRODUCIBLE is set; ' "$1"
     launch "$1" 4 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=placement COLLOPT_LOG=decide \
-        COLLOPT_NODE_RANKS=2 COLLOPT_ALLREDUCE=leader "$with" allreduce=2 ||
+        COLLOPT_TOPOLOGY=nodes:2 COLLOPT_ALLREDUCE=leader "$with" allreduce=2 ||
         fail "$1, integers: status $?"
     said 4 '^rank .: run 2 passed 0$' "$1, the first call"
     said 1 'allreduce, 4 ranks, .*: leader:.* (forced by COLLOPT_ALLREDUCE)' "$1, integers"
@@ -72,7 +73,7 @@ exact()                 # HOST
     [ "$(mpi_of "$1")" = openmpi ] || return
     quiet "$1" 1 COLLOPT_REPRODUCIBLE=exact "$with"
     quiet "$1" 5 COLLOPT_REPRODUCIBLE=exact "$with"
-    quiet "$1" 7 COLLOPT_REPRODUCIBLE=exact COLLOPT_NODE_RANKS=2,3 COLLOPT_ISA=generic "$with"
+    quiet "$1" 7 COLLOPT_REPRODUCIBLE=exact COLLOPT_TOPOLOGY=nodes:2,3 COLLOPT_ISA=generic "$with"
     # more operands than other kernels take
     quiet "$1" 11 COLLOPT_REPRODUCIBLE=exact COLLOPT_CUT=1000 "$with"
     ! launch "$1" 5 LD_PRELOAD="$library" COLLOPT_REPRODUCIBLE=placement "$with" ||

@@ -181,16 +181,16 @@ grouping()
         fi
     done
     # one node's address for all, from a launcher that copies its own
-    for nodes in 0 2; do
-        tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_NODE_RANKS=$nodes \
+    for nodes in auto nodes:2; do
+        tells 4 'run 1 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_TOPOLOGY=$nodes \
             COLLOPT_ALLREDUCE=leader:by=switch SLURM_TOPOLOGY_ADDR=root.s0.n0 \
             SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node -- allreduce
         case $nodes in
-            0)
+            auto)
                 said 1 '^collopt: communicators of 4 ranks: one node of 4 ranks; 1 switch' \
                     "$host, an address of one node"
                 ;;
-            2)
+            nodes:2)
                 said 1 '^collopt: .*by=switch cannot serve 4 ranks, .*: it is to go by groups '\
 'that are not known' "$host, a copied address"
                 ;;
@@ -384,8 +384,8 @@ scan          *      *      *    *       *               host
 # collopt-info --explain says of a call what the job has said.
 explaining()
 {
-    tells 4 'run 4 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_FAKE_NODES=2 -- allreduce \
-        ordered=1 bytes=100000 allreduce reduce
+    tells 4 'run 4 passed 0' COLLOPT_AFTER=1 COLLOPT_LOG=decide COLLOPT_TOPOLOGY=nodes:2 -- \
+        allreduce ordered=1 bytes=100000 allreduce reduce
     network=tcp crowded=
     for device in /sys/class/infiniband/* /sys/class/hfi1/* /sys/class/cxi/*; do
         [ ! -e "$device" ] || network=fast
@@ -398,7 +398,7 @@ explaining()
         # the sums are those of integers
         case $op in sum) op=exact ;; *) op=noncommutative ;; esac
         # shellcheck disable=SC2086
-        COLLOPT_FAKE_NODES=2 "$build/tools/collopt-info" --explain "$collective" --ranks 4 \
+        COLLOPT_TOPOLOGY=nodes:2 "$build/tools/collopt-info" --explain "$collective" --ranks 4 \
             --bytes "$bytes" --op $op --network $network --host "$host" $crowded >"$work/explained"
         grep -qxF "  $choice" "$work/explained" ||
             fail "$host: a job: $choice; collopt-info: $(cat "$work/explained")"

@@ -118,11 +118,12 @@ static void read_forced(void)
         left_out[c] = false;
 }
 
-/* Groups are consecutive ranks of the world, up or down, on nodes by COLLOPT_NODE_RANKS, numbered
+/* Groups are consecutive ranks of the world, up or down, on nodes by COLLOPT_TOPOLOGY, numbered
  * by their first rank. */
 static void place_on_nodes(const struct group *g, struct collopt_topology *t, int node[MOST_RANKS])
 {
-    const char *text = getenv("COLLOPT_NODE_RANKS");
+    const char *said = getenv("COLLOPT_TOPOLOGY");
+    const char *text = said && strncmp(said, "nodes:", 6) == 0 ? said + 6 : NULL;
     int first = world_rank - g->step * g->rank, stated[64];
 
     *t = (struct collopt_topology){ .nodes = 0, .node = node, .oversubscribed = true };

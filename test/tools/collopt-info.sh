@@ -167,7 +167,7 @@ COLLOPT_ADAPT=on COLLOPT_ALLREDUCE=ring "$info" --explain allreduce >"$work/out"
 ! grep -q 'COLLOPT_ADAPT' "$work/out" || fail 'what is forced is not tried'
 COLLOPT=off "$info" --explain allreduce >"$work/out" || fail "--explain, off: status $?"
 has '^  host (COLLOPT=off)$'
-for said in COLLOPT_NODE_RANKS=4,4,8 COLLOPT_FAKE_NODES=4,4,8 COLLOPT_TOPOLOGY=nodes:4,4,8; do
+for said in COLLOPT_TOPOLOGY=nodes:4,4,8; do
     env "$said" "$info" --explain allreduce --ranks 16 >"$work/out" ||
         fail "--explain, $said: status $?"
     has '^allreduce of 8 bytes on 16 ranks, 3 nodes, fast network$'

@@ -511,10 +511,10 @@ says 'interrupted; what was measured is in .*site.rules.part' '\[#*\.*\] 0 of 8 
 [ ! -f "$work/site.rules" ] || fail 'rules of an interrupted command'
 run 2 --collectives scan --sizes 8,4K env
 says 'site.rules.part is of another command: .* env --sizes 8,64.*; give that again, or remove'
-export COLLOPT_NODE_RANKS=1
+export COLLOPT_TOPOLOGY=nodes:1
 run 2 --collectives scan --sizes 8,64 env
 says 'site.rules.part is of another command: .* env --sizes 8,64.*; give that again, or remove'
-unset COLLOPT_NODE_RANKS
+unset COLLOPT_TOPOLOGY
 rm "$work/limit" "$work/waits"
 printf 'cell scan sum 8' >>"$work/site.rules.part"
 run 0 --collectives scan,exscan --sizes 8,64 env

@@ -51,34 +51,16 @@ static const struct collopt_setting_row *row_of(const char *name)
     return NULL;
 }
 
-/* A setting's own name counts, in whatever order the environment is; the other is told of where it
- * says otherwise. */
-START_TEST(two_names_of_one_setting)
+/* The message says what to write instead. */
+START_TEST(variables_that_were)
 {
-    char *const otherwise[][3] = { { (char *)"COLLOPT_FAKE_NODES=4", (char *)"COLLOPT_NODE_RANKS=2",
-                                     NULL },
-                                   { (char *)"COLLOPT_NODE_RANKS=2", (char *)"COLLOPT_FAKE_NODES=4",
-                                     NULL } },
-                *const alike[] = { (char *)"COLLOPT_NODE_RANKS=2", (char *)"COLLOPT_FAKE_NODES=2",
-                                   NULL },
-                *const empty[] = { (char *)"COLLOPT_NODE_RANKS=", (char *)"COLLOPT_FAKE_NODES=4",
-                                   NULL };
     struct collopt_settings s;
 
-    for (int i = 0; i < 2; i++) {
-        warned[0] = '\0';
-        ck_assert_int_eq(collopt_settings_from(&s, otherwise[i], note), 1);
-        ck_assert_str_eq(s.node_ranks, "2");
-        ck_assert_str_eq(warned,
-                         "COLLOPT_FAKE_NODES is not used: COLLOPT_NODE_RANKS, another name of it, "
-                         "says otherwise\n");
-    }
-    warned[0] = '\0';
-    ck_assert_int_eq(collopt_settings_from(&s, alike, note), 0);
-    ck_assert_str_eq(s.node_ranks, "2");
-    ck_assert_int_eq(collopt_settings_from(&s, empty, note), 0);
-    ck_assert_str_eq(s.node_ranks, "4");
-    ck_assert_str_eq(warned, "");
+    ck_assert_int_eq(read_one(&s, "COLLOPT_NODE_RANKS=4,4,2"), 1);
+    ck_assert_str_eq(warned, "COLLOPT_NODE_RANKS is no variable any more and is ignored; write "
+                             "COLLOPT_TOPOLOGY=nodes:4,4,2\n");
+    ck_assert_int_eq(read_one(&s, "COLLOPT_FAKE_NODES=2"), 1);
+    ck_assert_ptr_nonnull(strstr(warned, "write COLLOPT_TOPOLOGY=nodes:2"));
 }
 END_TEST
 
@@ -194,10 +176,10 @@ static const struct {
     { "COLLOPT_WAIT=spinn", { "spinn", "auto|spin|yield", "did you mean spin?", "using auto" } },
     { "COLLOPT_LOG=decided", { "warn|decide|trace", "did you mean decide?" } },
     { "COLLOPT_LOG=Trace", { "did you mean trace?" } },
-    { "COLLOPT_NODE_RANKS=4,", { "COLLOPT_NODE_RANKS=4,", "4,4,2", "cyclic:4", "using 0" } },
-    { "COLLOPT_NODE_RANKS=4,0", { "cyclic:4" } },
-    { "COLLOPT_NODE_RANKS=cyclic:", { "cyclic:4" } },
-    { "COLLOPT_NODE_RANKS=9999999999", { "cyclic:4" } },
+    { "COLLOPT_TOPOLOGY=nodes:4,", { "=nodes:4,", "4,4,2", "cyclic:4", "using auto" } },
+    { "COLLOPT_TOPOLOGY=nodes:4,0", { "cyclic:4" } },
+    { "COLLOPT_TOPOLOGY=nodes:cyclic:", { "cyclic:4" } },
+    { "COLLOPT_TOPOLOGY=nodes:9999999999", { "cyclic:4" } },
     { "COLLOPT_TOPOLOGY=ring:4",
       { "COLLOPT_TOPOLOGY=ring:4", "torus:8x8x4", "cartesian", "using auto" } },
     { "COLLOPT_TOPOLOGY=torus", { "torus:8x8x4" } },
@@ -217,9 +199,6 @@ static const struct {
     { "COLLOPT_CUT=3G", { "COLLOPT_CUT=3G", "1 to 2147483647" } },
     { "COLLOPT_SCRATCH=64Q", { "bytes", "64K" } },
     { "COLLOPT_ALREDUCE=ring", { "COLLOPT_ALREDUCE", "COLLOPT_ALLREDUCE?", "collopt-info" } },
-    { "COLLOPT_FAKE_NODE=4", { "did you mean COLLOPT_FAKE_NODES?" } },
-    { "COLLOPT_FAKE_NODES=x",
-      { "COLLOPT_FAKE_NODES=x is not understood: it takes ranks on a node" } },
     { "COLLOPT_LGO=decide", { "COLLOPT_LGO", "did you mean COLLOPT_LOG?" } },
     { "COLLOPT_REDUCE_SCATER_BLOCK=host", { "did you mean COLLOPT_REDUCE_SCATTER_BLOCK?" } },
     { "COLLOPT_=1", { "COLLOPT_ is not" } },
@@ -295,8 +274,6 @@ START_TEST(round_trip)
         "COLLOPT_ALLREDUCE=ring:segment=3K",
         "COLLOPT_REDUCE=tree:radix=4,segment=64K",
         "COLLOPT_SCAN=host",
-        "COLLOPT_NODE_RANKS=3,1,4",
-        "COLLOPT_NODE_RANKS=cyclic:4",
         "COLLOPT_TOPOLOGY=torus:8x8x4",
         "COLLOPT_TOPOLOGY=mesh:1023x1023",
         "COLLOPT_TOPOLOGY=nodes:4,4,2",
@@ -372,8 +349,6 @@ START_TEST(hashes)
         "COLLOPT_ADAPT=on",
         "COLLOPT_GPU=host",
         "COLLOPT_GPU=native",
-        "COLLOPT_NODE_RANKS=4",
-        "COLLOPT_NODE_RANKS=cyclic:4",
         "COLLOPT_TOPOLOGY=torus:2x2",
         "COLLOPT_TOPOLOGY=mesh:2x2",
         "COLLOPT_TOPOLOGY=nodes:4",
@@ -397,7 +372,7 @@ START_TEST(hashes)
     static const char *const local[] = {
         "COLLOPT_LOG=trace",       "COLLOPT_WAIT=spin",    "COLLOPT_SCRATCH=0",
         "COLLOPT_COMMUNICATORS=1", "COLLOPT_ISA=generic",  "COLLOPT=1",
-        "COLLOPT_AFTER=auto",      "COLLOPT_FAKE_NODES=0", "COLLOPT_ALLREDUCE=auto",
+        "COLLOPT_AFTER=auto",      "COLLOPT_ALLREDUCE=auto",
         "COLLOPT_ASYNC=thread",
     };
     enum { N = sizeof agreed / sizeof *agreed, LOCAL = sizeof local / sizeof *local };
@@ -417,7 +392,6 @@ START_TEST(hashes)
                           agreed[k]);
     for (int i = 0; i < LOCAL; i++)
         ck_assert_msg(hash_with(local[i]) == hash_with("X=1"), "%s", local[i]);
-    ck_assert(hash_with("COLLOPT_FAKE_NODES=4,4,8") == hash_with("COLLOPT_NODE_RANKS=4,4,8"));
     ck_assert(hash_with("COLLOPT_REPORT=a") == hash_with("COLLOPT_REPORT=b"));
     ck_assert(hash_with("COLLOPT_ALLREDUCE=ring:segment=64K")
               == hash_with("COLLOPT_ALLREDUCE=ring:segment=65536"));
@@ -438,8 +412,6 @@ static uint64_t hash_of_many_nodes(const char *value, const char *last)
 
 START_TEST(long_values_count_to_their_end)
 {
-    ck_assert(hash_of_many_nodes("COLLOPT_NODE_RANKS=1", ",2")
-              != hash_of_many_nodes("COLLOPT_NODE_RANKS=1", ",3"));
     ck_assert(hash_of_many_nodes("COLLOPT_TOPOLOGY=nodes:1", ",2")
               != hash_of_many_nodes("COLLOPT_TOPOLOGY=nodes:1", ",3"));
 }
@@ -920,7 +892,7 @@ int main(void)
 
     tcase_set_timeout(c, 60);
     tcase_add_test(c, defaults);
-    tcase_add_test(c, two_names_of_one_setting);
+    tcase_add_test(c, variables_that_were);
     tcase_add_test(c, values);
     tcase_add_test(c, first_counts_and_empty_is_not_set);
     tcase_add_test(c, what_module_files_set);

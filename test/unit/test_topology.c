@@ -574,7 +574,7 @@ END_TEST
 enum { LARGEST_MACHINE = 4096 };
 
 static const struct machine {
-    /* as COLLOPT_TOPOLOGY and COLLOPT_NODE_RANKS say them; NULL: none, one node */
+    /* as COLLOPT_TOPOLOGY says them; NULL: none, one node */
     const char *name, *grid, *nodes;
     int ranks;
     /* the grid is a Cartesian communicator's; more ranks than processors; a fast network */

@@ -143,13 +143,11 @@ static struct collopt_shape machine_of_jobs(void)
 static bool place_ranks(const struct explain *e, int ranks, int nodes, struct collopt_topology *t)
 {
     struct collopt_shape shape = machine_of_jobs();
-    const char *stated = collopt_settings()->node_ranks ? collopt_settings()->node_ranks
-                                                        : shape.nodes;
 
     if (e->nodes)
         return place(ranks, nodes, t);
-    if (stated && !e->topology)
-        return place_as_stated(ranks, stated, t);
+    if (shape.nodes && !e->topology)
+        return place_as_stated(ranks, shape.nodes, t);
     return place(ranks, e->topology || collopt_shape_ranks(&shape) == ranks ? ranks : 1, t);
 }
 

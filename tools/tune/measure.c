@@ -153,12 +153,10 @@ static void set_topology(struct tune_machine *m, const char *leaders, bool crowd
 {
     struct collopt_shape shape;
     char message[256];
-    const char *stated = collopt_settings()->node_ranks;
 
     collopt_parse_shape(collopt_settings()->topology, &shape, message, sizeof message);
-    stated = stated ? stated : shape.nodes;
     m->topology = (struct collopt_topology){ .oversubscribed = crowded };
-    m->topology.node = stated ? stated_nodes(stated, m->ranks, &m->topology.nodes)
+    m->topology.node = shape.nodes ? stated_nodes(shape.nodes, m->ranks, &m->topology.nodes)
         : number_nodes(leaders, m->ranks, &m->topology.nodes);
     collopt_topology_measure(&m->topology, m->ranks);
     if (shape.kind == COLLOPT_GRID && collopt_shape_ranks(&shape) == m->ranks) {

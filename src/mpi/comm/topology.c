@@ -32,15 +32,9 @@ static struct collopt_shape machine(void)
     return shape;
 }
 
-/* Which ranks of the world count as a node; NULL: those that share memory. */
-static const char *stated_nodes(void)
-{
-    return collopt_settings()->node_ranks ? collopt_settings()->node_ranks : machine().nodes;
-}
-
 static bool map_nodes(struct collopt_comm *c, const struct collopt_sight *seen, uint64_t *key)
 {
-    const char *stated = stated_nodes();
+    const char *stated = machine().nodes;       /* NULL: ranks that share memory are a node */
     bool together = true;
 
     for (int r = 0; r < c->ranks; r++) {
