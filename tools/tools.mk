@@ -23,8 +23,6 @@ tools_collopt_plan_SOURCES = \
 	src/model/replay.c \
 	src/model/replay.h \
 	tools/plan/collopt-plan.c \
-	tools/plan/dot.c \
-	tools/plan/dot.h \
 	tools/plan/json.c \
 	tools/plan/json.h \
 	tools/plan/plan.c \

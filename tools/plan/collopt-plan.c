@@ -6,7 +6,6 @@
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
 #include "collopt.h"
-#include "plan/dot.h"
 #include "plan/json.h"
 #include "plan/plan.h"
 #include "plan/svg.h"
@@ -31,7 +30,6 @@ static const struct {
 } formats[] = {
     { "text", plan_text },
     { "svg", plan_svg },
-    { "dot", plan_dot },
     { "json", plan_json },
 };
 
@@ -137,7 +135,7 @@ static void usage(FILE *to)
         "      --order          the operation does not commute\n"
         "      --in-place       with MPI_IN_PLACE\n"
         "      --rank N         only what this rank does\n"
-        "      --format F       text, svg, dot (for graphviz) or json\n"
+        "      --format F       text, svg or json\n"
         "      --json           the same as --format json\n"
         "      --alpha S        seconds that a message takes (1e-6)\n"
         "      --beta S         seconds for each of its bytes (1e-10)\n"
