@@ -83,42 +83,18 @@ static const struct collopt_isa *chosen;
 
 size_t collopt_far_from = SIZE_MAX, collopt_stream_from;
 
-void collopt_processor_by_cpuid(struct collopt_processor *processor,
-                                const struct collopt_cpuid *words)
-{
-    enum { AVX = 1 << 28, F16C = 1 << 29 };                     /* leaf 1 */
-    enum { AVX2 = 1 << 5 };                                     /* leaf 7 */
-    enum { YMM = 0x06, ZMM = 0xe6 };
-    const unsigned avx512 = 1u << 16 | 1u << 30 | 1u << 31;     /* leaf 7: F, BW, VL */
-    bool vectors = (words->one & AVX) && (words->saved & YMM) == YMM;
-
-    processor->avx2   = vectors && (words->seven & AVX2);
-    processor->f16c   = vectors && (words->one & F16C);
-    processor->avx512 = vectors && (words->saved & ZMM) == ZMM && (words->seven & avx512) == avx512;
-}
-
 #if defined __x86_64__ || defined __i386__
-/* The register states that the operating system saves. */
-static unsigned saved_states(void)
-{
-    unsigned low, high;
-
-    __asm__ ("xgetbv" : "=a" (low), "=d" (high) : "c" (0));
-    return low;
-}
-
+/* What the compiler asks takes into account which registers the operating system saves; not all
+ * compilers know of F16C. */
 static void detect_features(struct collopt_processor *processor)
 {
-    struct collopt_cpuid words = { 0 };
-    unsigned a, b, c, d;
+    unsigned a, b, c = 0, d;
 
-    if (__get_cpuid(1, &a, &b, &c, &d))
-        words.one = c;
-    if (__get_cpuid_count(7, 0, &a, &b, &c, &d))
-        words.seven = b;
-    if (words.one & bit_OSXSAVE)
-        words.saved = saved_states();
-    collopt_processor_by_cpuid(processor, &words);
+    __builtin_cpu_init();
+    processor->avx2 = __builtin_cpu_supports("avx2");
+    processor->f16c = processor->avx2 && __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+    processor->avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+        && __builtin_cpu_supports("avx512vl");
 }
 #elif defined __aarch64__ && defined __linux__
 static void detect_features(struct collopt_processor *processor)

@@ -45,16 +45,6 @@ const char *collopt_kernels_isa(void);
 
 void collopt_processor_detect(struct collopt_processor *processor);
 
-/* CPUID of an x86 processor; 0 if not available. */
-struct collopt_cpuid {
-    unsigned one, seven;        /* ECX of leaf 1, EBX of leaf 7 */
-    unsigned saved;             /* XCR0: the register states that the operating system saves */
-};
-
-/* The usable ones of avx2, f16c and avx512. */
-void collopt_processor_by_cpuid(struct collopt_processor *processor,
-                                const struct collopt_cpuid *words);
-
 /* The first row of collopt_isas that the processor can use. */
 const struct collopt_isa *collopt_isa_best(const struct collopt_processor *processor);
 

@@ -476,57 +476,8 @@ START_TEST(choice_of_instruction_set)
     ck_assert(strcmp(least, "generic") == 0 || strcmp(least, "neon") == 0);
     here.avx512 = false;
     ck_assert_str_ne(collopt_isa_best(&here)->name, "avx512");
-}
-END_TEST
-
-/* What processors say, or would say in a virtual machine that hides something, and what kernels
- * they may run. */
-static const struct {
-    const char *name;
-    struct collopt_cpuid words;
-    bool avx2, avx512;
-} processors[] = {
-    { "Nehalem", { 0x0098e3bd, 0, 0 }, false, false },
-    { "Ivy Bridge, AVX and F16C", { 0x7fbae3ff, 0x00000281, 0x07 }, false, false },
-    { "Haswell", { 0x7ffafbff, 0x000027ab, 0x07 }, true, false },
-    { "Haswell, F16C hidden", { 0x5ffafbff, 0x000027ab, 0x07 }, false, false },
-    { "Haswell, AVX hidden", { 0x6ffafbff, 0x000027ab, 0x07 }, false, false },
-    { "Haswell, leaf 7 hidden", { 0x7ffafbff, 0, 0x07 }, false, false },
-    { "Haswell, the system saves nothing", { 0x77fafbff, 0x000027ab, 0 }, false, false },
-    { "Haswell, the system saves SSE", { 0x7ffafbff, 0x000027ab, 0x03 }, false, false },
-    { "Haswell, saved halves of registers", { 0x7ffafbff, 0x000027ab, 0x05 }, false, false },
-    { "Knights Landing, F without BW and VL", { 0x7ff8f3bf, 0x1c0d23ab, 0xe7 }, true, false },
-    { "Skylake-SP", { 0x7ffefbff, 0xd39ffffb, 0x2e7 }, true, true },
-    { "Skylake-SP, VL hidden", { 0x7ffefbff, 0x539ffffb, 0x2e7 }, true, false },
-    { "Skylake-SP, BW hidden", { 0x7ffefbff, 0x939ffffb, 0x2e7 }, true, false },
-    { "Skylake-SP, F hidden", { 0x7ffefbff, 0xd39efffb, 0x2e7 }, true, false },
-    { "Skylake-SP, F16C hidden", { 0x5ffefbff, 0xd39ffffb, 0x2e7 }, false, false },
-    { "Skylake-SP, AVX2 hidden", { 0x7ffefbff, 0xd39fffdb, 0x2e7 }, false, false },
-    { "Skylake-SP, the system saves AVX", { 0x7ffefbff, 0xd39ffffb, 0x07 }, true, false },
-    { "Skylake-SP, the system saves no masks", { 0x7ffefbff, 0xd39ffffb, 0xc7 }, true, false },
-    { "Skylake-SP, the system saves 16 registers", { 0x7ffefbff, 0xd39ffffb, 0x67 }, true, false },
-    { "Skylake-SP, the system saves AVX-512 without AVX",
-      { 0x7ffefbff, 0xd39ffffb, 0xe3 },
-      false,
-      false },
-    { "Zen 4", { 0x7ef8320b, 0xf1bf97a9, 0x2e7 }, true, true },
-};
-
-START_TEST(what_cpuid_says)
-{
-    struct collopt_processor processor = { .avx2 = true, .f16c = true, .avx512 = true };
-
-    collopt_processor_by_cpuid(&processor, &processors[_i].words);
-    ck_assert_msg((processor.avx2 && processor.f16c) == processors[_i].avx2, "%s: AVX2",
-                  processors[_i].name);
-    for (const struct collopt_isa *isa = collopt_isas; isa->name; isa++) {
-        bool usable = isa->usable(&processor);
-
-        ck_assert_msg(strcmp(isa->name, "avx2") != 0 || usable == processors[_i].avx2, "%s: avx2",
-                      processors[_i].name);
-        ck_assert_msg(strcmp(isa->name, "avx512") != 0 || usable == processors[_i].avx512,
-                      "%s: avx512", processors[_i].name);
-    }
+    here.f16c = false;
+    ck_assert_str_ne(collopt_isa_best(&here)->name, "avx2");
 }
 END_TEST
 
@@ -552,7 +503,6 @@ int main(void)
     tcase_add_test(rules, names_lead_back);
     tcase_add_test(rules, gaps_are_not_written);
     tcase_add_test(rules, choice_of_instruction_set);
-    tcase_add_loop_test(rules, what_cpuid_says, 0, sizeof processors / sizeof *processors);
     suite_add_tcase(suite, rules);
 
     SRunner *runner = srunner_create(suite);
