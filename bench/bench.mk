@@ -37,7 +37,8 @@ uninstall-local:
 # These need no MPI.
 EXTRA_PROGRAMS += bench/bench_build bench/node_counts bench/on_node
 bench_on_node_SOURCES = bench/programs/on_node.c
-bench_node_counts_SOURCES = bench/programs/node_counts.c
+bench_node_counts_SOURCES = bench/programs/node_counts.c tools/shared/replay.c tools/shared/replay.h
+bench_node_counts_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 bench_node_counts_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 bench_bench_build_SOURCES = bench/programs/bench_build.c src/algorithms/formula.c \
 	src/algorithms/formula.h

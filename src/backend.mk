@@ -48,8 +48,6 @@ COLLOPT_CORE_SOURCES = \
 	src/model/machine.h \
 	src/model/model.c \
 	src/model/model.h \
-	src/model/replay.c \
-	src/model/replay.h \
 	src/model/traffic.c \
 	src/model/traffic.h \
 	src/mpi/host/quirks.c \

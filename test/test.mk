@@ -18,16 +18,16 @@ check_LTLIBRARIES += libcollopt-proof.la
 libcollopt_proof_la_SOURCES = \
 	src/algorithms/formula.c \
 	src/algorithms/formula.h \
-	src/model/replay.c \
-	src/model/replay.h \
+	tools/shared/replay.c \
+	tools/shared/replay.h \
 	test/unit/proof.c \
 	test/unit/proof.h \
 	test/unit/trial.c \
 	test/unit/trial.h
-libcollopt_proof_la_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
+libcollopt_proof_la_CPPFLAGS = $(UNIT_CPPFLAGS)
 libcollopt_proof_la_LIBADD = libcollopt-core.la
 
-UNIT_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
+UNIT_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit -I$(srcdir)/tools
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LIBS = libcollopt-proof.la $(CHECK_LIBS) $(HWLOC_LIBS)
 
@@ -60,8 +60,9 @@ endif
 if COLLOPT_CHECK
 check_PROGRAMS += test/unit/test_host_times
 TESTS += test/unit/test_host_times
-test_unit_test_host_times_SOURCES = test/unit/test_host_times.c src/select/rules_check.c
-test_unit_test_host_times_CPPFLAGS = $(AM_CPPFLAGS) -DCOLLOPT_SOURCE='"$(abs_top_srcdir)"'
+test_unit_test_host_times_SOURCES = test/unit/test_host_times.c tools/shared/rules_check.c
+test_unit_test_host_times_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools \
+	-DCOLLOPT_SOURCE='"$(abs_top_srcdir)"'
 test_unit_test_host_times_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_host_times_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) -lm
 endif
@@ -121,9 +122,10 @@ endif
 check_PROGRAMS += test/unit/test_guidelines
 TESTS += test/unit/test_guidelines
 test_unit_test_guidelines_SOURCES = \
-	src/select/guidelines.c \
-	src/select/guidelines.h \
+	tools/shared/guidelines.c \
+	tools/shared/guidelines.h \
 	test/unit/test_guidelines.c
+test_unit_test_guidelines_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 test_unit_test_guidelines_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 # What threads may do at the same time, under ThreadSanitizer: without MPI, and on each MPI.

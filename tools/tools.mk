@@ -20,8 +20,6 @@ EXTRA_DIST += tools/info/variables.awk
 
 bin_PROGRAMS += tools/collopt-plan
 tools_collopt_plan_SOURCES = \
-	src/model/replay.c \
-	src/model/replay.h \
 	tools/plan/collopt-plan.c \
 	tools/plan/json.c \
 	tools/plan/json.h \
@@ -30,16 +28,18 @@ tools_collopt_plan_SOURCES = \
 	tools/plan/svg.c \
 	tools/plan/svg.h \
 	tools/plan/text.c \
-	tools/plan/text.h
+	tools/plan/text.h \
+	tools/shared/replay.c \
+	tools/shared/replay.h
 tools_collopt_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 tools_collopt_plan_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 bin_PROGRAMS += tools/collopt-tune
 tools_collopt_tune_SOURCES = \
-	src/select/guidelines.c \
-	src/select/guidelines.h \
-	src/select/rules_check.c \
-	src/select/rules_check.h \
+	tools/shared/guidelines.c \
+	tools/shared/guidelines.h \
+	tools/shared/rules_check.c \
+	tools/shared/rules_check.h \
 	tools/tune/cells.c \
 	tools/tune/cells.h \
 	tools/tune/collopt-tune.c \

@@ -38,7 +38,7 @@
 #include "catalogue/expression.h"
 #include "model/choose.h"
 #include "model/machine.h"
-#include "model/replay.h"
+#include "shared/replay.h"
 #include "schedule/bind.h"
 #include "schedule/block.h"
 #include "schedule/bound.h"

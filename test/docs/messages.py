@@ -28,7 +28,7 @@ FILL = r'snprintf'                                  # of a buffer that a message
 BUFFERS = {'message', 'difference'}
 FILES = ['src/**/*.c', 'tools/**/*.c', 'bench/lib/cells.c', 'bench/lib/options.c']
 # The last two are started by other tools, which say what their users need.
-NOT_FOR_USERS = {'tools/info/algorithms-page.c', 'src/model/replay.c', 'tools/collopt-probe.c',
+NOT_FOR_USERS = {'tools/info/algorithms-page.c', 'tools/shared/replay.c', 'tools/collopt-probe.c',
                  'tools/collopt-statistics.c', 'tools/bench/machine.c'}
 FILLED = {'src/mpi/node/agree.c': {'text'},
           'src/base/contents.c': {'why'}, 'tools/tune/guidelines.c': {'h->sentence'}}

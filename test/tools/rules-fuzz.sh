@@ -18,7 +18,7 @@ fi
 echo '#define _GNU_SOURCE 1' >"$build/config.h"
 # shellcheck disable=SC2086
 $cc -std=gnu11 -g -O1 $sanitize -I"$build" -I"$source/src" \
-    -I"$source/test/unit" "$source/test/tools/rules-fuzz.c" \
+    -I"$source/test/unit" -I"$source/tools" "$source/test/tools/rules-fuzz.c" \
     "$source/test/unit/fake_registry.c" "$source/src/catalogue/choice.c" \
     "$source/src/base/contents.c" "$source/src/base/launcher.c" "$source/src/base/text.c" \
     "$source/src/schedule/parameters.c" "$source/src/catalogue/expression.c" \
@@ -26,6 +26,6 @@ $cc -std=gnu11 -g -O1 $sanitize -I"$build" -I"$source/src" \
     "$source/src/base/log.c" "$source/src/settings/search_path.c" "$source/src/model/fragments.c" \
     "$source/src/model/host_mpi.c" "$source/src/model/host_times.c" \
     "$source/src/model/machine.c" "$source/src/settings/rules.c" \
-    "$source/src/select/rules_check.c" "$source/src/settings/settings.c" \
+    "$source/tools/shared/rules_check.c" "$source/src/settings/settings.c" \
     "$source/src/topology/topology.c" -o "$build/fuzz" -lpthread || exit 1
 "$build/fuzz" "${1:-20000}"

@@ -91,8 +91,8 @@ test_unit_test_places_LDADD = $(CHECK_LIBS)
 
 check_PROGRAMS += test/unit/test_rules
 TESTS += test/unit/test_rules
-test_unit_test_rules_SOURCES = test/unit/test_rules.c src/select/rules_check.c $(SETTINGS_PARTS)
-test_unit_test_rules_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
+test_unit_test_rules_SOURCES = test/unit/test_rules.c tools/shared/rules_check.c $(SETTINGS_PARTS)
+test_unit_test_rules_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit -I$(srcdir)/tools
 test_unit_test_rules_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_rules_LDADD = $(CHECK_LIBS)
 
@@ -101,10 +101,10 @@ TESTS += test/unit/test_trials
 test_unit_test_trials_SOURCES = \
 	test/unit/test_trials.c \
 	src/select/lessons.c \
-	src/select/rules_check.c \
+	tools/shared/rules_check.c \
 	src/select/trials.c \
 	$(SETTINGS_PARTS)
-test_unit_test_trials_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
+test_unit_test_trials_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit -I$(srcdir)/tools
 test_unit_test_trials_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_trials_LDADD = $(CHECK_LIBS)
 

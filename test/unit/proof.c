@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/replay.h"
+#include "shared/replay.h"
 #include "proof.h"
 #include "schedule/block.h"
 #include "schedule/bound.h"

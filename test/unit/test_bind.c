@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "catalogue/catalogue.h"
-#include "model/replay.h"
+#include "shared/replay.h"
 #include "schedule/bind.h"
 #include "schedule/block.h"
 #include "schedule/bound.h"

@@ -11,7 +11,7 @@
 #include "catalogue/choice.h"
 #include "catalogue/expression.h"
 #include "model/machine.h"
-#include "model/replay.h"
+#include "shared/replay.h"
 #include "schedule/bind.h"
 #include "schedule/bound.h"
 #include "schedule/descriptor.h"

@@ -24,7 +24,7 @@
 #include "catalogue/catalogue.h"
 #include "catalogue/expression.h"
 #include "model/machine.h"
-#include "model/replay.h"
+#include "shared/replay.h"
 #include "schedule/bind.h"
 #include "schedule/bound.h"
 #include "schedule/descriptor.h"

@@ -16,7 +16,7 @@
 #include "model/choose.h"
 #include "model/machine.h"
 #include "schedule/problem.h"
-#include "select/guidelines.h"
+#include "shared/guidelines.h"
 #include "topology/topology.h"
 
 enum { SIZES = 13, ELEMENT = 8, MOST_RANKS = 256 };      /* 8 bytes to 128 MiB */

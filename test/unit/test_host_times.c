@@ -14,7 +14,7 @@
 #include "schedule/problem.h"
 #include "select/decide.h"
 #include "select/fragment_length.h"
-#include "select/rules_check.h"
+#include "shared/rules_check.h"
 #include "settings/rules.h"
 #include "topology/topology.h"
 

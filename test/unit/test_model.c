@@ -25,7 +25,7 @@
 #include "model/grid.h"
 #include "model/machine.h"
 #include "model/model.h"
-#include "model/replay.h"
+#include "shared/replay.h"
 #include "schedule/bound.h"
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"

@@ -4,7 +4,7 @@
 
 #include "fake_registry.h"
 #include "schedule/problem.h"
-#include "select/rules_check.h"
+#include "shared/rules_check.h"
 #include "settings/rules.h"
 #include "settings/settings.h"
 #include "topology/topology.h"

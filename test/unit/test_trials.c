@@ -7,7 +7,7 @@
 #include "schedule/problem.h"
 #include "select/lessons.h"
 #include "select/trials.h"
-#include "select/rules_check.h"
+#include "shared/rules_check.h"
 #include "settings/rules.h"
 #include "topology/topology.h"
 

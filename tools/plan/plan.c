@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "catalogue/expression.h"
-#include "model/replay.h"
+#include "shared/replay.h"
 #include "plan/plan.h"
 #include "schedule/bind.h"
 #include "schedule/block.h"

@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "catalogue/choice.h"
-#include "model/replay.h"
+#include "shared/replay.h"
 #include "schedule/bound.h"
 #include "schedule/problem.h"
 #include "topology/topology.h"

@@ -1,7 +1,7 @@
 /* A plan as text: per round who sends what to whom and what is combined, then what it comes to. */
 #include "config.h"
 
-#include "model/replay.h"
+#include "shared/replay.h"
 #include "plan/text.h"
 #include "plan/plan.h"
 

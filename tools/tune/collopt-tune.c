@@ -14,7 +14,7 @@
 
 #include "base/text.h"
 #include "model/machine.h"
-#include "select/rules_check.h"
+#include "shared/rules_check.h"
 #include "settings/rules.h"
 #include "settings/search_path.h"
 #include "tune/cells.h"

@@ -22,7 +22,7 @@
 #include "model/machine.h"
 #include "model/model.h"
 #include "schedule/problem.h"
-#include "select/guidelines.h"
+#include "shared/guidelines.h"
 #include "settings/rules.h"
 #include "topology/topology.h"
 

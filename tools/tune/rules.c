@@ -9,7 +9,7 @@
 #include "tune/rules.h"
 #include "base/text.h"
 #include "schedule/problem.h"
-#include "select/rules_check.h"
+#include "shared/rules_check.h"
 #include "settings/rules.h"
 #include "tune/cells.h"
 #include "tune/job.h"

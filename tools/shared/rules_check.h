@@ -1,6 +1,6 @@
 /* Checks rules for what can have no effect, for collopt-tune. */
-#ifndef COLLOPT_SELECT_RULES_CHECK_H
-#define COLLOPT_SELECT_RULES_CHECK_H
+#ifndef COLLOPT_TOOLS_SHARED_RULES_CHECK_H
+#define COLLOPT_TOOLS_SHARED_RULES_CHECK_H
 
 #include "settings/rules.h"
 

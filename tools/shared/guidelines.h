@@ -1,8 +1,8 @@
 /* Self-consistent performance guidelines: no collective should take longer than others that give
  * the same result (Traff, Gropp and Thakur, IEEE TPDS 21, 2010). This file checks predicted
- * times; bench/guidelines measures. Not in libcollopt. */
-#ifndef COLLOPT_SELECT_GUIDELINES_H
-#define COLLOPT_SELECT_GUIDELINES_H
+ * times; bench/guidelines measures. */
+#ifndef COLLOPT_TOOLS_SHARED_GUIDELINES_H
+#define COLLOPT_TOOLS_SHARED_GUIDELINES_H
 
 #include "schedule/problem.h"
 

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "model/replay.h"
+#include "shared/replay.h"
 #include "schedule/bound.h"
 
 /* ---- what a rank does ------------------------------------------------------------------------ */

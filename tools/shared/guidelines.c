@@ -1,7 +1,7 @@
 /* Self-consistent performance guidelines, by predicted times.  See guidelines.h. */
 #include "config.h"
 
-#include "select/guidelines.h"
+#include "shared/guidelines.h"
 #include "model/machine.h"
 #include "model/model.h"
 #include "schedule/problem.h"

@@ -12,7 +12,7 @@
 #include "catalogue/catalogue.h"
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
-#include "select/rules_check.h"
+#include "shared/rules_check.h"
 #include "topology/topology.h"
 
 #include <limits.h>

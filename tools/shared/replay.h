@@ -4,8 +4,8 @@
  *
  * For the proofs, the formulas of rounds and bytes and the tools; libcollopt itself does not
  * contain it.  All functions are in replay.c. */
-#ifndef COLLOPT_MODEL_REPLAY_H
-#define COLLOPT_MODEL_REPLAY_H
+#ifndef COLLOPT_TOOLS_SHARED_REPLAY_H
+#define COLLOPT_TOOLS_SHARED_REPLAY_H
 
 #include <stdbool.h>
 #include <stddef.h>
