@@ -8,8 +8,6 @@
 #ifndef COLLOPT_SCHEDULE_SCHEDULE_H
 #define COLLOPT_SCHEDULE_SCHEDULE_H
 
-#include <stdio.h>
-
 struct collopt_algorithm;
 struct collopt_problem;
 struct collopt_schedule;
@@ -20,7 +18,5 @@ struct collopt_schedule *collopt_schedule_new(const struct collopt_algorithm *a,
                                               const struct collopt_problem *p, int rank,
                                               unsigned how);
 void collopt_schedule_free(struct collopt_schedule *s);
-/* The actions as they were written; for the proofs. */
-void collopt_schedule_print(const struct collopt_schedule *s, FILE *to);
 
 #endif

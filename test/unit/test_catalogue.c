@@ -81,7 +81,7 @@ static char *written(const struct collopt_algorithm *a, const struct collopt_pro
     FILE *to = open_memstream(&text, &n);
 
     ck_assert(s && to);
-    collopt_schedule_print(s, to);
+    print_schedule(s, to);
     fclose(to);
     collopt_schedule_free(s);
     return text;

@@ -265,7 +265,7 @@ static int replay_words(int words, char **word)
     struct proof p = workshop_proof(&shop);
 
     for (int r = 0; r < t.ranks; r++) {
-        collopt_schedule_print(shop.schedule[r], stdout);
+        print_schedule(shop.schedule[r], stdout);
         proof_print(shop.program[r], r, stdout);
     }
 

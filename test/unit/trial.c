@@ -11,6 +11,7 @@
 #include "schedule/bound.h"
 #include "schedule/descriptor.h"
 #include "schedule/parameters.h"
+#include "schedule/parts.h"
 #include "schedule/problem.h"
 #include "schedule/schedule.h"
 #include "topology/topology.h"
@@ -606,4 +607,44 @@ int trial_roots(const struct collopt_algorithm *a, int ranks, int root[TRIAL_ROO
     while (n < ranks)
         root[n] = n, n++;
     return n;
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+static void print_region(const struct collopt_schedule *s, struct span r, FILE *to)
+{
+    for (int i = 0; i < r.n; i++) {
+        struct piece q = s->piece[r.first + i];
+
+        fprintf(to, i ? "+" : " ");
+        if (q.place == COLLOPT_IN || q.place == COLLOPT_OUT)
+            fprintf(to, q.place == COLLOPT_IN ? "IN" : "OUT");
+        else
+            fprintf(to, "TMP%d", q.place - COLLOPT_FIRST_SLOT);
+        if (q.block.partition != COLLOPT_WHOLE)
+            fprintf(to, "[%d:%d/%d]", q.block.first, q.block.first + q.block.parts,
+                    s->partition[q.block.partition].parts);
+    }
+}
+
+void print_schedule(const struct collopt_schedule *s, FILE *to)
+{
+    static const char *const verb[] = { "send", "receive", "fold", "copy", "prefixes" };
+
+    for (size_t i = 0; i < s->actions; i++) {
+        const struct action *a = &s->action[i];
+
+        fprintf(to, "%d: round %d", s->rank, a->round);
+        if (s->strands > 1)
+            fprintf(to, " strand %d", a->strand);
+        fprintf(to, " %s", verb[a->kind]);
+        if (a->peer >= 0)
+            fprintf(to, " %s %d", a->kind == ACTION_SEND ? "to" : "from", a->peer);
+        for (int r = 0; r < a->regions; r++) {
+            print_region(s, *collopt_region_of(s, a, r), to);
+            if (r == 0 && a->regions > 1 && a->kind != ACTION_PREFIXES)
+                fprintf(to, " <-");
+        }
+        fprintf(to, "\n");
+    }
 }

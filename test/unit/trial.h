@@ -9,6 +9,8 @@
 #ifndef COLLOPT_TEST_UNIT_TRIAL_H
 #define COLLOPT_TEST_UNIT_TRIAL_H
 
+#include <stdio.h>
+
 #include "proof.h"
 #include "schedule/bound.h"
 #include "schedule/descriptor.h"
@@ -111,5 +113,8 @@ int trial_ranks(int i);
 /* Roots worth trying: all for p <= 17; fills ROOT, returns how many. */
 enum { TRIAL_ROOTS = 17 };
 int trial_roots(const struct collopt_algorithm *a, int ranks, int root[TRIAL_ROOTS]);
+
+/* The actions as they were written. */
+void print_schedule(const struct collopt_schedule *s, FILE *to);
 
 #endif
