@@ -1,6 +1,7 @@
 /* Words and numbers in texts of users. */
 #include "config.h"
 
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -74,6 +75,44 @@ int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const voi
         }
     }
     return nearest;
+}
+
+/* ---- lists of words, and texts that grow ----------------------------------------------------- */
+
+const char *collopt_word(const char *words, int i, size_t *n)
+{
+    while (words && i-- > 0) {
+        words = strchr(words, '|');
+        words = words ? words + 1 : NULL;
+    }
+    *n = words ? strcspn(words, "|") : 0;
+    return words;
+}
+
+int collopt_word_index(const char *words, const char *text, size_t n)
+{
+    const char *word;
+    size_t length;
+
+    for (int i = 0; (word = collopt_word(words, i, &length)); i++)
+        if (length == n && memcmp(word, text, n) == 0)
+            return i;
+    return -1;
+}
+
+bool collopt_add(struct collopt_text *t, const char *format, ...)
+{
+    va_list ap;
+    int n;
+
+    if (t->n + 1 >= t->size)
+        return false;
+    va_start(ap, format);
+    n = vsnprintf(t->text + t->n, t->size - t->n, format, ap);
+    va_end(ap);
+    if (n > 0)
+        t->n += (size_t)n < t->size - t->n ? (size_t)n : t->size - t->n - 1;
+    return false;
 }
 
 /* ---- sizes ----------------------------------------------------------------------------------- */

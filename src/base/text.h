@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Word I of "on|off", which has *N bytes; NULL: there are fewer. */
+const char *collopt_word(const char *words, int i, size_t *n);
+/* The index of TEXT, N bytes, among them; -1. */
+int collopt_word_index(const char *words, const char *text, size_t n);
 /* The index of the word nearest to WORD by edit distance; -1 if none is near. */
 int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const void *data),
                     const void *data);
@@ -26,6 +30,14 @@ bool collopt_parse_range(const char *word, struct collopt_range *range);
 /* "1.5", whatever the locale that the program has set; no sign, no exponent, at most 18 digits.
  * *END is what follows. */
 bool collopt_parse_decimal(const char *text, double *value, const char **end);
+/* A text of SIZE bytes, to which is added; what does not fit is left out. Returns false, so that a
+ * parser can return it. */
+struct collopt_text {
+    char *text;
+    size_t size, n;
+};
+__attribute__((format(printf, 2, 3)))
+bool collopt_add(struct collopt_text *t, const char *format, ...);
 /* As printf's "%.*f" and "%.*g" write VALUE, with this decimal point. Return the length. */
 int collopt_fixed_text(double value, int behind, char *text, size_t size);
 int collopt_digits_text(double value, int digits, char *text, size_t size);

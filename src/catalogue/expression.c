@@ -18,7 +18,6 @@
 #include "schedule/parameters.h"
 #include "schedule/problem.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -39,27 +38,12 @@ struct parsed {
     struct argument argument[ARGUMENTS];
 };
 
-struct message {
-    char *text;
-    size_t size, n;
-};
+enum { SHOWN = 60 };
 
-/* Returns false, so that a parser can `return complain(...)`. */
-__attribute__((format(printf, 2, 3)))
-static bool complain(struct message *m, const char *format, ...)
-{
-    va_list ap;
-    int n;
+#define complain collopt_add     /* false, so that a parser can return it */
 
-    if (m->n + 1 >= m->size)
-        return false;
-    va_start(ap, format);
-    n = vsnprintf(m->text + m->n, m->size - m->n, format, ap);
-    va_end(ap);
-    if (n > 0)
-        m->n += (size_t)n;
-    return false;
-}
+/* What a message shows of a span, for "%.*s". */
+#define SPAN(s) (int)((s).n < SHOWN ? (s).n : SHOWN), (s).at
 
 /* ---- form ------------------------------------------------------------------------------------ */
 
@@ -83,16 +67,16 @@ static struct span take(const char **at, bool (*belongs)(char c))
     return s;
 }
 
-static bool expected(struct message *m, const char *what, const char *at)
+static bool expected(struct collopt_text *m, const char *what, const char *at)
 {
     if (*at)
         return complain(m, "%s expected at \"%.40s\"", what, at);
     return complain(m, "%s expected at the end", what);
 }
 
-static bool parse(const char **at, struct parsed *e, int depth, struct message *m);
+static bool parse(const char **at, struct parsed *e, int depth, struct collopt_text *m);
 
-static bool parse_argument(const char **at, struct argument *a, int depth, struct message *m)
+static bool parse_argument(const char **at, struct argument *a, int depth, struct collopt_text *m)
 {
     a->key = take(at, name_character);
     if (a->key.n == 0)
@@ -117,7 +101,7 @@ static bool parse_argument(const char **at, struct argument *a, int depth, struc
 }
 
 /* One expression from *AT on; leaves *AT behind it. */
-static bool parse(const char **at, struct parsed *e, int depth, struct message *m)
+static bool parse(const char **at, struct parsed *e, int depth, struct collopt_text *m)
 {
     if (depth > DEPTH)
         return complain(m, "more than %d nested parentheses", DEPTH);
@@ -182,7 +166,7 @@ static int parameters(const struct collopt_algorithm *a)
 }
 
 /* "host, ring, binomial", and the nearest to WORD where there is a choice. */
-static bool complain_list(struct message *m, struct span word, int n,
+static bool complain_list(struct collopt_text *m, struct span word, int n,
                           const char *(*nth)(int, const void *), const void *data)
 {
     char copy[64];
@@ -198,25 +182,24 @@ static bool complain_list(struct message *m, struct span word, int n,
     return false;
 }
 
-static bool no_algorithm(struct message *m, struct span name, const struct offer *o)
+static bool no_algorithm(struct collopt_text *m, struct span name, const struct offer *o)
 {
     int n = 0;
 
     while (nth_algorithm(n, o))
         n++;
     complain(m, "%s has no algorithm \"%.*s\"; it has ", collopt_collective_names[o->collective],
-             (int)(name.n < 60 ? name.n : 60), name.at);
+             SPAN(name));
     return complain_list(m, name, n, nth_algorithm, o);
 }
 
-static bool no_parameter(struct message *m, struct span key, const struct collopt_algorithm *a)
+static bool no_parameter(struct collopt_text *m, struct span key, const struct collopt_algorithm *a)
 {
     int n = parameters(a);
 
     if (n == 0)
         return complain(m, "%s takes no parameters", a->name);
-    complain(m, "%s has no parameter \"%.*s\"; it has ", a->name, (int)(key.n < 60 ? key.n : 60),
-             key.at);
+    complain(m, "%s has no parameter \"%.*s\"; it has ", a->name, SPAN(key));
     return complain_list(m, key, n, nth_parameter, a);
 }
 
@@ -228,7 +211,7 @@ static void limit_text(const struct collopt_parameter *p, size_t value, char *te
         snprintf(text, size, "%zu", value);
 }
 
-static bool in_range(struct message *m, const struct collopt_parameter *p, struct span text,
+static bool in_range(struct collopt_text *m, const struct collopt_parameter *p, struct span text,
                      size_t value)
 {
     char least[24], most[24];
@@ -237,16 +220,15 @@ static bool in_range(struct message *m, const struct collopt_parameter *p, struc
         return true;
     limit_text(p, p->least, least, sizeof least);
     limit_text(p, p->most, most, sizeof most);
-    return complain(m, "%s=%.*s is not from %s to %s", p->name, (int)(text.n < 60 ? text.n : 60),
-                    text.at, least, most);
+    return complain(m, "%s=%.*s is not from %s to %s", p->name, SPAN(text), least, most);
 }
 
-static bool set_number(struct message *m, const struct collopt_parameter *p, struct span text,
+static bool set_number(struct collopt_text *m, const struct collopt_parameter *p, struct span text,
                        size_t *value)
 {
     if (!collopt_parse_number(text.at, text.n, p->bytes, value))
-        return complain(m, "%s=%.*s is not a number%s", p->name, (int)(text.n < 60 ? text.n : 60),
-                        text.at, p->bytes ? " of bytes (such as 512, 64K, 1M)" : "");
+        return complain(m, "%s=%.*s is not a number%s", p->name, SPAN(text),
+                        p->bytes ? " of bytes (such as 512, 64K, 1M)" : "");
     return in_range(m, p, text, *value);
 }
 
@@ -262,7 +244,7 @@ static struct span next_element(struct span *text)
     return element;
 }
 
-static bool set_list(struct message *m, const struct collopt_parameter *p, struct span text,
+static bool set_list(struct collopt_text *m, const struct collopt_parameter *p, struct span text,
                      size_t *value)
 {
     struct span left = text;
@@ -277,10 +259,10 @@ static bool set_list(struct message *m, const struct collopt_parameter *p, struc
         more = element.at + element.n < text.at + text.n;
         if (!collopt_parse_number(element.at, element.n, false, &v))
             return complain(m, "%s=%.*s is not a list of numbers (such as 4x4x2)", p->name,
-                            (int)(text.n < 60 ? text.n : 60), text.at);
+                            SPAN(text));
         if (n == most)
             return complain(m, "%s=%.*s has more than %d numbers", p->name,
-                            (int)(text.n < 60 ? text.n : 60), text.at, most);
+                            SPAN(text), most);
         if (!in_range(m, p, element, v))
             return false;
         *value |= v << n++ * p->list_bits;
@@ -288,12 +270,12 @@ static bool set_list(struct message *m, const struct collopt_parameter *p, struc
     return true;
 }
 
-static bool choose(struct message *m, const struct parsed *e, const struct offer *o,
+static bool choose(struct collopt_text *m, const struct parsed *e, const struct offer *o,
                    struct collopt_choice *choice);
 
 /* TEXT was parsed before, for its form. */
-static bool set_algorithm(struct message *m, const struct collopt_parameter *p, struct span text,
-                          size_t *value)
+static bool set_algorithm(struct collopt_text *m, const struct collopt_parameter *p,
+                          struct span text, size_t *value)
 {
     struct collopt_choice inner;
     const char *at = text.at + 1;
@@ -313,38 +295,16 @@ static bool set_algorithm(struct message *m, const struct collopt_parameter *p, 
     return *value != 0 || complain(m, "no memory for the algorithm in parentheses");
 }
 
-/* The length of the word from TEXT on. */
-static size_t word_length(const char *text)
-{
-    return strcspn(text, "|");
-}
-
-/* Word number N of "node|switch", from 1 on; NULL: there are fewer. */
-static const char *word_numbered(const char *words, size_t n)
-{
-    while (n > 1 && words) {
-        words = strchr(words, '|');
-        words = words ? words + 1 : NULL;
-        n--;
-    }
-    return words;
-}
-
-static bool set_word(struct message *m, const struct collopt_parameter *p, struct span text,
+static bool set_word(struct collopt_text *m, const struct collopt_parameter *p, struct span text,
                      size_t *value)
 {
-    const char *word;
+    int i = collopt_word_index(p->words, text.at, text.n);
 
-    for (size_t n = 1; (word = word_numbered(p->words, n)); n++)
-        if (word_length(word) == text.n && memcmp(word, text.at, text.n) == 0) {
-            *value = n;
-            return true;
-        }
-    return complain(m, "%s=%.*s is none of %s", p->name, (int)(text.n < 60 ? text.n : 60), text.at,
-                    p->words);
+    *value = (size_t)i + 1;
+    return i >= 0 || complain(m, "%s=%.*s is none of %s", p->name, SPAN(text), p->words);
 }
 
-static bool set_value(struct message *m, const struct collopt_parameter *p, struct span text,
+static bool set_value(struct collopt_text *m, const struct collopt_parameter *p, struct span text,
                       size_t *value)
 {
     if (p->algorithm)
@@ -354,8 +314,8 @@ static bool set_value(struct message *m, const struct collopt_parameter *p, stru
     return p->list_bits ? set_list(m, p, text, value) : set_number(m, p, text, value);
 }
 
-static bool set_argument(struct message *m, const struct argument *a, struct collopt_choice *choice,
-                         unsigned *given)
+static bool set_argument(struct collopt_text *m, const struct argument *a,
+                         struct collopt_choice *choice, unsigned *given)
 {
     for (int i = 0; i < parameters(choice->algorithm); i++) {
         const struct collopt_parameter *p = &choice->algorithm->parameter[i];
@@ -371,7 +331,7 @@ static bool set_argument(struct message *m, const struct argument *a, struct col
 }
 
 /* What E says, of what is on offer. */
-static bool choose(struct message *m, const struct parsed *e, const struct offer *o,
+static bool choose(struct collopt_text *m, const struct parsed *e, const struct offer *o,
                    struct collopt_choice *choice)
 {
     struct collopt_choice result = { .algorithm = NULL };
@@ -399,7 +359,7 @@ static bool choose(struct message *m, const struct parsed *e, const struct offer
 bool collopt_parse_choice(const char *text, enum collopt_collective c,
                           struct collopt_choice *choice, char *message, size_t size)
 {
-    struct message m = { message, size, 0 };
+    struct collopt_text m = { message, size, 0 };
     struct parsed e;
 
     if (size)
@@ -418,9 +378,10 @@ static void value_text(const struct collopt_parameter *p, size_t value, char *te
     int n = 0;
 
     if (p->words) {
-        const char *word = word_numbered(p->words, value);
+        size_t length;
+        const char *word = collopt_word(p->words, (int)value - 1, &length);
 
-        snprintf(text, size, "%.*s", word ? (int)word_length(word) : 0, word ? word : "");
+        snprintf(text, size, "%.*s", (int)length, word ? word : "");
     } else if (p->algorithm) {
         const struct collopt_choice *inner = collopt_choice_numbered(value);
 

@@ -141,26 +141,10 @@ enum { WORD = 32, WORDS = 8 };
 static bool nth_word(const char *words, int i, char *word)
 {
     size_t n;
+    const char *found = collopt_word(words, i, &n);
 
-    while (i-- > 0) {
-        words = strchr(words, '|');
-        if (!words)
-            return false;
-        words++;
-    }
-    n = strcspn(words, "|");
-    snprintf(word, WORD, "%.*s", (int)n, words);
-    return true;
-}
-
-static int word_index(const char *words, const char *text)
-{
-    char word[WORD];
-
-    for (int i = 0; nth_word(words, i, word); i++)
-        if (strcmp(word, text) == 0)
-            return i;
-    return -1;
+    snprintf(word, WORD, "%.*s", (int)n, found ? found : "");
+    return found != NULL;
 }
 
 struct words {
@@ -297,7 +281,7 @@ static bool set(struct collopt_settings *s, const struct collopt_setting_row *ro
         *(bool *)field = word;
         return true;
     case COLLOPT_WORD:
-        word = word_index(row->values, text);
+        word = collopt_word_index(row->values, text, strlen(text));
         if (word < 0) {
             suggest(row->values, text, message, size);
             return false;

@@ -49,13 +49,9 @@ static struct collopt_where *new_host(struct reader *r, const char *name)
 /* A coordinate from 0 to SIDE - 1; -1. */
 static int coordinate(const char *text, int side)
 {
-    int n = 0;
+    size_t n;
 
-    if (!*text)
-        return -1;
-    for (; *text >= '0' && *text <= '9' && n < side; text++)
-        n = 10 * n + (*text - '0');
-    return *text || n >= side ? -1 : n;
+    return collopt_parse_number(text, strlen(text), false, &n) && n < (size_t)side ? (int)n : -1;
 }
 
 static void on_grid(struct reader *r, int words, char **word)

@@ -3,23 +3,21 @@
 #include "config.h"
 
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "topology/topology.h"
+#include "base/text.h"
 
 /* A number from 1 on at *TEXT, which is moved behind it; 0: none. */
 static int take_number(const char **text)
 {
-    const char *digit = *text;
-    long n = 0;
+    size_t digits = strspn(*text, "0123456789"), n;
+    bool fits = collopt_parse_number(*text, digits, false, &n) && n <= INT_MAX;
 
-    for (; *digit >= '0' && *digit <= '9' && n <= INT_MAX; digit++)
-        n = 10 * n + (*digit - '0');
-    *text = digit;
-    return n <= INT_MAX ? (int)n : 0;
+    *text += digits;
+    return fits ? (int)n : 0;
 }
 
 /* "3,1,4": the first three, the next one, and then four each. */
@@ -298,36 +296,19 @@ void collopt_topology_box(struct collopt_topology *t, const struct collopt_shape
 
 /* ---- in words -------------------------------------------------------------------------------- */
 
-struct words {
-    char *text;
-    size_t size, used;
-};
-
-__attribute__((format(printf, 2, 3)))
-static void add(struct words *w, const char *format, ...)
-{
-    va_list ap;
-    int n;
-
-    va_start(ap, format);
-    n = vsnprintf(w->text + w->used, w->size - w->used, format, ap);
-    va_end(ap);
-    w->used += (size_t)n < w->size - w->used ? (size_t)n : w->size - w->used - 1;
-}
-
-static void add_nodes(struct words *w, const struct collopt_topology *t, int ranks)
+static void add_nodes(struct collopt_text *w, const struct collopt_topology *t, int ranks)
 {
     if (t->nodes == 1)
-        add(w, "one node of %d rank%s", ranks, ranks == 1 ? "" : "s");
+        collopt_add(w, "one node of %d rank%s", ranks, ranks == 1 ? "" : "s");
     else if (t->least == t->largest)
-        add(w, "%d nodes of %d rank%s", t->nodes, t->largest, t->largest == 1 ? "" : "s");
+        collopt_add(w, "%d nodes of %d rank%s", t->nodes, t->largest, t->largest == 1 ? "" : "s");
     else
-        add(w, "%d nodes of %d to %d ranks", t->nodes, t->least, t->largest);
+        collopt_add(w, "%d nodes of %d to %d ranks", t->nodes, t->least, t->largest);
     if (t->scattered)
-        add(w, ", which do not follow one another");
+        collopt_add(w, ", which do not follow one another");
 }
 
-static void add_grid(struct words *w, const struct collopt_topology *t)
+static void add_grid(struct collopt_text *w, const struct collopt_topology *t)
 {
     int sides = 0;
 
@@ -335,13 +316,14 @@ static void add_grid(struct words *w, const struct collopt_topology *t)
         return;
     while (t->dims >> sides * COLLOPT_SIDE_BITS & LONGEST_SIDE)
         sides++;
-    add(w, "; %s",
-        !t->wired                           ? "a grid of the program's, "
-            : t->rings == 0                 ? "a mesh of "
-            : t->rings == (1u << sides) - 1 ? "a torus of "
-                                            : "a grid, some sides of which are rings, ");
+    collopt_add(w, "; %s",
+                !t->wired                           ? "a grid of the program's, "
+                    : t->rings == 0                 ? "a mesh of "
+                    : t->rings == (1u << sides) - 1 ? "a torus of "
+                                                    : "a grid, some sides of which are rings, ");
     for (int d = 0; d < sides; d++)
-        add(w, "%s%d", d ? "x" : "", (int)(t->dims >> d * COLLOPT_SIDE_BITS & LONGEST_SIDE));
+        collopt_add(w, "%s%d", d ? "x" : "",
+                    (int)(t->dims >> d * COLLOPT_SIDE_BITS & LONGEST_SIDE));
 }
 
 void collopt_topology_text(const struct collopt_topology *t, int ranks, char *text, size_t size)
@@ -350,14 +332,14 @@ void collopt_topology_text(const struct collopt_topology *t, int ranks, char *te
                                                         "last-level cache", "core" },
         *const many[COLLOPT_GROUPINGS] = { NULL, NULL, "switches", "NUMA domains",
                                            "last-level caches", "cores" };
-    struct words w = { text, size, 0 };
+    struct collopt_text w = { text, size, 0 };
 
     add_nodes(&w, t, ranks);
     for (int by = COLLOPT_BY_SWITCH; by < COLLOPT_GROUPINGS && t->groups; by++)
         if (t->groups[by])
-            add(&w, "; %d %s", t->groups[by]->nodes,
-                t->groups[by]->nodes == 1 ? one[by] : many[by]);
+            collopt_add(&w, "; %d %s", t->groups[by]->nodes,
+                        t->groups[by]->nodes == 1 ? one[by] : many[by]);
     add_grid(&w, t);
     if (t->oversubscribed)
-        add(&w, "; more ranks than processors");
+        collopt_add(&w, "; more ranks than processors");
 }
