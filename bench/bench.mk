@@ -1,7 +1,6 @@
 # Benches on a real MPI, built for each into bench/<mpi>/ by `make benches`.
 
-MPI_BENCHES = bench_cost bench_local bench_messages collopt-bench guidelines lifetimes overlap \
-	training
+MPI_BENCHES = bench_cost bench_local bench_messages collopt-bench guidelines overlap training
 
 BENCHES = $(foreach host,$(BENCH_HOSTS),$(MPI_BENCHES:%=bench/$(host)/%))
 
@@ -34,18 +33,14 @@ uninstall-local:
 	  rm -f '$(DESTDIR)$(bindir)'/$$name; \
 	done
 
-# These need no MPI.
-EXTRA_PROGRAMS += bench/bench_build bench/node_counts bench/on_node
-bench_on_node_SOURCES = bench/programs/on_node.c
+# This needs no MPI.
+EXTRA_PROGRAMS += bench/node_counts
 bench_node_counts_SOURCES = bench/programs/node_counts.c tools/shared/replay.c tools/shared/replay.h
 bench_node_counts_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 bench_node_counts_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
-bench_bench_build_SOURCES = bench/programs/bench_build.c src/algorithms/formula.c \
-	src/algorithms/formula.h
-bench_bench_build_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 .PHONY: benches
-benches: $(BENCHES) bench/bench_build$(EXEEXT) bench/node_counts$(EXEEXT) bench/on_node$(EXEEXT)
+benches: $(BENCHES) bench/node_counts$(EXEEXT)
 
 CLEANFILES += $(BENCHES)
 EXTRA_DIST += \

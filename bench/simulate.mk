@@ -31,5 +31,4 @@ EXTRA_DIST += \
 	bench/platforms/torus-16x8x8.xml \
 	bench/platforms/torus-16x16x16.xml \
 	bench/simulate \
-	bench/simulate.gp \
 	test/bench/simulate.sh
