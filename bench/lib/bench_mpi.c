@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #if COLLOPT_HAVE_PERSISTENT
 # define INIT(name) MPI_##name##_init

@@ -19,7 +19,6 @@
 #ifndef COLLOPT_BENCH_LIB_MEASURE_H
 #define COLLOPT_BENCH_LIB_MEASURE_H
 
-#include <stdbool.h>
 
 #include "lib/bench_mpi.h"
 

@@ -45,7 +45,6 @@
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
 #include "schedule/schedule.h"
-#include "shm/channel.h"
 #include "topology/topology.h"
 
 enum { LINE = 64, SIZE = 8, INLINE_IN_LINE = 48, MOST_RANKS = 512 };

@@ -11,7 +11,6 @@
 #include "schedule/bound.h"
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
-#include "schedule/write.h"
 
 /* A generic machine: alpha 1 us, beta 0.1 ns, gamma 0.05 ns, the same inside nodes and between
  * them. */

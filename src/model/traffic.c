@@ -4,7 +4,6 @@
 #include "model/traffic.h"
 #include "base/numbers.h"
 #include "base/skips.h"
-#include "model/machine.h"
 #include "model/model.h"
 #include "schedule/problem.h"
 #include "topology/topology.h"

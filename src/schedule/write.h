@@ -2,7 +2,6 @@
 #ifndef COLLOPT_SCHEDULE_WRITE_H
 #define COLLOPT_SCHEDULE_WRITE_H
 
-#include <stdbool.h>
 
 #include "schedule/block.h"
 

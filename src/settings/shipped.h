@@ -3,7 +3,6 @@
 #ifndef COLLOPT_SETTINGS_SHIPPED_H
 #define COLLOPT_SETTINGS_SHIPPED_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct collopt_machine_file;

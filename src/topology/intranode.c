@@ -21,7 +21,6 @@ static const struct collopt_spot nowhere = { -1, -1, -1 };
 #include <dlfcn.h>
 #include <hwloc.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <sys/auxv.h>
 
 #define FUNCTIONS(X) \

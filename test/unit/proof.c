@@ -10,8 +10,6 @@
 #include "schedule/block.h"
 #include "schedule/bound.h"
 #include "schedule/problem.h"
-#include "schedule/schedule.h"
-#include "schedule/write.h"
 
 /* ---- elements -------------------------------------------------------------------------------- */
 

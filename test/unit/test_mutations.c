@@ -17,7 +17,6 @@
 #include "schedule/bound.h"
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
-#include "schedule/schedule.h"
 #include "trial.h"
 
 /* ---- programs that can be changed ------------------------------------------------------------ */

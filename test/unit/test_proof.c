@@ -10,7 +10,6 @@
 #include "schedule/block.h"
 #include "schedule/bound.h"
 #include "schedule/problem.h"
-#include "schedule/schedule.h"
 #include "topology/topology.h"
 
 enum { N = 4, TMP = COLLOPT_FIRST_SLOT };

@@ -7,7 +7,6 @@
 #include "collopt.h"
 #include "info/explain.h"
 #include "kernels/isa.h"
-#include "kernels/kernels.h"
 #include "model/host_times.h"
 #include "model/machine.h"
 #include "schedule/descriptor.h"

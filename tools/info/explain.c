@@ -21,7 +21,6 @@
 #include "settings/settings.h"
 #include "topology/topology.h"
 
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -11,7 +11,6 @@
 #include "plan/svg.h"
 #include "plan/text.h"
 #include "schedule/problem.h"
-#include "schedule/schedule.h"
 #include "select/decide.h"
 #include "topology/topology.h"
 

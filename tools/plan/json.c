@@ -9,7 +9,6 @@
 #include "schedule/block.h"
 #include "schedule/bound.h"
 #include "schedule/problem.h"
-#include "schedule/schedule.h"
 
 enum { SET_TEXT = 1 << 15 };      /* any set of 4096 ranks */
 

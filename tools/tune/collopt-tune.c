@@ -16,7 +16,6 @@
 #include "model/machine.h"
 #include "shared/rules_check.h"
 #include "settings/rules.h"
-#include "settings/search_path.h"
 #include "tune/cells.h"
 #include "tune/guidelines.h"
 #include "tune/job.h"

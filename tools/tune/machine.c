@@ -8,7 +8,6 @@
 #include "tune/machine.h"
 #include "model/host_times.h"
 #include "model/machine.h"
-#include "topology/topology.h"
 #include "tune/cells.h"
 #include "tune/costs.h"
 #include "tune/job.h"

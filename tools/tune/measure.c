@@ -6,12 +6,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "tune/measure.h"
 #include "collopt.h"
-#include "model/host_times.h"
 #include "schedule/problem.h"
 #include "settings/settings.h"
 #include "topology/topology.h"

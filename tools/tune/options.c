@@ -2,7 +2,6 @@
  * launchers that have none of the same name, among the launcher's words. */
 #include "config.h"
 
-#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
