@@ -170,6 +170,7 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/device/gpu.c \
 	src/mpi/device/gpu.h \
 	src/mpi/device/runtimes.c \
+	src/mpi/device/runtimes.h \
 	src/mpi/device/staging.c \
 	src/mpi/device/staging.h \
 	src/mpi/device/stretches.c \
@@ -185,6 +186,7 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/node/segments.c \
 	src/mpi/node/segments.h \
 	src/mpi/node/ulfm.c \
+	src/mpi/node/ulfm.h \
 	src/mpi/node/world.c \
 	src/mpi/node/world.h \
 	src/mpi/comm/arguments.c \

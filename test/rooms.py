@@ -15,7 +15,7 @@ import os
 import re
 import sys
 
-UNTIDY = ('src/mpi/', 'src/algorithms/')        # to be put in order: modules are not looked at
+UNTIDY = ('src/algorithms/',)   # to be put in order: modules are not looked at
 TREES = ('src', 'tools', 'bench')               # of modules; their includes are looked for in each
 GUARDED = TREES + ('test', 'include', 'examples')
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]+(["<])([^">]+)[">]', re.M)
@@ -43,24 +43,19 @@ def rooms():
     return {room: place for place, room in enumerate(r for r in table if r != 'folder')}
 
 
-def room_of(folder, order):
-    """FOLDER, or mpi for a sub-folder of it that the table has not yet."""
-    return 'mpi' if folder not in order and folder.startswith('mpi/') else folder
-
-
 def wrong_rooms():
     order = rooms()
     if not order:
         yield 'README.md has no table of folders'
     for name in files('src', r'\.[ch]$'):
-        room = room_of(os.path.relpath(os.path.dirname(name), 'src'), order)
+        room = os.path.relpath(os.path.dirname(name), 'src')
         if room not in order:
             yield f'{name}: not in a folder of the table'
             continue
         for quote, other in INCLUDE.findall(read(name)):
             if quote == '<' or other in ('config.h', 'collopt.h'):
                 continue
-            there = room_of(os.path.dirname(other) or room, order)
+            there = os.path.dirname(other) or room
             if there not in order or order[there] > order[room]:
                 yield f'{name}: {room} does not know {other}'
 
@@ -163,8 +158,6 @@ def wrong_guards():
              for included in [[o for _, o in INCLUDE.findall(read(name))]]
              for other in included if included.count(other) > 1}
     for name in headers:
-        if name.startswith('src/mpi/'):         # to be moved
-            continue
         path = re.sub('^(src|include)/', '', name)[:-2]
         want = re.sub('[^A-Z0-9]', '_', re.sub('^collopt$', '', path).upper())
         want = f'COLLOPT_{want}_H' if want else 'COLLOPT_H'
@@ -176,8 +169,6 @@ def wrong_guards():
 
 def wrong_config():
     for name in (n for tree in GUARDED for n in files(tree, r'\.[ch]$')):
-        if name.startswith('src/mpi/'):
-            continue
         text = without_comments(read(name))
         first = INCLUDE.search(text)
         if re.search(r'include *<config\.h>|\bHAVE_CONFIG_H\b', text) or (

@@ -1,8 +1,6 @@
 /* The build of a backend, for collopt-info, which reads it from the file, since a backend cannot
  * be loaded without its MPI. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include <mpi.h>
 

@@ -14,9 +14,7 @@
  * kind of memory, and no runtime tells us.  A stack that is in use, the program's data and what
  * is below the break cannot.  Nor is remembered that a runtime was not initialized: its next
  * call may do it. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
 #include "mpi/device/gpu.h"
 #include "base/log.h"

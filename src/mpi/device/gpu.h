@@ -6,17 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct collopt_gpu_runtime;
-
-/* ---- gpu.c: when a question is asked --------------------------------------------------------- */
-
-struct collopt_gpu_memory {
-    /* NULL: host memory, or managed: the processor may touch it; the rest is 0 */
-    const struct collopt_gpu_runtime *runtime;
-    void *owner;                /* the runtime's: a context or a device; may be NULL */
-    int device;
-    void *base;                 /* where the allocation begins; NULL: unknown */
-};
+#include "mpi/device/runtimes.h"
 
 struct collopt_area {
     uintptr_t from;
@@ -76,29 +66,5 @@ enum { COLLOPT_GPU_ALIGNMENT = 64 };
  * for later calls, as far as COLLOPT_SCRATCH allows. */
 void *collopt_gpu_borrow(const struct collopt_gpu_memory *m, size_t size);
 void collopt_gpu_return(void *memory);
-
-/* ---- gpu_runtimes.c: the runtimes ------------------------------------------------------------ */
-
-struct collopt_gpu_runtime {
-    const char *name, *library;         /* for people; how the library's name begins */
-    /* required companion library, by prefix, except these; NULL: none */
-    const char *needs, *but[2];
-    const char *helper;         /* optional companion library, by prefix */
-    const char *const *nodes;   /* one of these files exists if there is a device; NULL: unknown */
-    /* the functions, in what dlopen() has given; false: they cannot be used */
-    bool (*find)(void *library);
-    void (*help)(void *library);
-    bool (*owns)(const void *p, struct collopt_gpu_memory *m);
-    bool (*copy)(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n,
-                 bool to_device);
-    /* Allocates pinned host memory that has a number, NULL: none can be had.  The number, which no
-     * allocation gets that is at the same address later; 0: there is none.  Frees it. */
-    void *(*pin)(const struct collopt_gpu_memory *m, size_t size);
-    uint64_t (*number)(const void *p);
-    void (*unpin)(void *p);
-};
-
-enum { COLLOPT_GPU_RUNTIMES = 3 };
-extern const struct collopt_gpu_runtime collopt_gpu_runtimes[COLLOPT_GPU_RUNTIMES];
 
 #endif

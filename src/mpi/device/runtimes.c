@@ -8,11 +8,9 @@
  * Memory is device memory here if the processor may not touch it, or had better not.  Managed
  * memory (CUDA), shared allocations (Level Zero), and what was allocated in or registered as host
  * memory is host memory. */
-#if HAVE_CONFIG_H
-# include "config.h"
-#endif
+#include "config.h"
 
-#include "mpi/device/gpu.h"
+#include "mpi/device/runtimes.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

@@ -19,6 +19,7 @@
 #include "model/fingerprint.h"
 #include "mpi/host/host.h"
 #include "mpi/node/process.h"
+#include "mpi/node/ulfm.h"
 #include "schedule/descriptor.h"
 #include "settings/search_path.h"
 #include "settings/settings.h"

@@ -20,7 +20,6 @@ void collopt_difference(MPI_Comm comm, char *text, size_t size);
 enum { COLLOPT_AGREED_VERSION = 27 };
 /* After MPI_Init.  MEMORY: there is some for the world (world.h). */
 void collopt_agree_on_world(bool memory);
-bool collopt_fault_tolerant(void);      /* ulfm.c: the job goes on when a process fails */
 bool collopt_world_asked(void);         /* the agreement in MPI_Init took place */
 /* all ranks of MPI_COMM_WORLD have the same measurements that come with collopt */
 bool collopt_world_shipped(void);

@@ -1,4 +1,6 @@
 /* Hands out the context ids of this process; see context.h.  No MPI here. */
+#include "config.h"
+
 #include "mpi/node/context.h"
 
 #include <pthread.h>

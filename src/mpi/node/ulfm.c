@@ -16,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "mpi/node/agree.h"
+#include "mpi/node/ulfm.h"
 #include "settings/search_path.h"
 
 /* Set in MPI_Init by Open MPI from 5.0 on, alike on all ranks; other libraries have none. */
