@@ -1,4 +1,4 @@
-/* The calls that make, start and free persistent and nonblocking reductions; see requests.h. */
+/* The calls that make, start and free persistent and nonblocking reductions; see table.h. */
 #include "config.h"
 
 #include "base/log.h"

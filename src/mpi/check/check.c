@@ -1,7 +1,7 @@
 /* COLLOPT_CHECK=on: before a call runs, the ranks compare what they are about to do.
  *
  * Ranks that disagree on a count, a root or an operation hang or compute wrong sums.  Each rank
- * describes its call by numbers (asked.h).  One MAX over the numbers and their negatives tells
+ * describes its call by numbers (signature.h).  One MAX over the numbers and their negatives tells
  * every rank whether all are equal.  If they are not, the ranks gather the descriptions, and rank 0
  * writes which rank differs, and how. */
 #include "config.h"

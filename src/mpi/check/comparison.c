@@ -1,4 +1,4 @@
-/* Comparisons of nonblocking calls; see check_later.h. */
+/* Comparisons of nonblocking calls; see comparison.h. */
 #include "config.h"
 
 #include <pthread.h>

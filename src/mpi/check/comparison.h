@@ -1,6 +1,6 @@
 /* COLLOPT_CHECK for nonblocking calls, which must not wait.
  *
- * Each nonblocking call starts a comparison: an MPI_Iallgather of the descriptions (asked.h) on the
+ * Each nonblocking call starts a comparison: an MPI_Iallgather of the descriptions (signature.h) on the
  * program's communicator.  All ranks make these calls in one order, so the host matches them.  A
  * comparison belongs to an operation, which writes the receive buffer only after the comparison.
  *

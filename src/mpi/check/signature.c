@@ -1,4 +1,4 @@
-/* Describes calls, finds the rank whose call differs, and writes the message; see asked.h. */
+/* Describes calls, finds the rank whose call differs, and writes the message; see signature.h. */
 #include "config.h"
 
 #include <stdio.h>

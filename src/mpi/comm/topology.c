@@ -1,5 +1,5 @@
 /* The topology and the machine of a communicator, derived from what its ranks have told of
- * themselves (rank_info.h).  Nothing is sent here. */
+ * themselves (locality.h).  Nothing is sent here. */
 #include "config.h"
 
 #include <stdlib.h>

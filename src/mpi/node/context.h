@@ -17,7 +17,7 @@
 
 /* A context has so many rows of tags, and a row a tag for each of 128 strands.  Blocking calls use
  * their rows in turn, and so do nonblocking ones; each persistent operation has one
- * (by_messages.h). In the last rows ranks agree on numbers (greatest.h), and tell each other where
+ * (p2p_request.h). In the last rows ranks agree on numbers (greatest.h), and tell each other where
  * channels are (src/shm). */
 enum {
     COLLOPT_BLOCKING_ROWS = 64,

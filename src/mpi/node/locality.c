@@ -1,4 +1,4 @@
-/* The placement that each rank finds out; see rank_info.h. */
+/* The placement that each rank finds out; see locality.h. */
 #include "config.h"
 
 #include "mpi/node/locality.h"

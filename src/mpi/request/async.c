@@ -6,7 +6,7 @@
  * sleeps.  It may run on all processors, wherever its rank is bound.
  *
  * It yields after each look, so that a rank that wakes on its processor need not wait for the end
- * of its time slice; a rank that waits yields too (operation.c).  A thread of low priority
+ * of its time slice; a rank that waits yields too (request.c).  A thread of low priority
  * (SCHED_IDLE) may be put off for half a second while it has a part of the work. */
 #include "config.h"
 

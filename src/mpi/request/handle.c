@@ -1,4 +1,4 @@
-/* Makes the handles of operations and shows the host their state; see request_handle.h. */
+/* Makes the handles of operations and shows the host their state; see handle.h. */
 #include "config.h"
 
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-/* Makes, starts and carries on reductions by the host's messages; see by_messages.h. */
+/* Makes, starts and carries on reductions by the host's messages; see p2p_request.h. */
 #include "config.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* The table of requests, the handles they hold, and those that serve again; see requests.h. */
+/* The table of requests, the handles they hold, and those that serve again; see table.h. */
 #include "config.h"
 
 #include <pthread.h>
@@ -274,7 +274,7 @@ static void help(struct collopt_request *r)
 }
 
 /* Other threads enter and remove operations during the walk, so it may miss some.  The memory of
- * operations is never unmapped (operation.c).  Only the thread that has claimed a started operation
+ * operations is never unmapped (request.c).  Only the thread that has claimed a started operation
  * changes it. */
 bool collopt_requests_help(void)
 {

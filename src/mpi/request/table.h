@@ -1,4 +1,4 @@
-/* The operations of persistent and nonblocking reductions, by their handles (request_handle.h).
+/* The operations of persistent and nonblocking reductions, by their handles (handle.h).
  * start.c makes, starts and frees them, complete.c completes them.
  *
  * A table leads from handles to operations. Programs that have none pay one load and one branch.
