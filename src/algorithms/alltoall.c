@@ -3,7 +3,8 @@
  *
  * Nothing is combined on the way, and yet no more bytes travel than in a ring: an operation that
  * wants all operands at once gets them, such as sums that are rounded once. For a Scan the owner
- * makes the prefixes of all ranks in one step, each where its last operand was.
+ * makes the prefixes of all ranks in one step, each where its last operand was; a fold for each
+ * would cost p squared.
  * Cost: p-1 rounds and (p-1)/p m for Reduce_scatter, twice that elsewhere; (p-1)/p m combined;
  * (p-1)/p m of scratch, m for Scan. In rank order. Use it for long vectors where results must not
  * depend on partial sums. Pairwise exchange is folklore; sums and prefixes at the owner:

@@ -17,8 +17,8 @@
  *
  * MPI_Init comes in twice where it comes back: the work is done at the first return, for the tool
  * may reduce at once. MPI_Finalize is not stood around, for the tool may reduce first; where it
- * does not come back, the backend hears of it by an attribute of MPI_COMM_SELF (life.c).
- * MPI_Pcontrol is in pcontrol.c. */
+ * does not come back, the backend hears of it by an attribute of MPI_COMM_SELF
+ * (src/mpi/call/init.c).  MPI_Pcontrol is in pcontrol.c. */
 
 #include "config.h"
 

@@ -3,7 +3,8 @@
  *     host openmpi allreduce 8 1 8 64K commutative = 92.5 us
  *
  * After the MPI come the columns of rules, each with one value: collective, ranks, nodes, ppn,
- * bytes, op. */
+ * bytes, op. The host's time is never predicted: the catalogue contains the algorithms that hosts
+ * are published to run. */
 #ifndef COLLOPT_MODEL_HOST_TIMES_H
 #define COLLOPT_MODEL_HOST_TIMES_H
 

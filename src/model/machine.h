@@ -5,6 +5,11 @@
  * Ranks that share a cache are near one another, and all messages of a cache that leave it share
  * its link.
  *
+ * How many links join groups of nodes is unknown, so half of the bandwidth is assumed between
+ * groups of 64 nodes. The best choice for full bisection is wrong without. Reduce_scatter of 512
+ * KiB on 256 simulated ranks, the longest messages to the farthest ranks or to neighbours: 47 and
+ * 50 us on a fat tree, 229 and 60 on a dragonfly.
+ *
  * Five machines are built in (one node, one of several caches, a fast network, TCP, a torus); the
  * file in COLLOPT_MACHINE overrides single numbers. All ranks use the same machine: the choice
  * follows from exchanged facts, and the file is an agreed setting. collopt(7) describes the file;

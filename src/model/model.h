@@ -2,7 +2,12 @@
  *
  * An algorithm's traffic() states number, length and distance (in ranks) of its messages. Nodes
  * and grid determine how far they travel in the machine and what shares their links. The time
- * runs from the moment all ranks start until the last one has its result. No MPI here. */
+ * runs from the moment all ranks start until the last one has its result. No MPI here.
+ *
+ * Patterns are stated, not counted. To count what build() writes takes 0.8 ms for one rank of 1024
+ * and all candidates of an Allreduce. But critical paths need all ranks: 0.6 ms on 16 ranks, 850 on
+ * 1024; and the replay, which knows what waits for what, takes 18 ms on 16. Stated patterns take
+ * 0.01 to 0.03 ms and choose as well: test_model compares them with the replay. */
 #ifndef COLLOPT_MODEL_MODEL_H
 #define COLLOPT_MODEL_MODEL_H
 

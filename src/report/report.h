@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The sums of one or more processes.  How ranks combine them (life.c): each gathers its own; on the
- * way up a tree a rank merges what its children have packed and packs the whole for its parent; the
- * root writes. */
+/* The sums of one or more processes.  How ranks combine them (mpi/call/init.c): each gathers its
+ * own; on the way up a tree a rank merges what its children have packed and packs the whole for its
+ * parent; the root writes. */
 struct collopt_report;
 
 /* The sums of this process; NULL: no memory. TIME: nanoseconds of the run that they cover; 0:

@@ -74,7 +74,8 @@ struct collopt_cut {
 
 enum { COLLOPT_CUTS = 8 };      /* in a list, with its end */
 
-/* Messages of a multicast in one strand at most; with more strands there are no multicasts. */
+/* Messages of a multicast in one strand at most: they and seven that are not acknowledged yet fit
+ * in the 15 blocks of a channel.  With more strands there are no multicasts. */
 enum { COLLOPT_MULTICAST_PIECES = 7, COLLOPT_MULTICAST_STRANDS = 64 };
 
 /* Ranks whose messages lie in memory that this rank can read (src/shm). */

@@ -1,13 +1,13 @@
 /* Finds steps that can be pipelined in fragments: a long message that is combined after its arrival
  * is still in the caches if each fragment is combined before the next one is received.
  *
- * That is a wait, and the folds and copies beside it, of which none reads or writes any element
- * but those of its own index. Then the receive of a piece need not be posted before the pieces
- * before it are combined, and what the host copies when a message has met its receive is copied
- * when it is wanted.  No rank waits longer or deadlocks: nothing waits between the old place of
- * the receive and the first fragment, and the sender sends all fragments in sequence before
- * anything else.  A later message of the same sender must not match these receives, so its own
- * receive is posted after them. */
+ * That is a wait, and the folds and copies beside it, of which none reads or writes any element but
+ * those of its own index. Then the receive of a piece need not be posted before the pieces before
+ * it are combined, and what the host copies when a message has met its receive is copied when it is
+ * wanted: a host that copies from the sender's memory copies all that is posted.  No rank waits
+ * longer or deadlocks: nothing waits between the old place of the receive and the first fragment,
+ * and the sender sends all fragments in sequence before anything else.  A later message of the same
+ * sender must not match these receives, so its own receive is posted after them. */
 #include "config.h"
 
 #include "schedule/fragment.h"

@@ -1,4 +1,6 @@
-/* Phases: another algorithm among some of the ranks. */
+/* Phases: another algorithm among some of the ranks.  It sees ranks 0 to n-1, a whole vector, IN
+ * and OUT; a scope (scope.h) translates, and scopes nest.  So any algorithm can run inside nodes or
+ * between them. */
 #ifndef COLLOPT_SCHEDULE_PHASE_H
 #define COLLOPT_SCHEDULE_PHASE_H
 

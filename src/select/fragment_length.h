@@ -1,4 +1,6 @@
-/* The longest message that is sent unfragmented. */
+/* The longest message that is sent unfragmented, where a machine file says so: fragments that the
+ * host sends eagerly, where these beat the handshake of the whole, and fragments of long messages
+ * that are combined while a cache holds them (schedule/fragment.c). */
 #ifndef COLLOPT_SELECT_FRAGMENT_LENGTH_H
 #define COLLOPT_SELECT_FRAGMENT_LENGTH_H
 

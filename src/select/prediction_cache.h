@@ -1,4 +1,5 @@
-/* Caches the last predictions of a communicator, by problem. */
+/* Caches the last 256 predictions of a communicator, by problem.  Counts are rounded (decide.h), so
+ * ranks that remember different ones choose the same. */
 #ifndef COLLOPT_SELECT_PREDICTION_CACHE_H
 #define COLLOPT_SELECT_PREDICTION_CACHE_H
 

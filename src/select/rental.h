@@ -3,7 +3,7 @@
  *
  * This is the ski rental problem: the number of calls to come is unknown. By this rule a program
  * loses at most twice what the best decision in hindsight would have lost. All inputs are the same
- * on all ranks.
+ * on all ranks. On two ranks a communicator costs about 10 us and the first plan 20 us.
  *
  * Times are nanoseconds.  They are cautious estimates, not predictions: computing a prediction
  * is a good part of the price. */

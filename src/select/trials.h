@@ -10,7 +10,8 @@
  *     settled    the chosen one. A few calls are timed from time to time, more and more rarely: if
  *                it has become slower by a fifth, everything is looked at again
  *
- * Between states the ranks agree on the maximum of the times they measured. No MPI here. */
+ * Between states the ranks agree on the maximum of the times they measured, before a call: ranks
+ * that make no further calls owe nothing. No MPI and no clock here. */
 #ifndef COLLOPT_SELECT_TRIALS_H
 #define COLLOPT_SELECT_TRIALS_H
 

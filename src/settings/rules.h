@@ -7,8 +7,9 @@
  *
  * The first line that matches a problem, and whose algorithm can serve it, decides.  A line
  * depends only on what all ranks know. A file with a mistake is not used at all: with one line
- * missing, later lines would decide what they were not written for.  collopt(7) describes the
- * format. */
+ * missing, later lines would decide what they were not written for.  Ranks compare a hash of the
+ * rules; rank 0 does not broadcast them, since worlds that did not agree have no rank 0.
+ * collopt(7) describes the format. */
 #ifndef COLLOPT_SETTINGS_RULES_H
 #define COLLOPT_SETTINGS_RULES_H
 

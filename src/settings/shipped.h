@@ -1,5 +1,6 @@
 /* Measurements that come with collopt: files of rules and of fragments, each for one processor and
- * one version of an MPI library. Elsewhere there are none, and the model decides. */
+ * one version of an MPI library. Elsewhere there are none, and the model decides. MPI_Init compares
+ * their hash beside that of the settings: where nodes differ, none are used. */
 #ifndef COLLOPT_SETTINGS_SHIPPED_H
 #define COLLOPT_SETTINGS_SHIPPED_H
 

@@ -161,8 +161,9 @@ void collopt_comm_hints_changed(struct collopt_comm *c);
 /* Calls report of all parts of all communicators. */
 void collopt_comm_report(void);
 
-/* Is C inside a call, so that this one is nested and the host's?  A call that an operation of the
- * user's has left by an exception or longjmp is cleared away. */
+/* Is C inside a call, so that this one is nested and the host's?  On other communicators a call
+ * from inside the host, such as a reduction of ROMIO's, is an ordinary one.  A call that an
+ * operation of the user's has left by an exception or longjmp is cleared away. */
 bool collopt_comm_nested(struct collopt_comm *c);
 /* Operations by messages need C's state also when the program has freed the communicator. */
 void collopt_comm_retain(struct collopt_comm *c);

@@ -1,4 +1,5 @@
-/* Topology discovery: where the ranks of a communicator are. */
+/* Topology discovery: where the ranks of a communicator are.  Inside MPI_COMM_WORLD nothing is
+ * sent for it.  A grid of MPI_Cart_get is the machine's only if the user says `cartesian`. */
 #ifndef COLLOPT_MPI_COMM_TOPOLOGY_H
 #define COLLOPT_MPI_COMM_TOPOLOGY_H
 

@@ -5,8 +5,8 @@
  * nothing.  The way to the question:
  *
  * an address on the stack, in the program's data or on the heap of brk(): host memory, two
- * comparisons each; else dlpi_adds and dlpi_subs of dl_iterate_phdr() tell whether libraries have
- * come or gone since the last look, 12 ns; if so, libraries are looked at by name, and of each
+ * comparisons each (2 ns); else dlpi_adds and dlpi_subs of dl_iterate_phdr() tell whether libraries
+ * have come or gone since the last look, 12 ns; if so, libraries are looked at by name, and of each
  * runtime whether its device files are there; a runtime with a device is asked, for each buffer of
  * each call.  One that is not initialized says so at once.
  *

@@ -1,4 +1,5 @@
-/* Where the data of a datatype lie in memory. */
+/* Where the data of a datatype lie in memory.  Results are copied to a device without the gaps,
+ * which may be the data of another reduction that has ended meanwhile. */
 #ifndef COLLOPT_MPI_DEVICE_STRETCHES_H
 #define COLLOPT_MPI_DEVICE_STRETCHES_H
 

@@ -4,7 +4,11 @@
  * One reduction with MIN over values and their complements tells every rank the same thing: whether
  * all values were equal.  It is done once for MPI_COMM_WORLD, inside MPI_Init, so that settings
  * that steer when collopt begins (COLLOPT, COLLOPT_AFTER) cannot make one rank begin alone; and
- * once per communicator when it is taken over, for what ranks may have run out of. */
+ * once per communicator when it is taken over, for what ranks may have run out of.
+ *
+ * Environments do differ: a launcher forwards none, a login file sets a variable on one node.  To
+ * agree later than in MPI_Init would be too late: the message of a rank that begins alone would
+ * meet the others' next collective.  So COLLOPT=off loads the backend, too, and takes part. */
 #include "config.h"
 
 #include <limits.h>

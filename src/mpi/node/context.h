@@ -11,7 +11,12 @@
  *
  * One number for all ranks of a communicator, agreed by a reduction over the free ones, would
  * not do: two threads of a process may agree on two communicators at once, and both reductions
- * may return the same number. */
+ * may return the same number.  To reserve a number first does not help, and to verify it may never
+ * end.  An id of the receiver's own needs no consent.  It costs an allgather of two ints, and 8
+ * bytes per rank and communicator.
+ *
+ * Where a rank has no id left (65535 on Open MPI, 8191 on MPICH 4.0), and beyond MPI_COMM_WORLD,
+ * the communicator gets a hidden communicator of its own. */
 #ifndef COLLOPT_MPI_NODE_CONTEXT_H
 #define COLLOPT_MPI_NODE_CONTEXT_H
 

@@ -1,5 +1,9 @@
 /* The world: one hidden communicator for the messages of all communicators inside
- * MPI_COMM_WORLD, and the placement of its ranks. Made in MPI_Init, freed in MPI_Finalize. */
+ * MPI_COMM_WORLD, and the placement of its ranks. Made in MPI_Init, freed in MPI_Finalize.
+ *
+ * So no reduction creates a communicator: the host's limit on them (2046 on MPICH) does not matter,
+ * no reduction meets another thread's MPI_Comm_dup in the host, and delete callbacks free nothing
+ * of the host's. */
 #ifndef COLLOPT_MPI_NODE_WORLD_H
 #define COLLOPT_MPI_NODE_WORLD_H
 

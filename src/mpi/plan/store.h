@@ -1,7 +1,11 @@
 /* The plans of a communicator, kept for the next call like theirs.
  *
  * A plan for handles of the user's own is used again only if all that was learnt of them is the
- * same. */
+ * same.
+ *
+ * Ranks keep different plans: they free, make and reuse handles differently, and forget plans at
+ * different times.  So no decision depends on what is kept.  A communicator of p ranks keeps up to
+ * 256 + 4 p plans, so the root may rotate. */
 #ifndef COLLOPT_MPI_PLAN_STORE_H
 #define COLLOPT_MPI_PLAN_STORE_H
 

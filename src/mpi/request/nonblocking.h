@@ -3,10 +3,12 @@
  * Each rank of a communicator has a journal (shm/journal.h) and writes its input there at each
  * nonblocking reduction. All ranks make these calls in one order, so each rank numbers them alike.
  * A rank also completes them in that order, whichever the program waits for: the inputs of number N
- * arrive after those of N - 1. Nothing is acknowledged on the way; a journal grows until its
- * readers have passed what is in it.  So a start needs no other rank, and a rank that has started
- * may wait for anything.  To bound the memory, a rank that is far ahead waits, in the completion of
- * an operation, until the others have started it, as MPI allows.
+ * arrive after those of N - 1. Peers find a journal under the context id of its owner. A record has
+ * a mark of the call: ranks that have called something else get an error. Nothing is acknowledged
+ * on the way; a journal grows until its readers have passed what is in it, since a bound would make
+ * a start wait for them.  So a start needs no other rank, and a rank that has started may wait for
+ * anything.  To bound the memory, a rank that is far ahead waits, in the completion of an
+ * operation, until the others have started it, as MPI allows.
  *
  * What is decided here is decided alike on all ranks without asking them: nonblocking calls must
  * not wait for anybody. What one rank alone lacks is an error of all: its record says so. */

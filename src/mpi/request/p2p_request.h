@@ -3,7 +3,7 @@
  * Each operation has an execution (execute.h) of a plan that sends all messages by the host.  The
  * execution advances in completion calls, and whenever the host makes progress (progress.h): the
  * other ranks must not wait while this rank waits for something else.  A host that does not call
- * collopt while it makes progress serves these operations itself.
+ * collopt while it makes progress, as MPICH before 4.3, serves these requests itself.
  *
  * A row is a range of tags (context.h).  It keeps the messages of operations apart.  A nonblocking
  * operation uses the row of its call's number; it begins when the previous operation of that row is

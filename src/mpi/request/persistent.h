@@ -1,6 +1,7 @@
 /* Persistent reductions: each has shared memory of its own.
  *
- * MPI_Allreduce_init and its like make slots there for the input of each rank. MPI_Start number N
+ * MPI_Allreduce_init and its like make slots there for the input of each rank. All ranks agree by
+ * two maxima, also on arguments, and one rank's doubt sends all to the host. MPI_Start number N
  * publishes the input in slot N modulo their number K, without waiting. So operations may be
  * started in any order.
  *
