@@ -7,7 +7,8 @@
  * wanted: a host that copies from the sender's memory copies all that is posted.  No rank waits
  * longer or deadlocks: nothing waits between the old place of the receive and the first fragment,
  * and the sender sends all fragments in sequence before anything else.  A later message of the same
- * sender must not match these receives, so its own receive is posted after them. */
+ * sender must not match these receives, so its own receive is posted after them.  The proofs run
+ * with all kinds of fragments. */
 #include "config.h"
 
 #include "schedule/fragment.h"
