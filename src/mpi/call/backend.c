@@ -66,6 +66,8 @@ static struct collopt_backend_table table = {
     collopt_next.id = (int (*) parameters)front->next[COLLOPT_NAME_##ID];
 
 __attribute__((visibility("default")))
+const struct collopt_backend_table *collopt_backend_open(const struct collopt_front_table *);
+
 const struct collopt_backend_table *collopt_backend_open(const struct collopt_front_table *front)
 {
     if (front->size != sizeof *front || front->version != COLLOPT_INTERFACE)

@@ -1,8 +1,7 @@
 /* The entry points of the backend: one short function per MPI name.
  *
- * A call of the family is described and dispatched; if it is declined, dispatch.c gives it to
- * the host as it came. Those we only listen to are handed on. Nonblocking and persistent calls,
- * and requests, are in start.c and complete.c. */
+ * A blocking collective is described and dispatched.  Calls that collopt only observes go on to the
+ * host, or to a tool before it. */
 #include "config.h"
 
 #include "mpi/call/entry.h"
@@ -16,112 +15,17 @@
 
 /* ---- the collectives that collopt runs ------------------------------------------------------- */
 
-#define CALL(ID, text, ...) \
+#define BLOCKING(id, ID, SHAPE, C) \
+    int collopt_entry_##id(SHAPE(C)) \
     { \
-        .collective = COLLOPT_##ID, .name = text, .in = in, .out = out, .type = type, .op = op, \
-        .comm = comm, __VA_ARGS__ \
+        struct collopt_call call = { COLLOPT_CALL(id, ID, SHAPE, C) }; \
+        \
+        return collopt_dispatch(&call); \
     }
-
-int collopt_entry_Reduce(const void *in, void *out, int count, host_type type, host_op op, int root,
-                         host_comm comm)
-{
-    struct collopt_call call = CALL(REDUCE, "Reduce", .count = (size_t)count, .root = root);
-
-    return collopt_dispatch(&call);
-}
-
-int collopt_entry_Reduce_c(const void *in, void *out, host_count count, host_type type, host_op op,
-                           int root, host_comm comm)
-{
-    struct collopt_call call = CALL(REDUCE, "Reduce_c", .large = true, .count = (size_t)count,
-                                    .root = root);
-
-    return collopt_dispatch(&call);
-}
-
-int collopt_entry_Allreduce(const void *in, void *out, int count, host_type type, host_op op,
-                            host_comm comm)
-{
-    struct collopt_call call = CALL(ALLREDUCE, "Allreduce", .count = (size_t)count);
-
-    return collopt_dispatch(&call);
-}
-
-int collopt_entry_Allreduce_c(const void *in, void *out, host_count count, host_type type,
-                              host_op op, host_comm comm)
-{
-    struct collopt_call call = CALL(ALLREDUCE, "Allreduce_c", .large = true,
-                                    .count = (size_t)count);
-
-    return collopt_dispatch(&call);
-}
-
-int collopt_entry_Reduce_scatter(const void *in, void *out, const int *counts, host_type type,
-                                 host_op op, host_comm comm)
-{
-    struct collopt_call call = CALL(REDUCE_SCATTER, "Reduce_scatter", .counts = counts);
-
-    return collopt_dispatch(&call);
-}
-
-int collopt_entry_Reduce_scatter_c(const void *in, void *out, const host_count *counts,
-                                   host_type type, host_op op, host_comm comm)
-{
-    struct collopt_call call = CALL(REDUCE_SCATTER, "Reduce_scatter_c", .large = true,
-                                    .counts = counts);
-
-    return collopt_dispatch(&call);
-}
-
-int collopt_entry_Reduce_scatter_block(const void *in, void *out, int count, host_type type,
-                                       host_op op, host_comm comm)
-{
-    struct collopt_call call = CALL(REDUCE_SCATTER_BLOCK, "Reduce_scatter_block",
-                                    .count = (size_t)count);
-
-    return collopt_dispatch(&call);
-}
-
-int collopt_entry_Reduce_scatter_block_c(const void *in, void *out, host_count count,
-                                         host_type type, host_op op, host_comm comm)
-{
-    struct collopt_call call = CALL(REDUCE_SCATTER_BLOCK, "Reduce_scatter_block_c", .large = true,
-                                    .count = (size_t)count);
-
-    return collopt_dispatch(&call);
-}
-
-int collopt_entry_Scan(const void *in, void *out, int count, host_type type, host_op op,
-                       host_comm comm)
-{
-    struct collopt_call call = CALL(SCAN, "Scan", .count = (size_t)count);
-
-    return collopt_dispatch(&call);
-}
-
-int collopt_entry_Scan_c(const void *in, void *out, host_count count, host_type type, host_op op,
-                         host_comm comm)
-{
-    struct collopt_call call = CALL(SCAN, "Scan_c", .large = true, .count = (size_t)count);
-
-    return collopt_dispatch(&call);
-}
-
-int collopt_entry_Exscan(const void *in, void *out, int count, host_type type, host_op op,
-                         host_comm comm)
-{
-    struct collopt_call call = CALL(EXSCAN, "Exscan", .count = (size_t)count);
-
-    return collopt_dispatch(&call);
-}
-
-int collopt_entry_Exscan_c(const void *in, void *out, host_count count, host_type type, host_op op,
-                           host_comm comm)
-{
-    struct collopt_call call = CALL(EXSCAN, "Exscan_c", .large = true, .count = (size_t)count);
-
-    return collopt_dispatch(&call);
-}
+#define ENTRIES(N, name, nonblocking, ID, SHAPE) \
+    BLOCKING(name, ID, SHAPE, int) \
+    BLOCKING(name##_c, ID, SHAPE, host_count)
+COLLOPT_COLLECTIVE_NAMES(ENTRIES, )
 
 /* ---- the names we listen to ------------------------------------------------------------------ */
 

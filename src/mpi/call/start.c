@@ -234,27 +234,10 @@ static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *reques
 
 /* ---- the entries ----------------------------------------------------------------------------- */
 
-/* How a call of each shape fills in its description, with counts of either kind. */
-#define COUNTED                         .count = (size_t)count
-#define ROOTED_int                      COUNTED, .root = root
-#define ROOTED_host_count               COUNTED, .root = root
-#define VECTOR_int                      COUNTED
-#define VECTOR_host_count               COUNTED
-#define SCATTERED_int                   .counts = counts
-#define SCATTERED_host_count            .counts = counts
-#define FILL_COLLOPT_ROOTED(C)          ROOTED_##C
-#define FILL_COLLOPT_VECTOR(C)          VECTOR_##C
-#define FILL_COLLOPT_SCATTERED(C)       SCATTERED_##C
-#define LARGE_int                       false
-#define LARGE_host_count                true
-
 #define PERSISTENT(id, ID, SHAPE, C) \
     int collopt_entry_##id(SHAPE(C), host_info info, host_request *request) \
     { \
-        struct collopt_call call = { .collective = COLLOPT_##ID, .name = #id, .in = in, \
-                                     .out = out, .type = type, .op = op, .comm = comm, \
-                                     .mode = COLLOPT_PERSISTENT, .large = LARGE_##C, \
-                                     FILL_##SHAPE(C) }; \
+        struct collopt_call call = { COLLOPT_CALL(id, ID, SHAPE, C), .mode = COLLOPT_PERSISTENT }; \
         int err; \
         \
         return make(&call, request, &err) == COLLOPT_FALL_BACK \
@@ -263,10 +246,8 @@ static enum collopt_outcome begin(struct collopt_call *call, MPI_Request *reques
 #define NONBLOCKING(id, ID, SHAPE, C) \
     int collopt_entry_##id(SHAPE(C), host_request *request) \
     { \
-        struct collopt_call call = { .collective = COLLOPT_##ID, .name = #id, .in = in, \
-                                     .out = out, .type = type, .op = op, .comm = comm, \
-                                     .mode = COLLOPT_NONBLOCKING, .large = LARGE_##C, \
-                                     FILL_##SHAPE(C) }; \
+        struct collopt_call call = { COLLOPT_CALL(id, ID, SHAPE, C), \
+                                     .mode = COLLOPT_NONBLOCKING }; \
         int err; \
         \
         return begin(&call, request, &err) == COLLOPT_FALL_BACK \

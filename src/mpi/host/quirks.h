@@ -1,5 +1,4 @@
-/* Differences between versions of MPI libraries where MPI leaves the behaviour open or they violate
- * it.
+/* Differences between MPI libraries where MPI leaves the behaviour open or they violate it.
  *
  * A backend is compiled for one ABI, but libraries of several vendors and versions implement it.
  * Their behaviour is known at run time only, from MPI_Get_library_version. No MPI here. */

@@ -38,7 +38,7 @@ struct from {                   /* what a rank has written */
 
 struct nonblocking {            /* a request */
     struct collopt_shared s;
-    _Atomic(struct journals *) queue;   /* NULL: this rank is alone */
+    struct journals *queue;     /* NULL: this rank is alone */
     struct nonblocking *later;  /* the next one in the queue */
     uint32_t mark;              /* of what is called */
     bool differs;               /* some rank has called something else, or has an error */
@@ -530,13 +530,30 @@ static void advance_all(struct journals *n, bool helps)
     }
 }
 
+static bool advance(struct collopt_request *r);
+
+/* The queue of R; NULL: another thread completes R, which may serve another call by now. */
+static struct journals *queue_of(struct collopt_request *r)
+{
+    const struct collopt_request_ops *ops;
+    struct journals *n = NULL;
+
+    if (!collopt_request_claim(r))
+        return NULL;
+    ops = collopt_ops_of(r);
+    if (collopt_request_under_way(r) && ops && ops->advance == advance)
+        n = nonblocking_of(r)->queue;
+    collopt_request_unclaim(r);
+    return n;
+}
+
 static bool advance(struct collopt_request *r)
 {
     struct journals *n;
 
     if (!collopt_request_under_way(r))
         return true;
-    n = nonblocking_of(r)->queue;       /* NULL: R serves another call already */
+    n = queue_of(r);
     if (!n || !take_flag(&n->carried))
         return false;
     if (collopt_request_under_way(r))

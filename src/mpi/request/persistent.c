@@ -294,9 +294,12 @@ static void help(struct collopt_request *r)
 
 static bool advance(struct collopt_request *r)
 {
+    const struct collopt_request_ops *ops;
+
     if (!collopt_request_claim(r))
         return false;
-    if (collopt_request_under_way(r) && collopt_ops_of(r)->advance == advance)
+    ops = collopt_ops_of(r);
+    if (collopt_request_under_way(r) && ops && ops->advance == advance)
         go_on(r);
     collopt_request_unclaim(r);
     return !collopt_request_under_way(r);
