@@ -497,7 +497,8 @@ static double longest_share(const struct collopt_problem *p)
     double longest = 0;
 
     for (int n = collopt_least_node(p); n <= collopt_largest_node(p); n++) {
-        double share = 1.0 / (lanes_of(p) * (n / lanes_of(p)));
+        int even = n / lanes_of(p) * lanes_of(p);
+        double share = 1.0 / even;
 
         longest = share > longest ? share : longest;
     }

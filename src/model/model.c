@@ -178,7 +178,8 @@ static double load_on_line(const struct collopt_traffic *t, const struct collopt
         return 0;
     while (m->distance % t->grid.stride[d])
         d++;
-    return larger(m->distance / t->grid.stride[d] * n / (ring ? 4.0 : 2.0), 1);
+    n *= m->distance / t->grid.stride[d];
+    return larger(n / (ring ? 4.0 : 2.0), 1);
 }
 
 /* The longest path and the busiest link of all messages under way at once. */
@@ -196,8 +197,11 @@ static void lie_on_grid(const struct collopt_traffic *t, const struct collopt_me
     }
     if (m->pattern == COLLOPT_TREE)
         load = 1;
-    if (m->pattern == COLLOPT_SWING)
-        load = (int)(load + 1) / 2;
+    if (m->pattern == COLLOPT_SWING) {
+        int halved = (int)(load + 1) / 2;
+
+        load = halved;
+    }
     if (m->fan > 1)
         load = load > 2 ? load / 2 : 1;
     l->hops = hops;

@@ -12,7 +12,8 @@ struct collopt_algorithm;
  * 0 and 1 byte. */
 enum { COLLOPT_SIZE_CLASSES = 64 };
 
-enum collopt_reason {           /* why a call was passed through to the host */
+/* Why a call was passed through to the host. */
+enum collopt_reason {
     COLLOPT_PASS_OFF,           /* switched off (COLLOPT=off, MPI_Pcontrol(0)) */
     /* before COLLOPT_AFTER: the communicator is not taken over, or a plan does not pay yet */
     COLLOPT_PASS_EARLY,

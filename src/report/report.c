@@ -283,7 +283,7 @@ static bool good_lesson(const struct collopt_lesson *l)
 /* Are SIZE bytes behind HEAD what it says? */
 static bool fits(const struct head *head, size_t size)
 {
-    if (memcmp(head->magic, magic, sizeof magic) || head->record_size != sizeof(struct record)
+    if (memcmp(head->magic, magic, sizeof magic) != 0 || head->record_size != sizeof(struct record)
         || head->share_size != sizeof(struct collopt_share)
         || head->lesson_size != sizeof(struct collopt_lesson)
         || head->records > size / sizeof(struct record))

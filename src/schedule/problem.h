@@ -51,8 +51,8 @@ struct collopt_problem {
                                  * 0: it is none */
 };
 
-enum {                          /* how its schedule will be run; part of the
-                                 * cache's key */
+/* How its schedule will be run; part of the cache's key. */
+enum {
     COLLOPT_IN_PLACE = 1,       /* IN and OUT are the same memory (Reduce_scatter: OUT overlays the
                                  * first blocks of IN) */
     COLLOPT_TWO_OPERANDS = 2,   /* combines can only do right = left op right */

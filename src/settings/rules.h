@@ -32,7 +32,8 @@ enum collopt_measure {
 /* "ranks", "nodes", "ppn", "bytes", ... */
 extern const char *const collopt_measure_names[COLLOPT_MEASURES];
 
-enum {                          /* kinds of operation; a rule has a set of them */
+/* Kinds of operation; a rule has a set of them. */
+enum {
     COLLOPT_KIND_EXACT = 1,     /* commutes, and any order gives the same bits */
     COLLOPT_KIND_ROUNDING = 2,  /* commutes */
     COLLOPT_KIND_ORDERED = 4,   /* does not commute */

@@ -25,7 +25,8 @@
 
 enum { MOST_RANKS = 1024, BITS = 64 };
 
-enum binding {                  /* of rank i of a node */
+/* Of rank i of a node. */
+enum binding {
     /* core i, all its processors: mpirun --bind-to core, srun --cpu-bind=cores */
     TO_CORES,
     TO_PROCESSORS,              /* processor i, so that ranks share cores */

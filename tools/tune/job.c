@@ -159,11 +159,11 @@ int tune_programs(const struct tune_options *o, char program[TUNE_PROGRAMS][TUNE
  * chooses algorithms. */
 static bool goes_along(const char *variable)
 {
-    static const char *const not [] = { "COLLOPT=",        "COLLOPT_RULES=", "COLLOPT_LOG=",
+    static const char *const kept[] = { "COLLOPT=",        "COLLOPT_RULES=", "COLLOPT_LOG=",
                                         "COLLOPT_REPORT=", "COLLOPT_ADAPT=", "COLLOPT_CHECK=" };
 
-    for (size_t i = 0; i < sizeof not / sizeof *not; i++)
-        if (strncmp(variable, not[i], strlen(not[i])) == 0)
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        if (strncmp(variable, kept[i], strlen(kept[i])) == 0)
             return false;
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
         const char *name = collopt_collective_names[c];
