@@ -91,7 +91,7 @@ install-html-local: site
 	cp -R doc/site/. '$(DESTDIR)$(htmldir)'
 
 # As they lie here, so that links among them hold.
-dist_doc_DATA += README.md NEWS COPYING HACKING.md
+dist_doc_DATA += README.md NEWS COPYING AUTHORS HACKING.md CONTRIBUTING.md SECURITY.md
 pagesdir = $(docdir)/doc
 dist_pages_DATA = doc/algorithms.md doc/design.md doc/hosts.md doc/kernels.md doc/performance.md \
 	doc/programs.md doc/report.md doc/requests.md

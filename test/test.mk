@@ -141,6 +141,37 @@ test_privileged_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 # Other releases of Debian, by hand and by .ci/run.
 EXTRA_DIST += test/hosts/debian test/hosts/subset.sh
 
+# The first answer to a change, in three minutes: the unit tests, schedules on few ranks, the front,
+# and each collective on each MPI.
+QUICK_LOGS = $(patsubst %,%.log,$(filter test/unit/% test/front/%,$(TESTS:.sh=)))
+QUICK_MPI_LOGS = $(COLLECTIVES_TESTS:.sh=.log)
+check-quick: all $(filter %/test_collectives,$(MPI_TEST_FILES))
+	@rm -f $(QUICK_LOGS) $(QUICK_MPI_LOGS) $(QUICK_LOGS:.log=.trs) $(QUICK_MPI_LOGS:.log=.trs)
+	@TEST_QUICK=1; export TEST_QUICK; start=`date +%s`; \
+	$(MAKE) $(AM_MAKEFLAGS) -k -j`getconf _NPROCESSORS_ONLN` $(QUICK_LOGS); \
+	$(MAKE) $(AM_MAKEFLAGS) -k -j1 $(QUICK_MPI_LOGS); \
+	passed=0 failed=0 skipped=0; \
+	for log in $(QUICK_LOGS) $(QUICK_MPI_LOGS); do \
+	  case `cat $${log%.log}.trs 2>/dev/null` in \
+	  *':test-result: PASS'*) passed=$$((passed + 1)) ;; \
+	  *':test-result: SKIP'*) skipped=$$((skipped + 1)) ;; \
+	  *) failed=$$((failed + 1)); echo "FAIL: $$log"; tail -n 20 $$log ;; \
+	  esac; \
+	done; \
+	echo "$$passed passed, $$failed failed, $$skipped skipped in $$((`date +%s` - start)) s"; \
+	test $$failed = 0 && test $$passed -gt 0
+.PHONY: check-quick
+
+# The layout of C sources, by the clang-format that test/format.sh names.
+format:
+	@$(SHELL) $(srcdir)/test/format.sh --write
+.PHONY: format
+EXTRA_DIST += test/format.sh .clang-format .editorconfig
+
+# What clang-tidy finds, and whether what hosted tests run is there.
+TESTS += test/tidy.sh test/ci.sh
+EXTRA_DIST += test/tidy.sh test/ci.sh .clang-tidy
+
 # Which folder of src may include which, and how long lines may be.
 TESTS += test/rooms.sh test/columns.sh test/adding.sh
 EXTRA_DIST += test/rooms.py test/rooms.sh test/columns.sh test/adding.sh src/README.md

@@ -11,6 +11,7 @@
 #     mpirun -n RANKS env LD_PRELOAD=.libs/libcollopt.so COLLOPT_AFTER=1 COLLOPT_ALLREDUCE=ring \
 #         test/mpi/openmpi/test_collectives allreduce op=affine type=dense count=17 in_place
 #
+# TEST_QUICK=1: each collective once by each form, on 3 ranks.
 # TEST_THOROUGH=1: all combinations, on 13 ranks too, and the usual ones on 12 and 16.
 # TEST_ONLY='allreduce ring': that algorithm alone.
 
@@ -67,9 +68,20 @@ one()                   # RANKS [VARIABLE=VALUE]... -- [GROUPS]... [WORD]...
     judge $? "$host, $ranks ranks,$variables $*"
 }
 
+quick()
+{
+    for collective in $(awk '{ print $1 }' "$work/list" | sort -u); do
+        for form in blocking persistent nonblocking; do
+            one 3 TEST_FORM=$form -- "$collective" count=17
+        done
+    done
+    finish
+}
+
 all()                   # HOST
 {
     prepare "$1"
+    [ -z "${TEST_QUICK-}" ] || quick
     i=0
     while [ $i -lt "$runs" ]; do
         forced=$(settings $i | tr '\n' ' ')
