@@ -55,6 +55,8 @@ legal()                 # HOST
     done
     for ranks in 2 3 5; do
         subject "$1" $ranks COLLOPT_AFTER=1 -- layouts
+    done
+    for ranks in 2 3; do
         subject "$1" $ranks COLLOPT_AFTER=1 -- polling
         subject "$1" $ranks COLLOPT_AFTER=1 -- nothing_owed
         subject "$1" $ranks COLLOPT_AFTER=1 -- pauses

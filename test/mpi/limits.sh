@@ -6,6 +6,14 @@
 M=1000000
 log=warn size=16M
 
+with_collopt()          # HOST RANKS SUBJECT [LIMIT=VALUE]...
+{
+    what="$1, $2 ranks, $3 ${4-}" host=$1 ranks=$2
+    shift 2
+    launch "$host" "$ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_LOG=$log \
+        COLLOPT_SHM_SIZE=$size "$(program "$host" limits)" "$@" || fail "$what: status $?"
+}
+
 limited()               # HOST RANKS SUBJECT [LIMIT=VALUE]...; false: the host alone fails
 {
     what="$1, $2 ranks, $3 ${4-}" host=$1 ranks=$2
@@ -14,16 +22,16 @@ limited()               # HOST RANKS SUBJECT [LIMIT=VALUE]...; false: the host a
         sed -i d "$work/said"
         return 1
     }
-    launch "$host" "$ranks" LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_LOG=$log \
-        COLLOPT_SHM_SIZE=$size "$(program "$host" limits)" "$@" || fail "$what: status $?"
+    with_collopt "$host" "$ranks" "$@"
 }
 
-# One line says that there is no shared memory, unless there is.
+# One line says that there is no shared memory, unless there is.  The MPI library alone bears these
+# limits.
 shared()                # yes|no HOST RANKS SUBJECT [LIMIT=VALUE]...
 {
     expected=$1 log=decide
     shift
-    limited "$@" || fail "$what: the MPI library alone fails"
+    with_collopt "$@"
     n=$(grep -c 'no shared memory on this node' "$work/said")
     case $expected$n in yes0 | no1) ;; *) fail "$what: $n times no shared memory" ;; esac
     log=warn

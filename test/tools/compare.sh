@@ -8,6 +8,7 @@
 command -v python3 >/dev/null || skip "no python3"
 collopt=$build/tools/collopt
 terminal="python3 $top/test/tools/terminal.py"
+own='--own-time=loop time: ([0-9.]+)'
 cd "$work" || exit 99
 
 compile()               # HOST
@@ -75,7 +76,6 @@ on_host()               # HOST LAUNCHER...
 {
     host=$1
     shift
-    own='--own-time=loop time: ([0-9.]+)'
 
     COLLOPT_AFTER=1 run 0 "$host, faster" "$collopt" compare --pairs 6 "$own" -o page.html "$@" \
         ./app 5 1000 0 slow-without
@@ -108,6 +108,34 @@ assert not check.open
 END
     nothing_left
 
+    run 3 "$host, one that fails" "$collopt" compare "$@" ./app 1 1 0 fail
+    has err '^collopt compare: run 1 (reductions measured) ended with status 3, '\
+'without collopt with 3: it is not'
+    run 130 "$host, Ctrl-C" $terminal 80 --interrupt ready "$collopt" compare "$@" ./app 1 1 0 hang
+    has out 'interrupted after 0 pairs of runs'
+    hasnt out 'Traceback'
+    nothing_left
+
+    run 0 "$host, profile" "$collopt" profile --json --nodes 1 "$@" ./app 20 1000 0
+    holds 'r["ranks"] == 2 and r["nodes_known"] and 0 < r["share"] < 1'
+    holds 'r["reductions"][0]["collective"] == "allreduce" and r["reductions"][0]["bytes"] == 8000'
+    holds 'r["reductions"][0]["communicator_ranks"] == [2, 2]'
+    holds 'r["reductions"][0]["calls_per_rank"] == 20'
+    holds 'r["reductions"][0]["predicted_algorithm"] and r["reductions"][0]["predicted_why"]'
+    run 0 "$host, profile" "$collopt" profile -o profile.html "$@" ./app 20 1000 0
+    has out '^allreduce  *8 KiB  *20 '
+    has out 'Predictions are the cost model'
+    has profile.html '>8 KiB<'
+    run 3 "$host, profile of one that fails" "$collopt" profile "$@" ./app 1 1 0 fail
+    has err 'ended with status 3'
+    nothing_left
+}
+
+# What it says of runs: the same by each launcher.
+answers()               # HOST LAUNCHER...
+{
+    host=$1
+    shift
     run 1 "$host, nothing won" "$collopt" compare --pairs 1 --json "$@" ./app 1 1 300
     holds 'r["answer"] == "unclear" and r["pairs"] == 1 and r["confidence"] is None'
     holds 'r["ranks"] == 2 and all(run["status"] == 0 for run in r["runs"])'
@@ -141,9 +169,6 @@ END
     grep -q '^sum 3$' kept/2-without.output || fail "$what: no output in kept/"
     grep -q '"ring"' kept/3-with.report || fail "$what: no report in kept/"
 
-    run 3 "$host, one that fails" "$collopt" compare "$@" ./app 1 1 0 fail
-    has err '^collopt compare: run 1 (reductions measured) ended with status 3, '\
-'without collopt with 3: it is not'
     run 3 "$host, one that fails with collopt" "$collopt" compare "$@" ./app 1 1 0 fail-with
     has err 'ended with status 3, and without collopt with 0; please report this'
     run 3 "$host, another result" "$collopt" compare --pairs 1 --same '^sum' "$@" \
@@ -157,25 +182,6 @@ END
     has err 'printed a time that cannot be compared where --own-time'
     run 3 "$host, no report" "$collopt" compare --pairs 1 "$@" ./app 1 1 0 no-finalize
     has err 'status\|no report came from the ranks'
-    nothing_left
-
-    run 130 "$host, Ctrl-C" $terminal 80 --interrupt ready "$collopt" compare "$@" ./app 1 1 0 hang
-    has out 'interrupted after 0 pairs of runs'
-    hasnt out 'Traceback'
-    nothing_left
-
-    run 0 "$host, profile" "$collopt" profile --json --nodes 1 "$@" ./app 20 1000 0
-    holds 'r["ranks"] == 2 and r["nodes_known"] and 0 < r["share"] < 1'
-    holds 'r["reductions"][0]["collective"] == "allreduce" and r["reductions"][0]["bytes"] == 8000'
-    holds 'r["reductions"][0]["communicator_ranks"] == [2, 2]'
-    holds 'r["reductions"][0]["calls_per_rank"] == 20'
-    holds 'r["reductions"][0]["predicted_algorithm"] and r["reductions"][0]["predicted_why"]'
-    run 0 "$host, profile" "$collopt" profile -o profile.html "$@" ./app 20 1000 0
-    has out '^allreduce  *8 KiB  *20 '
-    has out 'Predictions are the cost model'
-    has profile.html '>8 KiB<'
-    run 3 "$host, profile of one that fails" "$collopt" profile "$@" ./app 1 1 0 fail
-    has err 'ended with status 3'
     nothing_left
 }
 
@@ -197,6 +203,8 @@ for each in $native_hosts; do
     compile "$each"
     # shellcheck disable=SC2046
     on_host "$each" $(launcher_of "$each") -n 2
+    # shellcheck disable=SC2046
+    [ -n "$done_one" ] || answers "$each" $(launcher_of "$each") -n 2
     standins "$each"
     by_standin "$each" srun -n 2
     by_standin "$each" flux run -n 2
