@@ -3,17 +3,9 @@
 # proved, held against its formulas, run, drawn, chosen and documented without another edit.  It
 # takes the place of the one that it is a copy of, so that the model has a reason to choose it.
 
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 build=$COLLOPT_BUILD source=$COLLOPT_SOURCE
 unset COLLOPT_BUILD COLLOPT_SOURCE MAKEFLAGS MFLAGS MAKELEVEL
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-fail()
-{
-    echo "FAIL: $*"
-    failed=1
-}
 
 value()                 # VARIABLE: of the Makefile
 {

@@ -1,16 +1,11 @@
 # Tests without MPI: schedules are proved, spoilt ones refused, formulas replayed.
 
 if COLLOPT_CHECK
-UNIT_TESTS = \
-	test/unit/test_proof \
-	test/unit/test_catalogue \
-	test/unit/test_schedules \
-	test/unit/test_mutations \
-	test/unit/test_formulas \
-	test/unit/test_model \
-	test/unit/test_bind \
-	test/unit/test_scale
-
+UNIT_TESTS = test/unit/test_proof test/unit/test_catalogue test/unit/test_schedules \
+	test/unit/test_mutations test/unit/test_formulas test/unit/test_model test/unit/test_bind \
+	test/unit/test_scale test/unit/test_host_times test/unit/test_choice test/unit/test_rental \
+	test/unit/test_memo test/unit/test_context test/unit/test_channel test/unit/test_journal \
+	test/unit/test_segment test/unit/test_writer
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
 
@@ -27,7 +22,7 @@ libcollopt_proof_la_SOURCES = \
 libcollopt_proof_la_CPPFLAGS = $(UNIT_CPPFLAGS)
 libcollopt_proof_la_LIBADD = libcollopt-core.la
 
-UNIT_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit -I$(srcdir)/tools
+UNIT_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 UNIT_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 UNIT_LIBS = libcollopt-proof.la $(CHECK_LIBS) $(HWLOC_LIBS)
 
@@ -37,10 +32,8 @@ test_unit_test_proof_LDADD = $(UNIT_LIBS)
 test_unit_test_catalogue_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_catalogue_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_catalogue_LDADD = $(UNIT_LIBS)
-test_unit_test_schedules_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_schedules_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_schedules_LDADD = $(UNIT_LIBS)
-test_unit_test_mutations_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_mutations_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_mutations_LDADD = $(UNIT_LIBS)
 test_unit_test_model_CPPFLAGS = $(UNIT_CPPFLAGS)
@@ -52,63 +45,38 @@ test_unit_test_formulas_LDADD = $(UNIT_LIBS)
 test_unit_test_bind_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_bind_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_bind_LDADD = $(UNIT_LIBS)
-test_unit_test_scale_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_scale_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_scale_LDADD = $(UNIT_LIBS)
-endif
-
-if COLLOPT_CHECK
-check_PROGRAMS += test/unit/test_host_times
-TESTS += test/unit/test_host_times
 test_unit_test_host_times_SOURCES = test/unit/test_host_times.c tools/shared/rules_check.c
-test_unit_test_host_times_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools \
-	-DCOLLOPT_SOURCE='"$(abs_top_srcdir)"'
+test_unit_test_host_times_CPPFLAGS = $(UNIT_CPPFLAGS) -DCOLLOPT_SOURCE='"$(abs_top_srcdir)"'
 test_unit_test_host_times_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_host_times_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) -lm
-endif
-
-if COLLOPT_CHECK
-check_PROGRAMS += test/unit/test_choice
-TESTS += test/unit/test_choice
-test_unit_test_choice_SOURCES = test/unit/test_choice.c
 test_unit_test_choice_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_choice_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc
 test_unit_test_choice_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) -lm
-endif
 
 # when preparing pays, what is remembered of it, and the numbers that keep communicators apart
-if COLLOPT_CHECK
-check_PROGRAMS += test/unit/test_rental test/unit/test_memo test/unit/test_context \
-	test/unit/test_channel test/unit/test_journal test/unit/test_segment test/unit/test_writer
-TESTS += test/unit/test_rental test/unit/test_memo test/unit/test_context \
-	test/unit/test_channel test/unit/test_journal test/unit/test_segment test/unit/test_writer
 test_unit_test_rental_SOURCES = src/select/rental.c src/select/rental.h test/unit/test_rental.c
-test_unit_test_rental_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_rental_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_rental_LDADD = $(CHECK_LIBS)
 test_unit_test_memo_SOURCES = src/base/memo.c src/base/memo.h test/unit/test_memo.c
-test_unit_test_memo_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_memo_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_memo_LDADD = $(CHECK_LIBS)
-test_unit_test_channel_SOURCES = test/unit/test_channel.c
-test_unit_test_channel_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_channel_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_channel_LDADD = libcollopt-core.la $(CHECK_LIBS) -lpthread
-test_unit_test_journal_SOURCES = test/unit/test_journal.c
-test_unit_test_journal_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_journal_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_journal_LDADD = libcollopt-core.la $(CHECK_LIBS) -lpthread
-test_unit_test_segment_SOURCES = test/unit/test_segment.c
-test_unit_test_segment_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_segment_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_segment_LDFLAGS = -Wl,--wrap=madvise,--wrap=syscall
 test_unit_test_segment_LDADD = libcollopt-core.la $(CHECK_LIBS) -lpthread
-test_unit_test_writer_SOURCES = test/unit/test_writer.c
-test_unit_test_writer_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_writer_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_writer_LDADD = libcollopt-core.la $(CHECK_LIBS)
 test_unit_test_context_SOURCES = src/mpi/node/context.c src/mpi/node/context.h \
 	test/unit/test_context.c
-test_unit_test_context_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
+test_unit_test_context_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_context_LDADD = $(CHECK_LIBS) -lpthread
-endif
 
 # machines as hwloc describes and records them
-if COLLOPT_CHECK
 if COLLOPT_HWLOC
 check_PROGRAMS += test/unit/test_recorded
 TESTS += test/unit/test_recorded
@@ -174,4 +142,5 @@ EXTRA_DIST += test/tidy.sh test/ci.sh .clang-tidy
 
 # Which folder of src may include which, and how long lines may be.
 TESTS += test/rooms.sh test/columns.sh test/adding.sh
-EXTRA_DIST += test/rooms.py test/rooms.sh test/columns.sh test/adding.sh src/README.md
+EXTRA_DIST += test/rooms.py test/rooms.sh test/columns.sh test/adding.sh test/common.sh \
+	src/README.md

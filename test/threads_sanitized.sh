@@ -14,11 +14,6 @@
 : "${CC:=cc}"
 cd "$work" || exit 99
 
-made()                  # VARIABLE: as configure has set it
-{
-    sed -n "s/^$1 = //p" "$build/Makefile"
-}
-
 listed()                # VARIABLE FILE: the sources that it lists there
 {
     sed -n "/^$1 = /,/[^\\\\]\$/s|^[[:space:]]*\(src/[^ ]*\.c\).*|$top/\1|p" "$top/$2"

@@ -10,11 +10,6 @@ for tidy in "clang-tidy-$version" clang-tidy none; do
 done
 [ "$tidy" != none ] || skip "no clang-tidy $version"
 
-made()                  # VARIABLE: as configure has set it
-{
-    sed -n "s/^$1 = //p" "$build/Makefile"
-}
-
 # A limit to the paths that the analyzer follows in a function: all of them take ten times as long.
 tidied()                # FLAGS FILE...
 {

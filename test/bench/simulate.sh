@@ -1,23 +1,14 @@
 # bench/simulate on 16 simulated ranks: the same figures twice, cells once, wrong words and wrong
 # results.
 
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 set -u
 : "${COLLOPT_SOURCE:=$PWD}" "${COLLOPT_BUILD:=$PWD}"
 
 [ -n "${SMPI_MPICC-x}" ] || { echo "collopt is not built for SMPI"; exit 77; }
 command -v python3 >/dev/null || { echo "no python3"; exit 77; }
 simulate="$COLLOPT_SOURCE/bench/simulate --build=$COLLOPT_BUILD"
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
-failed=0
-
-fail()
-{
-    echo "FAIL: $*"
-    sed 's/^/    /' said
-    failed=1
-}
 
 cat >mesh.xml <<'END'
 <?xml version='1.0'?>

@@ -1,20 +1,11 @@
 # bench/summary on files whose answers are known, and on files that are no such files.
 
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 set -u
 : "${COLLOPT_SOURCE:=$PWD}"
 
 summary=$COLLOPT_SOURCE/bench/summary
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
-failed=0
-
-fail()
-{
-    echo "FAIL: $*"
-    sed 's/^/    /' said
-    failed=1
-}
 
 # The summary of FILES must exit with STATUS, and say a line that matches each PATTERN.
 gives()                 # STATUS WHAT FILES -- PATTERN...

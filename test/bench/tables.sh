@@ -2,16 +2,8 @@
 # The tables of README.md and doc/performance.md are those of doc/figures, and bench/tables notices
 # if they are not.
 
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 command -v python3 >/dev/null || { echo "no python3"; exit 77; }
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-fail()
-{
-    echo "FAIL: $*"
-    failed=1
-}
 
 tables()
 {

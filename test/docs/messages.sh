@@ -2,13 +2,11 @@
 # Every message of the source is in the troubleshooting page, and the page has no other. Then the
 # same with a message too few on either side, which must be found.
 
-failed=0
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 command -v python3 >/dev/null || { echo 'SKIP: no python3'; exit 77; }
 check=$COLLOPT_SOURCE/test/docs/messages.py
 python3 "$check" "$COLLOPT_SOURCE" || failed=1
 
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/doc/manual"
 ln -s "$COLLOPT_SOURCE/src" "$COLLOPT_SOURCE/tools" "$COLLOPT_SOURCE/bench" "$work"
 page=doc/manual/troubleshooting.md

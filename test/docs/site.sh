@@ -2,21 +2,13 @@
 # The site: made without a warning, with links that lead somewhere, a page for each algorithm's
 # drawing, and nothing from the network.
 
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 build=$COLLOPT_BUILD
-failed=0
-
-fail()
-{
-    echo "FAIL: $*"
-    failed=1
-}
 
 if grep -q "^COLLOPT_SPHINX_TRUE = '#'\|^COLLOPT_SPHINX_TRUE = #" "$build/Makefile"; then
     echo 'SKIP: configure found no sphinx-build with MyST'
     exit 77
 fi
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
 make -C "$build" site >"$work/said" 2>&1 || fail "make site: $(tail -20 "$work/said")"
 python3 "$COLLOPT_SOURCE/test/docs/site.py" "$build/doc/site" || failed=1
 

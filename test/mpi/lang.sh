@@ -21,6 +21,11 @@ skip()
     exit 77
 }
 
+made()                  # VARIABLE: as configure has set it
+{
+    sed -n "s/^$1 = //p" "$build/Makefile"
+}
+
 # Notes a failure, shows what the program said, and goes on.
 fail()
 {

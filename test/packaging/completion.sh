@@ -3,18 +3,11 @@
 # some, and the command's own words.  Shells that are not installed are skipped, and the test with
 # them.
 
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 . "${COLLOPT_SOURCE:-.}/test/launch.sh"
 build=${COLLOPT_BUILD:-$PWD} source=${COLLOPT_SOURCE:-.}
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-failed=0 missing=
+missing=
 unset COLLOPT_BUILD COLLOPT_SOURCE
-
-fail()
-{
-    echo "FAIL: $*"
-    failed=1
-}
 
 # All tools in one folder, as installed.
 mkdir -p "$work/bin" "$work/home"

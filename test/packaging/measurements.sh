@@ -3,17 +3,9 @@
 # `make uninstall` takes them away.  The installed files are those of the source, and have no
 # mistakes.
 
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 build=${COLLOPT_BUILD:-$PWD} source=$COLLOPT_SOURCE
 unset COLLOPT_BUILD COLLOPT_SOURCE MAKEFLAGS MFLAGS MAKELEVEL
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-fail()
-{
-    echo "FAIL: $*"
-    failed=1
-}
 
 target()                # NAME
 {

@@ -2,17 +2,9 @@
 # `make install` puts module files, in Lua and in Tcl, where `module use` finds them, and all that
 # they name is there.  Lmod loads both.
 
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 build=${COLLOPT_BUILD:-$PWD}
 unset MAKEFLAGS MFLAGS MAKELEVEL
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-failed=0
-
-fail()
-{
-    echo "FAIL: $*"
-    failed=1
-}
 
 for lmod in "${LMOD_CMD-}" /usr/share/lmod/lmod/libexec/lmod; do
     [ ! -x "$lmod" ] || break

@@ -1,10 +1,8 @@
 #!/bin/sh
 # doc/algorithms.md is what the descriptors and doc/algorithms.in make of it.
 
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 doc=$COLLOPT_SOURCE/doc
-failed=0
 
 "$COLLOPT_BUILD/tools/algorithms-page" "$doc/algorithms.in" >"$work/page" || failed=1
 if ! diff -u "$doc/algorithms.md" "$work/page"; then

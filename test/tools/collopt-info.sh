@@ -1,20 +1,12 @@
 #!/bin/sh
 # collopt-info: its three forms, mistakes, and JSON that other programs can read.
 
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 info=$COLLOPT_BUILD/tools/collopt-info
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-failed=0
 version=$(cat "$COLLOPT_SOURCE/VERSION")
 platforms=$COLLOPT_SOURCE/bench/platforms
 build=$COLLOPT_BUILD source=$COLLOPT_SOURCE nodes=$COLLOPT_SOURCE/bench/nodes
 unset COLLOPT_SOURCE COLLOPT_BUILD
-
-fail()
-{
-    echo "FAIL: $*"
-    failed=1
-}
 
 has() # PATTERN: the last output has it
 {

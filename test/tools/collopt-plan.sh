@@ -1,18 +1,10 @@
 #!/bin/sh
 # collopt-plan: facts that are known of some schedules, its four formats, and mistakes.
 
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 plan=$COLLOPT_BUILD/tools/collopt-plan
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-failed=0
 version=$(cat "$COLLOPT_SOURCE/VERSION")
 unset COLLOPT_SOURCE COLLOPT_BUILD
-
-fail()
-{
-    echo "FAIL: $*"
-    failed=1
-}
 
 run() # ARGUMENT...: its output is looked at by has()
 {

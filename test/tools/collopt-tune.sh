@@ -1,19 +1,11 @@
 #!/bin/sh
 # collopt-tune --check: files with and without mistakes, exit status, and the file of collopt(7).
 
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 tune=$COLLOPT_BUILD/tools/collopt-tune
 source=$COLLOPT_SOURCE
 version=$(cat "$source/VERSION")
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-failed=0
 unset COLLOPT_SOURCE COLLOPT_BUILD
-
-fail()
-{
-    echo "FAIL: $*"
-    failed=1
-}
 
 # The file is what stands on the standard input.
 gives()                 # STATUS PATTERN

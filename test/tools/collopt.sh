@@ -2,10 +2,8 @@
 # The launcher's words: what each kind of launcher is told, with stand-ins that print their
 # arguments.
 
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 work=$(cd "$work" && pwd -P)
-failed=0
 
 # An installation that was moved to another prefix after it was configured.
 mkdir -p "$work/bin" "$work/lib64" "$work/fake"

@@ -3,19 +3,12 @@
 # launcher's own helpers have not; a program that is not linked with collopt can ask it; the report
 # is there.
 
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-failed=0 ran=0
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
+ran=0
 collopt=$COLLOPT_BUILD/tools/collopt
 library=$(cd "$COLLOPT_BUILD/.libs" && pwd)/libcollopt.so
 source=$COLLOPT_SOURCE
 unset LD_PRELOAD COLLOPT_SOURCE COLLOPT_BUILD
-
-fail()
-{
-    echo "FAIL: $*"
-    failed=1
-}
 
 same() # WHAT WANT GOT
 {

@@ -2,17 +2,11 @@
 # The manual pages: no warnings from the formatters; every function and every option described as
 # --help has it, and no other.
 
-failed=0
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 build=$COLLOPT_BUILD
 source=$COLLOPT_SOURCE/doc/manual
 pages=$build/doc/man
 [ -f "$pages/collopt.7" ] || pages=$COLLOPT_SOURCE/doc/man
-
-fail()
-{
-    echo "FAIL: $*"
-    failed=1
-}
 
 if [ ! -f "$pages/collopt.7" ]; then
     echo 'SKIP: no manual pages; configure found no sphinx-build with MyST'
@@ -74,8 +68,6 @@ compare()               # PAGE TOOL
     done <described
 }
 
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 99
 for tool in "$build"/tools/collopt "$build"/tools/collopt-[a-z]*; do
     name=${tool##*/}

@@ -1,15 +1,15 @@
 # Tests of the tools, and of the settings, counters and reports with a small registry of their own.
 
-TESTS += \
-	test/tools/compare.sh \
-	test/tools/doctor.sh \
+TOOLS_TESTS = \
 	test/tools/algorithms-page.sh \
-	test/tools/collopt.sh \
 	test/tools/collopt-info.sh \
 	test/tools/collopt-plan.sh \
-	test/tools/collopt-report.sh \
 	test/tools/collopt-report-jobs.sh \
+	test/tools/collopt-report.sh \
 	test/tools/collopt-tune.sh \
+	test/tools/collopt.sh \
+	test/tools/compare.sh \
+	test/tools/doctor.sh \
 	test/tools/habits.sh \
 	test/tools/hosts.sh \
 	test/tools/pages.sh \
@@ -17,34 +17,24 @@ TESTS += \
 	test/tools/sanitizers.sh \
 	test/tools/tune-hosts.sh \
 	test/tools/tune.sh
-EXTRA_DIST += \
+TESTS += $(TOOLS_TESTS)
+EXTRA_DIST += $(TOOLS_TESTS) \
 	test/tools/app.c \
 	test/tools/browser.py \
-	test/tools/compare.sh \
-	test/tools/doctor.sh \
 	test/tools/report_page.py \
 	test/tools/report_test.py \
 	test/tools/standins.sh \
 	test/tools/terminal.py \
-	test/tools/algorithms-page.sh \
-	test/tools/collopt.sh \
-	test/tools/collopt-info.sh \
-	test/tools/collopt-plan.sh \
-	test/tools/collopt-report.sh \
-	test/tools/collopt-report-jobs.sh \
-	test/tools/collopt-tune.sh \
-	test/tools/habits.sh \
-	test/tools/hosts.sh \
-	test/tools/pages.sh \
 	test/tools/rules-fuzz.c \
-	test/tools/rules-fuzz.sh \
 	test/tools/sanitized.c \
-	test/tools/sanitizers.sh \
-	test/tools/tune-hosts.sh \
-	test/tools/tune.sh \
 	test/tools/weak.c
 
 if COLLOPT_CHECK
+SETTINGS_TESTS = test/unit/test_settings test/unit/test_counters test/unit/test_machine \
+	test/unit/test_places test/unit/test_rules test/unit/test_trials
+check_PROGRAMS += $(SETTINGS_TESTS)
+TESTS += $(SETTINGS_TESTS)
+
 # settings, and what they take
 SETTINGS_PARTS = \
 	test/unit/fake_registry.c \
@@ -68,46 +58,28 @@ SETTINGS_PARTS = \
 	src/settings/settings.c \
 	src/topology/topology.c
 
-check_PROGRAMS += test/unit/test_settings test/unit/test_counters
-TESTS += test/unit/test_settings test/unit/test_counters
-
 test_unit_test_settings_SOURCES = test/unit/test_settings.c $(SETTINGS_PARTS)
 test_unit_test_settings_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_settings_LDADD = $(CHECK_LIBS)
-
-check_PROGRAMS += test/unit/test_machine
-TESTS += test/unit/test_machine
 test_unit_test_machine_SOURCES = test/unit/test_machine.c $(SETTINGS_PARTS)
-test_unit_test_machine_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
 test_unit_test_machine_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_machine_LDADD = $(CHECK_LIBS)
-
-check_PROGRAMS += test/unit/test_places
-TESTS += test/unit/test_places
 test_unit_test_places_SOURCES = test/unit/test_places.c src/settings/shipped.c $(SETTINGS_PARTS)
-test_unit_test_places_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit
 test_unit_test_places_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_places_LDADD = $(CHECK_LIBS)
-
-check_PROGRAMS += test/unit/test_rules
-TESTS += test/unit/test_rules
 test_unit_test_rules_SOURCES = test/unit/test_rules.c tools/shared/rules_check.c $(SETTINGS_PARTS)
-test_unit_test_rules_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit -I$(srcdir)/tools
+test_unit_test_rules_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_rules_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_rules_LDADD = $(CHECK_LIBS)
-
-check_PROGRAMS += test/unit/test_trials
-TESTS += test/unit/test_trials
 test_unit_test_trials_SOURCES = \
 	test/unit/test_trials.c \
 	src/select/lessons.c \
 	tools/shared/rules_check.c \
 	src/select/trials.c \
 	$(SETTINGS_PARTS)
-test_unit_test_trials_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/test/unit -I$(srcdir)/tools
+test_unit_test_trials_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_trials_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_trials_LDADD = $(CHECK_LIBS)
-
 test_unit_test_counters_SOURCES = \
 	test/unit/test_counters.c \
 	src/report/counters.c \

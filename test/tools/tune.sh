@@ -2,21 +2,12 @@
 # collopt-tune with a measuring program that answers from a table: rules that are known beforehand,
 # mistakes, interruption.
 
+. "${COLLOPT_SOURCE:-.}/test/common.sh"
 tune=$COLLOPT_BUILD/tools/collopt-tune
 version=$(cat "$COLLOPT_SOURCE/VERSION")
-work=$(mktemp -d) || exit 99
-trap 'rm -rf "$work"' EXIT
-failed=0
 unset COLLOPT_SOURCE COLLOPT_BUILD LD_PRELOAD
 # the last one alone goes to the ranks
 export COLLOPT_RULES=/nonexistent COLLOPT_ALLREDUCE=ring COLLOPT_WAIT=yield
-
-fail()
-{
-    echo "FAIL: $*"
-    [ ! -s "$work/said" ] || sed 's/^/    /' "$work/said"
-    failed=1
-}
 
 # The measuring program, one of whose lines begins with a part of another.  $work/table: COLLECTIVE
 # OPERATION BYTES ALGORITHM RATIO LOW HIGH RESULT [LOOK], * for any; the first line that fits; LOOK:
