@@ -233,7 +233,7 @@ def stage_site(source, build, tools, folder):
             text = variables_page(text, info['variables'], html_variable)
             text = text.replace('@table\n', variables_table(info['variables']))
         write(text, folder, name)
-    for name in ['README.md', 'HACKING.md', 'examples/README.md']:
+    for name in ['README.md', 'HACKING.md', 'CONTRIBUTING.md', 'SECURITY.md', 'examples/README.md']:
         write(read(source, name), folder, name)
     for name in ['NEWS', 'COPYING']:
         write(f'# {name}\n\n````\n{read(source, name)}````\n', folder, name + '.md')
