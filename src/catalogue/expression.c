@@ -182,10 +182,33 @@ static bool complain_list(struct collopt_text *m, struct span word, int n,
     return false;
 }
 
+/* Names that rules and settings may still have, and the nearest algorithm that is there. */
+static const struct removed {
+    enum collopt_collective collective;
+    const char *name, *since, *nearest;
+} removed[] = {
+    { COLLOPT_ALLREDUCE, "binary_blocks", "0.1.0", "rabenseifner" },
+    { COLLOPT_ALLREDUCE, "binary_tree", "0.1.0", "two_tree" },
+    { COLLOPT_ALLREDUCE, "census", "0.1.0", "recursive_multiplying" },
+    { COLLOPT_ALLREDUCE, "circulant_pipeline", "0.1.0", "circulant" },
+    { COLLOPT_ALLREDUCE, "dual_root", "0.1.0", "two_tree" },
+    { COLLOPT_ALLREDUCE, "short_elimination", "0.1.0", "recursive_doubling" },
+    { COLLOPT_ALLREDUCE, "swing_latency", "0.1.0", "recursive_doubling" },
+    { COLLOPT_REDUCE, "bine_tree", "0.1.0", "knomial" },
+    { COLLOPT_REDUCE, "torus", "0.1.0", "mesh" },
+    { COLLOPT_SCAN, "binary_tree", "0.1.0", "two_tree" },
+    { COLLOPT_EXSCAN, "binary_tree", "0.1.0", "two_tree" },
+};
+
 static bool no_algorithm(struct collopt_text *m, struct span name, const struct offer *o)
 {
     int n = 0;
 
+    for (size_t i = 0; i < sizeof removed / sizeof *removed; i++)
+        if (removed[i].collective == o->collective && is(name, removed[i].name))
+            return complain(m, "%s has no algorithm \"%s\" since collopt %s; the nearest is %s",
+                            collopt_collective_names[o->collective], removed[i].name,
+                            removed[i].since, removed[i].nearest);
     while (nth_algorithm(n, o))
         n++;
     complain(m, "%s has no algorithm \"%.*s\"; it has ", collopt_collective_names[o->collective],

@@ -140,6 +140,9 @@ static const struct {
     { "allreduce " ALL "rign",
       "1: allreduce has no algorithm \"rign\"; it has host, auto, ring, recursive_doubling; did "
       "you mean ring?" },
+    { "allreduce " ALL "dual_root:segment=8K\nscan " ALL "binary_tree",
+      "1: allreduce has no algorithm \"dual_root\" since collopt 0.1.0; the nearest is two_tree\n"
+      "2: scan has no algorithm \"binary_tree\" since collopt 0.1.0; the nearest is two_tree" },
     { "exscan " ALL "ring", "1: exscan has no algorithm \"ring\"; it has host, auto" },
     { "allreduce " ALL "ring:segment=1", "1: segment=1 is not from 8 to 1G" },
     { "allreduce " ALL "auto:x=1", "1: auto takes no parameters" },
