@@ -1,7 +1,8 @@
 #!/bin/sh
 # An algorithm is one file and one line: a scan in a scratch folder, under a name of its own, is
-# proved, held against its formulas, run, drawn, chosen and documented without another edit.  It
-# takes the place of the one that it is a copy of, so that the model has a reason to choose it.
+# proved, run, drawn, chosen and documented without another edit.  It takes the place of the one
+# that it is a copy of, so that the model has a reason to choose it; beside that one it is useless,
+# and test_earns says what to do.
 
 . "${COLLOPT_SOURCE:-.}/test/common.sh"
 build=$COLLOPT_BUILD source=$COLLOPT_SOURCE
@@ -38,12 +39,16 @@ sed -i '/^if COLLOPT/,/^endif/d' src/algorithms/algorithms.mk           # Automa
 make -s "$registry" || { fail "no registry: status $?"; exit 1; }
 grep -q '&collopt_exscan_scratch,' "$registry" || fail "the registry: $(cat "$registry")"
 libraries="$build/.libs/libcollopt-core.a $(value HWLOC_LIBS) -lm -lpthread -ldl"
-for file in "$registry" src/algorithms/scratch.c; do
-    # shellcheck disable=SC2086
-    $CC $LIBRARY_CFLAGS -Wno-missing-prototypes -O1 -I"$build" -I"$source/src" \
-        -I"$source/src/algorithms" -I"$source/include" -D_GNU_SOURCE -c "$file" \
-        || { fail "$file cannot be compiled"; exit 1; }
-done
+compiled()              # FILE...
+{
+    for file; do
+        # shellcheck disable=SC2086
+        $CC $LIBRARY_CFLAGS -Wno-missing-prototypes -O1 -I"$build" -I"$source/src" \
+            -I"$source/src/algorithms" -I"$source/include" -D_GNU_SOURCE -c "$file" \
+            || { fail "$file cannot be compiled"; exit 1; }
+    done
+}
+compiled "$registry" src/algorithms/scratch.c
 
 program()               # NAME LIBRARIES: links the objects of a program of the build with the new
                         # algorithm
@@ -84,12 +89,18 @@ has '^| `*scratch' 'the page'
 if [ -n "$(value test_unit_test_schedules_OBJECTS)" ]; then
     tests="$build/.libs/libcollopt-proof.a $(value CHECK_LIBS)"
     program test/unit/test_schedules "$tests"
-    program test/unit/test_formulas "$tests"
+    program test/unit/test_earns "$tests"
     CK_RUN_CASE=small ./test_schedules exscan scratch >out 2>&1 ||
         { cat out; fail "the proof: status $?"; }
     has '^100%: Checks: 1,' 'the proof'
-    ./test_formulas scan scratch >out 2>&1 || { cat out; fail "the formulas: status $?"; }
-    has '^100%: Checks: [1-9]' 'the formulas'
+    ./test_earns >out 2>&1 || { cat out; fail "its place: status $?"; }
+    sed 's/.*src\/algorithms\/scratch\.c.*/&\n\tsrc\/algorithms\/scan_multiplying.c \\/' \
+        src/algorithms/algorithms.mk >both.mk
+    mv both.mk src/algorithms/algorithms.mk
+    make -s "$registry" && compiled "$registry"
+    program test/unit/test_earns "$tests"
+    ./test_earns >out 2>&1 && fail 'a copy of another algorithm earns its place'
+    has '^scan scratch does not earn its place: .* add a row to KEPT' 'a useless algorithm'
 fi
 
 # ---- run, in a program that is linked with the archive ----

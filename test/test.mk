@@ -1,8 +1,8 @@
-# Tests without MPI: schedules are proved, spoilt ones refused, formulas replayed.
+# Tests without MPI: schedules are proved, spoilt ones refused, predictions replayed.
 
 if COLLOPT_CHECK
 UNIT_TESTS = test/unit/test_proof test/unit/test_catalogue test/unit/test_schedules \
-	test/unit/test_mutations test/unit/test_formulas test/unit/test_model test/unit/test_bind \
+	test/unit/test_mutations test/unit/test_model test/unit/test_earns test/unit/test_bind \
 	test/unit/test_scale test/unit/test_host_times test/unit/test_choice test/unit/test_rental \
 	test/unit/test_memo test/unit/test_context test/unit/test_channel test/unit/test_journal \
 	test/unit/test_segment test/unit/test_writer
@@ -11,8 +11,8 @@ TESTS += $(UNIT_TESTS)
 
 check_LTLIBRARIES += libcollopt-proof.la
 libcollopt_proof_la_SOURCES = \
-	src/algorithms/formula.c \
-	src/algorithms/formula.h \
+	tools/shared/effort.c \
+	tools/shared/effort.h \
 	tools/shared/replay.c \
 	tools/shared/replay.h \
 	test/unit/proof.c \
@@ -36,12 +36,12 @@ test_unit_test_schedules_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_schedules_LDADD = $(UNIT_LIBS)
 test_unit_test_mutations_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_mutations_LDADD = $(UNIT_LIBS)
+test_unit_test_earns_CPPFLAGS = $(UNIT_CPPFLAGS) -DCOLLOPT_SOURCE='"$(abs_top_srcdir)"'
+test_unit_test_earns_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_earns_LDADD = $(UNIT_LIBS)
 test_unit_test_model_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_model_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_model_LDADD = $(UNIT_LIBS)
-test_unit_test_formulas_CPPFLAGS = $(UNIT_CPPFLAGS)
-test_unit_test_formulas_CFLAGS = $(UNIT_CFLAGS)
-test_unit_test_formulas_LDADD = $(UNIT_LIBS)
 test_unit_test_bind_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_bind_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_bind_LDADD = $(UNIT_LIBS)

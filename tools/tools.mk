@@ -3,13 +3,13 @@
 bin_PROGRAMS += tools/collopt-info
 tools_collopt_info_SOURCES = tools/info/catalogue.c tools/info/catalogue.h \
 	tools/info/collopt-info.c tools/info/explain.c tools/info/explain.h tools/info/variables.c \
-	tools/info/variables.h
+	tools/info/variables.h tools/shared/effort.c tools/shared/effort.h
 nodist_tools_collopt_info_SOURCES = tools/info/variable_texts.c
 tools_collopt_info_CPPFLAGS = $(AM_CPPFLAGS) \
 	-I$(srcdir)/tools -DCOLLOPT_PREFIX='"$(prefix)"' \
 	-DCOLLOPT_BINDIR='"$(bindir)"' -DCOLLOPT_LIBDIR='"$(libdir)"'
 tools_collopt_info_CFLAGS = $(AM_CFLAGS) $(HWLOC_CFLAGS)
-tools_collopt_info_LDADD = libcollopt-core.la $(HWLOC_LIBS)
+tools_collopt_info_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 # From the source of the manual: collopt(7), the site and --variable say the same.
 tools/info/variable_texts.c: doc/manual/variables.md tools/info/variables.awk
 	$(AM_V_at)$(MKDIR_P) tools/info
@@ -74,9 +74,9 @@ tools_collopt_tune_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 # doc/algorithms.md is made by the maintainer and distributed; a test says when it is stale.
 check_PROGRAMS += tools/algorithms-page
 tools_algorithms_page_SOURCES = tools/info/algorithms-page.c tools/info/catalogue.c \
-	tools/info/catalogue.h
+	tools/info/catalogue.h tools/shared/effort.c tools/shared/effort.h
 tools_algorithms_page_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
-tools_algorithms_page_LDADD = libcollopt-core.la $(HWLOC_LIBS)
+tools_algorithms_page_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
 .PHONY: algorithms-page
 algorithms-page: tools/algorithms-page

@@ -184,13 +184,8 @@ struct collopt_tree {
 
 /* A balanced tree over ranks LO .. HI-1 whose root is ROOT. */
 struct collopt_tree collopt_binary_tree(int lo, int hi, int root, int rank);
-/* Rounds of a short message up and down such a tree, whose root has BELOW and ABOVE ranks under
- * it. Subtrees with an even number of ranks have one larger child; LARGER_FIRST: it is served
- * first on the way down. */
-struct collopt_tree_rounds {
-    int up, down;
-};
-struct collopt_tree_rounds collopt_binary_tree_rounds(int below, int above, bool larger_first);
+/* Rounds of a short message up such a tree, whose root has BELOW and ABOVE ranks under it. */
+int collopt_binary_tree_rounds(int below, int above);
 /* One of two trees over LO .. HI-1; every rank has two children in at most one of them. */
 struct collopt_tree collopt_two_tree(int lo, int hi, bool second, int rank);
 

@@ -5,17 +5,13 @@
 ALGORITHM_SOURCES = \
 	src/algorithms/allreduce.c \
 	src/algorithms/alltoall.c \
-	src/algorithms/bine_tree.c \
-	src/algorithms/binary_blocks.c \
 	src/algorithms/binary_tree.c \
 	src/algorithms/bucket.c \
-	src/algorithms/census.c \
 	src/algorithms/chain.c \
 	src/algorithms/chain_scan.c \
 	src/algorithms/circulant.c \
 	src/algorithms/circulant_all_roots.c \
 	src/algorithms/circulant_pipeline.c \
-	src/algorithms/dual_root.c \
 	src/algorithms/elimination.c \
 	src/algorithms/exscan_doubling.c \
 	src/algorithms/gather.c \
@@ -44,7 +40,6 @@ ALGORITHM_SOURCES = \
 	src/algorithms/strided_splitting.c \
 	src/algorithms/sweep.c \
 	src/algorithms/swing.c \
-	src/algorithms/swing_latency.c \
 	src/algorithms/transpose.c \
 	src/algorithms/tree_scan.c \
 	src/algorithms/two_tree.c

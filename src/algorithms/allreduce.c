@@ -80,19 +80,14 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     collopt_mockup_traffic(p, p->value[ALLREDUCE], t);
 }
 
-#define UNFIT "the algorithm of its Allreduce cannot serve"
 #define PARAMETER COLLOPT_INNER("allreduce", COLLOPT_ALLREDUCE, preset, \
                                 "the algorithm of the Allreduce")
-static const char rounds[] = "allreduce", bytes[] = "allreduce";
-static const char source[] = "Traff, Gropp, Thakur, IEEE TPDS 21, 2010; as in PGMPITuneLib";
-
-static const char summary[] =
-    "an Allreduce, of which each keeps its part; short vectors, p without small factors";
-static const char when[] = "short vectors, p without small factors";
 
 COLLOPT_SCATTER_AND_BLOCK(allreduce,
-    .name = "allreduce", .summary = summary,
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = bytes, .when = when, .source = source,
-    .parameter = { PARAMETER },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build);
+    .name = "allreduce",
+    .summary = "an Allreduce, of which each keeps its part; short vectors, p without small factors",
+    .order = COLLOPT_IN_ORDER,
+    .source = "Traff, Gropp, Thakur, IEEE TPDS 21, 2010; as in PGMPITuneLib",
+    .parameter = { PARAMETER }, .usable = usable,
+    .unfit = "the algorithm of its Allreduce cannot serve", .segments = segments,
+    .traffic = traffic, .build = build);

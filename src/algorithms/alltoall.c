@@ -196,46 +196,43 @@ static void traffic_prefix(const struct collopt_problem *p, struct collopt_traff
     collopt_traffic_exchange(t, p, 0);
 }
 
-static const char source[] = "folklore; exact sums at the owner: collopt",
-                  when[] = "long vectors, sums that are rounded once";
+static const char source[] = "folklore; exact sums at the owner: collopt";
 
 COLLOPT_SCATTER_AND_BLOCK(alltoall,
     .name = "alltoall",
-    .summary = "every rank gets its part from all ranks and combines it in one fold; long vectors",
-    .order = COLLOPT_IN_ORDER, .identical = true, .once = true, .rounds = "p-1",
-    .bytes = "(p-1)/p m", .when = when, .source = source,
-    .traffic = traffic_reduce_scatter, .build = build_reduce_scatter);
+    .summary = "every rank gets its part from all ranks and combines it in one fold; long vectors, "
+               "exact sums",
+    .order = COLLOPT_IN_ORDER, .once = true, .source = source, .traffic = traffic_reduce_scatter,
+    .build = build_reduce_scatter);
 
 const struct collopt_algorithm collopt_allreduce_alltoall = {
     .name = "alltoall",
     .summary = "every part is combined in one fold by a rank of its own, then sent to all; long "
                "vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m", .when = when, .source = source,
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
     .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_alltoall = {
     .name = "alltoall",
-    .summary = "every part is combined in one fold by a rank of its own, then sent to the root; "
-               "long vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m", .when = when, .source = source,
+    .summary = "every part is combined in one fold by one rank, then sent to the root; long "
+               "vectors, exact sums",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
     .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_scan_alltoall = {
     .name = "alltoall",
-    .summary = "for every part, a rank of its own makes the prefixes of all ranks; long vectors",
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m", .when = when, .source = source,
+    .summary = "for every part, a rank of its own makes the prefixes of all ranks; long vectors, "
+               "exact sums",
+    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
     .traffic = traffic_prefix, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_alltoall = {
     .name = "alltoall",
-    .summary = "for every part, a rank of its own makes the prefixes of all ranks; long vectors",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "2 (p-1)", .bytes = "2 (p-1)/p m", .when = when, .source = source,
+    .summary = "for every part, a rank of its own makes the prefixes of all ranks; long vectors, "
+               "exact sums",
+    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
     .traffic = traffic_prefix, .build = build_exscan,
 };

@@ -391,27 +391,20 @@ static const char source[] = "Jain and Sabharwal, ICS 2010";
 
 const struct collopt_algorithm collopt_allreduce_bucket = {
     .name = "bucket", .summary = "rings along every dimension of a torus; very long vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "about 4 D sum (d_i - 1); in 2 D strands", .bytes = "2 (p-1)/p m",
-    .when = "very long vectors on tori", .source = source,
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .source = source,
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
     .traffic = traffic_torus, .build = build_torus,
 };
 
 COLLOPT_SCATTER_AND_BLOCK(bucket,
     .name = "bucket", .summary = "rings along every dimension of a torus; very long vectors",
-    .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "about 2 D sum (d_i - 1); in 2 D strands", .bytes = "(p-1)/p m",
-    .when = "very long vectors on tori", .source = source,
-    .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .traffic = traffic_torus, .build = build_torus);
+    .order = COLLOPT_COMMUTATIVE, .source = source, .parameter = { COLLOPT_DIMS(sides) },
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_torus, .build = build_torus);
 
 const struct collopt_algorithm collopt_allreduce_mesh = {
     .name = "mesh",
     .summary = "lines along every dimension of a mesh, from both ends; very long vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "up to 3 D sum d_i; in D strands", .bytes = "up to 5/2 sum (d_i/(d_1 ... d_i)) m",
-    .when = "very long vectors on meshes", .source = "folklore",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
     .traffic = traffic_mesh, .build = build_mesh,
 };
@@ -419,18 +412,14 @@ const struct collopt_algorithm collopt_allreduce_mesh = {
 COLLOPT_SCATTER_AND_BLOCK(mesh,
     .name = "mesh",
     .summary = "lines along every dimension of a mesh, from both ends; very long vectors",
-    .order = COLLOPT_COMMUTATIVE, .identical = true, .rounds = "up to 3/2 D sum d_i; in D strands",
-    .bytes = "up to sum ((3/2 d_i + 1)/(d_1 ... d_i)) m", .when = "very long vectors on meshes",
-    .source = "folklore", .parameter = { COLLOPT_DIMS(sides) }, .usable = usable,
-    .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh, .build = build_mesh);
+    .order = COLLOPT_COMMUTATIVE, .source = "folklore", .parameter = { COLLOPT_DIMS(sides) },
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh, .build = build_mesh);
 
 const struct collopt_algorithm collopt_allreduce_mesh_in_order = {
     .name = "mesh_in_order",
     .summary = "lines along one dimension of a mesh after the other, in rank order; very long "
                "vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to 3 sum d_i", .bytes = "up to 5/2 sum (d_i/(d_1 ... d_i)) m",
-    .when = "very long vectors on meshes, any operation", .source = "folklore",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = "folklore",
     .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
     .traffic = traffic_mesh_in_order, .build = build_mesh_in_order,
 };
@@ -439,8 +428,6 @@ COLLOPT_SCATTER_AND_BLOCK(mesh_in_order,
     .name = "mesh_in_order",
     .summary = "lines along one dimension of a mesh after the other, in rank order; very long "
                "vectors",
-    .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "up to 3/2 sum d_i",
-    .bytes = "up to sum ((3/2 d_i + 1)/(d_1 ... d_i)) m",
-    .when = "very long vectors on meshes, any operation", .source = "folklore",
-    .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .traffic = traffic_mesh_in_order, .build = build_mesh_in_order);
+    .order = COLLOPT_IN_ORDER, .source = "folklore", .parameter = { COLLOPT_DIMS(sides) },
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh_in_order,
+    .build = build_mesh_in_order);

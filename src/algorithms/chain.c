@@ -96,9 +96,7 @@ static const char source[] = "folklore";
 const struct collopt_algorithm collopt_reduce_chain = {
     .name = "chain",
     .summary = "pipelined chain from both ends to the root; very long vectors, few ranks",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "p-2 + S, root inside: up to p-2 + 2 S; p/2 + 2 S in the middle",
-    .bytes = "m, root inside: 2 m", .when = "very long vectors, few ranks", .source = source,
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .traffic = traffic_reduce, .build = build_reduce,
 };
@@ -106,8 +104,7 @@ const struct collopt_algorithm collopt_reduce_chain = {
 const struct collopt_algorithm collopt_allreduce_chain = {
     .name = "chain",
     .summary = "pipelined chain to the middle rank and back; very long vectors, few ranks",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to p + 2 S", .bytes = "up to 2 m", .when = "very long vectors, few ranks",
-    .source = source, .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = source,
+    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .traffic = traffic_allreduce, .build = build_allreduce,
 };

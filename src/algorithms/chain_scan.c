@@ -73,18 +73,14 @@ static const char source[] = "folklore";
 
 const struct collopt_algorithm collopt_scan_chain = {
     .name = "chain", .summary = "pipelined chain up the ranks; very long vectors, few ranks",
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "p-2 + S", .bytes = "m",
-    .when = "very long vectors, few ranks", .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .traffic = traffic, .build = build_scan,
+    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .source = source,
+    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments, .traffic = traffic,
+    .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_chain = {
     .name = "chain", .summary = "pipelined chain up the ranks; very long vectors, few ranks",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "p-2 + S", .bytes = "m",
-    .when = "very long vectors, few ranks", .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .traffic = traffic, .build = build_exscan,
+    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .source = source,
+    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments, .traffic = traffic,
+    .build = build_exscan,
 };

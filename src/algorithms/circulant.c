@@ -147,22 +147,19 @@ const struct collopt_algorithm collopt_allreduce_circulant = {
     .name = "circulant",
     .summary = "reduce-scatter and allgather on a circulant graph; medium and long vectors, any "
                "ranks",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 q", .bytes = "2 (p-1)/p m", .when = "medium and long vectors, any p",
-    .source = source, .traffic = traffic_allreduce, .build = build_allreduce,
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .source = source,
+    .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
 COLLOPT_SCATTER_AND_BLOCK(circulant,
     .name = "circulant",
     .summary = "fewest rounds and bytes for any number of ranks; short to long vectors",
-    .order = COLLOPT_COMMUTATIVE, .identical = true, .rounds = "q", .bytes = "(p-1)/p m",
-    .when = "short to long vectors; first choice", .source = source,
-    .traffic = traffic_reduce_scatter, .build = build_reduce_scatter);
+    .order = COLLOPT_COMMUTATIVE, .source = source, .traffic = traffic_reduce_scatter,
+    .build = build_reduce_scatter);
 
 const struct collopt_algorithm collopt_reduce_circulant = {
     .name = "circulant",
     .summary = "reduce-scatter on a circulant graph and a gather; medium and long vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true, .rounds = "2 q",
-    .bytes = "2 (p-1)/p m", .when = "medium and long vectors", .source = source,
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .source = source,
     .traffic = traffic_reduce, .build = build_reduce,
 };

@@ -254,17 +254,13 @@ static const char source[] = "Traeff, arXiv 2205.10072 and 2312.11236";
 const struct collopt_algorithm collopt_reduce_scatter_circulant_pipeline = {
     .name = "circulant_pipeline",
     .summary = "all parts pipelined through a circulant graph; parts of very different lengths",
-    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "n - 1 + q", .bytes = "(p-1)/p m; all to one rank: (1 + (q-1)/n) m, elsewhere q m",
-    .when = "parts of very different lengths", .source = source, .parameter = { BLOCKS },
-    .traffic = traffic, .build = build,
+    .collective = COLLOPT_REDUCE_SCATTER, .order = COLLOPT_COMMUTATIVE, .source = source,
+    .parameter = { BLOCKS }, .traffic = traffic, .build = build,
 };
 
 const struct collopt_algorithm collopt_reduce_scatter_block_circulant_pipeline = {
     .name = "circulant_pipeline",
     .summary = "all parts pipelined through a circulant graph; few long messages under way",
-    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "n - 1 + q", .bytes = "(p-1)/p m", .when = "few long messages under way",
-    .source = source, .parameter = { BLOCKS },
-    .traffic = traffic, .build = build,
+    .collective = COLLOPT_REDUCE_SCATTER_BLOCK, .order = COLLOPT_COMMUTATIVE, .source = source,
+    .parameter = { BLOCKS }, .traffic = traffic, .build = build,
 };

@@ -8,8 +8,8 @@
  * the same backwards, where every rank sends every block once, after the last of its summands has
  * come in. The tables take O(log^3 p) steps and no communication.
  * Every round has other peers, so rounds are kept: what came early would share the port with what
- * is due. Cost, n blocks: n - 1 + q rounds of m/n, q = ceil(log2 p); Allreduce twice as many.
- * Scratch: m off the root and two blocks. Commutative operations only.
+ * is due. Cost, n blocks: n - 1 + q rounds of m/n, q = ceil(log2 p). Scratch: m off the root
+ * and two blocks. Commutative operations only.
  * Use it for Reduce of long vectors: half the bytes of reduce-scatter and gather.
  * Traeff, arXiv 2205.10072 and 2312.11236; the rule for the receive table is ours, checked for all
  * p up to 600. */
@@ -206,19 +206,6 @@ static void reduce(struct collopt_schedule *s, const struct traffic *t, int root
     combine_pending(s, &pending);
 }
 
-static void broadcast(struct collopt_schedule *s, const struct traffic *t, int partition)
-{
-    for (int i = 0; i < t->rounds; i++) {
-        struct round r = round_of(t, i);
-
-        collopt_round(s);
-        if (r.sent >= 0)
-            collopt_send(s, r.up, out(block(partition, r.sent, 1)));
-        if (r.received >= 0)
-            collopt_receive(s, r.down, out(block(partition, r.received, 1)));
-    }
-}
-
 /* One block alone shares no port with others, and two ranks have no other peers. */
 static void keep_rounds(struct collopt_schedule *s, const struct collopt_problem *p)
 {
@@ -226,24 +213,12 @@ static void keep_rounds(struct collopt_schedule *s, const struct collopt_problem
         collopt_keep_rounds(s);
 }
 
-static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct traffic t = traffic_of(p->ranks, modulo(rank - p->root, p->ranks), p->segments);
 
     keep_rounds(s, p);
     reduce(s, &t, p->root, collopt_partition(s, p->segments));
-    if (p->ranks == 1)
-        collopt_copy(s, out(whole()), in(whole()));
-}
-
-static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    struct traffic t = traffic_of(p->ranks, rank, p->segments);
-    int partition = collopt_partition(s, p->segments);
-
-    keep_rounds(s, p);
-    reduce(s, &t, 0, partition);
-    broadcast(s, &t, partition);
     if (p->ranks == 1)
         collopt_copy(s, out(whole()), in(whole()));
 }
@@ -265,29 +240,14 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
                                       .lockstep = p->segments > 1 };
 
         collopt_messages(t, rounds, m);
-        m.combined = 0;
-        collopt_messages(t, p->collective == COLLOPT_ALLREDUCE ? rounds : 0, m);
     }
 }
-
-static const char source[] =
-    "Traeff, arXiv 2205.10072 and 2312.11236; rule for the receive table: collopt";
 
 const struct collopt_algorithm collopt_reduce_circulant_pipeline = {
     .name = "circulant_pipeline",
     .summary = "blocks pipelined through a circulant graph, fewest rounds; long vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "S - 1 + q", .bytes = "(1 + (q-1)/S) m", .when = "long vectors", .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .traffic = traffic, .build = build_reduce,
-};
-
-const struct collopt_algorithm collopt_allreduce_circulant_pipeline = {
-    .name = "circulant_pipeline",
-    .summary = "pipelined circulant reduce and broadcast; long vectors, little scratch",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 (S - 1 + q)", .bytes = "up to 2 (1 + (q-1)/S) m",
-    .when = "long vectors, little scratch", .source = source,
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE,
+    .source = "Traeff, arXiv 2205.10072 and 2312.11236; rule for the receive table: collopt",
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments, .traffic = traffic,
-    .build = build_allreduce,
+    .build = build,
 };

@@ -14,10 +14,7 @@
  * operation that does not commute, or any, on any p; on a power of two it is Rabenseifner's
  * algorithm.
  * Reduce_scatter: windows are sets of ranks' parts, and who stood aside gets its part in one round
- * more. Short: on every level whole vectors travel, so that there is no way back, and who stood
- * aside gets the result in one round more: ceil(log2 p) + 1 rounds and floor(log2 p) + 1 vectors,
- * on a power of two one less of both. Scratch: two vectors. Rabenseifner and Traeff, EuroPVM/MPI
- * 2004. */
+ * more. Rabenseifner and Traeff, EuroPVM/MPI 2004. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -113,11 +110,10 @@ static int steps(int ranks, int rank, struct step step[MOST_LEVELS])
 /* ---- the way down ---------------------------------------------------------------------------- */
 
 /* Leaves are parts of the vector, or, where LIST is given, blocks START[leaf] .. START[leaf + 1] -
- * 1 of it; or, if ENTIRE, every window is the whole vector. */
+ * 1 of it. */
 struct work {
     struct collopt_schedule *s;
     int partition;
-    bool entire;
     const struct collopt_block *list;
     const int *start;
     int have;                   /* where the rank's window lies: IN until something was combined */
@@ -126,8 +122,6 @@ struct work {
 
 static struct collopt_region window(const struct work *w, int place, int lo, int hi)
 {
-    if (w->entire)
-        return at(place, whole());
     if (w->list)
         return at_list(place, w->start[hi] - w->start[lo], w->list + w->start[lo]);
     return at(place, block(w->partition, lo, hi - lo));
@@ -292,29 +286,6 @@ static int host_of(int ranks, const struct step *last)
     return rank_of(ranks, log2_floor(ranks), (unsigned)last->mid, 0);
 }
 
-static void build_short(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    struct step step[MOST_LEVELS];
-    int levels = steps(p->ranks, rank, step), other;
-    struct work w = { .s = s, .entire = true, .tmp = { .slots = 2 } };
-
-    w.have = COLLOPT_IN;
-    if (p->ranks == 1) {
-        collopt_copy(s, out(whole()), in(whole()));
-        return;
-    }
-
-    const struct step *last = &step[levels - 1];
-
-    for (int l = 0; l < levels; l++)
-        reduce(&w, &step[l], COLLOPT_OUT);
-    collopt_round(s);
-    if (last->role == P1)
-        collopt_receive(s, host_of(p->ranks, last), out(whole()));
-    else if ((other = guest(p->ranks, leaf_of(last))) >= 0)
-        collopt_send(s, other, out(whole()));
-}
-
 /* The parts in the order of the leaves, each with its own rank's and its guest's. */
 static void arrange(int ranks, int partition, struct collopt_block *list, int *start)
 {
@@ -403,46 +374,23 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         traffic_scattered(p, t);
 }
 
-static void traffic_short(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    int odd = log2_ceil(p->ranks) - log2_floor(p->ranks);
-
-    collopt_traffic_doubling(t, p->ranks, vector_bytes(p));
-    collopt_messages(t, 2 * odd, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
-                                                            .bytes = vector_bytes(p),
-                                                            .combined = vector_bytes(p) / 2 });
-}
-
 static const char source[] = "Rabenseifner and Traeff, EuroPVM/MPI 2004";
 
 const struct collopt_algorithm collopt_allreduce_elimination = {
     .name = "elimination",
     .summary = "halving in rank order for any number of ranks; medium and long vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to 2 q", .bytes = "up to 2.5 m; 2 m and more",
-    .when = "medium and long vectors, any operation, any p", .source = source, .traffic = traffic,
-    .build = build_allreduce,
-};
-
-const struct collopt_algorithm collopt_allreduce_short_elimination = {
-    .name = "short_elimination",
-    .summary = "whole vectors over doubling distances, for any number of ranks; short vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "q, folded: q + 1", .bytes = "F m, folded: (F+1) m", .when = "short vectors",
-    .source = source, .traffic = traffic_short, .build = build_short,
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = source,
+    .traffic = traffic, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_elimination = {
     .name = "elimination",
     .summary = "halving in rank order, then a gather, any root; medium and long vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to 2 q", .bytes = "up to 2.5 m; 1.5 m and more",
-    .when = "medium and long vectors", .source = source, .traffic = traffic, .build = build_reduce,
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = source, .traffic = traffic,
+    .build = build_reduce,
 };
 
 COLLOPT_SCATTER_AND_BLOCK(elimination,
     .name = "elimination",
     .summary = "halving in rank order for any number of ranks; short and medium vectors",
-    .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "q, folded: q + 1",
-    .bytes = "up to 1.6 m; m and more", .when = "short and medium vectors", .source = source,
-    .traffic = traffic, .build = build_reduce_scatter);
+    .order = COLLOPT_IN_ORDER, .source = source, .traffic = traffic, .build = build_reduce_scatter);

@@ -104,7 +104,6 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 const struct collopt_algorithm collopt_exscan_window_doubling = {
     .name = "window_doubling",
     .summary = "windows that double over doubling distances; short vectors",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "q",
-    .bytes = "up to q m", .when = "short vectors",
+    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER,
     .source = "Traeff, arXiv 2507.04785 and 2604.25667", .traffic = traffic, .build = build,
 };

@@ -101,38 +101,35 @@ static void traffic_prefix(const struct collopt_problem *p, struct collopt_traff
                                                       .fan = p->ranks - 1 });
 }
 
-static const char source[] = "folklore", when[] = "short vectors, sums that are rounded once";
+static const char source[] = "folklore";
 
 const struct collopt_algorithm collopt_reduce_gather = {
     .name = "gather",
-    .summary = "the root gets all vectors and combines them in one fold; short vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "p-1", .bytes = "(p-1) m", .when = when, .source = source,
+    .summary = "the root gets all vectors and combines them in one fold; short vectors, exact sums",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
     .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_gather = {
     .name = "gather",
-    .summary = "every rank gets all vectors and combines them in one fold; short vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "p-1", .bytes = "(p-1) m", .when = when, .source = source,
+    .summary = "every rank gets all vectors and combines them in one fold; short vectors, exact "
+               "sums",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
     .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_scan_gather = {
     .name = "gather",
-    .summary = "every rank gets the vectors of all lower ranks and combines them in one fold; "
-               "short vectors",
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "p-1", .bytes = "(p-1) m", .when = when, .source = source,
+    .summary = "every rank combines the vectors of all lower ones in one fold; short vectors, "
+               "exact sums",
+    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
     .traffic = traffic_prefix, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_gather = {
     .name = "gather",
-    .summary = "every rank gets the vectors of all lower ranks and combines them in one fold; "
-               "short vectors",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true, .once = true,
-    .rounds = "p-1", .bytes = "(p-1) m", .when = when, .source = source,
+    .summary = "every rank combines the vectors of all lower ones in one fold; short vectors, "
+               "exact sums",
+    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
     .traffic = traffic_prefix, .build = build_exscan,
 };

@@ -1,15 +1,14 @@
-/* Chains over a grid of ranks: along its rows to the root's column, and along the column to the
+/* Chains over a mesh of ranks: along its rows to the root's column, and along the column to the
  * root, segment by segment.
  *
  * Dimensions are reduced one after the other, the last one first. Along a dimension a rank receives
  * from its neighbour farther from the root and sends to the one nearer; the ranks that are in line
  * with the root there hold the sums, and reduce them along the dimension before. Ranks of the last
- * dimension are consecutive, those of the one before are consecutive rows, and so on; so on a mesh
- * every sum is of consecutive ranks: below, own, above. On a torus the half beyond the opposite
- * rank comes the other way round, which halves the hops and loses the order.
+ * dimension are consecutive, those of the one before are consecutive rows, and so on; so every sum
+ * is of consecutive ranks: below, own, above.
  * Cost, S segments: the way from the farthest corner, and for each further segment as many rounds
  * as the root has neighbours (2 D inside); as many m received and combined. Scratch: two segments
- * from each neighbour. Any root. mesh keeps rank order; torus is for commutative operations only.
+ * from each neighbour. Any root, in rank order.
  * Use it for long vectors on tori and meshes, the root in a corner if it may be; where p is large
  * and vectors are not, it has far fewer hops than one chain. Folklore ("vertically, then
  * horizontally"). */
@@ -18,84 +17,63 @@
 #include "algorithm.h"
 
 enum { SEGMENT, DIMS };         /* parameters */
+enum { NEIGHBOURS = 2 * COLLOPT_SIDES };
 
-struct links {                  /* of one rank; children in the order in which their sums are
-                                 * folded, one's own after FIRST */
-    int parent, children, before, child[2 * COLLOPT_SIDES];
+/* Of one rank: the children below it, the farthest dimension first, and those above it. */
+struct links {
+    int parent, below, above, lower[COLLOPT_SIDES], higher[COLLOPT_SIDES];
 };
 
-/* The signed distance of a coordinate from the root's along a dimension; negative below. */
-static int away(const struct collopt_grid *g, int d, int x, int root, bool around)
+/* The neighbour that is BY away along D; -1 if there is none. */
+static int neighbour(const struct collopt_grid *g, int rank, int d, int by)
 {
-    int up = modulo(x - root, g->side[d]);
+    int x = collopt_grid_at(g, rank, d) + by;
 
-    if (!around)
-        return x - root;
-    return up <= g->side[d] / 2 ? up : up - g->side[d];
+    return x < 0 || x >= g->side[d] ? -1 : collopt_grid_moved(g, rank, d, x);
 }
 
-/* The neighbour that is FAR away from ROOT along D; -1 if there is none. */
-static int neighbour(const struct collopt_grid *g, int rank, int d, int root, int far, bool around)
-{
-    int side = g->side[d], x = around ? modulo(root + far, side) : root + far;
-
-    if (x < 0 || x >= side || away(g, d, x, root, around) != far)
-        return -1;
-    return collopt_grid_moved(g, rank, d, x);
-}
-
-static void add_before(struct links *l, int child)
-{
-    if (child < 0)
-        return;
-    for (int i = l->children++; i > 0; i--)
-        l->child[i] = l->child[i - 1];
-    l->child[0] = child;
-    l->before++;
-}
-
-static void add_after(struct links *l, int child)
+static void add(int *list, int *n, int child)
 {
     if (child >= 0)
-        l->child[l->children++] = child;
+        list[(*n)++] = child;
 }
 
-static struct links links(const struct collopt_grid *g, int rank, int root, bool around)
+static struct links links(const struct collopt_grid *g, int rank, int root)
 {
     struct links l = { .parent = -1 };
 
     for (int d = g->sides - 1; d >= 0 && l.parent < 0; d--) {
-        int to = collopt_grid_at(g, root, d),
-            far = away(g, d, collopt_grid_at(g, rank, d), to, around);
+        int far = collopt_grid_at(g, rank, d) - collopt_grid_at(g, root, d);
 
         if (far <= 0)
-            add_before(&l, neighbour(g, rank, d, to, far - 1, around));
+            add(l.lower, &l.below, neighbour(g, rank, d, -1));
         if (far >= 0)
-            add_after(&l, neighbour(g, rank, d, to, far + 1, around));
+            add(l.higher, &l.above, neighbour(g, rank, d, 1));
         if (far != 0)
-            l.parent = neighbour(g, rank, d, to, far < 0 ? far + 1 : far - 1, around);
+            l.parent = neighbour(g, rank, d, far < 0 ? 1 : -1);
     }
     return l;
 }
 
-static void pass_segment(struct collopt_schedule *s, const struct links *l, struct turns *tmp,
-                         struct collopt_block segment)
+static void pass_segment(struct collopt_schedule *s, const struct links *l,
+                         struct turns tmp[NEIGHBOURS], struct collopt_block segment)
 {
-    struct collopt_region operand[2 * COLLOPT_SIDES + 1], to = in(segment);
+    struct collopt_region operand[NEIGHBOURS + 1], to = in(segment);
     int n = 0;
 
-    for (int i = 0; i <= l->children; i++) {
-        if (i == l->before)
-            operand[n++] = in(segment);
-        if (i == l->children)
-            break;
-        operand[n] = at(turn(s, &tmp[i]), segment);
-        collopt_receive(s, l->child[i], operand[n++]);
+    for (int i = l->below - 1; i >= 0; i--) {
+        operand[n] = at(turn(s, &tmp[n]), segment);
+        collopt_receive(s, l->lower[i], operand[n++]);
     }
-    if (l->children)
-        to = l->before ? operand[0] : operand[1];
+    operand[n++] = in(segment);
+    for (int i = 0; i < l->above; i++) {
+        operand[n] = at(turn(s, &tmp[n - 1]), segment);
+        collopt_receive(s, l->higher[i], operand[n++]);
+    }
     if (l->parent < 0)
         to = out(segment);
+    else if (n > 1)
+        to = operand[l->below ? 0 : 1];
     if (n > 1)
         collopt_fold(s, to, n, operand);
     else if (l->parent < 0)
@@ -104,19 +82,18 @@ static void pass_segment(struct collopt_schedule *s, const struct links *l, stru
         collopt_send(s, l->parent, to);
 }
 
-static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
-                  bool around)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct collopt_grid g;
-    struct turns tmp[2 * COLLOPT_SIDES];
+    struct turns tmp[NEIGHBOURS];
     int segments = collopt_partition(s, p->segments);
 
     if (!collopt_grid(&g, p->value[DIMS]))
         return;
 
-    struct links l = links(&g, rank, p->root, around);
+    struct links l = links(&g, rank, p->root);
 
-    for (int i = 0; i < l.children; i++)
+    for (int i = 0; i < NEIGHBOURS; i++)
         tmp[i] = (struct turns){ .slots = 2 };
     for (int j = 0; j < p->segments; j++) {
         collopt_round(s);
@@ -124,25 +101,14 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     }
 }
 
-static void build_torus(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    build(s, p, rank, true);
-}
-
-static void build_mesh(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    build(s, p, rank, false);
-}
-
 /* Rounds of one segment: the longer side of each dimension, and one more where both end at the same
  * time. */
-static int longest(const struct collopt_grid *g, int root, bool around)
+static int longest(const struct collopt_grid *g, int root)
 {
     int n = 0;
 
     for (int d = 0; d < g->sides; d++) {
-        int x = collopt_grid_at(g, root, d), above = around ? g->side[d] / 2 : g->side[d] - 1 - x;
-        int below = g->side[d] - 1 - above;
+        int below = collopt_grid_at(g, root, d), above = g->side[d] - 1 - below;
 
         n += most(below, above) + (below == above && below > 0);
     }
@@ -165,53 +131,26 @@ static bool usable(const struct collopt_problem *p)
     return collopt_grid_fits(p, DIMS);
 }
 
-static void traffic(const struct collopt_problem *p, bool around, struct collopt_traffic *t)
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     struct collopt_grid g;
     double segment = vector_bytes(p) / p->segments;
     struct collopt_messages m = { .pattern = COLLOPT_PAIRS, .distance = 1, .bytes = segment,
                                   .combined = segment / 2 };    /* several operands in one pass */
+    struct links root;
 
     if (!collopt_grid(&g, p->value[DIMS]) || p->ranks == 1)
         return;
-    for (int d = 0; d < g.sides && around && p->topology->dims == p->value[DIMS]; d++)
-        if (!(p->topology->rings >> d & 1)
-            && g.side[d] > 2) /* the way round leads back all along the line */
-            m.distance = g.side[d] / 2 * g.stride[d];
-    /* from both sides where there are two */
-    collopt_messages(t, (around ? 1.2 : 1) * longest(&g, p->root, around), m);
-    m.strands = links(&g, p->root, p->root, around).children;       /* which all send to the root */
+    root = links(&g, p->root, p->root);
+    collopt_messages(t, longest(&g, p->root), m);
+    m.strands = root.below + root.above;        /* which all send to the root */
     collopt_pipeline(t, p->segments - 1, 1, 0, m);
 }
-
-static void traffic_torus(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    traffic(p, true, t);
-}
-
-static void traffic_mesh(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    traffic(p, false, t);
-}
-
-static const char source[] = "folklore";
-
-const struct collopt_algorithm collopt_reduce_torus = {
-    .name = "torus",
-    .summary = "pipelined chains along every dimension of a torus, both ways round; long vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "up to sum floor(d_i/2) + 2 D S; 2 D neighbours of the root", .bytes = "up to 2 D m",
-    .when = "long vectors on tori, many ranks", .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_torus, .build = build_torus,
-};
 
 const struct collopt_algorithm collopt_reduce_mesh = {
     .name = "mesh",
     .summary = "pipelined chains along every dimension of a mesh, in rank order; long vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to sum (d_i - 1) + 2 D (S-1); 2 D neighbours of the root", .bytes = "up to 2 D m",
-    .when = "long vectors on meshes, many ranks", .source = source,
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = "folklore",
     .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh, .build = build_mesh,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic, .build = build,
 };

@@ -304,21 +304,19 @@ static bool usable(const struct collopt_problem *p)
 }
 
 static const char summary[] =
-    "prefixes along every dimension of a mesh, pipelined; vectors of middle length",
-                  when[] = "vectors of middle length on meshes and tori", source[] = "folklore",
-                  rounds[] = "up to sum d_i + (2 D - 1) S; ways along all dimensions",
-                  bytes[] = "up to (2 D - 1) m";
+    "prefixes along every dimension of a mesh, pipelined; vectors of middle length";
+static const char source[] = "folklore";
 
 const struct collopt_algorithm collopt_scan_mesh = {
     .name = "mesh", .summary = summary, .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER,
-    .identical = true, .rounds = rounds, .bytes = bytes, .when = when, .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic, .build = build_scan,
+    .source = source, .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) },
+    .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic,
+    .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_mesh = {
     .name = "mesh", .summary = summary, .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER,
-    .identical = true, .rounds = rounds, .bytes = bytes, .when = when, .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic, .build = build_exscan,
+    .source = source, .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) },
+    .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic,
+    .build = build_exscan,
 };

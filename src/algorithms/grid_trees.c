@@ -357,20 +357,17 @@ static void traffic_torus(const struct collopt_problem *p, struct collopt_traffi
 const struct collopt_algorithm collopt_reduce_mesh_trees = {
     .name = "mesh_trees",
     .summary = "a tree for each dimension of a mesh, no two over one link, pipelined; long vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "up to sum d_i + 2 S", .bytes = "up to 2 m", .when = "long vectors on meshes",
-    .source = SOURCE, .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) },
-    .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .traffic = traffic_mesh, .build = build_mesh,
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .source = SOURCE,
+    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh, .build = build_mesh,
 };
 
 const struct collopt_algorithm collopt_reduce_torus_trees = {
     .name = "torus_trees",
     .summary = "two trees for each dimension of a torus, no two over one link, pipelined; long "
                "vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "up to sum d_i + 2 D S + 2", .bytes = "m", .when = "long vectors on tori",
-    .source = SOURCE, .parameter = { COLLOPT_SEGMENT(segment_torus), COLLOPT_DIMS(sides) },
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .source = SOURCE,
+    .parameter = { COLLOPT_SEGMENT(segment_torus), COLLOPT_DIMS(sides) },
     .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
     .traffic = traffic_torus, .build = build_torus,
 };
@@ -378,9 +375,7 @@ const struct collopt_algorithm collopt_reduce_torus_trees = {
 const struct collopt_algorithm collopt_allreduce_mesh_trees = {
     .name = "mesh_trees",
     .summary = "two trees for each dimension of a mesh, up and back, pipelined; long vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "up to 2 sum d_i + 3 S + 3", .bytes = "up to 5/2 m", .when = "long vectors on meshes",
-    .source = SOURCE, .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) },
-    .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .traffic = traffic_mesh, .build = build_mesh,
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .source = SOURCE,
+    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
+    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh, .build = build_mesh,
 };

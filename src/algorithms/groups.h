@@ -11,6 +11,9 @@ size_t collopt_preset_by(const struct collopt_problem *p);
     { .name = "by", .words = COLLOPT_GROUPING_WORDS, .least = 1, .most = COLLOPT_GROUPINGS - 1, \
       .help = "what the ranks of a group share; a node if not given", .preset = collopt_preset_by }
 
+#define COLLOPT_GROUPS_UNFIT \
+    "an inner algorithm cannot serve, or the ranks of a node do not follow one another"
+
 /* Who is on which node, as one rank sees it. */
 struct collopt_groups {
     int nodes, node;            /* how many; this rank's */

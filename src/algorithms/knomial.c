@@ -176,18 +176,14 @@ static const char source[] = "folklore; any root in as many rounds: collopt";
 
 const struct collopt_algorithm collopt_reduce_binomial = {
     .name = "binomial", .summary = "binomial tree in rank order, any root; short vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "q", .bytes = "up to q m",
-    .when = "short vectors", .source = source,
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = source,
     .traffic = traffic_reduce_binomial, .build = build_reduce_binomial,
 };
 
 const struct collopt_algorithm collopt_reduce_knomial = {
     .name = "knomial",
     .summary = "tree with several children on each level, in rank order, any root; short vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to (k-1) ceil(log_k p)", .bytes = "up to (k-1) ceil(log_k p) m",
-    .when = "short vectors where messages overlap", .source = source,
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = source,
     .parameter = { COLLOPT_RADIX(radix) }, .traffic = traffic_reduce_knomial,
     .build = build_reduce_knomial,
 };
@@ -195,24 +191,19 @@ const struct collopt_algorithm collopt_reduce_knomial = {
 const struct collopt_algorithm collopt_allreduce_binomial = {
     .name = "binomial",
     .summary = "binomial tree in rank order, up and down; short vectors, few messages",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "2 q",
-    .bytes = "q m", .when = "short vectors, few messages in all", .source = source,
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = source,
     .traffic = traffic_allreduce_binomial, .build = build_allreduce_binomial,
 };
 
 const struct collopt_algorithm collopt_allreduce_knomial = {
     .name = "knomial",
     .summary = "tree with several children on each level, up and down; short vectors, few messages",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to 2 (k-1) ceil(log_k p)", .bytes = "up to (k-1) ceil(log_k p) m",
-    .when = "short vectors where messages overlap, few in all", .source = source,
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = source,
     .parameter = { COLLOPT_RADIX(radix) }, .traffic = traffic_allreduce_knomial,
     .build = build_allreduce_knomial,
 };
 
 COLLOPT_SCATTER_AND_BLOCK(binomial,
     .name = "binomial", .summary = "binomial reduce and scatter, in rank order; a yardstick",
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 q", .bytes = "q m",
-    .when = "a yardstick: reduce and scatter", .source = source,
-    .traffic = traffic_reduce_scatter, .build = build_reduce_scatter);
+    .order = COLLOPT_IN_ORDER, .source = source, .traffic = traffic_reduce_scatter,
+    .build = build_reduce_scatter);

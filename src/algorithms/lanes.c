@@ -539,7 +539,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 #define LANES(build_) \
     .grouped = true, .name = "lanes", \
     .summary = "several ranks of each node with a part each; long vectors on several nodes", \
-    .order = COLLOPT_IN_ORDER, .identical = true, .when = "long vectors on nodes of many ranks", \
+    .order = COLLOPT_IN_ORDER, \
     .source = "Bayatpour et al., SC 2017; Traeff and Hunold, arXiv 1910.13373", \
     .usable = usable, \
     .unfit = "its nodes have fewer ranks than lanes, or ranks that do not follow one another", \
@@ -554,31 +554,23 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 const struct collopt_algorithm collopt_reduce_lanes = {
     LANES(build_reduce), .collective = COLLOPT_REDUCE,
-    .rounds = "about node + net + floor((r-1)/L) + L", .bytes = "about node + net + 2 m",
     .parameter = { PARAMETERS(COLLOPT_REDUCE), COLLOPT_BY },
 };
 
 const struct collopt_algorithm collopt_allreduce_lanes = {
     LANES(build_allreduce), .collective = COLLOPT_ALLREDUCE,
-    .rounds = "about node + net + 2 floor((r-1)/L) + r - 1", .bytes = "about node + net + 3 m",
     .parameter = { PARAMETERS(COLLOPT_ALLREDUCE), COLLOPT_BY },
 };
 
 COLLOPT_SCATTER_AND_BLOCK(lanes,
-    LANES(build_reduce_scatter), .rounds = "about node + net + 2 floor((r-1)/L)",
-    .bytes = "about node + net + 2 m",
-    .parameter = { PARAMETERS(COLLOPT_REDUCE_SCATTER), COLLOPT_BY });
+    LANES(build_reduce_scatter), .parameter = { PARAMETERS(COLLOPT_REDUCE_SCATTER), COLLOPT_BY });
 
 const struct collopt_algorithm collopt_scan_lanes = {
     LANES(build_scan), .collective = COLLOPT_SCAN,
-    .rounds = "about own + node + net + 2 floor((r-1)/L) + r - 1",
-    .bytes = "about own + node + net + 3 m",
     .parameter = { PARAMETERS(COLLOPT_EXSCAN), OWN(COLLOPT_SCAN), COLLOPT_BY },
 };
 
 const struct collopt_algorithm collopt_exscan_lanes = {
     LANES(build_exscan), .collective = COLLOPT_EXSCAN,
-    .rounds = "about own + node + net + 2 floor((r-1)/L) + r - 1",
-    .bytes = "about own + node + net + 3 m",
     .parameter = { PARAMETERS(COLLOPT_EXSCAN), OWN(COLLOPT_EXSCAN), COLLOPT_BY },
 };

@@ -325,8 +325,6 @@ static void build_exscan(struct collopt_schedule *s, const struct collopt_proble
 
 /* ---- traffic --------------------------------------------------------------------------------- */
 
-#define UNFIT "an inner algorithm cannot serve, or the ranks of a node do not follow one another"
-
 /* A broadcast, or what each member is to get, from the leader. */
 static void tell_node(const struct collopt_problem *p, bool scatters, struct collopt_traffic *t)
 {
@@ -362,41 +360,32 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 #define LEADER(build_) \
     .grouped = true, .name = "leader", \
     .summary = "one rank of each node for its node; short vectors on several nodes", \
-    .order = COLLOPT_IN_ORDER, .identical = true, .when = "short vectors on nodes of many ranks", \
-    .source = "folklore; as in MPICH and Open MPI", .usable = usable, .unfit = UNFIT, \
-    .segments = segments, .traffic = traffic, .build = build_
+    .order = COLLOPT_IN_ORDER, .source = "folklore; as in MPICH and Open MPI", .usable = usable, \
+    .unfit = COLLOPT_GROUPS_UNFIT, .segments = segments, .traffic = traffic, .build = build_
 #define PARAMETERS(node_, net_) \
     COLLOPT_INNER("node", node_, node_preset, "the algorithm inside nodes"), \
     COLLOPT_INNER("net", net_, net_preset, "the algorithm between their leaders"), COLLOPT_BY
 
 const struct collopt_algorithm collopt_reduce_leader = {
     LEADER(build_reduce), .collective = COLLOPT_REDUCE,
-    .rounds = "about node + net", .bytes = "about node + net",
     .parameter = { PARAMETERS(COLLOPT_REDUCE, COLLOPT_REDUCE) },
 };
 
 const struct collopt_algorithm collopt_allreduce_leader = {
     LEADER(build_allreduce), .collective = COLLOPT_ALLREDUCE,
-    .rounds = "about node + net + ceil(log2 r); last a broadcast in the node",
-    .bytes = "about node + net + ceil(log2 r) m; the leader's",
     .parameter = { PARAMETERS(COLLOPT_REDUCE, COLLOPT_ALLREDUCE) },
 };
 
 COLLOPT_SCATTER_AND_BLOCK(leader,
-    LEADER(build_reduce_scatter), .rounds = "about node + net + r - 1; last a scatter in the node",
-    .bytes = "about node + net + (r-1)/p m; the leader's",
+    LEADER(build_reduce_scatter),
     .parameter = { PARAMETERS(COLLOPT_REDUCE, COLLOPT_REDUCE_SCATTER) });
 
 const struct collopt_algorithm collopt_scan_leader = {
     LEADER(build_scan), .collective = COLLOPT_SCAN,
-    .rounds = "about node + net + ceil(log2 r); last a broadcast in the node",
-    .bytes = "about node + net + ceil(log2 r) m; a node's last rank's",
     .parameter = { PARAMETERS(COLLOPT_SCAN, COLLOPT_EXSCAN) },
 };
 
 const struct collopt_algorithm collopt_exscan_leader = {
     LEADER(build_exscan), .collective = COLLOPT_EXSCAN,
-    .rounds = "about node + net + ceil(log2 r); last a broadcast in the node",
-    .bytes = "about node + net + ceil(log2 r) m; a node's last rank's",
     .parameter = { PARAMETERS(COLLOPT_EXSCAN, COLLOPT_EXSCAN) },
 };

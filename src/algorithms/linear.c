@@ -87,18 +87,13 @@ static const char source[] = "folklore";
 
 const struct collopt_algorithm collopt_reduce_linear = {
     .name = "linear", .summary = "the root receives from every rank; very few ranks",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "p-1", .bytes = "(p-1) m",
-    .when = "very few ranks", .source = source,
-    .parameter = { COLLOPT_WINDOW(window) },
-    .traffic = traffic_of, .build = build_reduce,
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = source,
+    .parameter = { COLLOPT_WINDOW(window) }, .traffic = traffic_of, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_linear = {
     .name = "linear",
     .summary = "rank 0 receives from every rank and sends to every rank; very few ranks",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 (p-1)", .bytes = "(p-1) m", .when = "very few ranks", .source = source,
-    .parameter = { COLLOPT_WINDOW(window) },
-    .traffic = traffic_allreduce, .build = build_allreduce,
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = source,
+    .parameter = { COLLOPT_WINDOW(window) }, .traffic = traffic_allreduce, .build = build_allreduce,
 };

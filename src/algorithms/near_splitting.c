@@ -103,17 +103,13 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 COLLOPT_SPLIT_LEVEL_PRESETS(reduce_scatter_near_splitting, false)
 
-static const char summary[] = "neighbours exchange parts first, each group sends ranks their own "
-                              "last; medium and long vectors";
-static const char when[] = "medium and long vectors on many ranks, any operation";
-static const char source[] =
-    "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
-static const char rounds[] = "up to 1 + sum (f_i - 1)";
-
 COLLOPT_SCATTER_AND_BLOCK(near_splitting,
-    .name = "near_splitting", .summary = summary,
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = "up to m", .when = when, .source = source,
+    .name = "near_splitting",
+    .summary = "neighbours exchange parts first, each group sends ranks their own last; medium and "
+               "long vectors",
+    .order = COLLOPT_IN_ORDER,
+    .source = "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; "
+              "in MPICH",
     .parameter = { COLLOPT_SPLIT_LEVELS(reduce_scatter_near_splitting) },
-    .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT,
-    .traffic = traffic, .build = build);
+    .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT, .traffic = traffic,
+    .build = build);

@@ -401,32 +401,17 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     }
 }
 
-#define UNFIT "an inner algorithm cannot serve, or the ranks of a node do not follow one another"
-static const char summary[] =
-    "every rank of a node talks to another node; the shortest vectors on many nodes";
-static const char rounds[] = "about node + (ceil(log_group N) + 1) (group + node) + ceil(log2 r)",
-                  scattered[] = "about node + (ceil(log_group N) + 1) (group + node) + r";
-static const char bytes[] = "about node + (ceil(log_group N) (group + 1) + ceil(log2 r)) m";
-static const char when[] = "the shortest vectors on many nodes of many ranks";
+#define NODE_AWARE \
+    .grouped = true, .name = "node_aware", .order = COLLOPT_IN_ORDER, \
+    .summary = "every rank of a node talks to another node; the shortest vectors on many nodes", \
+    .parameter = { COLLOPT_NODE_AWARE_PARAMETERS(COLLOPT_ALLREDUCE, node_preset) }, \
+    .usable = usable, .unfit = COLLOPT_GROUPS_UNFIT, .segments = segments, .traffic = traffic, \
+    .build = build
 
 const struct collopt_algorithm collopt_allreduce_node_aware = {
-    .grouped = true, .name = "node_aware", .summary = summary,
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = bytes, .when = when,
+    NODE_AWARE, .collective = COLLOPT_ALLREDUCE,
     .source = "Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650",
-    .parameter = { COLLOPT_NODE_AWARE_GROUP,
-                   COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset,
-                                 "the algorithm inside nodes"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build,
 };
 
-static const char source[] = "collopt, after Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650";
-
 COLLOPT_SCATTER_AND_BLOCK(node_aware,
-    .grouped = true, .name = "node_aware", .summary = summary,
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = scattered, .bytes = bytes, .when = when, .source = source,
-    .parameter = { COLLOPT_NODE_AWARE_GROUP,
-                   COLLOPT_INNER("node", COLLOPT_ALLREDUCE, node_preset,
-                                 "the algorithm inside nodes"), COLLOPT_BY },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build);
+    NODE_AWARE, .source = "collopt, after Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650");

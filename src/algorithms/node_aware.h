@@ -52,9 +52,9 @@ static inline size_t collopt_node_aware_inner(const struct collopt_problem *p, s
     return given == 0 && vector_bytes(p) > too_long ? collopt_choice_number(&choice) : given;
 }
 
-#define COLLOPT_NODE_AWARE_GROUP \
+#define COLLOPT_NODE_AWARE_PARAMETERS(of_, node_preset_) \
     { .name = "group", .least = 2, .most = COLLOPT_NODE_AWARE_RADIX, \
-      .help = "nodes that become one on each level", \
-      .preset = collopt_node_aware_group }
+      .help = "nodes that become one on each level", .preset = collopt_node_aware_group }, \
+    COLLOPT_INNER("node", of_, node_preset_, "the algorithm inside nodes"), COLLOPT_BY
 
 #endif

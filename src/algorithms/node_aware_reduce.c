@@ -315,15 +315,8 @@ const struct collopt_algorithm collopt_reduce_node_aware = {
     .grouped = true, .name = "node_aware",
     .summary = "every rank of the root's node hears of another node; the shortest vectors on many "
                "nodes",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "about node + ceil(log_group N) (group + node)",
-    .bytes = "about node + ceil(log_group N) (group m + node)",
-    .when = "the shortest vectors on many nodes of many ranks",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER,
     .source = "after Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650 (there of Allreduce)",
-    .parameter = { COLLOPT_NODE_AWARE_GROUP,
-                   COLLOPT_INNER("node", COLLOPT_REDUCE, node_preset, "the algorithm inside nodes"),
-                   COLLOPT_BY },
-    .usable = usable,
-    .unfit = "an inner algorithm cannot serve, or the ranks of a node do not follow one another",
-    .segments = segments, .traffic = traffic, .build = build,
+    .parameter = { COLLOPT_NODE_AWARE_PARAMETERS(COLLOPT_REDUCE, node_preset) }, .usable = usable,
+    .unfit = COLLOPT_GROUPS_UNFIT, .segments = segments, .traffic = traffic, .build = build,
 };

@@ -65,13 +65,9 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
                                                     .bytes = part, .combined = part });
 }
 
-static const char source[] = "folklore; in rank order by two accumulators: collopt";
-
 COLLOPT_SCATTER_AND_BLOCK(pairwise,
     .name = "pairwise",
     .summary = "every rank sends its input to the rank that combines it, in rank order; long "
                "vectors",
-    .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "p-1", .bytes = "(p-1)/p m",
-    .when = "long vectors", .source = source,
-    .parameter = { COLLOPT_WINDOW(window) },
-    .traffic = traffic, .build = build);
+    .order = COLLOPT_IN_ORDER, .source = "folklore; in rank order by two accumulators: collopt",
+    .parameter = { COLLOPT_WINDOW(window) }, .traffic = traffic, .build = build);

@@ -125,12 +125,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
                                                           .combined = vector_bytes(p) });
 }
 
-static const char summary[] =
-    "sums exchanged over doubling distances; short vectors, where neighbours are near";
-
 COLLOPT_SCAN_AND_EXSCAN(pairwise_doubling,
-    .name = "pairwise_doubling", .summary = summary,
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "q", .bytes = "q m",
-    .when = "short vectors, where neighbours are near", .source = "folklore; in MPICH and Open MPI",
-    .traffic = traffic, .build = build);
+    .name = "pairwise_doubling",
+    .summary = "sums exchanged over doubling distances; short vectors, where neighbours are near",
+    .order = COLLOPT_IN_ORDER, .source = "folklore; in MPICH and Open MPI", .traffic = traffic,
+    .build = build);

@@ -262,9 +262,7 @@ static bool usable(const struct collopt_problem *p)
 const struct collopt_algorithm collopt_reduce_postal_tree = {
     .name = "postal_tree",
     .summary = "tree for messages that overlap, in rank order, any root; short vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "no formula: t - lambda + 1, P(t) = P(t-1) + P(t-lambda) = p/f; + 2 (f-1)",
-    .bytes = "no formula: as many m/f", .when = "short vectors on a network",
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER,
     .source = "Bar-Noy and Kipnis, SPAA 1992; Karp et al., SPAA 1993; any root in rank order: "
               "collopt",
     .parameter = { { .name = "parts", .least = 1, .most = COLLOPT_FOLD_OPERANDS, .preset = parts,

@@ -103,9 +103,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 const struct collopt_algorithm collopt_allreduce_rabenseifner = {
     .name = "rabenseifner",
     .summary = "halving over doubling distances, then back; long vectors, a power of two of ranks",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "2 F, folded: 2 F + 3", .bytes = "2 (p-1)/p m, folded: (3.5 - 2/2^F) m",
-    .when = "medium and long vectors, p a power of two",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER,
     .source = "Rabenseifner, ICCS 2004; Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)",
     .traffic = traffic, .build = build,
 };

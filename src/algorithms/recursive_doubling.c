@@ -67,8 +67,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 const struct collopt_algorithm collopt_allreduce_recursive_doubling = {
     .name = "recursive_doubling",
     .summary = "whole vectors exchanged over doubling distances; short vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "F, folded: F + 2", .bytes = "F m, folded: (F+1) m", .when = "short vectors",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER,
     .source = "folklore; Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)", .traffic = traffic,
     .build = build,
 };

@@ -102,11 +102,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
                                                           .bytes = m / p->ranks, .combined = 0 });
 }
 
-static const char source[] = "Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)";
-
 COLLOPT_SCATTER_AND_BLOCK(recursive_halving,
     .name = "recursive_halving",
     .summary = "halves exchanged over halving distances; medium vectors, a power of two of ranks",
-    .order = COLLOPT_COMMUTATIVE, .identical = true, .rounds = "F, folded: up to F + 3",
-    .bytes = "(p-1)/p m, folded: about 2 m", .when = "medium vectors, p a power of two",
-    .source = source, .traffic = traffic, .build = build);
+    .order = COLLOPT_COMMUTATIVE, .source = "Thakur, Rabenseifner and Gropp, IJHPCA 19 (2005)",
+    .traffic = traffic, .build = build);

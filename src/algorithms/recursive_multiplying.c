@@ -171,9 +171,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 const struct collopt_algorithm collopt_allreduce_recursive_multiplying = {
     .name = "recursive_multiplying",
     .summary = "groups of several ranks exchange all they have; short vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to (k-1) ceil(log_k p) + 2; by the factors of p or by the radices",
-    .bytes = "up to ((k-1) ceil(log_k p) + 1) m", .when = "short vectors where messages overlap",
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER,
     .source = "Ruefenacht, Bull and Booth, EuroMPI 2016; folding in rank order: collopt",
     .parameter = { COLLOPT_RADICES(radices), COLLOPT_RADIX(radix) }, .usable = usable,
     .unfit = "radices multiply to more than the ranks, or to less than half of them",

@@ -307,47 +307,38 @@ static bool usable_in_strands(const struct collopt_problem *p)
 
 static const char unfit_in_strands[] =
     COLLOPT_SPLIT_UNFIT ", or it has several strands and the operation does not commute";
-static const char both_ways[] =
-    "up to 2 sum (f_i - 1), in streams: up to 3 chunks strands sum (f_i - 1); once if not split",
-                  both_bytes[] = "up to sum (f_i - 1) m, all split: 2 (p-1)/p m; of n parts 2 "
-                                 "(n-1)/n m, then whole m/n";
 static const char source[] =
     "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
-static const char when[] = "medium and long vectors where messages overlap";
-static const char levels[] = "sum (f_i - 1)";
 
 const struct collopt_algorithm collopt_allreduce_recursive_splitting = {
     .name = "recursive_splitting",
     .summary = "groups of several ranks exchange parts, then results; medium vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = both_ways, .bytes = both_bytes, .when = when, .source = source,
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = source,
     .parameter = { COLLOPT_SPLIT_LEVELS(allreduce_recursive_splitting),
                    COLLOPT_SPLITS(splits_allreduce_recursive_splitting),
                    COLLOPT_CHUNKS(chunks_allreduce_recursive_splitting),
                    COLLOPT_STRANDS(strands_allreduce_recursive_splitting) },
-    .usable = usable_in_strands, .unfit = unfit_in_strands,
-    .traffic = traffic, .build = build_allreduce,
+    .usable = usable_in_strands, .unfit = unfit_in_strands, .traffic = traffic,
+    .build = build_allreduce,
 };
 
 const struct collopt_algorithm collopt_reduce_recursive_splitting = {
     .name = "recursive_splitting",
     .summary = "groups of several ranks exchange parts, which are gathered; medium vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true, .rounds = both_ways,
-    .bytes = both_bytes, .when = when, .source = source,
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = source,
     .parameter = { COLLOPT_SPLIT_LEVELS(reduce_recursive_splitting),
                    COLLOPT_SPLITS(splits_reduce_recursive_splitting),
                    COLLOPT_CHUNKS(chunks_reduce_recursive_splitting),
                    COLLOPT_STRANDS(strands_reduce_recursive_splitting) },
-    .usable = usable_in_strands, .unfit = unfit_in_strands,
-    .traffic = traffic, .build = build_reduce,
+    .usable = usable_in_strands, .unfit = unfit_in_strands, .traffic = traffic,
+    .build = build_reduce,
 };
 
 COLLOPT_SCATTER_AND_BLOCK(recursive_splitting,
     .name = "recursive_splitting",
     .summary = "groups of several ranks exchange parts; medium vectors",
-    .order = COLLOPT_COMMUTATIVE, .identical = true, .rounds = levels, .bytes = "(p-1)/p m",
-    .when = when, .source = source,
+    .order = COLLOPT_COMMUTATIVE, .source = source,
     .parameter = { COLLOPT_SPLIT_LEVELS(reduce_scatter_recursive_splitting) },
-    .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT,
-    .traffic = traffic_reduce_scatter, .build = build_reduce_scatter);
+    .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT, .traffic = traffic_reduce_scatter,
+    .build = build_reduce_scatter);
 

@@ -114,16 +114,10 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
                                                           .staggered = true });
 }
 
-#define UNFIT "the algorithm of its Reduce cannot serve"
-static const char summary[] =
-    "Reduce to rank 0, which gives the others their parts; where few ranks get anything";
-static const char rounds[] = "up to reduce + p-1", bytes[] = "up to reduce + (p-1)/p m; rank 0's",
-                  when[] = "few ranks that get anything";
-static const char source[] = "folklore; as in Open MPI (nonoverlapping)";
-
 COLLOPT_SCATTER_AND_BLOCK(reduce_scatterv,
-    .name = "reduce_scatterv", .summary = summary,
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = bytes, .when = when, .source = source,
+    .name = "reduce_scatterv",
+    .summary = "Reduce to rank 0, which gives the others their parts; where few ranks get anything",
+    .order = COLLOPT_IN_ORDER, .source = "folklore; as in Open MPI (nonoverlapping)",
     .parameter = { COLLOPT_INNER("reduce", COLLOPT_REDUCE, preset, "the algorithm of the Reduce") },
-    .usable = usable, .unfit = UNFIT, .segments = segments, .traffic = traffic, .build = build);
+    .usable = usable, .unfit = "the algorithm of its Reduce cannot serve", .segments = segments,
+    .traffic = traffic, .build = build);

@@ -44,8 +44,6 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 const struct collopt_algorithm collopt_scan_recursive_doubling = {
     .name = "recursive_doubling", .summary = "sums sent up over doubling distances; short vectors",
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "q", .bytes = "q m",
-    .when = "short vectors", .source = "Hillis and Steele, Commun. ACM 29 (1986)",
-    .traffic = traffic, .build = build,
+    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER,
+    .source = "Hillis and Steele, Commun. ACM 29 (1986)", .traffic = traffic, .build = build,
 };

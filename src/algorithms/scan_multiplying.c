@@ -154,17 +154,13 @@ static const char source[] =
 const struct collopt_algorithm collopt_scan_recursive_multiplying = {
     .name = "recursive_multiplying",
     .summary = "sums sent to several ranks above, over multiplied distances; short vectors",
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to (k-1) ceil(log_k p)", .bytes = "up to (k-1) ceil(log_k p) m",
-    .when = "short vectors where messages overlap", .source = source,
+    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .source = source,
     .parameter = { COLLOPT_RADIX(radix) }, .traffic = traffic, .build = build_scan,
 };
 
 const struct collopt_algorithm collopt_exscan_recursive_multiplying = {
     .name = "recursive_multiplying",
     .summary = "sums sent to several ranks above, over multiplied distances; short vectors",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to (k-1) ceil(log_k p)", .bytes = "up to (k-1) ceil(log_k p) m",
-    .when = "short vectors where messages overlap", .source = source,
+    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .source = source,
     .parameter = { COLLOPT_RADIX(radix) }, .traffic = traffic, .build = build_exscan,
 };

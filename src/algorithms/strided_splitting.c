@@ -96,16 +96,12 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 COLLOPT_SPLIT_LEVEL_PRESETS(reduce_scatter_strided_splitting, false)
 
-static const char summary[] =
-    "groups exchange parts at a stride, neighbours first; short and medium vectors on grids";
-static const char rounds[] = "sum (f_i - 1)";
-static const char when[] = "short and medium vectors on grids, any operation";
-static const char source[] = "radix 2: MPICH; radices: Ruefenacht, Bull and Booth, EuroMPI 2016";
-
 COLLOPT_SCATTER_AND_BLOCK(strided_splitting,
-    .name = "strided_splitting", .summary = summary,
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = "(p-1)/p m", .when = when, .source = source,
+    .name = "strided_splitting",
+    .summary = "groups exchange parts at a stride, neighbours first; short and medium vectors on "
+               "grids",
+    .order = COLLOPT_IN_ORDER,
+    .source = "radix 2: MPICH; radices: Ruefenacht, Bull and Booth, EuroMPI 2016",
     .parameter = { COLLOPT_SPLIT_LEVELS(reduce_scatter_strided_splitting) },
-    .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT,
-    .traffic = traffic, .build = build);
+    .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT, .traffic = traffic,
+    .build = build);

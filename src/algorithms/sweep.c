@@ -99,12 +99,8 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
                                                     .bytes = m, .combined = m });
 }
 
-static const char source[] = "Brent and Kung, IEEE Trans. Comput. 31 (1982)";
-
 COLLOPT_SCAN_AND_EXSCAN(sweep,
     .name = "sweep",
     .summary = "few messages, up a tree and down; short vectors, congested networks",
-    .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "F + floor(log2 (2p/3))",
-    .bytes = "up to q m; fewer than 2p messages in all",
-    .when = "short vectors, congested networks", .source = source, .traffic = traffic,
-    .build = build);
+    .order = COLLOPT_IN_ORDER, .source = "Brent and Kung, IEEE Trans. Comput. 31 (1982)",
+    .traffic = traffic, .build = build);

@@ -281,9 +281,7 @@ static const char source[] =
 const struct collopt_algorithm collopt_reduce_swing = {
     .name = "swing",
     .summary = "reduce-scatter over near ranks first, and gather; long vectors on rings",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 q, p odd: about 4 q - 2", .bytes = "2 (p-1)/p m, p odd: up to 2 p/(p+1) m",
-    .when = "medium and long vectors where near ranks are near", .source = source,
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .source = source,
     .traffic = traffic, .build = build,
 };
 
@@ -291,9 +289,7 @@ const struct collopt_algorithm collopt_allreduce_swing = {
     .name = "swing",
     .summary = "reduce-scatter and allgather over near ranks first; medium and long vectors on "
                "tori and rings",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "2 q, p odd: about 4 q - 2", .bytes = "2 (p-1)/p m, p odd: up to 2 p/(p+1) m",
-    .when = "medium and long vectors where near ranks are near", .source = source,
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .source = source,
     .traffic = traffic, .build = build,
 };
 
@@ -301,9 +297,7 @@ COLLOPT_SCATTER_AND_BLOCK(swing,
     .name = "swing",
     .summary = "halves exchanged, the longest with near ranks; medium and long vectors on tori and "
                "rings",
-    .order = COLLOPT_COMMUTATIVE, .identical = true, .rounds = "q, p odd: about 2 q - 1",
-    .bytes = "(p-1)/p m, p odd: m", .when = "medium and long vectors where near ranks are near",
-    .source = source, .traffic = traffic, .build = build);
+    .order = COLLOPT_COMMUTATIVE, .source = source, .traffic = traffic, .build = build);
 
 static size_t even_sides(const struct collopt_problem *p)
 {
@@ -328,10 +322,7 @@ const struct collopt_algorithm collopt_reduce_swing_torus = {
     .name = "swing_torus",
     .summary = "swing along every dimension of a torus at once, and gather; medium and long "
                "vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "about 4 dims sum ceil(log2 d_i); in 2 strands for each side",
-    .bytes = "2 (p-1)/p m, p odd: up to 2 p/(p+1) m",
-    .when = "medium and long vectors on tori with even sides", .source = source,
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .source = source,
     .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
     .traffic = traffic_torus, .build = build_torus,
 };
@@ -339,10 +330,7 @@ const struct collopt_algorithm collopt_reduce_swing_torus = {
 const struct collopt_algorithm collopt_allreduce_swing_torus = {
     .name = "swing_torus",
     .summary = "swing along every dimension of a torus at once; medium and long vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "about 4 dims sum ceil(log2 d_i); in 2 strands for each side",
-    .bytes = "2 (p-1)/p m, p odd: up to 2 p/(p+1) m",
-    .when = "medium and long vectors on tori with even sides", .source = source,
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .source = source,
     .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
     .traffic = traffic_torus, .build = build_torus,
 };
@@ -350,8 +338,5 @@ const struct collopt_algorithm collopt_allreduce_swing_torus = {
 COLLOPT_SCATTER_AND_BLOCK(swing_torus,
     .name = "swing_torus",
     .summary = "swing along every dimension of a torus at once; medium and long vectors",
-    .order = COLLOPT_COMMUTATIVE, .identical = true,
-    .rounds = "about 2 dims sum ceil(log2 d_i); in 2 strands for each side", .bytes = "(p-1)/p m",
-    .when = "medium and long vectors on tori with even sides", .source = source,
-    .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
-    .traffic = traffic_torus, .build = build_torus);
+    .order = COLLOPT_COMMUTATIVE, .source = source, .parameter = { COLLOPT_DIMS(even_sides) },
+    .usable = sides_are_even, .unfit = UNEVEN, .traffic = traffic_torus, .build = build_torus);

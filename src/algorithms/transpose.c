@@ -354,19 +354,13 @@ static bool usable(const struct collopt_problem *p)
     { .name = "width", .least = 2, .most = (size_t)1 << 31, .preset = width, \
       .help = "neighbouring ranks that exchange parts; divides the ranks" }
 
-static const char source[] = "pairwise exchange: folklore; prefixes at the owner: collopt";
-static const char summary[] =
-    "for every part, a rank of its own makes all prefixes of a group; medium and long vectors";
-static const char unfit[] = "its width does not divide the ranks, as often as its splits say";
-static const char rounds[] = "up to chunks (2 splits (width-1) + (k-1) ceil(log_k p))",
-    bytes[] = "up to (2 + ((k-1) ceil(log_k (p/width^splits)) - 2)/width^splits) m";
-
 COLLOPT_SCAN_AND_EXSCAN(transpose,
-    .name = "transpose", .summary = summary,
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = rounds, .bytes = bytes,
-    .when = "medium and long vectors", .source = source,
+    .name = "transpose",
+    .summary = "for every part, a rank of its own makes all prefixes of a group; medium and long "
+               "vectors",
+    .order = COLLOPT_IN_ORDER,
+    .source = "pairwise exchange: folklore; prefixes at the owner: collopt",
     .parameter = { WIDTH_PARAMETER, COLLOPT_RADIX(radix), COLLOPT_SPLITS(splits),
                    COLLOPT_CHUNKS(chunks) },
-    .usable = usable, .unfit = unfit,
+    .usable = usable, .unfit = "its width does not divide the ranks, as often as its splits say",
     .traffic = traffic, .build = build);

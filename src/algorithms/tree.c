@@ -71,48 +71,31 @@ static int shifted(int by, int rank)
     return rank < 0 ? -1 : rank + by;
 }
 
-/* NOTHING: for a child that is not there. Of two that come at the same time, one waits for the
- * other. */
-static const struct collopt_tree_rounds NOTHING = { -1, -1 };
-
-static struct collopt_tree_rounds joined(struct collopt_tree_rounds first,
-                                         struct collopt_tree_rounds second)
+/* -1: for a child that is not there. Of two that come at the same time, one waits for the other. */
+static int joined(int first, int second)
 {
-    int behind = first.down >= 0;
-
-    if (first.up < 0 && second.up < 0)
-        return (struct collopt_tree_rounds){ 0, 0 };
-    return (struct collopt_tree_rounds){ most(first.up, second.up) + 1 + (first.up == second.up),
-                                         most(1 + first.down, 1 + behind + second.down) };
+    return first < 0 && second < 0 ? 0 : most(first, second) + 1 + (first == second);
 }
 
 /* Of balanced trees of RANKS and of RANKS + 1, whose subtrees have two sizes in all, one beside the
  * other. */
-static void rounds_of(int ranks, bool larger_first, struct collopt_tree_rounds of[2])
+static void rounds_of(int ranks, int of[2])
 {
-    struct collopt_tree_rounds child[2] = { NOTHING, { 0, 0 } };        /* of 0 and of 1 */
-
-    if (ranks == 0) {
-        of[0] = child[0];
-        of[1] = child[1];
-        return;
-    }
-    if (ranks > 2)
-        rounds_of((ranks - 1) / 2, larger_first, child);
-
+    int child[2] = { -1, 0 };   /* of 0 and of 1 */
     bool even = ranks % 2 == 0;
-    struct collopt_tree_rounds uneven = joined(child[larger_first], child[!larger_first]);
 
-    of[0] = even ? uneven : joined(child[0], child[0]);
-    of[1] = even ? joined(child[1], child[1]) : uneven;
+    if (ranks > 2)
+        rounds_of((ranks - 1) / 2, child);
+    of[0] = ranks == 0 ? -1 : even ? joined(child[0], child[1]) : joined(child[0], child[0]);
+    of[1] = ranks == 0 ? 0 : even ? joined(child[1], child[1]) : joined(child[0], child[1]);
 }
 
-struct collopt_tree_rounds collopt_binary_tree_rounds(int below, int above, bool larger_first)
+int collopt_binary_tree_rounds(int below, int above)
 {
-    struct collopt_tree_rounds first[2], second[2];
+    int first[2], second[2];
 
-    rounds_of(below, larger_first, first);
-    rounds_of(above, larger_first, second);
+    rounds_of(below, first);
+    rounds_of(above, second);
     return joined(first[0], second[0]);
 }
 

@@ -1,16 +1,14 @@
-/* Pipelined scans through an in-order tree: sums of subtrees go up while prefixes come down,
- * segment by segment.
+/* Two trees for Scan and Exscan: sums of subtrees go up in-order trees while prefixes come down,
+ * segment by segment; each half of the vector goes through a tree of its own.
  *
  * A node receives the sum of its left subtree, combines its own (that is its prefix within the
  * subtree), then the sum of its right subtree, and sends the total up.  From above it receives
  * the sum of all ranks left of its subtree, hands that on to the left, and with its own prefix
  * to the right.  Totals that no rank needs (of subtrees that hold the last rank) and prefixes of
- * subtrees that hold rank 0 are not sent.  Both directions are strands of their own, so segments
- * overlap freely.  With two trees each half of the vector goes through its own, both ways in the
- * slots of two_tree.c. Cost, S segments: about 3 S + 2 log2 p rounds of m/S, 3m in and out of
- * the busiest rank; two trees: 2 S + 2 or 3 log2 p, and 2m. Scratch: a few segments.  In rank
- * order. Use it for long vectors.  Sanders and Traeff, EuroPVM/MPI 2006; Sanders, Speck and
- * Traeff, Parallel Comput. 35 (2009). */
+ * subtrees that hold rank 0 are not sent. The trees are those of two_tree.c, both ways in its
+ * slots. Cost, S segments: 2 S + 2 or 3 log2 p rounds of m/S, 2m in and out of the busiest rank.
+ * Scratch: a few segments.  In rank order. Use it for long vectors.  Sanders and Traeff,
+ * EuroPVM/MPI 2006; Sanders, Speck and Traeff, Parallel Comput. 35 (2009). */
 #include "config.h"
 
 #include "algorithm.h"
@@ -23,16 +21,13 @@ struct node {
     struct turns left, right, prefix, total, give;
 };
 
-enum { FIRST, SECOND, ALONE };  /* of two trees, or one for all */
-enum { UP, DOWN };              /* strands */
-enum { TURNS_ALONE = 2, TURNS = 3 };    /* segments that a stream has scratch for */
+enum { TREES = 2, TURNS = 3 };  /* TURNS: segments that a stream has scratch for */
 enum { LAG = 2 };               /* more would keep prefixes from going down between the totals that
                                  * go up */
 
 static struct collopt_tree tree_of(const struct collopt_problem *p, int which, int rank)
 {
-    return which == ALONE ? collopt_binary_tree(0, p->ranks, p->ranks / 2, rank)
-                          : collopt_two_tree(0, p->ranks, which == SECOND, rank);
+    return collopt_two_tree(0, p->ranks, which > 0, rank);
 }
 
 static bool exclusive(const struct collopt_problem *p)
@@ -43,7 +38,7 @@ static bool exclusive(const struct collopt_problem *p)
 /* The outermost ranks of a subtree are found by going down its edges. */
 static struct node node_of(const struct collopt_problem *p, int which, int rank)
 {
-    struct turns few = { .slots = which == ALONE ? TURNS_ALONE : TURNS };
+    struct turns few = { .slots = TURNS };
     struct node n = { .tree = tree_of(p, which, rank), .exclusive = exclusive(p), .left = few,
                       .right = few, .prefix = few, .total = few, .give = few };
     int first = rank, last = rank;
@@ -147,28 +142,6 @@ static void pass_right(struct collopt_schedule *s, struct node *n, struct collop
 
 /* ---- all segments ---------------------------------------------------------------------------- */
 
-static void build_one(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    int partition = collopt_partition(s, p->segments);
-    struct node n = node_of(p, ALONE, rank);
-
-    for (int j = 0; j < p->segments; j++) {
-        struct collopt_block segment = block(partition, j, 1);
-
-        collopt_round(s);
-        collopt_strand(s, UP);
-        take_left(s, &n, segment);
-        take_right(s, &n, segment);
-        give_total(s, &n, j, segment);
-        collopt_round(s);
-        collopt_strand(s, DOWN);
-        take_prefix(s, &n, segment);
-        pass_left(s, &n, j, segment);
-        complete(s, &n, j, segment);
-        pass_right(s, &n, segment);
-    }
-}
-
 /* Two trees, in the slots that keep them out of each other's way. */
 struct stream {
     struct node node;
@@ -184,15 +157,15 @@ static bool due(const struct stream *w, int t, int start, int *j, struct collopt
     return *j >= 0;
 }
 
-static void slot_up(struct collopt_schedule *s, struct stream stream[2], int t)
+static void slot_up(struct collopt_schedule *s, struct stream stream[TREES], int t)
 {
     struct collopt_block segment;
     int j;
 
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < TREES; i++)
         if (due(&stream[i], t, stream[i].slots.up, &j, &segment))
             give_total(s, &stream[i].node, j, segment);
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < TREES; i++) {
         struct stream *w = &stream[i];
 
         if (due(w, t, w->slots.left, &j, &segment))
@@ -202,12 +175,12 @@ static void slot_up(struct collopt_schedule *s, struct stream stream[2], int t)
     }
 }
 
-static void slot_down(struct collopt_schedule *s, struct stream stream[2], int t)
+static void slot_down(struct collopt_schedule *s, struct stream stream[TREES], int t)
 {
     struct collopt_block segment;
     int j;
 
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < TREES; i++) {
         struct stream *w = &stream[i];
 
         if (due(w, t, collopt_two_tree_down(&w->slots, w->slots.left), &j, &segment))
@@ -217,22 +190,22 @@ static void slot_down(struct collopt_schedule *s, struct stream stream[2], int t
         if (due(w, t, collopt_two_tree_down(&w->slots, w->slots.right), &j, &segment))
             pass_right(s, &w->node, segment);
     }
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < TREES; i++)
         if (due(&stream[i], t, collopt_two_tree_down(&stream[i].slots, stream[i].slots.up), &j,
                 &segment))
             take_prefix(s, &stream[i].node, segment);
 }
 
-static void build_two(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    int each = (p->segments + 1) / 2, partition = collopt_partition(s, 2 * each);
-    struct stream stream[2];
+    int each = (p->segments + 1) / 2, partition = collopt_partition(s, TREES * each);
+    struct stream stream[TREES];
 
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < TREES; i++)
         stream[i] =
             (struct stream){ node_of(p, i, rank), collopt_two_tree_slots(0, p->ranks, i, rank, LAG),
                              partition, i * each, each };
-    for (int t = 0; t < stream[0].slots.end + 2 * each; t++) {
+    for (int t = 0; t < stream[0].slots.end + TREES * each; t++) {
         collopt_round(s);
         slot_up(s, stream, t);
         collopt_round(s);
@@ -247,97 +220,48 @@ static size_t segment(const struct collopt_problem *p)
 
 /* ---- traffic --------------------------------------------------------------------------------- */
 
-struct load {                   /* segments, and streams that have slots */
-    int sent, received, combined, slots;
-};
-
-static void add_load(const struct node *n, bool exclusive, struct load *l)
+/* Messages received and sent of a segment: of one rank in both trees, the larger. */
+static int load_of(const struct collopt_problem *p, int rank)
 {
-    bool left = n->tree.left >= 0, right = n->tree.right >= 0, total = n->after && right;
+    int received = 0, sent = 0;
 
-    l->received += left + total + n->before;
-    l->sent += (n->after && n->tree.parent >= 0) + (n->before && left) + right;
-    l->slots += total + (exclusive ? left && n->after && !right : left);
-    l->combined += total + (exclusive ? left && n->after : left);
-    if (exclusive) {
-        l->combined += (n->before && left) + (right && (n->before || left));
-        l->slots += (n->before && left) + (right && (n->before || left));
-    } else {
-        l->combined += n->before;
-        l->slots += n->before;
+    for (int i = 0; i < TREES; i++) {
+        struct node n = node_of(p, i, rank);
+        bool left = n.tree.left >= 0, right = n.tree.right >= 0;
+
+        received += left + (n.after && right) + n.before;
+        sent += (n.after && n.tree.parent >= 0) + (n.before && left) + right;
     }
+    return most(received, sent);
 }
 
 /* The trees repeat themselves: the busiest rank is among the first or the last few. */
-static struct load busiest(const struct collopt_problem *p, int trees)
+static int busiest(const struct collopt_problem *p)
 {
-    struct load most_of = { 0, 0, 0, 0 };
+    int load = 0;
 
-    for (int r = 0; r < p->ranks; r = r == 15 && p->ranks > 32 ? p->ranks - 16 : r + 1) {
-        struct load l = { 0, 0, 0, 0 };
-
-        for (int i = 0; i < trees; i++) {
-            struct node n = node_of(p, trees == 1 ? ALONE : i, r);
-
-            add_load(&n, exclusive(p), &l);
-        }
-        most_of = (struct load){ most(most_of.sent, l.sent), most(most_of.received, l.received),
-                                 most(most_of.combined, l.combined), most(most_of.slots, l.slots) };
-    }
-    return most_of;
+    for (int r = 0; r < p->ranks; r = r == 15 && p->ranks > 32 ? p->ranks - 16 : r + 1)
+        load = most(load, load_of(p, r));
+    return load;
 }
 
-/* On top, what comes down need not wait for all that comes up. */
-static int fill_alone(int ranks)
+/* Up and down, and for each further segment what the busiest rank has of it. */
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    int below = ranks / 2, above = most(ranks - 1 - below, 0);
-    struct collopt_tree_rounds fill = collopt_binary_tree_rounds(below, above, true);
-
-    return ranks <= 4 ? ranks - 1 : fill.up + fill.down - 2;
-}
-
-/* Up and down, and for each further of so many SEGMENTS what the busiest rank has of it. */
-static void traffic(const struct collopt_problem *p, int trees, int segments,
-                    struct collopt_traffic *t)
-{
+    int segments = (p->segments + 1) / TREES * TREES;
     double segment = vector_bytes(p) / segments;
-    struct load l = busiest(p, trees);
 
-    if (trees == 1)
-        collopt_traffic_fill_rounds(t, p->ranks, fill_alone(p->ranks), segment);
-    else
-        collopt_traffic_fill(t, p->ranks, 2, segment);
-    collopt_pipeline(t, segments - 1, (most(l.sent, l.received) + trees - 1) / trees, 1,
+    collopt_traffic_fill(t, p->ranks, 2, segment);
+    collopt_pipeline(t, segments - 1, (busiest(p) + TREES - 1) / TREES, 1,
                      (struct collopt_messages){ .pattern = COLLOPT_TREE,
                                                 .distance = most(p->ranks / 4, 1), .bytes = segment,
                                                 .combined = segment, .uneven = 0.5 });
 }
 
-static void traffic_one(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    traffic(p, 1, p->segments, t);
-}
-
-static void traffic_two(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    traffic(p, 2, (p->segments + 1) / 2 * 2, t);
-}
-
-static const char source[] =
-    "Sanders and Traeff, EuroPVM/MPI 2006; Sanders, Speck and Traeff, Parallel Comput. 35 (2009)";
-
-COLLOPT_SCAN_AND_EXSCAN(binary_tree,
-    .name = "binary_tree",
-    .summary = "sums up and prefixes down a pipelined tree; medium and long vectors",
-    .order = COLLOPT_IN_ORDER, .identical = true, .rounds = "up to 3 S + 3 q", .bytes = "up to 3 m",
-    .when = "medium and long vectors", .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .traffic = traffic_one, .build = build_one);
-
 COLLOPT_SCAN_AND_EXSCAN(two_tree,
     .name = "two_tree", .summary = "sums up and prefixes down two pipelined trees; long vectors",
-    .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to 2 S + 3 q + 3", .bytes = "up to 2 m",
-    .when = "long vectors", .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .traffic = traffic_two, .build = build_two);
+    .order = COLLOPT_IN_ORDER,
+    .source = "Sanders and Traeff, EuroPVM/MPI 2006; Sanders, Speck and Traeff, Parallel Comput. "
+              "35 (2009)",
+    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments, .traffic = traffic,
+    .build = build);

@@ -211,17 +211,15 @@ static const char source[] = "Sanders, Speck and Traeff, Parallel Comput. 35 (20
 const struct collopt_algorithm collopt_reduce_two_tree = {
     .name = "two_tree",
     .summary = "each half of the vector through its own tree, in rank order; long vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to S + 2 q, root inside: up to 2 S + 2 q", .bytes = "m, root inside: 2 m",
-    .when = "long vectors", .source = source, .parameter = { COLLOPT_SEGMENT(segment) },
-    .segments = collopt_segments, .traffic = traffic_reduce, .build = build_reduce,
+    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = source,
+    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
+    .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_two_tree = {
     .name = "two_tree",
     .summary = "each half of the vector through its own tree and back, in rank order; long vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .identical = true,
-    .rounds = "up to 2 S + 4 q", .bytes = "up to 2 m", .when = "long vectors", .source = source,
+    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = source,
     .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
     .traffic = traffic_allreduce, .build = build_allreduce,
 };

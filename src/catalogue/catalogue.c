@@ -51,8 +51,6 @@ bool collopt_usable(const struct collopt_algorithm *a, const struct collopt_prob
         reason = "it follows the nodes, and COLLOPT_REPRODUCIBLE is set";
     else if (!a->once && p->once)
         reason = "it combines partial sums, and COLLOPT_REPRODUCIBLE=exact rounds once";
-    else if (!a->identical && !p->exact)
-        reason = "it may leave ranks with different bits where the operation rounds";
     else if (!knows_groups(p->topology, grouping(a, p->value)))
         reason = "it is to go by groups that are not known of these ranks";
     else if (a->usable && !a->usable(p))

@@ -29,7 +29,7 @@ static bool has_groups(const struct collopt_topology *t)
 static bool suits(const struct collopt_algorithm *a, const struct collopt_problem *p)
 {
     return a->collective == p->collective && (!a->grouped || has_groups(p->topology))
-        && (a->order != COLLOPT_COMMUTATIVE || p->commutative) && (a->identical || p->exact);
+        && (a->order != COLLOPT_COMMUTATIVE || p->commutative);
 }
 
 /* Order among algorithms of equal predicted time: first those that send and copy least, last

@@ -19,20 +19,15 @@ struct collopt_algorithm {
     bool grouped;               /* looks at the nodes of the topology; combines by other
                                  * algorithms */
     const char *name;           /* as in COLLOPT_ALLREDUCE=name */
-    const char *summary;        /* one line */
-    const char *rounds, *bytes; /* formulas, as formula.h reads them, in the letters of
-                                 * doc/algorithms.md */
-    const char *when, *source;  /* what it is good for; who published it ("folklore"; what is our
-                                 * own: "collopt") */
+    const char *summary;        /* one line: the idea; what it is good for */
+    const char *source;         /* who published it ("folklore"; what is our own: "collopt") */
     enum collopt_collective collective;
     enum collopt_order order;
-    bool identical;             /* all ranks end with the same bits also where the operation
-                                 * rounds */
     bool once;                  /* folds have nothing but input as operands: nothing is combined
                                  * twice */
     struct collopt_parameter parameter[COLLOPT_PARAMETERS];
-    /* Refuses only for a reason in doc/algorithms.md; NULL: always usable (order and identical are
-     * checked by the caller). */
+    /* Refuses only for a reason in doc/algorithms.md; NULL: always usable (order is checked by the
+     * caller). */
     bool (*usable)(const struct collopt_problem *p);
     const char *unfit;          /* what it refuses for, as the end of a sentence */
     int (*segments)(const struct collopt_problem *p);       /* NULL: 1 */

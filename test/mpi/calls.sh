@@ -13,7 +13,7 @@ huge()                  # HOST
     case $(mpi_of "$1") in openmpi) by=off ;; *) by=auto ;; esac
     quiet "$1" 2 COLLOPT_SHM=$by "$(program "$1" calls)" huge
     [ "$(mpi_of "$1")" != mpich ] ||
-        quiet "$1" 2 COLLOPT_SCAN=binary_tree:segment=4G "$(program "$1" calls)" huge_count
+        quiet "$1" 2 COLLOPT_SCAN=two_tree:segment=4G "$(program "$1" calls)" huge_count
     LAUNCH_SECONDS=120
 }
 

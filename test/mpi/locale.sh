@@ -23,7 +23,7 @@ END
 ${CC:-cc} -shared -fPIC -o "$work/set.so" "$work/set.c" || fail "the constructor does not compile"
 
 # But for the reader of JSON that a test links.
-for test in counters machine rules trials helpers host_times settings formulas; do
+for test in counters machine rules trials helpers host_times settings earns; do
     [ -x "$build/test/unit/test_$test" ] || { missing="$missing test_$test"; continue; }
     COLLOPT_SOURCE="$top" LD_PRELOAD="$work/set.so" "$build/test/unit/test_$test" >"$work/said" 2>&1
     grep -v ':report_read_back:\|jsonp_strtod\|^Running\|^collopt: \|^[0-9]*%:' "$work/said" |

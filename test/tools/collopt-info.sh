@@ -286,18 +286,18 @@ refused 'it takes 1, unless all ranks are on one node' --explain allreduce --ran
 refused 'for --explain COLLECTIVE' --ranks 8
 
 "$info" --algorithms >"$work/out" || fail "--algorithms: status $?"
-has '^allreduce  *order  *bits  *rounds  *bytes$'
-has '^  ring  *comm\.  *alike  *2 (p-1)  *2 (p-1)/p m$'
-has '^  census  *comm\.  *differ  *q  *q m$'
-has '^    very long vectors; Patarasuk and Yuan'
+has '^allreduce  *order  *rounds  *bytes$'
+has '^  ring  *comm\.  *126, 118  *1\.97, 1\.97$'
+has '^  recursive_doubling  *any  *6, 7  *6, 7$'
+has '^    Patarasuk and Yuan'
 has '^    segment=BYTES  bytes in one piece of the pipeline (1 to 1T)$'
 has '^    node=(ALGORITHM)  .*(for reduce)$'
 "$info" --algorithms --json >"$work/out" || fail "--algorithms --json: status $?"
 if command -v jq >/dev/null; then
     jq -e '(.algorithms | length > 50)
         and all(.algorithms[];
-            .collective and .name and .rounds and .bytes and .when and .source
-            and (.identical_bits | type == "boolean")
+            .collective and .name and .rounds and .vectors and .summary and .source
+            and (.commutative_only | type == "boolean")
             and all(.parameters[]; .algorithm_of or (.least <= .most)))' "$work/out" >/dev/null ||
         fail "--algorithms --json is not as it should be: $(cat "$work/out")"
 elif command -v python3 >/dev/null; then

@@ -22,7 +22,6 @@ static const struct collopt_algorithm ring = {
     .summary = "round and round",
     .collective = COLLOPT_ALLREDUCE,
     .order = COLLOPT_COMMUTATIVE,
-    .identical = true,
     .parameter = { { .name = "segment",
                      .bytes = true,
                      .least = 8,
@@ -34,7 +33,6 @@ static const struct collopt_algorithm doubling = {
     .name = "recursive_doubling",
     .summary = "with the rank one bit away",
     .collective = COLLOPT_ALLREDUCE,
-    .identical = true,
 };
 
 static bool even(const struct collopt_problem *p)
@@ -46,7 +44,6 @@ static const struct collopt_algorithm tree = {
     .name = "tree",
     .summary = "up a tree",
     .collective = COLLOPT_REDUCE,
-    .identical = true,
     .usable = even,
     .parameter = { { .name = "radix", .least = 2, .most = 64, .help = "children" },
                    { .name = "segment",

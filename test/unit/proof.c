@@ -1164,7 +1164,7 @@ static bool check_out(struct play *y, int rank)
                 "rank %d ends with OUT[%zu] = %s where element %zu of ranks [0,%u) should be", rank,
                 i, text, e.first + i, e.count);
         }
-        if (l->p->identical && l->p->problem->collective == COLLOPT_ALLREDUCE
+        if (l->p->problem->collective == COLLOPT_ALLREDUCE
             && out[i].bracket != first[i].bracket)
             return refuse(y->look, "rank %d ends with OUT[%zu] bracketed otherwise than on rank 0",
                           rank, i);

@@ -34,7 +34,6 @@
 struct proof {
     const struct collopt_problem *problem;
     bool in_order;              /* contributions must be combined in the order of ranks */
-    bool identical;             /* all ranks must end with the same bracketing */
     /* [ranks] COLLOPT_IN_PLACE, COLLOPT_TWO_OPERANDS ...; they may differ by rank */
     const unsigned *how;
     const struct collopt_bound *const *program;         /* [ranks] */

@@ -59,9 +59,8 @@ START_TEST(descriptors_are_complete)
 
     fits(a, "name", a->name, 24);
     fits(a, "summary", a->summary, 96);
-    fits(a, "rounds", a->rounds, 96);
-    fits(a, "bytes", a->bytes, 96);
-    fits(a, "when", a->when, 64);
+    ck_assert_msg(strstr(a->summary, "; "), "%s: the summary has no \"; what it is good for\"",
+                  a->name);
     fits(a, "source", a->source, 100);
     ck_assert_ptr_nonnull(a->traffic);
     ck_assert_ptr_nonnull(a->build);
@@ -115,6 +114,35 @@ START_TEST(schedules_know_no_count)
         }
     }
     workshop_close(&w);
+}
+END_TEST
+
+/* A name that was removed is told with one that serves the same collective. */
+START_TEST(removed_names_lead_to_others)
+{
+    static const char *const names[] = { "binary_blocks", "binary_tree", "bine_tree", "census",
+                                         "circulant_pipeline", "dual_root", "short_elimination",
+                                         "swing_latency",
+                                         "torus" };
+    static const char nearest[] = "the nearest is ";
+    int n = 0;
+
+    for (int i = 0; i < (int)(COLLOPT_COLLECTIVES * (sizeof names / sizeof *names)); i++) {
+        enum collopt_collective c = (enum collopt_collective)(i % COLLOPT_COLLECTIVES);
+        const char *name = names[i / COLLOPT_COLLECTIVES], *at;
+        struct collopt_choice choice;
+        char message[800];
+
+        if (collopt_parse_choice(name, c, &choice, message, sizeof message)
+            || !strstr(message, " since collopt "))
+            continue;
+        n++;
+        at = strstr(message, nearest);
+        ck_assert_ptr_nonnull(at);
+        at += sizeof nearest - 1;
+        ck_assert_msg(collopt_algorithm_named(c, at, strlen(at)), "%s", message);
+    }
+    ck_assert_int_eq(n, 11);
 }
 END_TEST
 
@@ -183,10 +211,10 @@ static struct measured measure(const struct workshop *w)
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
 /* For every number of ranks some algorithm of the collective keeps within a bound; those for any
- * operation are in rank order and leave all ranks with the same bits. */
+ * operation are in rank order. */
 struct bound {
     enum collopt_collective collective;
-    bool any_operation, identical;
+    bool any_operation;
     const char *words;
     bool (*holds)(const struct measured *m);
 };
@@ -244,32 +272,28 @@ static bool two_vectors_in_all(const struct measured *m)
 }
 
 static const struct bound bounds[] = {
-    { COLLOPT_ALLREDUCE, false, false, "ceil(log2 p) rounds for exact operations", fewest_rounds },
-    { COLLOPT_ALLREDUCE, true, true, "one round more for any operation", one_round_more },
-    { COLLOPT_ALLREDUCE, false, true, "2 (p-1)/p of the vector in twice the rounds",
-      there_and_back },
-    { COLLOPT_ALLREDUCE, true, true, "less than three vectors in rank order", under_three_vectors },
-    { COLLOPT_ALLREDUCE, true, true, "two vectors in rank order", two_vectors_in_all },
-    { COLLOPT_REDUCE, false, true, "one vector and little more", one_vector },
-    { COLLOPT_REDUCE, true, true, "ceil(log2 p) rounds for any operation", fewest_rounds },
-    { COLLOPT_REDUCE, true, true, "two vectors in rank order", two_vectors_in_all },
-    { COLLOPT_REDUCE_SCATTER, false, true, "(p-1)/p of the vector in ceil(log2 p) rounds",
+    { COLLOPT_ALLREDUCE, true, "one round more for any operation", one_round_more },
+    { COLLOPT_ALLREDUCE, false, "2 (p-1)/p of the vector in twice the rounds", there_and_back },
+    { COLLOPT_ALLREDUCE, true, "less than three vectors in rank order", under_three_vectors },
+    { COLLOPT_ALLREDUCE, true, "two vectors in rank order", two_vectors_in_all },
+    { COLLOPT_REDUCE, false, "one vector and little more", one_vector },
+    { COLLOPT_REDUCE, true, "ceil(log2 p) rounds for any operation", fewest_rounds },
+    { COLLOPT_REDUCE, true, "two vectors in rank order", two_vectors_in_all },
+    { COLLOPT_REDUCE_SCATTER, false, "(p-1)/p of the vector in ceil(log2 p) rounds",
       fewest_of_both },
-    { COLLOPT_REDUCE_SCATTER, true, true, "one round more for any operation", one_round_more },
-    { COLLOPT_REDUCE_SCATTER_BLOCK, false, true, "(p-1)/p of the vector in ceil(log2 p) rounds",
+    { COLLOPT_REDUCE_SCATTER, true, "one round more for any operation", one_round_more },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, false, "(p-1)/p of the vector in ceil(log2 p) rounds",
       fewest_of_both },
-    { COLLOPT_REDUCE_SCATTER_BLOCK, true, true, "one round more for any operation",
-      one_round_more },
-    { COLLOPT_SCAN, true, true, "ceil(log2 p) rounds", fewest_rounds },
-    { COLLOPT_SCAN, true, true, "two vectors", two_vectors_in_all },
-    { COLLOPT_EXSCAN, true, true, "ceil(log2 p) rounds", fewest_rounds },
-    { COLLOPT_EXSCAN, true, true, "two vectors", two_vectors_in_all },
+    { COLLOPT_REDUCE_SCATTER_BLOCK, true, "one round more for any operation", one_round_more },
+    { COLLOPT_SCAN, true, "ceil(log2 p) rounds", fewest_rounds },
+    { COLLOPT_SCAN, true, "two vectors", two_vectors_in_all },
+    { COLLOPT_EXSCAN, true, "ceil(log2 p) rounds", fewest_rounds },
+    { COLLOPT_EXSCAN, true, "two vectors", two_vectors_in_all },
 };
 
 static bool may_keep(const struct bound *b, const struct collopt_algorithm *a)
 {
-    return a->collective == b->collective && (a->order == COLLOPT_IN_ORDER || !b->any_operation)
-        && (a->identical || !b->identical);
+    return a->collective == b->collective && (a->order == COLLOPT_IN_ORDER || !b->any_operation);
 }
 
 /* A is measured in one piece and, if it can be cut, in as many as there may be. */
@@ -349,8 +373,8 @@ static void weigh(const struct trial *t, size_t *combined, size_t *copied)
 }
 
 /* right = left op right costs a copy of the right operand, where it is still needed.  A second one,
- * of the result, is rare: where it is to replace a sum that was not received (census,
- * recursive_halving beside a power of two). */
+ * of the result, is rare: where it is to replace a sum that was not received
+ * (recursive_halving beside a power of two). */
 START_TEST(two_operands_cost_one_copy)
 {
     const struct collopt_algorithm *a = collopt_algorithms[_i];
@@ -759,6 +783,7 @@ int main(void)
     tcase_add_loop_test(says, descriptors_are_complete, 0, algorithms);
     tcase_add_loop_test(says, schedules_know_no_count, 0, algorithms);
     tcase_add_test(says, names_are_unique);
+    tcase_add_test(says, removed_names_lead_to_others);
     suite_add_tcase(suite, says);
     tcase_set_timeout(can, 600);
     tcase_add_loop_test(can, bounds_are_kept, 0, sizeof bounds / sizeof *bounds);

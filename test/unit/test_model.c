@@ -122,13 +122,9 @@ static const struct exception {
     enum kind kind;
     struct bounds bounds;
 } exceptions[] = {
-    { "binary_blocks", LONG, { 0.6, 1.1 } },
-    { "dual_root", LONG, { 0.9, 2 } },
-    { "dual_root", SHORT, { 0.9, 2 } },
     { "elimination", LONG, { 0.75, 1.2 } },
     { "lanes", NODES, { 0.7, 1.35 } },
     { "swing", NODES, { 0.7, 1.85 } },
-    { "swing_latency", NODES, { 0.7, 1.65 } },
     { "two_tree", LONG, { 0.65, 2 } },
     { "two_tree", SHORT, { 0.65, 1.1 } },
     { NULL, SHORT, { 0, 0 } },

@@ -619,11 +619,11 @@ static const struct decision {
     const char *algorithm, *why;
 } decisions[] = {
     /* Recorded maps, and what must be so whatever the figures of the model are.  WHY: any. */
-#define WHOLE "recursive_doubling|recursive_multiplying|short_elimination|swing_latency|census|" \
-              "leader|lanes|node_aware|binomial|knomial|postal_tree|bine_tree|" \
+#define WHOLE "recursive_doubling|recursive_multiplying|leader|lanes|node_aware|binomial|knomial|" \
+              "postal_tree|" \
               "pairwise_doubling|window_doubling"
-#define CUT "ring|circulant|rabenseifner|swing|binary_blocks|recursive_halving|pairwise|bucket|" \
-    "elimination|lanes|bine|recursive_splitting|near_splitting|strided_splitting"
+#define CUT "ring|circulant|rabenseifner|swing|recursive_halving|pairwise|bucket|" \
+    "elimination|lanes|recursive_splitting|near_splitting|strided_splitting"
 #define BY_NODES "leader|lanes|node_aware"
     /* Eight bytes cost nothing to carry: what counts is rounds, the logarithm of the ranks, with
      * whole vectors. */
@@ -649,7 +649,7 @@ static const struct decision {
      * the few edges of a tree of neighbours that lead from node to node, or when near partners have
      * halved or split it before. */
 #define ONCE \
-    BY_NODES "|ring|two_tree|binary_tree|dual_root|swing|bine|recursive_splitting|strided_" \
+    BY_NODES "|ring|two_tree|binary_tree|swing|recursive_splitting|strided_" \
              "splitting"
     { "16x16", COLLOPT_ALLREDUCE, 64 << 10, true, ONCE, "" },
     { "16x16", COLLOPT_ALLREDUCE, 4 << 20, true, ONCE, "" },
@@ -667,11 +667,11 @@ static const struct decision {
     { "16 dealt to", COLLOPT_SCAN, 1 << 20, true, "!" BY_NODES, "" },
     /* Nodes of different size: so few ranks on the small ones that no lane may be missing there. */
     { "4, 4, 8", COLLOPT_ALLREDUCE, 4 << 20, true,
-      "!recursive_doubling|short_elimination|lanes:count=8", "" },
+      "!recursive_doubling|lanes:count=8", "" },
     /* More ranks than processors: each message waits for a turn, and one rank that combines for all
      * makes the fewest. */
-    { "8 on 2", COLLOPT_ALLREDUCE, 8, true, "linear|census|gather", "" },
-    { "8 on 2", COLLOPT_REDUCE, 8, true, "linear|census", "" },
+    { "8 on 2", COLLOPT_ALLREDUCE, 8, true, "linear|gather", "" },
+    { "8 on 2", COLLOPT_REDUCE, 8, true, "linear", "" },
 
     /* One node: few rounds for short vectors, few bytes for long ones. */
     { "two", COLLOPT_ALLREDUCE, 256 << 10, true, "recursive_doubling|circulant", "predicted" },

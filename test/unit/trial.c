@@ -289,7 +289,6 @@ bool workshop_state(struct workshop *w, const struct trial *t, char why[PROOF_WH
         .count = w->t.count,
         .size = TRIAL_SIZE,
         .commutative = any_order(t) || w->t.nodes >= TRIAL_LOOSE,
-        .exact = !a->identical,
         .segments = 1,
         .topology = &w->topology,
     };
@@ -437,7 +436,6 @@ struct proof workshop_proof(const struct workshop *w)
 
     return (struct proof){ .problem = &w->problem,
                            .in_order = !w->problem.commutative,
-                           .identical = a->identical,
                            .once = a->once,
                            .how = w->how,
                            .program = (const struct collopt_bound *const *)w->program };

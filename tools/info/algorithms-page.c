@@ -34,9 +34,8 @@ static const struct collopt_algorithm *named(enum collopt_collective c, const ch
 
 static bool same_row(const struct collopt_algorithm *a, const struct collopt_algorithm *b)
 {
-    return a && b && !strcmp(a->rounds, b->rounds) && !strcmp(a->bytes, b->bytes)
-        && !strcmp(a->when, b->when) && !strcmp(a->source, b->source) && a->order == b->order
-        && a->identical == b->identical;
+    return a && b && !strcmp(a->summary, b->summary) && !strcmp(a->source, b->source)
+        && a->order == b->order;
 }
 
 static void put_name(const struct collopt_algorithm *a)
@@ -50,6 +49,7 @@ static void put_name(const struct collopt_algorithm *a)
 /* What collectives C has A for, all alike; nothing if an earlier one than A's is among them. */
 static void put_row(const struct chapter *c, const struct collopt_algorithm *a)
 {
+    char rounds[CATALOGUE_TEXT], vectors[CATALOGUE_TEXT];
     bool same[COLLOPT_COLLECTIVES];
     int n = 0;
 
@@ -59,17 +59,19 @@ static void put_row(const struct chapter *c, const struct collopt_algorithm *a)
             return;
     }
     put_name(a);
+    catalogue_rounds(a, rounds);
+    catalogue_vectors(a, vectors);
     if (c->collectives > 1)
         printf(" %s |",
                n == c->collectives ? n == 2 ? "both" : "all"
                                    : collopt_collective_names[a->collective]);
-    printf(" %s | %s | %s | %s | %s |\n", catalogue_order(a), a->rounds, a->bytes, a->when,
+    printf(" %s | %s | %s | %s | %s |\n", catalogue_order(a), rounds, vectors, a->summary,
            a->source);
 }
 
 static void put_chapter(const struct chapter *c)
 {
-    printf("| name |%s order | rounds | bytes | when | source |\n",
+    printf("| name |%s order | rounds | bytes | what and when | source |\n",
            c->collectives > 1 ? " collectives |" : "");
     printf("|---|%s---|---|---|---|---|\n", c->collectives > 1 ? "---|" : "");
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
@@ -146,14 +148,10 @@ static void put_parameters(void)
 
 static void put_refusals(void)
 {
-    char exact[NAMES] = "", told[NAMES] = "";
+    char told[NAMES] = "";
 
-    for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
-        if (!(*a)->identical)
-            add_name(exact, (*a)->name);
     printf(
         "| reason | which |\n|---|---|\n| the operation does not commute | all marked comm. |\n");
-    printf("| the operation rounds, and ranks would end with different bits | %s |\n", exact);
     for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++) {
         char names[NAMES] = "";
 

@@ -5,18 +5,55 @@
 #include "base/text.h"
 #include "info/catalogue.h"
 #include "catalogue/catalogue.h"
+#include "catalogue/choice.h"
 #include "schedule/descriptor.h"
 #include "schedule/parameters.h"
 #include "schedule/problem.h"
+#include "shared/effort.h"
+#include "topology/topology.h"
 
+#include <math.h>
 #include <string.h>
 
 const char *catalogue_order(const struct collopt_algorithm *a)
 {
-    static const char *const order[2][2] = { { "any, exact", "any" }, { "comm., exact", "comm." } };
-
-    return order[a->order == COLLOPT_COMMUTATIVE][a->identical];
+    return a->order == COLLOPT_COMMUTATIVE ? "comm." : "any";
 }
+
+/* ---- rounds and bytes ------------------------------------------------------------------------ */
+
+enum { LONG = 1 << 20 };        /* bytes */
+
+static struct collopt_effort effort_on(const struct collopt_algorithm *a, int ranks, size_t bytes)
+{
+    int node[CATALOGUE_RANKS];
+    struct collopt_topology nodes = { .nodes = ranks / CATALOGUE_NODE, .node = node },
+                            one = { .nodes = 1 };
+    struct collopt_problem p = { .collective = a->collective, .ranks = ranks, .size = 8,
+                                 .count = bytes / 8, .commutative = true, .segments = 1,
+                                 .topology = a->grouped ? &nodes : &one };
+
+    for (int r = 0; r < ranks; r++)
+        node[r] = r / CATALOGUE_NODE;
+    if (!collopt_topology_measure(&nodes, ranks))
+        return (struct collopt_effort){ .rounds = NAN, .vectors = NAN };
+    collopt_set_parameters(&p, &(struct collopt_choice){ .algorithm = a });
+    return collopt_effort(a, &p);
+}
+
+void catalogue_rounds(const struct collopt_algorithm *a, char text[CATALOGUE_TEXT])
+{
+    snprintf(text, CATALOGUE_TEXT, "%.0f, %.0f", effort_on(a, CATALOGUE_RANKS, 8).rounds,
+             effort_on(a, CATALOGUE_OTHER_RANKS, 8).rounds);
+}
+
+void catalogue_vectors(const struct collopt_algorithm *a, char text[CATALOGUE_TEXT])
+{
+    snprintf(text, CATALOGUE_TEXT, "%.3g, %.3g", effort_on(a, CATALOGUE_RANKS, LONG).vectors,
+             effort_on(a, CATALOGUE_OTHER_RANKS, LONG).vectors);
+}
+
+/* ---- parameters ------------------------------------------------------------------------------ */
 
 const char *catalogue_values(const struct collopt_parameter *p)
 {
@@ -54,8 +91,6 @@ void catalogue_range(const struct collopt_parameter *p, char text[CATALOGUE_TEXT
 
 /* ---- as text --------------------------------------------------------------------------------- */
 
-enum { ROUNDS_WIDTH = 38 };     /* few are wider */
-
 static void print_parameter(const struct collopt_parameter *p, FILE *to)
 {
     char range[CATALOGUE_TEXT];
@@ -67,31 +102,29 @@ static void print_parameter(const struct collopt_parameter *p, FILE *to)
 
 static void print_algorithm(const struct collopt_algorithm *a, FILE *to)
 {
-    fprintf(to, "  %-22s %-6s %-6s %-*s %s\n", a->name,
-            a->order == COLLOPT_COMMUTATIVE ? "comm." : "any", a->identical ? "alike" : "differ",
-            ROUNDS_WIDTH, a->rounds, a->bytes);
-    fprintf(to, "    %s; %s\n", a->when, a->source);
+    char rounds[CATALOGUE_TEXT], vectors[CATALOGUE_TEXT];
+
+    catalogue_rounds(a, rounds);
+    catalogue_vectors(a, vectors);
+    fprintf(to, "  %-22s %-6s %-10s %s\n", a->name, catalogue_order(a), rounds, vectors);
+    fprintf(to, "    %s\n    %s\n", a->summary, a->source);
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)
         print_parameter(&a->parameter[i], to);
 }
 
 void catalogue_print(FILE *to)
 {
-    fputs("m bytes in the vector of one of p ranks, S segments of it, n blocks of a part, k the "
-          "radix, f_i the factors of p or\n"
-          "the radices, d_i the D dims, N nodes, r ranks of the largest, L lanes, q = ceil(log2 "
-          "p), F = floor(log2 p), folded:\n"
-          "where p is not 2^F; node, net, own: what the algorithms in parentheses take; other "
-          "words: parameters.\n"
-          "Order: any operation, or those that commute.\n"
-          "Bits: do those of all ranks' results agree where the operation rounds? Rounds: messages "
-          "one behind the other\n"
-          "where a rank sends one and receives one at a time. Bytes: of the busiest rank, sent or "
-          "received.\n",
-          to);
+    fprintf(to,
+            "Order: any operation, or those that commute. Rounds: messages one after another on "
+            "the critical path of the shortest\n"
+            "vector, where a rank sends one and receives one at a time. Bytes: of a long vector on "
+            "that path, in vectors of one rank.\n"
+            "Both on %d ranks and on %d, with the parameters that collopt chooses; nodes of %d "
+            "ranks for what goes by nodes.\n",
+            CATALOGUE_RANKS, CATALOGUE_OTHER_RANKS, CATALOGUE_NODE);
     for (int c = 0; c < COLLOPT_COLLECTIVES; c++) {
-        fprintf(to, "\n%-24s %-6s %-6s %-*s %s\n", collopt_collective_names[c], "order", "bits",
-                ROUNDS_WIDTH, "rounds", "bytes");
+        fprintf(to, "\n%-24s %-6s %-10s %s\n", collopt_collective_names[c], "order", "rounds",
+                "bytes");
         for (const struct collopt_algorithm *const *a = collopt_algorithms; *a; a++)
             if ((int)(*a)->collective == c)
                 print_algorithm(*a, to);
@@ -117,15 +150,17 @@ static void json_parameter(struct collopt_json *j, const struct collopt_paramete
 
 void catalogue_json(struct collopt_json *j, const struct collopt_algorithm *a)
 {
+    char text[CATALOGUE_TEXT];
+
     collopt_json_object(j, NULL);
     collopt_json_text(j, "collective", collopt_collective_names[a->collective]);
     collopt_json_text(j, "name", a->name);
     collopt_json_text(j, "summary", a->summary);
     collopt_json_flag(j, "commutative_only", a->order == COLLOPT_COMMUTATIVE);
-    collopt_json_flag(j, "identical_bits", a->identical);
-    collopt_json_text(j, "rounds", a->rounds);
-    collopt_json_text(j, "bytes", a->bytes);
-    collopt_json_text(j, "when", a->when);
+    catalogue_rounds(a, text);
+    collopt_json_text(j, "rounds", text);
+    catalogue_vectors(a, text);
+    collopt_json_text(j, "vectors", text);
     collopt_json_text(j, "source", a->source);
     collopt_json_array(j, "parameters");
     for (int i = 0; i < COLLOPT_PARAMETERS && a->parameter[i].name; i++)

@@ -9,8 +9,13 @@
 
 enum { CATALOGUE_TEXT = 80 };   /* bytes for any of these texts */
 
-/* "any" or "comm.": operations that it serves; ", exact" where only those that do not round. */
+/* "any" or "comm.": operations that it serves. */
 const char *catalogue_order(const struct collopt_algorithm *a);
+/* Rounds of the shortest vector and bytes of a long one, in vectors: "6, 8" on so many ranks, on
+ * nodes of CATALOGUE_NODE for algorithms that go by them. */
+enum { CATALOGUE_RANKS = 64, CATALOGUE_OTHER_RANKS = 60, CATALOGUE_NODE = 4 };
+void catalogue_rounds(const struct collopt_algorithm *a, char text[CATALOGUE_TEXT]);
+void catalogue_vectors(const struct collopt_algorithm *a, char text[CATALOGUE_TEXT]);
 /* What is written behind "segment=": BYTES, N, NxN... or (ALGORITHM). */
 const char *catalogue_values(const struct collopt_parameter *p);
 /* "1 to 1T", "reduce" of a parameter that takes an algorithm of that collective. */

@@ -47,13 +47,9 @@ static void complain(struct check *c, int line, const char *format, ...)
 static unsigned kinds_served(const struct collopt_rule *r)
 {
     const struct collopt_algorithm *a = r->automatic ? NULL : r->choice.algorithm;
-    unsigned kinds = COLLOPT_KINDS;
+    bool any = !a || a->order != COLLOPT_COMMUTATIVE;
 
-    if (a && a->order == COLLOPT_COMMUTATIVE)
-        kinds &= ~(unsigned)COLLOPT_KIND_ORDERED;
-    if (a && !a->identical)
-        kinds &= COLLOPT_KIND_EXACT;
-    return kinds;
+    return any ? COLLOPT_KINDS : COLLOPT_KINDS & ~(unsigned)COLLOPT_KIND_ORDERED;
 }
 
 static bool serves_all(const struct collopt_rule *r)
