@@ -195,11 +195,8 @@ def entry(tools, a, folder):
     write(text, folder, 'catalogue', picture)
     lines = [f'## {a["name"]}', '', a['summary'][0].upper() + a['summary'][1:] + '.', '',
              f'| operations | {"those that commute" if a["commutative_only"] else "any"} |',
-             '|---|---|',
-             '| all ranks get the same bits | '
-             f'{"yes" if a["identical_bits"] else "not where the operation rounds"} |',
-             f'| rounds | `{a["rounds"]}` |', f'| bytes of the busiest rank | `{a["bytes"]}` |',
-             f'| use it for | {a["when"]} |', f'| published by | {a["source"]} |']
+             '|---|---|', f'| rounds on 64 ranks and on 60 | {a["rounds"]} |',
+             f'| bytes there, in vectors | {a["vectors"]} |', f'| published by | {a["source"]} |']
     for p in a.get('parameters') or []:
         if p.get('algorithm_of'):
             values = f'an algorithm of {p["algorithm_of"]}, in parentheses'
