@@ -72,7 +72,7 @@ static inline int turn(struct collopt_schedule *s, struct turns *t)
     return t->slot[i];
 }
 
-/* ---- one statement for two collectives ------------------------------------------------------- */
+/* ---- one statement for several collectives --------------------------------------------------- */
 
 /* Descriptors that differ only in their collective: collopt_reduce_scatter_ring and
  * collopt_reduce_scatter_block_ring. */
@@ -86,6 +86,18 @@ static inline int turn(struct collopt_schedule *s, struct turns *t)
 #define COLLOPT_SCAN_AND_EXSCAN(name_, ...) \
     COLLOPT_FOR_BOTH(COLLOPT_SCAN, collopt_scan_##name_, COLLOPT_EXSCAN, collopt_exscan_##name_, \
                      __VA_ARGS__)
+
+#define COLLOPT_REDUCE_AND_ALLREDUCE(name_, ...) \
+    COLLOPT_FOR_BOTH(COLLOPT_REDUCE, collopt_reduce_##name_, \
+                     COLLOPT_ALLREDUCE, collopt_allreduce_##name_, __VA_ARGS__)
+#define COLLOPT_ALLREDUCE_AND_SCATTER(name_, ...) \
+    const struct collopt_algorithm collopt_allreduce_##name_ = { \
+        .collective = COLLOPT_ALLREDUCE, __VA_ARGS__ }; \
+    COLLOPT_SCATTER_AND_BLOCK(name_, __VA_ARGS__)
+#define COLLOPT_ALL_REDUCTIONS(name_, ...) \
+    const struct collopt_algorithm collopt_reduce_##name_ = { \
+        .collective = COLLOPT_REDUCE, __VA_ARGS__ }; \
+    COLLOPT_ALLREDUCE_AND_SCATTER(name_, __VA_ARGS__)
 
 /* ---- row.c: folds many operands into one buffer, from left to right, several in one pass
  * ---------------------------- */

@@ -3,7 +3,6 @@
 #     const struct collopt_algorithm collopt_<collective>_<name> = {
 
 ALGORITHM_SOURCES = \
-	src/algorithms/allreduce.c \
 	src/algorithms/alltoall.c \
 	src/algorithms/binary_tree.c \
 	src/algorithms/bucket.c \
@@ -22,6 +21,7 @@ ALGORITHM_SOURCES = \
 	src/algorithms/lanes.c \
 	src/algorithms/leader.c \
 	src/algorithms/linear.c \
+	src/algorithms/mockup.c \
 	src/algorithms/near_splitting.c \
 	src/algorithms/node_aware.c \
 	src/algorithms/node_aware_reduce.c \
@@ -33,7 +33,6 @@ ALGORITHM_SOURCES = \
 	src/algorithms/recursive_halving.c \
 	src/algorithms/recursive_multiplying.c \
 	src/algorithms/recursive_splitting.c \
-	src/algorithms/reduce_scatterv.c \
 	src/algorithms/ring.c \
 	src/algorithms/scan_doubling.c \
 	src/algorithms/scan_multiplying.c \
@@ -49,8 +48,6 @@ ALGORITHM_HELPERS = \
 	src/algorithms/fold.c \
 	src/algorithms/groups.c \
 	src/algorithms/groups.h \
-	src/algorithms/mockup.c \
-	src/algorithms/mockup.h \
 	src/algorithms/node_aware.h \
 	src/algorithms/postal.c \
 	src/algorithms/preset.c \
@@ -82,6 +79,12 @@ src/algorithms/algorithms-registry.c: $(ALGORITHM_SOURCES) src/algorithms/algori
 	    sed -n \
 	      -e 's/^const struct collopt_algorithm collopt_\([a-z0-9_]*\) = {$$/\1/p' \
 	      -e '/^COLLOPT_SCATTER_AND_BLOCK/s/.*(\(.*\),/reduce_scatter_\1 reduce_scatter_block_\1/p' \
+	      -e '/^COLLOPT_REDUCE_AND_ALLREDUCE/s/.*(\(.*\),/reduce_\1 allreduce_\1/p' \
+	      -e '/^COLLOPT_ALL/h' \
+	      -e '/^COLLOPT_ALL/s/.*(\(.*\),/allreduce_\1 reduce_scatter_\1/p' \
+	      -e '/^allreduce/s/.* reduce_scatter/reduce_scatter_block/p' \
+	      -e '/^reduce_scatter_block/g' \
+	      -e '/^COLLOPT_ALL_REDUCTIONS/s/.*(\(.*\),/reduce_\1/p' \
 	      -e '/^COLLOPT_SCAN_AND_EXSCAN/s/.*(\(.*\),/scan_\1 exscan_\1/p' \
 	      $(srcdir)/$$f; done`; \
 	  for n in $$names; do echo "extern const struct collopt_algorithm collopt_$$n;"; done; \

@@ -122,10 +122,10 @@ static void make_prefixes(struct collopt_schedule *s, int contributors, int rank
 }
 
 /* Rank 0 has no prefix but its own vector. */
-static void build_prefix(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
-                         int before)
+static void build_prefix(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    int parts = collopt_partition(s, p->ranks), contributors = p->ranks - before;
+    int before = p->collective == COLLOPT_EXSCAN, parts = collopt_partition(s, p->ranks),
+        contributors = p->ranks - before;
     struct collopt_region *operand = exchange(s, p, rank, parts, contributors);
 
     if (!operand)
@@ -141,18 +141,8 @@ static void build_prefix(struct collopt_schedule *s, const struct collopt_proble
             collopt_receive(s, from, out(block(parts, from, 1)));
     }
     free(operand);
-}
-
-static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    build_prefix(s, p, rank, 0);
-    if (rank == 0)
+    if (rank == 0 && before == 0)
         collopt_copy(s, out(whole()), in(whole()));
-}
-
-static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    build_prefix(s, p, rank, 1);
 }
 
 /* ---- traffic --------------------------------------------------------------------------------- */
@@ -221,18 +211,9 @@ const struct collopt_algorithm collopt_reduce_alltoall = {
     .traffic = traffic_reduce, .build = build_reduce,
 };
 
-const struct collopt_algorithm collopt_scan_alltoall = {
+COLLOPT_SCAN_AND_EXSCAN(alltoall,
     .name = "alltoall",
     .summary = "for every part, a rank of its own makes the prefixes of all ranks; long vectors, "
                "exact sums",
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
-    .traffic = traffic_prefix, .build = build_scan,
-};
-
-const struct collopt_algorithm collopt_exscan_alltoall = {
-    .name = "alltoall",
-    .summary = "for every part, a rank of its own makes the prefixes of all ranks; long vectors, "
-               "exact sums",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
-    .traffic = traffic_prefix, .build = build_exscan,
-};
+    .order = COLLOPT_IN_ORDER, .once = true, .source = source, .traffic = traffic_prefix,
+    .build = build_prefix);

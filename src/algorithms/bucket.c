@@ -335,11 +335,6 @@ static void build_mesh_in_order(struct collopt_schedule *s, const struct collopt
 
 /* ---- traffic --------------------------------------------------------------------------------- */
 
-static size_t sides(const struct collopt_problem *p)
-{
-    return collopt_preset_dims(p, 1);
-}
-
 static bool usable(const struct collopt_problem *p)
 {
     return collopt_grid_fits(p, 0);
@@ -387,47 +382,22 @@ static void traffic_mesh_in_order(const struct collopt_problem *p, struct collop
     traffic(p, MESH_IN_ORDER, t);
 }
 
-static const char source[] = "Jain and Sabharwal, ICS 2010";
+#define ON_GRID \
+    .parameter = { COLLOPT_DIMS(collopt_preset_sides) }, .usable = usable, \
+    .unfit = COLLOPT_GRID_UNFIT
 
-const struct collopt_algorithm collopt_allreduce_bucket = {
-    .name = "bucket", .summary = "rings along every dimension of a torus; very long vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .source = source,
-    .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .traffic = traffic_torus, .build = build_torus,
-};
+COLLOPT_ALLREDUCE_AND_SCATTER(bucket,
+    ON_GRID, .name = "bucket", .source = "Jain and Sabharwal, ICS 2010",
+    .summary = "rings along every dimension of a torus; very long vectors",
+    .order = COLLOPT_COMMUTATIVE, .traffic = traffic_torus, .build = build_torus);
 
-COLLOPT_SCATTER_AND_BLOCK(bucket,
-    .name = "bucket", .summary = "rings along every dimension of a torus; very long vectors",
-    .order = COLLOPT_COMMUTATIVE, .source = source, .parameter = { COLLOPT_DIMS(sides) },
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_torus, .build = build_torus);
-
-const struct collopt_algorithm collopt_allreduce_mesh = {
-    .name = "mesh",
+COLLOPT_ALLREDUCE_AND_SCATTER(mesh,
+    ON_GRID, .name = "mesh", .source = "folklore",
     .summary = "lines along every dimension of a mesh, from both ends; very long vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .source = "folklore",
-    .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .traffic = traffic_mesh, .build = build_mesh,
-};
+    .order = COLLOPT_COMMUTATIVE, .traffic = traffic_mesh, .build = build_mesh);
 
-COLLOPT_SCATTER_AND_BLOCK(mesh,
-    .name = "mesh",
-    .summary = "lines along every dimension of a mesh, from both ends; very long vectors",
-    .order = COLLOPT_COMMUTATIVE, .source = "folklore", .parameter = { COLLOPT_DIMS(sides) },
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh, .build = build_mesh);
-
-const struct collopt_algorithm collopt_allreduce_mesh_in_order = {
-    .name = "mesh_in_order",
+COLLOPT_ALLREDUCE_AND_SCATTER(mesh_in_order,
+    ON_GRID, .name = "mesh_in_order", .source = "folklore",
     .summary = "lines along one dimension of a mesh after the other, in rank order; very long "
                "vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = "folklore",
-    .parameter = { COLLOPT_DIMS(sides) }, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
-    .traffic = traffic_mesh_in_order, .build = build_mesh_in_order,
-};
-
-COLLOPT_SCATTER_AND_BLOCK(mesh_in_order,
-    .name = "mesh_in_order",
-    .summary = "lines along one dimension of a mesh after the other, in rank order; very long "
-               "vectors",
-    .order = COLLOPT_IN_ORDER, .source = "folklore", .parameter = { COLLOPT_DIMS(sides) },
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh_in_order,
-    .build = build_mesh_in_order);
+    .order = COLLOPT_IN_ORDER, .traffic = traffic_mesh_in_order, .build = build_mesh_in_order);

@@ -27,10 +27,10 @@ static struct collopt_tree links(const struct collopt_problem *p, int root, int 
     };
 }
 
-static void build(struct collopt_schedule *s, const struct collopt_problem *p, int root, int rank,
-                  bool back)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    struct collopt_tree t = links(p, root, rank);
+    bool back = p->collective == COLLOPT_ALLREDUCE;
+    struct collopt_tree t = links(p, back ? p->ranks / 2 : p->root, rank);
     struct collopt_tree_turns tmp = { { .slots = COLLOPT_CHAIN_SLOTS },
                                       { .slots = COLLOPT_CHAIN_SLOTS } };
     int segments = collopt_partition(s, p->segments);
@@ -47,64 +47,32 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     }
 }
 
-static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    build(s, p, p->root, rank, false);
-}
-
-static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    build(s, p, p->ranks / 2, rank, true);
-}
-
 static size_t segment(const struct collopt_problem *p)
 {
     return collopt_preset_segment(p, p->ranks, vector_bytes(p), true);
 }
 
-/* HOPS up, as many DOWN, with one for what comes from the other side at the same time; for each
- * further segment MESSAGES in and out. */
-static void along(const struct collopt_problem *p, int hops, int down, int messages,
-                  struct collopt_traffic *t)
+/* Up, and for Allreduce as far back, with one hop more for what comes from both sides at the same
+ * time; for each further segment MESSAGES in and out. */
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
+    bool back = p->collective == COLLOPT_ALLREDUCE;
+    int below = p->root, above = p->ranks - 1 - p->root,
+        hops = back ? p->ranks / 2 + (p->ranks > 1 && p->ranks % 2)
+                    : most(below, above) + (below == above),
+        messages = back ? least(p->ranks - 1, 2) : below > 0 && above > 0 ? 2 : 1;
     double segment = vector_bytes(p) / p->segments;
-    struct collopt_messages up = { .pattern = COLLOPT_ALONG, .distance = 1, .bytes = segment,
-                                   .combined = segment };
+    struct collopt_messages m = { .pattern = COLLOPT_ALONG, .distance = 1, .bytes = segment,
+                                  .combined = segment };
 
-    collopt_messages(t, hops, up);
-    collopt_pipeline(t, p->segments - 1, messages, 1, up);
-    up.combined = 0;
-    collopt_messages(t, down, up);
+    collopt_messages(t, hops, m);
+    collopt_pipeline(t, p->segments - 1, messages, 1, m);
+    m.combined = 0;
+    collopt_messages(t, back ? hops : 0, m);
 }
 
-static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    int below = p->root, above = p->ranks - 1 - p->root;
-
-    along(p, most(below, above) + (below == above), 0, below > 0 && above > 0 ? 2 : 1, t);
-}
-
-static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    int hops = p->ranks / 2 + (p->ranks > 1 && p->ranks % 2);
-
-    along(p, hops, hops, least(p->ranks - 1, 2), t);
-}
-
-static const char source[] = "folklore";
-
-const struct collopt_algorithm collopt_reduce_chain = {
-    .name = "chain",
-    .summary = "pipelined chain from both ends to the root; very long vectors, few ranks",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .traffic = traffic_reduce, .build = build_reduce,
-};
-
-const struct collopt_algorithm collopt_allreduce_chain = {
-    .name = "chain",
-    .summary = "pipelined chain to the middle rank and back; very long vectors, few ranks",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments,
-    .traffic = traffic_allreduce, .build = build_allreduce,
-};
+COLLOPT_REDUCE_AND_ALLREDUCE(chain,
+    .name = "chain", .order = COLLOPT_IN_ORDER, .source = "folklore",
+    .summary = "pipelined chain from both ends to the root, and back; very long vectors, few ranks",
+    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments, .traffic = traffic,
+    .build = build);

@@ -7,51 +7,38 @@
 
 #include "algorithm.h"
 
-static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+/* What the next rank is to get of a segment. */
+static struct collopt_region next_sum(struct collopt_schedule *s, const struct collopt_problem *p,
+                                      int rank, struct turns *tmp, struct collopt_block segment)
+{
+    bool inclusive = p->collective == COLLOPT_SCAN;
+    struct collopt_region below = out(segment), sum = out(segment);
+
+    if (rank == 0)
+        return in(segment);
+    if (inclusive || rank + 1 < p->ranks)
+        *(inclusive ? &below : &sum) = at(turn(s, tmp), segment);
+    collopt_receive(s, rank - 1, below);
+    if (inclusive || rank + 1 < p->ranks)
+        collopt_combine(s, sum, below, in(segment));
+    return sum;
+}
+
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     struct turns tmp = { .slots = COLLOPT_CHAIN_SLOTS };
     int segments = collopt_partition(s, p->segments);
 
     for (int j = 0; j < p->segments; j++) {
-        struct collopt_block segment = block(segments, j, 1);
-        struct collopt_region sum = out(segment);
+        struct collopt_region sum;
 
         collopt_round(s);
-        if (rank > 0) {
-            struct collopt_region below = at(turn(s, &tmp), segment);
-
-            collopt_receive(s, rank - 1, below);
-            collopt_combine(s, sum, below, in(segment));
-        } else {
-            sum = in(segment);
-        }
+        sum = next_sum(s, p, rank, &tmp, block(segments, j, 1));
         if (rank + 1 < p->ranks)
             collopt_send(s, rank + 1, sum);
     }
-    if (rank == 0)
+    if (rank == 0 && p->collective == COLLOPT_SCAN)
         collopt_copy(s, out(whole()), in(whole()));
-}
-
-static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    struct turns tmp = { .slots = COLLOPT_CHAIN_SLOTS };
-    int segments = collopt_partition(s, p->segments);
-
-    for (int j = 0; j < p->segments; j++) {
-        struct collopt_block segment = block(segments, j, 1);
-        struct collopt_region sum = in(segment);
-
-        collopt_round(s);
-        if (rank > 0)
-            collopt_receive(s, rank - 1, out(segment));
-        if (rank + 1 == p->ranks)
-            continue;
-        if (rank > 0) {
-            sum = at(turn(s, &tmp), segment);
-            collopt_combine(s, sum, out(segment), in(segment));
-        }
-        collopt_send(s, rank + 1, sum);
-    }
 }
 
 static size_t segment(const struct collopt_problem *p)
@@ -69,18 +56,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     collopt_pipeline(t, p->segments - 1, 1, 1, m);
 }
 
-static const char source[] = "folklore";
-
-const struct collopt_algorithm collopt_scan_chain = {
+COLLOPT_SCAN_AND_EXSCAN(chain,
     .name = "chain", .summary = "pipelined chain up the ranks; very long vectors, few ranks",
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments, .traffic = traffic,
-    .build = build_scan,
-};
-
-const struct collopt_algorithm collopt_exscan_chain = {
-    .name = "chain", .summary = "pipelined chain up the ranks; very long vectors, few ranks",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .source = source,
-    .parameter = { COLLOPT_SEGMENT(segment) }, .segments = collopt_segments, .traffic = traffic,
-    .build = build_exscan,
-};
+    .order = COLLOPT_IN_ORDER, .source = "folklore", .parameter = { COLLOPT_SEGMENT(segment) },
+    .segments = collopt_segments, .traffic = traffic, .build = build);

@@ -124,42 +124,30 @@ static void build_reduce(struct collopt_schedule *s, const struct collopt_proble
     gather(s, &c, sum);
 }
 
-static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     collopt_traffic_circulant(t, p->ranks, vector_bytes(p), 1);
-    collopt_traffic_circulant(t, p->ranks, vector_bytes(p), 0);
+    if (p->collective == COLLOPT_ALLREDUCE)
+        collopt_traffic_circulant(t, p->ranks, vector_bytes(p), 0);
+    else if (p->collective == COLLOPT_REDUCE)
+        collopt_traffic_gather(t, p->ranks, vector_bytes(p));
 }
 
-static void traffic_reduce_scatter(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    collopt_traffic_circulant(t, p->ranks, vector_bytes(p), 1);
-}
-
-static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    collopt_traffic_circulant(t, p->ranks, vector_bytes(p), 1);
-    collopt_traffic_gather(t, p->ranks, vector_bytes(p));
-}
-
-static const char source[] = "Traeff, arXiv 2410.14234";
+#define CIRCULANT \
+    .name = "circulant", .order = COLLOPT_COMMUTATIVE, .source = "Traeff, arXiv 2410.14234", \
+    .traffic = traffic
 
 const struct collopt_algorithm collopt_allreduce_circulant = {
-    .name = "circulant",
+    CIRCULANT, .collective = COLLOPT_ALLREDUCE, .build = build_allreduce,
     .summary = "reduce-scatter and allgather on a circulant graph; medium and long vectors, any "
                "ranks",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .source = source,
-    .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
 COLLOPT_SCATTER_AND_BLOCK(circulant,
-    .name = "circulant",
-    .summary = "fewest rounds and bytes for any number of ranks; short to long vectors",
-    .order = COLLOPT_COMMUTATIVE, .source = source, .traffic = traffic_reduce_scatter,
-    .build = build_reduce_scatter);
+    CIRCULANT, .build = build_reduce_scatter,
+    .summary = "fewest rounds and bytes for any number of ranks; short to long vectors");
 
 const struct collopt_algorithm collopt_reduce_circulant = {
-    .name = "circulant",
+    CIRCULANT, .collective = COLLOPT_REDUCE, .build = build_reduce,
     .summary = "reduce-scatter on a circulant graph and a gather; medium and long vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .source = source,
-    .traffic = traffic_reduce, .build = build_reduce,
 };

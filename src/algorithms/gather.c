@@ -53,83 +53,52 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
     collopt_multicast(s, 0, NULL);
 }
 
-static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+/* A single operand of an Exscan is received straight in the result. */
+static void build_prefix(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    for (int to = rank + 1; to < p->ranks; to++)
-        collopt_send(s, to, in(whole()));
-    collect(s, p, rank, rank, out(whole()));
-}
+    int last = p->collective == COLLOPT_SCAN ? rank : rank - 1;
 
-/* A single operand is copied straight to the result. */
-static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
     for (int to = rank + 1; to < p->ranks; to++)
         collopt_send(s, to, in(whole()));
-    if (rank == 1) {
+    if (last == 0 && rank == 1) {
         collopt_round(s);
         collopt_receive(s, 0, out(whole()));
-    } else if (rank > 1) {
-        collect(s, p, rank, rank - 1, out(whole()));
+    } else if (last >= 0) {
+        collect(s, p, rank, last, out(whole()));
     }
 }
 
-static void traffic_reduce(const struct collopt_problem *p, struct collopt_traffic *t)
+/* The first rank of a Scan sends as many messages as the last one receives. */
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     double m = vector_bytes(p);
+    bool tree = p->collective == COLLOPT_REDUCE;
 
-    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_TREE, .distance = 1,
-                                                      .bytes = m, .combined = (p->ranks - 1) * m,
-                                                      .fan = p->ranks - 1 });
+    collopt_messages(t, 1, (struct collopt_messages){ .pattern = tree ? COLLOPT_TREE
+                                                                      : COLLOPT_PAIRS,
+                                                      .distance = 1, .bytes = m,
+                                                      .combined = (p->ranks - 1) * m,
+                                                      .fan = p->ranks - 1,
+                                                      .multicast = p->collective
+                                                                   == COLLOPT_ALLREDUCE });
 }
 
-static void traffic_allreduce(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    double m = vector_bytes(p);
-
-    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = 1,
-                                                      .bytes = m, .combined = (p->ranks - 1) * m,
-                                                      .fan = p->ranks - 1, .multicast = true });
-}
-
-/* The first rank sends as many messages as the last one receives. */
-static void traffic_prefix(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    double m = vector_bytes(p);
-
-    collopt_messages(t, 1, (struct collopt_messages){ .pattern = COLLOPT_PAIRS, .distance = 1,
-                                                      .bytes = m, .combined = (p->ranks - 1) * m,
-                                                      .fan = p->ranks - 1 });
-}
-
-static const char source[] = "folklore";
+#define GATHER \
+    .name = "gather", .order = COLLOPT_IN_ORDER, .once = true, .source = "folklore", \
+    .traffic = traffic
 
 const struct collopt_algorithm collopt_reduce_gather = {
-    .name = "gather",
+    GATHER, .collective = COLLOPT_REDUCE, .build = build_reduce,
     .summary = "the root gets all vectors and combines them in one fold; short vectors, exact sums",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
-    .traffic = traffic_reduce, .build = build_reduce,
 };
 
 const struct collopt_algorithm collopt_allreduce_gather = {
-    .name = "gather",
+    GATHER, .collective = COLLOPT_ALLREDUCE, .build = build_allreduce,
     .summary = "every rank gets all vectors and combines them in one fold; short vectors, exact "
                "sums",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
-    .traffic = traffic_allreduce, .build = build_allreduce,
 };
 
-const struct collopt_algorithm collopt_scan_gather = {
-    .name = "gather",
+COLLOPT_SCAN_AND_EXSCAN(gather,
+    GATHER, .build = build_prefix,
     .summary = "every rank combines the vectors of all lower ones in one fold; short vectors, "
-               "exact sums",
-    .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
-    .traffic = traffic_prefix, .build = build_scan,
-};
-
-const struct collopt_algorithm collopt_exscan_gather = {
-    .name = "gather",
-    .summary = "every rank combines the vectors of all lower ones in one fold; short vectors, "
-               "exact sums",
-    .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER, .once = true, .source = source,
-    .traffic = traffic_prefix, .build = build_exscan,
-};
+               "exact sums");

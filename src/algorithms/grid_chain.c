@@ -115,11 +115,6 @@ static int longest(const struct collopt_grid *g, int root)
     return n;
 }
 
-static size_t sides(const struct collopt_problem *p)
-{
-    return collopt_preset_dims(p, 1);
-}
-
 /* For grids of the preset sides: about the square root of the ranks along each. */
 static size_t segment(const struct collopt_problem *p)
 {
@@ -151,6 +146,7 @@ const struct collopt_algorithm collopt_reduce_mesh = {
     .name = "mesh",
     .summary = "pipelined chains along every dimension of a mesh, in rank order; long vectors",
     .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = "folklore",
-    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic, .build = build,
+    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(collopt_preset_sides) },
+    .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
+    .traffic = traffic, .build = build,
 };

@@ -213,10 +213,9 @@ static void pass_segment(struct collopt_schedule *s, const struct way *w, struct
     }
 }
 
-static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
-                  bool inclusive)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    struct way w = { .inclusive = inclusive };
+    struct way w = { .inclusive = p->collective == COLLOPT_SCAN };
     int partition = collopt_partition(s, p->segments), slots;
     bool slotted;
 
@@ -236,16 +235,6 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     }
     if (result_after(&w, 0) == COLLOPT_IN)
         collopt_copy(s, out(whole()), in(whole()));
-}
-
-static void build_scan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    build(s, p, rank, true);
-}
-
-static void build_exscan(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    build(s, p, rank, false);
 }
 
 /* ---- traffic --------------------------------------------------------------------------------- */
@@ -281,11 +270,6 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-static size_t sides(const struct collopt_problem *p)
-{
-    return collopt_preset_dims(p, 1);
-}
-
 /* With so many under way each pays for that part of its latency, which is as if there were so many
  * times the hops. */
 static size_t segment(const struct collopt_problem *p)
@@ -303,20 +287,10 @@ static bool usable(const struct collopt_problem *p)
     return collopt_grid_fits(p, DIMS);
 }
 
-static const char summary[] =
-    "prefixes along every dimension of a mesh, pipelined; vectors of middle length";
-static const char source[] = "folklore";
-
-const struct collopt_algorithm collopt_scan_mesh = {
-    .name = "mesh", .summary = summary, .collective = COLLOPT_SCAN, .order = COLLOPT_IN_ORDER,
-    .source = source, .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) },
-    .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic,
-    .build = build_scan,
-};
-
-const struct collopt_algorithm collopt_exscan_mesh = {
-    .name = "mesh", .summary = summary, .collective = COLLOPT_EXSCAN, .order = COLLOPT_IN_ORDER,
-    .source = source, .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) },
-    .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic,
-    .build = build_exscan,
-};
+COLLOPT_SCAN_AND_EXSCAN(mesh,
+    .name = "mesh",
+    .summary = "prefixes along every dimension of a mesh, pipelined; vectors of middle length",
+    .order = COLLOPT_IN_ORDER, .source = "folklore",
+    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(collopt_preset_sides) },
+    .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
+    .traffic = traffic, .build = build);

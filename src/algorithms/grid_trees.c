@@ -282,11 +282,6 @@ static struct load heaviest(const struct trees *t)
     return most_;
 }
 
-static size_t sides(const struct collopt_problem *p)
-{
-    return collopt_preset_dims(p, 1);
-}
-
 /* For two sides, of about the square root of the ranks. */
 static size_t segment(const struct collopt_problem *p)
 {
@@ -351,31 +346,22 @@ static void traffic_torus(const struct collopt_problem *p, struct collopt_traffi
     traffic(p, true, t);
 }
 
-#define SOURCE "Edmonds, Combinatorial Algorithms (1973); Faraj et al., Hot Interconnects 2009; " \
-    "for meshes: collopt"
+#define TREES_ON_GRID \
+    .order = COLLOPT_COMMUTATIVE, .segments = collopt_segments, .usable = usable, \
+    .unfit = COLLOPT_GRID_UNFIT, \
+    .source = "Edmonds, Combinatorial Algorithms (1973); Faraj et al., Hot Interconnects 2009; " \
+              "for meshes: collopt"
 
-const struct collopt_algorithm collopt_reduce_mesh_trees = {
-    .name = "mesh_trees",
-    .summary = "a tree for each dimension of a mesh, no two over one link, pipelined; long vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .source = SOURCE,
-    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh, .build = build_mesh,
-};
+COLLOPT_REDUCE_AND_ALLREDUCE(mesh_trees,
+    TREES_ON_GRID, .name = "mesh_trees",
+    .summary = "trees for each dimension of a mesh, no two over one link, pipelined; long vectors",
+    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(collopt_preset_sides) },
+    .traffic = traffic_mesh, .build = build_mesh);
 
 const struct collopt_algorithm collopt_reduce_torus_trees = {
-    .name = "torus_trees",
+    TREES_ON_GRID, .name = "torus_trees", .collective = COLLOPT_REDUCE,
     .summary = "two trees for each dimension of a torus, no two over one link, pipelined; long "
                "vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .source = SOURCE,
-    .parameter = { COLLOPT_SEGMENT(segment_torus), COLLOPT_DIMS(sides) },
-    .segments = collopt_segments, .usable = usable, .unfit = COLLOPT_GRID_UNFIT,
+    .parameter = { COLLOPT_SEGMENT(segment_torus), COLLOPT_DIMS(collopt_preset_sides) },
     .traffic = traffic_torus, .build = build_torus,
-};
-
-const struct collopt_algorithm collopt_allreduce_mesh_trees = {
-    .name = "mesh_trees",
-    .summary = "two trees for each dimension of a mesh, up and back, pipelined; long vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .source = SOURCE,
-    .parameter = { COLLOPT_SEGMENT(segment), COLLOPT_DIMS(sides) }, .segments = collopt_segments,
-    .usable = usable, .unfit = COLLOPT_GRID_UNFIT, .traffic = traffic_mesh, .build = build_mesh,
 };

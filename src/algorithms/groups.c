@@ -72,26 +72,26 @@ void collopt_groups_free(struct collopt_groups *g)
 /* ---- the algorithms inside ------------------------------------------------------------------- */
 
 static struct collopt_problem problem_of(const struct collopt_problem *p,
-                                         const struct collopt_task *task, int ranks)
+                                         struct collopt_task task, int ranks)
 {
     static const struct collopt_topology nodes = { .nodes = 1 },
                                          caches = { .nodes = 1, .inside = true };
     bool inside = p->topology->inside;
 
     return (struct collopt_problem){
-        .collective = task->collective, .ranks = ranks,
-        .count = (p->count + (size_t)task->n - 1) / (size_t)task->n, .size = p->size,
+        .collective = task.collective, .ranks = ranks,
+        .count = (p->count + (size_t)task.n - 1) / (size_t)task.n, .size = p->size,
         .commutative = p->commutative, .exact = p->exact, .segments = 1,
-        .topology = inside ? &caches : &nodes, .machine = p->machine, .abreast = task->abreast,
+        .topology = inside ? &caches : &nodes, .machine = p->machine, .abreast = task.abreast,
         .beside = inside ? p->topology->nodes : 0,
     };
 }
 
 /* Can CHOICE, all of whose values are set, serve groups of every size? */
-static bool serves(const struct collopt_problem *p, const struct collopt_task *task,
+static bool serves(const struct collopt_problem *p, struct collopt_task task,
                    const struct collopt_choice *choice)
 {
-    for (int n = task->least; n <= task->most; n++) {
+    for (int n = task.least; n <= task.most; n++) {
         struct collopt_problem inner = problem_of(p, task, n);
 
         memcpy(inner.value, choice->value, sizeof inner.value);
@@ -103,10 +103,10 @@ static bool serves(const struct collopt_problem *p, const struct collopt_task *t
 
 /* Sets what CHOICE leaves open, for the largest group. */
 static struct collopt_problem complete(const struct collopt_problem *p,
-                                       const struct collopt_task *task,
+                                       struct collopt_task task,
                                        struct collopt_choice *choice)
 {
-    struct collopt_problem inner = problem_of(p, task, task->most);
+    struct collopt_problem inner = problem_of(p, task, task.most);
 
     collopt_set_parameters(&inner, choice);
     memcpy(choice->value, inner.value, sizeof choice->value);
@@ -114,7 +114,7 @@ static struct collopt_problem complete(const struct collopt_problem *p,
 }
 
 static struct collopt_choice cheapest(const struct collopt_problem *p,
-                                      const struct collopt_task *task)
+                                      struct collopt_task task)
 {
     struct collopt_choice best = { .algorithm = NULL };
     double least_time = 0;
@@ -124,14 +124,14 @@ static struct collopt_choice cheapest(const struct collopt_problem *p,
         struct collopt_problem inner;
         double time = 0;
 
-        if ((*a)->collective != task->collective || (*a)->grouped || (*a)->parameter[0].algorithm
+        if ((*a)->collective != task.collective || (*a)->grouped || (*a)->parameter[0].algorithm
             || collopt_parameter_named(*a, "dims") >= 0)
             continue;           /* what is made of others is too much here, and groups are no
                                  * grids */
         inner = complete(p, task, &choice);
         if (!serves(p, task, &choice))
             continue;
-        if (task->most > 1)             /* one rank has nothing to do: the first that comes */
+        if (task.most > 1)             /* one rank has nothing to do: the first that comes */
             time = collopt_model(*a, &inner);
         if (!best.algorithm || time < least_time) {
             best = choice;
@@ -141,7 +141,7 @@ static struct collopt_choice cheapest(const struct collopt_problem *p,
     return best;
 }
 
-size_t collopt_inner_preset(const struct collopt_problem *p, const struct collopt_task *task,
+size_t collopt_inner_preset(const struct collopt_problem *p, struct collopt_task task,
                             size_t given)
 {
     const struct collopt_choice *said = collopt_choice_numbered(given);
@@ -152,11 +152,11 @@ size_t collopt_inner_preset(const struct collopt_problem *p, const struct collop
     return collopt_choice_number(&choice);
 }
 
-int collopt_inner_segments(const struct collopt_problem *p, const struct collopt_task *task,
+int collopt_inner_segments(const struct collopt_problem *p, struct collopt_task task,
                            size_t value)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(value);
-    struct collopt_problem inner = problem_of(p, task, task->most);
+    struct collopt_problem inner = problem_of(p, task, task.most);
 
     if (!choice || !choice->algorithm->segments)
         return 1;
@@ -164,7 +164,7 @@ int collopt_inner_segments(const struct collopt_problem *p, const struct collopt
     return choice->algorithm->segments(&inner);
 }
 
-bool collopt_inner_usable(const struct collopt_problem *p, const struct collopt_task *task,
+bool collopt_inner_usable(const struct collopt_problem *p, struct collopt_task task,
                           size_t value)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(value);
@@ -172,21 +172,21 @@ bool collopt_inner_usable(const struct collopt_problem *p, const struct collopt_
     return choice && !choice->algorithm->grouped && serves(p, task, choice);
 }
 
-double collopt_inner_time(const struct collopt_problem *p, const struct collopt_task *task,
+double collopt_inner_time(const struct collopt_problem *p, struct collopt_task task,
                           size_t value, int segments)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(value);
-    struct collopt_problem inner = problem_of(p, task, task->most);
+    struct collopt_problem inner = problem_of(p, task, task.most);
 
-    if (!choice || task->most == 1)
+    if (!choice || task.most == 1)
         return 0;
     memcpy(inner.value, choice->value, sizeof inner.value);
     inner.segments = segments;
-    inner.root = least(task->root, task->most - 1);
+    inner.root = least(task.root, task.most - 1);
     return collopt_model(choice->algorithm, &inner);
 }
 
-void collopt_inner_traffic(const struct collopt_problem *p, const struct collopt_task *task,
+void collopt_inner_traffic(const struct collopt_problem *p, struct collopt_task task,
                            size_t value, int segments, struct collopt_traffic *t)
 {
     collopt_inner_seconds(t, collopt_inner_time(p, task, value, segments));

@@ -37,6 +37,23 @@ static inline int collopt_node_ranks(const struct collopt_groups *g, int node)
     return g->start[node + 1] - g->start[node];
 }
 
+static inline bool collopt_is_prefix(const struct collopt_problem *p)
+{
+    return p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
+}
+
+static inline bool collopt_scatters(const struct collopt_problem *p)
+{
+    return p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
+}
+
+/* Can what combines node by node serve P? In order, and for a prefix, nodes must be of
+ * neighbours. */
+static inline bool collopt_groups_serve(const struct collopt_problem *p)
+{
+    return !p->topology->scattered || (p->commutative && !collopt_is_prefix(p));
+}
+
 /* The node of RANK, and its number among the node's. */
 int collopt_node_of(const struct collopt_problem *p, int rank);
 int collopt_local_of(const struct collopt_groups *g, int node, int rank);
@@ -66,17 +83,17 @@ struct collopt_task {
 
 /* The value of a parameter that takes an algorithm: what was GIVEN (0: nothing), completed; or what
  * costs least. */
-size_t collopt_inner_preset(const struct collopt_problem *p, const struct collopt_task *task,
+size_t collopt_inner_preset(const struct collopt_problem *p, struct collopt_task task,
                             size_t given);
 /* VALUE's segments for TASK, and whether it can be used for it. */
-int collopt_inner_segments(const struct collopt_problem *p, const struct collopt_task *task,
+int collopt_inner_segments(const struct collopt_problem *p, struct collopt_task task,
                            size_t value);
-bool collopt_inner_usable(const struct collopt_problem *p, const struct collopt_task *task,
+bool collopt_inner_usable(const struct collopt_problem *p, struct collopt_task task,
                           size_t value);
 /* Its predicted time; and added to T. */
-double collopt_inner_time(const struct collopt_problem *p, const struct collopt_task *task,
+double collopt_inner_time(const struct collopt_problem *p, struct collopt_task task,
                           size_t value, int segments);
-void collopt_inner_traffic(const struct collopt_problem *p, const struct collopt_task *task,
+void collopt_inner_traffic(const struct collopt_problem *p, struct collopt_task task,
                            size_t value, int segments, struct collopt_traffic *t);
 struct collopt_inner collopt_inner(size_t value, int segments);
 

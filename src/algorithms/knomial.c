@@ -96,30 +96,17 @@ static void spread(struct collopt_schedule *s, const struct collopt_problem *p, 
     }
 }
 
-static void build_reduce_binomial(struct collopt_schedule *s, const struct collopt_problem *p,
-                                  int rank)
+static int radix_of(const struct collopt_problem *p)
 {
-    reduce(s, p, rank, 2);
+    return most((int)p->value[0], 2);   /* a binomial tree has no parameter */
 }
 
-static void build_reduce_knomial(struct collopt_schedule *s, const struct collopt_problem *p,
-                                 int rank)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    reduce(s, p, rank, (int)p->value[0]);
-}
+    int width = reduce(s, p, rank, radix_of(p));
 
-static void build_allreduce_binomial(struct collopt_schedule *s, const struct collopt_problem *p,
-                                     int rank)
-{
-    spread(s, p, rank, 2, reduce(s, p, rank, 2), -1, COLLOPT_OUT);
-}
-
-static void build_allreduce_knomial(struct collopt_schedule *s, const struct collopt_problem *p,
-                                    int rank)
-{
-    int radix = (int)p->value[0];
-
-    spread(s, p, rank, radix, reduce(s, p, rank, radix), -1, COLLOPT_OUT);
+    if (p->collective == COLLOPT_ALLREDUCE)
+        spread(s, p, rank, radix_of(p), width, -1, COLLOPT_OUT);
 }
 
 static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p,
@@ -141,69 +128,33 @@ extern const struct collopt_algorithm collopt_reduce_knomial;
 /* For Allreduce too, whose way back takes as long. */
 static size_t radix(const struct collopt_problem *p)
 {
-    return collopt_preset_by_model(&collopt_reduce_knomial, p, 0, 2, COLLOPT_FOLD_OPERANDS);
+    struct collopt_problem up = *p;
+
+    up.collective = COLLOPT_REDUCE;
+    return collopt_preset_by_model(&collopt_reduce_knomial, &up, 0, 2, COLLOPT_FOLD_OPERANDS);
 }
 
-static void traffic_reduce_binomial(const struct collopt_problem *p, struct collopt_traffic *t)
+static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    collopt_traffic_tree(t, p->ranks, 2, vector_bytes(p), 1);
+    collopt_traffic_tree(t, p->ranks, radix_of(p), vector_bytes(p), 1);
+    if (p->collective == COLLOPT_ALLREDUCE)
+        collopt_traffic_tree(t, p->ranks, radix_of(p), vector_bytes(p), 0);
+    else if (p->collective != COLLOPT_REDUCE)
+        collopt_traffic_gather(t, p->ranks, vector_bytes(p));
 }
 
-static void traffic_reduce_knomial(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    collopt_traffic_tree(t, p->ranks, (int)p->value[0], vector_bytes(p), 1);
-}
+#define TREE \
+    .order = COLLOPT_IN_ORDER, .source = "folklore; any root in as many rounds: collopt", \
+    .traffic = traffic
 
-static void traffic_allreduce_binomial(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    collopt_traffic_tree(t, p->ranks, 2, vector_bytes(p), 1);
-    collopt_traffic_tree(t, p->ranks, 2, vector_bytes(p), 0);
-}
+COLLOPT_REDUCE_AND_ALLREDUCE(binomial,
+    TREE, .name = "binomial", .build = build,
+    .summary = "binomial tree in rank order, any root, up and down; short vectors, few messages");
 
-static void traffic_allreduce_knomial(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    collopt_traffic_tree(t, p->ranks, (int)p->value[0], vector_bytes(p), 1);
-    collopt_traffic_tree(t, p->ranks, (int)p->value[0], vector_bytes(p), 0);
-}
-
-static void traffic_reduce_scatter(const struct collopt_problem *p, struct collopt_traffic *t)
-{
-    collopt_traffic_tree(t, p->ranks, 2, vector_bytes(p), 1);
-    collopt_traffic_gather(t, p->ranks, vector_bytes(p));
-}
-
-static const char source[] = "folklore; any root in as many rounds: collopt";
-
-const struct collopt_algorithm collopt_reduce_binomial = {
-    .name = "binomial", .summary = "binomial tree in rank order, any root; short vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = source,
-    .traffic = traffic_reduce_binomial, .build = build_reduce_binomial,
-};
-
-const struct collopt_algorithm collopt_reduce_knomial = {
-    .name = "knomial",
-    .summary = "tree with several children on each level, in rank order, any root; short vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = source,
-    .parameter = { COLLOPT_RADIX(radix) }, .traffic = traffic_reduce_knomial,
-    .build = build_reduce_knomial,
-};
-
-const struct collopt_algorithm collopt_allreduce_binomial = {
-    .name = "binomial",
-    .summary = "binomial tree in rank order, up and down; short vectors, few messages",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = source,
-    .traffic = traffic_allreduce_binomial, .build = build_allreduce_binomial,
-};
-
-const struct collopt_algorithm collopt_allreduce_knomial = {
-    .name = "knomial",
-    .summary = "tree with several children on each level, up and down; short vectors, few messages",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = source,
-    .parameter = { COLLOPT_RADIX(radix) }, .traffic = traffic_allreduce_knomial,
-    .build = build_allreduce_knomial,
-};
+COLLOPT_REDUCE_AND_ALLREDUCE(knomial,
+    TREE, .name = "knomial", .build = build, .parameter = { COLLOPT_RADIX(radix) },
+    .summary = "tree with several children on each level, in rank order, any root; short vectors");
 
 COLLOPT_SCATTER_AND_BLOCK(binomial,
-    .name = "binomial", .summary = "binomial reduce and scatter, in rank order; a yardstick",
-    .order = COLLOPT_IN_ORDER, .source = source, .traffic = traffic_reduce_scatter,
-    .build = build_reduce_scatter);
+    TREE, .name = "binomial", .build = build_reduce_scatter,
+    .summary = "binomial reduce and scatter, in rank order; a yardstick");

@@ -28,16 +28,6 @@ enum { MOST_LANES = 64, OWN_STRAND = 16 /* no inner algorithm has more */ };
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-static bool is_prefix(const struct collopt_problem *p)
-{
-    return p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
-}
-
-static bool scatters(const struct collopt_problem *p)
-{
-    return p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
-}
-
 /* On one node there is nothing to do between nodes: every rank is a lane. */
 static int lanes_of(const struct collopt_problem *p)
 {
@@ -52,7 +42,7 @@ static struct collopt_task node_task(const struct collopt_problem *p)
 
 static struct collopt_task net_task(const struct collopt_problem *p)
 {
-    enum collopt_collective c = scatters(p) ? COLLOPT_REDUCE_SCATTER
+    enum collopt_collective c = collopt_scatters(p) ? COLLOPT_REDUCE_SCATTER
         : p->collective == COLLOPT_SCAN     ? COLLOPT_EXSCAN
                                             : p->collective;
     int nodes = p->topology->nodes;
@@ -75,43 +65,33 @@ static size_t count_preset(const struct collopt_problem *p)
 
 static size_t node_preset(const struct collopt_problem *p)
 {
-    struct collopt_task task = node_task(p);
-
-    return collopt_inner_preset(p, &task, p->value[NODE]);
+    return collopt_inner_preset(p, node_task(p), p->value[NODE]);
 }
 
 static size_t net_preset(const struct collopt_problem *p)
 {
-    struct collopt_task task = net_task(p);
-
-    return collopt_inner_preset(p, &task, p->value[NET]);
+    return collopt_inner_preset(p, net_task(p), p->value[NET]);
 }
 
 static size_t own_preset(const struct collopt_problem *p)
 {
-    struct collopt_task task = prefix_task(p);
-
-    return collopt_inner_preset(p, &task, p->value[OWN]);
+    return collopt_inner_preset(p, prefix_task(p), p->value[OWN]);
 }
 
 static int segments(const struct collopt_problem *p)
 {
-    struct collopt_task node = node_task(p), net = net_task(p);
-    struct collopt_task own = prefix_task(p);
+    int own = collopt_is_prefix(p) ? collopt_inner_segments(p, prefix_task(p), p->value[OWN]) : 1;
 
-    return collopt_pack_segments(collopt_inner_segments(p, &node, p->value[NODE]),
-                                 collopt_inner_segments(p, &net, p->value[NET]),
-                                 is_prefix(p) ? collopt_inner_segments(p, &own, p->value[OWN]) : 1);
+    return collopt_pack_segments(collopt_inner_segments(p, node_task(p), p->value[NODE]),
+                                 collopt_inner_segments(p, net_task(p), p->value[NET]), own);
 }
 
 static bool usable(const struct collopt_problem *p)
 {
-    struct collopt_task node = node_task(p), net = net_task(p), own = prefix_task(p);
-
-    return (!p->topology->scattered || (p->commutative && !is_prefix(p)))
-        && lanes_of(p) <= collopt_least_node(p) && collopt_inner_usable(p, &node, p->value[NODE])
-        && collopt_inner_usable(p, &net, p->value[NET])
-        && (!is_prefix(p) || collopt_inner_usable(p, &own, p->value[OWN]));
+    return collopt_groups_serve(p) && lanes_of(p) <= collopt_least_node(p)
+        && collopt_inner_usable(p, node_task(p), p->value[NODE])
+        && collopt_inner_usable(p, net_task(p), p->value[NET])
+        && (!collopt_is_prefix(p) || collopt_inner_usable(p, prefix_task(p), p->value[OWN]));
 }
 
 /* ---- one rank's view ------------------------------------------------------------------------- */
@@ -168,11 +148,11 @@ static bool begin(struct lanes *l, struct collopt_schedule *s, const struct coll
         return false;
     for (int k = 0; k < l->g.nodes && l->g.local < l->count; k++)
         l->mate[k] = collopt_members(&l->g, k)[l->g.local];
-    if (!scatters(p))
+    if (!collopt_scatters(p))
         share_out(l);
     l->node = collopt_inner(p->value[NODE], collopt_packed_segments(p->segments, 0));
     l->net = collopt_inner(p->value[NET], collopt_packed_segments(p->segments, 1));
-    if (is_prefix(p))
+    if (collopt_is_prefix(p))
         l->own = collopt_inner(p->value[OWN], collopt_packed_segments(p->segments, 2));
     return true;
 }
@@ -514,10 +494,10 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
                                      .bytes = share };
 
     double lanes =
-        collopt_inner_time(p, &node, p->value[NODE], collopt_packed_segments(p->segments, 0))
-        + collopt_inner_time(p, &net, p->value[NET], collopt_packed_segments(p->segments, 1));
-    double prefix = is_prefix(p)
-        ? collopt_inner_time(p, &own, p->value[OWN], collopt_packed_segments(p->segments, 2))
+        collopt_inner_time(p, node, p->value[NODE], collopt_packed_segments(p->segments, 0))
+        + collopt_inner_time(p, net, p->value[NET], collopt_packed_segments(p->segments, 1));
+    double prefix = collopt_is_prefix(p)
+        ? collopt_inner_time(p, own, p->value[OWN], collopt_packed_segments(p->segments, 2))
         : 0;
 
     /* they run beside one another */
@@ -528,10 +508,10 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
         each.fan = lanes_of(p);
         each.pattern = COLLOPT_TREE;
         collopt_messages(t, 1, each);
-    } else if (!scatters(p)) {
+    } else if (!collopt_scatters(p)) {
         collopt_pipeline(t, n - 1, 1, 1, each);
     }
-    if (is_prefix(p))
+    if (collopt_is_prefix(p))
         collopt_inner_seconds(t, collopt_machine_of(p)->combine * m);
 }
 

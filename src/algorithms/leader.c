@@ -25,9 +25,8 @@ enum { NODE, NET };             /* parameters */
 
 static struct collopt_task node_task(const struct collopt_problem *p)
 {
-    bool prefix = p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
-
-    return (struct collopt_task){ prefix ? p->collective : COLLOPT_REDUCE, collopt_least_node(p),
+    return (struct collopt_task){ collopt_is_prefix(p) ? p->collective : COLLOPT_REDUCE,
+                                  collopt_least_node(p),
                                   collopt_largest_node(p), 1,
                                   p->collective == COLLOPT_REDUCE
                                        ? collopt_local_number(p, p->root) : 0, 0 };
@@ -47,34 +46,24 @@ static struct collopt_task net_task(const struct collopt_problem *p)
 
 static size_t node_preset(const struct collopt_problem *p)
 {
-    struct collopt_task task = node_task(p);
-
-    return collopt_inner_preset(p, &task, p->value[NODE]);
+    return collopt_inner_preset(p, node_task(p), p->value[NODE]);
 }
 
 static size_t net_preset(const struct collopt_problem *p)
 {
-    struct collopt_task task = net_task(p);
-
-    return collopt_inner_preset(p, &task, p->value[NET]);
+    return collopt_inner_preset(p, net_task(p), p->value[NET]);
 }
 
 static int segments(const struct collopt_problem *p)
 {
-    struct collopt_task node = node_task(p), net = net_task(p);
-
-    return collopt_pack_segments(collopt_inner_segments(p, &node, p->value[NODE]),
-                                 collopt_inner_segments(p, &net, p->value[NET]), 1);
+    return collopt_pack_segments(collopt_inner_segments(p, node_task(p), p->value[NODE]),
+                                 collopt_inner_segments(p, net_task(p), p->value[NET]), 1);
 }
 
 static bool usable(const struct collopt_problem *p)
 {
-    struct collopt_task node = node_task(p), net = net_task(p);
-    bool prefix = p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
-
-    return (!p->topology->scattered || (p->commutative && !prefix))
-        && collopt_inner_usable(p, &node, p->value[NODE])
-        && collopt_inner_usable(p, &net, p->value[NET]);
+    return collopt_groups_serve(p) && collopt_inner_usable(p, node_task(p), p->value[NODE])
+        && collopt_inner_usable(p, net_task(p), p->value[NET]);
 }
 
 /* ---- phases ---------------------------------------------------------------------------------- */
@@ -93,7 +82,7 @@ static int leader_of(const struct hierarchy *h, int node)
 {
     const struct collopt_problem *p = h->p;
 
-    if (p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN)
+    if (collopt_is_prefix(p))
         return collopt_members(&h->g, node)[collopt_node_ranks(&h->g, node) - 1];
     if (p->collective == COLLOPT_REDUCE && collopt_node_of(p, p->root) == node)
         return p->root;
@@ -343,16 +332,15 @@ static void tell_node(const struct collopt_problem *p, bool scatters, struct col
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
-    struct collopt_task node = node_task(p), net = net_task(p);
-    bool prefix = p->collective == COLLOPT_SCAN || p->collective == COLLOPT_EXSCAN;
-    bool scatters =
-        p->collective == COLLOPT_REDUCE_SCATTER || p->collective == COLLOPT_REDUCE_SCATTER_BLOCK;
+    bool prefix = collopt_is_prefix(p), several = p->topology->nodes > 1;
 
-    collopt_inner_traffic(p, &node, p->value[NODE], collopt_packed_segments(p->segments, NODE), t);
-    collopt_inner_traffic(p, &net, p->value[NET], collopt_packed_segments(p->segments, NET), t);
-    if (p->collective != COLLOPT_REDUCE && (p->topology->nodes > 1 || !prefix))
-        tell_node(p, scatters, t);
-    if (prefix && p->topology->nodes > 1)
+    collopt_inner_traffic(p, node_task(p), p->value[NODE],
+                          collopt_packed_segments(p->segments, NODE), t);
+    collopt_inner_traffic(p, net_task(p), p->value[NET], collopt_packed_segments(p->segments, NET),
+                          t);
+    if (p->collective != COLLOPT_REDUCE && (several || !prefix))
+        tell_node(p, collopt_scatters(p), t);
+    if (prefix && several)
         collopt_inner_seconds(t, collopt_machine_of(p)->combine * vector_bytes(p));
 }
 

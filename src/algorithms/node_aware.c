@@ -27,11 +27,6 @@
 enum { GROUP, NODE };           /* parameters */
 enum { ROLES = COLLOPT_NODE_AWARE_ROLES, LEVELS = 32 };
 
-static bool scatters(const struct collopt_problem *p)
-{
-    return p->collective != COLLOPT_ALLREDUCE;
-}
-
 /* ---- levels ---------------------------------------------------------------------------------- */
 
 struct levels {
@@ -91,26 +86,18 @@ extern const struct collopt_algorithm collopt_allreduce_recursive_doubling;
 
 static size_t node_preset(const struct collopt_problem *p)
 {
-    struct collopt_task task = node_task(p);
-
-    return collopt_inner_preset(p, &task,
-                                collopt_node_aware_inner(p, p->value[NODE],
-                                                         &collopt_allreduce_recursive_doubling));
+    return collopt_node_aware_preset(p, node_task(p), p->value[NODE],
+                                     &collopt_allreduce_recursive_doubling);
 }
 
 static int segments(const struct collopt_problem *p)
 {
-    struct collopt_task task = node_task(p);
-
-    return collopt_inner_segments(p, &task, p->value[NODE]);
+    return collopt_inner_segments(p, node_task(p), p->value[NODE]);
 }
 
 static bool usable(const struct collopt_problem *p)
 {
-    struct collopt_task task = node_task(p);
-
-    return (!p->topology->scattered || p->commutative)
-        && collopt_inner_usable(p, &task, p->value[NODE]);
+    return collopt_groups_serve(p) && collopt_inner_usable(p, node_task(p), p->value[NODE]);
 }
 
 /* ---- one rank's view ------------------------------------------------------------------------- */
@@ -328,7 +315,7 @@ static void between(struct exchange *x)
         stride *= l->radix[i];
     }
     unfold(x, last);
-    if (!scatters(x->p))
+    if (!collopt_scatters(x->p))
         hand_out(x, last);
     else
         hand_out_parts(x, last);
@@ -343,7 +330,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
     x.levels = levels_of(p);
     x.node = collopt_inner(p->value[NODE], p->segments);
     x.number = x.g.node < 2 * pairs(&x) ? x.g.node / 2 : x.g.node - pairs(&x);
-    if (scatters(p)) {
+    if (collopt_scatters(p)) {
         x.parts = collopt_partition_counts(s);
         x.result = collopt_vector_slot(s, whole());
     }
@@ -353,7 +340,7 @@ static void build(struct collopt_schedule *s, const struct collopt_problem *p, i
         collopt_copy(s, at(x.result, whole()), in(whole()));
     if (x.g.nodes > 1)
         between(&x);
-    else if (scatters(p))
+    else if (collopt_scatters(p))
         hand_out_parts(&x, x.g.ranks);
     collopt_groups_free(&x.g);
 }
@@ -370,7 +357,7 @@ static void tell_inside(const struct collopt_problem *p, int ranks, struct collo
 {
     struct collopt_task task = { COLLOPT_ALLREDUCE, ranks, ranks, 1, 0, 0 };
 
-    collopt_inner_traffic(p, &task, p->value[NODE], p->segments, t);
+    collopt_inner_traffic(p, task, p->value[NODE], p->segments, t);
 }
 
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
@@ -392,7 +379,7 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     }
     m = (struct collopt_messages){ .pattern = COLLOPT_TREE, .inside = true, .distance = 1,
                                    .bytes = vector_bytes(p) };
-    if (l.n > 0 && scatters(p)) {
+    if (l.n > 0 && collopt_scatters(p)) {
         m.bytes /= p->ranks;
         m.fan = handed_out(p, last);
         collopt_messages(t, m.fan > 0, m);
@@ -401,17 +388,10 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
     }
 }
 
-#define NODE_AWARE \
-    .grouped = true, .name = "node_aware", .order = COLLOPT_IN_ORDER, \
-    .summary = "every rank of a node talks to another node; the shortest vectors on many nodes", \
-    .parameter = { COLLOPT_NODE_AWARE_PARAMETERS(COLLOPT_ALLREDUCE, node_preset) }, \
-    .usable = usable, .unfit = COLLOPT_GROUPS_UNFIT, .segments = segments, .traffic = traffic, \
-    .build = build
-
-const struct collopt_algorithm collopt_allreduce_node_aware = {
-    NODE_AWARE, .collective = COLLOPT_ALLREDUCE,
-    .source = "Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650",
-};
-
-COLLOPT_SCATTER_AND_BLOCK(node_aware,
-    NODE_AWARE, .source = "collopt, after Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650");
+COLLOPT_ALLREDUCE_AND_SCATTER(node_aware,
+    .grouped = true, .name = "node_aware", .order = COLLOPT_IN_ORDER,
+    .summary = "every rank of a node talks to another node; the shortest vectors on many nodes",
+    .source = "Bienz, Olson, Gropp, ExaMPI 2019, arXiv 1910.09650; Reduce_scatter: collopt",
+    .parameter = { COLLOPT_NODE_AWARE_PARAMETERS(COLLOPT_ALLREDUCE, node_preset) },
+    .usable = usable, .unfit = COLLOPT_GROUPS_UNFIT, .segments = segments, .traffic = traffic,
+    .build = build);

@@ -69,25 +69,17 @@ extern const struct collopt_algorithm collopt_reduce_binomial;
 
 static size_t node_preset(const struct collopt_problem *p)
 {
-    struct collopt_task task = node_task(p);
-
-    return collopt_inner_preset(
-        p, &task, collopt_node_aware_inner(p, p->value[NODE], &collopt_reduce_binomial));
+    return collopt_node_aware_preset(p, node_task(p), p->value[NODE], &collopt_reduce_binomial);
 }
 
 static int segments(const struct collopt_problem *p)
 {
-    struct collopt_task task = node_task(p);
-
-    return collopt_inner_segments(p, &task, p->value[NODE]);
+    return collopt_inner_segments(p, node_task(p), p->value[NODE]);
 }
 
 static bool usable(const struct collopt_problem *p)
 {
-    struct collopt_task task = node_task(p);
-
-    return (!p->topology->scattered || p->commutative)
-        && collopt_inner_usable(p, &task, p->value[NODE]);
+    return collopt_groups_serve(p) && collopt_inner_usable(p, node_task(p), p->value[NODE]);
 }
 
 /* ---- one rank's view ------------------------------------------------------------------------- */
@@ -305,10 +297,10 @@ static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 
     m.uneven = (double)(l.radix - 1) / fan - 1;         /* what all players hear comes through one
                                                          * port */
-    collopt_inner_traffic(p, &node, p->value[NODE], p->segments, t);
+    collopt_inner_traffic(p, node, p->value[NODE], p->segments, t);
     collopt_messages(t, l.n, m);
     for (int i = 0; i < l.n; i++)
-        collopt_inner_traffic(p, &players, p->value[NODE], p->segments, t);
+        collopt_inner_traffic(p, players, p->value[NODE], p->segments, t);
 }
 
 const struct collopt_algorithm collopt_reduce_node_aware = {

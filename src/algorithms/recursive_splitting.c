@@ -57,35 +57,6 @@ static int scatter(struct collopt_window *w, const struct collopt_course *c)
     return begun;
 }
 
-/* The way of a PIECE of the vector through the levels; returns the round of the first one. */
-typedef int collopt_one_piece(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
-                              const struct collopt_course *c, struct collopt_block piece);
-
-static void in_pieces(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
-                      collopt_one_piece *one)
-{
-    int strands = collopt_split_strands(p), chunks = collopt_split_chunks(p),
-        pieces = collopt_partition(s, strands * chunks);
-
-    if (p->ranks == 1) {
-        collopt_copy(s, out(whole()), in(whole()));
-        return;
-    }
-    for (int i = 0; i < strands; i++) {
-        struct collopt_course c = collopt_split_course(p, i);
-
-        for (int chunk = 0, begun = 0; chunk < chunks; chunk++) {
-            int piece = i * chunks + chunk;
-
-            collopt_strand(s, piece);
-            collopt_round(s);
-            if (chunk > 0)
-                collopt_follow(s, piece - 1, begun);
-            begun = one(s, p, rank, &c, block(pieces, piece, 1));
-        }
-    }
-}
-
 /* Begins a multicast in this rank's group: F ranks, WIDTH apart. */
 static void begin_multicast(const struct collopt_window *w, int width, int f)
 {
@@ -129,6 +100,7 @@ static void widen(struct collopt_window *w, int f, int digit)
     w->parts *= f;
 }
 
+/* The way of a PIECE of the vector through the levels; returns the round of the first one. */
 static int allreduce_piece(struct collopt_schedule *s, const struct collopt_problem *p, int rank,
                            const struct collopt_course *c, struct collopt_block piece)
 {
@@ -156,11 +128,6 @@ static int allreduce_piece(struct collopt_schedule *s, const struct collopt_prob
         collopt_multicast(s, 0, NULL);
     }
     return begun;
-}
-
-static void build_allreduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
-{
-    in_pieces(s, p, rank, allreduce_piece);
 }
 
 /* Only the root needs room for more than it has after the first level. */
@@ -208,9 +175,29 @@ static int reduce_piece(struct collopt_schedule *s, const struct collopt_problem
     return begun;
 }
 
-static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
+static void build(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
-    in_pieces(s, p, rank, reduce_piece);
+    int strands = collopt_split_strands(p), chunks = collopt_split_chunks(p),
+        pieces = collopt_partition(s, strands * chunks);
+
+    if (p->ranks == 1) {
+        collopt_copy(s, out(whole()), in(whole()));
+        return;
+    }
+    for (int i = 0; i < strands; i++) {
+        struct collopt_course c = collopt_split_course(p, i);
+
+        for (int chunk = 0, begun = 0; chunk < chunks; chunk++) {
+            int piece = i * chunks + chunk;
+
+            collopt_strand(s, piece);
+            collopt_round(s);
+            if (chunk > 0)
+                collopt_follow(s, piece - 1, begun);
+            begun = (p->collective == COLLOPT_REDUCE ? reduce_piece : allreduce_piece)(
+                s, p, rank, &c, block(pieces, piece, 1));
+        }
+    }
 }
 
 static void build_reduce_scatter(struct collopt_schedule *s, const struct collopt_problem *p,
@@ -286,18 +273,25 @@ static void traffic_reduce_scatter(const struct collopt_problem *p, struct collo
     }
 }
 
-#define SPLITS_PRESETS(which) \
-    static size_t splits_##which(const struct collopt_problem *p) \
-    { return collopt_split_preset_splits(&collopt_##which, p); } \
-    static size_t chunks_##which(const struct collopt_problem *p) \
-    { return collopt_split_preset_chunks(&collopt_##which, p); } \
-    static size_t strands_##which(const struct collopt_problem *p) \
-    { return collopt_split_preset_strands(&collopt_##which, p); }
+extern const struct collopt_algorithm collopt_reduce_recursive_splitting;
 
-COLLOPT_SPLIT_LEVEL_PRESETS(allreduce_recursive_splitting, false)
-SPLITS_PRESETS(allreduce_recursive_splitting)
+/* Of Reduce and Allreduce: the model looks at the problem's collective. */
+static size_t splits(const struct collopt_problem *p)
+{
+    return collopt_split_preset_splits(&collopt_reduce_recursive_splitting, p);
+}
+
+static size_t chunks(const struct collopt_problem *p)
+{
+    return collopt_split_preset_chunks(&collopt_reduce_recursive_splitting, p);
+}
+
+static size_t strands(const struct collopt_problem *p)
+{
+    return collopt_split_preset_strands(&collopt_reduce_recursive_splitting, p);
+}
+
 COLLOPT_SPLIT_LEVEL_PRESETS(reduce_recursive_splitting, false)
-SPLITS_PRESETS(reduce_recursive_splitting)
 COLLOPT_SPLIT_LEVEL_PRESETS(reduce_scatter_recursive_splitting, true)
 
 static bool usable_in_strands(const struct collopt_problem *p)
@@ -305,40 +299,23 @@ static bool usable_in_strands(const struct collopt_problem *p)
     return collopt_split_usable(p) && (collopt_split_strands(p) == 1 || p->commutative);
 }
 
-static const char unfit_in_strands[] =
-    COLLOPT_SPLIT_UNFIT ", or it has several strands and the operation does not commute";
-static const char source[] =
-    "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016; in MPICH";
+#define SPLITTING \
+    .name = "recursive_splitting", \
+    .source = "parts: Rabenseifner, ICCS 2004; radices: Ruefenacht, Bull and Booth, EuroMPI 2016" \
+              "; in MPICH"
 
-const struct collopt_algorithm collopt_allreduce_recursive_splitting = {
-    .name = "recursive_splitting",
+COLLOPT_REDUCE_AND_ALLREDUCE(recursive_splitting,
+    SPLITTING, .order = COLLOPT_IN_ORDER,
     .summary = "groups of several ranks exchange parts, then results; medium vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_IN_ORDER, .source = source,
-    .parameter = { COLLOPT_SPLIT_LEVELS(allreduce_recursive_splitting),
-                   COLLOPT_SPLITS(splits_allreduce_recursive_splitting),
-                   COLLOPT_CHUNKS(chunks_allreduce_recursive_splitting),
-                   COLLOPT_STRANDS(strands_allreduce_recursive_splitting) },
-    .usable = usable_in_strands, .unfit = unfit_in_strands, .traffic = traffic,
-    .build = build_allreduce,
-};
-
-const struct collopt_algorithm collopt_reduce_recursive_splitting = {
-    .name = "recursive_splitting",
-    .summary = "groups of several ranks exchange parts, which are gathered; medium vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_IN_ORDER, .source = source,
-    .parameter = { COLLOPT_SPLIT_LEVELS(reduce_recursive_splitting),
-                   COLLOPT_SPLITS(splits_reduce_recursive_splitting),
-                   COLLOPT_CHUNKS(chunks_reduce_recursive_splitting),
-                   COLLOPT_STRANDS(strands_reduce_recursive_splitting) },
-    .usable = usable_in_strands, .unfit = unfit_in_strands, .traffic = traffic,
-    .build = build_reduce,
-};
+    .parameter = { COLLOPT_SPLIT_LEVELS(reduce_recursive_splitting), COLLOPT_SPLITS(splits),
+                   COLLOPT_CHUNKS(chunks), COLLOPT_STRANDS(strands) },
+    .usable = usable_in_strands,
+    .unfit = COLLOPT_SPLIT_UNFIT ", or it has several strands and the operation does not commute",
+    .traffic = traffic, .build = build);
 
 COLLOPT_SCATTER_AND_BLOCK(recursive_splitting,
-    .name = "recursive_splitting",
+    SPLITTING, .order = COLLOPT_COMMUTATIVE,
     .summary = "groups of several ranks exchange parts; medium vectors",
-    .order = COLLOPT_COMMUTATIVE, .source = source,
     .parameter = { COLLOPT_SPLIT_LEVELS(reduce_scatter_recursive_splitting) },
     .usable = collopt_split_usable, .unfit = COLLOPT_SPLIT_UNFIT, .traffic = traffic_reduce_scatter,
     .build = build_reduce_scatter);
-

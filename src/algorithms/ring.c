@@ -181,23 +181,14 @@ static void traffic_segmented(const struct collopt_problem *p, struct collopt_tr
 #define SOURCE "Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009)"
 #define RING \
     .name = "ring", .order = COLLOPT_COMMUTATIVE, .source = SOURCE, .traffic = traffic
-#define BIDIRECTIONAL \
-    .name = "bidirectional_ring", .order = COLLOPT_COMMUTATIVE, \
-    .summary = "half of every part travels up the ring, half down; very long vectors", \
-    .source = SOURCE, .traffic = traffic_both, .build = build_both
-
-const struct collopt_algorithm collopt_allreduce_ring = {
-    RING, .summary = "reduce-scatter and allgather round a ring; very long vectors",
-    .collective = COLLOPT_ALLREDUCE, .build = build,
-};
+COLLOPT_ALLREDUCE_AND_SCATTER(ring,
+    RING, .summary = "parts travel round a ring, and once more as results; very long vectors",
+    .build = build);
 
 const struct collopt_algorithm collopt_reduce_ring = {
     RING, .summary = "parts travel round a ring and are gathered; very long vectors",
     .collective = COLLOPT_REDUCE, .build = build_reduce,
 };
-
-COLLOPT_SCATTER_AND_BLOCK(ring,
-    RING, .summary = "parts travel round a ring; very long vectors", .build = build);
 
 const struct collopt_algorithm collopt_allreduce_segmented_ring = {
     .name = "segmented_ring",
@@ -207,9 +198,7 @@ const struct collopt_algorithm collopt_allreduce_segmented_ring = {
     .build = build,
 };
 
-const struct collopt_algorithm collopt_allreduce_bidirectional_ring = {
-    BIDIRECTIONAL, .collective = COLLOPT_ALLREDUCE,
-};
-
-COLLOPT_SCATTER_AND_BLOCK(bidirectional_ring,
-    BIDIRECTIONAL);
+COLLOPT_ALLREDUCE_AND_SCATTER(bidirectional_ring,
+    .name = "bidirectional_ring", .order = COLLOPT_COMMUTATIVE, .source = SOURCE,
+    .summary = "half of every part travels up the ring, half down; very long vectors",
+    .traffic = traffic_both, .build = build_both);

@@ -275,29 +275,14 @@ static void traffic_torus(const struct collopt_problem *p, struct collopt_traffi
         traffic_on(p, &g, 2 * g.sides, t);
 }
 
-static const char source[] =
-    "De Sensi et al., NSDI 2024 (arXiv 2401.09356) and SC 2025 (arXiv 2508.17311); any p: collopt";
+#define SOURCE \
+    "De Sensi et al., NSDI 2024 (arXiv 2401.09356) and SC 2025 (arXiv 2508.17311); any p: collopt"
 
-const struct collopt_algorithm collopt_reduce_swing = {
-    .name = "swing",
-    .summary = "reduce-scatter over near ranks first, and gather; long vectors on rings",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .source = source,
-    .traffic = traffic, .build = build,
-};
-
-const struct collopt_algorithm collopt_allreduce_swing = {
-    .name = "swing",
-    .summary = "reduce-scatter and allgather over near ranks first; medium and long vectors on "
-               "tori and rings",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .source = source,
-    .traffic = traffic, .build = build,
-};
-
-COLLOPT_SCATTER_AND_BLOCK(swing,
+COLLOPT_ALL_REDUCTIONS(swing,
     .name = "swing",
     .summary = "halves exchanged, the longest with near ranks; medium and long vectors on tori and "
                "rings",
-    .order = COLLOPT_COMMUTATIVE, .source = source, .traffic = traffic, .build = build);
+    .order = COLLOPT_COMMUTATIVE, .source = SOURCE, .traffic = traffic, .build = build);
 
 static size_t even_sides(const struct collopt_problem *p)
 {
@@ -318,25 +303,8 @@ static bool sides_are_even(const struct collopt_problem *p)
 
 #define UNEVEN COLLOPT_GRID_UNFIT ", or one of them is odd"
 
-const struct collopt_algorithm collopt_reduce_swing_torus = {
-    .name = "swing_torus",
-    .summary = "swing along every dimension of a torus at once, and gather; medium and long "
-               "vectors",
-    .collective = COLLOPT_REDUCE, .order = COLLOPT_COMMUTATIVE, .source = source,
-    .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
-    .traffic = traffic_torus, .build = build_torus,
-};
-
-const struct collopt_algorithm collopt_allreduce_swing_torus = {
+COLLOPT_ALL_REDUCTIONS(swing_torus,
     .name = "swing_torus",
     .summary = "swing along every dimension of a torus at once; medium and long vectors",
-    .collective = COLLOPT_ALLREDUCE, .order = COLLOPT_COMMUTATIVE, .source = source,
-    .parameter = { COLLOPT_DIMS(even_sides) }, .usable = sides_are_even, .unfit = UNEVEN,
-    .traffic = traffic_torus, .build = build_torus,
-};
-
-COLLOPT_SCATTER_AND_BLOCK(swing_torus,
-    .name = "swing_torus",
-    .summary = "swing along every dimension of a torus at once; medium and long vectors",
-    .order = COLLOPT_COMMUTATIVE, .source = source, .parameter = { COLLOPT_DIMS(even_sides) },
+    .order = COLLOPT_COMMUTATIVE, .source = SOURCE, .parameter = { COLLOPT_DIMS(even_sides) },
     .usable = sides_are_even, .unfit = UNEVEN, .traffic = traffic_torus, .build = build_torus);

@@ -38,6 +38,10 @@ void collopt_farthest_first(const struct collopt_topology *t, int width, int n, 
  * as nearly equal as possible, the longer first, both multiples of EACH; one side if there are
  * no two; 0: none. */
 size_t collopt_preset_dims(const struct collopt_problem *p, int each);
+static inline size_t collopt_preset_sides(const struct collopt_problem *p)
+{
+    return collopt_preset_dims(p, 1);
+}
 
 #define COLLOPT_DIMS(preset_) \
     { .name = "dims", .list_bits = COLLOPT_SIDE_BITS, .least = 1, \

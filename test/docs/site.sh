@@ -15,7 +15,7 @@ python3 "$COLLOPT_SOURCE/test/docs/site.py" "$build/doc/site" || failed=1
 # Every algorithm has its drawing, every variable its heading.
 "$build/tools/collopt-info" --algorithms | awk '
     NF == 0 { collective = "" }
-    / order +bits / { collective = $1 }
+    / order +rounds / { collective = $1 }
     /^  [a-z]/ && collective { print collective "-" $1 ".svg" }' >"$work/drawings"
 [ -s "$work/drawings" ] || fail 'no algorithms'
 while read -r drawing; do
