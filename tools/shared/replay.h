@@ -2,7 +2,8 @@
  * where a rank sends one message and receives one at a time, and what each rank moves, combines and
  * keeps.
  *
- * For the proofs and the tools; libcollopt itself does not contain it.  All functions are in replay.c. */
+ * For the proofs and the tools; libcollopt itself does not contain it.  All functions are in
+ * replay.c. */
 #ifndef COLLOPT_TOOLS_SHARED_REPLAY_H
 #define COLLOPT_TOOLS_SHARED_REPLAY_H
 
