@@ -33,17 +33,6 @@ static void order_steps(struct collopt_swing *w, int first)
     }
 }
 
-int collopt_swing_blocks(const struct collopt_swing *w, int step)
-{
-    int n = 1, used[COLLOPT_SIDES] = { 0 };
-
-    for (int t = 0; t < step; t++)
-        used[w->dimension[t]]++;
-    for (int d = 0; d < w->grid.sides; d++)
-        n *= collopt_swing_held(w->grid.side[d], used[d]);
-    return n;
-}
-
 struct collopt_swing collopt_swing_strand(const struct collopt_problem *p,
                                           const struct collopt_grid *g, int number, int strands)
 {

@@ -22,8 +22,6 @@ struct collopt_swing {
 /* The tables are not made. */
 struct collopt_swing collopt_swing_strand(const struct collopt_problem *p,
                                           const struct collopt_grid *g, int number, int strands);
-/* Blocks that a node holds before STEP. */
-int collopt_swing_blocks(const struct collopt_swing *w, int step);
 
 struct collopt_swing_blocks {
     int n;
