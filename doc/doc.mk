@@ -93,8 +93,8 @@ install-html-local: site
 # As they lie here, so that links among them hold.
 dist_doc_DATA += README.md NEWS COPYING AUTHORS HACKING.md CONTRIBUTING.md SECURITY.md
 pagesdir = $(docdir)/doc
-dist_pages_DATA = doc/algorithms.md doc/design.md doc/hosts.md doc/kernels.md doc/performance.md \
-	doc/programs.md doc/report.md doc/requests.md
+dist_pages_DATA = doc/algorithms.md doc/coverage.md doc/design.md doc/hosts.md doc/kernels.md \
+	doc/performance.md doc/programs.md doc/report.md doc/requests.md
 picturesdir = $(docdir)/doc/pictures
 dist_pictures_DATA = doc/pictures/call.svg doc/pictures/overview.svg doc/pictures/rooms.svg \
 	doc/pictures/simulated-nodes-16.svg doc/pictures/simulated-torus-4x4x4.svg \
