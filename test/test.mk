@@ -137,7 +137,7 @@ format:
 EXTRA_DIST += test/format.sh .clang-format .editorconfig
 
 # What clang-tidy finds, and whether what hosted tests run is there.
-TESTS += test/tidy.sh test/ci.sh
+TESTS += test/format.sh test/tidy.sh test/ci.sh
 EXTRA_DIST += test/tidy.sh test/ci.sh .clang-tidy
 
 # Which folder of src may include which, and how long lines may be.
