@@ -38,7 +38,7 @@ while read -r program argument rest <&3; do
         [ -x "$top/$program" ] || fail "$program is no program"
         grep -q "^#     $program $argument " "$top/$program" || fail "$program has no $argument"
         ;;
-    make) make -C "$build" -n "${rest##* }" >/dev/null 2>"$work/said" || fail "no target $rest" ;;
+    make) grep -q "^${rest##* }:" "$build/Makefile" || fail "no target $rest" ;;
     apt-get) ;;
     *) fail "$program is not known to be there" ;;
     esac
