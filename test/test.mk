@@ -45,6 +45,7 @@ test_unit_test_model_LDADD = $(UNIT_LIBS)
 test_unit_test_bind_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_bind_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_bind_LDADD = $(UNIT_LIBS)
+test_unit_test_scale_CPPFLAGS = $(UNIT_CPPFLAGS)
 test_unit_test_scale_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_scale_LDADD = $(UNIT_LIBS)
 test_unit_test_host_times_SOURCES = test/unit/test_host_times.c tools/shared/rules_check.c

@@ -17,7 +17,8 @@
 #include "catalogue/catalogue.h"
 #include "model/choose.h"
 #include "model/machine.h"
-#include "schedule/schedule.h"
+#include "schedule/descriptor.h"
+#include "schedule/problem.h"
 #include "topology/topology.h"
 
 static const double enough = 1.02, plenty = 1.1;

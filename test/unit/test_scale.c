@@ -19,7 +19,6 @@
 #include "schedule/bind.h"
 #include "schedule/bound.h"
 #include "schedule/descriptor.h"
-#include "schedule/passes.h"
 #include "schedule/problem.h"
 #include "schedule/schedule.h"
 #include "select/decide.h"
