@@ -109,14 +109,14 @@ COLLOPT_CORE_SOURCES = \
 	src/select/explain.h \
 	src/select/fragment_length.c \
 	src/select/fragment_length.h \
-	src/select/lessons.c \
-	src/select/lessons.h \
+	src/select/tuning_results.c \
+	src/select/tuning_results.h \
 	src/select/measured.c \
 	src/select/measured.h \
 	src/select/prediction_cache.c \
 	src/select/prediction_cache.h \
-	src/select/rental.c \
-	src/select/rental.h \
+	src/select/break_even.c \
+	src/select/break_even.h \
 	src/select/reproducible.c \
 	src/select/reproducible.h \
 	src/select/trials.c \
@@ -127,8 +127,8 @@ COLLOPT_CORE_SOURCES = \
 	src/settings/search_path.h \
 	src/settings/settings.c \
 	src/settings/settings.h \
-	src/settings/shipped.c \
-	src/settings/shipped.h \
+	src/settings/bundled.c \
+	src/settings/bundled.h \
 	src/shm/channel.c \
 	src/shm/channel.h \
 	src/shm/failures.c \
@@ -209,8 +209,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/comm/topology.h \
 	src/mpi/comm/wait.c \
 	src/mpi/comm/wait.h \
-	src/mpi/plan/break_even.c \
-	src/mpi/plan/break_even.h \
+	src/mpi/plan/pays.c \
+	src/mpi/plan/pays.h \
 	src/mpi/plan/find.c \
 	src/mpi/plan/find.h \
 	src/mpi/plan/make.c \

@@ -3,7 +3,7 @@
 if COLLOPT_CHECK
 UNIT_TESTS = test/unit/test_proof test/unit/test_catalogue test/unit/test_schedules \
 	test/unit/test_mutations test/unit/test_model test/unit/test_earns test/unit/test_bind \
-	test/unit/test_scale test/unit/test_host_times test/unit/test_choice test/unit/test_rental \
+	test/unit/test_scale test/unit/test_host_times test/unit/test_choice test/unit/test_break_even \
 	test/unit/test_memo test/unit/test_context test/unit/test_channel test/unit/test_journal \
 	test/unit/test_segment test/unit/test_writer
 check_PROGRAMS += $(UNIT_TESTS)
@@ -57,9 +57,10 @@ test_unit_test_choice_LDFLAGS = -Wl,--wrap=malloc,--wrap=calloc
 test_unit_test_choice_LDADD = libcollopt-core.la $(CHECK_LIBS) $(HWLOC_LIBS) -lm
 
 # when preparing pays, what is remembered of it, and the numbers that keep communicators apart
-test_unit_test_rental_SOURCES = src/select/rental.c src/select/rental.h test/unit/test_rental.c
-test_unit_test_rental_CFLAGS = $(UNIT_CFLAGS)
-test_unit_test_rental_LDADD = $(CHECK_LIBS)
+test_unit_test_break_even_SOURCES = src/select/break_even.c src/select/break_even.h \
+	test/unit/test_break_even.c
+test_unit_test_break_even_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_break_even_LDADD = $(CHECK_LIBS)
 test_unit_test_memo_SOURCES = src/base/memo.c src/base/memo.h test/unit/test_memo.c
 test_unit_test_memo_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_memo_LDADD = $(CHECK_LIBS)

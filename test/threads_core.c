@@ -30,7 +30,7 @@
 #include "select/candidates.h"
 #include "select/decide.h"
 #include "select/fragment_length.h"
-#include "select/lessons.h"
+#include "select/tuning_results.h"
 #include "settings/settings.h"
 #include "topology/intranode.h"
 #include "topology/topology.h"
@@ -60,7 +60,7 @@ static struct collopt_problem problem(int collective, size_t count, bool exact,
                                      .exact = exact,
                                      .segments = 1,
                                      .topology = topology,
-                                     .machine = &collopt_shipped_machines[COLLOPT_TCP] };
+                                     .machine = &collopt_bundled_machines[COLLOPT_TCP] };
 }
 
 /* ---- parts: each returns what all threads must find alike ------------------------------------ */
@@ -219,19 +219,19 @@ static uint64_t counters(int thread)
 
 static uint64_t lessons(int thread)
 {
-    struct collopt_lesson one = { .collective = COLLOPT_ALLREDUCE,
+    struct collopt_tuning_result one = { .collective = COLLOPT_ALLREDUCE,
                                   .ranks = RANKS,
                                   .nodes = 1,
                                   .ppn = RANKS,
                                   .size_class = thread,
                                   .algorithm = "ring",
-                                  .tellers = 1,
+                                  .samples = 1,
                                   .chosen = 1,
                                   .time = 500000000 };
-    struct collopt_lessons all = { 0 };
+    struct collopt_tuning_results all = { 0 };
 
-    collopt_lesson_learnt(&one);
-    expect(collopt_lessons_copy(&all) && all.n > 0, "a lesson is missing");
+    collopt_tuning_result_add(&one);
+    expect(collopt_tuning_results_copy(&all) && all.n > 0, "a lesson is missing");
     free(all.list);
     return 0;
 }

@@ -17,7 +17,7 @@
 
 /* Sets the floating-point environment of a new process; returns the previous one, with what was
  * raised in it. */
-static inline uint64_t collopt_usual_arithmetic(void)
+static inline uint64_t collopt_default_fpenv(void)
 {
     enum { AS_NEW = 0x1f80 };           /* to nearest; all exceptions masked */
     unsigned before = _mm_getcsr();
@@ -31,7 +31,7 @@ static inline void collopt_arithmetic_of(uint64_t before)
     _mm_setcsr((unsigned)before);
 }
 #elif defined __aarch64__
-static inline uint64_t collopt_usual_arithmetic(void)
+static inline uint64_t collopt_default_fpenv(void)
 {
     uint64_t control, raised;
 
@@ -46,7 +46,7 @@ static inline void collopt_arithmetic_of(uint64_t before)
                       : : "r" (before & UINT32_MAX), "r" (before >> 32) : "memory");
 }
 #else
-static inline uint64_t collopt_usual_arithmetic(void) { return 0; }
+static inline uint64_t collopt_default_fpenv(void) { return 0; }
 static inline void collopt_arithmetic_of(uint64_t before) { (void)before; }
 #endif
 

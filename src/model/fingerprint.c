@@ -49,7 +49,7 @@ static uint64_t add(uint64_t h, const struct collopt_algorithm *a, const struct 
                                  .count = s->count * RANKS, .size = sizeof(double),
                                  .commutative = true, .exact = true, .segments = 1,
                                  .topology = s->topology,
-                                 .machine = &collopt_shipped_machines[s->network] };
+                                 .machine = &collopt_bundled_machines[s->network] };
     double seconds;
 
     collopt_set_parameters(&p, &choice);
@@ -77,7 +77,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void find_out(void)
 {
-    uint64_t before = collopt_usual_arithmetic();
+    uint64_t before = collopt_default_fpenv();
 
     known = fingerprint();
     collopt_arithmetic_of(before);

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- shipped ones ---------------------------------------------------------------------------- */
+/* ---- bundled ones ---------------------------------------------------------------------------- */
 
 const char *const collopt_network_names[COLLOPT_NETWORKS] = { "shared memory",
                                                               "shared memory of several caches",
@@ -50,7 +50,7 @@ static const struct collopt_way near_by_shm = BY_SHM(0.1 US), far_by_shm = BY_SH
 #define REST .combine = GB_PER_S(60), .cache = 2 << 20, .exit = GB_PER_S(50), .turn = 3 US
 #define FAST WIRE(0.9 US, 0.2 US, 12.5, 8192, 1.5 US)
 
-const struct collopt_machine collopt_shipped_machines[COLLOPT_NETWORKS] = {
+const struct collopt_machine collopt_bundled_machines[COLLOPT_NETWORKS] = {
     [COLLOPT_SHARED_MEMORY] = { .way = { NEAR, NEAR, FAST }, REST },
     [COLLOPT_SEVERAL_CACHES] = { .way = { NEAR, FAR, FAST }, REST },
     [COLLOPT_FAST_NETWORK] = { .way = { NEAR, FAR, FAST }, REST },
@@ -448,7 +448,7 @@ static void set_cache_as_node(struct collopt_machine *m, unsigned given)
 
 uint64_t collopt_message_time(const struct collopt_way *w)
 {
-    uint64_t arithmetic = collopt_usual_arithmetic();
+    uint64_t arithmetic = collopt_default_fpenv();
     uint64_t time = (uint64_t)((w->latency + 2 * w->overhead) * 1e9);
 
     collopt_arithmetic_of(arithmetic);
@@ -457,7 +457,7 @@ uint64_t collopt_message_time(const struct collopt_way *w)
 
 size_t collopt_eager(const struct collopt_way *w)
 {
-    uint64_t arithmetic = collopt_usual_arithmetic();
+    uint64_t arithmetic = collopt_default_fpenv();
     size_t bytes = (size_t)w->eager;
 
     collopt_arithmetic_of(arithmetic);
@@ -469,7 +469,7 @@ void collopt_machine_pick(struct collopt_machine *m, enum collopt_network networ
 {
     struct collopt_machine said;
 
-    *m = collopt_shipped_machines[network];
+    *m = collopt_bundled_machines[network];
     m->shm = shm;
     if (shm) {
         m->way[COLLOPT_IN_CACHE] = near_by_shm;

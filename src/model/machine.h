@@ -69,7 +69,7 @@ struct collopt_machine {
                                                          * caller */
 };
 
-/* ---- shipped ones ---------------------------------------------------------------------------- */
+/* ---- bundled ones ---------------------------------------------------------------------------- */
 
 enum collopt_network {
     COLLOPT_SHARED_MEMORY,      /* one node; between nodes the numbers of a fast network */
@@ -83,7 +83,7 @@ enum collopt_network {
 
 /* "shared memory", ..., "torus" */
 extern const char *const collopt_network_names[COLLOPT_NETWORKS];
-extern const struct collopt_machine collopt_shipped_machines[COLLOPT_NETWORKS];
+extern const struct collopt_machine collopt_bundled_machines[COLLOPT_NETWORKS];
 
 struct collopt_topology;
 /* The network that ranks with this topology use; FAST: every node has a fast one. */

@@ -87,7 +87,7 @@ static int explain(const char *collective, int ranks, uint64_t bytes, int commut
 
     if (c < 0 || ranks < 1)
         return -1;
-    arithmetic = collopt_usual_arithmetic();
+    arithmetic = collopt_default_fpenv();
     collopt_select_outside(&p, &d);
     collopt_arithmetic_of(arithmetic);
     collopt_choice_text(&d.choice, choice, sizeof choice);

@@ -17,7 +17,7 @@
 #include "report/timing.h"
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
-#include "select/lessons.h"
+#include "select/tuning_results.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ struct collopt_report {
     struct collopt_shares shares;       /* of both, rank by rank */
     size_t records;
     struct record *record;
-    struct collopt_lessons lessons;
+    struct collopt_tuning_results lessons;
 };
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -190,13 +190,13 @@ struct collopt_report *collopt_report_gather(uint64_t time)
 
     if (!g.report)
         return NULL;
-    arithmetic = collopt_usual_arithmetic();
+    arithmetic = collopt_default_fpenv();
     collopt_visit_sums(gather, &g);
     if (time > 0)
         g.report->seconds = of_one(time);
     g.report->reductions = of_one(in_reductions(g.reductions));
     collopt_arithmetic_of(arithmetic);
-    if (!collopt_lessons_copy(&g.report->lessons) || g.failed) {
+    if (!collopt_tuning_results_copy(&g.report->lessons) || g.failed) {
         collopt_report_free(g.report);
         return NULL;
     }
@@ -218,7 +218,7 @@ void collopt_report_free(struct collopt_report *r)
     if (!r)
         return;
     free(r->record);
-    collopt_lessons_free(&r->lessons);
+    collopt_tuning_results_free(&r->lessons);
     collopt_shares_free(&r->shares);
     free(r);
 }
@@ -273,11 +273,11 @@ static bool good_record(const struct record *e)
         && e->size_class <= COLLOPT_SIZE_CLASSES;
 }
 
-static bool good_lesson(const struct collopt_lesson *l)
+static bool good_lesson(const struct collopt_tuning_result *l)
 {
     return terminated(l->algorithm, sizeof l->algorithm) && l->collective >= 0
         && l->collective < COLLOPT_COLLECTIVES && l->size_class >= 0
-        && l->size_class <= COLLOPT_SIZE_CLASSES && l->tellers > 0;
+        && l->size_class <= COLLOPT_SIZE_CLASSES && l->samples > 0;
 }
 
 /* Are SIZE bytes behind HEAD what it says? */
@@ -285,21 +285,21 @@ static bool fits(const struct head *head, size_t size)
 {
     if (memcmp(head->magic, magic, sizeof magic) != 0 || head->record_size != sizeof(struct record)
         || head->share_size != sizeof(struct collopt_share)
-        || head->lesson_size != sizeof(struct collopt_lesson)
+        || head->lesson_size != sizeof(struct collopt_tuning_result)
         || head->records > size / sizeof(struct record))
         return false;
     size -= head->records * sizeof(struct record);
     if (head->shares > size / sizeof(struct collopt_share))
         return false;
     size -= head->shares * sizeof(struct collopt_share);
-    return size % sizeof(struct collopt_lesson) == 0
-        && head->lessons == size / sizeof(struct collopt_lesson);
+    return size % sizeof(struct collopt_tuning_result) == 0
+        && head->lessons == size / sizeof(struct collopt_tuning_result);
 }
 
 /* Adds what lies at AT, or only looks whether it makes sense. */
 static bool merge(struct collopt_report *r, const struct head *head, const char *at, bool look)
 {
-    struct collopt_lesson lesson;
+    struct collopt_tuning_result lesson;
     struct collopt_share share;
     struct record record;
     bool good = true;
@@ -320,7 +320,7 @@ static bool merge(struct collopt_report *r, const struct head *head, const char 
         memcpy(&lesson, at, sizeof lesson);
         good = good_lesson(&lesson);
         if (!look)
-            collopt_lessons_add(&r->lessons, &lesson);
+            collopt_tuning_results_add(&r->lessons, &lesson);
     }
     return good;
 }
@@ -337,9 +337,9 @@ bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t s
     if (!fits(&head, size - sizeof head) || !merge(r, &head, at, true)
         || !collopt_room_for(r->record, r->records, head.records)
         || !collopt_shares_room(&r->shares, head.shares)
-        || !collopt_lessons_room(&r->lessons, head.lessons))
+        || !collopt_tuning_results_room(&r->lessons, head.lessons))
         return false;
-    arithmetic = collopt_usual_arithmetic();
+    arithmetic = collopt_default_fpenv();
     collopt_spread_widen(&r->seconds, &head.seconds);
     collopt_spread_widen(&r->reductions, &head.reductions);
     merge(r, &head, at, false);
@@ -418,13 +418,13 @@ static void json_passed(struct collopt_json *j, const struct record *e)
     collopt_json_end(j);
 }
 
-static double mean(const struct collopt_lesson *l)
+static double mean(const struct collopt_tuning_result *l)
 {
-    return 1e-9 * (double)l->time / (double)l->tellers;
+    return 1e-9 * (double)l->time / (double)l->samples;
 }
 
-/* L->tellers are ranks of communicators that all have so many ranks. */
-static void json_lesson(struct collopt_json *j, const struct collopt_lesson *l)
+/* L->samples are ranks of communicators that all have so many ranks. */
+static void json_lesson(struct collopt_json *j, const struct collopt_tuning_result *l)
 {
     collopt_json_object(j, NULL);
     collopt_json_text(j, "collective", collopt_collective_names[l->collective]);
@@ -436,7 +436,7 @@ static void json_lesson(struct collopt_json *j, const struct collopt_lesson *l)
     json_class(j, l->size_class);
     collopt_json_text(j, "algorithm", l->algorithm);
     collopt_json_real(j, "seconds", mean(l));
-    collopt_json_count(j, "communicators", l->tellers / (uint64_t)l->ranks);
+    collopt_json_count(j, "communicators", l->samples / (uint64_t)l->ranks);
     collopt_json_count(j, "chosen", l->chosen / (uint64_t)l->ranks);
     collopt_json_end(j);
 }
@@ -611,14 +611,14 @@ static void write_table(const struct collopt_report *r, FILE *to,
     }
 }
 
-static void write_lessons(const struct collopt_lessons *lessons, FILE *to)
+static void write_lessons(const struct collopt_tuning_results *lessons, FILE *to)
 {
     const char *const line = "  %-20s %-24s %12s %6s %14s %11s  %s\n";
 
     if (lessons->n)
         fprintf(to, line, "tried", "algorithm", "bytes up to", "ranks", "op", "us a call", "");
     for (size_t i = 0; i < lessons->n; i++) {
-        const struct collopt_lesson *l = &lessons->list[i];
+        const struct collopt_tuning_result *l = &lessons->list[i];
         char size[24], ranks[16];
         struct figure us;
         uint64_t from, bound;
@@ -795,10 +795,10 @@ static void write_form(struct collopt_report *r, enum form form, FILE *to,
 {
     if (r->records)
         qsort(r->record, r->records, sizeof *r->record, by_key);
-    collopt_lessons_sort(&r->lessons);
+    collopt_tuning_results_sort(&r->lessons);
     collopt_shares_sort(&r->shares);
     if (form == RULES) {
-        collopt_lessons_write(&r->lessons, to);
+        collopt_tuning_results_write(&r->lessons, to);
     } else if (form == JSON) {
         write_json(r, to, by);
     } else {
@@ -816,7 +816,7 @@ static bool write_report(struct collopt_report *r, enum form form, const char *w
     bool done = to != NULL;
 
     if (to) {
-        uint64_t arithmetic = collopt_usual_arithmetic();
+        uint64_t arithmetic = collopt_default_fpenv();
 
         write_form(r, form, to, by);
         collopt_arithmetic_of(arithmetic);

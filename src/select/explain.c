@@ -38,7 +38,7 @@ void collopt_select_outside(const struct collopt_problem *p, struct collopt_deci
         with.machine = &machine;
     }
     with.once = collopt_settings()->reproducible == COLLOPT_EXACTLY && p->commutative && !p->exact;
-    collopt_put_nowhere(&with);
+    collopt_hide_placement(&with);
     collopt_select(&with, d);
     if (!d->choice.algorithm)
         return;

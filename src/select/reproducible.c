@@ -79,7 +79,7 @@ static const struct row rounded_once[] = {
     { COLLOPT_EXSCAN,               0, 0,    0,     false,       "alltoall" },
 };
 
-void collopt_put_nowhere(struct collopt_problem *p)
+void collopt_hide_placement(struct collopt_problem *p)
 {
     static const struct collopt_topology nowhere = { .nodes = 1 };
 

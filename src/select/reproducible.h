@@ -14,6 +14,6 @@ struct collopt_problem;
 /* Decides for P with `anywhere` set; false: no algorithm of the table can serve it. */
 bool collopt_select_reproducible(const struct collopt_problem *p, struct collopt_decision *d);
 /* If COLLOPT_REPRODUCIBLE applies to P, removes all knowledge of the placement of its ranks. */
-void collopt_put_nowhere(struct collopt_problem *p);
+void collopt_hide_placement(struct collopt_problem *p);
 
 #endif

@@ -168,7 +168,7 @@ const char *collopt_data_directory(void)
     return COLLOPT_DATADIR "/collopt";
 }
 
-bool collopt_shipped_file(char *const *environment, const char *mpi, const char *ending, char *path,
+bool collopt_bundled_file(char *const *environment, const char *mpi, const char *ending, char *path,
                           size_t size)
 {
     const char *at = value_in(environment, "XDG_DATA_DIRS");

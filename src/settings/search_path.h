@@ -18,7 +18,7 @@ bool collopt_users_directory(char *const *environment, char *path, size_t size);
 const char *collopt_system_directory(void);
 /* The file with measurements on this processor, with this MPI and its version, that comes with
  * collopt; false: none. And the directory of such files. */
-bool collopt_shipped_file(char *const *environment, const char *mpi, const char *ending, char *path,
+bool collopt_bundled_file(char *const *environment, const char *mpi, const char *ending, char *path,
                           size_t size);
 const char *collopt_data_directory(void);
 /* The name of this processor in such file names; and the same for any processor's name:

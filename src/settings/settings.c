@@ -591,7 +591,7 @@ int collopt_settings_from(struct collopt_settings *s, char *const *environment,
     for (int i = 0; i < ROWS; i++)
         if (is_file(&rows[i]) && !seen[i])
             wrong += look_for_file(s, &rows[i], environment, warn);
-    s->shipped = s->on && !s->machine && !seen[row_named("COLLOPT_MACHINE", 15) - rows];
+    s->bundled = s->on && !s->machine && !seen[row_named("COLLOPT_MACHINE", 15) - rows];
     wrong += make_reproducible(s, seen[row_named("COLLOPT_AFTER", 13) - rows],
                                seen[row_named("COLLOPT_RULES", 13) - rows], warn);
     if (s->adapt_rules && !s->adapt) {
@@ -661,7 +661,7 @@ static char **without_files(char *const *environment)
 /* Numbers in files are the same on all ranks, however their programs round. */
 static void read_settings(void)
 {
-    uint64_t arithmetic = collopt_usual_arithmetic();
+    uint64_t arithmetic = collopt_default_fpenv();
     char **environment = getauxval(AT_SECURE) ? without_files(environ) : environ;
 
     collopt_settings_from(&settings, environment, warn);

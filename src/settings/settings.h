@@ -47,7 +47,7 @@ struct collopt_settings {
     const struct collopt_rules *rules;          /* its contents */
     const char *machine_file;   /* COLLOPT_MACHINE; the same */
     const struct collopt_machine_file *machine;
-    bool shipped;               /* measurements that come with collopt may be used: nothing is said
+    bool bundled;               /* measurements that come with collopt may be used: nothing is said
                                  * of the machine */
     uint64_t hash;              /* of all settings that must be alike on all ranks */
 };

@@ -64,7 +64,7 @@ test_unit_test_settings_LDADD = $(CHECK_LIBS)
 test_unit_test_machine_SOURCES = test/unit/test_machine.c $(SETTINGS_PARTS)
 test_unit_test_machine_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_machine_LDADD = $(CHECK_LIBS)
-test_unit_test_places_SOURCES = test/unit/test_places.c src/settings/shipped.c $(SETTINGS_PARTS)
+test_unit_test_places_SOURCES = test/unit/test_places.c src/settings/bundled.c $(SETTINGS_PARTS)
 test_unit_test_places_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_places_LDADD = $(CHECK_LIBS)
 test_unit_test_rules_SOURCES = test/unit/test_rules.c tools/shared/rules_check.c $(SETTINGS_PARTS)
@@ -73,7 +73,7 @@ test_unit_test_rules_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS)
 test_unit_test_rules_LDADD = $(CHECK_LIBS)
 test_unit_test_trials_SOURCES = \
 	test/unit/test_trials.c \
-	src/select/lessons.c \
+	src/select/tuning_results.c \
 	tools/shared/rules_check.c \
 	src/select/trials.c \
 	$(SETTINGS_PARTS)
@@ -89,7 +89,7 @@ test_unit_test_counters_SOURCES = \
 	src/report/report.c \
 	src/report/shares.c \
 	src/report/timing.c \
-	src/select/lessons.c \
+	src/select/tuning_results.c \
 	$(SETTINGS_PARTS)
 test_unit_test_counters_CPPFLAGS = $(AM_CPPFLAGS) -DCOLLOPT_STATIC -I$(srcdir)/test/unit
 test_unit_test_counters_CFLAGS = $(AM_CFLAGS) $(CHECK_CFLAGS) $(JANSSON_CFLAGS)

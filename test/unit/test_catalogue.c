@@ -658,7 +658,7 @@ START_TEST(long_vectors_need_little_scratch)
         enum where where = (enum where)(i / SOME_RANKS / LONG_COUNTS % PLACES);
         struct collopt_topology t = topology_of(where, ranks, node);
         struct collopt_machine m =
-            collopt_shipped_machines[networks[i / SOME_RANKS / LONG_COUNTS / PLACES]];
+            collopt_bundled_machines[networks[i / SOME_RANKS / LONG_COUNTS / PLACES]];
         struct collopt_problem p = long_problem(_i, ranks, n);
 
         m.mpi = n % 2 ? COLLOPT_OPENMPI : COLLOPT_MPICH;

@@ -87,7 +87,7 @@ static void decide(char text[TEXTS])
                                      .exact = true,
                                      .segments = 1,
                                      .topology = &t,
-                                     .machine = &collopt_shipped_machines[COLLOPT_TCP] };
+                                     .machine = &collopt_bundled_machines[COLLOPT_TCP] };
         struct collopt_choice choice = { .algorithm = collopt_algorithm_named(
                                              p.collective, "leader", strlen("leader")) };
 

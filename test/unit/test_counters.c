@@ -12,7 +12,7 @@
 #include "report/timing.h"
 #include "schedule/descriptor.h"
 #include "schedule/problem.h"
-#include "select/lessons.h"
+#include "select/tuning_results.h"
 #include "settings/rules.h"
 
 #include <check.h>
@@ -548,18 +548,18 @@ END_TEST
 
 static void learn(const char *algorithm, double seconds, bool chosen)
 {
-    struct collopt_lesson l = { .collective = COLLOPT_ALLREDUCE,
+    struct collopt_tuning_result l = { .collective = COLLOPT_ALLREDUCE,
                                 .ranks = 2,
                                 .nodes = 1,
                                 .ppn = 2,
                                 .size_class = 13,
                                 .kind = COLLOPT_KIND_EXACT,
-                                .tellers = 1,
+                                .samples = 1,
                                 .chosen = chosen,
                                 .time = nanoseconds(seconds) };
 
     snprintf(l.algorithm, sizeof l.algorithm, "%s", algorithm);
-    collopt_lesson_learnt(&l);
+    collopt_tuning_result_add(&l);
 }
 
 /* A lesson that two ranks have learnt is one communicator's. */

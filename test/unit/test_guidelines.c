@@ -48,7 +48,7 @@ static struct collopt_problem problem_of(const struct setting *s, const struct c
                                      .count = (size_t)1 << 2 * i,
                                      .commutative = s->commutative,
                                      .topology = t,
-                                     .machine = &collopt_shipped_machines[s->network] };
+                                     .machine = &collopt_bundled_machines[s->network] };
 }
 
 /* Seconds of the best choice for each collective and size; NAN where there is none. */

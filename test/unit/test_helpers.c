@@ -477,7 +477,7 @@ static bool is_listed(const struct collopt_algorithm *a, const int side[3])
                                  .exact = true,
                                  .segments = 1,
                                  .topology = &t,
-                                 .machine = &collopt_shipped_machines[COLLOPT_TORUS] },
+                                 .machine = &collopt_bundled_machines[COLLOPT_TORUS] },
                            nowhere = p, with;
     bool far = strncmp(a->name, "near", 4) != 0 && strncmp(a->name, "strided", 7) != 0
         && (a->collective == COLLOPT_REDUCE_SCATTER

@@ -36,7 +36,7 @@ static struct collopt_problem problem(struct setting *s, enum collopt_collective
 {
     int each = s->each ? s->each : s->ranks;
 
-    s->machine = collopt_shipped_machines[s->network];
+    s->machine = collopt_bundled_machines[s->network];
     s->machine.mpi = s->mpi;
     s->machine.host_times = s->times;
     s->machine.fragments = s->fragments;

@@ -166,7 +166,7 @@ END_TEST
 
 START_TEST(shipped_ones_can_be_written)
 {
-    char *text = written(&collopt_shipped_machines[_i], (1u << COLLOPT_MACHINE_KEYS) - 1, NULL);
+    char *text = written(&collopt_bundled_machines[_i], (1u << COLLOPT_MACHINE_KEYS) - 1, NULL);
     struct collopt_machine_file *f = parse(text);
 
     ck_assert_msg(f, "%s: %s%s", collopt_network_names[_i], text, told);
@@ -181,10 +181,10 @@ START_TEST(picking)
     struct collopt_machine m;
 
     collopt_machine_pick(&m, COLLOPT_TCP, false, NULL);
-    ck_assert(memcmp(&m, &collopt_shipped_machines[COLLOPT_TCP], sizeof m) == 0);
+    ck_assert(memcmp(&m, &collopt_bundled_machines[COLLOPT_TCP], sizeof m) == 0);
     collopt_machine_pick(&m, COLLOPT_TORUS, false, f);
     ck_assert(near(m.way[COLLOPT_OVER_NET].latency, 7e-6));
-    ck_assert(m.hop == collopt_shipped_machines[COLLOPT_TORUS].hop);
+    ck_assert(m.hop == collopt_bundled_machines[COLLOPT_TORUS].hop);
     collopt_machine_free(f);
 }
 END_TEST

@@ -5,7 +5,7 @@
 #include "settings/rules.h"
 #include "settings/search_path.h"
 #include "settings/settings.h"
-#include "settings/shipped.h"
+#include "settings/bundled.h"
 
 #include <check.h>
 #include <stdio.h>
@@ -165,7 +165,7 @@ START_TEST(shipped)
     char processor[200], data[128], path[512], name[4][300];
     char *environment[] = { data, NULL };
     struct collopt_settings settings;
-    struct collopt_shipped s;
+    struct collopt_bundled s;
 
     make_directory();
     snprintf(data, sizeof data, "XDG_DATA_DIRS=/nonexistent:relative:%s", root);
@@ -175,20 +175,20 @@ START_TEST(shipped)
     snprintf(name[2], sizeof name[2], "openmpi-4.1-%s-x.machine", processor);
     snprintf(name[3], sizeof name[3], "openmpi-4.1-%s.machine", processor);
     put("openmpi.rules", "* * * * * * host\n");
-    ck_assert(!collopt_shipped_file(environment, "openmpi", "rules", path, sizeof path));
+    ck_assert(!collopt_bundled_file(environment, "openmpi", "rules", path, sizeof path));
     put(name[0], "* * * * * * host\nscan * * oversubscribed * * host\n");
     put(name[1], machine);
     put(name[2], machine);
-    ck_assert(collopt_shipped_file(environment, "openmpi", "rules", path, sizeof path)
+    ck_assert(collopt_bundled_file(environment, "openmpi", "rules", path, sizeof path)
               && strstr(path, name[0]));
-    ck_assert(!collopt_shipped_file(environment, "openmpi", "machine", path, sizeof path));
-    ck_assert(!collopt_shipped_file(environment, "mpich", "rules", path, sizeof path));
-    ck_assert(!collopt_shipped_file(environment, "smpi", "rules", path, sizeof path));
-    collopt_shipped_from(&s, environment, note);
+    ck_assert(!collopt_bundled_file(environment, "openmpi", "machine", path, sizeof path));
+    ck_assert(!collopt_bundled_file(environment, "mpich", "rules", path, sizeof path));
+    ck_assert(!collopt_bundled_file(environment, "smpi", "rules", path, sizeof path));
+    collopt_bundled_from(&s, environment, note);
     ck_assert_msg(s.rules && s.rules->n == 2 && !s.machine && s.hash != 0, "%s", said);
     put(name[3], "net.latency = 1 us\nnet.latncy = 2\nnet.latency = 1\n");
     said[0] = '\0';
-    collopt_shipped_from(&s, environment, note);
+    collopt_bundled_from(&s, environment, note);
     ck_assert_msg(
         s.rules && !s.machine
             && strstr(said, "a file of measurements that comes with collopt is not used: ")
@@ -201,13 +201,13 @@ START_TEST(shipped)
     ck_assert(collopt_default_file(environment, "openmpi", "machine", path, sizeof path)
               && strstr(path, name[3]));
     ck_assert_int_eq(read_with(&settings, NULL), 0);
-    ck_assert(settings.machine && !settings.shipped);
+    ck_assert(settings.machine && !settings.bundled);
     drop(name[3]);
     drop("openmpi.machine");
     ck_assert_int_eq(read_with(&settings, NULL), 0);
-    ck_assert(!settings.machine && settings.shipped);
+    ck_assert(!settings.machine && settings.bundled);
     ck_assert_int_eq(read_with(&settings, "COLLOPT_MACHINE=none"), 0);
-    ck_assert(!settings.machine && !settings.shipped);
+    ck_assert(!settings.machine && !settings.bundled);
     for (int i = 0; i < 3; i++)
         drop(name[i]);
     drop("openmpi.rules");

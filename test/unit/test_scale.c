@@ -257,7 +257,7 @@ static void check_choice(struct collopt_problem p, int each)
     ck_assert_msg(rounds <= most_rounds(&p, d.choice.algorithm),
                   "%s by %s p %d, %d of a node, %s, count %zu%s: %.0f rounds",
                   collopt_collective_names[p.collective], name, p.ranks, each,
-                  p.machine == &collopt_shipped_machines[COLLOPT_TCP] ? "TCP" : "fast", p.count,
+                  p.machine == &collopt_bundled_machines[COLLOPT_TCP] ? "TCP" : "fast", p.count,
                   p.commutative ? "" : " in order", rounds);
 }
 
@@ -285,7 +285,7 @@ static void check_choices(int ranks, int each, const struct collopt_topology *to
                 .commutative = i % 2,
                 .segments = 1,
                 .topology = topology,
-                .machine = &collopt_shipped_machines[network],
+                .machine = &collopt_bundled_machines[network],
             };
 
             if (problem.collective == COLLOPT_REDUCE)

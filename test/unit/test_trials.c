@@ -5,7 +5,7 @@
 #include "catalogue/expression.h"
 #include "fake_registry.h"
 #include "schedule/problem.h"
-#include "select/lessons.h"
+#include "select/tuning_results.h"
 #include "select/trials.h"
 #include "shared/rules_check.h"
 #include "settings/rules.h"
@@ -211,23 +211,23 @@ END_TEST
 
 /* ---- lessons --------------------------------------------------------------------------------- */
 
-static void learn(struct collopt_lessons *l, int size_class, unsigned kind, const char *algorithm,
-                  double seconds, bool chosen)
+static void learn(struct collopt_tuning_results *l, int size_class, unsigned kind,
+                  const char *algorithm, double seconds, bool chosen)
 {
-    struct collopt_lesson one = { .collective = COLLOPT_ALLREDUCE,
+    struct collopt_tuning_result one = { .collective = COLLOPT_ALLREDUCE,
                                   .ranks = 4,
                                   .nodes = 1,
                                   .ppn = 4,
                                   .size_class = size_class,
                                   .kind = kind,
-                                  .tellers = 1,
+                                  .samples = 1,
                                   .chosen = chosen,
                                   .time = (uint64_t)(1e9 * seconds) };
 
     snprintf(one.algorithm, sizeof one.algorithm, "%s", algorithm);
     for (int r = 0; r < 4; r++) {
-        ck_assert(collopt_lessons_room(l, 1));
-        collopt_lessons_add(l, &one);
+        ck_assert(collopt_tuning_results_room(l, 1));
+        collopt_tuning_results_add(l, &one);
     }
 }
 
@@ -242,14 +242,14 @@ static void hear(void *data, int line, const char *sentence)
 }
 
 /* As rules, which are read again and checked; to be freed. */
-static struct collopt_rules *as_rules(struct collopt_lessons *l, char **text)
+static struct collopt_rules *as_rules(struct collopt_tuning_results *l, char **text)
 {
     struct collopt_rules *rules;
     size_t n = 0;
     FILE *to = open_memstream(text, &n);
 
-    collopt_lessons_sort(l);
-    collopt_lessons_write(l, to);
+    collopt_tuning_results_sort(l);
+    collopt_tuning_results_write(l, to);
     fclose(to);
     complaints[0] = '\0';
     rules = collopt_rules_parse("learnt", *text, n, hear, NULL);
@@ -283,7 +283,7 @@ START_TEST(rules_of_lessons)
 {
     const unsigned exact = COLLOPT_KIND_EXACT, rounding = COLLOPT_KIND_ROUNDING,
                    ordered = COLLOPT_KIND_ORDERED;
-    struct collopt_lessons l = { 0 };
+    struct collopt_tuning_results l = { 0 };
     struct collopt_rules *rules;
     char *text;
 
@@ -314,7 +314,7 @@ END_TEST
 
 START_TEST(rules_of_nothing)
 {
-    struct collopt_lessons l = { 0 };
+    struct collopt_tuning_results l = { 0 };
     char *text;
     struct collopt_rules *rules = as_rules(&l, &text);
 
@@ -328,7 +328,7 @@ END_TEST
  * rule; of what is uneven there is none. */
 START_TEST(most_of_them)
 {
-    struct collopt_lessons l = { 0 };
+    struct collopt_tuning_results l = { 0 };
     struct collopt_rules *rules;
     char *text;
 

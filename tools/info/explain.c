@@ -452,7 +452,7 @@ int explain(const struct explain *e)
         placed = place_in_caches(&caches, p.ranks, (int)used, &t);
     if (!network(e->network, p.topology, &machine, &n) || !host(e->host, &machine))
         return 2;
-    collopt_put_nowhere(&p);
+    collopt_hide_placement(&p);
     if (!placed || !share_out(&p, &counts)) {
         refuse("out of memory");
         free(caches.cache);

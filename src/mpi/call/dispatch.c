@@ -76,7 +76,7 @@ static int fall_back(const struct collopt_call *call, const struct collopt_comm 
 static inline bool on_host(const struct collopt_comm *c, const struct collopt_plan *plan,
                            const void *in, const void *out)
 {
-    if (!plan->facts.dense && !plan->facts.lasting)
+    if (!plan->facts.dense && !plan->facts.predefined)
         return false;
     return (plan->in_place || collopt_plainly_host(in))
         && (collopt_plainly_host(out)
@@ -179,7 +179,7 @@ static struct collopt_plan *plan_of_candidate(struct collopt_comm *c,
     size_t count = head->count;
     struct collopt_plan *plan = collopt_plan_known(c, call, count);
 
-    if (!plan || (!facts.lasting && !collopt_plan_renew(c, plan, &facts)))
+    if (!plan || (!facts.predefined && !collopt_plan_renew(c, plan, &facts)))
         plan = collopt_plan_new(c, call, &facts);
     return plan;
 }

@@ -136,7 +136,7 @@ void collopt_begin(void)
     collopt_world_open(collopt_world_agreed());
     meet_reporters();
     if (collopt_world_agreed()) {
-        collopt_survey_world();
+        collopt_map_check_world();
         collopt_comm_take_over_world();
     }
     since = collopt_now();

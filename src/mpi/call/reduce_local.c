@@ -66,7 +66,7 @@ static const struct known *learn(MPI_Op op, MPI_Datatype type)
     if (!collopt_op_predefined(op))     /* never learnt, so this is the way of every such call */
         return &unknown;
     collopt_prepare();
-    if (!collopt_facts(op, type, &f) || !f.lasting || !collopt_gpu_allows())
+    if (!collopt_facts(op, type, &f) || !f.predefined || !collopt_gpu_allows())
         return &unknown;
     pthread_mutex_lock(&lock);
     found = find(op, type, &room);

@@ -144,13 +144,13 @@ static int compare(struct collopt_request *r, struct collopt_comm *c, struct col
 {
     bool ours = outcome == COLLOPT_RUN;
     const char *chosen = plan ? plan->chosen : ours ? "shared memory" : "host";
-    struct collopt_asked asked;
+    struct collopt_signature signature;
     struct collopt_facts facts;
 
     if (outcome == COLLOPT_FALL_BACK && !why && collopt_arguments_fit(c, call, &facts))
         outcome = COLLOPT_RUN;
-    collopt_ask(&asked, c, call, outcome, plan, chosen);
-    return collopt_comparison_begin(c, &asked, &r->comparison, raised);
+    collopt_signature_take(&signature, c, call, outcome, plan, chosen);
+    return collopt_comparison_begin(c, &signature, &r->comparison, raised);
 }
 
 /* ERR: this rank's, which has FAILED. */

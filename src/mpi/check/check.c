@@ -18,23 +18,23 @@
 #include "mpi/host/host.h"
 #include "mpi/plan/plan.h"
 
-/* The first field that is not alike on all ranks; COLLOPT_ASKS: all are. */
-static int compare(struct collopt_comm *c, const struct collopt_asked *asked,
-                   enum collopt_asks *f)
+/* The first field that is not alike on all ranks; COLLOPT_FIELDS: all are. */
+static int compare(struct collopt_comm *c, const struct collopt_signature *signature,
+                   enum collopt_signature_field *f)
 {
-    long long mine[2 * COLLOPT_ASKS], all[2 * COLLOPT_ASKS];
+    long long mine[2 * COLLOPT_FIELDS], all[2 * COLLOPT_FIELDS];
     int err;
 
-    for (int i = 0; i < COLLOPT_ASKS; i++) {
-        long long value = asked->field[i];
+    for (int i = 0; i < COLLOPT_FIELDS; i++) {
+        long long value = signature->field[i];
 
         mine[2 * i] = value;
-        mine[2 * i + 1] = value == COLLOPT_ASKS_ANY ? value : -value;
+        mine[2 * i + 1] = value == COLLOPT_FIELD_ANY ? value : -value;
     }
-    if ((err = collopt_greatest(c, mine, all, 2 * COLLOPT_ASKS)))
+    if ((err = collopt_greatest(c, mine, all, 2 * COLLOPT_FIELDS)))
         return err;
-    for (*f = 0; *f < COLLOPT_ASKS; ++*f)
-        if (all[2 * *f] != COLLOPT_ASKS_ANY && all[2 * *f] != -all[2 * *f + 1])
+    for (*f = 0; *f < COLLOPT_FIELDS; ++*f)
+        if (all[2 * *f] != COLLOPT_FIELD_ANY && all[2 * *f] != -all[2 * *f + 1])
             break;
     return MPI_SUCCESS;
 }
@@ -48,7 +48,7 @@ static void know_nothing(long long *to, size_t n)
 
 /* Looks for the first of the counts in which the odd rank and the usual one differ. */
 static int compare_counts(struct collopt_comm *c, const struct collopt_call *call,
-                          struct collopt_asked *all, struct collopt_difference *d)
+                          struct collopt_signature *all, struct collopt_difference *d)
 {
     size_t ranks = (size_t)c->ranks;
     long long *mine = malloc(4 * ranks * sizeof *mine), *usual, *odd;
@@ -77,14 +77,14 @@ static int compare_counts(struct collopt_comm *c, const struct collopt_call *cal
 
 /* Rank 0 of the communicator writes the message, since rank 0 of MPI_COMM_WORLD may not be a
  * member.  All ranks wait for it, since their errors may end the job. */
-static int explain(struct collopt_comm *c, const struct collopt_call *call, enum collopt_asks f,
-                   struct collopt_asked *all)
+static int explain(struct collopt_comm *c, const struct collopt_call *call,
+                   enum collopt_signature_field f, struct collopt_signature *all)
 {
     long long told = 0, by_all;
     struct collopt_difference d;
     int err = collopt_find_odd(all, c->ranks, f, &d);
 
-    if (!err && f == COLLOPT_ASKS_COUNTS)
+    if (!err && f == COLLOPT_FIELD_COUNTS)
         err = compare_counts(c, call, all, &d);
     if (err)
         return err;
@@ -94,35 +94,37 @@ static int explain(struct collopt_comm *c, const struct collopt_call *call, enum
 }
 
 static int gather_and_explain(struct collopt_comm *c, const struct collopt_call *call,
-                              const struct collopt_asked *asked, enum collopt_asks f)
+                              const struct collopt_signature *signature,
+                              enum collopt_signature_field f)
 {
-    enum { WORDS = sizeof *asked / sizeof(long long) };
+    enum { WORDS = sizeof *signature / sizeof(long long) };
     size_t words = WORDS * (size_t)c->ranks;
     long long *mine = malloc(2 * words * sizeof *mine), *all = mine ? mine + words : NULL;
     int err = MPI_ERR_NO_MEM;
 
-    _Static_assert(sizeof *asked % sizeof *mine == 0, "it is sent as such numbers");
+    _Static_assert(sizeof *signature % sizeof *mine == 0, "it is sent as such numbers");
     if (mine) {
         know_nothing(mine, words);
-        memcpy(mine + WORDS * (size_t)c->rank, asked, sizeof *asked);
+        memcpy(mine + WORDS * (size_t)c->rank, signature, sizeof *signature);
         err = collopt_greatest(c, mine, all, (int)words);
     } else {
         collopt_give_up(c, collopt_agreement_code(c->agreements + 1));
     }
     if (err == MPI_SUCCESS)
-        err = explain(c, call, f, (struct collopt_asked *)(void *)all);
+        err = explain(c, call, f, (struct collopt_signature *)(void *)all);
     free(mine);
-    return err == MPI_SUCCESS ? collopt_asked_error(f) : err;
+    return err == MPI_SUCCESS ? collopt_signature_error(f) : err;
 }
 
 int collopt_check(struct collopt_comm *c, const struct collopt_call *call,
                   const struct collopt_plan *plan, enum collopt_outcome outcome)
 {
-    enum collopt_asks f = COLLOPT_ASKS;
-    struct collopt_asked asked;
+    enum collopt_signature_field f = COLLOPT_FIELDS;
+    struct collopt_signature signature;
     int err;
 
-    collopt_ask(&asked, c, call, outcome, plan, plan ? plan->chosen : NULL);
-    err = compare(c, &asked, &f);
-    return err == MPI_SUCCESS && f != COLLOPT_ASKS ? gather_and_explain(c, call, &asked, f) : err;
+    collopt_signature_take(&signature, c, call, outcome, plan, plan ? plan->chosen : NULL);
+    err = compare(c, &signature, &f);
+    return err == MPI_SUCCESS && f != COLLOPT_FIELDS ? gather_and_explain(c, call, &signature, f)
+                                                     : err;
 }

@@ -27,12 +27,12 @@ struct collopt_comparison {
     struct collopt_comparison *next;    /* that is not GATHERED */
     bool gathered;
     MPI_Request request;        /* of the MPI_Iallgather, then of rank 0's message */
-    enum collopt_asks field;    /* in which the ranks differ */
+    enum collopt_signature_field field;    /* in which the ranks differ */
     uint64_t since;             /* when this rank has found that */
     int rank, ranks;
     int err;
     bool raised;
-    struct collopt_asked asked[];       /* [ranks] */
+    struct collopt_signature signature[];       /* [ranks] */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -85,8 +85,8 @@ static void tell(const struct collopt_comparison *x)
 {
     struct collopt_difference d;
 
-    if (!collopt_find_odd(x->asked, x->ranks, x->field, &d))
-        collopt_tell_odd(x->asked, x->ranks, x->field, &d);
+    if (!collopt_find_odd(x->signature, x->ranks, x->field, &d))
+        collopt_tell_odd(x->signature, x->ranks, x->field, &d);
 }
 
 static void send_word(const struct collopt_comparison *x)
@@ -96,8 +96,8 @@ static void send_word(const struct collopt_comparison *x)
     for (int r = 1; r < x->ranks; r++) {
         MPI_Request request;
 
-        if (!PMPI_Isend(NULL, 0, MPI_BYTE, (int)x->asked[r].world, COLLOPT_TAG_TOLD, world->hidden,
-                        &request))
+        if (!PMPI_Isend(NULL, 0, MPI_BYTE, (int)x->signature[r].world, COLLOPT_TAG_TOLD,
+                        world->hidden, &request))
             collopt_host.Request_free(&request);
     }
 }
@@ -107,10 +107,10 @@ static bool begin_telling(struct collopt_comparison *x)
 {
     const struct collopt_world *world = collopt_world();
 
-    x->err = collopt_asked_error(x->field);
+    x->err = collopt_signature_error(x->field);
     x->since = collopt_now();
     if (x->rank > 0)
-        return PMPI_Irecv(NULL, 0, MPI_BYTE, (int)x->asked[0].world, COLLOPT_TAG_TOLD,
+        return PMPI_Irecv(NULL, 0, MPI_BYTE, (int)x->signature[0].world, COLLOPT_TAG_TOLD,
                           world->hidden, &x->request) != MPI_SUCCESS;
     tell(x);
     send_word(x);
@@ -151,8 +151,8 @@ static bool judge(struct collopt_comparison *x, int err)
     x->raised = err != MPI_SUCCESS;
     if (err)
         return true;
-    x->field = collopt_asked_differ(x->asked, x->ranks);
-    return x->field == COLLOPT_ASKS || begin_telling(x);
+    x->field = collopt_signatures_differ(x->signature, x->ranks);
+    return x->field == COLLOPT_FIELDS || begin_telling(x);
 }
 
 static bool go_on(struct collopt_comparison *x, bool within)
@@ -220,19 +220,19 @@ static void settle(struct collopt_comm *c)
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
-int collopt_comparison_begin(struct collopt_comm *c, const struct collopt_asked *mine,
+int collopt_comparison_begin(struct collopt_comm *c, const struct collopt_signature *mine,
                              struct collopt_comparison **made, bool *raised)
 {
     static const struct collopt_part_ops ops = { .settle = settle };
-    struct collopt_comparison *x = malloc(sizeof *x + (size_t)c->ranks * sizeof *x->asked);
+    struct collopt_comparison *x = malloc(sizeof *x + (size_t)c->ranks * sizeof *x->signature);
     int err;
 
     *raised = x != NULL;
     if (!x)
         return MPI_ERR_NO_MEM;
     *x = (struct collopt_comparison){ .c = c, .rank = c->rank, .ranks = c->ranks };
-    x->asked[c->rank] = *mine;
-    err = PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, x->asked, sizeof *mine, MPI_BYTE,
+    x->signature[c->rank] = *mine;
+    err = PMPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, x->signature, sizeof *mine, MPI_BYTE,
                           collopt_comm_of(c), &x->request);
     if (err) {
         free(x);

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-struct collopt_asked;
+struct collopt_signature;
 struct collopt_comm;
 struct collopt_comparison;
 
@@ -20,7 +20,7 @@ struct collopt_comparison;
 bool collopt_checks_later(struct collopt_comm *c);
 /* Starts a comparison.  Collective on C.  Returns an error code; *RAISED: the host has raised
  * it. */
-int collopt_comparison_begin(struct collopt_comm *c, const struct collopt_asked *mine,
+int collopt_comparison_begin(struct collopt_comm *c, const struct collopt_signature *mine,
                              struct collopt_comparison **x, bool *raised);
 /* Advances it without waiting.  True: it has ended.  Any thread.  WITHIN: the host may be in a
  * progress callback. */

@@ -16,16 +16,16 @@
 #include "mpi/plan/tuning.h"
 #include "schedule/problem.h"
 
-static const int error_class[COLLOPT_ASKS] = {
-    [COLLOPT_ASKS_COLLECTIVE] = MPI_ERR_ARG, [COLLOPT_ASKS_SWITCH] = MPI_ERR_ARG,
-    [COLLOPT_ASKS_ROOT] = MPI_ERR_ROOT,      [COLLOPT_ASKS_COUNT] = MPI_ERR_COUNT,
-    [COLLOPT_ASKS_COUNTS] = MPI_ERR_COUNT,   [COLLOPT_ASKS_OPERATION] = MPI_ERR_OP,
-    [COLLOPT_ASKS_COMMUTES] = MPI_ERR_OP,    [COLLOPT_ASKS_ELEMENT] = MPI_ERR_TYPE,
-    [COLLOPT_ASKS_TYPE] = MPI_ERR_TYPE,      [COLLOPT_ASKS_TAKEN] = MPI_ERR_ARG,
-    [COLLOPT_ASKS_DECISION] = MPI_ERR_INTERN,
+static const int error_class[COLLOPT_FIELDS] = {
+    [COLLOPT_FIELD_COLLECTIVE] = MPI_ERR_ARG, [COLLOPT_FIELD_SWITCH] = MPI_ERR_ARG,
+    [COLLOPT_FIELD_ROOT] = MPI_ERR_ROOT,      [COLLOPT_FIELD_COUNT] = MPI_ERR_COUNT,
+    [COLLOPT_FIELD_COUNTS] = MPI_ERR_COUNT,   [COLLOPT_FIELD_OPERATION] = MPI_ERR_OP,
+    [COLLOPT_FIELD_COMMUTES] = MPI_ERR_OP,    [COLLOPT_FIELD_ELEMENT] = MPI_ERR_TYPE,
+    [COLLOPT_FIELD_TYPE] = MPI_ERR_TYPE,      [COLLOPT_FIELD_TAKEN] = MPI_ERR_ARG,
+    [COLLOPT_FIELD_DECISION] = MPI_ERR_INTERN,
 };
 
-int collopt_asked_error(enum collopt_asks field)
+int collopt_signature_error(enum collopt_signature_field field)
 {
     return error_class[field];
 }
@@ -37,33 +37,33 @@ static long long hash_of(const char *text)
     return (long long)(collopt_hash_text(COLLOPT_HASH_START, text) >> 1);
 }
 
-static void take_counts(struct collopt_asked *a, const struct collopt_call *call, int ranks)
+static void take_counts(struct collopt_signature *a, const struct collopt_call *call, int ranks)
 {
     unsigned long long sum = 0;
 
     for (int i = 0; i < ranks; i++) {
         sum += (unsigned long long)(long long)collopt_call_count(call, i);
-        if (i < COLLOPT_ASKED_COUNTS)
+        if (i < COLLOPT_SIGNATURE_COUNTS)
             a->counts[i] = (long long)collopt_call_count(call, i);
     }
-    a->field[COLLOPT_ASKS_COUNT] = (long long)(sum & LLONG_MAX);
-    a->field[COLLOPT_ASKS_COUNTS] = (long long)(collopt_call_key(call, ranks) >> 1);
+    a->field[COLLOPT_FIELD_COUNT] = (long long)(sum & LLONG_MAX);
+    a->field[COLLOPT_FIELD_COUNTS] = (long long)(collopt_call_key(call, ranks) >> 1);
 }
 
-static void take_facts(struct collopt_asked *a, const struct collopt_call *call)
+static void take_facts(struct collopt_signature *a, const struct collopt_call *call)
 {
     struct collopt_facts f = { .size = 0 };
     bool valid = collopt_facts(call->op, call->type, &f);       /* the two go together */
 
     if (!f.op_name)
         return;
-    a->field[COLLOPT_ASKS_OPERATION] = f.op_id;
+    a->field[COLLOPT_FIELD_OPERATION] = f.op_id;
     if (valid && f.op_id == COLLOPT_OP_USER)
-        a->field[COLLOPT_ASKS_COMMUTES] = f.commutative;
+        a->field[COLLOPT_FIELD_COMMUTES] = f.commutative;
     if (f.size)
-        a->field[COLLOPT_ASKS_ELEMENT] = (long long)f.size;
+        a->field[COLLOPT_FIELD_ELEMENT] = (long long)f.size;
     if (f.type_id != COLLOPT_TYPE_NONE)
-        a->field[COLLOPT_ASKS_TYPE] = f.type_id;
+        a->field[COLLOPT_FIELD_TYPE] = f.type_id;
     snprintf(a->op, sizeof a->op, "%s", f.op_name);
     snprintf(a->type, sizeof a->type, "%s", f.type_name ? f.type_name : "");
 }
@@ -79,13 +79,13 @@ static long long state_of(const struct collopt_adapted *adapted)
         + collopt_adapt_next(adapted, &timed);
 }
 
-static void take_decision(struct collopt_asked *a, const struct collopt_plan *plan,
+static void take_decision(struct collopt_signature *a, const struct collopt_plan *plan,
                           const char *chosen)
 {
     if (plan && plan->adapted) {
-        a->field[COLLOPT_ASKS_DECISION] = state_of(plan->adapted);
+        a->field[COLLOPT_FIELD_DECISION] = state_of(plan->adapted);
     } else if (chosen) {
-        a->field[COLLOPT_ASKS_DECISION] = hash_of(chosen);
+        a->field[COLLOPT_FIELD_DECISION] = hash_of(chosen);
         snprintf(a->chosen, sizeof a->chosen, "%s", chosen);
     }
 }
@@ -99,33 +99,35 @@ static long long world_rank(const struct collopt_comm *c)
     return rank;
 }
 
-void collopt_ask(struct collopt_asked *a, struct collopt_comm *c, const struct collopt_call *call,
-                 enum collopt_outcome outcome, const struct collopt_plan *plan, const char *chosen)
+void collopt_signature_take(struct collopt_signature *a, struct collopt_comm *c,
+                            const struct collopt_call *call, enum collopt_outcome outcome,
+                            const struct collopt_plan *plan, const char *chosen)
 {
     memset(a, 0, sizeof *a);
-    for (int i = 0; i < COLLOPT_ASKS; i++)
-        a->field[i] = COLLOPT_ASKS_ANY;
+    for (int i = 0; i < COLLOPT_FIELDS; i++)
+        a->field[i] = COLLOPT_FIELD_ANY;
     a->world = world_rank(c);
     snprintf(a->name, sizeof a->name, "MPI%s%s", strncmp(call->name, "X_", 2) == 0 ? "" : "_",
              call->name);
     /* nonblocking calls are never compared with others */
-    a->field[COLLOPT_ASKS_COLLECTIVE] = call->collective
+    a->field[COLLOPT_FIELD_COLLECTIVE] = call->collective
         + (call->mode == COLLOPT_PERSISTENT) * COLLOPT_COLLECTIVES;
-    a->field[COLLOPT_ASKS_SWITCH] = !collopt_is_off();
-    a->field[COLLOPT_ASKS_ROOT] = call->root;
+    a->field[COLLOPT_FIELD_SWITCH] = !collopt_is_off();
+    a->field[COLLOPT_FIELD_ROOT] = call->root;
     if (collopt_call_scatters(call) && call->counts)
         take_counts(a, call, c->ranks);
     else if (call->collective != COLLOPT_REDUCE_SCATTER)
-        a->field[COLLOPT_ASKS_COUNT] = (long long)call->count;
+        a->field[COLLOPT_FIELD_COUNT] = (long long)call->count;
     take_facts(a, call);
-    a->field[COLLOPT_ASKS_TAKEN] = outcome;
+    a->field[COLLOPT_FIELD_TAKEN] = outcome;
     if (outcome == COLLOPT_RUN)
         take_decision(a, plan, chosen);
 }
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-static void say_counts(const struct collopt_asked *a, int ranks, int index, char *text, size_t size)
+static void say_counts(const struct collopt_signature *a, int ranks, int index, char *text,
+                       size_t size)
 {
     size_t n;
 
@@ -134,101 +136,102 @@ static void say_counts(const struct collopt_asked *a, int ranks, int index, char
         return;
     }
     n = (size_t)snprintf(text, size, "has counts %lld", a->counts[0]);
-    for (int i = 1; i < ranks && i < COLLOPT_ASKED_COUNTS && n < size; i++)
+    for (int i = 1; i < ranks && i < COLLOPT_SIGNATURE_COUNTS && n < size; i++)
         n += (size_t)snprintf(text + n, size - n, ", %lld", a->counts[i]);
-    if (ranks > COLLOPT_ASKED_COUNTS && n < size)       /* those left out may differ */
+    if (ranks > COLLOPT_SIGNATURE_COUNTS && n < size)       /* those left out may differ */
         snprintf(text + n, size - n, ", ... (hash %llx)",
-                 (unsigned long long)a->field[COLLOPT_ASKS_COUNTS]);
+                 (unsigned long long)a->field[COLLOPT_FIELD_COUNTS]);
 }
 
-static void say_taken(const struct collopt_asked *a, char *text, size_t size)
+static void say_taken(const struct collopt_signature *a, char *text, size_t size)
 {
     const char *what = "arguments that collopt can work with";
 
-    if (a->field[COLLOPT_ASKS_TAKEN] == COLLOPT_FALL_BACK)
+    if (a->field[COLLOPT_FIELD_TAKEN] == COLLOPT_FALL_BACK)
         what = "arguments that only the MPI library can judge (a null buffer or handle, an "
                "operation that does not go with "
                "the datatype)";
-    else if (a->field[COLLOPT_ASKS_TAKEN] == COLLOPT_FAILED)
+    else if (a->field[COLLOPT_FIELD_TAKEN] == COLLOPT_FAILED)
         what = "no memory for a schedule";
     snprintf(text, size, "has %s", what);
 }
 
-static void say_decision(const struct collopt_asked *a, char *text, size_t size)
+static void say_decision(const struct collopt_signature *a, char *text, size_t size)
 {
     if (*a->chosen)
         snprintf(text, size, "has chosen %s", a->chosen);
     else
         snprintf(text, size, "is at call %lld of its trials",
-                 a->field[COLLOPT_ASKS_DECISION] / CANDIDATES);
+                 a->field[COLLOPT_FIELD_DECISION] / CANDIDATES);
 }
 
 /* INDEX: see struct collopt_difference. */
-static void say(const struct collopt_asked *a, enum collopt_asks f, int ranks, int index,
-                char *text, size_t size)
+static void say(const struct collopt_signature *a, enum collopt_signature_field f, int ranks,
+                int index, char *text, size_t size)
 {
     long long value = a->field[f];
-    bool own = a->field[COLLOPT_ASKS_OPERATION] == COLLOPT_OP_USER;
+    bool own = a->field[COLLOPT_FIELD_OPERATION] == COLLOPT_OP_USER;
 
     switch (f) {
-    case COLLOPT_ASKS_COLLECTIVE:
+    case COLLOPT_FIELD_COLLECTIVE:
         snprintf(text, size, "calls %s", a->name);
         return;
-    case COLLOPT_ASKS_SWITCH:
+    case COLLOPT_FIELD_SWITCH:
         snprintf(text, size, "has collopt switched %s", value ? "on" : "off");
         return;
-    case COLLOPT_ASKS_ROOT:
+    case COLLOPT_FIELD_ROOT:
         snprintf(text, size, "has root %lld", value);
         return;
-    case COLLOPT_ASKS_COUNT:
+    case COLLOPT_FIELD_COUNT:
         snprintf(text, size, "has %lld elements%s", value,
-                 a->field[COLLOPT_ASKS_COUNTS] != COLLOPT_ASKS_ANY ? " in all" : "");
+                 a->field[COLLOPT_FIELD_COUNTS] != COLLOPT_FIELD_ANY ? " in all" : "");
         return;
-    case COLLOPT_ASKS_COUNTS:
+    case COLLOPT_FIELD_COUNTS:
         say_counts(a, ranks, index, text, size);
         return;
-    case COLLOPT_ASKS_OPERATION:
+    case COLLOPT_FIELD_OPERATION:
         snprintf(text, size, "has %s%s", own ? "an operation of its own" : "operation ",
                  own ? "" : a->op);
         return;
-    case COLLOPT_ASKS_COMMUTES:
+    case COLLOPT_FIELD_COMMUTES:
         snprintf(text, size, "has an operation that %s", value ? "commutes" : "does not commute");
         return;
-    case COLLOPT_ASKS_ELEMENT:
+    case COLLOPT_FIELD_ELEMENT:
         snprintf(text, size, "has elements of %lld bytes (%s)", value, a->type);
         return;
-    case COLLOPT_ASKS_TYPE:
+    case COLLOPT_FIELD_TYPE:
         snprintf(text, size, "has elements of type %s", a->type);
         return;
-    case COLLOPT_ASKS_TAKEN:
+    case COLLOPT_FIELD_TAKEN:
         say_taken(a, text, size);
         return;
-    case COLLOPT_ASKS_DECISION:
+    case COLLOPT_FIELD_DECISION:
         say_decision(a, text, size);
         return;
-    case COLLOPT_ASKS:
+    case COLLOPT_FIELDS:
         return;
     }
 }
 
 /* ---- who is unlike the others ---------------------------------------------------------------- */
 
-enum collopt_asks collopt_asked_differ(const struct collopt_asked *all, int ranks)
+enum collopt_signature_field collopt_signatures_differ(const struct collopt_signature *all,
+                                                       int ranks)
 {
-    for (int f = 0; f < COLLOPT_ASKS; f++) {
-        long long known = COLLOPT_ASKS_ANY;
+    for (int f = 0; f < COLLOPT_FIELDS; f++) {
+        long long known = COLLOPT_FIELD_ANY;
 
         for (int r = 0; r < ranks; r++) {
             long long value = all[r].field[f];
 
-            if (value == COLLOPT_ASKS_ANY)
+            if (value == COLLOPT_FIELD_ANY)
                 continue;
-            if (known != COLLOPT_ASKS_ANY && value != known)
-                return (enum collopt_asks)f;
+            if (known != COLLOPT_FIELD_ANY && value != known)
+                return (enum collopt_signature_field)f;
             known = value;
         }
     }
-    return COLLOPT_ASKS;
+    return COLLOPT_FIELDS;
 }
 
 struct pair {
@@ -269,8 +272,8 @@ static struct collopt_difference judge(struct pair *pair, int n)
     return d;
 }
 
-int collopt_find_odd(const struct collopt_asked *all, int ranks, enum collopt_asks field,
-                     struct collopt_difference *d)
+int collopt_find_odd(const struct collopt_signature *all, int ranks,
+                     enum collopt_signature_field field, struct collopt_difference *d)
 {
     struct pair *pair = malloc((size_t)ranks * sizeof *pair);
     int n = 0;
@@ -278,7 +281,7 @@ int collopt_find_odd(const struct collopt_asked *all, int ranks, enum collopt_as
     if (!pair)
         return MPI_ERR_NO_MEM;
     for (int r = 0; r < ranks; r++)
-        if (all[r].field[field] != COLLOPT_ASKS_ANY)
+        if (all[r].field[field] != COLLOPT_FIELD_ANY)
             pair[n++] = (struct pair){ all[r].field[field], r };
     *d = judge(pair, n);
     free(pair);
@@ -287,7 +290,8 @@ int collopt_find_odd(const struct collopt_asked *all, int ranks, enum collopt_as
 
 /* ---- telling --------------------------------------------------------------------------------- */
 
-static void name_rank(const struct collopt_asked *all, int ranks, int rank, char *text, size_t size)
+static void name_rank(const struct collopt_signature *all, int ranks, int rank, char *text,
+                      size_t size)
 {
     bool same = true;
 
@@ -299,8 +303,8 @@ static void name_rank(const struct collopt_asked *all, int ranks, int rank, char
         snprintf(text, size, "rank %d (%lld in MPI_COMM_WORLD)", rank, all[rank].world);
 }
 
-void collopt_tell_odd(const struct collopt_asked *all, int ranks, enum collopt_asks field,
-                      const struct collopt_difference *d)
+void collopt_tell_odd(const struct collopt_signature *all, int ranks,
+                      enum collopt_signature_field field, const struct collopt_difference *d)
 {
     char more[64] = "", words[2][192], name[2][64];
 

@@ -14,41 +14,43 @@ struct collopt_comm;
 struct collopt_plan;
 
 /* The message names the first field that differs: the collective comes before its arguments. */
-enum collopt_asks {
-    COLLOPT_ASKS_COLLECTIVE,
-    COLLOPT_ASKS_SWITCH,
-    COLLOPT_ASKS_ROOT,
-    COLLOPT_ASKS_COUNT,
-    COLLOPT_ASKS_COUNTS,
-    COLLOPT_ASKS_OPERATION,
-    COLLOPT_ASKS_COMMUTES,
-    COLLOPT_ASKS_ELEMENT,
-    COLLOPT_ASKS_TYPE,
-    COLLOPT_ASKS_TAKEN,
-    COLLOPT_ASKS_DECISION,
-    COLLOPT_ASKS
+enum collopt_signature_field {
+    COLLOPT_FIELD_COLLECTIVE,
+    COLLOPT_FIELD_SWITCH,
+    COLLOPT_FIELD_ROOT,
+    COLLOPT_FIELD_COUNT,
+    COLLOPT_FIELD_COUNTS,
+    COLLOPT_FIELD_OPERATION,
+    COLLOPT_FIELD_COMMUTES,
+    COLLOPT_FIELD_ELEMENT,
+    COLLOPT_FIELD_TYPE,
+    COLLOPT_FIELD_TAKEN,
+    COLLOPT_FIELD_DECISION,
+    COLLOPT_FIELDS
 };
 
 /* This rank does not know the field.  It equals every value of the other ranks. */
-#define COLLOPT_ASKS_ANY        LLONG_MIN
+#define COLLOPT_FIELD_ANY        LLONG_MIN
 
-enum { COLLOPT_ASKED_COUNTS = 6 };
+enum { COLLOPT_SIGNATURE_COUNTS = 6 };
 
-struct collopt_asked {          /* the description of one rank's call, sent to the others */
-    long long field[COLLOPT_ASKS];
+struct collopt_signature {          /* the description of one rank's call, sent to the others */
+    long long field[COLLOPT_FIELDS];
     long long world;            /* the rank in MPI_COMM_WORLD; -1: unknown */
-    long long counts[COLLOPT_ASKED_COUNTS];     /* the first ones, if the call has several */
+    long long counts[COLLOPT_SIGNATURE_COUNTS];     /* the first ones, if the call has several */
     char name[32], op[16], type[24], chosen[96];
 };
 
 /* Describes CALL.  CHOSEN names what runs the call, or is NULL.  PLAN may be NULL. */
-void collopt_ask(struct collopt_asked *a, struct collopt_comm *c, const struct collopt_call *call,
-                 enum collopt_outcome outcome, const struct collopt_plan *plan, const char *chosen);
+void collopt_signature_take(struct collopt_signature *a, struct collopt_comm *c,
+                            const struct collopt_call *call, enum collopt_outcome outcome,
+                            const struct collopt_plan *plan, const char *chosen);
 
-/* The first field in which ALL differ; COLLOPT_ASKS: none. */
-enum collopt_asks collopt_asked_differ(const struct collopt_asked *all, int ranks);
+/* The first field in which ALL differ; COLLOPT_FIELDS: none. */
+enum collopt_signature_field collopt_signatures_differ(const struct collopt_signature *all,
+                                                       int ranks);
 /* The error class of a difference in this field. */
-int collopt_asked_error(enum collopt_asks field);
+int collopt_signature_error(enum collopt_signature_field field);
 
 struct collopt_difference {
     int usual;                  /* the lowest rank of the majority */
@@ -60,10 +62,10 @@ struct collopt_difference {
 };
 
 /* MPI_SUCCESS or MPI_ERR_NO_MEM. */
-int collopt_find_odd(const struct collopt_asked *all, int ranks, enum collopt_asks field,
-                     struct collopt_difference *d);
+int collopt_find_odd(const struct collopt_signature *all, int ranks,
+                     enum collopt_signature_field field, struct collopt_difference *d);
 /* Writes the line. */
-void collopt_tell_odd(const struct collopt_asked *all, int ranks, enum collopt_asks field,
-                      const struct collopt_difference *d);
+void collopt_tell_odd(const struct collopt_signature *all, int ranks,
+                      enum collopt_signature_field field, const struct collopt_difference *d);
 
 #endif

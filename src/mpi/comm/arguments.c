@@ -26,9 +26,9 @@ static bool has_out(const struct collopt_call *call, const struct collopt_comm *
  * data, any address will do.  MPICH refuses a null one of rank 0 in an Exscan, if it was built to
  * check arguments.  Rank 0 alone cannot ask it to: the others would wait, and MPI allows it. */
 bool collopt_arguments_odd(const struct collopt_comm *c, const struct collopt_call *call,
-                           bool lasting, uint64_t bytes)
+                           bool predefined, uint64_t bytes)
 {
-    bool may_be_null = !lasting || bytes == 0;
+    bool may_be_null = !predefined || bytes == 0;
 
     if (!has_out(call, c))
         return call->in == MPI_IN_PLACE || (call->in == NULL && !may_be_null);
@@ -84,7 +84,7 @@ bool collopt_arguments_fit(const struct collopt_comm *c, struct collopt_call *ca
         || f->size == 0)
         return false;
     collopt_arguments_take_in_place(c, call);
-    return !collopt_arguments_odd(c, call, f->lasting,
+    return !collopt_arguments_odd(c, call, f->predefined,
                                   collopt_call_elements(call, c->ranks) * f->size);
 }
 

@@ -22,7 +22,7 @@ static inline bool collopt_arguments_plain(const struct collopt_call *call)
 void collopt_arguments_take_in_place(const struct collopt_comm *c, struct collopt_call *call);
 /* Are the buffers of CALL the host's to judge?  LASTING: as in its facts.  BYTES of input. */
 bool collopt_arguments_odd(const struct collopt_comm *c, const struct collopt_call *call,
-                           bool lasting, uint64_t bytes);
+                           bool predefined, uint64_t bytes);
 /* Can CALL be served on C?  Then *F is filled in.  Works on CALL. */
 bool collopt_arguments_fit(const struct collopt_comm *c, struct collopt_call *call,
                            struct collopt_facts *f);

@@ -204,7 +204,7 @@ static void end_state(struct collopt_comm *c)
     collopt_poke_end(&c->poke);
     free(c->peer);
     c->peer = NULL;
-    collopt_rental_end(&c->rental);
+    collopt_break_even_end(&c->break_even);
     free_context(c);
     give_back(c);
 }

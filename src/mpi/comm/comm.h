@@ -11,7 +11,7 @@
 #include "mpi/host/host.h"
 #include "mpi/host/poll.h"
 #include "mpi/node/segments.h"
-#include "select/rental.h"
+#include "select/break_even.h"
 #include "topology/topology.h"
 
 struct collopt_comm;
@@ -109,7 +109,8 @@ struct collopt_comm {
     uint64_t saved;             /* ns that collopt would have saved so far, while NEW */
     /* PLACED: INSIDE is known. INSIDE: within a world that agreed in MPI_Init */
     bool placed, inside;
-    struct collopt_rental rental;       /* problems that have earned a plan; COLLOPT_AFTER=auto */
+    /* problems that have earned a plan; COLLOPT_AFTER=auto */
+    struct collopt_break_even break_even;
     struct {
         struct collopt_comm *next;      /* list of unused states */
         struct collopt_comm *other;     /* list of all states */

@@ -18,7 +18,7 @@
 #include "mpi/node/locality.h"
 #include "mpi/node/process.h"
 #include "mpi/node/world.h"
-#include "select/rental.h"
+#include "select/break_even.h"
 #include "settings/settings.h"
 
 enum { NOT_READY = -2 };        /* instead of a context id */
@@ -63,33 +63,33 @@ static void say_why_not(const struct collopt_comm *c, bool gpu)
 
 /* ---- where its ranks are ---- */
 
-static bool survey_inside(struct collopt_comm *c, MPI_Comm comm, const struct collopt_world *world)
+static bool map_inside(struct collopt_comm *c, MPI_Comm comm, const struct collopt_world *world)
 {
-    struct collopt_sight *seen = malloc((size_t)c->ranks * sizeof *seen);
-    bool surveyed;
+    struct collopt_locality *seen = malloc((size_t)c->ranks * sizeof *seen);
+    bool mapped;
 
-    surveyed = seen && collopt_peers_make(c, comm);
-    for (int r = 0; surveyed && r < c->ranks; r++)
-        seen[r] = world->sight[c->peer[r].rank];
-    surveyed = surveyed && collopt_survey(c, comm, seen);
+    mapped = seen && collopt_peers_make(c, comm);
+    for (int r = 0; mapped && r < c->ranks; r++)
+        seen[r] = world->locality[c->peer[r].rank];
+    mapped = mapped && collopt_map_fill(c, comm, seen);
     free(seen);
-    return surveyed;
+    return mapped;
 }
 
 /* ---- with a hidden communicator of its own ---- */
 
-static bool survey_apart(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
+static bool map_apart(struct collopt_comm *c, MPI_Comm comm, struct collopt_locality *seen)
 {
     const struct collopt_world *world = c->inside ? collopt_world() : NULL;
-    bool surveyed;
+    bool mapped;
 
     if (!world)
-        return collopt_gather_sights(c->hidden, c->rank, c->ranks, NULL, seen) == MPI_SUCCESS
-            && collopt_survey(c, comm, seen);
-    surveyed = survey_inside(c, comm, world);
+        return collopt_localities_gather(c->hidden, c->rank, c->ranks, NULL, seen) == MPI_SUCCESS
+            && collopt_map_fill(c, comm, seen);
+    mapped = map_inside(c, comm, world);
     free(c->peer);              /* a rank of HIDDEN is one of C */
     c->peer = NULL;
-    return surveyed;
+    return mapped;
 }
 
 /* Hosts have few communicators, and that there is none left must not end the job.  The ranks have
@@ -105,12 +105,12 @@ static bool split(struct collopt_comm *c, MPI_Comm comm)
     return err == MPI_SUCCESS;
 }
 
-static bool make_hidden(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
+static bool make_hidden(struct collopt_comm *c, MPI_Comm comm, struct collopt_locality *seen)
 {
     if (!split(c, comm))
         return false;
     return PMPI_Comm_set_errhandler(c->hidden, MPI_ERRORS_RETURN) == MPI_SUCCESS
-        && survey_apart(c, comm, seen);
+        && map_apart(c, comm, seen);
 }
 
 static void say_difference(const struct collopt_comm *c, MPI_Comm comm)
@@ -131,7 +131,7 @@ static bool take_over_apart(struct collopt_comm *c, MPI_Comm comm)
     bool on = collopt_settings()->on && (collopt_world_agreed() || !collopt_world_asked());
     bool reserved = collopt_comm_reserve(c, true), gpu = collopt_gpu_allows(), made = false, alike,
          keys_alike;
-    struct collopt_sight *seen = malloc((size_t)c->ranks * sizeof *seen);
+    struct collopt_locality *seen = malloc((size_t)c->ranks * sizeof *seen);
 
     if (collopt_agree_also(comm, on && reserved && gpu && seen, collopt_hints_waiting(c), &alike,
                            &keys_alike)) {
@@ -193,7 +193,7 @@ static void undo(struct collopt_comm *c, int err)
         collopt_context_give_back(c->context);
     c->context = COLLOPT_NO_CONTEXT;
     collopt_comm_unreserve(c);
-    collopt_survey_forget(c);
+    collopt_map_free(c);
 }
 
 /* Everything that can fail on this rank alone is done before it tells the others of its context.
@@ -216,7 +216,7 @@ static int take_over_inside(struct collopt_comm *c, MPI_Comm comm, bool *done)
     }
     if (reserved && gpu && (!world || may_outlive(comm)))
         mine.context = COLLOPT_NO_CONTEXT;
-    else if (reserved && gpu && survey_inside(c, comm, world))
+    else if (reserved && gpu && map_inside(c, comm, world))
         mine.context = c->context = collopt_context_take();
     c->spoilt = true;
     err = PMPI_Allgather(&mine, 2, MPI_INT, all, 2, MPI_INT, comm);
@@ -252,7 +252,7 @@ static int take_over(struct collopt_comm *c)
     c->status = COLLOPT_REFUSED;
     if (c->ranks == 1) {
         collopt_hints_compared(c, true);
-        done = collopt_gpu_allows() && collopt_rental_begin(&c->rental, 1);
+        done = collopt_gpu_allows() && collopt_break_even_begin(&c->break_even, 1);
     } else if (c->inside) {
         err = take_over_inside(c, collopt_comm_of(c), &done);
     } else {

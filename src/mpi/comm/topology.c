@@ -15,7 +15,7 @@
 #include "mpi/node/locality.h"
 #include "mpi/node/segments.h"
 #include "select/measured.h"
-#include "select/rental.h"
+#include "select/break_even.h"
 #include "settings/settings.h"
 #include "topology/host_file.h"
 #include "topology/intranode.h"
@@ -32,7 +32,7 @@ static struct collopt_shape machine(void)
     return shape;
 }
 
-static bool map_nodes(struct collopt_comm *c, const struct collopt_sight *seen, uint64_t *key)
+static bool map_nodes(struct collopt_comm *c, const struct collopt_locality *seen, uint64_t *key)
 {
     const char *stated = machine().nodes;       /* NULL: ranks that share memory are a node */
     bool together = true;
@@ -50,7 +50,7 @@ static bool map_nodes(struct collopt_comm *c, const struct collopt_sight *seen, 
 
 /* By facts that all ranks know alike. */
 static enum collopt_network network_of(const struct collopt_comm *c,
-                                       const struct collopt_sight *seen)
+                                       const struct collopt_locality *seen)
 {
     bool fast = true;
 
@@ -68,14 +68,14 @@ static bool file_has_switches(void)
     return hosts && hosts->shape.kind != COLLOPT_GRID;
 }
 
-static bool slurm_tells(const struct collopt_sight *seen)
+static bool slurm_tells(const struct collopt_locality *seen)
 {
     return seen[0].pattern != 0 && machine().kind != COLLOPT_NOTHING;
 }
 
 /* Slurm's address ends with the name of a node.  MPICH's launcher hands that of its own node to the
  * ranks of all: then it says nothing of the others.  0 or 1; -1: no memory. */
-static int copied_addresses(const struct collopt_comm *c, const struct collopt_sight *seen,
+static int copied_addresses(const struct collopt_comm *c, const struct collopt_locality *seen,
                             uint64_t *key)
 {
     if (file_has_switches() || !slurm_tells(seen))
@@ -86,7 +86,7 @@ static int copied_addresses(const struct collopt_comm *c, const struct collopt_s
 }
 
 /* The switch of rank R by the file of hosts or else by Slurm, where all ranks have one; false. */
-static bool switch_of(const struct collopt_sight *seen, int r, uint64_t *key)
+static bool switch_of(const struct collopt_locality *seen, int r, uint64_t *key)
 {
     const struct collopt_hosts *hosts = collopt_settings()->hosts;
 
@@ -99,7 +99,7 @@ static bool switch_of(const struct collopt_sight *seen, int r, uint64_t *key)
 }
 
 /* Groups are known if every rank knows its own; otherwise to no rank. */
-static bool map_group(struct collopt_comm *c, const struct collopt_sight *seen,
+static bool map_group(struct collopt_comm *c, const struct collopt_locality *seen,
                       enum collopt_grouping by, uint64_t *key)
 {
     int *group, copied = by == COLLOPT_BY_SWITCH ? copied_addresses(c, seen, key) : 0;
@@ -121,7 +121,7 @@ static bool map_group(struct collopt_comm *c, const struct collopt_sight *seen,
     return true;
 }
 
-static bool map_groups(struct collopt_comm *c, const struct collopt_sight *seen, uint64_t *key)
+static bool map_groups(struct collopt_comm *c, const struct collopt_locality *seen, uint64_t *key)
 {
     bool mapped = true;
 
@@ -166,7 +166,7 @@ static bool fills_world(const struct collopt_shape *shape)
 
 /* The lowest rank whose host is not in the file, which reports it, as only it knows the name;
  * -1: all are in the file. */
-static int missing_host(const struct collopt_comm *c, const struct collopt_sight *seen)
+static int missing_host(const struct collopt_comm *c, const struct collopt_locality *seen)
 {
     for (int r = 0; r < c->ranks; r++)
         if (seen[r].host < 0)
@@ -176,7 +176,8 @@ static int missing_host(const struct collopt_comm *c, const struct collopt_sight
 
 /* Once in a job as a rule: by a communicator with the world's first rank, and there by one who has
  * not heard it. */
-static void say_missing(const struct collopt_comm *c, const struct collopt_sight *seen, int missing)
+static void say_missing(const struct collopt_comm *c, const struct collopt_locality *seen,
+                        int missing)
 {
     static atomic_bool heard = false;
     const char *file = collopt_settings()->hosts->file;
@@ -193,7 +194,7 @@ static void say_missing(const struct collopt_comm *c, const struct collopt_sight
 }
 
 /* A part of the machine may well be no box; that all of it is none is worth a message. */
-static void map_hosts(struct collopt_comm *c, struct collopt_sight *seen)
+static void map_hosts(struct collopt_comm *c, struct collopt_locality *seen)
 {
     const struct collopt_hosts *hosts = collopt_settings()->hosts;
     int missing = missing_host(c, seen), world = 0;
@@ -212,7 +213,7 @@ static void map_hosts(struct collopt_comm *c, struct collopt_sight *seen)
                           hosts->file, world - 1);
 }
 
-static void map_grid(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
+static void map_grid(struct collopt_comm *c, MPI_Comm comm, struct collopt_locality *seen)
 {
     struct collopt_shape shape = machine();
 
@@ -237,7 +238,7 @@ static void say_topology(const struct collopt_comm *c)
     collopt_say_once(COLLOPT_LOG_DECIDE, "communicators of %d ranks: %s", c->ranks, text);
 }
 
-void collopt_survey_world(void)
+void collopt_map_check_world(void)
 {
     struct collopt_shape shape = machine();
     int ranks = 0;
@@ -270,7 +271,7 @@ static void set_waiting(struct collopt_comm *c, bool crowded)
     c->yields_in_host = c->yields && !host_yields;
 }
 
-void collopt_survey_forget(struct collopt_comm *c)
+void collopt_map_free(struct collopt_comm *c)
 {
     for (int by = 0; by < COLLOPT_GROUPINGS; by++) {
         free((int *)c->map.level[by].node);
@@ -284,24 +285,24 @@ void collopt_survey_forget(struct collopt_comm *c)
     collopt_part_attach(c, COLLOPT_PART_MAP, NULL, NULL);
 }
 
-bool collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen)
+bool collopt_map_fill(struct collopt_comm *c, MPI_Comm comm, struct collopt_locality *seen)
 {
     uint64_t *key = malloc((size_t)c->ranks * sizeof *key);
-    static const struct collopt_part_ops ops = { .end = collopt_survey_forget };
+    static const struct collopt_part_ops ops = { .end = collopt_map_free };
     bool mapped;
 
     collopt_part_attach(c, COLLOPT_PART_MAP, &c->map, &ops);
     c->map.node = malloc((size_t)c->ranks * sizeof *c->map.node);
     mapped = key && c->map.node && map_nodes(c, seen, key) && map_groups(c, seen, key);
     free(key);
-    if (!mapped || !collopt_rental_begin(&c->rental, c->ranks))
+    if (!mapped || !collopt_break_even_begin(&c->break_even, c->ranks))
         return false;
     map_grid(c, comm, seen);
     collopt_machine_as_set(&c->map.machine, network_of(c, seen),
                            !c->own && collopt_segments_everywhere(),
-                           !c->own && collopt_world_shipped());
+                           !c->own && collopt_world_bundled());
     collopt_machine_as_set(&c->map.machine_p2p, network_of(c, seen), false,
-                           !c->own && collopt_world_shipped());
+                           !c->own && collopt_world_bundled());
     c->map.machine.mpi = c->map.machine_p2p.mpi = host_mpi();
     set_waiting(c, seen[c->rank].crowded);
     say_topology(c);

@@ -8,13 +8,14 @@
 #include "mpi/host/host.h"
 
 struct collopt_comm;
-struct collopt_sight;
+struct collopt_locality;
 
-/* Fills in C's map and rental from what its ranks have SEEN, in C's order.  False: no memory. */
-bool collopt_survey(struct collopt_comm *c, MPI_Comm comm, struct collopt_sight *seen);
+/* Fills in C's map and break-even table from what its ranks have SEEN, in C's order.  False: no
+ * memory. */
+bool collopt_map_fill(struct collopt_comm *c, MPI_Comm comm, struct collopt_locality *seen);
 /* Empties the map. */
-void collopt_survey_forget(struct collopt_comm *c);
+void collopt_map_free(struct collopt_comm *c);
 /* Once, after MPI_Init: warns if COLLOPT_TOPOLOGY does not fit the world. */
-void collopt_survey_world(void);
+void collopt_map_check_world(void);
 
 #endif

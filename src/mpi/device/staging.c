@@ -48,7 +48,7 @@ static int measure(const struct collopt_facts *f, size_t n, struct span *s)
     further = extent * (MPI_Aint)(n - 1);
     s->from = true_lb + (further < 0 ? further : 0);
     s->size = (size_t)(true_extent + (further < 0 ? -further : further));
-    s->apart = !f->lasting && !f->but_op;
+    s->apart = !f->predefined && !f->predefined_type;
     return MPI_SUCCESS;
 }
 
@@ -243,7 +243,7 @@ typedef void combine(void *result, const void *left, const void *right, size_t n
 static COLLOPT_OUT_OF_LINE int combine_staged(combine *combine, const void *in, void *out, size_t n,
                                               MPI_Datatype type)
 {
-    const struct collopt_facts f = { .type = type, .lasting = true };
+    const struct collopt_facts f = { .type = type, .predefined = true };
     const struct data d = { &f, MPI_COMM_NULL };
     struct staged from = { .host = NULL }, to = { .host = NULL };
     struct span span;

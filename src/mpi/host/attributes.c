@@ -252,7 +252,7 @@ static bool host_combines(struct collopt_facts *f)
     if (!allowed[t][f->op_id])
         return false;
     f->type_name = by_host[t].name;
-    f->commutative = f->lasting = true;
+    f->commutative = f->predefined = true;
     f->exact = exact(f->op_id, by_host[t].class);
     return true;
 }
@@ -342,9 +342,10 @@ bool collopt_facts_last(const struct collopt_facts *f)
 {
     int commutes;
 
-    return f->lasting || (f->op_id == COLLOPT_OP_USER && plausible(f->op, f->type)
-                          && PMPI_Op_commutative(f->op, &commutes) == MPI_SUCCESS
-                          && f->commutative == (commutes != 0) && (f->but_op || measures_last(f)));
+    return f->predefined
+        || (f->op_id == COLLOPT_OP_USER && plausible(f->op, f->type)
+            && PMPI_Op_commutative(f->op, &commutes) == MPI_SUCCESS
+            && f->commutative == (commutes != 0) && (f->predefined_type || measures_last(f)));
 }
 
 bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f)
@@ -370,7 +371,7 @@ bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f)
     if (known.id != COLLOPT_TYPE_NONE)
         f->type_name = collopt_type_name(known.id);
     if (op_id == COLLOPT_OP_USER) {
-        f->but_op = known.id != COLLOPT_TYPE_NONE;
+        f->predefined_type = known.id != COLLOPT_TYPE_NONE;
         return user_facts(f);
     }
     if (known.id == COLLOPT_TYPE_NONE)
@@ -379,7 +380,7 @@ bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f)
         return false;
     f->commutative = true;
     f->exact = exact(op_id, known.class);
-    f->lasting = predefined;
+    f->predefined = predefined;
     if (collopt_type_size(known.id) != (size_t)f->extent)
         return true;
     f->kernel = collopt_kernel(op_id, known.id);

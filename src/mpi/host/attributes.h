@@ -23,9 +23,9 @@ struct collopt_facts {
     /* KERNEL folds any number of operands, and rounds once: COLLOPT_REPRODUCIBLE=exact */
     bool once;
     /* predefined type and operation: the handles never change meaning */
-    bool lasting;
+    bool predefined;
     /* user-defined operation, predefined type: only the operation's handle may be reused */
-    bool but_op;
+    bool predefined_type;
     enum collopt_op op_id;
     enum collopt_type type_id;  /* COLLOPT_TYPE_NONE: derived, or the host combines it */
     const char *op_name, *type_name;
@@ -36,7 +36,8 @@ void collopt_attributes_begin(void);
 /* Fills F; false: null, unknown or invalid handle, or a pair that MPI does not allow, left to
  * the host. */
 bool collopt_facts(MPI_Op op, MPI_Datatype type, struct collopt_facts *f);
-/* True if the handles still mean this: always for lasting ones; false if the host does not tell. */
+/* True if the handles still mean this: always for predefined ones; false if the host does not
+ * tell. */
 bool collopt_facts_last(const struct collopt_facts *f);
 /* A quick test: null and user-defined operations are not predefined. */
 bool collopt_op_predefined(MPI_Op op);

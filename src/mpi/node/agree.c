@@ -27,9 +27,9 @@
 #include "schedule/descriptor.h"
 #include "settings/search_path.h"
 #include "settings/settings.h"
-#include "settings/shipped.h"
+#include "settings/bundled.h"
 
-static atomic_bool world_asked, world_agreed, world_alike, world_shipped;
+static atomic_bool world_asked, world_agreed, world_alike, world_bundled;
 
 bool collopt_world_asked(void)
 {
@@ -46,9 +46,9 @@ bool collopt_world_alike(void)
     return atomic_load_explicit(&world_alike, memory_order_relaxed);
 }
 
-bool collopt_world_shipped(void)
+bool collopt_world_bundled(void)
 {
-    return atomic_load_explicit(&world_shipped, memory_order_relaxed);
+    return atomic_load_explicit(&world_bundled, memory_order_relaxed);
 }
 
 /* Hashes what decides the same only in the same code: version, variables and algorithms. */
@@ -244,7 +244,7 @@ static bool enough_stack(void)
  * seen from here: the library has to be preloaded on all ranks or on none. */
 void collopt_agree_on_world(bool memory)
 {
-    bool alike, shipped, on = collopt_settings()->on, stack = enough_stack();
+    bool alike, bundled, on = collopt_settings()->on, stack = enough_stack();
     char difference[768];
     int ranks, rank;
 
@@ -252,13 +252,13 @@ void collopt_agree_on_world(bool memory)
         return;
     collopt_speak_as(rank);
     atomic_store_explicit(&world_asked, true, memory_order_relaxed);
-    if (collopt_agree_also(MPI_COMM_WORLD, on && stack && memory, collopt_shipped()->hash, &alike,
-                           &shipped)) {
-        if (!shipped)
+    if (collopt_agree_also(MPI_COMM_WORLD, on && stack && memory, collopt_bundled()->hash, &alike,
+                           &bundled)) {
+        if (!bundled)
             collopt_say(
                 COLLOPT_LOG_DECIDE,
                 "measurements that come with collopt are not used: they differ between nodes");
-        atomic_store_explicit(&world_shipped, shipped, memory_order_relaxed);
+        atomic_store_explicit(&world_bundled, bundled, memory_order_relaxed);
         atomic_store_explicit(&world_alike, true, memory_order_relaxed);
         atomic_store_explicit(&world_agreed, true, memory_order_relaxed);
         return;

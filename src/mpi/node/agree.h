@@ -22,7 +22,7 @@ enum { COLLOPT_AGREED_VERSION = 27 };
 void collopt_agree_on_world(bool memory);
 bool collopt_world_asked(void);         /* the agreement in MPI_Init took place */
 /* all ranks of MPI_COMM_WORLD have the same measurements that come with collopt */
-bool collopt_world_shipped(void);
+bool collopt_world_bundled(void);
 /* all ranks of MPI_COMM_WORLD run collopt with the same settings, switched on */
 bool collopt_world_agreed(void);
 /* the same, on or off */

@@ -176,7 +176,7 @@ static int share_node(MPI_Comm node, struct found *found)
 
 /* Communicates nothing if each rank has its own node, which all ranks know. */
 static int look_around(MPI_Comm comm, int rank, int ranks, const int *node,
-                       struct collopt_sight *mine)
+                       struct collopt_locality *mine)
 {
     struct found found = { .crowded = 0, .spot = COLLOPT_ALONE };
     bool shared = false;
@@ -236,7 +236,7 @@ static int my_host(void)
     return gethostname(itself, sizeof itself - 1) == 0 ? collopt_host_named(hosts, itself) : -1;
 }
 
-static void look_at_switches(struct collopt_sight *mine)
+static void look_at_switches(struct collopt_locality *mine)
 {
     uint32_t pattern, branch, address;
 
@@ -251,11 +251,11 @@ static void look_at_switches(struct collopt_sight *mine)
 
 /* Until the end SEEN holds the keys and numbers of the nodes: nothing here needs memory of its own,
  * since a rank that lacked it would leave the others waiting. */
-int collopt_gather_sights(MPI_Comm comm, int rank, int ranks,
-                          const struct collopt_segment_key *segment, struct collopt_sight *seen)
+int collopt_localities_gather(MPI_Comm comm, int rank, int ranks,
+                          const struct collopt_segment_key *segment, struct collopt_locality *seen)
 {
     const int ints = sizeof *seen / sizeof(int);
-    struct collopt_sight mine = { .world = rank, .segment.descriptor = -1 };
+    struct collopt_locality mine = { .world = rank, .segment.descriptor = -1 };
     uint64_t *key = (uint64_t *)(void *)seen;
     int *node = (int *)(void *)(key + ranks), err;
 

@@ -13,7 +13,7 @@
 
 #include "shm/segment.h"
 
-struct collopt_sight {          /* of one rank; ints only, since it is sent */
+struct collopt_locality {          /* of one rank; ints only, since it is sent */
     int node;                   /* a number shared by the ranks of a node */
     /* its rank in MPI_COMM_WORLD, or beyond it the rank in the exchange */
     int world;
@@ -29,7 +29,7 @@ struct collopt_sight {          /* of one rank; ints only, since it is sent */
 
 /* Fills SEEN[RANKS] for COMM, a communicator of collopt's own.  SEGMENT is this rank's; NULL: none.
  * Collective; an error code of the host. */
-int collopt_gather_sights(MPI_Comm comm, int rank, int ranks,
-                          const struct collopt_segment_key *segment, struct collopt_sight *seen);
+int collopt_localities_gather(MPI_Comm comm, int rank, int ranks,
+                          const struct collopt_segment_key *segment, struct collopt_locality *seen);
 
 #endif

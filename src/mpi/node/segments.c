@@ -41,7 +41,7 @@ void collopt_segments_offer(struct collopt_segment_key *key)
 }
 
 /* Maps the segments of this rank's node; false: one of them cannot be. */
-static bool attach(const struct collopt_sight *seen)
+static bool attach(const struct collopt_locality *seen)
 {
     char why[160];
 
@@ -76,7 +76,7 @@ static void detach(void)
 }
 
 /* Nodes are numbered from 0; *SHARED: some has several ranks. */
-static int count_nodes(const struct collopt_sight *seen, int ranks, bool *shared)
+static int count_nodes(const struct collopt_locality *seen, int ranks, bool *shared)
 {
     int nodes = 0;
 
@@ -104,8 +104,8 @@ static bool agree_on_nodes(MPI_Comm hidden, int *ok, int nodes)
 }
 
 /* Every rank takes part in the agreement, whatever it lacks.  COLLOPT_SHM is alike on all. */
-void collopt_segments_begin(MPI_Comm hidden, int rank, int ranks, const struct collopt_sight *seen,
-                       int *ok)
+void collopt_segments_begin(MPI_Comm hidden, int rank, int ranks,
+                            const struct collopt_locality *seen, int *ok)
 {
     bool shared;
     int nodes = count_nodes(seen, ranks, &shared);

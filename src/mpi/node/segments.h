@@ -10,14 +10,14 @@
 #include "mpi/host/host.h"
 
 struct collopt_segment_key;
-struct collopt_sight;
+struct collopt_locality;
 
 /* The segment of this process, to be told to the others; made unless COLLOPT_SHM=off. */
 void collopt_segments_offer(struct collopt_segment_key *key);
 /* After the ranks of MPI_COMM_WORLD have seen each other: maps the segments of this node.
  * OK is room for a number of each node.  Collective on HIDDEN. */
-void collopt_segments_begin(MPI_Comm hidden, int rank, int ranks, const struct collopt_sight *seen,
-                            int *ok);
+void collopt_segments_begin(MPI_Comm hidden, int rank, int ranks,
+                            const struct collopt_locality *seen, int *ok);
 void collopt_segments_end(void);
 /* Do the ranks of this node share memory?  Those of every node?  All ranks answer the latter
  * alike. */

@@ -10,7 +10,7 @@
 #include "mpi/host/progress.h"
 #include "mpi/node/locality.h"
 #include "mpi/node/segments.h"
-#include "select/rental.h"
+#include "select/break_even.h"
 #include "shm/segment.h"
 
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static void free_world(void)
     if (world.hidden != MPI_COMM_NULL)
         collopt_host.Comm_free(&world.hidden);
     collopt_segments_end();
-    free(world.sight);
+    free(world.locality);
     world = (struct collopt_world){ .hidden = MPI_COMM_NULL };
 }
 
@@ -70,8 +70,8 @@ bool collopt_world_reserve(void)
 
     if (PMPI_Comm_size(MPI_COMM_WORLD, &ranks))
         return false;
-    world.sight = malloc((size_t)ranks * (sizeof *world.sight + sizeof(int)));
-    return world.sight != NULL;
+    world.locality = malloc((size_t)ranks * (sizeof *world.locality + sizeof(int)));
+    return world.locality != NULL;
 }
 
 /* Not a duplicate: MPI_Comm_dup would run the user's attribute callbacks. */
@@ -84,7 +84,8 @@ static bool make(void)
         || PMPI_Comm_set_errhandler(world.hidden, MPI_ERRORS_RETURN))
         return false;
     collopt_segments_offer(&segment);
-    return !collopt_gather_sights(world.hidden, world.rank, world.ranks, &segment, world.sight);
+    return !collopt_localities_gather(world.hidden, world.rank, world.ranks, &segment,
+                                      world.locality);
 }
 
 static enum collopt_surroundings find_surroundings(void)
@@ -92,8 +93,8 @@ static enum collopt_surroundings find_surroundings(void)
     bool crowded = false, several = false;
 
     for (int r = 0; r < world.ranks; r++) {
-        crowded = crowded || world.sight[r].crowded;
-        several = several || world.sight[r].node != world.sight[0].node;
+        crowded = crowded || world.locality[r].crowded;
+        several = several || world.locality[r].node != world.locality[0].node;
     }
     return crowded ? COLLOPT_CROWDED : several ? COLLOPT_ON_NETWORK : COLLOPT_ON_NODE;
 }
@@ -119,8 +120,8 @@ void collopt_world_open(bool agreed)
                      "its own");
         return;
     }
-    collopt_segments_begin(world.hidden, world.rank, world.ranks, world.sight,
-                      (int *)(void *)(world.sight + world.ranks));
+    collopt_segments_begin(world.hidden, world.rank, world.ranks, world.locality,
+                      (int *)(void *)(world.locality + world.ranks));
     world.surroundings = find_surroundings();
     collopt_progress_agree(world.hidden);
     collopt_contexts_begin(tag_ub());

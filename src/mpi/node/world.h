@@ -10,14 +10,14 @@
 #include <mpi.h>
 #include <stdbool.h>
 
-#include "select/rental.h"
+#include "select/break_even.h"
 
-struct collopt_sight;
+struct collopt_locality;
 
 struct collopt_world {
     MPI_Comm hidden;            /* the ranks of MPI_COMM_WORLD, in its order */
     int rank, ranks;
-    struct collopt_sight *sight;        /* [ranks] */
+    struct collopt_locality *locality;        /* [ranks] */
     enum collopt_surroundings surroundings;
 };
 

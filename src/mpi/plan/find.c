@@ -6,7 +6,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/host/attributes.h"
 #include "mpi/host/handles.h"
-#include "mpi/plan/break_even.h"
+#include "mpi/plan/pays.h"
 #include "mpi/plan/plan.h"
 #include "mpi/plan/store.h"
 #include "settings/settings.h"
@@ -40,7 +40,8 @@ static COLLOPT_OUT_OF_LINE bool found_the_same(struct collopt_plan *plan, uint64
 {
     const struct collopt_facts *f = &plan->facts;
 
-    if (!collopt_facts_last(f) || (!f->but_op && (plan->data.types_made || plan->data.ordered)))
+    if (!collopt_facts_last(f)
+        || (!f->predefined_type && (plan->data.types_made || plan->data.ordered)))
         return false;
     plan->unchecked = plan->data.derived;
     plan->stamp = stamp;
@@ -52,7 +53,7 @@ static bool still_right(struct collopt_plan *plan)
 {
     uint64_t stamp;
 
-    if (plan->facts.lasting)
+    if (plan->facts.predefined)
         return true;
     stamp = collopt_handles_stamp();
     return (stamp != COLLOPT_UNSTAMPED && stamp == plan->stamp) || found_the_same(plan, stamp);
@@ -72,7 +73,7 @@ enum collopt_outcome collopt_plan_find(struct collopt_comm *c, struct collopt_ca
     if (!*plan || !still_right(*plan))
         outcome = learn(c, call, plan);
     return outcome == COLLOPT_RUN && !plain
-            && collopt_arguments_odd(c, call, (*plan)->facts.lasting, (*plan)->bytes)
+            && collopt_arguments_odd(c, call, (*plan)->facts.predefined, (*plan)->bytes)
         ? COLLOPT_FALL_BACK : outcome;
 }
 

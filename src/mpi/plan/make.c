@@ -257,7 +257,7 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan,
     plan->bytes = (uint64_t)p.count * p.size;
     plan->shm = call->mode == COLLOPT_BLOCKING && collopt_comm_shares_memory(c);
     p.machine = plan->shm ? &c->map.machine : &c->map.machine_p2p;
-    collopt_put_nowhere(&p);
+    collopt_hide_placement(&p);
     plan->size_class = collopt_size_class(plan->bytes);
     choose(c, call, &p, &d);
     if (d.open && collopt_settings()->adapt && call->mode == COLLOPT_BLOCKING
@@ -291,7 +291,7 @@ struct collopt_plan *collopt_plan_make(struct collopt_comm *c, const struct coll
                                    .count = collopt_call_key(call, c->ranks),
                                    .facts = *f,
                                    .mode = call->mode, .candidate = call->candidate };
-    arithmetic = collopt_usual_arithmetic();
+    arithmetic = collopt_default_fpenv();
     made = copy_counts(plan, call, c->ranks) && decide(c, plan, call);
     collopt_arithmetic_of(arithmetic);
     made = made && wire_up(c, plan);

@@ -57,7 +57,7 @@ static bool same_facts(const struct collopt_facts *a, const struct collopt_facts
 {
     return a->size == b->size && a->extent == b->extent && a->low == b->low && a->high == b->high
         && a->dense == b->dense && a->commutative == b->commutative && a->kernel == b->kernel
-        && a->exact == b->exact && a->lasting == b->lasting;
+        && a->exact == b->exact && a->predefined == b->predefined;
 }
 
 static inline bool serves(const struct collopt_plan *plan, const struct collopt_call *call,

@@ -18,7 +18,7 @@ struct collopt_facts;
 struct collopt_plan;
 
 /* The plan that a call like this one had before, or NULL.  COUNT: collopt_call_key().  Unless
- * facts.lasting, renew it with the facts of today's handles; false: it does not serve them. */
+ * facts.predefined, renew it with the facts of today's handles; false: it does not serve them. */
 struct collopt_plan *collopt_plan_known(struct collopt_comm *c, const struct collopt_call *call,
                                         size_t count);
 bool collopt_plan_renew(struct collopt_comm *c, struct collopt_plan *plan,

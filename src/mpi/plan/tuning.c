@@ -24,7 +24,7 @@
 #include "schedule/problem.h"
 #include "select/candidates.h"
 #include "select/decide.h"
-#include "select/lessons.h"
+#include "select/tuning_results.h"
 #include "select/trials.h"
 #include "settings/rules.h"
 #include "topology/topology.h"
@@ -161,7 +161,7 @@ static void tell(const struct collopt_comm *c, const struct collopt_adapted *a, 
 {
     const struct collopt_topology *t = &c->map.topology;
     bool one_node = t->nodes <= 1 || t->largest == 0;
-    struct collopt_lesson l = {
+    struct collopt_tuning_result l = {
         .collective = (int32_t)a->collective,
         .ranks = c->ranks,
         .nodes = one_node ? 1 : t->nodes,
@@ -169,7 +169,7 @@ static void tell(const struct collopt_comm *c, const struct collopt_adapted *a, 
         .size_class = a->size_class,
         .kind = a->kind,
         .uneven = a->uneven,
-        .tellers = 1,
+        .samples = 1,
         .chosen = candidate == a->trials.chosen,
         .time = (uint64_t)a->trials.time[candidate],
     };
@@ -178,7 +178,7 @@ static void tell(const struct collopt_comm *c, const struct collopt_adapted *a, 
         return;
     if (collopt_choice_text(&a->trials.choice[candidate], l.algorithm, sizeof l.algorithm)
         < (int)sizeof l.algorithm)
-        collopt_lesson_learnt(&l);
+        collopt_tuning_result_add(&l);
 }
 
 static void report(struct collopt_comm *c)

@@ -90,7 +90,7 @@ static bool carries_gaps(const struct collopt_plan *plan, const struct collopt_m
 
 bool collopt_is_derived(const struct collopt_facts *f)
 {
-    return !f->lasting && !f->but_op;
+    return !f->predefined && !f->predefined_type;
 }
 
 /* Do the data of the user's datatype lie in the order in which they are sent?  An element whose

@@ -21,7 +21,7 @@ void collopt_buffers_set(struct collopt_buffers *b, const struct collopt_comm *c
 /* A datatype with a layout of its own may reach anywhere from its address. */
 static bool may_be_on_device(const struct collopt_buffers *b, const struct collopt_facts *f)
 {
-    return (!f->dense && !f->lasting) || !collopt_plainly_host(b->users_in)
+    return (!f->dense && !f->predefined) || !collopt_plainly_host(b->users_in)
         || !collopt_plainly_host(b->users_out);
 }
 

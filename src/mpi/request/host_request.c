@@ -47,7 +47,7 @@ void collopt_host_part_begin(struct collopt_host_part *h, struct collopt_request
     r->owner = c;
     r->comm = call->comm;
     r->collective = call->collective;
-    r->facts.lasting = true;    /* the host's request holds the handles */
+    r->facts.predefined = true;    /* the host's request holds the handles */
     r->measured.timed = c->timed;
     r->yields = c->yields || collopt_world_surroundings() == COLLOPT_CROWDED;
     r->nonblocking = r->by_host = true;

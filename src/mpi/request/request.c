@@ -36,7 +36,7 @@ struct collopt_request *collopt_request_take(void)
 static void free_scratch(struct collopt_kept *k)
 {
     if (k->counted)
-        collopt_scratch_let_go(k->size);
+        collopt_scratch_release(k->size);
     collopt_scratch_free(k->scratch);
     k->scratch = NULL;
     k->size = 0;

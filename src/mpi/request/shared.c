@@ -43,7 +43,7 @@ static size_t elements_before(const struct collopt_call *call, int rank)
 static bool lies_as_it_is(const struct collopt_facts *f)
 {
     if (f->dense)
-        return f->kernel || f->lasting || f->but_op;
+        return f->kernel || f->predefined || f->predefined_type;
     return f->kernel && collopt_kernel(COLLOPT_REPLACE, f->type_id)
         && collopt_type_size(f->type_id) == (size_t)f->extent;
 }

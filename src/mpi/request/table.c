@@ -125,12 +125,12 @@ static struct collopt_request *holder(MPI_Op op, MPI_Datatype type,
 
     for (int i = 0; i < CHAINS; i++)
         for (o = atomic_load(&table[i]); o; o = atomic_load(&o->chain))
-            if (o != but && !o->facts.lasting
-                && (o->facts.op == op || (!o->facts.but_op && o->facts.type == type)))
+            if (o != but && !o->facts.predefined
+                && (o->facts.op == op || (!o->facts.predefined_type && o->facts.type == type)))
                 return o;
     for (o = freed; o; o = o->next)
-        if (o != but && !o->facts.lasting
-            && (o->facts.op == op || (!o->facts.but_op && o->facts.type == type)))
+        if (o != but && !o->facts.predefined
+            && (o->facts.op == op || (!o->facts.predefined_type && o->facts.type == type)))
             return o;
     return NULL;
 }
@@ -407,7 +407,7 @@ void collopt_requests_make_idle(struct collopt_request *r)
 {
     empty(r);
     r->handle.noticed = false;
-    r->facts.lasting = true;   /* it holds no handles */
+    r->facts.predefined = true;   /* it holds no handles */
     pthread_mutex_lock(&lock);
     r->next = idle;
     idle = r;

@@ -342,7 +342,7 @@ int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c,
 COLLOPT_OUT_OF_LINE void collopt_execution_clear(struct collopt_execution *e, int err)
 {
     if (!e->passing)
-        collopt_scratch_let_go(e->scratch_size);
+        collopt_scratch_release(e->scratch_size);
     if (!err || !collopt_abandon(e))
         collopt_scratch_free(e->scratch);
     e->scratch = NULL;

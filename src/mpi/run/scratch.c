@@ -43,7 +43,7 @@ bool collopt_scratch_keep(size_t size)
     return true;
 }
 
-void collopt_scratch_let_go(size_t size)
+void collopt_scratch_release(size_t size)
 {
     atomic_fetch_sub(&kept, size);
 }

@@ -11,6 +11,6 @@ void collopt_scratch_free(void *scratch);
 /* May SIZE bytes be kept between calls?  Then they count until they are let go.  All together are
  * at most COLLOPT_SCRATCH.  Any thread. */
 bool collopt_scratch_keep(size_t size);
-void collopt_scratch_let_go(size_t size);
+void collopt_scratch_release(size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* Decides when a plan pays; see break_even.h. */
 #include "config.h"
 
-#include "mpi/plan/break_even.h"
+#include "mpi/plan/pays.h"
 #include "base/hash.h"
 #include "model/machine.h"
 #include "mpi/comm/comm.h"
@@ -9,7 +9,7 @@
 #include "mpi/host/attributes.h"
 #include "mpi/host/call.h"
 #include "select/decide.h"
-#include "select/rental.h"
+#include "select/break_even.h"
 #include "settings/settings.h"
 
 static enum collopt_surroundings surroundings(const struct collopt_comm *c)
@@ -38,7 +38,7 @@ bool collopt_plan_pays(struct collopt_comm *c, const struct collopt_call *call,
     if (s->after > 0 || s->check || s->adapt || s->force[call->collective]
         || collopt_hints_force(c, call->collective, &host))
         return true;
-    return collopt_earned(&c->rental,
+    return collopt_break_even_reached(&c->break_even,
                           collopt_hash_bytes(COLLOPT_HASH_START, problem, sizeof problem),
                           collopt_saving(surroundings(c), message, c->ranks, p.count * f->size),
                           collopt_price_of_plan(c->ranks));

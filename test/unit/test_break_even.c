@@ -1,7 +1,7 @@
 /* When preparing pays: never more than twice the best in hindsight, and alike on all ranks. */
 #include "config.h"
 
-#include "select/rental.h"
+#include "select/break_even.h"
 
 #include <check.h>
 #include <stdlib.h>
@@ -11,20 +11,20 @@
  * PRICE is paid. */
 static uint64_t lost(uint64_t n, uint32_t saving, uint32_t price)
 {
-    struct collopt_rental r;
+    struct collopt_break_even r;
     uint64_t lost = 0, best = n * saving < price ? 0 : n * saving - price, gained = 0;
     bool paid = false;
 
-    ck_assert(collopt_rental_begin(&r, 2));
+    ck_assert(collopt_break_even_begin(&r, 2));
     for (uint64_t i = 0; i < n; i++) {
-        bool earned = collopt_earned(&r, 42, saving, price);
+        bool earned = collopt_break_even_reached(&r, 42, saving, price);
 
         if (earned && !paid)
             lost += price;
         paid = paid || earned;
         gained += paid ? saving : 0;
     }
-    collopt_rental_end(&r);
+    collopt_break_even_end(&r);
     return best + lost - gained;
 }
 
@@ -42,15 +42,15 @@ END_TEST
 
 START_TEST(few_calls_cost_nothing)
 {
-    struct collopt_rental r;
+    struct collopt_break_even r;
 
-    ck_assert(collopt_rental_begin(&r, 2));
+    ck_assert(collopt_break_even_begin(&r, 2));
     for (int i = 0; i < 8; i++)
-        ck_assert(!collopt_earned(&r, 1, 120, 1000));
-    ck_assert(collopt_earned(&r, 1, 120, 1000));
-    ck_assert(collopt_earned(&r, 1, 0, 1000));
-    ck_assert(!collopt_earned(&r, 2, 120, 1000));
-    collopt_rental_end(&r);
+        ck_assert(!collopt_break_even_reached(&r, 1, 120, 1000));
+    ck_assert(collopt_break_even_reached(&r, 1, 120, 1000));
+    ck_assert(collopt_break_even_reached(&r, 1, 0, 1000));
+    ck_assert(!collopt_break_even_reached(&r, 2, 120, 1000));
+    collopt_break_even_end(&r);
 }
 END_TEST
 
@@ -58,20 +58,21 @@ END_TEST
  * and then: memory is short, or the call is in place there only. */
 enum { PROBLEMS = 700 };
 
-static bool runs(struct collopt_rental *r, bool plan[PROBLEMS], int problem, uint32_t saving)
+static bool runs(struct collopt_break_even *r, bool plan[PROBLEMS], int problem, uint32_t saving)
 {
     if (!plan[problem])
-        plan[problem] = collopt_earned(r, (uint64_t)problem * 0x9e3779b97f4a7c15u, saving, 1000);
+        plan[problem] =
+            collopt_break_even_reached(r, (uint64_t)problem * 0x9e3779b97f4a7c15u, saving, 1000);
     return plan[problem];
 }
 
 START_TEST(ranks_decide_alike)
 {
-    struct collopt_rental r[2];
+    struct collopt_break_even r[2];
     static bool plan[2][PROBLEMS];
     int ran = 0;
 
-    ck_assert(collopt_rental_begin(&r[0], 2) && collopt_rental_begin(&r[1], 2));
+    ck_assert(collopt_break_even_begin(&r[0], 2) && collopt_break_even_begin(&r[1], 2));
     memset(plan, 0, sizeof plan);
     srand((unsigned)_i + 1);
     for (int i = 0; i < 200000; i++) {
@@ -86,8 +87,8 @@ START_TEST(ranks_decide_alike)
     }
     ck_assert_int_gt(ran, 1000);
     ck_assert_int_lt(ran, 200000);
-    collopt_rental_end(&r[0]);
-    collopt_rental_end(&r[1]);
+    collopt_break_even_end(&r[0]);
+    collopt_break_even_end(&r[1]);
 }
 END_TEST
 
@@ -98,21 +99,22 @@ START_TEST(rotating_roots)
     enum { SORTS = 2, SAVING = 120, PRICE = 1000, CALLS = (PRICE + SAVING - 1) / SAVING };
     static const int sizes[] = { 2, 100, 257, 1000, 4096 };
     const int ranks = sizes[_i];
-    struct collopt_rental r;
+    struct collopt_break_even r;
     uint64_t seed = 0x9e3779b97f4a7c15u;
 
-    ck_assert(collopt_rental_begin(&r, ranks));
+    ck_assert(collopt_break_even_begin(&r, ranks));
     for (int call = 1; call <= CALLS; call++)
         for (int root = 0; root < ranks; root++)
             for (int sort = 0; sort < SORTS; sort++) {
                 uint64_t problem = (uint64_t)(root * SORTS + sort + 1) * seed;
-                bool earned = collopt_earned(&r, problem ^ problem >> 29, SAVING, PRICE);
+                bool earned =
+                    collopt_break_even_reached(&r, problem ^ problem >> 29, SAVING, PRICE);
 
                 ck_assert_msg(earned == (call == CALLS),
                               "%d ranks, root %d, sort %d: call %d of %d %s", ranks, root, sort,
                               call, CALLS, earned ? "has earned a plan" : "has not");
             }
-    collopt_rental_end(&r);
+    collopt_break_even_end(&r);
 }
 END_TEST
 

@@ -1,6 +1,6 @@
 /* Does a plan pay for itself? */
-#ifndef COLLOPT_MPI_PLAN_BREAK_EVEN_H
-#define COLLOPT_MPI_PLAN_BREAK_EVEN_H
+#ifndef COLLOPT_MPI_PLAN_PAYS_H
+#define COLLOPT_MPI_PLAN_PAYS_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* Results of trials, summed over communicators and ranks, and written as rules. */
 #include "config.h"
 
-#include "select/lessons.h"
+#include "select/tuning_results.h"
 #include "base/list.h"
 #include "base/text.h"
 #include "schedule/problem.h"
@@ -23,7 +23,7 @@ const char *collopt_kind_name(unsigned kind)
 #define DIFFER(field)   ((x->field > y->field) - (x->field < y->field))
 
 /* Exact operations before others that commute: in a rule the word for these matches those too. */
-static int by_problem(const struct collopt_lesson *x, const struct collopt_lesson *y)
+static int by_problem(const struct collopt_tuning_result *x, const struct collopt_tuning_result *y)
 {
     int order;
 
@@ -35,9 +35,9 @@ static int by_problem(const struct collopt_lesson *x, const struct collopt_lesso
 
 static int by_problem_and_worth(const void *a, const void *b)
 {
-    const struct collopt_lesson *x = a, *y = b;
-    double mean_x = (double)x->time / (double)x->tellers,
-           mean_y = (double)y->time / (double)y->tellers;
+    const struct collopt_tuning_result *x = a, *y = b;
+    double mean_x = (double)x->time / (double)x->samples,
+           mean_y = (double)y->time / (double)y->samples;
     int order = by_problem(x, y);
 
     if (order == 0)
@@ -47,19 +47,20 @@ static int by_problem_and_worth(const void *a, const void *b)
     return order ? order : strcmp(x->algorithm, y->algorithm);
 }
 
-bool collopt_same_problem(const struct collopt_lesson *a, const struct collopt_lesson *b)
+bool collopt_same_problem(const struct collopt_tuning_result *a,
+                          const struct collopt_tuning_result *b)
 {
     return by_problem(a, b) == 0;
 }
 
-void collopt_lessons_sort(struct collopt_lessons *l)
+void collopt_tuning_results_sort(struct collopt_tuning_results *l)
 {
     if (l->n > 0)
         qsort(l->list, l->n, sizeof *l->list, by_problem_and_worth);
 }
 
-static struct collopt_lesson *find(const struct collopt_lessons *l,
-                                   const struct collopt_lesson *key)
+static struct collopt_tuning_result *find(const struct collopt_tuning_results *l,
+                                   const struct collopt_tuning_result *key)
 {
     for (size_t i = 0; i < l->n; i++)
         if (collopt_same_problem(&l->list[i], key)
@@ -68,22 +69,23 @@ static struct collopt_lesson *find(const struct collopt_lessons *l,
     return NULL;
 }
 
-bool collopt_lessons_room(struct collopt_lessons *lessons, size_t more)
+bool collopt_tuning_results_room(struct collopt_tuning_results *lessons, size_t more)
 {
     return collopt_room_for(lessons->list, lessons->n, more);
 }
 
-void collopt_lessons_free(struct collopt_lessons *lessons)
+void collopt_tuning_results_free(struct collopt_tuning_results *lessons)
 {
     free(lessons->list);
 }
 
-void collopt_lessons_add(struct collopt_lessons *lessons, const struct collopt_lesson *l)
+void collopt_tuning_results_add(struct collopt_tuning_results *lessons,
+                                const struct collopt_tuning_result *l)
 {
-    struct collopt_lesson *sum = find(lessons, l);
+    struct collopt_tuning_result *sum = find(lessons, l);
 
     if (sum) {
-        sum->tellers += l->tellers;
+        sum->samples += l->samples;
         sum->chosen += l->chosen;
         sum->time += l->time;
         return;
@@ -93,26 +95,26 @@ void collopt_lessons_add(struct collopt_lessons *lessons, const struct collopt_l
 
 /* ---- of this process ------------------------------------------------------------------------- */
 
-static struct collopt_lessons learnt;
+static struct collopt_tuning_results learnt;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* One that is forgotten for want of memory is learnt again by the next job. */
-void collopt_lesson_learnt(const struct collopt_lesson *l)
+void collopt_tuning_result_add(const struct collopt_tuning_result *l)
 {
     pthread_mutex_lock(&lock);
-    if (collopt_lessons_room(&learnt, 1))
-        collopt_lessons_add(&learnt, l);
+    if (collopt_tuning_results_room(&learnt, 1))
+        collopt_tuning_results_add(&learnt, l);
     pthread_mutex_unlock(&lock);
 }
 
-bool collopt_lessons_copy(struct collopt_lessons *lessons)
+bool collopt_tuning_results_copy(struct collopt_tuning_results *lessons)
 {
     bool room;
 
     pthread_mutex_lock(&lock);
-    room = collopt_lessons_room(lessons, learnt.n);
+    room = collopt_tuning_results_room(lessons, learnt.n);
     for (size_t i = 0; room && i < learnt.n; i++)
-        collopt_lessons_add(lessons, &learnt.list[i]);
+        collopt_tuning_results_add(lessons, &learnt.list[i]);
     pthread_mutex_unlock(&lock);
     return room;
 }
@@ -130,28 +132,30 @@ static void write_range(int from, int to, char *text, size_t size)
     snprintf(text, size, "%zu-%s", from ? ((size_t)1 << (from - 1)) + 1 : 0, end);
 }
 
-static const char *microseconds(const struct collopt_lesson *l, char text[48])
+static const char *microseconds(const struct collopt_tuning_result *l, char text[48])
 {
-    collopt_fixed_text(1e-3 * (double)l->time / (double)l->tellers, 2, text, 48);
+    collopt_fixed_text(1e-3 * (double)l->time / (double)l->samples, 2, text, 48);
     return text;
 }
 
 /* For vectors in the last of the classes: the time, and the MPI library's, which follows L in
  * the list. */
-static void write_times(const struct collopt_lesson *l, const struct collopt_lesson *end, FILE *to)
+static void write_times(const struct collopt_tuning_result *l,
+                        const struct collopt_tuning_result *end, FILE *to)
 {
     char text[48];
 
     fprintf(to, "  # %s us", microseconds(l, text));
-    for (const struct collopt_lesson *other = l + 1; other < end && collopt_same_problem(l, other);
-         other++)
+    for (const struct collopt_tuning_result *other = l + 1;
+         other < end && collopt_same_problem(l, other); other++)
         if (strcmp(other->algorithm, "host") == 0)
             fprintf(to, ", host %s us", microseconds(other, text));
     fputc('\n', to);
 }
 
-static void write_rule(const struct collopt_lesson *first, const struct collopt_lesson *last,
-                       const struct collopt_lesson *end, FILE *to)
+static void write_rule(const struct collopt_tuning_result *first,
+                       const struct collopt_tuning_result *last,
+                       const struct collopt_tuning_result *end, FILE *to)
 {
     char ranks[16], nodes[16], ppn[16], bytes[64];
 
@@ -164,10 +168,10 @@ static void write_rule(const struct collopt_lesson *first, const struct collopt_
     write_times(last, end, to);
 }
 
-static const struct collopt_lesson *next_problem(const struct collopt_lesson *l,
-                                                 const struct collopt_lesson *end)
+static const struct collopt_tuning_result *next_problem(const struct collopt_tuning_result *l,
+                                                 const struct collopt_tuning_result *end)
 {
-    const struct collopt_lesson *next = l;
+    const struct collopt_tuning_result *next = l;
 
     while (next < end && collopt_same_problem(l, next))
         next++;
@@ -175,24 +179,24 @@ static const struct collopt_lesson *next_problem(const struct collopt_lesson *l,
 }
 
 /* Does NEXT say of the size class behind L's what L says of its own? */
-static bool goes_on(const struct collopt_lesson *l, const struct collopt_lesson *next)
+static bool goes_on(const struct collopt_tuning_result *l, const struct collopt_tuning_result *next)
 {
-    struct collopt_lesson same = *next;
+    struct collopt_tuning_result same = *next;
 
     same.size_class = l->size_class;
     return next->size_class == l->size_class + 1 && next->chosen > 0
         && collopt_same_problem(l, &same) && strcmp(l->algorithm, next->algorithm) == 0;
 }
 
-void collopt_lessons_write(const struct collopt_lessons *lessons, FILE *to)
+void collopt_tuning_results_write(const struct collopt_tuning_results *lessons, FILE *to)
 {
-    const struct collopt_lesson *end = lessons->list + lessons->n, *last, *next;
+    const struct collopt_tuning_result *end = lessons->list + lessons->n, *last, *next;
 
     fprintf(to,
             "# learnt by COLLOPT_ADAPT=on; behind # is the time of one call, at the longest "
             "vectors of the range\n");
     fprintf(to, columns, "# collective", "ranks", "nodes", "ppn", "bytes", "op", "algorithm\n");
-    for (const struct collopt_lesson *l = lessons->list; l < end; l = next) {
+    for (const struct collopt_tuning_result *l = lessons->list; l < end; l = next) {
         last = l;
         next = next_problem(l, end);
         if (l->uneven || l->chosen == 0)

@@ -7,8 +7,8 @@
  *
  * Times are nanoseconds.  They are cautious estimates, not predictions: computing a prediction
  * is a good part of the price. */
-#ifndef COLLOPT_SELECT_RENTAL_H
-#define COLLOPT_SELECT_RENTAL_H
+#ifndef COLLOPT_SELECT_BREAK_EVEN_H
+#define COLLOPT_SELECT_BREAK_EVEN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,19 +27,20 @@ uint32_t collopt_price_of_plan(int ranks);
 /* The problems of a communicator. Those that earned their price are never forgotten, so ranks
  * that kept a plan and ranks that lost it decide the same; of the others the most recent are
  * kept. */
-struct collopt_rental {
-    struct collopt_rented {
+struct collopt_break_even {
+    struct collopt_break_even_entry {
         uint32_t problem, earned;       /* a hash, 0: none; ns; all ones: its price */
     } *met;                     /* [places] */
     uint32_t places, turn;
 };
 
 /* Makes room for problems that differ in their root; false: no memory. */
-bool collopt_rental_begin(struct collopt_rental *r, int ranks);
-void collopt_rental_end(struct collopt_rental *r);
+bool collopt_break_even_begin(struct collopt_break_even *r, int ranks);
+void collopt_break_even_end(struct collopt_break_even *r);
 
 /* Adds the SAVING of one call for PROBLEM, a hash. True: it has earned PRICE, now or before.
  * Once the table is full of such problems, new ones count as earned. */
-bool collopt_earned(struct collopt_rental *r, uint64_t problem, uint32_t saving, uint32_t price);
+bool collopt_break_even_reached(struct collopt_break_even *r, uint64_t problem, uint32_t saving,
+                                uint32_t price);
 
 #endif

@@ -1,7 +1,7 @@
 /* When preparing pays; see rental.h. */
 #include "config.h"
 
-#include "select/rental.h"
+#include "select/break_even.h"
 
 #include <stdlib.h>
 
@@ -48,23 +48,24 @@ uint32_t collopt_price_of_plan(int ranks)
 
 enum { PLACES = 128, PLACES_PER_RANK = 4, WINDOW = 32 };
 
-bool collopt_rental_begin(struct collopt_rental *r, int ranks)
+bool collopt_break_even_begin(struct collopt_break_even *r, int ranks)
 {
     uint32_t places = PLACES;
 
     while (places / PLACES_PER_RANK < (uint32_t)ranks && places < EARNED / 2)
         places *= 2;
-    *r = (struct collopt_rental){ .met = calloc(places, sizeof *r->met), .places = places };
+    *r = (struct collopt_break_even){ .met = calloc(places, sizeof *r->met), .places = places };
     return r->met != NULL;
 }
 
-void collopt_rental_end(struct collopt_rental *r)
+void collopt_break_even_end(struct collopt_break_even *r)
 {
     free(r->met);
-    *r = (struct collopt_rental){ 0 };
+    *r = (struct collopt_break_even){ 0 };
 }
 
-static struct collopt_rented *place(const struct collopt_rental *r, uint32_t hash, uint32_t i)
+static struct collopt_break_even_entry *place(const struct collopt_break_even *r, uint32_t hash,
+                                              uint32_t i)
 {
     return &r->met[((hash >> 1) + i % WINDOW) % r->places];
 }
@@ -72,16 +73,16 @@ static struct collopt_rented *place(const struct collopt_rental *r, uint32_t has
 /* A problem is in one of the WINDOW places from that of its hash on. Where all of these have earned
  * theirs nothing is changed: ranks ask only for problems that they have no plan for, and which
  * these are may differ. */
-static struct collopt_rented *place_of(struct collopt_rental *r, uint32_t hash)
+static struct collopt_break_even_entry *place_of(struct collopt_break_even *r, uint32_t hash)
 {
     for (uint32_t i = 0; i < WINDOW; i++) {
-        struct collopt_rented *next = place(r, hash, i);
+        struct collopt_break_even_entry *next = place(r, hash, i);
 
         if (next->problem == hash || next->problem == 0)
             return next;
     }
     for (uint32_t i = 0; i < WINDOW; i++) {
-        struct collopt_rented *next = place(r, hash, r->turn + i);
+        struct collopt_break_even_entry *next = place(r, hash, r->turn + i);
 
         if (next->earned != EARNED) {
             r->turn += i + 1;
@@ -91,15 +92,16 @@ static struct collopt_rented *place_of(struct collopt_rental *r, uint32_t hash)
     return NULL;
 }
 
-bool collopt_earned(struct collopt_rental *r, uint64_t problem, uint32_t saving, uint32_t price)
+bool collopt_break_even_reached(struct collopt_break_even *r, uint64_t problem, uint32_t saving,
+                                uint32_t price)
 {
     uint32_t hash = (uint32_t)(problem ^ problem >> 32) | 1;
-    struct collopt_rented *p = place_of(r, hash);
+    struct collopt_break_even_entry *p = place_of(r, hash);
 
     if (!p || p->earned == EARNED)
         return true;
     if (p->problem != hash)
-        *p = (struct collopt_rented){ .problem = hash };
+        *p = (struct collopt_break_even_entry){ .problem = hash };
     p->earned += saving;
     if (p->earned >= price)
         p->earned = EARNED;

@@ -1,6 +1,6 @@
 /* Lessons: the results of trials, for the report and as rules. No MPI here. */
-#ifndef COLLOPT_SELECT_LESSONS_H
-#define COLLOPT_SELECT_LESSONS_H
+#ifndef COLLOPT_SELECT_TUNING_RESULTS_H
+#define COLLOPT_SELECT_TUNING_RESULTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 /* One candidate for one kind of problem, summed over the ranks of all communicators of one
  * shape. */
-struct collopt_lesson {
+struct collopt_tuning_result {
     /* the problem */
     int32_t collective, ranks, nodes, ppn, size_class;
     uint32_t kind;              /* COLLOPT_KIND_EXACT and its like */
@@ -19,31 +19,33 @@ struct collopt_lesson {
                                  * no rule can express */
     char algorithm[COLLOPT_CHOICE_TEXT];        /* as in a rule */
     /* the result */
-    uint64_t tellers;           /* ranks that report it, over all communicators */
+    uint64_t samples;           /* ranks that report it, over all communicators */
     uint64_t chosen;            /* those of them that chose it */
     uint64_t time;              /* nanoseconds, sum over these ranks */
 };
 
-struct collopt_lessons {
-    struct collopt_lesson *list;
+struct collopt_tuning_results {
+    struct collopt_tuning_result *list;
     size_t n;
 };
 
 /* Room for so many more, so that they can be added; false: no memory. */
-bool collopt_lessons_room(struct collopt_lessons *lessons, size_t more);
-void collopt_lessons_free(struct collopt_lessons *lessons);
+bool collopt_tuning_results_room(struct collopt_tuning_results *lessons, size_t more);
+void collopt_tuning_results_free(struct collopt_tuning_results *lessons);
 /* Adds L to the lesson of the same problem and algorithm.  There is room. */
-void collopt_lessons_add(struct collopt_lessons *lessons, const struct collopt_lesson *l);
+void collopt_tuning_results_add(struct collopt_tuning_results *lessons,
+                                const struct collopt_tuning_result *l);
 /* Sorts by problem, then by how often a candidate was chosen, so the first lesson of each
  * problem is the one to follow. */
-void collopt_lessons_sort(struct collopt_lessons *lessons);
-bool collopt_same_problem(const struct collopt_lesson *a, const struct collopt_lesson *b);
+void collopt_tuning_results_sort(struct collopt_tuning_results *lessons);
+bool collopt_same_problem(const struct collopt_tuning_result *a,
+                          const struct collopt_tuning_result *b);
 /* Writes LESSONS, which are sorted, as a file of rules. */
-void collopt_lessons_write(const struct collopt_lessons *lessons, FILE *to);
+void collopt_tuning_results_write(const struct collopt_tuning_results *lessons, FILE *to);
 
 /* The lessons of this process; thread-safe. COPY adds them to LESSONS; false: no memory. */
-void collopt_lesson_learnt(const struct collopt_lesson *l);
-bool collopt_lessons_copy(struct collopt_lessons *lessons);
+void collopt_tuning_result_add(const struct collopt_tuning_result *l);
+bool collopt_tuning_results_copy(struct collopt_tuning_results *lessons);
 
 const char *collopt_kind_name(unsigned kind);   /* the name of one kind, as in a rule */
 
