@@ -132,14 +132,10 @@ check-quick: all $(filter %/test_collectives,$(MPI_TEST_FILES))
 	test $$failed = 0 && test $$passed -gt 0
 .PHONY: check-quick
 
-# The layout of C sources, by the clang-format that test/format.sh names.
-format:
-	@$(SHELL) $(srcdir)/test/format.sh --write
-.PHONY: format
-EXTRA_DIST += test/format.sh .clang-format .editorconfig
+EXTRA_DIST += .clang-format .editorconfig
 
 # What clang-tidy finds, and whether what hosted tests run is there.
-TESTS += test/format.sh test/tidy.sh test/ci.sh
+TESTS += test/tidy.sh test/ci.sh
 EXTRA_DIST += test/tidy.sh test/ci.sh .clang-tidy
 
 # Which folder of src may include which, and how long lines may be.
