@@ -49,7 +49,7 @@ struct collopt_report {
     struct collopt_shares shares;       /* of both, rank by rank */
     size_t records;
     struct record *record;
-    struct collopt_tuning_results lessons;
+    struct collopt_tuning_results results;
 };
 
 /* ---- records --------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ struct collopt_report *collopt_report_gather(uint64_t time)
         g.report->seconds = of_one(time);
     g.report->reductions = of_one(in_reductions(g.reductions));
     collopt_arithmetic_of(arithmetic);
-    if (!collopt_tuning_results_copy(&g.report->lessons) || g.failed) {
+    if (!collopt_tuning_results_copy(&g.report->results) || g.failed) {
         collopt_report_free(g.report);
         return NULL;
     }
@@ -218,7 +218,7 @@ void collopt_report_free(struct collopt_report *r)
     if (!r)
         return;
     free(r->record);
-    collopt_tuning_results_free(&r->lessons);
+    collopt_tuning_results_free(&r->results);
     collopt_shares_free(&r->shares);
     free(r);
 }
@@ -227,7 +227,7 @@ void collopt_report_free(struct collopt_report *r)
 
 struct head {
     char magic[16];
-    uint64_t record_size, records, share_size, shares, lesson_size, lessons;
+    uint64_t record_size, records, share_size, shares, result_size, results;
     struct collopt_spread seconds, reductions;
 };
 
@@ -244,11 +244,11 @@ size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t 
 {
     struct head head = { .record_size = sizeof *r->record, .records = r->records,
                          .share_size = sizeof *r->shares.list, .shares = r->shares.n,
-                         .lesson_size = sizeof *r->lessons.list, .lessons = r->lessons.n,
+                         .result_size = sizeof *r->results.list, .results = r->results.n,
                          .seconds = r->seconds, .reductions = r->reductions };
     size_t records = r->records * sizeof *r->record, shares = r->shares.n * sizeof *r->shares.list;
-    size_t lessons = r->lessons.n * sizeof *r->lessons.list,
-           all = sizeof head + records + shares + lessons;
+    size_t results = r->results.n * sizeof *r->results.list,
+           all = sizeof head + records + shares + results;
     void *at = buffer;
 
     if (size < all)
@@ -257,7 +257,7 @@ size_t collopt_report_pack(const struct collopt_report *r, void *buffer, size_t 
     at = append(at, &head, sizeof head);
     at = append(at, r->record, records);
     at = append(at, r->shares.list, shares);
-    append(at, r->lessons.list, lessons);
+    append(at, r->results.list, results);
     return all;
 }
 
@@ -273,7 +273,7 @@ static bool good_record(const struct record *e)
         && e->size_class <= COLLOPT_SIZE_CLASSES;
 }
 
-static bool good_lesson(const struct collopt_tuning_result *l)
+static bool good_result(const struct collopt_tuning_result *l)
 {
     return terminated(l->algorithm, sizeof l->algorithm) && l->collective >= 0
         && l->collective < COLLOPT_COLLECTIVES && l->size_class >= 0
@@ -285,7 +285,7 @@ static bool fits(const struct head *head, size_t size)
 {
     if (memcmp(head->magic, magic, sizeof magic) != 0 || head->record_size != sizeof(struct record)
         || head->share_size != sizeof(struct collopt_share)
-        || head->lesson_size != sizeof(struct collopt_tuning_result)
+        || head->result_size != sizeof(struct collopt_tuning_result)
         || head->records > size / sizeof(struct record))
         return false;
     size -= head->records * sizeof(struct record);
@@ -293,13 +293,13 @@ static bool fits(const struct head *head, size_t size)
         return false;
     size -= head->shares * sizeof(struct collopt_share);
     return size % sizeof(struct collopt_tuning_result) == 0
-        && head->lessons == size / sizeof(struct collopt_tuning_result);
+        && head->results == size / sizeof(struct collopt_tuning_result);
 }
 
 /* Adds what lies at AT, or only looks whether it makes sense. */
 static bool merge(struct collopt_report *r, const struct head *head, const char *at, bool look)
 {
-    struct collopt_tuning_result lesson;
+    struct collopt_tuning_result result;
     struct collopt_share share;
     struct record record;
     bool good = true;
@@ -316,11 +316,11 @@ static bool merge(struct collopt_report *r, const struct head *head, const char 
         if (!look)
             collopt_shares_add(&r->shares, &share);
     }
-    for (uint64_t i = 0; i < head->lessons && good; i++, at += sizeof lesson) {
-        memcpy(&lesson, at, sizeof lesson);
-        good = good_lesson(&lesson);
+    for (uint64_t i = 0; i < head->results && good; i++, at += sizeof result) {
+        memcpy(&result, at, sizeof result);
+        good = good_result(&result);
         if (!look)
-            collopt_tuning_results_add(&r->lessons, &lesson);
+            collopt_tuning_results_add(&r->results, &result);
     }
     return good;
 }
@@ -337,7 +337,7 @@ bool collopt_report_merge(struct collopt_report *r, const void *buffer, size_t s
     if (!fits(&head, size - sizeof head) || !merge(r, &head, at, true)
         || !collopt_room_for(r->record, r->records, head.records)
         || !collopt_shares_room(&r->shares, head.shares)
-        || !collopt_tuning_results_room(&r->lessons, head.lessons))
+        || !collopt_tuning_results_room(&r->results, head.results))
         return false;
     arithmetic = collopt_default_fpenv();
     collopt_spread_widen(&r->seconds, &head.seconds);
@@ -424,7 +424,7 @@ static double mean(const struct collopt_tuning_result *l)
 }
 
 /* L->samples are ranks of communicators that all have so many ranks. */
-static void json_lesson(struct collopt_json *j, const struct collopt_tuning_result *l)
+static void json_result(struct collopt_json *j, const struct collopt_tuning_result *l)
 {
     collopt_json_object(j, NULL);
     collopt_json_text(j, "collective", collopt_collective_names[l->collective]);
@@ -503,8 +503,8 @@ static void write_json(const struct collopt_report *r, FILE *to, const struct co
             json_passed(&j, &r->record[i]);
     collopt_json_end(&j);
     collopt_json_array(&j, "learnt");
-    for (size_t i = 0; i < r->lessons.n; i++)
-        json_lesson(&j, &r->lessons.list[i]);
+    for (size_t i = 0; i < r->results.n; i++)
+        json_result(&j, &r->results.list[i]);
     collopt_json_end(&j);
     collopt_json_end(&j);
 }
@@ -611,14 +611,14 @@ static void write_table(const struct collopt_report *r, FILE *to,
     }
 }
 
-static void write_lessons(const struct collopt_tuning_results *lessons, FILE *to)
+static void write_results(const struct collopt_tuning_results *results, FILE *to)
 {
     const char *const line = "  %-20s %-24s %12s %6s %14s %11s  %s\n";
 
-    if (lessons->n)
+    if (results->n)
         fprintf(to, line, "tried", "algorithm", "bytes up to", "ranks", "op", "us a call", "");
-    for (size_t i = 0; i < lessons->n; i++) {
-        const struct collopt_tuning_result *l = &lessons->list[i];
+    for (size_t i = 0; i < results->n; i++) {
+        const struct collopt_tuning_result *l = &results->list[i];
         char size[24], ranks[16];
         struct figure us;
         uint64_t from, bound;
@@ -795,15 +795,15 @@ static void write_form(struct collopt_report *r, enum form form, FILE *to,
 {
     if (r->records)
         qsort(r->record, r->records, sizeof *r->record, by_key);
-    collopt_tuning_results_sort(&r->lessons);
+    collopt_tuning_results_sort(&r->results);
     collopt_shares_sort(&r->shares);
     if (form == RULES) {
-        collopt_tuning_results_write(&r->lessons, to);
+        collopt_tuning_results_write(&r->results, to);
     } else if (form == JSON) {
         write_json(r, to, by);
     } else {
         write_table(r, to, by);
-        write_lessons(&r->lessons, to);
+        write_results(&r->results, to);
     }
 }
 

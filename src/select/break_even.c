@@ -1,4 +1,4 @@
-/* When preparing pays; see rental.h. */
+/* When preparing pays; see break_even.h. */
 #include "config.h"
 
 #include "select/break_even.h"

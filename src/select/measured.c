@@ -12,12 +12,12 @@
 #include "topology/topology.h"
 
 void collopt_machine_as_set(struct collopt_machine *m, enum collopt_network network, bool shm,
-                            bool shipped)
+                            bool bundled)
 {
     static const struct collopt_bundled none;
     const struct collopt_machine_file *users = collopt_settings()->machine;
     const struct collopt_bundled *more =
-        shipped && network != COLLOPT_TORUS ? collopt_bundled() : &none;
+        bundled && network != COLLOPT_TORUS ? collopt_bundled() : &none;
 
     collopt_machine_pick(m, network, shm, users ? users : more->machine);
     m->measured = more->rules;

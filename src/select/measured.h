@@ -13,7 +13,7 @@ struct collopt_problem;
 /* *M = the machine with NETWORK as the user's files say; without such files, with what comes with
  * collopt for this processor and this MPI if SHIPPED: all ranks have the same of it. */
 void collopt_machine_as_set(struct collopt_machine *m, enum collopt_network network, bool shm,
-                            bool shipped);
+                            bool bundled);
 
 /* Sets CHOICE to a ring for the long parts of P if messages go over TCP; else false. */
 bool collopt_long_over_tcp(const struct collopt_problem *p, struct collopt_choice *choice);

@@ -69,20 +69,20 @@ static struct collopt_tuning_result *find(const struct collopt_tuning_results *l
     return NULL;
 }
 
-bool collopt_tuning_results_room(struct collopt_tuning_results *lessons, size_t more)
+bool collopt_tuning_results_room(struct collopt_tuning_results *results, size_t more)
 {
-    return collopt_room_for(lessons->list, lessons->n, more);
+    return collopt_room_for(results->list, results->n, more);
 }
 
-void collopt_tuning_results_free(struct collopt_tuning_results *lessons)
+void collopt_tuning_results_free(struct collopt_tuning_results *results)
 {
-    free(lessons->list);
+    free(results->list);
 }
 
-void collopt_tuning_results_add(struct collopt_tuning_results *lessons,
+void collopt_tuning_results_add(struct collopt_tuning_results *results,
                                 const struct collopt_tuning_result *l)
 {
-    struct collopt_tuning_result *sum = find(lessons, l);
+    struct collopt_tuning_result *sum = find(results, l);
 
     if (sum) {
         sum->samples += l->samples;
@@ -90,7 +90,7 @@ void collopt_tuning_results_add(struct collopt_tuning_results *lessons,
         sum->time += l->time;
         return;
     }
-    lessons->list[lessons->n++] = *l;
+    results->list[results->n++] = *l;
 }
 
 /* ---- of this process ------------------------------------------------------------------------- */
@@ -107,14 +107,14 @@ void collopt_tuning_result_add(const struct collopt_tuning_result *l)
     pthread_mutex_unlock(&lock);
 }
 
-bool collopt_tuning_results_copy(struct collopt_tuning_results *lessons)
+bool collopt_tuning_results_copy(struct collopt_tuning_results *results)
 {
     bool room;
 
     pthread_mutex_lock(&lock);
-    room = collopt_tuning_results_room(lessons, learnt.n);
+    room = collopt_tuning_results_room(results, learnt.n);
     for (size_t i = 0; room && i < learnt.n; i++)
-        collopt_tuning_results_add(lessons, &learnt.list[i]);
+        collopt_tuning_results_add(results, &learnt.list[i]);
     pthread_mutex_unlock(&lock);
     return room;
 }
@@ -188,15 +188,15 @@ static bool goes_on(const struct collopt_tuning_result *l, const struct collopt_
         && collopt_same_problem(l, &same) && strcmp(l->algorithm, next->algorithm) == 0;
 }
 
-void collopt_tuning_results_write(const struct collopt_tuning_results *lessons, FILE *to)
+void collopt_tuning_results_write(const struct collopt_tuning_results *results, FILE *to)
 {
-    const struct collopt_tuning_result *end = lessons->list + lessons->n, *last, *next;
+    const struct collopt_tuning_result *end = results->list + results->n, *last, *next;
 
     fprintf(to,
             "# learnt by COLLOPT_ADAPT=on; behind # is the time of one call, at the longest "
             "vectors of the range\n");
     fprintf(to, columns, "# collective", "ranks", "nodes", "ppn", "bytes", "op", "algorithm\n");
-    for (const struct collopt_tuning_result *l = lessons->list; l < end; l = next) {
+    for (const struct collopt_tuning_result *l = results->list; l < end; l = next) {
         last = l;
         next = next_problem(l, end);
         if (l->uneven || l->chosen == 0)

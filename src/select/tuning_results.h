@@ -30,22 +30,22 @@ struct collopt_tuning_results {
 };
 
 /* Room for so many more, so that they can be added; false: no memory. */
-bool collopt_tuning_results_room(struct collopt_tuning_results *lessons, size_t more);
-void collopt_tuning_results_free(struct collopt_tuning_results *lessons);
-/* Adds L to the lesson of the same problem and algorithm.  There is room. */
-void collopt_tuning_results_add(struct collopt_tuning_results *lessons,
+bool collopt_tuning_results_room(struct collopt_tuning_results *results, size_t more);
+void collopt_tuning_results_free(struct collopt_tuning_results *results);
+/* Adds L to the result of the same problem and algorithm.  There is room. */
+void collopt_tuning_results_add(struct collopt_tuning_results *results,
                                 const struct collopt_tuning_result *l);
-/* Sorts by problem, then by how often a candidate was chosen, so the first lesson of each
+/* Sorts by problem, then by how often a candidate was chosen, so the first result of each
  * problem is the one to follow. */
-void collopt_tuning_results_sort(struct collopt_tuning_results *lessons);
+void collopt_tuning_results_sort(struct collopt_tuning_results *results);
 bool collopt_same_problem(const struct collopt_tuning_result *a,
                           const struct collopt_tuning_result *b);
-/* Writes LESSONS, which are sorted, as a file of rules. */
-void collopt_tuning_results_write(const struct collopt_tuning_results *lessons, FILE *to);
+/* Writes RESULTS, which are sorted, as a file of rules. */
+void collopt_tuning_results_write(const struct collopt_tuning_results *results, FILE *to);
 
-/* The lessons of this process; thread-safe. COPY adds them to LESSONS; false: no memory. */
+/* The results of this process; thread-safe. COPY adds them to RESULTS; false: no memory. */
 void collopt_tuning_result_add(const struct collopt_tuning_result *l);
-bool collopt_tuning_results_copy(struct collopt_tuning_results *lessons);
+bool collopt_tuning_results_copy(struct collopt_tuning_results *results);
 
 const char *collopt_kind_name(unsigned kind);   /* the name of one kind, as in a rule */
 

@@ -10,7 +10,7 @@
 #include "mpi/request/table.h"
 #include "report/timing.h"
 
-/* ---- one operation --------------------------------------------------------------------------- */
+/* ---- one request ----------------------------------------------------------------------------- */
 
 static inline bool is_done(const struct collopt_request *r)
 {
@@ -30,7 +30,7 @@ static bool advance(struct collopt_request *r)
     return done;
 }
 
-/* A persistent operation may have been started past collopt. */
+/* A persistent request may have been started past collopt. */
 static void find_start(struct collopt_request *r)
 {
     collopt_request_claim_surely(r);
@@ -58,16 +58,16 @@ static void finish(struct collopt_request *r)
     }
 }
 
-/* ---- the end of an operation ----------------------------------------------------------------- */
+/* ---- the end of a request -------------------------------------------------------------------- */
 
-struct ended {                  /* of the first of a call's operations that has failed */
+struct ended {                  /* of the first of a call's requests that has failed */
     int err;                    /* MPI_SUCCESS: none has */
     bool raised;                /* by the host */
     const struct collopt_comm *owner;
     MPI_Comm comm;
 };
 
-/* The handle becomes that of an inactive operation, or null.  Returns the operation's error. */
+/* The handle becomes that of an inactive request, or null.  Returns the request's error. */
 static int end(struct collopt_request *r, MPI_Request *handle, struct ended *failed)
 {
     int err = r->err;
@@ -407,7 +407,7 @@ int collopt_entry_Waitsome(int n, host_request *requests, int *some, int *indice
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-/* Is REQUEST complete, inactive or null?  *OURS: it is an operation, which is not inactive. */
+/* Is REQUEST complete, inactive or null?  *OURS: it is collopt's and not inactive. */
 static int look(MPI_Request request, int *flag, struct collopt_request **ours, MPI_Status *status)
 {
     struct collopt_request *r = *ours = collopt_requests_find_at(&request);

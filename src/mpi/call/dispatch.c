@@ -1,4 +1,4 @@
-/* From a call to its execution, by us or, if it is declined, by the host. */
+/* From a call to its execution, by collopt, or by the host where it falls back. */
 #include "config.h"
 
 #include <string.h>

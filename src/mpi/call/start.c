@@ -38,7 +38,7 @@ static void say(const struct collopt_call *call, const struct collopt_comm *c,
                          collopt_collective_names[call->collective], c->ranks, why);
 }
 
-static struct collopt_request *make_by_messages(struct collopt_comm *c, struct collopt_call *call,
+static struct collopt_request *make_by_p2p(struct collopt_comm *c, struct collopt_call *call,
                                    struct collopt_plan *plan, const char **why, int *err)
 {
     struct collopt_request *r = collopt_request_take();
@@ -66,7 +66,7 @@ static enum collopt_outcome make(struct collopt_call *call, MPI_Request *request
     if (outcome != COLLOPT_RUN)
         return outcome;
     collopt_requests_release_freed();
-    r = plan ? make_by_messages(c, call, plan, &why, err)
+    r = plan ? make_by_p2p(c, call, plan, &why, err)
               : collopt_persistent_make(c, call, &why, err);
     if (r && (*err = collopt_requests_enter(r, true)))
         collopt_requests_release(r);
@@ -93,7 +93,7 @@ static const char *describe(struct collopt_request *r, struct collopt_comm *c,
                 : collopt_nonblocking_describe(r, c, call);
 }
 
-static int start_by_messages(struct collopt_request *r, struct collopt_comm *c)
+static int start_by_p2p(struct collopt_request *r, struct collopt_comm *c)
 {
     int err = collopt_p2p_request_number(r, c);
 
@@ -168,10 +168,10 @@ static int start_by_collopt(struct collopt_request *r, struct collopt_comm *c,
 {
     if (c->traced)
         say(call, c, r, NULL);
-    return plan ? start_by_messages(r, c) : collopt_nonblocking_start(r, c);
+    return plan ? start_by_p2p(r, c) : collopt_nonblocking_start(r, c);
 }
 
-/* Every call that is compared becomes an operation, also if the host serves it.  On a node each one
+/* Every call that is compared becomes a request, also if the host serves it.  On a node each one
  * takes a number and a record, so the numbers of later calls agree on all ranks even if the ranks
  * differ in what serves this call. */
 static enum collopt_outcome begin_compared(struct collopt_comm *c, struct collopt_call *call,

@@ -47,7 +47,7 @@ bool collopt_checks_later(struct collopt_comm *c)
         && (c->status == COLLOPT_NEW || (c->status == COLLOPT_TAKEN_OVER && !c->own));
 }
 
-/* ---- those that are under way --------------------------------------------------------------- */
+/* ---- those that are under way ---------------------------------------------------------------- */
 
 static void enter(struct collopt_comparison *x)
 {

@@ -2,7 +2,7 @@
  *
  * Each nonblocking call starts a comparison: an MPI_Iallgather of the descriptions (signature.h) on
  * the program's communicator.  All ranks make these calls in one order, so the host matches them.
- * A comparison belongs to an operation, which writes the receive buffer only after the comparison.
+ * A comparison belongs to a request, which writes the receive buffer only after the comparison.
  *
  * If the calls differ, all ranks find the same difference.  Rank 0 of the communicator writes the
  * message to the user, then sends an empty message to the other ranks.  These wait for it, since

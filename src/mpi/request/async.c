@@ -2,7 +2,7 @@
  *
  * On a node it combines inputs in shared memory without MPI calls: predefined operations with
  * kernels, data in host memory.  Under MPI_THREAD_MULTIPLE it also makes the MPI library progress,
- * which advances operations by messages.  It looks for work while an operation is active, then
+ * which advances requests by messages.  It looks for work while a request is active, then
  * sleeps.  It may run on all processors, wherever its rank is bound.
  *
  * It yields after each look, so that a rank that wakes on its processor need not wait for the end
@@ -39,19 +39,19 @@ static bool may_call_mpi(void)
     return PMPI_Query_thread(&level) == MPI_SUCCESS && level == MPI_THREAD_MULTIPLE;
 }
 
-/* False: no operation is active. */
+/* False: no request is active. */
 static bool help(bool calls, struct collopt_poke *poke)
 {
     bool on_node = collopt_nonblocking_help();
-    bool by_messages = calls && collopt_p2p_request_under_way();
+    bool by_p2p = calls && collopt_p2p_request_under_way();
 
     on_node |= collopt_requests_help();
-    if (by_messages)
+    if (by_p2p)
         collopt_poke_progress(poke);
-    return on_node || by_messages;
+    return on_node || by_p2p;
 }
 
-/* Sleeps until an operation is started after start number *SEEN. */
+/* Sleeps until a request is started after start number *SEEN. */
 static void sleep_until_woken(uint64_t *seen)
 {
     pthread_mutex_lock(&lock);

@@ -3,7 +3,7 @@
 #ifndef COLLOPT_MPI_REQUEST_ASYNC_H
 #define COLLOPT_MPI_REQUEST_ASYNC_H
 
-/* An operation was started: wakes the thread, or makes it.  Does nothing unless COLLOPT_ASYNC is
+/* A request was started: wakes the thread, or makes it.  Does nothing unless COLLOPT_ASYNC is
  * set. */
 void collopt_async_wake(void);
 /* Ends the thread, before MPI_Finalize. */

@@ -1,4 +1,4 @@
-/* Makes the handles of operations and shows the host their state; see handle.h. */
+/* Makes the handles of requests and shows the host their state; see handle.h. */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -28,9 +28,9 @@ static MPI_Request request_of(const struct collopt_handle *h)
 /* ---- generalized requests -------------------------------------------------------------------- */
 
 /* The status of a request that is null. */
-static int query(void *operation, MPI_Status *status)
+static int query(void *request, MPI_Status *status)
 {
-    const struct collopt_request *r = operation;
+    const struct collopt_request *r = request;
 
     status->MPI_SOURCE = MPI_ANY_SOURCE;
     status->MPI_TAG = MPI_ANY_TAG;
@@ -41,9 +41,9 @@ static int query(void *operation, MPI_Status *status)
 
 /* The host frees the request.  If collopt does that itself, the handle is inactive already.  One
  * that is handed out complete may still be under way. */
-static int freed(void *operation)
+static int freed(void *request)
 {
-    struct collopt_request *r = operation;
+    struct collopt_request *r = request;
     unsigned polls = 0;
 
     if (shown(&r->handle) != COLLOPT_SHOWN_COMPLETE)
@@ -54,9 +54,9 @@ static int freed(void *operation)
     return MPI_SUCCESS;
 }
 
-static int cancel(void *operation, int complete)
+static int cancel(void *request, int complete)
 {
-    (void)operation, (void)complete;
+    (void)request, (void)complete;
     return MPI_SUCCESS;
 }
 
@@ -67,9 +67,9 @@ static void complete(struct collopt_request *r)
 }
 
 /* MPICH: code that does not pass collopt waits for the request or tests it. */
-static int poll(void *operation, MPI_Status *status)
+static int poll(void *request, MPI_Status *status)
 {
-    struct collopt_request *r = operation;
+    struct collopt_request *r = request;
 
     (void)status;
     if (!collopt_request_advance(r) || !collopt_request_claim(r))
@@ -80,13 +80,13 @@ static int poll(void *operation, MPI_Status *status)
     return MPI_SUCCESS;
 }
 
-static int wait(int n, void **operations, double timeout, MPI_Status *status)
+static int wait(int n, void **requests, double timeout, MPI_Status *status)
 {
     unsigned polls = 0;
 
     (void)timeout;
     for (int i = 0; i < n; i++) {
-        struct collopt_request *r = operations[i];
+        struct collopt_request *r = requests[i];
 
         for (;;) {
             poll(r, status);

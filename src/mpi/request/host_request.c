@@ -1,4 +1,4 @@
-/* Operations that the host serves; see host_request.h. */
+/* Requests that the host serves; see host_request.h. */
 #include "config.h"
 
 #include <stdlib.h>

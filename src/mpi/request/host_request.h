@@ -1,9 +1,8 @@
 /* Nonblocking calls that the host serves, where calls are compared (COLLOPT_CHECK).
  *
  * The host starts such a call at once, since it matches collective calls by their order.  Collopt
- * makes an operation that holds the host's request, and the program gets the request of the
- * operation.  If the ranks' calls differ, the host's request may never complete, but the
- * operation's does, with the error.
+ * makes a request that holds the host's, and the program gets collopt's.  If the ranks' calls
+ * differ, the host's request may never complete, but collopt's does, with the error.
  *
  * If a call has arguments that MPI forbids, the host gets it only after the comparison, and only if
  * the ranks agree.  Some hosts accept such arguments, while the other ranks have not called the

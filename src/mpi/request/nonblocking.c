@@ -54,7 +54,7 @@ static struct nonblocking *nonblocking_of(struct collopt_request *r)
 }
 
 struct journals {    /* of a communicator */
-    /* a thread advances operations and reads what other ranks have written */
+    /* a thread advances requests and reads what other ranks have written */
     atomic_bool carried;
     atomic_bool locked;         /* never for long; protects the fields from here to LAST */
     int rank, ranks;
@@ -114,7 +114,7 @@ static void unlock(struct journals *n)
     leave_flag(&n->locked);
 }
 
-/* ---- journals of communicators that are freed ----------------------------------------------- */
+/* ---- journals of communicators that are freed ------------------------------------------------ */
 
 static bool is_open(const struct journals *n, struct from *f)
 {
@@ -503,7 +503,7 @@ static void pass(struct journals *n)
     }
 }
 
-/* The next operation that this thread may complete; NULL: none. */
+/* The next request that this thread may complete; NULL: none. */
 static struct nonblocking *next_to_complete(struct journals *n, bool helps)
 {
     struct nonblocking *q;

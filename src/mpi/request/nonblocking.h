@@ -8,7 +8,7 @@
  * on the way; a journal grows until its readers have passed what is in it, since a bound would make
  * a start wait for them.  So a start needs no other rank, and a rank that has started may wait for
  * anything.  To bound the memory, a rank that is far ahead waits, in the completion of an
- * operation, until the others have started it, as MPI allows.
+ * request, until the others have started it, as MPI allows.
  *
  * What is decided here is decided alike on all ranks without asking them: nonblocking calls must
  * not wait for anybody. What one rank alone lacks is an error of all: its record says so. */
@@ -31,9 +31,9 @@ int collopt_nonblocking_start(struct collopt_request *r, struct collopt_comm *c)
  * rank's, which does not call the host. */
 int collopt_nonblocking_start_by_host(struct collopt_request *r, struct collopt_comm *c,
                                       struct collopt_call *call, int err);
-/* This rank has no memory for the operation of the next call: the others get an error of it. */
+/* This rank has no memory for the request of the next call: the others get an error of it. */
 void collopt_nonblocking_miss(struct collopt_comm *c);
-/* Advances the operations of all communicators that need no MPI.  False: none is active. */
+/* Advances the requests of all communicators that need no MPI.  False: none is active. */
 bool collopt_nonblocking_help(void);
 
 /* At the end, before segments are unmapped: frees the journals of communicators that are freed. */

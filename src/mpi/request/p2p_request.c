@@ -19,10 +19,10 @@
 enum {
     NONBLOCKING = COLLOPT_NONBLOCKING_ROWS,
     PERSISTENT = COLLOPT_PERSISTENT_ROWS,
-    AT_ONCE = 8                 /* operations in a pass; each may make the host progress once */
+    AT_ONCE = 8                 /* requests in a pass; each may make the host progress once */
 };
 
-/* The rows of a communicator.  A failed operation may leave messages in its row: it is BROKEN. */
+/* The rows of a communicator.  A failed request may leave messages in its row: it is BROKEN. */
 struct collopt_rows {
     uint64_t started[NONBLOCKING], completed[NONBLOCKING];      /* in each row */
     bool used[PERSISTENT];
@@ -46,7 +46,7 @@ static struct p2p_request *p2p_of(struct collopt_request *r)
     return (struct p2p_request *)r;
 }
 
-/* Held by the thread that advances operations.  Other threads only try it.  So
+/* Held by the thread that advances requests.  Other threads only try it.  So
  * collopt_p2p_request_go_on() returns at once if the host calls it while we make the host
  * progress. */
 static pthread_mutex_t carrying = PTHREAD_MUTEX_INITIALIZER;
@@ -136,7 +136,7 @@ static void complete(struct p2p_request *q, int err)
     collopt_request_end(&q->r);
 }
 
-/* True: Q is complete.  Its memory may already serve another operation. */
+/* True: Q is complete.  Its memory may already serve another request. */
 static bool carry_on(struct p2p_request *q)
 {
     uint64_t start;
@@ -158,7 +158,7 @@ static bool carry_on(struct p2p_request *q)
     return err || done;
 }
 
-/* Advances some operations, in turn.  Returns how many became complete. */
+/* Advances some requests, in turn.  Returns how many became complete. */
 static int carry_some_on(void)
 {
     int completed = 0;

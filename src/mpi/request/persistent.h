@@ -2,12 +2,12 @@
  *
  * MPI_Allreduce_init and its like make slots there for the input of each rank. All ranks agree by
  * two maxima, also on arguments, and one rank's doubt sends all to the host. MPI_Start number N
- * publishes the input in slot N modulo their number K, without waiting. So operations may be
+ * publishes the input in slot N modulo their number K, without waiting. So requests may be
  * started in any order.
  *
  * A rank writes a slot again when all ranks that need the input in it have read it:
  *
- *     together    all ranks combine the inputs of all.  An operation is complete on a rank only
+ *     together    all ranks combine the inputs of all.  A request is complete on a rank only
  *                 when all ranks have started it, and a rank starts it again only when it is
  *                 complete there.  So when a rank starts number N + 2, all ranks have started N + 1
  *                 and have read what it published as N.  Two slots are enough, without
@@ -26,7 +26,7 @@ struct collopt_call;
 struct collopt_comm;
 struct collopt_request;
 
-/* Makes an operation of CALL on C, which is taken over. Collective. NULL, on all ranks, where
+/* Makes a request of CALL on C, which is taken over. Collective. NULL, on all ranks, where
  * some rank cannot serve it; WHY says what is wrong here. *ERR: this rank cannot go on. */
 struct collopt_request *collopt_persistent_make(struct collopt_comm *c, struct collopt_call *call,
                                                   const char **why, int *err);

@@ -14,7 +14,7 @@
 #include "mpi/host/progress.h"
 #include "mpi/request/p2p_request.h"
 
-/* ---- from handle to operation ---------------------------------------------------------------- */
+/* ---- from handle to request ------------------------------------------------------------------ */
 
 enum { CHAINS = 1024 };
 
@@ -115,9 +115,9 @@ int collopt_requests_complain(const struct collopt_comm *owner, MPI_Comm comm, i
     return collopt_raise(collopt_comm_of(owner) == comm ? comm : MPI_COMM_WORLD, err);
 }
 
-/* ---- handles that the program frees while operations need them ------------------------------- */
+/* ---- handles that the program frees while requests need them --------------------------------- */
 
-/* An operation that needs one of the two handles, other than BUT; under the lock. */
+/* A request that needs one of the two handles, other than BUT; under the lock. */
 static struct collopt_request *holder(MPI_Op op, MPI_Datatype type,
                                       const struct collopt_request *but)
 {
@@ -202,8 +202,8 @@ static void release(struct collopt_request *r)
 
 /* ---- in the progress of the host ------------------------------------------------------------- */
 
-/* Starts of persistent operations that did not pass collopt are found here.  Those that pass it
- * claim their operation. */
+/* Starts of persistent requests that did not pass collopt are found here.  Those that pass it
+ * claim their request. */
 static void look_at(struct collopt_request *r)
 {
     if (collopt_state_of(r) == COLLOPT_STARTED && !r->by_host && !r->comparison)
@@ -217,7 +217,7 @@ static void look_at(struct collopt_request *r)
     collopt_request_unclaim(r);
 }
 
-/* Operations may be entered and removed during the walk, so it may miss some. */
+/* Requests may be entered and removed during the walk, so it may miss some. */
 static void look_at_all(void)
 {
     for (int i = 0; i < CHAINS; i++)
@@ -273,8 +273,8 @@ static void help(struct collopt_request *r)
     collopt_request_unclaim(r);
 }
 
-/* Other threads enter and remove operations during the walk, so it may miss some.  The memory of
- * operations is never unmapped (request.c).  Only the thread that has claimed a started operation
+/* Other threads enter and remove requests during the walk, so it may miss some.  The memory of
+ * requests is never unmapped (request.c).  Only the thread that has claimed a started request
  * changes it. */
 bool collopt_requests_help(void)
 {
@@ -300,7 +300,7 @@ void collopt_requests_release(struct collopt_request *r)
     collopt_request_give_back(r);
 }
 
-/* One thread at a time releases; only that thread removes operations from the list. */
+/* One thread at a time releases; only that thread removes requests from the list. */
 static atomic_bool releasing;
 
 static void take_out_freed(struct collopt_request *r)
@@ -394,7 +394,7 @@ struct collopt_request *collopt_requests_take_idle(void)
     return r ? r : make_handle();
 }
 
-/* All that a nonblocking operation holds but its handle. */
+/* All that a nonblocking request holds but its handle. */
 static void empty(struct collopt_request *r)
 {
     release(r);
@@ -414,7 +414,7 @@ void collopt_requests_make_idle(struct collopt_request *r)
     pthread_mutex_unlock(&lock);
 }
 
-/* A nonblocking operation was completed past collopt, and its handle freed. */
+/* A nonblocking request was completed past collopt, and its handle freed. */
 static void gone(struct collopt_request *r)
 {
     collopt_request_count(r);
@@ -440,8 +440,8 @@ static void end_handles(void)
     }
 }
 
-/* Is an operation by messages freed and still active?  The other ranks need its messages. */
-static bool freed_by_messages(void)
+/* Is a request by messages freed and still active?  The other ranks need its messages. */
+static bool freed_by_p2p(void)
 {
     struct collopt_request *r;
 
@@ -457,7 +457,7 @@ void collopt_requests_finish(void)
 {
     struct collopt_poke poke = { .begun = false };
 
-    while (freed_by_messages()) {
+    while (freed_by_p2p()) {
         collopt_poke_progress(&poke);
         sched_yield();
     }
