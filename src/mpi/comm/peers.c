@@ -57,6 +57,12 @@ bool collopt_peers_make(struct collopt_comm *c, MPI_Comm comm)
     return c->peer && translate(comm, c->ranks, c->peer);
 }
 
+void collopt_peers_free(struct collopt_comm *c)
+{
+    free(c->peer);
+    c->peer = NULL;
+}
+
 /* Most communicators are all of the world in its order, with one id for all: then nothing is
  * kept. */
 void collopt_peers_simplify(struct collopt_comm *c)
@@ -68,6 +74,5 @@ void collopt_peers_simplify(struct collopt_comm *c)
     if (!plain)
         return;
     c->tags = c->peer[0].tags;
-    free(c->peer);
-    c->peer = NULL;
+    collopt_peers_free(c);
 }

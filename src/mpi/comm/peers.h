@@ -13,6 +13,7 @@ struct collopt_comm;
 bool collopt_comm_inside(struct collopt_comm *c);
 /* Makes C's peers, with their ranks in MPI_COMM_WORLD; false: no memory, or some are not there. */
 bool collopt_peers_make(struct collopt_comm *c, MPI_Comm comm);
+void collopt_peers_free(struct collopt_comm *c);
 /* Their tags are set: frees the peers if they follow from their ranks. */
 void collopt_peers_simplify(struct collopt_comm *c);
 

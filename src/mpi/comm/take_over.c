@@ -87,8 +87,7 @@ static bool map_apart(struct collopt_comm *c, MPI_Comm comm, struct collopt_loca
         return collopt_localities_gather(c->hidden, c->rank, c->ranks, NULL, seen) == MPI_SUCCESS
             && collopt_map_fill(c, comm, seen);
     mapped = map_inside(c, comm, world);
-    free(c->peer);              /* a rank of HIDDEN is one of C */
-    c->peer = NULL;
+    collopt_peers_free(c);      /* a rank of HIDDEN is one of C */
     return mapped;
 }
 
@@ -193,6 +192,7 @@ static void undo(struct collopt_comm *c, int err)
         collopt_context_give_back(c->context);
     c->context = COLLOPT_NO_CONTEXT;
     collopt_comm_unreserve(c);
+    collopt_peers_free(c);
     collopt_map_free(c);
 }
 

@@ -282,6 +282,7 @@ void collopt_map_free(struct collopt_comm *c)
     c->map.node = NULL;
     c->map.topology = (struct collopt_topology){ .nodes = 1 };
     c->map.one_node = c->ranks == 1;
+    collopt_break_even_end(&c->break_even);
     collopt_part_attach(c, COLLOPT_PART_MAP, NULL, NULL);
 }
 

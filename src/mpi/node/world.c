@@ -63,7 +63,7 @@ static int tag_ub(void)
     return *value;
 }
 
-/* Behind the sights lie flags of the nodes, for collopt_segments_begin(). */
+/* Behind the localities lie flags of the nodes, for collopt_segments_begin(). */
 bool collopt_world_reserve(void)
 {
     int ranks;
