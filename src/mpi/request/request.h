@@ -28,7 +28,7 @@ struct collopt_request;
 enum {
     /* bytes of scratch that a request keeps for the next one that it serves as, at most */
     COLLOPT_KEPT_SCRATCH = 64 << 10,
-    COLLOPT_REQUEST_SIZE = 1280         /* bytes that the struct of a kind may have */
+    COLLOPT_REQUEST_SIZE = 768          /* bytes that the struct of a kind may have */
 };
 
 enum collopt_state {
