@@ -22,9 +22,9 @@ looked=0
 kinds='cvt[a-z0-9]*|u?comis[sd]|(add|sub|mul|div|sqrt|min|max|cmp[a-z]*|round)[sp][sd]'
 kinds="$kinds|f(i?add|i?sub|i?mul|i?div|ild|ist|u?com|sqrt)[a-z]*"
 
-for object in backend/*/mpi/.libs/*.o src/front/.libs/*.o src/base/.libs/*.o \
+for object in backend/*/mpi/*/.libs/*.o src/front/.libs/*.o src/base/.libs/*.o \
     src/schedule/.libs/*.o src/shm/.libs/*.o src/topology/.libs/*.o src/settings/.libs/*.o \
-    src/report/.libs/*counters.o src/report/.libs/*timing.o src/select/.libs/*rental.o \
+    src/report/.libs/*counters.o src/report/.libs/*timing.o src/select/.libs/*break_even.o \
     src/select/.libs/*trials.o; do
     [ -f "$object" ] || continue
     case $object in *-json.o | *-text.o) continue ;; esac       # read and write numbers
