@@ -631,6 +631,13 @@ static void threads(void)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
+/* KiB that a process may grow by for other reasons; ThreadSanitizer takes 1.5 MiB at some start. */
+#ifdef __SANITIZE_THREAD__
+enum { SLACK = 4096 };
+#else
+enum { SLACK = 1024 };
+#endif
+
 static void leaks(long starts)
 {
     MPI_Request request;
@@ -647,7 +654,8 @@ static void leaks(long starts)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         check(out[4][0] == (int)n * world_ranks, "start %ld: %d", n, out[4][0]);
     }
-    check(resident() < before + 1024, "%ld KiB more after %ld starts", resident() - before, starts);
+    check(resident() < before + SLACK, "%ld KiB more after %ld starts", resident() - before,
+          starts);
     unmake(&request);
     for (long n = 0; n < starts / 100 && form == PERSISTENT; n++) {
         if (n % 100 == 0)
@@ -660,7 +668,7 @@ static void leaks(long starts)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Request_free(&request);
     }
-    check(resident() < before + 1024, "%ld KiB more after %ld operations", resident() - before,
+    check(resident() < before + SLACK, "%ld KiB more after %ld operations", resident() - before,
           starts / 100);
 }
 
@@ -787,7 +795,7 @@ static void communicators(void)
                       "communicator %d: %d", n, take);
         }
     }
-    check(resident() < before + 1024, "%ld KiB more after %d communicators", resident() - before,
+    check(resident() < before + SLACK, "%ld KiB more after %d communicators", resident() - before,
           many);
 }
 
