@@ -2,7 +2,7 @@
  *
  *     # collective  ranks  nodes  ppn  bytes  op           algorithm
  *     allreduce     *      1      *    0-2K   commutative  recursive_doubling
- *     allreduce     * 2- 2- 64K-1M * lanes:count=4,net=(two_tree:segment=64K)
+ *     allreduce     * 2- 2- 64K-1M * lanes:count=4,net=(segmented_ring:segment=64K)
  *     *             *      *      *    *      *            auto
  *
  * The first line that matches a problem, and whose algorithm can serve it, decides.  A line
