@@ -111,7 +111,7 @@ void collopt_row_add(struct collopt_schedule *s, struct collopt_row *row,
                      struct collopt_region operand);
 /* Combines the operands added so far, which frees their buffers (except a single first one). */
 void collopt_row_flush(struct collopt_schedule *s, struct collopt_row *row);
-/* Combines the rest; the result is then in TO. */
+/* Combines the remaining operands; the result is then in TO. */
 void collopt_row_finish(struct collopt_schedule *s, struct collopt_row *row);
 
 /* ---- postal.c: the postal model -------------------------------------------------------------- */
@@ -233,7 +233,8 @@ struct collopt_tree_turns {
  * root the result is in OUT. To be called in segment order. */
 void collopt_tree_up(struct collopt_schedule *s, struct collopt_tree t,
                      struct collopt_tree_turns *tmp, int number, struct collopt_block segment);
-/* The same in two steps: the receive from one child, and the rest after both. */
+/* collopt_tree_up() in two steps: the receive from CHILD; then, after both children, combining and
+ * sending up. */
 void collopt_tree_take(struct collopt_schedule *s, int child, struct turns *tmp,
                        struct collopt_block segment);
 void collopt_tree_give(struct collopt_schedule *s, struct collopt_tree t,

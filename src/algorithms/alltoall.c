@@ -82,7 +82,7 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
     collopt_multicast(s, 0, NULL);
 }
 
-/* A rank without a result combines the part in the scratch of a contribution. */
+/* A rank without OUT combines its part in the scratch of one contribution. */
 static void build_reduce(struct collopt_schedule *s, const struct collopt_problem *p, int rank)
 {
     int parts = collopt_partition(s, p->ranks);

@@ -58,7 +58,7 @@ static void reduce_scatter(struct collopt_schedule *s, const struct circle *c, i
         collopt_combine(s, parts(c, to, 0, n, &st), parts(c, first ? COLLOPT_IN : sum, 0, n, &st),
                         parts(c, got, 0, n, &st));
         if (first && c->ranks % 2
-            && skip[k] - skip[k - 1] > 1) /* travels with combined parts in the next round */
+            && skip[k] - skip[k - 1] > 1) /* sent with combined parts in the next round */
             collopt_copy(s, parts(c, sum, n, n + 1, &st), parts(c, COLLOPT_IN, n, n + 1, &st));
     }
 }

@@ -1,8 +1,8 @@
 /* Trees over a mesh or torus of ranks that share no link; each is a pipeline for a part of the
  * vector.
  *
- * mesh_trees: there is a tree for each dimension, and there cannot be more, as from a corner lead
- * no more links. Tree d comes to the root along dimension d. A rank in line with the root along d
+ * mesh_trees: there is a tree for each dimension. There cannot be more, since a corner has no more
+ * links. Tree d comes to the root along dimension d. A rank in line with the root along d
  * first goes one step away from it along d; all others go to the root's coordinate in d+1, then in
  * d+2 and so on (cyclic), along d last. So a link to the root in dimension e belongs to tree d if d
  * is the first dimension before e, cyclically, in which its rank is not in line with the root, and

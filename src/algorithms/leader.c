@@ -192,8 +192,8 @@ static void build_allreduce(struct collopt_schedule *s, const struct collopt_pro
 
 /* ---- Reduce_scatter -------------------------------------------------------------------------- */
 
-/* The leaders' sums of what their nodes get: what goes to RESULT is the blocks in LIST, node k's
- * from g.start[k] on. */
+/* Reduce_scatter among the leaders: each gets the sums for the ranks of its node.  LIST has the
+ * blocks that go to RESULT, those of node k from g.start[k] on. */
 static void share_between(const struct hierarchy *h, int sum, int result,
                           const struct collopt_block *list)
 {

@@ -129,8 +129,8 @@ static int players_of(const struct descent *x, const struct group *q)
  * next level, or sends it. */
 static int home(const struct descent *x, int node, int span);
 
-/* Player I of the group, as a number among the ranks of its head. One of the players is the home of
- * what they combine. */
+/* Player I of the group, as a rank number within the group's head node.  One player is the home of
+ * what the players combine. */
 static int player(const struct descent *x, const struct group *q, int i)
 {
     int wanted = home(x, q->head, q->span * x->levels.radix);

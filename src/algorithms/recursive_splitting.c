@@ -244,7 +244,7 @@ static void add_strand(const struct collopt_problem *p, const struct collopt_cou
     }
 }
 
-/* Strands take as long as they do in the mean. */
+/* Each strand counts 1 / strands: the prediction is their mean time. */
 static void traffic(const struct collopt_problem *p, struct collopt_traffic *t)
 {
     int strands = collopt_split_strands(p), chunks = collopt_split_chunks(p);

@@ -184,7 +184,7 @@ static void hand_out(struct member *m)
     }
 }
 
-/* The round in which all has been exchanged. */
+/* Writes the schedule of one chunk; returns the number of the round after the exchange. */
 static int one_chunk(struct member *m)
 {
     struct collopt_region below;
@@ -316,10 +316,10 @@ static size_t splits(const struct collopt_problem *p)
     return (size_t)most((int)best_variant(*p, &seconds).splits, 1);
 }
 
-/* One of the least divisors of the number of ranks, or all. Wide groups share more links than is
- * predicted: on a 4x4x4 torus a Scan of 4 MiB by a width of 32 is simulated to take 718 us, for
- * 536; of 512 KiB on 64 ranks of a dragonfly, width 4 and 8, 111 and 196 us, for 122 and 116, where
- * a fat tree takes 102 and 97. */
+/* The preset of the width: one of the least divisors of the number of ranks, or all ranks. Wide
+ * groups share more links than is predicted: on a 4x4x4 torus a Scan of 4 MiB by a width of 32
+ * takes 718 us simulated, 536 predicted; of 512 KiB on 64 ranks of a dragonfly, width 4 and 8, 111
+ * and 196 us simulated, 122 and 116 predicted, where a fat tree takes 102 and 97. */
 static size_t width(const struct collopt_problem *p)
 {
     enum { MOST = 64, MOST_ON_GRID = 16, NARROW = 4 };

@@ -23,7 +23,7 @@ bool collopt_mistake(struct collopt_lines *l, const char *format, ...)
     return false;
 }
 
-/* N bytes without the end of the line. */
+/* Passes one line, the N bytes at TEXT without the line end, to READ. */
 static bool read_line(struct collopt_lines *l, const char *text, size_t n,
                       void (*read)(struct collopt_lines *l, char *line))
 {

@@ -20,7 +20,7 @@ static inline bool collopt_list_room(void **list, size_t n, size_t size)
     return !full || collopt_list_grow(list, n, 1, size);
 }
 
-/* Both of the pointer itself: collopt_room_for(r->record, r->records, more). */
+/* Both take the array pointer itself, as in collopt_room_for(r->record, r->records, more). */
 #define collopt_room(list, n)   collopt_list_room((void **)&(list), (size_t)(n), sizeof *(list))
 #define collopt_room_for(list, n, more) \
     collopt_list_grow((void **)&(list), (size_t)(n), (more), sizeof *(list))

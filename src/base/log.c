@@ -44,8 +44,8 @@ bool collopt_speaks(void)
     return rank() <= 0;
 }
 
-/* Was this line said before, in this process? Beyond what the table holds, once may be more than
- * once. */
+/* Has this process logged the line before?  If the table is full, the answer may be no for a line
+ * that was logged. */
 static bool said_before(const char *line, size_t n)
 {
     enum { ROOM = 4096, NEIGHBOURS = 16 };

@@ -21,8 +21,8 @@ void collopt_warn(const char *format, ...) __attribute__((format(printf, 1, 2)))
 void collopt_warn_here(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Likewise, but not what this process has said before. */
 void collopt_warn_once(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* If COLLOPT_LOG is LEVEL or more. Decisions only where collopt_speaks(); traces everywhere, as
- * "collopt[rank]: ". */
+/* Logs if COLLOPT_LOG is at least LEVEL: decisions only where collopt_speaks(), traces on all
+ * ranks, with the prefix "collopt[rank]: ". */
 void collopt_say(enum collopt_log level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void collopt_say_once(enum collopt_log level, const char *format, ...)

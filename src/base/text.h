@@ -30,8 +30,8 @@ bool collopt_parse_range(const char *word, struct collopt_range *range);
 /* "1.5", whatever the locale that the program has set; no sign, no exponent, at most 18 digits.
  * *END is what follows. */
 bool collopt_parse_decimal(const char *text, double *value, const char **end);
-/* A text of SIZE bytes, to which is added; what does not fit is left out. Returns false, so that a
- * parser can return it. */
+/* A text of at most SIZE bytes.  collopt_add() appends to it and drops what does not fit; it
+ * returns false, so that a parser can return its result. */
 struct collopt_text {
     char *text;
     size_t size, n;
@@ -41,7 +41,7 @@ bool collopt_add(struct collopt_text *t, const char *format, ...);
 /* As printf's "%.*f" and "%.*g" write VALUE, with this decimal point. Return the length. */
 int collopt_fixed_text(double value, int behind, char *text, size_t size);
 int collopt_digits_text(double value, int digits, char *text, size_t size);
-/* The other way, shortest form first: 65536 is "64K". */
+/* Writes VALUE in the shortest form: 65536 is "64K". */
 void collopt_size_text(size_t value, char *text, size_t size);
 
 #endif

@@ -131,12 +131,11 @@ static bool is(struct span s, const char *word)
 /* The names with which an expression may start. */
 struct offer {
     enum collopt_collective collective;
-    bool inner;                 /* in parentheses: no whole calls, and no groups of ranks inside
-                                 * others */
+    bool inner;                 /* in parentheses: neither host nor auto, nor a second algorithm by
+                                 * groups */
 };
 
-/* Its names, for suggestions. "auto" is understood wherever an expression is, before it comes
- * here. */
+/* The I-th name, for suggestions.  The callers handle "auto" before they parse an expression. */
 static const char *nth_algorithm(int i, const void *data)
 {
     static const char *const whole[] = { "host", "auto" };

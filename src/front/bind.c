@@ -77,7 +77,8 @@ static bool backend_beside(const char *path, const char *mpi, char backend[PATH_
     return found;
 }
 
-/* As we were named first, then as we really are called: either may be a farm of symbolic links. */
+/* Looks beside the path by which the front was loaded, then beside its real path: either may
+ * consist of symbolic links. */
 static bool backend_path(const char *mpi, char backend[PATH_MAX])
 {
     char front[PATH_MAX], real[PATH_MAX];
@@ -166,8 +167,8 @@ static bool is_the_hosts(collopt_function function, const struct collopt_mpi *mp
         || defines(span, where.dli_fname, "PMPI_T_init_thread");
 }
 
-/* The function of that name after ours, if it is a tool's: one in the host itself needs no
- * detour. */
+/* The next function of that name after ours, if a tool defines it; NULL if the host does, which is
+ * called directly. */
 static collopt_function tool(const char *name, const struct collopt_mpi *mpi)
 {
     collopt_function next = function_of(RTLD_NEXT, name);

@@ -12,7 +12,7 @@ _Atomic(const struct collopt_binding *) collopt_bound;
 const char *const collopt_front_names[COLLOPT_NAME_COUNT] = { COLLOPT_NAMES(SPELLED)
                                                                "MPI_Pcontrol" };
 
-/* If collopt would silently not run, rank 0 reports it once. */
+/* Reports, once and on rank 0, that a tool bypasses collopt. */
 void collopt_bypassed(enum collopt_name name, collopt_function tool)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;

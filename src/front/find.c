@@ -18,8 +18,8 @@
 typedef int version_function(char *version, int *length);
 typedef int abi_function(int *major, int *minor);
 
-/* A host with an ABI of its own is known by what it says and by a symbol that it has: translators
- * between MPIs repeat the words of others. */
+/* A host with an ABI of its own is known by its version text and by a symbol that it defines:
+ * libraries that translate between MPIs repeat the version text of others. */
 static const struct known {
     const char *word, *symbol;
     const char *name;

@@ -72,7 +72,7 @@ static void store(const struct dl_phdr_info *object, void *at, const void *value
         mprotect((void *)page, length, protection);
 }
 
-/* ---- what the loader goes by ----------------------------------------------------------------- */
+/* ---- the dynamic section -------------------------------------------------------------------- */
 
 struct dynamic {
     ElfW(Sym) *symbol;

@@ -42,7 +42,7 @@ static _Thread_local struct stage stages[COLLOPT_NAME_COUNT];
 struct visit {
     enum collopt_name name;
     struct stage before;
-    collopt_function function, tool;    /* what to call; the tool that it is, or NULL */
+    collopt_function function, tool;    /* what to call; the tool that is called, or NULL */
 };
 
 static const struct collopt_binding *binding(void)
@@ -72,7 +72,8 @@ static enum given next_tool(enum collopt_name name, bool by_mpi)
     return b->tool_pmpi[name] && stages[name].given != PMPI_TOOL ? PMPI_TOOL : NOBODY;
 }
 
-/* Gives the call to NEXT; to nobody: to the host, or where WORK is set, to what we make of it. */
+/* Gives the call to tool NEXT.  NOBODY: gives it to our function if WORK is set, else to the
+ * host. */
 static void give(struct visit *v, enum given next, bool work)
 {
     const struct collopt_binding *b = binding();

@@ -5,14 +5,15 @@
  * Sum and Dot Product, SIAM J. Sci. Comput. 26, 2005): sum and rest are two doubles; each operand
  * is added to the sum, what that loses to the rest, and what the rest loses is noted. If nothing
  * was, sum + rest is the exact value, and one addition rounds it. That holds where magnitudes
- * differ by less than some 2^50, so it is looked at after the fact, and what failed, infinities and
- * NaN among them, goes the sure way: into an integer that has a digit for every bit of a double (R.
- * M. Neal, Fast Exact Summation Using Small and Large Superaccumulators, 2015), which no operand
- * leaves inexact and no order shows in.
+ * differ by less than some 2^50, so the rests are checked afterwards.  Where the check fails, as
+ * for infinities and NaN, the operands are added to a superaccumulator: an integer that has a digit
+ * for every bit of a double (R. M. Neal, Fast Exact Summation Using Small and Large
+ * Superaccumulators, 2015).  Its value is exact for any operands, so it does not depend on their
+ * order.
  *
- * The first way needs arithmetic that rounds to nearest, keeps subnormal numbers and raises no
- * signals; where the program has set the processor otherwise, all goes the sure way, which is made
- * of integers.
+ * Error-free additions need arithmetic that rounds to nearest, keeps subnormal numbers and raises
+ * no signals.  Where the program has set the processor otherwise, only the superaccumulator is
+ * used, which needs no arithmetic but that of integers.
  *
  * Included by reduce_tmpl.c. */
 #ifndef COLLOPT_KERNELS_EXACT_SUM_H
@@ -169,7 +170,7 @@ static inline uint64_t digit_at(const struct superaccumulator *a, int i)
     return i >= a->low && i < a->high ? (uint64_t) a->digit[i] : 0;
 }
 
-/* Bits AT, AT + 1 ... as many as 64 - DIGIT_BITS and more. */
+/* The bits of A from bit AT on: at least 64 - DIGIT_BITS of them. */
 static uint64_t bits_from(const struct superaccumulator *a, int at)
 {
     int i = at / DIGIT_BITS;
@@ -197,7 +198,7 @@ static uint64_t round_magnitude(const struct superaccumulator *a, const struct f
         return 0;
     top = (a->high - 1) * DIGIT_BITS + 63 - __builtin_clzll((uint64_t) a->digit[a->high - 1]);
     last = top - (f->mantissa - 1);
-    if (last <= f->least)       /* subnormal, or as long as if it were: exact */
+    if (last <= f->least)       /* subnormal, or the least normal exponent: exact */
         return bits_from(a, f->least) & (((uint64_t) 1 << f->mantissa) - 1);
     kept = bits_from(a, last) & (((uint64_t) 1 << f->mantissa) - 1);
     if ((bits_from(a, last - 1) & 1) && ((kept & 1) || any_below(a, last - 1)))

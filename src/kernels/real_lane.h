@@ -23,8 +23,8 @@ static inline LANE OF(real)(BITS bits)
 static inline LANE OF(SUM)(LANE a, LANE b)  { return a + b; }
 static inline LANE OF(PROD)(LANE a, LANE b) { return a * b; }
 
-/* Either way round the selection takes its last operand if they are equal; so the two differ only
- * for zeros, whose signs the OR (or AND) joins. */
+/* If the operands are equal, each of the two selections takes its last operand.  So they differ
+ * only for +0 and -0, whose signs the OR (or AND) combines. */
 static inline LANE OF(MIN)(LANE a, LANE b)
 {
     LANE low = OF(real)(OF(bits)(a < b ? a : b) | OF(bits)(b < a ? b : a));

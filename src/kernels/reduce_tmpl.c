@@ -134,7 +134,7 @@ static inline fl MAX_fl(fl a, fl b)
 
 enum {
     LINE  = 64,
-    AHEAD = 2048    /* bytes by which operands that lie in memory are asked for in advance */
+    AHEAD = 2048    /* distance in bytes at which operands in memory are prefetched */
 };
 
 static inline void ask(const void *near)
@@ -490,8 +490,8 @@ static void __attribute__((noinline, cold)) PROD_cl_again(cl *d, const cl *a, co
     *d = *a * *b;
 }
 
-/* Only if both parts come out as NaN does C ask for more: then the operands are taken from memory
- * again, rather than kept on the processor's stack for that. */
+/* C asks for more than the plain formula only where both parts are NaN.  In that case the operands
+ * are loaded again: the loop then need not keep them on the register stack. */
 static void PROD_cl_two(void *dst, const void *const *from, size_t n)
 {
     const fl *a = from[0], *b = from[1];
@@ -784,11 +784,11 @@ REPLACE_PAIRS(long_double_int)
 
 enum {
     PARTIAL = 4096,    /* bytes of partial results, which stay in the first-level cache */
-    WRITTEN = 8,       /* strips that are written without a look after one that had to be */
+    WRITTEN = 8,       /* strips that are written without a comparison after one that differed */
     RESULT  = 512      /* bytes of results on their way past the caches */
 };
 
-/* asks for what lies AHEAD of the bytes at `offset` */
+/* Prefetches what lies AHEAD of the bytes at OFFSET. */
 static inline void ask_all(const void *const *operands, int k, size_t offset, size_t bytes)
 {
     for (int j = 0; j < k; j++)
@@ -796,7 +796,7 @@ static inline void ask_all(const void *const *operands, int k, size_t offset, si
             ask((const char *) operands[j] + offset + at);
 }
 
-/* Writes whole lines past the caches, what is before and behind them as usual. */
+/* Writes whole lines past the caches, and what lies before and after them by memcpy(). */
 static void stream(char *to, const char *from, size_t bytes)
 {
     size_t head = -(uintptr_t) to % LINE, at;
@@ -946,7 +946,7 @@ vector_combine(const struct loops *loops, void *dst, const void *const *operands
 
 /* ---- the table ---- */
 
-enum { SHORT = 256 };    /* elements: in the near caches, whatever their size */
+enum { SHORT = 256 };    /* elements: so few fit into the near caches, whatever their type */
 
 #define KERNEL(op, type, lane, lanes) \
     static void combine_##op##_##type(void *dst, const void *left, const void *right, size_t n) \

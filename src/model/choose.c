@@ -79,10 +79,10 @@ static int insert(const struct collopt_candidate *c, int n, int used,
 
 /* ---- variants -------------------------------------------------------------------------------- */
 
-/* Presets of this parameter are formulas, which know little of what is shared and nothing of
- * handshakes, so shorter ones are looked at too. Not longer ones: segments that are under way
- * together share links, and the first is as late as the last, which the model does not know. All
- * other presets have been chosen by the model. */
+/* The preset of "segment" is a formula that knows little of shared links and nothing of handshakes,
+ * so a half and a quarter of it are tried too. Longer segments are not tried: those under way
+ * together share links, so the first arrives as late as the last, which the model does not know.
+ * The model has chosen all other presets itself. */
 static const char varied[] = "segment";
 static const double variant[] = { 1, 0.5, 0.25 };
 

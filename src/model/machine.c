@@ -1,4 +1,4 @@
-/* Shipped machines, and files that say what a machine is like; see machine.h. */
+/* Bundled machines, and files that say what a machine is like; see machine.h. */
 #include "config.h"
 
 #include "model/machine.h"

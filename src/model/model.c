@@ -59,7 +59,8 @@ struct collopt_traffic {
     double begun;               /* SECONDS at the start of the chunks */
     double processor, port, links;      /* time that one chunk occupies a rank's processor, its
                                          * node's port, the links out of groups */
-    double stage;               /* the longest time that it occupies any of them on one level */
+    double stage;               /* the longest time for which one chunk occupies any of these on one
+                                 * level */
 };
 
 static bool copied_by_processors(const struct collopt_traffic *t, enum collopt_level level)

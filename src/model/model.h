@@ -57,7 +57,7 @@ struct collopt_messages {
     bool staggered;             /* FAN of a tree: from ever greater distances on one side, not from
                                  * both */
     bool farthest_first;        /* FAN on a line of a grid */
-    bool multicast;             /* FAN of one content: written once on a node */
+    bool multicast;             /* FAN that sends all the same data: written once on a node */
     int blocks;                 /* blocks in each rank's part, one per message; 0: messages carry
                                  * whole parts */
     bool inside;                /* inside a node, whatever the distance */

@@ -209,7 +209,7 @@ static void make_key(void)
     pthread_key_create(&at_thread_end, leave);
 }
 
-/* Rarely: this thread's first sum of a kind. */
+/* Makes this thread's first entry of a kind; called rarely. */
 static struct entry *new_entry(const void *what, int which, bool passed)
 {
     struct entry *e;

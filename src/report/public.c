@@ -66,7 +66,8 @@ static const char *algorithm_summary(const char *collective, int i)
     return a ? a->summary : NULL;
 }
 
-/* Elements of 8 bytes where BYTES allows it, as of doubles: an operation that rounds. */
+/* Explains the choice for an operation that rounds, on elements of 8 bytes if BYTES is a multiple
+ * of 8. */
 static int explain(const char *collective, int ranks, uint64_t bytes, int commutative, char *text,
                    size_t size)
 {

@@ -44,7 +44,7 @@ struct record {
 };
 
 struct collopt_report {
-    struct collopt_spread seconds;      /* since MPI_Init; no ranks: not known */
+    struct collopt_spread seconds;      /* run time since MPI_Init; without ranks: not known */
     struct collopt_spread reductions;   /* of these, in reductions */
     struct collopt_shares shares;       /* of both, rank by rank */
     size_t records;
@@ -168,7 +168,8 @@ static void gather(const struct collopt_sum *s, void *data)
     add(g->report, &one);
 }
 
-/* Of all calls, what threads spent in reductions at the same time counts once. */
+/* The time in reductions, where overlapping calls of several threads count once.  ALL_CALLS: the
+ * sum of the times of all calls. */
 static uint64_t in_reductions(uint64_t all_calls)
 {
     uint64_t covered = collopt_timing_covered();

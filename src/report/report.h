@@ -14,7 +14,7 @@ struct collopt_report;
 /* The sums of this process; NULL: no memory. TIME: nanoseconds of the run that they cover; 0:
  * unknown. */
 struct collopt_report *collopt_report_gather(uint64_t time);
-/* Whose report it is: its run and its reductions become RANK's, one of RANKS, on HOST. */
+/* The run and the reductions of R become those of RANK, one of RANKS, on HOST. */
 void collopt_report_of_rank(struct collopt_report *r, int rank, int ranks, const char *host);
 void collopt_report_free(struct collopt_report *r);
 /* Writes R to BUFFER if SIZE suffices; returns the bytes it takes (ask with NULL, 0). */

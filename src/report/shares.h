@@ -19,8 +19,8 @@ struct collopt_spread {
 };
 
 struct collopt_share {
-    uint64_t from, to;          /* the ranks that it is for, whether they have told or not */
-    char host[64];              /* of all that have told; "": on several */
+    uint64_t from, to;          /* the range of ranks, whether they have reported or not */
+    char host[64];              /* of all ranks that have reported; "": several hosts */
     struct collopt_spread seconds, reductions;
 };
 

@@ -7,7 +7,8 @@
 
 #include <stdatomic.h>
 
-enum { BITS = 12 };             /* for the threads; the time goes round in 52 days */
+enum { BITS = 12 };             /* bits for the threads; the others hold the time, which wraps in 52
+                                 * days */
 static const uint64_t threads = (UINT64_C(1) << BITS) - 1;
 
 static _Atomic uint64_t inside, covered;

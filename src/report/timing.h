@@ -1,8 +1,8 @@
 /* How long calls take, for the report.  Times are nanoseconds.
  *
  * Threads may be in reductions at the same time, so the times of all calls may add up to more than
- * the run.  What share of a run its reductions take is therefore asked of the stretches during
- * which some thread was in one. */
+ * the run.  So the share of a run that its reductions take is that of the intervals in which some
+ * thread was in a reduction. */
 #ifndef COLLOPT_REPORT_TIMING_H
 #define COLLOPT_REPORT_TIMING_H
 

@@ -83,7 +83,7 @@ struct collopt_nearby {
     const bool *rank;           /* [ranks] */
     const struct collopt_cut *cuts;     /* of their messages, in place of the others ... */
     const struct collopt_cut *multicast;        /* ... and of those of multicasts among them */
-    bool views;                 /* such messages may be read where they are */
+    bool views;                 /* such messages may be read in place */
 };
 
 #endif

@@ -437,8 +437,8 @@ static void write_strand(struct writer *x, int *first, int *list, int *coming)
     emit(x, (struct instruction){ .kind = COLLOPT_END });
 }
 
-/* A send that is waited for at once becomes one step, and so does a receive before whose wait
- * nothing but sends happens: the host takes shorter paths for these. */
+/* Fuses a post with its wait into one step: for a send if the wait follows at once, for a receive
+ * if there are only sends between the two.  The host has shorter paths for such steps. */
 static void fuse(struct program *p)
 {
     size_t kept = 0;

@@ -27,7 +27,7 @@ static bool is_arrival(const struct collopt_schedule *s, const struct instructio
         && s->action[q->action].kind == ACTION_RECEIVE;
 }
 
-/* Do A and B touch the same elements at the same index, or none that the other touches? */
+/* Where A and B overlap, do they touch the same elements at the same index? */
 static bool in_step(const struct collopt_schedule *s, const struct action *a,
                     const struct action *b)
 {
@@ -57,7 +57,7 @@ static bool overlaps(const struct collopt_schedule *s, const struct action *a, s
     return false;
 }
 
-/* Is action I in step with itself and all others of G, and so with the vector that comes? */
+/* Is action I in step with itself and with all others of G, and hence with the arriving vector? */
 static bool belongs(const struct collopt_schedule *s, const struct instruction *list,
                     const struct collopt_group *g, int i)
 {

@@ -30,7 +30,7 @@ static int add_listed_partition(struct collopt_schedule *s, int listed)
                                                         .listed = listed });
 }
 
-/* A part of the phase around may be a list itself. */
+/* A part of the outer phase may itself be a listed block. */
 static void add_expanded(struct collopt_schedule *s, struct collopt_block b)
 {
     b = collopt_outer_block(s->scope->outer, b);

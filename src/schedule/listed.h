@@ -8,10 +8,10 @@
 
 struct collopt_schedule;
 
-/* The parts of the members of the present phase. */
+/* The partition whose parts are those of the members of the current phase. */
 int collopt_partition_listed(struct collopt_schedule *s);
-/* WHOLE, some listed parts, in PARTS pieces: a piece has one of each block's. Or EACH part of it in
- * as many. */
+/* Cuts WHOLE, a block of listed parts, into PARTS pieces, each of which has one piece of every
+ * block.  EACH: cuts each part of it into PARTS pieces. */
 int collopt_cut_listed(struct collopt_schedule *s, struct collopt_block whole, int parts,
                        bool each);
 /* The smallest block of an ordinary partition that holds B. */

@@ -1,10 +1,10 @@
 /* Schedules: what one rank receives, sends, combines and copies, as data.
  *
- * An algorithm is a pure function (problem, rank) -> schedule: problem.h and descriptor.h have the
- * nouns of that sentence, block.h, write.h and phase.h what an algorithm writes its schedule with.
- * Here is what becomes of it: it is compiled once (in-place pass, two-operand lowering, order of
- * posting and waiting), and bind.h gives it element offsets for a given count. Nothing in this
- * folder knows of addresses, datatypes, operations or MPI. */
+ * An algorithm is a pure function (problem, rank) -> schedule: problem.h and descriptor.h define
+ * problems and algorithms; an algorithm writes its schedule by the functions of block.h, write.h
+ * and phase.h. The schedule is compiled once (in-place pass, two-operand lowering, order of posting
+ * and waiting), and bind.h gives it element offsets for a given count. Nothing in this folder knows
+ * of addresses, datatypes, operations or MPI. */
 #ifndef COLLOPT_SCHEDULE_SCHEDULE_H
 #define COLLOPT_SCHEDULE_SCHEDULE_H
 

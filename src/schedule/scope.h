@@ -30,7 +30,7 @@ struct collopt_phase {
 /* What a phase, or the schedule around all of them, has of its own while it is written. */
 struct frame {
     int strand;                 /* of the actions that follow */
-    int accumulator;            /* place, or -1 as long as nobody asked */
+    int accumulator;            /* place, or -1 if it is not computed yet */
     int counts_partition;       /* or -1 */
     bool has_out;
     bool keep_rounds;           /* of the actions that follow */

@@ -9,8 +9,8 @@
 bool collopt_pieces_overlap(const struct collopt_schedule *s, struct piece a, struct piece b);
 bool collopt_pieces_same(const struct collopt_schedule *s, struct piece a, struct piece b);
 bool collopt_spans_overlap(const struct collopt_schedule *s, struct span a, struct span b);
-/* Are different parts of one partition different memory, in PLACE and what is the same memory as
- * it? */
+/* Do different parts of a partition never share memory, in PLACE and in the places that are the
+ * same memory? */
 bool collopt_parts_are_apart(const struct collopt_schedule *s, int place);
 bool collopt_spans_same(const struct collopt_schedule *s, struct span a, struct span b);
 

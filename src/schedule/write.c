@@ -164,7 +164,7 @@ static void add_listed(struct collopt_schedule *s, int place, struct collopt_blo
     }
 }
 
-/* Blocks without parts are dropped, so that every piece stands for something. */
+/* Drops blocks without parts, so that no piece is empty. */
 static int add_region(struct collopt_schedule *s, struct collopt_region r)
 {
     int first = (int)s->pieces, place = collopt_outer_place(s->scope, r.place);

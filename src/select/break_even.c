@@ -70,9 +70,9 @@ static struct collopt_break_even_entry *place(const struct collopt_break_even *r
     return &r->met[((hash >> 1) + i % WINDOW) % r->places];
 }
 
-/* A problem is in one of the WINDOW places from that of its hash on. Where all of these have earned
- * theirs nothing is changed: ranks ask only for problems that they have no plan for, and which
- * these are may differ. */
+/* A problem is in one of the WINDOW places from that of its hash on.  Where the problems in all of
+ * these have reached break-even, nothing is changed: ranks look up only problems that they have no
+ * plan for, and these may differ between ranks. */
 static struct collopt_break_even_entry *place_of(struct collopt_break_even *r, uint32_t hash)
 {
     for (uint32_t i = 0; i < WINDOW; i++) {

@@ -24,9 +24,8 @@ uint32_t collopt_saving(enum collopt_surroundings where, uint64_t message, int r
 uint32_t collopt_price_of_communicator(int ranks);
 uint32_t collopt_price_of_plan(int ranks);
 
-/* The problems of a communicator. Those that earned their price are never forgotten, so ranks
- * that kept a plan and ranks that lost it decide the same; of the others the most recent are
- * kept. */
+/* The problems of a communicator. Those that reached break-even are never forgotten, so ranks that
+ * kept a plan and ranks that lost it decide the same; of the others the most recent are kept. */
 struct collopt_break_even {
     struct collopt_break_even_entry {
         uint32_t problem, earned;       /* a hash, 0: none; ns; all ones: its price */
@@ -38,8 +37,8 @@ struct collopt_break_even {
 bool collopt_break_even_begin(struct collopt_break_even *r, int ranks);
 void collopt_break_even_end(struct collopt_break_even *r);
 
-/* Adds the SAVING of one call for PROBLEM, a hash. True: it has earned PRICE, now or before.
- * Once the table is full of such problems, new ones count as earned. */
+/* Adds the SAVING of one call for PROBLEM, a hash. True: the savings have reached PRICE, now or
+ * before. Once the table is full of such problems, new ones count as such too. */
 bool collopt_break_even_reached(struct collopt_break_even *r, uint64_t problem, uint32_t saving,
                                 uint32_t price);
 

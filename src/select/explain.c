@@ -14,7 +14,7 @@
 #include "settings/search_path.h"
 #include "settings/settings.h"
 
-/* One node, under the MPI library of this backend. */
+/* Describes one node under this backend's MPI library. */
 static void one_node(struct collopt_machine *m)
 {
     collopt_machine_as_set(m, COLLOPT_SHARED_MEMORY, collopt_settings()->shm != COLLOPT_SHM_OFF,

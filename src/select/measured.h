@@ -1,5 +1,4 @@
-/* What the fastest algorithm is where measurements or facts of the network tell more than
- * predictions. */
+/* Chooses where measurements or facts of the network are better than predictions. */
 #ifndef COLLOPT_SELECT_MEASURED_H
 #define COLLOPT_SELECT_MEASURED_H
 
@@ -10,8 +9,8 @@
 struct collopt_choice;
 struct collopt_problem;
 
-/* *M = the machine with NETWORK as the user's files say; without such files, with what comes with
- * collopt for this processor and this MPI if SHIPPED: all ranks have the same of it. */
+/* *M = the machine with NETWORK as the user's files say.  Without such files and with BUNDLED: as
+ * the file says that comes with collopt for this processor and this MPI, the same on all ranks. */
 void collopt_machine_as_set(struct collopt_machine *m, enum collopt_network network, bool shm,
                             bool bundled);
 

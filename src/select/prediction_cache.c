@@ -17,7 +17,7 @@ struct memory {
 };
 
 struct collopt_remembered {
-    struct memory *place[PLACES];       /* by hash; the last one stays */
+    struct memory *place[PLACES];       /* by hash; a new entry replaces the old one */
 };
 
 struct collopt_remembered *collopt_remembered_new(void)

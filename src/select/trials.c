@@ -8,9 +8,11 @@
 #include <string.h>
 
 enum {
-    TOO_SLOW = 300,             /* percent of the best: dropped after a look */
-    SLOWER = 120,               /* of what it was when chosen: looked at again */
-    AHEAD = 98                  /* of one before it: less is chance, and next time another */
+    TOO_SLOW = 300,             /* percent of the best time: above it, a candidate is dropped */
+    SLOWER = 120,               /* percent of the time when it was chosen: above it, all are tried
+                                 * again */
+    AHEAD = 98                  /* percent of the time of one before it: a smaller gain may be
+                                 * chance */
 };
 
 void collopt_trials_begin(struct collopt_trials *t, int n, const struct collopt_choice *choice)

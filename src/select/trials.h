@@ -55,8 +55,8 @@ void collopt_trials_take(struct collopt_trials *t, const int64_t time[COLLOPT_TR
 int collopt_trials_next(const struct collopt_trials *t, bool *timed);
 /* Reports that it ran, successfully or not. TIME counts if the call was to be timed. */
 void collopt_trials_done(struct collopt_trials *t, int64_t time);
-/* The time of the last call, which CANDIDATE ran, was not known then.  A call whose error handler
- * does not come back keeps COLLOPT_NEVER_ENDED. */
+/* Reports the time of the last call, which CANDIDATE ran, if collopt_trials_done() could not.  A
+ * call whose error handler does not return keeps COLLOPT_NEVER_ENDED. */
 #define COLLOPT_NEVER_ENDED     INT64_C(1000000000000000)
 void collopt_trials_ended(struct collopt_trials *t, int candidate, int64_t time);
 

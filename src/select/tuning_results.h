@@ -1,4 +1,4 @@
-/* Lessons: the results of trials, for the report and as rules. No MPI here. */
+/* Tuning results: the results of trials, for the report and as rules. No MPI here. */
 #ifndef COLLOPT_SELECT_TUNING_RESULTS_H
 #define COLLOPT_SELECT_TUNING_RESULTS_H
 

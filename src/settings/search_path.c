@@ -49,8 +49,8 @@ void collopt_processor_word(const char *name, char *word, size_t size)
     word[n] = '\0';
 }
 
-/* Behind the colon of the first line of /proc/cpuinfo that begins with KEY; false: there is
- * none. */
+/* Copies to VALUE what follows the colon in the first line of /proc/cpuinfo that begins with KEY;
+ * false: no such line. */
 static bool cpuinfo(const char *key, char *value, size_t size)
 {
     FILE *from = fopen("/proc/cpuinfo", "re");

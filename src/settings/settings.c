@@ -39,7 +39,7 @@
 static const struct collopt_setting_row rows[] = {
     { .name = "COLLOPT", .kind = COLLOPT_SWITCH, .scope = COLLOPT_AGREED, .values = "on|off",
       .preset = "on", FIELD(on), .help = "off: every call goes to the MPI library untouched" },
-    /* before what it sets itself: where ranks differ, they are told of the first row */
+    /* before COLLOPT_AFTER, which it sets: where ranks differ, the message names the first row */
     { .name = "COLLOPT_REPRODUCIBLE", .kind = COLLOPT_WORD, .scope = COLLOPT_AGREED,
       .values = "off|placement|exact", .preset = "off", FIELD(reproducible),
       .help = "placement: bits depend on nothing but the call; exact: sums are rounded once" },
@@ -624,7 +624,7 @@ static bool names_file(const struct collopt_setting_row *row, const char *value)
     return is_file(row) && *value && strcmp(value, no_file) != 0;
 }
 
-/* HOME and its like lead to default places. */
+/* HOME and XDG_CONFIG_HOME lead to the default files. */
 static bool leads_to_file(const char *variable)
 {
     size_t n = strcspn(variable, "=");

@@ -16,7 +16,8 @@ struct leftover {
     struct leftover *next;
     const struct collopt_ring *ring;
     int receivers;
-    uint64_t until;             /* acknowledged by all of them: PIECE is free */
+    uint64_t until;             /* PIECE is free when all receivers have acknowledged this
+                                 * message */
     void *piece;
     size_t size;
 };

@@ -148,8 +148,8 @@ static inline char *collopt_channel_payload(struct collopt_channel *ch, size_t b
     return bytes <= ch->block ? ch->blocks + (size_t)ch->next * ch->block : NULL;
 }
 
-/* Copies a payload to PAYLOAD, the first line of a cell at last: a receiver that waits looks at
- * that line, and would take it away from between two stores to it. */
+/* Copies a payload to PAYLOAD and writes the first line of a cell last: a receiver polls that line,
+ * and would take it from this core's cache between two stores. */
 static inline void collopt_channel_write(struct collopt_channel *ch, char *payload,
                                          const char *from, size_t bytes)
 {
@@ -251,7 +251,7 @@ static inline enum collopt_arrival collopt_channel_look(struct collopt_channel *
     return COLLOPT_THERE;
 }
 
-/* Looks for the next message at most so many times, with nothing else in between. */
+/* Polls for the next message, LOOKS times at most, and does nothing else in between. */
 static inline bool collopt_channel_await(const struct collopt_channel *ch, unsigned looks)
 {
     const struct collopt_cell *cell = &ch->ring->cell[ch->cell];
@@ -264,14 +264,14 @@ static inline bool collopt_channel_await(const struct collopt_channel *ch, unsig
     return true;
 }
 
-/* After a call that failed: what it has looked at. */
+/* After a call that failed: takes all messages that were looked at. */
 static inline void collopt_channel_take_all(struct collopt_channel *ch)
 {
     while (ch->number < ch->seen)
         collopt_channel_take(ch);
 }
 
-/* Makes a channel from this process to so many receivers; false: no room. */
+/* Makes a channel from this process to RECEIVERS others; false: no room. */
 bool collopt_channel_make(struct collopt_channel *ch, int receivers);
 /* The end of receiver number RECEIVER, from 0 on, of a channel that a peer has made at OFFSET of
  * its segment, mapped at BASE. */

@@ -50,7 +50,7 @@ struct collopt_journal_head;    /* how far its readers have come */
 struct collopt_piece {          /* of the owner's memory */
     void *at;
     size_t size;
-    uint64_t until;             /* it is free when this record was passed */
+    uint64_t until;             /* free when all readers have passed this record */
 };
 
 struct collopt_journal {        /* the owner's side */

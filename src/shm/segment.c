@@ -30,8 +30,8 @@ enum {
     STEP = 256 << 10,           /* pages are allocated in such steps */
     LONG = 1 << 20,             /* bytes; shorter pieces keep their pages */
     LEAF = 256,                 /* numbers of a part of the directory */
-    /* 1 / so much of a control group's memory, and of the address space that is left where that is
-     * limited, may be shared memory */
+    /* Shared memory may be 1/OF_GROUP of a control group's memory.  Where address space is limited,
+     * it may be 1/OF_SPACE of what is left. */
     OF_GROUP = 4, OF_SPACE = 8,
     KEPT = 4                    /* sizes of a segment that free pieces of its room may hold */
 };
@@ -158,7 +158,7 @@ static bool locks_all_memory(void)
     return resident & 1;
 }
 
-/* The kernel ends a process that makes a file longer than this. */
+/* RLIMIT_FSIZE: the kernel ends a process that makes a file longer than this. */
 static size_t longest_file(void)
 {
     struct rlimit file;

@@ -26,7 +26,7 @@
 
 #include "shm/failures.h"
 
-/* A lock would be each process's own. */
+/* Atomics that are not lock-free take a lock, and each process would have its own lock. */
 _Static_assert(ATOMIC_LLONG_LOCK_FREE == 2 && ATOMIC_LONG_LOCK_FREE == 2,
                "processes share 64-bit atomics");
 

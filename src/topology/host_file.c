@@ -17,9 +17,9 @@
 enum { SHOWN = 60, LARGEST = 1 << 24, WORDS = COLLOPT_SIDES + 2 };
 
 struct reader {
-    struct collopt_lines in;    /* the first member: a reader is what its lines are read for */
+    struct collopt_lines in;    /* first, so that a callback can convert its pointer */
     struct collopt_hosts *hosts;
-    bool lost;                  /* what coordinates mean: after a shape that is not understood */
+    bool lost;                  /* the shape was not understood, so coordinates cannot be checked */
 };
 
 /* ---- one line -------------------------------------------------------------------------------- */

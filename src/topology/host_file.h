@@ -31,7 +31,7 @@ struct collopt_hosts {
     int n;
     struct collopt_where *host;  /* by name */
     int switches;
-    uint64_t hash;              /* of its contents, without comments and the order of lines */
+    uint64_t hash;              /* of the contents, whatever comments and the order of lines */
 };
 
 /* Reads a file, or SIZE bytes of TEXT from it. NULL if there are mistakes, after reporting all

@@ -175,7 +175,7 @@ bool collopt_spot_key(int packed, int node, enum collopt_grouping by, uint64_t *
     struct collopt_spot spot = collopt_packed_spot(packed);
     int n = by == COLLOPT_BY_NUMA ? spot.numa : by == COLLOPT_BY_CACHE ? spot.cache : spot.core;
 
-    *key = (uint64_t)node << 32 | (uint32_t)(n + 1);    /* no number that others have there where it
-                                                         * is alone */
+    *key = (uint64_t)node << 32 | (uint32_t)(n + 1);    /* 0 if it is alone: no other process of the
+                                                         * node has 0 */
     return n >= 0 || packed == COLLOPT_ALONE;
 }

@@ -23,8 +23,8 @@ struct collopt_spot collopt_spot(const unsigned long long mask[COLLOPT_MASK_WORD
  * becomes unknown. */
 int collopt_pack_spot(struct collopt_spot spot);
 struct collopt_spot collopt_packed_spot(int packed);
-enum { COLLOPT_ALONE = -1 };    /* instead of a packed binding: alone on its node, hence a group of
-                                 * its own by any grouping */
+enum { COLLOPT_ALONE = -1 };    /* in place of a packed binding: the only process on its node, hence
+                                 * a group of its own by any grouping */
 
 /* *KEY identifies the group, BY NUMA domain, cache or core, of a process of NODE with this
  * PACKED binding; false: unknown. */
