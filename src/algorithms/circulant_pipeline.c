@@ -4,9 +4,9 @@
  * In round i, with k = i mod q, every rank sends a block to the rank skip[k] above and receives one
  * from skip[k] below. Two tables of q numbers say which: receives[k] is the block counted from the
  * phase's first (a phase is q rounds), or, negative, from the blocks that came before. In one phase
- * a rank receives q different blocks, all but one of them late. That is a broadcast; a reduction is
- * the same backwards, where every rank sends every block once, after the last of its summands has
- * come in. The tables take O(log^3 p) steps and no communication.
+ * a rank receives q different blocks, all but one of them of earlier phases. That is a broadcast; a
+ * reduction is the same backwards, where every rank sends every block once, after the last of its
+ * summands has come in. The tables take O(log^3 p) steps and no communication.
  * Every round has other peers, so rounds are kept: what came early would share the port with what
  * is due. Cost, n blocks: n - 1 + q rounds of m/n, q = ceil(log2 p). Scratch: m off the root
  * and two blocks. Commutative operations only.

@@ -504,10 +504,10 @@ int collopt_entry_Request_get_status_some(int n, host_requests requests, int *so
     return MPI_SUCCESS;
 }
 
-/* MPICH's, for programs that leave progress to others: it makes none, and they may call it where
- * none may be made, from inside the host's progress.  So the host is not called.  What goes by
- * messages goes on in the host's progress; what goes by shared memory only where a rank waits, so
- * here. */
+/* MPICH's MPIX_Request_is_complete() is for programs that leave progress to others.  It makes no
+ * progress, and may be called inside the host's progress, where none may be made.  So the host is
+ * not called here.  Messages advance in the host's progress.  What goes by shared memory advances
+ * only in calls of collopt, so it is advanced here. */
 int collopt_entry_X_Request_is_complete(host_request request)
 {
     struct collopt_request *r = collopt_requests_none() ? NULL : collopt_requests_find(request);

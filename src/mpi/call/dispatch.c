@@ -237,7 +237,7 @@ static int compare_hints_and_serve(struct collopt_comm *c, struct collopt_call *
 {
     int err;
 
-    c->call++;                  /* a failure in the last call is not one of this */
+    c->call++;                  /* so that a failure in the last call does not count for this one */
     err = collopt_hints_compare(c);
     return err == MPI_SUCCESS ? serve(c, call) : raise(call, err);
 }

@@ -136,8 +136,8 @@ int collopt_entry_Comm_disconnect(host_comm *comm)
     return err;
 }
 
-/* Carried so that info keys of ours can be read here: the hosts keep only those that they know
- * themselves. */
+/* Intercepted, since this is where collopt's info keys can be read: hosts keep only keys that they
+ * know. */
 int collopt_entry_Comm_set_info(host_comm comm, host_info info)
 {
     int err = collopt_next.Comm_set_info(comm, info);

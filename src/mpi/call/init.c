@@ -55,7 +55,7 @@ static const char *file_of_rules(void)
 /* MPI_Finalize calls collopt_end() by itself. */
 static bool listens;
 
-#ifdef COLLOPT_HOST_SMPI        /* which deletes no attributes at the end */
+#ifdef COLLOPT_HOST_SMPI        /* SMPI deletes no attributes at the end */
 static void listen_for_end(void)
 {
 }

@@ -28,7 +28,7 @@ struct collopt_comparison {
     bool gathered;
     MPI_Request request;        /* of the MPI_Iallgather, then of rank 0's message */
     enum collopt_signature_field field;    /* in which the ranks differ */
-    uint64_t since;             /* when this rank has found that */
+    uint64_t since;             /* when this rank found the difference */
     int rank, ranks;
     int err;
     bool raised;

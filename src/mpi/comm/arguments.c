@@ -67,7 +67,8 @@ static COLLOPT_OUT_OF_LINE bool refused_by_checks(const struct collopt_call *cal
     return host_looks;
 }
 
-/* Elsewhere the host takes it for "in place", and as it may be so on one rank only, so must we. */
+/* The host takes equal buffers for MPI_IN_PLACE where it does not check them.  Since they may be
+ * equal on one rank only, collopt must do the same. */
 void collopt_arguments_take_in_place(const struct collopt_comm *c, struct collopt_call *call)
 {
     if (call->in == call->out && call->in != NULL && has_out(call, c) && !refused_by_checks(call)) {

@@ -12,7 +12,7 @@ struct collopt_facts;
 
 /* In MPI_Init: does the host look at the arguments of calls? */
 void collopt_arguments_begin(void);
-/* Two buffers, neither null nor MPI_IN_PLACE: nothing below is to be asked about them. */
+/* Two buffers, neither null nor MPI_IN_PLACE: none of the checks below is needed. */
 static inline bool collopt_arguments_plain(const struct collopt_call *call)
 {
     return call->in && call->out && call->in != call->out && call->in != MPI_IN_PLACE
@@ -20,10 +20,10 @@ static inline bool collopt_arguments_plain(const struct collopt_call *call)
 }
 /* Equal buffers become MPI_IN_PLACE where the host takes them for that. */
 void collopt_arguments_take_in_place(const struct collopt_comm *c, struct collopt_call *call);
-/* Are the buffers of CALL the host's to judge?  LASTING: as in its facts.  BYTES of input. */
+/* Are the buffers of CALL the host's to judge?  PREDEFINED: as in its facts.  BYTES of input. */
 bool collopt_arguments_odd(const struct collopt_comm *c, const struct collopt_call *call,
                            bool predefined, uint64_t bytes);
-/* Can CALL be served on C?  Then *F is filled in.  Works on CALL. */
+/* Can CALL be served on C?  Then *F is filled in.  May change CALL. */
 bool collopt_arguments_fit(const struct collopt_comm *c, struct collopt_call *call,
                            struct collopt_facts *f);
 /* Does MPI forbid the arguments of CALL?  Some hosts accept them. */

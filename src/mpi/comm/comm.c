@@ -209,7 +209,7 @@ static void end_state(struct collopt_comm *c)
     give_back(c);
 }
 
-/* If operations hold C, its state ends with the last of them. */
+/* If requests use C, its state is freed with the last of them. */
 static bool is_held(struct collopt_comm *c)
 {
     bool held;

@@ -106,10 +106,10 @@ struct collopt_comm {
     struct collopt_map map;
     struct collopt_poke poke;
     int calls;                  /* of the family, while NEW */
-    uint64_t saved;             /* ns that collopt would have saved so far, while NEW */
+    uint64_t saved;             /* ns that collopt would have saved in its calls, while NEW */
     /* PLACED: INSIDE is known. INSIDE: within a world that agreed in MPI_Init */
     bool placed, inside;
-    /* problems that have earned a plan; COLLOPT_AFTER=auto */
+    /* problems and their savings, for COLLOPT_AFTER=auto */
     struct collopt_break_even break_even;
     struct {
         struct collopt_comm *next;      /* list of unused states */

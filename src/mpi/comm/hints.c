@@ -4,11 +4,11 @@
  * Neither host keeps a key that it does not know, so they are read where they are given.  Like any
  * hint, what cannot serve a call is passed over without a warning.
  *
- * MPI_Comm_set_info and its like are collective, but need not synchronize, and in programs that
- * give keys of others they may not begin to.  So keys wait in the communicator's state.  They are
- * compared when it is taken over.  One that was taken over compares at its next reduction: every
- * rank knows that MPI_Comm_set_info was called, whether with keys of ours or without.  There they
- * are used on all ranks or on none. */
+ * MPI_Comm_set_info and its like are collective, but need not synchronize, and in a program that
+ * gives only keys of others they must not start to.  So keys wait in the communicator's state.
+ * They are compared when it is taken over.  One that was taken over compares at its next reduction:
+ * every rank knows that MPI_Comm_set_info was called, whether with keys of ours or without.  There
+ * they are used on all ranks or on none. */
 #include "config.h"
 
 #include <stdio.h>
@@ -265,8 +265,8 @@ void collopt_hints_later(MPI_Comm *made, MPI_Info info)
                  "communicator is not there yet");
 }
 
-/* Every rank of COMM comes here, with keys of ours or without.  Where the ranks were not asked in
- * MPI_Init, some may be without collopt's consent, and nothing can be compared. */
+/* Every rank of COMM comes here, with keys of ours or without.  Where the ranks did not agree on
+ * collopt in MPI_Init, some may run without it, and nothing can be compared. */
 void collopt_hints_take(MPI_Comm comm, MPI_Info info)
 {
     struct collopt_comm *c = collopt_world_agreed() ? collopt_comm_find(comm) : NULL;

@@ -26,8 +26,8 @@ struct collopt_link {
     bool outgoing;
     int members, *member;       /* of a multicast; MEMBERS 0: the channel joins two ranks */
     bool open;                  /* else the receiver has not been told yet where it is */
-    bool closed;                /* there is none: all goes by the host */
-    long long offset;           /* in the sender's segment; -1: there is none */
+    bool closed;                /* there is no channel: all messages go by the host */
+    long long offset;           /* of the channel in the sender's segment; -1: no channel */
     MPI_Request *told;          /* [tolds] by which the offset is sent, or received */
     int tolds;
     struct collopt_link *next;
@@ -36,7 +36,7 @@ struct collopt_link {
         int head, tail;         /* the first and last message + 1; 0: it is empty */
         struct collopt_link *next;      /* of these links */
     } queue;
-    int held;                   /* the message + 1 that is read where it is; 0: none */
+    int held;                   /* the message + 1 that is read in place; 0: none */
 };
 
 /* NEAR[r]: rank R is another one of this node.  False: none is.  For what shared memory carries. */
@@ -54,8 +54,8 @@ size_t collopt_links_piece(const struct collopt_comm *c, bool multicast);
  * to send its offset to the receivers.  NULL: no memory. */
 struct collopt_link *collopt_link_to(struct collopt_comm *c, const struct collopt_message *m,
                                      size_t bytes);
-/* After all links of a plan were asked for: waits until what the receivers are told is sent.  They
- * may need it when this rank has left the call and computes.  They all come to the call. */
+/* After all links of a plan were made: waits until what the receivers are told is sent.  They may
+ * need it when this rank has left the call and computes.  They all come to the call. */
 int collopt_links_settle(struct collopt_comm *c);
 /* Opens the channel of an incoming link if its sender has told where it is. */
 int collopt_link_open(struct collopt_comm *c, struct collopt_link *l);

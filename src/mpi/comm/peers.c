@@ -37,8 +37,8 @@ static bool translate(MPI_Comm comm, int ranks, struct collopt_peer *peer)
     return within;
 }
 
-/* Do all its ranks belong to MPI_COMM_WORLD, and were they asked in MPI_Init?  All ranks of a
- * communicator answer alike: one that reaches beyond a world does so for everybody in it. */
+/* Do all its ranks belong to MPI_COMM_WORLD, and did these agree on collopt in MPI_Init?  All ranks
+ * of a communicator answer alike: one that reaches beyond a world does so for everybody in it. */
 bool collopt_comm_inside(struct collopt_comm *c)
 {
     MPI_Comm comm = collopt_comm_of(c);

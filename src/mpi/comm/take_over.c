@@ -25,9 +25,9 @@ enum { NOT_READY = -2 };        /* instead of a context id */
 
 enum refusal { BY_SETTING, BY_LIMIT, BY_HOST, BEYOND_WORLD, REFUSALS };
 
-/* Loaded and doing nothing is never silent.  Rank 0 of the communicator speaks, since that of
- * MPI_COMM_WORLD may not be in it, and once for each reason, unless a promise is broken
- * (COLLOPT_REPRODUCIBLE, COLLOPT_CHECK): each sort of communicator is named then. */
+/* Warns that C is not taken over. Rank 0 of the communicator warns, since that of MPI_COMM_WORLD
+ * may not be in it, and once for each reason, unless a promise is broken (COLLOPT_REPRODUCIBLE,
+ * COLLOPT_CHECK): each sort of communicator is named then. */
 __attribute__((format(printf, 3, 4)))
 static void tell_refusal(const struct collopt_comm *c, enum refusal why, const char *format, ...)
 {
@@ -159,7 +159,7 @@ static bool take_over_apart(struct collopt_comm *c, MPI_Comm comm)
 
 /* ---- on the hidden communicator of the world ---- */
 
-struct told {                   /* by each rank to all others */
+struct told {                   /* what each rank sends to all others */
     /* the id with which it receives; COLLOPT_NO_CONTEXT: none is left; NOT_READY */
     int context;
     unsigned keys;              /* a hash of info keys that wait to be compared */
@@ -241,8 +241,8 @@ static int take_over_inside(struct collopt_comm *c, MPI_Comm comm, bool *done)
     return err;
 }
 
-/* By the host's own collectives, on the user's communicator and with the user's error handler, as
- * there is nothing else yet.  Should the handler not come back, C is one that was refused.
+/* Takes C over by the host's own collectives, on the user's communicator and with the user's error
+ * handler, since C has no others yet.  If the handler does not return, C has not been taken over.
  * Meanwhile nested calls go to the host. */
 static int take_over(struct collopt_comm *c)
 {
@@ -296,10 +296,10 @@ static void keep_apart(struct collopt_comm *c)
                      c->ranks);
 }
 
-/* A world that was asked knows whether it is on, and its COLLOPT_AFTER is everybody's.  Elsewhere
- * (sessions, merged worlds) nothing is known of the others, so all that have the library ask each
- * other at a call whose number no setting changes.  Calls are to be checked from the first one
- * on. */
+/* A world that agreed in MPI_Init knows whether it is on, and its COLLOPT_AFTER is everybody's.
+ * Elsewhere (sessions, merged worlds) nothing is known of the others, so all that have the library
+ * ask each other at a call whose number no setting changes.  Calls are to be checked from the first
+ * one on. */
 int collopt_comm_take_over(struct collopt_comm *c, size_t bytes)
 {
     /* while switched off, calls are not counted */

@@ -193,7 +193,8 @@ static void say_missing(const struct collopt_comm *c, const struct collopt_local
                       file, name);
 }
 
-/* A part of the machine may well be no box; that all of it is none is worth a message. */
+/* Some of the machine's hosts may well form no box.  If all of them form none, that is worth a
+ * message. */
 static void map_hosts(struct collopt_comm *c, struct collopt_locality *seen)
 {
     const struct collopt_hosts *hosts = collopt_settings()->hosts;

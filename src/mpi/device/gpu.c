@@ -44,9 +44,9 @@ _Thread_local struct collopt_area collopt_stack __attribute__((tls_model("initia
 static atomic_bool usable[COLLOPT_GPU_RUNTIMES];
 static atomic_bool any;                 /* some are */
 static _Atomic(uint64_t) seen;          /* which libraries there were at the last look */
-/* of looking, and of what is borrowed */
+/* of looking, and of the pieces kept */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uintptr_t first_stack;           /* where that of the first thread began */
+static uintptr_t first_stack;           /* the lowest address of the first thread's stack */
 
 /* ---- what is host memory in any case --------------------------------------------------------- */
 
@@ -138,7 +138,8 @@ static struct collopt_area stack_of_thread(void)
     return stack;
 }
 
-/* For the first thread the C library would read all of /proc/self/maps. */
+/* For the first thread the C library would read all of /proc/self/maps, so its stack is found
+ * without it. */
 static void find_stack(void)
 {
     collopt_stack = getpid() == (pid_t)syscall(SYS_gettid) ? stack_of_first_thread()
@@ -252,7 +253,7 @@ static int count_loads(struct dl_phdr_info *info, size_t size, void *data)
     return 1;
 }
 
-/* From before the look: what comes meanwhile makes another one. */
+/* The count is read before the look, so that a library loaded meanwhile causes another look. */
 static void look(void)
 {
     uint64_t now = 0;
@@ -307,7 +308,8 @@ enum { KEPT = 16, LEAST = 64 << 10, ALIGNMENT = COLLOPT_GPU_ALIGNMENT };
 struct piece {
     void *memory;
     size_t size;
-    struct collopt_gpu_memory pinned;   /* for which memory; no runtime: not pinned */
+    struct collopt_gpu_memory pinned;   /* the device memory that it is pinned for; no runtime: it
+                                         * is not pinned */
     uint64_t number;            /* the runtime's, of the allocation */
     bool lent;
 };

@@ -106,7 +106,7 @@ static bool copy_data(const struct staged *s, const struct collopt_stretches *da
     return true;
 }
 
-/* With the gaps, if they are of the same allocation. */
+/* Copies the gaps too, if they belong to the same allocation. */
 static int fetch(const struct data *d, const struct staged *s)
 {
     struct collopt_stretches data = { .n = 0 };
@@ -239,7 +239,7 @@ int collopt_stage_end(struct collopt_staging *s, bool done)
 
 typedef void combine(void *result, const void *left, const void *right, size_t n);
 
-/* Of predefined datatypes: each operand is in one piece. */
+/* Combines operands of a predefined datatype: each is one contiguous piece. */
 static COLLOPT_OUT_OF_LINE int combine_staged(combine *combine, const void *in, void *out, size_t n,
                                               MPI_Datatype type)
 {

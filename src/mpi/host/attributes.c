@@ -240,7 +240,8 @@ void collopt_attributes_begin(void)
     collopt_restore_errhandler(MPI_COMM_WORLD, world);
 }
 
-/* Fills in the rest of F, which is measured; false: it is no such type, or not allowed. */
+/* Fills in the rest of F for a type of rare_types.h; false: it is another type, or the host did not
+ * allow the operation in collopt_attributes_begin(). */
 static bool host_combines(struct collopt_facts *f)
 {
     MPI_Datatype type[BY_HOST_TYPES];

@@ -15,7 +15,7 @@ enum collopt_mode { COLLOPT_BLOCKING, COLLOPT_PERSISTENT, COLLOPT_NONBLOCKING };
 enum collopt_outcome {
     COLLOPT_RUN,                /* collopt runs it */
     COLLOPT_FALL_BACK,          /* the host does: its arguments are the host's to judge */
-    COLLOPT_TOO_EARLY,          /* the host does: a plan would cost more than it has earned */
+    COLLOPT_TOO_EARLY,          /* the host does: the savings have not reached the cost of a plan */
     COLLOPT_FAILED              /* an error of this rank, which comes with an MPI error code */
 };
 

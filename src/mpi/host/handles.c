@@ -24,7 +24,8 @@ void collopt_free_ends(void)
 }
 
 #ifdef COLLOPT_STATIC
-/* An archive has no PMPI_X, by which the host's Fortran functions free: not all is seen. */
+/* The host's Fortran functions free handles by PMPI_X, which an archive does not define, so some
+ * frees are not seen. */
 uint64_t collopt_handles_stamp(void)
 {
     return COLLOPT_UNSTAMPED;

@@ -28,10 +28,10 @@ typedef MPI_Request *host_requests;
 #endif
 typedef MPI_Status host_status;
 typedef MPI_Errhandler host_errhandler;
-#if COLLOPT_HAVE_SESSION        /* Open MPI 5.0 has them, and calls itself MPI 3.1 */
+#if COLLOPT_HAVE_SESSION        /* Open MPI 5.0 has sessions, though it says MPI 3.1 */
 typedef MPI_Session host_session;
 #else
-/* a newer version of this host may have them: MPI_Session_init only fills one in, and
+/* a newer version of this host may have sessions: MPI_Session_init only sets such a handle, and
  * MPI_Session_finalize ends it */
 typedef void *host_session;
 #endif

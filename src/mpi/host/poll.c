@@ -7,8 +7,8 @@
 #include "mpi/host/poll.h"
 #include "shm/channel.h"
 
-/* Looks at shared memory, which are short, before the processor is given away: 8 ranks on 2
- * processors take 10 to 14 us for an Allreduce of 8 bytes; with 20 looks, 10 to 19. */
+/* The number of looks at shared memory before the processor is given away.  With 5 looks, 8 ranks
+ * on 2 processors take 10 to 14 us for an Allreduce of 8 bytes; with 20 looks, 10 to 19 us. */
 enum { SHM_POLLS = 5 };
 
 #ifdef COLLOPT_HOST_SMPI
@@ -79,8 +79,8 @@ void collopt_idle_at(struct collopt_poke *p, bool yields, unsigned *polls)
 }
 
 #ifdef COLLOPT_HOST_SMPI
-/* A look would take simulated time, and time passes only while a rank waits: strands wait for
- * whatever comes first. */
+/* A test would take simulated time, which passes only while a rank waits.  So a strand waits for
+ * any of its requests instead. */
 int collopt_test(MPI_Request *request, bool *done)
 {
     *done = *request == MPI_REQUEST_NULL;

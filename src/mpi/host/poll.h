@@ -11,7 +11,7 @@ enum {
     /* looks at messages before the processor is given away; a yield at each look costs 1.3 to 2.8
      * times as much */
     COLLOPT_POLLS = 20,
-    /* the same where ranks have processors of their own: somebody else may want one */
+    /* the same where each rank has a processor, which another process may want */
     COLLOPT_PATIENCE = 1 << 14,
     /* looks at shared memory before the host makes progress: some 10 us */
     COLLOPT_SHM_LOOKS = 1 << 10

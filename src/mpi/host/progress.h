@@ -1,4 +1,4 @@
-/* Has the host call collopt while it makes progress: a host that does lends its progress. */
+/* Makes the host call collopt whenever the host makes progress, so that collopt does too. */
 #ifndef COLLOPT_MPI_HOST_PROGRESS_H
 #define COLLOPT_MPI_HOST_PROGRESS_H
 
@@ -8,7 +8,7 @@
 
 /* In MPI_Init: can every rank's host call us while it makes progress?  Collective on HIDDEN. */
 void collopt_progress_agree(MPI_Comm hidden);
-/* The answer, alike on all ranks of MPI_COMM_WORLD; false before it was asked. */
+/* The answer, the same on all ranks of MPI_COMM_WORLD; false before collopt_progress_agree(). */
 bool collopt_progress_lent(void);
 /* From now on the host calls GO_ON whenever it makes progress, if it can.  GO_ON returns the number
  * of operations that it has completed.  The first GO_ON counts. */

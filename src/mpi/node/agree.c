@@ -98,13 +98,15 @@ static void put(double pair[2], uint64_t hash)
     pair[1] = of_bits(sign | one | hash >> 12);
 }
 
-/* LEAST has the minima over the ranks: those of equal values are the values. */
+/* LEAST has the minima of x and -x over the ranks.  Both are the same x only if all ranks have
+ * it. */
 static bool all_equal(const double least[2])
 {
     return bits_of(least[0]) == (bits_of(least[1]) ^ sign);
 }
 
-/* Doubles: a rank without stack for integers (enough_stack()) can take part. */
+/* The values are doubles: a rank that lacks the stack for integers (enough_stack()) can take
+ * part. */
 bool collopt_agree_also(MPI_Comm comm, bool ready, uint64_t hash, bool *alike, bool *hash_alike)
 {
     enum { OF_VERSION = 0, OF_SETTINGS = 2, OF_HASH = 4, READINESS = 6, VALUES };

@@ -20,10 +20,10 @@
 #ifndef COLLOPT_MPI_NODE_CONTEXT_H
 #define COLLOPT_MPI_NODE_CONTEXT_H
 
-/* A context has so many rows of tags, and a row a tag for each of 128 strands.  Blocking calls use
- * their rows in turn, and so do nonblocking ones; each persistent operation has one
- * (p2p_request.h). In the last rows ranks agree on numbers (greatest.h), and tell each other where
- * channels are (src/shm). */
+/* A context has these rows of tags; a row has one tag for each of 128 strands.  Blocking calls use
+ * their rows in turn, and so do nonblocking ones; each persistent request has one (p2p_request.h).
+ * The last rows are for agreements on numbers (greatest.h) and for the offsets of channels
+ * (src/shm). */
 enum {
     COLLOPT_BLOCKING_ROWS = 64,
     COLLOPT_NONBLOCKING_ROWS = 95,

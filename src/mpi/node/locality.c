@@ -44,7 +44,7 @@ static uint64_t add_file(uint64_t h, const char *name)
 }
 
 /* Alike for the ranks of one node, and with all likelihood for no others.  The MPI library is not
- * asked: some builds say that each rank is on a node of its own.  One machine counts as several
+ * used: some builds say that each rank is on a node of its own.  One machine counts as several
  * nodes where ranks have networks or names of their own, as virtual clusters have. */
 static uint64_t node_key(void)
 {
@@ -184,7 +184,7 @@ static int look_around(MPI_Comm comm, int rank, int ranks, const int *node,
     int err;
 
     for (int r = 0; r < ranks; r++)
-        shared |= node[r] != r;         /* a node that rank r is not the first of */
+        shared |= node[r] != r;         /* R is not the first rank of its node */
     if (shared && SIMULATED)
         found.spot = 0;
     if (shared && !SIMULATED) {

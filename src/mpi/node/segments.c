@@ -89,7 +89,7 @@ static int count_nodes(const struct collopt_locality *seen, int ranks, bool *sha
     return nodes;
 }
 
-/* OK[node], over all ranks of all nodes. */
+/* Sets OK[node] to its minimum over all ranks of all nodes; false: the host failed. */
 static bool agree_on_nodes(MPI_Comm hidden, int *ok, int nodes)
 {
     int *all = malloc((size_t)nodes * sizeof *all);

@@ -22,7 +22,7 @@
 /* Set in MPI_Init by Open MPI from 5.0 on, alike on all ranks; other libraries have none. */
 extern bool ompi_ftmpi_enabled __attribute__((weak));
 
-/* As MPICH reads it: any of these names, in this order. */
+/* Reads the variables as MPICH does: any of these names, in this order. */
 static bool mpich_asked(void)
 {
     static const char *const names[] = { "MPIR_CVAR_ENABLE_FT", "MPIR_PARAM_ENABLE_FT",

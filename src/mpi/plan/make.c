@@ -94,7 +94,7 @@ static bool sends_gaps(const struct collopt_comm *c, const struct collopt_facts 
         && c->map.one_node && !copied;
 }
 
-/* In elements.  No message is longer than COLLOPT_CUT. */
+/* All lengths are in elements.  No message is longer than COLLOPT_CUT. */
 static void cut_elements(const struct collopt_plan *plan, const struct collopt_problem *p,
                          struct collopt_cut cut[COLLOPT_CUTS + 1])
 {

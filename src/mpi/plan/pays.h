@@ -8,7 +8,8 @@ struct collopt_call;
 struct collopt_comm;
 struct collopt_facts;
 
-/* Has a plan for calls like this one earned its price?  Each call that asks counts. */
+/* Have the savings of calls like this one reached the cost of a plan?  Each call with this question
+ * counts. */
 bool collopt_plan_pays(struct collopt_comm *c, const struct collopt_call *call,
                        const struct collopt_facts *f);
 

@@ -51,7 +51,7 @@ struct collopt_plan_data {         /* how the messages of a plan carry the data 
     /* bytes of the host's longest eager message.  A message that is eager only without its gaps is
      * sent without them.  0: all messages carry their gaps */
     size_t eager;
-    bool types_made;            /* some wire has a datatype made of the call's */
+    bool types_made;            /* some wire has a datatype that was made from the call's */
 };
 
 struct collopt_plan {
@@ -75,10 +75,10 @@ struct collopt_plan {
     /* [bound->slots] bytes from the start of scratch to the slot's element 0 */
     ptrdiff_t *slot;
     size_t scratch;             /* bytes */
-    size_t room;                /* that an execution of it needs for its arrays */
+    size_t room;                /* bytes that an execution needs for its arrays */
     bool shm;                   /* shared memory carries its messages inside the node */
     uint64_t sent[COLLOPT_SENT];        /* bytes of a call's sends, as planned */
-    bool unchecked;             /* it was not yet asked whether the datatype is committed */
+    bool unchecked;             /* whether the datatype is committed is not known yet */
     struct collopt_plan_data data;
 
     uint64_t bytes;             /* of data in the input vector */
@@ -90,7 +90,7 @@ struct collopt_plan {
     bool forgotten;             /* ... if no call finds it any more */
 };
 
-/* Operations that are under way hold their plan, which stays as it is. */
+/* Requests that are under way refer to their plan, which does not change. */
 void collopt_plan_retain(struct collopt_plan *plan);
 void collopt_plan_release(struct collopt_plan *plan);
 bool collopt_plan_is_held(struct collopt_plan *plan);

@@ -11,7 +11,8 @@
 #include "schedule/block.h"
 #include "schedule/bound.h"
 
-/* Where a run of the user's memory may be the last in it, its last gap may not be there. */
+/* Does R end where the user's memory may end?  Then the gap behind its last element may not
+ * exist. */
 static bool ends_memory(const struct collopt_plan *plan, const struct collopt_run *r)
 {
     return r->place < COLLOPT_FIRST_SLOT && r->at + r->n == plan->data.end[r->place];
@@ -116,8 +117,8 @@ bool collopt_lies_in_order(const struct collopt_comm *c, const struct collopt_fa
     return true;
 }
 
-/* Are its bytes in memory those of a message?  A datatype of the user's may have its data in
- * another order, and another rank's for the same data in yet another. */
+/* Do the data lie in memory as in a message?  A user's datatype may have them in another order, and
+ * another rank's datatype for the same data in yet another. */
 bool collopt_is_plain(const struct collopt_plan *plan)
 {
     return plan->data.ordered || (plan->facts.dense && !collopt_is_derived(&plan->facts));

@@ -2,12 +2,12 @@
  *
  * On a node it combines inputs in shared memory without MPI calls: predefined operations with
  * kernels, data in host memory.  Under MPI_THREAD_MULTIPLE it also makes the MPI library progress,
- * which advances requests by messages.  It looks for work while a request is active, then
- * sleeps.  It may run on all processors, wherever its rank is bound.
+ * which advances requests by messages.  It looks for work while a request is active, then sleeps.
+ * It may run on all processors, wherever its rank is bound.
  *
  * It yields after each look, so that a rank that wakes on its processor need not wait for the end
  * of its time slice; a rank that waits yields too (request.c).  A thread of low priority
- * (SCHED_IDLE) may be put off for half a second while it has a part of the work. */
+ * (SCHED_IDLE) may be delayed by half a second while it has a part of the work. */
 #include "config.h"
 
 #include <pthread.h>

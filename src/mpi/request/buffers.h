@@ -22,7 +22,7 @@ struct collopt_buffers {
 
 void collopt_buffers_set(struct collopt_buffers *b, const struct collopt_comm *c,
                          const struct collopt_call *call);
-/* A start.  An error code: nothing is held. */
+/* To be called at each start.  On an error code nothing is kept. */
 int collopt_buffers_begin(struct collopt_buffers *b, const struct collopt_facts *f);
 /* DONE: the results are there. */
 int collopt_buffers_end(struct collopt_buffers *b, bool done);

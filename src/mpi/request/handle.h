@@ -3,8 +3,8 @@
  * The calls that pass collopt never show a handle to the host; they show a null request in its
  * place (complete.c). But a request may be completed by code that does not pass collopt: a tool
  * that takes MPI_Wait from the MPI library's handle, a plugin that was loaded with RTLD_DEEPBIND.
- * Such code must not find a request complete that is under way. So the handle is active in the
- * host while the request is under way:
+ * Such code must not find a request complete that is under way. So the handle is active in the host
+ * while the request is under way:
  *
  *     nonblocking     a generalized request, which only collopt completes.  MPICH asks it for
  *                     progress (MPIX_Grequest_start), so any code may complete it there.
@@ -12,9 +12,9 @@
  *                     stays active between two starts, as long as all calls pass collopt.
  *
  * Some hosts call collopt while they make progress (progress.h).  There collopt completes the
- * host's request, where ours has ended, when the program has not asked collopt for it for
- * a while: other code may wait for that request (collopt_handle_look).  On the other hosts, code
- * that completes a persistent request past collopt waits for good. */
+ * host's request, where ours has ended, when the program has not tested it by collopt for a while:
+ * other code may wait for that request (collopt_handle_look).  On the other hosts, code that
+ * completes a persistent request past collopt waits for good. */
 #ifndef COLLOPT_MPI_REQUEST_HANDLE_H
 #define COLLOPT_MPI_REQUEST_HANDLE_H
 
@@ -45,9 +45,9 @@ static inline bool collopt_handle_is_idle(const struct collopt_handle *h)
 }
 /* A request that is not under way: has code that does not pass collopt started the handle? */
 bool collopt_handle_was_started(const struct collopt_handle *h);
-/* In the progress of the host, by a thread that has claimed OP: completes the handle, if the
- * request is done and nobody has asked for it since the last look; likewise that of an inactive
- * persistent request, which other code may wait for. */
+/* In the progress of the host, by a thread that has claimed R: completes the handle if the request
+ * is done and no call has tested it since the last look; likewise that of an inactive persistent
+ * request, which other code may wait for. */
 void collopt_handle_look(struct collopt_request *r);
 /* At the end: the handle of a persistent request that is not freed is inactive in the host. */
 void collopt_handle_park(struct collopt_handle *h);

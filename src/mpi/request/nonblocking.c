@@ -44,7 +44,7 @@ struct nonblocking {            /* a request */
     bool differs;               /* some rank has called something else, or has an error */
     int needed;                 /* ranks that have to have started it, as it is now */
     char *own;                  /* what this rank has published */
-    struct collopt_host_part host;      /* BY_HOST */
+    struct collopt_host_part host;      /* if the host runs it */
 };
 _Static_assert(sizeof(struct nonblocking) <= COLLOPT_REQUEST_SIZE, "requests have one size");
 
@@ -209,8 +209,8 @@ static void end_closing(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* C is freed: what is under way goes on, and the context id is given back when all ranks have read
- * what was written. */
+/* C is being freed.  Its requests that are under way go on, and its context id is returned when all
+ * ranks have read what was written. */
 static bool leave(struct collopt_comm *c)
 {
     struct journals *n = journals_of(c);
@@ -351,7 +351,7 @@ static struct journals *try_to_make(const struct collopt_comm *c)
     return NULL;
 }
 
-/* Those of C, which it has from now on; NULL: no memory, also not at a second try. */
+/* The journals of C, which are made at the first call; NULL: no memory, even at a second try. */
 static struct journals *have(struct collopt_comm *c)
 {
     struct journals *n = journals_of(c);

@@ -224,7 +224,7 @@ void collopt_shared_begin(struct collopt_shared *s)
 #ifndef COLLOPT_ONE_THREAD
 _Thread_local
 #endif
-/* of this thread's requests, since a nonblocking one is only one copy */
+/* one for each thread, not for each request: a nonblocking request makes only one copy */
 static struct collopt_writer writer;
 
 void collopt_shared_copy_in(struct collopt_shared *s, char *to)

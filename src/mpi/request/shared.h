@@ -32,7 +32,7 @@ struct collopt_shared {
     size_t first;               /* the first element of the result of this rank */
     int operands;               /* ranks 0 to OPERANDS - 1 are combined for this rank */
     bool packed;                /* packed data is published; else elements as they lie in memory */
-    bool lacks_memory;          /* for the scratch: each start is an error */
+    bool lacks_memory;          /* for the scratch: each start returns an error */
     /* what RANK has published */
     const char *(*data)(const struct collopt_shared *s, int rank);
     int seen;                   /* ranks that are known to have started */

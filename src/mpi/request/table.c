@@ -384,7 +384,7 @@ static struct collopt_request *make_handle(void)
     return r;
 }
 
-/* What fails may succeed at a second try. */
+/* Tries twice, since the second try may succeed. */
 struct collopt_request *collopt_requests_take_idle(void)
 {
     struct collopt_request *r = take_idle();

@@ -56,7 +56,8 @@ static int fold_by_host(struct collopt_execution *e, const struct collopt_step *
     return err;
 }
 
-/* The frame is gone if the stack has been unwound beyond it, or if something else lies there. */
+/* Has a longjmp left the execution?  Then its frame is gone: the stack is unwound beyond it, or
+ * something else lies there. */
 static bool was_left(const struct collopt_execution *e)
 {
     if (!e->frame || !pthread_equal(e->thread, pthread_self()))
@@ -75,7 +76,8 @@ static COLLOPT_OUT_OF_LINE int fold_any(struct collopt_execution *e, const struc
     return MPI_SUCCESS;
 }
 
-/* User-defined operations never come here: the pass for two operands has made folds of it. */
+/* Predefined operations only: the two-operand pass makes folds of prefixes by a user's
+ * operation. */
 static COLLOPT_OUT_OF_LINE int prefixes(const struct collopt_execution *e,
                                         const struct collopt_step *s)
 {

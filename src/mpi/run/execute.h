@@ -14,9 +14,9 @@ int collopt_execute(struct collopt_comm *c, struct collopt_plan *plan, const voi
 /* Of C's latest call: bytes sent by the host because a channel had no room. */
 uint64_t collopt_execution_diverted(const struct collopt_comm *c);
 
-/* The same in parts. Begin sends nothing; the caller then sets CALL and TAGS and zeroes the steps.
- * Advance goes on as far as possible without waiting; *DONE: to the end. Clear frees the scratch,
- * after an error or where it is PASSING. */
+/* The same in three functions.  begin() sends nothing; the caller then sets CALL and TAGS and
+ * zeroes the steps. advance() goes on as far as possible without waiting; *DONE: to the end.
+ * clear() frees the scratch, after an error or if it is PASSING. */
 int collopt_execution_begin(struct collopt_execution *e, struct collopt_comm *c,
                             struct collopt_plan *plan, const void *in, void *out);
 int collopt_execution_advance(struct collopt_execution *e, bool *done);

@@ -106,7 +106,7 @@ static inline bool may_send(const struct collopt_wire *w)
     return w->link->closed || w->repeats || collopt_channel_has_room(&w->link->channel, w->bytes);
 }
 
-/* Of a payload that finds no room the message goes by the host. */
+/* A message whose payload finds no room in the segment goes by the host. */
 static int send_now(struct collopt_execution *e, int message)
 {
     bool by_host;
@@ -255,8 +255,8 @@ int collopt_test_message(struct collopt_execution *e, int message, bool *done)
                     : collopt_test(&e->request[message], done);
 }
 
-/* Nothing but this message is waited for, and its channel is there: then so many looks at it alone
- * see it soonest. */
+/* Polls for this message alone, CLOSELY times.  Nothing else is waited for and its channel exists,
+ * so this sees it soonest. */
 static inline void look_closely(const struct collopt_execution *e, int message, unsigned *polls)
 {
     /* a power of two that divides the number of looks after which the host makes progress */
@@ -336,8 +336,8 @@ int collopt_send_now(struct collopt_execution *e, int message)
     return collopt_wait_message(e, message);
 }
 
-/* A receive from a channel needs no posting where nothing else is posted, and a strand is alone
- * here. */
+/* A receive from a channel needs no post where nothing else is posted.  Executions that come here
+ * have one strand. */
 int collopt_try_now(struct collopt_execution *e, int message, bool *done)
 {
     const struct collopt_wire *w = &e->plan->wire[message];

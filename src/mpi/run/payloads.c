@@ -117,8 +117,8 @@ static bool is_view(const struct collopt_execution *e, int place)
     return place >= COLLOPT_FIRST_SLOT + e->plan->bound->slots - e->plan->bound->views;
 }
 
-/* The message that is read where it is moves to the scratch that it stands for, so that its cell
- * can be taken. */
+/* Copies the message that is read in place to the scratch that its place stands for, so that its
+ * cell can be acknowledged. */
 static void move_held(struct collopt_execution *e, struct collopt_link *l)
 {
     const struct collopt_wire *w = &e->plan->wire[l->held - 1];

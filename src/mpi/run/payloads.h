@@ -9,8 +9,8 @@
 struct collopt_execution;
 struct collopt_step;
 
-/* Copies the payload; its channel has room for the message.  *BY_HOST: there is none for the
- * payload. */
+/* Copies the payload; the channel has room for the message.  *BY_HOST: the segment has none for the
+ * payload, so the message has to go by the host. */
 int collopt_payload_send(struct collopt_execution *e, int message, bool *by_host);
 /* Receives the next message of its channel if it is there: *DONE.  VIEW: it may be read where it
  * is.  *BY_HOST: it comes by the host. */

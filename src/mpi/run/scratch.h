@@ -8,8 +8,8 @@
 /* Aligned to a line of the caches; NULL: no memory. */
 void *collopt_scratch_make(size_t size);
 void collopt_scratch_free(void *scratch);
-/* May SIZE bytes be kept between calls?  Then they count until they are let go.  All together are
- * at most COLLOPT_SCRATCH.  Any thread. */
+/* May SIZE bytes be kept between calls?  Then they count until collopt_scratch_release().  All that
+ * is kept is at most COLLOPT_SCRATCH.  Any thread. */
 bool collopt_scratch_keep(size_t size);
 void collopt_scratch_release(size_t size);
 
