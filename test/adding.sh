@@ -30,7 +30,7 @@ sed 's/recursive_multiplying/scratch/g; s/scan_multiplying/scan_scratch/g' \
 sed -i 's|src/algorithms/scan_multiplying\.c|src/algorithms/scratch.c|' \
     "$work/src/algorithms/algorithms.mk"
 
-# ---- what is made of them, by the rule of the registry, and the programs with it ----
+# ---- the rule of the registry makes the list and the programs that use the new algorithm ----
 
 cd "$work" || exit 99
 registry=src/algorithms/algorithms-registry.c

@@ -1,5 +1,5 @@
 /* What several threads may enter at once and needs no MPI: settings, messages, numbered choices,
- * selection, schedules, kernels, counters, lessons, reports, the public header.  For
+ * selection, schedules, kernels, counters, tuning results, reports, the public header.  For
  * threads_sanitized.sh, which looks for races; results are compared as well.
  *
  * Twice: first all threads are in the same part, so that first uses overlap, then each is in

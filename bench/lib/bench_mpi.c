@@ -83,8 +83,8 @@ void bench_find_host(void)
 
 /* ---- starting together ----------------------------------------------------------------------- */
 
-/* A message to the rank STEP above and one from the rank STEP below.  Waits politely: the host's
- * own barrier may take tens of milliseconds where ranks outnumber processors. */
+/* A message to the rank STEP above and one from the rank STEP below.  Yields while it waits: the
+ * host's own barrier may take tens of milliseconds where ranks outnumber processors. */
 static void pass_on(int step, const double *mine, double *theirs, int n)
 {
     MPI_Request requests[2];

@@ -45,9 +45,9 @@ extern const struct bench_functions bench_mpi;  /* MPI_Allreduce ... as the prog
 /* Sets bench_host; ends the job if that is not possible (a static program). */
 void bench_find_host(void);
 
-/* ranks start together; waits politely where ranks outnumber processors */
+/* lets all ranks start together; yields where ranks outnumber processors */
 void bench_barrier(void);
-/* each of N values becomes the greatest of all ranks; waits politely */
+/* each of N values becomes the greatest of all ranks; yields likewise */
 void bench_max(double *v, int n);
 void *bench_new(size_t bytes);  /* zeroed and touched; ends the job if there is no memory */
 const char *bench_size_text(size_t bytes, char *text, size_t size);     /* "4K" */

@@ -47,7 +47,7 @@ static const char *input_text(const struct bench_problem *p)
     return bench_problem_is_fresh(p) ? "fresh" : "same";
 }
 
-/* Behind others; nothing of the form that is usual. */
+/* The suffix that names the form; "" for the usual one. */
 static const char *form_text(const struct bench_problem *p)
 {
     static const char *const texts[] = { "", ", persistent", ", nonblocking" };

@@ -73,7 +73,7 @@ struct bench_problem {
     int count, *counts;
     /* pattern: this rank's first BENCH_PERIOD elements, or as many as there are */
     void *in, *out, *pattern;
-    MPI_Request request;        /* the persistent one, from make_request() on */
+    MPI_Request request;        /* the persistent one, from bench_problem_make_request() on */
 };
 
 /* Once, before and after all problems. */

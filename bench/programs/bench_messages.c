@@ -22,7 +22,7 @@ enum { MOST_PIECES = 4096, LENGTHS = 32 };
 struct vectors {
     double *in, *out, *other;
     size_t n;
-    size_t part, piece;         /* messages(): elements learnt in one go, and in one message */
+    size_t part, piece;         /* messages(): elements of the first exchange, and of one message */
 };
 
 static int rank;
@@ -98,7 +98,7 @@ static double against_host(struct vectors *v, enum bench_who who,
     return g->ratio;
 }
 
-/* The best of the messages that could do; *piece says in which pieces. */
+/* The best ratio of all ways to send the messages; *piece: the length of a message there. */
 static double best_messages(struct vectors *v, struct bench_figures *best, size_t *piece)
 {
     static const size_t pieces[] = { 32, 500, 32768, (size_t)1 << 40 };

@@ -138,7 +138,7 @@ static void reduce(struct network *net, size_t from, size_t to)
 /* A bucket goes off as soon as it is full. */
 static void iterate(struct network *net, int iteration)
 {
-    /* gradients are there from `from` on, and wait up to `waiting` */
+    /* gradients from FROM on are there; those before WAITING are not reduced yet */
     size_t from = net->parameters, waiting = from;
 
     for (int t = TENSORS - 1; t >= 0; t--) {

@@ -95,8 +95,8 @@ static void describe(const struct call *c, const struct row *row, int lane, char
 
 /* ---- drawing one ----------------------------------------------------------------------------- */
 
-/* Bytes where the way of a message changes: select/cuts.c, select/measured.c, the hosts' eager
- * limits. */
+/* Bytes where the way of a message changes: select/measured.c, the hosts' eager limits and
+ * others. */
 static size_t threshold(struct fuzz_random *r)
 {
     static const size_t bytes[] = { 256,    512,     1024,    2048,    4000,    4096,    8192,
@@ -481,7 +481,7 @@ struct lane {
     struct buffer in, out;
     char words[FUZZ_WORDS];
     uint64_t serial;            /* ranks wait for each other when it has returned; 0: they do not */
-    bool few;                   /* calls of a step that makes few: each is looked at for itself */
+    bool few;                   /* its step makes few calls, so each of them is checked alone */
     bool host;                  /* the MPI library ran it, or one of its row if there are many */
 };
 

@@ -95,7 +95,7 @@ static void add(void *from, void *to, int *n, MPI_Datatype *type)
     }
 }
 
-/* Short, long, and what has to be packed: elements of each rank, or in a share. */
+/* Elements of each rank: a short vector, a long one, and one that has to be packed. */
 static int length_of(struct place p)
 {
     return p.shape == 0 ? 3 : p.shape == 1 ? 12000 : 50;

@@ -32,7 +32,7 @@ for test in counters machine rules trials helpers host_times settings earns; do
     ! grep -q 'not set' "$work/said" || fail "test_$test: the locale is not set"
 done
 
-# Decisions, lessons, the report as JSON and as a table, the rules.
+# Decisions, tuning results, the report as JSON and as a table, the rules.
 texts()                 # HOST
 {
     rm -f "$work"/report* "$work/rules"

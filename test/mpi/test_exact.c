@@ -92,7 +92,7 @@ struct job {
     /* rank r has vector (deal r + 1) mod a prime: any order, without repetitions */
     int collective, root, deal;
     const struct kind *kind;
-    /* EACH for every rank where the result is scattered; of the input vector */
+    /* COUNT: elements of the input vector; EACH: of each rank's result, where that is scattered */
     size_t each, count;
 };
 

@@ -92,8 +92,8 @@ START_TEST(ranks_decide_alike)
 }
 END_TEST
 
-/* Every rank is the root in turn, in several sorts of calls: each of these problems earns its plan,
- * by its own calls. */
+/* Every rank is the root in turn, in several sorts of calls: each of these problems reaches
+ * break-even by its own calls. */
 START_TEST(rotating_roots)
 {
     enum { SORTS = 2, SAVING = 120, PRICE = 1000, CALLS = (PRICE + SAVING - 1) / SAVING };

@@ -422,7 +422,7 @@ START_TEST(report_of_one_rank)
 }
 END_TEST
 
-/* Whose report it is does not name another file beside a pipe. */
+/* A report of one rank goes to the pipe that is named, not to a file beside it. */
 START_TEST(report_to_a_pipe)
 {
     struct collopt_report *r = one_rank(1);
@@ -562,7 +562,7 @@ static void learn(const char *algorithm, double seconds, bool chosen)
     collopt_tuning_result_add(&l);
 }
 
-/* A lesson that two ranks have learnt is one communicator's. */
+/* A tuning result that two ranks report is one communicator's. */
 START_TEST(report_of_lessons)
 {
     char buffer[4096], name[] = "/tmp/collopt-report-XXXXXX", *text;

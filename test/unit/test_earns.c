@@ -256,7 +256,7 @@ static void all_calls(const struct placed *w)
 
 /* ---- the verdict ----------------------------------------------------------------------------- */
 
-/* Reduce_scatter and Reduce_scatter_block, Scan and Exscan are as one. */
+/* Reduce_scatter and Reduce_scatter_block count as one, and Scan and Exscan. */
 static enum collopt_collective family(enum collopt_collective c)
 {
     return c == COLLOPT_REDUCE_SCATTER_BLOCK ? COLLOPT_REDUCE_SCATTER

@@ -2,7 +2,7 @@
  * Thakur's self-consistent performance guidelines (IEEE TPDS 21, 2010), by the model and for what
  * it chooses.
  *
- * On the shipped machines, one node and several, for operations that commute and others, a factor
+ * On the bundled machines, one node and several, for operations that commute and others, a factor
  * of 4 between sizes. bench/guidelines measures the same on a real machine.  -v tells every
  * comparison. */
 #include "config.h"

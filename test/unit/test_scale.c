@@ -269,7 +269,7 @@ static const size_t *nearly_even(size_t *counts, size_t count, int ranks)
     return count % (size_t)ranks ? counts : NULL;
 }
 
-/* Of all collectives and shipped networks; EACH ranks of a node. */
+/* For all collectives and bundled networks; EACH: ranks of a node. */
 static void check_choices(int ranks, int each, const struct collopt_topology *topology,
                           size_t *shares)
 {

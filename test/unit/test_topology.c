@@ -952,7 +952,7 @@ START_TEST(strands_are_for_grids_and_operations_that_commute)
 }
 END_TEST
 
-/* Else lessons would be lost. */
+/* Otherwise tuning results would be lost. */
 START_TEST(choices_have_room)
 {
     for (size_t m = 0; m < sizeof machines / sizeof *machines; m++)

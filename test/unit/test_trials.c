@@ -209,7 +209,7 @@ START_TEST(checked_rarely)
 }
 END_TEST
 
-/* ---- lessons --------------------------------------------------------------------------------- */
+/* ---- tuning results -------------------------------------------------------------------------- */
 
 static void learn(struct collopt_tuning_results *l, int size_class, unsigned kind,
                   const char *algorithm, double seconds, bool chosen)

@@ -151,7 +151,7 @@ struct cells {
     int n;
 };
 
-/* Each type once for an operation that has a type of its own. */
+/* The noncommutative operation has a type of its own, so it is measured with one TYPE only. */
 static bool wanted(const struct options *o, enum bench_operation operation, int type)
 {
     for (int t = 0; operation == BENCH_NONCOMMUTATIVE && t < type; t++)
@@ -231,7 +231,8 @@ static void run_cell(struct cell *c, const struct bench_effort *effort)
 
 /* ---- progress -------------------------------------------------------------------------------- */
 
-enum { BAR = 30, EVERY = 10 };      /* characters; seconds, where there is no terminal */
+enum { BAR = 30, EVERY = 10 };      /* BAR: characters; EVERY: seconds between lines, where there is
+                                     * no terminal */
 
 static void show_progress(enum progress how, int done, int all, double start)
 {

@@ -83,7 +83,8 @@ static void introduce(int argc, char **argv)
 
 /* ---- requests -------------------------------------------------------------------------------- */
 
-/* What rank 0 reads, on all ranks; false: there is no more.  Ranks that wait do so politely. */
+/* What rank 0 reads, on all ranks; false: there is no more.  Ranks that wait yield their
+ * processors. */
 static bool next_line(char line[LINE])
 {
     double text[LINE] = { 0 };

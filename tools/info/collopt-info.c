@@ -48,7 +48,7 @@ struct installation {
     struct backend backend[BACKENDS];
 };
 
-/* A backend cannot be opened without its MPI; built.c has put what we ask for behind these
+/* A backend cannot be opened without its MPI; mpi/call/build_id.c puts its text behind these
  * words. */
 static bool read_built(const char *path, char *built, size_t size)
 {

@@ -52,7 +52,7 @@ struct plan {
     struct collopt_choice choice;
     struct collopt_topology topology;
     unsigned how;               /* COLLOPT_IN_PLACE */
-    struct collopt_clock machine;     /* that SECONDS are predicted for; per byte */
+    struct collopt_clock machine;     /* the costs, per byte, with which SECONDS are predicted */
     struct collopt_bound **program;     /* [ranks] */
     struct plan_transfer *transfer;     /* by rounds and senders */
     size_t transfers, transfer_room;

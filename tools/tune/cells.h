@@ -45,7 +45,7 @@ struct tune_cell {
     bool built_in;
     int candidates;
     struct tune_candidate candidate[TUNE_CANDIDATES];   /* the most promising one first */
-    /* the rules were: the choice without them stays (tune_verify.c) */
+    /* the rules made it slower, so the choice without them stays (verify.c) */
     bool worse;
     /* what the host takes, from most pairs; 0: not known */
     double host_us;

@@ -41,7 +41,7 @@ static void remark(struct tune_costs *c, int key, double low, double high)
     }
 }
 
-/* A number that is known to no more than its order of magnitude decides worse than the shipped one.
+/* A number that is known to no more than its order of magnitude decides worse than the bundled one.
  * A lower quartile that is nothing is as far from the upper one as can be. */
 static bool too_far_apart(const struct collopt_machine_key *k, double low, double high)
 {
@@ -76,7 +76,7 @@ bool tune_take_cost(struct tune_costs *c, const char *answer)
     return true;
 }
 
-/* What was not measured is as in the shipped machine that is likest. */
+/* Takes what was not measured from the bundled machine that is most similar. */
 void tune_complete_costs(struct tune_costs *c, const struct collopt_topology *t)
 {
     struct collopt_machine_file measured = { .machine = c->machine, .given = c->given };

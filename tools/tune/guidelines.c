@@ -32,7 +32,7 @@ static const size_t most_bytes = (size_t)64 << 20;
 
 struct hold {
     const struct collopt_rules *rules;
-    const struct collopt_machine_file *machine;         /* NULL: the shipped one */
+    const struct collopt_machine_file *machine;         /* NULL: the bundled one */
     const struct collopt_rule *rule;                    /* the line that is tried */
     double worst;                                       /* factor; 0: it holds */
     char sentence[512];

@@ -77,7 +77,7 @@ static void write_host(const struct tune_cells *all, int *lines, FILE *to)
     }
 }
 
-/* The last one that has most: what was found on several nodes is there too. */
+/* The last of the cells with the most keys: it has also what was measured on several nodes. */
 static const struct tune_cells *of_most_keys(const struct tune_cells *all)
 {
     const struct tune_cells *best = all;

@@ -12,7 +12,7 @@ enum { TUNE_SIZES = 64, TUNE_RANKS = 16 };
  * the winners of neighbouring cells. */
 enum { TUNE_PROMISING = 11, TUNE_CANDIDATES = TUNE_PROMISING + 9 };
 
-/* Operations by the names of collopt-bench, and what they are to a rule. */
+/* Operations by their names in collopt-bench, and their properties for a rule. */
 struct tune_operation {
     const char *name;
     size_t size;                                /* bytes of data in an element */
