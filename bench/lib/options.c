@@ -143,8 +143,8 @@ bool options_sizes(struct options *o, const char *list, char *message)
 
 /* ---- algorithms ------------------------------------------------------------------------------ */
 
-/* How long the first of a list's expressions is.  A comma ends it but inside parentheses, and
- * before another KEY=VALUE of it. */
+/* The length of the first expression of a list.  It ends at a comma outside parentheses, unless
+ * another KEY=VALUE of the expression follows. */
 static size_t expression_length(const char *list)
 {
     int depth = 0;

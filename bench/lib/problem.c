@@ -124,7 +124,7 @@ static MPI_Op op_of(enum bench_operation o, enum bench_type t)
     return o == BENCH_NONCOMMUTATIVE ? compose_op : o == BENCH_USER ? user_op[t] : op[o];
 }
 
-/* What an operation makes of two values. */
+/* The result of operation O on two values. */
 static struct value combine(enum bench_operation o, struct value l, struct value r)
 {
     struct map m;

@@ -278,7 +278,7 @@ static double busy(void)
     return t.tv_sec + 1e-9 * t.tv_nsec;
 }
 
-/* Seconds per call, of `calls` in a row; the processor's, as others may have it in between. */
+/* Seconds of processor time per call, of CALLS in a row: other processes may run in between. */
 static double timed(const struct subject *s, enum form form, int calls)
 {
     double start = busy();

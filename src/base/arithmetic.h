@@ -1,12 +1,13 @@
-/* Predicted times decide between algorithms, candidates often differ in the last bit, and all
- * ranks must decide the same. So predictions are computed with the default floating-point
- * environment, even if the program on one rank rounds upwards, flushes subnormal numbers or
- * traps exceptions. On processors not listed here the program's environment stays.
+/* Predicted times decide between algorithms, candidates often differ in the last bit, and all ranks
+ * must decide the same. So predictions are computed with the default floating-point environment,
+ * even if the program on one rank rounds upwards, flushes subnormal numbers or traps exceptions. On
+ * processors not listed here the program's environment stays.
  *
  * All that a call of the program's executes outside of this, except for the combination of its
- * data, is done in integers: it may trap what rounds, and ask what was raised.  What is computed
- * inside takes its operands from memory and leaves its result there, so that compilers, who do not
- * know that the environment matters, keep it inside (test/integers.sh). */
+ * data, is done in integers: the program may trap inexact results, and may test the exception
+ * flags.  What is computed inside takes its operands from memory and leaves its result there, so
+ * that compilers, who do not know that the environment matters, keep it inside
+ * (test/integers.sh). */
 #ifndef COLLOPT_BASE_ARITHMETIC_H
 #define COLLOPT_BASE_ARITHMETIC_H
 

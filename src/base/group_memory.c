@@ -46,7 +46,7 @@ static size_t limit_in(const char *folder, const char *name)
     return bytes;
 }
 
-/* Of the group at PATH, below MOUNT, and of those around it. */
+/* The lowest limit of the group at PATH, below MOUNT, and of the groups that contain it. */
 static size_t limit_around(const struct version *v, const char *mount, const char *path)
 {
     char folder[PATH_MAX];

@@ -1,4 +1,4 @@
-/* FNV-1a (G. Fowler, L. C. Noll, P. Vo): hashes for comparing over the ranks what must be equal.
+/* FNV-1a (G. Fowler, L. C. Noll, P. Vo): hashes by which ranks compare what must be equal on all.
  * Not cryptographic. */
 #ifndef COLLOPT_BASE_HASH_H
 #define COLLOPT_BASE_HASH_H
@@ -22,7 +22,7 @@ static inline uint64_t collopt_hash_text(uint64_t h, const char *text)
     return collopt_hash_bytes(h, text, strlen(text));
 }
 
-/* Spreads the bits of a number over all. */
+/* Makes each bit of X affect the others. */
 static inline size_t collopt_mix(size_t x)
 {
     x ^= x >> 29;

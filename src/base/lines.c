@@ -50,7 +50,8 @@ static bool read_line(struct collopt_lines *l, const char *text, size_t n,
 void collopt_lines_read(struct collopt_lines *l, const char *text, size_t size,
                         void (*read)(struct collopt_lines *l, char *line))
 {
-    static const char mark[] = "\xef\xbb\xbf";      /* which some editors put in front of UTF-8 */
+    static const char mark[] = "\xef\xbb\xbf";      /* the byte order mark, with which some editors
+                                                     * begin UTF-8 */
 
     if (size >= sizeof mark - 1 && memcmp(text, mark, sizeof mark - 1) == 0) {
         text += sizeof mark - 1;

@@ -29,7 +29,7 @@ struct collopt_mistakes {
 
 /* A collopt_tell_mistake whose DATA is struct collopt_mistakes. */
 void collopt_note_mistake(void *data, int line, const char *sentence);
-/* LISTER: the command that lists them all, or "". */
+/* LISTER: the command that lists all mistakes, or "". */
 void collopt_mistakes_text(const struct collopt_mistakes *m, const char *lister, char *text,
                            size_t size);
 

@@ -27,7 +27,7 @@ void collopt_speak_as(int rank)
     atomic_store_explicit(&known_rank, rank, memory_order_relaxed);
 }
 
-/* -1: not known, a process alone. */
+/* -1: not known, or a process without a launcher. */
 static int rank(void)
 {
     int r = atomic_load_explicit(&known_rank, memory_order_relaxed);

@@ -63,7 +63,7 @@ static int distance(const char *a, const char *b)
 int collopt_nearest(const char *word, int n, const char *(*nth)(int i, const void *data),
                     const void *data)
 {
-    /* about half its letters wrong: no suggestion */
+    /* a word of which about half the letters are wrong gets no suggestion */
     int nearest = -1, nearest_distance = (int)strlen(word) + 3;
 
     for (int i = 0; i < n; i++) {

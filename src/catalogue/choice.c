@@ -30,7 +30,7 @@ static _Atomic(struct numbered **) block[BLOCKS];
 static _Atomic(struct numbered *) chain[CHAINS];
 static _Atomic(size_t) used;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static atomic_uint misses;      /* of all threads: one that was not concerned fails too, which is
+static atomic_uint misses;      /* in all threads: a failure in another thread counts too, which is
                                  * safe */
 
 static size_t chain_of(const struct collopt_choice *c)

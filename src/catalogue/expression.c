@@ -164,7 +164,8 @@ static int parameters(const struct collopt_algorithm *a)
     return n;
 }
 
-/* "host, ring, binomial", and the nearest to WORD where there is a choice. */
+/* Lists the words ("host, ring, binomial"), and suggests the nearest to WORD if there are
+ * several. */
 static bool complain_list(struct collopt_text *m, struct span word, int n,
                           const char *(*nth)(int, const void *), const void *data)
 {
@@ -352,7 +353,7 @@ static bool set_argument(struct collopt_text *m, const struct argument *a,
     return no_parameter(m, a->key, choice->algorithm);
 }
 
-/* What E says, of what is on offer. */
+/* The choice that E stands for, if O offers it. */
 static bool choose(struct collopt_text *m, const struct parsed *e, const struct offer *o,
                    struct collopt_choice *choice)
 {

@@ -141,7 +141,7 @@ static collopt_function function_of(void *handle, const char *name)
     return address && !collopt_spans(ours, address) ? (collopt_function)(uintptr_t)address : NULL;
 }
 
-/* Does the object of that PATH, which lies at SPAN, define NAME itself? */
+/* Does the object at PATH, which occupies SPAN, define NAME itself? */
 static bool defines(struct collopt_span span, const char *path, const char *name)
 {
     void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);

@@ -115,7 +115,7 @@ static bool leads_to_mpi(const char *file, struct collopt_mpi *mpi)
     mpi->span = collopt_span_of(version);
     mpi->path = where.dli_fname;
     mpi->handle = dlopen(mpi->path, RTLD_LAZY | RTLD_NOLOAD);
-    if (!mpi->handle) {                     /* the program itself goes by no name */
+    if (!mpi->handle) {                     /* the program itself has the empty name */
         mpi->path = NULL;
         mpi->handle = dlopen(NULL, RTLD_LAZY);
     }

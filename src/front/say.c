@@ -31,8 +31,8 @@ static bool speaks(void)
     return !rank || strcmp(rank, "0") == 0;
 }
 
-/* Switched off by COLLOPT, the backend is loaded all the same, because ranks agree on that too; but
- * where it cannot be, nobody misses it. */
+/* A backend is loaded even if COLLOPT=off, since ranks agree on that too.  If it cannot be loaded
+ * then, nothing is reported. */
 static bool switched_off(void)
 {
     static const char *const off[] = { "off", "0", "no", "false" };

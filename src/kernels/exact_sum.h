@@ -367,7 +367,7 @@ static struct superaccumulator exactly(const struct running *r, size_t i)
     return a;
 }
 
-/* Settling changes the digits, so it is done to a copy, of those that there are. */
+/* Settling changes the digits, so a copy of those in use is settled. */
 static uint64_t rounded_so_far(const struct superaccumulator *a, const struct format *f)
 {
     struct superaccumulator b;

@@ -183,9 +183,8 @@ typedef void loop(void *dst, const void *const *from, size_t n);
 /* has dst, one of from, what two() makes it? */
 typedef bool look(const void *dst, const void *const *from, size_t n);
 
-/* The loops of one operation on one lane. Those of four and eight operands may be missing. Those
- * that stream want whole lines of dst, and ask for their operands in advance; they may be missing
- * too. */
+/* The loops of one operation on one lane. Those of four and eight operands may be missing. Loops
+ * that stream need whole lines of dst and prefetch their operands; they may be missing too. */
 struct loops {
     loop *two, *four, *eight;
     loop *stream_two, *stream_four, *stream_eight;

@@ -19,7 +19,8 @@ static bool suits_grid(const struct collopt_algorithm *a, const struct collopt_p
     return dims < 0 || (p->topology->wired && p->value[dims] == p->topology->dims);
 }
 
-/* Those made of others are for several nodes of several ranks, or for a node of several caches. */
+/* Algorithms that combine others need several nodes with several ranks, or a node with several
+ * caches. */
 static bool has_groups(const struct collopt_topology *t)
 {
     return t->nodes > 1 ? t->largest > 1

@@ -39,8 +39,8 @@ const char *const collopt_network_names[COLLOPT_NETWORKS] = { "shared memory",
 #define NEAR    IN_A_NODE(0.2 US)
 #define FAR     IN_A_NODE(0.55 US)
 
-/* The same where src/shm carries them: one line that changes its owner, and no handshake. The
- * sender copies to where the receiver reads. */
+/* The same by shared memory (src/shm): one cache line changes its owner, and there is no handshake.
+ * The sender copies to where the receiver reads. */
 #define BY_SHM(latency_) \
     { .latency = latency_, .overhead = 0.03 US, .byte = GB_PER_S(14), .shared = GB_PER_S(100), \
       .eager = 1e18, NO_GROUPS }

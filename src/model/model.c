@@ -85,7 +85,8 @@ static void lie_folded(const struct collopt_traffic *t, const struct collopt_mes
 {
     int n = t->node, d = m->distance, group = d * (most(m->fan, 1) + 1),
         behind = t->ranks - 2 * m->folded;
-    int playing = behind >= n ? n : (n + behind + 1) / 2;       /* in the node with most of them */
+    int playing = behind >= n ? n : (n + behind + 1) / 2;       /* in the node with the most of
+                                                                 * them */
     bool aligned =
         t->p->topology->grain % (2 * group) == 0 && (m->folded % group == 0 || behind <= d);
 
@@ -146,7 +147,7 @@ static void lie_at(const struct collopt_traffic *t, const struct collopt_message
     for (int d = t->grid.sides - 1; d >= 0; d--) {
         int side = t->grid.side[d], steps = distance % side;
         bool ring = t->p->topology->rings >> d & 1 || side == 2;
-        /* Of several sent upwards at once, one wraps. */
+        /* If a rank sends several messages upwards at once, one wraps. */
         enum collopt_pattern pattern =
             m->pattern == COLLOPT_UPWARDS && m->fan > 1 ? COLLOPT_SHIFT : m->pattern;
         double far = along_side(side, ring, steps, pattern),

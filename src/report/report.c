@@ -112,7 +112,7 @@ static void add(struct collopt_report *r, const struct record *other)
 
 /* ---- this process ---------------------------------------------------------------------------- */
 
-/* Seconds are computed by the usual arithmetic: the program may trap what rounds. */
+/* Seconds are computed inside of base/arithmetic.h: the program may trap inexact results. */
 
 static double seconds_of(uint64_t nanoseconds)
 {
@@ -281,7 +281,7 @@ static bool good_result(const struct collopt_tuning_result *l)
         && l->size_class <= COLLOPT_SIZE_CLASSES && l->samples > 0;
 }
 
-/* Are SIZE bytes behind HEAD what it says? */
+/* Do the SIZE bytes behind HEAD have the length that it says? */
 static bool fits(const struct head *head, size_t size)
 {
     if (memcmp(head->magic, magic, sizeof magic) != 0 || head->record_size != sizeof(struct record)
@@ -297,7 +297,7 @@ static bool fits(const struct head *head, size_t size)
         && head->results == size / sizeof(struct collopt_tuning_result);
 }
 
-/* Adds what lies at AT, or only looks whether it makes sense. */
+/* Adds the data at AT, or only checks them. */
 static bool merge(struct collopt_report *r, const struct head *head, const char *at, bool look)
 {
     struct collopt_tuning_result result;

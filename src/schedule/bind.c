@@ -34,7 +34,8 @@ struct binder {
     size_t steps;
     int *first_message;         /* [actions] of a message: its first one on the wire ... */
     int *wire_messages;         /* [actions] ... and how many there are */
-    int member;                 /* s->member[member] on: the multicast last looked at ... */
+    int member;                 /* the last multicast that was looked up begins at s->member[member]
+                                 * ... */
     bool near;                  /* ... is among near ranks */
 };
 
@@ -481,9 +482,9 @@ static size_t wait_soon(const struct binder *b, size_t i)
     return 0;
 }
 
-/* For a strand that is alone: such a receive and its wait become one step, in the wait's place. The
- * message would have to arrive within that short work to gain by a receive that is there already,
- * and the hosts' ways of doing both in one are shorter. */
+/* Where there is one strand: moves such a receive to its wait and makes them one step.  A posted
+ * receive would be better only if the message arrived within that short work, and the hosts' paths
+ * for a receive with its wait are shorter. */
 static void fuse(struct binder *b)
 {
     size_t kept = 0;
@@ -501,7 +502,8 @@ static void fuse(struct binder *b)
 
 /* ---- the whole ------------------------------------------------------------------------------- */
 
-/* A copy of the schedule's; *member stays NULL where there are none.  False: no memory. */
+/* Copies the members of the schedule's multicasts; *MEMBER stays NULL if there are none.  False: no
+ * memory. */
 static bool copy_members(const struct collopt_schedule *s, int **member)
 {
     if (s->members == 0)

@@ -22,11 +22,11 @@
 #include "schedule/storage.h"
 
 enum {
-    AHEAD = 3,                  /* rounds that a receive is posted before its own, at most */
-    BEHIND = 7                  /* rounds after its own in which a message may be under way */
+    AHEAD = 3,                  /* a receive is posted at most so many rounds before its own */
+    BEHIND = 7                  /* a message may be under way for so many rounds after its own */
 };
 
-struct access {                 /* of a place by an action */
+struct access {                 /* an access of an action to a place */
     int action, region;
     int before;                 /* the access before this one to the same memory, or -1 */
     bool write;

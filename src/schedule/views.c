@@ -123,8 +123,7 @@ static bool follow(const struct collopt_bound *b, const struct collopt_step *ste
     return v->last > 0 && v->held == 1;
 }
 
-/* The steps that read the value that step I brings, up to the last, are given PLACE instead of
- * scratch. */
+/* Gives PLACE instead of scratch to the steps that read the value which step I receives. */
 static void make_view(struct collopt_step *step, size_t i, const struct view *v, int place)
 {
     struct collopt_run *whole = (struct collopt_run *)&v->m->run[0], *last = NULL;

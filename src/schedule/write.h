@@ -60,8 +60,8 @@ void collopt_combine(struct collopt_schedule *s, struct collopt_region to,
  * can. */
 void collopt_fold(struct collopt_schedule *s, struct collopt_region to, int operands,
                   const struct collopt_region *operand);
-/* The same as one step, however many they are: for operations that want all operands at once. TO
- * may be any of them. */
+/* The same as one step, for any number of operands: for operations that want all operands at once.
+ * TO may be any of them. */
 void collopt_fold_once(struct collopt_schedule *s, struct collopt_region to, int operands,
                        const struct collopt_region *operand);
 /* Every operand becomes the fold of all up to it, from left to right, as one step: operand[k] =

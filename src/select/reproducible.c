@@ -51,10 +51,10 @@ static const struct row rows[] = {
     { COLLOPT_EXSCAN,               0, 0,    0,     false,       "chain" },
 };
 
-/* Sums that are rounded once: only algorithms that combine in one fold. Gathering takes as many
- * vectors of scratch as there are ranks, so of 1 MiB at most, and not on more than some thousand
- * ranks, of whom the last has a message from each to make ready (0.2 s on 4096). Results are the
- * same by each of them. */
+/* Sums that are rounded once need algorithms that combine in one fold. Gathering takes as many
+ * vectors of scratch as there are ranks, so it serves vectors of at most 1 MiB. It does not serve
+ * more than some thousand ranks, since the last rank has to post a message from each (0.2 s on
+ * 4096). The results of all these algorithms are the same. */
 static const struct row rounded_once[] = {
     { COLLOPT_ALLREDUCE,            0, 2,    1 M,   false,       "gather" },
     { COLLOPT_ALLREDUCE,            0, 256,  4 K,   false,       "gather" },

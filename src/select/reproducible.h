@@ -1,8 +1,8 @@
 /* The choice under COLLOPT_REPRODUCIBLE: depends on the call alone.
  *
- * The problem of an operation that rounds shows one node and no grid.  Algorithms that look at
- * nodes are refused, and so is the host.  After the choice the schedule fixes the steps, and a fold
- * has the bits of combining from left to right. */
+ * The problem of an operation that rounds shows one node and no grid.  Algorithms that depend on
+ * nodes are left out, and so is the host.  After the choice the schedule fixes the steps, and a
+ * fold has the bits of combining from left to right. */
 #ifndef COLLOPT_SELECT_REPRODUCIBLE_H
 #define COLLOPT_SELECT_REPRODUCIBLE_H
 

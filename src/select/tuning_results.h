@@ -29,7 +29,7 @@ struct collopt_tuning_results {
     size_t n;
 };
 
-/* Room for so many more, so that they can be added; false: no memory. */
+/* Makes room for MORE results; false: no memory. */
 bool collopt_tuning_results_room(struct collopt_tuning_results *results, size_t more);
 void collopt_tuning_results_free(struct collopt_tuning_results *results);
 /* Adds L to the result of the same problem and algorithm.  There is room. */

@@ -23,7 +23,7 @@ const char *const collopt_measure_names[COLLOPT_MEASURES] = { "ranks", "nodes", 
 static const char oversubscribed[] = "oversubscribed";         /* in the place of ppn */
 
 struct reader {
-    struct collopt_lines in;    /* the first member: a reader is what its lines are read for */
+    struct collopt_lines in;    /* first, so that a callback can convert its pointer */
     struct collopt_rules *rules;
 };
 

@@ -69,7 +69,7 @@ static bool cpuinfo(const char *key, char *value, size_t size)
     return found;
 }
 
-/* Processors of ARM have numbers instead of names. */
+/* ARM processors have numbers instead of names. */
 void collopt_processor(char *word, size_t size)
 {
     char name[256] = "", number[200] = "";
@@ -97,7 +97,7 @@ static bool version_word(const char *version, char *word, size_t size)
     return snprintf(word, size, "%.*s", (int)(first + 1 + second), major) < (int)size;
 }
 
-/* The file for MPI, its version, and this processor. */
+/* The name of the file for this MPI, its version and this processor. */
 static bool measured_here(const char *directory, const char *mpi, const char *ending, char *path,
                           size_t size)
 {

@@ -208,7 +208,7 @@ static bool in_range(const struct collopt_setting_row *row, size_t value, char *
 
 static const char not_forced[] = "auto";        /* an algorithm, as in info keys and rules: as if
                                                  * nothing were said */
-static const char no_file[] = "none";   /* in place of one in the default places */
+static const char no_file[] = "none";   /* stands for no file, also not one in a default place */
 
 static bool is_file(const struct collopt_setting_row *row)
 {

@@ -25,8 +25,8 @@ struct leftover {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct leftover *leftovers;
 
-/* An entry reads its ring, which is the last one of its channel in the list: it stays as long as
- * others before it do. */
+/* Reads the ring.  The last entry of a channel owns its ring, so it stays as long as others are
+ * before it. */
 static bool is_free(const struct leftover *this)
 {
     if (collopt_channel_taken(this->ring, this->receivers) < this->until)

@@ -88,7 +88,8 @@ struct collopt_channel {
     uint64_t user[COLLOPT_BLOCKS];      /* the message that was last in each */
     /* receiver */
     struct collopt_receiver *line;      /* its own */
-    uint64_t seen;              /* messages that were looked at, of which NUMBER were taken */
+    uint64_t seen;              /* number of the last message that was looked at; NUMBER: of the
+                                 * last one taken */
 };
 
 /* Between two looks: the processor need not hurry. */

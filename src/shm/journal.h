@@ -87,7 +87,7 @@ static inline size_t collopt_journal_backlog(const struct collopt_journal *j)
 {
     return j->bytes;
 }
-/* No record is written any more: there is no memory for it. */
+/* There is no memory for the next record: nothing more is written. */
 void collopt_journal_break_off(struct collopt_journal *j);
 /* The record is complete. */
 void collopt_journal_write(struct collopt_journal *j, unsigned mark);
@@ -96,8 +96,8 @@ static inline void collopt_journal_pass(struct collopt_journal *j, uint64_t pass
 {
     j->passed = passed;
 }
-/* Nothing more is written. True: all readers have closed it too, and its memory was freed; else to
- * be called again. */
+/* Nothing more is written. True: all readers have closed the journal too, and its memory is freed.
+ * False: call this again. */
 bool collopt_journal_close(struct collopt_journal *j);
 
 /* Was the journal broken off, after the last record that was looked at? */
@@ -120,7 +120,7 @@ static inline const char *collopt_reader_payload(const struct collopt_reader *r,
     return record->block ? r->base + (size_t)record->block * COLLOPT_SHM_LINE : record->payload;
 }
 
-/* That record is no longer needed. */
+/* The reader no longer needs the record from collopt_reader_look(). */
 void collopt_reader_pass(struct collopt_reader *r);
 /* Nothing more is read. */
 void collopt_reader_close(struct collopt_reader *r);

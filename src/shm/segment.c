@@ -33,7 +33,8 @@ enum {
     /* Shared memory may be 1/OF_GROUP of a control group's memory.  Where address space is limited,
      * it may be 1/OF_SPACE of what is left. */
     OF_GROUP = 4, OF_SPACE = 8,
-    KEPT = 4                    /* sizes of a segment that free pieces of its room may hold */
+    KEPT = 4                    /* free pieces of the room keep at most so many times the segment's
+                                 * size */
 };
 /* Bytes of address space for the segments of a node, of the 128 TiB that a process has. */
 static const size_t SPACE = (size_t)1 << 44;

@@ -69,7 +69,7 @@ char *collopt_segment_attach_part(const struct collopt_segment_key *key, size_t 
 /* SIZE bytes of zeros, at most half of the segment's size; NULL: no room, or no memory.  Any
  * thread. */
 void *collopt_segment_take(size_t size);
-/* SIZE bytes of the room behind, with any contents, at most a quarter of it. */
+/* SIZE bytes of the room behind the segment, not zeroed; at most a quarter of the room. */
 void *collopt_segment_take_room(size_t size);
 /* SIZE as it was taken. */
 void collopt_segment_give_back(void *piece, size_t size);

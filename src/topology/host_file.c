@@ -46,7 +46,7 @@ static struct collopt_where *new_host(struct reader *r, const char *name)
     return h->host[h->n].name ? &h->host[h->n++] : NULL;
 }
 
-/* A coordinate from 0 to SIDE - 1; -1. */
+/* The coordinate, from 0 to SIDE - 1; -1: TEXT is none. */
 static int coordinate(const char *text, int side)
 {
     size_t n;

@@ -24,7 +24,7 @@ size_t collopt_slurm_switches(const char *address, const char *pattern)
     return 0;
 }
 
-/* FNV-1a; not 0, which stands for nothing. */
+/* FNV-1a, but never 0, which stands for no switch. */
 static uint32_t hash_of(const char *text, size_t n)
 {
     uint32_t h = 0x811c9dc5u;

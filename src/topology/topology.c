@@ -20,7 +20,8 @@ static int take_number(const char **text)
     return fits ? (int)n : 0;
 }
 
-/* "3,1,4": the first three, the next one, and then four each. */
+/* The node of RANK.  TEXT "3,1,4": three ranks on the first node, one on the next, then four on
+ * each. */
 static int node_by_blocks(const char *text, int rank)
 {
     int node = -1;
@@ -100,7 +101,7 @@ static size_t place_of(uint64_t key, const uint64_t *keys, const int *first, siz
     return at;
 }
 
-/* Without a table; slow, but needs no memory. */
+/* Numbers the groups without a table: slow, but needs no memory. */
 static int number_slowly(const uint64_t *key, int *group, int ranks)
 {
     int groups = 0;

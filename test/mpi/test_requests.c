@@ -2,7 +2,7 @@
  *
  *     mpirun -n 4 env LD_PRELOAD=libcollopt.so TEST_FORM=nonblocking test_requests [STARTS [async]]
  *
- * TEST_FORM=persistent is the other form. STARTS of one operation, to see whether memory grows.
+ * TEST_FORM=persistent is the other form. STARTS of one request, to see whether memory grows.
  * async: they must end without another call (COLLOPT_ASYNC=thread).
  * TEST_OURS says that collopt has to run all (TEST_OURS=messages: by the host's messages); else
  * the MPI library may, and only what it can do is tried: Open MPI 4.1 fails where a communicator
@@ -71,7 +71,7 @@ static void judge(int i, int salt, const char *what)
     }
 }
 
-/* A persistent operation; a nonblocking one is made when it is started. */
+/* Makes a persistent request; a nonblocking one is made when it is started. */
 static void make(int i, MPI_Comm comm, MPI_Request *request)
 {
     int n = length_of(i);
@@ -215,7 +215,7 @@ static void any_order(void)
         unmake(&request[i]);
 }
 
-/* Each operation is found once by calls that pick, and all together by MPI_Startall. */
+/* Each request is completed once by calls that pick one, and all are started by MPI_Startall. */
 static void picked(void)
 {
     MPI_Request request[MANY];
@@ -877,7 +877,7 @@ static void mismatch(void)
     MPI_Comm_free(&comm);
 }
 
-/* Each of the calls that do not wait completes an operation, if it is called often enough. */
+/* Each of the calls that do not wait completes a request, if it is called often enough. */
 static void looked_for(void)
 {
     enum { SUM = 4 };
@@ -901,7 +901,7 @@ static void looked_for(void)
     unmake(&request);
 }
 
-/* The program frees an active operation, then calls MPI_Finalize. The other ranks need its
+/* The program frees an active request, then calls MPI_Finalize. The other ranks need its
  * messages. */
 static void free_at_the_end(void)
 {

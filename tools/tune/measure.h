@@ -9,8 +9,8 @@ struct tune_job;
 struct tune_machine;
 struct tune_options;
 
-/* Fills in what is still open, as far as the time goes.  The exit status; TUNE_INTERRUPTED where
- * the user would not wait. */
+/* Fills in what is missing, as far as there is time.  Returns the exit status; TUNE_INTERRUPTED:
+ * the user interrupted it. */
 int tune_measure(struct tune_cells *all, const struct tune_options *o, const char *key);
 
 /* Starts the job and fills in where it runs; 0, or an exit status after a message. */

@@ -76,7 +76,8 @@ const struct collopt_backend_table *collopt_backend_open(const struct collopt_fr
     collopt_host.Pcontrol = (int (*)(const int, ...))front->host[COLLOPT_NAME_PCONTROL];
     collopt_host_version = front->library_version;
     collopt_host_name = collopt_implementation(COLLOPT_HOST, collopt_host_version);
-    for (int i = 0; i < COLLOPT_NAME_COUNT; i++)        /* what the host lacks we lack */
+    for (int i = 0; i < COLLOPT_NAME_COUNT; i++)        /* a name that the host lacks has no
+                                                         * entry */
         if (!front->host[i])
             table.entry[i] = NULL;
     return &table;

@@ -118,7 +118,8 @@ static void fill_in(MPI_Status *status)
 
 /* ---- arrays ---------------------------------------------------------------------------------- */
 
-/* Takes the handles of ours out of REQUESTS; null ones stay there.  The first one. */
+/* Removes the handles of our requests from REQUESTS and leaves null ones there.  Returns the first
+ * of these requests. */
 static struct collopt_request *take_out(int n, MPI_Request *requests)
 {
     struct collopt_request *first = NULL, **end = &first;
@@ -289,8 +290,9 @@ int collopt_entry_Testany(int n, host_request *requests, int *index, int *flag, 
     return MPI_SUCCESS;
 }
 
-/* Until one of ours is done (it is returned), or the host has completed a request, or only the
- * host's are active: *FLAG and *INDEX are then as MPI_Testany sets them. */
+/* Waits until one of OURS is done, which it returns, or the host has completed a request, or only
+ * requests of the host are active.  In the latter two cases *FLAG and *INDEX are as MPI_Testany
+ * sets them. */
 static struct collopt_request *wait_for_any(struct collopt_request *ours, int n,
                                             MPI_Request *requests, int *index, int *flag,
                                             MPI_Status *status, int *err)

@@ -137,10 +137,9 @@ static COLLOPT_OUT_OF_LINE void trace(const struct collopt_comm *c, const struct
                 (unsigned long long)plan->bytes, plan->algorithm->name);
 }
 
-/* An error handler of the user's may leave by longjmp.  So nobody hears of an error before all is
- * done that belongs to the call: not while the communicator is busy, where a call that follows
- * would take itself for a nested one on this rank alone, and not before trials have counted it.
- * TIME: where it is wanted, else NULL. */
+/* A user's error handler may leave by longjmp.  So an error is raised only when the rest of the
+ * call is done.  The communicator must not be busy any more: the next call would take itself for a
+ * nested one, on this rank alone.  And the trials must have counted the call. TIME may be NULL. */
 static inline int run(struct collopt_comm *c, struct collopt_plan *plan,
                       const struct collopt_call *call, uint64_t *time)
 {

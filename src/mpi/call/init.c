@@ -35,7 +35,8 @@ static bool spawned;
 /* The start of the sums: MPI_Init, or MPI_Pcontrol(2). 0: unknown, without MPI_Init. */
 static _Atomic uint64_t since;
 
-/* Asked at the beginning: a program that has parted from its parent has none any more. */
+/* Called at the beginning, since a program that has disconnected from its parent has none any
+ * more. */
 static void look_for_parent(void)
 {
 #ifndef COLLOPT_HOST_SMPI       /* nobody is spawned there */

@@ -268,7 +268,7 @@ static int refuse(const struct collopt_request *r)
     return collopt_requests_complain(r->owner, r->comm, MPI_ERR_REQUEST);
 }
 
-/* Does nothing more than was asked: R is claimed. */
+/* Only starts R, which is claimed. */
 static int start_claimed(struct collopt_request *r)
 {
     int err;

@@ -32,7 +32,7 @@ struct collopt_part_ops {
     void (*settle)(struct collopt_comm *c);
     /* what travelled on C is complete, or C is spoilt */
     void (*end)(struct collopt_comm *c);
-    /* C's context id is given back by this part, later */
+    /* does this part return C's context id, later? */
     bool (*keeps_context)(struct collopt_comm *c);
     /* before MPI_Finalize, where the communicator is not freed: gives the host's things back */
     void (*shut_down)(struct collopt_comm *c);
@@ -166,7 +166,7 @@ void collopt_comm_report(void);
  * from inside the host, such as a reduction of ROMIO's, is an ordinary one.  A call that an
  * operation of the user's has left by an exception or longjmp is cleared away. */
 bool collopt_comm_nested(struct collopt_comm *c);
-/* Operations by messages need C's state also when the program has freed the communicator. */
+/* Requests by messages need C's state also when the program has freed the communicator. */
 void collopt_comm_retain(struct collopt_comm *c);
 void collopt_comm_release(struct collopt_comm *c);
 

@@ -35,7 +35,7 @@ enum { VALUE = MPI_MAX_INFO_VAL + 1 };
 static const char prefix[] = "collopt_";
 
 struct given {
-    bool any, back;             /* back: "auto", to the usual choice */
+    bool any, back;             /* BACK: "auto", which returns to the usual choice */
     struct collopt_choice choice;
 };
 

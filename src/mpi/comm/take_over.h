@@ -7,8 +7,9 @@
 
 struct collopt_comm;
 
-/* Counts a call with a vector of BYTES on a NEW communicator and, when due, takes it over or
- * refuses it. Collective. An error code: this rank alone cannot go on; it is raised. */
+/* Counts a call with a vector of BYTES on a NEW communicator and, when due, takes it over or leaves
+ * it to the host for good. Collective. An error code: this rank alone cannot go on; it is
+ * raised. */
 int collopt_comm_take_over(struct collopt_comm *c, size_t bytes);
 /* Counts a nonblocking call, which cannot take C over: the next blocking one may. A communicator of
  * one rank is taken over here too. */

@@ -48,7 +48,7 @@ static struct {
     int (*to_device)(unsigned long long to, const void *from, size_t n);
     int (*alloc)(void **memory, size_t size, unsigned flags);
     int (*free_memory)(void *memory);
-    /* NULL in what only imitates the driver */
+    /* NULL in libraries that only imitate the driver */
     int (*device)(int *device);
     int (*wait)(void *stream);
     int (*wait_for_all)(void);
@@ -115,7 +115,7 @@ static uint64_t cuda_number(const void *p)
     return cuda.ask(1, &attribute, &data, (uintptr_t)p) == CUDA_SUCCESS ? number : 0;
 }
 
-/* The thread's context, where it is of the device. */
+/* The thread's current context, if it is of DEVICE. */
 static bool cuda_current(int device, void **context)
 {
     int now = device;
@@ -124,8 +124,8 @@ static bool cuda_current(int device, void **context)
         && (!cuda.device || (cuda.device(&now) == CUDA_SUCCESS && now == device));
 }
 
-/* Memory of a pool, or mapped by the program itself, belongs to no context: then the thread's, or
- * the device's own. RETAINED: that one is to be released. */
+/* Memory of a pool, or mapped by the program itself, belongs to no context: then the thread's
+ * context is used, or the device's primary one. RETAINED: the primary one is to be released. */
 static bool cuda_enter(const struct collopt_gpu_memory *m, bool *retained)
 {
     void *context = m->owner;
@@ -302,7 +302,7 @@ static bool hsa_copy(const struct collopt_gpu_memory *m, void *to, const void *f
     return hsa.copy(to, from, n) == HSA_STATUS_SUCCESS;
 }
 
-/* HIP's, since HSA numbers no allocations: 32 bits of a counter. */
+/* HIP's number, 32 bits of a counter, since HSA numbers no allocations. */
 static uint64_t hsa_number(const void *p)
 {
     uint64_t number = 0;

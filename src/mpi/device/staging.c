@@ -15,7 +15,7 @@
 
 struct data {
     const struct collopt_facts *facts;
-    MPI_Comm comm;              /* to unpack with; of the program's own datatypes */
+    MPI_Comm comm;              /* to pack and unpack the program's own datatypes with */
 };
 
 /* the bytes from the first one of data to the last, gaps included */
@@ -65,8 +65,8 @@ static bool on_one_page(const char *first, const char *last)
     return ((uintptr_t)first ^ (uintptr_t)last) >> 12 == 0;
 }
 
-/* Both ends are asked for: a derived datatype may reach anywhere, and CUDA can map memory of the
- * host and of a device side by side. */
+/* Looks up both ends of the buffer: a derived datatype may reach anywhere, and CUDA can map host
+ * and device memory side by side. */
 static int look_at(const void *buffer, const struct span *span, struct staged *s)
 {
     struct collopt_gpu_memory last;
@@ -97,7 +97,7 @@ static bool copy(const struct staged *s, ptrdiff_t at, size_t n, bool to_device)
                      : collopt_gpu_to_host(&s->memory, s->host + at, s->user + at, n);
 }
 
-/* The data alone; their addresses are relative to the buffer's. */
+/* Copies the data without gaps; their addresses are relative to the buffer's. */
 static bool copy_data(const struct staged *s, const struct collopt_stretches *data, bool to_device)
 {
     for (size_t i = 0; i < data->n; i++)
@@ -122,7 +122,7 @@ static int fetch(const struct data *d, const struct staged *s)
     return copied ? MPI_SUCCESS : complain("cannot read", &s->memory, s->span.size);
 }
 
-/* Elements are aligned as the user's are. FILL: with what is there. */
+/* Makes the copy, whose elements are aligned as the user's are. FILL: with the buffer's data. */
 static int lend(const struct data *d, struct staged *s, bool fill)
 {
     size_t shift = (uintptr_t)s->user % COLLOPT_GPU_ALIGNMENT;

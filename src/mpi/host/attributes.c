@@ -40,7 +40,7 @@ struct known_type {
     T(MPI_UINT8_T, COLLOPT_UINT8) T(MPI_UINT16_T, COLLOPT_UINT16) \
     T(MPI_UINT32_T, COLLOPT_UINT32) T(MPI_UINT64_T, COLLOPT_UINT64)
 
-/* Fortran types whose kind the handle does not tell: decided by their size when first asked. */
+/* Fortran types whose kind does not follow from the handle: their size decides at the first use. */
 struct sized_type {
     MPI_Datatype type;
     enum collopt_type_class class;

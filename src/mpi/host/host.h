@@ -12,8 +12,8 @@
 
 #include <mpi.h>
 
-/* For what a short call like the one before it does not come by: the functions on its way save no
- * registers for that. */
+/* For code off the path of a short repeated call: functions on the path then save no registers for
+ * it. */
 #define COLLOPT_OUT_OF_LINE __attribute__((noinline))
 
 typedef MPI_Datatype host_type;

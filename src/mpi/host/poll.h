@@ -32,7 +32,7 @@ void collopt_give_way(unsigned limit, unsigned polls);
 void collopt_idle_at(struct collopt_poke *p, bool yields, unsigned *polls);
 
 int collopt_test(MPI_Request *request, bool *done);
-/* on SMPI: until one of them is complete, and null */
+/* on SMPI: waits until one of the requests is complete, and null */
 int collopt_wait_any(int n, MPI_Request *const request[]);
 
 #endif

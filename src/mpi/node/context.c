@@ -22,7 +22,7 @@ void collopt_contexts_begin(int tag_ub)
     pthread_mutex_unlock(&lock);
 }
 
-/* The lowest free one: few words are looked at, however many ids there are. */
+/* The lowest free id: the search looks at few words, however many ids there are. */
 int collopt_context_take(void)
 {
     int id = -1;

@@ -221,7 +221,7 @@ static bool has_fast_network(void)
     return found;
 }
 
-/* As the MPI library calls this host, or as it calls itself. */
+/* This host by the name that the MPI library gives it, or by its own. */
 static int my_host(void)
 {
     const struct collopt_hosts *hosts = collopt_settings()->hosts;

@@ -42,7 +42,7 @@ struct collopt_wire {           /* one message as the host is told it */
 };
 
 struct collopt_plan_data {         /* how the messages of a plan carry the data */
-    bool derived;               /* some, of a derived datatype, go by shared memory */
+    bool derived;               /* shared memory carries some messages of a derived datatype */
     bool ordered;               /* the data lie in the order in which they are sent */
     bool gaps;                  /* messages carry the gaps of pairs along, as bytes ... */
     int tail;                   /* ... but for the last one: it has so many bytes */

@@ -31,7 +31,7 @@ void collopt_host_part_begin(struct collopt_host_part *h, struct collopt_request
 bool collopt_host_part_done(struct collopt_host_part *h, struct collopt_request *r);
 void collopt_host_part_release(struct collopt_host_part *h);
 
-/* A request that is nothing else: starts it. */
+/* Starts a request that the host alone serves. */
 void collopt_host_request_start(struct collopt_request *r, struct collopt_comm *c,
                                 struct collopt_call *call, int err);
 

@@ -564,7 +564,7 @@ static bool advance(struct collopt_request *r)
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
-/* Alone: there is nobody to publish it for. */
+/* On one rank: nothing is published. */
 static void do_alone(struct nonblocking *q)
 {
     if (q->s.buffers.in != q->s.buffers.out && q->s.operands > 0) {

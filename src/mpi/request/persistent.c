@@ -80,7 +80,7 @@ static const char *data(const struct collopt_shared *s, int rank)
     return payload((const struct persistent *)s, rank);
 }
 
-/* Readers are the ranks that combine this rank's input.  Begins with the first one. */
+/* Begins with the first reader.  Readers are the ranks that combine this rank's input. */
 static void look_at_readers(struct persistent *p)
 {
     p->reader = p->s.r.collective == COLLOPT_REDUCE ? p->s.root : p->s.rank + 1;

@@ -72,7 +72,7 @@ struct collopt_request {        /* the head of each kind */
     struct collopt_kept {
         char *scratch;
         size_t size;            /* of it, in bytes */
-        bool counted;           /* among what is kept between calls */
+        bool counted;           /* its bytes count as kept between calls */
         struct collopt_execution execution;     /* of p2p_request.c */
     } kept;
     atomic_bool helped;         /* the thread of COLLOPT_ASYNC may advance it */
@@ -91,7 +91,7 @@ struct collopt_request {        /* the head of each kind */
     bool raised;                /* the host has already raised ERR */
     enum collopt_collective collective;
     struct collopt_facts facts;
-    struct collopt_comm *owner; /* whose state may be another one's by now */
+    struct collopt_comm *owner; /* its state may be another communicator's by now */
     MPI_Comm comm;
     uint64_t bytes;             /* of data in the input vector */
     const char *transport;      /* shared memory, or the algorithm, for people */
@@ -179,7 +179,7 @@ static inline void collopt_request_unclaim(struct collopt_request *r)
 
 /* A cleared one; NULL: no memory. */
 struct collopt_request *collopt_request_take(void);
-/* Clears all but its handle and what it keeps. */
+/* Clears all but the handle and what KEPT has. */
 void collopt_request_clear(struct collopt_request *r);
 /* Gives it back; its handle is no more. */
 void collopt_request_give_back(struct collopt_request *r);

@@ -120,7 +120,7 @@ static inline int copy(const struct collopt_execution *e, const struct collopt_s
 /* ---- strands --------------------------------------------------------------------------------- */
 
 /* Waits for what S waits for.  Hosts complete whatever has come while they wait for one message.
- * The simulator does not, and for its time to be theirs it is asked for all that is waited for
+ * The simulator does not.  For the same times, all that is waited for has to be complete there
  * before the strand does anything but combine. */
 static int wait_here(struct collopt_execution *e, const struct collopt_step *s)
 {
@@ -313,9 +313,9 @@ static COLLOPT_OUT_OF_LINE bool suffice(struct collopt_execution *e,
         && (plan->scratch <= e->scratch_size || make_scratch(e, plan->scratch));
 }
 
-/* A datatype that is not committed is an error, which the host finds in each message.  Where none
- * is its own, it is asked.  MPICH looks at nothing if the count is 0; nobody reads what goes
- * nowhere. */
+/* A datatype that is not committed is an error, which the host finds when it sends.  Where no
+ * message goes by the host, a send to MPI_PROC_NULL makes it look.  The count is 1, since MPICH
+ * does not look if it is 0; no data are read. */
 static COLLOPT_OUT_OF_LINE int check_type(const struct collopt_comm *c, struct collopt_plan *plan)
 {
     int err = PMPI_Send(c, 1, plan->facts.type, MPI_PROC_NULL, 0, c->hidden);

@@ -267,7 +267,7 @@ static inline void look_closely(const struct collopt_execution *e, int message, 
         || e->request[message] != MPI_REQUEST_NULL)
         return;
     if (!collopt_channel_await(&l->channel, CLOSELY))
-        *polls |= CLOSELY - 1;          /* the next one is counted to a multiple */
+        *polls |= CLOSELY - 1;          /* the next look counts as a multiple of CLOSELY */
 }
 
 static int poll(struct collopt_execution *e, int message)
@@ -291,8 +291,8 @@ static int poll(struct collopt_execution *e, int message)
     return err;
 }
 
-/* The host may wait only for what is its own, and while no message of ours waits for room or is to
- * be stored. */
+/* Waits in the host only for a message of the host, and only while no message of a channel waits
+ * for room or has to be stored. */
 int collopt_wait_message(struct collopt_execution *e, int message)
 {
     const struct collopt_wire *w = &e->plan->wire[message];
