@@ -4,7 +4,7 @@
 
 /* ---- the reference: one counter for each bit of a double ---- */
 
-enum { BITS = 2300, ZERO = 60 };        /* counter ZERO is for 2^-1074; what is below stays 0 */
+enum { BITS = 2300, ZERO = 60 };        /* counter ZERO is for 2^-1074; those below stay 0 */
 
 struct format {
     int mantissa, exponent;     /* bits, the hidden one too */

@@ -152,7 +152,7 @@ said 1 '^collopt: this MPI library is not one that collopt knows' \
 
 # ---- on the MPIs ---------------------------------------------------------------------------------
 
-# What stays in the process to its end; plug-ins go before.
+# Libraries that stay in the process to its end; plug-ins are unloaded before.
 printf 'called_from_lib:%s\n' libmpi.so libopen-pal.so libopen-rte.so libmpich.so libucp.so \
     libucs.so libuct.so >unseen
 export TSAN_OPTIONS="ignore_noninstrumented_modules=1 suppressions=$work/unseen"

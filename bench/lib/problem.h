@@ -62,7 +62,8 @@ struct bench_problem {
     bool in_place, same;
     uint64_t seed;              /* of the values */
     MPI_Comm comm;
-    size_t bytes;               /* wanted, of one rank's vector; open() says how many they are */
+    size_t bytes;               /* bytes of one rank's vector that are wanted; ELEMENTS says how
+                                 * many there are */
 
     int rank, ranks, root;
     const struct bench_kind *kind;

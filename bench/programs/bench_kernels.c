@@ -346,7 +346,7 @@ static void measure(const struct subject *s, struct figures *f)
 
     for (int round = -1; round < asked.rounds; round++)    /* the first warms up */
         for (int i = 0; i < FORMS; i++) {
-            /* the first finds other things in the caches than the second */
+            /* in turn, since the first form finds other data in the caches than the second */
             enum form form = round % 2 ? FORMS - 1 - i : i;
             double t = !applies(s, form)  ? 0
                 : s->fresh && form < COPY ? timed_fresh(s, form, calls)

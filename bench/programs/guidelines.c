@@ -279,7 +279,7 @@ static void write_input(double *in, int n)
         in[i] = (rank + 1) * element(i);
 }
 
-/* What a side reads, but the one of twice the length. */
+/* Writes the inputs of a side, but not that of twice the length. */
 static void refresh(const void *what)
 {
     WORK;

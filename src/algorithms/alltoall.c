@@ -16,8 +16,8 @@
 #include "algorithm.h"
 #include "model/model.h"
 
-/* Everybody sends everybody his part. Says where rank r's contribution to this rank's own part
- * lies, r < CONTRIBUTORS; the other ranks contribute nothing. NULL: no memory. */
+/* Every rank sends every other its part. Returns the regions of the contributions to this rank's
+ * own part, from ranks r < CONTRIBUTORS; the other ranks contribute nothing. NULL: no memory. */
 static struct collopt_region *exchange(struct collopt_schedule *s, const struct collopt_problem *p,
                                        int rank, int parts, int contributors)
 {

@@ -21,7 +21,8 @@ static void collect(struct collopt_schedule *s, const struct collopt_problem *p,
     if (!operand)
         return;
     for (int j = 0; j < p->ranks; j++) {
-        int from = modulo(rank - j, p->ranks);          /* not all from rank 0 first */
+        int from = modulo(rank - j, p->ranks);          /* each rank begins with another one, not
+                                                         * all with rank 0 */
 
         if (from > last)
             continue;

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds of a clock that is never set. */
+/* Nanoseconds of a monotonic clock. */
 static inline uint64_t collopt_now(void)
 {
     struct timespec t;

@@ -1,9 +1,9 @@
-/* What AddressSanitizer asks when it starts.
+/* The options that AddressSanitizer reads when it starts.
  *
  * Its runtime, as a shared library, ends a process in which another library comes first, as a
  * preloaded one does: functions that both define would not be its own. We define none of those, so
- * this asks it not to look. It takes the first definition of this name: that of a program which has
- * options of its own, else ours. ASAN_OPTIONS is read later and overrides both.
+ * this option turns that check off. It takes the first definition of this name: that of a program
+ * which has options of its own, else ours. ASAN_OPTIONS is read later and overrides both.
  *
  * Called before any constructor has run. */
 

@@ -33,7 +33,7 @@ struct collopt_backend_table {
     const char *mpi;                            /* "openmpi", "mpich" */
     int unsupported;                            /* the error class that answers a name the host
                                                  * lacks */
-    const struct collopt_public *public_table;  /* what include/collopt.h asks, see public.h */
+    const struct collopt_public *public_table;  /* the answers to include/collopt.h, see public.h */
     collopt_function entry[COLLOPT_NAME_COUNT]; /* NULL: the front calls the host's function */
     /* entry[COLLOPT_NAME_PCONTROL] is a void (*)(int level); the front goes on with the call
      * itself. */

@@ -25,7 +25,8 @@ extern _Atomic(const struct collopt_binding *) collopt_bound;
 /* "MPI_Allreduce", ... */
 extern const char *const collopt_front_names[COLLOPT_NAME_COUNT];
 
-/* A call of the family was given to TOOL, and has ended without coming back to us. */
+/* Called when a call of the family was given to TOOL and has ended without coming back to the
+ * front. */
 void collopt_bypassed(enum collopt_name name, collopt_function tool);
 
 #endif

@@ -152,7 +152,7 @@ static bool settle(struct superaccumulator *a)
 {
     bool negative;
 
-    /* for the carries of so many operands */
+    /* one more digit, for the carries of all operands */
     grow_to(a, a->low, a->high < DIGITS ? a->high + 1 : a->high);
     negative = carry(a) < 0;
     if (negative) {

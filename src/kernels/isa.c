@@ -129,9 +129,9 @@ void collopt_processor_detect(struct collopt_processor *processor)
     detect_features(processor);
 }
 
-/* From where on a vector counts as coming from memory. Streaming begins where a core's share of the
- * last level is certainly full: ranks on all cores are the rule, and no processor has more than
- * some 16 MiB for each. */
+/* Sets the sizes from which vectors count as lying in memory. Streaming begins where a core's share
+ * of the last-level cache is certainly full: usually there are ranks on all cores, and no processor
+ * has more than some 16 MiB for each. */
 static void set_sizes(const struct collopt_processor *processor)
 {
     enum { MIB = 1 << 20, SHARE_MAX = 16 * MIB };

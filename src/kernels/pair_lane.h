@@ -1,8 +1,8 @@
-/* MINLOC and MAXLOC on one pair, PAIR as the program has it; IS_NAN tells of its value.
+/* MINLOC and MAXLOC on one pair, PAIR as the program has it; IS_NAN tests its value.
  *
  * The better value wins, the lower index among equals, the left pair if the indices are equal too.
- * NaN is better than any number and equal to itself, so that it is found, and where. Padding is
- * neither read nor written. */
+ * NaN is better than any number and equal to itself, so that the result has it, with its index.
+ * Padding is neither read nor written. */
 
 typedef PAIR OF(pair);
 typedef __typeof__(((PAIR *) NULL)->value) OF(value) LOOSE;

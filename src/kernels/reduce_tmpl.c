@@ -868,14 +868,14 @@ static inline size_t strip_bytes(const struct loops *loops, enum way way)
     return way <= LOOKING ? PARTIAL : loops->size < 16 ? 512 : 1024;
 }
 
-/* The whole in strips, n lanes. */
+/* Combines n elements in strips. */
 static void strips(const struct loops *loops, void *dst, const void *const *operands, int k,
                    size_t n, enum way way)
 {
     const size_t size = loops->size, bytes = n * size, strip = strip_bytes(loops, way);
-    /* then the lines of dst are whole */
+    /* so that all further strips begin at a line of dst */
     size_t take = way == STREAMING ? strip - (uintptr_t) dst % LINE : strip;
-    int writing = 0;            /* strips to come that are written without a look */
+    int writing = 0;            /* strips to come that are written without a comparison */
 
     for (size_t at = 0; at < bytes; at += take, take = strip) {
         _Alignas(LINE) char result[RESULT];

@@ -165,7 +165,7 @@ static int key_named(struct reader *r, const char *name)
     return -1;
 }
 
-/* "1.5 us"; digits without a sign. */
+/* Parses a value with its unit, "1.5 us"; the number has no sign. */
 static bool parse_value(const struct collopt_machine_key *k, const char *text, double *value)
 {
     const char *unit;
@@ -257,7 +257,7 @@ static void set_fragment(struct reader *r, char *words, const char *text)
         collopt_fragments_take(r->machine->fragments, &r->in, words, value);
 }
 
-/* The words of TEXT behind WORD; NULL: it does not begin with that. */
+/* What follows the word WORD at the start of TEXT; NULL: TEXT starts with another word. */
 static char *behind(char *text, const char *word)
 {
     size_t n = strlen(word);

@@ -65,8 +65,8 @@ struct collopt_machine {
     /* what was measured on such machines; NULL: nothing */
     const struct collopt_host_times *host_times;        /* of the host's collectives */
     const struct collopt_fragments *fragments;
-    const struct collopt_rules *measured;               /* the fastest algorithms; set by the
-                                                         * caller */
+    const struct collopt_rules *measured;               /* the measured fastest algorithms; set by
+                                                         * the caller */
 };
 
 /* ---- bundled ones ---------------------------------------------------------------------------- */

@@ -59,8 +59,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 #ifdef COLLOPT_ONE_THREAD
 static struct shard *mine;
 #else
-/* Loaded with the program or soon after, and one pointer small, so there is room for it where
- * access costs least. */
+/* The library is loaded at the start or soon after and this is only a pointer, so the static TLS
+ * block, where access costs least, has room for it. */
 static _Thread_local struct shard *mine __attribute__((tls_model("initial-exec")));
 #endif
 
@@ -152,7 +152,8 @@ static inline void refresh(struct entry *e)
     __atomic_store_n(&e->generation, now, __ATOMIC_RELEASE);
 }
 
-/* Only the entry's own thread, or anyone under the lock in `departed`. */
+/* Only the entry's own thread may call this, or the holder of the lock for an entry in
+ * `departed`. */
 static void add(struct entry *e, const struct collopt_counter *c)
 {
     struct collopt_counter *sum = &e->counter;

@@ -112,7 +112,7 @@ static void add(struct collopt_report *r, const struct record *other)
 
 /* ---- this process ---------------------------------------------------------------------------- */
 
-/* Seconds are computed inside of base/arithmetic.h: the program may trap inexact results. */
+/* To be called in the default floating-point environment: the program may trap inexact results. */
 
 static double seconds_of(uint64_t nanoseconds)
 {
@@ -157,7 +157,8 @@ static void gather(const struct collopt_sum *s, void *data)
         g->failed = true;
         return;
     }
-    same = find(g->report, &one);           /* two spellings of one name, in this process */
+    same = find(g->report, &one);           /* one name may have two entries in this process, with
+                                             * different spellings */
     if (same) {
         one.seconds += same->seconds;
         one.least = one.most = one.seconds;

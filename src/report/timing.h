@@ -12,7 +12,7 @@
  * returns how long it took. */
 uint64_t collopt_timing_begin(void);
 uint64_t collopt_timing_end(uint64_t begun);
-/* The sum of these stretches so far, and its start anew.  A call that is left by longjmp does not
+/* The sum of these intervals so far; and begins a new sum.  A call that is left by longjmp does not
  * end: the sum is then too large, and so not above the sum of all calls that is known besides. */
 uint64_t collopt_timing_covered(void);
 void collopt_timing_reset(void);

@@ -13,8 +13,8 @@ struct collopt_schedule;
 struct collopt_bound *collopt_bind(const struct collopt_schedule *s,
                                    const struct collopt_problem *p, const struct collopt_cut *cuts);
 
-/* The same where some ranks are near: of their messages those that are only read are not copied to
- * scratch first. */
+/* The same where shared memory carries the messages of some ranks: those of their messages that are
+ * only read are not copied to scratch first. */
 struct collopt_bound *collopt_bind_near(const struct collopt_schedule *s,
                                         const struct collopt_problem *p,
                                         const struct collopt_cut *cuts,

@@ -21,7 +21,7 @@ enum collopt_step_kind {
     COLLOPT_FOLD,               /* run[0] = run[1] op ... op run[runs-1] */
     COLLOPT_COPY,               /* run[0] = run[1] */
     COLLOPT_PREFIXES,           /* run[k] = run[0] op ... op run[k], for all k */
-    COLLOPT_AWAIT,              /* until strand STRAND has done its steps before STEP */
+    COLLOPT_AWAIT,              /* waits until strand STRAND has done its steps before STEP */
     COLLOPT_END
 };
 
@@ -56,7 +56,7 @@ struct collopt_view {
 
 struct collopt_bound {
     int strands, messages, slots;
-    int views;                  /* so many of SLOTS, the last ones */
+    int views;                  /* the last VIEWS of the SLOTS are views */
     const struct collopt_view *view;    /* [views] */
     const struct collopt_step *const *strand;       /* [strands] each ends with COLLOPT_END */
     const struct collopt_message *message;          /* [messages] */

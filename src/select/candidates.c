@@ -9,7 +9,8 @@
 #include "schedule/problem.h"
 #include "select/decide.h"
 
-static const double hopeless = 3;       /* times the least that is predicted */
+static const double hopeless = 3;       /* a candidate is dropped if it takes so many times the
+                                         * least predicted time */
 
 enum { LOOKED_AT = 16 };
 

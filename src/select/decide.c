@@ -1,4 +1,4 @@
-/* Asks the sources of a decision in order; see decide.h. */
+/* Tries the sources of a decision in order; see decide.h. */
 #include "config.h"
 
 #include <pthread.h>

@@ -32,7 +32,8 @@ void collopt_remembered_free(struct collopt_remembered *r)
     free(r);
 }
 
-/* The topology is the communicator's; it has several machines. */
+/* The place of P by a hash.  The topology is left out, since it is always the communicator's; the
+ * machine is not, since the communicator has several. */
 static size_t place_of(const struct collopt_problem *p)
 {
     uint64_t h = COLLOPT_HASH_START;

@@ -177,8 +177,8 @@ static bool keep(struct reader *r, const struct collopt_rule *rule)
     return true;
 }
 
-/* The algorithm goes in as it is written: what is written differently may decide alike, but never
- * the other way round. */
+/* Hashes the algorithm as it is written.  Two spellings may decide alike, but one spelling never
+ * decides differently. */
 static void add_rule_to_hash(struct collopt_rules *rules, const struct collopt_rule *rule,
                              const char *algorithm)
 {

@@ -641,7 +641,7 @@ static bool leads_to_file(const char *variable)
     return true;
 }
 
-/* NULL, nothing at all, where there is no memory. */
+/* ENVIRONMENT without the variables that lead to files; NULL: no memory. */
 static char **without_files(char *const *environment)
 {
     size_t n = 0, kept = 0;

@@ -169,7 +169,7 @@ static inline void collopt_channel_write(struct collopt_channel *ch, char *paylo
 static inline void collopt_fetch_to_write(const char *line)
 {
 #ifdef __x86_64__
-    /* compilers make it only for newer processors */
+    /* for x86-64 in general compilers do not emit it */
     __asm__ volatile("prefetchw %0" : : "m"(*line));
 #else
     __builtin_prefetch(line, 1);

@@ -62,13 +62,14 @@ struct collopt_journal {        /* the owner's side */
     uint64_t written;           /* records */
     uint64_t passed;            /* records that the owner itself no longer needs */
     struct collopt_piece block; /* of the record that is being written; AT NULL: it has none */
-    struct collopt_piece *pieces;       /* a ring of those that wait until they were passed */
+    struct collopt_piece *pieces;       /* a ring of the pieces that are not passed by all readers
+                                         * yet */
     size_t first, waiting, room;        /* in it: the oldest, how many there are, and can be */
     size_t bytes;               /* of them */
 };
 
 struct collopt_reader {         /* a reader's side */
-    const char *base;           /* of the owner's segment, as it is mapped here */
+    const char *base;           /* of the owner's segment, as mapped in this process */
     struct collopt_journal_head *head;
     _Atomic uint64_t *passed;   /* how far this reader has come, in HEAD */
     const struct collopt_page *page;    /* NULL: not opened yet */

@@ -99,8 +99,9 @@ static char *page_behind(const char *at)
     return page_before(at + sysconf(_SC_PAGESIZE) - 1);
 }
 
-/* For kernels that cannot populate: where there is no page to be had a system call returns EFAULT,
- * and writing there oneself would raise SIGBUS.  The pages are new, and stay zero. */
+/* For kernels without MADV_POPULATE_WRITE.  If there is no free page, a system call that writes
+ * there returns EFAULT, whereas the process itself would get SIGBUS.  The pages are new, and stay
+ * zero. */
 static bool let_kernel_write(char *at, const char *end)
 {
     for (; at < end; at = page_before(at) + sysconf(_SC_PAGESIZE)) {

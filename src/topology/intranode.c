@@ -56,8 +56,8 @@ static bool find_functions(void)
     return found && p_hwloc_get_api_version() >> 16 == HWLOC_API_VERSION >> 16;
 }
 
-/* Where these are left out, memory beside them may become that of the whole machine: beside groups
- * in any case, beside the others if the machine was recorded as XML. */
+/* Keeps the levels that may have memory.  Without them hwloc may give their memory to the whole
+ * machine: that of groups always, that of the others if the machine was recorded as XML. */
 static void keep_what_has_memory(hwloc_topology_t t)
 {
     static const hwloc_obj_type_t type[] = {

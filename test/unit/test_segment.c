@@ -58,7 +58,7 @@ START_TEST(file_without_room)
 }
 END_TEST
 
-/* It would end while there is memory. */
+/* There is no room: RLIMIT_FSIZE would end it while there is still memory. */
 START_TEST(file_with_some_room)
 {
     limit(RLIMIT_FSIZE, 10 * SEGMENT);

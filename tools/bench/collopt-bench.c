@@ -44,7 +44,7 @@ static void say(const char *format, ...)
     fputc('\n', stderr);
 }
 
-/* Rank 0's word, on all ranks. */
+/* The VALUE of rank 0, on all ranks. */
 static double told_by_0(double value)
 {
     value = rank == 0 ? value : -1;

@@ -33,8 +33,8 @@ static void remark(const struct tune_point *p, bool first, FILE *to)
                 host ? " " : "", c->ratio, c->low, c->high, first ? " of the host" : "", size);
 }
 
-/* SEVERAL numbers of ranks were measured: then one node stands for any number of ranks on it,
- * several for several. */
+/* If SEVERAL numbers of ranks were measured, the results on one node hold for any number of ranks
+ * on it, and those on several nodes for several nodes. */
 static void write_series(const struct tune_series *s, const struct tune_machine *m, bool several,
                          FILE *to)
 {

@@ -146,8 +146,7 @@ static size_t middle(double least, double most)
     return power < least ? (size_t)least : power >= most ? (size_t)most - 1 : (size_t)power;
 }
 
-/* Size I of those asked for; outside of them, as far from the last one as that from its
- * neighbour. */
+/* The I-th size of O.  Beyond the last one: as far from it as it is from its neighbour. */
 static double size_at(const struct tune_options *o, int i)
 {
     int last = o->sizes - 1;

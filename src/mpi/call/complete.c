@@ -107,7 +107,7 @@ static int end_one(struct collopt_request *r, MPI_Request *handle, int host_err)
     return failed.err ? raise(&failed) : host_err;
 }
 
-/* The status of a null request, for one of ours that is complete. */
+/* Sets the status of a completed request of ours to that of a null request. */
 static void fill_in(MPI_Status *status)
 {
     MPI_Request null = MPI_REQUEST_NULL;
@@ -162,7 +162,7 @@ static struct collopt_request *first_done(struct collopt_request *ours)
     return ours;
 }
 
-/* If a status has an error, the error fields of all others count. */
+/* If one status has an error, the error fields of all others count too, so they are set. */
 static int set_errors(int n, MPI_Status *statuses, int host_err)
 {
     for (int i = 0; i < n && statuses != MPI_STATUSES_IGNORE && host_err == MPI_SUCCESS; i++)

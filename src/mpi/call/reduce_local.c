@@ -63,7 +63,8 @@ static const struct known *learn(MPI_Op op, MPI_Datatype type)
     struct collopt_facts f;
     bool room = false;
 
-    if (!collopt_op_predefined(op))     /* never learnt, so this is the way of every such call */
+    if (!collopt_op_predefined(op))     /* user-defined operations are never in the table, so each
+                                         * such call comes here */
         return &unknown;
     collopt_prepare();
     if (!collopt_facts(op, type, &f) || !f.predefined || !collopt_gpu_allows())

@@ -39,7 +39,7 @@ static int compare(struct collopt_comm *c, const struct collopt_signature *signa
     return MPI_SUCCESS;
 }
 
-/* *TO, of N: what each rank does not know is LLONG_MIN. */
+/* Sets the N values at TO to LLONG_MIN, which stands for what a rank does not know. */
 static void know_nothing(long long *to, size_t n)
 {
     for (size_t i = 0; i < n; i++)

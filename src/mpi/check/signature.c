@@ -68,7 +68,7 @@ static void take_facts(struct collopt_signature *a, const struct collopt_call *c
     snprintf(a->type, sizeof a->type, "%s", f.type_name ? f.type_name : "");
 }
 
-/* The state of trials (COLLOPT_ADAPT), and the next candidate. */
+/* One number for the state of trials (COLLOPT_ADAPT) and the next candidate. */
 enum { CANDIDATES = 8 };
 
 static long long state_of(const struct collopt_adapted *adapted)

@@ -137,7 +137,7 @@ static inline struct collopt_peer collopt_peer(const struct collopt_comm *c, int
 {
     return c->peer ? c->peer[rank] : (struct collopt_peer){ .rank = rank, .tags = c->tags };
 }
-/* For calls of the host that need some communicator of C's. */
+/* A communicator for calls of the host that need one, such as MPI_Pack. */
 static inline MPI_Comm collopt_comm_to_pack(const struct collopt_comm *c)
 {
     return c->hidden != MPI_COMM_NULL ? c->hidden : collopt_comm_of(c);

@@ -39,7 +39,8 @@ struct collopt_link {
     int held;                   /* the message + 1 that is read in place; 0: none */
 };
 
-/* NEAR[r]: rank R is another one of this node.  False: none is.  For what shared memory carries. */
+/* NEAR[r]: R is another rank on this node, so shared memory carries its messages.  False: there is
+ * none. */
 bool collopt_links_near(const struct collopt_comm *c, bool *near);
 /* The tag of M within a call.  A multicast has a channel of its own, and without room its messages
  * go by the host.  There they must not match messages of other channels, so their tags differ. */

@@ -40,9 +40,9 @@ struct collopt_area collopt_stack;
 _Thread_local struct collopt_area collopt_stack __attribute__((tls_model("initial-exec")));
 #endif
 
-/* once true, for good: the library is kept from being unmapped */
+/* never reset: the library stays mapped */
 static atomic_bool usable[COLLOPT_GPU_RUNTIMES];
-static atomic_bool any;                 /* some are */
+static atomic_bool any;                 /* is one of them true? */
 static _Atomic(uint64_t) seen;          /* which libraries there were at the last look */
 /* of looking, and of the pieces kept */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -340,7 +340,7 @@ static bool suits(const struct piece *k, const struct collopt_gpu_memory *m, siz
         && (!k->pinned.runtime || collopt_gpu_same(&k->pinned, m));
 }
 
-/* The smallest that suits; NULL: none. */
+/* The smallest piece that suits M and SIZE; NULL: none. */
 static struct piece *find_piece(const struct collopt_gpu_memory *m, size_t size)
 {
     struct piece *best = NULL;

@@ -52,7 +52,7 @@ bool collopt_gpu_possible(void);
  * Valid for this call only. */
 bool collopt_gpu_ask(const void *p, struct collopt_gpu_memory *m);
 
-/* Same device, as the runtime tells it? */
+/* Are A and B memory of the same device? */
 bool collopt_gpu_same(const struct collopt_gpu_memory *a, const struct collopt_gpu_memory *b);
 
 /* Copies N bytes, which have arrived when it returns; false: the runtime failed. */

@@ -28,8 +28,9 @@ struct collopt_gpu_runtime {
     bool (*owns)(const void *p, struct collopt_gpu_memory *m);
     bool (*copy)(const struct collopt_gpu_memory *m, void *to, const void *from, size_t n,
                  bool to_device);
-    /* Allocates pinned host memory that has a number, NULL: none can be had.  The number, which no
-     * allocation gets that is at the same address later; 0: there is none.  Frees it. */
+    /* PIN allocates pinned host memory that has a number; NULL: there is none. NUMBER returns the
+     * number, which no later allocation at the same address gets; 0: there is none. UNPIN frees the
+     * memory. */
     void *(*pin)(const struct collopt_gpu_memory *m, size_t size);
     uint64_t (*number)(const void *p);
     void (*unpin)(void *p);

@@ -11,8 +11,8 @@ struct collopt_facts;
 struct collopt_staging;
 
 /* Where *IN, with INPUTS elements, or *OUT, with RESULTS, is in device memory, it is replaced by
- * host memory; *IN == *OUT: in place. *S is NULL where nothing was. After an error too nothing is
- * held.  COMM: any, to unpack with. */
+ * host memory; *IN == *OUT: in place. *S is NULL if nothing was replaced, and after an error.
+ * COMM: any, to unpack with. */
 int collopt_stage_begin(const struct collopt_facts *f, MPI_Comm comm, size_t inputs, size_t results,
                         const void **in, void **out, struct collopt_staging **s);
 /* Frees S. DONE: the results are there, and are copied back. */

@@ -20,7 +20,7 @@ struct known_type {
     enum collopt_type_class class;
 };
 
-/* The integer of a size, the real of a size. */
+/* The integer type or the real type of SIZE bytes. */
 #define BY_SIZE(size, one, two, four, eight) \
     ((size) == 1 ? COLLOPT_##one : (size) == 2 ? COLLOPT_##two \
      : (size) == 4 ? COLLOPT_##four : COLLOPT_##eight)

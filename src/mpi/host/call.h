@@ -47,7 +47,8 @@ static inline bool collopt_call_scatters(const struct collopt_call *call)
     return call->collective == COLLOPT_REDUCE_SCATTER;
 }
 
-/* The elements that RANK gets of a Reduce_scatter; else those that are said for all. */
+/* The number of elements that RANK gets of a Reduce_scatter; else the count, which is the same for
+ * all ranks. */
 static inline size_t collopt_call_count(const struct collopt_call *call, int rank)
 {
     if (!collopt_call_scatters(call))
@@ -73,7 +74,8 @@ size_t collopt_call_elements(const struct collopt_call *call, int ranks);
 /* Elements of the result that RANK gets; 0: none. */
 size_t collopt_call_results(const struct collopt_call *call, int rank);
 size_t collopt_counts_hash(const struct collopt_call *call, int ranks);
-/* The count, or a hash of the counts: where it is equal, they are to be compared one by one. */
+/* The count, or a hash of the counts.  If two hashes are equal, the counts have to be compared one
+ * by one. */
 static inline size_t collopt_call_key(const struct collopt_call *call, int ranks)
 {
     return collopt_call_scatters(call) ? collopt_counts_hash(call, ranks) : call->count;

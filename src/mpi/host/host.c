@@ -43,7 +43,7 @@ const struct collopt_host collopt_host = {
     .Pcontrol = HOST_PCONTROL
 };
 
-/* That of the mpi.h: an archive is linked with one MPI. */
+/* The version in mpi.h: an archive is linked with one MPI. */
 #define TEXT(number)            TEXT_EXPANDED(number)
 #define TEXT_EXPANDED(number)   #number
 #if defined OMPI_MAJOR_VERSION

@@ -66,7 +66,8 @@ static uint64_t code_hash(void)
     return h;
 }
 
-/* The same code may be compiled to compute predicted times otherwise. */
+/* Includes the fingerprint, since the same code may be compiled to compute other predicted
+ * times. */
 static uint64_t version_hash(void)
 {
     return (code_hash() ^ collopt_fingerprint()) * COLLOPT_HASH_PRIME;

@@ -136,8 +136,8 @@ static int count_processors(MPI_Comm node, int ranks, const unsigned long long *
     return err;
 }
 
-/* The leader of a node asks hwloc for all its ranks, once per machine.  Each rank takes part,
- * whatever memory it has: so the leader serves one after the other. */
+/* The leader of a node looks up the bindings of all its ranks in hwloc, so that only one rank loads
+ * it.  Each rank takes part, whatever memory it has, so the leader serves one after the other. */
 static int ask_leader(MPI_Comm node, int rank, int ranks, mask mine, int *spot)
 {
     enum { TAG = 0 };

@@ -27,7 +27,8 @@ struct collopt_wire {           /* one message as the host is told it */
     int peer, tag, count, place;
     ptrdiff_t at;               /* bytes from the place's address */
     MPI_Datatype type;
-    /* what TYPE is made of, and how many of it an element is: 1 of its own, or all its bytes */
+    /* TYPE is made of UNITs, UNITS of them for an element: 1 of the element's type, or all its
+     * bytes */
     MPI_Datatype unit;
     int units;
     struct collopt_link *link;  /* by shared memory (src/shm); NULL: by the host */
@@ -36,7 +37,7 @@ struct collopt_wire {           /* one message as the host is told it */
     bool exchanged;             /* shared memory: its receiver also sends to this rank */
     bool repeats;               /* a send of a multicast that is not the first one */
     bool made;                  /* TYPE is ours to free */
-    /* runs in several places: TYPE is made for each call with absolute addresses */
+    /* its runs are in several places: TYPE is made for each call, with absolute addresses */
     bool absolute;
     const struct collopt_message *message;
 };

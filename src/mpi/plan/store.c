@@ -146,8 +146,8 @@ static struct store *make_store(struct collopt_comm *c)
     return s;
 }
 
-/* A program may well let every rank be the root in turn, in a few sorts of calls: one plan for
- * each. */
+/* A program may let every rank be the root in turn, in a few sorts of calls, so there is room for a
+ * plan for each. */
 static bool keep(struct collopt_comm *c, struct collopt_plan *plan, const struct collopt_call *call)
 {
     size_t most = PLANS + PLANS_PER_RANK * (size_t)c->ranks,

@@ -94,9 +94,9 @@ bool collopt_is_derived(const struct collopt_facts *f)
     return !f->predefined && !f->predefined_type;
 }
 
-/* Do the data of the user's datatype lie in the order in which they are sent?  An element whose
- * bytes say where they lie, which takes two bytes each, is packed twice.  No for a datatype that
- * cannot be packed, as it is not committed. */
+/* Do the data of the user's datatype lie in the order in which they are sent?  Packs an element
+ * twice whose bytes are their own positions, for which two bytes each are needed.  False for a
+ * datatype that cannot be packed since it is not committed. */
 bool collopt_lies_in_order(const struct collopt_comm *c, const struct collopt_facts *f)
 {
     /* bytes; of longer elements packing is a small part of what they take */

@@ -102,7 +102,7 @@ typedef int extended_start(MPI_Grequest_query_function *, MPI_Grequest_free_func
                            MPI_Grequest_cancel_function *, int (*)(void *, MPI_Status *),
                            int (*)(int, void **, double, MPI_Status *), void *, MPI_Request *);
 
-/* MPICH's, by its name: other hosts lack it. */
+/* By MPIX_Grequest_start, which only MPICH has, so it is looked up by name. */
 static int start_extended(struct collopt_request *r, MPI_Request *request)
 {
     void *symbol = dlsym(RTLD_DEFAULT, "PMPIX_Grequest_start");

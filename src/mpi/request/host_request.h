@@ -20,7 +20,7 @@ struct collopt_request;
 
 struct collopt_host_part {      /* of a request that the host serves */
     MPI_Request request;        /* the host's */
-    struct collopt_call *deferred;      /* the call until the host gets it */
+    struct collopt_call *deferred;      /* a copy of the call until the host gets it */
 };
 
 /* Fills in the head of R, which is cleared, and starts CALL in the host, unless this rank has an

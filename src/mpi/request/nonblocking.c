@@ -401,7 +401,7 @@ static void write_record(struct journals *n, struct nonblocking *q)
     write_error(n, q->mark);
 }
 
-/* Other threads may find OP by its handle: it is started when it is complete. */
+/* Other threads may find Q by its handle: it is started when it is complete. */
 static void append(struct journals *n, struct nonblocking *q)
 {
     q->queue = n;
@@ -430,7 +430,7 @@ void collopt_nonblocking_miss(struct collopt_comm *c)
 
 /* ---- completing ------------------------------------------------------------------------------ */
 
-/* Has the rank's record of OP come?  Those before it are done. */
+/* Has the record of Q come from the rank of F?  The records before it are done. */
 static bool has_come(const struct journals *n, struct nonblocking *q,
                      struct from *f)
 {

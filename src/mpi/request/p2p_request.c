@@ -136,7 +136,7 @@ static void complete(struct p2p_request *q, int err)
     collopt_request_end(&q->r);
 }
 
-/* True: Q is complete.  Its memory may already serve another request. */
+/* Advances Q.  True: Q is complete, and its memory may already serve another request. */
 static bool carry_on(struct p2p_request *q)
 {
     uint64_t start;
@@ -210,8 +210,8 @@ static bool advance(struct collopt_request *r)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Instead of rows: there was no memory for them when a nonblocking call had to be counted, so none
- * can be served any more. */
+/* Its address stands in place of rows that could not be allocated when a nonblocking call had to be
+ * counted.  No such call can be served any more. */
 static char lost;
 
 static void free_rows(struct collopt_comm *c)

@@ -122,7 +122,7 @@ bool collopt_request_compare(struct collopt_request *r)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* The counters' entries: no algorithm was chosen. */
+/* The entries of the counters for calls without a chosen algorithm. */
 #define ENTRY(ID, NAME) [COLLOPT_##ID] = { .name = NAME, .collective = COLLOPT_##ID }
 #define ENTRIES(NAME) \
     { ENTRY(REDUCE, NAME), ENTRY(ALLREDUCE, NAME), ENTRY(REDUCE_SCATTER, NAME), \

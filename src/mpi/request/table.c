@@ -117,7 +117,7 @@ int collopt_requests_complain(const struct collopt_comm *owner, MPI_Comm comm, i
 
 /* ---- handles that the program frees while requests need them --------------------------------- */
 
-/* A request that needs one of the two handles, other than BUT; under the lock. */
+/* A request other than BUT that uses OP or TYPE; under the lock. */
 static struct collopt_request *holder(MPI_Op op, MPI_Datatype type,
                                       const struct collopt_request *but)
 {

@@ -28,7 +28,7 @@ static inline void collopt_requests_count(int how_many)
     atomic_fetch_add_explicit(&collopt_requests_in_use, how_many, memory_order_relaxed);
 }
 
-/* The request of REQUEST; NULL: it is the program's own. */
+/* The request with the handle REQUEST; NULL: it is one of the program's own. */
 struct collopt_request *collopt_requests_find(MPI_Request request);
 /* The same, where REQUEST may be NULL. */
 static inline struct collopt_request *collopt_requests_find_at(const MPI_Request *request)
@@ -47,7 +47,7 @@ bool collopt_requests_help(void);
 bool collopt_requests_remove(struct collopt_request *r);
 /* Frees R, which is not active and not in the table. */
 void collopt_requests_release(struct collopt_request *r);
-/* Frees those that were freed while they were active and are complete now. */
+/* Frees the requests that the program freed while they were active and that are complete now. */
 void collopt_requests_release_freed(void);
 /* A request with a handle, for a nonblocking reduction; NULL: no memory. */
 struct collopt_request *collopt_requests_take_idle(void);

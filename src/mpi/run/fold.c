@@ -89,8 +89,8 @@ static int copy_packed(const struct collopt_facts *f, MPI_Datatype type, MPI_Com
     return err;
 }
 
-/* Address 0 is MPI_BOTTOM, but MPICH's MPI_Unpack takes it for a mistake: both addresses are moved
- * to where they are none. */
+/* Address 0 is MPI_BOTTOM, which MPICH's MPI_Unpack reports as an error.  So the datatype is
+ * shifted, and both addresses are shifted back. */
 static int copy_from_bottom(const struct collopt_facts *f, MPI_Comm comm, char *to, char *from,
                             size_t n)
 {

@@ -272,7 +272,7 @@ static inline void look_closely(const struct collopt_execution *e, int message, 
 
 static int poll(struct collopt_execution *e, int message)
 {
-    enum { SOON = 64 };         /* looks before others are looked for */
+    enum { SOON = 64 };         /* looks at this message before other messages are looked at */
     unsigned polls = 0;
     bool done;
     int err;

@@ -16,9 +16,9 @@ int collopt_payload_send(struct collopt_execution *e, int message, bool *by_host
  * is.  *BY_HOST: it comes by the host. */
 int collopt_payload_receive(struct collopt_execution *e, int message, bool view, bool *done,
                             bool *by_host);
-/* Step S was the last to read some views. */
+/* Takes the messages of the views that step S was the last to read. */
 void collopt_payload_take(const struct collopt_execution *e, const struct collopt_step *s);
-/* After an error: nothing of the call is left in the channels. */
+/* After an error: removes all messages of the call from the channels. */
 void collopt_payloads_abandon(struct collopt_execution *e);
 
 #endif
