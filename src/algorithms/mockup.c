@@ -67,7 +67,7 @@ static struct collopt_problem complete(const struct collopt_problem *p,
     return other;
 }
 
-/* Refuses what is made of groups: their phases would be phases of a phase. */
+/* Leaves out algorithms that are made of groups: their phases would be phases of a phase. */
 static bool usable(const struct collopt_problem *p)
 {
     const struct collopt_choice *choice = collopt_choice_numbered(p->value[INNER]);

@@ -1,10 +1,10 @@
-/* Sums of calls per algorithm and size class, and of calls passed on to the host.
+/* Sums of calls per algorithm and size class, and of calls that fell back to the host.
  *
- * Counting happens in every call, so it must cost no more than a few ns: each thread has a shard
- * of its own, a small hash table that only this thread writes, and needs no lock to add to a sum
- * that is there. New sums, and looking at other threads' shards, take the lock. A thread that
- * ends leaves its sums to one last shard. Resetting raises a number; each thread zeroes its own
- * sums when it next uses them, so no thread writes what another one owns. */
+ * Counting happens in every call, so it must cost no more than a few ns: each thread has a shard of
+ * its own, a small hash table that only this thread writes, and needs no lock to add to a sum that
+ * is there. New sums, and looking at other threads' shards, take the lock. A thread that ends
+ * leaves its sums to one last shard. Resetting raises a number; each thread zeroes its own sums
+ * when it next uses them, so no thread writes what another one owns. */
 #include "config.h"
 
 #include "report/counters.h"
@@ -75,7 +75,7 @@ static void set_count(uint64_t *n, uint64_t value)
     __atomic_store_n(n, value, __ATOMIC_RELAXED);
 }
 
-/* Reason and size class of a call passed through in one number; class -1: not known. */
+/* Reason and size class of a call that fell back, in one number; class -1: not known. */
 static int passed_key(enum collopt_reason why, int size_class)
 {
     return (int)why + COLLOPT_REASONS * (size_class + 1);

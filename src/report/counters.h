@@ -12,7 +12,7 @@ struct collopt_algorithm;
  * 0 and 1 byte. */
 enum { COLLOPT_SIZE_CLASSES = 64 };
 
-/* Why a call was passed through to the host. */
+/* Why a call fell back to the host. */
 enum collopt_reason {
     COLLOPT_PASS_OFF,           /* switched off (COLLOPT=off, MPI_Pcontrol(0)) */
     /* before COLLOPT_AFTER: the communicator is not taken over, or a plan does not pay yet */
@@ -41,7 +41,7 @@ struct collopt_counter {        /* of one collective, algorithm and size class *
      * set */
     uint64_t time, least, most;
     uint64_t sent[COLLOPT_SENT];        /* bytes of its sends; only if COLLOPT_REPORT is set */
-    /* ranks of the communicators; of timed calls that were passed through, else 0 */
+    /* ranks of the communicators; of calls that fell back and were timed, else 0 */
     uint64_t group_least, group_most;
 };
 
@@ -61,10 +61,11 @@ void collopt_count_passed(const char *name, enum collopt_reason why, uint64_t ca
 void collopt_count_passed_call(const char *name, enum collopt_reason why, uint64_t time, int ranks,
                                uint64_t bytes);
 /* Calls VISIT for each sum of all threads that is not zero, once per algorithm and size class or
- * name, reason and size class; ALGORITHM NULL and NAME/REASON set for calls passed through. */
+ * name, reason and size class; for calls that fell back ALGORITHM is NULL, and NAME and REASON are
+ * set. */
 struct collopt_sum {
     const struct collopt_algorithm *algorithm;
-    int size_class;             /* of calls passed through -1 where it is not known */
+    int size_class;             /* of calls that fell back: -1 if it is not known */
     const char *name;
     enum collopt_reason reason;
     struct collopt_counter counter;

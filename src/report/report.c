@@ -32,11 +32,11 @@
 
 struct record {
     char what[40], how[56];     /* collective and algorithm; or MPI name and reason */
-    int64_t passed;             /* 1: calls passed through */
-    int64_t size_class;         /* -1: not known, of calls passed through */
+    int64_t passed;             /* 1: calls that fell back */
+    int64_t size_class;         /* -1: not known, of calls that fell back */
     uint64_t ranks;             /* that have made such calls */
     uint64_t calls, bytes;      /* of all ranks */
-    uint64_t group_least, group_most;   /* ranks of the communicators, of calls passed through */
+    uint64_t group_least, group_most;   /* ranks of the communicators, of calls that fell back */
     uint64_t sent[COLLOPT_SENT];        /* bytes, by all ranks */
     double seconds;             /* of all ranks */
     double least, most;         /* of one rank */

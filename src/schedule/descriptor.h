@@ -26,10 +26,10 @@ struct collopt_algorithm {
     bool once;                  /* folds have nothing but input as operands: nothing is combined
                                  * twice */
     struct collopt_parameter parameter[COLLOPT_PARAMETERS];
-    /* Refuses only for a reason in doc/algorithms.md; NULL: always usable (order is checked by the
-     * caller). */
+    /* False only for a reason in doc/algorithms.md; NULL: always usable (the caller checks the
+     * order). */
     bool (*usable)(const struct collopt_problem *p);
-    const char *unfit;          /* what it refuses for, as the end of a sentence */
+    const char *unfit;          /* the reason for false, as the end of a sentence */
     int (*segments)(const struct collopt_problem *p);       /* NULL: 1 */
     /* Tells the model where messages go, by collopt_messages() and its like. */
     void (*traffic)(const struct collopt_problem *p, struct collopt_traffic *t);

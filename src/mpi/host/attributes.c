@@ -223,7 +223,8 @@ static bool allows(MPI_Datatype type, MPI_Op op)
         && collopt_host.Reduce_local(nothing, nothing + 32, 0, type, op) == MPI_SUCCESS;
 }
 
-/* Not when such a datatype is first used: other threads would meanwhile miss the handlers. */
+/* Called in MPI_Init, not when such a datatype is first used: other threads would miss the error
+ * handlers meanwhile. */
 void collopt_attributes_begin(void)
 {
     static const enum collopt_op ids[] = { COLLOPT_SUM, COLLOPT_PROD, COLLOPT_MIN, COLLOPT_MAX };
