@@ -119,14 +119,14 @@ static struct group group_of(const struct descent *x, int node, int span)
     return q;
 }
 
-/* Ranks of its head that take part in combining what the group's nodes have. */
+/* The number of ranks of the group's head node that take part in combining what its nodes have. */
 static int players_of(const struct descent *x, const struct group *q)
 {
     return collopt_node_aware_hearer(q->count - 1, x->players, x->levels.radix) + 1;
 }
 
-/* Where the sum of NODE, which speaks for SPAN nodes, is to be: at the rank that hears of it on the
- * next level, or sends it. */
+/* The rank of NODE that is to get the sum of the SPAN nodes for which NODE speaks: the rank that
+ * hears of it on the next level, or sends it. */
 static int home(const struct descent *x, int node, int span);
 
 /* Player I of the group, as a rank number within the group's head node.  One player is the home of

@@ -12,8 +12,8 @@ struct collopt_optional {
     collopt_function ours;                  /* what we export by that name; NULL ends the list */
 };
 
-/* From now on the loader, dlsym() and weak references find the names of OPTIONAL that are THERE
- * ([0]: MPI_X, [1]: PMPI_X), and none that are not. */
+/* From now on loader and dlsym() find the names of OPTIONAL that exist behind us too (THERE, [0]:
+ * MPI_X, [1]: PMPI_X), and none of the others. */
 void collopt_show_as_there(const struct collopt_optional *optional,
                            const bool there[COLLOPT_NAME_COUNT][2]);
 
