@@ -18,14 +18,16 @@ tidied()                # FLAGS FILE...
     printf '%s\n' "$@" | xargs -P "$(getconf _NPROCESSORS_ONLN)" -n 8 sh -c '
         flags=$1 tidy=$2
         shift 2
-        "$tidy" --quiet --extra-arg-before=-Xclang --extra-arg-before=-analyzer-config \
-            --extra-arg-before=-Xclang --extra-arg-before=max-nodes=6000 "$@" -- $flags 2>&1' \
+        said=$("$tidy" --quiet --extra-arg-before=-Xclang --extra-arg-before=-analyzer-config \
+            --extra-arg-before=-Xclang --extra-arg-before=max-nodes=6000 "$@" -- $flags 2>&1)
+        status=$?
+        printf "%s\n" "$said" | grep -v "^$\| warnings\? .*generated\.$\|Processing file"
+        exit $status' \
         sh "$flags -std=gnu11 -DHAVE_CONFIG_H -DNDEBUG -D_GNU_SOURCE -I$build -Isrc -Iinclude \
             -DCOLLOPT_ISA=generic -DCOLLOPT_SYSCONFDIR=__FILE__ -DCOLLOPT_DATADIR=__FILE__" \
         "$tidy" >"$work/said"
     status=$?
-    grep -v ' warnings\? .*generated\.$\|Processing file' "$work/said" >"$work/found"
-    [ "$status" = 0 ] && [ ! -s "$work/found" ] || { mv "$work/found" "$work/said"; fail "$tidy"; }
+    [ "$status" = 0 ] && [ ! -s "$work/said" ] || fail "$tidy"
 }
 
 cd "$top" || exit 99
