@@ -96,6 +96,7 @@ static void sum(const struct group *g, uint64_t number, int size, int n, bool de
     char words[FUZZ_WORDS];
     MPI_Datatype type;
     MPI_Op op;
+    int err;
 
     snprintf(words, sizeof words, "%s: %d elements of %d ints", fuzz_step_name(), n, size);
     watch_at(words);
@@ -104,12 +105,10 @@ static void sum(const struct group *g, uint64_t number, int size, int n, bool de
     MPI_Type_contiguous(size, MPI_UNSIGNED, &type);
     MPI_Type_commit(&type);
     MPI_Op_create(add, 1, &op);
-    if (derived)
-        MPI_Allreduce(in, out, n, type, op, g->comm);
-    else
-        MPI_Allreduce(in, out, n * size, MPI_UNSIGNED, op, g->comm);
+    err = MPI_Allreduce(in, out, derived ? n : n * size, derived ? type : MPI_UNSIGNED, op, g->comm);
     MPI_Op_free(&op);
     MPI_Type_free(&type);
+    check(err == MPI_SUCCESS, "%s: error %d", words, err);
     for (int i = 0; i < size * n; i++) {
         unsigned right = 0;
 

@@ -277,15 +277,21 @@ static int deliver(void)
     return done;
 }
 
-/* What is on its way on a communicator goes on after it was freed. */
-static int comm_free(MPI_Comm *comm)
+/* What is to go to rank TO, or to any rank if that is MPI_ANY_SOURCE, leaves now. */
+static void leave_now(MPI_Comm comm, int to)
 {
     pthread_mutex_lock(&lock);
     take_new();
     for (struct letter *l = letters; l; l = l->next)
-        if (l->comm == *comm)
+        if (l->comm == comm && (to == MPI_ANY_SOURCE || l->to == to))
             leave(l);
     pthread_mutex_unlock(&lock);
+}
+
+/* What is on its way on a communicator goes on after it was freed. */
+static int comm_free(MPI_Comm *comm)
+{
+    leave_now(*comm, MPI_ANY_SOURCE);
     return HOST(COMM_FREE, (MPI_Comm *))(comm);
 }
 
@@ -379,6 +385,7 @@ WRAPPED(int, PMPI_Send,
         (const void *at, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm))
 {
     dawdle();
+    leave_now(comm, to);                /* a message does not overtake another */
     return PMPI_Ssend(at, count, type, to, tag, comm);
 }
 
