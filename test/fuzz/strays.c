@@ -105,7 +105,8 @@ static void sum(const struct group *g, uint64_t number, int size, int n, bool de
     MPI_Type_contiguous(size, MPI_UNSIGNED, &type);
     MPI_Type_commit(&type);
     MPI_Op_create(add, 1, &op);
-    err = MPI_Allreduce(in, out, derived ? n : n * size, derived ? type : MPI_UNSIGNED, op, g->comm);
+    err = MPI_Allreduce(in, out, derived ? n : n * size, derived ? type : MPI_UNSIGNED, op,
+                        g->comm);
     MPI_Op_free(&op);
     MPI_Type_free(&type);
     check(err == MPI_SUCCESS, "%s: error %d", words, err);
