@@ -62,6 +62,9 @@ COLLOPT_CORE_SOURCES = \
 	src/report/shares.h \
 	src/report/timing.c \
 	src/report/timing.h \
+	src/recorder/layout.h \
+	src/recorder/recorder.c \
+	src/recorder/recorder.h \
 	src/schedule/bind.c \
 	src/schedule/bind.h \
 	src/schedule/block.h \
@@ -203,6 +206,8 @@ COLLOPT_BACKEND_SOURCES = \
 	src/mpi/comm/links.h \
 	src/mpi/comm/peers.c \
 	src/mpi/comm/peers.h \
+	src/mpi/comm/recorded.c \
+	src/mpi/comm/recorded.h \
 	src/mpi/comm/take_over.c \
 	src/mpi/comm/take_over.h \
 	src/mpi/comm/topology.c \

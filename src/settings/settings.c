@@ -70,6 +70,9 @@ static const struct collopt_setting_row rows[] = {
     { .name = "COLLOPT_REPORT", .kind = COLLOPT_TEXT, .scope = COLLOPT_SET_AGREED,
       .values = "FILE|stderr", .preset = "", FIELD(report),
       .help = "at MPI_Finalize, write what was run: JSON to FILE or a table to stderr" },
+    { .name = "COLLOPT_RECORD", .kind = COLLOPT_SWITCH, .scope = COLLOPT_LOCAL,
+      .values = "on|off", .preset = "on", FIELD(record),
+      .help = "on: write down the latest calls where `collopt ps` finds them" },
     { .name = "COLLOPT_WAIT", .kind = COLLOPT_WORD, .scope = COLLOPT_LOCAL,
       .values = "auto|spin|yield", .preset = "auto", FIELD(wait),
       .help = "how to wait for a message; auto: yield the processor where ranks outnumber "

@@ -27,6 +27,7 @@ struct collopt_settings {
     const char *adapt_rules;    /* COLLOPT_ADAPT_RULES: file, or NULL */
     enum collopt_log log;       /* COLLOPT_LOG */
     const char *report;         /* COLLOPT_REPORT: file, "stderr", or NULL */
+    bool record;                /* COLLOPT_RECORD */
     enum collopt_wait wait;     /* COLLOPT_WAIT */
     enum collopt_shm shm;       /* COLLOPT_SHM */
     size_t shm_size;            /* COLLOPT_SHM_SIZE: bytes of shared memory of a process */

@@ -8,6 +8,7 @@
 #include "mpi/check/check.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/hints.h"
+#include "mpi/comm/recorded.h"
 #include "mpi/comm/take_over.h"
 #include "mpi/device/gpu.h"
 #include "mpi/host/attributes.h"
@@ -127,6 +128,8 @@ static int untimed(struct collopt_comm *c, struct collopt_plan *plan,
 
 static int raise(const struct collopt_call *call, int err)
 {
+    if (err != MPI_SUCCESS)
+        collopt_record_leave(collopt_comm_find(call->comm));
     return collopt_raise(call->comm, err);
 }
 
@@ -147,6 +150,7 @@ static inline int run(struct collopt_comm *c, struct collopt_plan *plan,
 
     if (c->traced)
         trace(c, plan, call);
+    collopt_record_run(c, plan->bytes, plan->recorded);
     c->busy = true;
     err = c->timed || time ? timed(c, plan, call, time) : untimed(c, plan, call);
     c->busy = false;
@@ -272,8 +276,13 @@ static COLLOPT_OUT_OF_LINE int fall_back_or_take_over(struct collopt_comm *c,
 int collopt_dispatch(struct collopt_call *call)
 {
     struct collopt_comm *c = collopt_comm_find(call->comm);
+    int err;
 
+    collopt_record_enter(c, call, COLLOPT_RECORDED_BLOCKING);
     if (c && c->status == COLLOPT_TAKEN_OVER && !c->busy && !c->hints_due && !collopt_is_off())
-        return serve(c, call);
-    return fall_back_or_take_over(c, call);
+        err = serve(c, call);
+    else
+        err = fall_back_or_take_over(c, call);
+    collopt_record_leave(c);
+    return err;
 }

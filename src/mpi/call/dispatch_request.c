@@ -8,6 +8,7 @@
 #include "mpi/check/check.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/hints.h"
+#include "mpi/comm/recorded.h"
 #include "mpi/comm/take_over.h"
 #include "mpi/device/gpu.h"
 #include "mpi/host/errhandler.h"
@@ -144,6 +145,7 @@ enum collopt_outcome collopt_dispatch_persistent(struct collopt_call *call,
         collopt_raise(call->comm, *err);
         return outcome;
     }
+    collopt_record_enter(c, call, COLLOPT_RECORDED_INIT);
     if (c->status == COLLOPT_NEW && (*err = collopt_comm_take_over(c, SIZE_MAX)))
         return COLLOPT_FAILED;          /* it is raised */
     if ((why = obstacle(c)) != COLLOPT_REASONS)
@@ -169,6 +171,7 @@ enum collopt_outcome collopt_dispatch_nonblocking(struct collopt_call *call,
     *err = MPI_SUCCESS;
     if (!c || collopt_comm_nested(c))
         return fall_back_at_once(call, c, err);
+    collopt_record_enter(c, call, COLLOPT_RECORDED_NONBLOCKING);
     c->nonblocking++;
     if (c->status == COLLOPT_NEW)
         collopt_comm_note(c, collopt_bytes_to_count(c, call));

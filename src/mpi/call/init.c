@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/recorded.h"
 #include "mpi/comm/take_over.h"
 #include "mpi/comm/topology.h"
 #include "mpi/device/gpu.h"
@@ -133,6 +134,7 @@ void collopt_begin(void)
     look_for_parent();
     collopt_arguments_begin();
     collopt_agree_on_world(collopt_world_reserve());
+    collopt_record_begin(collopt_many_threads);
     collopt_report_look_ahead(collopt_settings()->report, file_of_rules());
     collopt_world_open(collopt_world_agreed());
     meet_reporters();
@@ -293,6 +295,7 @@ void collopt_end(void)
 
     if (PMPI_Finalized(&finalized) || finalized || atomic_exchange(&ended, true))
         return;
+    collopt_recorder_finalizes();
     if (where || rules) {
         collopt_comm_report();
         report(where, rules);

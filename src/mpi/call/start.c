@@ -8,6 +8,7 @@
 #include "mpi/check/signature.h"
 #include "mpi/comm/arguments.h"
 #include "mpi/comm/comm.h"
+#include "mpi/comm/recorded.h"
 #include "mpi/host/attributes.h"
 #include "mpi/host/errhandler.h"
 #include "mpi/plan/plan.h"
@@ -68,6 +69,7 @@ static enum collopt_outcome make(struct collopt_call *call, MPI_Request *request
     collopt_requests_release_freed();
     r = plan ? make_by_p2p(c, call, plan, &why, err)
               : collopt_persistent_make(c, call, &why, err);
+    collopt_record_leave(c);
     if (r && (*err = collopt_requests_enter(r, true)))
         collopt_requests_release(r);
     if (*err) {
@@ -91,6 +93,13 @@ static const char *describe(struct collopt_request *r, struct collopt_comm *c,
 {
     return plan ? collopt_p2p_request_describe(r, c, call, plan)
                 : collopt_nonblocking_describe(r, c, call);
+}
+
+/* The latest call on C is R's. */
+static void record_ours(struct collopt_request *r, const struct collopt_comm *c)
+{
+    collopt_record_run(c, r->bytes, COLLOPT_RECORDED_BY_COLLOPT);
+    r->measured.recorded = collopt_record_latest(c);
 }
 
 static int start_by_p2p(struct collopt_request *r, struct collopt_comm *c)
@@ -168,6 +177,7 @@ static int start_by_collopt(struct collopt_request *r, struct collopt_comm *c,
 {
     if (c->traced)
         say(call, c, r, NULL);
+    record_ours(r, c);
     return plan ? start_by_p2p(r, c) : collopt_nonblocking_start(r, c);
 }
 
@@ -268,6 +278,17 @@ static int refuse(const struct collopt_request *r)
     return collopt_requests_complain(r->owner, r->comm, MPI_ERR_REQUEST);
 }
 
+/* Its owner's state may be another communicator's by now. */
+static void record_start(struct collopt_request *r)
+{
+    if (collopt_comm_of(r->owner) != r->comm || !collopt_recorded(r->owner))
+        return;
+    collopt_recorder_enter(collopt_recorded(r->owner), (struct collopt_recorded_what){
+        .collective = (uint8_t)r->collective, .mode = COLLOPT_RECORDED_START, .root = -1,
+        .count = UINT64_MAX });
+    record_ours(r, r->owner);
+}
+
 /* Only starts R, which is claimed. */
 static int start_claimed(struct collopt_request *r)
 {
@@ -285,6 +306,7 @@ static int start_claimed(struct collopt_request *r)
         return MPI_ERR_REQUEST;
     if ((err = collopt_handle_activate(&r->handle)))
         return err;
+    record_start(r);
     collopt_ops_of(r)->start(r);
     return MPI_SUCCESS;
 }

@@ -10,6 +10,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/comm/hints.h"
 #include "mpi/comm/peers.h"
+#include "mpi/comm/recorded.h"
 #include "mpi/comm/topology.h"
 #include "mpi/device/gpu.h"
 #include "mpi/host/errhandler.h"
@@ -258,8 +259,10 @@ static int take_over(struct collopt_comm *c)
     } else {
         done = take_over_apart(c, collopt_comm_of(c));
     }
-    if (done)
+    if (done) {
         c->status = COLLOPT_TAKEN_OVER;
+        collopt_record_agreed(c);
+    }
     return err;
 }
 

@@ -23,6 +23,7 @@
 #include "mpi/plan/schedules.h"
 #include "mpi/plan/tuning.h"
 #include "mpi/plan/wires.h"
+#include "recorder/recorder.h"
 #include "report/counters.h"
 #include "schedule/bind.h"
 #include "schedule/block.h"
@@ -266,8 +267,10 @@ static bool decide(struct collopt_comm *c, struct collopt_plan *plan,
         return plan->adapted != NULL && collopt_choice_misses() == misses;
     }
     plan->algorithm = d.choice.algorithm;
-    if (plan->algorithm)
+    if (plan->algorithm) {
         collopt_set_parameters(&p, &d.choice);
+        plan->recorded = collopt_recorder_name(plan->algorithm->name);
+    }
     if (collopt_choice_misses() != misses) {    /* other ranks may have chosen something else */
         collopt_schedules_forget_predictions(c);
         return false;

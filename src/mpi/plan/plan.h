@@ -84,6 +84,7 @@ struct collopt_plan {
 
     uint64_t bytes;             /* of data in the input vector */
     int size_class;
+    unsigned recorded;          /* its algorithm's name (recorder/recorder.h) */
     /* the algorithm with its parameters, for people; only where calls are checked */
     char *chosen;
     struct collopt_memoized memoized;

@@ -10,6 +10,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/host/call.h"
 #include "mpi/run/scratch.h"
+#include "recorder/recorder.h"
 #include "schedule/descriptor.h"
 #include "settings/settings.h"
 
@@ -150,5 +151,7 @@ void collopt_request_count(const struct collopt_request *r)
 
 void collopt_request_end(struct collopt_request *r)
 {
+    if (collopt_recording)
+        collopt_recorder_leave(r->measured.recorded);
     atomic_store_explicit(&r->state, COLLOPT_DONE, memory_order_release);
 }

@@ -100,6 +100,7 @@ struct collopt_request {        /* the head of each kind */
         bool timed;
         uint64_t time;          /* nanoseconds that it took this rank */
         uint64_t sent[COLLOPT_SENT];    /* bytes that this rank sends */
+        uint64_t recorded;      /* the sequence of its call (src/recorder); 0: none */
     } measured;
     /* COLLOPT_CHECK, of a nonblocking call; NULL: it is not compared */
     struct collopt_comparison *comparison;

@@ -16,6 +16,7 @@
 #include "kernels/kernels.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/failure.h"
+#include "mpi/comm/recorded.h"
 #include "mpi/comm/wait.h"
 #include "mpi/host/attributes.h"
 #include "mpi/node/context.h"
@@ -236,6 +237,21 @@ int collopt_execution_advance(struct collopt_execution *e, bool *done)
     return err;
 }
 
+#ifndef COLLOPT_HOST_SMPI
+/* What the first strand waits for, for those who look on. */
+static void record_wait(const struct collopt_execution *e)
+{
+    const struct collopt_step *s = step_of(e, 0);
+
+    for (int t = 1; s->kind == COLLOPT_END || s->kind == COLLOPT_AWAIT; t++) {
+        if (t == e->plan->bound->strands)
+            return;
+        s = step_of(e, t);
+    }
+    collopt_record_wait(e->comm, e->plan->bound->message[s->message].peer);
+}
+#endif
+
 /* No strand can go on. */
 static int idle(struct collopt_execution *e, unsigned *polls)
 {
@@ -250,8 +266,11 @@ static int idle(struct collopt_execution *e, unsigned *polls)
             request[n++] = &e->request[step_of(e, t)->message];
     return collopt_wait_any(n, request);
 #else
-    int err = collopt_idle(e->comm, polls);
+    int err;
 
+    if (*polls == 0)
+        record_wait(e);
+    err = collopt_idle(e->comm, polls);
     return !err && e->posteds > 0 ? collopt_drain(e) : err;
 #endif
 }

@@ -8,6 +8,7 @@
 #include "mpi/run/p2p.h"
 #include "mpi/comm/comm.h"
 #include "mpi/comm/links.h"
+#include "mpi/comm/recorded.h"
 #include "mpi/comm/wait.h"
 #include "mpi/host/poll.h"
 #include "mpi/host/progress.h"
@@ -270,15 +271,22 @@ static inline void look_closely(const struct collopt_execution *e, int message, 
         *polls |= CLOSELY - 1;          /* the next look counts as a multiple of CLOSELY */
 }
 
+static void record_wait(const struct collopt_execution *e, int message)
+{
+    collopt_record_wait(e->comm, e->plan->wire[message].message->peer);
+}
+
 static int poll(struct collopt_execution *e, int message)
 {
     enum { SOON = 64 };         /* looks at this message before other messages are looked at */
-    unsigned polls = 0;
+    unsigned polls = 0, looks = 0;
     bool done;
     int err;
 
     e->watched = message + 1;
     for (;;) {
+        if (++looks == SOON)
+            record_wait(e, message);
         look_closely(e, message, &polls);
         err = collopt_test_message(e, message, &done);
 
@@ -299,6 +307,7 @@ int collopt_wait_message(struct collopt_execution *e, int message)
 
     if (e->lates > 0 || e->posteds > 0 || (w->link && !w->message->send))
         return poll(e, message);
+    record_wait(e, message);
     return collopt_wait(e->comm, &e->request[message]);
 }
 
@@ -315,6 +324,7 @@ int collopt_receive_now(struct collopt_execution *e, int message)
 
     if (w->link)
         return poll(e, message);
+    record_wait(e, message);
     if (host_may_wait(e, w))
         return PMPI_Recv(e->place[w->place] + w->at, w->count, w->type, w->peer, e->tags + w->tag,
                          e->comm->hidden, MPI_STATUS_IGNORE);
@@ -328,6 +338,7 @@ int collopt_send_now(struct collopt_execution *e, int message)
     const struct collopt_wire *w = &e->plan->wire[message];
     int err;
 
+    record_wait(e, message);
     if (host_may_wait(e, w))
         return PMPI_Send(e->place[w->place] + w->at, w->count, w->type, w->peer, e->tags + w->tag,
                          e->comm->hidden);
