@@ -6,8 +6,8 @@ COLLOPT_CORE_SOURCES = \
 	src/base/clock.h \
 	src/base/contents.c \
 	src/base/contents.h \
-	src/base/group_memory.c \
-	src/base/group_memory.h \
+	src/base/control_groups.c \
+	src/base/control_groups.h \
 	src/base/hash.h \
 	src/base/json.c \
 	src/base/json.h \

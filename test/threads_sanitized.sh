@@ -105,7 +105,7 @@ queue()                 # channel|journal DIRECTORY: of the files in DIRECTORY/s
     done
     # shellcheck disable=SC2046,SC2086
     compiled -iquote "$work/$2" "$top/test/unit/test_$1.c" $sources core/launcher.o \
-        core/group_memory.o core/contents.o core/text.o $(made CHECK_CFLAGS) \
+        core/control_groups.o core/contents.o core/text.o $(made CHECK_CFLAGS) \
         $(made CHECK_LIBS) -lm -lpthread -o "$1-$2"
     # shellcheck disable=SC2086
     CK_FORK=no timeout 300 $fixed "./$1-$2" >said 2>&1

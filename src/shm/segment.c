@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "shm/segment.h"
-#include "base/group_memory.h"
+#include "base/control_groups.h"
 #include "base/launcher.h"
 #include "base/numbers.h"
 

@@ -70,6 +70,43 @@ few()                   # HOST RANKS
     quiet "$1" "$2" COLLOPT_SCRATCH=8M "$(program "$1" limits)" scratch
 }
 
+# ---- quotas of processor time ----
+
+# $group: a control group with the time of one processor; false: none can be made.
+make_group()
+{
+    for folder in /sys/fs/cgroup/cpu /sys/fs/cgroup; do
+        group=$folder/collopt-limits-$$
+        mkdir "$group" 2>/dev/null || continue
+        if [ -w "$group/cpu.max" ]; then
+            echo 100000 100000 >"$group/cpu.max" && return
+        elif [ -w "$group/cpu.cfs_quota_us" ]; then
+            echo 100000 >"$group/cpu.cfs_quota_us" && return
+        fi
+        rmdir "$group"
+    done
+    return 1
+}
+
+in_group()              # COMMAND...
+{
+    (
+        sh -c 'echo $PPID' >"$group/cgroup.procs"
+        "$@"
+    )
+}
+
+# Ranks that are more than the group has time for wait asleep, and one of them finds it out.
+scarce()                # HOST
+{
+    for ranks in 2 1; do
+        in_group launch "$1" $ranks LD_PRELOAD="$library" COLLOPT_AFTER=1 COLLOPT_LOG=decide \
+            "$(program "$1" limits)" sums || fail "$1, $ranks ranks, a quota: status $?"
+        said $((ranks - 1)) "ranks in one control group: 2, its quota of processors: 1" \
+            "$1, $ranks ranks, a quota"
+    done
+}
+
 limits()                # HOST
 {
     few "$1" 2
@@ -86,4 +123,12 @@ limits()                # HOST
     limited "$1" 3 thread || echo "the MPI library alone fails: $what"
 }
 
+if make_group; then
+    for host in $test_hosts; do
+        scarce "$host"
+    done
+    rmdir "$group"
+else
+    echo "not run: quotas of processor time, as this user can make no control group"
+fi
 for_each_host limits

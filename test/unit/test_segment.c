@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/group_memory.h"
+#include "base/control_groups.h"
 #include "shm/segment.h"
 
 enum { SEGMENT = 1 << 20, PIECE = 2 << 20 };
@@ -148,6 +148,48 @@ START_TEST(groups)
     /* both */
     write_file("unified/job/memory.max", "6000000\n");
     ck_assert_uint_eq(limit_of("5:memory:/job\n0::/job\n"), 6000000);
+}
+END_TEST
+
+static struct collopt_quota quota_of(const char *groups)
+{
+    char name[PATH_MAX];
+
+    write_file("groups", groups);
+    snprintf(name, sizeof name, "%s/groups", root);
+    return collopt_group_quota(name, root);
+}
+
+START_TEST(quotas)
+{
+    uint64_t group;
+
+    ck_assert_ptr_nonnull(mkdtemp(root));
+    ck_assert_uint_eq(quota_of("0::/pod/a\n").processors, SIZE_MAX);
+    write_file("pod/a/cpu.max", "max 100000\n");
+    ck_assert_uint_eq(quota_of("0::/pod/a\n").processors, SIZE_MAX);
+    write_file("pod/a/cpu.max", "350000 100000\n");
+    write_file("pod/b/cpu.max", "50000 100000\n");
+    ck_assert_uint_eq(quota_of("0::/pod/a\n").processors, 3);
+    ck_assert_uint_eq(quota_of("0::/pod/b\n").processors, 0);
+    ck_assert_uint_ne(quota_of("0::/pod/a\n").group, quota_of("0::/pod/b\n").group);
+    /* the same quota for both: that of the group around them */
+    write_file("pod/cpu.max", "200000 100000\n");
+    ck_assert_uint_eq(quota_of("0::/pod/a\n").processors, 2);
+    group = quota_of("0::/pod/a\n").group;
+    write_file("pod/b/cpu.max", "max 100000\n");
+    ck_assert_uint_eq(quota_of("0::/pod/b\n").group, group);
+    write_file("pod/cpu.max", "?\n");
+    ck_assert_uint_eq(quota_of("0::/pod/b\n").processors, SIZE_MAX);
+    /* version 1 */
+    write_file("cpu/job/cpu.cfs_quota_us", "-1\n");
+    write_file("cpu/job/cpu.cfs_period_us", "100000\n");
+    ck_assert_uint_eq(quota_of("5:cpu,cpuacct:/job\n").processors, SIZE_MAX);
+    write_file("cpu/job/cpu.cfs_quota_us", "400000\n");
+    ck_assert_uint_eq(quota_of("5:cpu,cpuacct:/job\n0::/\n").processors, 4);
+    ck_assert_uint_eq(quota_of("5:cpuset:/job\n").processors, SIZE_MAX);
+    write_file("cpu/job/cpu.cfs_period_us", "0\n");
+    ck_assert_uint_eq(quota_of("5:cpu:/job\n").processors, SIZE_MAX);
 }
 END_TEST
 
@@ -359,6 +401,7 @@ int main(void)
     tcase_add_test(limits, little_address_space);
     tcase_add_test(limits, no_descriptors);
     tcase_add_test(limits, groups);
+    tcase_add_test(limits, quotas);
     tcase_add_checked_fixture(limits, NULL, remove_root);
     tcase_add_loop_test(memory, pages, 0, 2);
     tcase_add_loop_test(memory, zeros, 0, 2);

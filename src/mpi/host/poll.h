@@ -17,6 +17,11 @@ enum {
     COLLOPT_SHM_LOOKS = 1 << 10
 };
 
+/* The ranks of this process's control group have less processor time than they could use.  A rank
+ * that waits long then sleeps: what it polls away the others lack, and a processor that it yields
+ * may have nothing else to run. */
+extern bool collopt_time_is_scarce;
+
 /* While this rank waits for shared memory the host has to make progress with what the program has
  * begun: its peer may need that before it comes to the reduction. */
 struct collopt_poke {

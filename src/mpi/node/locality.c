@@ -2,9 +2,12 @@
 #include "config.h"
 
 #include "mpi/node/locality.h"
+#include "base/control_groups.h"
 #include "base/hash.h"
 #include "base/launcher.h"
+#include "base/log.h"
 #include "mpi/host/host.h"
+#include "mpi/host/poll.h"
 #include "settings/settings.h"
 #include "shm/segment.h"
 #include "topology/host_file.h"
@@ -13,6 +16,7 @@
 #include "topology/topology.h"
 
 #include <dirent.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,16 +128,43 @@ static int spot_of(const unsigned long long *m)
                                                              : collopt_pack_spot(collopt_spot(m));
 }
 
+/* NODE: the ranks of this one's node.  Are those in this rank's control group more than its quota
+ * of processor time is for? */
+static int count_in_group(MPI_Comm node, const struct collopt_quota *quota, int *crowded)
+{
+    int color = quota->processors == SIZE_MAX ? MPI_UNDEFINED : (int)(quota->group & INT_MAX);
+    MPI_Comm group;
+    int ranks, err = PMPI_Comm_split(node, color, 0, &group);
+
+    if (err || group == MPI_COMM_NULL)
+        return err;
+    if (!(err = PMPI_Comm_size(group, &ranks)))
+        collopt_time_is_scarce |= (size_t)ranks > quota->processors;
+    if (collopt_time_is_scarce)
+        collopt_say_once(COLLOPT_LOG_DECIDE,
+                         "ranks in one control group: %d, its quota of processors: %zu", ranks,
+                         quota->processors);
+    *crowded |= collopt_time_is_scarce;
+    collopt_host.Comm_free(&group);
+    return err;
+}
+
 /* NODE: the ranks of this one's node.  Are there more of them than processors that they may use? */
 static int count_processors(MPI_Comm node, int ranks, const unsigned long long *mine, int *crowded)
 {
-    mask usable;
-    int n, err = collopt_host.Allreduce(mine, usable, COLLOPT_MASK_WORDS, MPI_UNSIGNED_LONG_LONG,
-                                        MPI_BOR, node);
+    struct collopt_quota quota = collopt_group_quota("/proc/self/cgroup", "/sys/fs/cgroup");
+    struct {
+        mask usable;
+        unsigned long long quota;       /* not 0: there is one */
+    } all = { .quota = quota.processors != SIZE_MAX }, seen;
+    int n, err;
 
-    n = err ? 0 : processors_of(usable);
+    memcpy(all.usable, mine, sizeof all.usable);
+    err = collopt_host.Allreduce(&all, &seen, COLLOPT_MASK_WORDS + 1, MPI_UNSIGNED_LONG_LONG,
+                                 MPI_BOR, node);
+    n = err ? 0 : processors_of(seen.usable);
     *crowded = !err && ranks_on(n, ranks) > n;
-    return err;
+    return err || seen.quota == 0 ? err : count_in_group(node, &quota, crowded);
 }
 
 /* The leader of a node looks up the bindings of all its ranks in hwloc, so that only one rank loads
