@@ -67,6 +67,7 @@ test_unit_test_memo_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_memo_LDADD = $(CHECK_LIBS)
 test_unit_test_channel_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_channel_LDADD = libcollopt-core.la $(CHECK_LIBS) -lpthread
+test_unit_test_channel_LDFLAGS = -Wl,--wrap=madvise
 test_unit_test_journal_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_journal_LDADD = libcollopt-core.la $(CHECK_LIBS) -lpthread
 test_unit_test_recorder_CFLAGS = $(UNIT_CFLAGS)

@@ -20,6 +20,7 @@ struct leftover {
                                  * message */
     void *piece;
     size_t size;
+    bool bare;                  /* not all of it was filled */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -48,21 +49,24 @@ static void give_back_what_was_taken(void)
             continue;
         }
         *l = this->next;
-        collopt_segment_give_back(this->piece, this->size);
+        if (this->bare)
+            collopt_segment_give_back_bare(this->piece, this->size);
+        else
+            collopt_segment_give_back(this->piece, this->size);
         free(this);
     }
     pthread_mutex_unlock(&lock);
 }
 
 /* Without memory for the entry the piece is lost, which is safe. */
-static void leave(const struct collopt_channel *ch, void *piece, size_t size)
+static void leave(const struct collopt_channel *ch, void *piece, size_t size, bool bare)
 {
     struct leftover *l = malloc(sizeof *l), **end = &leftovers;
 
     if (!l)
         return;
     *l = (struct leftover){ .ring = ch->ring, .receivers = ch->receivers, .until = ch->number,
-                             .piece = piece, .size = size };
+                             .piece = piece, .size = size, .bare = bare };
     pthread_mutex_lock(&lock);
     while (*end)
         end = &(*end)->next;
@@ -70,13 +74,19 @@ static void leave(const struct collopt_channel *ch, void *piece, size_t size)
     pthread_mutex_unlock(&lock);
 }
 
-static void *take(size_t size)
+static void leave_blocks(const struct collopt_channel *ch)
 {
-    void *piece = collopt_segment_take(size);
+    if (ch->blocks)
+        leave(ch, ch->blocks, COLLOPT_BLOCKS * ch->block, ch->filled < COLLOPT_BLOCKS);
+}
+
+static void *take(void *(*from)(size_t size), size_t size)
+{
+    void *piece = from(size);
 
     if (!piece) {
         give_back_what_was_taken();
-        piece = collopt_segment_take(size);
+        piece = from(size);
     }
     return piece;
 }
@@ -89,7 +99,7 @@ static size_t ring_size(int receivers)
 bool collopt_channel_make(struct collopt_channel *ch, int receivers)
 {
     *ch = (struct collopt_channel){ .base = collopt_segment_base(), .receivers = receivers };
-    ch->ring = take(ring_size(receivers));
+    ch->ring = take(collopt_segment_take, ring_size(receivers));
     return ch->ring != NULL;
 }
 
@@ -117,22 +127,28 @@ void collopt_channel_widen(struct collopt_channel *ch, size_t bytes, size_t most
         return;
     while (block < bytes)
         block *= 2;
-    if (block > most || !(blocks = take(COLLOPT_BLOCKS * block)))
+    if (block > most || !(blocks = take(collopt_segment_take_bare, COLLOPT_BLOCKS * block)))
         return;
-    if (ch->blocks)
-        leave(ch, ch->blocks, COLLOPT_BLOCKS * ch->block);
+    leave_blocks(ch);
     ch->blocks = blocks;
     ch->block = block;
-    ch->next = 0;
+    ch->next = ch->filled = 0;
     memset(ch->user, 0, sizeof ch->user);
     give_back_what_was_taken();
 }
 
+bool collopt_channel_fill(struct collopt_channel *ch)
+{
+    if (!collopt_segment_fill(ch->blocks + (size_t)ch->next * ch->block, ch->block))
+        return false;
+    ch->filled++;
+    return true;
+}
+
 void collopt_channel_free(struct collopt_channel *ch)
 {
-    if (ch->blocks)
-        leave(ch, ch->blocks, COLLOPT_BLOCKS * ch->block);
-    leave(ch, ch->ring, ring_size(ch->receivers));
+    leave_blocks(ch);
+    leave(ch, ch->ring, ring_size(ch->receivers), false);
     ch->ring = NULL;
     give_back_what_was_taken();
 }

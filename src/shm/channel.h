@@ -84,6 +84,7 @@ struct collopt_channel {
     char *blocks;               /* COLLOPT_BLOCKS of BLOCK bytes, used in turn; or NULL */
     size_t block;
     int next;                   /* block */
+    int filled;                 /* blocks that have memory; they get it as they are used first */
     struct collopt_writer writer;       /* to blocks */
     uint64_t user[COLLOPT_BLOCKS];      /* the message that was last in each */
     /* receiver */
@@ -140,13 +141,19 @@ static inline bool collopt_channel_has_room(struct collopt_channel *ch, size_t b
     return ch->taken >= needs;
 }
 
+/* Gives the next block its memory; false: there is none. */
+bool collopt_channel_fill(struct collopt_channel *ch);
+
 /* Where the payload of the next message is to be written; NULL: it must go by a message of the
  * host's. */
 static inline char *collopt_channel_payload(struct collopt_channel *ch, size_t bytes)
 {
     if (bytes <= COLLOPT_INLINE)
         return ch->ring->cell[ch->cell].payload;
-    return bytes <= ch->block ? ch->blocks + (size_t)ch->next * ch->block : NULL;
+    if (bytes > ch->block
+        || (__builtin_expect(ch->next == ch->filled, 0) && !collopt_channel_fill(ch)))
+        return NULL;
+    return ch->blocks + (size_t)ch->next * ch->block;
 }
 
 /* Copies a payload to PAYLOAD and writes the first line of a cell last: a receiver polls that line,

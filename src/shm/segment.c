@@ -60,7 +60,7 @@ static const uint64_t magic = UINT64_C(0x3174706f6c6c6f63);
 
 struct free_piece {             /* it keeps the page in which this lies */
     struct free_piece *next;
-    bool hollow;                /* its other pages were given back */
+    bool hollow;                /* some of its other pages may not be there */
 };
 
 struct pool {                   /* a part of the segment from which pieces are taken */
@@ -513,25 +513,26 @@ static void put(struct pool *p, struct free_piece *piece, int class)
         && discard((char *)(piece + 1), (char *)piece + bytes_of(class)));
 }
 
-/* The first free piece of CLASS, with its pages; NULL: no memory. */
-static struct free_piece *get(struct pool *p, int class)
+/* The first free piece of CLASS, with its pages unless it may be BARE; NULL: no memory. */
+static struct free_piece *get(struct pool *p, int class, bool bare)
 {
     struct free_piece *piece = p->unused[class];
 
-    if (piece->hollow && !populate((char *)(piece + 1), (char *)piece + bytes_of(class)))
+    if (!bare && piece->hollow
+        && !populate((char *)(piece + 1), (char *)piece + bytes_of(class)))
         return NULL;
     return remove_first(p, class);
 }
 
 /* A free piece of CLASS; a larger one is halved. */
-static struct free_piece *find(struct pool *p, int class)
+static struct free_piece *find(struct pool *p, int class, bool bare)
 {
     struct free_piece *piece;
     int from = class;
 
     while (from < CLASSES && !p->unused[from])
         from++;
-    if (from == CLASSES || !(piece = get(p, from)))
+    if (from == CLASSES || !(piece = get(p, from, bare && from == class)))
         return NULL;
     while (from-- > class)
         put(p, (struct free_piece *)((char *)piece + bytes_of(from)), from);
@@ -582,22 +583,32 @@ static void join(struct pool *p, int class)
     }
 }
 
-static void *take(struct pool *p, size_t bytes, size_t most)
+/* A piece that was never used before; NULL: no room, or no memory. */
+static struct free_piece *cut_off(struct pool *p, size_t bytes, bool bare)
+{
+    struct free_piece *piece = (struct free_piece *)(base + p->used);
+
+    if (bytes > p->to - p->used || !allocate(p, p->used + (bare ? sizeof *piece : bytes)))
+        return NULL;
+    p->used += bytes;
+    if (p->allocated < p->used)
+        p->allocated = p->used;
+    return piece;
+}
+
+static void *take(struct pool *p, size_t bytes, size_t most, bool bare)
 {
     struct free_piece *piece = NULL;
     int class = class_of(bytes);
-    size_t whole = bytes_of(class);
 
     pthread_mutex_lock(&lock);
     if (base && bytes <= most) {
-        piece = find(p, class);
-        if (!piece && whole <= p->to - p->used && allocate(p, p->used + whole)) {
-            piece = (struct free_piece *)(base + p->used);
-            p->used += whole;
-        }
+        piece = find(p, class, bare);
+        if (!piece)
+            piece = cut_off(p, bytes_of(class), bare);
         if (!piece && p->given) {
             join(p, class);
-            piece = find(p, class);
+            piece = find(p, class, bare);
         }
     }
     pthread_mutex_unlock(&lock);
@@ -606,14 +617,24 @@ static void *take(struct pool *p, size_t bytes, size_t most)
 
 void *collopt_segment_take(size_t bytes)
 {
-    void *piece = take(&channels, bytes, channels.to / 2);
+    void *piece = take(&channels, bytes, channels.to / 2, false);
 
     return piece ? memset(piece, 0, bytes) : NULL;
 }
 
+void *collopt_segment_take_bare(size_t bytes)
+{
+    return take(&channels, bytes, channels.to / 2, true);
+}
+
+bool collopt_segment_fill(char *at, size_t bytes)
+{
+    return populate(at, at + bytes);
+}
+
 void *collopt_segment_take_room(size_t bytes)
 {
-    return take(&room, bytes, (room.to - room.from) / 4);
+    return take(&room, bytes, (room.to - room.from) / 4, false);
 }
 
 void collopt_segment_give_back(void *at, size_t bytes)
@@ -624,6 +645,18 @@ void collopt_segment_give_back(void *at, size_t bytes)
     p = (char *)at < base + channels.to ? &channels : &room;
     put(p, at, class_of(bytes));
     p->given = true;
+    pthread_mutex_unlock(&lock);
+}
+
+void collopt_segment_give_back_bare(void *at, size_t bytes)
+{
+    struct free_piece *piece = at;
+    int class = class_of(bytes);
+
+    pthread_mutex_lock(&lock);
+    discard((char *)(piece + 1), (char *)piece + bytes_of(class));
+    add(&channels, piece, class, true);
+    channels.given = true;
     pthread_mutex_unlock(&lock);
 }
 

@@ -69,6 +69,13 @@ char *collopt_segment_attach_part(const struct collopt_segment_key *key, size_t 
 /* SIZE bytes of zeros, at most half of the segment's size; NULL: no room, or no memory.  Any
  * thread. */
 void *collopt_segment_take(size_t size);
+/* SIZE bytes that need not be zeros, of which only those that were filled may be used: long pieces
+ * take as long to allocate as many messages, and are not always used as a whole. */
+void *collopt_segment_take_bare(size_t size);
+/* Of a piece that was taken so; false: no memory. */
+bool collopt_segment_fill(char *from, size_t bytes);
+/* Not all of it was filled. */
+void collopt_segment_give_back_bare(void *piece, size_t size);
 /* SIZE bytes of the room behind the segment, not zeroed; at most a quarter of the room. */
 void *collopt_segment_take_room(size_t size);
 /* SIZE as it was taken. */

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -16,6 +17,21 @@ enum { SEGMENT = 1 << 20, MESSAGES = 20000, LONGEST = 3000, BLOCK = 2048 };
 
 static struct collopt_segment_key key;
 static char why[160];
+
+/* Where memory is short. */
+static bool no_memory;
+
+int __real_madvise(void *at, size_t size, int advice);
+int __wrap_madvise(void *at, size_t size, int advice);
+
+int __wrap_madvise(void *at, size_t size, int advice)
+{
+    if (no_memory) {
+        errno = ENOMEM;
+        return -1;
+    }
+    return __real_madvise(at, size, advice);
+}
 
 static void make(void)
 {
@@ -246,6 +262,41 @@ START_TEST(memory_is_reused_when_it_was_taken)
 }
 END_TEST
 
+/* Blocks are filled one by one as they are used first, and a block without memory sends its message
+ * by the host. */
+START_TEST(blocks_without_memory)
+{
+    struct collopt_channel from, to;
+    const char *payload = NULL;
+    size_t bytes;
+    int by_host = 0;
+
+    make_both_ends(&from, &to);
+    collopt_channel_widen(&from, BLOCK, BLOCK);
+    ck_assert_uint_eq(from.block, BLOCK);
+    for (int n = 0; n < 4 * COLLOPT_BLOCKS; n++) {
+        char *at;
+
+        no_memory = n == 3;
+        ck_assert(collopt_channel_has_room(&from, BLOCK));
+        at = collopt_channel_payload(&from, BLOCK);
+        ck_assert((at == NULL) == no_memory);
+        if (at)
+            memset(at, n, BLOCK);
+        collopt_channel_send(&from, 1, at, BLOCK);
+        if (collopt_channel_look(&to, 1, &payload, &bytes) == COLLOPT_COMES_BY_HOST)
+            by_host++;
+        else
+            ck_assert_int_eq(payload[BLOCK - 1], n);
+        collopt_channel_take(&to);
+    }
+    ck_assert_int_eq(by_host, 1);
+    ck_assert_int_eq(from.filled, COLLOPT_BLOCKS);
+    collopt_channel_free(&from);
+    collopt_segment_drop();
+}
+END_TEST
+
 /* The receiver has acknowledged all messages, so another channel may already use the memory when it
  * closes. */
 START_TEST(a_closed_channel_is_not_written)
@@ -330,6 +381,7 @@ int main(void)
     tcase_add_loop_test(tcase, memory_is_reused_when_it_was_taken, 1, RECEIVERS + 1);
     tcase_add_test(tcase, room_is_what_all_have_taken);
     tcase_add_test(tcase, a_closed_channel_is_not_written);
+    tcase_add_test(tcase, blocks_without_memory);
     tcase_add_test(tcase, short_pieces_become_a_long_one);
     tcase_add_test(tcase, segments_are_found_by_their_token);
     suite_add_tcase(suite, tcase);

@@ -300,6 +300,44 @@ START_TEST(zeros)
 }
 END_TEST
 
+/* A bare piece has no pages but those that are filled, gives them back, and gets all of them where
+ * it is taken as a whole. */
+START_TEST(bare)
+{
+    enum { HALF = SEGMENT / 2, BLOCK = 64 << 10, AT = HALF - BLOCK, PAGE = 4096 };
+    char *piece, *whole;
+    size_t empty;
+
+    old_kernel = _i;
+    make();
+    empty = resident();
+    ck_assert_ptr_nonnull(piece = collopt_segment_take_bare(HALF));
+    ck_assert_uint_le(resident(), empty + PAGE);
+    ck_assert(collopt_segment_fill(piece + AT, BLOCK));
+    ck_assert_uint_ge(resident(), empty + BLOCK);
+    empty = resident();
+    memset(piece + AT, 1, BLOCK);
+    ck_assert_uint_eq(resident(), empty);
+    collopt_segment_give_back_bare(piece, HALF);
+    ck_assert_uint_le(resident(), empty - BLOCK);
+
+    ck_assert_ptr_eq(whole = collopt_segment_take(HALF), piece);
+    all_are(whole, HALF, 0);
+    empty = resident();
+    memset(whole, 1, HALF);
+    ck_assert_uint_eq(resident(), empty);
+    /* what lies behind it was never used, and is there when it is taken */
+    ck_assert_ptr_nonnull(piece = collopt_segment_take(HALF / 4));
+    empty = resident();
+    memset(piece, 1, HALF / 4);
+    ck_assert_uint_eq(resident(), empty);
+    collopt_segment_give_back_bare(whole, HALF);
+    ck_assert_ptr_eq(collopt_segment_take_bare(HALF), whole);
+    full = true;
+    ck_assert(!old_kernel || !collopt_segment_fill(whole + AT, BLOCK));
+}
+END_TEST
+
 /* Memory of its own: parts are allocated by those who attach, and begin as zeros. */
 START_TEST(apart)
 {
@@ -405,6 +443,7 @@ int main(void)
     tcase_add_checked_fixture(limits, NULL, remove_root);
     tcase_add_loop_test(memory, pages, 0, 2);
     tcase_add_loop_test(memory, zeros, 0, 2);
+    tcase_add_loop_test(memory, bare, 0, 2);
     tcase_add_loop_test(memory, apart, 0, 2);
     tcase_add_test(files, others_are_not_closed);
     tcase_add_test(files, own_is_closed);
