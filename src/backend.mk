@@ -63,6 +63,10 @@ COLLOPT_CORE_SOURCES = \
 	src/report/timing.c \
 	src/report/timing.h \
 	src/recorder/layout.h \
+	src/recorder/processes.c \
+	src/recorder/processes.h \
+	src/recorder/reader.c \
+	src/recorder/reader.h \
 	src/recorder/recorder.c \
 	src/recorder/recorder.h \
 	src/schedule/bind.c \

@@ -71,7 +71,9 @@ struct collopt_recorded_call {
     _Atomic uint8_t state;      /* enum collopt_recorded_state */
     uint8_t unused;
     _Atomic int32_t root;       /* -1: it has none */
-    _Atomic int32_t waits_for;  /* rank of the communicator; -1: not known */
+    /* rank of the communicator from which it awaits, or last awaited, a message; its own: it
+     * combines by an operation of the user's, or of the MPI library; -1: not known */
+    _Atomic int32_t waits_for;
     uint32_t unused_too;
     _Atomic uint64_t count;     /* elements, as in the call; UINT64_MAX: each rank has its own */
     uint8_t reserved[8];
@@ -111,6 +113,7 @@ struct collopt_recording {
     uint32_t names_at, names;   /* texts of COLLOPT_RECORDED_TEXT bytes */
     uint32_t members_at, members;
     _Atomic uint64_t recorded;  /* calls, ever */
+    int32_t local_ranks;        /* of this MPI_COMM_WORLD on this node; -1: not known */
 };
 
 _Static_assert(sizeof(struct collopt_recorded_call) == 64, "a cache line");

@@ -44,7 +44,7 @@ static void fill_in(struct collopt_recording *h)
     h->version = COLLOPT_RECORDER_VERSION;
     h->bytes = sizeof *collopt_recording;
     h->process = getpid();
-    h->rank = -1;
+    h->rank = h->local_ranks = -1;
     h->started = real_time();
     set_text(h->collopt, PACKAGE_VERSION);
     h->calls_at = offset_of(collopt_recording->call);
@@ -85,6 +85,7 @@ void collopt_recorder_introduce(const struct collopt_recorded_process *p)
     h->job = p->job;
     h->rank = p->rank;
     h->ranks = p->ranks;
+    h->local_ranks = p->local_ranks;
     set_text(h->host, p->host);
     set_text(h->mpi, p->mpi);
     __atomic_store_n(&h->begun, 1, __ATOMIC_RELEASE);

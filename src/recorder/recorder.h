@@ -19,7 +19,7 @@ extern bool collopt_recorder_threads;
 bool collopt_recorder_begin(char *why, size_t size_of_why);
 struct collopt_recorded_process {
     uint64_t job;
-    int rank, ranks;
+    int rank, ranks, local_ranks;
     const char *host, *mpi;
 };
 /* Says whose it is, once. */
@@ -120,7 +120,7 @@ static inline void collopt_recorder_run(struct collopt_recorded_comm *c, uint64_
     }
 }
 
-/* Its latest call waits for a message from RANK. */
+/* Its latest call waits for RANK (layout.h). */
 static inline void collopt_recorder_wait(struct collopt_recorded_comm *c, int rank)
 {
     struct collopt_recorded_call *e = collopt_recorder_find(GET(c->latest));

@@ -54,10 +54,11 @@ START_TEST(head)
     ck_assert_ptr_eq((const char *)h + h->members_at, all->member);
 
     collopt_recorder_introduce(&(struct collopt_recorded_process){
-        .job = 7, .rank = 3, .ranks = 4, .host = "n1", .mpi = "a name that is longer than the "
+        .job = 7, .rank = 3, .ranks = 4, .local_ranks = 2, .host = "n1", .mpi = "a name that is longer than the "
         "place that the recording has for it, which is cut" });
     ck_assert_int_eq(h->begun, 1);
     ck_assert_int_eq(h->rank, 3);
+    ck_assert_int_eq(h->local_ranks, 2);
     ck_assert_uint_eq(strlen(h->mpi), COLLOPT_RECORDED_TEXT - 1);
     collopt_recorder_finalizes();
     ck_assert_int_eq(h->life, COLLOPT_RECORDED_FINALIZES);

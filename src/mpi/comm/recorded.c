@@ -9,6 +9,7 @@
 
 #include "mpi/comm/recorded.h"
 #include "base/hash.h"
+#include "base/launcher.h"
 #include "base/log.h"
 #include "mpi/host/errhandler.h"
 #include "mpi/node/agree.h"
@@ -64,7 +65,8 @@ static bool begin(void)
 void collopt_record_begin(bool threads)
 {
     char host[MPI_MAX_PROCESSOR_NAME] = "", mpi[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-    struct collopt_recorded_process p = { .job = job(), .host = host, .mpi = mpi };
+    struct collopt_recorded_process p = { .job = job(), .host = host, .mpi = mpi,
+                                          .local_ranks = collopt_launched_local_ranks() };
     int length;
 
     collopt_recorder_threads = threads;

@@ -48,11 +48,14 @@ static int fold_by_host(struct collopt_execution *e, const struct collopt_step *
         e->mark = here;
         e->thread = pthread_self();
         e->frame = &here;
+        collopt_record_wait(e->comm, e->comm->rank);
     }
     err = collopt_combine_by_host(&e->plan->facts, address(e, &s->run[1]), address(e, &s->run[2]),
                                   s->run[0].n);
-    if (blocking)
+    if (blocking) {
         e->frame = NULL;
+        collopt_record_wait(e->comm, -1);
+    }
     here = 0;
     return err;
 }
