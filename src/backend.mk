@@ -62,6 +62,8 @@ COLLOPT_CORE_SOURCES = \
 	src/report/shares.h \
 	src/report/timing.c \
 	src/report/timing.h \
+	src/recorder/diagnosis.c \
+	src/recorder/diagnosis.h \
 	src/recorder/layout.h \
 	src/recorder/processes.c \
 	src/recorder/processes.h \
@@ -69,6 +71,8 @@ COLLOPT_CORE_SOURCES = \
 	src/recorder/reader.h \
 	src/recorder/recorder.c \
 	src/recorder/recorder.h \
+	src/recorder/sentences.c \
+	src/recorder/sentences.h \
 	src/schedule/bind.c \
 	src/schedule/bind.h \
 	src/schedule/block.h \

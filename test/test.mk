@@ -5,7 +5,7 @@ UNIT_TESTS = test/unit/test_proof test/unit/test_catalogue test/unit/test_schedu
 	test/unit/test_mutations test/unit/test_model test/unit/test_earns test/unit/test_bind \
 	test/unit/test_scale test/unit/test_host_times test/unit/test_choice test/unit/test_break_even \
 	test/unit/test_memo test/unit/test_context test/unit/test_channel test/unit/test_journal \
-	test/unit/test_reader test/unit/test_recorder \
+	test/unit/test_diagnosis test/unit/test_reader test/unit/test_recorder \
 	test/unit/test_segment test/unit/test_writer
 check_PROGRAMS += $(UNIT_TESTS)
 TESTS += $(UNIT_TESTS)
@@ -70,6 +70,8 @@ test_unit_test_channel_LDADD = libcollopt-core.la $(CHECK_LIBS) -lpthread
 test_unit_test_channel_LDFLAGS = -Wl,--wrap=madvise
 test_unit_test_journal_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_journal_LDADD = libcollopt-core.la $(CHECK_LIBS) -lpthread
+test_unit_test_diagnosis_CFLAGS = $(UNIT_CFLAGS)
+test_unit_test_diagnosis_LDADD = libcollopt-core.la $(CHECK_LIBS)
 test_unit_test_reader_CFLAGS = $(UNIT_CFLAGS)
 test_unit_test_reader_LDADD = libcollopt-core.la $(CHECK_LIBS)
 test_unit_test_recorder_CFLAGS = $(UNIT_CFLAGS)

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PATH = 64 };
@@ -193,6 +194,35 @@ void collopt_processes_find(struct collopt_processes *p)
         closedir(d);
     if (p->n > 0)
         qsort(p->list, p->n, sizeof *p->list, by_rank);
+}
+
+/* ---- twice ----------------------------------------------------------------------------------- */
+
+static bool is_the_same(const struct collopt_snapshot *a, const struct collopt_snapshot *b)
+{
+    if (a->changing || b->changing || a->recorded != b->recorded || a->life != b->life
+        || a->calls != b->calls || a->comms != b->comms)
+        return false;
+    for (size_t i = 0; i < a->calls; i++)
+        if (a->call[i].sequence != b->call[i].sequence || a->call[i].state != b->call[i].state)
+            return false;
+    return true;
+}
+
+void collopt_processes_watch(struct collopt_processes *p, uint64_t ns)
+{
+    struct collopt_processes before;
+    const struct timespec pause = { (time_t)(ns / 1000000000), (long)(ns % 1000000000) };
+
+    collopt_processes_find(&before);
+    nanosleep(&pause, NULL);
+    collopt_processes_find(p);
+    for (size_t i = 0; i < p->n; i++) {
+        const struct collopt_snapshot *b = known(&before, p->list[i].file);
+
+        p->list[i].moved = !b || !is_the_same(b, &p->list[i]);
+    }
+    collopt_processes_free(&before);
 }
 
 void collopt_processes_free(struct collopt_processes *p)

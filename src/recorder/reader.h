@@ -52,6 +52,7 @@ struct collopt_snapshot {
     int pid;                    /* as the reader sees it */
     uint64_t file;              /* inode: two snapshots are of one recording */
     char status;                /* R, S, D, T, ... of /proc/PID/stat; X: it has ended */
+    bool moved;                 /* it did something between two looks */
     bool other_clock;           /* its times do not compare with TAKEN */
     char sleeps_in[COLLOPT_RECORDED_TEXT];      /* function of the kernel; "": not known */
 };
