@@ -34,6 +34,18 @@ tools_collopt_plan_SOURCES = \
 tools_collopt_plan_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
 tools_collopt_plan_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
 
+bin_PROGRAMS += tools/collopt-ps
+tools_collopt_ps_SOURCES = \
+	tools/ps/collopt-ps.c \
+	tools/ps/dump.c \
+	tools/ps/dump.h \
+	tools/ps/json.c \
+	tools/ps/json.h \
+	tools/ps/stack.c \
+	tools/ps/stack.h
+tools_collopt_ps_CPPFLAGS = $(AM_CPPFLAGS) -I$(srcdir)/tools
+tools_collopt_ps_LDADD = libcollopt-core.la $(HWLOC_LIBS) -lm
+
 bin_PROGRAMS += tools/collopt-tune
 tools_collopt_tune_SOURCES = \
 	tools/shared/guidelines.c \
@@ -153,7 +165,7 @@ fishdir = $(datadir)/fish/vendor_completions.d
 zshdir = $(datadir)/zsh/site-functions
 dist_zsh_DATA = tools/completion/_collopt
 EXTRA_DIST += tools/completion/collopt.bash tools/completion/collopt.fish
-COMPLETED = collopt collopt-info collopt-plan collopt-report collopt-tune \
+COMPLETED = collopt collopt-info collopt-plan collopt-ps collopt-report collopt-tune \
 	$(BENCH_HOSTS:%=collopt-bench-%)
 
 # Module files, in a folder for `module use`.

@@ -209,6 +209,27 @@ static bool find_who_waits(struct collopt_job *job, const struct collopt_group *
     return true;
 }
 
+static int by_group_and_number(const void *a, const void *b)
+{
+    const struct collopt_waiting *x = a, *y = b;
+
+    if (x->group != y->group)
+        return x->group < y->group ? -1 : 1;
+    if (x->started != y->started)
+        return x->started - y->started;
+    return (x->number > y->number) - (x->number < y->number);
+}
+
+static bool find_all_who_wait(struct collopt_job *job, uint64_t longer)
+{
+    for (size_t i = 0; i < job->groups; i++)
+        if (!find_who_waits(job, &job->group[i], longer))
+            return false;
+    if (job->waits > 0)
+        qsort(job->waiting, job->waits, sizeof *job->waiting, by_group_and_number);
+    return true;
+}
+
 static bool find_seats(struct collopt_job *job)
 {
     job->sits = malloc(job->n * sizeof *job->sits);
@@ -527,6 +548,16 @@ static bool find_circles(struct collopt_job *job)
     return before && queue;
 }
 
+bool collopt_begins_circle(const struct collopt_job *job, int at)
+{
+    if (job->waiting[at].around < 0)
+        return false;
+    for (int i = job->waiting[at].around; i != at; i = job->waiting[i].around)
+        if (i < at)
+            return false;
+    return true;
+}
+
 /* ---- who is to blame ------------------------------------------------------------------------- */
 
 static bool accuse(struct collopt_job *job, size_t who, enum collopt_blame blame,
@@ -666,12 +697,7 @@ static bool examine(struct collopt_job *job, uint64_t longer)
     job->id = job->who[0]->job;
     job->ranks = job->who[0]->ranks;
     job->complete = is_complete(job);
-    if (!find_groups(job))
-        return false;
-    for (size_t i = 0; i < job->groups; i++)
-        if (!find_who_waits(job, &job->group[i], longer))
-            return false;
-    if (!find_seats(job))
+    if (!find_groups(job) || !find_all_who_wait(job, longer) || !find_seats(job))
         return false;
     for (size_t i = 0; i < job->waits; i++)
         if (!find_absents(job, &job->waiting[i]))

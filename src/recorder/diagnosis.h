@@ -117,6 +117,8 @@ void collopt_diagnosis_free(struct collopt_diagnosis *d);
 const struct collopt_waiting *collopt_sits_in(const struct collopt_job *job, size_t who);
 /* The place of RANK in it; NULL: there is none. */
 const struct collopt_place *collopt_place_of(const struct collopt_group *g, int rank);
+/* Is this wait the first of a circle in the list? */
+bool collopt_begins_circle(const struct collopt_job *job, int at);
 /* For how many ns C has been going on; UINT64_MAX: not known. */
 uint64_t collopt_age(const struct collopt_snapshot *s, const struct collopt_seen_call *c);
 

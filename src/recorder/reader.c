@@ -40,7 +40,7 @@ void collopt_printable(char *to, const char *text, size_t size)
     size_t n = strnlen(text, size - 1);
 
     for (size_t i = 0; i < n; i++)
-        to[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+        to[i] = text[i] == '\t' ? ' ' : text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
     to[n] = '\0';
 }
 

@@ -62,7 +62,7 @@ struct collopt_snapshot {
 bool collopt_read(int fd, struct collopt_snapshot *s, char *why, size_t size_of_why);
 void collopt_snapshot_free(struct collopt_snapshot *s);
 
-/* Copies a text that need not end, SIZE bytes, as printable ASCII. */
+/* Copies a text that need not end, SIZE bytes, as printable ASCII; a tab becomes a space. */
 void collopt_printable(char *to, const char *text, size_t size);
 
 #endif

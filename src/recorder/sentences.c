@@ -138,14 +138,30 @@ static void add_status(struct collopt_text *t, const struct collopt_snapshot *s)
 
 /* ---- who waits ------------------------------------------------------------------------------- */
 
-static void add_waiting(struct collopt_text *t, const struct collopt_waiting *w)
+/* Something is known to be wrong with the call, or with one before. */
+static const struct collopt_mismatch *mismatch_before(const struct collopt_job *job,
+                                                      const struct collopt_waiting *w)
 {
+    for (size_t i = 0; i < job->mismatches; i++)
+        if (job->mismatch[i].group == w->group && job->mismatch[i].number <= w->number)
+            return &job->mismatch[i];
+    return NULL;
+}
+
+static void add_waiting(struct collopt_text *t, const struct collopt_job *job,
+                        const struct collopt_waiting *w)
+{
+    const struct collopt_mismatch *m = mismatch_before(job, w);
+
     collopt_add_group(t, w->group);
     collopt_add(t, ", %d rank%s: %zu %s ", w->group->comm->ranks,
                 w->group->comm->ranks == 1 ? "" : "s", w->n,
                 w->started ? w->n == 1 ? "has started" : "have started"
                            : w->n == 1 ? "waits in" : "wait in");
-    add_call(t, w->call);
+    if (m && m->number == w->number)
+        collopt_add(t, "call number %" PRIu32 ", which is not the same on all,", w->number);
+    else
+        add_call(t, w->call);
     collopt_add(t, w->started ? ", which has not been done for " : " for ");
     add_seconds(t, w->since);
     collopt_add(t, ": rank%s ", w->n == 1 ? "" : "s");
@@ -297,16 +313,6 @@ static void tell_unseen(struct teller *out, const struct collopt_job *job,
     end(out);
 }
 
-/* Something is known to be wrong with the call, or with one before. */
-static const struct collopt_mismatch *mismatch_before(const struct collopt_job *job,
-                                                      const struct collopt_waiting *w)
-{
-    for (size_t i = 0; i < job->mismatches; i++)
-        if (job->mismatch[i].group == w->group && job->mismatch[i].number <= w->number)
-            return &job->mismatch[i];
-    return NULL;
-}
-
 /* The ranks whose turn it is, if that is known. */
 static void tell_all_there(struct teller *out, const struct collopt_job *job,
                            const struct collopt_waiting *w)
@@ -337,7 +343,7 @@ static void tell_all_there(struct teller *out, const struct collopt_job *job,
 static void tell_waiting(struct teller *out, const struct collopt_job *job,
                          const struct collopt_waiting *w)
 {
-    add_waiting(begin(out, "  "), w);
+    add_waiting(begin(out, "  "), job, w);
     end(out);
     if (w->group->several) {
         begin(out, "    several communicators have these ranks, and which of them it is is not "
@@ -414,17 +420,6 @@ static void tell_circle(struct teller *out, const struct collopt_job *job, int a
         next = w->around;
     } while (next != at);
     end(out);
-}
-
-/* The first of its waits tells it. */
-static bool begins_circle(const struct collopt_job *job, int at)
-{
-    if (job->waiting[at].around < 0)
-        return false;
-    for (int i = job->waiting[at].around; i != at; i = job->waiting[i].around)
-        if (i < at)
-            return false;
-    return true;
 }
 
 /* ---- a job ----------------------------------------------------------------------------------- */
@@ -549,7 +544,7 @@ void collopt_tell_job(const struct collopt_job *job, collopt_tell_line *tell, vo
     for (size_t i = 0; i < job->mismatches; i++)
         tell_mismatch(&out, &job->mismatch[i]);
     for (int i = 0; i < (int)job->waits; i++)
-        if (begins_circle(job, i))
+        if (collopt_begins_circle(job, i))
             tell_circle(&out, job, i);
     tell_culprits(&out, job);
     tell_ended(&out, job);

@@ -217,6 +217,7 @@ START_TEST(last_inside)
         if (r != 2)
             enter(r, WORLD, COLLOPT_ALLREDUCE, 8);
     diagnose(RANKS);
+    ck_assert_uint_eq(d->job[0].waiting[0].number, 1);
     says("still in MPI_Reduce number 1 (root 0, 8 B)");
     says("all ranks have entered it, and 3 have left it\n");
     accuses(2, COLLOPT_BLAME_LAST);
@@ -252,6 +253,7 @@ START_TEST(mismatched)
             e->mode = odd && way == 3 ? COLLOPT_RECORDED_INIT : COLLOPT_RECORDED_BLOCKING;
         }
         diagnose(RANKS);
+        says("4 wait in call number 3, which is not the same on all, for 3.0 s: ranks 0-3\n");
         says("calls do not match: number 3 on MPI_COMM_WORLD\n");
         says("rank 0, 2-3: MPI_Reduce number 3 (root 0, count 5)\n");
         says(way == 0 ? "rank 1: MPI_Scan number 3 (root 0, count 5)\n"
