@@ -9,12 +9,13 @@ MANUAL_PAGES = \
 	doc/man/collopt-bench.1 \
 	doc/man/collopt-info.1 \
 	doc/man/collopt-plan.1 \
+	doc/man/collopt-ps.1 \
 	doc/man/collopt-report.1 \
 	doc/man/collopt-tune.1
 # Parts of collopt(7), and pages of the site only.
 MANUAL_PARTS = adapting checking files groups hosts info-keys machine reproducibility rules \
 	variables
-SITE_PAGES = index first-job tuning-a-site explaining troubleshooting figures
+SITE_PAGES = index first-job tuning-a-site explaining hangs troubleshooting figures
 MANUAL_INPUT = \
 	$(MANUAL_PAGES:doc/man/%=doc/manual/%.md) \
 	$(MANUAL_PARTS:%=doc/manual/%.md) \
@@ -94,7 +95,7 @@ install-html-local: site
 dist_doc_DATA += README.md NEWS COPYING AUTHORS HACKING.md CONTRIBUTING.md SECURITY.md
 pagesdir = $(docdir)/doc
 dist_pages_DATA = doc/algorithms.md doc/coverage.md doc/design.md doc/hosts.md doc/kernels.md \
-	doc/performance.md doc/programs.md doc/report.md doc/requests.md
+	doc/performance.md doc/programs.md doc/recorder.md doc/report.md doc/requests.md
 picturesdir = $(docdir)/doc/pictures
 dist_pictures_DATA = doc/pictures/call.svg doc/pictures/overview.svg doc/pictures/rooms.svg \
 	doc/pictures/simulated-nodes-16.svg doc/pictures/simulated-torus-4x4x4.svg \

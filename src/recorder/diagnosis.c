@@ -692,12 +692,25 @@ static bool is_complete(const struct collopt_job *job)
     return ranks >= job->ranks;
 }
 
+/* What a snapshot says may be over when a later one is taken on another node. */
+static uint64_t spread_of(const struct collopt_job *job)
+{
+    uint64_t first = job->who[0]->real, last = first;
+
+    for (size_t i = 1; i < job->n; i++) {
+        first = job->who[i]->real < first ? job->who[i]->real : first;
+        last = job->who[i]->real > last ? job->who[i]->real : last;
+    }
+    return last - first;
+}
+
 static bool examine(struct collopt_job *job, uint64_t longer)
 {
     job->id = job->who[0]->job;
     job->ranks = job->who[0]->ranks;
     job->complete = is_complete(job);
-    if (!find_groups(job) || !find_all_who_wait(job, longer) || !find_seats(job))
+    job->spread = spread_of(job);
+    if (!find_groups(job) || !find_all_who_wait(job, longer + job->spread) || !find_seats(job))
         return false;
     for (size_t i = 0; i < job->waits; i++)
         if (!find_absents(job, &job->waiting[i]))

@@ -91,6 +91,7 @@ struct collopt_job {
     int ranks;
     size_t n;
     const struct collopt_snapshot **who;        /* those that are seen, by rank */
+    uint64_t spread;            /* ns from the first snapshot of them to the last */
     bool complete;              /* all nodes were looked at: who is not seen has ended */
     size_t groups, waits, mismatches, culprits;
     struct collopt_group *group;
@@ -107,8 +108,8 @@ struct collopt_diagnosis {
     size_t others;              /* recordings of versions not known, or of no job yet */
 };
 
-/* Of N snapshots, which have to stay as long as the result; who waits for less than LONGER ns does
- * not wait.  NULL: no memory. */
+/* Of N snapshots, which have to stay as long as the result; who waits for less than LONGER ns, and
+ * as much as snapshots are apart, does not wait.  NULL: no memory. */
 struct collopt_diagnosis *collopt_diagnose(const struct collopt_snapshot *list, size_t n,
                                            uint64_t longer);
 void collopt_diagnosis_free(struct collopt_diagnosis *d);

@@ -16,8 +16,8 @@ struct collopt_processes {
 
 void collopt_processes_find(struct collopt_processes *p);
 /* Two looks, so that who stands still is told from who runs: MOVED is set.  The second begins NS
- * nanoseconds after the first, or later: each process that has not moved was as it is when the first
- * look had ended and the second had not begun, so they are seen at one time. */
+ * nanoseconds after the first, or later: each process that has not moved was as it is when the
+ * first look had ended and the second had not begun, so they are seen at one time. */
 void collopt_processes_watch(struct collopt_processes *p, uint64_t ns);
 void collopt_processes_free(struct collopt_processes *p);
 

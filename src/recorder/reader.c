@@ -2,8 +2,8 @@
  *
  * What was whole is found by copying all of it three times: a part is as it was written if its
  * sequence is even and the same in all copies, and its contents are those of the second, between
- * the first look at the sequence and the last.  The kernel may copy a line in any order, so one copy
- * alone says nothing. */
+ * the first look at the sequence and the last.  The kernel may copy a line in any order, so one
+ * copy alone says nothing. */
 #include "config.h"
 
 #include "recorder/reader.h"
@@ -256,6 +256,14 @@ static bool read_body(int fd, struct copies *c, struct collopt_snapshot *s, char
     return true;
 }
 
+static uint64_t real_time(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 bool collopt_read(int fd, struct collopt_snapshot *s, char *why, size_t size_of_why)
 {
     struct copies c = { .bytes = 0 };
@@ -269,6 +277,7 @@ bool collopt_read(int fd, struct collopt_snapshot *s, char *why, size_t size_of_
     if (s->version == COLLOPT_RECORDER_VERSION)
         good = read_body(fd, &c, s, why, size_of_why);
     s->taken = collopt_now();
+    s->real = real_time();
     free_copies(&c);
     if (!good)
         collopt_snapshot_free(s);

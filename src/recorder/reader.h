@@ -47,8 +47,9 @@ struct collopt_snapshot {
     struct collopt_seen_call *call;     /* in the order in which they were entered */
     struct collopt_seen_comm *comm;
 
-    /* What the recording does not say; collopt_read() leaves it 0, but for TAKEN. */
-    uint64_t taken;             /* ns of CLOCK_MONOTONIC */
+    /* What the recording does not say; collopt_read() leaves it 0, but for TAKEN and
+     * REAL. */
+    uint64_t taken, real;       /* ns of CLOCK_MONOTONIC and CLOCK_REALTIME */
     int pid;                    /* as the reader sees it */
     uint64_t file;              /* inode: two snapshots are of one recording */
     char status;                /* R, S, D, T, ... of /proc/PID/stat; X: it has ended */

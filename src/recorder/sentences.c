@@ -13,6 +13,7 @@ enum {
     LINE = 600,
     SOME = 8                    /* ranks that are told one by one */
 };
+static const uint64_t APART = 1000000000;       /* ns between two looks that are worth a word */
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
@@ -513,6 +514,12 @@ static void tell_head(struct teller *out, const struct collopt_job *job)
     }
     if (hosts > SOME)
         collopt_add(t, " and %d more", hosts - SOME);
+    end(out);
+    if (job->spread < APART)
+        return;
+    t = begin(out, "  they were looked at ");
+    add_seconds(t, job->spread);
+    collopt_add(t, " apart, or their clocks differ: only longer waits are told");
     end(out);
 }
 

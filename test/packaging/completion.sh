@@ -11,7 +11,7 @@ unset COLLOPT_BUILD COLLOPT_SOURCE
 
 # All tools in one folder, as installed.
 mkdir -p "$work/bin" "$work/home"
-tools='collopt collopt-info collopt-plan collopt-report collopt-tune'
+tools='collopt collopt-info collopt-plan collopt-ps collopt-report collopt-tune'
 for tool in $tools; do
     ln -s "$build/tools/$tool" "$work/bin/$tool"
 done

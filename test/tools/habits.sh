@@ -51,7 +51,7 @@ tool()                  # NAME WORDS...
 }
 
 tool collopt "$build/tools/collopt"
-for each in info plan tune report; do
+for each in info plan ps tune report; do
     case $each in report) command -v python3 >/dev/null || continue ;; esac
     tool collopt-$each "$build/tools/collopt-$each"
 done

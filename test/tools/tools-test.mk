@@ -13,6 +13,7 @@ TOOLS_TESTS = \
 	test/tools/habits.sh \
 	test/tools/hosts.sh \
 	test/tools/pages.sh \
+	test/tools/ps.sh \
 	test/tools/rules-fuzz.sh \
 	test/tools/sanitizers.sh \
 	test/tools/tune-hosts.sh \
@@ -21,6 +22,7 @@ TESTS += $(TOOLS_TESTS)
 EXTRA_DIST += $(TOOLS_TESTS) \
 	test/tools/app.c \
 	test/tools/browser.py \
+	test/tools/hang.c \
 	test/tools/report_page.py \
 	test/tools/report_test.py \
 	test/tools/standins.sh \

@@ -211,7 +211,8 @@ static void put(int fd, size_t at, const void *from, size_t n)
     ck_assert_int_eq(pwrite(fd, from, n, (off_t)(COLLOPT_SHM_LINE + at)), (ssize_t)n);
 }
 
-/* Each byte of the head, of the first calls and of the first communicators, changed in four ways. */
+/* Each byte of the head, of the first calls and of the first communicators, changed in four
+ * ways. */
 START_TEST(each_byte)
 {
     static const unsigned char ways[] = { 0x01, 0x80, 0xff, 0x55 };

@@ -54,8 +54,8 @@ START_TEST(head)
     ck_assert_ptr_eq((const char *)h + h->members_at, all->member);
 
     collopt_recorder_introduce(&(struct collopt_recorded_process){
-        .job = 7, .rank = 3, .ranks = 4, .local_ranks = 2, .host = "n1", .mpi = "a name that is longer than the "
-        "place that the recording has for it, which is cut" });
+        .job = 7, .rank = 3, .ranks = 4, .local_ranks = 2, .host = "n1",
+        .mpi = "a name that is longer than the place that the recording has for it; it is cut" });
     ck_assert_int_eq(h->begun, 1);
     ck_assert_int_eq(h->rank, 3);
     ck_assert_int_eq(h->local_ranks, 2);

@@ -74,8 +74,10 @@ static void usage(FILE *to)
     fputs(
         "Usage: collopt-ps [OPTION]...\n"
         "       collopt-ps [OPTION]... --read FILE...\n"
-        "Say where the ranks of the MPI jobs on this node are that run with collopt: who waits in\n"
-        "which reduction, and which rank has not come. Jobs of this user, or of all as root.\n"
+        "       collopt ps [OPTION]... [LAUNCHER [ARGUMENT]...]\n"
+        "Say where the ranks of the MPI jobs are that run with collopt on this node, or on those\n"
+        "that LAUNCHER gives: who waits in which reduction, and which rank has not come. Jobs of\n"
+        "this user, or of all as root.\n"
         "\n"
         "      --longer S       tell of those who wait for longer than S seconds (1)\n"
         "      --pid PID        only the job to which this process belongs\n"
@@ -110,9 +112,10 @@ static void read_options(struct request *r, int argc, char **argv)
 {
     static const struct option options[] = {
         { "longer", required_argument, NULL, 'l' }, { "watch", required_argument, NULL, 'w' },
-        { "pid", required_argument, NULL, 'p' }, { "stack", no_argument, NULL, 's' }, { "json", no_argument, NULL, 'j' },
-        { "dump", no_argument, NULL, 'd' }, { "read", no_argument, NULL, 'r' },
-        { "help", no_argument, NULL, 'h' }, { "version", no_argument, NULL, 'v' },
+        { "pid", required_argument, NULL, 'p' }, { "stack", no_argument, NULL, 's' },
+        { "json", no_argument, NULL, 'j' }, { "dump", no_argument, NULL, 'd' },
+        { "read", no_argument, NULL, 'r' }, { "help", no_argument, NULL, 'h' },
+        { "version", no_argument, NULL, 'v' },
         { NULL, 0, NULL, 0 },
     };
     int option;

@@ -64,10 +64,12 @@ static void write_call(FILE *to, const char *key, const struct collopt_snapshot 
 
 static void write_process(FILE *to, const char *key, const struct collopt_snapshot *s)
 {
-    fprintf(to, MARK "%s process %" PRIu32 " %d %d %d %" PRIx64 " %" PRIu64 " %" PRIu32 " %d %"
-            PRIu64 " %d %d %" PRIu64 " %d %d %d %d", key, s->version, s->process, s->rank, s->ranks,
-            s->job, s->started, s->life, s->local_ranks, s->recorded, s->full, s->changing,
-            s->taken, s->pid, s->status, s->moved, s->other_clock);
+    fprintf(to, MARK "%s process %" PRIu32 " %d %d %d %" PRIx64 " %" PRIu64, key, s->version,
+            s->process, s->rank, s->ranks, s->job, s->started);
+    fprintf(to, " %" PRIu32 " %d %" PRIu64 " %d %d", s->life, s->local_ranks, s->recorded, s->full,
+            s->changing);
+    fprintf(to, " %" PRIu64 " %" PRIu64 " %d %d %d %d", s->taken, s->real, s->pid, s->status,
+            s->moved, s->other_clock);
     put_text(to, s->host);
     put_text(to, s->mpi);
     put_text(to, s->collopt);
@@ -166,6 +168,7 @@ static void read_process(struct reading *r, struct collopt_snapshot *s)
     s->full = next_int(r, 0);
     s->changing = next_int(r, 0);
     s->taken = next_number(r, 10);
+    s->real = next_number(r, 10);
     s->pid = next_int(r, 0);
     s->status = (char)next_int(r, 0);
     s->moved = next_int(r, 0);

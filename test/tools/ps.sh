@@ -1,0 +1,221 @@
+#!/bin/sh
+# collopt ps on jobs that hang in ten ways, on each MPI: it names rank 1, which is to blame.  Then
+# on jobs that run, that are not recorded, and on several "nodes".  Only the test's own job is asked
+# for: others may run on the machine.
+
+. "${COLLOPT_SOURCE:-.}/test/mpi/lang.sh"
+ps=$build/tools/collopt-ps
+collopt=$build/tools/collopt
+cd "$work" || exit 99
+
+# ---- a job in the background ---------------------------------------------------------------------
+
+# A shell stands between the launcher and each rank, so that a rank that is killed is not noticed.
+begin()                 # HOST RANKS WAY [VARIABLE=VALUE]...
+{
+    job_host=$1 job_ranks=$2 way=$3
+    shift 3
+    : >job
+    # shellcheck disable=SC2046         # the launcher has options
+    env COLLOPT_AFTER=1 "$@" "$collopt" $(launcher_of "$job_host") -n "$job_ranks" \
+        env $(library_of "$job_host") sh -c '"$@"; sleep 600' sh ./hang-"$job_host" "$way" \
+        >job 2>&1 </dev/null &
+    launcher=$!
+    tries=0
+    until [ "$(grep -c 'pid [0-9]* ready' job)" = "$job_ranks" ]; do
+        tries=$((tries + 1))
+        [ $tries -lt 300 ] || break
+        sleep 0.1
+    done
+    culprit=$(pid_of 1) other=$(pid_of 0)
+    cp job said
+}
+
+pid_of()                # RANK
+{
+    sed -n "s/.*rank $1: pid \([0-9]*\) ready.*/\1/p" job
+}
+
+# By the ids of the ranks: a launcher may leave one that is stopped.
+end()
+{
+    rank=0
+    while [ $rank -lt "$job_ranks" ]; do
+        pid=$(pid_of $rank)
+        [ -z "$pid" ] || kill -KILL "$pid" 2>/dev/null
+        rank=$((rank + 1))
+    done
+    kill "$launcher" 2>/dev/null
+    wait "$launcher" 2>/dev/null
+}
+
+# Until it says PATTERN: to hang takes a job a moment.
+asked()                 # PATTERN OPTION...
+{
+    pattern=$1
+    shift
+    tries=0
+    while :; do
+        "$ps" --pid "$other" --longer 0.5 "$@" >said 2>&1
+        status=$?
+        tries=$((tries + 1))
+        ! grep -q -e "$pattern" said || return 0
+        [ $tries -lt 100 ] || return 1
+        sleep 0.2
+    done
+}
+
+# ---- ten ways ------------------------------------------------------------------------------------
+
+# What is said of rank 1 in each.
+words_of()              # WAY
+{
+    them="look at rank 1 (pid $culprit, host .*)"
+    case $1 in
+        missing) echo "$them: it is in no reduction, asleep" ;;
+        receive) echo "$them: it is in no reduction" ;;
+        io) echo "$them: it is in no reduction, asleep" ;;
+        root | count | collective) echo "$them: its call does not match" ;;
+        circle) echo "a circle: rank 0 (.*) on \"first\" for rank 1 (pid $culprit, .*), which" ;;
+        stopped) echo "$them: it is stopped by a signal" ;;
+        killed) echo 'look at rank 1 of MPI_COMM_WORLD: ended' ;;
+        operation) echo "$them: it is inside of an operation" ;;
+    esac
+}
+
+# Of two ranks that call different things it is not known which one is right.
+innocent()              # WAY RANKS: whom nobody may accuse
+{
+    case $1:$2 in
+        root:2 | count:2 | collective:2) ;;
+        *) echo 'look at rank [02-9]' ;;
+    esac
+}
+
+hangs()                 # HOST RANKS WAY
+{
+    begin "$@"
+    asked "$(words_of "$3")" || fail "$1, $2 ranks, $3: no \"$(words_of "$3")\""
+    [ "$status" = 1 ] || fail "$1, $2 ranks, $3: status $status"
+    accused=$(innocent "$3" "$2")
+    [ -z "$accused" ] || ! grep "$accused" said || fail "$1, $2 ranks, $3: another is accused"
+    end
+}
+
+# ---- jobs that run -------------------------------------------------------------------------------
+
+runs()                  # HOST
+{
+    begin "$1" 2 runs
+    for look in 1 2 3 4 5; do
+        "$ps" --pid "$other" --longer 20 >said 2>&1 || fail "$1: look $look: status $?"
+        ! grep 'look at' said || fail "$1: a job that runs is accused"
+        grep -q 'no rank waits long; [12] of 2 seem to be reducing' said ||
+            fail "$1: it is not said that it runs"
+    done
+    "$collopt" ps --json --longer 20 --pid "$other" >said 2>&1 || fail "$1: --json: status $?"
+    ! command -v python3 >/dev/null || python3 -c 'import json, sys
+job, = json.load(open("said"))["jobs"]
+assert job["ranks"] == 2 and len(job["processes"]) == 2 and not job["waits"] and job["complete"]
+assert any(p["moved"] for p in job["processes"]) and not job["culprits"]' || fail "$1: --json"
+    end
+}
+
+not_recorded()          # HOST
+{
+    begin "$1" 2 missing COLLOPT_RECORD=off
+    "$ps" --pid "$other" >said 2>&1
+    [ $? = 3 ] || fail "$1: COLLOPT_RECORD=off is seen"
+    grep -q "process $other: no MPI job that runs with collopt was found" said &&
+        grep -q 'COLLOPT_RECORD is not off' said || fail "$1: it is not said why"
+    end
+}
+
+# ---- several nodes -------------------------------------------------------------------------------
+
+# A launcher that starts a command on two "nodes", each of which sees one of the ranks, and puts
+# words in front of what they say.
+nodes()                 # HOST
+{
+    cat >launcher <<END
+#!/bin/sh
+"\$@" --pid $other | awk -v keep=0 -f pick | sed 's/^/[n1] /'
+"\$@" --pid $other | awk -v keep=2 -f pick | sed 's/^/[n2] /'
+END
+    cat >pick <<'END'
+# The lines of one process, by the number at the end of their key.
+{ n = split($2, part, "."); if ($3 == "node" || part[n] == keep) print }
+END
+    chmod +x launcher
+    "$collopt" ps --longer 0.5 ./launcher >said 2>&1
+    [ $? = 1 ] || fail "$1, nodes: no rank waits"
+    grep -q 'job of 3 ranks, .*: 2 seen' said || fail "$1, nodes: not merged"
+    grep -q 'rank 1 \(has ended\|not seen\)' said || fail "$1, nodes: rank 1 is known"
+    ! grep -q 'look at rank [02]' said || fail "$1, nodes: another is accused"
+    "$ps" --dump --pid "$other" >dump
+    "$ps" --read dump dump --longer 0.5 >said 2>&1
+    grep -q "look at rank 1 (pid $culprit, .*): it is in no reduction" said ||
+        fail "$1: two dumps of one node"
+    ! "$collopt" ps --longer 0.5 false >said 2>&1 || fail "$1: a launcher that fails"
+    grep -q 'no node has answered: false has to start .*/collopt-ps there' said ||
+        fail "$1: a launcher that fails"
+}
+
+# The stack has the function in which rank 1 is, where a debugger is installed.
+stacks()                # HOST
+{
+    "$ps" --pid "$other" --longer 0.5 --stack >said 2>&1
+    if command -v eu-stack >/dev/null || command -v gdb >/dev/null; then
+        grep -q "stack of rank 1 (pid $culprit)" said && grep -q 'pause' said ||
+            fail "$1: --stack"
+    fi
+    mkdir -p empty
+    PATH=$work/empty "$ps" --pid "$other" --longer 0.5 --stack >said 2>&1
+    grep -q 'neither eu-stack nor gdb is installed: install the package elfutils or gdb' said ||
+        fail "$1: --stack without a debugger"
+}
+
+# ---- all of it -----------------------------------------------------------------------------------
+
+tested=
+for host in $native_hosts; do
+    built_for "$host" || continue
+    # shellcheck disable=SC2046
+    $(wrapper "$host") -O1 -o hang-"$host" "$top/test/tools/hang.c" >said 2>&1 ||
+        fail "$host: hang.c"
+    tested=yes
+    for way in missing root count collective circle receive io stopped killed operation; do
+        hangs "$host" 3 $way
+    done
+    hangs "$host" 2 missing
+    hangs "$host" 2 circle
+    [ "$host" = mpich ] || hangs "$host" 4 missing      # it never yields
+    begin "$host" 3 missing
+    asked "$(words_of missing)" || fail "$host: missing"
+    nodes "$host"
+    stacks "$host"
+    end
+    runs "$host"
+    not_recorded "$host"
+done
+[ -n "$tested" ] || skip "no MPI"
+
+refused()               # WORDS OPTION...
+{
+    words=$1
+    shift
+    "$collopt" ps "$@" >said 2>&1
+    [ $? = 2 ] || fail "$*: no status 2"
+    grep -q -e "$words" said || fail "$*: no \"$words\""
+}
+
+refused '--longer soon is not a number of seconds' --longer soon
+refused '--longer needs a value' --longer
+refused '--pid 0 is not the number of a process' --pid 0
+refused '--watch 0 is less than 0.1 seconds' --watch 0
+refused 'leave out --watch=1, or the launcher' --watch 1 true
+refused 'needs files' --read
+refused 'nothing that collopt-ps --dump has printed' --read /dev/null
+refused 'none: No such file' --read none
+refused 'has no use for' --dump --json
+finish
