@@ -623,7 +623,8 @@ static bool accuse_inside(struct collopt_job *job, const struct collopt_waiting 
         if (w->place[i]->call->waits_for == w->place[i]->rank
             && !accuse(job, w->place[i]->who, COLLOPT_BLAME_COMBINES, w))
             return false;
-    return job->culprits > before || w->n > 1 || w->left != w->group->comm->ranks - 1
+    return job->culprits > before || !w->group->agreed || w->n > 1
+        || w->left != w->group->comm->ranks - 1
         || accuse(job, w->place[0]->who, COLLOPT_BLAME_LAST, w);
 }
 
@@ -651,7 +652,7 @@ static bool find_culprits(struct collopt_job *job)
         if (w->started || w->group->several)
             continue;
         if (m)
-            good = accuse_differing(job, m, w);
+            good = !m->group->agreed || accuse_differing(job, m, w);
         else if (w->absents > 0)
             good = accuse_absent(job, w);
         else if (w->unseen == 0 && w->doubtful == 0 && job->culprits == 0)

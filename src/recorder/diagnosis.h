@@ -4,7 +4,8 @@
  *
  * Nobody is accused on a guess.  Only what stood still during two looks (collopt_processes_watch())
  * is taken for waiting, and ranks whose recordings are not there are not seen, whatever the reason.
- * Communicators that may be two with the same ranks are said to be so. */
+ * Communicators that may be two with the same ranks are said to be so, and what follows only if
+ * they are one accuses nobody. */
 #ifndef COLLOPT_RECORDER_DIAGNOSIS_H
 #define COLLOPT_RECORDER_DIAGNOSIS_H
 

@@ -126,8 +126,9 @@ not_recorded()          # HOST
     begin "$1" 2 missing COLLOPT_RECORD=off
     "$ps" --pid "$other" >said 2>&1
     [ $? = 3 ] || fail "$1: COLLOPT_RECORD=off is seen"
-    grep -q "process $other: no MPI job that runs with collopt was found" said &&
-        grep -q 'COLLOPT_RECORD is not off' said || fail "$1: it is not said why"
+    grep -q "process $other: no MPI job that runs with collopt was found" said ||
+        fail "$1: COLLOPT_RECORD=off: it is not said"
+    grep -q 'COLLOPT_RECORD is not off' said || fail "$1: it is not said why"
     end
 }
 
@@ -166,8 +167,8 @@ stacks()                # HOST
 {
     "$ps" --pid "$other" --longer 0.5 --stack >said 2>&1
     if command -v eu-stack >/dev/null || command -v gdb >/dev/null; then
-        grep -q "stack of rank 1 (pid $culprit)" said && grep -q 'pause' said ||
-            fail "$1: --stack"
+        grep -q "stack of rank 1 (pid $culprit)" said || fail "$1: --stack"
+        grep -q 'pause' said || fail "$1: --stack: no function"
     fi
     mkdir -p empty
     PATH=$work/empty "$ps" --pid "$other" --longer 0.5 --stack >said 2>&1

@@ -412,6 +412,18 @@ START_TEST(maybe_two)
     }
     diagnose(RANKS);
     says("all ranks have entered it, unless these are two communicators with the same ranks\n");
+    enter(2, FIRST, COLLOPT_SCAN, 5);           /* if they are one it has left the first call */
+    enter(3, FIRST, COLLOPT_REDUCE, 5);
+    rank[2].call[0].state = rank[3].call[0].state = COLLOPT_RECORDED_DONE;
+    diagnose(RANKS);
+    says("calls do not match: number 2 on \"comm 21\", unless these are two communicators");
+    ck_assert_uint_eq(d->job[0].culprits, 0);
+    rank[3].call[1].collective = COLLOPT_SCAN;
+    rank[1].call[0].state = COLLOPT_RECORDED_DONE;
+    enter(1, FIRST, COLLOPT_SCAN, 5);
+    diagnose(RANKS);            /* rank 0 alone is in the first call, or in another */
+    says("3 have left it, unless these are two communicators");
+    ck_assert_uint_eq(d->job[0].culprits, 0);
 }
 END_TEST
 

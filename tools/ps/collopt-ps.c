@@ -224,10 +224,19 @@ static void say_versions(const struct collopt_processes *p)
         printf("%u recordings do not hold together and were left out: %s\n", p->broken, p->why);
 }
 
+/* False: it makes no sense to try another. */
 static bool print_stack(const struct collopt_snapshot *s)
 {
+    enum stack result;
+
     printf("  stack of rank %d (pid %d):\n", s->rank, s->pid);
-    return stack_print(s->pid);
+    result = stack_print(s->pid);
+    if (result == STACK_REFUSED)
+        puts("  it cannot be read: this user may not debug the process; be root, or see "
+             "/proc/sys/kernel/yama/ptrace_scope");
+    else if (result == STACK_NO_DEBUGGER)
+        puts("  neither eu-stack nor gdb is installed: install the package elfutils or gdb");
+    return result == STACK_PRINTED;
 }
 
 /* Of those to look at; where nobody is known, of some who wait. */
@@ -243,8 +252,6 @@ static void print_stacks(const struct collopt_job *job)
             good = print_stack(job->who[i]);
             n++;
         }
-    if (!good)
-        puts("  neither eu-stack nor gdb is installed: install the package elfutils or gdb");
 }
 
 static void print_text(const struct request *r, const struct collopt_diagnosis *d,

@@ -28,7 +28,7 @@ static int run(const char *const *words)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-bool stack_print(int pid)
+enum stack stack_print(int pid)
 {
     char number[16];
     const char *eu_stack[] = { "eu-stack", "-p", number, NULL };
@@ -40,5 +40,7 @@ bool stack_print(int pid)
     status = run(eu_stack);
     if (status == NOT_INSTALLED)
         status = run(gdb);
-    return status != NOT_INSTALLED;
+    if (status == NOT_INSTALLED)
+        return STACK_NO_DEBUGGER;
+    return status == 0 ? STACK_PRINTED : STACK_REFUSED;
 }

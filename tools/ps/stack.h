@@ -2,9 +2,8 @@
 #ifndef COLLOPT_TOOLS_PS_STACK_H
 #define COLLOPT_TOOLS_PS_STACK_H
 
-#include <stdbool.h>
-
-/* Prints the stacks of the threads of PID; false: nothing that could is installed, or it failed. */
-bool stack_print(int pid);
+enum stack { STACK_PRINTED, STACK_REFUSED, STACK_NO_DEBUGGER };
+/* Prints the stacks of the threads of PID. */
+enum stack stack_print(int pid);
 
 #endif
